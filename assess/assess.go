@@ -1,0 +1,227 @@
+// Package assess judges node embeddings with a linear classifier in closed form (§4.2 of the paper): how sure it is of the true
+// class of each embedding, and how hard each class is.
+package assess
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Assessment is what the classifier says of the embeddings of the training nodes.
+type Assessment struct {
+	// W is the linear classifier, d×classes: the minimum-norm minimiser of ‖Y − TW‖², T = 1/(K+1) Σ_l H⁽ˡ⁾ (eqs. 13, 14).
+	W *mat.Dense
+	// Confidence[l][i] is r of training node i's embedding in H⁽ˡ⁾, in [0, 1]: softmax(h·W) at the true class. An embedding that is
+	// misclassified gets the smallest value of its H⁽ˡ⁾.
+	Confidence [][]float32
+	// Error[c] is e_c = 1 − F1 of class c, predicted from H⁽ᴷ⁾; 0 for a class without training nodes.
+	Error []float64
+	// Accuracy is the share of the training nodes whose class is predicted from H⁽ᴷ⁾, in [0, 1].
+	Accuracy float64
+	// Iterations is the number of refinements that the least squares took.
+	Iterations int
+}
+
+// Assess fits the classifier on the mean of h and judges each of them. h holds H⁽⁰⁾ … H⁽ᴷ⁾ of the n training nodes, each n×d; y holds their
+// classes in [0, classes).
+func Assess(h []*mat.Dense, y []int32, classes int) (Assessment, error) {
+	w, iterations, err := LeastSquares(mean(h), y, classes)
+	if err != nil {
+		return Assessment{}, err
+	}
+	a := Assessment{W: w, Iterations: iterations}
+	var predicted []int32
+	for _, hop := range h {
+		var r []float32
+		r, predicted = judge(hop, w, y)
+		a.Confidence = append(a.Confidence, r)
+	}
+	a.Error, a.Accuracy = classErrors(predicted, y, classes)
+	return a, nil
+}
+
+// rowChunk is the number of rows that one task judges.
+const rowChunk = 1024
+
+// mean returns T = 1/(K+1) Σ_l H⁽ˡ⁾.
+func mean(h []*mat.Dense) *mat.Dense {
+	if len(h) == 1 {
+		return h[0]
+	}
+	t := mat.NewDense(h[0].Rows, h[0].Cols)
+	share := 1 / float32(len(h))
+	parallel.For(t.Rows, rowChunk, func(lo, hi int) {
+		for _, hop := range h {
+			kernel.Axpy(share, hop.Data[lo*t.Cols:hi*t.Cols], t.Data[lo*t.Cols:hi*t.Cols])
+		}
+	})
+	return t
+}
+
+// judge returns the confidence of each row of h in its true class, and the class that w predicts.
+func judge(h, w *mat.Dense, y []int32) (confidence []float32, predicted []int32) {
+	var logits mat.Dense
+	mat.Mul(&logits, h, w)
+	confidence, predicted = make([]float32, h.Rows), make([]int32, h.Rows)
+	parallel.For(h.Rows, rowChunk, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := logits.Row(i)
+			best := 0
+			for c, v := range row {
+				if v > row[best] {
+					best = c
+				}
+			}
+			predicted[i] = int32(best)
+			kernel.Softmax(row)
+			confidence[i] = row[y[i]]
+		}
+	})
+	smallest := float32(math.Inf(1))
+	for _, r := range confidence {
+		smallest = min(smallest, r)
+	}
+	for i, p := range predicted {
+		if p != y[i] {
+			confidence[i] = smallest
+		}
+	}
+	return confidence, predicted
+}
+
+// classErrors returns 1 − F1 of each class, F1 = 2·TP / (2·TP + FP + FN), and the accuracy.
+func classErrors(predicted, y []int32, classes int) (errors []float64, accuracy float64) {
+	hit, said, is := make([]int, classes), make([]int, classes), make([]int, classes)
+	right := 0
+	for i, p := range predicted {
+		said[p]++
+		is[y[i]]++
+		if p == y[i] {
+			hit[p]++
+			right++
+		}
+	}
+	errors = make([]float64, classes)
+	for c := range errors {
+		if is[c] > 0 {
+			errors[c] = 1 - 2*float64(hit[c])/float64(said[c]+is[c])
+		}
+	}
+	return errors, float64(right) / float64(max(1, len(y)))
+}
+
+// LeastSquares returns W = T⁺Y, d×classes: of the minimisers of ‖Y − TW‖² the one of smallest norm, Y being the one-hot rows of y
+// (eq. 14, closed form). t is n×d. Singular values of T below about 3·10⁻⁴ of the root of the sum of their squares count as 0.
+//
+// The smaller Gram matrix is factored: TᵀT for n ≥ d, else the dual TTᵀ, with W = Tᵀ(TTᵀ)⁺Y. A rank-deficient one, the rule for
+// bags of words and one-hot features, gets λI added, and the solution is refined by B ← B + (G+λI)⁻¹(R − GB), which converges to
+// G⁺R from B = 0: the error along an eigenvector of eigenvalue μ falls by λ/(μ+λ) each time.
+func LeastSquares(t *mat.Dense, y []int32, classes int) (w *mat.Dense, iterations int, err error) {
+	if len(y) == 0 {
+		return nil, 0, fmt.Errorf("assess: 0 training nodes, want at least 1")
+	}
+	if len(y) != t.Rows {
+		panic(fmt.Sprintf("assess: %d labels for %d rows", len(y), t.Rows))
+	}
+	dual := t.Rows < t.Cols
+	var gram *mat.Symmetric
+	var right []float64
+	if dual {
+		gram, right = mat.GramRows(t), oneHot(y, classes)
+	} else {
+		gram, right = mat.Gram(t), classSums(t, y, classes)
+	}
+	solution, iterations, err := refine(gram, right, classes)
+	if err != nil {
+		return nil, 0, err
+	}
+	narrow := mat.NewDense(gram.N, classes)
+	for i, v := range solution {
+		narrow.Data[i] = float32(v)
+	}
+	if !dual {
+		return narrow, iterations, nil
+	}
+	w = new(mat.Dense)
+	mat.MulTA(w, t, narrow)
+	return w, iterations, nil
+}
+
+const (
+	// damping is λ as a share of the trace: above the rounding of a Gram matrix of float32 rows (some 10⁻⁸ of its trace), so that what is
+	// rounding is never divided by, and far below the eigenvalues that matter to a classifier.
+	damping = 1e-7
+	// settled is the relative change at which the refinement stops: what float32 can hold.
+	settled = 1e-7
+	// refinements bounds the refinement. An eigenvalue of λ/10 is then resolved to 85%; smaller ones stay damped.
+	refinements = 20
+)
+
+// refine returns G⁺R for a positive semi-definite G, n×n, and R, n×cols, by the damped iteration that LeastSquares describes.
+func refine(gram *mat.Symmetric, right []float64, cols int) (solution []float64, iterations int, err error) {
+	n := gram.N
+	solution = make([]float64, n*cols)
+	lambda := damping * gram.Trace()
+	if lambda == 0 {
+		return solution, 0, nil // T is zero, and so is its pseudo-inverse
+	}
+	damped := mat.NewSymmetric(n)
+	copy(damped.Data, gram.Data)
+	for i := range n {
+		damped.Data[i*n+i] += lambda
+	}
+	factor, err := damped.Cholesky()
+	if err != nil {
+		return nil, 0, fmt.Errorf("assess: least squares on %d features: %w", n, err)
+	}
+	residual := make([]float64, n*cols)
+	for iterations = 1; iterations <= refinements; iterations++ {
+		parallel.For(n, 16, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				row := residual[i*cols : (i+1)*cols]
+				copy(row, right[i*cols:(i+1)*cols])
+				for k, g := range gram.Row(i) {
+					for c, s := range solution[k*cols : (k+1)*cols] {
+						row[c] -= g * s
+					}
+				}
+			}
+		})
+		var step, size float64
+		for i, v := range factor.Solve(residual, cols) {
+			solution[i] += v
+			step += v * v
+			size += solution[i] * solution[i]
+		}
+		if step <= settled*settled*size {
+			break
+		}
+	}
+	return solution, min(iterations, refinements), nil
+}
+
+func oneHot(y []int32, classes int) []float64 {
+	r := make([]float64, len(y)*classes)
+	for i, c := range y {
+		r[i*classes+int(c)] = 1
+	}
+	return r
+}
+
+// classSums returns TᵀY, d×classes: column c is the sum of the rows of class c.
+func classSums(t *mat.Dense, y []int32, classes int) []float64 {
+	sums := make([]float64, t.Cols*classes)
+	const columns = 16 // a cache line of float32, so that tasks do not read each other's
+	parallel.For(t.Cols, columns, func(lo, hi int) {
+		for i, c := range y {
+			for j, v := range t.Row(i)[lo:hi] {
+				sums[(lo+j)*classes+int(c)] += float64(v)
+			}
+		}
+	})
+	return sums
+}

@@ -1,0 +1,209 @@
+package cgc
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/propagate"
+)
+
+// Method says what the condensed graph consists of.
+type Method string
+
+const (
+	// CGC is the whole method: {A′, X′}.
+	CGC Method = "cgc"
+	// CGCX is the graphless variant {I, H′}, which leaves generation out (§4.5).
+	CGCX Method = "cgc-x"
+	// SimDM is the paper's simplified distribution matching (§2.4): k-means, no augmentation, plain means, {I, H′}. It overrides
+	// Partition, Augment and Temperature.
+	SimDM Method = "simdm"
+)
+
+// Methods lists the methods, the default first.
+var Methods = []Method{CGC, CGCX, SimDM}
+
+// Partition says how the embeddings of a class are split into groups.
+type Partition string
+
+// The partitions; package partition describes them.
+const (
+	Spectral Partition = "spectral"
+	KMeans   Partition = "kmeans"
+	Random   Partition = "random"
+)
+
+// Partitions lists the partitions.
+var Partitions = []Partition{KMeans, Spectral, Random}
+
+// Config holds every parameter of a condensation. Many of its zeros are legal choices (no hops, no augmentation), so there are no
+// hidden defaults: start from Defaults and change what you mean.
+type Config struct {
+	// Method is one of Methods.
+	Method Method `json:"method"`
+	// Nodes is N′, the number of condensed nodes, from the number of classes with training nodes to the number of training nodes.
+	// Exactly one of Nodes, Ratio and LabelRatio is above 0.
+	Nodes int `json:"nodes,omitempty"`
+	// Ratio is N′ as a share of all nodes, in (0, 1]; in the inductive setting, of the training nodes (§5.1).
+	Ratio float64 `json:"ratio,omitempty"`
+	// LabelRatio is N′ as a share of the training nodes, in (0, 1].
+	LabelRatio float64 `json:"label_ratio,omitempty"`
+	// Propagation is one of propagate.Methods.
+	Propagation propagate.Method `json:"propagation"`
+	// Hops is K ≥ 0, for the original and the condensed graph alike.
+	Hops int `json:"hops"`
+	// Teleport is β of propagate.PPR, in (0, 1].
+	Teleport float64 `json:"teleport"`
+	// Augment is p: how many shallower embeddings are added, as a multiple ≥ 0 of the number of training nodes; 0 adds none.
+	Augment float64 `json:"augment"`
+	// Partition is one of Partitions.
+	Partition Partition `json:"partition"`
+	// Temperature is τ > 0: within a group, embeddings are weighted by softmax(r/τ). Infinity weights them equally.
+	Temperature Temperature `json:"temperature"`
+	// Threshold is T: condensed nodes are joined where the cosine of their embeddings is above it, in [−1, 1]. CGC only.
+	Threshold float64 `json:"threshold"`
+	// Alpha is α ≥ 0, the weight of the smoothness of X′ over A′. CGC only.
+	Alpha float64 `json:"alpha"`
+	// Standardize scales each feature to mean 0 and variance 1 over the training nodes before anything else.
+	Standardize bool `json:"standardize"`
+	// Inductive condenses the subgraph induced by the training nodes, as if the others were not there yet.
+	Inductive bool `json:"inductive"`
+	// Seed decides all random choices: the same seed, graph and configuration give the same bytes on the same kind of processor.
+	Seed uint64 `json:"seed"`
+
+	// Progress, if set, is called as each step begins, with the step's name as in Seconds.
+	Progress func(step string) `json:"-"`
+}
+
+// Temperature is a τ that JSON can hold: infinity is written "inf".
+type Temperature float64
+
+// Infinite is the temperature of plain means.
+var Infinite = Temperature(math.Inf(1))
+
+// MarshalText writes t as a number or "inf".
+func (t Temperature) MarshalText() ([]byte, error) {
+	if math.IsInf(float64(t), 1) {
+		return []byte("inf"), nil
+	}
+	return fmt.Appendf(nil, "%g", float64(t)), nil
+}
+
+// MarshalJSON writes t as a JSON number, or the string "inf".
+func (t Temperature) MarshalJSON() ([]byte, error) {
+	if math.IsInf(float64(t), 1) {
+		return []byte(`"inf"`), nil
+	}
+	return fmt.Appendf(nil, "%g", float64(t)), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (t *Temperature) UnmarshalJSON(text []byte) error {
+	s := string(text)
+	if len(s) > 1 && s[0] == '"' {
+		s = s[1 : len(s)-1]
+	}
+	return t.Set(s)
+}
+
+// Set reads a number above 0, or "inf": the command's flag.
+func (t *Temperature) Set(text string) error {
+	var v float64
+	if _, err := fmt.Sscanf(text, "%g", &v); err != nil || !(v > 0) {
+		return fmt.Errorf("temperature %q, want a number above 0 or inf", text)
+	}
+	*t = Temperature(v)
+	return nil
+}
+
+// String writes t as Set reads it.
+func (t Temperature) String() string {
+	text, _ := t.MarshalText()
+	return string(text)
+}
+
+// Type is the word for the value in the command's help.
+func (t Temperature) Type() string { return "number|inf" }
+
+// Defaults returns the configuration to start from; only the size is left to say.
+func Defaults() Config {
+	return Config{
+		Method:      CGC,
+		Propagation: propagate.SGC,
+		// Two hops are the paper's choice for all graphs (appendix D.3), and the depth of the GNNs that train on the result.
+		Hops: 2,
+		// The teleport of the paper that proposed PPR for GNNs (Gasteiger et al. 2019, §5).
+		Teleport:    0.1,
+		Augment:     0.4,
+		Partition:   KMeans,
+		Temperature: 1,
+		Threshold:   0.92,
+		Alpha:       1,
+	}
+}
+
+// resolved returns the configuration that runs, with what SimDM fixes.
+func (c Config) resolved() Config {
+	if c.Method == SimDM {
+		c.Partition, c.Augment, c.Temperature = KMeans, 0, Infinite
+	}
+	return c
+}
+
+// Validate returns everything that is wrong with c in itself, joined, each with the field, the value and the bound; nil if nothing is.
+// What depends on the graph, Condense checks.
+func (c Config) Validate() error {
+	var errs []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf("cgc: "+format, args...))
+		}
+	}
+	check(slices.Contains(Methods, c.Method), "method %q, want one of %v", c.Method, Methods)
+	check(slices.Contains(Partitions, c.Partition), "partition %q, want one of %v", c.Partition, Partitions)
+	check(slices.Contains(propagate.Methods, c.Propagation), "propagation %q, want one of %v", c.Propagation, propagate.Methods)
+	sizes := 0
+	for _, given := range []bool{c.Nodes != 0, c.Ratio != 0, c.LabelRatio != 0} {
+		if given {
+			sizes++
+		}
+	}
+	check(sizes == 1, "%d of nodes, ratio and label ratio given, want exactly one", sizes)
+	check(c.Nodes >= 0, "nodes %d, want at least 1", c.Nodes)
+	check(c.Ratio >= 0 && c.Ratio <= 1, "ratio %v, want above 0 and at most 1", c.Ratio)
+	check(c.LabelRatio >= 0 && c.LabelRatio <= 1, "label ratio %v, want above 0 and at most 1", c.LabelRatio)
+	check(c.Hops >= 0, "hops %d, want at least 0", c.Hops)
+	check(c.Propagation != propagate.PPR || c.Teleport > 0 && c.Teleport <= 1, "teleport %v, want above 0 and at most 1", c.Teleport)
+	check(c.Augment >= 0 && c.Augment <= 1000, "augment %v, want 0 to 1000", c.Augment)
+	check(c.Temperature > 0, "temperature %v, want above 0 (inf for plain means)", c.Temperature)
+	check(c.Threshold >= -1 && c.Threshold <= 1, "threshold %v, want -1 to 1", c.Threshold)
+	check(c.Alpha >= 0 && !math.IsInf(c.Alpha, 1), "alpha %v, want finite and at least 0", c.Alpha)
+	return errors.Join(errs...)
+}
+
+// size returns N′ for a graph, and an error if the graph cannot give so many.
+func (c Config) size(g *graph.Graph) (int, error) {
+	train := len(g.Split.Train)
+	present := 0
+	for _, n := range g.Counts(g.Split.Train) {
+		if n > 0 {
+			present++
+		}
+	}
+	nodes, from := c.Nodes, "nodes"
+	switch {
+	case c.Ratio > 0 && c.Inductive:
+		nodes, from = int(math.Round(c.Ratio*float64(train))), fmt.Sprintf("ratio %g of %d training nodes: nodes", c.Ratio, train)
+	case c.Ratio > 0:
+		nodes, from = int(math.Round(c.Ratio*float64(g.Nodes()))), fmt.Sprintf("ratio %g of %d nodes: nodes", c.Ratio, g.Nodes())
+	case c.LabelRatio > 0:
+		nodes, from = int(math.Round(c.LabelRatio*float64(train))), fmt.Sprintf("label ratio %g of %d training nodes: nodes", c.LabelRatio, train)
+	}
+	if nodes < present || nodes > train {
+		return 0, fmt.Errorf("cgc: %s %d, want from %d (the classes with training nodes) to %d (the training nodes)", from, nodes, present, train)
+	}
+	return nodes, nil
+}

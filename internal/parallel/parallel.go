@@ -1,0 +1,76 @@
+// Package parallel splits work over goroutines so that the result does not depend on how many there are.
+//
+// The number of workers is runtime.GOMAXPROCS(0). Work is cut into chunks whose bounds depend on the size of the work
+// alone; workers take chunks in order. A function that writes only what its chunk owns therefore gives the same bits
+// for any number of workers, and Sum adds the chunks' results in the order of the chunks.
+package parallel
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// For calls f(lo, hi) for the chunks [0,chunk), [chunk,2·chunk), … of [0,n), several at a time, and returns when all are done.
+// The last chunk may be shorter. chunk must be positive. A panic in f is raised again in the caller.
+func For(n, chunk int, f func(lo, hi int)) {
+	_ = ForContext(context.Background(), n, chunk, f)
+}
+
+// ForContext is For, but starts no further chunk once ctx is done, and then returns ctx's error.
+// What the chunks that did not run should have written is left as it was.
+func ForContext(ctx context.Context, n, chunk int, f func(lo, hi int)) error {
+	if chunk <= 0 {
+		panic("parallel: chunk is not positive")
+	}
+	chunks := (n + chunk - 1) / chunk
+	workers := min(runtime.GOMAXPROCS(0), chunks)
+	if workers <= 1 {
+		for lo := 0; lo < n; lo += chunk {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			f(lo, min(lo+chunk, n))
+		}
+		return ctx.Err()
+	}
+	var (
+		next  atomic.Int64
+		group sync.WaitGroup
+		once  sync.Once
+		raise any
+	)
+	for range workers {
+		group.Go(func() {
+			defer func() {
+				if r := recover(); r != nil {
+					once.Do(func() { raise = r })
+					next.Store(int64(chunks)) // the others stop at their next chunk
+				}
+			}()
+			for ctx.Err() == nil {
+				c := int(next.Add(1)) - 1
+				if c >= chunks {
+					return
+				}
+				f(c*chunk, min((c+1)*chunk, n))
+			}
+		})
+	}
+	group.Wait()
+	if raise != nil {
+		panic(raise)
+	}
+	return ctx.Err()
+}
+
+// Sum returns Σ f(lo, hi) over the chunks of [0,n), added in the order of the chunks.
+func Sum(n, chunk int, f func(lo, hi int) float64) (sum float64) {
+	part := make([]float64, (n+chunk-1)/chunk)
+	For(n, chunk, func(lo, hi int) { part[lo/chunk] = f(lo, hi) })
+	for _, p := range part {
+		sum += p
+	}
+	return sum
+}

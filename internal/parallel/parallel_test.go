@@ -1,0 +1,99 @@
+package parallel_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"runtime"
+	"sync/atomic"
+	"testing"
+
+	"github.com/graph-condensation/cgc/internal/parallel"
+)
+
+func atWorkers(t *testing.T, workers int) {
+	t.Helper()
+	before := runtime.GOMAXPROCS(workers)
+	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
+}
+
+func TestForCoversEachIndexOnce(t *testing.T) {
+	for _, workers := range []int{1, 2, 7} {
+		atWorkers(t, workers)
+		for _, n := range []int{0, 1, 9, 10, 11, 1000} {
+			seen := make([]int32, n)
+			parallel.For(n, 10, func(lo, hi int) {
+				for i := lo; i < hi; i++ {
+					atomic.AddInt32(&seen[i], 1)
+				}
+			})
+			for i, s := range seen {
+				if s != 1 {
+					t.Fatalf("%d workers, n=%d: index %d visited %d times", workers, n, i, s)
+				}
+			}
+		}
+	}
+}
+
+func TestSumIsTheSameForAnyNumberOfWorkers(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	x := make([]float64, 10_007)
+	for i := range x {
+		x[i] = random.NormFloat64() * 1e6 // sums of these depend on their order
+	}
+	sum := func() float64 {
+		return parallel.Sum(len(x), 64, func(lo, hi int) (s float64) {
+			for _, v := range x[lo:hi] {
+				s += v
+			}
+			return s
+		})
+	}
+	atWorkers(t, 1)
+	want := sum()
+	for _, workers := range []int{2, 7, 64} {
+		atWorkers(t, workers)
+		for range 20 {
+			if got := sum(); got != want {
+				t.Fatalf("%d workers: %v, one worker: %v", workers, got, want)
+			}
+		}
+	}
+}
+
+func TestForContextStops(t *testing.T) {
+	for _, workers := range []int{1, 3} {
+		atWorkers(t, workers)
+		ctx, cancel := context.WithCancel(t.Context())
+		var ran atomic.Int64
+		err := parallel.ForContext(ctx, 1000, 1, func(lo, hi int) {
+			if ran.Add(1) == 5 {
+				cancel()
+			}
+		})
+		if err == nil {
+			t.Errorf("%d workers: no error after cancel", workers)
+		}
+		if n := ran.Load(); n > 5+int64(workers) {
+			t.Errorf("%d workers: %d chunks ran after cancel at the fifth", workers, n)
+		}
+	}
+}
+
+func TestForRaisesPanics(t *testing.T) {
+	for _, workers := range []int{1, 3} {
+		atWorkers(t, workers)
+		func() {
+			defer func() {
+				if r := recover(); r != "bad row" {
+					t.Errorf("%d workers: recovered %v, want the panic of the chunk", workers, r)
+				}
+			}()
+			parallel.For(100, 1, func(lo, hi int) {
+				if lo == 50 {
+					panic("bad row")
+				}
+			})
+		}()
+	}
+}

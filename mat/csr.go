@@ -1,0 +1,108 @@
+package mat
+
+import (
+	"fmt"
+	"iter"
+	"sort"
+)
+
+// CSR is a rows×cols sparse matrix in compressed rows: the entries of row i are at positions Indptr[i] to Indptr[i+1]−1,
+// with columns Indices, ascending within a row, and values Data. A nil Data means that every stored entry is 1, as in an
+// unweighted adjacency.
+type CSR struct {
+	Rows, Cols int
+	Indptr     []int64 // Rows+1 long
+	Indices    []int32
+	Data       []float32 // nil: all ones
+}
+
+// Dims returns the numbers of rows and columns.
+func (m *CSR) Dims() (rows, cols int) { return m.Rows, m.Cols }
+
+// NNZ returns the number of stored entries.
+func (m *CSR) NNZ() int { return len(m.Indices) }
+
+// Row returns an iterator over the entries (column, value) of row i, columns ascending.
+func (m *CSR) Row(i int) iter.Seq2[int, float32] {
+	return func(yield func(int, float32) bool) {
+		for e := m.Indptr[i]; e < m.Indptr[i+1]; e++ {
+			if !yield(int(m.Indices[e]), m.at(e)) {
+				return
+			}
+		}
+	}
+}
+
+func (m *CSR) at(e int64) float32 {
+	if m.Data == nil {
+		return 1
+	}
+	return m.Data[e]
+}
+
+// Validate returns an error that names the first thing wrong with m: lengths, bounds of the pointers, columns out of
+// range or not ascending within their row.
+func (m *CSR) Validate() error {
+	if len(m.Indptr) != m.Rows+1 {
+		return fmt.Errorf("mat: %d row pointers for %d rows, want %d", len(m.Indptr), m.Rows, m.Rows+1)
+	}
+	if m.Indptr[0] != 0 || m.Indptr[m.Rows] != int64(len(m.Indices)) {
+		return fmt.Errorf("mat: row pointers run from %d to %d, want 0 to the number of entries %d", m.Indptr[0], m.Indptr[m.Rows], len(m.Indices))
+	}
+	if m.Data != nil && len(m.Data) != len(m.Indices) {
+		return fmt.Errorf("mat: %d values for %d entries", len(m.Data), len(m.Indices))
+	}
+	for i := range m.Rows {
+		lo, hi := m.Indptr[i], m.Indptr[i+1]
+		if lo > hi || hi > int64(len(m.Indices)) {
+			return fmt.Errorf("mat: row %d runs from entry %d to %d of %d", i, lo, hi, len(m.Indices))
+		}
+		last := int32(-1)
+		for _, j := range m.Indices[lo:hi] {
+			if j < 0 || int(j) >= m.Cols {
+				return fmt.Errorf("mat: column %d in row %d, want 0 to %d", j, i, m.Cols-1)
+			}
+			if j <= last {
+				return fmt.Errorf("mat: columns %d, %d in row %d do not ascend", last, j, i)
+			}
+			last = j
+		}
+	}
+	return nil
+}
+
+// Dense returns m written out.
+func (m *CSR) Dense() *Dense {
+	d := NewDense(m.Rows, m.Cols)
+	for i := range m.Rows {
+		m.copyRow(d.Row(i), i)
+	}
+	return d
+}
+
+// Sparse returns the non-zero entries of m. Data is never nil.
+func (m *Dense) Sparse() *CSR {
+	s := &CSR{Rows: m.Rows, Cols: m.Cols, Indptr: make([]int64, m.Rows+1), Data: []float32{}}
+	for i := range m.Rows {
+		for j, v := range m.Row(i) {
+			if v != 0 {
+				s.Indices = append(s.Indices, int32(j))
+				s.Data = append(s.Data, v)
+			}
+		}
+		s.Indptr[i+1] = int64(len(s.Indices))
+	}
+	return s
+}
+
+func (m *CSR) copyRow(dst []float32, i int) {
+	clear(dst)
+	for e := m.Indptr[i]; e < m.Indptr[i+1]; e++ {
+		dst[m.Indices[e]] = m.at(e)
+	}
+}
+
+// rowOf returns the row that holds entry e.
+func (m *CSR) rowOf(e int) int {
+	return sort.Search(m.Rows, func(i int) bool { return m.Indptr[i+1] > int64(e) })
+}

@@ -1,0 +1,121 @@
+package mat
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/graph-condensation/cgc/internal/parallel"
+)
+
+// Matrix is a matrix of either kind, *Dense or *CSR.
+type Matrix interface {
+	// Dims returns the numbers of rows and columns.
+	Dims() (rows, cols int)
+}
+
+// Dense is a rows×cols matrix of float32, row-major: element (i,j) is Data[i*Cols+j]. The zero value is 0×0.
+type Dense struct {
+	Rows, Cols int
+	Data       []float32
+}
+
+// NewDense returns a rows×cols matrix of zeros.
+func NewDense(rows, cols int) *Dense {
+	return &Dense{Rows: rows, Cols: cols, Data: make([]float32, rows*cols)}
+}
+
+// Dims returns the numbers of rows and columns.
+func (m *Dense) Dims() (rows, cols int) { return m.Rows, m.Cols }
+
+// Row returns row i, a slice of m's own memory.
+func (m *Dense) Row(i int) []float32 { return m.Data[i*m.Cols : (i+1)*m.Cols : (i+1)*m.Cols] }
+
+// Reshape makes m rows×cols, keeping its memory where that is large enough. The contents are then arbitrary.
+func (m *Dense) Reshape(rows, cols int) {
+	if n := rows * cols; cap(m.Data) < n {
+		m.Data = make([]float32, n)
+	} else {
+		m.Data = m.Data[:n]
+	}
+	m.Rows, m.Cols = rows, cols
+}
+
+// Clone returns a copy that shares no memory with m.
+func (m *Dense) Clone() *Dense {
+	return &Dense{Rows: m.Rows, Cols: m.Cols, Data: append([]float32(nil), m.Data...)}
+}
+
+// T returns the transpose as a new matrix.
+func (m *Dense) T() *Dense {
+	t := NewDense(m.Cols, m.Rows)
+	for i := range m.Rows {
+		for j, v := range m.Row(i) {
+			t.Data[j*m.Rows+i] = v
+		}
+	}
+	return t
+}
+
+// rowChunk is the number of rows that one task copies or checks: large against the cost of starting a task.
+const rowChunk = 256
+
+// Rows sets dst to the given rows of x, in the given order, repeats allowed: row r of dst is row rows[r] of x.
+// A sparse x is written out dense.
+func Rows(dst *Dense, x Matrix, rows []int32) {
+	_, cols := x.Dims()
+	dst.Reshape(len(rows), cols)
+	parallel.For(len(rows), rowChunk, func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			switch x := x.(type) {
+			case *Dense:
+				copy(dst.Row(r), x.Row(int(rows[r])))
+			case *CSR:
+				x.copyRow(dst.Row(r), int(rows[r]))
+			default:
+				panic(fmt.Sprintf("mat: rows of a %T", x))
+			}
+		}
+	})
+}
+
+// FirstNotFinite returns the position of the first NaN or infinity of x in row-major order, and whether there is one.
+func FirstNotFinite(x Matrix) (row, col int, found bool) {
+	data := values(x)
+	at := len(data)
+	const chunk = 1 << 16
+	first := make([]int, (len(data)+chunk-1)/chunk)
+	parallel.For(len(data), chunk, func(lo, hi int) {
+		first[lo/chunk] = -1
+		for i, v := range data[lo:hi] {
+			if math.Float32bits(v)&0x7f800000 == 0x7f800000 { // all ones in the exponent: NaN or infinity
+				first[lo/chunk] = lo + i
+				break
+			}
+		}
+	})
+	for _, f := range first {
+		if f >= 0 {
+			at = f
+			break
+		}
+	}
+	if at == len(data) {
+		return 0, 0, false
+	}
+	if s, ok := x.(*CSR); ok {
+		return s.rowOf(at), int(s.Indices[at]), true
+	}
+	_, cols := x.Dims()
+	return at / cols, at % cols, true
+}
+
+// values returns the stored numbers of x.
+func values(x Matrix) []float32 {
+	switch x := x.(type) {
+	case *Dense:
+		return x.Data
+	case *CSR:
+		return x.Data
+	}
+	panic(fmt.Sprintf("mat: values of a %T", x))
+}
