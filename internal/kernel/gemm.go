@@ -1,0 +1,288 @@
+package kernel
+
+import (
+	"fmt"
+	"sync"
+)
+
+// Gemm sets C = A·B, or C += A·B if accumulate.
+//
+// C is m×n with leading dimension ldc. A is m×k (lda), stored k×m if transA; B is k×n (ldb), stored n×k if transB.
+// The sum over k of each element runs in ascending order, in blocks whose bounds depend on k alone, so splitting m or n over
+// several calls changes no bit. B is packed anew by each call: when splitting by rows, give each call as
+// many rows as there are, a few hundred at least. C must not overlap A or B.
+func Gemm(c []float32, ldc int, a []float32, lda int, transA bool, b []float32, ldb int, transB bool, m, n, k int, accumulate bool) {
+	checkMatrix("C", len(c), ldc, m, n)
+	if transA {
+		checkMatrix("A", len(a), lda, k, m)
+	} else {
+		checkMatrix("A", len(a), lda, m, k)
+	}
+	if transB {
+		checkMatrix("B", len(b), ldb, n, k)
+	} else {
+		checkMatrix("B", len(b), ldb, k, n)
+	}
+	best.gemm(c, ldc, operand{a, lda, transA}, operand{b, ldb, transB}, m, n, k, accumulate, false)
+}
+
+// Gram sets G = XᵀX, or G += XᵀX if accumulate, where X is n×d (ldx) and G d×d (ldg) and symmetric.
+// One triangle is computed and then mirrored; of a G that is accumulated upon, only the upper triangle is read.
+// The sum over n runs as in Gemm.
+func Gram(g []float32, ldg int, x []float32, ldx, n, d int, accumulate bool) {
+	GramRows(g, ldg, x, ldx, n, d, 0, d, accumulate)
+	Mirror(g, ldg, d)
+}
+
+// GramRows computes the upper triangle's part of rows lo to hi of Gram's result, so that callers can split them; Mirror
+// finishes the matrix. Below the diagonal it may leave some of these rows' elements changed.
+// Splitting the rows over calls changes no bit of the upper triangle.
+func GramRows(g []float32, ldg int, x []float32, ldx, n, d, lo, hi int, accumulate bool) {
+	checkMatrix("G", len(g), ldg, d, d)
+	checkMatrix("X", len(x), ldx, n, d)
+	if lo < 0 || lo > hi || hi > d {
+		panic(fmt.Sprintf("kernel: rows %d to %d of %d", lo, hi, d))
+	}
+	best.gramRows(g, ldg, x, ldx, n, d, lo, hi, accumulate)
+}
+
+func (im *implementation) gramRows(g []float32, ldg int, x []float32, ldx, n, d, lo, hi int, accumulate bool) {
+	if lo == hi {
+		return
+	}
+	var rest []float32 // X from column lo on; a matrix without rows has no elements to skip
+	if n > 0 {
+		rest = x[lo:]
+	}
+	m := operand{rest, ldx, true}
+	im.gemm(g[lo*ldg+lo:], ldg, m, operand{rest, ldx, false}, hi-lo, d-lo, n, accumulate, true)
+}
+
+// Mirror copies the upper triangle of the d×d matrix g (ldg) to the lower.
+func Mirror(g []float32, ldg, d int) {
+	checkMatrix("G", len(g), ldg, d, d)
+	const block = 32
+	for i0 := 0; i0 < d; i0 += block {
+		for j0 := 0; j0 <= i0; j0 += block {
+			for i := i0; i < min(i0+block, d); i++ {
+				row := g[i*ldg : i*ldg+i]
+				for j := j0; j < min(j0+block, i); j++ {
+					row[j] = g[j*ldg+i]
+				}
+			}
+		}
+	}
+}
+
+func checkMatrix(name string, length, ld, rows, columns int) {
+	if rows < 0 || columns < 0 || ld < columns || (rows > 0 && columns > 0 && length < (rows-1)*ld+columns) {
+		panic(fmt.Sprintf("kernel: %s is %d×%d with leading dimension %d, but %d values", name, rows, columns, ld, length))
+	}
+}
+
+// An operand is a factor of a product: rows × columns as the product sees it, stored transposed or not.
+type operand struct {
+	data       []float32
+	ld         int
+	transposed bool
+}
+
+// strides returns the distances between rows and between columns.
+func (o operand) strides() (row, column int) {
+	if o.transposed {
+		return 1, o.ld
+	}
+	return o.ld, 1
+}
+
+// gemm is Gemm after the check of shapes. With upper, tiles wholly below the diagonal are left out.
+//
+// The loops are those of Goto: columns of B by width, k by depth, rows of A by height; a panel of packed B stays in the first
+// cache while the strips of a block of A, held in the second, pass by.
+func (im *implementation) gemm(c []float32, ldc int, a, b operand, m, n, k int, accumulate, upper bool) {
+	if m == 0 || n == 0 {
+		return
+	}
+	if k == 0 {
+		if !accumulate {
+			for i := range m {
+				clear(c[i*ldc : i*ldc+n])
+			}
+		}
+		return
+	}
+	blocks := (k + im.depth - 1) / im.depth
+	depth := (k + blocks - 1) / blocks
+	s := borrow()
+	packedB := s.take(depth * roundUp(min(n, im.width), im.columns))
+	var packedA []float32
+	if im.packA {
+		packedA = s.take(depth * roundUp(min(m, im.height), im.rows))
+	}
+	rs, cs := a.strides()
+	for j0 := 0; j0 < n; j0 += im.width {
+		j1 := min(j0+im.width, n)
+		for p0 := 0; p0 < k; p0 += depth {
+			p1 := min(p0+depth, k)
+			im.packColumns(packedB, b, p0, p1, j0, j1)
+			add := accumulate || p0 > 0
+			for i0 := 0; i0 < m; i0 += im.height {
+				i1 := min(i0+im.height, m)
+				if upper && i0 >= j1 {
+					break
+				}
+				if im.packA {
+					im.packRows(packedA, a, i0, i1, p0, p1)
+				}
+				for j := j0; j < j1; j += im.columns {
+					panel := packedB[(j-j0)*(p1-p0):]
+					for i := i0; i < i1; i += im.rows {
+						if upper && i >= j+im.columns {
+							break
+						}
+						rows, columns := min(im.rows, i1-i), min(im.columns, j1-j)
+						if im.packA {
+							im.tile(c[i*ldc+j:], ldc, packedA[(i-i0)*(p1-p0):], 1, im.rows, panel, rows, columns, p1-p0, add)
+						} else {
+							im.tile(c[i*ldc+j:], ldc, a.data[i*rs+p0*cs:], rs, cs, panel, rows, columns, p1-p0, add)
+						}
+					}
+				}
+			}
+		}
+	}
+	s.giveBack()
+}
+
+// packColumns copies rows p0 to p1, columns j0 to j1 of b into panels of im.columns columns, one after the other, in each panel row
+// after row. Missing columns of the last panel are zero.
+func (im *implementation) packColumns(dst []float32, b operand, p0, p1, j0, j1 int) {
+	for j := j0; j < j1; j += im.columns {
+		columns := min(im.columns, j1-j)
+		panel := dst[(j-j0)*(p1-p0):][:im.columns*(p1-p0)]
+		if columns < im.columns {
+			clear(panel)
+		}
+		if b.transposed {
+			im.transpose(panel, im.columns, b.data[j*b.ld+p0:], b.ld, columns, p1-p0)
+			continue
+		}
+		for p := p0; p < p1; p++ {
+			copy(panel[(p-p0)*im.columns:][:columns], b.data[p*b.ld+j:])
+		}
+	}
+}
+
+// packRows copies rows i0 to i1, columns p0 to p1 of a into strips of im.rows rows, in each strip column after column.
+// Missing rows of the last strip are zero.
+func (im *implementation) packRows(dst []float32, a operand, i0, i1, p0, p1 int) {
+	rs, cs := a.strides()
+	for i := i0; i < i1; i += im.rows {
+		rows := min(im.rows, i1-i)
+		strip := dst[(i-i0)*(p1-p0):][:im.rows*(p1-p0)]
+		if rows < im.rows {
+			clear(strip)
+		}
+		for r := range rows {
+			at := (i+r)*rs + p0*cs
+			for p := r; p < len(strip); p += im.rows {
+				strip[p] = a.data[at]
+				at += cs
+			}
+		}
+	}
+}
+
+// tileGeneric is the micro-kernel on tiles of 2×4, with rs=1 and cs=2: eight sums fit in the registers, with room for the factors.
+func tileGeneric(c []float32, ldc int, a []float32, _, _ int, b []float32, m, n, k int, accumulate bool) {
+	var s [2][4]float32
+	var s00, s01, s02, s03, s10, s11, s12, s13 float32
+	a, b = a[:2*k], b[:4*k]
+	for len(a) >= 2 && len(b) >= 4 {
+		x, y := a[0], a[1]
+		z := b[0]
+		s00 += float32(x * z)
+		s10 += float32(y * z)
+		z = b[1]
+		s01 += float32(x * z)
+		s11 += float32(y * z)
+		z = b[2]
+		s02 += float32(x * z)
+		s12 += float32(y * z)
+		z = b[3]
+		s03 += float32(x * z)
+		s13 += float32(y * z)
+		a, b = a[2:], b[4:]
+	}
+	s[0] = [4]float32{s00, s01, s02, s03}
+	s[1] = [4]float32{s10, s11, s12, s13}
+	for i := range m {
+		row := c[i*ldc : i*ldc+n]
+		for j := range row {
+			if accumulate {
+				row[j] += s[i][j]
+			} else {
+				row[j] = s[i][j]
+			}
+		}
+	}
+}
+
+// transposeGeneric sets dst[j·ldd+i] = src[i·lds+j] for i<rows, j<columns, a few rows at a time so that what is written stays in few lines.
+func transposeGeneric(dst []float32, ldd int, src []float32, lds, rows, columns int) {
+	i := 0
+	for ; i+4 <= rows; i += 4 {
+		s0, s1, s2, s3 := src[i*lds:][:columns], src[(i+1)*lds:][:columns], src[(i+2)*lds:][:columns], src[(i+3)*lds:][:columns]
+		at := i
+		for j, v := range s0 {
+			d := dst[at : at+4 : at+4]
+			d[0], d[1], d[2], d[3] = v, s1[j], s2[j], s3[j]
+			at += ldd
+		}
+	}
+	for ; i < rows; i++ {
+		at := i
+		for _, v := range src[i*lds:][:columns] {
+			dst[at] = v
+			at += ldd
+		}
+	}
+}
+
+// A scratch is memory for packed operands, kept between calls.
+type scratch struct {
+	data  []float32
+	used  int
+	index []int32
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+func borrow() *scratch {
+	s := scratches.Get().(*scratch)
+	s.used = 0
+	return s
+}
+
+func (s *scratch) giveBack() { scratches.Put(s) }
+
+// take returns n values, not cleared. What was taken before stays valid: when the memory must grow, it is replaced, not moved.
+func (s *scratch) take(n int) []float32 {
+	if s.used+n > len(s.data) {
+		s.data = make([]float32, max(2*len(s.data), s.used+n))
+		s.used = 0
+	}
+	t := s.data[s.used : s.used+n]
+	s.used += n
+	return t
+}
+
+// takeIndex returns n integers, not cleared.
+func (s *scratch) takeIndex(n int) []int32 {
+	if n > len(s.index) {
+		s.index = make([]int32, n)
+	}
+	return s.index[:n]
+}
+
+func roundUp(n, multiple int) int { return (n + multiple - 1) / multiple * multiple }

@@ -1,0 +1,6 @@
+//go:build !purego
+
+package kernel
+
+// available lists the sets of loops that this CPU runs, fastest first.
+func available() []*implementation { return []*implementation{&portable} }

@@ -1,0 +1,107 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+)
+
+// Nearest finds for each of the n rows of x (n×d, ldx) the nearest of k centres (k×d, ldc): nearest[i] is its index and
+//
+//	dist[i] = max(0, ‖x_i‖² − 2·x_i·c + ‖c‖²)
+//
+// the squared distance, where centreNorms[j] = ‖c_j‖². Ties in ‖c‖² − 2·x·c go to the lowest index; a row with a NaN gets index 0.
+// The n×k matrix of products is never written: each tile of it is folded into the running minima. Splitting n over calls changes no bit.
+func Nearest(nearest []int32, dist []float32, x []float32, ldx, n, d int, centres []float32, ldc, k int, centreNorms []float32) {
+	checkMatrix("x", len(x), ldx, n, d)
+	checkMatrix("the centres", len(centres), ldc, k, d)
+	if k < 1 || len(centreNorms) < k || len(nearest) < n || len(dist) < n {
+		panic(fmt.Sprintf("kernel: %d centres with %d norms; %d rows with results for %d and %d", k, len(centreNorms), n, len(nearest), len(dist)))
+	}
+	best.nearest(nearest, dist, x, ldx, n, d, centres, ldc, k, centreNorms)
+}
+
+// lanes is how many running minima a row has: centre j is compared in lane j mod lanes. It divides the columns of a tile, or
+// they divide it.
+const lanes = 16
+
+func (im *implementation) nearest(nearest []int32, dist []float32, x []float32, ldx, n, d int, centres []float32, ldc, k int, centreNorms []float32) {
+	if n == 0 {
+		return
+	}
+	width := im.columns
+	padded := roundUp(k, max(width, lanes))
+	s := borrow()
+	packed := s.take(padded * d)
+	norms := s.take(padded)
+	product := s.take(im.rows * width)
+	value := s.take(im.height * lanes)
+	var packedA []float32
+	if im.packA {
+		packedA = s.take(roundUp(im.height, im.rows) * d)
+	}
+	index := s.takeIndex(im.height * lanes)
+	im.packColumns(packed, operand{centres, ldc, true}, 0, d, 0, k)
+	copy(norms, centreNorms[:k])
+	for j := k; j < padded; j++ {
+		norms[j] = float32(math.Inf(1)) // never the nearest
+	}
+	a := operand{x, ldx, false}
+	for i0 := 0; i0 < n; i0 += im.height {
+		i1 := min(i0+im.height, n)
+		for l := range value {
+			value[l] = float32(math.Inf(1))
+		}
+		clear(index)
+		if im.packA {
+			im.packRows(packedA, a, i0, i1, 0, d)
+		}
+		for j := 0; j < k; j += width {
+			for i := i0; i < i1; i += im.rows {
+				rows := min(im.rows, i1-i)
+				switch {
+				case d == 0:
+					clear(product)
+				case im.packA:
+					im.tile(product, width, packedA[(i-i0)*d:], 1, im.rows, packed[j*d:], rows, width, d, false)
+				default:
+					im.tile(product, width, x[i*ldx:], ldx, 1, packed[j*d:], rows, width, d, false)
+				}
+				im.closest(value[(i-i0)*lanes:], index[(i-i0)*lanes:], product, norms[j:], rows, int32(j))
+			}
+		}
+		for i := i0; i < i1; i++ {
+			least, at := lowest(value[(i-i0)*lanes:][:lanes], index[(i-i0)*lanes:][:lanes])
+			var row []float32
+			if d > 0 {
+				row = x[i*ldx:][:d]
+			}
+			nearest[i], dist[i] = at, max(0, im.dot(row, row)+least)
+		}
+	}
+	s.giveBack()
+}
+
+// lowest returns the least of the values and its index, of equal ones the lowest index.
+func lowest(value []float32, index []int32) (least float32, at int32) {
+	least, at = value[0], index[0]
+	for l, v := range value {
+		if v < least || v == least && index[l] < at {
+			least, at = v, index[l]
+		}
+	}
+	return least, at
+}
+
+// closestGeneric compares tiles of 4 columns: the lanes are those of the first centre onwards.
+func closestGeneric(value []float32, index []int32, product, norms []float32, m int, first int32) {
+	norms = norms[:4]
+	for i := range m {
+		at := i*lanes + int(first)%lanes
+		v, ix, p := value[at:][:4], index[at:][:4], product[4*i:][:4]
+		for j, norm := range norms {
+			if f := norm - 2*p[j]; f < v[j] {
+				v[j], ix[j] = f, first+int32(j)
+			}
+		}
+	}
+}

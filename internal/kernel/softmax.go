@@ -1,0 +1,54 @@
+package kernel
+
+import "math"
+
+// Softmax sets x_i = exp(x_i − max x) / Σ_j exp(x_j − max x). An empty x stays empty.
+// An element of −∞ becomes 0; if there is a NaN or +∞, or nothing but −∞, the result is NaN throughout or in part.
+func Softmax(x []float32) {
+	if len(x) == 0 {
+		return
+	}
+	best.softmax(x)
+}
+
+func (im *implementation) softmax(x []float32) {
+	sum := im.expShifted(x, x, im.maximum(x))
+	im.scale(x, 1/sum, x)
+}
+
+// ExpShifted sets dst_i = exp(x_i − shift) and returns their sum. dst may be x. The relative error of an element is below 2⁻²²;
+// what falls below the smallest normal number becomes 0.
+func ExpShifted(dst, x []float32, shift float32) float32 {
+	if len(x) != len(dst) {
+		checkLengths(len(dst), len(x))
+	}
+	return best.expShifted(dst, x, shift)
+}
+
+func maximumGeneric(x []float32) float32 {
+	top := float32(math.Inf(-1))
+	for _, v := range x {
+		if v > top {
+			top = v
+		}
+	}
+	return top
+}
+
+func expShiftedGeneric(dst, x []float32, shift float32) float32 {
+	var sum float32
+	x = x[:len(dst)]
+	for i, v := range x {
+		v -= shift
+		var e float32
+		if !(v < expLowest) {
+			e = float32(math.Exp(float64(v)))
+		}
+		dst[i] = e
+		sum += e
+	}
+	return sum
+}
+
+// expLowest is where exp leaves the normal numbers: ln 2⁻¹²⁶, rounded up.
+const expLowest = -87.336544

@@ -1,0 +1,194 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+)
+
+func checkLengths(lengths ...int) {
+	for _, n := range lengths[1:] {
+		if n != lengths[0] {
+			panic(fmt.Sprintf("kernel: vectors of lengths %d", lengths))
+		}
+	}
+}
+
+// Dot returns Σ x_i·y_i. The order of the sum depends on the length alone.
+func Dot(x, y []float32) float32 {
+	if len(x) != len(y) {
+		checkLengths(len(x), len(y))
+	}
+	return best.dot(x, y)
+}
+
+// Axpy sets y += alpha·x.
+func Axpy(alpha float32, x, y []float32) {
+	if len(x) != len(y) {
+		checkLengths(len(x), len(y))
+	}
+	best.axpy(alpha, x, y)
+}
+
+// Add sets dst = x + y. dst may be x or y.
+func Add(dst, x, y []float32) {
+	if len(x) != len(dst) || len(y) != len(dst) {
+		checkLengths(len(dst), len(x), len(y))
+	}
+	best.add(dst, x, y)
+}
+
+// Mul sets dst = x·y, element by element. dst may be x or y.
+func Mul(dst, x, y []float32) {
+	if len(x) != len(dst) || len(y) != len(dst) {
+		checkLengths(len(dst), len(x), len(y))
+	}
+	best.mul(dst, x, y)
+}
+
+// MulAdd sets dst += x·y, element by element.
+func MulAdd(dst, x, y []float32) {
+	if len(x) != len(dst) || len(y) != len(dst) {
+		checkLengths(len(dst), len(x), len(y))
+	}
+	best.mulAdd(dst, x, y)
+}
+
+// Scale sets dst = alpha·x. dst may be x.
+func Scale(dst []float32, alpha float32, x []float32) {
+	if len(x) != len(dst) {
+		checkLengths(len(dst), len(x))
+	}
+	best.scale(dst, alpha, x)
+}
+
+// ReLU sets dst = max(0, x); NaN gives 0. dst may be x.
+func ReLU(dst, x []float32) {
+	if len(x) != len(dst) {
+		checkLengths(len(dst), len(x))
+	}
+	best.relu(dst, x)
+}
+
+// ReLUGrad sets dst = g where x > 0 and 0 elsewhere: with x either the input or the output of ReLU, dst is the gradient before it for
+// the gradient g after it. dst may be g or x.
+func ReLUGrad(dst, g, x []float32) {
+	if len(x) != len(dst) || len(g) != len(dst) {
+		checkLengths(len(dst), len(g), len(x))
+	}
+	best.reluGrad(dst, g, x)
+}
+
+// AdamStep is step t = 1, 2, … of Adam (Kingma and Ba 2015, algorithm 1) with L2 decay added to the gradient:
+//
+//	h = g + decay·w;  m = b1·m + (1−b1)·h;  v = b2·v + (1−b2)·h²;  w −= lr·(m/(1−b1ᵗ)) / (√(v/(1−b2ᵗ)) + eps).
+//
+// w, m and v are changed; g is not.
+func AdamStep(w, g, m, v []float32, lr, b1, b2, eps, decay float64, t int) {
+	if len(g) != len(w) || len(m) != len(w) || len(v) != len(w) {
+		checkLengths(len(w), len(g), len(m), len(v))
+	}
+	if t < 1 {
+		panic(fmt.Sprintf("kernel: step %d of Adam", t))
+	}
+	s := newAdamStep(lr, b1, b2, eps, decay, t)
+	best.adam(w, g, m, v, &s)
+}
+
+// adamStep holds the coefficients of a step: h = g + decay·w; m = b1·m + c1·h; v = b2·v + c2·h²; w −= rate·m / (√v·root + eps).
+type adamStep struct {
+	decay, b1, c1, b2, c2, rate, root, eps float32
+}
+
+func newAdamStep(lr, b1, b2, eps, decay float64, t int) adamStep {
+	return adamStep{
+		decay: float32(decay),
+		b1:    float32(b1), c1: float32(1 - b1),
+		b2: float32(b2), c2: float32(1 - b2),
+		rate: float32(lr / (1 - math.Pow(b1, float64(t)))),
+		root: float32(1 / math.Sqrt(1-math.Pow(b2, float64(t)))),
+		eps:  float32(eps),
+	}
+}
+
+func dotGeneric(x, y []float32) float32 {
+	var s0, s1, s2, s3 float32
+	y = y[:len(x)]
+	for len(x) >= 4 && len(y) >= 4 {
+		s0 += float32(x[0] * y[0])
+		s1 += float32(x[1] * y[1])
+		s2 += float32(x[2] * y[2])
+		s3 += float32(x[3] * y[3])
+		x, y = x[4:], y[4:]
+	}
+	for i, v := range x {
+		s0 += float32(v * y[i])
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+func axpyGeneric(alpha float32, x, y []float32) {
+	y = y[:len(x)]
+	for i, v := range x {
+		y[i] += float32(alpha * v)
+	}
+}
+
+func addGeneric(dst, x, y []float32) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	for i := range dst {
+		dst[i] = x[i] + y[i]
+	}
+}
+
+func mulGeneric(dst, x, y []float32) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	for i := range dst {
+		dst[i] = x[i] * y[i]
+	}
+}
+
+func mulAddGeneric(dst, x, y []float32) {
+	x, y = x[:len(dst)], y[:len(dst)]
+	for i := range dst {
+		dst[i] += float32(x[i] * y[i])
+	}
+}
+
+func scaleGeneric(dst []float32, alpha float32, x []float32) {
+	x = x[:len(dst)]
+	for i := range dst {
+		dst[i] = alpha * x[i]
+	}
+}
+
+func reluGeneric(dst, x []float32) {
+	x = x[:len(dst)]
+	for i, v := range x {
+		if !(v > 0) {
+			v = 0
+		}
+		dst[i] = v
+	}
+}
+
+func reluGradGeneric(dst, g, x []float32) {
+	g, x = g[:len(dst)], x[:len(dst)]
+	for i, v := range x {
+		if v > 0 {
+			dst[i] = g[i]
+		} else {
+			dst[i] = 0
+		}
+	}
+}
+
+func adamGeneric(w, g, m, v []float32, s *adamStep) {
+	g, m, v = g[:len(w)], m[:len(w)], v[:len(w)]
+	for i, x := range w {
+		h := g[i] + float32(s.decay*x)
+		m[i] = float32(s.b1*m[i]) + float32(s.c1*h)
+		v[i] = float32(s.b2*v[i]) + float32(s.c2*float32(h*h))
+		root := float32(math.Sqrt(float64(v[i])))
+		w[i] = x - float32(s.rate*m[i])/(float32(root*s.root)+s.eps)
+	}
+}
