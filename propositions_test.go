@@ -135,10 +135,11 @@ func whitened(n, d int, random *rand.Rand) dense {
 func TestProposition3(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	paperHolds := true
-	for range 50 {
-		h, y := gaussian(12, 4, random), ones(12)
-		small, ySmall := gaussian(8, 4, random), ones(8)
-		theta := gaussian(4, 1, random)
+	for i := range 50 {
+		d := 1 + i%4
+		h, y := gaussian(12, d, random), ones(12)
+		small, ySmall := gaussian(8, d, random), ones(8)
+		theta := gaussian(d, 1, random)
 		gradient := func(h, y dense) dense {
 			n := float64(len(h))
 			return refScale(1/n, refMul(refT(h), refSub(refMul(h, theta), y)))

@@ -22,18 +22,18 @@ type Assessment struct {
 	Error []float64
 	// Accuracy is the share of the training nodes whose class is predicted from H⁽ᴷ⁾, in [0, 1].
 	Accuracy float64
-	// Iterations is the number of refinements that the least squares took.
-	Iterations int
+	// Rank is the rank of T; below min(n, d), the solution is one of many, the smallest.
+	Rank int
 }
 
 // Assess fits the classifier on the mean of h and judges each of them. h holds H⁽⁰⁾ … H⁽ᴷ⁾ of the n training nodes, each n×d; y holds their
 // classes in [0, classes).
 func Assess(h []*mat.Dense, y []int32, classes int) (Assessment, error) {
-	w, iterations, err := LeastSquares(mean(h), y, classes)
+	w, rank, err := LeastSquares(mean(h), y, classes)
 	if err != nil {
 		return Assessment{}, err
 	}
-	a := Assessment{W: w, Iterations: iterations}
+	a := Assessment{W: w, Rank: rank}
 	var predicted []int32
 	for _, hop := range h {
 		var r []float32
@@ -115,12 +115,12 @@ func classErrors(predicted, y []int32, classes int) (errors []float64, accuracy 
 }
 
 // LeastSquares returns W = T⁺Y, d×classes: of the minimisers of ‖Y − TW‖² the one of smallest norm, Y being the one-hot rows of y
-// (eq. 14, closed form). t is n×d. Singular values of T below about 3·10⁻⁴ of the root of the sum of their squares count as 0.
+// (eq. 14, closed form), and the rank of T. t is n×d.
 //
-// The smaller Gram matrix is factored: TᵀT for n ≥ d, else the dual TTᵀ, with W = Tᵀ(TTᵀ)⁺Y. A rank-deficient one, the rule for
-// bags of words and one-hot features, gets λI added, and the solution is refined by B ← B + (G+λI)⁻¹(R − GB), which converges to
-// G⁺R from B = 0: the error along an eigenvector of eigenvalue μ falls by λ/(μ+λ) each time.
-func LeastSquares(t *mat.Dense, y []int32, classes int) (w *mat.Dense, iterations int, err error) {
+// The smaller Gram matrix G is factored: TᵀT for n ≥ d, else the dual TTᵀ, with W = Tᵀ(TTᵀ)⁺Y. Directions in which G is below 10⁻⁷ of its trace,
+// that is, singular values of T below 3·10⁻⁴ of its Frobenius norm, count as zero. Where there are none, a Cholesky factorisation solves the
+// system; a rank-deficient one, the rule for bags of words and one-hot features, takes the eigenvectors of G.
+func LeastSquares(t *mat.Dense, y []int32, classes int) (w *mat.Dense, rank int, err error) {
 	if len(y) == 0 {
 		return nil, 0, fmt.Errorf("assess: 0 training nodes, want at least 1")
 	}
@@ -135,73 +135,55 @@ func LeastSquares(t *mat.Dense, y []int32, classes int) (w *mat.Dense, iteration
 	} else {
 		gram, right = mat.Gram(t), classSums(t, y, classes)
 	}
-	solution, iterations, err := refine(gram, right, classes)
-	if err != nil {
-		return nil, 0, err
-	}
+	solution, rank := pseudoSolve(gram, right, classes)
 	narrow := mat.NewDense(gram.N, classes)
 	for i, v := range solution {
 		narrow.Data[i] = float32(v)
 	}
 	if !dual {
-		return narrow, iterations, nil
+		return narrow, rank, nil
 	}
 	w = new(mat.Dense)
 	mat.MulTA(w, t, narrow)
-	return w, iterations, nil
+	return w, rank, nil
 }
 
-const (
-	// damping is λ as a share of the trace: above the rounding of a Gram matrix of float32 rows (some 10⁻⁸ of its trace), so that what is
-	// rounding is never divided by, and far below the eigenvalues that matter to a classifier.
-	damping = 1e-7
-	// settled is the relative change at which the refinement stops: what float32 can hold.
-	settled = 1e-7
-	// refinements bounds the refinement. An eigenvalue of λ/10 is then resolved to 85%; smaller ones stay damped.
-	refinements = 20
-)
+// cut is the eigenvalue of a Gram matrix, as a share of its trace, below which a direction counts as absent: above the rounding of sums
+// of float32 products (some 10⁻⁸ of the trace), so that rounding is never divided by, and far below what matters to a classifier.
+const cut = 1e-7
 
-// refine returns G⁺R for a positive semi-definite G, n×n, and R, n×cols, by the damped iteration that LeastSquares describes.
-func refine(gram *mat.Symmetric, right []float64, cols int) (solution []float64, iterations int, err error) {
+// pseudoSolve returns G⁺R for a positive semi-definite G, n×n, and R, n×cols, and the rank of G.
+func pseudoSolve(gram *mat.Symmetric, right []float64, cols int) (solution []float64, rank int) {
 	n := gram.N
-	solution = make([]float64, n*cols)
-	lambda := damping * gram.Trace()
-	if lambda == 0 {
-		return solution, 0, nil // T is zero, and so is its pseudo-inverse
-	}
-	damped := mat.NewSymmetric(n)
-	copy(damped.Data, gram.Data)
+	threshold := cut * gram.Trace()
+	shifted := mat.NewSymmetric(n)
+	copy(shifted.Data, gram.Data)
 	for i := range n {
-		damped.Data[i*n+i] += lambda
+		shifted.Data[i*n+i] -= threshold
 	}
-	factor, err := damped.Cholesky()
-	if err != nil {
-		return nil, 0, fmt.Errorf("assess: least squares on %d features: %w", n, err)
+	if _, err := shifted.Cholesky(); err == nil { // G − threshold·I is positive definite: no eigenvalue is below
+		if factor, err := gram.Cholesky(); err == nil {
+			return factor.Solve(right, cols), n
+		}
 	}
-	residual := make([]float64, n*cols)
-	for iterations = 1; iterations <= refinements; iterations++ {
-		parallel.For(n, 16, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				row := residual[i*cols : (i+1)*cols]
-				copy(row, right[i*cols:(i+1)*cols])
-				for k, g := range gram.Row(i) {
-					for c, s := range solution[k*cols : (k+1)*cols] {
-						row[c] -= g * s
-					}
-				}
+	values, vectors := gram.Eigen()
+	solution = make([]float64, n*cols)
+	for rank < n && values[rank] > threshold {
+		v := vectors[rank*n : (rank+1)*n]
+		along := make([]float64, cols)
+		for i, x := range v {
+			for c, r := range right[i*cols : (i+1)*cols] {
+				along[c] += x * r
 			}
-		})
-		var step, size float64
-		for i, v := range factor.Solve(residual, cols) {
-			solution[i] += v
-			step += v * v
-			size += solution[i] * solution[i]
 		}
-		if step <= settled*settled*size {
-			break
+		for i, x := range v {
+			for c, a := range along {
+				solution[i*cols+c] += x * a / values[rank]
+			}
 		}
+		rank++
 	}
-	return solution, min(iterations, refinements), nil
+	return solution, rank
 }
 
 func oneHot(y []int32, classes int) []float64 {

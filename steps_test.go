@@ -1,0 +1,366 @@
+package cgc_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/graph-condensation/cgc/assess"
+	"github.com/graph-condensation/cgc/augment"
+	"github.com/graph-condensation/cgc/generate"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/propagate"
+)
+
+// float32Error is what a few dozen float32 additions of numbers near 1 may be off by.
+const float32Error = 2e-5
+
+// smallGraph is a random graph of n nodes and its adjacency written out. Node n−1 is isolated; features are dense or sparse.
+func smallGraph(n, d, classes int, weighted, sparse bool, random *rand.Rand) (*graph.Graph, dense) {
+	a := zeros(n, n)
+	for i := range n - 1 {
+		for j := range i {
+			if random.Float64() < 0.15 {
+				w := 1.0
+				if weighted {
+					w = float64(float32(0.1 + random.ExpFloat64()))
+				}
+				a[i][j], a[j][i] = w, w
+			}
+		}
+	}
+	adj := toDense(a).Sparse()
+	if !weighted {
+		adj.Data = nil
+	}
+	x := zeros(n, d)
+	for i := range x {
+		for j := range x[i] {
+			if random.Float64() < 0.5 {
+				x[i][j] = float64(float32(random.NormFloat64()))
+			}
+		}
+	}
+	g := &graph.Graph{Name: "small", Adj: adj, X: toDense(x), Classes: classes}
+	if sparse {
+		g.X = toDense(x).Sparse()
+	}
+	for i := range n {
+		g.Y = append(g.Y, int32(i%classes))
+		switch {
+		case i%2 == 1 || i == n-1:
+			g.Split.Train = append(g.Split.Train, int32(i))
+		case i%4 == 0:
+			g.Split.Val = append(g.Split.Val, int32(i))
+		default:
+			g.Split.Test = append(g.Split.Test, int32(i))
+		}
+	}
+	return g, a
+}
+
+func toDense(a dense) *mat.Dense {
+	m := mat.NewDense(len(a), len(a[0]))
+	for i := range a {
+		for j, v := range a[i] {
+			m.Row(i)[j] = float32(v)
+		}
+	}
+	return m
+}
+
+func fromMatrix(x mat.Matrix) dense {
+	m, ok := x.(*mat.Dense)
+	if !ok {
+		m = x.(*mat.CSR).Dense()
+	}
+	a := zeros(m.Rows, m.Cols)
+	for i := range a {
+		for j, v := range m.Row(i) {
+			a[i][j] = float64(v)
+		}
+	}
+	return a
+}
+
+func pickRows(a dense, rows []int32) dense {
+	b := make(dense, len(rows))
+	for i, r := range rows {
+		b[i] = a[r]
+	}
+	return b
+}
+
+func wantClose(t *testing.T, what string, got *mat.Dense, want dense, tolerance float64) {
+	t.Helper()
+	if got.Rows != len(want) || got.Cols != len(want[0]) {
+		t.Fatalf("%s is %d×%d, want %d×%d", what, got.Rows, got.Cols, len(want), len(want[0]))
+	}
+	for i := range want {
+		for j, w := range want[i] {
+			if g := float64(got.Row(i)[j]); !(math.Abs(g-w) <= tolerance*math.Max(1, math.Abs(w))) {
+				t.Fatalf("%s (%d,%d) = %v, want %v", what, i, j, g, w)
+			}
+		}
+	}
+}
+
+func TestPropagationEqualsReference(t *testing.T) {
+	random := rand.New(rand.NewPCG(10, 0))
+	for _, weighted := range []bool{false, true} {
+		for _, sparse := range []bool{false, true} {
+			g, a := smallGraph(40, 7, 3, weighted, sparse, random)
+			for hops := range 5 {
+				for _, c := range []struct {
+					p    propagate.Propagation
+					by   dense
+					beta float64
+				}{
+					{propagate.Propagation{Method: propagate.SGC, Hops: hops}, refNormalize(a), 0},
+					{propagate.Propagation{Method: propagate.SAGE, Hops: hops}, refMean(a), 0},
+					{propagate.Propagation{Method: propagate.PPR, Hops: hops, Teleport: 0.1}, refNormalize(a), 0.1},
+				} {
+					name := fmt.Sprintf("%s, %d hops, weighted %v, sparse %v", c.p.Method, hops, weighted, sparse)
+					want := refPropagate(c.by, fromMatrix(g.X), hops, c.beta)
+					rows := []int32{3, 17, 4, 39} // few, unordered, one isolated: the frontier matters
+					for _, rows := range [][]int32{rows, g.Split.Train} {
+						h, err := c.p.Embeddings(t.Context(), g.Adj, g.X, rows)
+						if err != nil {
+							t.Fatal(err)
+						}
+						if len(h) != hops+1 {
+							t.Fatalf("%s: %d embeddings", name, len(h))
+						}
+						for l := range h {
+							wantClose(t, fmt.Sprintf("%s: H(%d)", name, l), h[l], pickRows(want[l], rows), float32Error)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// The rows that are computed do not depend on which others are.
+func TestPropagationOfFewRowsIsThatOfAll(t *testing.T) {
+	g, _ := smallGraph(60, 9, 3, true, false, rand.New(rand.NewPCG(11, 0)))
+	p := propagate.Propagation{Method: propagate.SGC, Hops: 3}
+	all := make([]int32, g.Nodes())
+	for i := range all {
+		all[i] = int32(i)
+	}
+	whole, err := p.Embeddings(t.Context(), g.Adj, g.X, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := p.Embeddings(t.Context(), g.Adj, g.X, []int32{31})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for l := range whole {
+		if !slices.Equal(whole[l].Row(31), one[l].Row(0)) {
+			t.Errorf("H(%d) of node 31 alone is %v, among all %v", l, one[l].Row(0), whole[l].Row(31))
+		}
+	}
+}
+
+func TestAssessmentEqualsReference(t *testing.T) {
+	random := rand.New(rand.NewPCG(12, 0))
+	for _, shape := range []struct{ n, d int }{{60, 5}, {20, 33}, {16, 16}} { // more nodes than features, fewer, as many
+		g, a := smallGraph(shape.n, shape.d, 3, false, false, random)
+		h, err := propagate.Propagation{Method: propagate.SGC, Hops: 2}.Embeddings(t.Context(), g.Adj, g.X, g.Split.Train)
+		if err != nil {
+			t.Fatal(err)
+		}
+		y := g.Labels(g.Split.Train)
+		got, err := assess.Assess(h, y, g.Classes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []dense
+		for _, hop := range refPropagate(refNormalize(a), fromMatrix(g.X), 2, 0) {
+			want = append(want, pickRows(hop, g.Split.Train))
+		}
+		labels := ints(y)
+		w := refClassifier(want, labels, g.Classes, 1e-9)
+		wantClose(t, "W", got.W, w, 1e-3) // the condition of these systems reaches some hundreds, squared in the normal equations
+		var predicted []int
+		for l := range want {
+			var r []float64
+			// Judge with the library's own W, so that a tie in the argmax cannot fall differently.
+			r, predicted = refJudge(want[l], fromMatrix(got.W), labels)
+			for i := range r {
+				if math.Abs(r[i]-float64(got.Confidence[l][i])) > float32Error {
+					t.Errorf("confidence of H(%d) row %d = %v, want %v", l, i, got.Confidence[l][i], r[i])
+				}
+			}
+		}
+		for c, e := range refClassErrors(predicted, labels, g.Classes) {
+			if math.Abs(e-got.Error[c]) > 1e-12 {
+				t.Errorf("error of class %d = %v, want %v", c, got.Error[c], e)
+			}
+		}
+	}
+}
+
+func ints(y []int32) []int {
+	out := make([]int, len(y))
+	for i, v := range y {
+		out[i] = int(v)
+	}
+	return out
+}
+
+// A matrix without full rank has many least-squares solutions; the one of smallest norm is the pseudo-inverse's.
+func TestLeastSquaresIsTheMinimumNormSolution(t *testing.T) {
+	random := rand.New(rand.NewPCG(13, 0))
+	for _, shape := range []struct{ n, d, rank int }{{50, 12, 5}, {12, 50, 5}, {30, 30, 7}, {50, 12, 12}, {12, 50, 12}} {
+		product := refMul(gaussian(shape.n, shape.rank, random), gaussian(shape.rank, shape.d, random))
+		m := toDense(product)
+		y := make([]int32, shape.n)
+		for i := range y {
+			y[i] = int32(i % 4)
+		}
+		w, rank, err := assess.LeastSquares(m, y, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rank != shape.rank {
+			t.Errorf("rank %d of a %d×%d matrix of rank %d", rank, shape.n, shape.d, shape.rank)
+		}
+		name := fmt.Sprintf("W of a %d×%d matrix of rank %d", shape.n, shape.d, shape.rank)
+		wantClose(t, name, w, refClassifier([]dense{fromMatrix(m)}, ints(y), 4, 1e-5), 1e-3)
+		// The residual is orthogonal to the columns: Tᵀ(Y − TW) = 0.
+		residual := refSub(oneHotRows(ints(y), 4), refMul(fromMatrix(m), fromMatrix(w)))
+		for j, row := range refMul(refT(fromMatrix(m)), residual) {
+			for c, v := range row {
+				if math.Abs(v) > 1e-3*math.Sqrt(square(fromMatrix(m))) {
+					t.Errorf("%s: column %d, class %d: Tᵀ(Y−TW) = %v", name, j, c, v)
+				}
+			}
+		}
+	}
+	if w, _, err := assess.LeastSquares(mat.NewDense(5, 3), make([]int32, 5), 2); err != nil || slices.ContainsFunc(w.Data, func(v float32) bool { return v != 0 }) {
+		t.Errorf("W of zeros is %v, error %v; want zeros", w, err)
+	}
+}
+
+func TestAugmentationFollowsTheClassErrors(t *testing.T) {
+	y := make([]int32, 300) // classes 0, 1, 2 of 30, 90, 180 nodes
+	for i := range y {
+		switch {
+		case i >= 120:
+			y[i] = 2
+		case i >= 30:
+			y[i] = 1
+		}
+	}
+	const size = 200_000
+	for _, c := range []struct {
+		e    []float64
+		want [3]float64
+	}{
+		{[]float64{0.5, 0.25, 0}, [3]float64{15.0 / 37.5, 22.5 / 37.5, 0}},
+		{[]float64{0, 0, 0}, [3]float64{0.1, 0.3, 0.6}}, // nothing is hard: uniform
+	} {
+		picks, err := augment.Sample(y, c.e, 2, size, rand.NewPCG(4, 4))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var class [3]float64
+		hop := make([]float64, 2)
+		row := make([]float64, len(y))
+		for _, p := range picks {
+			class[y[p.Row]] += 1.0 / size
+			hop[p.Hop] += 1.0 / size
+			row[p.Row]++
+		}
+		// 200,000 draws: the standard deviation of a share is at most 0.0012, of a node's count about 6% of it.
+		for k := range class {
+			if math.Abs(class[k]-c.want[k]) > 0.006 {
+				t.Errorf("errors %v: class %d drawn with share %v, want %v", c.e, k, class[k], c.want[k])
+			}
+		}
+		if math.Abs(hop[0]-0.5) > 0.006 {
+			t.Errorf("hop 0 drawn with share %v, want 0.5", hop[0])
+		}
+		if mean := c.want[0] * size / 30; slices.Max(row[:30]) > 1.4*mean || slices.Min(row[:30]) < 0.6*mean {
+			t.Errorf("nodes of class 0 drawn %v to %v times, want about %v each", slices.Min(row[:30]), slices.Max(row[:30]), mean)
+		}
+	}
+	if picks, err := augment.Sample(y, []float64{1, 1, 1}, 0, 50, rand.NewPCG(4, 4)); err != nil || len(picks) != 0 {
+		t.Errorf("%d picks from no shallower hops, error %v", len(picks), err)
+	}
+}
+
+func TestGenerationEqualsReference(t *testing.T) {
+	random := rand.New(rand.NewPCG(14, 0))
+	for _, threshold := range []float64{-1, 0, 0.3, 0.6, 0.9, 1} {
+		h := gaussian(25, 4, random)
+		m := toDense(h)
+		a, err := generate.Adjacency(t.Context(), m, threshold)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		reference := refAdjacency(h, threshold)
+		wantClose(t, fmt.Sprintf("A′ at %v", threshold), a.Dense(), reference, 0)
+		for hops := range 4 {
+			for _, alpha := range []float64{0.3, 1, 3} {
+				name := fmt.Sprintf("X′ at T=%v, K=%d, α=%v", threshold, hops, alpha)
+				x, err := generate.Features(t.Context(), a, m, hops, alpha)
+				if err != nil {
+					t.Fatal(err)
+				}
+				wantClose(t, name, x, refFeatures(reference, h, hops, alpha), 1e-4) // float32 in and out of a float64 solve
+				// Proposition 4: the gradient 2(QᵀQ+αL′)X′ − 2QᵀH′ is zero there.
+				system, right := refSystem(reference, h, hops, alpha)
+				for i, row := range refSub(refMul(system, fromMatrix(x)), right) {
+					for j, v := range row {
+						if math.Abs(v) > 1e-4*(1+alpha*25) { // X′ is rounded to float32 and L′ is up to N′ large
+							t.Errorf("%s: gradient (%d,%d) = %v", name, i, j, v)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// X′ minimises the loss of eq. 18: no step away from it lowers the loss.
+func TestFeaturesMinimiseTheLoss(t *testing.T) {
+	random := rand.New(rand.NewPCG(15, 0))
+	h := gaussian(20, 3, random)
+	a, err := generate.Adjacency(t.Context(), toDense(h), 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const hops, alpha = 2, 0.7
+	x, err := generate.Features(t.Context(), a, toDense(h), hops, alpha)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reference := fromMatrix(a.Dense())
+	loss := func(x dense) float64 {
+		propagated := refPropagate(refNormalize(reference), x, hops, 0)[hops]
+		smooth := 0.0 // tr(XᵀL′X) = ½ Σ_ij A′_ij ‖x_i − x_j‖²
+		for i := range reference {
+			for j, w := range reference[i] {
+				smooth += w / 2 * square(refSub(x[i:i+1], x[j:j+1]))
+			}
+		}
+		return square(refSub(propagated, h)) + alpha*smooth
+	}
+	best := loss(fromMatrix(x))
+	for range 200 {
+		other := refSub(fromMatrix(x), refScale(0.01, gaussian(20, 3, random)))
+		if l := loss(other); l < best-1e-6*best { // x is rounded to float32
+			t.Fatalf("loss %v beside the solution, %v at it", l, best)
+		}
+	}
+}
