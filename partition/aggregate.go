@@ -1,0 +1,163 @@
+package partition
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Plan says how the classes are partitioned and their groups aggregated.
+type Plan struct {
+	// Budgets[c] is the number of condensed nodes |C′_c| of class c, from Budgets: at least 1 where the class has rows, at most their number.
+	Budgets []int
+	// Method groups the rows of each class.
+	Method Method
+	// Temperature is τ > 0 of the calibration. The smaller, the more a condensed node follows its most confident rows; +Inf gives plain means.
+	Temperature float64
+}
+
+// Aggregation is the outcome of a class partition: N′ condensed embeddings, classes ascending.
+type Aggregation struct {
+	// H is H′ = R̂·H, N′×d.
+	H *mat.Dense
+	// Y is the class of each condensed node.
+	Y []int32
+	// Members is R̂, N′×n: row j holds the rows of the group of condensed node j and their weights, which are positive or, where a weight is below the
+	// smallest float32, 0, and sum to 1. Each row of the embeddings is in exactly one group.
+	Members *mat.CSR
+	// Stats[c] is the method's account of class c.
+	Stats []Stats
+}
+
+// Aggregate partitions the rows of each class of x and aggregates each group.
+//
+// x (n×d) has the embeddings, y (n) their classes, in [0, len(Budgets)), and confidence (n) the scores r of the assessment; a nil confidence stands for equal
+// scores. Within a group S the weight of row k is
+//
+//	R̂_k = exp(r_k/τ) / Σ_{l∈S} exp(r_l/τ).
+//
+// (The paper divides r by τ and then by the sum of the row, §4.3, where τ cancels; the softmax makes it a temperature.) Weights and sums are float64,
+// rounded to float32 at the end.
+//
+// Each class has a source of its own, seeded from src by the class's number, so what happens in one class does not depend on the others.
+// The error is that of ctx or names the argument, its value and its bound. Besides the result it needs memory for copies of the rows of a few classes.
+func (p Plan) Aggregate(ctx context.Context, x *mat.Dense, y []int32, confidence []float32, src rand.Source) (*Aggregation, error) {
+	n, classes := x.Rows, len(p.Budgets)
+	if err := p.check(x, y, confidence); err != nil {
+		return nil, err
+	}
+	start, rows := sorted(y, classes)
+	first := make([]int, classes+1) // condensed nodes of class c: first[c] to first[c+1]
+	seeds := make([][2]uint64, classes)
+	for c, budget := range p.Budgets {
+		has := start[c+1] - start[c]
+		if budget < min(1, has) || budget > has {
+			return nil, fmt.Errorf("partition: class %d: %d condensed nodes for %d rows, want %d to %d", c, budget, has, min(1, has), has)
+		}
+		first[c+1] = first[c] + budget
+		seeds[c] = [2]uint64{src.Uint64(), src.Uint64()}
+	}
+	nodes := first[classes]
+	a := &Aggregation{
+		H: mat.NewDense(nodes, x.Cols), Y: make([]int32, nodes), Stats: make([]Stats, classes),
+		Members: &mat.CSR{Rows: nodes, Cols: n, Indptr: make([]int64, nodes+1), Indices: make([]int32, n), Data: make([]float32, n)},
+	}
+	failed := make([]error, classes)
+	ctxErr := parallel.ForContext(ctx, classes, 1, func(c, _ int) {
+		if p.Budgets[c] == 0 {
+			return
+		}
+		var own mat.Dense
+		mine := rows[start[c]:start[c+1]]
+		mat.Rows(&own, x, mine)
+		groups, err := p.Method.Partition(ctx, &own, p.Budgets[c], rand.NewPCG(seeds[c][0], seeds[c][1]))
+		if err != nil {
+			failed[c] = fmt.Errorf("partitioning class %d: %w", c, err)
+			return
+		}
+		a.Stats[c] = groups.Stats
+		a.place(groups, c, first[c], start[c], mine)
+	})
+	if ctxErr != nil {
+		return nil, ctxErr
+	}
+	for _, err := range failed {
+		if err != nil {
+			return nil, err
+		}
+	}
+	parallel.For(nodes, 1, func(j, _ int) {
+		lo, hi := a.Members.Indptr[j], a.Members.Indptr[j+1]
+		weigh(a.H.Row(j), a.Members.Data[lo:hi], x, a.Members.Indices[lo:hi], confidence, p.Temperature)
+	})
+	return a, nil
+}
+
+// place writes the groups of class c: its condensed nodes start at first, its members at the given entry; rows are what the groups number.
+func (a *Aggregation) place(groups Groups, c, first, entry int, rows []int32) {
+	for j, members := range groups.All() {
+		for _, i := range members {
+			a.Members.Indices[entry] = rows[i]
+			entry++
+		}
+		a.Members.Indptr[first+j+1] = int64(entry)
+		a.Y[first+j] = int32(c)
+	}
+}
+
+// weigh sets weights to the softmax of confidence/temperature over the given rows of x, and mean to the rows' mean by them.
+func weigh(mean, weights []float32, x *mat.Dense, rows []int32, confidence []float32, temperature float64) {
+	score := func(i int32) float64 { return 0 }
+	if confidence != nil {
+		score = func(i int32) float64 { return float64(confidence[i]) }
+	}
+	top := math.Inf(-1)
+	for _, i := range rows {
+		top = max(top, score(i))
+	}
+	total := 0.0
+	exact := make([]float64, len(rows))
+	for at, i := range rows {
+		exact[at] = math.Exp((score(i) - top) / temperature) // at most 1, and 1 at the top: no overflow for any temperature
+		total += exact[at]
+	}
+	sum := make([]float64, len(mean))
+	for at, i := range rows {
+		w := exact[at] / total
+		weights[at] = float32(w)
+		for j, v := range x.Row(int(i)) {
+			sum[j] += w * float64(v)
+		}
+	}
+	for j, v := range sum {
+		mean[j] = float32(v)
+	}
+}
+
+// check looks at what the sizes of the classes do not tell.
+func (p Plan) check(x *mat.Dense, y []int32, confidence []float32) error {
+	if p.Method == nil {
+		return fmt.Errorf("partition: no method")
+	}
+	if !(p.Temperature > 0) {
+		return fmt.Errorf("partition: temperature %v, want it positive", p.Temperature)
+	}
+	if len(y) != x.Rows || confidence != nil && len(confidence) != x.Rows {
+		return fmt.Errorf("partition: %d rows with %d labels and %d confidences", x.Rows, len(y), len(confidence))
+	}
+	for i, c := range y {
+		if c < 0 || int(c) >= len(p.Budgets) {
+			return fmt.Errorf("partition: row %d has class %d, want 0 to %d", i, c, len(p.Budgets)-1)
+		}
+	}
+	for i, r := range confidence {
+		if math.IsNaN(float64(r)) || math.IsInf(float64(r), 0) {
+			return fmt.Errorf("partition: row %d has confidence %v, want a finite number", i, r)
+		}
+	}
+	return nil
+}

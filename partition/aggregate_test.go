@@ -1,0 +1,230 @@
+package partition_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/partition"
+	"github.com/graph-condensation/cgc/partition/partitiontest"
+)
+
+// labelled draws n rows with classes and confidences; class 2 has none.
+func labelled(n int, seed uint64) (x *mat.Dense, y []int32, confidence []float32, budgets []int) {
+	random := rand.New(rand.NewPCG(seed, 1))
+	x = partitiontest.Mixture(n, 6, 9, seed)
+	y, confidence = make([]int32, n), make([]float32, n)
+	for i := range y {
+		y[i] = []int32{0, 1, 1, 3, 3, 3, 4}[random.IntN(7)]
+		confidence[i] = random.Float32()
+	}
+	counts := make([]int, 5)
+	for _, c := range y {
+		counts[c]++
+	}
+	budgets = make([]int, 5)
+	for c, has := range counts {
+		budgets[c] = (has + 4) / 5
+	}
+	return x, y, confidence, budgets
+}
+
+// What Aggregate returns, against the definition by plain loops.
+func TestAggregate(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		n := rapid.IntRange(1, 150).Draw(r, "n")
+		temperature := rapid.SampledFrom([]float64{math.Inf(1), 10, 1, 0.1, 1e-3, 1e-30, 1e-320}).Draw(r, "temperature")
+		x, y, confidence, budgets := labelled(n, rapid.Uint64().Draw(r, "seed"))
+		a, err := partition.Plan{Budgets: budgets, Method: partition.KMeans{}, Temperature: temperature}.Aggregate(t.Context(), x, y, confidence, rand.NewPCG(1, 2))
+		if err != nil {
+			r.Fatal(err)
+		}
+		if !slices.IsSorted(a.Y) || a.H.Rows != len(a.Y) || a.Members.Rows != len(a.Y) || a.Members.Cols != n || len(a.Stats) != len(budgets) {
+			r.Fatalf("shapes: %d×%d, %d classes %v, members %d×%d", a.H.Rows, a.H.Cols, len(a.Y), a.Y, a.Members.Rows, a.Members.Cols)
+		}
+		if err := a.Members.Validate(); err != nil {
+			r.Fatal(err)
+		}
+		perClass, seen := make([]int, len(budgets)), make([]int, n)
+		for j, c := range a.Y {
+			perClass[c]++
+			var total, norm float64
+			for i := range a.Members.Row(j) {
+				norm += math.Exp((float64(confidence[i]) - 1) / max(temperature, 1e-2)) // below, exp would vanish here
+			}
+			mean := make([]float64, x.Cols)
+			members := 0
+			for i, w := range a.Members.Row(j) {
+				seen[i]++
+				members++
+				total += float64(w)
+				if y[i] != c {
+					r.Fatalf("node %d of class %d has row %d of class %d", j, c, i, y[i])
+				}
+				if want := math.Exp((float64(confidence[i])-1)/temperature) / norm; temperature >= 1e-2 && math.Abs(float64(w)-want) > 1e-6*want {
+					r.Fatalf("weight of row %d is %v, want %v", i, w, want)
+				}
+				for col, v := range x.Row(i) {
+					mean[col] += float64(w) * float64(v)
+				}
+			}
+			if members == 0 {
+				r.Fatalf("node %d has no rows", j)
+			}
+			if math.Abs(total-1) > 1e-6 { // each weight is rounded to float32
+				r.Fatalf("weights of node %d sum to %v", j, total)
+			}
+			for col, v := range mean {
+				if math.Abs(float64(a.H.Row(j)[col])-v) > 1e-5 { // values of size 10, weights and result in float32
+					r.Fatalf("node %d column %d is %v, want %v", j, col, a.H.Row(j)[col], v)
+				}
+			}
+		}
+		if !slices.Equal(perClass, budgets) {
+			r.Fatalf("condensed nodes per class %v, want %v", perClass, budgets)
+		}
+		for i, times := range seen {
+			if times != 1 {
+				r.Fatalf("row %d is in %d groups", i, times)
+			}
+		}
+	})
+}
+
+func TestAggregateByConfidence(t *testing.T) {
+	x := &mat.Dense{Rows: 3, Cols: 2, Data: []float32{0, 0, 4, 0, 0, 8}}
+	y, confidence := []int32{0, 0, 0}, []float32{0.2, 0.9, 0.1}
+	for _, c := range []struct {
+		temperature float64
+		confidence  []float32
+		want        []float32
+	}{
+		{math.Inf(1), confidence, []float32{4. / 3, 8. / 3}},
+		{1, nil, []float32{4. / 3, 8. / 3}},
+		{1e-9, confidence, []float32{4, 0}}, // the most confident row alone
+	} {
+		a, err := partition.Plan{Budgets: []int{1}, Method: partition.KMeans{}, Temperature: c.temperature}.Aggregate(t.Context(), x, y, c.confidence, rand.NewPCG(1, 2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(a.H.Data, c.want) {
+			t.Errorf("temperature %v: %v, want %v", c.temperature, a.H.Data, c.want)
+		}
+	}
+}
+
+// With as many condensed nodes as rows, H′ is the rows, sorted by class.
+func TestAggregateOfSingletons(t *testing.T) {
+	x := &mat.Dense{Rows: 3, Cols: 1, Data: []float32{5, 6, 7}}
+	for name, m := range methods {
+		if name == "random" {
+			continue // shuffles
+		}
+		a, err := partition.Plan{Budgets: []int{2, 1}, Method: m, Temperature: 1}.Aggregate(t.Context(), x, []int32{1, 0, 0}, nil, rand.NewPCG(1, 2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(a.H.Data, []float32{6, 7, 5}) || !slices.Equal(a.Y, []int32{0, 0, 1}) || !slices.Equal(a.Members.Indices, []int32{1, 2, 0}) {
+			t.Errorf("%s: H′ %v, classes %v, members %v", name, a.H.Data, a.Y, a.Members.Indices)
+		}
+	}
+}
+
+func TestAggregateIsTheSameForAnyThreads(t *testing.T) {
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	x, y, confidence, budgets := labelled(4000, 1)
+	for name, m := range methods {
+		var want *partition.Aggregation
+		for _, workers := range []int{1, 2, 7} {
+			runtime.GOMAXPROCS(workers)
+			a, err := partition.Plan{Budgets: budgets, Method: m, Temperature: 0.5}.Aggregate(t.Context(), x, y, confidence, rand.NewPCG(1, 2))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want == nil {
+				want = a
+			}
+			if !slices.Equal(a.H.Data, want.H.Data) || !slices.Equal(a.Members.Indices, want.Members.Indices) || !slices.Equal(a.Members.Data, want.Members.Data) {
+				t.Errorf("%s: %d threads change the result", name, workers)
+			}
+		}
+	}
+}
+
+// What happens in one class leaves the others' groups alone.
+func TestAggregateKeepsClassesApart(t *testing.T) {
+	x, y, confidence, budgets := labelled(300, 2)
+	members := func() (of3 []int32) {
+		a, err := partition.Plan{Budgets: budgets, Method: partition.KMeans{}, Temperature: 1}.Aggregate(t.Context(), x, y, confidence, rand.NewPCG(1, 2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, c := range a.Y {
+			if c == 3 {
+				of3 = append(of3, a.Members.Indices[a.Members.Indptr[j]:a.Members.Indptr[j+1]]...)
+			}
+		}
+		return of3
+	}
+	want := members()
+	budgets[0]++
+	for i, c := range y {
+		if c == 1 {
+			x.Row(i)[0] *= -2
+		}
+	}
+	if !slices.Equal(members(), want) {
+		t.Error("changes in classes 0 and 1 change the groups of class 3")
+	}
+}
+
+func TestAggregateRefuses(t *testing.T) {
+	x := partitiontest.Mixture(4, 2, 2, 1)
+	y, r := []int32{0, 0, 1, 1}, []float32{0, 0, 0, 0}
+	ok := partition.Plan{Budgets: []int{1, 2}, Method: partition.KMeans{}, Temperature: 1}
+	with := func(change func(*partition.Plan)) partition.Plan {
+		p := ok
+		change(&p)
+		return p
+	}
+	nan := float32(math.NaN())
+	bad := x.Clone()
+	bad.Data[5] = nan
+	for _, c := range []struct {
+		plan partition.Plan
+		x    *mat.Dense
+		y    []int32
+		r    []float32
+		says string
+	}{
+		{with(func(p *partition.Plan) { p.Method = nil }), x, y, r, "no method"},
+		{with(func(p *partition.Plan) { p.Temperature = 0 }), x, y, r, "temperature 0"},
+		{with(func(p *partition.Plan) { p.Temperature = math.NaN() }), x, y, r, "temperature NaN"},
+		{with(func(p *partition.Plan) { p.Budgets = []int{1, 3} }), x, y, r, "class 1: 3 condensed nodes for 2 rows, want 1 to 2"},
+		{with(func(p *partition.Plan) { p.Budgets = []int{1, 0} }), x, y, r, "class 1: 0 condensed nodes for 2 rows"},
+		{with(func(p *partition.Plan) { p.Budgets = []int{1, 1, 1} }), x, y, r, "class 2: 1 condensed nodes for 0 rows"},
+		{ok, x, y[:3], r, "4 rows with 3 labels"},
+		{ok, x, y, r[:1], "1 confidences"},
+		{ok, x, []int32{0, 0, 1, 2}, r, "row 3 has class 2, want 0 to 1"},
+		{ok, x, []int32{0, 0, -1, 1}, r, "row 2 has class -1"},
+		{ok, x, y, []float32{0, nan, 0, 0}, "row 1 has confidence NaN"},
+		{with(func(p *partition.Plan) { p.Budgets = []int{1, 1} }), bad, y, r, "partitioning class 1: partition: row 0 column 1 is NaN"},
+	} {
+		if _, err := c.plan.Aggregate(t.Context(), c.x, c.y, c.r, rand.NewPCG(1, 2)); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("error %v, want it to say %q", err, c.says)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := ok.Aggregate(ctx, x, y, r, rand.NewPCG(1, 2)); err != context.Canceled {
+		t.Errorf("error %v after cancel", err)
+	}
+}

@@ -1,0 +1,215 @@
+package partition_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/partition"
+	"github.com/graph-condensation/cgc/partition/partitiontest"
+)
+
+// spread is Σ_i ‖x_i − mean of its group‖² by plain loops.
+func spread(x *mat.Dense, g partition.Groups) (sum float64) {
+	for _, rows := range g.All() {
+		mean := make([]float64, x.Cols)
+		for _, i := range rows {
+			for j, v := range x.Row(int(i)) {
+				mean[j] += float64(v) / float64(len(rows))
+			}
+		}
+		for _, i := range rows {
+			for j, v := range x.Row(int(i)) {
+				sum += (float64(v) - mean[j]) * (float64(v) - mean[j])
+			}
+		}
+	}
+	return sum
+}
+
+func group(t testing.TB, m partition.Method, x *mat.Dense, k int, seed uint64) partition.Groups {
+	t.Helper()
+	g, err := m.Partition(t.Context(), x, k, rand.NewPCG(seed, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// The objective in Stats must be that of the groups, and never rise, whatever the rows: a run of t iterations is the start of a run of t+1.
+func TestKMeansObjective(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		n, d := rapid.IntRange(2, 120).Draw(r, "n"), rapid.IntRange(1, 40).Draw(r, "d")
+		k := rapid.IntRange(1, n-1).Draw(r, "k")
+		seed := rapid.Uint64().Draw(r, "seed")
+		x := partitiontest.Mixture(n, d, 5, seed)
+		whole := spread(x, partition.Groups{Of: make([]int32, n), K: 1})
+		full := group(t, partition.KMeans{Iterations: 100, Restarts: 1}, x, k, seed)
+		if !full.Stats.Converged {
+			r.Fatalf("%d rows: not at rest after 100 iterations", n)
+		}
+		last := math.Inf(1)
+		for it, reported := range full.Stats.Objective {
+			g := group(t, partition.KMeans{Iterations: it + 1, Restarts: 1}, x, k, seed)
+			got := spread(x, g)
+			// The rows are centred in float32 first, which moves each by 2⁻²⁴ of its size.
+			if math.Abs(got-reported) > 1e-6*whole {
+				r.Fatalf("iteration %d: reported %v, computed %v", it, reported, got)
+			}
+			if got > last+1e-6*whole {
+				r.Fatalf("iteration %d: objective rises from %v to %v", it, last, got)
+			}
+			last = got
+		}
+	})
+}
+
+// At rest, no row is nearer to another mean than to its own.
+func TestKMeansIsAtRest(t *testing.T) {
+	x := partitiontest.Mixture(2500, 9, 12, 1)
+	g := group(t, partition.KMeans{Iterations: 1000, Restarts: 1}, x, 20, 1)
+	if !g.Stats.Converged || g.Stats.Restarts != 1 {
+		t.Fatalf("stats %+v", g.Stats)
+	}
+	means := mat.NewDense(g.K, x.Cols)
+	for j, rows := range g.All() {
+		for c := range x.Cols {
+			sum := 0.0
+			for _, i := range rows {
+				sum += float64(x.Row(int(i))[c])
+			}
+			means.Row(j)[c] = float32(sum / float64(len(rows)))
+		}
+	}
+	distance := func(i, j int) (sum float64) {
+		for c, v := range x.Row(i) {
+			diff := float64(v) - float64(means.Row(j)[c])
+			sum += diff * diff
+		}
+		return sum
+	}
+	for i, own := range g.Of {
+		for j := range g.K {
+			if distance(i, j) < distance(i, int(own))*(1-1e-5) { // float32 distances
+				t.Fatalf("row %d is in group %d at %v, group %d is at %v", i, own, distance(i, int(own)), j, distance(i, j))
+			}
+		}
+	}
+}
+
+// Groups that lie far apart are found exactly, by a single run: k-means++ starts in each of them.
+func TestKMeansFindsTightGroups(t *testing.T) {
+	const k, each, d = 25, 200, 6
+	random := rand.New(rand.NewPCG(5, 6))
+	x := mat.NewDense(k*each, d)
+	centres := mat.NewDense(k, d)
+	for i := range centres.Data {
+		centres.Data[i] = float32(100 * random.NormFloat64())
+	}
+	for i := range x.Rows {
+		for j := range d {
+			x.Row(i)[j] = centres.Row(i % k)[j] + float32(random.NormFloat64())/100
+		}
+	}
+	for seed := range uint64(10) {
+		g := group(t, partition.KMeans{Restarts: 1}, x, k, seed)
+		for i, j := range g.Of {
+			if j != g.Of[i%k] {
+				t.Fatalf("seed %d: rows %d and %d lie together but are in groups %d and %d", seed, i%k, i, g.Of[i%k], j)
+			}
+		}
+	}
+}
+
+func TestKMeansSeparatesFewValues(t *testing.T) {
+	x := mat.NewDense(100, 3)
+	for i := range x.Rows {
+		x.Row(i)[i%3] = float32(1 + i%5)
+	}
+	g := group(t, partition.KMeans{}, x, 15, 1) // 15 distinct rows
+	if got := spread(x, g); got > 1e-20 { // the means of equal rows round in the last bit
+		t.Errorf("objective %v with a group for each distinct row, want about 0", got)
+	}
+	if last := g.Stats.Objective[len(g.Stats.Objective)-1]; last > 1e-9 {
+		t.Errorf("reported objective %v, want about 0", last)
+	}
+	if g := group(t, partition.KMeans{}, x, 40, 1); g.Stats.Reseeded == 0 {
+		t.Error("15 distinct rows in 40 groups: no group was reseeded")
+	}
+}
+
+// More runs from the same source only add candidates.
+func TestKMeansRestartsKeepTheBest(t *testing.T) {
+	x := partitiontest.Mixture(60, 30, 12, 2)
+	last := math.Inf(1)
+	better := 0
+	for restarts := 1; restarts <= 10; restarts++ {
+		g := group(t, partition.KMeans{Restarts: restarts}, x, 10, 7)
+		if g.Stats.Restarts != restarts {
+			t.Errorf("%d restarts reported, want %d", g.Stats.Restarts, restarts)
+		}
+		got := spread(x, g)
+		if got > last*(1+1e-6) { // rounding of the reported objectives that decide
+			t.Errorf("objective %v after %d runs, %v before", got, restarts, last)
+		}
+		if got < last {
+			better++
+		}
+		last = got
+	}
+	if better < 2 {
+		t.Errorf("ten runs found %d objectives to be the best: restarts draw no new starts", better)
+	}
+}
+
+// A shift and a scaling by a power of two change nothing where they are exact.
+func TestKMeansIgnoresShiftAndScale(t *testing.T) {
+	x := partitiontest.Mixture(400, 8, 6, 3)
+	for i, v := range x.Data {
+		x.Data[i] = float32(math.Round(float64(v * 8))) // small whole numbers: the changed rows are exact
+	}
+	want := group(t, partition.KMeans{}, x, 9, 1)
+	for _, scale := range []float64{1, 0x1p-60, 0x1p60} {
+		changed := x.Clone()
+		for i, v := range x.Data {
+			changed.Data[i] = float32((float64(v) + 64) * scale)
+		}
+		g := group(t, partition.KMeans{}, changed, 9, 1)
+		// The mean is rounded to float32, so the centred rows differ in their last bits and a row on a border may change sides.
+		if a, b := spread(x, want), spread(changed, g)/scale/scale; math.Abs(a-b) > 1e-3*a {
+			t.Errorf("scaled by %g: objective %v, as given %v", scale, b, a)
+		}
+		if a, b := g.Stats.Objective[len(g.Stats.Objective)-1], spread(changed, g); math.Abs(a-b) > 1e-6*b {
+			t.Errorf("scaled by %g: reported objective %v, computed %v", scale, a, b)
+		}
+	}
+}
+
+func TestKMeansRefusesParameters(t *testing.T) {
+	_, err := partition.KMeans{Iterations: -1, Restarts: -2}.Partition(t.Context(), partitiontest.Mixture(9, 3, 2, 1), 10, rand.NewPCG(1, 2))
+	for _, part := range []string{"-1 iterations", "-2 restarts", "10 groups of 9 rows"} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("error %v does not say %q", err, part)
+		}
+	}
+}
+
+func TestRandomIsBalanced(t *testing.T) {
+	x := partitiontest.Mixture(103, 2, 2, 1)
+	g := group(t, partition.Random{}, x, 10, 1)
+	size := make([]int, g.K)
+	for _, j := range g.Of {
+		size[j]++
+	}
+	if slices.Min(size) != 10 || slices.Max(size) != 11 {
+		t.Errorf("sizes %v, want 10 and 11", size)
+	}
+	if slices.IsSorted(g.Of) || slices.Equal(g.Of, group(t, partition.Random{}, x, 10, 2).Of) {
+		t.Error("the rows are not shuffled by the source")
+	}
+}

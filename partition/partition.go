@@ -1,0 +1,101 @@
+// Package partition divides each class of a labelled set of embeddings into groups and aggregates every group into one condensed node
+// (Gao et al. 2025, §3.2 and §4.3 "Class Partition").
+//
+// Budgets shares the condensed nodes out over the classes, a Method (KMeans, Spectral, Random) groups the rows of one class, and
+// Plan.Aggregate goes class by class and returns the calibrated means H′ = R̂·H together with R̂.
+//
+// Everything here is deterministic: the same input and the same source give the same bytes for any number of threads.
+package partition
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Method groups rows that belong together: the node mapping π of the paper's definition of a class partition.
+type Method interface {
+	// Partition divides the rows of x (n×d, left as it is) into k groups, none of them empty, with 1 ≤ k ≤ n.
+	// The error is that of ctx, or names what is wrong with k, x or the method's parameters.
+	Partition(ctx context.Context, x *mat.Dense, k int, src rand.Source) (Groups, error)
+}
+
+// Groups divides n rows into K groups.
+type Groups struct {
+	// Of[i] is the group of row i, in [0, K). Each group has at least one row.
+	Of []int32
+	// K is the number of groups.
+	K int
+	// Stats says how they were found.
+	Stats Stats
+}
+
+// All returns an iterator over the groups and their rows, both ascending.
+func (g Groups) All() iter.Seq2[int, []int32] {
+	return func(yield func(int, []int32) bool) {
+		start, rows := sorted(g.Of, g.K)
+		for j := range g.K {
+			if !yield(j, rows[start[j]:start[j+1]:start[j+1]]) {
+				return
+			}
+		}
+	}
+}
+
+// Stats is a partition's account of itself. The zero value stands for a partition that needed no search.
+type Stats struct {
+	// Objective[t] is the k-means objective Σ_i ‖x_i − mean of its group‖² after iteration t of the run that was kept, in the
+	// squared units of what was clustered: the rows themselves for KMeans, their spectral embedding for Spectral. It falls from each to the next.
+	Objective []float64
+	// Converged says that the run ended because nothing changed, not because the iterations were used up.
+	Converged bool
+	// Restarts is the number of runs from which the best was kept.
+	Restarts int
+	// Reseeded counts the groups that fell empty during the run that was kept and were started again at a far row.
+	Reseeded int
+	// Products counts the products with the n×n kernel matrix that Spectral took; 0 where the matrix was written out.
+	Products int
+}
+
+// sorted lists the rows of each of k groups: those of group j, ascending, are rows[start[j]:start[j+1]].
+func sorted(of []int32, k int) (start []int, rows []int32) {
+	start = make([]int, k+1)
+	for _, j := range of {
+		start[j+1]++
+	}
+	for j := range k {
+		start[j+1] += start[j]
+	}
+	rows = make([]int32, len(of))
+	next := append([]int(nil), start[:k]...)
+	for i, j := range of {
+		rows[next[j]] = int32(i)
+		next[j]++
+	}
+	return start, rows
+}
+
+// check is what every method asks of its arguments.
+func check(x *mat.Dense, k int) error {
+	var errs []error
+	if k < 1 || k > x.Rows {
+		errs = append(errs, fmt.Errorf("partition: %d groups of %d rows, want 1 to %d", k, x.Rows, x.Rows))
+	}
+	if i, j, found := mat.FirstNotFinite(x); found {
+		errs = append(errs, fmt.Errorf("partition: row %d column %d is %v, want a finite number", i, j, x.Row(i)[j]))
+	}
+	return errors.Join(errs...)
+}
+
+// singletons puts each of n rows in a group of its own.
+func singletons(n int) Groups {
+	g := Groups{Of: make([]int32, n), K: n, Stats: Stats{Converged: true}}
+	for i := range g.Of {
+		g.Of[i] = int32(i)
+	}
+	return g
+}

@@ -1,0 +1,19 @@
+package partition_test
+
+import (
+	"testing"
+
+	"github.com/graph-condensation/cgc/partition"
+	"github.com/graph-condensation/cgc/partition/partitiontest"
+)
+
+var methods = map[string]partition.Method{
+	"kmeans": partition.KMeans{},
+	"random": partition.Random{},
+}
+
+func TestMethods(t *testing.T) {
+	for name, m := range methods {
+		t.Run(name, func(t *testing.T) { partitiontest.Run(t, m) })
+	}
+}

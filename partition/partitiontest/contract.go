@@ -1,0 +1,191 @@
+// Package partitiontest tests any partition.Method against the promises of its interface.
+package partitiontest
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/partition"
+)
+
+// Run checks that m puts each row in one of k groups and leaves none empty, on ordinary rows, equal rows, fewer distinct rows than
+// groups, a single row, and rows of very large and very small numbers; that it leaves the rows alone; that the same seed gives the same groups
+// for any number of threads; that it stops when told to; and that it refuses what it cannot do. It sets GOMAXPROCS, so it must not run beside other tests.
+func Run(t *testing.T, m partition.Method) {
+	for name, x := range inputs() {
+		t.Run(name, func(t *testing.T) {
+			n := x.Rows
+			for _, k := range []int{1, 2, 3, 10, n / 2, n - 1, n} {
+				if k < 1 || k > n {
+					continue
+				}
+				before := x.Clone()
+				g, err := m.Partition(t.Context(), x, k, rand.NewPCG(1, 2))
+				if err != nil {
+					t.Fatalf("%d groups of %d rows: %v", k, n, err)
+				}
+				if err := valid(g, n, k); err != nil {
+					t.Errorf("%d groups of %d rows: %v", k, n, err)
+				}
+				if !slices.Equal(before.Data, x.Data) {
+					t.Errorf("%d groups of %d rows: the input was changed", k, n)
+				}
+			}
+		})
+	}
+	t.Run("threads", func(t *testing.T) { threads(t, m) })
+	t.Run("refusals", func(t *testing.T) { refusals(t, m) })
+	t.Run("cancelled", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := m.Partition(ctx, Mixture(50, 4, 3, 9), 5, rand.NewPCG(1, 2)); err != context.Canceled {
+			t.Errorf("error %v, want %v", err, context.Canceled)
+		}
+	})
+}
+
+// Mixture returns n rows of d columns around the given number of centres, each row's centre drawn at random: unit noise around
+// centres of standard deviation 3.
+func Mixture(n, d, centres int, seed uint64) *mat.Dense {
+	random := rand.New(rand.NewPCG(seed, 0))
+	c := mat.NewDense(centres, d)
+	for i := range c.Data {
+		c.Data[i] = float32(3 * random.NormFloat64())
+	}
+	x := mat.NewDense(n, d)
+	for i := range n {
+		from := c.Row(random.IntN(centres))
+		for j := range x.Row(i) {
+			x.Row(i)[j] = from[j] + float32(random.NormFloat64())
+		}
+	}
+	return x
+}
+
+func inputs() map[string]*mat.Dense {
+	equal, few := mat.NewDense(40, 6), mat.NewDense(60, 5)
+	values := Mixture(4, 5, 2, 3)
+	for i := range equal.Rows {
+		for j := range equal.Cols {
+			equal.Row(i)[j] = 0.1 * float32(j+1) // no value that float32 holds exactly
+		}
+	}
+	for i := range few.Rows {
+		copy(few.Row(i), values.Row(i*i%4))
+	}
+	scaled := func(factor float32) *mat.Dense {
+		x := Mixture(80, 7, 4, 4)
+		for i := range x.Data {
+			x.Data[i] *= factor
+		}
+		return x
+	}
+	far := Mixture(80, 7, 4, 5) // a mean that is large against the spread
+	for i := range far.Data {
+		far.Data[i] += 1000
+	}
+	return map[string]*mat.Dense{
+		"mixture":         Mixture(300, 12, 8, 1),
+		"more columns":    Mixture(20, 150, 5, 2),
+		"one column":      Mixture(90, 1, 4, 6),
+		"no column":       mat.NewDense(12, 0),
+		"one row":         Mixture(1, 5, 1, 7),
+		"two rows":        Mixture(2, 5, 2, 8),
+		"equal rows":      equal,
+		"zero rows":       mat.NewDense(30, 4),
+		"four values":     few,
+		"huge":            scaled(1e18),
+		"near the bounds": scaled(1e36),
+		"tiny":            scaled(1e-18),
+		"far from zero":   far,
+	}
+}
+
+// valid returns what is wrong with g as a partition of n rows into k groups.
+func valid(g partition.Groups, n, k int) error {
+	if g.K != k || len(g.Of) != n {
+		return fmt.Errorf("%d groups of %d rows", g.K, len(g.Of))
+	}
+	size := make([]int, k)
+	for i, j := range g.Of {
+		if j < 0 || int(j) >= k {
+			return fmt.Errorf("row %d is in group %d", i, j)
+		}
+		size[j]++
+	}
+	if j := slices.Index(size, 0); j >= 0 {
+		return fmt.Errorf("group %d is empty", j)
+	}
+	seen := 0
+	for j, rows := range g.All() {
+		for at, i := range rows {
+			if g.Of[i] != int32(j) || at > 0 && rows[at-1] >= i {
+				return fmt.Errorf("All gives group %d the rows %v", j, rows)
+			}
+		}
+		seen += len(rows)
+	}
+	if seen != n {
+		return fmt.Errorf("All gives %d of %d rows", seen, n)
+	}
+	for t, v := range g.Stats.Objective {
+		if math.IsNaN(v) || v < 0 || t > 0 && v >= g.Stats.Objective[t-1] {
+			return fmt.Errorf("objectives %v do not fall", g.Stats.Objective)
+		}
+	}
+	return nil
+}
+
+func threads(t *testing.T, m partition.Method) {
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	for _, x := range []*mat.Dense{Mixture(30, 40, 5, 1), Mixture(3000, 16, 30, 2)} { // several chunks in the second
+		var want partition.Groups
+		for at, workers := range []int{1, 1, 2, 7} {
+			runtime.GOMAXPROCS(workers)
+			g, err := m.Partition(t.Context(), x, 12, rand.NewPCG(3, 4))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if at == 0 {
+				want = g
+			}
+			if !slices.Equal(g.Of, want.Of) {
+				t.Errorf("%d rows, run %d with %d threads: other groups than the first run with 1", x.Rows, at, workers)
+			}
+			if !slices.Equal(g.Stats.Objective, want.Stats.Objective) {
+				t.Errorf("%d rows, run %d with %d threads: objectives %v, the first run with 1 has %v", x.Rows, at, workers, g.Stats.Objective, want.Stats.Objective)
+			}
+		}
+	}
+}
+
+func refusals(t *testing.T, m partition.Method) {
+	bad := func(v float64) *mat.Dense {
+		x := Mixture(9, 3, 2, 1)
+		x.Data[7] = float32(v)
+		return x
+	}
+	for _, c := range []struct {
+		name string
+		x    *mat.Dense
+		k    int
+	}{
+		{"more groups than rows", Mixture(9, 3, 2, 1), 10},
+		{"no group", Mixture(9, 3, 2, 1), 0},
+		{"a negative number of groups", Mixture(9, 3, 2, 1), -1},
+		{"no row", mat.NewDense(0, 3), 1},
+		{"a NaN", bad(math.NaN()), 3},
+		{"an infinity", bad(math.Inf(-1)), 3},
+	} {
+		if _, err := m.Partition(t.Context(), c.x, c.k, rand.NewPCG(1, 2)); err == nil {
+			t.Errorf("%s: no error", c.name)
+		}
+	}
+}

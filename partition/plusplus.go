@@ -1,0 +1,74 @@
+package partition
+
+import (
+	"math"
+	"math/rand/v2"
+	"sort"
+
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// plusPlus draws k rows as k-means++ does (Arthur and Vassilvitskii 2007): the first uniformly, each further one with probability proportional to
+// its squared distance D² to the nearest row drawn before.
+//
+// Distances are not taken again after every draw. A candidate is drawn by the distances D²_old of an earlier moment, its own distance is
+// computed, and it is accepted with probability D²_now/D²_old, which is ≤ 1; what is accepted follows D²_now exactly. Only
+// when many candidates in a row fail are the distances of all rows brought up to date, in one matrix product with the rows drawn since.
+// Where the rows have fewer than k distinct values, the remaining ones are drawn uniformly.
+func (p points) plusPlus(k int, random *rand.Rand) []int32 {
+	n := p.x.Rows
+	drawn := make([]int32, 1, k)
+	drawn[0] = int32(random.IntN(n))
+	dist := make([]float32, n)
+	for i := range dist {
+		dist[i] = float32(math.Inf(1))
+	}
+	cumulative := make([]float64, n)
+	for known := 0; len(drawn) < k; {
+		p.approach(dist, drawn[known:])
+		known = len(drawn)
+		total := 0.0
+		for i, v := range dist {
+			total += float64(v)
+			cumulative[i] = total
+		}
+		// A candidate costs known·d operations, bringing all up to date n·d for each row drawn: the former may be many.
+		for tries := 4*(k-known) + 16; total > 0 && tries > 0 && len(drawn) < k; tries-- {
+			u := random.Float64() * total
+			i := min(sort.Search(n, func(i int) bool { return cumulative[i] > u }), n-1)
+			if now := p.squaredDistanceTo(i, drawn); now > 0 && random.Float64()*float64(dist[i]) < now {
+				drawn = append(drawn, int32(i))
+			}
+		}
+		if len(drawn) == known { // the distances left are rounding: the rows have no further distinct values to speak of
+			for len(drawn) < k {
+				drawn = append(drawn, int32(random.IntN(n)))
+			}
+		}
+	}
+	return drawn
+}
+
+// squaredDistanceTo returns the squared distance of row i to the nearest of the rows drawn.
+func (p points) squaredDistanceTo(i int, drawn []int32) float64 {
+	least := math.Inf(1)
+	for _, j := range drawn {
+		least = min(least, squaredDistance(p.x.Row(i), p.x.Row(int(j))))
+	}
+	return least
+}
+
+// approach lowers dist, the squared distance of each row to the nearest of some rows, to take the given ones in as well.
+func (p points) approach(dist []float32, rows []int32) {
+	var centres mat.Dense
+	mat.Rows(&centres, p.x, rows)
+	norms := make([]float32, len(rows))
+	for j := range norms {
+		norms[j] = float32(squaredNorm(centres.Row(j)))
+	}
+	of, to := make([]int32, len(dist)), make([]float32, len(dist))
+	nearest(of, to, p.x, &centres, norms)
+	for i, v := range to {
+		dist[i] = min(dist[i], v)
+	}
+}
