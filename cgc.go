@@ -1,0 +1,252 @@
+// Package cgc condenses a labelled graph: from a graph of up to millions of nodes it makes one of some hundred, such that a graph neural
+// network (GNN) trained on the small graph does about as well on the large one as if it had been trained there.
+//
+// The method is Class-partitioned Graph Condensation (Gao et al., "Rethinking and Accelerating Graph Condensation: A Training-Free
+// Approach with Class Partition", WWW 2025): no training and no gradients, but closed forms and clustering.
+//
+//	config := cgc.Defaults()
+//	config.Nodes = 70
+//	small, err := cgc.Condense(ctx, g, config)
+//	err = small.Save(ctx, "cora70.safetensors")
+//
+// This package is the only place that knows the order of the steps. Each step has a package of its own: propagate, assess, augment,
+// partition, generate. docs/paper.md leads from each equation to the name that computes it.
+package cgc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/graph-condensation/cgc/assess"
+	"github.com/graph-condensation/cgc/augment"
+	"github.com/graph-condensation/cgc/generate"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/partition"
+	"github.com/graph-condensation/cgc/propagate"
+)
+
+// Condense condenses g by config (algorithm 1 of the paper). g must be valid (graph.Graph.Validate; readers of package dataset see to
+// that) and is left alone. The errors name everything that is wrong with config, or with g for it, or the step that failed. It stops within
+// moments of ctx's end and returns ctx's error.
+//
+// The same graph, configuration and seed give the same bytes, for any number of threads, on processors that run the same kernels.
+func Condense(ctx context.Context, g *graph.Graph, config Config) (*Condensed, error) {
+	if err := config.Validate(); err != nil {
+		return nil, err
+	}
+	if err := trainable(g); err != nil {
+		return nil, err
+	}
+	nodes, err := config.size(g)
+	if err != nil {
+		return nil, err
+	}
+	run := condensation{config: config.resolved(), begun: time.Now()}
+	small, err := run.condense(ctx, g, nodes)
+	if err != nil {
+		return nil, err
+	}
+	small.Config = config
+	small.Config.Progress = nil
+	small.Seconds = run.seconds
+	small.Seconds.Condense = time.Since(run.begun).Seconds()
+	return small, nil
+}
+
+// trainable returns an error if a model could not learn all classes of g from its training nodes.
+func trainable(g *graph.Graph) error {
+	if len(g.Split.Train) == 0 {
+		return fmt.Errorf("cgc: graph %s has 0 training nodes, want at least 1", g.Name)
+	}
+	train, val, test := g.Counts(g.Split.Train), g.Counts(g.Split.Val), g.Counts(g.Split.Test)
+	var errs []error
+	for c, n := range train {
+		if n == 0 && val[c]+test[c] > 0 {
+			errs = append(errs, fmt.Errorf("cgc: class %d of graph %s has 0 training nodes and %d for validation and test, want at least 1 for training", c, g.Name, val[c]+test[c]))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// condensation is one run: its configuration, and the time each step took.
+type condensation struct {
+	config  Config
+	begun   time.Time
+	seconds Seconds
+}
+
+// Seconds is the wall-clock time of each step, in seconds. Condense is all of it, from the graph in memory to the condensed graph in memory.
+type Seconds struct {
+	Propagate float64 `json:"propagate"`
+	Assess    float64 `json:"assess"`
+	Augment   float64 `json:"augment"`
+	Partition float64 `json:"partition"`
+	Generate  float64 `json:"generate"`
+	Condense  float64 `json:"condense"`
+}
+
+// The streams of random numbers, one for each step that draws any, so that a change of one step leaves the other's draws alone.
+const (
+	augmentStream = iota + 1
+	partitionStream
+)
+
+// source returns the source of one stream.
+func (c *condensation) source(stream uint64) rand.Source { return rand.NewPCG(c.config.Seed, stream) }
+
+// step announces a step and returns a function that notes its time.
+func (c *condensation) step(name string, seconds *float64) func() {
+	if c.config.Progress != nil {
+		c.config.Progress(name)
+	}
+	begun := time.Now()
+	return func() { *seconds = time.Since(begun).Seconds() }
+}
+
+func (c *condensation) condense(ctx context.Context, g *graph.Graph, nodes int) (*Condensed, error) {
+	origin := []int32(nil) // node of the graph that was given, for each node of the one that is condensed
+	original := g.Nodes()
+	small := &Condensed{Graph: g.Name, Classes: g.Classes}
+
+	done := c.step("propagate", &c.seconds.Propagate)
+	if c.config.Inductive {
+		origin = g.Split.Train
+		g = g.TrainingGraph()
+	}
+	if c.config.Standardize {
+		scaling := graph.FitScaling(g.X, g.Split.Train)
+		small.Scaling = &scaling
+		g = g.Scaled(scaling)
+	}
+	train := g.Split.Train
+	y := g.Labels(train)
+	h, err := propagate.Propagation{Method: c.config.Propagation, Hops: c.config.Hops, Teleport: c.config.Teleport}.Embeddings(ctx, g.Adj, g.X, train)
+	if err != nil {
+		return nil, err
+	}
+	done()
+
+	done = c.step("assess", &c.seconds.Assess)
+	assessment, err := assess.Assess(h, y, g.Classes)
+	if err != nil {
+		return nil, err
+	}
+	small.Assessed = Assessed{Accuracy: 100 * assessment.Accuracy, Rank: assessment.Rank, Error: assessment.Error}
+	done()
+
+	done = c.step("augment", &c.seconds.Augment)
+	picks, err := augment.Sample(y, assessment.Error, c.config.Hops, int(c.config.Augment*float64(len(train))), c.source(augmentStream))
+	if err != nil {
+		return nil, err
+	}
+	pool := gather(h, y, assessment.Confidence, picks)
+	small.Assessed.Augmented = len(picks)
+	done()
+
+	done = c.step("partition", &c.seconds.Partition)
+	if small.Budget, err = partition.Budgets(g.Counts(train), nodes); err != nil {
+		return nil, err
+	}
+	plan := partition.Plan{Budgets: small.Budget, Method: c.partition(), Temperature: float64(c.config.Temperature)}
+	groups, err := plan.Aggregate(ctx, pool.h, pool.y, pool.confidence, c.source(partitionStream))
+	if err != nil {
+		return nil, err
+	}
+	small.X, small.Y, small.Partitions = groups.H, groups.Y, groups.Stats
+	small.Members = members(groups.Members, pool.row, train, origin, original)
+	done()
+
+	if c.config.Method != CGC {
+		return small, ctx.Err()
+	}
+	done = c.step("generate", &c.seconds.Generate)
+	if small.Adj, err = generate.Adjacency(ctx, groups.H, c.config.Threshold); err != nil {
+		return nil, err
+	}
+	if small.X, err = generate.Features(ctx, small.Adj, groups.H, c.config.Hops, c.config.Alpha); err != nil {
+		return nil, err
+	}
+	done()
+	return small, ctx.Err()
+}
+
+func (c *condensation) partition() partition.Method {
+	switch c.config.Partition {
+	case Spectral:
+		return partition.Spectral{}
+	case Random:
+		return partition.Random{}
+	}
+	return partition.KMeans{}
+}
+
+// pool is H_cond, y_cond and their confidence (§4.3): the training nodes' embeddings, then the sampled ones.
+type pool struct {
+	h          *mat.Dense
+	y          []int32
+	confidence []float32
+	row        []int32 // the training node of each embedding, by its position among them
+}
+
+func gather(h []*mat.Dense, y []int32, confidence [][]float32, picks []augment.Pick) pool {
+	last := len(h) - 1
+	n := len(y)
+	p := pool{h: h[last], y: y, confidence: confidence[last], row: make([]int32, n, n+len(picks))}
+	for i := range p.row {
+		p.row[i] = int32(i)
+	}
+	if len(picks) == 0 {
+		return p
+	}
+	p.h = mat.NewDense(n+len(picks), h[last].Cols)
+	copy(p.h.Data, h[last].Data)
+	p.y, p.confidence = append([]int32(nil), y...), append([]float32(nil), p.confidence...)
+	for _, pick := range picks {
+		p.y = append(p.y, y[pick.Row])
+		p.confidence = append(p.confidence, confidence[pick.Hop][pick.Row])
+		p.row = append(p.row, pick.Row)
+	}
+	parallel.For(len(picks), 1024, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			copy(p.h.Row(n+i), h[picks[i].Hop].Row(int(picks[i].Row)))
+		}
+	})
+	return p
+}
+
+// members turns groups of embeddings into groups of nodes of the graph that was given: an embedding becomes its node, and a node whose
+// embeddings of several hops share a group has their weights summed.
+func members(groups *mat.CSR, row, train, origin []int32, nodes int) *mat.CSR {
+	m := &mat.CSR{Rows: groups.Rows, Cols: nodes, Indptr: make([]int64, 1, groups.Rows+1), Data: []float32{}}
+	weight := make([]float32, len(train))
+	in := make([]int, len(train)) // 1 + the last group that the training node was met in
+	var inside []int32
+	for j := range groups.Rows {
+		inside = inside[:0]
+		for e, w := range groups.Row(j) {
+			i := row[e]
+			if in[i] != j+1 {
+				in[i], weight[i] = j+1, 0
+				inside = append(inside, i)
+			}
+			weight[i] += w
+		}
+		slices.Sort(inside)
+		for _, i := range inside {
+			node := train[i]
+			if origin != nil {
+				node = origin[node]
+			}
+			m.Indices = append(m.Indices, node)
+			m.Data = append(m.Data, weight[i])
+		}
+		m.Indptr = append(m.Indptr, int64(len(m.Indices)))
+	}
+	return m
+}
