@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/propagate"
@@ -84,20 +85,12 @@ type Temperature float64
 // Infinite is the temperature of plain means.
 var Infinite = Temperature(math.Inf(1))
 
-// MarshalText writes t as a number or "inf".
-func (t Temperature) MarshalText() ([]byte, error) {
-	if math.IsInf(float64(t), 1) {
-		return []byte("inf"), nil
-	}
-	return fmt.Appendf(nil, "%g", float64(t)), nil
-}
-
 // MarshalJSON writes t as a JSON number, or the string "inf".
 func (t Temperature) MarshalJSON() ([]byte, error) {
 	if math.IsInf(float64(t), 1) {
 		return []byte(`"inf"`), nil
 	}
-	return fmt.Appendf(nil, "%g", float64(t)), nil
+	return []byte(t.String()), nil
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
@@ -111,8 +104,8 @@ func (t *Temperature) UnmarshalJSON(text []byte) error {
 
 // Set reads a number above 0, or "inf": the command's flag.
 func (t *Temperature) Set(text string) error {
-	var v float64
-	if _, err := fmt.Sscanf(text, "%g", &v); err != nil || !(v > 0) {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(v > 0) {
 		return fmt.Errorf("temperature %q, want a number above 0 or inf", text)
 	}
 	*t = Temperature(v)
@@ -121,8 +114,10 @@ func (t *Temperature) Set(text string) error {
 
 // String writes t as Set reads it.
 func (t Temperature) String() string {
-	text, _ := t.MarshalText()
-	return string(text)
+	if math.IsInf(float64(t), 1) {
+		return "inf"
+	}
+	return strconv.FormatFloat(float64(t), 'g', -1, 64)
 }
 
 // Type is the word for the value in the command's help.

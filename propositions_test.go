@@ -125,7 +125,7 @@ func whitened(n, d int, random *rand.Rand) dense {
 			}
 		}
 		scale := math.Sqrt(float64(n) / square(columns[j:j+1]))
-		columns[j] = refScale(scale, columns[j : j+1])[0]
+		columns[j] = refScale(scale, columns[j:j+1])[0]
 	}
 	return refT(columns)
 }
