@@ -1,0 +1,226 @@
+package autodiff
+
+import (
+	"fmt"
+
+	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Edges is a list of directed edges e = (i, j), sorted by i, in the form that attention needs: node i gathers from its
+// neighbours j. Values on edges are matrices with one row for each edge and one column for each head.
+type Edges struct {
+	// Nodes is n. Both ends of an edge are below it.
+	Nodes int
+	// Indptr and Target hold the edges of node i at Indptr[i] to Indptr[i+1]−1, with j = Target[e].
+	Indptr []int64
+	Target []int32
+
+	source  []int32 // i of each edge
+	indptr  []int64 // the same edges sorted by j, …
+	reverse []int32 // … which of them stands at each place
+}
+
+// NewEdges returns the stored entries (i, j) of a square pattern as edges; values are not used.
+func NewEdges(pattern *mat.CSR) *Edges {
+	if pattern.Rows != pattern.Cols {
+		panic(fmt.Sprintf("autodiff: edges of a %d×%d matrix", pattern.Rows, pattern.Cols))
+	}
+	e := &Edges{
+		Nodes: pattern.Rows, Indptr: pattern.Indptr, Target: pattern.Indices,
+		source: make([]int32, pattern.NNZ()), reverse: make([]int32, pattern.NNZ()), indptr: make([]int64, pattern.Rows+1),
+	}
+	for i := range e.Nodes {
+		for at := e.Indptr[i]; at < e.Indptr[i+1]; at++ {
+			e.source[at] = int32(i)
+			e.indptr[e.Target[at]+1]++
+		}
+	}
+	for j := range e.Nodes {
+		e.indptr[j+1] += e.indptr[j]
+	}
+	next := append([]int64(nil), e.indptr[:e.Nodes]...)
+	for at, j := range e.Target {
+		e.reverse[next[j]] = int32(at)
+		next[j]++
+	}
+	return e
+}
+
+// edge records an operation along edges. flip exchanges the two ends.
+func (t *Tape) edge(a, b *Var, e *Edges, flip bool, vjp func(v, g *Var)) *Var {
+	v := t.record(a, b, vjp)
+	v.edges, v.flip = e, flip
+	return v
+}
+
+// perNode calls f with each node of [lo,hi) and the edges that it owns: those that start at it, or with flip those that end at it.
+func (v *Var) perNode(lo, hi int, f func(i int, e, other int32)) {
+	for i := lo; i < hi; i++ {
+		if v.flip {
+			for at := v.edges.indptr[i]; at < v.edges.indptr[i+1]; at++ {
+				e := v.edges.reverse[at]
+				f(i, e, v.edges.source[e])
+			}
+			continue
+		}
+		for at := v.edges.Indptr[i]; at < v.edges.Indptr[i+1]; at++ {
+			f(i, int32(at), v.edges.Target[at])
+		}
+	}
+}
+
+// nodeChunk is the number of nodes whose edges one task walks.
+const nodeChunk = 256
+
+// EdgeRows returns, for each edge (i, j), row i of x, or row j with flip. x is n×h, the result |E|×h.
+func (t *Tape) EdgeRows(e *Edges, x *Var, flip bool) *Var {
+	checkShape("the values of nodes", x.Value, e.Nodes, x.Value.Cols)
+	v := t.edge(x, nil, e, flip, edgeRowsGrad)
+	v.index = e.source
+	if flip {
+		v.index = e.Target
+	}
+	v.own.Reshape(len(e.Target), x.Value.Cols)
+	return t.run(v, len(e.Target), rowChunk(x.Value.Cols), rowsBody)
+}
+
+func edgeRowsGrad(v, g *Var) {
+	if wanted(v.a) {
+		v.a.add(v.tape.EdgeSums(v.edges, g, v.flip))
+	}
+}
+
+// EdgeSums returns, for each node, the sum of x over the edges that start at it, or with flip that end at it. x is |E|×h, the
+// result n×h. It is the transpose of EdgeRows.
+func (t *Tape) EdgeSums(e *Edges, x *Var, flip bool) *Var {
+	checkShape("the values of edges", x.Value, len(e.Target), x.Value.Cols)
+	v := t.edge(x, nil, e, flip, edgeSumsGrad)
+	v.own.Reshape(e.Nodes, x.Value.Cols)
+	clear(v.own.Data)
+	return t.run(v, e.Nodes, nodeChunk, edgeSumsBody)
+}
+
+func edgeSumsBody(v *Var, lo, hi int) {
+	v.perNode(lo, hi, func(i int, e, _ int32) {
+		sum := v.own.Row(i)
+		for h, x := range v.a.Value.Row(int(e)) {
+			sum[h] += x
+		}
+	})
+}
+
+func edgeSumsGrad(v, g *Var) {
+	if wanted(v.a) {
+		v.a.add(v.tape.EdgeRows(v.edges, g, v.flip))
+	}
+}
+
+// EdgeSoftmax returns exp(x_e) / Σ exp(x_e′) over the edges e′ that start where e starts, for each head. x is |E|×h.
+func (t *Tape) EdgeSoftmax(e *Edges, x *Var) *Var {
+	checkShape("the scores of edges", x.Value, len(e.Target), x.Value.Cols)
+	v := t.edge(x, nil, e, false, edgeSoftmaxGrad)
+	v.own.Reshape(x.Value.Rows, x.Value.Cols)
+	return t.run(v, e.Nodes, nodeChunk, edgeSoftmaxBody)
+}
+
+func edgeSoftmaxBody(v *Var, lo, hi int) {
+	heads := v.own.Cols
+	var segment []float32
+	for i := lo; i < hi; i++ {
+		first, last := int(v.edges.Indptr[i]), int(v.edges.Indptr[i+1])
+		for h := range heads {
+			segment = segment[:0]
+			for e := first; e < last; e++ {
+				segment = append(segment, v.a.Value.Data[e*heads+h])
+			}
+			kernel.Softmax(segment)
+			for k, p := range segment {
+				v.own.Data[(first+k)*heads+h] = p
+			}
+		}
+	}
+}
+
+func edgeSoftmaxGrad(v, g *Var) {
+	if wanted(v.a) {
+		t := v.tape
+		weighted := t.Mul(v, g)
+		inner := t.EdgeRows(v.edges, t.EdgeSums(v.edges, weighted, false), false)
+		v.a.add(t.Sub(weighted, t.Mul(v, inner)))
+	}
+}
+
+// Attend returns, for each node i, Σ_e a_e·x_j over the edges e = (i, j) that start at it, head by head: a is |E|×h; the columns of x, n×(h·f),
+// are h groups of f, and group k is weighted by column k of a. The |E|×h×f messages are never written out. With flip, node j
+// gathers from i instead.
+func (t *Tape) Attend(e *Edges, a, x *Var, flip bool) *Var {
+	checkHeads(e, a.Value, x.Value)
+	v := t.edge(a, x, e, flip, attendGrad)
+	v.own.Reshape(e.Nodes, x.Value.Cols)
+	clear(v.own.Data)
+	return t.run(v, e.Nodes, nodeChunk, attendBody)
+}
+
+func checkHeads(e *Edges, a, x *mat.Dense) {
+	checkShape("the weights of edges", a, len(e.Target), a.Cols)
+	checkShape("the values of nodes", x, e.Nodes, x.Cols)
+	if a.Cols == 0 || x.Cols%a.Cols != 0 {
+		panic(fmt.Sprintf("autodiff: %d columns for %d heads", x.Cols, a.Cols))
+	}
+}
+
+func attendBody(v *Var, lo, hi int) {
+	heads := v.a.Value.Cols
+	width := v.own.Cols / heads
+	v.perNode(lo, hi, func(i int, e, other int32) {
+		dst, x := v.own.Row(i), v.b.Value.Row(int(other))
+		for h, a := range v.a.Value.Row(int(e)) {
+			kernel.Axpy(a, x[h*width:(h+1)*width], dst[h*width:(h+1)*width])
+		}
+	})
+}
+
+func attendGrad(v, g *Var) {
+	if wanted(v.a) {
+		if v.flip {
+			v.a.add(v.tape.EdgeDots(v.edges, v.b, g, v.a.Value.Cols))
+		} else {
+			v.a.add(v.tape.EdgeDots(v.edges, g, v.b, v.a.Value.Cols))
+		}
+	}
+	if wanted(v.b) {
+		v.b.add(v.tape.Attend(v.edges, v.a, g, !v.flip))
+	}
+}
+
+// EdgeDots returns, for each edge (i, j) and each of the given number of heads, the inner product of x_i and y_j over the columns of the head.
+// x and y are n×(h·f), the result |E|×h.
+func (t *Tape) EdgeDots(e *Edges, x, y *Var, heads int) *Var {
+	v := t.edge(x, y, e, false, edgeDotsGrad)
+	v.own.Reshape(len(e.Target), heads)
+	checkHeads(e, &v.own, x.Value)
+	checkShape("the values of targets", y.Value, x.Value.Rows, x.Value.Cols)
+	return t.run(v, e.Nodes, nodeChunk, edgeDotsBody)
+}
+
+func edgeDotsBody(v *Var, lo, hi int) {
+	heads := v.own.Cols
+	width := v.a.Value.Cols / heads
+	v.perNode(lo, hi, func(i int, e, other int32) {
+		x, y := v.a.Value.Row(i), v.b.Value.Row(int(other))
+		dst := v.own.Row(int(e))
+		for h := range dst {
+			dst[h] = kernel.Dot(x[h*width:(h+1)*width], y[h*width:(h+1)*width])
+		}
+	})
+}
+
+func edgeDotsGrad(v, g *Var) {
+	if wanted(v.a) {
+		v.a.add(v.tape.Attend(v.edges, g, v.b, false))
+	}
+	if wanted(v.b) {
+		v.b.add(v.tape.Attend(v.edges, g, v.a, true))
+	}
+}

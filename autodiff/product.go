@@ -1,0 +1,73 @@
+package autodiff
+
+import "github.com/graph-condensation/cgc/mat"
+
+// MatMul returns a·b. The shapes are a m×k, b k×n.
+func (t *Tape) MatMul(a, b *Var) *Var {
+	v := t.record(a, b, matMulGrad)
+	mat.Mul(&v.own, a.Value, b.Value)
+	return v
+}
+
+func matMulGrad(v, g *Var) {
+	if wanted(v.a) {
+		v.a.add(v.tape.MatMulTB(g, v.b))
+	}
+	if wanted(v.b) {
+		v.b.add(v.tape.MatMulTA(v.a, g))
+	}
+}
+
+// MatMulTA returns aᵀ·b. The shapes are a k×m, b k×n.
+func (t *Tape) MatMulTA(a, b *Var) *Var {
+	v := t.record(a, b, matMulTAGrad)
+	mat.MulTA(&v.own, a.Value, b.Value)
+	return v
+}
+
+func matMulTAGrad(v, g *Var) {
+	if wanted(v.a) {
+		v.a.add(v.tape.MatMulTB(v.b, g))
+	}
+	if wanted(v.b) {
+		v.b.add(v.tape.MatMul(v.a, g))
+	}
+}
+
+// MatMulTB returns a·bᵀ. The shapes are a m×k, b n×k.
+func (t *Tape) MatMulTB(a, b *Var) *Var {
+	v := t.record(a, b, matMulTBGrad)
+	mat.MulTB(&v.own, a.Value, b.Value)
+	return v
+}
+
+func matMulTBGrad(v, g *Var) {
+	if wanted(v.a) {
+		v.a.add(v.tape.MatMul(g, v.b))
+	}
+	if wanted(v.b) {
+		v.b.add(v.tape.MatMulTA(g, v.a))
+	}
+}
+
+// Linear is a fixed linear map of matrices with the same number of columns, such as Â or sparse features.
+type Linear interface {
+	// Apply sets dst to the map of x. dst does not alias x.
+	Apply(dst, x *mat.Dense)
+	// T returns the transposed map.
+	T() Linear
+}
+
+// Linear returns l·x. The map itself is a constant: it must not change until Reset.
+func (t *Tape) Linear(l Linear, x *Var) *Var {
+	v := t.record(x, nil, linearGrad)
+	v.linear = l
+	l.Apply(&v.own, x.Value)
+	return v
+}
+
+func linearGrad(v, g *Var) {
+	if wanted(v.a) {
+		v.a.add(v.tape.Linear(v.linear.T(), g))
+	}
+}

@@ -1,0 +1,182 @@
+// Package autodiff differentiates functions of matrices in reverse mode. A gradient is made of the same operations as the
+// function, recorded on the same tape, so it can be differentiated again: methods that match gradients need that.
+//
+// The tape is eager: each operation computes its value at once and leaves a record. Grad walks the records backwards and visits
+// only those that lie between the matrices it was asked about and the result, so constants cost nothing on the way back.
+//
+//	t := autodiff.NewTape()
+//	for range steps {
+//		t.Reset()
+//		w := t.Var(weights)
+//		loss := t.CrossEntropy(t.MatMul(t.Var(x), w), t.Var(targets))
+//		g := t.Grad(loss, w)[0]
+//		…
+//	}
+//
+// Memory: the record at each place of the tape keeps its matrix when the tape is reset, so a loop that repeats its operations
+// allocates no matrix after the first round. Values are float32; sums over more than a block of rows are taken in float64.
+// Determinism: any number of threads gives the same bits.
+//
+// Left out: broadcasting by shape (each broadcast is an operation of its own), views, in-place operations, and higher ranks.
+package autodiff
+
+import (
+	"fmt"
+
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Tape records operations in the order in which they are made. It is not safe for concurrent use; operations
+// themselves run on all threads. The zero value is not ready: use NewTape.
+type Tape struct {
+	records []*Var // those from used on wait to be used again
+	used    int
+	results []*Var // what Grad returned since Reset
+	visit   int    // counts the calls of Grad
+
+	current *Var             // the operation whose body runs
+	body    func(lo, hi int) // calls current's body; bound once, so that starting an operation allocates nothing
+	sums    []float64        // partial sums of reductions
+}
+
+// Var is a matrix on a tape: the result of an operation, or one that was handed in. It is valid until the tape's Reset.
+type Var struct {
+	// Value is the matrix. It must not be changed while gradients may still be asked for.
+	Value *mat.Dense
+
+	tape  *Tape
+	place int  // in tape.records
+	a, b  *Var // operands
+
+	// vjp adds to the gradients of v's operands what the gradient g of v contributes. nil for what is not differentiated.
+	vjp func(v, g *Var)
+	// body computes elements or rows lo to hi−1 of the value.
+	body func(v *Var, lo, hi int)
+
+	alpha, beta float32 // parameters of the operation, as far as it has any
+	index       []int32
+	first       int
+	linear      Linear
+	edges       *Edges
+	flip        bool
+
+	own   mat.Dense // the memory of Value, unless that was handed in
+	grad  *Var
+	visit int // equals tape.visit where the running Grad wants a gradient
+}
+
+// NewTape returns an empty tape.
+func NewTape() *Tape {
+	t := &Tape{}
+	t.body = func(lo, hi int) { t.current.body(t.current, lo, hi) }
+	return t
+}
+
+// Reset forgets all records and keeps their memory. Every Var of the tape becomes invalid.
+func (t *Tape) Reset() {
+	t.used = 0
+	t.results = t.results[:0]
+}
+
+// Var puts m on the tape. m is not copied; it must not change until the next Reset.
+func (t *Tape) Var(m *mat.Dense) *Var {
+	v := t.record(nil, nil, nil)
+	v.Value = m
+	return v
+}
+
+// record returns the next record, with a value that is to be given its shape.
+func (t *Tape) record(a, b *Var, vjp func(v, g *Var)) *Var {
+	if t.used == len(t.records) {
+		t.records = append(t.records, &Var{tape: t, place: t.used})
+	}
+	v := t.records[t.used]
+	t.used++
+	v.Value, v.a, v.b, v.vjp, v.body = &v.own, a, b, vjp, nil
+	v.index, v.linear, v.edges, v.grad, v.visit = nil, nil, nil, nil, 0
+	return v
+}
+
+// Grad returns the gradients ∂y/∂w of a 1×1 y for each w of wrt, in their order and shapes; zeros for what y does not depend on.
+// They are recorded on the tape and can be part of what is differentiated next. The slice is valid until Reset.
+func (t *Tape) Grad(y *Var, wrt ...*Var) []*Var {
+	checkShape("the function", y.Value, 1, 1)
+	t.visit++
+	start, end := y.place, y.place
+	for _, w := range wrt {
+		w.visit = t.visit
+		start = min(start, w.place)
+	}
+	for _, v := range t.records[start : end+1] {
+		v.grad = nil
+		if v.vjp != nil && (wanted(v.a) || wanted(v.b)) {
+			v.visit = t.visit
+		}
+	}
+	y.grad = t.constant(1)
+	for i := end; i >= start; i-- {
+		if v := t.records[i]; v.grad != nil && v.vjp != nil && v.visit == t.visit {
+			v.vjp(v, v.grad)
+		}
+	}
+	from := len(t.results)
+	for _, w := range wrt {
+		g := w.grad
+		if g == nil || w.place > end {
+			g = t.zeros(w.Value.Rows, w.Value.Cols)
+		}
+		t.results = append(t.results, g)
+	}
+	return t.results[from:len(t.results):len(t.results)]
+}
+
+// wanted reports whether the running Grad wants the gradient of v.
+func wanted(v *Var) bool { return v != nil && v.visit == v.tape.visit }
+
+// add adds g to the gradient of v. Callers ask wanted(v) before they compute g.
+func (v *Var) add(g *Var) {
+	if v.grad == nil {
+		v.grad = g
+		return
+	}
+	v.grad = v.tape.Add(v.grad, g)
+}
+
+func (t *Tape) constant(alpha float32) *Var {
+	v := t.record(nil, nil, nil)
+	v.own.Reshape(1, 1)
+	v.own.Data[0] = alpha
+	return v
+}
+
+func (t *Tape) zeros(rows, cols int) *Var {
+	v := t.record(nil, nil, nil)
+	v.own.Reshape(rows, cols)
+	clear(v.own.Data)
+	return v
+}
+
+// run computes the value of v by its body, over [0,n) in chunks.
+func (t *Tape) run(v *Var, n, chunk int, body func(v *Var, lo, hi int)) *Var {
+	v.body = body
+	t.current = v
+	if n <= chunk {
+		body(v, 0, n)
+		return v
+	}
+	parallel.For(n, chunk, t.body)
+	return v
+}
+
+// elementChunk is the number of elements of one task of an element-wise operation: some 10 µs, against 2 for starting it.
+const elementChunk = 1 << 15
+
+// rowChunk returns the number of rows of the given width in one task.
+func rowChunk(cols int) int { return max(1, elementChunk/max(1, cols)) }
+
+func checkShape(what string, m *mat.Dense, rows, cols int) {
+	if m.Rows != rows || m.Cols != cols {
+		panic(fmt.Sprintf("autodiff: %s is %d×%d, want %d×%d", what, m.Rows, m.Cols, rows, cols))
+	}
+}
