@@ -186,7 +186,7 @@ func (c *condensation) partition() partition.Method {
 	return partition.KMeans{}
 }
 
-// pool is H_cond, y_cond and their confidence (§4.3): the training nodes' embeddings, then the sampled ones.
+// pool is H_cond, y_cond and their confidence (§3.3): the training nodes' embeddings, then the sampled ones.
 type pool struct {
 	h          *mat.Dense
 	y          []int32

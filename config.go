@@ -17,9 +17,9 @@ type Method string
 const (
 	// CGC is the whole method: {A′, X′}.
 	CGC Method = "cgc"
-	// CGCX is the graphless variant {I, H′}, which leaves generation out (§4.5).
+	// CGCX is the graphless variant {I, H′}, which leaves generation out (§3.5).
 	CGCX Method = "cgc-x"
-	// SimDM is the paper's simplified distribution matching (§2.4): k-means, no augmentation, plain means, {I, H′}. It overrides
+	// SimDM is the paper's simplified distribution matching (§2.3): k-means, no augmentation, plain means, {I, H′}. It overrides
 	// Partition, Augment and Temperature.
 	SimDM Method = "simdm"
 )
@@ -48,7 +48,7 @@ type Config struct {
 	// Nodes is N′, the number of condensed nodes, from the number of classes with training nodes to the number of training nodes.
 	// Exactly one of Nodes, Ratio and LabelRatio is above 0.
 	Nodes int `json:"nodes,omitempty"`
-	// Ratio is N′ as a share of all nodes, in (0, 1]; in the inductive setting, of the training nodes (§5.1).
+	// Ratio is N′ as a share of all nodes, in (0, 1]; in the inductive setting, of the training nodes (§4.1).
 	Ratio float64 `json:"ratio,omitempty"`
 	// LabelRatio is N′ as a share of the training nodes, in (0, 1].
 	LabelRatio float64 `json:"label_ratio,omitempty"`
@@ -128,7 +128,7 @@ func Defaults() Config {
 	return Config{
 		Method:      CGC,
 		Propagation: propagate.SGC,
-		// Two hops are the paper's choice for all graphs (appendix D.3), and the depth of the GNNs that train on the result.
+		// Two hops are the paper's choice for all graphs (appendix E.3), and the depth of the GNNs that train on the result.
 		Hops: 2,
 		// The teleport of the paper that proposed PPR for GNNs (Gasteiger et al. 2019, §5).
 		Teleport:    0.1,

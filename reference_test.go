@@ -180,7 +180,7 @@ func refClassErrors(predicted, y []int, classes int) []float64 {
 	return e
 }
 
-// refAggregate is H′ = R̂H (eq. 16) with softmax(r/τ) within each group of one class; of[i] is the group of row i.
+// refAggregate is H′ = R̂H (eq. 15) with softmax(r/τ) within each group of one class; of[i] is the group of row i.
 func refAggregate(h dense, r []float64, of []int, groups int, temperature float64) dense {
 	out := zeros(groups, len(h[0]))
 	total := make([]float64, groups)
@@ -199,7 +199,7 @@ func refAggregate(h dense, r []float64, of []int, groups int, temperature float6
 	return out
 }
 
-// refAdjacency is A′ (eq. 17).
+// refAdjacency is A′ (eq. 16).
 func refAdjacency(h dense, threshold float64) dense {
 	a := zeros(len(h), len(h))
 	for i := range h {

@@ -332,7 +332,7 @@ func TestGenerationEqualsReference(t *testing.T) {
 	}
 }
 
-// X′ minimises the loss of eq. 18: no step away from it lowers the loss.
+// X′ minimises the loss of eq. 17: no step away from it lowers the loss.
 func TestFeaturesMinimiseTheLoss(t *testing.T) {
 	random := rand.New(rand.NewPCG(15, 0))
 	h := gaussian(20, 3, random)

@@ -1,4 +1,4 @@
-// Package assess judges node embeddings with a linear classifier in closed form (§4.2 of the paper): how sure it is of the true
+// Package assess judges node embeddings with a linear classifier in closed form (§3.2 of the paper): how sure it is of the true
 // class of each embedding, and how hard each class is.
 package assess
 

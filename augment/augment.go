@@ -1,4 +1,4 @@
-// Package augment adds embeddings of shallower hops for the classes that the classifier finds hard (§4.3 of the paper).
+// Package augment adds embeddings of shallower hops for the classes that the classifier finds hard (§3.3 of the paper).
 package augment
 
 import (

@@ -1,4 +1,4 @@
-// Package generate builds the condensed graph on the condensed embeddings H′ (§4.5 of the paper): its adjacency A′ by similarity, and
+// Package generate builds the condensed graph on the condensed embeddings H′ (§3.5 of the paper): its adjacency A′ by similarity, and
 // features X′ that propagation over A′ turns back into H′.
 package generate
 
@@ -16,7 +16,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Adjacency returns A′, n×n, with A′_ij = 1 where cos(h_i, h_j) > threshold and i ≠ j (eq. 17). h is n×d; a zero row is similar to nothing.
+// Adjacency returns A′, n×n, with A′_ij = 1 where cos(h_i, h_j) > threshold and i ≠ j (eq. 16). h is n×d; a zero row is similar to nothing.
 // A threshold of 1 or more gives no edges. The cosines are formed a block of rows at a time and never kept.
 func Adjacency(ctx context.Context, h *mat.Dense, threshold float64) (*mat.CSR, error) {
 	n := h.Rows
@@ -60,7 +60,7 @@ func Adjacency(ctx context.Context, h *mat.Dense, threshold float64) (*mat.CSR, 
 	return a, nil
 }
 
-// Features returns X′ = (QᵀQ + αL′)⁻¹QᵀH′ with Q = Â′ᴷ and L′ = D′ − A′, the minimiser of ‖Â′ᴷX′ − H′‖² + α tr(X′ᵀL′X′) (eq. 18,
+// Features returns X′ = (QᵀQ + αL′)⁻¹QᵀH′ with Q = Â′ᴷ and L′ = D′ − A′, the minimiser of ‖Â′ᴷX′ − H′‖² + α tr(X′ᵀL′X′) (eq. 17,
 // proposition 4). a is n×n, h n×d; hops is K ≥ 0 and alpha α ≥ 0.
 //
 // The system falls apart into one for each connected component of A′, solved by a Cholesky factorisation in float64. For α > 0 it is positive

@@ -1,4 +1,4 @@
-// Package propagate smooths node features along the edges: the first step of the method (§4.1 of the paper).
+// Package propagate smooths node features along the edges: the first step of the method (§3.1 of the paper).
 //
 // Only what later steps read is computed. They read the embeddings of the training nodes, and row i of H⁽ˡ⁾ needs the rows of H⁽ˡ⁻¹⁾
 // for i and its neighbours, so H⁽ˡ⁾ is computed for the nodes within K−l hops of the training nodes and for no others.
