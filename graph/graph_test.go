@@ -1,0 +1,207 @@
+package graph_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// path returns the path 0–1–2–3 with weights 1, 2, 4 and one-hot features, all nodes in the split.
+func path() *graph.Graph {
+	adj := mat.NewDense(4, 4)
+	for i, w := range []float32{1, 2, 4} {
+		adj.Row(i)[i+1], adj.Row(i + 1)[i] = w, w
+	}
+	x := mat.NewDense(4, 4)
+	for i := range 4 {
+		x.Row(i)[i] = 1
+	}
+	return &graph.Graph{
+		Name: "path", Adj: adj.Sparse(), X: x, Y: []int32{0, 1, 0, 1}, Classes: 2,
+		Split: graph.Split{Train: []int32{0, 1}, Val: []int32{2}, Test: []int32{3}},
+	}
+}
+
+func TestValidateNamesTheFault(t *testing.T) {
+	if err := path().Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(*graph.Graph){
+		"(1, 2) has weight 3, and 2 the other way round":  func(g *graph.Graph) { g.Adj.Data[2] = 3 },
+		"(0, 2) has no counterpart":                       func(g *graph.Graph) { g.Adj.Indices[0] = 2 },
+		"(0, 0) is a self-loop":                           func(g *graph.Graph) { g.Adj.Indices[0] = 0 },
+		"weight of edge (0, 1) is not a finite number":    func(g *graph.Graph) { g.Adj.Data[0], g.Adj.Data[1] = inf, inf },
+		"weight 0 of an edge":                             func(g *graph.Graph) { g.Adj.Data[0], g.Adj.Data[1] = 0, 0 },
+		"features have 3 rows for 4 nodes":                func(g *graph.Graph) { g.X = mat.NewDense(3, 4) },
+		"there are no features":                           func(g *graph.Graph) { g.X = mat.NewDense(4, 0) },
+		"feature 2 of node 1 is not a finite number":      func(g *graph.Graph) { g.X.(*mat.Dense).Row(1)[2] = float32(math.NaN()) },
+		"3 labels for 4 nodes":                            func(g *graph.Graph) { g.Y = g.Y[:3] },
+		"label 2 of node 3, want 0 to 1":                  func(g *graph.Graph) { g.Y[3] = 2 },
+		"label -2 of node 3, want 0 to 1":                 func(g *graph.Graph) { g.Y[3] = -2 },
+		"node 4 of split test: want 0 to 3":               func(g *graph.Graph) { g.Split.Test = []int32{4} },
+		"node 1 of split val: it is in train too":         func(g *graph.Graph) { g.Split.Val = []int32{1} },
+		"node 0 of split train: nodes must ascend":        func(g *graph.Graph) { g.Split.Train = []int32{1, 0} },
+		"node 3 of split test: it has no label":           func(g *graph.Graph) { g.Y[3] = graph.Unlabelled },
+		"adjacency is 4×5, want it square":                func(g *graph.Graph) { g.Adj.Cols = 5 },
+		"adjacency: mat: row pointers run from 0 to 6, w": func(g *graph.Graph) { g.Adj.Indices = g.Adj.Indices[:5] },
+	} {
+		g := path()
+		change(g)
+		if err := g.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+}
+
+var inf = float32(math.Inf(1))
+
+func apply(t *testing.T, o graph.Operator, x mat.Matrix) *mat.Dense {
+	t.Helper()
+	var dst mat.Dense
+	if err := o.Apply(t.Context(), &dst, x); err != nil {
+		t.Fatal(err)
+	}
+	return &dst
+}
+
+// On one-hot features, P·X is P.
+func TestOperatorsOnAPath(t *testing.T) {
+	g := path() // degrees with self-loop: 2, 4, 7, 5
+	symmetric := apply(t, graph.Symmetric(g.Adj), g.X)
+	mean := apply(t, graph.Mean(g.Adj), g.X)
+	degree := []float64{2, 4, 7, 5}
+	for i := range 4 {
+		for j := range 4 {
+			a := 0.0
+			for at, w := range g.Adj.Row(i) {
+				if at == j {
+					a = float64(w)
+				}
+			}
+			if i == j {
+				a = 1
+			}
+			// float32 rounds each factor and product: some 10⁻⁷.
+			if want := a / math.Sqrt(degree[i]*degree[j]); math.Abs(float64(symmetric.Row(i)[j])-want) > 1e-6 {
+				t.Errorf("Â(%d,%d) = %v, want %v", i, j, symmetric.Row(i)[j], want)
+			}
+			if want := a / degree[i]; math.Abs(float64(mean.Row(i)[j])-want) > 1e-6 {
+				t.Errorf("mean (%d,%d) = %v, want %v", i, j, mean.Row(i)[j], want)
+			}
+		}
+	}
+	transposed := apply(t, graph.Mean(g.Adj).T(), g.X)
+	for i, v := range mean.T().Data {
+		if math.Abs(float64(v-transposed.Data[i])) > 1e-6 {
+			t.Errorf("element %d of the transpose = %v, want %v", i, transposed.Data[i], v)
+		}
+	}
+}
+
+// Dense, sparse and sparse-to-sparse application agree, and so do rows alone, in place or moved.
+func TestOperatorForms(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 0))
+	const n, d = 600, 20 // several blocks of rows
+	adj := mat.NewDense(n, n)
+	for range 2000 {
+		i, j := random.IntN(n), random.IntN(n)
+		if i != j {
+			adj.Row(i)[j], adj.Row(j)[i] = 1, 1
+		}
+	}
+	a := adj.Sparse()
+	a.Data = nil
+	x := mat.NewDense(n, d)
+	for i := range x.Data {
+		if random.Float64() < 0.2 {
+			x.Data[i] = float32(random.NormFloat64())
+		}
+	}
+	o := graph.Symmetric(a)
+	want := apply(t, o, x)
+	fromSparse := apply(t, o, x.Sparse())
+	stays, err := o.Sparse(t.Context(), x.Sparse())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stays.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range want.Data {
+		if math.Abs(float64(v-fromSparse.Data[i])) > 1e-6 { // factors in another order
+			t.Fatalf("element %d: dense %v, sparse %v", i, v, fromSparse.Data[i])
+		}
+	}
+	if !slices.Equal(stays.Dense().Data, fromSparse.Data) {
+		t.Error("the sparse product differs from the dense product of sparse features")
+	}
+
+	rows := []int32{599, 3, 3, 256}
+	var some mat.Dense
+	if err := o.ApplyRows(t.Context(), &some, x, rows, nil); err != nil {
+		t.Fatal(err)
+	}
+	// The same rows from features that stand in reverse order.
+	reversed, position := mat.NewDense(n, d), make([]int32, n)
+	for i := range n {
+		position[i] = int32(n - 1 - i)
+		copy(reversed.Row(n-1-i), x.Row(i))
+	}
+	var moved mat.Dense
+	if err := o.ApplyRows(t.Context(), &moved, reversed, rows, position); err != nil {
+		t.Fatal(err)
+	}
+	for r, i := range rows {
+		if !slices.Equal(some.Row(r), want.Row(int(i))) || !slices.Equal(moved.Row(r), want.Row(int(i))) {
+			t.Errorf("row %d alone differs from the whole product", i)
+		}
+	}
+}
+
+func TestInduced(t *testing.T) {
+	g := path()
+	for _, x := range []mat.Matrix{g.X, g.X.(*mat.Dense).Sparse()} {
+		g.X = x
+		sub := g.Induced([]int32{1, 2, 3})
+		if err := sub.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		if sub.Nodes() != 3 || sub.Edges() != 2 {
+			t.Errorf("%d nodes, %d edges, want 3 and 2", sub.Nodes(), sub.Edges())
+		}
+		if want := []float32{2, 2, 4, 4}; !slices.Equal(sub.Adj.Data, want) {
+			t.Errorf("weights %v, want %v", sub.Adj.Data, want)
+		}
+		if !slices.Equal(sub.Y, []int32{1, 0, 1}) || !slices.Equal(sub.Split.Train, []int32{0}) || !slices.Equal(sub.Split.Test, []int32{2}) {
+			t.Errorf("labels %v, split %+v", sub.Y, sub.Split)
+		}
+		var rows mat.Dense
+		mat.Rows(&rows, sub.X, []int32{0})
+		if !slices.Equal(rows.Data, []float32{0, 1, 0, 0}) {
+			t.Errorf("features of the first node %v, want those of node 1", rows.Data)
+		}
+	}
+	if train := path().TrainingGraph(); train.Nodes() != 2 || train.Edges() != 1 {
+		t.Errorf("training graph has %d nodes, %d edges, want 2 and 1", train.Nodes(), train.Edges())
+	}
+}
+
+func TestScaling(t *testing.T) {
+	g := path()
+	x := mat.NewDense(4, 2)
+	copy(x.Data, []float32{1, 5, 3, 5, 100, 7, 5, 5}) // nodes 0, 1, 3 have mean 3 and variance 8/3; the second feature is constant there
+	g.X = x
+	s := graph.FitScaling(g.X, []int32{0, 1, 3})
+	if s.Mean[0] != 3 || math.Abs(float64(s.Std[0])-math.Sqrt(8.0/3)) > 1e-6 || s.Mean[1] != 5 || s.Std[1] != 1 {
+		t.Errorf("scaling %+v", s)
+	}
+	scaled := g.Scaled(s).X.(*mat.Dense)
+	if scaled.Row(1)[0] != 0 || scaled.Row(2)[1] != 2 || x.Row(1)[0] != 3 {
+		t.Errorf("scaled %v, original %v", scaled.Data, x.Data)
+	}
+}

@@ -1,0 +1,251 @@
+package mat_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// whole returns a matrix of whole numbers between −8 and 8: sums of their products are exact in float32, so that comparisons need no tolerance.
+func whole(rows, cols int, random *rand.Rand) *mat.Dense {
+	m := mat.NewDense(rows, cols)
+	for i := range m.Data {
+		m.Data[i] = float32(random.IntN(17) - 8)
+	}
+	return m
+}
+
+// sparse is whole with about the given share of entries other than 0.
+func sparse(rows, cols int, share float64, random *rand.Rand) *mat.CSR {
+	m := whole(rows, cols, random)
+	for i := range m.Data {
+		if random.Float64() > share {
+			m.Data[i] = 0
+		}
+	}
+	return m.Sparse()
+}
+
+func naive(a, b *mat.Dense) *mat.Dense {
+	c := mat.NewDense(a.Rows, b.Cols)
+	for i := range a.Rows {
+		for j := range b.Cols {
+			var sum float64
+			for k := range a.Cols {
+				sum += float64(a.Row(i)[k]) * float64(b.Row(k)[j])
+			}
+			c.Row(i)[j] = float32(sum)
+		}
+	}
+	return c
+}
+
+func wantEqual(t *testing.T, what string, got, want *mat.Dense) {
+	t.Helper()
+	if got.Rows != want.Rows || got.Cols != want.Cols || !slices.Equal(got.Data, want.Data) {
+		t.Errorf("%s: %d×%d differs from the plain product, %d×%d", what, got.Rows, got.Cols, want.Rows, want.Cols)
+	}
+}
+
+func atThreads(t *testing.T, f func(threads int)) {
+	t.Helper()
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	for _, threads := range []int{1, 2, 7} {
+		runtime.GOMAXPROCS(threads)
+		f(threads)
+	}
+}
+
+func TestProducts(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 0))
+	for _, shape := range [][3]int{{1, 1, 1}, {3, 5, 2}, {17, 33, 65}, {130, 70, 9}, {9, 300, 130}, {200, 64, 100}} {
+		m, k, n := shape[0], shape[1], shape[2]
+		a, b := whole(m, k, random), whole(k, n, random)
+		s := sparse(m, k, 0.2, random)
+		want, wantSparse := naive(a, b), naive(s.Dense(), b)
+		atThreads(t, func(threads int) {
+			var dst mat.Dense
+			mat.Mul(&dst, a, b)
+			wantEqual(t, "Mul", &dst, want)
+			mat.MulTA(&dst, a.T(), b)
+			wantEqual(t, "MulTA", &dst, want)
+			mat.MulTB(&dst, a, b.T())
+			wantEqual(t, "MulTB", &dst, want)
+			mat.MulSparse(&dst, s, b)
+			wantEqual(t, "MulSparse", &dst, wantSparse)
+		})
+		wantEqual(t, "transpose of sparse", s.T().Dense(), s.Dense().T())
+	}
+}
+
+// Products of numbers that do round are the same bits for any number of threads.
+func TestProductsIgnoreThreads(t *testing.T) {
+	random := rand.New(rand.NewPCG(2, 0))
+	a, b := mat.NewDense(150, 333), mat.NewDense(333, 90)
+	for _, m := range []*mat.Dense{a, b} {
+		for i := range m.Data {
+			m.Data[i] = float32(random.NormFloat64())
+		}
+	}
+	var first [3][]float32
+	var gram []float64
+	atThreads(t, func(threads int) {
+		var ab, ta, tb mat.Dense
+		mat.Mul(&ab, a, b)
+		mat.MulTA(&ta, a, a)
+		mat.MulTB(&tb, a, a)
+		for i, got := range [][]float32{ab.Data, ta.Data, tb.Data} {
+			if first[i] == nil {
+				first[i] = got
+			} else if !slices.Equal(first[i], got) {
+				t.Errorf("product %d with %d threads differs from 1 thread", i, threads)
+			}
+		}
+		if g := mat.Gram(a).Data; gram == nil {
+			gram = g
+		} else if !slices.Equal(gram, g) {
+			t.Errorf("Gram matrix with %d threads differs from 1 thread", threads)
+		}
+	})
+}
+
+func TestGram(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 0))
+	for _, shape := range [][2]int{{1, 1}, {5, 3}, {3, 5}, {1000, 12}, {12, 1000}, {700, 7}} {
+		x := whole(shape[0], shape[1], random)
+		for _, c := range []struct {
+			got  *mat.Symmetric
+			want *mat.Dense
+		}{{mat.Gram(x), naive(x.T(), x)}, {mat.GramRows(x), naive(x, x.T())}} {
+			for i, v := range c.want.Data {
+				if c.got.Data[i] != float64(v) {
+					t.Fatalf("%d×%d: entry %d = %v, want %v", shape[0], shape[1], i, c.got.Data[i], v)
+				}
+			}
+		}
+	}
+}
+
+func TestFactorisations(t *testing.T) {
+	random := rand.New(rand.NewPCG(4, 0))
+	x := mat.NewDense(40, 9)
+	for i := range x.Data {
+		x.Data[i] = float32(random.NormFloat64())
+	}
+	s := mat.Gram(x)
+	before := slices.Clone(s.Data)
+
+	values, vectors := s.Eigen()
+	for i := range 9 {
+		v := vectors[i*9 : (i+1)*9]
+		if i > 0 && values[i] > values[i-1] {
+			t.Errorf("eigenvalues %v do not descend", values)
+		}
+		for j := range 9 {
+			var sv float64
+			for k := range 9 {
+				sv += s.Row(j)[k] * v[k]
+			}
+			if math.Abs(sv-values[i]*v[j]) > 1e-10*values[0] { // float64, 9×9
+				t.Errorf("component %d of s·v − λv = %v for λ = %v", j, sv-values[i]*v[j], values[i])
+			}
+		}
+	}
+
+	factor, err := s.Cholesky()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := make([]float64, 9*2)
+	for i := range b {
+		b[i] = random.NormFloat64()
+	}
+	solution := factor.Solve(b, 2)
+	for i := range 9 {
+		for c := range 2 {
+			var sum float64
+			for k := range 9 {
+				sum += s.Row(i)[k] * solution[k*2+c]
+			}
+			if math.Abs(sum-b[i*2+c]) > 1e-10 {
+				t.Errorf("(s·x)[%d][%d] = %v, want %v", i, c, sum, b[i*2+c])
+			}
+		}
+	}
+	if !slices.Equal(s.Data, before) {
+		t.Error("factorisations change the matrix")
+	}
+
+	s.Data[0] = -1
+	var not mat.NotPositive
+	if _, err := s.Cholesky(); !errors.As(err, &not) || not.N != 9 {
+		t.Errorf("Cholesky of an indefinite matrix: error %v, want NotPositive of order 9", err)
+	}
+}
+
+func TestCSRValidateNamesTheFault(t *testing.T) {
+	good := mat.CSR{Rows: 2, Cols: 3, Indptr: []int64{0, 2, 3}, Indices: []int32{0, 2, 1}, Data: []float32{1, 2, 3}}
+	if err := good.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(*mat.CSR){
+		"2 row pointers for 2 rows":         func(m *mat.CSR) { m.Indptr = m.Indptr[:2] },
+		"row pointers run from 0 to 2":      func(m *mat.CSR) { m.Indptr = []int64{0, 2, 2} },
+		"row 0 runs from entry 0 to 9":      func(m *mat.CSR) { m.Indptr = []int64{0, 9, 3} },
+		"column 3 in row 0, want 0 to 2":    func(m *mat.CSR) { m.Indices = []int32{0, 3, 1} },
+		"column -1 in row 1":                func(m *mat.CSR) { m.Indices = []int32{0, 2, -1} },
+		"columns 2, 2 in row 0":             func(m *mat.CSR) { m.Indices = []int32{2, 2, 1} },
+		"2 values for 3 entries":            func(m *mat.CSR) { m.Data = m.Data[:2] },
+		"want 0 to the number of entries 3": func(m *mat.CSR) { m.Indptr = []int64{1, 2, 3} },
+	} {
+		m := good
+		change(&m)
+		if err := m.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+}
+
+func TestFirstNotFinite(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 0))
+	m := whole(700, 300, random) // several chunks
+	if i, j, found := mat.FirstNotFinite(m); found {
+		t.Errorf("found (%d, %d) in finite numbers", i, j)
+	}
+	m.Row(600)[7] = float32(math.Inf(-1))
+	m.Row(650)[9] = float32(math.NaN())
+	if i, j, found := mat.FirstNotFinite(m); !found || i != 600 || j != 7 {
+		t.Errorf("found (%d, %d) %v, want (600, 7)", i, j, found)
+	}
+	s := sparse(5, 9, 1, random)
+	s.Data[s.Indptr[3]+1] = float32(math.NaN())
+	if i, j, found := mat.FirstNotFinite(s); !found || i != 3 || j != int(s.Indices[s.Indptr[3]+1]) {
+		t.Errorf("found (%d, %d) %v in row 3", i, j, found)
+	}
+}
+
+func TestRowsAndRoundTrips(t *testing.T) {
+	random := rand.New(rand.NewPCG(6, 0))
+	s := sparse(30, 8, 0.3, random)
+	d := s.Dense()
+	if back := d.Sparse(); !slices.Equal(back.Indices, s.Indices) || !slices.Equal(back.Data, s.Data) || !slices.Equal(back.Indptr, s.Indptr) {
+		t.Error("sparse to dense to sparse changes the matrix")
+	}
+	rows := []int32{29, 0, 7, 7}
+	var fromSparse, fromDense mat.Dense
+	mat.Rows(&fromSparse, s, rows)
+	mat.Rows(&fromDense, d, rows)
+	wantEqual(t, "rows of sparse", &fromSparse, &fromDense)
+	for r, i := range rows {
+		if !slices.Equal(fromDense.Row(r), d.Row(int(i))) {
+			t.Errorf("row %d is not row %d of the source", r, i)
+		}
+	}
+}
