@@ -8,8 +8,11 @@ import (
 )
 
 var methods = map[string]partition.Method{
-	"kmeans": partition.KMeans{},
-	"random": partition.Random{},
+	"kmeans":          partition.KMeans{},
+	"random":          partition.Random{},
+	"spectral":        partition.Spectral{},
+	"spectral, dense": partition.Spectral{Dense: 1000},
+	"spectral, free":  partition.Spectral{Dense: -1},
 }
 
 func TestMethods(t *testing.T) {

@@ -1,0 +1,225 @@
+package partition
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// kernelMap stands for S = D^-½KD^-½ of Spectral. With w_i = D_ii^-¼·[√c, u_i],
+//
+//	K_ij = ([√c, u_i]·[√c, u_j])²  and  S_ij = (w_i·w_j)² = z_i·z_j,
+//
+// where z_i lists √2·w_ia·w_ib for a < b and w_ia² for a = b: the map Z of the kernel, with its constant c, its linear columns √(2c)·u
+// and its quadratic ones, rows scaled by D^-½. A product S·V = Z(ZᵀV) takes strips of columns of Z for blocks of rows, made when they are
+// needed and small enough for the cache; they are gone when the matrix product with them is done.
+type kernelMap struct {
+	w       *mat.Dense // n×(r+1)
+	leader  []float64  // D^½1 / ‖D^½1‖, the eigenvector of S with eigenvalue 1
+	strips  []int      // strip s of Z has the columns with first index a in [strips[s], strips[s+1])
+	columns []int      // these are columns[s] to columns[s+1] of Z
+}
+
+const (
+	stripColumns = 128 // at least, of one strip of Z: enough for the matrix product to run at speed
+	mapRows      = 256 // rows of Z made at a time: with a strip, some 200 kB
+)
+
+// newKernelMap returns the map for the rows of u, n×r. Each degree is D_ii = ũ_iᵀ(Σ_j ũ_jũ_jᵀ)ũ_i with ũ = [√c, u]; the matrix in brackets is
+// (r+1)×(r+1).
+func newKernelMap(u *mat.Dense) *kernelMap {
+	n, r := u.Dims()
+	m := &kernelMap{w: mat.NewDense(n, r+1), leader: make([]float64, n), strips: []int{0}, columns: []int{0}}
+	c := math.Sqrt(0.5)
+	for i := range n {
+		m.w.Row(i)[0] = float32(math.Sqrt(c))
+		copy(m.w.Row(i)[1:], u.Row(i))
+	}
+	gram := mat.Gram(m.w)
+	second := mat.NewDense(r+1, r+1)
+	for i, v := range gram.Data {
+		second.Data[i] = float32(v)
+	}
+	var image mat.Dense
+	mat.Mul(&image, m.w, second)
+	total := 0.0
+	for i := range n {
+		degree := 0.0
+		for j, v := range m.w.Row(i) {
+			degree += float64(v) * float64(image.Row(i)[j])
+		}
+		total += degree
+		m.leader[i] = math.Sqrt(degree)
+		kernel.Scale(m.w.Row(i), float32(1/math.Sqrt(m.leader[i])), m.w.Row(i))
+	}
+	for i := range m.leader {
+		m.leader[i] /= math.Sqrt(total)
+	}
+	width := 0
+	for a := range r + 1 {
+		width += r + 1 - a
+		if width-m.columns[len(m.columns)-1] >= stripColumns || a == r {
+			m.strips, m.columns = append(m.strips, a+1), append(m.columns, width)
+		}
+	}
+	return m
+}
+
+// width returns the number of columns of Z.
+func (m *kernelMap) width() int { return m.columns[len(m.columns)-1] }
+
+// fill writes rows lo to hi of strip s of Z to z, one after the other, and returns their length.
+func (m *kernelMap) fill(z []float32, s, lo, hi int) (columns int) {
+	columns = m.columns[s+1] - m.columns[s]
+	at := 0
+	for i := lo; i < hi; i++ {
+		w := m.w.Row(i)
+		for a := m.strips[s]; a < m.strips[s+1]; a++ {
+			to := z[at : at+len(w)-a]
+			kernel.Scale(to, math.Sqrt2*w[a], w[a:])
+			to[0] = w[a] * w[a]
+			at += len(to)
+		}
+	}
+	return columns
+}
+
+// transposed sets t to ZᵀV, for v n×b.
+func (m *kernelMap) transposed(ctx context.Context, t, v *mat.Dense) error {
+	n, b := v.Dims()
+	t.Reshape(m.width(), b)
+	return parallel.ForContext(ctx, len(m.columns)-1, 1, func(s, _ int) {
+		first := m.columns[s]
+		z := make([]float32, mapRows*(m.columns[s+1]-first))
+		for lo := 0; lo < n; lo += mapRows {
+			hi := min(lo+mapRows, n)
+			columns := m.fill(z, s, lo, hi)
+			kernel.Gemm(t.Data[first*b:], b, z, columns, true, v.Data[lo*b:], b, false, columns, b, hi-lo, lo > 0)
+		}
+	})
+}
+
+// forward sets dst to Z·t, n×b for t of b columns.
+func (m *kernelMap) forward(ctx context.Context, dst, t *mat.Dense) error {
+	n, b := m.w.Rows, t.Cols
+	dst.Reshape(n, b)
+	return parallel.ForContext(ctx, n, mapRows, func(lo, hi int) {
+		var z []float32
+		for s, first := range m.columns[:len(m.columns)-1] {
+			if need := (hi - lo) * (m.columns[s+1] - first); len(z) < need {
+				z = make([]float32, need)
+			}
+			columns := m.fill(z, s, lo, hi)
+			kernel.Gemm(dst.Data[lo*b:], b, z, columns, false, t.Data[first*b:], b, false, hi-lo, b, columns, s > 0)
+		}
+	})
+}
+
+// deflate takes the part along the leading eigenvector out of each column of v. It has to be done after every product: S keeps that part
+// as it is and shrinks all others by a factor of about n.
+func (m *kernelMap) deflate(v *mat.Dense) {
+	along := make([]float64, v.Cols)
+	for i, q := range m.leader {
+		for j, e := range v.Row(i) {
+			along[j] += q * float64(e)
+		}
+	}
+	for i, q := range m.leader {
+		row := v.Row(i)
+		for j, a := range along {
+			row[j] = float32(float64(row[j]) - q*a)
+		}
+	}
+}
+
+// leading returns the k eigenvectors of S after the first as columns, fewer where the rank of S is lower, up to rotations among them,
+// and the number of products it took.
+//
+// It iterates on a subspace with a Rayleigh-Ritz step each time. The start is u, which spans the image of the linear columns of Z; those
+// outweigh the quadratic ones, so little is left to do. Random vectors from the source join where u has fewer than k columns.
+func (m *kernelMap) leading(ctx context.Context, u *mat.Dense, k int, random *rand.Rand) (v *mat.Dense, products int, err error) {
+	size := u.Cols
+	if size < k {
+		size = min(k+oversampling, m.w.Rows-1, m.width()-1)
+	}
+	v = mat.NewDense(m.w.Rows, max(size, u.Cols))
+	for i := range v.Rows {
+		row := v.Row(i)
+		for j := copy(row, u.Row(i)); j < len(row); j++ {
+			row[j] = float32(random.NormFloat64())
+		}
+	}
+	m.deflate(v)
+	v = orthonormal(v)
+	var t, turned, image, before mat.Dense
+	for v.Cols > 0 {
+		if err := m.transposed(ctx, &t, v); err != nil {
+			return nil, products, err
+		}
+		ritz, turn := eigen(mat.Gram(&t)) // of VᵀSV = (ZᵀV)ᵀ(ZᵀV)
+		mat.Mul(&turned, &t, turn)
+		if err := m.forward(ctx, &image, &turned); err != nil {
+			return nil, products, err
+		}
+		products++
+		m.deflate(&image)
+		mat.Mul(&before, v, turn)
+		leading := min(k, v.Cols)
+		if residual(&image, &before, ritz[:leading]) < settled || products == mostProducts {
+			return orthonormal(columns(&image, leading)), products, nil
+		}
+		v = orthonormal(&image)
+	}
+	return v, products, nil
+}
+
+// residual returns the mean of ‖S·v − θ·v‖²/‖S·v‖² over the leading vectors v, the columns of before, with Ritz values θ; image has the columns
+// S·v. It is the mean squared sine of the angle by which S turns them.
+func residual(image, before *mat.Dense, ritz []float64) (mean float64) {
+	off, norm := make([]float64, len(ritz)), make([]float64, len(ritz))
+	for i := range image.Rows {
+		to, from := image.Row(i), before.Row(i)
+		for j, theta := range ritz {
+			e := float64(to[j]) - theta*float64(from[j])
+			off[j] += e * e
+			norm[j] += float64(to[j]) * float64(to[j])
+		}
+	}
+	for j := range off {
+		if norm[j] > 0 {
+			mean += off[j] / norm[j] / float64(len(off))
+		}
+	}
+	return mean
+}
+
+// leadingDense is leading by the n×n matrix, exact and for small n.
+func (m *kernelMap) leadingDense(k int) *mat.Dense {
+	s := mat.GramRows(m.w)
+	for i, v := range s.Data {
+		s.Data[i] = v * v
+	}
+	for i, a := range m.leader { // take the first out: then the order of the rest is theirs alone
+		for j, b := range m.leader {
+			s.Row(i)[j] -= a * b
+		}
+	}
+	values, vectors := eigen(s)
+	return columns(vectors, rank(values, k))
+}
+
+// columns returns the first k columns of v.
+func columns(v *mat.Dense, k int) *mat.Dense {
+	if v.Cols == k {
+		return v
+	}
+	first := mat.NewDense(v.Rows, k)
+	for i := range v.Rows {
+		copy(first.Row(i), v.Row(i))
+	}
+	return first
+}

@@ -1,0 +1,153 @@
+package partition
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Spectral is scalable spectral clustering (Fettal et al. 2023), the paper's choice (§5.1). The zero value is ready to use.
+//
+// For the rows X (n×d) of a class and k groups:
+//
+//  1. U, n×r with r ≤ k, are the leading left singular vectors of the centred X.
+//  2. K_ij = (u_i·u_j + c)², c = 2^-½: a kernel of degree 2, never negative, whose explicit map Z has 1 + r + r(r+1)/2 columns.
+//  3. S = D^-½KD^-½ with D = diag(K·1). Its leading eigenvector is D^½1 with eigenvalue 1 and says nothing; the k that follow it
+//     minimise the relaxed normalised cut (Ncut) of K.
+//  4. The rows of these k vectors are clustered by k-means.
+//
+// Neither K nor Z is formed (see kernelMap), unless the class is small. Only the spaces spanned by the vectors matter: another basis of U
+// leaves K as it is, and one of step 3 the distances that k-means sees. Vectors beyond the rank of X or S are left out.
+//
+// With r the rank found, one product with S costs 2·n·r²·k floating-point operations, and one or two of them do.
+type Spectral struct {
+	// KMeans clusters the embedding.
+	KMeans KMeans
+	// Dense is the largest n for which the n×n matrix S is written out and decomposed. 0 means 64: up to there that is quicker. Negative: never.
+	Dense int
+}
+
+const (
+	defaultDense = 64
+	// oversampling is how many vectors more than k are sought where U spans fewer than k: the last of them then need not settle.
+	oversampling = 8
+	// mostProducts bounds the products with S. Where U has k columns they settle after one or two, because U
+	// spans almost all of the space; where it has fewer, the eigenvalues at the cut lie close together and either side of it will do.
+	mostProducts = 12
+	// settled is the mean squared sine of the angles to the subspace sought below which the iteration stops.
+	settled = 1e-3
+	// negligible is the ratio to the largest below which the eigenvalue of a Gram matrix of float32 columns is rounding.
+	negligible = 1e-6
+)
+
+// Partition implements Method.
+func (m Spectral) Partition(ctx context.Context, x *mat.Dense, k int, src rand.Source) (Groups, error) {
+	if err := errors.Join(m.KMeans.check(), check(x, k)); err != nil {
+		return Groups{}, err
+	}
+	if k == x.Rows {
+		return singletons(k), ctx.Err()
+	}
+	p, err := newPoints(x)
+	if err != nil {
+		return Groups{}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return Groups{}, err
+	}
+	u := leftSingular(p.x, k)
+	dense := m.Dense
+	if dense == 0 {
+		dense = defaultDense
+	}
+	var embedding *mat.Dense
+	products := 0
+	switch {
+	case u.Cols == 0: // equal rows
+		embedding = u
+	case x.Rows <= dense:
+		embedding = newKernelMap(u).leadingDense(k)
+	default:
+		if embedding, products, err = newKernelMap(u).leading(ctx, u, k, rand.New(src)); err != nil {
+			return Groups{}, err
+		}
+	}
+	groups, err := m.KMeans.Partition(ctx, embedding, k, src)
+	if err != nil {
+		return Groups{}, fmt.Errorf("clustering the spectral embedding: %w", err)
+	}
+	groups.Stats.Products = products
+	return groups, nil
+}
+
+// leftSingular returns an orthonormal basis, n×r, of the space of the leading k left singular vectors of x; r is less than k where the rank is.
+func leftSingular(x *mat.Dense, k int) *mat.Dense {
+	if x.Rows <= x.Cols {
+		values, vectors := eigen(mat.GramRows(x))
+		return columns(vectors, rank(values, k))
+	}
+	values, right := eigen(mat.Gram(x))
+	var u mat.Dense
+	mat.Mul(&u, x, columns(right, rank(values, k)))
+	return orthonormal(&u)
+}
+
+// eigen returns the eigenvalues of s, largest first, and the eigenvectors as columns.
+func eigen(s *mat.Symmetric) (values []float64, vectors *mat.Dense) {
+	values, rows := s.Eigen()
+	vectors = mat.NewDense(s.N, s.N)
+	for j := range s.N {
+		for i, v := range rows[j*s.N : (j+1)*s.N] {
+			vectors.Row(i)[j] = float32(v)
+		}
+	}
+	return values, vectors
+}
+
+// rank returns how many of the leading k eigenvalues, largest first, are not rounding.
+func rank(values []float64, k int) (r int) {
+	for r < min(k, len(values)) && values[r] > 0 && values[r] > negligible*values[0] {
+		r++
+	}
+	return r
+}
+
+// orthonormal returns an orthonormal basis of the column space of v. It scales the columns of v.
+func orthonormal(v *mat.Dense) *mat.Dense {
+	scaleColumns(v)
+	values, vectors := eigen(mat.Gram(v))
+	turn := columns(vectors, rank(values, v.Cols))
+	for i := range turn.Rows {
+		for j := range turn.Cols {
+			turn.Row(i)[j] /= float32(math.Sqrt(values[j]))
+		}
+	}
+	var q mat.Dense
+	mat.Mul(&q, v, turn)
+	return &q
+}
+
+// scaleColumns gives each column of v that is not zero the norm 1.
+func scaleColumns(v *mat.Dense) {
+	scale := make([]float64, v.Cols)
+	for i := range v.Rows {
+		for j, e := range v.Row(i) {
+			scale[j] += float64(e) * float64(e)
+		}
+	}
+	for j, s := range scale {
+		if s > 0 {
+			scale[j] = 1 / math.Sqrt(s)
+		}
+	}
+	for i := range v.Rows {
+		row := v.Row(i)
+		for j, e := range row {
+			row[j] = float32(float64(e) * scale[j])
+		}
+	}
+}
