@@ -167,6 +167,10 @@ func (im *implementation) packColumns(dst []float32, b operand, p0, p1, j0, j1 i
 			im.transpose(panel, im.columns, b.data[j*b.ld+p0:], b.ld, columns, p1-p0)
 			continue
 		}
+		if columns == im.columns && p0 < p1 {
+			im.copyPanel(panel, b.data[p0*b.ld+j:], b.ld, p1-p0, columns)
+			continue
+		}
 		for p := p0; p < p1; p++ {
 			copy(panel[(p-p0)*im.columns:][:columns], b.data[p*b.ld+j:])
 		}
@@ -225,6 +229,12 @@ func tileGeneric(c []float32, ldc int, a []float32, _, _ int, b []float32, m, n,
 				row[j] = s[i][j]
 			}
 		}
+	}
+}
+
+func copyPanelGeneric(dst, src []float32, lds, rows, columns int) {
+	for p := range rows {
+		copy(dst[p*columns:][:columns], src[p*lds:])
 	}
 }
 

@@ -27,6 +27,8 @@ type implementation struct {
 	height        int  // rows of A taken at a time
 	width         int  // columns of B packed at a time
 
+	// copyPanel copies rows of columns values, lds apart, to dst without gaps.
+	copyPanel func(dst, src []float32, lds, rows, columns int)
 	transpose func(dst []float32, ldd int, src []float32, lds, rows, columns int) // dst[j·ldd+i] = src[i·lds+j]
 
 	gather func(g *gathering)
@@ -56,6 +58,7 @@ var portable = implementation{
 	depth:      256,
 	height:     64,
 	width:      1024,
+	copyPanel:  copyPanelGeneric,
 	transpose:  transposeGeneric,
 	gather:     gatherGeneric,
 	closest:    closestGeneric,

@@ -2,5 +2,171 @@
 
 package kernel
 
+import "golang.org/x/sys/cpu"
+
 // available lists the sets of loops that this CPU runs, fastest first.
-func available() []*implementation { return []*implementation{&portable} }
+func available() []*implementation {
+	var sets []*implementation
+	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512BW && cpu.X86.HasBMI2 && cpu.X86.HasAVX2 && cpu.X86.HasFMA {
+		sets = append(sets, &avx512)
+	}
+	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
+		sets = append(sets, &avx2)
+	}
+	return append(sets, &portable)
+}
+
+var avx512 = implementation{
+	name:       "avx512",
+	rows:       12,
+	columns:    32,
+	tile:       tileAVX512,
+	depth:      256,
+	height:     240,
+	width:      2048,
+	copyPanel:  copyPanel(copyPanelAVX512),
+	transpose:  transposeAVX2,
+	gather:     gatherAVX512,
+	closest:    closestWide(closestAVX512),
+	dot:        dotAVX512,
+	axpy:       axpyAVX512,
+	add:        addAVX512,
+	mul:        mulAVX512,
+	mulAdd:     mulAddAVX512,
+	scale:      scaleAVX512,
+	relu:       reluAVX512,
+	reluGrad:   reluGradAVX512,
+	adam:       adamWide(adamAVX512),
+	maximum:    maximumAVX512,
+	expShifted: expShiftedAVX512,
+}
+
+var avx2 = implementation{
+	name:       "avx2",
+	rows:       6,
+	columns:    16,
+	tile:       tileAVX2,
+	depth:      256,
+	height:     120,
+	width:      2048,
+	copyPanel:  copyPanel(copyPanelAVX2),
+	transpose:  transposeAVX2,
+	gather:     gatherAVX2,
+	closest:    closestWide(closestAVX2),
+	dot:        dotAVX2,
+	axpy:       axpyAVX2,
+	add:        addAVX2,
+	mul:        mulAVX2,
+	mulAdd:     mulAddAVX2,
+	scale:      scaleAVX2,
+	relu:       reluAVX2,
+	reluGrad:   reluGradAVX2,
+	adam:       adamWide(adamAVX2),
+	maximum:    maximumAVX2,
+	expShifted: expShiftedAVX2,
+}
+
+// A microKernel makes a tile of a fixed number of rows.
+type microKernel func(c *float32, ldc int, a *float32, rs, cs int, b *float32, n, k int, accumulate bool)
+
+// The micro-kernels, by registers of columns and by rows, from one on.
+var (
+	tilesAVX512 = [2][12]microKernel{
+		{tile1x1AVX512, tile2x1AVX512, tile3x1AVX512, tile4x1AVX512, tile5x1AVX512, tile6x1AVX512,
+			tile7x1AVX512, tile8x1AVX512, tile9x1AVX512, tile10x1AVX512, tile11x1AVX512, tile12x1AVX512},
+		{tile1x2AVX512, tile2x2AVX512, tile3x2AVX512, tile4x2AVX512, tile5x2AVX512, tile6x2AVX512,
+			tile7x2AVX512, tile8x2AVX512, tile9x2AVX512, tile10x2AVX512, tile11x2AVX512, tile12x2AVX512},
+	}
+	tilesAVX2 = [2][6]microKernel{
+		{tile1x1AVX2, tile2x1AVX2, tile3x1AVX2, tile4x1AVX2, tile5x1AVX2, tile6x1AVX2},
+		{tile1x2AVX2, tile2x2AVX2, tile3x2AVX2, tile4x2AVX2, tile5x2AVX2, tile6x2AVX2},
+	}
+)
+
+func tileAVX512(c []float32, ldc int, a []float32, rs, cs int, b []float32, m, n, k int, accumulate bool) {
+	_ = c[(m-1)*ldc+n-1]
+	_ = a[(m-1)*rs+(k-1)*cs]
+	_ = b[32*k-1]
+	tilesAVX512[(n-1)/16][m-1](&c[0], ldc, &a[0], rs, cs, &b[0], n, k, accumulate)
+}
+
+func tileAVX2(c []float32, ldc int, a []float32, rs, cs int, b []float32, m, n, k int, accumulate bool) {
+	_ = c[(m-1)*ldc+n-1]
+	_ = a[(m-1)*rs+(k-1)*cs]
+	_ = b[16*k-1]
+	tilesAVX2[(n-1)/8][m-1](&c[0], ldc, &a[0], rs, cs, &b[0], n, k, accumulate)
+}
+
+func copyPanel(assembly func(dst, src *float32, lds, rows int)) func(dst, src []float32, lds, rows, columns int) {
+	return func(dst, src []float32, lds, rows, columns int) {
+		_, _ = dst[rows*columns-1], src[(rows-1)*lds+columns-1]
+		assembly(&dst[0], &src[0], lds, rows)
+	}
+}
+
+func closestWide(assembly func(value *float32, index *int32, product, norms *float32, m int, first int32)) func(value []float32, index []int32, product, norms []float32, m int, first int32) {
+	return func(value []float32, index []int32, product, norms []float32, m int, first int32) {
+		_, _ = value[m*lanes-1], index[m*lanes-1]
+		assembly(&value[0], &index[0], &product[0], &norms[0], m, first)
+	}
+}
+
+func adamWide(assembly func(w, g, m, v []float32, decay, b1, c1, b2, c2, rate, root, eps float32)) func(w, g, m, v []float32, s *adamStep) {
+	return func(w, g, m, v []float32, s *adamStep) {
+		assembly(w, g, m, v, s.decay, s.b1, s.c1, s.b2, s.c2, s.rate, s.root, s.eps)
+	}
+}
+
+// transposeAVX2 leaves the last rows and columns, fewer than 8, to the portable loop.
+func transposeAVX2(dst []float32, ldd int, src []float32, lds, rows, columns int) {
+	blocks := columns / 8
+	i := 0
+	if blocks > 0 {
+		for ; i+8 <= rows; i += 8 {
+			_, _ = dst[(8*blocks-1)*ldd+i+7], src[(i+7)*lds+8*blocks-1]
+			transpose8AVX2(&dst[i], ldd, &src[i*lds], lds, blocks)
+		}
+		if i > 0 && 8*blocks < columns {
+			transposeGeneric(dst[8*blocks*ldd:], ldd, src[8*blocks:], lds, i, columns-8*blocks)
+		}
+	}
+	if i < rows {
+		transposeGeneric(dst[i:], ldd, src[i*lds:], lds, rows-i, columns)
+	}
+}
+
+// A rowGatherer gathers rows of a fixed number of registers.
+type rowGatherer func(dst *float32, ldd int, rows *int32, first, count int, position *int32, indptr *int64, indices *int32,
+	weights, left, right *float32, self float32, x *float32, ldx, d int)
+
+// The gathering loops, by registers, from one on.
+var (
+	gathersAVX512 = [...]rowGatherer{gather1AVX512, gather2AVX512, gather3AVX512, gather4AVX512, gather5AVX512, gather6AVX512,
+		gather7AVX512, gather8AVX512, gather9AVX512, gather10AVX512, gather11AVX512, gather12AVX512, gather13AVX512,
+		gather14AVX512, gather15AVX512, gather16AVX512}
+	gathersAVX2 = [...]rowGatherer{gather1AVX2, gather2AVX2, gather3AVX2, gather4AVX2, gather5AVX2, gather6AVX2, gather7AVX2,
+		gather8AVX2, gather9AVX2, gather10AVX2, gather11AVX2, gather12AVX2, gather13AVX2, gather14AVX2}
+)
+
+func gatherAVX512(g *gathering) { gatherPanels(g, gathersAVX512[:], 16) }
+func gatherAVX2(g *gathering)   { gatherPanels(g, gathersAVX2[:], 8) }
+
+// gatherPanels cuts the columns into panels of equal numbers of registers, as few as the loops allow.
+func gatherPanels(g *gathering, loops []rowGatherer, lanes int) {
+	vectors := (g.d + lanes - 1) / lanes
+	panels := (vectors + len(loops) - 1) / len(loops)
+	width := (vectors + panels - 1) / panels * lanes
+	for j := 0; j < g.d; j += width {
+		d := min(width, g.d-j)
+		loops[(d-1)/lanes](&g.dst[j], g.ldd, first(g.rows), g.lo, g.count, first(g.position), first(g.indptr), first(g.indices),
+			first(g.weights), first(g.left), first(g.right), g.self, first(g.x[min(j, len(g.x)):]), g.ldx, d)
+	}
+}
+
+// first returns the address of the first element, nil if there is none.
+func first[T any](s []T) *T {
+	if len(s) == 0 {
+		return nil
+	}
+	return &s[0]
+}

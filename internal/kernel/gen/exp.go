@@ -1,0 +1,150 @@
+package main
+
+import (
+	"math"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+)
+
+// expPolynomial returns q with exp(r) ≈ 1 + r + r²·q(r) on |r| ≤ ½·ln 2, constant first: the interpolation of (exp(r)−1−r)/r² at the
+// Chebyshev points, whose error there is below 1e-8.
+func expPolynomial() []float64 {
+	const degree = 4
+	q := func(r float64) (sum float64) { // the series, since the formula cancels at small r
+		term := 0.5
+		for i := 3; i < 20; i++ {
+			sum += term
+			term *= r / float64(i)
+		}
+		return sum
+	}
+	var points, divided [degree + 1]float64
+	for i := range points {
+		points[i] = math.Ln2 / 2 * math.Cos(math.Pi*(float64(i)+0.5)/(degree+1))
+		divided[i] = q(points[i])
+	}
+	for order := 1; order <= degree; order++ { // Newton's divided differences
+		for i := degree; i >= order; i-- {
+			divided[i] = (divided[i] - divided[i-1]) / (points[i] - points[i-order])
+		}
+	}
+	polynomial := make([]float64, degree+1)
+	for i := degree; i >= 0; i-- { // polynomial = polynomial·(r − points[i]) + divided[i]
+		for j := degree; j > 0; j-- {
+			polynomial[j] = polynomial[j-1] - points[i]*polynomial[j]
+		}
+		polynomial[0] = divided[i] - points[i]*polynomial[0]
+	}
+	return polynomial
+}
+
+// softmax writes the two passes before the division: the maximum, and exponentials with their sum.
+func (s set) softmax() {
+	s.function("maximum", "func(x []float32) float32", "returns the greatest value, −∞ if there is none; NaNs are passed over.")
+	lowest := GP32()
+	MOVL(U32(math.Float32bits(float32(math.Inf(-1)))), lowest)
+	infinity := XMM()
+	VMOVD(lowest, infinity)
+	top := s.vector()
+	VBROADCASTSS(infinity, top)
+	s.each("x", func(l loop) {
+		x := l.load("x")
+		if l.mask == nil {
+			VMAXPS(top, x, top) // the second operand, top, unless x > top
+			return
+		}
+		if s.wide {
+			VMAXPS(top, x, l.mask.k, top)
+			return
+		}
+		VMAXPS(top, x, x)
+		VBLENDVPS(l.mask.v, x, top, top)
+	})
+	low := s.reduce(top, func(o ...Op) { VMAXPS(o...) })
+	Store(low, ReturnIndex(0))
+	finish()
+
+	// exp(v) = 2ⁿ·exp(r), n = round(v/ln 2), r = v − n·ln 2 with ln 2 in two parts.
+	s.function("expShifted", "func(dst, x []float32, shift float32) float32", "sets dst = exp(x − shift) and returns the sum.")
+	constants := []float64{
+		math.Log2E,
+		math.Ln2,
+		math.Ln2 - float64(float32(math.Ln2)),
+		1,
+		89,         // exp is infinite from here, and n stays small
+		-87.336544, // below is 0
+	}
+	polynomial := expPolynomial()
+	GLOBL("exp"+s.suffix, 24)
+	for i, c := range append(constants, polynomial...) {
+		DATA(4*i, U32(math.Float32bits(float32(c))))
+	}
+	table := GP64()
+	LEAQ(NewDataAddr(NewStaticSymbol("exp" + s.suffix), 0), table)
+	constant := func(i int) Mem { return Mem{Base: table, Disp: 4 * i} }
+	shift := s.broadcast("shift")
+	sum := s.vector()
+	s.zero(sum)
+	perLn2, high, rest, one, most, least := s.vector(), s.vector(), s.vector(), s.vector(), s.vector(), s.vector()
+	for i, v := range []Op{perLn2, high, rest, one, most, least} {
+		VBROADCASTSS(constant(i), v)
+	}
+	s.each("dst x", func(l loop) {
+		v := l.load("x")
+		VSUBPS(shift, v, v)
+		n, r, p, c := s.vector(), s.vector(), s.vector(), s.vector()
+		VMINPS(v, most, r) // the second operand, v, if it is NaN
+		VMAXPS(r, least, r)
+		VMULPS(perLn2, r, n)
+		if s.wide {
+			VRNDSCALEPS(U8(0), n, n)
+		} else {
+			VROUNDPS(U8(0), n, n)
+		}
+		VFNMADD231PS(high, n, r)
+		VFNMADD231PS(rest, n, r)
+		last := len(constants) + len(polynomial) - 1
+		VBROADCASTSS(constant(last), p)
+		for i := last - 1; i >= len(constants); i-- {
+			VBROADCASTSS(constant(i), c)
+			VFMADD213PS(c, r, p)
+		}
+		VMULPS(r, r, c)
+		VADDPS(one, r, r)
+		VFMADD213PS(r, c, p)
+		if s.wide {
+			VSCALEFPS(n, p, p)
+			k := K()
+			VCMPPS(U8(21), least, v, k) // not v < least, true with NaN
+			VMOVAPS_Z(p, k, p)
+			l.store(p, "dst")
+			if l.mask != nil {
+				VADDPS(p, sum, l.mask.k, sum)
+			} else {
+				VADDPS(p, sum, sum)
+			}
+			return
+		}
+		// 2ⁿ in two factors, either of which is a normal number.
+		half := s.vector()
+		VCVTPS2DQ(n, n)
+		VPSRAD(U8(1), n, half)
+		VPSUBD(half, n, n)
+		for _, exponent := range []Op{half, n} {
+			VPSLLD(U8(23), exponent, exponent)
+			VPADDD(one, exponent, exponent)
+			VMULPS(exponent, p, p)
+		}
+		VCMPPS(U8(21), least, v, v)
+		VANDPS(v, p, p)
+		l.store(p, "dst")
+		if l.mask != nil {
+			VANDPS(l.mask.v, p, p)
+		}
+		VADDPS(p, sum, sum)
+	})
+	low = s.reduce(sum, func(o ...Op) { VADDPS(o...) })
+	Store(low, ReturnIndex(0))
+	finish()
+}

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// prefetchAhead is how many edges ahead the rows of X are asked for. Twelve to twenty are alike where memory is the limit.
+const prefetchAhead = 16
+
+// gather is the sparse row × dense loop for rows of a number of registers. The sum of a row stays in registers. A cursor walks the edges
+// of the same rows prefetchAhead edges in front, across the ends of rows, and asks for the data they will need.
+func (s set) gather(vectors int) {
+	TEXT(fmt.Sprintf("gather%d%s", vectors, s.suffix), 4,
+		"func(dst *float32, ldd int, rows *int32, first, count int, position *int32, indptr *int64, indices *int32,"+
+			" weights, left, right *float32, self float32, x *float32, ldx, d int)")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("gather%d%s gathers count rows (at least 1) of d values, %d < d ≤ %d: see Gather and GatherRows.",
+		vectors, s.suffix, (vectors-1)*s.lanes, vectors*s.lanes))
+	address := func(name string) Mem {
+		c, err := Param(name).Resolve()
+		if err != nil {
+			panic(err)
+		}
+		return c.Addr
+	}
+	position, indices, weights, right, x, ldx := GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
+	Load(Param("position"), position)
+	Load(Param("indices"), indices)
+	Load(Param("weights"), weights)
+	Load(Param("right"), right)
+	Load(Param("x"), x)
+	Load(Param("ldx"), ldx)
+	SHLQ(U8(2), ldx)
+	n := GP64()
+	Load(Param("d"), n)
+	if vectors > 1 {
+		SUBQ(U32((vectors-1)*s.lanes), n)
+	}
+	mask := s.tail(n)
+	SHLQ(U8(2), address("ldd"))
+
+	t := GP64()
+	cursor, cursorEnd := GP64(), GP64()
+	ahead := AllocLocal(8) // the cursor's row, as an address in rows; with no list, 0
+	left := AllocLocal(8)  // rows behind the cursor's
+
+	// locate turns the node in j into the address of its data.
+	locate := func(j GPVirtual, where string) {
+		TESTQ(position, position)
+		JE(LabelRef("identity" + where))
+		MOVLQSX(Mem{Base: position, Index: j, Scale: 4}, j)
+		Label("identity" + where)
+		IMULQ(ldx, j)
+		ADDQ(x, j)
+	}
+	// look moves the cursor by an edge.
+	look := func(where string) {
+		Label("look" + where)
+		CMPQ(cursor, cursorEnd)
+		JGE(LabelRef("refill" + where))
+		MOVLQSX(Mem{Base: indices, Index: cursor, Scale: 4}, t)
+		INCQ(cursor)
+		TESTQ(right, right)
+		JE(LabelRef("ones" + where))
+		PREFETCHT0(Mem{Base: right, Index: t, Scale: 4})
+		Label("ones" + where)
+		locate(t, where)
+		for at := 0; at < vectors*s.bytes(); at += 64 {
+			PREFETCHT0(Mem{Base: t, Disp: at})
+		}
+		Label("looked" + where)
+	}
+	// refill moves the cursor to the next row of a list; behind the last row it stays at its end.
+	refill := func(where string) {
+		Label("refill" + where)
+		CMPQ(left, U8(0))
+		JE(LabelRef("looked" + where))
+		DECQ(left)
+		ADDQ(U8(4), ahead)
+		MOVQ(ahead, t)
+		MOVLQSX(Mem{Base: t}, t)
+		SHLQ(U8(3), t)
+		ADDQ(address("indptr"), t)
+		MOVQ(Mem{Base: t}, cursor)
+		MOVQ(Mem{Base: t, Disp: 8}, cursorEnd)
+		JMP(LabelRef("look" + where))
+	}
+
+	// The cursor starts with the first row; without a list, that row is taken to end where the last one does.
+	node := GP64()
+	MOVQ(U32(0), left)
+	Load(Param("rows"), t)
+	MOVQ(t, ahead)
+	indptr := GP64()
+	Load(Param("indptr"), indptr)
+	TESTQ(t, t)
+	JE(LabelRef("contiguous"))
+	MOVLQSX(Mem{Base: t}, node)
+	MOVQ(Mem{Base: indptr, Index: node, Scale: 8}, cursor)
+	MOVQ(Mem{Base: indptr, Index: node, Scale: 8, Disp: 8}, cursorEnd)
+	Load(Param("count"), t)
+	DECQ(t)
+	MOVQ(t, left)
+	JMP(LabelRef("warm"))
+	Label("contiguous")
+	Load(Param("first"), node)
+	MOVQ(Mem{Base: indptr, Index: node, Scale: 8}, cursor)
+	ADDQ(address("count"), node)
+	MOVQ(Mem{Base: indptr, Index: node, Scale: 8}, cursorEnd)
+	Label("warm")
+	steps := GP64()
+	MOVQ(U32(prefetchAhead), steps)
+	Label("warming")
+	look("Warm")
+	DECQ(steps)
+	JNE(LabelRef("warming"))
+
+	one := GP32()
+	MOVL(U32(0x3f800000), one)
+	var sums []VecVirtual
+	for range vectors {
+		sums = append(sums, s.vector())
+	}
+	coefficient := XMM()
+	w := s.vector()
+	// accumulate adds the coefficient times the data at j.
+	accumulate := func(j GPVirtual) {
+		VBROADCASTSS(coefficient, w)
+		for v := range vectors {
+			switch {
+			case v < vectors-1:
+				VFMADD231PS(s.at(j, v), w, sums[v])
+			case s.wide:
+				VFMADD231PS(s.at(j, v), w, mask.k, sums[v])
+			default:
+				part := s.vector()
+				s.loadTail(s.at(j, v), mask, part)
+				VFMADD231PS(part, w, sums[v])
+			}
+		}
+	}
+
+	Label("row")
+	Load(Param("rows"), t)
+	TESTQ(t, t)
+	JE(LabelRef("following"))
+	MOVLQSX(Mem{Base: t}, node)
+	ADDQ(U8(4), address("rows"))
+	JMP(LabelRef("start"))
+	Label("following")
+	Load(Param("first"), node)
+	INCQ(address("first"))
+	Label("start")
+	edge, end := GP64(), GP64()
+	Load(Param("indptr"), t)
+	MOVQ(Mem{Base: t, Index: node, Scale: 8}, edge)
+	MOVQ(Mem{Base: t, Index: node, Scale: 8, Disp: 8}, end)
+	for _, v := range sums {
+		s.zero(v)
+	}
+	CMPQ(edge, end)
+	JGE(LabelRef("self"))
+
+	Label("edge")
+	look("Edge")
+	j := GP64()
+	MOVLQSX(Mem{Base: indices, Index: edge, Scale: 4}, j)
+	VMOVD(one, coefficient)
+	TESTQ(weights, weights)
+	JE(LabelRef("unweighted"))
+	VMOVSS(Mem{Base: weights, Index: edge, Scale: 4}, coefficient)
+	Label("unweighted")
+	TESTQ(right, right)
+	JE(LabelRef("unscaled"))
+	VMULSS(Mem{Base: right, Index: j, Scale: 4}, coefficient, coefficient)
+	Label("unscaled")
+	locate(j, "Data")
+	accumulate(j)
+	INCQ(edge)
+	CMPQ(edge, end)
+	JLT(LabelRef("edge"))
+
+	Label("self")
+	VMOVSS(address("self"), coefficient)
+	bits := GP32()
+	VMOVD(coefficient, bits)
+	ADDL(bits, bits) // without the sign: zero or not
+	JE(LabelRef("finish"))
+	TESTQ(right, right)
+	JE(LabelRef("selfUnscaled"))
+	VMULSS(Mem{Base: right, Index: node, Scale: 4}, coefficient, coefficient)
+	Label("selfUnscaled")
+	own := GP64()
+	MOVQ(node, own)
+	locate(own, "Self")
+	accumulate(own)
+
+	Label("finish")
+	Load(Param("left"), t)
+	TESTQ(t, t)
+	JE(LabelRef("write"))
+	VBROADCASTSS(Mem{Base: t, Index: node, Scale: 4}, w)
+	for _, v := range sums {
+		VMULPS(w, v, v)
+	}
+	Label("write")
+	dst := GP64()
+	Load(Param("dst"), dst)
+	for v := range vectors {
+		if v < vectors-1 {
+			VMOVUPS(sums[v], s.at(dst, v))
+			continue
+		}
+		if !s.wide {
+			// w is free by now
+			VMOVUPS(mask.from, w)
+			VMASKMOVPS(sums[v], w, s.at(dst, v))
+		} else {
+			s.storeTail(sums[v], mask, s.at(dst, v))
+		}
+	}
+	ADDQ(address("ldd"), dst)
+	MOVQ(dst, address("dst"))
+	DECQ(address("count"))
+	JNE(LabelRef("row"))
+	VZEROUPPER()
+	RET()
+	refill("Warm")
+	refill("Edge")
+}

@@ -1,0 +1,155 @@
+// Command gen writes the assembly of package kernel, one set of loops at a time:
+//
+//	go run . -set avx512 -out ../avx512_amd64.s -stubs ../avx512_amd64.go -pkg kernel
+//
+// generate.sh writes both sets; check.sh compares what is committed with what would be written.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// A set is an instruction set that the loops are written for.
+type set struct {
+	suffix string // of the names of its functions
+	lanes  int    // float32 values in a register
+	wide   bool   // AVX-512, which has mask registers; else AVX2 with FMA
+	rows   int    // of the micro-kernel's tile, which is two registers wide
+	// most registers that hold a row of a gathered sum
+	gathered int
+}
+
+func main() {
+	name := flag.String("set", "", "avx512 or avx2")
+	flag.Parse()
+	var s set
+	switch *name {
+	case "avx512":
+		s = set{suffix: "AVX512", lanes: 16, wide: true, rows: 12, gathered: 16}
+	case "avx2":
+		s = set{suffix: "AVX2", lanes: 8, rows: 6, gathered: 14}
+	default:
+		fmt.Fprintf(os.Stderr, "gen: -set is %q, not avx512 or avx2\n", *name)
+		os.Exit(2)
+	}
+	ConstraintExpr("!purego")
+	if !s.wide {
+		s.tailMasks()
+	}
+	for vectors := 1; vectors <= 2; vectors++ {
+		for rows := 1; rows <= s.rows; rows++ {
+			s.tile(rows, vectors)
+		}
+	}
+	s.copyPanel()
+	s.closest()
+	for vectors := 1; vectors <= s.gathered; vectors++ {
+		s.gather(vectors)
+	}
+	s.dot()
+	s.elementwise()
+	s.softmax()
+	if !s.wide {
+		transpose() // serves both sets
+	}
+	Generate()
+}
+
+// vector returns a fresh register of the set's width.
+func (s set) vector() VecVirtual {
+	if s.wide {
+		return ZMM()
+	}
+	return YMM()
+}
+
+// zero clears a register.
+func (s set) zero(v VecVirtual) {
+	if s.wide {
+		VPXORD(v, v, v)
+	} else {
+		VXORPS(v, v, v)
+	}
+}
+
+// bytes is the width of a register.
+func (s set) bytes() int { return 4 * s.lanes }
+
+// tailMaskName is the table of AVX2 masks: at byte 4·(8−n), n lanes that are on, then lanes that are off.
+const tailMaskName = "tailMaskAVX2"
+
+func (s set) tailMasks() {
+	GLOBL(tailMaskName, 24) // RODATA|NOPTR
+	for i := range 2 * s.lanes {
+		v := uint32(0xffffffff)
+		if i >= s.lanes {
+			v = 0
+		}
+		DATA(4*i, U32(v))
+	}
+}
+
+// A tail is a mask of the first n lanes: a mask register, or for AVX2 a vector register, or the address of one.
+type tail struct {
+	k    Register
+	v    VecVirtual
+	from Mem
+}
+
+// tail makes the mask of the first n lanes, 0 ≤ n ≤ lanes, and destroys n. For AVX2 only the address is made; see loadMask.
+func (s set) tail(n GPVirtual) (t tail) {
+	if s.wide {
+		k := K()
+		ones := GP64()
+		MOVQ(U32(0xffff), ones)
+		BZHIQ(n, ones, ones)
+		KMOVW(ones.As32(), k)
+		t.k = k
+		return t
+	}
+	table := GP64()
+	LEAQ(NewDataAddr(NewStaticSymbol(tailMaskName), 0), table)
+	NEGQ(n)
+	LEAQ(Mem{Base: table, Index: n, Scale: 4, Disp: s.bytes()}, table)
+	t.from = Mem{Base: table}
+	return t
+}
+
+// loadMask puts an AVX2 mask into a register for good.
+func (s set) loadMask(t *tail) {
+	if !s.wide {
+		t.v = YMM()
+		VMOVUPS(t.from, t.v)
+	}
+}
+
+// loadTail loads the lanes that are on; the others are zero.
+func (s set) loadTail(m Mem, t tail, dst VecVirtual) {
+	switch {
+	case s.wide:
+		VMOVUPS_Z(m, t.k, dst)
+	case t.v != nil:
+		VMASKMOVPS(m, t.v, dst)
+	default:
+		VMOVUPS(t.from, dst)
+		VMASKMOVPS(m, dst, dst)
+	}
+}
+
+// storeTail stores the lanes that are on. An AVX2 mask must have been loaded.
+func (s set) storeTail(src VecVirtual, t tail, m Mem) {
+	if s.wide {
+		VMOVUPS(src, t.k, m)
+	} else {
+		VMASKMOVPS(src, t.v, m)
+	}
+}
+
+// at returns the address of vector v behind base.
+func (s set) at(base Register, v int) Mem { return Mem{Base: base, Disp: v * s.bytes()} }

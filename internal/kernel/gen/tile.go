@@ -1,0 +1,297 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// tile is the micro-kernel for a number of rows and one or two registers of columns. The sums stay in registers; of each step of
+// k, the row of B is loaded once and every element of A is broadcast to a register.
+func (s set) tile(rows, vectors int) {
+	TEXT(fmt.Sprintf("tile%dx%d%s", rows, vectors, s.suffix), 4,
+		"func(c *float32, ldc int, a *float32, rs, cs int, b *float32, n, k int, accumulate bool)")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("tile%dx%d%s is the micro-kernel for %d rows and up to %d columns, more than %d.",
+		rows, vectors, s.suffix, rows, vectors*s.lanes, (vectors-1)*s.lanes))
+	a, rs, cs, b := GP64(), GP64(), GP64(), GP64()
+	Load(Param("a"), a)
+	Load(Param("rs"), rs)
+	Load(Param("cs"), cs)
+	Load(Param("b"), b)
+	k := GP64()
+	Load(Param("k"), k)
+	SHLQ(U8(2), rs)
+	SHLQ(U8(2), cs)
+	// Three rows to a pointer: at it, one and two strides behind it.
+	bases := []GPVirtual{a}
+	if rows > 3 {
+		three := GP64()
+		LEAQ(Mem{Base: rs, Index: rs, Scale: 2}, three)
+		for r := 3; r < rows; r += 3 {
+			next := GP64()
+			LEAQ(Mem{Base: bases[len(bases)-1], Index: three, Scale: 1}, next)
+			bases = append(bases, next)
+		}
+	}
+	element := func(r int) Mem {
+		m := Mem{Base: bases[r/3]}
+		if r%3 > 0 {
+			m.Index, m.Scale = rs, uint8(r%3)
+		}
+		return m
+	}
+	// The tile of C is wanted for writing when the sums are done: ask for it now.
+	c, ldc := GP64(), GP64()
+	Load(Param("c"), c)
+	Load(Param("ldc"), ldc)
+	SHLQ(U8(2), ldc)
+	ahead := GP64()
+	MOVQ(c, ahead)
+	for r := range rows {
+		PREFETCHT0(Mem{Base: ahead})
+		if vectors*s.bytes() > 64 {
+			PREFETCHT0(Mem{Base: ahead, Disp: 64})
+		}
+		if r < rows-1 {
+			ADDQ(ldc, ahead)
+		}
+	}
+	sums := make([][]VecVirtual, rows)
+	for r := range sums {
+		for range vectors {
+			v := s.vector()
+			s.zero(v)
+			sums[r] = append(sums[r], v)
+		}
+	}
+	row := []VecVirtual{s.vector(), s.vector()}[:vectors]
+	x := s.vector()
+	Label("step")
+	for v := range vectors {
+		VMOVUPS(s.at(b, v), row[v])
+	}
+	for r := range rows {
+		VBROADCASTSS(element(r), x)
+		for v := range vectors {
+			VFMADD231PS(row[v], x, sums[r][v])
+		}
+	}
+	ADDQ(U32(2*s.bytes()), b)
+	for _, base := range bases {
+		ADDQ(cs, base)
+	}
+	DECQ(k)
+	JNE(LabelRef("step"))
+
+	n := GP64()
+	Load(Param("n"), n)
+	accumulate := GP8()
+	Load(Param("accumulate"), accumulate)
+	if s.wide {
+		if vectors > 1 {
+			SUBQ(U8(s.lanes), n)
+		}
+		mask := s.tail(n)
+		TESTB(accumulate, accumulate)
+		JE(LabelRef("store"))
+		MOVQ(c, ahead)
+		for r := range rows {
+			for v := range vectors {
+				if v < vectors-1 {
+					VADDPS(s.at(ahead, v), sums[r][v], sums[r][v])
+				} else {
+					VADDPS(s.at(ahead, v), sums[r][v], mask.k, sums[r][v])
+				}
+			}
+			if r < rows-1 {
+				ADDQ(ldc, ahead)
+			}
+		}
+		Label("store")
+		for r := range rows {
+			for v := range vectors {
+				if v < vectors-1 {
+					VMOVUPS(sums[r][v], s.at(c, v))
+				} else {
+					s.storeTail(sums[r][v], mask, s.at(c, v))
+				}
+			}
+			if r < rows-1 {
+				ADDQ(ldc, c)
+			}
+		}
+		VZEROUPPER()
+		RET()
+		return
+	}
+	// Masked stores of AVX2 are slow on some machines, so whole tiles do without.
+	CMPQ(n, U8(vectors*s.lanes))
+	JNE(LabelRef("part"))
+	TESTB(accumulate, accumulate)
+	JE(LabelRef("store"))
+	MOVQ(c, ahead)
+	for r := range rows {
+		for v := range vectors {
+			VADDPS(s.at(ahead, v), sums[r][v], sums[r][v])
+		}
+		if r < rows-1 {
+			ADDQ(ldc, ahead)
+		}
+	}
+	Label("store")
+	MOVQ(c, ahead)
+	for r := range rows {
+		for v := range vectors {
+			VMOVUPS(sums[r][v], s.at(ahead, v))
+		}
+		if r < rows-1 {
+			ADDQ(ldc, ahead)
+		}
+	}
+	VZEROUPPER()
+	RET()
+
+	Label("part")
+	if vectors > 1 {
+		SUBQ(U8(s.lanes), n)
+	}
+	mask := s.tail(n)
+	s.loadMask(&mask)
+	TESTB(accumulate, accumulate)
+	JE(LabelRef("storePart"))
+	MOVQ(c, ahead)
+	old := s.vector()
+	for r := range rows {
+		for v := range vectors {
+			if v < vectors-1 {
+				VADDPS(s.at(ahead, v), sums[r][v], sums[r][v])
+			} else {
+				s.loadTail(s.at(ahead, v), mask, old)
+				VADDPS(old, sums[r][v], sums[r][v])
+			}
+		}
+		if r < rows-1 {
+			ADDQ(ldc, ahead)
+		}
+	}
+	Label("storePart")
+	for r := range rows {
+		for v := range vectors {
+			if v < vectors-1 {
+				VMOVUPS(sums[r][v], s.at(c, v))
+			} else {
+				s.storeTail(sums[r][v], mask, s.at(c, v))
+			}
+		}
+		if r < rows-1 {
+			ADDQ(ldc, c)
+		}
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// copyPanel copies whole panels of B: rows of two registers, lds values apart, one after the other.
+func (s set) copyPanel() {
+	TEXT("copyPanel"+s.suffix, 4, "func(dst, src *float32, lds, rows int)")
+	Pragma("noescape")
+	Doc("copyPanel" + s.suffix + fmt.Sprintf(" copies rows (at least 1) of %d values, lds apart, to dst without gaps.", 2*s.lanes))
+	dst, src, lds, rows := GP64(), GP64(), GP64(), GP64()
+	Load(Param("dst"), dst)
+	Load(Param("src"), src)
+	Load(Param("lds"), lds)
+	Load(Param("rows"), rows)
+	SHLQ(U8(2), lds)
+	v0, v1 := s.vector(), s.vector()
+	Label("row")
+	VMOVUPS(s.at(src, 0), v0)
+	VMOVUPS(s.at(src, 1), v1)
+	VMOVUPS(v0, s.at(dst, 0))
+	VMOVUPS(v1, s.at(dst, 1))
+	ADDQ(lds, src)
+	ADDQ(U32(2*s.bytes()), dst)
+	DECQ(rows)
+	JNE(LabelRef("row"))
+	VZEROUPPER()
+	RET()
+}
+
+// closest folds a tile of products into the running minima; 16 lanes of minima to a row for either set.
+func (s set) closest() {
+	TEXT("closest"+s.suffix, 4, "func(value *float32, index *int32, product, norms *float32, m int, first int32)")
+	Pragma("noescape")
+	Doc("closest"+s.suffix+fmt.Sprintf(" folds m rows of %d products, those with centres first, first+1, …, into the running minima", 2*s.lanes),
+		"of norm − 2·product: see nearest.go.")
+	value, index, product, norms, m := GP64(), GP64(), GP64(), GP64(), GP64()
+	Load(Param("value"), value)
+	Load(Param("index"), index)
+	Load(Param("product"), product)
+	Load(Param("norms"), norms)
+	Load(Param("m"), m)
+	for i := range 2 * s.lanes {
+		if i == 0 {
+			GLOBL("iota"+s.suffix, 24)
+		}
+		DATA(4*i, U32(uint32(i)))
+	}
+	iota := GP64()
+	LEAQ(NewDataAddr(NewStaticSymbol("iota" + s.suffix), 0), iota)
+	first := s.vector()
+	bits, low := GP32(), XMM()
+	Load(Param("first"), bits)
+	VMOVD(bits, low)
+	VPBROADCASTD(low, first)
+	two := s.vector()
+	MOVL(U32(math.Float32bits(2)), bits)
+	VMOVD(bits, low)
+	VBROADCASTSS(low, two)
+	var norm, number []VecVirtual
+	for v := range 2 {
+		nv, iv := s.vector(), s.vector()
+		VMOVUPS(s.at(norms, v), nv)
+		VPADDD(s.at(iota, v), first, iv)
+		norm, number = append(norm, nv), append(number, iv)
+	}
+	Label("row")
+	old, at := s.vector(), s.vector()
+	for v := range 2 {
+		// AVX-512: both registers of the tile meet the same 16 minima, in ascending order. AVX2: each its own.
+		state := v
+		if s.wide {
+			state = 0
+		}
+		if !s.wide || v == 0 {
+			VMOVUPS(s.at(value, state), old)
+			VMOVUPS(s.at(index, state), at)
+		}
+		f := s.vector()
+		VMOVUPS(s.at(product, v), f)
+		VFNMADD213PS(norm[v], two, f) // norm − 2·product
+		if s.wide {
+			k := K()
+			VCMPPS(U8(17), old, f, k) // f < old, false with NaN
+			VMOVAPS(f, k, old)
+			VMOVDQA32(number[v], k, at)
+		} else {
+			less := s.vector()
+			VCMPPS(U8(17), old, f, less)
+			VBLENDVPS(less, f, old, old)
+			VBLENDVPS(less, number[v], at, at)
+		}
+		if !s.wide || v == 1 {
+			VMOVUPS(old, s.at(value, state))
+			VMOVUPS(at, s.at(index, state))
+		}
+	}
+	ADDQ(U32(2*s.bytes()), product)
+	ADDQ(U32(64), value)
+	ADDQ(U32(64), index)
+	DECQ(m)
+	JNE(LabelRef("row"))
+	VZEROUPPER()
+	RET()
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// transpose turns blocks of 8×8 in registers: pairs of rows, then pairs of pairs, then the halves.
+func transpose() {
+	TEXT("transpose8AVX2", 4, "func(dst *float32, ldd int, src *float32, lds, blocks int)")
+	Pragma("noescape")
+	Doc("transpose8AVX2 transposes 8 rows of 8·blocks values (at least one block), lds apart: value j of row i goes to dst[j·ldd+i].")
+	dst, ldd, src, lds, blocks := GP64(), GP64(), GP64(), GP64(), GP64()
+	Load(Param("dst"), dst)
+	Load(Param("ldd"), ldd)
+	Load(Param("src"), src)
+	Load(Param("lds"), lds)
+	Load(Param("blocks"), blocks)
+	SHLQ(U8(2), ldd)
+	SHLQ(U8(2), lds)
+	src3, dst3 := GP64(), GP64()
+	far := GP64()
+	Label("block")
+	// Rows 0 to 3 from src, 4 to 7 from far; the third of each from its own pointer.
+	load := func(base, third Register, stride Register) (v [4]VecVirtual) {
+		LEAQ(Mem{Base: base, Index: stride, Scale: 2}, third.(GPVirtual))
+		for i := range v {
+			v[i] = YMM()
+		}
+		VMOVUPS(Mem{Base: base}, v[0])
+		VMOVUPS(Mem{Base: base, Index: stride, Scale: 1}, v[1])
+		VMOVUPS(Mem{Base: third}, v[2])
+		VMOVUPS(Mem{Base: third, Index: stride, Scale: 1}, v[3])
+		return v
+	}
+	LEAQ(Mem{Base: src, Index: lds, Scale: 4}, far)
+	low := load(src, src3, lds)
+	high := load(far, src3, lds)
+	quads := func(v [4]VecVirtual) (q [4]VecVirtual) {
+		ab, AB, cd, CD := YMM(), YMM(), YMM(), YMM()
+		VUNPCKLPS(v[1], v[0], ab)
+		VUNPCKHPS(v[1], v[0], AB)
+		VUNPCKLPS(v[3], v[2], cd)
+		VUNPCKHPS(v[3], v[2], CD)
+		for i := range q {
+			q[i] = YMM()
+		}
+		VUNPCKLPD(cd, ab, q[0])
+		VUNPCKHPD(cd, ab, q[1])
+		VUNPCKLPD(CD, AB, q[2])
+		VUNPCKHPD(CD, AB, q[3])
+		return q
+	}
+	l, h := quads(low), quads(high)
+	store := func(half uint64) {
+		LEAQ(Mem{Base: dst, Index: ldd, Scale: 2}, dst3)
+		out := YMM()
+		for i := range 4 {
+			VPERM2F128(U8(half), h[i], l[i], out)
+			base := dst
+			if i >= 2 {
+				base = dst3
+			}
+			m := Mem{Base: base}
+			if i%2 == 1 {
+				m.Index, m.Scale = ldd, 1
+			}
+			VMOVUPS(out, m)
+		}
+		LEAQ(Mem{Base: dst, Index: ldd, Scale: 4}, dst)
+	}
+	store(0x20)
+	store(0x31)
+	ADDQ(U8(32), src)
+	DECQ(blocks)
+	JNE(LabelRef("block"))
+	VZEROUPPER()
+	RET()
+}

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"strings"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// reduce leaves in the returned register's first lane the fold of all lanes of v by op.
+func (s set) reduce(v VecVirtual, op func(...Op)) VecVirtual {
+	half := YMM()
+	if s.wide {
+		VEXTRACTF64X4(U8(1), v, half)
+		low := YMM()
+		VEXTRACTF64X4(U8(0), v, low)
+		op(half, low, low)
+		v = low
+	}
+	quarter := XMM()
+	low := XMM()
+	VEXTRACTF128(U8(1), v, quarter)
+	VEXTRACTF128(U8(0), v, low)
+	op(quarter, low, low)
+	other := XMM()
+	VPERMILPS(U8(0x4e), low, other)
+	op(other, low, low)
+	VPERMILPS(U8(0xb1), low, other)
+	op(other, low, low)
+	return low
+}
+
+// dot keeps four registers of sums, so that the latency of the fused multiply-add is hidden.
+func (s set) dot() {
+	TEXT("dot"+s.suffix, 4, "func(x, y []float32) float32")
+	Pragma("noescape")
+	Doc("dot" + s.suffix + " returns the inner product of x and y, of the same length.")
+	x, y, n := GP64(), GP64(), GP64()
+	Load(Param("x").Base(), x)
+	Load(Param("y").Base(), y)
+	Load(Param("x").Len(), n)
+	var sums []VecVirtual
+	for range 4 {
+		v := s.vector()
+		s.zero(v)
+		sums = append(sums, v)
+	}
+	v := s.vector()
+	step := func(vectors int, label, next string) {
+		Label(label)
+		CMPQ(n, U8(vectors*s.lanes))
+		JLT(LabelRef(next))
+		for i := range vectors {
+			VMOVUPS(s.at(x, i), v)
+			VFMADD231PS(s.at(y, i), v, sums[i])
+		}
+		ADDQ(U32(vectors*s.bytes()), x)
+		ADDQ(U32(vectors*s.bytes()), y)
+		SUBQ(U8(vectors*s.lanes), n)
+		JMP(LabelRef(label))
+	}
+	step(4, "four", "one")
+	step(1, "one", "tail")
+	Label("tail")
+	TESTQ(n, n)
+	JE(LabelRef("done"))
+	mask := s.tail(n)
+	s.loadMask(&mask)
+	other := s.vector()
+	s.loadTail(Mem{Base: x}, mask, v)
+	s.loadTail(Mem{Base: y}, mask, other)
+	VFMADD231PS(other, v, sums[1])
+	Label("done")
+	VADDPS(sums[1], sums[0], sums[0])
+	VADDPS(sums[3], sums[2], sums[2])
+	VADDPS(sums[2], sums[0], sums[0])
+	low := s.reduce(sums[0], func(o ...Op) { VADDPS(o...) })
+	Store(low.(Register), ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}
+
+// A loop is an element-wise function in the making.
+type loop struct {
+	set
+	base  map[string]GPVirtual
+	index GPVirtual
+	mask  *tail // nil but in the last, partial step
+}
+
+// load returns a register with the current values of a slice.
+func (l loop) load(name string) VecVirtual {
+	v := l.vector()
+	m := Mem{Base: l.base[name], Index: l.index, Scale: 4}
+	if l.mask != nil {
+		l.loadTail(m, *l.mask, v)
+	} else {
+		VMOVUPS(m, v)
+	}
+	return v
+}
+
+func (l loop) store(v VecVirtual, name string) {
+	m := Mem{Base: l.base[name], Index: l.index, Scale: 4}
+	if l.mask != nil {
+		l.storeTail(v, *l.mask, m)
+	} else {
+		VMOVUPS(v, m)
+	}
+}
+
+// each writes the loop over the slices of a function: body is written once for whole registers and once for the rest.
+func (s set) each(slices string, body func(l loop)) {
+	l := loop{set: s, base: map[string]GPVirtual{}, index: GP64()}
+	names := strings.Fields(slices)
+	n := GP64()
+	Load(Param(names[0]).Len(), n)
+	for _, name := range names {
+		p := GP64()
+		Load(Param(name).Base(), p)
+		l.base[name] = p
+	}
+	XORQ(l.index, l.index)
+	SUBQ(U8(s.lanes), n)
+	JLT(LabelRef("tail"))
+	Label("loop")
+	body(l)
+	ADDQ(U8(s.lanes), l.index)
+	SUBQ(U8(s.lanes), n)
+	JGE(LabelRef("loop"))
+	Label("tail")
+	ADDQ(U8(s.lanes), n)
+	JE(LabelRef("done"))
+	mask := s.tail(n)
+	s.loadMask(&mask)
+	l.mask = &mask
+	body(l)
+	Label("done")
+}
+
+// function starts an element-wise function.
+func (s set) function(name, signature, doc string) {
+	TEXT(name+s.suffix, 4, signature)
+	Pragma("noescape")
+	Doc(name + s.suffix + " " + doc)
+}
+
+func finish() {
+	VZEROUPPER()
+	RET()
+}
+
+// broadcast returns a register filled with a scalar parameter.
+func (s set) broadcast(name string) VecVirtual {
+	v := s.vector()
+	c, err := Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	VBROADCASTSS(c.Addr, v)
+	return v
+}
+
+func (s set) elementwise() {
+	s.function("axpy", "func(alpha float32, x, y []float32)", "sets y += alpha·x.")
+	alpha := s.broadcast("alpha")
+	s.each("x y", func(l loop) {
+		x, y := l.load("x"), l.load("y")
+		VFMADD231PS(x, alpha, y)
+		l.store(y, "y")
+	})
+	finish()
+
+	s.function("add", "func(dst, x, y []float32)", "sets dst = x + y.")
+	s.each("dst x y", func(l loop) {
+		x, y := l.load("x"), l.load("y")
+		VADDPS(y, x, x)
+		l.store(x, "dst")
+	})
+	finish()
+
+	s.function("mul", "func(dst, x, y []float32)", "sets dst = x·y.")
+	s.each("dst x y", func(l loop) {
+		x, y := l.load("x"), l.load("y")
+		VMULPS(y, x, x)
+		l.store(x, "dst")
+	})
+	finish()
+
+	s.function("mulAdd", "func(dst, x, y []float32)", "sets dst += x·y.")
+	s.each("dst x y", func(l loop) {
+		x, y, d := l.load("x"), l.load("y"), l.load("dst")
+		VFMADD231PS(y, x, d)
+		l.store(d, "dst")
+	})
+	finish()
+
+	s.function("scale", "func(dst []float32, alpha float32, x []float32)", "sets dst = alpha·x.")
+	alpha = s.broadcast("alpha")
+	s.each("dst x", func(l loop) {
+		x := l.load("x")
+		VMULPS(alpha, x, x)
+		l.store(x, "dst")
+	})
+	finish()
+
+	s.function("relu", "func(dst, x []float32)", "sets dst = max(0, x).")
+	zero := s.vector()
+	s.zero(zero)
+	s.each("dst x", func(l loop) {
+		x := l.load("x")
+		VMAXPS(zero, x, x) // the second operand, zero, unless x > 0
+		l.store(x, "dst")
+	})
+	finish()
+
+	s.function("reluGrad", "func(dst, g, x []float32)", "sets dst = g where x > 0 and 0 elsewhere.")
+	zero = s.vector()
+	s.zero(zero)
+	s.each("dst g x", func(l loop) {
+		x, g := l.load("x"), l.load("g")
+		if s.wide {
+			k := K()
+			VCMPPS(U8(30), zero, x, k) // x > 0, false with NaN
+			VMOVAPS_Z(g, k, g)
+		} else {
+			VCMPPS(U8(30), zero, x, x)
+			VANDPS(x, g, g)
+		}
+		l.store(g, "dst")
+	})
+	finish()
+
+	s.function("adam", "func(w, g, m, v []float32, decay, b1, c1, b2, c2, rate, root, eps float32)", "is one step of Adam: see adamStep.")
+	decay, b1, c1, b2 := s.broadcast("decay"), s.broadcast("b1"), s.broadcast("c1"), s.broadcast("b2")
+	c2, rate, root, eps := s.broadcast("c2"), s.broadcast("rate"), s.broadcast("root"), s.broadcast("eps")
+	s.each("w g m v", func(l loop) {
+		w, h, m := l.load("w"), l.load("g"), l.load("m")
+		VFMADD231PS(w, decay, h)
+		VMULPS(b1, m, m)
+		VFMADD231PS(h, c1, m)
+		l.store(m, "m")
+		VMULPS(h, h, h)
+		v := l.load("v")
+		VMULPS(b2, v, v)
+		VFMADD231PS(h, c2, v)
+		l.store(v, "v")
+		VSQRTPS(v, v)
+		VFMADD213PS(eps, root, v)
+		VMULPS(rate, m, m)
+		VDIVPS(v, m, m)
+		VSUBPS(m, w, w)
+		l.store(w, "w")
+	})
+	finish()
+}
