@@ -1,0 +1,70 @@
+package dataset_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/graph"
+)
+
+// realData returns the options that find real graphs: $CGC_DATA, or a folder beside the checkout.
+func realData(t *testing.T) dataset.Options {
+	t.Helper()
+	o := dataset.Environment()
+	o.Cache = "" // never fetch
+	if beside := filepath.Join("..", "..", "shared", "datasets"); len(o.Search) == 0 {
+		if _, err := os.Stat(beside); err == nil {
+			o.Search = []string{beside}
+		}
+	}
+	return o
+}
+
+func TestRealGraphs(t *testing.T) {
+	o := realData(t)
+	for _, want := range []struct {
+		name                                              string
+		nodes, edges, features, classes, train, val, test int
+		unlabelled, isolated                              int
+	}{
+		{"cora", 2708, 5278, 1433, 7, 140, 500, 1000, 0, 0},
+		{"citeseer", 3327, 4552, 3703, 6, 120, 500, 1000, 15, 48},
+		{"arxiv", 169343, 1157799, 200, 40, 90941, 29799, 48603, 0, 0},
+		{"amazon-photo", 7650, 119081, 745, 8, 160, 240, 7250, 0, 115},
+	} {
+		t.Run(want.name, func(t *testing.T) {
+			t.Parallel()
+			found := false
+			for _, s := range o.List() {
+				found = found || s.Name == want.name && s.Path != ""
+			}
+			if !found {
+				t.Skipf("%s is not in $CGC_DATA", want.name)
+			}
+			g, err := o.Open(t.Context(), want.name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := want
+			got.nodes, got.edges, got.features, got.classes = g.Nodes(), g.Edges(), g.Features(), g.Classes
+			got.train, got.val, got.test = len(g.Split.Train), len(g.Split.Val), len(g.Split.Test)
+			got.unlabelled, got.isolated = 0, 0
+			for i, y := range g.Y {
+				if y == graph.Unlabelled {
+					got.unlabelled++
+				}
+				if g.Adj.Indptr[i] == g.Adj.Indptr[i+1] {
+					got.isolated++
+				}
+			}
+			if got != want {
+				t.Errorf("got  %+v\nwant %+v", got, want)
+			}
+			if g.Adj.Data != nil {
+				t.Error("an unweighted graph has weights")
+			}
+		})
+	}
+}
