@@ -203,13 +203,12 @@ func (m *kernelMap) leadingDense(k int) *mat.Dense {
 	for i, v := range s.Data {
 		s.Data[i] = v * v
 	}
-	for i, a := range m.leader { // take the first out: then the order of the rest is theirs alone
-		for j, b := range m.leader {
-			s.Row(i)[j] -= a * b
-		}
-	}
 	values, vectors := eigen(s)
-	return columns(vectors, rank(values, k))
+	v := mat.NewDense(s.N, max(0, rank(values, k+1)-1))
+	for i := range v.Rows {
+		copy(v.Row(i), vectors.Row(i)[1:])
+	}
+	return v
 }
 
 // columns returns the first k columns of v.

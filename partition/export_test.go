@@ -1,0 +1,23 @@
+package partition
+
+import (
+	"context"
+
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// KernelProduct returns S·v for the rows of u, as Spectral computes it.
+func KernelProduct(ctx context.Context, u, v *mat.Dense) (*mat.Dense, error) {
+	var t, dst mat.Dense
+	m := newKernelMap(u)
+	if err := m.transposed(ctx, &t, v); err != nil {
+		return nil, err
+	}
+	return &dst, m.forward(ctx, &dst, &t)
+}
+
+// Leader returns the eigenvector of S that Spectral leaves out.
+func Leader(u *mat.Dense) []float64 { return newKernelMap(u).leader }
+
+// LeftSingular is step 1 of Spectral.
+func LeftSingular(x *mat.Dense, k int) *mat.Dense { return leftSingular(x, k) }

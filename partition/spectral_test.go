@@ -1,0 +1,241 @@
+package partition_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	gonum "gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/partition"
+	"github.com/graph-condensation/cgc/partition/partitiontest"
+)
+
+// centred returns x less its column means.
+func centred(x *mat.Dense) *mat.Dense {
+	c := x.Clone()
+	for j := range x.Cols {
+		mean := 0.0
+		for i := range x.Rows {
+			mean += float64(x.Row(i)[j]) / float64(x.Rows)
+		}
+		for i := range x.Rows {
+			c.Row(i)[j] = float32(float64(x.Row(i)[j]) - mean)
+		}
+	}
+	return c
+}
+
+// explicitMap is Z of the degree-2 kernel (u·v + c)², c = 2^-½, written out: a constant, the linear columns, the products of two.
+func explicitMap(u *mat.Dense) [][]float64 {
+	c := math.Sqrt(0.5)
+	z := make([][]float64, u.Rows)
+	for i := range z {
+		row := u.Row(i)
+		z[i] = []float64{c}
+		for _, v := range row {
+			z[i] = append(z[i], math.Sqrt(2*c)*float64(v))
+		}
+		for a := range row {
+			for b := a; b < len(row); b++ {
+				factor := math.Sqrt2
+				if a == b {
+					factor = 1
+				}
+				z[i] = append(z[i], factor*float64(row[a])*float64(row[b]))
+			}
+		}
+	}
+	return z
+}
+
+// explicitKernel is K = ZZᵀ and its degrees D = K·1.
+func explicitKernel(u *mat.Dense) (k [][]float64, degree []float64) {
+	z := explicitMap(u)
+	k, degree = make([][]float64, len(z)), make([]float64, len(z))
+	for i := range z {
+		k[i] = make([]float64, len(z))
+		for j := range z {
+			for a, v := range z[i] {
+				k[i][j] += v * z[j][a]
+			}
+			degree[i] += k[i][j]
+		}
+	}
+	return k, degree
+}
+
+// cut is the normalised cut Σ_g (1 − assoc(g,g)/assoc(g,all)) of the groups in K.
+func cut(k [][]float64, degree []float64, g partition.Groups) (sum float64) {
+	for _, rows := range g.All() {
+		var inner, volume float64
+		for _, i := range rows {
+			volume += degree[i]
+			for _, j := range rows {
+				inner += k[i][j]
+			}
+		}
+		sum += 1 - inner/volume
+	}
+	return sum
+}
+
+func TestKernelIsThePolynomial(t *testing.T) {
+	u := partitiontest.Mixture(15, 4, 2, 1)
+	k, _ := explicitKernel(u)
+	for i := range k {
+		for j := range k {
+			dot := math.Sqrt(0.5)
+			for a, v := range u.Row(i) {
+				dot += float64(v) * float64(u.Row(j)[a])
+			}
+			if math.Abs(k[i][j]-dot*dot) > 1e-12*k[i][i] {
+				t.Fatalf("explicit map gives K[%d,%d] = %v, (u·v+c)² is %v", i, j, k[i][j], dot*dot)
+			}
+		}
+	}
+}
+
+// The products that never form the map equal those with the map written out. u need not be orthonormal for that.
+func TestKernelProductEqualsExplicitMap(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		n := rapid.IntRange(1, 300).Draw(r, "n") // beyond one block of rows
+		d := rapid.IntRange(1, 24).Draw(r, "d")  // beyond one strip of columns
+		b := rapid.IntRange(1, 5).Draw(r, "b")
+		seed := rapid.Uint64().Draw(r, "seed")
+		random := rand.New(rand.NewPCG(seed, 1))
+		u, v := mat.NewDense(n, d), mat.NewDense(n, b)
+		for i := range u.Data {
+			u.Data[i] = float32(random.NormFloat64())
+		}
+		for i := range v.Data {
+			v.Data[i] = float32(random.NormFloat64())
+		}
+		got, err := partition.KernelProduct(t.Context(), u, v)
+		if err != nil {
+			r.Fatal(err)
+		}
+		k, degree := explicitKernel(u)
+		leader, total := partition.Leader(u), 0.0
+		for _, d := range degree {
+			total += d
+		}
+		for i := range n {
+			if want := math.Sqrt(degree[i] / total); math.Abs(leader[i]-want) > 1e-6*want { // float32 second moments
+				r.Fatalf("leading eigenvector: component %d is %v, want %v", i, leader[i], want)
+			}
+			for c := range b {
+				var want, size float64
+				for j := range n {
+					term := k[i][j] / math.Sqrt(degree[i]*degree[j]) * float64(v.Row(j)[c])
+					want += term
+					size += math.Abs(term)
+				}
+				// The terms are rounded to float32 a few times each; those of Z that cancel within one are of the size of S_ii.
+				size += k[i][i] / degree[i]
+				if diff := math.Abs(float64(got.Row(i)[c]) - want); diff > 1e-5*size {
+					r.Fatalf("row %d column %d: %v, by the explicit map %v", i, c, got.Row(i)[c], want)
+				}
+			}
+		}
+	})
+}
+
+func TestLeftSingular(t *testing.T) {
+	for _, size := range [][3]int{{20, 60, 5}, {200, 30, 7}, {50, 50, 10}, {40, 8, 20}, {9, 300, 20}} {
+		x := centred(partitiontest.Mixture(size[0], size[1], 12, 1))
+		u := partition.LeftSingular(x, size[2])
+		data := make([]float64, len(x.Data))
+		for i, v := range x.Data {
+			data[i] = float64(v)
+		}
+		var svd gonum.SVD
+		svd.Factorize(gonum.NewDense(x.Rows, x.Cols, data), gonum.SVDThin)
+		var want gonum.Dense
+		svd.UTo(&want)
+		r := 0
+		for values := svd.Values(nil); r < min(size[2], len(values)) && values[r] > 1e-5*values[0]; r++ {
+		}
+		if u.Cols != r {
+			t.Errorf("%d×%d: %d vectors, the rank within %d is %d", x.Rows, x.Cols, u.Cols, size[2], r)
+			continue
+		}
+		// Equal subspaces have equal projectors: ‖UᵀW‖² = r. Gram matrices are of float32 products.
+		overlap := 0.0
+		for a := range r {
+			for b := range r {
+				dot := 0.0
+				for i := range x.Rows {
+					dot += float64(u.Row(i)[a]) * want.At(i, b)
+				}
+				overlap += dot * dot
+			}
+		}
+		if math.Abs(overlap-float64(r)) > 1e-4*float64(r) {
+			t.Errorf("%d×%d: overlap %v of %d with the singular vectors", x.Rows, x.Cols, overlap, r)
+		}
+	}
+}
+
+// Both ways to the eigenvectors give groups as good as those of the definition step by step in float64, by the normalised cut that spectral
+// clustering relaxes, where U has k columns and where it has fewer; and better ones than chance.
+func TestSpectralCut(t *testing.T) {
+	for _, c := range []struct{ n, d, centres, k int }{{200, 40, 12, 12}, {60, 200, 6, 6}, {250, 3, 15, 12}} {
+		var explicit, dense, free, random float64
+		const runs = 4
+		for seed := range uint64(runs) {
+			x := partitiontest.Mixture(c.n, c.d, c.centres, seed)
+			k, degree := explicitKernel(partition.LeftSingular(centred(x), c.k))
+			m := partition.KMeans{Restarts: 10}
+			explicit += cut(k, degree, group(t, m, explicitEmbedding(k, degree, c.k), c.k, seed)) / runs
+			dense += cut(k, degree, group(t, partition.Spectral{KMeans: m, Dense: c.n}, x, c.k, seed)) / runs
+			g := group(t, partition.Spectral{KMeans: m, Dense: -1}, x, c.k, seed)
+			if g.Stats.Products == 0 {
+				t.Error("no product with the kernel map")
+			}
+			free += cut(k, degree, g) / runs
+			random += cut(k, degree, group(t, partition.Random{}, x, c.k, seed)) / runs
+		}
+		t.Logf("%d×%d, %d groups: normalised cut by the definition %.5f, dense %.5f, matrix-free %.5f, random %.5f", c.n, c.d, c.k, explicit, dense, free, random)
+		// The share of the distance to chance that local optima of k-means may cost, averaged over the runs.
+		slack := 0.05 * (random - explicit)
+		if slack <= 0 || dense > explicit+slack || free > explicit+slack {
+			t.Errorf("%d×%d, %d groups: normalised cut by the definition %v, dense %v, matrix-free %v, random %v", c.n, c.d, c.k, explicit, dense, free, random)
+		}
+	}
+}
+
+// explicitEmbedding has the eigenvectors 2 to count+1 of D^-½KD^-½ as columns.
+func explicitEmbedding(k [][]float64, degree []float64, count int) *mat.Dense {
+	n := len(k)
+	s := gonum.NewSymDense(n, nil)
+	for i := range n {
+		for j := range i + 1 {
+			s.SetSym(i, j, k[i][j]/math.Sqrt(degree[i]*degree[j]))
+		}
+	}
+	var e gonum.EigenSym
+	e.Factorize(s, true)
+	var vectors gonum.Dense
+	e.VectorsTo(&vectors)
+	rank := 0
+	for values := e.Values(nil); rank < count && values[n-2-rank] > 1e-9*values[n-2]; rank++ {
+	}
+	x := mat.NewDense(n, rank)
+	for i := range n {
+		for j := range rank {
+			x.Row(i)[j] = float32(vectors.At(i, n-2-j))
+		}
+	}
+	return x
+}
+
+func TestSpectralRefusesParameters(t *testing.T) {
+	_, err := partition.Spectral{KMeans: partition.KMeans{Restarts: -1}}.Partition(t.Context(), partitiontest.Mixture(9, 3, 2, 1), 2, rand.NewPCG(1, 2))
+	if err == nil || !strings.Contains(err.Error(), "-1 restarts") {
+		t.Errorf("error %v", err)
+	}
+}
