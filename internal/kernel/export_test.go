@@ -32,7 +32,7 @@ func (s Set) ReLUGrad(dst, g, x []float32)                { s.im.reluGrad(dst, g
 
 func (s Set) AdamStep(w, g, m, v []float32, lr, b1, b2, eps, decay float64, t int) {
 	step := newAdamStep(lr, b1, b2, eps, decay, t)
-	s.im.adam(w, g, m, v, &step)
+	s.im.adam(w, g, m, v, step)
 }
 
 func (s Set) Transpose(dst []float32, ldd int, src []float32, lds, rows, columns int) {
@@ -52,14 +52,14 @@ func (s Set) Nearest(nearest []int32, dist []float32, x []float32, ldx, n, d int
 }
 
 func (s Set) Gather(dst []float32, ldd int, lo, hi int, indptr []int64, indices []int32, weights, left, right []float32, self float32, x []float32, ldx, d int) {
-	s.im.gatherRows(&gathering{
+	s.im.gatherRows(gathering{
 		dst: dst, ldd: ldd, lo: lo, count: hi - lo, indptr: indptr, indices: indices, weights: weights,
 		left: left, right: right, self: self, x: x, ldx: ldx, d: d,
 	})
 }
 
 func (s Set) GatherRows(dst []float32, ldd int, rows, position []int32, indptr []int64, indices []int32, weights, left, right []float32, self float32, x []float32, ldx, d int) {
-	s.im.gatherRows(&gathering{
+	s.im.gatherRows(gathering{
 		dst: dst, ldd: ldd, rows: rows, count: len(rows), position: position, indptr: indptr, indices: indices, weights: weights,
 		left: left, right: right, self: self, x: x, ldx: ldx, d: d,
 	})

@@ -14,7 +14,7 @@ func Gather(dst []float32, ldd int, lo, hi int, indptr []int64, indices []int32,
 		panic(fmt.Sprintf("kernel: rows %d to %d of %d", lo, hi, len(indptr)-1))
 	}
 	checkMatrix("the destination", len(dst), ldd, hi-lo, d)
-	best.gatherRows(&gathering{
+	best.gatherRows(gathering{
 		dst: dst, ldd: ldd, lo: lo, count: hi - lo, indptr: indptr, indices: indices, weights: weights,
 		left: left, right: right, self: self, x: x, ldx: ldx, d: d,
 	})
@@ -28,7 +28,7 @@ func GatherRows(dst []float32, ldd int, rows []int32, position []int32, indptr [
 	if len(rows) == 0 {
 		return
 	}
-	best.gatherRows(&gathering{
+	best.gatherRows(gathering{
 		dst: dst, ldd: ldd, rows: rows, count: len(rows), position: position, indptr: indptr, indices: indices, weights: weights,
 		left: left, right: right, self: self, x: x, ldx: ldx, d: d,
 	})
@@ -49,14 +49,14 @@ type gathering struct {
 	ldx, d               int
 }
 
-func (im *implementation) gatherRows(g *gathering) {
+func (im *implementation) gatherRows(g gathering) {
 	if g.count == 0 || g.d == 0 {
 		return
 	}
 	im.gather(g)
 }
 
-func gatherGeneric(g *gathering) {
+func gatherGeneric(g gathering) {
 	for r := range g.count {
 		i := g.lo + r
 		if g.rows != nil {
@@ -91,7 +91,7 @@ func gatherGeneric(g *gathering) {
 }
 
 // axpyRow adds w times the data of node j.
-func (g *gathering) axpyRow(out []float32, w float32, j int) {
+func (g gathering) axpyRow(out []float32, w float32, j int) {
 	if g.position != nil {
 		j = int(g.position[j])
 	}

@@ -31,7 +31,7 @@ type implementation struct {
 	copyPanel func(dst, src []float32, lds, rows, columns int)
 	transpose func(dst []float32, ldd int, src []float32, lds, rows, columns int) // dst[j·ldd+i] = src[i·lds+j]
 
-	gather func(g *gathering)
+	gather func(g gathering)
 	// closest folds a tile of products x·c (m rows of columns values) into the running minima: see nearest.go.
 	closest func(value []float32, index []int32, product, norms []float32, m int, first int32)
 
@@ -43,7 +43,7 @@ type implementation struct {
 	scale      func(dst []float32, alpha float32, x []float32)
 	relu       func(dst, x []float32)
 	reluGrad   func(dst, g, x []float32)
-	adam       func(w, g, m, v []float32, s *adamStep)
+	adam       func(w, g, m, v []float32, s adamStep)
 	maximum    func(x []float32) float32
 	expShifted func(dst, x []float32, shift float32) float32
 }

@@ -111,8 +111,8 @@ func closestWide(assembly func(value *float32, index *int32, product, norms *flo
 	}
 }
 
-func adamWide(assembly func(w, g, m, v []float32, decay, b1, c1, b2, c2, rate, root, eps float32)) func(w, g, m, v []float32, s *adamStep) {
-	return func(w, g, m, v []float32, s *adamStep) {
+func adamWide(assembly func(w, g, m, v []float32, decay, b1, c1, b2, c2, rate, root, eps float32)) func(w, g, m, v []float32, s adamStep) {
+	return func(w, g, m, v []float32, s adamStep) {
 		assembly(w, g, m, v, s.decay, s.b1, s.c1, s.b2, s.c2, s.rate, s.root, s.eps)
 	}
 }
@@ -148,11 +148,11 @@ var (
 		gather8AVX2, gather9AVX2, gather10AVX2, gather11AVX2, gather12AVX2, gather13AVX2, gather14AVX2}
 )
 
-func gatherAVX512(g *gathering) { gatherPanels(g, gathersAVX512[:], 16) }
-func gatherAVX2(g *gathering)   { gatherPanels(g, gathersAVX2[:], 8) }
+func gatherAVX512(g gathering) { gatherPanels(g, gathersAVX512[:], 16) }
+func gatherAVX2(g gathering)   { gatherPanels(g, gathersAVX2[:], 8) }
 
 // gatherPanels cuts the columns into panels of equal numbers of registers, as few as the loops allow.
-func gatherPanels(g *gathering, loops []rowGatherer, lanes int) {
+func gatherPanels(g gathering, loops []rowGatherer, lanes int) {
 	vectors := (g.d + lanes - 1) / lanes
 	panels := (vectors + len(loops) - 1) / len(loops)
 	width := (vectors + panels - 1) / panels * lanes

@@ -91,7 +91,7 @@ func AdamStep(w, g, m, v []float32, lr, b1, b2, eps, decay float64, t int) {
 		panic(fmt.Sprintf("kernel: step %d of Adam", t))
 	}
 	s := newAdamStep(lr, b1, b2, eps, decay, t)
-	best.adam(w, g, m, v, &s)
+	best.adam(w, g, m, v, s)
 }
 
 // adamStep holds the coefficients of a step: h = g + decay·w; m = b1·m + c1·h; v = b2·v + c2·h²; w −= rate·m / (√v·root + eps).
@@ -161,28 +161,30 @@ func scaleGeneric(dst []float32, alpha float32, x []float32) {
 	}
 }
 
+// On bits, since choosing between integers takes no branch, and signs are not foreseen.
 func reluGeneric(dst, x []float32) {
 	x = x[:len(dst)]
 	for i, v := range x {
+		bits := math.Float32bits(v)
 		if !(v > 0) {
-			v = 0
+			bits = 0
 		}
-		dst[i] = v
+		dst[i] = math.Float32frombits(bits)
 	}
 }
 
 func reluGradGeneric(dst, g, x []float32) {
 	g, x = g[:len(dst)], x[:len(dst)]
 	for i, v := range x {
-		if v > 0 {
-			dst[i] = g[i]
-		} else {
-			dst[i] = 0
+		bits := math.Float32bits(g[i])
+		if !(v > 0) {
+			bits = 0
 		}
+		dst[i] = math.Float32frombits(bits)
 	}
 }
 
-func adamGeneric(w, g, m, v []float32, s *adamStep) {
+func adamGeneric(w, g, m, v []float32, s adamStep) {
 	g, m, v = g[:len(w)], m[:len(w)], v[:len(w)]
 	for i, x := range w {
 		h := g[i] + float32(s.decay*x)

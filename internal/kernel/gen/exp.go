@@ -81,7 +81,7 @@ func (s set) softmax() {
 		DATA(4*i, U32(math.Float32bits(float32(c))))
 	}
 	table := GP64()
-	LEAQ(NewDataAddr(NewStaticSymbol("exp" + s.suffix), 0), table)
+	LEAQ(NewDataAddr(NewStaticSymbol("exp"+s.suffix), 0), table)
 	constant := func(i int) Mem { return Mem{Base: table, Disp: 4 * i} }
 	shift := s.broadcast("shift")
 	sum := s.vector()

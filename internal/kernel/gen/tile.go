@@ -239,7 +239,7 @@ func (s set) closest() {
 		DATA(4*i, U32(uint32(i)))
 	}
 	iota := GP64()
-	LEAQ(NewDataAddr(NewStaticSymbol("iota" + s.suffix), 0), iota)
+	LEAQ(NewDataAddr(NewStaticSymbol("iota"+s.suffix), 0), iota)
 	first := s.vector()
 	bits, low := GP32(), XMM()
 	Load(Param("first"), bits)

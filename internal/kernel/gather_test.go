@@ -1,0 +1,159 @@
+package kernel_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/graph-condensation/cgc/internal/kernel"
+)
+
+// sparse makes a CSR matrix of n rows with 0 to most entries each, every third row empty.
+func sparse(random *rand.Rand, n, most int) (indptr []int64, indices []int32) {
+	indptr = []int64{0}
+	for i := range n {
+		if i%3 != 1 {
+			for range random.IntN(most + 1) {
+				indices = append(indices, int32(random.IntN(n)))
+			}
+		}
+		indptr = append(indptr, int64(len(indices)))
+	}
+	return indptr, indices
+}
+
+// gathered is the definition, for row i.
+func gathered(i int, indptr []int64, indices []int32, weights, left, right []float32, self float32, x []float32, d int) []float32 {
+	one := func(v []float32, i int) float64 {
+		if v == nil {
+			return 1
+		}
+		return float64(v[i])
+	}
+	sum := make([]float64, d)
+	for e := int(indptr[i]); e < int(indptr[i+1]); e++ {
+		j := int(indices[e])
+		for k := range sum {
+			sum[k] += one(weights, e) * one(right, j) * float64(x[j*d+k])
+		}
+	}
+	out := make([]float32, d)
+	for k := range out {
+		out[k] = float32(one(left, i) * (sum[k] + float64(self)*one(right, i)*float64(x[i*d+k])))
+	}
+	return out
+}
+
+func TestGatherIsTheSparseProduct(t *testing.T) {
+	each(t, func(t *testing.T, s kernel.Set) {
+		random := source()
+		n := 40
+		widths := []int{112, 224, 225, 256, 257, 300, 513}
+		for d := range 67 {
+			widths = append(widths, d)
+		}
+		for _, d := range widths {
+			for variant := range 16 {
+				most := []int{3, 40}[d%2] // both sides of the distance of prefetching
+				indptr, indices := sparse(random, n, most)
+				var weights, left, right []float32
+				if variant&1 != 0 {
+					weights = whole(random, len(indices))
+				}
+				if variant&2 != 0 {
+					left = whole(random, n)
+				}
+				if variant&4 != 0 {
+					right = whole(random, n)
+				}
+				self := float32(variant&8) / 4
+				what := fmt.Sprintf("d=%d weights=%t left=%t right=%t self=%g", d, weights != nil, left != nil, right != nil, self)
+				xv := whole(random, n*d)
+				x, checkX := matrix(xv, n, d, d+5)
+				lo, hi := variant%5, n-variant%7
+				dst, check := matrix(make([]float32, (hi-lo)*d), hi-lo, d, d+3)
+				for i := range dst {
+					dst[i] = nan // whatever was there
+				}
+				s.Gather(dst, d+3, lo, hi, indptr, indices, weights, left, right, self, x, d+5, d)
+				for i := lo; i < hi; i++ {
+					want := gathered(i, indptr, indices, weights, left, right, self, xv, d)
+					if got := dst[(i-lo)*(d+3):][:d]; !slices.Equal(got, want) {
+						t.Fatalf("%s: row %d is %v, want %v", what, i, got, want)
+					}
+				}
+				check(t, what)
+				checkX(t, what)
+
+				// A list of rows, some twice, and data at other places: the same values.
+				rows := []int32{39, 0, 0, 1, 7, 4, 22, 23, 1}
+				position := make([]int32, n)
+				moved := make([]float32, len(xv))
+				for i, p := range random.Perm(n) {
+					position[i] = int32(p)
+					copy(moved[p*d:][:d], xv[i*d:][:d])
+				}
+				dst, check = matrix(make([]float32, len(rows)*d), len(rows), d, d+3)
+				s.GatherRows(dst, d+3, rows, position, indptr, indices, weights, left, right, self, moved, d, d)
+				for r, i := range rows {
+					want := gathered(int(i), indptr, indices, weights, left, right, self, xv, d)
+					if got := dst[r*(d+3):][:d]; !slices.Equal(got, want) {
+						t.Fatalf("%s: listed row %d is %v, want %v", what, i, got, want)
+					}
+				}
+				check(t, what)
+			}
+		}
+	})
+}
+
+// Rows that no edge of the list touches may have any position: the data there are never read.
+func TestGatherRowsNeedsOnlyTouchedPositions(t *testing.T) {
+	each(t, func(t *testing.T, s kernel.Set) {
+		indptr, indices := []int64{0, 2, 4, 6}, []int32{1, 2, 0, 2, 0, 1}
+		x := []float32{1, 2} // of nodes 1 and 2
+		dst := []float32{nan}
+		s.GatherRows(dst, 1, []int32{0}, []int32{math.MinInt32, 0, 1}, indptr, indices, nil, nil, nil, 0, x, 1, 1)
+		if dst[0] != 3 {
+			t.Errorf("got %g, want 3", dst[0])
+		}
+	})
+}
+
+func TestGatherSplitChangesNoBit(t *testing.T) {
+	each(t, func(t *testing.T, s kernel.Set) {
+		random := source()
+		n, d := 100, 301
+		indptr, indices := sparse(random, n, 30)
+		weights, left, right, x := normal(random, len(indices)), normal(random, n), normal(random, n), normal(random, n*d)
+		all := make([]float32, n*d)
+		s.Gather(all, d, 0, n, indptr, indices, weights, left, right, 0.3, x, d, d)
+		split := make([]float32, n*d)
+		for lo, step := 0, 1; lo < n; lo, step = lo+step, step+3 {
+			hi := min(lo+step, n)
+			for j := 0; j < d; j += 50 {
+				s.Gather(split[lo*d+j:], d, lo, hi, indptr, indices, weights, left, right, 0.3, x[j:], d, min(50, d-j))
+			}
+		}
+		if !sameBits(all, split) {
+			t.Errorf("splitting changes element %d", firstDifference(all, split, 0))
+		}
+		rows := make([]int32, n)
+		for i := range rows {
+			rows[i] = int32(i)
+		}
+		s.GatherRows(split, d, rows, nil, indptr, indices, weights, left, right, 0.3, x, d, d)
+		if !sameBits(all, split) {
+			t.Errorf("a list of the rows changes element %d", firstDifference(all, split, 0))
+		}
+		// Sums of at most 31 terms, each a product of four normal values: a few hundred at most, with relative error 33·2⁻²⁴.
+		for i := range n {
+			want := gathered(i, indptr, indices, weights, left, right, 0.3, x, d)
+			if k := firstDifference(all[i*d:][:d], want, 1e-3); k >= 0 {
+				t.Fatalf("row %d, column %d is %g, want %g", i, k, all[i*d+k], want[k])
+			}
+		}
+	})
+}

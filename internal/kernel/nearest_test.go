@@ -1,0 +1,103 @@
+package kernel_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/graph-condensation/cgc/internal/kernel"
+)
+
+func squaredNorms(x []float32, n, d int) []float32 {
+	out := make([]float32, n)
+	for i := range out {
+		for _, v := range x[i*d : (i+1)*d] {
+			out[i] += v * v
+		}
+	}
+	return out
+}
+
+// closest is the definition.
+func closest(x, centres []float32, n, d, k int) (nearest []int32, dist []float32) {
+	for i := range n {
+		at, least := int32(-1), 0.0
+		for j := range k {
+			var sum float64
+			for p := range d {
+				v := float64(x[i*d+p]) - float64(centres[j*d+p])
+				sum += v * v
+			}
+			if at < 0 || sum < least {
+				at, least = int32(j), sum
+			}
+		}
+		nearest, dist = append(nearest, at), append(dist, float32(least))
+	}
+	return nearest, dist
+}
+
+func TestNearest(t *testing.T) {
+	each(t, func(t *testing.T, s kernel.Set) {
+		random := source()
+		rows, columns := s.Tile()
+		for _, n := range []int{0, 1, rows - 1, rows, rows + 1, s.Height() + 1} {
+			for _, k := range []int{1, 2, 15, 16, 17, columns - 1, columns, columns + 1, 2*columns + 3, 100} {
+				for _, d := range []int{0, 1, 2, 7, s.Depth() + 1} {
+					what := fmt.Sprintf("n=%d k=%d d=%d", n, k, d)
+					xv, cv := whole(random, n*d), whole(random, k*d) // few different values where d is small: many ties
+					norms := squaredNorms(cv, k, d)
+					x, checkX := matrix(xv, n, d, d+3)
+					c, checkC := matrix(cv, k, d, d+1)
+					dist, checkDist := guarded(make([]float32, n))
+					nearest := make([]int32, n)
+					s.Nearest(nearest, dist, x, d+3, n, d, c, d+1, k, norms)
+					wantNearest, wantDist := closest(xv, cv, n, d, k)
+					if !slices.Equal(nearest, wantNearest) {
+						t.Fatalf("%s: nearest %v, want %v", what, nearest, wantNearest)
+					}
+					if !slices.Equal(dist, wantDist) {
+						t.Fatalf("%s: distances %v, want %v", what, dist, wantDist)
+					}
+					checkX(t, what)
+					checkC(t, what)
+					checkDist(t, what)
+				}
+			}
+		}
+	})
+}
+
+func TestNearestSplitChangesNoBit(t *testing.T) {
+	each(t, func(t *testing.T, s kernel.Set) {
+		random := source()
+		n, k, d := 2*s.Height()+7, 61, 33
+		x, c := normal(random, n*d), normal(random, k*d)
+		norms := squaredNorms(c, k, d)
+		nearest, dist := make([]int32, n), make([]float32, n)
+		s.Nearest(nearest, dist, x, d, n, d, c, d, k, norms)
+		for lo, step := 0, 1; lo < n; lo, step = lo+step, step*2 {
+			rows := min(step, n-lo)
+			part, partDist := make([]int32, rows), make([]float32, rows)
+			s.Nearest(part, partDist, x[lo*d:], d, rows, d, c, d, k, norms)
+			if !slices.Equal(part, nearest[lo:lo+rows]) || !sameBits(partDist, dist[lo:lo+rows]) {
+				t.Errorf("rows %d to %d change when split off", lo, lo+rows)
+			}
+		}
+		// Squared distances of about 2·33, whose terms are rounded to a relative 2⁻²⁴ some 33 times.
+		_, want := closest(x, c, n, d, k)
+		if i := firstDifference(dist, want, 1e-3); i >= 0 {
+			t.Errorf("distance %d is %g, want %g", i, dist[i], want[i])
+		}
+	})
+}
+
+func TestNearestOfNaNIsTheFirst(t *testing.T) {
+	each(t, func(t *testing.T, s kernel.Set) {
+		nearest, dist := []int32{-1, -1}, make([]float32, 2)
+		s.Nearest(nearest, dist, []float32{nan, 5}, 1, 2, 1, []float32{1, 4, 9}, 1, 3, []float32{1, 16, 81})
+		if nearest[0] != 0 || nearest[1] != 1 || dist[1] != 1 {
+			t.Errorf("got %v, %v", nearest, dist)
+		}
+	})
+}
