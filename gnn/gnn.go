@@ -1,0 +1,138 @@
+// Package gnn trains graph neural networks on small graphs and tests them on large ones: two layers, 256 hidden units, as in §4.1
+// of the paper.
+//
+// A Target is the original graph, prepared once. Train trains a Model on a Sample, most often a condensed graph, chooses the epoch by
+// the accuracy on the target's validation nodes, and only then reads the labels of its test nodes, once.
+//
+// Everything is full batch. Training keeps a few matrices of nodes × hidden for the sample. The target is passed layer by layer and
+// in blocks of rows: what is kept for each of its nodes is features, and logits for each filter, never hidden units.
+//
+// Left out: sampling of neighbours, deeper models, models with more than one graph, and edge features.
+package gnn
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/graph-condensation/cgc/autodiff"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Model is a kind of GNN; its weights are kept apart, in a Trained. The models of this package are those of All.
+type Model interface {
+	// Name is what Parse takes: gcn, sgc, …
+	Name() string
+
+	// shapes lists the parameters, in the order in which the other methods get them.
+	shapes(features, hidden, classes int) []shape
+	// prepare does what is done once for all epochs on a sample.
+	prepare(ctx context.Context, s *Sample, dropout float64) (pass, error)
+	// logits returns what the model finds for the rows of v, in their order. The result is memory of w.
+	logits(ctx context.Context, v *view, w *workspace, parameters []*mat.Dense) (*mat.Dense, error)
+}
+
+// pass is the forward pass of training: it returns the logits of all nodes of the sample, with dropout drawn from src.
+type pass func(t *autodiff.Tape, parameters []*autodiff.Var, src rand.Source) *autodiff.Var
+
+// shape is the shape of a parameter. A bias is one row and starts at zero.
+type shape struct {
+	rows, cols int
+	bias       bool
+}
+
+// All returns the models, in the order of the paper's table 5.
+func All() []Model { return []Model{SGC(), GCN(), SAGE(), APPNP(), Cheby()} }
+
+// Parse returns the model of the given name, in any case of letters.
+func Parse(name string) (Model, error) {
+	var names []string
+	for _, m := range All() {
+		if strings.EqualFold(m.Name(), name) {
+			return m, nil
+		}
+		names = append(names, m.Name())
+	}
+	return nil, fmt.Errorf("gnn: no model %q, want one of %s", name, strings.Join(names, ", "))
+}
+
+// Sample is what a model is trained on.
+type Sample struct {
+	// Adj is A′: symmetric and without self-loops, which normalisation adds. nil means no edges: A′ = I.
+	Adj *mat.CSR
+	// X is X′, dense or sparse.
+	X mat.Matrix
+	// Y is the class of each node in [0, Classes). Labels of nodes that are not in Rows are not read.
+	Y []int32
+	// Classes is the number of classes c, of the target too.
+	Classes int
+	// Rows lists the nodes whose labels are learnt. nil means all.
+	Rows []int32
+}
+
+func (s *Sample) validate() error {
+	n, d := s.X.Dims()
+	switch {
+	case n == 0 || d == 0:
+		return fmt.Errorf("gnn: sample of %d nodes with %d features, want at least 1 of each", n, d)
+	case len(s.Y) != n:
+		return fmt.Errorf("gnn: %d labels for %d nodes of the sample", len(s.Y), n)
+	case s.Adj != nil && (s.Adj.Rows != n || s.Adj.Cols != n):
+		return fmt.Errorf("gnn: adjacency %d×%d for %d nodes of the sample", s.Adj.Rows, s.Adj.Cols, n)
+	case s.Rows != nil && len(s.Rows) == 0:
+		return fmt.Errorf("gnn: no node of the sample to learn from (0 rows), want at least 1")
+	}
+	check := func(i int32) error {
+		if i < 0 || int(i) >= n {
+			return fmt.Errorf("gnn: row %d of the sample, want 0 to %d", i, n-1)
+		}
+		if y := s.Y[i]; y < 0 || int(y) >= s.Classes {
+			return fmt.Errorf("gnn: label %d of node %d of the sample, want 0 to %d", y, i, s.Classes-1)
+		}
+		return nil
+	}
+	for _, i := range s.Rows {
+		if err := check(i); err != nil {
+			return err
+		}
+	}
+	if s.Rows == nil {
+		for i := range n {
+			if err := check(int32(i)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// labels returns the labels that are learnt, in the order of Rows.
+func (s *Sample) labels() []int32 {
+	if s.Rows == nil {
+		return s.Y
+	}
+	y := make([]int32, len(s.Rows))
+	for r, i := range s.Rows {
+		y[r] = s.Y[i]
+	}
+	return y
+}
+
+// initial returns parameters as training starts with them: weights by Glorot and Bengio (2010), uniform in ±√(6/(rows+cols)); biases zero.
+func initial(shapes []shape, src rand.Source) []*mat.Dense {
+	random := rand.New(src)
+	parameters := make([]*mat.Dense, len(shapes))
+	for i, s := range shapes {
+		p := mat.NewDense(s.rows, s.cols)
+		if !s.bias {
+			limit := math.Sqrt(6 / float64(s.rows+s.cols))
+			for j := range p.Data {
+				p.Data[j] = float32(limit * (2*random.Float64() - 1))
+			}
+		}
+		parameters[i] = p
+	}
+	return parameters
+}

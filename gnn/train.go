@@ -1,0 +1,146 @@
+package gnn
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/graph-condensation/cgc/autodiff"
+	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Result is the account of a training.
+type Result struct {
+	// Model is the name of the model.
+	Model string `json:"model"`
+	// Validation and Test are the accuracies in percent of the weights after epoch Epoch, the first with the best Validation.
+	Validation float64 `json:"validation"`
+	Test       float64 `json:"test"`
+	Epoch      int     `json:"epoch"`
+	// ValidateEvery is the number of epochs from one validation to the next.
+	ValidateEvery int `json:"validate_every"`
+	// Losses holds the training loss, with dropout, before each step.
+	Losses []float32 `json:"-"`
+	// Accuracies holds the validation accuracy in percent at each validation.
+	Accuracies []float64 `json:"-"`
+	// Seconds is the time taken by all of it.
+	Seconds float64 `json:"seconds"`
+	// Trained holds the weights that Validation and Test are of.
+	Trained *Trained `json:"-"`
+}
+
+// Train trains a model on s by Adam (Kingma and Ba 2015; β 0.9 and 0.999, ε 10⁻⁸) on the mean cross entropy of the sample's
+// nodes, full batch, and returns what the epoch of best validation accuracy on t came to. The labels of t's test nodes are
+// read after the last epoch, once.
+//
+// Weights and dropout are drawn from src: the same seed gives the same bytes for any number of threads. It stops within an epoch
+// when ctx is done. The sample is not changed.
+func Train(ctx context.Context, m Model, s *Sample, t *Target, config Config, src rand.Source) (*Result, error) {
+	start := time.Now()
+	if err := config.Validate(); err != nil {
+		return nil, err
+	}
+	if err := t.accept(s); err != nil {
+		return nil, err
+	}
+	_, features := s.X.Dims()
+	parameters := initial(m.shapes(features, config.Hidden, s.Classes), src)
+	forward, err := m.prepare(ctx, s, config.Dropout)
+	if err != nil {
+		return nil, err
+	}
+	result := &Result{Model: m.Name(), Validation: -1, ValidateEvery: config.cadence(t.nodes)}
+	best := make([]*mat.Dense, len(parameters))
+	for i, p := range parameters {
+		best[i] = mat.NewDense(p.Dims())
+	}
+	var (
+		tape    = autodiff.NewTape()
+		targets = autodiff.OneHot(s.labels(), s.Classes)
+		steps   = newAdam(parameters)
+		vars    = make([]*autodiff.Var, len(parameters))
+		w       workspace
+	)
+	for epoch := 1; epoch <= config.Epochs; epoch++ {
+		tape.Reset()
+		for i, p := range parameters {
+			vars[i] = tape.Var(p)
+		}
+		logits := forward(tape, vars, src)
+		if s.Rows != nil {
+			logits = tape.Rows(logits, s.Rows)
+		}
+		loss := tape.CrossEntropy(logits, tape.Var(targets))
+		gradients := tape.Grad(loss, vars...)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		value := loss.Value.Data[0]
+		if math.IsNaN(float64(value)) {
+			return nil, fmt.Errorf("gnn: loss of %s is not a number in epoch %d", m.Name(), epoch)
+		}
+		rate := config.LearningRate
+		if epoch > config.Epochs/2 {
+			rate *= config.Drop
+		}
+		steps.step(parameters, gradients, rate, config.WeightDecay)
+		result.Losses = append(result.Losses, value)
+
+		if epoch%result.ValidateEvery != 0 && epoch != config.Epochs {
+			continue
+		}
+		found, err := m.logits(ctx, t.validation, &w, parameters)
+		if err != nil {
+			return nil, err
+		}
+		accuracy := Accuracy(found, t.labels)
+		result.Accuracies = append(result.Accuracies, accuracy)
+		if accuracy > result.Validation {
+			result.Validation, result.Epoch = accuracy, epoch
+			for i, p := range parameters {
+				copy(best[i].Data, p.Data)
+			}
+		}
+		if config.Progress != nil {
+			config.Progress(epoch, float64(value), accuracy)
+		}
+	}
+	found, err := m.logits(ctx, t.test, &w, best)
+	if err != nil {
+		return nil, err
+	}
+	result.Test = Accuracy(found, t.testLabels())
+	result.Trained = &Trained{Model: m, Parameters: best}
+	result.Seconds = time.Since(start).Seconds()
+	return result, nil
+}
+
+// adam holds the moments of Adam for a list of parameters.
+type adam struct {
+	first, second []*mat.Dense
+	steps         int
+}
+
+func newAdam(parameters []*mat.Dense) *adam {
+	a := &adam{}
+	for _, p := range parameters {
+		a.first = append(a.first, mat.NewDense(p.Dims()))
+		a.second = append(a.second, mat.NewDense(p.Dims()))
+	}
+	return a
+}
+
+// step changes the parameters by one step along their gradients.
+func (a *adam) step(parameters []*mat.Dense, gradients []*autodiff.Var, rate, decay float64) {
+	a.steps++
+	for i, p := range parameters {
+		g, m, v := gradients[i].Value.Data, a.first[i].Data, a.second[i].Data
+		parallel.For(len(p.Data), 1<<14, func(lo, hi int) {
+			kernel.AdamStep(p.Data[lo:hi], g[lo:hi], m[lo:hi], v[lo:hi], rate, 0.9, 0.999, 1e-8, decay, a.steps)
+		})
+	}
+}
