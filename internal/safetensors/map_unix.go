@@ -1,0 +1,16 @@
+//go:build unix
+
+package safetensors
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// mapFile maps a file privately: pages are read when touched, and a page that is written to becomes the process's own.
+func mapFile(f *os.File, size int64) ([]byte, error) {
+	return unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE)
+}
+
+func unmapFile(b []byte) error { return unix.Munmap(b) }

@@ -1,0 +1,140 @@
+package safetensors
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"unsafe"
+)
+
+// File is an open safetensors file. Its methods may be used by several goroutines at once.
+type File struct {
+	// Metadata is the header's map of strings; nil if there is none.
+	Metadata map[string]string
+
+	file    *os.File
+	mapped  []byte // the whole file; nil if it could not be mapped
+	start   int64  // of the data
+	tensors []Info
+}
+
+// Open opens and checks the file. Errors from its contents name the file and what is wrong.
+func Open(path string) (*File, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{file: file}
+	if err := f.readHeader(); err != nil {
+		file.Close()
+		return nil, fmt.Errorf("safetensors: %s: %w", path, err)
+	}
+	return f, nil
+}
+
+func (f *File) readHeader() error {
+	info, err := f.file.Stat()
+	if err != nil {
+		return err
+	}
+	var start [8]byte
+	if _, err := f.file.ReadAt(start[:], 0); err != nil && err != io.EOF {
+		return err
+	}
+	length, err := headerLength(binary.LittleEndian.Uint64(start[:]), info.Size())
+	if err != nil {
+		return err
+	}
+	header := make([]byte, length)
+	if _, err := f.file.ReadAt(header, 8); err != nil {
+		return err
+	}
+	f.start = 8 + length
+	if f.tensors, f.Metadata, err = parseHeader(header, info.Size()-f.start); err != nil {
+		return err
+	}
+	if mapped, err := mapFile(f.file, info.Size()); err == nil {
+		f.mapped = mapped // else tensors are read when they are asked for
+	}
+	return nil
+}
+
+// Close closes the file. Slices that were used in place must not be touched afterwards.
+func (f *File) Close() error {
+	if f.mapped != nil {
+		if err := unmapFile(f.mapped); err != nil {
+			return err
+		}
+		f.mapped = nil
+	}
+	return f.file.Close()
+}
+
+// Tensors returns the tensors in the order of their places.
+func (f *File) Tensors() []Info { return slices.Clone(f.tensors) }
+
+// Find returns the tensor of that name, and whether there is one.
+func (f *File) Find(name string) (Info, bool) {
+	i := slices.IndexFunc(f.tensors, func(t Info) bool { return t.Name == name })
+	if i < 0 {
+		return Info{}, false
+	}
+	return f.tensors[i], true
+}
+
+// Reader returns the raw bytes of a tensor of this file.
+func (f *File) Reader(t Info) io.Reader {
+	return io.NewSectionReader(f.file, f.start+t.Begin, t.End-t.Begin)
+}
+
+// Slice returns the elements of the tensor of that name, whose type must be that of E. Where the file is mapped and the tensor
+// aligned, the slice is the file's memory: reading it reads the file, changing it changes only this process's copy of a
+// page, and it lives until Close. Otherwise it is read into new memory.
+func Slice[E Element](f *File, name string) ([]E, error) {
+	t, ok := f.Find(name)
+	if !ok {
+		return nil, fmt.Errorf("safetensors: %s: no tensor %q", f.file.Name(), name)
+	}
+	if types := dtypes[E](); !slices.Contains(types, t.DType) {
+		return nil, fmt.Errorf("safetensors: %s: tensor %q is %s, want %s", f.file.Name(), name, t.DType, types[0])
+	}
+	n := t.Len()
+	if n == 0 {
+		return []E{}, nil
+	}
+	if f.mapped != nil && littleEndian() {
+		first := unsafe.Pointer(&f.mapped[f.start+t.Begin])
+		if uintptr(first)%unsafe.Alignof(*new(E)) == 0 {
+			return unsafe.Slice((*E)(first), n), nil
+		}
+	}
+	s := make([]E, n)
+	raw := bytesOf(s)
+	if _, err := f.file.ReadAt(raw, f.start+t.Begin); err != nil {
+		return nil, fmt.Errorf("safetensors: %s: reading tensor %q: %w", f.file.Name(), name, err)
+	}
+	if !littleEndian() {
+		swap(raw, t.DType.Size())
+	}
+	return s, nil
+}
+
+// littleEndian says whether this machine's numbers are as the file's.
+func littleEndian() bool { return binary.NativeEndian.Uint16([]byte{1, 0}) == 1 }
+
+// swap reverses the bytes of each element.
+func swap(raw []byte, size int) {
+	for e := range slices.Chunk(raw, size) {
+		slices.Reverse(e)
+	}
+}
+
+// bytesOf returns the memory of s.
+func bytesOf[E Element](s []E) []byte {
+	if len(s) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
+}

@@ -1,0 +1,194 @@
+// Package safetensors reads and writes the safetensors container: eight bytes with the length of a JSON header, little-endian; the
+// header, which gives type, shape and place of each tensor and a map of strings under __metadata__; then the tensors' raw
+// numbers, little-endian, in C order. The format is described at https://github.com/huggingface/safetensors.
+//
+// A file on disk is mapped into memory where the system allows it, so that a large tensor is used in place.
+package safetensors
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// DType is the type of a tensor's elements, by its name in the header.
+type DType string
+
+// The types of elements.
+const (
+	F64  DType = "F64"
+	F32  DType = "F32"
+	F16  DType = "F16"
+	BF16 DType = "BF16"
+	I64  DType = "I64"
+	I32  DType = "I32"
+	I16  DType = "I16"
+	I8   DType = "I8"
+	U64  DType = "U64"
+	U32  DType = "U32"
+	U16  DType = "U16"
+	U8   DType = "U8"
+	Bool DType = "BOOL"
+)
+
+// Size returns the bytes of an element, or 0 if the type is not known.
+func (d DType) Size() int {
+	switch d {
+	case F64, I64, U64:
+		return 8
+	case F32, I32, U32:
+		return 4
+	case F16, BF16, I16, U16:
+		return 2
+	case I8, U8, Bool:
+		return 1
+	}
+	return 0
+}
+
+// Element is a Go type that a tensor's elements can have. A uint16 stands for U16, F16 and BF16, a uint8 for U8 and BOOL.
+type Element interface {
+	float64 | float32 | int64 | int32 | int16 | int8 | uint64 | uint32 | uint16 | uint8
+}
+
+// dtypes returns the types that are stored as E, the plain one first.
+func dtypes[E Element]() []DType {
+	var e E
+	switch any(e).(type) {
+	case float64:
+		return []DType{F64}
+	case float32:
+		return []DType{F32}
+	case int64:
+		return []DType{I64}
+	case int32:
+		return []DType{I32}
+	case int16:
+		return []DType{I16}
+	case int8:
+		return []DType{I8}
+	case uint64:
+		return []DType{U64}
+	case uint32:
+		return []DType{U32}
+	case uint16:
+		return []DType{U16, F16, BF16}
+	}
+	return []DType{U8, Bool}
+}
+
+// Info describes a tensor in a file.
+type Info struct {
+	Name  string
+	DType DType
+	Shape []int
+	// Begin and End are the tensor's place, in bytes from the end of the header.
+	Begin, End int64
+}
+
+// Len returns the number of elements.
+func (t Info) Len() int { return int(t.End-t.Begin) / t.DType.Size() }
+
+const (
+	// maxHeader bounds the header, as the reference implementation does: a larger length is that of some other file.
+	maxHeader = 100 << 20
+	metadata  = "__metadata__"
+)
+
+// headerLength checks the first eight bytes of a file of the given size.
+func headerLength(length uint64, size int64) (int64, error) {
+	if size < 8 || length > uint64(size-8) || length > maxHeader || length < 2 {
+		return 0, fmt.Errorf("not a safetensors file: header of %d bytes in a file of %d, want 2 to %d", length, size, max(0, min(size-8, maxHeader)))
+	}
+	return int64(length), nil
+}
+
+// parseHeader reads the header of a file with dataSize bytes behind it. Tensors are sorted by their place; they lie within the data and
+// do not overlap, and each is as long as its type and shape say.
+func parseHeader(header []byte, dataSize int64) (tensors []Info, meta map[string]string, err error) {
+	var entries map[string]json.RawMessage
+	if err := json.Unmarshal(header, &entries); err != nil {
+		return nil, nil, fmt.Errorf("header is not a JSON object: %w", err)
+	}
+	for name, raw := range entries {
+		if name == metadata {
+			if err := json.Unmarshal(raw, &meta); err != nil {
+				return nil, nil, fmt.Errorf("header: %s is not a map of strings: %w", metadata, err)
+			}
+			continue
+		}
+		t, err := parseInfo(name, raw, dataSize)
+		if err != nil {
+			return nil, nil, fmt.Errorf("header: tensor %.100q: %w", name, err)
+		}
+		tensors = append(tensors, t)
+	}
+	slices.SortFunc(tensors, func(a, b Info) int {
+		if a.Begin != b.Begin {
+			return int(min(1, max(-1, a.Begin-b.Begin)))
+		}
+		if a.End != b.End {
+			return int(min(1, max(-1, a.End-b.End))) // empty ones share their place
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	for i := 1; i < len(tensors); i++ {
+		if a, b := tensors[i-1], tensors[i]; b.Begin < a.End {
+			return nil, nil, fmt.Errorf("header: tensors %.100q and %.100q overlap at byte %d", a.Name, b.Name, b.Begin)
+		}
+	}
+	return tensors, meta, nil
+}
+
+func parseInfo(name string, raw []byte, dataSize int64) (Info, error) {
+	var entry struct {
+		DType   DType   `json:"dtype"`
+		Shape   []int64 `json:"shape"`
+		Offsets []int64 `json:"data_offsets"`
+	}
+	if err := json.Unmarshal(raw, &entry); err != nil {
+		return Info{}, err
+	}
+	if entry.DType.Size() == 0 {
+		return Info{}, fmt.Errorf("dtype %.20q is not known", entry.DType)
+	}
+	if len(entry.Offsets) != 2 {
+		return Info{}, fmt.Errorf("%d data_offsets, want 2", len(entry.Offsets))
+	}
+	t := Info{Name: name, DType: entry.DType, Begin: entry.Offsets[0], End: entry.Offsets[1]}
+	if t.Begin < 0 || t.End < t.Begin || t.End > dataSize {
+		return Info{}, fmt.Errorf("data_offsets %d to %d, want them ascending within 0 to %d", t.Begin, t.End, dataSize)
+	}
+	bytes, err := sizeOf(t.DType, entry.Shape)
+	if err != nil {
+		return Info{}, err
+	}
+	if bytes != t.End-t.Begin {
+		return Info{}, fmt.Errorf("%s %v takes %d bytes, and data_offsets %d to %d give it %d", t.DType, entry.Shape, bytes, t.Begin, t.End, t.End-t.Begin)
+	}
+	for _, s := range entry.Shape {
+		t.Shape = append(t.Shape, int(s))
+	}
+	return t, nil
+}
+
+// sizeOf returns the bytes of a tensor.
+func sizeOf(d DType, shape []int64) (int64, error) {
+	bytes := int64(d.Size())
+	for _, s := range shape {
+		if s < 0 {
+			return 0, fmt.Errorf("shape %v has a negative side", shape)
+		}
+		if s > 0 && bytes > math.MaxInt64/s {
+			return 0, fmt.Errorf("shape %v is too large", shape)
+		}
+		bytes *= s
+	}
+	if bytes > math.MaxInt/2 {
+		return 0, errors.New("tensor is larger than this machine can address")
+	}
+	return bytes, nil
+}

@@ -1,0 +1,292 @@
+package safetensors_test
+
+import (
+	"context"
+	"encoding/binary"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/graph-condensation/cgc/internal/safetensors"
+)
+
+func everyType() []safetensors.Tensor {
+	return []safetensors.Tensor{
+		{Name: "u8", Data: []uint8{1, 255, 3}},
+		{Name: "bool", DType: safetensors.Bool, Data: []uint8{1, 0}},
+		{Name: "f16", DType: safetensors.F16, Data: []uint16{0x3c00, 0xc000, 0x3555}},
+		{Name: "bf16", DType: safetensors.BF16, Data: []uint16{0x3f80}},
+		{Name: "i16", Data: []int16{-2, 2, -3}},
+		{Name: "u16", Data: []uint16{65535}},
+		{Name: "i8", Data: []int8{-128}},
+		{Name: "f32", Shape: []int{2, 3}, Data: []float32{1, 2, 3, 4, 5, 6.5}},
+		{Name: "i32", Data: []int32{-7, 7, 1}},
+		{Name: "u32", Data: []uint32{1 << 31}},
+		{Name: "f64", Shape: []int{}, Data: []float64{0.1}},
+		{Name: "i64", Data: []int64{-1 << 62}},
+		{Name: "u64", Data: []uint64{1 << 63}},
+		{Name: "none", Shape: []int{0, 4}, Data: []float32{}},
+	}
+}
+
+func write(t *testing.T, tensors []safetensors.Tensor) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "t.safetensors")
+	if err := safetensors.Write(t.Context(), path, map[string]string{"made": "here"}, tensors, nil); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func open(t *testing.T, path string) *safetensors.File {
+	t.Helper()
+	f, err := safetensors.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func equal[E safetensors.Element](t *testing.T, f *safetensors.File, want safetensors.Tensor) {
+	t.Helper()
+	got, err := safetensors.Slice[E](f, want.Name)
+	if err != nil {
+		t.Error(err)
+	} else if !slices.Equal(got, want.Data.([]E)) {
+		t.Errorf("%s is %v, want %v", want.Name, got, want.Data)
+	}
+	var e E
+	if len(got) > 0 && uintptr(unsafe.Pointer(&got[0]))%unsafe.Alignof(e) != 0 {
+		t.Errorf("%s is not aligned", want.Name)
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	f := open(t, write(t, everyType()))
+	if f.Metadata["made"] != "here" {
+		t.Errorf("metadata %v", f.Metadata)
+	}
+	for _, want := range everyType() {
+		switch want.Data.(type) {
+		case []float64:
+			equal[float64](t, f, want)
+		case []float32:
+			equal[float32](t, f, want)
+		case []int64:
+			equal[int64](t, f, want)
+		case []int32:
+			equal[int32](t, f, want)
+		case []int16:
+			equal[int16](t, f, want)
+		case []int8:
+			equal[int8](t, f, want)
+		case []uint64:
+			equal[uint64](t, f, want)
+		case []uint32:
+			equal[uint32](t, f, want)
+		case []uint16:
+			equal[uint16](t, f, want)
+		case []uint8:
+			equal[uint8](t, f, want)
+		}
+		info, _ := f.Find(want.Name)
+		if want.Shape != nil && !slices.Equal(info.Shape, want.Shape) {
+			t.Errorf("%s has shape %v, want %v", want.Name, info.Shape, want.Shape)
+		}
+	}
+	if _, err := safetensors.Slice[float32](f, "f64"); err == nil || !strings.Contains(err.Error(), `"f64" is F64, want F32`) {
+		t.Errorf("reading F64 as float32: %v", err)
+	}
+	if _, err := safetensors.Slice[float32](f, "absent"); err == nil {
+		t.Error("no error for a tensor that is not there")
+	}
+}
+
+func TestFileIsCanonical(t *testing.T) {
+	a, err := os.ReadFile(write(t, everyType()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(write(t, everyType()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(a, b) {
+		t.Error("equal tensors give different files")
+	}
+	if start := 8 + binary.LittleEndian.Uint64(a); start%64 != 0 {
+		t.Errorf("data starts at byte %d, want a multiple of 64", start)
+	}
+	f := open(t, write(t, everyType()))
+	end := int64(0)
+	for _, info := range f.Tensors() {
+		if info.Begin != end {
+			t.Errorf("tensor %s begins at %d, want %d: the format allows no gap", info.Name, info.Begin, end)
+		}
+		end = info.End
+	}
+}
+
+func TestMappedPagesArePrivate(t *testing.T) {
+	path := write(t, everyType())
+	x, err := safetensors.Slice[float32](open(t, path), "f32")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x[0] = 99
+	again, err := safetensors.Slice[float32](open(t, path), "f32")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again[0] != 1 {
+		t.Errorf("a change in memory reached the file: %v", again[0])
+	}
+}
+
+func TestWriteIsAtomic(t *testing.T) {
+	big := []safetensors.Tensor{{Name: "x", Data: make([]float32, 1<<20)}}
+	path := write(t, everyType())
+	before, _ := os.ReadFile(path)
+	ctx, cancel := context.WithCancel(t.Context())
+	calls := 0
+	err := safetensors.Write(ctx, path, nil, big, func(done, total int64) {
+		if calls++; calls == 2 {
+			cancel()
+		}
+	})
+	if err == nil || calls > 3 {
+		t.Errorf("error %v after %d blocks, want a cancelled write after the second", err, calls)
+	}
+	if after, _ := os.ReadFile(path); !slices.Equal(before, after) {
+		t.Error("a cancelled write changed the file")
+	}
+	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
+		t.Errorf("a cancelled write left %v", left)
+	}
+}
+
+func TestWriteRefuses(t *testing.T) {
+	for name, tensors := range map[string][]safetensors.Tensor{
+		"a wrong shape": {{Name: "x", Shape: []int{2, 2}, Data: []float32{1}}},
+		"a wrong type":  {{Name: "x", DType: safetensors.F16, Data: []float32{1}}},
+		"a name twice":  {{Name: "x", Data: []float32{1}}, {Name: "x", Data: []float32{1}}},
+		"metadata":      {{Name: "__metadata__", Data: []float32{1}}},
+		"strings":       {{Name: "x", Data: []string{"1"}}},
+	} {
+		if err := safetensors.Write(t.Context(), filepath.Join(t.TempDir(), "t"), nil, tensors, nil); err == nil {
+			t.Errorf("no error for %s", name)
+		}
+	}
+}
+
+// raw writes a file with the given header and data.
+func raw(t *testing.T, header string, data int) string {
+	t.Helper()
+	b := append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...)
+	path := filepath.Join(t.TempDir(), "t.safetensors")
+	if err := os.WriteFile(path, append(b, make([]byte, data)...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestOpenRefuses(t *testing.T) {
+	for _, c := range []struct{ header, want string }{
+		{`{"x":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}}`, "takes 8 bytes"},
+		{`{"x":{"dtype":"F32","shape":[3],"data_offsets":[0,12]}}`, "within 0 to 8"},
+		{`{"x":{"dtype":"F32","shape":[1],"data_offsets":[-4,0]}}`, "within 0 to 8"},
+		{`{"x":{"dtype":"F32","shape":[-1,-1],"data_offsets":[0,4]}}`, "negative side"},
+		{`{"x":{"dtype":"F32","shape":[9223372036854775807,4],"data_offsets":[0,4]}}`, "too large"},
+		{`{"x":{"dtype":"F33","shape":[1],"data_offsets":[0,4]}}`, "F33"},
+		{`{"x":{"dtype":"F32","shape":[1],"data_offsets":[0]}}`, "1 data_offsets"},
+		{`{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"y":{"dtype":"F32","shape":[1],"data_offsets":[2,6]}}`, "overlap at byte 2"},
+		{`{"__metadata__":{"a":1}}`, "map of strings"},
+		{`[1, 2]`, "JSON object"},
+		{`{"x":`, "JSON object"},
+	} {
+		_, err := safetensors.Open(raw(t, c.header, 8))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s\n\tgives %v, want a mention of %q", c.header, err, c.want)
+		}
+	}
+	long := filepath.Join(t.TempDir(), "long")
+	if err := os.WriteFile(long, []byte("\xff\xff\xff\xff\xff\xff\xff\xff{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := safetensors.Open(long); err == nil || !strings.Contains(err.Error(), "header of") {
+		t.Errorf("a length beyond the file gives %v", err)
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	f.Add([]byte(`{"x":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"__metadata__":{"a":"b"}}`))
+	f.Add([]byte(`{"x":{"dtype":"F64","shape":[0,3],"data_offsets":[8,8]}}`))
+	f.Add([]byte(`{"x":{"dtype":"BOOL","shape":[],"data_offsets":[1,2]}}`))
+	f.Fuzz(func(t *testing.T, header []byte) {
+		file, err := safetensors.Open(raw(t, string(header), 16))
+		if err != nil {
+			return
+		}
+		defer file.Close()
+		for _, info := range file.Tensors() {
+			if info.DType == safetensors.F32 {
+				x, err := safetensors.Slice[float32](file, info.Name)
+				if err != nil || len(x) != info.Len() {
+					t.Fatalf("%+v is in the header, and reading it gives %d elements and %v", info, len(x), err)
+				}
+			}
+		}
+	})
+}
+
+// python runs a program with numpy and safetensors, or skips.
+func python(t *testing.T, program string, args ...string) string {
+	t.Helper()
+	if err := exec.Command("python3", "-c", "import numpy, safetensors.numpy").Run(); err != nil {
+		t.Skip("python3 with numpy and safetensors is not here")
+	}
+	out, err := exec.Command("python3", append([]string{"-c", program}, args...)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("python3: %v\n%s", err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func TestPythonReadsOurs(t *testing.T) {
+	tensors := slices.DeleteFunc(everyType(), func(t safetensors.Tensor) bool { return t.DType == safetensors.BF16 }) // numpy has none
+	got := python(t, `
+import sys, safetensors
+from safetensors.numpy import load_file
+t = load_file(sys.argv[1])
+print(t["f32"].tolist(), t["f16"].tolist(), t["i64"].tolist(), t["bool"].tolist(), t["none"].shape, t["f64"])
+print(safetensors.safe_open(sys.argv[1], "np").metadata())`, write(t, tensors))
+	want := "[[1.0, 2.0, 3.0], [4.0, 5.0, 6.5]] [1.0, -2.0, 0.333251953125] [-4611686018427387904] [True, False] (0, 4) 0.1\n{'made': 'here'}"
+	if got != want {
+		t.Errorf("Python reads\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestWeReadPythons(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.safetensors")
+	python(t, `
+import sys, numpy as np
+from safetensors.numpy import save_file
+save_file({"y": np.arange(5, dtype=np.int64), "x": np.ones((3, 2), np.float32) / 4, "odd": np.array([True])}, sys.argv[1], metadata={"a": "b"})`, path)
+	f := open(t, path)
+	x, err := safetensors.Slice[float32](f, "x")
+	if err != nil || !slices.Equal(x, []float32{.25, .25, .25, .25, .25, .25}) {
+		t.Errorf("x is %v, %v", x, err)
+	}
+	y, err := safetensors.Slice[int64](f, "y")
+	if err != nil || !slices.Equal(y, []int64{0, 1, 2, 3, 4}) {
+		t.Errorf("y is %v, %v", y, err)
+	}
+	if f.Metadata["a"] != "b" {
+		t.Errorf("metadata %v", f.Metadata)
+	}
+}
