@@ -1392,7 +1392,7 @@ contiguous:
 	MOVQ (R11)(R12*8), R11
 
 warm:
-	MOVQ $0x00000010, R12
+	MOVQ $0x00000060, R12
 
 warming:
 lookWarm:
@@ -1591,7 +1591,7 @@ contiguous:
 	MOVQ (R11)(R12*8), R11
 
 warm:
-	MOVQ $0x00000010, R12
+	MOVQ $0x00000060, R12
 
 warming:
 lookWarm:
@@ -1795,7 +1795,7 @@ contiguous:
 	MOVQ (R11)(R12*8), R11
 
 warm:
-	MOVQ $0x00000010, R12
+	MOVQ $0x00000060, R12
 
 warming:
 lookWarm:
@@ -2006,7 +2006,7 @@ contiguous:
 	MOVQ (R11)(R12*8), R11
 
 warm:
-	MOVQ $0x00000010, R12
+	MOVQ $0x00000060, R12
 
 warming:
 lookWarm:
@@ -2222,7 +2222,7 @@ contiguous:
 	MOVQ (R11)(R12*8), R11
 
 warm:
-	MOVQ $0x00000010, R12
+	MOVQ $0x00000042, R12
 
 warming:
 lookWarm:
@@ -2445,7 +2445,7 @@ contiguous:
 	MOVQ (R11)(R12*8), R11
 
 warm:
-	MOVQ $0x00000010, R12
+	MOVQ $0x00000042, R12
 
 warming:
 lookWarm:
@@ -2673,7 +2673,7 @@ contiguous:
 	MOVQ (R11)(R12*8), R11
 
 warm:
-	MOVQ $0x00000010, R12
+	MOVQ $0x00000032, R12
 
 warming:
 lookWarm:
@@ -2908,7 +2908,7 @@ contiguous:
 	MOVQ (R11)(R12*8), R11
 
 warm:
-	MOVQ $0x00000010, R12
+	MOVQ $0x00000032, R12
 
 warming:
 lookWarm:
@@ -3148,7 +3148,7 @@ contiguous:
 	MOVQ (R11)(R12*8), R11
 
 warm:
-	MOVQ $0x00000010, R12
+	MOVQ $0x00000028, R12
 
 warming:
 lookWarm:
@@ -3395,7 +3395,7 @@ contiguous:
 	MOVQ (R11)(R12*8), R11
 
 warm:
-	MOVQ $0x00000010, R12
+	MOVQ $0x00000028, R12
 
 warming:
 lookWarm:
@@ -3647,7 +3647,7 @@ contiguous:
 	MOVQ (R11)(R12*8), R11
 
 warm:
-	MOVQ $0x00000010, R12
+	MOVQ $0x00000021, R12
 
 warming:
 lookWarm:
@@ -3906,7 +3906,7 @@ contiguous:
 	MOVQ (R11)(R12*8), R11
 
 warm:
-	MOVQ $0x00000010, R12
+	MOVQ $0x00000021, R12
 
 warming:
 lookWarm:
@@ -4170,7 +4170,7 @@ contiguous:
 	MOVQ (R11)(R12*8), R11
 
 warm:
-	MOVQ $0x00000010, R12
+	MOVQ $0x0000001c, R12
 
 warming:
 lookWarm:
@@ -4441,7 +4441,7 @@ contiguous:
 	MOVQ (R11)(R12*8), R11
 
 warm:
-	MOVQ $0x00000010, R12
+	MOVQ $0x0000001c, R12
 
 warming:
 lookWarm:

@@ -2790,7 +2790,7 @@ contiguous:
 	MOVQ (R10)(R11*8), R10
 
 warm:
-	MOVQ $0x00000010, R11
+	MOVQ $0x00000060, R11
 
 warming:
 lookWarm:
@@ -2984,7 +2984,7 @@ contiguous:
 	MOVQ (R10)(R11*8), R10
 
 warm:
-	MOVQ $0x00000010, R11
+	MOVQ $0x00000060, R11
 
 warming:
 lookWarm:
@@ -3185,7 +3185,7 @@ contiguous:
 	MOVQ (R10)(R11*8), R10
 
 warm:
-	MOVQ $0x00000010, R11
+	MOVQ $0x00000042, R11
 
 warming:
 lookWarm:
@@ -3393,7 +3393,7 @@ contiguous:
 	MOVQ (R10)(R11*8), R10
 
 warm:
-	MOVQ $0x00000010, R11
+	MOVQ $0x00000032, R11
 
 warming:
 lookWarm:
@@ -3608,7 +3608,7 @@ contiguous:
 	MOVQ (R10)(R11*8), R10
 
 warm:
-	MOVQ $0x00000010, R11
+	MOVQ $0x00000028, R11
 
 warming:
 lookWarm:
@@ -3830,7 +3830,7 @@ contiguous:
 	MOVQ (R10)(R11*8), R10
 
 warm:
-	MOVQ $0x00000010, R11
+	MOVQ $0x00000021, R11
 
 warming:
 lookWarm:
@@ -4059,7 +4059,7 @@ contiguous:
 	MOVQ (R10)(R11*8), R10
 
 warm:
-	MOVQ $0x00000010, R11
+	MOVQ $0x0000001c, R11
 
 warming:
 lookWarm:
@@ -4295,7 +4295,7 @@ contiguous:
 	MOVQ (R10)(R11*8), R10
 
 warm:
-	MOVQ $0x00000010, R11
+	MOVQ $0x00000019, R11
 
 warming:
 lookWarm:
@@ -4538,7 +4538,7 @@ contiguous:
 	MOVQ (R10)(R11*8), R10
 
 warm:
-	MOVQ $0x00000010, R11
+	MOVQ $0x00000016, R11
 
 warming:
 lookWarm:
@@ -4788,7 +4788,7 @@ contiguous:
 	MOVQ (R10)(R11*8), R10
 
 warm:
-	MOVQ $0x00000010, R11
+	MOVQ $0x00000014, R11
 
 warming:
 lookWarm:
@@ -5045,7 +5045,7 @@ contiguous:
 	MOVQ (R10)(R11*8), R10
 
 warm:
-	MOVQ $0x00000010, R11
+	MOVQ $0x00000012, R11
 
 warming:
 lookWarm:
@@ -5580,7 +5580,7 @@ contiguous:
 	MOVQ (R10)(R11*8), R10
 
 warm:
-	MOVQ $0x00000010, R11
+	MOVQ $0x0000000f, R11
 
 warming:
 lookWarm:
@@ -5858,7 +5858,7 @@ contiguous:
 	MOVQ (R10)(R11*8), R10
 
 warm:
-	MOVQ $0x00000010, R11
+	MOVQ $0x0000000e, R11
 
 warming:
 lookWarm:
@@ -6143,7 +6143,7 @@ contiguous:
 	MOVQ (R10)(R11*8), R10
 
 warm:
-	MOVQ $0x00000010, R11
+	MOVQ $0x0000000d, R11
 
 warming:
 lookWarm:
@@ -6435,7 +6435,7 @@ contiguous:
 	MOVQ (R10)(R11*8), R10
 
 warm:
-	MOVQ $0x00000010, R11
+	MOVQ $0x0000000c, R11
 
 warming:
 lookWarm:
