@@ -102,6 +102,20 @@ func TestKMeansIsAtRest(t *testing.T) {
 	}
 }
 
+func TestKMeansTolerance(t *testing.T) {
+	x := partitiontest.Mixture(2500, 9, 12, 1)
+	rest := group(t, partition.KMeans{Iterations: 1000, Restarts: 1}, x, 20, 1).Stats.Objective
+	const tolerance = 0.01
+	g := group(t, partition.KMeans{Iterations: 1000, Restarts: 1, Tolerance: tolerance}, x, 20, 1)
+	want := 1
+	for want < len(rest) && rest[want-1]-rest[want] >= tolerance*rest[want] {
+		want++
+	}
+	if got := len(g.Stats.Objective); !g.Stats.Converged || got != want+1 || got >= len(rest) {
+		t.Errorf("%d iterations, want %d of %d", got, want+1, len(rest))
+	}
+}
+
 // Groups that lie far apart are found exactly, by a single run: k-means++ starts in each of them.
 func TestKMeansFindsTightGroups(t *testing.T) {
 	const k, each, d = 25, 200, 6
@@ -145,11 +159,11 @@ func TestKMeansSeparatesFewValues(t *testing.T) {
 
 // More runs from the same source only add candidates.
 func TestKMeansRestartsKeepTheBest(t *testing.T) {
-	x := partitiontest.Mixture(60, 30, 12, 2)
+	x := partitiontest.Mixture(700, 30, 70, 2)
 	last := math.Inf(1)
 	better := 0
 	for restarts := 1; restarts <= 10; restarts++ {
-		g := group(t, partition.KMeans{Restarts: restarts}, x, 10, 7)
+		g := group(t, partition.KMeans{Restarts: restarts}, x, 40, 7)
 		if g.Stats.Restarts != restarts {
 			t.Errorf("%d restarts reported, want %d", g.Stats.Restarts, restarts)
 		}
@@ -191,8 +205,8 @@ func TestKMeansIgnoresShiftAndScale(t *testing.T) {
 }
 
 func TestKMeansRefusesParameters(t *testing.T) {
-	_, err := partition.KMeans{Iterations: -1, Restarts: -2}.Partition(t.Context(), partitiontest.Mixture(9, 3, 2, 1), 10, rand.NewPCG(1, 2))
-	for _, part := range []string{"-1 iterations", "-2 restarts", "10 groups of 9 rows"} {
+	_, err := partition.KMeans{Iterations: -1, Restarts: -2, Tolerance: math.NaN()}.Partition(t.Context(), partitiontest.Mixture(9, 3, 2, 1), 10, rand.NewPCG(1, 2))
+	for _, part := range []string{"-1 iterations", "-2 restarts", "tolerance NaN", "10 groups of 9 rows"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("error %v does not say %q", err, part)
 		}

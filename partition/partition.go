@@ -51,7 +51,7 @@ type Stats struct {
 	// Objective[t] is the k-means objective Σ_i ‖x_i − mean of its group‖² after iteration t of the run that was kept, in the
 	// squared units of what was clustered: the rows themselves for KMeans, their spectral embedding for Spectral. It falls from each to the next.
 	Objective []float64
-	// Converged says that the run ended because nothing changed, not because the iterations were used up.
+	// Converged says that the run ended because nothing changed any more, or too little, and not because the iterations were used up.
 	Converged bool
 	// Restarts is the number of runs from which the best was kept.
 	Restarts int

@@ -1,0 +1,82 @@
+package partition_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/partition"
+)
+
+// arxivTraining are the training nodes of ogbn-arxiv's 40 classes.
+var arxivTraining = []int{437, 382, 3604, 1014, 2864, 2933, 703, 380, 4056, 2245, 5182, 391, 21, 1290, 473, 248, 9998, 202, 402, 1873, 1495,
+	304, 1268, 1539, 6989, 457, 2854, 1661, 16284, 239, 4334, 1350, 270, 926, 5426, 75, 2506, 1615, 1100, 1551}
+
+// made returns rows for classes of the given sizes: in each, 40 overlapping groups of unequal size whose spread decays over the columns as that of propagated
+// features does.
+func made(sizes []int, d int) (x *mat.Dense, y []int32) {
+	n := 0
+	for _, size := range sizes {
+		n += size
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	x, y = mat.NewDense(n, d), make([]int32, n)
+	centres := mat.NewDense(40, d)
+	at := 0
+	for c, size := range sizes {
+		for i := range centres.Data {
+			centres.Data[i] = float32(random.NormFloat64() * math.Exp(-3*float64(i%d)/float64(d)))
+		}
+		for range size {
+			from := centres.Row(int(40 * math.Pow(random.Float64(), 1.5)))
+			for j, v := range from {
+				x.Row(at)[j] = v + float32(0.7*random.NormFloat64()*math.Exp(-3*float64(j)/float64(d)))
+			}
+			y[at] = int32(c)
+			at++
+		}
+	}
+	return x, y
+}
+
+// BenchmarkAggregate partitions and aggregates as many rows as ogbn-arxiv has training nodes and 0.4 times as many added ones, into 454 nodes.
+func BenchmarkAggregate(b *testing.B) {
+	budgets, err := partition.Budgets(arxivTraining, 454)
+	if err != nil {
+		b.Fatal(err)
+	}
+	sizes := make([]int, len(arxivTraining))
+	for c, n := range arxivTraining {
+		sizes[c] = n + n*4/10
+	}
+	for _, d := range []int{128, 200} {
+		x, y := made(sizes, d)
+		for _, m := range []partition.Method{partition.Random{}, partition.KMeans{Restarts: 1}, partition.KMeans{}, partition.Spectral{}} {
+			b.Run(fmt.Sprintf("%d×%d/%T%v", x.Rows, d, m, m), func(b *testing.B) {
+				plan := partition.Plan{Budgets: budgets, Method: m, Temperature: 1}
+				for b.Loop() {
+					if _, err := plan.Aggregate(b.Context(), x, y, nil, rand.NewPCG(1, 2)); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkLargestClass is the largest class alone, 22797 rows into 97 groups.
+func BenchmarkLargestClass(b *testing.B) {
+	x, _ := made([]int{22797}, 128)
+	for _, m := range []partition.Method{partition.KMeans{}, partition.Spectral{}} {
+		b.Run(fmt.Sprintf("%T", m), func(b *testing.B) {
+			var g partition.Groups
+			for b.Loop() {
+				g = group(b, m, x, 97, 1)
+			}
+			b.ReportMetric(float64(len(g.Stats.Objective)), "iterations")
+			b.ReportMetric(float64(g.Stats.Products), "products")
+		})
+	}
+}
