@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
@@ -109,7 +110,7 @@ func (o Options) Open(ctx context.Context, name string) (*graph.Graph, error) {
 		return nil, &ReadError{File: found.path, Err: errors.New("the training split is empty, want at least 1 node")}
 	}
 	if err := g.Validate(); err != nil {
-		return nil, &ReadError{File: found.path, Err: err}
+		return nil, &ReadError{File: found.path, Err: errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))}
 	}
 	return g, nil
 }

@@ -26,7 +26,7 @@ type array struct {
 
 // dtype is numpy's description of an element.
 type dtype struct {
-	kind byte // b bool, i integer, u unsigned, f float, S bytes, U text
+	kind byte // b bool, i integer, u unsigned, f float, S bytes, U text; of our own: e bfloat16
 	size int  // in bytes
 	big  bool // big-endian
 }
@@ -149,6 +149,8 @@ func readNumbers[T number](a *array) ([]T, error) {
 		err = convert[T, int64](dst, a)
 	case "f2":
 		err = convert[T, float16](dst, a)
+	case "e2":
+		err = convert[T, bfloat16](dst, a)
 	case "f4":
 		err = convert[T, float32](dst, a)
 	case "f8":
@@ -191,8 +193,13 @@ func (h float16) float32() float32 {
 	return math.Float32frombits(sign | (exponent+112)<<23 | fraction<<13)
 }
 
+// bfloat16 is the upper half of a float32.
+type bfloat16 uint16
+
+func (h bfloat16) float32() float32 { return math.Float32frombits(uint32(h) << 16) }
+
 type element interface {
-	uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64 | float16 | float32 | float64
+	uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64 | float16 | bfloat16 | float32 | float64
 }
 
 // bytesOf returns the memory of s.
@@ -234,12 +241,11 @@ func convert[T number, S element](dst []T, a *array) error {
 
 // cast sets dst to the values of src and returns the position of the first that an integer type cannot hold, or −1.
 func cast[T number, S element](dst []T, src []S) int {
-	if half, ok := any(src).([]float16); ok {
-		wide := make([]float32, len(half))
-		for i, h := range half {
-			wide[i] = h.float32()
-		}
-		return cast(dst, wide)
+	switch half := any(src).(type) {
+	case []float16:
+		return cast(dst, widen(half))
+	case []bfloat16:
+		return cast(dst, widen(half))
 	}
 	if out, ok := any(dst).([]float32); ok {
 		for i, v := range src {
@@ -254,6 +260,14 @@ func cast[T number, S element](dst []T, src []S) int {
 		}
 	}
 	return -1
+}
+
+func widen[H interface{ float32() float32 }](half []H) []float32 {
+	wide := make([]float32, len(half))
+	for i, h := range half {
+		wide[i] = h.float32()
+	}
+	return wide
 }
 
 // readDense reads a two-dimensional array; a vector counts as one column.

@@ -59,20 +59,21 @@ func (g *guard) ReadByte() (byte, error) {
 	return b, err
 }
 
-// Read reads an argument; where it is the length of one to come, the instruction has just been read.
+// Read reads an argument; where it is the length of one to come, the instruction has just been read. An error comes with no bytes: with all
+// that were asked for, io.ReadFull would drop it.
 func (g *guard) Read(p []byte) (int, error) {
 	n, err := io.ReadFull(g.Reader, p)
 	var length uint64
 	switch {
 	case n == 8 && g.last == 0x95:
-		return n, errors.New("pickle of protocol 4 or later, want 2 (Python 2's, as the files are published)")
+		return 0, errors.New("pickle of protocol 4 or later, want 2 (Python 2's, as the files are published)")
 	case n == 8 && strings.IndexByte("\x8d\x8e\x96", g.last) >= 0:
 		length = binary.LittleEndian.Uint64(p)
 	case n == 4 && strings.IndexByte("TBX\x8b", g.last) >= 0:
 		length = uint64(binary.LittleEndian.Uint32(p))
 	}
 	if length > uint64(g.size) {
-		return n, fmt.Errorf("pickle claims a string of %d bytes in a file of %d", length, g.size)
+		return 0, fmt.Errorf("pickle claims a string of %d bytes in a file of %d", length, g.size)
 	}
 	g.last = 0
 	return n, err

@@ -155,7 +155,7 @@ func checkSplit(file string, g *graph.Graph, split graph.Split) error {
 	if len(split.Train) == 0 {
 		return &ReadError{File: file, Err: errors.New("the training split is empty, want at least 1 node")}
 	}
-	part := make([]byte, g.Nodes())
+	part := make([]byte, len(g.Y))
 	names := [...]string{1: "train", "val", "test"}
 	for p, nodes := range [...][]int32{1: split.Train, split.Val, split.Test} {
 		for _, v := range nodes {

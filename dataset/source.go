@@ -233,6 +233,9 @@ func recogniseFolder(dir string) (place, error) {
 	if has("adj_full.npz") {
 		return place{dir, func(r *reader) (*graph.Graph, error) { return r.readSAINT(dir) }}, nil
 	}
+	if exists(csvFile(dir, "edges")) || exists(csvFile(dir, "labels")) {
+		return place{dir, func(r *reader) (*graph.Graph, error) { return r.readText(dir) }}, nil
+	}
 	var planetoid, files []string
 	for _, e := range listDir(dir) {
 		if name, ok := strings.CutPrefix(e.Name(), "ind."); ok && strings.HasSuffix(name, ".allx") {
@@ -251,7 +254,7 @@ func recogniseFolder(dir string) (place, error) {
 	case len(files) == 1:
 		return recogniseFile(filepath.Join(dir, files[0]))
 	}
-	return place{}, fmt.Errorf("dataset: folder %s holds no graph: want adj_full.npz (GraphSAINT), ind.NAME.x (Planetoid), one .npz or one .safetensors file", dir)
+	return place{}, fmt.Errorf("dataset: folder %s holds no graph: want adj_full.npz (GraphSAINT), ind.NAME.x (Planetoid), edges.csv and labels.csv, one .npz or one .safetensors file", dir)
 }
 
 // recogniseFile returns how to read a file, by its name.
@@ -260,6 +263,9 @@ func recogniseFile(file string) (place, error) {
 	if rest, ok := strings.CutPrefix(base, "ind."); ok {
 		name, _, _ := strings.Cut(rest, ".")
 		return planetoidAt(filepath.Dir(file), name), nil
+	}
+	if filepath.Ext(base) == ".safetensors" {
+		return place{file, func(r *reader) (*graph.Graph, error) { return r.readNative(file) }}, nil
 	}
 	if filepath.Ext(base) == ".npz" {
 		return place{file, func(r *reader) (*graph.Graph, error) { return r.readArrays(file) }}, nil

@@ -1,0 +1,43 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Adjacency builds a graph from arcs.
+func Adjacency(n int, from, to []int32, weight []float32) (*mat.CSR, int) {
+	return adjacency(n, arcs{from, to, weight})
+}
+
+// FetchFile fetches one file.
+func (o Options) FetchFile(ctx context.Context, url, path, sum string) error {
+	return o.fetchFile(ctx, url, path, sum)
+}
+
+// Unpickle reads a pickle and then, as the readers do, what it may hold.
+func Unpickle(data []byte) error {
+	object, err := unpickle(data)
+	if err != nil {
+		return err
+	}
+	if m, ok := object.(*pickledCSR); ok {
+		_, err = m.csr()
+		return err
+	}
+	_, err = numbersOf[float32](object)
+	return err
+}
+
+// ParseNpy reads an .npy file as T.
+func ParseNpy[T number](data []byte) ([]int, []T, error) {
+	r := bytes.NewReader(data)
+	a, err := newArray(r, int64(len(data)))
+	if err != nil {
+		return nil, nil, err
+	}
+	x, err := readNumbers[T](a)
+	return a.shape, x, err
+}

@@ -1,0 +1,180 @@
+package dataset_test
+
+import (
+	"context"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/safetensors"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+func TestWriteAndOpenAgain(t *testing.T) {
+	sparse := made(t, like(t, "cora"), 1)
+	dense := made(t, like(t, "arxiv").Scale(0.01), 1)
+	weighted := open(t, folder(t, with(plain(), "edges.csv", []byte("0,1,2\n1,2,0.25\n"))))
+	values := made(t, like(t, "citeseer"), 1)
+	x := values.X.(*mat.CSR)
+	x.Data = make([]float32, x.NNZ())
+	for i := range x.Data {
+		x.Data[i] = float32(i)
+	}
+	values.Classes++ // a class without a node
+	values.Split.Val = []int32{}
+	for name, g := range map[string]*graph.Graph{"sparse": sparse, "dense": dense, "weighted": weighted, "values": values} {
+		file := filepath.Join(t.TempDir(), name+".safetensors")
+		if err := dataset.Write(t.Context(), file, g); err != nil {
+			t.Fatal(err)
+		}
+		if again := open(t, file); !reflect.DeepEqual(g, again) {
+			t.Errorf("%s: the graph read is not the one written", name)
+		}
+	}
+}
+
+func TestWriteStopsWhenCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	file := filepath.Join(t.TempDir(), "g.safetensors")
+	o := dataset.Options{Progress: func(string, int64, int64) { cancel() }}
+	if err := o.Write(ctx, file, made(t, like(t, "arxiv").Scale(0.1), 1)); err == nil {
+		t.Error("a cancelled write succeeds")
+	}
+	if left, _ := os.ReadDir(filepath.Dir(file)); len(left) > 0 {
+		t.Errorf("a cancelled write leaves %v", left)
+	}
+}
+
+// foreign is a graph as someone else's program may write it: int64 throughout, one direction of each edge, no metadata.
+func foreign() []safetensors.Tensor {
+	return []safetensors.Tensor{
+		{Name: "adj.indptr", Data: []int64{0, 2, 2, 3}},
+		{Name: "adj.indices", Data: []int64{2, 1, 2}},
+		{Name: "x", Shape: []int{3, 2}, DType: safetensors.BF16, Data: []uint16{0x3f80, 0, 0xbf80, 0, 0x4000, 0}},
+		{Name: "y", Data: []int64{0, 1, 0}},
+		{Name: "train", Data: []int64{1, 0}},
+	}
+}
+
+func writeTensors(t testing.TB, tensors []safetensors.Tensor, meta map[string]string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "own.safetensors")
+	if err := safetensors.Write(t.Context(), file, meta, tensors, nil); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestOpenForeignTensors(t *testing.T) {
+	g := open(t, writeTensors(t, foreign(), nil))
+	want := &graph.Graph{
+		Name: "own", Adj: &mat.CSR{Rows: 3, Cols: 3, Indptr: []int64{0, 2, 3, 4}, Indices: []int32{1, 2, 0, 0}},
+		X: &mat.Dense{Rows: 3, Cols: 2, Data: []float32{1, 0, -1, 0, 2, 0}}, Y: []int32{0, 1, 0}, Classes: 2,
+		Split: graph.Split{Train: []int32{0, 1}},
+	}
+	if !reflect.DeepEqual(g, want) {
+		t.Errorf("got %+v %+v %+v\nwant %+v", g, g.Adj, g.X, want)
+	}
+}
+
+func TestOpenTensorsRefuses(t *testing.T) {
+	nan := float32(math.NaN())
+	for _, c := range []struct {
+		name string
+		data any
+		meta map[string]string
+		want string
+	}{
+		{"adj.indices", []int64{2, 3, 2}, nil, "column 3 of entry 1, want 0 to 2"},
+		{"adj.indices", []int64{2, 1 << 40, 2}, nil, "does not fit in int32"},
+		{"adj.indptr", []int64{0, 2, 2, 4}, nil, "row pointers run from 0 to 4"},
+		{"adj.indptr", []int64{}, nil, "adj"},
+		{"adj.data", []float32{1, nan, 1}, nil, "weight NaN"},
+		{"y", []int64{0, 1}, nil, "2 labels for 3 nodes"},
+		{"y", []int64{0, 1, -2}, nil, "label -2 of node 2"},
+		{"train", []int64{0, 3}, nil, "node 3 in the split, want 0 to 2"},
+		{"train", []int64{0, 0}, nil, "node 0 is in train and again in train"},
+		{"train", []int64{}, nil, ""},
+		{"val", []int64{0}, nil, "node 0 is in train and again in val"},
+		{"y", []int64{0, 1, 0}, map[string]string{"classes": "1"}, `classes is "1"`},
+		{"y", []int64{0, 1, 0}, map[string]string{"format_version": "2"}, `format_version "2"`},
+		{"y", []int64{0, 1, 5}, map[string]string{"format": "cgc.graph", "classes": "6"}, "columns 2, 1 in row 0 do not ascend"},
+	} {
+		var tensors []safetensors.Tensor
+		for _, f := range foreign() {
+			if f.Name != c.name {
+				tensors = append(tensors, f)
+			}
+		}
+		file := writeTensors(t, append(tensors, safetensors.Tensor{Name: c.name, Data: c.data}), c.meta)
+		_, err := dataset.Options{}.Open(t.Context(), file)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s = %v, %v gives %v, want a mention of %q", c.name, c.data, c.meta, err, c.want)
+		}
+	}
+	for _, missing := range []string{"adj.indptr", "adj.indices", "x", "y"} {
+		var tensors []safetensors.Tensor
+		for _, f := range foreign() {
+			if f.Name != missing {
+				tensors = append(tensors, f)
+			}
+		}
+		if _, err := (dataset.Options{}).Open(t.Context(), writeTensors(t, tensors, nil)); err == nil {
+			t.Errorf("no error without %s", missing)
+		}
+	}
+}
+
+func python(t *testing.T, program string, args ...string) string {
+	t.Helper()
+	if err := exec.Command("python3", "-c", "import numpy, scipy.sparse, safetensors.numpy").Run(); err != nil {
+		t.Skip("python3 with numpy, scipy and safetensors is not here")
+	}
+	out, err := exec.Command("python3", append([]string{"-c", program}, args...)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("python3: %v\n%s", err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func TestPythonReadsGraphs(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "g.safetensors")
+	if err := dataset.Write(t.Context(), file, open(t, folder(t, plain()))); err != nil {
+		t.Fatal(err)
+	}
+	got := python(t, `
+import sys, numpy as np, scipy.sparse as sp
+from safetensors.numpy import load_file
+g = load_file(sys.argv[1])
+n = len(g["y"])
+a = sp.csr_matrix((np.ones(len(g["adj.indices"])), g["adj.indices"], g["adj.indptr"]), (n, n))
+print(a.toarray().astype(int).tolist(), g["x"].tolist(), g["y"].tolist(), g["train"].tolist(), g["test"].tolist())`, file)
+	want := "[[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]] [[1.0, 0.5], [0.0, -0.0020000000949949026], [0.0, 0.0], [3.0, 4.0]] [0, 1, -1, 1] [0] [3]"
+	if got != want {
+		t.Errorf("Python reads\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestReadScipysFolders(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "own")
+	python(t, `
+import sys, os, json, numpy as np, scipy.sparse as sp
+d = sys.argv[1]; os.mkdir(d)
+sp.save_npz(d + "/adj_full.npz", sp.csr_matrix((np.ones(2), ([0, 2], [1, 1])), (3, 3)))
+np.save(d + "/feats.npy", np.asfortranarray(np.arange(6, dtype=np.float16).reshape(3, 2)))
+json.dump({i: i % 2 for i in range(3)}, open(d + "/class_map.json", "w"))
+json.dump({"tr": [0, 1], "va": [2], "te": []}, open(d + "/role.json", "w"))`, dir)
+	g := open(t, dir)
+	if !reflect.DeepEqual(g.Adj.Indices, []int32{1, 0, 2, 1}) || g.Adj.Data != nil {
+		t.Errorf("adjacency %+v", g.Adj)
+	}
+	if !reflect.DeepEqual(g.X.(*mat.Dense).Data, []float32{0, 1, 2, 3, 4, 5}) {
+		t.Errorf("features %v", g.X)
+	}
+}

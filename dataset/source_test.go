@@ -1,0 +1,72 @@
+package dataset_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset"
+)
+
+func TestOpenFindsNames(t *testing.T) {
+	dir := filepath.Dir(folder(t, plain())) // dir/own
+	o := dataset.Options{Search: []string{t.TempDir(), dir}}
+	if g, err := o.Open(t.Context(), "own"); err != nil || g.Name != "own" {
+		t.Errorf("own in a folder searched: %v", err)
+	}
+	if g, err := o.Open(t.Context(), "demo"); err != nil || g.Name != "demo" {
+		t.Errorf("demo: %v", err)
+	}
+	names := map[string]string{}
+	for _, s := range o.List() {
+		names[s.Name] = s.Path
+	}
+	if names["own"] != filepath.Join(dir, "own") || names["cora"] != "" || len(names) != 8 {
+		t.Errorf("list %v", names)
+	}
+}
+
+func TestOpenExplainsWhatItDoesNotFind(t *testing.T) {
+	dir := filepath.Dir(folder(t, plain()))
+	for name, want := range map[string][]string{
+		"coar":         {`"coar" is not a graph`, "did you mean cora?", "citeseer", "own"},
+		"Arxiv":        {"did you mean arxiv?"},
+		"zzzzzzzz":     {"demo, cora, citeseer"},
+		"./nowhere":    {"no file or folder", "nowhere"},
+		"x.npz":        {"no file or folder"},
+		"reddit":       {"reddit is not on this disk", "adj_full.npz", "CGC_DATA", dir},
+		"cora":         {"no files of cora", dir},
+		dir:            {"holds no graph"},
+		"dataset.go":   {"format of dataset.go is not recognised"},
+		"":             {`"" is not a graph`},
+		"../no/graph": {"no file or folder"},
+	} {
+		_, err := dataset.Options{Search: []string{dir}}.Open(t.Context(), name)
+		for _, w := range want {
+			if err == nil || !strings.Contains(err.Error(), w) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q gives %v, want one line with %q", name, err, w)
+			}
+		}
+	}
+}
+
+func TestFetchRefusesNames(t *testing.T) {
+	for name, want := range map[string]string{"arxiv": "cannot be fetched", "citeser": "did you mean citeseer?", "demo": "made", "cora": "no cache folder"} {
+		if _, err := (dataset.Options{}).Fetch(t.Context(), name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s gives %v, want a mention of %q", name, err, want)
+		}
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	f := dataset.Describe(open(t, folder(t, with(plain(), "edges.csv", []byte("0,1,2\n1,3,1\n")))))
+	if f.Nodes != 4 || f.Edges != 2 || f.Isolated != 1 || f.Unlabelled != 1 || !f.Weighted || f.Sparse {
+		t.Errorf("facts %+v", f)
+	}
+	if f.Degrees.Min != 0 || f.Degrees.Median != 1 || f.Degrees.Max != 2 || f.Density != 5./8 || f.Homophily != 0.5 {
+		t.Errorf("facts %+v", f)
+	}
+	if f.PerClass[1] != (dataset.ClassFacts{All: 2, Val: 1, Test: 1}) {
+		t.Errorf("class 1 %+v", f.PerClass[1])
+	}
+}

@@ -1,0 +1,150 @@
+package dataset_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+func text(edges, features, labels string) map[string][]byte {
+	return map[string][]byte{"edges.csv": []byte(edges), "features.csv": []byte(features), "labels.csv": []byte(labels)}
+}
+
+func plain() map[string][]byte {
+	return text("source,target\n0,1\n1,0\r\n1,2\n2,2\n", "1,0.5\n0,-2e-3\n0,0\n3,4\n", "label,part\n0,train\n1, val\n,\n1,TEST\n")
+}
+
+func TestReadText(t *testing.T) {
+	var notes []string
+	g, err := dataset.Options{Note: func(s string) { notes = append(notes, s) }}.Open(t.Context(), folder(t, plain()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(g.Adj.Indptr, []int64{0, 1, 3, 4, 4}) || !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1}) || g.Adj.Data != nil {
+		t.Errorf("adjacency %+v", g.Adj)
+	}
+	if x := g.X.(*mat.Dense); x.Cols != 2 || !slices.Equal(x.Data, []float32{1, .5, 0, -2e-3, 0, 0, 3, 4}) {
+		t.Errorf("features %+v", g.X)
+	}
+	if !slices.Equal(g.Y, []int32{0, 1, graph.Unlabelled, 1}) || g.Classes != 2 || g.Name != "own" {
+		t.Errorf("labels %v of %d classes, name %s", g.Y, g.Classes, g.Name)
+	}
+	if s := g.Split; !slices.Equal(s.Train, []int32{0}) || !slices.Equal(s.Val, []int32{1}) || !slices.Equal(s.Test, []int32{3}) {
+		t.Errorf("split %+v", s)
+	}
+	if len(notes) != 1 || !strings.Contains(notes[0], "4 edge entries became 2 undirected edges; 1 self-loops") {
+		t.Errorf("notes %q", notes)
+	}
+}
+
+func TestReadTextVariants(t *testing.T) {
+	want := open(t, folder(t, plain()))
+	files := plain()
+	for name, change := range map[string]map[string][]byte{
+		"packed":       with(with(files, "edges.csv", nil), "edges.csv.gz", packed("0,1\n1,2\n")),
+		"features.npy": with(with(files, "features.csv", nil), "features.npy", npy("<f8", "4, 2", []float64{1, .5, 0, -2e-3, 0, 0, 3, 4})),
+		"split.csv":    with(with(files, "labels.csv", []byte("0\n1\n-1\n1")), "split.csv", []byte("train\nvalidation\n\ntest\n")),
+		"from one":     with(files, "labels.csv", []byte("1,train\n2,val\n-1\n2,test\n")),
+	} {
+		g := open(t, folder(t, change))
+		if !slices.Equal(g.Adj.Indices, want.Adj.Indices) || !slices.Equal(g.X.(*mat.Dense).Data, want.X.(*mat.Dense).Data) ||
+			!slices.Equal(g.Y, want.Y) || g.Classes != want.Classes || !slices.Equal(g.Split.Test, want.Split.Test) {
+			t.Errorf("%s: got %+v, want %+v", name, g, want)
+		}
+	}
+}
+
+func TestReadTextWeights(t *testing.T) {
+	g := open(t, folder(t, with(plain(), "edges.csv", []byte("0,1,2\n1,0,3.5\n1,2,0.25\n"))))
+	if !slices.Equal(g.Adj.Data, []float32{3.5, 3.5, .25, .25}) {
+		t.Errorf("weights %v, want the larger of the two directions", g.Adj.Data)
+	}
+}
+
+func TestReadTextDrawsASplit(t *testing.T) {
+	labels := strings.Repeat("0\n1\n", 100)
+	files := text("0,1\n", strings.Repeat("1\n", 200), labels)
+	dir := folder(t, files)
+	one := open(t, dir).Split
+	if len(one.Train) != 40 || len(one.Val) != 60 || len(one.Test) != 100 {
+		t.Errorf("split %d/%d/%d, want 20 and 30 of each class, and the rest", len(one.Train), len(one.Val), len(one.Test))
+	}
+	if !slices.Equal(one.Train, open(t, dir).Split.Train) {
+		t.Error("the same seed draws another split")
+	}
+	two, err := dataset.Options{Seed: 1}.Open(t.Context(), dir)
+	if err != nil || slices.Equal(one.Train, two.Split.Train) {
+		t.Errorf("another seed draws the same split (%v)", err)
+	}
+}
+
+func TestReadTextRefuses(t *testing.T) {
+	for _, c := range []struct{ file, data, want string }{
+		{"edges.csv", "0,1\n1,4\n", "edges.csv:2: node 4, want 0 to 3"},
+		{"edges.csv", "a,b\n0,1\n1,x\n", `edges.csv:3: node "x"`},
+		{"edges.csv", "0,1\n1\n", `edges.csv:2: node ""`},
+		{"edges.csv", "0,1,-1\n", `edges.csv:1: weight "-1", want a positive`},
+		{"edges.csv", "0,1,inf\n", `weight "inf"`},
+		{"edges.csv", "\n", "edges.csv: no lines"},
+		{"features.csv", "1,2\n1,NaN\n1,2\n1,2\n", `features.csv:2: column 2: "NaN", want a finite number`},
+		{"features.csv", "1,2\n1\n1,2\n1,2\n", "features.csv:2: 1 columns, and 2"},
+		{"features.csv", "1,2\n1,2\n", "features are 2×2, want 4 rows"},
+		{"features.csv", "1,2\n1,2\n,3\n", `features.csv:3: column 1: "" is not a number`},
+		{"labels.csv", "0,train\n1\n1\n70000\n", "labels.csv:4: label 70000, want 0 to 65535"},
+		{"labels.csv", "0,train\n1\n1\n-2\n", "label -2"},
+		{"labels.csv", "0,train\n0.5\n1\n1\n", `labels.csv:2: label "0.5" is not a whole number`},
+		{"labels.csv", "0,train\n1,tset\n1\n1\n", `labels.csv:2: part "tset", want train`},
+		{"labels.csv", "0,val\n1,test\n1\n1\n", "training split is empty"},
+		{"labels.csv", "0,train\n,test\n1\n1\n", "node 1 of test has no label"},
+	} {
+		refuses(t, with(plain(), c.file, []byte(c.data)), c.want)
+	}
+	refuses(t, with(plain(), "split.csv", []byte("train\n")), "1 lines for 4 labels")
+	refuses(t, with(plain(), "features.csv", nil), "features.csv: no such file")
+	refuses(t, with(with(plain(), "edges.csv", nil), "edges.csv.gz", []byte("0,1\n")), "edges.csv.gz: unpacking gzip")
+	_, err := dataset.Options{}.Open(t.Context(), folder(t, with(plain(), "edges.csv", []byte("0,9\n"))))
+	var place *dataset.ReadError
+	if !errors.As(err, &place) || place.Line != 1 || filepath.Base(place.File) != "edges.csv" {
+		t.Errorf("%v is not a ReadError with file and line", err)
+	}
+}
+
+// Lines that straddle the blocks which are parsed side by side are read once, and errors name the right line.
+func TestReadTextInBlocks(t *testing.T) {
+	const n = 300_000
+	var b strings.Builder
+	b.WriteString("source,target\n")
+	for i := range n {
+		b.WriteString("3,")
+		b.WriteString(strings.Repeat("0", i%7))
+		b.WriteString("2\n")
+	}
+	b.WriteString("3,1\n")
+	if b.Len() < 2<<20 {
+		t.Fatalf("%d bytes are not several blocks", b.Len())
+	}
+	g := open(t, folder(t, with(plain(), "edges.csv", []byte(b.String()))))
+	if !slices.Equal(g.Adj.Indices, []int32{3, 3, 1, 2}) {
+		t.Errorf("adjacency %+v", g.Adj)
+	}
+	refuses(t, with(plain(), "edges.csv", []byte(b.String()+"9,9\n")), "edges.csv:300003: node 9")
+}
+
+func TestOpenStopsWhenCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := (dataset.Options{}).Open(ctx, folder(t, plain())); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+	if _, err := (dataset.Options{}).Open(t.Context(), folder(t, with(plain(), "labels.csv", nil))); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v, want %v", err, fs.ErrNotExist)
+	}
+}
