@@ -44,7 +44,7 @@ type shape struct {
 }
 
 // All returns the models, in the order of the paper's table 5.
-func All() []Model { return []Model{SGC(), GCN(), SAGE(), APPNP(), Cheby()} }
+func All() []Model { return []Model{SGC(), GCN(), SAGE(), APPNP(), Cheby(), GAT()} }
 
 // Parse returns the model of the given name, in any case of letters.
 func Parse(name string) (Model, error) {

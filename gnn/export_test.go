@@ -1,0 +1,50 @@
+package gnn
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"github.com/graph-condensation/cgc/autodiff"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Initial returns the parameters of a model as training starts with them.
+func Initial(m Model, features, hidden, classes int, src rand.Source) []*mat.Dense {
+	return initial(m.shapes(features, hidden, classes), src)
+}
+
+// LossAndGradients returns the training loss without dropout and its gradients.
+func LossAndGradients(m Model, s *Sample, parameters []*mat.Dense) (loss float64, gradients []*mat.Dense) {
+	forward, err := m.prepare(context.Background(), s, 0)
+	if err != nil {
+		panic(err)
+	}
+	t := autodiff.NewTape()
+	var vars []*autodiff.Var
+	for _, p := range parameters {
+		vars = append(vars, t.Var(p))
+	}
+	y := t.CrossEntropy(t.Rows(forward(t, vars, nil), s.Rows), t.Var(autodiff.OneHot(s.labels(), s.Classes)))
+	for _, g := range t.Grad(y, vars...) {
+		gradients = append(gradients, g.Value)
+	}
+	return float64(y.Value.Data[0]), gradients
+}
+
+// Ask returns the logits of the given nodes (nil: all), twice, so that what is kept from the first call serves the second.
+func Ask(ctx context.Context, m Model, adj *mat.CSR, x mat.Matrix, nodes []int32, keep bool, parameters []*mat.Dense) (first, second *mat.Dense, err error) {
+	v := newView(adj, x, nodes, keep)
+	var w workspace
+	if first, err = m.logits(ctx, v, &w, parameters); err != nil {
+		return nil, nil, err
+	}
+	first = first.Clone()
+	second, err = m.logits(ctx, v, &w, parameters)
+	return first, second, err
+}
+
+// FieldSize returns how many nodes are within some hops of the given ones as far as inference is concerned.
+func FieldSize(adj *mat.CSR, nodes []int32, hops int) int {
+	v := newView(adj, nil, nodes, false)
+	return v.size(v.field(hops))
+}

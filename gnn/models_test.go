@@ -1,0 +1,311 @@
+package gnn_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// randomGraph returns an adjacency in which each pair is joined with probability p, with weights if weighted.
+func randomGraph(n int, p float64, weighted bool, random *rand.Rand) *mat.CSR {
+	a := mat.NewDense(n, n)
+	for i := range n {
+		for j := range i {
+			if random.Float64() < p {
+				w := float32(1)
+				if weighted {
+					w = 0.5 + random.Float32()
+				}
+				a.Data[i*n+j], a.Data[j*n+i] = w, w
+			}
+		}
+	}
+	s := a.Sparse()
+	if !weighted {
+		s.Data = nil
+	}
+	return s
+}
+
+// ring joins each of n nodes with the next, so that fields grow slowly.
+func ring(n int) *mat.CSR {
+	a := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
+	for i := range n {
+		next := []int32{int32((i + n - 1) % n), int32((i + 1) % n)}
+		slices.Sort(next)
+		a.Indices = append(a.Indices, next...)
+		a.Indptr[i+1] = int64(len(a.Indices))
+	}
+	return a
+}
+
+func randomDense(rows, cols int, random *rand.Rand) *mat.Dense {
+	m := mat.NewDense(rows, cols)
+	for i := range m.Data {
+		m.Data[i] = float32(random.NormFloat64())
+	}
+	return m
+}
+
+// bags returns sparse features with some ones in each row, Data nil or not.
+func bags(rows, cols int, values bool, random *rand.Rand) *mat.CSR {
+	d := mat.NewDense(rows, cols)
+	for i := range d.Data {
+		if random.IntN(3) == 0 {
+			d.Data[i] = 1
+		}
+	}
+	s := d.Sparse()
+	if !values {
+		s.Data = nil
+	}
+	return s
+}
+
+// parameters returns initial parameters with biases that are not zero, so that they are seen.
+func parameters(m gnn.Model, features, hidden, classes int, random *rand.Rand) []*mat.Dense {
+	p := gnn.Initial(m, features, hidden, classes, rand.NewPCG(1, 1))
+	for _, w := range p {
+		if w.Rows == 1 {
+			copy(w.Data, randomDense(1, w.Cols, random).Data)
+		}
+	}
+	return p
+}
+
+// near reports whether float32 came near enough to the reference: values are sums of a few dozen products through two layers (ten
+// propagations in one), each rounded to 2⁻²⁴ ≈ 6e-8.
+func near(got float32, want, size float64) bool {
+	return math.Abs(float64(got)-want) <= 5e-6*(1+size)
+}
+
+func each(t *testing.T, f func(t *testing.T, m gnn.Model)) {
+	for _, m := range gnn.All() {
+		t.Run(m.Name(), func(t *testing.T) { f(t, m) })
+	}
+}
+
+// TestFormulas compares logits with each model's formula, and the gradients of the training loss with central differences of it, both
+// in float64, for every kind of adjacency and features.
+func TestFormulas(t *testing.T) {
+	const n, d, hidden, classes = 7, 5, 8, 3
+	random := rand.New(rand.NewPCG(2, 2))
+	adjacencies := map[string]*mat.CSR{"none": nil, "plain": randomGraph(n, 0.4, false, random), "weighted": randomGraph(n, 0.4, true, random)}
+	features := map[string]mat.Matrix{"dense": randomDense(n, d, random), "ones": bags(n, d, false, random), "sparse": bags(n, d, true, random)}
+	each(t, func(t *testing.T, m gnn.Model) {
+		for a, adj := range adjacencies {
+			for x, features := range features {
+				t.Run(fmt.Sprint(a, " ", x), func(t *testing.T) {
+					s := &gnn.Sample{Adj: adj, X: features, Y: []int32{0, 1, 2, 0, 1, 2, 1}, Classes: classes, Rows: []int32{0, 2, 5, 6}}
+					p := parameters(m, d, hidden, classes, rand.New(rand.NewPCG(3, 3)))
+					var reference []table
+					for _, w := range p {
+						reference = append(reference, tableOf(w))
+					}
+					if adj != nil {
+						got, err := (&gnn.Trained{Model: m, Parameters: p}).Logits(t.Context(), adj, features)
+						if err != nil {
+							t.Fatal(err)
+						}
+						for i, row := range referenceLogits(m, adj, tableOf(features), reference) {
+							for c, want := range row {
+								if v := got.Row(i)[c]; !near(v, want, 2) {
+									t.Fatalf("logit (%d, %d) is %v, want %v", i, c, v, want)
+								}
+							}
+						}
+					}
+					loss, gradients := gnn.LossAndGradients(m, s, p)
+					if want := referenceLoss(m, s, reference); !near(float32(loss), want, 0) {
+						t.Errorf("loss %v, want %v", loss, want)
+					}
+					const h = 1e-5 // h²·f‴ and 1e-16/h are both below 1e-9
+					for k, w := range reference {
+						for i := range w {
+							for j, at := range w[i] {
+								w[i][j] = at + h
+								up := referenceLoss(m, s, reference)
+								w[i][j] = at - h
+								want := (up - referenceLoss(m, s, reference)) / (2 * h)
+								w[i][j] = at
+								if v := gradients[k].Row(i)[j]; !near(v, want, 0) {
+									t.Fatalf("gradient (%d, %d) of parameter %d is %v, want %v", i, j, k, v, want)
+								}
+							}
+						}
+					}
+				})
+			}
+		}
+	})
+}
+
+// TestAskingForSomeNodes compares the logits of some nodes with their rows among those of all, and kept features with streamed ones. The
+// graph is large enough for several blocks of rows. The sums are the same sums, so the bits are too.
+func TestAskingForSomeNodes(t *testing.T) {
+	const n, d, hidden, classes = 20_000, 6, 16, 4
+	random := rand.New(rand.NewPCG(4, 4))
+	adj := ring(n)
+	var some []int32
+	for i := int32(0); i < n/3; i++ {
+		some = append(some, i)
+	}
+	if size := gnn.FieldSize(adj, some, 2); size != len(some)+4 {
+		t.Fatalf("%d nodes within two hops of an arc of %d, want 4 more", size, len(some))
+	}
+	for _, x := range []mat.Matrix{randomDense(n, d, random), bags(n, d, true, random)} {
+		each(t, func(t *testing.T, m gnn.Model) {
+			p := parameters(m, d, hidden, classes, random)
+			all, again, err := gnn.Ask(t.Context(), m, adj, x, nil, false, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(all.Data, again.Data) {
+				t.Error("a second call differs from the first")
+			}
+			for _, keep := range []bool{false, true} {
+				part, again, err := gnn.Ask(t.Context(), m, adj, x, some, keep, p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if part.Rows != len(some) || !slices.Equal(part.Data, all.Data[:len(part.Data)]) {
+					t.Errorf("keep=%v: logits of some nodes differ from their rows among all", keep)
+				}
+				if !slices.Equal(part.Data, again.Data) {
+					t.Errorf("keep=%v: a second call differs from the first", keep)
+				}
+			}
+		})
+	}
+}
+
+// TestPermutation renames the nodes: logits must be renamed with them, up to the order of sums over neighbours.
+func TestPermutation(t *testing.T) {
+	const n, d, classes = 30, 6, 4
+	random := rand.New(rand.NewPCG(5, 5))
+	adj, x := randomGraph(n, 0.2, true, random), randomDense(n, d, random)
+	name := random.Perm(n) // node i becomes name[i]
+	renamedAdj, renamedX := mat.NewDense(n, n), mat.NewDense(n, d)
+	for i := range n {
+		copy(renamedX.Row(name[i]), x.Row(i))
+		for j, w := range adj.Row(i) {
+			renamedAdj.Row(name[i])[name[j]] = w
+		}
+	}
+	each(t, func(t *testing.T, m gnn.Model) {
+		trained := gnn.Trained{Model: m, Parameters: parameters(m, d, 16, classes, random)}
+		a, err := trained.Logits(t.Context(), adj, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := trained.Logits(t.Context(), renamedAdj.Sparse(), renamedX)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			for c, v := range a.Row(i) {
+				if w := b.Row(name[i])[c]; !near(w, float64(v), 4) {
+					t.Fatalf("logit (%d, %d) is %v, and %v after renaming", i, c, v, w)
+				}
+			}
+		}
+	})
+}
+
+// blocks returns a graph of classes that differ in features and edges, with a third of the nodes in each part of the split.
+func blocks(n, d, classes int, seed uint64) *graph.Graph {
+	random := rand.New(rand.NewPCG(seed, 0))
+	g := &graph.Graph{Name: "blocks", Y: make([]int32, n), Classes: classes}
+	a, x := mat.NewDense(n, n), randomDense(n, d, random)
+	for i := range n {
+		g.Y[i] = int32(random.IntN(classes))
+		x.Row(i)[int(g.Y[i])%d] += 1
+		for j := range i {
+			p := 1.0
+			if g.Y[i] == g.Y[j] {
+				p = 6
+			}
+			if random.Float64() < p/float64(n) {
+				a.Data[i*n+j], a.Data[j*n+i] = 1, 1
+			}
+		}
+		part := []*[]int32{&g.Split.Train, &g.Split.Val, &g.Split.Test}[i%3]
+		*part = append(*part, int32(i))
+	}
+	g.Adj, g.X = a.Sparse(), x
+	g.Adj.Data = nil
+	return g
+}
+
+func newTarget(t *testing.T, g *graph.Graph, inductive bool) *gnn.Target {
+	t.Helper()
+	target, err := gnn.NewTarget(g, inductive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return target
+}
+
+func train(t *testing.T, m gnn.Model, s *gnn.Sample, target *gnn.Target, c gnn.Config) *gnn.Result {
+	t.Helper()
+	r, err := gnn.Train(t.Context(), m, s, target, c, rand.NewPCG(11, 12))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestOverfits20Nodes(t *testing.T) {
+	const n, d, classes = 20, 30, 4
+	random := rand.New(rand.NewPCG(6, 6))
+	s := &gnn.Sample{Adj: randomGraph(n, 0.05, false, random), X: randomDense(n, d, random), Classes: classes}
+	for range n {
+		s.Y = append(s.Y, int32(random.IntN(classes)))
+	}
+	g := &graph.Graph{Adj: s.Adj, X: s.X, Y: s.Y, Classes: classes, Split: graph.Split{Val: []int32{0, 1}, Test: []int32{2}}}
+	c := gnn.Config{Hidden: 32, LearningRate: 0.03, Epochs: 500, Drop: 1}
+	each(t, func(t *testing.T, m gnn.Model) {
+		r := train(t, m, s, newTarget(t, g, false), c)
+		if last := r.Losses[len(r.Losses)-1]; last > 0.05 {
+			t.Errorf("loss %v after %d epochs on 20 nodes with random labels, want below 0.05", last, c.Epochs)
+		}
+	})
+}
+
+// TestThreads checks that the seed decides every bit, for any number of threads, with dropout on dense and on sparse features.
+func TestThreads(t *testing.T) {
+	g := blocks(600, 20, 4, 1)
+	sparse := *g
+	sparse.X = bags(600, 20, true, rand.New(rand.NewPCG(8, 8)))
+	c := gnn.Config{Hidden: 64, Dropout: 0.5, LearningRate: 0.01, WeightDecay: 5e-4, Epochs: 6, Drop: 0.1}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, g := range []*graph.Graph{g, &sparse} {
+		each(t, func(t *testing.T, m gnn.Model) {
+			var want *gnn.Result
+			for _, threads := range []int{1, 1, 2, 7} {
+				runtime.GOMAXPROCS(threads)
+				target := newTarget(t, g, false)
+				got := train(t, m, target.Sample(), target, c)
+				if want == nil {
+					want = got
+					continue
+				}
+				if !slices.Equal(got.Losses, want.Losses) || !slices.Equal(got.Accuracies, want.Accuracies) || got.Test != want.Test {
+					t.Errorf("%d threads: losses or accuracies differ", threads)
+				}
+				for k, p := range got.Trained.Parameters {
+					if !slices.Equal(p.Data, want.Trained.Parameters[k].Data) {
+						t.Errorf("%d threads: parameter %d differs", threads, k)
+					}
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,175 @@
+package gnn_test
+
+import (
+	"math"
+
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// table is a matrix of float64.
+type table [][]float64
+
+func newTable(rows, cols int) table {
+	m := make(table, rows)
+	for i := range m {
+		m[i] = make([]float64, cols)
+	}
+	return m
+}
+
+func tableOf(x mat.Matrix) table {
+	d, ok := x.(*mat.Dense)
+	if !ok {
+		d = x.(*mat.CSR).Dense()
+	}
+	m := newTable(d.Rows, d.Cols)
+	for i := range m {
+		for j, v := range d.Row(i) {
+			m[i][j] = float64(v)
+		}
+	}
+	return m
+}
+
+func (m table) times(o table) table {
+	r := newTable(len(m), len(o[0]))
+	for i := range m {
+		for j := range o[0] {
+			for k := range o {
+				r[i][j] += m[i][k] * o[k][j]
+			}
+		}
+	}
+	return r
+}
+
+func (m table) each(f func(i, j int, x float64) float64) table {
+	r := newTable(len(m), len(m[0]))
+	for i := range m {
+		for j := range m[i] {
+			r[i][j] = f(i, j, m[i][j])
+		}
+	}
+	return r
+}
+
+func (m table) plus(o table) table {
+	return m.each(func(i, j int, x float64) float64 { return x + o[i%len(o)][j] }) // o of one row is added to each
+}
+
+func (m table) scaled(a float64) table {
+	return m.each(func(_, _ int, x float64) float64 { return a * x })
+}
+
+func (m table) relu() table {
+	return m.each(func(_, _ int, x float64) float64 { return max(0, x) })
+}
+
+// loops returns A + I; a nil A has no edges.
+func loops(a *mat.CSR, n int) table {
+	m := newTable(n, n)
+	if a != nil {
+		m = tableOf(a)
+	}
+	for i := range m {
+		m[i][i]++
+	}
+	return m
+}
+
+// propagations returns Â and M as their formulas have them.
+func propagations(a *mat.CSR, n int) (symmetric, mean table) {
+	m := loops(a, n)
+	degree := make([]float64, n)
+	for i := range m {
+		for _, w := range m[i] {
+			degree[i] += w
+		}
+	}
+	symmetric = m.each(func(i, j int, w float64) float64 { return w / math.Sqrt(degree[i]*degree[j]) })
+	mean = m.each(func(i, _ int, w float64) float64 { return w / degree[i] })
+	return symmetric, mean
+}
+
+// referenceLogits restates each model by its formula.
+func referenceLogits(m gnn.Model, adj *mat.CSR, x table, p []table) table {
+	a, mean := propagations(adj, len(x))
+	chebyshev := func(x table, w []table) table {
+		t1 := a.times(x).scaled(-1)
+		t2 := a.times(t1).scaled(-2).plus(x.scaled(-1))
+		return x.times(w[0]).plus(t1.times(w[1])).plus(t2.times(w[2])).plus(w[3])
+	}
+	switch m.Name() {
+	case "sgc":
+		return a.times(a.times(x)).times(p[0]).plus(p[1])
+	case "gcn":
+		h := a.times(x).times(p[0]).plus(p[1]).relu()
+		return a.times(h).times(p[2]).plus(p[3])
+	case "sage":
+		h := x.times(p[0]).plus(mean.times(x).times(p[1])).plus(p[2]).relu()
+		return h.times(p[3]).plus(mean.times(h).times(p[4])).plus(p[5])
+	case "appnp":
+		h := x.times(p[0]).plus(p[1]).relu().times(p[2])
+		z := h
+		for range 10 {
+			z = a.times(z).scaled(0.9).plus(h.scaled(0.1))
+		}
+		return z.plus(p[3])
+	case "cheby":
+		return chebyshev(chebyshev(x, p[:4]).relu(), p[4:])
+	case "gat":
+		pattern := loops(adj, len(x))
+		h := attention(pattern, x.times(p[0]), p[1:4], 8).each(func(_, _ int, x float64) float64 {
+			if x < 0 {
+				return math.Exp(x) - 1
+			}
+			return x
+		})
+		return attention(pattern, h.times(p[4]), p[5:8], 1)
+	}
+	panic("no reference for " + m.Name())
+}
+
+// attention is a layer of GAT after the product with its weights.
+func attention(pattern, x table, p []table, heads int) table {
+	out := newTable(len(x), len(x[0]))
+	width := len(x[0]) / heads
+	for i := range x {
+		for k := range heads {
+			score := func(i int, a table) (s float64) {
+				for j := k * width; j < (k+1)*width; j++ {
+					s += x[i][j] * a[j][0]
+				}
+				return s
+			}
+			weight, sum := make([]float64, len(x)), 0.
+			for j := range x {
+				if pattern[i][j] != 0 {
+					s := score(i, p[0]) + score(j, p[1])
+					weight[j] = math.Exp(max(s, 0.2*s))
+					sum += weight[j]
+				}
+			}
+			for j := range x {
+				for c := k * width; c < (k+1)*width; c++ {
+					out[i][c] += weight[j] / sum * x[j][c]
+				}
+			}
+		}
+	}
+	return out.plus(p[2])
+}
+
+// referenceLoss is the mean cross entropy at the sample's rows.
+func referenceLoss(m gnn.Model, s *gnn.Sample, p []table) (loss float64) {
+	z := referenceLogits(m, s.Adj, tableOf(s.X), p)
+	for _, i := range s.Rows {
+		sum := 0.
+		for _, v := range z[i] {
+			sum += math.Exp(v)
+		}
+		loss += (math.Log(sum) - z[i][s.Y[i]]) / float64(len(s.Rows))
+	}
+	return loss
+}

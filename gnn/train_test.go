@@ -1,0 +1,229 @@
+package gnn_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+func quick() gnn.Config {
+	c := gnn.Defaults()
+	c.Hidden, c.Epochs, c.LearningRate = 16, 30, 0.02
+	return c
+}
+
+// TestSelection checks the choice of the epoch, and that the weights returned are those of that epoch.
+func TestSelection(t *testing.T) {
+	g := blocks(300, 10, 3, 2)
+	target := newTarget(t, g, false)
+	each(t, func(t *testing.T, m gnn.Model) {
+		r := train(t, m, target.Sample(), target, quick())
+		if len(r.Accuracies) != 30 || r.ValidateEvery != 1 {
+			t.Fatalf("%d validations, every %d epochs, want 30 and 1", len(r.Accuracies), r.ValidateEvery)
+		}
+		best := slices.Max(r.Accuracies)
+		if first := slices.Index(r.Accuracies, best) + 1; r.Validation != best || r.Epoch != first {
+			t.Errorf("chose %v in epoch %d, want %v in epoch %d", r.Validation, r.Epoch, best, first)
+		}
+		z, err := r.Trained.Logits(t.Context(), g.Adj, g.X)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, part := range map[string]struct {
+			nodes []int32
+			want  float64
+		}{"validation": {g.Split.Val, r.Validation}, "test": {g.Split.Test, r.Test}} {
+			var rows mat.Dense
+			mat.Rows(&rows, z, part.nodes)
+			if got := gnn.Accuracy(&rows, g.Labels(part.nodes)); got != part.want {
+				t.Errorf("%s accuracy %v of the weights returned, %v reported", what, got, part.want)
+			}
+		}
+		if r.Test < 48 { // a third of the nodes are of each class, and one standard deviation of chance is 4.7
+			t.Errorf("test accuracy %v, want above 48 on blocks", r.Test)
+		}
+	})
+}
+
+func TestCadence(t *testing.T) {
+	g := blocks(90, 5, 3, 3)
+	c := quick()
+	c.Epochs, c.ValidateEvery = 11, 4
+	target := newTarget(t, g, false)
+	var asked []int
+	c.Progress = func(epoch int, loss, accuracy float64) { asked = append(asked, epoch) }
+	r := train(t, gnn.GCN(), target.Sample(), target, c)
+	if want := []int{4, 8, 11}; !slices.Equal(asked, want) || len(r.Accuracies) != 3 {
+		t.Errorf("validated after epochs %v, want %v", asked, want)
+	}
+	large := &graph.Graph{Adj: ring(50_000), X: mat.NewDense(50_000, 2), Y: make([]int32, 50_000), Classes: 3, Split: graph.Split{Val: []int32{1}, Test: []int32{2}}}
+	c.ValidateEvery = 0
+	s := &gnn.Sample{X: mat.NewDense(3, 2), Y: []int32{0, 1, 2}, Classes: 3}
+	if r := train(t, gnn.GCN(), s, newTarget(t, large, false), c); r.ValidateEvery != 10 {
+		t.Errorf("50,000 nodes are validated every %d epochs, want 10", r.ValidateEvery)
+	}
+}
+
+// TestTestLabels shows that labels of test nodes are read after the last epoch and not before: changing them changes nothing
+// but the test accuracy, and changing them in the last epoch is still in time.
+func TestTestLabels(t *testing.T) {
+	run := func(change bool, inductive bool) *gnn.Result {
+		g := blocks(200, 8, 3, 4)
+		target := newTarget(t, g, inductive)
+		c := quick()
+		c.Progress = func(epoch int, _, _ float64) {
+			if change && epoch == c.Epochs {
+				for _, i := range g.Split.Test {
+					g.Y[i] = (g.Y[i] + 1) % 3
+				}
+			}
+		}
+		return train(t, gnn.GCN(), target.Sample(), target, c)
+	}
+	for _, inductive := range []bool{false, true} {
+		a, b := run(false, inductive), run(true, inductive)
+		if a.Test == b.Test {
+			t.Errorf("inductive=%v: labels changed in the last epoch did not change the test accuracy", inductive)
+		}
+		if !slices.Equal(a.Losses, b.Losses) || !slices.Equal(a.Accuracies, b.Accuracies) || a.Epoch != b.Epoch {
+			t.Errorf("inductive=%v: test labels changed the training", inductive)
+		}
+	}
+}
+
+func TestInductive(t *testing.T) {
+	g := blocks(300, 10, 3, 5)
+	target := newTarget(t, g, true)
+	if n, _ := target.Sample().X.Dims(); n != len(g.Split.Train) {
+		t.Errorf("sample of %d nodes, want the %d training nodes", n, len(g.Split.Train))
+	}
+	r := train(t, gnn.GCN(), target.Sample(), target, quick())
+	for what, part := range map[string]struct {
+		nodes []int32
+		want  float64
+	}{"validation": {g.Split.Val, r.Validation}, "test": {g.Split.Test, r.Test}} {
+		alone := g.Induced(part.nodes)
+		z, err := r.Trained.Logits(t.Context(), alone.Adj, alone.X)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := gnn.Accuracy(z, alone.Y); got != part.want {
+			t.Errorf("%s accuracy %v on the induced graph, %v reported", what, got, part.want)
+		}
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	g := blocks(60, 5, 3, 6)
+	target := newTarget(t, g, false)
+	good := func() *gnn.Sample { return &gnn.Sample{X: mat.NewDense(3, 5), Y: []int32{0, 1, 2}, Classes: 3} }
+	for name, c := range map[string]struct {
+		change func(s *gnn.Sample, c *gnn.Config)
+		want   []string
+	}{
+		"all of the configuration": {func(_ *gnn.Sample, c *gnn.Config) { *c = gnn.Config{Dropout: 1, WeightDecay: -1, ValidateEvery: -2} },
+			[]string{"Hidden (0)", "Dropout (1)", "LearningRate (0)", "WeightDecay (-1)", "Epochs (0)", "Drop (0)", "ValidateEvery (-2)"}},
+		"features": {func(s *gnn.Sample, _ *gnn.Config) { s.X = mat.NewDense(3, 4) }, []string{"4 features", "has 5"}},
+		"classes":  {func(s *gnn.Sample, _ *gnn.Config) { s.Classes = 4 }, []string{"4 classes", "has 3"}},
+		"labels":   {func(s *gnn.Sample, _ *gnn.Config) { s.Y = s.Y[:2] }, []string{"2 labels for 3 nodes"}},
+		"label":    {func(s *gnn.Sample, _ *gnn.Config) { s.Y[1] = 3 }, []string{"label 3 of node 1", "0 to 2"}},
+		"row":      {func(s *gnn.Sample, _ *gnn.Config) { s.Rows = []int32{3} }, []string{"row 3", "0 to 2"}},
+		"no rows":  {func(s *gnn.Sample, _ *gnn.Config) { s.Rows = []int32{} }, []string{"0 rows"}},
+		"nothing":  {func(s *gnn.Sample, _ *gnn.Config) { s.X = mat.NewDense(0, 5) }, []string{"0 nodes"}},
+		"adjacency": {func(s *gnn.Sample, _ *gnn.Config) { s.Adj = ring(4) },
+			[]string{"4×4", "3 nodes"}},
+	} {
+		s, config := good(), quick()
+		c.change(s, &config)
+		_, err := gnn.Train(t.Context(), gnn.GCN(), s, target, config, rand.NewPCG(1, 1))
+		for _, want := range c.want {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: error %v, want it to say %q", name, err, want)
+			}
+		}
+	}
+	for _, part := range []string{"validation", "test"} {
+		h := *g
+		if part == "test" {
+			h.Split.Test = nil
+		} else {
+			h.Split.Val = nil
+		}
+		if _, err := gnn.NewTarget(&h, false); err == nil || !strings.Contains(err.Error(), "no "+part+" nodes") {
+			t.Errorf("a graph without %s nodes: %v", part, err)
+		}
+	}
+	if _, err := gnn.Parse("mlp"); err == nil || !strings.Contains(err.Error(), `"mlp"`) || !strings.Contains(err.Error(), "gcn") {
+		t.Errorf("parsing mlp: %v", err)
+	}
+	if m, err := gnn.Parse("GCN"); err != nil || m.Name() != "gcn" {
+		t.Errorf("parsing GCN: %v, %v", m, err)
+	}
+	trained := gnn.Trained{Model: gnn.GCN(), Parameters: gnn.Initial(gnn.GCN(), 4, 8, 3, rand.NewPCG(1, 1))}
+	if _, err := trained.Logits(t.Context(), g.Adj, g.X); err == nil {
+		t.Error("logits on 5 features of a model of 4: no error")
+	}
+}
+
+func TestCancel(t *testing.T) {
+	g := blocks(90, 5, 3, 7)
+	target := newTarget(t, g, false)
+	each(t, func(t *testing.T, m gnn.Model) {
+		ctx, cancel := context.WithCancel(t.Context())
+		c, epochs := quick(), 0
+		c.Progress = func(epoch int, _, _ float64) {
+			if epochs = epoch; epoch == 3 {
+				cancel()
+			}
+		}
+		r, err := gnn.Train(ctx, m, target.Sample(), target, c, rand.NewPCG(1, 1))
+		if r != nil || !errors.Is(err, context.Canceled) || epochs != 3 {
+			t.Errorf("cancelled in epoch 3: result %v, error %v, last epoch %d", r, err, epochs)
+		}
+	})
+}
+
+// TestEpochsAllocateLittle compares the allocations of long and short trainings: matrices are allocated once, and what an epoch
+// takes is a few words for each product and each start of parallel work.
+func TestEpochsAllocateLittle(t *testing.T) {
+	g := blocks(120, 10, 3, 8)
+	target := newTarget(t, g, false)
+	allocated := func(epochs int) float64 {
+		c := quick()
+		c.Epochs = epochs
+		return testing.AllocsPerRun(3, func() { train(t, gnn.GCN(), target.Sample(), target, c) })
+	}
+	if per := (allocated(60) - allocated(20)) / 40; per > 100 {
+		t.Errorf("%v allocations per epoch, want at most 100", per)
+	}
+}
+
+// TestCora trains on the whole of Cora: the range is that of published GCNs (81.5) with one more point on either side for two seeds.
+func TestCora(t *testing.T) {
+	g, err := dataset.Open(t.Context(), "cora")
+	if err != nil {
+		t.Skipf("no Cora here: %v", err)
+	}
+	target := newTarget(t, g, false)
+	c := gnn.Defaults()
+	c.Epochs = 100
+	sum := 0.0
+	for seed := range uint64(2) {
+		r, err := gnn.Train(t.Context(), gnn.GCN(), target.Sample(), target, c, rand.NewPCG(seed, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += r.Test / 2
+	}
+	if sum < 79.5 || sum > 84 {
+		t.Errorf("GCN on the whole of Cora: %.1f, want 79.5 to 84", sum)
+	}
+}
