@@ -7,62 +7,62 @@ package kernel
 // tile1x1AVX2 is the micro-kernel for 1 rows and up to 8 columns, more than 0.
 //
 //go:noescape
-func tile1x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile1x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile2x1AVX2 is the micro-kernel for 2 rows and up to 8 columns, more than 0.
 //
 //go:noescape
-func tile2x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile2x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile3x1AVX2 is the micro-kernel for 3 rows and up to 8 columns, more than 0.
 //
 //go:noescape
-func tile3x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile3x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile4x1AVX2 is the micro-kernel for 4 rows and up to 8 columns, more than 0.
 //
 //go:noescape
-func tile4x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile4x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile5x1AVX2 is the micro-kernel for 5 rows and up to 8 columns, more than 0.
 //
 //go:noescape
-func tile5x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile5x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile6x1AVX2 is the micro-kernel for 6 rows and up to 8 columns, more than 0.
 //
 //go:noescape
-func tile6x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile6x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile1x2AVX2 is the micro-kernel for 1 rows and up to 16 columns, more than 8.
 //
 //go:noescape
-func tile1x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile1x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile2x2AVX2 is the micro-kernel for 2 rows and up to 16 columns, more than 8.
 //
 //go:noescape
-func tile2x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile2x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile3x2AVX2 is the micro-kernel for 3 rows and up to 16 columns, more than 8.
 //
 //go:noescape
-func tile3x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile3x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile4x2AVX2 is the micro-kernel for 4 rows and up to 16 columns, more than 8.
 //
 //go:noescape
-func tile4x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile4x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile5x2AVX2 is the micro-kernel for 5 rows and up to 16 columns, more than 8.
 //
 //go:noescape
-func tile5x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile5x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile6x2AVX2 is the micro-kernel for 6 rows and up to 16 columns, more than 8.
 //
 //go:noescape
-func tile6x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile6x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // copyPanelAVX2 copies rows (at least 1) of 16 values, lds apart, to dst without gaps.
 //

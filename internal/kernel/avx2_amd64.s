@@ -22,9 +22,9 @@ DATA tailMaskAVX2<>+56(SB)/4, $0x00000000
 DATA tailMaskAVX2<>+60(SB)/4, $0x00000000
 GLOBL tailMaskAVX2<>(SB), RODATA|NOPTR, $64
 
-// func tile1x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile1x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile1x1AVX2(SB), NOSPLIT, $0-65
+TEXT ·tile1x1AVX2(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -32,55 +32,60 @@ TEXT ·tile1x1AVX2(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	MOVQ       c+0(FP), CX
-	MOVQ       ldc+8(FP), DI
-	SHLQ       $0x02, DI
-	MOVQ       CX, DI
-	PREFETCHT0 (DI)
+	IMUL3Q     $0x01, CX, CX
+	ADDQ       AX, CX
+	MOVQ       ahead+64(FP), DI
+	MOVQ       c+0(FP), R8
+	MOVQ       ldc+8(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       R8, R9
+	PREFETCHT0 (R9)
 	VXORPS     Y0, Y0, Y0
 
 step:
 	VMOVUPS      (BX), Y1
 	VBROADCASTSS (AX), Y2
 	VFMADD231PS  Y1, Y2, Y0
+	PREFETCHT0   (CX)
+	ADDQ         DI, CX
 	ADDQ         $0x00000040, BX
 	ADDQ         DX, AX
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), DL
+	MOVB         accumulate+72(FP), CL
 	CMPQ         AX, $0x08
 	JNE          part
-	TESTB        DL, DL
+	TESTB        CL, CL
 	JE           store
-	MOVQ         CX, DI
-	VADDPS       (DI), Y0, Y0
+	MOVQ         R8, R9
+	VADDPS       (R9), Y0, Y0
 
 store:
-	MOVQ    CX, DI
-	VMOVUPS Y0, (DI)
+	MOVQ    R8, R9
+	VMOVUPS Y0, (R9)
 	VZEROUPPER
 	RET
 
 part:
-	LEAQ       tailMaskAVX2<>+0(SB), BX
+	LEAQ       tailMaskAVX2<>+0(SB), DX
 	NEGQ       AX
-	LEAQ       32(BX)(AX*4), BX
-	VMOVUPS    (BX), Y1
-	TESTB      DL, DL
+	LEAQ       32(DX)(AX*4), DX
+	VMOVUPS    (DX), Y1
+	TESTB      CL, CL
 	JE         storePart
-	MOVQ       CX, DI
-	VMASKMOVPS (DI), Y1, Y2
+	MOVQ       R8, R9
+	VMASKMOVPS (R9), Y1, Y2
 	VADDPS     Y2, Y0, Y0
 
 storePart:
-	VMASKMOVPS Y0, Y1, (CX)
+	VMASKMOVPS Y0, Y1, (R8)
 	VZEROUPPER
 	RET
 
-// func tile2x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile2x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile2x1AVX2(SB), NOSPLIT, $0-65
+TEXT ·tile2x1AVX2(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -88,13 +93,16 @@ TEXT ·tile2x1AVX2(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	MOVQ       c+0(FP), DI
-	MOVQ       ldc+8(FP), R8
-	SHLQ       $0x02, R8
-	MOVQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       R8, R9
-	PREFETCHT0 (R9)
+	IMUL3Q     $0x02, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	MOVQ       c+0(FP), R9
+	MOVQ       ldc+8(FP), R10
+	SHLQ       $0x02, R10
+	MOVQ       R9, R11
+	PREFETCHT0 (R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 
@@ -104,26 +112,28 @@ step:
 	VFMADD231PS  Y2, Y3, Y0
 	VBROADCASTSS (AX)(CX*1), Y3
 	VFMADD231PS  Y2, Y3, Y1
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000040, BX
 	ADDQ         DX, AX
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	CMPQ         AX, $0x08
 	JNE          part
 	TESTB        CL, CL
 	JE           store
-	MOVQ         DI, R9
-	VADDPS       (R9), Y0, Y0
-	ADDQ         R8, R9
-	VADDPS       (R9), Y1, Y1
+	MOVQ         R9, R11
+	VADDPS       (R11), Y0, Y0
+	ADDQ         R10, R11
+	VADDPS       (R11), Y1, Y1
 
 store:
-	MOVQ    DI, R9
-	VMOVUPS Y0, (R9)
-	ADDQ    R8, R9
-	VMOVUPS Y1, (R9)
+	MOVQ    R9, R11
+	VMOVUPS Y0, (R11)
+	ADDQ    R10, R11
+	VMOVUPS Y1, (R11)
 	VZEROUPPER
 	RET
 
@@ -134,23 +144,23 @@ part:
 	VMOVUPS    (DX), Y2
 	TESTB      CL, CL
 	JE         storePart
-	MOVQ       DI, R9
-	VMASKMOVPS (R9), Y2, Y3
+	MOVQ       R9, R11
+	VMASKMOVPS (R11), Y2, Y3
 	VADDPS     Y3, Y0, Y0
-	ADDQ       R8, R9
-	VMASKMOVPS (R9), Y2, Y3
+	ADDQ       R10, R11
+	VMASKMOVPS (R11), Y2, Y3
 	VADDPS     Y3, Y1, Y1
 
 storePart:
-	VMASKMOVPS Y0, Y2, (DI)
-	ADDQ       R8, DI
-	VMASKMOVPS Y1, Y2, (DI)
+	VMASKMOVPS Y0, Y2, (R9)
+	ADDQ       R10, R9
+	VMASKMOVPS Y1, Y2, (R9)
 	VZEROUPPER
 	RET
 
-// func tile3x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile3x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile3x1AVX2(SB), NOSPLIT, $0-65
+TEXT ·tile3x1AVX2(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -158,15 +168,18 @@ TEXT ·tile3x1AVX2(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	MOVQ       c+0(FP), DI
-	MOVQ       ldc+8(FP), R8
-	SHLQ       $0x02, R8
-	MOVQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       R8, R9
-	PREFETCHT0 (R9)
-	ADDQ       R8, R9
-	PREFETCHT0 (R9)
+	IMUL3Q     $0x03, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	MOVQ       c+0(FP), R9
+	MOVQ       ldc+8(FP), R10
+	SHLQ       $0x02, R10
+	MOVQ       R9, R11
+	PREFETCHT0 (R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -179,30 +192,32 @@ step:
 	VFMADD231PS  Y3, Y4, Y1
 	VBROADCASTSS (AX)(CX*2), Y4
 	VFMADD231PS  Y3, Y4, Y2
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000040, BX
 	ADDQ         DX, AX
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	CMPQ         AX, $0x08
 	JNE          part
 	TESTB        CL, CL
 	JE           store
-	MOVQ         DI, R9
-	VADDPS       (R9), Y0, Y0
-	ADDQ         R8, R9
-	VADDPS       (R9), Y1, Y1
-	ADDQ         R8, R9
-	VADDPS       (R9), Y2, Y2
+	MOVQ         R9, R11
+	VADDPS       (R11), Y0, Y0
+	ADDQ         R10, R11
+	VADDPS       (R11), Y1, Y1
+	ADDQ         R10, R11
+	VADDPS       (R11), Y2, Y2
 
 store:
-	MOVQ    DI, R9
-	VMOVUPS Y0, (R9)
-	ADDQ    R8, R9
-	VMOVUPS Y1, (R9)
-	ADDQ    R8, R9
-	VMOVUPS Y2, (R9)
+	MOVQ    R9, R11
+	VMOVUPS Y0, (R11)
+	ADDQ    R10, R11
+	VMOVUPS Y1, (R11)
+	ADDQ    R10, R11
+	VMOVUPS Y2, (R11)
 	VZEROUPPER
 	RET
 
@@ -213,28 +228,28 @@ part:
 	VMOVUPS    (DX), Y3
 	TESTB      CL, CL
 	JE         storePart
-	MOVQ       DI, R9
-	VMASKMOVPS (R9), Y3, Y4
+	MOVQ       R9, R11
+	VMASKMOVPS (R11), Y3, Y4
 	VADDPS     Y4, Y0, Y0
-	ADDQ       R8, R9
-	VMASKMOVPS (R9), Y3, Y4
+	ADDQ       R10, R11
+	VMASKMOVPS (R11), Y3, Y4
 	VADDPS     Y4, Y1, Y1
-	ADDQ       R8, R9
-	VMASKMOVPS (R9), Y3, Y4
+	ADDQ       R10, R11
+	VMASKMOVPS (R11), Y3, Y4
 	VADDPS     Y4, Y2, Y2
 
 storePart:
-	VMASKMOVPS Y0, Y3, (DI)
-	ADDQ       R8, DI
-	VMASKMOVPS Y1, Y3, (DI)
-	ADDQ       R8, DI
-	VMASKMOVPS Y2, Y3, (DI)
+	VMASKMOVPS Y0, Y3, (R9)
+	ADDQ       R10, R9
+	VMASKMOVPS Y1, Y3, (R9)
+	ADDQ       R10, R9
+	VMASKMOVPS Y2, Y3, (R9)
 	VZEROUPPER
 	RET
 
-// func tile4x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile4x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile4x1AVX2(SB), NOSPLIT, $0-65
+TEXT ·tile4x1AVX2(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -242,19 +257,22 @@ TEXT ·tile4x1AVX2(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	LEAQ       (CX)(CX*2), DI
-	LEAQ       (AX)(DI*1), DI
-	MOVQ       c+0(FP), R8
-	MOVQ       ldc+8(FP), R9
-	SHLQ       $0x02, R9
-	MOVQ       R8, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
+	IMUL3Q     $0x04, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	LEAQ       (CX)(CX*2), R9
+	LEAQ       (AX)(R9*1), R9
+	MOVQ       c+0(FP), R10
+	MOVQ       ldc+8(FP), R11
+	SHLQ       $0x02, R11
+	MOVQ       R10, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -268,37 +286,39 @@ step:
 	VFMADD231PS  Y4, Y5, Y1
 	VBROADCASTSS (AX)(CX*2), Y5
 	VFMADD231PS  Y4, Y5, Y2
-	VBROADCASTSS (DI), Y5
+	VBROADCASTSS (R9), Y5
 	VFMADD231PS  Y4, Y5, Y3
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000040, BX
 	ADDQ         DX, AX
-	ADDQ         DX, DI
+	ADDQ         DX, R9
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	CMPQ         AX, $0x08
 	JNE          part
 	TESTB        CL, CL
 	JE           store
-	MOVQ         R8, R10
-	VADDPS       (R10), Y0, Y0
-	ADDQ         R9, R10
-	VADDPS       (R10), Y1, Y1
-	ADDQ         R9, R10
-	VADDPS       (R10), Y2, Y2
-	ADDQ         R9, R10
-	VADDPS       (R10), Y3, Y3
+	MOVQ         R10, R12
+	VADDPS       (R12), Y0, Y0
+	ADDQ         R11, R12
+	VADDPS       (R12), Y1, Y1
+	ADDQ         R11, R12
+	VADDPS       (R12), Y2, Y2
+	ADDQ         R11, R12
+	VADDPS       (R12), Y3, Y3
 
 store:
-	MOVQ    R8, R10
-	VMOVUPS Y0, (R10)
-	ADDQ    R9, R10
-	VMOVUPS Y1, (R10)
-	ADDQ    R9, R10
-	VMOVUPS Y2, (R10)
-	ADDQ    R9, R10
-	VMOVUPS Y3, (R10)
+	MOVQ    R10, R12
+	VMOVUPS Y0, (R12)
+	ADDQ    R11, R12
+	VMOVUPS Y1, (R12)
+	ADDQ    R11, R12
+	VMOVUPS Y2, (R12)
+	ADDQ    R11, R12
+	VMOVUPS Y3, (R12)
 	VZEROUPPER
 	RET
 
@@ -309,33 +329,33 @@ part:
 	VMOVUPS    (DX), Y4
 	TESTB      CL, CL
 	JE         storePart
-	MOVQ       R8, R10
-	VMASKMOVPS (R10), Y4, Y5
+	MOVQ       R10, R12
+	VMASKMOVPS (R12), Y4, Y5
 	VADDPS     Y5, Y0, Y0
-	ADDQ       R9, R10
-	VMASKMOVPS (R10), Y4, Y5
+	ADDQ       R11, R12
+	VMASKMOVPS (R12), Y4, Y5
 	VADDPS     Y5, Y1, Y1
-	ADDQ       R9, R10
-	VMASKMOVPS (R10), Y4, Y5
+	ADDQ       R11, R12
+	VMASKMOVPS (R12), Y4, Y5
 	VADDPS     Y5, Y2, Y2
-	ADDQ       R9, R10
-	VMASKMOVPS (R10), Y4, Y5
+	ADDQ       R11, R12
+	VMASKMOVPS (R12), Y4, Y5
 	VADDPS     Y5, Y3, Y3
 
 storePart:
-	VMASKMOVPS Y0, Y4, (R8)
-	ADDQ       R9, R8
-	VMASKMOVPS Y1, Y4, (R8)
-	ADDQ       R9, R8
-	VMASKMOVPS Y2, Y4, (R8)
-	ADDQ       R9, R8
-	VMASKMOVPS Y3, Y4, (R8)
+	VMASKMOVPS Y0, Y4, (R10)
+	ADDQ       R11, R10
+	VMASKMOVPS Y1, Y4, (R10)
+	ADDQ       R11, R10
+	VMASKMOVPS Y2, Y4, (R10)
+	ADDQ       R11, R10
+	VMASKMOVPS Y3, Y4, (R10)
 	VZEROUPPER
 	RET
 
-// func tile5x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile5x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile5x1AVX2(SB), NOSPLIT, $0-65
+TEXT ·tile5x1AVX2(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -343,21 +363,24 @@ TEXT ·tile5x1AVX2(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	LEAQ       (CX)(CX*2), DI
-	LEAQ       (AX)(DI*1), DI
-	MOVQ       c+0(FP), R8
-	MOVQ       ldc+8(FP), R9
-	SHLQ       $0x02, R9
-	MOVQ       R8, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
+	IMUL3Q     $0x05, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	LEAQ       (CX)(CX*2), R9
+	LEAQ       (AX)(R9*1), R9
+	MOVQ       c+0(FP), R10
+	MOVQ       ldc+8(FP), R11
+	SHLQ       $0x02, R11
+	MOVQ       R10, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -372,43 +395,45 @@ step:
 	VFMADD231PS  Y5, Y6, Y1
 	VBROADCASTSS (AX)(CX*2), Y6
 	VFMADD231PS  Y5, Y6, Y2
-	VBROADCASTSS (DI), Y6
+	VBROADCASTSS (R9), Y6
 	VFMADD231PS  Y5, Y6, Y3
-	VBROADCASTSS (DI)(CX*1), Y6
+	VBROADCASTSS (R9)(CX*1), Y6
 	VFMADD231PS  Y5, Y6, Y4
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000040, BX
 	ADDQ         DX, AX
-	ADDQ         DX, DI
+	ADDQ         DX, R9
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	CMPQ         AX, $0x08
 	JNE          part
 	TESTB        CL, CL
 	JE           store
-	MOVQ         R8, R10
-	VADDPS       (R10), Y0, Y0
-	ADDQ         R9, R10
-	VADDPS       (R10), Y1, Y1
-	ADDQ         R9, R10
-	VADDPS       (R10), Y2, Y2
-	ADDQ         R9, R10
-	VADDPS       (R10), Y3, Y3
-	ADDQ         R9, R10
-	VADDPS       (R10), Y4, Y4
+	MOVQ         R10, R12
+	VADDPS       (R12), Y0, Y0
+	ADDQ         R11, R12
+	VADDPS       (R12), Y1, Y1
+	ADDQ         R11, R12
+	VADDPS       (R12), Y2, Y2
+	ADDQ         R11, R12
+	VADDPS       (R12), Y3, Y3
+	ADDQ         R11, R12
+	VADDPS       (R12), Y4, Y4
 
 store:
-	MOVQ    R8, R10
-	VMOVUPS Y0, (R10)
-	ADDQ    R9, R10
-	VMOVUPS Y1, (R10)
-	ADDQ    R9, R10
-	VMOVUPS Y2, (R10)
-	ADDQ    R9, R10
-	VMOVUPS Y3, (R10)
-	ADDQ    R9, R10
-	VMOVUPS Y4, (R10)
+	MOVQ    R10, R12
+	VMOVUPS Y0, (R12)
+	ADDQ    R11, R12
+	VMOVUPS Y1, (R12)
+	ADDQ    R11, R12
+	VMOVUPS Y2, (R12)
+	ADDQ    R11, R12
+	VMOVUPS Y3, (R12)
+	ADDQ    R11, R12
+	VMOVUPS Y4, (R12)
 	VZEROUPPER
 	RET
 
@@ -419,38 +444,38 @@ part:
 	VMOVUPS    (DX), Y5
 	TESTB      CL, CL
 	JE         storePart
-	MOVQ       R8, R10
-	VMASKMOVPS (R10), Y5, Y6
+	MOVQ       R10, R12
+	VMASKMOVPS (R12), Y5, Y6
 	VADDPS     Y6, Y0, Y0
-	ADDQ       R9, R10
-	VMASKMOVPS (R10), Y5, Y6
+	ADDQ       R11, R12
+	VMASKMOVPS (R12), Y5, Y6
 	VADDPS     Y6, Y1, Y1
-	ADDQ       R9, R10
-	VMASKMOVPS (R10), Y5, Y6
+	ADDQ       R11, R12
+	VMASKMOVPS (R12), Y5, Y6
 	VADDPS     Y6, Y2, Y2
-	ADDQ       R9, R10
-	VMASKMOVPS (R10), Y5, Y6
+	ADDQ       R11, R12
+	VMASKMOVPS (R12), Y5, Y6
 	VADDPS     Y6, Y3, Y3
-	ADDQ       R9, R10
-	VMASKMOVPS (R10), Y5, Y6
+	ADDQ       R11, R12
+	VMASKMOVPS (R12), Y5, Y6
 	VADDPS     Y6, Y4, Y4
 
 storePart:
-	VMASKMOVPS Y0, Y5, (R8)
-	ADDQ       R9, R8
-	VMASKMOVPS Y1, Y5, (R8)
-	ADDQ       R9, R8
-	VMASKMOVPS Y2, Y5, (R8)
-	ADDQ       R9, R8
-	VMASKMOVPS Y3, Y5, (R8)
-	ADDQ       R9, R8
-	VMASKMOVPS Y4, Y5, (R8)
+	VMASKMOVPS Y0, Y5, (R10)
+	ADDQ       R11, R10
+	VMASKMOVPS Y1, Y5, (R10)
+	ADDQ       R11, R10
+	VMASKMOVPS Y2, Y5, (R10)
+	ADDQ       R11, R10
+	VMASKMOVPS Y3, Y5, (R10)
+	ADDQ       R11, R10
+	VMASKMOVPS Y4, Y5, (R10)
 	VZEROUPPER
 	RET
 
-// func tile6x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile6x1AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile6x1AVX2(SB), NOSPLIT, $0-65
+TEXT ·tile6x1AVX2(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -458,23 +483,26 @@ TEXT ·tile6x1AVX2(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	LEAQ       (CX)(CX*2), DI
-	LEAQ       (AX)(DI*1), DI
-	MOVQ       c+0(FP), R8
-	MOVQ       ldc+8(FP), R9
-	SHLQ       $0x02, R9
-	MOVQ       R8, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
+	IMUL3Q     $0x06, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	LEAQ       (CX)(CX*2), R9
+	LEAQ       (AX)(R9*1), R9
+	MOVQ       c+0(FP), R10
+	MOVQ       ldc+8(FP), R11
+	SHLQ       $0x02, R11
+	MOVQ       R10, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -490,49 +518,51 @@ step:
 	VFMADD231PS  Y6, Y7, Y1
 	VBROADCASTSS (AX)(CX*2), Y7
 	VFMADD231PS  Y6, Y7, Y2
-	VBROADCASTSS (DI), Y7
+	VBROADCASTSS (R9), Y7
 	VFMADD231PS  Y6, Y7, Y3
-	VBROADCASTSS (DI)(CX*1), Y7
+	VBROADCASTSS (R9)(CX*1), Y7
 	VFMADD231PS  Y6, Y7, Y4
-	VBROADCASTSS (DI)(CX*2), Y7
+	VBROADCASTSS (R9)(CX*2), Y7
 	VFMADD231PS  Y6, Y7, Y5
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000040, BX
 	ADDQ         DX, AX
-	ADDQ         DX, DI
+	ADDQ         DX, R9
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	CMPQ         AX, $0x08
 	JNE          part
 	TESTB        CL, CL
 	JE           store
-	MOVQ         R8, R10
-	VADDPS       (R10), Y0, Y0
-	ADDQ         R9, R10
-	VADDPS       (R10), Y1, Y1
-	ADDQ         R9, R10
-	VADDPS       (R10), Y2, Y2
-	ADDQ         R9, R10
-	VADDPS       (R10), Y3, Y3
-	ADDQ         R9, R10
-	VADDPS       (R10), Y4, Y4
-	ADDQ         R9, R10
-	VADDPS       (R10), Y5, Y5
+	MOVQ         R10, R12
+	VADDPS       (R12), Y0, Y0
+	ADDQ         R11, R12
+	VADDPS       (R12), Y1, Y1
+	ADDQ         R11, R12
+	VADDPS       (R12), Y2, Y2
+	ADDQ         R11, R12
+	VADDPS       (R12), Y3, Y3
+	ADDQ         R11, R12
+	VADDPS       (R12), Y4, Y4
+	ADDQ         R11, R12
+	VADDPS       (R12), Y5, Y5
 
 store:
-	MOVQ    R8, R10
-	VMOVUPS Y0, (R10)
-	ADDQ    R9, R10
-	VMOVUPS Y1, (R10)
-	ADDQ    R9, R10
-	VMOVUPS Y2, (R10)
-	ADDQ    R9, R10
-	VMOVUPS Y3, (R10)
-	ADDQ    R9, R10
-	VMOVUPS Y4, (R10)
-	ADDQ    R9, R10
-	VMOVUPS Y5, (R10)
+	MOVQ    R10, R12
+	VMOVUPS Y0, (R12)
+	ADDQ    R11, R12
+	VMOVUPS Y1, (R12)
+	ADDQ    R11, R12
+	VMOVUPS Y2, (R12)
+	ADDQ    R11, R12
+	VMOVUPS Y3, (R12)
+	ADDQ    R11, R12
+	VMOVUPS Y4, (R12)
+	ADDQ    R11, R12
+	VMOVUPS Y5, (R12)
 	VZEROUPPER
 	RET
 
@@ -543,43 +573,43 @@ part:
 	VMOVUPS    (DX), Y6
 	TESTB      CL, CL
 	JE         storePart
-	MOVQ       R8, R10
-	VMASKMOVPS (R10), Y6, Y7
+	MOVQ       R10, R12
+	VMASKMOVPS (R12), Y6, Y7
 	VADDPS     Y7, Y0, Y0
-	ADDQ       R9, R10
-	VMASKMOVPS (R10), Y6, Y7
+	ADDQ       R11, R12
+	VMASKMOVPS (R12), Y6, Y7
 	VADDPS     Y7, Y1, Y1
-	ADDQ       R9, R10
-	VMASKMOVPS (R10), Y6, Y7
+	ADDQ       R11, R12
+	VMASKMOVPS (R12), Y6, Y7
 	VADDPS     Y7, Y2, Y2
-	ADDQ       R9, R10
-	VMASKMOVPS (R10), Y6, Y7
+	ADDQ       R11, R12
+	VMASKMOVPS (R12), Y6, Y7
 	VADDPS     Y7, Y3, Y3
-	ADDQ       R9, R10
-	VMASKMOVPS (R10), Y6, Y7
+	ADDQ       R11, R12
+	VMASKMOVPS (R12), Y6, Y7
 	VADDPS     Y7, Y4, Y4
-	ADDQ       R9, R10
-	VMASKMOVPS (R10), Y6, Y7
+	ADDQ       R11, R12
+	VMASKMOVPS (R12), Y6, Y7
 	VADDPS     Y7, Y5, Y5
 
 storePart:
-	VMASKMOVPS Y0, Y6, (R8)
-	ADDQ       R9, R8
-	VMASKMOVPS Y1, Y6, (R8)
-	ADDQ       R9, R8
-	VMASKMOVPS Y2, Y6, (R8)
-	ADDQ       R9, R8
-	VMASKMOVPS Y3, Y6, (R8)
-	ADDQ       R9, R8
-	VMASKMOVPS Y4, Y6, (R8)
-	ADDQ       R9, R8
-	VMASKMOVPS Y5, Y6, (R8)
+	VMASKMOVPS Y0, Y6, (R10)
+	ADDQ       R11, R10
+	VMASKMOVPS Y1, Y6, (R10)
+	ADDQ       R11, R10
+	VMASKMOVPS Y2, Y6, (R10)
+	ADDQ       R11, R10
+	VMASKMOVPS Y3, Y6, (R10)
+	ADDQ       R11, R10
+	VMASKMOVPS Y4, Y6, (R10)
+	ADDQ       R11, R10
+	VMASKMOVPS Y5, Y6, (R10)
 	VZEROUPPER
 	RET
 
-// func tile1x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile1x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile1x2AVX2(SB), NOSPLIT, $0-65
+TEXT ·tile1x2AVX2(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -587,11 +617,14 @@ TEXT ·tile1x2AVX2(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	MOVQ       c+0(FP), CX
-	MOVQ       ldc+8(FP), DI
-	SHLQ       $0x02, DI
-	MOVQ       CX, DI
-	PREFETCHT0 (DI)
+	IMUL3Q     $0x01, CX, CX
+	ADDQ       AX, CX
+	MOVQ       ahead+64(FP), DI
+	MOVQ       c+0(FP), R8
+	MOVQ       ldc+8(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       R8, R9
+	PREFETCHT0 (R9)
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 
@@ -601,49 +634,51 @@ step:
 	VBROADCASTSS (AX), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
+	PREFETCHT0   (CX)
+	ADDQ         DI, CX
 	ADDQ         $0x00000040, BX
 	ADDQ         DX, AX
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), DL
+	MOVB         accumulate+72(FP), CL
 	CMPQ         AX, $0x10
 	JNE          part
-	TESTB        DL, DL
+	TESTB        CL, CL
 	JE           store
-	MOVQ         CX, DI
-	VADDPS       (DI), Y0, Y0
-	VADDPS       32(DI), Y1, Y1
+	MOVQ         R8, R9
+	VADDPS       (R9), Y0, Y0
+	VADDPS       32(R9), Y1, Y1
 
 store:
-	MOVQ    CX, DI
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y1, 32(DI)
+	MOVQ    R8, R9
+	VMOVUPS Y0, (R9)
+	VMOVUPS Y1, 32(R9)
 	VZEROUPPER
 	RET
 
 part:
 	SUBQ       $0x08, AX
-	LEAQ       tailMaskAVX2<>+0(SB), BX
+	LEAQ       tailMaskAVX2<>+0(SB), DX
 	NEGQ       AX
-	LEAQ       32(BX)(AX*4), BX
-	VMOVUPS    (BX), Y2
-	TESTB      DL, DL
+	LEAQ       32(DX)(AX*4), DX
+	VMOVUPS    (DX), Y2
+	TESTB      CL, CL
 	JE         storePart
-	MOVQ       CX, DI
-	VADDPS     (DI), Y0, Y0
-	VMASKMOVPS 32(DI), Y2, Y3
+	MOVQ       R8, R9
+	VADDPS     (R9), Y0, Y0
+	VMASKMOVPS 32(R9), Y2, Y3
 	VADDPS     Y3, Y1, Y1
 
 storePart:
-	VMOVUPS    Y0, (CX)
-	VMASKMOVPS Y1, Y2, 32(CX)
+	VMOVUPS    Y0, (R8)
+	VMASKMOVPS Y1, Y2, 32(R8)
 	VZEROUPPER
 	RET
 
-// func tile2x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile2x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile2x2AVX2(SB), NOSPLIT, $0-65
+TEXT ·tile2x2AVX2(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -651,13 +686,16 @@ TEXT ·tile2x2AVX2(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	MOVQ       c+0(FP), DI
-	MOVQ       ldc+8(FP), R8
-	SHLQ       $0x02, R8
-	MOVQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       R8, R9
-	PREFETCHT0 (R9)
+	IMUL3Q     $0x02, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	MOVQ       c+0(FP), R9
+	MOVQ       ldc+8(FP), R10
+	SHLQ       $0x02, R10
+	MOVQ       R9, R11
+	PREFETCHT0 (R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -672,30 +710,32 @@ step:
 	VBROADCASTSS (AX)(CX*1), Y6
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000040, BX
 	ADDQ         DX, AX
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	CMPQ         AX, $0x10
 	JNE          part
 	TESTB        CL, CL
 	JE           store
-	MOVQ         DI, R9
-	VADDPS       (R9), Y0, Y0
-	VADDPS       32(R9), Y1, Y1
-	ADDQ         R8, R9
-	VADDPS       (R9), Y2, Y2
-	VADDPS       32(R9), Y3, Y3
+	MOVQ         R9, R11
+	VADDPS       (R11), Y0, Y0
+	VADDPS       32(R11), Y1, Y1
+	ADDQ         R10, R11
+	VADDPS       (R11), Y2, Y2
+	VADDPS       32(R11), Y3, Y3
 
 store:
-	MOVQ    DI, R9
-	VMOVUPS Y0, (R9)
-	VMOVUPS Y1, 32(R9)
-	ADDQ    R8, R9
-	VMOVUPS Y2, (R9)
-	VMOVUPS Y3, 32(R9)
+	MOVQ    R9, R11
+	VMOVUPS Y0, (R11)
+	VMOVUPS Y1, 32(R11)
+	ADDQ    R10, R11
+	VMOVUPS Y2, (R11)
+	VMOVUPS Y3, 32(R11)
 	VZEROUPPER
 	RET
 
@@ -707,27 +747,27 @@ part:
 	VMOVUPS    (DX), Y4
 	TESTB      CL, CL
 	JE         storePart
-	MOVQ       DI, R9
-	VADDPS     (R9), Y0, Y0
-	VMASKMOVPS 32(R9), Y4, Y5
+	MOVQ       R9, R11
+	VADDPS     (R11), Y0, Y0
+	VMASKMOVPS 32(R11), Y4, Y5
 	VADDPS     Y5, Y1, Y1
-	ADDQ       R8, R9
-	VADDPS     (R9), Y2, Y2
-	VMASKMOVPS 32(R9), Y4, Y5
+	ADDQ       R10, R11
+	VADDPS     (R11), Y2, Y2
+	VMASKMOVPS 32(R11), Y4, Y5
 	VADDPS     Y5, Y3, Y3
 
 storePart:
-	VMOVUPS    Y0, (DI)
-	VMASKMOVPS Y1, Y4, 32(DI)
-	ADDQ       R8, DI
-	VMOVUPS    Y2, (DI)
-	VMASKMOVPS Y3, Y4, 32(DI)
+	VMOVUPS    Y0, (R9)
+	VMASKMOVPS Y1, Y4, 32(R9)
+	ADDQ       R10, R9
+	VMOVUPS    Y2, (R9)
+	VMASKMOVPS Y3, Y4, 32(R9)
 	VZEROUPPER
 	RET
 
-// func tile3x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile3x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile3x2AVX2(SB), NOSPLIT, $0-65
+TEXT ·tile3x2AVX2(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -735,15 +775,18 @@ TEXT ·tile3x2AVX2(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	MOVQ       c+0(FP), DI
-	MOVQ       ldc+8(FP), R8
-	SHLQ       $0x02, R8
-	MOVQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       R8, R9
-	PREFETCHT0 (R9)
-	ADDQ       R8, R9
-	PREFETCHT0 (R9)
+	IMUL3Q     $0x03, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	MOVQ       c+0(FP), R9
+	MOVQ       ldc+8(FP), R10
+	SHLQ       $0x02, R10
+	MOVQ       R9, R11
+	PREFETCHT0 (R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -763,36 +806,38 @@ step:
 	VBROADCASTSS (AX)(CX*2), Y8
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000040, BX
 	ADDQ         DX, AX
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	CMPQ         AX, $0x10
 	JNE          part
 	TESTB        CL, CL
 	JE           store
-	MOVQ         DI, R9
-	VADDPS       (R9), Y0, Y0
-	VADDPS       32(R9), Y1, Y1
-	ADDQ         R8, R9
-	VADDPS       (R9), Y2, Y2
-	VADDPS       32(R9), Y3, Y3
-	ADDQ         R8, R9
-	VADDPS       (R9), Y4, Y4
-	VADDPS       32(R9), Y5, Y5
+	MOVQ         R9, R11
+	VADDPS       (R11), Y0, Y0
+	VADDPS       32(R11), Y1, Y1
+	ADDQ         R10, R11
+	VADDPS       (R11), Y2, Y2
+	VADDPS       32(R11), Y3, Y3
+	ADDQ         R10, R11
+	VADDPS       (R11), Y4, Y4
+	VADDPS       32(R11), Y5, Y5
 
 store:
-	MOVQ    DI, R9
-	VMOVUPS Y0, (R9)
-	VMOVUPS Y1, 32(R9)
-	ADDQ    R8, R9
-	VMOVUPS Y2, (R9)
-	VMOVUPS Y3, 32(R9)
-	ADDQ    R8, R9
-	VMOVUPS Y4, (R9)
-	VMOVUPS Y5, 32(R9)
+	MOVQ    R9, R11
+	VMOVUPS Y0, (R11)
+	VMOVUPS Y1, 32(R11)
+	ADDQ    R10, R11
+	VMOVUPS Y2, (R11)
+	VMOVUPS Y3, 32(R11)
+	ADDQ    R10, R11
+	VMOVUPS Y4, (R11)
+	VMOVUPS Y5, 32(R11)
 	VZEROUPPER
 	RET
 
@@ -804,34 +849,34 @@ part:
 	VMOVUPS    (DX), Y6
 	TESTB      CL, CL
 	JE         storePart
-	MOVQ       DI, R9
-	VADDPS     (R9), Y0, Y0
-	VMASKMOVPS 32(R9), Y6, Y7
+	MOVQ       R9, R11
+	VADDPS     (R11), Y0, Y0
+	VMASKMOVPS 32(R11), Y6, Y7
 	VADDPS     Y7, Y1, Y1
-	ADDQ       R8, R9
-	VADDPS     (R9), Y2, Y2
-	VMASKMOVPS 32(R9), Y6, Y7
+	ADDQ       R10, R11
+	VADDPS     (R11), Y2, Y2
+	VMASKMOVPS 32(R11), Y6, Y7
 	VADDPS     Y7, Y3, Y3
-	ADDQ       R8, R9
-	VADDPS     (R9), Y4, Y4
-	VMASKMOVPS 32(R9), Y6, Y7
+	ADDQ       R10, R11
+	VADDPS     (R11), Y4, Y4
+	VMASKMOVPS 32(R11), Y6, Y7
 	VADDPS     Y7, Y5, Y5
 
 storePart:
-	VMOVUPS    Y0, (DI)
-	VMASKMOVPS Y1, Y6, 32(DI)
-	ADDQ       R8, DI
-	VMOVUPS    Y2, (DI)
-	VMASKMOVPS Y3, Y6, 32(DI)
-	ADDQ       R8, DI
-	VMOVUPS    Y4, (DI)
-	VMASKMOVPS Y5, Y6, 32(DI)
+	VMOVUPS    Y0, (R9)
+	VMASKMOVPS Y1, Y6, 32(R9)
+	ADDQ       R10, R9
+	VMOVUPS    Y2, (R9)
+	VMASKMOVPS Y3, Y6, 32(R9)
+	ADDQ       R10, R9
+	VMOVUPS    Y4, (R9)
+	VMASKMOVPS Y5, Y6, 32(R9)
 	VZEROUPPER
 	RET
 
-// func tile4x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile4x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile4x2AVX2(SB), NOSPLIT, $0-65
+TEXT ·tile4x2AVX2(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -839,19 +884,22 @@ TEXT ·tile4x2AVX2(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	LEAQ       (CX)(CX*2), DI
-	LEAQ       (AX)(DI*1), DI
-	MOVQ       c+0(FP), R8
-	MOVQ       ldc+8(FP), R9
-	SHLQ       $0x02, R9
-	MOVQ       R8, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
+	IMUL3Q     $0x04, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	LEAQ       (CX)(CX*2), R9
+	LEAQ       (AX)(R9*1), R9
+	MOVQ       c+0(FP), R10
+	MOVQ       ldc+8(FP), R11
+	SHLQ       $0x02, R11
+	MOVQ       R10, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -873,46 +921,48 @@ step:
 	VBROADCASTSS (AX)(CX*2), Y10
 	VFMADD231PS  Y8, Y10, Y4
 	VFMADD231PS  Y9, Y10, Y5
-	VBROADCASTSS (DI), Y10
+	VBROADCASTSS (R9), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000040, BX
 	ADDQ         DX, AX
-	ADDQ         DX, DI
+	ADDQ         DX, R9
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	CMPQ         AX, $0x10
 	JNE          part
 	TESTB        CL, CL
 	JE           store
-	MOVQ         R8, R10
-	VADDPS       (R10), Y0, Y0
-	VADDPS       32(R10), Y1, Y1
-	ADDQ         R9, R10
-	VADDPS       (R10), Y2, Y2
-	VADDPS       32(R10), Y3, Y3
-	ADDQ         R9, R10
-	VADDPS       (R10), Y4, Y4
-	VADDPS       32(R10), Y5, Y5
-	ADDQ         R9, R10
-	VADDPS       (R10), Y6, Y6
-	VADDPS       32(R10), Y7, Y7
+	MOVQ         R10, R12
+	VADDPS       (R12), Y0, Y0
+	VADDPS       32(R12), Y1, Y1
+	ADDQ         R11, R12
+	VADDPS       (R12), Y2, Y2
+	VADDPS       32(R12), Y3, Y3
+	ADDQ         R11, R12
+	VADDPS       (R12), Y4, Y4
+	VADDPS       32(R12), Y5, Y5
+	ADDQ         R11, R12
+	VADDPS       (R12), Y6, Y6
+	VADDPS       32(R12), Y7, Y7
 
 store:
-	MOVQ    R8, R10
-	VMOVUPS Y0, (R10)
-	VMOVUPS Y1, 32(R10)
-	ADDQ    R9, R10
-	VMOVUPS Y2, (R10)
-	VMOVUPS Y3, 32(R10)
-	ADDQ    R9, R10
-	VMOVUPS Y4, (R10)
-	VMOVUPS Y5, 32(R10)
-	ADDQ    R9, R10
-	VMOVUPS Y6, (R10)
-	VMOVUPS Y7, 32(R10)
+	MOVQ    R10, R12
+	VMOVUPS Y0, (R12)
+	VMOVUPS Y1, 32(R12)
+	ADDQ    R11, R12
+	VMOVUPS Y2, (R12)
+	VMOVUPS Y3, 32(R12)
+	ADDQ    R11, R12
+	VMOVUPS Y4, (R12)
+	VMOVUPS Y5, 32(R12)
+	ADDQ    R11, R12
+	VMOVUPS Y6, (R12)
+	VMOVUPS Y7, 32(R12)
 	VZEROUPPER
 	RET
 
@@ -924,41 +974,41 @@ part:
 	VMOVUPS    (DX), Y8
 	TESTB      CL, CL
 	JE         storePart
-	MOVQ       R8, R10
-	VADDPS     (R10), Y0, Y0
-	VMASKMOVPS 32(R10), Y8, Y9
+	MOVQ       R10, R12
+	VADDPS     (R12), Y0, Y0
+	VMASKMOVPS 32(R12), Y8, Y9
 	VADDPS     Y9, Y1, Y1
-	ADDQ       R9, R10
-	VADDPS     (R10), Y2, Y2
-	VMASKMOVPS 32(R10), Y8, Y9
+	ADDQ       R11, R12
+	VADDPS     (R12), Y2, Y2
+	VMASKMOVPS 32(R12), Y8, Y9
 	VADDPS     Y9, Y3, Y3
-	ADDQ       R9, R10
-	VADDPS     (R10), Y4, Y4
-	VMASKMOVPS 32(R10), Y8, Y9
+	ADDQ       R11, R12
+	VADDPS     (R12), Y4, Y4
+	VMASKMOVPS 32(R12), Y8, Y9
 	VADDPS     Y9, Y5, Y5
-	ADDQ       R9, R10
-	VADDPS     (R10), Y6, Y6
-	VMASKMOVPS 32(R10), Y8, Y9
+	ADDQ       R11, R12
+	VADDPS     (R12), Y6, Y6
+	VMASKMOVPS 32(R12), Y8, Y9
 	VADDPS     Y9, Y7, Y7
 
 storePart:
-	VMOVUPS    Y0, (R8)
-	VMASKMOVPS Y1, Y8, 32(R8)
-	ADDQ       R9, R8
-	VMOVUPS    Y2, (R8)
-	VMASKMOVPS Y3, Y8, 32(R8)
-	ADDQ       R9, R8
-	VMOVUPS    Y4, (R8)
-	VMASKMOVPS Y5, Y8, 32(R8)
-	ADDQ       R9, R8
-	VMOVUPS    Y6, (R8)
-	VMASKMOVPS Y7, Y8, 32(R8)
+	VMOVUPS    Y0, (R10)
+	VMASKMOVPS Y1, Y8, 32(R10)
+	ADDQ       R11, R10
+	VMOVUPS    Y2, (R10)
+	VMASKMOVPS Y3, Y8, 32(R10)
+	ADDQ       R11, R10
+	VMOVUPS    Y4, (R10)
+	VMASKMOVPS Y5, Y8, 32(R10)
+	ADDQ       R11, R10
+	VMOVUPS    Y6, (R10)
+	VMASKMOVPS Y7, Y8, 32(R10)
 	VZEROUPPER
 	RET
 
-// func tile5x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile5x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile5x2AVX2(SB), NOSPLIT, $0-65
+TEXT ·tile5x2AVX2(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -966,21 +1016,24 @@ TEXT ·tile5x2AVX2(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	LEAQ       (CX)(CX*2), DI
-	LEAQ       (AX)(DI*1), DI
-	MOVQ       c+0(FP), R8
-	MOVQ       ldc+8(FP), R9
-	SHLQ       $0x02, R9
-	MOVQ       R8, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
+	IMUL3Q     $0x05, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	LEAQ       (CX)(CX*2), R9
+	LEAQ       (AX)(R9*1), R9
+	MOVQ       c+0(FP), R10
+	MOVQ       ldc+8(FP), R11
+	SHLQ       $0x02, R11
+	MOVQ       R10, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -1004,55 +1057,57 @@ step:
 	VBROADCASTSS (AX)(CX*2), Y12
 	VFMADD231PS  Y10, Y12, Y4
 	VFMADD231PS  Y11, Y12, Y5
-	VBROADCASTSS (DI), Y12
+	VBROADCASTSS (R9), Y12
 	VFMADD231PS  Y10, Y12, Y6
 	VFMADD231PS  Y11, Y12, Y7
-	VBROADCASTSS (DI)(CX*1), Y12
+	VBROADCASTSS (R9)(CX*1), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000040, BX
 	ADDQ         DX, AX
-	ADDQ         DX, DI
+	ADDQ         DX, R9
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	CMPQ         AX, $0x10
 	JNE          part
 	TESTB        CL, CL
 	JE           store
-	MOVQ         R8, R10
-	VADDPS       (R10), Y0, Y0
-	VADDPS       32(R10), Y1, Y1
-	ADDQ         R9, R10
-	VADDPS       (R10), Y2, Y2
-	VADDPS       32(R10), Y3, Y3
-	ADDQ         R9, R10
-	VADDPS       (R10), Y4, Y4
-	VADDPS       32(R10), Y5, Y5
-	ADDQ         R9, R10
-	VADDPS       (R10), Y6, Y6
-	VADDPS       32(R10), Y7, Y7
-	ADDQ         R9, R10
-	VADDPS       (R10), Y8, Y8
-	VADDPS       32(R10), Y9, Y9
+	MOVQ         R10, R12
+	VADDPS       (R12), Y0, Y0
+	VADDPS       32(R12), Y1, Y1
+	ADDQ         R11, R12
+	VADDPS       (R12), Y2, Y2
+	VADDPS       32(R12), Y3, Y3
+	ADDQ         R11, R12
+	VADDPS       (R12), Y4, Y4
+	VADDPS       32(R12), Y5, Y5
+	ADDQ         R11, R12
+	VADDPS       (R12), Y6, Y6
+	VADDPS       32(R12), Y7, Y7
+	ADDQ         R11, R12
+	VADDPS       (R12), Y8, Y8
+	VADDPS       32(R12), Y9, Y9
 
 store:
-	MOVQ    R8, R10
-	VMOVUPS Y0, (R10)
-	VMOVUPS Y1, 32(R10)
-	ADDQ    R9, R10
-	VMOVUPS Y2, (R10)
-	VMOVUPS Y3, 32(R10)
-	ADDQ    R9, R10
-	VMOVUPS Y4, (R10)
-	VMOVUPS Y5, 32(R10)
-	ADDQ    R9, R10
-	VMOVUPS Y6, (R10)
-	VMOVUPS Y7, 32(R10)
-	ADDQ    R9, R10
-	VMOVUPS Y8, (R10)
-	VMOVUPS Y9, 32(R10)
+	MOVQ    R10, R12
+	VMOVUPS Y0, (R12)
+	VMOVUPS Y1, 32(R12)
+	ADDQ    R11, R12
+	VMOVUPS Y2, (R12)
+	VMOVUPS Y3, 32(R12)
+	ADDQ    R11, R12
+	VMOVUPS Y4, (R12)
+	VMOVUPS Y5, 32(R12)
+	ADDQ    R11, R12
+	VMOVUPS Y6, (R12)
+	VMOVUPS Y7, 32(R12)
+	ADDQ    R11, R12
+	VMOVUPS Y8, (R12)
+	VMOVUPS Y9, 32(R12)
 	VZEROUPPER
 	RET
 
@@ -1064,48 +1119,48 @@ part:
 	VMOVUPS    (DX), Y10
 	TESTB      CL, CL
 	JE         storePart
-	MOVQ       R8, R10
-	VADDPS     (R10), Y0, Y0
-	VMASKMOVPS 32(R10), Y10, Y11
+	MOVQ       R10, R12
+	VADDPS     (R12), Y0, Y0
+	VMASKMOVPS 32(R12), Y10, Y11
 	VADDPS     Y11, Y1, Y1
-	ADDQ       R9, R10
-	VADDPS     (R10), Y2, Y2
-	VMASKMOVPS 32(R10), Y10, Y11
+	ADDQ       R11, R12
+	VADDPS     (R12), Y2, Y2
+	VMASKMOVPS 32(R12), Y10, Y11
 	VADDPS     Y11, Y3, Y3
-	ADDQ       R9, R10
-	VADDPS     (R10), Y4, Y4
-	VMASKMOVPS 32(R10), Y10, Y11
+	ADDQ       R11, R12
+	VADDPS     (R12), Y4, Y4
+	VMASKMOVPS 32(R12), Y10, Y11
 	VADDPS     Y11, Y5, Y5
-	ADDQ       R9, R10
-	VADDPS     (R10), Y6, Y6
-	VMASKMOVPS 32(R10), Y10, Y11
+	ADDQ       R11, R12
+	VADDPS     (R12), Y6, Y6
+	VMASKMOVPS 32(R12), Y10, Y11
 	VADDPS     Y11, Y7, Y7
-	ADDQ       R9, R10
-	VADDPS     (R10), Y8, Y8
-	VMASKMOVPS 32(R10), Y10, Y11
+	ADDQ       R11, R12
+	VADDPS     (R12), Y8, Y8
+	VMASKMOVPS 32(R12), Y10, Y11
 	VADDPS     Y11, Y9, Y9
 
 storePart:
-	VMOVUPS    Y0, (R8)
-	VMASKMOVPS Y1, Y10, 32(R8)
-	ADDQ       R9, R8
-	VMOVUPS    Y2, (R8)
-	VMASKMOVPS Y3, Y10, 32(R8)
-	ADDQ       R9, R8
-	VMOVUPS    Y4, (R8)
-	VMASKMOVPS Y5, Y10, 32(R8)
-	ADDQ       R9, R8
-	VMOVUPS    Y6, (R8)
-	VMASKMOVPS Y7, Y10, 32(R8)
-	ADDQ       R9, R8
-	VMOVUPS    Y8, (R8)
-	VMASKMOVPS Y9, Y10, 32(R8)
+	VMOVUPS    Y0, (R10)
+	VMASKMOVPS Y1, Y10, 32(R10)
+	ADDQ       R11, R10
+	VMOVUPS    Y2, (R10)
+	VMASKMOVPS Y3, Y10, 32(R10)
+	ADDQ       R11, R10
+	VMOVUPS    Y4, (R10)
+	VMASKMOVPS Y5, Y10, 32(R10)
+	ADDQ       R11, R10
+	VMOVUPS    Y6, (R10)
+	VMASKMOVPS Y7, Y10, 32(R10)
+	ADDQ       R11, R10
+	VMOVUPS    Y8, (R10)
+	VMASKMOVPS Y9, Y10, 32(R10)
 	VZEROUPPER
 	RET
 
-// func tile6x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile6x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile6x2AVX2(SB), NOSPLIT, $0-65
+TEXT ·tile6x2AVX2(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -1113,23 +1168,26 @@ TEXT ·tile6x2AVX2(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	LEAQ       (CX)(CX*2), DI
-	LEAQ       (AX)(DI*1), DI
-	MOVQ       c+0(FP), R8
-	MOVQ       ldc+8(FP), R9
-	SHLQ       $0x02, R9
-	MOVQ       R8, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
+	IMUL3Q     $0x06, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	LEAQ       (CX)(CX*2), R9
+	LEAQ       (AX)(R9*1), R9
+	MOVQ       c+0(FP), R10
+	MOVQ       ldc+8(FP), R11
+	SHLQ       $0x02, R11
+	MOVQ       R10, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -1155,64 +1213,66 @@ step:
 	VBROADCASTSS (AX)(CX*2), Y14
 	VFMADD231PS  Y12, Y14, Y4
 	VFMADD231PS  Y13, Y14, Y5
-	VBROADCASTSS (DI), Y14
+	VBROADCASTSS (R9), Y14
 	VFMADD231PS  Y12, Y14, Y6
 	VFMADD231PS  Y13, Y14, Y7
-	VBROADCASTSS (DI)(CX*1), Y14
+	VBROADCASTSS (R9)(CX*1), Y14
 	VFMADD231PS  Y12, Y14, Y8
 	VFMADD231PS  Y13, Y14, Y9
-	VBROADCASTSS (DI)(CX*2), Y14
+	VBROADCASTSS (R9)(CX*2), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000040, BX
 	ADDQ         DX, AX
-	ADDQ         DX, DI
+	ADDQ         DX, R9
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	CMPQ         AX, $0x10
 	JNE          part
 	TESTB        CL, CL
 	JE           store
-	MOVQ         R8, R10
-	VADDPS       (R10), Y0, Y0
-	VADDPS       32(R10), Y1, Y1
-	ADDQ         R9, R10
-	VADDPS       (R10), Y2, Y2
-	VADDPS       32(R10), Y3, Y3
-	ADDQ         R9, R10
-	VADDPS       (R10), Y4, Y4
-	VADDPS       32(R10), Y5, Y5
-	ADDQ         R9, R10
-	VADDPS       (R10), Y6, Y6
-	VADDPS       32(R10), Y7, Y7
-	ADDQ         R9, R10
-	VADDPS       (R10), Y8, Y8
-	VADDPS       32(R10), Y9, Y9
-	ADDQ         R9, R10
-	VADDPS       (R10), Y10, Y10
-	VADDPS       32(R10), Y11, Y11
+	MOVQ         R10, R12
+	VADDPS       (R12), Y0, Y0
+	VADDPS       32(R12), Y1, Y1
+	ADDQ         R11, R12
+	VADDPS       (R12), Y2, Y2
+	VADDPS       32(R12), Y3, Y3
+	ADDQ         R11, R12
+	VADDPS       (R12), Y4, Y4
+	VADDPS       32(R12), Y5, Y5
+	ADDQ         R11, R12
+	VADDPS       (R12), Y6, Y6
+	VADDPS       32(R12), Y7, Y7
+	ADDQ         R11, R12
+	VADDPS       (R12), Y8, Y8
+	VADDPS       32(R12), Y9, Y9
+	ADDQ         R11, R12
+	VADDPS       (R12), Y10, Y10
+	VADDPS       32(R12), Y11, Y11
 
 store:
-	MOVQ    R8, R10
-	VMOVUPS Y0, (R10)
-	VMOVUPS Y1, 32(R10)
-	ADDQ    R9, R10
-	VMOVUPS Y2, (R10)
-	VMOVUPS Y3, 32(R10)
-	ADDQ    R9, R10
-	VMOVUPS Y4, (R10)
-	VMOVUPS Y5, 32(R10)
-	ADDQ    R9, R10
-	VMOVUPS Y6, (R10)
-	VMOVUPS Y7, 32(R10)
-	ADDQ    R9, R10
-	VMOVUPS Y8, (R10)
-	VMOVUPS Y9, 32(R10)
-	ADDQ    R9, R10
-	VMOVUPS Y10, (R10)
-	VMOVUPS Y11, 32(R10)
+	MOVQ    R10, R12
+	VMOVUPS Y0, (R12)
+	VMOVUPS Y1, 32(R12)
+	ADDQ    R11, R12
+	VMOVUPS Y2, (R12)
+	VMOVUPS Y3, 32(R12)
+	ADDQ    R11, R12
+	VMOVUPS Y4, (R12)
+	VMOVUPS Y5, 32(R12)
+	ADDQ    R11, R12
+	VMOVUPS Y6, (R12)
+	VMOVUPS Y7, 32(R12)
+	ADDQ    R11, R12
+	VMOVUPS Y8, (R12)
+	VMOVUPS Y9, 32(R12)
+	ADDQ    R11, R12
+	VMOVUPS Y10, (R12)
+	VMOVUPS Y11, 32(R12)
 	VZEROUPPER
 	RET
 
@@ -1224,54 +1284,54 @@ part:
 	VMOVUPS    (DX), Y12
 	TESTB      CL, CL
 	JE         storePart
-	MOVQ       R8, R10
-	VADDPS     (R10), Y0, Y0
-	VMASKMOVPS 32(R10), Y12, Y13
+	MOVQ       R10, R12
+	VADDPS     (R12), Y0, Y0
+	VMASKMOVPS 32(R12), Y12, Y13
 	VADDPS     Y13, Y1, Y1
-	ADDQ       R9, R10
-	VADDPS     (R10), Y2, Y2
-	VMASKMOVPS 32(R10), Y12, Y13
+	ADDQ       R11, R12
+	VADDPS     (R12), Y2, Y2
+	VMASKMOVPS 32(R12), Y12, Y13
 	VADDPS     Y13, Y3, Y3
-	ADDQ       R9, R10
-	VADDPS     (R10), Y4, Y4
-	VMASKMOVPS 32(R10), Y12, Y13
+	ADDQ       R11, R12
+	VADDPS     (R12), Y4, Y4
+	VMASKMOVPS 32(R12), Y12, Y13
 	VADDPS     Y13, Y5, Y5
-	ADDQ       R9, R10
-	VADDPS     (R10), Y6, Y6
-	VMASKMOVPS 32(R10), Y12, Y13
+	ADDQ       R11, R12
+	VADDPS     (R12), Y6, Y6
+	VMASKMOVPS 32(R12), Y12, Y13
 	VADDPS     Y13, Y7, Y7
-	ADDQ       R9, R10
-	VADDPS     (R10), Y8, Y8
-	VMASKMOVPS 32(R10), Y12, Y13
+	ADDQ       R11, R12
+	VADDPS     (R12), Y8, Y8
+	VMASKMOVPS 32(R12), Y12, Y13
 	VADDPS     Y13, Y9, Y9
-	ADDQ       R9, R10
-	VADDPS     (R10), Y10, Y10
-	VMASKMOVPS 32(R10), Y12, Y13
+	ADDQ       R11, R12
+	VADDPS     (R12), Y10, Y10
+	VMASKMOVPS 32(R12), Y12, Y13
 	VADDPS     Y13, Y11, Y11
 
 storePart:
-	VMOVUPS    Y0, (R8)
-	VMASKMOVPS Y1, Y12, 32(R8)
-	ADDQ       R9, R8
-	VMOVUPS    Y2, (R8)
-	VMASKMOVPS Y3, Y12, 32(R8)
-	ADDQ       R9, R8
-	VMOVUPS    Y4, (R8)
-	VMASKMOVPS Y5, Y12, 32(R8)
-	ADDQ       R9, R8
-	VMOVUPS    Y6, (R8)
-	VMASKMOVPS Y7, Y12, 32(R8)
-	ADDQ       R9, R8
-	VMOVUPS    Y8, (R8)
-	VMASKMOVPS Y9, Y12, 32(R8)
-	ADDQ       R9, R8
-	VMOVUPS    Y10, (R8)
-	VMASKMOVPS Y11, Y12, 32(R8)
+	VMOVUPS    Y0, (R10)
+	VMASKMOVPS Y1, Y12, 32(R10)
+	ADDQ       R11, R10
+	VMOVUPS    Y2, (R10)
+	VMASKMOVPS Y3, Y12, 32(R10)
+	ADDQ       R11, R10
+	VMOVUPS    Y4, (R10)
+	VMASKMOVPS Y5, Y12, 32(R10)
+	ADDQ       R11, R10
+	VMOVUPS    Y6, (R10)
+	VMASKMOVPS Y7, Y12, 32(R10)
+	ADDQ       R11, R10
+	VMOVUPS    Y8, (R10)
+	VMASKMOVPS Y9, Y12, 32(R10)
+	ADDQ       R11, R10
+	VMOVUPS    Y10, (R10)
+	VMASKMOVPS Y11, Y12, 32(R10)
 	VZEROUPPER
 	RET
 
 // func copyPanelAVX2(dst *float32, src *float32, lds int, rows int)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·copyPanelAVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -1280,14 +1340,16 @@ TEXT ·copyPanelAVX2(SB), NOSPLIT, $0-32
 	SHLQ $0x02, DX
 
 row:
-	VMOVUPS (CX), Y0
-	VMOVUPS 32(CX), Y1
-	VMOVUPS Y0, (AX)
-	VMOVUPS Y1, 32(AX)
-	ADDQ    DX, CX
-	ADDQ    $0x00000040, AX
-	DECQ    BX
-	JNE     row
+	PREFETCHT0 (CX)(DX*8)
+	PREFETCHT0 60(CX)(DX*8)
+	VMOVUPS    (CX), Y0
+	VMOVUPS    32(CX), Y1
+	VMOVUPS    Y0, (AX)
+	VMOVUPS    Y1, 32(AX)
+	ADDQ       DX, CX
+	ADDQ       $0x00000040, AX
+	DECQ       BX
+	JNE        row
 	VZEROUPPER
 	RET
 

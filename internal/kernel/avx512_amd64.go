@@ -7,122 +7,122 @@ package kernel
 // tile1x1AVX512 is the micro-kernel for 1 rows and up to 16 columns, more than 0.
 //
 //go:noescape
-func tile1x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile1x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile2x1AVX512 is the micro-kernel for 2 rows and up to 16 columns, more than 0.
 //
 //go:noescape
-func tile2x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile2x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile3x1AVX512 is the micro-kernel for 3 rows and up to 16 columns, more than 0.
 //
 //go:noescape
-func tile3x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile3x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile4x1AVX512 is the micro-kernel for 4 rows and up to 16 columns, more than 0.
 //
 //go:noescape
-func tile4x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile4x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile5x1AVX512 is the micro-kernel for 5 rows and up to 16 columns, more than 0.
 //
 //go:noescape
-func tile5x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile5x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile6x1AVX512 is the micro-kernel for 6 rows and up to 16 columns, more than 0.
 //
 //go:noescape
-func tile6x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile6x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile7x1AVX512 is the micro-kernel for 7 rows and up to 16 columns, more than 0.
 //
 //go:noescape
-func tile7x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile7x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile8x1AVX512 is the micro-kernel for 8 rows and up to 16 columns, more than 0.
 //
 //go:noescape
-func tile8x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile8x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile9x1AVX512 is the micro-kernel for 9 rows and up to 16 columns, more than 0.
 //
 //go:noescape
-func tile9x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile9x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile10x1AVX512 is the micro-kernel for 10 rows and up to 16 columns, more than 0.
 //
 //go:noescape
-func tile10x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile10x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile11x1AVX512 is the micro-kernel for 11 rows and up to 16 columns, more than 0.
 //
 //go:noescape
-func tile11x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile11x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile12x1AVX512 is the micro-kernel for 12 rows and up to 16 columns, more than 0.
 //
 //go:noescape
-func tile12x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile12x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile1x2AVX512 is the micro-kernel for 1 rows and up to 32 columns, more than 16.
 //
 //go:noescape
-func tile1x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile1x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile2x2AVX512 is the micro-kernel for 2 rows and up to 32 columns, more than 16.
 //
 //go:noescape
-func tile2x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile2x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile3x2AVX512 is the micro-kernel for 3 rows and up to 32 columns, more than 16.
 //
 //go:noescape
-func tile3x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile3x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile4x2AVX512 is the micro-kernel for 4 rows and up to 32 columns, more than 16.
 //
 //go:noescape
-func tile4x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile4x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile5x2AVX512 is the micro-kernel for 5 rows and up to 32 columns, more than 16.
 //
 //go:noescape
-func tile5x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile5x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile6x2AVX512 is the micro-kernel for 6 rows and up to 32 columns, more than 16.
 //
 //go:noescape
-func tile6x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile6x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile7x2AVX512 is the micro-kernel for 7 rows and up to 32 columns, more than 16.
 //
 //go:noescape
-func tile7x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile7x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile8x2AVX512 is the micro-kernel for 8 rows and up to 32 columns, more than 16.
 //
 //go:noescape
-func tile8x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile8x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile9x2AVX512 is the micro-kernel for 9 rows and up to 32 columns, more than 16.
 //
 //go:noescape
-func tile9x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile9x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile10x2AVX512 is the micro-kernel for 10 rows and up to 32 columns, more than 16.
 //
 //go:noescape
-func tile10x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile10x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile11x2AVX512 is the micro-kernel for 11 rows and up to 32 columns, more than 16.
 //
 //go:noescape
-func tile11x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile11x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // tile12x2AVX512 is the micro-kernel for 12 rows and up to 32 columns, more than 16.
 //
 //go:noescape
-func tile12x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+func tile12x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 
 // copyPanelAVX512 copies rows (at least 1) of 32 values, lds apart, to dst without gaps.
 //

@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func tile1x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile1x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile1x1AVX512(SB), NOSPLIT, $0-65
+TEXT ·tile1x1AVX512(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -14,39 +14,44 @@ TEXT ·tile1x1AVX512(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	MOVQ       c+0(FP), CX
-	MOVQ       ldc+8(FP), DI
-	SHLQ       $0x02, DI
-	MOVQ       CX, DI
-	PREFETCHT0 (DI)
+	IMUL3Q     $0x01, CX, CX
+	ADDQ       AX, CX
+	MOVQ       ahead+64(FP), DI
+	MOVQ       c+0(FP), R8
+	MOVQ       ldc+8(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       R8, R9
+	PREFETCHT0 (R9)
 	VPXORD     Z0, Z0, Z0
 
 step:
 	VMOVUPS      (BX), Z1
 	VBROADCASTSS (AX), Z2
 	VFMADD231PS  Z1, Z2, Z0
+	PREFETCHT0   (CX)
+	ADDQ         DI, CX
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), DL
-	MOVQ         $0x0000ffff, BX
-	BZHIQ        AX, BX, BX
-	KMOVW        BX, K1
-	TESTB        DL, DL
+	MOVB         accumulate+72(FP), CL
+	MOVQ         $0x0000ffff, DX
+	BZHIQ        AX, DX, DX
+	KMOVW        DX, K1
+	TESTB        CL, CL
 	JE           store
-	MOVQ         CX, DI
-	VADDPS       (DI), Z0, K1, Z0
+	MOVQ         R8, R9
+	VADDPS       (R9), Z0, K1, Z0
 
 store:
-	VMOVUPS Z0, K1, (CX)
+	VMOVUPS Z0, K1, (R8)
 	VZEROUPPER
 	RET
 
-// func tile2x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile2x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile2x1AVX512(SB), NOSPLIT, $0-65
+TEXT ·tile2x1AVX512(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -54,13 +59,16 @@ TEXT ·tile2x1AVX512(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	MOVQ       c+0(FP), DI
-	MOVQ       ldc+8(FP), R8
-	SHLQ       $0x02, R8
-	MOVQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       R8, R9
-	PREFETCHT0 (R9)
+	IMUL3Q     $0x02, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	MOVQ       c+0(FP), R9
+	MOVQ       ldc+8(FP), R10
+	SHLQ       $0x02, R10
+	MOVQ       R9, R11
+	PREFETCHT0 (R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 
@@ -70,32 +78,34 @@ step:
 	VFMADD231PS  Z2, Z3, Z0
 	VBROADCASTSS (AX)(CX*1), Z3
 	VFMADD231PS  Z2, Z3, Z1
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
 	JE           store
-	MOVQ         DI, R9
-	VADDPS       (R9), Z0, K1, Z0
-	ADDQ         R8, R9
-	VADDPS       (R9), Z1, K1, Z1
+	MOVQ         R9, R11
+	VADDPS       (R11), Z0, K1, Z0
+	ADDQ         R10, R11
+	VADDPS       (R11), Z1, K1, Z1
 
 store:
-	VMOVUPS Z0, K1, (DI)
-	ADDQ    R8, DI
-	VMOVUPS Z1, K1, (DI)
+	VMOVUPS Z0, K1, (R9)
+	ADDQ    R10, R9
+	VMOVUPS Z1, K1, (R9)
 	VZEROUPPER
 	RET
 
-// func tile3x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile3x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile3x1AVX512(SB), NOSPLIT, $0-65
+TEXT ·tile3x1AVX512(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -103,15 +113,18 @@ TEXT ·tile3x1AVX512(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	MOVQ       c+0(FP), DI
-	MOVQ       ldc+8(FP), R8
-	SHLQ       $0x02, R8
-	MOVQ       DI, R9
-	PREFETCHT0 (R9)
-	ADDQ       R8, R9
-	PREFETCHT0 (R9)
-	ADDQ       R8, R9
-	PREFETCHT0 (R9)
+	IMUL3Q     $0x03, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	MOVQ       c+0(FP), R9
+	MOVQ       ldc+8(FP), R10
+	SHLQ       $0x02, R10
+	MOVQ       R9, R11
+	PREFETCHT0 (R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -124,36 +137,38 @@ step:
 	VFMADD231PS  Z3, Z4, Z1
 	VBROADCASTSS (AX)(CX*2), Z4
 	VFMADD231PS  Z3, Z4, Z2
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
 	JE           store
-	MOVQ         DI, R9
-	VADDPS       (R9), Z0, K1, Z0
-	ADDQ         R8, R9
-	VADDPS       (R9), Z1, K1, Z1
-	ADDQ         R8, R9
-	VADDPS       (R9), Z2, K1, Z2
+	MOVQ         R9, R11
+	VADDPS       (R11), Z0, K1, Z0
+	ADDQ         R10, R11
+	VADDPS       (R11), Z1, K1, Z1
+	ADDQ         R10, R11
+	VADDPS       (R11), Z2, K1, Z2
 
 store:
-	VMOVUPS Z0, K1, (DI)
-	ADDQ    R8, DI
-	VMOVUPS Z1, K1, (DI)
-	ADDQ    R8, DI
-	VMOVUPS Z2, K1, (DI)
+	VMOVUPS Z0, K1, (R9)
+	ADDQ    R10, R9
+	VMOVUPS Z1, K1, (R9)
+	ADDQ    R10, R9
+	VMOVUPS Z2, K1, (R9)
 	VZEROUPPER
 	RET
 
-// func tile4x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile4x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile4x1AVX512(SB), NOSPLIT, $0-65
+TEXT ·tile4x1AVX512(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -161,19 +176,22 @@ TEXT ·tile4x1AVX512(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	LEAQ       (CX)(CX*2), DI
-	LEAQ       (AX)(DI*1), DI
-	MOVQ       c+0(FP), R8
-	MOVQ       ldc+8(FP), R9
-	SHLQ       $0x02, R9
-	MOVQ       R8, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
+	IMUL3Q     $0x04, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	LEAQ       (CX)(CX*2), R9
+	LEAQ       (AX)(R9*1), R9
+	MOVQ       c+0(FP), R10
+	MOVQ       ldc+8(FP), R11
+	SHLQ       $0x02, R11
+	MOVQ       R10, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -187,43 +205,45 @@ step:
 	VFMADD231PS  Z4, Z5, Z1
 	VBROADCASTSS (AX)(CX*2), Z5
 	VFMADD231PS  Z4, Z5, Z2
-	VBROADCASTSS (DI), Z5
+	VBROADCASTSS (R9), Z5
 	VFMADD231PS  Z4, Z5, Z3
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
-	ADDQ         DX, DI
+	ADDQ         DX, R9
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
 	JE           store
-	MOVQ         R8, R10
-	VADDPS       (R10), Z0, K1, Z0
-	ADDQ         R9, R10
-	VADDPS       (R10), Z1, K1, Z1
-	ADDQ         R9, R10
-	VADDPS       (R10), Z2, K1, Z2
-	ADDQ         R9, R10
-	VADDPS       (R10), Z3, K1, Z3
+	MOVQ         R10, R12
+	VADDPS       (R12), Z0, K1, Z0
+	ADDQ         R11, R12
+	VADDPS       (R12), Z1, K1, Z1
+	ADDQ         R11, R12
+	VADDPS       (R12), Z2, K1, Z2
+	ADDQ         R11, R12
+	VADDPS       (R12), Z3, K1, Z3
 
 store:
-	VMOVUPS Z0, K1, (R8)
-	ADDQ    R9, R8
-	VMOVUPS Z1, K1, (R8)
-	ADDQ    R9, R8
-	VMOVUPS Z2, K1, (R8)
-	ADDQ    R9, R8
-	VMOVUPS Z3, K1, (R8)
+	VMOVUPS Z0, K1, (R10)
+	ADDQ    R11, R10
+	VMOVUPS Z1, K1, (R10)
+	ADDQ    R11, R10
+	VMOVUPS Z2, K1, (R10)
+	ADDQ    R11, R10
+	VMOVUPS Z3, K1, (R10)
 	VZEROUPPER
 	RET
 
-// func tile5x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile5x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile5x1AVX512(SB), NOSPLIT, $0-65
+TEXT ·tile5x1AVX512(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -231,21 +251,24 @@ TEXT ·tile5x1AVX512(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	LEAQ       (CX)(CX*2), DI
-	LEAQ       (AX)(DI*1), DI
-	MOVQ       c+0(FP), R8
-	MOVQ       ldc+8(FP), R9
-	SHLQ       $0x02, R9
-	MOVQ       R8, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
+	IMUL3Q     $0x05, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	LEAQ       (CX)(CX*2), R9
+	LEAQ       (AX)(R9*1), R9
+	MOVQ       c+0(FP), R10
+	MOVQ       ldc+8(FP), R11
+	SHLQ       $0x02, R11
+	MOVQ       R10, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -260,49 +283,51 @@ step:
 	VFMADD231PS  Z5, Z6, Z1
 	VBROADCASTSS (AX)(CX*2), Z6
 	VFMADD231PS  Z5, Z6, Z2
-	VBROADCASTSS (DI), Z6
+	VBROADCASTSS (R9), Z6
 	VFMADD231PS  Z5, Z6, Z3
-	VBROADCASTSS (DI)(CX*1), Z6
+	VBROADCASTSS (R9)(CX*1), Z6
 	VFMADD231PS  Z5, Z6, Z4
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
-	ADDQ         DX, DI
+	ADDQ         DX, R9
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
 	JE           store
-	MOVQ         R8, R10
-	VADDPS       (R10), Z0, K1, Z0
-	ADDQ         R9, R10
-	VADDPS       (R10), Z1, K1, Z1
-	ADDQ         R9, R10
-	VADDPS       (R10), Z2, K1, Z2
-	ADDQ         R9, R10
-	VADDPS       (R10), Z3, K1, Z3
-	ADDQ         R9, R10
-	VADDPS       (R10), Z4, K1, Z4
+	MOVQ         R10, R12
+	VADDPS       (R12), Z0, K1, Z0
+	ADDQ         R11, R12
+	VADDPS       (R12), Z1, K1, Z1
+	ADDQ         R11, R12
+	VADDPS       (R12), Z2, K1, Z2
+	ADDQ         R11, R12
+	VADDPS       (R12), Z3, K1, Z3
+	ADDQ         R11, R12
+	VADDPS       (R12), Z4, K1, Z4
 
 store:
-	VMOVUPS Z0, K1, (R8)
-	ADDQ    R9, R8
-	VMOVUPS Z1, K1, (R8)
-	ADDQ    R9, R8
-	VMOVUPS Z2, K1, (R8)
-	ADDQ    R9, R8
-	VMOVUPS Z3, K1, (R8)
-	ADDQ    R9, R8
-	VMOVUPS Z4, K1, (R8)
+	VMOVUPS Z0, K1, (R10)
+	ADDQ    R11, R10
+	VMOVUPS Z1, K1, (R10)
+	ADDQ    R11, R10
+	VMOVUPS Z2, K1, (R10)
+	ADDQ    R11, R10
+	VMOVUPS Z3, K1, (R10)
+	ADDQ    R11, R10
+	VMOVUPS Z4, K1, (R10)
 	VZEROUPPER
 	RET
 
-// func tile6x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile6x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile6x1AVX512(SB), NOSPLIT, $0-65
+TEXT ·tile6x1AVX512(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -310,23 +335,26 @@ TEXT ·tile6x1AVX512(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	LEAQ       (CX)(CX*2), DI
-	LEAQ       (AX)(DI*1), DI
-	MOVQ       c+0(FP), R8
-	MOVQ       ldc+8(FP), R9
-	SHLQ       $0x02, R9
-	MOVQ       R8, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
+	IMUL3Q     $0x06, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	LEAQ       (CX)(CX*2), R9
+	LEAQ       (AX)(R9*1), R9
+	MOVQ       c+0(FP), R10
+	MOVQ       ldc+8(FP), R11
+	SHLQ       $0x02, R11
+	MOVQ       R10, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -342,55 +370,57 @@ step:
 	VFMADD231PS  Z6, Z7, Z1
 	VBROADCASTSS (AX)(CX*2), Z7
 	VFMADD231PS  Z6, Z7, Z2
-	VBROADCASTSS (DI), Z7
+	VBROADCASTSS (R9), Z7
 	VFMADD231PS  Z6, Z7, Z3
-	VBROADCASTSS (DI)(CX*1), Z7
+	VBROADCASTSS (R9)(CX*1), Z7
 	VFMADD231PS  Z6, Z7, Z4
-	VBROADCASTSS (DI)(CX*2), Z7
+	VBROADCASTSS (R9)(CX*2), Z7
 	VFMADD231PS  Z6, Z7, Z5
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
-	ADDQ         DX, DI
+	ADDQ         DX, R9
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
 	JE           store
-	MOVQ         R8, R10
-	VADDPS       (R10), Z0, K1, Z0
-	ADDQ         R9, R10
-	VADDPS       (R10), Z1, K1, Z1
-	ADDQ         R9, R10
-	VADDPS       (R10), Z2, K1, Z2
-	ADDQ         R9, R10
-	VADDPS       (R10), Z3, K1, Z3
-	ADDQ         R9, R10
-	VADDPS       (R10), Z4, K1, Z4
-	ADDQ         R9, R10
-	VADDPS       (R10), Z5, K1, Z5
+	MOVQ         R10, R12
+	VADDPS       (R12), Z0, K1, Z0
+	ADDQ         R11, R12
+	VADDPS       (R12), Z1, K1, Z1
+	ADDQ         R11, R12
+	VADDPS       (R12), Z2, K1, Z2
+	ADDQ         R11, R12
+	VADDPS       (R12), Z3, K1, Z3
+	ADDQ         R11, R12
+	VADDPS       (R12), Z4, K1, Z4
+	ADDQ         R11, R12
+	VADDPS       (R12), Z5, K1, Z5
 
 store:
-	VMOVUPS Z0, K1, (R8)
-	ADDQ    R9, R8
-	VMOVUPS Z1, K1, (R8)
-	ADDQ    R9, R8
-	VMOVUPS Z2, K1, (R8)
-	ADDQ    R9, R8
-	VMOVUPS Z3, K1, (R8)
-	ADDQ    R9, R8
-	VMOVUPS Z4, K1, (R8)
-	ADDQ    R9, R8
-	VMOVUPS Z5, K1, (R8)
+	VMOVUPS Z0, K1, (R10)
+	ADDQ    R11, R10
+	VMOVUPS Z1, K1, (R10)
+	ADDQ    R11, R10
+	VMOVUPS Z2, K1, (R10)
+	ADDQ    R11, R10
+	VMOVUPS Z3, K1, (R10)
+	ADDQ    R11, R10
+	VMOVUPS Z4, K1, (R10)
+	ADDQ    R11, R10
+	VMOVUPS Z5, K1, (R10)
 	VZEROUPPER
 	RET
 
-// func tile7x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile7x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile7x1AVX512(SB), NOSPLIT, $0-65
+TEXT ·tile7x1AVX512(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -398,26 +428,29 @@ TEXT ·tile7x1AVX512(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	LEAQ       (CX)(CX*2), DI
-	LEAQ       (AX)(DI*1), R8
-	LEAQ       (R8)(DI*1), DI
-	MOVQ       c+0(FP), R9
-	MOVQ       ldc+8(FP), R10
-	SHLQ       $0x02, R10
-	MOVQ       R9, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
+	IMUL3Q     $0x07, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	LEAQ       (CX)(CX*2), R9
+	LEAQ       (AX)(R9*1), R10
+	LEAQ       (R10)(R9*1), R9
+	MOVQ       c+0(FP), R11
+	MOVQ       ldc+8(FP), R12
+	SHLQ       $0x02, R12
+	MOVQ       R11, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -434,62 +467,64 @@ step:
 	VFMADD231PS  Z7, Z8, Z1
 	VBROADCASTSS (AX)(CX*2), Z8
 	VFMADD231PS  Z7, Z8, Z2
-	VBROADCASTSS (R8), Z8
+	VBROADCASTSS (R10), Z8
 	VFMADD231PS  Z7, Z8, Z3
-	VBROADCASTSS (R8)(CX*1), Z8
+	VBROADCASTSS (R10)(CX*1), Z8
 	VFMADD231PS  Z7, Z8, Z4
-	VBROADCASTSS (R8)(CX*2), Z8
+	VBROADCASTSS (R10)(CX*2), Z8
 	VFMADD231PS  Z7, Z8, Z5
-	VBROADCASTSS (DI), Z8
+	VBROADCASTSS (R9), Z8
 	VFMADD231PS  Z7, Z8, Z6
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
-	ADDQ         DX, R8
-	ADDQ         DX, DI
+	ADDQ         DX, R10
+	ADDQ         DX, R9
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
 	JE           store
-	MOVQ         R9, R11
-	VADDPS       (R11), Z0, K1, Z0
-	ADDQ         R10, R11
-	VADDPS       (R11), Z1, K1, Z1
-	ADDQ         R10, R11
-	VADDPS       (R11), Z2, K1, Z2
-	ADDQ         R10, R11
-	VADDPS       (R11), Z3, K1, Z3
-	ADDQ         R10, R11
-	VADDPS       (R11), Z4, K1, Z4
-	ADDQ         R10, R11
-	VADDPS       (R11), Z5, K1, Z5
-	ADDQ         R10, R11
-	VADDPS       (R11), Z6, K1, Z6
+	MOVQ         R11, R13
+	VADDPS       (R13), Z0, K1, Z0
+	ADDQ         R12, R13
+	VADDPS       (R13), Z1, K1, Z1
+	ADDQ         R12, R13
+	VADDPS       (R13), Z2, K1, Z2
+	ADDQ         R12, R13
+	VADDPS       (R13), Z3, K1, Z3
+	ADDQ         R12, R13
+	VADDPS       (R13), Z4, K1, Z4
+	ADDQ         R12, R13
+	VADDPS       (R13), Z5, K1, Z5
+	ADDQ         R12, R13
+	VADDPS       (R13), Z6, K1, Z6
 
 store:
-	VMOVUPS Z0, K1, (R9)
-	ADDQ    R10, R9
-	VMOVUPS Z1, K1, (R9)
-	ADDQ    R10, R9
-	VMOVUPS Z2, K1, (R9)
-	ADDQ    R10, R9
-	VMOVUPS Z3, K1, (R9)
-	ADDQ    R10, R9
-	VMOVUPS Z4, K1, (R9)
-	ADDQ    R10, R9
-	VMOVUPS Z5, K1, (R9)
-	ADDQ    R10, R9
-	VMOVUPS Z6, K1, (R9)
+	VMOVUPS Z0, K1, (R11)
+	ADDQ    R12, R11
+	VMOVUPS Z1, K1, (R11)
+	ADDQ    R12, R11
+	VMOVUPS Z2, K1, (R11)
+	ADDQ    R12, R11
+	VMOVUPS Z3, K1, (R11)
+	ADDQ    R12, R11
+	VMOVUPS Z4, K1, (R11)
+	ADDQ    R12, R11
+	VMOVUPS Z5, K1, (R11)
+	ADDQ    R12, R11
+	VMOVUPS Z6, K1, (R11)
 	VZEROUPPER
 	RET
 
-// func tile8x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile8x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile8x1AVX512(SB), NOSPLIT, $0-65
+TEXT ·tile8x1AVX512(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -497,28 +532,31 @@ TEXT ·tile8x1AVX512(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	LEAQ       (CX)(CX*2), DI
-	LEAQ       (AX)(DI*1), R8
-	LEAQ       (R8)(DI*1), DI
-	MOVQ       c+0(FP), R9
-	MOVQ       ldc+8(FP), R10
-	SHLQ       $0x02, R10
-	MOVQ       R9, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
+	IMUL3Q     $0x08, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	LEAQ       (CX)(CX*2), R9
+	LEAQ       (AX)(R9*1), R10
+	LEAQ       (R10)(R9*1), R9
+	MOVQ       c+0(FP), R11
+	MOVQ       ldc+8(FP), R12
+	SHLQ       $0x02, R12
+	MOVQ       R11, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -536,68 +574,70 @@ step:
 	VFMADD231PS  Z8, Z9, Z1
 	VBROADCASTSS (AX)(CX*2), Z9
 	VFMADD231PS  Z8, Z9, Z2
-	VBROADCASTSS (R8), Z9
+	VBROADCASTSS (R10), Z9
 	VFMADD231PS  Z8, Z9, Z3
-	VBROADCASTSS (R8)(CX*1), Z9
+	VBROADCASTSS (R10)(CX*1), Z9
 	VFMADD231PS  Z8, Z9, Z4
-	VBROADCASTSS (R8)(CX*2), Z9
+	VBROADCASTSS (R10)(CX*2), Z9
 	VFMADD231PS  Z8, Z9, Z5
-	VBROADCASTSS (DI), Z9
+	VBROADCASTSS (R9), Z9
 	VFMADD231PS  Z8, Z9, Z6
-	VBROADCASTSS (DI)(CX*1), Z9
+	VBROADCASTSS (R9)(CX*1), Z9
 	VFMADD231PS  Z8, Z9, Z7
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
-	ADDQ         DX, R8
-	ADDQ         DX, DI
+	ADDQ         DX, R10
+	ADDQ         DX, R9
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
 	JE           store
-	MOVQ         R9, R11
-	VADDPS       (R11), Z0, K1, Z0
-	ADDQ         R10, R11
-	VADDPS       (R11), Z1, K1, Z1
-	ADDQ         R10, R11
-	VADDPS       (R11), Z2, K1, Z2
-	ADDQ         R10, R11
-	VADDPS       (R11), Z3, K1, Z3
-	ADDQ         R10, R11
-	VADDPS       (R11), Z4, K1, Z4
-	ADDQ         R10, R11
-	VADDPS       (R11), Z5, K1, Z5
-	ADDQ         R10, R11
-	VADDPS       (R11), Z6, K1, Z6
-	ADDQ         R10, R11
-	VADDPS       (R11), Z7, K1, Z7
+	MOVQ         R11, R13
+	VADDPS       (R13), Z0, K1, Z0
+	ADDQ         R12, R13
+	VADDPS       (R13), Z1, K1, Z1
+	ADDQ         R12, R13
+	VADDPS       (R13), Z2, K1, Z2
+	ADDQ         R12, R13
+	VADDPS       (R13), Z3, K1, Z3
+	ADDQ         R12, R13
+	VADDPS       (R13), Z4, K1, Z4
+	ADDQ         R12, R13
+	VADDPS       (R13), Z5, K1, Z5
+	ADDQ         R12, R13
+	VADDPS       (R13), Z6, K1, Z6
+	ADDQ         R12, R13
+	VADDPS       (R13), Z7, K1, Z7
 
 store:
-	VMOVUPS Z0, K1, (R9)
-	ADDQ    R10, R9
-	VMOVUPS Z1, K1, (R9)
-	ADDQ    R10, R9
-	VMOVUPS Z2, K1, (R9)
-	ADDQ    R10, R9
-	VMOVUPS Z3, K1, (R9)
-	ADDQ    R10, R9
-	VMOVUPS Z4, K1, (R9)
-	ADDQ    R10, R9
-	VMOVUPS Z5, K1, (R9)
-	ADDQ    R10, R9
-	VMOVUPS Z6, K1, (R9)
-	ADDQ    R10, R9
-	VMOVUPS Z7, K1, (R9)
+	VMOVUPS Z0, K1, (R11)
+	ADDQ    R12, R11
+	VMOVUPS Z1, K1, (R11)
+	ADDQ    R12, R11
+	VMOVUPS Z2, K1, (R11)
+	ADDQ    R12, R11
+	VMOVUPS Z3, K1, (R11)
+	ADDQ    R12, R11
+	VMOVUPS Z4, K1, (R11)
+	ADDQ    R12, R11
+	VMOVUPS Z5, K1, (R11)
+	ADDQ    R12, R11
+	VMOVUPS Z6, K1, (R11)
+	ADDQ    R12, R11
+	VMOVUPS Z7, K1, (R11)
 	VZEROUPPER
 	RET
 
-// func tile9x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile9x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile9x1AVX512(SB), NOSPLIT, $0-65
+TEXT ·tile9x1AVX512(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -605,30 +645,33 @@ TEXT ·tile9x1AVX512(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	LEAQ       (CX)(CX*2), DI
-	LEAQ       (AX)(DI*1), R8
-	LEAQ       (R8)(DI*1), DI
-	MOVQ       c+0(FP), R9
-	MOVQ       ldc+8(FP), R10
-	SHLQ       $0x02, R10
-	MOVQ       R9, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
+	IMUL3Q     $0x09, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	LEAQ       (CX)(CX*2), R9
+	LEAQ       (AX)(R9*1), R10
+	LEAQ       (R10)(R9*1), R9
+	MOVQ       c+0(FP), R11
+	MOVQ       ldc+8(FP), R12
+	SHLQ       $0x02, R12
+	MOVQ       R11, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -647,74 +690,76 @@ step:
 	VFMADD231PS  Z9, Z10, Z1
 	VBROADCASTSS (AX)(CX*2), Z10
 	VFMADD231PS  Z9, Z10, Z2
-	VBROADCASTSS (R8), Z10
+	VBROADCASTSS (R10), Z10
 	VFMADD231PS  Z9, Z10, Z3
-	VBROADCASTSS (R8)(CX*1), Z10
+	VBROADCASTSS (R10)(CX*1), Z10
 	VFMADD231PS  Z9, Z10, Z4
-	VBROADCASTSS (R8)(CX*2), Z10
+	VBROADCASTSS (R10)(CX*2), Z10
 	VFMADD231PS  Z9, Z10, Z5
-	VBROADCASTSS (DI), Z10
+	VBROADCASTSS (R9), Z10
 	VFMADD231PS  Z9, Z10, Z6
-	VBROADCASTSS (DI)(CX*1), Z10
+	VBROADCASTSS (R9)(CX*1), Z10
 	VFMADD231PS  Z9, Z10, Z7
-	VBROADCASTSS (DI)(CX*2), Z10
+	VBROADCASTSS (R9)(CX*2), Z10
 	VFMADD231PS  Z9, Z10, Z8
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
-	ADDQ         DX, R8
-	ADDQ         DX, DI
+	ADDQ         DX, R10
+	ADDQ         DX, R9
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
 	JE           store
-	MOVQ         R9, R11
-	VADDPS       (R11), Z0, K1, Z0
-	ADDQ         R10, R11
-	VADDPS       (R11), Z1, K1, Z1
-	ADDQ         R10, R11
-	VADDPS       (R11), Z2, K1, Z2
-	ADDQ         R10, R11
-	VADDPS       (R11), Z3, K1, Z3
-	ADDQ         R10, R11
-	VADDPS       (R11), Z4, K1, Z4
-	ADDQ         R10, R11
-	VADDPS       (R11), Z5, K1, Z5
-	ADDQ         R10, R11
-	VADDPS       (R11), Z6, K1, Z6
-	ADDQ         R10, R11
-	VADDPS       (R11), Z7, K1, Z7
-	ADDQ         R10, R11
-	VADDPS       (R11), Z8, K1, Z8
+	MOVQ         R11, R13
+	VADDPS       (R13), Z0, K1, Z0
+	ADDQ         R12, R13
+	VADDPS       (R13), Z1, K1, Z1
+	ADDQ         R12, R13
+	VADDPS       (R13), Z2, K1, Z2
+	ADDQ         R12, R13
+	VADDPS       (R13), Z3, K1, Z3
+	ADDQ         R12, R13
+	VADDPS       (R13), Z4, K1, Z4
+	ADDQ         R12, R13
+	VADDPS       (R13), Z5, K1, Z5
+	ADDQ         R12, R13
+	VADDPS       (R13), Z6, K1, Z6
+	ADDQ         R12, R13
+	VADDPS       (R13), Z7, K1, Z7
+	ADDQ         R12, R13
+	VADDPS       (R13), Z8, K1, Z8
 
 store:
-	VMOVUPS Z0, K1, (R9)
-	ADDQ    R10, R9
-	VMOVUPS Z1, K1, (R9)
-	ADDQ    R10, R9
-	VMOVUPS Z2, K1, (R9)
-	ADDQ    R10, R9
-	VMOVUPS Z3, K1, (R9)
-	ADDQ    R10, R9
-	VMOVUPS Z4, K1, (R9)
-	ADDQ    R10, R9
-	VMOVUPS Z5, K1, (R9)
-	ADDQ    R10, R9
-	VMOVUPS Z6, K1, (R9)
-	ADDQ    R10, R9
-	VMOVUPS Z7, K1, (R9)
-	ADDQ    R10, R9
-	VMOVUPS Z8, K1, (R9)
+	VMOVUPS Z0, K1, (R11)
+	ADDQ    R12, R11
+	VMOVUPS Z1, K1, (R11)
+	ADDQ    R12, R11
+	VMOVUPS Z2, K1, (R11)
+	ADDQ    R12, R11
+	VMOVUPS Z3, K1, (R11)
+	ADDQ    R12, R11
+	VMOVUPS Z4, K1, (R11)
+	ADDQ    R12, R11
+	VMOVUPS Z5, K1, (R11)
+	ADDQ    R12, R11
+	VMOVUPS Z6, K1, (R11)
+	ADDQ    R12, R11
+	VMOVUPS Z7, K1, (R11)
+	ADDQ    R12, R11
+	VMOVUPS Z8, K1, (R11)
 	VZEROUPPER
 	RET
 
-// func tile10x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile10x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile10x1AVX512(SB), NOSPLIT, $0-65
+TEXT ·tile10x1AVX512(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -722,33 +767,36 @@ TEXT ·tile10x1AVX512(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	LEAQ       (CX)(CX*2), DI
-	LEAQ       (AX)(DI*1), R8
-	LEAQ       (R8)(DI*1), R9
-	LEAQ       (R9)(DI*1), DI
-	MOVQ       c+0(FP), R10
-	MOVQ       ldc+8(FP), R11
-	SHLQ       $0x02, R11
-	MOVQ       R10, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
+	IMUL3Q     $0x0a, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	LEAQ       (CX)(CX*2), R9
+	LEAQ       (AX)(R9*1), R10
+	LEAQ       (R10)(R9*1), R11
+	LEAQ       (R11)(R9*1), R9
+	MOVQ       c+0(FP), R12
+	MOVQ       ldc+8(FP), R13
+	SHLQ       $0x02, R13
+	MOVQ       R12, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -768,81 +816,83 @@ step:
 	VFMADD231PS  Z10, Z11, Z1
 	VBROADCASTSS (AX)(CX*2), Z11
 	VFMADD231PS  Z10, Z11, Z2
-	VBROADCASTSS (R8), Z11
+	VBROADCASTSS (R10), Z11
 	VFMADD231PS  Z10, Z11, Z3
-	VBROADCASTSS (R8)(CX*1), Z11
+	VBROADCASTSS (R10)(CX*1), Z11
 	VFMADD231PS  Z10, Z11, Z4
-	VBROADCASTSS (R8)(CX*2), Z11
+	VBROADCASTSS (R10)(CX*2), Z11
 	VFMADD231PS  Z10, Z11, Z5
-	VBROADCASTSS (R9), Z11
+	VBROADCASTSS (R11), Z11
 	VFMADD231PS  Z10, Z11, Z6
-	VBROADCASTSS (R9)(CX*1), Z11
+	VBROADCASTSS (R11)(CX*1), Z11
 	VFMADD231PS  Z10, Z11, Z7
-	VBROADCASTSS (R9)(CX*2), Z11
+	VBROADCASTSS (R11)(CX*2), Z11
 	VFMADD231PS  Z10, Z11, Z8
-	VBROADCASTSS (DI), Z11
+	VBROADCASTSS (R9), Z11
 	VFMADD231PS  Z10, Z11, Z9
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
-	ADDQ         DX, R8
+	ADDQ         DX, R10
+	ADDQ         DX, R11
 	ADDQ         DX, R9
-	ADDQ         DX, DI
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
 	JE           store
-	MOVQ         R10, R12
-	VADDPS       (R12), Z0, K1, Z0
-	ADDQ         R11, R12
-	VADDPS       (R12), Z1, K1, Z1
-	ADDQ         R11, R12
-	VADDPS       (R12), Z2, K1, Z2
-	ADDQ         R11, R12
-	VADDPS       (R12), Z3, K1, Z3
-	ADDQ         R11, R12
-	VADDPS       (R12), Z4, K1, Z4
-	ADDQ         R11, R12
-	VADDPS       (R12), Z5, K1, Z5
-	ADDQ         R11, R12
-	VADDPS       (R12), Z6, K1, Z6
-	ADDQ         R11, R12
-	VADDPS       (R12), Z7, K1, Z7
-	ADDQ         R11, R12
-	VADDPS       (R12), Z8, K1, Z8
-	ADDQ         R11, R12
-	VADDPS       (R12), Z9, K1, Z9
+	MOVQ         R12, R14
+	VADDPS       (R14), Z0, K1, Z0
+	ADDQ         R13, R14
+	VADDPS       (R14), Z1, K1, Z1
+	ADDQ         R13, R14
+	VADDPS       (R14), Z2, K1, Z2
+	ADDQ         R13, R14
+	VADDPS       (R14), Z3, K1, Z3
+	ADDQ         R13, R14
+	VADDPS       (R14), Z4, K1, Z4
+	ADDQ         R13, R14
+	VADDPS       (R14), Z5, K1, Z5
+	ADDQ         R13, R14
+	VADDPS       (R14), Z6, K1, Z6
+	ADDQ         R13, R14
+	VADDPS       (R14), Z7, K1, Z7
+	ADDQ         R13, R14
+	VADDPS       (R14), Z8, K1, Z8
+	ADDQ         R13, R14
+	VADDPS       (R14), Z9, K1, Z9
 
 store:
-	VMOVUPS Z0, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z1, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z2, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z3, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z4, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z5, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z6, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z7, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z8, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z9, K1, (R10)
+	VMOVUPS Z0, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z1, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z2, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z3, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z4, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z5, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z6, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z7, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z8, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z9, K1, (R12)
 	VZEROUPPER
 	RET
 
-// func tile11x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile11x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile11x1AVX512(SB), NOSPLIT, $0-65
+TEXT ·tile11x1AVX512(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -850,35 +900,38 @@ TEXT ·tile11x1AVX512(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	LEAQ       (CX)(CX*2), DI
-	LEAQ       (AX)(DI*1), R8
-	LEAQ       (R8)(DI*1), R9
-	LEAQ       (R9)(DI*1), DI
-	MOVQ       c+0(FP), R10
-	MOVQ       ldc+8(FP), R11
-	SHLQ       $0x02, R11
-	MOVQ       R10, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
+	IMUL3Q     $0x0b, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	LEAQ       (CX)(CX*2), R9
+	LEAQ       (AX)(R9*1), R10
+	LEAQ       (R10)(R9*1), R11
+	LEAQ       (R11)(R9*1), R9
+	MOVQ       c+0(FP), R12
+	MOVQ       ldc+8(FP), R13
+	SHLQ       $0x02, R13
+	MOVQ       R12, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -899,87 +952,89 @@ step:
 	VFMADD231PS  Z11, Z12, Z1
 	VBROADCASTSS (AX)(CX*2), Z12
 	VFMADD231PS  Z11, Z12, Z2
-	VBROADCASTSS (R8), Z12
+	VBROADCASTSS (R10), Z12
 	VFMADD231PS  Z11, Z12, Z3
-	VBROADCASTSS (R8)(CX*1), Z12
+	VBROADCASTSS (R10)(CX*1), Z12
 	VFMADD231PS  Z11, Z12, Z4
-	VBROADCASTSS (R8)(CX*2), Z12
+	VBROADCASTSS (R10)(CX*2), Z12
 	VFMADD231PS  Z11, Z12, Z5
-	VBROADCASTSS (R9), Z12
+	VBROADCASTSS (R11), Z12
 	VFMADD231PS  Z11, Z12, Z6
-	VBROADCASTSS (R9)(CX*1), Z12
+	VBROADCASTSS (R11)(CX*1), Z12
 	VFMADD231PS  Z11, Z12, Z7
-	VBROADCASTSS (R9)(CX*2), Z12
+	VBROADCASTSS (R11)(CX*2), Z12
 	VFMADD231PS  Z11, Z12, Z8
-	VBROADCASTSS (DI), Z12
+	VBROADCASTSS (R9), Z12
 	VFMADD231PS  Z11, Z12, Z9
-	VBROADCASTSS (DI)(CX*1), Z12
+	VBROADCASTSS (R9)(CX*1), Z12
 	VFMADD231PS  Z11, Z12, Z10
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
-	ADDQ         DX, R8
+	ADDQ         DX, R10
+	ADDQ         DX, R11
 	ADDQ         DX, R9
-	ADDQ         DX, DI
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
 	JE           store
-	MOVQ         R10, R12
-	VADDPS       (R12), Z0, K1, Z0
-	ADDQ         R11, R12
-	VADDPS       (R12), Z1, K1, Z1
-	ADDQ         R11, R12
-	VADDPS       (R12), Z2, K1, Z2
-	ADDQ         R11, R12
-	VADDPS       (R12), Z3, K1, Z3
-	ADDQ         R11, R12
-	VADDPS       (R12), Z4, K1, Z4
-	ADDQ         R11, R12
-	VADDPS       (R12), Z5, K1, Z5
-	ADDQ         R11, R12
-	VADDPS       (R12), Z6, K1, Z6
-	ADDQ         R11, R12
-	VADDPS       (R12), Z7, K1, Z7
-	ADDQ         R11, R12
-	VADDPS       (R12), Z8, K1, Z8
-	ADDQ         R11, R12
-	VADDPS       (R12), Z9, K1, Z9
-	ADDQ         R11, R12
-	VADDPS       (R12), Z10, K1, Z10
+	MOVQ         R12, R14
+	VADDPS       (R14), Z0, K1, Z0
+	ADDQ         R13, R14
+	VADDPS       (R14), Z1, K1, Z1
+	ADDQ         R13, R14
+	VADDPS       (R14), Z2, K1, Z2
+	ADDQ         R13, R14
+	VADDPS       (R14), Z3, K1, Z3
+	ADDQ         R13, R14
+	VADDPS       (R14), Z4, K1, Z4
+	ADDQ         R13, R14
+	VADDPS       (R14), Z5, K1, Z5
+	ADDQ         R13, R14
+	VADDPS       (R14), Z6, K1, Z6
+	ADDQ         R13, R14
+	VADDPS       (R14), Z7, K1, Z7
+	ADDQ         R13, R14
+	VADDPS       (R14), Z8, K1, Z8
+	ADDQ         R13, R14
+	VADDPS       (R14), Z9, K1, Z9
+	ADDQ         R13, R14
+	VADDPS       (R14), Z10, K1, Z10
 
 store:
-	VMOVUPS Z0, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z1, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z2, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z3, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z4, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z5, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z6, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z7, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z8, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z9, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z10, K1, (R10)
+	VMOVUPS Z0, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z1, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z2, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z3, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z4, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z5, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z6, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z7, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z8, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z9, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z10, K1, (R12)
 	VZEROUPPER
 	RET
 
-// func tile12x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile12x1AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile12x1AVX512(SB), NOSPLIT, $0-65
+TEXT ·tile12x1AVX512(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -987,37 +1042,40 @@ TEXT ·tile12x1AVX512(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	LEAQ       (CX)(CX*2), DI
-	LEAQ       (AX)(DI*1), R8
-	LEAQ       (R8)(DI*1), R9
-	LEAQ       (R9)(DI*1), DI
-	MOVQ       c+0(FP), R10
-	MOVQ       ldc+8(FP), R11
-	SHLQ       $0x02, R11
-	MOVQ       R10, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
+	IMUL3Q     $0x0c, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	LEAQ       (CX)(CX*2), R9
+	LEAQ       (AX)(R9*1), R10
+	LEAQ       (R10)(R9*1), R11
+	LEAQ       (R11)(R9*1), R9
+	MOVQ       c+0(FP), R12
+	MOVQ       ldc+8(FP), R13
+	SHLQ       $0x02, R13
+	MOVQ       R12, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -1039,93 +1097,95 @@ step:
 	VFMADD231PS  Z12, Z13, Z1
 	VBROADCASTSS (AX)(CX*2), Z13
 	VFMADD231PS  Z12, Z13, Z2
-	VBROADCASTSS (R8), Z13
+	VBROADCASTSS (R10), Z13
 	VFMADD231PS  Z12, Z13, Z3
-	VBROADCASTSS (R8)(CX*1), Z13
+	VBROADCASTSS (R10)(CX*1), Z13
 	VFMADD231PS  Z12, Z13, Z4
-	VBROADCASTSS (R8)(CX*2), Z13
+	VBROADCASTSS (R10)(CX*2), Z13
 	VFMADD231PS  Z12, Z13, Z5
-	VBROADCASTSS (R9), Z13
+	VBROADCASTSS (R11), Z13
 	VFMADD231PS  Z12, Z13, Z6
-	VBROADCASTSS (R9)(CX*1), Z13
+	VBROADCASTSS (R11)(CX*1), Z13
 	VFMADD231PS  Z12, Z13, Z7
-	VBROADCASTSS (R9)(CX*2), Z13
+	VBROADCASTSS (R11)(CX*2), Z13
 	VFMADD231PS  Z12, Z13, Z8
-	VBROADCASTSS (DI), Z13
+	VBROADCASTSS (R9), Z13
 	VFMADD231PS  Z12, Z13, Z9
-	VBROADCASTSS (DI)(CX*1), Z13
+	VBROADCASTSS (R9)(CX*1), Z13
 	VFMADD231PS  Z12, Z13, Z10
-	VBROADCASTSS (DI)(CX*2), Z13
+	VBROADCASTSS (R9)(CX*2), Z13
 	VFMADD231PS  Z12, Z13, Z11
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
-	ADDQ         DX, R8
+	ADDQ         DX, R10
+	ADDQ         DX, R11
 	ADDQ         DX, R9
-	ADDQ         DX, DI
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
 	JE           store
-	MOVQ         R10, R12
-	VADDPS       (R12), Z0, K1, Z0
-	ADDQ         R11, R12
-	VADDPS       (R12), Z1, K1, Z1
-	ADDQ         R11, R12
-	VADDPS       (R12), Z2, K1, Z2
-	ADDQ         R11, R12
-	VADDPS       (R12), Z3, K1, Z3
-	ADDQ         R11, R12
-	VADDPS       (R12), Z4, K1, Z4
-	ADDQ         R11, R12
-	VADDPS       (R12), Z5, K1, Z5
-	ADDQ         R11, R12
-	VADDPS       (R12), Z6, K1, Z6
-	ADDQ         R11, R12
-	VADDPS       (R12), Z7, K1, Z7
-	ADDQ         R11, R12
-	VADDPS       (R12), Z8, K1, Z8
-	ADDQ         R11, R12
-	VADDPS       (R12), Z9, K1, Z9
-	ADDQ         R11, R12
-	VADDPS       (R12), Z10, K1, Z10
-	ADDQ         R11, R12
-	VADDPS       (R12), Z11, K1, Z11
+	MOVQ         R12, R14
+	VADDPS       (R14), Z0, K1, Z0
+	ADDQ         R13, R14
+	VADDPS       (R14), Z1, K1, Z1
+	ADDQ         R13, R14
+	VADDPS       (R14), Z2, K1, Z2
+	ADDQ         R13, R14
+	VADDPS       (R14), Z3, K1, Z3
+	ADDQ         R13, R14
+	VADDPS       (R14), Z4, K1, Z4
+	ADDQ         R13, R14
+	VADDPS       (R14), Z5, K1, Z5
+	ADDQ         R13, R14
+	VADDPS       (R14), Z6, K1, Z6
+	ADDQ         R13, R14
+	VADDPS       (R14), Z7, K1, Z7
+	ADDQ         R13, R14
+	VADDPS       (R14), Z8, K1, Z8
+	ADDQ         R13, R14
+	VADDPS       (R14), Z9, K1, Z9
+	ADDQ         R13, R14
+	VADDPS       (R14), Z10, K1, Z10
+	ADDQ         R13, R14
+	VADDPS       (R14), Z11, K1, Z11
 
 store:
-	VMOVUPS Z0, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z1, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z2, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z3, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z4, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z5, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z6, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z7, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z8, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z9, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z10, K1, (R10)
-	ADDQ    R11, R10
-	VMOVUPS Z11, K1, (R10)
+	VMOVUPS Z0, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z1, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z2, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z3, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z4, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z5, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z6, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z7, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z8, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z9, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z10, K1, (R12)
+	ADDQ    R13, R12
+	VMOVUPS Z11, K1, (R12)
 	VZEROUPPER
 	RET
 
-// func tile1x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile1x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile1x2AVX512(SB), NOSPLIT, $0-65
+TEXT ·tile1x2AVX512(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -1133,12 +1193,15 @@ TEXT ·tile1x2AVX512(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	MOVQ       c+0(FP), CX
-	MOVQ       ldc+8(FP), DI
-	SHLQ       $0x02, DI
-	MOVQ       CX, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
+	IMUL3Q     $0x01, CX, CX
+	ADDQ       AX, CX
+	MOVQ       ahead+64(FP), DI
+	MOVQ       c+0(FP), R8
+	MOVQ       ldc+8(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       R8, R9
+	PREFETCHT0 (R9)
+	PREFETCHT0 64(R9)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 
@@ -1148,31 +1211,33 @@ step:
 	VBROADCASTSS (AX), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
+	PREFETCHT0   (CX)
+	ADDQ         DI, CX
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), DL
+	MOVB         accumulate+72(FP), CL
 	SUBQ         $0x10, AX
-	MOVQ         $0x0000ffff, BX
-	BZHIQ        AX, BX, BX
-	KMOVW        BX, K1
-	TESTB        DL, DL
+	MOVQ         $0x0000ffff, DX
+	BZHIQ        AX, DX, DX
+	KMOVW        DX, K1
+	TESTB        CL, CL
 	JE           store
-	MOVQ         CX, DI
-	VADDPS       (DI), Z0, Z0
-	VADDPS       64(DI), Z1, K1, Z1
+	MOVQ         R8, R9
+	VADDPS       (R9), Z0, Z0
+	VADDPS       64(R9), Z1, K1, Z1
 
 store:
-	VMOVUPS Z0, (CX)
-	VMOVUPS Z1, K1, 64(CX)
+	VMOVUPS Z0, (R8)
+	VMOVUPS Z1, K1, 64(R8)
 	VZEROUPPER
 	RET
 
-// func tile2x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile2x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile2x2AVX512(SB), NOSPLIT, $0-65
+TEXT ·tile2x2AVX512(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -1180,15 +1245,18 @@ TEXT ·tile2x2AVX512(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	MOVQ       c+0(FP), DI
-	MOVQ       ldc+8(FP), R8
-	SHLQ       $0x02, R8
-	MOVQ       DI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       R8, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
+	IMUL3Q     $0x02, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	MOVQ       c+0(FP), R9
+	MOVQ       ldc+8(FP), R10
+	SHLQ       $0x02, R10
+	MOVQ       R9, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -1203,37 +1271,39 @@ step:
 	VBROADCASTSS (AX)(CX*1), Z6
 	VFMADD231PS  Z4, Z6, Z2
 	VFMADD231PS  Z5, Z6, Z3
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	SUBQ         $0x10, AX
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
 	JE           store
-	MOVQ         DI, R9
-	VADDPS       (R9), Z0, Z0
-	VADDPS       64(R9), Z1, K1, Z1
-	ADDQ         R8, R9
-	VADDPS       (R9), Z2, Z2
-	VADDPS       64(R9), Z3, K1, Z3
+	MOVQ         R9, R11
+	VADDPS       (R11), Z0, Z0
+	VADDPS       64(R11), Z1, K1, Z1
+	ADDQ         R10, R11
+	VADDPS       (R11), Z2, Z2
+	VADDPS       64(R11), Z3, K1, Z3
 
 store:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, K1, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z2, (DI)
-	VMOVUPS Z3, K1, 64(DI)
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, K1, 64(R9)
+	ADDQ    R10, R9
+	VMOVUPS Z2, (R9)
+	VMOVUPS Z3, K1, 64(R9)
 	VZEROUPPER
 	RET
 
-// func tile3x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile3x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile3x2AVX512(SB), NOSPLIT, $0-65
+TEXT ·tile3x2AVX512(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -1241,18 +1311,21 @@ TEXT ·tile3x2AVX512(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	MOVQ       c+0(FP), DI
-	MOVQ       ldc+8(FP), R8
-	SHLQ       $0x02, R8
-	MOVQ       DI, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       R8, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       R8, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
+	IMUL3Q     $0x03, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	MOVQ       c+0(FP), R9
+	MOVQ       ldc+8(FP), R10
+	SHLQ       $0x02, R10
+	MOVQ       R9, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       R10, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -1272,43 +1345,45 @@ step:
 	VBROADCASTSS (AX)(CX*2), Z8
 	VFMADD231PS  Z6, Z8, Z4
 	VFMADD231PS  Z7, Z8, Z5
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	SUBQ         $0x10, AX
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
 	JE           store
-	MOVQ         DI, R9
-	VADDPS       (R9), Z0, Z0
-	VADDPS       64(R9), Z1, K1, Z1
-	ADDQ         R8, R9
-	VADDPS       (R9), Z2, Z2
-	VADDPS       64(R9), Z3, K1, Z3
-	ADDQ         R8, R9
-	VADDPS       (R9), Z4, Z4
-	VADDPS       64(R9), Z5, K1, Z5
+	MOVQ         R9, R11
+	VADDPS       (R11), Z0, Z0
+	VADDPS       64(R11), Z1, K1, Z1
+	ADDQ         R10, R11
+	VADDPS       (R11), Z2, Z2
+	VADDPS       64(R11), Z3, K1, Z3
+	ADDQ         R10, R11
+	VADDPS       (R11), Z4, Z4
+	VADDPS       64(R11), Z5, K1, Z5
 
 store:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, K1, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z2, (DI)
-	VMOVUPS Z3, K1, 64(DI)
-	ADDQ    R8, DI
-	VMOVUPS Z4, (DI)
-	VMOVUPS Z5, K1, 64(DI)
+	VMOVUPS Z0, (R9)
+	VMOVUPS Z1, K1, 64(R9)
+	ADDQ    R10, R9
+	VMOVUPS Z2, (R9)
+	VMOVUPS Z3, K1, 64(R9)
+	ADDQ    R10, R9
+	VMOVUPS Z4, (R9)
+	VMOVUPS Z5, K1, 64(R9)
 	VZEROUPPER
 	RET
 
-// func tile4x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile4x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile4x2AVX512(SB), NOSPLIT, $0-65
+TEXT ·tile4x2AVX512(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -1316,23 +1391,26 @@ TEXT ·tile4x2AVX512(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	LEAQ       (CX)(CX*2), DI
-	LEAQ       (AX)(DI*1), DI
-	MOVQ       c+0(FP), R8
-	MOVQ       ldc+8(FP), R9
-	SHLQ       $0x02, R9
-	MOVQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
+	IMUL3Q     $0x04, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	LEAQ       (CX)(CX*2), R9
+	LEAQ       (AX)(R9*1), R9
+	MOVQ       c+0(FP), R10
+	MOVQ       ldc+8(FP), R11
+	SHLQ       $0x02, R11
+	MOVQ       R10, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -1354,53 +1432,55 @@ step:
 	VBROADCASTSS (AX)(CX*2), Z10
 	VFMADD231PS  Z8, Z10, Z4
 	VFMADD231PS  Z9, Z10, Z5
-	VBROADCASTSS (DI), Z10
+	VBROADCASTSS (R9), Z10
 	VFMADD231PS  Z8, Z10, Z6
 	VFMADD231PS  Z9, Z10, Z7
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
-	ADDQ         DX, DI
+	ADDQ         DX, R9
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	SUBQ         $0x10, AX
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
 	JE           store
-	MOVQ         R8, R10
-	VADDPS       (R10), Z0, Z0
-	VADDPS       64(R10), Z1, K1, Z1
-	ADDQ         R9, R10
-	VADDPS       (R10), Z2, Z2
-	VADDPS       64(R10), Z3, K1, Z3
-	ADDQ         R9, R10
-	VADDPS       (R10), Z4, Z4
-	VADDPS       64(R10), Z5, K1, Z5
-	ADDQ         R9, R10
-	VADDPS       (R10), Z6, Z6
-	VADDPS       64(R10), Z7, K1, Z7
+	MOVQ         R10, R12
+	VADDPS       (R12), Z0, Z0
+	VADDPS       64(R12), Z1, K1, Z1
+	ADDQ         R11, R12
+	VADDPS       (R12), Z2, Z2
+	VADDPS       64(R12), Z3, K1, Z3
+	ADDQ         R11, R12
+	VADDPS       (R12), Z4, Z4
+	VADDPS       64(R12), Z5, K1, Z5
+	ADDQ         R11, R12
+	VADDPS       (R12), Z6, Z6
+	VADDPS       64(R12), Z7, K1, Z7
 
 store:
-	VMOVUPS Z0, (R8)
-	VMOVUPS Z1, K1, 64(R8)
-	ADDQ    R9, R8
-	VMOVUPS Z2, (R8)
-	VMOVUPS Z3, K1, 64(R8)
-	ADDQ    R9, R8
-	VMOVUPS Z4, (R8)
-	VMOVUPS Z5, K1, 64(R8)
-	ADDQ    R9, R8
-	VMOVUPS Z6, (R8)
-	VMOVUPS Z7, K1, 64(R8)
+	VMOVUPS Z0, (R10)
+	VMOVUPS Z1, K1, 64(R10)
+	ADDQ    R11, R10
+	VMOVUPS Z2, (R10)
+	VMOVUPS Z3, K1, 64(R10)
+	ADDQ    R11, R10
+	VMOVUPS Z4, (R10)
+	VMOVUPS Z5, K1, 64(R10)
+	ADDQ    R11, R10
+	VMOVUPS Z6, (R10)
+	VMOVUPS Z7, K1, 64(R10)
 	VZEROUPPER
 	RET
 
-// func tile5x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile5x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile5x2AVX512(SB), NOSPLIT, $0-65
+TEXT ·tile5x2AVX512(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -1408,26 +1488,29 @@ TEXT ·tile5x2AVX512(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	LEAQ       (CX)(CX*2), DI
-	LEAQ       (AX)(DI*1), DI
-	MOVQ       c+0(FP), R8
-	MOVQ       ldc+8(FP), R9
-	SHLQ       $0x02, R9
-	MOVQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
+	IMUL3Q     $0x05, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	LEAQ       (CX)(CX*2), R9
+	LEAQ       (AX)(R9*1), R9
+	MOVQ       c+0(FP), R10
+	MOVQ       ldc+8(FP), R11
+	SHLQ       $0x02, R11
+	MOVQ       R10, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -1451,62 +1534,64 @@ step:
 	VBROADCASTSS (AX)(CX*2), Z12
 	VFMADD231PS  Z10, Z12, Z4
 	VFMADD231PS  Z11, Z12, Z5
-	VBROADCASTSS (DI), Z12
+	VBROADCASTSS (R9), Z12
 	VFMADD231PS  Z10, Z12, Z6
 	VFMADD231PS  Z11, Z12, Z7
-	VBROADCASTSS (DI)(CX*1), Z12
+	VBROADCASTSS (R9)(CX*1), Z12
 	VFMADD231PS  Z10, Z12, Z8
 	VFMADD231PS  Z11, Z12, Z9
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
-	ADDQ         DX, DI
+	ADDQ         DX, R9
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	SUBQ         $0x10, AX
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
 	JE           store
-	MOVQ         R8, R10
-	VADDPS       (R10), Z0, Z0
-	VADDPS       64(R10), Z1, K1, Z1
-	ADDQ         R9, R10
-	VADDPS       (R10), Z2, Z2
-	VADDPS       64(R10), Z3, K1, Z3
-	ADDQ         R9, R10
-	VADDPS       (R10), Z4, Z4
-	VADDPS       64(R10), Z5, K1, Z5
-	ADDQ         R9, R10
-	VADDPS       (R10), Z6, Z6
-	VADDPS       64(R10), Z7, K1, Z7
-	ADDQ         R9, R10
-	VADDPS       (R10), Z8, Z8
-	VADDPS       64(R10), Z9, K1, Z9
+	MOVQ         R10, R12
+	VADDPS       (R12), Z0, Z0
+	VADDPS       64(R12), Z1, K1, Z1
+	ADDQ         R11, R12
+	VADDPS       (R12), Z2, Z2
+	VADDPS       64(R12), Z3, K1, Z3
+	ADDQ         R11, R12
+	VADDPS       (R12), Z4, Z4
+	VADDPS       64(R12), Z5, K1, Z5
+	ADDQ         R11, R12
+	VADDPS       (R12), Z6, Z6
+	VADDPS       64(R12), Z7, K1, Z7
+	ADDQ         R11, R12
+	VADDPS       (R12), Z8, Z8
+	VADDPS       64(R12), Z9, K1, Z9
 
 store:
-	VMOVUPS Z0, (R8)
-	VMOVUPS Z1, K1, 64(R8)
-	ADDQ    R9, R8
-	VMOVUPS Z2, (R8)
-	VMOVUPS Z3, K1, 64(R8)
-	ADDQ    R9, R8
-	VMOVUPS Z4, (R8)
-	VMOVUPS Z5, K1, 64(R8)
-	ADDQ    R9, R8
-	VMOVUPS Z6, (R8)
-	VMOVUPS Z7, K1, 64(R8)
-	ADDQ    R9, R8
-	VMOVUPS Z8, (R8)
-	VMOVUPS Z9, K1, 64(R8)
+	VMOVUPS Z0, (R10)
+	VMOVUPS Z1, K1, 64(R10)
+	ADDQ    R11, R10
+	VMOVUPS Z2, (R10)
+	VMOVUPS Z3, K1, 64(R10)
+	ADDQ    R11, R10
+	VMOVUPS Z4, (R10)
+	VMOVUPS Z5, K1, 64(R10)
+	ADDQ    R11, R10
+	VMOVUPS Z6, (R10)
+	VMOVUPS Z7, K1, 64(R10)
+	ADDQ    R11, R10
+	VMOVUPS Z8, (R10)
+	VMOVUPS Z9, K1, 64(R10)
 	VZEROUPPER
 	RET
 
-// func tile6x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile6x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile6x2AVX512(SB), NOSPLIT, $0-65
+TEXT ·tile6x2AVX512(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -1514,29 +1599,32 @@ TEXT ·tile6x2AVX512(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	LEAQ       (CX)(CX*2), DI
-	LEAQ       (AX)(DI*1), DI
-	MOVQ       c+0(FP), R8
-	MOVQ       ldc+8(FP), R9
-	SHLQ       $0x02, R9
-	MOVQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R9, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
+	IMUL3Q     $0x06, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	LEAQ       (CX)(CX*2), R9
+	LEAQ       (AX)(R9*1), R9
+	MOVQ       c+0(FP), R10
+	MOVQ       ldc+8(FP), R11
+	SHLQ       $0x02, R11
+	MOVQ       R10, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R11, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -1562,71 +1650,73 @@ step:
 	VBROADCASTSS (AX)(CX*2), Z14
 	VFMADD231PS  Z12, Z14, Z4
 	VFMADD231PS  Z13, Z14, Z5
-	VBROADCASTSS (DI), Z14
+	VBROADCASTSS (R9), Z14
 	VFMADD231PS  Z12, Z14, Z6
 	VFMADD231PS  Z13, Z14, Z7
-	VBROADCASTSS (DI)(CX*1), Z14
+	VBROADCASTSS (R9)(CX*1), Z14
 	VFMADD231PS  Z12, Z14, Z8
 	VFMADD231PS  Z13, Z14, Z9
-	VBROADCASTSS (DI)(CX*2), Z14
+	VBROADCASTSS (R9)(CX*2), Z14
 	VFMADD231PS  Z12, Z14, Z10
 	VFMADD231PS  Z13, Z14, Z11
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
-	ADDQ         DX, DI
+	ADDQ         DX, R9
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	SUBQ         $0x10, AX
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
 	JE           store
-	MOVQ         R8, R10
-	VADDPS       (R10), Z0, Z0
-	VADDPS       64(R10), Z1, K1, Z1
-	ADDQ         R9, R10
-	VADDPS       (R10), Z2, Z2
-	VADDPS       64(R10), Z3, K1, Z3
-	ADDQ         R9, R10
-	VADDPS       (R10), Z4, Z4
-	VADDPS       64(R10), Z5, K1, Z5
-	ADDQ         R9, R10
-	VADDPS       (R10), Z6, Z6
-	VADDPS       64(R10), Z7, K1, Z7
-	ADDQ         R9, R10
-	VADDPS       (R10), Z8, Z8
-	VADDPS       64(R10), Z9, K1, Z9
-	ADDQ         R9, R10
-	VADDPS       (R10), Z10, Z10
-	VADDPS       64(R10), Z11, K1, Z11
+	MOVQ         R10, R12
+	VADDPS       (R12), Z0, Z0
+	VADDPS       64(R12), Z1, K1, Z1
+	ADDQ         R11, R12
+	VADDPS       (R12), Z2, Z2
+	VADDPS       64(R12), Z3, K1, Z3
+	ADDQ         R11, R12
+	VADDPS       (R12), Z4, Z4
+	VADDPS       64(R12), Z5, K1, Z5
+	ADDQ         R11, R12
+	VADDPS       (R12), Z6, Z6
+	VADDPS       64(R12), Z7, K1, Z7
+	ADDQ         R11, R12
+	VADDPS       (R12), Z8, Z8
+	VADDPS       64(R12), Z9, K1, Z9
+	ADDQ         R11, R12
+	VADDPS       (R12), Z10, Z10
+	VADDPS       64(R12), Z11, K1, Z11
 
 store:
-	VMOVUPS Z0, (R8)
-	VMOVUPS Z1, K1, 64(R8)
-	ADDQ    R9, R8
-	VMOVUPS Z2, (R8)
-	VMOVUPS Z3, K1, 64(R8)
-	ADDQ    R9, R8
-	VMOVUPS Z4, (R8)
-	VMOVUPS Z5, K1, 64(R8)
-	ADDQ    R9, R8
-	VMOVUPS Z6, (R8)
-	VMOVUPS Z7, K1, 64(R8)
-	ADDQ    R9, R8
-	VMOVUPS Z8, (R8)
-	VMOVUPS Z9, K1, 64(R8)
-	ADDQ    R9, R8
-	VMOVUPS Z10, (R8)
-	VMOVUPS Z11, K1, 64(R8)
+	VMOVUPS Z0, (R10)
+	VMOVUPS Z1, K1, 64(R10)
+	ADDQ    R11, R10
+	VMOVUPS Z2, (R10)
+	VMOVUPS Z3, K1, 64(R10)
+	ADDQ    R11, R10
+	VMOVUPS Z4, (R10)
+	VMOVUPS Z5, K1, 64(R10)
+	ADDQ    R11, R10
+	VMOVUPS Z6, (R10)
+	VMOVUPS Z7, K1, 64(R10)
+	ADDQ    R11, R10
+	VMOVUPS Z8, (R10)
+	VMOVUPS Z9, K1, 64(R10)
+	ADDQ    R11, R10
+	VMOVUPS Z10, (R10)
+	VMOVUPS Z11, K1, 64(R10)
 	VZEROUPPER
 	RET
 
-// func tile7x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile7x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile7x2AVX512(SB), NOSPLIT, $0-65
+TEXT ·tile7x2AVX512(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -1634,33 +1724,36 @@ TEXT ·tile7x2AVX512(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	LEAQ       (CX)(CX*2), DI
-	LEAQ       (AX)(DI*1), R8
-	LEAQ       (R8)(DI*1), DI
-	MOVQ       c+0(FP), R9
-	MOVQ       ldc+8(FP), R10
-	SHLQ       $0x02, R10
-	MOVQ       R9, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
+	IMUL3Q     $0x07, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	LEAQ       (CX)(CX*2), R9
+	LEAQ       (AX)(R9*1), R10
+	LEAQ       (R10)(R9*1), R9
+	MOVQ       c+0(FP), R11
+	MOVQ       ldc+8(FP), R12
+	SHLQ       $0x02, R12
+	MOVQ       R11, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -1688,81 +1781,83 @@ step:
 	VBROADCASTSS (AX)(CX*2), Z16
 	VFMADD231PS  Z14, Z16, Z4
 	VFMADD231PS  Z15, Z16, Z5
-	VBROADCASTSS (R8), Z16
+	VBROADCASTSS (R10), Z16
 	VFMADD231PS  Z14, Z16, Z6
 	VFMADD231PS  Z15, Z16, Z7
-	VBROADCASTSS (R8)(CX*1), Z16
+	VBROADCASTSS (R10)(CX*1), Z16
 	VFMADD231PS  Z14, Z16, Z8
 	VFMADD231PS  Z15, Z16, Z9
-	VBROADCASTSS (R8)(CX*2), Z16
+	VBROADCASTSS (R10)(CX*2), Z16
 	VFMADD231PS  Z14, Z16, Z10
 	VFMADD231PS  Z15, Z16, Z11
-	VBROADCASTSS (DI), Z16
+	VBROADCASTSS (R9), Z16
 	VFMADD231PS  Z14, Z16, Z12
 	VFMADD231PS  Z15, Z16, Z13
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
-	ADDQ         DX, R8
-	ADDQ         DX, DI
+	ADDQ         DX, R10
+	ADDQ         DX, R9
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	SUBQ         $0x10, AX
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
 	JE           store
-	MOVQ         R9, R11
-	VADDPS       (R11), Z0, Z0
-	VADDPS       64(R11), Z1, K1, Z1
-	ADDQ         R10, R11
-	VADDPS       (R11), Z2, Z2
-	VADDPS       64(R11), Z3, K1, Z3
-	ADDQ         R10, R11
-	VADDPS       (R11), Z4, Z4
-	VADDPS       64(R11), Z5, K1, Z5
-	ADDQ         R10, R11
-	VADDPS       (R11), Z6, Z6
-	VADDPS       64(R11), Z7, K1, Z7
-	ADDQ         R10, R11
-	VADDPS       (R11), Z8, Z8
-	VADDPS       64(R11), Z9, K1, Z9
-	ADDQ         R10, R11
-	VADDPS       (R11), Z10, Z10
-	VADDPS       64(R11), Z11, K1, Z11
-	ADDQ         R10, R11
-	VADDPS       (R11), Z12, Z12
-	VADDPS       64(R11), Z13, K1, Z13
+	MOVQ         R11, R13
+	VADDPS       (R13), Z0, Z0
+	VADDPS       64(R13), Z1, K1, Z1
+	ADDQ         R12, R13
+	VADDPS       (R13), Z2, Z2
+	VADDPS       64(R13), Z3, K1, Z3
+	ADDQ         R12, R13
+	VADDPS       (R13), Z4, Z4
+	VADDPS       64(R13), Z5, K1, Z5
+	ADDQ         R12, R13
+	VADDPS       (R13), Z6, Z6
+	VADDPS       64(R13), Z7, K1, Z7
+	ADDQ         R12, R13
+	VADDPS       (R13), Z8, Z8
+	VADDPS       64(R13), Z9, K1, Z9
+	ADDQ         R12, R13
+	VADDPS       (R13), Z10, Z10
+	VADDPS       64(R13), Z11, K1, Z11
+	ADDQ         R12, R13
+	VADDPS       (R13), Z12, Z12
+	VADDPS       64(R13), Z13, K1, Z13
 
 store:
-	VMOVUPS Z0, (R9)
-	VMOVUPS Z1, K1, 64(R9)
-	ADDQ    R10, R9
-	VMOVUPS Z2, (R9)
-	VMOVUPS Z3, K1, 64(R9)
-	ADDQ    R10, R9
-	VMOVUPS Z4, (R9)
-	VMOVUPS Z5, K1, 64(R9)
-	ADDQ    R10, R9
-	VMOVUPS Z6, (R9)
-	VMOVUPS Z7, K1, 64(R9)
-	ADDQ    R10, R9
-	VMOVUPS Z8, (R9)
-	VMOVUPS Z9, K1, 64(R9)
-	ADDQ    R10, R9
-	VMOVUPS Z10, (R9)
-	VMOVUPS Z11, K1, 64(R9)
-	ADDQ    R10, R9
-	VMOVUPS Z12, (R9)
-	VMOVUPS Z13, K1, 64(R9)
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z1, K1, 64(R11)
+	ADDQ    R12, R11
+	VMOVUPS Z2, (R11)
+	VMOVUPS Z3, K1, 64(R11)
+	ADDQ    R12, R11
+	VMOVUPS Z4, (R11)
+	VMOVUPS Z5, K1, 64(R11)
+	ADDQ    R12, R11
+	VMOVUPS Z6, (R11)
+	VMOVUPS Z7, K1, 64(R11)
+	ADDQ    R12, R11
+	VMOVUPS Z8, (R11)
+	VMOVUPS Z9, K1, 64(R11)
+	ADDQ    R12, R11
+	VMOVUPS Z10, (R11)
+	VMOVUPS Z11, K1, 64(R11)
+	ADDQ    R12, R11
+	VMOVUPS Z12, (R11)
+	VMOVUPS Z13, K1, 64(R11)
 	VZEROUPPER
 	RET
 
-// func tile8x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile8x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile8x2AVX512(SB), NOSPLIT, $0-65
+TEXT ·tile8x2AVX512(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -1770,36 +1865,39 @@ TEXT ·tile8x2AVX512(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	LEAQ       (CX)(CX*2), DI
-	LEAQ       (AX)(DI*1), R8
-	LEAQ       (R8)(DI*1), DI
-	MOVQ       c+0(FP), R9
-	MOVQ       ldc+8(FP), R10
-	SHLQ       $0x02, R10
-	MOVQ       R9, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
+	IMUL3Q     $0x08, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	LEAQ       (CX)(CX*2), R9
+	LEAQ       (AX)(R9*1), R10
+	LEAQ       (R10)(R9*1), R9
+	MOVQ       c+0(FP), R11
+	MOVQ       ldc+8(FP), R12
+	SHLQ       $0x02, R12
+	MOVQ       R11, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -1829,90 +1927,92 @@ step:
 	VBROADCASTSS (AX)(CX*2), Z18
 	VFMADD231PS  Z16, Z18, Z4
 	VFMADD231PS  Z17, Z18, Z5
-	VBROADCASTSS (R8), Z18
+	VBROADCASTSS (R10), Z18
 	VFMADD231PS  Z16, Z18, Z6
 	VFMADD231PS  Z17, Z18, Z7
-	VBROADCASTSS (R8)(CX*1), Z18
+	VBROADCASTSS (R10)(CX*1), Z18
 	VFMADD231PS  Z16, Z18, Z8
 	VFMADD231PS  Z17, Z18, Z9
-	VBROADCASTSS (R8)(CX*2), Z18
+	VBROADCASTSS (R10)(CX*2), Z18
 	VFMADD231PS  Z16, Z18, Z10
 	VFMADD231PS  Z17, Z18, Z11
-	VBROADCASTSS (DI), Z18
+	VBROADCASTSS (R9), Z18
 	VFMADD231PS  Z16, Z18, Z12
 	VFMADD231PS  Z17, Z18, Z13
-	VBROADCASTSS (DI)(CX*1), Z18
+	VBROADCASTSS (R9)(CX*1), Z18
 	VFMADD231PS  Z16, Z18, Z14
 	VFMADD231PS  Z17, Z18, Z15
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
-	ADDQ         DX, R8
-	ADDQ         DX, DI
+	ADDQ         DX, R10
+	ADDQ         DX, R9
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	SUBQ         $0x10, AX
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
 	JE           store
-	MOVQ         R9, R11
-	VADDPS       (R11), Z0, Z0
-	VADDPS       64(R11), Z1, K1, Z1
-	ADDQ         R10, R11
-	VADDPS       (R11), Z2, Z2
-	VADDPS       64(R11), Z3, K1, Z3
-	ADDQ         R10, R11
-	VADDPS       (R11), Z4, Z4
-	VADDPS       64(R11), Z5, K1, Z5
-	ADDQ         R10, R11
-	VADDPS       (R11), Z6, Z6
-	VADDPS       64(R11), Z7, K1, Z7
-	ADDQ         R10, R11
-	VADDPS       (R11), Z8, Z8
-	VADDPS       64(R11), Z9, K1, Z9
-	ADDQ         R10, R11
-	VADDPS       (R11), Z10, Z10
-	VADDPS       64(R11), Z11, K1, Z11
-	ADDQ         R10, R11
-	VADDPS       (R11), Z12, Z12
-	VADDPS       64(R11), Z13, K1, Z13
-	ADDQ         R10, R11
-	VADDPS       (R11), Z14, Z14
-	VADDPS       64(R11), Z15, K1, Z15
+	MOVQ         R11, R13
+	VADDPS       (R13), Z0, Z0
+	VADDPS       64(R13), Z1, K1, Z1
+	ADDQ         R12, R13
+	VADDPS       (R13), Z2, Z2
+	VADDPS       64(R13), Z3, K1, Z3
+	ADDQ         R12, R13
+	VADDPS       (R13), Z4, Z4
+	VADDPS       64(R13), Z5, K1, Z5
+	ADDQ         R12, R13
+	VADDPS       (R13), Z6, Z6
+	VADDPS       64(R13), Z7, K1, Z7
+	ADDQ         R12, R13
+	VADDPS       (R13), Z8, Z8
+	VADDPS       64(R13), Z9, K1, Z9
+	ADDQ         R12, R13
+	VADDPS       (R13), Z10, Z10
+	VADDPS       64(R13), Z11, K1, Z11
+	ADDQ         R12, R13
+	VADDPS       (R13), Z12, Z12
+	VADDPS       64(R13), Z13, K1, Z13
+	ADDQ         R12, R13
+	VADDPS       (R13), Z14, Z14
+	VADDPS       64(R13), Z15, K1, Z15
 
 store:
-	VMOVUPS Z0, (R9)
-	VMOVUPS Z1, K1, 64(R9)
-	ADDQ    R10, R9
-	VMOVUPS Z2, (R9)
-	VMOVUPS Z3, K1, 64(R9)
-	ADDQ    R10, R9
-	VMOVUPS Z4, (R9)
-	VMOVUPS Z5, K1, 64(R9)
-	ADDQ    R10, R9
-	VMOVUPS Z6, (R9)
-	VMOVUPS Z7, K1, 64(R9)
-	ADDQ    R10, R9
-	VMOVUPS Z8, (R9)
-	VMOVUPS Z9, K1, 64(R9)
-	ADDQ    R10, R9
-	VMOVUPS Z10, (R9)
-	VMOVUPS Z11, K1, 64(R9)
-	ADDQ    R10, R9
-	VMOVUPS Z12, (R9)
-	VMOVUPS Z13, K1, 64(R9)
-	ADDQ    R10, R9
-	VMOVUPS Z14, (R9)
-	VMOVUPS Z15, K1, 64(R9)
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z1, K1, 64(R11)
+	ADDQ    R12, R11
+	VMOVUPS Z2, (R11)
+	VMOVUPS Z3, K1, 64(R11)
+	ADDQ    R12, R11
+	VMOVUPS Z4, (R11)
+	VMOVUPS Z5, K1, 64(R11)
+	ADDQ    R12, R11
+	VMOVUPS Z6, (R11)
+	VMOVUPS Z7, K1, 64(R11)
+	ADDQ    R12, R11
+	VMOVUPS Z8, (R11)
+	VMOVUPS Z9, K1, 64(R11)
+	ADDQ    R12, R11
+	VMOVUPS Z10, (R11)
+	VMOVUPS Z11, K1, 64(R11)
+	ADDQ    R12, R11
+	VMOVUPS Z12, (R11)
+	VMOVUPS Z13, K1, 64(R11)
+	ADDQ    R12, R11
+	VMOVUPS Z14, (R11)
+	VMOVUPS Z15, K1, 64(R11)
 	VZEROUPPER
 	RET
 
-// func tile9x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile9x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile9x2AVX512(SB), NOSPLIT, $0-65
+TEXT ·tile9x2AVX512(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -1920,39 +2020,42 @@ TEXT ·tile9x2AVX512(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	LEAQ       (CX)(CX*2), DI
-	LEAQ       (AX)(DI*1), R8
-	LEAQ       (R8)(DI*1), DI
-	MOVQ       c+0(FP), R9
-	MOVQ       ldc+8(FP), R10
-	SHLQ       $0x02, R10
-	MOVQ       R9, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
+	IMUL3Q     $0x09, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	LEAQ       (CX)(CX*2), R9
+	LEAQ       (AX)(R9*1), R10
+	LEAQ       (R10)(R9*1), R9
+	MOVQ       c+0(FP), R11
+	MOVQ       ldc+8(FP), R12
+	SHLQ       $0x02, R12
+	MOVQ       R11, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       R12, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -1984,99 +2087,101 @@ step:
 	VBROADCASTSS (AX)(CX*2), Z20
 	VFMADD231PS  Z18, Z20, Z4
 	VFMADD231PS  Z19, Z20, Z5
-	VBROADCASTSS (R8), Z20
+	VBROADCASTSS (R10), Z20
 	VFMADD231PS  Z18, Z20, Z6
 	VFMADD231PS  Z19, Z20, Z7
-	VBROADCASTSS (R8)(CX*1), Z20
+	VBROADCASTSS (R10)(CX*1), Z20
 	VFMADD231PS  Z18, Z20, Z8
 	VFMADD231PS  Z19, Z20, Z9
-	VBROADCASTSS (R8)(CX*2), Z20
+	VBROADCASTSS (R10)(CX*2), Z20
 	VFMADD231PS  Z18, Z20, Z10
 	VFMADD231PS  Z19, Z20, Z11
-	VBROADCASTSS (DI), Z20
+	VBROADCASTSS (R9), Z20
 	VFMADD231PS  Z18, Z20, Z12
 	VFMADD231PS  Z19, Z20, Z13
-	VBROADCASTSS (DI)(CX*1), Z20
+	VBROADCASTSS (R9)(CX*1), Z20
 	VFMADD231PS  Z18, Z20, Z14
 	VFMADD231PS  Z19, Z20, Z15
-	VBROADCASTSS (DI)(CX*2), Z20
+	VBROADCASTSS (R9)(CX*2), Z20
 	VFMADD231PS  Z18, Z20, Z16
 	VFMADD231PS  Z19, Z20, Z17
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
-	ADDQ         DX, R8
-	ADDQ         DX, DI
+	ADDQ         DX, R10
+	ADDQ         DX, R9
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	SUBQ         $0x10, AX
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
 	JE           store
-	MOVQ         R9, R11
-	VADDPS       (R11), Z0, Z0
-	VADDPS       64(R11), Z1, K1, Z1
-	ADDQ         R10, R11
-	VADDPS       (R11), Z2, Z2
-	VADDPS       64(R11), Z3, K1, Z3
-	ADDQ         R10, R11
-	VADDPS       (R11), Z4, Z4
-	VADDPS       64(R11), Z5, K1, Z5
-	ADDQ         R10, R11
-	VADDPS       (R11), Z6, Z6
-	VADDPS       64(R11), Z7, K1, Z7
-	ADDQ         R10, R11
-	VADDPS       (R11), Z8, Z8
-	VADDPS       64(R11), Z9, K1, Z9
-	ADDQ         R10, R11
-	VADDPS       (R11), Z10, Z10
-	VADDPS       64(R11), Z11, K1, Z11
-	ADDQ         R10, R11
-	VADDPS       (R11), Z12, Z12
-	VADDPS       64(R11), Z13, K1, Z13
-	ADDQ         R10, R11
-	VADDPS       (R11), Z14, Z14
-	VADDPS       64(R11), Z15, K1, Z15
-	ADDQ         R10, R11
-	VADDPS       (R11), Z16, Z16
-	VADDPS       64(R11), Z17, K1, Z17
+	MOVQ         R11, R13
+	VADDPS       (R13), Z0, Z0
+	VADDPS       64(R13), Z1, K1, Z1
+	ADDQ         R12, R13
+	VADDPS       (R13), Z2, Z2
+	VADDPS       64(R13), Z3, K1, Z3
+	ADDQ         R12, R13
+	VADDPS       (R13), Z4, Z4
+	VADDPS       64(R13), Z5, K1, Z5
+	ADDQ         R12, R13
+	VADDPS       (R13), Z6, Z6
+	VADDPS       64(R13), Z7, K1, Z7
+	ADDQ         R12, R13
+	VADDPS       (R13), Z8, Z8
+	VADDPS       64(R13), Z9, K1, Z9
+	ADDQ         R12, R13
+	VADDPS       (R13), Z10, Z10
+	VADDPS       64(R13), Z11, K1, Z11
+	ADDQ         R12, R13
+	VADDPS       (R13), Z12, Z12
+	VADDPS       64(R13), Z13, K1, Z13
+	ADDQ         R12, R13
+	VADDPS       (R13), Z14, Z14
+	VADDPS       64(R13), Z15, K1, Z15
+	ADDQ         R12, R13
+	VADDPS       (R13), Z16, Z16
+	VADDPS       64(R13), Z17, K1, Z17
 
 store:
-	VMOVUPS Z0, (R9)
-	VMOVUPS Z1, K1, 64(R9)
-	ADDQ    R10, R9
-	VMOVUPS Z2, (R9)
-	VMOVUPS Z3, K1, 64(R9)
-	ADDQ    R10, R9
-	VMOVUPS Z4, (R9)
-	VMOVUPS Z5, K1, 64(R9)
-	ADDQ    R10, R9
-	VMOVUPS Z6, (R9)
-	VMOVUPS Z7, K1, 64(R9)
-	ADDQ    R10, R9
-	VMOVUPS Z8, (R9)
-	VMOVUPS Z9, K1, 64(R9)
-	ADDQ    R10, R9
-	VMOVUPS Z10, (R9)
-	VMOVUPS Z11, K1, 64(R9)
-	ADDQ    R10, R9
-	VMOVUPS Z12, (R9)
-	VMOVUPS Z13, K1, 64(R9)
-	ADDQ    R10, R9
-	VMOVUPS Z14, (R9)
-	VMOVUPS Z15, K1, 64(R9)
-	ADDQ    R10, R9
-	VMOVUPS Z16, (R9)
-	VMOVUPS Z17, K1, 64(R9)
+	VMOVUPS Z0, (R11)
+	VMOVUPS Z1, K1, 64(R11)
+	ADDQ    R12, R11
+	VMOVUPS Z2, (R11)
+	VMOVUPS Z3, K1, 64(R11)
+	ADDQ    R12, R11
+	VMOVUPS Z4, (R11)
+	VMOVUPS Z5, K1, 64(R11)
+	ADDQ    R12, R11
+	VMOVUPS Z6, (R11)
+	VMOVUPS Z7, K1, 64(R11)
+	ADDQ    R12, R11
+	VMOVUPS Z8, (R11)
+	VMOVUPS Z9, K1, 64(R11)
+	ADDQ    R12, R11
+	VMOVUPS Z10, (R11)
+	VMOVUPS Z11, K1, 64(R11)
+	ADDQ    R12, R11
+	VMOVUPS Z12, (R11)
+	VMOVUPS Z13, K1, 64(R11)
+	ADDQ    R12, R11
+	VMOVUPS Z14, (R11)
+	VMOVUPS Z15, K1, 64(R11)
+	ADDQ    R12, R11
+	VMOVUPS Z16, (R11)
+	VMOVUPS Z17, K1, 64(R11)
 	VZEROUPPER
 	RET
 
-// func tile10x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile10x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile10x2AVX512(SB), NOSPLIT, $0-65
+TEXT ·tile10x2AVX512(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -2084,43 +2189,46 @@ TEXT ·tile10x2AVX512(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	LEAQ       (CX)(CX*2), DI
-	LEAQ       (AX)(DI*1), R8
-	LEAQ       (R8)(DI*1), R9
-	LEAQ       (R9)(DI*1), DI
-	MOVQ       c+0(FP), R10
-	MOVQ       ldc+8(FP), R11
-	SHLQ       $0x02, R11
-	MOVQ       R10, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
+	IMUL3Q     $0x0a, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	LEAQ       (CX)(CX*2), R9
+	LEAQ       (AX)(R9*1), R10
+	LEAQ       (R10)(R9*1), R11
+	LEAQ       (R11)(R9*1), R9
+	MOVQ       c+0(FP), R12
+	MOVQ       ldc+8(FP), R13
+	SHLQ       $0x02, R13
+	MOVQ       R12, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -2154,109 +2262,111 @@ step:
 	VBROADCASTSS (AX)(CX*2), Z22
 	VFMADD231PS  Z20, Z22, Z4
 	VFMADD231PS  Z21, Z22, Z5
-	VBROADCASTSS (R8), Z22
+	VBROADCASTSS (R10), Z22
 	VFMADD231PS  Z20, Z22, Z6
 	VFMADD231PS  Z21, Z22, Z7
-	VBROADCASTSS (R8)(CX*1), Z22
+	VBROADCASTSS (R10)(CX*1), Z22
 	VFMADD231PS  Z20, Z22, Z8
 	VFMADD231PS  Z21, Z22, Z9
-	VBROADCASTSS (R8)(CX*2), Z22
+	VBROADCASTSS (R10)(CX*2), Z22
 	VFMADD231PS  Z20, Z22, Z10
 	VFMADD231PS  Z21, Z22, Z11
-	VBROADCASTSS (R9), Z22
+	VBROADCASTSS (R11), Z22
 	VFMADD231PS  Z20, Z22, Z12
 	VFMADD231PS  Z21, Z22, Z13
-	VBROADCASTSS (R9)(CX*1), Z22
+	VBROADCASTSS (R11)(CX*1), Z22
 	VFMADD231PS  Z20, Z22, Z14
 	VFMADD231PS  Z21, Z22, Z15
-	VBROADCASTSS (R9)(CX*2), Z22
+	VBROADCASTSS (R11)(CX*2), Z22
 	VFMADD231PS  Z20, Z22, Z16
 	VFMADD231PS  Z21, Z22, Z17
-	VBROADCASTSS (DI), Z22
+	VBROADCASTSS (R9), Z22
 	VFMADD231PS  Z20, Z22, Z18
 	VFMADD231PS  Z21, Z22, Z19
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
-	ADDQ         DX, R8
+	ADDQ         DX, R10
+	ADDQ         DX, R11
 	ADDQ         DX, R9
-	ADDQ         DX, DI
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	SUBQ         $0x10, AX
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
 	JE           store
-	MOVQ         R10, R12
-	VADDPS       (R12), Z0, Z0
-	VADDPS       64(R12), Z1, K1, Z1
-	ADDQ         R11, R12
-	VADDPS       (R12), Z2, Z2
-	VADDPS       64(R12), Z3, K1, Z3
-	ADDQ         R11, R12
-	VADDPS       (R12), Z4, Z4
-	VADDPS       64(R12), Z5, K1, Z5
-	ADDQ         R11, R12
-	VADDPS       (R12), Z6, Z6
-	VADDPS       64(R12), Z7, K1, Z7
-	ADDQ         R11, R12
-	VADDPS       (R12), Z8, Z8
-	VADDPS       64(R12), Z9, K1, Z9
-	ADDQ         R11, R12
-	VADDPS       (R12), Z10, Z10
-	VADDPS       64(R12), Z11, K1, Z11
-	ADDQ         R11, R12
-	VADDPS       (R12), Z12, Z12
-	VADDPS       64(R12), Z13, K1, Z13
-	ADDQ         R11, R12
-	VADDPS       (R12), Z14, Z14
-	VADDPS       64(R12), Z15, K1, Z15
-	ADDQ         R11, R12
-	VADDPS       (R12), Z16, Z16
-	VADDPS       64(R12), Z17, K1, Z17
-	ADDQ         R11, R12
-	VADDPS       (R12), Z18, Z18
-	VADDPS       64(R12), Z19, K1, Z19
+	MOVQ         R12, R14
+	VADDPS       (R14), Z0, Z0
+	VADDPS       64(R14), Z1, K1, Z1
+	ADDQ         R13, R14
+	VADDPS       (R14), Z2, Z2
+	VADDPS       64(R14), Z3, K1, Z3
+	ADDQ         R13, R14
+	VADDPS       (R14), Z4, Z4
+	VADDPS       64(R14), Z5, K1, Z5
+	ADDQ         R13, R14
+	VADDPS       (R14), Z6, Z6
+	VADDPS       64(R14), Z7, K1, Z7
+	ADDQ         R13, R14
+	VADDPS       (R14), Z8, Z8
+	VADDPS       64(R14), Z9, K1, Z9
+	ADDQ         R13, R14
+	VADDPS       (R14), Z10, Z10
+	VADDPS       64(R14), Z11, K1, Z11
+	ADDQ         R13, R14
+	VADDPS       (R14), Z12, Z12
+	VADDPS       64(R14), Z13, K1, Z13
+	ADDQ         R13, R14
+	VADDPS       (R14), Z14, Z14
+	VADDPS       64(R14), Z15, K1, Z15
+	ADDQ         R13, R14
+	VADDPS       (R14), Z16, Z16
+	VADDPS       64(R14), Z17, K1, Z17
+	ADDQ         R13, R14
+	VADDPS       (R14), Z18, Z18
+	VADDPS       64(R14), Z19, K1, Z19
 
 store:
-	VMOVUPS Z0, (R10)
-	VMOVUPS Z1, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z2, (R10)
-	VMOVUPS Z3, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z4, (R10)
-	VMOVUPS Z5, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z6, (R10)
-	VMOVUPS Z7, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z8, (R10)
-	VMOVUPS Z9, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z10, (R10)
-	VMOVUPS Z11, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z12, (R10)
-	VMOVUPS Z13, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z14, (R10)
-	VMOVUPS Z15, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z16, (R10)
-	VMOVUPS Z17, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z18, (R10)
-	VMOVUPS Z19, K1, 64(R10)
+	VMOVUPS Z0, (R12)
+	VMOVUPS Z1, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z2, (R12)
+	VMOVUPS Z3, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z4, (R12)
+	VMOVUPS Z5, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z6, (R12)
+	VMOVUPS Z7, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z8, (R12)
+	VMOVUPS Z9, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z10, (R12)
+	VMOVUPS Z11, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z12, (R12)
+	VMOVUPS Z13, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z14, (R12)
+	VMOVUPS Z15, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z16, (R12)
+	VMOVUPS Z17, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z18, (R12)
+	VMOVUPS Z19, K1, 64(R12)
 	VZEROUPPER
 	RET
 
-// func tile11x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile11x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile11x2AVX512(SB), NOSPLIT, $0-65
+TEXT ·tile11x2AVX512(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -2264,46 +2374,49 @@ TEXT ·tile11x2AVX512(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	LEAQ       (CX)(CX*2), DI
-	LEAQ       (AX)(DI*1), R8
-	LEAQ       (R8)(DI*1), R9
-	LEAQ       (R9)(DI*1), DI
-	MOVQ       c+0(FP), R10
-	MOVQ       ldc+8(FP), R11
-	SHLQ       $0x02, R11
-	MOVQ       R10, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
+	IMUL3Q     $0x0b, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	LEAQ       (CX)(CX*2), R9
+	LEAQ       (AX)(R9*1), R10
+	LEAQ       (R10)(R9*1), R11
+	LEAQ       (R11)(R9*1), R9
+	MOVQ       c+0(FP), R12
+	MOVQ       ldc+8(FP), R13
+	SHLQ       $0x02, R13
+	MOVQ       R12, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -2339,118 +2452,120 @@ step:
 	VBROADCASTSS (AX)(CX*2), Z24
 	VFMADD231PS  Z22, Z24, Z4
 	VFMADD231PS  Z23, Z24, Z5
-	VBROADCASTSS (R8), Z24
+	VBROADCASTSS (R10), Z24
 	VFMADD231PS  Z22, Z24, Z6
 	VFMADD231PS  Z23, Z24, Z7
-	VBROADCASTSS (R8)(CX*1), Z24
+	VBROADCASTSS (R10)(CX*1), Z24
 	VFMADD231PS  Z22, Z24, Z8
 	VFMADD231PS  Z23, Z24, Z9
-	VBROADCASTSS (R8)(CX*2), Z24
+	VBROADCASTSS (R10)(CX*2), Z24
 	VFMADD231PS  Z22, Z24, Z10
 	VFMADD231PS  Z23, Z24, Z11
-	VBROADCASTSS (R9), Z24
+	VBROADCASTSS (R11), Z24
 	VFMADD231PS  Z22, Z24, Z12
 	VFMADD231PS  Z23, Z24, Z13
-	VBROADCASTSS (R9)(CX*1), Z24
+	VBROADCASTSS (R11)(CX*1), Z24
 	VFMADD231PS  Z22, Z24, Z14
 	VFMADD231PS  Z23, Z24, Z15
-	VBROADCASTSS (R9)(CX*2), Z24
+	VBROADCASTSS (R11)(CX*2), Z24
 	VFMADD231PS  Z22, Z24, Z16
 	VFMADD231PS  Z23, Z24, Z17
-	VBROADCASTSS (DI), Z24
+	VBROADCASTSS (R9), Z24
 	VFMADD231PS  Z22, Z24, Z18
 	VFMADD231PS  Z23, Z24, Z19
-	VBROADCASTSS (DI)(CX*1), Z24
+	VBROADCASTSS (R9)(CX*1), Z24
 	VFMADD231PS  Z22, Z24, Z20
 	VFMADD231PS  Z23, Z24, Z21
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
-	ADDQ         DX, R8
+	ADDQ         DX, R10
+	ADDQ         DX, R11
 	ADDQ         DX, R9
-	ADDQ         DX, DI
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	SUBQ         $0x10, AX
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
 	JE           store
-	MOVQ         R10, R12
-	VADDPS       (R12), Z0, Z0
-	VADDPS       64(R12), Z1, K1, Z1
-	ADDQ         R11, R12
-	VADDPS       (R12), Z2, Z2
-	VADDPS       64(R12), Z3, K1, Z3
-	ADDQ         R11, R12
-	VADDPS       (R12), Z4, Z4
-	VADDPS       64(R12), Z5, K1, Z5
-	ADDQ         R11, R12
-	VADDPS       (R12), Z6, Z6
-	VADDPS       64(R12), Z7, K1, Z7
-	ADDQ         R11, R12
-	VADDPS       (R12), Z8, Z8
-	VADDPS       64(R12), Z9, K1, Z9
-	ADDQ         R11, R12
-	VADDPS       (R12), Z10, Z10
-	VADDPS       64(R12), Z11, K1, Z11
-	ADDQ         R11, R12
-	VADDPS       (R12), Z12, Z12
-	VADDPS       64(R12), Z13, K1, Z13
-	ADDQ         R11, R12
-	VADDPS       (R12), Z14, Z14
-	VADDPS       64(R12), Z15, K1, Z15
-	ADDQ         R11, R12
-	VADDPS       (R12), Z16, Z16
-	VADDPS       64(R12), Z17, K1, Z17
-	ADDQ         R11, R12
-	VADDPS       (R12), Z18, Z18
-	VADDPS       64(R12), Z19, K1, Z19
-	ADDQ         R11, R12
-	VADDPS       (R12), Z20, Z20
-	VADDPS       64(R12), Z21, K1, Z21
+	MOVQ         R12, R14
+	VADDPS       (R14), Z0, Z0
+	VADDPS       64(R14), Z1, K1, Z1
+	ADDQ         R13, R14
+	VADDPS       (R14), Z2, Z2
+	VADDPS       64(R14), Z3, K1, Z3
+	ADDQ         R13, R14
+	VADDPS       (R14), Z4, Z4
+	VADDPS       64(R14), Z5, K1, Z5
+	ADDQ         R13, R14
+	VADDPS       (R14), Z6, Z6
+	VADDPS       64(R14), Z7, K1, Z7
+	ADDQ         R13, R14
+	VADDPS       (R14), Z8, Z8
+	VADDPS       64(R14), Z9, K1, Z9
+	ADDQ         R13, R14
+	VADDPS       (R14), Z10, Z10
+	VADDPS       64(R14), Z11, K1, Z11
+	ADDQ         R13, R14
+	VADDPS       (R14), Z12, Z12
+	VADDPS       64(R14), Z13, K1, Z13
+	ADDQ         R13, R14
+	VADDPS       (R14), Z14, Z14
+	VADDPS       64(R14), Z15, K1, Z15
+	ADDQ         R13, R14
+	VADDPS       (R14), Z16, Z16
+	VADDPS       64(R14), Z17, K1, Z17
+	ADDQ         R13, R14
+	VADDPS       (R14), Z18, Z18
+	VADDPS       64(R14), Z19, K1, Z19
+	ADDQ         R13, R14
+	VADDPS       (R14), Z20, Z20
+	VADDPS       64(R14), Z21, K1, Z21
 
 store:
-	VMOVUPS Z0, (R10)
-	VMOVUPS Z1, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z2, (R10)
-	VMOVUPS Z3, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z4, (R10)
-	VMOVUPS Z5, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z6, (R10)
-	VMOVUPS Z7, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z8, (R10)
-	VMOVUPS Z9, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z10, (R10)
-	VMOVUPS Z11, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z12, (R10)
-	VMOVUPS Z13, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z14, (R10)
-	VMOVUPS Z15, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z16, (R10)
-	VMOVUPS Z17, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z18, (R10)
-	VMOVUPS Z19, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z20, (R10)
-	VMOVUPS Z21, K1, 64(R10)
+	VMOVUPS Z0, (R12)
+	VMOVUPS Z1, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z2, (R12)
+	VMOVUPS Z3, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z4, (R12)
+	VMOVUPS Z5, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z6, (R12)
+	VMOVUPS Z7, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z8, (R12)
+	VMOVUPS Z9, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z10, (R12)
+	VMOVUPS Z11, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z12, (R12)
+	VMOVUPS Z13, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z14, (R12)
+	VMOVUPS Z15, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z16, (R12)
+	VMOVUPS Z17, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z18, (R12)
+	VMOVUPS Z19, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z20, (R12)
+	VMOVUPS Z21, K1, 64(R12)
 	VZEROUPPER
 	RET
 
-// func tile12x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, accumulate bool)
+// func tile12x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n int, k int, ahead int, accumulate bool)
 // Requires: AVX, AVX512F, BMI2, MMX+
-TEXT ·tile12x2AVX512(SB), NOSPLIT, $0-65
+TEXT ·tile12x2AVX512(SB), NOSPLIT, $0-73
 	MOVQ       a+16(FP), AX
 	MOVQ       rs+24(FP), CX
 	MOVQ       cs+32(FP), DX
@@ -2458,49 +2573,52 @@ TEXT ·tile12x2AVX512(SB), NOSPLIT, $0-65
 	MOVQ       k+56(FP), SI
 	SHLQ       $0x02, CX
 	SHLQ       $0x02, DX
-	LEAQ       (CX)(CX*2), DI
-	LEAQ       (AX)(DI*1), R8
-	LEAQ       (R8)(DI*1), R9
-	LEAQ       (R9)(DI*1), DI
-	MOVQ       c+0(FP), R10
-	MOVQ       ldc+8(FP), R11
-	SHLQ       $0x02, R11
-	MOVQ       R10, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
+	IMUL3Q     $0x0c, CX, DI
+	ADDQ       AX, DI
+	MOVQ       ahead+64(FP), R8
+	LEAQ       (CX)(CX*2), R9
+	LEAQ       (AX)(R9*1), R10
+	LEAQ       (R10)(R9*1), R11
+	LEAQ       (R11)(R9*1), R9
+	MOVQ       c+0(FP), R12
+	MOVQ       ldc+8(FP), R13
+	SHLQ       $0x02, R13
+	MOVQ       R12, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       R13, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -2538,126 +2656,128 @@ step:
 	VBROADCASTSS (AX)(CX*2), Z26
 	VFMADD231PS  Z24, Z26, Z4
 	VFMADD231PS  Z25, Z26, Z5
-	VBROADCASTSS (R8), Z26
+	VBROADCASTSS (R10), Z26
 	VFMADD231PS  Z24, Z26, Z6
 	VFMADD231PS  Z25, Z26, Z7
-	VBROADCASTSS (R8)(CX*1), Z26
+	VBROADCASTSS (R10)(CX*1), Z26
 	VFMADD231PS  Z24, Z26, Z8
 	VFMADD231PS  Z25, Z26, Z9
-	VBROADCASTSS (R8)(CX*2), Z26
+	VBROADCASTSS (R10)(CX*2), Z26
 	VFMADD231PS  Z24, Z26, Z10
 	VFMADD231PS  Z25, Z26, Z11
-	VBROADCASTSS (R9), Z26
+	VBROADCASTSS (R11), Z26
 	VFMADD231PS  Z24, Z26, Z12
 	VFMADD231PS  Z25, Z26, Z13
-	VBROADCASTSS (R9)(CX*1), Z26
+	VBROADCASTSS (R11)(CX*1), Z26
 	VFMADD231PS  Z24, Z26, Z14
 	VFMADD231PS  Z25, Z26, Z15
-	VBROADCASTSS (R9)(CX*2), Z26
+	VBROADCASTSS (R11)(CX*2), Z26
 	VFMADD231PS  Z24, Z26, Z16
 	VFMADD231PS  Z25, Z26, Z17
-	VBROADCASTSS (DI), Z26
+	VBROADCASTSS (R9), Z26
 	VFMADD231PS  Z24, Z26, Z18
 	VFMADD231PS  Z25, Z26, Z19
-	VBROADCASTSS (DI)(CX*1), Z26
+	VBROADCASTSS (R9)(CX*1), Z26
 	VFMADD231PS  Z24, Z26, Z20
 	VFMADD231PS  Z25, Z26, Z21
-	VBROADCASTSS (DI)(CX*2), Z26
+	VBROADCASTSS (R9)(CX*2), Z26
 	VFMADD231PS  Z24, Z26, Z22
 	VFMADD231PS  Z25, Z26, Z23
+	PREFETCHT0   (DI)
+	ADDQ         R8, DI
 	ADDQ         $0x00000080, BX
 	ADDQ         DX, AX
-	ADDQ         DX, R8
+	ADDQ         DX, R10
+	ADDQ         DX, R11
 	ADDQ         DX, R9
-	ADDQ         DX, DI
 	DECQ         SI
 	JNE          step
 	MOVQ         n+48(FP), AX
-	MOVB         accumulate+64(FP), CL
+	MOVB         accumulate+72(FP), CL
 	SUBQ         $0x10, AX
 	MOVQ         $0x0000ffff, DX
 	BZHIQ        AX, DX, DX
 	KMOVW        DX, K1
 	TESTB        CL, CL
 	JE           store
-	MOVQ         R10, R12
-	VADDPS       (R12), Z0, Z0
-	VADDPS       64(R12), Z1, K1, Z1
-	ADDQ         R11, R12
-	VADDPS       (R12), Z2, Z2
-	VADDPS       64(R12), Z3, K1, Z3
-	ADDQ         R11, R12
-	VADDPS       (R12), Z4, Z4
-	VADDPS       64(R12), Z5, K1, Z5
-	ADDQ         R11, R12
-	VADDPS       (R12), Z6, Z6
-	VADDPS       64(R12), Z7, K1, Z7
-	ADDQ         R11, R12
-	VADDPS       (R12), Z8, Z8
-	VADDPS       64(R12), Z9, K1, Z9
-	ADDQ         R11, R12
-	VADDPS       (R12), Z10, Z10
-	VADDPS       64(R12), Z11, K1, Z11
-	ADDQ         R11, R12
-	VADDPS       (R12), Z12, Z12
-	VADDPS       64(R12), Z13, K1, Z13
-	ADDQ         R11, R12
-	VADDPS       (R12), Z14, Z14
-	VADDPS       64(R12), Z15, K1, Z15
-	ADDQ         R11, R12
-	VADDPS       (R12), Z16, Z16
-	VADDPS       64(R12), Z17, K1, Z17
-	ADDQ         R11, R12
-	VADDPS       (R12), Z18, Z18
-	VADDPS       64(R12), Z19, K1, Z19
-	ADDQ         R11, R12
-	VADDPS       (R12), Z20, Z20
-	VADDPS       64(R12), Z21, K1, Z21
-	ADDQ         R11, R12
-	VADDPS       (R12), Z22, Z22
-	VADDPS       64(R12), Z23, K1, Z23
+	MOVQ         R12, R14
+	VADDPS       (R14), Z0, Z0
+	VADDPS       64(R14), Z1, K1, Z1
+	ADDQ         R13, R14
+	VADDPS       (R14), Z2, Z2
+	VADDPS       64(R14), Z3, K1, Z3
+	ADDQ         R13, R14
+	VADDPS       (R14), Z4, Z4
+	VADDPS       64(R14), Z5, K1, Z5
+	ADDQ         R13, R14
+	VADDPS       (R14), Z6, Z6
+	VADDPS       64(R14), Z7, K1, Z7
+	ADDQ         R13, R14
+	VADDPS       (R14), Z8, Z8
+	VADDPS       64(R14), Z9, K1, Z9
+	ADDQ         R13, R14
+	VADDPS       (R14), Z10, Z10
+	VADDPS       64(R14), Z11, K1, Z11
+	ADDQ         R13, R14
+	VADDPS       (R14), Z12, Z12
+	VADDPS       64(R14), Z13, K1, Z13
+	ADDQ         R13, R14
+	VADDPS       (R14), Z14, Z14
+	VADDPS       64(R14), Z15, K1, Z15
+	ADDQ         R13, R14
+	VADDPS       (R14), Z16, Z16
+	VADDPS       64(R14), Z17, K1, Z17
+	ADDQ         R13, R14
+	VADDPS       (R14), Z18, Z18
+	VADDPS       64(R14), Z19, K1, Z19
+	ADDQ         R13, R14
+	VADDPS       (R14), Z20, Z20
+	VADDPS       64(R14), Z21, K1, Z21
+	ADDQ         R13, R14
+	VADDPS       (R14), Z22, Z22
+	VADDPS       64(R14), Z23, K1, Z23
 
 store:
-	VMOVUPS Z0, (R10)
-	VMOVUPS Z1, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z2, (R10)
-	VMOVUPS Z3, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z4, (R10)
-	VMOVUPS Z5, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z6, (R10)
-	VMOVUPS Z7, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z8, (R10)
-	VMOVUPS Z9, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z10, (R10)
-	VMOVUPS Z11, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z12, (R10)
-	VMOVUPS Z13, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z14, (R10)
-	VMOVUPS Z15, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z16, (R10)
-	VMOVUPS Z17, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z18, (R10)
-	VMOVUPS Z19, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z20, (R10)
-	VMOVUPS Z21, K1, 64(R10)
-	ADDQ    R11, R10
-	VMOVUPS Z22, (R10)
-	VMOVUPS Z23, K1, 64(R10)
+	VMOVUPS Z0, (R12)
+	VMOVUPS Z1, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z2, (R12)
+	VMOVUPS Z3, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z4, (R12)
+	VMOVUPS Z5, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z6, (R12)
+	VMOVUPS Z7, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z8, (R12)
+	VMOVUPS Z9, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z10, (R12)
+	VMOVUPS Z11, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z12, (R12)
+	VMOVUPS Z13, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z14, (R12)
+	VMOVUPS Z15, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z16, (R12)
+	VMOVUPS Z17, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z18, (R12)
+	VMOVUPS Z19, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z20, (R12)
+	VMOVUPS Z21, K1, 64(R12)
+	ADDQ    R13, R12
+	VMOVUPS Z22, (R12)
+	VMOVUPS Z23, K1, 64(R12)
 	VZEROUPPER
 	RET
 
 // func copyPanelAVX512(dst *float32, src *float32, lds int, rows int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·copyPanelAVX512(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -2666,14 +2786,16 @@ TEXT ·copyPanelAVX512(SB), NOSPLIT, $0-32
 	SHLQ $0x02, DX
 
 row:
-	VMOVUPS (CX), Z0
-	VMOVUPS 64(CX), Z1
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	ADDQ    DX, CX
-	ADDQ    $0x00000080, AX
-	DECQ    BX
-	JNE     row
+	PREFETCHT0 (CX)(DX*8)
+	PREFETCHT0 124(CX)(DX*8)
+	VMOVUPS    (CX), Z0
+	VMOVUPS    64(CX), Z1
+	VMOVUPS    Z0, (AX)
+	VMOVUPS    Z1, 64(AX)
+	ADDQ       DX, CX
+	ADDQ       $0x00000080, AX
+	DECQ       BX
+	JNE        row
 	VZEROUPPER
 	RET
 

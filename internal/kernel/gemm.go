@@ -115,8 +115,9 @@ func (im *implementation) gemm(c []float32, ldc int, a, b operand, m, n, k int, 
 	depth := (k + blocks - 1) / blocks
 	s := borrow()
 	packedB := s.take(depth * roundUp(min(n, im.width), im.columns))
+	pack := im.packA || im.packStrided && a.transposed && a.ld%512 == 0 && n > 2*im.columns
 	var packedA []float32
-	if im.packA {
+	if pack {
 		packedA = s.take(depth * roundUp(min(m, im.height), im.rows))
 	}
 	rs, cs := a.strides()
@@ -131,20 +132,24 @@ func (im *implementation) gemm(c []float32, ldc int, a, b operand, m, n, k int, 
 				if upper && i0 >= j1 {
 					break
 				}
-				if im.packA {
+				if pack {
 					im.packRows(packedA, a, i0, i1, p0, p1)
 				}
 				for j := j0; j < j1; j += im.columns {
 					panel := packedB[(j-j0)*(p1-p0):]
+					ahead := 0
+					if j == j0 {
+						ahead = im.aheadBytes(a, p1-p0)
+					}
 					for i := i0; i < i1; i += im.rows {
 						if upper && i >= j+im.columns {
 							break
 						}
 						rows, columns := min(im.rows, i1-i), min(im.columns, j1-j)
-						if im.packA {
-							im.tile(c[i*ldc+j:], ldc, packedA[(i-i0)*(p1-p0):], 1, im.rows, panel, rows, columns, p1-p0, add)
+						if pack {
+							im.tile(c[i*ldc+j:], ldc, packedA[(i-i0)*(p1-p0):], 1, im.rows, panel, rows, columns, p1-p0, 0, add)
 						} else {
-							im.tile(c[i*ldc+j:], ldc, a.data[i*rs+p0*cs:], rs, cs, panel, rows, columns, p1-p0, add)
+							im.tile(c[i*ldc+j:], ldc, a.data[i*rs+p0*cs:], rs, cs, panel, rows, columns, p1-p0, ahead, add)
 						}
 					}
 				}
@@ -152,6 +157,18 @@ func (im *implementation) gemm(c []float32, ldc int, a, b operand, m, n, k int, 
 		}
 	}
 	s.giveBack()
+}
+
+// aheadBytes returns how many bytes of the next strip of a to ask for at each of k steps: its column if those are the stored rows; else,
+// if its rows lie close together, what makes up the whole of it in k steps.
+func (im *implementation) aheadBytes(a operand, k int) int {
+	switch {
+	case a.transposed:
+		return 4 * a.ld
+	case a.ld <= k+k/4:
+		return 4 * im.rows * a.ld / k
+	}
+	return 0
 }
 
 // packColumns copies rows p0 to p1, columns j0 to j1 of b into panels of im.columns columns, one after the other, in each panel row
@@ -187,6 +204,12 @@ func (im *implementation) packRows(dst []float32, a operand, i0, i1, p0, p1 int)
 		if rows < im.rows {
 			clear(strip)
 		}
+		if a.transposed {
+			for p := p0; p < p1; p++ {
+				copy(strip[(p-p0)*im.rows:][:rows], a.data[p*cs+i:])
+			}
+			continue
+		}
 		for r := range rows {
 			at := (i+r)*rs + p0*cs
 			for p := r; p < len(strip); p += im.rows {
@@ -198,7 +221,7 @@ func (im *implementation) packRows(dst []float32, a operand, i0, i1, p0, p1 int)
 }
 
 // tileGeneric is the micro-kernel on tiles of 2×4, with rs=1 and cs=2: eight sums fit in the registers, with room for the factors.
-func tileGeneric(c []float32, ldc int, a []float32, _, _ int, b []float32, m, n, k int, accumulate bool) {
+func tileGeneric(c []float32, ldc int, a []float32, _, _ int, b []float32, m, n, k, _ int, accumulate bool) {
 	var s [2][4]float32
 	var s00, s01, s02, s03, s10, s11, s12, s13 float32
 	a, b = a[:2*k], b[:4*k]

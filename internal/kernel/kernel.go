@@ -19,10 +19,12 @@ type implementation struct {
 
 	// The micro-kernel makes a tile of at most rows × columns of a product:
 	// c[i·ldc+j] (+)= Σ_p a[i·rs+p·cs]·b[p·columns+j] for i<m, j<n, p<k, each sum from p=0 upwards in one accumulator that
-	// starts at zero. b has whole rows of columns values, whatever n is.
+	// starts at zero. b has whole rows of columns values, whatever n is. At every step of p the tile may ask the memory for ahead bytes more
+	// of what follows its rows of a.
 	rows, columns int
-	tile          func(c []float32, ldc int, a []float32, rs, cs int, b []float32, m, n, k int, accumulate bool)
+	tile          func(c []float32, ldc int, a []float32, rs, cs int, b []float32, m, n, k, ahead int, accumulate bool)
 	packA         bool // tile wants rs=1, cs=rows
+	packStrided   bool // tile suffers where columns of A lie large powers of two apart, in few sets of the cache
 	depth         int  // longest k of a block
 	height        int  // rows of A taken at a time
 	width         int  // columns of B packed at a time

@@ -21,8 +21,8 @@ var avx512 = implementation{
 	rows:       12,
 	columns:    32,
 	tile:       tileAVX512,
-	depth:      256,
-	height:     240,
+	depth:      384,
+	height:     96,
 	width:      2048,
 	copyPanel:  copyPanel(copyPanelAVX512),
 	transpose:  transposeAVX2,
@@ -42,32 +42,33 @@ var avx512 = implementation{
 }
 
 var avx2 = implementation{
-	name:       "avx2",
-	rows:       6,
-	columns:    16,
-	tile:       tileAVX2,
-	depth:      256,
-	height:     120,
-	width:      2048,
-	copyPanel:  copyPanel(copyPanelAVX2),
-	transpose:  transposeAVX2,
-	gather:     gatherAVX2,
-	closest:    closestWide(closestAVX2),
-	dot:        dotAVX2,
-	axpy:       axpyAVX2,
-	add:        addAVX2,
-	mul:        mulAVX2,
-	mulAdd:     mulAddAVX2,
-	scale:      scaleAVX2,
-	relu:       reluAVX2,
-	reluGrad:   reluGradAVX2,
-	adam:       adamWide(adamAVX2),
-	maximum:    maximumAVX2,
-	expShifted: expShiftedAVX2,
+	name:        "avx2",
+	rows:        6,
+	columns:     16,
+	tile:        tileAVX2,
+	packStrided: true,
+	depth:       256,
+	height:      120,
+	width:       2048,
+	copyPanel:   copyPanel(copyPanelAVX2),
+	transpose:   transposeAVX2,
+	gather:      gatherAVX2,
+	closest:     closestWide(closestAVX2),
+	dot:         dotAVX2,
+	axpy:        axpyAVX2,
+	add:         addAVX2,
+	mul:         mulAVX2,
+	mulAdd:      mulAddAVX2,
+	scale:       scaleAVX2,
+	relu:        reluAVX2,
+	reluGrad:    reluGradAVX2,
+	adam:        adamWide(adamAVX2),
+	maximum:     maximumAVX2,
+	expShifted:  expShiftedAVX2,
 }
 
 // A microKernel makes a tile of a fixed number of rows.
-type microKernel func(c *float32, ldc int, a *float32, rs, cs int, b *float32, n, k int, accumulate bool)
+type microKernel func(c *float32, ldc int, a *float32, rs, cs int, b *float32, n, k, ahead int, accumulate bool)
 
 // The micro-kernels, by registers of columns and by rows, from one on.
 var (
@@ -83,18 +84,18 @@ var (
 	}
 )
 
-func tileAVX512(c []float32, ldc int, a []float32, rs, cs int, b []float32, m, n, k int, accumulate bool) {
+func tileAVX512(c []float32, ldc int, a []float32, rs, cs int, b []float32, m, n, k, ahead int, accumulate bool) {
 	_ = c[(m-1)*ldc+n-1]
 	_ = a[(m-1)*rs+(k-1)*cs]
 	_ = b[32*k-1]
-	tilesAVX512[(n-1)/16][m-1](&c[0], ldc, &a[0], rs, cs, &b[0], n, k, accumulate)
+	tilesAVX512[(n-1)/16][m-1](&c[0], ldc, &a[0], rs, cs, &b[0], n, k, ahead, accumulate)
 }
 
-func tileAVX2(c []float32, ldc int, a []float32, rs, cs int, b []float32, m, n, k int, accumulate bool) {
+func tileAVX2(c []float32, ldc int, a []float32, rs, cs int, b []float32, m, n, k, ahead int, accumulate bool) {
 	_ = c[(m-1)*ldc+n-1]
 	_ = a[(m-1)*rs+(k-1)*cs]
 	_ = b[16*k-1]
-	tilesAVX2[(n-1)/8][m-1](&c[0], ldc, &a[0], rs, cs, &b[0], n, k, accumulate)
+	tilesAVX2[(n-1)/8][m-1](&c[0], ldc, &a[0], rs, cs, &b[0], n, k, ahead, accumulate)
 }
 
 func copyPanel(assembly func(dst, src *float32, lds, rows int)) func(dst, src []float32, lds, rows, columns int) {

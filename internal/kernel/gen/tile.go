@@ -13,7 +13,7 @@ import (
 // k, the row of B is loaded once and every element of A is broadcast to a register.
 func (s set) tile(rows, vectors int) {
 	TEXT(fmt.Sprintf("tile%dx%d%s", rows, vectors, s.suffix), 4,
-		"func(c *float32, ldc int, a *float32, rs, cs int, b *float32, n, k int, accumulate bool)")
+		"func(c *float32, ldc int, a *float32, rs, cs int, b *float32, n, k, ahead int, accumulate bool)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("tile%dx%d%s is the micro-kernel for %d rows and up to %d columns, more than %d.",
 		rows, vectors, s.suffix, rows, vectors*s.lanes, (vectors-1)*s.lanes))
@@ -26,15 +26,20 @@ func (s set) tile(rows, vectors int) {
 	Load(Param("k"), k)
 	SHLQ(U8(2), rs)
 	SHLQ(U8(2), cs)
+	// What the next strip of A needs comes in a little at every step: rows further on.
+	next, stride := GP64(), GP64()
+	IMUL3Q(U8(rows), rs, next)
+	ADDQ(a, next)
+	Load(Param("ahead"), stride)
 	// Three rows to a pointer: at it, one and two strides behind it.
 	bases := []GPVirtual{a}
 	if rows > 3 {
 		three := GP64()
 		LEAQ(Mem{Base: rs, Index: rs, Scale: 2}, three)
 		for r := 3; r < rows; r += 3 {
-			next := GP64()
-			LEAQ(Mem{Base: bases[len(bases)-1], Index: three, Scale: 1}, next)
-			bases = append(bases, next)
+			base := GP64()
+			LEAQ(Mem{Base: bases[len(bases)-1], Index: three, Scale: 1}, base)
+			bases = append(bases, base)
 		}
 	}
 	element := func(r int) Mem {
@@ -80,6 +85,8 @@ func (s set) tile(rows, vectors int) {
 			VFMADD231PS(row[v], x, sums[r][v])
 		}
 	}
+	PREFETCHT0(Mem{Base: next})
+	ADDQ(stride, next)
 	ADDQ(U32(2*s.bytes()), b)
 	for _, base := range bases {
 		ADDQ(cs, base)
@@ -208,6 +215,8 @@ func (s set) copyPanel() {
 	SHLQ(U8(2), lds)
 	v0, v1 := s.vector(), s.vector()
 	Label("row")
+	PREFETCHT0(Mem{Base: src, Index: lds, Scale: 8})
+	PREFETCHT0(Mem{Base: src, Index: lds, Scale: 8, Disp: 2*s.bytes() - 4})
 	VMOVUPS(s.at(src, 0), v0)
 	VMOVUPS(s.at(src, 1), v1)
 	VMOVUPS(v0, s.at(dst, 0))
