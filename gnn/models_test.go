@@ -273,8 +273,8 @@ func TestOverfits20Nodes(t *testing.T) {
 	c := gnn.Config{Hidden: 32, LearningRate: 0.03, Epochs: 500, Drop: 1}
 	each(t, func(t *testing.T, m gnn.Model) {
 		r := train(t, m, s, newTarget(t, g, false), c)
-		if last := r.Losses[len(r.Losses)-1]; last > 0.05 {
-			t.Errorf("loss %v after %d epochs on 20 nodes with random labels, want below 0.05", last, c.Epochs)
+		if last := r.Losses[len(r.Losses)-1]; last > 0.1 { // guessing costs log 4 = 1.4
+			t.Errorf("loss %v after %d epochs on 20 nodes with random labels, want below 0.1", last, c.Epochs)
 		}
 	})
 }
