@@ -29,16 +29,16 @@ func TestOpenFindsNames(t *testing.T) {
 func TestOpenExplainsWhatItDoesNotFind(t *testing.T) {
 	dir := filepath.Dir(folder(t, plain()))
 	for name, want := range map[string][]string{
-		"coar":         {`"coar" is not a graph`, "did you mean cora?", "citeseer", "own"},
-		"Arxiv":        {"did you mean arxiv?"},
-		"zzzzzzzz":     {"demo, cora, citeseer"},
-		"./nowhere":    {"no file or folder", "nowhere"},
-		"x.npz":        {"no file or folder"},
-		"reddit":       {"reddit is not on this disk", "adj_full.npz", "CGC_DATA", dir},
-		"cora":         {"no files of cora", dir},
-		dir:            {"holds no graph"},
-		"dataset.go":   {"format of dataset.go is not recognised"},
-		"":             {`"" is not a graph`},
+		"coar":        {`"coar" is not a graph`, "did you mean cora?", "citeseer", "own"},
+		"Arxiv":       {"did you mean arxiv?"},
+		"zzzzzzzz":    {"demo, cora, citeseer"},
+		"./nowhere":   {"no file or folder", "nowhere"},
+		"x.npz":       {"no file or folder"},
+		"reddit":      {"reddit is not on this disk", "adj_full.npz", "CGC_DATA", dir},
+		"cora":        {"no files of cora", dir},
+		dir:           {"holds no graph"},
+		"dataset.go":  {"format of dataset.go is not recognised"},
+		"":            {`"" is not a graph`},
 		"../no/graph": {"no file or folder"},
 	} {
 		_, err := dataset.Options{Search: []string{dir}}.Open(t.Context(), name)
