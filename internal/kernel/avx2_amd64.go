@@ -204,3 +204,8 @@ func expShiftedAVX2(dst []float32, x []float32, shift float32) float32
 //
 //go:noescape
 func transpose8AVX2(dst *float32, ldd int, src *float32, lds int, blocks int)
+
+// lowestAVX2 finds in each of m rows (at least 1) of 16 values the least, and the lowest index of those equal to it.
+//
+//go:noescape
+func lowestAVX2(nearest *int32, least *float32, value *float32, index *int32, m int)

@@ -5361,3 +5361,47 @@ block:
 	JNE        block
 	VZEROUPPER
 	RET
+
+// func lowestAVX2(nearest *int32, least *float32, value *float32, index *int32, m int)
+// Requires: AVX, AVX2
+TEXT ·lowestAVX2(SB), NOSPLIT, $0-40
+	MOVQ         nearest+0(FP), AX
+	MOVQ         least+8(FP), CX
+	MOVQ         value+16(FP), DX
+	MOVQ         index+24(FP), BX
+	MOVQ         m+32(FP), SI
+	MOVL         $0x7fffffff, DI
+	VMOVD        DI, X0
+	VPBROADCASTD X0, Y0
+
+row:
+	VMOVUPS    (DX), Y1
+	VMOVUPS    32(DX), Y2
+	VMINPS     Y2, Y1, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VMINPS     Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VMINPS     Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VMINPS     Y4, Y3, Y3
+	VMOVSS     X3, (CX)
+	VCMPPS     $0x00, Y3, Y1, Y1
+	VCMPPS     $0x00, Y3, Y2, Y2
+	VBLENDVPS  Y1, (BX), Y0, Y3
+	VBLENDVPS  Y2, 32(BX), Y0, Y4
+	VPMINSD    Y4, Y3, Y3
+	VPERM2F128 $0x01, Y3, Y3, Y4
+	VPMINSD    Y4, Y3, Y3
+	VPERMILPS  $0x4e, Y3, Y4
+	VPMINSD    Y4, Y3, Y3
+	VPERMILPS  $0xb1, Y3, Y4
+	VPMINSD    Y4, Y3, Y3
+	VMOVD      X3, (AX)
+	ADDQ       $0x40, DX
+	ADDQ       $0x40, BX
+	ADDQ       $0x04, CX
+	ADDQ       $0x04, AX
+	DECQ       SI
+	JNE        row
+	VZEROUPPER
+	RET

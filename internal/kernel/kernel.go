@@ -37,6 +37,9 @@ type implementation struct {
 	// closest folds a tile of products x·c (m rows of columns values) into the running minima: see nearest.go.
 	closest func(value []float32, index []int32, product, norms []float32, m int, first int32)
 
+	// lowest reduces these minima: in each of m rows the least, and the lowest index of those equal to it.
+	lowest func(nearest []int32, least, value []float32, index []int32, m int)
+
 	dot        func(x, y []float32) float32
 	axpy       func(alpha float32, x, y []float32)
 	add        func(dst, x, y []float32)
@@ -64,6 +67,7 @@ var portable = implementation{
 	transpose:  transposeGeneric,
 	gather:     gatherGeneric,
 	closest:    closestGeneric,
+	lowest:     lowestGeneric,
 	dot:        dotGeneric,
 	axpy:       axpyGeneric,
 	add:        addGeneric,

@@ -28,6 +28,7 @@ var avx512 = implementation{
 	transpose:  transposeAVX2,
 	gather:     gatherAVX512,
 	closest:    closestWide(closestAVX512),
+	lowest:     lowestWide,
 	dot:        dotAVX512,
 	axpy:       axpyAVX512,
 	add:        addAVX512,
@@ -54,6 +55,7 @@ var avx2 = implementation{
 	transpose:   transposeAVX2,
 	gather:      gatherAVX2,
 	closest:     closestWide(closestAVX2),
+	lowest:      lowestWide,
 	dot:         dotAVX2,
 	axpy:        axpyAVX2,
 	add:         addAVX2,
@@ -110,6 +112,11 @@ func closestWide(assembly func(value *float32, index *int32, product, norms *flo
 		_, _ = value[m*lanes-1], index[m*lanes-1]
 		assembly(&value[0], &index[0], &product[0], &norms[0], m, first)
 	}
+}
+
+func lowestWide(nearest []int32, least, value []float32, index []int32, m int) {
+	_, _, _, _ = nearest[m-1], least[m-1], value[m*lanes-1], index[m*lanes-1]
+	lowestAVX2(&nearest[0], &least[0], &value[0], &index[0], m)
 }
 
 func adamWide(assembly func(w, g, m, v []float32, decay, b1, c1, b2, c2, rate, root, eps float32)) func(w, g, m, v []float32, s adamStep) {

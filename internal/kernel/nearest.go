@@ -10,7 +10,8 @@ import (
 //	dist[i] = max(0, ‖x_i‖² − 2·x_i·c + ‖c‖²)
 //
 // the squared distance, where centreNorms[j] = ‖c_j‖². Ties in ‖c‖² − 2·x·c go to the lowest index; a row with a NaN gets index 0.
-// The n×k matrix of products is never written: each tile of it is folded into the running minima. Splitting n over calls changes no bit.
+// The n×k matrix of products is never written: each tile of it is folded into the running minima. Splitting n over calls changes no bit; each
+// call packs the centres anew, so give it a thousand rows or more.
 func Nearest(nearest []int32, dist []float32, x []float32, ldx, n, d int, centres []float32, ldc, k int, centreNorms []float32) {
 	checkMatrix("x", len(x), ldx, n, d)
 	checkMatrix("the centres", len(centres), ldc, k, d)
@@ -35,6 +36,7 @@ func (im *implementation) nearest(nearest []int32, dist []float32, x []float32, 
 	norms := s.take(padded)
 	product := s.take(im.rows * width)
 	value := s.take(im.height * lanes)
+	infinite := s.take(im.height * lanes)
 	var packedA []float32
 	if im.packA {
 		packedA = s.take(roundUp(im.height, im.rows) * d)
@@ -42,15 +44,15 @@ func (im *implementation) nearest(nearest []int32, dist []float32, x []float32, 
 	index := s.takeIndex(im.height * lanes)
 	im.packColumns(packed, operand{centres, ldc, true}, 0, d, 0, k)
 	copy(norms, centreNorms[:k])
-	for j := k; j < padded; j++ {
-		norms[j] = float32(math.Inf(1)) // never the nearest
+	for _, none := range [][]float32{norms[k:], infinite} { // never the nearest
+		for j := range none {
+			none[j] = float32(math.Inf(1))
+		}
 	}
 	a := operand{x, ldx, false}
 	for i0 := 0; i0 < n; i0 += im.height {
 		i1 := min(i0+im.height, n)
-		for l := range value {
-			value[l] = float32(math.Inf(1))
-		}
+		copy(value, infinite)
 		clear(index)
 		if im.packA {
 			im.packRows(packedA, a, i0, i1, 0, d)
@@ -73,27 +75,29 @@ func (im *implementation) nearest(nearest []int32, dist []float32, x []float32, 
 				im.closest(value[(i-i0)*lanes:], index[(i-i0)*lanes:], product, norms[j:], rows, int32(j))
 			}
 		}
+		im.lowest(nearest[i0:], dist[i0:], value, index, i1-i0)
 		for i := i0; i < i1; i++ {
-			least, at := lowest(value[(i-i0)*lanes:][:lanes], index[(i-i0)*lanes:][:lanes])
 			var row []float32
 			if d > 0 {
 				row = x[i*ldx:][:d]
 			}
-			nearest[i], dist[i] = at, max(0, im.dot(row, row)+least)
+			dist[i] = max(0, im.dot(row, row)+dist[i])
 		}
 	}
 	s.giveBack()
 }
 
-// lowest returns the least of the values and its index, of equal ones the lowest index.
-func lowest(value []float32, index []int32) (least float32, at int32) {
-	least, at = value[0], index[0]
-	for l, v := range value {
-		if v < least || v == least && index[l] < at {
-			least, at = v, index[l]
+func lowestGeneric(nearest []int32, least, value []float32, index []int32, m int) {
+	for i := range m {
+		v, ix := value[i*lanes:][:lanes], index[i*lanes:][:lanes]
+		low, at := v[0], ix[0]
+		for l, f := range v {
+			if f < low || f == low && ix[l] < at {
+				low, at = f, ix[l]
+			}
 		}
+		nearest[i], least[i] = at, low
 	}
-	return least, at
 }
 
 // closestGeneric compares tiles of 4 columns: the lanes are those of the first centre onwards.

@@ -114,7 +114,7 @@ func (s set) gather(vectors int) {
 	MOVQ(Mem{Base: indptr, Index: node, Scale: 8}, cursorEnd)
 	Label("warm")
 	steps := GP64()
-	MOVQ(U32(prefetchAhead((vectors*s.bytes() + 63) / 64)), steps)
+	MOVQ(U32(prefetchAhead((vectors*s.bytes()+63)/64)), steps)
 	Label("warming")
 	look("Warm")
 	DECQ(steps)

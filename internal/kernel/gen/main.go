@@ -56,7 +56,8 @@ func main() {
 	s.elementwise()
 	s.softmax()
 	if !s.wide {
-		transpose() // serves both sets
+		transpose() // this and the next serve both sets
+		lowest()
 	}
 	Generate()
 }

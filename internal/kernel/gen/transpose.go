@@ -78,3 +78,51 @@ func transpose() {
 	VZEROUPPER()
 	RET()
 }
+
+// lowest reduces the 16 running minima of each row to the least and, of those that equal it, the lowest index.
+func lowest() {
+	TEXT("lowestAVX2", 4, "func(nearest *int32, least *float32, value *float32, index *int32, m int)")
+	Pragma("noescape")
+	Doc("lowestAVX2 finds in each of m rows (at least 1) of 16 values the least, and the lowest index of those equal to it.")
+	nearest, least, value, index, m := GP64(), GP64(), GP64(), GP64(), GP64()
+	Load(Param("nearest"), nearest)
+	Load(Param("least"), least)
+	Load(Param("value"), value)
+	Load(Param("index"), index)
+	Load(Param("m"), m)
+	bits, low, none := GP32(), XMM(), YMM()
+	MOVL(U32(0x7fffffff), bits)
+	VMOVD(bits, low)
+	VPBROADCASTD(low, none)
+	Label("row")
+	v0, v1, top, other := YMM(), YMM(), YMM(), YMM()
+	VMOVUPS(Mem{Base: value}, v0)
+	VMOVUPS(Mem{Base: value, Disp: 32}, v1)
+	// fold leaves the result of op over the lanes of top in all of them.
+	fold := func(op func(...Op)) {
+		VPERM2F128(U8(1), top, top, other)
+		op(other, top, top)
+		VPERMILPS(U8(0x4e), top, other)
+		op(other, top, top)
+		VPERMILPS(U8(0xb1), top, other)
+		op(other, top, top)
+	}
+	VMINPS(v1, v0, top)
+	fold(func(o ...Op) { VMINPS(o...) })
+	VMOVSS(top.AsX(), Mem{Base: least})
+	VCMPPS(U8(0), top, v0, v0) // equal
+	VCMPPS(U8(0), top, v1, v1)
+	VBLENDVPS(v0, Mem{Base: index}, none, top)
+	VBLENDVPS(v1, Mem{Base: index, Disp: 32}, none, other)
+	VPMINSD(other, top, top)
+	fold(func(o ...Op) { VPMINSD(o...) })
+	VMOVD(top.AsX(), Mem{Base: nearest})
+	ADDQ(U8(64), value)
+	ADDQ(U8(64), index)
+	ADDQ(U8(4), least)
+	ADDQ(U8(4), nearest)
+	DECQ(m)
+	JNE(LabelRef("row"))
+	VZEROUPPER()
+	RET()
+}
