@@ -2,6 +2,7 @@ package dataset_test
 
 import (
 	"math/rand/v2"
+	"path/filepath"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
@@ -32,5 +33,41 @@ func BenchmarkMake(b *testing.B) {
 func BenchmarkDemo(b *testing.B) {
 	for b.Loop() {
 		dataset.Demo()
+	}
+}
+
+func BenchmarkOpen(b *testing.B) {
+	for _, name := range []string{"cora", "citeseer", "amazon-photo", "arxiv"} {
+		b.Run(name, func(b *testing.B) {
+			if _, err := dataset.Open(b.Context(), name); err != nil {
+				b.Skip(err)
+			}
+			for b.Loop() {
+				if _, err := dataset.Open(b.Context(), name); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// A graph of a tenth of products, in this project's own format: mapped and checked.
+func BenchmarkOpenNative(b *testing.B) {
+	shape, err := dataset.Like("products")
+	if err != nil {
+		b.Fatal(err)
+	}
+	g, err := dataset.Make(shape.Scale(0.1), rand.NewPCG(1, 0))
+	if err != nil {
+		b.Fatal(err)
+	}
+	file := filepath.Join(b.TempDir(), "g.safetensors")
+	if err := dataset.Write(b.Context(), file, g); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := dataset.Open(b.Context(), file); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

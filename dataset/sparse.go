@@ -81,6 +81,10 @@ func sortRows(m *mat.CSR) {
 		var row []entry
 		for i := lo; i < hi; i++ {
 			columns, values := m.Indices[m.Indptr[i]:m.Indptr[i+1]], m.Data[m.Indptr[i]:m.Indptr[i+1]]
+			length[i+1] = int64(len(columns))
+			if ascending(columns) {
+				continue
+			}
 			row = row[:0]
 			for e, j := range columns {
 				row = append(row, entry{j, values[e]})
@@ -108,4 +112,14 @@ func sortRows(m *mat.CSR) {
 	}
 	m.Indptr[m.Rows] = at
 	m.Indices, m.Data = m.Indices[:at], m.Data[:at]
+}
+
+// ascending says whether columns ascend without repeats.
+func ascending(columns []int32) bool {
+	for e := 1; e < len(columns); e++ {
+		if columns[e] <= columns[e-1] {
+			return false
+		}
+	}
+	return true
 }
