@@ -46,7 +46,9 @@ func TestText(t *testing.T) {
 	}{
 		{"run", func(*report.Report) {}},
 		{"condense", func(r *report.Report) { r.Results, r.Whole = nil, nil }},
-		{"evaluate", func(r *report.Report) { r.Over, r.Whole, r.File, r.PeakRSS, r.Seconds = report.OverTrainings, nil, "", 0, report.Seconds{} }},
+		{"evaluate", func(r *report.Report) {
+			r.Over, r.Whole, r.File, r.PeakRSS, r.Seconds = report.OverTrainings, nil, "", 0, report.Seconds{}
+		}},
 		{"one-seed", func(r *report.Report) {
 			r.Config.Method, r.Config.Inductive, r.Config.Standardize = cgc.CGCX, true, true
 			r.Results, r.Whole = r.Results[:1], r.Whole[:1]

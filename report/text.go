@@ -122,14 +122,14 @@ func (r *Report) accuracies(b *bytes.Buffer) {
 	for _, a := range r.Whole {
 		whole[a.Model] = a
 	}
-	rows := [][]string{{"test accuracy, %", "trained on condensed"}}
+	rows := [][]string{{"test accuracy, %", "trained on condensed", "seconds"}}
 	if len(r.Whole) > 0 {
-		rows[0] = append(rows[0], "on the whole graph", "ratio")
+		rows[0] = append(rows[0], "on the whole graph", "seconds", "ratio")
 	}
 	for _, a := range r.Results {
-		row := []string{a.Model, a.test()}
+		row := []string{a.Model, a.test(), a.seconds()}
 		if w, is := whole[a.Model]; is && w.TestMean > 0 {
-			row = append(row, w.test(), strconv.FormatFloat(100*a.TestMean/w.TestMean, 'f', 1, 64)+"%")
+			row = append(row, w.test(), w.seconds(), strconv.FormatFloat(100*a.TestMean/w.TestMean, 'f', 1, 64)+"%")
 		}
 		rows = append(rows, row)
 	}
@@ -156,6 +156,9 @@ func (a Accuracy) test() string {
 	}
 	return fmt.Sprintf("%.1f ± %.1f", a.TestMean, a.TestStd)
 }
+
+// seconds returns the time of one training.
+func (a Accuracy) seconds() string { return strconv.FormatFloat(a.Seconds, 'f', 1, 64) }
 
 // Table writes rows with their columns aligned. Byte j of align says how column j is: l to the left, r to the right; those that it
 // does not reach are r, but for the first, which is l. Rows may be short.

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/graph"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/report"
+)
+
+func (c *command) condenseCommand() *cobra.Command {
+	var (
+		config *configFlags
+		out    string
+		force  bool
+	)
+	cmd := &cobra.Command{
+		Use:               "condense GRAPH -o FILE" + extension,
+		Short:             "Condense a graph and write the result",
+		Args:              arguments(1, "GRAPH"),
+		ValidArgsFunction: completeGraph,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if out == "" {
+				return usagef("condense has no -o, want the name of the file to write")
+			}
+			if err := config.read(); err != nil {
+				return err
+			}
+			ctx := cmd.Context()
+			if err := writable("-o", out, force, isCondensed); err != nil {
+				return err
+			}
+			return c.condense(ctx, args[0], config, out)
+		},
+	}
+	config = newConfigFlags(cmd)
+	cmd.Flags().StringVarP(&out, "output", "o", "", "write the condensed graph to `FILE`")
+	cmd.Flags().BoolVar(&force, "force", false, "replace the file even if it is not a condensed graph")
+	return cmd
+}
+
+func (c *command) condense(ctx context.Context, name string, flags *configFlags, out string) error {
+	g, seconds, err := c.open(ctx, name, flags)
+	if err != nil {
+		return err
+	}
+	config := flags.config
+	config.Progress = c.progress.step
+	small, err := cgc.Condense(ctx, g, config)
+	if err != nil {
+		return flags.mistake(err)
+	}
+	c.progress.step("writing " + out)
+	if err := small.Save(ctx, out); err != nil {
+		return err
+	}
+	r := report.Of(g)
+	r.Add(small)
+	r.Seconds.Load, r.PeakRSS, r.File = seconds, peakRSS(), out
+	return c.print(r, r.Text)
+}
+
+// open opens the graph, and gives the configuration a size if it has none.
+func (c *command) open(ctx context.Context, name string, flags *configFlags) (g *graph.Graph, seconds float64, err error) {
+	begun := time.Now()
+	c.progress.step("opening " + name)
+	if g, err = c.options().Open(ctx, name); err != nil {
+		return nil, 0, err
+	}
+	seconds = time.Since(begun).Seconds()
+	if why := flags.sizeFor(g); why != "" {
+		c.progress.note("%s", why)
+	}
+	return g, seconds, nil
+}
+
+// print writes one JSON object or a table, whichever was asked for.
+func (c *command) print(object any, table func(io.Writer) error) error {
+	c.progress.close()
+	if c.json {
+		return report.JSON(c.stdout, object)
+	}
+	return table(c.stdout)
+}
+
+// completeGraph offers the names of graphs, and files.
+func completeGraph(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []string
+	for _, s := range dataset.Environment().List() {
+		if s.Path != "" || s.Fetchable || s.Name == "demo" {
+			names = append(names, s.Name)
+		}
+	}
+	return names, cobra.ShellCompDirectiveDefault
+}

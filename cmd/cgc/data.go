@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/report"
+)
+
+func (c *command) dataCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "data",
+		Short: "List, fetch, describe, convert and make graphs",
+		Long: `Graphs with a name are looked for in the folders of $CGC_DATA, then in cgc's folder of the user's cache; cora and citeseer are
+fetched from their official place when they are in neither.`,
+		Args: cobra.ArbitraryArgs,
+		RunE: onlyCommands,
+
+		SuggestionsMinimumDistance: 2,
+	}
+	cmd.AddCommand(c.listCommand(), c.fetchCommand(), c.describeCommand(), c.convertCommand(), c.makeCommand())
+	return cmd
+}
+
+func (c *command) listCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the graphs that have a name, and where each is",
+		Args:  arguments(0),
+		RunE: func(*cobra.Command, []string) error {
+			list := dataset.Environment().List()
+			listing := make([]listed, len(list))
+			for i, s := range list {
+				listing[i] = listed{s.Name, s.Origin, s.Nodes, s.Edges, s.Features, s.Classes, s.Path, s.Fetchable}
+			}
+			return c.print(map[string]any{"graphs": listing}, func(w io.Writer) error { return writeList(w, listing) })
+		},
+	}
+}
+
+// listed is one graph of data list --json: sizes are 0 if not known, the path is empty if the graph is not on this disk.
+type listed struct {
+	Name      string `json:"name"`
+	Origin    string `json:"origin"`
+	Nodes     int    `json:"nodes"`
+	Edges     int    `json:"edges"`
+	Features  int    `json:"features"`
+	Classes   int    `json:"classes"`
+	Path      string `json:"path"`
+	Fetchable bool   `json:"fetchable"`
+}
+
+func writeList(w io.Writer, list []listed) error {
+	rows := [][]string{{"name", "nodes", "edges", "features", "classes", "where"}}
+	for _, s := range list {
+		row := []string{s.Name}
+		for _, n := range []int{s.Nodes, s.Edges, s.Features, s.Classes} {
+			cell := ""
+			if n > 0 {
+				cell = report.Count(n)
+			}
+			row = append(row, cell)
+		}
+		rows = append(rows, append(row, s.where()))
+	}
+	var b bytes.Buffer
+	report.Table(&b, "lrrrrl", rows)
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func (s listed) where() string {
+	switch {
+	case s.Path != "":
+		return s.Path
+	case s.Fetchable:
+		return "not here yet, fetched when it is first used"
+	case s.Name == "demo":
+		return "built in"
+	}
+	return "not here; cannot be fetched, set CGC_DATA to the folder that holds it"
+}
+
+func (c *command) fetchCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:       "fetch NAME",
+		Short:     "Fetch a graph into the user's cache",
+		Args:      arguments(1, "NAME"),
+		ValidArgs: []string{"cora", "citeseer"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			folder, err := c.options().Fetch(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			fetched := struct {
+				Name string `json:"name"`
+				Path string `json:"path"`
+			}{args[0], folder}
+			return c.print(fetched, func(w io.Writer) error { return line(w, folder) })
+		},
+	}
+}
+
+func (c *command) makeCommand() *cobra.Command {
+	var (
+		like, out string
+		seed      uint64
+		scale     float64
+		force     bool
+	)
+	cmd := &cobra.Command{
+		Use:   "make --like NAME -o FILE" + extension,
+		Short: "Make a graph with the sizes of a real one",
+		Long: `Make a graph by a seeded block model, with the numbers of nodes, edges, features and classes and the split sizes of a real one, and
+features and edges that tell the classes. It is for trying and measuring; accuracies on it say nothing of the real graph.`,
+		Args: arguments(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case like == "":
+				return usagef("data make has no --like, want the name of the graph to take the sizes of")
+			case out == "":
+				return usagef("data make has no -o, want the name of the file to write")
+			case !(scale > 0 && scale <= 1e6):
+				return usagef("--scale %v, want above 0 and at most 1e+06", scale)
+			}
+			shape, err := dataset.Like(like)
+			if err != nil {
+				return usagef("--like %s: %s", like, sentence(err))
+			}
+			if scale != 1 {
+				shape = shape.Scale(scale)
+			}
+			if err := shape.Validate(); err != nil {
+				return usagef("--scale %v: %s", scale, sentence(err))
+			}
+			if err := writable("-o", out, force, never); err != nil {
+				return err
+			}
+			c.progress.step("making a graph like " + like)
+			g, err := dataset.Make(shape, rand.NewPCG(seed, 0))
+			if err != nil {
+				return err
+			}
+			return c.write(cmd.Context(), g, out)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&like, "like", "", "take the sizes of `NAME`: cora, citeseer, arxiv, flickr, reddit or products")
+	flags.Uint64Var(&seed, "seed", 0, "decides all random choices")
+	flags.Float64Var(&scale, "scale", 1, "factor for the numbers of nodes and edges and for the split")
+	flags.StringVarP(&out, "output", "o", "", "write the graph to `FILE`")
+	flags.BoolVar(&force, "force", false, "replace the file if it exists")
+	return cmd
+}
+
+func (c *command) convertCommand() *cobra.Command {
+	var force bool
+	cmd := &cobra.Command{
+		Use:               "convert GRAPH FILE" + extension,
+		Short:             "Write a graph into one file, which opens at once wherever it is",
+		Args:              arguments(2, "GRAPH", "FILE"),
+		ValidArgsFunction: completeGraph,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := writable("FILE", args[1], force, never); err != nil {
+				return err
+			}
+			c.progress.step("opening " + args[0])
+			g, err := c.options().Open(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return c.write(cmd.Context(), g, args[1])
+		},
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "replace the file if it exists")
+	return cmd
+}
+
+// write writes g to a file and says so.
+func (c *command) write(ctx context.Context, g *graph.Graph, file string) error {
+	c.progress.step("writing " + file)
+	if err := c.options().Write(ctx, file, g); err != nil {
+		return err
+	}
+	written := struct {
+		Graph string `json:"graph"`
+		File  string `json:"file"`
+	}{g.Name, file}
+	return c.print(written, func(w io.Writer) error {
+		return line(w, fmt.Sprintf("%s: %s nodes, %s edges, %s features, %s classes in %s",
+			g.Name, report.Count(g.Nodes()), report.Count(g.Edges()), report.Count(g.Features()), report.Count(g.Classes), file))
+	})
+}
+
+func line(w io.Writer, text string) error {
+	_, err := fmt.Fprintln(w, text)
+	return err
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/report"
+)
+
+func (c *command) evaluateCommand() *cobra.Command {
+	var (
+		training *trainingFlags
+		on       string
+		seed     uint64
+	)
+	cmd := &cobra.Command{
+		Use:   "evaluate FILE --on GRAPH",
+		Short: "Train on a condensed graph and test on the original",
+		Long: `Train models on the condensed graph in FILE and test them on the graph it was made from. The spread that is reported is over trainings on
+this one condensed graph; cgc run reports the one over condensations.`,
+		Args: arguments(1, "FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if on == "" {
+				return usagef("evaluate has no --on, want the graph to test on")
+			}
+			if err := training.check(); err != nil {
+				return err
+			}
+			return c.evaluate(cmd.Context(), args[0], on, training, seed)
+		},
+	}
+	cmd.Flags().SortFlags = false
+	cmd.Flags().StringVar(&on, "on", "", "test on `GRAPH`, the original one")
+	training = newTrainingFlags(cmd, "number of trainings of each model")
+	cmd.Flags().Uint64Var(&seed, "seed", 0, "decides all random choices")
+	if err := cmd.RegisterFlagCompletionFunc("on", completeGraph); err != nil {
+		panic(err) // the flag was added above
+	}
+	return cmd
+}
+
+func (c *command) evaluate(ctx context.Context, file, on string, training *trainingFlags, seed uint64) error {
+	small, err := cgc.Load(file)
+	if err != nil {
+		return err
+	}
+	begun := time.Now()
+	c.progress.step("opening " + on)
+	g, err := c.options().Open(ctx, on)
+	if err != nil {
+		return err
+	}
+	seconds := time.Since(begun).Seconds()
+	scores, err := experiment.Evaluate(ctx, small, g, training.models, training.config, training.seeds, seed,
+		func(done, total int, what string) { c.progress.count(what, int64(done), int64(total)) })
+	if err != nil {
+		return err
+	}
+	r := report.Of(g)
+	r.Add(small) // the seconds are those of its condensation
+	r.Over, r.Results = report.OverTrainings, accuracies(scores)
+	r.Seconds.Load, r.PeakRSS, r.File = seconds, peakRSS(), file
+	return c.print(r, r.Text)
+}

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/propagate"
+)
+
+// sizes are the flags of which one at most says N′.
+var sizes = []string{"nodes", "ratio", "label-ratio"}
+
+// configFlags is the part of a command line that makes a cgc.Config.
+type configFlags struct {
+	config cgc.Config
+	file   string
+	flags  *pflag.FlagSet
+}
+
+// newConfigFlags gives cmd the flags of a condensation.
+func newConfigFlags(cmd *cobra.Command) *configFlags {
+	f := &configFlags{config: cgc.Defaults(), flags: cmd.Flags()}
+	c, flags := &f.config, f.flags
+	flags.SortFlags = false
+	flags.IntVar(&c.Nodes, "nodes", 0, "number of condensed nodes (default 10 for each class)")
+	flags.Var((*share)(&c.Ratio), "ratio", "the same as a share of all nodes (of the training nodes with --inductive): 2.6% or 0.026")
+	flags.Var((*share)(&c.LabelRatio), "label-ratio", "the same as a share of the training nodes: 50% or 0.5")
+	addChoice(cmd, &c.Method, "method", cgc.Methods, "cgc makes a graph, cgc-x nodes only, simdm is the simplest form")
+	addChoice(cmd, &c.Partition, "partition", cgc.Partitions, "how the nodes of a class are split into groups")
+	addChoice(cmd, &c.Propagation, "propagation", propagate.Methods, "how features are propagated over the graph")
+	flags.IntVar(&c.Hops, "hops", c.Hops, "number of propagations")
+	flags.Float64Var(&c.Teleport, "teleport", c.Teleport, "share of a node's own features in each hop of --propagation ppr")
+	flags.Float64Var(&c.Augment, "augment", c.Augment, "embeddings of fewer hops to add, as a multiple of the training nodes; 0 for none")
+	flags.Var(&c.Temperature, "temperature", "how far confidence decides the weights in a group: low, much; inf, not at all")
+	flags.Float64Var(&c.Threshold, "threshold", c.Threshold, "cosine above which condensed nodes are joined, -1 to 1")
+	flags.Float64Var(&c.Alpha, "alpha", c.Alpha, "smoothness of the condensed features over the condensed edges")
+	flags.BoolVar(&c.Standardize, "standardize", c.Standardize, "scale each feature to mean 0 and variance 1 first")
+	flags.BoolVar(&c.Inductive, "inductive", c.Inductive, "condense the subgraph of the training nodes, test on that of the test nodes")
+	flags.Uint64Var(&c.Seed, "seed", c.Seed, "decides all random choices")
+	flags.StringVar(&f.file, "config", "", "start from the JSON in `FILE`, as in the \"config\" of --json; flags go first")
+	return f
+}
+
+// read finishes what parsing began: it reads the file that the flags amend, and checks all but the size, which depends on the graph.
+func (f *configFlags) read() error {
+	if f.file != "" {
+		if err := f.readFile(); err != nil {
+			return err
+		}
+	}
+	var given []string
+	for _, name := range sizes {
+		if f.flags.Changed(name) {
+			given = append(given, "--"+name)
+		}
+	}
+	switch {
+	case len(given) > 1:
+		return usagef("%s given, want one of them at most", strings.Join(given, " and "))
+	case f.flags.Changed("nodes") && f.config.Nodes < 1:
+		return usagef("--nodes %d, want at least 1", f.config.Nodes)
+	}
+	config := f.config
+	if f.sizeless() {
+		config.Nodes = 1
+	}
+	return f.mistake(config.Validate())
+}
+
+// readFile reads the configuration from the file and then sets again what the command line says.
+func (f *configFlags) readFile() error {
+	text, err := os.ReadFile(f.file)
+	if err != nil {
+		return fmt.Errorf("--config: %w", err)
+	}
+	said := map[string]string{}
+	f.flags.Visit(func(flag *pflag.Flag) { said[flag.Name] = flag.Value.String() })
+	config := cgc.Defaults()
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&config); err != nil {
+		return fmt.Errorf("--config %s: %w", f.file, err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("--config %s: more than one JSON object", f.file)
+	}
+	for _, name := range sizes {
+		if _, is := said[name]; is {
+			config.Nodes, config.Ratio, config.LabelRatio = 0, 0, 0
+		}
+	}
+	f.config = config
+	for name, value := range said {
+		if err := f.flags.Lookup(name).Value.Set(value); err != nil {
+			return fmt.Errorf("--%s %s: %w", name, value, err)
+		}
+	}
+	return nil
+}
+
+func (f *configFlags) sizeless() bool {
+	return f.config.Nodes == 0 && f.config.Ratio == 0 && f.config.LabelRatio == 0
+}
+
+// mistake names the flag or the file that err is about.
+func (f *configFlags) mistake(err error) error { return configMistake(err, f.flags, f.file) }
+
+// sizeFor gives the configuration a size for g if there is none yet, and returns why it is so.
+//
+// Ten nodes for each class is what the paper's middle ratios come to on Cora, Citeseer and ogbn-arxiv. Above half of the training nodes
+// there is little left to condense.
+func (f *configFlags) sizeFor(g *graph.Graph) (reason string) {
+	if !f.sizeless() {
+		return ""
+	}
+	const perClass = 10
+	classes, train := 0, len(g.Split.Train)
+	for _, n := range g.Counts(g.Split.Train) {
+		if n > 0 {
+			classes++
+		}
+	}
+	f.config.Nodes = perClass * classes
+	reason = fmt.Sprintf("%d condensed nodes, %d for each of %d classes", f.config.Nodes, perClass, classes)
+	if half := max(classes, train/2); half < f.config.Nodes {
+		f.config.Nodes = half
+		reason = fmt.Sprintf("%d condensed nodes, half of the %d training nodes", half, train)
+		if half == classes {
+			reason = fmt.Sprintf("%d condensed nodes, one for each class", half)
+		}
+	}
+	return reason + " (--nodes, --ratio or --label-ratio say otherwise)"
+}
+
+// nodes returns N′ for g as cgc.Condense takes it from the configuration, which is where it is checked.
+func (f *configFlags) nodes(g *graph.Graph) int {
+	c := f.config
+	all := g.Nodes()
+	if c.Inductive {
+		all = len(g.Split.Train)
+	}
+	switch {
+	case c.Ratio > 0:
+		return int(math.Round(c.Ratio * float64(all)))
+	case c.LabelRatio > 0:
+		return int(math.Round(c.LabelRatio * float64(len(g.Split.Train))))
+	}
+	return c.Nodes
+}
+
+// share is a flag of a part of a whole, in percent or plain.
+type share float64
+
+func (s *share) Set(text string) error {
+	number, percent := strings.CutSuffix(text, "%")
+	v, err := strconv.ParseFloat(number, 64)
+	if percent {
+		v /= 100
+	}
+	if err != nil || !(v > 0 && v <= 1) {
+		return errors.New(s.want())
+	}
+	*s = share(v)
+	return nil
+}
+
+func (s *share) String() string {
+	if *s == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(float64(*s), 'g', -1, 64)
+}
+func (s *share) Type() string { return "share" }
+func (s *share) want() string { return "a share above 0 and at most 1, or a percentage as in 2.6%" }
+
+// choice is a flag with a few possible words.
+type choice[T ~string] struct {
+	value *T
+	among []T
+}
+
+func addChoice[T ~string](cmd *cobra.Command, value *T, name string, among []T, usage string) {
+	c := choice[T]{value, among}
+	cmd.Flags().Var(c, name, usage+": "+c.words(", "))
+	complete := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return strings.Fields(c.words(" ")), cobra.ShellCompDirectiveNoFileComp
+	}
+	if err := cmd.RegisterFlagCompletionFunc(name, complete); err != nil {
+		panic(err) // the flag was added above
+	}
+}
+
+func (c choice[T]) Set(text string) error {
+	if !slices.Contains(c.among, T(text)) {
+		return errors.New(c.want())
+	}
+	*c.value = T(text)
+	return nil
+}
+func (c choice[T]) String() string { return string(*c.value) }
+func (c choice[T]) Type() string   { return "word" }
+func (c choice[T]) want() string   { return "one of " + c.words(", ") }
+
+func (c choice[T]) words(separator string) string {
+	words := make([]string, len(c.among))
+	for i, w := range c.among {
+		words[i] = string(w)
+	}
+	return strings.Join(words, separator)
+}

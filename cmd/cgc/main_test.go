@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets scripts and tests run this program as cgc.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"cgc": main})
+}
+
+// TestScripts runs testdata/script. They know these commands beside testscript's own: "code N cgc …" runs cgc and wants exit code N, "sentence PART …" wants the
+// last standard error to be, after notes, one line that begins with "cgc: " and says each part, and "result FILE" wants FILE to be one JSON object with the keys of a report.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HOME", filepath.Join(env.WorkDir, ".home"))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"code": code, "sentence": oneSentence, "result": result,
+		},
+	})
+}
+
+func code(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N command …")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	cmd := exec.Command(args[1], args[2:]...)
+	cmd.Dir = ts.Getenv("WORK")
+	cmd.Env = append(os.Environ(), "HOME="+ts.Getenv("HOME"), "CGC_DATA="+ts.Getenv("CGC_DATA"), "HTTPS_PROXY="+ts.Getenv("HTTPS_PROXY"))
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err = cmd.Run()
+	ts.Logf("%s%s", &stdout, &stderr)
+	if got := cmd.ProcessState.ExitCode(); got != want {
+		ts.Fatalf("exit code %d (%v), want %d", got, err, want)
+	}
+	if want != 0 && stdout.Len() > 0 {
+		ts.Fatalf("standard output of a command that failed: %s", &stdout)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs("stderr.txt"), stderr.Bytes(), 0o666))
+}
+
+func oneSentence(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: sentence part …")
+	}
+	text := ts.ReadFile("stderr.txt")
+	line := text
+	for strings.HasPrefix(line, "note: ") {
+		_, line, _ = strings.Cut(line, "\n")
+	}
+	line, found := strings.CutSuffix(line, "\n")
+	if !found || !strings.HasPrefix(line, "cgc: ") || strings.Contains(line, "\n") {
+		ts.Fatalf("not notes and one line that begins with cgc: %q", text)
+	}
+	for _, part := range args {
+		if !strings.Contains(line, part) {
+			ts.Fatalf("%q does not say %q", line, part)
+		}
+	}
+}
+
+// summary is the contract of --json, written out once more: a key that is new, renamed or lost fails the test.
+type summary struct {
+	Graph     string
+	Nodes     int
+	Edges     int
+	Features  int
+	Classes   int
+	Train     int
+	Condensed struct {
+		Nodes, Edges int
+		Budget       []int
+	}
+	Config struct {
+		Method, Partition, Propagation string
+		Nodes, Hops                    int
+		Ratio, Teleport, Augment       float64
+		LabelRatio                     float64 `json:"label_ratio"`
+		Temperature                    any
+		Threshold, Alpha               float64
+		Standardize, Inductive         bool
+		Seed                           uint64
+	}
+	Seconds map[string]float64
+	PeakRSS int64 `json:"peak_rss_bytes"`
+	Over    string
+	Results []accuracy
+	Whole   []accuracy
+	File    string
+}
+
+type accuracy struct {
+	Model    string
+	Seeds    int
+	ValMean  float64 `json:"val_mean"`
+	ValStd   float64 `json:"val_std"`
+	TestMean float64 `json:"test_mean"`
+	TestStd  float64 `json:"test_std"`
+	Seconds  float64
+}
+
+func result(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: result FILE MODELS")
+	}
+	decoder := json.NewDecoder(strings.NewReader(ts.ReadFile(args[0])))
+	decoder.DisallowUnknownFields()
+	var s summary
+	ts.Check(decoder.Decode(&s))
+	if decoder.More() {
+		ts.Fatalf("more than one JSON object")
+	}
+	sum := 0
+	for _, n := range s.Condensed.Budget {
+		sum += n
+	}
+	if s.Graph == "" || s.Nodes <= 0 || s.Edges <= 0 || s.Features <= 0 || s.Classes <= 0 || s.Train <= 0 || s.Condensed.Nodes <= 0 || sum != s.Condensed.Nodes || s.File == "" || s.Config.Method == "" {
+		ts.Fatalf("incomplete: %+v", s)
+	}
+	for _, step := range []string{"load", "propagate", "assess", "augment", "partition", "generate", "condense"} {
+		if v, is := s.Seconds[step]; !is || v < 0 || v > 600 {
+			ts.Fatalf("seconds of %s: %v", step, v)
+		}
+	}
+	if len(s.Seconds) != 7 || s.Seconds["condense"] == 0 || runtime.GOOS == "linux" && s.PeakRSS < 1<<20 {
+		ts.Fatalf("seconds %v, peak %d", s.Seconds, s.PeakRSS)
+	}
+	var models []string
+	for _, a := range append(s.Results, s.Whole...) {
+		models = append(models, a.Model)
+		if a.Seeds < 1 || a.TestMean < 1 || a.TestMean > 100 || a.ValMean < 1 || a.ValMean > 100 || a.Seconds <= 0 || a.Seeds == 1 && a.TestStd+a.ValStd != 0 {
+			ts.Fatalf("implausible: %+v", a)
+		}
+	}
+	if got := strings.Join(models, ","); got != args[1] {
+		ts.Fatalf("models %s, want %s", got, args[1])
+	}
+}
+
+// TestInterrupt interrupts a run in the middle of its trainings.
+func TestInterrupt(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no SIGINT to send")
+	}
+	dir := t.TempDir()
+	cmd := exec.Command("cgc", "run", "--epochs", "100000000", "--hidden", "8")
+	cmd.Dir = dir
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	late := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() }) // the test fails then: exit code −1
+	defer late.Stop()
+	lines := bufio.NewReader(stderr)
+	if first, err := lines.ReadString('\n'); err != nil || !strings.HasPrefix(first, "note: ") { // the graph is open
+		t.Errorf("%q, %v", first, err)
+	}
+	time.Sleep(300 * time.Millisecond) // so that training is likely to have begun; earlier would do
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if last, err := lines.ReadString('\n'); err != nil || last != "cgc: interrupted\n" {
+		t.Errorf("%q, %v, want the message", last, err)
+	}
+	cmd.Wait()
+	if got := cmd.ProcessState.ExitCode(); got != exitInterrupted {
+		t.Errorf("exit code %d, want %d", got, exitInterrupted)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) > 0 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
+
+// TestSentence takes package names out, and nothing else.
+func TestSentence(t *testing.T) {
+	for text, want := range map[string]string{
+		"dataset: a.npz: graph: label 9 of node 3, want 0 to 6": "a.npz: label 9 of node 3, want 0 to 6",
+		"cgc: first\ncgc: second":                               "first; second",
+		"dataset: reading graph: not there":                     "reading graph: not there",
+		"dataset: graph: the training split is empty":           "graph: the training split is empty",
+	} {
+		if got := sentence(errorText(text)); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
+
+type errorText string
+
+func (e errorText) Error() string { return string(e) }

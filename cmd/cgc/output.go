@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/graph-condensation/cgc"
+)
+
+const extension = ".safetensors"
+
+// writable returns an error, before the work is done, if the result of it could not be written to path. Files that exist are kept,
+// unless force is set or replaceable says that the file may go.
+func writable(flag, path string, force bool, replaceable func(path string) bool) error {
+	if filepath.Ext(path) != extension {
+		return usagef("%s %s, want a name that ends in %s", flag, path, extension)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return usagef("%s %s is a folder, want a file", flag, path)
+	case err == nil && !force && !replaceable(path):
+		return fmt.Errorf("%s %s: the file exists (--force replaces it)", flag, path)
+	}
+	// Only creating a file shows that one can be created.
+	probe, err := os.CreateTemp(filepath.Dir(path), ".cgc-*")
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", flag, path, reason(err))
+	}
+	probe.Close()
+	return os.Remove(probe.Name())
+}
+
+// reason strips the name of the file that err is about, where that is not one that the user knows.
+func reason(err error) error {
+	if path, ok := err.(*os.PathError); ok {
+		return path.Err
+	}
+	return err
+}
+
+// isCondensed says whether the file at path is a condensed graph: those may be replaced without asking, since the
+// command that made one makes it again.
+func isCondensed(path string) bool {
+	_, err := cgc.Load(path)
+	return err == nil
+}
+
+// never says that no file may be replaced.
+func never(string) bool { return false }

@@ -1,0 +1,33 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"runtime"
+	"strconv"
+	"syscall"
+)
+
+// peakRSS returns the largest resident set of this process so far, in bytes; 0 if it is not known.
+func peakRSS() int64 {
+	// Linux's getrusage includes what the parent held when it started this process (the go command, under go run), so ask /proc first.
+	if status, err := os.ReadFile("/proc/self/status"); err == nil {
+		if _, rest, found := bytes.Cut(status, []byte("VmHWM:")); found {
+			if fields := bytes.Fields(rest); len(fields) > 0 {
+				if kilobytes, err := strconv.ParseInt(string(fields[0]), 10, 64); err == nil {
+					return kilobytes << 10
+				}
+			}
+		}
+	}
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		return 0
+	}
+	if runtime.GOOS == "darwin" {
+		return int64(usage.Maxrss)
+	}
+	return int64(usage.Maxrss) << 10 // kilobytes elsewhere
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/cwriter"
+	"github.com/vbauerster/mpb/v8/decor"
+)
+
+// delay is how long a job runs before its progress is shown.
+const delay = time.Second
+
+// progress shows one line on a terminal: what is being done, and how far it is where that is known. On anything else than a
+// terminal only notes are written. Its methods may be called from any goroutine.
+type progress struct {
+	stderr io.Writer // for notes; nil: quiet
+	timer  *time.Timer
+
+	mutex     sync.Mutex
+	name      string
+	done, all int64 // all 0: not known
+	begun     time.Time
+	closed    bool
+	container *mpb.Progress // nil before the delay is over
+	bar       *mpb.Bar
+}
+
+func newProgress(stderr *os.File, quiet bool) *progress {
+	p := &progress{begun: time.Now()}
+	if quiet {
+		return p
+	}
+	p.stderr = stderr
+	if cwriter.IsTerminal(int(stderr.Fd())) {
+		p.timer = time.AfterFunc(delay, func() { p.show(stderr) })
+	}
+	return p
+}
+
+// step says what is being done.
+func (p *progress) step(name string) { p.count(name, 0, 0) }
+
+// rename says what is being done, as part of what was counted last.
+func (p *progress) rename(name string) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.name = name
+}
+
+// count says what is being done, and how much of it is done.
+func (p *progress) count(name string, done, all int64) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.name, p.done, p.all = name, done, all
+}
+
+// note writes a sentence that the user should know.
+func (p *progress) note(format string, args ...any) {
+	if p.stderr == nil {
+		return
+	}
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	w := p.stderr
+	if p.container != nil && !p.closed {
+		w = p.container // above the bar
+	}
+	fmt.Fprintf(w, "note: "+format+"\n", args...)
+}
+
+func (p *progress) state() (name string, done, all int64) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return p.name, p.done, p.all
+}
+
+// show adds the bar. The bar reads p.state when it is drawn, so that nothing waits for the drawing.
+func (p *progress) show(terminal io.Writer) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if p.closed {
+		return
+	}
+	p.container = mpb.New(mpb.WithOutput(terminal), mpb.WithWidth(40))
+	bar, spinner := mpb.BarStyle().Rbound("] ").Build(), mpb.SpinnerStyle().Build()
+	filler := func(w io.Writer, s decor.Statistics) error {
+		if _, done, all := p.state(); all > 0 {
+			s.Current, s.Total = min(done, all), all
+			return bar.Fill(w, s)
+		}
+		s.RequestedWidth = 1
+		return spinner.Fill(w, s)
+	}
+	p.bar = p.container.MustAdd(0, mpb.BarFillerFunc(filler), mpb.BarFillerTrim(),
+		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { name, _, _ := p.state(); return name + " " })),
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return p.figures() })))
+}
+
+func (p *progress) figures() string {
+	_, done, all := p.state()
+	seconds := time.Since(p.begun).Round(time.Second)
+	if all > 0 {
+		return fmt.Sprintf("%d%% %s", 100*min(done, all)/all, seconds)
+	}
+	return " " + seconds.String()
+}
+
+// close takes the bar away. Closing again does nothing, nor does closing nil.
+func (p *progress) close() {
+	if p == nil {
+		return
+	}
+	p.mutex.Lock()
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	closed := p.closed
+	p.closed = true
+	p.mutex.Unlock()
+	if p.container != nil && !closed {
+		p.bar.Abort(true)
+		p.container.Wait()
+	}
+}

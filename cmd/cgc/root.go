@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graph-condensation/cgc/dataset"
+)
+
+// run runs one command line, writes what it finds to stdout and all else to stderr, and returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr *os.File) (code int) {
+	c := &command{stdout: stdout, stderr: stderr}
+	defer func() {
+		if fault := recover(); fault != nil {
+			fmt.Fprintf(stderr, "cgc: this is a mistake in cgc, please report it with the command line: %v\n", fault)
+			code = exitFailure
+		}
+	}()
+	root := c.root()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	c.progress.close()
+	if ctx.Err() != nil && err != nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "cgc: %s\n", sentence(err))
+	}
+	return exitCode(err)
+}
+
+// command is what the commands of one command line share.
+type command struct {
+	stdout, stderr *os.File
+	quiet, json    bool
+	threads        int
+	progress       *progress
+}
+
+func (c *command) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "cgc",
+		Short: "Condense a labelled graph to one that trains graph neural networks as well, in seconds",
+		Long: `cgc condenses a labelled graph: from millions of nodes it makes hundreds, such that a graph neural network trained on
+the small graph does about as well on the large one as if it had been trained there.
+
+GRAPH is a name (cgc data list shows them), a folder or a file. Try: cgc run`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.ArbitraryArgs,
+		RunE:          onlyCommands,
+
+		SuggestionsMinimumDistance: 2,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("threads") {
+				if c.threads < 1 {
+					return usagef("--threads %d, want at least 1", c.threads)
+				}
+				runtime.GOMAXPROCS(c.threads)
+			}
+			c.progress = newProgress(c.stderr, c.quiet)
+			return nil
+		},
+	}
+	root.SetFlagErrorFunc(flagMistake)
+	flags := root.PersistentFlags()
+	flags.IntVar(&c.threads, "threads", 0, "number of threads (default all cores); results do not depend on it")
+	flags.BoolVar(&c.quiet, "quiet", false, "no progress and no notes on standard error")
+	flags.BoolVar(&c.json, "json", false, "print one JSON object")
+	flags.SortFlags = false
+	root.AddCommand(c.runCommand(), c.condenseCommand(), c.evaluateCommand(), c.dataCommand(), c.versionCommand())
+	return root
+}
+
+// onlyCommands is the body of a command that has only subcommands: it prints its help, or says which one is unknown.
+func onlyCommands(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cmd.Help()
+	}
+	hint := fmt.Sprintf("(%s --help lists the commands)", cmd.CommandPath())
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "(did you mean " + strings.Join(near, " or ") + "?)"
+	}
+	return usagef("unknown command %q %s", strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "cgc "), hint)
+}
+
+// arguments checks the number of arguments against their names.
+func arguments(atLeast int, names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) >= atLeast && len(args) <= len(names) {
+			return nil
+		}
+		return usagef("%d arguments, want %s", len(args), strings.TrimPrefix(cmd.UseLine(), cmd.Root().Name()+" "))
+	}
+}
+
+// options returns where data is looked for, with notes and progress going to the terminal.
+func (c *command) options() dataset.Options {
+	o := dataset.Environment()
+	o.Note = func(sentence string) { c.progress.note("%s", sentence) }
+	o.Progress = func(file string, done, total int64) { c.progress.count(filepath.Base(file), done, total) }
+	return o
+}
+
+func (c *command) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  arguments(0),
+		RunE: func(*cobra.Command, []string) error {
+			v := version()
+			return c.print(v, func(w io.Writer) error {
+				return line(w, strings.Join(strings.Fields(fmt.Sprintf("cgc %s %s %s %s", v.Version, v.Revision, v.Go, v.Platform)), " "))
+			})
+		},
+	}
+}
+
+type versions struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision"` // empty if the build does not know it
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+func version() versions {
+	v := versions{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	if info.Main.Version != "" {
+		v.Version = info.Main.Version
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			v.Revision = s.Value[:min(12, len(s.Value))]
+		}
+	}
+	return v
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/report"
+)
+
+func (c *command) runCommand() *cobra.Command {
+	job := &runJob{command: c}
+	cmd := &cobra.Command{
+		Use:   "run [GRAPH]",
+		Short: "Condense a graph, train on the result, test on the original and compare with the whole graph",
+		Long: `Condense a graph several times, each with a seed of its own, train models on the results, test them on the original graph, train the
+same models on the whole graph beside them, and report. Without a GRAPH, run on demo, which is built in.
+
+The condensed graph of the first seed is written to GRAPH-NODES` + extension + ` in the current folder unless -o says where. A condensed graph that is
+there already is replaced; any other file is not.`,
+		Args:              arguments(0, "GRAPH"),
+		ValidArgsFunction: completeGraph,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := "demo"
+			if len(args) > 0 {
+				name = args[0]
+			}
+			return job.run(cmd.Context(), name, cmd.Flags().Changed("whole"))
+		},
+	}
+	job.config = newConfigFlags(cmd)
+	job.training = newTrainingFlags(cmd, "number of condensations, each with a seed and a training of its own")
+	cmd.Flags().IntVar(&job.whole, "whole", 0, "number of trainings on the whole graph, 0 for none (default as --seeds)")
+	cmd.Flags().StringVarP(&job.out, "output", "o", "", "write the condensed graph of the first seed to `FILE`")
+	cmd.Flags().BoolVar(&job.force, "force", false, "replace the file even if it is not a condensed graph")
+	return cmd
+}
+
+// runJob is one cgc run.
+type runJob struct {
+	*command
+	config   *configFlags
+	training *trainingFlags
+	whole    int
+	out      string
+	force    bool
+}
+
+func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) error {
+	if !wholeSaid {
+		j.whole = j.training.seeds
+	}
+	if err := j.check(); err != nil {
+		return err
+	}
+	g, seconds, err := j.open(ctx, name, j.config)
+	if err != nil {
+		return err
+	}
+	if j.out == "" {
+		j.out = defaultName(g, j.config.nodes(g))
+		if err := writable("-o", j.out, j.force, isCondensed); err != nil {
+			return err
+		}
+	}
+	config := j.config.config
+	config.Progress = j.progress.rename
+	result, err := experiment.Run(ctx, g, experiment.Plan{
+		Config: config, Seeds: j.training.seeds, Models: j.training.models, Training: j.training.config, Whole: j.whole,
+		Progress: func(done, total int, what string) { j.progress.count(what, int64(done), int64(total)) },
+	})
+	if err != nil {
+		return j.config.mistake(err)
+	}
+	j.progress.step("writing " + j.out)
+	if err := result.Condensed[0].Save(ctx, j.out); err != nil {
+		return err
+	}
+	r := report.Of(g)
+	r.Add(result.Condensed[0])
+	r.Seconds = report.Seconds{Load: seconds, Seconds: meanSeconds(result.Condensed)}
+	r.Over, r.Results, r.Whole = report.OverCondensations, accuracies(result.Small), accuracies(result.Whole)
+	r.PeakRSS, r.File = peakRSS(), j.out
+	return j.print(r, r.Text)
+}
+
+// check checks the command line before anything is opened.
+func (j *runJob) check() error {
+	if err := j.config.read(); err != nil {
+		return err
+	}
+	if err := j.training.check(); err != nil {
+		return err
+	}
+	if j.whole < 0 {
+		return usagef("--whole %d, want at least 0", j.whole)
+	}
+	if j.out == "" {
+		return nil
+	}
+	return writable("-o", j.out, j.force, isCondensed)
+}
+
+// defaultName returns NAME-N.safetensors, with what a file name should not have in it replaced.
+func defaultName(g *graph.Graph, nodes int) string {
+	plain := func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.", r) {
+			return r
+		}
+		return '-'
+	}
+	return fmt.Sprintf("%s-%d%s", strings.TrimLeft(strings.Map(plain, g.Name), ".-"), nodes, extension)
+}
+
+// meanSeconds returns the mean time of each step.
+func meanSeconds(condensed []*cgc.Condensed) (mean cgc.Seconds) {
+	n := float64(len(condensed))
+	for _, c := range condensed {
+		mean.Propagate += c.Seconds.Propagate / n
+		mean.Assess += c.Seconds.Assess / n
+		mean.Augment += c.Seconds.Augment / n
+		mean.Partition += c.Seconds.Partition / n
+		mean.Generate += c.Seconds.Generate / n
+		mean.Condense += c.Seconds.Condense / n
+	}
+	return mean
+}

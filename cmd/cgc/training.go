@@ -1,0 +1,96 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/report"
+)
+
+// trainingFlags is the part of a command line that says what is trained, and how.
+type trainingFlags struct {
+	models modelList
+	config gnn.Config
+	seeds  int
+}
+
+// newTrainingFlags gives cmd the flags of training; seeds says what --seeds counts.
+func newTrainingFlags(cmd *cobra.Command, seeds string) *trainingFlags {
+	t := &trainingFlags{models: modelList{gnn.GCN()}, config: gnn.Defaults()}
+	flags := cmd.Flags()
+	flags.Var(&t.models, "models", "models to train: "+strings.Join(modelNames(gnn.All()), ","))
+	flags.IntVar(&t.seeds, "seeds", 5, seeds)
+	flags.IntVar(&t.config.Epochs, "epochs", t.config.Epochs, "epochs of a training")
+	flags.IntVar(&t.config.Hidden, "hidden", t.config.Hidden, "hidden units")
+	flags.Float64Var(&t.config.Dropout, "dropout", t.config.Dropout, "probability with which a unit is left out")
+	flags.Float64Var(&t.config.LearningRate, "lr", t.config.LearningRate, "learning rate")
+	flags.Float64Var(&t.config.WeightDecay, "weight-decay", t.config.WeightDecay, "weight decay")
+	flags.IntVar(&t.config.ValidateEvery, "validate-every", t.config.ValidateEvery, "epochs from one validation to the next; 0 leaves it to the size of the graph")
+	return t
+}
+
+// check returns what is wrong with the values, by flag.
+func (t *trainingFlags) check() error {
+	var lines []string
+	if t.seeds < 1 {
+		lines = append(lines, fmt.Sprintf("--seeds %d, want at least 1", t.seeds))
+	}
+	if err := t.config.Validate(); err != nil {
+		// The fields, as the errors name them, are spelt as the flags are but for these.
+		field := strings.NewReplacer("gnn: ", "--", "LearningRate", "lr", "WeightDecay", "weight-decay", "ValidateEvery", "validate-every",
+			"Hidden", "hidden", "Dropout", "dropout", "Epochs", "epochs", " (", " ", "), want", ", want")
+		lines = append(lines, strings.Split(field.Replace(err.Error()), "\n")...)
+	}
+	if len(lines) > 0 {
+		return usage{strings.Join(lines, "; ")}
+	}
+	return nil
+}
+
+// modelList is a flag of models, separated by commas.
+type modelList []gnn.Model
+
+func (l *modelList) Set(text string) error {
+	*l = nil
+	for name := range strings.SplitSeq(text, ",") {
+		m, err := gnn.Parse(strings.TrimSpace(name))
+		if err != nil {
+			return errors.New(l.want())
+		}
+		if !slices.Contains(modelNames(*l), m.Name()) {
+			*l = append(*l, m)
+		}
+	}
+	return nil
+}
+func (l *modelList) String() string { return strings.Join(modelNames(*l), ",") }
+func (l *modelList) Type() string   { return "names" }
+func (l *modelList) want() string {
+	return "some of " + strings.Join(modelNames(gnn.All()), ",") + ", separated by commas"
+}
+
+func modelNames(models []gnn.Model) []string {
+	names := make([]string, len(models))
+	for i, m := range models {
+		names[i] = m.Name()
+	}
+	return names
+}
+
+// accuracies turns scores into lines of a report.
+func accuracies(scores []experiment.Score) []report.Accuracy {
+	var lines []report.Accuracy
+	for _, s := range scores {
+		a := report.Accuracy{Model: s.Model, Seeds: len(s.Test), Seconds: s.Seconds}
+		a.ValMean, a.ValStd = s.ValMean()
+		a.TestMean, a.TestStd = s.TestMean()
+		lines = append(lines, a)
+	}
+	return lines
+}
