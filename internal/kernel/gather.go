@@ -9,12 +9,14 @@ import "fmt"
 // weights nil means w=1, left or right nil means ones; the second term is left out if self is 0. X has leading dimension ldx, of which d
 // columns are used; dst has leading dimension ldd. The sum runs over the edges in order, then the second term, so splitting the rows
 // or the columns over calls changes no bit. dst must not overlap x. The coefficient w_e·right[j] is rounded to float32 before it is applied.
+// The contents of indptr and indices are trusted: an index out of range reads whatever memory is there.
 // It is fastest where the rows of x start on cache lines: ldx a multiple of 16.
 func Gather(dst []float32, ldd int, lo, hi int, indptr []int64, indices []int32, weights, left, right []float32, self float32, x []float32, ldx, d int) {
 	if lo < 0 || lo > hi || hi >= len(indptr) {
 		panic(fmt.Sprintf("kernel: rows %d to %d of %d", lo, hi, len(indptr)-1))
 	}
 	checkMatrix("the destination", len(dst), ldd, hi-lo, d)
+	checkSparse(indptr, indices, weights, left, right)
 	best.gatherRows(gathering{
 		dst: dst, ldd: ldd, lo: lo, count: hi - lo, indptr: indptr, indices: indices, weights: weights,
 		left: left, right: right, self: self, x: x, ldx: ldx, d: d,
@@ -26,13 +28,19 @@ func Gather(dst []float32, ldd int, lo, hi int, indptr []int64, indices []int32,
 // The arithmetic is that of Gather, bit for bit.
 func GatherRows(dst []float32, ldd int, rows []int32, position []int32, indptr []int64, indices []int32, weights, left, right []float32, self float32, x []float32, ldx, d int) {
 	checkMatrix("the destination", len(dst), ldd, len(rows), d)
-	if len(rows) == 0 {
-		return
-	}
+	checkSparse(indptr, indices, weights, left, right)
 	best.gatherRows(gathering{
 		dst: dst, ldd: ldd, rows: rows, count: len(rows), position: position, indptr: indptr, indices: indices, weights: weights,
 		left: left, right: right, self: self, x: x, ldx: ldx, d: d,
 	})
+}
+
+func checkSparse(indptr []int64, indices []int32, weights, left, right []float32) {
+	n := len(indptr) - 1
+	if n < 0 || int(indptr[n]) > len(indices) || weights != nil && len(weights) < len(indices) ||
+		left != nil && len(left) < n || right != nil && len(right) < n {
+		panic(fmt.Sprintf("kernel: a matrix of %d rows with %d indices, %d weights; scales for %d and %d rows", n, len(indices), len(weights), len(left), len(right)))
+	}
 }
 
 // gathering is one call of Gather or GatherRows.

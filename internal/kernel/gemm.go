@@ -6,8 +6,8 @@ import "fmt"
 //
 // C is m×n with leading dimension ldc. A is m×k (lda), stored k×m if transA; B is k×n (ldb), stored n×k if transB.
 // The sum over k of each element runs in ascending order, in blocks whose bounds depend on k alone, so splitting m or n over
-// several calls changes no bit. B is packed anew by each call: when splitting by rows, give each call as
-// many rows as there are, a few hundred at least. C must not overlap A or B.
+// several calls changes no bit. Each call packs B anew, so when splitting by rows give it some hundreds of them.
+// C must not overlap A or B.
 func Gemm(c []float32, ldc int, a []float32, lda int, transA bool, b []float32, ldb int, transB bool, m, n, k int, accumulate bool) {
 	checkMatrix("C", len(c), ldc, m, n)
 	if transA {

@@ -7,5 +7,5 @@ bin=$(mktemp -d)
 trap 'rm -rf "$bin"' EXIT
 go build -o "$bin/gen" .
 for set in avx512 avx2; do
-	(cd "$out" && PATH="$bin" gen -set "$set" -pkg kernel -out "${set}_amd64.s" -stubs "${set}_amd64.go")
+	(cd "$out" && "$bin/gen" -set "$set" -pkg kernel -out "${set}_amd64.s" -stubs "${set}_amd64.go")
 done
