@@ -56,8 +56,7 @@ func (c *command) condense(ctx context.Context, name string, flags *configFlags,
 	if err != nil {
 		return flags.mistake(err)
 	}
-	c.progress.step("writing " + out)
-	if err := small.Save(ctx, out); err != nil {
+	if err := c.save(out, func() error { return small.Save(ctx, out) }); err != nil {
 		return err
 	}
 	r := report.Of(g)

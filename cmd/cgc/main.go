@@ -6,33 +6,40 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
 )
 
-// patience is how long an interrupted command may take to clean up after itself.
-const patience = 900 * time.Millisecond
+// patience is how long an interrupted command may take to end.
+const patience = 600 * time.Millisecond
 
-func main() { os.Exit(interruptible(run)) }
+func main() {
+	c := &command{stdout: os.Stdout, stderr: os.Stderr}
+	os.Exit(c.interruptible(os.Args[1:]))
+}
 
-// interruptible runs a command until it ends or until a signal has asked it to and its patience is over. A second signal
+// interruptible runs a command until it ends, or until a signal has asked it to and patience is over: reading and making large graphs are not
+// interrupted inside, and leave nothing behind. A file that is being written is waited for, since its writer takes it away. A second signal
 // has its usual effect, which is to end the process at once.
-func interruptible(run func(ctx context.Context, args []string, stdout, stderr *os.File) int) int {
+func (c *command) interruptible(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := make(chan int, 1)
-	go func() { code <- run(ctx, os.Args[1:], os.Stdout, os.Stderr) }()
+	go func() { code <- c.run(ctx, args) }()
 	select {
-	case c := <-code:
-		return c
+	case n := <-code:
+		return n
 	case <-ctx.Done():
 		stop()
 	}
 	select {
-	case c := <-code:
-		return c
+	case n := <-code:
+		return n
 	case <-time.After(patience):
+		c.writing.Lock()
+		fmt.Fprintln(c.stderr, "cgc: interrupted")
 		return exitInterrupted
 	}
 }

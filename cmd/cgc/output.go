@@ -40,6 +40,14 @@ func reason(err error) error {
 	return err
 }
 
+// save writes a file, which must not be left half-written.
+func (c *command) save(path string, write func() error) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	c.progress.step("writing " + path)
+	return write()
+}
+
 // isCondensed says whether the file at path is a condensed graph: those may be replaced without asking, since the
 // command that made one makes it again.
 func isCondensed(path string) bool {

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -16,25 +17,24 @@ import (
 )
 
 // run runs one command line, writes what it finds to stdout and all else to stderr, and returns the exit code.
-func run(ctx context.Context, args []string, stdout, stderr *os.File) (code int) {
-	c := &command{stdout: stdout, stderr: stderr}
+func (c *command) run(ctx context.Context, args []string) (code int) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			fmt.Fprintf(stderr, "cgc: this is a mistake in cgc, please report it with the command line: %v\n", fault)
+			fmt.Fprintf(c.stderr, "cgc: this is a mistake in cgc, please report it with the command line: %v\n", fault)
 			code = exitFailure
 		}
 	}()
 	root := c.root()
 	root.SetArgs(args)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetOut(c.stdout)
+	root.SetErr(c.stderr)
 	err := root.ExecuteContext(ctx)
 	c.progress.close()
 	if ctx.Err() != nil && err != nil {
 		err = ctx.Err()
 	}
 	if err != nil {
-		fmt.Fprintf(stderr, "cgc: %s\n", sentence(err))
+		fmt.Fprintf(c.stderr, "cgc: %s\n", sentence(err))
 	}
 	return exitCode(err)
 }
@@ -45,6 +45,7 @@ type command struct {
 	quiet, json    bool
 	threads        int
 	progress       *progress
+	writing        sync.Mutex // held while a file is written
 }
 
 func (c *command) root() *cobra.Command {

@@ -77,8 +77,7 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) error {
 	if err != nil {
 		return j.config.mistake(err)
 	}
-	j.progress.step("writing " + j.out)
-	if err := result.Condensed[0].Save(ctx, j.out); err != nil {
+	if err := j.save(j.out, func() error { return result.Condensed[0].Save(ctx, j.out) }); err != nil {
 		return err
 	}
 	r := report.Of(g)
