@@ -15,7 +15,7 @@ func Initial(m Model, features, hidden, classes int, src rand.Source) []*mat.Den
 
 // LossAndGradients returns the training loss without dropout and its gradients.
 func LossAndGradients(m Model, s *Sample, parameters []*mat.Dense) (loss float64, gradients []*mat.Dense) {
-	forward, err := m.prepare(context.Background(), s, 0)
+	forward, err := m.prepare(context.Background(), s, Config{})
 	if err != nil {
 		panic(err)
 	}

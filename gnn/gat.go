@@ -28,7 +28,7 @@ const (
 //	H = ELU(‖_k α_k·X·W_k + b₁),  Z = α·H·V + b₂,  W_k d×f, V hidden×c,
 //	α_ij = softmax over j of LeakyReLU_0.2(u·(XW)_i + v·(XW)_j),  j a neighbour of i or i itself, u and v 1×f for each head.
 //
-// Besides the features, attention weights are dropped out with probability 0.6, unless Config.Dropout is 0. Edge weights are not used. On a
+// Attention weights are dropped out with probability 0.6, unless Config.Dropout is 0. Edge weights are not used. On a
 // sample without edges nothing trains u and v: decay takes them towards zero, where attention is the plain mean.
 func GAT() Model { return gat{} }
 
@@ -45,11 +45,11 @@ func (gat) shapes(features, hidden, classes int) []shape {
 }
 
 // prepare turns A + I into a list of edges.
-func (gat) prepare(ctx context.Context, s *Sample, dropout float64) (pass, error) {
+func (gat) prepare(ctx context.Context, s *Sample, config Config) (pass, error) {
 	n, _ := s.X.Dims()
 	edges := autodiff.NewEdges(withLoops(s.Adj, n))
 	attention := gatDropout
-	if dropout == 0 {
+	if config.Dropout == 0 {
 		attention = 0
 	}
 	var owners [gatHeads + 1]*mat.Dense // by number of heads
@@ -66,18 +66,18 @@ func (gat) prepare(ctx context.Context, s *Sample, dropout float64) (pass, error
 		return t.AddRow(t.Attend(edges, t.Dropout(weights, attention, src), x, false), p[2])
 	}
 	first := func(t *autodiff.Tape, w *autodiff.Var, src rand.Source) *autodiff.Var {
-		return t.MatMul(t.Dropout(t.Var(s.X.(*mat.Dense)), dropout, src), w)
+		return t.MatMul(t.Dropout(t.Var(s.X.(*mat.Dense)), config.InputDropout, src), w)
 	}
 	if x, ok := s.X.(*mat.CSR); ok {
 		features := newFeatures(x)
 		first = func(t *autodiff.Tape, w *autodiff.Var, src rand.Source) *autodiff.Var {
-			features.drop(dropout, src)
+			features.drop(config.InputDropout, src)
 			return t.Linear(features, w)
 		}
 	}
 	return func(t *autodiff.Tape, p []*autodiff.Var, src rand.Source) *autodiff.Var {
 		h := t.ELU(layer(t, first(t, p[0], src), p[1:4], gatHeads, src))
-		return layer(t, t.MatMul(t.Dropout(h, dropout, src), p[4]), p[5:8], 1, src)
+		return layer(t, t.MatMul(t.Dropout(h, config.Dropout, src), p[4]), p[5:8], 1, src)
 	}, ctx.Err()
 }
 

@@ -29,7 +29,7 @@ type Model interface {
 	// shapes lists the parameters, in the order in which the other methods get them.
 	shapes(features, hidden, classes int) []shape
 	// prepare does what is done once for all epochs on a sample.
-	prepare(ctx context.Context, s *Sample, dropout float64) (pass, error)
+	prepare(ctx context.Context, s *Sample, config Config) (pass, error)
 	// logits returns what the model finds for the rows of v, in their order. The result is memory of w.
 	logits(ctx context.Context, v *view, w *workspace, parameters []*mat.Dense) (*mat.Dense, error)
 }

@@ -284,7 +284,7 @@ func TestThreads(t *testing.T) {
 	g := blocks(600, 20, 4, 1)
 	sparse := *g
 	sparse.X = bags(600, 20, true, rand.New(rand.NewPCG(8, 8)))
-	c := gnn.Config{Hidden: 64, Dropout: 0.5, LearningRate: 0.01, WeightDecay: 5e-4, Epochs: 6, Drop: 0.1}
+	c := gnn.Config{Hidden: 64, Dropout: 0.5, InputDropout: 0.3, LearningRate: 0.01, WeightDecay: 5e-4, Epochs: 6, Drop: 0.1}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, g := range []*graph.Graph{g, &sparse} {
 		each(t, func(t *testing.T, m gnn.Model) {

@@ -12,9 +12,9 @@ import (
 
 // polynomial is a model whose layers are
 //
-//	σ( Σ_k P_k·dropout(X)·W_k + 1·b ),
+//	σ( Σ_k P_k·X·W_k + 1·b ),
 //
-// with fixed filters P_k, σ the ReLU and the identity in the last layer. All models of the paper but GAT are of this kind and
+// with fixed filters P_k, dropout on X, and σ the ReLU, in the last layer the identity. All models of the paper but GAT are of this kind and
 // differ only in their filters. X is n×d, W_k d×hidden or hidden×c. With one layer the model is linear.
 type polynomial struct {
 	name   string
@@ -51,7 +51,7 @@ func SAGE() Model {
 //
 //	P = ReLU(X·W₁ + b₁)·W₂;  Z⁰ = P, Zᵗ⁺¹ = (1−α)·Â·Zᵗ + α·P, Z = Z¹⁰ + b₂,  W₁ d×hidden, W₂ hidden×c.
 //
-// Dropout is on features and hidden units, not on edges.
+// There is no dropout on edges.
 func APPNP() Model {
 	const hops, alpha = 10, 0.1
 	c := make([]float32, hops+1)
@@ -99,7 +99,7 @@ func (m *polynomial) shapes(features, hidden, classes int) (shapes []shape) {
 // prepare chooses how the first layer is computed. Dropout comes before the propagation, so with it X cannot be propagated beforehand;
 // propagating X·W then is cheaper than propagating X unless d < hidden, and keeps sparse X sparse. Without dropout P_k·X is
 // computed once.
-func (m *polynomial) prepare(ctx context.Context, s *Sample, dropout float64) (pass, error) {
+func (m *polynomial) prepare(ctx context.Context, s *Sample, config Config) (pass, error) {
 	operators := map[bool]*propagation{}
 	if s.Adj != nil && s.Adj.NNZ() > 0 {
 		for _, filters := range m.layers {
@@ -115,14 +115,14 @@ func (m *polynomial) prepare(ctx context.Context, s *Sample, dropout float64) (p
 	case *mat.CSR:
 		features := newFeatures(x)
 		first = func(t *autodiff.Tape, weights []*autodiff.Var, src rand.Source) *autodiff.Var {
-			features.drop(dropout, src)
+			features.drop(config.InputDropout, src)
 			return layer(t, m.layers[0], weights, func(k int) *autodiff.Var {
 				return m.layers[0][k].onTape(t, operators[m.layers[0][k].mean], t.Linear(features, weights[k]))
 			})
 		}
 	case *mat.Dense:
 		propagated := make([]*mat.Dense, len(m.layers[0]))
-		if dropout == 0 {
+		if config.InputDropout == 0 {
 			constant := autodiff.NewTape()
 			for k, f := range m.layers[0] {
 				propagated[k] = f.onTape(constant, operators[f.mean], constant.Var(x)).Value
@@ -130,11 +130,11 @@ func (m *polynomial) prepare(ctx context.Context, s *Sample, dropout float64) (p
 		}
 		first = func(t *autodiff.Tape, weights []*autodiff.Var, src rand.Source) *autodiff.Var {
 			var dropped *autodiff.Var
-			if dropout > 0 {
-				dropped = t.Dropout(t.Var(x), dropout, src)
+			if config.InputDropout > 0 {
+				dropped = t.Dropout(t.Var(x), config.InputDropout, src)
 			}
 			return layer(t, m.layers[0], weights, func(k int) *autodiff.Var {
-				if dropout == 0 {
+				if config.InputDropout == 0 {
 					return t.MatMul(t.Var(propagated[k]), weights[k])
 				}
 				return m.layers[0][k].onTape(t, operators[m.layers[0][k].mean], t.MatMul(dropped, weights[k]))
@@ -145,7 +145,7 @@ func (m *polynomial) prepare(ctx context.Context, s *Sample, dropout float64) (p
 		z := first(t, parameters, src)
 		parameters = parameters[len(m.layers[0])+1:]
 		for _, filters := range m.layers[1:] {
-			h := t.Dropout(t.ReLU(z), dropout, src)
+			h := t.Dropout(t.ReLU(z), config.Dropout, src)
 			z = layer(t, filters, parameters, func(k int) *autodiff.Var {
 				return filters[k].onTape(t, operators[filters[k].mean], t.MatMul(h, parameters[k]))
 			})

@@ -49,7 +49,7 @@ func Train(ctx context.Context, m Model, s *Sample, t *Target, config Config, sr
 	}
 	_, features := s.X.Dims()
 	parameters := initial(m.shapes(features, config.Hidden, s.Classes), src)
-	forward, err := m.prepare(ctx, s, config.Dropout)
+	forward, err := m.prepare(ctx, s, config)
 	if err != nil {
 		return nil, err
 	}
