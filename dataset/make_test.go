@@ -9,6 +9,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
 )
 
 func made(t *testing.T, s dataset.Shape, seed uint64) *graph.Graph {
@@ -104,5 +105,18 @@ func TestMakeRefuses(t *testing.T) {
 	}
 	if _, err := dataset.Like("coral"); err == nil {
 		t.Error("no error for a shape that has no name")
+	}
+}
+
+// Noise that repeated from one chunk of rows to the next would leave rows 1024 apart no further than their classes are.
+func TestMakeDrawsFreshNoise(t *testing.T) {
+	x := made(t, like(t, "arxiv").Scale(0.05), 1).X.(*mat.Dense)
+	sum := 0.0
+	for j, v := range x.Row(0) {
+		d := float64(v - x.Row(1024)[j])
+		sum += d * d
+	}
+	if sum < float64(x.Cols) { // expected: twice the number of features, and some for the classes
+		t.Errorf("rows 0 and 1024 are at the squared distance %.1f, want about %d", sum, 2*x.Cols)
 	}
 }

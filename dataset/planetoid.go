@@ -105,7 +105,9 @@ func (r *reader) readPlanetoid(dir, name string) (*graph.Graph, error) {
 		g.Split.Train = append(g.Split.Train, int32(i))
 	}
 	for i := train; i < min(train+planetoidVal, allx.Rows); i++ {
-		g.Split.Val = append(g.Split.Val, int32(i))
+		if g.Y[i] != graph.Unlabelled {
+			g.Split.Val = append(g.Split.Val, int32(i))
+		}
 	}
 	for _, v := range test {
 		g.Split.Test = append(g.Split.Test, int32(v))
