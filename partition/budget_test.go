@@ -25,6 +25,7 @@ func TestBudgets(t *testing.T) {
 		{"one each", []int{3, 900, 4}, 3, []int{1, 1, 1}},
 		{"all of them", []int{3, 9, 4}, 16, []int{3, 9, 4}},
 		{"no more than the largest has", []int{3, 3, 3}, 8, []int{3, 2, 3}},
+		{"the furthest below their share get what the largest cannot take", []int{2, 8, 9, 9, 9}, 36, []int{2, 8, 9, 8, 9}},
 		{"the largest keeps one", []int{1, 1, 1, 1, 1, 6, 7}, 7, []int{1, 1, 1, 1, 1, 1, 1}},
 		{"one class", []int{5}, 3, []int{3}},
 	} {

@@ -2,6 +2,7 @@ package partition
 
 import (
 	"context"
+	"math/rand/v2"
 
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -21,3 +22,10 @@ func Leader(u *mat.Dense) []float64 { return newKernelMap(u).leader }
 
 // LeftSingular is step 1 of Spectral.
 func LeftSingular(x *mat.Dense, k int) *mat.Dense { return leftSingular(x, k) }
+
+// Leading is step 3 of Spectral, without the matrix S and with it.
+func Leading(ctx context.Context, u *mat.Dense, k int, src rand.Source) (free, dense *mat.Dense, err error) {
+	m := newKernelMap(u)
+	free, _, err = m.leading(ctx, u, k, rand.New(src))
+	return free, m.leadingDense(k), err
+}

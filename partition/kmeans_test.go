@@ -188,10 +188,10 @@ func TestKMeansIgnoresShiftAndScale(t *testing.T) {
 		x.Data[i] = float32(math.Round(float64(v * 8))) // small whole numbers: the changed rows are exact
 	}
 	want := group(t, partition.KMeans{}, x, 9, 1)
-	for _, scale := range []float64{1, 0x1p-60, 0x1p60} {
+	for _, scale := range []float64{1, 0x1p-80, 0x1p80} {
 		changed := x.Clone()
 		for i, v := range x.Data {
-			changed.Data[i] = float32((float64(v) + 64) * scale)
+			changed.Data[i] = float32((float64(v) + 1<<20) * scale)
 		}
 		g := group(t, partition.KMeans{}, changed, 9, 1)
 		// The mean is rounded to float32, so the centred rows differ in their last bits and a row on a border may change sides.

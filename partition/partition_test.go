@@ -11,7 +11,7 @@ var methods = map[string]partition.Method{
 	"kmeans":          partition.KMeans{},
 	"random":          partition.Random{},
 	"spectral":        partition.Spectral{},
-	"spectral, dense": partition.Spectral{Dense: 1000},
+	"spectral, dense": partition.Spectral{Dense: 400},
 	"spectral, free":  partition.Spectral{Dense: -1},
 }
 

@@ -36,7 +36,7 @@ func (p points) plusPlus(k int, random *rand.Rand) []int32 {
 		for tries := 4*(k-known) + 16; total > 0 && tries > 0 && len(drawn) < k; tries-- {
 			u := random.Float64() * total
 			i := min(sort.Search(n, func(i int) bool { return cumulative[i] > u }), n-1)
-			if now := p.squaredDistanceTo(i, drawn); now > 0 && random.Float64()*float64(dist[i]) < now {
+			if now := p.squaredDistanceTo(i, drawn); random.Float64()*float64(dist[i]) < now {
 				drawn = append(drawn, int32(i))
 			}
 		}

@@ -90,7 +90,14 @@ func inputs() map[string]*mat.Dense {
 	for i := range far.Data {
 		far.Data[i] += 1000
 	}
+	heaps := Mixture(90, 6, 1, 10) // distances within that float32 does not tell from zero beside the one between
+	for i := range heaps.Rows {
+		for j := range heaps.Cols {
+			heaps.Row(i)[j] = heaps.Row(i)[j]*1e-3 + float32(1000*(i%2))
+		}
+	}
 	return map[string]*mat.Dense{
+		"two tight heaps": heaps,
 		"mixture":         Mixture(300, 12, 8, 1),
 		"more columns":    Mixture(20, 150, 5, 2),
 		"one column":      Mixture(90, 1, 4, 6),
