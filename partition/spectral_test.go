@@ -58,11 +58,16 @@ func explicitKernel(u *mat.Dense) (k [][]float64, degree []float64) {
 	k, degree = make([][]float64, len(z)), make([]float64, len(z))
 	for i := range z {
 		k[i] = make([]float64, len(z))
-		for j := range z {
+		for j := range i + 1 {
 			for a, v := range z[i] {
 				k[i][j] += v * z[j][a]
 			}
-			degree[i] += k[i][j]
+			k[j][i] = k[i][j]
+		}
+	}
+	for i := range k {
+		for _, v := range k[i] {
+			degree[i] += v
 		}
 	}
 	return k, degree
@@ -102,8 +107,8 @@ func TestKernelIsThePolynomial(t *testing.T) {
 // The products that never form the map equal those with the map written out. u need not be orthonormal for that.
 func TestKernelProductEqualsExplicitMap(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		n := rapid.IntRange(1, 300).Draw(r, "n") // beyond one block of rows
-		d := rapid.IntRange(1, 24).Draw(r, "d")  // beyond one strip of columns
+		n := rapid.IntRange(1, 270).Draw(r, "n") // beyond one block of rows
+		d := rapid.IntRange(1, 18).Draw(r, "d")  // beyond one strip of columns
 		b := rapid.IntRange(1, 5).Draw(r, "b")
 		seed := rapid.Uint64().Draw(r, "seed")
 		random := rand.New(rand.NewPCG(seed, 1))
