@@ -67,7 +67,11 @@ func (r *Report) sizes(b *bytes.Buffer) {
 func method(c cgc.Config) string {
 	said := []string{string(c.Method)}
 	add := func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
-	add("%s with %d hops", c.Propagation, c.Hops)
+	hops := "hops"
+	if c.Hops == 1 {
+		hops = "hop"
+	}
+	add("%s with %d %s", c.Propagation, c.Hops, hops)
 	if c.Method != cgc.SimDM {
 		add("%s partition", c.Partition)
 		add("augmentation %g", c.Augment)
