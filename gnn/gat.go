@@ -2,7 +2,6 @@ package gnn
 
 import (
 	"context"
-	"math"
 	"math/rand/v2"
 
 	"github.com/graph-condensation/cgc/autodiff"
@@ -189,50 +188,66 @@ func (v *view) attend(ctx context.Context, dst, x *mat.Dense, u, vec, b []float3
 			scores[j] = kernel.Dot(x.Row(j), vec)
 		}
 	})
-	place := func(i int32) int {
+	place := func(i int32) int32 {
 		if from.nodes != nil {
-			i = from.position[i]
+			return from.position[i]
 		}
-		return int(i)
+		return i
 	}
 	return parallel.ForContext(ctx, dst.Rows, 256, func(lo, hi int) {
-		var rows []int
-		var weights []float32
-		for r := lo; r < hi; r++ {
-			i := int32(r)
+		// The edges of these nodes as rows of a sparse matrix: the gathering kernel then does the rest.
+		node := func(r int) int32 {
 			if to.nodes != nil {
-				i = to.nodes[r]
+				return to.nodes[r]
 			}
-			rows = append(rows[:0], place(i))
+			return int32(r)
+		}
+		entries := hi - lo
+		for r := lo; r < hi; r++ {
+			i := node(r)
+			entries += int(v.adj.Indptr[i+1] - v.adj.Indptr[i])
+		}
+		indptr := make([]int64, 1, hi-lo+1)
+		indices, weights := make([]int32, 0, entries), make([]float32, 0, entries)
+		for r := lo; r < hi; r++ {
+			i := node(r)
+			first := len(indices)
+			indices = append(indices, place(i))
 			for _, j := range v.adj.Indices[v.adj.Indptr[i]:v.adj.Indptr[i+1]] {
-				rows = append(rows, place(j))
+				indices = append(indices, place(j))
 			}
-			own := kernel.Dot(x.Row(rows[0]), u)
-			weights = weights[:0]
-			for _, j := range rows {
+			own := kernel.Dot(x.Row(int(indices[first])), u)
+			for _, j := range indices[first:] {
 				s := own + scores[j]
 				if s < 0 {
 					s *= gatSlope
 				}
 				weights = append(weights, s)
 			}
-			kernel.Softmax(weights)
-			out := dst.Row(r)
-			copy(out, b)
-			for k, j := range rows {
-				kernel.Axpy(weights[k], x.Row(j), out)
-			}
+			kernel.Softmax(weights[first:])
+			indptr = append(indptr, int64(len(indices)))
+		}
+		d := x.Cols
+		kernel.Gather(dst.Data[lo*d:hi*d], d, 0, hi-lo, indptr, indices, weights, nil, nil, 0, x.Data, d, d)
+		for r := lo; r < hi; r++ {
+			kernel.Add(dst.Row(r), dst.Row(r), b)
 		}
 	})
 }
 
 // elu replaces each negative x by exp(x) − 1.
 func elu(m *mat.Dense) {
-	parallel.For(len(m.Data), 1<<15, func(lo, hi int) {
-		for i, x := range m.Data[lo:hi] {
-			if x < 0 {
-				m.Data[lo+i] = float32(math.Expm1(float64(x)))
-			}
+	const chunk = 1 << 14
+	parallel.For(len(m.Data), chunk, func(lo, hi int) {
+		var buffer [chunk]float32
+		x := m.Data[lo:hi]
+		negative := buffer[:len(x)]
+		for i, v := range x {
+			negative[i] = min(0, v)
+		}
+		kernel.ExpShifted(negative, negative, 0)
+		for i, e := range negative {
+			x[i] = max(0, x[i]) + e - 1
 		}
 	})
 }
