@@ -40,7 +40,7 @@ type Aggregation struct {
 //
 //	R̂_k = exp(r_k/τ) / Σ_{l∈S} exp(r_l/τ).
 //
-// (The paper divides r by τ and then by the sum of the row, §4.3, where τ cancels; the softmax makes it a temperature.) Weights and sums are float64,
+// (The paper divides r by τ and then by the sum of the row, §3.4, where τ cancels; the softmax makes it a temperature.) Weights and sums are float64,
 // rounded to float32 at the end.
 //
 // Each class has a source of its own, seeded from src by the class's number, so what happens in one class does not depend on the others.

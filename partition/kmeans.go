@@ -14,7 +14,7 @@ import (
 
 // KMeans is Lloyd's algorithm from a k-means++ start, over all rows. The zero value is ready to use.
 //
-// It lowers Σ_i ‖x_i − c_π(i)‖², the bound on the paper's matching objective for a graphless condensed graph (§3.2). Each
+// It lowers Σ_i ‖x_i − c_π(i)‖², the bound on the paper's matching objective for a graphless condensed graph (§2.3). Each
 // iteration puts every row in the group of the nearest mean, starts a group that fell empty again at the row farthest from its mean, and
 // takes the new means. It stops when no row moves, or when a move would not lower the objective, and keeps the best of several runs.
 // One iteration costs 2·n·k·d floating-point operations in one matrix product whose n×k result is never stored; the sums

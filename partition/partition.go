@@ -1,5 +1,5 @@
 // Package partition divides each class of a labelled set of embeddings into groups and aggregates every group into one condensed node
-// (Gao et al. 2025, §3.2 and §4.3 "Class Partition").
+// (Gao et al. 2025, §2.3 and §3.4).
 //
 // Budgets shares the condensed nodes out over the classes, a Method (KMeans, Spectral, Random) groups the rows of one class, and
 // Plan.Aggregate goes class by class and returns the calibrated means H′ = R̂·H together with R̂.

@@ -7,7 +7,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Random shuffles the rows and cuts them into k groups whose sizes differ by one at most: the ablation "w RAN" of the paper (§5.5),
+// Random shuffles the rows and cuts them into k groups whose sizes differ by one at most: the ablation "w RAN" of the paper (§4.5),
 // which looks at no feature. Its Stats are empty.
 type Random struct{}
 

@@ -10,7 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Spectral is scalable spectral clustering (Fettal et al. 2023), the paper's choice (§5.1). The zero value is ready to use.
+// Spectral is scalable spectral clustering (Fettal et al. 2023), the paper's choice (§4.1). The zero value is ready to use.
 //
 // For the rows X (n×d) of a class and k groups:
 //
