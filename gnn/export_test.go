@@ -48,3 +48,20 @@ func FieldSize(adj *mat.CSR, nodes []int32, hops int) int {
 	v := newView(adj, nil, nodes, false)
 	return v.size(v.field(hops))
 }
+
+// Dropped returns sparse features after dropout as training multiplies with them, and with their transpose.
+func Dropped(x *mat.CSR, p float64, src rand.Source) (dropped, transposed *mat.Dense) {
+	f := newFeatures(x)
+	f.drop(p, src)
+	identity := func(n int) *mat.Dense {
+		m := mat.NewDense(n, n)
+		for i := range n {
+			m.Row(i)[i] = 1
+		}
+		return m
+	}
+	dropped, transposed = &mat.Dense{}, &mat.Dense{}
+	f.Apply(dropped, identity(x.Cols))
+	f.T().Apply(transposed, identity(x.Rows))
+	return dropped, transposed
+}

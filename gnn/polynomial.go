@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/graph-condensation/cgc/autodiff"
-	"github.com/graph-condensation/cgc/internal/kernel"
-	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -162,18 +160,4 @@ func layer(t *autodiff.Tape, filters []filter, parameters []*autodiff.Var, term 
 		z = t.Add(z, term(k))
 	}
 	return t.AddRow(z, parameters[len(filters)])
-}
-
-// drop draws new entries of x.
-func (f *features) drop(p float64, src rand.Source) {
-	if p == 0 {
-		return
-	}
-	autodiff.Mask(f.x.Data, p, src)
-	kernel.Mul(f.x.Data, f.x.Data, f.whole)
-	parallel.For(len(f.from), 1<<15, func(lo, hi int) {
-		for e := lo; e < hi; e++ {
-			f.xt.Data[e] = f.x.Data[f.from[e]]
-		}
-	})
 }

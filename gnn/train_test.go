@@ -105,6 +105,9 @@ func TestInductive(t *testing.T) {
 	if n, _ := target.Sample().X.Dims(); n != len(g.Split.Train) {
 		t.Errorf("sample of %d nodes, want the %d training nodes", n, len(g.Split.Train))
 	}
+	if got, want := target.Sample().Adj.NNZ(), g.TrainingGraph().Adj.NNZ(); got != want {
+		t.Errorf("sample of %d edges, want the %d between training nodes", got/2, want/2)
+	}
 	r := train(t, gnn.GCN(), target.Sample(), target, quick())
 	for what, part := range map[string]struct {
 		nodes []int32

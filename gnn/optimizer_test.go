@@ -1,0 +1,106 @@
+package gnn_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+func TestInitial(t *testing.T) {
+	for k, p := range gnn.Initial(gnn.GCN(), 100, 50, 7, rand.NewPCG(1, 2)) {
+		largest := 0.0
+		for _, w := range p.Data {
+			largest = max(largest, math.Abs(float64(w)))
+		}
+		if p.Rows == 1 {
+			if largest != 0 {
+				t.Errorf("parameter %d, a bias, starts at up to %v, want 0", k, largest)
+			}
+			continue
+		}
+		// Of 350 uniform values or more, one is beyond 0.97 of the limit but for a chance of 0.97³⁵⁰ = 2e-5; the seed is fixed.
+		if limit := math.Sqrt(6 / float64(p.Rows+p.Cols)); largest > limit || largest < 0.97*limit {
+			t.Errorf("parameter %d of %d×%d starts at up to %v, want close below %v", k, p.Rows, p.Cols, largest, limit)
+		}
+	}
+}
+
+// TestSteps repeats a training with Adam in float64: decay of the weights, and the drop of the rate after the third of seven epochs.
+func TestSteps(t *testing.T) {
+	g := blocks(90, 6, 3, 9)
+	target := newTarget(t, g, false)
+	c := gnn.Config{Hidden: 8, LearningRate: 0.02, WeightDecay: 0.05, Epochs: 7, Drop: 0.25, ValidateEvery: 7}
+	got := train(t, gnn.GCN(), target.Sample(), target, c).Trained.Parameters
+
+	src := rand.NewPCG(11, 12) // as train does
+	want := gnn.Initial(gnn.GCN(), 6, 8, 3, src)
+	var first, second [][]float64
+	for _, p := range want {
+		first, second = append(first, make([]float64, len(p.Data))), append(second, make([]float64, len(p.Data)))
+	}
+	for epoch := 1; epoch <= 7; epoch++ {
+		rate := 0.02
+		if epoch > 3 {
+			rate *= 0.25
+		}
+		_, gradients := gnn.LossAndGradients(gnn.GCN(), target.Sample(), want)
+		for k, p := range want {
+			for i, w := range p.Data {
+				h := float64(gradients[k].Data[i]) + 0.05*float64(w)
+				m, v := &first[k][i], &second[k][i]
+				*m = 0.9**m + 0.1*h
+				*v = 0.999**v + 0.001*h*h
+				step := *m / (1 - math.Pow(0.9, float64(epoch))) / (math.Sqrt(*v/(1-math.Pow(0.999, float64(epoch)))) + 1e-8)
+				p.Data[i] = float32(float64(w) - rate*step)
+			}
+		}
+	}
+	for k, p := range got {
+		for i, w := range p.Data {
+			// A step divides by the gradient's own size, so rounding of a small gradient, 1e-7 of 1e-4, is felt in full: 1e-3 of a step.
+			if d := math.Abs(float64(w - want[k].Data[i])); d > 2e-5 {
+				t.Fatalf("parameter %d, element %d: %v, want %v", k, i, w, want[k].Data[i])
+			}
+		}
+	}
+}
+
+func TestSparseDropout(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 3))
+	x := bags(200, 90, true, random)
+	for e := range x.Data {
+		x.Data[e] = 1 + random.Float32()
+	}
+	const p = 0.4
+	dropped, transposed := gnn.Dropped(x, p, rand.NewPCG(5, 5))
+	whole, kept, stored := x.Dense(), 0, 0
+	for i := range x.Rows {
+		for j, v := range whole.Row(i) {
+			got := dropped.Row(i)[j]
+			if got != transposed.Row(j)[i] {
+				t.Fatalf("element (%d, %d) is %v, in the transpose %v", i, j, got, transposed.Row(j)[i])
+			}
+			if v != 0 {
+				stored++
+			}
+			if got != 0 {
+				kept++
+				if want := float64(v) / (1 - p); math.Abs(float64(got)-want) > 1e-6 { // two roundings of numbers below 4
+					t.Fatalf("element (%d, %d) is %v, want 0 or %v", i, j, got, want)
+				}
+			}
+		}
+	}
+	if share := float64(kept) / float64(stored); math.Abs(share-(1-p)) > 5*math.Sqrt(p*(1-p)/float64(stored)) {
+		t.Errorf("%v of the entries kept, want %v up to five standard deviations", share, 1-p)
+	}
+	again, _ := gnn.Dropped(&mat.CSR{Rows: x.Rows, Cols: x.Cols, Indptr: x.Indptr, Indices: x.Indices}, 0, nil)
+	for i, v := range again.Data {
+		if want := whole.Data[i] != 0; (v == 1) != want || v != 0 && !want {
+			t.Fatalf("without dropout, element %d of a pattern of ones is %v", i, v)
+		}
+	}
+}
