@@ -40,7 +40,7 @@ func Defaults() Config {
 		InputDropout: 0,
 		// 0.001 is too slow for the epochs, by 0.7 points on Cora and 2 on Citeseer; 0.03 loses 0.2 and 1.4.
 		LearningRate: 0.01,
-		WeightDecay:  5e-4, // appendix B
+		WeightDecay:  5e-4, // appendix E.3
 		// On Citeseer the best epoch often comes after the 300th; 1000 gain 0.2 points over 600, and leave the drop for the end.
 		Epochs: 1000,
 		Drop:   0.1,
