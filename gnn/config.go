@@ -28,7 +28,7 @@ type Config struct {
 	Progress func(epoch int, loss, accuracy float64) `json:"-"`
 }
 
-// Defaults returns one set for all graphs and models: the paper's where it states them (§4.1, appendix B), else what did best by the
+// Defaults returns one set for all graphs and models: the paper's where it states them (§4.1, appendix E.3), else what did best by the
 // accuracy on validation nodes of GCNs on condensed Cora (70 nodes) and Citeseer (60).
 func Defaults() Config {
 	return Config{
