@@ -43,7 +43,7 @@ func Condense(ctx context.Context, g *graph.Graph, config Config) (*Condensed, e
 	if err := trainable(g); err != nil {
 		return nil, err
 	}
-	nodes, err := config.size(g)
+	nodes, err := config.Size(g)
 	if err != nil {
 		return nil, err
 	}

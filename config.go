@@ -179,8 +179,9 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// size returns N′ for a graph, and an error if the graph cannot give so many.
-func (c Config) size(g *graph.Graph) (int, error) {
+// Size returns N′ for g: Nodes, or what Ratio or LabelRatio comes to, rounded. The error says that g cannot give so many: fewer than its classes
+// with training nodes, or more than its training nodes.
+func (c Config) Size(g *graph.Graph) (int, error) {
 	train := len(g.Split.Train)
 	present := 0
 	for _, n := range g.Counts(g.Split.Train) {

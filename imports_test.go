@@ -36,8 +36,9 @@ var mayImport = map[string]string{
 
 	".":          "propagate assess augment partition generate graph mat internal/parallel internal/safetensors",
 	"experiment": ". gnn graph mat partition propagate internal/parallel",
-	"report":     ". experiment graph mat",
-	"cmd/cgc":    ". experiment report dataset gnn graph mat propagate partition",
+	"bench":      ". experiment gnn dataset propagate assess augment partition generate graph mat internal/kernel internal/parallel",
+	"report":     ". experiment bench graph mat",
+	"cmd/cgc":    ". bench experiment report dataset gnn graph mat propagate partition",
 }
 
 // banned lists packages that must not be imported, and what to use instead.

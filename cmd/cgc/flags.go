@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -143,22 +142,6 @@ func (f *configFlags) sizeFor(g *graph.Graph) (reason string) {
 		}
 	}
 	return reason + " (--nodes, --ratio or --label-ratio say otherwise)"
-}
-
-// nodes returns N′ for g as cgc.Condense takes it from the configuration, which is where it is checked.
-func (f *configFlags) nodes(g *graph.Graph) int {
-	c := f.config
-	all := g.Nodes()
-	if c.Inductive {
-		all = len(g.Split.Train)
-	}
-	switch {
-	case c.Ratio > 0:
-		return int(math.Round(c.Ratio * float64(all)))
-	case c.LabelRatio > 0:
-		return int(math.Round(c.LabelRatio * float64(len(g.Split.Train))))
-	}
-	return c.Nodes
 }
 
 // share is a flag of a part of a whole, in percent or plain.

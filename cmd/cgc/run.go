@@ -35,11 +35,14 @@ there already is replaced; any other file is not.`,
 	}
 	job.config = newConfigFlags(cmd)
 	job.training = newTrainingFlags(cmd, "number of condensations, each with a seed and a training of its own")
-	cmd.Flags().IntVar(&job.whole, "whole", 0, "number of trainings on the whole graph, 0 for none (default as --seeds)")
+	cmd.Flags().IntVar(&job.whole, "whole", 0, "number of trainings on the whole graph, 0 for none (default as --seeds up to 20,000 nodes, none above)")
 	cmd.Flags().StringVarP(&job.out, "output", "o", "", "write the condensed graph of the first seed to `FILE`")
 	cmd.Flags().BoolVar(&job.force, "force", false, "replace the file even if it is not a condensed graph")
 	return cmd
 }
+
+// smallWhole is the number of nodes up to which training on the whole graph is a matter of seconds, and done unasked.
+const smallWhole = 20_000
 
 // runJob is one cgc run.
 type runJob struct {
@@ -52,9 +55,6 @@ type runJob struct {
 }
 
 func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) error {
-	if !wholeSaid {
-		j.whole = j.training.seeds
-	}
 	if err := j.check(); err != nil {
 		return err
 	}
@@ -62,8 +62,19 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) error {
 	if err != nil {
 		return err
 	}
+	if !wholeSaid {
+		j.whole = j.training.seeds
+		if g.Nodes() > smallWhole {
+			j.whole = 0
+			j.progress.note("nothing is trained on the whole graph, of %s nodes, which may take long (--whole 1 does)", report.Count(g.Nodes()))
+		}
+	}
+	nodes, err := j.config.config.Size(g)
+	if err != nil {
+		return j.config.mistake(err)
+	}
 	if j.out == "" {
-		j.out = defaultName(g, j.config.nodes(g))
+		j.out = defaultName(g, nodes)
 		if err := writable("-o", j.out, j.force, isCondensed); err != nil {
 			return err
 		}
