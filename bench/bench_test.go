@@ -1,0 +1,195 @@
+package bench_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/bench"
+	"github.com/graph-condensation/cgc/dataset"
+)
+
+func plan() bench.Plan {
+	return bench.Plan{Sizes: []string{"cora"}, Scales: []float64{1}, Partitions: []cgc.Partition{cgc.KMeans}, Runs: 1, Peak: func() int64 { return 0 }}
+}
+
+func TestExponent(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		scales, seconds []float64
+		want            float64
+		ok              bool
+	}{
+		{"linear", []float64{1, 2, 4, 8}, []float64{3, 6, 12, 24}, 1, true},
+		{"quadratic", []float64{1, 3}, []float64{0.5, 4.5}, 2, true},
+		{"constant", []float64{1, 2, 4}, []float64{7, 7, 7}, 0, true},
+		{"any order", []float64{8, 1, 2}, []float64{16, 2, 4}, 1, true},
+		// Slope of (0,0), (1,2), (2,1) in base-2 logarithms: Σ(x−1)(y−1)/Σ(x−1)² = 1/2.
+		{"least squares", []float64{1, 2, 4}, []float64{1, 4, 2}, 0.5, true},
+		{"no time at one scale", []float64{1, 2, 4}, []float64{0, 5, 10}, 1, true},
+		{"one scale", []float64{2}, []float64{1}, 0, false},
+		{"one scale twice", []float64{2, 2}, []float64{1, 2}, 0, false},
+		{"one time above 0", []float64{1, 2}, []float64{0, 2}, 0, false},
+		{"nothing", nil, nil, 0, false},
+	} {
+		if got, ok := bench.Exponent(c.scales, c.seconds); ok != c.ok || math.Abs(got-c.want) > 1e-12 { // a few roundings of logarithms
+			t.Errorf("%s: %v %v, want %v %v", c.name, got, ok, c.want, c.ok)
+		}
+	}
+}
+
+// TestExponentOfPowers finds the exponent of a power law whatever its factor is.
+func TestExponentOfPowers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := rapid.Float64Range(-3, 3).Draw(t, "exponent")
+		factor := rapid.Float64Range(1e-6, 1e3).Draw(t, "factor")
+		scales := rapid.SliceOfNDistinct(rapid.IntRange(1, 100), 2, 6, rapid.ID[int]).Draw(t, "scales")
+		var x, y []float64
+		for _, s := range scales {
+			x, y = append(x, float64(s)), append(y, factor*math.Pow(float64(s), e))
+		}
+		// Rounding of logarithms up to 30 by 2⁻⁵³, divided by a distance of log(100/99) at least.
+		if got, ok := bench.Exponent(x, y); !ok || math.Abs(got-e) > 1e-11 {
+			t.Errorf("%v %v, want %v", got, ok, e)
+		}
+	})
+}
+
+func TestGrowth(t *testing.T) {
+	at := func(scale float64, method cgc.Partition, propagate, generate float64) bench.Case {
+		return bench.Case{Size: "arxiv", Scale: scale, Partition: method, Steps: []bench.Step{{Name: "propagate", Seconds: propagate}, {Name: "generate", Seconds: generate}}}
+	}
+	got := bench.GrowthOf([]bench.Case{
+		at(1, cgc.KMeans, 1, 0), at(1, cgc.Spectral, 1, 3), at(2, cgc.KMeans, 2, 0), at(2, cgc.Spectral, 4, 3),
+	})
+	want := []bench.Growth{
+		{Size: "arxiv", Partition: cgc.KMeans, Step: "propagate", Exponent: 1},
+		{Size: "arxiv", Partition: cgc.Spectral, Step: "propagate", Exponent: 2},
+		{Size: "arxiv", Partition: cgc.Spectral, Step: "generate", Exponent: 0},
+	}
+	same := func(a, b bench.Growth) bool {
+		close := math.Abs(a.Exponent-b.Exponent) < 1e-12
+		a.Exponent = b.Exponent
+		return close && a == b
+	}
+	if !slices.EqualFunc(got, want, same) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestMedian(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		want   float64
+	}{{[]float64{3}, 3}, {[]float64{9, 1, 2}, 2}, {[]float64{4, 1, 2, 9}, 3}} {
+		if got := bench.Median(c.values); got != c.want {
+			t.Errorf("%v of %v, want %v", got, c.values, c.want)
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for _, name := range bench.Sizes() {
+		p := plan()
+		p.Sizes = []string{name}
+		if err := p.Validate(); err != nil {
+			t.Error(err)
+		}
+		if _, err := dataset.Like(name); err != nil {
+			t.Error(err)
+		}
+	}
+	for want, change := range map[string]func(*bench.Plan){
+		"bench: sizes 0, want at least 1":                                                  func(p *bench.Plan) { p.Sizes = nil },
+		"bench: scale 0, want at least 1":                                                  func(p *bench.Plan) { p.Scales = nil },
+		"bench: partition 0, want at least 1":                                              func(p *bench.Plan) { p.Partitions = nil },
+		"bench: runs 0, want at least 1":                                                   func(p *bench.Plan) { p.Runs = 0 },
+		`bench: sizes "pubmed", want some of`:                                              func(p *bench.Plan) { p.Sizes = []string{"pubmed"} },
+		`bench: partition "random", want`:                                                  func(p *bench.Plan) { p.Partitions = []cgc.Partition{cgc.Random} },
+		"bench: scale -1, want above 0":                                                    func(p *bench.Plan) { p.Scales = []float64{-1} },
+		"bench: scale NaN, want above 0":                                                   func(p *bench.Plan) { p.Scales = []float64{math.NaN()} },
+		"bench: scale 0.001 of cora: dataset":                                              func(p *bench.Plan) { p.Scales = []float64{0.001} },
+		"bench: scale 0.4 of cora: 56 training nodes, want at least the 70 condensed ones": func(p *bench.Plan) { p.Scales = []float64{0.4} },
+	} {
+		p := plan()
+		change(&p)
+		if err := p.Validate(); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+		if _, err := bench.Run(context.Background(), p); err == nil {
+			t.Errorf("a plan that is wrong runs (%s)", want)
+		}
+	}
+}
+
+// TestGraph measures one graph, and wants all of a case to be there and to hang together.
+func TestGraph(t *testing.T) {
+	p := plan()
+	p.Partitions, p.Runs, p.Train = []cgc.Partition{cgc.KMeans, cgc.Spectral}, 2, true
+	p.Peak = func() int64 { return 123 }
+	var parts []string
+	p.Progress = func(part string) { parts = append(parts, part) }
+	ceilings := bench.Ceilings{Stream: 10, Gather: 20, Compute: 30}
+	cases, err := p.Graph(t.Context(), "cora", 1, ceilings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) != 2 || !slices.Contains(parts, "making cora") || !slices.Contains(parts, "condensing cora by spectral: generate") {
+		t.Fatalf("%d cases after %q", len(cases), parts)
+	}
+	for i, c := range cases {
+		steps := []string{"propagate", "assess", "augment", "partition", "generate", "condense"}
+		if i == 0 {
+			steps = append(steps, "train")
+		}
+		if c.Size != "cora" || c.Scale != 1 || c.Partition != p.Partitions[i] || c.Nodes != 2708 || c.Edges != 5429 || c.Features != 1433 || c.Classes != 7 ||
+			c.Train != 140 || c.Condensed != 70 || c.Peak != 123 || len(c.Steps) != len(steps) {
+			t.Fatalf("%+v", c)
+		}
+		for j, s := range c.Steps {
+			if s.Name != steps[j] || s.Seconds <= 0 {
+				t.Errorf("%+v, want %s", s, steps[j])
+			}
+			if s.Name == "condense" {
+				if s.Work != nil || s.Share != 0 {
+					t.Errorf("%+v", s)
+				}
+				continue
+			}
+			limit := map[bench.Ceiling]float64{bench.Stream: 10, bench.Gather: 20, bench.Compute: 30}[s.Ceiling]
+			if s.Amount <= 0 || math.Abs(s.Share*limit*s.Seconds-s.Amount) > 1e-12*s.Amount { // two divisions
+				t.Errorf("%s: %v in %v s is %v of %v", s.Name, s.Amount, s.Seconds, s.Share, limit)
+			}
+		}
+	}
+}
+
+// TestInterrupt ends a measurement in each of its parts.
+func TestInterrupt(t *testing.T) {
+	for _, at := range []string{"measuring the machine", "condensing cora by kmeans: assess", "training on condensed cora"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		p := plan()
+		p.Train = true
+		p.Progress = func(part string) {
+			if part == at {
+				cancel()
+			}
+		}
+		var err error
+		if at == "measuring the machine" {
+			_, err = bench.Run(ctx, p)
+		} else {
+			_, err = p.Graph(ctx, "cora", 1, bench.Ceilings{})
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v, want context.Canceled", at, err)
+		}
+		cancel()
+	}
+}

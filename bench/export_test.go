@@ -1,0 +1,32 @@
+package bench
+
+import (
+	"context"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// The formulas and the fit, for the tests.
+
+func Exponent(scales, seconds []float64) (float64, bool) { return exponent(scales, seconds) }
+func GrowthOf(cases []Case) []Growth                     { return growth(cases) }
+func Median(values []float64) float64                    { return median(values) }
+
+func Propagation(a *mat.CSR, x mat.Matrix, rows []int32, hops int) Work {
+	return propagation(a, x, rows, hops)
+}
+func Assessment(n, d, classes, hops int) Work { return assessment(n, d, classes, hops) }
+func Augmentation(n, d, picks int) Work       { return augmentation(n, d, picks) }
+func Partitioning(train []int, d int, small *cgc.Condensed) Work {
+	return partitioning(train, d, small)
+}
+func Generation(a *mat.CSR, d, hops int) Work                { return generation(a, d, hops) }
+func Learning(g *graph.Graph, n int, config gnn.Config) Work { return learning(g, n, config) }
+
+// Graph measures one graph against given ceilings.
+func (p Plan) Graph(ctx context.Context, name string, scale float64, c Ceilings) ([]Case, error) {
+	return p.graph(ctx, name, scale, p.Train, c)
+}

@@ -1,0 +1,195 @@
+package bench
+
+import (
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/partition"
+)
+
+// Work is what a step has to do.
+type Work struct {
+	// Amount is in the unit of Ceiling: billions of bytes or of floating-point operations.
+	Amount float64 `json:"work"`
+	// Ceiling is what limits the step at best.
+	Ceiling Ceiling `json:"ceiling"`
+}
+
+// propagation counts the bytes that the hops gather for the given rows of the graph,
+//
+//	Σ_{l=1…K} Σ_i Σ_{j ∈ N(i)∪{i}} 4·d,  i over the nodes within K−l hops of the rows.
+//
+// In the first hop a row of a sparse X counts, instead of 4·d, with 4 bytes for the column of each entry and 4 for its value, if it has one.
+func propagation(a *mat.CSR, x mat.Matrix, rows []int32, hops int) Work {
+	_, d := x.Dims()
+	first := func(int32) float64 { return 4 * float64(d) }
+	if x, sparse := x.(*mat.CSR); sparse {
+		entry := 4.0
+		if x.Data != nil {
+			entry = 8
+		}
+		first = func(j int32) float64 { return entry * float64(x.Indptr[j+1]-x.Indptr[j]) }
+	}
+	bytes := 0.0
+	need := within(a, rows, 0)
+	for l := hops; l >= 1; l-- {
+		for _, i := range need {
+			neighbours := a.Indices[a.Indptr[i]:a.Indptr[i+1]]
+			if l > 1 {
+				bytes += 4 * float64(d) * float64(len(neighbours)+1)
+				continue
+			}
+			bytes += first(i)
+			for _, j := range neighbours {
+				bytes += first(j)
+			}
+		}
+		if l > 1 {
+			need = within(a, need, 1)
+		}
+	}
+	return Work{bytes / 1e9, Gather}
+}
+
+// within returns the nodes within the given number of hops of rows.
+func within(a *mat.CSR, rows []int32, hops int) []int32 {
+	inside := make([]bool, a.Rows)
+	var nodes []int32
+	add := func(v int32) {
+		if !inside[v] {
+			inside[v] = true
+			nodes = append(nodes, v)
+		}
+	}
+	for _, v := range rows {
+		add(v)
+	}
+	for at := 0; hops > 0; hops-- {
+		for end := len(nodes); at < end; at++ {
+			for _, j := range a.Indices[a.Indptr[nodes[at]]:a.Indptr[nodes[at]+1]] {
+				add(j)
+			}
+		}
+	}
+	return nodes
+}
+
+// assessment counts the operations of fitting the classifier on n rows of d features and of judging K+1 sets of them,
+//
+//	M·m·(m+1) + m³/3 + (K+1)·2·n·d·c  with m = min(n, d), M = max(n, d):
+//
+// one triangle of the smaller Gram matrix, its Cholesky factorisation, and the products with W. The dual system (n < d) has 2·n·d·c more, for W itself. The
+// eigenvectors that a rank-deficient system takes are not counted.
+func assessment(n, d, classes, hops int) Work {
+	small, large := float64(min(n, d)), float64(max(n, d))
+	product := 2 * float64(n) * float64(d) * float64(classes)
+	flop := large*small*(small+1) + small*small*small/3 + float64(hops+1)*product
+	if n < d {
+		flop += product
+	}
+	return Work{flop / 1e9, Compute}
+}
+
+// augmentation counts the bytes of copying n embeddings of d features and the picks to one matrix: 2·4·d·(n + picks), read and written; none
+// without picks.
+func augmentation(n, d, picks int) Work {
+	if picks == 0 {
+		return Work{0, Stream}
+	}
+	return Work{8 * float64(d) * float64(n+picks) / 1e9, Stream}
+}
+
+// partitioning counts the operations of partitioning every class. train is the number of training nodes of each. A class has n rows with those that
+// augmentation is expected to add, its share of them being e_c·train_c / Σ e·train, or train_c / Σ train if all errors are 0.
+func partitioning(train []int, d int, small *cgc.Condensed) Work {
+	var weights, labels float64
+	for c, n := range train {
+		weights += small.Assessed.Error[c] * float64(n)
+		labels += float64(n)
+	}
+	flop := 0.0
+	for c, stats := range small.Partitions {
+		n, share := float64(train[c]), float64(train[c])/labels
+		if weights > 0 {
+			share = small.Assessed.Error[c] * n / weights
+		}
+		n += share * float64(small.Assessed.Augmented)
+		if small.Config.Partition == cgc.Spectral {
+			flop += spectral(n, float64(small.Budget[c]), float64(d), stats)
+		} else {
+			flop += kmeans(n, float64(small.Budget[c]), float64(d), stats)
+		}
+	}
+	return Work{flop / 1e9, Compute}
+}
+
+// kmeans returns the operations of k-means on n rows of d columns,
+//
+//	restarts · (iterations + 1 if it came to rest) · 2·n·k·min(n, d),
+//
+// since rest is noticed by one iteration more, and the distances of n rows need no more than n coordinates. Runs that were not kept are
+// taken to be as long as the one that was. The start by k-means++ is not counted.
+func kmeans(n, k, d float64, s partition.Stats) float64 {
+	iterations := len(s.Objective)
+	if iterations > 0 && s.Converged {
+		iterations++
+	}
+	return float64(s.Restarts*iterations) * 2 * n * k * min(n, d)
+}
+
+// spectral returns the operations of spectral clustering of n rows of d columns,
+//
+//	M·m·(m+1) + products · 2·n·r²·k + k-means on k columns,  m = min(n, d), M = max(n, d), r = min(k, d):
+//
+// the Gram matrix for the singular vectors and the products with the kernel matrix. Where that was written out, for a small class, there are
+// no products, and its eigenvectors are not counted.
+func spectral(n, k, d float64, s partition.Stats) float64 {
+	if len(s.Objective) == 0 { // each row is a group
+		return 0
+	}
+	r, m := min(k, d), min(n, d)
+	return max(n, d)*m*(m+1) + float64(s.Products)*2*n*r*r*k + kmeans(n, k, k, s)
+}
+
+// generation counts the operations of making A′ and X′ with d features,
+//
+//	2·N′²·d + Σ (K·(2m³ + 2m²d) + 2m³ + m³/3 + 2m²d),  m over the sizes of the components of A′ above 1:
+//
+// the cosines, then Q and QᵀH′, QᵀQ, its factorisation and the solution. All but the first are in float64, half as many to an instruction.
+func generation(a *mat.CSR, d, hops int) Work {
+	features := float64(d)
+	flop := 2 * float64(a.Rows) * float64(a.Rows) * features
+	seen := make([]bool, a.Rows)
+	for v := range a.Rows {
+		if seen[v] {
+			continue
+		}
+		component := within(a, []int32{int32(v)}, a.Rows)
+		for _, j := range component {
+			seen[j] = true
+		}
+		if m := float64(len(component)); m > 1 {
+			square, cube := m*m*features, m*m*m
+			flop += float64(hops)*(2*cube+2*square) + 2*cube + cube/3 + 2*square
+		}
+	}
+	return Work{flop / 1e9, Compute}
+}
+
+// learning counts the operations of training a GCN with h hidden units on n nodes, and of asking it about g,
+//
+//	epochs·2·n·h·(2d+3c) + (validations·|R_val| + |R_test|)·2·h·(d+c):
+//
+// the products forward and backward, but for the gradient of the features, which nothing needs; then hidden units for R, the nodes of a split and
+// their neighbours. Where features are sparse d is left out of the last bracket, and gathering is left out throughout.
+func learning(g *graph.Graph, n int, config gnn.Config) Work {
+	hidden, d, classes := float64(config.Hidden), float64(g.Features()), float64(g.Classes)
+	flop := float64(config.Epochs) * 2 * float64(n) * hidden * (2*d + 3*classes)
+	if _, sparse := g.X.(*mat.CSR); sparse {
+		d = 0
+	}
+	validations := (config.Epochs + config.ValidateEvery - 1) / config.ValidateEvery
+	asked := validations*len(within(g.Adj, g.Split.Val, 1)) + len(within(g.Adj, g.Split.Test, 1))
+	return Work{(flop + float64(asked)*2*hidden*(d+classes)) / 1e9, Compute}
+}
