@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/bench"
+	"github.com/graph-condensation/cgc/report"
+)
+
+func (c *command) benchCommand() *cobra.Command {
+	plan := bench.Plan{
+		// Up to here it takes less than a minute; reddit and products take minutes, most of which goes into making the graphs.
+		Sizes:      []string{"cora", "citeseer", "arxiv", "flickr"},
+		Scales:     []float64{1},
+		Partitions: []cgc.Partition{cgc.KMeans},
+		Runs:       3,
+	}
+	cmd := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure every step at the sizes of the paper's data sets, beside what this machine can do",
+		Long: `Make graphs with the sizes of the paper's data sets, condense each to the number of nodes of the paper, and print for each step its time, the
+work that it has to do and the share of the machine's ceiling that it reached. The ceilings, the bandwidth of memory read in order and at random
+and the speed of the matrix product, are measured first, on the same threads.
+
+With several --scale, sizes are multiplied by each, and the exponent of growth is fitted: 1 is time in proportion to nodes and edges.`,
+		Args: arguments(0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.bench(cmd.Context(), plan) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.Var(&list[string]{&plan.Sizes, func(word string) (string, error) { return word, nil }, "names"}, "sizes",
+		"sizes to measure: "+strings.Join(bench.Sizes(), ","))
+	flags.Var(&list[float64]{&plan.Scales, func(word string) (float64, error) { return strconv.ParseFloat(word, 64) }, "numbers"}, "scale",
+		"factors for the numbers of nodes and edges and for the split, as in 1,2,4,8")
+	flags.Var(&list[cgc.Partition]{&plan.Partitions, func(word string) (cgc.Partition, error) { return cgc.Partition(word), nil }, "words"}, "partition",
+		"partitions to measure: "+string(cgc.KMeans)+","+string(cgc.Spectral))
+	flags.IntVar(&plan.Runs, "runs", plan.Runs, "number of condensations, of which the medians are taken")
+	flags.BoolVar(&plan.Train, "train", false, "also train a GCN on each condensed graph of the first scale and partition")
+	flags.Uint64Var(&plan.Seed, "seed", 0, "decides the graphs and all random choices")
+	return cmd
+}
+
+func (c *command) bench(ctx context.Context, plan bench.Plan) error {
+	if err := plan.Validate(); err != nil {
+		// The fields, as the errors name them, are spelt as the flags are.
+		lines := strings.Split(strings.ReplaceAll(err.Error(), "bench: ", "--"), "\n")
+		return usagef("%s", sentence(errors.New(strings.Join(lines, "; "))))
+	}
+	plan.Peak, plan.Progress = peakRSS, c.progress.step
+	r, err := bench.Run(ctx, plan)
+	if err != nil {
+		return err
+	}
+	return c.print(r, func(w io.Writer) error { return report.BenchText(w, r) })
+}
+
+// list is a flag of several values, separated by commas, each named once.
+type list[T comparable] struct {
+	values *[]T
+	parse  func(word string) (T, error)
+	kind   string
+}
+
+func (l *list[T]) Set(text string) error {
+	*l.values = nil
+	for word := range strings.SplitSeq(text, ",") {
+		v, err := l.parse(strings.TrimSpace(word))
+		if err != nil {
+			return errors.New(l.want())
+		}
+		for _, is := range *l.values {
+			if is == v {
+				return errors.New(l.want())
+			}
+		}
+		*l.values = append(*l.values, v)
+	}
+	return nil
+}
+
+func (l *list[T]) String() string {
+	if l.values == nil { // the zero value, of which the parser asks
+		return ""
+	}
+	words := make([]string, len(*l.values))
+	for i, v := range *l.values {
+		words[i] = fmt.Sprint(v)
+	}
+	return strings.Join(words, ",")
+}
+
+func (l *list[T]) Type() string { return l.kind }
+func (l *list[T]) want() string { return "different " + l.kind + ", separated by commas" }
