@@ -216,8 +216,6 @@ func (p Plan) graph(ctx context.Context, name string, scale float64, train bool,
 		config.Partition = method
 		doing := fmt.Sprintf("condensing %s by %s", title, method)
 		config.Progress = func(step string) { p.Progress(doing + ": " + step) }
-		debug.FreeOSMemory()
-		forgetPeak()
 		small, seconds, err := repeat(ctx, g, config, p.Runs)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", doing, err)
@@ -242,11 +240,17 @@ func (p Plan) graph(ctx context.Context, name string, scale float64, train bool,
 	return cases, nil
 }
 
-// repeat condenses several times, each with the same seed, and returns the last result and the medians of the seconds.
+// repeat condenses several times, each with the same seed and as if it were the first time, and returns the last result and the medians of
+// the seconds. The peak of memory begins anew with it.
 func repeat(ctx context.Context, g *graph.Graph, config cgc.Config, runs int) (small *cgc.Condensed, seconds cgc.Seconds, err error) {
 	all := make([]cgc.Seconds, runs)
 	for i := range all {
-		runtime.GC() // so that a run does not clean up after the one before it
+		// A command condenses once, in memory that the system has yet to give it. That takes a good part of the time of a large graph, so no
+		// run may have the memory of the one before it.
+		debug.FreeOSMemory()
+		if i == 0 {
+			forgetPeak()
+		}
 		if small, err = cgc.Condense(ctx, g, config); err != nil {
 			return nil, seconds, err
 		}

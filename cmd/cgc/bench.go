@@ -28,7 +28,8 @@ func (c *command) benchCommand() *cobra.Command {
 		Short: "Measure every step at the sizes of the paper's data sets, beside what this machine can do",
 		Long: `Make graphs with the sizes of the paper's data sets, condense each to the number of nodes of the paper, and print for each step its time, the
 work that it has to do and the share of the machine's ceiling that it reached. The ceilings, the bandwidth of memory read in order and at random
-and the speed of the matrix product, are measured first, on the same threads.
+and the speed of the matrix product, are measured first, on the same threads. Each condensation begins without memory of its own, as a
+command does.
 
 With several --scale, sizes are multiplied by each, and the exponent of growth is fitted: 1 is time in proportion to nodes and edges.`,
 		Args: arguments(0),
