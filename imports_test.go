@@ -36,7 +36,7 @@ var mayImport = map[string]string{
 
 	".":          "propagate assess augment partition generate graph mat internal/parallel internal/safetensors",
 	"experiment": ". gnn graph mat partition propagate internal/parallel",
-	"bench":      ". experiment gnn dataset propagate assess augment partition generate graph mat internal/kernel internal/parallel",
+	"bench":      ". dataset gnn graph mat partition internal/kernel internal/parallel",
 	"report":     ". experiment bench graph mat",
 	"cmd/cgc":    ". bench experiment report dataset gnn graph mat propagate partition",
 }

@@ -3,6 +3,8 @@ package gnn
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
@@ -98,4 +100,19 @@ func Accuracy(logits *mat.Dense, labels []int32) float64 {
 		}
 	}
 	return 100 * float64(right) / float64(len(labels))
+}
+
+// crossEntropy returns the mean of log Σ_c exp(z_c) − z_y over the rows z of logits, in nats.
+func crossEntropy(logits *mat.Dense, labels []int32) float64 {
+	var sum float64
+	for i, y := range labels {
+		row := logits.Row(i)
+		largest := slices.Max(row)
+		var exponentials float64
+		for _, z := range row {
+			exponentials += math.Exp(float64(z - largest))
+		}
+		sum += math.Log(exponentials) + float64(largest-row[y])
+	}
+	return sum / float64(len(labels))
 }
