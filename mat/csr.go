@@ -3,6 +3,7 @@ package mat
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"sort"
 )
 
@@ -93,6 +94,29 @@ func (m *Dense) Sparse() *CSR {
 		s.Indptr[i+1] = int64(len(s.Indices))
 	}
 	return s
+}
+
+// Columns returns columns lo to hi of m as a new matrix. Column j of it is column lo+j of m.
+func (m *CSR) Columns(lo, hi int) *CSR {
+	if lo < 0 || lo > hi || hi > m.Cols {
+		panic(fmt.Sprintf("mat: columns %d to %d of %d", lo, hi, m.Cols))
+	}
+	c := &CSR{Rows: m.Rows, Cols: hi - lo, Indptr: make([]int64, m.Rows+1)}
+	if m.Data != nil {
+		c.Data = []float32{}
+	}
+	for i := range m.Rows {
+		start, end := m.Indptr[i], m.Indptr[i+1]
+		from, _ := slices.BinarySearch(m.Indices[start:end], int32(lo))
+		for e := start + int64(from); e < end && int(m.Indices[e]) < hi; e++ {
+			c.Indices = append(c.Indices, m.Indices[e]-int32(lo))
+			if m.Data != nil {
+				c.Data = append(c.Data, m.Data[e])
+			}
+		}
+		c.Indptr[i+1] = int64(len(c.Indices))
+	}
+	return c
 }
 
 func (m *CSR) copyRow(dst []float32, i int) {

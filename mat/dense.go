@@ -21,7 +21,9 @@ type Dense struct {
 
 // NewDense returns a rows×cols matrix of zeros.
 func NewDense(rows, cols int) *Dense {
-	return &Dense{Rows: rows, Cols: cols, Data: make([]float32, rows*cols)}
+	m := new(Dense)
+	m.Reshape(rows, cols)
+	return m
 }
 
 // Dims returns the numbers of rows and columns.
@@ -34,6 +36,7 @@ func (m *Dense) Row(i int) []float32 { return m.Data[i*m.Cols : (i+1)*m.Cols : (
 func (m *Dense) Reshape(rows, cols int) {
 	if n := rows * cols; cap(m.Data) < n {
 		m.Data = make([]float32, n)
+		spread(m.Data)
 	} else {
 		m.Data = m.Data[:n]
 	}

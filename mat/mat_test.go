@@ -231,12 +231,28 @@ func TestFirstNotFinite(t *testing.T) {
 	}
 }
 
+// columnsOf returns columns lo to hi of m.
+func columnsOf(m *mat.Dense, lo, hi int) *mat.Dense {
+	c := mat.NewDense(m.Rows, hi-lo)
+	for i := range m.Rows {
+		copy(c.Row(i), m.Row(i)[lo:hi])
+	}
+	return c
+}
+
 func TestRowsAndRoundTrips(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 0))
 	s := sparse(30, 8, 0.3, random)
 	d := s.Dense()
 	if back := d.Sparse(); !slices.Equal(back.Indices, s.Indices) || !slices.Equal(back.Data, s.Data) || !slices.Equal(back.Indptr, s.Indptr) {
 		t.Error("sparse to dense to sparse changes the matrix")
+	}
+	for _, cut := range [][2]int{{0, 8}, {2, 5}, {7, 8}, {3, 3}} {
+		columns, part := s.Columns(cut[0], cut[1]), columnsOf(d, cut[0], cut[1])
+		if err := columns.Validate(); err != nil {
+			t.Error(err)
+		}
+		wantEqual(t, "columns of sparse", columns.Dense(), part)
 	}
 	rows := []int32{29, 0, 7, 7}
 	var fromSparse, fromDense mat.Dense
