@@ -126,7 +126,7 @@ func (c *condensation) condense(ctx context.Context, g *graph.Graph, nodes int) 
 	}
 	train := g.Split.Train
 	y := g.Labels(train)
-	h, err := propagate.Propagation{Method: c.config.Propagation, Hops: c.config.Hops, Teleport: c.config.Teleport}.Embeddings(ctx, g.Adj, g.X, train)
+	h, err := propagate.Propagation{Method: c.config.Propagation, Hops: c.config.Hops, Teleport: c.config.Teleport, Memory: c.config.Memory}.Embeddings(ctx, g.Adj, g.X, train)
 	if err != nil {
 		return nil, err
 	}

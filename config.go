@@ -72,6 +72,9 @@ type Config struct {
 	Standardize bool `json:"standardize"`
 	// Inductive condenses the subgraph induced by the training nodes, as if the others were not there yet.
 	Inductive bool `json:"inductive"`
+	// Memory bounds, in bytes, what the graph and its propagation take together; 0 sets no bound. With a bound, features are propagated in
+	// blocks of as many columns as fit, at least 16, with the same result. A graph larger than the bound is taken to be mapped from a file and not counted.
+	Memory int64 `json:"memory,omitempty"`
 	// Seed decides all random choices: the same seed, graph and configuration give the same bytes on the same kind of processor.
 	Seed uint64 `json:"seed"`
 

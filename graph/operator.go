@@ -25,35 +25,32 @@ type Operator struct {
 // Symmetric returns Â = D̃^-½ (A + I) D̃^-½ with D̃_ii = 1 + Σ_j A_ij (Kipf and Welling 2017, §2; §2.3 of the paper, whose
 // exponent ½ is a slip).
 func Symmetric(a *mat.CSR) Operator {
-	scale := make([]float32, a.Rows)
-	for i, d := range degrees(a) {
-		scale[i] = float32(1 / math.Sqrt(d+1))
-	}
+	scale := scales(a, func(degree float64) float64 { return 1 / math.Sqrt(degree+1) })
 	return Operator{Adj: a, Left: scale, Right: scale, Self: 1}
 }
 
 // Mean returns D̃⁻¹ (A + I): the mean over the neighbours and the node itself, weighted where the edges are.
 func Mean(a *mat.CSR) Operator {
-	scale := make([]float32, a.Rows)
-	for i, d := range degrees(a) {
-		scale[i] = float32(1 / (d + 1))
-	}
-	return Operator{Adj: a, Left: scale, Self: 1}
+	return Operator{Adj: a, Left: scales(a, func(degree float64) float64 { return 1 / (degree + 1) }), Self: 1}
 }
 
-// degrees returns Σ_j A_ij for each i.
-func degrees(a *mat.CSR) []float64 {
-	degree := make([]float64, a.Rows)
-	for i := range degree {
-		if a.Data == nil {
-			degree[i] = float64(a.Indptr[i+1] - a.Indptr[i])
-			continue
+// scales returns f(Σ_j A_ij) for each i.
+func scales(a *mat.CSR, f func(degree float64) float64) []float32 {
+	scale := make([]float32, a.Rows)
+	const chunk = 1 << 14
+	parallel.For(a.Rows, chunk, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			degree := float64(a.Indptr[i+1] - a.Indptr[i])
+			if a.Data != nil {
+				degree = 0
+				for _, w := range a.Data[a.Indptr[i]:a.Indptr[i+1]] {
+					degree += float64(w)
+				}
+			}
+			scale[i] = float32(f(degree))
 		}
-		for _, w := range a.Data[a.Indptr[i]:a.Indptr[i+1]] {
-			degree[i] += float64(w)
-		}
-	}
-	return degree
+	})
+	return scale
 }
 
 // T returns the transpose of P.
@@ -68,36 +65,54 @@ const nodeChunk = 256
 // Apply sets dst to P·x, n×d. x is dense or sparse; a sparse one is never written out. dst must not alias x.
 // It stops between blocks of rows when ctx is done, and returns ctx's error.
 func (o Operator) Apply(ctx context.Context, dst *mat.Dense, x mat.Matrix) error {
-	o.check(x, o.Adj.Rows)
 	_, d := x.Dims()
 	dst.Reshape(o.Adj.Rows, d)
-	return parallel.ForContext(ctx, o.Adj.Rows, nodeChunk, func(lo, hi int) {
-		switch x := x.(type) {
-		case *mat.Dense:
-			kernel.Gather(dst.Data[lo*d:hi*d], d, lo, hi, o.Adj.Indptr, o.Adj.Indices, o.Adj.Data, o.Left, o.Right, o.Self, x.Data, d, d)
-		case *mat.CSR:
-			for i := lo; i < hi; i++ {
-				o.scatter(dst.Row(i), x, int32(i), nil)
-			}
-		}
-	})
+	return o.ApplyBlock(ctx, dst, 0, x, nil, nil)
 }
 
 // ApplyRows sets row r of dst to row rows[r] of P·x. Where position is not nil, the features of node j stand in row
 // position[j] of x, which must hold all neighbours of the rows and the rows themselves; the result is, bit for bit, that of Apply.
 func (o Operator) ApplyRows(ctx context.Context, dst *mat.Dense, x mat.Matrix, rows, position []int32) error {
-	if position == nil {
-		o.check(x, o.Adj.Rows)
-	}
 	_, d := x.Dims()
 	dst.Reshape(len(rows), d)
-	return parallel.ForContext(ctx, len(rows), nodeChunk, func(lo, hi int) {
+	if len(rows) == 0 {
+		return ctx.Err()
+	}
+	return o.ApplyBlock(ctx, dst, 0, x, rows, position)
+}
+
+// ApplyBlock is ApplyRows into a block of columns: row r of dst gets, from column first on, row rows[r] of P·x; dst has its shape already, and
+// columns of x that would not fit are left out. Nil rows are all nodes in order. How features are cut into blocks changes no bit of them.
+func (o Operator) ApplyBlock(ctx context.Context, dst *mat.Dense, first int, x mat.Matrix, rows, position []int32) error {
+	have, d := x.Dims()
+	n := o.Adj.Rows
+	if position == nil && have != n {
+		panic(fmt.Sprintf("graph: operator of %d nodes on %d rows", n, have))
+	}
+	count := len(rows)
+	if rows == nil {
+		count = n
+	}
+	if rows == nil && position != nil || dst.Rows != count || first < 0 || first > dst.Cols {
+		panic(fmt.Sprintf("graph: %d rows from column %d on, into %d×%d", count, first, dst.Rows, dst.Cols))
+	}
+	d = min(d, dst.Cols-first)
+	return parallel.ForContext(ctx, count, nodeChunk, func(lo, hi int) {
 		switch x := x.(type) {
 		case *mat.Dense:
-			kernel.GatherRows(dst.Data[lo*d:hi*d], d, rows[lo:hi], position, o.Adj.Indptr, o.Adj.Indices, o.Adj.Data, o.Left, o.Right, o.Self, x.Data, d, d)
+			to := dst.Data[lo*dst.Cols+first : (hi-1)*dst.Cols+first+d]
+			if rows == nil {
+				kernel.Gather(to, dst.Cols, lo, hi, o.Adj.Indptr, o.Adj.Indices, o.Adj.Data, o.Left, o.Right, o.Self, x.Data, x.Cols, d)
+			} else {
+				kernel.GatherRows(to, dst.Cols, rows[lo:hi], position, o.Adj.Indptr, o.Adj.Indices, o.Adj.Data, o.Left, o.Right, o.Self, x.Data, x.Cols, d)
+			}
 		case *mat.CSR:
 			for r := lo; r < hi; r++ {
-				o.scatter(dst.Row(r), x, rows[r], position)
+				i := int32(r)
+				if rows != nil {
+					i = rows[r]
+				}
+				o.scatter(dst.Row(r)[first:], x, i, position)
 			}
 		}
 	})
@@ -105,6 +120,7 @@ func (o Operator) ApplyRows(ctx context.Context, dst *mat.Dense, x mat.Matrix, r
 
 // scatter sets dst to row i of P·x for a sparse x.
 func (o Operator) scatter(dst []float32, x *mat.CSR, i int32, position []int32) {
+	dst = dst[:x.Cols]
 	clear(dst)
 	left := scaleOf(o.Left, i)
 	add := func(j int32, w float32) {
@@ -139,16 +155,12 @@ func scaleOf(scale []float32, i int32) float32 {
 	return scale[i]
 }
 
-func (o Operator) check(x mat.Matrix, want int) {
-	if rows, _ := x.Dims(); rows != want {
-		panic(fmt.Sprintf("graph: operator of %d nodes on %d rows", want, rows))
-	}
-}
-
 // Sparse returns P·x as a sparse matrix for a sparse x: the first layer of a GNN on bag-of-words features works on it for
 // as long as it is sparse. Entries are summed in the order of the neighbours.
 func (o Operator) Sparse(ctx context.Context, x *mat.CSR) (*mat.CSR, error) {
-	o.check(x, o.Adj.Rows)
+	if x.Rows != o.Adj.Rows {
+		panic(fmt.Sprintf("graph: operator of %d nodes on %d rows", o.Adj.Rows, x.Rows))
+	}
 	type block struct {
 		indices []int32
 		data    []float32

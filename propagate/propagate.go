@@ -9,7 +9,6 @@ import (
 	"fmt"
 
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -36,49 +35,46 @@ type Propagation struct {
 	Hops int
 	// Teleport is β in (0, 1], the share of the node's own features in each hop of PPR; other methods ignore it.
 	Teleport float64
+	// Memory bounds, in bytes, what the graph, its features, the embeddings and the work on them take together; 0 sets no bound. The
+	// smaller, the fewer columns are propagated at a time, down to 16. A graph larger than the bound is taken to be mapped from a
+	// file, of which the system keeps what it has room for, and is not counted. The result is the same, bit for bit.
+	Memory int64
 }
 
 // Embeddings returns H⁽⁰⁾ … H⁽ᴷ⁾, each restricted to the given rows (nodes of the graph) in the given order: K+1 matrices of
 // len(rows)×d. a is n×n as in graph.Graph.Adj; x is n×d, dense or sparse, and a sparse one is never written out whole.
 // The cost is O(d · edges within K hops of the rows). It stops with ctx's error when ctx is done.
+//
+// Where blocks of columns nearly fit into the cache, or the bound on memory asks for it, all hops of one block are computed before the next block.
 func (p Propagation) Embeddings(ctx context.Context, a *mat.CSR, x mat.Matrix, rows []int32) ([]*mat.Dense, error) {
 	operator, err := p.operator(a)
 	if err != nil {
 		return nil, err
 	}
+	_, d := x.Dims()
 	h := make([]*mat.Dense, p.Hops+1)
-	h[0] = new(mat.Dense)
+	for l := range h {
+		h[l] = mat.NewDense(len(rows), d)
+	}
 	mat.Rows(h[0], x, rows)
-	need := reach(a, rows, p.Hops)
-	from, position := x, []int32(nil) // H⁽ˡ⁻¹⁾, and where each node's row stands in it (nil: at its own index)
-	for l := 1; l <= p.Hops; l++ {
-		to := new(mat.Dense)
-		if err := operator.ApplyRows(ctx, to, from, need[l], position); err != nil {
+	if p.Hops == 0 || len(rows) == 0 || d == 0 {
+		return h, ctx.Err()
+	}
+	r := run{Propagation: p, operator: operator, rows: rows, fields: fields(a, rows, p.Hops), h: h}
+	for lo, hi := range blocks(d, r.width(a, x)) {
+		if err := r.block(ctx, x, lo, hi); err != nil {
 			return nil, err
 		}
-		if p.Method == PPR {
-			p.teleport(to, x, need[l])
-		}
-		if position == nil {
-			position = make([]int32, a.Rows)
-		}
-		for r, v := range need[l] {
-			position[v] = int32(r)
-		}
-		at := make([]int32, len(rows))
-		for i, v := range rows {
-			at[i] = position[v]
-		}
-		h[l] = new(mat.Dense)
-		mat.Rows(h[l], to, at)
-		from = to
 	}
-	return h, ctx.Err()
+	return h, nil
 }
 
 func (p Propagation) operator(a *mat.CSR) (graph.Operator, error) {
 	if p.Hops < 0 {
 		return graph.Operator{}, fmt.Errorf("propagate: hops %d, want at least 0", p.Hops)
+	}
+	if p.Memory < 0 {
+		return graph.Operator{}, fmt.Errorf("propagate: memory %d bytes, want at least 0 (0 for no bound)", p.Memory)
 	}
 	switch p.Method {
 	case SGC:
@@ -92,58 +88,4 @@ func (p Propagation) operator(a *mat.CSR) (graph.Operator, error) {
 		return graph.Mean(a), nil
 	}
 	return graph.Operator{}, fmt.Errorf("propagate: method %q, want one of %v", p.Method, Methods)
-}
-
-// reach returns, for each l from 0 to hops, the nodes within hops−l hops of rows, ascending. Entry 0 is not filled in:
-// all of X is at hand.
-func reach(a *mat.CSR, rows []int32, hops int) [][]int32 {
-	need := make([][]int32, hops+1)
-	inside := make([]bool, a.Rows)
-	for _, v := range rows {
-		inside[v] = true
-	}
-	list := func() (nodes []int32) {
-		for v, in := range inside {
-			if in {
-				nodes = append(nodes, int32(v))
-			}
-		}
-		return nodes
-	}
-	for l := hops; l >= 1; l-- {
-		need[l] = list()
-		if l == 1 {
-			break
-		}
-		for _, v := range need[l] {
-			for _, j := range a.Indices[a.Indptr[v]:a.Indptr[v+1]] {
-				inside[j] = true
-			}
-		}
-	}
-	return need
-}
-
-// teleport sets row r of h to (1−β)·h + β·x, x being the features of node rows[r].
-func (p Propagation) teleport(h *mat.Dense, x mat.Matrix, rows []int32) {
-	beta := float32(p.Teleport)
-	const chunk = 256
-	parallel.For(len(rows), chunk, func(lo, hi int) {
-		for r := lo; r < hi; r++ {
-			row := h.Row(r)
-			for j := range row {
-				row[j] *= 1 - beta
-			}
-			switch x := x.(type) {
-			case *mat.Dense:
-				for j, v := range x.Row(int(rows[r])) {
-					row[j] += float32(beta * v)
-				}
-			case *mat.CSR:
-				for j, v := range x.Row(int(rows[r])) {
-					row[j] += float32(beta * v)
-				}
-			}
-		}
-	})
 }
