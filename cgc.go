@@ -166,7 +166,7 @@ func (c *condensation) condense(ctx context.Context, g *graph.Graph, nodes int) 
 		return small, ctx.Err()
 	}
 	done = c.step("generate", &c.seconds.Generate)
-	if small.Adj, err = generate.Adjacency(ctx, groups.H, c.config.Threshold); err != nil {
+	if small.Adj, small.Threshold, err = generate.Adjacency(ctx, groups.H, c.config.Threshold, c.config.Degree); err != nil {
 		return nil, err
 	}
 	if small.X, err = generate.Features(ctx, small.Adj, groups.H, c.config.Hops, c.config.Alpha); err != nil {

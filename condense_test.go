@@ -46,7 +46,7 @@ func TestCondenseEqualsReference(t *testing.T) {
 			for _, temperature := range []cgc.Temperature{0.05, 1, cgc.Infinite} {
 				name := fmt.Sprintf("%s, %s, temperature %v", method, part, temperature)
 				config := configured(12, func(c *cgc.Config) {
-					c.Method, c.Partition, c.Temperature, c.Augment, c.Threshold = method, part, temperature, 0, 0.5
+					c.Method, c.Partition, c.Temperature, c.Augment, c.Threshold, c.Degree = method, part, temperature, 0, 0.5, 0
 				})
 				small := mustCondense(t, g, config)
 

@@ -30,6 +30,8 @@ type Condensed struct {
 	Budget []int
 	// Seconds says how long each step took.
 	Seconds Seconds
+	// Threshold is the T at which A′ was cut: Config.Threshold, or what Config.Degree raised it to; 0 for the graphless methods.
+	Threshold float64
 	// Assessed is what the linear classifier found.
 	Assessed Assessed
 	// Partitions is the account of each class's partition.

@@ -24,6 +24,7 @@ const (
 type account struct {
 	Budget     []int             `json:"budget"`
 	Seconds    Seconds           `json:"seconds"`
+	Threshold  float64           `json:"threshold"`
 	Assessed   Assessed          `json:"assessed"`
 	Partitions []partition.Stats `json:"partitions"`
 }
@@ -38,7 +39,7 @@ func (c *Condensed) Save(ctx context.Context, path string) error {
 	if err != nil {
 		return fmt.Errorf("cgc: writing %s: %w", path, err)
 	}
-	told, err := json.Marshal(account{c.Budget, c.Seconds, c.Assessed, c.Partitions})
+	told, err := json.Marshal(account{c.Budget, c.Seconds, c.Threshold, c.Assessed, c.Partitions})
 	if err != nil {
 		return fmt.Errorf("cgc: writing %s: %w", path, err)
 	}
@@ -116,7 +117,7 @@ func read(file *safetensors.File) (*Condensed, error) {
 	if err := json.Unmarshal([]byte(meta["account"]), &told); err != nil {
 		return nil, fmt.Errorf("account in the metadata: %w", err)
 	}
-	c.Budget, c.Seconds, c.Assessed, c.Partitions = told.Budget, told.Seconds, told.Assessed, told.Partitions
+	c.Budget, c.Seconds, c.Threshold, c.Assessed, c.Partitions = told.Budget, told.Seconds, told.Threshold, told.Assessed, told.Partitions
 	nodes, errNodes := strconv.Atoi(meta["graph_nodes"])
 	classes, errClasses := strconv.Atoi(meta["classes"])
 	if err := errors.Join(errNodes, errClasses); err != nil || nodes < 1 || classes < 1 {

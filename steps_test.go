@@ -301,12 +301,15 @@ func TestGenerationEqualsReference(t *testing.T) {
 	for _, threshold := range []float64{-1, 0, 0.3, 0.6, 0.9, 1} {
 		h := gaussian(25, 4, random)
 		m := toDense(h)
-		a, err := generate.Adjacency(t.Context(), m, threshold)
+		a, used, err := generate.Adjacency(t.Context(), m, threshold, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := a.Validate(); err != nil {
 			t.Fatal(err)
+		}
+		if used != threshold {
+			t.Errorf("threshold %v became %v without a bound on the degree", threshold, used)
 		}
 		reference := refAdjacency(h, threshold)
 		wantClose(t, fmt.Sprintf("A′ at %v", threshold), a.Dense(), reference, 0)
@@ -332,11 +335,40 @@ func TestGenerationEqualsReference(t *testing.T) {
 	}
 }
 
+// A bound on the degree raises the threshold no more than it must.
+func TestAdjacencyKeepsTheMostSimilar(t *testing.T) {
+	h := gaussian(30, 4, rand.New(rand.NewPCG(16, 0)))
+	m := toDense(h)
+	copy(m.Row(7), m.Row(3)) // similar pairs come in ties: what is as similar to 7 is to 3
+	copy(h[7], h[3])
+	for _, degree := range []float64{0.01, 0.5, 1, 2, 5, 100} {
+		a, used, err := generate.Adjacency(t.Context(), m, 0.2, degree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		most := int(degree * 30 / 2)
+		exact := used
+		if used > 0.2 {
+			exact += 1e-6 // a cosine of float32: what is as similar as the first that is left out must not count here either
+		}
+		wantClose(t, fmt.Sprintf("A′ of mean degree %v", degree), a.Dense(), refAdjacency(fromMatrix(m), exact), 0)
+		if edges := a.NNZ() / 2; edges > most {
+			t.Errorf("degree %v: %d edges, want at most %d", degree, edges, most)
+		}
+		if used > 0.2 { // one step back there are too many
+			below := refAdjacency(fromMatrix(m), used-1e-6)
+			if edges := int(square(below)) / 2; edges <= most {
+				t.Errorf("degree %v: threshold %v, but %d edges of at most %d are above %v", degree, used, edges, most, used-1e-6)
+			}
+		}
+	}
+}
+
 // X′ minimises the loss of eq. 17: no step away from it lowers the loss.
 func TestFeaturesMinimiseTheLoss(t *testing.T) {
 	random := rand.New(rand.NewPCG(15, 0))
 	h := gaussian(20, 3, random)
-	a, err := generate.Adjacency(t.Context(), toDense(h), 0.5)
+	a, _, err := generate.Adjacency(t.Context(), toDense(h), 0.5, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@
 package generate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -16,48 +17,87 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Adjacency returns A′, n×n, with A′_ij = 1 where cos(h_i, h_j) > threshold and i ≠ j (eq. 16). h is n×d; a zero row is similar to nothing.
-// A threshold of 1 or more gives no edges. The cosines are formed a block of rows at a time and never kept.
-func Adjacency(ctx context.Context, h *mat.Dense, threshold float64) (*mat.CSR, error) {
-	n := h.Rows
+// Adjacency returns A′, n×n, with A′_ij = 1 where cos(h_i, h_j) > T and i ≠ j (eq. 16), and the T that was used. h is n×d; a zero row is similar to nothing.
+//
+// T is the threshold, from 1 on without edges; or, where that would give more than n·degree/2 edges, the least similarity above it that does not. A degree of 0 sets no
+// bound. Cosines are formed for a block of rows at a time; those above the threshold are kept.
+func Adjacency(ctx context.Context, h *mat.Dense, threshold, degree float64) (a *mat.CSR, used float64, err error) {
+	pairs, err := similar(ctx, unitRows(h), threshold)
+	if err != nil {
+		return nil, 0, err
+	}
+	if most := int(degree * float64(h.Rows) / 2); degree > 0 && len(pairs) > most {
+		bySimilarity := func(p, q pair) int { return cmp.Compare(q.cosine, p.cosine) }
+		slices.SortFunc(pairs, bySimilarity)
+		threshold = float64(pairs[most].cosine) // the first that is too many; pairs as similar as it go with it
+		first, _ := slices.BinarySearchFunc(pairs, pairs[most], bySimilarity)
+		pairs = pairs[:first]
+	}
+	a = &mat.CSR{Rows: h.Rows, Cols: h.Rows, Indptr: make([]int64, h.Rows+1), Indices: make([]int32, 2*len(pairs))}
+	for _, p := range pairs {
+		a.Indptr[p.i+1]++
+		a.Indptr[p.j+1]++
+	}
+	for i := range h.Rows {
+		a.Indptr[i+1] += a.Indptr[i]
+	}
+	next := slices.Clone(a.Indptr[:h.Rows])
+	for _, p := range pairs {
+		a.Indices[next[p.i]], a.Indices[next[p.j]] = p.j, p.i
+		next[p.i]++
+		next[p.j]++
+	}
+	for i := range h.Rows {
+		slices.Sort(a.Indices[a.Indptr[i]:a.Indptr[i+1]])
+	}
+	return a, threshold, nil
+}
+
+// pair is two nodes i < j and the cosine of their embeddings.
+type pair struct {
+	i, j   int32
+	cosine float32
+}
+
+// rowChunk is the number of rows that one task compares with all others.
+const rowChunk = 64
+
+// similar returns the pairs of rows of unit length with a cosine above threshold.
+func similar(ctx context.Context, unit *mat.Dense, threshold float64) ([]pair, error) {
+	n := unit.Rows
+	found := make([][]pair, (n+rowChunk-1)/rowChunk)
+	err := parallel.ForContext(ctx, n, rowChunk, func(lo, hi int) {
+		m := n - lo // what stands before lo has been compared
+		cosine := make([]float32, (hi-lo)*m)
+		kernel.Gemm(cosine, m, unit.Data[lo*unit.Cols:], unit.Cols, false, unit.Data[lo*unit.Cols:], unit.Cols, true, hi-lo, m, unit.Cols, false)
+		for i := lo; i < hi; i++ {
+			row := cosine[(i-lo)*m : (i-lo+1)*m]
+			for j := i + 1; j < n; j++ {
+				if c := min(row[j-lo], 1); float64(c) > threshold { // rounding must not lift a cosine above 1
+					found[lo/rowChunk] = append(found[lo/rowChunk], pair{int32(i), int32(j), c})
+				}
+			}
+		}
+	})
+	return slices.Concat(found...), err
+}
+
+// unitRows returns the rows of h divided by their norms; a zero row stays zero.
+func unitRows(h *mat.Dense) *mat.Dense {
 	unit := h.Clone()
-	const chunk = 64
-	parallel.For(n, chunk, func(lo, hi int) {
+	parallel.For(h.Rows, rowChunk, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			var square float64
 			for _, v := range unit.Row(i) {
 				square += float64(v) * float64(v)
 			}
-			if square == 0 {
-				continue
-			}
-			scale := float32(1 / math.Sqrt(square))
-			for j := range unit.Row(i) {
-				unit.Row(i)[j] *= scale
+			if square > 0 {
+				row := unit.Row(i)
+				kernel.Scale(row, float32(1/math.Sqrt(square)), row)
 			}
 		}
 	})
-	neighbours := make([][]int32, n)
-	err := parallel.ForContext(ctx, n, chunk, func(lo, hi int) {
-		cosine := make([]float32, (hi-lo)*n)
-		kernel.Gemm(cosine, n, unit.Data[lo*h.Cols:], h.Cols, false, unit.Data, h.Cols, true, hi-lo, n, h.Cols, false)
-		for i := lo; i < hi; i++ {
-			for j, c := range cosine[(i-lo)*n : (i-lo+1)*n] {
-				if j != i && math.Min(float64(c), 1) > threshold { // rounding must not lift a cosine above 1
-					neighbours[i] = append(neighbours[i], int32(j))
-				}
-			}
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	a := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
-	for i, list := range neighbours {
-		a.Indices = append(a.Indices, list...)
-		a.Indptr[i+1] = int64(len(a.Indices))
-	}
-	return a, nil
+	return unit
 }
 
 // Features returns X′ = (QᵀQ + αL′)⁻¹QᵀH′ with Q = Â′ᴷ and L′ = D′ − A′, the minimiser of ‖Â′ᴷX′ − H′‖² + α tr(X′ᵀL′X′) (eq. 17,

@@ -79,6 +79,9 @@ func method(c cgc.Config) string {
 	}
 	if c.Method == cgc.CGC {
 		add("threshold %g", c.Threshold)
+		if c.Degree > 0 {
+			add("degree %g", c.Degree)
+		}
 		add("alpha %g", c.Alpha)
 	}
 	if c.Standardize {

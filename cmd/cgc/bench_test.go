@@ -80,7 +80,7 @@ func TestBench(t *testing.T) {
 			var steps []string
 			for _, s := range c.Steps {
 				steps = append(steps, s.Step)
-				if whole := s.Step == "condense"; s.Seconds <= 0 || whole != (s.Work == nil) || whole != (s.Ceiling == "") || whole != (s.Share == 0) {
+				if whole := s.Step == "condense"; s.Seconds <= 0 || whole != (s.Work == nil) || whole != (s.Ceiling == "") || (whole || s.Step == "augment") != (s.Share == 0) { // the defaults augment nothing
 					t.Errorf("%+v", s)
 				}
 			}

@@ -45,6 +45,7 @@ func newConfigFlags(cmd *cobra.Command) *configFlags {
 	flags.Float64Var(&c.Augment, "augment", c.Augment, "embeddings of fewer hops to add, as a multiple of the training nodes; 0 for none")
 	flags.Var(&c.Temperature, "temperature", "how far confidence decides the weights in a group: low, much; inf, not at all")
 	flags.Float64Var(&c.Threshold, "threshold", c.Threshold, "cosine above which condensed nodes are joined, -1 to 1")
+	flags.Float64Var(&c.Degree, "degree", c.Degree, "largest mean degree of the condensed graph, for which the threshold is raised; 0 for no bound")
 	flags.Float64Var(&c.Alpha, "alpha", c.Alpha, "smoothness of the condensed features over the condensed edges")
 	flags.BoolVar(&c.Standardize, "standardize", c.Standardize, "scale each feature to mean 0 and variance 1 first")
 	flags.BoolVar(&c.Inductive, "inductive", c.Inductive, "condense the subgraph of the training nodes, test on that of the test nodes")

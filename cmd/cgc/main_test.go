@@ -96,7 +96,7 @@ type summary struct {
 		Ratio, Teleport, Augment       float64
 		LabelRatio                     float64 `json:"label_ratio"`
 		Temperature                    any
-		Threshold, Alpha               float64
+		Threshold, Degree, Alpha       float64
 		Standardize, Inductive         bool
 		Seed                           uint64
 	}
