@@ -32,99 +32,93 @@ func (s *Symmetric) Trace() (sum float64) {
 }
 
 const (
-	// gramChunk is the number of products that are summed in float32 before they join the float64 sum: the error of a Gram
-	// matrix then does not grow with its length, and the inner loop is the fast kernel.
-	gramChunk = 256
+	// gramChunk is the number of products that are summed in one go in float32, and gramChunks the number of such sums that are added in
+	// float32 before they join the float64 sum: the error of a Gram matrix then does not grow with its length, is that of some 270
+	// additions, and nearly all time is spent in the fast kernel.
+	gramChunk, gramChunks = 256, 16
 	// gramParts bounds the number of partial sums of a Gram matrix; each part is one task.
 	gramParts = 16
 	// gramMemory bounds what the partial sums take, in bytes.
 	gramMemory = 256 << 20
 )
 
-// Gram returns XᵀX, d×d, for x n×d. Products are summed in float32 over blocks of 256 rows and in float64 over the blocks.
+// Gram returns XᵀX, d×d, for x n×d. Products are summed in float32 over blocks of 256 rows, these over 16 blocks, and the rest in float64.
 func Gram(x *Dense) *Symmetric {
-	return gram(x.Cols, x.Rows, func(block []float32, lo, hi int) {
-		kernel.Gemm(block, x.Cols, x.Data[lo*x.Cols:], x.Cols, true, x.Data[lo*x.Cols:], x.Cols, false, x.Cols, x.Cols, hi-lo, false)
+	d := x.Cols
+	return gram(d, x.Rows, func(sum []float32, _ *Dense, lo, hi int, accumulate bool) {
+		kernel.GramRows(sum, d, x.Data[lo*d:], d, hi-lo, d, 0, d, accumulate)
+	})
+}
+
+// GramBlocks returns XᵀX, d×d, of an X of n rows that is never held whole: rows(dst, lo) sets dst, which has d columns and at most 256 rows, to the
+// rows of X from lo on. It is called by several goroutines at a time. The result is that of Gram, bit for bit.
+func GramBlocks(n, d int, rows func(dst *Dense, lo int)) *Symmetric {
+	return gram(d, n, func(sum []float32, block *Dense, lo, hi int, accumulate bool) {
+		block.Reshape(hi-lo, d)
+		rows(block, lo)
+		kernel.GramRows(sum, d, block.Data, d, hi-lo, d, 0, d, accumulate)
 	})
 }
 
 // GramRows returns XXᵀ, n×n, for x n×d, with sums as in Gram.
 func GramRows(x *Dense) *Symmetric {
-	return gram(x.Rows, x.Cols, func(block []float32, lo, hi int) {
-		kernel.Gemm(block, x.Rows, x.Data[lo:], x.Cols, false, x.Data[lo:], x.Cols, true, x.Rows, x.Rows, hi-lo, false)
+	n := x.Rows
+	const strip = 240 // rows of the result that are computed at a time, from the diagonal on
+	return gram(n, x.Cols, func(sum []float32, _ *Dense, lo, hi int, accumulate bool) {
+		for i := 0; i < n; i += strip {
+			from := x.Data[i*x.Cols+lo:]
+			kernel.Gemm(sum[i*n+i:], n, from, x.Cols, false, from, x.Cols, true, min(strip, n-i), n-i, hi-lo, accumulate)
+		}
 	})
 }
 
-// gram sums the blocks of a Gram matrix of the given order over length terms, split into parts that the sizes alone decide.
-func gram(order, length int, block func(dst []float32, lo, hi int)) *Symmetric {
-	sum := NewSymmetric(order)
+// gram sums the upper triangle of a Gram matrix of the given order over length terms, split into parts that the sizes alone decide, and
+// mirrors it. add sets sum to the terms from lo to hi, or adds them; block is memory for it.
+func gram(order, length int, add func(sum []float32, block *Dense, lo, hi int, accumulate bool)) *Symmetric {
+	total := NewSymmetric(order)
 	if order == 0 || length == 0 {
-		return sum
+		return total
 	}
 	chunks := (length + gramChunk - 1) / gramChunk
 	parts := max(1, min(gramParts, chunks, gramMemory/(8*order*order)))
 	perPart := (chunks + parts - 1) / parts * gramChunk
 	part := make([]*Symmetric, (length+perPart-1)/perPart)
-	part[0] = sum
+	part[0] = total
 	parallel.For(length, perPart, func(from, to int) {
 		p := from / perPart
 		if p > 0 {
 			part[p] = NewSymmetric(order)
 		}
-		product := make([]float32, order*order)
-		for lo := from; lo < to; lo += gramChunk {
-			block(product, lo, min(lo+gramChunk, to))
-			for i := range order { // the lower triangle mirrors the upper at the end
-				row, add := part[p].Row(i)[i:], product[i*order+i:(i+1)*order]
-				for j, v := range add {
+		sum := make([]float32, order*order)
+		var block Dense
+		for lo, count := from, 0; lo < to; lo += gramChunk {
+			add(sum, &block, lo, min(lo+gramChunk, to), count > 0)
+			if count++; count < gramChunks && lo+gramChunk < to {
+				continue
+			}
+			count = 0
+			for i := range order {
+				row := part[p].Row(i)[i:]
+				for j, v := range sum[i*order+i : (i+1)*order] {
 					row[j] += float64(v)
 				}
 			}
 		}
 	})
 	for _, p := range part[1:] {
-		for i, v := range p.Data {
-			sum.Data[i] += v
+		for i := range order {
+			row := total.Row(i)[i:]
+			for j, v := range p.Row(i)[i:] {
+				row[j] += v
+			}
 		}
 	}
 	for i := range order {
 		for j := range i {
-			sum.Data[i*order+j] = sum.Data[j*order+i]
+			total.Data[i*order+j] = total.Data[j*order+i]
 		}
 	}
-	return sum
-}
-
-// NotPositive is the error of a Cholesky factorisation of a matrix that is not positive definite to working precision.
-type NotPositive struct {
-	// N is the order of the matrix.
-	N int
-}
-
-// Error says that the matrix is not positive definite.
-func (e NotPositive) Error() string {
-	return fmt.Sprintf("mat: the %d×%d matrix is not positive definite", e.N, e.N)
-}
-
-// Cholesky is the factorisation s = L·Lᵀ of a positive definite matrix.
-type Cholesky struct{ factor mat.Cholesky }
-
-// Cholesky factors s, which it leaves alone; the error is a NotPositive.
-func (s *Symmetric) Cholesky() (*Cholesky, error) {
-	var c Cholesky
-	if !c.factor.Factorize(mat.NewSymDense(s.N, slices.Clone(s.Data))) {
-		return nil, NotPositive{s.N}
-	}
-	return &c, nil
-}
-
-// Solve returns s⁻¹·b for b of n rows and cols columns, row-major. b is left alone.
-func (c *Cholesky) Solve(b []float64, cols int) []float64 {
-	n := c.factor.SymmetricDim()
-	x := mat.NewDense(n, cols, nil)
-	// The only error is a large condition number, and the answer comes with it; callers who care refine it.
-	_ = c.factor.SolveTo(x, mat.NewDense(n, cols, b))
-	return x.RawMatrix().Data
+	return total
 }
 
 // Eigen returns the eigenvalues of s, largest first, and their eigenvectors as the rows of vectors (n×n, row-major): s·v_i = values[i]·v_i.

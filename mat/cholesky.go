@@ -1,0 +1,109 @@
+package mat
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/graph-condensation/cgc/internal/parallel"
+)
+
+// NotPositive is the error of a Cholesky factorisation of a matrix that is not positive definite to working precision.
+type NotPositive struct {
+	// N is the order of the matrix.
+	N int
+}
+
+// Error says that the matrix is not positive definite.
+func (e NotPositive) Error() string {
+	return fmt.Sprintf("mat: the %d×%d matrix is not positive definite", e.N, e.N)
+}
+
+// Cholesky is the factorisation s = UᵀU of a positive definite matrix, U upper triangular.
+type Cholesky struct{ u *mat.TriDense }
+
+// choleskyBlock is the number of rows of U that are found before the rest of the matrix is brought up to date: enough for the update, a product
+// of that depth, to take nearly all of the time.
+const choleskyBlock = 64
+
+// Cholesky factors s, which it leaves alone; the error is a NotPositive. The cost is N³/3 multiplications.
+//
+// Rows of U are found in blocks: those of the triangle on the diagonal, then, by substitution, what stands to the right of it,
+// and then the product of that with itself is taken off the rest.
+func (s *Symmetric) Cholesky() (*Cholesky, error) {
+	n := s.N
+	u := make([]float64, n*n)
+	for i := range n {
+		copy(u[i*n+i:(i+1)*n], s.Row(i)[i:])
+	}
+	for k := 0; k < n; k += choleskyBlock {
+		end := min(k+choleskyBlock, n)
+		if !factorDiagonal(u, n, k, end) {
+			return nil, NotPositive{n}
+		}
+		parallel.For(n-end, choleskyBlock, func(lo, hi int) { substitute(u, n, k, end, end+lo, end+hi) })
+		parallel.For(n-end, choleskyBlock, func(lo, hi int) {
+			at := func(row, from, rows, cols int) blas64.General {
+				return blas64.General{Rows: rows, Cols: cols, Stride: n, Data: u[row*n+from:]}
+			}
+			lo, hi = end+lo, end+hi
+			blas64.Gemm(blas.Trans, blas.NoTrans, -1, at(k, lo, end-k, hi-lo), at(k, lo, end-k, n-lo), 1, at(lo, lo, hi-lo, n-lo))
+		})
+	}
+	return &Cholesky{mat.NewTriDense(n, mat.Upper, u)}, nil
+}
+
+// factorDiagonal turns rows and columns k to end of u into their factor, and says whether they are positive definite.
+func factorDiagonal(u []float64, n, k, end int) bool {
+	for i := k; i < end; i++ {
+		pivot := u[i*n+i]
+		if !(pivot > 0) || math.IsInf(pivot, 1) {
+			return false
+		}
+		root := math.Sqrt(pivot)
+		row := u[i*n+i : i*n+end]
+		for j := range row {
+			row[j] /= root
+		}
+		for j := i + 1; j < end; j++ {
+			below, w := u[j*n+j:j*n+end], row[j-i]
+			for c, v := range row[j-i:] {
+				below[c] -= w * v
+			}
+		}
+	}
+	return true
+}
+
+// substitute sets columns lo to hi of rows k to end of u to U₁₁⁻ᵀ times what they hold, U₁₁ being the triangle that stands in columns k to end.
+func substitute(u []float64, n, k, end, lo, hi int) {
+	for i := k; i < end; i++ {
+		row := u[i*n+lo : i*n+hi]
+		for p := k; p < i; p++ {
+			w := u[p*n+i]
+			for c, v := range u[p*n+lo : p*n+hi] {
+				row[c] -= w * v
+			}
+		}
+		for c := range row {
+			row[c] /= u[i*n+i]
+		}
+	}
+}
+
+// Solve returns s⁻¹·b for b of n rows and cols columns, row-major. b is left alone.
+func (c *Cholesky) Solve(b []float64, cols int) []float64 {
+	n, _ := c.u.Dims()
+	x := append([]float64(nil), b...)
+	u := c.u.RawTriangular()
+	const strip = 16 // columns that one task solves for
+	parallel.For(cols, strip, func(lo, hi int) {
+		part := blas64.General{Rows: n, Cols: hi - lo, Stride: cols, Data: x[lo:]}
+		blas64.Trsm(blas.Left, blas.Trans, 1, u, part)
+		blas64.Trsm(blas.Left, blas.NoTrans, 1, u, part)
+	})
+	return x
+}
