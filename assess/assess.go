@@ -29,7 +29,10 @@ type Assessment struct {
 // Assess fits the classifier on the mean of h and judges each of them. h holds H⁽⁰⁾ … H⁽ᴷ⁾ of the n training nodes, each n×d; y holds their
 // classes in [0, classes).
 func Assess(h []*mat.Dense, y []int32, classes int) (Assessment, error) {
-	w, rank, err := LeastSquares(mean(h), y, classes)
+	if len(h) == 0 {
+		panic("assess: no embeddings")
+	}
+	w, rank, err := leastSquares(h, y, classes)
 	if err != nil {
 		return Assessment{}, err
 	}
@@ -47,29 +50,27 @@ func Assess(h []*mat.Dense, y []int32, classes int) (Assessment, error) {
 // rowChunk is the number of rows that one task judges.
 const rowChunk = 1024
 
-// mean returns T = 1/(K+1) Σ_l H⁽ˡ⁾.
-func mean(h []*mat.Dense) *mat.Dense {
-	if len(h) == 1 {
-		return h[0]
-	}
-	t := mat.NewDense(h[0].Rows, h[0].Cols)
+// mean sets row r of dst, from its first column on, to row lo+r of T = 1/(K+1) Σ_l H⁽ˡ⁾.
+func mean(dst *mat.Dense, h []*mat.Dense, lo int) {
 	share := 1 / float32(len(h))
-	parallel.For(t.Rows, rowChunk, func(lo, hi int) {
-		for _, hop := range h {
-			kernel.Axpy(share, hop.Data[lo*t.Cols:hi*t.Cols], t.Data[lo*t.Cols:hi*t.Cols])
+	for r := range dst.Rows {
+		row := dst.Row(r)[:h[0].Cols]
+		kernel.Scale(row, share, h[0].Row(lo+r))
+		for _, hop := range h[1:] {
+			kernel.Axpy(share, hop.Row(lo+r), row)
 		}
-	})
-	return t
+	}
 }
 
 // judge returns the confidence of each row of h in its true class, and the class that w predicts.
 func judge(h, w *mat.Dense, y []int32) (confidence []float32, predicted []int32) {
-	var logits mat.Dense
-	mat.Mul(&logits, h, w)
 	confidence, predicted = make([]float32, h.Rows), make([]int32, h.Rows)
-	parallel.For(h.Rows, rowChunk, func(lo, hi int) {
+	d, classes := h.Cols, w.Cols
+	parallel.For(h.Rows, rowChunk, func(lo, hi int) { // softmax finds the logits still in the cache
+		logits := make([]float32, (hi-lo)*classes)
+		kernel.Gemm(logits, classes, h.Data[lo*d:], d, false, w.Data, classes, false, hi-lo, classes, d, false)
 		for i := lo; i < hi; i++ {
-			row := logits.Row(i)
+			row := logits[(i-lo)*classes : (i-lo+1)*classes]
 			best := 0
 			for c, v := range row {
 				if v > row[best] {
@@ -121,31 +122,49 @@ func classErrors(predicted, y []int32, classes int) (errors []float64, accuracy 
 // that is, singular values of T below 3·10⁻⁴ of its Frobenius norm, count as zero. Where there are none, a Cholesky factorisation solves the
 // system; a rank-deficient one, the rule for bags of words and one-hot features, takes the eigenvectors of G.
 func LeastSquares(t *mat.Dense, y []int32, classes int) (w *mat.Dense, rank int, err error) {
+	return leastSquares([]*mat.Dense{t}, y, classes)
+}
+
+// leastSquares is LeastSquares on T = 1/(K+1) Σ_l H⁽ˡ⁾, which is held whole only where it has fewer rows than columns.
+func leastSquares(h []*mat.Dense, y []int32, classes int) (w *mat.Dense, rank int, err error) {
+	n, d := h[0].Dims()
 	if len(y) == 0 {
 		return nil, 0, fmt.Errorf("assess: 0 training nodes, want at least 1")
 	}
-	if len(y) != t.Rows {
-		panic(fmt.Sprintf("assess: %d labels for %d rows", len(y), t.Rows))
+	if len(y) != n {
+		panic(fmt.Sprintf("assess: %d labels for %d rows", len(y), n))
 	}
-	dual := t.Rows < t.Cols
-	var gram *mat.Symmetric
-	var right []float64
-	if dual {
-		gram, right = mat.GramRows(t), oneHot(y, classes)
-	} else {
-		gram, right = mat.Gram(t), classSums(t, y, classes)
+	if n >= d {
+		gram, right := equations(h, y, classes)
+		w, rank = pseudoSolve(gram, right, classes)
+		return w, rank, nil
 	}
-	solution, rank := pseudoSolve(gram, right, classes)
-	narrow := mat.NewDense(gram.N, classes)
-	for i, v := range solution {
-		narrow.Data[i] = float32(v)
-	}
-	if !dual {
-		return narrow, rank, nil
-	}
+	t := mat.NewDense(n, d)
+	mean(t, h, 0)
+	dual, rank := pseudoSolve(mat.GramRows(t), oneHot(y, classes), classes)
 	w = new(mat.Dense)
-	mat.MulTA(w, t, narrow)
+	mat.MulTA(w, t, dual)
 	return w, rank, nil
+}
+
+// equations returns both sides of the normal equations, TᵀT and TᵀY (d×classes): parts of the Gram matrix of [T Y], for which T is formed some
+// rows at a time.
+func equations(h []*mat.Dense, y []int32, classes int) (left *mat.Symmetric, right []float64) {
+	n, d := h[0].Dims()
+	both := mat.GramBlocks(n, d+classes, func(dst *mat.Dense, lo int) {
+		mean(dst, h, lo)
+		for r := range dst.Rows {
+			label := dst.Row(r)[d:]
+			clear(label)
+			label[y[lo+r]] = 1
+		}
+	})
+	left, right = mat.NewSymmetric(d), make([]float64, d*classes)
+	for i := range d {
+		copy(left.Row(i), both.Row(i)[:d])
+		copy(right[i*classes:(i+1)*classes], both.Row(i)[d:])
+	}
+	return left, right
 }
 
 // cut is the eigenvalue of a Gram matrix, as a share of its trace, below which a direction counts as absent: above the rounding of sums
@@ -153,7 +172,7 @@ func LeastSquares(t *mat.Dense, y []int32, classes int) (w *mat.Dense, rank int,
 const cut = 1e-7
 
 // pseudoSolve returns G⁺R for a positive semi-definite G, n×n, and R, n×cols, and the rank of G.
-func pseudoSolve(gram *mat.Symmetric, right []float64, cols int) (solution []float64, rank int) {
+func pseudoSolve(gram *mat.Symmetric, right []float64, cols int) (w *mat.Dense, rank int) {
 	n := gram.N
 	threshold := cut * gram.Trace()
 	shifted := mat.NewSymmetric(n)
@@ -163,11 +182,11 @@ func pseudoSolve(gram *mat.Symmetric, right []float64, cols int) (solution []flo
 	}
 	if _, err := shifted.Cholesky(); err == nil { // G − threshold·I is positive definite: no eigenvalue is below
 		if factor, err := gram.Cholesky(); err == nil {
-			return factor.Solve(right, cols), n
+			return rounded(factor.Solve(right, cols), cols), n
 		}
 	}
 	values, vectors := gram.Eigen()
-	solution = make([]float64, n*cols)
+	solution := make([]float64, n*cols)
 	for rank < n && values[rank] > threshold {
 		v := vectors[rank*n : (rank+1)*n]
 		along := make([]float64, cols)
@@ -183,7 +202,16 @@ func pseudoSolve(gram *mat.Symmetric, right []float64, cols int) (solution []flo
 		}
 		rank++
 	}
-	return solution, rank
+	return rounded(solution, cols), rank
+}
+
+// rounded returns values, row-major with cols columns, as a matrix of float32.
+func rounded(values []float64, cols int) *mat.Dense {
+	m := mat.NewDense(len(values)/cols, cols)
+	for i, v := range values {
+		m.Data[i] = float32(v)
+	}
+	return m
 }
 
 func oneHot(y []int32, classes int) []float64 {
@@ -192,18 +220,4 @@ func oneHot(y []int32, classes int) []float64 {
 		r[i*classes+int(c)] = 1
 	}
 	return r
-}
-
-// classSums returns TᵀY, d×classes: column c is the sum of the rows of class c.
-func classSums(t *mat.Dense, y []int32, classes int) []float64 {
-	sums := make([]float64, t.Cols*classes)
-	const columns = 16 // a cache line of float32, so that tasks do not read each other's
-	parallel.For(t.Cols, columns, func(lo, hi int) {
-		for i, c := range y {
-			for j, v := range t.Row(i)[lo:hi] {
-				sums[(lo+j)*classes+int(c)] += float64(v)
-			}
-		}
-	})
-	return sums
 }

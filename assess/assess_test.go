@@ -1,0 +1,123 @@
+package assess_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/graph-condensation/cgc/assess"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// hops returns embeddings of n nodes whose first features tell the classes apart, a little, and the classes.
+func hops(n, d, classes, count int, random *rand.Rand) (h []*mat.Dense, y []int32) {
+	for i := range n {
+		y = append(y, int32(i*i%classes))
+	}
+	for range count {
+		m := mat.NewDense(n, d)
+		for i := range n {
+			for j := range d {
+				m.Row(i)[j] = float32(random.NormFloat64())
+			}
+			m.Row(i)[int(y[i])%d] += 2
+		}
+		h = append(h, m)
+	}
+	return h, y
+}
+
+// The classifier of several hops is that of their mean, formed beforehand, for more rows than columns and for fewer.
+func TestAssessFitsTheMean(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 0))
+	for _, shape := range [][2]int{{700, 20}, {15, 20}} {
+		h, y := hops(shape[0], shape[1], 5, 4, random)
+		mean := mat.NewDense(shape[0], shape[1])
+		for i := range mean.Data {
+			for _, m := range h {
+				mean.Data[i] += m.Data[i] / 4 // exact but for the additions
+			}
+		}
+		want, rank, err := assess.LeastSquares(mean, y, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := assess.Assess(h, y, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Rank != rank {
+			t.Errorf("%v: rank %d, want %d", shape, got.Rank, rank)
+		}
+		for i, v := range want.Data {
+			if math.Abs(float64(got.W.Data[i]-v)) > 1e-5 { // rounding of a sum of four in another order, times a condition number of some 10
+				t.Fatalf("%v: weight %d is %v, want %v", shape, i, got.W.Data[i], v)
+			}
+		}
+	}
+}
+
+// The residual of least squares is orthogonal to the columns of T: TᵀTW = TᵀY.
+func TestResidualIsOrthogonal(t *testing.T) {
+	h, y := hops(5000, 30, 7, 1, rand.New(rand.NewPCG(2, 0)))
+	w, _, err := assess.LeastSquares(h[0], y, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fit, along mat.Dense
+	mat.Mul(&fit, h[0], w)
+	for i, c := range y {
+		fit.Row(i)[c]--
+	}
+	mat.MulTA(&along, h[0], &fit)
+	for i, v := range along.Data {
+		if math.Abs(float64(v)) > 0.02 { // sums of 5000 products near 1 in float32; without the fit they are near 1000
+			t.Fatalf("component %d of Tᵀ(TW−Y) = %v", i, v)
+		}
+	}
+}
+
+func TestAssessIgnoresThreads(t *testing.T) {
+	h, y := hops(9000, 40, 6, 3, rand.New(rand.NewPCG(3, 0)))
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	var first assess.Assessment
+	for i, threads := range []int{1, 2, 7} {
+		runtime.GOMAXPROCS(threads)
+		got, err := assess.Assess(h, y, 6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			first = got
+			continue
+		}
+		same := slices.Equal(got.W.Data, first.W.Data) && slices.Equal(got.Error, first.Error)
+		for l := range h {
+			same = same && slices.Equal(got.Confidence[l], first.Confidence[l])
+		}
+		if !same {
+			t.Errorf("%d threads change the assessment", threads)
+		}
+	}
+}
+
+// BenchmarkAssess judges the three hops of a third of Reddit's training nodes and of ogbn-arxiv's. The rate counts the products: one triangle of
+// [T Y]ᵀ[T Y], and the logits of each hop.
+func BenchmarkAssess(b *testing.B) {
+	for _, size := range []struct{ n, d, classes int }{{50_000, 602, 41}, {91_000, 128, 40}} {
+		h, y := hops(size.n, size.d, size.classes, 3, rand.New(rand.NewPCG(4, 0)))
+		b.Run(fmt.Sprintf("nodes=%d/features=%d", size.n, size.d), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := assess.Assess(h, y, size.classes); err != nil {
+					b.Fatal(err)
+				}
+			}
+			both := float64(size.d + size.classes)
+			b.ReportMetric(float64(size.n)*(both*both+3*2*float64(size.d*size.classes))*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+		})
+	}
+}
