@@ -9,7 +9,7 @@ import (
 	"math"
 	"slices"
 
-	gonum "gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
@@ -149,56 +149,84 @@ func components(a *mat.CSR) (parts [][]int32) {
 	return parts
 }
 
-// solve sets the rows of x for the nodes of one component.
+// solve sets the rows of x for the nodes of one component. Its system is QᵀQ + αL′ = (Â′)²ᴷ + αL′, for Â′ is symmetric, and Â′ is applied as a
+// sparse matrix: 2K products of the component's edges with as many columns as it has nodes.
 func solve(x, h *mat.Dense, operator graph.Operator, nodes []int32, hops int, alpha float64) error {
 	m, d := len(nodes), h.Cols
-	position := make(map[int32]int, m)
+	normal := local(operator, nodes)
+	system, target := mat.NewSymmetric(m), make([]float64, m*d)
 	for i, v := range nodes {
-		position[v] = i
-	}
-	normal, laplacian := gonum.NewDense(m, m, nil), gonum.NewDense(m, m, nil) // Â′ and L′ of the component
-	for i, v := range nodes {
-		scale := float64(operator.Left[v])
-		normal.Set(i, i, scale*scale)
-		degree := 0.0
-		for j, w := range operator.Adj.Row(int(v)) {
-			p := position[int32(j)]
-			normal.Set(i, p, scale*float64(w)*float64(operator.Right[j]))
-			laplacian.Set(i, p, -float64(w))
-			degree += float64(w)
-		}
-		laplacian.Set(i, i, degree)
-	}
-	target := gonum.NewDense(m, d, nil)
-	for i, v := range nodes {
+		system.Data[i*m+i] = 1
 		for j, value := range h.Row(int(v)) {
-			target.Set(i, j, float64(value))
+			target[i*d+j] = float64(value)
 		}
 	}
-	power, right := gonum.NewDense(m, m, nil), target // Q, and QᵀH′: Q is symmetric
-	for i := range m {
-		power.Set(i, i, 1)
+	for range 2 * hops {
+		system.Data = normal.times(system.Data, m)
 	}
 	for range hops {
-		var nextPower, nextRight gonum.Dense
-		nextPower.Mul(normal, power)
-		nextRight.Mul(normal, right)
-		power, right = &nextPower, &nextRight
+		target = normal.times(target, d)
 	}
-	system := mat.NewSymmetric(m)
-	square := gonum.NewDense(m, m, system.Data)
-	square.Mul(power.T(), power)
-	laplacian.Scale(alpha, laplacian)
-	square.Add(square, laplacian)
+	for i, row := range normal {
+		for e, j := range row.nodes {
+			if int(j) != i {
+				system.Data[i*m+int(j)] -= alpha * row.edges[e]
+				system.Data[i*m+i] += alpha * row.edges[e]
+			}
+		}
+	}
 	factor, err := system.Cholesky()
 	if err != nil {
 		return err
 	}
-	solution := factor.Solve(right.RawMatrix().Data, d)
+	solution := factor.Solve(target, d)
 	for i, v := range nodes {
 		for j := range d {
 			x.Row(int(v))[j] = float32(solution[i*d+j])
 		}
 	}
 	return nil
+}
+
+// component is Â′ of one component in float64: for each of its nodes, numbered from 0, the neighbours and itself.
+type component []struct {
+	nodes   []int32
+	edges   []float64 // A′
+	weights []float64 // Â′
+}
+
+func local(operator graph.Operator, nodes []int32) component {
+	position := make(map[int32]int32, len(nodes))
+	for i, v := range nodes {
+		position[v] = int32(i)
+	}
+	c := make(component, len(nodes))
+	for i, v := range nodes {
+		scale := float64(operator.Left[v])
+		add := func(j int32, edge float64) {
+			c[i].nodes = append(c[i].nodes, position[j])
+			c[i].edges = append(c[i].edges, edge)
+			c[i].weights = append(c[i].weights, scale*edge*float64(operator.Right[j]))
+		}
+		add(v, 1)
+		for j, w := range operator.Adj.Row(int(v)) {
+			add(int32(j), float64(w))
+		}
+	}
+	return c
+}
+
+// times returns Â′·b for b of as many rows as c has nodes, and cols columns, row-major.
+func (c component) times(b []float64, cols int) []float64 {
+	product := make([]float64, len(b))
+	const chunk = 16
+	parallel.For(len(c), chunk, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			to := blas64.Vector{N: cols, Inc: 1, Data: product[i*cols : (i+1)*cols]}
+			for e, j := range c[i].nodes {
+				blas64.Axpy(c[i].weights[e], blas64.Vector{N: cols, Inc: 1, Data: b[int(j)*cols : (int(j)+1)*cols]}, to)
+			}
+		}
+	})
+	return product
 }
