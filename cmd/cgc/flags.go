@@ -49,6 +49,7 @@ func newConfigFlags(cmd *cobra.Command) *configFlags {
 	flags.Float64Var(&c.Alpha, "alpha", c.Alpha, "smoothness of the condensed features over the condensed edges")
 	flags.BoolVar(&c.Standardize, "standardize", c.Standardize, "scale each feature to mean 0 and variance 1 first")
 	flags.BoolVar(&c.Inductive, "inductive", c.Inductive, "condense the subgraph of the training nodes, test on that of the test nodes")
+	flags.Var((*size)(&c.Memory), "memory", "bound on what the graph and its propagation take, as 2GiB or 500MB; slower (default none)")
 	flags.Uint64Var(&c.Seed, "seed", c.Seed, "decides all random choices")
 	flags.StringVar(&f.file, "config", "", "start from the JSON in `FILE`, as in the \"config\" of --json; flags go first")
 	return f

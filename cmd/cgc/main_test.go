@@ -98,6 +98,7 @@ type summary struct {
 		Temperature                    any
 		Threshold, Degree, Alpha       float64
 		Standardize, Inductive         bool
+		Memory                         int64
 		Seed                           uint64
 	}
 	Seconds map[string]float64
