@@ -26,7 +26,6 @@ import (
 	"github.com/graph-condensation/cgc/augment"
 	"github.com/graph-condensation/cgc/generate"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/propagate"
@@ -158,7 +157,7 @@ func (c *condensation) condense(ctx context.Context, g *graph.Graph, nodes int) 
 		return nil, err
 	}
 	plan := partition.Plan{Budgets: small.Budget, Method: c.partition(), Temperature: float64(c.config.Temperature)}
-	groups, err := plan.Aggregate(ctx, pool.h, pool.y, pool.confidence, c.source(partitionStream))
+	groups, err := plan.Aggregate(ctx, pool.rows, pool.y, pool.confidence, c.source(partitionStream))
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +191,7 @@ func (c *condensation) partition() partition.Method {
 
 // pool is H_cond, y_cond and their confidence (§3.3): the training nodes' embeddings, then the sampled ones.
 type pool struct {
-	h          *mat.Dense
+	rows       [][]float32 // views of the embeddings, which are not copied
 	y          []int32
 	confidence []float32
 	row        []int32 // the training node of each embedding, by its position among them
@@ -201,26 +200,20 @@ type pool struct {
 func gather(h []*mat.Dense, y []int32, confidence [][]float32, picks []augment.Pick) pool {
 	last := len(h) - 1
 	n := len(y)
-	p := pool{h: h[last], y: y, confidence: confidence[last], row: make([]int32, n, n+len(picks))}
+	p := pool{rows: h[last].Views(), y: y, confidence: confidence[last], row: make([]int32, n, n+len(picks))}
 	for i := range p.row {
 		p.row[i] = int32(i)
 	}
 	if len(picks) == 0 {
 		return p
 	}
-	p.h = mat.NewDense(n+len(picks), h[last].Cols)
-	copy(p.h.Data, h[last].Data)
-	p.y, p.confidence = append([]int32(nil), y...), append([]float32(nil), p.confidence...)
+	p.y, p.confidence = slices.Clone(y), slices.Clone(p.confidence)
 	for _, pick := range picks {
+		p.rows = append(p.rows, h[pick.Hop].Row(int(pick.Row)))
 		p.y = append(p.y, y[pick.Row])
 		p.confidence = append(p.confidence, confidence[pick.Hop][pick.Row])
 		p.row = append(p.row, pick.Row)
 	}
-	parallel.For(len(picks), 1024, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			copy(p.h.Row(n+i), h[picks[i].Hop].Row(int(picks[i].Row)))
-		}
-	})
 	return p
 }
 

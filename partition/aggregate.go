@@ -35,7 +35,7 @@ type Aggregation struct {
 
 // Aggregate partitions the rows of each class of x and aggregates each group.
 //
-// x (n×d) has the embeddings, y (n) their classes, in [0, len(Budgets)), and confidence (n) the scores r of the assessment; a nil confidence stands for equal
+// x has the n embeddings of d numbers each, which may stand anywhere in memory, y (n) their classes, in [0, len(Budgets)), and confidence (n) the scores r of the assessment; a nil confidence stands for equal
 // scores. Within a group S the weight of row k is
 //
 //	R̂_k = exp(r_k/τ) / Σ_{l∈S} exp(r_l/τ).
@@ -45,10 +45,14 @@ type Aggregation struct {
 //
 // Each class has a source of its own, seeded from src by the class's number, so what happens in one class does not depend on the others.
 // The error is that of ctx or names the argument, its value and its bound. Besides the result it needs memory for copies of the rows of a few classes.
-func (p Plan) Aggregate(ctx context.Context, x *mat.Dense, y []int32, confidence []float32, src rand.Source) (*Aggregation, error) {
-	n, classes := x.Rows, len(p.Budgets)
+func (p Plan) Aggregate(ctx context.Context, x [][]float32, y []int32, confidence []float32, src rand.Source) (*Aggregation, error) {
+	n, classes := len(x), len(p.Budgets)
 	if err := p.check(x, y, confidence); err != nil {
 		return nil, err
+	}
+	d := 0
+	if n > 0 {
+		d = len(x[0])
 	}
 	start, rows := sorted(y, classes)
 	first := make([]int, classes+1) // condensed nodes of class c: first[c] to first[c+1]
@@ -63,7 +67,7 @@ func (p Plan) Aggregate(ctx context.Context, x *mat.Dense, y []int32, confidence
 	}
 	nodes := first[classes]
 	a := &Aggregation{
-		H: mat.NewDense(nodes, x.Cols), Y: make([]int32, nodes), Stats: make([]Stats, classes),
+		H: mat.NewDense(nodes, d), Y: make([]int32, nodes), Stats: make([]Stats, classes),
 		Members: &mat.CSR{Rows: nodes, Cols: n, Indptr: make([]int64, nodes+1), Indices: make([]int32, n), Data: make([]float32, n)},
 	}
 	failed := make([]error, classes)
@@ -71,10 +75,14 @@ func (p Plan) Aggregate(ctx context.Context, x *mat.Dense, y []int32, confidence
 		if p.Budgets[c] == 0 {
 			return
 		}
-		var own mat.Dense
 		mine := rows[start[c]:start[c+1]]
-		mat.Rows(&own, x, mine)
-		groups, err := p.Method.Partition(ctx, &own, p.Budgets[c], rand.NewPCG(seeds[c][0], seeds[c][1]))
+		own := mat.NewDense(len(mine), d)
+		parallel.For(len(mine), rowChunk, func(lo, hi int) {
+			for r := lo; r < hi; r++ {
+				copy(own.Row(r), x[mine[r]])
+			}
+		})
+		groups, err := p.Method.Partition(ctx, own, p.Budgets[c], rand.NewPCG(seeds[c][0], seeds[c][1]))
 		if err != nil {
 			failed[c] = fmt.Errorf("partitioning class %d: %w", c, err)
 			return
@@ -110,7 +118,7 @@ func (a *Aggregation) place(groups Groups, c, first, entry int, rows []int32) {
 }
 
 // weigh sets weights to the softmax of confidence/temperature over the given rows of x, and mean to the rows' mean by them.
-func weigh(mean, weights []float32, x *mat.Dense, rows []int32, confidence []float32, temperature float64) {
+func weigh(mean, weights []float32, x [][]float32, rows []int32, confidence []float32, temperature float64) {
 	score := func(i int32) float64 { return 0 }
 	if confidence != nil {
 		score = func(i int32) float64 { return float64(confidence[i]) }
@@ -129,7 +137,7 @@ func weigh(mean, weights []float32, x *mat.Dense, rows []int32, confidence []flo
 	for at, i := range rows {
 		w := exact[at] / total
 		weights[at] = float32(w)
-		for j, v := range x.Row(int(i)) {
+		for j, v := range x[i] {
 			sum[j] += w * float64(v)
 		}
 	}
@@ -139,15 +147,20 @@ func weigh(mean, weights []float32, x *mat.Dense, rows []int32, confidence []flo
 }
 
 // check looks at what the sizes of the classes do not tell.
-func (p Plan) check(x *mat.Dense, y []int32, confidence []float32) error {
+func (p Plan) check(x [][]float32, y []int32, confidence []float32) error {
 	if p.Method == nil {
 		return fmt.Errorf("partition: no method")
 	}
 	if !(p.Temperature > 0) {
 		return fmt.Errorf("partition: temperature %v, want it positive", p.Temperature)
 	}
-	if len(y) != x.Rows || confidence != nil && len(confidence) != x.Rows {
-		return fmt.Errorf("partition: %d rows with %d labels and %d confidences", x.Rows, len(y), len(confidence))
+	if len(y) != len(x) || confidence != nil && len(confidence) != len(x) {
+		return fmt.Errorf("partition: %d rows with %d labels and %d confidences", len(x), len(y), len(confidence))
+	}
+	for i, row := range x {
+		if len(row) != len(x[0]) {
+			return fmt.Errorf("partition: row %d has %d columns, want %d", i, len(row), len(x[0]))
+		}
 	}
 	for i, c := range y {
 		if c < 0 || int(c) >= len(p.Budgets) {
