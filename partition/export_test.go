@@ -21,7 +21,9 @@ func KernelProduct(ctx context.Context, u, v *mat.Dense) (*mat.Dense, error) {
 func Leader(u *mat.Dense) []float64 { return newKernelMap(u).leader }
 
 // LeftSingular is step 1 of Spectral.
-func LeftSingular(x *mat.Dense, k int) *mat.Dense { return leftSingular(x, k) }
+func LeftSingular(x *mat.Dense, k int) *mat.Dense {
+	return leftSingular(x, k, rand.New(rand.NewPCG(1, 1)))
+}
 
 // Leading is step 3 of Spectral, without the matrix S and with it.
 func Leading(ctx context.Context, u *mat.Dense, k int, src rand.Source) (free, dense *mat.Dense, err error) {

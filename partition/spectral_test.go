@@ -150,7 +150,7 @@ func TestKernelProductEqualsExplicitMap(t *testing.T) {
 }
 
 func TestLeftSingular(t *testing.T) {
-	for _, size := range [][3]int{{20, 60, 5}, {200, 30, 7}, {50, 50, 10}, {40, 8, 20}, {9, 300, 20}} {
+	for _, size := range [][3]int{{20, 60, 5}, {200, 30, 7}, {50, 50, 10}, {40, 8, 20}, {9, 300, 20}, {600, 200, 5}, {300, 700, 6}} {
 		x := centred(partitiontest.Mixture(size[0], size[1], 12, 1))
 		u := partition.LeftSingular(x, size[2])
 		data := make([]float64, len(x.Data))
