@@ -124,9 +124,13 @@ func Evaluate(ctx context.Context, small *cgc.Condensed, g *graph.Graph, models 
 	return train.on(ctx, trainings, func(int) *gnn.Sample { return Sample(small) })
 }
 
-// Sample returns a condensed graph as a GNN trains on it.
+// Sample returns a condensed graph as a GNN trains on it. The weight of a node is the number of nodes that it stands for, which counts if gnn.Config.Weighted is set.
 func Sample(c *cgc.Condensed) *gnn.Sample {
-	return &gnn.Sample{Adj: c.Adj, X: c.X, Y: c.Y, Classes: c.Classes}
+	weights := make([]float32, c.Nodes())
+	for i := range weights {
+		weights[i] = float32(c.Members.Indptr[i+1] - c.Members.Indptr[i])
+	}
+	return &gnn.Sample{Adj: c.Adj, X: c.X, Y: c.Y, Classes: c.Classes, Weights: weights}
 }
 
 // trainer trains models that are tested on one target.

@@ -21,6 +21,8 @@ type Config struct {
 	Epochs int `json:"epochs"`
 	// Drop multiplies the learning rate from the middle of the epochs on, above 0; 1 leaves it.
 	Drop float64 `json:"drop"`
+	// Weighted lets nodes count by Sample.Weights. Off by default: the paper's condensed nodes count alike.
+	Weighted bool `json:"weighted"`
 	// ValidateEvery is the number of epochs from one validation to the next. 0 leaves the choice to the size of the target: 1 below
 	// 50,000 nodes, where a pass takes some milliseconds, and 10 from there on. The last epoch is always validated.
 	ValidateEvery int `json:"validate_every"`

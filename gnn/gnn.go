@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/autodiff"
+	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -70,6 +71,8 @@ type Sample struct {
 	Classes int
 	// Rows lists the nodes whose labels are learnt. nil means all.
 	Rows []int32
+	// Weights says how much each of these nodes counts in the loss if Config.Weighted is set, in their order: at least 0, and not all 0. nil means alike.
+	Weights []float32
 }
 
 func (s *Sample) validate() error {
@@ -105,7 +108,44 @@ func (s *Sample) validate() error {
 			}
 		}
 	}
+	return s.validateWeights()
+}
+
+func (s *Sample) validateWeights() error {
+	if s.Weights == nil {
+		return nil
+	}
+	if want := len(s.labels()); len(s.Weights) != want {
+		return fmt.Errorf("gnn: %d weights for %d nodes to learn from", len(s.Weights), want)
+	}
+	var sum float64
+	for i, w := range s.Weights {
+		if !(w >= 0) || math.IsInf(float64(w), 1) {
+			return fmt.Errorf("gnn: weight %d is %v, want a finite number of at least 0", i, w)
+		}
+		sum += float64(w)
+	}
+	if sum == 0 {
+		return fmt.Errorf("gnn: all %d weights are 0, want one above", len(s.Weights))
+	}
 	return nil
+}
+
+// targets returns the one-hot labels that are learnt, each row times its weight over the mean weight if weighted.
+func (s *Sample) targets(weighted bool) *mat.Dense {
+	y := autodiff.OneHot(s.labels(), s.Classes)
+	if !weighted || s.Weights == nil {
+		return y
+	}
+	var sum float64
+	for _, w := range s.Weights {
+		sum += float64(w)
+	}
+	for i, w := range s.Weights {
+		row := y.Row(i)
+		kernel.Scale(row, float32(float64(w)*float64(len(s.Weights))/sum), row)
+	}
+	return y
 }
 
 // labels returns the labels that are learnt, in the order of Rows.

@@ -35,7 +35,7 @@ type Result struct {
 }
 
 // Train trains a model on s by Adam (Kingma and Ba 2015; β 0.9 and 0.999, ε 10⁻⁸) on the mean cross entropy of the sample's
-// nodes, full batch, and returns what the epoch of best validation accuracy on t came to. The labels of t's test nodes are
+// nodes, weighted if config says so, full batch, and returns what the epoch of best validation accuracy on t came to. The labels of t's test nodes are
 // read after the last epoch, once.
 //
 // Weights and dropout are drawn from src: the same seed gives the same bytes for any number of threads. It stops within an epoch
@@ -61,7 +61,7 @@ func Train(ctx context.Context, m Model, s *Sample, t *Target, config Config, sr
 	}
 	var (
 		tape    = autodiff.NewTape()
-		targets = autodiff.OneHot(s.labels(), s.Classes)
+		targets = s.targets(config.Weighted)
 		steps   = newAdam(parameters)
 		vars    = make([]*autodiff.Var, len(parameters))
 		w       workspace

@@ -91,6 +91,38 @@ func TestTies(t *testing.T) {
 	}
 }
 
+// TestWeights checks that a node of weight 2 counts as two nodes, if asked for.
+func TestWeights(t *testing.T) {
+	g := blocks(90, 5, 3, 3)
+	target := newTarget(t, g, false)
+	rows := []int32{0, 1, 2, 3, 4, 5}
+	var once, twice mat.Dense
+	mat.Rows(&once, g.X, rows)
+	mat.Rows(&twice, g.X, append(rows, 2, 4))
+	weighted := &gnn.Sample{X: &once, Y: g.Labels(rows), Classes: g.Classes, Weights: []float32{1, 1, 2, 1, 2, 1}}
+	repeated := &gnn.Sample{X: &twice, Y: g.Labels(append(rows, 2, 4)), Classes: g.Classes}
+	c := quick()
+	c.Dropout, c.Weighted = 0, true
+	a, b := train(t, gnn.GCN(), weighted, target, c), train(t, gnn.GCN(), repeated, target, c)
+	for i, loss := range a.Losses {
+		if math.Abs(float64(loss-b.Losses[i])) > 1e-3*float64(loss) { // sums in another order, over 30 steps of Adam
+			t.Fatalf("epoch %d: loss %v with weights, %v with repeated nodes", i+1, loss, b.Losses[i])
+		}
+	}
+	c.Weighted = false
+	if alike := train(t, gnn.GCN(), weighted, target, c); math.Abs(float64(alike.Losses[0]-a.Losses[0])) < 1e-3*float64(a.Losses[0]) {
+		t.Errorf("weights count without being asked for, or not at all: loss %v and %v", alike.Losses[0], a.Losses[0])
+	}
+	for want, weights := range map[string][]float32{
+		"2 weights for 6 nodes": {1, 1}, "weight 1 is -1": {1, -1, 1, 1, 1, 1}, "all 6 weights are 0": make([]float32, 6),
+	} {
+		weighted.Weights = weights
+		if _, err := gnn.Train(t.Context(), gnn.GCN(), weighted, target, c, rand.NewPCG(1, 1)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+}
+
 func TestCadence(t *testing.T) {
 	g := blocks(90, 5, 3, 3)
 	c := quick()

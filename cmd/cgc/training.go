@@ -31,6 +31,7 @@ func newTrainingFlags(cmd *cobra.Command, seeds string) *trainingFlags {
 	flags.Float64Var(&t.config.Dropout, "dropout", t.config.Dropout, "probability with which a unit is left out")
 	flags.Float64Var(&t.config.LearningRate, "lr", t.config.LearningRate, "learning rate")
 	flags.Float64Var(&t.config.WeightDecay, "weight-decay", t.config.WeightDecay, "weight decay")
+	flags.BoolVar(&t.config.Weighted, "weighted", t.config.Weighted, "let a condensed node count as often as the nodes it stands for")
 	flags.IntVar(&t.config.ValidateEvery, "validate-every", t.config.ValidateEvery, "epochs from one validation to the next; 0 leaves it to the size of the graph")
 	return t
 }
