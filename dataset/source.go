@@ -107,6 +107,7 @@ var errNotFound = errors.New("dataset: not found")
 // notFound is errNotFound with an explanation.
 type notFound struct{ text string }
 
+// Error is the sentence.
 func (e notFound) Error() string        { return "dataset: " + e.text }
 func (e notFound) Is(target error) bool { return target == errNotFound }
 

@@ -70,6 +70,7 @@ type list[T comparable] struct {
 	kind   string
 }
 
+// Set reads the value from the command line.
 func (l *list[T]) Set(text string) error {
 	*l.values = nil
 	for word := range strings.SplitSeq(text, ",") {
@@ -87,6 +88,7 @@ func (l *list[T]) Set(text string) error {
 	return nil
 }
 
+// String writes the value as Set reads it.
 func (l *list[T]) String() string {
 	if l.values == nil { // the zero value, of which the parser asks
 		return ""
@@ -98,5 +100,6 @@ func (l *list[T]) String() string {
 	return strings.Join(words, ",")
 }
 
+// Type is the word for the value in the command's help.
 func (l *list[T]) Type() string { return l.kind }
 func (l *list[T]) want() string { return "different " + l.kind + ", separated by commas" }

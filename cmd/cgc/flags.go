@@ -149,6 +149,7 @@ func (f *configFlags) sizeFor(g *graph.Graph) (reason string) {
 // share is a flag of a part of a whole, in percent or plain.
 type share float64
 
+// Set reads the value from the command line.
 func (s *share) Set(text string) error {
 	number, percent := strings.CutSuffix(text, "%")
 	v, err := strconv.ParseFloat(number, 64)
@@ -162,12 +163,15 @@ func (s *share) Set(text string) error {
 	return nil
 }
 
+// String writes the value as Set reads it.
 func (s *share) String() string {
 	if *s == 0 {
 		return ""
 	}
 	return strconv.FormatFloat(float64(*s), 'g', -1, 64)
 }
+
+// Type is the word for the value in the command's help.
 func (s *share) Type() string { return "share" }
 func (s *share) want() string { return "a share above 0 and at most 1, or a percentage as in 2.6%" }
 
@@ -188,6 +192,7 @@ func addChoice[T ~string](cmd *cobra.Command, value *T, name string, among []T, 
 	}
 }
 
+// Set reads the value from the command line.
 func (c choice[T]) Set(text string) error {
 	if !slices.Contains(c.among, T(text)) {
 		return errors.New(c.want())
@@ -195,9 +200,13 @@ func (c choice[T]) Set(text string) error {
 	*c.value = T(text)
 	return nil
 }
+
+// String writes the value as Set reads it.
 func (c choice[T]) String() string { return string(*c.value) }
-func (c choice[T]) Type() string   { return "word" }
-func (c choice[T]) want() string   { return "one of " + c.words(", ") }
+
+// Type is the word for the value in the command's help.
+func (c choice[T]) Type() string { return "word" }
+func (c choice[T]) want() string { return "one of " + c.words(", ") }
 
 func (c choice[T]) words(separator string) string {
 	words := make([]string, len(c.among))

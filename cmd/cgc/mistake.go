@@ -21,6 +21,7 @@ const (
 // usage is an error that another command line would not have met.
 type usage struct{ text string }
 
+// Error is the sentence.
 func (u usage) Error() string { return u.text }
 
 func usagef(format string, args ...any) error { return usage{fmt.Sprintf(format, args...)} }

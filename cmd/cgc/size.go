@@ -20,6 +20,7 @@ var units = []struct {
 	{"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"T", 1 << 40}, {"B", 1},
 }
 
+// Set reads the value from the command line.
 func (s *size) Set(text string) error {
 	number, unit := text, 1.0
 	for _, u := range units {
@@ -36,6 +37,7 @@ func (s *size) Set(text string) error {
 	return nil
 }
 
+// String writes the value as Set reads it.
 func (s *size) String() string {
 	if *s == 0 {
 		return ""

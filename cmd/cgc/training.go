@@ -57,6 +57,7 @@ func (t *trainingFlags) check() error {
 // modelList is a flag of models, separated by commas.
 type modelList []gnn.Model
 
+// Set reads the value from the command line.
 func (l *modelList) Set(text string) error {
 	*l = nil
 	for name := range strings.SplitSeq(text, ",") {
@@ -70,8 +71,12 @@ func (l *modelList) Set(text string) error {
 	}
 	return nil
 }
+
+// String writes the value as Set reads it.
 func (l *modelList) String() string { return strings.Join(modelNames(*l), ",") }
-func (l *modelList) Type() string   { return "names" }
+
+// Type is the word for the value in the command's help.
+func (l *modelList) Type() string { return "names" }
 func (l *modelList) want() string {
 	return "some of " + strings.Join(modelNames(gnn.All()), ",") + ", separated by commas"
 }
