@@ -108,7 +108,9 @@ var errNotFound = errors.New("dataset: not found")
 type notFound struct{ text string }
 
 // Error is the sentence.
-func (e notFound) Error() string        { return "dataset: " + e.text }
+func (e notFound) Error() string { return "dataset: " + e.text }
+
+// Is says that it is errNotFound.
 func (e notFound) Is(target error) bool { return target == errNotFound }
 
 // find returns where the graph is that name calls: a name first, then a path.
