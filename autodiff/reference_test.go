@@ -25,8 +25,6 @@ func newTable(rows, cols int, at func(i, j int) float64) table {
 
 func (m table) at(i, j int) float64 { return m.v[i*m.cols+j] }
 
-func (m table) clone() table { return table{m.rows, m.cols, append([]float64(nil), m.v...)} }
-
 // dense rounds m to float32.
 func (m table) dense() *mat.Dense {
 	d := mat.NewDense(m.rows, m.cols)
