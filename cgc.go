@@ -37,26 +37,87 @@ import (
 //
 // The same graph, configuration and seed give the same bytes, for any number of threads, on processors that run the same kernels.
 func Condense(ctx context.Context, g *graph.Graph, config Config) (*Condensed, error) {
-	if err := config.Validate(); err != nil {
+	nodes, err := check(g, config)
+	if err != nil {
 		return nil, err
+	}
+	p, err := prepare(ctx, g, config)
+	if err != nil {
+		return nil, err
+	}
+	small, err := p.condense(ctx, config, nodes)
+	if err != nil {
+		return nil, err
+	}
+	small.Seconds.Propagate, small.Seconds.Assess = p.seconds.Propagate, p.seconds.Assess
+	small.Seconds.Condense += p.seconds.Condense
+	return small, nil
+}
+
+// Prepared is a graph whose embeddings are propagated and assessed. Any number of configurations that agree so far can be condensed from it, each for the
+// price of the remaining steps. It is safe for concurrent use.
+type Prepared struct {
+	config     Config
+	name       string
+	classes    int
+	nodes      int          // of the graph that was given
+	origin     []int32      // node of the graph that was given, for each node of the one that is condensed; nil if they are the same
+	train      []int32      // training nodes, in the graph that is condensed
+	counts     []int        // of training nodes of each class
+	y          []int32      // class of each training node
+	h          []*mat.Dense // H⁽⁰⁾ … H⁽ᴷ⁾ of the training nodes
+	assessment assess.Assessment
+	scaling    *graph.Scaling
+	seconds    Seconds
+	graph      *graph.Graph // as it was given
+}
+
+// Prepare propagates and assesses the embeddings of g by config: the steps of algorithm 1 that do not depend on Method, Nodes, Ratio, LabelRatio, Augment,
+// Partition, Temperature, Threshold, Degree, Alpha and Seed. Errors are those of Condense.
+func Prepare(ctx context.Context, g *graph.Graph, config Config) (*Prepared, error) {
+	if _, err := check(g, config); err != nil {
+		return nil, err
+	}
+	return prepare(ctx, g, config)
+}
+
+// Condense does the remaining steps, and returns what Condense of the package would: the same bytes, with Seconds of these steps alone. It is an error if config differs from
+// that of Prepare in Propagation, Hops, Teleport, Standardize or Inductive.
+func (p *Prepared) Condense(ctx context.Context, config Config) (*Condensed, error) {
+	nodes, err := check(p.graph, config)
+	if err != nil {
+		return nil, err
+	}
+	if a, b := p.config.preparation(), config.preparation(); a != b {
+		return nil, fmt.Errorf("cgc: graph %s was prepared for %+v, the configuration wants %+v", p.name, a, b)
+	}
+	return p.condense(ctx, config, nodes)
+}
+
+// preparation is the part of a Config that Prepare depends on. Memory is left out: results do not depend on it.
+type preparation struct {
+	Propagation propagate.Propagation
+	Standardize bool
+	Inductive   bool
+}
+
+func (c Config) preparation() preparation {
+	p := preparation{propagate.Propagation{Method: c.Propagation, Hops: c.Hops}, c.Standardize, c.Inductive}
+	if c.Propagation == propagate.PPR {
+		p.Propagation.Teleport = c.Teleport
+	}
+	return p
+}
+
+// check returns N′, or what is wrong with config, or with g for it.
+func check(g *graph.Graph, config Config) (nodes int, err error) {
+	if err := config.Validate(); err != nil {
+		return 0, err
 	}
 	if err := trainable(g); err != nil {
-		return nil, err
+		return 0, err
 	}
-	nodes, err := config.Size(g)
-	if err != nil {
-		return nil, err
-	}
-	run := condensation{config: config.resolved(), begun: time.Now()}
-	small, err := run.condense(ctx, g, nodes)
-	if err != nil {
-		return nil, err
-	}
-	small.Config = config
-	small.Config.Progress = nil
-	small.Seconds = run.seconds
-	small.Seconds.Condense = time.Since(run.begun).Seconds()
-	return small, nil
+	return config.Size(g)
 }
 
 // trainable returns an error if a model could not learn all classes of g from its training nodes.
@@ -72,13 +133,6 @@ func trainable(g *graph.Graph) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// condensation is one run: its configuration, and the time each step took.
-type condensation struct {
-	config  Config
-	begun   time.Time
-	seconds Seconds
 }
 
 // Seconds is the wall-clock time of each step, in seconds. Condense is all of it, from the graph in memory to the condensed graph in memory.
@@ -98,84 +152,91 @@ const (
 )
 
 // source returns the source of one stream.
-func (c *condensation) source(stream uint64) rand.Source { return rand.NewPCG(c.config.Seed, stream) }
+func (c Config) source(stream uint64) rand.Source { return rand.NewPCG(c.Seed, stream) }
 
 // step announces a step and returns a function that notes its time.
-func (c *condensation) step(name string, seconds *float64) func() {
-	if c.config.Progress != nil {
-		c.config.Progress(name)
+func (c Config) step(name string, seconds *float64) func() {
+	if c.Progress != nil {
+		c.Progress(name)
 	}
 	begun := time.Now()
 	return func() { *seconds = time.Since(begun).Seconds() }
 }
 
-func (c *condensation) condense(ctx context.Context, g *graph.Graph, nodes int) (*Condensed, error) {
-	origin := []int32(nil) // node of the graph that was given, for each node of the one that is condensed
-	original := g.Nodes()
-	small := &Condensed{Graph: g.Name, Classes: g.Classes}
-
-	done := c.step("propagate", &c.seconds.Propagate)
-	if c.config.Inductive {
-		origin = g.Split.Train
+func prepare(ctx context.Context, g *graph.Graph, config Config) (*Prepared, error) {
+	begun := time.Now()
+	p := &Prepared{config: config, name: g.Name, classes: g.Classes, nodes: g.Nodes(), graph: g}
+	done := config.step("propagate", &p.seconds.Propagate)
+	if config.Inductive {
+		p.origin = g.Split.Train
 		g = g.TrainingGraph()
 	}
-	if c.config.Standardize {
+	if config.Standardize {
 		scaling := graph.FitScaling(g.X, g.Split.Train)
-		small.Scaling = &scaling
+		p.scaling = &scaling
 		g = g.Scaled(scaling)
 	}
-	train := g.Split.Train
-	y := g.Labels(train)
-	h, err := propagate.Propagation{Method: c.config.Propagation, Hops: c.config.Hops, Teleport: c.config.Teleport, Memory: c.config.Memory}.Embeddings(ctx, g.Adj, g.X, train)
+	p.train = g.Split.Train
+	p.counts, p.y = g.Counts(p.train), g.Labels(p.train)
+	var err error
+	p.h, err = propagate.Propagation{Method: config.Propagation, Hops: config.Hops, Teleport: config.Teleport, Memory: config.Memory}.Embeddings(ctx, g.Adj, g.X, p.train)
 	if err != nil {
 		return nil, err
 	}
-	if c.config.Memory > 0 {
+	if config.Memory > 0 {
 		runtime.GC() // what follows takes the memory of the blocks, which the collector would otherwise leave until twice as much is in use
 	}
 	done()
 
-	done = c.step("assess", &c.seconds.Assess)
-	assessment, err := assess.Assess(h, y, g.Classes)
-	if err != nil {
+	done = config.step("assess", &p.seconds.Assess)
+	if p.assessment, err = assess.Assess(p.h, p.y, p.classes); err != nil {
 		return nil, err
 	}
-	small.Assessed = Assessed{Accuracy: 100 * assessment.Accuracy, Rank: assessment.Rank, Error: assessment.Error}
 	done()
+	p.seconds.Condense = time.Since(begun).Seconds()
+	return p, ctx.Err()
+}
 
-	done = c.step("augment", &c.seconds.Augment)
-	picks, err := augment.Sample(y, assessment.Error, c.config.Hops, int(c.config.Augment*float64(len(train))), c.source(augmentStream))
+func (p *Prepared) condense(ctx context.Context, config Config, nodes int) (*Condensed, error) {
+	begun := time.Now()
+	small := &Condensed{Graph: p.name, Classes: p.classes, Scaling: p.scaling, Config: config}
+	small.Config.Progress = nil
+	small.Assessed = Assessed{Accuracy: 100 * p.assessment.Accuracy, Rank: p.assessment.Rank, Error: p.assessment.Error}
+	config = config.resolved()
+
+	done := config.step("augment", &small.Seconds.Augment)
+	picks, err := augment.Sample(p.y, p.assessment.Error, config.Hops, int(config.Augment*float64(len(p.train))), config.source(augmentStream))
 	if err != nil {
 		return nil, err
 	}
-	pool := gather(h, y, assessment.Confidence, picks)
+	pool := gather(p.h, p.y, p.assessment.Confidence, picks)
 	small.Assessed.Augmented = len(picks)
 	done()
 
-	done = c.step("partition", &c.seconds.Partition)
-	if small.Budget, err = partition.Budgets(g.Counts(train), nodes); err != nil {
+	done = config.step("partition", &small.Seconds.Partition)
+	if small.Budget, err = partition.Budgets(p.counts, nodes); err != nil {
 		return nil, err
 	}
-	plan := partition.Plan{Budgets: small.Budget, Method: c.partition(), Temperature: float64(c.config.Temperature)}
-	groups, err := plan.Aggregate(ctx, pool.rows, pool.y, pool.confidence, c.source(partitionStream))
+	plan := partition.Plan{Budgets: small.Budget, Method: config.partition(), Temperature: float64(config.Temperature)}
+	groups, err := plan.Aggregate(ctx, pool.rows, pool.y, pool.confidence, config.source(partitionStream))
 	if err != nil {
 		return nil, err
 	}
 	small.X, small.Y, small.Partitions = groups.H, groups.Y, groups.Stats
-	small.Members = members(groups.Members, pool.row, train, origin, original)
+	small.Members = members(groups.Members, pool.row, p.train, p.origin, p.nodes)
 	done()
 
-	if c.config.Method != CGC {
-		return small, ctx.Err()
+	if config.Method == CGC {
+		done = config.step("generate", &small.Seconds.Generate)
+		if small.Adj, small.Threshold, err = generate.Adjacency(ctx, groups.H, config.Threshold, config.Degree); err != nil {
+			return nil, err
+		}
+		if small.X, err = generate.Features(ctx, small.Adj, groups.H, config.Hops, config.Alpha); err != nil {
+			return nil, err
+		}
+		done()
 	}
-	done = c.step("generate", &c.seconds.Generate)
-	if small.Adj, small.Threshold, err = generate.Adjacency(ctx, groups.H, c.config.Threshold, c.config.Degree); err != nil {
-		return nil, err
-	}
-	if small.X, err = generate.Features(ctx, small.Adj, groups.H, c.config.Hops, c.config.Alpha); err != nil {
-		return nil, err
-	}
-	done()
+	small.Seconds.Condense = time.Since(begun).Seconds()
 	return small, ctx.Err()
 }
 
@@ -183,9 +244,9 @@ func (c *condensation) condense(ctx context.Context, g *graph.Graph, nodes int) 
 // thousand rows, and accuracies on arxiv and Amazon Photo stay as they are.
 const settled = 1e-3
 
-func (c *condensation) partition() partition.Method {
+func (c Config) partition() partition.Method {
 	kmeans := partition.KMeans{Tolerance: settled}
-	switch c.config.Partition {
+	switch c.Partition {
 	case Spectral:
 		return partition.Spectral{KMeans: kmeans}
 	case Random:

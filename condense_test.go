@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -347,5 +348,59 @@ func TestConfigSurvivesJSON(t *testing.T) {
 		if err := new(cgc.Temperature).Set(bad); err == nil {
 			t.Errorf("temperature %q is accepted", bad)
 		}
+	}
+}
+
+// Whatever the steps after Prepare are told, they come to what Condense comes to on its own, and leave what they share as it was.
+func TestPreparedIsCondense(t *testing.T) {
+	g, _ := smallGraph(60, 6, 3, true, false, rand.New(rand.NewPCG(27, 0)))
+	for _, shared := range []func(*cgc.Config){
+		func(*cgc.Config) {},
+		func(c *cgc.Config) { c.Standardize, c.Propagation, c.Teleport = true, propagate.PPR, 0.3 },
+		func(c *cgc.Config) { c.Inductive, c.Hops = true, 1 },
+	} {
+		p, err := cgc.Prepare(t.Context(), g, configured(12, shared))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, change := range []func(*cgc.Config){
+			func(c *cgc.Config) { c.Augment, c.Partition = 0.7, cgc.Spectral },
+			func(c *cgc.Config) { c.Method, c.Temperature, c.Seed = cgc.CGCX, 0.1, 9 },
+			func(c *cgc.Config) { c.Method = cgc.SimDM },
+			func(c *cgc.Config) { c.Nodes, c.Threshold, c.Alpha = 7, 0.2, 3 },
+		} {
+			config := configured(12, func(c *cgc.Config) { shared(c); change(c) })
+			want := mustCondense(t, g, config)
+			got, err := p.Condense(t.Context(), config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want.Seconds, got.Seconds = cgc.Seconds{}, cgc.Seconds{}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("configuration %d: condensing from what was prepared differs", i)
+			}
+		}
+	}
+}
+
+func TestPreparedRefusesAnotherPropagation(t *testing.T) {
+	g, _ := smallGraph(60, 6, 3, true, false, rand.New(rand.NewPCG(27, 0)))
+	p, err := cgc.Prepare(t.Context(), g, configured(12, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*cgc.Config){
+		"hops": func(c *cgc.Config) { c.Hops = 3 }, "method": func(c *cgc.Config) { c.Propagation = propagate.SAGE },
+		"standardize": func(c *cgc.Config) { c.Standardize = true }, "inductive": func(c *cgc.Config) { c.Inductive = true },
+	} {
+		if _, err := p.Condense(t.Context(), configured(12, change)); err == nil || !strings.Contains(err.Error(), "was prepared for") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	if _, err := p.Condense(t.Context(), configured(12, func(c *cgc.Config) { c.Teleport = 0.4 })); err != nil {
+		t.Errorf("a teleport that SGC has no use for: %v", err)
+	}
+	if _, err := p.Condense(t.Context(), configured(999, nil)); err == nil || !strings.Contains(err.Error(), "nodes 999") {
+		t.Errorf("too many nodes: error %v", err)
 	}
 }
