@@ -1,4 +1,4 @@
-// Package report presents what a condensation and its evaluation found: as tables for a terminal and as one JSON object.
+// Package report presents what a condensation and its evaluation found: as tables for a terminal, as one JSON object and as figures.
 package report
 
 import (

@@ -1,0 +1,104 @@
+package report_test
+
+import (
+	"bytes"
+	"image/png"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/report"
+)
+
+// figures are one of each kind: lines over numbers, marks over words, marks on logarithmic axes, nothing at all.
+func figures() map[string]report.Figure {
+	return map[string]report.Figure{
+		"lines": {
+			Title: "CGC-X by depth of propagation", X: "hops K", Y: "test accuracy, %",
+			Series: []report.Series{
+				{Name: "cora", X: []float64{0, 1, 2, 3, 4, 5}, Y: []float64{60, 78, 81.5, 82, 82.1, 81}, Std: []float64{2, 1, 0.7, 0.6, 0.9, 1}, Joined: true},
+				{Name: "citeseer", X: []float64{0, 1, 2, 3, 4, 5}, Y: []float64{55, 69, 72, 71.8, 71, math.NaN()}, Std: []float64{2, 1, 0.7, 0.6, 0.9, 1}, Style: 1, Joined: true},
+				{Name: "amazon-photo", X: []float64{0, 1, 2, 3, 4, 5}, Y: []float64{80, 86, 90, 90, 89.5, 89}, Std: []float64{2, 1, 0.7, 0.6, 0.9, 1}, Style: 2, Joined: true},
+			},
+		},
+		"words": {
+			Title: "What the parts contribute", X: "", Y: "test accuracy, %",
+			Words: []string{"SimDM", "CGC-X w/o AUG", "CGC-X w/o CAL", "CGC-X w K-means", "CGC-X w RAN", "CGC-X"},
+			Series: []report.Series{
+				{Name: "cora", X: []float64{0, 1, 2, 3, 4, 5}, Y: []float64{81, 81.2, 81.5, 82, 80.1, 81}, Std: []float64{1.2, 1, 0.7, 0.6, 0.9, 1}},
+				{Name: "cora, paper", X: []float64{0, 1, 2, 3, 4, 5}, Y: []float64{80.1, 80.5, 81.5, 83.1, 79.7, 83.4}, Std: []float64{.7, .5, 0.4, 0.7, 0.5, .4}, Hollow: true},
+				{Name: "citeseer", X: []float64{0, 1, 2, 3, 4, 5}, Y: []float64{71, 71.2, 71.5, 72, 70.1, 71}, Std: []float64{1.2, 1, 0.7, 0.6, 0.9, 1}, Style: 1},
+				{Name: "citeseer, paper", X: []float64{0, 1, 2, 3, 4, 5}, Y: []float64{70.9, 71.1, 71.5, 72.2, 70, 72.6}, Std: []float64{.6, .3, 0.4, 0.3, 0.1, .2}, Style: 1, Hollow: true},
+			},
+		},
+		"logarithmic": {
+			Title: "Accuracy over seconds", X: "seconds of condensation", Y: "test accuracy, %", LogX: true,
+			Series: []report.Series{
+				{Name: "CGC", X: []float64{0.01}, Y: []float64{82}, Std: []float64{1}},
+				{Name: "CGC, paper", X: []float64{1.4}, Y: []float64{82.3}, Std: []float64{1.3}, Hollow: true},
+				{Name: "others, paper", X: []float64{2.7, 498.9, 2524.4}, Y: []float64{65.2, 80.1, 81.7}, Style: 3, Hollow: true},
+			},
+		},
+		"empty": {Title: "Nothing", Series: []report.Series{{Name: "none"}}},
+	}
+}
+
+// TestFigure draws every kind. The SVG names title, axes and series, both formats repeat byte for byte, and the PNG has something on it. With FIGURES
+// naming a folder, the pictures are left there to be looked at.
+func TestFigure(t *testing.T) {
+	for name, f := range figures() {
+		t.Run(name, func(t *testing.T) {
+			var svg, picture, again bytes.Buffer
+			for _, err := range []error{f.SVG(&svg), f.PNG(&picture), f.SVG(&again), f.PNG(&again)} {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !bytes.Equal(append(bytes.Clone(svg.Bytes()), picture.Bytes()...), again.Bytes()) {
+				t.Error("the same figure gives other bytes")
+			}
+			words := append([]string{f.Title, f.X, f.Y}, f.Words...)
+			for _, s := range f.Series {
+				if len(s.Y) > 0 {
+					words = append(words, s.Name)
+				}
+			}
+			for _, word := range words {
+				if !strings.Contains(svg.String(), word) {
+					t.Errorf("the SVG has no %q", word)
+				}
+			}
+			image, err := png.Decode(bytes.NewReader(picture.Bytes()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b := image.Bounds(); b.Dx() < 900 || b.Dy() < 500 {
+				t.Errorf("the PNG is %v, want at least 900×500", b)
+			}
+			if folder := os.Getenv("FIGURES"); folder != "" {
+				for file, content := range map[string][]byte{name + ".svg": svg.Bytes(), name + ".png": picture.Bytes()} {
+					if err := os.WriteFile(folder+"/"+file, content, 0o644); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestFigureMarks: each point leaves its mark, and a value that is not a number leaves none.
+func TestFigureMarks(t *testing.T) {
+	count := func(y ...float64) int {
+		f := report.Figure{Title: "t", Series: []report.Series{{Name: "s", X: []float64{0, 1, 2}, Y: y}}}
+		var b bytes.Buffer
+		if err := f.SVG(&b); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(b.String(), "rgb(0,114,178)") + strings.Count(b.String(), "#0072B2")
+	}
+	three, two := count(1, 2, 3), count(1, math.NaN(), 3)
+	if three != 4 || two != 3 { // one more in the legend
+		t.Errorf("%d and %d marks, want 4 and 3", three, two)
+	}
+}
