@@ -94,6 +94,13 @@ func (p *Prepared) Condense(ctx context.Context, config Config) (*Condensed, err
 	return p.condense(ctx, config, nodes)
 }
 
+// Seconds returns what the preparation took: Propagate, Assess, and both with what is around them as Condense. Added to those of a condensation, they are what it would have
+// taken alone.
+func (p *Prepared) Seconds() Seconds { return p.seconds }
+
+// SharesPreparation says whether c and d agree in what Prepare depends on, so that both can be condensed from one Prepared.
+func (c Config) SharesPreparation(d Config) bool { return c.preparation() == d.preparation() }
+
 // preparation is the part of a Config that Prepare depends on. Memory is left out: results do not depend on it.
 type preparation struct {
 	Propagation propagate.Propagation

@@ -4,13 +4,7 @@ package experiment
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math/rand/v2"
-	"runtime"
-	"sync"
-
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/gnn"
@@ -58,50 +52,37 @@ func (s Score) ValMean() (mean, std float64) { return meanStd(s.Val) }
 // TestMean returns the mean test accuracy, in percent, and its standard deviation over the repetitions (n−1 in the denominator; 0 for one).
 func (s Score) TestMean() (mean, std float64) { return meanStd(s.Test) }
 
-func meanStd(values []float64) (mean, std float64) {
-	if len(values) < 2 {
-		return stat.Mean(values, nil), 0
-	}
-	return stat.MeanStdDev(values, nil)
-}
+// TestCI95 returns half the width of the 95% interval of the mean test accuracy, in percent (Estimate.CI95).
+func (s Score) TestCI95() float64 { return EstimateOf(s.Test).CI95 }
 
-// The streams of random numbers of trainings, apart from those of condensation. Repetition i of a model on the condensed graph and repetition i on
-// the whole graph start from the same weights.
-const trainingStream = 1 << 32
-
-// Run carries out the plan on g. A repetition differs from another in the condensation's seed and in the training's, so a standard deviation
+// Run carries out the plan on g: a Grid of one arm. A repetition differs from another in the condensation's seed and in the training's, so a standard deviation
 // over repetitions is over both. Test labels are read after training alone, and decide nothing. The same plan gives the same numbers for any number of threads.
+// What does not depend on the seed is condensed once: Seconds of each condensed graph count it as if it had been done for it.
 func Run(ctx context.Context, g *graph.Graph, plan Plan) (*Result, error) {
-	if plan.Seeds < 1 || plan.Whole < 0 || len(plan.Models) == 0 {
-		return nil, fmt.Errorf("experiment: %d seeds, %d models, %d trainings on the whole graph, want at least 1, 1 and 0", plan.Seeds, len(plan.Models), plan.Whole)
+	grid := Grid{
+		Arms: []Arm{{Config: plan.Config, Training: plan.Training}}, Seeds: plan.Seeds, Trainings: 1, Models: plan.Models, Whole: plan.Whole, Progress: plan.Progress,
 	}
-	tally := &tally{total: plan.Seeds*(1+len(plan.Models)) + plan.Whole*len(plan.Models), report: plan.Progress}
 	result := new(Result)
-	for i := range plan.Seeds {
-		config := plan.Config
-		config.Seed += uint64(i)
-		small, err := cgc.Condense(ctx, g, config)
-		if err != nil {
-			return nil, err
-		}
-		result.Condensed = append(result.Condensed, small)
-		tally.done("condensed")
-	}
-	if scaling := result.Condensed[0].Scaling; scaling != nil { // the same for all: it depends on the graph alone
-		g = g.Scaled(*scaling)
-	}
-	target, err := gnn.NewTarget(g, plan.Config.Inductive)
+	records, err := grid.run(ctx, g, identify(g), nil, func(_ int, small *cgc.Condensed) { result.Condensed = append(result.Condensed, small) })
 	if err != nil {
 		return nil, err
 	}
-	train := trainer{target: target, config: plan.Training, models: plan.Models, seed: plan.Config.Seed, tally: tally}
-	if result.Small, err = train.on(ctx, plan.Seeds, func(i int) *gnn.Sample { return Sample(result.Condensed[i]) }); err != nil {
-		return nil, err
-	}
-	if result.Whole, err = train.on(ctx, plan.Whole, func(int) *gnn.Sample { return target.Sample() }); err != nil {
-		return nil, err
-	}
+	small := len(plan.Models) * plan.Seeds
+	result.Small, result.Whole = scores(records[:small], plan.Seeds), scores(records[small:], plan.Whole)
 	return result, nil
+}
+
+// scores gathers records, of which each model has the same number, one after the other.
+func scores(records []Record, each int) (all []Score) {
+	for i, r := range records {
+		if i%each == 0 {
+			all = append(all, Score{Model: r.Model})
+		}
+		s := &all[len(all)-1]
+		s.Val, s.Test = append(s.Val, r.Val), append(s.Test, r.Test)
+		s.Seconds += r.TrainingSeconds / float64(each)
+	}
+	return all
 }
 
 // Evaluate trains each model on one condensed graph and tests it on g, trainings times with seeds from seed on. The standard deviation is then over trainings
@@ -120,8 +101,24 @@ func Evaluate(ctx context.Context, small *cgc.Condensed, g *graph.Graph, models 
 	if err != nil {
 		return nil, err
 	}
-	train := trainer{target: target, config: training, models: models, seed: seed, tally: &tally{total: trainings * len(models), report: progress}}
-	return train.on(ctx, trainings, func(int) *gnn.Sample { return Sample(small) })
+	var jobs []job
+	sample := Sample(small)
+	for _, m := range models {
+		for i := range uint64(trainings) {
+			jobs = append(jobs, job{m, sample, target, training, seed + i})
+		}
+	}
+	records := make([]Record, len(jobs))
+	tally := tally{total: len(jobs), report: progress}
+	err = train(ctx, jobs, 0, func(i int, r *gnn.Result) error {
+		records[i] = Record{Model: r.Model, Val: r.Validation, Test: r.Test, TrainingSeconds: r.Seconds}
+		tally.done("trained " + r.Model)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return scores(records, trainings), nil
 }
 
 // Sample returns a condensed graph as a GNN trains on it. The weight of a node is the number of nodes that it stands for, which counts if gnn.Config.Weighted is set.
@@ -131,74 +128,4 @@ func Sample(c *cgc.Condensed) *gnn.Sample {
 		weights[i] = float32(c.Members.Indptr[i+1] - c.Members.Indptr[i])
 	}
 	return &gnn.Sample{Adj: c.Adj, X: c.X, Y: c.Y, Classes: c.Classes, Weights: weights}
-}
-
-// trainer trains models that are tested on one target.
-type trainer struct {
-	target *gnn.Target
-	config gnn.Config
-	models []gnn.Model
-	seed   uint64
-	tally  *tally
-}
-
-// on trains each model on sample(0) … sample(repetitions−1), several at a time: a condensed graph is too small to keep all threads busy.
-func (t trainer) on(ctx context.Context, repetitions int, sample func(i int) *gnn.Sample) ([]Score, error) {
-	if repetitions == 0 {
-		return nil, nil
-	}
-	scores := make([]Score, len(t.models))
-	results := make([]*gnn.Result, len(t.models)*repetitions)
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	free := make(chan struct{}, runtime.GOMAXPROCS(0))
-	var group sync.WaitGroup
-	for job := range results {
-		free <- struct{}{}
-		group.Go(func() {
-			defer func() { <-free }()
-			m, i := job/repetitions, job%repetitions
-			var err error
-			results[job], err = gnn.Train(ctx, t.models[m], sample(i), t.target, t.config, rand.NewPCG(t.seed+uint64(i), trainingStream+uint64(m)))
-			if err != nil {
-				cancel(fmt.Errorf("training %s: %w", t.models[m].Name(), err)) // the first error stands
-				return
-			}
-			t.tally.done("trained " + t.models[m].Name())
-		})
-		if ctx.Err() != nil {
-			break
-		}
-	}
-	group.Wait()
-	if err := context.Cause(ctx); err != nil {
-		if errors.Is(err, context.Canceled) && ctx.Err() != nil {
-			return nil, context.Canceled
-		}
-		return nil, err
-	}
-	for job, r := range results {
-		s := &scores[job/repetitions]
-		s.Model = r.Model
-		s.Val, s.Test = append(s.Val, r.Validation), append(s.Test, r.Test)
-		s.Seconds += r.Seconds / float64(repetitions)
-	}
-	return scores, nil
-}
-
-// tally counts finished work for a progress function.
-type tally struct {
-	mu       sync.Mutex
-	finished int
-	total    int
-	report   func(done, total int, what string)
-}
-
-func (t *tally) done(what string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.finished++
-	if t.report != nil {
-		t.report(t.finished, t.total, what)
-	}
 }

@@ -1,0 +1,134 @@
+package experiment
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Log keeps records in a file of JSON lines, one record a line, from which a Grid goes on that was stopped. Records are added as trainings end, and are
+// on the disk when Add returns. It is safe for concurrent use by one process; two processes must not share a file.
+type Log struct {
+	mu      sync.Mutex
+	file    *os.File
+	records []Record
+	byKey   map[string]int
+	torn    int
+}
+
+// start is how each line begins.
+var start = fmt.Sprintf(`{"record":%d,`, RecordVersion)
+
+// OpenLog opens the log at path, or begins one if there is no such file. A last line without an end is what a process left that was killed while it wrote: it is taken away,
+// and Torn tells. Any other line that is not a record is an error, and the file stays as it is.
+func OpenLog(path string) (*Log, error) {
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("experiment: reading the log: %w", err)
+	}
+	l := &Log{byKey: map[string]int{}}
+	whole := bytes.LastIndexByte(text, '\n') + 1
+	number := 0
+	for line := range bytes.Lines(text[:whole]) {
+		number++
+		var r Record
+		if err := decode(line, &r); err != nil {
+			return nil, fmt.Errorf("experiment: %s line %d: %w", path, number, err)
+		}
+		l.keep(r)
+	}
+	if last := text[whole:]; len(last) > 0 {
+		if n := min(len(last), len(start)); string(last[:n]) != start[:n] {
+			return nil, fmt.Errorf("experiment: %s line %d: %w", path, number+1, errNotRecord)
+		}
+		l.torn = len(last)
+	}
+	if l.file, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666); err != nil {
+		return nil, fmt.Errorf("experiment: opening the log: %w", err)
+	}
+	if l.torn > 0 {
+		if err := l.file.Truncate(int64(whole)); err != nil {
+			l.file.Close()
+			return nil, fmt.Errorf("experiment: taking the torn last line from the log: %w", err)
+		}
+	}
+	return l, nil
+}
+
+var errNotRecord = fmt.Errorf("not a record of an experiment, want a line that begins with %s", start)
+
+// decode reads one line.
+func decode(line []byte, r *Record) error {
+	var version struct {
+		Record int `json:"record"`
+	}
+	if err := json.Unmarshal(line, &version); err != nil || version.Record < 1 {
+		return errNotRecord
+	}
+	if version.Record > RecordVersion {
+		return fmt.Errorf("record of version %d, want 1 to %d", version.Record, RecordVersion)
+	}
+	if err := json.Unmarshal(line, r); err != nil {
+		return fmt.Errorf("not a record of an experiment (%s)", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
+}
+
+// Torn returns the number of bytes of a last line that was cut short and taken away when the log was opened; 0 if it was whole.
+func (l *Log) Torn() int { return l.torn }
+
+// Records returns all records of the log, in the order in which their trainings ended.
+func (l *Log) Records() []Record {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.records)
+}
+
+// Add appends a record, and writes it to the disk.
+func (l *Log) Add(r Record) error {
+	line, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("experiment: writing a record: %w", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, err := l.file.Write(append(line, '\n')); err != nil { // in one piece, so that a line is whole but for a power cut or a full disk
+		return fmt.Errorf("experiment: writing to the log: %w", err)
+	}
+	if err := l.file.Sync(); err != nil {
+		return fmt.Errorf("experiment: writing to the log: %w", err)
+	}
+	l.keep(r)
+	return nil
+}
+
+// Close closes the file. Records that were added are on the disk already.
+func (l *Log) Close() error { return l.file.Close() }
+
+func (l *Log) keep(r Record) {
+	if _, is := l.byKey[r.key()]; is {
+		return
+	}
+	l.byKey[r.key()] = len(l.records)
+	l.records = append(l.records, r)
+}
+
+// find returns the record of a key, if there is one; a nil log has none.
+func (l *Log) find(key string) (Record, bool) {
+	if l == nil {
+		return Record{}, false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i, is := l.byKey[key]
+	if !is {
+		return Record{}, false
+	}
+	return l.records[i], true
+}

@@ -1,0 +1,213 @@
+package experiment
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/gnn"
+)
+
+// Estimate is a mean over seeds and how far it can be trusted.
+type Estimate struct {
+	// Mean is the mean of the means of the seeds, Std their standard deviation (n−1 in the denominator; 0 for one seed).
+	Mean float64 `json:"mean"`
+	Std  float64 `json:"std"`
+	// CI95 is half the width of the 95% interval of the mean, t·Std/√n with Student's t of n−1 degrees of freedom; 0 for one seed, of which there is none.
+	CI95 float64 `json:"ci95"`
+}
+
+// EstimateOf returns the estimate from one number for each seed.
+func EstimateOf(values []float64) Estimate {
+	mean, std := meanStd(values)
+	return Estimate{mean, std, interval(std, len(values))}
+}
+
+func meanStd(values []float64) (mean, std float64) {
+	if len(values) < 2 {
+		return stat.Mean(values, nil), 0
+	}
+	return stat.MeanStdDev(values, nil)
+}
+
+// interval returns half the width of the 95% interval of the mean of n numbers whose standard deviation is std.
+func interval(std float64, n int) float64 {
+	if n < 2 {
+		return 0
+	}
+	return distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile(0.975) * std / math.Sqrt(float64(n))
+}
+
+// Summary is what the trainings of one arm, at one size, came to for one model on one graph. The unit is the condensation seed: the trainings on one condensed graph are
+// averaged first. On the whole graph the unit is the training.
+type Summary struct {
+	Graph Identity `json:"graph"`
+	// Arm, Method, Nodes and Model are those of the records, Nodes being N′. Edges is the mean over the seeds.
+	Arm    string  `json:"arm"`
+	Method string  `json:"method"`
+	Nodes  int     `json:"nodes"`
+	Edges  float64 `json:"edges"`
+	Model  string  `json:"model"`
+	// Standardize and Inductive are those of the records.
+	Standardize bool `json:"standardize"`
+	Inductive   bool `json:"inductive"`
+	// Config is the configuration of the first seed, nil on the whole graph, and Training says how models were trained.
+	Config   *cgc.Config `json:"config,omitempty"`
+	Training gnn.Config  `json:"training"`
+	// Val and Test are accuracies in percent.
+	Val  Estimate `json:"val"`
+	Test Estimate `json:"test"`
+	// Within is the standard deviation of the test accuracy over trainings on one condensed graph, pooled over the condensation seeds; 0 if there is one training on each.
+	Within float64 `json:"within"`
+	// Condense and Train are the mean seconds of one condensation and of one training.
+	Condense float64 `json:"condense_seconds"`
+	Train    float64 `json:"train_seconds"`
+	// Seeds holds what each seed came to, by ascending seed.
+	Seeds []SeedMean `json:"seeds"`
+}
+
+// SeedMean is the mean over the trainings of one seed.
+type SeedMean struct {
+	// Seed is the condensation seed; on the whole graph, the training seed.
+	Seed      uint64  `json:"seed"`
+	Trainings int     `json:"trainings"`
+	Val       float64 `json:"val"`
+	Test      float64 `json:"test"`
+}
+
+// IsWhole says whether the models were trained on the whole graph.
+func (s Summary) IsWhole() bool { return s.Method == Whole }
+
+// Summarize gathers records that differ in their seeds alone, and returns a summary of each kind, in the order in which they are first met. Records of other graphs, configurations or
+// trainings are never mixed.
+func Summarize(records []Record) []Summary {
+	groups := map[string][]Record{}
+	var order []string
+	for _, r := range records {
+		name := r.group()
+		if groups[name] == nil {
+			order = append(order, name)
+		}
+		groups[name] = append(groups[name], r)
+	}
+	summaries := make([]Summary, len(order))
+	for i, name := range order {
+		summaries[i] = summarize(groups[name])
+	}
+	return summaries
+}
+
+// summarize returns the summary of records of one group.
+func summarize(records []Record) Summary {
+	r := records[0]
+	s := Summary{
+		Graph: r.Graph, Arm: r.Arm, Method: r.Method(), Nodes: r.Nodes, Model: r.Model, Standardize: r.Standardize, Inductive: r.Inductive,
+		Config: r.Config, Training: r.Training,
+	}
+	bySeed := map[uint64][]Record{}
+	for _, r := range records {
+		seed := r.Seed
+		if r.IsWhole() {
+			seed = r.TrainingSeed
+		}
+		bySeed[seed] = append(bySeed[seed], r)
+		s.Train += r.TrainingSeconds / float64(len(records))
+	}
+	var squares float64 // of the differences from the seed's mean
+	for seed, list := range bySeed {
+		m := SeedMean{Seed: seed, Trainings: len(list)}
+		slices.SortFunc(list, func(a, b Record) int { return cmp.Compare(a.TrainingSeed, b.TrainingSeed) }) // sums must not depend on the order of a log
+		for _, r := range list {
+			m.Val += r.Val / float64(len(list))
+			m.Test += r.Test / float64(len(list))
+		}
+		s.Seeds = append(s.Seeds, m)
+	}
+	slices.SortFunc(s.Seeds, func(a, b SeedMean) int { return cmp.Compare(a.Seed, b.Seed) })
+	var val, test []float64
+	for _, m := range s.Seeds {
+		val, test = append(val, m.Val), append(test, m.Test)
+		first := bySeed[m.Seed][0]
+		s.Edges += float64(first.Edges) / float64(len(s.Seeds))
+		s.Condense += first.Seconds.Condense / float64(len(s.Seeds))
+		for _, r := range bySeed[m.Seed] {
+			squares += (r.Test - m.Test) * (r.Test - m.Test)
+		}
+	}
+	s.Val, s.Test = EstimateOf(val), EstimateOf(test)
+	if more := len(records) - len(s.Seeds); more > 0 {
+		s.Within = math.Sqrt(squares / float64(more))
+	}
+	return s
+}
+
+// Comparison is the paired difference of the test accuracies of two summaries, over the seeds that both have.
+type Comparison struct {
+	Graph string `json:"graph"`
+	Nodes int    `json:"nodes"`
+	Model string `json:"model"`
+	// Arm is compared with Base.
+	Arm  string `json:"arm"`
+	Base string `json:"base"`
+	// Seeds is the number of seeds that both have; with 0 there is nothing to compare.
+	Seeds int `json:"seeds"`
+	// Difference is that of Arm minus Base, in points of percent.
+	Difference Estimate `json:"difference"`
+	// Verdict is Better or Worse if the 95% interval of the difference leaves 0 out, else empty.
+	Verdict string `json:"verdict"`
+}
+
+// What a Comparison can find. Of twenty comparisons between arms that do not differ, one is expected to find something.
+const (
+	Better = "better"
+	Worse  = "worse"
+)
+
+// Compare compares a with base, seed by seed.
+func Compare(a, base Summary) Comparison {
+	c := Comparison{Graph: a.Graph.Name, Nodes: a.Nodes, Model: a.Model, Arm: a.Arm, Base: base.Arm}
+	var differences []float64
+	for _, m := range a.Seeds {
+		if at := slices.IndexFunc(base.Seeds, func(b SeedMean) bool { return b.Seed == m.Seed }); at >= 0 {
+			differences = append(differences, m.Test-base.Seeds[at].Test)
+		}
+	}
+	if c.Seeds = len(differences); c.Seeds == 0 {
+		return c
+	}
+	c.Difference = EstimateOf(differences)
+	switch d := c.Difference; {
+	case c.Seeds < 2:
+	case d.Mean-d.CI95 > 0:
+		c.Verdict = Better
+	case d.Mean+d.CI95 < 0:
+		c.Verdict = Worse
+	}
+	return c
+}
+
+// Comparisons compares, for each graph, size N′ and model, every arm with the first; the whole graph is left out.
+func Comparisons(summaries []Summary) (all []Comparison) {
+	type place struct {
+		graph, model string
+		nodes        int
+	}
+	first := map[place]Summary{}
+	for _, s := range summaries {
+		if s.IsWhole() {
+			continue
+		}
+		p := place{s.Graph.Fingerprint, s.Model, s.Nodes}
+		base, is := first[p]
+		if !is {
+			first[p] = s
+			continue
+		}
+		all = append(all, Compare(s, base))
+	}
+	return all
+}
