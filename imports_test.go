@@ -37,6 +37,7 @@ var mayImport = map[string]string{
 	".":          "propagate assess augment partition generate graph mat internal/parallel internal/safetensors",
 	"experiment": ". gnn graph mat partition propagate internal/parallel",
 	"bench":      ". dataset gnn graph mat partition internal/kernel internal/parallel",
+	"paper":      ". dataset experiment gnn graph mat propagate report",
 	"report":     ". experiment bench graph mat",
 	"cmd/cgc":    ". bench experiment report dataset gnn graph mat propagate partition",
 }
