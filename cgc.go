@@ -68,12 +68,13 @@ type Prepared struct {
 	h          []*mat.Dense // H⁽⁰⁾ … H⁽ᴷ⁾ of the training nodes
 	assessment assess.Assessment
 	scaling    *graph.Scaling
+	adj        *mat.CSR // of the graph that is condensed
 	seconds    Seconds
 	graph      *graph.Graph // as it was given
 }
 
 // Prepare propagates and assesses the embeddings of g by config: the steps of algorithm 1 that do not depend on Method, Nodes, Ratio, LabelRatio, Augment,
-// Partition, Temperature, Threshold, Degree, Alpha and Seed. Errors are those of Condense.
+// Partition, Partitions, HopWeights, Temperature, Edges, Threshold, Degree, Alpha and Seed. Errors are those of Condense.
 func Prepare(ctx context.Context, g *graph.Graph, config Config) (*Prepared, error) {
 	if _, err := check(g, config); err != nil {
 		return nil, err
@@ -183,7 +184,7 @@ func prepare(ctx context.Context, g *graph.Graph, config Config) (*Prepared, err
 		p.scaling = &scaling
 		g = g.Scaled(scaling)
 	}
-	p.train = g.Split.Train
+	p.adj, p.train = g.Adj, g.Split.Train
 	p.counts, p.y = g.Counts(p.train), g.Labels(p.train)
 	var err error
 	p.h, err = propagate.Propagation{Method: config.Propagation, Hops: config.Hops, Teleport: config.Teleport, Memory: config.Memory}.Embeddings(ctx, g.Adj, g.X, p.train)
@@ -216,7 +217,8 @@ func (p *Prepared) condense(ctx context.Context, config Config, nodes int) (*Con
 	if err != nil {
 		return nil, err
 	}
-	pool := gather(p.h, p.y, p.assessment.Confidence, picks)
+	h, confidence := p.mixed(config)
+	pool := gather(h, p.y, confidence, picks)
 	small.Assessed.Augmented = len(picks)
 	done()
 
@@ -224,7 +226,7 @@ func (p *Prepared) condense(ctx context.Context, config Config, nodes int) (*Con
 	if small.Budget, err = partition.Budgets(p.counts, nodes); err != nil {
 		return nil, err
 	}
-	plan := partition.Plan{Budgets: small.Budget, Method: config.partition(), Temperature: float64(config.Temperature)}
+	plan := partition.Plan{Budgets: small.Budget, Method: config.partition(), Partitions: config.Partitions, Temperature: float64(config.Temperature)}
 	groups, err := plan.Aggregate(ctx, pool.rows, pool.y, pool.confidence, config.source(partitionStream))
 	if err != nil {
 		return nil, err
@@ -235,10 +237,19 @@ func (p *Prepared) condense(ctx context.Context, config Config, nodes int) (*Con
 
 	if config.Method == CGC {
 		done = config.step("generate", &small.Seconds.Generate)
-		if small.Adj, small.Threshold, err = generate.Adjacency(ctx, groups.H, config.Threshold, config.Degree); err != nil {
+		if config.Edges == RealEdges {
+			own := small.Members
+			if p.origin != nil { // the edges are those of the graph that is condensed, and so must be the nodes
+				own = members(groups.Members, pool.row, p.train, nil, p.adj.Rows)
+			}
+			small.Adj, small.Threshold, err = generate.Aggregated(ctx, own, p.adj, config.Degree)
+		} else {
+			small.Adj, small.Threshold, err = generate.Adjacency(ctx, groups.H, config.Threshold, config.Degree)
+		}
+		if err != nil {
 			return nil, err
 		}
-		if small.X, err = generate.Features(ctx, small.Adj, groups.H, config.Hops, config.Alpha); err != nil {
+		if small.X, err = generate.Features(ctx, small.Adj, groups.H, config.HopWeights.shares(config.Hops), config.Alpha); err != nil {
 			return nil, err
 		}
 		done()

@@ -70,7 +70,7 @@ func TestCondenseEqualsReference(t *testing.T) {
 				if method == cgc.CGC {
 					adjacency := refAdjacency(want, 0.5)
 					wantClose(t, name+": A′", small.Adj.Dense(), adjacency, 0)
-					want = refFeatures(adjacency, want, 2, 1)
+					want = refFeatures(adjacency, want, last(2), 1)
 				} else if small.Adj != nil {
 					t.Errorf("%s: has an adjacency", name)
 				}
@@ -289,6 +289,12 @@ func TestMistakesAreAllNamed(t *testing.T) {
 		{"too many", func(c *cgc.Config) { c.Nodes = 51 }, []string{"nodes 51", "to 50 (the training nodes)"}},
 		{"ratio too small", func(c *cgc.Config) { c.Nodes, c.Ratio = 0, 0.001 }, []string{"ratio 0.001 of 100 nodes: nodes 0, want from 3"}},
 		{"ratio above 1", func(c *cgc.Config) { c.Nodes, c.Ratio = 0, 1.5 }, []string{"ratio 1.5, want above 0 and at most 1"}},
+		{"edges", func(c *cgc.Config) { c.Edges = "" }, []string{`edges "", want one of [similarity real]`}},
+		{"partitions", func(c *cgc.Config) { c.Partitions = 1001 }, []string{"partitions 1001, want 1 to 1000"}},
+		{"too few hop weights", func(c *cgc.Config) { c.HopWeights = cgc.HopWeights{0.5, 0.5} }, []string{"hop weights 0.5,0.5, want 3 finite numbers (hops + 1)"}},
+		{"hop weight below 0", func(c *cgc.Config) { c.HopWeights = cgc.HopWeights{1, -1, 1} }, []string{"hop weights 1,-1,1"}},
+		{"no hop weight above 0", func(c *cgc.Config) { c.HopWeights = cgc.HopWeights{0, 0, 0} }, []string{"hop weights 0,0,0"}},
+		{"endless hop weights", func(c *cgc.Config) { c.HopWeights = cgc.HopWeights{math.Inf(1), 0, math.NaN()} }, []string{"hop weights +Inf,0,NaN"}},
 		{"not a number", func(c *cgc.Config) { c.Alpha, c.Threshold = math.NaN(), math.NaN() }, []string{"alpha NaN", "threshold NaN"}},
 	} {
 		_, err := cgc.Condense(t.Context(), g, configured(10, c.change))
@@ -331,7 +337,9 @@ func TestCondenseStops(t *testing.T) {
 
 func TestConfigSurvivesJSON(t *testing.T) {
 	for _, temperature := range []cgc.Temperature{cgc.Infinite, 0.01, 1} {
-		want := configured(10, func(c *cgc.Config) { c.Temperature, c.Partition = temperature, cgc.Random })
+		want := configured(10, func(c *cgc.Config) {
+			c.Temperature, c.Partition, c.HopWeights = temperature, cgc.Random, cgc.HopWeights{0, 1, 0.3}
+		})
 		text, err := json.Marshal(want)
 		if err != nil {
 			t.Fatal(err)
@@ -340,7 +348,7 @@ func TestConfigSurvivesJSON(t *testing.T) {
 		if err := json.Unmarshal(text, &got); err != nil {
 			t.Fatal(err)
 		}
-		if got.Temperature != want.Temperature || got.Partition != want.Partition || got.Nodes != 10 {
+		if got.Temperature != want.Temperature || got.Partition != want.Partition || !slices.Equal(got.HopWeights, want.HopWeights) || got.Edges != cgc.SimilarEdges || got.Partitions != 1 || got.Nodes != 10 {
 			t.Errorf("%s read back as %+v", text, got)
 		}
 	}
@@ -368,6 +376,10 @@ func TestPreparedIsCondense(t *testing.T) {
 			func(c *cgc.Config) { c.Method, c.Temperature, c.Seed = cgc.CGCX, 0.1, 9 },
 			func(c *cgc.Config) { c.Method = cgc.SimDM },
 			func(c *cgc.Config) { c.Nodes, c.Threshold, c.Alpha = 7, 0.2, 3 },
+			func(c *cgc.Config) {
+				c.Edges, c.Partitions, c.HopWeights = cgc.RealEdges, 3, make(cgc.HopWeights, c.Hops+1)
+				c.HopWeights[0] = 2
+			},
 		} {
 			config := configured(12, func(c *cgc.Config) { shared(c); change(c) })
 			want := mustCondense(t, g, config)

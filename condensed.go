@@ -30,7 +30,7 @@ type Condensed struct {
 	Budget []int
 	// Seconds says how long each step took.
 	Seconds Seconds
-	// Threshold is the T at which A′ was cut: Config.Threshold, or what Config.Degree raised it to; 0 for the graphless methods.
+	// Threshold is the T at which A′ was cut: Config.Threshold, or what Config.Degree raised it to; 0 for the graphless methods. Of RealEdges, the weight above which edges were kept.
 	Threshold float64
 	// Assessed is what the linear classifier found.
 	Assessed Assessed

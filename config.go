@@ -20,7 +20,7 @@ const (
 	// CGCX is the graphless variant {I, H′}, which leaves generation out (§3.5).
 	CGCX Method = "cgc-x"
 	// SimDM is the paper's simplified distribution matching (§2.3): k-means, no augmentation, plain means, {I, H′}. It overrides
-	// Partition, Augment and Temperature.
+	// Partition, Partitions, Augment and Temperature.
 	SimDM Method = "simdm"
 )
 
@@ -40,6 +40,19 @@ const (
 // Partitions lists the partitions.
 var Partitions = []Partition{KMeans, Spectral, Random}
 
+// Edges says what A′ is made of.
+type Edges string
+
+const (
+	// SimilarEdges join condensed nodes whose embeddings are similar (eq. 16).
+	SimilarEdges Edges = "similarity"
+	// RealEdges aggregate the edges between the nodes that condensed nodes stand for: generate.Aggregated. The paper has nothing of the kind.
+	RealEdges Edges = "real"
+)
+
+// EdgeKinds lists what A′ can be made of, the default first.
+var EdgeKinds = []Edges{SimilarEdges, RealEdges}
+
 // Config holds every parameter of a condensation. Many of its zeros are legal choices (no hops, no augmentation), so there are no
 // hidden defaults: start from Defaults and change what you mean.
 type Config struct {
@@ -58,13 +71,20 @@ type Config struct {
 	Hops int `json:"hops"`
 	// Teleport is β of propagate.PPR, in (0, 1].
 	Teleport float64 `json:"teleport"`
+	// HopWeights are w_0 … w_K: the condensed nodes are made of Σ_l w_l·H⁽ˡ⁾ in place of H⁽ᴷ⁾, and Q of eq. 17 is Σ_l w_l·Â′ˡ. Numbers of at least 0, not all 0, which are divided by
+	// their sum. None mean 0, …, 0, 1, as in the paper.
+	HopWeights HopWeights `json:"hop_weights,omitempty"`
 	// Augment is p: how many shallower embeddings are added, as a multiple ≥ 0 of the number of training nodes; 0 adds none.
 	Augment float64 `json:"augment"`
 	// Partition is one of Partitions.
 	Partition Partition `json:"partition"`
+	// Partitions is how many times each class is partitioned, from 1 to 1000. The partition of the best objective and balance is kept: partition.Plan.
+	Partitions int `json:"partitions"`
 	// Temperature is τ > 0: within a group, embeddings are weighted by softmax(r/τ). Infinity weights them equally.
 	Temperature Temperature `json:"temperature"`
-	// Threshold is T: condensed nodes are joined where the cosine of their embeddings is above it, in [−1, 1]. CGC only.
+	// Edges is one of EdgeKinds. CGC only.
+	Edges Edges `json:"edges"`
+	// Threshold is T: condensed nodes are joined where the cosine of their embeddings is above it, in [−1, 1]. CGC with SimilarEdges only.
 	Threshold float64 `json:"threshold"`
 	// Degree bounds the mean degree of A′: where Threshold would join more nodes, T is raised until the most similar are left that keep the bound. How similar embeddings are differs
 	// so much between graphs that no threshold fits all. At least 0; 0 sets no bound. CGC only.
@@ -142,7 +162,9 @@ func Defaults() Config {
 		Augment: 0,
 		// Spectral partition is as good on three of those and 1.7 points worse on the fourth, and costs more.
 		Partition:   KMeans,
+		Partitions:  1,
 		Temperature: 1,
+		Edges:       SimilarEdges,
 		// Of the thresholds from 0.6 to 0.9, 0.85 has the best validation accuracy on Cora and Citeseer together.
 		Threshold: 0.85,
 		// On Amazon Photo, 0.85 alone joins most pairs and validation accuracy halves; with a mean degree of 1 the edges help.
@@ -154,7 +176,7 @@ func Defaults() Config {
 // resolved returns the configuration that runs, with what SimDM fixes.
 func (c Config) resolved() Config {
 	if c.Method == SimDM {
-		c.Partition, c.Augment, c.Temperature = KMeans, 0, Infinite
+		c.Partition, c.Partitions, c.Augment, c.Temperature = KMeans, 1, 0, Infinite
 	}
 	return c
 }
@@ -183,8 +205,11 @@ func (c Config) Validate() error {
 	check(c.LabelRatio >= 0 && c.LabelRatio <= 1, "label ratio %v, want above 0 and at most 1", c.LabelRatio)
 	check(c.Hops >= 0, "hops %d, want at least 0", c.Hops)
 	check(c.Propagation != propagate.PPR || c.Teleport > 0 && c.Teleport <= 1, "teleport %v, want above 0 and at most 1", c.Teleport)
+	check(c.HopWeights.fit(c.Hops), "hop weights %s, want %d finite numbers (hops + 1) of at least 0, not all 0", c.HopWeights, c.Hops+1)
 	check(c.Augment >= 0 && c.Augment <= 1000, "augment %v, want 0 to 1000", c.Augment)
+	check(c.Partitions >= 1 && c.Partitions <= 1000, "partitions %d, want 1 to 1000", c.Partitions)
 	check(c.Temperature > 0, "temperature %v, want above 0 (inf for plain means)", c.Temperature)
+	check(slices.Contains(EdgeKinds, c.Edges), "edges %q, want one of %v", c.Edges, EdgeKinds)
 	check(c.Threshold >= -1 && c.Threshold <= 1, "threshold %v, want -1 to 1", c.Threshold)
 	check(c.Degree >= 0 && !math.IsInf(c.Degree, 1), "degree %v, want finite and at least 0", c.Degree)
 	check(c.Alpha >= 0 && !math.IsInf(c.Alpha, 1), "alpha %v, want finite and at least 0", c.Alpha)

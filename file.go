@@ -109,7 +109,7 @@ func read(file *safetensors.File) (*Condensed, error) {
 	if v, err := strconv.Atoi(meta["format_version"]); err != nil || v < 1 || v > FileVersion {
 		return nil, fmt.Errorf("format version %q, want 1 to %d", meta["format_version"], FileVersion)
 	}
-	c := &Condensed{Graph: meta["graph"]}
+	c := &Condensed{Graph: meta["graph"], Config: Defaults()} // which a file older than a field of Config goes without
 	var told account
 	if err := json.Unmarshal([]byte(meta["config"]), &c.Config); err != nil {
 		return nil, fmt.Errorf("configuration in the metadata: %w", err)

@@ -218,16 +218,59 @@ func refAdjacency(h dense, threshold float64) dense {
 	return a
 }
 
-// refSystem is QᵀQ + αL′ and QᵀH′ of proposition 4.
-func refSystem(a, h dense, hops int, alpha float64) (system, right dense) {
+// refTies is A′ of real edges: of M = P̂ÂP̂ᵀ with its diagonal scaled to 1, what is above bound.
+func refTies(members, a dense, bound float64) dense {
+	m := refMul(refMul(members, refNormalize(a)), refT(members))
+	ties := zeros(len(m), len(m))
+	for i := range m {
+		for j := range m {
+			if v := m[i][j] / math.Sqrt(m[i][i]*m[j][j]); i != j && v > bound {
+				ties[i][j] = v
+			}
+		}
+	}
+	return ties
+}
+
+// refMix is Σ_l w_l·H⁽ˡ⁾.
+func refMix(h []dense, weights []float64) dense {
+	sum := zeros(len(h[0]), len(h[0][0]))
+	for l := range h {
+		for i := range sum {
+			for j := range sum[i] {
+				sum[i][j] += weights[l] * h[l][i][j]
+			}
+		}
+	}
+	return sum
+}
+
+// refScore is the k-means objective of a partition times 1 + the squared coefficient of variation of the sizes of its groups.
+func refScore(h dense, of []int, groups int) float64 {
+	mean := refAggregate(h, make([]float64, len(h)), of, groups, 1)
+	size := make([]float64, groups)
+	var within, variance float64
+	for i, g := range of {
+		size[g]++
+		for j, v := range h[i] {
+			within += (v - mean[g][j]) * (v - mean[g][j])
+		}
+	}
+	average := float64(len(h)) / float64(groups)
+	for _, s := range size {
+		variance += (s - average) * (s - average) / float64(groups)
+	}
+	return within * (1 + variance/(average*average))
+}
+
+// refSystem is QᵀQ + αL′ and QᵀH′ of proposition 4, with Q = Σ_l w_l·Â′ˡ; in the paper, all weights but the last are 0.
+func refSystem(a, h dense, weights []float64, alpha float64) (system, right dense) {
 	n := len(a)
-	q := zeros(n, n)
-	for i := range q {
-		q[i][i] = 1
+	identity := zeros(n, n)
+	for i := range identity {
+		identity[i][i] = 1
 	}
-	for range hops {
-		q = refMul(refNormalize(a), q)
-	}
+	q := refMix(refPropagate(refNormalize(a), identity, len(weights)-1, 0), weights)
 	system, right = refMul(refT(q), q), refMul(refT(q), h)
 	for i := range a {
 		for j := range a {
@@ -274,6 +317,6 @@ func refSolve(a, b dense) dense {
 }
 
 // refFeatures is X′ (proposition 4).
-func refFeatures(a, h dense, hops int, alpha float64) dense {
-	return refSolve(refSystem(a, h, hops, alpha))
+func refFeatures(a, h dense, weights []float64, alpha float64) dense {
+	return refSolve(refSystem(a, h, weights, alpha))
 }

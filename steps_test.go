@@ -316,13 +316,13 @@ func TestGenerationEqualsReference(t *testing.T) {
 		for hops := range 4 {
 			for _, alpha := range []float64{0.3, 1, 3} {
 				name := fmt.Sprintf("X′ at T=%v, K=%d, α=%v", threshold, hops, alpha)
-				x, err := generate.Features(t.Context(), a, m, hops, alpha)
+				x, err := generate.Features(t.Context(), a, m, last(hops), alpha)
 				if err != nil {
 					t.Fatal(err)
 				}
-				wantClose(t, name, x, refFeatures(reference, h, hops, alpha), 1e-4) // float32 in and out of a float64 solve
+				wantClose(t, name, x, refFeatures(reference, h, last(hops), alpha), 1e-4) // float32 in and out of a float64 solve
 				// Proposition 4: the gradient 2(QᵀQ+αL′)X′ − 2QᵀH′ is zero there.
-				system, right := refSystem(reference, h, hops, alpha)
+				system, right := refSystem(reference, h, last(hops), alpha)
 				for i, row := range refSub(refMul(system, fromMatrix(x)), right) {
 					for j, v := range row {
 						if math.Abs(v) > 1e-4*(1+alpha*25) { // X′ is rounded to float32 and L′ is up to N′ large
@@ -364,6 +364,13 @@ func TestAdjacencyKeepsTheMostSimilar(t *testing.T) {
 	}
 }
 
+// last is the weights of the hops in the paper: H⁽ᴷ⁾ alone.
+func last(hops int) []float64 {
+	w := make([]float64, hops+1)
+	w[hops] = 1
+	return w
+}
+
 // X′ minimises the loss of eq. 17: no step away from it lowers the loss.
 func TestFeaturesMinimiseTheLoss(t *testing.T) {
 	random := rand.New(rand.NewPCG(15, 0))
@@ -373,7 +380,7 @@ func TestFeaturesMinimiseTheLoss(t *testing.T) {
 		t.Fatal(err)
 	}
 	const hops, alpha = 2, 0.7
-	x, err := generate.Features(t.Context(), a, toDense(h), hops, alpha)
+	x, err := generate.Features(t.Context(), a, toDense(h), last(hops), alpha)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,6 +47,12 @@ func Assess(h []*mat.Dense, y []int32, classes int) (Assessment, error) {
 	return a, nil
 }
 
+// Of returns r of other embeddings of the training nodes, n×d, whose classes are y.
+func (a Assessment) Of(h *mat.Dense, y []int32) []float32 {
+	r, _ := judge(h, a.W, y)
+	return r
+}
+
 // rowChunk is the number of rows that one task judges.
 const rowChunk = 1024
 

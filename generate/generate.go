@@ -3,7 +3,6 @@
 package generate
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -26,37 +25,8 @@ func Adjacency(ctx context.Context, h *mat.Dense, threshold, degree float64) (a 
 	if err != nil {
 		return nil, 0, err
 	}
-	if most := int(degree * float64(h.Rows) / 2); degree > 0 && len(pairs) > most {
-		bySimilarity := func(p, q pair) int { return cmp.Compare(q.cosine, p.cosine) }
-		slices.SortFunc(pairs, bySimilarity)
-		threshold = float64(pairs[most].cosine) // the first that is too many; pairs as similar as it go with it
-		first, _ := slices.BinarySearchFunc(pairs, pairs[most], bySimilarity)
-		pairs = pairs[:first]
-	}
-	a = &mat.CSR{Rows: h.Rows, Cols: h.Rows, Indptr: make([]int64, h.Rows+1), Indices: make([]int32, 2*len(pairs))}
-	for _, p := range pairs {
-		a.Indptr[p.i+1]++
-		a.Indptr[p.j+1]++
-	}
-	for i := range h.Rows {
-		a.Indptr[i+1] += a.Indptr[i]
-	}
-	next := slices.Clone(a.Indptr[:h.Rows])
-	for _, p := range pairs {
-		a.Indices[next[p.i]], a.Indices[next[p.j]] = p.j, p.i
-		next[p.i]++
-		next[p.j]++
-	}
-	for i := range h.Rows {
-		slices.Sort(a.Indices[a.Indptr[i]:a.Indptr[i+1]])
-	}
-	return a, threshold, nil
-}
-
-// pair is two nodes i < j and the cosine of their embeddings.
-type pair struct {
-	i, j   int32
-	cosine float32
+	pairs, used = strongest(pairs, threshold, h.Rows, degree)
+	return joined(h.Rows, pairs, false), used, nil
 }
 
 // rowChunk is the number of rows that one task compares with all others.
@@ -74,7 +44,7 @@ func similar(ctx context.Context, unit *mat.Dense, threshold float64) ([]pair, e
 			row := cosine[(i-lo)*m : (i-lo+1)*m]
 			for j := i + 1; j < n; j++ {
 				if c := min(row[j-lo], 1); float64(c) > threshold { // rounding must not lift a cosine above 1
-					found[lo/rowChunk] = append(found[lo/rowChunk], pair{int32(i), int32(j), c})
+					found[lo/rowChunk] = append(found[lo/rowChunk], pair{int32(i), int32(j), float64(c)})
 				}
 			}
 		}
@@ -100,15 +70,23 @@ func unitRows(h *mat.Dense) *mat.Dense {
 	return unit
 }
 
-// Features returns X′ = (QᵀQ + αL′)⁻¹QᵀH′ with Q = Â′ᴷ and L′ = D′ − A′, the minimiser of ‖Â′ᴷX′ − H′‖² + α tr(X′ᵀL′X′) (eq. 17,
-// proposition 4). a is n×n, h n×d; hops is K ≥ 0 and alpha α ≥ 0.
+// Features returns X′ = (QᵀQ + αL′)⁻¹QᵀH′ with Q = Σ_l w_l·Â′ˡ and L′ = D′ − A′, the minimiser of ‖QX′ − H′‖² + α tr(X′ᵀL′X′). The paper's Q = Â′ᴷ (eq. 17,
+// proposition 4) has weights 0, …, 0, 1. a is n×n, its weights not negative; h is n×d. The weights w_0 … w_K are at least 0 and sum to 1, as H′ is the same
+// mixture of hops of the original graph: then X′ stands for the original features. alpha is α ≥ 0.
 //
 // The system falls apart into one for each connected component of A′, solved by a Cholesky factorisation in float64. For α > 0 it is positive
-// definite: a vector with L′v = 0 is constant on each component, and Â′ᴷ does not take such a vector to 0. With α = 0, Q may be singular,
+// definite: a vector with L′v = 0 is constant on each component, and Q, without negative entries, does not take such a vector to 0. With α = 0, Q may be singular,
 // which is an error. A node without neighbours keeps its embedding: there X′ = H′.
-func Features(ctx context.Context, a *mat.CSR, h *mat.Dense, hops int, alpha float64) (*mat.Dense, error) {
-	if hops < 0 || !(alpha >= 0) || math.IsInf(alpha, 1) {
-		return nil, fmt.Errorf("generate: hops %d and alpha %v, want both finite and at least 0", hops, alpha)
+func Features(ctx context.Context, a *mat.CSR, h *mat.Dense, weights []float64, alpha float64) (*mat.Dense, error) {
+	sum := 0.0
+	for _, w := range weights {
+		if !(w >= 0) {
+			return nil, fmt.Errorf("generate: weight %v of a hop, want at least 0", w)
+		}
+		sum += w
+	}
+	if math.Abs(sum-1) > 1e-6 || !(alpha >= 0) || math.IsInf(alpha, 1) {
+		return nil, fmt.Errorf("generate: weights of hops that sum to %v and alpha %v, want 1 and a finite number of at least 0", sum, alpha)
 	}
 	x := h.Clone()
 	operator := graph.Symmetric(a)
@@ -119,7 +97,7 @@ func Features(ctx context.Context, a *mat.CSR, h *mat.Dense, hops int, alpha flo
 		if len(nodes) == 1 {
 			continue
 		}
-		if err := solve(x, h, operator, nodes, hops, alpha); err != nil {
+		if err := solve(x, h, operator, nodes, weights, alpha); err != nil {
 			return nil, fmt.Errorf("generate: component of node %d with %d nodes, alpha %v: %w", nodes[0], len(nodes), alpha, err)
 		}
 	}
@@ -149,9 +127,9 @@ func components(a *mat.CSR) (parts [][]int32) {
 	return parts
 }
 
-// solve sets the rows of x for the nodes of one component. Its system is QᵀQ + αL′ = (Â′)²ᴷ + αL′, for Â′ is symmetric, and Â′ is applied as a
+// solve sets the rows of x for the nodes of one component. Its system is QᵀQ + αL′ = Q² + αL′, for Â′ is symmetric, and Â′ is applied as a
 // sparse matrix: 2K products of the component's edges with as many columns as it has nodes.
-func solve(x, h *mat.Dense, operator graph.Operator, nodes []int32, hops int, alpha float64) error {
+func solve(x, h *mat.Dense, operator graph.Operator, nodes []int32, weights []float64, alpha float64) error {
 	m, d := len(nodes), h.Cols
 	normal := local(operator, nodes)
 	system, target := mat.NewSymmetric(m), make([]float64, m*d)
@@ -161,12 +139,10 @@ func solve(x, h *mat.Dense, operator graph.Operator, nodes []int32, hops int, al
 			target[i*d+j] = float64(value)
 		}
 	}
-	for range 2 * hops {
-		system.Data = normal.times(system.Data, m)
+	for range 2 {
+		system.Data = normal.mix(weights, system.Data, m)
 	}
-	for range hops {
-		target = normal.times(target, d)
-	}
+	target = normal.mix(weights, target, d)
 	for i, row := range normal {
 		for e, j := range row.nodes {
 			if int(j) != i {
@@ -216,15 +192,31 @@ func local(operator graph.Operator, nodes []int32) component {
 	return c
 }
 
+// mix returns Σ_l w_l·Â′ˡ·b by Horner's rule, for b as in times.
+func (c component) mix(weights []float64, b []float64, cols int) []float64 {
+	last := len(weights) - 1
+	sum := make([]float64, len(b))
+	blas64.Axpy(weights[last], vector(b), vector(sum))
+	for l := last - 1; l >= 0; l-- {
+		sum = c.times(sum, cols)
+		if weights[l] > 0 {
+			blas64.Axpy(weights[l], vector(b), vector(sum))
+		}
+	}
+	return sum
+}
+
+func vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Inc: 1, Data: v} }
+
 // times returns Â′·b for b of as many rows as c has nodes, and cols columns, row-major.
 func (c component) times(b []float64, cols int) []float64 {
 	product := make([]float64, len(b))
 	const chunk = 16
 	parallel.For(len(c), chunk, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			to := blas64.Vector{N: cols, Inc: 1, Data: product[i*cols : (i+1)*cols]}
+			to := vector(product[i*cols : (i+1)*cols])
 			for e, j := range c[i].nodes {
-				blas64.Axpy(c[i].weights[e], blas64.Vector{N: cols, Inc: 1, Data: b[int(j)*cols : (int(j)+1)*cols]}, to)
+				blas64.Axpy(c[i].weights[e], vector(b[int(j)*cols:(int(j)+1)*cols]), to)
 			}
 		}
 	})

@@ -41,7 +41,7 @@ func TestFeaturesIgnoreThreads(t *testing.T) {
 		if a.NNZ() < 50_000 {
 			t.Fatalf("%d entries: no large components", a.NNZ())
 		}
-		x, err := generate.Features(t.Context(), a, h, 2, 1)
+		x, err := generate.Features(t.Context(), a, h, []float64{0, 0, 1}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func BenchmarkFeatures(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("nodes=2000/entries=%d", a.NNZ()), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := generate.Features(b.Context(), a, h, 2, 1); err != nil {
+				if _, err := generate.Features(b.Context(), a, h, []float64{0, 0, 1}, 1); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -16,6 +16,13 @@ type Plan struct {
 	Budgets []int
 	// Method groups the rows of each class.
 	Method Method
+	// Partitions is how many times each class is partitioned; the partition into groups S of the lowest
+	//
+	//	Σ_S Σ_{i∈S} ‖x_i − mean of S‖² · k Σ_S (|S|/n)²
+	//
+	// is kept, of equals the first: the k-means objective, in the space of the rows whatever the method clusters, times one plus the squared coefficient of variation of the sizes. That
+	// factor is 1 where all groups are of one size, and k where one has nearly all rows: condensed nodes count alike in a loss, so small groups are as loud there as large ones. 0 means 1.
+	Partitions int
 	// Temperature is τ > 0 of the calibration. The smaller, the more a condensed node follows its most confident rows; +Inf gives plain means.
 	Temperature float64
 }
@@ -56,14 +63,19 @@ func (p Plan) Aggregate(ctx context.Context, x [][]float32, y []int32, confidenc
 	}
 	start, rows := sorted(y, classes)
 	first := make([]int, classes+1) // condensed nodes of class c: first[c] to first[c+1]
-	seeds := make([][2]uint64, classes)
+	tries := max(1, p.Partitions)
+	seeds := make([][][2]uint64, classes) // of class c, one for each try
 	for c, budget := range p.Budgets {
 		has := start[c+1] - start[c]
 		if budget < min(1, has) || budget > has {
 			return nil, fmt.Errorf("partition: class %d: %d condensed nodes for %d rows, want %d to %d", c, budget, has, min(1, has), has)
 		}
 		first[c+1] = first[c] + budget
-		seeds[c] = [2]uint64{src.Uint64(), src.Uint64()}
+	}
+	for range tries { // the first try of each class is what it would be alone
+		for c := range seeds {
+			seeds[c] = append(seeds[c], [2]uint64{src.Uint64(), src.Uint64()})
+		}
 	}
 	nodes := first[classes]
 	a := &Aggregation{
@@ -82,7 +94,7 @@ func (p Plan) Aggregate(ctx context.Context, x [][]float32, y []int32, confidenc
 				copy(own.Row(r), x[mine[r]])
 			}
 		})
-		groups, err := p.Method.Partition(ctx, own, p.Budgets[c], rand.NewPCG(seeds[c][0], seeds[c][1]))
+		groups, err := best(ctx, p.Method, own, p.Budgets[c], seeds[c])
 		if err != nil {
 			failed[c] = fmt.Errorf("partitioning class %d: %w", c, err)
 			return
@@ -150,6 +162,9 @@ func weigh(mean, weights []float32, x [][]float32, rows []int32, confidence []fl
 func (p Plan) check(x [][]float32, y []int32, confidence []float32) error {
 	if p.Method == nil {
 		return fmt.Errorf("partition: no method")
+	}
+	if p.Partitions < 0 {
+		return fmt.Errorf("partition: %d partitions of each class, want at least 1 (0 for the default, 1)", p.Partitions)
 	}
 	if !(p.Temperature > 0) {
 		return fmt.Errorf("partition: temperature %v, want it positive", p.Temperature)

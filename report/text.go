@@ -71,14 +71,25 @@ func method(c cgc.Config) string {
 	if c.Hops == 1 {
 		hops = "hop"
 	}
+	if len(c.HopWeights) > 0 {
+		hops += " weighted " + c.HopWeights.String()
+	}
 	add("%s with %d %s", c.Propagation, c.Hops, hops)
 	if c.Method != cgc.SimDM {
-		add("%s partition", c.Partition)
+		if c.Partitions > 1 {
+			add("best of %d %s partitions", c.Partitions, c.Partition)
+		} else {
+			add("%s partition", c.Partition)
+		}
 		add("augmentation %g", c.Augment)
 		add("temperature %s", c.Temperature)
 	}
 	if c.Method == cgc.CGC {
-		add("threshold %g", c.Threshold)
+		if c.Edges == cgc.RealEdges {
+			add("real edges")
+		} else {
+			add("threshold %g", c.Threshold)
+		}
 		if c.Degree > 0 {
 			add("degree %g", c.Degree)
 		}

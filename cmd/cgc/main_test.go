@@ -94,7 +94,10 @@ type summary struct {
 		Method, Partition, Propagation string
 		Nodes, Hops                    int
 		Ratio, Teleport, Augment       float64
-		LabelRatio                     float64 `json:"label_ratio"`
+		LabelRatio                     float64   `json:"label_ratio"`
+		HopWeights                     []float64 `json:"hop_weights"`
+		Edges                          string
+		Partitions                     int
 		Temperature                    any
 		Threshold, Degree, Alpha       float64
 		Standardize, Inductive         bool

@@ -86,6 +86,8 @@ func expected(value pflag.Value, cause error) string {
 		return "a number"
 	case "bool":
 		return "true or false"
+	case "number,…":
+		return "numbers as in 0.2,0.3,0.5"
 	case "number|inf":
 		return "a number above 0 or inf"
 	}

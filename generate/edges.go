@@ -1,0 +1,146 @@
+package generate
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Aggregated returns an A′ of the graph's own edges in place of similarities, which the paper does not have: with the aggregation matrix P̂ (members, N′×N) and
+// the adjacency of the graph (N×N, as in graph.Graph.Adj),
+//
+//	M = P̂ÂP̂ᵀ,  A′_ij = M_ij / √(M_ii·M_jj) for i ≠ j,  A′_ii = 0.
+//
+// M_ij is the tie of two groups by Â, the mean over their nodes; dividing by the ties of the groups to themselves makes these 1, which is what the self-loops are that a GNN adds to A′.
+// So Â′ weighs neighbours against a node itself as M does, and how large groups are does not matter. If each group is one node, A′ is the subgraph of these nodes, weights and all.
+//
+// Edges of less than a hundredth of a self-loop are left out. Of the others the strongest are kept, at most n·degree/2 of them, and none that is as weak as the first
+// that is too many; a degree of 0 sets no bound. used is the weight above which edges were kept.
+//
+// It costs one pass over the edges of the members, and memory for N numbers and for the pairs of groups that have edges between them. The result is the same for any number of threads.
+func Aggregated(ctx context.Context, members, adjacency *mat.CSR, degree float64) (a *mat.CSR, used float64, err error) {
+	const faint = 0.01
+	pairs, own, err := ties(ctx, members, graph.Symmetric(adjacency))
+	if err != nil {
+		return nil, 0, err
+	}
+	kept := pairs[:0]
+	for _, p := range pairs {
+		// The root is above 0: P̂ is not negative, and nodes are tied to themselves. What is rounded to float32 has its ties in spite of the order of sums.
+		p.weight = float64(float32(p.weight / math.Sqrt(own[p.i]*own[p.j])))
+		if p.weight > faint {
+			kept = append(kept, p)
+		}
+	}
+	kept, used = strongest(kept, faint, members.Rows, degree)
+	return joined(members.Rows, kept, true), used, nil
+}
+
+// groupChunk is the number of rows of M that one task makes.
+const groupChunk = 4
+
+// ties returns what is not 0 of M = P̂ÂP̂ᵀ: above the diagonal as pairs, by rows, and the diagonal.
+func ties(ctx context.Context, members *mat.CSR, operator graph.Operator) (pairs []pair, own []float64, err error) {
+	n := members.Rows
+	groups := transposed(members)
+	own = make([]float64, n)
+	found := make([][]pair, (n+groupChunk-1)/groupChunk)
+	err = parallel.ForContext(ctx, n, groupChunk, func(lo, hi int) {
+		row := make([]float64, n)
+		for i := lo; i < hi; i++ {
+			clear(row)
+			for u, p := range members.Row(i) {
+				left := float64(p) * float64(operator.Left[u])
+				add := func(v int, edge float32) {
+					for j, q := range groups.Row(v) {
+						row[j] += left * float64(edge) * float64(operator.Right[v]) * float64(q)
+					}
+				}
+				add(u, operator.Self)
+				for v, edge := range operator.Adj.Row(u) {
+					add(v, edge)
+				}
+			}
+			own[i] = row[i]
+			for j := i + 1; j < n; j++ {
+				if row[j] > 0 {
+					found[lo/groupChunk] = append(found[lo/groupChunk], pair{int32(i), int32(j), row[j]})
+				}
+			}
+		}
+	})
+	return slices.Concat(found...), own, err
+}
+
+// transposed returns the transpose of m: row v lists the groups that node v is in, ascending.
+func transposed(m *mat.CSR) *mat.CSR {
+	t := &mat.CSR{Rows: m.Cols, Cols: m.Rows, Indptr: make([]int64, m.Cols+1), Indices: make([]int32, m.NNZ()), Data: make([]float32, m.NNZ())}
+	for _, v := range m.Indices {
+		t.Indptr[v+1]++
+	}
+	for v := range m.Cols {
+		t.Indptr[v+1] += t.Indptr[v]
+	}
+	next := slices.Clone(t.Indptr[:m.Cols])
+	for i := range m.Rows {
+		for v, w := range m.Row(i) {
+			t.Indices[next[v]], t.Data[next[v]] = int32(i), w
+			next[v]++
+		}
+	}
+	return t
+}
+
+// pair is an edge of two nodes i < j, and its weight or what stands for it.
+type pair struct {
+	i, j   int32
+	weight float64
+}
+
+// strongest returns the pairs of the largest weights, at most n·degree/2 of them, and the weight above which they are: the given bound, or that of the first pair that
+// is too many. A degree of 0 keeps all. The order of the pairs is lost.
+func strongest(pairs []pair, bound float64, n int, degree float64) ([]pair, float64) {
+	most := int(degree * float64(n) / 2)
+	if degree <= 0 || len(pairs) <= most {
+		return pairs, bound
+	}
+	byWeight := func(p, q pair) int { return cmp.Compare(q.weight, p.weight) }
+	slices.SortFunc(pairs, byWeight)
+	bound = pairs[most].weight // pairs of the same weight go with it
+	first, _ := slices.BinarySearchFunc(pairs, pairs[most], byWeight)
+	return pairs[:first], bound
+}
+
+// joined returns the symmetric n×n matrix of the given pairs, all ones unless it is weighted. The pairs are sorted.
+func joined(n int, pairs []pair, weighted bool) *mat.CSR {
+	a := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1), Indices: make([]int32, 2*len(pairs))}
+	if weighted {
+		a.Data = make([]float32, 2*len(pairs))
+	}
+	for _, p := range pairs {
+		a.Indptr[p.i+1]++
+		a.Indptr[p.j+1]++
+	}
+	for i := range n {
+		a.Indptr[i+1] += a.Indptr[i]
+	}
+	// By i and then j, each row is filled in ascending order: the pairs in which it is the second come before those in which it is the first.
+	slices.SortFunc(pairs, func(p, q pair) int { return cmp.Or(cmp.Compare(p.i, q.i), cmp.Compare(p.j, q.j)) })
+	next := slices.Clone(a.Indptr[:n])
+	for _, p := range pairs {
+		for _, entry := range [2][2]int32{{p.i, p.j}, {p.j, p.i}} {
+			at := next[entry[0]]
+			a.Indices[at] = entry[1]
+			if weighted {
+				a.Data[at] = float32(p.weight)
+			}
+			next[entry[0]]++
+		}
+	}
+	return a
+}

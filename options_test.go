@@ -1,0 +1,253 @@
+package cgc_test
+
+// What the paper does not have: real edges, mixtures of hops, the best of several partitions.
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/generate"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/partition"
+	"github.com/graph-condensation/cgc/propagate"
+)
+
+// randomMembers is an aggregation matrix of n nodes in which some nodes are in no group and some in several.
+func randomMembers(groups, n int, random *rand.Rand) dense {
+	p := zeros(groups, n)
+	for i := range p {
+		total := 0.0
+		for j := range p[i] {
+			if random.Float64() < 0.15 {
+				p[i][j] = random.Float64()
+				total += p[i][j]
+			}
+		}
+		for j := range p[i] {
+			p[i][j] = float64(float32(p[i][j] / total))
+		}
+	}
+	return p
+}
+
+func TestAggregatedEqualsReference(t *testing.T) {
+	random := rand.New(rand.NewPCG(40, 0))
+	for _, weighted := range []bool{false, true} {
+		g, a := smallGraph(60, 4, 3, weighted, false, random)
+		members := randomMembers(14, 60, random)
+		p := toDense(members).Sparse()
+		all, used, err := generate.Aggregated(t.Context(), p, g.Adj, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := refTies(members, a, 0.01)
+		if err := all.Validate(); err != nil || used != 0.01 || all.NNZ() == 0 {
+			t.Fatalf("A′ of %d entries above %v: %v", all.NNZ(), used, err)
+		}
+		wantClose(t, "A′", all.Dense(), want, 1e-6) // float64, rounded to float32
+		h := gaussian(14, 5, random)
+		for _, w := range [][]float64{last(2), {0.2, 0.3, 0.5}} {
+			for _, alpha := range []float64{0.3, 3} {
+				x, err := generate.Features(t.Context(), all, toDense(h), w, alpha)
+				if err != nil {
+					t.Fatal(err)
+				}
+				wantClose(t, fmt.Sprintf("X′ over weighted edges, %v", w), x, refFeatures(want, h, w, alpha), 1e-4)
+			}
+		}
+		for _, degree := range []float64{0.1, 1, 2.5, 100} {
+			few, used, err := generate.Aggregated(t.Context(), p, g.Adj, degree)
+			if err != nil {
+				t.Fatal(err)
+			}
+			most := int(degree * 14 / 2)
+			if edges := few.NNZ() / 2; edges > most || edges < most && few.NNZ() < all.NNZ() {
+				t.Errorf("degree %v: %d edges, want the strongest %d of %d", degree, edges, most, all.NNZ()/2)
+			}
+			wantClose(t, fmt.Sprintf("A′ of mean degree %v", degree), few.Dense(), refTies(members, a, used+1e-7), 1e-6) // what is as weak as the first left out must not count here either
+		}
+	}
+}
+
+// Groups of one node have the edges of these nodes, weights and all; and how a row of P̂ is scaled does not matter.
+func TestAggregatedSingletonsAreTheSubgraph(t *testing.T) {
+	random := rand.New(rand.NewPCG(41, 0))
+	g, _ := smallGraph(50, 4, 3, true, false, random)
+	nodes := g.Split.Train
+	members := &mat.CSR{Rows: len(nodes), Cols: 50, Indptr: make([]int64, len(nodes)+1), Indices: nodes}
+	for i := range nodes {
+		members.Indptr[i+1] = int64(i + 1)
+		members.Data = append(members.Data, float32(0.5+random.Float64()))
+	}
+	a, _, err := generate.Aggregated(t.Context(), members, g.Adj, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantClose(t, "A′", a.Dense(), fromMatrix(g.Induced(nodes).Adj), 1e-6)
+}
+
+func TestAggregatedIgnoresThreads(t *testing.T) {
+	random := rand.New(rand.NewPCG(42, 0))
+	g, _ := smallGraph(200, 4, 3, true, false, random)
+	members := toDense(randomMembers(40, 200, random)).Sparse()
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	var first *mat.CSR
+	for _, threads := range []int{1, 2, 7} {
+		runtime.GOMAXPROCS(threads)
+		a, _, err := generate.Aggregated(t.Context(), members, g.Adj, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = a
+		} else if !slices.Equal(first.Data, a.Data) || !slices.Equal(first.Indices, a.Indices) {
+			t.Errorf("%d threads change the edges", threads)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := generate.Aggregated(ctx, members, g.Adj, 5); err == nil {
+		t.Error("no error from a cancelled context")
+	}
+}
+
+func TestMixtureEqualsReference(t *testing.T) {
+	random := rand.New(rand.NewPCG(43, 0))
+	h := []dense{gaussian(30, 5, random), gaussian(30, 5, random), gaussian(30, 5, random)}
+	m := []*mat.Dense{toDense(h[0]), toDense(h[1]), toDense(h[2])}
+	for _, w := range [][]float64{{0.2, 0.3, 0.5}, {1, 0, 0}, {0, 0.5, 0.5}} {
+		wantClose(t, fmt.Sprint(w), propagate.Mix(m, w), refMix(h, w), float32Error)
+	}
+	if !slices.Equal(propagate.Mix(m, last(2)).Data, m[2].Data) {
+		t.Error("the last hop alone is not the last hop")
+	}
+}
+
+// The whole run, with all that the paper does not have, is the formulas for the groups that were found: of the graph, or in the inductive setting of the training graph.
+func TestOptionsEqualReference(t *testing.T) {
+	g, _ := smallGraph(60, 6, 3, true, false, rand.New(rand.NewPCG(44, 0)))
+	weights := cgc.HopWeights{1, 2, 5} // ⅛, ¼, ⅝
+	for _, inductive := range []bool{false, true} {
+		for _, method := range []cgc.Method{cgc.CGC, cgc.CGCX} {
+			small := mustCondense(t, g, configured(8, func(c *cgc.Config) {
+				c.Method, c.Inductive, c.Edges, c.HopWeights, c.Partitions, c.Degree, c.Temperature = method, inductive, cgc.RealEdges, weights, 4, 0, 0.05
+			}))
+			of := groupsOf(t, small, g)
+			seen, train := g, g.Split.Train
+			if inductive {
+				seen = g.TrainingGraph()
+				train = seen.Split.Train
+			}
+			a := fromMatrix(seen.Adj)
+			y := ints(seen.Labels(train))
+			var h []dense
+			for _, hop := range refPropagate(refNormalize(a), fromMatrix(seen.X), 2, 0) {
+				h = append(h, pickRows(hop, train))
+			}
+			mixture := refMix(h, []float64{0.125, 0.25, 0.625})
+			r, _ := refJudge(mixture, refClassifier(h, y, 3, 1e-9), y)
+			want := refAggregate(mixture, r, of, 8, 0.05)
+			if method == cgc.CGC {
+				members := zeros(8, seen.Nodes())
+				total := make([]float64, 8)
+				for i, j := range of {
+					members[j][train[i]] = math.Exp(r[i] / 0.05)
+					total[j] += members[j][train[i]]
+				}
+				for j := range members {
+					for v := range members[j] {
+						members[j][v] /= total[j]
+					}
+				}
+				ties := refTies(members, a, 0.01)
+				wantClose(t, fmt.Sprintf("A′, inductive %v", inductive), small.Adj.Dense(), ties, 1e-3) // an error of r is magnified in softmax(r/τ)
+				want = refFeatures(ties, want, []float64{0.125, 0.25, 0.625}, 1)
+				if small.Edges() == 0 {
+					t.Error("the test wants edges")
+				}
+			}
+			wantClose(t, fmt.Sprintf("X′, %s, inductive %v", method, inductive), small.X, want, 1e-3)
+		}
+	}
+}
+
+// canned is a method that groups at random and notes what came of it.
+type canned struct{ tried *[][]int }
+
+func (m canned) Partition(_ context.Context, x *mat.Dense, k int, src rand.Source) (partition.Groups, error) {
+	random := rand.New(src)
+	g := partition.Groups{Of: make([]int32, x.Rows), K: k}
+	skew := 1 + 2*random.Float64() // the sizes of the groups differ, and in some draws more
+	for i := range g.Of {
+		g.Of[i] = int32(float64(k) * math.Pow(random.Float64(), skew))
+		if i < k {
+			g.Of[i] = int32(i)
+		}
+	}
+	*m.tried = append(*m.tried, ints(g.Of))
+	return g, nil
+}
+
+// Of several partitions the one of the lowest score is kept, and the first is the one that would be made alone.
+func TestTheBestPartitionIsKept(t *testing.T) {
+	h := gaussian(40, 3, rand.New(rand.NewPCG(45, 0)))
+	previous := math.Inf(1)
+	for n := range 12 {
+		var tried [][]int
+		plan := partition.Plan{Budgets: []int{6}, Method: canned{&tried}, Partitions: n, Temperature: 1}
+		a, err := plan.Aggregate(t.Context(), toDense(h).Views(), make([]int32, 40), nil, rand.NewPCG(5, 5))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(tried) != max(1, n) {
+			t.Fatalf("%d partitions, want %d", len(tried), n)
+		}
+		kept := make([]int, 40)
+		for j := range 6 {
+			for i := range a.Members.Row(j) {
+				kept[i] = j
+			}
+		}
+		lowest, at := math.Inf(1), 0
+		for i, of := range tried {
+			if s := refScore(h, of, 6); s < lowest {
+				lowest, at = s, i
+			}
+		}
+		if !slices.Equal(kept, tried[at]) {
+			t.Errorf("of %d partitions not the best one, %d, was kept", n, at)
+		}
+		if lowest > previous {
+			t.Errorf("%d partitions have a best score of %v, one less had %v", n, lowest, previous)
+		}
+		previous = lowest
+	}
+	if _, err := (partition.Plan{Budgets: []int{6}, Method: partition.Random{}, Partitions: -1, Temperature: 1}).Aggregate(t.Context(), toDense(h).Views(), make([]int32, 40), nil, rand.NewPCG(5, 5)); err == nil {
+		t.Error("-1 partitions are accepted")
+	}
+}
+
+// With the options as they are by default, nothing changes; with several partitions the seed still decides.
+func TestOptionsAreDeterministic(t *testing.T) {
+	g, _ := smallGraph(200, 10, 3, false, true, rand.New(rand.NewPCG(46, 0)))
+	with := func(change func(*cgc.Config)) string {
+		return string(bytesOf(t, mustCondense(t, g, configured(20, change))))
+	}
+	plain := with(nil)
+	if with(func(c *cgc.Config) { c.HopWeights = cgc.HopWeights{0, 0, 3} }) != plain {
+		t.Error("a weight for the last hop alone changes the result")
+	}
+	options := func(c *cgc.Config) {
+		c.HopWeights, c.Partitions, c.Edges, c.Partition, c.Augment = cgc.HopWeights{1, 1, 2}, 5, cgc.RealEdges, cgc.Random, 0.5
+	}
+	if a, b := with(options), with(options); a != b || a == plain {
+		t.Error("the same seed and options give another graph, or the options none")
+	}
+}

@@ -1,0 +1,55 @@
+package partition
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// best partitions the rows of x with one source for each seed and returns the groups of the lowest score, of equals the first.
+func best(ctx context.Context, method Method, x *mat.Dense, k int, seeds [][2]uint64) (kept Groups, err error) {
+	lowest := math.Inf(1)
+	for t, seed := range seeds {
+		groups, err := method.Partition(ctx, x, k, rand.NewPCG(seed[0], seed[1]))
+		if err != nil {
+			return Groups{}, err
+		}
+		if len(seeds) == 1 {
+			return groups, nil
+		}
+		if s := score(x, groups); t == 0 || s < lowest {
+			kept, lowest = groups, s
+		}
+	}
+	return kept, nil
+}
+
+// score returns what is low for a good partition of the rows of x: the formula of Plan.Partitions, in float64.
+func score(x *mat.Dense, groups Groups) float64 {
+	n, d := x.Dims()
+	start, rows := sorted(groups.Of, groups.K)
+	within := parallel.Sum(groups.K, 1, func(j, _ int) (sum float64) {
+		members := rows[start[j]:start[j+1]]
+		mean := make([]float64, d)
+		for _, i := range members {
+			for c, v := range x.Row(int(i)) {
+				mean[c] += float64(v) / float64(len(members))
+			}
+		}
+		for _, i := range members {
+			for c, v := range x.Row(int(i)) {
+				sum += (float64(v) - mean[c]) * (float64(v) - mean[c])
+			}
+		}
+		return sum
+	})
+	squares := 0.0
+	for j := range groups.K {
+		share := float64(start[j+1]-start[j]) / float64(n)
+		squares += share * share
+	}
+	return within * float64(groups.K) * squares
+}
