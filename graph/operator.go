@@ -97,25 +97,39 @@ func (o Operator) ApplyBlock(ctx context.Context, dst *mat.Dense, first int, x m
 		panic(fmt.Sprintf("graph: %d rows from column %d on, into %d×%d", count, first, dst.Rows, dst.Cols))
 	}
 	d = min(d, dst.Cols-first)
-	return parallel.ForContext(ctx, count, nodeChunk, func(lo, hi int) {
-		switch x := x.(type) {
-		case *mat.Dense:
-			to := dst.Data[lo*dst.Cols+first : (hi-1)*dst.Cols+first+d]
-			if rows == nil {
-				kernel.Gather(to, dst.Cols, lo, hi, o.Adj.Indptr, o.Adj.Indices, o.Adj.Data, o.Left, o.Right, o.Self, x.Data, x.Cols, d)
-			} else {
-				kernel.GatherRows(to, dst.Cols, rows[lo:hi], position, o.Adj.Indptr, o.Adj.Indices, o.Adj.Data, o.Left, o.Right, o.Self, x.Data, x.Cols, d)
-			}
-		case *mat.CSR:
-			for r := lo; r < hi; r++ {
-				i := int32(r)
-				if rows != nil {
-					i = rows[r]
-				}
-				o.scatter(dst.Row(r)[first:], x, i, position)
-			}
+	return applications.ForContext(ctx, count, nodeChunk, application{o, *dst, first, d, x, rows, position}, (*application).run)
+}
+
+// application is a call of ApplyBlock: d columns into dst, from column first on.
+type application struct {
+	Operator
+	dst            mat.Dense // a copy of the header
+	first, d       int
+	x              mat.Matrix
+	rows, position []int32
+}
+
+var applications parallel.Loop[application]
+
+func (a *application) run(lo, hi int) {
+	ldd := a.dst.Cols
+	switch x := a.x.(type) {
+	case *mat.Dense:
+		to := a.dst.Data[lo*ldd+a.first : (hi-1)*ldd+a.first+a.d]
+		if a.rows == nil {
+			kernel.Gather(to, ldd, lo, hi, a.Adj.Indptr, a.Adj.Indices, a.Adj.Data, a.Left, a.Right, a.Self, x.Data, x.Cols, a.d)
+		} else {
+			kernel.GatherRows(to, ldd, a.rows[lo:hi], a.position, a.Adj.Indptr, a.Adj.Indices, a.Adj.Data, a.Left, a.Right, a.Self, x.Data, x.Cols, a.d)
 		}
-	})
+	case *mat.CSR:
+		for r := lo; r < hi; r++ {
+			i := int32(r)
+			if a.rows != nil {
+				i = a.rows[r]
+			}
+			a.scatter(a.dst.Row(r)[a.first:], x, i, a.position)
+		}
+	}
 }
 
 // scatter sets dst to row i of P·x for a sparse x.

@@ -76,19 +76,28 @@ const rowChunk = 256
 func Rows(dst *Dense, x Matrix, rows []int32) {
 	_, cols := x.Dims()
 	dst.Reshape(len(rows), cols)
-	parallel.For(len(rows), rowChunk, func(lo, hi int) {
+	rowCopies.For(len(rows), rowChunk, rowCopy{*dst, x, rows}, func(c *rowCopy, lo, hi int) {
 		for r := lo; r < hi; r++ {
-			switch x := x.(type) {
+			switch x := c.x.(type) {
 			case *Dense:
-				copy(dst.Row(r), x.Row(int(rows[r])))
+				copy(c.dst.Row(r), x.Row(int(c.rows[r])))
 			case *CSR:
-				x.copyRow(dst.Row(r), int(rows[r]))
+				x.copyRow(c.dst.Row(r), int(c.rows[r]))
 			default:
 				panic(fmt.Sprintf("mat: rows of a %T", x))
 			}
 		}
 	})
 }
+
+// rowCopy is a call of Rows.
+type rowCopy struct {
+	dst  Dense // a copy of the header
+	x    Matrix
+	rows []int32
+}
+
+var rowCopies parallel.Loop[rowCopy]
 
 // FirstNotFinite returns the position of the first NaN or infinity of x in row-major order, and whether there is one.
 func FirstNotFinite(x Matrix) (row, col int, found bool) {

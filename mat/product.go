@@ -14,9 +14,7 @@ func Mul(dst, a, b *Dense) {
 		panic(fmt.Sprintf("mat: %d×%d times %d×%d", a.Rows, a.Cols, b.Rows, b.Cols))
 	}
 	dst.Reshape(a.Rows, b.Cols)
-	product(dst, a.Cols, func(c []float32, i, m, j, n int) {
-		kernel.Gemm(c, dst.Cols, a.Data[i*a.Cols:], a.Cols, false, b.Data[j:], b.Cols, false, m, n, a.Cols, false)
-	})
+	product(dst, a, b, false, false, a.Cols)
 }
 
 // MulTA sets dst to aᵀ·b. The shapes are a k×m, b k×n, dst m×n.
@@ -25,9 +23,7 @@ func MulTA(dst, a, b *Dense) {
 		panic(fmt.Sprintf("mat: (%d×%d)ᵀ times %d×%d", a.Rows, a.Cols, b.Rows, b.Cols))
 	}
 	dst.Reshape(a.Cols, b.Cols)
-	product(dst, a.Rows, func(c []float32, i, m, j, n int) {
-		kernel.Gemm(c, dst.Cols, a.Data[i:], a.Cols, true, b.Data[j:], b.Cols, false, m, n, a.Rows, false)
-	})
+	product(dst, a, b, true, false, a.Rows)
 }
 
 // MulTB sets dst to a·bᵀ. The shapes are a m×k, b n×k, dst m×n.
@@ -36,18 +32,24 @@ func MulTB(dst, a, b *Dense) {
 		panic(fmt.Sprintf("mat: %d×%d times (%d×%d)ᵀ", a.Rows, a.Cols, b.Rows, b.Cols))
 	}
 	dst.Reshape(a.Rows, b.Rows)
-	product(dst, a.Cols, func(c []float32, i, m, j, n int) {
-		kernel.Gemm(c, dst.Cols, a.Data[i*a.Cols:], a.Cols, false, b.Data[j*b.Cols:], b.Cols, true, m, n, a.Cols, false)
-	})
+	product(dst, a, b, false, true, a.Cols)
 }
+
+// factors is a product dst = a·b with inner dimension k, either factor stored transposed or not.
+type factors struct {
+	dst, a, b      Dense // copies of the headers
+	transA, transB bool
+	k              int
+}
+
+var rowStrips, columnStrips parallel.Loop[factors]
 
 // smallProduct is the number of multiplications below which starting goroutines costs more than they save (some 10 µs).
 const smallProduct = 1 << 17
 
-// product cuts the m×n output into a strip for each worker, along its longer side, and computes each with tile, which gets
-// the output from element (i, j) on and the size of the strip. How the output is cut changes no bit of it: the kernel sums
-// along k in an order that k alone decides.
-func product(dst *Dense, k int, tile func(c []float32, i, m, j, n int)) {
+// product cuts the m×n output into a strip for each worker, along its longer side. How the output is cut changes no bit of it: the
+// kernel sums along k in an order that k alone decides.
+func product(dst, a, b *Dense, transA, transB bool, k int) {
 	m, n := dst.Rows, dst.Cols
 	if m == 0 || n == 0 {
 		return
@@ -56,14 +58,27 @@ func product(dst *Dense, k int, tile func(c []float32, i, m, j, n int)) {
 	if m*n*k < smallProduct {
 		workers = 1
 	}
+	f := factors{*dst, *a, *b, transA, transB, k}
 	const align = 16 // strips keep whole register tiles
 	if m >= n {
 		strip := ((m+workers-1)/workers + align - 1) / align * align
-		parallel.For(m, strip, func(lo, hi int) { tile(dst.Data[lo*n:], lo, hi-lo, 0, n) })
+		rowStrips.For(m, strip, f, func(f *factors, lo, hi int) { f.tile(lo, hi, 0, f.dst.Cols) })
 		return
 	}
 	strip := ((n+workers-1)/workers + align - 1) / align * align
-	parallel.For(n, strip, func(lo, hi int) { tile(dst.Data[lo:], 0, m, lo, hi-lo) })
+	columnStrips.For(n, strip, f, func(f *factors, lo, hi int) { f.tile(0, f.dst.Rows, lo, hi) })
+}
+
+// tile computes rows i0 to i1−1, columns j0 to j1−1 of the product.
+func (f *factors) tile(i0, i1, j0, j1 int) {
+	a, b := i0*f.a.Cols, j0
+	if f.transA {
+		a = i0
+	}
+	if f.transB {
+		b = j0 * f.b.Cols
+	}
+	kernel.Gemm(f.dst.Data[i0*f.dst.Cols+j0:], f.dst.Cols, f.a.Data[a:], f.a.Cols, f.transA, f.b.Data[b:], f.b.Cols, f.transB, i1-i0, j1-j0, f.k, false)
 }
 
 // MulSparse sets dst to s·b. The shapes are s m×k, b k×n, dst m×n. The entries of a row are added in ascending order of their columns.
@@ -73,10 +88,19 @@ func MulSparse(dst *Dense, s *CSR, b *Dense) {
 	}
 	dst.Reshape(s.Rows, b.Cols)
 	const chunk = 64
-	parallel.For(s.Rows, chunk, func(lo, hi int) {
-		kernel.Gather(dst.Data[lo*b.Cols:hi*b.Cols], b.Cols, lo, hi, s.Indptr, s.Indices, s.Data, nil, nil, 0, b.Data, b.Cols, b.Cols)
+	sparseProducts.For(s.Rows, chunk, sparseFactors{*dst, *b, *s}, func(f *sparseFactors, lo, hi int) {
+		d, s := f.b.Cols, &f.s
+		kernel.Gather(f.dst.Data[lo*d:hi*d], d, lo, hi, s.Indptr, s.Indices, s.Data, nil, nil, 0, f.b.Data, d, d)
 	})
 }
+
+// sparseFactors is a product dst = s·b.
+type sparseFactors struct {
+	dst, b Dense // copies of the headers
+	s      CSR
+}
+
+var sparseProducts parallel.Loop[sparseFactors]
 
 // T returns the transpose of m as a new matrix, by a counting sort of its columns.
 func (m *CSR) T() *CSR {

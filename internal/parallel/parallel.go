@@ -3,6 +3,8 @@
 // The number of workers is runtime.GOMAXPROCS(0). Work is cut into chunks whose bounds depend on the size of the work
 // alone; workers take chunks in order. A function that writes only what its chunk owns therefore gives the same bits
 // for any number of workers, and Sum adds the chunks' results in the order of the chunks.
+//
+// Starting work allocates nothing but the closure that the caller hands over; Loop spares that too.
 package parallel
 
 import (
@@ -35,34 +37,67 @@ func ForContext(ctx context.Context, n, chunk int, f func(lo, hi int)) error {
 		}
 		return ctx.Err()
 	}
-	var (
-		next  atomic.Int64
-		group sync.WaitGroup
-		once  sync.Once
-		raise any
-	)
+	s := idle.take(newShift)
+	s.ctx, s.n, s.chunk, s.f = ctx, n, chunk, f
+	s.next.Store(0)
+	s.group.Add(workers)
 	for range workers {
-		group.Go(func() {
-			defer func() {
-				if r := recover(); r != nil {
-					once.Do(func() { raise = r })
-					next.Store(int64(chunks)) // the others stop at their next chunk
-				}
-			}()
-			for ctx.Err() == nil {
-				c := int(next.Add(1)) - 1
-				if c >= chunks {
-					return
-				}
-				f(c*chunk, min((c+1)*chunk, n))
-			}
-		})
+		go s.work()
 	}
-	group.Wait()
+	s.group.Wait()
+	raise := s.raise
+	s.ctx, s.f, s.raise = nil, nil, nil
+	idle.put(s)
 	if raise != nil {
 		panic(raise)
 	}
 	return ctx.Err()
+}
+
+// shift is what the workers of one For share.
+type shift struct {
+	ctx      context.Context
+	n, chunk int
+	f        func(lo, hi int)
+	next     atomic.Int64 // the next chunk
+	group    sync.WaitGroup
+
+	mu    sync.Mutex
+	raise any // what the first panic was raised with
+
+	work func() // one worker; bound once, so that starting it allocates nothing
+}
+
+// idle holds the shifts that no For uses.
+var idle stack[shift]
+
+func newShift() *shift {
+	s := &shift{}
+	s.work = func() {
+		defer s.group.Done()
+		defer s.rescue()
+		chunks := (s.n + s.chunk - 1) / s.chunk
+		for s.ctx.Err() == nil {
+			c := int(s.next.Add(1)) - 1
+			if c >= chunks {
+				return
+			}
+			s.f(c*s.chunk, min((c+1)*s.chunk, s.n))
+		}
+	}
+	return s
+}
+
+// rescue keeps the first panic of a worker for the caller, and stops the others at their next chunk.
+func (s *shift) rescue() {
+	if r := recover(); r != nil {
+		s.mu.Lock()
+		if s.raise == nil {
+			s.raise = r
+		}
+		s.mu.Unlock()
+		s.next.Store(int64(s.n)) // at least the number of chunks
+	}
 }
 
 // Sum returns Σ f(lo, hi) over the chunks of [0,n), added in the order of the chunks.

@@ -1,0 +1,97 @@
+package parallel_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"testing"
+
+	"github.com/graph-condensation/cgc/internal/parallel"
+)
+
+type filling struct {
+	dst   []int
+	value int
+}
+
+var fillings parallel.Loop[filling]
+
+func fill(f *filling, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		f.dst[i] += f.value + i
+	}
+}
+
+func TestLoop(t *testing.T) {
+	for _, workers := range []int{1, 2, 7} {
+		atWorkers(t, workers)
+		for _, n := range []int{0, 1, 10, 11, 1000} {
+			dst := make([]int, n)
+			fillings.For(n, 10, filling{dst, workers}, fill)
+			for i, v := range dst {
+				if v != workers+i {
+					t.Fatalf("%d workers, n=%d: place %d holds %d, want %d", workers, n, i, v, workers+i)
+				}
+			}
+		}
+	}
+}
+
+// TestLoopInLoop starts a loop from its own body: each run keeps what it captured.
+func TestLoopInLoop(t *testing.T) {
+	atWorkers(t, 7)
+	outer := make([][]int, 50)
+	var nested parallel.Loop[[][]int]
+	nested.For(len(outer), 1, outer, func(outer *[][]int, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			(*outer)[i] = make([]int, 100)
+			fillings.For(100, 10, filling{(*outer)[i], i}, fill)
+		}
+	})
+	for i, row := range outer {
+		for j, v := range row {
+			if v != i+j {
+				t.Fatalf("place %d of %d holds %d, want %d", j, i, v, i+j)
+			}
+		}
+	}
+}
+
+func TestLoopStops(t *testing.T) {
+	atWorkers(t, 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	dst := make([]int, 100)
+	if err := fillings.ForContext(ctx, 100, 10, filling{dst, 1}, fill); !errors.Is(err, context.Canceled) || dst[0] != 0 {
+		t.Errorf("after the end of its context: error %v, first place %d", err, dst[0])
+	}
+}
+
+// TestStartsAllocateNothing starts work from a body that was made once, and from a Loop. AllocsPerRun itself would measure one worker only.
+func TestStartsAllocateNothing(t *testing.T) {
+	atWorkers(t, 2)
+	dst := make([]int, 1000)
+	body := func(lo, hi int) { fill(&filling{dst, 1}, lo, hi) }
+	for name, start := range map[string]func(){
+		"For":  func() { parallel.For(len(dst), 10, body) },
+		"Loop": func() { fillings.For(len(dst), 10, filling{dst, 1}, fill) },
+	} {
+		if per := allocations(100, start); per >= 1 {
+			t.Errorf("%s: %v allocations each time, want none", name, per)
+		}
+	}
+}
+
+// allocations returns the mean number of allocations of f over n calls, after ten that warm up.
+func allocations(n int, f func()) float64 {
+	for range 10 {
+		f()
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range n {
+		f()
+	}
+	runtime.ReadMemStats(&after)
+	return float64(after.Mallocs-before.Mallocs) / float64(n)
+}
