@@ -147,7 +147,10 @@ func summarize(records []Record) Summary {
 
 // Comparison is the paired difference of the test accuracies of two summaries, over the seeds that both have.
 type Comparison struct {
-	Graph string `json:"graph"`
+	// Graph is the name of the graph, Fingerprint that of its Identity.
+	Graph       string `json:"graph"`
+	Fingerprint string `json:"fingerprint"`
+	// Nodes is N′, Model the name of the model.
 	Nodes int    `json:"nodes"`
 	Model string `json:"model"`
 	// Arm is compared with Base.
@@ -169,7 +172,7 @@ const (
 
 // Compare compares a with base, seed by seed.
 func Compare(a, base Summary) Comparison {
-	c := Comparison{Graph: a.Graph.Name, Nodes: a.Nodes, Model: a.Model, Arm: a.Arm, Base: base.Arm}
+	c := Comparison{Graph: a.Graph.Name, Fingerprint: a.Graph.Fingerprint, Nodes: a.Nodes, Model: a.Model, Arm: a.Arm, Base: base.Arm}
 	var differences []float64
 	for _, m := range a.Seeds {
 		if at := slices.IndexFunc(base.Seeds, func(b SeedMean) bool { return b.Seed == m.Seed }); at >= 0 {

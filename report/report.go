@@ -73,6 +73,8 @@ type Accuracy struct {
 	ValStd   float64 `json:"val_std"`
 	TestMean float64 `json:"test_mean"`
 	TestStd  float64 `json:"test_std"`
+	// TestCI95 is half the width of the 95% interval of the mean test accuracy, by Student's t; 0 for one seed, of which there is none.
+	TestCI95 float64 `json:"test_ci95"`
 	// Seconds is the mean time of one training with its validations and its test.
 	Seconds float64 `json:"seconds"`
 }

@@ -28,12 +28,12 @@ func example() *report.Report {
 		PeakRSS: 123_456_789,
 		Over:    report.OverCondensations,
 		Results: []report.Accuracy{
-			{Model: "gcn", Seeds: 5, ValMean: 79.51, ValStd: 0.42, TestMean: 82.04, TestStd: 0.51, Seconds: 2.5},
-			{Model: "appnp", Seeds: 5, ValMean: 79.1, ValStd: 0.5, TestMean: 81.96, TestStd: 0.45, Seconds: 3.5},
+			{Model: "gcn", Seeds: 5, ValMean: 79.51, ValStd: 0.42, TestMean: 82.04, TestStd: 0.51, TestCI95: 0.63, Seconds: 2.5},
+			{Model: "appnp", Seeds: 5, ValMean: 79.1, ValStd: 0.5, TestMean: 81.96, TestStd: 0.45, TestCI95: 0.56, Seconds: 3.5},
 		},
 		Whole: []report.Accuracy{
-			{Model: "gcn", Seeds: 5, ValMean: 79.3, ValStd: 0.3, TestMean: 81.5, TestStd: 0.4, Seconds: 5.5},
-			{Model: "appnp", Seeds: 5, ValMean: 79.2, ValStd: 0.2, TestMean: 82.9, TestStd: 0.3, Seconds: 5.6},
+			{Model: "gcn", Seeds: 5, ValMean: 79.3, ValStd: 0.3, TestMean: 81.5, TestStd: 0.4, TestCI95: 0.5, Seconds: 5.5},
+			{Model: "appnp", Seeds: 5, ValMean: 79.2, ValStd: 0.2, TestMean: 82.9, TestStd: 0.3, TestCI95: 0.37, Seconds: 5.6},
 		},
 		File: "cora-70.safetensors",
 	}

@@ -140,12 +140,21 @@ func (r *Report) accuracies(b *bytes.Buffer) {
 	for _, a := range r.Whole {
 		whole[a.Model] = a
 	}
-	rows := [][]string{{"test accuracy, %", "trained on condensed", "seconds"}}
+	several := r.Results[0].Seeds > 1
+	rows := [][]string{{"test accuracy, %", "trained on condensed"}}
+	if several {
+		rows[0] = append(rows[0], "95% interval")
+	}
+	rows[0] = append(rows[0], "seconds")
 	if len(r.Whole) > 0 {
 		rows[0] = append(rows[0], "on the whole graph", "seconds", "ratio")
 	}
 	for _, a := range r.Results {
-		row := []string{a.Model, a.test(), a.seconds()}
+		row := []string{a.Model, a.test()}
+		if several {
+			row = append(row, fmt.Sprintf("%.1f to %.1f", a.TestMean-a.TestCI95, a.TestMean+a.TestCI95))
+		}
+		row = append(row, a.seconds())
 		if w, is := whole[a.Model]; is && w.TestMean > 0 {
 			row = append(row, w.test(), w.seconds(), strconv.FormatFloat(100*a.TestMean/w.TestMean, 'f', 1, 64)+"%")
 		}
@@ -163,7 +172,7 @@ func (r *Report) accuracies(b *bytes.Buffer) {
 		if len(r.Whole) > 0 {
 			fmt.Fprintf(b, "; of the whole graph, over %d %s", r.Whole[0].Seeds, OverTrainings)
 		}
-		fmt.Fprintln(b)
+		fmt.Fprintln(b, "\n95% interval: of the mean, by Student's t")
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 )
 
 // sizes are the flags of which one at most says N′.
-var sizes = []string{"nodes", "ratio", "label-ratio"}
+var sizes = []string{"nodes", "ratio", "ratios", "label-ratio", "label-ratios"}
 
 // configFlags is the part of a command line that makes a cgc.Config.
 type configFlags struct {
@@ -33,11 +33,18 @@ type configFlags struct {
 func newConfigFlags(cmd *cobra.Command) *configFlags {
 	f := &configFlags{config: cgc.Defaults(), flags: cmd.Flags()}
 	c, flags := &f.config, f.flags
-	flags.SortFlags = false
 	flags.IntVar(&c.Nodes, "nodes", 0, "number of condensed nodes (default 10 for each class)")
 	flags.Var((*share)(&c.Ratio), "ratio", "the same as a share of all nodes (of the training nodes with --inductive): 2.6% or 0.026")
 	flags.Var((*share)(&c.LabelRatio), "label-ratio", "the same as a share of the training nodes: 50% or 0.5")
 	addChoice(cmd, &c.Method, "method", cgc.Methods, "cgc makes a graph, cgc-x nodes only, simdm is the simplest form")
+	f.addRest(cmd)
+	return f
+}
+
+// addRest gives cmd the flags of a condensation but for its size and its method.
+func (f *configFlags) addRest(cmd *cobra.Command) {
+	c, flags := &f.config, f.flags
+	flags.SortFlags = false
 	addChoice(cmd, &c.Partition, "partition", cgc.Partitions, "how the nodes of a class are split into groups")
 	flags.IntVar(&c.Partitions, "partitions", c.Partitions, "number of partitions of each class, of which the best is kept by objective and balance")
 	addChoice(cmd, &c.Propagation, "propagation", propagate.Methods, "how features are propagated over the graph")
@@ -55,7 +62,6 @@ func newConfigFlags(cmd *cobra.Command) *configFlags {
 	flags.Var((*size)(&c.Memory), "memory", "bound on what the graph and its propagation take, as 2GiB or 500MB; slower (default none)")
 	flags.Uint64Var(&c.Seed, "seed", c.Seed, "decides all random choices")
 	flags.StringVar(&f.file, "config", "", "start from the JSON in `FILE`, as in the \"config\" of --json; flags go first")
-	return f
 }
 
 // read finishes what parsing began: it reads the file that the flags amend, and checks all but the size, which depends on the graph.

@@ -119,6 +119,7 @@ type accuracy struct {
 	ValStd   float64 `json:"val_std"`
 	TestMean float64 `json:"test_mean"`
 	TestStd  float64 `json:"test_std"`
+	TestCI95 float64 `json:"test_ci95"`
 	Seconds  float64
 }
 
@@ -151,7 +152,7 @@ func result(ts *testscript.TestScript, neg bool, args []string) {
 	var models []string
 	for _, a := range append(s.Results, s.Whole...) {
 		models = append(models, a.Model)
-		if a.Seeds < 1 || a.TestMean < 1 || a.TestMean > 100 || a.ValMean < 1 || a.ValMean > 100 || a.Seconds <= 0 || a.Seeds == 1 && a.TestStd+a.ValStd != 0 {
+		if a.Seeds < 1 || a.TestMean < 1 || a.TestMean > 100 || a.ValMean < 1 || a.ValMean > 100 || a.Seconds <= 0 || a.Seeds == 1 && a.TestStd+a.ValStd+a.TestCI95 != 0 || a.TestStd > 0 && a.TestCI95 <= 0 {
 			ts.Fatalf("implausible: %+v", a)
 		}
 	}

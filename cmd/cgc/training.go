@@ -96,6 +96,7 @@ func accuracies(scores []experiment.Score) []report.Accuracy {
 		a := report.Accuracy{Model: s.Model, Seeds: len(s.Test), Seconds: s.Seconds}
 		a.ValMean, a.ValStd = s.ValMean()
 		a.TestMean, a.TestStd = s.TestMean()
+		a.TestCI95 = s.TestCI95()
 		lines = append(lines, a)
 	}
 	return lines

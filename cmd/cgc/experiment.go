@@ -1,0 +1,227 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/report"
+)
+
+func (c *command) experimentCommand() *cobra.Command {
+	job := &experimentJob{command: c}
+	cmd := &cobra.Command{
+		Use:   "experiment GRAPH… -o FOLDER",
+		Short: "Compare methods at several sizes with several models; go on where it was stopped",
+		Long: `Condense each graph by several methods, at several sizes and with several seeds, train models on the results, test them on the original
+graph, and report means over the condensation seeds with their 95% intervals, and the methods' differences on the same seeds.
+
+Every training is a line of FOLDER/records.jsonl as soon as it ends. The same command again goes on where it was stopped; with more methods, sizes, seeds or models it does
+what is missing. FOLDER/records.csv and FOLDER/summary.csv hold what the last command asked for.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("0 arguments, want experiment GRAPH… -o FOLDER")
+			}
+			return nil
+		},
+		ValidArgsFunction: completeGraph,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			job.wholeSaid = cmd.Flags().Changed("whole")
+			return job.run(cmd.Context(), args)
+		},
+	}
+	job.axes, job.config = newAxes(cmd)
+	job.training = newTrainingFlags(cmd, "number of condensations of each method and size, each with a seed of its own")
+	cmd.Flags().IntVar(&job.trainings, "trainings", 1, "number of trainings of each model on each condensed graph")
+	cmd.Flags().IntVar(&job.whole, "whole", 0, "number of trainings of each model on the whole graph, 0 for none (default as --seeds up to 20,000 nodes, none above)")
+	cmd.Flags().StringVarP(&job.folder, "output", "o", "", "keep the records and write the tables in `FOLDER`, which is made if it is not there")
+	return cmd
+}
+
+// experimentJob is one cgc experiment.
+type experimentJob struct {
+	*command
+	axes             *axes
+	config           *configFlags
+	training         *trainingFlags
+	trainings, whole int
+	wholeSaid        bool
+	folder           string
+
+	log *experiment.Log
+}
+
+// The files of an experiment's folder.
+const (
+	recordsName = "records.jsonl"
+	tableName   = "records.csv"
+	summaryName = "summary.csv"
+)
+
+func (j *experimentJob) run(ctx context.Context, names []string) (err error) {
+	if err := j.check(); err != nil {
+		return err
+	}
+	defer func() {
+		if j.log != nil {
+			err = errors.Join(err, j.log.Close())
+		}
+	}()
+	var records []experiment.Record
+	done := 0
+	for _, name := range names {
+		config := *j.config // a size that is left out depends on the graph
+		g, _, err := j.open(ctx, name, &config)
+		if err != nil {
+			return err
+		}
+		found, trained, err := j.one(ctx, g, &config)
+		if err != nil {
+			return err
+		}
+		records = append(records, found...)
+		done += trained
+	}
+	e := &report.Experiment{Summaries: experiment.Summarize(records), Comparisons: []experiment.Comparison{}, Trained: done, Kept: len(records) - done}
+	e.Comparisons = append(e.Comparisons, experiment.Comparisons(e.Summaries)...)
+	e.Records, e.RecordsCSV, e.SummaryCSV = j.path(recordsName), j.path(tableName), j.path(summaryName)
+	if err := j.table(e.RecordsCSV, func(w io.Writer) error { return experiment.WriteCSV(w, records) }); err != nil {
+		return err
+	}
+	if err := j.table(e.SummaryCSV, func(w io.Writer) error { return experiment.WriteSummaryCSV(w, e.Summaries) }); err != nil {
+		return err
+	}
+	j.otherBuilds(records)
+	return j.print(e, e.Text)
+}
+
+// one does the experiment on one graph, and returns its records and how many of them are new.
+func (j *experimentJob) one(ctx context.Context, g *graph.Graph, config *configFlags) (records []experiment.Record, trained int, err error) {
+	base := config.config
+	base.Progress = j.progress.rename
+	var arms []experiment.Arm
+	for _, c := range j.axes.configs(base) {
+		if _, err := c.Size(g); err != nil {
+			return nil, 0, j.axes.mistake(config, err)
+		}
+		arms = append(arms, experiment.Arm{Name: string(c.Method), Config: c, Training: j.training.config})
+	}
+	if err := j.keep(); err != nil {
+		return nil, 0, err
+	}
+	whole := j.whole
+	if !j.wholeSaid && g.Nodes() <= smallWhole {
+		whole = j.training.seeds
+	}
+	before := len(j.log.Records())
+	grid := experiment.Grid{
+		Arms: arms, Seeds: j.training.seeds, Trainings: j.trainings, Models: j.training.models, Whole: whole, Peak: peakRSS,
+		Progress: func(done, total int, what string) { j.progress.count(g.Name+": "+what, int64(done), int64(total)) },
+	}
+	records, err = grid.Run(ctx, g, j.log)
+	if err != nil {
+		return nil, 0, config.mistake(err)
+	}
+	return records, len(j.log.Records()) - before, nil
+}
+
+// check checks the command line before anything is opened, but for a log that is there.
+func (j *experimentJob) check() error {
+	if err := j.config.read(); err != nil {
+		return err
+	}
+	if err := j.training.check(); err != nil {
+		return err
+	}
+	switch {
+	case j.trainings < 1 || j.trainings > 1000:
+		return usagef("--trainings %d, want 1 to 1000", j.trainings)
+	case j.whole < 0:
+		return usagef("--whole %d, want at least 0", j.whole)
+	case j.folder == "":
+		return usagef("experiment has no -o, want the folder for the records")
+	}
+	info, err := os.Stat(j.folder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("-o %s: %w", j.folder, reason(err))
+	case !info.IsDir():
+		return usagef("-o %s is a file, want a folder", j.folder)
+	}
+	_, err = os.Stat(j.path(recordsName))
+	if err == nil {
+		return j.keep()
+	}
+	for _, name := range []string{tableName, summaryName} {
+		text, err := os.ReadFile(j.path(name))
+		if err == nil && !bytes.HasPrefix(text, []byte("graph,fingerprint,arm,")) {
+			return fmt.Errorf("-o %s: %s is there and not of an experiment, want another folder", j.folder, name)
+		}
+	}
+	return nil
+}
+
+func (j *experimentJob) path(name string) string { return filepath.Join(j.folder, name) }
+
+// keep opens the log, or begins one.
+func (j *experimentJob) keep() error {
+	if j.log != nil {
+		return nil
+	}
+	if err := os.MkdirAll(j.folder, 0o777); err != nil {
+		return fmt.Errorf("-o %s: %w", j.folder, reason(err))
+	}
+	log, err := experiment.OpenLog(j.path(recordsName))
+	if err != nil {
+		return err
+	}
+	if log.Torn() > 0 {
+		j.progress.note("the last line of %s was cut short (%d bytes) and is gone; its training is done again", j.path(recordsName), log.Torn())
+	}
+	j.log = log
+	return nil
+}
+
+// table writes a file as a whole or not at all.
+func (j *experimentJob) table(path string, write func(io.Writer) error) error {
+	return j.save(path, func() error {
+		file, err := os.CreateTemp(j.folder, ".cgc-*")
+		if err != nil {
+			return fmt.Errorf("writing %s: %w", path, reason(err))
+		}
+		err = errors.Join(write(file), file.Chmod(0o644), file.Close())
+		if err == nil {
+			err = os.Rename(file.Name(), path)
+		}
+		if err != nil {
+			os.Remove(file.Name())
+			return fmt.Errorf("writing %s: %w", path, err)
+		}
+		return nil
+	})
+}
+
+// otherBuilds tells if records are of another program than this one: their numbers may differ.
+func (j *experimentJob) otherBuilds(records []experiment.Record) {
+	here := experiment.ThisBuild()
+	count := 0
+	for _, r := range records {
+		if b := r.Build; b.Version != here.Version || b.Revision != here.Revision || b.Kernels != here.Kernels {
+			count++
+		}
+	}
+	if count > 0 {
+		j.progress.note("%d of %d trainings are of another version of cgc or of other kernels (the columns version, revision and kernels tell); another folder keeps them apart", count, len(records))
+	}
+}
