@@ -68,7 +68,7 @@ func accuracies(b *bytes.Buffer, summaries []experiment.Summary) {
 	}
 	rows := [][]string{head}
 	for _, s := range summaries {
-		row := []string{s.Arm, Count(s.Nodes), s.Model, plusMinus(s.Test, len(s.Seeds), 1), between(s.Test, len(s.Seeds), 1), strconv.Itoa(len(s.Seeds))}
+		row := []string{s.Arm, Count(s.Nodes), s.Model, plusMinus(s.Test, len(s.Seeds), 1), accuracyBetween(s), strconv.Itoa(len(s.Seeds))}
 		if within {
 			row = append(row, withinOf(s))
 		}
@@ -164,6 +164,14 @@ func between(e experiment.Estimate, seeds, digits int) string {
 		return ""
 	}
 	return points(e.Mean-e.CI95, digits) + " to " + points(e.Mean+e.CI95, digits)
+}
+
+// accuracyBetween is between for an accuracy, which is 0 to 100 whatever Student's t says of a few seeds.
+func accuracyBetween(s experiment.Summary) string {
+	if len(s.Seeds) < 2 {
+		return ""
+	}
+	return points(max(0, s.Test.Mean-s.Test.CI95), 1) + " to " + points(min(100, s.Test.Mean+s.Test.CI95), 1)
 }
 
 // points writes percents, and no sign before a zero.

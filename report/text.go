@@ -152,7 +152,7 @@ func (r *Report) accuracies(b *bytes.Buffer) {
 	for _, a := range r.Results {
 		row := []string{a.Model, a.test()}
 		if several {
-			row = append(row, fmt.Sprintf("%.1f to %.1f", a.TestMean-a.TestCI95, a.TestMean+a.TestCI95))
+			row = append(row, fmt.Sprintf("%.1f to %.1f", max(0, a.TestMean-a.TestCI95), min(100, a.TestMean+a.TestCI95)))
 		}
 		row = append(row, a.seconds())
 		if w, is := whole[a.Model]; is && w.TestMean > 0 {
