@@ -1,0 +1,363 @@
+package paper_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/paper"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// tiny is a graph that takes the place of any data set.
+func tiny(t *testing.T, name string) *graph.Graph {
+	t.Helper()
+	g, err := dataset.Make(dataset.Shape{
+		Name: name, Nodes: 240, Edges: 700, Features: 12, Classes: 3, Train: 60, Val: 40, Test: 80, Groups: 2, Homophily: 0.7, Signal: 2,
+	}, rand.NewPCG(1, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func training() gnn.Config {
+	c := gnn.Defaults()
+	c.Epochs, c.Hidden, c.ValidateEvery = 6, 8, 3
+	return c
+}
+
+func job(t *testing.T, study string, graphs ...string) paper.Job {
+	t.Helper()
+	found, err := paper.Find([]string{study})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := paper.Job{
+		Study: found[0], Seeds: 2, Whole: -1, Training: training(),
+		Open: func(_ context.Context, s paper.Source) (*graph.Graph, error) { return tiny(t, s.Name), nil },
+	}
+	for _, name := range graphs {
+		j.Sources = append(j.Sources, paper.Source{Name: name})
+	}
+	return j
+}
+
+func mustRun(t *testing.T, j paper.Job) *paper.Result {
+	t.Helper()
+	r, err := j.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestEveryStudy puts a tiny graph through the machinery of every table and figure, in the name of a data set of each, and writes all that can be written.
+func TestEveryStudy(t *testing.T) {
+	log, err := experiment.OpenLog(filepath.Join(t.TempDir(), "log.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	arms := map[string]int{"table2": 2, "table3": 7, "table4": 0, "table5": 7, "table6": 6, "table10": 6, "table11": 5, "table12": 6, "figure4": 24, "figure5": 6}
+	pictures := map[string]int{"table2": 0, "table3": 2, "table4": 1, "table5": 1, "table6": 1, "table10": 1, "table11": 1, "table12": 1, "figure4": 4, "figure5": 1}
+	for _, s := range paper.Studies() {
+		j := job(t, s.Name, s.Graphs[0], "own")
+		j.Log = log
+		r := mustRun(t, j)
+		cells := 0
+		for _, c := range r.Cells {
+			if c.Graph == s.Graphs[0] {
+				cells++
+			}
+			if !(c.Test.Mean >= 0 && c.Test.Mean <= 100) || c.Seeds != 2 {
+				t.Errorf("%s: accuracy %v of %d seeds", s.Name, c.Test.Mean, c.Seeds)
+			}
+			if c.Comparable {
+				t.Errorf("%s: %s can be compared, and is a tiny graph", s.Name, c.Graph)
+			}
+			// Every cell of a data set has a number of the paper, where the paper prints any; our own graph has none.
+			if has := c.Paper != nil; has != (c.Graph == s.Graphs[0] && !strings.HasPrefix(s.Name, "figure")) {
+				t.Errorf("%s, %s, %s, %s: has a number of the paper: %v", s.Name, c.Graph, c.Arm, c.Model, has)
+			}
+		}
+		if cells != arms[s.Name] {
+			t.Errorf("%s has %d cells for a graph, want %d", s.Name, cells, arms[s.Name])
+		}
+		if timed := s.Name == "table2" || s.Name == "table4"; timed != (len(r.Times) == 4) {
+			t.Errorf("%s has %d times", s.Name, len(r.Times))
+		}
+		for _, v := range r.Times {
+			if !(v.Seconds.Condense > 0) || (v.Paper != nil) != (v.Graph != "own") {
+				t.Errorf("%s, %s: %v seconds, the paper's: %v", s.Name, v.Graph, v.Seconds.Condense, v.Paper)
+			}
+		}
+		var b bytes.Buffer
+		for _, write := range []func() error{
+			func() error { return r.Text(&b) }, func() error { return r.Markdown(&b, nil) }, func() error { return r.CSV(&b) },
+		} {
+			if err := write(); err != nil {
+				t.Errorf("%s: %v", s.Name, err)
+			}
+		}
+		if got := len(r.Pictures()); got != pictures[s.Name] {
+			t.Errorf("%s has %d pictures, want %d", s.Name, got, pictures[s.Name])
+		}
+		for _, p := range r.Pictures() {
+			if err := p.Figure.SVG(&b); err != nil {
+				t.Errorf("%s: %v", p.Name, err)
+			}
+			for _, series := range p.Figure.Series {
+				if strings.HasSuffix(series.Name, ", paper") && s.Name != "table4" && len(series.Y) > 0 {
+					t.Errorf("%s draws the paper's accuracies beside those of a graph that is not its own", p.Name)
+				}
+			}
+		}
+		w := s.Work(j.Sources, 2)
+		averages := 0
+		for _, c := range r.Cells {
+			if c.Model == "AVG" {
+				averages++
+			}
+		}
+		wholes := 0
+		for _, c := range r.Cells {
+			if c.Arm == "Whole" {
+				wholes++
+			}
+		}
+		if got := 2 * (len(r.Cells) - averages - wholes); got != w.Trainings || 2*wholes != w.Whole || 2*len(r.Times) != w.Timed {
+			t.Errorf("%s did %d trainings, %d on the whole graph and %d timed condensations, Work says %+v", s.Name, got, 2*wholes, 2*len(r.Times), w)
+		}
+	}
+}
+
+// TestGolden is the text of table 6, with the numbers that depend on kernels replaced, for a graph that is the paper's by its sizes, one that differs and one that is made.
+func TestGolden(t *testing.T) {
+	j := job(t, "table6", "cora", "arxiv", "flickr")
+	j.Sources[2].Made = true
+	j.Left = []string{"reddit is not here, and large"}
+	r := mustRun(t, j)
+	r.Graphs[0].Comparable, r.Graphs[0].Why = true, ""
+	for i := range r.Cells {
+		c := &r.Cells[i]
+		c.Comparable = c.Graph == "cora"
+		c.Test.Mean, c.Test.Std = 80+float64(i)/10, float64(i)/20
+	}
+	var b bytes.Buffer
+	if err := r.Text(&b); err != nil {
+		t.Fatal(err)
+	}
+	b.WriteString("\n")
+	if err := r.Markdown(&b, []string{"table6.svg"}); err != nil {
+		t.Fatal(err)
+	}
+	const golden = "testdata/table6.txt"
+	if *update {
+		if err := os.WriteFile(golden, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(b.Bytes(), want) {
+		t.Errorf("the text differs from %s (go test -update writes it):\n%s", golden, &b)
+	}
+}
+
+// TestResume: a job that is stopped leaves its trainings in the log, and one that goes on does the others alone, with the same numbers.
+func TestResume(t *testing.T) {
+	want := mustRun(t, job(t, "table6", "cora"))
+	path := filepath.Join(t.TempDir(), "log.jsonl")
+	run := func(ctx context.Context, stopAfter int) (*paper.Result, int, error) {
+		log, err := experiment.OpenLog(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer log.Close()
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		trained := 0
+		j := job(t, "table6", "cora")
+		j.Log = log
+		j.Progress = func(done, total int, what string) {
+			if strings.HasPrefix(what, "trained") {
+				if trained++; trained == stopAfter {
+					cancel()
+				}
+			}
+		}
+		r, err := j.Run(ctx)
+		return r, trained, err
+	}
+	_, first, err := run(t.Context(), 4)
+	if !errors.Is(err, context.Canceled) || first < 4 || first == 12 {
+		t.Fatalf("stopped after %d trainings with %v, want 4 or a few more and context.Canceled", first, err)
+	}
+	r, second, err := run(t.Context(), 0)
+	if err != nil || first+second != 12 {
+		t.Fatalf("%d and %d trainings (%v), want 12 in all", first, second, err)
+	}
+	for i, c := range r.Cells {
+		if c.Test != want.Cells[i].Test || c.Arm != want.Cells[i].Arm {
+			t.Errorf("%s: %v after going on, %v in one go", c.Arm, c.Test, want.Cells[i].Test)
+		}
+	}
+}
+
+// TestSettings: the arms are what they are called.
+func TestSettings(t *testing.T) {
+	by := func(r *paper.Result) map[string]cgc.Config {
+		all := map[string]cgc.Config{}
+		for _, c := range r.Cells {
+			if c.Config != nil {
+				all[c.Arm] = *c.Config
+			}
+		}
+		return all
+	}
+	j := job(t, "table11", "cora")
+	c := by(mustRun(t, j))
+	full := c["CGC"]
+	if full.Method != cgc.CGC || full.Partition != cgc.Spectral || full.Hops != 2 || full.Augment == 0 || math.IsInf(float64(full.Temperature), 1) || full.Inductive {
+		t.Errorf("CGC is %+v", full)
+	}
+	for arm, is := range map[string]func(cgc.Config) bool{
+		"CGC w/o AUG":   func(c cgc.Config) bool { return c.Augment == 0 },
+		"CGC w/o CAL":   func(c cgc.Config) bool { return math.IsInf(float64(c.Temperature), 1) },
+		"CGC w K-means": func(c cgc.Config) bool { return c.Partition == cgc.KMeans },
+		"CGC w RAN":     func(c cgc.Config) bool { return c.Partition == cgc.Random },
+	} {
+		if !is(c[arm]) {
+			t.Errorf("%s is %+v", arm, c[arm])
+		}
+	}
+	j.Ours = true
+	ours, want := by(mustRun(t, j))["CGC"], cgc.Defaults()
+	want.Nodes = ours.Nodes
+	if ours.Augment != want.Augment || ours.Partition != want.Partition || ours.Threshold != want.Threshold {
+		t.Errorf("with Ours, CGC is %+v, want %+v", ours, want)
+	}
+	if r := mustRun(t, job(t, "table5", "flickr")); !r.Cells[0].Config.Inductive || !r.Graphs[0].Inductive {
+		t.Error("flickr is not inductive")
+	}
+}
+
+// TestSizes: the paper's N′ at the sizes of its data sets.
+func TestSizes(t *testing.T) {
+	want := map[string][]int{"cora": {35, 70, 140}, "citeseer": {30, 60, 120}, "arxiv": {90, 454, 909}, "flickr": {44, 223, 446}, "reddit": {76, 153, 307}, "products": {629, 1238, 2477}}
+	for name, nodes := range want {
+		of, _ := paper.Published().Of(name)
+		y := make([]int32, of.Train)
+		for i := range y {
+			y[i] = int32(i % of.Classes)
+		}
+		g := &graph.Graph{Name: name, Y: y, Classes: of.Classes}
+		for i := range y {
+			g.Split.Train = append(g.Split.Train, int32(i))
+		}
+		if got := paper.SizesOn(name, g); !slices.Equal(got, nodes) {
+			t.Errorf("%s: N′ is %v, want %v", name, got, nodes)
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	for words, want := range map[string]string{
+		"table3": "table3", "table1": "table2", "ablation": "table6 table11", "models table4": "table4 table5 table10", "depth sensitivity": "figure4 figure5", "table3 accuracy": "table3",
+	} {
+		found, err := paper.Find(strings.Fields(words))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, s := range found {
+			names = append(names, s.Name)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%q calls %s, want %s", words, got, want)
+		}
+	}
+	if _, err := paper.Find([]string{"table3", "table7"}); err == nil || !strings.Contains(err.Error(), `"table7"`) {
+		t.Errorf("table7: %v", err)
+	}
+}
+
+// TestChoose: what is at hand is read, the rest is made, and what is large is left out and named.
+func TestChoose(t *testing.T) {
+	dir := t.TempDir()
+	if err := dataset.Write(t.Context(), filepath.Join(dir, "cora.safetensors"), tiny(t, "cora")); err != nil {
+		t.Fatal(err)
+	}
+	options := dataset.Options{Search: []string{dir}}
+	found, err := paper.Find([]string{"table3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := func(names []string, all bool) (string, int) {
+		sources, left := paper.Choose(found[0], options, names, all)
+		var words []string
+		for _, s := range sources {
+			if s.Made {
+				s.Name += "*"
+			}
+			words = append(words, s.Name)
+		}
+		return strings.Join(words, " "), len(left)
+	}
+	for _, c := range []struct {
+		names []string
+		all   bool
+		want  string
+		left  int
+	}{
+		{nil, false, "cora citeseer* arxiv* flickr*", 2}, {nil, true, "cora citeseer* arxiv* flickr* reddit* products*", 0}, {[]string{"reddit", "own", "cora"}, false, "reddit* own cora", 0},
+	} {
+		if got, left := said(c.names, c.all); got != c.want || left != c.left {
+			t.Errorf("%v, all %v: %s, %d left out, want %s and %d", c.names, c.all, got, left, c.want, c.left)
+		}
+	}
+	g, err := paper.Source{Name: "cora"}.Open(t.Context(), options)
+	if err != nil || g.Nodes() != 240 {
+		t.Errorf("cora was not read: %v", err)
+	}
+	made, err := paper.Source{Name: "citeseer", Made: true}.Open(t.Context(), options)
+	if err != nil || made.Nodes() != 3327 {
+		t.Errorf("citeseer was not made: %v", err)
+	}
+}
+
+// TestComparable: sizes decide whether a graph is the paper's.
+func TestComparable(t *testing.T) {
+	r := mustRun(t, job(t, "table4", "cora", "own"))
+	if g := r.Graphs[0]; g.Comparable || !strings.Contains(g.Why, "12 features here, 1433 in the paper") || !g.Paper {
+		t.Errorf("cora of 12 features: %+v", g)
+	}
+	if g := r.Graphs[1]; g.Comparable || g.Paper {
+		t.Errorf("own: %+v", g)
+	}
+	j := job(t, "table4", "citeseer")
+	j.Seeds = 1
+	j.Open = func(ctx context.Context, s paper.Source) (*graph.Graph, error) {
+		return paper.Source{Name: s.Name, Made: true}.Open(ctx, dataset.Options{})
+	}
+	if g := mustRun(t, j).Graphs[0]; !g.Comparable {
+		t.Errorf("a graph of citeseer's sizes: %+v", g)
+	}
+}

@@ -1,0 +1,185 @@
+package paper
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/graph-condensation/cgc/report"
+)
+
+// Picture is a figure and the name of its file, without an extension.
+type Picture struct {
+	Name   string
+	Figure report.Figure
+}
+
+// Pictures returns the figures of the study, none for those that are tables alone.
+func (r *Result) Pictures() []Picture {
+	if r.study.draw == nil {
+		return nil
+	}
+	return r.study.draw(r)
+}
+
+const accuracyAxis = "test accuracy, %"
+
+// legend is a graph's name, with what it is if it is not the paper's.
+func (r *Result) legend(name string) string {
+	switch g := r.graph(name); {
+	case g.Made:
+		return name + " (made)"
+	case g.Paper && !g.Comparable:
+		return name + " (differs)"
+	}
+	return name
+}
+
+// gathered is a series that grows.
+type gathered struct {
+	report.Series
+}
+
+func (s *gathered) add(x, y, std float64) {
+	s.X, s.Y, s.Std = append(s.X, x), append(s.Y, y), append(s.Std, std)
+}
+
+// overNodes draws accuracy over N′ for each graph: the methods here and in the paper, and the whole graph.
+func overNodes(r *Result) (all []Picture) {
+	for _, g := range r.Graphs {
+		f := report.Figure{Title: "GCN on " + r.legend(g.Name), X: "condensed nodes N′", Y: accuracyAxis}
+		var lo, hi float64 = math.Inf(1), math.Inf(-1)
+		for _, c := range r.Cells {
+			if c.Graph == g.Name && c.Arm != wholeName {
+				lo, hi = min(lo, float64(c.Nodes)), max(hi, float64(c.Nodes))
+			}
+		}
+		for style, arm := range []string{"CGC-X", "CGC", wholeName} {
+			here := gathered{report.Series{Name: arm, Style: style, Joined: true}}
+			paper := gathered{report.Series{Name: arm + ", paper", Style: style, Joined: true, Hollow: true}}
+			if arm == wholeName {
+				here.Name, paper.Name = "whole graph", "whole graph, paper"
+			}
+			for _, c := range r.Cells {
+				if c.Graph != g.Name || c.Arm != arm {
+					continue
+				}
+				places := []float64{float64(c.Nodes)}
+				if arm == wholeName {
+					places = []float64{lo, hi}
+				}
+				for _, x := range places {
+					here.add(x, c.Test.Mean, c.Test.Std)
+					if c.Comparable && c.Paper != nil {
+						paper.add(x, c.Paper.Mean, c.Paper.Std)
+					}
+				}
+			}
+			f.Series = append(f.Series, here.Series, paper.Series)
+		}
+		all = append(all, Picture{r.Study + "-" + file(g.Name), f})
+	}
+	return all
+}
+
+// overMethods draws seconds for each method on a logarithmic axis: the paper's, and ours.
+func overMethods(r *Result) []Picture {
+	f := report.Figure{Title: "Seconds of condensation, machines differ", Y: "seconds", LogY: true}
+	at := map[string]float64{}
+	place := func(word string) float64 {
+		if _, is := at[word]; !is {
+			at[word] = float64(len(f.Words))
+			f.Words = append(f.Words, word)
+		}
+		return at[word]
+	}
+	table := Published().Table("table4")
+	for style, g := range r.Graphs {
+		paper := gathered{report.Series{Name: g.Name + ", paper", Style: style, Hollow: true}}
+		for _, method := range table.Columns {
+			for _, row := range table.Rows {
+				if v, _ := table.Value(g.Name, row.Ratio, "", method); row.Graph == g.Name && !v.OutOfMemory {
+					paper.add(place(method), v.Mean, 0)
+				}
+			}
+		}
+		here := gathered{report.Series{Name: r.called(g.Name) + ", here", Style: style}}
+		for _, t := range r.Times {
+			if t.Graph == g.Name {
+				here.add(place(t.Arm+", here"), t.Seconds.Condense, 0)
+			}
+		}
+		f.Series = append(f.Series, paper.Series, here.Series)
+	}
+	return []Picture{{r.Study, f}}
+}
+
+// overWords draws the accuracy of each arm or model, whichever there are several of, for each graph: here and in the paper.
+func overWords(r *Result) []Picture {
+	models := map[string]bool{}
+	for _, c := range r.Cells {
+		models[c.Model] = true
+	}
+	f := report.Figure{Title: capital(r.Title), Y: accuracyAxis}
+	at := map[string]float64{}
+	for style, g := range r.Graphs {
+		here := gathered{report.Series{Name: r.legend(g.Name), Style: style}}
+		paper := gathered{report.Series{Name: g.Name + ", paper", Style: style, Hollow: true}}
+		for _, c := range r.Cells {
+			if c.Graph != g.Name {
+				continue
+			}
+			word := c.Arm
+			if len(models) > 1 {
+				word = printedModels[c.Model]
+			}
+			x, is := at[word]
+			if !is {
+				x = float64(len(f.Words))
+				at[word] = x
+				f.Words = append(f.Words, word)
+			}
+			here.add(x, c.Test.Mean, c.Test.Std)
+			if c.Comparable && c.Paper != nil {
+				paper.add(x, c.Paper.Mean, c.Paper.Std)
+			}
+		}
+		f.Series = append(f.Series, here.Series, paper.Series)
+	}
+	return []Picture{{r.Study, f}}
+}
+
+// overParameters draws a figure for each parameter, with a line for each graph.
+func overParameters(r *Result) (all []Picture) {
+	for _, sw := range r.study.sweeps {
+		f := report.Figure{Title: sw.title, X: sw.axis, Y: accuracyAxis, LogX: sw.log}
+		for style, g := range r.Graphs {
+			line := gathered{report.Series{Name: r.legend(g.Name), Style: style, Joined: true}}
+			for _, c := range r.Cells {
+				if c.Graph == g.Name && c.Part == sw.name {
+					line.add(c.X, c.Test.Mean, c.Test.Std)
+				}
+			}
+			f.Series = append(f.Series, line.Series)
+		}
+		name := r.Study
+		if sw.name != "" {
+			name = fmt.Sprintf("%s-%s", r.Study, sw.name)
+		}
+		all = append(all, Picture{name, f})
+	}
+	return all
+}
+
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// file replaces what a file name should not have in it.
+func file(name string) string {
+	out := []rune(name)
+	for i, c := range out {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_') {
+			out[i] = '-'
+		}
+	}
+	return string(out)
+}

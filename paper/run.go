@@ -1,0 +1,313 @@
+package paper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+)
+
+// Job says how a study is measured.
+type Job struct {
+	Study   *Study
+	Sources []Source
+	// Left says what was left out, for the record: see Choose.
+	Left []string
+	// Open opens a source.
+	Open func(context.Context, Source) (*graph.Graph, error)
+	// Seeds is the number of condensations of each arm, at least 1, each with a training of its own; Seed is the first.
+	Seeds int
+	Seed  uint64
+	// Whole is the number of trainings on the whole graph of studies that compare with it; −1 means Seeds for graphs of at most 20,000 nodes, none for larger ones.
+	Whole int
+	// Ours takes the parameters of cgc.Defaults, where the paper's are taken otherwise.
+	Ours bool
+	// Training says how models are trained.
+	Training gnn.Config
+	// Log keeps each training, and gives those that it has; nil keeps nothing. Times are not kept.
+	Log *experiment.Log
+
+	// Note, if set, is called with a sentence for the user. Progress, if set, is called as pieces of work end; done and total are those of one graph and part of a study.
+	Note     func(sentence string)
+	Progress func(done, total int, what string)
+}
+
+// smallWhole is the number of nodes up to which training on the whole graph is a matter of seconds.
+const smallWhole = 20_000
+
+// Run measures the study on each graph, one in memory at a time. What comes of it but for times depends on the graphs, Seeds, Seed, Ours and Training alone. It stops within moments of ctx's end, with ctx's error; the log then holds what was done.
+func (j Job) Run(ctx context.Context) (*Result, error) {
+	if j.Seeds < 1 || j.Whole < -1 || len(j.Sources) == 0 {
+		return nil, fmt.Errorf("paper: %d seeds, %d trainings on the whole graph, %d graphs, want at least 1, -1 and 1", j.Seeds, j.Whole, len(j.Sources))
+	}
+	r := &Result{
+		Study: j.Study.Name, Title: j.Study.Title, Source: Published().Source, DOI: Published().DOI, Settings: "paper", Seeds: j.Seeds, Seed: j.Seed,
+		Training: j.Training, LeftOut: j.Left, study: j.Study,
+	}
+	if j.Ours {
+		r.Settings = "ours"
+	}
+	for _, s := range j.Sources {
+		if err := j.on(ctx, s, r); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Name, err)
+		}
+	}
+	return r, nil
+}
+
+// on adds to r what the study finds on one graph.
+func (j Job) on(ctx context.Context, s Source, r *Result) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if s.Made {
+		j.note("%s is not here: a made graph of its size stands in", s.Name)
+	}
+	g, err := j.Open(ctx, s)
+	if err != nil {
+		return err
+	}
+	is := describe(s, g)
+	r.Graphs = append(r.Graphs, is)
+	b := settings(s.Name, is.Inductive, j.Ours)
+	var plans []planned
+	for _, size := range sizes(s.Name, g, j.Study.ratios) {
+		sized := func(method cgc.Method) cgc.Config {
+			c := b(method)
+			c.Nodes, c.Seed = size.nodes, j.Seed
+			return c
+		}
+		sweeps := j.Study.sweeps
+		if sweeps == nil {
+			sweeps = []sweep{{arms: j.Study.arms}}
+		}
+		for _, sw := range sweeps {
+			for _, a := range sw.arms(sized) {
+				plans = append(plans, planned{size, sw.name, a})
+			}
+		}
+	}
+	if j.Study.timed {
+		if err := j.time(ctx, g, is, plans, r); err != nil {
+			return err
+		}
+	}
+	if len(j.Study.models) == 0 {
+		return nil
+	}
+	return j.train(ctx, g, is, plans, r)
+}
+
+func (j Job) note(format string, values ...any) {
+	if j.Note != nil {
+		j.Note(fmt.Sprintf(format, values...))
+	}
+}
+
+// planned is an arm at one size.
+type planned struct {
+	size size
+	part string
+	arm  arm
+}
+
+// train puts the arms through a grid.
+func (j Job) train(ctx context.Context, g *graph.Graph, is Graph, plans []planned, r *Result) error {
+	grid := experiment.Grid{Seeds: j.Seeds, Trainings: 1, Models: j.Study.models, Progress: j.Progress}
+	for _, p := range plans {
+		grid.Arms = append(grid.Arms, experiment.Arm{Name: p.arm.name, Config: p.arm.config, Training: j.Training})
+	}
+	if j.Study.whole {
+		switch grid.Whole = j.Whole; {
+		case j.Whole >= 0:
+		case g.Nodes() <= smallWhole:
+			grid.Whole = j.Seeds
+		default:
+			grid.Whole = 0
+			j.note("%s: nothing is trained on the whole graph, which may take long (--whole 1 does)", is.Name)
+		}
+	}
+	records, err := grid.Run(ctx, g, j.Log)
+	if err != nil {
+		return err
+	}
+	summaries := experiment.Summarize(records)
+	for _, p := range plans {
+		var of []experiment.Summary
+		for _, s := range summaries {
+			if s.Arm == p.arm.name && s.Nodes == p.size.nodes && !s.IsWhole() {
+				of = append(of, s)
+			}
+		}
+		for _, s := range of {
+			r.Cells = append(r.Cells, j.cell(is, p, s))
+		}
+		if len(of) > 1 {
+			r.Cells = append(r.Cells, j.cell(is, p, average(of)))
+		}
+	}
+	for _, s := range summaries {
+		if s.IsWhole() { // the paper has the same number at all ratios
+			r.Cells = append(r.Cells, j.cell(is, planned{plans[0].size, "", arm{name: wholeName, column: wholeName}}, s))
+		}
+	}
+	return nil
+}
+
+const (
+	wholeName   = "Whole" // the column of published.json
+	averageName = "AVG"
+)
+
+// cell turns a summary into a cell of the result, with the paper's number for it.
+func (j Job) cell(is Graph, p planned, s experiment.Summary) Cell {
+	a := p.arm
+	c := Cell{
+		Graph: is.Name, Ratio: p.size.ratio, Nodes: s.Nodes, Part: p.part, Arm: a.name, X: a.x, Model: s.Model, Seeds: len(s.Seeds), Config: s.Config,
+		Test: s.Test, Val: s.Val, Condense: s.Condense, Train: s.Train, Edges: s.Edges, Comparable: is.Comparable,
+	}
+	column := a.column
+	if column == "" {
+		column = printedModels[s.Model]
+	}
+	for _, name := range j.Study.tables {
+		if v, ok := Published().Table(name).Value(is.Name, p.size.ratio, a.row, column); ok {
+			c.Paper = &v
+			break
+		}
+	}
+	if s.IsWhole() {
+		c.Ratio = ""
+	}
+	return c
+}
+
+// printedModels are the names of the models in the paper.
+var printedModels = map[string]string{"sgc": "SGC", "gcn": "GCN", "sage": "SAGE", "appnp": "APPNP", "cheby": "Cheby", "gat": "GAT", averageName: averageName}
+
+// average returns the mean over the models, seed by seed.
+func average(of []experiment.Summary) experiment.Summary {
+	s := of[0]
+	s.Model, s.Train = averageName, 0
+	s.Seeds = slices.Clone(s.Seeds)
+	var val, test []float64
+	for i := range s.Seeds {
+		seed := &s.Seeds[i]
+		seed.Val, seed.Test = 0, 0
+		for _, m := range of {
+			seed.Val += m.Seeds[i].Val / float64(len(of))
+			seed.Test += m.Seeds[i].Test / float64(len(of))
+		}
+		val, test = append(val, seed.Val), append(test, seed.Test)
+	}
+	for _, m := range of {
+		s.Train += m.Train / float64(len(of))
+	}
+	s.Val, s.Test = experiment.EstimateOf(val), experiment.EstimateOf(test)
+	return s
+}
+
+// time measures the condensations of the arms, in turns, each from the graph in memory and without memory of its own, and takes the medians.
+func (j Job) time(ctx context.Context, g *graph.Graph, is Graph, plans []planned, r *Result) error {
+	seconds := make([][]cgc.Seconds, len(plans))
+	for seed := range uint64(j.Seeds) {
+		for i, p := range plans {
+			debug.FreeOSMemory()
+			config := p.arm.config
+			config.Seed += seed
+			small, err := cgc.Condense(ctx, g, config)
+			if err != nil {
+				return err
+			}
+			seconds[i] = append(seconds[i], small.Seconds)
+			if j.Progress != nil {
+				j.Progress(int(seed)*len(plans)+i+1, j.Seeds*len(plans), "timed "+p.arm.name)
+			}
+		}
+	}
+	for i, p := range plans {
+		t := Time{Graph: is.Name, Ratio: p.size.ratio, Nodes: p.size.nodes, Arm: p.arm.name, Runs: j.Seeds, Seconds: medians(seconds[i])}
+		for _, name := range []string{j.Study.Name + "-seconds", "table4"} { // table 2 has seconds too, under a name of their own
+			table := Published().Table(name)
+			if table == nil {
+				continue
+			}
+			if v, ok := table.Value(is.Name, p.size.ratio, "", p.arm.column); ok {
+				t.Paper = &v
+				break
+			}
+		}
+		r.Times = append(r.Times, t)
+	}
+	return nil
+}
+
+// medians returns the median of each step.
+func medians(all []cgc.Seconds) (m cgc.Seconds) {
+	of := func(part func(*cgc.Seconds) *float64) {
+		values := make([]float64, len(all))
+		for i := range all {
+			values[i] = *part(&all[i])
+		}
+		slices.Sort(values)
+		n := len(values)
+		*part(&m) = (values[(n-1)/2] + values[n/2]) / 2
+	}
+	of(func(s *cgc.Seconds) *float64 { return &s.Propagate })
+	of(func(s *cgc.Seconds) *float64 { return &s.Assess })
+	of(func(s *cgc.Seconds) *float64 { return &s.Augment })
+	of(func(s *cgc.Seconds) *float64 { return &s.Partition })
+	of(func(s *cgc.Seconds) *float64 { return &s.Generate })
+	of(func(s *cgc.Seconds) *float64 { return &s.Condense })
+	return m
+}
+
+// Work is how much a study has to do.
+type Work struct {
+	// Condensations that are timed, trainings on condensed graphs and, at most, on whole ones.
+	Timed, Trainings, Whole int
+}
+
+// Work returns what measuring the study on the sources comes to, with the given number of seeds.
+func (s *Study) Work(sources []Source, seeds int) Work {
+	arms := 0
+	b := func(method cgc.Method) cgc.Config { c := cgc.Defaults(); c.Method = method; return c }
+	if s.arms != nil {
+		arms = len(s.arms(b))
+	}
+	for _, sw := range s.sweeps {
+		arms += len(sw.arms(b))
+	}
+	each := seeds * len(sources)
+	w := Work{Trainings: each * arms * len(s.models)}
+	if s.timed {
+		w.Timed = each * arms
+	}
+	if s.ratios {
+		w.Trainings *= 3
+	}
+	if s.whole {
+		w.Whole = each
+	}
+	return w
+}
+
+// Validate returns what is wrong with the names of graphs, before any is opened: each is named once.
+func Validate(graphs []string) error {
+	var errs []error
+	for i, name := range graphs {
+		if strings.TrimSpace(name) == "" {
+			errs = append(errs, errors.New("paper: graphs holds an empty name"))
+		} else if slices.Contains(graphs[:i], name) {
+			errs = append(errs, fmt.Errorf("paper: graph %s is named twice", name))
+		}
+	}
+	return errors.Join(errs...)
+}

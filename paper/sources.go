@@ -1,0 +1,106 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/graph"
+)
+
+// Source is where a graph of a study comes from.
+type Source struct {
+	// Name is that of the data set, or the path of a graph.
+	Name string
+	// Made says that a made graph of the data set's size stands in for it.
+	Made bool
+}
+
+// largestUnasked is the number of nodes of ogbn-arxiv: larger graphs are made only where that is asked for.
+const largestUnasked = 169_343
+
+// Choose returns the graphs to measure a study on. With no names, they are the study's data sets: those that are at hand (in the folders of options, without fetching anything), and made
+// graphs for the others, up to the size of arxiv unless all is set. Of names, those of the paper's data sets are taken likewise, at any size; any other is what
+// dataset.Options.Open makes of it. left says what was left out, and why, in a sentence for each; it is empty if nothing was.
+func Choose(s *Study, options dataset.Options, names []string, all bool) (sources []Source, left []string) {
+	here := map[string]bool{}
+	for _, known := range options.List() {
+		here[known.Name] = known.Path != ""
+	}
+	unasked := len(names) == 0
+	if unasked {
+		names = s.Graphs
+	}
+	for _, name := range names {
+		of, inPaper := Published().Of(name)
+		switch {
+		case !inPaper || here[name]:
+			sources = append(sources, Source{Name: name})
+		case unasked && !all && of.Nodes > largestUnasked:
+			left = append(left, fmt.Sprintf("%s is not here, and a made graph of its size takes long (--graphs %s or --all takes one)", name, name))
+		default:
+			sources = append(sources, Source{Name: name, Made: true})
+		}
+	}
+	return sources, left
+}
+
+// Open returns the graph: read from where options say, or made, always the same one.
+func (s Source) Open(ctx context.Context, options dataset.Options) (*graph.Graph, error) {
+	if !s.Made {
+		return options.Open(ctx, s.Name)
+	}
+	shape, err := dataset.Like(s.Name)
+	if err != nil {
+		return nil, err
+	}
+	return dataset.Make(shape, rand.NewPCG(2025, 0))
+}
+
+// Graph is a graph that a study was measured on.
+type Graph struct {
+	Name string `json:"graph"`
+	// Made says that it was made with the sizes of the data set of that name.
+	Made bool `json:"made"`
+	// Paper says that the paper has a data set of that name, Comparable that this is the same graph, as far as its sizes tell: only then are accuracies put beside the paper's. Why says why not.
+	Paper      bool   `json:"paper"`
+	Comparable bool   `json:"comparable"`
+	Why        string `json:"why,omitempty"`
+	Nodes      int    `json:"nodes"`
+	Edges      int    `json:"edges"`
+	Features   int    `json:"features"`
+	Classes    int    `json:"classes"`
+	Train      int    `json:"train"`
+	Inductive  bool   `json:"inductive"`
+}
+
+// describe says what g is, and whether its accuracies can be put beside the paper's. Edges are no criterion: how repeated ones are counted differs between sources.
+func describe(s Source, g *graph.Graph) Graph {
+	d := Graph{Name: s.Name, Made: s.Made, Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes, Train: len(g.Split.Train)}
+	of, is := Published().Of(s.Name)
+	d.Paper, d.Inductive = is, of.Task == "inductive"
+	if !is {
+		d.Name, d.Why = g.Name, "the paper has no such data set"
+		return d
+	}
+	if s.Made {
+		d.Why = "a made graph of the same size"
+		return d
+	}
+	var differ []string
+	for _, c := range []struct {
+		what        string
+		here, paper int
+	}{
+		{"nodes", d.Nodes, of.Nodes}, {"features", d.Features, of.Features}, {"classes", d.Classes, of.Classes}, {"training nodes", d.Train, of.Train},
+		{"validation nodes", len(g.Split.Val), of.Val}, {"test nodes", len(g.Split.Test), of.Test},
+	} {
+		if c.here != c.paper {
+			differ = append(differ, fmt.Sprintf("%d %s here, %d in the paper", c.here, c.what, c.paper))
+		}
+	}
+	d.Comparable, d.Why = len(differ) == 0, strings.Join(differ, "; ")
+	return d
+}
