@@ -121,18 +121,18 @@ func (t *Tape) EdgeSoftmax(e *Edges, x *Var) *Var {
 	checkShape("the scores of edges", x.Value, len(e.Target), x.Value.Cols)
 	v := t.edge(x, nil, e, false, edgeSoftmaxGrad)
 	v.own.Reshape(x.Value.Rows, x.Value.Cols)
+	t.scratch.Reshape(1, len(e.Target))
 	return t.run(v, e.Nodes, nodeChunk, edgeSoftmaxBody)
 }
 
 func edgeSoftmaxBody(v *Var, lo, hi int) {
 	heads := v.own.Cols
-	var segment []float32
 	for i := lo; i < hi; i++ {
 		first, last := int(v.edges.Indptr[i]), int(v.edges.Indptr[i+1])
+		segment := v.tape.scratch.Data[first:last] // the scores of one head side by side
 		for h := range heads {
-			segment = segment[:0]
-			for e := first; e < last; e++ {
-				segment = append(segment, v.a.Value.Data[e*heads+h])
+			for k := range segment {
+				segment[k] = v.a.Value.Data[(first+k)*heads+h]
 			}
 			kernel.Softmax(segment)
 			for k, p := range segment {

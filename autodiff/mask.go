@@ -18,10 +18,19 @@ func Mask(dst []float32, p float64, src rand.Source) {
 		mask(dst, seed, threshold, &keep)
 		return
 	}
-	parallel.For(len(dst), elementChunk, func(lo, hi int) {
-		mask(dst[lo:hi], seed+uint64(lo/4)*golden, threshold, &keep)
+	maskings.For(len(dst), elementChunk, masking{dst, seed, threshold, keep}, func(m *masking, lo, hi int) {
+		mask(m.dst[lo:hi], m.seed+uint64(lo/4)*golden, m.threshold, &m.keep)
 	})
 }
+
+// masking is a call of Mask.
+type masking struct {
+	dst             []float32
+	seed, threshold uint64
+	keep            [2]float32
+}
+
+var maskings parallel.Loop[masking]
 
 const golden = 0x9e3779b97f4a7c15 // 2⁶⁴ over the golden ratio: the step of SplitMix64 (Steele et al. 2014)
 

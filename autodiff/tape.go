@@ -14,7 +14,7 @@
 //	}
 //
 // Memory: the record at each place of the tape keeps its matrix when the tape is reset, so a loop that repeats its operations
-// allocates no matrix after the first round. Values are float32; sums over more than a block of rows are taken in float64.
+// allocates nothing after the first round. Values are float32; sums over more than a block of rows are taken in float64.
 // Determinism: any number of threads gives the same bits.
 //
 // Left out: broadcasting by shape (each broadcast is an operation of its own), views, in-place operations, and higher ranks.
@@ -38,6 +38,7 @@ type Tape struct {
 	current *Var             // the operation whose body runs
 	body    func(lo, hi int) // calls current's body; bound once, so that starting an operation allocates nothing
 	sums    []float64        // partial sums of reductions
+	scratch mat.Dense        // memory of the operation that runs
 }
 
 // Var is a matrix on a tape: the result of an operation, or one that was handed in. It is valid until the tape's Reset.

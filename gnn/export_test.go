@@ -43,6 +43,13 @@ func Ask(ctx context.Context, m Model, adj *mat.CSR, x mat.Matrix, nodes []int32
 	return first, second, err
 }
 
+// AskInParts is Ask for all nodes, with a bound on the hidden units that are kept at a time where X is sparse.
+func AskInParts(ctx context.Context, m Model, adj *mat.CSR, x mat.Matrix, units int, parameters []*mat.Dense) (*mat.Dense, error) {
+	v := newView(adj, x, nil, false)
+	v.units = units
+	return m.logits(ctx, v, &workspace{}, parameters)
+}
+
 // FieldSize returns how many nodes are within some hops of the given ones as far as inference is concerned.
 func FieldSize(adj *mat.CSR, nodes []int32, hops int) int {
 	v := newView(adj, nil, nodes, false)

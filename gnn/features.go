@@ -58,9 +58,12 @@ func (f *features) drop(p float64, src rand.Source) {
 	}
 	autodiff.Mask(f.x.Data, p, src)
 	kernel.Mul(f.x.Data, f.x.Data, f.whole)
-	parallel.For(len(f.from), 1<<15, func(lo, hi int) {
+	transpositions.For(len(f.from), 1<<15, f, func(captured **features, lo, hi int) {
+		f := *captured
 		for e := lo; e < hi; e++ {
 			f.xt.Data[e] = f.x.Data[f.from[e]]
 		}
 	})
 }
+
+var transpositions parallel.Loop[*features]

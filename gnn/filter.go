@@ -2,6 +2,7 @@ package gnn
 
 import (
 	"context"
+	"slices"
 
 	"github.com/graph-condensation/cgc/autodiff"
 	"github.com/graph-condensation/cgc/graph"
@@ -16,6 +17,8 @@ type filter struct {
 }
 
 func (f filter) degree() int { return len(f.c) - 1 }
+
+func (f filter) equal(g filter) bool { return f.mean == g.mean && slices.Equal(f.c, g.c) }
 
 // sum is the value of the polynomial at 1: what the filter multiplies by where there are no edges, since then P = I.
 func (f filter) sum() (sum float32) {

@@ -3,6 +3,7 @@ package gnn
 import (
 	"context"
 	"math/rand/v2"
+	"sync"
 
 	"github.com/graph-condensation/cgc/autodiff"
 	"github.com/graph-condensation/cgc/internal/kernel"
@@ -124,7 +125,7 @@ func (gat) logits(ctx context.Context, v *view, w *workspace, p []*mat.Dense) (*
 		if err := v.times(ctx, w, u, far, weights); err != nil {
 			return nil, err
 		}
-		if err := v.attend(ctx, h, u, p[1].Data[lo:hi], p[2].Data[lo:hi], p[3].Data[lo:hi], far, near); err != nil {
+		if err := v.attend(ctx, w, h, u, p[1].Data[lo:hi], p[2].Data[lo:hi], p[3].Data[lo:hi], far, near); err != nil {
 			return nil, err
 		}
 		elu(h)
@@ -132,23 +133,14 @@ func (gat) logits(ctx context.Context, v *view, w *workspace, p []*mat.Dense) (*
 		if k == 0 {
 			to = projected
 		}
-		mat.Mul(to, h, rowsOf(p[4], lo, hi))
+		units := rowsOf(p[4], lo, hi)
+		mat.Mul(to, h, &units)
 		if k > 0 {
 			sum(projected, part)
 		}
 	}
 	z := w.take()
-	return z, v.attend(ctx, z, projected, p[5].Data, p[6].Data, p[7].Data, near, v.field(0))
-}
-
-// columns returns columns lo to hi−1 of m in memory of w.
-func columns(w *workspace, m *mat.Dense, lo, hi int) *mat.Dense {
-	c := w.take()
-	c.Reshape(m.Rows, hi-lo)
-	for i := range m.Rows {
-		copy(c.Row(i), m.Row(i)[lo:hi])
-	}
-	return c
+	return z, v.attend(ctx, w, z, projected, p[5].Data, p[6].Data, p[7].Data, near, v.field(0))
 }
 
 // times sets dst to X·weights on a field, in blocks of rows.
@@ -168,79 +160,98 @@ func (v *view) times(ctx context.Context, w *workspace, dst *mat.Dense, at *fiel
 	dst.Reshape(n, weights.Cols)
 	for lo := 0; lo < n && ctx.Err() == nil; lo += blockRows {
 		hi := min(lo+blockRows, n)
-		block := x
+		to, block := rowsOf(dst, lo, hi), mat.Dense{}
 		if at.nodes == nil {
 			block = rowsOf(v.x.(*mat.Dense), lo, hi)
 		} else {
 			mat.Rows(x, v.x, at.nodes[lo:hi])
+			block = *x
 		}
-		mat.Mul(rowsOf(dst, lo, hi), block, weights)
+		mat.Mul(&to, &block, weights)
 	}
 	return ctx.Err()
 }
 
 // attend sets row i of dst, on the field to, to Σ_j α_ij·x_j + b for one head with vectors u and v, for x on the field from.
-func (v *view) attend(ctx context.Context, dst, x *mat.Dense, u, vec, b []float32, from, to *field) error {
+func (v *view) attend(ctx context.Context, w *workspace, dst, x *mat.Dense, u, vec, b []float32, from, to *field) error {
 	dst.Reshape(v.size(to), x.Cols)
-	scores := make([]float32, x.Rows) // v·x_j
-	parallel.For(x.Rows, 4096, func(lo, hi int) {
-		for j := lo; j < hi; j++ {
-			scores[j] = kernel.Dot(x.Row(j), vec)
-		}
-	})
-	place := func(i int32) int32 {
-		if from.nodes != nil {
-			return from.position[i]
-		}
-		return i
-	}
-	return parallel.ForContext(ctx, dst.Rows, 256, func(lo, hi int) {
-		// The edges of these nodes as rows of a sparse matrix: the gathering kernel then does the rest.
-		node := func(r int) int32 {
-			if to.nodes != nil {
-				return to.nodes[r]
-			}
-			return int32(r)
-		}
-		entries := hi - lo
-		for r := lo; r < hi; r++ {
-			i := node(r)
-			entries += int(v.adj.Indptr[i+1] - v.adj.Indptr[i])
-		}
-		indptr := make([]int64, 1, hi-lo+1)
-		indices, weights := make([]int32, 0, entries), make([]float32, 0, entries)
-		for r := lo; r < hi; r++ {
-			i := node(r)
-			first := len(indices)
-			indices = append(indices, place(i))
-			for _, j := range v.adj.Indices[v.adj.Indptr[i]:v.adj.Indptr[i+1]] {
-				indices = append(indices, place(j))
-			}
-			own := kernel.Dot(x.Row(int(indices[first])), u)
-			for _, j := range indices[first:] {
-				s := own + scores[j]
-				if s < 0 {
-					s *= gatSlope
-				}
-				weights = append(weights, s)
-			}
-			kernel.Softmax(weights[first:])
-			indptr = append(indptr, int64(len(indices)))
-		}
-		d := x.Cols
-		kernel.Gather(dst.Data[lo*d:hi*d], d, 0, hi-lo, indptr, indices, weights, nil, nil, 0, x.Data, d, d)
-		for r := lo; r < hi; r++ {
-			kernel.Add(dst.Row(r), dst.Row(r), b)
-		}
-	})
+	taken := w.taken
+	scores := w.take() // v·x_j
+	scores.Reshape(x.Rows, 1)
+	w.taken = taken
+	a := attention{v.adj, *dst, *x, scores.Data, u, vec, b, from, to}
+	attentions.For(x.Rows, 4096, a, (*attention).score)
+	return attentions.ForContext(ctx, dst.Rows, 256, a, (*attention).run)
 }
+
+// attention is a call of attend.
+type attention struct {
+	adj      *mat.CSR
+	dst, x   mat.Dense // copies of the headers
+	scores   []float32
+	u, v, b  []float32
+	from, to *field
+}
+
+var attentions parallel.Loop[attention]
+
+// score computes the scores that nodes lo to hi−1 of the field from have as neighbours.
+func (a *attention) score(lo, hi int) {
+	for j := lo; j < hi; j++ {
+		a.scores[j] = kernel.Dot(a.x.Row(j), a.v)
+	}
+}
+
+// segments is the edges of some nodes as rows of a sparse matrix.
+type segments struct {
+	indptr  []int64
+	indices []int32
+	weights []float32
+}
+
+var segmentPool = sync.Pool{New: func() any { return new(segments) }}
+
+// run computes rows lo to hi−1 of dst. It writes the edges of these nodes as a sparse matrix, and leaves the rest to the gathering kernel.
+func (a *attention) run(lo, hi int) {
+	s := segmentPool.Get().(*segments)
+	defer segmentPool.Put(s)
+	s.indptr, s.indices, s.weights = append(s.indptr[:0], 0), s.indices[:0], s.weights[:0]
+	for r := lo; r < hi; r++ {
+		i := int32(r)
+		if a.to.nodes != nil {
+			i = a.to.nodes[r]
+		}
+		first := len(s.indices)
+		s.indices = append(s.indices, a.from.place(i))
+		for _, j := range a.adj.Indices[a.adj.Indptr[i]:a.adj.Indptr[i+1]] {
+			s.indices = append(s.indices, a.from.place(j))
+		}
+		own := kernel.Dot(a.x.Row(int(s.indices[first])), a.u)
+		for _, j := range s.indices[first:] {
+			score := own + a.scores[j]
+			if score < 0 {
+				score *= gatSlope
+			}
+			s.weights = append(s.weights, score)
+		}
+		kernel.Softmax(s.weights[first:])
+		s.indptr = append(s.indptr, int64(len(s.indices)))
+	}
+	d := a.x.Cols
+	kernel.Gather(a.dst.Data[lo*d:hi*d], d, 0, hi-lo, s.indptr, s.indices, s.weights, nil, nil, 0, a.x.Data, d, d)
+	for r := lo; r < hi; r++ {
+		kernel.Add(a.dst.Row(r), a.dst.Row(r), a.b)
+	}
+}
+
+const eluChunk = 1 << 14
 
 // elu replaces each negative x by exp(x) − 1.
 func elu(m *mat.Dense) {
-	const chunk = 1 << 14
-	parallel.For(len(m.Data), chunk, func(lo, hi int) {
-		var buffer [chunk]float32
-		x := m.Data[lo:hi]
+	elus.For(len(m.Data), eluChunk, m.Data, func(data *[]float32, lo, hi int) {
+		buffer := eluBuffers.Get().(*[eluChunk]float32)
+		defer eluBuffers.Put(buffer)
+		x := (*data)[lo:hi]
 		negative := buffer[:len(x)]
 		for i, v := range x {
 			negative[i] = min(0, v)
@@ -251,3 +262,8 @@ func elu(m *mat.Dense) {
 		}
 	})
 }
+
+var (
+	elus       parallel.Loop[[]float32]
+	eluBuffers = sync.Pool{New: func() any { return new([eluChunk]float32) }}
+)

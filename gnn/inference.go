@@ -2,7 +2,6 @@ package gnn
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/parallel"
@@ -11,6 +10,9 @@ import (
 
 // blockRows is the number of nodes whose hidden units are kept at a time: 8 MB for 256 units, and enough rows for the product's kernel.
 const blockRows = 8192
+
+// sparseUnits is view.units: 256 MB, and all the units of graphs of up to 262,144 nodes.
+const sparseUnits = 1 << 26
 
 // logits works from the output back to what is needed. The last layer's filters reach nodes at most some hops from the rows of v; at
 // those nodes, in blocks, hidden units are computed and at once projected on the classes, for each filter of the last layer;
@@ -22,7 +24,11 @@ func (m *polynomial) logits(ctx context.Context, v *view, w *workspace, paramete
 	if len(m.layers) == 1 {
 		z := w.take()
 		z.Reshape(v.size(v.field(0)), bias.Cols)
-		err := v.firstLayer(ctx, w, filters, 0, weights, bias, func(lo, hi int, h *mat.Dense) { copy(rowsOf(z, lo, hi).Data, h.Data) })
+		err := v.firstLayer(ctx, w, filters, 0, weights, bias, func(lo, first int, h mat.Dense) {
+			for i := range h.Rows {
+				copy(z.Row(lo + i)[first:], h.Row(i))
+			}
+		})
 		return z, err
 	}
 	parameters = parameters[len(filters)+1:]
@@ -32,15 +38,22 @@ func (m *polynomial) logits(ctx context.Context, v *view, w *workspace, paramete
 		reach = max(reach, f.degree())
 	}
 	at := v.field(reach)
-	projected := make([]*mat.Dense, len(last))
-	for k := range projected {
-		projected[k] = w.take()
+	projected := make([]*mat.Dense, 0, fewFilters)
+	for k := range last {
+		projected = append(projected, w.take())
 		projected[k].Reshape(v.size(at), parameters[k].Cols)
 	}
-	err := v.firstLayer(ctx, w, filters, reach, weights, bias, func(lo, hi int, h *mat.Dense) {
+	part := w.take()
+	err := v.firstLayer(ctx, w, filters, reach, weights, bias, func(lo, first int, h mat.Dense) {
 		kernel.ReLU(h.Data, h.Data)
 		for k, p := range projected {
-			mat.Mul(rowsOf(p, lo, hi), h, parameters[k])
+			to, units := rowsOf(p, lo, lo+h.Rows), rowsOf(parameters[k], first, first+h.Cols)
+			if first == 0 {
+				mat.Mul(&to, &h, &units)
+				continue
+			}
+			mat.Mul(part, &h, &units)
+			kernel.Add(to.Data, to.Data, part.Data)
 		}
 	})
 	if err != nil {
@@ -54,59 +67,55 @@ func (m *polynomial) logits(ctx context.Context, v *view, w *workspace, paramete
 		}
 		z = sum(z, term)
 	}
-	addRow(z, parameters[len(last)])
+	addRow(z, parameters[len(last)].Data)
 	return z, nil
 }
 
-// firstLayer computes Σ_k P_k·X·W_k + b at the nodes within the given number of hops, and hands it to each in blocks of rows, whose
-// memory is used again.
+// fewFilters is the number of filters of a layer whose lists stay off the heap.
+const fewFilters = 4
+
+// firstLayer computes Σ_k P_k·X·W_k + b at the nodes within the given number of hops, and hands it to each in parts, whose memory is
+// used again: h holds units first, first+1, … of the nodes lo, lo+1, … of that field.
 //
-// Dense X is propagated before the product with W: that does not depend on the weights, and hidden units need not be kept. Sparse
-// X is multiplied first, since X has fewer entries than its propagated form; that keeps a row of hidden units for each node.
-func (v *view) firstLayer(ctx context.Context, w *workspace, filters []filter, hops int, weights []*mat.Dense, bias *mat.Dense, each func(lo, hi int, h *mat.Dense)) error {
-	n := v.size(v.field(hops))
+// Dense X is propagated before the product with W: that does not depend on the weights, and hidden units need not be kept; parts
+// are blocks of nodes. Sparse X is multiplied first, since X has fewer entries than its propagated form; parts are
+// blocks of nodes and of units, so that what is kept for all nodes is bounded.
+func (v *view) firstLayer(ctx context.Context, w *workspace, filters []filter, hops int, weights []*mat.Dense, bias *mat.Dense, each func(lo, first int, h mat.Dense)) error {
 	if s, ok := v.x.(*mat.CSR); ok {
-		var h *mat.Dense
-		for k, f := range filters {
-			u := w.take()
-			mat.MulSparse(u, s, weights[k])
-			term, err := v.filter(ctx, w, f, u, &v.whole, hops)
-			if err != nil {
+		width := max(16, v.units/s.Rows/16*16)
+		for first := 0; first < bias.Cols; first += width {
+			if err := v.firstLayerSparse(ctx, w, s, filters, hops, weights, bias, first, min(first+width, bias.Cols), each); err != nil {
 				return err
 			}
-			h = sum(h, term)
 		}
-		addRow(h, bias)
-		for lo := 0; lo < n; lo += blockRows {
-			hi := min(lo+blockRows, n)
-			each(lo, hi, rowsOf(h, lo, hi))
-		}
-		return ctx.Err()
+		return nil
 	}
-	source := make([]blocks, len(filters))
-	for k, f := range filters {
-		var err error
-		if source[k], err = v.features(ctx, w, f, hops); err != nil {
+	n := v.size(v.field(hops))
+	sources := make([]source, 0, fewFilters)
+	for _, f := range filters {
+		from, err := v.features(ctx, w, f, hops)
+		if err != nil {
 			return err
 		}
+		sources = append(sources, from)
 	}
 	x, h, product := w.take(), w.take(), w.take()
 	for lo := 0; lo < n; lo += blockRows {
 		hi := min(lo+blockRows, n)
-		for k := range filters {
-			block, err := source[k](x, lo, hi)
+		for k, from := range sources {
+			block, err := from.rows(ctx, v, w, x, lo, hi)
 			if err != nil {
 				return err
 			}
 			if k == 0 {
-				mat.Mul(h, block, weights[k])
+				mat.Mul(h, &block, weights[k])
 				continue
 			}
-			mat.Mul(product, block, weights[k])
+			mat.Mul(product, &block, weights[k])
 			sum(h, product)
 		}
-		addRow(h, bias)
-		each(lo, hi, h)
+		addRow(h, bias.Data)
+		each(lo, 0, *h)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -114,53 +123,102 @@ func (v *view) firstLayer(ctx context.Context, w *workspace, filters []filter, h
 	return nil
 }
 
-// blocks returns rows lo to hi−1 of a matrix, in dst or in memory of its own.
-type blocks func(dst *mat.Dense, lo, hi int) (*mat.Dense, error)
+// firstLayerSparse does for units lo to hi−1 what firstLayer does for all.
+func (v *view) firstLayerSparse(ctx context.Context, w *workspace, x *mat.CSR, filters []filter, hops int, weights []*mat.Dense, bias *mat.Dense, lo, hi int, each func(lo, first int, h mat.Dense)) error {
+	taken := w.taken
+	defer func() { w.taken = taken }()
+	var h *mat.Dense
+	for k, f := range filters {
+		units := weights[k]
+		if hi-lo < units.Cols {
+			units = columns(w, units, lo, hi)
+		}
+		u := w.take()
+		mat.MulSparse(u, x, units)
+		term, err := v.filter(ctx, w, f, u, &v.whole, hops)
+		if err != nil {
+			return err
+		}
+		h = sum(h, term)
+	}
+	addRow(h, bias.Data[lo:hi])
+	for first := 0; first < h.Rows; first += blockRows {
+		each(first, lo, rowsOf(h, first, min(first+blockRows, h.Rows)))
+	}
+	return ctx.Err()
+}
+
+// columns returns columns lo to hi−1 of m in memory of w.
+func columns(w *workspace, m *mat.Dense, lo, hi int) *mat.Dense {
+	c := w.take()
+	c.Reshape(m.Rows, hi-lo)
+	for i := range m.Rows {
+		copy(c.Row(i), m.Row(i)[lo:hi])
+	}
+	return c
+}
+
+// source is P·X for dense X at the nodes of a field: in memory, or one propagation away from it.
+type source struct {
+	filter filter
+	at     *field
+	px     *mat.Dense // P·X, nil if it is not in memory
+	z      *mat.Dense // all but the last step of Horner's rule, at all nodes
+}
 
 // features returns P·X for dense X, at the nodes within the given number of hops. All but the last propagation are done here, for
 // all nodes; the last is done block by block, or kept once it was done if v keeps.
-func (v *view) features(ctx context.Context, w *workspace, f filter, hops int) (blocks, error) {
-	x := v.x.(*mat.Dense)
-	at := v.field(hops)
-	m := f.degree()
-	if m == 0 {
-		if at.nodes == nil {
-			return func(_ *mat.Dense, lo, hi int) (*mat.Dense, error) { return rowsOf(x, lo, hi), nil }, nil
-		}
-		return func(dst *mat.Dense, lo, hi int) (*mat.Dense, error) {
-			mat.Rows(dst, x, at.nodes[lo:hi])
-			return dst, nil
-		}, nil
+func (v *view) features(ctx context.Context, w *workspace, f filter, hops int) (source, error) {
+	s := source{filter: f, at: v.field(hops)}
+	if f.degree() == 0 {
+		return s, nil
 	}
 	if v.keep {
 		v.keptMu.Lock()
 		defer v.keptMu.Unlock()
-	}
-	key := fmt.Sprint(f.mean, f.c, hops)
-	kept := v.kept[key]
-	if kept == nil {
-		z := x
-		for j := m - 1; j > 0; j-- {
-			next := w.take()
-			if err := v.horner(ctx, w, f, j, next, z, &v.whole, x, &v.whole, &v.whole); err != nil {
-				return nil, err
+		for _, k := range v.kept {
+			if k.hops == hops && k.filter.equal(f) {
+				s.px = k.px
+				return s, nil
 			}
-			z = next
 		}
-		last := func(dst *mat.Dense, lo, hi int) (*mat.Dense, error) {
-			part := &field{nodes: v.nodes(w, at, lo, hi)}
-			return dst, v.horner(ctx, w, f, 0, dst, z, &v.whole, x, &v.whole, part)
-		}
-		if !v.keep {
-			return last, nil
-		}
-		kept = &mat.Dense{}
-		if _, err := last(kept, 0, v.size(at)); err != nil {
-			return nil, err
-		}
-		v.kept[key] = kept
+		w = &workspace{} // what is needed once should not stay
 	}
-	return func(_ *mat.Dense, lo, hi int) (*mat.Dense, error) { return rowsOf(kept, lo, hi), nil }, nil
+	x := v.x.(*mat.Dense)
+	s.z = x
+	for j := f.degree() - 1; j > 0; j-- {
+		next := w.take()
+		if err := v.horner(ctx, w, f, j, next, s.z, &v.whole, x, &v.whole, &v.whole); err != nil {
+			return s, err
+		}
+		s.z = next
+	}
+	if v.keep {
+		px := &mat.Dense{}
+		if _, err := s.rows(ctx, v, w, px, 0, v.size(s.at)); err != nil {
+			return s, err
+		}
+		s.px, s.z = px, nil
+		v.kept = append(v.kept, kept{f, hops, px})
+	}
+	return s, nil
+}
+
+// rows returns rows lo to hi−1 of the source, computed in dst or in memory of their own.
+func (s source) rows(ctx context.Context, v *view, w *workspace, dst *mat.Dense, lo, hi int) (mat.Dense, error) {
+	x := v.x.(*mat.Dense)
+	switch {
+	case s.px != nil:
+		return rowsOf(s.px, lo, hi), nil
+	case s.filter.degree() > 0:
+		part := &field{nodes: v.nodes(w, s.at, lo, hi)}
+		err := v.horner(ctx, w, s.filter, 0, dst, s.z, &v.whole, x, &v.whole, part)
+		return *dst, err
+	case s.at.nodes == nil:
+		return rowsOf(x, lo, hi), nil
+	}
+	mat.Rows(dst, x, s.at.nodes[lo:hi])
+	return *dst, nil
 }
 
 // nodes returns nodes lo to hi−1 of a field.
@@ -226,15 +284,23 @@ func sum(a, b *mat.Dense) *mat.Dense {
 }
 
 // rowsOf returns rows lo to hi−1 of m, in m's memory.
-func rowsOf(m *mat.Dense, lo, hi int) *mat.Dense {
-	return &mat.Dense{Rows: hi - lo, Cols: m.Cols, Data: m.Data[lo*m.Cols : hi*m.Cols : hi*m.Cols]}
+func rowsOf(m *mat.Dense, lo, hi int) mat.Dense {
+	return mat.Dense{Rows: hi - lo, Cols: m.Cols, Data: m.Data[lo*m.Cols : hi*m.Cols : hi*m.Cols]}
 }
 
 // addRow adds the row b to each row of x.
-func addRow(x, b *mat.Dense) {
-	parallel.For(x.Rows, 256, func(lo, hi int) {
+func addRow(x *mat.Dense, b []float32) {
+	rowAdditions.For(x.Rows, 256, rowAddition{*x, b}, func(a *rowAddition, lo, hi int) {
 		for i := lo; i < hi; i++ {
-			kernel.Add(x.Row(i), x.Row(i), b.Data)
+			kernel.Add(a.x.Row(i), a.x.Row(i), a.b)
 		}
 	})
 }
+
+// rowAddition is a call of addRow.
+type rowAddition struct {
+	x mat.Dense // a copy of the header
+	b []float32
+}
+
+var rowAdditions parallel.Loop[rowAddition]

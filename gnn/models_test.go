@@ -186,6 +186,31 @@ func TestAskingForSomeNodes(t *testing.T) {
 	}
 }
 
+// TestUnitsInParts bounds the hidden units that are kept at a time, for sparse X: the logits stay, up to the order of a sum over 40 units.
+func TestUnitsInParts(t *testing.T) {
+	const n, d, hidden, classes = 9000, 6, 40, 20
+	random := rand.New(rand.NewPCG(4, 5))
+	adj, x := ring(n), bags(n, d, true, random)
+	each(t, func(t *testing.T, m gnn.Model) {
+		p := parameters(m, d, hidden, classes, random)
+		want, _, err := gnn.Ask(t.Context(), m, adj, x, nil, false, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, width := range []int{1, 16, 32} {
+			got, err := gnn.AskInParts(t.Context(), m, adj, x, width*n, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range want.Data {
+				if math.Abs(float64(got.Data[i]-v)) > 1e-5*(1+math.Abs(float64(v))) {
+					t.Fatalf("parts of %d units: logit %d is %v, want %v", width, i, got.Data[i], v)
+				}
+			}
+		}
+	})
+}
+
 // TestPermutation renames the nodes: logits must be renamed with them, up to the order of sums over neighbours.
 func TestPermutation(t *testing.T) {
 	const n, d, classes = 30, 6, 4

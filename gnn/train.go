@@ -55,6 +55,8 @@ func Train(ctx context.Context, m Model, s *Sample, t *Target, config Config, sr
 		return nil, err
 	}
 	result := &Result{Model: m.Name(), Validation: -1, ValidateEvery: config.cadence(t.nodes)}
+	reserved := min(config.Epochs, 1<<16) // so that these lists need not grow in a training of any usual length
+	result.Losses, result.Accuracies = make([]float32, 0, reserved), make([]float64, 0, reserved/result.ValidateEvery+1)
 	best := make([]*mat.Dense, len(parameters))
 	for i, p := range parameters {
 		best[i] = mat.NewDense(p.Dims())
@@ -142,9 +144,18 @@ func newAdam(parameters []*mat.Dense) *adam {
 func (a *adam) step(parameters []*mat.Dense, gradients []*autodiff.Var, rate, decay float64) {
 	a.steps++
 	for i, p := range parameters {
-		g, m, v := gradients[i].Value.Data, a.first[i].Data, a.second[i].Data
-		parallel.For(len(p.Data), 1<<14, func(lo, hi int) {
-			kernel.AdamStep(p.Data[lo:hi], g[lo:hi], m[lo:hi], v[lo:hi], rate, 0.9, 0.999, 1e-8, decay, a.steps)
+		s := adamStep{p.Data, gradients[i].Value.Data, a.first[i].Data, a.second[i].Data, rate, decay, a.steps}
+		adamSteps.For(len(p.Data), 1<<14, s, func(s *adamStep, lo, hi int) {
+			kernel.AdamStep(s.w[lo:hi], s.g[lo:hi], s.m[lo:hi], s.v[lo:hi], s.rate, 0.9, 0.999, 1e-8, s.decay, s.steps)
 		})
 	}
 }
+
+// adamStep is a step of one parameter w along its gradient g.
+type adamStep struct {
+	w, g, m, v  []float32
+	rate, decay float64
+	steps       int
+}
+
+var adamSteps parallel.Loop[adamStep]

@@ -266,21 +266,6 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// TestEpochsAllocateLittle compares the allocations of long and short trainings: matrices are allocated once, and what an epoch
-// takes is a few words for each product and each start of parallel work.
-func TestEpochsAllocateLittle(t *testing.T) {
-	g := blocks(120, 10, 3, 8)
-	target := newTarget(t, g, false)
-	allocated := func(epochs int) float64 {
-		c := quick()
-		c.Epochs = epochs
-		return testing.AllocsPerRun(3, func() { train(t, gnn.GCN(), target.Sample(), target, c) })
-	}
-	if per := (allocated(60) - allocated(20)) / 40; per > 100 {
-		t.Errorf("%v allocations per epoch, want at most 100", per)
-	}
-}
-
 // TestCora trains on the whole of Cora: the range is that of published GCNs (81.5) with one more point on either side for two seeds.
 func TestCora(t *testing.T) {
 	g, err := dataset.Open(t.Context(), "cora")

@@ -16,6 +16,8 @@ type view struct {
 
 	// keep says that propagated features are kept for the next call: worth their memory where calls are many.
 	keep bool
+	// units is the number of hidden units, over all nodes, that are kept at a time where X is sparse.
+	units int
 
 	mu        sync.Mutex
 	operators map[bool]graph.Operator
@@ -23,7 +25,14 @@ type view struct {
 	whole     field
 
 	keptMu sync.Mutex
-	kept   map[string]*mat.Dense // P·X by filter and hops
+	kept   []kept
+}
+
+// kept is P·X for a filter, at the nodes within some hops of the rows.
+type kept struct {
+	filter filter
+	hops   int
+	px     *mat.Dense
 }
 
 // field is the set of nodes within some hops of the rows that are asked for.
@@ -32,8 +41,16 @@ type field struct {
 	position []int32 // of each node of the graph in nodes, −1 where it is not; nil with nodes
 }
 
+// place returns where node i of the graph stands in the field.
+func (f *field) place(i int32) int32 {
+	if f.nodes == nil {
+		return i
+	}
+	return f.position[i]
+}
+
 func newView(adj *mat.CSR, x mat.Matrix, rows []int32, keep bool) *view {
-	return &view{adj: adj, x: x, rows: rows, keep: keep, operators: map[bool]graph.Operator{}, kept: map[string]*mat.Dense{}}
+	return &view{adj: adj, x: x, rows: rows, keep: keep, units: sparseUnits, operators: map[bool]graph.Operator{}}
 }
 
 func (v *view) size(f *field) int {
