@@ -22,7 +22,7 @@ import (
 // Edges of less than a hundredth of a self-loop are left out. Of the others the strongest are kept, at most n·degree/2 of them, and none that is as weak as the first
 // that is too many; a degree of 0 sets no bound. used is the weight above which edges were kept.
 //
-// It costs one pass over the edges of the members, and memory for N numbers and for the pairs of groups that have edges between them. The result is the same for any number of threads.
+// It costs one pass over the edges of the members, and memory for a number for each node and for the pairs of groups that have edges between them. The result is the same for any number of threads.
 func Aggregated(ctx context.Context, members, adjacency *mat.CSR, degree float64) (a *mat.CSR, used float64, err error) {
 	const faint = 0.01
 	pairs, own, err := ties(ctx, members, graph.Symmetric(adjacency))
@@ -46,8 +46,8 @@ const groupChunk = 4
 
 // ties returns what is not 0 of M = P̂ÂP̂ᵀ: above the diagonal as pairs, by rows, and the diagonal.
 func ties(ctx context.Context, members *mat.CSR, operator graph.Operator) (pairs []pair, own []float64, err error) {
-	n := members.Rows
-	groups := transposed(members)
+	n, adjacency := members.Rows, operator.Adj
+	groups := newHomes(members, operator.Right)
 	own = make([]float64, n)
 	found := make([][]pair, (n+groupChunk-1)/groupChunk)
 	err = parallel.ForContext(ctx, n, groupChunk, func(lo, hi int) {
@@ -56,14 +56,14 @@ func ties(ctx context.Context, members *mat.CSR, operator graph.Operator) (pairs
 			clear(row)
 			for u, p := range members.Row(i) {
 				left := float64(p) * float64(operator.Left[u])
-				add := func(v int, edge float32) {
-					for j, q := range groups.Row(v) {
-						row[j] += left * float64(edge) * float64(operator.Right[v]) * float64(q)
+				groups.add(row, int32(u), left*float64(operator.Self))
+				first, end := adjacency.Indptr[u], adjacency.Indptr[u+1]
+				for e, v := range adjacency.Indices[first:end] {
+					edge := left
+					if adjacency.Data != nil {
+						edge *= float64(adjacency.Data[first+int64(e)])
 					}
-				}
-				add(u, operator.Self)
-				for v, edge := range operator.Adj.Row(u) {
-					add(v, edge)
+					groups.add(row, v, edge)
 				}
 			}
 			own[i] = row[i]
@@ -77,23 +77,36 @@ func ties(ctx context.Context, members *mat.CSR, operator graph.Operator) (pairs
 	return slices.Concat(found...), own, err
 }
 
-// transposed returns the transpose of m: row v lists the groups that node v is in, ascending.
-func transposed(m *mat.CSR) *mat.CSR {
-	t := &mat.CSR{Rows: m.Cols, Cols: m.Rows, Indptr: make([]int64, m.Cols+1), Indices: make([]int32, m.NNZ()), Data: make([]float32, m.NNZ())}
-	for _, v := range m.Indices {
-		t.Indptr[v+1]++
+// homes is diag(scale)·P̂ᵀ: the groups of node v and its scaled weights in them are entries start[v] to start[v+1].
+type homes struct {
+	start  []int64
+	group  []int32
+	weight []float64
+}
+
+func newHomes(members *mat.CSR, scale []float32) homes {
+	h := homes{make([]int64, members.Cols+1), make([]int32, members.NNZ()), make([]float64, members.NNZ())}
+	for _, v := range members.Indices {
+		h.start[v+1]++
 	}
-	for v := range m.Cols {
-		t.Indptr[v+1] += t.Indptr[v]
+	for v := range members.Cols {
+		h.start[v+1] += h.start[v]
 	}
-	next := slices.Clone(t.Indptr[:m.Cols])
-	for i := range m.Rows {
-		for v, w := range m.Row(i) {
-			t.Indices[next[v]], t.Data[next[v]] = int32(i), w
+	next := slices.Clone(h.start[:members.Cols])
+	for i := range members.Rows {
+		for v, w := range members.Row(i) {
+			h.group[next[v]], h.weight[next[v]] = int32(i), float64(w)*float64(scale[v])
 			next[v]++
 		}
 	}
-	return t
+	return h
+}
+
+// add adds factor times row v to sum.
+func (h homes) add(sum []float64, v int32, factor float64) {
+	for e := h.start[v]; e < h.start[v+1]; e++ {
+		sum[h.group[e]] += factor * h.weight[e]
+	}
 }
 
 // pair is an edge of two nodes i < j, and its weight or what stands for it.
