@@ -181,9 +181,9 @@ func TestOptionsEqualReference(t *testing.T) {
 // canned is a method that groups at random and notes what came of it.
 type canned struct{ tried *[][]int }
 
-func (m canned) Partition(_ context.Context, x *mat.Dense, k int, src rand.Source) (partition.Groups, error) {
+func (m canned) Partition(_ context.Context, x [][]float32, k int, src rand.Source) (partition.Groups, error) {
 	random := rand.New(src)
-	g := partition.Groups{Of: make([]int32, x.Rows), K: k}
+	g := partition.Groups{Of: make([]int32, len(x)), K: k}
 	skew := 1 + 2*random.Float64() // the sizes of the groups differ, and in some draws more
 	for i := range g.Of {
 		g.Of[i] = int32(float64(k) * math.Pow(random.Float64(), skew))

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -88,12 +89,10 @@ func (p Plan) Aggregate(ctx context.Context, x [][]float32, y []int32, confidenc
 			return
 		}
 		mine := rows[start[c]:start[c+1]]
-		own := mat.NewDense(len(mine), d)
-		parallel.For(len(mine), rowChunk, func(lo, hi int) {
-			for r := lo; r < hi; r++ {
-				copy(own.Row(r), x[mine[r]])
-			}
-		})
+		own := make([][]float32, len(mine))
+		for r, i := range mine {
+			own[r] = x[i]
+		}
 		groups, err := best(ctx, p.Method, own, p.Budgets[c], seeds[c])
 		if err != nil {
 			failed[c] = fmt.Errorf("partitioning class %d: %w", c, err)
@@ -149,9 +148,7 @@ func weigh(mean, weights []float32, x [][]float32, rows []int32, confidence []fl
 	for at, i := range rows {
 		w := exact[at] / total
 		weights[at] = float32(w)
-		for j, v := range x[i] {
-			sum[j] += w * float64(v)
-		}
+		kernel.Accumulate(sum, w, x[i])
 	}
 	for j, v := range sum {
 		mean[j] = float32(v)

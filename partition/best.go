@@ -6,11 +6,10 @@ import (
 	"math/rand/v2"
 
 	"github.com/graph-condensation/cgc/internal/parallel"
-	"github.com/graph-condensation/cgc/mat"
 )
 
 // best partitions the rows of x with one source for each seed and returns the groups of the lowest score, of equals the first.
-func best(ctx context.Context, method Method, x *mat.Dense, k int, seeds [][2]uint64) (kept Groups, err error) {
+func best(ctx context.Context, method Method, x [][]float32, k int, seeds [][2]uint64) (kept Groups, err error) {
 	lowest := math.Inf(1)
 	for t, seed := range seeds {
 		groups, err := method.Partition(ctx, x, k, rand.NewPCG(seed[0], seed[1]))
@@ -28,19 +27,19 @@ func best(ctx context.Context, method Method, x *mat.Dense, k int, seeds [][2]ui
 }
 
 // score returns what is low for a good partition of the rows of x: the formula of Plan.Partitions, in float64.
-func score(x *mat.Dense, groups Groups) float64 {
-	n, d := x.Dims()
+func score(x [][]float32, groups Groups) float64 {
+	n, d := len(x), len(x[0])
 	start, rows := sorted(groups.Of, groups.K)
 	within := parallel.Sum(groups.K, 1, func(j, _ int) (sum float64) {
 		members := rows[start[j]:start[j+1]]
 		mean := make([]float64, d)
 		for _, i := range members {
-			for c, v := range x.Row(int(i)) {
+			for c, v := range x[i] {
 				mean[c] += float64(v) / float64(len(members))
 			}
 		}
 		for _, i := range members {
-			for c, v := range x.Row(int(i)) {
+			for c, v := range x[i] {
 				sum += (float64(v) - mean[c]) * (float64(v) - mean[c])
 			}
 		}

@@ -39,12 +39,12 @@ const (
 )
 
 // Partition implements Method. Rows that are equal may be in different groups where there are fewer distinct rows than groups.
-func (m KMeans) Partition(ctx context.Context, x *mat.Dense, k int, src rand.Source) (Groups, error) {
+func (m KMeans) Partition(ctx context.Context, x [][]float32, k int, src rand.Source) (Groups, error) {
 	if err := errors.Join(m.check(), check(x, k)); err != nil {
 		return Groups{}, err
 	}
-	if k == x.Rows {
-		return singletons(k), ctx.Err()
+	if k == len(x) {
+		return singletons(k), errors.Join(finite(x), ctx.Err())
 	}
 	p, err := newPoints(x)
 	if err != nil {
@@ -92,14 +92,14 @@ func (m KMeans) check() error {
 // lloyd is the state of a run, and its memory for the next.
 type lloyd struct {
 	points
-	k       int
-	of      []int32   // group of each row, −1 before the first iteration
-	next    []int32   // what of becomes
-	dist    []float32 // squared distance of each row to the mean of its group
-	count   []int     // rows in each group
-	sum     []float64 // k×d, sums of the rows of each group
-	centres *mat.Dense
-	norms   []float32 // ‖centre‖²
+	k           int
+	of          []int32   // group of each row, −1 before the first iteration
+	next        []int32   // what of becomes
+	dist        []float32 // squared distance of each row to the mean of its group
+	count       []int     // rows in each group
+	sum         []float64 // k×d, sums of the rows of each group
+	centres     *mat.Dense
+	centreNorms []float32
 }
 
 func newLloyd(p points, k int) *lloyd {
@@ -107,7 +107,7 @@ func newLloyd(p points, k int) *lloyd {
 	return &lloyd{
 		points: p, k: k,
 		of: make([]int32, n), next: make([]int32, n), dist: make([]float32, n),
-		count: make([]int, k), sum: make([]float64, k*d), centres: mat.NewDense(k, d), norms: make([]float32, k),
+		count: make([]int, k), sum: make([]float64, k*d), centres: mat.NewDense(k, d), centreNorms: make([]float32, k),
 	}
 }
 
@@ -115,7 +115,7 @@ func newLloyd(p points, k int) *lloyd {
 func (l *lloyd) run(ctx context.Context, iterations int, tolerance float64, random *rand.Rand) (stats Stats, err error) {
 	mat.Rows(l.centres, l.x, l.plusPlus(l.k, random))
 	for j := range l.k {
-		l.norms[j] = float32(squaredNorm(l.centres.Row(j)))
+		l.centreNorms[j] = float32(squaredNorm(l.centres.Row(j)))
 	}
 	for i := range l.of {
 		l.of[i] = -1
@@ -125,7 +125,7 @@ func (l *lloyd) run(ctx context.Context, iterations int, tolerance float64, rand
 		if err := ctx.Err(); err != nil {
 			return stats, err
 		}
-		nearest(l.next, l.dist, l.x, l.centres, l.norms)
+		l.nearest(l.next, l.dist, l.centres, l.centreNorms)
 		reseeded := l.fillEmpty()
 		if slices.Equal(l.next, l.of) {
 			stats.Converged = true
@@ -153,11 +153,11 @@ func (l *lloyd) run(ctx context.Context, iterations int, tolerance float64, rand
 // nearestChunk is the number of rows of one call of the kernel, which packs the centres anew.
 const nearestChunk = 1024
 
-// nearest finds the nearest centre of each row of x and the squared distance to it.
-func nearest(of []int32, dist []float32, x, centres *mat.Dense, norms []float32) {
-	d := x.Cols
-	parallel.For(x.Rows, nearestChunk, func(lo, hi int) {
-		kernel.Nearest(of[lo:hi], dist[lo:hi], x.Data[lo*d:hi*d], d, hi-lo, d, centres.Data, d, centres.Rows, norms)
+// nearest finds the nearest centre of each point and the squared distance to it. centreNorms are the centres' squared norms.
+func (p points) nearest(of []int32, dist []float32, centres *mat.Dense, centreNorms []float32) {
+	d := p.x.Cols
+	parallel.For(p.x.Rows, nearestChunk, func(lo, hi int) {
+		kernel.Nearest(of[lo:hi], dist[lo:hi], p.x.Data[lo*d:hi*d], d, hi-lo, d, p.norms[lo:hi], centres.Data, d, centres.Rows, centreNorms)
 	})
 }
 
@@ -236,13 +236,9 @@ func (l *lloyd) move() {
 			sum := l.sum[j*d : (j+1)*d]
 			for _, e := range entries[start[j]:start[j+1]] {
 				if e >= 0 {
-					for c, v := range l.x.Row(int(e)) {
-						sum[c] += float64(v)
-					}
+					kernel.Accumulate(sum, 1, l.x.Row(int(e)))
 				} else {
-					for c, v := range l.x.Row(int(^e)) {
-						sum[c] -= float64(v)
-					}
+					kernel.Accumulate(sum, -1, l.x.Row(int(^e)))
 				}
 			}
 		}
@@ -265,7 +261,7 @@ func (l *lloyd) average() float64 {
 			square += s * s
 			norm += float64(v) * float64(v)
 		}
-		l.norms[j] = float32(norm)
+		l.centreNorms[j] = float32(norm)
 		between += square / n
 	}
 	return max(0, l.total-between)

@@ -9,19 +9,18 @@ package partition
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"math/rand/v2"
-
-	"github.com/graph-condensation/cgc/mat"
 )
 
 // Method groups rows that belong together: the node mapping π of the paper's definition of a class partition.
 type Method interface {
-	// Partition divides the rows of x (n×d, left as it is) into k groups, none of them empty, with 1 ≤ k ≤ n.
+	// Partition divides the n rows of x, of d numbers each, which may stand anywhere in memory and are left as they are, into k groups, none of them
+	// empty, with 1 ≤ k ≤ n.
 	// The error is that of ctx, or names what is wrong with k, x or the method's parameters.
-	Partition(ctx context.Context, x *mat.Dense, k int, src rand.Source) (Groups, error)
+	Partition(ctx context.Context, x [][]float32, k int, src rand.Source) (Groups, error)
 }
 
 // Groups divides n rows into K groups.
@@ -79,16 +78,29 @@ func sorted(of []int32, k int) (start []int, rows []int32) {
 	return start, rows
 }
 
-// check is what every method asks of its arguments.
-func check(x *mat.Dense, k int) error {
-	var errs []error
-	if k < 1 || k > x.Rows {
-		errs = append(errs, fmt.Errorf("partition: %d groups of %d rows, want 1 to %d", k, x.Rows, x.Rows))
+// check is what every method asks of its arguments, but that all numbers are finite: see finite.
+func check(x [][]float32, k int) error {
+	if n := len(x); k < 1 || k > n {
+		return fmt.Errorf("partition: %d groups of %d rows, want 1 to %d", k, n, n)
 	}
-	if i, j, found := mat.FirstNotFinite(x); found {
-		errs = append(errs, fmt.Errorf("partition: row %d column %d is %v, want a finite number", i, j, x.Row(i)[j]))
+	for i, row := range x {
+		if len(row) != len(x[0]) {
+			return fmt.Errorf("partition: row %d has %d columns, want %d", i, len(row), len(x[0]))
+		}
 	}
-	return errors.Join(errs...)
+	return nil
+}
+
+// finite returns an error that names the first number of x that is NaN or infinite.
+func finite(x [][]float32) error {
+	for i, row := range x {
+		for j, v := range row {
+			if math.Float32bits(v)&0x7f800000 == 0x7f800000 { // all ones in the exponent
+				return fmt.Errorf("partition: row %d column %d is %v, want a finite number", i, j, v)
+			}
+		}
+	}
+	return nil
 }
 
 // singletons puts each of n rows in a group of its own.

@@ -67,7 +67,7 @@ func (p points) approach(dist []float32, rows []int32) {
 		norms[j] = float32(squaredNorm(centres.Row(j)))
 	}
 	of, to := make([]int32, len(dist)), make([]float32, len(dist))
-	nearest(of, to, p.x, &centres, norms)
+	p.nearest(of, to, &centres, norms)
 	for i, v := range to {
 		dist[i] = min(dist[i], v)
 	}

@@ -1,10 +1,12 @@
 package partition
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -15,6 +17,7 @@ import (
 // A few rows of many columns are also turned into coordinates of the space that they span: n columns in place of d, the same distances.
 type points struct {
 	x     *mat.Dense // n×d or n×r, r ≤ n
+	norms []float32  // ‖x_i‖²
 	total float64    // Σ_i ‖x_i‖²
 	unit  float64    // a squared distance between points times unit is one between the rows they come from
 }
@@ -22,50 +25,61 @@ type points struct {
 // rowChunk is the number of rows in one task of a pass over the rows. It decides the order of sums.
 const rowChunk = 512
 
-// newPoints returns the rows of x as points. x is left alone.
-func newPoints(x *mat.Dense) (points, error) {
-	n, d := x.Dims()
-	p := points{x: mat.NewDense(n, d), unit: 1}
+// newPoints returns the rows of x as points. The error names a number that is not finite, or says that the rows lie too far apart.
+func newPoints(x [][]float32) (points, error) {
+	n, d := len(x), len(x[0])
+	p := points{x: mat.NewDense(n, d), norms: make([]float32, n), unit: 1}
 	mean := columnMeans(x)
-	largest := make([]uint32, (n+rowChunk-1)/rowChunk) // |v|, as bits: these compare like the numbers, and faster
-	p.total = parallel.Sum(n, rowChunk, func(lo, hi int) (sum float64) {
-		var top uint32
+	parallel.For(n, rowChunk, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			to := p.x.Row(i)
-			for j, v := range x.Row(i) {
-				v -= mean[j]
-				to[j] = v
-				sum += float64(v) * float64(v)
-				top = max(top, math.Float32bits(v)&^(1<<31))
-			}
+			row := p.x.Row(i)
+			copy(row, x[i])
+			kernel.Axpy(-1, mean, row)
+			p.norms[i] = kernel.Dot(row, row)
 		}
-		largest[lo/rowChunk] = top
-		return sum
 	})
-	top := math.Float32frombits(slices.Max(largest))
-	if math.IsInf(float64(top), 0) {
-		return p, fmt.Errorf("partition: the rows differ from their mean by more than the largest float32, %g", math.MaxFloat32)
-	}
-	// Between these bounds the squared norm of a million columns neither overflows nor loses a significant part to underflow.
-	if top != 0 && (top < 0x1p-20 || top > 0x1p20) {
-		_, exponent := math.Frexp(float64(top))
-		scale := math.Ldexp(1, -exponent)
-		parallel.For(len(p.x.Data), rowChunk*64, func(lo, hi int) {
-			for i, v := range p.x.Data[lo:hi] {
-				p.x.Data[lo+i] = float32(float64(v) * scale)
-			}
-		})
-		p.total *= scale * scale
-		p.unit = 1 / (scale * scale)
+	// Between these bounds, squared distances neither overflow nor lose a significant part to underflow.
+	if largest := slices.Max(p.norms); !(largest >= 0x1p-40 && largest <= 0x1p40) {
+		if err := p.rescale(); err != nil {
+			return p, cmp.Or(finite(x), err)
+		}
 	}
 	if n <= fewRows && n < d {
 		p.x = coordinates(p.x)
-		p.total = 0
 		for i := range n {
-			p.total += squaredNorm(p.x.Row(i))
+			p.norms[i] = float32(squaredNorm(p.x.Row(i)))
 		}
 	}
+	for _, v := range p.norms {
+		p.total += float64(v)
+	}
 	return p, nil
+}
+
+// rescale brings the largest magnitude among the points to between a half and one.
+func (p *points) rescale() error {
+	var top uint32
+	for _, v := range p.x.Data { // as bits: these compare like the magnitudes, and NaN is above all
+		top = max(top, math.Float32bits(v)&^(1<<31))
+	}
+	largest := float64(math.Float32frombits(top))
+	if !(largest <= math.MaxFloat32) {
+		return fmt.Errorf("partition: the rows differ from their mean by more than the largest float32, %g", math.MaxFloat32)
+	}
+	if top == 0 {
+		return nil
+	}
+	_, exponent := math.Frexp(largest)
+	scale := math.Ldexp(1, -exponent)
+	for i := range p.x.Rows {
+		row := p.x.Row(i)
+		for j, v := range row {
+			row[j] = float32(float64(v) * scale)
+		}
+		p.norms[i] = kernel.Dot(row, row)
+	}
+	p.unit = 1 / (scale * scale)
+	return nil
 }
 
 // fewRows is the largest number of rows that are turned into coordinates: up to there the decomposition costs less than a few runs of
@@ -87,15 +101,13 @@ func coordinates(x *mat.Dense) *mat.Dense {
 
 // columnMeans returns the mean of each column, summed in float64 and rounded to float32: the mean of equal rows is then exactly
 // that row.
-func columnMeans(x *mat.Dense) []float32 {
-	n, d := x.Dims()
+func columnMeans(x [][]float32) []float32 {
+	n, d := len(x), len(x[0])
 	part := make([][]float64, (n+rowChunk-1)/rowChunk)
 	parallel.For(n, rowChunk, func(lo, hi int) {
 		sum := make([]float64, d)
-		for i := lo; i < hi; i++ {
-			for j, v := range x.Row(i) {
-				sum[j] += float64(v)
-			}
+		for _, row := range x[lo:hi] {
+			kernel.Accumulate(sum, 1, row)
 		}
 		part[lo/rowChunk] = sum
 	})

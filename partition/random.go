@@ -2,9 +2,8 @@ package partition
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
-
-	"github.com/graph-condensation/cgc/mat"
 )
 
 // Random shuffles the rows and cuts them into k groups whose sizes differ by one at most: the ablation "w RAN" of the paper (§4.5),
@@ -12,16 +11,17 @@ import (
 type Random struct{}
 
 // Partition implements Method.
-func (Random) Partition(ctx context.Context, x *mat.Dense, k int, src rand.Source) (Groups, error) {
-	if err := check(x, k); err != nil {
+func (Random) Partition(ctx context.Context, x [][]float32, k int, src rand.Source) (Groups, error) {
+	if err := errors.Join(check(x, k), finite(x)); err != nil {
 		return Groups{}, err
 	}
 	if err := ctx.Err(); err != nil {
 		return Groups{}, err
 	}
-	g := Groups{Of: make([]int32, x.Rows), K: k}
-	for at, i := range rand.New(src).Perm(x.Rows) {
-		g.Of[i] = int32(at * k / x.Rows)
+	n := len(x)
+	g := Groups{Of: make([]int32, n), K: k}
+	for at, i := range rand.New(src).Perm(n) {
+		g.Of[i] = int32(at * k / n)
 	}
 	return g, nil
 }

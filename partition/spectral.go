@@ -47,12 +47,12 @@ const (
 )
 
 // Partition implements Method.
-func (m Spectral) Partition(ctx context.Context, x *mat.Dense, k int, src rand.Source) (Groups, error) {
+func (m Spectral) Partition(ctx context.Context, x [][]float32, k int, src rand.Source) (Groups, error) {
 	if err := errors.Join(m.KMeans.check(), check(x, k)); err != nil {
 		return Groups{}, err
 	}
-	if k == x.Rows {
-		return singletons(k), ctx.Err()
+	if k == len(x) {
+		return singletons(k), errors.Join(finite(x), ctx.Err())
 	}
 	p, err := newPoints(x)
 	if err != nil {
@@ -72,14 +72,14 @@ func (m Spectral) Partition(ctx context.Context, x *mat.Dense, k int, src rand.S
 	switch {
 	case u.Cols == 0: // equal rows
 		embedding = u
-	case x.Rows <= dense:
+	case len(x) <= dense:
 		embedding = newKernelMap(u).leadingDense(k)
 	default:
 		if embedding, products, err = newKernelMap(u).leading(ctx, u, k, random); err != nil {
 			return Groups{}, err
 		}
 	}
-	groups, err := m.KMeans.Partition(ctx, embedding, k, src)
+	groups, err := m.KMeans.Partition(ctx, embedding.Views(), k, src)
 	if err != nil {
 		return Groups{}, fmt.Errorf("clustering the spectral embedding: %w", err)
 	}

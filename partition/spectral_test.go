@@ -304,7 +304,7 @@ func explicitEmbedding(k [][]float64, degree []float64, count int) *mat.Dense {
 }
 
 func TestSpectralRefusesParameters(t *testing.T) {
-	_, err := partition.Spectral{KMeans: partition.KMeans{Restarts: -1}}.Partition(t.Context(), partitiontest.Mixture(9, 3, 2, 1), 2, rand.NewPCG(1, 2))
+	_, err := partition.Spectral{KMeans: partition.KMeans{Restarts: -1}}.Partition(t.Context(), partitiontest.Mixture(9, 3, 2, 1).Views(), 2, rand.NewPCG(1, 2))
 	if err == nil || !strings.Contains(err.Error(), "-1 restarts") {
 		t.Errorf("error %v", err)
 	}

@@ -58,7 +58,9 @@ func TestCallsAllocateNothing(t *testing.T) {
 	}
 	check("Gather", func() { kernel.Gather(z, n, 0, n, indptr, indices, nil, x, y, 1, w, n, n) })
 	check("GatherRows", func() { kernel.GatherRows(z, n, rows, nil, indptr, indices, nil, x, y, 1, w, n, n) })
-	check("Nearest", func() { kernel.Nearest(nearest, z, x, n, n, n, y, n, 10, w) })
+	wide := make([]float64, n)
+	check("Accumulate", func() { kernel.Accumulate(wide, 2, x[:n]) })
+	check("Nearest", func() { kernel.Nearest(nearest, z, x, n, n, n, w, y, n, 10, w) })
 }
 
 func TestWrongShapesPanic(t *testing.T) {
@@ -71,6 +73,7 @@ func TestWrongShapesPanic(t *testing.T) {
 		"Gram: rows":              func() { kernel.GramRows(four, 2, four, 2, 2, 2, 1, 3, false) },
 		"Mirror":                  func() { kernel.Mirror(four, 3, 3) },
 		"Dot":                     func() { kernel.Dot(four, five) },
+		"Accumulate":              func() { kernel.Accumulate(make([]float64, 4), 1, five) },
 		"Axpy":                    func() { kernel.Axpy(1, four, five) },
 		"Add":                     func() { kernel.Add(four, four, five) },
 		"Mul":                     func() { kernel.Mul(four, five, four) },
@@ -89,9 +92,10 @@ func TestWrongShapesPanic(t *testing.T) {
 		"GatherRows: left": func() {
 			kernel.GatherRows(four, 1, []int32{0}, nil, []int64{0, 0, 0}, nil, nil, four[:1], nil, 0, four, 1, 1)
 		},
-		"Nearest: no centres":      func() { kernel.Nearest([]int32{0}, four, four, 1, 1, 1, nil, 1, 0, nil) },
-		"Nearest: norms":           func() { kernel.Nearest([]int32{0}, four, four, 1, 1, 1, four, 1, 2, four[:1]) },
-		"Nearest: results too few": func() { kernel.Nearest(nil, four, four, 1, 1, 1, four, 1, 1, four) },
+		"Nearest: no centres":      func() { kernel.Nearest([]int32{0}, four, four, 1, 1, 1, four, nil, 1, 0, nil) },
+		"Nearest: norms":           func() { kernel.Nearest([]int32{0}, four, four, 1, 1, 1, four, four, 1, 2, four[:1]) },
+		"Nearest: row norms":       func() { kernel.Nearest([]int32{0}, four, four, 1, 1, 1, nil, four, 1, 1, four) },
+		"Nearest: results too few": func() { kernel.Nearest(nil, four, four, 1, 1, 1, four, four, 1, 1, four) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
@@ -108,7 +112,7 @@ func TestEmptyIsNothing(t *testing.T) {
 	kernel.Gemm(nil, 0, nil, 0, false, nil, 0, false, 0, 0, 0, false)
 	kernel.Gather(nil, 0, 0, 0, []int64{0}, nil, nil, nil, nil, 0, nil, 0, 0)
 	kernel.GatherRows(nil, 3, nil, nil, []int64{0}, nil, nil, nil, nil, 0, nil, 3, 3)
-	kernel.Nearest(nil, nil, nil, 2, 0, 2, []float32{1, 2}, 2, 1, []float32{5})
+	kernel.Nearest(nil, nil, nil, 2, 0, 2, nil, []float32{1, 2}, 2, 1, []float32{5})
 	kernel.Softmax(nil)
 	c := []float32{nan, nan}
 	kernel.Gemm(c, 2, nil, 0, false, nil, 2, false, 1, 2, 0, false)

@@ -209,3 +209,8 @@ func transpose8AVX2(dst *float32, ldd int, src *float32, lds int, blocks int)
 //
 //go:noescape
 func lowestAVX2(nearest *int32, least *float32, value *float32, index *int32, m int)
+
+// accumulateAVX2 sets sum += w·x in float64.
+//
+//go:noescape
+func accumulateAVX2(sum []float64, w float64, x []float32)

@@ -5405,3 +5405,64 @@ row:
 	JNE        row
 	VZEROUPPER
 	RET
+
+// func accumulateAVX2(sum []float64, w float64, x []float32)
+// Requires: AVX, FMA3
+TEXT ·accumulateAVX2(SB), NOSPLIT, $0-56
+	MOVQ         sum_base+0(FP), AX
+	MOVQ         x_base+32(FP), CX
+	MOVQ         sum_len+8(FP), DX
+	VBROADCASTSD w+24(FP), Y0
+
+four:
+	CMPQ        DX, $0x10
+	JLT         one
+	VCVTPS2PD   (CX), Y1
+	VMOVUPD     (AX), Y2
+	VFMADD231PD Y1, Y0, Y2
+	VMOVUPD     Y2, (AX)
+	VCVTPS2PD   16(CX), Y1
+	VMOVUPD     32(AX), Y2
+	VFMADD231PD Y1, Y0, Y2
+	VMOVUPD     Y2, 32(AX)
+	VCVTPS2PD   32(CX), Y1
+	VMOVUPD     64(AX), Y2
+	VFMADD231PD Y1, Y0, Y2
+	VMOVUPD     Y2, 64(AX)
+	VCVTPS2PD   48(CX), Y1
+	VMOVUPD     96(AX), Y2
+	VFMADD231PD Y1, Y0, Y2
+	VMOVUPD     Y2, 96(AX)
+	ADDQ        $0x40, CX
+	ADDQ        $0x00000080, AX
+	SUBQ        $0x10, DX
+	JMP         four
+
+one:
+	CMPQ        DX, $0x04
+	JLT         tail
+	VCVTPS2PD   (CX), Y1
+	VMOVUPD     (AX), Y2
+	VFMADD231PD Y1, Y0, Y2
+	VMOVUPD     Y2, (AX)
+	ADDQ        $0x10, CX
+	ADDQ        $0x00000020, AX
+	SUBQ        $0x04, DX
+	JMP         one
+
+tail:
+	TESTQ       DX, DX
+	JE          done
+	VXORPS      X1, X1, X1
+	VCVTSS2SD   (CX), X1, X1
+	VMOVSD      (AX), X2
+	VFMADD231SD X1, X0, X2
+	VMOVSD      X2, (AX)
+	ADDQ        $0x04, CX
+	ADDQ        $0x08, AX
+	DECQ        DX
+	JMP         tail
+
+done:
+	VZEROUPPER
+	RET

@@ -81,10 +81,10 @@ func BenchmarkNearest(b *testing.B) {
 			eachBench(b, func(b *testing.B, s kernel.Set) {
 				random := source()
 				x, c := normal(random, n*d), normal(random, k*d)
-				norms := squaredNorms(c, k, d)
+				rowNorms, norms := squaredNorms(x, n, d), squaredNorms(c, k, d)
 				nearest, dist := make([]int32, n), make([]float32, n)
 				for b.Loop() {
-					s.Nearest(nearest, dist, x, d, n, d, c, d, k, norms)
+					s.Nearest(nearest, dist, x, d, n, d, rowNorms, c, d, k, norms)
 				}
 				perSecond(b, 2*float64(n)*float64(k)*float64(d), "GFLOP/s")
 			})

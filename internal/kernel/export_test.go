@@ -21,14 +21,15 @@ func (s Set) Softmax(x []float32) { s.im.softmax(x) }
 func (s Set) ExpShifted(dst, x []float32, shift float32) float32 {
 	return s.im.expShifted(dst, x, shift)
 }
-func (s Set) Dot(x, y []float32) float32                  { return s.im.dot(x, y) }
-func (s Set) Axpy(alpha float32, x, y []float32)          { s.im.axpy(alpha, x, y) }
-func (s Set) Add(dst, x, y []float32)                     { s.im.add(dst, x, y) }
-func (s Set) Mul(dst, x, y []float32)                     { s.im.mul(dst, x, y) }
-func (s Set) MulAdd(dst, x, y []float32)                  { s.im.mulAdd(dst, x, y) }
-func (s Set) Scale(dst []float32, a float32, x []float32) { s.im.scale(dst, a, x) }
-func (s Set) ReLU(dst, x []float32)                       { s.im.relu(dst, x) }
-func (s Set) ReLUGrad(dst, g, x []float32)                { s.im.reluGrad(dst, g, x) }
+func (s Set) Dot(x, y []float32) float32                       { return s.im.dot(x, y) }
+func (s Set) Axpy(alpha float32, x, y []float32)               { s.im.axpy(alpha, x, y) }
+func (s Set) Accumulate(sum []float64, w float64, x []float32) { s.im.accumulate(sum, w, x) }
+func (s Set) Add(dst, x, y []float32)                          { s.im.add(dst, x, y) }
+func (s Set) Mul(dst, x, y []float32)                          { s.im.mul(dst, x, y) }
+func (s Set) MulAdd(dst, x, y []float32)                       { s.im.mulAdd(dst, x, y) }
+func (s Set) Scale(dst []float32, a float32, x []float32)      { s.im.scale(dst, a, x) }
+func (s Set) ReLU(dst, x []float32)                            { s.im.relu(dst, x) }
+func (s Set) ReLUGrad(dst, g, x []float32)                     { s.im.reluGrad(dst, g, x) }
 
 func (s Set) AdamStep(w, g, m, v []float32, lr, b1, b2, eps, decay float64, t int) {
 	step := newAdamStep(lr, b1, b2, eps, decay, t)
@@ -47,8 +48,8 @@ func (s Set) GramRows(g []float32, ldg int, x []float32, ldx, n, d, lo, hi int, 
 	s.im.gramRows(g, ldg, x, ldx, n, d, lo, hi, accumulate)
 }
 
-func (s Set) Nearest(nearest []int32, dist []float32, x []float32, ldx, n, d int, centres []float32, ldc, k int, norms []float32) {
-	s.im.nearest(nearest, dist, x, ldx, n, d, centres, ldc, k, norms)
+func (s Set) Nearest(nearest []int32, dist []float32, x []float32, ldx, n, d int, rowNorms, centres []float32, ldc, k int, norms []float32) {
+	s.im.nearest(nearest, dist, x, ldx, n, d, rowNorms, centres, ldc, k, norms)
 }
 
 func (s Set) Gather(dst []float32, ldd int, lo, hi int, indptr []int64, indices []int32, weights, left, right []float32, self float32, x []float32, ldx, d int) {

@@ -9,23 +9,23 @@ import (
 //
 //	dist[i] = max(0, ‖x_i‖² − 2·x_i·c + ‖c‖²)
 //
-// the squared distance, where centreNorms[j] = ‖c_j‖². Ties in ‖c‖² − 2·x·c go to the lowest index; a row with a NaN gets index 0.
+// the squared distance, where rowNorms[i] = ‖x_i‖² and centreNorms[j] = ‖c_j‖². Ties in ‖c‖² − 2·x·c go to the lowest index; a row with a NaN gets index 0.
 // The n×k matrix of products is never written: each tile of it is folded into the running minima. Splitting n over calls changes no bit; each
 // call packs the centres anew, so give it a thousand rows or more.
-func Nearest(nearest []int32, dist []float32, x []float32, ldx, n, d int, centres []float32, ldc, k int, centreNorms []float32) {
+func Nearest(nearest []int32, dist []float32, x []float32, ldx, n, d int, rowNorms, centres []float32, ldc, k int, centreNorms []float32) {
 	checkMatrix("x", len(x), ldx, n, d)
 	checkMatrix("the centres", len(centres), ldc, k, d)
-	if k < 1 || len(centreNorms) < k || len(nearest) < n || len(dist) < n {
-		panic(fmt.Sprintf("kernel: %d centres with %d norms; %d rows with results for %d and %d", k, len(centreNorms), n, len(nearest), len(dist)))
+	if k < 1 || len(centreNorms) < k || len(nearest) < n || len(dist) < n || len(rowNorms) < n {
+		panic(fmt.Sprintf("kernel: %d centres with %d norms; %d rows with %d norms and results for %d and %d", k, len(centreNorms), n, len(rowNorms), len(nearest), len(dist)))
 	}
-	best.nearest(nearest, dist, x, ldx, n, d, centres, ldc, k, centreNorms)
+	best.nearest(nearest, dist, x, ldx, n, d, rowNorms, centres, ldc, k, centreNorms)
 }
 
 // lanes is how many running minima a row has: centre j is compared in lane j mod lanes. It divides the columns of a tile, or
 // they divide it.
 const lanes = 16
 
-func (im *implementation) nearest(nearest []int32, dist []float32, x []float32, ldx, n, d int, centres []float32, ldc, k int, centreNorms []float32) {
+func (im *implementation) nearest(nearest []int32, dist []float32, x []float32, ldx, n, d int, rowNorms, centres []float32, ldc, k int, centreNorms []float32) {
 	if n == 0 {
 		return
 	}
@@ -77,11 +77,11 @@ func (im *implementation) nearest(nearest []int32, dist []float32, x []float32, 
 		}
 		im.lowest(nearest[i0:], dist[i0:], value, index, i1-i0)
 		for i := i0; i < i1; i++ {
-			var row []float32
-			if d > 0 {
-				row = x[i*ldx:][:d]
+			v := rowNorms[i] + dist[i]
+			if v < 0 {
+				v = 0
 			}
-			dist[i] = max(0, im.dot(row, row)+dist[i])
+			dist[i] = v
 		}
 	}
 	s.giveBack()

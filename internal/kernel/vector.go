@@ -29,6 +29,14 @@ func Axpy(alpha float32, x, y []float32) {
 	best.axpy(alpha, x, y)
 }
 
+// Accumulate sets sum += w·x in float64: the step of sums over many rows.
+func Accumulate(sum []float64, w float64, x []float32) {
+	if len(x) != len(sum) {
+		checkLengths(len(sum), len(x))
+	}
+	best.accumulate(sum, w, x)
+}
+
 // Add sets dst = x + y. dst may be x or y.
 func Add(dst, x, y []float32) {
 	if len(x) != len(dst) || len(y) != len(dst) {
@@ -130,6 +138,13 @@ func axpyGeneric(alpha float32, x, y []float32) {
 	y = y[:len(x)]
 	for i, v := range x {
 		y[i] += float32(alpha * v)
+	}
+}
+
+func accumulateGeneric(sum []float64, w float64, x []float32) {
+	sum = sum[:len(x)]
+	for i, v := range x {
+		sum[i] += float64(w * float64(v))
 	}
 }
 

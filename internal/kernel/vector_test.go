@@ -95,6 +95,39 @@ func TestElementwise(t *testing.T) {
 	})
 }
 
+// Numbers that float32 holds, times a weight that it does not, are summed in float64: with whole numbers of up to 40 bits, exactly.
+func TestAccumulate(t *testing.T) {
+	each(t, func(t *testing.T, s kernel.Set) {
+		random := source()
+		const w = 1<<30 + 1
+		for _, n := range lengths() {
+			what := fmt.Sprintf("%d values", n)
+			values := whole(random, n)
+			x, check := guarded(values)
+			all := make([]float64, n+2)
+			all[0], all[n+1] = math.NaN(), math.NaN()
+			sum := all[1 : n+1 : n+1]
+			for i := range sum {
+				sum[i] = float64(i)
+			}
+			s.Accumulate(sum, w, x)
+			s.Accumulate(sum, -1, x)
+			for i, v := range values {
+				if want := float64(i) + w*float64(v) - float64(v); sum[i] != want {
+					t.Fatalf("%s: sum %d is %v, want %v", what, i, sum[i], want)
+				}
+			}
+			if all[0] == all[0] || all[n+1] == all[n+1] {
+				t.Fatalf("%s: written beside the sums", what)
+			}
+			check(t, what)
+			if !sameBits(x, values) {
+				t.Fatalf("%s: the input has changed", what)
+			}
+		}
+	})
+}
+
 func TestReLUOfNaNIsZero(t *testing.T) {
 	each(t, func(t *testing.T, s kernel.Set) {
 		x := make([]float32, 37)

@@ -26,7 +26,7 @@ func Run(t *testing.T, m partition.Method) {
 					continue
 				}
 				before := x.Clone()
-				g, err := m.Partition(t.Context(), x, k, rand.NewPCG(1, 2))
+				g, err := m.Partition(t.Context(), x.Views(), k, rand.NewPCG(1, 2))
 				if err != nil {
 					t.Fatalf("%d groups of %d rows: %v", k, n, err)
 				}
@@ -44,7 +44,7 @@ func Run(t *testing.T, m partition.Method) {
 	t.Run("cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := m.Partition(ctx, Mixture(50, 4, 3, 9), 5, rand.NewPCG(1, 2)); err != context.Canceled {
+		if _, err := m.Partition(ctx, Mixture(50, 4, 3, 9).Views(), 5, rand.NewPCG(1, 2)); err != context.Canceled {
 			t.Errorf("error %v, want %v", err, context.Canceled)
 		}
 	})
@@ -156,7 +156,7 @@ func threads(t *testing.T, m partition.Method) {
 		var want partition.Groups
 		for at, workers := range []int{1, 1, 2, 7} {
 			runtime.GOMAXPROCS(workers)
-			g, err := m.Partition(t.Context(), x, 12, rand.NewPCG(3, 4))
+			g, err := m.Partition(t.Context(), x.Views(), 12, rand.NewPCG(3, 4))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -191,7 +191,7 @@ func refusals(t *testing.T, m partition.Method) {
 		{"a NaN", bad(math.NaN()), 3},
 		{"an infinity", bad(math.Inf(-1)), 3},
 	} {
-		if _, err := m.Partition(t.Context(), c.x, c.k, rand.NewPCG(1, 2)); err == nil {
+		if _, err := m.Partition(t.Context(), c.x.Views(), c.k, rand.NewPCG(1, 2)); err == nil {
 			t.Errorf("%s: no error", c.name)
 		}
 	}

@@ -58,6 +58,7 @@ func main() {
 	if !s.wide {
 		transpose() // this and the next serve both sets
 		lowest()
+		accumulate()
 	}
 	Generate()
 }

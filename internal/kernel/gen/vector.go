@@ -255,3 +255,53 @@ func (s set) elementwise() {
 	})
 	finish()
 }
+
+// accumulate serves both sets: float64 sums fill the memory's lanes anyway.
+func accumulate() {
+	TEXT("accumulateAVX2", 4, "func(sum []float64, w float64, x []float32)")
+	Pragma("noescape")
+	Doc("accumulateAVX2 sets sum += w·x in float64.")
+	sum, x, n := GP64(), GP64(), GP64()
+	Load(Param("sum").Base(), sum)
+	Load(Param("x").Base(), x)
+	Load(Param("sum").Len(), n)
+	c, err := Param("w").Resolve()
+	if err != nil {
+		panic(err)
+	}
+	w := YMM()
+	VBROADCASTSD(c.Addr, w)
+	step := func(vectors int, label, next string) {
+		Label(label)
+		CMPQ(n, U8(4*vectors))
+		JLT(LabelRef(next))
+		for i := range vectors {
+			wide, total := YMM(), YMM()
+			VCVTPS2PD(Mem{Base: x, Disp: 16 * i}, wide)
+			VMOVUPD(Mem{Base: sum, Disp: 32 * i}, total)
+			VFMADD231PD(wide, w, total)
+			VMOVUPD(total, Mem{Base: sum, Disp: 32 * i})
+		}
+		ADDQ(U8(16*vectors), x)
+		ADDQ(U32(32*vectors), sum)
+		SUBQ(U8(4*vectors), n)
+		JMP(LabelRef(label))
+	}
+	step(4, "four", "one")
+	step(1, "one", "tail")
+	Label("tail")
+	TESTQ(n, n)
+	JE(LabelRef("done"))
+	single, total := XMM(), XMM()
+	VXORPS(single, single, single)
+	VCVTSS2SD(Mem{Base: x}, single, single)
+	VMOVSD(Mem{Base: sum}, total)
+	VFMADD231SD(single, w.AsX(), total)
+	VMOVSD(total, Mem{Base: sum})
+	ADDQ(U8(4), x)
+	ADDQ(U8(8), sum)
+	DECQ(n)
+	JMP(LabelRef("tail"))
+	Label("done")
+	finish()
+}
