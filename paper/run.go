@@ -2,11 +2,9 @@ package paper
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"strings"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/experiment"
@@ -29,6 +27,8 @@ type Job struct {
 	Whole int
 	// Ours takes the parameters of cgc.Defaults, where the paper's are taken otherwise.
 	Ours bool
+	// Models, if not nil, leaves out the study's models that are not among them.
+	Models []gnn.Model
 	// Training says how models are trained.
 	Training gnn.Config
 	// Log keeps each training, and gives those that it has; nil keeps nothing. Times are not kept.
@@ -120,7 +120,7 @@ type planned struct {
 
 // train puts the arms through a grid.
 func (j Job) train(ctx context.Context, g *graph.Graph, is Graph, plans []planned, r *Result) error {
-	grid := experiment.Grid{Seeds: j.Seeds, Trainings: 1, Models: j.Study.models, Progress: j.Progress}
+	grid := experiment.Grid{Seeds: j.Seeds, Trainings: 1, Models: among(j.Study.models, j.Models), Progress: j.Progress}
 	for _, p := range plans {
 		grid.Arms = append(grid.Arms, experiment.Arm{Name: p.arm.name, Config: p.arm.config, Training: j.Training})
 	}
@@ -269,6 +269,24 @@ func medians(all []cgc.Seconds) (m cgc.Seconds) {
 	return m
 }
 
+// among returns the models that are in both lists, in the order of the first; all of it if the second is nil.
+func among(models, these []gnn.Model) (both []gnn.Model) {
+	if these == nil {
+		return models
+	}
+	for _, m := range models {
+		if slices.ContainsFunc(these, func(n gnn.Model) bool { return n.Name() == m.Name() }) {
+			both = append(both, m)
+		}
+	}
+	return both
+}
+
+// Trains says whether the study trains one of the models at least, or none at all.
+func (s *Study) Trains(models []gnn.Model) bool {
+	return len(s.models) == 0 || len(among(s.models, models)) > 0
+}
+
 // Work is how much a study has to do.
 type Work struct {
 	// Condensations that are timed, trainings on condensed graphs and, at most, on whole ones.
@@ -293,21 +311,10 @@ func (s *Study) Work(sources []Source, seeds int) Work {
 	if s.ratios {
 		w.Trainings *= 3
 	}
-	if s.whole {
-		w.Whole = each
-	}
-	return w
-}
-
-// Validate returns what is wrong with the names of graphs, before any is opened: each is named once.
-func Validate(graphs []string) error {
-	var errs []error
-	for i, name := range graphs {
-		if strings.TrimSpace(name) == "" {
-			errs = append(errs, errors.New("paper: graphs holds an empty name"))
-		} else if slices.Contains(graphs[:i], name) {
-			errs = append(errs, fmt.Errorf("paper: graph %s is named twice", name))
+	for _, source := range sources {
+		if of, _ := Published().Of(source.Name); s.whole && of.Nodes <= smallWhole { // 0 of graphs that are not in the paper
+			w.Whole += seeds
 		}
 	}
-	return errors.Join(errs...)
+	return w
 }

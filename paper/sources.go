@@ -82,7 +82,7 @@ func describe(s Source, g *graph.Graph) Graph {
 	of, is := Published().Of(s.Name)
 	d.Paper, d.Inductive = is, of.Task == "inductive"
 	if !is {
-		d.Name, d.Why = g.Name, "the paper has no such data set"
+		d.Why = "the paper has no such data set"
 		return d
 	}
 	if s.Made {

@@ -82,9 +82,10 @@ const missing = "–"
 
 // accuracies is the main table. What cannot be compared has a column of its own, and no difference.
 func (r *Result) accuracies() table {
-	models, strange, ours := map[string]bool{}, false, false
+	models, strange, ours, printed := map[string]bool{}, false, false, false
 	for _, c := range r.Cells {
 		models[c.Model] = true
+		printed = printed || c.Paper != nil
 		strange = strange || !c.Comparable
 		ours = ours || c.Comparable
 	}
@@ -96,8 +97,10 @@ func (r *Result) accuracies() table {
 	if ours {
 		head = append(head, "here, %")
 	}
-	head = append(head, "paper, %")
-	if ours {
+	if printed {
+		head = append(head, "paper, %")
+	}
+	if ours && printed {
 		head = append(head, "difference")
 	}
 	if strange {
@@ -123,8 +126,10 @@ func (r *Result) accuracies() table {
 		if ours {
 			row = append(row, here)
 		}
-		row = append(row, paper)
-		if ours {
+		if printed {
+			row = append(row, paper)
+		}
+		if ours && printed {
 			row = append(row, difference)
 		}
 		if strange {

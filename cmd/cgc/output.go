@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -46,6 +48,25 @@ func (c *command) save(path string, write func() error) error {
 	defer c.writing.Unlock()
 	c.progress.step("writing " + path)
 	return write()
+}
+
+// replace writes a file as a whole or not at all, in place of one that is there.
+func (c *command) replace(path string, write func(io.Writer) error) error {
+	return c.save(path, func() error {
+		file, err := os.CreateTemp(filepath.Dir(path), ".cgc-*")
+		if err != nil {
+			return fmt.Errorf("writing %s: %w", path, reason(err))
+		}
+		err = errors.Join(write(file), file.Chmod(0o644), file.Close())
+		if err == nil {
+			err = os.Rename(file.Name(), path)
+		}
+		if err != nil {
+			os.Remove(file.Name())
+			return fmt.Errorf("writing %s: %w", path, err)
+		}
+		return nil
+	})
 }
 
 // isCondensed says whether the file at path is a condensed graph: those may be replaced without asking, since the

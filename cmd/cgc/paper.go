@@ -1,0 +1,289 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/paper"
+	"github.com/graph-condensation/cgc/report"
+)
+
+func (c *command) paperCommand() *cobra.Command {
+	job := &paperJob{command: c}
+	cmd := &cobra.Command{
+		Use:   "paper [TABLE…]",
+		Short: "Repeat the paper's tables and figures, beside its numbers; without a TABLE, list them",
+		Long: `Measure tables and figures of the paper on the graphs at hand, and print them beside the numbers that it printed. Data sets that are not at hand are
+stood in for by made graphs of their size, up to that of arxiv: their times can be compared, their accuracies cannot, and are kept apart.
+
+The paper states some parameters and searched the others without printing what it found: see docs/paper.md for the values that are taken. --ours takes the
+defaults of cgc instead.
+
+With -o, every training is a line of FOLDER/records.jsonl as soon as it ends, and the same command again goes on where it was stopped. Tables share what they have in
+common. FOLDER gets each table as .md, .json and .csv, and figures as .svg and .png.`,
+		Args: cobra.ArbitraryArgs,
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			var names []string
+			for _, s := range paper.Studies() {
+				names = append(names, s.Name+"\t"+s.Title)
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			job.modelsSaid = cmd.Flags().Changed("models")
+			if len(args) == 0 {
+				return job.list()
+			}
+			return job.run(cmd.Context(), args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.Var(&list[string]{&job.graphs, func(word string) (string, error) {
+		if word == "" {
+			return "", errors.New("no name")
+		}
+		return word, nil
+	}, "names"}, "graphs", "graphs to measure on, of any size: data sets of the paper, or your own (default those of the paper, where the large ones are at hand)")
+	flags.BoolVar(&job.all, "all", false, "make graphs of the sizes of reddit and products too, where they are not at hand")
+	flags.BoolVar(&job.ours, "ours", false, "take the defaults of cgc for all parameters, not the paper's")
+	flags.Uint64Var(&job.seed, "seed", 0, "first condensation seed")
+	job.training = newTrainingFlags(cmd, "number of condensations of each kind, each with a seed and a training of its own")
+	flags.Lookup("models").Usage = "train only these of a table's models (default all of the table)"
+	flags.Lookup("models").DefValue = ""
+	flags.IntVar(&job.whole, "whole", -1, "number of trainings on the whole graph, 0 for none (default as --seeds up to 20,000 nodes, none above)")
+	flags.Lookup("whole").DefValue = "0" // not shown
+	flags.StringVarP(&job.folder, "output", "o", "", "keep the records and write tables and figures in `FOLDER`, which is made if it is not there")
+	return cmd
+}
+
+// paperJob is one cgc paper.
+type paperJob struct {
+	*command
+	graphs     []string
+	all, ours  bool
+	seed       uint64
+	training   *trainingFlags
+	modelsSaid bool
+	whole      int
+	folder     string
+
+	log *experiment.Log
+}
+
+// paperResults is what --json prints.
+type paperResults struct {
+	Studies []*paper.Result `json:"studies"`
+}
+
+func (j *paperJob) run(ctx context.Context, words []string) (err error) {
+	studies, err := paper.Find(words)
+	if err != nil {
+		return usagef("%s (cgc paper lists them)", strings.TrimPrefix(err.Error(), "paper: "))
+	}
+	if err := j.check(studies); err != nil {
+		return err
+	}
+	defer func() {
+		if j.log != nil {
+			err = errors.Join(err, j.log.Close())
+		}
+		if errors.Is(err, context.Canceled) && j.folder != "" {
+			j.progress.note("the same command goes on where this one was stopped")
+		}
+	}()
+	var results paperResults
+	for _, s := range studies {
+		r, err := j.measure(ctx, s)
+		if err != nil {
+			return err
+		}
+		if err := j.write(r); err != nil {
+			return err
+		}
+		results.Studies = append(results.Studies, r)
+	}
+	return j.print(results, func(w io.Writer) error {
+		for i, r := range results.Studies {
+			if i > 0 {
+				if err := line(w, ""); err != nil {
+					return err
+				}
+			}
+			if err := r.Text(w); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// measure runs one study.
+func (j *paperJob) measure(ctx context.Context, s *paper.Study) (*paper.Result, error) {
+	options := j.options()
+	sources, left := paper.Choose(s, options, j.graphs, j.all)
+	if len(sources) == 0 {
+		return nil, fmt.Errorf("%s: nothing to measure on: %s", s.Name, strings.Join(left, "; "))
+	}
+	for _, sentence := range left {
+		j.progress.note("%s: %s", s.Name, sentence)
+	}
+	at := s.Name
+	job := paper.Job{
+		Study: s, Sources: sources, Left: left, Seeds: j.training.seeds, Seed: j.seed, Whole: j.whole, Ours: j.ours, Training: j.training.config, Log: j.log,
+		Open: func(ctx context.Context, source paper.Source) (*graph.Graph, error) {
+			at = s.Name + " on " + source.Name
+			j.progress.step("opening " + source.Name)
+			return source.Open(ctx, options)
+		},
+		Note:     func(sentence string) { j.progress.note("%s: %s", s.Name, sentence) },
+		Progress: func(done, total int, what string) { j.progress.count(at+": "+what, int64(done), int64(total)) },
+	}
+	if j.modelsSaid {
+		job.Models = j.training.models
+	}
+	return job.Run(ctx)
+}
+
+// check checks the command line before anything is opened but the log.
+func (j *paperJob) check(studies []*paper.Study) error {
+	if err := j.training.check(); err != nil {
+		return err
+	}
+	if j.whole < -1 {
+		return usagef("--whole %d, want at least 0", j.whole)
+	}
+	if j.modelsSaid {
+		for _, s := range studies {
+			if !s.Trains(j.training.models) {
+				return usagef("--models %s: %s trains none of them", &j.training.models, s.Name)
+			}
+		}
+	}
+	if j.folder == "" {
+		return nil
+	}
+	return j.keep(studies)
+}
+
+// keep opens the log in the folder, or begins one, unless the folder holds files of other origin that would have to go.
+func (j *paperJob) keep(studies []*paper.Study) error {
+	info, err := os.Stat(j.folder)
+	if err == nil && !info.IsDir() {
+		return usagef("-o %s is a file, want a folder", j.folder)
+	}
+	path := filepath.Join(j.folder, recordsName)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		for _, s := range studies {
+			file := filepath.Join(j.folder, s.Name+".md")
+			if _, err := os.Stat(file); err == nil {
+				return fmt.Errorf("-o %s: %s is there and no %s, want another folder", j.folder, file, recordsName)
+			}
+		}
+	}
+	if err := os.MkdirAll(j.folder, 0o777); err != nil {
+		return fmt.Errorf("-o %s: %w", j.folder, reason(err))
+	}
+	if j.log, err = experiment.OpenLog(path); err != nil {
+		return err
+	}
+	if j.log.Torn() > 0 {
+		j.progress.note("the last line of %s was cut short (%d bytes) and is gone; its training is done again", path, j.log.Torn())
+	}
+	return nil
+}
+
+// write writes the files of a result, if there is a folder for them.
+func (j *paperJob) write(r *paper.Result) error {
+	if j.folder == "" {
+		return nil
+	}
+	path := func(name string) string { return filepath.Join(j.folder, name) }
+	var pictures []string
+	for _, p := range r.Pictures() {
+		pictures = append(pictures, p.Name+".svg")
+		if err := j.replace(path(p.Name+".svg"), p.Figure.SVG); err != nil {
+			return err
+		}
+		if err := j.replace(path(p.Name+".png"), p.Figure.PNG); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(
+		j.replace(path(r.Study+".md"), func(w io.Writer) error { return r.Markdown(w, pictures) }),
+		j.replace(path(r.Study+".json"), func(w io.Writer) error { return report.JSON(w, r) }),
+		j.replace(path(r.Study+".csv"), r.CSV),
+	)
+}
+
+// listedStudy is what the list says of a study.
+type listedStudy struct {
+	Name  string   `json:"study"`
+	Also  []string `json:"also"`
+	Title string   `json:"title"`
+	// Here and Made are the graphs that would be measured on, LeftOut says what would not.
+	Here    []string `json:"here"`
+	Made    []string `json:"made"`
+	LeftOut []string `json:"left_out"`
+	// Timed, Trainings and Whole count what is to be done.
+	Timed     int `json:"timed"`
+	Trainings int `json:"trainings"`
+	Whole     int `json:"whole"`
+}
+
+// list prints the studies, the cheapest first.
+func (j *paperJob) list() error {
+	if err := j.training.check(); err != nil {
+		return err
+	}
+	all := []listedStudy{}
+	for _, s := range paper.Studies() {
+		sources, left := paper.Choose(s, dataset.Environment(), j.graphs, j.all)
+		w := s.Work(sources, j.training.seeds)
+		l := listedStudy{Name: s.Name, Also: s.Also, Title: s.Title, Here: []string{}, Made: []string{}, LeftOut: append([]string{}, left...), Timed: w.Timed, Trainings: w.Trainings, Whole: w.Whole}
+		for _, source := range sources {
+			if source.Made {
+				l.Made = append(l.Made, source.Name)
+			} else {
+				l.Here = append(l.Here, source.Name)
+			}
+		}
+		all = append(all, l)
+	}
+	slices.SortStableFunc(all, func(a, b listedStudy) int { return cmp.Compare(a.Trainings+a.Whole, b.Trainings+b.Whole) })
+	return j.print(struct {
+		Studies []listedStudy `json:"studies"`
+	}{all}, func(w io.Writer) error {
+		var b bytes.Buffer
+		rows := [][]string{{"name", "or", "what", "here", "made", "left out", "trainings", "timed"}}
+		for _, l := range all {
+			var left []string
+			for _, sentence := range l.LeftOut {
+				name, _, _ := strings.Cut(sentence, " ")
+				left = append(left, name)
+			}
+			rows = append(rows, []string{l.Name, strings.Join(l.Also, ", "), l.Title, strings.Join(l.Here, " "), strings.Join(l.Made, " "), strings.Join(left, " "), report.Count(l.Trainings + l.Whole), report.Count(l.Timed)})
+		}
+		report.Table(&b, "llllll", rows)
+		fmt.Fprintf(&b, `
+with %d seeds; the cheapest first, apart from the sizes of the graphs. Larger graphs that are not here are left out unless --all or --graphs asks for them.
+Try: cgc paper table3 --graphs cora,citeseer -o results
+`, j.training.seeds)
+		_, err := w.Write(b.Bytes())
+		return err
+	})
+}
