@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/graph-condensation/cgc"
 )
 
 // Publication is what the paper printed: published.json, whose "about" entries say how it was written down.
@@ -28,6 +30,14 @@ type Publication struct {
 		About    string            `json:"about"`
 		Stated   map[string]any    `json:"stated"`
 		Searched map[string]string `json:"searched"`
+		// Taken holds the values that stand in for what the paper searched and does not print.
+		Taken struct {
+			Augment     float64         `json:"augment"`
+			Temperature cgc.Temperature `json:"temperature"`
+			Threshold   float64         `json:"threshold"`
+			Alpha       float64         `json:"alpha"`
+			Source      string          `json:"source"`
+		} `json:"taken"`
 	} `json:"settings"`
 	Tables []Table `json:"tables"`
 }

@@ -76,7 +76,7 @@ func (j Job) on(ctx context.Context, s Source, r *Result) error {
 	}
 	is := describe(s, g)
 	r.Graphs = append(r.Graphs, is)
-	b := settings(s.Name, is.Inductive, j.Ours)
+	b := settings(is.Inductive, j.Ours)
 	var plans []planned
 	for _, size := range sizes(s.Name, g, j.Study.ratios) {
 		sized := func(method cgc.Method) cgc.Config {

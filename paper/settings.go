@@ -9,37 +9,19 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// choice is the part of the paper's configuration that its text leaves to a search on the validation split.
-type choice struct {
-	augment     float64
-	temperature cgc.Temperature
-	threshold   float64
-	alpha       float64
-}
-
-// chosen holds the values that did best on the validation nodes here, among those that the paper searched (appendix E.3, which does not say what it found). The entry of "" is for all
-// other graphs.
-var chosen = map[string]choice{
-	"": {augment: 0.5, temperature: 1, threshold: 0.9, alpha: 1},
-}
-
-// settings returns the configuration of a study on a graph: the paper's, or with ours that of cgc.Defaults.
+// settings returns the configuration of a study: the paper's, or with ours that of cgc.Defaults.
 //
-// What the paper states is taken from it: SGC with K = 2, spectral partition. What it left to a search has the values of chosen. The bound on the mean degree of
-// A′ is kept: it raises T within the range that the paper searched.
-func settings(name string, inductive, ours bool) base {
+// What the paper states is taken from it: SGC with K = 2, spectral partition. What it left to a search on the validation split has the values of published.json's "taken". The bound on the
+// mean degree of A′ is kept: it raises T within the range that the paper searched.
+func settings(inductive, ours bool) base {
 	return func(method cgc.Method) cgc.Config {
 		c := cgc.Defaults()
 		c.Method, c.Inductive = method, inductive
-		if ours {
-			return c
+		if !ours {
+			taken := Published().Settings.Taken
+			c.Partition = cgc.Spectral
+			c.Augment, c.Temperature, c.Threshold, c.Alpha = taken.Augment, taken.Temperature, taken.Threshold, taken.Alpha
 		}
-		values, is := chosen[name]
-		if !is {
-			values = chosen[""]
-		}
-		c.Partition = cgc.Spectral
-		c.Augment, c.Temperature, c.Threshold, c.Alpha = values.augment, values.temperature, values.threshold, values.alpha
 		return c
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/report"
 )
 
@@ -291,10 +290,12 @@ func (r *Result) notes() (notes []string) {
 	if len(r.Times) > 0 {
 		add("Seconds here are medians of %d condensations, from the graph in memory; the paper's were taken on other machines, so they tell orders of magnitude and no more.", r.Seeds)
 	}
+	taken := Published().Settings.Taken
 	if r.Settings == "ours" {
 		add("Parameters: the defaults of cgc, the same for all graphs.")
 	} else {
-		add("Parameters: the paper's where it states them (SGC, K = 2, spectral partition); the others it searched on the validation split and does not print, and values from its ranges are taken here: %s.", r.parameters())
+		add("Parameters: the paper's where it states them (SGC, K = 2, spectral partition); the others it searched for each data set and does not print. Taken here, from its ranges: p %g, τ %s, T %g, α %g.",
+			taken.Augment, taken.Temperature, taken.Threshold, taken.Alpha)
 	}
 	for _, g := range r.Graphs {
 		switch {
@@ -323,19 +324,4 @@ func (r *Result) notes() (notes []string) {
 	}
 	add("Paper: %s, doi %s.", r.Source, r.DOI)
 	return notes
-}
-
-// parameters says what was chosen for each graph.
-func (r *Result) parameters() string {
-	var said []string
-	for _, g := range r.Graphs {
-		c := settings(g.Name, g.Inductive, false)(cgc.CGC)
-		text := fmt.Sprintf("p %g, τ %s, T %g, α %g", c.Augment, c.Temperature, c.Threshold, c.Alpha)
-		if n := len(said); n > 0 && strings.HasSuffix(said[n-1], " "+text) {
-			said[n-1] = strings.TrimSuffix(said[n-1], " "+text) + ", " + g.Name + " " + text
-			continue
-		}
-		said = append(said, g.Name+" "+text)
-	}
-	return strings.Join(said, "; ")
 }
