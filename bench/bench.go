@@ -46,7 +46,7 @@ type Plan struct {
 	Progress func(part string)
 }
 
-// size is a data set and N′, its middle number of condensed nodes in the paper's table 2.
+// size is a data set and N′, its middle number of condensed nodes in the paper's table 3.
 type size struct {
 	name  string
 	nodes int
