@@ -14,6 +14,7 @@
 package cgc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,10 +72,11 @@ type Prepared struct {
 	adj        *mat.CSR // of the graph that is condensed
 	seconds    Seconds
 	graph      *graph.Graph // as it was given
+	labeller   labeller
 }
 
 // Prepare propagates and assesses the embeddings of g by config: the steps of algorithm 1 that do not depend on Method, Nodes, Ratio, LabelRatio, Augment,
-// Partition, Partitions, HopWeights, Temperature, Edges, Threshold, Degree, Alpha and Seed. Errors are those of Condense.
+// Partition, Partitions, HopWeights, PseudoLabels, SoftLabels, Temperature, Edges, Threshold, Degree, Alpha and Seed. Errors are those of Condense.
 func Prepare(ctx context.Context, g *graph.Graph, config Config) (*Prepared, error) {
 	if _, err := check(g, config); err != nil {
 		return nil, err
@@ -187,7 +189,7 @@ func prepare(ctx context.Context, g *graph.Graph, config Config) (*Prepared, err
 	p.adj, p.train = g.Adj, g.Split.Train
 	p.counts, p.y = g.Counts(p.train), g.Labels(p.train)
 	var err error
-	p.h, err = propagate.Propagation{Method: config.Propagation, Hops: config.Hops, Teleport: config.Teleport, Memory: config.Memory}.Embeddings(ctx, g.Adj, g.X, p.train)
+	p.h, err = config.propagation().Embeddings(ctx, g.Adj, g.X, p.train)
 	if err != nil {
 		return nil, err
 	}
@@ -220,6 +222,16 @@ func (p *Prepared) condense(ctx context.Context, config Config, nodes int) (*Con
 	h, confidence := p.mixed(config)
 	pool := gather(h, p.y, confidence, picks)
 	small.Assessed.Augmented = len(picks)
+	sources := p.train // the nodes that the rows of the pool are of
+	if config.PseudoLabels > 0 {
+		picked, err := p.pseudoLabels(ctx, config)
+		if err != nil {
+			return nil, err
+		}
+		p.join(&pool, picked, config)
+		sources = slices.Concat(sources, picked.nodes)
+		small.Assessed.PseudoLabelled = len(picked.nodes)
+	}
 	done()
 
 	done = config.step("partition", &small.Seconds.Partition)
@@ -232,7 +244,12 @@ func (p *Prepared) condense(ctx context.Context, config Config, nodes int) (*Con
 		return nil, err
 	}
 	small.X, small.Y, small.Partitions = groups.H, groups.Y, groups.Stats
-	small.Members = members(groups.Members, pool.row, p.train, p.origin, p.nodes)
+	small.Members = members(groups.Members, pool.row, sources, p.origin, p.nodes)
+	if config.SoftLabels {
+		if small.Soft, err = p.softLabels(pool, groups.Members); err != nil {
+			return nil, err
+		}
+	}
 	done()
 
 	if config.Method == CGC {
@@ -240,7 +257,7 @@ func (p *Prepared) condense(ctx context.Context, config Config, nodes int) (*Con
 		if config.Edges == RealEdges {
 			own := small.Members
 			if p.origin != nil { // the edges are those of the graph that is condensed, and so must be the nodes
-				own = members(groups.Members, pool.row, p.train, nil, p.adj.Rows)
+				own = members(groups.Members, pool.row, sources, nil, p.adj.Rows)
 			}
 			small.Adj, small.Threshold, err = generate.Aggregated(ctx, own, p.adj, config.Degree)
 		} else {
@@ -273,12 +290,12 @@ func (c Config) partition() partition.Method {
 	return kmeans
 }
 
-// pool is H_cond, y_cond and their confidence (§3.3): the training nodes' embeddings, then the sampled ones.
+// pool is H_cond, y_cond and their confidence (§3.3): the training nodes' embeddings, then the sampled ones, then those of pseudo-labelled nodes.
 type pool struct {
 	rows       [][]float32 // views of the embeddings, which are not copied
 	y          []int32
 	confidence []float32
-	row        []int32 // the training node of each embedding, by its position among them
+	row        []int32 // the node of each embedding, by its position among the training nodes and, behind these, the pseudo-labelled ones
 }
 
 func gather(h []*mat.Dense, y []int32, confidence [][]float32, picks []augment.Pick) pool {
@@ -303,10 +320,10 @@ func gather(h []*mat.Dense, y []int32, confidence [][]float32, picks []augment.P
 
 // members turns groups of embeddings into groups of nodes of the graph that was given: an embedding becomes its node, and a node whose
 // embeddings of several hops share a group has their weights summed.
-func members(groups *mat.CSR, row, train, origin []int32, nodes int) *mat.CSR {
+func members(groups *mat.CSR, row, sources, origin []int32, nodes int) *mat.CSR {
 	m := &mat.CSR{Rows: groups.Rows, Cols: nodes, Indptr: make([]int64, 1, groups.Rows+1), Data: []float32{}}
-	weight := make([]float32, len(train))
-	in := make([]int, len(train)) // 1 + the last group that the training node was met in
+	weight := make([]float32, len(sources))
+	in := make([]int, len(sources)) // 1 + the last group that the node was met in
 	var inside []int32
 	for j := range groups.Rows {
 		inside = inside[:0]
@@ -318,9 +335,9 @@ func members(groups *mat.CSR, row, train, origin []int32, nodes int) *mat.CSR {
 			}
 			weight[i] += w
 		}
-		slices.Sort(inside)
+		slices.SortFunc(inside, func(a, b int32) int { return cmp.Compare(sources[a], sources[b]) })
 		for _, i := range inside {
-			node := train[i]
+			node := sources[i]
 			if origin != nil {
 				node = origin[node]
 			}

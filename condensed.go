@@ -14,10 +14,12 @@ type Condensed struct {
 	Adj *mat.CSR
 	// Y is the class of each condensed node.
 	Y []int32
+	// Soft is a distribution over the classes for each condensed node, N′×Classes, with rows that sum to 1: what a GNN learns in place of Y. nil without Config.SoftLabels.
+	Soft *mat.Dense
 	// Classes is the number of classes of the graph, of which some may be without nodes here.
 	Classes int
 	// Members is the aggregation matrix P̂, N′×N: row j holds the nodes of the graph that condensed node j stands for, and their weights, which
-	// sum to 1. A node sampled by augmentation may be in several rows.
+	// sum to 1. A node sampled by augmentation may be in several rows. With Config.PseudoLabels, nodes that do not train are among them.
 	Members *mat.CSR
 	// Scaling is what Config.Standardize did to the features; nil if it was off. A model that is trained on X expects features scaled so.
 	Scaling *graph.Scaling
@@ -49,6 +51,8 @@ type Assessed struct {
 	Error []float64 `json:"error"`
 	// Augmented is the number of embeddings that augmentation added.
 	Augmented int `json:"augmented"`
+	// PseudoLabelled is the number of nodes without a training label that took part.
+	PseudoLabelled int `json:"pseudo_labelled,omitempty"`
 }
 
 // Nodes returns N′.

@@ -20,7 +20,7 @@ const (
 	// CGCX is the graphless variant {I, H′}, which leaves generation out (§3.5).
 	CGCX Method = "cgc-x"
 	// SimDM is the paper's simplified distribution matching (§2.3): k-means, no augmentation, plain means, {I, H′}. It overrides
-	// Partition, Partitions, Augment and Temperature.
+	// Partition, Partitions, Augment, PseudoLabels, SoftLabels and Temperature.
 	SimDM Method = "simdm"
 )
 
@@ -76,6 +76,12 @@ type Config struct {
 	HopWeights HopWeights `json:"hop_weights,omitempty"`
 	// Augment is p: how many shallower embeddings are added, as a multiple ≥ 0 of the number of training nodes; 0 adds none.
 	Augment float64 `json:"augment"`
+	// PseudoLabels is how many nodes outside the training split join the embeddings that are condensed, as a multiple ≥ 0 of the number of training nodes; 0 adds none. They have the
+	// classes that a linear classifier finds (assess.Ridge) and are those of which it is surest, of each class in proportion to its training nodes (augment.Confident); no label of theirs is
+	// read. Rows of Condensed.Members then hold such nodes too. N′ stays bounded by the number of training nodes. Not for the inductive setting, which knows of no other nodes.
+	PseudoLabels float64 `json:"pseudo_labels,omitempty"`
+	// SoftLabels gives each condensed node a distribution over the classes, Condensed.Soft, for a GNN to learn in place of its class.
+	SoftLabels bool `json:"soft_labels,omitempty"`
 	// Partition is one of Partitions.
 	Partition Partition `json:"partition"`
 	// Partitions is how many times each class is partitioned, from 1 to 1000. The partition of the best objective and balance is kept: partition.Plan.
@@ -177,6 +183,7 @@ func Defaults() Config {
 func (c Config) resolved() Config {
 	if c.Method == SimDM {
 		c.Partition, c.Partitions, c.Augment, c.Temperature = KMeans, 1, 0, Infinite
+		c.PseudoLabels, c.SoftLabels = 0, false
 	}
 	return c
 }
@@ -207,6 +214,8 @@ func (c Config) Validate() error {
 	check(c.Propagation != propagate.PPR || c.Teleport > 0 && c.Teleport <= 1, "teleport %v, want above 0 and at most 1", c.Teleport)
 	check(c.HopWeights.fit(c.Hops), "hop weights %s, want %d finite numbers (hops + 1) of at least 0, not all 0", c.HopWeights, c.Hops+1)
 	check(c.Augment >= 0 && c.Augment <= 1000, "augment %v, want 0 to 1000", c.Augment)
+	check(c.PseudoLabels >= 0 && c.PseudoLabels <= 1000, "pseudo labels %v, want 0 to 1000", c.PseudoLabels)
+	check(c.PseudoLabels == 0 || !c.Inductive, "pseudo labels %v, want 0 in the inductive setting, where no node is without a label", c.PseudoLabels)
 	check(c.Partitions >= 1 && c.Partitions <= 1000, "partitions %d, want 1 to 1000", c.Partitions)
 	check(c.Temperature > 0, "temperature %v, want above 0 (inf for plain means)", c.Temperature)
 	check(slices.Contains(EdgeKinds, c.Edges), "edges %q, want one of %v", c.Edges, EdgeKinds)

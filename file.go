@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/graph-condensation/cgc/graph"
@@ -16,8 +17,9 @@ import (
 const (
 	// FileFormat is what the metadata of a condensed graph's file gives as its format.
 	FileFormat = "cgc-condensed"
-	// FileVersion is the version of that format that Save writes. 1: first.
-	FileVersion = 1
+	// FileVersion is the latest version of that format. 1: first. 2: y_soft, what a model is to learn in place of y. Save writes 1 where there are no soft labels, so that
+	// readers of version 1 read all that they understand, and refuse the rest.
+	FileVersion = 2
 )
 
 // account is what the file's metadata keeps beside the configuration.
@@ -30,8 +32,8 @@ type account struct {
 }
 
 // Save writes c as a safetensors file with the names of PyTorch Geometric: x (N′×d), y (N′), edge_index (2×E, each edge in both directions) and
-// edge_weight (E); the nodes it stands for as members.indptr, members.indices and members.weights (rows of P̂); and scaling.mean and scaling.std
-// if the features were standardised. A graphless one has E = 0. Configuration, sizes and account are in the metadata (docs/formats.md).
+// edge_weight (E); the nodes it stands for as members.indptr, members.indices and members.weights (rows of P̂); y_soft (N′×classes) if it has soft labels; and scaling.mean
+// and scaling.std if the features were standardised. A graphless one has E = 0. Configuration, sizes and account are in the metadata (docs/formats.md).
 //
 // The file appears under its name only when it is whole; an existing one is replaced. Equal graphs give equal bytes but for the seconds.
 func (c *Condensed) Save(ctx context.Context, path string) error {
@@ -44,7 +46,7 @@ func (c *Condensed) Save(ctx context.Context, path string) error {
 		return fmt.Errorf("cgc: writing %s: %w", path, err)
 	}
 	meta := map[string]string{
-		"format": FileFormat, "format_version": strconv.Itoa(FileVersion),
+		"format": FileFormat, "format_version": "1",
 		"graph": c.Graph, "graph_nodes": strconv.Itoa(c.Members.Cols), "classes": strconv.Itoa(c.Classes),
 		"config": string(config), "account": string(told),
 	}
@@ -58,6 +60,10 @@ func (c *Condensed) Save(ctx context.Context, path string) error {
 		{Name: "members.indptr", Data: c.Members.Indptr},
 		{Name: "members.indices", Data: wide(c.Members.Indices)},
 		{Name: "members.weights", Data: c.Members.Data},
+	}
+	if c.Soft != nil {
+		meta["format_version"] = strconv.Itoa(FileVersion)
+		tensors = append(tensors, safetensors.Tensor{Name: "y_soft", Shape: []int{c.Soft.Rows, c.Soft.Cols}, Data: c.Soft.Data})
 	}
 	if c.Scaling != nil {
 		tensors = append(tensors, safetensors.Tensor{Name: "scaling.mean", Data: c.Scaling.Mean}, safetensors.Tensor{Name: "scaling.std", Data: c.Scaling.Std})
@@ -137,6 +143,10 @@ func read(file *safetensors.File) (*Condensed, error) {
 	if _, scaled := file.Find("scaling.mean"); scaled {
 		c.Scaling = &graph.Scaling{Mean: take[float32](&r, "scaling.mean"), Std: take[float32](&r, "scaling.std")}
 	}
+	if _, soft := file.Find("y_soft"); soft {
+		sides := r.shape("y_soft", 2)
+		c.Soft = &mat.Dense{Rows: sides[0], Cols: sides[1], Data: take[float32](&r, "y_soft")}
+	}
 	if r.err != nil {
 		return nil, r.err
 	}
@@ -148,6 +158,9 @@ func read(file *safetensors.File) (*Condensed, error) {
 		return nil, fmt.Errorf("edge_index is %d×%d for %d weights, want 2×%d", edges[0], edges[1], len(weight), len(weight))
 	case c.Scaling != nil && (len(c.Scaling.Mean) != d || len(c.Scaling.Std) != d):
 		return nil, fmt.Errorf("scaling of %d and %d features, want %d", len(c.Scaling.Mean), len(c.Scaling.Std), d)
+	}
+	if err := c.checkSoft(); err != nil {
+		return nil, err
 	}
 	c.X = &mat.Dense{Rows: n, Cols: d, Data: data}
 	if i, j, found := mat.FirstNotFinite(c.X); found {
@@ -167,6 +180,29 @@ func read(file *safetensors.File) (*Condensed, error) {
 		c.Adj = a
 	}
 	return c, nil
+}
+
+// checkSoft returns what is wrong with soft labels from a file.
+func (c *Condensed) checkSoft() error {
+	if c.Soft == nil {
+		return nil
+	}
+	if c.Soft.Rows != len(c.Y) || c.Soft.Cols != c.Classes {
+		return fmt.Errorf("y_soft is %d×%d, want %d labels × %d classes", c.Soft.Rows, c.Soft.Cols, len(c.Y), c.Classes)
+	}
+	for i := range c.Soft.Rows {
+		var sum float64
+		for j, v := range c.Soft.Row(i) {
+			if !(v >= 0) {
+				return fmt.Errorf("y_soft[%d][%d] is %v, want at least 0", i, j, v)
+			}
+			sum += float64(v)
+		}
+		if !(math.Abs(sum-1) < 1e-3) { // far above rounding
+			return fmt.Errorf("row %d of y_soft has the sum %v, want 1", i, sum)
+		}
+	}
+	return nil
 }
 
 // adjacency returns the matrix whose entries are listed by rows.

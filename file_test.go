@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ func TestSaveAndLoad(t *testing.T) {
 	g, _ := smallGraph(100, 8, 3, false, false, rand.New(rand.NewPCG(30, 0)))
 	for i, method := range append(cgc.Methods, cgc.CGC) {
 		want := mustCondense(t, g, configured(12, func(c *cgc.Config) {
-			c.Method, c.Threshold, c.Standardize = method, 0.3, method == cgc.CGCX
+			c.Method, c.Threshold, c.Standardize, c.SoftLabels = method, 0.3, method == cgc.CGCX, method == cgc.CGC
 			if i == len(cgc.Methods) {
 				c.Edges = cgc.RealEdges
 			}
@@ -38,6 +39,13 @@ func TestSaveAndLoad(t *testing.T) {
 		}
 		if !bytes.Equal(bytesOf(t, got), bytesOf(t, unweightedAsWeighted(want))) {
 			t.Errorf("%s: read back differs", method)
+		}
+		if (want.Soft != nil) != (method == cgc.CGC) || !reflect.DeepEqual(got.Soft, want.Soft) {
+			t.Errorf("%s: soft labels read back as %v, want %v", method, got.Soft, want.Soft)
+		}
+		meta, _ := contents(t, path)
+		if version := meta["format_version"]; version != map[bool]string{false: "1", true: "2"}[want.Soft != nil] {
+			t.Errorf("%s: format version %s", method, version)
 		}
 		if got.Graph != "small" || got.Classes != 3 || got.Seconds != want.Seconds || got.Config.Threshold != 0.3 || (got.Scaling != nil) != (want.Scaling != nil) {
 			t.Errorf("%s: read back as %+v", method, got)
@@ -63,18 +71,21 @@ func TestLoadNamesTheFault(t *testing.T) {
 	g, _ := smallGraph(100, 8, 3, false, false, rand.New(rand.NewPCG(31, 0)))
 	folder := t.TempDir()
 	good := filepath.Join(folder, "good.safetensors")
-	if err := mustCondense(t, g, configured(12, func(c *cgc.Config) { c.Threshold = 0.3 })).Save(t.Context(), good); err != nil {
+	if err := mustCondense(t, g, configured(12, func(c *cgc.Config) { c.Threshold, c.SoftLabels = 0.3, true })).Save(t.Context(), good); err != nil {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(meta map[string]string, tensors map[string]*safetensors.Tensor){
 		`format "" in the metadata, want`: func(m map[string]string, _ map[string]*safetensors.Tensor) { delete(m, "format") },
-		`format version "9", want 1 to 1`: func(m map[string]string, _ map[string]*safetensors.Tensor) { m["format_version"] = "9" },
+		`format version "9", want 1 to 2`: func(m map[string]string, _ map[string]*safetensors.Tensor) { m["format_version"] = "9" },
 		`classes "x"`:                     func(m map[string]string, _ map[string]*safetensors.Tensor) { m["classes"] = "x" },
 		`y[9] is 2, want 0 to 1`:          func(m map[string]string, _ map[string]*safetensors.Tensor) { m["classes"] = "2" },
 		`configuration in the metadata`:   func(m map[string]string, _ map[string]*safetensors.Tensor) { m["config"] = "{" },
 		`no tensor "y"`:                   func(_ map[string]string, t map[string]*safetensors.Tensor) { delete(t, "y") },
 		`x is 8×12 for 12 labels`:         func(_ map[string]string, t map[string]*safetensors.Tensor) { t["x"].Shape = []int{8, 12} },
 		`"x" has shape [96], want 2 side`: func(_ map[string]string, t map[string]*safetensors.Tensor) { t["x"].Shape = []int{96} },
+		`y_soft is 9×4, want 12 labels`:   func(_ map[string]string, t map[string]*safetensors.Tensor) { t["y_soft"].Shape = []int{9, 4} },
+		`y_soft[1][2] is NaN`:             func(_ map[string]string, t map[string]*safetensors.Tensor) { t["y_soft"].Data.([]float32)[5] = nan },
+		`row 1 of y_soft has the sum`:     func(_ map[string]string, t map[string]*safetensors.Tensor) { t["y_soft"].Data.([]float32)[5]++ },
 		`is not a finite number`:          func(_ map[string]string, t map[string]*safetensors.Tensor) { t["x"].Data.([]float32)[5] = nan },
 		`want nodes 0 to 11`:              func(_ map[string]string, t map[string]*safetensors.Tensor) { t["edge_index"].Data.([]int64)[0] = 99 },
 		`members: mat: `: func(_ map[string]string, t map[string]*safetensors.Tensor) {
@@ -162,7 +173,7 @@ func TestFileInPython(t *testing.T) {
 		t.Skip("python3 has no numpy and safetensors")
 	}
 	g, _ := smallGraph(100, 8, 3, false, false, rand.New(rand.NewPCG(33, 0)))
-	small := mustCondense(t, g, configured(12, func(c *cgc.Config) { c.Threshold = 0.3 }))
+	small := mustCondense(t, g, configured(12, func(c *cgc.Config) { c.Threshold, c.SoftLabels = 0.3, true }))
 	path := filepath.Join(t.TempDir(), "small.safetensors")
 	if err := small.Save(t.Context(), path); err != nil {
 		t.Fatal(err)
@@ -174,6 +185,7 @@ f = load_file(sys.argv[1])
 p = f["members.indptr"]
 print(sorted(f))
 print(f["x"].dtype, f["x"].shape, f["y"].dtype, f["y"].shape, f["edge_index"].dtype, f["edge_index"].shape, f["edge_weight"].dtype, f["edge_weight"].shape)
+print(f["y_soft"].dtype, f["y_soft"].shape, np.allclose(f["y_soft"].sum(1), 1))
 print(np.float32(f["x"][3, 2]), f["y"].tolist(), p.dtype, f["members.indices"].dtype, f["members.weights"].dtype)
 print(np.allclose(np.add.reduceat(f["members.weights"], p[:-1]), 1), sorted(set(map(tuple, f["edge_index"].T))) == sorted(set(map(tuple, f["edge_index"][::-1].T))))
 `
@@ -181,8 +193,9 @@ print(np.allclose(np.add.reduceat(f["members.weights"], p[:-1]), 1), sorted(set(
 	if err != nil {
 		t.Fatalf("python3: %v\n%s", err, out)
 	}
-	want := fmt.Sprintf(`['edge_index', 'edge_weight', 'members.indices', 'members.indptr', 'members.weights', 'x', 'y']
+	want := fmt.Sprintf(`['edge_index', 'edge_weight', 'members.indices', 'members.indptr', 'members.weights', 'x', 'y', 'y_soft']
 float32 (12, 8) int64 (12,) int64 (2, %[1]d) float32 (%[1]d,)
+float32 (12, 3) True
 %[2]v %[3]s int64 int64 float32
 True True
 `, small.Adj.NNZ(), small.X.Row(3)[2], strings.ReplaceAll(fmt.Sprint(small.Y), " ", ", "))

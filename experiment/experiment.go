@@ -121,11 +121,11 @@ func Evaluate(ctx context.Context, small *cgc.Condensed, g *graph.Graph, models 
 	return scores(records, trainings), nil
 }
 
-// Sample returns a condensed graph as a GNN trains on it. The weight of a node is the number of nodes that it stands for, which counts if gnn.Config.Weighted is set.
+// Sample returns a condensed graph as a GNN trains on it: on its soft labels if it has any. The weight of a node is the number of nodes that it stands for, which counts if gnn.Config.Weighted is set.
 func Sample(c *cgc.Condensed) *gnn.Sample {
 	weights := make([]float32, c.Nodes())
 	for i := range weights {
 		weights[i] = float32(c.Members.Indptr[i+1] - c.Members.Indptr[i])
 	}
-	return &gnn.Sample{Adj: c.Adj, X: c.X, Y: c.Y, Classes: c.Classes, Weights: weights}
+	return &gnn.Sample{Adj: c.Adj, X: c.X, Y: c.Y, Classes: c.Classes, Weights: weights, Soft: c.Soft}
 }

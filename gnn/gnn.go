@@ -73,6 +73,9 @@ type Sample struct {
 	Rows []int32
 	// Weights says how much each of these nodes counts in the loss if Config.Weighted is set, in their order: at least 0, and not all 0. nil means alike.
 	Weights []float32
+	// Soft holds a distribution over the classes for each of these nodes, in their order, one row of Classes numbers each, which is learnt in place of the label: at least 0, with the sum 1.
+	// nil means that labels are learnt.
+	Soft *mat.Dense
 }
 
 func (s *Sample) validate() error {
@@ -108,7 +111,33 @@ func (s *Sample) validate() error {
 			}
 		}
 	}
+	if err := s.validateSoft(); err != nil {
+		return err
+	}
 	return s.validateWeights()
+}
+
+func (s *Sample) validateSoft() error {
+	if s.Soft == nil {
+		return nil
+	}
+	if n := len(s.labels()); s.Soft.Rows != n || s.Soft.Cols != s.Classes {
+		return fmt.Errorf("gnn: soft labels are %d×%d, want %d nodes to learn from × %d classes", s.Soft.Rows, s.Soft.Cols, n, s.Classes)
+	}
+	const rounding = 1e-3
+	for i := range s.Soft.Rows {
+		var sum float64
+		for c, p := range s.Soft.Row(i) {
+			if !(p >= 0) || math.IsInf(float64(p), 1) {
+				return fmt.Errorf("gnn: soft label %d of class %d is %v, want a finite number of at least 0", i, c, p)
+			}
+			sum += float64(p)
+		}
+		if math.Abs(sum-1) > rounding {
+			return fmt.Errorf("gnn: soft label %d has the sum %v, want 1", i, sum)
+		}
+	}
+	return nil
 }
 
 func (s *Sample) validateWeights() error {
@@ -131,9 +160,14 @@ func (s *Sample) validateWeights() error {
 	return nil
 }
 
-// targets returns the one-hot labels that are learnt, each row times its weight over the mean weight if weighted.
+// targets returns the distributions that are learnt, one-hot for labels, each row times its weight over the mean weight if weighted.
 func (s *Sample) targets(weighted bool) *mat.Dense {
-	y := autodiff.OneHot(s.labels(), s.Classes)
+	var y *mat.Dense
+	if s.Soft != nil {
+		y = s.Soft.Clone() // scaled below
+	} else {
+		y = autodiff.OneHot(s.labels(), s.Classes)
+	}
 	if !weighted || s.Weights == nil {
 		return y
 	}

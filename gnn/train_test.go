@@ -123,6 +123,57 @@ func TestWeights(t *testing.T) {
 	}
 }
 
+// TestSoftLabels checks that soft labels are learnt in place of the labels: certain ones as these are, and mixtures as nodes that are there once with each label.
+func TestSoftLabels(t *testing.T) {
+	g := blocks(90, 5, 3, 3)
+	target := newTarget(t, g, false)
+	rows := []int32{0, 1, 2, 3, 4, 5}
+	var once, twice mat.Dense
+	mat.Rows(&once, g.X, rows)
+	mat.Rows(&twice, g.X, append(rows, rows...))
+	labels := g.Labels(rows)
+	sample := &gnn.Sample{X: &once, Y: labels, Classes: g.Classes}
+	c := quick()
+	want := train(t, gnn.GCN(), sample, target, c)
+	soft := mat.NewDense(6, 3)
+	for i, y := range labels {
+		soft.Row(i)[y] = 1
+	}
+	sample.Soft = soft.Clone()
+	if got := train(t, gnn.GCN(), sample, target, c); !slices.Equal(got.Losses, want.Losses) {
+		t.Errorf("losses %v of certain soft labels, want %v", got.Losses, want.Losses)
+	}
+	both := &gnn.Sample{X: &twice, Classes: g.Classes, Weights: []float32{1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2}}
+	both.Y = append(both.Y, labels...)
+	for i, y := range labels {
+		other := (y + 1) % 3
+		both.Y = append(both.Y, other)
+		sample.Soft.Row(i)[y], sample.Soft.Row(i)[other] = 0.5, 0.5
+	}
+	sample.Weights = both.Weights[:6]
+	c.Dropout, c.Weighted = 0, true
+	before := slices.Clone(sample.Soft.Data)
+	a, b := train(t, gnn.GCN(), sample, target, c), train(t, gnn.GCN(), both, target, c)
+	for i, loss := range a.Losses {
+		if math.Abs(float64(loss-b.Losses[i])) > 1e-3*float64(loss) { // sums in another order, over 30 steps of Adam
+			t.Fatalf("epoch %d: loss %v of soft labels, %v of nodes with either label", i+1, loss, b.Losses[i])
+		}
+	}
+	if !slices.Equal(before, sample.Soft.Data) {
+		t.Error("training changed the soft labels")
+	}
+	for want, change := range map[string]func(m *mat.Dense){
+		"soft labels are 5×3, want 6 nodes": func(m *mat.Dense) { m.Reshape(5, 3) }, "soft label 1 of class 1 is -0.5": func(m *mat.Dense) { m.Row(1)[1] = -0.5 },
+		"soft label 0 has the sum 1.5": func(m *mat.Dense) { m.Row(0)[0] += 0.5 }, "is NaN": func(m *mat.Dense) { m.Row(5)[0] = float32(math.NaN()) },
+	} {
+		sample.Soft = soft.Clone()
+		change(sample.Soft)
+		if _, err := gnn.Train(t.Context(), gnn.GCN(), sample, target, c, rand.NewPCG(1, 1)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+}
+
 func TestCadence(t *testing.T) {
 	g := blocks(90, 5, 3, 3)
 	c := quick()

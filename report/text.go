@@ -82,6 +82,12 @@ func method(c cgc.Config) string {
 			add("%s partition", c.Partition)
 		}
 		add("augmentation %g", c.Augment)
+		if c.PseudoLabels > 0 {
+			add("pseudo-labels %g", c.PseudoLabels)
+		}
+		if c.SoftLabels {
+			add("soft labels")
+		}
 		add("temperature %s", c.Temperature)
 	}
 	if c.Method == cgc.CGC {

@@ -52,6 +52,8 @@ func (f *configFlags) addRest(cmd *cobra.Command) {
 	flags.Var(&c.HopWeights, "hop-weights", "condense a mixture of the hops 0 to --hops, as 0.2,0.3,0.5 (default the last alone)")
 	flags.Float64Var(&c.Teleport, "teleport", c.Teleport, "share of a node's own features in each hop of --propagation ppr")
 	flags.Float64Var(&c.Augment, "augment", c.Augment, "embeddings of fewer hops to add, as a multiple of the training nodes; 0 for none")
+	flags.Float64Var(&c.PseudoLabels, "pseudo-labels", c.PseudoLabels, "nodes without a training label to add, with the class a linear model is surest of, as a multiple of the training nodes; 0 for none")
+	flags.BoolVar(&c.SoftLabels, "soft-labels", c.SoftLabels, "give condensed nodes a distribution over the classes to learn, in place of one class")
 	flags.Var(&c.Temperature, "temperature", "how far confidence decides the weights in a group: low, much; inf, not at all")
 	addChoice(cmd, &c.Edges, "edges", cgc.EdgeKinds, "what joins condensed nodes, likeness or the graph's own edges")
 	flags.Float64Var(&c.Threshold, "threshold", c.Threshold, "cosine above which condensed nodes are joined, -1 to 1")

@@ -96,6 +96,8 @@ type summary struct {
 		Ratio, Teleport, Augment       float64
 		LabelRatio                     float64   `json:"label_ratio"`
 		HopWeights                     []float64 `json:"hop_weights"`
+		PseudoLabels                   float64   `json:"pseudo_labels"`
+		SoftLabels                     bool      `json:"soft_labels"`
 		Edges                          string
 		Partitions                     int
 		Temperature                    any

@@ -1,0 +1,238 @@
+package assess
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Ridge is a linear classifier of one hop's embeddings that is fitted to be right about nodes whose labels it has not seen: softmax(s·hW) is its distribution
+// over the classes.
+//
+// W of an Assessment answers for the training nodes. Where these are fewer than the features it reproduces their labels, and says little of any other node. Here a
+// penalty keeps it from that, and both penalty and scale are chosen by leaving out one training node at a time.
+type Ridge struct {
+	// W is (HᵀH + λI)⁻¹HᵀY, d×classes.
+	W *mat.Dense
+	// Penalty is λ.
+	Penalty float64
+	// Scale is s.
+	Scale float64
+	// Accuracy is the share of the training nodes whose class is found by the classifier that is fitted to all the others, in [0, 1].
+	Accuracy float64
+
+	present []bool // the classes of the training nodes; no other is ever found
+}
+
+const (
+	// The penalties that are tried, as shares of the mean squared norm of a row of H: from where little is held back to where only class means
+	// are left, in half powers of ten.
+	leastPenalty, penaltySteps = 1e-4, 13
+	// The scales that are tried: from 1, in powers of √2. Outputs of a strong penalty are small, and need a large one.
+	scaleSteps = 25
+)
+
+// FitRidge fits the classifier to the embeddings h of the n training nodes, n×d, whose classes y are in [0, classes).
+//
+// λ has the smallest squared error of the nodes that are left out (PRESS; Allen 1974), in closed form: with ŷ the fit to all and g_i = h_iᵀ(HᵀH + λI)⁻¹h_i, the
+// output for node i of the fit to the others is (ŷ_i − g_i·y_i)/(1 − g_i). s has the smallest cross entropy of these outputs. One eigendecomposition of the smaller Gram matrix
+// serves all λ. It needs memory for n·min(n, d) numbers, and some 13·n·min(n, d)·classes multiplications beside those of LeastSquares.
+func FitRidge(h *mat.Dense, y []int32, classes int) (*Ridge, error) {
+	if len(y) == 0 {
+		return nil, fmt.Errorf("assess: 0 training nodes, want at least 1")
+	}
+	n := h.Rows
+	if len(y) != n {
+		panic(fmt.Sprintf("assess: %d labels for %d rows", len(y), n))
+	}
+	f := decompose(h, y, classes)
+	r := &Ridge{present: make([]bool, classes)}
+	for _, c := range y {
+		r.present[c] = true
+	}
+	least := math.Inf(1)
+	step := leastPenalty * f.norm
+	for range penaltySteps {
+		out := f.leftOut(step)
+		if e := squared(out, y); e < least {
+			least, r.Penalty = e, step
+		}
+		step *= math.Sqrt(math.Sqrt(100))
+	}
+	out := f.leftOut(r.Penalty)
+	least = math.Inf(1)
+	scale := 1.0
+	for range scaleSteps {
+		if e := r.entropy(out, y, scale); e < least {
+			least, r.Scale = e, scale
+		}
+		scale *= math.Sqrt2
+	}
+	right := 0
+	for i, c := range y {
+		if r.best(out.Row(i)) == int(c) {
+			right++
+		}
+	}
+	r.Accuracy = float64(right) / float64(n)
+	r.W = f.solve(r.Penalty)
+	return r, nil
+}
+
+// Distribution sets dst, n×classes, to softmax(s·Z) of each row of the outputs Z = HW, restricted to the classes of the training nodes. dst may be outputs.
+func (r *Ridge) Distribution(dst, outputs *mat.Dense) {
+	dst.Reshape(outputs.Rows, outputs.Cols)
+	parallel.For(outputs.Rows, rowChunk, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := dst.Row(i)
+			kernel.Scale(row, float32(r.Scale), outputs.Row(i))
+			for c, is := range r.present {
+				if !is {
+					row[c] = float32(math.Inf(-1))
+				}
+			}
+			kernel.Softmax(row)
+		}
+	})
+}
+
+// best returns the class of the largest output, of those that are present; of equal ones the first.
+func (r *Ridge) best(outputs []float32) int {
+	best := -1
+	for c, v := range outputs {
+		if r.present[c] && (best < 0 || v > outputs[best]) {
+			best = c
+		}
+	}
+	return best
+}
+
+// entropy returns the cross entropy of softmax(scale·out) over the present classes, in nats, summed.
+func (r *Ridge) entropy(out *mat.Dense, y []int32, scale float64) float64 {
+	return parallel.Sum(out.Rows, rowChunk, func(lo, hi int) (sum float64) {
+		for i := lo; i < hi; i++ {
+			row := out.Row(i)
+			top := row[r.best(row)]
+			var total float64
+			for c, v := range row {
+				if r.present[c] {
+					total += math.Exp(scale * float64(v-top))
+				}
+			}
+			sum += math.Log(total) + scale*float64(top-row[y[i]])
+		}
+		return sum
+	})
+}
+
+// decomposition is H = PVᵀ by the eigenvectors V of HᵀH, and what penalties have in common.
+type decomposition struct {
+	y       []int32
+	values  []float64  // Λ, the eigenvalues of HᵀH that count
+	p       *mat.Dense // P = HV, n×rank
+	right   *mat.Dense // PᵀY, rank×classes
+	norm    float64    // the mean squared norm of a row of H
+	vectors *mat.Dense // V, d×rank, or for n < d the eigenvectors of HHᵀ, n×rank
+	h       *mat.Dense
+}
+
+func decompose(h *mat.Dense, y []int32, classes int) *decomposition {
+	n, d := h.Dims()
+	f := &decomposition{h: h, y: y}
+	var gram *mat.Symmetric
+	if n < d {
+		gram = mat.GramRows(h)
+	} else {
+		gram = mat.Gram(h)
+	}
+	f.norm = gram.Trace() / float64(n)
+	values, vectors := gram.Eigen()
+	rank := 0
+	for rank < gram.N && values[rank] > cut*gram.Trace() {
+		rank++
+	}
+	f.values = values[:rank]
+	f.vectors = rounded(vectors[:rank*gram.N], gram.N).T()
+	if n < d { // H = QΛ^½Vᵀ, so P = QΛ^½
+		f.p = f.vectors.Clone()
+		for i := range n {
+			for k := range f.values {
+				f.p.Row(i)[k] *= float32(math.Sqrt(values[k]))
+			}
+		}
+	} else {
+		f.p = new(mat.Dense)
+		mat.Mul(f.p, h, f.vectors)
+	}
+	sums := make([]float64, rank*classes)
+	for i, c := range y {
+		for k, v := range f.p.Row(i) {
+			sums[k*classes+int(c)] += float64(v)
+		}
+	}
+	f.right = rounded(sums, classes)
+	return f
+}
+
+// shrunk returns diag(1/(Λ + λ))·PᵀY.
+func (f *decomposition) shrunk(penalty float64) *mat.Dense {
+	w := f.right.Clone()
+	for k, v := range f.values {
+		kernel.Scale(w.Row(k), float32(1/(v+penalty)), w.Row(k))
+	}
+	return w
+}
+
+// leftOut returns the outputs for each training node of the classifier that is fitted to all the others.
+func (f *decomposition) leftOut(penalty float64) *mat.Dense {
+	out := new(mat.Dense)
+	mat.Mul(out, f.p, f.shrunk(penalty))
+	parallel.For(out.Rows, rowChunk, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			var own float64 // g_i, below 1 since λ > 0
+			for k, v := range f.p.Row(i) {
+				own += float64(v) * float64(v) / (f.values[k] + penalty)
+			}
+			own = min(own, 1-1e-6) // rounding
+			row := out.Row(i)
+			row[f.y[i]] -= float32(own)
+			kernel.Scale(row, float32(1/(1-own)), row)
+		}
+	})
+	return out
+}
+
+// solve returns W for a penalty.
+func (f *decomposition) solve(penalty float64) *mat.Dense {
+	w, z := new(mat.Dense), f.shrunk(penalty)
+	if f.h.Rows >= f.h.Cols {
+		mat.Mul(w, f.vectors, z)
+		return w
+	}
+	for k, v := range f.values { // W = HᵀQ(Λ + λI)⁻¹QᵀY, and QᵀY = Λ^-½PᵀY
+		kernel.Scale(z.Row(k), float32(1/math.Sqrt(v)), z.Row(k))
+	}
+	weights := new(mat.Dense)
+	mat.Mul(weights, f.vectors, z)
+	mat.MulTA(w, f.h, weights)
+	return w
+}
+
+// squared returns Σ ‖out_i − y_i‖² over the one-hot rows of y.
+func squared(out *mat.Dense, y []int32) float64 {
+	return parallel.Sum(out.Rows, rowChunk, func(lo, hi int) (sum float64) {
+		for i := lo; i < hi; i++ {
+			for c, v := range out.Row(i) {
+				e := float64(v)
+				if c == int(y[i]) {
+					e--
+				}
+				sum += e * e
+			}
+		}
+		return sum
+	})
+}

@@ -1,0 +1,248 @@
+package cgc_test
+
+// What the paper does not have: pseudo-labelled nodes and soft labels.
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/assess"
+	"github.com/graph-condensation/cgc/augment"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/propagate"
+)
+
+// withLabels is bytesOf with what these options add.
+func withLabels(t *testing.T, c *cgc.Condensed) []byte {
+	t.Helper()
+	soft, err := json.Marshal(c.Soft)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(bytesOf(t, c), soft...)
+}
+
+// labelled is a configuration with both options.
+func labelled(n int, multiple float64, change func(*cgc.Config)) cgc.Config {
+	return configured(n, func(c *cgc.Config) {
+		c.PseudoLabels, c.SoftLabels = multiple, true
+		if change != nil {
+			change(c)
+		}
+	})
+}
+
+// fewLabels is smallGraph with a quarter of the training nodes; what is left over is in no part, and every other one of it has no label.
+func fewLabels(n, d, classes int, sparse bool, random *rand.Rand) (*graph.Graph, dense) {
+	g, a := smallGraph(n, d, classes, true, sparse, random)
+	train := g.Split.Train
+	g.Split.Train = train[:len(train)/4]
+	for i, v := range train[len(train)/4:] {
+		if i%2 == 0 {
+			g.Y[v] = graph.Unlabelled
+		}
+	}
+	return g, a
+}
+
+// A condensed node is the weighted mean of its members' embeddings, which are those of the training nodes and of the nodes that the classifier is surest of when
+// it sees everything propagated, and no embedding has more than one node here. Its soft label is the weighted mean of half the members' labels and half the distribution.
+func TestPseudoAndSoftLabelsEqualReference(t *testing.T) {
+	random := rand.New(rand.NewPCG(50, 0))
+	for _, method := range propagate.Methods {
+		for _, standardize := range []bool{false, true} {
+			name := fmt.Sprintf("%s, standardize %v", method, standardize)
+			g, a := fewLabels(120, 6, 3, !standardize, random)
+			config := labelled(9, 2, func(c *cgc.Config) { c.Method, c.Propagation, c.Standardize = cgc.CGCX, method, standardize })
+			small := mustCondense(t, g, config)
+
+			x := g.X
+			if standardize {
+				x = g.Scaled(*small.Scaling).X
+			}
+			norm, beta := refNormalize(a), 0.0
+			switch method {
+			case propagate.PPR:
+				beta = config.Teleport
+			case propagate.SAGE:
+				norm = refMean(a)
+			}
+			h := refPropagate(norm, fromMatrix(x), 2, beta)[2]
+			train := g.Split.Train
+			ridge, err := assess.FitRidge(toDense(pickRows(h, train)), g.Labels(train), 3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var rest []int32
+			for v := range int32(g.Nodes()) {
+				if !slices.Contains(train, v) {
+					rest = append(rest, v)
+				}
+			}
+			outputs := toDense(refMul(pickRows(h, rest), fromMatrix(ridge.W)))
+			rows, guessed, err := augment.Confident(outputs, g.Counts(train), 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			label := map[int]int32{}
+			for _, v := range train {
+				label[int(v)] = g.Y[v]
+			}
+			for k, r := range rows {
+				label[int(rest[r])] = guessed[k]
+			}
+			if small.Assessed.PseudoLabelled != len(rows) || len(rows) < len(train) {
+				t.Fatalf("%s: %d nodes with pseudo-labels, want %d, and more than %d", name, small.Assessed.PseudoLabelled, len(rows), len(train))
+			}
+
+			if err := small.Members.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			seen := map[int]bool{}
+			var q mat.Dense
+			mat.Mul(&q, toDense(h), ridge.W)
+			ridge.Distribution(&q, &q)
+			for j := range small.Nodes() {
+				mean, soft := make([]float64, 6), make([]float64, 3)
+				for v, w := range small.Members.Row(j) {
+					if seen[v] || label[v] != small.Y[j] {
+						t.Fatalf("%s: node %d of class %d is in condensed node %d of class %d; seen before: %v", name, v, label[v], j, small.Y[j], seen[v])
+					}
+					seen[v] = true
+					for c, e := range h[v] {
+						mean[c] += float64(w) * e
+					}
+					for c := range soft {
+						soft[c] += 0.5 * float64(w) * float64(q.Row(v)[c])
+					}
+					soft[label[v]] += 0.5 * float64(w)
+				}
+				wantClose(t, name+": H′", &mat.Dense{Rows: 1, Cols: 6, Data: small.X.Row(j)}, dense{mean}, float32Error)
+				wantClose(t, name+": soft labels", &mat.Dense{Rows: 1, Cols: 3, Data: small.Soft.Row(j)}, dense{soft}, 1e-4) // the scale magnifies errors of outputs
+			}
+			if len(seen) != len(label) {
+				t.Errorf("%s: %d nodes are in groups, want %d", name, len(seen), len(label))
+			}
+		}
+	}
+}
+
+// Labels of nodes that do not train are not read: with those of validation and test nodes shuffled, or gone, the same bytes come out.
+func TestOtherLabelsDoNotMatter(t *testing.T) {
+	random := rand.New(rand.NewPCG(51, 0))
+	g, _ := fewLabels(200, 8, 5, false, random)
+	config := labelled(16, 3, func(c *cgc.Config) { c.Augment = 0.5 })
+	small := mustCondense(t, g, config)
+	want := withLabels(t, small)
+	if small.Assessed.PseudoLabelled == 0 {
+		t.Fatal("the test wants pseudo-labels")
+	}
+	shuffled, gone := *g, *g
+	shuffled.Y, gone.Y = slices.Clone(g.Y), slices.Clone(g.Y)
+	others := slices.Concat(g.Split.Val, g.Split.Test)
+	for i, j := range random.Perm(len(others)) {
+		shuffled.Y[others[i]], gone.Y[others[i]] = g.Y[others[j]], graph.Unlabelled
+	}
+	if slices.Equal(shuffled.Y, g.Y) {
+		t.Fatal("nothing was shuffled")
+	}
+	for name, other := range map[string]*graph.Graph{"shuffled": &shuffled, "gone": &gone} {
+		if !bytes.Equal(withLabels(t, mustCondense(t, other, config)), want) {
+			t.Errorf("labels of validation and test nodes, %s, change the condensed graph", name)
+		}
+	}
+	shuffled.Y[g.Split.Train[0]] = (g.Y[g.Split.Train[0]] + 1) % 5
+	if bytes.Equal(withLabels(t, mustCondense(t, &shuffled, config)), want) {
+		t.Error("the label of a training node does not change the condensed graph")
+	}
+}
+
+// What is prepared once gives the bytes of what is condensed alone, for several configurations at once, also after one that was cancelled; threads change nothing.
+func TestPreparedLabels(t *testing.T) {
+	g, _ := fewLabels(200, 8, 5, true, rand.New(rand.NewPCG(52, 0)))
+	var configs []cgc.Config
+	for _, multiple := range []float64{0, 0.5, 1, 3} {
+		for _, soft := range []bool{false, true} {
+			configs = append(configs, labelled(16, multiple, func(c *cgc.Config) {
+				c.SoftLabels = soft
+				if multiple == 1 {
+					c.HopWeights, c.Edges = cgc.HopWeights{0.2, 0.3, 0.5}, cgc.RealEdges
+				}
+			}))
+		}
+	}
+	p, err := cgc.Prepare(t.Context(), g, configs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.Condense(cancelled, configs[3]); err == nil {
+		t.Error("no error from a cancelled context")
+	}
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	runtime.GOMAXPROCS(1)
+	want := make([][]byte, len(configs))
+	for i, config := range configs {
+		want[i] = withLabels(t, mustCondense(t, g, config))
+	}
+	runtime.GOMAXPROCS(7)
+	var group sync.WaitGroup
+	for range 3 {
+		for i, config := range configs {
+			group.Go(func() {
+				small, err := p.Condense(t.Context(), config)
+				if err != nil {
+					t.Error(err)
+				} else if !bytes.Equal(withLabels(t, small), want[i]) {
+					t.Errorf("%v pseudo-labels, soft labels %v: another graph from what is prepared", config.PseudoLabels, config.SoftLabels)
+				}
+			})
+		}
+	}
+	group.Wait()
+}
+
+// Where every node trains there are none to be labelled; in the inductive setting and for simdm there are none either, and more are asked for than there are.
+func TestPseudoLabelsAtTheBounds(t *testing.T) {
+	g, _ := smallGraph(100, 8, 3, false, false, rand.New(rand.NewPCG(53, 0)))
+	small := mustCondense(t, g, labelled(12, 1000, nil))
+	if want := g.Nodes() - len(g.Split.Train); small.Assessed.PseudoLabelled != want {
+		t.Errorf("%d nodes with pseudo-labels, want all %d", small.Assessed.PseudoLabelled, want)
+	}
+	whole := *g
+	whole.Split = graph.Split{Val: g.Split.Val[:1], Test: g.Split.Test[:1]}
+	for v := range int32(g.Nodes()) {
+		whole.Split.Train = append(whole.Split.Train, v)
+	}
+	if small := mustCondense(t, &whole, labelled(12, 1, nil)); small.Assessed.PseudoLabelled != 0 {
+		t.Errorf("%d nodes with pseudo-labels where all train", small.Assessed.PseudoLabelled)
+	}
+	if small := mustCondense(t, g, labelled(12, 1, func(c *cgc.Config) { c.Method = cgc.SimDM })); small.Assessed.PseudoLabelled != 0 || small.Soft != nil {
+		t.Error("simdm has pseudo-labels or soft ones")
+	}
+	for want, change := range map[string]func(*cgc.Config){
+		"pseudo labels 1, want 0 in the inductive setting": func(c *cgc.Config) { c.PseudoLabels, c.Inductive = 1, true },
+		"pseudo labels -1, want 0 to 1000":                 func(c *cgc.Config) { c.PseudoLabels = -1 },
+		"pseudo labels NaN, want 0 to 1000":                func(c *cgc.Config) { c.PseudoLabels = math.NaN() },
+	} {
+		if _, err := cgc.Condense(t.Context(), g, configured(12, change)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	if small := mustCondense(t, g, configured(12, func(c *cgc.Config) { c.SoftLabels, c.Inductive, c.Augment = true, true, 1 })); small.Soft == nil || small.Soft.Rows != 12 {
+		t.Error("no soft labels in the inductive setting")
+	}
+}
