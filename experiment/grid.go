@@ -128,7 +128,7 @@ func (p Grid) check(g *graph.Graph) error {
 
 // in says which arm err is about, if there are several.
 func (p Grid) in(a Arm, err error) error {
-	if len(p.Arms) == 1 {
+	if len(p.Arms) == 1 || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	return fmt.Errorf("experiment: arm %s: %w", a.Name, err)

@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/gnn"
 )
 
 // Log keeps records in a file of JSON lines, one record a line, from which a Grid goes on that was stopped. Records are added as trainings end, and are
@@ -63,16 +66,22 @@ func OpenLog(path string) (*Log, error) {
 
 var errNotRecord = fmt.Errorf("not a record of an experiment, want a line that begins with %s", start)
 
-// decode reads one line.
+// decode reads one line. A parameter that the line does not have is younger than it, and has its default.
 func decode(line []byte, r *Record) error {
-	var version struct {
-		Record int `json:"record"`
+	var known struct {
+		Record int             `json:"record"`
+		Config json.RawMessage `json:"config"`
 	}
-	if err := json.Unmarshal(line, &version); err != nil || version.Record < 1 {
+	if err := json.Unmarshal(line, &known); err != nil || known.Record < 1 {
 		return errNotRecord
 	}
-	if version.Record > RecordVersion {
-		return fmt.Errorf("record of version %d, want 1 to %d", version.Record, RecordVersion)
+	if known.Record > RecordVersion {
+		return fmt.Errorf("record of version %d, want 1 to %d", known.Record, RecordVersion)
+	}
+	r.Training = gnn.Defaults()
+	if known.Config != nil {
+		config := cgc.Defaults()
+		r.Config = &config
 	}
 	if err := json.Unmarshal(line, r); err != nil {
 		return fmt.Errorf("not a record of an experiment (%s)", strings.TrimPrefix(err.Error(), "json: "))

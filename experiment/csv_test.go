@@ -1,0 +1,120 @@
+package experiment_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/experiment"
+)
+
+// read returns the rows of a table by column.
+func read(t *testing.T, text *bytes.Buffer) (rows []map[string]string) {
+	t.Helper()
+	all, err := csv.NewReader(text).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range all[1:] {
+		cells := map[string]string{}
+		for i, name := range all[0] {
+			cells[name] = row[i]
+		}
+		if len(cells) != len(all[0]) {
+			t.Fatalf("a column is there twice: %v", all[0])
+		}
+		rows = append(rows, cells)
+	}
+	return rows
+}
+
+func number(t *testing.T, cell string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(cell, 64)
+	if err != nil {
+		t.Error(err)
+	}
+	return v
+}
+
+// Everything that repeats a training can be read back from the table, with no digit lost.
+func TestCSVHoldsRecords(t *testing.T) {
+	var text bytes.Buffer
+	if err := experiment.WriteCSV(&text, example()); err != nil {
+		t.Fatal(err)
+	}
+	rows := read(t, &text)
+	if len(rows) != 2 {
+		t.Fatalf("%d rows, want 2", len(rows))
+	}
+	for i, r := range example() {
+		row := rows[i]
+		for name, want := range map[string]float64{
+			"val": r.Val, "test": r.Test, "epoch": float64(r.Epoch), "training_seconds": r.TrainingSeconds, "propagate_seconds": r.Seconds.Propagate,
+			"condense_seconds": r.Seconds.Condense, "nodes": 10, "edges": 3, "peak_rss_bytes": 1 << 40,
+		} {
+			if got := number(t, row[name]); got != want {
+				t.Errorf("row %d: %s is %v, want %v", i, name, got, want)
+			}
+		}
+		for name, want := range map[string]string{
+			"graph": r.Graph.Name, "fingerprint": "f1", "arm": r.Arm, "method": r.Method(), "model": "gcn", "seed": strconv.FormatUint(r.Seed, 10),
+			"training_seed": "9223372036854775809", "kernels": r.Build.Kernels, "go": r.Build.Go, "standardize": strconv.FormatBool(r.Standardize),
+		} {
+			if row[name] != want {
+				t.Errorf("row %d: %s is %q, want %q", i, name, row[name], want)
+			}
+		}
+		if r.IsWhole() {
+			if row["config"] != "" {
+				t.Errorf("whole graph with configuration %s", row["config"])
+			}
+			continue
+		}
+		var config cgc.Config
+		if err := json.Unmarshal([]byte(row["config"]), &config); err != nil || !reflect.DeepEqual(config, *r.Config) {
+			t.Errorf("row %d: configuration %s, %v, want %+v", i, row["config"], err, *r.Config)
+		}
+	}
+}
+
+func TestSummaryCSV(t *testing.T) {
+	records := append(trained("a, b", 0, []float64{80, 82}, []float64{83, 84}), trained("single", 0, []float64{70})...)
+	var text bytes.Buffer
+	summaries := experiment.Summarize(records)
+	if err := experiment.WriteSummaryCSV(&text, summaries); err != nil {
+		t.Fatal(err)
+	}
+	rows := read(t, &text)
+	if len(rows) != 2 || rows[0]["arm"] != "a, b" || rows[0]["seeds"] != "2" || rows[0]["trainings"] != "4" || number(t, rows[0]["test_mean"]) != 82.25 {
+		t.Errorf("rows %v", rows)
+	}
+	if got := number(t, rows[0]["test_ci95"]); got != summaries[0].Test.CI95 || number(t, rows[0]["test_within"]) != summaries[0].Within {
+		t.Errorf("interval %v, want %v", got, summaries[0].Test.CI95)
+	}
+	if rows[1]["test_ci95"] != "" || rows[1]["test_std"] != "0" {
+		t.Errorf("one seed has interval %q", rows[1]["test_ci95"])
+	}
+}
+
+// full is a device without space.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
+
+var errFull = errors.New("no space left")
+
+func TestCSVTellsOfErrors(t *testing.T) {
+	if err := experiment.WriteCSV(full{}, example()); !errors.Is(err, errFull) || !strings.HasPrefix(err.Error(), "experiment: ") {
+		t.Errorf("error %v, want %v", err, errFull)
+	}
+	if err := experiment.WriteSummaryCSV(full{}, experiment.Summarize(example())); !errors.Is(err, errFull) {
+		t.Errorf("error %v, want %v", err, errFull)
+	}
+}

@@ -1,0 +1,396 @@
+package experiment_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/gnn"
+)
+
+// grid is two methods at two sizes, and a third arm that sees other features: 5 arms × 2 seeds × 2 trainings × 2 models, and 2×2 + 2×2 on the whole graph.
+func grid(change func(*experiment.Grid)) experiment.Grid {
+	training := gnn.Defaults()
+	training.Epochs, training.Hidden = 10, 8
+	p := experiment.Grid{Seeds: 2, Trainings: 2, Models: []gnn.Model{gnn.GCN(), gnn.SGC()}, Whole: 2}
+	for _, nodes := range []int{6, 12} {
+		for _, method := range []cgc.Method{cgc.CGC, cgc.CGCX} {
+			config := cgc.Defaults()
+			config.Method, config.Nodes = method, nodes
+			p.Arms = append(p.Arms, experiment.Arm{Name: string(method), Config: config, Training: training})
+		}
+	}
+	scaled := p.Arms[1]
+	scaled.Name, scaled.Config.Standardize = "cgc-x standardized", true
+	p.Arms = append(p.Arms, scaled)
+	if change != nil {
+		change(&p)
+	}
+	return p
+}
+
+const gridTrainings = 5*2*2*2 + 2*2*2
+
+func mustGrid(t *testing.T, p experiment.Grid, log *experiment.Log) []experiment.Record {
+	t.Helper()
+	records, err := p.Run(t.Context(), tiny(t), log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return records
+}
+
+// timeless takes out what the time of day decides.
+func timeless(records []experiment.Record) []experiment.Record {
+	all := slices.Clone(records)
+	for i := range all {
+		all[i].Seconds, all[i].TrainingSeconds, all[i].Peak, all[i].Build = cgc.Seconds{}, 0, 0, experiment.Build{}
+	}
+	return all
+}
+
+func same(t *testing.T, what string, got, want []experiment.Record) {
+	t.Helper()
+	got, want = timeless(got), timeless(want)
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d records, want %d", what, len(got), len(want))
+	}
+	for i := range got {
+		if !reflect.DeepEqual(got[i], want[i]) {
+			t.Fatalf("%s: record %d is\n%+v\nwant\n%+v", what, i, got[i], want[i])
+		}
+	}
+}
+
+func TestGridRepeatsItselfForAnyThreads(t *testing.T) {
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	var want []experiment.Record
+	for _, c := range []struct{ threads, parallel int }{{1, 0}, {2, 0}, {7, 0}, {2, 1}, {1, 5}} {
+		runtime.GOMAXPROCS(c.threads)
+		var steps []int
+		got := mustGrid(t, grid(func(p *experiment.Grid) {
+			p.Parallel = c.parallel
+			p.Progress = func(done, total int, _ string) {
+				steps = append(steps, done)
+				if total != gridTrainings+5*2 {
+					t.Errorf("%d pieces of work, want %d", total, gridTrainings+5*2)
+				}
+			}
+		}), nil)
+		if len(steps) != gridTrainings+5*2 || !slices.IsSorted(steps) {
+			t.Errorf("progress %v", steps)
+		}
+		if want == nil {
+			want = got
+			continue
+		}
+		same(t, fmt.Sprint(c), got, want)
+	}
+	i := 0
+	for _, arm := range []string{"cgc 6", "cgc-x 6", "cgc 12", "cgc-x 12", "cgc-x standardized 6"} {
+		for _, model := range []string{"gcn", "sgc"} {
+			for _, seeds := range []string{"0 0", "0 1000000", "1 1", "1 1000001"} {
+				r := want[i]
+				i++
+				if got := fmt.Sprint(r.Arm, " ", r.Nodes, " ", r.Model, " ", r.Seed, " ", r.TrainingSeed); got != arm+" "+model+" "+seeds {
+					t.Fatalf("record %d is %s, want %s %s %s", i, got, arm, model, seeds)
+				}
+				if r.Config.Seed != r.Seed || r.IsWhole() || r.Method() != string(r.Config.Method) {
+					t.Errorf("record %d: configuration %+v", i, r.Config)
+				}
+			}
+		}
+	}
+	for ; i < len(want); i++ {
+		if r := want[i]; !r.IsWhole() || r.Arm != experiment.Whole || r.Nodes != 300 || r.Edges != 900 || r.Seed != 0 {
+			t.Errorf("record %d is %+v, want one of the whole graph", i, r)
+		}
+	}
+}
+
+// A cell of a grid is what Run and Evaluate find with the same seeds, whatever else is in the grid.
+func TestGridIsRunForEachArm(t *testing.T) {
+	g := tiny(t)
+	p := grid(nil)
+	records := mustGrid(t, p, nil)
+	for a, arm := range p.Arms {
+		r := mustRun(t, g, experiment.Plan{Config: arm.Config, Seeds: 2, Models: p.Models, Training: arm.Training, Whole: 2})
+		for m := range p.Models {
+			for s := range 2 {
+				at := records[a*8+m*4+s*2:]
+				if at[0].Test != r.Small[m].Test[s] || at[0].Val != r.Small[m].Val[s] {
+					t.Errorf("arm %s, %s, seed %d: %v, Run finds %v", arm.Name, at[0].Model, s, at[0].Test, r.Small[m].Test[s])
+				}
+				again, err := experiment.Evaluate(t.Context(), r.Condensed[s], g, p.Models[m:m+1], arm.Training, 1, at[1].TrainingSeed, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if again[0].Test[0] != at[1].Test || again[0].Val[0] != at[1].Val {
+					t.Errorf("training seed %d: %v, Evaluate finds %v", at[1].TrainingSeed, at[1].Test, again[0].Test[0])
+				}
+				whole := records[5*8+m*2+s:] // of the first four arms
+				if a < 4 && whole[0].Test != r.Whole[m].Test[s] {
+					t.Errorf("whole graph, seed %d: %v, Run finds %v", s, whole[0].Test, r.Whole[m].Test[s])
+				}
+			}
+		}
+	}
+}
+
+// A run that is stopped after any number of trainings goes on where it was, and finds what it would have found.
+func TestGridGoesOnWhereItWasStopped(t *testing.T) {
+	want := mustGrid(t, grid(nil), nil)
+	for _, stop := range []int{1, 2, 17, 40, gridTrainings + 9} {
+		path := filepath.Join(t.TempDir(), "records.jsonl")
+		log := mustOpen(t, path)
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := grid(func(p *experiment.Grid) {
+			p.Progress = func(done, _ int, _ string) {
+				if done == stop {
+					cancel()
+				}
+			}
+		}).Run(ctx, tiny(t), log)
+		cancel()
+		if err != context.Canceled {
+			t.Fatalf("stopped after %d: error %v, want %v", stop, err, context.Canceled)
+		}
+		kept := len(log.Records())
+		log.Close()
+		if kept > gridTrainings || stop > 17 && kept == 0 {
+			t.Fatalf("stopped after %d: %d records", stop, kept)
+		}
+
+		log = mustOpen(t, path)
+		trained := 0
+		got := mustGrid(t, grid(func(p *experiment.Grid) {
+			p.Progress = func(_, total int, what string) {
+				if strings.HasPrefix(what, "trained") {
+					trained++
+				}
+				if total > gridTrainings-kept+5*2 {
+					t.Errorf("stopped after %d: %d pieces of work with %d records, want at most %d", stop, total, kept, gridTrainings-kept+5*2)
+				}
+			}
+		}), log)
+		same(t, fmt.Sprintf("stopped after %d", stop), got, want)
+		if trained != gridTrainings-kept {
+			t.Errorf("stopped after %d with %d records: %d trainings, want %d", stop, kept, trained, gridTrainings-kept)
+		}
+		log.Close()
+
+		// All is there: nothing is trained, and nothing condensed.
+		log = mustOpen(t, path)
+		got = mustGrid(t, grid(func(p *experiment.Grid) {
+			p.Progress = func(_, _ int, what string) { t.Errorf("all is there, and yet: %s", what) }
+			for i := range p.Arms {
+				p.Arms[i].Config.Progress = func(step string) { t.Errorf("all is there, and yet: %s", step) }
+			}
+		}), log)
+		same(t, "again", got, want)
+		log.Close()
+	}
+}
+
+// A larger plan does what is missing; a size said in another way, and a bound on memory, change nothing.
+func TestGridGrows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "records.jsonl")
+	log := mustOpen(t, path)
+	defer log.Close()
+	mustGrid(t, grid(func(p *experiment.Grid) { p.Arms, p.Models, p.Whole = p.Arms[2:4], p.Models[1:], 1 }), log)
+	before := len(log.Records())
+	if before != 2*2*2+1 {
+		t.Fatalf("%d records, want 9", before)
+	}
+	same(t, "grown", mustGrid(t, grid(nil), log), mustGrid(t, grid(nil), nil))
+	if n := len(log.Records()); n != gridTrainings {
+		t.Errorf("%d records, want %d", n, gridTrainings)
+	}
+	mustGrid(t, grid(func(p *experiment.Grid) {
+		for i := range p.Arms {
+			c := &p.Arms[i].Config
+			c.Ratio, c.Nodes, c.Memory = float64(c.Nodes)/300, 0, 1<<30
+			p.Arms[i].Name = "another " + p.Arms[i].Name
+		}
+		p.Progress = func(_, _ int, what string) { t.Errorf("all is there, and yet: %s", what) }
+	}), log)
+}
+
+// What another graph, another parameter or another training found is not taken.
+func TestGridTakesOnlyItsOwn(t *testing.T) {
+	small := func(p *experiment.Grid) {
+		p.Arms, p.Models, p.Seeds, p.Trainings, p.Whole = p.Arms[:1], p.Models[1:], 1, 1, 0
+	}
+	g := tiny(t)
+	other := *g
+	other.Y = slices.Clone(g.Y)
+	last := g.Split.Test[len(g.Split.Test)-1]
+	other.Y[last] = (other.Y[last] + 1) % 3
+	log := mustOpen(t, filepath.Join(t.TempDir(), "records.jsonl"))
+	defer log.Close()
+	want := 0
+	for what, change := range map[string]func(*experiment.Grid){
+		"itself":    func(*experiment.Grid) {},
+		"alpha":     func(p *experiment.Grid) { p.Arms[0].Config.Alpha = 2 },
+		"seed":      func(p *experiment.Grid) { p.Arms[0].Config.Seed = 7 },
+		"epochs":    func(p *experiment.Grid) { p.Arms[0].Training.Epochs = 11 },
+		"weighted":  func(p *experiment.Grid) { p.Arms[0].Training.Weighted = true },
+		"inductive": func(p *experiment.Grid) { p.Arms[0].Config.Inductive = true },
+		"model":     func(p *experiment.Grid) { p.Models = []gnn.Model{gnn.GCN()} },
+	} {
+		for range 2 {
+			if _, err := grid(func(p *experiment.Grid) { small(p); change(p) }).Run(t.Context(), g, log); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want++; len(log.Records()) != want {
+			t.Errorf("%s: %d records, want %d", what, len(log.Records()), want)
+		}
+	}
+	if _, err := grid(small).Run(t.Context(), &other, log); err != nil {
+		t.Fatal(err)
+	}
+	if want++; len(log.Records()) != want {
+		t.Errorf("a graph with another test label: %d records, want %d", len(log.Records()), want)
+	}
+}
+
+// Arms that are the same but for their name are condensed and trained once.
+func TestGridDoesTheSameOnce(t *testing.T) {
+	trained := 0
+	records := mustGrid(t, grid(func(p *experiment.Grid) {
+		twin := p.Arms[0]
+		twin.Name = "twin"
+		twin.Config.Memory = 1 << 30
+		weighted := p.Arms[0]
+		weighted.Name, weighted.Training.Weighted = "weighted", true
+		p.Arms = []experiment.Arm{p.Arms[0], twin, weighted}
+		p.Progress = func(_, total int, what string) {
+			if trained++; total != 2*2+2*2*2*2+2*2 {
+				t.Errorf("%d pieces of work (%s), want 24", total, what)
+			}
+		}
+	}), nil)
+	if trained != 24 || len(records) != 3*2*2*2+2*2 {
+		t.Errorf("%d pieces of work and %d records, want 24 and 28", trained, len(records))
+	}
+	for i, r := range records[:8] {
+		if twin := records[8+i]; twin.Arm != "twin" || twin.Test != r.Test {
+			t.Errorf("twin %+v, want %+v", twin, r)
+		}
+	}
+}
+
+// Shuffled test labels change the test accuracies and nothing else.
+func TestGridIgnoresTestLabels(t *testing.T) {
+	g := tiny(t)
+	shuffled := *g
+	shuffled.Y = slices.Clone(g.Y)
+	rand.New(rand.NewPCG(1, 1)).Shuffle(len(g.Split.Test), func(i, j int) {
+		a, b := g.Split.Test[i], g.Split.Test[j]
+		shuffled.Y[a], shuffled.Y[b] = shuffled.Y[b], shuffled.Y[a]
+	})
+	want := mustGrid(t, grid(nil), nil)
+	got, err := grid(nil).Run(t.Context(), &shuffled, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	differ := false
+	for i := range got {
+		differ = differ || got[i].Test != want[i].Test
+		got[i].Test, got[i].Graph = want[i].Test, want[i].Graph
+	}
+	same(t, "shuffled test labels", got, want)
+	if !differ {
+		t.Error("test accuracies do not follow the test labels")
+	}
+}
+
+func TestGridNamesMistakesBeforeItCondenses(t *testing.T) {
+	blind := *tiny(t)
+	blind.Split.Val = nil
+	for want, change := range map[string]func(*experiment.Grid){
+		"0 arms":                    func(p *experiment.Grid) { p.Arms = nil },
+		"0 seeds":                   func(p *experiment.Grid) { p.Seeds = 0 },
+		"0 trainings, want 1":       func(p *experiment.Grid) { p.Trainings = 0 },
+		"0 models":                  func(p *experiment.Grid) { p.Models = nil },
+		"model gcn is there twice":  func(p *experiment.Grid) { p.Models = []gnn.Model{gnn.GCN(), gnn.GCN()} },
+		"-1 trainings on the whole": func(p *experiment.Grid) { p.Whole = -1 },
+		"-1 trainings at once":      func(p *experiment.Grid) { p.Parallel = -1 },
+		"arm cgc-x standardized: cgc: nodes 9999": func(p *experiment.Grid) { p.Arms[4].Config.Nodes = 9999 },
+		"arm cgc: gnn: Epochs (0)":                func(p *experiment.Grid) { p.Arms[2].Training.Epochs = 0 },
+		"arm cgc-x: cgc: hops -1":                 func(p *experiment.Grid) { p.Arms[1].Config.Hops = -1 },
+		`two arms are called "cgc" and have 12`:   func(p *experiment.Grid) { p.Arms[3].Name = "cgc" },
+	} {
+		if _, err := grid(change).Run(t.Context(), tiny(t), nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+	p := grid(func(p *experiment.Grid) {
+		for i := range p.Arms {
+			p.Arms[i].Config.Progress = func(step string) { t.Errorf("without validation nodes, and yet: %s", step) }
+		}
+	})
+	if _, err := p.Run(t.Context(), &blind, nil); err == nil || !strings.Contains(err.Error(), "no validation nodes (0)") {
+		t.Errorf("error %v, want one that tells of the validation nodes", err)
+	}
+	if _, err := experiment.Run(t.Context(), &blind, plan(func(p *experiment.Plan) { p.Config.Progress = func(step string) { t.Errorf("Run: %s", step) } })); err == nil {
+		t.Error("Run finds nothing wrong without validation nodes")
+	}
+}
+
+// A log that cannot be written to stops the grid with an error.
+func TestGridStopsWithItsLog(t *testing.T) {
+	log := mustOpen(t, filepath.Join(t.TempDir(), "records.jsonl"))
+	log.Close()
+	if _, err := grid(nil).Run(t.Context(), tiny(t), log); err == nil || !strings.Contains(err.Error(), "writing to the log") {
+		t.Errorf("error %v, want one of the log", err)
+	}
+}
+
+func ExampleGrid() {
+	ctx := context.Background()
+	g := demo()
+	dir, err := os.MkdirTemp("", "cgc")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+
+	training := gnn.Defaults()
+	training.Epochs, training.Hidden = 30, 16 // for an example; leave them
+	grid := experiment.Grid{Seeds: 3, Trainings: 1, Models: []gnn.Model{gnn.GCN()}}
+	for _, method := range []cgc.Method{cgc.CGC, cgc.SimDM} {
+		config := cgc.Defaults()
+		config.Method, config.Nodes = method, 12
+		grid.Arms = append(grid.Arms, experiment.Arm{Name: string(method), Config: config, Training: training})
+	}
+	log, err := experiment.OpenLog(filepath.Join(dir, "records.jsonl")) // a second run goes on from it
+	if err != nil {
+		panic(err)
+	}
+	defer log.Close()
+	records, err := grid.Run(ctx, g, log)
+	if err != nil {
+		panic(err)
+	}
+	summaries := experiment.Summarize(records)
+	for _, s := range summaries {
+		fmt.Printf("%s with %d nodes: %d seeds, interval found: %t\n", s.Arm, s.Nodes, len(s.Seeds), s.Test.CI95 > 0)
+	}
+	fmt.Println("paired seeds:", experiment.Compare(summaries[1], summaries[0]).Seeds)
+	// Output:
+	// cgc with 12 nodes: 3 seeds, interval found: true
+	// simdm with 12 nodes: 3 seeds, interval found: true
+	// paired seeds: 3
+}

@@ -1,0 +1,136 @@
+package experiment_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/gnn"
+)
+
+func mustOpen(t *testing.T, path string) *experiment.Log {
+	t.Helper()
+	log, err := experiment.OpenLog(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return log
+}
+
+// example returns a record of each kind, with numbers that do not end in binary.
+func example() []experiment.Record {
+	config := cgc.Defaults()
+	config.Ratio, config.Temperature, config.Seed = 0.013, cgc.Infinite, 1<<63+1
+	r := experiment.Record{
+		Version: experiment.RecordVersion, Graph: experiment.Identity{Name: "a graph, \"quoted\"\n", Fingerprint: "f1", Nodes: 100, Edges: 7, Features: 3, Classes: 2, Train: 20, Val: 30, Test: 40},
+		Arm: "cgc", Config: &config, Model: "gcn", Training: gnn.Defaults(), Seed: config.Seed, TrainingSeed: config.Seed, Nodes: 10, Edges: 3,
+		Val: 100.0 / 3, Test: 200.0 / 7, Epoch: 17, Seconds: cgc.Seconds{Propagate: 0.1, Condense: 1e-7}, TrainingSeconds: 1.0 / 3, Peak: 1 << 40, Build: experiment.ThisBuild(),
+	}
+	whole := r
+	whole.Arm, whole.Config, whole.Seed, whole.Standardize = experiment.Whole, nil, 0, true
+	return []experiment.Record{r, whole}
+}
+
+func TestLogKeepsRecords(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "records.jsonl")
+	log := mustOpen(t, path)
+	for _, r := range append(example(), example()...) { // a second one of the same key changes nothing
+		if err := log.Add(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log.Close()
+	log = mustOpen(t, path)
+	defer log.Close()
+	if got := log.Records(); log.Torn() != 0 || !reflect.DeepEqual(got, example()) {
+		t.Errorf("%d bytes torn, records\n%+v\nwant\n%+v", log.Torn(), got, example())
+	}
+}
+
+// The last line may be cut anywhere: what is before it stays, and what is added afterwards is whole.
+func TestLogDropsATornLine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "records.jsonl")
+	log := mustOpen(t, path)
+	for _, r := range example() {
+		if err := log.Add(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log.Close()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := bytes.IndexByte(text, '\n') + 1
+	for cut := first; cut < len(text); cut += 1 + (cut-first)/16 { // close together where a line begins
+		if err := os.WriteFile(path, text[:cut], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		log := mustOpen(t, path)
+		if log.Torn() != cut-first || len(log.Records()) != 1 {
+			t.Fatalf("cut at %d: %d bytes torn, %d records, want %d and 1", cut, log.Torn(), len(log.Records()), cut-first)
+		}
+		if cut%3 == 0 {
+			if err := log.Add(example()[1]); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, text) {
+				t.Fatalf("cut at %d and mended: %d bytes, %v, want the %d of before", cut, len(got), err, len(text))
+			}
+		}
+		log.Close()
+	}
+}
+
+func TestLogRefusesOtherFiles(t *testing.T) {
+	record := `{"record":1,"graph":{"name":"g"},"arm":"a","model":"gcn"}` + "\n"
+	for text, want := range map[string]string{
+		"my notes":                       "line 1: not a record",
+		"my notes\n":                     "line 1: not a record",
+		"{\"a\":1}\n":                    "line 1: not a record",
+		record + "\n":                    "line 2: not a record",
+		record + "x":                     "line 2: not a record",
+		record + "{\"record\":1,\n":      "line 2: not a record",
+		"{\"record\":99}\n":              "line 1: record of version 99, want 1 to 1",
+		"{\"record\":1,\"seed\":-1}\n":   "line 1: not a record",
+		"{\"record\":1,\"val\":\"x\"}\n": "line 1: not a record",
+		"{\"record\":1,\"config\":{\"temperature\":0}}\n": "line 1: not a record",
+	} {
+		path := filepath.Join(t.TempDir(), "records.jsonl")
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err := experiment.OpenLog(path)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%q: error %v, want one with %q and the path", text, err, want)
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != text {
+			t.Errorf("%q became %q, %v", text, got, err)
+		}
+	}
+	if _, err := experiment.OpenLog(t.TempDir()); err == nil {
+		t.Error("a folder is taken for a log")
+	}
+}
+
+// A parameter that came after a record was written has its default in it.
+func TestLogFillsInYoungerParameters(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "records.jsonl")
+	line := `{"record":1,"graph":{"name":"g"},"arm":"a","model":"gcn","config":{"nodes":5},"training":{"epochs":3}}`
+	if err := os.WriteFile(path, fmt.Appendf(nil, "%s\n", line), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	log := mustOpen(t, path)
+	defer log.Close()
+	config, training := cgc.Defaults(), gnn.Defaults()
+	config.Nodes, training.Epochs = 5, 3
+	if r := log.Records()[0]; !reflect.DeepEqual(*r.Config, config) || !reflect.DeepEqual(r.Training, training) {
+		t.Errorf("%+v and %+v, want %+v and %+v", *r.Config, r.Training, config, training)
+	}
+}
