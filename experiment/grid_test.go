@@ -20,7 +20,7 @@ import (
 // grid is two methods at two sizes, and a third arm that sees other features: 5 arms × 2 seeds × 2 trainings × 2 models, and 2×2 + 2×2 on the whole graph.
 func grid(change func(*experiment.Grid)) experiment.Grid {
 	training := gnn.Defaults()
-	training.Epochs, training.Hidden = 10, 8
+	training.Epochs, training.Hidden = 4, 4
 	p := experiment.Grid{Seeds: 2, Trainings: 2, Models: []gnn.Model{gnn.GCN(), gnn.SGC()}, Whole: 2}
 	for _, nodes := range []int{6, 12} {
 		for _, method := range []cgc.Method{cgc.CGC, cgc.CGCX} {
@@ -75,7 +75,7 @@ func TestGridRepeatsItselfForAnyThreads(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)
 	var want []experiment.Record
-	for _, c := range []struct{ threads, parallel int }{{1, 0}, {2, 0}, {7, 0}, {2, 1}, {1, 5}} {
+	for _, c := range []struct{ threads, parallel int }{{1, 0}, {7, 0}, {2, 1}, {1, 5}} {
 		runtime.GOMAXPROCS(c.threads)
 		var steps []int
 		got := mustGrid(t, grid(func(p *experiment.Grid) {
@@ -150,7 +150,7 @@ func TestGridIsRunForEachArm(t *testing.T) {
 // A run that is stopped after any number of trainings goes on where it was, and finds what it would have found.
 func TestGridGoesOnWhereItWasStopped(t *testing.T) {
 	want := mustGrid(t, grid(nil), nil)
-	for _, stop := range []int{1, 2, 17, 40, gridTrainings + 9} {
+	for _, stop := range []int{1, 17, 40, gridTrainings + 9} {
 		path := filepath.Join(t.TempDir(), "records.jsonl")
 		log := mustOpen(t, path)
 		ctx, cancel := context.WithCancel(t.Context())
