@@ -65,6 +65,11 @@ func TestPseudoAndSoftLabelsEqualReference(t *testing.T) {
 			name := fmt.Sprintf("%s, standardize %v", method, standardize)
 			g, a := fewLabels(120, 6, 3, !standardize, random)
 			config := labelled(9, 2, func(c *cgc.Config) { c.Method, c.Propagation, c.Standardize = cgc.CGCX, method, standardize })
+			shares := []float64{0, 0, 1}
+			if standardize {
+				shares = []float64{0.2, 0.3, 0.5}
+				config.HopWeights = shares
+			}
 			small := mustCondense(t, g, config)
 
 			x := g.X
@@ -78,7 +83,15 @@ func TestPseudoAndSoftLabelsEqualReference(t *testing.T) {
 			case propagate.SAGE:
 				norm = refMean(a)
 			}
-			h := refPropagate(norm, fromMatrix(x), 2, beta)[2]
+			hops := refPropagate(norm, fromMatrix(x), 2, beta)
+			h, mixture := hops[2], zeros(g.Nodes(), 6)
+			for l, hop := range hops {
+				for v := range hop {
+					for c, e := range hop[v] {
+						mixture[v][c] += shares[l] * e
+					}
+				}
+			}
 			train := g.Split.Train
 			ridge, err := assess.FitRidge(toDense(pickRows(h, train)), g.Labels(train), 3)
 			if err != nil {
@@ -111,7 +124,7 @@ func TestPseudoAndSoftLabelsEqualReference(t *testing.T) {
 			}
 			seen := map[int]bool{}
 			var q mat.Dense
-			mat.Mul(&q, toDense(h), ridge.W)
+			mat.Mul(&q, toDense(mixture), ridge.W)
 			ridge.Distribution(&q, &q)
 			for j := range small.Nodes() {
 				mean, soft := make([]float64, 6), make([]float64, 3)
@@ -120,7 +133,7 @@ func TestPseudoAndSoftLabelsEqualReference(t *testing.T) {
 						t.Fatalf("%s: node %d of class %d is in condensed node %d of class %d; seen before: %v", name, v, label[v], j, small.Y[j], seen[v])
 					}
 					seen[v] = true
-					for c, e := range h[v] {
+					for c, e := range mixture[v] {
 						mean[c] += float64(w) * e
 					}
 					for c := range soft {
