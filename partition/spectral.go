@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -40,8 +41,9 @@ const (
 	mostProducts = 12
 	// settled is the mean squared sine of the angles to the subspace sought below which the iteration stops.
 	settled = 1e-3
-	// settledEigenvalue is the change of an eigenvalue, as a share of the largest, below which subspace iteration stops.
-	settledEigenvalue = 1e-6
+	// settledTrace is the gain of a step in the trace that the subspace carries, as a share of it, below which subspace iteration stops, and mostSteps bounds the steps.
+	settledTrace = 1e-4
+	mostSteps    = 100
 	// negligible is the ratio to the largest below which the eigenvalue of a Gram matrix of float32 columns is rounding.
 	negligible = 1e-6
 )
@@ -99,54 +101,52 @@ func leftSingular(x *mat.Dense, k int, random *rand.Rand) *mat.Dense {
 	return orthonormal(&u)
 }
 
-// leadingEigen returns at least the k largest eigenvalues of a positive semi-definite g, or all, and their eigenvectors as columns. Where k is a small part of the
-// order, they come from subspace iteration with Rayleigh–Ritz steps on products in float32, until no eigenvalue asked for changes by more than 10⁻⁶ of the
-// largest; the full decomposition, of cubic cost, is for the rest.
+// leadingEigen returns at least the k largest eigenvalues of a positive semi-definite g, or all, and their eigenvectors as columns. Where k is well below the order, they come
+// from subspace iteration on products in float32, until the trace that the subspace carries has settled; the full decomposition, of cubic cost and slow, is for the rest. Eigenvalues that lie
+// close together at the cut may then be told apart wrongly, which costs the trace next to nothing.
 func leadingEigen(g *mat.Symmetric, k int, random *rand.Rand) (values []float64, vectors *mat.Dense) {
 	m := k + oversampling
 	trace := g.Trace()
-	if g.N < 8*m || trace == 0 {
+	if g.N < 3*m || trace == 0 {
 		return eigen(g)
 	}
 	scaled := mat.NewDense(g.N, g.N)
 	for i, v := range g.Data {
 		scaled.Data[i] = float32(v / trace)
 	}
-	v := mat.NewDense(g.N, m)
-	for i := range v.Data {
-		v.Data[i] = float32(random.NormFloat64())
+	image := mat.NewDense(g.N, m)
+	for i := range image.Data {
+		image.Data[i] = float32(random.NormFloat64())
 	}
-	var image, projected mat.Dense
-	const steps = 100 // where these do not settle it, eigenvalues lie so close together that either side of the cut will do
-	for step := 1; ; step++ {
-		v = orthonormal(v)
-		mat.Mul(&image, scaled, v)
-		mat.MulTA(&projected, v, &image)
-		small := mat.NewSymmetric(v.Cols)
-		for i := range v.Cols { // rounding leaves it not quite symmetric
-			for j := range v.Cols {
-				small.Data[i*v.Cols+j] = (float64(projected.Row(i)[j]) + float64(projected.Row(j)[i])) / 2
-			}
+	var v *mat.Dense
+	before := 0.0
+	for range mostSteps {
+		v = orthonormal(image)
+		mat.Mul(image, scaled, v)
+		carried := 0.0 // tr VᵀGV
+		for i := range image.Rows {
+			carried += float64(kernel.Dot(v.Row(i), image.Row(i)))
 		}
-		ritz, turn := eigen(small)
-		change := 1.0
-		if len(values) == len(ritz) {
-			change = 0
-			for i := range min(k, len(ritz)) {
-				change = max(change, math.Abs(ritz[i]-values[i]))
-			}
+		if carried-before <= settledTrace*carried {
+			break
 		}
-		values = ritz
-		if change <= settledEigenvalue*values[0] || step == steps {
-			var turned mat.Dense
-			mat.Mul(&turned, v, turn)
-			for i := range values {
-				values[i] *= trace
-			}
-			return values, &turned
-		}
-		mat.Mul(v, &image, turn)
+		before = carried
 	}
+	var projected mat.Dense
+	mat.MulTA(&projected, v, image)
+	ritz := mat.NewSymmetric(v.Cols)
+	for i := range v.Cols { // rounding leaves it not quite symmetric
+		for j := range v.Cols {
+			ritz.Data[i*v.Cols+j] = (float64(projected.Row(i)[j]) + float64(projected.Row(j)[i])) / 2
+		}
+	}
+	values, turn := eigen(ritz)
+	for i := range values {
+		values[i] *= trace
+	}
+	vectors = new(mat.Dense)
+	mat.Mul(vectors, v, turn)
+	return values, vectors
 }
 
 // eigen returns the eigenvalues of s, largest first, and the eigenvectors as columns.

@@ -185,6 +185,32 @@ func TestLeftSingular(t *testing.T) {
 	}
 }
 
+// Where eigenvalues lie close together at the cut, as those of noise do, the vectors found may be others than the leading ones, but carry as much.
+func TestLeftSingularOfNoise(t *testing.T) {
+	for _, size := range [][3]int{{700, 200, 50}, {190, 400, 40}, {400, 400, 12}} {
+		x := centred(partitiontest.Mixture(size[0], size[1], 1, 1))
+		u := partition.LeftSingular(x, size[2])
+		var got, most float64
+		for a := range u.Cols {
+			for c := range x.Cols {
+				along := 0.0
+				for i := range x.Rows {
+					along += float64(u.Row(i)[a]) * float64(x.Row(i)[c])
+				}
+				got += along * along
+			}
+		}
+		values, _ := mat.Gram(x).Eigen()
+		for _, v := range values[:size[2]] {
+			most += v
+		}
+		t.Logf("%v: %.5f of the squares that the leading vectors carry", size, got/most)
+		if u.Cols != size[2] || got < 0.999*most || got > 1.0001*most {
+			t.Errorf("%v: %d vectors carry %v of the squares, the leading %d carry %v", size, u.Cols, got, size[2], most)
+		}
+	}
+}
+
 // The vectors that are clustered are orthonormal, orthogonal to the one left out, and carry as much of S as its eigenvectors do, both where U has
 // k columns and where it has fewer and random vectors have to find the rest.
 func TestLeadingSpace(t *testing.T) {
