@@ -147,6 +147,9 @@ func (f Figure) axes(p *plot.Plot) {
 		}
 		if longest*len(f.Words) > 60 { // beyond it they would run into one another
 			p.X.Tick.Label.Rotation = math.Pi / 6
+			if len(f.Words) > 9 {
+				p.X.Tick.Label.Rotation = math.Pi / 3
+			}
 			p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = draw.XRight, draw.YCenter
 		}
 	case !f.LogX:

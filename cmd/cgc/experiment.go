@@ -94,10 +94,10 @@ func (j *experimentJob) run(ctx context.Context, names []string) (err error) {
 	e := &report.Experiment{Summaries: experiment.Summarize(records), Comparisons: []experiment.Comparison{}, Trained: done, Kept: len(records) - done}
 	e.Comparisons = append(e.Comparisons, experiment.Comparisons(e.Summaries)...)
 	e.Records, e.RecordsCSV, e.SummaryCSV = j.path(recordsName), j.path(tableName), j.path(summaryName)
-	if err := j.table(e.RecordsCSV, func(w io.Writer) error { return experiment.WriteCSV(w, records) }); err != nil {
+	if err := j.replace(e.RecordsCSV, func(w io.Writer) error { return experiment.WriteCSV(w, records) }); err != nil {
 		return err
 	}
-	if err := j.table(e.SummaryCSV, func(w io.Writer) error { return experiment.WriteSummaryCSV(w, e.Summaries) }); err != nil {
+	if err := j.replace(e.SummaryCSV, func(w io.Writer) error { return experiment.WriteSummaryCSV(w, e.Summaries) }); err != nil {
 		return err
 	}
 	j.otherBuilds(records)
@@ -191,25 +191,6 @@ func (j *experimentJob) keep() error {
 	}
 	j.log = log
 	return nil
-}
-
-// table writes a file as a whole or not at all.
-func (j *experimentJob) table(path string, write func(io.Writer) error) error {
-	return j.save(path, func() error {
-		file, err := os.CreateTemp(j.folder, ".cgc-*")
-		if err != nil {
-			return fmt.Errorf("writing %s: %w", path, reason(err))
-		}
-		err = errors.Join(write(file), file.Chmod(0o644), file.Close())
-		if err == nil {
-			err = os.Rename(file.Name(), path)
-		}
-		if err != nil {
-			os.Remove(file.Name())
-			return fmt.Errorf("writing %s: %w", path, err)
-		}
-		return nil
-	})
 }
 
 // otherBuilds tells if records are of another program than this one: their numbers may differ.
