@@ -142,6 +142,7 @@ func (j *experimentJob) check() error {
 	if err := j.training.check(); err != nil {
 		return err
 	}
+	j.training.amend(j.config)
 	switch {
 	case j.trainings < 1 || j.trainings > 1000:
 		return usagef("--trainings %d, want 1 to 1000", j.trainings)

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -27,6 +24,8 @@ type configFlags struct {
 	config cgc.Config
 	file   string
 	flags  *pflag.FlagSet
+
+	training *trainingFile // what the file says of training; nil if nothing
 }
 
 // newConfigFlags gives cmd the flags of a condensation.
@@ -100,21 +99,17 @@ func (f *configFlags) readFile() error {
 	}
 	said := map[string]string{}
 	f.flags.Visit(func(flag *pflag.Flag) { said[flag.Name] = flag.Value.String() })
-	config := cgc.Defaults()
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&config); err != nil {
+	file, err := decodeConfig(text)
+	if err != nil {
 		return fmt.Errorf("--config %s: %w", f.file, err)
 	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("--config %s: more than one JSON object", f.file)
-	}
+	config := file.Config
 	for _, name := range sizes {
 		if _, is := said[name]; is {
 			config.Nodes, config.Ratio, config.LabelRatio = 0, 0, 0
 		}
 	}
-	f.config = config
+	f.config, f.training = config, file.Training
 	for name, value := range said {
 		if err := f.flags.Lookup(name).Value.Set(value); err != nil {
 			return fmt.Errorf("--%s %s: %w", name, value, err)

@@ -15,6 +15,11 @@ const extension = ".safetensors"
 // writable returns an error, before the work is done, if the result of it could not be written to path. Files that exist are kept,
 // unless force is set or replaceable says that the file may go.
 func writable(flag, path string, force bool, replaceable func(path string) bool) error {
+	return writableAs(extension, flag, path, force, replaceable)
+}
+
+// writableAs is writable for names that end in extension.
+func writableAs(extension, flag, path string, force bool, replaceable func(path string) bool) error {
 	if filepath.Ext(path) != extension {
 		return usagef("%s %s, want a name that ends in %s", flag, path, extension)
 	}

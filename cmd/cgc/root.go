@@ -79,7 +79,7 @@ GRAPH is a name (cgc data list shows them), a folder or a file. Try: cgc run`,
 	flags.BoolVar(&c.quiet, "quiet", false, "no progress and no notes on standard error")
 	flags.BoolVar(&c.json, "json", false, "print one JSON object")
 	flags.SortFlags = false
-	root.AddCommand(c.runCommand(), c.condenseCommand(), c.evaluateCommand(), c.experimentCommand(), c.paperCommand(), c.benchCommand(), c.dataCommand(), c.versionCommand())
+	root.AddCommand(c.runCommand(), c.condenseCommand(), c.evaluateCommand(), c.tuneCommand(), c.experimentCommand(), c.paperCommand(), c.benchCommand(), c.dataCommand(), c.versionCommand())
 	return root
 }
 

@@ -107,6 +107,7 @@ func (j *runJob) check() error {
 	if err := j.training.check(); err != nil {
 		return err
 	}
+	j.training.amend(j.config)
 	if j.whole < 0 {
 		return usagef("--whole %d, want at least 0", j.whole)
 	}

@@ -36,6 +36,13 @@ func newTrainingFlags(cmd *cobra.Command, seeds string) *trainingFlags {
 	return t
 }
 
+// amend takes what the file of --config says of training and the command line does not.
+func (t *trainingFlags) amend(from *configFlags) {
+	if from.training != nil && from.training.Weighted != nil && !from.flags.Changed("weighted") {
+		t.config.Weighted = *from.training.Weighted
+	}
+}
+
 // check returns what is wrong with the values, by flag.
 func (t *trainingFlags) check() error {
 	var lines []string

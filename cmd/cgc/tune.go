@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/report"
+)
+
+func (c *command) tuneCommand() *cobra.Command {
+	job := &tuneJob{command: c, methods: methodList{cgc.CGC, cgc.CGCX}}
+	cmd := &cobra.Command{
+		Use:   "tune GRAPH",
+		Short: "Search for a configuration that does better on the validation nodes",
+		Long: `Rank many configurations by a closed form on the validation nodes, confirm the best of them by training, and write the winner to a file that run and condense take with
+--config. The defaults stay unless another configuration is better by more than noise. Labels of test nodes are never read.
+
+Parameters given as flags, or in a file with --config, are where the search begins; those given as flags stay as they are.
+
+Interrupted, it writes and prints the best so far, and exits with code 130.`,
+		Args:              arguments(1, "GRAPH"),
+		ValidArgsFunction: completeGraph,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return job.run(cmd, args[0])
+		},
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&job.trials, "trials", 0, "number of configurations to rank (default 200, or what --seconds leave time for); the same number gives the same file")
+	flags.Float64Var(&job.seconds, "seconds", 0, "time that all of it may take; about a third is for ranking, the rest for training")
+	flags.StringVarP(&job.out, "output", "o", "", "write the configuration to `FILE` (default GRAPH-NODES.json)")
+	flags.BoolVar(&job.force, "force", false, "replace the file even if it is not a configuration")
+	flags.Var(&job.methods, "methods", "methods to choose from: "+strings.Join(words(cgc.Methods), ","))
+	job.config = newConfigFlags(cmd)
+	job.training = newTrainingFlags(cmd, "")
+	flags.Lookup("seeds").Hidden = true  // how many, confirmation decides
+	flags.Lookup("method").Hidden = true // --methods of one
+	return cmd
+}
+
+// usualTrials is the number of configurations that are ranked if nothing else is said: about as many as differ in what can be told apart on some hundred validation nodes.
+const usualTrials = 200
+
+// tuneJob is one cgc tune.
+type tuneJob struct {
+	*command
+	config   *configFlags
+	training *trainingFlags
+	methods  methodList
+	trials   int
+	seconds  float64
+	out      string
+	force    bool
+}
+
+func (j *tuneJob) run(cmd *cobra.Command, name string) error {
+	begun := time.Now()
+	ctx := cmd.Context()
+	if err := j.check(cmd); err != nil {
+		return err
+	}
+	g, _, err := j.open(ctx, name, j.config)
+	if err != nil {
+		return err
+	}
+	nodes, err := j.config.config.Size(g)
+	if err != nil {
+		return j.config.mistake(err)
+	}
+	if j.out == "" {
+		j.out = strings.TrimSuffix(defaultName(g, nodes), extension) + configExtension
+		if err := writableAs(configExtension, "-o", j.out, j.force, isConfig); err != nil {
+			return err
+		}
+	}
+	tuning := experiment.Tuning{
+		Base:  experiment.Candidate{Config: j.config.config, Weighted: j.training.config.Weighted},
+		Space: j.space(cmd), Models: j.training.models, Training: j.training.config, Trials: j.trials,
+		Progress: func(done, total int, what string) { j.progress.count(what, int64(done), int64(total)) },
+	}
+	if j.seconds > 0 {
+		tuning.Seconds = max(j.seconds-time.Since(begun).Seconds(), 0.001)
+	}
+	tuned, err := experiment.Tune(ctx, g, tuning)
+	if tuned == nil || len(tuned.Ranked) == 0 {
+		return j.config.mistake(errors.Join(err, context.Cause(ctx)))
+	}
+	if err := j.save(j.out, func() error { return writeConfig(j.out, tuned.Best.Candidate) }); err != nil {
+		return err
+	}
+	r := report.OfTuning(g, modelNames(j.training.models), tuned)
+	r.Seconds, r.File = time.Since(begun).Seconds(), j.out
+	r.Next = j.next(name)
+	if printed := j.print(r, r.Text); printed != nil {
+		return printed
+	}
+	return err
+}
+
+// check checks the command line before anything is opened.
+func (j *tuneJob) check(cmd *cobra.Command) error {
+	if err := j.config.read(); err != nil {
+		return err
+	}
+	if err := j.training.check(); err != nil {
+		return err
+	}
+	j.training.amend(j.config)
+	if cmd.Flags().Changed("method") {
+		j.methods = methodList{j.config.config.Method}
+	}
+	if !slices.Contains(j.methods, j.config.config.Method) {
+		j.config.config.Method = j.methods[0]
+	}
+	switch {
+	case cmd.Flags().Changed("trials") && j.trials < 1:
+		return usagef("--trials %d, want at least 1", j.trials)
+	case cmd.Flags().Changed("seconds") && !(j.seconds > 0):
+		return usagef("--seconds %g, want above 0", j.seconds)
+	case j.trials == 0 && j.seconds == 0:
+		j.trials = usualTrials
+	}
+	if j.out == "" {
+		return nil
+	}
+	return writableAs(configExtension, "-o", j.out, j.force, isConfig)
+}
+
+// space is what is varied: all but the parameters that the command line fixes.
+func (j *tuneJob) space(cmd *cobra.Command) []experiment.Dimension {
+	return slices.DeleteFunc(experiment.Space(j.methods...), func(d experiment.Dimension) bool { return d.Name != "method" && cmd.Flags().Changed(d.Name) })
+}
+
+// next is the command that tries the configuration.
+func (j *tuneJob) next(name string) string {
+	command := "cgc run " + name + " --config " + j.out
+	if models := j.training.models.String(); models != "gcn" {
+		command += " --models " + models
+	}
+	return command
+}
+
+// methodList is a flag of methods, separated by commas.
+type methodList []cgc.Method
+
+// Set reads the value from the command line.
+func (l *methodList) Set(text string) error {
+	*l = nil
+	for name := range strings.SplitSeq(text, ",") {
+		m := cgc.Method(strings.TrimSpace(name))
+		if !slices.Contains(cgc.Methods, m) {
+			return errors.New(l.want())
+		}
+		if !slices.Contains(*l, m) {
+			*l = append(*l, m)
+		}
+	}
+	return nil
+}
+
+// String writes the value as Set reads it.
+func (l *methodList) String() string { return strings.Join(words(*l), ",") }
+
+// Type is the word for the value in the command's help.
+func (l *methodList) Type() string { return "names" }
+func (l *methodList) want() string {
+	return "some of " + strings.Join(words(cgc.Methods), ",") + ", separated by commas"
+}
+
+func words[T ~string](list []T) []string {
+	words := make([]string, len(list))
+	for i, w := range list {
+		words[i] = string(w)
+	}
+	return words
+}

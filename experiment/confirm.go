@@ -1,0 +1,181 @@
+package experiment
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"runtime"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/gnn"
+)
+
+// round is a round of confirmation: how many candidates take part, the base among them, and how many repetitions each has had after it.
+type round struct{ candidates, repetitions int }
+
+// schedules lists ways to confirm, the most thorough first.
+var schedules = [][]round{
+	{{24, 2}, {8, 5}, {3, 20}},
+	{{16, 2}, {6, 5}, {3, 15}},
+	{{12, 2}, {5, 5}, {3, 10}},
+	{{12, 1}, {4, 4}, {2, 8}},
+	{{11, 1}, {3, 3}, {2, 5}},
+	{{11, 1}, {2, 3}},
+	{{6, 1}, {2, 2}},
+	{{2, 1}},
+}
+
+// usual is the schedule where time does not bound it.
+var usual = schedules[2]
+
+// repetitions returns the number of repetitions of all candidates together.
+func repetitions(schedule []round) (n int) {
+	had := 0
+	for _, r := range schedule {
+		n += r.candidates * (r.repetitions - had)
+		had = r.repetitions
+	}
+	return n
+}
+
+// cost trains the base for its first repetitions, as confirmation would, and returns the time that each took, with as many at once as there are threads.
+func (w *tuner) cost(ctx context.Context) (time.Duration, error) {
+	begun := time.Now()
+	n := min(runtime.GOMAXPROCS(0), usual[0].repetitions)
+	base := slices.IndexFunc(w.ranked, func(t trial) bool { return t.size() == 0 })
+	err := w.train(ctx, w.ranked[base:base+1], n, nil)
+	return time.Since(begun) / time.Duration(n), err
+}
+
+// confirm trains the best candidates, in the rounds for which there is time at the given cost of a repetition.
+func (w *tuner) confirm(ctx context.Context, cost time.Duration) error {
+	schedule := usual
+	if w.Seconds > 0 {
+		left := w.begun.Add(w.share(0.9)).Sub(time.Now())
+		i := slices.IndexFunc(schedules, func(s []round) bool { return time.Duration(repetitions(s))*cost <= left })
+		if i < 0 {
+			i = len(schedules) - 1
+		}
+		schedule = schedules[i]
+	}
+	trials := w.finalists(schedule[0].candidates)
+	count := &tally{finished: w.trainings, total: repetitions(schedule) * len(w.Models), report: w.Progress}
+	for _, r := range schedule {
+		trials = w.reduce(trials, r.candidates)
+		err := w.train(ctx, trials, r.repetitions, count)
+		w.order(trials)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reduce returns the first trials up to the given number, with the base as the last if it is not among them.
+func (w *tuner) reduce(trials []trial, number int) []trial {
+	if len(trials) <= number {
+		return trials
+	}
+	kept := slices.Clone(trials[:number])
+	if !slices.ContainsFunc(kept, func(t trial) bool { return t.size() == 0 }) {
+		kept[number-1] = trials[slices.IndexFunc(trials, func(t trial) bool { return t.size() == 0 })]
+	}
+	return kept
+}
+
+// order sorts trials by their mean accuracy over the repetitions that all of them have, and puts them before the others that were confirmed. Those that have none are left out.
+func (w *tuner) order(trials []trial) {
+	had := slices.DeleteFunc(slices.Clone(trials), func(t trial) bool { return len(w.had(t)) == 0 })
+	if len(had) == 0 {
+		return
+	}
+	common := math.MaxInt
+	for _, t := range had {
+		common = min(common, len(w.had(t)))
+	}
+	mean := func(t trial) float64 { m, _ := meanStd(w.had(t)[:common]); return m }
+	slices.SortStableFunc(had, func(a, b trial) int { return cmp.Or(cmp.Compare(mean(b), mean(a)), cmp.Compare(a.size(), b.size())) })
+	copy(trials, had)
+	before := slices.DeleteFunc(w.confirmed, func(t trial) bool {
+		return slices.ContainsFunc(had, func(u trial) bool { return slices.Equal(t.point, u.point) })
+	})
+	w.confirmed, w.final, w.repeats = append(had, before...), len(had), common
+}
+
+// had returns the accuracies of a trial's repetitions, from the first to the first that is missing.
+func (w *tuner) had(t trial) []float64 {
+	scores := w.scores[t.key()]
+	if i := slices.IndexFunc(scores, math.IsNaN); i >= 0 {
+		return scores[:i]
+	}
+	return scores
+}
+
+// train sees to it that each trial has the given number of repetitions: condensation i with seed Config.Seed+i, and a training of each model. The first repetitions of
+// all trials come before the second.
+func (w *tuner) train(ctx context.Context, trials []trial, repetitions int, count *tally) error {
+	type cell struct {
+		trial      string
+		repetition int
+	}
+	var jobs []job
+	var cells []cell
+	for i := range repetitions {
+		for _, t := range trials {
+			if had := w.scores[t.key()]; i < len(had) && !math.IsNaN(had[i]) {
+				continue
+			}
+			c := w.space.at(t.point)
+			c.Config.Seed += uint64(i)
+			small, err := cgc.Condense(ctx, w.g, c.Config)
+			if err != nil {
+				return err
+			}
+			target, err := w.target(c.Config.Standardize)
+			if err != nil {
+				return err
+			}
+			training := w.Training
+			training.Weighted, training.Progress = c.Weighted, nil
+			cells = append(cells, cell{t.key(), i})
+			for _, m := range w.Models {
+				jobs = append(jobs, job{m, Sample(small), target, training, c.Config.Seed})
+			}
+		}
+	}
+	for _, t := range trials {
+		for len(w.scores[t.key()]) < repetitions {
+			w.scores[t.key()] = append(w.scores[t.key()], math.NaN())
+		}
+	}
+	models := len(w.Models)
+	found, ended := make([]float64, len(jobs)), make([]int, len(cells))
+	return train(ctx, jobs, 0, func(i int, r *gnn.Result) error {
+		found[i] = r.Validation
+		at := i / models
+		if ended[at]++; ended[at] == models {
+			w.scores[cells[at].trial][cells[at].repetition] = stat.Mean(found[at*models:(at+1)*models], nil)
+		}
+		w.trainings++
+		if count != nil {
+			count.done("confirmed")
+		}
+		return nil
+	})
+}
+
+// target returns what candidates with or without standardised features are validated on.
+func (w *tuner) target(standardize bool) (*gnn.Target, error) {
+	if w.targets[standardize] == nil {
+		target, err := gnn.NewTarget(w.view(standardize), w.Base.Config.Inductive)
+		if err != nil {
+			return nil, err
+		}
+		w.targets[standardize] = target
+	}
+	return w.targets[standardize], nil
+}

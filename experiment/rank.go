@@ -1,0 +1,187 @@
+package experiment
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+)
+
+// preparation is a graph prepared for some candidates.
+type preparation struct {
+	config   cgc.Config
+	prepared *cgc.Prepared
+	bytes    int64
+}
+
+// preparationMemory bounds, in bytes, what preparations take that are kept for the candidates to come. One is kept whatever it takes.
+const preparationMemory = 512 << 20
+
+// prepare returns the graph prepared for config, from what is kept if it is there.
+func (w *tuner) prepare(ctx context.Context, config cgc.Config) (*cgc.Prepared, error) {
+	for i, p := range w.prepared {
+		if p.config.SharesPreparation(config) {
+			w.prepared = append(slices.Delete(w.prepared, i, i+1), p) // the last is the latest used
+			return p.prepared, nil
+		}
+	}
+	n := preparation{config: config, bytes: 4 * int64(config.Hops+1) * int64(len(w.g.Split.Train)) * int64(w.g.Features())}
+	total := n.bytes
+	for _, p := range w.prepared {
+		total += p.bytes
+	}
+	for len(w.prepared) > 0 && total > preparationMemory {
+		total -= w.prepared[0].bytes
+		w.prepared = slices.Delete(w.prepared, 0, 1)
+	}
+	var err error
+	if n.prepared, err = cgc.Prepare(ctx, w.g, config); err != nil {
+		return nil, err
+	}
+	w.prepared = append(w.prepared, &n)
+	return n.prepared, nil
+}
+
+// view returns the graph as the candidates with or without standardised features see it.
+func (w *tuner) view(standardize bool) *graph.Graph {
+	if w.views[standardize] == nil {
+		w.views[standardize] = w.g
+		if standardize {
+			w.views[standardize] = w.g.Scaled(graph.FitScaling(w.g.X, w.g.Split.Train))
+		}
+	}
+	return w.views[standardize]
+}
+
+// judge returns the judge for candidates with or without standardised features.
+func (w *tuner) judge(ctx context.Context, standardize bool) (*judge, error) {
+	if w.judges[standardize] == nil {
+		linear := !slices.ContainsFunc(w.Models, func(m gnn.Model) bool { return m.Name() != gnn.SGC().Name() })
+		j, err := newJudge(ctx, w.view(standardize), w.Base.Config.Inductive, linear, rand.NewPCG(w.Base.Config.Seed, judgeStream))
+		if err != nil {
+			return nil, err
+		}
+		w.judges[standardize] = j
+	}
+	return w.judges[standardize], nil
+}
+
+// manyRows is the number of training nodes from which condensing keeps all threads busy and differs little from seed to seed: candidates then go one at a time, with one seed each.
+const manyRows = 20_000
+
+// rank judges the candidates at the given points, those with the same preparation one after the other, and sorts them in. What was judged when ctx ends is kept.
+func (w *tuner) rank(ctx context.Context, points []point) error {
+	seeds, atOnce := 3, runtime.GOMAXPROCS(0)
+	if len(w.g.Split.Train) >= manyRows {
+		seeds, atOnce = 1, 1
+	}
+	left := slices.Clone(points)
+	done := make([]*trial, 0, len(points))
+	defer func() {
+		for _, t := range done {
+			if t.Accuracy >= 0 {
+				w.ranked = append(w.ranked, *t)
+			}
+		}
+		w.sort(w.ranked)
+	}()
+	total := w.Trials
+	if total == 0 {
+		total = most
+	}
+	ranked := tally{finished: len(w.ranked), total: total, report: w.Progress}
+	for len(left) > 0 {
+		first := w.space.at(left[0]).Config
+		prepared, err := w.prepare(ctx, first)
+		if err != nil {
+			return err
+		}
+		judge, err := w.judge(ctx, first.Standardize)
+		if err != nil {
+			return err
+		}
+		var group sync.WaitGroup
+		var mu sync.Mutex
+		var failed error
+		free := make(chan struct{}, atOnce)
+		left = slices.DeleteFunc(left, func(p point) bool {
+			c := w.space.at(p)
+			if !c.Config.SharesPreparation(first) {
+				return false
+			}
+			t := &trial{point: p, Verdict: Verdict{Accuracy: -1}}
+			done = append(done, t)
+			free <- struct{}{}
+			group.Go(func() {
+				defer func() { <-free }()
+				v, err := judge.mean(ctx, prepared, c, seeds)
+				mu.Lock()
+				defer mu.Unlock()
+				if err != nil {
+					failed = cmp.Or(failed, err)
+					return
+				}
+				t.Verdict = v
+				ranked.done("ranked")
+			})
+			return true
+		})
+		group.Wait()
+		if failed != nil {
+			return failed
+		}
+	}
+	return nil
+}
+
+// mean returns the mean verdict on c over condensation seeds.
+func (j *judge) mean(ctx context.Context, prepared *cgc.Prepared, c Candidate, seeds int) (mean Verdict, err error) {
+	c.Config.Seed += rankingSeeds
+	for range seeds {
+		small, err := prepared.Condense(ctx, c.Config)
+		if err != nil {
+			return mean, err
+		}
+		v, err := j.of(ctx, small, c.Weighted)
+		if err != nil {
+			return mean, err
+		}
+		mean.Accuracy += v.Accuracy / float64(seeds)
+		mean.Entropy += v.Entropy / float64(seeds)
+		c.Config.Seed++
+	}
+	return mean, nil
+}
+
+// sort orders trials by their scores, the best first, and of equal ones those with fewer changes.
+func (w *tuner) sort(trials []trial) {
+	slices.SortStableFunc(trials, func(a, b trial) int {
+		return cmp.Or(cmp.Compare(b.Score(), a.Score()), cmp.Compare(a.size(), b.size()), slices.Compare(a.point, b.point))
+	})
+}
+
+// finalists returns the base and the best others up to the given number, no two alike: they differ in three parameters at least, and only if there are not
+// enough such, in two or one.
+func (w *tuner) finalists(number int) []trial {
+	at := slices.IndexFunc(w.ranked, func(t trial) bool { return t.size() == 0 })
+	chosen := []trial{w.ranked[at]}
+	for distance := 3; distance > 0; distance-- {
+		for _, t := range w.ranked {
+			near := slices.ContainsFunc(chosen, func(c trial) bool { return c.apart(t.point) < min(distance, max(1, t.size(), c.size())) })
+			if !near && len(chosen) < number {
+				chosen = append(chosen, t)
+			}
+		}
+	}
+	return chosen
+}
+
+// key names a point in maps.
+func (p point) key() string { return fmt.Sprint([]int(p)) }
