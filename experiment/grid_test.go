@@ -105,6 +105,9 @@ func TestGridRepeatsItselfForAnyThreads(t *testing.T) {
 				if got := fmt.Sprint(r.Arm, " ", r.Nodes, " ", r.Model, " ", r.Seed, " ", r.TrainingSeed); got != arm+" "+model+" "+seeds {
 					t.Fatalf("record %d is %s, want %s %s %s", i, got, arm, model, seeds)
 				}
+				if d := r.Seconds; d.Propagate <= 0 || d.Assess <= 0 || d.Condense < d.Propagate+d.Assess+d.Partition || r.TrainingSeconds <= 0 {
+					t.Errorf("record %d: times %+v", i, d)
+				}
 				if r.Config.Seed != r.Seed || r.IsWhole() || r.Method() != string(r.Config.Method) {
 					t.Errorf("record %d: configuration %+v", i, r.Config)
 				}
