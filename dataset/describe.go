@@ -1,9 +1,11 @@
 package dataset
 
 import (
-	"slices"
+	"math"
+	"sync/atomic"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -53,10 +55,8 @@ func Describe(g *graph.Graph) Facts {
 		Train: len(g.Split.Train), Val: len(g.Split.Val), Test: len(g.Split.Test),
 		Weighted: g.Adj.Data != nil, PerClass: make([]ClassFacts, g.Classes),
 	}
-	degree := make([]int, g.Nodes())
-	for i := range degree {
-		degree[i] = int(g.Adj.Indptr[i+1] - g.Adj.Indptr[i])
-		if degree[i] == 0 {
+	for i := range f.Nodes {
+		if g.Adj.Indptr[i+1] == g.Adj.Indptr[i] {
 			f.Isolated++
 		}
 		if g.Y[i] == graph.Unlabelled {
@@ -65,9 +65,7 @@ func Describe(g *graph.Graph) Facts {
 			f.PerClass[g.Y[i]].All++
 		}
 	}
-	if slices.Sort(degree); len(degree) > 0 {
-		f.Degrees.Min, f.Degrees.Median, f.Degrees.Max = degree[0], degree[len(degree)/2], degree[len(degree)-1]
-	}
+	f.Degrees.Min, f.Degrees.Median, f.Degrees.Max = degrees(g.Adj)
 	for _, part := range []struct {
 		nodes []int32
 		count func(*ClassFacts) *int
@@ -80,18 +78,7 @@ func Describe(g *graph.Graph) Facts {
 			*part.count(&f.PerClass[c]) = n
 		}
 	}
-	same, both := 0, 0
-	for i, y := range g.Y {
-		for _, j := range g.Adj.Indices[g.Adj.Indptr[i]:g.Adj.Indptr[i+1]] {
-			if y != graph.Unlabelled && g.Y[j] != graph.Unlabelled {
-				both++
-				if y == g.Y[j] {
-					same++
-				}
-			}
-		}
-	}
-	f.Homophily = float64(same) / float64(max(1, both))
+	f.Homophily = homophily(g)
 	filled := 0
 	switch x := g.X.(type) {
 	case *mat.Dense:
@@ -106,11 +93,63 @@ func Describe(g *graph.Graph) Facts {
 	return f
 }
 
-func nonZero(data []float32) (count int) {
-	for _, v := range data {
-		if v != 0 {
-			count++
-		}
+// degrees returns the smallest, the upper median and the largest number of entries of a row; zeros if there is no row.
+func degrees(a *mat.CSR) (least, median, most int) {
+	if a.Rows == 0 {
+		return 0, 0, 0
 	}
-	return count
+	least = math.MaxInt
+	for i := range a.Rows {
+		degree := int(a.Indptr[i+1] - a.Indptr[i])
+		least, most = min(least, degree), max(most, degree)
+	}
+	count := make([]int, most+1)
+	for i := range a.Rows {
+		count[a.Indptr[i+1]-a.Indptr[i]]++
+	}
+	for below := 0; below+count[median] <= a.Rows/2; median++ {
+		below += count[median]
+	}
+	return least, median, most
+}
+
+// homophily returns the share of entries between nodes of one class, among those whose ends both have one; 0 if there are none.
+func homophily(g *graph.Graph) float64 {
+	const chunk = 1 << 12
+	var same, both atomic.Int64
+	parallel.For(g.Nodes(), chunk, func(lo, hi int) {
+		equal, labelled := 0, 0
+		for i := lo; i < hi; i++ {
+			y := g.Y[i]
+			if y == graph.Unlabelled {
+				continue
+			}
+			for _, j := range g.Adj.Indices[g.Adj.Indptr[i]:g.Adj.Indptr[i+1]] {
+				if z := g.Y[j]; z == y {
+					equal++
+					labelled++
+				} else if z != graph.Unlabelled {
+					labelled++
+				}
+			}
+		}
+		same.Add(int64(equal))
+		both.Add(int64(labelled))
+	})
+	return float64(same.Load()) / float64(max(1, both.Load()))
+}
+
+func nonZero(data []float32) int {
+	const chunk = 1 << 20
+	var count atomic.Int64
+	parallel.For(len(data), chunk, func(lo, hi int) {
+		n := 0
+		for _, v := range data[lo:hi] {
+			if v != 0 {
+				n++
+			}
+		}
+		count.Add(int64(n))
+	})
+	return int(count.Load())
 }

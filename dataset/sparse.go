@@ -30,12 +30,29 @@ func checkCSR(m *mat.CSR) error {
 			return fmt.Errorf("row pointer %d of row %d is above %d of the next", m.Indptr[i], i, m.Indptr[i+1])
 		}
 	}
-	for e, j := range m.Indices {
-		if j < 0 || int(j) >= m.Cols {
-			return fmt.Errorf("column %d of entry %d, want 0 to %d", j, e, m.Cols-1)
-		}
+	if e := firstOutside(m.Indices, m.Cols); e < len(m.Indices) {
+		return fmt.Errorf("column %d of entry %d, want 0 to %d", m.Indices[e], e, m.Cols-1)
 	}
 	return nil
+}
+
+// firstOutside returns the place of the first index that is not in [0, n), or the number of indices.
+func firstOutside(indices []int32, n int) int {
+	const chunk = 1 << 20
+	first := make([]int, (len(indices)+chunk-1)/chunk)
+	parallel.For(len(indices), chunk, func(lo, hi int) {
+		at := lo
+		for at < hi && uint(indices[at]) < uint(n) { // a negative one is large
+			at++
+		}
+		first[lo/chunk] = at
+	})
+	for c, at := range first {
+		if at < min((c+1)*chunk, len(indices)) {
+			return at
+		}
+	}
+	return len(indices)
 }
 
 // arcsOf returns the entries of a square matrix whose value is not zero as arcs; a value that is negative or not finite is an error.

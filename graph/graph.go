@@ -77,7 +77,7 @@ func (g *Graph) Validate() error {
 	if err := g.Adj.Validate(); err != nil {
 		return fmt.Errorf("graph: adjacency: %w", err)
 	}
-	if i, j, why := g.asymmetry(); why != "" {
+	if i, j, why := asymmetry(g.Adj); why != "" {
 		add("adjacency entry (%d, %d) %s", i, j, why)
 	}
 	if i, j, found := mat.FirstNotFinite(g.Adj); found {
@@ -112,54 +112,28 @@ func (g *Graph) Validate() error {
 }
 
 func (s Split) validate(g *Graph) (errs []error) {
-	part := make([]string, g.Nodes())
-	for _, p := range []struct {
-		name  string
-		nodes []int32
-	}{{"train", s.Train}, {"val", s.Val}, {"test", s.Test}} {
+	names := []string{"", "train", "val", "test"}
+	part := make([]byte, g.Nodes()) // of each node, as a place in names
+	for k, nodes := range [][]int32{nil, s.Train, s.Val, s.Test} {
 		last := int32(-1)
-		for _, v := range p.nodes {
+		for _, v := range nodes {
 			var why string
 			switch {
 			case v < 0 || int(v) >= len(part):
 				why = fmt.Sprintf("want 0 to %d", len(part)-1)
 			case v <= last:
 				why = "nodes must ascend without repeats"
-			case part[v] != "":
-				why = "it is in " + part[v] + " too"
+			case part[v] != 0:
+				why = "it is in " + names[part[v]] + " too"
 			case g.Y[v] == Unlabelled:
 				why = "it has no label"
 			}
 			if why != "" {
-				errs = append(errs, fmt.Errorf("graph: node %d of split %s: %s", v, p.name, why))
+				errs = append(errs, fmt.Errorf("graph: node %d of split %s: %s", v, names[k], why))
 				break
 			}
-			part[v], last = p.name, v
+			part[v], last = byte(k), v
 		}
 	}
 	return errs
-}
-
-// asymmetry returns the first entry that is a self-loop or that the transpose does not repeat, and what is wrong with it.
-func (g *Graph) asymmetry() (i, j int, why string) {
-	a := g.Adj
-	// Rows are walked in order, so the entries (j,i) for ascending i are met in the order of row j: next[j] points at the one due.
-	next := append([]int64(nil), a.Indptr[:a.Rows]...)
-	for i := range a.Rows {
-		for e := a.Indptr[i]; e < a.Indptr[i+1]; e++ {
-			j := int(a.Indices[e])
-			if j == i {
-				return i, j, "is a self-loop; normalisation adds those"
-			}
-			at := next[j]
-			if at >= a.Indptr[j+1] || int(a.Indices[at]) != i {
-				return i, j, "has no counterpart; the graph must be undirected"
-			}
-			if a.Data != nil && a.Data[at] != a.Data[e] {
-				return i, j, fmt.Sprintf("has weight %v, and %v the other way round", a.Data[e], a.Data[at])
-			}
-			next[j]++
-		}
-	}
-	return 0, 0, ""
 }

@@ -5,6 +5,8 @@ import (
 	"iter"
 	"slices"
 	"sort"
+
+	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
 // CSR is a rows×cols sparse matrix in compressed rows: the entries of row i are at positions Indptr[i] to Indptr[i+1]−1,
@@ -53,9 +55,22 @@ func (m *CSR) Validate() error {
 	if m.Data != nil && len(m.Data) != len(m.Indices) {
 		return fmt.Errorf("mat: %d values for %d entries", len(m.Data), len(m.Indices))
 	}
-	for i := range m.Rows {
+	const chunk = 1 << 12
+	errs := make([]error, (m.Rows+chunk-1)/chunk)
+	parallel.For(m.Rows, chunk, func(lo, hi int) { errs[lo/chunk] = m.validateRows(lo, hi) })
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// validateRows names the first thing wrong with rows first to end−1, whatever is wrong with the rows above.
+func (m *CSR) validateRows(first, end int) error {
+	for i := first; i < end; i++ {
 		lo, hi := m.Indptr[i], m.Indptr[i+1]
-		if lo > hi || hi > int64(len(m.Indices)) {
+		if lo < 0 || lo > hi || hi > int64(len(m.Indices)) {
 			return fmt.Errorf("mat: row %d runs from entry %d to %d of %d", i, lo, hi, len(m.Indices))
 		}
 		last := int32(-1)

@@ -1,0 +1,101 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// asymmetry returns the first entry of a, valid and square, that is a self-loop or that the transpose does not repeat, and what is wrong
+// with it. It looks for the counterpart of each entry only where their sums tell that one is missing.
+func asymmetry(a *mat.CSR) (i, j int, why string) {
+	if mirrored(a) {
+		return 0, 0, ""
+	}
+	const chunk = 1 << 12
+	type fault struct {
+		i, j int
+		why  string
+	}
+	first := make([]fault, (a.Rows+chunk-1)/chunk)
+	parallel.For(a.Rows, chunk, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			for e := a.Indptr[i]; e < a.Indptr[i+1]; e++ {
+				if why := unmatched(a, i, e); why != "" {
+					first[lo/chunk] = fault{i, int(a.Indices[e]), why}
+					return
+				}
+			}
+		}
+	})
+	for _, f := range first {
+		if f.why != "" {
+			return f.i, f.j, f.why
+		}
+	}
+	return 0, 0, ""
+}
+
+// unmatched returns what is wrong with entry e of row i, if anything is.
+func unmatched(a *mat.CSR, i int, e int64) string {
+	j := int(a.Indices[e])
+	if j == i {
+		return "is a self-loop; normalisation adds those"
+	}
+	at, found := slices.BinarySearch(a.Indices[a.Indptr[j]:a.Indptr[j+1]], int32(i))
+	if !found {
+		return "has no counterpart; the graph must be undirected"
+	}
+	if a.Data != nil {
+		if back := a.Data[a.Indptr[j]+int64(at)]; back != a.Data[e] {
+			return fmt.Sprintf("has weight %v, and %v the other way round", a.Data[e], back)
+		}
+	}
+	return ""
+}
+
+// mirrored reports whether a equals its transpose and has no self-loops, in one pass that reads the entries in order: the sum of a hash of
+// each entry above the diagonal must be that of the mirrored entries below. A single entry without counterpart always changes the sum;
+// that several cancel is a chance of 2⁻⁶⁴. It may say no of a symmetric matrix with weights of 0 of both signs.
+func mirrored(a *mat.CSR) bool {
+	const chunk = 1 << 12
+	var sum atomic.Uint64 // modulo 2⁶⁴, so the order of the chunks does not matter
+	var loops atomic.Bool
+	parallel.For(a.Rows, chunk, func(lo, hi int) {
+		var s uint64
+		for i := lo; i < hi; i++ {
+			row := uint64(i)
+			for e := a.Indptr[i]; e < a.Indptr[i+1]; e++ {
+				column := uint64(a.Indices[e])
+				var weight uint64
+				if a.Data != nil {
+					weight = uint64(math.Float32bits(a.Data[e]))
+				}
+				switch {
+				case column > row:
+					s += hash(row<<32|column, weight)
+				case column < row:
+					s -= hash(column<<32|row, weight)
+				default:
+					loops.Store(true)
+				}
+			}
+		}
+		sum.Add(s)
+	})
+	return sum.Load() == 0 && !loops.Load()
+}
+
+// hash returns a number that for a given entry differs between all weights, and for a given weight between all entries.
+func hash(entry, weight uint64) uint64 { return scramble(scramble(entry) + weight) }
+
+// scramble is the finaliser of SplitMix64 (Steele et al. 2014), a permutation of the 64-bit numbers.
+func scramble(z uint64) uint64 {
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
