@@ -148,6 +148,29 @@ func TestRidgeIsNotSureOfNoise(t *testing.T) {
 	}
 }
 
+// Of many nodes only some are left out, but all are fitted to.
+func TestRidgeFitsAll(t *testing.T) {
+	h, y := clouds(9000, 6, 3, rand.New(rand.NewPCG(9, 0)))
+	for i := range 4500 {
+		h.Row(2 * i)[0] *= 3
+	}
+	r, err := assess.FitRidge(h, y, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := ridge(t, h, y, 3, r.Penalty, -1)
+	for j := range 6 {
+		for c := range 3 {
+			if math.Abs(float64(r.W.Row(j)[c])-w.At(j, c)) > 1e-5 {
+				t.Fatalf("W[%d][%d] = %v, want %v", j, c, r.W.Row(j)[c], w.At(j, c))
+			}
+		}
+	}
+	if r.Accuracy < 0.7 { // chance is 1/3
+		t.Errorf("accuracy %v of nodes left out", r.Accuracy)
+	}
+}
+
 func TestRidgeDistribution(t *testing.T) {
 	h, y := clouds(30, 8, 3, rand.New(rand.NewPCG(7, 0)))
 	r, err := assess.FitRidge(h, y, 4) // class 3 has no node
@@ -196,7 +219,7 @@ func TestRidgeOfNothing(t *testing.T) {
 func TestRidgeIgnoresThreads(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)
-	for _, shape := range [][2]int{{3000, 20}, {50, 200}} {
+	for _, shape := range [][2]int{{9000, 20}, {50, 200}} {
 		h, y := clouds(shape[0], shape[1], 6, rand.New(rand.NewPCG(8, 0)))
 		var first *assess.Ridge
 		for _, threads := range []int{1, 2, 7} {
