@@ -278,6 +278,31 @@ func TestSizes(t *testing.T) {
 	}
 }
 
+// TestModels: some of a study's models can be left out, and then their average is not that of the paper.
+func TestModels(t *testing.T) {
+	j := job(t, "table5", "arxiv", "cora")
+	j.Seeds, j.Models = 1, []gnn.Model{gnn.GCN(), gnn.SGC()}
+	r := mustRun(t, j)
+	var said []string
+	for _, c := range r.Cells[:3] {
+		text := c.Model
+		if c.Paper != nil {
+			text += " " + c.Paper.String()
+		}
+		said = append(said, text)
+	}
+	if got, want := strings.Join(said, ", "), "sgc 64.9, gcn 66.4, AVG"; got != want {
+		t.Errorf("cells are %s, want %s", got, want)
+	}
+	if a, b, avg := r.Cells[0].Test.Mean, r.Cells[1].Test.Mean, r.Cells[2].Test.Mean; math.Abs((a+b)/2-avg) > 1e-9 {
+		t.Errorf("the average of %v and %v is %v", a, b, avg)
+	}
+	var b bytes.Buffer
+	if err := r.Text(&b); err != nil || !strings.Contains(b.String(), "The paper has no numbers for cora in this table.") {
+		t.Errorf("%v: nothing said of cora, which is not in the paper's table:\n%s", err, &b)
+	}
+}
+
 func TestFind(t *testing.T) {
 	for words, want := range map[string]string{
 		"table3": "table3", "table1": "table2", "ablation": "table6 table11", "models table4": "table4 table5 table10", "depth sensitivity": "figure4 figure5", "table3 accuracy": "table3",
@@ -359,5 +384,9 @@ func TestComparable(t *testing.T) {
 	}
 	if g := mustRun(t, j).Graphs[0]; !g.Comparable {
 		t.Errorf("a graph of citeseer's sizes: %+v", g)
+	}
+	j.Sources[0].Made = true
+	if g := mustRun(t, j).Graphs[0]; g.Comparable || g.Why == "" {
+		t.Errorf("the same, made: %+v", g)
 	}
 }

@@ -177,7 +177,11 @@ func (j Job) cell(is Graph, p planned, s experiment.Summary) Cell {
 	if column == "" {
 		column = printedModels[s.Model]
 	}
-	for _, name := range j.Study.tables {
+	tables := j.Study.tables
+	if s.Model == averageName && len(among(j.Study.models, j.Models)) < len(j.Study.models) {
+		tables = nil // the paper's average is over all of them
+	}
+	for _, name := range tables {
 		if v, ok := Published().Table(name).Value(is.Name, p.size.ratio, a.row, column); ok {
 			c.Paper = &v
 			break

@@ -307,17 +307,29 @@ func (r *Result) notes() (notes []string) {
 			add("%s: %s. Accuracies are not comparable with the paper's.", g.Name, g.Why)
 		}
 	}
-	var none []string
-	for _, c := range r.Cells {
-		if c.Paper == nil && r.graph(c.Graph).Paper && !slices.Contains(none, c.Graph) {
-			none = append(none, c.Graph)
+	var none, some []string // graphs for which the paper has no number, and not all
+	for _, g := range r.Graphs {
+		has, all := false, true
+		for _, c := range r.Cells {
+			if c.Graph == g.Name {
+				has, all = has || c.Paper != nil, all && c.Paper != nil
+			}
+		}
+		switch {
+		case !g.Paper || all:
+		case has:
+			some = append(some, g.Name)
+		default:
+			none = append(none, g.Name)
 		}
 	}
-	switch {
-	case len(r.study.tables) == 0:
+	if len(r.study.tables) == 0 {
 		add("The paper shows this as a figure and prints no numbers.")
-	case len(none) > 0:
-		add("%s marks numbers that the paper does not have (%s).", missing, strings.Join(none, ", "))
+	} else if len(none) > 0 {
+		add("The paper has no numbers for %s in this table.", strings.Join(none, ", "))
+	}
+	if len(some) > 0 {
+		add("%s marks numbers that the paper does not have (%s).", missing, strings.Join(some, ", "))
 	}
 	for _, left := range r.LeftOut {
 		add("Left out: %s.", left)
