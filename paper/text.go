@@ -229,7 +229,7 @@ func (r *Result) others() (all []table) {
 
 // byMethod turns a table whose columns are methods: a row for each, a column for each graph and ratio.
 func (r *Result) byMethod(p *Table, run map[string]bool) table {
-	t := table{title: fmt.Sprintf("other methods, as the paper prints them (%s, %s)", p.Name, p.Unit), align: "l"}
+	t := table{title: fmt.Sprintf("other methods, as the paper prints them (%s, %s)", strings.TrimSuffix(p.Name, "-seconds"), p.Unit), align: "l"}
 	head := []string{"method"}
 	var rows []Row
 	for _, row := range p.Rows {
@@ -304,7 +304,11 @@ func (r *Result) notes() (notes []string) {
 		case !g.Paper:
 			add("%s: %s, so there is no number to put beside.", g.Name, g.Why)
 		case !g.Comparable:
-			add("%s: %s. Accuracies are not comparable with the paper's.", g.Name, g.Why)
+			also := ""
+			if len(r.Times) > 0 {
+				also = ", and seconds are of another size"
+			}
+			add("%s: %s. Accuracies are not comparable with the paper's%s.", g.Name, g.Why, also)
 		}
 	}
 	var none, some []string // graphs for which the paper has no number, and not all
