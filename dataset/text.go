@@ -9,9 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"unsafe"
 
 	"github.com/klauspost/compress/gzip"
 
@@ -147,18 +145,12 @@ func readEdges(file string, n int) (arcs, error) {
 		source, rest, _ := bytes.Cut(line, []byte(","))
 		target, weight, weighted := bytes.Cut(rest, []byte(","))
 		e := edge{weight: 1}
-		for _, end := range []struct {
-			text []byte
-			node *int32
-		}{{source, &e.from}, {target, &e.to}} {
-			v, err := parseInt(bytes.TrimSpace(end.text))
-			if err != nil {
-				return nil, fmt.Errorf("node %w", err)
-			}
-			if v < 0 || v >= int64(n) {
-				return nil, fmt.Errorf("node %d, want 0 to %d (there are %d labels)", v, n-1, n)
-			}
-			*end.node = int32(v)
+		var err error
+		if e.from, err = parseNode(source, n); err != nil {
+			return nil, err
+		}
+		if e.to, err = parseNode(target, n); err != nil {
+			return nil, err
 		}
 		if weighted {
 			w, err := parseFloat(weight)
@@ -180,6 +172,20 @@ func readEdges(file string, n int) (arcs, error) {
 		a.weight = nil
 	}
 	return a, nil
+}
+
+// parseNode returns the node that field names, one of n.
+func parseNode(field []byte, n int) (int32, error) {
+	v, err := parseInt(field)
+	if err != nil {
+		if v, err = parseInt(bytes.TrimSpace(field)); err != nil {
+			return 0, fmt.Errorf("node %w", err)
+		}
+	}
+	if v < 0 || v >= int64(n) {
+		return 0, fmt.Errorf("node %d, want 0 to %d (there are %d labels)", v, n-1, n)
+	}
+	return int32(v), nil
 }
 
 // readTable reads lines of equally many numbers.
@@ -222,15 +228,6 @@ func readTable(file string) (*mat.Dense, error) {
 	return x, nil
 }
 
-func parseFloat(field []byte) (float32, error) {
-	field = bytes.TrimSpace(field)
-	if len(field) == 0 {
-		return 0, errors.New("empty field")
-	}
-	v, err := strconv.ParseFloat(unsafe.String(&field[0], len(field)), 32) // which does not keep the string
-	return float32(v), err
-}
-
 // parseLines calls parse for each line of a file, several blocks of the file at a time, and returns what it appended, in the order of
 // the lines. A first line whose first field is a word is a header and left out; so are empty lines at the end.
 func parseLines[T any](file string, parse func(line []byte, out []T) ([]T, error)) ([]T, error) {
@@ -265,12 +262,19 @@ func parseLines[T any](file string, parse func(line []byte, out []T) ([]T, error
 			if end < 0 {
 				end = len(data) - lo
 			}
+			if r.out == nil {
+				r.out = make([]T, 0, (hi-lo)/(end+1)+1) // if lines are about as long as the first
+			}
 			r.out, r.err = parse(bytes.TrimSuffix(data[lo:lo+end], []byte("\r")), r.out)
 			lo += end + 1
 			r.lines++
 		}
 	})
-	var all []T
+	total := 0
+	for _, r := range results {
+		total += len(r.out)
+	}
+	all := make([]T, 0, total)
 	line := header
 	for _, r := range results {
 		line += r.lines

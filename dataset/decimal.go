@@ -1,0 +1,109 @@
+package dataset
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"strconv"
+	"unsafe"
+)
+
+// parseFloat returns the float32 nearest to the number in field, which may have space around it: what strconv.ParseFloat returns.
+func parseFloat(field []byte) (float32, error) {
+	if v, ok := parseDecimal(field); ok {
+		return v, nil
+	}
+	field = bytes.TrimSpace(field)
+	if len(field) == 0 {
+		return 0, errors.New("empty field")
+	}
+	v, err := strconv.ParseFloat(unsafe.String(&field[0], len(field)), 32) // which does not keep the string
+	return float32(v), err
+}
+
+// tens holds the powers of ten that float64 holds exactly.
+var tens = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+
+// parseDecimal does what strconv does, in half the time, for the numbers that tables are made of: [−]digits[.digits][e[±]digits] with
+// at most 15 digits, and an exponent within that of tens. ok is false for all else, and where a float64 does not decide.
+//
+// Digits and power of ten are exact in float64, so their product or quotient v is rounded once. Rounding v to float32 then gives what rounding
+// the number itself gives, unless v lies halfway between two float32s: the number may lie to either side of it.
+func parseDecimal(text []byte) (value float32, ok bool) {
+	at := 0
+	negative := len(text) > 0 && text[0] == '-'
+	if negative {
+		at++
+	}
+	var digits uint64
+	count, exponent, point := 0, 0, false
+	for ; at < len(text); at++ {
+		c := text[at]
+		if d := c - '0'; d <= 9 { // what is below '0' wraps round
+			digits = 10*digits + uint64(d)
+			count++
+			if point {
+				exponent--
+			}
+			continue
+		}
+		if c != '.' || point {
+			break
+		}
+		point = true
+	}
+	if count == 0 || count > 15 {
+		return 0, false
+	}
+	if at < len(text) {
+		power, ok := parseExponent(text[at:])
+		if !ok {
+			return 0, false
+		}
+		exponent += power
+	}
+	v := float64(digits)
+	switch {
+	case exponent >= len(tens) || -exponent >= len(tens):
+		return 0, false
+	case exponent >= 0:
+		v *= tens[exponent]
+	default:
+		v /= tens[-exponent]
+	}
+	const dropped = 29 // bits of a float64 that a float32 does not have
+	if halfway := uint64(1) << (dropped - 1); math.Float64bits(v)&(1<<dropped-1) == halfway || v != 0 && v < 0x1p-126 {
+		return 0, false
+	}
+	if negative {
+		v = -v
+	}
+	return float32(v), true
+}
+
+// parseExponent reads e[±]digits, at most three of them.
+func parseExponent(text []byte) (power int, ok bool) {
+	if text[0] != 'e' && text[0] != 'E' {
+		return 0, false
+	}
+	text = text[1:]
+	negative := false
+	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
+		negative = text[0] == '-'
+		text = text[1:]
+	}
+	if len(text) == 0 || len(text) > 3 {
+		return 0, false
+	}
+	for _, c := range text {
+		d := c - '0'
+		if d > 9 {
+			return 0, false
+		}
+		power = 10*power + int(d)
+	}
+	if negative {
+		power = -power
+	}
+	return power, true
+}
