@@ -129,8 +129,7 @@ func (p *Prepared) join(pool *pool, picked *pseudo, config Config) {
 	}
 }
 
-// softLabels returns Σ_i R̂_ji·q_i for each condensed node j, N′×classes: q_i is half the classifier's distribution over the classes of embedding i of the pool, and half the label that
-// the embedding has.
+// softLabels returns Σ_i R̂_ji·q_i for each condensed node j, N′×classes, q_i being the classifier's distribution over the classes of embedding i of the pool.
 func (p *Prepared) softLabels(pool pool, groups *mat.CSR) (*mat.Dense, error) {
 	p.labeller.mu.Lock()
 	ridge, err := p.classifier()
@@ -148,15 +147,9 @@ func (p *Prepared) softLabels(pool pool, groups *mat.CSR) (*mat.Dense, error) {
 			copy(rows.Row(i-lo), pool.rows[i])
 		}
 		mat.Mul(&outputs, &rows, ridge.W)
-		ridge.Distribution(&outputs, &outputs)
-		for i := lo; i < hi; i++ {
-			row := q.Row(i)
-			for c, v := range outputs.Row(i - lo) {
-				row[c] = v / 2
-			}
-			row[pool.y[i]] += 0.5
-		}
+		copy(q.Data[lo*q.Cols:], outputs.Data)
 	}
+	ridge.Distribution(q, q)
 	soft := new(mat.Dense)
 	mat.MulSparse(soft, groups, q)
 	return soft, nil
