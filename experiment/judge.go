@@ -25,7 +25,7 @@ type Verdict struct {
 func (v Verdict) Score() float64 { return (v.Accuracy + 100*math.Exp(-v.Entropy)) / 2 }
 
 // judge tells in milliseconds how well GNNs would do on the validation nodes of a graph if they were trained on a condensed one. It fits two of them in closed form,
-// and takes the mean. Both are kernel ridge regressions on one-hot labels: the logits of the validation nodes are K(K′ + λD⁻¹)⁻¹Y′, where K′ is the kernel between the condensed
+// and takes the mean. Both are kernel ridge regressions on the condensed nodes' labels, one-hot or soft: the logits of the validation nodes are K(K′ + λD⁻¹)⁻¹Y′, where K′ is the kernel between the condensed
 // nodes, K that between validation nodes and condensed nodes, and D holds the condensed nodes' weights in the loss, of mean 1. With M = ÂX on the original graph and M′ = Â′X′,
 //
 //	linear: K = Â·(MM′ᵀ)·Â′,  wide: K = Â·k·Â′,  k_ij = ‖m_i‖‖m′_j‖ (sin θ + 2(π−θ) cos θ)/π,
@@ -169,7 +169,13 @@ func (j *judge) fit(ctx context.Context, small *cgc.Condensed, operator graph.Op
 	var diagonal, total float64
 	weights := Sample(small).Weights
 	for i, c := range small.Y {
-		y[i*classes+int(c)] = 1
+		if small.Soft == nil {
+			y[i*classes+int(c)] = 1
+		} else {
+			for k, p := range small.Soft.Row(i) {
+				y[i*classes+k] = float64(p)
+			}
+		}
 		for k := range n {
 			kernel.Data[i*n+k] = (float64(own.Data[i*n+k]) + float64(own.Data[k*n+i])) / 2 // Â′ is symmetric but for rounding
 		}

@@ -43,6 +43,7 @@ func Space(methods ...cgc.Method) []Dimension {
 	propagated := func(c Candidate) bool { return c.Config.Hops > 0 }
 	teleports := func(c Candidate) bool { return propagated(c) && c.Config.Propagation == propagate.PPR }
 	chosen := func(c Candidate) bool { return c.Config.Method != cgc.SimDM } // which fixes these itself
+	transductive := func(c Candidate) bool { return chosen(c) && !c.Config.Inductive }
 	joined := func(c Candidate) bool { return c.Config.Method == cgc.CGC }
 	similar := func(c Candidate) bool { return joined(c) && c.Config.Edges == cgc.SimilarEdges }
 	return []Dimension{
@@ -55,6 +56,8 @@ func Space(methods ...cgc.Method) []Dimension {
 		dimension("partition", func(c *Candidate) *cgc.Partition { return &c.Config.Partition }, chosen, cgc.KMeans, cgc.Spectral, cgc.Random),
 		dimension("partitions", func(c *Candidate) *int { return &c.Config.Partitions }, chosen, 1, 3, 10),
 		dimension("augment", func(c *Candidate) *float64 { return &c.Config.Augment }, chosen, 0, 0.2, 0.4, 0.8, 1.5),
+		dimension("pseudo-labels", func(c *Candidate) *float64 { return &c.Config.PseudoLabels }, transductive, 0, 0.5, 1, 3),
+		dimension("soft-labels", func(c *Candidate) *bool { return &c.Config.SoftLabels }, chosen, false, true),
 		dimension("temperature", func(c *Candidate) *cgc.Temperature { return &c.Config.Temperature }, chosen, 0.02, 0.1, 0.5, 1, cgc.Infinite),
 		dimension("edges", func(c *Candidate) *cgc.Edges { return &c.Config.Edges }, joined, cgc.EdgeKinds...),
 		dimension("threshold", func(c *Candidate) *float64 { return &c.Config.Threshold }, similar, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95),

@@ -65,7 +65,7 @@ func (c *command) condense(ctx context.Context, name string, flags *configFlags,
 	return c.print(r, r.Text)
 }
 
-// open opens the graph, and gives the configuration a size if it has none.
+// open opens the graph, and completes the configuration with the defaults for it.
 func (c *command) open(ctx context.Context, name string, flags *configFlags) (g *graph.Graph, seconds float64, err error) {
 	begun := time.Now()
 	c.progress.step("opening " + name)
@@ -73,7 +73,7 @@ func (c *command) open(ctx context.Context, name string, flags *configFlags) (g 
 		return nil, 0, err
 	}
 	seconds = time.Since(begun).Seconds()
-	if why := flags.sizeFor(g); why != "" {
+	for _, why := range flags.defaultsFor(g) {
 		c.progress.note("%s", why)
 	}
 	return g, seconds, nil

@@ -125,31 +125,17 @@ func (f *configFlags) sizeless() bool {
 // mistake names the flag or the file that err is about.
 func (f *configFlags) mistake(err error) error { return configMistake(err, f.flags, f.file) }
 
-// sizeFor gives the configuration a size for g if there is none yet, and returns why it is so.
-//
-// Ten nodes for each class is what the paper's middle ratios come to on Cora, Citeseer and ogbn-arxiv. Above half of the training nodes
-// there is little left to condense.
-func (f *configFlags) sizeFor(g *graph.Graph) (reason string) {
+// defaultsFor takes from the defaults for g what neither the command line nor a file says, and returns the reasons.
+func (f *configFlags) defaultsFor(g *graph.Graph) (reasons []string) {
 	if !f.sizeless() {
-		return ""
+		return nil
 	}
-	const perClass = 10
-	classes, train := 0, len(g.Split.Train)
-	for _, n := range g.Counts(g.Split.Train) {
-		if n > 0 {
-			classes++
-		}
+	defaults, why := cgc.DefaultsFor(g)
+	f.config.Nodes = defaults.Nodes
+	for _, r := range why {
+		reasons = append(reasons, r.Text+" (--nodes, --ratio or --label-ratio say otherwise)")
 	}
-	f.config.Nodes = perClass * classes
-	reason = fmt.Sprintf("%d condensed nodes, %d for each of %d classes", f.config.Nodes, perClass, classes)
-	if half := max(classes, train/2); half < f.config.Nodes {
-		f.config.Nodes = half
-		reason = fmt.Sprintf("%d condensed nodes, half of the %d training nodes", half, train)
-		if half == classes {
-			reason = fmt.Sprintf("%d condensed nodes, one for each class", half)
-		}
-	}
-	return reason + " (--nodes, --ratio or --label-ratio say otherwise)"
+	return reasons
 }
 
 // share is a flag of a part of a whole, in percent or plain.
