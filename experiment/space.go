@@ -75,7 +75,7 @@ func dimension[T any](name string, field func(*Candidate) *T, matters func(Candi
 	}
 }
 
-// mixtures is the dimension of Config.HopWeights, whose number follows the hops, which must be set before: the last hop alone, all alike, and the last as much as all before together.
+// mixtures is the dimension of Config.HopWeights, whose number follows the hops, which must be set before: the last hop alone, all alike, and the last twice as much as all before together.
 func mixtures(name string, matters func(Candidate) bool) Dimension {
 	return Dimension{
 		Name: name, levels: 3, matters: matters,
@@ -86,7 +86,7 @@ func mixtures(name string, matters func(Candidate) bool) Dimension {
 				case level == 1 || level == 2 && l < c.Config.Hops:
 					c.Config.HopWeights = append(c.Config.HopWeights, 1)
 				case level == 2:
-					c.Config.HopWeights = append(c.Config.HopWeights, float64(c.Config.Hops))
+					c.Config.HopWeights = append(c.Config.HopWeights, float64(2*c.Config.Hops))
 				}
 			}
 		},

@@ -23,6 +23,8 @@ type trainingFlags struct {
 // newTrainingFlags gives cmd the flags of training; seeds says what --seeds counts.
 func newTrainingFlags(cmd *cobra.Command, seeds string) *trainingFlags {
 	t := &trainingFlags{models: modelList{gnn.GCN()}, config: gnn.Defaults()}
+	// Unlike gnn.Defaults, which are the paper's: validation accuracy gains on four of the five graphs measured, and stays on the fifth (docs/design/defaults.md).
+	t.config.Weighted = true
 	flags := cmd.Flags()
 	flags.Var(&t.models, "models", "models to train: "+strings.Join(modelNames(gnn.All()), ","))
 	flags.IntVar(&t.seeds, "seeds", 5, seeds)
@@ -31,7 +33,7 @@ func newTrainingFlags(cmd *cobra.Command, seeds string) *trainingFlags {
 	flags.Float64Var(&t.config.Dropout, "dropout", t.config.Dropout, "probability with which a unit is left out")
 	flags.Float64Var(&t.config.LearningRate, "lr", t.config.LearningRate, "learning rate")
 	flags.Float64Var(&t.config.WeightDecay, "weight-decay", t.config.WeightDecay, "weight decay")
-	flags.BoolVar(&t.config.Weighted, "weighted", t.config.Weighted, "let a condensed node count as often as the nodes it stands for")
+	flags.BoolVar(&t.config.Weighted, "weighted", t.config.Weighted, "let a condensed node count as often as the nodes it stands for; =false, all alike as in the paper")
 	flags.IntVar(&t.config.ValidateEvery, "validate-every", t.config.ValidateEvery, "epochs from one validation to the next; 0 leaves it to the size of the graph")
 	return t
 }
