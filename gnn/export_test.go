@@ -50,6 +50,22 @@ func AskInParts(ctx context.Context, m Model, adj *mat.CSR, x mat.Matrix, units 
 	return m.logits(ctx, v, &workspace{}, parameters)
 }
 
+// AskInRoom is Ask with a bound on the numbers that are kept from the first call. It returns how many were.
+func AskInRoom(ctx context.Context, m Model, adj *mat.CSR, x mat.Matrix, room int, parameters []*mat.Dense) (first, second *mat.Dense, kept int, err error) {
+	v := newView(adj, x, nil, true)
+	v.room = room
+	var w workspace
+	if first, err = m.logits(ctx, v, &w, parameters); err != nil {
+		return nil, nil, 0, err
+	}
+	first = first.Clone()
+	second, err = m.logits(ctx, v, &w, parameters)
+	for _, k := range v.kept {
+		kept += len(k.px.Data)
+	}
+	return first, second, kept, err
+}
+
 // FieldSize returns how many nodes are within some hops of the given ones as far as inference is concerned.
 func FieldSize(adj *mat.CSR, nodes []int32, hops int) int {
 	v := newView(adj, nil, nodes, false)

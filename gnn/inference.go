@@ -167,12 +167,14 @@ type source struct {
 }
 
 // features returns P·X for dense X, at the nodes within the given number of hops. All but the last propagation are done here, for
-// all nodes; the last is done block by block, or kept once it was done if v keeps.
+// all nodes; the last is done block by block, or kept once it was done if v keeps and has room.
 func (v *view) features(ctx context.Context, w *workspace, f filter, hops int) (source, error) {
 	s := source{filter: f, at: v.field(hops)}
 	if f.degree() == 0 {
 		return s, nil
 	}
+	x := v.x.(*mat.Dense)
+	keep := false
 	if v.keep {
 		v.keptMu.Lock()
 		defer v.keptMu.Unlock()
@@ -182,9 +184,10 @@ func (v *view) features(ctx context.Context, w *workspace, f filter, hops int) (
 				return s, nil
 			}
 		}
-		w = &workspace{} // what is needed once should not stay
+		if keep = v.size(s.at)*x.Cols <= v.room; keep {
+			w = &workspace{} // what is needed once should not stay
+		}
 	}
-	x := v.x.(*mat.Dense)
 	s.z = x
 	for j := f.degree() - 1; j > 0; j-- {
 		next := w.take()
@@ -193,13 +196,14 @@ func (v *view) features(ctx context.Context, w *workspace, f filter, hops int) (
 		}
 		s.z = next
 	}
-	if v.keep {
+	if keep {
 		px := &mat.Dense{}
 		if _, err := s.rows(ctx, v, w, px, 0, v.size(s.at)); err != nil {
 			return s, err
 		}
 		s.px, s.z = px, nil
 		v.kept = append(v.kept, kept{f, hops, px})
+		v.room -= len(px.Data)
 	}
 	return s, nil
 }

@@ -211,6 +211,32 @@ func TestUnitsInParts(t *testing.T) {
 	})
 }
 
+// TestKeptInRoom bounds what is kept from one call to the next: the bits stay, and the bound holds.
+func TestKeptInRoom(t *testing.T) {
+	const n, d, hidden, classes = 9000, 6, 16, 4
+	random := rand.New(rand.NewPCG(4, 6))
+	adj, x := ring(n), randomDense(n, d, random)
+	each(t, func(t *testing.T, m gnn.Model) {
+		p := parameters(m, d, hidden, classes, random)
+		want, _, err := gnn.Ask(t.Context(), m, adj, x, nil, false, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, room := range []int{0, n * d, 2 * n * d} {
+			first, second, kept, err := gnn.AskInRoom(t.Context(), m, adj, x, room, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(first.Data, want.Data) || !slices.Equal(second.Data, want.Data) {
+				t.Errorf("room for %d numbers: logits differ from those with nothing kept", room)
+			}
+			if kept > room || m.Name() == "cheby" && kept != room {
+				t.Errorf("room for %d numbers: %d kept", room, kept)
+			}
+		}
+	})
+}
+
 // TestPermutation renames the nodes: logits must be renamed with them, up to the order of sums over neighbours.
 func TestPermutation(t *testing.T) {
 	const n, d, classes = 30, 6, 4
