@@ -44,6 +44,7 @@ func (m *polynomial) logits(ctx context.Context, v *view, w *workspace, paramete
 		projected[k].Reshape(v.size(at), parameters[k].Cols)
 	}
 	part := w.take()
+	taken := w.taken
 	err := v.firstLayer(ctx, w, filters, reach, weights, bias, func(lo, first int, h mat.Dense) {
 		kernel.ReLU(h.Data, h.Data)
 		for k, p := range projected {
@@ -59,13 +60,17 @@ func (m *polynomial) logits(ctx context.Context, v *view, w *workspace, paramete
 	if err != nil {
 		return nil, err
 	}
+	w.taken = taken // the first layer's memory serves the last
 	var z *mat.Dense
 	for k, f := range last {
 		term, err := v.filter(ctx, w, f, projected[k], at, 0)
 		if err != nil {
 			return nil, err
 		}
-		z = sum(z, term)
+		if z = sum(z, term); k == 0 {
+			taken = w.taken
+		}
+		w.taken = taken
 	}
 	addRow(z, parameters[len(last)].Data)
 	return z, nil
@@ -244,10 +249,17 @@ func (v *view) filter(ctx context.Context, w *workspace, f filter, x *mat.Dense,
 		return v.restrict(w, x, from, v.field(hops)), nil // c_0 is 1 in all models
 	}
 	z, at := x, from
+	var next, spare *mat.Dense // two matrices that take turns, whatever the degree
 	for j := f.degree() - 1; j >= 0; j-- {
-		next, to := w.take(), v.field(hops+j)
+		if next, spare = spare, nil; next == nil {
+			next = w.take()
+		}
+		to := v.field(hops + j)
 		if err := v.horner(ctx, w, f, j, next, z, at, x, from, to); err != nil {
 			return nil, err
+		}
+		if z != x {
+			spare = z
 		}
 		z, at = next, to
 	}
