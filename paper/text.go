@@ -297,6 +297,9 @@ func (r *Result) notes() (notes []string) {
 		add("Parameters: the paper's where it states them (SGC, K = 2, spectral partition); the others it searched for each data set and does not print. Taken here, from its ranges: p %g, τ %s, T %g, α %g.",
 			taken.Augment, taken.Temperature, taken.Threshold, taken.Alpha)
 	}
+	if len(r.Cells) > 0 && r.Training.Weighted {
+		add("A condensed node counts in the loss as often as the nodes that it stands for; in the paper all count alike.")
+	}
 	for _, g := range r.Graphs {
 		switch {
 		case g.Made:

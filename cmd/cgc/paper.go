@@ -45,6 +45,9 @@ common. FOLDER gets each table as .md, .json and .csv, and figures as .svg and .
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			job.modelsSaid = cmd.Flags().Changed("models")
+			if !cmd.Flags().Changed("weighted") {
+				job.training.config.Weighted = job.ours // the paper's condensed nodes count alike
+			}
 			if len(args) == 0 {
 				return job.list()
 			}
@@ -65,6 +68,8 @@ common. FOLDER gets each table as .md, .json and .csv, and figures as .svg and .
 	job.training = newTrainingFlags(cmd, "number of condensations of each kind, each with a seed and a training of its own")
 	flags.Lookup("models").Usage = "train only these of a table's models (default all of the table)"
 	flags.Lookup("models").DefValue = ""
+	flags.Lookup("weighted").Usage = "let a condensed node count as often as the nodes it stands for (default with --ours)"
+	flags.Lookup("weighted").DefValue = "false" // not shown
 	flags.IntVar(&job.whole, "whole", -1, "number of trainings on the whole graph, 0 for none (default as --seeds up to 20,000 nodes, none above)")
 	flags.Lookup("whole").DefValue = "0" // not shown
 	flags.StringVarP(&job.folder, "output", "o", "", "keep the records and write tables and figures in `FOLDER`, which is made if it is not there")
