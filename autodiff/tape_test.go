@@ -66,15 +66,6 @@ func problem(n, d, h, c int) (x, y *mat.Dense, w []*mat.Dense) {
 	return normal(n, d, random).dense(), autodiff.OneHot(labels, c), w
 }
 
-func TestEpochsAllocateNothing(t *testing.T) {
-	x, y, w := problem(60, 30, 20, 4)
-	tape, vars, src := autodiff.NewTape(), make([]*autodiff.Var, 3), rand.NewPCG(1, 1)
-	allocations := testing.AllocsPerRun(20, func() { epoch(tape, x, y, w, vars, src) })
-	if allocations > 0 {
-		t.Errorf("%v allocations per epoch after the first, want none", allocations)
-	}
-}
-
 func TestThreadsGiveTheSameBytes(t *testing.T) {
 	x, y, w := problem(3000, 40, 50, 4) // several chunks of every kind
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
