@@ -1,4 +1,5 @@
-// Package augment adds embeddings of shallower hops for the classes that the classifier finds hard (§3.3 of the paper).
+// Package augment adds to the embeddings that are condensed: those of shallower hops for the classes that the classifier finds hard (§3.3 of the paper), and those of nodes
+// without a training label, of whose class it is sure.
 package augment
 
 import (
