@@ -189,10 +189,9 @@ func (v *view) features(ctx context.Context, w *workspace, f filter, hops int) (
 				return s, nil
 			}
 		}
-		if keep = v.size(s.at)*x.Cols <= v.room; keep {
-			w = &workspace{} // what is needed once should not stay
-		}
+		keep = v.size(s.at)*x.Cols <= v.room
 	}
+	taken := w.taken
 	s.z = x
 	for j := f.degree() - 1; j > 0; j-- {
 		next := w.take()
@@ -209,6 +208,7 @@ func (v *view) features(ctx context.Context, w *workspace, f filter, hops int) (
 		s.px, s.z = px, nil
 		v.kept = append(v.kept, kept{f, hops, px})
 		v.room -= len(px.Data)
+		w.taken = taken // z is not needed any more
 	}
 	return s, nil
 }
