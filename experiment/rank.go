@@ -167,18 +167,33 @@ func (w *tuner) sort(trials []trial) {
 	})
 }
 
-// finalists returns the base and the best others up to the given number, no two alike: they differ in three parameters at least, and only if there are not
-// enough such, in two or one.
+// finalists returns the base and others up to the given number, no two alike: they differ in three parameters at least, or in as many as they change. Two thirds are the best by
+// rank. The judge may be unfair to a parameter, so each of the others is the best of those that change one that no finalist before it changes.
 func (w *tuner) finalists(number int) []trial {
 	at := slices.IndexFunc(w.ranked, func(t trial) bool { return t.size() == 0 })
 	chosen := []trial{w.ranked[at]}
-	for distance := 3; distance > 0; distance-- {
+	changed := make([]bool, len(w.Space))
+	add := func(upTo, distance int, new bool) {
 		for _, t := range w.ranked {
 			near := slices.ContainsFunc(chosen, func(c trial) bool { return c.apart(t.point) < min(distance, max(1, t.size(), c.size())) })
-			if !near && len(chosen) < number {
-				chosen = append(chosen, t)
+			unseen := false
+			for d, level := range t.point {
+				unseen = unseen || level != asBase && !changed[d]
+			}
+			if near || new && !unseen || len(chosen) >= upTo {
+				continue
+			}
+			chosen = append(chosen, t)
+			for d, level := range t.point {
+				changed[d] = changed[d] || level != asBase
 			}
 		}
+	}
+	const distance = 3
+	add((2*number+2)/3, distance, false)
+	add(number, distance, true)
+	for d := distance; d > 0; d-- { // there may not be so many that differ
+		add(number, d, false)
 	}
 	return chosen
 }

