@@ -12,6 +12,7 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/mat"
 )
 
 // round is a round of confirmation: how many candidates take part, the base among them, and how many repetitions each has had after it.
@@ -119,8 +120,9 @@ func (w *tuner) had(t trial) []float64 {
 // all trials come before the second.
 func (w *tuner) train(ctx context.Context, trials []trial, repetitions int, count *tally) error {
 	type cell struct {
-		trial      string
-		repetition int
+		trial       string
+		repetition  int
+		standardize bool
 	}
 	var jobs []job
 	var cells []cell
@@ -141,7 +143,7 @@ func (w *tuner) train(ctx context.Context, trials []trial, repetitions int, coun
 			}
 			training := w.Training
 			training.Weighted, training.Progress = c.Weighted, nil
-			cells = append(cells, cell{t.key(), i})
+			cells = append(cells, cell{t.key(), i, c.Config.Standardize})
 			for _, m := range w.Models {
 				jobs = append(jobs, job{m, Sample(small), target, training, c.Config.Seed})
 			}
@@ -149,15 +151,23 @@ func (w *tuner) train(ctx context.Context, trials []trial, repetitions int, coun
 	}
 	for _, t := range trials {
 		for len(w.scores[t.key()]) < repetitions {
-			w.scores[t.key()] = append(w.scores[t.key()], math.NaN())
+			w.scores[t.key()], w.right[t.key()] = append(w.scores[t.key()], math.NaN()), append(w.right[t.key()], nil)
 		}
+	}
+	right := make([][]int, len(cells))
+	for i := range right {
+		right[i] = make([]int, len(w.g.Split.Val))
 	}
 	models := len(w.Models)
 	found, ended := make([]float64, len(jobs)), make([]int, len(cells))
 	return train(ctx, jobs, 0, func(i int, r *gnn.Result) error {
 		found[i] = r.Validation
 		at := i / models
+		if err := w.mark(ctx, r.Trained, cells[at].standardize, right[at]); err != nil {
+			return err
+		}
 		if ended[at]++; ended[at] == models {
+			w.right[cells[at].trial][cells[at].repetition] = right[at]
 			w.scores[cells[at].trial][cells[at].repetition] = stat.Mean(found[at*models:(at+1)*models], nil)
 		}
 		w.trainings++
@@ -166,6 +176,30 @@ func (w *tuner) train(ctx context.Context, trials []trial, repetitions int, coun
 		}
 		return nil
 	})
+}
+
+// mark adds one at each validation node whose class the trained model finds.
+func (w *tuner) mark(ctx context.Context, trained *gnn.Trained, standardize bool, right []int) error {
+	g, nodes := w.view(standardize), w.g.Split.Val
+	if w.Base.Config.Inductive {
+		g = g.Induced(nodes)
+		nodes = nil // all of it, in their order
+	}
+	logits, err := trained.Logits(ctx, g.Adj, g.X)
+	if err != nil {
+		return err
+	}
+	for i := range right {
+		node := int32(i)
+		if nodes != nil {
+			node = nodes[i]
+		}
+		row := mat.Dense{Rows: 1, Cols: logits.Cols, Data: logits.Row(int(node))}
+		if gnn.Accuracy(&row, g.Labels([]int32{node})) > 0 {
+			right[i]++
+		}
+	}
+	return nil
 }
 
 // target returns what candidates with or without standardised features are validated on.

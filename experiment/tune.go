@@ -9,8 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 )
@@ -70,8 +68,8 @@ type Tuned struct {
 //
 // Candidates are drawn at random, two thirds of their parameters as in the base, and later near the best so far. A closed form ranks them (see judge), for a mean
 // over condensation seeds. The best of them, no two alike, are confirmed in rounds by training with the seeds of Run, each round with fewer candidates
-// and more seeds; the base takes part in each. It stays unless the best of the last round is ahead by more than twice the standard error of the
-// paired difference.
+// and more seeds; the base takes part in each. It stays unless the best of the last round is ahead by more than one and a half times the standard error of the
+// paired difference, over seeds and over validation nodes.
 //
 // If ctx ends, Tune returns the best so far beside ctx's error.
 func Tune(ctx context.Context, g *graph.Graph, t Tuning) (*Tuned, error) {
@@ -91,7 +89,7 @@ func Tune(ctx context.Context, g *graph.Graph, t Tuning) (*Tuned, error) {
 	t.Base.Config.Progress = nil
 	w := &tuner{
 		Tuning: t, g: withoutTest(g), space: space{t.Base, t.Space}, random: rand.New(rand.NewPCG(t.Base.Config.Seed, searchStream)), begun: begun,
-		seen: map[string]bool{}, views: map[bool]*graph.Graph{}, judges: map[bool]*judge{}, targets: map[bool]*gnn.Target{}, scores: map[string][]float64{},
+		seen: map[string]bool{}, views: map[bool]*graph.Graph{}, judges: map[bool]*judge{}, targets: map[bool]*gnn.Target{}, scores: map[string][]float64{}, right: map[string][][]int{},
 	}
 	err := w.run(ctx)
 	if err != nil && ctx.Err() == nil {
@@ -138,6 +136,7 @@ type tuner struct {
 	targets map[bool]*gnn.Target
 
 	scores    map[string][]float64 // of a point, the validation accuracy of each repetition; NaN where there is none
+	right     map[string][][]int   // likewise, at each validation node the number of models that find its class
 	confirmed []trial              // in the order of Tuned.Confirmed
 	final     int                  // the number of them that were in the last round
 	repeats   int                  // and its repetitions
@@ -257,7 +256,9 @@ func (w *tuner) tuned() *Tuned {
 		return t
 	}
 	t.Best = last[base].Trial
-	if t.Gain, t.Noise = lead(last[challenger].Val, last[base].Val); t.Gain > t.Noise {
+	ahead, behind := w.confirmed[challenger].key(), w.confirmed[base].key()
+	t.Gain, t.Noise = lead(last[challenger].Val, last[base].Val, w.right[ahead], w.right[behind], len(w.Models))
+	if t.Gain > t.Noise {
 		t.Best = last[challenger].Trial
 	}
 	return t
@@ -267,17 +268,29 @@ func (w *tuner) trial(t trial) Trial {
 	return Trial{w.space.at(t.point), w.space.changes(t.point), t.Verdict}
 }
 
-// lead returns the mean of a − b over the seeds that both have, and what of it may be chance: twice its standard error. Few seeds tell little of their own
-// spread, so the standard deviation of a difference counts as half a point at least, and as one for a single seed.
-func lead(a, b []float64) (gain, noise float64) {
+// margin is the number of standard errors by which a candidate must be ahead of the base. It was picked among many, on the same validation nodes.
+const margin = 1.5
+
+// lead returns the mean of a − b over the repetitions that both have, and what of it may be chance. right tells for each repetition how many models find the class of each validation node.
+//
+// Chance has two parts. Other condensation seeds would give other differences: s²/n for n repetitions, where few tell little of their own spread, so that s counts as half a point at least, and as
+// one for a single repetition. And other validation nodes would: the variance, over the nodes, of the difference in how often each is found, by their number. On some hundred nodes the second is
+// the larger one.
+func lead(a, b []float64, rightA, rightB [][]int, models int) (gain, noise float64) {
 	n := min(len(a), len(b))
 	differences := make([]float64, n)
+	nodes := make([]float64, len(rightA[0]))
 	for i := range differences {
 		differences[i] = a[i] - b[i]
+		for v := range nodes {
+			nodes[v] += 100 * float64(rightA[i][v]-rightB[i][v]) / float64(n*models)
+		}
 	}
+	gain, std := meanStd(differences)
 	if n < 2 {
-		return stat.Mean(differences, nil), 2
+		std = 1
 	}
-	mean, std := stat.MeanStdDev(differences, nil)
-	return mean, 2 * max(0.5, std) / math.Sqrt(float64(n))
+	std = max(0.5, std)
+	_, spread := meanStd(nodes)
+	return gain, margin * math.Sqrt(std*std/float64(n)+spread*spread/float64(len(nodes)))
 }

@@ -28,7 +28,7 @@ type Tuning struct {
 	Config   cgc.Config          `json:"config"`
 	Weighted bool                `json:"weighted"`
 	Changes  []experiment.Change `json:"changes"`
-	// Gain is the mean difference between the best candidate other than the default and the default, seed by seed, in points, and Noise what it had to exceed: twice its standard error.
+	// Gain is the mean difference between the best candidate other than the default and the default, seed by seed, in points, and Noise what it had to exceed: one and a half times its standard error, over seeds and validation nodes.
 	Gain  float64 `json:"gain"`
 	Noise float64 `json:"noise"`
 	// Seconds is the time that all of it took.
