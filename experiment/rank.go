@@ -168,32 +168,39 @@ func (w *tuner) sort(trials []trial) {
 }
 
 // finalists returns the base and others up to the given number, no two alike: they differ in three parameters at least, or in as many as they change. Two thirds are the best by
-// rank. The judge may be unfair to a parameter, so each of the others is the best of those that change one that no finalist before it changes.
+// rank. The judge may be unfair to a parameter, or too fond of it: each of the others is the best of those that change one that no finalist before it changes, and no change
+// is shared by more than half of all.
 func (w *tuner) finalists(number int) []trial {
 	at := slices.IndexFunc(w.ranked, func(t trial) bool { return t.size() == 0 })
 	chosen := []trial{w.ranked[at]}
-	changed := make([]bool, len(w.Space))
-	add := func(upTo, distance int, new bool) {
+	shared := make([]int, len(w.Space)) // how many of the chosen change the parameter
+	add := func(upTo, distance, most int, new bool) {
 		for _, t := range w.ranked {
-			near := slices.ContainsFunc(chosen, func(c trial) bool { return c.apart(t.point) < min(distance, max(1, t.size(), c.size())) })
-			unseen := false
-			for d, level := range t.point {
-				unseen = unseen || level != asBase && !changed[d]
+			if len(chosen) >= upTo {
+				return
 			}
-			if near || new && !unseen || len(chosen) >= upTo {
+			crowded, unseen := false, false
+			for d, level := range t.point {
+				crowded = crowded || level != asBase && shared[d] >= most
+				unseen = unseen || level != asBase && shared[d] == 0
+			}
+			near := slices.ContainsFunc(chosen, func(c trial) bool { return c.apart(t.point) < min(distance, max(1, t.size(), c.size())) })
+			if near || crowded || new && !unseen {
 				continue
 			}
 			chosen = append(chosen, t)
 			for d, level := range t.point {
-				changed[d] = changed[d] || level != asBase
+				if level != asBase {
+					shared[d]++
+				}
 			}
 		}
 	}
 	const distance = 3
-	add((2*number+2)/3, distance, false)
-	add(number, distance, true)
+	add((2*number+2)/3, distance, number/2, false)
+	add(number, distance, number/2, true)
 	for d := distance; d > 0; d-- { // there may not be so many that differ
-		add(number, d, false)
+		add(number, d, number, false)
 	}
 	return chosen
 }
