@@ -190,14 +190,14 @@ func (w *tuner) share(part float64) time.Duration {
 	return time.Duration(part * w.Seconds * float64(time.Second))
 }
 
-// search ranks candidates in batches: at first random ones, then two in three near the best. At most a third of the time is for it, since a training tells more.
+// search ranks candidates in batches: at first random ones, then two in three near the best. At most a third of the time that is left is for it, since a training tells more.
 func (w *tuner) search(ctx context.Context) error {
 	const batch, elite = 48, 8
 	trials := w.Trials
 	if trials == 0 {
 		trials = most
 	}
-	until := w.begun.Add(w.share(0.35))
+	until := time.Now().Add((w.share(1) - time.Since(w.begun)) / 3)
 	for len(w.ranked) < trials && (w.Seconds == 0 || time.Now().Before(until)) {
 		best := slices.Clone(w.ranked[:min(elite, len(w.ranked))])
 		var points []point
