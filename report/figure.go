@@ -257,7 +257,7 @@ func (f Figure) dodge(i int) float64 {
 				lo, hi = min(lo, x), max(hi, x)
 			}
 		}
-		step = 0.006 * (hi - lo)
+		step = 0.01 * (hi - lo)
 	}
 	if n := float64(len(f.Series)); f.Words != nil && n*step > 0.7 {
 		step = 0.7 / n
