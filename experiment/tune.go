@@ -11,13 +11,14 @@ import (
 
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
 )
 
 // Tuning says what Tune does.
 type Tuning struct {
 	// Base is the configuration to improve on, which has the last word where nothing is clearly better. Its Config.Seed decides all random choices.
 	Base Candidate
-	// Space is what is varied; empty means Space(Base.Config.Method). What it does not name stays as in Base.
+	// Space is what is varied; empty means Space(Base.Config.Method). What it does not name stays as in Base, and so does Standardize where features are sparse.
 	Space []Dimension
 	// Models are trained to confirm, at least one; a candidate counts by the mean of their accuracies.
 	Models []gnn.Model
@@ -85,6 +86,9 @@ func Tune(ctx context.Context, g *graph.Graph, t Tuning) (*Tuned, error) {
 	}
 	if len(t.Base.Config.HopWeights) > 0 { // as many as the base's hops want
 		t.Space = slices.DeleteFunc(slices.Clone(t.Space), func(d Dimension) bool { return d.Name == "hops" })
+	}
+	if _, sparse := g.X.(*mat.CSR); sparse { // standardised they would be dense, and a training take many times as long; on bags of words they were no better
+		t.Space = slices.DeleteFunc(slices.Clone(t.Space), func(d Dimension) bool { return d.Name == "standardize" })
 	}
 	t.Base.Config.Progress = nil
 	w := &tuner{
