@@ -52,19 +52,38 @@ func (w *tuner) cost(ctx context.Context) (time.Duration, error) {
 	return time.Since(begun) / time.Duration(n), err
 }
 
-// confirm trains the best candidates, in the rounds for which there is time at the given cost of a repetition.
+// confirm trains the best candidates, in the rounds for which there is time at the given cost of a repetition. If that turns out lower and time is left, a more thorough schedule goes on
+// from there.
 func (w *tuner) confirm(ctx context.Context, cost time.Duration) error {
-	schedule := usual
-	if w.Seconds > 0 {
-		left := w.begun.Add(w.share(0.9)).Sub(time.Now())
-		i := slices.IndexFunc(schedules, func(s []round) bool { return time.Duration(repetitions(s))*cost <= left })
-		if i < 0 {
-			i = len(schedules) - 1
-		}
-		schedule = schedules[i]
+	if w.Seconds == 0 {
+		return w.carryOut(ctx, usual)
 	}
+	last := len(schedules)
+	for {
+		left := w.begun.Add(w.share(0.9)).Sub(time.Now())
+		had := w.trainings / len(w.Models)
+		i := slices.IndexFunc(schedules, func(s []round) bool { return time.Duration(repetitions(s)-had)*cost <= left })
+		if i < 0 && last == len(schedules) {
+			i = last - 1
+		}
+		if i < 0 || i >= last {
+			return nil
+		}
+		begun := time.Now()
+		if err := w.carryOut(ctx, schedules[i]); err != nil {
+			return err
+		}
+		if did := w.trainings/len(w.Models) - had; did > 0 {
+			cost = time.Since(begun) / time.Duration(did)
+		}
+		last = i
+	}
+}
+
+// carryOut does the rounds of a schedule.
+func (w *tuner) carryOut(ctx context.Context, schedule []round) error {
 	trials := w.finalists(schedule[0].candidates)
-	count := &tally{finished: w.trainings, total: repetitions(schedule) * len(w.Models), report: w.Progress}
+	count := &tally{finished: w.trainings, total: max(w.trainings, repetitions(schedule)*len(w.Models)), report: w.Progress}
 	for _, r := range schedule {
 		trials = w.reduce(trials, r.candidates)
 		err := w.train(ctx, trials, r.repetitions, count)
