@@ -95,14 +95,27 @@ func (w *tuner) carryOut(ctx context.Context, schedule []round) error {
 	return nil
 }
 
-// reduce returns the first trials up to the given number, with the base as the last if it is not among them.
+// reduce returns the first trials up to the given number, with the base and the proven configuration for the last if they are not among them.
 func (w *tuner) reduce(trials []trial, number int) []trial {
 	if len(trials) <= number {
 		return trials
 	}
-	kept := slices.Clone(trials[:number])
-	if !slices.ContainsFunc(kept, func(t trial) bool { return t.size() == 0 }) {
-		kept[number-1] = trials[slices.IndexFunc(trials, func(t trial) bool { return t.size() == 0 })]
+	stays := func(t trial) bool { return t.size() == 0 || t.key() == w.proven }
+	var kept []trial
+	places := number
+	for _, t := range trials {
+		if stays(t) {
+			places--
+		}
+	}
+	for _, t := range trials {
+		switch {
+		case stays(t):
+			kept = append(kept, t)
+		case places > 0:
+			kept = append(kept, t)
+			places--
+		}
 	}
 	return kept
 }

@@ -174,6 +174,14 @@ func (w *tuner) finalists(number int) []trial {
 	at := slices.IndexFunc(w.ranked, func(t trial) bool { return t.size() == 0 })
 	chosen := []trial{w.ranked[at]}
 	shared := make([]int, len(w.Space)) // how many of the chosen change the parameter
+	if at := slices.IndexFunc(w.ranked, func(t trial) bool { return t.key() == w.proven }); at >= 0 {
+		chosen = append(chosen, w.ranked[at])
+		for d, level := range w.ranked[at].point {
+			if level != asBase {
+				shared[d]++
+			}
+		}
+	}
 	add := func(upTo, distance, most int, new bool) {
 		for _, t := range w.ranked {
 			if len(chosen) >= upTo {

@@ -59,7 +59,8 @@ type Tuned struct {
 	Ranked []Trial
 	// Confirmed holds those that were trained, the base among them: those of the last round first, and of one round the best first.
 	Confirmed []Finalist
-	// Gain is the mean difference in validation accuracy between the first of Confirmed that is not the base and the base, in points, over the repetitions that both have, and Noise what it had to exceed.
+	// Gain is the mean difference in validation accuracy between Best and the base, in points, over the repetitions that both have, and Noise what it had to exceed; if the base stays, those of the
+	// first of Confirmed that is not the base.
 	Gain, Noise float64
 	// Trainings is the number of trainings that confirmed.
 	Trainings int
@@ -69,8 +70,9 @@ type Tuned struct {
 //
 // Candidates are drawn at random, two thirds of their parameters as in the base, and later near the best so far. A closed form ranks them (see judge), for a mean
 // over condensation seeds. The best of them, no two alike, are confirmed in rounds by training with the seeds of Run, each round with fewer candidates
-// and more seeds; the base takes part in each. It stays unless the best of the last round is ahead by more than one and a half times the standard error of the
-// paired difference, over seeds and over validation nodes.
+// and more seeds; the base takes part in each. It stays unless one of the last round is ahead by more than one and a half times the standard error of the
+// paired difference, over seeds and over validation nodes; of several, the best is taken. On a graph with few labels, a training node in ten or fewer, a configuration that did well on other such graphs takes part in each round too,
+// and has to be ahead by more than the chance of the seeds alone.
 //
 // If ctx ends, Tune returns the best so far beside ctx's error.
 func Tune(ctx context.Context, g *graph.Graph, t Tuning) (*Tuned, error) {
@@ -131,6 +133,7 @@ type tuner struct {
 	random *rand.Rand
 	begun  time.Time
 
+	proven   string          // the key of space.proven; empty if it is not for this graph
 	seen     map[string]bool // points that were drawn
 	ranked   []trial         // the best first
 	prepared []*preparation
@@ -166,9 +169,14 @@ func (w *tuner) run(ctx context.Context) error {
 		ctx, cancel = context.WithDeadline(ctx, w.begun.Add(w.share(0.97)))
 		defer cancel()
 	}
-	base := slices.Repeat(point{asBase}, len(w.Space))
-	w.seen[base.key()] = true
-	if err := w.rank(ctx, []point{base}); err != nil {
+	first := []point{slices.Repeat(point{asBase}, len(w.Space))}
+	if p, is := w.space.proven(); is && len(w.g.Split.Train) <= w.g.Nodes()/10 {
+		first, w.proven = append(first, p), p.key()
+	}
+	for _, p := range first {
+		w.seen[p.key()] = true
+	}
+	if err := w.rank(ctx, first); err != nil {
 		return w.late(err)
 	}
 	cost, err := w.cost(ctx)
@@ -255,15 +263,25 @@ func (w *tuner) tuned() *Tuned {
 	}
 	last := t.Confirmed[:min(w.final, len(t.Confirmed))]
 	base := slices.IndexFunc(last, func(f Finalist) bool { return len(f.Changes) == 0 })
-	challenger := slices.IndexFunc(last, func(f Finalist) bool { return len(f.Changes) > 0 })
-	if base < 0 || challenger < 0 {
+	if base < 0 {
 		return t
 	}
 	t.Best = last[base].Trial
-	ahead, behind := w.confirmed[challenger].key(), w.confirmed[base].key()
-	t.Gain, t.Noise = lead(last[challenger].Val, last[base].Val, w.right[ahead], w.right[behind], len(w.Models))
-	if t.Gain > t.Noise {
-		t.Best = last[challenger].Trial
+	behind := w.confirmed[base].key()
+	first := true
+	for i, challenger := range last {
+		if i == base {
+			continue
+		}
+		ahead := w.confirmed[i].key()
+		gain, noise := lead(challenger.Val, last[base].Val, w.right[ahead], w.right[behind], len(w.Models), ahead == w.proven)
+		if first || gain > noise {
+			t.Gain, t.Noise, first = gain, noise, false
+		}
+		if gain > noise {
+			t.Best = challenger.Trial
+			break
+		}
 	}
 	return t
 }
@@ -279,8 +297,8 @@ const margin = 1.5
 //
 // Chance has two parts. Other condensation seeds would give other differences: s²/n for n repetitions, where few tell little of their own spread, so that s counts as half a point at least, and as
 // one for a single repetition. And other validation nodes would: the variance, over the nodes, of the difference in how often each is found, by their number. On some hundred nodes the second is
-// the larger one.
-func lead(a, b []float64, rightA, rightB [][]int, models int) (gain, noise float64) {
+// the larger one. It is not counted against the proven configuration, which was not picked among many by how these nodes took to it.
+func lead(a, b []float64, rightA, rightB [][]int, models int, proven bool) (gain, noise float64) {
 	n := min(len(a), len(b))
 	differences := make([]float64, n)
 	nodes := make([]float64, len(rightA[0]))
@@ -296,5 +314,8 @@ func lead(a, b []float64, rightA, rightB [][]int, models int) (gain, noise float
 	}
 	std = max(0.5, std)
 	_, spread := meanStd(nodes)
+	if proven {
+		spread = 0
+	}
 	return gain, margin * math.Sqrt(std*std/float64(n)+spread*spread/float64(len(nodes)))
 }

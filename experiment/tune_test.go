@@ -3,6 +3,7 @@ package experiment_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"runtime"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 )
@@ -262,5 +264,42 @@ func TestTuneNamesMistakes(t *testing.T) {
 	bare.Split.Val = nil
 	if _, err := experiment.Tune(t.Context(), &bare, tuning(nil)); err == nil || !strings.Contains(err.Error(), "0 validation nodes") {
 		t.Errorf("without validation nodes: error %v", err)
+	}
+}
+
+// Where labels are few, the configuration that did well on other graphs is confirmed in every round, whatever the closed form says of it; elsewhere, or where a method of it is not asked for, it is not.
+func TestProvenIsConfirmed(t *testing.T) {
+	few, err := dataset.Make(dataset.Shape{
+		Name: "few", Nodes: 400, Edges: 1200, Features: 16, Classes: 3, Train: 30, Val: 60, Test: 120, Groups: 2, Homophily: 0.8, Signal: 2, Balanced: true,
+	}, rand.NewPCG(5, 5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(r *experiment.Tuned) (n int) {
+		for _, f := range r.Confirmed {
+			c := f.Config
+			if c.Method == cgc.CGCX && f.Weighted && c.PseudoLabels == 2 && c.SoftLabels && len(f.Changes) <= 4 {
+				n = max(n, len(f.Val))
+			}
+		}
+		return n
+	}
+	last := 0
+	r, err := experiment.Tune(t.Context(), few, tuning(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range r.Confirmed {
+		last = max(last, len(f.Val))
+	}
+	if n := with(r); n != last || last < 5 {
+		t.Errorf("it was trained %d times, the last round %d times", n, last)
+	}
+	r, err = experiment.Tune(t.Context(), few, tuning(func(p *experiment.Tuning) { p.Space, p.Trials = experiment.Space(cgc.CGC), 8 }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := with(r); n > 0 {
+		t.Errorf("it was trained %d times where its method was not asked for", n)
 	}
 }
