@@ -170,7 +170,7 @@ func (w *tuner) run(ctx context.Context) error {
 		defer cancel()
 	}
 	first := []point{slices.Repeat(point{asBase}, len(w.Space))}
-	if p, is := w.space.proven(); is && len(w.g.Split.Train) <= w.g.Nodes()/10 {
+	if p, is := w.space.proven(); is && w.Trials != 1 && len(w.g.Split.Train) <= w.g.Nodes()/10 {
 		first, w.proven = append(first, p), p.key()
 	}
 	for _, p := range first {
