@@ -10,7 +10,6 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -95,7 +94,7 @@ func (w *tuner) carryOut(ctx context.Context, schedule []round) error {
 	return nil
 }
 
-// reduce returns the first trials up to the given number, with the base and the proven configuration for the last if they are not among them.
+// reduce returns the base, the proven configuration and the first of the other trials, up to the given number, in their order.
 func (w *tuner) reduce(trials []trial, number int) []trial {
 	if len(trials) <= number {
 		return trials
@@ -165,7 +164,11 @@ func (w *tuner) train(ctx context.Context, trials []trial, repetitions int, coun
 			}
 			c := w.space.at(t.point)
 			c.Config.Seed += uint64(i)
-			small, err := cgc.Condense(ctx, w.g, c.Config)
+			prepared, err := w.prepare(ctx, c.Config)
+			if err != nil {
+				return err
+			}
+			small, err := prepared.Condense(ctx, c.Config)
 			if err != nil {
 				return err
 			}

@@ -167,20 +167,23 @@ func (w *tuner) sort(trials []trial) {
 	})
 }
 
-// finalists returns the base and others up to the given number, no two alike: they differ in three parameters at least, or in as many as they change. Two thirds are the best by
+// finalists returns the base, the proven configuration if it is for this graph, and others up to the given number, no two alike: they differ in three parameters at least, or in as many as they change. Two thirds are the best by
 // rank. The judge may be unfair to a parameter, or too fond of it: each of the others is the best of those that change one that no finalist before it changes, and no change
 // is shared by more than half of all.
 func (w *tuner) finalists(number int) []trial {
-	at := slices.IndexFunc(w.ranked, func(t trial) bool { return t.size() == 0 })
-	chosen := []trial{w.ranked[at]}
+	var chosen []trial
 	shared := make([]int, len(w.Space)) // how many of the chosen change the parameter
-	if at := slices.IndexFunc(w.ranked, func(t trial) bool { return t.key() == w.proven }); at >= 0 {
-		chosen = append(chosen, w.ranked[at])
-		for d, level := range w.ranked[at].point {
+	take := func(t trial) {
+		chosen = append(chosen, t)
+		for d, level := range t.point {
 			if level != asBase {
 				shared[d]++
 			}
 		}
+	}
+	take(w.ranked[slices.IndexFunc(w.ranked, func(t trial) bool { return t.size() == 0 })])
+	if at := slices.IndexFunc(w.ranked, func(t trial) bool { return t.key() == w.proven }); at >= 0 {
+		take(w.ranked[at])
 	}
 	add := func(upTo, distance, most int, new bool) {
 		for _, t := range w.ranked {
@@ -196,12 +199,7 @@ func (w *tuner) finalists(number int) []trial {
 			if near || crowded || new && !unseen {
 				continue
 			}
-			chosen = append(chosen, t)
-			for d, level := range t.point {
-				if level != asBase {
-					shared[d]++
-				}
-			}
+			take(t)
 		}
 	}
 	const distance = 3
