@@ -21,6 +21,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/graph-condensation/cgc/assess"
@@ -68,6 +69,7 @@ type Prepared struct {
 	y          []int32      // class of each training node
 	h          []*mat.Dense // H⁽⁰⁾ … H⁽ᴷ⁾ of the training nodes
 	assessment assess.Assessment
+	judging    sync.Mutex // of assessment.Confidence below H⁽ᴷ⁾, which is made for the first configuration that augments
 	scaling    *graph.Scaling
 	adj        *mat.CSR // of the graph that is condensed
 	seconds    Seconds
@@ -199,12 +201,25 @@ func prepare(ctx context.Context, g *graph.Graph, config Config) (*Prepared, err
 	done()
 
 	done = config.step("assess", &p.seconds.Assess)
-	if p.assessment, err = assess.Assess(p.h, p.y, p.classes); err != nil {
+	if p.assessment, err = assess.Fit(p.h, p.y, p.classes); err != nil {
 		return nil, err
+	}
+	if config.resolved().Augment > 0 {
+		p.assessment.Judge(p.h, p.y)
 	}
 	done()
 	p.seconds.Condense = time.Since(begun).Seconds()
 	return p, ctx.Err()
+}
+
+// confidence returns the confidence of each hop. Of those below H⁽ᴷ⁾ there may be none unless they are drawn from.
+func (p *Prepared) confidence(drawn bool) [][]float32 {
+	p.judging.Lock()
+	defer p.judging.Unlock()
+	if drawn {
+		p.assessment.Judge(p.h, p.y)
+	}
+	return slices.Clone(p.assessment.Confidence)
 }
 
 func (p *Prepared) condense(ctx context.Context, config Config, nodes int) (*Condensed, error) {
@@ -219,7 +234,7 @@ func (p *Prepared) condense(ctx context.Context, config Config, nodes int) (*Con
 	if err != nil {
 		return nil, err
 	}
-	h, confidence := p.mixed(config)
+	h, confidence := p.mixed(config, len(picks) > 0)
 	pool := gather(h, p.y, confidence, picks)
 	small.Assessed.Augmented = len(picks)
 	sources := p.train // the nodes that the rows of the pool are of

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/graph-condensation/cgc"
@@ -363,6 +364,7 @@ func TestConfigSurvivesJSON(t *testing.T) {
 func TestPreparedIsCondense(t *testing.T) {
 	g, _ := smallGraph(60, 6, 3, true, false, rand.New(rand.NewPCG(27, 0)))
 	for _, shared := range []func(*cgc.Config){
+		func(c *cgc.Config) { c.Augment = 0 }, // hops that nothing draws from are not judged until something does
 		func(*cgc.Config) {},
 		func(c *cgc.Config) { c.Standardize, c.Propagation, c.Teleport = true, propagate.PPR, 0.3 },
 		func(c *cgc.Config) { c.Inductive, c.Hops = true, 1 },
@@ -393,6 +395,34 @@ func TestPreparedIsCondense(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Condensations that augment may be the first to, several at a time, beside one that does not.
+func TestPreparedAugmentsConcurrently(t *testing.T) {
+	g, _ := smallGraph(60, 6, 3, true, false, rand.New(rand.NewPCG(27, 0)))
+	p, err := cgc.Prepare(t.Context(), g, configured(12, func(c *cgc.Config) { c.Augment = 0 }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for _, multiple := range []float64{0.7, 0, 0.7} {
+		config := configured(12, func(c *cgc.Config) {
+			c.Augment, c.HopWeights = multiple, make(cgc.HopWeights, c.Hops+1)
+			c.HopWeights[0] = 1
+		})
+		want := mustCondense(t, g, config)
+		group.Go(func() {
+			got, err := p.Condense(t.Context(), config)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if !slices.Equal(got.X.Data, want.X.Data) {
+				t.Errorf("augmentation %v: condensing beside others differs", multiple)
+			}
+		})
+	}
+	group.Wait()
 }
 
 func TestPreparedRefusesAnotherPropagation(t *testing.T) {

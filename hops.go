@@ -73,15 +73,15 @@ func (w HopWeights) shares(hops int) []float64 {
 	return shares
 }
 
-// mixed returns H⁽⁰⁾ … H⁽ᴷ⁾ and their confidence, with Σ_l w_l·H⁽ˡ⁾ and what the classifier says of it in the place of H⁽ᴷ⁾.
-func (p *Prepared) mixed(config Config) (h []*mat.Dense, confidence [][]float32) {
-	h, confidence = p.h, p.assessment.Confidence
+// mixed returns H⁽⁰⁾ … H⁽ᴷ⁾ and their confidence, if the lower ones are drawn from, with Σ_l w_l·H⁽ˡ⁾ and what the classifier says of it in the place of H⁽ᴷ⁾.
+func (p *Prepared) mixed(config Config, drawn bool) (h []*mat.Dense, confidence [][]float32) {
+	h, confidence = p.h, p.confidence(drawn)
 	if len(config.HopWeights) == 0 {
 		return h, confidence
 	}
 	mixture := propagate.Mix(h, config.HopWeights.shares(config.Hops))
 	last := len(h) - 1
-	h, confidence = slices.Clone(h), slices.Clone(confidence)
+	h = slices.Clone(h)
 	h[last], confidence[last] = mixture, p.assessment.Of(mixture, p.y)
 	return h, confidence
 }

@@ -5,6 +5,8 @@ package assess
 import (
 	"fmt"
 	"math"
+	"slices"
+	"sync"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/parallel"
@@ -16,7 +18,7 @@ type Assessment struct {
 	// W is the linear classifier, d×classes: the minimum-norm minimiser of ‖Y − TW‖², T = 1/(K+1) Σ_l H⁽ˡ⁾ (eqs. 13, 14).
 	W *mat.Dense
 	// Confidence[l][i] is r of training node i's embedding in H⁽ˡ⁾, in [0, 1]: softmax(h·W) at the true class. An embedding that is
-	// misclassified gets the smallest value of its H⁽ˡ⁾.
+	// misclassified gets the smallest value of its H⁽ˡ⁾. Of a hop that was not judged there is none.
 	Confidence [][]float32
 	// Error[c] is e_c = 1 − F1 of class c, predicted from H⁽ᴷ⁾; 0 for a class without training nodes.
 	Error []float64
@@ -26,9 +28,18 @@ type Assessment struct {
 	Rank int
 }
 
-// Assess fits the classifier on the mean of h and judges each of them. h holds H⁽⁰⁾ … H⁽ᴷ⁾ of the n training nodes, each n×d; y holds their
-// classes in [0, classes).
+// Assess fits the classifier on the mean of h and judges each of them: Fit and Judge.
 func Assess(h []*mat.Dense, y []int32, classes int) (Assessment, error) {
+	a, err := Fit(h, y, classes)
+	if err == nil {
+		a.Judge(h, y)
+	}
+	return a, err
+}
+
+// Fit fits the classifier on the mean of h and judges H⁽ᴷ⁾ alone. h holds H⁽⁰⁾ … H⁽ᴷ⁾ of the n training nodes, each n×d; y holds their
+// classes in [0, classes).
+func Fit(h []*mat.Dense, y []int32, classes int) (Assessment, error) {
 	if len(h) == 0 {
 		panic("assess: no embeddings")
 	}
@@ -36,60 +47,71 @@ func Assess(h []*mat.Dense, y []int32, classes int) (Assessment, error) {
 	if err != nil {
 		return Assessment{}, err
 	}
-	a := Assessment{W: w, Rank: rank}
+	a := Assessment{W: w, Rank: rank, Confidence: make([][]float32, len(h))}
+	last := len(h) - 1
 	var predicted []int32
-	for _, hop := range h {
-		var r []float32
-		r, predicted = judge(hop, w, y)
-		a.Confidence = append(a.Confidence, r)
-	}
+	a.Confidence[last], predicted = judge(h[last], w, y)
 	a.Error, a.Accuracy = classErrors(predicted, y, classes)
 	return a, nil
 }
 
+// Judge judges those of h, which a was fitted on, that have not been judged: only augmentation draws from them.
+func (a *Assessment) Judge(h []*mat.Dense, y []int32) {
+	for l, r := range a.Confidence {
+		if r == nil {
+			a.Confidence[l] = a.Of(h[l], y)
+		}
+	}
+}
+
 // Of returns r of other embeddings of the training nodes, n×d, whose classes are y.
-func (a Assessment) Of(h *mat.Dense, y []int32) []float32 {
+func (a *Assessment) Of(h *mat.Dense, y []int32) []float32 {
 	r, _ := judge(h, a.W, y)
 	return r
+}
+
+// sum sets dst to rows lo, lo+1, … of S = Σ_l H⁽ˡ⁾.
+func sum(dst *mat.Dense, h []*mat.Dense, lo int) {
+	rows := func(hop *mat.Dense) []float32 { return hop.Data[lo*hop.Cols : (lo+dst.Rows)*hop.Cols] }
+	if len(h) == 1 {
+		copy(dst.Data, rows(h[0]))
+		return
+	}
+	kernel.Add(dst.Data, rows(h[0]), rows(h[1]))
+	for _, hop := range h[2:] {
+		kernel.Add(dst.Data, dst.Data, rows(hop))
+	}
 }
 
 // rowChunk is the number of rows that one task judges.
 const rowChunk = 1024
 
-// mean sets row r of dst, from its first column on, to row lo+r of T = 1/(K+1) Σ_l H⁽ˡ⁾.
-func mean(dst *mat.Dense, h []*mat.Dense, lo int) {
-	share := 1 / float32(len(h))
-	for r := range dst.Rows {
-		row := dst.Row(r)[:h[0].Cols]
-		kernel.Scale(row, share, h[0].Row(lo+r))
-		for _, hop := range h[1:] {
-			kernel.Axpy(share, hop.Row(lo+r), row)
-		}
-	}
-}
+// logits is memory for the outputs of W for a chunk, kept between them.
+var logits = sync.Pool{New: func() any { return new(mat.Dense) }}
 
-// judge returns the confidence of each row of h in its true class, and the class that w predicts.
+// judge returns the confidence of each row of h in its true class, and the class that w predicts: of equal ones the first.
 func judge(h, w *mat.Dense, y []int32) (confidence []float32, predicted []int32) {
 	confidence, predicted = make([]float32, h.Rows), make([]int32, h.Rows)
 	d, classes := h.Cols, w.Cols
-	parallel.For(h.Rows, rowChunk, func(lo, hi int) { // softmax finds the logits still in the cache
-		logits := make([]float32, (hi-lo)*classes)
-		kernel.Gemm(logits, classes, h.Data[lo*d:], d, false, w.Data, classes, false, hi-lo, classes, d, false)
+	least := make([]float32, (h.Rows+rowChunk-1)/rowChunk) // confidence in each chunk
+	parallel.For(h.Rows, rowChunk, func(lo, hi int) {      // what follows the product finds the logits still in the cache
+		z := logits.Get().(*mat.Dense)
+		defer logits.Put(z)
+		z.Reshape(hi-lo, classes)
+		kernel.Gemm(z.Data, classes, h.Data[lo*d:], d, false, w.Data, classes, false, hi-lo, classes, d, false)
+		smallest := float32(math.Inf(1))
 		for i := lo; i < hi; i++ {
-			row := logits[(i-lo)*classes : (i-lo+1)*classes]
-			best := 0
-			for c, v := range row {
-				if v > row[best] {
-					best = c
-				}
-			}
-			predicted[i] = int32(best)
-			kernel.Softmax(row)
-			confidence[i] = row[y[i]]
+			row := z.Row(i - lo)
+			top := kernel.Maximum(row)
+			predicted[i] = int32(max(0, slices.Index(row, top))) // none is NaN's
+			total := kernel.ExpShifted(row, row, top)
+			confidence[i] = row[y[i]] / total
+			smallest = min(smallest, confidence[i])
 		}
+		least[lo/rowChunk] = smallest
 	})
 	smallest := float32(math.Inf(1))
-	for _, r := range confidence {
+	for _, r := range least {
 		smallest = min(smallest, r)
 	}
 	for i, p := range predicted {
@@ -131,7 +153,7 @@ func LeastSquares(t *mat.Dense, y []int32, classes int) (w *mat.Dense, rank int,
 	return leastSquares([]*mat.Dense{t}, y, classes)
 }
 
-// leastSquares is LeastSquares on T = 1/(K+1) Σ_l H⁽ˡ⁾, which is held whole only where it has fewer rows than columns.
+// leastSquares is LeastSquares on T = S/(K+1), S = Σ_l H⁽ˡ⁾: W is (K+1)·S⁺Y. S is held whole only where it has fewer rows than columns.
 func leastSquares(h []*mat.Dense, y []int32, classes int) (w *mat.Dense, rank int, err error) {
 	n, d := h[0].Dims()
 	if len(y) == 0 {
@@ -143,32 +165,41 @@ func leastSquares(h []*mat.Dense, y []int32, classes int) (w *mat.Dense, rank in
 	if n >= d {
 		gram, right := equations(h, y, classes)
 		w, rank = pseudoSolve(gram, right, classes)
-		return w, rank, nil
+	} else {
+		s := mat.NewDense(n, d)
+		sum(s, h, 0)
+		var dual *mat.Dense
+		dual, rank = pseudoSolve(mat.GramRows(s), oneHot(y, classes), classes)
+		w = new(mat.Dense)
+		mat.MulTA(w, s, dual)
 	}
-	t := mat.NewDense(n, d)
-	mean(t, h, 0)
-	dual, rank := pseudoSolve(mat.GramRows(t), oneHot(y, classes), classes)
-	w = new(mat.Dense)
-	mat.MulTA(w, t, dual)
+	kernel.Scale(w.Data, float32(len(h)), w.Data)
 	return w, rank, nil
 }
 
-// equations returns both sides of the normal equations, TᵀT and TᵀY (d×classes): parts of the Gram matrix of [T Y], for which T is formed some
-// rows at a time.
+// equations returns both sides of the normal equations, SᵀS and SᵀY (d×classes), for S = Σ_l H⁽ˡ⁾, which is formed some rows at a time.
 func equations(h []*mat.Dense, y []int32, classes int) (left *mat.Symmetric, right []float64) {
 	n, d := h[0].Dims()
-	both := mat.GramBlocks(n, d+classes, func(dst *mat.Dense, lo int) {
-		mean(dst, h, lo)
+	terms := mat.GramPart(n, d)
+	of := make([][]float64, (n+terms-1)/terms) // YᵀS of each part
+	left = mat.GramBlocks(n, d, func(dst *mat.Dense, lo int) {
+		sum(dst, h, lo)
+		part := lo / terms
+		if of[part] == nil {
+			of[part] = make([]float64, classes*d)
+		}
 		for r := range dst.Rows {
-			label := dst.Row(r)[d:]
-			clear(label)
-			label[y[lo+r]] = 1
+			c := int(y[lo+r])
+			kernel.Accumulate(of[part][c*d:(c+1)*d], 1, dst.Row(r))
 		}
 	})
-	left, right = mat.NewSymmetric(d), make([]float64, d*classes)
-	for i := range d {
-		copy(left.Row(i), both.Row(i)[:d])
-		copy(right[i*classes:(i+1)*classes], both.Row(i)[d:])
+	right = make([]float64, d*classes)
+	for _, sums := range of {
+		for c := range classes {
+			for k, v := range sums[c*d : (c+1)*d] {
+				right[k*classes+c] += v
+			}
+		}
 	}
 	return left, right
 }

@@ -60,6 +60,31 @@ func TestAssessFitsTheMean(t *testing.T) {
 	}
 }
 
+// Fit judges the last hop, Judge the others: together they are Assess.
+func TestJudgeCompletesFit(t *testing.T) {
+	h, y := hops(300, 9, 4, 3, rand.New(rand.NewPCG(5, 0)))
+	want, err := assess.Assess(h, y, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := assess.Fit(h, y, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Confidence[0] != nil || got.Confidence[1] != nil || !slices.Equal(got.Confidence[2], want.Confidence[2]) {
+		t.Errorf("confidence of each hop before Judge: %d, %d, %d values, want that of the last alone", len(got.Confidence[0]), len(got.Confidence[1]), len(got.Confidence[2]))
+	}
+	got.Judge(h, y)
+	for l := range h {
+		if !slices.Equal(got.Confidence[l], want.Confidence[l]) {
+			t.Errorf("confidence of hop %d differs from that of Assess", l)
+		}
+	}
+	if !slices.Equal(got.Error, want.Error) || got.Accuracy != want.Accuracy {
+		t.Errorf("errors %v, accuracy %v, want %v, %v", got.Error, got.Accuracy, want.Error, want.Accuracy)
+	}
+}
+
 // The residual of least squares is orthogonal to the columns of T: TᵀTW = TᵀY.
 func TestResidualIsOrthogonal(t *testing.T) {
 	h, y := hops(5000, 30, 7, 1, rand.New(rand.NewPCG(2, 0)))

@@ -283,10 +283,14 @@ func median(values []float64) float64 {
 // steps puts the time and the work of each step together.
 func steps(g *graph.Graph, small *cgc.Condensed, s cgc.Seconds) []Step {
 	hops, d, train := small.Config.Hops, g.Features(), len(g.Split.Train)
+	judged := 1 // H⁽ᴷ⁾; the others if augmentation drew from them
+	if small.Assessed.Augmented > 0 {
+		judged += hops
+	}
 	step := func(name string, seconds float64, w Work) Step { return Step{Name: name, Seconds: seconds, Work: &w} }
 	return []Step{
 		step("propagate", s.Propagate, propagation(g.Adj, g.X, g.Split.Train, hops)),
-		step("assess", s.Assess, assessment(train, d, g.Classes, hops)),
+		step("assess", s.Assess, assessment(train, d, g.Classes, judged)),
 		step("augment", s.Augment, augmentation(train, d, small.Assessed.Augmented)),
 		step("partition", s.Partition, partitioning(g.Counts(g.Split.Train), d, small)),
 		step("generate", s.Generate, generation(small.Adj, d, hops)),

@@ -18,8 +18,8 @@ func Median(values []float64) float64                    { return median(values)
 func Propagation(a *mat.CSR, x mat.Matrix, rows []int32, hops int) Work {
 	return propagation(a, x, rows, hops)
 }
-func Assessment(n, d, classes, hops int) Work { return assessment(n, d, classes, hops) }
-func Augmentation(n, d, picks int) Work       { return augmentation(n, d, picks) }
+func Assessment(n, d, classes, judged int) Work { return assessment(n, d, classes, judged) }
+func Augmentation(n, d, picks int) Work         { return augmentation(n, d, picks) }
 func Partitioning(train []int, d int, small *cgc.Condensed) Work {
 	return partitioning(train, d, small)
 }

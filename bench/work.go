@@ -75,16 +75,16 @@ func within(a *mat.CSR, rows []int32, hops int) []int32 {
 	return nodes
 }
 
-// assessment counts the operations of fitting the classifier on n rows of d features and of judging K+1 sets of them,
+// assessment counts the operations of fitting the classifier on n rows of d features and of judging J sets of them,
 //
-//	M·m·(m+1) + m³/3 + (K+1)·2·n·d·c  with m = min(n, d), M = max(n, d):
+//	M·m·(m+1) + m³/3 + J·2·n·d·c  with m = min(n, d), M = max(n, d):
 //
 // one triangle of the smaller Gram matrix, its Cholesky factorisation, and the products with W. The dual system (n < d) has 2·n·d·c more, for W itself. The
 // eigenvectors that a rank-deficient system takes are not counted.
-func assessment(n, d, classes, hops int) Work {
+func assessment(n, d, classes, judged int) Work {
 	small, large := float64(min(n, d)), float64(max(n, d))
 	product := 2 * float64(n) * float64(d) * float64(classes)
-	flop := large*small*(small+1) + small*small*small/3 + float64(hops+1)*product
+	flop := large*small*(small+1) + small*small*small/3 + float64(judged)*product
 	if n < d {
 		flop += product
 	}

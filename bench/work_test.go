@@ -55,8 +55,8 @@ func TestWork(t *testing.T) {
 		{"words", bench.Propagation(g.Adj, words, []int32{0}, 2), 2*8 + 6*4, bench.Gather},
 		{"words with values", bench.Propagation(g.Adj, &valued, []int32{0}, 2), 2*8 + 6*8, bench.Gather},
 		// 3·2·3 + 2³/3 + 2·(2·3·2·5)
-		{"assessment", bench.Assessment(3, 2, 5, 1), 18 + 8./3 + 120, bench.Compute},
-		{"dual assessment", bench.Assessment(2, 3, 5, 1), 18 + 8./3 + 180, bench.Compute},
+		{"assessment", bench.Assessment(3, 2, 5, 2), 18 + 8./3 + 120, bench.Compute},
+		{"dual assessment", bench.Assessment(2, 3, 5, 2), 18 + 8./3 + 180, bench.Compute},
 		{"augmentation", bench.Augmentation(10, 3, 4), 14 * 3 * 8, bench.Stream},
 		{"no augmentation", bench.Augmentation(10, 3, 0), 0, bench.Stream},
 		// Classes of 10 and 30 nodes share 4 picks by 10·0.3 and 30·0.3. The first takes 5+1 iterations of 11 rows, 2 groups, 7 columns, twice; the second rested

@@ -36,13 +36,13 @@ const (
 	// float32 before they join the float64 sum: the error of a Gram matrix then does not grow with its length, is that of some 270
 	// additions, and nearly all time is spent in the fast kernel.
 	gramChunk, gramChunks = 256, 16
-	// gramParts bounds the number of partial sums of a Gram matrix; each part is one task.
+	// gramParts bounds the number of float32 sums that are made at a time, each by one task.
 	gramParts = 16
-	// gramMemory bounds what the partial sums take, in bytes.
-	gramMemory = 256 << 20
+	// gramMemory bounds what they take, in bytes.
+	gramMemory = 128 << 20
 )
 
-// Gram returns XᵀX, d×d, for x n×d. Products are summed in float32 over blocks of 256 rows, these over 16 blocks, and the rest in float64.
+// Gram returns XᵀX, d×d, for x n×d. Products are summed in float32 over blocks of 256 rows, these over at most 16 blocks, and the rest in float64.
 func Gram(x *Dense) *Symmetric {
 	d := x.Cols
 	return gram(d, x.Rows, func(sum []float32, _ *Dense, lo, hi int, accumulate bool) {
@@ -51,7 +51,8 @@ func Gram(x *Dense) *Symmetric {
 }
 
 // GramBlocks returns XᵀX, d×d, of an X of n rows that is never held whole: rows(dst, lo) sets dst, which has d columns and at most 256 rows, to the
-// rows of X from lo on. It is called by several goroutines at a time. The result is that of Gram, bit for bit.
+// rows of X from lo on. X is cut into parts of GramPart(n, d) rows: several are asked for at a time, the rows of each in ascending order. The result is that of Gram,
+// bit for bit.
 func GramBlocks(n, d int, rows func(dst *Dense, lo int)) *Symmetric {
 	return gram(d, n, func(sum []float32, block *Dense, lo, hi int, accumulate bool) {
 		block.Reshape(hi-lo, d)
@@ -72,46 +73,44 @@ func GramRows(x *Dense) *Symmetric {
 	})
 }
 
-// gram sums the upper triangle of a Gram matrix of the given order over length terms, split into parts that the sizes alone decide, and
-// mirrors it. add sets sum to the terms from lo to hi, or adds them; block is memory for it.
+// GramPart returns the number of terms of each part that a sum of n terms for a Gram matrix of order d is cut into; sizes alone decide.
+func GramPart(n, d int) int {
+	_, terms := gramWave(d, n)
+	return terms
+}
+
+// gramWave returns how many parts of a Gram matrix are summed at a time, and how many terms each has.
+func gramWave(order, length int) (parts, terms int) {
+	chunks := (length + gramChunk - 1) / gramChunk
+	parts = max(1, min(gramParts, chunks, gramMemory/(4*max(1, order*order))))
+	return parts, gramChunk * max(1, min(gramChunks, (chunks+parts-1)/parts))
+}
+
+// gram sums the upper triangle of a Gram matrix of the given order over length terms and mirrors it. Parts are summed in float32, as many at a
+// time as gramWave says, and then added to the whole in their order. add sets sum to the terms from lo to hi, or adds them; block is memory for it.
 func gram(order, length int, add func(sum []float32, block *Dense, lo, hi int, accumulate bool)) *Symmetric {
 	total := NewSymmetric(order)
 	if order == 0 || length == 0 {
 		return total
 	}
-	chunks := (length + gramChunk - 1) / gramChunk
-	parts := max(1, min(gramParts, chunks, gramMemory/(8*order*order)))
-	perPart := (chunks + parts - 1) / parts * gramChunk
-	part := make([]*Symmetric, (length+perPart-1)/perPart)
-	part[0] = total
-	parallel.For(length, perPart, func(from, to int) {
-		p := from / perPart
-		if p > 0 {
-			part[p] = NewSymmetric(order)
-		}
-		sum := make([]float32, order*order)
-		var block Dense
-		for lo, count := from, 0; lo < to; lo += gramChunk {
-			add(sum, &block, lo, min(lo+gramChunk, to), count > 0)
-			if count++; count < gramChunks && lo+gramChunk < to {
-				continue
+	parts, terms := gramWave(order, length)
+	sums, blocks := NewDense(parts, order*order), make([]Dense, parts)
+	for begun := 0; begun < length; begun += parts * terms {
+		wave := min(length-begun, parts*terms)
+		parallel.For(wave, terms, func(from, to int) {
+			p := from / terms
+			for lo := from; lo < to; lo += gramChunk {
+				add(sums.Row(p), &blocks[p], begun+lo, begun+min(lo+gramChunk, to), lo > from)
 			}
-			count = 0
-			for i := range order {
-				row := part[p].Row(i)[i:]
-				for j, v := range sum[i*order+i : (i+1)*order] {
-					row[j] += float64(v)
+		})
+		const strip = 16 // rows of the result to a task
+		parallel.For(order, strip, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				for p := range (wave + terms - 1) / terms {
+					kernel.Accumulate(total.Row(i)[i:], 1, sums.Row(p)[i*order+i:(i+1)*order])
 				}
 			}
-		}
-	})
-	for _, p := range part[1:] {
-		for i := range order {
-			row := total.Row(i)[i:]
-			for j, v := range p.Row(i)[i:] {
-				row[j] += v
-			}
-		}
+		})
 	}
 	for i := range order {
 		for j := range i {

@@ -34,6 +34,7 @@ var calls = []struct {
 	{"ReLUGrad", func(x, y, z, _ []float32, n int) { kernel.ReLUGrad(z, x, y) }},
 	{"AdamStep", func(x, y, z, w []float32, n int) { kernel.AdamStep(w, x, y, z, 0.1, 0.9, 0.99, 1e-8, 0, 1) }},
 	{"ExpShifted", func(x, _, z, _ []float32, n int) { z[0] += kernel.ExpShifted(z, x, 1) }},
+	{"Maximum", func(x, _, z, _ []float32, n int) { z[0] = kernel.Maximum(x) }},
 	{"Softmax", func(_, _, z, _ []float32, n int) { kernel.Softmax(z) }},
 }
 
