@@ -41,7 +41,7 @@ func (s Set) Transpose(dst []float32, ldd int, src []float32, lds, rows, columns
 }
 
 func (s Set) Gemm(c []float32, ldc int, a []float32, lda int, transA bool, b []float32, ldb int, transB bool, m, n, k int, accumulate bool) {
-	s.im.gemm(c, ldc, operand{a, lda, transA}, operand{b, ldb, transB}, m, n, k, accumulate, false)
+	s.im.gemm(c, ldc, operand{a, lda, transA}, operand{b, ldb, transB}, m, n, k, accumulate, m)
 }
 
 func (s Set) GramRows(g []float32, ldg int, x []float32, ldx, n, d, lo, hi int, accumulate bool) {

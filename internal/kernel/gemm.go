@@ -20,7 +20,7 @@ func Gemm(c []float32, ldc int, a []float32, lda int, transA bool, b []float32, 
 	} else {
 		checkMatrix("B", len(b), ldb, k, n)
 	}
-	best.gemm(c, ldc, operand{a, lda, transA}, operand{b, ldb, transB}, m, n, k, accumulate, false)
+	best.gemm(c, ldc, operand{a, lda, transA}, operand{b, ldb, transB}, m, n, k, accumulate, m)
 }
 
 // Gram sets G = XᵀX, or G += XᵀX if accumulate, where X is n×d (ldx) and G d×d (ldg) and symmetric.
@@ -51,8 +51,11 @@ func (im *implementation) gramRows(g []float32, ldg int, x []float32, ldx, n, d,
 	if n > 0 {
 		rest = x[lo:]
 	}
-	m := operand{rest, ldx, true}
-	im.gemm(g[lo*ldg+lo:], ldg, m, operand{rest, ldx, false}, hi-lo, d-lo, n, accumulate, true)
+	rows := operand{rest, ldx, true}
+	// The panel that is not whole goes first, where few rows are above the diagonal.
+	narrow := (d - lo) % im.columns
+	im.gemm(g[lo*ldg+lo:], ldg, rows, operand{rest, ldx, false}, min(hi-lo, narrow), narrow, n, accumulate, narrow)
+	im.gemm(g[lo*ldg+min(lo+narrow, d-1):], ldg, rows, operand{rest[min(narrow, len(rest)):], ldx, false}, hi-lo, d-lo-narrow, n, accumulate, narrow)
 }
 
 // Mirror copies the upper triangle of the d×d matrix g (ldg) to the lower.
@@ -92,11 +95,12 @@ func (o operand) strides() (row, column int) {
 	return o.ld, 1
 }
 
-// gemm is Gemm after the check of shapes. With upper, tiles wholly below the diagonal are left out.
+// gemm is Gemm after the check of shapes. Tiles of elements (i,j) with i > j+above alone are left out: of a product whose columns begin that far above the diagonal, what lies
+// below it.
 //
 // The loops are those of Goto: columns of B by width, k by depth, rows of A by height; a panel of packed B stays in the first
 // cache while the strips of a block of A, held in the second, pass by.
-func (im *implementation) gemm(c []float32, ldc int, a, b operand, m, n, k int, accumulate, upper bool) {
+func (im *implementation) gemm(c []float32, ldc int, a, b operand, m, n, k int, accumulate bool, above int) {
 	if m == 0 || n == 0 {
 		return
 	}
@@ -126,7 +130,7 @@ func (im *implementation) gemm(c []float32, ldc int, a, b operand, m, n, k int, 
 			add := accumulate || p0 > 0
 			for i0 := 0; i0 < m; i0 += im.height {
 				i1 := min(i0+im.height, m)
-				if upper && i0 >= j1 {
+				if i0 >= j1+above {
 					break
 				}
 				if pack {
@@ -139,7 +143,7 @@ func (im *implementation) gemm(c []float32, ldc int, a, b operand, m, n, k int, 
 						ahead = im.aheadBytes(a, p1-p0)
 					}
 					for i := i0; i < i1; i += im.rows {
-						if upper && i >= j+im.columns {
+						if i >= j+im.columns+above {
 							break
 						}
 						rows, columns := min(im.rows, i1-i), min(im.columns, j1-j)
