@@ -191,7 +191,7 @@ func prepare(ctx context.Context, g *graph.Graph, config Config) (*Prepared, err
 	p.adj, p.train = g.Adj, g.Split.Train
 	p.counts, p.y = g.Counts(p.train), g.Labels(p.train)
 	var err error
-	p.h, err = config.propagation().Embeddings(ctx, g.Adj, g.X, p.train)
+	p.h, err = config.propagation().Embeddings(ctx, g.Adj, g.X, p.train, p.y)
 	if err != nil {
 		return nil, err
 	}

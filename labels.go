@@ -71,7 +71,7 @@ func (p *Prepared) pseudoLabels(ctx context.Context, config Config) (*pseudo, er
 		case *mat.CSR:
 			mat.MulSparse(outputs, x, ridge.W)
 		}
-		h, err := propagation.Embeddings(ctx, g.Adj, outputs, rest)
+		h, err := propagation.Embeddings(ctx, g.Adj, outputs, rest, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +85,7 @@ func (p *Prepared) pseudoLabels(ctx context.Context, config Config) (*pseudo, er
 	for _, i := range rows {
 		picked.nodes = append(picked.nodes, l.rest[i])
 	}
-	if picked.h, err = propagation.Embeddings(ctx, g.Adj, g.X, picked.nodes); err != nil {
+	if picked.h, err = propagation.Embeddings(ctx, g.Adj, g.X, picked.nodes, picked.y); err != nil {
 		return nil, err
 	}
 	l.latest = picked

@@ -127,7 +127,7 @@ func TestPropagationEqualsReference(t *testing.T) {
 					want := refPropagate(c.by, fromMatrix(g.X), hops, c.beta)
 					rows := []int32{3, 17, 4, 39} // few, unordered, one isolated: the frontier matters
 					for _, rows := range [][]int32{rows, g.Split.Train} {
-						h, err := c.p.Embeddings(t.Context(), g.Adj, g.X, rows)
+						h, err := c.p.Embeddings(t.Context(), g.Adj, g.X, rows, nil)
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -152,11 +152,11 @@ func TestPropagationOfFewRowsIsThatOfAll(t *testing.T) {
 	for i := range all {
 		all[i] = int32(i)
 	}
-	whole, err := p.Embeddings(t.Context(), g.Adj, g.X, all)
+	whole, err := p.Embeddings(t.Context(), g.Adj, g.X, all, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, err := p.Embeddings(t.Context(), g.Adj, g.X, []int32{31})
+	one, err := p.Embeddings(t.Context(), g.Adj, g.X, []int32{31}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestAssessmentEqualsReference(t *testing.T) {
 	random := rand.New(rand.NewPCG(12, 0))
 	for _, shape := range []struct{ n, d int }{{60, 5}, {20, 33}, {16, 16}} { // more nodes than features, fewer, as many
 		g, a := smallGraph(shape.n, shape.d, 3, false, false, random)
-		h, err := propagate.Propagation{Method: propagate.SGC, Hops: 2}.Embeddings(t.Context(), g.Adj, g.X, g.Split.Train)
+		h, err := propagate.Propagation{Method: propagate.SGC, Hops: 2}.Embeddings(t.Context(), g.Adj, g.X, g.Split.Train, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

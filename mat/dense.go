@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
@@ -44,8 +45,7 @@ func (m *Dense) Views() [][]float32 {
 // Reshape makes m rows×cols, keeping its memory where that is large enough. The contents are then arbitrary.
 func (m *Dense) Reshape(rows, cols int) {
 	if n := rows * cols; cap(m.Data) < n {
-		m.Data = make([]float32, n)
-		spread(m.Data)
+		m.Data = memory.Make[float32](n)
 	} else {
 		m.Data = m.Data[:n]
 	}

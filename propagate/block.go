@@ -3,107 +3,178 @@ package propagate
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
 
 // run is one propagation, and the memory that its blocks share.
+//
+// A hop is P = diag(L)·(A+I)·diag(R). What is kept between hops is S⁽ˡ⁾ = R·H⁽ˡ⁾, so that the sum over the neighbours needs no factors:
+// S⁽ˡ⁾ = diag(R·L)·(A+I)·S⁽ˡ⁻¹⁾.
 type run struct {
 	Propagation
-	operator graph.Operator
-	rows     []int32
-	fields   []field      // of H⁽⁰⁾ … H⁽ᴷ⁻¹⁾
-	h        []*mat.Dense // the result
-
-	source mat.Dense    // the block of H⁽⁰⁾ = X, if it is dense
-	hop    [2]mat.Dense // the blocks of H⁽ˡ⁾ for odd and for even l
+	*layout
+	adj         *mat.CSR
+	rows        []int32
+	h           []*mat.Dense // the result
+	right, gain []float32    // R and (1−β)·R·L of each node, β being 0 but for PPR
+	placed      []float32    // gain by places
+	entries     *entries     // of all places within hops−1; nil where they are made when they are needed
+	panels      [3]mat.Dense // the block of S⁽⁰⁾, if the features are dense, and of two S⁽ˡ⁾
 }
 
-// rowChunk is the number of rows that one task copies.
-const rowChunk = 256
-
-// block computes columns lo to hi of H⁽¹⁾ … H⁽ᴷ⁾.
-func (r *run) block(ctx context.Context, x mat.Matrix, lo, hi int) error {
-	x = r.columns(x, lo, hi)
-	from := x
-	for l := 1; l < r.Hops; l++ {
-		to := &r.hop[l%2]
-		_, width := from.Dims() // at least hi−lo: the zeros behind are carried along
-		to.Reshape(r.fields[l].size(r.operator.Adj.Rows), width)
-		if err := r.operator.ApplyBlock(ctx, to, 0, from, r.fields[l].nodes, r.fields[l-1].position); err != nil {
-			return err
-		}
-		r.teleport(to, 0, hi-lo, x, r.fields[l].nodes)
-		r.keep(r.h[l], to, l, lo, hi)
-		from = to
+// newRun prepares the propagation of a's nodes to rows.
+func newRun(p Propagation, operator graph.Operator, rows, classes []int32, h []*mat.Dense) *run {
+	a := operator.Adj
+	r := &run{Propagation: p, layout: arrange(a, rows, classes, p.Hops), adj: a, rows: rows, h: h, right: operator.Right}
+	r.gain = make([]float32, a.Rows)
+	keep := float32(1)
+	if p.Method == PPR {
+		keep -= float32(p.Teleport)
 	}
-	last := r.h[r.Hops]
-	if err := r.operator.ApplyBlock(ctx, last, lo, from, r.rows, r.fields[r.Hops-1].position); err != nil {
-		return err
+	for v := range r.gain {
+		r.gain[v] = keep * operator.Left[v] * r.scale(int32(v))
 	}
-	r.teleport(last, lo, hi-lo, x, r.rows)
-	return ctx.Err()
+	r.placed = make([]float32, r.within[p.Hops-1])
+	for p := range r.placed {
+		r.placed[p] = r.gain[r.nodes[p]]
+	}
+	return r
 }
 
-// columns returns columns lo to hi of x, without a copy where these are all. Each dense row then has cache lines of its own, with zeros
-// behind its last column.
-func (r *run) columns(x mat.Matrix, lo, hi int) mat.Matrix {
-	if _, d := x.Dims(); hi-lo == d {
-		return x
+// scale returns R of node v.
+func (r *run) scale(v int32) float32 {
+	if r.right == nil {
+		return 1
 	}
-	switch x := x.(type) {
-	case *mat.Dense:
-		r.source.Reshape(x.Rows, (hi-lo+unit-1)/unit*unit)
-		parallel.For(x.Rows, rowChunk, func(first, end int) {
-			for i := first; i < end; i++ {
-				row := r.source.Row(i)
-				clear(row[copy(row, x.Row(i)[lo:hi]):])
+	return r.right[v]
+}
+
+// store makes the entries once for all blocks.
+func (r *run) store(ctx context.Context) error {
+	count := r.within[r.Hops-1]
+	r.entries = new(entries)
+	r.pointers(r.entries, r.adj, 0, count)
+	return parallel.ForContext(ctx, r.adj.Rows, nodeChunk, func(lo, hi int) { // by nodes: A may be mapped from a file, and is read in order
+		for v := int32(lo); v < int32(hi); v++ {
+			if p := int(r.place[v]); p >= 0 && p < count {
+				r.fill(r.entries, p, r.adj, v)
 			}
-		})
-		return &r.source
-	case *mat.CSR:
-		return x.Columns(lo, hi)
-	}
-	panic(fmt.Sprintf("propagate: columns of a %T", x))
-}
-
-// keep copies the rows of H⁽ˡ⁾ that the result has from the block of columns lo to hi.
-func (r *run) keep(dst, block *mat.Dense, l, lo, hi int) {
-	parallel.For(len(r.rows), rowChunk, func(first, end int) {
-		for i := first; i < end; i++ {
-			copy(dst.Row(i)[lo:hi], block.Row(r.fields[l].row(r.rows[i])))
 		}
 	})
 }
 
-// teleport sets h to (1−β)·h + β·x in the given number of columns from first on, x being a block of as many features, and row r of h that of node nodes[r];
-// nil nodes are all. It does so for PPR; the other methods leave h as it is.
-func (r *run) teleport(h *mat.Dense, first, columns int, x mat.Matrix, nodes []int32) {
-	if r.Method != PPR {
-		return
+// block computes columns lo to hi of H⁽¹⁾ … H⁽ᴷ⁾.
+func (r *run) block(ctx context.Context, x mat.Matrix, lo, hi int) error {
+	if sparse, ok := x.(*mat.CSR); ok && hi-lo < sparse.Cols {
+		x = sparse.Columns(lo, hi)
 	}
+	d := hi - lo
+	var from *mat.Dense
+	if dense, ok := x.(*mat.Dense); ok {
+		from = &r.panels[0]
+		r.source(from, dense, lo, d)
+	}
+	for l := 1; l <= r.Hops; l++ {
+		to := &r.panels[r.panel(l)]
+		to.Reshape(r.within[r.Hops-l], (d+unit-1)/unit*unit)
+		var err error
+		if from == nil {
+			err = graph.Operator{Adj: r.adj, Left: r.gain, Right: r.right, Self: 1}.ApplyBlock(ctx, to, 0, x, r.nodes[:to.Rows], nil)
+		} else {
+			err = r.hop(ctx, to, from)
+		}
+		if err != nil {
+			return err
+		}
+		if r.Method == PPR {
+			r.teleport(to, x, d)
+		}
+		r.keep(r.h[l], to, lo, hi)
+		from = to
+	}
+	return ctx.Err()
+}
+
+// panel returns which panel takes S⁽ˡ⁾. Those of two hops take turns; PPR needs S⁽⁰⁾ until the end.
+func (r *run) panel(l int) int {
+	if r.Method == PPR && l > 0 {
+		return 1 + l%2
+	}
+	return l % 2
+}
+
+// source sets panel to d columns of R·X from column first on.
+func (r *run) source(panel, x *mat.Dense, first, d int) {
+	panel.Reshape(r.within[r.Hops], (d+unit-1)/unit*unit)
+	parallel.For(x.Rows, nodeChunk, func(lo, hi int) { // by nodes, as above
+		for v := lo; v < hi; v++ {
+			if p := int(r.place[v]); p >= 0 {
+				kernel.Scale(panel.Row(p)[:d], r.scale(int32(v)), x.Row(v)[first:first+d])
+			}
+		}
+	})
+}
+
+// made is memory for entries that are made for some rows and used at once.
+var made = sync.Pool{New: func() any { return new(entries) }}
+
+// hop sets to, which has as many rows as it needs, to diag((1−β)·R·L)·(A+I)·from. Columns behind the features are carried along.
+func (r *run) hop(ctx context.Context, to, from *mat.Dense) error {
+	return parallel.ForContext(ctx, to.Rows, nodeChunk, func(lo, hi int) {
+		e, first := r.entries, 0
+		if e == nil {
+			e, first = made.Get().(*entries), lo
+			defer made.Put(e)
+			r.pointers(e, r.adj, lo, hi)
+			for p := lo; p < hi; p++ {
+				r.fill(e, p-lo, r.adj, r.nodes[p])
+			}
+		}
+		dst, indptr, gain := to.Data[lo*to.Cols:hi*to.Cols], e.indptr[lo-first:hi-first+1], r.placed[lo:hi]
+		if r.adj.Data == nil {
+			kernel.GatherSum(dst, to.Cols, indptr, e.indices, gain, from.Data, from.Cols, to.Cols)
+		} else {
+			kernel.Gather(dst, to.Cols, 0, hi-lo, indptr, e.indices, e.data, gain, nil, 0, from.Data, from.Cols, to.Cols)
+		}
+	})
+}
+
+// keep copies the rows of H⁽ˡ⁾ that are asked for, in columns lo to hi, from their block of S⁽ˡ⁾.
+func (r *run) keep(h, block *mat.Dense, lo, hi int) {
+	parallel.For(len(r.rows), nodeChunk, func(first, end int) {
+		for i := first; i < end; i++ {
+			v := r.rows[i]
+			kernel.Scale(h.Row(i)[lo:hi], 1/r.scale(v), block.Row(int(r.place[v]))[:hi-lo])
+		}
+	})
+}
+
+// teleport adds β·S⁽⁰⁾ to d columns of block. x holds the features of these columns if they are sparse.
+func (r *run) teleport(block *mat.Dense, x mat.Matrix, d int) {
 	beta := float32(r.Teleport)
-	parallel.For(h.Rows, rowChunk, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			row := h.Row(i)[first : first+columns]
-			for j := range row {
-				row[j] *= 1 - beta
-			}
-			v := int32(i)
-			if nodes != nil {
-				v = nodes[i]
-			}
+	parallel.For(block.Rows, nodeChunk, func(lo, hi int) {
+		for p := lo; p < hi; p++ {
+			row := block.Row(p)[:d]
 			switch x := x.(type) {
 			case *mat.Dense:
-				for j, feature := range x.Row(int(v))[:columns] {
-					row[j] += float32(beta * feature)
-				}
+				kernel.Axpy(beta, r.panels[0].Row(p)[:d], row)
 			case *mat.CSR:
-				for j, feature := range x.Row(int(v)) {
-					row[j] += float32(beta * feature)
+				v := r.nodes[p]
+				w := beta * r.scale(v)
+				for e := x.Indptr[v]; e < x.Indptr[v+1]; e++ {
+					feature := float32(1)
+					if x.Data != nil {
+						feature = x.Data[e]
+					}
+					row[x.Indices[e]] += float32(w * feature)
 				}
+			default:
+				panic(fmt.Sprintf("propagate: features are a %T", x))
 			}
 		}
 	})

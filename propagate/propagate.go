@@ -45,8 +45,9 @@ type Propagation struct {
 // len(rows)×d. a is n×n as in graph.Graph.Adj; x is n×d, dense or sparse, and a sparse one is never written out whole.
 // The cost is O(d · edges within K hops of the rows). It stops with ctx's error when ctx is done.
 //
-// Where blocks of columns nearly fit into the cache, or the bound on memory asks for it, all hops of one block are computed before the next block.
-func (p Propagation) Embeddings(ctx context.Context, a *mat.CSR, x mat.Matrix, rows []int32) ([]*mat.Dense, error) {
+// classes are the classes of the rows, none negative, or nil. They decide in which order nodes are worked on, and with that the time where neighbours
+// are mostly of one class, but no bit of the result. Dense features are propagated some columns at a time, through all hops.
+func (p Propagation) Embeddings(ctx context.Context, a *mat.CSR, x mat.Matrix, rows, classes []int32) ([]*mat.Dense, error) {
 	operator, err := p.operator(a)
 	if err != nil {
 		return nil, err
@@ -60,8 +61,14 @@ func (p Propagation) Embeddings(ctx context.Context, a *mat.CSR, x mat.Matrix, r
 	if p.Hops == 0 || len(rows) == 0 || d == 0 {
 		return h, ctx.Err()
 	}
-	r := run{Propagation: p, operator: operator, rows: rows, fields: fields(a, rows, p.Hops), h: h}
-	for lo, hi := range blocks(d, r.width(a, x)) {
+	r := newRun(p, operator, rows, classes, h)
+	width, store := r.plan(x)
+	if store {
+		if err := r.store(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for lo, hi := range blocks(d, width) {
 		if err := r.block(ctx, x, lo, hi); err != nil {
 			return nil, err
 		}

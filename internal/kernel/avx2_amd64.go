@@ -145,6 +145,26 @@ func gather13AVX2(dst *float32, ldd int, rows *int32, first int, count int, posi
 //go:noescape
 func gather14AVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
 
+// gatherSum1AVX2 sums count rows (at least 1) of 16 values: see GatherSum.
+//
+//go:noescape
+func gatherSum1AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
+
+// gatherSum2AVX2 sums count rows (at least 1) of 32 values: see GatherSum.
+//
+//go:noescape
+func gatherSum2AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
+
+// gatherSum3AVX2 sums count rows (at least 1) of 48 values: see GatherSum.
+//
+//go:noescape
+func gatherSum3AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
+
+// gatherSum4AVX2 sums count rows (at least 1) of 64 values: see GatherSum.
+//
+//go:noescape
+func gatherSum4AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
+
 // dotAVX2 returns the inner product of x and y, of the same length.
 //
 //go:noescape

@@ -4742,6 +4742,272 @@ refillEdge:
 	MOVQ    8(R8), R11
 	JMP     lookEdge
 
+// func gatherSum1AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·gatherSum1AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ scale+40(FP), DI
+	MOVQ x+48(FP), R8
+	MOVQ ldx+56(FP), R9
+	SHLQ $0x02, R9
+	MOVQ (BX)(DX*8), R12
+	DECQ R12
+	MOVQ (BX), R10
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R11
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	CMPQ   R10, R11
+	JGE    finish
+
+edge:
+	LEAQ       96(R10), R13
+	CMPQ       R13, R12
+	CMOVQGT    R12, R13
+	MOVLQSX    (SI)(R13*4), R13
+	IMULQ      R9, R13
+	PREFETCHT0 (R8)(R13*1)
+	MOVLQSX    (SI)(R10*4), R13
+	IMULQ      R9, R13
+	VADDPS     (R8)(R13*1), Y0, Y0
+	VADDPS     32(R8)(R13*1), Y1, Y1
+	INCQ       R10
+	CMPQ       R10, R11
+	JLT        edge
+
+finish:
+	VBROADCASTSS (DI), Y2
+	ADDQ         $0x04, DI
+	VMULPS       Y2, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y2, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func gatherSum2AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·gatherSum2AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ scale+40(FP), DI
+	MOVQ x+48(FP), R8
+	MOVQ ldx+56(FP), R9
+	SHLQ $0x02, R9
+	MOVQ (BX)(DX*8), R12
+	DECQ R12
+	MOVQ (BX), R10
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R11
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	CMPQ   R10, R11
+	JGE    finish
+
+edge:
+	LEAQ       48(R10), R13
+	CMPQ       R13, R12
+	CMOVQGT    R12, R13
+	MOVLQSX    (SI)(R13*4), R13
+	IMULQ      R9, R13
+	PREFETCHT0 (R8)(R13*1)
+	PREFETCHT0 64(R8)(R13*1)
+	MOVLQSX    (SI)(R10*4), R13
+	IMULQ      R9, R13
+	VADDPS     (R8)(R13*1), Y0, Y0
+	VADDPS     32(R8)(R13*1), Y1, Y1
+	VADDPS     64(R8)(R13*1), Y2, Y2
+	VADDPS     96(R8)(R13*1), Y3, Y3
+	INCQ       R10
+	CMPQ       R10, R11
+	JLT        edge
+
+finish:
+	VBROADCASTSS (DI), Y4
+	ADDQ         $0x04, DI
+	VMULPS       Y4, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y4, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	VMULPS       Y4, Y2, Y2
+	VMOVUPS      Y2, 64(AX)
+	VMULPS       Y4, Y3, Y3
+	VMOVUPS      Y3, 96(AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func gatherSum3AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·gatherSum3AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ scale+40(FP), DI
+	MOVQ x+48(FP), R8
+	MOVQ ldx+56(FP), R9
+	SHLQ $0x02, R9
+	MOVQ (BX)(DX*8), R12
+	DECQ R12
+	MOVQ (BX), R10
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R11
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	CMPQ   R10, R11
+	JGE    finish
+
+edge:
+	LEAQ       32(R10), R13
+	CMPQ       R13, R12
+	CMOVQGT    R12, R13
+	MOVLQSX    (SI)(R13*4), R13
+	IMULQ      R9, R13
+	PREFETCHT0 (R8)(R13*1)
+	PREFETCHT0 64(R8)(R13*1)
+	PREFETCHT0 128(R8)(R13*1)
+	MOVLQSX    (SI)(R10*4), R13
+	IMULQ      R9, R13
+	VADDPS     (R8)(R13*1), Y0, Y0
+	VADDPS     32(R8)(R13*1), Y1, Y1
+	VADDPS     64(R8)(R13*1), Y2, Y2
+	VADDPS     96(R8)(R13*1), Y3, Y3
+	VADDPS     128(R8)(R13*1), Y4, Y4
+	VADDPS     160(R8)(R13*1), Y5, Y5
+	INCQ       R10
+	CMPQ       R10, R11
+	JLT        edge
+
+finish:
+	VBROADCASTSS (DI), Y6
+	ADDQ         $0x04, DI
+	VMULPS       Y6, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y6, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	VMULPS       Y6, Y2, Y2
+	VMOVUPS      Y2, 64(AX)
+	VMULPS       Y6, Y3, Y3
+	VMOVUPS      Y3, 96(AX)
+	VMULPS       Y6, Y4, Y4
+	VMOVUPS      Y4, 128(AX)
+	VMULPS       Y6, Y5, Y5
+	VMOVUPS      Y5, 160(AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func gatherSum4AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·gatherSum4AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ scale+40(FP), DI
+	MOVQ x+48(FP), R8
+	MOVQ ldx+56(FP), R9
+	SHLQ $0x02, R9
+	MOVQ (BX)(DX*8), R12
+	DECQ R12
+	MOVQ (BX), R10
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R11
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	CMPQ   R10, R11
+	JGE    finish
+
+edge:
+	LEAQ       24(R10), R13
+	CMPQ       R13, R12
+	CMOVQGT    R12, R13
+	MOVLQSX    (SI)(R13*4), R13
+	IMULQ      R9, R13
+	PREFETCHT0 (R8)(R13*1)
+	PREFETCHT0 64(R8)(R13*1)
+	PREFETCHT0 128(R8)(R13*1)
+	PREFETCHT0 192(R8)(R13*1)
+	MOVLQSX    (SI)(R10*4), R13
+	IMULQ      R9, R13
+	VADDPS     (R8)(R13*1), Y0, Y0
+	VADDPS     32(R8)(R13*1), Y1, Y1
+	VADDPS     64(R8)(R13*1), Y2, Y2
+	VADDPS     96(R8)(R13*1), Y3, Y3
+	VADDPS     128(R8)(R13*1), Y4, Y4
+	VADDPS     160(R8)(R13*1), Y5, Y5
+	VADDPS     192(R8)(R13*1), Y6, Y6
+	VADDPS     224(R8)(R13*1), Y7, Y7
+	INCQ       R10
+	CMPQ       R10, R11
+	JLT        edge
+
+finish:
+	VBROADCASTSS (DI), Y8
+	ADDQ         $0x04, DI
+	VMULPS       Y8, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y8, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	VMULPS       Y8, Y2, Y2
+	VMOVUPS      Y2, 64(AX)
+	VMULPS       Y8, Y3, Y3
+	VMOVUPS      Y3, 96(AX)
+	VMULPS       Y8, Y4, Y4
+	VMOVUPS      Y4, 128(AX)
+	VMULPS       Y8, Y5, Y5
+	VMOVUPS      Y5, 160(AX)
+	VMULPS       Y8, Y6, Y6
+	VMOVUPS      Y6, 192(AX)
+	VMULPS       Y8, Y7, Y7
+	VMOVUPS      Y7, 224(AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
 // func dotAVX2(x []float32, y []float32) float32
 // Requires: AVX, FMA3, SSE
 TEXT ·dotAVX2(SB), NOSPLIT, $0-52

@@ -215,6 +215,26 @@ func gather15AVX512(dst *float32, ldd int, rows *int32, first int, count int, po
 //go:noescape
 func gather16AVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
 
+// gatherSum1AVX512 sums count rows (at least 1) of 16 values: see GatherSum.
+//
+//go:noescape
+func gatherSum1AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
+
+// gatherSum2AVX512 sums count rows (at least 1) of 32 values: see GatherSum.
+//
+//go:noescape
+func gatherSum2AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
+
+// gatherSum3AVX512 sums count rows (at least 1) of 48 values: see GatherSum.
+//
+//go:noescape
+func gatherSum3AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
+
+// gatherSum4AVX512 sums count rows (at least 1) of 64 values: see GatherSum.
+//
+//go:noescape
+func gatherSum4AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
+
 // dotAVX512 returns the inner product of x and y, of the same length.
 //
 //go:noescape

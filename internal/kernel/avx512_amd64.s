@@ -6819,6 +6819,232 @@ refillEdge:
 	MOVQ    8(R8), R10
 	JMP     lookEdge
 
+// func gatherSum1AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·gatherSum1AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ scale+40(FP), DI
+	MOVQ x+48(FP), R8
+	MOVQ ldx+56(FP), R9
+	SHLQ $0x02, R9
+	MOVQ (BX)(DX*8), R12
+	DECQ R12
+	MOVQ (BX), R10
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R11
+	VPXORD Z0, Z0, Z0
+	CMPQ   R10, R11
+	JGE    finish
+
+edge:
+	LEAQ       96(R10), R13
+	CMPQ       R13, R12
+	CMOVQGT    R12, R13
+	MOVLQSX    (SI)(R13*4), R13
+	IMULQ      R9, R13
+	PREFETCHT0 (R8)(R13*1)
+	MOVLQSX    (SI)(R10*4), R13
+	IMULQ      R9, R13
+	VADDPS     (R8)(R13*1), Z0, Z0
+	INCQ       R10
+	CMPQ       R10, R11
+	JLT        edge
+
+finish:
+	VBROADCASTSS (DI), Z1
+	ADDQ         $0x04, DI
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func gatherSum2AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·gatherSum2AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ scale+40(FP), DI
+	MOVQ x+48(FP), R8
+	MOVQ ldx+56(FP), R9
+	SHLQ $0x02, R9
+	MOVQ (BX)(DX*8), R12
+	DECQ R12
+	MOVQ (BX), R10
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R11
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	CMPQ   R10, R11
+	JGE    finish
+
+edge:
+	LEAQ       48(R10), R13
+	CMPQ       R13, R12
+	CMOVQGT    R12, R13
+	MOVLQSX    (SI)(R13*4), R13
+	IMULQ      R9, R13
+	PREFETCHT0 (R8)(R13*1)
+	PREFETCHT0 64(R8)(R13*1)
+	MOVLQSX    (SI)(R10*4), R13
+	IMULQ      R9, R13
+	VADDPS     (R8)(R13*1), Z0, Z0
+	VADDPS     64(R8)(R13*1), Z1, Z1
+	INCQ       R10
+	CMPQ       R10, R11
+	JLT        edge
+
+finish:
+	VBROADCASTSS (DI), Z2
+	ADDQ         $0x04, DI
+	VMULPS       Z2, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	VMULPS       Z2, Z1, Z1
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func gatherSum3AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·gatherSum3AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ scale+40(FP), DI
+	MOVQ x+48(FP), R8
+	MOVQ ldx+56(FP), R9
+	SHLQ $0x02, R9
+	MOVQ (BX)(DX*8), R12
+	DECQ R12
+	MOVQ (BX), R10
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R11
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	CMPQ   R10, R11
+	JGE    finish
+
+edge:
+	LEAQ       32(R10), R13
+	CMPQ       R13, R12
+	CMOVQGT    R12, R13
+	MOVLQSX    (SI)(R13*4), R13
+	IMULQ      R9, R13
+	PREFETCHT0 (R8)(R13*1)
+	PREFETCHT0 64(R8)(R13*1)
+	PREFETCHT0 128(R8)(R13*1)
+	MOVLQSX    (SI)(R10*4), R13
+	IMULQ      R9, R13
+	VADDPS     (R8)(R13*1), Z0, Z0
+	VADDPS     64(R8)(R13*1), Z1, Z1
+	VADDPS     128(R8)(R13*1), Z2, Z2
+	INCQ       R10
+	CMPQ       R10, R11
+	JLT        edge
+
+finish:
+	VBROADCASTSS (DI), Z3
+	ADDQ         $0x04, DI
+	VMULPS       Z3, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	VMULPS       Z3, Z1, Z1
+	VMOVUPS      Z1, 64(AX)
+	VMULPS       Z3, Z2, Z2
+	VMOVUPS      Z2, 128(AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func gatherSum4AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·gatherSum4AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ scale+40(FP), DI
+	MOVQ x+48(FP), R8
+	MOVQ ldx+56(FP), R9
+	SHLQ $0x02, R9
+	MOVQ (BX)(DX*8), R12
+	DECQ R12
+	MOVQ (BX), R10
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R11
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	CMPQ   R10, R11
+	JGE    finish
+
+edge:
+	LEAQ       24(R10), R13
+	CMPQ       R13, R12
+	CMOVQGT    R12, R13
+	MOVLQSX    (SI)(R13*4), R13
+	IMULQ      R9, R13
+	PREFETCHT0 (R8)(R13*1)
+	PREFETCHT0 64(R8)(R13*1)
+	PREFETCHT0 128(R8)(R13*1)
+	PREFETCHT0 192(R8)(R13*1)
+	MOVLQSX    (SI)(R10*4), R13
+	IMULQ      R9, R13
+	VADDPS     (R8)(R13*1), Z0, Z0
+	VADDPS     64(R8)(R13*1), Z1, Z1
+	VADDPS     128(R8)(R13*1), Z2, Z2
+	VADDPS     192(R8)(R13*1), Z3, Z3
+	INCQ       R10
+	CMPQ       R10, R11
+	JLT        edge
+
+finish:
+	VBROADCASTSS (DI), Z4
+	ADDQ         $0x04, DI
+	VMULPS       Z4, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	VMULPS       Z4, Z1, Z1
+	VMOVUPS      Z1, 64(AX)
+	VMULPS       Z4, Z2, Z2
+	VMOVUPS      Z2, 128(AX)
+	VMULPS       Z4, Z3, Z3
+	VMOVUPS      Z3, 192(AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
 // func dotAVX512(x []float32, y []float32) float32
 // Requires: AVX, AVX512F, BMI2, SSE
 TEXT ·dotAVX512(SB), NOSPLIT, $0-52

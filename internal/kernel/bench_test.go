@@ -9,6 +9,35 @@ import (
 )
 
 // BenchmarkGather gathers random rows of a matrix much larger than the caches.
+// BenchmarkGatherSum sums rows of a block that no cache holds and of one that a cache does.
+func BenchmarkGatherSum(b *testing.B) {
+	const edges, degree = 2_000_000, 50
+	for _, n := range []int{3_000, 1_000_000} {
+		random := source()
+		indptr, indices := make([]int64, edges/degree+1), make([]int32, edges)
+		for i := range indices {
+			indices[i] = int32(random.IntN(n))
+		}
+		for i := range indptr {
+			indptr[i] = int64(i * degree)
+		}
+		for _, d := range []int{16, 32, 64} {
+			b.Run(fmt.Sprintf("n=%d,d=%d", n, d), func(b *testing.B) {
+				eachBench(b, func(b *testing.B, s kernel.Set) {
+					x, dst, scale := make([]float32, n*d), make([]float32, edges/degree*d), make([]float32, edges/degree)
+					for i := range x {
+						x[i] = 1
+					}
+					for b.Loop() {
+						s.GatherSum(dst, d, indptr, indices, scale, x, d, d)
+					}
+					perSecond(b, 4*edges*float64(d), "GB/s")
+				})
+			})
+		}
+	}
+}
+
 func BenchmarkGather(b *testing.B) {
 	const n, degree = 300_000, 20
 	random := source()

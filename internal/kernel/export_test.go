@@ -65,3 +65,7 @@ func (s Set) GatherRows(dst []float32, ldd int, rows, position []int32, indptr [
 		left: left, right: right, self: self, x: x, ldx: ldx, d: d,
 	})
 }
+
+func (s Set) GatherSum(dst []float32, ldd int, indptr []int64, indices []int32, scale []float32, x []float32, ldx, d int) {
+	s.im.sumRows(dst, ldd, indptr, indices, scale, x, ldx, d)
+}

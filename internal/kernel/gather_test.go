@@ -157,3 +157,34 @@ func TestGatherSplitChangesNoBit(t *testing.T) {
 		}
 	})
 }
+
+func TestGatherSumIsGather(t *testing.T) {
+	each(t, func(t *testing.T, s kernel.Set) {
+		random := source()
+		const n = 50
+		for d := 0; d <= 144; d += 16 {
+			for _, most := range []int{0, 1, 3, 200} { // both sides of the distance of prefetching
+				indptr, indices := sparse(random, n, most)
+				scale, xv := whole(random, n), whole(random, n*d)
+				x, checkX := matrix(xv, n, d, d+16)
+				for _, rows := range [][2]int{{0, n}, {7, n - 9}, {1, 2}, {20, 20}} { // row 1 is empty
+					lo, hi := rows[0], rows[1]
+					what := fmt.Sprintf("d=%d, rows %d to %d of up to %d edges", d, lo, hi, most)
+					dst, check := matrix(make([]float32, (hi-lo)*d), hi-lo, d, d+5)
+					for i := range dst {
+						dst[i] = nan // whatever was there
+					}
+					s.GatherSum(dst, d+5, indptr[lo:hi+1], indices[:indptr[hi]], scale[lo:hi], x, d+16, d)
+					for i := lo; i < hi; i++ {
+						want := gathered(i, indptr, indices, nil, scale, nil, 0, xv, d)
+						if got := dst[(i-lo)*(d+5):][:d]; !slices.Equal(got, want) {
+							t.Fatalf("%s: row %d is %v, want %v", what, i, got, want)
+						}
+					}
+					check(t, what)
+					checkX(t, what)
+				}
+			}
+		}
+	})
+}

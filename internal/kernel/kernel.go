@@ -33,7 +33,8 @@ type implementation struct {
 	copyPanel func(dst, src []float32, lds, rows, columns int)
 	transpose func(dst []float32, ldd int, src []float32, lds, rows, columns int) // dst[j·ldd+i] = src[i·lds+j]
 
-	gather func(g gathering)
+	gather    func(g gathering)
+	gatherSum func(dst []float32, ldd int, indptr []int64, indices []int32, scale []float32, x []float32, ldx, d int)
 	// closest folds a tile of products x·c (m rows of columns values) into the running minima: see nearest.go.
 	closest func(value []float32, index []int32, product, norms []float32, m int, first int32)
 
@@ -67,6 +68,7 @@ var portable = implementation{
 	copyPanel:  copyPanelGeneric,
 	transpose:  transposeGeneric,
 	gather:     gatherGeneric,
+	gatherSum:  gatherSumGeneric,
 	closest:    closestGeneric,
 	lowest:     lowestGeneric,
 	dot:        dotGeneric,

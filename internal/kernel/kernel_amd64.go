@@ -27,6 +27,7 @@ var avx512 = implementation{
 	copyPanel:  copyPanel(copyPanelAVX512),
 	transpose:  transposeAVX2,
 	gather:     gatherAVX512,
+	gatherSum:  gatherSumAVX512,
 	closest:    closestWide(closestAVX512),
 	lowest:     lowestWide,
 	dot:        dotAVX512,
@@ -55,6 +56,7 @@ var avx2 = implementation{
 	copyPanel:   copyPanel(copyPanelAVX2),
 	transpose:   transposeAVX2,
 	gather:      gatherAVX2,
+	gatherSum:   gatherSumAVX2,
 	closest:     closestWide(closestAVX2),
 	lowest:      lowestWide,
 	dot:         dotAVX2,
@@ -170,6 +172,34 @@ func gatherPanels(g gathering, loops []rowGatherer, lanes int) {
 		d := min(width, g.d-j)
 		loops[(d-1)/lanes](&g.dst[j], g.ldd, first(g.rows), g.lo, g.count, first(g.position), first(g.indptr), first(g.indices),
 			first(g.weights), first(g.left), first(g.right), g.self, first(g.x[min(j, len(g.x)):]), g.ldx, d)
+	}
+}
+
+// A rowSummer sums rows of a fixed number of cache lines.
+type rowSummer func(dst *float32, ldd, count int, indptr *int64, indices *int32, scale, x *float32, ldx int)
+
+// The summing loops, by cache lines, from one on.
+var (
+	sumsAVX512 = [...]rowSummer{gatherSum1AVX512, gatherSum2AVX512, gatherSum3AVX512, gatherSum4AVX512}
+	sumsAVX2   = [...]rowSummer{gatherSum1AVX2, gatherSum2AVX2, gatherSum3AVX2, gatherSum4AVX2}
+)
+
+func gatherSumAVX512(dst []float32, ldd int, indptr []int64, indices []int32, scale []float32, x []float32, ldx, d int) {
+	sumPanels(sumsAVX512, dst, ldd, indptr, indices, scale, x, ldx, d)
+}
+
+func gatherSumAVX2(dst []float32, ldd int, indptr []int64, indices []int32, scale []float32, x []float32, ldx, d int) {
+	sumPanels(sumsAVX2, dst, ldd, indptr, indices, scale, x, ldx, d)
+}
+
+// sumPanels cuts the columns into panels of at most 64.
+func sumPanels(loops [4]rowSummer, dst []float32, ldd int, indptr []int64, indices []int32, scale []float32, x []float32, ldx, d int) {
+	if indptr[0] == indptr[len(indptr)-1] { // no edge to ask for ahead
+		gatherSumGeneric(dst, ldd, indptr, indices, scale, x, ldx, d)
+		return
+	}
+	for j := 0; j < d; j += 64 {
+		loops[min(64, d-j)/16-1](&dst[j], ldd, len(scale), &indptr[0], &indices[0], &scale[0], &x[j], ldx)
 	}
 }
 

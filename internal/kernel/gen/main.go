@@ -52,6 +52,9 @@ func main() {
 	for vectors := 1; vectors <= s.gathered; vectors++ {
 		s.gather(vectors)
 	}
+	for lines := 1; lines <= 4; lines++ {
+		s.gatherSum(lines)
+	}
 	s.dot()
 	s.elementwise()
 	s.softmax()

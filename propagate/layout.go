@@ -1,0 +1,173 @@
+package propagate
+
+import (
+	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// A layout is the order in which the features of nodes stand in memory: by the number of hops to the rows that are asked for, so that the nodes
+// at which an H⁽ˡ⁾ is computed come first, and among as many hops by class, since neighbours mostly share it: what a row reads
+// has then been read for the rows before it, and is still in the cache. Sums run in the order of the adjacency in any layout, so no bit depends on it.
+type layout struct {
+	nodes  []int32 // the node at each place; a node that is not read has no place
+	place  []int32 // the place of each node; −1 if it has none
+	within []int   // nodes at most t hops from the rows have the places below within[t], for t from 0 to the number of hops
+}
+
+// arrange returns the layout for a number of hops, at least 1, to the given rows, of whom classes, unless they are nil, are the classes.
+func arrange(a *mat.CSR, rows, classes []int32, hops int) *layout {
+	distance, entries := distances(a, rows, hops)
+	kinds, kind := int32(1), func(int) int32 { return 0 }
+	if all := entries > int64(a.Rows); all && classes != nil {
+		likely := likelyClasses(a, rows, classes)
+		for _, c := range likely {
+			kinds = max(kinds, c+2)
+		}
+		kind = func(v int) int32 { return likely[v] + 1 }
+	}
+	// A counting sort: start[k] is the first place of the nodes of distance k/kinds and kind k%kinds.
+	start := make([]int, (hops+1)*int(kinds)+1)
+	for v, t := range distance {
+		if t <= int32(hops) {
+			start[t*kinds+kind(v)+1]++
+		}
+	}
+	for k := range start[1:] {
+		start[k+1] += start[k]
+	}
+	l := &layout{place: memory.Make[int32](a.Rows)}
+	for t := range hops + 1 {
+		l.within = append(l.within, start[(t+1)*int(kinds)])
+	}
+	l.nodes = make([]int32, l.within[hops])
+	for v, t := range distance {
+		l.place[v] = -1
+		if t <= int32(hops) {
+			k := t*kinds + kind(v)
+			l.nodes[start[k]], l.place[v] = int32(v), int32(start[k])
+			start[k]++
+		}
+	}
+	return l
+}
+
+// distances returns the number of hops from each node to the nearest of the rows, hops+1 where it is more than hops; and the number of entries
+// of a that the first hop reads. Where these are more than there are nodes, looking for nodes beyond hops costs more than they do, and they count as near.
+func distances(a *mat.CSR, rows []int32, hops int) (distance []int32, entries int64) {
+	unread := int32(hops) + 1
+	distance = make([]int32, a.Rows)
+	for v := range distance {
+		distance[v] = unread
+	}
+	var front []int32
+	for _, v := range rows {
+		if distance[v] == unread {
+			distance[v] = 0
+			front = append(front, v)
+		}
+	}
+	for t := int32(1); t <= int32(hops); t++ {
+		for _, v := range front {
+			entries += a.Indptr[v+1] - a.Indptr[v]
+		}
+		if t == int32(hops) && entries > int64(a.Rows) {
+			for v, s := range distance {
+				distance[v] = min(s, t)
+			}
+			break
+		}
+		var next []int32
+		for _, v := range front {
+			for _, j := range a.Indices[a.Indptr[v]:a.Indptr[v+1]] {
+				if distance[j] == unread {
+					distance[j] = t
+					next = append(next, j)
+				}
+			}
+		}
+		front = next
+	}
+	return distance, entries
+}
+
+// nodeChunk is the number of nodes that one task works on.
+const nodeChunk = 256
+
+// likelyClasses returns a class for each node to sort by: for the rows their own, for another node the candidate of Boyer and Moore's vote among
+// the rows that are its neighbours, which is the majority where there is one; −1 where there are none.
+func likelyClasses(a *mat.CSR, rows, classes []int32) []int32 {
+	known, likely := memory.Make[int32](a.Rows), memory.Make[int32](a.Rows)
+	for v := range known {
+		known[v] = -1
+	}
+	for i, v := range rows {
+		known[v] = classes[i]
+	}
+	parallel.For(a.Rows, nodeChunk, func(lo, hi int) {
+		for v := lo; v < hi; v++ {
+			candidate := known[v]
+			if candidate < 0 {
+				votes := 0
+				for _, j := range a.Indices[a.Indptr[v]:a.Indptr[v+1]] {
+					switch c := known[j]; {
+					case c < 0:
+					case votes == 0:
+						candidate, votes = c, 1
+					case c == candidate:
+						votes++
+					default:
+						votes--
+					}
+				}
+			}
+			likely[v] = candidate
+		}
+	})
+	return likely
+}
+
+// entries are the rows of A + I from one place on, with places as indices. Those of a row keep the order that they have in A; the node itself comes last.
+type entries struct {
+	indptr  []int64 // row r, counted from the first place on, has the entries indptr[r] to indptr[r+1]
+	indices []int32
+	data    []float32 // of a graph with weights; for another what it holds has no meaning
+}
+
+// pointers sets e's pointers for the rows of the places from lo on below hi, and makes room for the entries.
+func (l *layout) pointers(e *entries, a *mat.CSR, lo, hi int) {
+	if n := hi - lo + 1; cap(e.indptr) < n {
+		e.indptr = make([]int64, n)
+	} else {
+		e.indptr = e.indptr[:n]
+	}
+	for r, v := range l.nodes[lo:hi] {
+		e.indptr[r+1] = e.indptr[r] + a.Indptr[v+1] - a.Indptr[v] + 1
+	}
+	n := int(e.indptr[hi-lo])
+	if cap(e.indices) < n {
+		e.indices = memory.Make[int32](n)
+	}
+	e.indices = e.indices[:n]
+	if a.Data == nil {
+		return
+	}
+	if cap(e.data) < n {
+		e.data = memory.Make[float32](n)
+	}
+	e.data = e.data[:n]
+}
+
+// fill writes row r of e, that of node v.
+func (l *layout) fill(e *entries, r int, a *mat.CSR, v int32) {
+	from, to := a.Indptr[v], a.Indptr[v+1]
+	indices := e.indices[e.indptr[r]:e.indptr[r+1]]
+	for k, j := range a.Indices[from:to] {
+		indices[k] = l.place[j]
+	}
+	indices[to-from] = l.place[v]
+	if a.Data != nil {
+		data := e.data[e.indptr[r]:e.indptr[r+1]]
+		data[copy(data, a.Data[from:to])] = 1
+	}
+}
