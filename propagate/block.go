@@ -36,13 +36,17 @@ func newRun(p Propagation, operator graph.Operator, rows, classes []int32, h []*
 	if p.Method == PPR {
 		keep -= float32(p.Teleport)
 	}
-	for v := range r.gain {
-		r.gain[v] = keep * operator.Left[v] * r.scale(int32(v))
-	}
+	parallel.For(a.Rows, nodeChunk, func(lo, hi int) {
+		for v := lo; v < hi; v++ {
+			r.gain[v] = keep * operator.Left[v] * r.scale(int32(v))
+		}
+	})
 	r.placed = make([]float32, r.within[p.Hops-1])
-	for p := range r.placed {
-		r.placed[p] = r.gain[r.nodes[p]]
-	}
+	parallel.For(len(r.placed), nodeChunk, func(lo, hi int) {
+		for p := lo; p < hi; p++ {
+			r.placed[p] = r.gain[r.nodes[p]]
+		}
+	})
 	return r
 }
 

@@ -1,6 +1,8 @@
 package propagate
 
 import (
+	"sync/atomic"
+
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
@@ -55,40 +57,73 @@ func arrange(a *mat.CSR, rows, classes []int32, hops int) *layout {
 // distances returns the number of hops from each node to the nearest of the rows, hops+1 where it is more than hops; and the number of entries
 // of a that the first hop reads. Where these are more than there are nodes, looking for nodes beyond hops costs more than they do, and they count as near.
 func distances(a *mat.CSR, rows []int32, hops int) (distance []int32, entries int64) {
-	unread := int32(hops) + 1
+	far := int32(hops) + 1
 	distance = make([]int32, a.Rows)
 	for v := range distance {
-		distance[v] = unread
+		distance[v] = far
 	}
-	var front []int32
 	for _, v := range rows {
-		if distance[v] == unread {
-			distance[v] = 0
-			front = append(front, v)
-		}
+		distance[v] = 0
 	}
+	front := at(distance, 0)
 	for t := int32(1); t <= int32(hops); t++ {
 		for _, v := range front {
 			entries += a.Indptr[v+1] - a.Indptr[v]
 		}
-		if t == int32(hops) && entries > int64(a.Rows) {
+		many := entries > int64(a.Rows)
+		switch {
+		case many && t == int32(hops):
 			for v, s := range distance {
 				distance[v] = min(s, t)
 			}
-			break
+		case many:
+			pull(a, distance, t, far)
+			front = at(distance, t)
+		default:
+			front = push(a, distance, t, far, front)
 		}
-		var next []int32
-		for _, v := range front {
+	}
+	return distance, entries
+}
+
+// push sets the distance of the nodes that are far, but next to front, to t, and returns them.
+func push(a *mat.CSR, distance []int32, t, far int32, front []int32) (next []int32) {
+	for _, v := range front {
+		for _, j := range a.Indices[a.Indptr[v]:a.Indptr[v+1]] {
+			if distance[j] == far {
+				distance[j] = t
+				next = append(next, j)
+			}
+		}
+	}
+	return next
+}
+
+// pull is push from all nodes at distance t−1: a is symmetric, so each node can look for itself, and those that have many near neighbours soon find one.
+func pull(a *mat.CSR, distance []int32, t, far int32) {
+	parallel.For(a.Rows, nodeChunk, func(lo, hi int) {
+		for v := lo; v < hi; v++ {
+			if distance[v] != far { // only this task writes it
+				continue
+			}
 			for _, j := range a.Indices[a.Indptr[v]:a.Indptr[v+1]] {
-				if distance[j] == unread {
-					distance[j] = t
-					next = append(next, j)
+				if atomic.LoadInt32(&distance[j]) == t-1 {
+					atomic.StoreInt32(&distance[v], t)
+					break
 				}
 			}
 		}
-		front = next
+	})
+}
+
+// at returns the nodes at distance t.
+func at(distance []int32, t int32) (nodes []int32) {
+	for v, s := range distance {
+		if s == t {
+			nodes = append(nodes, int32(v))
+		}
 	}
-	return distance, entries
+	return nodes
 }
 
 // nodeChunk is the number of nodes that one task works on.
@@ -141,8 +176,14 @@ func (l *layout) pointers(e *entries, a *mat.CSR, lo, hi int) {
 	} else {
 		e.indptr = e.indptr[:n]
 	}
-	for r, v := range l.nodes[lo:hi] {
-		e.indptr[r+1] = e.indptr[r] + a.Indptr[v+1] - a.Indptr[v] + 1
+	parallel.For(hi-lo, nodeChunk, func(first, end int) {
+		for r := first; r < end; r++ {
+			v := l.nodes[lo+r]
+			e.indptr[r+1] = a.Indptr[v+1] - a.Indptr[v] + 1
+		}
+	})
+	for r := range hi - lo {
+		e.indptr[r+1] += e.indptr[r]
 	}
 	n := int(e.indptr[hi-lo])
 	if cap(e.indices) < n {
