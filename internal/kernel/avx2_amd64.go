@@ -234,3 +234,8 @@ func lowestAVX2(nearest *int32, least *float32, value *float32, index *int32, m 
 //
 //go:noescape
 func accumulateAVX2(sum []float64, w float64, x []float32)
+
+// prefetchAVX2 asks the memory for x.
+//
+//go:noescape
+func prefetchAVX2(x []float32)

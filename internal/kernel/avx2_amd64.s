@@ -5732,3 +5732,20 @@ tail:
 done:
 	VZEROUPPER
 	RET
+
+// func prefetchAVX2(x []float32)
+// Requires: MMX+
+TEXT ·prefetchAVX2(SB), NOSPLIT, $0-24
+	MOVQ x_base+0(FP), AX
+	MOVQ x_len+8(FP), CX
+
+line:
+	TESTQ      CX, CX
+	JLE        done
+	PREFETCHT0 (AX)
+	ADDQ       $0x40, AX
+	SUBQ       $0x10, CX
+	JMP        line
+
+done:
+	RET

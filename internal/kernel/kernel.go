@@ -44,6 +44,7 @@ type implementation struct {
 	dot        func(x, y []float32) float32
 	axpy       func(alpha float32, x, y []float32)
 	accumulate func(sum []float64, w float64, x []float32)
+	prefetch   func(x []float32)
 	add        func(dst, x, y []float32)
 	mul        func(dst, x, y []float32)
 	mulAdd     func(dst, x, y []float32)
@@ -74,6 +75,7 @@ var portable = implementation{
 	dot:        dotGeneric,
 	axpy:       axpyGeneric,
 	accumulate: accumulateGeneric,
+	prefetch:   prefetchGeneric,
 	add:        addGeneric,
 	mul:        mulGeneric,
 	mulAdd:     mulAddGeneric,

@@ -62,15 +62,16 @@ func (im *implementation) nearest(nearest []int32, dist []float32, x []float32, 
 			if j == 0 && d > 0 {
 				ahead = im.aheadBytes(a, d)
 			}
+			columns := min(width, k-j) // what the tile leaves of product is compared with infinite norms
 			for i := i0; i < i1; i += im.rows {
 				rows := min(im.rows, i1-i)
 				switch {
 				case d == 0:
 					clear(product)
 				case im.packA:
-					im.tile(product, width, packedA[(i-i0)*d:], 1, im.rows, packed[j*d:], rows, width, d, 0, false)
+					im.tile(product, width, packedA[(i-i0)*d:], 1, im.rows, packed[j*d:], rows, columns, d, 0, false)
 				default:
-					im.tile(product, width, x[i*ldx:], ldx, 1, packed[j*d:], rows, width, d, ahead, false)
+					im.tile(product, width, x[i*ldx:], ldx, 1, packed[j*d:], rows, columns, d, ahead, false)
 				}
 				im.closest(value[(i-i0)*lanes:], index[(i-i0)*lanes:], product, norms[j:], rows, int32(j))
 			}

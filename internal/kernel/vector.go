@@ -37,6 +37,9 @@ func Accumulate(sum []float64, w float64, x []float32) {
 	best.accumulate(sum, w, x)
 }
 
+// Prefetch asks the memory for x, which is wanted soon, without waiting for it. It pays where rows are read that lie apart, one or two rows ahead.
+func Prefetch(x []float32) { best.prefetch(x) }
+
 // Add sets dst = x + y. dst may be x or y.
 func Add(dst, x, y []float32) {
 	if len(x) != len(dst) || len(y) != len(dst) {
@@ -147,6 +150,8 @@ func accumulateGeneric(sum []float64, w float64, x []float32) {
 		sum[i] += float64(w * float64(v))
 	}
 }
+
+func prefetchGeneric([]float32) {} // portable Go has no way to ask
 
 func addGeneric(dst, x, y []float32) {
 	x, y = x[:len(dst)], y[:len(dst)]

@@ -62,6 +62,7 @@ func main() {
 		transpose() // this and the next serve both sets
 		lowest()
 		accumulate()
+		prefetch()
 	}
 	Generate()
 }

@@ -305,3 +305,22 @@ func accumulate() {
 	Label("done")
 	finish()
 }
+
+// prefetch asks the memory for x, line by line.
+func prefetch() {
+	TEXT("prefetchAVX2", 4, "func(x []float32)")
+	Pragma("noescape")
+	Doc("prefetchAVX2 asks the memory for x.")
+	x, n := GP64(), GP64()
+	Load(Param("x").Base(), x)
+	Load(Param("x").Len(), n)
+	Label("line")
+	TESTQ(n, n)
+	JLE(LabelRef("done"))
+	PREFETCHT0(Mem{Base: x})
+	ADDQ(U8(64), x)
+	SUBQ(U8(16), n)
+	JMP(LabelRef("line"))
+	Label("done")
+	RET()
+}
