@@ -126,16 +126,11 @@ func partitioning(train []int, d int, small *cgc.Condensed) Work {
 
 // kmeans returns the operations of k-means on n rows of d columns,
 //
-//	restarts · (iterations + 1 if it came to rest) · 2·n·k·min(n, d),
+//	visits · 2·k·min(n, d),
 //
-// since rest is noticed by one iteration more, and the distances of n rows need no more than n coordinates. Runs that were not kept are
-// taken to be as long as the one that was. The start by k-means++ is not counted.
+// since the distances of n rows need no more than n coordinates. The start by k-means++ is not counted.
 func kmeans(n, k, d float64, s partition.Stats) float64 {
-	iterations := len(s.Objective)
-	if iterations > 0 && s.Converged {
-		iterations++
-	}
-	return float64(s.Restarts*iterations) * 2 * n * k * min(n, d)
+	return float64(s.Visits) * 2 * k * min(n, d)
 }
 
 // spectral returns the operations of spectral clustering of n rows of d columns,
@@ -143,7 +138,7 @@ func kmeans(n, k, d float64, s partition.Stats) float64 {
 //	M·m·(m+1) + products · 2·n·r²·k + k-means on k columns,  m = min(n, d), M = max(n, d), r = min(k, d):
 //
 // the Gram matrix for the singular vectors and the products with the kernel matrix. Where that was written out, for a small class, there are
-// no products, and its eigenvectors are not counted.
+// no products, and its eigenvectors are not counted. Where many columns let less do than the Gram matrix, that is counted all the same.
 func spectral(n, k, d float64, s partition.Stats) float64 {
 	if len(s.Objective) == 0 { // each row is a group
 		return 0

@@ -128,6 +128,9 @@ func (a *Aggregation) place(groups Groups, c, first, entry int, rows []int32) {
 	}
 }
 
+// ahead is how many rows before its use a row that lies apart from the others is asked for.
+const ahead = 2
+
 // weigh sets weights to the softmax of confidence/temperature over the given rows of x, and mean to the rows' mean by them.
 func weigh(mean, weights []float32, x [][]float32, rows []int32, confidence []float32, temperature float64) {
 	score := func(i int32) float64 { return 0 }
@@ -146,6 +149,9 @@ func weigh(mean, weights []float32, x [][]float32, rows []int32, confidence []fl
 	}
 	sum := make([]float64, len(mean))
 	for at, i := range rows {
+		if at+ahead < len(rows) {
+			kernel.Prefetch(x[rows[at+ahead]])
+		}
 		w := exact[at] / total
 		weights[at] = float32(w)
 		kernel.Accumulate(sum, w, x[i])

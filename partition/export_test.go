@@ -25,6 +25,11 @@ func LeftSingular(x *mat.Dense, k int) *mat.Dense {
 	return leftSingular(x, k, rand.New(rand.NewPCG(1, 1)))
 }
 
+// LeadingLeft is step 1 of Spectral for rows that may be many.
+func LeadingLeft(ctx context.Context, x [][]float32, k int) (*mat.Dense, error) {
+	return leading(ctx, x, k, rand.New(rand.NewPCG(1, 1)))
+}
+
 // Leading is step 3 of Spectral, without the matrix S and with it.
 func Leading(ctx context.Context, u *mat.Dense, k int, src rand.Source) (free, dense *mat.Dense, err error) {
 	m := newKernelMap(u)

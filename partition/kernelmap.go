@@ -139,8 +139,8 @@ func (m *kernelMap) deflate(v *mat.Dense) {
 // leading returns the k eigenvectors of S after the first as columns, fewer where the rank of S is lower, up to rotations among them,
 // and the number of products it took.
 //
-// It iterates on a subspace with a Rayleigh-Ritz step each time. The start is u, which spans the image of the linear columns of Z; those
-// outweigh the quadratic ones, so little is left to do. Random vectors from the source join where u has fewer than k columns.
+// The start is the space of the linear columns of Z, which outweigh the quadratic ones. Where these are known to turn it by next to nothing (see sine), as in most large classes, it is returned as
+// it is. Else subspace iteration goes on from it, with a Rayleigh-Ritz step each time. Random vectors from the source join where u has fewer than k columns.
 func (m *kernelMap) leading(ctx context.Context, u *mat.Dense, k int, random *rand.Rand) (v *mat.Dense, products int, err error) {
 	size := u.Cols
 	if size < k {
@@ -148,12 +148,16 @@ func (m *kernelMap) leading(ctx context.Context, u *mat.Dense, k int, random *ra
 	}
 	v = mat.NewDense(m.w.Rows, max(size, u.Cols))
 	for i := range v.Rows {
-		row := v.Row(i)
-		for j := copy(row, u.Row(i)); j < len(row); j++ {
+		row, w := v.Row(i), m.w.Row(i)
+		kernel.Scale(row[:u.Cols], math.Sqrt2*w[0], w[1:])
+		for j := u.Cols; j < len(row); j++ {
 			row[j] = float32(random.NormFloat64())
 		}
 	}
 	m.deflate(v)
+	if u.Cols == k && m.sine(v) < settledBound {
+		return orthonormal(v), 0, nil
+	}
 	v = orthonormal(v)
 	var t, turned, image, before mat.Dense
 	for v.Cols > 0 {
@@ -175,6 +179,45 @@ func (m *kernelMap) leading(ctx context.Context, u *mat.Dense, k int, random *ra
 		v = orthonormal(&image)
 	}
 	return v, products, nil
+}
+
+// sine returns a bound on the mean squared sine of the angles between the space of v, the linear columns of Z less the leading eigenvector, and the space sought, or 1.
+//
+// S is VVᵀ and the leading eigenvector's part, and besides E_ij = (w_i·w_j)² of the w without their first column, and a part along what D^-½1 has beyond that eigenvector. The sines are at most
+// ‖E‖/(λ−‖E‖) in Frobenius' norm (Davis and Kahan 1970), λ being the least eigenvalue of VᵀV; and, since (w_i·w_j)² ≤ ‖w_i‖²‖w_j‖²,
+//
+//	‖E‖² = Σ_ij (w_i·w_j)⁴ ≤ Σ_ij ‖w_i‖²‖w_j‖²(w_i·w_j)² = ‖Σ_i ‖w_i‖²·w_iw_iᵀ‖².
+func (m *kernelMap) sine(v *mat.Dense) float64 {
+	least := math.Inf(1)
+	linear := mat.Gram(v)
+	for i := range linear.N { // Gershgorin's bound of λ: u is orthonormal and the degrees are nearly equal, so that little is off the diagonal
+		row, off := linear.Row(i), 0.0
+		for j, e := range row {
+			if j != i {
+				off += math.Abs(e)
+			}
+		}
+		least = min(least, row[i]-off)
+	}
+	weighted := mat.NewDense(v.Rows, v.Cols)
+	constant, along := 0.0, 0.0 // of the column w_0² of Z: its square, and its product with the leading eigenvector
+	for i, q := range m.leader {
+		w := m.w.Row(i)
+		kernel.Scale(weighted.Row(i), float32(math.Sqrt(float64(kernel.Dot(w[1:], w[1:])))), w[1:])
+		c := float64(w[0]) * float64(w[0])
+		constant += c * c
+		along += q * c
+	}
+	squares := 0.0
+	for _, e := range mat.Gram(weighted).Data {
+		squares += e * e
+	}
+	error := math.Sqrt(squares) + max(0, constant-along*along)
+	if error >= least {
+		return 1
+	}
+	sine := error / (least - error)
+	return min(1, sine*sine/float64(v.Cols))
 }
 
 // residual returns the mean of ‖S·v − θ·v‖²/‖S·v‖² over the leading vectors v, the columns of before, with Ritz values θ; image has the columns

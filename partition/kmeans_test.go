@@ -181,6 +181,34 @@ func TestKMeansRestartsKeepTheBest(t *testing.T) {
 	}
 }
 
+// Many rows start from a sample of them. What is found is as good as from all rows, says what it is, and depends on all rows: one that the sample does not hold moves its group's mean.
+func TestKMeansFromSample(t *testing.T) {
+	x := partitiontest.Mixture(6000, 10, 15, 4)
+	whole := spread(x, partition.Groups{Of: make([]int32, x.Rows), K: 1})
+	var all, some float64
+	const seeds = 5
+	for seed := range uint64(seeds) {
+		// One run each: as many groups as make a sample of more than half of the rows, and one less.
+		g := group(t, partition.KMeans{Restarts: 1, Iterations: 100}, x, 23, seed)
+		if got := spread(x, g); math.Abs(got-g.Stats.Objective[len(g.Stats.Objective)-1]) > 1e-6*whole {
+			t.Errorf("seed %d: reported objective %v, computed %v", seed, g.Stats.Objective[len(g.Stats.Objective)-1], got)
+		}
+		if g.Stats.Visits%x.Rows == 0 || g.Stats.Restarts != 1 {
+			t.Errorf("seed %d: %d visits of rows in %d runs: no sample", seed, g.Stats.Visits, g.Stats.Restarts)
+		}
+		some += spread(x, g) / seeds
+		g = group(t, partition.KMeans{Restarts: 1, Iterations: 100}, x, 24, seed)
+		if g.Stats.Visits%x.Rows != 0 {
+			t.Errorf("seed %d: %d visits of %d rows: a sample", seed, g.Stats.Visits, x.Rows)
+		}
+		all += spread(x, g) / seeds
+	}
+	t.Logf("objective from all rows %.4f, from a sample %.4f of the total", all/whole, some/whole)
+	if some > 1.05*all { // one group less, and the chance of the start
+		t.Errorf("objective %v from a sample, %v from all rows", some, all)
+	}
+}
+
 // A shift and a scaling by a power of two change nothing where they are exact.
 func TestKMeansIgnoresShiftAndScale(t *testing.T) {
 	x := partitiontest.Mixture(400, 8, 6, 3)

@@ -15,8 +15,8 @@ import (
 // computed, and it is accepted with probability D²_now/D²_old, which is ≤ 1; what is accepted follows D²_now exactly. Only
 // when many candidates in a row fail are the distances of all rows brought up to date, in one matrix product with the rows drawn since.
 // Where the rows have fewer than k distinct values, the remaining ones are drawn uniformly.
-func (p points) plusPlus(k int, random *rand.Rand) []int32 {
-	n := p.x.Rows
+func (p *points) plusPlus(k int, random *rand.Rand) []int32 {
+	n := p.n
 	drawn := make([]int32, 1, k)
 	drawn[0] = int32(random.IntN(n))
 	dist := make([]float32, n)
@@ -50,7 +50,7 @@ func (p points) plusPlus(k int, random *rand.Rand) []int32 {
 }
 
 // squaredDistanceTo returns the squared distance of row i to the nearest of the rows drawn.
-func (p points) squaredDistanceTo(i int, drawn []int32) float64 {
+func (p *points) squaredDistanceTo(i int, drawn []int32) float64 {
 	least := math.Inf(1)
 	for _, j := range drawn {
 		least = min(least, squaredDistance(p.x.Row(i), p.x.Row(int(j))))
@@ -59,7 +59,7 @@ func (p points) squaredDistanceTo(i int, drawn []int32) float64 {
 }
 
 // approach lowers dist, the squared distance of each row to the nearest of some rows, to take the given ones in as well.
-func (p points) approach(dist []float32, rows []int32) {
+func (p *points) approach(dist []float32, rows []int32) {
 	var centres mat.Dense
 	mat.Rows(&centres, p.x, rows)
 	norms := make([]float32, len(rows))

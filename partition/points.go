@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/parallel"
@@ -14,38 +15,52 @@ import (
 // points are rows made fit for distances by the expansion ‖x−c‖² = ‖x‖² − 2x·c + ‖c‖²: moved so that their mean is about zero, which
 // keeps the expansion from cancelling, and scaled by a power of two where squares could overflow or vanish in float32.
 //
-// A few rows of many columns are also turned into coordinates of the space that they span: n columns in place of d, the same distances.
+// They are held in memory, or, where they would be read a few times only, made anew from the rows each time: see block. Held, a few rows of many columns are also turned into
+// coordinates of the space that they span: n columns in place of d, the same distances.
 type points struct {
-	x     *mat.Dense // n×d or n×r, r ≤ n
-	norms []float32  // ‖x_i‖²
-	total float64    // Σ_i ‖x_i‖²
-	unit  float64    // a squared distance between points times unit is one between the rows they come from
+	n, d  int
+	x     *mat.Dense  // n×d, or n×r with r ≤ n, which d then is; nil if the points are not held
+	rows  [][]float32 // what the points are made from
+	shift []float32   // and what is added to each row: minus a mean
+	norms []float32   // ‖x_i‖²; not known before the first pass over points that are not held
+	total float64     // Σ_i ‖x_i‖²
+	unit  float64     // a squared distance between points times unit is one between the rows they come from
 }
 
-// rowChunk is the number of rows in one task of a pass over the rows. It decides the order of sums.
-const rowChunk = 512
+const (
+	// rowChunk is the number of rows in one task of a pass over the rows. It decides the order of sums.
+	rowChunk = 512
+	// blockSize is the number of values of the points in a block: 256 kB, half of a second cache.
+	blockSize = 1 << 16
+	// Between these bounds of the largest squared norm, squared distances neither overflow nor lose a significant part to underflow.
+	leastNorm, mostNorm = 0x1p-40, 0x1p40
+)
 
-// newPoints returns the rows of x as points. The error names a number that is not finite, or says that the rows lie too far apart.
-func newPoints(x [][]float32) (points, error) {
+// newPoints returns the rows of x as points that are held. The error names a number that is not finite, or says that the rows lie too far apart.
+func newPoints(x [][]float32) (*points, error) {
 	n, d := len(x), len(x[0])
-	p := points{x: mat.NewDense(n, d), norms: make([]float32, n), unit: 1}
-	mean := columnMeans(x)
+	p := &points{n: n, d: d, x: mat.NewDense(n, d), rows: x, shift: columnMeans(x), norms: make([]float32, n), unit: 1}
+	for j, v := range p.shift {
+		p.shift[j] = -v
+	}
 	parallel.For(n, rowChunk, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			row := p.x.Row(i)
-			copy(row, x[i])
-			kernel.Axpy(-1, mean, row)
+			if i+ahead < hi {
+				kernel.Prefetch(x[i+ahead])
+			}
+			kernel.Add(row, x[i], p.shift)
 			p.norms[i] = kernel.Dot(row, row)
 		}
 	})
-	// Between these bounds, squared distances neither overflow nor lose a significant part to underflow.
-	if largest := slices.Max(p.norms); !(largest >= 0x1p-40 && largest <= 0x1p40) {
+	if largest := slices.Max(p.norms); !(largest >= leastNorm && largest <= mostNorm) {
 		if err := p.rescale(); err != nil {
 			return p, cmp.Or(finite(x), err)
 		}
 	}
 	if n <= fewRows && n < d {
 		p.x = coordinates(p.x)
+		p.d = p.x.Cols
 		for i := range n {
 			p.norms[i] = float32(squaredNorm(p.x.Row(i)))
 		}
@@ -54,6 +69,46 @@ func newPoints(x [][]float32) (points, error) {
 		p.total += float64(v)
 	}
 	return p, nil
+}
+
+// others returns x as points in the same space, not held. It must be that of the rows, and unscaled.
+func (p *points) others(x [][]float32) *points {
+	return &points{n: len(x), d: p.d, rows: x, shift: p.shift, norms: make([]float32, len(x)), unit: 1}
+}
+
+// blockRows is the number of points in a block.
+func (p *points) blockRows() int { return max(32, blockSize/max(1, p.d)) }
+
+// block returns points lo to hi, one after the other: in the given memory if they are not held.
+func (p *points) block(memory []float32, lo, hi int) []float32 {
+	if p.x != nil {
+		return p.x.Data[lo*p.d : hi*p.d]
+	}
+	memory = memory[:(hi-lo)*p.d]
+	for i := lo; i < hi; i++ {
+		if i+ahead < hi {
+			kernel.Prefetch(p.rows[i+ahead])
+		}
+		kernel.Add(memory[(i-lo)*p.d:(i-lo+1)*p.d], p.rows[i], p.shift)
+	}
+	return memory
+}
+
+// blocks is memory for blocks, kept between passes.
+var blocks = sync.Pool{New: func() any { return new([]float32) }}
+
+// each calls f for the points lo to hi, block after block: x holds points at to end.
+func (p *points) each(lo, hi int, f func(at, end int, x []float32)) {
+	memory := blocks.Get().(*[]float32)
+	rows := p.blockRows()
+	if p.x == nil && len(*memory) < rows*p.d {
+		*memory = make([]float32, rows*p.d)
+	}
+	for ; lo < hi; lo += rows {
+		end := min(lo+rows, hi)
+		f(lo, end, p.block(*memory, lo, end))
+	}
+	blocks.Put(memory)
 }
 
 // rescale brings the largest magnitude among the points to between a half and one.
@@ -120,6 +175,17 @@ func columnMeans(x [][]float32) []float32 {
 		mean[j] = float32(sum / float64(n))
 	}
 	return mean
+}
+
+// nearestChunk is the number of rows of one call of the kernel, which packs the centres anew.
+const nearestChunk = 1024
+
+// nearest finds the nearest centre of each point that is held and the squared distance to it. centreNorms are the centres' squared norms.
+func (p *points) nearest(of []int32, dist []float32, centres *mat.Dense, centreNorms []float32) {
+	d := p.d
+	parallel.For(p.n, nearestChunk, func(lo, hi int) {
+		kernel.Nearest(of[lo:hi], dist[lo:hi], p.x.Data[lo*d:hi*d], d, hi-lo, d, p.norms[lo:hi], centres.Data, d, centres.Rows, centreNorms)
+	})
 }
 
 // squaredNorm returns ‖x‖² summed in float64.

@@ -41,11 +41,15 @@ const (
 	mostProducts = 12
 	// settled is the mean squared sine of the angles to the subspace sought below which the iteration stops.
 	settled = 1e-3
+	// settledBound is the same for a bound of that mean, which exceeds it several times.
+	settledBound = 1e-2
 	// settledTrace is the gain of a step in the trace that the subspace carries, as a share of it, below which subspace iteration stops, and mostSteps bounds the steps.
 	settledTrace = 1e-4
 	mostSteps    = 100
 	// negligible is the ratio to the largest below which the eigenvalue of a Gram matrix of float32 columns is rounding.
 	negligible = 1e-6
+	// independent is the least squared distance of a column of norm 1 from the space of those before it with which it is made orthogonal to them right away.
+	independent = 1e-2
 )
 
 // Partition implements Method.
@@ -56,15 +60,11 @@ func (m Spectral) Partition(ctx context.Context, x [][]float32, k int, src rand.
 	if k == len(x) {
 		return singletons(k), errors.Join(finite(x), ctx.Err())
 	}
-	p, err := newPoints(x)
+	random := rand.New(src)
+	u, err := leading(ctx, x, k, random)
 	if err != nil {
 		return Groups{}, err
 	}
-	if err := ctx.Err(); err != nil {
-		return Groups{}, err
-	}
-	random := rand.New(src)
-	u := leftSingular(p.x, k, random)
 	dense := m.Dense
 	if dense == 0 {
 		dense = defaultDense
@@ -172,11 +172,15 @@ func rank(values []float64, k int) (r int) {
 // orthonormal returns an orthonormal basis of the column space of v. It scales the columns of v.
 func orthonormal(v *mat.Dense) *mat.Dense {
 	scaleColumns(v)
-	values, vectors := eigen(mat.Gram(v))
-	turn := columns(vectors, rank(values, v.Cols))
-	for i := range turn.Rows {
-		for j := range turn.Cols {
-			turn.Row(i)[j] /= float32(math.Sqrt(values[j]))
+	g := mat.Gram(v)
+	turn := inverseFactor(g)
+	if turn == nil { // columns that depend on others, or nearly
+		values, vectors := eigen(g)
+		turn = columns(vectors, rank(values, v.Cols))
+		for i := range turn.Rows {
+			for j := range turn.Cols {
+				turn.Row(i)[j] /= float32(math.Sqrt(values[j]))
+			}
 		}
 	}
 	var q mat.Dense
@@ -184,23 +188,58 @@ func orthonormal(v *mat.Dense) *mat.Dense {
 	return &q
 }
 
+// inverseFactor returns R⁻¹ of the Cholesky factorisation g = RᵀR, R upper triangular, for g with ones on the diagonal; nil if a pivot is below independent.
+func inverseFactor(g *mat.Symmetric) *mat.Dense {
+	n := g.N
+	r, inverse := make([]float64, n*n), make([]float64, n*n) // R by rows, R⁻¹ by columns
+	for i := range n {
+		row := r[i*n : (i+1)*n]
+		copy(row[i:], g.Row(i)[i:])
+		for p := range i {
+			above := r[p*n : (p+1)*n]
+			for j, w := i, above[i]; j < n; j++ {
+				row[j] -= w * above[j]
+			}
+		}
+		if !(row[i] >= independent) {
+			return nil
+		}
+		root := math.Sqrt(row[i])
+		for j := i; j < n; j++ {
+			row[j] /= root
+		}
+	}
+	turn := mat.NewDense(n, n)
+	for j := range n { // R·x = e_j from below
+		x := inverse[j*n : (j+1)*n]
+		x[j] = 1 / r[j*n+j]
+		for i := j - 1; i >= 0; i-- {
+			sum := 0.0
+			for p := i + 1; p <= j; p++ {
+				sum += r[i*n+p] * x[p]
+			}
+			x[i] = -sum / r[i*n+i]
+		}
+		for i, e := range x[:j+1] {
+			turn.Row(i)[j] = float32(e)
+		}
+	}
+	return turn
+}
+
 // scaleColumns gives each column of v that is not zero the norm 1.
 func scaleColumns(v *mat.Dense) {
-	scale := make([]float64, v.Cols)
+	sum, squares, scale := make([]float64, v.Cols), make([]float32, v.Cols), make([]float32, v.Cols)
 	for i := range v.Rows {
-		for j, e := range v.Row(i) {
-			scale[j] += float64(e) * float64(e)
-		}
+		kernel.Mul(squares, v.Row(i), v.Row(i))
+		kernel.Accumulate(sum, 1, squares)
 	}
-	for j, s := range scale {
+	for j, s := range sum {
 		if s > 0 {
-			scale[j] = 1 / math.Sqrt(s)
+			scale[j] = float32(1 / math.Sqrt(s))
 		}
 	}
 	for i := range v.Rows {
-		row := v.Row(i)
-		for j, e := range row {
-			row[j] = float32(float64(e) * scale[j])
-		}
+		kernel.Mul(v.Row(i), v.Row(i), scale)
 	}
 }

@@ -96,7 +96,14 @@ func inputs() map[string]*mat.Dense {
 			heaps.Row(i)[j] = heaps.Row(i)[j]*1e-3 + float32(1000*(i%2))
 		}
 	}
+	outlier := Mixture(2600, 6, 9, 11) // enough rows to start from a sample, which hardly has the one that is far from all
+	for j := range outlier.Cols {
+		outlier.Row(1717)[j] = 1e15
+	}
 	return map[string]*mat.Dense{
+		"many rows":       Mixture(2600, 6, 9, 12),
+		"an outlier":      outlier,
+		"many equal rows": mat.NewDense(2100, 2),
 		"two tight heaps": heaps,
 		"mixture":         Mixture(300, 12, 8, 1),
 		"more columns":    Mixture(20, 150, 5, 2),
@@ -152,7 +159,7 @@ func valid(g partition.Groups, n, k int) error {
 func threads(t *testing.T, m partition.Method) {
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)
-	for _, x := range []*mat.Dense{Mixture(30, 40, 5, 1), Mixture(3000, 16, 30, 2)} { // several chunks in the second
+	for _, x := range []*mat.Dense{Mixture(30, 40, 5, 1), Mixture(5000, 16, 30, 2), Mixture(3500, 500, 12, 3)} { // several chunks from the second on
 		var want partition.Groups
 		for at, workers := range []int{1, 1, 2, 7} {
 			runtime.GOMAXPROCS(workers)
@@ -174,8 +181,8 @@ func threads(t *testing.T, m partition.Method) {
 }
 
 func refusals(t *testing.T, m partition.Method) {
-	bad := func(v float64) *mat.Dense {
-		x := Mixture(9, 3, 2, 1)
+	bad := func(n int, v float64) *mat.Dense {
+		x := Mixture(n, 3, 2, 1)
 		x.Data[7] = float32(v)
 		return x
 	}
@@ -188,8 +195,10 @@ func refusals(t *testing.T, m partition.Method) {
 		{"no group", Mixture(9, 3, 2, 1), 0},
 		{"a negative number of groups", Mixture(9, 3, 2, 1), -1},
 		{"no row", mat.NewDense(0, 3), 1},
-		{"a NaN", bad(math.NaN()), 3},
-		{"an infinity", bad(math.Inf(-1)), 3},
+		{"a NaN", bad(9, math.NaN()), 3},
+		{"an infinity", bad(9, math.Inf(-1)), 3},
+		{"a NaN among many rows", bad(2600, math.NaN()), 3},
+		{"an infinity among many rows", bad(2600, math.Inf(1)), 3},
 	} {
 		if _, err := m.Partition(t.Context(), c.x.Views(), c.k, rand.NewPCG(1, 2)); err == nil {
 			t.Errorf("%s: no error", c.name)

@@ -1,0 +1,194 @@
+package partition
+
+import (
+	"context"
+	"slices"
+
+	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// lloyd is the state of a run, and its memory for the next.
+type lloyd struct {
+	*points
+	k           int
+	of          []int32     // group of each row, −1 before the first iteration
+	next        []int32     // what of becomes
+	dist        []float32   // squared distance of each row to the mean of its group
+	count       []int       // rows in each group
+	sum         []float64   // k×d, sums of the rows of each group
+	part        [][]float64 // what each task of a pass but the first adds to the sums
+	centres     *mat.Dense
+	centreNorms []float32
+}
+
+func newLloyd(p *points, k int) *lloyd {
+	l := &lloyd{
+		points: p, k: k,
+		of: make([]int32, p.n), next: make([]int32, p.n), dist: make([]float32, p.n),
+		count: make([]int, k), sum: make([]float64, k*p.d), centres: mat.NewDense(k, p.d), centreNorms: make([]float32, k),
+	}
+	l.part = make([][]float64, (p.n-1)/l.chunk())
+	for c := range l.part {
+		l.part[c] = make([]float64, k*p.d)
+	}
+	return l
+}
+
+// chunk is the number of rows in a task of a pass: enough for the sums of the groups to be few beside them.
+func (l *lloyd) chunk() int { return max(l.points.chunk(), 8*l.k) }
+
+// run starts from the centres and leaves the groups it finds in l.of, and their means in l.centres.
+func (l *lloyd) run(ctx context.Context, iterations int, tolerance float64) (stats Stats, err error) {
+	for j := range l.k {
+		l.centreNorms[j] = float32(squaredNorm(l.centres.Row(j)))
+	}
+	for i := range l.of {
+		l.of[i] = -1
+	}
+	clear(l.sum)
+	for range iterations {
+		if err := ctx.Err(); err != nil {
+			return stats, err
+		}
+		if err := l.assign(len(stats.Objective) == 0); err != nil {
+			return stats, err
+		}
+		stats.Visits += l.n
+		reseeded := l.fillEmpty()
+		if slices.Equal(l.next, l.of) {
+			stats.Converged = true
+			return stats, nil
+		}
+		l.of, l.next = l.next, l.of
+		objective := l.unit * l.average()
+		// Distances are float32, so near the end a row may move to a mean that is not nearer. Such a step is taken back.
+		if t := len(stats.Objective); t > 0 && objective >= stats.Objective[t-1] {
+			l.of, l.next = l.next, l.of
+			stats.Converged = true
+			return stats, nil
+		}
+		stats.Reseeded += reseeded
+		stats.Objective = append(stats.Objective, objective)
+		if t := len(stats.Objective) - 1; t > 0 && stats.Objective[t-1]-objective < tolerance*objective {
+			stats.Converged = true
+			return stats, nil
+		}
+	}
+	return stats, nil
+}
+
+// assign sets next to the nearest centre of each row and dist to the squared distance, and brings the sums up to date with the rows that change, in one pass over the rows. The first pass over
+// points that are not held also takes their norms; the error is errUnlike if these are too large for squared distances, or not numbers.
+func (l *lloyd) assign(first bool) error {
+	d, chunk := l.d, l.chunk()
+	first = first && l.x == nil
+	parallel.For(l.n, chunk, func(lo, hi int) {
+		sum := l.sum
+		if lo > 0 {
+			sum = l.part[lo/chunk-1]
+			clear(sum)
+		}
+		l.each(lo, hi, func(at, end int, x []float32) {
+			row := func(i int) []float32 { return x[(i-at)*d : (i-at+1)*d] }
+			if first {
+				for i := at; i < end; i++ {
+					l.norms[i] = kernel.Dot(row(i), row(i))
+				}
+			}
+			kernel.Nearest(l.next[at:end], l.dist[at:end], x, d, end-at, d, l.norms[at:end], l.centres.Data, d, l.k, l.centreNorms)
+			for i := at; i < end; i++ {
+				if from, to := int(l.of[i]), int(l.next[i]); from != to {
+					move(sum, d, row(i), from, to)
+				}
+			}
+		})
+	})
+	for _, part := range l.part {
+		for j, v := range part {
+			l.sum[j] += v
+		}
+	}
+	if first {
+		l.total = 0
+		for _, v := range l.norms {
+			if !(v <= mostNorm) {
+				return errUnlike
+			}
+			l.total += float64(v)
+		}
+	}
+	return nil
+}
+
+// move takes row from one group's sum, unless that is −1, to another's.
+func move(sum []float64, d int, row []float32, from, to int) {
+	kernel.Accumulate(sum[to*d:(to+1)*d], 1, row)
+	if from >= 0 {
+		kernel.Accumulate(sum[from*d:(from+1)*d], -1, row)
+	}
+}
+
+// fillEmpty counts the rows that next gives to each group, and to each group without one gives the farthest row that does not leave its
+// own group empty. It returns the number of such groups.
+func (l *lloyd) fillEmpty() (empty int) {
+	clear(l.count)
+	for _, j := range l.next {
+		l.count[j]++
+	}
+	var far []int32 // rows, farthest first
+	for j, n := range l.count {
+		if n > 0 {
+			continue
+		}
+		if empty == 0 {
+			far = make([]int32, len(l.next))
+			for i := range far {
+				far[i] = int32(i)
+			}
+			slices.SortStableFunc(far, func(a, b int32) int {
+				switch {
+				case l.dist[a] > l.dist[b]:
+					return -1
+				case l.dist[a] < l.dist[b]:
+					return 1
+				}
+				return 0
+			})
+		}
+		empty++
+		for l.count[l.next[far[0]]] == 1 {
+			far = far[1:]
+		}
+		i := int(far[0])
+		l.count[l.next[i]]--
+		move(l.sum, l.d, l.block(make([]float32, l.d), i, i+1), int(l.next[i]), j)
+		l.next[i] = int32(j)
+		l.count[j] = 1
+		far = far[1:]
+	}
+	return empty
+}
+
+// average sets the centres to the means of the groups and returns the objective, by
+//
+//	Σ_i ‖x_i − c_π(i)‖² = Σ_i ‖x_i‖² − Σ_j n_j·‖c_j‖²  with c_j the mean of the n_j rows of group j.
+func (l *lloyd) average() float64 {
+	d := l.d
+	between := 0.0
+	for j := range l.k {
+		sum, centre := l.sum[j*d:(j+1)*d], l.centres.Row(j)
+		n := float64(l.count[j])
+		var square, norm float64
+		for c, s := range sum {
+			v := float32(s / n)
+			centre[c] = v
+			square += s * s
+			norm += float64(v) * float64(v)
+		}
+		l.centreNorms[j] = float32(norm)
+		between += square / n
+	}
+	return max(0, l.total-between)
+}

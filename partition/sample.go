@@ -1,0 +1,29 @@
+package partition
+
+import (
+	"errors"
+	"math/rand/v2"
+)
+
+const (
+	// sampleRows and sampleGroup are the least number of rows of a sample, in all and for each group.
+	sampleRows  = 1024
+	sampleGroup = 128
+)
+
+// errUnlike says that the points of all rows are not of the size of those of the sample.
+var errUnlike = errors.New("partition: the rows are unlike the sample")
+
+// sampleSize returns the number of rows in a sample for k groups. It is taken where the rows are twice as many.
+func sampleSize(k int) int { return max(sampleRows, sampleGroup*k) }
+
+// sampled returns size rows of x, in their order, each choice as likely as any other.
+func sampled(x [][]float32, size int, random *rand.Rand) [][]float32 {
+	some := make([][]float32, 0, size)
+	for i, row := range x {
+		if random.IntN(len(x)-i) < size-len(some) {
+			some = append(some, row)
+		}
+	}
+	return some
+}
