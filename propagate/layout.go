@@ -202,9 +202,9 @@ func (l *layout) pointers(e *entries, a *mat.CSR, lo, hi int) {
 // fill writes row r of e, that of node v.
 func (l *layout) fill(e *entries, r int, a *mat.CSR, v int32) {
 	from, to := a.Indptr[v], a.Indptr[v+1]
-	indices := e.indices[e.indptr[r]:e.indptr[r+1]]
+	indices, place := e.indices[e.indptr[r]:e.indptr[r+1]], l.place
 	for k, j := range a.Indices[from:to] {
-		indices[k] = l.place[j]
+		indices[k] = place[j]
 	}
 	indices[to-from] = l.place[v]
 	if a.Data != nil {

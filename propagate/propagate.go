@@ -67,6 +67,8 @@ func (p Propagation) Embeddings(ctx context.Context, a *mat.CSR, x mat.Matrix, r
 		if err := r.store(ctx); err != nil {
 			return nil, err
 		}
+	} else if classes != nil { // rows that are rewritten for each block are best met in the order in which they stand
+		r = newRun(p, operator, rows, nil, h)
 	}
 	for lo, hi := range blocks(d, width) {
 		if err := r.block(ctx, x, lo, hi); err != nil {
