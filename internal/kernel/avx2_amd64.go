@@ -239,3 +239,8 @@ func accumulateAVX2(sum []float64, w float64, x []float32)
 //
 //go:noescape
 func prefetchAVX2(x []float32)
+
+// fewAVX2 sets product to the inner products of x0 and then of x1 with the rows of c, 4×d without gaps, d at least 1.
+//
+//go:noescape
+func fewAVX2(product *float32, x0 *float32, x1 *float32, c *float32, d int)

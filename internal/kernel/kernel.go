@@ -35,6 +35,8 @@ type implementation struct {
 
 	gather    func(g gathering)
 	gatherSum func(dst []float32, ldd int, indptr []int64, indices []int32, scale []float32, x []float32, ldx, d int)
+	// few sets product, of 8 values, to the inner products of x0, then of x1, with the four rows of centres, of d values each without gaps.
+	few func(product, x0, x1, centres []float32, d int)
 	// closest folds a tile of products x·c (m rows of columns values) into the running minima: see nearest.go.
 	closest func(value []float32, index []int32, product, norms []float32, m int, first int32)
 
@@ -70,6 +72,7 @@ var portable = implementation{
 	transpose:  transposeGeneric,
 	gather:     gatherGeneric,
 	gatherSum:  gatherSumGeneric,
+	few:        fewGeneric,
 	closest:    closestGeneric,
 	lowest:     lowestGeneric,
 	dot:        dotGeneric,

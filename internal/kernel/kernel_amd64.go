@@ -28,6 +28,7 @@ var avx512 = implementation{
 	transpose:  transposeAVX2,
 	gather:     gatherAVX512,
 	gatherSum:  gatherSumAVX512,
+	few:        fewWide,
 	closest:    closestWide(closestAVX512),
 	lowest:     lowestWide,
 	dot:        dotAVX512,
@@ -58,6 +59,7 @@ var avx2 = implementation{
 	transpose:   transposeAVX2,
 	gather:      gatherAVX2,
 	gatherSum:   gatherSumAVX2,
+	few:         fewWide,
 	closest:     closestWide(closestAVX2),
 	lowest:      lowestWide,
 	dot:         dotAVX2,
@@ -118,6 +120,11 @@ func closestWide(assembly func(value *float32, index *int32, product, norms *flo
 		_, _ = value[m*lanes-1], index[m*lanes-1]
 		assembly(&value[0], &index[0], &product[0], &norms[0], m, first)
 	}
+}
+
+func fewWide(product, x0, x1, centres []float32, d int) {
+	_, _, _, _ = product[7], x0[d-1], x1[d-1], centres[4*d-1]
+	fewAVX2(&product[0], &x0[0], &x1[0], &centres[0], d)
 }
 
 func lowestWide(nearest []int32, least, value []float32, index []int32, m int) {

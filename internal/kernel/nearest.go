@@ -29,6 +29,10 @@ func (im *implementation) nearest(nearest []int32, dist []float32, x []float32, 
 	if n == 0 {
 		return
 	}
+	if k <= fewCentres && d > 0 {
+		im.nearestOfFew(nearest, dist, x, ldx, n, d, rowNorms, centres, ldc, k, centreNorms)
+		return
+	}
 	width := im.columns
 	padded := roundUp(k, max(width, lanes))
 	s := borrow()
@@ -86,6 +90,57 @@ func (im *implementation) nearest(nearest []int32, dist []float32, x []float32, 
 		}
 	}
 	s.giveBack()
+}
+
+// fewCentres is the largest number of centres with which rows are multiplied four at a time, along their columns: a tile would be mostly empty.
+const fewCentres = 8
+
+// nearestOfFew is nearest for few centres. A row's products are the same bits whichever row stands beside it.
+func (im *implementation) nearestOfFew(nearest []int32, dist []float32, x []float32, ldx, n, d int, rowNorms, centres []float32, ldc, k int, centreNorms []float32) {
+	s := borrow()
+	packed := s.take(roundUp(k, 4) * d)
+	product := s.take(8)
+	for j := range k {
+		copy(packed[j*d:(j+1)*d], centres[j*ldc:])
+	}
+	clear(packed[k*d:])
+	for i := 0; i < n; i += 2 {
+		other := min(i+1, n-1)
+		low, at := [2]float32{float32(math.Inf(1)), float32(math.Inf(1))}, [2]int32{}
+		for first := 0; first < k; first += 4 {
+			im.few(product, x[i*ldx:], x[other*ldx:], packed[first*d:], d)
+			for j, norm := range centreNorms[first:min(first+4, k)] {
+				for r := range 2 {
+					if f := norm - 2*product[4*r+j]; f < low[r] {
+						low[r], at[r] = f, int32(first+j)
+					}
+				}
+			}
+		}
+		for r := range other - i + 1 {
+			v := rowNorms[i+r] + low[r]
+			if v < 0 {
+				v = 0
+			}
+			nearest[i+r], dist[i+r] = at[r], v
+		}
+	}
+	s.giveBack()
+}
+
+func fewGeneric(product, x0, x1, centres []float32, d int) {
+	for r, x := range [2][]float32{x0, x1} {
+		x = x[:d]
+		c0, c1, c2, c3 := centres[:d], centres[d:][:d], centres[2*d:][:d], centres[3*d:][:d]
+		var s0, s1, s2, s3 float32
+		for p, v := range x {
+			s0 += float32(v * c0[p])
+			s1 += float32(v * c1[p])
+			s2 += float32(v * c2[p])
+			s3 += float32(v * c3[p])
+		}
+		product[4*r], product[4*r+1], product[4*r+2], product[4*r+3] = s0, s1, s2, s3
+	}
 }
 
 func lowestGeneric(nearest []int32, least, value []float32, index []int32, m int) {

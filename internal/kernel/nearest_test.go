@@ -42,7 +42,7 @@ func TestNearest(t *testing.T) {
 		random := source()
 		rows, columns := s.Tile()
 		for _, n := range []int{0, 1, rows - 1, rows, rows + 1, s.Height() + 1} {
-			for _, k := range []int{1, 2, 15, 16, 17, columns - 1, columns, columns + 1, 2*columns + 3, 100} {
+			for _, k := range []int{1, 2, 4, 5, 8, 9, 15, 16, 17, columns - 1, columns, columns + 1, 2*columns + 3, 100} {
 				for _, d := range []int{0, 1, 2, 7, s.Depth() + 1} {
 					what := fmt.Sprintf("n=%d k=%d d=%d", n, k, d)
 					xv, cv := whole(random, n*d), whole(random, k*d) // few different values where d is small: many ties
@@ -71,23 +71,25 @@ func TestNearest(t *testing.T) {
 func TestNearestSplitChangesNoBit(t *testing.T) {
 	each(t, func(t *testing.T, s kernel.Set) {
 		random := source()
-		n, k, d := 2*s.Height()+7, 61, 33
-		x, c := normal(random, n*d), normal(random, k*d)
-		rowNorms, norms := squaredNorms(x, n, d), squaredNorms(c, k, d)
-		nearest, dist := make([]int32, n), make([]float32, n)
-		s.Nearest(nearest, dist, x, d, n, d, rowNorms, c, d, k, norms)
-		for lo, step := 0, 1; lo < n; lo, step = lo+step, step*2 {
-			rows := min(step, n-lo)
-			part, partDist := make([]int32, rows), make([]float32, rows)
-			s.Nearest(part, partDist, x[lo*d:], d, rows, d, rowNorms[lo:], c, d, k, norms)
-			if !slices.Equal(part, nearest[lo:lo+rows]) || !sameBits(partDist, dist[lo:lo+rows]) {
-				t.Errorf("rows %d to %d change when split off", lo, lo+rows)
+		for _, k := range []int{6, 61} {
+			n, d := 2*s.Height()+7, 33
+			x, c := normal(random, n*d), normal(random, k*d)
+			rowNorms, norms := squaredNorms(x, n, d), squaredNorms(c, k, d)
+			nearest, dist := make([]int32, n), make([]float32, n)
+			s.Nearest(nearest, dist, x, d, n, d, rowNorms, c, d, k, norms)
+			for lo, step := 0, 1; lo < n; lo, step = lo+step, step*2 {
+				rows := min(step, n-lo)
+				part, partDist := make([]int32, rows), make([]float32, rows)
+				s.Nearest(part, partDist, x[lo*d:], d, rows, d, rowNorms[lo:], c, d, k, norms)
+				if !slices.Equal(part, nearest[lo:lo+rows]) || !sameBits(partDist, dist[lo:lo+rows]) {
+					t.Errorf("rows %d to %d change when split off", lo, lo+rows)
+				}
 			}
-		}
-		// Squared distances of about 2·33, whose terms are rounded to a relative 2⁻²⁴ some 33 times.
-		_, want := closest(x, c, n, d, k)
-		if i := firstDifference(dist, want, 1e-3); i >= 0 {
-			t.Errorf("distance %d is %g, want %g", i, dist[i], want[i])
+			// Squared distances of about 2·33, whose terms are rounded to a relative 2⁻²⁴ some 33 times.
+			_, want := closest(x, c, n, d, k)
+			if i := firstDifference(dist, want, 1e-3); i >= 0 {
+				t.Errorf("distance %d is %g, want %g", i, dist[i], want[i])
+			}
 		}
 	})
 }

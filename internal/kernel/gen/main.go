@@ -63,6 +63,7 @@ func main() {
 		lowest()
 		accumulate()
 		prefetch()
+		s.few()
 	}
 	Generate()
 }

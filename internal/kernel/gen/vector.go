@@ -324,3 +324,64 @@ func prefetch() {
 	Label("done")
 	RET()
 }
+
+// few multiplies two rows with four others: eight sums of eight lanes, and two rows and one of the four at hand.
+func (s set) few() {
+	TEXT("fewAVX2", 4, "func(product, x0, x1, c *float32, d int)")
+	Pragma("noescape")
+	Doc("fewAVX2 sets product to the inner products of x0 and then of x1 with the rows of c, 4×d without gaps, d at least 1.")
+	product, n, at := GP64(), GP64(), GP64()
+	var rows [6]GPVirtual // x0, x1 and the rows of c
+	for i := range rows {
+		rows[i] = GP64()
+	}
+	Load(Param("product"), product)
+	Load(Param("x0"), rows[0])
+	Load(Param("x1"), rows[1])
+	Load(Param("c"), rows[2])
+	Load(Param("d"), n)
+	for i := 3; i < 6; i++ {
+		LEAQ(Mem{Base: rows[i-1], Index: n, Scale: 4}, rows[i])
+	}
+	XORQ(at, at)
+	var sums [8]VecVirtual
+	for i := range sums {
+		sums[i] = YMM()
+		s.zero(sums[i])
+	}
+	x0, x1, c := YMM(), YMM(), YMM()
+	multiply := func(load func(m Mem, dst VecVirtual)) {
+		load(Mem{Base: rows[0], Index: at, Scale: 1}, x0)
+		load(Mem{Base: rows[1], Index: at, Scale: 1}, x1)
+		for j := range 4 {
+			load(Mem{Base: rows[2+j], Index: at, Scale: 1}, c)
+			VFMADD231PS(c, x0, sums[j])
+			VFMADD231PS(c, x1, sums[4+j])
+		}
+	}
+	Label("whole")
+	CMPQ(n, U8(8))
+	JLT(LabelRef("tail"))
+	multiply(func(m Mem, dst VecVirtual) { VMOVUPS(m, dst) })
+	ADDQ(U8(32), at)
+	SUBQ(U8(8), n)
+	JMP(LabelRef("whole"))
+	Label("tail")
+	TESTQ(n, n)
+	JE(LabelRef("sum"))
+	mask := s.tail(n)
+	s.loadMask(&mask)
+	multiply(func(m Mem, dst VecVirtual) { s.loadTail(m, mask, dst) })
+	Label("sum")
+	for i := 0; i < 8; i += 4 {
+		VHADDPS(sums[i+1], sums[i], sums[i])
+		VHADDPS(sums[i+3], sums[i+2], sums[i+2])
+		VHADDPS(sums[i+2], sums[i], sums[i])
+		high := XMM()
+		VEXTRACTF128(U8(1), sums[i], high)
+		VADDPS(high, sums[i].AsX(), high)
+		VMOVUPS(high, Mem{Base: product, Disp: 4 * i})
+	}
+	VZEROUPPER()
+	RET()
+}
