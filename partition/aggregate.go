@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/parallel"
@@ -133,18 +134,15 @@ const ahead = 2
 
 // weigh sets weights to the softmax of confidence/temperature over the given rows of x, and mean to the rows' mean by them.
 func weigh(mean, weights []float32, x [][]float32, rows []int32, confidence []float32, temperature float64) {
-	score := func(i int32) float64 { return 0 }
+	exact := make([]float64, len(rows)) // the scores, then their exponentials
 	if confidence != nil {
-		score = func(i int32) float64 { return float64(confidence[i]) }
+		for at, i := range rows {
+			exact[at] = float64(confidence[i])
+		}
 	}
-	top := math.Inf(-1)
-	for _, i := range rows {
-		top = max(top, score(i))
-	}
-	total := 0.0
-	exact := make([]float64, len(rows))
-	for at, i := range rows {
-		exact[at] = math.Exp((score(i) - top) / temperature) // at most 1, and 1 at the top: no overflow for any temperature
+	top, total := slices.Max(exact), 0.0
+	for at, score := range exact {
+		exact[at] = math.Exp((score - top) / temperature) // at most 1, and 1 at the top: no overflow for any temperature
 		total += exact[at]
 	}
 	sum := make([]float64, len(mean))

@@ -68,7 +68,9 @@ func (m KMeans) fromSample(ctx context.Context, x [][]float32, k int, some [][]f
 	if err != nil || sample.unit != 1 {
 		return Groups{}, errUnlike
 	}
-	found, centres, err := m.best(ctx, sample, k, m.restarts(len(x), sample.d, k), random)
+	coarse := m
+	coarse.Tolerance *= sampleTolerance
+	found, centres, err := coarse.best(ctx, sample, k, m.restarts(len(x), sample.d, k), random)
 	if err != nil {
 		return Groups{}, err
 	}

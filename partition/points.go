@@ -161,7 +161,10 @@ func columnMeans(x [][]float32) []float32 {
 	part := make([][]float64, (n+rowChunk-1)/rowChunk)
 	parallel.For(n, rowChunk, func(lo, hi int) {
 		sum := make([]float64, d)
-		for _, row := range x[lo:hi] {
+		for i, row := range x[lo:hi] {
+			if lo+i+ahead < hi {
+				kernel.Prefetch(x[lo+i+ahead])
+			}
 			kernel.Accumulate(sum, 1, row)
 		}
 		part[lo/rowChunk] = sum
