@@ -9,8 +9,6 @@ const (
 	// sampleRows and sampleGroup are the least number of rows of a sample, in all and for each group.
 	sampleRows  = 1024
 	sampleGroup = 128
-	// sampleTolerance times its tolerance is that of k-means on a sample, whose means are off by more than what the last iterations would gain.
-	sampleTolerance = 10
 )
 
 // errUnlike says that the points of all rows are not of the size of those of the sample.

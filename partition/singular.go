@@ -100,48 +100,29 @@ const tasks = 32
 // chunk returns the number of rows in a task.
 func (p *points) chunk() int { return max(4*rowChunk, (p.n+tasks-1)/tasks) }
 
-// covariance returns PᵀP·v, d×m, for the centred points P and v d×m: the points' mean is taken off. The error is errUnlike if that is not finite.
+// covariance returns PᵀP·v, d×m, for the points P and v d×m. The points' mean, about zero, is left in: it is the Ritz values that have to be of centred points, and project sees to that.
+// The error is errUnlike if the result is not finite.
 func (p *points) covariance(ctx context.Context, v *mat.Dense) (*mat.Dense, error) {
 	d, m := v.Dims()
-	extended := mat.NewDense(d, m+1) // with a column for ones, which sums the points
-	for i := range d {
-		copy(extended.Row(i), v.Row(i))
-	}
 	parts := make([]mat.Dense, (p.n+p.chunk()-1)/p.chunk())
 	err := parallel.ForContext(ctx, p.n, p.chunk(), func(lo, hi int) {
 		part := &parts[lo/p.chunk()]
-		part.Reshape(d, m+1)
-		y := mat.NewDense(p.blockRows(), m+1)
+		part.Reshape(d, m)
+		y := mat.NewDense(p.blockRows(), m)
 		p.each(lo, hi, func(at, end int, x []float32) {
-			kernel.Gemm(y.Data, m+1, x, d, false, extended.Data, m+1, false, end-at, m+1, d, false)
-			for i := range end - at {
-				y.Row(i)[m] = 1
-			}
-			kernel.Gemm(part.Data, m+1, x, d, true, y.Data, m+1, false, d, m+1, end-at, at > lo)
+			kernel.Gemm(y.Data, m, x, d, false, v.Data, m, false, end-at, m, d, false)
+			kernel.Gemm(part.Data, m, x, d, true, y.Data, m, false, d, m, end-at, at > lo)
 		})
 	})
 	if err != nil {
 		return nil, err
 	}
-	total := &parts[0]
+	image := &parts[0]
 	for _, part := range parts[1:] {
-		kernel.Add(total.Data, total.Data, part.Data)
+		kernel.Add(image.Data, image.Data, part.Data)
 	}
-	along := make([]float64, m) // the sum of the points times v
-	for i := range d {
-		for j, e := range v.Row(i) {
-			along[j] += float64(total.Row(i)[m]) * float64(e)
-		}
-	}
-	image := mat.NewDense(d, m)
-	for i := range d {
-		mean := float64(total.Row(i)[m]) / float64(p.n)
-		for j, a := range along {
-			image.Row(i)[j] = float32(float64(total.Row(i)[j]) - mean*a)
-		}
-		if norm := kernel.Dot(image.Row(i), image.Row(i)); !(norm <= math.MaxFloat32) {
-			return nil, errUnlike
-		}
+	if !(kernel.Dot(image.Data, image.Data) <= math.MaxFloat32) {
+		return nil, errUnlike
 	}
 	return image, nil
 }

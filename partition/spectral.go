@@ -24,7 +24,8 @@ import (
 // Neither K nor Z is formed (see kernelMap), unless the class is small. Only the spaces spanned by the vectors matter: another basis of U
 // leaves K as it is, and one of step 3 the distances that k-means sees. Vectors beyond the rank of X or S are left out.
 //
-// With r the rank found, one product with S costs 2·n·r²·k floating-point operations, and one or two of them do.
+// For step 1 the Gram matrix XᵀX of d columns is taken, n·d² operations, or where rows are many and d > 24·(k+8) two products XᵀXV with some of all rows and one with all of them: 8·n·d·(k+8). With r
+// the rank found, one product with S costs 2·n·r²·k floating-point operations, and none is taken where the linear columns of Z are known to span the space, as in most classes of many rows.
 type Spectral struct {
 	// KMeans clusters the embedding.
 	KMeans KMeans
