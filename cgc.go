@@ -62,12 +62,12 @@ type Prepared struct {
 	config     Config
 	name       string
 	classes    int
-	nodes      int          // of the graph that was given
-	origin     []int32      // node of the graph that was given, for each node of the one that is condensed; nil if they are the same
-	train      []int32      // training nodes, in the graph that is condensed
-	counts     []int        // of training nodes of each class
-	y          []int32      // class of each training node
-	h          []*mat.Dense // H⁽⁰⁾ … H⁽ᴷ⁾ of the training nodes
+	nodes      int        // of the graph that was given
+	origin     []int32    // node of the graph that was given, for each node of the one that is condensed; nil if they are the same
+	train      []int32    // training nodes, in the graph that is condensed
+	counts     []int      // of training nodes of each class
+	y          []int32    // class of each training node
+	h          []mat.View // H⁽⁰⁾ … H⁽ᴷ⁾ of the training nodes
 	assessment assess.Assessment
 	judging    sync.Mutex // of assessment.Confidence below H⁽ᴷ⁾, which is made for the first configuration that augments
 	scaling    *graph.Scaling
@@ -313,10 +313,10 @@ type pool struct {
 	row        []int32 // the node of each embedding, by its position among the training nodes and, behind these, the pseudo-labelled ones
 }
 
-func gather(h []*mat.Dense, y []int32, confidence [][]float32, picks []augment.Pick) pool {
+func gather(h []mat.View, y []int32, confidence [][]float32, picks []augment.Pick) pool {
 	last := len(h) - 1
 	n := len(y)
-	p := pool{rows: h[last].Views(), y: y, confidence: confidence[last], row: make([]int32, n, n+len(picks))}
+	p := pool{rows: h[last].Rows(), y: y, confidence: confidence[last], row: make([]int32, n, n+len(picks))}
 	for i := range p.row {
 		p.row[i] = int32(i)
 	}

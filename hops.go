@@ -74,12 +74,12 @@ func (w HopWeights) shares(hops int) []float64 {
 }
 
 // mixed returns H⁽⁰⁾ … H⁽ᴷ⁾ and their confidence, if the lower ones are drawn from, with Σ_l w_l·H⁽ˡ⁾ and what the classifier says of it in the place of H⁽ᴷ⁾.
-func (p *Prepared) mixed(config Config, drawn bool) (h []*mat.Dense, confidence [][]float32) {
+func (p *Prepared) mixed(config Config, drawn bool) (h []mat.View, confidence [][]float32) {
 	h, confidence = p.h, p.confidence(drawn)
 	if len(config.HopWeights) == 0 {
 		return h, confidence
 	}
-	mixture := propagate.Mix(h, config.HopWeights.shares(config.Hops))
+	mixture := propagate.Mix(h, config.HopWeights.shares(config.Hops)).View()
 	last := len(h) - 1
 	h = slices.Clone(h)
 	h[last], confidence[last] = mixture, p.assessment.Of(mixture, p.y)

@@ -23,16 +23,16 @@ type labeller struct {
 // pseudo is the nodes that take part with a label that was guessed.
 type pseudo struct {
 	multiple float64
-	nodes    []int32      // ascending
-	y        []int32      // their classes, as guessed
-	h        []*mat.Dense // their H⁽⁰⁾ … H⁽ᴷ⁾
+	nodes    []int32    // ascending
+	y        []int32    // their classes, as guessed
+	h        []mat.View // their H⁽⁰⁾ … H⁽ᴷ⁾
 }
 
 // classifier returns the ridge classifier. The lock must be held.
 func (p *Prepared) classifier() (*assess.Ridge, error) {
 	l := &p.labeller
 	if l.ridge == nil {
-		ridge, err := assess.FitRidge(p.h[len(p.h)-1], p.y, p.classes)
+		ridge, err := assess.FitRidge(p.h[len(p.h)-1].Dense(), p.y, p.classes)
 		if err != nil {
 			return nil, err
 		}
@@ -75,7 +75,7 @@ func (p *Prepared) pseudoLabels(ctx context.Context, config Config) (*pseudo, er
 		if err != nil {
 			return nil, err
 		}
-		l.rest, l.outputs = rest, h[len(h)-1]
+		l.rest, l.outputs = rest, h[len(h)-1].Dense()
 	}
 	rows, y, err := augment.Confident(l.outputs, p.counts, config.PseudoLabels)
 	if err != nil {
@@ -119,9 +119,9 @@ func (p *Prepared) join(pool *pool, picked *pseudo, config Config) {
 	}
 	h := picked.h[len(picked.h)-1]
 	if len(config.HopWeights) > 0 {
-		h = propagate.Mix(picked.h, config.HopWeights.shares(config.Hops))
+		h = propagate.Mix(picked.h, config.HopWeights.shares(config.Hops)).View()
 	}
-	pool.rows = append(pool.rows, h.Views()...)
+	pool.rows = append(pool.rows, h.Rows()...)
 	pool.y = append(pool.y[:len(pool.y):len(pool.y)], picked.y...)
 	pool.confidence = append(pool.confidence[:len(pool.confidence):len(pool.confidence)], p.assessment.Of(h, picked.y)...)
 	for i := range picked.nodes {

@@ -121,11 +121,11 @@ func TestAggregatedIgnoresThreads(t *testing.T) {
 func TestMixtureEqualsReference(t *testing.T) {
 	random := rand.New(rand.NewPCG(43, 0))
 	h := []dense{gaussian(30, 5, random), gaussian(30, 5, random), gaussian(30, 5, random)}
-	m := []*mat.Dense{toDense(h[0]), toDense(h[1]), toDense(h[2])}
+	m := []mat.View{toDense(h[0]).View(), toDense(h[1]).View(), toDense(h[2]).View()}
 	for _, w := range [][]float64{{0.2, 0.3, 0.5}, {1, 0, 0}, {0, 0.5, 0.5}} {
 		wantClose(t, fmt.Sprint(w), propagate.Mix(m, w), refMix(h, w), float32Error)
 	}
-	if !slices.Equal(propagate.Mix(m, last(2)).Data, m[2].Data) {
+	if !slices.Equal(propagate.Mix(m, last(2)).Data, m[2].Dense().Data) {
 		t.Error("the last hop alone is not the last hop")
 	}
 }
@@ -202,7 +202,7 @@ func TestTheBestPartitionIsKept(t *testing.T) {
 	for n := range 12 {
 		var tried [][]int
 		plan := partition.Plan{Budgets: []int{6}, Method: canned{&tried}, Partitions: n, Temperature: 1}
-		a, err := plan.Aggregate(t.Context(), toDense(h).Views(), make([]int32, 40), nil, rand.NewPCG(5, 5))
+		a, err := plan.Aggregate(t.Context(), toDense(h).View().Rows(), make([]int32, 40), nil, rand.NewPCG(5, 5))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -229,7 +229,7 @@ func TestTheBestPartitionIsKept(t *testing.T) {
 		}
 		previous = lowest
 	}
-	if _, err := (partition.Plan{Budgets: []int{6}, Method: partition.Random{}, Partitions: -1, Temperature: 1}).Aggregate(t.Context(), toDense(h).Views(), make([]int32, 40), nil, rand.NewPCG(5, 5)); err == nil {
+	if _, err := (partition.Plan{Budgets: []int{6}, Method: partition.Random{}, Partitions: -1, Temperature: 1}).Aggregate(t.Context(), toDense(h).View().Rows(), make([]int32, 40), nil, rand.NewPCG(5, 5)); err == nil {
 		t.Error("-1 partitions are accepted")
 	}
 }

@@ -29,7 +29,7 @@ type Assessment struct {
 }
 
 // Assess fits the classifier on the mean of h and judges each of them: Fit and Judge.
-func Assess(h []*mat.Dense, y []int32, classes int) (Assessment, error) {
+func Assess(h []mat.View, y []int32, classes int) (Assessment, error) {
 	a, err := Fit(h, y, classes)
 	if err == nil {
 		a.Judge(h, y)
@@ -39,7 +39,7 @@ func Assess(h []*mat.Dense, y []int32, classes int) (Assessment, error) {
 
 // Fit fits the classifier on the mean of h and judges H⁽ᴷ⁾ alone. h holds H⁽⁰⁾ … H⁽ᴷ⁾ of the n training nodes, each n×d; y holds their
 // classes in [0, classes).
-func Fit(h []*mat.Dense, y []int32, classes int) (Assessment, error) {
+func Fit(h []mat.View, y []int32, classes int) (Assessment, error) {
 	if len(h) == 0 {
 		panic("assess: no embeddings")
 	}
@@ -56,7 +56,7 @@ func Fit(h []*mat.Dense, y []int32, classes int) (Assessment, error) {
 }
 
 // Judge judges those of h, which a was fitted on, that have not been judged: only augmentation draws from them.
-func (a *Assessment) Judge(h []*mat.Dense, y []int32) {
+func (a *Assessment) Judge(h []mat.View, y []int32) {
 	for l, r := range a.Confidence {
 		if r == nil {
 			a.Confidence[l] = a.Of(h[l], y)
@@ -65,40 +65,46 @@ func (a *Assessment) Judge(h []*mat.Dense, y []int32) {
 }
 
 // Of returns r of other embeddings of the training nodes, n×d, whose classes are y.
-func (a *Assessment) Of(h *mat.Dense, y []int32) []float32 {
+func (a *Assessment) Of(h mat.View, y []int32) []float32 {
 	r, _ := judge(h, a.W, y)
 	return r
 }
 
 // sum sets dst to rows lo, lo+1, … of S = Σ_l H⁽ˡ⁾.
-func sum(dst *mat.Dense, h []*mat.Dense, lo int) {
-	rows := func(hop *mat.Dense) []float32 { return hop.Data[lo*hop.Cols : (lo+dst.Rows)*hop.Cols] }
-	if len(h) == 1 {
-		copy(dst.Data, rows(h[0]))
-		return
-	}
-	kernel.Add(dst.Data, rows(h[0]), rows(h[1]))
-	for _, hop := range h[2:] {
-		kernel.Add(dst.Data, dst.Data, rows(hop))
+func sum(dst *mat.Dense, h []mat.View, lo int) {
+	for r := range dst.Rows {
+		row := dst.Row(r)
+		if len(h) == 1 {
+			copy(row, h[0].Row(lo+r))
+			continue
+		}
+		kernel.Add(row, h[0].Row(lo+r), h[1].Row(lo+r))
+		for _, hop := range h[2:] {
+			kernel.Add(row, row, hop.Row(lo+r))
+		}
 	}
 }
 
 // rowChunk is the number of rows that one task judges.
 const rowChunk = 1024
 
-// logits is memory for the outputs of W for a chunk, kept between them.
-var logits = sync.Pool{New: func() any { return new(mat.Dense) }}
+// A scratch is memory for a chunk: rows that do not stand together, and the outputs of W.
+type scratch struct{ rows, logits mat.Dense }
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 // judge returns the confidence of each row of h in its true class, and the class that w predicts: of equal ones the first.
-func judge(h, w *mat.Dense, y []int32) (confidence []float32, predicted []int32) {
-	confidence, predicted = make([]float32, h.Rows), make([]int32, h.Rows)
-	d, classes := h.Cols, w.Cols
-	least := make([]float32, (h.Rows+rowChunk-1)/rowChunk) // confidence in each chunk
-	parallel.For(h.Rows, rowChunk, func(lo, hi int) {      // what follows the product finds the logits still in the cache
-		z := logits.Get().(*mat.Dense)
-		defer logits.Put(z)
+func judge(h mat.View, w *mat.Dense, y []int32) (confidence []float32, predicted []int32) {
+	n, d := h.Dims()
+	classes := w.Cols
+	confidence, predicted = make([]float32, n), make([]int32, n)
+	least := make([]float32, (n+rowChunk-1)/rowChunk) // confidence in each chunk
+	parallel.For(n, rowChunk, func(lo, hi int) {      // what follows the product finds the logits still in the cache
+		s := scratches.Get().(*scratch)
+		defer scratches.Put(s)
+		z := &s.logits
 		z.Reshape(hi-lo, classes)
-		kernel.Gemm(z.Data, classes, h.Data[lo*d:], d, false, w.Data, classes, false, hi-lo, classes, d, false)
+		kernel.Gemm(z.Data, classes, h.Block(lo, hi, &s.rows), d, false, w.Data, classes, false, hi-lo, classes, d, false)
 		smallest := float32(math.Inf(1))
 		for i := lo; i < hi; i++ {
 			row := z.Row(i - lo)
@@ -150,11 +156,11 @@ func classErrors(predicted, y []int32, classes int) (errors []float64, accuracy 
 // that is, singular values of T below 3·10⁻⁴ of its Frobenius norm, count as zero. Where there are none, a Cholesky factorisation solves the
 // system; a rank-deficient one, the rule for bags of words and one-hot features, takes the eigenvectors of G.
 func LeastSquares(t *mat.Dense, y []int32, classes int) (w *mat.Dense, rank int, err error) {
-	return leastSquares([]*mat.Dense{t}, y, classes)
+	return leastSquares([]mat.View{t.View()}, y, classes)
 }
 
 // leastSquares is LeastSquares on T = S/(K+1), S = Σ_l H⁽ˡ⁾: W is (K+1)·S⁺Y. S is held whole only where it has fewer rows than columns.
-func leastSquares(h []*mat.Dense, y []int32, classes int) (w *mat.Dense, rank int, err error) {
+func leastSquares(h []mat.View, y []int32, classes int) (w *mat.Dense, rank int, err error) {
 	n, d := h[0].Dims()
 	if len(y) == 0 {
 		return nil, 0, fmt.Errorf("assess: 0 training nodes, want at least 1")
@@ -178,7 +184,7 @@ func leastSquares(h []*mat.Dense, y []int32, classes int) (w *mat.Dense, rank in
 }
 
 // equations returns both sides of the normal equations, SᵀS and SᵀY (d×classes), for S = Σ_l H⁽ˡ⁾, which is formed some rows at a time.
-func equations(h []*mat.Dense, y []int32, classes int) (left *mat.Symmetric, right []float64) {
+func equations(h []mat.View, y []int32, classes int) (left *mat.Symmetric, right []float64) {
 	n, d := h[0].Dims()
 	terms := mat.GramPart(n, d)
 	of := make([][]float64, (n+terms-1)/terms) // YᵀS of each part

@@ -12,8 +12,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// hops returns embeddings of n nodes whose first features tell the classes apart, a little, and the classes.
-func hops(n, d, classes, count int, random *rand.Rand) (h []*mat.Dense, y []int32) {
+// hops returns embeddings of n nodes whose first features tell the classes apart, a little, and the classes. The first are rows of a larger matrix.
+func hops(n, d, classes, count int, random *rand.Rand) (h []mat.View, y []int32) {
 	for i := range n {
 		y = append(y, int32(i*i%classes))
 	}
@@ -25,8 +25,14 @@ func hops(n, d, classes, count int, random *rand.Rand) (h []*mat.Dense, y []int3
 			}
 			m.Row(i)[int(y[i])%d] += 2
 		}
-		h = append(h, m)
+		h = append(h, m.View())
 	}
+	all, rows := mat.NewDense(2*n, d), make([]int32, n)
+	for i, row := range random.Perm(2 * n)[:n] {
+		rows[i] = int32(row)
+		copy(all.Row(row), h[0].Row(i))
+	}
+	h[0] = all.Select(rows)
 	return h, y
 }
 
@@ -36,9 +42,9 @@ func TestAssessFitsTheMean(t *testing.T) {
 	for _, shape := range [][2]int{{700, 20}, {15, 20}} {
 		h, y := hops(shape[0], shape[1], 5, 4, random)
 		mean := mat.NewDense(shape[0], shape[1])
-		for i := range mean.Data {
-			for _, m := range h {
-				mean.Data[i] += m.Data[i] / 4 // exact but for the additions
+		for _, m := range h {
+			for i, v := range m.Dense().Data {
+				mean.Data[i] += v / 4 // exact but for the additions
 			}
 		}
 		want, rank, err := assess.LeastSquares(mean, y, 5)
@@ -88,16 +94,16 @@ func TestJudgeCompletesFit(t *testing.T) {
 // The residual of least squares is orthogonal to the columns of T: TᵀTW = TᵀY.
 func TestResidualIsOrthogonal(t *testing.T) {
 	h, y := hops(5000, 30, 7, 1, rand.New(rand.NewPCG(2, 0)))
-	w, _, err := assess.LeastSquares(h[0], y, 7)
+	w, _, err := assess.LeastSquares(h[0].Dense(), y, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var fit, along mat.Dense
-	mat.Mul(&fit, h[0], w)
+	mat.Mul(&fit, h[0].Dense(), w)
 	for i, c := range y {
 		fit.Row(i)[c]--
 	}
-	mat.MulTA(&along, h[0], &fit)
+	mat.MulTA(&along, h[0].Dense(), &fit)
 	for i, v := range along.Data {
 		if math.Abs(float64(v)) > 0.02 { // sums of 5000 products near 1 in float32; without the fit they are near 1000
 			t.Fatalf("component %d of Tᵀ(TW−Y) = %v", i, v)

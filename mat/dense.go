@@ -33,15 +33,6 @@ func (m *Dense) Dims() (rows, cols int) { return m.Rows, m.Cols }
 // Row returns row i, a slice of m's own memory.
 func (m *Dense) Row(i int) []float32 { return m.Data[i*m.Cols : (i+1)*m.Cols : (i+1)*m.Cols] }
 
-// Views returns the rows of m, slices of m's own memory.
-func (m *Dense) Views() [][]float32 {
-	rows := make([][]float32, m.Rows)
-	for i := range rows {
-		rows[i] = m.Row(i)
-	}
-	return rows
-}
-
 // Reshape makes m rows×cols, keeping its memory where that is large enough. The contents are then arbitrary.
 func (m *Dense) Reshape(rows, cols int) {
 	if n := rows * cols; cap(m.Data) < n {

@@ -265,3 +265,38 @@ func TestRowsAndRoundTrips(t *testing.T) {
 		}
 	}
 }
+
+func TestView(t *testing.T) {
+	m := mat.NewDense(4, 3)
+	for i := range m.Data {
+		m.Data[i] = float32(i)
+	}
+	var buffer mat.Dense
+	for _, c := range []struct {
+		v    mat.View
+		rows []int
+	}{{m.View(), []int{0, 1, 2, 3}}, {m.Select([]int32{3, 0, 0}), []int{3, 0, 0}}, {m.Select([]int32{}), nil}, {mat.View{}, nil}} {
+		n, d := c.v.Dims()
+		if n != len(c.rows) || d != 3 && n > 0 {
+			t.Errorf("%d×%d, want %d×3", n, d, len(c.rows))
+		}
+		for i, row := range c.v.Rows() {
+			if !slices.Equal(row, m.Row(c.rows[i])) || &row[0] != &m.Row(c.rows[i])[0] || &c.v.Row(i)[0] != &row[0] {
+				t.Errorf("row %d is %v, want row %d of the matrix itself", i, row, c.rows[i])
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		want := slices.Concat(m.Row(c.rows[1]), m.Row(c.rows[2]))
+		if got := c.v.Block(1, 3, &buffer); !slices.Equal(got, want) {
+			t.Errorf("rows 1 and 2 are %v, want %v", got, want)
+		}
+		if got := c.v.Dense(); got.Rows != n || !slices.Equal(got.Row(1), m.Row(c.rows[1])) {
+			t.Errorf("as a matrix %v", got)
+		}
+	}
+	if m.View().Dense() != m {
+		t.Error("all rows of a matrix are a copy of it, want the matrix")
+	}
+}

@@ -42,7 +42,7 @@ func TestAggregate(t *testing.T) {
 		n := rapid.IntRange(1, 150).Draw(r, "n")
 		temperature := rapid.SampledFrom([]float64{math.Inf(1), 10, 1, 0.1, 1e-3, 1e-30, 1e-320}).Draw(r, "temperature")
 		x, y, confidence, budgets := labelled(n, rapid.Uint64().Draw(r, "seed"))
-		a, err := partition.Plan{Budgets: budgets, Method: partition.KMeans{}, Temperature: temperature}.Aggregate(t.Context(), x.Views(), y, confidence, rand.NewPCG(1, 2))
+		a, err := partition.Plan{Budgets: budgets, Method: partition.KMeans{}, Temperature: temperature}.Aggregate(t.Context(), x.View().Rows(), y, confidence, rand.NewPCG(1, 2))
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestAggregateByConfidence(t *testing.T) {
 		{1, nil, []float32{4. / 3, 8. / 3}},
 		{1e-9, confidence, []float32{4, 0}}, // the most confident row alone
 	} {
-		a, err := partition.Plan{Budgets: []int{1}, Method: partition.KMeans{}, Temperature: c.temperature}.Aggregate(t.Context(), x.Views(), y, c.confidence, rand.NewPCG(1, 2))
+		a, err := partition.Plan{Budgets: []int{1}, Method: partition.KMeans{}, Temperature: c.temperature}.Aggregate(t.Context(), x.View().Rows(), y, c.confidence, rand.NewPCG(1, 2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestAggregateOfSingletons(t *testing.T) {
 		if name == "random" {
 			continue // shuffles
 		}
-		a, err := partition.Plan{Budgets: []int{2, 1}, Method: m, Temperature: 1}.Aggregate(t.Context(), x.Views(), []int32{1, 0, 0}, nil, rand.NewPCG(1, 2))
+		a, err := partition.Plan{Budgets: []int{2, 1}, Method: m, Temperature: 1}.Aggregate(t.Context(), x.View().Rows(), []int32{1, 0, 0}, nil, rand.NewPCG(1, 2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func TestAggregateIsTheSameForAnyThreads(t *testing.T) {
 		var want *partition.Aggregation
 		for _, workers := range []int{1, 2, 7} {
 			runtime.GOMAXPROCS(workers)
-			a, err := partition.Plan{Budgets: budgets, Method: m, Temperature: 0.5}.Aggregate(t.Context(), x.Views(), y, confidence, rand.NewPCG(1, 2))
+			a, err := partition.Plan{Budgets: budgets, Method: m, Temperature: 0.5}.Aggregate(t.Context(), x.View().Rows(), y, confidence, rand.NewPCG(1, 2))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -166,7 +166,7 @@ func TestAggregateIsTheSameForAnyThreads(t *testing.T) {
 func TestAggregateKeepsClassesApart(t *testing.T) {
 	x, y, confidence, budgets := labelled(300, 2)
 	members := func() (of3 []int32) {
-		a, err := partition.Plan{Budgets: budgets, Method: partition.KMeans{}, Temperature: 1}.Aggregate(t.Context(), x.Views(), y, confidence, rand.NewPCG(1, 2))
+		a, err := partition.Plan{Budgets: budgets, Method: partition.KMeans{}, Temperature: 1}.Aggregate(t.Context(), x.View().Rows(), y, confidence, rand.NewPCG(1, 2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,13 +221,13 @@ func TestAggregateRefuses(t *testing.T) {
 		{ok, x, y, []float32{0, nan, 0, 0}, "row 1 has confidence NaN"},
 		{with(func(p *partition.Plan) { p.Budgets = []int{1, 1} }), bad, y, r, "partitioning class 1: partition: row 0 column 1 is NaN"},
 	} {
-		if _, err := c.plan.Aggregate(t.Context(), c.x.Views(), c.y, c.r, rand.NewPCG(1, 2)); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := c.plan.Aggregate(t.Context(), c.x.View().Rows(), c.y, c.r, rand.NewPCG(1, 2)); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("error %v, want it to say %q", err, c.says)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := ok.Aggregate(ctx, x.Views(), y, r, rand.NewPCG(1, 2)); err != context.Canceled {
+	if _, err := ok.Aggregate(ctx, x.View().Rows(), y, r, rand.NewPCG(1, 2)); err != context.Canceled {
 		t.Errorf("error %v after cancel", err)
 	}
 }

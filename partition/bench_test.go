@@ -57,7 +57,7 @@ func BenchmarkAggregate(b *testing.B) {
 			b.Run(fmt.Sprintf("%d×%d/%T%v", x.Rows, d, m, m), func(b *testing.B) {
 				plan := partition.Plan{Budgets: budgets, Method: m, Temperature: 1}
 				for b.Loop() {
-					if _, err := plan.Aggregate(b.Context(), x.Views(), y, nil, rand.NewPCG(1, 2)); err != nil {
+					if _, err := plan.Aggregate(b.Context(), x.View().Rows(), y, nil, rand.NewPCG(1, 2)); err != nil {
 						b.Fatal(err)
 					}
 				}

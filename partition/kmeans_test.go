@@ -34,7 +34,7 @@ func spread(x *mat.Dense, g partition.Groups) (sum float64) {
 
 func group(t testing.TB, m partition.Method, x *mat.Dense, k int, seed uint64) partition.Groups {
 	t.Helper()
-	g, err := m.Partition(t.Context(), x.Views(), k, rand.NewPCG(seed, 0))
+	g, err := m.Partition(t.Context(), x.View().Rows(), k, rand.NewPCG(seed, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func TestKMeansIgnoresShiftAndScale(t *testing.T) {
 }
 
 func TestKMeansRefusesParameters(t *testing.T) {
-	_, err := partition.KMeans{Iterations: -1, Restarts: -2, Tolerance: math.NaN()}.Partition(t.Context(), partitiontest.Mixture(9, 3, 2, 1).Views(), 10, rand.NewPCG(1, 2))
+	_, err := partition.KMeans{Iterations: -1, Restarts: -2, Tolerance: math.NaN()}.Partition(t.Context(), partitiontest.Mixture(9, 3, 2, 1).View().Rows(), 10, rand.NewPCG(1, 2))
 	for _, part := range []string{"-1 iterations", "-2 restarts", "tolerance NaN", "10 groups of 9 rows"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("error %v does not say %q", err, part)

@@ -139,7 +139,7 @@ func (p *points) project(ctx context.Context, v *mat.Dense) (*mat.Dense, error) 
 	if err != nil {
 		return nil, err
 	}
-	shift := columnMeans(u.Views())
+	shift := columnMeans(u.View().Rows())
 	if !(kernel.Dot(shift, shift) <= mostNorm) {
 		return nil, errUnlike
 	}

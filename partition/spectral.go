@@ -82,7 +82,7 @@ func (m Spectral) Partition(ctx context.Context, x [][]float32, k int, src rand.
 			return Groups{}, err
 		}
 	}
-	groups, err := m.KMeans.Partition(ctx, embedding.Views(), k, src)
+	groups, err := m.KMeans.Partition(ctx, embedding.View().Rows(), k, src)
 	if err != nil {
 		return Groups{}, fmt.Errorf("clustering the spectral embedding: %w", err)
 	}

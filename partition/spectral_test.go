@@ -223,7 +223,7 @@ func TestLeadingOfManyRows(t *testing.T) {
 		for i := range x.Data {
 			x.Data[i] += 100
 		}
-		u, err := partition.LeadingLeft(t.Context(), x.Views(), c.k)
+		u, err := partition.LeadingLeft(t.Context(), x.View().Rows(), c.k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -391,7 +391,7 @@ func explicitEmbedding(k [][]float64, degree []float64, count int) *mat.Dense {
 }
 
 func TestSpectralRefusesParameters(t *testing.T) {
-	_, err := partition.Spectral{KMeans: partition.KMeans{Restarts: -1}}.Partition(t.Context(), partitiontest.Mixture(9, 3, 2, 1).Views(), 2, rand.NewPCG(1, 2))
+	_, err := partition.Spectral{KMeans: partition.KMeans{Restarts: -1}}.Partition(t.Context(), partitiontest.Mixture(9, 3, 2, 1).View().Rows(), 2, rand.NewPCG(1, 2))
 	if err == nil || !strings.Contains(err.Error(), "-1 restarts") {
 		t.Errorf("error %v", err)
 	}

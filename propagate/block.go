@@ -20,7 +20,7 @@ type run struct {
 	*layout
 	adj         *mat.CSR
 	rows        []int32
-	h           []*mat.Dense // the result
+	h           []*mat.Dense // the result, from H⁽¹⁾ on
 	right, gain []float32    // R and (1−β)·R·L of each node, β being 0 but for PPR
 	placed      []float32    // gain by places
 	entries     *entries     // of all places within hops−1; nil where they are made when they are needed
@@ -98,7 +98,7 @@ func (r *run) block(ctx context.Context, x mat.Matrix, lo, hi int) error {
 		if r.Method == PPR {
 			r.teleport(to, x, d)
 		}
-		r.keep(r.h[l], to, lo, hi)
+		r.keep(r.h[l-1], to, lo, hi)
 		from = to
 	}
 	return ctx.Err()

@@ -8,7 +8,7 @@ func (p Propagation) Plan(a *mat.CSR, x mat.Matrix, rows []int32) (width int, st
 	if err != nil {
 		panic(err)
 	}
-	return newRun(p, operator, rows, nil, make([]*mat.Dense, p.Hops+1)).plan(x)
+	return newRun(p, operator, rows, nil, make([]*mat.Dense, p.Hops)).plan(x)
 }
 
 // Layout returns the nodes in the order of their places, and how many are within each number of hops.

@@ -9,12 +9,12 @@ import (
 )
 
 // Mix returns Σ_l w_l·H⁽ˡ⁾, n×d, for the embeddings h of Embeddings and as many weights: a polynomial of the propagation, applied to the features.
-func Mix(h []*mat.Dense, weights []float64) *mat.Dense {
+func Mix(h []mat.View, weights []float64) *mat.Dense {
 	if len(h) != len(weights) {
 		panic(fmt.Sprintf("propagate: %d weights of %d embeddings", len(weights), len(h)))
 	}
 	const rowChunk = 256
-	mixture := mat.NewDense(h[0].Rows, h[0].Cols)
+	mixture := mat.NewDense(h[0].Dims())
 	parallel.For(mixture.Rows, rowChunk, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			for l, hop := range h {

@@ -41,25 +41,34 @@ type Propagation struct {
 	Memory int64
 }
 
-// Embeddings returns H⁽⁰⁾ … H⁽ᴷ⁾, each restricted to the given rows (nodes of the graph) in the given order: K+1 matrices of
-// len(rows)×d. a is n×n as in graph.Graph.Adj; x is n×d, dense or sparse, and a sparse one is never written out whole.
+// Embeddings returns H⁽⁰⁾ … H⁽ᴷ⁾, each restricted to the given rows (nodes of the graph) in the given order: K+1 times
+// len(rows)×d. Where x is dense, H⁽⁰⁾ are rows of it and no copy. a is n×n as in graph.Graph.Adj; x is n×d, dense or sparse, and a sparse one is never written out whole.
 // The cost is O(d · edges within K hops of the rows). It stops with ctx's error when ctx is done.
 //
 // classes are the classes of the rows, none negative, or nil. They decide in which order nodes are worked on, and with that the time where neighbours
 // are mostly of one class, but no bit of the result. Dense features are propagated some columns at a time, through all hops.
-func (p Propagation) Embeddings(ctx context.Context, a *mat.CSR, x mat.Matrix, rows, classes []int32) ([]*mat.Dense, error) {
+func (p Propagation) Embeddings(ctx context.Context, a *mat.CSR, x mat.Matrix, rows, classes []int32) ([]mat.View, error) {
 	operator, err := p.operator(a)
 	if err != nil {
 		return nil, err
 	}
 	_, d := x.Dims()
-	h := make([]*mat.Dense, p.Hops+1)
+	views := make([]mat.View, p.Hops+1)
+	switch x := x.(type) {
+	case *mat.Dense:
+		views[0] = x.Select(rows)
+	case *mat.CSR:
+		first := new(mat.Dense)
+		mat.Rows(first, x, rows)
+		views[0] = first.View()
+	}
+	h := make([]*mat.Dense, p.Hops)
 	for l := range h {
 		h[l] = mat.NewDense(len(rows), d)
+		views[l+1] = h[l].View()
 	}
-	mat.Rows(h[0], x, rows)
 	if p.Hops == 0 || len(rows) == 0 || d == 0 {
-		return h, ctx.Err()
+		return views, ctx.Err()
 	}
 	r := newRun(p, operator, rows, classes, h)
 	width, store := r.plan(x)
@@ -75,7 +84,7 @@ func (p Propagation) Embeddings(ctx context.Context, a *mat.CSR, x mat.Matrix, r
 			return nil, err
 		}
 	}
-	return h, nil
+	return views, nil
 }
 
 func (p Propagation) operator(a *mat.CSR) (graph.Operator, error) {

@@ -35,10 +35,15 @@ func (r *run) plan(x mat.Matrix) (width int, store bool) {
 	if r.Memory == 0 {
 		return width, true
 	}
-	if _, sparse := x.(*mat.CSR); r.Hops > 1 && (sparse || r.Method == PPR) { // else S⁽²⁾ takes the place of S⁽⁰⁾
+	_, sparse := x.(*mat.CSR)
+	if r.Hops > 1 && (sparse || r.Method == PPR) { // else S⁽²⁾ takes the place of S⁽⁰⁾
 		column += 4 * int64(r.within[r.Hops-2])
 	}
-	free := r.Memory - 4*int64(len(r.rows))*int64(d)*int64(len(r.h))
+	results := len(r.h)
+	if sparse {
+		results++ // rows of dense features are no copy
+	}
+	free := r.Memory - 4*int64(len(r.rows))*int64(d)*int64(results)
 	if input <= r.Memory {
 		free -= input
 	}

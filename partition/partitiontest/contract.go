@@ -26,7 +26,7 @@ func Run(t *testing.T, m partition.Method) {
 					continue
 				}
 				before := x.Clone()
-				g, err := m.Partition(t.Context(), x.Views(), k, rand.NewPCG(1, 2))
+				g, err := m.Partition(t.Context(), x.View().Rows(), k, rand.NewPCG(1, 2))
 				if err != nil {
 					t.Fatalf("%d groups of %d rows: %v", k, n, err)
 				}
@@ -44,7 +44,7 @@ func Run(t *testing.T, m partition.Method) {
 	t.Run("cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := m.Partition(ctx, Mixture(50, 4, 3, 9).Views(), 5, rand.NewPCG(1, 2)); err != context.Canceled {
+		if _, err := m.Partition(ctx, Mixture(50, 4, 3, 9).View().Rows(), 5, rand.NewPCG(1, 2)); err != context.Canceled {
 			t.Errorf("error %v, want %v", err, context.Canceled)
 		}
 	})
@@ -163,7 +163,7 @@ func threads(t *testing.T, m partition.Method) {
 		var want partition.Groups
 		for at, workers := range []int{1, 1, 2, 7} {
 			runtime.GOMAXPROCS(workers)
-			g, err := m.Partition(t.Context(), x.Views(), 12, rand.NewPCG(3, 4))
+			g, err := m.Partition(t.Context(), x.View().Rows(), 12, rand.NewPCG(3, 4))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -200,7 +200,7 @@ func refusals(t *testing.T, m partition.Method) {
 		{"a NaN among many rows", bad(2600, math.NaN()), 3},
 		{"an infinity among many rows", bad(2600, math.Inf(1)), 3},
 	} {
-		if _, err := m.Partition(t.Context(), c.x.Views(), c.k, rand.NewPCG(1, 2)); err == nil {
+		if _, err := m.Partition(t.Context(), c.x.View().Rows(), c.k, rand.NewPCG(1, 2)); err == nil {
 			t.Errorf("%s: no error", c.name)
 		}
 	}

@@ -1,0 +1,64 @@
+package mat
+
+// View is some rows of a dense matrix, in an order of its own and without a copy: they change with the matrix. The zero value has none.
+type View struct {
+	of   *Dense
+	rows []int32 // nil: all rows in order
+}
+
+// View returns all rows of m.
+func (m *Dense) View() View { return View{of: m} }
+
+// Select returns the given rows of m, in the given order, repeats allowed. It keeps rows.
+func (m *Dense) Select(rows []int32) View { return View{of: m, rows: rows} }
+
+// Dims returns the numbers of rows and columns.
+func (v View) Dims() (rows, cols int) {
+	if v.of == nil {
+		return 0, 0
+	}
+	if v.rows == nil {
+		return v.of.Rows, v.of.Cols
+	}
+	return len(v.rows), v.of.Cols
+}
+
+// Row returns row i, a slice of the matrix's own memory.
+func (v View) Row(i int) []float32 {
+	if v.rows != nil {
+		i = int(v.rows[i])
+	}
+	return v.of.Row(i)
+}
+
+// Rows returns all rows, slices of the matrix's own memory.
+func (v View) Rows() [][]float32 {
+	n, _ := v.Dims()
+	rows := make([][]float32, n)
+	for i := range rows {
+		rows[i] = v.Row(i)
+	}
+	return rows
+}
+
+// Block returns rows lo to hi one behind the other: in the matrix's own memory where they stand so, else copied into buffer.
+func (v View) Block(lo, hi int, buffer *Dense) []float32 {
+	if v.rows == nil {
+		return v.of.Data[lo*v.of.Cols : hi*v.of.Cols]
+	}
+	buffer.Reshape(hi-lo, v.of.Cols)
+	for i := lo; i < hi; i++ {
+		copy(buffer.Row(i-lo), v.Row(i))
+	}
+	return buffer.Data
+}
+
+// Dense returns the rows as a matrix: the one they are rows of where they are all of it, else a copy.
+func (v View) Dense() *Dense {
+	if v.rows == nil {
+		return v.of
+	}
+	m := new(Dense)
+	Rows(m, v.of, v.rows)
+	return m
+}
