@@ -12,7 +12,7 @@ const (
 	// widest is the number of columns of a block unless there is no other: blocks of 32 to 64 take the same time, fewer columns and more take longer.
 	widest = 64
 	// large is the size in bytes from which on a block has half as many columns, to spare memory.
-	large = 128 << 20
+	large = 512 << 20
 )
 
 // plan returns the number of columns of a block, all of x's or a multiple of unit, and whether there is room for the entries of all rows.
