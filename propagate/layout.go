@@ -14,14 +14,15 @@ import (
 type layout struct {
 	nodes  []int32 // the node at each place; a node that is not read has no place
 	place  []int32 // the place of each node; −1 if it has none
+	read   int64   // entries of the adjacency that the first hop reads, the largest number for any hop
 	within []int   // nodes at most t hops from the rows have the places below within[t], for t from 0 to the number of hops
 }
 
 // arrange returns the layout for a number of hops, at least 1, to the given rows, of whom classes, unless they are nil, are the classes.
 func arrange(a *mat.CSR, rows, classes []int32, hops int) *layout {
-	distance, entries := distances(a, rows, hops)
+	distance, read := distances(a, rows, hops)
 	kinds, kind := int32(1), func(int) int32 { return 0 }
-	if all := entries > int64(a.Rows); all && classes != nil {
+	if all := read > int64(a.Rows); all && classes != nil {
 		likely := likelyClasses(a, rows, classes)
 		for _, c := range likely {
 			kinds = max(kinds, c+2)
@@ -38,7 +39,7 @@ func arrange(a *mat.CSR, rows, classes []int32, hops int) *layout {
 	for k := range start[1:] {
 		start[k+1] += start[k]
 	}
-	l := &layout{place: memory.Make[int32](a.Rows)}
+	l := &layout{place: memory.Make[int32](a.Rows), read: read}
 	for t := range hops + 1 {
 		l.within = append(l.within, start[(t+1)*int(kinds)])
 	}
@@ -56,7 +57,7 @@ func arrange(a *mat.CSR, rows, classes []int32, hops int) *layout {
 
 // distances returns the number of hops from each node to the nearest of the rows, hops+1 where it is more than hops; and the number of entries
 // of a that the first hop reads. Where these are more than there are nodes, looking for nodes beyond hops costs more than they do, and they count as near.
-func distances(a *mat.CSR, rows []int32, hops int) (distance []int32, entries int64) {
+func distances(a *mat.CSR, rows []int32, hops int) (distance []int32, read int64) {
 	far := int32(hops) + 1
 	distance = make([]int32, a.Rows)
 	for v := range distance {
@@ -68,9 +69,9 @@ func distances(a *mat.CSR, rows []int32, hops int) (distance []int32, entries in
 	front := at(distance, 0)
 	for t := int32(1); t <= int32(hops); t++ {
 		for _, v := range front {
-			entries += a.Indptr[v+1] - a.Indptr[v]
+			read += a.Indptr[v+1] - a.Indptr[v]
 		}
-		many := entries > int64(a.Rows)
+		many := read > int64(a.Rows)
 		switch {
 		case many && t == int32(hops):
 			for v, s := range distance {
@@ -83,7 +84,7 @@ func distances(a *mat.CSR, rows []int32, hops int) (distance []int32, entries in
 			front = push(a, distance, t, far, front)
 		}
 	}
-	return distance, entries
+	return distance, read
 }
 
 // push sets the distance of the nodes that are far, but next to front, to t, and returns them.

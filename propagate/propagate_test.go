@@ -188,7 +188,7 @@ func TestPlan(t *testing.T) {
 	for i := range many {
 		many[i] = int32(2 * i)
 	}
-	const input, results, entries = 8*10_000 + 8*1001 + 4*n*d, 2 * 4 * n / 2 * d, 2 * (8*n + 4*11*n)
+	const input, results, entries = 8*10_000 + 8*1001 + 4*n*d, 2 * 4 * n / 2 * d, 8*n + 2*4*11*n
 	for _, c := range []struct {
 		what   string
 		x      mat.Matrix
@@ -210,6 +210,12 @@ func TestPlan(t *testing.T) {
 		p := propagate.Propagation{Method: propagate.SGC, Hops: 2, Memory: c.memory}
 		if width, store := p.Plan(a, c.x, c.rows); width != c.width || store != c.store {
 			t.Errorf("%s: blocks of %d columns, rows stored %t, want %d, %t", c.what, width, store, c.width, c.store)
+		}
+	}
+	for span, want := range map[int]int{15: 64, 16: 32} {
+		p := propagate.Propagation{Method: propagate.SGC, Hops: 2}
+		if got, _ := p.Plan(ring(n, span), x, many); got != want {
+			t.Errorf("%d edges at each node: blocks of %d columns, want %d", 2*span, got, want)
 		}
 	}
 	large := mat.NewDense(n, 4*d) // larger than the bound that leaves room for 48 columns

@@ -9,10 +9,10 @@ import (
 const (
 	// unit is the number of float32 in a cache line; the rows of blocks are whole lines, so that no two share one.
 	unit = 16
-	// widest is the number of columns of a block unless there is no other: blocks of 32 to 64 take the same time, fewer columns and more take longer.
+	// widest is the number of columns of a block of nodes with few edges, where copying to and from blocks takes most of the time; of nodes with many edges, from
+	// that many on, a block has half as many columns, of which the cache holds more.
 	widest = 64
-	// large is the size in bytes from which on a block has half as many columns, to spare memory.
-	large = 512 << 20
+	many   = 32
 )
 
 // plan returns the number of columns of a block, all of x's or a multiple of unit, and whether there is room for the entries of all rows.
@@ -25,7 +25,7 @@ func (r *run) plan(x mat.Matrix) (width int, store bool) {
 	case *mat.Dense:
 		input += 4 * int64(len(x.Data))
 		column += 4 * int64(r.within[r.Hops])
-		if width = min(d, widest); widest*4*int64(r.within[r.Hops]) > large {
+		if width = min(d, widest); r.read >= many*int64(r.within[last]) {
 			width = min(d, widest/2)
 		}
 	case *mat.CSR:
@@ -47,12 +47,9 @@ func (r *run) plan(x mat.Matrix) (width int, store bool) {
 	if input <= r.Memory {
 		free -= input
 	}
-	stored := 8 * int64(r.within[last])
-	for _, v := range r.nodes[:r.within[last]] {
-		stored += 4 * (r.adj.Indptr[v+1] - r.adj.Indptr[v] + 1)
-	}
+	stored := 4*r.read + 12*int64(r.within[last]) // the nodes themselves are among the entries
 	if r.adj.Data != nil {
-		stored *= 2
+		stored += 4*r.read + 4*int64(r.within[last])
 	}
 	if column*int64(width)+stored <= free {
 		return width, true
