@@ -195,9 +195,12 @@ func prepare(ctx context.Context, g *graph.Graph, config Config) (*Prepared, err
 	if err != nil {
 		return nil, err
 	}
-	// What follows takes the memory of the blocks, which the collector would otherwise leave until twice as much is in use. Memory that is new to the process costs
-	// more than a collection: a tenth of the whole time on a graph of a hundred thousand nodes.
-	runtime.GC()
+	// What follows takes the memory of the blocks, which the collector would otherwise leave until twice as much is in use. Memory that is new to the process costs more
+	// than a collection where there is much of it: a tenth of the whole time on a graph of a hundred thousand nodes.
+	const large = 16 << 20
+	if config.Memory > 0 || 4*len(p.train)*g.Features() >= large {
+		runtime.GC()
+	}
 	done()
 
 	done = config.step("assess", &p.seconds.Assess)
