@@ -112,11 +112,18 @@ func (r *run) panel(l int) int {
 	return l % 2
 }
 
+// ahead is how many rows before it is copied a row is asked for, where it comes from and where it goes.
+const ahead = 8
+
 // source sets panel to d columns of R·X from column first on.
 func (r *run) source(panel, x *mat.Dense, first, d int) {
 	panel.Reshape(r.within[r.Hops], (d+unit-1)/unit*unit)
 	parallel.For(x.Rows, nodeChunk, func(lo, hi int) { // by nodes, as above
 		for v := lo; v < hi; v++ {
+			if v+ahead < hi {
+				kernel.Prefetch(x.Row(v + ahead)[first : first+d])
+				kernel.Prefetch(panel.Row(max(0, int(r.place[v+ahead]))))
+			}
 			if p := int(r.place[v]); p >= 0 {
 				kernel.Scale(panel.Row(p)[:d], r.scale(int32(v)), x.Row(v)[first:first+d])
 			}
@@ -152,6 +159,10 @@ func (r *run) hop(ctx context.Context, to, from *mat.Dense) error {
 func (r *run) keep(h, block *mat.Dense, lo, hi int) {
 	parallel.For(len(r.rows), nodeChunk, func(first, end int) {
 		for i := first; i < end; i++ {
+			if i+ahead < end {
+				kernel.Prefetch(block.Row(int(r.place[r.rows[i+ahead]]))[:hi-lo])
+				kernel.Prefetch(h.Row(i + ahead)[lo:hi])
+			}
 			v := r.rows[i]
 			kernel.Scale(h.Row(i)[lo:hi], 1/r.scale(v), block.Row(int(r.place[v]))[:hi-lo])
 		}
