@@ -57,7 +57,7 @@ func Condense(ctx context.Context, g *graph.Graph, config Config) (*Condensed, e
 }
 
 // Prepared is a graph whose embeddings are propagated and assessed. Any number of configurations that agree so far can be condensed from it, each for the
-// price of the remaining steps. It is safe for concurrent use.
+// price of the remaining steps. It is safe for concurrent use. It reads the features of the graph where they are: the graph must not change while it is used.
 type Prepared struct {
 	config     Config
 	name       string
