@@ -67,7 +67,7 @@ const nodeChunk = 256
 func (o Operator) Apply(ctx context.Context, dst *mat.Dense, x mat.Matrix) error {
 	_, d := x.Dims()
 	dst.Reshape(o.Adj.Rows, d)
-	return o.ApplyBlock(ctx, dst, 0, x, nil, nil)
+	return o.ApplyInto(ctx, dst, x, nil, nil)
 }
 
 // ApplyRows sets row r of dst to row rows[r] of P·x. Where position is not nil, the features of node j stand in row
@@ -78,12 +78,12 @@ func (o Operator) ApplyRows(ctx context.Context, dst *mat.Dense, x mat.Matrix, r
 	if len(rows) == 0 {
 		return ctx.Err()
 	}
-	return o.ApplyBlock(ctx, dst, 0, x, rows, position)
+	return o.ApplyInto(ctx, dst, x, rows, position)
 }
 
-// ApplyBlock is ApplyRows into a block of columns: row r of dst gets, from column first on, row rows[r] of P·x; dst has its shape already, and
-// columns of x that would not fit are left out. Nil rows are all nodes in order. How features are cut into blocks changes no bit of them.
-func (o Operator) ApplyBlock(ctx context.Context, dst *mat.Dense, first int, x mat.Matrix, rows, position []int32) error {
+// ApplyInto is ApplyRows into a dst that has its shape already: rows may be longer than those of x, and what is behind them is left as it is. Nil rows are all
+// nodes in order. How features are cut into blocks of columns changes no bit of them.
+func (o Operator) ApplyInto(ctx context.Context, dst *mat.Dense, x mat.Matrix, rows, position []int32) error {
 	have, d := x.Dims()
 	n := o.Adj.Rows
 	if position == nil && have != n {
@@ -93,18 +93,17 @@ func (o Operator) ApplyBlock(ctx context.Context, dst *mat.Dense, first int, x m
 	if rows == nil {
 		count = n
 	}
-	if rows == nil && position != nil || dst.Rows != count || first < 0 || first > dst.Cols {
-		panic(fmt.Sprintf("graph: %d rows from column %d on, into %d×%d", count, first, dst.Rows, dst.Cols))
+	if rows == nil && position != nil || dst.Rows != count || dst.Cols < d {
+		panic(fmt.Sprintf("graph: %d rows of %d columns, into %d×%d", count, d, dst.Rows, dst.Cols))
 	}
-	d = min(d, dst.Cols-first)
-	return applications.ForContext(ctx, count, nodeChunk, application{o, *dst, first, d, x, rows, position}, (*application).run)
+	return applications.ForContext(ctx, count, nodeChunk, application{o, *dst, d, x, rows, position}, (*application).run)
 }
 
-// application is a call of ApplyBlock: d columns into dst, from column first on.
+// application is a call of ApplyInto: d columns into dst.
 type application struct {
 	Operator
 	dst            mat.Dense // a copy of the header
-	first, d       int
+	d              int
 	x              mat.Matrix
 	rows, position []int32
 }
@@ -115,7 +114,7 @@ func (a *application) run(lo, hi int) {
 	ldd := a.dst.Cols
 	switch x := a.x.(type) {
 	case *mat.Dense:
-		to := a.dst.Data[lo*ldd+a.first : (hi-1)*ldd+a.first+a.d]
+		to := a.dst.Data[lo*ldd : (hi-1)*ldd+a.d]
 		if a.rows == nil {
 			kernel.Gather(to, ldd, lo, hi, a.Adj.Indptr, a.Adj.Indices, a.Adj.Data, a.Left, a.Right, a.Self, x.Data, x.Cols, a.d)
 		} else {
@@ -127,7 +126,7 @@ func (a *application) run(lo, hi int) {
 			if a.rows != nil {
 				i = a.rows[r]
 			}
-			a.scatter(a.dst.Row(r)[a.first:], x, i, a.position)
+			a.scatter(a.dst.Row(r), x, i, a.position)
 		}
 	}
 }

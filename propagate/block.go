@@ -88,7 +88,7 @@ func (r *run) block(ctx context.Context, x mat.Matrix, lo, hi int) error {
 		to.Reshape(r.within[r.Hops-l], (d+unit-1)/unit*unit)
 		var err error
 		if from == nil {
-			err = graph.Operator{Adj: r.adj, Left: r.gain, Right: r.right, Self: 1}.ApplyBlock(ctx, to, 0, x, r.nodes[:to.Rows], nil)
+			err = graph.Operator{Adj: r.adj, Left: r.gain, Right: r.right, Self: 1}.ApplyInto(ctx, to, x, r.nodes[:to.Rows], nil)
 		} else {
 			err = r.hop(ctx, to, from)
 		}
