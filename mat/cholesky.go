@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
@@ -23,7 +22,7 @@ func (e NotPositive) Error() string {
 }
 
 // Cholesky is the factorisation s = UᵀU of a positive definite matrix, U upper triangular.
-type Cholesky struct{ u *mat.TriDense }
+type Cholesky struct{ u blas64.Triangular }
 
 // choleskyBlock is the number of rows of U that are found before the rest of the matrix is brought up to date: enough for the update, a product
 // of that depth, to take nearly all of the time.
@@ -53,7 +52,7 @@ func (s *Symmetric) Cholesky() (*Cholesky, error) {
 			blas64.Gemm(blas.Trans, blas.NoTrans, -1, at(k, lo, end-k, hi-lo), at(k, lo, end-k, n-lo), 1, at(lo, lo, hi-lo, n-lo))
 		})
 	}
-	return &Cholesky{mat.NewTriDense(n, mat.Upper, u)}, nil
+	return &Cholesky{blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: max(1, n), Data: u}}, nil
 }
 
 // factorDiagonal turns rows and columns k to end of u into their factor, and says whether they are positive definite.
@@ -96,9 +95,8 @@ func substitute(u []float64, n, k, end, lo, hi int) {
 
 // Solve returns s⁻¹·b for b of n rows and cols columns, row-major. b is left alone.
 func (c *Cholesky) Solve(b []float64, cols int) []float64 {
-	n, _ := c.u.Dims()
+	u, n := c.u, c.u.N
 	x := append([]float64(nil), b...)
-	u := c.u.RawTriangular()
 	const strip = 16 // columns that one task solves for
 	parallel.For(cols, strip, func(lo, hi int) {
 		part := blas64.General{Rows: n, Cols: hi - lo, Stride: cols, Data: x[lo:]}
@@ -106,4 +104,25 @@ func (c *Cholesky) Solve(b []float64, cols int) []float64 {
 		blas64.Trsm(blas.Left, blas.NoTrans, 1, u, part)
 	})
 	return x
+}
+
+// LeastPivot returns min_i U_ii²: the least squared distance of one of n vectors with these inner products from the space of those before it; +Inf if there are none.
+func (c *Cholesky) LeastPivot() float64 {
+	least := math.Inf(1)
+	for i := range c.u.N {
+		root := c.u.Data[i*c.u.N+i]
+		least = min(least, root*root)
+	}
+	return least
+}
+
+// Inverse returns U⁻¹, n×n and row-major: columns that make vectors with these inner products orthonormal.
+func (c *Cholesky) Inverse() []float64 {
+	n := c.u.N
+	inverse := make([]float64, n*n)
+	for i := range n {
+		inverse[i*n+i] = 1
+	}
+	blas64.Trsm(blas.Left, blas.NoTrans, 1, c.u, blas64.General{Rows: n, Cols: n, Stride: max(1, n), Data: inverse})
+	return inverse
 }

@@ -95,3 +95,55 @@ func TestCholeskyFindsNegativePivots(t *testing.T) {
 		}
 	}
 }
+
+// U⁻ᵀ·s·U⁻¹ = I for U upper triangular, and the pivots are what elimination without pivoting finds.
+func TestCholeskyInverse(t *testing.T) {
+	random := rand.New(rand.NewPCG(9, 0))
+	for _, n := range []int{0, 1, 2, 63, 65, 130} {
+		s := mat.Gram(normal(n+20, n, random))
+		factor, err := s.Cholesky()
+		if err != nil {
+			t.Fatal(err)
+		}
+		inverse := factor.Inverse()
+		along := make([]float64, n*n) // s·U⁻¹
+		for i := range n {
+			for p, v := range s.Row(i) {
+				for j := range n {
+					along[i*n+j] += v * inverse[p*n+j]
+				}
+			}
+		}
+		for i := range n {
+			for j := range n {
+				if j < i && inverse[i*n+j] != 0 {
+					t.Fatalf("order %d: U⁻¹ has %g below its diagonal", n, inverse[i*n+j])
+				}
+				sum, want := 0.0, 0.0
+				for p := range n {
+					sum += inverse[p*n+i] * along[p*n+j]
+				}
+				if i == j {
+					want = 1
+				}
+				if math.Abs(sum-want) > 1e-9 { // condition numbers up to some 10⁵
+					t.Fatalf("order %d: (%d, %d) of the product is %g, want %g", n, i, j, sum, want)
+				}
+			}
+		}
+		eliminated, least := slices.Clone(s.Data), math.Inf(1)
+		for k := range n {
+			pivot := eliminated[k*n+k]
+			least = min(least, pivot)
+			for i := k + 1; i < n; i++ {
+				w := eliminated[i*n+k] / pivot
+				for j := k; j < n; j++ {
+					eliminated[i*n+j] -= w * eliminated[k*n+j]
+				}
+			}
+		}
+		if got := factor.LeastPivot(); got != least && !(math.Abs(got-least) <= 1e-9*least) {
+			t.Errorf("order %d: least pivot %g, want %g", n, got, least)
+		}
+	}
+}

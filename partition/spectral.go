@@ -189,41 +189,15 @@ func orthonormal(v *mat.Dense) *mat.Dense {
 	return &q
 }
 
-// inverseFactor returns R⁻¹ of the Cholesky factorisation g = RᵀR, R upper triangular, for g with ones on the diagonal; nil if a pivot is below independent.
+// inverseFactor returns U⁻¹ of the Cholesky factorisation g = UᵀU for g with ones on the diagonal; nil if a pivot is below independent.
 func inverseFactor(g *mat.Symmetric) *mat.Dense {
-	n := g.N
-	r, inverse := make([]float64, n*n), make([]float64, n*n) // R by rows, R⁻¹ by columns
-	for i := range n {
-		row := r[i*n : (i+1)*n]
-		copy(row[i:], g.Row(i)[i:])
-		for p := range i {
-			above := r[p*n : (p+1)*n]
-			for j, w := i, above[i]; j < n; j++ {
-				row[j] -= w * above[j]
-			}
-		}
-		if !(row[i] >= independent) {
-			return nil
-		}
-		root := math.Sqrt(row[i])
-		for j := i; j < n; j++ {
-			row[j] /= root
-		}
+	factor, err := g.Cholesky()
+	if err != nil || factor.LeastPivot() < independent {
+		return nil
 	}
-	turn := mat.NewDense(n, n)
-	for j := range n { // R·x = e_j from below
-		x := inverse[j*n : (j+1)*n]
-		x[j] = 1 / r[j*n+j]
-		for i := j - 1; i >= 0; i-- {
-			sum := 0.0
-			for p := i + 1; p <= j; p++ {
-				sum += r[i*n+p] * x[p]
-			}
-			x[i] = -sum / r[i*n+i]
-		}
-		for i, e := range x[:j+1] {
-			turn.Row(i)[j] = float32(e)
-		}
+	turn := mat.NewDense(g.N, g.N)
+	for i, e := range factor.Inverse() {
+		turn.Data[i] = float32(e)
 	}
 	return turn
 }

@@ -77,15 +77,16 @@ func (r *run) block(ctx context.Context, x mat.Matrix, lo, hi int) error {
 	if sparse, ok := x.(*mat.CSR); ok && hi-lo < sparse.Cols {
 		x = sparse.Columns(lo, hi)
 	}
-	d := hi - lo
+	d, width := hi-lo, (hi-lo+unit-1)/unit*unit
 	var from *mat.Dense
 	if dense, ok := x.(*mat.Dense); ok {
 		from = &r.panels[0]
+		from.Reshape(r.within[r.Hops], width)
 		r.source(from, dense, lo, d)
 	}
 	for l := 1; l <= r.Hops; l++ {
 		to := &r.panels[r.panel(l)]
-		to.Reshape(r.within[r.Hops-l], (d+unit-1)/unit*unit)
+		to.Reshape(r.within[r.Hops-l], width)
 		var err error
 		if from == nil {
 			err = graph.Operator{Adj: r.adj, Left: r.gain, Right: r.right, Self: 1}.ApplyInto(ctx, to, x, r.nodes[:to.Rows], nil)
@@ -117,7 +118,6 @@ const ahead = 8
 
 // source sets panel to d columns of R·X from column first on.
 func (r *run) source(panel, x *mat.Dense, first, d int) {
-	panel.Reshape(r.within[r.Hops], (d+unit-1)/unit*unit)
 	parallel.For(x.Rows, nodeChunk, func(lo, hi int) { // by nodes, as above
 		for v := lo; v < hi; v++ {
 			if v+ahead < hi {

@@ -22,7 +22,7 @@ type layout struct {
 func arrange(a *mat.CSR, rows, classes []int32, hops int) *layout {
 	distance, read := distances(a, rows, hops)
 	kinds, kind := int32(1), func(int) int32 { return 0 }
-	if all := read > int64(a.Rows); all && classes != nil {
+	if classes != nil && read > int64(a.Rows) {
 		likely := likelyClasses(a, rows, classes)
 		for _, c := range likely {
 			kinds = max(kinds, c+2)
