@@ -21,6 +21,8 @@ var mayImport = map[string]string{
 	"internal/memory":      "",
 	"internal/parallel":    "",
 	"internal/safetensors": "",
+	"internal/registry":    "",
+	"progress":             "",
 	"mat":                  "internal/kernel internal/memory internal/parallel",
 	"graph":                "mat internal/kernel internal/parallel",
 

@@ -22,6 +22,20 @@ type CSR struct {
 // Dims returns the numbers of rows and columns.
 func (m *CSR) Dims() (rows, cols int) { return m.Rows, m.Cols }
 
+// ReadBlock sets dst to columns lo to hi−1 of the given rows, written out.
+func (m *CSR) ReadBlock(dst *Dense, rows []int32, lo, hi int) error {
+	dst.Reshape(len(rows), hi-lo)
+	clear(dst.Data)
+	for r, i := range rows {
+		columns := m.Indices[m.Indptr[i]:m.Indptr[i+1]]
+		first, _ := slices.BinarySearch(columns, int32(lo))
+		for e := first; e < len(columns) && int(columns[e]) < hi; e++ {
+			dst.Row(r)[int(columns[e])-lo] = m.at(m.Indptr[i] + int64(e))
+		}
+	}
+	return nil
+}
+
 // NNZ returns the number of stored entries.
 func (m *CSR) NNZ() int { return len(m.Indices) }
 

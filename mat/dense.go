@@ -8,10 +8,14 @@ import (
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
-// Matrix is a matrix of either kind, *Dense or *CSR.
+// Matrix is a matrix that can be read in blocks. *Dense and *CSR are, and have faster ways of their own. A matrix of another
+// type may keep its numbers in a file, or in half precision.
 type Matrix interface {
 	// Dims returns the numbers of rows and columns.
 	Dims() (rows, cols int)
+	// ReadBlock sets dst to columns lo to hi−1 of the given rows, in the given order, repeats allowed: len(rows)×(hi−lo).
+	// Indices are in range. It is safe for concurrent use. An error means that dst holds nothing of use.
+	ReadBlock(dst *Dense, rows []int32, lo, hi int) error
 }
 
 // Dense is a rows×cols matrix of float32, row-major: element (i,j) is Data[i*Cols+j]. The zero value is 0×0.
@@ -29,6 +33,15 @@ func NewDense(rows, cols int) *Dense {
 
 // Dims returns the numbers of rows and columns.
 func (m *Dense) Dims() (rows, cols int) { return m.Rows, m.Cols }
+
+// ReadBlock sets dst to columns lo to hi−1 of the given rows.
+func (m *Dense) ReadBlock(dst *Dense, rows []int32, lo, hi int) error {
+	dst.Reshape(len(rows), hi-lo)
+	for r, i := range rows {
+		copy(dst.Row(r), m.Row(int(i))[lo:hi])
+	}
+	return nil
+}
 
 // Row returns row i, a slice of m's own memory.
 func (m *Dense) Row(i int) []float32 { return m.Data[i*m.Cols : (i+1)*m.Cols : (i+1)*m.Cols] }

@@ -1,0 +1,36 @@
+package registry_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/graph-condensation/cgc/internal/registry"
+)
+
+func TestRegistry(t *testing.T) {
+	r := registry.New[int]("model").With("gcn", 1).With("a-2", 2)
+	if v, err := r.Find("GCN"); v != 1 || err != nil {
+		t.Errorf("Find(GCN) is %d, %v", v, err)
+	}
+	names := r.Names()
+	names[0] = "changed"
+	if got := r.Names(); !slices.Equal(got, []string{"gcn", "a-2"}) {
+		t.Errorf("names %v", got)
+	}
+	_, err := r.Find("gin")
+	var unknown *registry.Unknown
+	if !errors.As(err, &unknown) || err.Error() != `model "gin", want one of gcn, a-2` {
+		t.Errorf("Find(gin): %v", err)
+	}
+	for _, name := range []string{"", "gcn", "Upper", "a b", "é"} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("registering %q did not panic", name)
+				}
+			}()
+			r.Register(name, 3)
+		}()
+	}
+}

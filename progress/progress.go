@@ -1,0 +1,79 @@
+// Package progress is how long work tells of itself: one shape for condensing, training, searching, reading and writing.
+//
+// A caller that wants to know puts a Func into the context. Work below calls Report with the same context. Without a Func
+// in the context, Report does nothing. No struct of parameters carries a callback, so parameters stay values that can be compared and written down.
+//
+//	ctx = progress.With(ctx, func(e progress.Event) { fmt.Println(e) })
+//	small, err := cgc.Condense(ctx, g, config)
+package progress
+
+import (
+	"context"
+	"fmt"
+	"sync"
+)
+
+// Event says how far a piece of work is.
+type Event struct {
+	// Stage is what is being done, in a few words: "propagate", "trained gcn".
+	Stage string
+	// Done and Total count pieces of work, or bytes of a file. Total is 0 if it is not known.
+	Done, Total int64
+}
+
+// String returns "stage", or "stage done/total" where the total is known.
+func (e Event) String() string {
+	if e.Total == 0 {
+		return e.Stage
+	}
+	return fmt.Sprintf("%s %d/%d", e.Stage, e.Done, e.Total)
+}
+
+// Func is told of events, one call at a time. It should return quickly: the work waits for it.
+type Func func(Event)
+
+// key is the key of the Func in a context.
+type key struct{}
+
+// listener is a Func and the lock that keeps its calls apart.
+type listener struct {
+	mu sync.Mutex
+	f  Func
+}
+
+// With returns a context whose work reports to f. A nil f silences the work.
+func With(ctx context.Context, f Func) context.Context {
+	if f == nil {
+		return context.WithValue(ctx, key{}, (*listener)(nil))
+	}
+	return context.WithValue(ctx, key{}, &listener{f: f})
+}
+
+// Report tells the Func of ctx, if there is one, of an event. It is safe for concurrent use.
+func Report(ctx context.Context, e Event) {
+	l, _ := ctx.Value(key{}).(*listener)
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.f(e)
+}
+
+// Counter counts finished pieces of work and reports each. The zero value counts from 0 and does not know its total.
+// It is safe for concurrent use.
+type Counter struct {
+	mu          sync.Mutex
+	done, total int64
+}
+
+// NewCounter returns a counter of which done of total pieces are finished.
+func NewCounter(done, total int) *Counter { return &Counter{done: int64(done), total: int64(total)} }
+
+// Add counts one piece and reports it as stage.
+func (c *Counter) Add(ctx context.Context, stage string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.done++
+	Report(ctx, Event{stage, c.done, c.total})
+}
