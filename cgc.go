@@ -256,7 +256,7 @@ func (p *Prepared) condense(ctx context.Context, config Config, nodes int) (*Con
 	if small.Budget, err = partition.Budgets(p.counts, nodes); err != nil {
 		return nil, err
 	}
-	plan := partition.Plan{Budgets: small.Budget, Method: config.partition(), Partitions: config.Partitions, Temperature: float64(config.Temperature)}
+	plan := partition.Plan{Budgets: small.Budget, Partitioner: config.partition(), Partitions: config.Partitions, Temperature: float64(config.Temperature)}
 	groups, err := plan.Aggregate(ctx, pool.rows, pool.y, pool.confidence, config.source(partitionStream))
 	if err != nil {
 		return nil, err
@@ -293,19 +293,13 @@ func (p *Prepared) condense(ctx context.Context, config Config, nodes int) (*Con
 	return small, ctx.Err()
 }
 
-// settled is the relative change of the k-means objective in an iteration that ends a run: the iterations saved are half of them on classes of many
-// thousand rows, and accuracies on arxiv and Amazon Photo stay as they are.
-const settled = 1e-3
-
-func (c Config) partition() partition.Method {
-	kmeans := partition.KMeans{Tolerance: settled}
-	switch c.Partition {
-	case Spectral:
-		return partition.Spectral{KMeans: kmeans}
-	case Random:
-		return partition.Random{}
+// partition returns the partitioner that the configuration names. Validate has seen to the name.
+func (c Config) partition() partition.Partitioner {
+	p, err := partition.Find(string(c.Partition))
+	if err != nil {
+		panic(err)
 	}
-	return kmeans
+	return p
 }
 
 // pool is H_cond, y_cond and their confidence (§3.3): the training nodes' embeddings, then the sampled ones, then those of pseudo-labelled nodes.

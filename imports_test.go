@@ -29,7 +29,7 @@ var mayImport = map[string]string{
 	"propagate":               "graph mat internal/kernel internal/memory internal/parallel",
 	"assess":                  "graph mat internal/kernel internal/parallel",
 	"augment":                 "graph mat internal/kernel internal/parallel",
-	"partition":               "graph mat internal/kernel internal/parallel",
+	"partition":               "mat internal/kernel internal/parallel internal/registry",
 	"partition/partitiontest": "partition mat",
 	"generate":                "graph mat internal/kernel internal/parallel",
 

@@ -201,7 +201,7 @@ func TestTheBestPartitionIsKept(t *testing.T) {
 	previous := math.Inf(1)
 	for n := range 12 {
 		var tried [][]int
-		plan := partition.Plan{Budgets: []int{6}, Method: canned{&tried}, Partitions: n, Temperature: 1}
+		plan := partition.Plan{Budgets: []int{6}, Partitioner: canned{&tried}, Partitions: n, Temperature: 1}
 		a, err := plan.Aggregate(t.Context(), toDense(h).View().Rows(), make([]int32, 40), nil, rand.NewPCG(5, 5))
 		if err != nil {
 			t.Fatal(err)
@@ -229,7 +229,7 @@ func TestTheBestPartitionIsKept(t *testing.T) {
 		}
 		previous = lowest
 	}
-	if _, err := (partition.Plan{Budgets: []int{6}, Method: partition.Random{}, Partitions: -1, Temperature: 1}).Aggregate(t.Context(), toDense(h).View().Rows(), make([]int32, 40), nil, rand.NewPCG(5, 5)); err == nil {
+	if _, err := (partition.Plan{Budgets: []int{6}, Partitioner: partition.Random{}, Partitions: -1, Temperature: 1}).Aggregate(t.Context(), toDense(h).View().Rows(), make([]int32, 40), nil, rand.NewPCG(5, 5)); err == nil {
 		t.Error("-1 partitions are accepted")
 	}
 }

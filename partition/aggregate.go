@@ -16,8 +16,8 @@ import (
 type Plan struct {
 	// Budgets[c] is the number of condensed nodes |C′_c| of class c, from Budgets: at least 1 where the class has rows, at most their number.
 	Budgets []int
-	// Method groups the rows of each class.
-	Method Method
+	// Partitioner groups the rows of each class.
+	Partitioner Partitioner
 	// Partitions is how many times each class is partitioned; the partition into groups S of the lowest
 	//
 	//	Σ_S Σ_{i∈S} ‖x_i − mean of S‖² · k Σ_S (|S|/n)²
@@ -94,7 +94,7 @@ func (p Plan) Aggregate(ctx context.Context, x [][]float32, y []int32, confidenc
 		for r, i := range mine {
 			own[r] = x[i]
 		}
-		groups, err := best(ctx, p.Method, own, p.Budgets[c], seeds[c])
+		groups, err := best(ctx, p.Partitioner, own, p.Budgets[c], seeds[c])
 		if err != nil {
 			failed[c] = fmt.Errorf("partitioning class %d: %w", c, err)
 			return
@@ -161,8 +161,8 @@ func weigh(mean, weights []float32, x [][]float32, rows []int32, confidence []fl
 
 // check looks at what the sizes of the classes do not tell.
 func (p Plan) check(x [][]float32, y []int32, confidence []float32) error {
-	if p.Method == nil {
-		return fmt.Errorf("partition: no method")
+	if p.Partitioner == nil {
+		return fmt.Errorf("partition: no partitioner")
 	}
 	if p.Partitions < 0 {
 		return fmt.Errorf("partition: %d partitions of each class, want at least 1 (0 for the default, 1)", p.Partitions)

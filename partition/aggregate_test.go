@@ -42,7 +42,7 @@ func TestAggregate(t *testing.T) {
 		n := rapid.IntRange(1, 150).Draw(r, "n")
 		temperature := rapid.SampledFrom([]float64{math.Inf(1), 10, 1, 0.1, 1e-3, 1e-30, 1e-320}).Draw(r, "temperature")
 		x, y, confidence, budgets := labelled(n, rapid.Uint64().Draw(r, "seed"))
-		a, err := partition.Plan{Budgets: budgets, Method: partition.KMeans{}, Temperature: temperature}.Aggregate(t.Context(), x.View().Rows(), y, confidence, rand.NewPCG(1, 2))
+		a, err := partition.Plan{Budgets: budgets, Partitioner: partition.KMeans{}, Temperature: temperature}.Aggregate(t.Context(), x.View().Rows(), y, confidence, rand.NewPCG(1, 2))
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestAggregateByConfidence(t *testing.T) {
 		{1, nil, []float32{4. / 3, 8. / 3}},
 		{1e-9, confidence, []float32{4, 0}}, // the most confident row alone
 	} {
-		a, err := partition.Plan{Budgets: []int{1}, Method: partition.KMeans{}, Temperature: c.temperature}.Aggregate(t.Context(), x.View().Rows(), y, c.confidence, rand.NewPCG(1, 2))
+		a, err := partition.Plan{Budgets: []int{1}, Partitioner: partition.KMeans{}, Temperature: c.temperature}.Aggregate(t.Context(), x.View().Rows(), y, c.confidence, rand.NewPCG(1, 2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestAggregateOfSingletons(t *testing.T) {
 		if name == "random" {
 			continue // shuffles
 		}
-		a, err := partition.Plan{Budgets: []int{2, 1}, Method: m, Temperature: 1}.Aggregate(t.Context(), x.View().Rows(), []int32{1, 0, 0}, nil, rand.NewPCG(1, 2))
+		a, err := partition.Plan{Budgets: []int{2, 1}, Partitioner: m, Temperature: 1}.Aggregate(t.Context(), x.View().Rows(), []int32{1, 0, 0}, nil, rand.NewPCG(1, 2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func TestAggregateIsTheSameForAnyThreads(t *testing.T) {
 		var want *partition.Aggregation
 		for _, workers := range []int{1, 2, 7} {
 			runtime.GOMAXPROCS(workers)
-			a, err := partition.Plan{Budgets: budgets, Method: m, Temperature: 0.5}.Aggregate(t.Context(), x.View().Rows(), y, confidence, rand.NewPCG(1, 2))
+			a, err := partition.Plan{Budgets: budgets, Partitioner: m, Temperature: 0.5}.Aggregate(t.Context(), x.View().Rows(), y, confidence, rand.NewPCG(1, 2))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -166,7 +166,7 @@ func TestAggregateIsTheSameForAnyThreads(t *testing.T) {
 func TestAggregateKeepsClassesApart(t *testing.T) {
 	x, y, confidence, budgets := labelled(300, 2)
 	members := func() (of3 []int32) {
-		a, err := partition.Plan{Budgets: budgets, Method: partition.KMeans{}, Temperature: 1}.Aggregate(t.Context(), x.View().Rows(), y, confidence, rand.NewPCG(1, 2))
+		a, err := partition.Plan{Budgets: budgets, Partitioner: partition.KMeans{}, Temperature: 1}.Aggregate(t.Context(), x.View().Rows(), y, confidence, rand.NewPCG(1, 2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +192,7 @@ func TestAggregateKeepsClassesApart(t *testing.T) {
 func TestAggregateRefuses(t *testing.T) {
 	x := partitiontest.Mixture(4, 2, 2, 1)
 	y, r := []int32{0, 0, 1, 1}, []float32{0, 0, 0, 0}
-	ok := partition.Plan{Budgets: []int{1, 2}, Method: partition.KMeans{}, Temperature: 1}
+	ok := partition.Plan{Budgets: []int{1, 2}, Partitioner: partition.KMeans{}, Temperature: 1}
 	with := func(change func(*partition.Plan)) partition.Plan {
 		p := ok
 		change(&p)
@@ -208,7 +208,7 @@ func TestAggregateRefuses(t *testing.T) {
 		r    []float32
 		says string
 	}{
-		{with(func(p *partition.Plan) { p.Method = nil }), x, y, r, "no method"},
+		{with(func(p *partition.Plan) { p.Partitioner = nil }), x, y, r, "no partitioner"},
 		{with(func(p *partition.Plan) { p.Temperature = 0 }), x, y, r, "temperature 0"},
 		{with(func(p *partition.Plan) { p.Temperature = math.NaN() }), x, y, r, "temperature NaN"},
 		{with(func(p *partition.Plan) { p.Budgets = []int{1, 3} }), x, y, r, "class 1: 3 condensed nodes for 2 rows, want 1 to 2"},

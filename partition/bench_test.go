@@ -53,9 +53,9 @@ func BenchmarkAggregate(b *testing.B) {
 	}
 	for _, d := range []int{128, 200} {
 		x, y := made(sizes, d)
-		for _, m := range []partition.Method{partition.Random{}, partition.KMeans{Restarts: 1}, partition.KMeans{}, partition.Spectral{}} {
+		for _, m := range []partition.Partitioner{partition.Random{}, partition.KMeans{Restarts: 1}, partition.KMeans{}, partition.Spectral{}} {
 			b.Run(fmt.Sprintf("%d×%d/%T%v", x.Rows, d, m, m), func(b *testing.B) {
-				plan := partition.Plan{Budgets: budgets, Method: m, Temperature: 1}
+				plan := partition.Plan{Budgets: budgets, Partitioner: m, Temperature: 1}
 				for b.Loop() {
 					if _, err := plan.Aggregate(b.Context(), x.View().Rows(), y, nil, rand.NewPCG(1, 2)); err != nil {
 						b.Fatal(err)
@@ -69,7 +69,7 @@ func BenchmarkAggregate(b *testing.B) {
 // BenchmarkLargestClass is the largest class alone, 22797 rows into 97 groups.
 func BenchmarkLargestClass(b *testing.B) {
 	x, _ := made([]int{22797}, 128)
-	for _, m := range []partition.Method{partition.KMeans{}, partition.Spectral{}} {
+	for _, m := range []partition.Partitioner{partition.KMeans{}, partition.Spectral{}} {
 		b.Run(fmt.Sprintf("%T", m), func(b *testing.B) {
 			var g partition.Groups
 			for b.Loop() {

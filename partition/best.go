@@ -9,10 +9,10 @@ import (
 )
 
 // best partitions the rows of x with one source for each seed and returns the groups of the lowest score, of equals the first.
-func best(ctx context.Context, method Method, x [][]float32, k int, seeds [][2]uint64) (kept Groups, err error) {
+func best(ctx context.Context, by Partitioner, x [][]float32, k int, seeds [][2]uint64) (kept Groups, err error) {
 	lowest := math.Inf(1)
 	for t, seed := range seeds {
-		groups, err := method.Partition(ctx, x, k, rand.NewPCG(seed[0], seed[1]))
+		groups, err := by.Partition(ctx, x, k, rand.NewPCG(seed[0], seed[1]))
 		if err != nil {
 			return Groups{}, err
 		}

@@ -39,7 +39,7 @@ const (
 	distanceWork      = 16
 )
 
-// Partition implements Method. Rows that are equal may be in different groups where there are fewer distinct rows than groups.
+// Partition implements Partitioner. Rows that are equal may be in different groups where there are fewer distinct rows than groups.
 func (m KMeans) Partition(ctx context.Context, x [][]float32, k int, src rand.Source) (Groups, error) {
 	if err := errors.Join(m.check(), check(x, k)); err != nil {
 		return Groups{}, err

@@ -1,7 +1,7 @@
 // Package partition divides each class of a labelled set of embeddings into groups and aggregates every group into one condensed node
 // (Gao et al. 2025, §2.3 and §3.4).
 //
-// Budgets shares the condensed nodes out over the classes, a Method (KMeans, Spectral, Random) groups the rows of one class, and
+// Budgets shares the condensed nodes out over the classes, a Partitioner (KMeans, Spectral, Random) groups the rows of one class, and
 // Plan.Aggregate goes class by class and returns the calibrated means H′ = R̂·H together with R̂.
 //
 // Everything here is deterministic: the same input and the same source give the same bytes for any number of threads.
@@ -17,8 +17,8 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 )
 
-// Method groups rows that belong together: the node mapping π of the paper's definition of a class partition.
-type Method interface {
+// Partitioner groups rows that belong together: the node mapping π of the paper's definition of a class partition.
+type Partitioner interface {
 	// Partition divides the n rows of x, of d numbers each, which may stand anywhere in memory and are left as they are, into k groups, none of them
 	// empty, with 1 ≤ k ≤ n.
 	// The error is that of ctx, or names what is wrong with k, x or the method's parameters.

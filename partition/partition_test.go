@@ -7,7 +7,7 @@ import (
 	"github.com/graph-condensation/cgc/partition/partitiontest"
 )
 
-var methods = map[string]partition.Method{
+var methods = map[string]partition.Partitioner{
 	"kmeans":          partition.KMeans{},
 	"random":          partition.Random{},
 	"spectral":        partition.Spectral{},

@@ -10,7 +10,7 @@ import (
 // which looks at no feature. Its Stats are empty.
 type Random struct{}
 
-// Partition implements Method.
+// Partition implements Partitioner.
 func (Random) Partition(ctx context.Context, x [][]float32, k int, src rand.Source) (Groups, error) {
 	if err := errors.Join(check(x, k), finite(x)); err != nil {
 		return Groups{}, err

@@ -53,7 +53,7 @@ const (
 	independent = 1e-2
 )
 
-// Partition implements Method.
+// Partition implements Partitioner.
 func (m Spectral) Partition(ctx context.Context, x [][]float32, k int, src rand.Source) (Groups, error) {
 	if err := errors.Join(m.KMeans.check(), check(x, k)); err != nil {
 		return Groups{}, err

@@ -1,4 +1,4 @@
-// Package partitiontest tests any partition.Method against the promises of its interface.
+// Package partitiontest tests any partition.Partitioner against the promises of its interface.
 package partitiontest
 
 import (
@@ -17,7 +17,7 @@ import (
 // Run checks that m puts each row in one of k groups and leaves none empty, on ordinary rows, equal rows, fewer distinct rows than
 // groups, a single row, and rows of very large and very small numbers; that it leaves the rows alone; that the same seed gives the same groups
 // for any number of threads; that it stops when told to; and that it refuses what it cannot do. It sets GOMAXPROCS, so it must not run beside other tests.
-func Run(t *testing.T, m partition.Method) {
+func Run(t *testing.T, m partition.Partitioner) {
 	for name, x := range inputs() {
 		t.Run(name, func(t *testing.T) {
 			n := x.Rows
@@ -156,7 +156,7 @@ func valid(g partition.Groups, n, k int) error {
 	return nil
 }
 
-func threads(t *testing.T, m partition.Method) {
+func threads(t *testing.T, m partition.Partitioner) {
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)
 	for _, x := range []*mat.Dense{Mixture(30, 40, 5, 1), Mixture(5000, 16, 30, 2), Mixture(3500, 500, 12, 3)} { // several chunks from the second on
@@ -180,7 +180,7 @@ func threads(t *testing.T, m partition.Method) {
 	}
 }
 
-func refusals(t *testing.T, m partition.Method) {
+func refusals(t *testing.T, m partition.Partitioner) {
 	bad := func(n int, v float64) *mat.Dense {
 		x := Mixture(n, 3, 2, 1)
 		x.Data[7] = float32(v)
