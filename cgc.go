@@ -114,7 +114,7 @@ type preparation struct {
 }
 
 func (c Config) preparation() preparation {
-	p := preparation{propagate.Propagation{Method: c.Propagation, Hops: c.Hops}, c.Standardize, c.Inductive}
+	p := preparation{propagate.Propagation{Rule: c.Propagation, Hops: c.Hops}, c.Standardize, c.Inductive}
 	if c.Propagation == propagate.PPR {
 		p.Propagation.Teleport = c.Teleport
 	}
@@ -191,7 +191,7 @@ func prepare(ctx context.Context, g *graph.Graph, config Config) (*Prepared, err
 	p.adj, p.train = g.Adj, g.Split.Train
 	p.counts, p.y = g.Counts(p.train), g.Labels(p.train)
 	var err error
-	p.h, err = config.propagation().Embeddings(ctx, g.Adj, g.X, p.train, p.y)
+	p.h, err = config.embeddings(ctx, g, g.X, p.train, p.y)
 	if err != nil {
 		return nil, err
 	}

@@ -65,8 +65,8 @@ type Config struct {
 	Ratio float64 `json:"ratio,omitempty"`
 	// LabelRatio is N′ as a share of the training nodes, in (0, 1].
 	LabelRatio float64 `json:"label_ratio,omitempty"`
-	// Propagation is one of propagate.Methods.
-	Propagation propagate.Method `json:"propagation"`
+	// Propagation is one of propagate.Rules().
+	Propagation propagate.Rule `json:"propagation"`
 	// Hops is K ≥ 0, for the original and the condensed graph alike.
 	Hops int `json:"hops"`
 	// Teleport is β of propagate.PPR, in (0, 1].
@@ -199,7 +199,7 @@ func (c Config) Validate() error {
 	}
 	check(slices.Contains(Methods, c.Method), "method %q, want one of %v", c.Method, Methods)
 	check(slices.Contains(Partitions, c.Partition), "partition %q, want one of %v", c.Partition, Partitions)
-	check(slices.Contains(propagate.Methods, c.Propagation), "propagation %q, want one of %v", c.Propagation, propagate.Methods)
+	check(slices.Contains(propagate.Rules(), c.Propagation), "propagation %q, want one of %v", c.Propagation, propagate.Rules())
 	sizes := 0
 	for _, given := range []bool{c.Nodes != 0, c.Ratio != 0, c.LabelRatio != 0} {
 		if given {

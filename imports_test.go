@@ -26,7 +26,8 @@ var mayImport = map[string]string{
 	"mat":                  "internal/kernel internal/memory internal/parallel",
 	"graph":                "mat internal/kernel internal/parallel",
 
-	"propagate":               "graph mat internal/kernel internal/memory internal/parallel",
+	"propagate":               "graph mat internal/kernel internal/parallel internal/registry",
+	"propagate/blocked":       "propagate graph mat internal/kernel internal/memory internal/parallel",
 	"assess":                  "graph mat internal/kernel internal/parallel",
 	"augment":                 "graph mat internal/kernel internal/parallel",
 	"partition":               "mat internal/kernel internal/parallel internal/registry",
@@ -37,7 +38,7 @@ var mayImport = map[string]string{
 	"gnn":      "autodiff graph mat internal/kernel internal/parallel",
 	"dataset":  "graph mat internal/parallel internal/safetensors",
 
-	".":          "propagate assess augment partition generate graph mat internal/parallel internal/safetensors",
+	".":          "propagate propagate/blocked assess augment partition generate graph mat internal/parallel internal/safetensors",
 	"experiment": ". gnn graph mat partition propagate internal/parallel",
 	"bench":      ". dataset gnn graph mat partition internal/kernel internal/parallel",
 	"paper":      ". dataset experiment gnn graph mat propagate report",

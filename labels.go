@@ -6,8 +6,10 @@ import (
 
 	"github.com/graph-condensation/cgc/assess"
 	"github.com/graph-condensation/cgc/augment"
+	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 // labeller is what Config.PseudoLabels and Config.SoftLabels read labels from: a ridge classifier of H⁽ᴷ⁾ of the training nodes. It depends on what Prepare depends on and on nothing
@@ -61,7 +63,6 @@ func (p *Prepared) pseudoLabels(ctx context.Context, config Config) (*pseudo, er
 	if p.scaling != nil {
 		g = g.Scaled(*p.scaling)
 	}
-	propagation := config.propagation()
 	if l.outputs == nil {
 		rest := others(p.train, g.Nodes())
 		outputs := new(mat.Dense)
@@ -71,7 +72,7 @@ func (p *Prepared) pseudoLabels(ctx context.Context, config Config) (*pseudo, er
 		case *mat.CSR:
 			mat.MulSparse(outputs, x, ridge.W)
 		}
-		h, err := propagation.Embeddings(ctx, g.Adj, outputs, rest, nil)
+		h, err := config.embeddings(ctx, g, outputs, rest, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +86,7 @@ func (p *Prepared) pseudoLabels(ctx context.Context, config Config) (*pseudo, er
 	for _, i := range rows {
 		picked.nodes = append(picked.nodes, l.rest[i])
 	}
-	if picked.h, err = propagation.Embeddings(ctx, g.Adj, g.X, picked.nodes, picked.y); err != nil {
+	if picked.h, err = config.embeddings(ctx, g, g.X, picked.nodes, picked.y); err != nil {
 		return nil, err
 	}
 	l.latest = picked
@@ -107,9 +108,13 @@ func others(nodes []int32, n int) []int32 {
 	return rest
 }
 
-// propagation is the one that a configuration asks for.
-func (c Config) propagation() propagate.Propagation {
-	return propagate.Propagation{Method: c.Propagation, Hops: c.Hops, Teleport: c.Teleport, Memory: c.Memory}
+// embeddings propagates x over the edges of g, and returns H⁽⁰⁾ … H⁽ᴷ⁾ of the given rows. classes are theirs, or nil.
+func (c Config) embeddings(
+	ctx context.Context, g *graph.Graph, x mat.Matrix, rows, classes []int32,
+) ([]mat.View, error) {
+	p := propagate.Propagation{Rule: c.Propagation, Hops: c.Hops, Teleport: c.Teleport}
+	in := propagate.Input{Adj: g.Adj, X: x, Rows: rows, Classes: classes}
+	return propagate.Run(ctx, blocked.Engine{Memory: c.Memory}, p, in)
 }
 
 // join adds the pseudo-labelled nodes to the pool, with the embeddings that the configuration condenses and their confidence as the assessment has it of any embedding.

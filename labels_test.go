@@ -60,7 +60,7 @@ func fewLabels(n, d, classes int, sparse bool, random *rand.Rand) (*graph.Graph,
 // it sees everything propagated, and no embedding has more than one node here. Its soft label is the weighted mean of what the classifier says of its members.
 func TestPseudoAndSoftLabelsEqualReference(t *testing.T) {
 	random := rand.New(rand.NewPCG(50, 0))
-	for _, method := range propagate.Methods {
+	for _, method := range propagate.Rules() {
 		for _, standardize := range []bool{false, true} {
 			name := fmt.Sprintf("%s, standardize %v", method, standardize)
 			g, a := fewLabels(120, 6, 3, !standardize, random)

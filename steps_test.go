@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 // float32Error is what a few dozen float32 additions of numbers near 1 may be off by.
@@ -119,23 +120,23 @@ func TestPropagationEqualsReference(t *testing.T) {
 					by   dense
 					beta float64
 				}{
-					{propagate.Propagation{Method: propagate.SGC, Hops: hops}, refNormalize(a), 0},
-					{propagate.Propagation{Method: propagate.SAGE, Hops: hops}, refMean(a), 0},
-					{propagate.Propagation{Method: propagate.PPR, Hops: hops, Teleport: 0.1}, refNormalize(a), 0.1},
+					{propagate.Propagation{Rule: propagate.SGC, Hops: hops}, refNormalize(a), 0},
+					{propagate.Propagation{Rule: propagate.SAGE, Hops: hops}, refMean(a), 0},
+					{propagate.Propagation{Rule: propagate.PPR, Hops: hops, Teleport: 0.1}, refNormalize(a), 0.1},
 				} {
-					name := fmt.Sprintf("%s, %d hops, weighted %v, sparse %v", c.p.Method, hops, weighted, sparse)
+					name := fmt.Sprintf("%s, %d hops, weighted %v, sparse %v", c.p.Rule, hops, weighted, sparse)
 					want := refPropagate(c.by, fromMatrix(g.X), hops, c.beta)
 					rows := []int32{3, 17, 4, 39} // few, unordered, one isolated: the frontier matters
 					for _, rows := range [][]int32{rows, g.Split.Train} {
-						h, err := c.p.Embeddings(t.Context(), g.Adj, g.X, rows, nil)
-						if err != nil {
-							t.Fatal(err)
-						}
-						if len(h) != hops+1 {
-							t.Fatalf("%s: %d embeddings", name, len(h))
-						}
-						for l := range h {
-							wantClose(t, fmt.Sprintf("%s: H(%d)", name, l), h[l].Dense(), pickRows(want[l], rows), float32Error)
+						for _, engine := range []propagate.Engine{propagate.Plain{}, blocked.Engine{}} {
+							h, err := propagate.Run(t.Context(), engine, c.p, propagate.Input{Adj: g.Adj, X: g.X, Rows: rows})
+							if err != nil {
+								t.Fatal(err)
+							}
+							for l := range h {
+								what := fmt.Sprintf("%s, %T: H(%d)", name, engine, l)
+								wantClose(t, what, h[l].Dense(), pickRows(want[l], rows), float32Error)
+							}
 						}
 					}
 				}
@@ -147,16 +148,18 @@ func TestPropagationEqualsReference(t *testing.T) {
 // The rows that are computed do not depend on which others are.
 func TestPropagationOfFewRowsIsThatOfAll(t *testing.T) {
 	g, _ := smallGraph(60, 9, 3, true, false, rand.New(rand.NewPCG(11, 0)))
-	p := propagate.Propagation{Method: propagate.SGC, Hops: 3}
+	p := propagate.Propagation{Rule: propagate.SGC, Hops: 3}
 	all := make([]int32, g.Nodes())
 	for i := range all {
 		all[i] = int32(i)
 	}
-	whole, err := p.Embeddings(t.Context(), g.Adj, g.X, all, nil)
+	in := propagate.Input{Adj: g.Adj, X: g.X, Rows: all}
+	whole, err := blocked.Engine{}.Embeddings(t.Context(), p, in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, err := p.Embeddings(t.Context(), g.Adj, g.X, []int32{31}, nil)
+	in.Rows = []int32{31}
+	one, err := blocked.Engine{}.Embeddings(t.Context(), p, in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +174,8 @@ func TestAssessmentEqualsReference(t *testing.T) {
 	random := rand.New(rand.NewPCG(12, 0))
 	for _, shape := range []struct{ n, d int }{{60, 5}, {20, 33}, {16, 16}} { // more nodes than features, fewer, as many
 		g, a := smallGraph(shape.n, shape.d, 3, false, false, random)
-		h, err := propagate.Propagation{Method: propagate.SGC, Hops: 2}.Embeddings(t.Context(), g.Adj, g.X, g.Split.Train, nil)
+		p, in := propagate.Propagation{Rule: propagate.SGC, Hops: 2}, propagate.Input{Adj: g.Adj, X: g.X, Rows: g.Split.Train}
+		h, err := propagate.Plain{}.Embeddings(t.Context(), p, in)
 		if err != nil {
 			t.Fatal(err)
 		}

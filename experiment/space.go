@@ -50,7 +50,7 @@ func Space(methods ...cgc.Method) []Dimension {
 		dimension("method", func(c *Candidate) *cgc.Method { return &c.Config.Method }, always, methods...),
 		dimension("weighted", func(c *Candidate) *bool { return &c.Weighted }, always, true, false),
 		dimension("hops", func(c *Candidate) *int { return &c.Config.Hops }, always, 0, 1, 2, 3, 4, 5),
-		dimension("propagation", func(c *Candidate) *propagate.Method { return &c.Config.Propagation }, propagated, propagate.SGC, propagate.PPR, propagate.SAGE),
+		dimension("propagation", func(c *Candidate) *propagate.Rule { return &c.Config.Propagation }, propagated, propagate.SGC, propagate.PPR, propagate.SAGE),
 		dimension("teleport", func(c *Candidate) *float64 { return &c.Config.Teleport }, teleports, 0.05, 0.1, 0.2),
 		mixtures("hop-weights", propagated),
 		dimension("partition", func(c *Candidate) *cgc.Partition { return &c.Config.Partition }, chosen, cgc.KMeans, cgc.Spectral, cgc.Random),

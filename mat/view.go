@@ -9,8 +9,13 @@ type View struct {
 // View returns all rows of m.
 func (m *Dense) View() View { return View{of: m} }
 
-// Select returns the given rows of m, in the given order, repeats allowed. It keeps rows.
-func (m *Dense) Select(rows []int32) View { return View{of: m, rows: rows} }
+// Select returns the given rows of m, in the given order, repeats allowed. It keeps rows. No rows give an empty view.
+func (m *Dense) Select(rows []int32) View {
+	if rows == nil {
+		rows = []int32{} // nil means all rows
+	}
+	return View{of: m, rows: rows}
+}
 
 // Dims returns the numbers of rows and columns.
 func (v View) Dims() (rows, cols int) {

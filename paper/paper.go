@@ -157,7 +157,7 @@ func ablation(b base, method cgc.Method) []arm {
 func propagations(b base) []arm {
 	var arms []arm
 	for _, method := range []cgc.Method{cgc.CGCX, cgc.CGC} {
-		for _, p := range propagate.Methods {
+		for _, p := range propagate.Rules() {
 			a := arm{name: printed[method] + " " + strings.ToUpper(string(p)), config: b(method), row: printed[method], column: strings.ToUpper(string(p))}
 			a.config.Propagation = p
 			arms = append(arms, a)

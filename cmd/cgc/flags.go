@@ -46,7 +46,7 @@ func (f *configFlags) addRest(cmd *cobra.Command) {
 	flags.SortFlags = false
 	addChoice(cmd, &c.Partition, "partition", cgc.Partitions, "how the nodes of a class are split into groups")
 	flags.IntVar(&c.Partitions, "partitions", c.Partitions, "number of partitions of each class, of which the best is kept by objective and balance")
-	addChoice(cmd, &c.Propagation, "propagation", propagate.Methods, "how features are propagated over the graph")
+	addChoice(cmd, &c.Propagation, "propagation", propagate.Rules(), "how features are propagated over the graph")
 	flags.IntVar(&c.Hops, "hops", c.Hops, "number of propagations")
 	flags.Var(&c.HopWeights, "hop-weights", "condense a mixture of the hops 0 to --hops, as 0.2,0.3,0.5 (default the last alone)")
 	flags.Float64Var(&c.Teleport, "teleport", c.Teleport, "share of a node's own features in each hop of --propagation ppr")

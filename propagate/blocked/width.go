@@ -1,4 +1,4 @@
-package propagate
+package blocked
 
 import (
 	"iter"
@@ -7,24 +7,26 @@ import (
 )
 
 const (
-	// unit is the number of float32 in a cache line; the rows of blocks are whole lines, so that no two share one.
+	// unit is the number of float32 in a cache line. Rows of blocks are whole lines, so that no two rows share one.
 	unit = 16
-	// widest is the number of columns of a block of nodes with few edges, where copying to and from blocks takes most of the time; of nodes with many edges, from
-	// that many on, a block has half as many columns, of which the cache holds more.
+	// widest is the number of columns of a block where nodes have few edges: copying to and from blocks then takes most of the
+	// time. From many edges a node on, a block has half as many columns, so that more of its rows fit in the cache.
 	widest = 64
 	many   = 32
 )
 
-// plan returns the number of columns of a block, all of x's or a multiple of unit, and whether there is room for the entries of all rows.
-func (r *run) plan(x mat.Matrix) (width int, store bool) {
-	_, d := x.Dims()
-	last := r.Hops - 1
-	input, column := size(r.adj), 4*int64(r.within[last]) // column is what one of a block takes
+// plan returns the number of columns of a block, all of x's or a multiple of unit, and whether the entries of all rows are
+// stored. memory is Engine.Memory.
+func (r *run) plan(memory int64) (width int, store bool) {
+	_, d := r.x.Dims()
+	hops := len(r.h)
+	last := hops - 1
+	input, column := size(r.adj), 4*int64(r.within[last]) // column is what one column of a block takes
 	width = d
-	switch x := x.(type) {
+	switch x := r.x.(type) {
 	case *mat.Dense:
 		input += 4 * int64(len(x.Data))
-		column += 4 * int64(r.within[r.Hops])
+		column += 4 * int64(r.within[hops])
 		if width = min(d, widest); r.read >= many*int64(r.within[last]) {
 			width = min(d, widest/2)
 		}
@@ -32,19 +34,19 @@ func (r *run) plan(x mat.Matrix) (width int, store bool) {
 		input += size(x)
 		column += 8 * int64(len(x.Indices)/max(1, d))
 	}
-	if r.Memory == 0 {
+	if memory == 0 {
 		return width, true
 	}
-	_, sparse := x.(*mat.CSR)
-	if r.Hops > 1 && (sparse || r.Method == PPR) { // else S⁽²⁾ takes the place of S⁽⁰⁾
-		column += 4 * int64(r.within[r.Hops-2])
+	_, sparse := r.x.(*mat.CSR)
+	if hops > 1 && (sparse || r.beta > 0) { // else S⁽²⁾ takes the place of S⁽⁰⁾
+		column += 4 * int64(r.within[hops-2])
 	}
-	results := len(r.h)
+	results := hops
 	if sparse {
-		results++ // rows of dense features are no copy
+		results++ // H⁽⁰⁾ of dense features is no copy
 	}
-	free := r.Memory - 4*int64(len(r.rows))*int64(d)*int64(results)
-	if input <= r.Memory {
+	free := memory - 4*int64(len(r.rows))*int64(d)*int64(results)
+	if !r.mapped || input <= memory {
 		free -= input
 	}
 	stored := 4*r.read + 12*int64(r.within[last]) // the nodes themselves are among the entries

@@ -1,4 +1,4 @@
-package propagate
+package blocked
 
 import (
 	"context"
@@ -9,39 +9,43 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/propagate"
 )
 
 // run is one propagation, and the memory that its blocks share.
 //
-// A hop is P = diag(L)·(A+I)·diag(R). What is kept between hops is S⁽ˡ⁾ = R·H⁽ˡ⁾, so that the sum over the neighbours needs no factors:
-// S⁽ˡ⁾ = diag(R·L)·(A+I)·S⁽ˡ⁻¹⁾.
+// A hop is P = diag(L)·(A+I)·diag(R). Between hops, S⁽ˡ⁾ = R·H⁽ˡ⁾ is kept, so that the sum over the neighbours needs no factors:
+//
+//	S⁽ˡ⁾ = (1−β)·diag(R·L)·(A+I)·S⁽ˡ⁻¹⁾ + β·S⁽⁰⁾.
 type run struct {
-	Propagation
 	*layout
 	adj         *mat.CSR
+	x           mat.Matrix
 	rows        []int32
+	mapped      bool         // adj and x lie in a file
 	h           []*mat.Dense // the result, from H⁽¹⁾ on
-	right, gain []float32    // R and (1−β)·R·L of each node, β being 0 but for PPR
+	beta        float32      // β; 0 for rules without teleport
+	right, gain []float32    // R and (1−β)·R·L of each node
 	placed      []float32    // gain by places
-	entries     *entries     // of all places within hops−1; nil where they are made when they are needed
-	panels      [3]mat.Dense // the block of S⁽⁰⁾, if the features are dense, and of two S⁽ˡ⁾
+	entries     *entries     // of all places within hops−1; nil if each block makes them anew
+	panels      [3]mat.Dense // a block of S⁽⁰⁾, unless the features are sparse, and of two S⁽ˡ⁾
 }
 
-// newRun prepares the propagation of a's nodes to rows.
-func newRun(p Propagation, operator graph.Operator, rows, classes []int32, h []*mat.Dense) *run {
-	a := operator.Adj
-	r := &run{Propagation: p, layout: arrange(a, rows, classes, p.Hops), adj: a, rows: rows, h: h, right: operator.Right}
-	r.gain = make([]float32, a.Rows)
-	keep := float32(1)
-	if p.Method == PPR {
-		keep -= float32(p.Teleport)
+// newRun prepares the propagation of in to the matrices h. There is one matrix for each hop.
+func newRun(operator graph.Operator, beta float32, in propagate.Input, h []*mat.Dense) *run {
+	a := in.Adj
+	r := &run{
+		layout: arrange(a, in.Rows, in.Classes, len(h)),
+		adj:    a, x: in.X, rows: in.Rows, mapped: in.Mapped, h: h, beta: beta, right: operator.Right,
 	}
+	r.gain = make([]float32, a.Rows)
+	keep := 1 - beta
 	parallel.For(a.Rows, nodeChunk, func(lo, hi int) {
 		for v := lo; v < hi; v++ {
 			r.gain[v] = keep * operator.Left[v] * r.scale(int32(v))
 		}
 	})
-	r.placed = make([]float32, r.within[p.Hops-1])
+	r.placed = make([]float32, r.within[len(h)-1])
 	parallel.For(len(r.placed), nodeChunk, func(lo, hi int) {
 		for p := lo; p < hi; p++ {
 			r.placed[p] = r.gain[r.nodes[p]]
@@ -60,10 +64,11 @@ func (r *run) scale(v int32) float32 {
 
 // store makes the entries once for all blocks.
 func (r *run) store(ctx context.Context) error {
-	count := r.within[r.Hops-1]
+	count := r.within[len(r.h)-1]
 	r.entries = new(entries)
 	r.pointers(r.entries, r.adj, 0, count)
-	return parallel.ForContext(ctx, r.adj.Rows, nodeChunk, func(lo, hi int) { // by nodes: A may be mapped from a file, and is read in order
+	// By nodes and not by places: A may be mapped from a file, and is then read in order.
+	return parallel.ForContext(ctx, r.adj.Rows, nodeChunk, func(lo, hi int) {
 		for v := int32(lo); v < int32(hi); v++ {
 			if p := int(r.place[v]); p >= 0 && p < count {
 				r.fill(r.entries, p, r.adj, v)
@@ -72,8 +77,9 @@ func (r *run) store(ctx context.Context) error {
 	})
 }
 
-// block computes columns lo to hi of H⁽¹⁾ … H⁽ᴷ⁾.
-func (r *run) block(ctx context.Context, x mat.Matrix, lo, hi int) error {
+// block computes columns lo to hi−1 of H⁽¹⁾ … H⁽ᴷ⁾.
+func (r *run) block(ctx context.Context, lo, hi int) error {
+	x, hops := r.x, len(r.h)
 	if sparse, ok := x.(*mat.CSR); ok && hi-lo < sparse.Cols {
 		x = sparse.Columns(lo, hi)
 	}
@@ -81,22 +87,23 @@ func (r *run) block(ctx context.Context, x mat.Matrix, lo, hi int) error {
 	var from *mat.Dense
 	if dense, ok := x.(*mat.Dense); ok {
 		from = &r.panels[0]
-		from.Reshape(r.within[r.Hops], width)
+		from.Reshape(r.within[hops], width)
 		r.source(from, dense, lo, d)
 	}
-	for l := 1; l <= r.Hops; l++ {
+	for l := 1; l <= hops; l++ {
 		to := &r.panels[r.panel(l)]
-		to.Reshape(r.within[r.Hops-l], width)
+		to.Reshape(r.within[hops-l], width)
 		var err error
 		if from == nil {
-			err = graph.Operator{Adj: r.adj, Left: r.gain, Right: r.right, Self: 1}.ApplyInto(ctx, to, x, r.nodes[:to.Rows], nil)
+			first := graph.Operator{Adj: r.adj, Left: r.gain, Right: r.right, Self: 1}
+			err = first.ApplyInto(ctx, to, x, r.nodes[:to.Rows], nil)
 		} else {
 			err = r.hop(ctx, to, from)
 		}
 		if err != nil {
 			return err
 		}
-		if r.Method == PPR {
+		if r.beta > 0 {
 			r.teleport(to, x, d)
 		}
 		r.keep(r.h[l-1], to, lo, hi)
@@ -105,20 +112,20 @@ func (r *run) block(ctx context.Context, x mat.Matrix, lo, hi int) error {
 	return ctx.Err()
 }
 
-// panel returns which panel takes S⁽ˡ⁾. Those of two hops take turns; PPR needs S⁽⁰⁾ until the end.
+// panel returns which panel takes S⁽ˡ⁾. Two hops take turns. With teleport, S⁽⁰⁾ is needed until the end.
 func (r *run) panel(l int) int {
-	if r.Method == PPR && l > 0 {
+	if r.beta > 0 && l > 0 {
 		return 1 + l%2
 	}
 	return l % 2
 }
 
-// ahead is how many rows before it is copied a row is asked for, where it comes from and where it goes.
+// ahead is how many rows before its copy a row is prefetched, at its source and at its destination.
 const ahead = 8
 
-// source sets panel to d columns of R·X from column first on.
+// source sets panel to R·X for d columns of X, from column first on.
 func (r *run) source(panel, x *mat.Dense, first, d int) {
-	parallel.For(x.Rows, nodeChunk, func(lo, hi int) { // by nodes, as above
+	parallel.For(x.Rows, nodeChunk, func(lo, hi int) { // by nodes, as in store
 		for v := lo; v < hi; v++ {
 			if v+ahead < hi {
 				kernel.Prefetch(x.Row(v + ahead)[first : first+d])
@@ -134,7 +141,7 @@ func (r *run) source(panel, x *mat.Dense, first, d int) {
 // made is memory for entries that are made for some rows and used at once.
 var made = sync.Pool{New: func() any { return new(entries) }}
 
-// hop sets to, which has as many rows as it needs, to diag((1−β)·R·L)·(A+I)·from. Columns behind the features are carried along.
+// hop sets to to the first rows of (1−β)·diag(R·L)·(A+I)·from. Columns behind the features are carried along.
 func (r *run) hop(ctx context.Context, to, from *mat.Dense) error {
 	return parallel.ForContext(ctx, to.Rows, nodeChunk, func(lo, hi int) {
 		e, first := r.entries, 0
@@ -155,7 +162,7 @@ func (r *run) hop(ctx context.Context, to, from *mat.Dense) error {
 	})
 }
 
-// keep copies the rows of H⁽ˡ⁾ that are asked for, in columns lo to hi, from their block of S⁽ˡ⁾.
+// keep copies the rows of H⁽ˡ⁾ that are asked for, in columns lo to hi−1, from their block of S⁽ˡ⁾.
 func (r *run) keep(h, block *mat.Dense, lo, hi int) {
 	parallel.For(len(r.rows), nodeChunk, func(first, end int) {
 		for i := first; i < end; i++ {
@@ -171,16 +178,15 @@ func (r *run) keep(h, block *mat.Dense, lo, hi int) {
 
 // teleport adds β·S⁽⁰⁾ to d columns of block. x holds the features of these columns if they are sparse.
 func (r *run) teleport(block *mat.Dense, x mat.Matrix, d int) {
-	beta := float32(r.Teleport)
 	parallel.For(block.Rows, nodeChunk, func(lo, hi int) {
 		for p := lo; p < hi; p++ {
 			row := block.Row(p)[:d]
 			switch x := x.(type) {
 			case *mat.Dense:
-				kernel.Axpy(beta, r.panels[0].Row(p)[:d], row)
+				kernel.Axpy(r.beta, r.panels[0].Row(p)[:d], row)
 			case *mat.CSR:
 				v := r.nodes[p]
-				w := beta * r.scale(v)
+				w := r.beta * r.scale(v)
 				for e := x.Indptr[v]; e < x.Indptr[v+1]; e++ {
 					feature := float32(1)
 					if x.Data != nil {

@@ -1,4 +1,4 @@
-package propagate
+package blocked
 
 import (
 	"sync/atomic"

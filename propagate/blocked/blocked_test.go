@@ -1,0 +1,277 @@
+package blocked_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/blocked"
+)
+
+// ring is a weighted graph in which node i is joined to the nodes up to span places away.
+func ring(n, span int) *mat.CSR {
+	a := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, 1, n+1), Data: []float32{}}
+	for i := range n {
+		var row []int32
+		for s := 1; s <= span; s++ {
+			row = append(row, int32((i+s)%n), int32((i+n-s)%n))
+		}
+		slices.Sort(row)
+		for _, j := range row {
+			a.Indices = append(a.Indices, j)
+			a.Data = append(a.Data, 1+1/float32(1+i+int(j)))
+		}
+		a.Indptr = append(a.Indptr, int64(len(a.Indices)))
+	}
+	return a
+}
+
+// features are normal numbers, the given share of them kept and the others 0.
+func features(n, d int, share float64, random *rand.Rand) *mat.Dense {
+	x := mat.NewDense(n, d)
+	for i := range x.Data {
+		if random.Float64() < share {
+			x.Data[i] = float32(random.NormFloat64())
+		}
+	}
+	return x
+}
+
+// However features are cut into blocks, whichever nodes are left out, in whatever order nodes stand and for any number of threads:
+// the same bits. But for rounding, they are those of the plain engine.
+func TestBlocksAreTheWholeBitForBit(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 0))
+	const n, d = 500, 150
+	x := features(n, d, 0.3, random)
+	all := make([]int32, n)
+	for i := range all {
+		all[i] = int32(i)
+	}
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	plain := ring(n, 4)
+	plain.Data = nil
+	for what, a := range map[string]*mat.CSR{"weighted": ring(n, 4), "unweighted": plain} {
+		for _, rule := range propagate.Rules() {
+			for hops := 1; hops <= 4; hops++ {
+				p := propagate.Propagation{Rule: rule, Hops: hops, Teleport: 0.1}
+				widths, stored := map[int]bool{}, map[bool]bool{}
+				for kind, features := range map[string]mat.Matrix{"dense": x, "sparse": x.Sparse()} {
+					in := propagate.Input{Adj: a, X: features, Rows: all}
+					name := fmt.Sprintf("%s, %s, %s, %d hops", what, kind, rule, hops)
+					runtime.GOMAXPROCS(1)
+					want := embeddings(t, blocked.Engine{}, p, in)
+					wantClose(t, name, want, embeddings(t, propagate.Plain{}, p, in))
+					for _, rows := range [][]int32{{499, 3, 4, 3, 77, 300}, all} {
+						in.Rows, in.Classes = rows, make([]int32, len(rows))
+						for i := range in.Classes {
+							in.Classes[i] = random.Int32N(5)
+						}
+						for i, memory := range []int64{0, 1, 50 << 10, 1500 << 10, 1680 << 10, 1730 << 10, 4500 << 10, 1 << 30} {
+							in.Mapped = i%2 == 0
+							runtime.GOMAXPROCS([]int{1, 2, 7}[i%3])
+							engine := blocked.Engine{Memory: memory}
+							width, store := engine.Plan(p, in)
+							widths[width], stored[store] = true, true
+							wantRows(t, fmt.Sprintf("%s, memory %d", name, memory), embeddings(t, engine, p, in), want, rows)
+						}
+					}
+				}
+				if !widths[16] || !widths[64] || !widths[d] || !stored[false] || !stored[true] {
+					t.Errorf("blocks of %v columns, want some of 16, 64 and %d; rows stored %v, want both", widths, d, stored)
+				}
+			}
+		}
+	}
+}
+
+func embeddings(t *testing.T, engine propagate.Engine, p propagate.Propagation, in propagate.Input) []mat.View {
+	t.Helper()
+	h, err := propagate.Run(t.Context(), engine, p, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// wantClose compares two lists of embeddings. 1e-5 is a few roundings of sums of some ten terms of order 1, for each hop.
+func wantClose(t *testing.T, name string, got, want []mat.View) {
+	t.Helper()
+	for l := range want {
+		near := want[l].Dense().Data
+		for i, v := range got[l].Dense().Data {
+			if math.Abs(float64(v-near[i])) > 1e-5 {
+				t.Fatalf("%s: value %d of H(%d) is %v, by the plain engine %v", name, i, l, v, near[i])
+			}
+		}
+	}
+}
+
+// wantRows compares embeddings of some rows with those of all nodes, bit for bit.
+func wantRows(t *testing.T, name string, got, all []mat.View, rows []int32) {
+	t.Helper()
+	for l := range all {
+		for r, v := range rows {
+			if !slices.Equal(got[l].Row(r), all[l].Row(int(v))) {
+				t.Fatalf("%s: the row of node %d in H(%d) differs from that of one thread", name, v, l)
+			}
+		}
+	}
+}
+
+// The nodes that each hop needs come first, those of a class together, and neighbours of rows with them.
+func TestLayout(t *testing.T) {
+	// Two cliques of 4 (classes 1 and 0) joined at 3–4, and a path 7–8–9–10 away from them.
+	a := edges(11, [][2]int32{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}, {4, 5}, {4, 6}, {4, 7}, {5, 6}, {5, 7}, {6, 7}, {3, 4}, {7, 8}, {8, 9}, {9, 10}})
+	for _, c := range []struct {
+		what          string
+		rows, classes []int32
+		hops          int
+		nodes         []int32
+		within        []int
+	}{
+		{"by class", []int32{6, 1, 2, 7}, []int32{0, 1, 1, 0}, 2, []int32{6, 7, 1, 2, 4, 5, 8, 0, 3, 9, 10}, []int{4, 9, 11}},
+		{"no classes", []int32{6, 1, 2, 7}, nil, 2, []int32{1, 2, 6, 7, 0, 3, 4, 5, 8, 9, 10}, []int{4, 9, 11}},
+		{"few entries: only what is read", []int32{10, 10}, []int32{3, 3}, 2, []int32{10, 9, 8}, []int{1, 2, 3}},
+		{"one hop", []int32{9, 0}, []int32{0, 1}, 1, []int32{0, 9, 1, 2, 3, 8, 10}, []int{2, 7}},
+		{"all are rows", []int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, []int32{1, 1, 1, 1, 0, 0, 0, 0, 2, 2, 2}, 3, []int32{4, 5, 6, 7, 0, 1, 2, 3, 8, 9, 10}, []int{11, 11, 11, 11}},
+	} {
+		if nodes, within := blocked.Layout(a, c.rows, c.classes, c.hops); !slices.Equal(nodes, c.nodes) || !slices.Equal(within, c.within) {
+			t.Errorf("%s: nodes %v within %v, want %v within %v", c.what, nodes, within, c.nodes, c.within)
+		}
+	}
+	// Node 4 has two neighbours of class 1 and, last, one of class 2, the only neighbour of node 0.
+	a = edges(5, [][2]int32{{0, 3}, {4, 1}, {4, 2}, {4, 3}, {1, 2}})
+	if nodes, _ := blocked.Layout(a, []int32{1, 2, 3}, []int32{1, 1, 2}, 1); !slices.Equal(nodes, []int32{1, 2, 3, 4, 0}) {
+		t.Errorf("nodes %v, want 4 with class 1, that of most of its neighbours, before 0", nodes)
+	}
+}
+
+// edges returns the symmetric adjacency of n nodes with the given edges.
+func edges(n int, list [][2]int32) *mat.CSR {
+	neighbours := make([][]int32, n)
+	for _, e := range list {
+		neighbours[e[0]] = append(neighbours[e[0]], e[1])
+		neighbours[e[1]] = append(neighbours[e[1]], e[0])
+	}
+	a := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, 1, n+1)}
+	for _, row := range neighbours {
+		slices.Sort(row)
+		a.Indices = append(a.Indices, row...)
+		a.Indptr = append(a.Indptr, int64(len(a.Indices)))
+	}
+	return a
+}
+
+// The bound on memory decides the width, and whether rows of the adjacency are kept in the order of places. Sparse features are
+// cut only if they must be.
+func TestPlan(t *testing.T) {
+	const n, d = 1000, 200
+	a := ring(n, 5) // 10000 entries of 8 bytes, 1001 pointers of 8: 88 kB
+	x := mat.NewDense(n, d)
+	half := make([]int32, n/2)
+	for i := range half {
+		half[i] = int32(2 * i)
+	}
+	p := propagate.Propagation{Rule: propagate.SGC, Hops: 2}
+	const input, results, entries = 8*10_000 + 8*1001 + 4*n*d, 2 * 4 * n / 2 * d, 8*n + 2*4*11*n
+	const sparseInput = input - 4*n*d + 8*1001
+	for _, c := range []struct {
+		what   string
+		x      mat.Matrix
+		memory int64
+		width  int
+		store  bool
+	}{
+		{"no bound", x, 0, 64, true},
+		{"sparse", x.Sparse(), 0, d, true},
+		{"room for all", x, 1 << 30, 64, true},
+		{"room for 64 columns and the rows", x, input + results + 64*(4*n+4*n) + entries, 64, true},
+		{"room for 64 columns", x, input + results + 64*(4*n+4*n) + entries - 1, 64, false},
+		{"room for 50 columns", x, input + results + 50*(4*n+4*n), 48, false},
+		{"room for 31 columns", x, input + results + 31*(4*n+4*n), 16, false},
+		{"no room", x, input, 16, false},
+		{"sparse, room for 40 columns", x.Sparse(), sparseInput + results*3/2 + 40*(4*n+4*n/2), 32, false},
+	} {
+		for _, mapped := range []bool{false, true} { // all bounds are at least the size of the input
+			in := propagate.Input{Adj: a, X: c.x, Rows: half, Mapped: mapped}
+			if width, store := (blocked.Engine{Memory: c.memory}).Plan(p, in); width != c.width || store != c.store {
+				t.Errorf("%s: blocks of %d columns, rows stored %t, want %d, %t", c.what, width, store, c.width, c.store)
+			}
+		}
+	}
+	for span, want := range map[int]int{15: 64, 16: 32} {
+		in := propagate.Input{Adj: ring(n, span), X: x, Rows: half}
+		if got, _ := (blocked.Engine{}).Plan(p, in); got != want {
+			t.Errorf("%d edges at each node: blocks of %d columns, want %d", 2*span, got, want)
+		}
+	}
+}
+
+// An input larger than the bound is not counted if it is mapped from a file. On the heap it is counted, and leaves no room.
+func TestPlanOfInputsLargerThanTheBound(t *testing.T) {
+	const n, d = 1000, 800
+	p := propagate.Propagation{Rule: propagate.SGC, Hops: 1}
+	in := propagate.Input{Adj: ring(n, 5), X: mat.NewDense(n, d), Rows: make([]int32, n/4)}
+	for i := range in.Rows {
+		in.Rows[i] = int32(2 * i)
+	}
+	engine := blocked.Engine{Memory: 4*n/4*d + 48*(4*n+4*n/4)} // less than X alone takes
+	for mapped, want := range map[bool]int{false: 16, true: 48} {
+		in.Mapped = mapped
+		if got, _ := engine.Plan(p, in); got != want {
+			t.Errorf("mapped %t: blocks of %d columns, want %d", mapped, got, want)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	p := propagate.Propagation{Rule: propagate.SGC, Hops: 1}
+	in := propagate.Input{Adj: ring(9, 1), X: mat.NewDense(9, 2), Rows: []int32{0}}
+	engine := blocked.Engine{Memory: -1}
+	if _, err := engine.Embeddings(t.Context(), p, in); err == nil || !strings.Contains(err.Error(), "memory -1") {
+		t.Errorf("error %v, want one that names the memory -1", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := (blocked.Engine{}).Embeddings(ctx, p, in); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v after the end of the context", err)
+	}
+}
+
+// BenchmarkEmbeddings propagates random graphs of the nodes, degrees and features of Reddit (a quarter of it) and ogbn-arxiv.
+// The rate is that of gathered features: 4 bytes for each edge and column of each hop.
+func BenchmarkEmbeddings(b *testing.B) {
+	p := propagate.Propagation{Rule: propagate.SGC, Hops: 2}
+	for _, size := range []struct{ n, degree, d int }{{60_000, 100, 602}, {170_000, 14, 128}} {
+		random := rand.New(rand.NewPCG(1, 0))
+		list := make([][2]int32, size.n*size.degree/2)
+		for i := range list {
+			list[i] = [2]int32{random.Int32N(int32(size.n)), random.Int32N(int32(size.n))}
+		}
+		in := propagate.Input{Adj: edges(size.n, list), X: features(size.n, size.d, 1, random), Rows: make([]int32, size.n/2)}
+		for i := range in.Rows {
+			in.Rows[i] = int32(2 * i)
+		}
+		for _, memory := range []int64{0, 1} {
+			engine := blocked.Engine{Memory: memory}
+			width, _ := engine.Plan(p, in)
+			b.Run(fmt.Sprintf("nodes=%d/features=%d/block=%d", size.n, size.d, width), func(b *testing.B) {
+				b.SetBytes(int64(in.Adj.NNZ()) * int64(size.d) * 4 * 3 / 2)
+				for b.Loop() {
+					if _, err := engine.Embeddings(b.Context(), p, in); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package propagate
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Engine delivers embeddings. It may compute them, ask another machine for them, or read them from a file.
+type Engine interface {
+	// Embeddings returns H⁽⁰⁾ … H⁽ᴷ⁾ of p for the nodes in.Rows: K+1 views of len(in.Rows)×d, where row i belongs to node
+	// in.Rows[i]. H⁽⁰⁾ holds the rows of in.X. in is read only, and views may refer to its memory.
+	//
+	// The numbers depend on p, in.Adj, in.X and in.Rows alone, so that a condensation can be repeated: the same input gives the
+	// same bits for any number of threads. When ctx is done, Embeddings returns soon, with ctx's error. It is safe for
+	// concurrent use.
+	//
+	// The pipeline asks for more than the training nodes of a graph. Pseudo-labels ask for other rows, and for n×c features of
+	// their own. The inductive setting has an adjacency of its own. An engine that serves one graph compares in.Adj and in.X
+	// with those that it knows, and hands any other input to an engine that computes.
+	Embeddings(ctx context.Context, p Propagation, in Input) ([]mat.View, error)
+}
+
+// Run validates p and in, asks engine for the embeddings and checks their number and shapes. An engine that breaks its promise
+// is an error that says how.
+func Run(ctx context.Context, engine Engine, p Propagation, in Input) ([]mat.View, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	if err := in.Validate(); err != nil {
+		return nil, err
+	}
+	h, err := engine.Embeddings(ctx, p, in)
+	if err != nil {
+		return nil, err
+	}
+	if len(h) != p.Hops+1 {
+		return nil, fmt.Errorf("propagate: engine %T delivered %d embeddings, want %d (hops + 1)", engine, len(h), p.Hops+1)
+	}
+	_, d := in.X.Dims()
+	for l, hop := range h {
+		rows, columns := hop.Dims()
+		if rows != len(in.Rows) || columns != d && rows > 0 {
+			return nil, fmt.Errorf("propagate: engine %T delivered %d×%d for hop %d, want %d×%d",
+				engine, rows, columns, l, len(in.Rows), d)
+		}
+	}
+	return h, ctx.Err()
+}
+
+// Plain is the engine that computes eq. 12 as the paper writes it: one hop after the other, for all nodes. It is there to be read
+// and to test other engines against. It writes out two n×d matrices, even of sparse features.
+type Plain struct{}
+
+// Embeddings implements Engine. It panics if p or in is not valid.
+func (Plain) Embeddings(ctx context.Context, p Propagation, in Input) ([]mat.View, error) {
+	operator, beta := p.Step(in.Adj)
+	x, hop := mat.NewDense(in.X.Dims()), in.X // H⁽⁰⁾ = X
+	mat.Rows(x, in.X, nodes(x.Rows))
+	views := []mat.View{rowsOf(x, in.Rows)}
+	for range p.Hops {
+		next := new(mat.Dense)
+		if err := operator.Apply(ctx, next, hop); err != nil { // P·H⁽ˡ⁻¹⁾
+			return nil, err
+		}
+		if beta > 0 {
+			for i, v := range next.Data {
+				next.Data[i] = float32((1-beta)*v) + float32(beta*x.Data[i])
+			}
+		}
+		views, hop = append(views, rowsOf(next, in.Rows)), next
+	}
+	return views, ctx.Err()
+}
+
+// rowsOf returns a copy of the given rows of h.
+func rowsOf(h *mat.Dense, rows []int32) mat.View {
+	some := new(mat.Dense)
+	mat.Rows(some, h, rows)
+	return some.View()
+}
+
+// nodes returns 0 … n−1.
+func nodes(n int) []int32 {
+	all := make([]int32, n)
+	for v := range all {
+		all[v] = int32(v)
+	}
+	return all
+}
