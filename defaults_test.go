@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc"
-	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
 )
 
@@ -21,7 +21,7 @@ func TestDefaultsForSizes(t *testing.T) {
 		{6, 3, "3 condensed nodes, one for each class"},
 		{3, 3, "3 condensed nodes, one for each class"},
 	} {
-		g, err := dataset.Make(dataset.Shape{
+		g, err := synth.Make(synth.Shape{
 			Name: "tiny", Nodes: 400, Edges: 900, Features: 8, Classes: 3, Train: c.train, Val: 30, Test: 30, Groups: 1, Homophily: 0.8, Signal: 2, Balanced: true,
 		}, rand.NewPCG(1, 1))
 		if err != nil {
@@ -39,7 +39,7 @@ func TestDefaultsForSizes(t *testing.T) {
 
 // TestDefaultsForTrainingLabelsAlone hides all labels but those of training nodes, and a class that has none among them.
 func TestDefaultsForTrainingLabelsAlone(t *testing.T) {
-	g, err := dataset.Make(dataset.Shape{
+	g, err := synth.Make(synth.Shape{
 		Name: "tiny", Nodes: 400, Edges: 900, Features: 8, Classes: 4, Train: 200, Val: 30, Test: 30, Groups: 1, Homophily: 0.8, Signal: 2, Balanced: true,
 	}, rand.NewPCG(1, 1))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc"
-	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
@@ -59,13 +59,13 @@ var goldenCases = []struct {
 func goldenGraph(t *testing.T, name string) *graph.Graph {
 	t.Helper()
 	if name == "demo" {
-		return dataset.Demo()
+		return synth.Demo()
 	}
 	like, scale := map[string]string{"words": "cora", "weighted": "cora", "large": "flickr"}[name], 0.4
 	if like == "cora" {
 		scale = 1
 	}
-	shape, err := dataset.Like(like)
+	shape, err := synth.Like(like)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func goldenGraph(t *testing.T, name string) *graph.Graph {
 	if name == "weighted" {
 		shape.Features, shape.Words, shape.Signal = 50, 0, 1.5
 	}
-	g, err := dataset.Make(shape, rand.NewPCG(1, 2))
+	g, err := synth.Make(shape, rand.NewPCG(1, 2))
 	if err != nil {
 		t.Fatal(err)
 	}

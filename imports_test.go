@@ -34,16 +34,17 @@ var mayImport = map[string]string{
 	"partition/partitiontest": "partition mat",
 	"generate":                "graph mat internal/kernel internal/parallel",
 
-	"autodiff": "mat internal/kernel internal/parallel",
-	"gnn":      "autodiff graph mat internal/kernel internal/parallel",
-	"dataset":  "graph mat internal/parallel internal/safetensors",
+	"autodiff":      "mat internal/kernel internal/parallel",
+	"gnn":           "autodiff graph mat internal/kernel internal/parallel",
+	"dataset":       "dataset/synth graph mat internal/parallel internal/safetensors",
+	"dataset/synth": "graph mat internal/parallel internal/registry",
 
 	".":          "propagate propagate/blocked assess augment partition generate graph mat internal/parallel internal/safetensors",
 	"experiment": ". gnn graph mat partition propagate internal/parallel",
-	"bench":      ". dataset gnn graph mat partition internal/kernel internal/parallel",
-	"paper":      ". dataset experiment gnn graph mat propagate report",
+	"bench":      ". dataset/synth gnn graph mat partition internal/kernel internal/parallel",
+	"paper":      ". dataset dataset/synth experiment gnn graph mat propagate report",
 	"report":     ". experiment bench graph mat",
-	"cmd/cgc":    ". bench experiment paper report dataset gnn graph mat propagate partition",
+	"cmd/cgc":    ". bench experiment paper report dataset dataset/synth gnn graph mat propagate partition",
 }
 
 // banned lists packages that must not be imported, and what to use instead.

@@ -1,6 +1,6 @@
 // Package bench measures condensation: every step, at the sizes of the paper's data sets, beside what the machine could do at best.
 //
-// The graphs are made (dataset.Make), so that no data set is needed and any multiple of a size can be had. The machine's ceilings are
+// The graphs are made (synth.Make), so that no data set is needed and any multiple of a size can be had. The machine's ceilings are
 // measured first, with the same kernels that the steps run on. The work of a step is counted from sizes: it is what the method asks for, and not
 // what the program did, so a step that does more than it must has a low share of its ceiling.
 package bench
@@ -18,7 +18,7 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc"
-	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
@@ -106,13 +106,13 @@ func (p Plan) Validate() error {
 }
 
 // shape returns what graph a size and scale stand for, and N′.
-func shape(name string, scale float64) (s dataset.Shape, nodes int, err error) {
+func shape(name string, scale float64) (s synth.Shape, nodes int, err error) {
 	for _, of := range sizes() {
 		if of.name == name {
 			nodes = of.nodes
 		}
 	}
-	if s, err = dataset.Like(name); err != nil {
+	if s, err = synth.Like(name); err != nil {
 		return s, 0, err
 	}
 	return s.Scale(scale), nodes, nil
@@ -205,7 +205,7 @@ func (p Plan) graph(ctx context.Context, name string, scale float64, train bool,
 	if err != nil {
 		return nil, err
 	}
-	g, err := dataset.Make(s, rand.NewPCG(p.Seed, 0))
+	g, err := synth.Make(s, rand.NewPCG(p.Seed, 0))
 	if err != nil {
 		return nil, fmt.Errorf("making %s: %w", title, err)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/bench"
-	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/synth"
 )
 
 func plan() bench.Plan {
@@ -101,7 +101,7 @@ func TestValidate(t *testing.T) {
 		if err := p.Validate(); err != nil {
 			t.Error(err)
 		}
-		if _, err := dataset.Like(name); err != nil {
+		if _, err := synth.Like(name); err != nil {
 			t.Error(err)
 		}
 	}
@@ -114,7 +114,7 @@ func TestValidate(t *testing.T) {
 		`bench: partition "random", want`:                                                  func(p *bench.Plan) { p.Partitions = []cgc.Partition{cgc.Random} },
 		"bench: scale -1, want above 0":                                                    func(p *bench.Plan) { p.Scales = []float64{-1} },
 		"bench: scale NaN, want above 0":                                                   func(p *bench.Plan) { p.Scales = []float64{math.NaN()} },
-		"bench: scale 0.001 of cora: dataset":                                              func(p *bench.Plan) { p.Scales = []float64{0.001} },
+		"bench: scale 0.001 of cora: synth":                                                func(p *bench.Plan) { p.Scales = []float64{0.001} },
 		"bench: scale 0.4 of cora: 56 training nodes, want at least the 70 condensed ones": func(p *bench.Plan) { p.Scales = []float64{0.4} },
 	} {
 		p := plan()

@@ -9,7 +9,7 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/bench"
-	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
@@ -90,7 +90,7 @@ func TestPropagationOfAll(t *testing.T) {
 		nodes := rapid.IntRange(30, 80).Draw(t, "nodes")
 		edges := rapid.IntRange(0, nodes).Draw(t, "edges")
 		hops := rapid.IntRange(0, 4).Draw(t, "hops")
-		g, err := dataset.Make(dataset.Shape{Nodes: nodes, Edges: edges, Features: 3, Classes: 2, Train: 2}, rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		g, err := synth.Make(synth.Shape{Nodes: nodes, Edges: edges, Features: 3, Classes: 2, Train: 2}, rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,18 +12,19 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/synth"
 )
 
 // Making products takes 3 GB: -bench Make/products asks for it alone.
 func BenchmarkMake(b *testing.B) {
 	for _, name := range []string{"cora", "arxiv", "flickr", "reddit", "products"} {
 		b.Run(name, func(b *testing.B) {
-			shape, err := dataset.Like(name)
+			shape, err := synth.Like(name)
 			if err != nil {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				g, err := dataset.Make(shape, rand.NewPCG(1, 0))
+				g, err := synth.Make(shape, rand.NewPCG(1, 0))
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -38,7 +39,7 @@ func BenchmarkMake(b *testing.B) {
 
 func BenchmarkDemo(b *testing.B) {
 	for b.Loop() {
-		dataset.Demo()
+		synth.Demo()
 	}
 }
 
@@ -59,11 +60,11 @@ func BenchmarkOpen(b *testing.B) {
 
 // A graph of a tenth of products, in this project's own format: mapped and checked.
 func BenchmarkOpenNative(b *testing.B) {
-	shape, err := dataset.Like("products")
+	shape, err := synth.Like("products")
 	if err != nil {
 		b.Fatal(err)
 	}
-	g, err := dataset.Make(shape.Scale(0.1), rand.NewPCG(1, 0))
+	g, err := synth.Make(shape.Scale(0.1), rand.NewPCG(1, 0))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -80,7 +81,7 @@ func Open(ctx context.Context, name string) (*graph.Graph, error) {
 // and has training nodes. Features of a safetensors file stay in the file, which is mapped for the life of the process.
 func (o Options) Open(ctx context.Context, name string) (*graph.Graph, error) {
 	if name == demoName {
-		return Demo(), nil
+		return synth.Demo(), nil
 	}
 	found, err := o.find(name)
 	if errors.Is(err, errNotFound) && fetchable(name) && o.Cache != "" {
@@ -129,10 +130,12 @@ func (r *reader) note(format string, args ...any) {
 
 // adjacency is the function of that name, telling what it changed.
 func (r *reader) adjacency(name string, n int, a arcs) *mat.CSR {
-	adj, loops := adjacency(n, a)
-	if edges := adj.NNZ() / 2; loops > 0 || len(a.from) != 2*edges {
-		r.note("%s: %d edge entries became %d undirected edges; %d self-loops were dropped, repeats and opposite directions merged",
-			name, len(a.from), edges, loops)
+	adj, changes, err := graph.Adjacency(n, graph.Edges{From: a.from, To: a.to, Weight: a.weight})
+	if err != nil {
+		panic(err) // the readers have checked nodes and weights
+	}
+	if changes.Loops > 0 || changes.Entries != adj.NNZ() {
+		r.note("%s: %v", name, changes)
 	}
 	return adj
 }

@@ -3,14 +3,7 @@ package dataset
 import (
 	"bytes"
 	"context"
-
-	"github.com/graph-condensation/cgc/mat"
 )
-
-// Adjacency builds a graph from arcs.
-func Adjacency(n int, from, to []int32, weight []float32) (*mat.CSR, int) {
-	return adjacency(n, arcs{from, to, weight})
-}
 
 // FetchFile fetches one file.
 func (o Options) FetchFile(ctx context.Context, url, path, sum string) error {

@@ -6,12 +6,14 @@ import (
 	"compress/gzip"
 	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
 )
 
@@ -105,4 +107,22 @@ func refuses(t *testing.T, files map[string][]byte, want string) {
 	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got the error %v\nwant one line with %q", err, want)
 	}
+}
+
+func made(t testing.TB, s synth.Shape, seed uint64) *graph.Graph {
+	t.Helper()
+	g, err := synth.Make(s, rand.NewPCG(seed, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func like(t testing.TB, name string) synth.Shape {
+	t.Helper()
+	s, err := synth.Like(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }

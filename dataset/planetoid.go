@@ -224,6 +224,6 @@ func (r *reader) readNeighbours(file, name string, n int) (*mat.CSR, error) {
 	if len(a.from) == 0 {
 		return nil, &ReadError{File: file, Err: errors.New("no edges")}
 	}
-	adj, _ := adjacency(n, a) // all published files repeat edges: that is nothing to tell
-	return adj, nil
+	adj, _, err := graph.Adjacency(n, graph.Edges{From: a.from, To: a.to})
+	return adj, err
 }

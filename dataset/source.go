@@ -9,10 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
 )
 
-const demoName = "demo"
+const demoName = synth.DemoName
 
 // Source is what List says of a graph that has a name.
 type Source struct {
@@ -30,8 +31,9 @@ type Source struct {
 
 // sources lists the graphs with a name: those of the paper, and the one that is made.
 func sources() []Source {
+	demo := synth.DemoShape()
 	return []Source{
-		{Name: demoName, Origin: "made, nothing to fetch", Nodes: demoShape().Nodes, Edges: demoShape().Edges, Features: demoShape().Features, Classes: demoShape().Classes},
+		{Name: demoName, Origin: "made, nothing to fetch", Nodes: demo.Nodes, Edges: demo.Edges, Features: demo.Features, Classes: demo.Classes},
 		{Name: "cora", Origin: "Planetoid, citations", Nodes: 2708, Edges: 5278, Features: 1433, Classes: 7, Fetchable: true},
 		{Name: "citeseer", Origin: "Planetoid, citations", Nodes: 3327, Edges: 4552, Features: 3703, Classes: 6, Fetchable: true},
 		{Name: "arxiv", Origin: "Open Graph Benchmark, citations", Nodes: 169343, Edges: 1157799, Features: 128, Classes: 40},

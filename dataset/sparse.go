@@ -10,6 +10,13 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
+// arcs is a list of edges as files have them. Its nodes are in range and its weights positive and finite: readers check that
+// where they know the place.
+type arcs struct {
+	from, to []int32
+	weight   []float32 // nil: all 1
+}
+
 // maxNodes bounds nodes and columns: indices are int32.
 const maxNodes = math.MaxInt32
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc"
-	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
@@ -19,7 +19,7 @@ import (
 
 func tiny(t *testing.T) *graph.Graph {
 	t.Helper()
-	g, err := dataset.Make(dataset.Shape{
+	g, err := synth.Make(synth.Shape{
 		Name: "tiny", Nodes: 300, Edges: 900, Features: 16, Classes: 3, Train: 60, Val: 60, Test: 120, Groups: 2, Homophily: 0.8, Signal: 2, Balanced: true,
 	}, rand.NewPCG(5, 5))
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
@@ -13,7 +13,7 @@ import (
 
 // demo is the graph of examples.
 func demo() *graph.Graph {
-	g, err := dataset.Make(dataset.Shape{
+	g, err := synth.Make(synth.Shape{
 		Name: "demo", Nodes: 300, Edges: 900, Features: 16, Classes: 3, Train: 60, Val: 60, Test: 120, Groups: 2, Homophily: 0.8, Signal: 2, Balanced: true,
 	}, rand.NewPCG(5, 5))
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/graph-condensation/cgc"
-	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 )
@@ -269,7 +269,7 @@ func TestTuneNamesMistakes(t *testing.T) {
 
 // Where labels are few, the configuration that did well on other graphs is confirmed in every round, whatever the closed form says of it; elsewhere, or where a method of it is not asked for, it is not.
 func TestProvenIsConfirmed(t *testing.T) {
-	few, err := dataset.Make(dataset.Shape{
+	few, err := synth.Make(synth.Shape{
 		Name: "few", Nodes: 400, Edges: 1200, Features: 16, Classes: 3, Train: 30, Val: 60, Test: 120, Groups: 2, Homophily: 0.8, Signal: 2, Balanced: true,
 	}, rand.NewPCG(5, 5))
 	if err != nil {

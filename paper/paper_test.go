@@ -15,6 +15,7 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
@@ -26,7 +27,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // tiny is a graph that takes the place of any data set.
 func tiny(t *testing.T, name string) *graph.Graph {
 	t.Helper()
-	g, err := dataset.Make(dataset.Shape{
+	g, err := synth.Make(synth.Shape{
 		Name: name, Nodes: 240, Edges: 700, Features: 12, Classes: 3, Train: 60, Val: 40, Test: 80, Groups: 2, Homophily: 0.7, Signal: 2,
 	}, rand.NewPCG(1, 2))
 	if err != nil {

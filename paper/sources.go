@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
 )
 
@@ -52,11 +53,11 @@ func (s Source) Open(ctx context.Context, options dataset.Options) (*graph.Graph
 	if !s.Made {
 		return options.Open(ctx, s.Name)
 	}
-	shape, err := dataset.Like(s.Name)
+	shape, err := synth.Like(s.Name)
 	if err != nil {
 		return nil, err
 	}
-	return dataset.Make(shape, rand.NewPCG(2025, 0))
+	return synth.Make(shape, rand.NewPCG(2025, 0))
 }
 
 // Graph is a graph that a study was measured on.

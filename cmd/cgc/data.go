@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/report"
 )
@@ -130,7 +132,7 @@ features and edges that tell the classes. It is for trying and measuring; accura
 			case !(scale > 0 && scale <= 1e6):
 				return usagef("--scale %v, want above 0 and at most 1e+06", scale)
 			}
-			shape, err := dataset.Like(like)
+			shape, err := synth.Like(like)
 			if err != nil {
 				return usagef("--like %s: %s", like, sentence(err))
 			}
@@ -144,7 +146,7 @@ features and edges that tell the classes. It is for trying and measuring; accura
 				return err
 			}
 			c.progress.step("making a graph like " + like)
-			g, err := dataset.Make(shape, rand.NewPCG(seed, 0))
+			g, err := synth.Make(shape, rand.NewPCG(seed, 0))
 			if err != nil {
 				return err
 			}
@@ -153,7 +155,7 @@ features and edges that tell the classes. It is for trying and measuring; accura
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&like, "like", "", "take the sizes of `NAME`: cora, citeseer, arxiv, flickr, reddit or products")
+	flags.StringVar(&like, "like", "", "take the sizes of `NAME`: "+strings.Join(synth.Names(), ", "))
 	flags.Uint64Var(&seed, "seed", 0, "decides all random choices")
 	flags.Float64Var(&scale, "scale", 1, "factor for the numbers of nodes and edges and for the split")
 	flags.StringVarP(&out, "output", "o", "", "write the graph to `FILE`")

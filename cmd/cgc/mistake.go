@@ -40,7 +40,7 @@ func exitCode(err error) int {
 }
 
 // source matches the name of the package that an error comes from, which tells a user nothing.
-var source = regexp.MustCompile(`(^|: |; )(cgc|dataset|graph|propagate|assess|augment|partition|generate|gnn|experiment|paper|safetensors): `)
+var source = regexp.MustCompile(`(^|: |; )(cgc|dataset|synth|graph|propagate|assess|augment|partition|generate|gnn|experiment|paper|safetensors): `)
 
 // sentence returns err as one line.
 func sentence(err error) string {

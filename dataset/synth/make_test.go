@@ -1,29 +1,32 @@
-package dataset_test
+package synth_test
 
 import (
+	"errors"
 	"math/rand/v2"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )
 
-func made(t *testing.T, s dataset.Shape, seed uint64) *graph.Graph {
+func made(t *testing.T, s synth.Shape, seed uint64) *graph.Graph {
 	t.Helper()
-	g, err := dataset.Make(s, rand.NewPCG(seed, 0))
+	g, err := synth.Make(s, rand.NewPCG(seed, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return g
 }
 
-func like(t *testing.T, name string) dataset.Shape {
+func like(t *testing.T, name string) synth.Shape {
 	t.Helper()
-	s, err := dataset.Like(name)
+	s, err := synth.Like(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,17 +34,21 @@ func like(t *testing.T, name string) dataset.Shape {
 }
 
 func TestMakeMeetsItsShape(t *testing.T) {
-	shapes := []dataset.Shape{like(t, "cora"), like(t, "citeseer")}
+	shapes := []synth.Shape{like(t, "cora"), like(t, "citeseer")}
 	for _, name := range []string{"arxiv", "flickr", "reddit", "products"} {
 		shapes = append(shapes, like(t, name).Scale(0.01))
 	}
 	for _, s := range shapes {
 		g := made(t, s, 1)
+		if !strings.HasPrefix(g.Name, "made-") {
+			t.Errorf("%s passes as a real graph", g.Name)
+		}
 		if err := g.Validate(); err != nil {
 			t.Errorf("%s: %v", s.Name, err)
 		}
 		f := dataset.Describe(g)
-		if f.Nodes != s.Nodes || f.Edges != s.Edges || f.Features != s.Features || f.Classes != s.Classes || f.Train != s.Train || f.Val != s.Val || f.Test != s.Test {
+		if f.Nodes != s.Nodes || f.Edges != s.Edges || f.Features != s.Features || f.Classes != s.Classes ||
+			f.Train != s.Train || f.Val != s.Val || f.Test != s.Test {
 			t.Errorf("made %+v\nof shape %+v", f, s)
 		}
 		for c, n := range f.PerClass {
@@ -54,7 +61,8 @@ func TestMakeMeetsItsShape(t *testing.T) {
 		}
 		crowded := s.Nodes < 60*s.Classes*s.Groups // small sub-classes run out of pairs, and their edges repeat
 		if !crowded && (f.Homophily < 0.6 || f.Homophily > 0.85) {
-			t.Errorf("%s: %.2f of the edges are within a class, drawn with probability %.2f and more by chance", s.Name, f.Homophily, s.Homophily)
+			t.Errorf("%s: %.2f of the edges are within a class, drawn with probability %.2f and more by chance",
+				s.Name, f.Homophily, s.Homophily)
 		}
 	}
 }
@@ -76,35 +84,36 @@ func TestMakeDependsOnTheSeedAlone(t *testing.T) {
 
 // Where few nodes share many edges, most draws repeat an edge and the number must still be met.
 func TestMakeDenseGraphs(t *testing.T) {
-	s := dataset.Shape{Nodes: 200, Edges: 1900, Features: 3, Classes: 2, Train: 10}
+	s := synth.Shape{Nodes: 200, Edges: 1900, Features: 3, Classes: 2, Train: 10}
 	if g := made(t, s, 1); g.Edges() != 1900 || g.Validate() != nil {
 		t.Errorf("%d edges, want 1900; %v", g.Edges(), g.Validate())
 	}
 }
 
 func TestMakeRefuses(t *testing.T) {
-	good := dataset.Shape{Nodes: 100, Edges: 100, Features: 8, Classes: 2, Train: 10}
-	for want, change := range map[string]func(*dataset.Shape){
-		"Nodes 0":          func(s *dataset.Shape) { s.Nodes = 0 },
-		"Edges 501":        func(s *dataset.Shape) { s.Edges = 501 },
-		"Features 0":       func(s *dataset.Shape) { s.Features = 0 },
-		"Classes -1":       func(s *dataset.Shape) { s.Classes = -1 },
-		"26 classes":       func(s *dataset.Shape) { s.Classes = 26 },
-		"split 0/0/0":      func(s *dataset.Shape) { s.Train = 0 },
-		"more than":        func(s *dataset.Shape) { s.Test = 91 },
-		"Homophily 1.5":    func(s *dataset.Shape) { s.Homophily = 1.5 },
-		"Signal -1":        func(s *dataset.Shape) { s.Signal = -1 },
-		"Words 3":          func(s *dataset.Shape) { s.Words = 3 },
-		"Signal 2 of word": func(s *dataset.Shape) { s.Words, s.Signal = 2, 2 },
+	good := synth.Shape{Nodes: 100, Edges: 100, Features: 8, Classes: 2, Train: 10}
+	for want, change := range map[string]func(*synth.Shape){
+		"Nodes 0":          func(s *synth.Shape) { s.Nodes = 0 },
+		"Edges 501":        func(s *synth.Shape) { s.Edges = 501 },
+		"Features 0":       func(s *synth.Shape) { s.Features = 0 },
+		"Classes -1":       func(s *synth.Shape) { s.Classes = -1 },
+		"26 classes":       func(s *synth.Shape) { s.Classes = 26 },
+		"split 0/0/0":      func(s *synth.Shape) { s.Train = 0 },
+		"more than":        func(s *synth.Shape) { s.Test = 91 },
+		"Homophily 1.5":    func(s *synth.Shape) { s.Homophily = 1.5 },
+		"Signal -1":        func(s *synth.Shape) { s.Signal = -1 },
+		"Words 3":          func(s *synth.Shape) { s.Words = 3 },
+		"Signal 2 of word": func(s *synth.Shape) { s.Words, s.Signal = 2, 2 },
 	} {
 		s := good
 		change(&s)
-		if _, err := dataset.Make(s, rand.NewPCG(1, 1)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := synth.Make(s, rand.NewPCG(1, 1)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v gives %v, want a mention of %q", s, err, want)
 		}
 	}
-	if _, err := dataset.Like("coral"); err == nil {
-		t.Error("no error for a shape that has no name")
+	var unknown *synth.Unknown
+	if _, err := synth.Like("coral"); !errors.As(err, &unknown) || !slices.Equal(unknown.Names, synth.Names()) {
+		t.Errorf("error %v, want one that lists the names", err)
 	}
 }
 

@@ -1,9 +1,9 @@
-package dataset_test
+package synth_test
 
 import (
 	"testing"
 
-	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -69,7 +69,7 @@ func ridgeAccuracy(t *testing.T, g *graph.Graph, x *mat.Dense) float64 {
 }
 
 func TestDemoNeedsStructure(t *testing.T) {
-	g := dataset.Demo()
+	g := synth.Demo()
 	if err := g.Validate(); err != nil {
 		t.Fatal(err)
 	}

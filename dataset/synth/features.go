@@ -1,0 +1,88 @@
+package synth
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// featureChunk is the number of rows of X that one generator fills.
+const featureChunk = 1024
+
+// features returns dense features: centre of the class + centre of the sub-class + noise of unit variance.
+func (m *maker) features() *mat.Dense {
+	random := rand.New(m.stream(forCentres, 0))
+	centre := mat.NewDense(m.Classes*m.Groups, m.Features)
+	class := make([]float32, m.Features)
+	unit := m.Signal / math.Sqrt(float64(m.Features)) // a centre is then Signal from the origin
+	for k := range centre.Rows {
+		if k%m.Groups == 0 {
+			for j := range class {
+				class[j] = float32(unit * random.NormFloat64())
+			}
+		}
+		for j, v := range class {
+			centre.Row(k)[j] = v + float32(unit/2*random.NormFloat64())
+		}
+	}
+	x := mat.NewDense(m.Nodes, m.Features)
+	parallel.For(m.Nodes, featureChunk, func(lo, hi int) {
+		random := rand.New(m.stream(forFeatures, lo/featureChunk))
+		for i := lo; i < hi; i++ {
+			row := x.Row(i)
+			for j, c := range centre.Row(int(m.group[i])) {
+				row[j] = c + float32(random.NormFloat64())
+			}
+		}
+	})
+	return x
+}
+
+// topic is the number of words that are typical of a class, and also that of a sub-class.
+const topic = 30
+
+// words returns sparse features of ones. A word is drawn from those of the class, of the sub-class, or of the language.
+// In the language, a word of low rank is drawn more often.
+func (m *maker) words() *mat.CSR {
+	random := rand.New(m.stream(forCentres, 0))
+	topics := make([][]int32, m.Classes*m.Groups)
+	var class []int32
+	for k := range topics {
+		if k%m.Groups == 0 {
+			class = make([]int32, topic)
+			for i := range class {
+				class[i] = random.Int32N(int32(m.Features))
+			}
+		}
+		topics[k] = slices.Clone(class)
+		for range topic {
+			topics[k] = append(topics[k], random.Int32N(int32(m.Features)))
+		}
+	}
+	rows := make([][]int32, m.Nodes)
+	parallel.For(m.Nodes, featureChunk, func(lo, hi int) {
+		random := rand.New(m.stream(forFeatures, lo/featureChunk))
+		for i := lo; i < hi; i++ {
+			var row []int32
+			for range 1 + m.Words/2 + random.IntN(m.Words+1) {
+				u := random.Float64()
+				w := int32(u * u * float64(m.Features))
+				if random.Float64() < m.Signal {
+					w = topics[m.group[i]][random.IntN(2*topic)]
+				}
+				row = append(row, w)
+			}
+			slices.Sort(row)
+			rows[i] = slices.Compact(row)
+		}
+	})
+	x := &mat.CSR{Rows: m.Nodes, Cols: m.Features, Indptr: make([]int64, 1, m.Nodes+1)}
+	for _, row := range rows {
+		x.Indices = append(x.Indices, row...)
+		x.Indptr = append(x.Indptr, int64(len(x.Indices)))
+	}
+	return x
+}

@@ -1,0 +1,176 @@
+// Package synth makes graphs: by a seeded block model, of any size, or with the sizes of a real data set.
+//
+// Made graphs serve for trying and for measuring time. Accuracies on them say nothing of a real graph. So the names of
+// the shapes that Like returns begin with Prefix.
+package synth
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/graph-condensation/cgc/graph"
+)
+
+// DemoName is the name of the built-in graph.
+const DemoName = "demo"
+
+// DemoShape returns the shape of the built-in graph. Classes differ in their mean features, but weakly: the features of
+// one node are mostly noise. The mean over a node's neighbourhood brings the class out, since two thirds of the
+// neighbours are of its class. A third of the signal is in the sub-classes, so a class is several clouds.
+func DemoShape() Shape {
+	return Shape{
+		Name: DemoName, Nodes: 4000, Edges: 12000, Features: 96, Classes: 7, Train: 140, Val: 500, Test: 1000,
+		Balanced: true, Groups: 3, Homophily: 0.6, Signal: 2,
+	}
+}
+
+// Demo returns the built-in graph: 4000 nodes, 7 classes, always the same. A linear model on the mean features of
+// neighbourhoods is far better than one on the features of single nodes, and neither is near perfect.
+func Demo() *graph.Graph {
+	g, err := Make(DemoShape(), rand.NewPCG(2025, 0))
+	if err != nil {
+		panic(err) // the shape is a constant
+	}
+	return g
+}
+
+// Make returns a graph of the given shape, drawn from a degree-corrected stochastic block model (Karrer and Newman
+// 2011). Every node has a class, a sub-class and a weight with a power-law tail (exponent 2.5). The first end of an
+// edge is drawn by weight; the first N edges take each node in turn, so that no node is isolated. The other end is
+// drawn by weight from the same sub-class, the same class or all nodes. The numbers of nodes and edges and the sizes of
+// the split are exact. The same shape and source give the same graph for any number of threads. src is read twice.
+func Make(s Shape, src rand.Source) (*graph.Graph, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	m := &maker{Shape: s, seed: [2]uint64{src.Uint64(), src.Uint64()}}
+	m.Groups = max(1, m.Groups)
+	g := &graph.Graph{Name: s.Name, Classes: s.Classes, Y: make([]int32, s.Nodes)}
+	m.draw()
+	for i, k := range m.group {
+		g.Y[i] = k / int32(m.Groups)
+	}
+	g.Adj = m.edges()
+	m.stub = nil
+	g.Split = m.split(g.Y)
+	if s.Words > 0 {
+		g.X = m.words()
+	} else {
+		g.X = m.features()
+	}
+	return g, nil
+}
+
+// maker holds what the steps of Make share.
+type maker struct {
+	Shape
+	seed  [2]uint64
+	group []int32  // group[i] is the sub-class of node i, counted over all classes
+	stub  []int32  // nodes, repeated in proportion to their weight, by sub-class
+	start []uint64 // stub[start[k]:start[k+1]] is sub-class k
+}
+
+// What a stream of random numbers is for.
+const (
+	forNodes = iota
+	forEdges
+	forSplit
+	forCentres
+	forFeatures
+)
+
+// stream returns the generator of a chunk for a purpose. Each chunk has its own, so any worker can do any chunk.
+func (m *maker) stream(purpose, chunk int) *rand.ChaCha8 {
+	var key [32]byte
+	for i, v := range []uint64{m.seed[0], m.seed[1], uint64(purpose), uint64(chunk)} {
+		binary.LittleEndian.PutUint64(key[8*i:], v)
+	}
+	return rand.NewChaCha8(key)
+}
+
+const (
+	// A node's weight is above w with probability w^-tail. Degrees then have exponent 2.5, as in citation graphs.
+	tail = 1.5
+	// maxWeight cuts the tail. Without it, few nodes would have most of the edges.
+	maxWeight = 100
+	// stubs is the number of stubs of a node of weight 1.
+	stubs = 2
+)
+
+// draw draws the sub-class and the weight of each node. The smallest class is a quarter of the largest.
+func (m *maker) draw() {
+	random := rand.New(m.stream(forNodes, 0))
+	m.group = make([]int32, 0, m.Nodes)
+	total := 0.0
+	size := func(c int) float64 { return 1 / (1 + 3*float64(c)/float64(m.Classes)) }
+	for c := range m.Classes {
+		total += size(c)
+	}
+	before := 0.0
+	spare := m.Nodes - m.Classes*m.Groups // each sub-class gets one node; the sizes of the classes decide on the others
+	for c := range m.Classes {
+		lo, hi := int(float64(spare)*before/total), int(float64(spare)*(before+size(c))/total)
+		if before += size(c); c == m.Classes-1 {
+			hi = spare
+		}
+		for i := range hi - lo + m.Groups {
+			m.group = append(m.group, int32(c*m.Groups+i%m.Groups))
+		}
+	}
+	random.Shuffle(m.Nodes, func(i, j int) { m.group[i], m.group[j] = m.group[j], m.group[i] })
+	count := make([]uint8, m.Nodes)
+	m.start = make([]uint64, m.Classes*m.Groups+1)
+	for i, k := range m.group {
+		weight := min(maxWeight, math.Pow(1-random.Float64(), -1/tail))
+		count[i] = uint8(stubs * weight)
+		m.start[k+1] += uint64(count[i])
+	}
+	for k := range m.Classes * m.Groups {
+		m.start[k+1] += m.start[k]
+	}
+	m.stub = make([]int32, m.start[len(m.start)-1])
+	next := slices.Clone(m.start)
+	for i, k := range m.group {
+		for range count[i] {
+			m.stub[next[k]] = int32(i)
+			next[k]++
+		}
+	}
+}
+
+// split draws Train, Val and Test nodes.
+func (m *maker) split(y []int32) (split graph.Split) {
+	random := rand.New(m.stream(forSplit, 0))
+	order := make([]int32, m.Nodes)
+	for i := range order {
+		order[i] = int32(i)
+	}
+	random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	quota := make([]int, m.Classes) // training nodes that a class gets before the draw is free
+	for c := range quota {
+		if m.Balanced {
+			quota[c] = (m.Train + m.Classes - 1 - c) / m.Classes
+		} else if m.Train >= m.Classes {
+			quota[c] = 1
+		}
+	}
+	rest := order[:0]
+	for _, v := range order {
+		if quota[y[v]] > 0 {
+			quota[y[v]]--
+			split.Train = append(split.Train, v)
+		} else {
+			rest = append(rest, v)
+		}
+	}
+	free := m.Train - len(split.Train)
+	split.Train = append(split.Train, rest[:free]...)
+	split.Val = slices.Clone(rest[free : free+m.Val])
+	split.Test = slices.Clone(rest[free+m.Val : free+m.Val+m.Test])
+	slices.Sort(split.Train)
+	slices.Sort(split.Val)
+	slices.Sort(split.Test)
+	return split
+}

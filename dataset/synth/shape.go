@@ -1,0 +1,117 @@
+package synth
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/registry"
+)
+
+// Shape says what Make makes. The last six fields may be 0. Like returns the shapes of real graphs.
+type Shape struct {
+	// Name becomes the graph's.
+	Name string
+	// Nodes and Edges (undirected) are met exactly.
+	Nodes, Edges int
+	// Features is the number of columns of X.
+	Features int
+	// Classes is the number of classes. The largest is about four times the smallest.
+	Classes int
+	// Train, Val and Test are the sizes of the split, together at most Nodes.
+	Train, Val, Test int
+	// Balanced spreads the training nodes evenly over the classes, as the public splits of Cora and Citeseer do. Otherwise
+	// they are drawn from all nodes: at least one from each class, if Train is at least Classes.
+	Balanced bool
+	// Groups is the number of sub-classes of each class; 0 means 1.
+	Groups int
+	// Homophily is the probability that an edge is drawn within a class, half of it within a sub-class. In [0, 1].
+	Homophily float64
+	// Signal is the distance of a class from the origin, in units of the noise of a feature. A sub-class is half as far
+	// from its class. 0 makes features that tell nothing of the class.
+	Signal float64
+	// Words, if not 0, makes sparse features of zeros and ones, with about Words ones in a row. Signal is then the
+	// probability that a word is typical of the class or of the sub-class, at most 1.
+	Words int
+}
+
+// Prefix begins the name of each shape that Like returns.
+const Prefix = "made-"
+
+// shapes holds the sizes of the paper's data sets (its table of statistics). Edges are undirected: the paper's numbers
+// for Flickr and Reddit count both directions and are halved.
+var shapes = registry.New[Shape]("shape").With("cora", Shape{
+	Nodes: 2_708, Edges: 5_429, Features: 1_433, Classes: 7, Train: 140, Val: 500, Test: 1_000,
+	Balanced: true, Words: 18, Signal: 0.25,
+}).With("citeseer", Shape{
+	Nodes: 3_327, Edges: 4_732, Features: 3_703, Classes: 6, Train: 120, Val: 500, Test: 1_000,
+	Balanced: true, Words: 32, Signal: 0.2,
+}).With("arxiv", Shape{
+	Nodes: 169_343, Edges: 1_166_243, Features: 128, Classes: 40, Train: 90_941, Val: 29_799, Test: 48_603, Signal: 1.5,
+}).With("flickr", Shape{
+	Nodes: 89_250, Edges: 899_756 / 2, Features: 500, Classes: 7, Train: 44_625, Val: 22_312, Test: 22_313, Signal: 1.5,
+}).With("reddit", Shape{
+	Nodes: 232_965, Edges: 23_213_838 / 2, Features: 602, Classes: 41, Train: 153_932, Val: 23_699, Test: 55_334,
+	Signal: 1.5,
+}).With("products", Shape{
+	Nodes: 2_449_029, Edges: 61_859_140, Features: 100, Classes: 47, Train: 196_615, Val: 39_323, Test: 2_213_091,
+	Signal: 1.5,
+})
+
+// Unknown is the error of Like for a name that it does not know. It lists the names.
+type Unknown = registry.Unknown
+
+// Names returns the names that Like takes.
+func Names() []string { return shapes.Names() }
+
+// Like returns the shape of one of the paper's data sets: cora, citeseer, arxiv, flickr, reddit or products. The shape
+// is called Prefix + name, so that what is made of it cannot be taken for the data set. An error is an *Unknown.
+func Like(name string) (Shape, error) {
+	s, err := shapes.Find(name)
+	if err != nil {
+		return Shape{}, fmt.Errorf("synth: %w", err)
+	}
+	s.Name, s.Groups, s.Homophily = Prefix+strings.ToLower(name), 4, 0.7
+	return s, nil
+}
+
+// Scale returns s with its nodes, edges and split multiplied by factor and rounded down, for studies of growth.
+func (s Shape) Scale(factor float64) Shape {
+	for _, n := range []*int{&s.Nodes, &s.Edges, &s.Train, &s.Val, &s.Test} {
+		*n = int(math.Floor(float64(*n) * factor))
+	}
+	return s
+}
+
+// maxDensity is the share of all pairs that edges may take. Far above it, drawing enough different edges takes too
+// long.
+const maxDensity = 0.1
+
+// Validate returns every reason why s cannot be made, naming field, value and bound.
+func (s Shape) Validate() error {
+	var errs []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf("synth: shape: "+format, args...))
+		}
+	}
+	groups := max(1, s.Groups)
+	check(s.Nodes >= 1 && s.Nodes <= graph.MaxNodes, "Nodes %d, want 1 to %d", s.Nodes, graph.MaxNodes)
+	check(s.Features >= 1 && s.Features <= graph.MaxNodes, "Features %d, want 1 to %d", s.Features, graph.MaxNodes)
+	check(s.Classes >= 1 && s.Classes <= graph.MaxClasses, "Classes %d, want 1 to %d", s.Classes, graph.MaxClasses)
+	check(s.Groups >= 0, "Groups %d is negative", s.Groups)
+	check(s.Classes*groups*4 <= s.Nodes, "%d classes of %d sub-classes, want at least 4 nodes for each; there are %d",
+		s.Classes, groups, s.Nodes)
+	most := int(maxDensity * float64(s.Nodes) * float64(s.Nodes) / 2)
+	check(s.Edges >= 0 && s.Edges <= most, "Edges %d, want 0 to %d (a tenth of all pairs)", s.Edges, most)
+	check(s.Train >= 1 && s.Val >= 0 && s.Test >= 0, "split %d/%d/%d, want at least one training node and none negative",
+		s.Train, s.Val, s.Test)
+	check(s.Train+s.Val+s.Test <= s.Nodes, "split %d/%d/%d is more than the %d nodes", s.Train, s.Val, s.Test, s.Nodes)
+	check(s.Homophily >= 0 && s.Homophily <= 1, "Homophily %v, want 0 to 1", s.Homophily)
+	check(s.Signal >= 0 && !math.IsInf(s.Signal, 0), "Signal %v, want 0 or a positive number", s.Signal)
+	check(s.Words >= 0 && s.Words <= s.Features/4, "Words %d, want 0 to a quarter of the %d features", s.Words, s.Features)
+	check(s.Words == 0 || s.Signal <= 1, "Signal %v of words, want at most 1", s.Signal)
+	return errors.Join(errs...)
+}

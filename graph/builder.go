@@ -1,0 +1,201 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Builder makes a Graph from its parts, given in any order. Nodes are numbered from 0. Set the fields, add edges, and
+// call Graph:
+//
+//	b := graph.Builder{Name: "triangle", X: x, Y: []int32{0, 1, graph.Unlabelled}}
+//	b.AddEdge(0, 1)
+//	b.AddEdge(2, 1)
+//	b.Split.Train = []int32{0, 1}
+//	g, changes, err := b.Graph()
+//
+// The zero value has no nodes. A Builder must not be copied after AddEdge.
+type Builder struct {
+	// Name becomes the name of the graph.
+	Name string
+	// Nodes is the number of nodes N. 0 means as many as X has rows.
+	Nodes int
+	// Edges is the list of edges: in any order, in one direction or both, repeated or not, with self-loops or not.
+	Edges Edges
+	// X holds the features of node i in row i, N×d with d ≥ 1. The graph keeps it.
+	X mat.Matrix
+	// Y holds the label of each node: 0 to Classes−1, or Unlabelled. Nil means that no node has a label. The graph keeps
+	// it.
+	Y []int32
+	// Classes is the number of classes, at most MaxClasses. 0 means the largest label plus 1.
+	Classes int
+	// Split lists the nodes of each part, in any order. The parts may be empty. They do not overlap.
+	Split Split
+
+	outside error // the first edge whose nodes are no int32
+}
+
+// PartError says which part of a graph is wrong.
+type PartError struct {
+	// Part is "edges", "features", "labels" or "split".
+	Part string
+	// Err names the place, the value and the bound.
+	Err error
+}
+
+// Error returns "graph: " and what is wrong.
+func (e *PartError) Error() string { return "graph: " + e.Err.Error() }
+
+// Unwrap returns what is wrong, without the prefix.
+func (e *PartError) Unwrap() error { return e.Err }
+
+// AddEdge adds an undirected edge of weight 1. Graph checks the nodes.
+func (b *Builder) AddEdge(u, v int) { b.AddWeightedEdge(u, v, 1) }
+
+// AddWeightedEdge adds an undirected edge. Where edges repeat, the largest weight counts. Graph checks the values.
+func (b *Builder) AddWeightedEdge(u, v int, weight float32) {
+	if b.outside == nil && (u != int(int32(u)) || v != int(int32(v))) {
+		b.outside = &PartError{"edges", fmt.Errorf("edge %d (%d–%d): want nodes 0 to %d", b.Edges.Len(), u, v, MaxNodes-1)}
+	}
+	e := &b.Edges
+	if weight != 1 && e.Weight == nil {
+		e.Weight = slices.Repeat([]float32{1}, e.Len())
+	}
+	e.From, e.To = append(e.From, int32(u)), append(e.To, int32(v))
+	if e.Weight != nil {
+		e.Weight = append(e.Weight, weight)
+	}
+}
+
+// Graph returns the graph, which is valid (Graph.Validate), and what became of the edges. An error is a *PartError or
+// comes from reading X: it names the first thing that is wrong, with its place, its value and its bound.
+// The builder can be used again, but its X and Y belong to the graph.
+func (b *Builder) Graph() (*Graph, Changes, error) {
+	n := b.Nodes
+	if n == 0 && b.X != nil {
+		n, _ = b.X.Dims()
+	}
+	if b.outside != nil {
+		return nil, Changes{Entries: b.Edges.Len()}, b.outside
+	}
+	adj, changes, err := Adjacency(n, b.Edges)
+	if err != nil {
+		return nil, changes, err
+	}
+	g := &Graph{Name: b.Name, Adj: adj, X: b.X, Y: b.Y}
+	if err := checkFeatures(b.X, n); err != nil {
+		return nil, changes, err
+	}
+	if b.Y == nil {
+		g.Y = slices.Repeat([]int32{Unlabelled}, n)
+	}
+	if g.Classes, err = checkLabels(g.Y, n, b.Classes); err != nil {
+		return nil, changes, err
+	}
+	s := b.Split
+	for _, part := range []*[]int32{&s.Train, &s.Val, &s.Test} {
+		*part = slices.Sorted(slices.Values(*part))
+	}
+	if err := s.check(g.Y); err != nil {
+		return nil, changes, err
+	}
+	g.Split = s
+	return g, changes, nil
+}
+
+// checkFeatures returns an error if x has not n rows and at least one column, or holds a number that is not finite.
+func checkFeatures(x mat.Matrix, n int) error {
+	wrong := func(format string, args ...any) error { return &PartError{"features", fmt.Errorf(format, args...)} }
+	if x == nil {
+		return wrong("there are no features, want a matrix of %d rows", n)
+	}
+	rows, cols := x.Dims()
+	if rows != n || cols == 0 || cols > MaxNodes {
+		return wrong("features are %d×%d, want %d rows, one for each node, and 1 to %d columns", rows, cols, n, MaxNodes)
+	}
+	switch x := x.(type) {
+	case *mat.Dense:
+		if len(x.Data) != rows*cols {
+			return wrong("features are %d×%d and hold %d numbers, want %d", rows, cols, len(x.Data), rows*cols)
+		}
+	case *mat.CSR:
+		if err := x.Validate(); err != nil {
+			return wrong("features: %w", err)
+		}
+	}
+	i, j, found, err := firstNotFinite(x)
+	if err != nil {
+		return fmt.Errorf("graph: reading features: %w", err)
+	}
+	if found {
+		return wrong("feature %d of node %d is not a finite number", j, i)
+	}
+	return nil
+}
+
+// firstNotFinite is mat.FirstNotFinite for a matrix of any type.
+func firstNotFinite(x mat.Matrix) (row, col int, found bool, err error) {
+	switch x.(type) {
+	case *mat.Dense, *mat.CSR:
+		row, col, found = mat.FirstNotFinite(x)
+		return row, col, found, nil
+	}
+	for block, err := range mat.Blocks(x) {
+		if err != nil {
+			return 0, 0, false, err
+		}
+		if i, j, found := mat.FirstNotFinite(block); found {
+			return row + i, j, true, nil
+		}
+		row += block.Rows
+	}
+	return 0, 0, false, nil
+}
+
+// checkLabels returns the number of classes. 0 classes means the largest label plus 1.
+func checkLabels(y []int32, n, classes int) (int, error) {
+	wrong := func(format string, args ...any) error { return &PartError{"labels", fmt.Errorf(format, args...)} }
+	if len(y) != n {
+		return 0, wrong("%d labels for %d nodes", len(y), n)
+	}
+	if classes < 0 || classes > MaxClasses {
+		return 0, wrong("%d classes, want 0 to %d", classes, MaxClasses)
+	}
+	bound, largest := classes, int32(Unlabelled)
+	if classes == 0 {
+		bound = MaxClasses
+	}
+	for i, c := range y {
+		if c < Unlabelled || int(c) >= bound {
+			return 0, wrong("label %d of node %d, want 0 to %d, or %d for none", c, i, bound-1, Unlabelled)
+		}
+		largest = max(largest, c)
+	}
+	if classes == 0 {
+		classes = int(largest) + 1
+	}
+	return classes, nil
+}
+
+// check returns an error if a node is out of range, is in the split twice, or has no label.
+func (s Split) check(y []int32) error {
+	wrong := func(format string, args ...any) error { return &PartError{"split", fmt.Errorf(format, args...)} }
+	part := make([]byte, len(y))
+	names := [...]string{1: "train", "val", "test"}
+	for p, nodes := range [...][]int32{1: s.Train, s.Val, s.Test} {
+		for _, v := range nodes {
+			switch {
+			case v < 0 || int(v) >= len(y):
+				return wrong("node %d of %s, want 0 to %d", v, names[p], len(y)-1)
+			case part[v] != 0:
+				return wrong("node %d is in %s and again in %s, want it once", v, names[part[v]], names[p])
+			case y[v] == Unlabelled:
+				return wrong("node %d of %s has no label", v, names[p])
+			}
+			part[v] = byte(p)
+		}
+	}
+	return nil
+}

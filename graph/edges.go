@@ -1,0 +1,94 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// MaxNodes is the largest number of nodes, and of features. Indices are int32.
+const MaxNodes = math.MaxInt32
+
+// MaxClasses is the largest number of classes. A larger label is more likely an identifier than a class.
+const MaxClasses = 1 << 16
+
+// Edges is a list of edges in any order. An edge may stand in one direction or in both, and may repeat.
+// Edge i joins From[i] and To[i].
+type Edges struct {
+	From, To []int32
+	// Weight holds a positive weight for each edge. Nil means that each weight is 1.
+	Weight []float32
+}
+
+// Len returns the number of entries of the list.
+func (e *Edges) Len() int { return len(e.From) }
+
+// Changes tells what became of a list of edges in an undirected graph.
+type Changes struct {
+	// Entries is the length of the list.
+	Entries int
+	// Loops is the number of self-loops, which are dropped.
+	Loops int
+	// Merged is the number of entries that repeat another one, in the same direction or the opposite one.
+	Merged int
+}
+
+// Any reports whether the graph has fewer edges than the list has entries.
+func (c Changes) Any() bool { return c.Loops+c.Merged > 0 }
+
+// String returns a sentence without a full stop: "5 edge entries became 3 undirected edges; …".
+func (c Changes) String() string {
+	return fmt.Sprintf("%d edge entries became %d undirected edges; %d self-loops were dropped, "+
+		"%d repeats and opposite directions merged", c.Entries, c.Entries-c.Loops-c.Merged, c.Loops, c.Merged)
+}
+
+// Adjacency returns the n×n adjacency A of an undirected graph with the given edges. A is symmetric, its columns ascend
+// within each row, and its diagonal is zero:
+//
+//	A_uv = A_vu = max{Weight[i] : edge i joins u and v},  A_uu = 0
+//
+// A.Data is nil if all weights are 1. An error is a *PartError that names the first edge with a node outside 0 to n−1,
+// or with a weight that is not positive and finite. The result does not depend on the order of the edges or on the
+// number of threads.
+func Adjacency(n int, edges Edges) (*mat.CSR, Changes, error) {
+	changes := Changes{Entries: edges.Len()}
+	if n < 0 || n > MaxNodes {
+		return nil, changes, &PartError{"edges", fmt.Errorf("%d nodes, want 0 to %d", n, MaxNodes)}
+	}
+	if len(edges.To) != edges.Len() || edges.Weight != nil && len(edges.Weight) != edges.Len() {
+		return nil, changes, &PartError{"edges", fmt.Errorf("edges have %d sources, %d targets and %d weights, "+
+			"want equal numbers", len(edges.From), len(edges.To), len(edges.Weight))}
+	}
+	if edges.Len() == 0 {
+		return &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}, changes, nil
+	}
+	if n == 0 {
+		return nil, changes, edges.fault(0, n)
+	}
+	b, err := newBuckets(n, edges)
+	if err != nil {
+		return nil, changes, err
+	}
+	adj := b.matrix()
+	changes.Loops, changes.Merged = b.loops, edges.Len()-b.loops-adj.NNZ()/2
+	return adj, changes, nil
+}
+
+// fault returns what is wrong with edge i of a graph with n nodes, or nil.
+func (e *Edges) fault(i, n int) error {
+	u, v := e.From[i], e.To[i]
+	for _, node := range []int32{u, v} {
+		if uint(node) >= uint(n) {
+			return &PartError{"edges", fmt.Errorf("edge %d (%d–%d): node %d, want 0 to %d", i, u, v, node, n-1)}
+		}
+	}
+	if e.Weight != nil && !legal(e.Weight[i]) {
+		return &PartError{"edges", fmt.Errorf("edge %d (%d–%d): weight %v, want a positive finite number",
+			i, u, v, e.Weight[i])}
+	}
+	return nil
+}
+
+// legal reports whether w is positive and finite.
+func legal(w float32) bool { return w > 0 && w <= math.MaxFloat32 }

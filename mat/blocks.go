@@ -1,0 +1,33 @@
+package mat
+
+import "iter"
+
+// blockRows bounds the rows of a block, and blockElements its elements.
+const (
+	blockRows     = 4096
+	blockElements = 1 << 20
+)
+
+// Blocks returns an iterator over all rows of x in order, written out, some rows at a time. It is the way to read a
+// matrix of any type once. A block is valid until the next one. After an error there is no block more.
+func Blocks(x Matrix) iter.Seq2[*Dense, error] {
+	return func(yield func(*Dense, error) bool) {
+		n, d := x.Dims()
+		step := max(1, min(blockRows, blockElements/max(1, d)))
+		rows := make([]int32, 0, min(n, step))
+		block := new(Dense)
+		for lo := 0; lo < n; lo += step {
+			rows = rows[:0]
+			for i := lo; i < min(lo+step, n); i++ {
+				rows = append(rows, int32(i))
+			}
+			if err := x.ReadBlock(block, rows, 0, d); err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(block, nil) {
+				return
+			}
+		}
+	}
+}
