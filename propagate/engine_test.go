@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 )
@@ -55,7 +55,7 @@ func (f fromFile) Embeddings(ctx context.Context, p propagate.Propagation, in pr
 }
 
 func TestAnEngineThatReadsAFile(t *testing.T) {
-	g := dataset.Demo()
+	g := synth.Demo()
 	p := propagate.Propagation{Rule: propagate.SGC, Hops: 2}
 	all := make([]int32, g.Nodes())
 	for v := range all {
@@ -139,7 +139,7 @@ func TestRunNamesWhatIsWrong(t *testing.T) {
 func TestRunStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	g := dataset.Demo()
+	g := synth.Demo()
 	in := propagate.Input{Adj: g.Adj, X: g.X, Rows: g.Split.Train}
 	p := propagate.Propagation{Rule: propagate.SGC, Hops: 1}
 	if _, err := propagate.Run(ctx, propagate.Plain{}, p, in); !errors.Is(err, context.Canceled) {
