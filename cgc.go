@@ -204,7 +204,7 @@ func prepare(ctx context.Context, g *graph.Graph, config Config) (*Prepared, err
 	done()
 
 	done = config.step("assess", &p.seconds.Assess)
-	if p.assessment, err = assess.Fit(p.h, p.y, p.classes); err != nil {
+	if p.assessment, err = assess.Fit(ctx, p.h, p.y, p.classes); err != nil {
 		return nil, err
 	}
 	if config.resolved().Augment > 0 {
@@ -264,7 +264,7 @@ func (p *Prepared) condense(ctx context.Context, config Config, nodes int) (*Con
 	small.X, small.Y, small.Partitions = groups.H, groups.Y, groups.Stats
 	small.Members = members(groups.Members, pool.row, sources, p.origin, p.nodes)
 	if config.SoftLabels {
-		if small.Soft, err = p.softLabels(pool, groups.Members); err != nil {
+		if small.Soft, err = p.softLabels(ctx, pool, groups.Members); err != nil {
 			return nil, err
 		}
 	}

@@ -28,8 +28,8 @@ var mayImport = map[string]string{
 
 	"propagate":               "graph mat internal/kernel internal/parallel internal/registry",
 	"propagate/blocked":       "propagate graph mat internal/kernel internal/memory internal/parallel",
-	"assess":                  "graph mat internal/kernel internal/parallel",
-	"augment":                 "graph mat internal/kernel internal/parallel",
+	"assess":                  "mat internal/kernel internal/parallel",
+	"augment":                 "mat internal/parallel",
 	"partition":               "mat internal/kernel internal/parallel internal/registry",
 	"partition/partitiontest": "partition mat",
 	"generate":                "graph mat internal/kernel internal/parallel",

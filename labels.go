@@ -31,10 +31,10 @@ type pseudo struct {
 }
 
 // classifier returns the ridge classifier. The lock must be held.
-func (p *Prepared) classifier() (*assess.Ridge, error) {
+func (p *Prepared) classifier(ctx context.Context) (*assess.Ridge, error) {
 	l := &p.labeller
 	if l.ridge == nil {
-		ridge, err := assess.FitRidge(p.h[len(p.h)-1].Dense(), p.y, p.classes)
+		ridge, err := assess.FitRidge(ctx, p.h[len(p.h)-1].Dense(), p.y, p.classes)
 		if err != nil {
 			return nil, err
 		}
@@ -55,7 +55,7 @@ func (p *Prepared) pseudoLabels(ctx context.Context, config Config) (*pseudo, er
 	if l.latest != nil && l.latest.multiple == config.PseudoLabels {
 		return l.latest, nil
 	}
-	ridge, err := p.classifier()
+	ridge, err := p.classifier(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -135,9 +135,9 @@ func (p *Prepared) join(pool *pool, picked *pseudo, config Config) {
 }
 
 // softLabels returns Σ_i R̂_ji·q_i for each condensed node j, N′×classes, q_i being the classifier's distribution over the classes of embedding i of the pool.
-func (p *Prepared) softLabels(pool pool, groups *mat.CSR) (*mat.Dense, error) {
+func (p *Prepared) softLabels(ctx context.Context, pool pool, groups *mat.CSR) (*mat.Dense, error) {
 	p.labeller.mu.Lock()
-	ridge, err := p.classifier()
+	ridge, err := p.classifier(ctx)
 	p.labeller.mu.Unlock()
 	if err != nil {
 		return nil, err

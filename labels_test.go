@@ -93,7 +93,7 @@ func TestPseudoAndSoftLabelsEqualReference(t *testing.T) {
 				}
 			}
 			train := g.Split.Train
-			ridge, err := assess.FitRidge(toDense(pickRows(h, train)), g.Labels(train), 3)
+			ridge, err := assess.FitRidge(t.Context(), toDense(pickRows(h, train)), g.Labels(train), 3)
 			if err != nil {
 				t.Fatal(err)
 			}

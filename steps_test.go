@@ -180,7 +180,7 @@ func TestAssessmentEqualsReference(t *testing.T) {
 			t.Fatal(err)
 		}
 		y := g.Labels(g.Split.Train)
-		got, err := assess.Assess(h, y, g.Classes)
+		got, err := assess.Assess(t.Context(), h, y, g.Classes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,7 +228,7 @@ func TestLeastSquaresIsTheMinimumNormSolution(t *testing.T) {
 		for i := range y {
 			y[i] = int32(i % 4)
 		}
-		w, rank, err := assess.LeastSquares(m, y, 4)
+		w, rank, err := assess.LeastSquares(t.Context(), m, y, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -247,7 +247,7 @@ func TestLeastSquaresIsTheMinimumNormSolution(t *testing.T) {
 			}
 		}
 	}
-	if w, _, err := assess.LeastSquares(mat.NewDense(5, 3), make([]int32, 5), 2); err != nil || slices.ContainsFunc(w.Data, func(v float32) bool { return v != 0 }) {
+	if w, _, err := assess.LeastSquares(t.Context(), mat.NewDense(5, 3), make([]int32, 5), 2); err != nil || slices.ContainsFunc(w.Data, func(v float32) bool { return v != 0 }) {
 		t.Errorf("W of zeros is %v, error %v; want zeros", w, err)
 	}
 }

@@ -3,6 +3,7 @@
 package assess
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -29,8 +30,8 @@ type Assessment struct {
 }
 
 // Assess fits the classifier on the mean of h and judges each of them: Fit and Judge.
-func Assess(h []mat.View, y []int32, classes int) (Assessment, error) {
-	a, err := Fit(h, y, classes)
+func Assess(ctx context.Context, h []mat.View, y []int32, classes int) (Assessment, error) {
+	a, err := Fit(ctx, h, y, classes)
 	if err == nil {
 		a.Judge(h, y)
 	}
@@ -39,11 +40,11 @@ func Assess(h []mat.View, y []int32, classes int) (Assessment, error) {
 
 // Fit fits the classifier on the mean of h and judges H⁽ᴷ⁾ alone. h holds H⁽⁰⁾ … H⁽ᴷ⁾ of the n training nodes, each n×d; y holds their
 // classes in [0, classes).
-func Fit(h []mat.View, y []int32, classes int) (Assessment, error) {
+func Fit(ctx context.Context, h []mat.View, y []int32, classes int) (Assessment, error) {
 	if len(h) == 0 {
 		panic("assess: no embeddings")
 	}
-	w, rank, err := leastSquares(h, y, classes)
+	w, rank, err := leastSquares(ctx, h, y, classes)
 	if err != nil {
 		return Assessment{}, err
 	}
@@ -155,12 +156,12 @@ func classErrors(predicted, y []int32, classes int) (errors []float64, accuracy 
 // The smaller Gram matrix G is factored: TᵀT for n ≥ d, else the dual TTᵀ, with W = Tᵀ(TTᵀ)⁺Y. Directions in which G is below 10⁻⁷ of its trace,
 // that is, singular values of T below 3·10⁻⁴ of its Frobenius norm, count as zero. Where there are none, a Cholesky factorisation solves the
 // system; a rank-deficient one, the rule for bags of words and one-hot features, takes the eigenvectors of G.
-func LeastSquares(t *mat.Dense, y []int32, classes int) (w *mat.Dense, rank int, err error) {
-	return leastSquares([]mat.View{t.View()}, y, classes)
+func LeastSquares(ctx context.Context, t *mat.Dense, y []int32, classes int) (w *mat.Dense, rank int, err error) {
+	return leastSquares(ctx, []mat.View{t.View()}, y, classes)
 }
 
 // leastSquares is LeastSquares on T = S/(K+1), S = Σ_l H⁽ˡ⁾: W is (K+1)·S⁺Y. S is held whole only where it has fewer rows than columns.
-func leastSquares(h []mat.View, y []int32, classes int) (w *mat.Dense, rank int, err error) {
+func leastSquares(ctx context.Context, h []mat.View, y []int32, classes int) (w *mat.Dense, rank int, err error) {
 	n, d := h[0].Dims()
 	if len(y) == 0 {
 		return nil, 0, fmt.Errorf("assess: 0 training nodes, want at least 1")
@@ -169,13 +170,24 @@ func leastSquares(h []mat.View, y []int32, classes int) (w *mat.Dense, rank int,
 		panic(fmt.Sprintf("assess: %d labels for %d rows", len(y), n))
 	}
 	if n >= d {
-		gram, right := equations(h, y, classes)
-		w, rank = pseudoSolve(gram, right, classes)
+		gram, right, err := equations(ctx, h, y, classes)
+		if err != nil {
+			return nil, 0, err
+		}
+		if w, rank, err = pseudoSolve(ctx, gram, right, classes); err != nil {
+			return nil, 0, err
+		}
 	} else {
 		s := mat.NewDense(n, d)
 		sum(s, h, 0)
+		gram, err := mat.GramRows(ctx, s)
+		if err != nil {
+			return nil, 0, err
+		}
 		var dual *mat.Dense
-		dual, rank = pseudoSolve(mat.GramRows(s), oneHot(y, classes), classes)
+		if dual, rank, err = pseudoSolve(ctx, gram, oneHot(y, classes), classes); err != nil {
+			return nil, 0, err
+		}
 		w = new(mat.Dense)
 		mat.MulTA(w, s, dual)
 	}
@@ -184,11 +196,11 @@ func leastSquares(h []mat.View, y []int32, classes int) (w *mat.Dense, rank int,
 }
 
 // equations returns both sides of the normal equations, SᵀS and SᵀY (d×classes), for S = Σ_l H⁽ˡ⁾, which is formed some rows at a time.
-func equations(h []mat.View, y []int32, classes int) (left *mat.Symmetric, right []float64) {
+func equations(ctx context.Context, h []mat.View, y []int32, classes int) (left *mat.Symmetric, right []float64, err error) {
 	n, d := h[0].Dims()
 	terms := mat.GramPart(n, d)
 	of := make([][]float64, (n+terms-1)/terms) // YᵀS of each part
-	left = mat.GramBlocks(n, d, func(dst *mat.Dense, lo int) {
+	left, err = mat.GramBlocks(ctx, n, d, func(dst *mat.Dense, lo int) {
 		sum(dst, h, lo)
 		part := lo / terms
 		if of[part] == nil {
@@ -199,6 +211,9 @@ func equations(h []mat.View, y []int32, classes int) (left *mat.Symmetric, right
 			kernel.Accumulate(of[part][c*d:(c+1)*d], 1, dst.Row(r))
 		}
 	})
+	if err != nil {
+		return nil, nil, err
+	}
 	right = make([]float64, d*classes)
 	for _, sums := range of {
 		for c := range classes {
@@ -207,7 +222,7 @@ func equations(h []mat.View, y []int32, classes int) (left *mat.Symmetric, right
 			}
 		}
 	}
-	return left, right
+	return left, right, nil
 }
 
 // cut is the eigenvalue of a Gram matrix, as a share of its trace, below which a direction counts as absent: above the rounding of sums
@@ -215,7 +230,7 @@ func equations(h []mat.View, y []int32, classes int) (left *mat.Symmetric, right
 const cut = 1e-7
 
 // pseudoSolve returns G⁺R for a positive semi-definite G, n×n, and R, n×cols, and the rank of G.
-func pseudoSolve(gram *mat.Symmetric, right []float64, cols int) (w *mat.Dense, rank int) {
+func pseudoSolve(ctx context.Context, gram *mat.Symmetric, right []float64, cols int) (w *mat.Dense, rank int, err error) {
 	n := gram.N
 	threshold := cut * gram.Trace()
 	shifted := mat.NewSymmetric(n)
@@ -223,12 +238,16 @@ func pseudoSolve(gram *mat.Symmetric, right []float64, cols int) (w *mat.Dense, 
 	for i := range n {
 		shifted.Data[i*n+i] -= threshold
 	}
-	if _, err := shifted.Cholesky(); err == nil { // G − threshold·I is positive definite: no eigenvalue is below
-		if factor, err := gram.Cholesky(); err == nil {
-			return rounded(factor.Solve(right, cols), cols), n
+	if _, err := shifted.Cholesky(ctx); err == nil { // G − threshold·I is positive definite: no eigenvalue is below
+		if factor, err := gram.Cholesky(ctx); err == nil {
+			solution, err := factor.Solve(ctx, right, cols)
+			return rounded(solution, cols), n, err
 		}
 	}
-	values, vectors := gram.Eigen()
+	values, vectors, err := gram.Eigen(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
 	solution := make([]float64, n*cols)
 	for rank < n && values[rank] > threshold {
 		v := vectors[rank*n : (rank+1)*n]
@@ -245,7 +264,7 @@ func pseudoSolve(gram *mat.Symmetric, right []float64, cols int) (w *mat.Dense, 
 		}
 		rank++
 	}
-	return rounded(solution, cols), rank
+	return rounded(solution, cols), rank, nil
 }
 
 // rounded returns values, row-major with cols columns, as a matrix of float32.

@@ -47,11 +47,11 @@ func TestAssessFitsTheMean(t *testing.T) {
 				mean.Data[i] += v / 4 // exact but for the additions
 			}
 		}
-		want, rank, err := assess.LeastSquares(mean, y, 5)
+		want, rank, err := assess.LeastSquares(t.Context(), mean, y, 5)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := assess.Assess(h, y, 5)
+		got, err := assess.Assess(t.Context(), h, y, 5)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,11 +69,11 @@ func TestAssessFitsTheMean(t *testing.T) {
 // Fit judges the last hop, Judge the others: together they are Assess.
 func TestJudgeCompletesFit(t *testing.T) {
 	h, y := hops(300, 9, 4, 3, rand.New(rand.NewPCG(5, 0)))
-	want, err := assess.Assess(h, y, 4)
+	want, err := assess.Assess(t.Context(), h, y, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := assess.Fit(h, y, 4)
+	got, err := assess.Fit(t.Context(), h, y, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestJudgeCompletesFit(t *testing.T) {
 // The residual of least squares is orthogonal to the columns of T: TᵀTW = TᵀY.
 func TestResidualIsOrthogonal(t *testing.T) {
 	h, y := hops(5000, 30, 7, 1, rand.New(rand.NewPCG(2, 0)))
-	w, _, err := assess.LeastSquares(h[0].Dense(), y, 7)
+	w, _, err := assess.LeastSquares(t.Context(), h[0].Dense(), y, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestAssessIgnoresThreads(t *testing.T) {
 	var first assess.Assessment
 	for i, threads := range []int{1, 2, 7} {
 		runtime.GOMAXPROCS(threads)
-		got, err := assess.Assess(h, y, 6)
+		got, err := assess.Assess(t.Context(), h, y, 6)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +143,7 @@ func BenchmarkAssess(b *testing.B) {
 		h, y := hops(size.n, size.d, size.classes, 3, rand.New(rand.NewPCG(4, 0)))
 		b.Run(fmt.Sprintf("nodes=%d/features=%d", size.n, size.d), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := assess.Assess(h, y, size.classes); err != nil {
+				if _, err := assess.Assess(b.Context(), h, y, size.classes); err != nil {
 					b.Fatal(err)
 				}
 			}

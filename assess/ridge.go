@@ -1,6 +1,7 @@
 package assess
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -42,8 +43,9 @@ const (
 //
 // λ has the smallest squared error of the nodes that are left out (PRESS; Allen 1974), in closed form: with ŷ the fit to all and g_i = h_iᵀ(HᵀH + λI)⁻¹h_i, the
 // output for node i of the fit to the others is (ŷ_i − g_i·y_i)/(1 − g_i). s has the smallest cross entropy of these outputs. One eigendecomposition of the smaller Gram matrix
-// serves all λ. Of more than 8192 training nodes, so many evenly spaced ones are left out. It costs about what LeastSquares does.
-func FitRidge(h *mat.Dense, y []int32, classes int) (*Ridge, error) {
+// serves all λ. Of more than 8192 training nodes, so many evenly spaced ones are left out. It costs about what LeastSquares does
+// of a matrix without full rank. The error is that of ctx, or says that a number of h is not finite.
+func FitRidge(ctx context.Context, h *mat.Dense, y []int32, classes int) (*Ridge, error) {
 	if len(y) == 0 {
 		return nil, fmt.Errorf("assess: 0 training nodes, want at least 1")
 	}
@@ -51,7 +53,10 @@ func FitRidge(h *mat.Dense, y []int32, classes int) (*Ridge, error) {
 	if len(y) != n {
 		panic(fmt.Sprintf("assess: %d labels for %d rows", len(y), n))
 	}
-	f := decompose(h, y, classes)
+	f, err := decompose(ctx, h, y, classes)
+	if err != nil {
+		return nil, err
+	}
 	r := &Ridge{present: make([]bool, classes)}
 	for _, c := range y {
 		r.present[c] = true
@@ -143,17 +148,22 @@ type decomposition struct {
 	y       []int32    // and their classes
 }
 
-func decompose(h *mat.Dense, y []int32, classes int) *decomposition {
+func decompose(ctx context.Context, h *mat.Dense, y []int32, classes int) (*decomposition, error) {
 	n, d := h.Dims()
 	f := &decomposition{h: h, p: new(mat.Dense), right: new(mat.Dense)}
-	var gram *mat.Symmetric
+	sides := mat.Gram
 	if n < d {
-		gram = mat.GramRows(h)
-	} else {
-		gram = mat.Gram(h)
+		sides = mat.GramRows
+	}
+	gram, err := sides(ctx, h)
+	if err != nil {
+		return nil, err
 	}
 	f.norm = gram.Trace() / float64(n)
-	values, vectors := gram.Eigen()
+	values, vectors, err := gram.Eigen(ctx)
+	if err != nil {
+		return nil, err
+	}
 	rank := 0
 	for rank < gram.N && values[rank] > cut*gram.Trace() {
 		rank++
@@ -172,7 +182,7 @@ func decompose(h *mat.Dense, y []int32, classes int) *decomposition {
 		some := new(mat.Dense)
 		mat.Rows(some, h, rows)
 		mat.Mul(f.p, some, f.vectors)
-		return f
+		return f, nil
 	}
 	p := f.vectors.Clone() // H = QΛ^½Vᵀ, so P = QΛ^½
 	for i := range n {
@@ -182,7 +192,7 @@ func decompose(h *mat.Dense, y []int32, classes int) *decomposition {
 	}
 	f.right = rounded(classSums(p, y, classes), classes)
 	mat.Rows(f.p, p, rows)
-	return f
+	return f, nil
 }
 
 // classSums returns XᵀY, row-major with a column for each class: the sum of the rows of x of each class.

@@ -193,11 +193,15 @@ func (j *judge) fit(ctx context.Context, small *cgc.Condensed, operator graph.Op
 		for i, w := range weights {
 			shifted.Data[i*n+i] += ridge * diagonal * total / (float64(n) * float64(w))
 		}
-		factor, err := shifted.Cholesky()
+		factor, err := shifted.Cholesky(ctx)
 		if err != nil {
 			continue // features that are all zero
 		}
-		for i, v := range factor.Solve(y, classes) {
+		solved, err := factor.Solve(ctx, y, classes)
+		if err != nil {
+			return best, err
+		}
+		for i, v := range solved {
 			solution.Data[i] = float32(v)
 		}
 		mat.MulTA(logits, &other, solution)

@@ -97,7 +97,7 @@ func Features(ctx context.Context, a *mat.CSR, h *mat.Dense, weights []float64, 
 		if len(nodes) == 1 {
 			continue
 		}
-		if err := solve(x, h, operator, nodes, weights, alpha); err != nil {
+		if err := solve(ctx, x, h, operator, nodes, weights, alpha); err != nil {
 			return nil, fmt.Errorf("generate: component of node %d with %d nodes, alpha %v: %w", nodes[0], len(nodes), alpha, err)
 		}
 	}
@@ -129,7 +129,7 @@ func components(a *mat.CSR) (parts [][]int32) {
 
 // solve sets the rows of x for the nodes of one component. Its system is QᵀQ + αL′ = Q² + αL′, for Â′ is symmetric, and Â′ is applied as a
 // sparse matrix: 2K products of the component's edges with as many columns as it has nodes.
-func solve(x, h *mat.Dense, operator graph.Operator, nodes []int32, weights []float64, alpha float64) error {
+func solve(ctx context.Context, x, h *mat.Dense, operator graph.Operator, nodes []int32, weights []float64, alpha float64) error {
 	m, d := len(nodes), h.Cols
 	normal := local(operator, nodes)
 	system, target := mat.NewSymmetric(m), make([]float64, m*d)
@@ -151,11 +151,14 @@ func solve(x, h *mat.Dense, operator graph.Operator, nodes []int32, weights []fl
 			}
 		}
 	}
-	factor, err := system.Cholesky()
+	factor, err := system.Cholesky(ctx)
 	if err != nil {
 		return err
 	}
-	solution := factor.Solve(target, d)
+	solution, err := factor.Solve(ctx, target, d)
+	if err != nil {
+		return err
+	}
 	for i, v := range nodes {
 		for j := range d {
 			x.Row(int(v))[j] = float32(solution[i*d+j])

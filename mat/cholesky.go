@@ -1,6 +1,7 @@
 package mat
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -24,42 +25,51 @@ func (e NotPositive) Error() string {
 // Cholesky is the factorisation s = UᵀU of a positive definite matrix, U upper triangular.
 type Cholesky struct{ u blas64.Triangular }
 
-// choleskyBlock is the number of rows of U that are found before the rest of the matrix is brought up to date: enough for the update, a product
-// of that depth, to take nearly all of the time.
+// choleskyBlock is the number of rows of U that are found before the rest of the matrix is updated. The update is a matrix
+// product of that depth. With 64 it takes nearly all of the time.
 const choleskyBlock = 64
 
-// Cholesky factors s, which it leaves alone; the error is a NotPositive. The cost is N³/3 multiplications.
+// Cholesky factors s, which it leaves alone. The cost is N³/3 multiplications.
 //
-// Rows of U are found in blocks: those of the triangle on the diagonal, then, by substitution, what stands to the right of it,
-// and then the product of that with itself is taken off the rest.
-func (s *Symmetric) Cholesky() (*Cholesky, error) {
+// A pivot counts as positive if it exceeds N·2⁻⁵² times the diagonal entry that it comes from: less is what rounding leaves of
+// a zero. The error is a NotPositive, or that of ctx, after whose end it returns within moments.
+//
+// Rows of U are found in blocks. First comes the triangle on the diagonal, then what stands to the right of it, by
+// substitution. Then the product of that with itself is taken off the rest. The result is the same for any number of threads.
+func (s *Symmetric) Cholesky(ctx context.Context) (*Cholesky, error) {
 	n := s.N
-	u := make([]float64, n*n)
+	u, least := make([]float64, n*n), make([]float64, n)
 	for i := range n {
 		copy(u[i*n+i:(i+1)*n], s.Row(i)[i:])
+		least[i] = float64(n) * 0x1p-52 * s.Row(i)[i]
 	}
 	for k := 0; k < n; k += choleskyBlock {
 		end := min(k+choleskyBlock, n)
-		if !factorDiagonal(u, n, k, end) {
+		if !factorDiagonal(u, least, n, k, end) {
 			return nil, NotPositive{n}
 		}
 		parallel.For(n-end, choleskyBlock, func(lo, hi int) { substitute(u, n, k, end, end+lo, end+hi) })
-		parallel.For(n-end, choleskyBlock, func(lo, hi int) {
+		err := parallel.ForContext(ctx, n-end, choleskyBlock, func(lo, hi int) {
 			at := func(row, from, rows, cols int) blas64.General {
 				return blas64.General{Rows: rows, Cols: cols, Stride: n, Data: u[row*n+from:]}
 			}
 			lo, hi = end+lo, end+hi
-			blas64.Gemm(blas.Trans, blas.NoTrans, -1, at(k, lo, end-k, hi-lo), at(k, lo, end-k, n-lo), 1, at(lo, lo, hi-lo, n-lo))
+			blas64.Gemm(blas.Trans, blas.NoTrans, -1,
+				at(k, lo, end-k, hi-lo), at(k, lo, end-k, n-lo), 1, at(lo, lo, hi-lo, n-lo))
 		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	return &Cholesky{blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: max(1, n), Data: u}}, nil
 }
 
-// factorDiagonal turns rows and columns k to end of u into their factor, and says whether they are positive definite.
-func factorDiagonal(u []float64, n, k, end int) bool {
+// factorDiagonal turns rows and columns k to end of u into their factor. It returns false if a pivot is not above 0 and above
+// its bound in least.
+func factorDiagonal(u, least []float64, n, k, end int) bool {
 	for i := k; i < end; i++ {
 		pivot := u[i*n+i]
-		if !(pivot > 0) || math.IsInf(pivot, 1) {
+		if !(pivot > 0 && pivot > least[i]) || math.IsInf(pivot, 1) {
 			return false
 		}
 		root := math.Sqrt(pivot)
@@ -77,7 +87,7 @@ func factorDiagonal(u []float64, n, k, end int) bool {
 	return true
 }
 
-// substitute sets columns lo to hi of rows k to end of u to U₁₁⁻ᵀ times what they hold, U₁₁ being the triangle that stands in columns k to end.
+// substitute multiplies columns lo to hi of rows k to end of u by U₁₁⁻ᵀ. U₁₁ is the triangle in columns k to end of these rows.
 func substitute(u []float64, n, k, end, lo, hi int) {
 	for i := k; i < end; i++ {
 		row := u[i*n+lo : i*n+hi]
@@ -93,20 +103,21 @@ func substitute(u []float64, n, k, end, lo, hi int) {
 	}
 }
 
-// Solve returns s⁻¹·b for b of n rows and cols columns, row-major. b is left alone.
-func (c *Cholesky) Solve(b []float64, cols int) []float64 {
+// Solve returns s⁻¹·b for b of n rows and cols columns, row-major. b is left alone. The error is that of ctx.
+func (c *Cholesky) Solve(ctx context.Context, b []float64, cols int) ([]float64, error) {
 	u, n := c.u, c.u.N
 	x := append([]float64(nil), b...)
 	const strip = 16 // columns that one task solves for
-	parallel.For(cols, strip, func(lo, hi int) {
+	err := parallel.ForContext(ctx, cols, strip, func(lo, hi int) {
 		part := blas64.General{Rows: n, Cols: hi - lo, Stride: cols, Data: x[lo:]}
 		blas64.Trsm(blas.Left, blas.Trans, 1, u, part)
 		blas64.Trsm(blas.Left, blas.NoTrans, 1, u, part)
 	})
-	return x
+	return x, err
 }
 
-// LeastPivot returns min_i U_ii²: the least squared distance of one of n vectors with these inner products from the space of those before it; +Inf if there are none.
+// LeastPivot returns min_i U_ii², or +Inf for an empty matrix. For s = VᵀV it is the least squared distance of a column of V
+// from the space of the columns before it.
 func (c *Cholesky) LeastPivot() float64 {
 	least := math.Inf(1)
 	for i := range c.u.N {
@@ -116,7 +127,7 @@ func (c *Cholesky) LeastPivot() float64 {
 	return least
 }
 
-// Inverse returns U⁻¹, n×n and row-major: columns that make vectors with these inner products orthonormal.
+// Inverse returns U⁻¹, n×n and row-major. For s = VᵀV the columns of VU⁻¹ are orthonormal.
 func (c *Cholesky) Inverse() []float64 {
 	n := c.u.N
 	inverse := make([]float64, n*n)

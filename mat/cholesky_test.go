@@ -15,11 +15,14 @@ func TestGramBlocks(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 0))
 	for _, shape := range [][2]int{{1, 1}, {255, 7}, {257, 40}, {9000, 33}} { // one chunk, two, more than are summed in float32
 		x := normal(shape[0], shape[1], random)
-		want := mat.Gram(x)
+		want := gram(t, x)
 		atThreads(t, func(threads int) {
-			got := mat.GramBlocks(x.Rows, x.Cols, func(dst *mat.Dense, lo int) {
+			got, err := mat.GramBlocks(t.Context(), x.Rows, x.Cols, func(dst *mat.Dense, lo int) {
 				copy(dst.Data, x.Data[lo*x.Cols:(lo+dst.Rows)*x.Cols])
 			})
+			if err != nil {
+				t.Fatal(err)
+			}
 			if !slices.Equal(got.Data, want.Data) {
 				t.Errorf("%d×%d, %d threads: blocks differ from the whole", x.Rows, x.Cols, threads)
 			}
@@ -45,7 +48,7 @@ func TestCholeskySolves(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 0))
 	for _, n := range []int{1, 2, 63, 64, 65, 128, 129, 200} {
 		const cols = 19
-		s := mat.Gram(normal(n+20, n, random))
+		s := gram(t, normal(n+20, n, random))
 		x := make([]float64, n*cols)
 		for i := range x {
 			x[i] = random.NormFloat64()
@@ -60,11 +63,14 @@ func TestCholeskySolves(t *testing.T) {
 		}
 		var first []float64
 		atThreads(t, func(threads int) {
-			factor, err := s.Cholesky()
+			factor, err := s.Cholesky(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := factor.Solve(b, cols)
+			got, err := factor.Solve(t.Context(), b, cols)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if first == nil {
 				first = got
 			}
@@ -86,10 +92,10 @@ func TestCholeskyFindsNegativePivots(t *testing.T) {
 	const n = 150
 	for _, at := range []int{0, 63, 64, 127, 128, 149} {
 		for _, bad := range []float64{-1, math.NaN(), math.Inf(1)} {
-			s := mat.Gram(normal(2*n, n, random))
+			s := gram(t, normal(2*n, n, random))
 			s.Data[at*n+at] = bad
 			var not mat.NotPositive
-			if _, err := s.Cholesky(); !errors.As(err, &not) || not.N != n {
+			if _, err := s.Cholesky(t.Context()); !errors.As(err, &not) || not.N != n {
 				t.Errorf("%v on the diagonal at %d: error %v, want NotPositive of order %d", bad, at, err, n)
 			}
 		}
@@ -100,8 +106,8 @@ func TestCholeskyFindsNegativePivots(t *testing.T) {
 func TestCholeskyInverse(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 0))
 	for _, n := range []int{0, 1, 2, 63, 65, 130} {
-		s := mat.Gram(normal(n+20, n, random))
-		factor, err := s.Cholesky()
+		s := gram(t, normal(n+20, n, random))
+		factor, err := s.Cholesky(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -61,6 +61,21 @@ func (m *Dense) Clone() *Dense {
 	return &Dense{Rows: m.Rows, Cols: m.Cols, Data: append([]float32(nil), m.Data...)}
 }
 
+// Columns returns columns lo to hi−1 of m: m itself if these are all of it, else a new matrix.
+func (m *Dense) Columns(lo, hi int) *Dense {
+	if lo < 0 || lo > hi || hi > m.Cols {
+		panic(fmt.Sprintf("mat: columns %d to %d of %d", lo, hi, m.Cols))
+	}
+	if hi-lo == m.Cols {
+		return m
+	}
+	c := NewDense(m.Rows, hi-lo)
+	for i := range m.Rows {
+		copy(c.Row(i), m.Row(i)[lo:hi])
+	}
+	return c
+}
+
 // T returns the transpose as a new matrix.
 func (m *Dense) T() *Dense {
 	t := NewDense(m.Cols, m.Rows)

@@ -95,7 +95,7 @@ func TestProductsIgnoreThreads(t *testing.T) {
 		}
 	}
 	var first [3][]float32
-	var gram []float64
+	var squares []float64
 	atThreads(t, func(threads int) {
 		var ab, ta, tb mat.Dense
 		mat.Mul(&ab, a, b)
@@ -108,9 +108,9 @@ func TestProductsIgnoreThreads(t *testing.T) {
 				t.Errorf("product %d with %d threads differs from 1 thread", i, threads)
 			}
 		}
-		if g := mat.Gram(a).Data; gram == nil {
-			gram = g
-		} else if !slices.Equal(gram, g) {
+		if g := gram(t, a).Data; squares == nil {
+			squares = g
+		} else if !slices.Equal(squares, g) {
 			t.Errorf("Gram matrix with %d threads differs from 1 thread", threads)
 		}
 	})
@@ -120,10 +120,14 @@ func TestGram(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 0))
 	for _, shape := range [][2]int{{1, 1}, {5, 3}, {3, 5}, {1000, 12}, {12, 1000}, {700, 7}} {
 		x := whole(shape[0], shape[1], random)
+		dual, err := mat.GramRows(t.Context(), x)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, c := range []struct {
 			got  *mat.Symmetric
 			want *mat.Dense
-		}{{mat.Gram(x), naive(x.T(), x)}, {mat.GramRows(x), naive(x, x.T())}} {
+		}{{gram(t, x), naive(x.T(), x)}, {dual, naive(x, x.T())}} {
 			for i, v := range c.want.Data {
 				if c.got.Data[i] != float64(v) {
 					t.Fatalf("%d×%d: entry %d = %v, want %v", shape[0], shape[1], i, c.got.Data[i], v)
@@ -139,10 +143,13 @@ func TestFactorisations(t *testing.T) {
 	for i := range x.Data {
 		x.Data[i] = float32(random.NormFloat64())
 	}
-	s := mat.Gram(x)
+	s := gram(t, x)
 	before := slices.Clone(s.Data)
 
-	values, vectors := s.Eigen()
+	values, vectors, err := s.Eigen(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := range 9 {
 		v := vectors[i*9 : (i+1)*9]
 		if i > 0 && values[i] > values[i-1] {
@@ -159,7 +166,7 @@ func TestFactorisations(t *testing.T) {
 		}
 	}
 
-	factor, err := s.Cholesky()
+	factor, err := s.Cholesky(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +174,10 @@ func TestFactorisations(t *testing.T) {
 	for i := range b {
 		b[i] = random.NormFloat64()
 	}
-	solution := factor.Solve(b, 2)
+	solution, err := factor.Solve(t.Context(), b, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := range 9 {
 		for c := range 2 {
 			var sum float64
@@ -185,7 +195,7 @@ func TestFactorisations(t *testing.T) {
 
 	s.Data[0] = -1
 	var not mat.NotPositive
-	if _, err := s.Cholesky(); !errors.As(err, &not) || not.N != 9 {
+	if _, err := s.Cholesky(t.Context()); !errors.As(err, &not) || not.N != 9 {
 		t.Errorf("Cholesky of an indefinite matrix: error %v, want NotPositive of order 9", err)
 	}
 }

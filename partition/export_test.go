@@ -10,7 +10,10 @@ import (
 // KernelProduct returns S·v for the rows of u, as Spectral computes it.
 func KernelProduct(ctx context.Context, u, v *mat.Dense) (*mat.Dense, error) {
 	var t, dst mat.Dense
-	m := newKernelMap(u)
+	m, err := newKernelMap(ctx, u)
+	if err != nil {
+		return nil, err
+	}
 	if err := m.transposed(ctx, &t, v); err != nil {
 		return nil, err
 	}
@@ -18,11 +21,21 @@ func KernelProduct(ctx context.Context, u, v *mat.Dense) (*mat.Dense, error) {
 }
 
 // Leader returns the eigenvector of S that Spectral leaves out.
-func Leader(u *mat.Dense) []float64 { return newKernelMap(u).leader }
+func Leader(u *mat.Dense) []float64 {
+	m, err := newKernelMap(context.Background(), u)
+	if err != nil {
+		panic(err)
+	}
+	return m.leader
+}
 
 // LeftSingular is step 1 of Spectral.
 func LeftSingular(x *mat.Dense, k int) *mat.Dense {
-	return leftSingular(x, k, rand.New(rand.NewPCG(1, 1)))
+	u, err := mat.LeftSingular(context.Background(), x, k, rand.NewPCG(1, 1))
+	if err != nil {
+		panic(err)
+	}
+	return u
 }
 
 // LeadingLeft is step 1 of Spectral for rows that may be many.
@@ -32,7 +45,13 @@ func LeadingLeft(ctx context.Context, x [][]float32, k int) (*mat.Dense, error) 
 
 // Leading is step 3 of Spectral, without the matrix S and with it.
 func Leading(ctx context.Context, u *mat.Dense, k int, src rand.Source) (free, dense *mat.Dense, err error) {
-	m := newKernelMap(u)
-	free, _, err = m.leading(ctx, u, k, rand.New(src))
-	return free, m.leadingDense(k), err
+	m, err := newKernelMap(ctx, u)
+	if err != nil {
+		return nil, nil, err
+	}
+	if free, _, err = m.leading(ctx, u, k, rand.New(src)); err != nil {
+		return nil, nil, err
+	}
+	dense, err = m.leadingDense(ctx, k)
+	return free, dense, err
 }

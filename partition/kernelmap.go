@@ -31,7 +31,7 @@ const (
 
 // newKernelMap returns the map for the rows of u, n×r. Each degree is D_ii = ũ_iᵀ(Σ_j ũ_jũ_jᵀ)ũ_i with ũ = [√c, u]; the matrix in brackets is
 // (r+1)×(r+1).
-func newKernelMap(u *mat.Dense) *kernelMap {
+func newKernelMap(ctx context.Context, u *mat.Dense) (*kernelMap, error) {
 	n, r := u.Dims()
 	m := &kernelMap{w: mat.NewDense(n, r+1), leader: make([]float64, n), strips: []int{0}, columns: []int{0}}
 	c := math.Sqrt(0.5)
@@ -39,7 +39,10 @@ func newKernelMap(u *mat.Dense) *kernelMap {
 		m.w.Row(i)[0] = float32(math.Sqrt(c))
 		copy(m.w.Row(i)[1:], u.Row(i))
 	}
-	gram := mat.Gram(m.w)
+	gram, err := mat.Gram(ctx, m.w)
+	if err != nil {
+		return nil, err
+	}
 	second := mat.NewDense(r+1, r+1)
 	for i, v := range gram.Data {
 		second.Data[i] = float32(v)
@@ -66,7 +69,7 @@ func newKernelMap(u *mat.Dense) *kernelMap {
 			m.strips, m.columns = append(m.strips, a+1), append(m.columns, width)
 		}
 	}
-	return m
+	return m, nil
 }
 
 // width returns the number of columns of Z.
@@ -144,7 +147,7 @@ func (m *kernelMap) deflate(v *mat.Dense) {
 func (m *kernelMap) leading(ctx context.Context, u *mat.Dense, k int, random *rand.Rand) (v *mat.Dense, products int, err error) {
 	size := u.Cols
 	if size < k {
-		size = min(k+oversampling, m.w.Rows-1, m.width()-1)
+		size = min(k+mat.Oversampling, m.w.Rows-1, m.width()-1)
 	}
 	v = mat.NewDense(m.w.Rows, max(size, u.Cols))
 	for i := range v.Rows {
@@ -155,16 +158,30 @@ func (m *kernelMap) leading(ctx context.Context, u *mat.Dense, k int, random *ra
 		}
 	}
 	m.deflate(v)
-	if u.Cols == k && m.sine(v) < settledBound {
-		return orthonormal(v), 0, nil
+	known := false
+	if u.Cols == k {
+		sine, err := m.sine(ctx, v)
+		if err != nil {
+			return nil, 0, err
+		}
+		known = sine < settledBound
 	}
-	v = orthonormal(v)
+	if v, err = mat.Orthonormal(ctx, v); err != nil || known {
+		return v, 0, err
+	}
 	var t, turned, image, before mat.Dense
 	for v.Cols > 0 {
 		if err := m.transposed(ctx, &t, v); err != nil {
 			return nil, products, err
 		}
-		ritz, turn := eigen(mat.Gram(&t)) // of VᵀSV = (ZᵀV)ᵀ(ZᵀV)
+		gram, err := mat.Gram(ctx, &t) // VᵀSV = (ZᵀV)ᵀ(ZᵀV)
+		if err != nil {
+			return nil, products, err
+		}
+		ritz, turn, err := gram.EigenColumns(ctx)
+		if err != nil {
+			return nil, products, err
+		}
 		mat.Mul(&turned, &t, turn)
 		if err := m.forward(ctx, &image, &turned); err != nil {
 			return nil, products, err
@@ -174,9 +191,12 @@ func (m *kernelMap) leading(ctx context.Context, u *mat.Dense, k int, random *ra
 		mat.Mul(&before, v, turn)
 		leading := min(k, v.Cols)
 		if residual(&image, &before, ritz[:leading]) < settled || products == mostProducts {
-			return orthonormal(columns(&image, leading)), products, nil
+			v, err = mat.Orthonormal(ctx, image.Columns(0, leading))
+			return v, products, err
 		}
-		v = orthonormal(&image)
+		if v, err = mat.Orthonormal(ctx, &image); err != nil {
+			return nil, products, err
+		}
 	}
 	return v, products, nil
 }
@@ -187,9 +207,12 @@ func (m *kernelMap) leading(ctx context.Context, u *mat.Dense, k int, random *ra
 // ‖E‖/(λ−‖E‖) in Frobenius' norm (Davis and Kahan 1970), λ being the least eigenvalue of VᵀV; and, since (w_i·w_j)² ≤ ‖w_i‖²‖w_j‖²,
 //
 //	‖E‖² = Σ_ij (w_i·w_j)⁴ ≤ Σ_ij ‖w_i‖²‖w_j‖²(w_i·w_j)² = ‖Σ_i ‖w_i‖²·w_iw_iᵀ‖².
-func (m *kernelMap) sine(v *mat.Dense) float64 {
+func (m *kernelMap) sine(ctx context.Context, v *mat.Dense) (float64, error) {
 	least := math.Inf(1)
-	linear := mat.Gram(v)
+	linear, err := mat.Gram(ctx, v)
+	if err != nil {
+		return 0, err
+	}
 	for i := range linear.N { // Gershgorin's bound of λ: u is orthonormal and the degrees are nearly equal, so that little is off the diagonal
 		row, off := linear.Row(i), 0.0
 		for j, e := range row {
@@ -208,16 +231,20 @@ func (m *kernelMap) sine(v *mat.Dense) float64 {
 		constant += c * c
 		along += q * c
 	}
+	quadratic, err := mat.Gram(ctx, weighted)
+	if err != nil {
+		return 0, err
+	}
 	squares := 0.0
-	for _, e := range mat.Gram(weighted).Data {
+	for _, e := range quadratic.Data {
 		squares += e * e
 	}
-	error := math.Sqrt(squares) + max(0, constant-along*along)
-	if error >= least {
-		return 1
+	rest := math.Sqrt(squares) + max(0, constant-along*along)
+	if rest >= least {
+		return 1, nil
 	}
-	sine := error / (least - error)
-	return min(1, sine*sine/float64(v.Cols))
+	sine := rest / (least - rest)
+	return min(1, sine*sine/float64(v.Cols)), nil
 }
 
 // residual returns the mean of ‖S·v − θ·v‖²/‖S·v‖² over the leading vectors v, the columns of before, with Ritz values θ; image has the columns
@@ -241,27 +268,17 @@ func residual(image, before *mat.Dense, ritz []float64) (mean float64) {
 }
 
 // leadingDense is leading by the n×n matrix, exact and for small n.
-func (m *kernelMap) leadingDense(k int) *mat.Dense {
-	s := mat.GramRows(m.w)
+func (m *kernelMap) leadingDense(ctx context.Context, k int) (*mat.Dense, error) {
+	s, err := mat.GramRows(ctx, m.w)
+	if err != nil {
+		return nil, err
+	}
 	for i, v := range s.Data {
 		s.Data[i] = v * v
 	}
-	values, vectors := eigen(s)
-	v := mat.NewDense(s.N, max(0, rank(values, k+1)-1))
-	for i := range v.Rows {
-		copy(v.Row(i), vectors.Row(i)[1:])
+	values, vectors, err := s.EigenColumns(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return v
-}
-
-// columns returns the first k columns of v.
-func columns(v *mat.Dense, k int) *mat.Dense {
-	if v.Cols == k {
-		return v
-	}
-	first := mat.NewDense(v.Rows, k)
-	for i := range v.Rows {
-		copy(first.Row(i), v.Row(i))
-	}
-	return first
+	return vectors.Columns(1, max(1, mat.Rank(values, k+1))), nil
 }

@@ -54,7 +54,7 @@ func (m KMeans) Partition(ctx context.Context, x [][]float32, k int, src rand.So
 			return groups, err
 		}
 	}
-	p, err := newPoints(x)
+	p, err := newPoints(ctx, x)
 	if err != nil {
 		return Groups{}, err
 	}
@@ -64,7 +64,7 @@ func (m KMeans) Partition(ctx context.Context, x [][]float32, k int, src rand.So
 
 // fromSample partitions x from the means that the best of several runs finds for some of the rows. The error is errUnlike where only all rows can tell what the points are.
 func (m KMeans) fromSample(ctx context.Context, x [][]float32, k int, some [][]float32, random *rand.Rand) (Groups, error) {
-	sample, err := newPoints(some)
+	sample, err := newPoints(ctx, some)
 	if err != nil || sample.unit != 1 || sample.total == 0 {
 		return Groups{}, errUnlike
 	}

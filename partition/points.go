@@ -2,6 +2,7 @@ package partition
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -36,10 +37,11 @@ const (
 	leastNorm, mostNorm = 0x1p-40, 0x1p40
 )
 
-// newPoints returns the rows of x as points that are held. The error names a number that is not finite, or says that the rows lie too far apart.
-func newPoints(x [][]float32) (*points, error) {
+// newPoints returns the rows of x as points that are held. The error names a number that is not finite, says that the rows lie too
+// far apart, or is that of ctx.
+func newPoints(ctx context.Context, x [][]float32) (*points, error) {
 	n, d := len(x), len(x[0])
-	p := &points{n: n, d: d, x: mat.NewDense(n, d), rows: x, shift: columnMeans(x), norms: make([]float32, n), unit: 1}
+	p := &points{n: n, d: d, x: mat.NewDense(n, d), rows: x, shift: mat.ColumnMeans(x), norms: make([]float32, n), unit: 1}
 	for j, v := range p.shift {
 		p.shift[j] = -v
 	}
@@ -59,7 +61,10 @@ func newPoints(x [][]float32) (*points, error) {
 		}
 	}
 	if n <= fewRows && n < d {
-		p.x = coordinates(p.x)
+		var err error
+		if p.x, err = coordinates(ctx, p.x); err != nil {
+			return p, err
+		}
 		p.d = p.x.Cols
 		for i := range n {
 			p.norms[i] = float32(squaredNorm(p.x.Row(i)))
@@ -71,9 +76,26 @@ func newPoints(x [][]float32) (*points, error) {
 	return p, nil
 }
 
+// tasks is the most tasks that a pass over many rows is cut into. Each task keeps sums of its own.
+const tasks = 32
+
+// chunk returns the number of rows in a task.
+func (p *points) chunk() int { return max(4*rowChunk, (p.n+tasks-1)/tasks) }
+
 // others returns x as points in the same space, not held. It must be that of the rows, and unscaled.
 func (p *points) others(x [][]float32) *points {
 	return &points{n: len(x), d: p.d, rows: x, shift: p.shift, norms: make([]float32, len(x)), unit: 1}
+}
+
+// Dims returns the numbers of points and of their coordinates.
+func (p *points) Dims() (n, d int) { return p.n, p.d }
+
+// Block returns points lo to hi−1, one behind the other: in buffer if they are not held.
+func (p *points) Block(lo, hi int, buffer *mat.Dense) []float32 {
+	if p.x == nil {
+		buffer.Reshape(hi-lo, p.d)
+	}
+	return p.block(buffer.Data, lo, hi)
 }
 
 // blockRows is the number of points in a block.
@@ -141,43 +163,24 @@ func (p *points) rescale() error {
 // k-means save.
 const fewRows = 64
 
-// coordinates returns the n rows of x in the basis of their right singular vectors, XV = UΣ, from XXᵀ = UΣ²Uᵀ. What falls below the rounding
-// of XXᵀ is left out.
-func coordinates(x *mat.Dense) *mat.Dense {
-	values, vectors := eigen(mat.GramRows(x))
-	y := columns(vectors, rank(values, x.Rows))
+// coordinates returns the n rows of x in the basis of their right singular vectors, XV = UΣ, from XXᵀ = UΣ²Uᵀ. What falls below
+// the rounding of XXᵀ is left out. The error is that of ctx.
+func coordinates(ctx context.Context, x *mat.Dense) (*mat.Dense, error) {
+	g, err := mat.GramRows(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	values, vectors, err := g.EigenColumns(ctx)
+	if err != nil {
+		return nil, err
+	}
+	y := vectors.Columns(0, mat.Rank(values, x.Rows))
 	for i := range y.Rows {
 		for j := range y.Cols {
 			y.Row(i)[j] *= float32(math.Sqrt(values[j]))
 		}
 	}
-	return y
-}
-
-// columnMeans returns the mean of each column, summed in float64 and rounded to float32: the mean of equal rows is then exactly
-// that row.
-func columnMeans(x [][]float32) []float32 {
-	n, d := len(x), len(x[0])
-	part := make([][]float64, (n+rowChunk-1)/rowChunk)
-	parallel.For(n, rowChunk, func(lo, hi int) {
-		sum := make([]float64, d)
-		for i, row := range x[lo:hi] {
-			if lo+i+ahead < hi {
-				kernel.Prefetch(x[lo+i+ahead])
-			}
-			kernel.Accumulate(sum, 1, row)
-		}
-		part[lo/rowChunk] = sum
-	})
-	mean := make([]float32, d)
-	for j := range mean {
-		sum := 0.0
-		for _, p := range part {
-			sum += p[j]
-		}
-		mean[j] = float32(sum / float64(n))
-	}
-	return mean
+	return y, nil
 }
 
 // nearestChunk is the number of rows of one call of the kernel, which packs the centres anew.

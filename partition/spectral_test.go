@@ -149,6 +149,26 @@ func TestKernelProductEqualsExplicitMap(t *testing.T) {
 	})
 }
 
+// gram returns XᵀX.
+func gram(t *testing.T, x *mat.Dense) *mat.Symmetric {
+	t.Helper()
+	g, err := mat.Gram(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// eigenvalues returns those of XᵀX, largest first.
+func eigenvalues(t *testing.T, x *mat.Dense) []float64 {
+	t.Helper()
+	values, _, err := gram(t, x).Eigen(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return values
+}
+
 func TestLeftSingular(t *testing.T) {
 	for _, size := range [][3]int{{20, 60, 5}, {200, 30, 7}, {50, 50, 10}, {40, 8, 20}, {9, 300, 20}, {600, 200, 5}, {300, 700, 6}} {
 		x := centred(partitiontest.Mixture(size[0], size[1], 12, 1))
@@ -200,7 +220,7 @@ func TestLeftSingularOfNoise(t *testing.T) {
 				got += along * along
 			}
 		}
-		values, _ := mat.Gram(x).Eigen()
+		values := eigenvalues(t, x)
 		for _, v := range values[:size[2]] {
 			most += v
 		}
@@ -245,7 +265,7 @@ func TestLeadingOfManyRows(t *testing.T) {
 				got += v * v
 			}
 		}
-		g := mat.Gram(u)
+		g := gram(t, u)
 		for i := range g.N {
 			for j, v := range g.Row(i) {
 				if i == j {
@@ -256,7 +276,7 @@ func TestLeadingOfManyRows(t *testing.T) {
 				}
 			}
 		}
-		values, _ := mat.Gram(exact).Eigen()
+		values := eigenvalues(t, exact)
 		for _, v := range values[:c.k] {
 			most += v
 		}

@@ -37,11 +37,14 @@ func ridgeAccuracy(t *testing.T, g *graph.Graph, x *mat.Dense) float64 {
 		for i := range d {
 			s.Row(i)[i] += penalty * gram.Trace() / float64(n)
 		}
-		factor, err := s.Cholesky()
+		factor, err := s.Cholesky(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := factor.Solve(right, g.Classes)
+		w, err := factor.Solve(t.Context(), right, g.Classes)
+		if err != nil {
+			t.Fatal(err)
+		}
 		accuracy := func(nodes []int32) float64 {
 			correct := 0
 			for _, v := range nodes {

@@ -1,0 +1,214 @@
+package mat
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/parallel"
+)
+
+// Tall is a matrix of many rows that are read a block at a time. View is one. Another may form its rows when they are asked for.
+type Tall interface {
+	// Dims returns the numbers of rows and columns.
+	Dims() (rows, cols int)
+	// Block returns rows lo to hi−1, one behind the other. It may write them to buffer. It is safe for concurrent use with
+	// different buffers.
+	Block(lo, hi int, buffer *Dense) []float32
+}
+
+// ErrRange says that numbers are too large or too small for products in float32: squares overflow or vanish. Scaling all of
+// them by a power of two helps.
+var ErrRange = errors.New("mat: numbers out of the range of products in float32")
+
+const (
+	// Between these bounds of the squared norm of a row, squared distances neither overflow nor lose much to underflow.
+	leastNorm, mostNorm = 0x1p-40, 0x1p40
+	// sampleSteps is the number of power iterations on the sample that precede the products with all rows.
+	sampleSteps = 4
+)
+
+// LeftSingular returns an orthonormal basis, n×r, of the space of the leading k left singular vectors of x, n×d: the leading
+// eigenvectors of XXᵀ if n ≤ d, and otherwise XV for those V of XᵀX. r is below k if the rank of x is. The eigenvectors come from
+// LeadingEigen, with its cost and errors.
+func LeftSingular(ctx context.Context, x *Dense, k int, src rand.Source) (*Dense, error) {
+	if x.Rows <= x.Cols {
+		g, err := GramRows(ctx, x)
+		if err != nil {
+			return nil, err
+		}
+		values, vectors, err := LeadingEigen(ctx, g, k, src)
+		if err != nil {
+			return nil, err
+		}
+		return vectors.Columns(0, Rank(values, k)), nil
+	}
+	g, err := Gram(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	values, right, err := LeadingEigen(ctx, g, k, src)
+	if err != nil {
+		return nil, err
+	}
+	var u Dense
+	Mul(&u, x, right.Columns(0, Rank(values, k)))
+	return Orthonormal(ctx, &u)
+}
+
+// CentredLeftByGram returns an orthonormal basis, n×r with r ≤ k, of the space of the leading k left singular vectors of
+// (I − 11ᵀ/n)X, for x of many rows whose mean is about zero. It reads x twice: for XᵀX, n·d² operations, and for XV.
+// The error is that of ctx, or ErrRange.
+func CentredLeftByGram(ctx context.Context, x Tall, k int, src rand.Source) (*Dense, error) {
+	n, d := x.Dims()
+	g, err := GramBlocks(ctx, n, d, func(dst *Dense, lo int) {
+		if rows := x.Block(lo, lo+dst.Rows, dst); len(rows) > 0 && &rows[0] != &dst.Data[0] {
+			copy(dst.Data, rows)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if trace := g.Trace(); !(trace >= leastNorm*float64(n) && trace <= mostNorm) {
+		return nil, ErrRange
+	}
+	values, right, err := LeadingEigen(ctx, g, k, src)
+	if err != nil {
+		return nil, err
+	}
+	u, err := project(ctx, x, right.Columns(0, Rank(values, k)))
+	if err != nil {
+		return nil, err
+	}
+	return Orthonormal(ctx, u)
+}
+
+// CentredLeftByKrylov is CentredLeftByGram for x of many columns, by the Rayleigh-Ritz method in a block Krylov space (Musco and
+// Musco 2015). sample is some rows of x. Power iteration on it, from k+Oversampling random vectors of src, gives V. The space is
+// that of
+//
+//	[V, XᵀXV].
+//
+// It reads x three times and takes 8·n·d·(k+Oversampling) operations. The error is that of ctx, or ErrRange.
+func CentredLeftByKrylov(ctx context.Context, x, sample Tall, k int, src rand.Source) (*Dense, error) {
+	_, d := x.Dims()
+	v := gaussian(d, k+Oversampling, src)
+	var err error
+	for range sampleSteps {
+		if v, err = covariance(ctx, sample, v); err != nil {
+			return nil, err
+		}
+		if v, err = Orthonormal(ctx, v); err != nil {
+			return nil, err
+		}
+	}
+	image, err := covariance(ctx, x, v)
+	if err != nil {
+		return nil, err
+	}
+	scaleColumns(image)
+	both := NewDense(d, v.Cols+image.Cols)
+	for i := range d {
+		copy(both.Row(i)[copy(both.Row(i), v.Row(i)):], image.Row(i))
+	}
+	basis, err := Orthonormal(ctx, both)
+	if err != nil {
+		return nil, err
+	}
+	y, err := project(ctx, x, basis)
+	if err != nil {
+		return nil, err
+	}
+	g, err := Gram(ctx, y)
+	if err != nil {
+		return nil, err
+	}
+	values, turn, err := g.EigenColumns(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var u Dense
+	Mul(&u, y, turn.Columns(0, Rank(values, k)))
+	return Orthonormal(ctx, &u)
+}
+
+const (
+	// passTasks is the most tasks that a pass over many rows is cut into. Each task keeps sums of its own.
+	passTasks = 32
+	// leastPass is the least number of rows in a task.
+	leastPass = 2048
+	// blockSize is the number of values in a block: 256 kB, half of a second cache.
+	blockSize = 1 << 16
+)
+
+// passRows returns the number of rows in a task of a pass over n rows.
+func passRows(n int) int { return max(leastPass, (n+passTasks-1)/passTasks) }
+
+// buffers is memory for blocks, kept between passes.
+var buffers = sync.Pool{New: func() any { return new(Dense) }}
+
+// each calls f for the rows lo to hi−1 of x, block after block: block holds rows at to end−1.
+func each(x Tall, lo, hi int, f func(at, end int, block []float32)) {
+	_, d := x.Dims()
+	buffer := buffers.Get().(*Dense)
+	defer buffers.Put(buffer)
+	for rows := max(32, blockSize/max(1, d)); lo < hi; lo += rows {
+		end := min(lo+rows, hi)
+		f(lo, end, x.Block(lo, end, buffer))
+	}
+}
+
+// covariance returns XᵀX·v, d×m for v d×m. The mean of the rows, about zero, is left in. The error is that of ctx, or ErrRange.
+func covariance(ctx context.Context, x Tall, v *Dense) (*Dense, error) {
+	n, _ := x.Dims()
+	d, m := v.Dims()
+	chunk := passRows(n)
+	parts := make([]Dense, (n+chunk-1)/chunk)
+	err := parallel.ForContext(ctx, n, chunk, func(lo, hi int) {
+		part := &parts[lo/chunk]
+		part.Reshape(d, m)
+		y := NewDense(max(32, blockSize/max(1, d)), m)
+		each(x, lo, hi, func(at, end int, block []float32) {
+			kernel.Gemm(y.Data, m, block, d, false, v.Data, m, false, end-at, m, d, false)
+			kernel.Gemm(part.Data, m, block, d, true, y.Data, m, false, d, m, end-at, at > lo)
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	image := &parts[0]
+	for _, part := range parts[1:] {
+		kernel.Add(image.Data, image.Data, part.Data)
+	}
+	if !(kernel.Dot(image.Data, image.Data) <= math.MaxFloat32) {
+		return nil, ErrRange
+	}
+	return image, nil
+}
+
+// project returns (I − 11ᵀ/n)X·v, n×m. The error is that of ctx, or ErrRange.
+func project(ctx context.Context, x Tall, v *Dense) (*Dense, error) {
+	n, _ := x.Dims()
+	d, m := v.Dims()
+	u := NewDense(n, m)
+	err := parallel.ForContext(ctx, n, passRows(n), func(lo, hi int) {
+		each(x, lo, hi, func(at, end int, block []float32) {
+			kernel.Gemm(u.Data[at*m:], m, block, d, false, v.Data, m, false, end-at, m, d, false)
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	shift := ColumnMeans(u.View().Rows())
+	if !(kernel.Dot(shift, shift) <= mostNorm) {
+		return nil, ErrRange
+	}
+	kernel.Scale(shift, -1, shift)
+	for i := range n {
+		kernel.Add(u.Row(i), u.Row(i), shift)
+	}
+	return u, nil
+}

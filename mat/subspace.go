@@ -1,0 +1,183 @@
+package mat
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"github.com/graph-condensation/cgc/internal/kernel"
+)
+
+const (
+	// Oversampling is how many vectors more than asked for a subspace iteration carries. The last of these need not settle.
+	Oversampling = 8
+	// settledTrace ends subspace iteration when a step raises the trace that the subspace carries by less than this share.
+	settledTrace = 1e-4
+	// mostSteps bounds the steps of subspace iteration.
+	mostSteps = 100
+	// negligible is the ratio to the largest eigenvalue below which an eigenvalue of a Gram matrix of float32 columns is rounding.
+	negligible = 1e-6
+	// independent decides how Orthonormal works. A unit column may be nearly in the space of the columns before it: its squared
+	// distance is below independent. Then eigenvectors are taken instead of a Cholesky factor.
+	independent = 1e-2
+)
+
+// EigenColumns is Eigen with the eigenvectors as the columns of an n×n matrix of float32.
+func (s *Symmetric) EigenColumns(ctx context.Context) (values []float64, vectors *Dense, err error) {
+	values, rows, err := s.Eigen(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	vectors = NewDense(s.N, s.N)
+	for j := range s.N {
+		for i, v := range rows[j*s.N : (j+1)*s.N] {
+			vectors.Row(i)[j] = float32(v)
+		}
+	}
+	return values, vectors, nil
+}
+
+// LeadingEigen returns at least the k largest eigenvalues of a positive semi-definite g, largest first, and their eigenvectors
+// as columns, n×m with m ≥ min(k, n).
+//
+// If 3·(k+Oversampling) exceeds the order of g, all are found by Eigen. Otherwise subspace iteration (Halko, Martinsson and
+// Tropp 2011, §4.5) starts from k+Oversampling random vectors V of src and repeats
+//
+//	V ← orthonormal basis of GV
+//
+// in float32 until tr VᵀGV grows by less than 10⁻⁴ of itself in a step, but at most 100 times. A Rayleigh-Ritz step on VᵀGV ends
+// it. Eigenvalues that lie close together at the cut may be told apart wrongly. That costs the trace next to nothing.
+//
+// A step costs 2n²(k+Oversampling) operations. The result depends on g, k and src only. The error is that of Eigen.
+func LeadingEigen(ctx context.Context, g *Symmetric, k int, src rand.Source) (values []float64, vectors *Dense, err error) {
+	m := k + Oversampling
+	trace := g.Trace()
+	if g.N < 3*m || trace == 0 {
+		return g.EigenColumns(ctx)
+	}
+	scaled := NewDense(g.N, g.N)
+	for i, v := range g.Data {
+		scaled.Data[i] = float32(v / trace)
+	}
+	image := gaussian(g.N, m, src)
+	var v *Dense
+	before := 0.0
+	for range mostSteps {
+		if v, err = Orthonormal(ctx, image); err != nil {
+			return nil, nil, err
+		}
+		Mul(image, scaled, v)
+		carried := 0.0 // tr VᵀGV
+		for i := range image.Rows {
+			carried += float64(kernel.Dot(v.Row(i), image.Row(i)))
+		}
+		if carried-before <= settledTrace*carried {
+			break
+		}
+		before = carried
+	}
+	var projected Dense
+	MulTA(&projected, v, image)
+	ritz := NewSymmetric(v.Cols)
+	for i := range v.Cols { // rounding leaves it not quite symmetric
+		for j := range v.Cols {
+			ritz.Data[i*v.Cols+j] = (float64(projected.Row(i)[j]) + float64(projected.Row(j)[i])) / 2
+		}
+	}
+	values, turn, err := ritz.EigenColumns(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range values {
+		values[i] *= trace
+	}
+	vectors = new(Dense)
+	Mul(vectors, v, turn)
+	return values, vectors, nil
+}
+
+// gaussian returns a matrix of standard normal numbers.
+func gaussian(rows, cols int, src rand.Source) *Dense {
+	random := rand.New(src)
+	m := NewDense(rows, cols)
+	for i := range m.Data {
+		m.Data[i] = float32(random.NormFloat64())
+	}
+	return m
+}
+
+// Rank returns how many of the leading k eigenvalues of a Gram matrix of float32 columns, largest first, are not rounding: they
+// exceed 10⁻⁶ of the largest.
+func Rank(values []float64, k int) (r int) {
+	for r < min(k, len(values)) && values[r] > 0 && values[r] > negligible*values[0] {
+		r++
+	}
+	return r
+}
+
+// Orthonormal returns an orthonormal basis, n×r, of the column space of v, n×m with m small. r is the rank of v within rounding,
+// as Rank has it. It scales the columns of v.
+//
+// With the columns scaled to norm 1 and G = VᵀV = UᵀU, the basis is VU⁻¹. If a pivot of the Cholesky factor U is below 10⁻²,
+// it is VQΛ^-½ instead, with the eigenvectors Q and eigenvalues Λ of G that Rank counts. The error is that of ctx, or says that
+// v is not finite.
+func Orthonormal(ctx context.Context, v *Dense) (*Dense, error) {
+	scaleColumns(v)
+	g, err := Gram(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	turn, err := inverseFactor(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	if turn == nil { // columns that depend on others, or nearly
+		values, vectors, err := g.EigenColumns(ctx)
+		if err != nil {
+			return nil, err
+		}
+		turn = vectors.Columns(0, Rank(values, v.Cols))
+		for i := range turn.Rows {
+			for j := range turn.Cols {
+				turn.Row(i)[j] /= float32(math.Sqrt(values[j]))
+			}
+		}
+	}
+	var q Dense
+	Mul(&q, v, turn)
+	return &q, nil
+}
+
+// inverseFactor returns U⁻¹ of the Cholesky factorisation g = UᵀU for g with ones on the diagonal. It returns nil if a pivot is
+// below independent. The error is that of ctx.
+func inverseFactor(ctx context.Context, g *Symmetric) (*Dense, error) {
+	factor, err := g.Cholesky(ctx)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil || factor.LeastPivot() < independent {
+		return nil, nil
+	}
+	turn := NewDense(g.N, g.N)
+	for i, e := range factor.Inverse() {
+		turn.Data[i] = float32(e)
+	}
+	return turn, nil
+}
+
+// scaleColumns gives each column of v that is not zero the norm 1.
+func scaleColumns(v *Dense) {
+	sum, squares, scale := make([]float64, v.Cols), make([]float32, v.Cols), make([]float32, v.Cols)
+	for i := range v.Rows {
+		kernel.Mul(squares, v.Row(i), v.Row(i))
+		kernel.Accumulate(sum, 1, squares)
+	}
+	for j, s := range sum {
+		if s > 0 {
+			scale[j] = float32(1 / math.Sqrt(s))
+		}
+	}
+	for i := range v.Rows {
+		kernel.Mul(v.Row(i), v.Row(i), scale)
+	}
+}
