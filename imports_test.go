@@ -39,12 +39,13 @@ var mayImport = map[string]string{
 	"dataset":       "dataset/synth graph mat internal/parallel internal/safetensors",
 	"dataset/synth": "graph mat internal/parallel internal/registry",
 
-	".":          "propagate propagate/blocked assess augment partition generate graph mat internal/parallel internal/safetensors",
-	"experiment": ". gnn graph mat partition propagate internal/parallel",
-	"bench":      ". dataset/synth gnn graph mat partition internal/kernel internal/parallel",
-	"paper":      ". dataset dataset/synth experiment gnn graph mat propagate report",
-	"report":     ". experiment bench graph mat",
-	"cmd/cgc":    ". bench experiment paper report dataset dataset/synth gnn graph mat propagate partition",
+	".":            "propagate propagate/blocked assess augment partition generate graph mat internal/parallel internal/safetensors",
+	"experiment":   ". gnn graph mat partition propagate report internal/parallel",
+	"bench":        ". dataset/synth gnn graph mat partition progress report internal/kernel internal/parallel",
+	"paper":        ". bench dataset dataset/synth experiment gnn graph progress propagate report",
+	"report":       "",
+	"report/chart": "report",
+	"cmd/cgc":      ". bench experiment paper progress report report/chart dataset dataset/synth gnn graph mat propagate partition",
 }
 
 // banned lists packages that must not be imported, and what to use instead.

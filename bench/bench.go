@@ -22,6 +22,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/progress"
 )
 
 // Plan says what is measured.
@@ -42,8 +43,6 @@ type Plan struct {
 
 	// Peak, if not nil, returns the largest resident set of the process in bytes.
 	Peak func() int64
-	// Progress, if not nil, is called as each part begins, with a name for it.
-	Progress func(part string)
 }
 
 // size is a data set and N′, its middle number of condensed nodes in the paper's table 3.
@@ -169,15 +168,12 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	if p.Progress == nil {
-		p.Progress = func(string) {}
-	}
 	if p.Peak == nil {
 		p.Peak = func() int64 { return 0 }
 	}
 	r := &Result{Kernel: kernel.Name(), Threads: runtime.GOMAXPROCS(0), Runs: p.Runs, Seed: p.Seed}
 	var err error
-	p.Progress("measuring the machine")
+	begin(ctx, "measuring the machine")
 	if r.Ceilings, err = Measure(ctx, rand.NewPCG(p.Seed, 0)); err != nil {
 		return nil, err
 	}
@@ -196,11 +192,8 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 
 // graph makes one graph and measures its condensation by each partition.
 func (p Plan) graph(ctx context.Context, name string, scale float64, train bool, ceilings Ceilings) ([]Case, error) {
-	title := name
-	if scale != 1 {
-		title = fmt.Sprintf("%s ×%g", name, scale)
-	}
-	p.Progress("making " + title)
+	title := scaled(name, scale)
+	begin(ctx, "making "+title)
 	s, nodes, err := shape(name, scale)
 	if err != nil {
 		return nil, err
@@ -215,7 +208,7 @@ func (p Plan) graph(ctx context.Context, name string, scale float64, train bool,
 	for i, method := range p.Partitions {
 		config.Partition = method
 		doing := fmt.Sprintf("condensing %s by %s", title, method)
-		config.Progress = func(step string) { p.Progress(doing + ": " + step) }
+		config.Progress = func(step string) { begin(ctx, doing+": "+step) }
 		small, seconds, err := repeat(ctx, g, config, p.Runs)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", doing, err)
@@ -225,7 +218,7 @@ func (p Plan) graph(ctx context.Context, name string, scale float64, train bool,
 			Train: len(g.Split.Train), Condensed: small.Nodes(), Steps: steps(g, small, seconds), Peak: p.Peak(),
 		}
 		if train && i == 0 {
-			p.Progress("training on condensed " + title)
+			begin(ctx, "training on condensed "+title)
 			step, err := training(ctx, g, small, p.Seed)
 			if err != nil {
 				return nil, fmt.Errorf("training on condensed %s: %w", title, err)
@@ -256,22 +249,30 @@ func repeat(ctx context.Context, g *graph.Graph, config cgc.Config, runs int) (s
 		}
 		all[i] = small.Seconds
 	}
+	return small, Medians(all), nil
+}
+
+// Medians returns the median of each step over several condensations, at least one.
+func Medians(all []cgc.Seconds) cgc.Seconds {
 	of := func(part func(cgc.Seconds) float64) float64 {
-		values := make([]float64, runs)
+		values := make([]float64, len(all))
 		for i, s := range all {
 			values[i] = part(s)
 		}
 		return median(values)
 	}
-	return small, cgc.Seconds{
+	return cgc.Seconds{
 		Propagate: of(func(s cgc.Seconds) float64 { return s.Propagate }),
 		Assess:    of(func(s cgc.Seconds) float64 { return s.Assess }),
 		Augment:   of(func(s cgc.Seconds) float64 { return s.Augment }),
 		Partition: of(func(s cgc.Seconds) float64 { return s.Partition }),
 		Generate:  of(func(s cgc.Seconds) float64 { return s.Generate }),
 		Condense:  of(func(s cgc.Seconds) float64 { return s.Condense }),
-	}, nil
+	}
 }
+
+// begin reports that a part of the work begins.
+func begin(ctx context.Context, part string) { progress.Report(ctx, progress.Event{Stage: part}) }
 
 // median returns the middle of values, or the mean of the two in the middle. It sorts them.
 func median(values []float64) float64 {

@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/bench"
 	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/progress"
 )
 
 func plan() bench.Plan {
@@ -134,9 +135,9 @@ func TestGraph(t *testing.T) {
 	p.Partitions, p.Runs, p.Train = []cgc.Partition{cgc.KMeans, cgc.Spectral}, 2, true
 	p.Peak = func() int64 { return 123 }
 	var parts []string
-	p.Progress = func(part string) { parts = append(parts, part) }
+	ctx := progress.With(t.Context(), func(e progress.Event) { parts = append(parts, e.Stage) })
 	ceilings := bench.Ceilings{Stream: 10, Gather: 20, Compute: 30}
-	cases, err := p.Graph(t.Context(), "cora", 1, ceilings)
+	cases, err := p.Graph(ctx, "cora", 1, ceilings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,11 +178,11 @@ func TestInterrupt(t *testing.T) {
 		p := plan()
 		p.Train = true
 		last := ""
-		p.Progress = func(part string) {
-			if last = part; part == at {
+		ctx = progress.With(ctx, func(e progress.Event) {
+			if last = e.Stage; last == at {
 				cancel()
 			}
-		}
+		})
 		var err error
 		if at == "measuring the machine" {
 			_, err = bench.Run(ctx, p)

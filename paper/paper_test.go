@@ -20,6 +20,9 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/paper"
+	"github.com/graph-condensation/cgc/progress"
+	"github.com/graph-condensation/cgc/report"
+	"github.com/graph-condensation/cgc/report/chart"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -109,20 +112,23 @@ func TestEveryStudy(t *testing.T) {
 		}
 		var b bytes.Buffer
 		for _, write := range []func() error{
-			func() error { return r.Text(&b) }, func() error { return r.Markdown(&b, nil) }, func() error { return r.CSV(&b) },
+			func() error { return report.Text(&b, r.Document()) },
+			func() error { return report.Markdown(&b, r.Document()) },
+			func() error { return report.JSON(&b, r.Document()) },
+			func() error { return report.CSV(&b, r.Lines()) },
 		} {
 			if err := write(); err != nil {
 				t.Errorf("%s: %v", s.Name, err)
 			}
 		}
-		if got := len(r.Pictures()); got != pictures[s.Name] {
+		if got := len(r.Figures()); got != pictures[s.Name] {
 			t.Errorf("%s has %d pictures, want %d", s.Name, got, pictures[s.Name])
 		}
-		for _, p := range r.Pictures() {
-			if err := p.Figure.SVG(&b); err != nil {
+		for _, p := range r.Figures() {
+			if err := chart.SVG(&b, p); err != nil {
 				t.Errorf("%s: %v", p.Name, err)
 			}
-			for _, series := range p.Figure.Series {
+			for _, series := range p.Series {
 				if strings.HasSuffix(series.Name, ", paper") && s.Name != "table4" && len(series.Y) > 0 {
 					t.Errorf("%s draws the paper's accuracies beside those of a graph that is not its own", p.Name)
 				}
@@ -160,11 +166,11 @@ func TestGolden(t *testing.T) {
 		c.Test.Mean, c.Test.Std = 80+float64(i)/10, float64(i)/20
 	}
 	var b bytes.Buffer
-	if err := r.Text(&b); err != nil {
+	if err := report.Text(&b, r.Document()); err != nil {
 		t.Fatal(err)
 	}
 	b.WriteString("\n")
-	if err := r.Markdown(&b, []string{"table6.svg"}); err != nil {
+	if err := report.Markdown(&b, r.Document()); err != nil {
 		t.Fatal(err)
 	}
 	const golden = "testdata/table6.txt"
@@ -197,13 +203,13 @@ func TestResume(t *testing.T) {
 		trained := 0
 		j := job(t, "table6", "cora")
 		j.Log = log
-		j.Progress = func(done, total int, what string) {
-			if strings.HasPrefix(what, "trained") {
+		ctx = progress.With(ctx, func(e progress.Event) {
+			if strings.HasPrefix(e.Stage, "trained") {
 				if trained++; trained == stopAfter {
 					cancel()
 				}
 			}
-		}
+		})
 		r, err := j.Run(ctx)
 		return r, trained, err
 	}
@@ -299,7 +305,7 @@ func TestModels(t *testing.T) {
 		t.Errorf("the average of %v and %v is %v", a, b, avg)
 	}
 	var b bytes.Buffer
-	if err := r.Text(&b); err != nil || !strings.Contains(b.String(), "The paper has no numbers for cora in this table.") {
+	if err := report.Text(&b, r.Document()); err != nil || !strings.Contains(b.String(), "The paper has no numbers for cora in this table.") {
 		t.Errorf("%v: nothing said of cora, which is not in the paper's table:\n%s", err, &b)
 	}
 }

@@ -1,23 +1,20 @@
 package paper
 
 import (
-	"encoding/csv"
-	"io"
-	"strconv"
-
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/report"
 )
 
-// Result is what a study found. Its JSON keys are a contract (docs/formats.md).
+// Result is the outcome of a study. Its JSON keys are a contract (docs/formats.md).
 type Result struct {
 	// Study is the name of the table or figure, Title what it shows; Source and DOI are the paper.
 	Study  string `json:"study"`
 	Title  string `json:"title"`
 	Source string `json:"source"`
 	DOI    string `json:"doi"`
-	// Settings is "paper" or "ours": whose parameters were taken.
+	// Settings is "paper" or "ours": whose parameters were used.
 	Settings string `json:"settings"`
 	// Seeds is the number of condensations of each arm, from Seed on.
 	Seeds int    `json:"seeds"`
@@ -25,9 +22,10 @@ type Result struct {
 	// Training says how models were trained.
 	Training gnn.Config `json:"training"`
 	Graphs   []Graph    `json:"graphs"`
-	// LeftOut says what was left out, and why.
+	// LeftOut says which graphs were left out, and why.
 	LeftOut []string `json:"left_out,omitempty"`
-	// Cells holds accuracies, in the order of graphs, sizes, arms and models; those of models are followed by their average, AVG.
+	// Cells holds accuracies, in the order of graphs, sizes, arms and models. After several models follows their
+	// average, AVG.
 	Cells []Cell `json:"cells,omitempty"`
 	// Times holds seconds of condensation, in the order of graphs and arms.
 	Times []Time `json:"times,omitempty"`
@@ -38,25 +36,25 @@ type Result struct {
 // Cell is the accuracy of a model on one graph, at one size.
 type Cell struct {
 	Graph string `json:"graph"`
-	// Ratio is r as the paper prints it; empty for graphs that are not in it. Nodes is N′.
+	// Ratio is r as the paper prints it; empty for graphs that the paper does not have. Nodes is N′.
 	Ratio string `json:"ratio,omitempty"`
 	Nodes int    `json:"nodes"`
 	// Part is the parameter of a figure over several; else empty.
 	Part string `json:"part,omitempty"`
-	// Arm is what the paper calls it: "CGC-X w/o AUG". "Whole" was trained on the whole graph.
+	// Arm is the paper's name for the configuration: "CGC-X w/o AUG". "Whole" means training on the whole graph.
 	Arm string `json:"arm"`
 	// X is the value of the parameter of a figure over one.
 	X     float64 `json:"x"`
 	Model string  `json:"model"`
 	Seeds int     `json:"seeds"`
-	// Config is that of the first seed; absent of the whole graph.
+	// Config is the configuration of the first seed; absent for the whole graph.
 	Config *cgc.Config `json:"config,omitempty"`
-	// Test and Val are accuracies in percent, over condensation seeds (over trainings, of the whole graph).
+	// Test and Val are accuracies in percent, over condensation seeds; on the whole graph, over trainings.
 	Test experiment.Estimate `json:"test"`
 	Val  experiment.Estimate `json:"val"`
 	// Edges is the mean number of edges of the condensed graph.
 	Edges float64 `json:"edges"`
-	// Condense and Train are mean seconds, of work side by side with other work.
+	// Condense and Train are mean seconds. Other work ran beside, so they are upper bounds.
 	Condense float64 `json:"condense_seconds"`
 	Train    float64 `json:"train_seconds"`
 	// Paper is the paper's number, absent where it has none. Comparable says whether Test can be put beside it.
@@ -86,39 +84,50 @@ func (r *Result) graph(name string) Graph {
 	return Graph{}
 }
 
-// CSV writes the cells, then the times, one a line under one header: study, graph, made, comparable, ratio, nodes, part, arm, x, model, seeds, the accuracies in percent (test, val), seconds of the steps and
-// the paper's number. What a line does not have is empty.
-func (r *Result) CSV(w io.Writer) error {
-	lines := [][]string{{"study", "settings", "graph", "made", "comparable", "ratio", "nodes", "part", "arm", "x", "model", "seeds", "test_mean", "test_std", "test_ci95", "val_mean", "val_std",
-		"propagate_s", "assess_s", "augment_s", "partition_s", "generate_s", "condense_s", "train_s", "unit", "paper_mean", "paper_std", "paper_text"}}
-	f := func(v float64) string { return strconv.FormatFloat(v, 'g', 8, 64) }
-	paper := func(unit string, v *Value) []string {
-		switch {
-		case v == nil:
-			return []string{unit, "", "", ""}
-		case v.OutOfMemory:
-			return []string{unit, "", "", v.Text}
-		}
-		return []string{unit, f(v.Mean), f(v.Std), v.Text}
+// Lines returns all numbers of r in one table, for report.CSV: the cells, then the times, a row each. A cell that a row
+// does not have is blank. The keys of the columns are a contract (docs/formats.md).
+func (r *Result) Lines() *report.Document {
+	t := new(report.Table)
+	for _, key := range []string{
+		"study", "settings", "graph", "made", "comparable", "ratio", "nodes", "part", "arm", "x", "model", "seeds",
+		"test_mean", "test_std", "test_ci95", "val_mean", "val_std", "propagate_s", "assess_s", "augment_s",
+		"partition_s", "generate_s", "condense_s", "train_s", "unit", "paper_mean", "paper_std", "paper_text",
+	} {
+		t.Columns = append(t.Columns, report.Column{Name: key})
 	}
-	head := func(graph, ratio string, nodes int) []string {
-		g := r.graph(graph)
-		return []string{r.Study, r.Settings, graph, strconv.FormatBool(g.Made), strconv.FormatBool(g.Comparable), ratio, strconv.Itoa(nodes)}
+	row := func(values ...any) {
+		cells := make([]report.Cell, len(values))
+		for i, v := range values {
+			if v != nil {
+				cells[i] = report.Full(v)
+			}
+		}
+		t.Row(cells...)
 	}
 	for _, c := range r.Cells {
-		line := append(head(c.Graph, c.Ratio, c.Nodes), c.Part, c.Arm, f(c.X), c.Model, strconv.Itoa(c.Seeds), f(c.Test.Mean), f(c.Test.Std), f(c.Test.CI95), f(c.Val.Mean), f(c.Val.Std),
-			"", "", "", "", "", f(c.Condense), f(c.Train))
-		lines = append(lines, append(line, paper("%", c.Paper)...))
+		g := r.graph(c.Graph)
+		mean, std, text := c.Paper.full()
+		row(r.Study, r.Settings, c.Graph, g.Made, g.Comparable, c.Ratio, c.Nodes, c.Part, c.Arm, c.X, c.Model, c.Seeds,
+			c.Test.Mean, c.Test.Std, c.Test.CI95, c.Val.Mean, c.Val.Std, nil, nil, nil, nil, nil, c.Condense, c.Train,
+			"%", mean, std, text)
 	}
-	for _, t := range r.Times {
-		s := t.Seconds
-		line := append(head(t.Graph, t.Ratio, t.Nodes), "", t.Arm, "", "", strconv.Itoa(t.Runs), "", "", "", "", "",
-			f(s.Propagate), f(s.Assess), f(s.Augment), f(s.Partition), f(s.Generate), f(s.Condense), "")
-		lines = append(lines, append(line, paper("s", t.Paper)...))
+	for _, v := range r.Times {
+		g, s := r.graph(v.Graph), v.Seconds
+		mean, std, text := v.Paper.full()
+		row(r.Study, r.Settings, v.Graph, g.Made, g.Comparable, v.Ratio, v.Nodes, nil, v.Arm, nil, nil, v.Runs,
+			nil, nil, nil, nil, nil, s.Propagate, s.Assess, s.Augment, s.Partition, s.Generate, s.Condense, nil,
+			"s", mean, std, text)
 	}
-	c := csv.NewWriter(w)
-	if err := c.WriteAll(lines); err != nil {
-		return err
+	return &report.Document{Title: r.Study + ": " + r.Title, Blocks: []report.Block{t}}
+}
+
+// full returns the mean, the deviation and the text of a printed number; nil for what it does not have.
+func (v *Value) full() (mean, std, text any) {
+	switch {
+	case v == nil:
+		return nil, nil, nil
+	case v.OutOfMemory:
+		return nil, nil, v.Text
 	}
-	return c.Error()
+	return v.Mean, v.Std, v.Text
 }

@@ -7,9 +7,11 @@ import (
 	"slices"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/bench"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/progress"
 )
 
 // Job says how a study is measured.
@@ -34,15 +36,16 @@ type Job struct {
 	// Log keeps each training, and gives those that it has; nil keeps nothing. Times are not kept.
 	Log *experiment.Log
 
-	// Note, if set, is called with a sentence for the user. Progress, if set, is called as pieces of work end; done and total are those of one graph and part of a study.
-	Note     func(sentence string)
-	Progress func(done, total int, what string)
+	// Note, if set, is called with a sentence for the user.
+	Note func(sentence string)
 }
 
 // smallWhole is the number of nodes up to which training on the whole graph is a matter of seconds.
 const smallWhole = 20_000
 
-// Run measures the study on each graph, one in memory at a time. What comes of it but for times depends on the graphs, Seeds, Seed, Ours and Training alone. It stops within moments of ctx's end, with ctx's error; the log then holds what was done.
+// Run measures the study on each graph, one in memory at a time. The result, times aside, depends only on the graphs,
+// Seeds, Seed, Ours and Training. Run stops within moments of ctx's end, with ctx's error; the log then holds what was
+// done. It reports each training and timed condensation to ctx (package progress), counted for each graph anew.
 func (j Job) Run(ctx context.Context) (*Result, error) {
 	if j.Seeds < 1 || j.Whole < -1 || len(j.Sources) == 0 {
 		return nil, fmt.Errorf("paper: %d seeds, %d trainings on the whole graph, %d graphs, want at least 1, -1 and 1", j.Seeds, j.Whole, len(j.Sources))
@@ -79,8 +82,8 @@ func (j Job) on(ctx context.Context, s Source, r *Result) error {
 	b := settings(is.Inductive, j.Ours)
 	var plans []planned
 	for _, size := range sizes(s.Name, g, j.Study.ratios) {
-		sized := func(method cgc.Method) cgc.Config {
-			c := b(method)
+		sized := func(m method) cgc.Config {
+			c := b(m)
 			c.Nodes, c.Seed = size.nodes, j.Seed
 			return c
 		}
@@ -120,7 +123,12 @@ type planned struct {
 
 // train puts the arms through a grid.
 func (j Job) train(ctx context.Context, g *graph.Graph, is Graph, plans []planned, r *Result) error {
-	grid := experiment.Grid{Seeds: j.Seeds, Trainings: 1, Models: among(j.Study.models, j.Models), Progress: j.Progress}
+	grid := experiment.Grid{
+		Seeds: j.Seeds, Trainings: 1, Models: among(j.Study.models, j.Models),
+		Progress: func(done, total int, what string) {
+			progress.Report(ctx, progress.Event{Stage: what, Done: int64(done), Total: int64(total)})
+		},
+	}
 	for _, p := range plans {
 		grid.Arms = append(grid.Arms, experiment.Arm{Name: p.arm.name, Config: p.arm.config, Training: j.Training})
 	}
@@ -221,6 +229,7 @@ func average(of []experiment.Summary) experiment.Summary {
 // time measures the condensations of the arms, in turns, each from the graph in memory and without memory of its own, and takes the medians.
 func (j Job) time(ctx context.Context, g *graph.Graph, is Graph, plans []planned, r *Result) error {
 	seconds := make([][]cgc.Seconds, len(plans))
+	count := progress.NewCounter(0, j.Seeds*len(plans))
 	for seed := range uint64(j.Seeds) {
 		for i, p := range plans {
 			debug.FreeOSMemory()
@@ -231,14 +240,12 @@ func (j Job) time(ctx context.Context, g *graph.Graph, is Graph, plans []planned
 				return err
 			}
 			seconds[i] = append(seconds[i], small.Seconds)
-			if j.Progress != nil {
-				j.Progress(int(seed)*len(plans)+i+1, j.Seeds*len(plans), "timed "+p.arm.name)
-			}
+			count.Add(ctx, "timed "+p.arm.name)
 		}
 	}
 	for i, p := range plans {
-		t := Time{Graph: is.Name, Ratio: p.size.ratio, Nodes: p.size.nodes, Arm: p.arm.name, Runs: j.Seeds, Seconds: medians(seconds[i])}
-		for _, name := range []string{j.Study.Name + "-seconds", "table4"} { // table 2 has seconds too, under a name of their own
+		t := Time{Graph: is.Name, Ratio: p.size.ratio, Nodes: p.size.nodes, Arm: p.arm.name, Runs: j.Seeds, Seconds: bench.Medians(seconds[i])}
+		for _, name := range []string{j.Study.Name + secondsSuffix, "table4"} { // table 2 has seconds too, under a name of their own
 			table := Published().Table(name)
 			if table == nil {
 				continue
@@ -251,26 +258,6 @@ func (j Job) time(ctx context.Context, g *graph.Graph, is Graph, plans []planned
 		r.Times = append(r.Times, t)
 	}
 	return nil
-}
-
-// medians returns the median of each step.
-func medians(all []cgc.Seconds) (m cgc.Seconds) {
-	of := func(part func(*cgc.Seconds) *float64) {
-		values := make([]float64, len(all))
-		for i := range all {
-			values[i] = *part(&all[i])
-		}
-		slices.Sort(values)
-		n := len(values)
-		*part(&m) = (values[(n-1)/2] + values[n/2]) / 2
-	}
-	of(func(s *cgc.Seconds) *float64 { return &s.Propagate })
-	of(func(s *cgc.Seconds) *float64 { return &s.Assess })
-	of(func(s *cgc.Seconds) *float64 { return &s.Augment })
-	of(func(s *cgc.Seconds) *float64 { return &s.Partition })
-	of(func(s *cgc.Seconds) *float64 { return &s.Generate })
-	of(func(s *cgc.Seconds) *float64 { return &s.Condense })
-	return m
 }
 
 // among returns the models that are in both lists, in the order of the first; all of it if the second is nil.
@@ -300,7 +287,7 @@ type Work struct {
 // Work returns what measuring the study on the sources comes to, with the given number of seeds.
 func (s *Study) Work(sources []Source, seeds int) Work {
 	arms := 0
-	b := func(method cgc.Method) cgc.Config { c := cgc.Defaults(); c.Method = method; return c }
+	b := func(m method) cgc.Config { c := cgc.Defaults(); c.Method = m.is; return c }
 	if s.arms != nil {
 		arms = len(s.arms(b))
 	}

@@ -9,14 +9,15 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// settings returns the configuration of a study: the paper's, or with ours that of cgc.Defaults.
+// settings returns the configuration of a study: the paper's or, with ours, cgc.Defaults.
 //
-// What the paper states is taken from it: SGC with K = 2, spectral partition. What it left to a search on the validation split has the values of published.json's "taken". The bound on the
-// mean degree of A′ is kept: it raises T within the range that the paper searched.
+// Parameters that the paper states are the paper's: SGC with K = 2, spectral partition. Parameters that it searched on
+// the validation split have the values of published.json's "taken". The bound on the mean degree of A′ stays: it raises T
+// within the range that the paper searched.
 func settings(inductive, ours bool) base {
-	return func(method cgc.Method) cgc.Config {
+	return func(m method) cgc.Config {
 		c := cgc.Defaults()
-		c.Method, c.Inductive = method, inductive
+		c.Method, c.Inductive = m.is, inductive
 		if !ours {
 			taken := Published().Settings.Taken
 			c.Partition = cgc.Spectral
@@ -26,15 +27,16 @@ func settings(inductive, ours bool) base {
 	}
 }
 
-// size is a number of condensed nodes, and the ratio under which the paper has it; none for graphs that are not in it.
+// size is a number of condensed nodes and the ratio that the paper prints for it; empty for graphs that it does not have.
 type size struct {
 	ratio string
 	nodes int
 }
 
-// sizes returns the N′ of a graph, ascending and different, the middle one alone unless all are asked for. Of the paper's data sets they are the printed shares of the training
-// nodes, rounded down (454 of arxiv, 153 of reddit, as in the papers before it); of other graphs, 5, 10 and 20 nodes for each class. None is below the number of classes or
-// above that of training nodes.
+// sizes returns the N′ of a graph, ascending and different: the middle one, or all three. For the paper's data sets they
+// are the printed shares of the training nodes, rounded down: 454 for arxiv, 153 for reddit, as in the papers before it.
+// For other graphs they are 5, 10 and 20 nodes for each class. Each is at least the number of classes and at most the
+// number of training nodes.
 func sizes(name string, g *graph.Graph, all bool) (list []size) {
 	train, classes := len(g.Split.Train), 0
 	for _, n := range g.Counts(g.Split.Train) {

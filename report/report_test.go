@@ -2,99 +2,156 @@ package report_test
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"flag"
+	"io"
+	"math"
 	"os"
+	"slices"
 	"testing"
 
-	"github.com/graph-condensation/cgc"
+	"pgregory.net/rapid"
+
 	"github.com/graph-condensation/cgc/report"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// example is a report of a run over five seeds.
-func example() *report.Report {
-	config := cgc.Defaults()
-	config.Nodes = 70
-	return &report.Report{
-		Graph: "cora", Nodes: 2708, Edges: 5278, Features: 1433, Classes: 7, Train: 140,
-		Condensed: report.Condensed{Nodes: 70, Edges: 52, Budget: []int{10, 10, 10, 10, 10, 10, 10}},
-		Config:    config,
-		Seconds: report.Seconds{Load: 0.0312, Seconds: cgc.Seconds{
-			Propagate: 0.0041, Assess: 0.0112, Augment: 0.0009, Partition: 0.0206, Generate: 0.0021, Condense: 0.0391,
-		}},
-		PeakRSS: 123_456_789,
-		Over:    report.OverCondensations,
-		Results: []report.Accuracy{
-			{Model: "gcn", Seeds: 5, ValMean: 79.51, ValStd: 0.42, TestMean: 82.04, TestStd: 0.51, TestCI95: 0.63, Seconds: 2.5},
-			{Model: "appnp", Seeds: 5, ValMean: 79.1, ValStd: 0.5, TestMean: 81.96, TestStd: 0.45, TestCI95: 0.56, Seconds: 3.5},
+// everything is a document with each kind of block and of cell.
+func everything() *report.Document {
+	t := &report.Table{
+		Title: "numbers", Foot: "below the table",
+		Columns: []report.Column{
+			{Name: "what"}, {Name: "value", Unit: "s", Key: "value_s"}, {Name: "range", Parts: []string{"low", "high"}},
+			{Name: "left", Side: report.Left}, {Name: "a|b", Side: report.Right},
 		},
-		Whole: []report.Accuracy{
-			{Model: "gcn", Seeds: 5, ValMean: 79.3, ValStd: 0.3, TestMean: 81.5, TestStd: 0.4, TestCI95: 0.5, Seconds: 5.5},
-			{Model: "appnp", Seeds: 5, ValMean: 79.2, ValStd: 0.2, TestMean: 82.9, TestStd: 0.3, TestCI95: 0.37, Seconds: 5.6},
+	}
+	t.Row(report.Word("whole"), report.Integer(-1234567), report.Interval(-0.04, 12.345, 1), report.Integer(1),
+		report.Word("word"))
+	t.Row(report.Word("rounded"), report.Decimal(0.123456789, 3), report.PlusMinus(1.25, 0.5, 2), report.Signed(-0.05, 1))
+	t.Row(report.Word("share, “quoted”"), report.Percent(97.8123, 1), report.Missing(), report.Signed(1.26, 1))
+	t.Row(report.Word("not a number"), report.Decimal(math.NaN(), 1), report.Interval(math.Inf(-1), 0, 0), report.Full(true))
+	t.Row(report.Word("large"), report.Significant(12345.678, 3), report.Cell{}, report.Full(1.5e-7), report.Signed(-0.01, 1))
+	bare := &report.Table{Columns: []report.Column{{Key: "name"}, {Key: "speed"}}}
+	bare.Row(report.Word("stream"), report.Significant(9.876, 3))
+	bare.Row(report.Word("compute"), report.Significant(0.04321, 2))
+	return &report.Document{Title: "All there is", Blocks: []report.Block{
+		report.Paragraph("A paragraph."), t, report.Heading("A section"), bare, report.Notes{},
+		&report.Figure{
+			Name: "figure", Title: "A figure", X: "x", Y: "y", LogX: true,
+			Series: []report.Series{{Name: "s", X: []float64{1, 2}, Y: []float64{3, math.NaN()}}},
 		},
-		File: "cora-70.safetensors",
+		report.Notes{"a note", "a note\nof two lines"},
+	}}
+}
+
+func TestRenderers(t *testing.T) {
+	for file, render := range map[string]report.Renderer{
+		"all.txt": report.Text, "all.md": report.Markdown, "all.csv": report.CSV, "all.json": report.JSON,
+	} {
+		var b bytes.Buffer
+		if err := render(&b, everything()); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, "testdata/"+file, b.Bytes())
+		if err := render(full{}, everything()); !errors.Is(err, errFull) {
+			t.Errorf("%s: %v, want %v", file, err, errFull)
+		}
+		b.Reset()
+		if err := render(&b, new(report.Document)); err != nil {
+			t.Errorf("%s of an empty document: %v", file, err)
+		}
 	}
 }
 
-func TestText(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		change func(*report.Report)
-	}{
-		{"run", func(*report.Report) {}},
-		{"condense", func(r *report.Report) { r.Results, r.Whole = nil, nil }},
-		{"evaluate", func(r *report.Report) {
-			r.Over, r.Whole, r.File, r.PeakRSS, r.Seconds = report.OverTrainings, nil, "", 0, report.Seconds{}
-		}},
-		{"one-seed", func(r *report.Report) {
-			r.Config.Method, r.Config.Inductive, r.Config.Standardize = cgc.CGCX, true, true
-			r.Results, r.Whole = r.Results[:1], r.Whole[:1]
-			r.Results[0].Seeds, r.Whole[0].Seeds = 1, 1
-		}},
-		{"large", func(r *report.Report) {
-			r.Graph, r.Nodes, r.Edges, r.Features, r.Classes, r.Train = "products", 2449029, 61859140, 100, 47, 196615
-			r.Config.Method, r.PeakRSS = cgc.SimDM, 3_456_000_000
-			r.Condensed = report.Condensed{Nodes: 1238, Budget: bytesToInts("47 numbers that go over more than one line, yes")}
-			r.Results, r.Whole = nil, nil
-		}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := example()
-			c.change(r)
-			var got bytes.Buffer
-			if err := r.Text(&got); err != nil {
+// TestFull: CSV and JSON give every number back as it was.
+func TestFull(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := rapid.Float64().Draw(t, "v")
+		table := &report.Table{Columns: []report.Column{{Name: "v"}, {Name: "pair", Parts: []string{"a", "b"}}}}
+		table.Row(report.Decimal(v, 1), report.PlusMinus(v, -v, 0))
+		d := &report.Document{Blocks: []report.Block{table}}
+		var b bytes.Buffer
+		if err := report.CSV(&b, d); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := csv.NewReader(&b).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var read [3]float64
+		for i, text := range rows[1] {
+			if err := json.Unmarshal([]byte(text), &read[i]); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, "testdata/"+c.name+".txt", got.Bytes())
-		})
+		}
+		if read != [3]float64{v, v, -v} || !slices.Equal(rows[0], []string{"v", "pair a", "pair b"}) {
+			t.Errorf("CSV of %v is %v", v, rows)
+		}
+		if err := report.JSON(&b, d); err != nil {
+			t.Fatal(err)
+		}
+		var object struct {
+			Blocks []struct{ Rows [][]any }
+		}
+		if err := json.Unmarshal(b.Bytes(), &object); err != nil {
+			t.Fatal(err)
+		}
+		row := object.Blocks[0].Rows[0]
+		if pair, is := row[1].([]any); row[0] != v || !is || pair[0] != v || pair[1] != -v {
+			t.Errorf("JSON of %v is %v", v, row)
+		}
+	})
+}
+
+// TestMistakes: a row or a cell that does not fit its columns is a mistake of the program.
+func TestMistakes(t *testing.T) {
+	for name, row := range map[string][]report.Cell{
+		"two cells": {report.Integer(1), report.Integer(2)}, "two values": {report.PlusMinus(1, 2, 1)},
+	} {
+		table := &report.Table{Columns: []report.Column{{Name: "one"}}, Rows: [][]report.Cell{row}}
+		for _, render := range []report.Renderer{report.Text, report.Markdown, report.CSV, report.JSON} {
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Errorf("%s in a table of one column did not panic", name)
+					}
+				}()
+				_ = render(io.Discard, &report.Document{Blocks: []report.Block{table}})
+			}()
+		}
 	}
 }
 
-func bytesToInts(text string) (ints []int) {
-	for _, b := range []byte(text) {
-		ints = append(ints, int(b))
+func TestCount(t *testing.T) {
+	for n, want := range map[int]string{
+		0: "0", 7: "7", 999: "999", 1000: "1,000", 61859140: "61,859,140", -1234: "-1,234", -999: "-999",
+	} {
+		if got := report.Count(n); got != want {
+			t.Errorf("Count(%d) = %s, want %s", n, got, want)
+		}
 	}
-	return ints
 }
 
-// TestJSON holds the keys: their names and order are a contract.
-func TestJSON(t *testing.T) {
-	var got bytes.Buffer
-	if err := report.JSON(&got, example()); err != nil {
-		t.Fatal(err)
+func TestBytes(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 MB", 123456789: "123 MB", 3456000000: "3.46 GB"} {
+		if got := report.Bytes(n); got != want {
+			t.Errorf("Bytes(%d) = %s, want %s", n, got, want)
+		}
 	}
-	golden(t, "testdata/run.json", got.Bytes())
-	var back report.Report
-	decoder := json.NewDecoder(&got)
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&back); err != nil {
-		t.Error(err)
-	}
-	if back.Results[1] != example().Results[1] || back.Seconds != example().Seconds {
-		t.Errorf("%+v does not survive JSON: %+v", example(), back)
+}
+
+// TestSignificant: three digits, and all before the point.
+func TestSignificant(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0", 0.5: "0.5", 0.01234: "0.0123", 1: "1.00", 9.876: "9.88", 45.67: "45.7", 321.9: "322", 123456.7: "123457",
+		-45.67: "-45.7",
+	} {
+		if got := report.Significant(v, 3).Text; got != want {
+			t.Errorf("Significant(%v) = %s, want %s", v, got, want)
+		}
 	}
 }
 
@@ -115,34 +172,9 @@ func golden(t *testing.T, file string, got []byte) {
 	}
 }
 
-func TestCount(t *testing.T) {
-	for n, want := range map[int]string{0: "0", 7: "7", 999: "999", 1000: "1,000", 61859140: "61,859,140", -1234: "-1,234", -999: "-999"} {
-		if got := report.Count(n); got != want {
-			t.Errorf("Count(%d) = %s, want %s", n, got, want)
-		}
-	}
-}
-
-func TestBytes(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 MB", 123456789: "123 MB", 3456000000: "3.46 GB"} {
-		if got := report.Bytes(n); got != want {
-			t.Errorf("Bytes(%d) = %s, want %s", n, got, want)
-		}
-	}
-}
-
 // full is a device without space.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
 var errFull = errors.New("no space left")
-
-func TestWriteErrors(t *testing.T) {
-	if err := example().Text(full{}); !errors.Is(err, errFull) {
-		t.Errorf("Text: %v, want %v", err, errFull)
-	}
-	if err := report.JSON(full{}, example()); !errors.Is(err, errFull) {
-		t.Errorf("JSON: %v, want %v", err, errFull)
-	}
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -12,7 +11,6 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/bench"
-	"github.com/graph-condensation/cgc/report"
 )
 
 func (c *command) benchCommand() *cobra.Command {
@@ -55,12 +53,12 @@ func (c *command) bench(ctx context.Context, plan bench.Plan) error {
 		lines := strings.Split(strings.ReplaceAll(err.Error(), "bench: ", "--"), "\n")
 		return usagef("%s", sentence(errors.New(strings.Join(lines, "; "))))
 	}
-	plan.Peak, plan.Progress = peakRSS, c.progress.step
-	r, err := bench.Run(ctx, plan)
+	plan.Peak = peakRSS
+	r, err := bench.Run(c.progress.listen(ctx), plan)
 	if err != nil {
 		return err
 	}
-	return c.print(r, func(w io.Writer) error { return report.BenchText(w, r) })
+	return c.print(r, r.Document())
 }
 
 // list is a flag of several values, separated by commas, each named once.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -59,10 +58,10 @@ func (c *command) condense(ctx context.Context, name string, flags *configFlags,
 	if err := c.save(out, func() error { return small.Save(ctx, out) }); err != nil {
 		return err
 	}
-	r := report.Of(g)
-	r.Add(small)
+	r := outcomeOf(g)
+	r.add(small)
 	r.Seconds.Load, r.PeakRSS, r.File = seconds, peakRSS(), out
-	return c.print(r, r.Text)
+	return c.print(r, r.document())
 }
 
 // open opens the graph, and completes the configuration with the defaults for it.
@@ -79,13 +78,13 @@ func (c *command) open(ctx context.Context, name string, flags *configFlags) (g 
 	return g, seconds, nil
 }
 
-// print writes one JSON object or a table, whichever was asked for.
-func (c *command) print(object any, table func(io.Writer) error) error {
+// print writes one JSON object or a document as text, whichever was asked for.
+func (c *command) print(object any, document *report.Document) error {
 	c.progress.close()
 	if c.json {
-		return report.JSON(c.stdout, object)
+		return writeJSON(c.stdout, object)
 	}
-	return table(c.stdout)
+	return report.Text(c.stdout, document)
 }
 
 // completeGraph offers the names of graphs, and files.

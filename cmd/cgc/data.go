@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"fmt"
-	"io"
 	"math/rand/v2"
 	"strings"
 
@@ -42,7 +39,7 @@ func (c *command) listCommand() *cobra.Command {
 			for i, s := range list {
 				listing[i] = listed{s.Name, s.Origin, s.Nodes, s.Edges, s.Features, s.Classes, s.Path, s.Fetchable}
 			}
-			return c.print(map[string]any{"graphs": listing}, func(w io.Writer) error { return writeList(w, listing) })
+			return c.print(map[string]any{"graphs": listing}, listDocument(listing))
 		},
 	}
 }
@@ -59,23 +56,23 @@ type listed struct {
 	Fetchable bool   `json:"fetchable"`
 }
 
-func writeList(w io.Writer, list []listed) error {
-	rows := [][]string{{"name", "nodes", "edges", "features", "classes", "where"}}
+// listDocument shows the graphs that have a name.
+func listDocument(list []listed) *report.Document {
+	t := &report.Table{Columns: []report.Column{
+		{Name: "name"}, {Name: "nodes"}, {Name: "edges"}, {Name: "features"}, {Name: "classes"}, {Name: "where"},
+	}}
 	for _, s := range list {
-		row := []string{s.Name}
+		row := []report.Cell{report.Word(s.Name)}
 		for _, n := range []int{s.Nodes, s.Edges, s.Features, s.Classes} {
-			cell := ""
+			var cell report.Cell
 			if n > 0 {
-				cell = report.Count(n)
+				cell = report.Integer(n)
 			}
 			row = append(row, cell)
 		}
-		rows = append(rows, append(row, s.where()))
+		t.Row(append(row, report.Word(s.where()))...)
 	}
-	var b bytes.Buffer
-	report.Table(&b, "lrrrrl", rows)
-	_, err := w.Write(b.Bytes())
-	return err
+	return &report.Document{Blocks: []report.Block{t}}
 }
 
 func (s listed) where() string {
@@ -105,7 +102,7 @@ func (c *command) fetchCommand() *cobra.Command {
 				Name string `json:"name"`
 				Path string `json:"path"`
 			}{args[0], folder}
-			return c.print(fetched, func(w io.Writer) error { return line(w, folder) })
+			return c.print(fetched, sentenceDocument("%s", folder))
 		},
 	}
 }
@@ -195,13 +192,6 @@ func (c *command) write(ctx context.Context, g *graph.Graph, file string) error 
 		Graph string `json:"graph"`
 		File  string `json:"file"`
 	}{g.Name, file}
-	return c.print(written, func(w io.Writer) error {
-		return line(w, fmt.Sprintf("%s: %s nodes, %s edges, %s features, %s classes in %s",
-			g.Name, report.Count(g.Nodes()), report.Count(g.Edges()), report.Count(g.Features()), report.Count(g.Classes), file))
-	})
-}
-
-func line(w io.Writer, text string) error {
-	_, err := fmt.Fprintln(w, text)
-	return err
+	return c.print(written, sentenceDocument("%s: %s nodes, %s edges, %s features, %s classes in %s", g.Name,
+		report.Count(g.Nodes()), report.Count(g.Edges()), report.Count(g.Features()), report.Count(g.Classes), file))
 }

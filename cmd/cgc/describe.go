@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"io"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -25,12 +22,13 @@ func (c *command) describeCommand() *cobra.Command {
 				return err
 			}
 			facts := dataset.Describe(g)
-			return c.print(facts, func(w io.Writer) error { return writeFacts(w, facts) })
+			return c.print(facts, factsDocument(facts))
 		},
 	}
 }
 
-func writeFacts(w io.Writer, f dataset.Facts) error {
+// factsDocument shows what a graph is, and its classes.
+func factsDocument(f dataset.Facts) *report.Document {
 	storage, weights := "dense", "unweighted"
 	if f.Sparse {
 		storage = "sparse"
@@ -38,22 +36,28 @@ func writeFacts(w io.Writer, f dataset.Facts) error {
 	if f.Weighted {
 		weights = "weighted"
 	}
-	var b bytes.Buffer
-	report.Table(&b, "ll", [][]string{
-		{"graph", f.Name},
-		{"nodes", fmt.Sprintf("%s, %s without an edge, %s without a label", report.Count(f.Nodes), report.Count(f.Isolated), report.Count(f.Unlabelled))},
-		{"edges", fmt.Sprintf("%s, %s, %.3g%% of them within a class", report.Count(f.Edges), weights, 100*f.Homophily)},
-		{"degrees", fmt.Sprintf("%s to %s, median %s", report.Count(f.Degrees.Min), report.Count(f.Degrees.Max), report.Count(f.Degrees.Median))},
-		{"features", fmt.Sprintf("%s, stored %s, %.3g%% of the values not zero", report.Count(f.Features), storage, 100*f.Density)},
-		{"classes", report.Count(f.Classes)},
-	})
-	b.WriteByte('\n')
-	rows := [][]string{{"class", "nodes", "train", "val", "test"}}
-	for i, c := range f.PerClass {
-		rows = append(rows, []string{strconv.Itoa(i), report.Count(c.All), report.Count(c.Train), report.Count(c.Val), report.Count(c.Test)})
+	facts := &report.Table{Columns: []report.Column{{Key: "of"}, {Key: "fact"}}}
+	fact := func(of, format string, args ...any) {
+		facts.Row(report.Word(of), report.Word(fmt.Sprintf(format, args...)))
 	}
-	rows = append(rows, []string{"all", report.Count(f.Nodes - f.Unlabelled), report.Count(f.Train), report.Count(f.Val), report.Count(f.Test)})
-	report.Table(&b, "rrrrr", rows)
-	_, err := w.Write(b.Bytes())
-	return err
+	count := report.Count
+	fact("graph", "%s", f.Name)
+	fact("nodes", "%s, %s without an edge, %s without a label", count(f.Nodes), count(f.Isolated), count(f.Unlabelled))
+	fact("edges", "%s, %s, %.3g%% of them within a class", count(f.Edges), weights, 100*f.Homophily)
+	fact("degrees", "%s to %s, median %s", count(f.Degrees.Min), count(f.Degrees.Max), count(f.Degrees.Median))
+	fact("features", "%s, stored %s, %.3g%% of the values not zero", count(f.Features), storage, 100*f.Density)
+	fact("classes", "%s", count(f.Classes))
+	classes := &report.Table{Columns: []report.Column{
+		{Name: "class", Side: report.Right}, {Name: "nodes"}, {Name: "train"}, {Name: "val"}, {Name: "test"},
+	}}
+	row := func(class report.Cell, all, train, val, test int) {
+		classes.Row(class, report.Integer(all), report.Integer(train), report.Integer(val), report.Integer(test))
+	}
+	for i, c := range f.PerClass {
+		row(report.Full(i), c.All, c.Train, c.Val, c.Test)
+	}
+	row(report.Word("all"), f.Nodes-f.Unlabelled, f.Train, f.Val, f.Test)
+	d := new(report.Document)
+	d.Add(facts, classes)
+	return d
 }

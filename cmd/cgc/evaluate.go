@@ -8,7 +8,6 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/experiment"
-	"github.com/graph-condensation/cgc/report"
 )
 
 func (c *command) evaluateCommand() *cobra.Command {
@@ -60,9 +59,9 @@ func (c *command) evaluate(ctx context.Context, file, on string, training *train
 	if err != nil {
 		return err
 	}
-	r := report.Of(g)
-	r.Add(small) // the seconds are those of its condensation
-	r.Over, r.Results = report.OverTrainings, accuracies(scores)
+	r := outcomeOf(g)
+	r.add(small) // the seconds are those of its condensation
+	r.Over, r.Results = overTrainings, accuracies(scores)
 	r.Seconds.Load, r.PeakRSS, r.File = seconds, peakRSS(), file
-	return c.print(r, r.Text)
+	return c.print(r, r.document())
 }

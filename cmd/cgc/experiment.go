@@ -14,7 +14,6 @@ import (
 
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/report"
 )
 
 func (c *command) experimentCommand() *cobra.Command {
@@ -91,7 +90,10 @@ func (j *experimentJob) run(ctx context.Context, names []string) (err error) {
 		records = append(records, found...)
 		done += trained
 	}
-	e := &report.Experiment{Summaries: experiment.Summarize(records), Comparisons: []experiment.Comparison{}, Trained: done, Kept: len(records) - done}
+	e := &experiment.Outcome{
+		Summaries: experiment.Summarize(records), Comparisons: []experiment.Comparison{}, Trained: done,
+		Kept: len(records) - done,
+	}
 	e.Comparisons = append(e.Comparisons, experiment.Comparisons(e.Summaries)...)
 	e.Records, e.RecordsCSV, e.SummaryCSV = j.path(recordsName), j.path(tableName), j.path(summaryName)
 	if err := j.replace(e.RecordsCSV, func(w io.Writer) error { return experiment.WriteCSV(w, records) }); err != nil {
@@ -101,7 +103,7 @@ func (j *experimentJob) run(ctx context.Context, names []string) (err error) {
 		return err
 	}
 	j.otherBuilds(records)
-	return j.print(e, e.Text)
+	return j.print(e, e.Document())
 }
 
 // one does the experiment on one graph, and returns its records and how many of them are new.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/report"
 )
 
 const extension = ".safetensors"
@@ -83,3 +85,18 @@ func isCondensed(path string) bool {
 
 // never says that no file may be replaced.
 func never(string) bool { return false }
+
+// writeJSON writes value as one indented JSON object and a newline.
+func writeJSON(w io.Writer, value any) error {
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
+}
+
+// sentenceDocument is a document of one sentence.
+func sentenceDocument(format string, args ...any) *report.Document {
+	return &report.Document{Blocks: []report.Block{report.Paragraph(fmt.Sprintf(format, args...))}}
+}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -19,7 +18,9 @@ import (
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/paper"
+	"github.com/graph-condensation/cgc/progress"
 	"github.com/graph-condensation/cgc/report"
+	"github.com/graph-condensation/cgc/report/chart"
 )
 
 func (c *command) paperCommand() *cobra.Command {
@@ -122,19 +123,17 @@ func (j *paperJob) run(ctx context.Context, words []string) (err error) {
 		}
 		results.Studies = append(results.Studies, r)
 	}
-	return j.print(results, func(w io.Writer) error {
-		for i, r := range results.Studies {
-			if i > 0 {
-				if err := line(w, ""); err != nil {
-					return err
-				}
-			}
-			if err := r.Text(w); err != nil {
-				return err
-			}
+	all := new(report.Document)
+	for i, r := range results.Studies {
+		d := r.Document()
+		if i == 0 {
+			all.Title = d.Title
+		} else {
+			all.Add(report.Heading(d.Title))
 		}
-		return nil
-	})
+		all.Add(d.Blocks...)
+	}
+	return j.print(results, all)
 }
 
 // measure runs one study.
@@ -155,13 +154,14 @@ func (j *paperJob) measure(ctx context.Context, s *paper.Study) (*paper.Result, 
 			j.progress.step("opening " + source.Name)
 			return source.Open(ctx, options)
 		},
-		Note:     func(sentence string) { j.progress.note("%s: %s", s.Name, sentence) },
-		Progress: func(done, total int, what string) { j.progress.count(at+": "+what, int64(done), int64(total)) },
+		Note: func(sentence string) { j.progress.note("%s: %s", s.Name, sentence) },
 	}
 	if j.modelsSaid {
 		job.Models = j.training.models
 	}
-	return job.Run(ctx)
+	return job.Run(progress.With(ctx, func(e progress.Event) {
+		j.progress.count(at+": "+e.Stage, e.Done, e.Total)
+	}))
 }
 
 // check checks the command line before anything is opened but the log.
@@ -218,20 +218,18 @@ func (j *paperJob) write(r *paper.Result) error {
 		return nil
 	}
 	path := func(name string) string { return filepath.Join(j.folder, name) }
-	var pictures []string
-	for _, p := range r.Pictures() {
-		pictures = append(pictures, p.Name+".svg")
-		if err := j.replace(path(p.Name+".svg"), p.Figure.SVG); err != nil {
-			return err
-		}
-		if err := j.replace(path(p.Name+".png"), p.Figure.PNG); err != nil {
+	for _, f := range r.Figures() {
+		if err := cmp.Or(
+			j.replace(path(f.Name+".svg"), func(w io.Writer) error { return chart.SVG(w, f) }),
+			j.replace(path(f.Name+".png"), func(w io.Writer) error { return chart.PNG(w, f) }),
+		); err != nil {
 			return err
 		}
 	}
 	return cmp.Or(
-		j.replace(path(r.Study+".md"), func(w io.Writer) error { return r.Markdown(w, pictures) }),
-		j.replace(path(r.Study+".json"), func(w io.Writer) error { return report.JSON(w, r) }),
-		j.replace(path(r.Study+".csv"), r.CSV),
+		j.replace(path(r.Study+".md"), func(w io.Writer) error { return report.Markdown(w, r.Document()) }),
+		j.replace(path(r.Study+".json"), func(w io.Writer) error { return writeJSON(w, r) }),
+		j.replace(path(r.Study+".csv"), func(w io.Writer) error { return report.CSV(w, r.Lines()) }),
 	)
 }
 
@@ -272,23 +270,30 @@ func (j *paperJob) list() error {
 	slices.SortStableFunc(all, func(a, b listedStudy) int { return cmp.Compare(a.Trainings+a.Whole, b.Trainings+b.Whole) })
 	return j.print(struct {
 		Studies []listedStudy `json:"studies"`
-	}{all}, func(w io.Writer) error {
-		var b bytes.Buffer
-		rows := [][]string{{"name", "or", "what", "here", "made", "left out", "trainings", "timed"}}
-		for _, l := range all {
-			var left []string
-			for _, sentence := range l.LeftOut {
-				name, _, _ := strings.Cut(sentence, " ")
-				left = append(left, name)
-			}
-			rows = append(rows, []string{l.Name, strings.Join(l.Also, ", "), l.Title, strings.Join(l.Here, " "), strings.Join(l.Made, " "), strings.Join(left, " "), report.Count(l.Trainings + l.Whole), report.Count(l.Timed)})
+	}{all}, studiesDocument(all, j.training.seeds))
+}
+
+// studiesDocument shows the list of studies.
+func studiesDocument(all []listedStudy, seeds int) *report.Document {
+	t := &report.Table{Columns: []report.Column{
+		{Name: "name"}, {Name: "or"}, {Name: "what"}, {Name: "here"}, {Name: "made"}, {Name: "left out"}, {Name: "trainings"},
+		{Name: "timed"},
+	}}
+	spaced := func(words []string) report.Cell { return report.Word(strings.Join(words, " ")) }
+	for _, l := range all {
+		var left []string
+		for _, sentence := range l.LeftOut {
+			name, _, _ := strings.Cut(sentence, " ")
+			left = append(left, name)
 		}
-		report.Table(&b, "llllll", rows)
-		fmt.Fprintf(&b, `
-with %d seeds; the cheapest first, apart from the sizes of the graphs. Larger graphs that are not here are left out unless --all or --graphs asks for them.
-Try: cgc paper table3 --graphs cora,citeseer -o results
-`, j.training.seeds)
-		_, err := w.Write(b.Bytes())
-		return err
+		t.Row(report.Word(l.Name), report.Word(strings.Join(l.Also, ", ")), report.Word(l.Title), spaced(l.Here),
+			spaced(l.Made), spaced(left), report.Integer(l.Trainings+l.Whole), report.Integer(l.Timed))
+	}
+	d := new(report.Document)
+	d.Add(t, report.Notes{
+		fmt.Sprintf("with %d seeds; the fewest trainings first, whatever the sizes of the graphs", seeds),
+		"large graphs that are not here are left out unless --all or --graphs asks for them",
+		"try: cgc paper table3 --graphs cora,citeseer -o results",
 	})
+	return d
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -10,14 +11,16 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/cwriter"
 	"github.com/vbauerster/mpb/v8/decor"
+
+	"github.com/graph-condensation/cgc/progress"
 )
 
 // delay is how long a job runs before its progress is shown.
 const delay = time.Second
 
-// progress shows one line on a terminal: what is being done, and how far it is where that is known. On anything else than a
-// terminal only notes are written. Its methods may be called from any goroutine.
-type progress struct {
+// meter shows the progress of the command in one line on a terminal: what is being done, and how far it is where that is
+// known. On anything else than a terminal only notes are written. Its methods may be called from any goroutine.
+type meter struct {
 	stderr io.Writer // for notes; nil: quiet
 	timer  *time.Timer
 
@@ -30,8 +33,8 @@ type progress struct {
 	bar       *mpb.Bar
 }
 
-func newProgress(stderr *os.File, quiet bool) *progress {
-	p := &progress{begun: time.Now()}
+func newMeter(stderr *os.File, quiet bool) *meter {
+	p := &meter{begun: time.Now()}
 	if quiet {
 		return p
 	}
@@ -42,25 +45,30 @@ func newProgress(stderr *os.File, quiet bool) *progress {
 	return p
 }
 
+// listen returns a context whose work shows its progress.
+func (p *meter) listen(ctx context.Context) context.Context {
+	return progress.With(ctx, func(e progress.Event) { p.count(e.Stage, e.Done, e.Total) })
+}
+
 // step says what is being done.
-func (p *progress) step(name string) { p.count(name, 0, 0) }
+func (p *meter) step(name string) { p.count(name, 0, 0) }
 
 // rename says what is being done, as part of what was counted last.
-func (p *progress) rename(name string) {
+func (p *meter) rename(name string) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.name = name
 }
 
 // count says what is being done, and how much of it is done.
-func (p *progress) count(name string, done, all int64) {
+func (p *meter) count(name string, done, all int64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.name, p.done, p.all = name, done, all
 }
 
 // note writes a sentence that the user should know.
-func (p *progress) note(format string, args ...any) {
+func (p *meter) note(format string, args ...any) {
 	if p.stderr == nil {
 		return
 	}
@@ -73,14 +81,14 @@ func (p *progress) note(format string, args ...any) {
 	fmt.Fprintf(w, "note: "+format+"\n", args...)
 }
 
-func (p *progress) state() (name string, done, all int64) {
+func (p *meter) state() (name string, done, all int64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	return p.name, p.done, p.all
 }
 
 // show adds the bar. The bar reads p.state when it is drawn, so that nothing waits for the drawing.
-func (p *progress) show(terminal io.Writer) {
+func (p *meter) show(terminal io.Writer) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if p.closed {
@@ -101,7 +109,7 @@ func (p *progress) show(terminal io.Writer) {
 		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return p.figures() })))
 }
 
-func (p *progress) figures() string {
+func (p *meter) figures() string {
 	_, done, all := p.state()
 	seconds := time.Since(p.begun).Round(time.Second)
 	if all > 0 {
@@ -111,7 +119,7 @@ func (p *progress) figures() string {
 }
 
 // close takes the bar away. Closing again does nothing, nor does closing nil.
-func (p *progress) close() {
+func (p *meter) close() {
 	if p == nil {
 		return
 	}

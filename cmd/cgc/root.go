@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -44,7 +43,7 @@ type command struct {
 	stdout, stderr *os.File
 	quiet, json    bool
 	threads        int
-	progress       *progress
+	progress       *meter
 	writing        sync.Mutex // held while a file is written
 }
 
@@ -69,7 +68,7 @@ GRAPH is a name (cgc data list shows them), a folder or a file. Try: cgc run`,
 				}
 				runtime.GOMAXPROCS(c.threads)
 			}
-			c.progress = newProgress(c.stderr, c.quiet)
+			c.progress = newMeter(c.stderr, c.quiet)
 			return nil
 		},
 	}
@@ -120,9 +119,8 @@ func (c *command) versionCommand() *cobra.Command {
 		Args:  arguments(0),
 		RunE: func(*cobra.Command, []string) error {
 			v := version()
-			return c.print(v, func(w io.Writer) error {
-				return line(w, strings.Join(strings.Fields(fmt.Sprintf("cgc %s %s %s %s", v.Version, v.Revision, v.Go, v.Platform)), " "))
-			})
+			words := strings.Fields(fmt.Sprintf("cgc %s %s %s %s", v.Version, v.Revision, v.Go, v.Platform))
+			return c.print(v, sentenceDocument("%s", strings.Join(words, " ")))
 		},
 	}
 }

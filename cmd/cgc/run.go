@@ -91,12 +91,12 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) error {
 	if err := j.save(j.out, func() error { return result.Condensed[0].Save(ctx, j.out) }); err != nil {
 		return err
 	}
-	r := report.Of(g)
-	r.Add(result.Condensed[0])
-	r.Seconds = report.Seconds{Load: seconds, Seconds: meanSeconds(result.Condensed)}
-	r.Over, r.Results, r.Whole = report.OverCondensations, accuracies(result.Small), accuracies(result.Whole)
+	r := outcomeOf(g)
+	r.add(result.Condensed[0])
+	r.Seconds = outcomeSeconds{Load: seconds, Seconds: meanSeconds(result.Condensed)}
+	r.Over, r.Results, r.Whole = overCondensations, accuracies(result.Small), accuracies(result.Whole)
 	r.PeakRSS, r.File = peakRSS(), j.out
-	return j.print(r, r.Text)
+	return j.print(r, r.document())
 }
 
 // check checks the command line before anything is opened.

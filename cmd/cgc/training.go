@@ -10,7 +10,6 @@ import (
 
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
-	"github.com/graph-condensation/cgc/report"
 )
 
 // trainingFlags is the part of a command line that says what is trained, and how.
@@ -98,11 +97,11 @@ func modelNames(models []gnn.Model) []string {
 	return names
 }
 
-// accuracies turns scores into lines of a report.
-func accuracies(scores []experiment.Score) []report.Accuracy {
-	var lines []report.Accuracy
+// accuracies turns scores into lines of an outcome.
+func accuracies(scores []experiment.Score) []modelScore {
+	var lines []modelScore
 	for _, s := range scores {
-		a := report.Accuracy{Model: s.Model, Seeds: len(s.Test), Seconds: s.Seconds}
+		a := modelScore{Model: s.Model, Seeds: len(s.Test), Seconds: s.Seconds}
 		a.ValMean, a.ValStd = s.ValMean()
 		a.TestMean, a.TestStd = s.TestMean()
 		a.TestCI95 = s.TestCI95()

@@ -11,7 +11,6 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/experiment"
-	"github.com/graph-condensation/cgc/report"
 )
 
 func (c *command) tuneCommand() *cobra.Command {
@@ -94,10 +93,10 @@ func (j *tuneJob) run(cmd *cobra.Command, name string) error {
 	if err := j.save(j.out, func() error { return writeConfig(j.out, tuned.Best.Candidate) }); err != nil {
 		return err
 	}
-	r := report.OfTuning(g, modelNames(j.training.models), tuned)
+	r := experiment.NewTuneOutcome(g, modelNames(j.training.models), tuned)
 	r.Seconds, r.File = time.Since(begun).Seconds(), j.out
 	r.Next = j.next(name)
-	if printed := j.print(r, r.Text); printed != nil {
+	if printed := j.print(r, r.Document()); printed != nil {
 		return printed
 	}
 	return err

@@ -1,21 +1,14 @@
 package paper
 
 import (
-	"fmt"
 	"math"
 	"strings"
 
 	"github.com/graph-condensation/cgc/report"
 )
 
-// Picture is a figure and the name of its file, without an extension.
-type Picture struct {
-	Name   string
-	Figure report.Figure
-}
-
-// Pictures returns the figures of the study, none for those that are tables alone.
-func (r *Result) Pictures() []Picture {
+// Figures returns the figures of the study, each with a name; none for a study that is a table alone.
+func (r *Result) Figures() []*report.Figure {
 	if r.study.draw == nil {
 		return nil
 	}
@@ -45,9 +38,9 @@ func (s *gathered) add(x, y, std float64) {
 }
 
 // overNodes draws accuracy over N′ for each graph: the methods here and in the paper, and the whole graph.
-func overNodes(r *Result) (all []Picture) {
+func overNodes(r *Result) (all []*report.Figure) {
 	for _, g := range r.Graphs {
-		f := report.Figure{Title: "GCN on " + r.legend(g.Name), X: "condensed nodes N′", Y: accuracyAxis}
+		f := &report.Figure{Name: r.Study + "-" + file(g.Name), Title: "GCN on " + r.legend(g.Name), X: "condensed nodes N′", Y: accuracyAxis}
 		var lo, hi float64 = math.Inf(1), math.Inf(-1)
 		for _, c := range r.Cells {
 			if c.Graph == g.Name && c.Arm != wholeName {
@@ -77,14 +70,14 @@ func overNodes(r *Result) (all []Picture) {
 			}
 			f.Series = append(f.Series, here.Series, paper.Series)
 		}
-		all = append(all, Picture{r.Study + "-" + file(g.Name), f})
+		all = append(all, f)
 	}
 	return all
 }
 
 // overMethods draws seconds for each method on a logarithmic axis: the paper's, and ours.
-func overMethods(r *Result) []Picture {
-	f := report.Figure{Title: "Seconds of condensation, machines differ", Y: "seconds", LogY: true}
+func overMethods(r *Result) []*report.Figure {
+	f := &report.Figure{Name: r.Study, Title: "Seconds of condensation, machines differ", Y: "seconds", LogY: true}
 	at := map[string]float64{}
 	place := func(word string) float64 {
 		if _, is := at[word]; !is {
@@ -111,16 +104,16 @@ func overMethods(r *Result) []Picture {
 		}
 		f.Series = append(f.Series, paper.Series, here.Series)
 	}
-	return []Picture{{r.Study, f}}
+	return []*report.Figure{f}
 }
 
 // overWords draws the accuracy of each arm or model, whichever there are several of, for each graph: here and in the paper.
-func overWords(r *Result) []Picture {
+func overWords(r *Result) []*report.Figure {
 	models := map[string]bool{}
 	for _, c := range r.Cells {
 		models[c.Model] = true
 	}
-	f := report.Figure{Title: capital(r.Title), Y: accuracyAxis}
+	f := &report.Figure{Name: r.Study, Title: capital(r.Title), Y: accuracyAxis}
 	at := map[string]float64{}
 	for style, g := range r.Graphs {
 		here := gathered{report.Series{Name: r.legend(g.Name), Style: style}}
@@ -146,13 +139,16 @@ func overWords(r *Result) []Picture {
 		}
 		f.Series = append(f.Series, here.Series, paper.Series)
 	}
-	return []Picture{{r.Study, f}}
+	return []*report.Figure{f}
 }
 
 // overParameters draws a figure for each parameter, with a line for each graph.
-func overParameters(r *Result) (all []Picture) {
+func overParameters(r *Result) (all []*report.Figure) {
 	for _, sw := range r.study.sweeps {
-		f := report.Figure{Title: sw.title, X: sw.axis, Y: accuracyAxis, LogX: sw.log}
+		f := &report.Figure{Name: r.Study, Title: sw.title, X: sw.axis, Y: accuracyAxis, LogX: sw.log}
+		if sw.name != "" {
+			f.Name += "-" + sw.name
+		}
 		for style, g := range r.Graphs {
 			line := gathered{report.Series{Name: r.legend(g.Name), Style: style, Joined: true}}
 			for _, c := range r.Cells {
@@ -162,11 +158,7 @@ func overParameters(r *Result) (all []Picture) {
 			}
 			f.Series = append(f.Series, line.Series)
 		}
-		name := r.Study
-		if sw.name != "" {
-			name = fmt.Sprintf("%s-%s", r.Study, sw.name)
-		}
-		all = append(all, Picture{name, f})
+		all = append(all, f)
 	}
 	return all
 }

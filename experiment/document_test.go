@@ -1,9 +1,10 @@
-package report_test
+package experiment_test
 
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
+	"flag"
+	"os"
 	"testing"
 
 	"github.com/graph-condensation/cgc"
@@ -12,8 +13,11 @@ import (
 	"github.com/graph-condensation/cgc/report"
 )
 
-// records returns trainings of three arms and of the whole graph, with the given number of condensation seeds and of trainings on each.
-func records(seeds, trainings int) (all []experiment.Record) {
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// outcomes returns trainings of three arms and of the whole graph, with the given numbers of condensation seeds and of
+// trainings on each.
+func outcomes(seeds, trainings int) (all []experiment.Record) {
 	r := experiment.Record{
 		Version: experiment.RecordVersion, Training: gnn.Defaults(), Model: "gcn", TrainingSeconds: 2.5,
 		Graph: experiment.Identity{Name: "cora", Fingerprint: "c0ffee", Nodes: 2708, Edges: 5278, Features: 1433, Classes: 7, Train: 140, Val: 500, Test: 1000},
@@ -38,45 +42,63 @@ func records(seeds, trainings int) (all []experiment.Record) {
 	return all
 }
 
-func TestExperimentText(t *testing.T) {
+func TestDocument(t *testing.T) {
 	for _, c := range []struct {
 		name             string
 		seeds, trainings int
 	}{{"experiment", 5, 1}, {"experiment-trainings", 3, 2}, {"experiment-one-seed", 1, 1}} {
 		t.Run(c.name, func(t *testing.T) {
-			all := records(c.seeds, c.trainings)
+			all := outcomes(c.seeds, c.trainings)
 			second := all[0]
 			second.Graph.Name, second.Graph.Fingerprint = "citeseer", "decaf"
 			if c.seeds == 5 {
 				all = append(all, second)
 			}
-			e := &report.Experiment{Summaries: experiment.Summarize(all), Trained: len(all) - 4, Kept: 4, Records: "results/records.jsonl"}
-			e.Comparisons = experiment.Comparisons(e.Summaries)
+			o := &experiment.Outcome{
+				Summaries: experiment.Summarize(all), Trained: len(all) - 4, Kept: 4, Records: "results/records.jsonl",
+			}
+			o.Comparisons = experiment.Comparisons(o.Summaries)
 			var got bytes.Buffer
-			if err := e.Text(&got); err != nil {
+			if err := report.Text(&got, o.Document()); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, "testdata/"+c.name+".txt", got.Bytes())
-			if err := e.Text(full{}); !errors.Is(err, errFull) {
-				t.Errorf("error %v, want %v", err, errFull)
-			}
 		})
 	}
 }
 
-// TestExperimentJSON holds the keys: their names and order are a contract.
-func TestExperimentJSON(t *testing.T) {
-	e := &report.Experiment{Summaries: experiment.Summarize(records(2, 1))[2:], Trained: 8, Records: "r/records.jsonl", RecordsCSV: "r/records.csv", SummaryCSV: "r/summary.csv"}
-	all := experiment.Summarize(records(2, 1))
-	e.Comparisons = []experiment.Comparison{experiment.Compare(all[1], all[0])}
-	var got bytes.Buffer
-	if err := report.JSON(&got, e); err != nil {
+// TestOutcomeJSON holds the keys: their names and order are a contract.
+func TestOutcomeJSON(t *testing.T) {
+	all := experiment.Summarize(outcomes(2, 1))
+	o := &experiment.Outcome{
+		Summaries: all[2:], Comparisons: []experiment.Comparison{experiment.Compare(all[1], all[0])}, Trained: 8,
+		Records: "r/records.jsonl", RecordsCSV: "r/records.csv", SummaryCSV: "r/summary.csv",
+	}
+	text, err := json.MarshalIndent(o, "", "  ")
+	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "testdata/experiment.json", got.Bytes())
-	decoder := json.NewDecoder(&got)
+	golden(t, "testdata/experiment.json", append(text, '\n'))
+	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(new(report.Experiment)); err != nil {
+	if err := decoder.Decode(new(experiment.Outcome)); err != nil {
 		t.Error(err)
+	}
+}
+
+// golden compares got with a file, which go test -update rewrites.
+func golden(t *testing.T, file string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s: got\n%s\nwant\n%s", file, got, want)
 	}
 }

@@ -1,0 +1,75 @@
+package bench_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/bench"
+	"github.com/graph-condensation/cgc/report"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// measured is a condensation that took the given seconds for propagation.
+func measured(scale, seconds float64, method cgc.Partition) bench.Case {
+	return bench.Case{
+		Size: "arxiv", Scale: scale, Partition: method, Nodes: int(169343 * scale), Edges: int(1166243 * scale),
+		Features: 128, Classes: 40, Train: int(90941 * scale), Condensed: 454,
+		Steps: []bench.Step{
+			{Name: "propagate", Seconds: seconds, Work: &bench.Work{Amount: 1.9712, Ceiling: bench.Gather}, Share: 0.731},
+			{Name: "assess", Seconds: 12.3456, Work: &bench.Work{Amount: 430.1, Ceiling: bench.Compute}, Share: 1.1},
+			{Name: "augment", Seconds: 0.00003, Work: &bench.Work{Ceiling: bench.Stream}},
+			{Name: "condense", Seconds: 12.4},
+		},
+		Peak: 504_000_000,
+	}
+}
+
+func TestDocument(t *testing.T) {
+	one := &bench.Result{
+		Kernel: "avx2", Threads: 1, Runs: 1,
+		Ceilings: bench.Ceilings{Stream: 45.67, Gather: 9.876, Compute: 321.9},
+		Cases:    []bench.Case{measured(1, 0.0625, cgc.KMeans)},
+	}
+	one.Cases[0].Peak = 0
+	grown := &bench.Result{
+		Kernel: "avx512", Threads: 2, Runs: 3,
+		Ceilings: bench.Ceilings{Stream: 0.5, Gather: 9.876, Compute: 321.9},
+		Cases: []bench.Case{
+			measured(2, 0.125, cgc.KMeans), measured(2, 0.5, cgc.Spectral), measured(1, 0.0625, cgc.KMeans),
+			measured(1, 0.25, cgc.Spectral),
+		},
+		Growth: []bench.Growth{
+			{Size: "arxiv", Partition: cgc.KMeans, Step: "propagate", Exponent: 1},
+			{Size: "arxiv", Partition: cgc.KMeans, Step: "train", Exponent: -0.123},
+			{Size: "arxiv", Partition: cgc.Spectral, Step: "propagate", Exponent: 1.0049},
+		},
+	}
+	for name, r := range map[string]*bench.Result{"bench": one, "bench-growth": grown} {
+		var b bytes.Buffer
+		if err := report.Text(&b, r.Document()); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, "testdata/"+name+".txt", b.Bytes())
+	}
+}
+
+// golden compares got with a file, which go test -update rewrites.
+func golden(t *testing.T, file string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s: got\n%s\nwant\n%s", file, got, want)
+	}
+}

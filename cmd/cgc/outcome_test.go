@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/report"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// exampleOutcome is the outcome of a run over five seeds.
+func exampleOutcome() *outcome {
+	config := cgc.Defaults()
+	config.Nodes = 70
+	return &outcome{
+		Graph: "cora", Nodes: 2708, Edges: 5278, Features: 1433, Classes: 7, Train: 140,
+		Condensed: condensedSize{Nodes: 70, Edges: 52, Budget: []int{10, 10, 10, 10, 10, 10, 10}},
+		Config:    config,
+		Seconds: outcomeSeconds{Load: 0.0312, Seconds: cgc.Seconds{
+			Propagate: 0.0041, Assess: 0.0112, Augment: 0.0009, Partition: 0.0206, Generate: 0.0021, Condense: 0.0391,
+		}},
+		PeakRSS: 123_456_789,
+		Over:    overCondensations,
+		Results: []modelScore{
+			{Model: "gcn", Seeds: 5, ValMean: 79.51, ValStd: 0.42, TestMean: 82.04, TestStd: 0.51, TestCI95: 0.63, Seconds: 2.5},
+			{Model: "appnp", Seeds: 5, ValMean: 79.1, ValStd: 0.5, TestMean: 81.96, TestStd: 0.45, TestCI95: 0.56, Seconds: 3.5},
+		},
+		Whole: []modelScore{
+			{Model: "gcn", Seeds: 5, ValMean: 79.3, ValStd: 0.3, TestMean: 81.5, TestStd: 0.4, TestCI95: 0.5, Seconds: 5.5},
+			{Model: "appnp", Seeds: 5, ValMean: 79.2, ValStd: 0.2, TestMean: 82.9, TestStd: 0.3, TestCI95: 0.37, Seconds: 5.6},
+		},
+		File: "cora-70.safetensors",
+	}
+}
+
+func TestOutcomeText(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*outcome)
+	}{
+		{"run", func(*outcome) {}},
+		{"condense", func(r *outcome) { r.Results, r.Whole = nil, nil }},
+		{"evaluate", func(r *outcome) {
+			r.Over, r.Whole, r.File, r.PeakRSS, r.Seconds = overTrainings, nil, "", 0, outcomeSeconds{}
+		}},
+		{"one-seed", func(r *outcome) {
+			r.Config.Method, r.Config.Inductive, r.Config.Standardize = cgc.CGCX, true, true
+			r.Results, r.Whole = r.Results[:1], r.Whole[:1]
+			r.Results[0].Seeds, r.Whole[0].Seeds = 1, 1
+		}},
+		{"large", func(r *outcome) {
+			r.Graph, r.Nodes, r.Edges, r.Features, r.Classes, r.Train = "products", 2449029, 61859140, 100, 47, 196615
+			r.Config.Method, r.PeakRSS = cgc.SimDM, 3_456_000_000
+			r.Condensed = condensedSize{Nodes: 1238, Budget: bytesToInts("47 numbers that go over more than one line, yes")}
+			r.Results, r.Whole = nil, nil
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := exampleOutcome()
+			c.change(r)
+			var got bytes.Buffer
+			if err := report.Text(&got, r.document()); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, "testdata/"+c.name+".txt", got.Bytes())
+		})
+	}
+}
+
+func bytesToInts(text string) (ints []int) {
+	for _, b := range []byte(text) {
+		ints = append(ints, int(b))
+	}
+	return ints
+}
+
+// TestOutcomeJSON holds the keys: their names and order are a contract.
+func TestOutcomeJSON(t *testing.T) {
+	var got bytes.Buffer
+	if err := writeJSON(&got, exampleOutcome()); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "testdata/run.json", got.Bytes())
+	var back outcome
+	decoder := json.NewDecoder(&got)
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&back); err != nil {
+		t.Error(err)
+	}
+	if back.Results[1] != exampleOutcome().Results[1] || back.Seconds != exampleOutcome().Seconds {
+		t.Errorf("%+v does not survive JSON: %+v", exampleOutcome(), back)
+	}
+}
+
+// golden compares got with a file, which go test -update rewrites.
+func golden(t *testing.T, file string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s: got\n%s\nwant\n%s", file, got, want)
+	}
+}

@@ -1,0 +1,132 @@
+package experiment
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/report"
+)
+
+// TuneOutcome is what a search for a configuration found. All accuracies are on validation nodes. Its JSON keys are a
+// contract (docs/formats.md).
+type TuneOutcome struct {
+	// Graph is the name of the graph, Condensed the number of condensed nodes.
+	Graph     string `json:"graph"`
+	Condensed int    `json:"condensed_nodes"`
+	// Models are those that confirmed.
+	Models []string `json:"models"`
+	// Ranked is the number of candidates that the closed form ranked. Trainings is the number of trainings that
+	// confirmed some of them.
+	Ranked    int `json:"ranked"`
+	Trainings int `json:"trainings"`
+	// Confirmed lists the candidates that were trained, the default among them. Those of the last round come first;
+	// within a round, the best comes first.
+	Confirmed []TunedCandidate `json:"confirmed"`
+	// Config and Weighted are the configuration to use. Changes lists how it differs from the default; it is empty if
+	// the default stays.
+	Config   cgc.Config `json:"config"`
+	Weighted bool       `json:"weighted"`
+	Changes  []Change   `json:"changes"`
+	// Gain is the mean difference, in points, between the best candidate other than the default and the default, seed
+	// by seed. Noise is the bound that Gain had to exceed: one and a half times its standard error, over seeds and
+	// validation nodes.
+	Gain  float64 `json:"gain"`
+	Noise float64 `json:"noise"`
+	// Seconds is the time that all of it took.
+	Seconds float64 `json:"seconds"`
+	// File is where the configuration was written, Next the command that tries it.
+	File string `json:"file"`
+	Next string `json:"next"`
+}
+
+// TunedCandidate is a candidate that was trained.
+type TunedCandidate struct {
+	// Changes is what differs from the default; empty for the default itself.
+	Changes []Change `json:"changes"`
+	// Judged is the accuracy that the closed form found, Entropy the cross entropy.
+	Judged  float64 `json:"judged"`
+	Entropy float64 `json:"entropy"`
+	// Seeds is the number of condensation seeds, each with a training of its own. ValMean and ValStd are the mean and
+	// the sample standard deviation over them.
+	Seeds   int     `json:"seeds"`
+	ValMean float64 `json:"val_mean"`
+	ValStd  float64 `json:"val_std"`
+	// Config and Weighted are the candidate.
+	Config   cgc.Config `json:"config"`
+	Weighted bool       `json:"weighted"`
+}
+
+// NewTuneOutcome returns the outcome of tuning on g. Seconds, File and Next are left to the caller.
+func NewTuneOutcome(g *graph.Graph, models []string, tuned *Tuned) *TuneOutcome {
+	o := &TuneOutcome{
+		Graph: g.Name, Models: models, Ranked: len(tuned.Ranked), Trainings: tuned.Trainings,
+		Confirmed: []TunedCandidate{}, Config: tuned.Best.Config, Weighted: tuned.Best.Weighted,
+		Changes: listed(tuned.Best.Changes), Gain: tuned.Gain, Noise: tuned.Noise,
+	}
+	if nodes, err := tuned.Best.Config.Size(g); err == nil {
+		o.Condensed = nodes
+	}
+	for _, f := range tuned.Confirmed {
+		c := TunedCandidate{
+			Changes: listed(f.Changes), Judged: f.Accuracy, Entropy: f.Entropy, Seeds: len(f.Val), Config: f.Config,
+			Weighted: f.Weighted,
+		}
+		c.ValMean, c.ValStd = f.ValMean()
+		o.Confirmed = append(o.Confirmed, c)
+	}
+	return o
+}
+
+// listed returns changes, with an empty list for nil: JSON writes it as [].
+func listed(changes []Change) []Change {
+	if changes == nil {
+		return []Change{}
+	}
+	return changes
+}
+
+// Document shows the candidates that were trained, and which one to use.
+func (o *TuneOutcome) Document() *report.Document {
+	d := new(report.Document)
+	t := &report.Table{Columns: []report.Column{
+		{Name: "configuration"}, {Name: "validation accuracy", Unit: "%", Parts: meanParts}, {Name: "seeds"},
+		{Name: "judged"},
+	}}
+	for _, c := range o.Confirmed {
+		t.Row(report.Word(changed(c.Changes)), report.PlusMinus(c.ValMean, c.ValStd, 1), report.Integer(c.Seeds),
+			report.Decimal(c.Judged, 1))
+	}
+	if len(o.Confirmed) > 0 {
+		d.Add(t, report.Notes{fmt.Sprintf("±: standard deviation over condensation seeds, each with a training of its own "+
+			"(%s); judged: by the closed form, over other seeds", strings.Join(o.Models, ", "))})
+	}
+	found := report.Notes{fmt.Sprintf("%s ranked, %d confirmed by %s, %.0f s", report.Plural(o.Ranked, "configuration"),
+		len(o.Confirmed), report.Plural(o.Trainings, "training"), o.Seconds)}
+	add := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
+	switch {
+	case len(o.Confirmed) == 0:
+		add("nothing was confirmed by training; the first of the ranking: %s", changed(o.Changes))
+	case len(o.Changes) > 0:
+		add("%+.1f points against the default (noise %.1f): %s", o.Gain, o.Noise, changed(o.Changes))
+	case o.Noise > 0:
+		add("the default stays: the best other configuration differs by %+.1f points, and up to %.1f may be chance", o.Gain, o.Noise)
+	default:
+		add("the default stays")
+	}
+	d.Add(found, report.Notes{"configuration: " + o.File, "next: " + o.Next})
+	return d
+}
+
+// changed lists changes in a line.
+func changed(changes []Change) string {
+	if len(changes) == 0 {
+		return "default"
+	}
+	words := make([]string, len(changes))
+	for i, c := range changes {
+		words[i] = c.Name + " " + c.To
+	}
+	return strings.Join(words, ", ")
+}

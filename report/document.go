@@ -1,0 +1,50 @@
+// Package report is how results are shown: one model of a document, and renderers that write it.
+//
+// A package that measures something builds a Document from its own result: headings, paragraphs, notes, tables and
+// figures. It knows nothing of terminals, Markdown or commas. A Renderer writes any Document in one format:
+//
+//	d := result.Document()
+//	err := report.Text(os.Stdout, d) // or Markdown, CSV, JSON
+//
+// A renderer of one's own is a function that walks Document.Blocks with a type switch over the five kinds of Block and
+// writes each. Cell.Text is what people read, Cell.Values the same in full precision, Table.Align the side of a column.
+// The example of Renderer writes HTML in forty lines. Package report/chart draws figures.
+//
+// The same document gives the same bytes.
+package report
+
+import "io"
+
+// Document is a result to be shown: a title and blocks in reading order.
+type Document struct {
+	// Title may be empty: then the first block says what the document is about.
+	Title string
+	// Blocks are of the five kinds Heading, Paragraph, Notes, *Table and *Figure.
+	Blocks []Block
+}
+
+// Add appends blocks.
+func (d *Document) Add(blocks ...Block) { d.Blocks = append(d.Blocks, blocks...) }
+
+// Block is a part of a Document. The kinds are Heading, Paragraph, Notes, *Table and *Figure, and no others, so that a
+// renderer that knows these five can write any document.
+type Block interface{ block() }
+
+// Heading begins a section.
+type Heading string
+
+// Paragraph is running text.
+type Paragraph string
+
+// Notes are remarks that belong together: a line or a list item each. A note may have several lines.
+type Notes []string
+
+func (Heading) block()   {}
+func (Paragraph) block() {}
+func (Notes) block()     {}
+func (*Table) block()    {}
+func (*Figure) block()   {}
+
+// Renderer writes a document in one format. It returns the error of w. A document of package report's own packages
+// has no values that a renderer must refuse.
+type Renderer func(w io.Writer, d *Document) error

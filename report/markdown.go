@@ -1,0 +1,73 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Markdown is the Renderer for Markdown with tables, in one call of w.Write. A Figure becomes a link to Figure.Name with
+// the extension .svg, a file that the caller writes beside it (package report/chart); without a Name it is left out.
+func Markdown(w io.Writer, d *Document) error {
+	var b bytes.Buffer
+	paragraph := func(format string, args ...any) {
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, format, args...)
+	}
+	if d.Title != "" {
+		paragraph("# %s\n", d.Title)
+	}
+	for _, block := range d.Blocks {
+		switch block := block.(type) {
+		case Heading:
+			paragraph("## %s\n", string(block))
+		case Paragraph:
+			paragraph("%s\n", string(block))
+		case Notes:
+			if len(block) > 0 {
+				paragraph("")
+			}
+			for _, note := range block {
+				fmt.Fprintf(&b, "* %s\n", strings.ReplaceAll(note, "\n", "\n  "))
+			}
+		case *Table:
+			if block.Title != "" {
+				paragraph("%s\n", block.Title)
+			}
+			paragraph("%s", markdownTable(block))
+			if block.Foot != "" {
+				paragraph("%s\n", block.Foot)
+			}
+		case *Figure:
+			if block.Name != "" {
+				paragraph("![%s](%s.svg)\n", block.Title, block.Name)
+			}
+		}
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// markdownTable writes rows of cells between bars. A table without a head has an empty one: Markdown wants it.
+func markdownTable(t *Table) string {
+	t.check()
+	var b strings.Builder
+	line := func(text func(j int) string) {
+		for j := range t.Columns {
+			fmt.Fprintf(&b, "| %s ", strings.ReplaceAll(text(j), "|", `\|`))
+		}
+		b.WriteString("|\n")
+	}
+	line(func(j int) string { return t.Columns[j].Head() })
+	for j := range t.Columns {
+		b.WriteString(map[Side]string{Left: "|---", Right: "|--:"}[t.Align(j)])
+	}
+	b.WriteString("|\n")
+	for i := range t.Rows {
+		line(func(j int) string { return t.Cell(i, j).Text })
+	}
+	return b.String()
+}

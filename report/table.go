@@ -1,0 +1,118 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Table is rows of cells under columns.
+type Table struct {
+	// Title stands directly above the table, Foot directly below; each may be empty.
+	Title, Foot string
+	Columns     []Column
+	// Rows may be shorter than Columns: cells that are left out are blank. A longer row is a mistake, and renderers
+	// panic on it.
+	Rows [][]Cell
+}
+
+// Column describes what stands below each other in a table. Without any Name in all columns, a table has no head.
+type Column struct {
+	// Name heads the column. Unit, if any, is that of its numbers: "%", "s".
+	Name, Unit string
+	// Key is the column's name for programs; empty means Name and Unit.
+	Key string
+	// Parts names the values of a cell that has several, as in "mean", "std". CSV gives each a column of its own.
+	Parts []string
+	// Side overrides where the column is aligned.
+	Side Side
+}
+
+// Side is where the cells of a column are aligned.
+type Side int
+
+// The sides. Auto puts columns with a number in any cell to the right, and all others to the left.
+const (
+	Auto Side = iota
+	Left
+	Right
+)
+
+// Row appends a row.
+func (t *Table) Row(cells ...Cell) { t.Rows = append(t.Rows, cells) }
+
+// Head returns Name, and the unit after a comma.
+func (c Column) Head() string {
+	if c.Unit == "" {
+		return c.Name
+	}
+	return c.Name + ", " + c.Unit
+}
+
+// key returns the column's name for programs.
+func (c Column) key() string {
+	switch {
+	case c.Key != "":
+		return c.Key
+	case c.Unit != "":
+		return c.Name + " " + c.Unit
+	}
+	return c.Name
+}
+
+// Align returns the side of column j: Left or Right.
+func (t *Table) Align(j int) Side {
+	if side := t.Columns[j].Side; side != Auto {
+		return side
+	}
+	for i := range t.Rows {
+		if slices.ContainsFunc(t.Cell(i, j).Values, numeric) {
+			return Right
+		}
+	}
+	return Left
+}
+
+// Cell returns the cell of row i and column j: blank if the row is too short.
+func (t *Table) Cell(i, j int) Cell {
+	if j < len(t.Rows[i]) {
+		return t.Rows[i][j]
+	}
+	return Cell{}
+}
+
+// Headed says whether any column has a name.
+func (t *Table) Headed() bool {
+	for _, c := range t.Columns {
+		if c.Head() != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// numeric says whether the value of a cell is a number. It panics on a type that a cell must not hold.
+func numeric(v any) bool {
+	switch v.(type) {
+	case int, int64, uint64, float64:
+		return true
+	case string, bool:
+		return false
+	}
+	panic(fmt.Sprintf("report: a cell holds %v of type %T, want string, bool, int, int64, uint64 or float64", v, v))
+}
+
+// check panics if a row has more cells than there are columns, or a cell more values than its column has parts.
+func (t *Table) check() {
+	for i, row := range t.Rows {
+		if len(row) > len(t.Columns) {
+			panic(fmt.Sprintf("report: table %q: row %d has %d cells, want at most %d, the number of columns", t.Title, i,
+				len(row), len(t.Columns)))
+		}
+		for j, c := range row {
+			if most := max(1, len(t.Columns[j].Parts)); len(c.Values) > most {
+				panic(fmt.Sprintf("report: table %q: cell %q of column %q has %d values, want at most %d", t.Title, c.Text,
+					t.Columns[j].Name, len(c.Values), most))
+			}
+		}
+	}
+}
