@@ -232,7 +232,7 @@ func over(m method, symbol string, values []float64, set func(*cgc.Config, float
 	}
 }
 
-// parameters is the sensitivity analysis: the values that the paper searched (appendix E.3), and values beside them.
+// parameters is the sensitivity analysis: the values that the paper searched (appendix E.3), and a few beside.
 func parameters() []sweep {
 	return []sweep{
 		{"augment", "Augmentation", "augmentation p, a multiple of the training nodes", false,
@@ -244,7 +244,7 @@ func parameters() []sweep {
 			over(full, "T", []float64{0.8, 0.85, 0.9, 0.95, 0.99},
 				func(c *cgc.Config, v float64) { c.Threshold, c.Degree = v, 0 })},
 		{"alpha", "Weight of smoothness", "weight α", false,
-			over(full, "α", []float64{0, 0.3, 0.5, 1, 2, 3}, func(c *cgc.Config, v float64) { c.Alpha = v })},
+			over(full, "α", []float64{0.3, 0.5, 1, 2, 3}, func(c *cgc.Config, v float64) { c.Alpha = v })},
 	}
 }
 
