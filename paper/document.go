@@ -57,6 +57,9 @@ func (r *Result) accuracies() *report.Table {
 	add(true, report.Column{Name: "r", Side: report.Right}, func(c Cell) report.Cell { return orMissing(c.Ratio) })
 	add(true, report.Column{Name: "N′"}, func(c Cell) report.Cell { return report.Integer(c.Nodes) })
 	add(true, report.Column{Name: "method"}, func(c Cell) report.Cell { return report.Word(c.Arm) })
+	add(r.study.sweeps != nil, report.Column{Name: "edges of A′"}, func(c Cell) report.Cell {
+		return report.Decimal(c.Edges, 1)
+	})
 	add(len(models) > 1, report.Column{Name: "model"}, func(c Cell) report.Cell { return report.Word(c.Model) })
 	add(ours, numbers("here"), func(c Cell) report.Cell { return c.test(c.Comparable) })
 	add(printed, numbers("paper"), func(c Cell) report.Cell { return c.Paper.cell() })

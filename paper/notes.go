@@ -30,6 +30,9 @@ func (r *Result) notes() (notes report.Notes) {
 			"each data set and does not print them. Taken here, from its ranges: p %g, τ %s, T %g, α %g.",
 			taken.Augment, taken.Temperature, taken.Threshold, taken.Alpha)
 	}
+	if r.study.note != "" {
+		add("%s", r.study.note)
+	}
 	if len(r.Cells) > 0 && r.Training.Weighted {
 		add("A condensed node counts in the loss as often as the nodes that it stands for; in the paper all count alike.")
 	}

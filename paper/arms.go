@@ -1,0 +1,136 @@
+package paper
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/propagate"
+)
+
+// arm is one of the configurations that a study compares.
+type arm struct {
+	name   string // as the paper writes it
+	config cgc.Config
+	row    string  // Row.Method of the paper's number
+	column string  // the column of the paper's number; empty means the model's
+	x      float64 // the value of the parameter, in a figure over one
+}
+
+// base makes the configuration of a method that a study changes.
+type base func(method) cgc.Config
+
+// method is a method of the paper, under the paper's name.
+type method struct {
+	name string
+	is   cgc.Method
+}
+
+// The methods of the paper that cgc has.
+var (
+	full  = method{"CGC", cgc.CGC}
+	cgcx  = method{"CGC-X", cgc.CGCX}
+	simdm = method{"SimDM", cgc.SimDM}
+)
+
+// sweep is a figure over one parameter.
+type sweep struct {
+	name  string // part of the file's name, and Cell.Part
+	title string
+	axis  string
+	log   bool
+	arms  func(base) []arm
+}
+
+// plain returns an arm for each method, with nothing changed.
+func plain(methods ...method) func(base) []arm {
+	return func(b base) (arms []arm) {
+		for _, m := range methods {
+			arms = append(arms, arm{name: m.name, config: b(m), column: m.name})
+		}
+		return arms
+	}
+}
+
+// byModel is one method, whose numbers stand in a row of the paper's table, with a column for each model.
+func byModel(m method) func(base) []arm {
+	return func(b base) []arm { return []arm{{name: m.name, config: b(m), row: m.name}} }
+}
+
+// ablation leaves out or replaces one part at a time.
+func ablation(m method) func(base) []arm {
+	return func(b base) (arms []arm) {
+		for _, part := range []struct {
+			name   string
+			change func(*cgc.Config)
+		}{
+			{" w/o AUG", func(c *cgc.Config) { c.Augment = 0 }},
+			{" w/o CAL", func(c *cgc.Config) { c.Temperature = cgc.Infinite }},
+			{" w K-means", func(c *cgc.Config) { c.Partition = cgc.KMeans }},
+			{" w RAN", func(c *cgc.Config) { c.Partition = cgc.Random }},
+			{"", func(*cgc.Config) {}},
+		} {
+			a := arm{name: m.name + part.name, config: b(m), column: m.name + part.name}
+			part.change(&a.config)
+			arms = append(arms, a)
+		}
+		return arms
+	}
+}
+
+// propagations compares the rules of propagation that the paper has a column for.
+func propagations(b base) (arms []arm) {
+	for _, m := range []method{cgcx, full} {
+		for _, p := range propagate.Rules() {
+			column := strings.ToUpper(string(p))
+			if !slices.Contains(Published().Table("table12").Columns, column) {
+				continue
+			}
+			a := arm{name: m.name + " " + column, config: b(m), row: m.name, column: column}
+			a.config.Propagation = p
+			arms = append(arms, a)
+		}
+	}
+	return arms
+}
+
+// over changes one parameter of a method.
+func over(m method, symbol string, values []float64, set func(*cgc.Config, float64)) func(base) []arm {
+	return func(b base) (arms []arm) {
+		for _, v := range values {
+			a := arm{name: fmt.Sprintf("%s %s=%g", m.name, symbol, v), config: b(m), x: v}
+			set(&a.config, v)
+			arms = append(arms, a)
+		}
+		return arms
+	}
+}
+
+// parameters is the sensitivity analysis: the values that the paper searched (appendix E.3), and a few beside.
+//
+// A threshold of 0.8 or above leaves the A′ of cora with at most two edges: nothing depends on T or α there. So T starts
+// at 0.3, and α is swept where T is as low as the bound on the mean degree lets it.
+func parameters() []sweep {
+	return []sweep{
+		{"augment", "Augmentation", "augmentation p, a multiple of the training nodes", false,
+			over(full, "p", []float64{0, 0.5, 1, 2, 3, 5}, func(c *cgc.Config, v float64) { c.Augment = v })},
+		{"temperature", "Temperature", "temperature τ", true,
+			over(full, "τ", []float64{0.01, 0.1, 0.3, 0.5, 0.8, 1, 10},
+				func(c *cgc.Config, v float64) { c.Temperature = cgc.Temperature(v) })},
+		{"threshold", "Threshold, without a bound on the degree", "threshold T", false,
+			over(full, "T", []float64{0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99},
+				func(c *cgc.Config, v float64) { c.Threshold, c.Degree = v, 0 })},
+		{"alpha", fmt.Sprintf("Weight of smoothness, at a mean degree of %g", meanDegree), "weight α", false,
+			over(full, "α", []float64{0.3, 0.5, 1, 2, 3},
+				func(c *cgc.Config, v float64) { c.Threshold, c.Degree, c.Alpha = 0, meanDegree, v })},
+	}
+}
+
+// meanDegree is the mean degree of A′ at which α is swept.
+const meanDegree = 1.0
+
+func depth() sweep {
+	return sweep{"", "CGC-X by depth of propagation", "hops K", false,
+		over(cgcx, "K", []float64{0, 1, 2, 3, 4, 5}, func(c *cgc.Config, v float64) { c.Hops = int(v) })}
+}
