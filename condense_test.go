@@ -16,8 +16,11 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/partition"
+	"github.com/graph-condensation/cgc/progress"
 	"github.com/graph-condensation/cgc/propagate"
 )
 
@@ -43,12 +46,12 @@ func mustCondense(t *testing.T, g *graph.Graph, c cgc.Config) *cgc.Condensed {
 // Without augmentation, the whole run is the paper's formulas for the groups that were found.
 func TestCondenseEqualsReference(t *testing.T) {
 	g, a := smallGraph(60, 6, 3, true, false, rand.New(rand.NewPCG(20, 0)))
-	for _, method := range cgc.Methods {
-		for _, part := range cgc.Partitions {
+	for _, method := range cgc.Variants() {
+		for _, part := range partition.Names() {
 			for _, temperature := range []cgc.Temperature{0.05, 1, cgc.Infinite} {
 				name := fmt.Sprintf("%s, %s, temperature %v", method, part, temperature)
 				config := configured(12, func(c *cgc.Config) {
-					c.Method, c.Partition, c.Temperature, c.Augment, c.Threshold, c.Degree = method, part, temperature, 0, 0.5, 0
+					c.Variant, c.Partition, c.Temperature, c.Augment, c.Threshold, c.Degree = method, part, temperature, 0, 0.5, 0
 				})
 				small := mustCondense(t, g, config)
 
@@ -119,10 +122,20 @@ func groupsOf(t *testing.T, small *cgc.Condensed, g *graph.Graph) []int {
 	return of
 }
 
+// accountOf returns the account of a condensed graph.
+func accountOf(t *testing.T, c *cgc.Condensed) cgc.Account {
+	t.Helper()
+	account, err := cgc.AccountOf(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return account
+}
+
 func bytesOf(t *testing.T, c *cgc.Condensed) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	for _, v := range []any{c.X, c.Adj, c.Y, c.Members, c.Budget, c.Assessed, c.Partitions} {
+	for _, v := range []any{c.X, c.Adj, c.Y, c.Members, c.Budget, c.Account} {
 		if err := json.NewEncoder(&b).Encode(v); err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +147,7 @@ func TestSameSeedSameBytesForAnyThreads(t *testing.T) {
 	g, _ := smallGraph(300, 20, 5, false, true, rand.New(rand.NewPCG(21, 0)))
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)
-	for _, part := range cgc.Partitions {
+	for _, part := range partition.Names() {
 		config := configured(30, func(c *cgc.Config) { c.Partition, c.Augment = part, 0.5 })
 		var want []byte
 		for _, threads := range []int{1, 2, 7} {
@@ -282,7 +295,7 @@ func TestMistakesAreAllNamed(t *testing.T) {
 		want   []string
 	}{
 		{"two at once", func(c *cgc.Config) { c.Hops, c.Temperature = -1, 0 }, []string{"hops -1, want at least 0", "temperature 0, want above 0"}},
-		{"method", func(c *cgc.Config) { c.Method = "cgx" }, []string{`method "cgx", want one of [cgc cgc-x simdm]`}},
+		{"method", func(c *cgc.Config) { c.Variant = "cgx" }, []string{`method "cgx", want one of [cgc cgc-x simdm]`}},
 		{"partition", func(c *cgc.Config) { c.Partition = "" }, []string{`partition "", want one of`}},
 		{"two sizes", func(c *cgc.Config) { c.Ratio = 0.5 }, []string{"2 of nodes, ratio and label ratio given, want exactly one"}},
 		{"no size", func(c *cgc.Config) { c.Nodes = 0 }, []string{"0 of nodes, ratio and label ratio given"}},
@@ -322,11 +335,10 @@ func TestCondenseStops(t *testing.T) {
 	g, _ := smallGraph(100, 8, 3, false, false, rand.New(rand.NewPCG(28, 0)))
 	for _, step := range []string{"propagate", "assess", "augment", "partition", "generate"} {
 		ctx, cancel := context.WithCancel(t.Context())
-		config := configured(10, func(c *cgc.Config) {
-			c.Progress = func(name string) {
-				if name == step {
-					cancel()
-				}
+		config := configured(10, nil)
+		ctx = progress.With(ctx, func(e progress.Event) {
+			if e.Stage == step {
+				cancel()
 			}
 		})
 		if small, err := cgc.Condense(ctx, g, config); !errors.Is(err, context.Canceled) || small != nil {
@@ -339,7 +351,7 @@ func TestCondenseStops(t *testing.T) {
 func TestConfigSurvivesJSON(t *testing.T) {
 	for _, temperature := range []cgc.Temperature{cgc.Infinite, 0.01, 1} {
 		want := configured(10, func(c *cgc.Config) {
-			c.Temperature, c.Partition, c.HopWeights = temperature, cgc.Random, cgc.HopWeights{0, 1, 0.3}
+			c.Temperature, c.Partition, c.HopWeights = temperature, "random", cgc.HopWeights{0, 1, 0.3}
 		})
 		text, err := json.Marshal(want)
 		if err != nil {
@@ -354,7 +366,7 @@ func TestConfigSurvivesJSON(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"0", "-1", "nan", "x", ""} {
-		if err := new(cgc.Temperature).Set(bad); err == nil {
+		if _, err := cgc.ParseTemperature(bad); err == nil {
 			t.Errorf("temperature %q is accepted", bad)
 		}
 	}
@@ -374,9 +386,9 @@ func TestPreparedIsCondense(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, change := range []func(*cgc.Config){
-			func(c *cgc.Config) { c.Augment, c.Partition = 0.7, cgc.Spectral },
-			func(c *cgc.Config) { c.Method, c.Temperature, c.Seed = cgc.CGCX, 0.1, 9 },
-			func(c *cgc.Config) { c.Method = cgc.SimDM },
+			func(c *cgc.Config) { c.Augment, c.Partition = 0.7, "spectral" },
+			func(c *cgc.Config) { c.Variant, c.Temperature, c.Seed = cgc.CGCX, 0.1, 9 },
+			func(c *cgc.Config) { c.Variant = cgc.SimDM },
 			func(c *cgc.Config) { c.Nodes, c.Threshold, c.Alpha = 7, 0.2, 3 },
 			func(c *cgc.Config) {
 				c.Edges, c.Partitions, c.HopWeights = cgc.RealEdges, 3, make(cgc.HopWeights, c.Hops+1)
@@ -389,7 +401,7 @@ func TestPreparedIsCondense(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want.Seconds, got.Seconds = cgc.Seconds{}, cgc.Seconds{}
+			want.Seconds, got.Seconds = condense.Seconds{}, condense.Seconds{}
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("configuration %d: condensing from what was prepared differs", i)
 			}

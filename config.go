@@ -7,38 +7,77 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
-// Method says what the condensed graph consists of.
-type Method string
+// Variant is a method of the paper: what the condensed graph consists of.
+type Variant string
 
 const (
 	// CGC is the whole method: {A′, X′}.
-	CGC Method = "cgc"
+	CGC Variant = "cgc"
 	// CGCX is the graphless variant {I, H′}, which leaves generation out (§3.5).
-	CGCX Method = "cgc-x"
-	// SimDM is the paper's simplified distribution matching (§2.3): k-means, no augmentation, plain means, {I, H′}. It overrides
-	// Partition, Partitions, Augment, PseudoLabels, SoftLabels and Temperature.
-	SimDM Method = "simdm"
+	CGCX Variant = "cgc-x"
+	// SimDM is the paper's simplified distribution matching (§2.3): k-means, no augmentation, plain means, {I, H′}.
+	SimDM Variant = "simdm"
 )
 
-// Methods lists the methods, the default first.
-var Methods = []Method{CGC, CGCX, SimDM}
+// variants says what makes one variant differ from another. Nothing else branches on a variant.
+var variants = []struct {
+	variant Variant
+	edges   bool          // it generates A′ and X′
+	fix     func(*Config) // sets the parameters that it does not leave to choose
+	fixed   []string      // their names
+}{
+	{CGC, true, func(*Config) {}, nil},
+	{CGCX, false, func(*Config) {}, nil},
+	{
+		SimDM, false,
+		func(c *Config) {
+			c.Partition, c.Partitions, c.Augment, c.Temperature = "kmeans", 1, 0, Infinite
+			c.PseudoLabels, c.SoftLabels = 0, false
+		},
+		[]string{"partition", "partitions", "augment", "temperature", "pseudo_labels", "soft_labels"},
+	},
+}
 
-// Partition says how the embeddings of a class are split into groups.
-type Partition string
+// generated are the parameters of generation, which graphless variants do not read.
+var generated = []string{"edges", "threshold", "degree", "alpha"}
 
-// The partitions; package partition describes them.
-const (
-	Spectral Partition = "spectral"
-	KMeans   Partition = "kmeans"
-	Random   Partition = "random"
-)
+// Variants returns the variants, the default first.
+func Variants() []Variant {
+	all := make([]Variant, len(variants))
+	for i, v := range variants {
+		all[i] = v.variant
+	}
+	return all
+}
 
-// Partitions lists the partitions.
-var Partitions = []Partition{KMeans, Spectral, Random}
+func (v Variant) known() bool { return slices.Contains(Variants(), v) }
+
+// Edges says whether the variant generates A′; if not, A′ = I.
+func (v Variant) Edges() bool {
+	for _, known := range variants {
+		if known.variant == v {
+			return known.edges
+		}
+	}
+	return false
+}
+
+// Reads says whether a parameter, named as in the JSON of Config, changes what the variant makes.
+func (v Variant) Reads(parameter string) bool {
+	for _, known := range variants {
+		if known.variant == v && slices.Contains(known.fixed, parameter) {
+			return false
+		}
+	}
+	return v.Edges() || !slices.Contains(generated, parameter)
+}
 
 // Edges says what A′ is made of.
 type Edges string
@@ -50,50 +89,48 @@ const (
 	RealEdges Edges = "real"
 )
 
-// EdgeKinds lists what A′ can be made of, the default first.
-var EdgeKinds = []Edges{SimilarEdges, RealEdges}
+// EdgeKinds returns what A′ can be made of, the default first.
+func EdgeKinds() []Edges { return []Edges{SimilarEdges, RealEdges} }
 
 // Config holds every parameter of a condensation. Many of its zeros are legal choices (no hops, no augmentation), so there are no
 // hidden defaults: start from Defaults and change what you mean.
 type Config struct {
-	// Method is one of Methods.
-	Method Method `json:"method"`
-	// Nodes is N′, the number of condensed nodes, from the number of classes with training nodes to the number of training nodes.
-	// Exactly one of Nodes, Ratio and LabelRatio is above 0.
-	Nodes int `json:"nodes,omitempty"`
-	// Ratio is N′ as a share of all nodes, in (0, 1]; in the inductive setting, of the training nodes (§4.1).
-	Ratio float64 `json:"ratio,omitempty"`
-	// LabelRatio is N′ as a share of the training nodes, in (0, 1].
-	LabelRatio float64 `json:"label_ratio,omitempty"`
-	// Propagation is one of propagate.Rules().
+	// Variant is one of Variants.
+	Variant Variant `json:"method"`
+	// Size is N′, in one of three ways.
+	condense.Size
+	// Propagation is one of propagate.Rules.
 	Propagation propagate.Rule `json:"propagation"`
 	// Hops is K ≥ 0, for the original and the condensed graph alike.
 	Hops int `json:"hops"`
 	// Teleport is β of propagate.PPR, in (0, 1].
 	Teleport float64 `json:"teleport"`
-	// HopWeights are w_0 … w_K: the condensed nodes are made of Σ_l w_l·H⁽ˡ⁾ in place of H⁽ᴷ⁾, and Q of eq. 17 is Σ_l w_l·Â′ˡ. Numbers of at least 0, not all 0, which are divided by
-	// their sum. None mean 0, …, 0, 1, as in the paper.
+	// HopWeights are w_0 … w_K, each at least 0 and not all 0. They are divided by their sum. Condensed nodes are then made of
+	// Σ_l w_l·H⁽ˡ⁾ in place of H⁽ᴷ⁾, and Q of eq. 17 is Σ_l w_l·Â′ˡ. None mean 0, …, 0, 1, as in the paper.
 	HopWeights HopWeights `json:"hop_weights,omitempty"`
-	// Augment is p: how many shallower embeddings are added, as a multiple ≥ 0 of the number of training nodes; 0 adds none.
+	// Augment is p ≥ 0: the number of shallower embeddings that are added, as a multiple of the number of training nodes.
 	Augment float64 `json:"augment"`
-	// PseudoLabels is how many nodes outside the training split join the embeddings that are condensed, as a multiple ≥ 0 of the number of training nodes; 0 adds none. They have the
-	// classes that a linear classifier finds (assess.Ridge) and are those of which it is surest, of each class in proportion to its training nodes (augment.Confident); no label of theirs is
-	// read. Rows of Condensed.Members then hold such nodes too. N′ stays bounded by the number of training nodes. Not for the inductive setting, which knows of no other nodes.
+	// PseudoLabels is the number of nodes outside the training split that join the embeddings, as a multiple ≥ 0 of the number
+	// of training nodes. They have the classes that a ridge classifier finds, and are those of the widest margin
+	// (selftrain.Labeller.Pseudo). No label of theirs is read. Rows of Condensed.Members then hold such nodes too. N′ stays
+	// bounded by the number of training nodes. The inductive setting knows no other nodes and wants 0.
 	PseudoLabels float64 `json:"pseudo_labels,omitempty"`
-	// SoftLabels gives each condensed node a distribution over the classes, Condensed.Soft, for a GNN to learn in place of its class.
+	// SoftLabels gives each condensed node a distribution over the classes, Condensed.Soft. A GNN learns it in place of the class.
 	SoftLabels bool `json:"soft_labels,omitempty"`
-	// Partition is one of Partitions.
-	Partition Partition `json:"partition"`
-	// Partitions is how many times each class is partitioned, from 1 to 1000. The partition of the best objective and balance is kept: partition.Plan.
+	// Partition names how the embeddings of a class are split into groups: one of partition.Names. partition.Register adds one.
+	Partition string `json:"partition"`
+	// Partitions is how many times each class is partitioned, from 1 to 1000. The partition of the best objective and balance
+	// is kept (partition.Plan).
 	Partitions int `json:"partitions"`
-	// Temperature is τ > 0: within a group, embeddings are weighted by softmax(r/τ). Infinity weights them equally.
+	// Temperature is τ > 0: embeddings in a group are weighted by softmax(r/τ). Infinity weights them equally.
 	Temperature Temperature `json:"temperature"`
 	// Edges is one of EdgeKinds. CGC only.
 	Edges Edges `json:"edges"`
-	// Threshold is T: condensed nodes are joined where the cosine of their embeddings is above it, in [−1, 1]. CGC with SimilarEdges only.
+	// Threshold is T in [−1, 1]: condensed nodes are joined where the cosine of their embeddings is above it. CGC with
+	// SimilarEdges only.
 	Threshold float64 `json:"threshold"`
-	// Degree bounds the mean degree of A′: where Threshold would join more nodes, T is raised until the most similar are left that keep the bound. How similar embeddings are differs
-	// so much between graphs that no threshold fits all. At least 0; 0 sets no bound. CGC only.
+	// Degree bounds the mean degree of A′, at least 0; 0 sets no bound. Where Threshold would join more nodes, T is raised until
+	// the most similar pairs are left that keep the bound. Similarities differ so much between graphs that no T fits all. CGC only.
 	Degree float64 `json:"degree"`
 	// Alpha is α ≥ 0, the weight of the smoothness of X′ over A′. CGC only.
 	Alpha float64 `json:"alpha"`
@@ -101,14 +138,14 @@ type Config struct {
 	Standardize bool `json:"standardize"`
 	// Inductive condenses the subgraph induced by the training nodes, as if the others were not there yet.
 	Inductive bool `json:"inductive"`
-	// Memory bounds, in bytes, what the graph and its propagation take together; 0 sets no bound. With a bound, features are propagated in
-	// blocks of as many columns as fit, at least 16, with the same result. A graph larger than the bound is taken to be mapped from a file and not counted.
+	// Memory bounds, in bytes, what the graph and its propagation take together; 0 sets no bound. With a bound, features are
+	// propagated in blocks of as many columns as fit, at least 16. The result is the same.
 	Memory int64 `json:"memory,omitempty"`
-	// Seed decides all random choices: the same seed, graph and configuration give the same bytes on the same kind of processor.
+	// Seed decides all random choices.
 	Seed uint64 `json:"seed"`
 
-	// Progress, if set, is called as each step begins, with the step's name as in Seconds.
-	Progress func(step string) `json:"-"`
+	// Engine delivers the embeddings, in place of the built-in propagation. nil means the built-in one. Files do not hold it.
+	Engine propagate.Engine `json:"-"`
 }
 
 // Temperature is a τ that JSON can hold: infinity is written "inf".
@@ -131,20 +168,21 @@ func (t *Temperature) UnmarshalJSON(text []byte) error {
 	if len(s) > 1 && s[0] == '"' {
 		s = s[1 : len(s)-1]
 	}
-	return t.Set(s)
+	v, err := ParseTemperature(s)
+	*t = v
+	return err
 }
 
-// Set reads a number above 0, or "inf": the command's flag.
-func (t *Temperature) Set(text string) error {
+// ParseTemperature reads a number above 0, or "inf".
+func ParseTemperature(text string) (Temperature, error) {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(v > 0) {
-		return fmt.Errorf("temperature %q, want a number above 0 or inf", text)
+		return 0, fmt.Errorf("cgc: temperature %q, want a number above 0 or inf", text)
 	}
-	*t = Temperature(v)
-	return nil
+	return Temperature(v), nil
 }
 
-// String writes t as Set reads it.
+// String writes t as ParseTemperature reads it.
 func (t Temperature) String() string {
 	if math.IsInf(float64(t), 1) {
 		return "inf"
@@ -152,100 +190,108 @@ func (t Temperature) String() string {
 	return strconv.FormatFloat(float64(t), 'g', -1, 64)
 }
 
-// Type is the word for the value in the command's help.
-func (t Temperature) Type() string { return "number|inf" }
-
 // Defaults returns the configuration to start from; only the size is left to say.
 func Defaults() Config {
 	return Config{
-		Method:      CGC,
+		Variant:     CGC,
 		Propagation: propagate.SGC,
 		// Two hops are the paper's choice for all graphs (appendix E.3), and the depth of the GNNs that train on the result.
 		Hops: 2,
 		// The teleport of the paper that proposed PPR for GNNs (Gasteiger et al. 2019, §5).
 		Teleport: 0.1,
-		// Shallower embeddings lower the validation accuracy on all of four graphs with few labels, by 0.7 to 1 points at 0.4 (docs/design/defaults.md).
+		// At 0.4, shallower embeddings lower the validation accuracy by 0.7 to 1 points on all of four graphs with few labels
+		// (docs/design/defaults.md).
 		Augment: 0,
-		// Spectral partition is as good on three of those and 1.7 points worse on the fourth, and costs more.
-		Partition:   KMeans,
+		// Spectral partition is as good on three of these graphs, 1.7 points worse on the fourth, and costs more.
+		Partition:   "kmeans",
 		Partitions:  1,
 		Temperature: 1,
 		Edges:       SimilarEdges,
 		// Of the thresholds from 0.6 to 0.9, 0.85 has the best validation accuracy on Cora and Citeseer together.
 		Threshold: 0.85,
-		// On Amazon Photo, 0.85 alone joins most pairs and validation accuracy halves; with a mean degree of 1 the edges help.
+		// On Amazon Photo, 0.85 alone joins most pairs and halves the validation accuracy. With a mean degree of 1 the edges help.
 		Degree: 1,
 		Alpha:  1,
 	}
 }
 
-// resolved returns the configuration that runs, with what SimDM fixes.
+// resolved returns the configuration that runs, with what the variant fixes.
 func (c Config) resolved() Config {
-	if c.Method == SimDM {
-		c.Partition, c.Partitions, c.Augment, c.Temperature = KMeans, 1, 0, Infinite
-		c.PseudoLabels, c.SoftLabels = 0, false
+	for _, v := range variants {
+		if v.variant == c.Variant {
+			v.fix(&c)
+		}
 	}
 	return c
 }
 
-// Validate returns everything that is wrong with c in itself, joined, each with the field, the value and the bound; nil if nothing is.
+// propagation returns the parameters of propagation.
+func (c Config) propagation() propagate.Propagation {
+	return propagate.Propagation{Rule: c.Propagation, Hops: c.Hops, Teleport: c.Teleport}
+}
+
+// engine returns what propagates: Engine, or the blocked one.
+func (c Config) engine() propagate.Engine {
+	if c.Engine == nil {
+		return blocked.Engine{Memory: c.Memory}
+	}
+	return c.Engine
+}
+
+// plan returns the parameters of the partition.
+func (c Config) plan(budgets []int) (partition.Plan, error) {
+	partitioner, err := partition.Find(c.Partition)
+	return partition.Plan{
+		Budgets: budgets, Partitioner: partitioner, Partitions: c.Partitions, Temperature: float64(c.Temperature),
+	}, err
+}
+
+// Validate returns everything that is wrong with c in itself, joined; nil if nothing is. Each mistake is a *condense.FieldError.
 // What depends on the graph, Condense checks.
 func (c Config) Validate() error {
 	var errs []error
-	check := func(ok bool, format string, args ...any) {
+	check := func(ok bool, field string, value any, want string, args ...any) {
 		if !ok {
-			errs = append(errs, fmt.Errorf("cgc: "+format, args...))
+			errs = append(errs, &condense.FieldError{Field: field, Value: value, Want: fmt.Sprintf(want, args...)})
 		}
 	}
-	check(slices.Contains(Methods, c.Method), "method %q, want one of %v", c.Method, Methods)
-	check(slices.Contains(Partitions, c.Partition), "partition %q, want one of %v", c.Partition, Partitions)
-	check(slices.Contains(propagate.Rules(), c.Propagation), "propagation %q, want one of %v", c.Propagation, propagate.Rules())
-	sizes := 0
-	for _, given := range []bool{c.Nodes != 0, c.Ratio != 0, c.LabelRatio != 0} {
-		if given {
-			sizes++
-		}
-	}
-	check(sizes == 1, "%d of nodes, ratio and label ratio given, want exactly one", sizes)
-	check(c.Nodes >= 0, "nodes %d, want at least 1", c.Nodes)
-	check(c.Ratio >= 0 && c.Ratio <= 1, "ratio %v, want above 0 and at most 1", c.Ratio)
-	check(c.LabelRatio >= 0 && c.LabelRatio <= 1, "label ratio %v, want above 0 and at most 1", c.LabelRatio)
-	check(c.Hops >= 0, "hops %d, want at least 0", c.Hops)
-	check(c.Propagation != propagate.PPR || c.Teleport > 0 && c.Teleport <= 1, "teleport %v, want above 0 and at most 1", c.Teleport)
-	check(c.HopWeights.fit(c.Hops), "hop weights %s, want %d finite numbers (hops + 1) of at least 0, not all 0", c.HopWeights, c.Hops+1)
-	check(c.Augment >= 0 && c.Augment <= 1000, "augment %v, want 0 to 1000", c.Augment)
-	check(c.PseudoLabels >= 0 && c.PseudoLabels <= 1000, "pseudo labels %v, want 0 to 1000", c.PseudoLabels)
-	check(c.PseudoLabels == 0 || !c.Inductive, "pseudo labels %v, want 0 in the inductive setting, where no node is without a label", c.PseudoLabels)
-	check(c.Partitions >= 1 && c.Partitions <= 1000, "partitions %d, want 1 to 1000", c.Partitions)
-	check(c.Temperature > 0, "temperature %v, want above 0 (inf for plain means)", c.Temperature)
-	check(slices.Contains(EdgeKinds, c.Edges), "edges %q, want one of %v", c.Edges, EdgeKinds)
-	check(c.Threshold >= -1 && c.Threshold <= 1, "threshold %v, want -1 to 1", c.Threshold)
-	check(c.Degree >= 0 && !math.IsInf(c.Degree, 1), "degree %v, want finite and at least 0", c.Degree)
-	check(c.Alpha >= 0 && !math.IsInf(c.Alpha, 1), "alpha %v, want finite and at least 0", c.Alpha)
+	in := func(v, lo, hi float64) bool { return v >= lo && v <= hi } // false for NaN
+	check(c.Variant.known(), "method", quoted(c.Variant), "one of %v", Variants())
+	_, err := partition.Find(c.Partition)
+	check(err == nil, "partition", quoted(c.Partition), "one of %v", partition.Names())
+	check(slices.Contains(propagate.Rules(), c.Propagation), "propagation", quoted(c.Propagation), "one of %v", propagate.Rules())
+	errs = append(errs, c.Size.Validate())
+	check(c.Hops >= 0, "hops", c.Hops, "at least 0")
+	check(c.Propagation != propagate.PPR || c.Teleport > 0 && c.Teleport <= 1, "teleport", c.Teleport, "above 0 and at most 1")
+	check(c.HopWeights.fit(c.Hops), "hop weights", c.HopWeights,
+		"%d finite numbers (hops + 1) of at least 0, not all 0", c.Hops+1)
+	check(in(c.Augment, 0, 1000), "augment", c.Augment, "0 to 1000")
+	check(in(c.PseudoLabels, 0, 1000), "pseudo labels", c.PseudoLabels, "0 to 1000")
+	check(c.PseudoLabels == 0 || !c.Inductive, "pseudo labels", c.PseudoLabels,
+		"0 in the inductive setting, where no node is without a label")
+	check(c.Partitions >= 1 && c.Partitions <= 1000, "partitions", c.Partitions, "1 to 1000")
+	check(c.Temperature > 0, "temperature", c.Temperature, "above 0 (inf for plain means)")
+	check(slices.Contains(EdgeKinds(), c.Edges), "edges", quoted(c.Edges), "one of %v", EdgeKinds())
+	check(in(c.Threshold, -1, 1), "threshold", c.Threshold, "-1 to 1")
+	check(in(c.Degree, 0, math.MaxFloat64), "degree", c.Degree, "finite and at least 0")
+	check(in(c.Alpha, 0, math.MaxFloat64), "alpha", c.Alpha, "finite and at least 0")
+	check(c.Memory >= 0, "memory", c.Memory, "at least 0 bytes (0 for no bound)")
 	return errors.Join(errs...)
 }
 
-// Size returns N′ for g: Nodes, or what Ratio or LabelRatio comes to, rounded. The error says that g cannot give so many: fewer than its classes
-// with training nodes, or more than its training nodes.
-func (c Config) Size(g *graph.Graph) (int, error) {
-	train := len(g.Split.Train)
-	present := 0
-	for _, n := range g.Counts(g.Split.Train) {
-		if n > 0 {
-			present++
-		}
+// quoted returns a word as an error shows it.
+func quoted[T ~string](word T) string { return strconv.Quote(string(word)) }
+
+// NodesFor returns N′ for g, as Size.Of does in the setting of c.
+func (c Config) NodesFor(g *graph.Graph) (int, error) { return c.Size.Of(g, c.Inductive) }
+
+// check returns N′, or what is wrong with config, or with g for it.
+func check(g *graph.Graph, config Config) (nodes int, err error) {
+	if err := config.Validate(); err != nil {
+		return 0, err
 	}
-	nodes, from := c.Nodes, "nodes"
-	switch {
-	case c.Ratio > 0 && c.Inductive:
-		nodes, from = int(math.Round(c.Ratio*float64(train))), fmt.Sprintf("ratio %g of %d training nodes: nodes", c.Ratio, train)
-	case c.Ratio > 0:
-		nodes, from = int(math.Round(c.Ratio*float64(g.Nodes()))), fmt.Sprintf("ratio %g of %d nodes: nodes", c.Ratio, g.Nodes())
-	case c.LabelRatio > 0:
-		nodes, from = int(math.Round(c.LabelRatio*float64(train))), fmt.Sprintf("label ratio %g of %d training nodes: nodes", c.LabelRatio, train)
+	if err := condense.Trainable(g); err != nil {
+		return 0, err
 	}
-	if nodes < present || nodes > train {
-		return 0, fmt.Errorf("cgc: %s %d, want from %d (the classes with training nodes) to %d (the training nodes)", from, nodes, present, train)
-	}
-	return nodes, nil
+	return config.NodesFor(g)
 }

@@ -31,7 +31,7 @@ func TestDefaultsForSizes(t *testing.T) {
 		if config.Nodes != c.nodes || len(reasons) != 1 || reasons[0].Name != "nodes" || reasons[0].Text != c.why {
 			t.Errorf("%d training nodes: %d nodes, %v, want %d, %q", c.train, config.Nodes, reasons, c.nodes, c.why)
 		}
-		if _, err := config.Size(g); err != nil {
+		if _, err := config.NodesFor(g); err != nil {
 			t.Errorf("%d training nodes: %v", c.train, err)
 		}
 	}
@@ -61,7 +61,7 @@ func TestDefaultsForTrainingLabelsAlone(t *testing.T) {
 	if got.Nodes != 30 || want.Nodes != 40 || !strings.Contains(reasons[0].Text, "3 classes") {
 		t.Errorf("%d nodes (%v) with three of four classes, %d with four, want 30 and 40", got.Nodes, reasons, want.Nodes)
 	}
-	if got.Hops != want.Hops || got.Method != want.Method {
+	if got.Hops != want.Hops || got.Variant != want.Variant {
 		t.Errorf("%+v, want %+v but for the size", got, want)
 	}
 }

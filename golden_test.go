@@ -29,11 +29,11 @@ var goldenCases = []struct {
 	change      func(*cgc.Config)
 }{
 	{"defaults", "demo", func(*cgc.Config) {}},
-	{"spectral", "demo", func(c *cgc.Config) { c.Partition = cgc.Spectral }},
-	{"random", "demo", func(c *cgc.Config) { c.Partition, c.Seed = cgc.Random, 7 }},
+	{"spectral", "demo", func(c *cgc.Config) { c.Partition = "spectral" }},
+	{"random", "demo", func(c *cgc.Config) { c.Partition, c.Seed = "random", 7 }},
 	{"augment", "demo", func(c *cgc.Config) { c.Augment, c.Temperature = 2.5, 0.1 }},
-	{"augment, spectral", "demo", func(c *cgc.Config) { c.Augment, c.Partition, c.Method = 0.4, cgc.Spectral, cgc.CGCX }},
-	{"simdm", "demo", func(c *cgc.Config) { c.Method = cgc.SimDM }},
+	{"augment, spectral", "demo", func(c *cgc.Config) { c.Augment, c.Partition, c.Variant = 0.4, "spectral", cgc.CGCX }},
+	{"simdm", "demo", func(c *cgc.Config) { c.Variant = cgc.SimDM }},
 	{"dense A′", "demo", func(c *cgc.Config) { c.Threshold, c.Degree, c.Alpha = 0.2, 0, 0.3 }},
 	{"degree bound", "demo", func(c *cgc.Config) { c.Threshold, c.Degree = 0.1, 3 }},
 	{"ppr", "demo", func(c *cgc.Config) { c.Propagation, c.Hops = propagate.PPR, 4 }},
@@ -51,8 +51,8 @@ var goldenCases = []struct {
 	{"augment, weights", "weighted", func(c *cgc.Config) { c.Augment = 0.4 }},
 	{"real edges, weights", "weighted", func(c *cgc.Config) { c.Edges, c.Degree = cgc.RealEdges, 4 }},
 	{"augment", "large", func(c *cgc.Config) { c.Augment = 0.4 }},
-	{"spectral", "large", func(c *cgc.Config) { c.Partition, c.Augment = cgc.Spectral, 0.4 }},
-	{"cgc-x", "large", func(c *cgc.Config) { c.Method = cgc.CGCX }},
+	{"spectral", "large", func(c *cgc.Config) { c.Partition, c.Augment = "spectral", 0.4 }},
+	{"cgc-x", "large", func(c *cgc.Config) { c.Variant = cgc.CGCX }},
 }
 
 // goldenGraph returns a made graph. Its name is set here, since it is part of the file.
@@ -120,7 +120,10 @@ func TestGolden(t *testing.T) {
 			graphs[c.graph] = goldenGraph(t, c.graph)
 		}
 		small := mustCondense(t, graphs[c.graph], configured(70, c.change))
-		small.Seconds = cgc.Seconds{}
+		for i := range small.Seconds.Steps {
+			small.Seconds.Steps[i].Seconds = 0
+		}
+		small.Seconds.Total = 0
 		path := filepath.Join(t.TempDir(), "small.safetensors")
 		if err := small.Save(t.Context(), path); err != nil {
 			t.Fatal(err)

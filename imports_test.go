@@ -39,13 +39,18 @@ var mayImport = map[string]string{
 	"dataset":       "dataset/synth graph mat internal/parallel internal/safetensors",
 	"dataset/synth": "graph mat internal/parallel internal/registry",
 
-	".":            "propagate propagate/blocked assess augment partition generate graph mat internal/parallel internal/safetensors",
-	"experiment":   ". gnn graph mat partition propagate report internal/parallel",
-	"bench":        ". dataset/synth gnn graph mat partition progress report internal/kernel internal/parallel",
-	"paper":        ". bench dataset dataset/synth experiment gnn graph progress propagate report",
+	"condense":              "graph mat progress internal/registry internal/safetensors",
+	"condense/condensetest": "condense graph mat",
+	"selftrain":             "mat internal/kernel internal/parallel",
+
+	".": "condense selftrain progress propagate propagate/blocked assess augment partition generate graph mat",
+
+	"experiment":   ". condense gnn graph mat partition propagate report internal/parallel",
+	"bench":        ". condense dataset/synth gnn graph mat partition progress report internal/kernel internal/parallel",
+	"paper":        ". bench condense dataset dataset/synth experiment gnn graph progress propagate report",
 	"report":       "",
 	"report/chart": "report",
-	"cmd/cgc":      ". bench experiment paper progress report report/chart dataset dataset/synth gnn graph mat propagate partition",
+	"cmd/cgc":      ". bench condense experiment paper progress report report/chart dataset dataset/synth gnn graph mat propagate partition",
 }
 
 // banned lists packages that must not be imported, and what to use instead.

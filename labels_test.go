@@ -16,11 +16,10 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc"
-	"github.com/graph-condensation/cgc/assess"
-	"github.com/graph-condensation/cgc/augment"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/selftrain"
 )
 
 // withLabels is bytesOf with what these options add.
@@ -64,7 +63,7 @@ func TestPseudoAndSoftLabelsEqualReference(t *testing.T) {
 		for _, standardize := range []bool{false, true} {
 			name := fmt.Sprintf("%s, standardize %v", method, standardize)
 			g, a := fewLabels(120, 6, 3, !standardize, random)
-			config := labelled(9, 2, func(c *cgc.Config) { c.Method, c.Propagation, c.Standardize = cgc.CGCX, method, standardize })
+			config := labelled(9, 2, func(c *cgc.Config) { c.Variant, c.Propagation, c.Standardize = cgc.CGCX, method, standardize })
 			shares := []float64{0, 0, 1}
 			if standardize {
 				shares = []float64{0.2, 0.3, 0.5}
@@ -93,7 +92,7 @@ func TestPseudoAndSoftLabelsEqualReference(t *testing.T) {
 				}
 			}
 			train := g.Split.Train
-			ridge, err := assess.FitRidge(t.Context(), toDense(pickRows(h, train)), g.Labels(train), 3)
+			ridge, err := selftrain.FitRidge(t.Context(), toDense(pickRows(h, train)), g.Labels(train), 3)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,7 +103,7 @@ func TestPseudoAndSoftLabelsEqualReference(t *testing.T) {
 				}
 			}
 			outputs := toDense(refMul(pickRows(h, rest), fromMatrix(ridge.W)))
-			rows, guessed, err := augment.Confident(outputs, g.Counts(train), 2)
+			rows, guessed, err := selftrain.Confident(outputs, g.Counts(train), 2)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,8 +114,8 @@ func TestPseudoAndSoftLabelsEqualReference(t *testing.T) {
 			for k, r := range rows {
 				label[int(rest[r])] = guessed[k]
 			}
-			if small.Assessed.PseudoLabelled != len(rows) || len(rows) < len(train) {
-				t.Fatalf("%s: %d nodes with pseudo-labels, want %d, and more than %d", name, small.Assessed.PseudoLabelled, len(rows), len(train))
+			if accountOf(t, small).Assessed.PseudoLabelled != len(rows) || len(rows) < len(train) {
+				t.Fatalf("%s: %d nodes with pseudo-labels, want %d, and more than %d", name, accountOf(t, small).Assessed.PseudoLabelled, len(rows), len(train))
 			}
 
 			if err := small.Members.Validate(); err != nil {
@@ -157,7 +156,7 @@ func TestOtherLabelsDoNotMatter(t *testing.T) {
 	config := labelled(16, 3, func(c *cgc.Config) { c.Augment = 0.5 })
 	small := mustCondense(t, g, config)
 	want := withLabels(t, small)
-	if small.Assessed.PseudoLabelled == 0 {
+	if accountOf(t, small).Assessed.PseudoLabelled == 0 {
 		t.Fatal("the test wants pseudo-labels")
 	}
 	shuffled, gone := *g, *g
@@ -231,18 +230,18 @@ func TestPreparedLabels(t *testing.T) {
 func TestPseudoLabelsAtTheBounds(t *testing.T) {
 	g, _ := smallGraph(100, 8, 3, false, false, rand.New(rand.NewPCG(53, 0)))
 	small := mustCondense(t, g, labelled(12, 1000, nil))
-	if want := g.Nodes() - len(g.Split.Train); small.Assessed.PseudoLabelled != want {
-		t.Errorf("%d nodes with pseudo-labels, want all %d", small.Assessed.PseudoLabelled, want)
+	if want := g.Nodes() - len(g.Split.Train); accountOf(t, small).Assessed.PseudoLabelled != want {
+		t.Errorf("%d nodes with pseudo-labels, want all %d", accountOf(t, small).Assessed.PseudoLabelled, want)
 	}
 	whole := *g
 	whole.Split = graph.Split{Val: g.Split.Val[:1], Test: g.Split.Test[:1]}
 	for v := range int32(g.Nodes()) {
 		whole.Split.Train = append(whole.Split.Train, v)
 	}
-	if small := mustCondense(t, &whole, labelled(12, 1, nil)); small.Assessed.PseudoLabelled != 0 {
-		t.Errorf("%d nodes with pseudo-labels where all train", small.Assessed.PseudoLabelled)
+	if small := mustCondense(t, &whole, labelled(12, 1, nil)); accountOf(t, small).Assessed.PseudoLabelled != 0 {
+		t.Errorf("%d nodes with pseudo-labels where all train", accountOf(t, small).Assessed.PseudoLabelled)
 	}
-	if small := mustCondense(t, g, labelled(12, 1, func(c *cgc.Config) { c.Method = cgc.SimDM })); small.Assessed.PseudoLabelled != 0 || small.Soft != nil {
+	if small := mustCondense(t, g, labelled(12, 1, func(c *cgc.Config) { c.Variant = cgc.SimDM })); accountOf(t, small).Assessed.PseudoLabelled != 0 || small.Soft != nil {
 		t.Error("simdm has pseudo-labels or soft ones")
 	}
 	for want, change := range map[string]func(*cgc.Config){

@@ -135,9 +135,9 @@ func TestOptionsEqualReference(t *testing.T) {
 	g, _ := smallGraph(60, 6, 3, true, false, rand.New(rand.NewPCG(44, 0)))
 	weights := cgc.HopWeights{1, 2, 5} // ⅛, ¼, ⅝
 	for _, inductive := range []bool{false, true} {
-		for _, method := range []cgc.Method{cgc.CGC, cgc.CGCX} {
+		for _, method := range []cgc.Variant{cgc.CGC, cgc.CGCX} {
 			small := mustCondense(t, g, configured(8, func(c *cgc.Config) {
-				c.Method, c.Inductive, c.Edges, c.HopWeights, c.Partitions, c.Degree, c.Temperature = method, inductive, cgc.RealEdges, weights, 4, 0, 0.05
+				c.Variant, c.Inductive, c.Edges, c.HopWeights, c.Partitions, c.Degree, c.Temperature = method, inductive, cgc.RealEdges, weights, 4, 0, 0.05
 			}))
 			of := groupsOf(t, small, g)
 			seen, train := g, g.Split.Train
@@ -245,7 +245,7 @@ func TestOptionsAreDeterministic(t *testing.T) {
 		t.Error("a weight for the last hop alone changes the result")
 	}
 	options := func(c *cgc.Config) {
-		c.HopWeights, c.Partitions, c.Edges, c.Partition, c.Augment = cgc.HopWeights{1, 1, 2}, 5, cgc.RealEdges, cgc.Random, 0.5
+		c.HopWeights, c.Partitions, c.Edges, c.Partition, c.Augment = cgc.HopWeights{1, 1, 2}, 5, cgc.RealEdges, "random", 0.5
 	}
 	if a, b := with(options), with(options); a != b || a == plain {
 		t.Error("the same seed and options give another graph, or the options none")

@@ -241,7 +241,7 @@ func pseudoSolve(ctx context.Context, gram *mat.Symmetric, right []float64, cols
 	if _, err := shifted.Cholesky(ctx); err == nil { // G − threshold·I is positive definite: no eigenvalue is below
 		if factor, err := gram.Cholesky(ctx); err == nil {
 			solution, err := factor.Solve(ctx, right, cols)
-			return rounded(solution, cols), n, err
+			return mat.Rounded(solution, cols), n, err
 		}
 	}
 	values, vectors, err := gram.Eigen(ctx)
@@ -264,16 +264,7 @@ func pseudoSolve(ctx context.Context, gram *mat.Symmetric, right []float64, cols
 		}
 		rank++
 	}
-	return rounded(solution, cols), rank, nil
-}
-
-// rounded returns values, row-major with cols columns, as a matrix of float32.
-func rounded(values []float64, cols int) *mat.Dense {
-	m := mat.NewDense(len(values)/cols, cols)
-	for i, v := range values {
-		m.Data[i] = float32(v)
-	}
-	return m
+	return mat.Rounded(solution, cols), rank, nil
 }
 
 func oneHot(y []int32, classes int) []float64 {

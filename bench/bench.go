@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
@@ -31,8 +32,8 @@ type Plan struct {
 	Sizes []string
 	// Scales multiplies the nodes, edges and split of each size; each is above 0. N′ stays. Growth is fitted from two of them on.
 	Scales []float64
-	// Partitions lists the partitions to measure, cgc.KMeans and cgc.Spectral.
-	Partitions []cgc.Partition
+	// Partitions lists the partitions to measure, "kmeans" and "spectral".
+	Partitions []string
 	// Runs is the number of condensations, at least 1, of which the medians are taken.
 	Runs int
 	// Train says whether a GCN is trained as well: for each size on the condensed graph of the first scale and partition, gnn.Defaults with
@@ -77,7 +78,7 @@ func (p Plan) Validate() error {
 	check(len(p.Partitions) > 0, "partition 0, want at least 1")
 	check(p.Runs >= 1, "runs %d, want at least 1", p.Runs)
 	for _, method := range p.Partitions {
-		check(method == cgc.KMeans || method == cgc.Spectral, "partition %q, want %s or %s", method, cgc.KMeans, cgc.Spectral)
+		check(method == "kmeans" || method == "spectral", "partition %q, want %s or %s", method, "kmeans", "spectral")
 	}
 	const most = 1e6 // beyond it, no size has fewer nodes than a graph can have
 	valid := func(scale float64) bool { return scale > 0 && scale <= most }
@@ -134,9 +135,9 @@ type Result struct {
 
 // Case is the condensation of one graph.
 type Case struct {
-	Size      string        `json:"size"`
-	Scale     float64       `json:"scale"`
-	Partition cgc.Partition `json:"partition"`
+	Size      string  `json:"size"`
+	Scale     float64 `json:"scale"`
+	Partition string  `json:"partition"`
 	// Nodes, Edges (undirected), Features and Classes are the sizes of the graph, Train its number of training nodes, Condensed is N′.
 	Nodes     int `json:"nodes"`
 	Edges     int `json:"edges"`
@@ -208,14 +209,18 @@ func (p Plan) graph(ctx context.Context, name string, scale float64, train bool,
 	for i, method := range p.Partitions {
 		config.Partition = method
 		doing := fmt.Sprintf("condensing %s by %s", title, method)
-		config.Progress = func(step string) { begin(ctx, doing+": "+step) }
-		small, seconds, err := repeat(ctx, g, config, p.Runs)
+		steps := progress.With(ctx, func(e progress.Event) { begin(ctx, doing+": "+e.Stage) })
+		small, seconds, err := repeat(steps, g, config, p.Runs)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", doing, err)
+		}
+		timed, err := timed(g, small, config, seconds)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", doing, err)
 		}
 		c := Case{
 			Size: name, Scale: scale, Partition: method, Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes,
-			Train: len(g.Split.Train), Condensed: small.Nodes(), Steps: steps(g, small, seconds), Peak: p.Peak(),
+			Train: len(g.Split.Train), Condensed: small.Nodes(), Steps: timed, Peak: p.Peak(),
 		}
 		if train && i == 0 {
 			begin(ctx, "training on condensed "+title)
@@ -235,8 +240,8 @@ func (p Plan) graph(ctx context.Context, name string, scale float64, train bool,
 
 // repeat condenses several times, each with the same seed and as if it were the first time, and returns the last result and the medians of
 // the seconds. The peak of memory begins anew with it.
-func repeat(ctx context.Context, g *graph.Graph, config cgc.Config, runs int) (small *cgc.Condensed, seconds cgc.Seconds, err error) {
-	all := make([]cgc.Seconds, runs)
+func repeat(ctx context.Context, g *graph.Graph, config cgc.Config, runs int) (small *cgc.Condensed, seconds condense.Seconds, err error) {
+	all := make([]condense.Seconds, runs)
 	for i := range all {
 		// A command condenses once, in memory that the system has yet to give it. That takes a good part of the time of a large graph, so no
 		// run may have the memory of the one before it.
@@ -253,23 +258,7 @@ func repeat(ctx context.Context, g *graph.Graph, config cgc.Config, runs int) (s
 }
 
 // Medians returns the median of each step over several condensations, at least one.
-func Medians(all []cgc.Seconds) cgc.Seconds {
-	of := func(part func(cgc.Seconds) float64) float64 {
-		values := make([]float64, len(all))
-		for i, s := range all {
-			values[i] = part(s)
-		}
-		return median(values)
-	}
-	return cgc.Seconds{
-		Propagate: of(func(s cgc.Seconds) float64 { return s.Propagate }),
-		Assess:    of(func(s cgc.Seconds) float64 { return s.Assess }),
-		Augment:   of(func(s cgc.Seconds) float64 { return s.Augment }),
-		Partition: of(func(s cgc.Seconds) float64 { return s.Partition }),
-		Generate:  of(func(s cgc.Seconds) float64 { return s.Generate }),
-		Condense:  of(func(s cgc.Seconds) float64 { return s.Condense }),
-	}
-}
+func Medians(all []condense.Seconds) condense.Seconds { return condense.Combine(all, median) }
 
 // begin reports that a part of the work begins.
 func begin(ctx context.Context, part string) { progress.Report(ctx, progress.Event{Stage: part}) }
@@ -281,22 +270,26 @@ func median(values []float64) float64 {
 	return (values[(n-1)/2] + values[n/2]) / 2
 }
 
-// steps puts the time and the work of each step together.
-func steps(g *graph.Graph, small *cgc.Condensed, s cgc.Seconds) []Step {
-	hops, d, train := small.Config.Hops, g.Features(), len(g.Split.Train)
+// timed puts the time and the work of each step together.
+func timed(g *graph.Graph, small *cgc.Condensed, config cgc.Config, s condense.Seconds) ([]Step, error) {
+	account, err := cgc.AccountOf(small)
+	if err != nil {
+		return nil, err
+	}
+	hops, d, train := config.Hops, g.Features(), len(g.Split.Train)
 	judged := 1 // H⁽ᴷ⁾; the others if augmentation drew from them
-	if small.Assessed.Augmented > 0 {
+	if account.Assessed.Augmented > 0 {
 		judged += hops
 	}
-	step := func(name string, seconds float64, w Work) Step { return Step{Name: name, Seconds: seconds, Work: &w} }
+	step := func(name string, w Work) Step { return Step{Name: name, Seconds: s.Of(name), Work: &w} }
 	return []Step{
-		step("propagate", s.Propagate, propagation(g.Adj, g.X, g.Split.Train, hops)),
-		step("assess", s.Assess, assessment(train, d, g.Classes, judged)),
-		step("augment", s.Augment, augmentation(train, d, small.Assessed.Augmented)),
-		step("partition", s.Partition, partitioning(g.Counts(g.Split.Train), d, small)),
-		step("generate", s.Generate, generation(small.Adj, d, hops)),
-		{Name: "condense", Seconds: s.Condense},
-	}
+		step("propagate", propagation(g.Adj, g.X, g.Split.Train, hops)),
+		step("assess", assessment(train, d, g.Classes, judged)),
+		step("augment", augmentation(train, d, account.Assessed.Augmented)),
+		step("partition", partitioning(g.Counts(g.Split.Train), d, config.Partition, small.Budget, account)),
+		step("generate", generation(small.Adj, d, hops)),
+		{Name: "condense", Seconds: s.Total},
+	}, nil
 }
 
 // training trains a GCN on small and returns how that went.

@@ -10,14 +10,13 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/bench"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/progress"
 )
 
 func plan() bench.Plan {
-	return bench.Plan{Sizes: []string{"cora"}, Scales: []float64{1}, Partitions: []cgc.Partition{cgc.KMeans}, Runs: 1, Peak: func() int64 { return 0 }}
+	return bench.Plan{Sizes: []string{"cora"}, Scales: []float64{1}, Partitions: []string{"kmeans"}, Runs: 1, Peak: func() int64 { return 0 }}
 }
 
 func TestExponent(t *testing.T) {
@@ -63,16 +62,16 @@ func TestExponentOfPowers(t *testing.T) {
 }
 
 func TestGrowth(t *testing.T) {
-	at := func(scale float64, method cgc.Partition, propagate, generate float64) bench.Case {
+	at := func(scale float64, method string, propagate, generate float64) bench.Case {
 		return bench.Case{Size: "arxiv", Scale: scale, Partition: method, Steps: []bench.Step{{Name: "propagate", Seconds: propagate}, {Name: "generate", Seconds: generate}}}
 	}
 	got := bench.GrowthOf([]bench.Case{
-		at(1, cgc.KMeans, 1, 0), at(1, cgc.Spectral, 1, 3), at(2, cgc.KMeans, 2, 0), at(2, cgc.Spectral, 4, 3),
+		at(1, "kmeans", 1, 0), at(1, "spectral", 1, 3), at(2, "kmeans", 2, 0), at(2, "spectral", 4, 3),
 	})
 	want := []bench.Growth{
-		{Size: "arxiv", Partition: cgc.KMeans, Step: "propagate", Exponent: 1},
-		{Size: "arxiv", Partition: cgc.Spectral, Step: "propagate", Exponent: 2},
-		{Size: "arxiv", Partition: cgc.Spectral, Step: "generate", Exponent: 0},
+		{Size: "arxiv", Partition: "kmeans", Step: "propagate", Exponent: 1},
+		{Size: "arxiv", Partition: "spectral", Step: "propagate", Exponent: 2},
+		{Size: "arxiv", Partition: "spectral", Step: "generate", Exponent: 0},
 	}
 	same := func(a, b bench.Growth) bool {
 		close := math.Abs(a.Exponent-b.Exponent) < 1e-12
@@ -112,7 +111,7 @@ func TestValidate(t *testing.T) {
 		"bench: partition 0, want at least 1":                                              func(p *bench.Plan) { p.Partitions = nil },
 		"bench: runs 0, want at least 1":                                                   func(p *bench.Plan) { p.Runs = 0 },
 		`bench: sizes "pubmed", want some of`:                                              func(p *bench.Plan) { p.Sizes = []string{"pubmed"} },
-		`bench: partition "random", want`:                                                  func(p *bench.Plan) { p.Partitions = []cgc.Partition{cgc.Random} },
+		`bench: partition "random", want`:                                                  func(p *bench.Plan) { p.Partitions = []string{"random"} },
 		"bench: scale -1, want above 0":                                                    func(p *bench.Plan) { p.Scales = []float64{-1} },
 		"bench: scale NaN, want above 0":                                                   func(p *bench.Plan) { p.Scales = []float64{math.NaN()} },
 		"bench: scale 0.001 of cora: synth":                                                func(p *bench.Plan) { p.Scales = []float64{0.001} },
@@ -132,7 +131,7 @@ func TestValidate(t *testing.T) {
 // TestGraph measures one graph, and wants all of a case to be there and to hang together.
 func TestGraph(t *testing.T) {
 	p := plan()
-	p.Partitions, p.Runs, p.Train = []cgc.Partition{cgc.KMeans, cgc.Spectral}, 2, true
+	p.Partitions, p.Runs, p.Train = []string{"kmeans", "spectral"}, 2, true
 	p.Peak = func() int64 { return 123 }
 	var parts []string
 	ctx := progress.With(t.Context(), func(e progress.Event) { parts = append(parts, e.Stage) })

@@ -20,8 +20,8 @@ func Propagation(a *mat.CSR, x mat.Matrix, rows []int32, hops int) Work {
 }
 func Assessment(n, d, classes, judged int) Work { return assessment(n, d, classes, judged) }
 func Augmentation(n, d, picks int) Work         { return augmentation(n, d, picks) }
-func Partitioning(train []int, d int, small *cgc.Condensed) Work {
-	return partitioning(train, d, small)
+func Partitioning(train []int, d int, method string, budget []int, account cgc.Account) Work {
+	return partitioning(train, d, method, budget, account)
 }
 func Generation(a *mat.CSR, d, hops int) Work                { return generation(a, d, hops) }
 func Learning(g *graph.Graph, n int, config gnn.Config) Work { return learning(g, n, config) }

@@ -4,15 +4,13 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/stat"
-
-	"github.com/graph-condensation/cgc"
 )
 
 // Growth says how the time of a step grows with the graph: seconds ∝ scaleᵉ, nodes and edges growing alike.
 type Growth struct {
-	Size      string        `json:"size"`
-	Partition cgc.Partition `json:"partition"`
-	Step      string        `json:"step"`
+	Size      string `json:"size"`
+	Partition string `json:"partition"`
+	Step      string `json:"step"`
 	// Exponent is e, the slope of the least-squares line through (log scale, log seconds). 1 is linear time.
 	Exponent float64 `json:"exponent"`
 }

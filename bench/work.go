@@ -102,23 +102,23 @@ func augmentation(n, d, picks int) Work {
 
 // partitioning counts the operations of partitioning every class. train is the number of training nodes of each. A class has n rows with those that
 // augmentation is expected to add, its share of them being e_c·train_c / Σ e·train, or train_c / Σ train if all errors are 0.
-func partitioning(train []int, d int, small *cgc.Condensed) Work {
+func partitioning(train []int, d int, partition string, budget []int, account cgc.Account) Work {
 	var weights, labels float64
 	for c, n := range train {
-		weights += small.Assessed.Error[c] * float64(n)
+		weights += account.Assessed.Error[c] * float64(n)
 		labels += float64(n)
 	}
 	flop := 0.0
-	for c, stats := range small.Partitions {
+	for c, stats := range account.Partitions {
 		n, share := float64(train[c]), float64(train[c])/labels
 		if weights > 0 {
-			share = small.Assessed.Error[c] * n / weights
+			share = account.Assessed.Error[c] * n / weights
 		}
-		n += share * float64(small.Assessed.Augmented)
-		if small.Config.Partition == cgc.Spectral {
-			flop += spectral(n, float64(small.Budget[c]), float64(d), stats)
+		n += share * float64(account.Assessed.Augmented)
+		if partition == "spectral" {
+			flop += spectral(n, float64(budget[c]), float64(d), stats)
 		} else {
-			flop += kmeans(n, float64(small.Budget[c]), float64(d), stats)
+			flop += kmeans(n, float64(budget[c]), float64(d), stats)
 		}
 	}
 	return Work{flop / 1e9, Compute}

@@ -35,11 +35,9 @@ func TestWork(t *testing.T) {
 	settled := func(iterations, visits, products int) partition.Stats {
 		return partition.Stats{Objective: make([]float64, iterations), Converged: true, Restarts: 1, Visits: visits, Products: products}
 	}
-	small := func(method cgc.Partition, errors []float64, stats ...partition.Stats) *cgc.Condensed {
-		return &cgc.Condensed{
-			Config: cgc.Config{Partition: method}, Budget: []int{2, 3}, Partitions: stats,
-			Assessed: cgc.Assessed{Error: errors, Augmented: 4},
-		}
+	partitioning := func(train []int, d int, method string, errors []float64, stats ...partition.Stats) bench.Work {
+		account := cgc.Account{Partitions: stats, Assessed: cgc.Assessed{Error: errors, Augmented: 4}}
+		return bench.Partitioning(train, d, method, []int{2, 3}, account)
 	}
 	for _, c := range []struct {
 		name    string
@@ -61,14 +59,14 @@ func TestWork(t *testing.T) {
 		{"no augmentation", bench.Augmentation(10, 3, 0), 0, bench.Stream},
 		// Classes of 10 and 30 nodes share 4 picks by 10·0.3 and 30·0.3. The first takes 6 iterations of 11 rows, 2 groups, 7 columns, twice; the second rested
 		// from the start.
-		{"k-means", bench.Partitioning([]int{10, 30}, 7, small(cgc.KMeans, []float64{0.3, 0.3}, settled(5, 2*6*11, 0), settled(0, 0, 0))), 2 * 6 * 2 * 11 * 2 * 7, bench.Compute},
-		{"no errors", bench.Partitioning([]int{10, 30}, 7, small(cgc.KMeans, []float64{0, 0}, settled(5, 2*6*11, 0), settled(0, 0, 0))), 2 * 6 * 2 * 11 * 2 * 7, bench.Compute},
+		{"k-means", partitioning([]int{10, 30}, 7, "kmeans", []float64{0.3, 0.3}, settled(5, 2*6*11, 0), settled(0, 0, 0)), 2 * 6 * 2 * 11 * 2 * 7, bench.Compute},
+		{"no errors", partitioning([]int{10, 30}, 7, "kmeans", []float64{0, 0}, settled(5, 2*6*11, 0), settled(0, 0, 0)), 2 * 6 * 2 * 11 * 2 * 7, bench.Compute},
 		// All picks are of the second class: 34 rows, 3 groups, 7 columns, 1+1 iterations.
-		{"errors of one class", bench.Partitioning([]int{10, 30}, 7, small(cgc.KMeans, []float64{0, 0.1}, settled(0, 0, 0), settled(1, 2*34, 0))), 2 * 2 * 34 * 3 * 7, bench.Compute},
-		{"few rows", bench.Partitioning([]int{10, 30}, 70, small(cgc.KMeans, []float64{1, 0}, settled(5, 6*14, 0), settled(0, 0, 0))), 6 * 2 * 14 * 2 * 14, bench.Compute},
+		{"errors of one class", partitioning([]int{10, 30}, 7, "kmeans", []float64{0, 0.1}, settled(0, 0, 0), settled(1, 2*34, 0)), 2 * 2 * 34 * 3 * 7, bench.Compute},
+		{"few rows", partitioning([]int{10, 30}, 70, "kmeans", []float64{1, 0}, settled(5, 6*14, 0), settled(0, 0, 0)), 6 * 2 * 14 * 2 * 14, bench.Compute},
 		// Gram 34·7·8, 2 products of 2·34·3²·3, k-means 2·2·34·3·3.
-		{"spectral", bench.Partitioning([]int{10, 30}, 7, small(cgc.Spectral, []float64{0, 1}, settled(0, 0, 0), settled(1, 2*34, 2))), 34*7*8 + 2*2*34*27 + 2*2*34*9, bench.Compute},
-		{"spectral of few features", bench.Partitioning([]int{10, 30}, 2, small(cgc.Spectral, []float64{0, 1}, settled(0, 0, 0), settled(1, 2*34, 2))), 34*2*3 + 2*2*34*12 + 2*2*34*9, bench.Compute},
+		{"spectral", partitioning([]int{10, 30}, 7, "spectral", []float64{0, 1}, settled(0, 0, 0), settled(1, 2*34, 2)), 34*7*8 + 2*2*34*27 + 2*2*34*9, bench.Compute},
+		{"spectral of few features", partitioning([]int{10, 30}, 2, "spectral", []float64{0, 1}, settled(0, 0, 0), settled(1, 2*34, 2)), 34*2*3 + 2*2*34*12 + 2*2*34*9, bench.Compute},
 		// 2·16·5, and for the triangle 2·(2·27 + 2·9·5) + 2·27 + 27/3 + 2·9·5.
 		{"generation", bench.Generation(triangle, 5, 2), 160 + 288 + 54 + 9 + 90, bench.Compute},
 		// 12 epochs of 2·6·8·(2·2+3·3); 2 validations on node 3 and its neighbour, a test on all 4 nodes, each 2·8·(2+3).

@@ -32,7 +32,7 @@ func WriteCSV(w io.Writer, records []Record) error {
 		s, b := r.Seconds, r.Build
 		return []any{
 			r.Graph.Name, r.Graph.Fingerprint, r.Arm, r.Method(), r.Nodes, r.Edges, r.Model, r.Standardize, r.Inductive, r.Seed, r.TrainingSeed,
-			r.Val, r.Test, r.Epoch, s.Propagate, s.Assess, s.Augment, s.Partition, s.Generate, s.Condense, r.TrainingSeconds,
+			r.Val, r.Test, r.Epoch, s.Of("propagate"), s.Of("assess"), s.Of("augment"), s.Of("partition"), s.Of("generate"), s.Total, r.TrainingSeconds,
 			r.Peak, b.Threads, b.Kernels, b.Version, b.Revision, b.Go, b.Platform, string(config), string(training),
 		}, nil
 	})

@@ -22,14 +22,14 @@ func outcomes(seeds, trainings int) (all []experiment.Record) {
 		Version: experiment.RecordVersion, Training: gnn.Defaults(), Model: "gcn", TrainingSeconds: 2.5,
 		Graph: experiment.Identity{Name: "cora", Fingerprint: "c0ffee", Nodes: 2708, Edges: 5278, Features: 1433, Classes: 7, Train: 140, Val: 500, Test: 1000},
 	}
-	for i, method := range []cgc.Method{cgc.CGC, cgc.CGCX, cgc.SimDM} {
+	for i, method := range []cgc.Variant{cgc.CGC, cgc.CGCX, cgc.SimDM} {
 		for s := range seeds {
 			for j := range trainings {
 				config := cgc.Defaults()
-				config.Method, config.Nodes, config.Seed = method, 70, uint64(s)
+				config.Variant, config.Nodes, config.Seed = method, 70, uint64(s)
 				r := r
 				r.Arm, r.Config, r.Nodes, r.Seed, r.TrainingSeed = string(method), &config, 70, uint64(s), uint64(s+1000*j)
-				r.Seconds.Condense = 0.012
+				r.Seconds.Total = 0.012
 				r.Val, r.Test = 80, []float64{82, 81.5, 79.25}[i]+0.5*float64(s%3)+0.25*float64(i*s%2)+float64(j)
 				all = append(all, r)
 			}

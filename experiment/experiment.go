@@ -97,7 +97,7 @@ func Evaluate(ctx context.Context, small *cgc.Condensed, g *graph.Graph, models 
 	if small.Scaling != nil {
 		g = g.Scaled(*small.Scaling)
 	}
-	target, err := gnn.NewTarget(g, small.Config.Inductive)
+	target, err := gnn.NewTarget(g, small.Inductive)
 	if err != nil {
 		return nil, err
 	}

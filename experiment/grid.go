@@ -112,7 +112,7 @@ func (p Grid) check(g *graph.Graph) error {
 		if err := errors.Join(a.Config.Validate(), a.Training.Validate()); err != nil {
 			return p.in(a, err)
 		}
-		nodes, err := a.Config.Size(g)
+		nodes, err := a.Config.NodesFor(g)
 		if err != nil {
 			return p.in(a, err)
 		}
@@ -151,7 +151,7 @@ func (p Grid) plan(g *graph.Graph, id Identity) (cells, whole []cell, err error)
 		*list = append(*list, cell{record: r, key: r.key(), arm: arm, model: m})
 	}
 	for i, a := range p.Arms {
-		nodes, err := a.Config.Size(g)
+		nodes, err := a.Config.NodesFor(g)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -161,7 +161,6 @@ func (p Grid) plan(g *graph.Graph, id Identity) (cells, whole []cell, err error)
 			for s := range uint64(p.Seeds) {
 				config := a.Config
 				config.Seed += s
-				config.Progress = nil
 				for j := range uint64(p.Trainings) {
 					add(&cells, Record{
 						Arm: a.Name, Config: &config, Standardize: config.Standardize, Inductive: config.Inductive, Training: training,

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 )
@@ -23,9 +24,9 @@ func grid(change func(*experiment.Grid)) experiment.Grid {
 	training.Epochs, training.Hidden = 4, 4
 	p := experiment.Grid{Seeds: 2, Trainings: 2, Models: []gnn.Model{gnn.GCN(), gnn.SGC()}, Whole: 2}
 	for _, nodes := range []int{6, 12} {
-		for _, method := range []cgc.Method{cgc.CGC, cgc.CGCX} {
+		for _, method := range []cgc.Variant{cgc.CGC, cgc.CGCX} {
 			config := cgc.Defaults()
-			config.Method, config.Nodes = method, nodes
+			config.Variant, config.Nodes = method, nodes
 			p.Arms = append(p.Arms, experiment.Arm{Name: string(method), Config: config, Training: training})
 		}
 	}
@@ -53,7 +54,7 @@ func mustGrid(t *testing.T, p experiment.Grid, log *experiment.Log) []experiment
 func timeless(records []experiment.Record) []experiment.Record {
 	all := slices.Clone(records)
 	for i := range all {
-		all[i].Seconds, all[i].TrainingSeconds, all[i].Peak, all[i].Build = cgc.Seconds{}, 0, 0, experiment.Build{}
+		all[i].Seconds, all[i].TrainingSeconds, all[i].Peak, all[i].Build = condense.Seconds{}, 0, 0, experiment.Build{}
 	}
 	return all
 }
@@ -105,10 +106,11 @@ func TestGridRepeatsItselfForAnyThreads(t *testing.T) {
 				if got := fmt.Sprint(r.Arm, " ", r.Nodes, " ", r.Model, " ", r.Seed, " ", r.TrainingSeed); got != arm+" "+model+" "+seeds {
 					t.Fatalf("record %d is %s, want %s %s %s", i, got, arm, model, seeds)
 				}
-				if d := r.Seconds; d.Propagate <= 0 || d.Assess <= 0 || d.Condense < d.Propagate+d.Assess+d.Partition || r.TrainingSeconds <= 0 {
+				if d := r.Seconds; d.Of("propagate") <= 0 || d.Of("assess") <= 0 || r.TrainingSeconds <= 0 ||
+					d.Total < d.Of("propagate")+d.Of("assess")+d.Of("partition") {
 					t.Errorf("record %d: times %+v", i, d)
 				}
-				if r.Config.Seed != r.Seed || r.IsWhole() || r.Method() != string(r.Config.Method) {
+				if r.Config.Seed != r.Seed || r.IsWhole() || r.Method() != string(r.Config.Variant) {
 					t.Errorf("record %d: configuration %+v", i, r.Config)
 				}
 			}
@@ -196,9 +198,6 @@ func TestGridGoesOnWhereItWasStopped(t *testing.T) {
 		log = mustOpen(t, path)
 		got = mustGrid(t, grid(func(p *experiment.Grid) {
 			p.Progress = func(_, _ int, what string) { t.Errorf("all is there, and yet: %s", what) }
-			for i := range p.Arms {
-				p.Arms[i].Config.Progress = func(step string) { t.Errorf("all is there, and yet: %s", step) }
-			}
 		}), log)
 		same(t, "again", got, want)
 		log.Close()
@@ -330,24 +329,20 @@ func TestGridNamesMistakesBeforeItCondenses(t *testing.T) {
 		"model gcn is there twice":  func(p *experiment.Grid) { p.Models = []gnn.Model{gnn.GCN(), gnn.GCN()} },
 		"-1 trainings on the whole": func(p *experiment.Grid) { p.Whole = -1 },
 		"-1 trainings at once":      func(p *experiment.Grid) { p.Parallel = -1 },
-		"arm cgc-x standardized: cgc: nodes 9999": func(p *experiment.Grid) { p.Arms[4].Config.Nodes = 9999 },
-		"arm cgc: gnn: Epochs (0)":                func(p *experiment.Grid) { p.Arms[2].Training.Epochs = 0 },
-		"arm cgc-x: cgc: hops -1":                 func(p *experiment.Grid) { p.Arms[1].Config.Hops = -1 },
-		`two arms are called "cgc" and have 12`:   func(p *experiment.Grid) { p.Arms[3].Name = "cgc" },
+		"arm cgc-x standardized: condense: nodes 9999": func(p *experiment.Grid) { p.Arms[4].Config.Nodes = 9999 },
+		"arm cgc: gnn: Epochs (0)":                     func(p *experiment.Grid) { p.Arms[2].Training.Epochs = 0 },
+		"arm cgc-x: condense: hops -1":                 func(p *experiment.Grid) { p.Arms[1].Config.Hops = -1 },
+		`two arms are called "cgc" and have 12`:        func(p *experiment.Grid) { p.Arms[3].Name = "cgc" },
 	} {
 		if _, err := grid(change).Run(t.Context(), tiny(t), nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
-	p := grid(func(p *experiment.Grid) {
-		for i := range p.Arms {
-			p.Arms[i].Config.Progress = func(step string) { t.Errorf("without validation nodes, and yet: %s", step) }
-		}
-	})
+	p := grid(func(*experiment.Grid) {})
 	if _, err := p.Run(t.Context(), &blind, nil); err == nil || !strings.Contains(err.Error(), "no validation nodes (0)") {
 		t.Errorf("error %v, want one that tells of the validation nodes", err)
 	}
-	if _, err := experiment.Run(t.Context(), &blind, plan(func(p *experiment.Plan) { p.Config.Progress = func(step string) { t.Errorf("Run: %s", step) } })); err == nil {
+	if _, err := experiment.Run(t.Context(), &blind, plan(func(*experiment.Plan) {})); err == nil {
 		t.Error("Run finds nothing wrong without validation nodes")
 	}
 }
@@ -373,9 +368,9 @@ func ExampleGrid() {
 	training := gnn.Defaults()
 	training.Epochs, training.Hidden = 30, 16 // for an example; leave them
 	grid := experiment.Grid{Seeds: 3, Trainings: 1, Models: []gnn.Model{gnn.GCN()}}
-	for _, method := range []cgc.Method{cgc.CGC, cgc.SimDM} {
+	for _, method := range []cgc.Variant{cgc.CGC, cgc.SimDM} {
 		config := cgc.Defaults()
-		config.Method, config.Nodes = method, 12
+		config.Variant, config.Nodes = method, 12
 		grid.Arms = append(grid.Arms, experiment.Arm{Name: string(method), Config: config, Training: training})
 	}
 	log, err := experiment.OpenLog(filepath.Join(dir, "records.jsonl")) // a second run goes on from it

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 )
@@ -30,7 +31,7 @@ func example() []experiment.Record {
 	r := experiment.Record{
 		Version: experiment.RecordVersion, Graph: experiment.Identity{Name: "a graph, \"quoted\"\n", Fingerprint: "f1", Nodes: 100, Edges: 7, Features: 3, Classes: 2, Train: 20, Val: 30, Test: 40},
 		Arm: "cgc", Config: &config, Model: "gcn", Training: gnn.Defaults(), Seed: config.Seed, TrainingSeed: config.Seed, Nodes: 10, Edges: 3,
-		Val: 100.0 / 3, Test: 200.0 / 7, Epoch: 17, Seconds: cgc.Seconds{Propagate: 0.1, Condense: 1e-7}, TrainingSeconds: 1.0 / 3, Peak: 1 << 40, Build: experiment.ThisBuild(),
+		Val: 100.0 / 3, Test: 200.0 / 7, Epoch: 17, Seconds: condense.Seconds{Steps: []condense.Step{{Name: "propagate", Seconds: 0.1}}, Total: 1e-7}, TrainingSeconds: 1.0 / 3, Peak: 1 << 40, Build: experiment.ThisBuild(),
 	}
 	whole := r
 	whole.Arm, whole.Config, whole.Seed, whole.Standardize = experiment.Whole, nil, 0, true

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -42,7 +43,7 @@ type Record struct {
 	Test  float64 `json:"test"`
 	Epoch int     `json:"epoch"`
 	// Seconds is the time of each step of the condensation. Propagation and assessment are shared by condensations that agree in them, and counted in each; all are 0 of the whole graph.
-	Seconds cgc.Seconds `json:"seconds"`
+	Seconds condense.Seconds `json:"seconds"`
 	// TrainingSeconds is the time of the training with its validations and its test, beside others if several were trained at once.
 	TrainingSeconds float64 `json:"training_seconds"`
 	// Peak is the largest resident set of the process so far, in bytes; 0 where it is not known.
@@ -62,7 +63,7 @@ func (r Record) Method() string {
 	if r.IsWhole() {
 		return Whole
 	}
-	return string(r.Config.Method)
+	return string(r.Config.Variant)
 }
 
 // Build is what results depend on beside their parameters.
@@ -132,7 +133,7 @@ func (r Record) cell(seed, trainingSeed uint64) string {
 	if r.Config != nil {
 		c := *r.Config
 		c.Nodes, c.Ratio, c.LabelRatio = r.Nodes, 0, 0
-		c.Memory, c.Seed, c.Progress = 0, seed, nil // results do not depend on memory
+		c.Memory, c.Seed = 0, seed // results do not depend on memory
 		config = &c
 	}
 	text, err := json.Marshal([]any{r.Graph.Fingerprint, r.Standardize, r.Inductive, config, r.Training, r.Model, seed, trainingSeed})

@@ -38,28 +38,28 @@ type Change struct {
 func (c Change) String() string { return fmt.Sprintf("%s %s → %s", c.Name, c.From, c.To) }
 
 // Space returns what Tune varies: one line for each parameter, with the levels that are tried and the candidates in which it has an effect. methods are the methods to choose from.
-func Space(methods ...cgc.Method) []Dimension {
+func Space(methods ...cgc.Variant) []Dimension {
 	always := func(Candidate) bool { return true }
 	propagated := func(c Candidate) bool { return c.Config.Hops > 0 }
 	teleports := func(c Candidate) bool { return propagated(c) && c.Config.Propagation == propagate.PPR }
-	chosen := func(c Candidate) bool { return c.Config.Method != cgc.SimDM } // which fixes these itself
+	chosen := func(c Candidate) bool { return c.Config.Variant != cgc.SimDM } // which fixes these itself
 	transductive := func(c Candidate) bool { return chosen(c) && !c.Config.Inductive }
-	joined := func(c Candidate) bool { return c.Config.Method == cgc.CGC }
+	joined := func(c Candidate) bool { return c.Config.Variant == cgc.CGC }
 	similar := func(c Candidate) bool { return joined(c) && c.Config.Edges == cgc.SimilarEdges }
 	return []Dimension{
-		dimension("method", func(c *Candidate) *cgc.Method { return &c.Config.Method }, always, methods...),
+		dimension("method", func(c *Candidate) *cgc.Variant { return &c.Config.Variant }, always, methods...),
 		dimension("weighted", func(c *Candidate) *bool { return &c.Weighted }, always, true, false),
 		dimension("hops", func(c *Candidate) *int { return &c.Config.Hops }, always, 0, 1, 2, 3, 4, 5),
 		dimension("propagation", func(c *Candidate) *propagate.Rule { return &c.Config.Propagation }, propagated, propagate.SGC, propagate.PPR, propagate.SAGE),
 		dimension("teleport", func(c *Candidate) *float64 { return &c.Config.Teleport }, teleports, 0.05, 0.1, 0.2),
 		mixtures("hop-weights", propagated),
-		dimension("partition", func(c *Candidate) *cgc.Partition { return &c.Config.Partition }, chosen, cgc.KMeans, cgc.Spectral, cgc.Random),
+		dimension("partition", func(c *Candidate) *string { return &c.Config.Partition }, chosen, "kmeans", "spectral", "random"),
 		dimension("partitions", func(c *Candidate) *int { return &c.Config.Partitions }, chosen, 1, 3, 10),
 		dimension("augment", func(c *Candidate) *float64 { return &c.Config.Augment }, chosen, 0, 0.2, 0.4, 0.8, 1.5),
 		dimension("pseudo-labels", func(c *Candidate) *float64 { return &c.Config.PseudoLabels }, transductive, 0, 0.5, 1, 2, 4),
 		dimension("soft-labels", func(c *Candidate) *bool { return &c.Config.SoftLabels }, chosen, false, true),
 		dimension("temperature", func(c *Candidate) *cgc.Temperature { return &c.Config.Temperature }, chosen, 0.02, 0.1, 0.5, 1, cgc.Infinite),
-		dimension("edges", func(c *Candidate) *cgc.Edges { return &c.Config.Edges }, joined, cgc.EdgeKinds...),
+		dimension("edges", func(c *Candidate) *cgc.Edges { return &c.Config.Edges }, joined, cgc.EdgeKinds()...),
 		dimension("threshold", func(c *Candidate) *float64 { return &c.Config.Threshold }, similar, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95),
 		dimension("degree", func(c *Candidate) *float64 { return &c.Config.Degree }, joined, 0.5, 1, 2, 4),
 		dimension("alpha", func(c *Candidate) *float64 { return &c.Config.Alpha }, joined, 0.01, 0.1, 1, 10),

@@ -133,7 +133,7 @@ func summarize(records []Record) Summary {
 		val, test = append(val, m.Val), append(test, m.Test)
 		first := bySeed[m.Seed][0]
 		s.Edges += float64(first.Edges) / float64(len(s.Seeds))
-		s.Condense += first.Seconds.Condense / float64(len(s.Seeds))
+		s.Condense += first.Seconds.Total / float64(len(s.Seeds))
 		for _, r := range bySeed[m.Seed] {
 			squares += (r.Test - m.Test) * (r.Test - m.Test)
 		}

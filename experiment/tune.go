@@ -18,7 +18,7 @@ import (
 type Tuning struct {
 	// Base is the configuration to improve on, which has the last word where nothing is clearly better. Its Config.Seed decides all random choices.
 	Base Candidate
-	// Space is what is varied; empty means Space(Base.Config.Method). What it does not name stays as in Base, and so does Standardize where features are sparse.
+	// Space is what is varied; empty means Space(Base.Config.Variant). What it does not name stays as in Base, and so does Standardize where features are sparse.
 	Space []Dimension
 	// Models are trained to confirm, at least one; a candidate counts by the mean of their accuracies.
 	Models []gnn.Model
@@ -84,7 +84,7 @@ func Tune(ctx context.Context, g *graph.Graph, t Tuning) (*Tuned, error) {
 		return nil, fmt.Errorf("experiment: graph %s has 0 validation nodes, want at least 1", g.Name)
 	}
 	if len(t.Space) == 0 {
-		t.Space = Space(t.Base.Config.Method)
+		t.Space = Space(t.Base.Config.Variant)
 	}
 	if len(t.Base.Config.HopWeights) > 0 { // as many as the base's hops want
 		t.Space = slices.DeleteFunc(slices.Clone(t.Space), func(d Dimension) bool { return d.Name == "hops" })
@@ -92,7 +92,6 @@ func Tune(ctx context.Context, g *graph.Graph, t Tuning) (*Tuned, error) {
 	if _, sparse := g.X.(*mat.CSR); sparse { // standardised they would be dense, and a training take many times as long; on bags of words they were no better
 		t.Space = slices.DeleteFunc(slices.Clone(t.Space), func(d Dimension) bool { return d.Name == "standardize" })
 	}
-	t.Base.Config.Progress = nil
 	w := &tuner{
 		Tuning: t, g: withoutTest(g), space: space{t.Base, t.Space}, random: rand.New(rand.NewPCG(t.Base.Config.Seed, searchStream)), begun: begun,
 		seen: map[string]bool{}, views: map[bool]*graph.Graph{}, judges: map[bool]*judge{}, targets: map[bool]*gnn.Target{}, scores: map[string][]float64{}, right: map[string][][]int{},
@@ -161,7 +160,7 @@ func (w *tuner) run(ctx context.Context) error {
 	if err := w.Base.Config.Validate(); err != nil {
 		return err
 	}
-	if _, err := w.Base.Config.Size(w.g); err != nil {
+	if _, err := w.Base.Config.NodesFor(w.g); err != nil {
 		return err
 	}
 	if w.Seconds > 0 {

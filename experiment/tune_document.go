@@ -65,7 +65,7 @@ func NewTuneOutcome(g *graph.Graph, models []string, tuned *Tuned) *TuneOutcome 
 		Confirmed: []TunedCandidate{}, Config: tuned.Best.Config, Weighted: tuned.Best.Weighted,
 		Changes: listed(tuned.Best.Changes), Gain: tuned.Gain, Noise: tuned.Noise,
 	}
-	if nodes, err := tuned.Best.Config.Size(g); err == nil {
+	if nodes, err := tuned.Best.Config.NodesFor(g); err == nil {
 		o.Condensed = nodes
 	}
 	for _, f := range tuned.Confirmed {

@@ -187,7 +187,7 @@ func TestTuneKeepsTheDefaultWithinNoise(t *testing.T) {
 		return slices.DeleteFunc(experiment.Space(cgc.CGCX), func(d experiment.Dimension) bool { return d.Name != name })
 	}
 	same, err := experiment.Tune(t.Context(), g, tuning(func(p *experiment.Tuning) {
-		p.Base.Config.Method, p.Space, p.Training.Epochs = cgc.CGCX, only("temperature"), 20
+		p.Base.Config.Variant, p.Space, p.Training.Epochs = cgc.CGCX, only("temperature"), 20
 	}))
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +196,7 @@ func TestTuneKeepsTheDefaultWithinNoise(t *testing.T) {
 		t.Errorf("gain %v, noise %v, best %v", same.Gain, same.Noise, same.Best.Changes)
 	}
 	worse, err := experiment.Tune(t.Context(), g, tuning(func(p *experiment.Tuning) {
-		p.Base.Config.Method, p.Base.Config.Hops, p.Space, p.Training.Epochs = cgc.CGCX, 40, only("hops"), 20 // 40 hops leave one point
+		p.Base.Config.Variant, p.Base.Config.Hops, p.Space, p.Training.Epochs = cgc.CGCX, 40, only("hops"), 20 // 40 hops leave one point
 	}))
 	if err != nil {
 		t.Fatal(err)
@@ -278,7 +278,7 @@ func TestProvenIsConfirmed(t *testing.T) {
 	with := func(r *experiment.Tuned) (n int) {
 		for _, f := range r.Confirmed {
 			c := f.Config
-			if c.Method == cgc.CGCX && f.Weighted && c.PseudoLabels == 2 && c.SoftLabels && len(f.Changes) <= 4 {
+			if c.Variant == cgc.CGCX && f.Weighted && c.PseudoLabels == 2 && c.SoftLabels && len(f.Changes) <= 4 {
 				n = max(n, len(f.Val))
 			}
 		}

@@ -99,9 +99,6 @@ func (w *work) together(ctx context.Context, arms []int) error {
 			if err != nil {
 				return w.in(w.Arms[arm], err)
 			}
-			shared := prepared.Seconds()
-			small.Seconds.Propagate, small.Seconds.Assess = shared.Propagate, shared.Assess
-			small.Seconds.Condense += shared.Condense
 			if w.keep != nil {
 				w.keep(arm, small)
 			}

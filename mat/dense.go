@@ -90,6 +90,15 @@ func (m *Dense) T() *Dense {
 // rowChunk is the number of rows that one task copies or checks: large against the cost of starting a task.
 const rowChunk = 256
 
+// Rounded returns values, row-major with cols columns, as a matrix of float32.
+func Rounded(values []float64, cols int) *Dense {
+	m := NewDense(len(values)/cols, cols)
+	for i, v := range values {
+		m.Data[i] = float32(v)
+	}
+	return m
+}
+
 // Rows sets dst to the given rows of x, in the given order, repeats allowed: row r of dst is row rows[r] of x.
 // A sparse x is written out dense.
 func Rows(dst *Dense, x Matrix, rows []int32) {

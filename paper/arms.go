@@ -24,7 +24,7 @@ type base func(method) cgc.Config
 // method is a method of the paper, under the paper's name.
 type method struct {
 	name string
-	is   cgc.Method
+	is   cgc.Variant
 }
 
 // The methods of the paper that cgc has.
@@ -67,8 +67,8 @@ func ablation(m method) func(base) []arm {
 		}{
 			{" w/o AUG", func(c *cgc.Config) { c.Augment = 0 }},
 			{" w/o CAL", func(c *cgc.Config) { c.Temperature = cgc.Infinite }},
-			{" w K-means", func(c *cgc.Config) { c.Partition = cgc.KMeans }},
-			{" w RAN", func(c *cgc.Config) { c.Partition = cgc.Random }},
+			{" w K-means", func(c *cgc.Config) { c.Partition = "kmeans" }},
+			{" w RAN", func(c *cgc.Config) { c.Partition = "random" }},
 			{"", func(*cgc.Config) {}},
 		} {
 			a := arm{name: m.name + part.name, config: b(m), column: m.name + part.name}

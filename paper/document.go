@@ -140,7 +140,7 @@ func (r *Result) seconds() *report.Table {
 	for _, c := range r.Times {
 		s := c.Seconds
 		row := []report.Cell{report.Word(r.called(c.Graph)), report.Integer(c.Nodes), report.Word(c.Arm)}
-		for _, v := range []float64{s.Propagate, s.Assess, s.Augment, s.Partition, s.Generate, s.Condense} {
+		for _, v := range []float64{s.Of("propagate"), s.Of("assess"), s.Of("augment"), s.Of("partition"), s.Of("generate"), s.Total} {
 			row = append(row, report.Decimal(v, 3))
 		}
 		t.Row(append(row, c.Paper.cell())...)

@@ -99,7 +99,7 @@ func overMethods(r *Result) []*report.Figure {
 		here := gathered{report.Series{Name: r.called(g.Name) + ", here", Style: style}}
 		for _, t := range r.Times {
 			if t.Graph == g.Name {
-				here.add(place(t.Arm+", here"), t.Seconds.Condense, 0)
+				here.add(place(t.Arm+", here"), t.Seconds.Total, 0)
 			}
 		}
 		f.Series = append(f.Series, paper.Series, here.Series)

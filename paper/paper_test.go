@@ -106,8 +106,8 @@ func TestEveryStudy(t *testing.T) {
 			t.Errorf("%s has %d times", s.Name, len(r.Times))
 		}
 		for _, v := range r.Times {
-			if !(v.Seconds.Condense > 0) || (v.Paper != nil) != (v.Graph != "own") {
-				t.Errorf("%s, %s: %v seconds, the paper's: %v", s.Name, v.Graph, v.Seconds.Condense, v.Paper)
+			if !(v.Seconds.Total > 0) || (v.Paper != nil) != (v.Graph != "own") {
+				t.Errorf("%s, %s: %v seconds, the paper's: %v", s.Name, v.Graph, v.Seconds.Total, v.Paper)
 			}
 		}
 		var b bytes.Buffer
@@ -242,14 +242,14 @@ func TestSettings(t *testing.T) {
 	j := job(t, "table11", "cora")
 	c := by(mustRun(t, j))
 	full := c["CGC"]
-	if full.Method != cgc.CGC || full.Partition != cgc.Spectral || full.Hops != 2 || full.Augment == 0 || math.IsInf(float64(full.Temperature), 1) || full.Inductive {
+	if full.Variant != cgc.CGC || full.Partition != "spectral" || full.Hops != 2 || full.Augment == 0 || math.IsInf(float64(full.Temperature), 1) || full.Inductive {
 		t.Errorf("CGC is %+v", full)
 	}
 	for arm, is := range map[string]func(cgc.Config) bool{
 		"CGC w/o AUG":   func(c cgc.Config) bool { return c.Augment == 0 },
 		"CGC w/o CAL":   func(c cgc.Config) bool { return math.IsInf(float64(c.Temperature), 1) },
-		"CGC w K-means": func(c cgc.Config) bool { return c.Partition == cgc.KMeans },
-		"CGC w RAN":     func(c cgc.Config) bool { return c.Partition == cgc.Random },
+		"CGC w K-means": func(c cgc.Config) bool { return c.Partition == "kmeans" },
+		"CGC w RAN":     func(c cgc.Config) bool { return c.Partition == "random" },
 	} {
 		if !is(c[arm]) {
 			t.Errorf("%s is %+v", arm, c[arm])

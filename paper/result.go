@@ -2,6 +2,7 @@ package paper
 
 import (
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/report"
@@ -64,12 +65,12 @@ type Cell struct {
 
 // Time is the seconds of condensation on one graph: medians over the seeds.
 type Time struct {
-	Graph   string      `json:"graph"`
-	Ratio   string      `json:"ratio,omitempty"`
-	Nodes   int         `json:"nodes"`
-	Arm     string      `json:"arm"`
-	Runs    int         `json:"runs"`
-	Seconds cgc.Seconds `json:"seconds"`
+	Graph   string           `json:"graph"`
+	Ratio   string           `json:"ratio,omitempty"`
+	Nodes   int              `json:"nodes"`
+	Arm     string           `json:"arm"`
+	Runs    int              `json:"runs"`
+	Seconds condense.Seconds `json:"seconds"`
 	// Paper is the paper's seconds, on another machine; absent where it has none.
 	Paper *Value `json:"paper,omitempty"`
 }
@@ -115,7 +116,7 @@ func (r *Result) Lines() *report.Document {
 		g, s := r.graph(v.Graph), v.Seconds
 		mean, std, text := v.Paper.full()
 		row(r.Study, r.Settings, v.Graph, g.Made, g.Comparable, v.Ratio, v.Nodes, nil, v.Arm, nil, nil, v.Runs,
-			nil, nil, nil, nil, nil, s.Propagate, s.Assess, s.Augment, s.Partition, s.Generate, s.Condense, nil,
+			nil, nil, nil, nil, nil, s.Of("propagate"), s.Of("assess"), s.Of("augment"), s.Of("partition"), s.Of("generate"), s.Total, nil,
 			"s", mean, std, text)
 	}
 	return &report.Document{Title: r.Study + ": " + r.Title, Blocks: []report.Block{t}}

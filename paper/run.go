@@ -8,6 +8,7 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/bench"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
@@ -228,7 +229,7 @@ func average(of []experiment.Summary) experiment.Summary {
 
 // time measures the condensations of the arms, in turns, each from the graph in memory and without memory of its own, and takes the medians.
 func (j Job) time(ctx context.Context, g *graph.Graph, is Graph, plans []planned, r *Result) error {
-	seconds := make([][]cgc.Seconds, len(plans))
+	seconds := make([][]condense.Seconds, len(plans))
 	count := progress.NewCounter(0, j.Seeds*len(plans))
 	for seed := range uint64(j.Seeds) {
 		for i, p := range plans {
@@ -287,7 +288,7 @@ type Work struct {
 // Work returns what measuring the study on the sources comes to, with the given number of seeds.
 func (s *Study) Work(sources []Source, seeds int) Work {
 	arms := 0
-	b := func(m method) cgc.Config { c := cgc.Defaults(); c.Method = m.is; return c }
+	b := func(m method) cgc.Config { c := cgc.Defaults(); c.Variant = m.is; return c }
 	if s.arms != nil {
 		arms = len(s.arms(b))
 	}

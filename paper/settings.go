@@ -17,10 +17,10 @@ import (
 func settings(inductive, ours bool) base {
 	return func(m method) cgc.Config {
 		c := cgc.Defaults()
-		c.Method, c.Inductive = m.is, inductive
+		c.Variant, c.Inductive = m.is, inductive
 		if !ours {
 			taken := Published().Settings.Taken
-			c.Partition = cgc.Spectral
+			c.Partition = "spectral"
 			c.Augment, c.Temperature, c.Threshold, c.Alpha = taken.Augment, taken.Temperature, taken.Threshold, taken.Alpha
 		}
 		return c

@@ -52,7 +52,7 @@ func (a *axis[T]) want() string { return a.wanted }
 
 // axes are the flags that span the arms of an experiment.
 type axes struct {
-	methods             axis[cgc.Method]
+	methods             axis[cgc.Variant]
 	nodes               axis[int]
 	ratios, labelRatios axis[float64]
 }
@@ -68,11 +68,11 @@ func newAxes(cmd *cobra.Command) (*axes, *configFlags) {
 	}
 	shown := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	const wantRatios = "shares above 0 and at most 1, or percentages as in 1.3%,2.6%, separated by commas"
-	a.methods = axis[cgc.Method]{field: &c.Method, wanted: "some of cgc,cgc-x,simdm, separated by commas", show: func(m cgc.Method) string { return string(m) }, parse: func(text string) (cgc.Method, error) {
-		if !slices.Contains(cgc.Methods, cgc.Method(text)) {
+	a.methods = axis[cgc.Variant]{field: &c.Variant, wanted: "some of cgc,cgc-x,simdm, separated by commas", show: func(m cgc.Variant) string { return string(m) }, parse: func(text string) (cgc.Variant, error) {
+		if !slices.Contains(cgc.Variants(), cgc.Variant(text)) {
 			return "", errors.New("no such method")
 		}
-		return cgc.Method(text), nil
+		return cgc.Variant(text), nil
 	}}
 	a.nodes = axis[int]{field: &c.Nodes, wanted: "whole numbers of at least 1, separated by commas", show: strconv.Itoa, parse: func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
@@ -116,11 +116,11 @@ func (a *axes) configs(base cgc.Config) (all []cgc.Config) {
 	}
 	methods := a.methods.values
 	if len(methods) == 0 {
-		methods = []cgc.Method{base.Method}
+		methods = []cgc.Variant{base.Variant}
 	}
 	for _, c := range sized {
 		for _, m := range methods {
-			c.Method = m
+			c.Variant = m
 			all = append(all, c)
 		}
 	}

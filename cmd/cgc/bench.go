@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/bench"
 )
 
@@ -18,7 +17,7 @@ func (c *command) benchCommand() *cobra.Command {
 		// Up to here it takes less than a minute; reddit and products take minutes, most of which goes into making the graphs.
 		Sizes:      []string{"cora", "citeseer", "arxiv", "flickr"},
 		Scales:     []float64{1},
-		Partitions: []cgc.Partition{cgc.KMeans},
+		Partitions: []string{"kmeans"},
 		Runs:       3,
 	}
 	cmd := &cobra.Command{
@@ -39,8 +38,8 @@ With several --scale, sizes are multiplied by each, and the exponent of growth i
 		"sizes to measure: "+strings.Join(bench.Sizes(), ","))
 	flags.Var(&list[float64]{&plan.Scales, func(word string) (float64, error) { return strconv.ParseFloat(word, 64) }, "numbers"}, "scale",
 		"factors for the numbers of nodes and edges and for the split, as in 1,2,4,8")
-	flags.Var(&list[cgc.Partition]{&plan.Partitions, func(word string) (cgc.Partition, error) { return cgc.Partition(word), nil }, "words"}, "partition",
-		"partitions to measure: "+string(cgc.KMeans)+","+string(cgc.Spectral))
+	flags.Var(&list[string]{&plan.Partitions, func(word string) (string, error) { return string(word), nil }, "words"}, "partition",
+		"partitions to measure: "+string("kmeans")+","+string("spectral"))
 	flags.IntVar(&plan.Runs, "runs", plan.Runs, "number of condensations, of which the medians are taken")
 	flags.BoolVar(&plan.Train, "train", false, "also train a GCN on each condensed graph of the first scale and partition")
 	flags.Uint64Var(&plan.Seed, "seed", 0, "decides the graphs and all random choices")
@@ -54,7 +53,7 @@ func (c *command) bench(ctx context.Context, plan bench.Plan) error {
 		return usagef("%s", sentence(errors.New(strings.Join(lines, "; "))))
 	}
 	plan.Peak = peakRSS
-	r, err := bench.Run(c.progress.listen(ctx), plan)
+	r, err := bench.Run(ctx, plan)
 	if err != nil {
 		return err
 	}

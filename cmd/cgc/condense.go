@@ -50,7 +50,7 @@ func (c *command) condense(ctx context.Context, name string, flags *configFlags,
 		return err
 	}
 	config := flags.config
-	config.Progress = c.progress.step
+	c.progress.step("condensing")
 	small, err := cgc.Condense(ctx, g, config)
 	if err != nil {
 		return flags.mistake(err)
@@ -59,8 +59,8 @@ func (c *command) condense(ctx context.Context, name string, flags *configFlags,
 		return err
 	}
 	r := outcomeOf(g)
-	r.add(small)
-	r.Seconds.Load, r.PeakRSS, r.File = seconds, peakRSS(), out
+	r.add(small, seconds, small.Seconds)
+	r.PeakRSS, r.File = peakRSS(), out
 	return c.print(r, r.document())
 }
 

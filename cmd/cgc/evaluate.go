@@ -60,8 +60,8 @@ func (c *command) evaluate(ctx context.Context, file, on string, training *train
 		return err
 	}
 	r := outcomeOf(g)
-	r.add(small) // the seconds are those of its condensation
+	r.add(small, seconds, small.Seconds) // the seconds are those of its condensation
 	r.Over, r.Results = overTrainings, accuracies(scores)
-	r.Seconds.Load, r.PeakRSS, r.File = seconds, peakRSS(), file
+	r.PeakRSS, r.File = peakRSS(), file
 	return c.print(r, r.document())
 }

@@ -109,13 +109,12 @@ func (j *experimentJob) run(ctx context.Context, names []string) (err error) {
 // one does the experiment on one graph, and returns its records and how many of them are new.
 func (j *experimentJob) one(ctx context.Context, g *graph.Graph, config *configFlags) (records []experiment.Record, trained int, err error) {
 	base := config.config
-	base.Progress = j.progress.rename
 	var arms []experiment.Arm
 	for _, c := range j.axes.configs(base) {
-		if _, err := c.Size(g); err != nil {
+		if _, err := c.NodesFor(g); err != nil {
 			return nil, 0, j.axes.mistake(config, err)
 		}
-		arms = append(arms, experiment.Arm{Name: string(c.Method), Config: c, Training: j.training.config})
+		arms = append(arms, experiment.Arm{Name: string(c.Variant), Config: c, Training: j.training.config})
 	}
 	if err := j.keep(); err != nil {
 		return nil, 0, err

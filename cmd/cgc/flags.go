@@ -13,6 +13,7 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/propagate"
 )
 
@@ -35,7 +36,7 @@ func newConfigFlags(cmd *cobra.Command) *configFlags {
 	flags.IntVar(&c.Nodes, "nodes", 0, "number of condensed nodes (default 10 for each class)")
 	flags.Var((*share)(&c.Ratio), "ratio", "the same as a share of all nodes (of the training nodes with --inductive): 2.6% or 0.026")
 	flags.Var((*share)(&c.LabelRatio), "label-ratio", "the same as a share of the training nodes: 50% or 0.5")
-	addChoice(cmd, &c.Method, "method", cgc.Methods, "cgc makes a graph, cgc-x nodes only, simdm is the simplest form")
+	addChoice(cmd, &c.Variant, "method", cgc.Variants(), "cgc makes a graph, cgc-x nodes only, simdm is the simplest form")
 	f.addRest(cmd)
 	return f
 }
@@ -44,17 +45,17 @@ func newConfigFlags(cmd *cobra.Command) *configFlags {
 func (f *configFlags) addRest(cmd *cobra.Command) {
 	c, flags := &f.config, f.flags
 	flags.SortFlags = false
-	addChoice(cmd, &c.Partition, "partition", cgc.Partitions, "how the nodes of a class are split into groups")
+	addChoice(cmd, &c.Partition, "partition", partition.Names(), "how the nodes of a class are split into groups")
 	flags.IntVar(&c.Partitions, "partitions", c.Partitions, "number of partitions of each class, of which the best is kept by objective and balance")
 	addChoice(cmd, &c.Propagation, "propagation", propagate.Rules(), "how features are propagated over the graph")
 	flags.IntVar(&c.Hops, "hops", c.Hops, "number of propagations")
-	flags.Var(&c.HopWeights, "hop-weights", "condense a mixture of the hops 0 to --hops, as 0.2,0.3,0.5 (default the last alone)")
+	flags.Var((*hopWeights)(&c.HopWeights), "hop-weights", "condense a mixture of the hops 0 to --hops, as 0.2,0.3,0.5 (default the last alone)")
 	flags.Float64Var(&c.Teleport, "teleport", c.Teleport, "share of a node's own features in each hop of --propagation ppr")
 	flags.Float64Var(&c.Augment, "augment", c.Augment, "embeddings of fewer hops to add, as a multiple of the training nodes; 0 for none")
 	flags.Float64Var(&c.PseudoLabels, "pseudo-labels", c.PseudoLabels, "nodes without a training label to add, with the class a linear model is surest of, as a multiple of the training nodes; 0 for none")
 	flags.BoolVar(&c.SoftLabels, "soft-labels", c.SoftLabels, "give condensed nodes a distribution over the classes to learn, in place of one class")
-	flags.Var(&c.Temperature, "temperature", "how far confidence decides the weights in a group: low, much; inf, not at all")
-	addChoice(cmd, &c.Edges, "edges", cgc.EdgeKinds, "what joins condensed nodes, likeness or the graph's own edges")
+	flags.Var((*temperature)(&c.Temperature), "temperature", "how far confidence decides the weights in a group: low, much; inf, not at all")
+	addChoice(cmd, &c.Edges, "edges", cgc.EdgeKinds(), "what joins condensed nodes, likeness or the graph's own edges")
 	flags.Float64Var(&c.Threshold, "threshold", c.Threshold, "cosine above which condensed nodes are joined, -1 to 1")
 	flags.Float64Var(&c.Degree, "degree", c.Degree, "largest mean degree of the condensed graph, for which the threshold is raised; 0 for no bound")
 	flags.Float64Var(&c.Alpha, "alpha", c.Alpha, "smoothness of the condensed features over the condensed edges")
@@ -166,6 +167,53 @@ func (s *share) String() string {
 // Type is the word for the value in the command's help.
 func (s *share) Type() string { return "share" }
 func (s *share) want() string { return "a share above 0 and at most 1, or a percentage as in 2.6%" }
+
+// hopWeights is the flag of cgc.HopWeights: numbers between commas. Nothing between them is no weights.
+type hopWeights cgc.HopWeights
+
+// Set reads the value from the command line.
+func (w *hopWeights) Set(text string) error {
+	var read hopWeights
+	for field := range strings.SplitSeq(text, ",") {
+		if text == "" {
+			break
+		}
+		v, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
+		if err != nil {
+			return errors.New(w.want())
+		}
+		read = append(read, v)
+	}
+	*w = read
+	return nil
+}
+
+// String writes the value as Set reads it.
+func (w *hopWeights) String() string { return cgc.HopWeights(*w).String() }
+
+// Type is the word for the value in the command's help.
+func (w *hopWeights) Type() string { return "number,…" }
+func (w *hopWeights) want() string { return "numbers as in 0.2,0.3,0.5" }
+
+// temperature is the flag of a cgc.Temperature.
+type temperature cgc.Temperature
+
+// Set reads the value from the command line.
+func (t *temperature) Set(text string) error {
+	v, err := cgc.ParseTemperature(text)
+	if err != nil {
+		return errors.New(t.want())
+	}
+	*t = temperature(v)
+	return nil
+}
+
+// String writes the value as Set reads it.
+func (t *temperature) String() string { return cgc.Temperature(*t).String() }
+
+// Type is the word for the value in the command's help.
+func (t *temperature) Type() string { return "number|inf" }
+func (t *temperature) want() string { return "a number above 0 or inf" }
 
 // choice is a flag with a few possible words.
 type choice[T ~string] struct {

@@ -40,7 +40,7 @@ func exitCode(err error) int {
 }
 
 // source matches the name of the package that an error comes from, which tells a user nothing.
-var source = regexp.MustCompile(`(^|: |; )(cgc|dataset|synth|graph|propagate|assess|augment|partition|generate|gnn|experiment|paper|safetensors): `)
+var source = regexp.MustCompile(`(^|: |; )(cgc|condense|dataset|synth|graph|propagate|assess|augment|partition|generate|gnn|experiment|paper|safetensors): `)
 
 // sentence returns err as one line.
 func sentence(err error) string {
@@ -86,10 +86,6 @@ func expected(value pflag.Value, cause error) string {
 		return "a number"
 	case "bool":
 		return "true or false"
-	case "number,…":
-		return "numbers as in 0.2,0.3,0.5"
-	case "number|inf":
-		return "a number above 0 or inf"
 	}
 	if cause != nil {
 		return cause.Error()
@@ -105,7 +101,7 @@ func configMistake(err error, flags *pflag.FlagSet, file string) error {
 	}
 	var lines []string
 	for line := range strings.SplitSeq(err.Error(), "\n") {
-		line = strings.TrimPrefix(line, "cgc: ")
+		line = strings.TrimPrefix(line, "condense: ")
 		name := fieldOf(line, flags)
 		switch {
 		case name == "":

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"encoding/json"
+
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 )
 
@@ -18,10 +21,11 @@ type outcome struct {
 	Train    int `json:"train"`
 	// Condensed is the condensed graph of the first condensation seed.
 	Condensed condensedSize `json:"condensed"`
-	// Config is the configuration of the first condensation. Condensation i has the seed Config.Seed+i.
-	Config cgc.Config `json:"config"`
+	// Config is the configuration of the first condensation. Condensation i has a seed that is i above its.
+	Config json.RawMessage `json:"config"`
 	// Seconds holds wall-clock seconds: the mean over the condensations of a run.
-	Seconds outcomeSeconds `json:"seconds"`
+	// The first step is load, the time from the files to the graph in memory, which the total leaves out.
+	Seconds condense.Seconds `json:"seconds"`
 	// PeakRSS is the largest resident set of the process in bytes, 0 where it is not known.
 	PeakRSS int64 `json:"peak_rss_bytes"`
 	// Over says what the seeds of Results are: overCondensations or overTrainings; absent where there are no results.
@@ -51,13 +55,6 @@ type condensedSize struct {
 	Budget []int `json:"budget"`
 }
 
-// outcomeSeconds is the time of each part of the work.
-type outcomeSeconds struct {
-	// Load is the time from the files to the graph in memory.
-	Load float64 `json:"load"`
-	cgc.Seconds
-}
-
 // modelScore is the accuracy of one model on the original graph, in percent, over the seeds.
 type modelScore struct {
 	Model string `json:"model"`
@@ -83,9 +80,9 @@ func outcomeOf(g *graph.Graph) *outcome {
 	}
 }
 
-// add takes the size, the configuration and the seconds of small.
-func (r *outcome) add(small *cgc.Condensed) {
+// add takes the size and the configuration of small, and the seconds of loading the graph and of condensing.
+func (r *outcome) add(small *cgc.Condensed, load float64, took condense.Seconds) {
 	r.Condensed = condensedSize{Nodes: small.Nodes(), Edges: small.Edges(), Budget: small.Budget}
 	r.Config = small.Config
-	r.Seconds.Seconds = small.Seconds
+	r.Seconds = condense.Seconds{Steps: append([]condense.Step{{Name: "load", Seconds: load}}, took.Steps...), Total: took.Total}
 }

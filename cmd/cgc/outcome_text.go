@@ -1,11 +1,14 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/report"
 )
 
@@ -13,7 +16,7 @@ import (
 func (r *outcome) document() *report.Document {
 	d := new(report.Document)
 	d.Add(r.sizes(), report.Notes{"method: " + method(r.Config), r.budget()})
-	if r.Seconds.Condense > 0 {
+	if r.Seconds.Total > 0 {
 		d.Add(r.seconds())
 		if r.PeakRSS > 0 {
 			d.Add(report.Paragraph("peak memory: " + report.Bytes(r.PeakRSS)))
@@ -25,7 +28,7 @@ func (r *outcome) document() *report.Document {
 	if r.File != "" {
 		of := ""
 		if r.condensations() > 1 {
-			of = fmt.Sprintf(" of seed %d", r.Config.Seed)
+			of = fmt.Sprintf(" of seed %d", r.seed())
 		}
 		d.Add(report.Paragraph(fmt.Sprintf("condensed graph%s: %s", of, r.File)))
 	}
@@ -43,9 +46,6 @@ func (r *outcome) condensations() int {
 // sizes puts the condensed graph below the original one, and the ratios below both.
 func (r *outcome) sizes() *report.Table {
 	edges := report.Integer(r.Condensed.Edges)
-	if r.Config.Method != cgc.CGC {
-		edges = report.Cell{Text: "none", Values: []any{0}}
-	}
 	features, classes := report.Integer(r.Features), report.Integer(r.Classes)
 	t := &report.Table{Columns: []report.Column{
 		{Name: "graph"}, {Name: "nodes"}, {Name: "edges"}, {Name: "features"}, {Name: "classes"}, {Name: "training nodes"},
@@ -84,10 +84,25 @@ func (r *outcome) budget() string {
 	return line
 }
 
+// seed returns the seed of the first condensation.
+func (r *outcome) seed() uint64 {
+	var config struct{ Seed uint64 }
+	_ = json.Unmarshal(r.Config, &config) // it was marshalled here
+	return config.Seed
+}
+
 // method says in a line what makes one condensation differ from another.
-func method(c cgc.Config) string {
-	said := []string{string(c.Method)}
-	add := func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
+func method(config json.RawMessage) string {
+	c, err := cgc.ConfigOf(&cgc.Condensed{Config: config})
+	if err != nil { // a method of another package: all its parameters
+		return strings.Trim(strings.NewReplacer(`"`, "", ",", ", ", ":", " ").Replace(string(config)), "{}")
+	}
+	said := []string{c.Name()}
+	add := func(parameter, format string, args ...any) {
+		if c.Variant.Reads(parameter) {
+			said = append(said, fmt.Sprintf(format, args...))
+		}
+	}
 	hops := "hops"
 	if c.Hops == 1 {
 		hops = "hop"
@@ -95,38 +110,34 @@ func method(c cgc.Config) string {
 	if len(c.HopWeights) > 0 {
 		hops += " weighted " + c.HopWeights.String()
 	}
-	add("%s with %d %s", c.Propagation, c.Hops, hops)
-	if c.Method != cgc.SimDM {
-		if c.Partitions > 1 {
-			add("best of %d %s partitions", c.Partitions, c.Partition)
-		} else {
-			add("%s partition", c.Partition)
-		}
-		add("augmentation %g", c.Augment)
-		if c.PseudoLabels > 0 {
-			add("pseudo-labels %g", c.PseudoLabels)
-		}
-		if c.SoftLabels {
-			add("soft labels")
-		}
-		add("temperature %s", c.Temperature)
+	add("hops", "%s with %d %s", c.Propagation, c.Hops, hops)
+	if c.Partitions > 1 {
+		add("partition", "best of %d %s partitions", c.Partitions, c.Partition)
+	} else {
+		add("partition", "%s partition", c.Partition)
 	}
-	if c.Method == cgc.CGC {
-		if c.Edges == cgc.RealEdges {
-			add("real edges")
-		} else {
-			add("threshold %g", c.Threshold)
-		}
-		if c.Degree > 0 {
-			add("degree %g", c.Degree)
-		}
-		add("alpha %g", c.Alpha)
+	add("augment", "augmentation %g", c.Augment)
+	if c.PseudoLabels > 0 {
+		add("pseudo_labels", "pseudo-labels %g", c.PseudoLabels)
 	}
+	if c.SoftLabels {
+		add("soft_labels", "soft labels")
+	}
+	add("temperature", "temperature %s", c.Temperature)
+	if c.Edges == cgc.RealEdges {
+		add("edges", "real edges")
+	} else {
+		add("threshold", "threshold %g", c.Threshold)
+	}
+	if c.Degree > 0 {
+		add("degree", "degree %g", c.Degree)
+	}
+	add("alpha", "alpha %g", c.Alpha)
 	if c.Standardize {
-		add("standardized")
+		add("standardize", "standardized")
 	}
 	if c.Inductive {
-		add("inductive")
+		add("inductive", "inductive")
 	}
 	return strings.Join(said, ", ")
 }
@@ -139,19 +150,11 @@ func (r *outcome) seconds() *report.Table {
 	}
 	t := &report.Table{Columns: []report.Column{{Name: "seconds"}}}
 	row := []report.Cell{report.Word(over)}
-	s := r.Seconds
-	for _, part := range []struct {
-		name    string
-		seconds float64
-		shown   bool
-	}{
-		{"load", s.Load, true}, {"propagate", s.Propagate, true}, {"assess", s.Assess, true}, {"augment", s.Augment, true},
-		{"partition", s.Partition, true}, {"generate", s.Generate, r.Config.Method == cgc.CGC},
-		{"condense (all but load)", s.Condense, true},
-	} {
-		if part.shown {
-			t.Columns = append(t.Columns, report.Column{Name: part.name})
-			row = append(row, report.Decimal(part.seconds, 3))
+	all := condense.Step{Name: "condense (all but load)", Seconds: r.Seconds.Total}
+	for _, part := range append(slices.Clip(r.Seconds.Steps), all) {
+		if part.Seconds > 0 { // 0: not a step of this method
+			t.Columns = append(t.Columns, report.Column{Name: part.Name})
+			row = append(row, report.Decimal(part.Seconds, 3))
 		}
 	}
 	t.Row(row...)

@@ -45,9 +45,15 @@ func newMeter(stderr *os.File, quiet bool) *meter {
 	return p
 }
 
-// listen returns a context whose work shows its progress.
+// listen returns a context whose work shows its progress. An event without a total is part of what was counted last.
 func (p *meter) listen(ctx context.Context) context.Context {
-	return progress.With(ctx, func(e progress.Event) { p.count(e.Stage, e.Done, e.Total) })
+	return progress.With(ctx, func(e progress.Event) {
+		if e.Total == 0 {
+			p.rename(e.Stage)
+			return
+		}
+		p.count(e.Stage, e.Done, e.Total)
+	})
 }
 
 // step says what is being done.

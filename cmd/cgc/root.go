@@ -69,6 +69,7 @@ GRAPH is a name (cgc data list shows them), a folder or a file. Try: cgc run`,
 				runtime.GOMAXPROCS(c.threads)
 			}
 			c.progress = newMeter(c.stderr, c.quiet)
+			cmd.SetContext(c.progress.listen(cmd.Context()))
 			return nil
 		},
 	}

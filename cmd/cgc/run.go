@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/report"
@@ -69,7 +71,7 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) error {
 			j.progress.note("nothing is trained on the whole graph, of %s nodes, which may take long (--whole 1 does)", report.Count(g.Nodes()))
 		}
 	}
-	nodes, err := j.config.config.Size(g)
+	nodes, err := j.config.config.NodesFor(g)
 	if err != nil {
 		return j.config.mistake(err)
 	}
@@ -80,7 +82,6 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) error {
 		}
 	}
 	config := j.config.config
-	config.Progress = j.progress.rename
 	result, err := experiment.Run(ctx, g, experiment.Plan{
 		Config: config, Seeds: j.training.seeds, Models: j.training.models, Training: j.training.config, Whole: j.whole,
 		Progress: func(done, total int, what string) { j.progress.count(what, int64(done), int64(total)) },
@@ -92,8 +93,7 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) error {
 		return err
 	}
 	r := outcomeOf(g)
-	r.add(result.Condensed[0])
-	r.Seconds = outcomeSeconds{Load: seconds, Seconds: meanSeconds(result.Condensed)}
+	r.add(result.Condensed[0], seconds, meanSeconds(result.Condensed))
 	r.Over, r.Results, r.Whole = overCondensations, accuracies(result.Small), accuracies(result.Whole)
 	r.PeakRSS, r.File = peakRSS(), j.out
 	return j.print(r, r.document())
@@ -129,15 +129,10 @@ func defaultName(g *graph.Graph, nodes int) string {
 }
 
 // meanSeconds returns the mean time of each step.
-func meanSeconds(condensed []*cgc.Condensed) (mean cgc.Seconds) {
-	n := float64(len(condensed))
+func meanSeconds(condensed []*cgc.Condensed) condense.Seconds {
+	var all []condense.Seconds
 	for _, c := range condensed {
-		mean.Propagate += c.Seconds.Propagate / n
-		mean.Assess += c.Seconds.Assess / n
-		mean.Augment += c.Seconds.Augment / n
-		mean.Partition += c.Seconds.Partition / n
-		mean.Generate += c.Seconds.Generate / n
-		mean.Condense += c.Seconds.Condense / n
+		all = append(all, c.Seconds)
 	}
-	return mean
+	return condense.Combine(all, func(values []float64) float64 { return stat.Mean(values, nil) })
 }

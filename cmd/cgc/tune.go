@@ -35,7 +35,7 @@ Interrupted, it writes and prints the best so far, and exits with code 130.`,
 	flags.Float64Var(&job.seconds, "seconds", 0, "time that all of it may take; about a third is for ranking, the rest for training")
 	flags.StringVarP(&job.out, "output", "o", "", "write the configuration to `FILE` (default GRAPH-NODES.json)")
 	flags.BoolVar(&job.force, "force", false, "replace the file even if it is not a configuration")
-	flags.Var(&job.methods, "methods", "methods to choose from: "+strings.Join(words(cgc.Methods), ","))
+	flags.Var(&job.methods, "methods", "methods to choose from: "+strings.Join(words(cgc.Variants()), ","))
 	job.config = newConfigFlags(cmd)
 	job.training = newTrainingFlags(cmd, "")
 	flags.Lookup("seeds").Hidden = true  // how many, confirmation decides
@@ -68,7 +68,7 @@ func (j *tuneJob) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	nodes, err := j.config.config.Size(g)
+	nodes, err := j.config.config.NodesFor(g)
 	if err != nil {
 		return j.config.mistake(err)
 	}
@@ -112,10 +112,10 @@ func (j *tuneJob) check(cmd *cobra.Command) error {
 	}
 	j.training.amend(j.config)
 	if cmd.Flags().Changed("method") {
-		j.methods = methodList{j.config.config.Method}
+		j.methods = methodList{j.config.config.Variant}
 	}
-	if !slices.Contains(j.methods, j.config.config.Method) {
-		j.config.config.Method = j.methods[0]
+	if !slices.Contains(j.methods, j.config.config.Variant) {
+		j.config.config.Variant = j.methods[0]
 	}
 	switch {
 	case cmd.Flags().Changed("trials") && j.trials < 1:
@@ -146,14 +146,14 @@ func (j *tuneJob) next(name string) string {
 }
 
 // methodList is a flag of methods, separated by commas.
-type methodList []cgc.Method
+type methodList []cgc.Variant
 
 // Set reads the value from the command line.
 func (l *methodList) Set(text string) error {
 	*l = nil
 	for name := range strings.SplitSeq(text, ",") {
-		m := cgc.Method(strings.TrimSpace(name))
-		if !slices.Contains(cgc.Methods, m) {
+		m := cgc.Variant(strings.TrimSpace(name))
+		if !slices.Contains(cgc.Variants(), m) {
 			return errors.New(l.want())
 		}
 		if !slices.Contains(*l, m) {
@@ -169,7 +169,7 @@ func (l *methodList) String() string { return strings.Join(words(*l), ",") }
 // Type is the word for the value in the command's help.
 func (l *methodList) Type() string { return "names" }
 func (l *methodList) want() string {
-	return "some of " + strings.Join(words(cgc.Methods), ",") + ", separated by commas"
+	return "some of " + strings.Join(words(cgc.Variants()), ",") + ", separated by commas"
 }
 
 func words[T ~string](list []T) []string {

@@ -1,4 +1,4 @@
-package augment_test
+package selftrain_test
 
 import (
 	"math"
@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/graph-condensation/cgc/augment"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/selftrain"
 )
 
 func TestConfident(t *testing.T) {
@@ -23,7 +23,7 @@ func TestConfident(t *testing.T) {
 	for multiple, want := range map[float64][]int32{
 		0: nil, 0.2: {4}, 0.5: {1, 2, 4}, 1: {1, 2, 3, 4}, 1.4: {1, 2, 3, 4, 5}, 100: {0, 1, 2, 3, 4, 5},
 	} {
-		rows, y, err := augment.Confident(outputs, counts, multiple)
+		rows, y, err := selftrain.Confident(outputs, counts, multiple)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,11 +37,11 @@ func TestConfident(t *testing.T) {
 		}
 	}
 	for _, multiple := range []float64{-1, math.NaN(), math.Inf(1)} {
-		if _, _, err := augment.Confident(outputs, counts, multiple); err == nil {
+		if _, _, err := selftrain.Confident(outputs, counts, multiple); err == nil {
 			t.Errorf("multiple %v: no error", multiple)
 		}
 	}
-	if rows, y, err := augment.Confident(outputs, []int{0, 3, 0}, 1); err != nil || !slices.Equal(rows, []int32{0, 1, 2}) || slices.Max(y) != 1 || slices.Min(y) != 1 {
+	if rows, y, err := selftrain.Confident(outputs, []int{0, 3, 0}, 1); err != nil || !slices.Equal(rows, []int32{0, 1, 2}) || slices.Max(y) != 1 || slices.Min(y) != 1 {
 		t.Errorf("of one class: rows %v, classes %v, error %v", rows, y, err)
 	}
 }
@@ -54,7 +54,7 @@ func TestConfidentTakesTheSurest(t *testing.T) {
 		outputs.Data[i] = float32(random.NormFloat64())
 	}
 	counts := []int{5, 10, 20, 10}
-	rows, y, err := augment.Confident(outputs, counts, 3)
+	rows, y, err := selftrain.Confident(outputs, counts, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package augment
+package selftrain
 
 import (
 	"cmp"
@@ -18,13 +18,12 @@ import (
 // are: the pool keeps the proportions of the training nodes, whatever the classifier prefers, and an absent class, which is never found, gets none. multiple is at least 0.
 func Confident(outputs *mat.Dense, counts []int, multiple float64) (rows, y []int32, err error) {
 	if len(counts) != outputs.Cols {
-		panic(fmt.Sprintf("augment: %d counts for %d classes", len(counts), outputs.Cols))
+		panic(fmt.Sprintf("selftrain: %d counts for %d classes", len(counts), outputs.Cols))
 	}
 	if !(multiple >= 0) || math.IsInf(multiple, 1) {
-		return nil, nil, fmt.Errorf("augment: multiple %v of the training nodes, want finite and at least 0", multiple)
+		return nil, nil, fmt.Errorf("selftrain: multiple %v of the training nodes, want finite and at least 0", multiple)
 	}
 	found, margin := make([]int32, outputs.Rows), make([]float32, outputs.Rows)
-	const rowChunk = 1024
 	parallel.For(outputs.Rows, rowChunk, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			found[i], margin[i] = surest(outputs.Row(i), counts)

@@ -1,4 +1,4 @@
-package assess
+package selftrain
 
 import (
 	"context"
@@ -39,6 +39,13 @@ const (
 	judges = 8192
 )
 
+// cut is the eigenvalue of a Gram matrix, as a share of its trace, below which a direction counts as absent. It is above the rounding of
+// float32 embeddings.
+const cut = 1e-7
+
+// rowChunk is the number of rows that one task judges.
+const rowChunk = 1024
+
 // FitRidge fits the classifier to the embeddings h of the n training nodes, n×d, whose classes y are in [0, classes).
 //
 // λ has the smallest squared error of the nodes that are left out (PRESS; Allen 1974), in closed form: with ŷ the fit to all and g_i = h_iᵀ(HᵀH + λI)⁻¹h_i, the
@@ -47,11 +54,11 @@ const (
 // of a matrix without full rank. The error is that of ctx, or says that a number of h is not finite.
 func FitRidge(ctx context.Context, h *mat.Dense, y []int32, classes int) (*Ridge, error) {
 	if len(y) == 0 {
-		return nil, fmt.Errorf("assess: 0 training nodes, want at least 1")
+		return nil, fmt.Errorf("selftrain: 0 training nodes, want at least 1")
 	}
 	n := h.Rows
 	if len(y) != n {
-		panic(fmt.Sprintf("assess: %d labels for %d rows", len(y), n))
+		panic(fmt.Sprintf("selftrain: %d labels for %d rows", len(y), n))
 	}
 	f, err := decompose(ctx, h, y, classes)
 	if err != nil {
@@ -169,7 +176,7 @@ func decompose(ctx context.Context, h *mat.Dense, y []int32, classes int) (*deco
 		rank++
 	}
 	f.values = values[:rank]
-	f.vectors = rounded(vectors[:rank*gram.N], gram.N).T()
+	f.vectors = mat.Rounded(vectors[:rank*gram.N], gram.N).T()
 
 	count := min(n, judges)
 	rows := make([]int32, count)
@@ -178,7 +185,7 @@ func decompose(ctx context.Context, h *mat.Dense, y []int32, classes int) (*deco
 		f.y = append(f.y, y[rows[j]])
 	}
 	if n >= d {
-		mat.MulTA(f.right, f.vectors, rounded(classSums(h, y, classes), classes)) // PᵀY = VᵀHᵀY
+		mat.MulTA(f.right, f.vectors, mat.Rounded(classSums(h, y, classes), classes)) // PᵀY = VᵀHᵀY
 		some := new(mat.Dense)
 		mat.Rows(some, h, rows)
 		mat.Mul(f.p, some, f.vectors)
@@ -190,7 +197,7 @@ func decompose(ctx context.Context, h *mat.Dense, y []int32, classes int) (*deco
 			p.Row(i)[k] *= float32(math.Sqrt(values[k]))
 		}
 	}
-	f.right = rounded(classSums(p, y, classes), classes)
+	f.right = mat.Rounded(classSums(p, y, classes), classes)
 	mat.Rows(f.p, p, rows)
 	return f, nil
 }

@@ -1,4 +1,4 @@
-package assess_test
+package selftrain_test
 
 import (
 	"math"
@@ -9,8 +9,8 @@ import (
 
 	gonum "gonum.org/v1/gonum/mat"
 
-	"github.com/graph-condensation/cgc/assess"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/selftrain"
 )
 
 // clouds returns n embeddings around the axes of their classes, which all occur, and the classes.
@@ -57,7 +57,7 @@ func TestRidgeLeavesOut(t *testing.T) {
 	const classes = 3
 	for _, shape := range [][2]int{{60, 9}, {20, 30}} {
 		h, y := clouds(shape[0], shape[1], classes, random)
-		r, err := assess.FitRidge(t.Context(), h, y, classes)
+		r, err := selftrain.FitRidge(t.Context(), h, y, classes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestRidgeIsNotSureOfNoise(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 0))
 	h, y := clouds(400, 100, 4, random)
 	random.Shuffle(len(y), func(i, j int) { y[i], y[j] = y[j], y[i] })
-	r, err := assess.FitRidge(t.Context(), h, y, 4)
+	r, err := selftrain.FitRidge(t.Context(), h, y, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestRidgeFitsAll(t *testing.T) {
 	for i := range 4500 {
 		h.Row(2 * i)[0] *= 3
 	}
-	r, err := assess.FitRidge(t.Context(), h, y, 3)
+	r, err := selftrain.FitRidge(t.Context(), h, y, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestRidgeFitsAll(t *testing.T) {
 
 func TestRidgeDistribution(t *testing.T) {
 	h, y := clouds(30, 8, 3, rand.New(rand.NewPCG(7, 0)))
-	r, err := assess.FitRidge(t.Context(), h, y, 4) // class 3 has no node
+	r, err := selftrain.FitRidge(t.Context(), h, y, 4) // class 3 has no node
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,12 +201,12 @@ func TestRidgeDistribution(t *testing.T) {
 }
 
 func TestRidgeOfNothing(t *testing.T) {
-	if _, err := assess.FitRidge(t.Context(), mat.NewDense(0, 3), nil, 2); err == nil {
+	if _, err := selftrain.FitRidge(t.Context(), mat.NewDense(0, 3), nil, 2); err == nil {
 		t.Error("no error from 0 training nodes")
 	}
 	for _, n := range []int{2, 5} { // features that are all 0, fewer and more nodes than features
 		y := []int32{0, 1, 1, 1, 1}[:n]
-		r, err := assess.FitRidge(t.Context(), mat.NewDense(n, 3), y, 2)
+		r, err := selftrain.FitRidge(t.Context(), mat.NewDense(n, 3), y, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,10 +221,10 @@ func TestRidgeIgnoresThreads(t *testing.T) {
 	defer runtime.GOMAXPROCS(before)
 	for _, shape := range [][2]int{{9000, 20}, {50, 200}} {
 		h, y := clouds(shape[0], shape[1], 6, rand.New(rand.NewPCG(8, 0)))
-		var first *assess.Ridge
+		var first *selftrain.Ridge
 		for _, threads := range []int{1, 2, 7} {
 			runtime.GOMAXPROCS(threads)
-			r, err := assess.FitRidge(t.Context(), h, y, 6)
+			r, err := selftrain.FitRidge(t.Context(), h, y, 6)
 			if err != nil {
 				t.Fatal(err)
 			}

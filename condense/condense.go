@@ -1,0 +1,126 @@
+// Package condense says what a condensation method is and what it returns.
+//
+// A Method turns a graph with N nodes into a Condensed graph with N′ nodes. Package cgc holds the methods of the paper. A method of
+// another package, or of another module, is a type with two methods, Name and Condense; its exported fields are its parameters:
+//
+//	type Herding struct{ Hops int }
+//
+//	func (Herding) Name() string { return "herding" }
+//	func (h Herding) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error)
+//
+// Experiments, tables and files take any Method. Register adds one to the names that the command knows.
+// Package condensetest checks what every method must keep to.
+package condense
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/registry"
+)
+
+// Method is a way to condense a graph. Its value holds the parameters, and is their JSON.
+type Method interface {
+	// Name is what flags, tables and files call the method: lower-case letters, digits and hyphens.
+	Name() string
+	// Condense returns a condensed graph of g with the given number of nodes. g is valid, and is left alone.
+	//
+	// The same graph, parameters, nodes and seed give the same result for any number of threads, Seconds aside.
+	// Labels of test nodes are never read. Condense stops within a second of ctx's end and returns ctx's error.
+	// Parameters that are out of range, and a number of nodes that g cannot give, are errors.
+	Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*Condensed, error)
+}
+
+// Preparer is a Method whose first steps depend on neither size nor seed. Experiments do these steps once for all sizes, all seeds
+// and all methods that agree in them.
+type Preparer interface {
+	Method
+	// Prepare does the shared steps.
+	Prepare(ctx context.Context, g *graph.Graph) (Prepared, error)
+	// SharesPreparation says whether other can condense from what Prepare returns.
+	SharesPreparation(other Method) bool
+}
+
+// Prepared is a graph after the shared steps. It is safe for concurrent use. It may read the graph, which must not change.
+type Prepared interface {
+	// Condense does the remaining steps of m and returns what m.Condense would. Seconds include those of the shared steps.
+	Condense(ctx context.Context, m Method, nodes int, seed uint64) (*Condensed, error)
+}
+
+// methods holds a prototype of each method: its value with default parameters.
+var methods = registry.New[Method]("method")
+
+// Register makes a method known by its name. The value given holds the default parameters. It panics if the name is taken.
+func Register(prototype Method) { methods.Register(prototype.Name(), prototype) }
+
+// Names returns the names of the registered methods, in the order of registration.
+func Names() []string { return methods.Names() }
+
+// UnknownMethod is the error of a name that is not registered. It lists the names that are.
+type UnknownMethod = registry.Unknown
+
+// New returns the method of the given name. parameters, if not empty, is a JSON object that sets fields over the defaults.
+// A name that is not registered is an *UnknownMethod. A key that the method does not have is an error.
+func New(name string, parameters json.RawMessage) (Method, error) {
+	prototype, err := methods.Find(name)
+	if err != nil {
+		return nil, fmt.Errorf("condense: %w", err)
+	}
+	if len(parameters) == 0 {
+		return prototype, nil
+	}
+	method, err := decode(prototype, parameters)
+	if err != nil {
+		return nil, fmt.Errorf("condense: parameters of %s: %w", name, err)
+	}
+	return method, nil
+}
+
+// decode sets fields of a copy of prototype.
+func decode(prototype Method, parameters json.RawMessage) (Method, error) {
+	value := reflect.ValueOf(prototype)
+	pointer := value.Kind() == reflect.Pointer
+	if pointer {
+		value = value.Elem()
+	}
+	copied := reflect.New(value.Type())
+	copied.Elem().Set(value)
+	decoder := json.NewDecoder(bytes.NewReader(parameters))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(copied.Interface()); err != nil {
+		return nil, err
+	}
+	if decoder.More() {
+		return nil, errors.New("more than one JSON object")
+	}
+	if pointer {
+		return copied.Interface().(Method), nil
+	}
+	return copied.Elem().Interface().(Method), nil
+}
+
+// Configuration returns what a file keeps of a condensation: the JSON object of m's parameters. Keys that it lacks are put
+// before them: method, nodes and seed.
+func Configuration(m Method, nodes int, seed uint64) (json.RawMessage, error) {
+	parameters, err := objectOf(m)
+	if err != nil {
+		return nil, fmt.Errorf("condense: parameters of %s: %w", m.Name(), err)
+	}
+	var missing object
+	for _, f := range []field{
+		{"method", json.RawMessage(strconv.Quote(m.Name()))},
+		{"nodes", json.RawMessage(strconv.Itoa(nodes))},
+		{"seed", json.RawMessage(strconv.FormatUint(seed, 10))},
+	} {
+		if !parameters.has(f.key) {
+			missing = append(missing, f)
+		}
+	}
+	return append(missing, parameters...).bytes(), nil
+}

@@ -1,0 +1,143 @@
+package condense
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Condensed is a condensed graph 𝒮 = {A′, X′} with labels y′, and where it came from.
+type Condensed struct {
+	// X is X′, N′×d.
+	X *mat.Dense
+	// Adj is A′, N′×N′: symmetric, without self-loops, with weights above 0. nil means A′ = I, as graphless methods have it.
+	Adj *mat.CSR
+	// Y is the class of each condensed node, in [0, Classes).
+	Y []int32
+	// Soft holds a distribution over the classes for each condensed node, N′×Classes, with rows that sum to 1: what a GNN
+	// learns in place of Y. nil means that Y is learnt.
+	Soft *mat.Dense
+	// Classes is the number of classes of the graph. Some of them may have no condensed node.
+	Classes int
+	// Members is the aggregation matrix P̂, N′×N. Row j holds the nodes of the graph that condensed node j stands for, and
+	// their weights. nil if condensed nodes stand for no nodes in particular.
+	Members *mat.CSR
+	// Scaling is what was done to the features before; nil if nothing was. A model trained on X expects features scaled so.
+	Scaling *graph.Scaling
+	// Inductive says that the subgraph of the training nodes was condensed. Models are then tested on that of the test nodes.
+	Inductive bool
+
+	// Graph is the name of the original graph, GraphNodes its number of nodes N.
+	Graph      string
+	GraphNodes int
+	// Method is the name of the method.
+	Method string
+	// Config is a JSON object with the method, the seed and all parameters: see Configuration.
+	Config json.RawMessage
+	// Budget is the number of condensed nodes of each class.
+	Budget []int
+	// Seconds says how long each step took.
+	Seconds Seconds
+	// Account is a JSON object with what else the method tells of the condensation; empty if it tells nothing.
+	Account json.RawMessage
+	// Warnings are sentences for the user: what was found to be wrong with the graph for this method, and what helps.
+	Warnings []string
+}
+
+// Nodes returns N′.
+func (c *Condensed) Nodes() int { return len(c.Y) }
+
+// Edges returns the number of undirected edges of A′; 0 if A′ = I.
+func (c *Condensed) Edges() int {
+	if c.Adj == nil {
+		return 0
+	}
+	return c.Adj.NNZ() / 2
+}
+
+// Operator returns Â′, the propagation of a GNN over the condensed graph; the identity if A′ = I.
+func (c *Condensed) Operator() graph.Operator {
+	a := c.Adj
+	if a == nil {
+		a = &mat.CSR{Rows: c.Nodes(), Cols: c.Nodes(), Indptr: make([]int64, c.Nodes()+1)}
+	}
+	return graph.Symmetric(a)
+}
+
+// CountBudget returns the number of nodes of each class: what Budget holds.
+func CountBudget(y []int32, classes int) []int {
+	budget := make([]int, classes)
+	for _, c := range y {
+		budget[c]++
+	}
+	return budget
+}
+
+// Validate returns every reason why c is not what its fields' comments promise, joined; nil if there is none.
+func (c *Condensed) Validate() error {
+	var errs []error
+	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf("condense: "+format, args...)) }
+	if c.X == nil || len(c.Y) == 0 || c.X.Rows != len(c.Y) || c.X.Cols == 0 {
+		rows, cols := 0, 0
+		if c.X != nil {
+			rows, cols = c.X.Dims()
+		}
+		add("x is %d×%d for %d labels, want a row for each and at least one column", rows, cols, len(c.Y))
+		return errors.Join(errs...)
+	}
+	n := len(c.Y)
+	a := c.Adj
+	if a == nil {
+		a = &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
+	}
+	if a.Rows != n {
+		add("adjacency has %d rows for %d nodes", a.Rows, n)
+	} else if err := (&graph.Graph{Adj: a, X: c.X, Y: c.Y, Classes: c.Classes}).Validate(); err != nil {
+		errs = append(errs, err)
+	}
+	for j, y := range c.Y {
+		if y < 0 {
+			add("label %d of node %d, want 0 to %d", y, j, c.Classes-1)
+			break
+		}
+	}
+	if m := c.Members; m != nil {
+		if m.Rows != n || m.Cols != c.GraphNodes {
+			add("members are %d×%d, want %d condensed nodes × %d nodes of the graph", m.Rows, m.Cols, n, c.GraphNodes)
+		} else if err := m.Validate(); err != nil {
+			errs = append(errs, fmt.Errorf("condense: members: %w", err))
+		}
+	}
+	if d := c.X.Cols; c.Scaling != nil && (len(c.Scaling.Mean) != d || len(c.Scaling.Std) != d) {
+		add("scaling of %d and %d features, want %d", len(c.Scaling.Mean), len(c.Scaling.Std), d)
+	}
+	return errors.Join(append(errs, c.validateSoft())...)
+}
+
+// validateSoft returns what is wrong with the soft labels.
+func (c *Condensed) validateSoft() error {
+	if c.Soft == nil {
+		return nil
+	}
+	if c.Soft.Rows != len(c.Y) || c.Soft.Cols != c.Classes {
+		return fmt.Errorf("condense: y_soft is %d×%d, want %d labels × %d classes", c.Soft.Rows, c.Soft.Cols, len(c.Y), c.Classes)
+	}
+	const rounding = 1e-3 // far above that of float32 sums
+	for i := range c.Soft.Rows {
+		var sum float64
+		for j, v := range c.Soft.Row(i) {
+			if !(v >= 0) {
+				return fmt.Errorf("condense: y_soft[%d][%d] is %v, want at least 0", i, j, v)
+			}
+			sum += float64(v)
+		}
+		if !(math.Abs(sum-1) < rounding) {
+			return fmt.Errorf("condense: row %d of y_soft has the sum %v, want 1", i, sum)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+package condense
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// object is a JSON object whose keys keep their order and whose values keep their bytes.
+type object []field
+
+type field struct {
+	key   string
+	value json.RawMessage
+}
+
+// parseObject reads a JSON object.
+func parseObject(text []byte) (object, error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
+		return nil, errors.Join(err, errors.New("not a JSON object"))
+	}
+	var o object
+	for decoder.More() {
+		key, err := decoder.Token()
+		if err != nil {
+			return nil, err
+		}
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
+			return nil, err
+		}
+		o = append(o, field{key.(string), value})
+	}
+	_, err := decoder.Token() // the closing brace
+	return o, err
+}
+
+// has says whether o has a key.
+func (o object) has(key string) bool {
+	return slices.ContainsFunc(o, func(f field) bool { return f.key == key })
+}
+
+// without returns o without some keys.
+func (o object) without(keys ...string) object {
+	return slices.DeleteFunc(slices.Clone(o), func(f field) bool { return slices.Contains(keys, f.key) })
+}
+
+// bytes returns o as JSON.
+func (o object) bytes() json.RawMessage {
+	text := []byte("{")
+	for i, f := range o {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = fmt.Appendf(text, "%q:%s", f.key, f.value)
+	}
+	return append(text, '}')
+}
+
+// objectOf returns v, whose JSON is an object.
+func objectOf(v any) (object, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return parseObject(text)
+}

@@ -1,0 +1,152 @@
+package condense
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/graph-condensation/cgc/progress"
+)
+
+// Seconds is the wall-clock time of a condensation, in seconds. Its JSON is one object: a key for each step, in their order, and
+// "condense" for Total.
+type Seconds struct {
+	// Steps are the parts of the method, in their order. What a method does between its steps is in Total alone.
+	Steps []Step
+	// Total is the whole, from the graph in memory to the condensed graph in memory.
+	Total float64
+}
+
+// Step is the time of one part.
+type Step struct {
+	Name    string
+	Seconds float64
+}
+
+// totalKey is the JSON key of Seconds.Total.
+const totalKey = "condense"
+
+// Of returns the seconds of a step, 0 if there is no such step.
+func (s Seconds) Of(step string) float64 {
+	for _, p := range s.Steps {
+		if p.Name == step {
+			return p.Seconds
+		}
+	}
+	return 0
+}
+
+// Combine returns f of each step's seconds, and of the totals: a mean or a median of several condensations of one method.
+// It returns the zero value of none.
+func Combine(all []Seconds, f func(values []float64) float64) Seconds {
+	if len(all) == 0 {
+		return Seconds{}
+	}
+	values := make([]float64, len(all))
+	of := func(part func(Seconds) float64) float64 {
+		for i, s := range all {
+			values[i] = part(s)
+		}
+		return f(values)
+	}
+	combined := Seconds{Total: of(func(s Seconds) float64 { return s.Total })}
+	for _, p := range all[0].Steps {
+		combined.Steps = append(combined.Steps, Step{p.Name, of(func(s Seconds) float64 { return s.Of(p.Name) })})
+	}
+	return combined
+}
+
+// MarshalJSON writes one object.
+func (s Seconds) MarshalJSON() ([]byte, error) {
+	text := []byte("{")
+	for _, p := range append(s.Steps[:len(s.Steps):len(s.Steps)], Step{totalKey, s.Total}) {
+		seconds, err := json.Marshal(p.Seconds)
+		if err != nil {
+			return nil, err
+		}
+		if len(text) > 1 {
+			text = append(text, ',')
+		}
+		text = fmt.Appendf(text, "%q:%s", p.Name, seconds)
+	}
+	return append(text, '}'), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (s *Seconds) UnmarshalJSON(text []byte) error {
+	*s = Seconds{}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
+		return errors.Join(err, errors.New("seconds are not a JSON object"))
+	}
+	for decoder.More() {
+		name, err := decoder.Token()
+		if err != nil {
+			return err
+		}
+		var seconds float64
+		if err := decoder.Decode(&seconds); err != nil {
+			return err
+		}
+		if name == totalKey {
+			s.Total = seconds
+			continue
+		}
+		s.Steps = append(s.Steps, Step{name.(string), seconds})
+	}
+	return nil
+}
+
+// Clock measures the steps of a method, and reports each as it begins (package progress).
+type Clock struct {
+	ctx     context.Context
+	begun   time.Time
+	earlier float64 // seconds of shared steps, measured before
+	seconds Seconds
+}
+
+// StartClock returns a running clock. Steps are listed first, so that one that is left out shows as 0.
+func StartClock(ctx context.Context, steps ...string) *Clock {
+	c := &Clock{ctx: ctx, begun: time.Now()}
+	for _, name := range steps {
+		c.seconds.Steps = append(c.seconds.Steps, Step{Name: name})
+	}
+	return c
+}
+
+// Add counts steps that were measured before, by another clock.
+func (c *Clock) Add(earlier Seconds) {
+	c.earlier += earlier.Total
+	for _, p := range earlier.Steps {
+		if p.Seconds > 0 {
+			*c.step(p.Name) += p.Seconds
+		}
+	}
+}
+
+// Step begins a step and returns the function that ends it.
+func (c *Clock) Step(name string) (done func()) {
+	progress.Report(c.ctx, progress.Event{Stage: name})
+	begun := time.Now()
+	return func() { *c.step(name) += time.Since(begun).Seconds() }
+}
+
+// step returns the place for the seconds of a step.
+func (c *Clock) step(name string) *float64 {
+	for i := range c.seconds.Steps {
+		if p := &c.seconds.Steps[i]; p.Name == name {
+			return &p.Seconds
+		}
+	}
+	c.seconds.Steps = append(c.seconds.Steps, Step{Name: name})
+	return &c.seconds.Steps[len(c.seconds.Steps)-1].Seconds
+}
+
+// Stop returns what was measured so far.
+func (c *Clock) Stop() Seconds {
+	c.seconds.Total = c.earlier + time.Since(c.begun).Seconds()
+	return c.seconds
+}

@@ -1,0 +1,122 @@
+package condense
+
+import (
+	"context"
+
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Setting says how a method sees the graph, and with that what models are tested on.
+type Setting struct {
+	// Standardize scales each feature to mean 0 and variance 1 over the training nodes.
+	Standardize bool `json:"standardize"`
+	// Inductive leaves only the subgraph induced by the training nodes, as if the others were not there yet.
+	Inductive bool `json:"inductive"`
+}
+
+// InSetting is a Method that says in which setting it condenses. A method without it takes the graph as it is.
+type InSetting interface {
+	Method
+	// Setting returns the setting.
+	Setting() Setting
+}
+
+// SettingOf returns the setting of m.
+func SettingOf(m Method) Setting {
+	if s, is := m.(InSetting); is {
+		return s.Setting()
+	}
+	return Setting{}
+}
+
+// View is a graph as a setting shows it.
+type View struct {
+	// Graph is what is to be condensed.
+	*graph.Graph
+	// Origin is the node of the original graph for each node of Graph; nil if they are the same.
+	Origin []int32
+	// Scaling is what was done to the features; nil if nothing was.
+	Scaling *graph.Scaling
+	// Nodes is the number of nodes of the original graph.
+	Nodes int
+}
+
+// View returns g as the setting shows it. The features are scaled by what is seen in the training nodes.
+func (s Setting) View(g *graph.Graph) (View, error) {
+	v := View{Graph: g, Nodes: g.Nodes()}
+	if s.Inductive {
+		v.Origin = g.Split.Train
+		v.Graph = g.TrainingGraph()
+	}
+	if s.Standardize {
+		scaling := graph.FitScaling(v.X, v.Split.Train)
+		v.Scaling = &scaling
+		v.Graph = v.Scaled(scaling)
+	}
+	return v, nil
+}
+
+// Adopt turns a condensed graph of the view into one of the original graph: members name its nodes.
+func (v View) Adopt(small *Condensed) {
+	small.Scaling, small.Inductive, small.GraphNodes = v.Scaling, v.Origin != nil, v.Nodes
+	if small.Members == nil {
+		return
+	}
+	m := *small.Members
+	m.Cols = v.Nodes
+	if v.Origin != nil {
+		m.Indices = make([]int32, len(small.Members.Indices))
+		for e, node := range small.Members.Indices {
+			m.Indices[e] = v.Origin[node] // ascending, since Origin is
+		}
+	}
+	small.Members = &m
+}
+
+// Under returns m in another setting: m condenses the graph as the setting shows it. The JSON of the result is that of m, with the
+// keys of Setting.
+func Under(s Setting, m Method) Method { return under{s, m} }
+
+type under struct {
+	setting Setting
+	Method
+}
+
+// Setting returns the setting.
+func (u under) Setting() Setting { return u.setting }
+
+// Condense condenses the view.
+func (u under) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*Condensed, error) {
+	view, err := u.setting.View(g)
+	if err != nil {
+		return nil, err
+	}
+	small, err := u.Method.Condense(ctx, view.Graph, nodes, seed)
+	if err != nil {
+		return nil, err
+	}
+	view.Adopt(small)
+	small.Config, err = Configuration(u, nodes, seed)
+	return small, err
+}
+
+// MarshalJSON writes the setting and then the parameters of the method.
+func (u under) MarshalJSON() ([]byte, error) {
+	setting, err := objectOf(u.setting)
+	if err != nil {
+		return nil, err
+	}
+	parameters, err := objectOf(u.Method)
+	return append(setting, parameters...).bytes(), err
+}
+
+// FromRows returns members of one node each: what a method that picks nodes has. Row j is nodes[j], with weight 1.
+func FromRows(nodes []int32, of int) *mat.CSR {
+	m := &mat.CSR{Rows: len(nodes), Cols: of, Indptr: make([]int64, len(nodes)+1), Indices: nodes}
+	for j := range nodes {
+		m.Indptr[j+1] = int64(j + 1)
+		m.Data = append(m.Data, 1)
+	}
+	return m
+}

@@ -1,0 +1,113 @@
+package condense
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/graph-condensation/cgc/graph"
+)
+
+// Size says how many nodes the condensed graph has. Exactly one of its fields is above 0.
+type Size struct {
+	// Nodes is N′, from the number of classes with training nodes to the number of training nodes.
+	Nodes int `json:"nodes,omitempty"`
+	// Ratio is N′ as a share of all nodes, in (0, 1]; in the inductive setting, of the training nodes (§4.1).
+	Ratio float64 `json:"ratio,omitempty"`
+	// LabelRatio is N′ as a share of the training nodes, in (0, 1].
+	LabelRatio float64 `json:"label_ratio,omitempty"`
+}
+
+// IsZero says whether no size is given.
+func (s Size) IsZero() bool { return s == Size{} }
+
+// Validate returns all that is wrong with s in itself, joined; nil if nothing is.
+func (s Size) Validate() error {
+	var errs []error
+	given := 0
+	for _, is := range []bool{s.Nodes != 0, s.Ratio != 0, s.LabelRatio != 0} {
+		if is {
+			given++
+		}
+	}
+	if given != 1 {
+		errs = append(errs, fmt.Errorf("condense: %d of nodes, ratio and label ratio given, want exactly one", given))
+	}
+	if s.Nodes < 0 {
+		errs = append(errs, &FieldError{"nodes", s.Nodes, "at least 1"})
+	}
+	for _, share := range []struct {
+		field string
+		value float64
+	}{{"ratio", s.Ratio}, {"label ratio", s.LabelRatio}} {
+		if !(share.value >= 0 && share.value <= 1) {
+			errs = append(errs, &FieldError{share.field, share.value, "above 0 and at most 1"})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Of returns N′ for g: Nodes, or what Ratio or LabelRatio comes to, rounded. It is an error, a *FieldError, if g cannot give that many:
+// fewer than its classes with training nodes, or more than its training nodes.
+func (s Size) Of(g *graph.Graph, inductive bool) (int, error) {
+	train := len(g.Split.Train)
+	present := 0
+	for _, n := range g.Counts(g.Split.Train) {
+		if n > 0 {
+			present++
+		}
+	}
+	round := func(share float64, of int) int { return int(math.Round(share * float64(of))) }
+	nodes, field, value, from := s.Nodes, "nodes", any(s.Nodes), ""
+	switch {
+	case s.Ratio > 0 && inductive:
+		nodes, field, value = round(s.Ratio, train), "ratio", s.Ratio
+		from = fmt.Sprintf(" of %d training nodes: nodes %d", train, nodes)
+	case s.Ratio > 0:
+		nodes, field, value = round(s.Ratio, g.Nodes()), "ratio", s.Ratio
+		from = fmt.Sprintf(" of %d nodes: nodes %d", g.Nodes(), nodes)
+	case s.LabelRatio > 0:
+		nodes, field, value = round(s.LabelRatio, train), "label ratio", s.LabelRatio
+		from = fmt.Sprintf(" of %d training nodes: nodes %d", train, nodes)
+	}
+	if nodes < present || nodes > train {
+		bound := fmt.Sprintf("from %d (the classes with training nodes) to %d (the training nodes)", present, train)
+		return 0, &FieldError{field, fmt.Sprint(value, from), bound}
+	}
+	return nodes, nil
+}
+
+// Trainable returns an error if a model could not learn all classes of g from its training nodes. Of the labels of validation and test
+// nodes, it reads which classes occur.
+func Trainable(g *graph.Graph) error {
+	if len(g.Split.Train) == 0 {
+		return fmt.Errorf("condense: graph %s has 0 training nodes, want at least 1", g.Name)
+	}
+	train, val, test := g.Counts(g.Split.Train), g.Counts(g.Split.Val), g.Counts(g.Split.Test)
+	var errs []error
+	for c, n := range train {
+		if rest := val[c] + test[c]; n == 0 && rest > 0 {
+			errs = append(errs, fmt.Errorf("condense: class %d of graph %s has 0 training nodes and %d for validation and test, "+
+				"want at least 1 for training", c, g.Name, rest))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// FieldError says that a parameter has a value out of its range.
+type FieldError struct {
+	// Field is the parameter's name in words, as in "label ratio": its JSON key with spaces.
+	Field string
+	// Value is what it was set to.
+	Value any
+	// Want is the range.
+	Want string
+}
+
+// Error returns "condense: FIELD VALUE, want RANGE".
+func (e *FieldError) Error() string { return "condense: " + e.Sentence() }
+
+// Sentence is the error without the package's name: for messages that name the field in another way.
+func (e *FieldError) Sentence() string {
+	return fmt.Sprintf("%s %v, want %s", e.Field, e.Value, e.Want)
+}

@@ -1,0 +1,152 @@
+package cgc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/partition"
+	"github.com/graph-condensation/cgc/propagate"
+)
+
+// init registers the methods of the paper, so that flags, tables and files know them by name.
+func init() {
+	for _, v := range Variants() {
+		config := Defaults()
+		config.Variant = v
+		condense.Register(config)
+	}
+}
+
+// Name returns the name of the variant. With it, a Config is a condense.Method.
+func (c Config) Name() string { return string(c.Variant) }
+
+// Condense condenses g to the given number of nodes, by the configuration with that size and seed.
+func (c Config) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*Condensed, error) {
+	return Condense(ctx, g, c.with(nodes, seed))
+}
+
+// with returns c with another size and seed.
+func (c Config) with(nodes int, seed uint64) Config {
+	c.Size, c.Seed = condense.Size{Nodes: nodes}, seed
+	return c
+}
+
+// Setting says how the configuration sees the graph.
+func (c Config) Setting() condense.Setting {
+	return condense.Setting{Standardize: c.Standardize, Inductive: c.Inductive}
+}
+
+// Prepare does the steps that all sizes and seeds share. For the typed result, use the function Prepare.
+func (c Config) Prepare(ctx context.Context, g *graph.Graph) (condense.Prepared, error) {
+	if c.Size.IsZero() {
+		c.Nodes = len(g.Split.Train) // any size does: the preparation does not depend on it
+	}
+	p, err := Prepare(ctx, g, c)
+	if err != nil {
+		return nil, err
+	}
+	return shared{p}, nil
+}
+
+// SharesPreparation says whether c and other agree in what Prepare depends on, so that both can be condensed from one Prepared.
+func (c Config) SharesPreparation(other condense.Method) bool {
+	d, is := other.(Config)
+	return is && c.preparation() == d.preparation() && sameEngine(c.Engine, d.Engine)
+}
+
+// sameEngine says whether a and b are known to be one engine: engines that cannot be compared are taken for different ones.
+func sameEngine(a, b propagate.Engine) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
+}
+
+// shared is a Prepared as package condense has it.
+type shared struct{ *Prepared }
+
+// Condense condenses by m, which must be a Config.
+func (s shared) Condense(ctx context.Context, m condense.Method, nodes int, seed uint64) (*Condensed, error) {
+	c, is := m.(Config)
+	if !is {
+		return nil, fmt.Errorf("cgc: method %s (%T) cannot condense from what Config prepared", m.Name(), m)
+	}
+	return s.Prepared.Condense(ctx, c.with(nodes, seed))
+}
+
+// preparation is the part of a Config that Prepare depends on. Memory is left out: results do not depend on it.
+type preparation struct {
+	Propagation propagate.Propagation
+	Setting     condense.Setting
+}
+
+func (c Config) preparation() preparation {
+	p := preparation{propagate.Propagation{Rule: c.Propagation, Hops: c.Hops}, c.Setting()}
+	if c.Propagation == propagate.PPR {
+		p.Propagation.Teleport = c.Teleport
+	}
+	return p
+}
+
+// Account is what a condensed graph tells of its making, beside what every method tells.
+type Account struct {
+	// Threshold is the T at which A′ was cut: Config.Threshold, or what Config.Degree raised it to. 0 for the graphless
+	// variants. With RealEdges, it is the weight above which edges were kept.
+	Threshold float64 `json:"threshold"`
+	// Assessed is what the linear classifier found.
+	Assessed Assessed `json:"assessed"`
+	// Partitions is the account of each class's partition.
+	Partitions []partition.Stats `json:"partitions"`
+}
+
+// Assessed is what the linear classifier found in the training nodes' embeddings.
+type Assessed struct {
+	// Accuracy is the share of the training nodes whose class it finds from H⁽ᴷ⁾, in percent. Near 100 it interpolates, and
+	// confidence then hardly tells embeddings apart.
+	Accuracy float64 `json:"accuracy"`
+	// Rank is the rank of the mean embeddings T. If it is below both sides of T, many classifiers fit equally well, and the
+	// smallest of them is taken.
+	Rank int `json:"rank"`
+	// Error is 1 − F1 of each class.
+	Error []float64 `json:"error"`
+	// Augmented is the number of embeddings that augmentation added.
+	Augmented int `json:"augmented"`
+	// PseudoLabelled is the number of nodes without a training label that took part.
+	PseudoLabelled int `json:"pseudo_labelled,omitempty"`
+}
+
+// AccountOf returns the account of a graph that this package condensed.
+func AccountOf(small *Condensed) (a Account, err error) {
+	if err := json.Unmarshal(small.Account, &a); err != nil {
+		return a, fmt.Errorf("cgc: account of a graph condensed by %q: %w", small.Method, err)
+	}
+	return a, nil
+}
+
+// ConfigOf returns the configuration of a graph that this package condensed. Fields that an older file lacks have their defaults.
+func ConfigOf(small *Condensed) (Config, error) {
+	c := Defaults()
+	if err := json.Unmarshal(small.Config, &c); err != nil {
+		return c, fmt.Errorf("cgc: configuration of a graph condensed by %q: %w", small.Method, err)
+	}
+	if !c.Variant.known() {
+		return c, fmt.Errorf("cgc: the graph was condensed by %q, want one of %v", small.Method, Variants())
+	}
+	return c, nil
+}
+
+// describe writes the configuration and the account into small.
+func describe(small *Condensed, config Config, account Account) error {
+	var errConfig, errAccount error
+	small.Config, errConfig = json.Marshal(config)
+	small.Account, errAccount = json.Marshal(account)
+	if err := errors.Join(errConfig, errAccount); err != nil {
+		return fmt.Errorf("cgc: account of the condensation: %w", err)
+	}
+	return nil
+}

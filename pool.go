@@ -1,0 +1,78 @@
+package cgc
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/graph-condensation/cgc/augment"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// pool is H_cond, y_cond and their confidence (§3.3): the training nodes' embeddings, then the sampled ones, then those of
+// pseudo-labelled nodes.
+type pool struct {
+	rows       [][]float32 // views of the embeddings, which are not copied
+	y          []int32
+	confidence []float32
+	source     []int32 // the place in nodes of each embedding's node
+	nodes      []int32
+}
+
+// gather returns the pool of H⁽ᴷ⁾ of the training nodes and of the picks among the shallower embeddings.
+func gather(h []mat.View, y []int32, confidence [][]float32, picks []augment.Pick, train []int32) pool {
+	last := len(h) - 1
+	n := len(y)
+	p := pool{rows: h[last].Rows(), y: y, confidence: confidence[last], nodes: train, source: make([]int32, n, n+len(picks))}
+	for i := range p.source {
+		p.source[i] = int32(i)
+	}
+	if len(picks) == 0 {
+		return p
+	}
+	p.y, p.confidence = slices.Clone(y), slices.Clone(p.confidence)
+	for _, pick := range picks {
+		p.rows = append(p.rows, h[pick.Hop].Row(int(pick.Row)))
+		p.y = append(p.y, y[pick.Row])
+		p.confidence = append(p.confidence, confidence[pick.Hop][pick.Row])
+		p.source = append(p.source, pick.Row)
+	}
+	return p
+}
+
+// join adds nodes that are not in the pool yet, with an embedding each.
+func (p *pool) join(nodes []int32, h mat.View, y []int32, confidence []float32) {
+	for i := range nodes {
+		p.source = append(p.source, int32(len(p.nodes)+i))
+	}
+	p.nodes = slices.Concat(p.nodes, nodes)
+	p.rows = append(p.rows, h.Rows()...)
+	p.y = slices.Concat(p.y, y)
+	p.confidence = slices.Concat(p.confidence, confidence)
+}
+
+// members turns groups of embeddings into groups of the n nodes of the graph. Several embeddings of one node in a group have their
+// weights summed.
+func (p *pool) members(groups *mat.CSR, n int) *mat.CSR {
+	m := &mat.CSR{Rows: groups.Rows, Cols: n, Indptr: make([]int64, 1, groups.Rows+1), Data: []float32{}}
+	weight := make([]float32, len(p.nodes))
+	in := make([]int, len(p.nodes)) // 1 + the last group that the node was met in
+	var inside []int32
+	for j := range groups.Rows {
+		inside = inside[:0]
+		for e, w := range groups.Row(j) {
+			i := p.source[e]
+			if in[i] != j+1 {
+				in[i], weight[i] = j+1, 0
+				inside = append(inside, i)
+			}
+			weight[i] += w
+		}
+		slices.SortFunc(inside, func(a, b int32) int { return cmp.Compare(p.nodes[a], p.nodes[b]) })
+		for _, i := range inside {
+			m.Indices = append(m.Indices, p.nodes[i])
+			m.Data = append(m.Data, weight[i])
+		}
+		m.Indptr = append(m.Indptr, int64(len(m.Indices)))
+	}
+	return m
+}
