@@ -35,7 +35,7 @@ var mayImport = map[string]string{
 	"generate":                "graph mat internal/kernel internal/parallel",
 
 	"autodiff":      "mat internal/kernel internal/parallel",
-	"gnn":           "autodiff graph mat internal/kernel internal/parallel",
+	"gnn":           "autodiff graph mat progress internal/kernel internal/parallel internal/registry",
 	"dataset":       "dataset/synth graph mat internal/parallel internal/safetensors",
 	"dataset/synth": "graph mat internal/parallel internal/registry",
 

@@ -7,8 +7,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Edges is a list of directed edges e = (i, j), sorted by i, in the form that attention needs: node i gathers from its
-// neighbours j. Values on edges are matrices with one row for each edge and one column for each head.
+// Edges is a list of directed edges e = (i, j), sorted by i: node i gathers from its neighbours j, as attention needs.
+// Values on edges are matrices with one row for each edge and one column for each head.
 type Edges struct {
 	// Nodes is n. Both ends of an edge are below it.
 	Nodes int
@@ -17,33 +17,28 @@ type Edges struct {
 	Target []int32
 
 	source  []int32 // i of each edge
-	indptr  []int64 // the same edges sorted by j, …
-	reverse []int32 // … which of them stands at each place
+	indptr  []int64 // the edges to node j are reverse[indptr[j]] to reverse[indptr[j+1]−1]
+	reverse []int64
 }
 
-// NewEdges returns the stored entries (i, j) of a square pattern as edges; values are not used.
+// NewEdges returns the stored entries (i, j) of a square pattern as edges. Values are not used, and the pattern must not
+// change.
 func NewEdges(pattern *mat.CSR) *Edges {
 	if pattern.Rows != pattern.Cols {
 		panic(fmt.Sprintf("autodiff: edges of a %d×%d matrix", pattern.Rows, pattern.Cols))
 	}
 	e := &Edges{
-		Nodes: pattern.Rows, Indptr: pattern.Indptr, Target: pattern.Indices,
-		source: make([]int32, pattern.NNZ()), reverse: make([]int32, pattern.NNZ()), indptr: make([]int64, pattern.Rows+1),
+		Nodes: pattern.Rows, Indptr: pattern.Indptr, Target: pattern.Indices, source: make([]int32, pattern.NNZ()),
 	}
 	for i := range e.Nodes {
 		for at := e.Indptr[i]; at < e.Indptr[i+1]; at++ {
 			e.source[at] = int32(i)
-			e.indptr[e.Target[at]+1]++
 		}
 	}
-	for j := range e.Nodes {
-		e.indptr[j+1] += e.indptr[j]
-	}
-	next := append([]int64(nil), e.indptr[:e.Nodes]...)
-	for at, j := range e.Target {
-		e.reverse[next[j]] = int32(at)
-		next[j]++
-	}
+	transpose, from := (&mat.CSR{
+		Rows: e.Nodes, Cols: e.Nodes, Indptr: pattern.Indptr, Indices: pattern.Indices,
+	}).Transpose()
+	e.indptr, e.reverse = transpose.Indptr, from
 	return e
 }
 
@@ -54,8 +49,8 @@ func (t *Tape) edge(a, b *Var, e *Edges, flip bool, vjp func(v, g *Var)) *Var {
 	return v
 }
 
-// perNode calls f with each node of [lo,hi) and the edges that it owns: those that start at it, or with flip those that end at it.
-func (v *Var) perNode(lo, hi int, f func(i int, e, other int32)) {
+// perNode calls f with each node of [lo,hi) and each edge that starts at it, or with flip ends at it.
+func (v *Var) perNode(lo, hi int, f func(i int, e int64, other int32)) {
 	for i := lo; i < hi; i++ {
 		if v.flip {
 			for at := v.edges.indptr[i]; at < v.edges.indptr[i+1]; at++ {
@@ -65,7 +60,7 @@ func (v *Var) perNode(lo, hi int, f func(i int, e, other int32)) {
 			continue
 		}
 		for at := v.edges.Indptr[i]; at < v.edges.Indptr[i+1]; at++ {
-			f(i, int32(at), v.edges.Target[at])
+			f(i, at, v.edges.Target[at])
 		}
 	}
 }
@@ -91,8 +86,8 @@ func edgeRowsGrad(v, g *Var) {
 	}
 }
 
-// EdgeSums returns, for each node, the sum of x over the edges that start at it, or with flip that end at it. x is |E|×h, the
-// result n×h. It is the transpose of EdgeRows.
+// EdgeSums returns, for each node, the sum of x over the edges that start at it, or with flip over those that end at it.
+// x is |E|×h, the result n×h. It is the transpose of EdgeRows.
 func (t *Tape) EdgeSums(e *Edges, x *Var, flip bool) *Var {
 	checkShape("the values of edges", x.Value, len(e.Target), x.Value.Cols)
 	v := t.edge(x, nil, e, flip, edgeSumsGrad)
@@ -102,7 +97,7 @@ func (t *Tape) EdgeSums(e *Edges, x *Var, flip bool) *Var {
 }
 
 func edgeSumsBody(v *Var, lo, hi int) {
-	v.perNode(lo, hi, func(i int, e, _ int32) {
+	v.perNode(lo, hi, func(i int, e int64, _ int32) {
 		sum := v.own.Row(i)
 		for h, x := range v.a.Value.Row(int(e)) {
 			sum[h] += x
@@ -116,7 +111,8 @@ func edgeSumsGrad(v, g *Var) {
 	}
 }
 
-// EdgeSoftmax returns exp(x_e) / Σ exp(x_e′) over the edges e′ that start where e starts, for each head. x is |E|×h.
+// EdgeSoftmax returns exp(x_e) / Σ exp(x_e′) for each head: the sum runs over the edges e′ that start where e starts.
+// x is |E|×h.
 func (t *Tape) EdgeSoftmax(e *Edges, x *Var) *Var {
 	checkShape("the scores of edges", x.Value, len(e.Target), x.Value.Cols)
 	v := t.edge(x, nil, e, false, edgeSoftmaxGrad)
@@ -151,9 +147,9 @@ func edgeSoftmaxGrad(v, g *Var) {
 	}
 }
 
-// Attend returns, for each node i, Σ_e a_e·x_j over the edges e = (i, j) that start at it, head by head: a is |E|×h; the columns of x, n×(h·f),
-// are h groups of f, and group k is weighted by column k of a. The |E|×h×f messages are never written out. With flip, node j
-// gathers from i instead.
+// Attend returns, for each node i, Σ_e a_e·x_j over the edges e = (i, j) that start at it, head by head. a is |E|×h. The
+// columns of x, n×(h·f), are h groups of f; column k of a weighs group k. The |E|×h×f messages are never written out. With
+// flip, node j gathers from i instead.
 func (t *Tape) Attend(e *Edges, a, x *Var, flip bool) *Var {
 	checkHeads(e, a.Value, x.Value)
 	v := t.edge(a, x, e, flip, attendGrad)
@@ -173,7 +169,7 @@ func checkHeads(e *Edges, a, x *mat.Dense) {
 func attendBody(v *Var, lo, hi int) {
 	heads := v.a.Value.Cols
 	width := v.own.Cols / heads
-	v.perNode(lo, hi, func(i int, e, other int32) {
+	v.perNode(lo, hi, func(i int, e int64, other int32) {
 		dst, x := v.own.Row(i), v.b.Value.Row(int(other))
 		for h, a := range v.a.Value.Row(int(e)) {
 			kernel.Axpy(a, x[h*width:(h+1)*width], dst[h*width:(h+1)*width])
@@ -194,8 +190,8 @@ func attendGrad(v, g *Var) {
 	}
 }
 
-// EdgeDots returns, for each edge (i, j) and each of the given number of heads, the inner product of x_i and y_j over the columns of the head.
-// x and y are n×(h·f), the result |E|×h.
+// EdgeDots returns, for each edge (i, j) and each head, the inner product of x_i and y_j over the columns of the head. x and
+// y are n×(h·f), the result |E|×h.
 func (t *Tape) EdgeDots(e *Edges, x, y *Var, heads int) *Var {
 	v := t.edge(x, y, e, false, edgeDotsGrad)
 	v.own.Reshape(len(e.Target), heads)
@@ -207,7 +203,7 @@ func (t *Tape) EdgeDots(e *Edges, x, y *Var, heads int) *Var {
 func edgeDotsBody(v *Var, lo, hi int) {
 	heads := v.own.Cols
 	width := v.a.Value.Cols / heads
-	v.perNode(lo, hi, func(i int, e, other int32) {
+	v.perNode(lo, hi, func(i int, e int64, other int32) {
 		x, y := v.a.Value.Row(i), v.b.Value.Row(int(other))
 		dst := v.own.Row(int(e))
 		for h := range dst {

@@ -1,8 +1,9 @@
 // Package autodiff differentiates functions of matrices in reverse mode. A gradient is made of the same operations as the
-// function, recorded on the same tape, so it can be differentiated again: methods that match gradients need that.
+// function, on the same tape. So it can be differentiated again: methods that match gradients need that.
 //
-// The tape is eager: each operation computes its value at once and leaves a record. Grad walks the records backwards and visits
-// only those that lie between the matrices it was asked about and the result, so constants cost nothing on the way back.
+// The tape is eager: each operation computes its value at once and leaves a record. Grad walks the records backwards. It
+// visits only records between the result and the matrices that it is asked about, so constants cost nothing on the way
+// back.
 //
 //	t := autodiff.NewTape()
 //	for range steps {
@@ -13,11 +14,12 @@
 //		…
 //	}
 //
-// Memory: the record at each place of the tape keeps its matrix when the tape is reset, so a loop that repeats its operations
-// allocates nothing after the first round. Values are float32; sums over more than a block of rows are taken in float64.
-// Determinism: any number of threads gives the same bits.
+// Memory: the record at each place of the tape keeps its matrix when the tape is reset. So a loop that repeats its
+// operations allocates nothing after the first round. Values are float32; sums over more than a block of rows are taken in
+// float64. Determinism: any number of threads gives the same bits.
 //
-// Left out: broadcasting by shape (each broadcast is an operation of its own), views, in-place operations, and higher ranks.
+// Left out: broadcasting by shape (each broadcast is an operation of its own), views, in-place operations, and higher
+// ranks.
 package autodiff
 
 import (
@@ -28,12 +30,16 @@ import (
 )
 
 // Tape records operations in the order in which they are made. It is not safe for concurrent use; operations
-// themselves run on all threads. The zero value is not ready: use NewTape.
+// themselves run on all threads. The zero value is not ready: use NewTape or NewValueTape.
 type Tape struct {
-	records []*Var // those from used on wait to be used again
+	records []*Var // records from used on wait to be used again
 	used    int
+	resets  int    // counts the calls of Reset
 	results []*Var // what Grad returned since Reset
 	visit   int    // counts the calls of Grad
+
+	values bool // keep no records
+	last   *Var // the last record of a tape that keeps none
 
 	current *Var             // the operation whose body runs
 	body    func(lo, hi int) // calls current's body; bound once, so that starting an operation allocates nothing
@@ -41,7 +47,7 @@ type Tape struct {
 	scratch mat.Dense        // memory of the operation that runs
 }
 
-// Var is a matrix on a tape: the result of an operation, or one that was handed in. It is valid until the tape's Reset.
+// Var is a matrix on a tape: the result of an operation, or a matrix that was put there. It is valid until the tape's Reset.
 type Var struct {
 	// Value is the matrix. It must not be changed while gradients may still be asked for.
 	Value *mat.Dense
@@ -50,7 +56,7 @@ type Var struct {
 	place int  // in tape.records
 	a, b  *Var // operands
 
-	// vjp adds to the gradients of v's operands what the gradient g of v contributes. nil for what is not differentiated.
+	// vjp adds the contribution of v's gradient g to the gradients of v's operands. nil: v has no gradient.
 	vjp func(v, g *Var)
 	// body computes elements or rows lo to hi−1 of the value.
 	body func(v *Var, lo, hi int)
@@ -62,7 +68,7 @@ type Var struct {
 	edges       *Edges
 	flip        bool
 
-	own   mat.Dense // the memory of Value, unless that was handed in
+	own   mat.Dense // the memory of Value, unless Value was put on the tape
 	grad  *Var
 	visit int // equals tape.visit where the running Grad wants a gradient
 }
@@ -74,11 +80,26 @@ func NewTape() *Tape {
 	return t
 }
 
+// NewValueTape returns a tape for values without gradients. It keeps no records, so the memory of a Var is freed when
+// nothing refers to the Var. Grad panics.
+func NewValueTape() *Tape {
+	t := NewTape()
+	t.values = true
+	return t
+}
+
 // Reset forgets all records and keeps their memory. Every Var of the tape becomes invalid.
 func (t *Tape) Reset() {
 	t.used = 0
+	t.resets++
 	t.results = t.results[:0]
 }
+
+// Resets returns how often Reset was called. Whoever keeps a Var checks by it that the Var is still valid.
+func (t *Tape) Resets() int { return t.resets }
+
+// Tape returns the tape of v.
+func (v *Var) Tape() *Tape { return v.tape }
 
 // Var puts m on the tape. m is not copied; it must not change until the next Reset.
 func (t *Tape) Var(m *mat.Dense) *Var {
@@ -87,8 +108,16 @@ func (t *Tape) Var(m *mat.Dense) *Var {
 	return v
 }
 
-// record returns the next record, with a value that is to be given its shape.
+// record returns the next record. The caller gives its value a shape.
 func (t *Tape) record(a, b *Var, vjp func(v, g *Var)) *Var {
+	if t.values {
+		if t.last != nil {
+			t.last.a, t.last.b = nil, nil // its value is computed
+		}
+		t.last = &Var{tape: t, a: a, b: b}
+		t.last.Value = &t.last.own
+		return t.last
+	}
 	if t.used == len(t.records) {
 		t.records = append(t.records, &Var{tape: t, place: t.used})
 	}
@@ -99,9 +128,12 @@ func (t *Tape) record(a, b *Var, vjp func(v, g *Var)) *Var {
 	return v
 }
 
-// Grad returns the gradients ∂y/∂w of a 1×1 y for each w of wrt, in their order and shapes; zeros for what y does not depend on.
-// They are recorded on the tape and can be part of what is differentiated next. The slice is valid until Reset.
+// Grad returns the gradients ∂y/∂w of a 1×1 y for each w of wrt, in the order and shapes of wrt. If y does not depend on w,
+// its gradient is zero. The gradients are on the tape and can be differentiated again. The slice is valid until Reset.
 func (t *Tape) Grad(y *Var, wrt ...*Var) []*Var {
+	if t.values {
+		panic("autodiff: gradient on a tape of values")
+	}
 	checkShape("the function", y.Value, 1, 1)
 	t.visit++
 	start, end := y.place, y.place

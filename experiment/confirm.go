@@ -177,7 +177,7 @@ func (w *tuner) train(ctx context.Context, trials []trial, repetitions int, coun
 				return err
 			}
 			training := w.Training
-			training.Weighted, training.Progress = c.Weighted, nil
+			training.Weighted = c.Weighted
 			cells = append(cells, cell{t.key(), i, c.Config.Standardize})
 			for _, m := range w.Models {
 				jobs = append(jobs, job{m, Sample(small), target, training, c.Config.Seed})

@@ -99,7 +99,7 @@ func accuracies(summaries []Summary) *report.Table {
 // setting names what a training on the whole graph has in common with one on a condensed graph.
 func (s Summary) setting() string {
 	training := s.Training
-	training.Weighted, training.Progress = false, nil
+	training.Weighted = false
 	return fmt.Sprint(s.Model, s.Standardize, s.Inductive, training)
 }
 

@@ -156,7 +156,6 @@ func (p Grid) plan(g *graph.Graph, id Identity) (cells, whole []cell, err error)
 			return nil, nil, err
 		}
 		training := a.Training
-		training.Progress = nil
 		for _, m := range p.Models {
 			for s := range uint64(p.Seeds) {
 				config := a.Config
@@ -173,7 +172,7 @@ func (p Grid) plan(g *graph.Graph, id Identity) (cells, whole []cell, err error)
 	planned := map[string]bool{}
 	for _, a := range p.Arms {
 		training := a.Training
-		training.Weighted, training.Progress = false, nil // a node of the whole graph stands for itself
+		training.Weighted = false // a node of the whole graph stands for itself
 		for _, m := range p.Models {
 			for s := range uint64(p.Whole) {
 				r := Record{Arm: Whole, Standardize: a.Config.Standardize, Inductive: a.Config.Inductive, Training: training, TrainingSeed: a.Config.Seed + s}

@@ -103,14 +103,14 @@ func Tune(ctx context.Context, g *graph.Graph, t Tuning) (*Tuned, error) {
 	return w.tuned(), err
 }
 
-// withoutTest returns g without labels of test nodes. Where a test set is asked for, it has the validation nodes once more.
+// withoutTest returns g without test nodes and their labels.
 func withoutTest(g *graph.Graph) *graph.Graph {
 	blind := *g
 	blind.Y = slices.Clone(g.Y)
 	for _, i := range g.Split.Test {
 		blind.Y[i] = graph.Unlabelled
 	}
-	blind.Split.Test = g.Split.Val
+	blind.Split.Test = nil
 	return &blind
 }
 

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"slices"
 
@@ -156,6 +157,9 @@ func (w *work) target(s setting) (*gnn.Target, error) {
 		return t, nil
 	}
 	g := w.g
+	if len(g.Split.Test) == 0 {
+		return nil, fmt.Errorf("experiment: graph %s has no test nodes (0), want at least 1", g.Name)
+	}
 	if s.standardize {
 		g = g.Scaled(graph.FitScaling(g.X, g.Split.Train)) // as condensation does: of the training nodes in either setting
 	}

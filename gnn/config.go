@@ -15,35 +15,34 @@ type Config struct {
 	InputDropout float64 `json:"input_dropout"`
 	// LearningRate is that of Adam, above 0.
 	LearningRate float64 `json:"learning_rate"`
-	// WeightDecay is the factor of the weights that is added to their gradient, at least 0: an L2 penalty, inside Adam as usual for GNNs.
+	// WeightDecay is at least 0. WeightDecay times the weights is added to their gradient: an L2 penalty, inside Adam as
+	// usual for GNNs.
 	WeightDecay float64 `json:"weight_decay"`
 	// Epochs is the number of steps, at least 1; each sees the whole sample.
 	Epochs int `json:"epochs"`
 	// Drop multiplies the learning rate from the middle of the epochs on, above 0; 1 leaves it.
 	Drop float64 `json:"drop"`
-	// Weighted lets nodes count by Sample.Weights. Off by default: the paper's condensed nodes count alike.
+	// Weighted lets nodes count by Sample.Weights. It is off by default: the paper's condensed nodes count alike.
 	Weighted bool `json:"weighted"`
-	// ValidateEvery is the number of epochs from one validation to the next. 0 leaves the choice to the size of the target: 1 below
+	// ValidateEvery is the number of epochs from one validation to the next. 0 chooses by the size of the target: 1 below
 	// 50,000 nodes, where a pass takes some milliseconds, and 10 from there on. The last epoch is always validated.
 	ValidateEvery int `json:"validate_every"`
-	// Progress, if not nil, is called after each validation with the epoch, the training loss before its step, and the accuracy in percent.
-	Progress func(epoch int, loss, accuracy float64) `json:"-"`
 }
 
-// Defaults returns one set for all graphs and models: the paper's where it states them (§4.1, appendix E.3), else what did best by the
-// accuracy on validation nodes of GCNs on condensed Cora (70 nodes) and Citeseer (60).
+// Defaults returns one set of values for all graphs and models: the paper's where it states them (§4.1, appendix E.3). The
+// others gave the best validation accuracy of GCNs on condensed Cora (70 nodes) and Citeseer (60).
 func Defaults() Config {
 	return Config{
 		Hidden: 256, // §4.1
 		// 0.8 is as good on Cora and loses 0.9 points on Citeseer.
 		Dropout: 0.5,
-		// A feature of a condensed node is a mean over many nodes already. Dropout of one half on it costs 0.2 points of validation
-		// accuracy on Cora and 3 on Citeseer. On whole graphs it is worth as much as it costs.
+		// A feature of a condensed node is a mean over many nodes already. Dropout of one half on it costs 0.2 points of
+		// validation accuracy on Cora and 3 on Citeseer. On whole graphs it makes no difference.
 		InputDropout: 0,
-		// 0.001 is too slow for the epochs, by 0.7 points on Cora and 2 on Citeseer; 0.03 loses 0.2 and 1.4.
+		// 0.001 is too slow for this number of epochs: it loses 0.7 points on Cora and 2 on Citeseer. 0.03 loses 0.2 and 1.4.
 		LearningRate: 0.01,
 		WeightDecay:  5e-4, // appendix E.3
-		// On Citeseer the best epoch often comes after the 300th; 1000 gain 0.2 points over 600, and leave the drop for the end.
+		// On Citeseer the best epoch often comes after the 300th. 1000 epochs gain 0.2 points over 600.
 		Epochs: 1000,
 		Drop:   0.1,
 	}

@@ -8,14 +8,9 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Initial returns the parameters of a model as training starts with them.
-func Initial(m Model, features, hidden, classes int, src rand.Source) []*mat.Dense {
-	return initial(m.shapes(features, hidden, classes), src)
-}
-
 // LossAndGradients returns the training loss without dropout and its gradients.
 func LossAndGradients(m Model, s *Sample, parameters []*mat.Dense) (loss float64, gradients []*mat.Dense) {
-	forward, err := m.prepare(context.Background(), s, Config{})
+	in, err := NewInput(context.Background(), s.Adj, s.X)
 	if err != nil {
 		panic(err)
 	}
@@ -24,52 +19,49 @@ func LossAndGradients(m Model, s *Sample, parameters []*mat.Dense) (loss float64
 	for _, p := range parameters {
 		vars = append(vars, t.Var(p))
 	}
-	y := t.CrossEntropy(t.Rows(forward(t, vars, nil), s.Rows), t.Var(autodiff.OneHot(s.labels(), s.Classes)))
+	logits := t.Rows(m.Forward(t, in, vars), s.Rows)
+	y := t.CrossEntropy(logits, t.Var(autodiff.OneHot(s.labels(), s.Classes)))
 	for _, g := range t.Grad(y, vars...) {
 		gradients = append(gradients, g.Value)
 	}
 	return float64(y.Value.Data[0]), gradients
 }
 
-// Ask returns the logits of the given nodes (nil: all), twice, so that what is kept from the first call serves the second.
-func Ask(ctx context.Context, m Model, adj *mat.CSR, x mat.Matrix, nodes []int32, keep bool, parameters []*mat.Dense) (first, second *mat.Dense, err error) {
-	v := newView(adj, x, nodes, keep)
-	var w workspace
-	if first, err = m.logits(ctx, v, &w, parameters); err != nil {
-		return nil, nil, err
+// Question asks for the logits of some nodes of a graph.
+type Question struct {
+	Adj   *mat.CSR
+	X     mat.Matrix
+	Nodes []int32 // nil: all
+	Keep  bool    // what does not depend on weights, …
+	Room  int     // … in room for so many numbers; 0: much
+	Units int     // how many hidden units are kept at a time where X is not dense; 0: many
+}
+
+// Ask returns the logits twice, so that what is kept from the first call serves the second, and how many numbers are kept.
+func (q Question) Ask(ctx context.Context, m Model, parameters []*mat.Dense) (first, second *mat.Dense, n int, err error) {
+	s := newScope(q.Adj, q.X, q.Nodes, q.Keep)
+	if q.Room > 0 {
+		s.room = q.Room
 	}
-	first = first.Clone()
-	second, err = m.logits(ctx, v, &w, parameters)
-	return first, second, err
-}
-
-// AskInParts is Ask for all nodes, with a bound on the hidden units that are kept at a time where X is sparse.
-func AskInParts(ctx context.Context, m Model, adj *mat.CSR, x mat.Matrix, units int, parameters []*mat.Dense) (*mat.Dense, error) {
-	v := newView(adj, x, nil, false)
-	v.units = units
-	return m.logits(ctx, v, &workspace{}, parameters)
-}
-
-// AskInRoom is Ask with a bound on the numbers that are kept from the first call. It returns how many were.
-func AskInRoom(ctx context.Context, m Model, adj *mat.CSR, x mat.Matrix, room int, parameters []*mat.Dense) (first, second *mat.Dense, kept int, err error) {
-	v := newView(adj, x, nil, true)
-	v.room = room
-	var w workspace
-	if first, err = m.logits(ctx, v, &w, parameters); err != nil {
+	if q.Units > 0 {
+		s.units = q.Units
+	}
+	v := s.view()
+	if first, err = v.infer(ctx, m, parameters); err != nil {
 		return nil, nil, 0, err
 	}
 	first = first.Clone()
-	second, err = m.logits(ctx, v, &w, parameters)
-	for _, k := range v.kept {
-		kept += len(k.px.Data)
+	second, err = v.infer(ctx, m, parameters)
+	for _, k := range s.kept {
+		n += len(k.px.Data)
 	}
-	return first, second, kept, err
+	return first, second, n, err
 }
 
-// FieldSize returns how many nodes are within some hops of the given ones as far as inference is concerned.
+// FieldSize returns how many nodes inference sees within some hops of the given ones.
 func FieldSize(adj *mat.CSR, nodes []int32, hops int) int {
-	v := newView(adj, nil, nodes, false)
-	return v.size(v.field(hops))
+	s := newScope(adj, nil, nodes, false)
+	return s.size(s.field(hops))
 }
 
 // Dropped returns sparse features after dropout as training multiplies with them, and with their transpose.

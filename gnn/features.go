@@ -1,7 +1,10 @@
 package gnn
 
 import (
+	"context"
+	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/graph-condensation/cgc/autodiff"
 	"github.com/graph-condensation/cgc/internal/kernel"
@@ -9,32 +12,27 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// features is sparse X on a tape, a linear map of the weights, with dropout on its stored entries.
+// features is a sparse X on a tape: a linear map of the weights, with dropout on its stored entries.
 type features struct {
 	x, xt *mat.CSR
-	from  []int32   // entry e of xt is entry from[e] of x
+	from  []int64   // entry e of xt is entry from[e] of x
 	whole []float32 // the entries of x without dropout
 	t     *transposed
 }
 
-// transposed is the same features as the map Xᵀ.
+// transposed is the map Xᵀ of features.
 type transposed features
 
 func newFeatures(x *mat.CSR) *features {
-	f := &features{whole: make([]float32, x.NNZ()), from: make([]int32, x.NNZ())}
+	f := &features{whole: make([]float32, x.NNZ())}
 	for e := range f.whole {
 		f.whole[e] = 1
 	}
 	if x.Data != nil {
 		copy(f.whole, x.Data)
 	}
-	f.x = &mat.CSR{Rows: x.Rows, Cols: x.Cols, Indptr: x.Indptr, Indices: x.Indices, Data: append([]float32(nil), f.whole...)}
-	f.xt = f.x.T()
-	next := append([]int64(nil), f.xt.Indptr...)
-	for e, j := range x.Indices { // in ascending rows, as T fills them
-		f.from[next[j]] = int32(e)
-		next[j]++
-	}
+	f.x = &mat.CSR{Rows: x.Rows, Cols: x.Cols, Indptr: x.Indptr, Indices: x.Indices, Data: slices.Clone(f.whole)}
+	f.xt, f.from = f.x.Transpose()
 	f.t = (*transposed)(f)
 	return f
 }
@@ -51,7 +49,7 @@ func (f *transposed) Apply(dst, g *mat.Dense) { mat.MulSparse(dst, f.xt, g) }
 // T returns X.
 func (f *transposed) T() autodiff.Linear { return (*features)(f) }
 
-// drop draws which entries of X are left out with probability p, and scales the others by 1/(1−p).
+// drop leaves out each entry of X with probability p, and scales the others by 1/(1−p).
 func (f *features) drop(p float64, src rand.Source) {
 	if p == 0 {
 		return
@@ -67,3 +65,93 @@ func (f *features) drop(p float64, src rand.Source) {
 }
 
 var transpositions parallel.Loop[*features]
+
+// streamed is an X of any kind on a tape: a linear map of the weights that reads X in blocks of rows. The first error stays.
+type streamed struct {
+	ctx    context.Context
+	x      mat.Matrix
+	err    error
+	t      *streamedBack
+	block  mat.Dense
+	index  []int32
+	result mat.Dense
+}
+
+// streamedBack is the map Xᵀ of streamed.
+type streamedBack streamed
+
+func newStreamed(ctx context.Context, x mat.Matrix) *streamed {
+	s := &streamed{ctx: ctx, x: x}
+	s.t = (*streamedBack)(s)
+	return s
+}
+
+func (s *streamed) fail(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+// blocks calls f with each block of rows of X and its first row, until an error.
+func (s *streamed) blocks(f func(lo int, x *mat.Dense)) {
+	n, d := s.x.Dims()
+	for lo := 0; lo < n && s.err == nil; lo += blockRows {
+		s.index = span(s.index, lo, min(lo+blockRows, n))
+		if err := readBlock(s.ctx, &s.block, s.x, s.index, d); err != nil {
+			s.fail(err)
+			return
+		}
+		f(lo, &s.block)
+	}
+}
+
+// readBlock sets dst to the given rows of x, with all its columns.
+func readBlock(ctx context.Context, dst *mat.Dense, x mat.Matrix, rows []int32, columns int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := x.ReadBlock(dst, rows, 0, columns); err != nil {
+		return fmt.Errorf("gnn: reading features: %w", err)
+	}
+	if dst.Rows != len(rows) || dst.Cols != columns {
+		return fmt.Errorf("gnn: features of %T are a block of %d×%d, want %d×%d", x, dst.Rows, dst.Cols, len(rows), columns)
+	}
+	return nil
+}
+
+// read returns all of X, or zeros after an error.
+func (s *streamed) read() *mat.Dense {
+	n, d := s.x.Dims()
+	all := mat.NewDense(n, d)
+	s.blocks(func(lo int, x *mat.Dense) { copy(all.Data[lo*d:], x.Data) })
+	return all
+}
+
+// Apply sets dst to X·w.
+func (s *streamed) Apply(dst, w *mat.Dense) {
+	n, _ := s.x.Dims()
+	dst.Reshape(n, w.Cols)
+	s.blocks(func(lo int, x *mat.Dense) {
+		to := rowsOf(dst, lo, lo+x.Rows)
+		mat.Mul(&to, x, w)
+	})
+}
+
+// T returns Xᵀ.
+func (s *streamed) T() autodiff.Linear { return s.t }
+
+// Apply sets dst to Xᵀ·g.
+func (b *streamedBack) Apply(dst, g *mat.Dense) {
+	s := (*streamed)(b)
+	_, d := s.x.Dims()
+	dst.Reshape(d, g.Cols)
+	clear(dst.Data)
+	s.blocks(func(lo int, x *mat.Dense) {
+		rows := rowsOf(g, lo, lo+x.Rows)
+		mat.MulTA(&s.result, x, &rows)
+		kernel.Add(dst.Data, dst.Data, s.result.Data)
+	})
+}
+
+// T returns X.
+func (b *streamedBack) T() autodiff.Linear { return (*streamed)(b) }

@@ -2,7 +2,6 @@ package gnn
 
 import (
 	"context"
-	"math/rand/v2"
 	"sync"
 
 	"github.com/graph-condensation/cgc/autodiff"
@@ -22,99 +21,44 @@ const (
 	gatSlope = 0.2
 )
 
-// GAT returns the model of Veličković et al., Graph attention networks (ICLR 2018), with 8 heads of f = ⌈hidden/8⌉ units that are
-// concatenated in the hidden layer, and one head of c units in the last:
+// GAT returns the model of Veličković et al., Graph attention networks (ICLR 2018). The hidden layer concatenates 8 heads of
+// f = ⌈hidden/8⌉ units; the last has one head of c units:
 //
 //	H = ELU(‖_k α_k·X·W_k + b₁),  Z = α·H·V + b₂,  W_k d×f, V hidden×c,
 //	α_ij = softmax over j of LeakyReLU_0.2(u·(XW)_i + v·(XW)_j),  j a neighbour of i or i itself, u and v 1×f for each head.
 //
-// Attention weights are dropped out with probability 0.6, unless Config.Dropout is 0. Edge weights are not used. On a
-// sample without edges nothing trains u and v: decay takes them towards zero, where attention is the plain mean.
+// Attention weights are dropped out with probability 0.6, unless Config.Dropout is 0. Weights of a constant A are not used;
+// see Input.Attend for a variable A. On a sample without edges nothing trains u and v: decay takes them towards zero, where
+// attention is the plain mean.
 func GAT() Model { return gat{} }
 
 // Name returns "gat".
 func (gat) Name() string { return "gat" }
 
-// shapes lists W, u, v, b of the hidden layer, heads side by side, then those of the last layer.
-func (gat) shapes(features, hidden, classes int) []shape {
+// Shapes lists W, u, v, b of the hidden layer, heads side by side, then those of the last layer.
+func (gat) Shapes(features, hidden, classes int) []Shape {
 	width := gatHeads * ((hidden + gatHeads - 1) / gatHeads)
-	return []shape{
-		{rows: features, cols: width}, {rows: width, cols: 1}, {rows: width, cols: 1}, {rows: 1, cols: width, bias: true},
-		{rows: width, cols: classes}, {rows: classes, cols: 1}, {rows: classes, cols: 1}, {rows: 1, cols: classes, bias: true},
+	return []Shape{
+		{Rows: features, Cols: width}, {Rows: width, Cols: 1}, {Rows: width, Cols: 1}, {Rows: 1, Cols: width, Bias: true},
+		{Rows: width, Cols: classes}, {Rows: classes, Cols: 1}, {Rows: classes, Cols: 1},
+		{Rows: 1, Cols: classes, Bias: true},
 	}
 }
 
-// prepare turns A + I into a list of edges.
-func (gat) prepare(ctx context.Context, s *Sample, config Config) (pass, error) {
-	n, _ := s.X.Dims()
-	edges := autodiff.NewEdges(withLoops(s.Adj, n))
-	attention := gatDropout
-	if config.Dropout == 0 {
-		attention = 0
+// Forward returns Z.
+func (gat) Forward(t *autodiff.Tape, in *Input, p []*autodiff.Var) *autodiff.Var {
+	layer := func(x *autodiff.Var, p []*autodiff.Var, heads int) *autodiff.Var {
+		own, other := in.HeadDots(x, p[0], heads), in.HeadDots(x, p[1], heads)
+		return t.AddRow(in.Attend(Attention{Own: own, Other: other, Slope: gatSlope, Dropout: gatDropout}, x), p[2])
 	}
-	var owners [gatHeads + 1]*mat.Dense // by number of heads
-	layer := func(t *autodiff.Tape, x *autodiff.Var, p []*autodiff.Var, heads int, src rand.Source) *autodiff.Var {
-		// The inner product of a row of x with the part of u that belongs to each head, n×heads, as one product of matrices.
-		if owners[heads] == nil {
-			owners[heads] = headOwners(p[0].Value.Rows, heads)
-		}
-		owner := t.Var(owners[heads])
-		dots := func(a *autodiff.Var) *autodiff.Var { return t.MatMul(x, t.Mul(t.RepeatColumn(a, heads), owner)) }
-		u := t.EdgeRows(edges, dots(p[0]), false)
-		v := t.EdgeRows(edges, dots(p[1]), true)
-		weights := t.EdgeSoftmax(edges, t.LeakyReLU(gatSlope, t.Add(u, v)))
-		return t.AddRow(t.Attend(edges, t.Dropout(weights, attention, src), x, false), p[2])
-	}
-	first := func(t *autodiff.Tape, w *autodiff.Var, src rand.Source) *autodiff.Var {
-		return t.MatMul(t.Dropout(t.Var(s.X.(*mat.Dense)), config.InputDropout, src), w)
-	}
-	if x, ok := s.X.(*mat.CSR); ok {
-		features := newFeatures(x)
-		first = func(t *autodiff.Tape, w *autodiff.Var, src rand.Source) *autodiff.Var {
-			features.drop(config.InputDropout, src)
-			return t.Linear(features, w)
-		}
-	}
-	return func(t *autodiff.Tape, p []*autodiff.Var, src rand.Source) *autodiff.Var {
-		h := t.ELU(layer(t, first(t, p[0], src), p[1:4], gatHeads, src))
-		return layer(t, t.MatMul(t.Dropout(h, config.Dropout, src), p[4]), p[5:8], 1, src)
-	}, ctx.Err()
+	h := t.ELU(layer(in.Times(p[0]), p[1:4], gatHeads))
+	return layer(t.MatMul(in.Dropout(h), p[4]), p[5:8], 1)
 }
 
-// headOwners returns the width×heads matrix with a 1 where the unit belongs to the head.
-func headOwners(width, heads int) *mat.Dense {
-	m := mat.NewDense(width, heads)
-	for i := range width {
-		m.Row(i)[i*heads/width] = 1
-	}
-	return m
-}
-
-// withLoops returns the pattern of A + I for n nodes; a nil A has no edges.
-func withLoops(a *mat.CSR, n int) *mat.CSR {
-	p := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
-	for i := range n {
-		placed := false
-		if a != nil {
-			for _, j := range a.Indices[a.Indptr[i]:a.Indptr[i+1]] {
-				if !placed && int(j) > i {
-					p.Indices = append(p.Indices, int32(i))
-					placed = true
-				}
-				p.Indices = append(p.Indices, j)
-			}
-		}
-		if !placed {
-			p.Indices = append(p.Indices, int32(i))
-		}
-		p.Indptr[i+1] = int64(len(p.Indices))
-	}
-	return p
-}
-
-// logits takes one head at a time: ELU acts on each unit by itself, so a head's units are projected on the classes and forgotten. What
-// is kept for a node is 2f units and c values, for an edge nothing.
-func (gat) logits(ctx context.Context, v *view, w *workspace, p []*mat.Dense) (*mat.Dense, error) {
+// Infer takes one head at a time. ELU acts on each unit by itself, so a head's units are projected on the classes and
+// forgotten. A node keeps 2f units and c values, an edge nothing.
+func (gat) Infer(ctx context.Context, v *View, p []*mat.Dense) (*mat.Dense, error) {
+	w := &v.work
 	w.reset()
 	near, far := v.field(1), v.field(2)
 	width := p[0].Cols / gatHeads
@@ -122,10 +66,11 @@ func (gat) logits(ctx context.Context, v *view, w *workspace, p []*mat.Dense) (*
 	for k := range gatHeads {
 		lo, hi := k*width, (k+1)*width
 		weights := columns(w, p[0], lo, hi)
-		if err := v.times(ctx, w, u, far, weights); err != nil {
+		if err := v.times(ctx, u, far, weights); err != nil {
 			return nil, err
 		}
-		if err := v.attend(ctx, w, h, u, p[1].Data[lo:hi], p[2].Data[lo:hi], p[3].Data[lo:hi], far, near); err != nil {
+		head := attentionHead{p[1].Data[lo:hi], p[2].Data[lo:hi], p[3].Data[lo:hi]}
+		if err := v.attend(ctx, h, located{u, far}, head, near); err != nil {
 			return nil, err
 		}
 		elu(h)
@@ -140,46 +85,40 @@ func (gat) logits(ctx context.Context, v *view, w *workspace, p []*mat.Dense) (*
 		}
 	}
 	z := w.take()
-	return z, v.attend(ctx, w, z, projected, p[5].Data, p[6].Data, p[7].Data, near, v.field(0))
+	head := attentionHead{p[5].Data, p[6].Data, p[7].Data}
+	return z, v.attend(ctx, z, located{projected, near}, head, v.field(0))
 }
 
-// times sets dst to X·weights on a field, in blocks of rows.
-func (v *view) times(ctx context.Context, w *workspace, dst *mat.Dense, at *field, weights *mat.Dense) error {
-	if s, ok := v.x.(*mat.CSR); ok {
-		all := w.take()
-		mat.MulSparse(all, s, weights)
-		if at.nodes == nil {
-			*dst, *all = *all, *dst
-			return ctx.Err()
-		}
-		mat.Rows(dst, all, at.nodes)
-		return ctx.Err()
+// times sets dst to X·weights on a field.
+func (v *View) times(ctx context.Context, dst *mat.Dense, at *field, weights *mat.Dense) error {
+	s, ok := v.x.(*mat.CSR)
+	if !ok {
+		return v.multiplyRows(ctx, dst, weights, at)
 	}
-	n := v.size(at)
-	x := w.take()
-	dst.Reshape(n, weights.Cols)
-	for lo := 0; lo < n && ctx.Err() == nil; lo += blockRows {
-		hi := min(lo+blockRows, n)
-		to, block := rowsOf(dst, lo, hi), mat.Dense{}
-		if at.nodes == nil {
-			block = rowsOf(v.x.(*mat.Dense), lo, hi)
-		} else {
-			mat.Rows(x, v.x, at.nodes[lo:hi])
-			block = *x
-		}
-		mat.Mul(&to, &block, weights)
+	all := v.work.take()
+	mat.MulSparse(all, s, weights)
+	if at.nodes == nil {
+		*dst, *all = *all, *dst
+	} else {
+		mat.Rows(dst, all, at.nodes)
 	}
 	return ctx.Err()
 }
 
-// attend sets row i of dst, on the field to, to Σ_j α_ij·x_j + b for one head with vectors u and v, for x on the field from.
-func (v *view) attend(ctx context.Context, w *workspace, dst, x *mat.Dense, u, vec, b []float32, from, to *field) error {
+// attentionHead is one head: the vectors u and v of its scores, and the bias b.
+type attentionHead struct {
+	u, v, b []float32
+}
+
+// attend sets row i of dst, on the field to, to Σ_j α_ij·x_j + b.
+func (v *View) attend(ctx context.Context, dst *mat.Dense, x located, head attentionHead, to *field) error {
+	w := &v.work
 	dst.Reshape(v.size(to), x.Cols)
 	taken := w.taken
 	scores := w.take() // v·x_j
 	scores.Reshape(x.Rows, 1)
 	w.taken = taken
-	a := attention{v.adj, *dst, *x, scores.Data, u, vec, b, from, to}
+	a := attention{v.adj, *dst, *x.Dense, scores.Data, head, x.at, to}
 	attentions.For(x.Rows, 4096, a, (*attention).score)
 	return attentions.ForContext(ctx, dst.Rows, 256, a, (*attention).run)
 }
@@ -189,7 +128,7 @@ type attention struct {
 	adj      *mat.CSR
 	dst, x   mat.Dense // copies of the headers
 	scores   []float32
-	u, v, b  []float32
+	head     attentionHead
 	from, to *field
 }
 
@@ -198,7 +137,7 @@ var attentions parallel.Loop[attention]
 // score computes the scores that nodes lo to hi−1 of the field from have as neighbours.
 func (a *attention) score(lo, hi int) {
 	for j := lo; j < hi; j++ {
-		a.scores[j] = kernel.Dot(a.x.Row(j), a.v)
+		a.scores[j] = kernel.Dot(a.x.Row(j), a.head.v)
 	}
 }
 
@@ -211,7 +150,8 @@ type segments struct {
 
 var segmentPool = sync.Pool{New: func() any { return new(segments) }}
 
-// run computes rows lo to hi−1 of dst. It writes the edges of these nodes as a sparse matrix, and leaves the rest to the gathering kernel.
+// run computes rows lo to hi−1 of dst. It writes the edges of these nodes as a sparse matrix, which the gathering kernel
+// multiplies.
 func (a *attention) run(lo, hi int) {
 	s := segmentPool.Get().(*segments)
 	defer segmentPool.Put(s)
@@ -226,7 +166,7 @@ func (a *attention) run(lo, hi int) {
 		for _, j := range a.adj.Indices[a.adj.Indptr[i]:a.adj.Indptr[i+1]] {
 			s.indices = append(s.indices, a.from.place(j))
 		}
-		own := kernel.Dot(a.x.Row(int(s.indices[first])), a.u)
+		own := kernel.Dot(a.x.Row(int(s.indices[first])), a.head.u)
 		for _, j := range s.indices[first:] {
 			score := own + a.scores[j]
 			if score < 0 {
@@ -238,9 +178,10 @@ func (a *attention) run(lo, hi int) {
 		s.indptr = append(s.indptr, int64(len(s.indices)))
 	}
 	d := a.x.Cols
-	kernel.Gather(a.dst.Data[lo*d:hi*d], d, 0, hi-lo, s.indptr, s.indices, s.weights, nil, nil, 0, a.x.Data, d, d)
+	to := a.dst.Data[lo*d : hi*d]
+	kernel.Gather(to, d, 0, hi-lo, s.indptr, s.indices, s.weights, nil, nil, 0, a.x.Data, d, d)
 	for r := lo; r < hi; r++ {
-		kernel.Add(a.dst.Row(r), a.dst.Row(r), a.b)
+		kernel.Add(a.dst.Row(r), a.dst.Row(r), a.head.b)
 	}
 }
 

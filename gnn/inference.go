@@ -8,23 +8,25 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// blockRows is the number of nodes whose hidden units are kept at a time: 8 MB for 256 units, and enough rows for the product's kernel.
+// blockRows is the number of nodes whose hidden units are kept at a time: 8 MB for 256 units, and enough rows for the
+// product's kernel.
 const blockRows = 8192
 
-// sparseUnits is view.units: 256 MB, and all the units of graphs of up to 262,144 nodes.
+// sparseUnits is scope.units: 256 MB, and all the units of graphs of up to 262,144 nodes.
 const sparseUnits = 1 << 26
 
-// logits works from the output back to what is needed. The last layer's filters reach nodes at most some hops from the rows of v; at
-// those nodes, in blocks, hidden units are computed and at once projected on the classes, for each filter of the last layer;
-// propagation then moves rows of c values only.
-func (m *polynomial) logits(ctx context.Context, v *view, w *workspace, parameters []*mat.Dense) (*mat.Dense, error) {
+// Infer works from the output back to what is needed. The filters of the last layer reach nodes at most some hops from the
+// rows of v. There, in blocks, hidden units are computed and at once projected on the classes, for each filter of the last
+// layer. Propagation then moves rows of c values only.
+func (m *polynomial) Infer(ctx context.Context, v *View, parameters []*mat.Dense) (*mat.Dense, error) {
+	w := &v.work
 	w.reset()
 	filters := m.layers[0]
-	weights, bias := parameters[:len(filters)], parameters[len(filters)]
+	first := firstLayer{filters: filters, weights: parameters[:len(filters)], bias: parameters[len(filters)].Data}
 	if len(m.layers) == 1 {
 		z := w.take()
-		z.Reshape(v.size(v.field(0)), bias.Cols)
-		err := v.firstLayer(ctx, w, filters, 0, weights, bias, func(lo, first int, h mat.Dense) {
+		z.Reshape(v.size(v.field(0)), len(first.bias))
+		err := v.first(ctx, first, func(lo, first int, h mat.Dense) {
 			for i := range h.Rows {
 				copy(z.Row(lo + i)[first:], h.Row(i))
 			}
@@ -33,11 +35,10 @@ func (m *polynomial) logits(ctx context.Context, v *view, w *workspace, paramete
 	}
 	parameters = parameters[len(filters)+1:]
 	last := m.layers[1]
-	reach := 0
 	for _, f := range last {
-		reach = max(reach, f.degree())
+		first.hops = max(first.hops, f.degree())
 	}
-	at := v.field(reach)
+	at := v.field(first.hops)
 	projected := make([]*mat.Dense, 0, fewFilters)
 	for k := range last {
 		projected = append(projected, w.take())
@@ -45,7 +46,7 @@ func (m *polynomial) logits(ctx context.Context, v *view, w *workspace, paramete
 	}
 	part := w.take()
 	taken := w.taken
-	err := v.firstLayer(ctx, w, filters, reach, weights, bias, func(lo, first int, h mat.Dense) {
+	err := v.first(ctx, first, func(lo, first int, h mat.Dense) {
 		kernel.ReLU(h.Data, h.Data)
 		for k, p := range projected {
 			to, units := rowsOf(p, lo, lo+h.Rows), rowsOf(parameters[k], first, first+h.Cols)
@@ -63,7 +64,7 @@ func (m *polynomial) logits(ctx context.Context, v *view, w *workspace, paramete
 	w.taken = taken // the first layer's memory serves the last
 	var z *mat.Dense
 	for k, f := range last {
-		term, err := v.filter(ctx, w, f, projected[k], at, 0)
+		term, err := v.filter(ctx, f, located{projected[k], at}, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -79,47 +80,58 @@ func (m *polynomial) logits(ctx context.Context, v *view, w *workspace, paramete
 // fewFilters is the number of filters of a layer whose lists stay off the heap.
 const fewFilters = 4
 
-// firstLayer computes Σ_k P_k·X·W_k + b at the nodes within the given number of hops, and hands it to each in parts, whose memory is
-// used again: h holds units first, first+1, … of the nodes lo, lo+1, … of that field.
+// firstLayer is Σ_k P_k·X·W_k + b at the nodes within some hops of the rows.
+type firstLayer struct {
+	filters []filter
+	weights []*mat.Dense
+	bias    []float32
+	hops    int
+}
+
+// first computes a first layer in parts, and calls each with every part. In a part, h holds units first, first+1, … of nodes
+// lo, lo+1, … of the field. Its memory is used again for the next part.
 //
-// Dense X is propagated before the product with W: that does not depend on the weights, and hidden units need not be kept; parts
-// are blocks of nodes. Sparse X is multiplied first, since X has fewer entries than its propagated form; parts are
-// blocks of nodes and of units, so that what is kept for all nodes is bounded.
-func (v *view) firstLayer(ctx context.Context, w *workspace, filters []filter, hops int, weights []*mat.Dense, bias *mat.Dense, each func(lo, first int, h mat.Dense)) error {
-	if s, ok := v.x.(*mat.CSR); ok {
-		width := max(16, v.units/s.Rows/16*16)
-		for first := 0; first < bias.Cols; first += width {
-			if err := v.firstLayerSparse(ctx, w, s, filters, hops, weights, bias, first, min(first+width, bias.Cols), each); err != nil {
+// Dense X is propagated before the product with W: P·X does not depend on the weights, and hidden units need not be kept.
+// Parts are blocks of nodes. Other X is multiplied first: sparse X has fewer entries than its propagated form, and X of
+// another type is read in blocks of rows. Parts are blocks of nodes and of units, so that the memory for all nodes is
+// bounded.
+func (v *View) first(ctx context.Context, l firstLayer, each func(lo, first int, h mat.Dense)) error {
+	x, dense := v.x.(*mat.Dense)
+	if !dense {
+		width := max(16, v.units/max(1, v.adj.Rows)/16*16)
+		for lo := 0; lo < len(l.bias); lo += width {
+			if err := v.firstUnits(ctx, l, lo, min(lo+width, len(l.bias)), each); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	n := v.size(v.field(hops))
+	n := v.size(v.field(l.hops))
 	sources := make([]source, 0, fewFilters)
-	for _, f := range filters {
-		from, err := v.features(ctx, w, f, hops)
+	for _, f := range l.filters {
+		from, err := v.features(ctx, x, f, l.hops)
 		if err != nil {
 			return err
 		}
 		sources = append(sources, from)
 	}
-	x, h, product := w.take(), w.take(), w.take()
+	w := &v.work
+	rows, h, product := w.take(), w.take(), w.take()
 	for lo := 0; lo < n; lo += blockRows {
 		hi := min(lo+blockRows, n)
 		for k, from := range sources {
-			block, err := from.rows(ctx, v, w, x, lo, hi)
+			block, err := v.read(ctx, rows, from, lo, hi)
 			if err != nil {
 				return err
 			}
 			if k == 0 {
-				mat.Mul(h, &block, weights[k])
+				mat.Mul(h, &block, l.weights[k])
 				continue
 			}
-			mat.Mul(product, &block, weights[k])
+			mat.Mul(product, &block, l.weights[k])
 			sum(h, product)
 		}
-		addRow(h, bias.Data)
+		addRow(h, l.bias)
 		each(lo, 0, *h)
 		if err := ctx.Err(); err != nil {
 			return err
@@ -128,27 +140,70 @@ func (v *view) firstLayer(ctx context.Context, w *workspace, filters []filter, h
 	return nil
 }
 
-// firstLayerSparse does for units lo to hi−1 what firstLayer does for all.
-func (v *view) firstLayerSparse(ctx context.Context, w *workspace, x *mat.CSR, filters []filter, hops int, weights []*mat.Dense, bias *mat.Dense, lo, hi int, each func(lo, first int, h mat.Dense)) error {
+// firstUnits does for units lo to hi−1 what first does for all, for X that is not dense.
+func (v *View) firstUnits(ctx context.Context, l firstLayer, lo, hi int, each func(lo, first int, h mat.Dense)) error {
+	w := &v.work
 	taken := w.taken
 	defer func() { w.taken = taken }()
 	var h *mat.Dense
-	for k, f := range filters {
-		units := weights[k]
+	for k, f := range l.filters {
+		units := l.weights[k]
 		if hi-lo < units.Cols {
 			units = columns(w, units, lo, hi)
 		}
 		u := w.take()
-		mat.MulSparse(u, x, units)
-		term, err := v.filter(ctx, w, f, u, &v.whole, hops)
+		if err := v.multiply(ctx, u, units); err != nil {
+			return err
+		}
+		term, err := v.filter(ctx, f, located{u, &v.whole}, l.hops)
 		if err != nil {
 			return err
 		}
 		h = sum(h, term)
 	}
-	addRow(h, bias.Data[lo:hi])
+	addRow(h, l.bias[lo:hi])
 	for first := 0; first < h.Rows; first += blockRows {
 		each(first, lo, rowsOf(h, first, min(first+blockRows, h.Rows)))
+	}
+	return ctx.Err()
+}
+
+// multiply sets dst to X·weights at all nodes, for X that is not dense.
+func (v *View) multiply(ctx context.Context, dst, weights *mat.Dense) error {
+	if x, ok := v.x.(*mat.CSR); ok {
+		mat.MulSparse(dst, x, weights)
+		return ctx.Err()
+	}
+	return v.multiplyRows(ctx, dst, weights, &v.whole)
+}
+
+// multiplyRows sets dst to X·weights on a field, in blocks of rows, for X that is not sparse.
+func (v *View) multiplyRows(ctx context.Context, dst, weights *mat.Dense, at *field) error {
+	w, n := &v.work, v.size(at)
+	taken := w.taken
+	defer func() { w.taken = taken }()
+	x := w.take()
+	dst.Reshape(n, weights.Cols)
+	for lo := 0; lo < n; lo += blockRows {
+		hi := min(lo+blockRows, n)
+		to, block := rowsOf(dst, lo, hi), mat.Dense{}
+		dense, ok := v.x.(*mat.Dense)
+		switch {
+		case ok && at.nodes == nil:
+			block = rowsOf(dense, lo, hi)
+		case ok:
+			mat.Rows(x, dense, at.nodes[lo:hi])
+			block = *x
+		default:
+			if err := readBlock(ctx, x, v.x, v.nodes(at, lo, hi), weights.Rows); err != nil {
+				return err
+			}
+			block = *x
+		}
+		mat.Mul(&to, &block, weights)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 	}
 	return ctx.Err()
 }
@@ -167,18 +222,18 @@ func columns(w *workspace, m *mat.Dense, lo, hi int) *mat.Dense {
 type source struct {
 	filter filter
 	at     *field
+	x      *mat.Dense
 	px     *mat.Dense // P·X, nil if it is not in memory
 	z      *mat.Dense // all but the last step of Horner's rule, at all nodes
 }
 
-// features returns P·X for dense X, at the nodes within the given number of hops. All but the last propagation are done here, for
-// all nodes; the last is done block by block, or kept once it was done if v keeps and has room.
-func (v *view) features(ctx context.Context, w *workspace, f filter, hops int) (source, error) {
-	s := source{filter: f, at: v.field(hops)}
+// features returns P·X for dense X, at the nodes within the given number of hops. All but the last propagation are done
+// here, for all nodes. The last is done block by block. If v keeps P·X and has room, it is done once for all blocks.
+func (v *View) features(ctx context.Context, x *mat.Dense, f filter, hops int) (source, error) {
+	s := source{filter: f, at: v.field(hops), x: x}
 	if f.degree() == 0 {
 		return s, nil
 	}
-	x := v.x.(*mat.Dense)
 	keep := false
 	if v.keep {
 		v.keptMu.Lock()
@@ -191,101 +246,107 @@ func (v *view) features(ctx context.Context, w *workspace, f filter, hops int) (
 		}
 		keep = v.size(s.at)*x.Cols <= v.room
 	}
-	taken := w.taken
+	taken := v.work.taken
 	s.z = x
 	for j := f.degree() - 1; j > 0; j-- {
-		next := w.take()
-		if err := v.horner(ctx, w, f, j, next, s.z, &v.whole, x, &v.whole, &v.whole); err != nil {
+		next := v.work.take()
+		err := v.horner(ctx, next, hornerStep{f, j, located{s.z, &v.whole}, located{x, &v.whole}, &v.whole})
+		if err != nil {
 			return s, err
 		}
 		s.z = next
 	}
 	if keep {
 		px := &mat.Dense{}
-		if _, err := s.rows(ctx, v, w, px, 0, v.size(s.at)); err != nil {
+		if _, err := v.read(ctx, px, s, 0, v.size(s.at)); err != nil {
 			return s, err
 		}
 		s.px, s.z = px, nil
 		v.kept = append(v.kept, kept{f, hops, px})
 		v.room -= len(px.Data)
-		w.taken = taken // z is not needed any more
+		v.work.taken = taken // z is not needed any more
 	}
 	return s, nil
 }
 
-// rows returns rows lo to hi−1 of the source, computed in dst or in memory of their own.
-func (s source) rows(ctx context.Context, v *view, w *workspace, dst *mat.Dense, lo, hi int) (mat.Dense, error) {
-	x := v.x.(*mat.Dense)
+// read returns rows lo to hi−1 of a source, computed in dst or in memory of their own.
+func (v *View) read(ctx context.Context, dst *mat.Dense, s source, lo, hi int) (mat.Dense, error) {
 	switch {
 	case s.px != nil:
 		return rowsOf(s.px, lo, hi), nil
 	case s.filter.degree() > 0:
-		part := &field{nodes: v.nodes(w, s.at, lo, hi)}
-		err := v.horner(ctx, w, s.filter, 0, dst, s.z, &v.whole, x, &v.whole, part)
+		part := &field{nodes: v.nodes(s.at, lo, hi)}
+		err := v.horner(ctx, dst, hornerStep{s.filter, 0, located{s.z, &v.whole}, located{s.x, &v.whole}, part})
 		return *dst, err
 	case s.at.nodes == nil:
-		return rowsOf(x, lo, hi), nil
+		return rowsOf(s.x, lo, hi), nil
 	}
-	mat.Rows(dst, x, s.at.nodes[lo:hi])
+	mat.Rows(dst, s.x, s.at.nodes[lo:hi])
 	return *dst, nil
 }
 
 // nodes returns nodes lo to hi−1 of a field.
-func (v *view) nodes(w *workspace, f *field, lo, hi int) []int32 {
+func (v *View) nodes(f *field, lo, hi int) []int32 {
 	if f.nodes != nil {
 		return f.nodes[lo:hi]
 	}
-	w.index = w.index[:0]
-	for i := lo; i < hi; i++ {
-		w.index = append(w.index, int32(i))
-	}
-	return w.index
+	v.work.index = span(v.work.index, lo, hi)
+	return v.work.index
 }
 
-// filter returns f·x at the nodes within the given number of hops, for x known on the field from, which reaches far enough. The
-// result is memory of w, or x itself.
-func (v *view) filter(ctx context.Context, w *workspace, f filter, x *mat.Dense, from *field, hops int) (*mat.Dense, error) {
+// filter returns f·x at the nodes within the given number of hops. The field of x reaches far enough. The result is memory
+// of v, or x itself.
+func (v *View) filter(ctx context.Context, f filter, x located, hops int) (*mat.Dense, error) {
 	if f.degree() == 0 {
-		return v.restrict(w, x, from, v.field(hops)), nil // c_0 is 1 in all models
+		return v.restrict(x, v.field(hops)), nil // c_0 is 1 in all models
 	}
-	z, at := x, from
+	z := x
 	var next, spare *mat.Dense // two matrices that take turns, whatever the degree
 	for j := f.degree() - 1; j >= 0; j-- {
 		if next, spare = spare, nil; next == nil {
-			next = w.take()
+			next = v.work.take()
 		}
 		to := v.field(hops + j)
-		if err := v.horner(ctx, w, f, j, next, z, at, x, from, to); err != nil {
+		if err := v.horner(ctx, next, hornerStep{f, j, z, x, to}); err != nil {
 			return nil, err
 		}
-		if z != x {
-			spare = z
+		if z.Dense != x.Dense {
+			spare = z.Dense
 		}
-		z, at = next, to
+		z = located{next, to}
 	}
-	return z, nil
+	return z.Dense, nil
 }
 
-// horner is the step of Horner's rule that adds the term of degree j: dst = P·z + c_j·x on the field to, for z on the field at and x
-// on the field from. In the first step z is x without its coefficient.
-func (v *view) horner(ctx context.Context, w *workspace, f filter, j int, dst, z *mat.Dense, at *field, x *mat.Dense, from, to *field) error {
-	op := v.operator(f)
+// hornerStep is the step of Horner's rule that adds the term of degree j: P·z + c_j·x on the field to. In the first step z
+// is x without its coefficient.
+type hornerStep struct {
+	filter filter
+	j      int
+	z, x   located
+	to     *field
+}
+
+// horner sets dst to the result of a step.
+func (v *View) horner(ctx context.Context, dst *mat.Dense, s hornerStep) error {
+	op := v.operator(s.filter.rule())
 	var err error
-	if to.nodes == nil {
-		err = op.Apply(ctx, dst, z)
+	if s.to.nodes == nil {
+		err = op.Apply(ctx, dst, s.z.Dense)
 	} else {
-		err = op.ApplyRows(ctx, dst, z, to.nodes, at.position)
+		err = op.ApplyRows(ctx, dst, s.z.Dense, s.to.nodes, s.z.at.position)
 	}
 	if err != nil {
 		return err
 	}
-	if m := f.degree(); j == m-1 && f.c[m] != 1 {
-		kernel.Scale(dst.Data, f.c[m], dst.Data)
+	c, m := s.filter.c, s.filter.degree()
+	if s.j == m-1 && c[m] != 1 {
+		kernel.Scale(dst.Data, c[m], dst.Data)
 	}
-	if f.c[j] != 0 {
-		taken := w.taken
-		kernel.Axpy(f.c[j], v.restrict(w, x, from, to).Data, dst.Data)
-		w.taken = taken
+	if c[s.j] != 0 {
+		taken := v.work.taken
+		kernel.Axpy(c[s.j], v.restrict(s.x, s.to).Data, dst.Data)
+		v.work.taken = taken
 	}
 	return nil
 }

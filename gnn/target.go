@@ -10,27 +10,28 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Target is the graph on which trained models are judged: the original one, prepared once for any number of trainings. It is safe for
-// concurrent use, and keeps what does not depend on weights, such as ÂX at the nodes that validation needs.
+// Target is the graph on which trained models are judged: the original one, prepared once for any number of trainings. It is
+// safe for concurrent use. It keeps what does not depend on weights, such as ÂX at the nodes that validation needs.
 type Target struct {
 	name             string
 	nodes, features  int
 	classes          int
 	sample           *Sample
-	validation, test *view
+	validation, test *scope
 	labels           []int32 // of the validation nodes
 	testLabels       func() []int32
 }
 
-// NewTarget prepares g. In the transductive setting models see the whole graph and are asked for the nodes of a split; in the inductive
-// one, they see the subgraph induced by the nodes of the split. g must not change afterwards.
+// NewTarget prepares g. In the transductive setting models see the whole graph, and are asked for the nodes of a split. In
+// the inductive one, they see the subgraph induced by the nodes of the split. g must not change afterwards. A g that
+// graph.Validate refuses is an error, and one without validation nodes. Without test nodes, Result.Test is 0.
 func NewTarget(g *graph.Graph, inductive bool) (*Target, error) {
+	if err := g.Validate(); err != nil {
+		return nil, fmt.Errorf("gnn: target: %w", err)
+	}
 	s := g.Split
-	switch {
-	case len(s.Val) == 0:
+	if len(s.Val) == 0 {
 		return nil, fmt.Errorf("gnn: graph %s has no validation nodes (0), want at least 1", g.Name)
-	case len(s.Test) == 0:
-		return nil, fmt.Errorf("gnn: graph %s has no test nodes (0), want at least 1", g.Name)
 	}
 	t := &Target{
 		name: g.Name, nodes: g.Nodes(), features: g.Features(), classes: g.Classes,
@@ -39,15 +40,15 @@ func NewTarget(g *graph.Graph, inductive bool) (*Target, error) {
 	if inductive {
 		train, val, test := g.TrainingGraph(), g.Induced(s.Val), g.Induced(s.Test)
 		t.sample = &Sample{Adj: train.Adj, X: train.X, Y: train.Y, Classes: g.Classes}
-		t.validation, t.test = newView(val.Adj, val.X, nil, true), newView(test.Adj, test.X, nil, false)
+		t.validation, t.test = newScope(val.Adj, val.X, nil, true), newScope(test.Adj, test.X, nil, false)
 		return t, nil
 	}
 	t.sample = &Sample{Adj: g.Adj, X: g.X, Y: g.Y, Classes: g.Classes, Rows: s.Train}
-	t.validation, t.test = newView(g.Adj, g.X, s.Val, true), newView(g.Adj, g.X, s.Test, false)
+	t.validation, t.test = newScope(g.Adj, g.X, s.Val, true), newScope(g.Adj, g.X, s.Test, false)
 	return t, nil
 }
 
-// Sample returns the training part of the graph itself: what a model is trained on that is not to be condensed.
+// Sample returns the training part of the graph itself: the sample for training without condensation.
 func (t *Target) Sample() *Sample { return t.sample }
 
 // accept returns an error if models trained on s cannot be asked about t.
@@ -68,17 +69,45 @@ func (t *Target) accept(s *Sample) error {
 type Trained struct {
 	// Model says what the weights mean.
 	Model Model
-	// Parameters are the weights and biases, layer by layer, in the order in which the model's formula has them.
+	// Features, Hidden and Classes are the sizes of which Model.Shapes makes the shapes of the parameters.
+	Features, Hidden, Classes int
+	// Parameters are the weights and biases, in the order of Model.Shapes.
 	Parameters []*mat.Dense
 }
 
-// Logits returns what the model finds for each node of a graph with adjacency adj and features x: n×c, not normalised. The class
-// found is the column of the largest value.
-func (m *Trained) Logits(ctx context.Context, adj *mat.CSR, x mat.Matrix) (*mat.Dense, error) {
-	if n, d := x.Dims(); n != adj.Rows || d != m.Parameters[0].Rows {
-		return nil, fmt.Errorf("gnn: features are %d×%d, want %d nodes × the %d features of training", n, d, adj.Rows, m.Parameters[0].Rows)
+// validate returns an error if the parameters are not those of the model.
+func (m *Trained) validate() error {
+	shapes := m.Model.Shapes(m.Features, m.Hidden, m.Classes)
+	if len(shapes) != len(m.Parameters) {
+		return fmt.Errorf("gnn: %d parameters for model %s, want %d", len(m.Parameters), m.Model.Name(), len(shapes))
 	}
-	return m.Model.logits(ctx, newView(adj, x, nil, false), &workspace{}, m.Parameters)
+	for i, s := range shapes {
+		if p := m.Parameters[i]; p.Rows != s.Rows || p.Cols != s.Cols {
+			return fmt.Errorf("gnn: parameter %d of model %s is %d×%d, want %d×%d",
+				i, m.Model.Name(), p.Rows, p.Cols, s.Rows, s.Cols)
+		}
+	}
+	return nil
+}
+
+// Logits returns the logits of each node of a graph with adjacency adj and features x: n×c, not normalised. The class found
+// is the column of the largest one. adj is symmetric and without self-loops; a nil adj has no edges. x of any type is read in
+// blocks of rows. Errors of reading are passed on.
+func (m *Trained) Logits(ctx context.Context, adj *mat.CSR, x mat.Matrix) (*mat.Dense, error) {
+	n, d := x.Dims()
+	if d != m.Features {
+		return nil, fmt.Errorf("gnn: features are %d×%d, want the %d features of training", n, d, m.Features)
+	}
+	if err := m.validate(); err != nil {
+		return nil, err
+	}
+	if err := checkAdjacency(adj, n); err != nil {
+		return nil, err
+	}
+	if adj == nil {
+		adj = &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
+	}
+	return newScope(adj, x, nil, false).view().infer(ctx, m.Model, m.Parameters)
 }
 
 // Accuracy returns the share of rows, in percent, whose largest logit is that of their label; of equal ones the first counts.

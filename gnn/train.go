@@ -11,14 +11,15 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/progress"
 )
 
 // Result is the account of a training.
 type Result struct {
 	// Model is the name of the model.
 	Model string `json:"model"`
-	// Validation and Test are the accuracies in percent of the weights after epoch Epoch: that of the best Validation, and of several such the one of
-	// the lowest cross entropy on the validation nodes, since a few hundred nodes leave many ties.
+	// Validation and Test are the accuracies in percent of the weights after epoch Epoch, the one of the best Validation.
+	// Ties are common on a few hundred nodes: of tied epochs, the one with the lowest validation cross entropy counts.
 	Validation float64 `json:"validation"`
 	Test       float64 `json:"test"`
 	Epoch      int     `json:"epoch"`
@@ -34,12 +35,12 @@ type Result struct {
 	Trained *Trained `json:"-"`
 }
 
-// Train trains a model on s by Adam (Kingma and Ba 2015; β 0.9 and 0.999, ε 10⁻⁸) on the mean cross entropy of the sample's
-// nodes, weighted if config says so, full batch, and returns what the epoch of best validation accuracy on t came to. The labels of t's test nodes are
-// read after the last epoch, once.
+// Train trains a model on s by Adam (Kingma and Ba 2015; β 0.9 and 0.999, ε 10⁻⁸), full batch. The loss is the mean cross
+// entropy of the sample's nodes, weighted if config says so. The result is that of the epoch with the best validation
+// accuracy on t. The labels of t's test nodes are read after the last epoch, once.
 //
-// Weights and dropout are drawn from src: the same seed gives the same bytes for any number of threads. It stops within an epoch
-// when ctx is done. The sample is not changed.
+// Weights and dropout are drawn from src: the same seed gives the same bytes for any number of threads. Train stops within
+// an epoch when ctx is done. It reports each validated epoch to package progress. The sample is not changed.
 func Train(ctx context.Context, m Model, s *Sample, t *Target, config Config, src rand.Source) (*Result, error) {
 	start := time.Now()
 	if err := config.Validate(); err != nil {
@@ -49,11 +50,12 @@ func Train(ctx context.Context, m Model, s *Sample, t *Target, config Config, sr
 		return nil, err
 	}
 	_, features := s.X.Dims()
-	parameters := initial(m.shapes(features, config.Hidden, s.Classes), src)
-	forward, err := m.prepare(ctx, s, config)
+	parameters := Initial(m, features, config.Hidden, s.Classes, src)
+	in, err := NewInput(ctx, s.Adj, s.X)
 	if err != nil {
 		return nil, err
 	}
+	in = in.WithDropout(config, src)
 	result := &Result{Model: m.Name(), Validation: -1, ValidateEvery: config.cadence(t.nodes)}
 	reserved := min(config.Epochs, 1<<16) // so that these lists need not grow in a training of any usual length
 	result.Losses, result.Accuracies = make([]float32, 0, reserved), make([]float64, 0, reserved/result.ValidateEvery+1)
@@ -66,7 +68,8 @@ func Train(ctx context.Context, m Model, s *Sample, t *Target, config Config, sr
 		targets = s.targets(config.Weighted)
 		steps   = newAdam(parameters)
 		vars    = make([]*autodiff.Var, len(parameters))
-		w       workspace
+		view    = t.validation.view()
+		stage   = "train " + m.Name()
 		lowest  float64 // cross entropy of the best epoch so far
 	)
 	for epoch := 1; epoch <= config.Epochs; epoch++ {
@@ -74,13 +77,17 @@ func Train(ctx context.Context, m Model, s *Sample, t *Target, config Config, sr
 		for i, p := range parameters {
 			vars[i] = tape.Var(p)
 		}
-		logits := forward(tape, vars, src)
+		logits := m.Forward(tape, in, vars)
+		if n := in.Nodes(); logits.Value.Rows != n || logits.Value.Cols != s.Classes {
+			return nil, fmt.Errorf("gnn: model %s returns logits %d×%d, want %d×%d",
+				m.Name(), logits.Value.Rows, logits.Value.Cols, n, s.Classes)
+		}
 		if s.Rows != nil {
 			logits = tape.Rows(logits, s.Rows)
 		}
 		loss := tape.CrossEntropy(logits, tape.Var(targets))
 		gradients := tape.Grad(loss, vars...)
-		if err := ctx.Err(); err != nil {
+		if err := in.Err(); err != nil {
 			return nil, err
 		}
 		value := loss.Value.Data[0]
@@ -97,7 +104,7 @@ func Train(ctx context.Context, m Model, s *Sample, t *Target, config Config, sr
 		if epoch%result.ValidateEvery != 0 && epoch != config.Epochs {
 			continue
 		}
-		found, err := m.logits(ctx, t.validation, &w, parameters)
+		found, err := view.infer(ctx, m, parameters)
 		if err != nil {
 			return nil, err
 		}
@@ -111,16 +118,17 @@ func Train(ctx context.Context, m Model, s *Sample, t *Target, config Config, sr
 				copy(best[i].Data, p.Data)
 			}
 		}
-		if config.Progress != nil {
-			config.Progress(epoch, float64(value), accuracy)
+		progress.Report(ctx, progress.Event{Stage: stage, Done: int64(epoch), Total: int64(config.Epochs)})
+	}
+	if labels := t.testLabels(); len(labels) > 0 {
+		view.scope = t.test
+		found, err := view.infer(ctx, m, best)
+		if err != nil {
+			return nil, err
 		}
+		result.Test = Accuracy(found, labels)
 	}
-	found, err := m.logits(ctx, t.test, &w, best)
-	if err != nil {
-		return nil, err
-	}
-	result.Test = Accuracy(found, t.testLabels())
-	result.Trained = &Trained{Model: m, Parameters: best}
+	result.Trained = &Trained{m, features, config.Hidden, s.Classes, best}
 	result.Seconds = time.Since(start).Seconds()
 	return result, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/progress"
 )
 
 func quick() gnn.Config {
@@ -179,11 +180,15 @@ func TestCadence(t *testing.T) {
 	c := quick()
 	c.Epochs, c.ValidateEvery = 11, 4
 	target := newTarget(t, g, false)
-	var asked []int
-	c.Progress = func(epoch int, loss, accuracy float64) { asked = append(asked, epoch) }
-	r := train(t, gnn.GCN(), target.Sample(), target, c)
-	if want := []int{4, 8, 11}; !slices.Equal(asked, want) || len(r.Accuracies) != 3 {
-		t.Errorf("validated after epochs %v, want %v", asked, want)
+	var told []progress.Event
+	ctx := progress.With(t.Context(), func(e progress.Event) { told = append(told, e) })
+	r, err := gnn.Train(ctx, gnn.GCN(), target.Sample(), target, c, rand.NewPCG(11, 12))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []progress.Event{{Stage: "train gcn", Done: 4, Total: 11}, {Stage: "train gcn", Done: 8, Total: 11}, {Stage: "train gcn", Done: 11, Total: 11}}
+	if !slices.Equal(told, want) || len(r.Accuracies) != 3 {
+		t.Errorf("reported %v after %d validations, want %v", told, len(r.Accuracies), want)
 	}
 	large := &graph.Graph{Adj: ring(50_000), X: mat.NewDense(50_000, 2), Y: make([]int32, 50_000), Classes: 3, Split: graph.Split{Val: []int32{1}, Test: []int32{2}}}
 	c.ValidateEvery = 0
@@ -199,15 +204,18 @@ func TestTestLabels(t *testing.T) {
 	run := func(change bool, inductive bool) *gnn.Result {
 		g := blocks(200, 8, 3, 4)
 		target := newTarget(t, g, inductive)
-		c := quick()
-		c.Progress = func(epoch int, _, _ float64) {
-			if change && epoch == c.Epochs {
+		ctx := progress.With(t.Context(), func(e progress.Event) {
+			if change && e.Done == e.Total {
 				for _, i := range g.Split.Test {
 					g.Y[i] = (g.Y[i] + 1) % 3
 				}
 			}
+		})
+		r, err := gnn.Train(ctx, gnn.GCN(), target.Sample(), target, quick(), rand.NewPCG(11, 12))
+		if err != nil {
+			t.Fatal(err)
 		}
-		return train(t, gnn.GCN(), target.Sample(), target, c)
+		return r
 	}
 	for _, inductive := range []bool{false, true} {
 		a, b := run(false, inductive), run(true, inductive)
@@ -276,16 +284,14 @@ func TestBadInput(t *testing.T) {
 			}
 		}
 	}
-	for _, part := range []string{"validation", "test"} {
-		h := *g
-		if part == "test" {
-			h.Split.Test = nil
-		} else {
-			h.Split.Val = nil
-		}
-		if _, err := gnn.NewTarget(&h, false); err == nil || !strings.Contains(err.Error(), "no "+part+" nodes") {
-			t.Errorf("a graph without %s nodes: %v", part, err)
-		}
+	h := *g
+	h.Split.Test = nil
+	if r := train(t, gnn.GCN(), good(), newTarget(t, &h, false), quick()); r.Test != 0 {
+		t.Errorf("test accuracy %v without test nodes, want 0", r.Test)
+	}
+	h.Split.Val = nil
+	if _, err := gnn.NewTarget(&h, false); err == nil || !strings.Contains(err.Error(), "no validation nodes") {
+		t.Errorf("a graph without validation nodes: %v", err)
 	}
 	if _, err := gnn.Parse("mlp"); err == nil || !strings.Contains(err.Error(), `"mlp"`) || !strings.Contains(err.Error(), "gcn") {
 		t.Errorf("parsing mlp: %v", err)
@@ -293,9 +299,15 @@ func TestBadInput(t *testing.T) {
 	if m, err := gnn.Parse("GCN"); err != nil || m.Name() != "gcn" {
 		t.Errorf("parsing GCN: %v, %v", m, err)
 	}
-	trained := gnn.Trained{Model: gnn.GCN(), Parameters: gnn.Initial(gnn.GCN(), 4, 8, 3, rand.NewPCG(1, 1))}
-	if _, err := trained.Logits(t.Context(), g.Adj, g.X); err == nil {
-		t.Error("logits on 5 features of a model of 4: no error")
+	trained := gnn.Trained{
+		Model: gnn.GCN(), Features: 4, Hidden: 8, Classes: 3, Parameters: gnn.Initial(gnn.GCN(), 4, 8, 3, rand.NewPCG(1, 1)),
+	}
+	if _, err := trained.Logits(t.Context(), g.Adj, g.X); err == nil || !strings.Contains(err.Error(), "want the 4 features") {
+		t.Errorf("logits on 5 features of a model of 4: %v", err)
+	}
+	trained.Features = 5
+	if _, err := trained.Logits(t.Context(), g.Adj, g.X); err == nil || !strings.Contains(err.Error(), "is 4×8, want 5×8") {
+		t.Errorf("logits with parameters of the wrong shape: %v", err)
 	}
 }
 
@@ -304,13 +316,13 @@ func TestCancel(t *testing.T) {
 	target := newTarget(t, g, false)
 	each(t, func(t *testing.T, m gnn.Model) {
 		ctx, cancel := context.WithCancel(t.Context())
-		c, epochs := quick(), 0
-		c.Progress = func(epoch int, _, _ float64) {
-			if epochs = epoch; epoch == 3 {
+		epochs := int64(0)
+		ctx = progress.With(ctx, func(e progress.Event) {
+			if epochs = e.Done; epochs == 3 {
 				cancel()
 			}
-		}
-		r, err := gnn.Train(ctx, m, target.Sample(), target, c, rand.NewPCG(1, 1))
+		})
+		r, err := gnn.Train(ctx, m, target.Sample(), target, quick(), rand.NewPCG(1, 1))
 		if r != nil || !errors.Is(err, context.Canceled) || epochs != 3 {
 			t.Errorf("cancelled in epoch 3: result %v, error %v, last epoch %d", r, err, epochs)
 		}

@@ -1,26 +1,76 @@
 package gnn
 
 import (
+	"context"
+	"fmt"
 	"sync"
 
+	"github.com/graph-condensation/cgc/autodiff"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// view is a graph of which some nodes are asked for. What does not depend on weights is computed once and kept. It is safe
-// for concurrent use.
-type view struct {
+// View is a constant graph and the nodes whose logits are asked for. It is not safe for concurrent use.
+type View struct {
+	*scope
+	work workspace
+}
+
+// Adj returns A: symmetric and without self-loops.
+func (v *View) Adj() *mat.CSR { return v.adj }
+
+// X returns the features of all nodes.
+func (v *View) X() mat.Matrix { return v.x }
+
+// Rows returns the nodes that are asked for, in the order of the logits. nil means all.
+func (v *View) Rows() []int32 { return v.rows }
+
+// infer returns the logits of the rows of v.
+func (v *View) infer(ctx context.Context, m Model, parameters []*mat.Dense) (*mat.Dense, error) {
+	if m, ok := m.(Inferrer); ok {
+		return m.Infer(ctx, v, parameters)
+	}
+	t := autodiff.NewValueTape()
+	vars := make([]*autodiff.Var, len(parameters))
+	for i, p := range parameters {
+		vars[i] = t.Var(p)
+	}
+	adj := newAdjacency(ctx, v.adj, v.adj.Rows)
+	if adj.constant != nil {
+		for _, r := range []rule{symmetric, mean} {
+			adj.operators[r] = newPropagation(ctx, v.operator(r))
+		}
+	}
+	in := newInput(adj, v.x)
+	z := m.Forward(t, in, vars).Value
+	if err := in.Err(); err != nil {
+		return nil, err
+	}
+	if z.Rows != v.adj.Rows {
+		return nil, fmt.Errorf("gnn: model %s returns logits of %d nodes, want %d", m.Name(), z.Rows, v.adj.Rows)
+	}
+	if v.rows == nil {
+		return z, nil
+	}
+	some := new(mat.Dense)
+	mat.Rows(some, z, v.rows)
+	return some, nil
+}
+
+// scope is the part of a View that several trainings share. What does not depend on weights is computed once and kept. It is
+// safe for concurrent use.
+type scope struct {
 	adj  *mat.CSR
 	x    mat.Matrix
 	rows []int32 // the nodes asked for; nil means all
 
 	// keep says that propagated features are kept for the next call: worth their memory where calls are many.
 	keep bool
-	// units is the number of hidden units, over all nodes, that are kept at a time where X is sparse.
+	// units is the number of hidden units, over all nodes, that are kept at a time where X is not dense.
 	units int
 
 	mu        sync.Mutex
-	operators map[bool]graph.Operator
+	operators [rules]*graph.Operator
 	fields    []*field
 	whole     field
 
@@ -29,8 +79,8 @@ type view struct {
 	room   int // how many more numbers may be kept
 }
 
-// keptNumbers is where view.room starts: 2 GiB of them, enough for one or two filters at 2.4 million nodes with 100 features. What finds
-// no room is computed anew in each call, at the price of its propagations.
+// keptNumbers is where scope.room starts: 2 GiB, enough for one or two filters at 2.4 million nodes with 100 features. What
+// finds no room is computed anew in each call, at the price of its propagations.
 const keptNumbers = 1 << 29
 
 // kept is P·X for a filter, at the nodes within some hops of the rows.
@@ -46,6 +96,12 @@ type field struct {
 	position []int32 // of each node of the graph in nodes, −1 where it is not; nil with nodes
 }
 
+// located is a matrix with one row for each node of a field.
+type located struct {
+	*mat.Dense
+	at *field
+}
+
 // place returns where node i of the graph stands in the field.
 func (f *field) place(i int32) int32 {
 	if f.nodes == nil {
@@ -54,43 +110,45 @@ func (f *field) place(i int32) int32 {
 	return f.position[i]
 }
 
-func newView(adj *mat.CSR, x mat.Matrix, rows []int32, keep bool) *view {
-	return &view{adj: adj, x: x, rows: rows, keep: keep, units: sparseUnits, room: keptNumbers, operators: map[bool]graph.Operator{}}
+func newScope(adj *mat.CSR, x mat.Matrix, rows []int32, keep bool) *scope {
+	return &scope{adj: adj, x: x, rows: rows, keep: keep, units: sparseUnits, room: keptNumbers}
 }
 
-func (v *view) size(f *field) int {
+// view returns s with memory of its own.
+func (s *scope) view() *View { return &View{scope: s} }
+
+func (s *scope) size(f *field) int {
 	if f.nodes == nil {
-		return v.adj.Rows
+		return s.adj.Rows
 	}
 	return len(f.nodes)
 }
 
-func (v *view) operator(f filter) graph.Operator {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	op, ok := v.operators[f.mean]
-	if !ok {
-		op = f.operator(v.adj)
-		v.operators[f.mean] = op
+func (s *scope) operator(r rule) graph.Operator {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.operators[r] == nil {
+		op := r.operator(s.adj)
+		s.operators[r] = &op
 	}
-	return op
+	return *s.operators[r]
 }
 
-// field returns the nodes within the given number of hops of the rows. A field that holds nine tenths of the graph is taken
-// as the whole of it, since choosing rows then costs more than it saves.
-func (v *view) field(hops int) *field {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if len(v.fields) == 0 {
-		v.fields = append(v.fields, v.newField(v.rows, v.rows == nil))
+// field returns the nodes within the given number of hops of the rows. A field of nine tenths of the graph is taken as the
+// whole of it: choosing rows then costs more than it saves.
+func (s *scope) field(hops int) *field {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.fields) == 0 {
+		s.fields = append(s.fields, s.newField(s.rows, s.rows == nil))
 	}
-	for len(v.fields) <= hops {
-		from := v.fields[len(v.fields)-1]
+	for len(s.fields) <= hops {
+		from := s.fields[len(s.fields)-1]
 		if from.nodes == nil {
-			v.fields = append(v.fields, from)
+			s.fields = append(s.fields, from)
 			continue
 		}
-		in := make([]bool, v.adj.Rows)
+		in := make([]bool, s.adj.Rows)
 		count := 0
 		enter := func(i int32) {
 			if !in[i] {
@@ -100,12 +158,12 @@ func (v *view) field(hops int) *field {
 		}
 		for _, i := range from.nodes {
 			enter(i)
-			for _, j := range v.adj.Indices[v.adj.Indptr[i]:v.adj.Indptr[i+1]] {
+			for _, j := range s.adj.Indices[s.adj.Indptr[i]:s.adj.Indptr[i+1]] {
 				enter(j)
 			}
 		}
 		var nodes []int32
-		if whole := 10*count >= 9*v.adj.Rows; !whole {
+		if whole := 10*count >= 9*s.adj.Rows; !whole {
 			nodes = make([]int32, 0, count)
 			for i, is := range in {
 				if is {
@@ -113,16 +171,16 @@ func (v *view) field(hops int) *field {
 				}
 			}
 		}
-		v.fields = append(v.fields, v.newField(nodes, nodes == nil))
+		s.fields = append(s.fields, s.newField(nodes, nodes == nil))
 	}
-	return v.fields[hops]
+	return s.fields[hops]
 }
 
-func (v *view) newField(nodes []int32, whole bool) *field {
+func (s *scope) newField(nodes []int32, whole bool) *field {
 	if whole {
-		return &v.whole
+		return &s.whole
 	}
-	f := &field{nodes: nodes, position: make([]int32, v.adj.Rows)}
+	f := &field{nodes: nodes, position: make([]int32, s.adj.Rows)}
 	for i := range f.position {
 		f.position[i] = -1
 	}
@@ -132,22 +190,21 @@ func (v *view) newField(nodes []int32, whole bool) *field {
 	return f
 }
 
-// restrict returns those rows of x, known on the field from, that stand in the field to, which from contains: memory of w, or x
-// itself.
-func (v *view) restrict(w *workspace, x *mat.Dense, from, to *field) *mat.Dense {
-	if from == to {
-		return x
+// restrict returns the rows of x at the field to, which the field of x contains: memory of v, or x itself.
+func (v *View) restrict(x located, to *field) *mat.Dense {
+	if x.at == to {
+		return x.Dense
 	}
 	index := to.nodes
-	if from.nodes != nil {
-		w.index = w.index[:0]
+	if x.at.nodes != nil {
+		v.work.index = v.work.index[:0]
 		for _, i := range to.nodes {
-			w.index = append(w.index, from.position[i])
+			v.work.index = append(v.work.index, x.at.position[i])
 		}
-		index = w.index
+		index = v.work.index
 	}
-	dst := w.take()
-	mat.Rows(dst, x, index)
+	dst := v.work.take()
+	mat.Rows(dst, x.Dense, index)
 	return dst
 }
 

@@ -81,7 +81,13 @@ func TestProducts(t *testing.T) {
 			mat.MulSparse(&dst, s, b)
 			wantEqual(t, "MulSparse", &dst, wantSparse)
 		})
-		wantEqual(t, "transpose of sparse", s.T().Dense(), s.Dense().T())
+		transposed, from := s.Transpose()
+		wantEqual(t, "transpose of sparse", transposed.Dense(), s.Dense().T())
+		for e, was := range from {
+			if got, want := transposed.Data[e], s.Data[was]; got != want {
+				t.Errorf("entry %d of the transpose is %v, entry %d of the matrix %v", e, got, was, want)
+			}
+		}
 	}
 }
 

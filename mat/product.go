@@ -102,9 +102,10 @@ type sparseFactors struct {
 
 var sparseProducts parallel.Loop[sparseFactors]
 
-// T returns the transpose of m as a new matrix, by a counting sort of its columns.
-func (m *CSR) T() *CSR {
-	t := &CSR{Rows: m.Cols, Cols: m.Rows, Indptr: make([]int64, m.Cols+1), Indices: make([]int32, m.NNZ())}
+// Transpose returns mᵀ as a new matrix, by a counting sort of the columns. Entry e of it is entry from[e] of m.
+func (m *CSR) Transpose() (t *CSR, from []int64) {
+	t = &CSR{Rows: m.Cols, Cols: m.Rows, Indptr: make([]int64, m.Cols+1), Indices: make([]int32, m.NNZ())}
+	from = make([]int64, m.NNZ())
 	if m.Data != nil {
 		t.Data = make([]float32, m.NNZ())
 	}
@@ -119,11 +120,11 @@ func (m *CSR) T() *CSR {
 		for e := m.Indptr[i]; e < m.Indptr[i+1]; e++ {
 			at := next[m.Indices[e]]
 			next[m.Indices[e]]++
-			t.Indices[at] = int32(i)
+			t.Indices[at], from[at] = int32(i), e
 			if m.Data != nil {
 				t.Data[at] = m.Data[e]
 			}
 		}
 	}
-	return t
+	return t, from
 }

@@ -1,0 +1,149 @@
+package gnn
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/graph-condensation/cgc/autodiff"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// rule is how a propagation weighs the neighbours.
+type rule int
+
+const (
+	symmetric rule = iota // Â = D̃^-½ (A + I) D̃^-½
+	mean                  // D̃⁻¹ (A + I)
+	total                 // A
+	rules
+)
+
+// operator returns the propagation over a constant A.
+func (r rule) operator(a *mat.CSR) graph.Operator {
+	switch r {
+	case symmetric:
+		return graph.Symmetric(a)
+	case mean:
+		return graph.Mean(a)
+	}
+	return graph.Operator{Adj: a}
+}
+
+// adjacency is A as forward passes use it: a constant or a variable. What does not change is computed once.
+type adjacency struct {
+	ctx      context.Context
+	nodes    int
+	constant *mat.CSR      // nil without edges, or where A is a variable
+	variable *autodiff.Var // nil where A is a constant
+
+	operators [rules]*propagation  // of a constant
+	edges     *autodiff.Edges      // of a constant, with self-loops
+	matrices  [rules]*autodiff.Var // of a variable
+	looped    *autodiff.Var        // A + I of a variable A
+}
+
+// newAdjacency returns a constant A of n nodes; nil has no edges.
+func newAdjacency(ctx context.Context, a *mat.CSR, n int) *adjacency {
+	if a != nil && a.NNZ() == 0 {
+		a = nil
+	}
+	return &adjacency{ctx: ctx, nodes: n, constant: a}
+}
+
+// none reports whether A is known to have no edges.
+func (a *adjacency) none() bool { return a.constant == nil && a.variable == nil }
+
+// apply returns P·x.
+func (a *adjacency) apply(r rule, x *autodiff.Var) *autodiff.Var {
+	t := x.Tape()
+	if x.Value.Rows != a.nodes {
+		panic(fmt.Sprintf("gnn: propagation of %d rows over %d nodes", x.Value.Rows, a.nodes))
+	}
+	switch {
+	case a.variable != nil:
+		return t.MatMul(a.matrix(r), x)
+	case a.constant != nil:
+		if a.operators[r] == nil {
+			a.operators[r] = newPropagation(a.ctx, r.operator(a.constant))
+		}
+		return t.Linear(a.operators[r], x)
+	case r == total:
+		return t.Scale(0, x)
+	}
+	return x
+}
+
+// matrix returns P, n×n, for a variable A.
+func (a *adjacency) matrix(r rule) *autodiff.Var {
+	if a.matrices[r] != nil {
+		return a.matrices[r]
+	}
+	t := a.variable.Tape()
+	p := a.variable
+	switch r {
+	case symmetric:
+		root := t.Power(t.RowSums(a.loops()), -0.5) // D̃^-½
+		p = t.Mul(t.Mul(t.RepeatColumn(root, a.nodes), a.loops()), beside(root))
+	case mean:
+		p = t.Mul(t.RepeatColumn(t.Power(t.RowSums(a.loops()), -1), a.nodes), a.loops())
+	}
+	a.matrices[r] = p
+	return p
+}
+
+// beside returns the n×n matrix whose rows are all xᵀ, for x n×1.
+func beside(x *autodiff.Var) *autodiff.Var {
+	t, column := x.Tape(), mat.NewDense(x.Value.Rows, 1)
+	for i := range column.Data {
+		column.Data[i] = 1
+	}
+	return t.MatMulTB(t.Var(column), x)
+}
+
+// loops returns A + I for a variable A.
+func (a *adjacency) loops() *autodiff.Var {
+	if a.looped == nil {
+		identity := mat.NewDense(a.nodes, a.nodes)
+		for i := range a.nodes {
+			identity.Row(i)[i] = 1
+		}
+		t := a.variable.Tape()
+		a.looped = t.Add(a.variable, t.Var(identity))
+	}
+	return a.looped
+}
+
+// propagation is an operator on a tape. It stops when its context is done. Its result then has no meaning; whoever runs the
+// tape asks the context before using it.
+type propagation struct {
+	ctx context.Context
+	op  graph.Operator
+	t   *propagation
+}
+
+func newPropagation(ctx context.Context, op graph.Operator) *propagation {
+	p := &propagation{ctx: ctx, op: op}
+	p.t = &propagation{ctx: ctx, op: op.T(), t: p}
+	return p
+}
+
+// Apply sets dst to P·x.
+func (p *propagation) Apply(dst, x *mat.Dense) { _ = p.op.Apply(p.ctx, dst, x) }
+
+// T returns the transpose.
+func (p *propagation) T() autodiff.Linear { return p.t }
+
+// checkAdjacency returns an error if a, nil or not, is not the adjacency of n nodes.
+func checkAdjacency(a *mat.CSR, n int) error {
+	if a == nil {
+		return nil
+	}
+	if a.Rows != n || a.Cols != n {
+		return fmt.Errorf("gnn: adjacency %d×%d for %d nodes", a.Rows, a.Cols, n)
+	}
+	if err := a.Validate(); err != nil {
+		return fmt.Errorf("gnn: adjacency: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package gnn
+
+import (
+	"fmt"
+
+	"github.com/graph-condensation/cgc/autodiff"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Attention says how each node weighs its neighbours and itself: by the softmax over them of LeakyReLU(Own_i + Other_j).
+type Attention struct {
+	// Own and Other are the two parts of the scores, n×h for h heads.
+	Own, Other *autodiff.Var
+	// Slope is that of the LeakyReLU below 0.
+	Slope float32
+	// Dropout is the probability with which a weight is dropped out in training, unless Config.Dropout is 0.
+	Dropout float64
+}
+
+// Attend returns Σ_j α_ij·x_j for each node i, head by head:
+//
+//	α_ij = w_ij·exp(s_ij) / Σ_j w_ij·exp(s_ij),  s_ij = LeakyReLU(Own_i + Other_j).
+//
+// The columns of x, n×(h·f), are h groups of f, one group for each head. Where A is a variable, w = A + I, so that the
+// result has a gradient in A. Where A is a constant, w is 1 for i and its neighbours: its weights are not used.
+func (in *Input) Attend(a Attention, x *autodiff.Var) *autodiff.Var {
+	if heads := a.Own.Value.Cols; heads == 0 || x.Value.Cols%heads != 0 {
+		panic(fmt.Sprintf("gnn: %d columns for %d heads", x.Value.Cols, heads))
+	}
+	if in.adj.variable != nil {
+		return in.attendDense(a, x)
+	}
+	if in.adj.edges == nil {
+		in.adj.edges = autodiff.NewEdges(withLoops(in.adj.constant, in.nodes))
+	}
+	t, edges := x.Tape(), in.adj.edges
+	own, other := t.EdgeRows(edges, a.Own, false), t.EdgeRows(edges, a.Other, true)
+	weights := t.EdgeSoftmax(edges, t.LeakyReLU(a.Slope, t.Add(own, other)))
+	return t.Attend(edges, in.dropWeights(a, weights), x, false)
+}
+
+// dropWeights drops out attention weights in training.
+func (in *Input) dropWeights(a Attention, weights *autodiff.Var) *autodiff.Var {
+	if in.src == nil || in.config.Dropout == 0 {
+		return weights
+	}
+	return weights.Tape().Dropout(weights, a.Dropout, in.src)
+}
+
+// attendDense is Attend for a variable A, on n×n matrices.
+func (in *Input) attendDense(a Attention, x *autodiff.Var) *autodiff.Var {
+	t := x.Tape()
+	heads := a.Own.Value.Cols
+	width := x.Value.Cols / heads
+	var all *autodiff.Var
+	for h := range heads {
+		own, other := t.Columns(a.Own, h, h+1), t.Columns(a.Other, h, h+1)
+		scores := t.LeakyReLU(a.Slope, t.Add(t.RepeatColumn(own, in.nodes), beside(other)))
+		weighted := t.Mul(in.adj.loops(), in.exponentials(scores))
+		weights := t.Mul(weighted, t.RepeatColumn(t.Power(t.RowSums(weighted), -1), in.nodes))
+		part := t.MatMul(in.dropWeights(a, weights), t.Columns(x, h*width, (h+1)*width))
+		if all == nil {
+			all = part
+		} else {
+			all = t.Concat(all, part)
+		}
+	}
+	return all
+}
+
+// exponentials returns exp(min(s_ij − m_i, 40)), where m_i is the largest score among i and its neighbours. The bound
+// concerns nodes that are not neighbours: their exponentials must be finite, since they are multiplied by 0.
+func (in *Input) exponentials(scores *autodiff.Var) *autodiff.Var {
+	t, n := scores.Tape(), in.nodes
+	const bound = 40
+	largest, bounds := mat.NewDense(n, 1), mat.NewDense(n, n)
+	loops := in.adj.loops().Value
+	for i := range n {
+		m := scores.Value.Row(i)[i]
+		for j, s := range scores.Value.Row(i) {
+			if loops.Row(i)[j] != 0 {
+				m = max(m, s)
+			}
+		}
+		largest.Data[i] = m
+		for j := range n {
+			bounds.Row(i)[j] = bound
+		}
+	}
+	// m_i is a constant: it cancels in α, so it adds nothing to a gradient.
+	shifted := t.Sub(scores, t.RepeatColumn(t.Var(largest), n))
+	most := t.Var(bounds)
+	return t.Exp(t.Sub(most, t.ReLU(t.Sub(most, shifted))))
+}
+
+// HeadDots returns the inner products of each row of x with u, head by head: n×h for x n×(h·f) and u (h·f)×1.
+func (in *Input) HeadDots(x, u *autodiff.Var, heads int) *autodiff.Var {
+	t, key := x.Tape(), [2]int{u.Value.Rows, heads}
+	owner := in.owners[key]
+	if owner == nil {
+		if heads < 1 || u.Value.Rows%heads != 0 {
+			panic(fmt.Sprintf("gnn: %d columns for %d heads", u.Value.Rows, heads))
+		}
+		owner = headOwners(u.Value.Rows, heads)
+		in.owners[key] = owner
+	}
+	return t.MatMul(x, t.Mul(t.RepeatColumn(u, heads), t.Var(owner)))
+}
+
+// headOwners returns the width×heads matrix with a 1 where the unit belongs to the head.
+func headOwners(width, heads int) *mat.Dense {
+	m := mat.NewDense(width, heads)
+	for i := range width {
+		m.Row(i)[i*heads/width] = 1
+	}
+	return m
+}
+
+// withLoops returns the pattern of A + I for n nodes; a nil A has no edges.
+func withLoops(a *mat.CSR, n int) *mat.CSR {
+	p := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
+	for i := range n {
+		placed := false
+		if a != nil {
+			for _, j := range a.Indices[a.Indptr[i]:a.Indptr[i+1]] {
+				if !placed && int(j) > i {
+					p.Indices = append(p.Indices, int32(i))
+					placed = true
+				}
+				p.Indices = append(p.Indices, j)
+			}
+		}
+		if !placed {
+			p.Indices = append(p.Indices, int32(i))
+		}
+		p.Indptr[i+1] = int64(len(p.Indices))
+	}
+	return p
+}

@@ -1,0 +1,148 @@
+package gnn
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/graph-condensation/cgc/autodiff"
+	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Sample is what a model is trained on.
+type Sample struct {
+	// Adj is A′: symmetric, without self-loops (normalisation adds them), columns ascending. nil means no edges.
+	Adj *mat.CSR
+	// X is X′. A matrix that is neither *mat.Dense nor *mat.CSR is read once, into a dense one.
+	X mat.Matrix
+	// Y is the class of each node in [0, Classes). Labels of nodes outside Rows are not read.
+	Y []int32
+	// Classes is the number of classes c, of the target too.
+	Classes int
+	// Rows lists the nodes whose labels are learnt. nil means all.
+	Rows []int32
+	// Weights says how much each node of Rows counts in the loss if Config.Weighted is set. The weights are at least 0 and
+	// not all 0. nil means that all nodes count alike.
+	Weights []float32
+	// Soft holds a distribution over the classes for each node of Rows, which is learnt in place of its label: one row of
+	// Classes numbers of at least 0 with the sum 1. nil means that labels are learnt.
+	Soft *mat.Dense
+}
+
+func (s *Sample) validate() error {
+	n, d := s.X.Dims()
+	switch {
+	case n == 0 || d == 0:
+		return fmt.Errorf("gnn: sample of %d nodes with %d features, want at least 1 of each", n, d)
+	case len(s.Y) != n:
+		return fmt.Errorf("gnn: %d labels for %d nodes of the sample", len(s.Y), n)
+	case s.Adj != nil && (s.Adj.Rows != n || s.Adj.Cols != n):
+		return fmt.Errorf("gnn: adjacency %d×%d for %d nodes of the sample", s.Adj.Rows, s.Adj.Cols, n)
+	case s.Rows != nil && len(s.Rows) == 0:
+		return fmt.Errorf("gnn: no node of the sample to learn from (0 rows), want at least 1")
+	}
+	check := func(i int32) error {
+		if i < 0 || int(i) >= n {
+			return fmt.Errorf("gnn: row %d of the sample, want 0 to %d", i, n-1)
+		}
+		if y := s.Y[i]; y < 0 || int(y) >= s.Classes {
+			return fmt.Errorf("gnn: label %d of node %d of the sample, want 0 to %d", y, i, s.Classes-1)
+		}
+		return nil
+	}
+	for _, i := range s.Rows {
+		if err := check(i); err != nil {
+			return err
+		}
+	}
+	if s.Rows == nil {
+		for i := range n {
+			if err := check(int32(i)); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.validateSoft(); err != nil {
+		return err
+	}
+	return s.validateWeights()
+}
+
+func (s *Sample) validateSoft() error {
+	if s.Soft == nil {
+		return nil
+	}
+	if n := len(s.labels()); s.Soft.Rows != n || s.Soft.Cols != s.Classes {
+		return fmt.Errorf("gnn: soft labels are %d×%d, want %d nodes to learn from × %d classes",
+			s.Soft.Rows, s.Soft.Cols, n, s.Classes)
+	}
+	const rounding = 1e-3
+	for i := range s.Soft.Rows {
+		var sum float64
+		for c, p := range s.Soft.Row(i) {
+			if !(p >= 0) || math.IsInf(float64(p), 1) {
+				return fmt.Errorf("gnn: soft label %d of class %d is %v, want a finite number of at least 0", i, c, p)
+			}
+			sum += float64(p)
+		}
+		if math.Abs(sum-1) > rounding {
+			return fmt.Errorf("gnn: soft label %d has the sum %v, want 1", i, sum)
+		}
+	}
+	return nil
+}
+
+func (s *Sample) validateWeights() error {
+	if s.Weights == nil {
+		return nil
+	}
+	if want := len(s.labels()); len(s.Weights) != want {
+		return fmt.Errorf("gnn: %d weights for %d nodes to learn from", len(s.Weights), want)
+	}
+	var sum float64
+	for i, w := range s.Weights {
+		if !(w >= 0) || math.IsInf(float64(w), 1) {
+			return fmt.Errorf("gnn: weight %d is %v, want a finite number of at least 0", i, w)
+		}
+		sum += float64(w)
+	}
+	if sum == 0 {
+		return fmt.Errorf("gnn: all %d weights are 0, want one above", len(s.Weights))
+	}
+	return nil
+}
+
+// targets returns the distributions that are learnt, one-hot for labels. If weighted, each row is multiplied by the node's
+// weight over the mean weight.
+func (s *Sample) targets(weighted bool) *mat.Dense {
+	var y *mat.Dense
+	if s.Soft != nil {
+		y = s.Soft.Clone() // scaled below
+	} else {
+		y = autodiff.OneHot(s.labels(), s.Classes)
+	}
+	if !weighted || s.Weights == nil {
+		return y
+	}
+	var sum float64
+	for _, w := range s.Weights {
+		sum += float64(w)
+	}
+	for i, w := range s.Weights {
+		row := y.Row(i)
+		kernel.Scale(row, float32(float64(w)*float64(len(s.Weights))/sum), row)
+	}
+	return y
+}
+
+// labels returns the labels that are learnt, in the order of Rows.
+func (s *Sample) labels() []int32 {
+	if s.Rows == nil {
+		return s.Y
+	}
+	y := make([]int32, len(s.Rows))
+	for r, i := range s.Rows {
+		y[r] = s.Y[i]
+	}
+	return y
+}
