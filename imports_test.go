@@ -22,6 +22,7 @@ var mayImport = map[string]string{
 	"internal/parallel":    "",
 	"internal/safetensors": "",
 	"internal/registry":    "",
+	"internal/buildinfo":   "",
 	"progress":             "",
 	"mat":                  "internal/kernel internal/memory internal/parallel",
 	"graph":                "mat internal/kernel internal/parallel",
@@ -45,12 +46,12 @@ var mayImport = map[string]string{
 
 	".": "condense selftrain progress propagate propagate/blocked assess augment partition generate graph mat",
 
-	"experiment":   ". condense gnn graph mat partition propagate report internal/parallel",
+	"experiment":   ". condense gnn graph mat partition propagate report internal/buildinfo internal/parallel",
 	"bench":        ". condense dataset/synth gnn graph mat partition progress report internal/kernel internal/parallel",
 	"paper":        ". bench condense dataset dataset/synth experiment gnn graph progress propagate report",
 	"report":       "",
 	"report/chart": "report",
-	"cmd/cgc":      ". bench condense experiment paper progress report report/chart dataset dataset/synth gnn graph mat propagate partition",
+	"cmd/cgc":      ". bench condense experiment paper progress report report/chart dataset dataset/synth gnn graph mat propagate partition internal/buildinfo",
 }
 
 // banned lists packages that must not be imported, and what to use instead.

@@ -20,7 +20,10 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func outcomes(seeds, trainings int) (all []experiment.Record) {
 	r := experiment.Record{
 		Version: experiment.RecordVersion, Training: gnn.Defaults(), Model: "gcn", TrainingSeconds: 2.5,
-		Graph: experiment.Identity{Name: "cora", Fingerprint: "c0ffee", Nodes: 2708, Edges: 5278, Features: 1433, Classes: 7, Train: 140, Val: 500, Test: 1000},
+		Graph: experiment.Identity{
+			Name: "cora", Fingerprint: "c0ffee", Nodes: 2708, Edges: 5278, Features: 1433, Classes: 7, Train: 140, Val: 500,
+			Test: 1000,
+		},
 	}
 	for i, method := range []cgc.Variant{cgc.CGC, cgc.CGCX, cgc.SimDM} {
 		for s := range seeds {
@@ -83,6 +86,35 @@ func TestOutcomeJSON(t *testing.T) {
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(new(experiment.Outcome)); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestTuneDocument: what the search found is said in one of four ways.
+func TestTuneDocument(t *testing.T) {
+	changes := []experiment.Change{{Name: "hops", From: "2", To: "3"}, {Name: "augment", From: "0", To: "0.4"}}
+	found := func() *experiment.TuneOutcome {
+		return &experiment.TuneOutcome{
+			Models: []string{"gcn", "sgc"}, Ranked: 200, Trainings: 12, Changes: changes, Gain: 1.26, Noise: 0.5, Seconds: 61.7,
+			Confirmed: []experiment.TunedCandidate{
+				{Changes: changes, Judged: 81.26, Seeds: 3, ValMean: 80.51, ValStd: 0.42},
+				{Judged: 80, Seeds: 3, ValMean: 79.25, ValStd: 0.5},
+			},
+			File: "cora-70.json", Next: "cgc run cora --config cora-70.json",
+		}
+	}
+	for name, change := range map[string]func(*experiment.TuneOutcome){
+		"tune":             func(*experiment.TuneOutcome) {},
+		"tune-default":     func(o *experiment.TuneOutcome) { o.Changes, o.Gain = nil, -0.1 },
+		"tune-alone":       func(o *experiment.TuneOutcome) { o.Changes, o.Gain, o.Noise = nil, 0, 0 },
+		"tune-unconfirmed": func(o *experiment.TuneOutcome) { o.Confirmed, o.Trainings = nil, 0 },
+	} {
+		o := found()
+		change(o)
+		var got bytes.Buffer
+		if err := report.Text(&got, o.Document()); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, "testdata/"+name+".txt", got.Bytes())
 	}
 }
 

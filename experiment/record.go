@@ -3,12 +3,11 @@ package experiment
 import (
 	"encoding/json"
 	"runtime"
-	"runtime/debug"
-	"sync"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/internal/buildinfo"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -80,47 +79,17 @@ type Build struct {
 	Threads int `json:"threads"`
 }
 
-// module is the path of this module.
-const module = "github.com/graph-condensation/cgc"
-
 // ThisBuild returns the Build of this program.
 func ThisBuild() Build {
-	b := built()
-	b.Threads = runtime.GOMAXPROCS(0)
-	return b
+	i := buildinfo.This()
+	if i.Modified {
+		i.Revision += "+changes"
+	}
+	return Build{
+		Version: i.Version, Revision: i.Revision, Kernels: mat.Kernels(), Go: i.Go, Platform: i.Platform,
+		Threads: runtime.GOMAXPROCS(0),
+	}
 }
-
-var built = sync.OnceValue(func() Build {
-	b := Build{Kernels: mat.Kernels(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return b
-	}
-	for _, m := range info.Deps {
-		if m.Path == module {
-			b.Version = m.Version
-		}
-	}
-	if info.Main.Path != module {
-		return b // the revision is that of another module
-	}
-	b.Version = info.Main.Version
-	changes := ""
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			b.Revision = s.Value
-		case "vcs.modified":
-			if s.Value == "true" {
-				changes = "+changes"
-			}
-		}
-	}
-	if b.Revision != "" {
-		b.Revision += changes
-	}
-	return b
-})
 
 // key names what the numbers of r depend on: two records of one key are the same training. Sizes of a condensed graph enter as N′, however they were said.
 func (r Record) key() string { return r.cell(r.Seed, r.TrainingSeed) }

@@ -111,7 +111,8 @@ func (o *TuneOutcome) Document() *report.Document {
 	case len(o.Changes) > 0:
 		add("%+.1f points against the default (noise %.1f): %s", o.Gain, o.Noise, changed(o.Changes))
 	case o.Noise > 0:
-		add("the default stays: the best other configuration differs by %+.1f points, and up to %.1f may be chance", o.Gain, o.Noise)
+		add("the default stays: the best other configuration differs by %+.1f points, and up to %.1f may be chance",
+			o.Gain, o.Noise)
 	default:
 		add("the default stays")
 	}

@@ -88,35 +88,24 @@ func (r *Result) graph(name string) Graph {
 // Lines returns all numbers of r in one table, for report.CSV: the cells, then the times, a row each. A cell that a row
 // does not have is blank. The keys of the columns are a contract (docs/formats.md).
 func (r *Result) Lines() *report.Document {
-	t := new(report.Table)
-	for _, key := range []string{
+	t := &report.Table{Columns: report.Columns(
 		"study", "settings", "graph", "made", "comparable", "ratio", "nodes", "part", "arm", "x", "model", "seeds",
 		"test_mean", "test_std", "test_ci95", "val_mean", "val_std", "propagate_s", "assess_s", "augment_s",
 		"partition_s", "generate_s", "condense_s", "train_s", "unit", "paper_mean", "paper_std", "paper_text",
-	} {
-		t.Columns = append(t.Columns, report.Column{Name: key})
-	}
-	row := func(values ...any) {
-		cells := make([]report.Cell, len(values))
-		for i, v := range values {
-			if v != nil {
-				cells[i] = report.Full(v)
-			}
-		}
-		t.Row(cells...)
-	}
+	)}
 	for _, c := range r.Cells {
 		g := r.graph(c.Graph)
 		mean, std, text := c.Paper.full()
-		row(r.Study, r.Settings, c.Graph, g.Made, g.Comparable, c.Ratio, c.Nodes, c.Part, c.Arm, c.X, c.Model, c.Seeds,
+		t.Full(r.Study, r.Settings, c.Graph, g.Made, g.Comparable, c.Ratio, c.Nodes, c.Part, c.Arm, c.X, c.Model, c.Seeds,
 			c.Test.Mean, c.Test.Std, c.Test.CI95, c.Val.Mean, c.Val.Std, nil, nil, nil, nil, nil, c.Condense, c.Train,
 			"%", mean, std, text)
 	}
 	for _, v := range r.Times {
 		g, s := r.graph(v.Graph), v.Seconds
 		mean, std, text := v.Paper.full()
-		row(r.Study, r.Settings, v.Graph, g.Made, g.Comparable, v.Ratio, v.Nodes, nil, v.Arm, nil, nil, v.Runs,
-			nil, nil, nil, nil, nil, s.Of("propagate"), s.Of("assess"), s.Of("augment"), s.Of("partition"), s.Of("generate"), s.Total, nil,
+		t.Full(r.Study, r.Settings, v.Graph, g.Made, g.Comparable, v.Ratio, v.Nodes, nil, v.Arm, nil, nil, v.Runs,
+			nil, nil, nil, nil, nil, s.Of("propagate"), s.Of("assess"), s.Of("augment"), s.Of("partition"),
+			s.Of("generate"), s.Total, nil,
 			"s", mean, std, text)
 	}
 	return &report.Document{Title: r.Study + ": " + r.Title, Blocks: []report.Block{t}}

@@ -37,8 +37,28 @@ const (
 	Right
 )
 
+// Columns returns a column for each name, for a table that programs read.
+func Columns(names ...string) []Column {
+	columns := make([]Column, len(names))
+	for j, name := range names {
+		columns[j].Name = name
+	}
+	return columns
+}
+
 // Row appends a row.
 func (t *Table) Row(cells ...Cell) { t.Rows = append(t.Rows, cells) }
+
+// Full appends a row of values without rounding. The cell of nil is blank.
+func (t *Table) Full(values ...any) {
+	cells := make([]Cell, len(values))
+	for j, v := range values {
+		if v != nil {
+			cells[j] = Full(v)
+		}
+	}
+	t.Row(cells...)
+}
 
 // Head returns Name, and the unit after a comma.
 func (c Column) Head() string {

@@ -6,13 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/internal/buildinfo"
 )
 
 // run runs one command line, writes what it finds to stdout and all else to stderr, and returns the exit code.
@@ -134,18 +134,10 @@ type versions struct {
 }
 
 func version() versions {
-	v := versions{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return v
-	}
-	if info.Main.Version != "" {
-		v.Version = info.Main.Version
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			v.Revision = s.Value[:min(12, len(s.Value))]
-		}
+	i := buildinfo.This()
+	v := versions{Version: i.Version, Revision: i.Revision[:min(12, len(i.Revision))], Go: i.Go, Platform: i.Platform}
+	if v.Version == "" {
+		v.Version = "(devel)"
 	}
 	return v
 }

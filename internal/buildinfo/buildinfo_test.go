@@ -1,0 +1,30 @@
+package buildinfo
+
+import (
+	"runtime"
+	"runtime/debug"
+	"testing"
+)
+
+// TestOf: the version is that of this module wherever it stands, and the commit only that of this module.
+func TestOf(t *testing.T) {
+	settings := []debug.BuildSetting{{Key: "vcs.revision", Value: "0123abc"}, {Key: "vcs.modified", Value: "true"}}
+	for _, c := range []struct {
+		name  string
+		build debug.BuildInfo
+		want  Info
+	}{
+		{"main module", debug.BuildInfo{Main: debug.Module{Path: module, Version: "(devel)"}, Settings: settings},
+			Info{Version: "(devel)", Revision: "0123abc", Modified: true}},
+		{"dependency", debug.BuildInfo{
+			Main: debug.Module{Path: "example.com/other", Version: "v9.0.0"}, Settings: settings,
+			Deps: []*debug.Module{{Path: "example.com/third", Version: "v3.0.0"}, {Path: module, Version: "v1.2.0"}},
+		}, Info{Version: "v1.2.0"}},
+		{"unknown", debug.BuildInfo{}, Info{}},
+	} {
+		c.want.Go, c.want.Platform = runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH
+		if got := of(&c.build); got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
+}
