@@ -51,7 +51,8 @@ var mayImport = map[string]string{
 	"paper":        ". bench condense dataset dataset/synth experiment gnn graph progress propagate report",
 	"report":       "",
 	"report/chart": "report",
-	"cmd/cgc":      ". bench condense experiment paper progress report report/chart dataset dataset/synth gnn graph mat propagate partition internal/buildinfo",
+	"cli":          ". bench condense experiment paper progress report report/chart dataset dataset/synth gnn graph mat propagate partition internal/buildinfo",
+	"cmd/cgc":      "cli",
 }
 
 // banned lists packages that must not be imported, and what to use instead.

@@ -1,6 +1,6 @@
 //go:build !(linux || darwin || freebsd || netbsd || openbsd)
 
-package main
+package cli
 
 // peakRSS returns 0: the size is not known here.
 func peakRSS() int64 { return 0 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bufio"
@@ -18,7 +18,7 @@ import (
 
 // TestMain lets scripts and tests run this program as cgc.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"cgc": main})
+	testscript.Main(m, map[string]func(){"cgc": Main})
 }
 
 // TestScripts runs testdata/script. They know these commands beside testscript's own: "code N cgc …" runs cgc and wants exit code N, "sentence PART …" wants the
