@@ -37,6 +37,7 @@ var mayImport = map[string]string{
 
 	"autodiff":      "mat internal/kernel internal/parallel",
 	"gnn":           "autodiff graph mat progress internal/kernel internal/parallel internal/registry",
+	"gnn/gnntest":   "autodiff gnn graph mat",
 	"dataset":       "dataset/synth graph mat internal/parallel internal/safetensors",
 	"dataset/synth": "graph mat internal/parallel internal/registry",
 

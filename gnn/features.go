@@ -66,30 +66,13 @@ func (f *features) drop(p float64, src rand.Source) {
 
 var transpositions parallel.Loop[*features]
 
-// streamed is an X of any kind on a tape: a linear map of the weights that reads X in blocks of rows. The first error stays.
+// streamed is an X of any kind that is read in blocks of rows, in each product anew. The first error stays.
 type streamed struct {
-	ctx    context.Context
-	x      mat.Matrix
-	err    error
-	t      *streamedBack
-	block  mat.Dense
-	index  []int32
-	result mat.Dense
-}
-
-// streamedBack is the map Xᵀ of streamed.
-type streamedBack streamed
-
-func newStreamed(ctx context.Context, x mat.Matrix) *streamed {
-	s := &streamed{ctx: ctx, x: x}
-	s.t = (*streamedBack)(s)
-	return s
-}
-
-func (s *streamed) fail(err error) {
-	if s.err == nil {
-		s.err = err
-	}
+	ctx   context.Context
+	x     mat.Matrix
+	err   error
+	block mat.Dense
+	index []int32
 }
 
 // blocks calls f with each block of rows of X and its first row, until an error.
@@ -97,12 +80,29 @@ func (s *streamed) blocks(f func(lo int, x *mat.Dense)) {
 	n, d := s.x.Dims()
 	for lo := 0; lo < n && s.err == nil; lo += blockRows {
 		s.index = span(s.index, lo, min(lo+blockRows, n))
-		if err := readBlock(s.ctx, &s.block, s.x, s.index, d); err != nil {
-			s.fail(err)
-			return
+		if s.err = readBlock(s.ctx, &s.block, s.x, s.index, d); s.err == nil {
+			f(lo, &s.block)
 		}
-		f(lo, &s.block)
 	}
+}
+
+// read returns all of X.
+func (s *streamed) read() *mat.Dense {
+	n, d := s.x.Dims()
+	all := mat.NewDense(n, d)
+	s.blocks(func(lo int, x *mat.Dense) { copy(all.Data[lo*d:], x.Data) })
+	return all
+}
+
+// times returns X·w.
+func (s *streamed) times(w *mat.Dense) *mat.Dense {
+	n, _ := s.x.Dims()
+	product := mat.NewDense(n, w.Cols)
+	s.blocks(func(lo int, x *mat.Dense) {
+		to := rowsOf(product, lo, lo+x.Rows)
+		mat.Mul(&to, x, w)
+	})
+	return product
 }
 
 // readBlock sets dst to the given rows of x, with all its columns.
@@ -118,40 +118,3 @@ func readBlock(ctx context.Context, dst *mat.Dense, x mat.Matrix, rows []int32, 
 	}
 	return nil
 }
-
-// read returns all of X, or zeros after an error.
-func (s *streamed) read() *mat.Dense {
-	n, d := s.x.Dims()
-	all := mat.NewDense(n, d)
-	s.blocks(func(lo int, x *mat.Dense) { copy(all.Data[lo*d:], x.Data) })
-	return all
-}
-
-// Apply sets dst to X·w.
-func (s *streamed) Apply(dst, w *mat.Dense) {
-	n, _ := s.x.Dims()
-	dst.Reshape(n, w.Cols)
-	s.blocks(func(lo int, x *mat.Dense) {
-		to := rowsOf(dst, lo, lo+x.Rows)
-		mat.Mul(&to, x, w)
-	})
-}
-
-// T returns Xᵀ.
-func (s *streamed) T() autodiff.Linear { return s.t }
-
-// Apply sets dst to Xᵀ·g.
-func (b *streamedBack) Apply(dst, g *mat.Dense) {
-	s := (*streamed)(b)
-	_, d := s.x.Dims()
-	dst.Reshape(d, g.Cols)
-	clear(dst.Data)
-	s.blocks(func(lo int, x *mat.Dense) {
-		rows := rowsOf(g, lo, lo+x.Rows)
-		mat.MulTA(&s.result, x, &rows)
-		kernel.Add(dst.Data, dst.Data, s.result.Data)
-	})
-}
-
-// T returns X.
-func (b *streamedBack) T() autodiff.Linear { return (*streamed)(b) }

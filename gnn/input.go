@@ -50,23 +50,23 @@ type filtered struct {
 // any number of forward passes; what they share is computed once. It keeps adj and x. An x that is neither *mat.Dense nor
 // *mat.CSR is read into memory. When ctx is done, products with A stop, and Err says so.
 func NewInput(ctx context.Context, adj *mat.CSR, x mat.Matrix) (*Input, error) {
-	n, d := x.Dims()
+	n, _ := x.Dims()
 	if err := checkAdjacency(adj, n); err != nil {
 		return nil, err
 	}
 	switch x.(type) {
 	case *mat.Dense, *mat.CSR:
 	default:
-		dense := new(mat.Dense)
-		if err := x.ReadBlock(dense, span(nil, 0, n), 0, d); err != nil {
-			return nil, fmt.Errorf("gnn: reading features: %w", err)
+		s := &streamed{ctx: ctx, x: x}
+		if x = s.read(); s.err != nil {
+			return nil, s.err
 		}
-		x = dense
 	}
 	return newInput(newAdjacency(ctx, adj, n), x), nil
 }
 
-// newInput returns a graph that does not change. An x that is neither *mat.Dense nor *mat.CSR is read in each product.
+// newInput returns a graph that does not change. An x that is neither *mat.Dense nor *mat.CSR is read in each product, which
+// then has no gradient.
 func newInput(adj *adjacency, x mat.Matrix) *Input {
 	in := &Input{adj: adj, x: x, owners: map[[2]int]*mat.Dense{}}
 	in.nodes, in.features = x.Dims()
@@ -75,7 +75,7 @@ func newInput(adj *adjacency, x mat.Matrix) *Input {
 	case *mat.CSR:
 		in.sparse = newFeatures(x)
 	default:
-		in.streamed = newStreamed(adj.ctx, x)
+		in.streamed = &streamed{ctx: adj.ctx, x: x}
 	}
 	return in
 }
@@ -188,8 +188,8 @@ func (in *Input) Times(w *autodiff.Var) *autodiff.Var {
 	case in.sparse != nil:
 		in.dropSparse(t)
 		return t.Linear(in.sparse, w)
-	case in.streamed != nil && in.inputDropout() == 0:
-		return t.Linear(in.streamed, w)
+	case in.streamed != nil:
+		return t.Var(in.streamed.times(w.Value))
 	}
 	return t.MatMul(in.X(t), w)
 }

@@ -1,0 +1,357 @@
+// Package gnntest tests that a gnn.Model keeps its contract. Every model of package gnn passes it, and so should a model of
+// one's own:
+//
+//	func TestModel(t *testing.T) { gnntest.Test(t, model{}) }
+package gnntest
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/graph-condensation/cgc/autodiff"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Test tests m on small made graphs:
+//
+//   - Forward returns finite logits of the right shape, and changes none of its inputs;
+//   - gradients in parameters, X and A, once and twice, agree with differences;
+//   - A and X give the same logits as constants and as variables; so do dense, sparse and read X;
+//   - a graph without edges is the same graph however it is written;
+//   - renaming the nodes renames the logits;
+//   - inference agrees with Forward, passes on the errors of reading X, and stops when it is told to;
+//   - training repeats itself for any number of threads, lowers the loss, changes no input and can be stopped.
+func Test(t *testing.T, m gnn.Model) {
+	t.Run("forward", func(t *testing.T) { forward(t, m) })
+	t.Run("gradients", func(t *testing.T) { gradients(t, m) })
+	t.Run("constants and variables", func(t *testing.T) { kinds(t, m) })
+	t.Run("no edges", func(t *testing.T) { noEdges(t, m) })
+	t.Run("renaming", func(t *testing.T) { renaming(t, m) })
+	t.Run("inference", func(t *testing.T) { inference(t, m) })
+	t.Run("training", func(t *testing.T) { training(t, m) })
+	t.Run("stopping", func(t *testing.T) { stopping(t, m) })
+}
+
+// The sizes of the graphs.
+const (
+	nodes, features, hidden, classes = 9, 5, 8, 3
+	rounding                         = 2e-5 // of logits in float32, over a few layers of sums of a dozen products
+)
+
+// point is a graph and the parameters of a model.
+type point struct {
+	a, x       *mat.Dense
+	y          []int32
+	parameters []*mat.Dense
+}
+
+// at returns a random point: an unweighted graph, normal features, and parameters none of which is zero.
+func at(m gnn.Model, seed uint64) point {
+	random := rand.New(rand.NewPCG(seed, 1))
+	p := point{a: mat.NewDense(nodes, nodes), x: normal(nodes, features, random)}
+	for i := range nodes {
+		p.y = append(p.y, int32(i%classes))
+		for j := range i {
+			if random.IntN(3) == 0 {
+				p.a.Row(i)[j], p.a.Row(j)[i] = 1, 1
+			}
+		}
+	}
+	p.parameters = gnn.Initial(m, features, hidden, classes, rand.NewPCG(seed, 2))
+	for k, s := range m.Shapes(features, hidden, classes) {
+		if s.Bias {
+			p.parameters[k] = normal(s.Rows, s.Cols, random)
+		}
+	}
+	return p
+}
+
+func normal(rows, cols int, random *rand.Rand) *mat.Dense {
+	m := mat.NewDense(rows, cols)
+	for i := range m.Data {
+		m.Data[i] = float32(random.NormFloat64())
+	}
+	return m
+}
+
+// adjacency returns A without weights.
+func (p point) adjacency() *mat.CSR {
+	a := p.a.Sparse()
+	a.Data = nil
+	return a
+}
+
+// copy returns a copy of p that shares no numbers with it.
+func (p point) copy() point {
+	q := point{p.a.Clone(), p.x.Clone(), slices.Clone(p.y), nil}
+	for _, w := range p.parameters {
+		q.parameters = append(q.parameters, w.Clone())
+	}
+	return q
+}
+
+// sameAs fails the test if p is not q to the bit.
+func (p point) sameAs(t *testing.T, q point) {
+	t.Helper()
+	same := slices.Equal(p.a.Data, q.a.Data) && slices.Equal(p.x.Data, q.x.Data) && slices.Equal(p.y, q.y)
+	for k := range p.parameters {
+		same = same && slices.Equal(p.parameters[k].Data, q.parameters[k].Data)
+	}
+	if !same {
+		t.Error("an input was changed")
+	}
+}
+
+// variables puts the parameters on a tape.
+func (p point) variables(tape *autodiff.Tape) (vars []*autodiff.Var) {
+	for _, w := range p.parameters {
+		vars = append(vars, tape.Var(w))
+	}
+	return vars
+}
+
+// constant returns the logits for a constant graph.
+func (p point) constant(t *testing.T, m gnn.Model, a *mat.CSR, x mat.Matrix) *mat.Dense {
+	t.Helper()
+	in, err := gnn.NewInput(t.Context(), a, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tape := autodiff.NewTape()
+	z := m.Forward(tape, in, p.variables(tape)).Value
+	if err := in.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return z
+}
+
+// variable returns the logits for a graph on the tape. A nil a has no edges.
+func (p point) variable(m gnn.Model, a *mat.Dense) *mat.Dense {
+	tape := autodiff.NewTape()
+	var adj *autodiff.Var
+	if a != nil {
+		adj = tape.Var(a)
+	}
+	return m.Forward(tape, gnn.VariableInput(adj, tape.Var(p.x)), p.variables(tape)).Value
+}
+
+func forward(t *testing.T, m gnn.Model) {
+	p := at(m, 1)
+	before := p.copy()
+	for name, z := range map[string]*mat.Dense{
+		"constants": p.constant(t, m, p.adjacency(), p.x), "variables": p.variable(m, p.a),
+	} {
+		if z.Rows != nodes || z.Cols != classes {
+			t.Fatalf("%s: logits are %d×%d, want %d×%d", name, z.Rows, z.Cols, nodes, classes)
+		}
+		if i, ok := finite(z); !ok {
+			t.Errorf("%s: logit %d is %v", name, i, z.Data[i])
+		}
+	}
+	p.sameAs(t, before)
+}
+
+func finite(z *mat.Dense) (first int, ok bool) {
+	for i, v := range z.Data {
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			return i, false
+		}
+	}
+	return 0, true
+}
+
+// near fails the test if logits differ by more than rounding.
+func near(t *testing.T, what string, got, want *mat.Dense) {
+	t.Helper()
+	if got.Rows != want.Rows || got.Cols != want.Cols {
+		t.Fatalf("%s: logits are %d×%d, want %d×%d", what, got.Rows, got.Cols, want.Rows, want.Cols)
+	}
+	for i, v := range want.Data {
+		if !(math.Abs(float64(got.Data[i]-v)) <= rounding*(1+math.Abs(float64(v)))) {
+			t.Fatalf("%s: logit %d is %v, want %v", what, i, got.Data[i], v)
+		}
+	}
+}
+
+func kinds(t *testing.T, m gnn.Model) {
+	for seed := range uint64(3) {
+		p := at(m, 10+seed)
+		for i := range p.x.Data {
+			if i%3 > 0 {
+				p.x.Data[i] = 0 // so that sparse X is sparse
+			}
+		}
+		want := p.variable(m, p.a)
+		near(t, "constant A, dense X", p.constant(t, m, p.adjacency(), p.x), want)
+		near(t, "constant A, sparse X", p.constant(t, m, p.adjacency(), p.x.Sparse()), want)
+		near(t, "constant A, X that is read", p.constant(t, m, p.adjacency(), reader{p.x, nil}), want)
+
+		in, err := gnn.NewInput(t.Context(), p.adjacency(), p.x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tape := autodiff.NewTape()
+		near(t, "constant A, variable X", m.Forward(tape, in.WithX(tape.Var(p.x)), p.variables(tape)).Value, want)
+		near(t, "variable A, constant X", m.Forward(tape, in.WithA(tape.Var(p.a)), p.variables(tape)).Value, want)
+	}
+}
+
+func noEdges(t *testing.T, m gnn.Model) {
+	p := at(m, 20)
+	want := p.constant(t, m, nil, p.x)
+	empty := &mat.CSR{Rows: nodes, Cols: nodes, Indptr: make([]int64, nodes+1)}
+	near(t, "adjacency without entries", p.constant(t, m, empty, p.x), want)
+	near(t, "variable X", p.variable(m, nil), want)
+	near(t, "variable A of zeros", p.variable(m, mat.NewDense(nodes, nodes)), want)
+}
+
+func renaming(t *testing.T, m gnn.Model) {
+	p := at(m, 30)
+	q := p.copy()
+	name := rand.New(rand.NewPCG(30, 3)).Perm(nodes) // node i becomes name[i]
+	for i := range nodes {
+		copy(q.x.Row(name[i]), p.x.Row(i))
+		for j, w := range p.a.Row(i) {
+			q.a.Row(name[i])[name[j]] = w
+		}
+	}
+	want, renamed := p.constant(t, m, p.adjacency(), p.x), q.constant(t, m, q.adjacency(), q.x)
+	got := mat.NewDense(nodes, classes)
+	for i := range nodes {
+		copy(got.Row(i), renamed.Row(name[i]))
+	}
+	near(t, "renamed nodes", got, want)
+}
+
+// trained returns m with the parameters of p.
+func (p point) trained(m gnn.Model) *gnn.Trained {
+	return &gnn.Trained{Model: m, Features: features, Hidden: hidden, Classes: classes, Parameters: p.parameters}
+}
+
+func inference(t *testing.T, m gnn.Model) {
+	p := at(m, 40)
+	before := p.copy()
+	broken := errors.New("the disk is gone")
+	want := p.constant(t, m, p.adjacency(), p.x)
+	for name, x := range map[string]mat.Matrix{"dense": p.x, "sparse": p.x.Sparse(), "read": reader{p.x, nil}} {
+		z, err := p.trained(m).Logits(t.Context(), p.adjacency(), x)
+		if err != nil {
+			t.Fatalf("%s X: %v", name, err)
+		}
+		near(t, name+" X", z, want)
+	}
+	if _, err := p.trained(m).Logits(t.Context(), p.adjacency(), reader{p.x, broken}); !errors.Is(err, broken) {
+		t.Errorf("error %v where X cannot be read, want one that wraps %q", err, broken)
+	}
+	z, err := p.trained(m).Logits(t.Context(), nil, p.x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "no edges", z, p.constant(t, m, nil, p.x))
+	p.sameAs(t, before)
+}
+
+// reader is features of a type that package gnn does not know. Reading fails with err.
+type reader struct {
+	x   *mat.Dense
+	err error
+}
+
+func (r reader) Dims() (rows, cols int) { return r.x.Dims() }
+
+func (r reader) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
+	if r.err != nil {
+		return r.err
+	}
+	return r.x.ReadBlock(dst, rows, lo, hi)
+}
+
+// problem returns a graph whose classes differ in features, and the sample that its training nodes make.
+func problem(t *testing.T) (*graph.Graph, *gnn.Target) {
+	t.Helper()
+	const n = 120
+	random := rand.New(rand.NewPCG(50, 1))
+	g := &graph.Graph{Name: "made", X: normal(n, features, random), Y: make([]int32, n), Classes: classes}
+	a := mat.NewDense(n, n)
+	for i := range n {
+		g.Y[i] = int32(i % classes)
+		g.X.(*mat.Dense).Row(i)[i%classes] += 3
+		for j := range i {
+			if random.IntN(30) == 0 {
+				a.Row(i)[j], a.Row(j)[i] = 1, 1
+			}
+		}
+		part := []*[]int32{&g.Split.Train, &g.Split.Val, &g.Split.Test}[i/classes%3]
+		*part = append(*part, int32(i))
+	}
+	g.Adj = a.Sparse()
+	g.Adj.Data = nil
+	target, err := gnn.NewTarget(g, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g, target
+}
+
+func config() gnn.Config {
+	c := gnn.Defaults()
+	c.Hidden, c.Epochs, c.InputDropout = 16, 40, 0.1
+	return c
+}
+
+func training(t *testing.T, m gnn.Model) {
+	g, target := problem(t)
+	adj, x, y := slices.Clone(g.Adj.Indices), g.X.(*mat.Dense).Clone(), slices.Clone(g.Y)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	var first *gnn.Result
+	for _, threads := range []int{1, 2, 7} {
+		runtime.GOMAXPROCS(threads)
+		r, err := gnn.Train(t.Context(), m, target.Sample(), target, config(), rand.NewPCG(51, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = r
+			continue
+		}
+		if !slices.Equal(r.Losses, first.Losses) || !slices.Equal(r.Accuracies, first.Accuracies) || r.Test != first.Test {
+			t.Errorf("%d threads: losses or accuracies differ from those with 1", threads)
+		}
+	}
+	if begin, end := first.Losses[0], first.Losses[len(first.Losses)-1]; !(end < 0.9*begin) {
+		t.Errorf("the loss goes from %v to %v in %d epochs, want it to fall", begin, end, len(first.Losses))
+	}
+	z, err := first.Trained.Logits(t.Context(), g.Adj, g.X)
+	if err != nil {
+		t.Fatal(err)
+	}
+	test := new(mat.Dense)
+	mat.Rows(test, z, g.Split.Test)
+	got, one := gnn.Accuracy(test, g.Labels(g.Split.Test)), 100/float64(len(g.Split.Test))
+	if math.Abs(got-first.Test) > 1.01*one { // rounding may decide one node
+		t.Errorf("test accuracy %v of the whole graph's logits, and %v of training", got, first.Test)
+	}
+	if !slices.Equal(adj, g.Adj.Indices) || !slices.Equal(x.Data, g.X.(*mat.Dense).Data) || !slices.Equal(y, g.Y) {
+		t.Error("training changed the graph")
+	}
+}
+
+func stopping(t *testing.T, m gnn.Model) {
+	g, target := problem(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r, err := gnn.Train(ctx, m, target.Sample(), target, config(), rand.NewPCG(51, 1))
+	if r != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("training with a cancelled context: %v, %v, want %v", r, err, context.Canceled)
+	}
+	if _, err := at(m, 60).trained(m).Logits(ctx, g.Adj, g.X); !errors.Is(err, context.Canceled) {
+		t.Errorf("inference with a cancelled context: %v, want %v", err, context.Canceled)
+	}
+}

@@ -1,0 +1,131 @@
+package gnntest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/graph-condensation/cgc/autodiff"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+const (
+	// step is the length of a difference. Cut-off terms are of the order of step², rounding of 1e-7/step.
+	step = 2e-3
+	// share and least bound the error of a derivative: by a share of the gradient's norm, and at least by least.
+	share, least = 0.02, 5e-4
+	// points is the number of random points at which gradients are tested. At a kink, as ReLU has, a difference is off; of
+	// so few units hardly one has its kink within a step. So most points must agree.
+	points = 7
+)
+
+// gradients compares the gradients of the loss f, and those of ⟨∇f, r⟩ for a random r, with central
+// differences: along the gradient itself and along random directions, in the parameters, X and A.
+func gradients(t *testing.T, m gnn.Model) {
+	for _, of := range []struct {
+		name string
+		f    func(*autodiff.Tape, point) (value *autodiff.Var, wrt []*autodiff.Var)
+	}{
+		{"the loss", func(tape *autodiff.Tape, p point) (*autodiff.Var, []*autodiff.Var) { return loss(tape, m, p) }},
+		{"the gradient", func(tape *autodiff.Tape, p point) (*autodiff.Var, []*autodiff.Var) {
+			return slope(tape, m, p)
+		}},
+	} {
+		wrong := map[string]int{}
+		var last = map[string]string{}
+		for seed := range uint64(points) {
+			p := at(m, 100+seed)
+			for k, name := range p.operands() {
+				if why := p.disagreement(of.f, k, seed); why != "" {
+					wrong[name]++
+					last[name] = why
+				}
+			}
+		}
+		for name, count := range wrong {
+			if 2*count >= points {
+				t.Errorf("derivative of %s in %s is wrong at %d of %d points: %s", of.name, name, count, points, last[name])
+			}
+		}
+	}
+}
+
+// operands names the matrices that the loss depends on: X, A and the parameters.
+func (p point) operands() []string {
+	names := []string{"X", "A"}
+	for k := range p.parameters {
+		names = append(names, fmt.Sprintf("parameter %d", k))
+	}
+	return names
+}
+
+// operand returns the matrix of the given place in operands.
+func (p point) operand(k int) *mat.Dense {
+	return append([]*mat.Dense{p.x, p.a}, p.parameters...)[k]
+}
+
+// loss returns the cross entropy at p, and the variables of its operands.
+func loss(tape *autodiff.Tape, m gnn.Model, p point) (*autodiff.Var, []*autodiff.Var) {
+	x, a, parameters := tape.Var(p.x), tape.Var(p.a), p.variables(tape)
+	z := m.Forward(tape, gnn.VariableInput(a, x), parameters)
+	y := tape.CrossEntropy(z, tape.Var(autodiff.OneHot(p.y, classes)))
+	return y, append([]*autodiff.Var{x, a}, parameters...)
+}
+
+// slope returns ⟨∇f, r⟩ for the gradient of the loss in X, A and the parameters.
+func slope(tape *autodiff.Tape, m gnn.Model, p point) (*autodiff.Var, []*autodiff.Var) {
+	y, wrt := loss(tape, m, p)
+	inner := tape.Var(mat.NewDense(1, 1))
+	random := rand.New(rand.NewPCG(7, 7))
+	for _, g := range tape.Grad(y, wrt...) {
+		inner = tape.Add(inner, tape.Sum(tape.Mul(g, tape.Var(normal(g.Value.Rows, g.Value.Cols, random)))))
+	}
+	return inner, wrt
+}
+
+// disagreement compares the gradient of f in one operand with differences. It returns what is wrong.
+func (p point) disagreement(f func(*autodiff.Tape, point) (*autodiff.Var, []*autodiff.Var), k int, seed uint64) string {
+	tape := autodiff.NewTape()
+	y, wrt := f(tape, p)
+	g := tape.Grad(y, wrt[k])[0].Value.Clone()
+	norm := length(g)
+	random := rand.New(rand.NewPCG(seed, uint64(k)))
+	directions := []*mat.Dense{g, normal(g.Rows, g.Cols, random), normal(g.Rows, g.Cols, random)}
+	for _, d := range directions {
+		unit := d.Clone()
+		along := length(d)
+		if along == 0 {
+			continue
+		}
+		var want float64
+		for i, v := range d.Data {
+			unit.Data[i] = float32(float64(v) / along)
+			want += float64(g.Data[i]) * float64(v) / along
+		}
+		value := func(by float32) float64 {
+			q := p.copy()
+			for i, v := range unit.Data {
+				q.operand(k).Data[i] += by * v
+			}
+			tape := autodiff.NewTape()
+			y, _ := f(tape, q)
+			return float64(y.Value.Data[0])
+		}
+		got := (value(step) - value(-step)) / (2 * step)
+		if !(math.Abs(got-want) <= least+share*norm) {
+			return fmt.Sprintf("%v by differences, %v on the tape, of a gradient of norm %v", got, want, norm)
+		}
+	}
+	return ""
+}
+
+func length(m *mat.Dense) float64 {
+	var sum float64
+	for _, v := range slices.All(m.Data) {
+		sum += float64(v) * float64(v)
+	}
+	return math.Sqrt(sum)
+}
