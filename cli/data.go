@@ -185,7 +185,7 @@ func (c *command) convertCommand() *cobra.Command {
 
 // write writes g to a file and says so.
 func (c *command) write(ctx context.Context, g *graph.Graph, file string) error {
-	if err := c.save(file, func() error { return c.options().Write(ctx, file, g) }); err != nil {
+	if err := c.save(file, func() error { return dataset.Write(ctx, file, g) }); err != nil {
 		return err
 	}
 	written := struct {

@@ -21,7 +21,10 @@ func (c *command) describeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			facts := dataset.Describe(g)
+			facts, err := dataset.Describe(g)
+			if err != nil {
+				return err
+			}
 			return c.print(facts, factsDocument(facts))
 		},
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -105,11 +104,10 @@ func arguments(atLeast int, names ...string) cobra.PositionalArgs {
 	}
 }
 
-// options returns where data is looked for, with notes and progress going to the terminal.
+// options returns where data is looked for. Notes go to the terminal.
 func (c *command) options() dataset.Options {
 	o := dataset.Environment()
 	o.Note = func(sentence string) { c.progress.note("%s", sentence) }
-	o.Progress = func(file string, done, total int64) { c.progress.count(filepath.Base(file), done, total) }
 	return o
 }
 

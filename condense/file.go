@@ -87,7 +87,7 @@ func (c *Condensed) Save(ctx context.Context, path string) error {
 		"graph": c.Graph, "graph_nodes": strconv.Itoa(c.GraphNodes), "classes": strconv.Itoa(c.Classes),
 		"config": string(config), "account": string(told.bytes()),
 	}
-	return safetensors.Write(ctx, path, meta, tensors, nil)
+	return safetensors.Write(ctx, path, meta, tensors)
 }
 
 // edges lists the entries of A′ by rows.

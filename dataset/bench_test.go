@@ -1,14 +1,8 @@
 package dataset_test
 
 import (
-	"archive/zip"
-	"bytes"
-	"errors"
-	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
-	"strconv"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
@@ -76,58 +70,5 @@ func BenchmarkOpenNative(b *testing.B) {
 		if _, err := dataset.Open(b.Context(), file); err != nil {
 			b.Fatal(err)
 		}
-	}
-}
-
-// BenchmarkRead reads 20 MB of numbers in each format of other programs. MB/s are of the file as it is on disk, but for .gz of the text in it.
-func BenchmarkRead(b *testing.B) {
-	const rows, cols = 50_000, 100
-	random := rand.New(rand.NewPCG(1, 1))
-	numbers := make([]float32, rows*cols)
-	var table, edges []byte
-	for i := range numbers {
-		numbers[i] = float32(random.NormFloat64())
-		table = strconv.AppendFloat(table, float64(numbers[i]), 'g', -1, 32)
-		table = append(table, ',')
-		if i%cols == cols-1 {
-			table[len(table)-1] = '\n'
-		}
-		if i%2 == 0 {
-			edges = fmt.Appendf(edges, "%d,%d\n", random.IntN(2_449_029), random.IntN(2_449_029))
-		}
-	}
-	array := npy("<f4", fmt.Sprint(rows, ", ", cols), numbers)
-	zipped := func(method uint16) []byte {
-		var out bytes.Buffer
-		z := zip.NewWriter(&out)
-		w, err := z.CreateHeader(&zip.FileHeader{Name: "x.npy", Method: method})
-		if err == nil {
-			_, err = w.Write(array)
-		}
-		if err := errors.Join(err, z.Close()); err != nil {
-			b.Fatal(err)
-		}
-		return out.Bytes()
-	}
-	for _, f := range []struct {
-		name string
-		data []byte
-		size int
-	}{
-		{"edges.csv", edges, len(edges)}, {"features.csv", table, len(table)}, {"features.csv.gz", packed(string(table)), len(table)},
-		{"features.npy", array, len(array)}, {"stored.npz", zipped(zip.Store), len(array)}, {"deflated.npz", zipped(zip.Deflate), len(array)},
-	} {
-		b.Run(f.name, func(b *testing.B) {
-			file := filepath.Join(b.TempDir(), f.name)
-			if err := os.WriteFile(file, f.data, 0o600); err != nil {
-				b.Fatal(err)
-			}
-			b.SetBytes(int64(f.size))
-			for b.Loop() {
-				if n, err := dataset.Readers[f.name](file); err != nil || n != len(numbers) {
-					b.Fatalf("%d numbers, want %d; error %v", n, len(numbers), err)
-				}
-			}
-		})
 	}
 }

@@ -1,49 +1,37 @@
-// Package dataset opens, reads, fetches, makes and writes graphs.
+// Package dataset opens, fetches, describes and writes graphs.
 //
-// Open takes a name, a folder or a file. It knows Planetoid's raw files, GraphSAINT's folders, sparse matrices in one
-// .npz file, folders of .csv files and this project's own safetensors files; docs/formats.md describes them. Whatever a
-// file holds, the graph that comes out is undirected, without self-loops or repeated edges, with finite features and
-// labels in range, and has at least one training node; Options.Note tells what had to be changed for that.
-// Nothing in a file is ever executed. Only Fetch, and Open of a name that is not found on disk, use the network.
+// Open takes a name, a folder or a file. The formats that it reads are those of package format: Planetoid's raw files,
+// GraphSAINT's folders, sparse matrices in one .npz file, folders of .csv files, this project's own safetensors files, and
+// those that a program registers. docs/formats.md describes them. The graph that comes out is undirected, without self-loops or
+// repeated edges, with finite features and labels in range, and has at least one training node.
+//
+// Nothing in a file is ever executed. Only Fetch uses the network, and Open of a name that is not found on disk, if
+// Options.Cache is set.
 package dataset
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/mat"
 )
 
 // ReadError says where a file stops making sense.
-type ReadError struct {
-	File string
-	Line int // 1-based; 0 if the format has no lines
-	Err  error
-}
+type ReadError = format.ReadError
 
-// Error returns "dataset: FILE:LINE: what is wrong".
-func (e *ReadError) Error() string {
-	if e.Line > 0 {
-		return fmt.Sprintf("dataset: %s:%d: %v", e.File, e.Line, e.Err)
-	}
-	return fmt.Sprintf("dataset: %s: %v", e.File, e.Err)
-}
-
-// Unwrap returns what is wrong, without the place.
-func (e *ReadError) Unwrap() error { return e.Err }
-
-// Options says where graphs are looked for and what is told on the way. The zero value reads folders, files and "demo"; Environment
-// returns the usual one.
+// Options says where graphs are looked for and what is told on the way. The zero value reads folders, files and "demo", and
+// never uses the network. Environment returns the usual options.
 type Options struct {
 	// Search lists the folders in which a name is looked for, in this order.
 	Search []string
-	// Cache is the folder for what is fetched; it is searched after Search. Empty: nothing is fetched.
+	// Cache is the folder for what is fetched. It is searched after Search. Empty: nothing is fetched.
 	Cache string
 	// Origin replaces the address of the official files, for a mirror. Empty: the official one.
 	Origin string
@@ -52,12 +40,10 @@ type Options struct {
 	// Note, if not nil, is called with a sentence for each thing that reading changed or made up: self-loops dropped,
 	// repeated edges merged, a split drawn.
 	Note func(sentence string)
-	// Progress, if not nil, is called while a file is fetched or written, with the bytes done and the bytes in all (0 if unknown).
-	Progress func(file string, done, total int64)
 }
 
-// Environment returns the options that the command uses: the folders of $CGC_DATA (separated as in $PATH), and cgc in the user's
-// cache folder.
+// Environment returns the options of the command: the folders of $CGC_DATA (separated as in $PATH), and the folder cgc in the
+// user's cache folder.
 func Environment() Options {
 	o := Options{}
 	for _, dir := range filepath.SplitList(os.Getenv("CGC_DATA")) {
@@ -71,20 +57,23 @@ func Environment() Options {
 	return o
 }
 
-// Open returns the graph called name, with the options of Environment.
+// Open returns the graph called name, with the options of Environment. It may fetch it.
 func Open(ctx context.Context, name string) (*graph.Graph, error) {
 	return Environment().Open(ctx, name)
 }
 
-// Open returns the graph called name: a known name or that of something in the folders searched, else the path of a folder
-// or a file. Known names win over paths: write ./cora for a folder of that name. The result is valid (graph.Validate)
-// and has training nodes. Features of a safetensors file stay in the file, which is mapped for the life of the process.
+// Open returns the graph called name: a known name, the name of a graph in a folder that is searched, or the path of a folder or
+// a file. Names win over paths: write ./cora for a folder of that name. The result is valid (graph.Graph.Validate) and has
+// training nodes. The tensors of a safetensors file stay in the file, which is mapped for the life of the process.
+//
+// An error that errors.As finds is a *NotFound, a *format.Unrecognised, *format.Ambiguous or *format.Several if no format can be
+// chosen, or a *ReadError. Fetching is told to package progress, in bytes.
 func (o Options) Open(ctx context.Context, name string) (*graph.Graph, error) {
-	if name == demoName {
+	if name == synth.DemoName {
 		return synth.Demo(), nil
 	}
 	found, err := o.find(name)
-	if errors.Is(err, errNotFound) && fetchable(name) && o.Cache != "" {
+	if isNotFound(err) && fetchable(name) && o.Cache != "" {
 		if _, err = o.Fetch(ctx, name); err == nil {
 			found, err = o.find(name)
 		}
@@ -95,47 +84,54 @@ func (o Options) Open(ctx context.Context, name string) (*graph.Graph, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	r := &reader{Options: o, ctx: ctx}
-	g, err := found.read(r)
+	g, notes, err := found.Format.Read(ctx, found.Path)
 	if err != nil {
 		var place *ReadError
 		if !errors.As(err, &place) {
-			err = fmt.Errorf("dataset: reading %s: %w", found.path, err)
+			err = fmt.Errorf("dataset: reading %s: %w", found.Path, err)
 		}
 		return nil, err
 	}
-	if known(name) {
+	for _, sentence := range notes {
+		o.note("%s", sentence)
+	}
+	if err := o.complete(found, g); err != nil {
+		return nil, err
+	}
+	// What a shape made keeps its name, so that it is not taken for the data set whose name its file has.
+	if known(name) && !strings.HasPrefix(g.Name, synth.Prefix) {
 		g.Name = name
-	}
-	if len(g.Split.Train) == 0 {
-		return nil, &ReadError{File: found.path, Err: errors.New("the training split is empty, want at least 1 node")}
-	}
-	if err := g.Validate(); err != nil {
-		return nil, &ReadError{File: found.path, Err: errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))}
 	}
 	return g, nil
 }
 
-// reader carries the options through the readers of one graph.
-type reader struct {
-	Options
-	ctx context.Context
+// complete draws a split if there is none, and checks the graph.
+func (o Options) complete(found format.Place, g *graph.Graph) error {
+	fail := func(text string, args ...any) error {
+		return &ReadError{File: found.Path, Err: fmt.Errorf(text, args...)}
+	}
+	if g == nil || g.Adj == nil || g.X == nil {
+		return fail("the format %s returned a graph without adjacency or features", found.FormatName)
+	}
+	if err := g.Validate(); err != nil {
+		return fail("%w", errors.New(strings.ReplaceAll(err.Error(), "\n", "; ")))
+	}
+	if g.Name == "" {
+		g.Name = found.Name
+	}
+	if s := g.Split; len(s.Train)+len(s.Val)+len(s.Test) == 0 {
+		g.Split = drawSplit(g.Y, g.Classes, rand.NewPCG(o.Seed, 0))
+		o.note("%s comes without a split: one was drawn with seed %d (%d train, %d val, %d test nodes)",
+			g.Name, o.Seed, len(g.Split.Train), len(g.Split.Val), len(g.Split.Test))
+	}
+	if len(g.Split.Train) == 0 {
+		return fail("the training split is empty, want at least 1 node")
+	}
+	return nil
 }
 
-func (r *reader) note(format string, args ...any) {
-	if r.Note != nil {
-		r.Note(fmt.Sprintf(format, args...))
+func (o Options) note(text string, args ...any) {
+	if o.Note != nil {
+		o.Note(fmt.Sprintf(text, args...))
 	}
-}
-
-// adjacency is the function of that name, telling what it changed.
-func (r *reader) adjacency(name string, n int, a arcs) *mat.CSR {
-	adj, changes, err := graph.Adjacency(n, graph.Edges{From: a.from, To: a.to, Weight: a.weight})
-	if err != nil {
-		panic(err) // the readers have checked nodes and weights
-	}
-	if changes.Loops > 0 || changes.Entries != adj.NNZ() {
-		r.note("%s: %v", name, changes)
-	}
-	return adj
 }

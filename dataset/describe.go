@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"fmt"
 	"math"
 	"sync/atomic"
 
@@ -26,7 +27,7 @@ type Facts struct {
 	// Degrees counts neighbours, whatever the weights.
 	Degrees struct {
 		Min    int `json:"min"`
-		Median int `json:"median"` // the upper one of an even number of nodes
+		Median int `json:"median"` // the upper median, if the number of nodes is even
 		Max    int `json:"max"`
 	} `json:"degrees"`
 	Weighted bool `json:"weighted"`
@@ -34,7 +35,7 @@ type Facts struct {
 	Sparse bool `json:"sparse"`
 	// Density is the share of features that are not zero, in [0, 1].
 	Density float64 `json:"density"`
-	// Homophily is the share of edges between nodes of one class, among edges whose ends both have one; 0 if there are none.
+	// Homophily is the share of edges that join nodes of one class, among edges whose ends both have a class; 0 if there are none.
 	Homophily float64 `json:"homophily"`
 	// PerClass counts the nodes of each class.
 	PerClass []ClassFacts `json:"per_class"`
@@ -48,8 +49,9 @@ type ClassFacts struct {
 	Test  int `json:"test"`
 }
 
-// Describe returns the facts about g, which must be valid. It is one pass over the graph.
-func Describe(g *graph.Graph) Facts {
+// Describe returns the facts about g, which must be valid. It is one pass over the graph. An error is that of reading features
+// of a type of their own.
+func Describe(g *graph.Graph) (Facts, error) {
 	f := Facts{
 		Name: g.Name, Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes,
 		Train: len(g.Split.Train), Val: len(g.Split.Val), Test: len(g.Split.Test),
@@ -88,9 +90,16 @@ func Describe(g *graph.Graph) Facts {
 		if filled = x.NNZ(); x.Data != nil {
 			filled = nonZero(x.Data)
 		}
+	default:
+		for block, err := range mat.Blocks(x) {
+			if err != nil {
+				return f, fmt.Errorf("dataset: reading the features of %s: %w", g.Name, err)
+			}
+			filled += nonZero(block.Data)
+		}
 	}
 	f.Density = float64(filled) / (float64(max(1, f.Nodes)) * float64(max(1, f.Features)))
-	return f
+	return f, nil
 }
 
 // degrees returns the smallest, the upper median and the largest number of entries of a row; zeros if there is no row.
@@ -113,7 +122,8 @@ func degrees(a *mat.CSR) (least, median, most int) {
 	return least, median, most
 }
 
-// homophily returns the share of entries between nodes of one class, among those whose ends both have one; 0 if there are none.
+// homophily returns the share of edges that join nodes of one class, among edges whose ends both have a class. It is 0 if there
+// are no such edges.
 func homophily(g *graph.Graph) float64 {
 	const chunk = 1 << 12
 	var same, both atomic.Int64
@@ -139,6 +149,7 @@ func homophily(g *graph.Graph) float64 {
 	return float64(same.Load()) / float64(max(1, both.Load()))
 }
 
+// nonZero returns the number of elements that are not 0.
 func nonZero(data []float32) int {
 	const chunk = 1 << 20
 	var count atomic.Int64

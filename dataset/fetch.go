@@ -9,8 +9,12 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
 	"time"
+
+	"github.com/graph-condensation/cgc/dataset/format/planetoid"
+	"github.com/graph-condensation/cgc/progress"
 )
 
 // officialOrigin is where Planetoid's authors publish their files.
@@ -38,8 +42,9 @@ func checksum(file string) string {
 	}[file]
 }
 
-// Fetch brings the files of a graph into the folder Cache/name and returns that folder. A file that is there with the right
-// checksum is not fetched again; one that was interrupted is continued. Only cora and citeseer can be fetched.
+// Fetch brings the files of a graph into the folder Cache/name and returns that folder. A file with the right checksum is not
+// fetched again. A file that was interrupted is continued. Only cora and citeseer can be fetched. Bytes are told to package
+// progress. For a name that cannot be fetched the error is a *NotFound.
 func (o Options) Fetch(ctx context.Context, name string) (dir string, err error) {
 	if !known(name) {
 		return "", o.unknown(name)
@@ -58,10 +63,10 @@ func (o Options) Fetch(ctx context.Context, name string) (dir string, err error)
 	if origin == "" {
 		origin = officialOrigin
 	}
-	for _, part := range planetoidParts {
-		file := "ind." + name + "." + part
-		if err := o.fetchFile(ctx, origin+file, filepath.Join(dir, file), checksum(file)); err != nil {
-			return "", fmt.Errorf("dataset: fetching %s%s: %w (to use files of your own, put them into a folder and set CGC_DATA to it)", origin, file, err)
+	for _, file := range planetoid.Files(name) {
+		if err := fetchFile(ctx, origin+file, filepath.Join(dir, file), checksum(file)); err != nil {
+			return "", fmt.Errorf("dataset: fetching %s%s: %w (to use files of your own, put them into a folder "+
+				"and set CGC_DATA to it)", origin, file, err)
 		}
 	}
 	return dir, nil
@@ -70,13 +75,13 @@ func (o Options) Fetch(ctx context.Context, name string) (dir string, err error)
 // stall is how long a server may be silent.
 const stall = 30 * time.Second
 
-// fetchFile brings one file: into path.part first, then, once its checksum is right, under its name.
-func (o Options) fetchFile(ctx context.Context, url, path, want string) error {
-	if sum, err := fileSum(path); err == nil && sum == want {
+// fetchFile brings one file: first into file.part and, once its checksum is right, under its name.
+func fetchFile(ctx context.Context, url, file, want string) error {
+	if sum, err := fileSum(file); err == nil && sum == want {
 		return nil
 	}
-	part := path + ".part"
-	if err := o.download(ctx, url, part); err != nil {
+	part := file + ".part"
+	if err := download(ctx, url, part); err != nil {
 		return err
 	}
 	sum, err := fileSum(part)
@@ -86,11 +91,11 @@ func (o Options) fetchFile(ctx context.Context, url, path, want string) error {
 	if sum != want {
 		return errors.Join(fmt.Errorf("its SHA-256 is %s, want %s", sum, want), os.Remove(part))
 	}
-	return os.Rename(part, path)
+	return os.Rename(part, file)
 }
 
 // download continues the file part from url.
-func (o Options) download(ctx context.Context, url, part string) (err error) {
+func download(ctx context.Context, url, part string) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	watch := time.AfterFunc(stall, func() { cancel(fmt.Errorf("no answer for %v", stall)) })
@@ -147,9 +152,7 @@ func (o Options) download(ctx context.Context, url, part string) (err error) {
 			return err
 		}
 		done += int64(n)
-		if o.Progress != nil {
-			o.Progress(filepath.Base(url), done, total)
-		}
+		progress.Report(ctx, progress.Event{Stage: "fetching " + path.Base(url), Done: done, Total: total})
 		if err == io.EOF {
 			return file.Close()
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/progress"
 )
 
 // server serves content under every path and counts the bytes it was asked for.
@@ -49,9 +50,9 @@ func TestFetchFileResumes(t *testing.T) {
 			}
 		}
 		var done, total int64
-		o := dataset.Options{Progress: func(_ string, d, n int64) { done, total = d, n }}
+		ctx := progress.With(t.Context(), func(e progress.Event) { done, total = e.Done, e.Total })
 		for range 2 { // the second time, the file is there
-			if err := o.FetchFile(t.Context(), url, path, sum); err != nil {
+			if err := dataset.FetchFile(ctx, url, path, sum); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
@@ -70,7 +71,7 @@ func TestFetchFileResumes(t *testing.T) {
 func TestFetchFileRefusesOtherContent(t *testing.T) {
 	var asked []string
 	path := filepath.Join(t.TempDir(), "file")
-	err := dataset.Options{}.FetchFile(t.Context(), server(t, []byte("something else"), &asked), path, strings.Repeat("0", 64))
+	err := dataset.FetchFile(t.Context(), server(t, []byte("something else"), &asked), path, strings.Repeat("0", 64))
 	if err == nil || !strings.Contains(err.Error(), "SHA-256") {
 		t.Errorf("error %v", err)
 	}
@@ -92,7 +93,7 @@ func TestFetchFileStopsWhenCancelled(t *testing.T) {
 	defer s.Close()
 	defer close(stopped)
 	path := filepath.Join(t.TempDir(), "file")
-	if err := (dataset.Options{}).FetchFile(ctx, s.URL, path, "sum"); !errors.Is(err, context.Canceled) {
+	if err := dataset.FetchFile(ctx, s.URL, path, "sum"); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 	if _, err := os.Stat(path); err == nil {

@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 )
 
 func TestOpenFindsNames(t *testing.T) {
-	dir := filepath.Dir(folder(t, plain())) // dir/own
+	dir := filepath.Dir(fixture.Folder(t, fixture.Plain())) // dir/own
 	o := dataset.Options{Search: []string{t.TempDir(), dir}}
 	if g, err := o.Open(t.Context(), "own"); err != nil || g.Name != "own" {
 		t.Errorf("own in a folder searched: %v", err)
@@ -27,7 +28,7 @@ func TestOpenFindsNames(t *testing.T) {
 }
 
 func TestOpenExplainsWhatItDoesNotFind(t *testing.T) {
-	dir := filepath.Dir(folder(t, plain()))
+	dir := filepath.Dir(fixture.Folder(t, fixture.Plain()))
 	for name, want := range map[string][]string{
 		"coar":        {`"coar" is not a graph`, "did you mean cora?", "citeseer", "own"},
 		"Arxiv":       {"did you mean arxiv?"},
@@ -59,7 +60,11 @@ func TestFetchRefusesNames(t *testing.T) {
 }
 
 func TestDescribe(t *testing.T) {
-	f := dataset.Describe(open(t, folder(t, with(plain(), "edges.csv", []byte("0,1,2\n1,3,1\n")))))
+	dir := fixture.Folder(t, fixture.With(fixture.Plain(), "edges.csv", []byte("0,1,2\n1,3,1\n")))
+	f, err := dataset.Describe(fixture.Open(t, dir))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if f.Nodes != 4 || f.Edges != 2 || f.Isolated != 1 || f.Unlabelled != 1 || !f.Weighted || f.Sparse {
 		t.Errorf("facts %+v", f)
 	}

@@ -12,9 +12,9 @@ const (
 	splitVal   = 30 // labelled nodes of a class that validate
 )
 
-// makeSplit draws a split for a graph that comes without one: of each class 20 nodes train, 30 validate and the rest test. Of a
-// class below 80 nodes, two fifths train (at most 20) and half of what is left validates.
-func makeSplit(y []int32, classes int, src rand.Source) (split graph.Split) {
+// drawSplit draws a split for a graph that comes without one. Of each class 20 nodes train, 30 validate and the rest test. Of a
+// class with fewer than 80 nodes, two fifths train (at most 20), and half of the rest validates.
+func drawSplit(y []int32, classes int, src rand.Source) (split graph.Split) {
 	nodes := make([][]int32, classes)
 	for i, c := range y {
 		if c != graph.Unlabelled {

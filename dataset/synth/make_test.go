@@ -46,7 +46,10 @@ func TestMakeMeetsItsShape(t *testing.T) {
 		if err := g.Validate(); err != nil {
 			t.Errorf("%s: %v", s.Name, err)
 		}
-		f := dataset.Describe(g)
+		f, err := dataset.Describe(g)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if f.Nodes != s.Nodes || f.Edges != s.Edges || f.Features != s.Features || f.Classes != s.Classes ||
 			f.Train != s.Train || f.Val != s.Val || f.Test != s.Test {
 			t.Errorf("made %+v\nof shape %+v", f, s)

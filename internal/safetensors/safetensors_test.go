@@ -3,6 +3,7 @@ package safetensors_test
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/graph-condensation/cgc/internal/safetensors"
+	"github.com/graph-condensation/cgc/progress"
 )
 
 func everyType() []safetensors.Tensor {
@@ -36,7 +38,7 @@ func everyType() []safetensors.Tensor {
 func write(t *testing.T, tensors []safetensors.Tensor) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "t.safetensors")
-	if err := safetensors.Write(t.Context(), path, map[string]string{"made": "here"}, tensors, nil); err != nil {
+	if err := safetensors.Write(t.Context(), path, map[string]string{"made": "here"}, tensors); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -154,11 +156,15 @@ func TestWriteIsAtomic(t *testing.T) {
 	before, _ := os.ReadFile(path)
 	ctx, cancel := context.WithCancel(t.Context())
 	calls := 0
-	err := safetensors.Write(ctx, path, nil, big, func(done, total int64) {
+	ctx = progress.With(ctx, func(e progress.Event) {
 		if calls++; calls == 2 {
 			cancel()
 		}
+		if e.Stage != "writing t.safetensors" || e.Done <= 0 || e.Done > e.Total {
+			t.Errorf("event %v", e)
+		}
 	})
+	err := safetensors.Write(ctx, path, nil, big)
 	if err == nil || calls > 3 {
 		t.Errorf("error %v after %d blocks, want a cancelled write after the second", err, calls)
 	}
@@ -170,6 +176,46 @@ func TestWriteIsAtomic(t *testing.T) {
 	}
 }
 
+// numbers is a stream of blocks.
+func numbers(end error, blocks ...[]float32) safetensors.Stream {
+	return func(yield func([]float32, error) bool) {
+		for _, b := range blocks {
+			if !yield(b, nil) {
+				return
+			}
+		}
+		if end != nil {
+			yield(nil, end)
+		}
+	}
+}
+
+func TestStreamsAreWritten(t *testing.T) {
+	at := func(shape []int, data safetensors.Stream) (string, error) {
+		path := filepath.Join(t.TempDir(), "t.safetensors")
+		return path, safetensors.Write(t.Context(), path, nil, []safetensors.Tensor{
+			{Name: "x", Shape: shape, Data: data}, {Name: "y", Data: []int64{7}},
+		})
+	}
+	path, err := at([]int{2, 2}, numbers(nil, []float32{1, 2, 3}, []float32{4}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := safetensors.Slice[float32](open(t, path), "x")
+	if err != nil || !slices.Equal(x, []float32{1, 2, 3, 4}) {
+		t.Errorf("x is %v, %v", x, err)
+	}
+	lost := errors.New("lost")
+	for name, data := range map[string]safetensors.Stream{
+		"too short": numbers(nil, []float32{1, 2, 3}), "too long": numbers(nil, []float32{1, 2, 3}, []float32{4, 5}),
+		"broken": numbers(lost, []float32{1, 2, 3, 4}),
+	} {
+		if _, err := at([]int{2, 2}, data); err == nil || name == "broken" && !errors.Is(err, lost) {
+			t.Errorf("a stream that is %s gives %v", name, err)
+		}
+	}
+}
+
 func TestWriteRefuses(t *testing.T) {
 	for name, tensors := range map[string][]safetensors.Tensor{
 		"a wrong shape": {{Name: "x", Shape: []int{2, 2}, Data: []float32{1}}},
@@ -178,7 +224,7 @@ func TestWriteRefuses(t *testing.T) {
 		"metadata":      {{Name: "__metadata__", Data: []float32{1}}},
 		"strings":       {{Name: "x", Data: []string{"1"}}},
 	} {
-		if err := safetensors.Write(t.Context(), filepath.Join(t.TempDir(), "t"), nil, tensors, nil); err == nil {
+		if err := safetensors.Write(t.Context(), filepath.Join(t.TempDir(), "t"), nil, tensors); err == nil {
 			t.Errorf("no error for %s", name)
 		}
 	}

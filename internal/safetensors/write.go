@@ -7,9 +7,13 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"os"
+	"io"
+	"iter"
 	"path/filepath"
 	"slices"
+
+	"github.com/graph-condensation/cgc/internal/atomicfile"
+	"github.com/graph-condensation/cgc/progress"
 )
 
 // Tensor is a tensor to be written.
@@ -19,21 +23,27 @@ type Tensor struct {
 	DType DType
 	// Shape is the length of each side; nil for the length of Data.
 	Shape []int
-	// Data is a slice of an Element type, in C order.
+	// Data is a slice of an Element type, in C order, or a Stream.
 	Data any
 }
+
+// Stream is the data of an F32 tensor that is not in memory as a whole. Its Shape must be given.
+type Stream iter.Seq2[[]float32, error]
 
 // align is the alignment of the first tensor in the file: a cache line.
 const align = 64
 
-// Write writes a file. It appears under its name only when it is whole: until then it is a temporary file beside it, which is removed
-// on an error, or when ctx is done, which is looked at every megabyte. The data starts at a multiple of 64 bytes, and
-// tensors are ordered by the size of their elements, largest first, so each is aligned to its own element. (The format allows no gaps.)
-// Equal arguments give equal bytes. progress, if not nil, is called with the bytes written and the bytes in all.
-func Write(ctx context.Context, path string, meta map[string]string, tensors []Tensor, progress func(done, total int64)) (err error) {
+// Write writes a file, whole or not at all (atomicfile.Write). It looks at ctx every megabyte, and then reports the bytes
+// written and the bytes in all to package progress, under the name of the file. The data starts at a multiple of 64 bytes.
+// Tensors are ordered by the size of their elements, largest first, so that each is aligned to its own element: the format
+// allows no gaps. Equal arguments give equal bytes.
+func Write(ctx context.Context, path string, meta map[string]string, tensors []Tensor) error {
 	order := slices.Clone(tensors)
 	raw := make(map[string][]byte, len(order))
 	for i, t := range order {
+		if _, twice := raw[t.Name]; twice || t.Name == metadata {
+			return fmt.Errorf("safetensors: tensor name %q is taken", t.Name)
+		}
 		d, b, err := rawData(t.Data)
 		if err != nil {
 			return fmt.Errorf("safetensors: tensor %q: %w", t.Name, err)
@@ -46,9 +56,6 @@ func Write(ctx context.Context, path string, meta map[string]string, tensors []T
 		if t.Shape == nil {
 			order[i].Shape = []int{len(b) / d[0].Size()}
 		}
-		if _, twice := raw[t.Name]; twice || t.Name == metadata {
-			return fmt.Errorf("safetensors: tensor name %q is taken", t.Name)
-		}
 		raw[t.Name] = b
 	}
 	slices.SortStableFunc(order, func(a, b Tensor) int { return cmp.Compare(b.DType.Size(), a.DType.Size()) })
@@ -57,36 +64,22 @@ func Write(ctx context.Context, path string, meta map[string]string, tensors []T
 		return err
 	}
 
-	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("safetensors: writing %s: %w", path, err)
-	}
-	defer func() {
-		if err != nil {
-			file.Close()
-			os.Remove(file.Name())
-			err = fmt.Errorf("safetensors: writing %s: %w", path, err)
+	err = atomicfile.Write(path, func(file io.Writer) error {
+		w := &writer{ctx: ctx, name: filepath.Base(path), file: file, total: size + int64(len(header))}
+		w.write(header, 1)
+		for _, t := range order {
+			if stream, ok := t.Data.(Stream); ok {
+				w.stream(t, stream)
+			} else {
+				w.write(raw[t.Name], t.DType.Size())
+			}
 		}
-	}()
-	w := &writer{ctx: ctx, file: file, total: size + int64(len(header)), progress: progress}
-	w.write(header, 1)
-	for _, t := range order {
-		w.write(raw[t.Name], t.DType.Size())
-	}
-	if w.err != nil {
 		return w.err
+	})
+	if err != nil {
+		return fmt.Errorf("safetensors: %w", err)
 	}
-	const readable = 0o644 // CreateTemp keeps the file private
-	if err := file.Chmod(readable); err != nil {
-		return err
-	}
-	if err := file.Sync(); err != nil {
-		return err
-	}
-	if err := file.Close(); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
+	return nil
 }
 
 // makeHeader returns the length and the header, padded so that the data is aligned, and the size of the data.
@@ -105,8 +98,13 @@ func makeHeader(meta map[string]string, order []Tensor, raw map[string][]byte) (
 		for _, s := range t.Shape {
 			n *= int64(s)
 		}
-		if b := int64(len(raw[t.Name])); n != b || slices.ContainsFunc(t.Shape, func(s int) bool { return s < 0 }) {
-			return nil, 0, fmt.Errorf("safetensors: tensor %q: shape %v of %s takes %d bytes, and its data has %d", t.Name, t.Shape, t.DType, n, b)
+		b := int64(len(raw[t.Name]))
+		if _, ok := t.Data.(Stream); ok {
+			b = n // told when it ends
+		}
+		if n != b || slices.ContainsFunc(t.Shape, func(s int) bool { return s < 0 }) {
+			return nil, 0, fmt.Errorf("safetensors: tensor %q: shape %v of %s takes %d bytes, and its data has %d",
+				t.Name, t.Shape, t.DType, n, b)
 		}
 		entries[t.Name] = entry{t.DType, t.Shape, [2]int64{size, size + n}}
 		size += n
@@ -122,9 +120,11 @@ func makeHeader(meta map[string]string, order []Tensor, raw map[string][]byte) (
 	return append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...), size, nil
 }
 
-// rawData returns the types that a slice can be stored as, and its memory.
+// rawData returns the types that data can be stored as, and its memory, which a Stream does not have.
 func rawData(data any) ([]DType, []byte, error) {
 	switch s := data.(type) {
+	case Stream:
+		return dtypes[float32](), nil, nil
 	case []float64:
 		return dtypes[float64](), bytesOf(s), nil
 	case []float32:
@@ -149,12 +149,12 @@ func rawData(data any) ([]DType, []byte, error) {
 	return nil, nil, fmt.Errorf("data is a %T, want a slice of numbers", data)
 }
 
-// writer writes megabytes until the context is done; after an error it does nothing.
+// writer writes megabytes until the context is done. After an error it does nothing.
 type writer struct {
 	ctx         context.Context
-	file        *os.File
+	name        string
+	file        io.Writer
 	done, total int64
-	progress    func(done, total int64)
 	err         error
 }
 
@@ -172,8 +172,29 @@ func (w *writer) write(b []byte, size int) {
 		}
 		_, w.err = w.file.Write(block)
 		w.done += int64(len(block))
-		if w.progress != nil {
-			w.progress(w.done, w.total)
+		progress.Report(w.ctx, progress.Event{Stage: "writing " + w.name, Done: w.done, Total: w.total})
+	}
+}
+
+// stream writes what a Stream yields, which must be as long as the tensor.
+func (w *writer) stream(t Tensor, blocks Stream) {
+	want, got := 1, 0
+	for _, s := range t.Shape {
+		want *= s
+	}
+	for block, err := range blocks {
+		if w.err == nil {
+			w.err = err
 		}
+		if got += len(block); w.err == nil && got > want {
+			break
+		}
+		if w.err != nil {
+			return
+		}
+		w.write(bytesOf(block), t.DType.Size())
+	}
+	if w.err == nil && got != want {
+		w.err = fmt.Errorf("tensor %q: %d numbers for the shape %v", t.Name, got, t.Shape)
 	}
 }

@@ -1,33 +1,23 @@
-package dataset_test
+package text_test
 
 import (
 	"context"
 	"errors"
 	"io/fs"
-	"math"
-	"math/rand/v2"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )
 
-func text(edges, features, labels string) map[string][]byte {
-	return map[string][]byte{"edges.csv": []byte(edges), "features.csv": []byte(features), "labels.csv": []byte(labels)}
-}
-
-func plain() map[string][]byte {
-	return text("source,target\n0,1\n1,0\r\n1,2\n2,2\n", "1,0.5\n0,-2e-3\n0,0\n3,4\n", "label,part\n0,train\n1, val\n,\n1,TEST\n")
-}
-
 func TestReadText(t *testing.T) {
 	var notes []string
-	g, err := dataset.Options{Note: func(s string) { notes = append(notes, s) }}.Open(t.Context(), folder(t, plain()))
+	g, err := dataset.Options{Note: func(s string) { notes = append(notes, s) }}.Open(t.Context(), fixture.Folder(t, fixture.Plain()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,15 +39,15 @@ func TestReadText(t *testing.T) {
 }
 
 func TestReadTextVariants(t *testing.T) {
-	want := open(t, folder(t, plain()))
-	files := plain()
+	want := fixture.Open(t, fixture.Folder(t, fixture.Plain()))
+	files := fixture.Plain()
 	for name, change := range map[string]map[string][]byte{
-		"packed":       with(with(files, "edges.csv", nil), "edges.csv.gz", packed("0,1\n1,2\n")),
-		"features.npy": with(with(files, "features.csv", nil), "features.npy", npy("<f8", "4, 2", []float64{1, .5, 0, -2e-3, 0, 0, 3, 4})),
-		"split.csv":    with(with(files, "labels.csv", []byte("0\n1\n-1\n1")), "split.csv", []byte("train\nvalidation\n\ntest\n")),
-		"from one":     with(files, "labels.csv", []byte("1,train\n2,val\n-1\n2,test\n")),
+		"packed":       fixture.With(fixture.With(files, "edges.csv", nil), "edges.csv.gz", fixture.Packed("0,1\n1,2\n")),
+		"features.npy": fixture.With(fixture.With(files, "features.csv", nil), "features.npy", fixture.Npy("<f8", "4, 2", []float64{1, .5, 0, -2e-3, 0, 0, 3, 4})),
+		"split.csv":    fixture.With(fixture.With(files, "labels.csv", []byte("0\n1\n-1\n1")), "split.csv", []byte("train\nvalidation\n\ntest\n")),
+		"from one":     fixture.With(files, "labels.csv", []byte("1,train\n2,val\n-1\n2,test\n")),
 	} {
-		g := open(t, folder(t, change))
+		g := fixture.Open(t, fixture.Folder(t, change))
 		if !slices.Equal(g.Adj.Indices, want.Adj.Indices) || !slices.Equal(g.X.(*mat.Dense).Data, want.X.(*mat.Dense).Data) ||
 			!slices.Equal(g.Y, want.Y) || g.Classes != want.Classes || !slices.Equal(g.Split.Test, want.Split.Test) {
 			t.Errorf("%s: got %+v, want %+v", name, g, want)
@@ -66,7 +56,7 @@ func TestReadTextVariants(t *testing.T) {
 }
 
 func TestReadTextWeights(t *testing.T) {
-	g := open(t, folder(t, with(plain(), "edges.csv", []byte("0,1,2\n1,0,3.5\n1,2,0.25\n"))))
+	g := fixture.Open(t, fixture.Folder(t, fixture.With(fixture.Plain(), "edges.csv", []byte("0,1,2\n1,0,3.5\n1,2,0.25\n"))))
 	if !slices.Equal(g.Adj.Data, []float32{3.5, 3.5, .25, .25}) {
 		t.Errorf("weights %v, want the larger of the two directions", g.Adj.Data)
 	}
@@ -74,13 +64,13 @@ func TestReadTextWeights(t *testing.T) {
 
 func TestReadTextDrawsASplit(t *testing.T) {
 	labels := strings.Repeat("0\n1\n", 100)
-	files := text("0,1\n", strings.Repeat("1\n", 200), labels)
-	dir := folder(t, files)
-	one := open(t, dir).Split
+	files := fixture.Text("0,1\n", strings.Repeat("1\n", 200), labels)
+	dir := fixture.Folder(t, files)
+	one := fixture.Open(t, dir).Split
 	if len(one.Train) != 40 || len(one.Val) != 60 || len(one.Test) != 100 {
 		t.Errorf("split %d/%d/%d, want 20 and 30 of each class, and the rest", len(one.Train), len(one.Val), len(one.Test))
 	}
-	if !slices.Equal(one.Train, open(t, dir).Split.Train) {
+	if !slices.Equal(one.Train, fixture.Open(t, dir).Split.Train) {
 		t.Error("the same seed draws another split")
 	}
 	two, err := dataset.Options{Seed: 1}.Open(t.Context(), dir)
@@ -108,12 +98,12 @@ func TestReadTextRefuses(t *testing.T) {
 		{"labels.csv", "0,val\n1,test\n1\n1\n", "training split is empty"},
 		{"labels.csv", "0,train\n,test\n1\n1\n", "node 1 of test has no label"},
 	} {
-		refuses(t, with(plain(), c.file, []byte(c.data)), c.want)
+		fixture.Refuses(t, fixture.With(fixture.Plain(), c.file, []byte(c.data)), c.want)
 	}
-	refuses(t, with(plain(), "split.csv", []byte("train\n")), "1 lines for 4 labels")
-	refuses(t, with(plain(), "features.csv", nil), "features.csv: no such file")
-	refuses(t, with(with(plain(), "edges.csv", nil), "edges.csv.gz", []byte("0,1\n")), "edges.csv.gz: unpacking gzip")
-	_, err := dataset.Options{}.Open(t.Context(), folder(t, with(plain(), "edges.csv", []byte("0,9\n"))))
+	fixture.Refuses(t, fixture.With(fixture.Plain(), "split.csv", []byte("train\n")), "1 lines for 4 labels")
+	fixture.Refuses(t, fixture.With(fixture.Plain(), "features.csv", nil), "features.csv: no such file")
+	fixture.Refuses(t, fixture.With(fixture.With(fixture.Plain(), "edges.csv", nil), "edges.csv.gz", []byte("0,1\n")), "edges.csv.gz: unpacking gzip")
+	_, err := dataset.Options{}.Open(t.Context(), fixture.Folder(t, fixture.With(fixture.Plain(), "edges.csv", []byte("0,9\n"))))
 	var place *dataset.ReadError
 	if !errors.As(err, &place) || place.Line != 1 || filepath.Base(place.File) != "edges.csv" {
 		t.Errorf("%v is not a ReadError with file and line", err)
@@ -134,46 +124,30 @@ func TestReadTextInBlocks(t *testing.T) {
 	if b.Len() < 2<<20 {
 		t.Fatalf("%d bytes are not several blocks", b.Len())
 	}
-	g := open(t, folder(t, with(plain(), "edges.csv", []byte(b.String()))))
+	g := fixture.Open(t, fixture.Folder(t, fixture.With(fixture.Plain(), "edges.csv", []byte(b.String()))))
 	if !slices.Equal(g.Adj.Indices, []int32{3, 3, 1, 2}) {
 		t.Errorf("adjacency %+v", g.Adj)
 	}
-	refuses(t, with(plain(), "edges.csv", []byte(b.String()+"9,9\n")), "edges.csv:300003: node 9")
+	fixture.Refuses(t, fixture.With(fixture.Plain(), "edges.csv", []byte(b.String()+"9,9\n")), "edges.csv:300003: node 9")
 }
 
 func TestOpenStopsWhenCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (dataset.Options{}).Open(ctx, folder(t, plain())); !errors.Is(err, context.Canceled) {
+	if _, err := (dataset.Options{}).Open(ctx, fixture.Folder(t, fixture.Plain())); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
-	if _, err := (dataset.Options{}).Open(t.Context(), folder(t, with(plain(), "labels.csv", nil))); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := (dataset.Options{}).Open(t.Context(), fixture.Folder(t, fixture.With(fixture.Plain(), "labels.csv", nil))); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error %v, want %v", err, fs.ErrNotExist)
 	}
 }
 
-// TestParseFloat compares numbers read from text, bit for bit, with strconv's: hard cases, and random ones in every notation.
-func TestParseFloat(t *testing.T) {
-	texts := []string{
-		"0", "-0", "0.0", "-0.000", "1", "-1", "1.", ".5", "-.5", "007", "1e5", "1E5", "1e+5", "1e-5", "-1.25e-03", "3.4028235e38", "1e22", "1e23", "1e-22",
-		"1e-23", "1e-40", "1.17549435e-38", "1.1754942e-38", "1e-45", "123456789012345", "1234567890123456", "0.000000000000001", "0.0000000000000001", "0e300", "16777217", "16777219", "16777217.0000001",
-		"33554434.5", "1.00000005960464", "1.000000059604644775390625", "1.000000178813934", "9007199254740993", "1e038", "1e0000", "inf", "-Infinity", "nan", "0x1p-3", "1e39",
-		"", "-", "+1", ".", "-.", "e5", "1e", "1e+", "1e-", "1e5x", "1x", "1..2", "1.2.3", "--1", "1-", "1_000", "1e1.5", "٣", " 1.5 ", " ",
-	}
-	random := rand.New(rand.NewPCG(2, 2))
-	for range 20_000 {
-		v := math.Float32frombits(random.Uint32())
-		texts = append(texts, strconv.FormatFloat(float64(v), "efg"[random.IntN(3)], -1, 32), strconv.FormatFloat(random.NormFloat64(), 'f', random.IntN(16), 64))
-		// Halfway between two float32s, exactly and as nearly as 15 digits allow.
-		w := float32(random.IntN(1<<23) + 1<<23)
-		middle := (float64(w) + float64(math.Nextafter32(w, math.MaxFloat32))) / 2 / float64(int(1)<<random.IntN(24))
-		texts = append(texts, strconv.FormatFloat(middle, 'f', -1, 64), strconv.FormatFloat(middle, 'e', 14, 64))
-	}
-	for _, text := range texts {
-		want, wrong := strconv.ParseFloat(strings.TrimSpace(text), 32)
-		got, err := dataset.ParseFloat(text)
-		if (err != nil) != (wrong != nil) || math.Float32bits(got) != math.Float32bits(float32(want)) && wrong == nil {
-			t.Errorf("%q is read as %v, %v; want %v, %v", text, got, err, float32(want), wrong)
-		}
-	}
+func FuzzText(f *testing.F) {
+	p := fixture.Plain()
+	f.Add(p["edges.csv"], p["features.csv"], p["labels.csv"])
+	f.Add([]byte("0,1,0.5\n"), []byte("1\n2"), []byte("1,train\n2"))
+	f.Add([]byte(","), []byte("x\n\n"), []byte("\r\n,train"))
+	f.Fuzz(func(t *testing.T, edges, features, labels []byte) {
+		fixture.Valid(t, fixture.Folder(t, map[string][]byte{"edges.csv": edges, "features.csv": features, "labels.csv": labels}))
+	})
 }

@@ -1,4 +1,4 @@
-package dataset
+package planetoid
 
 import (
 	"bufio"
@@ -13,11 +13,15 @@ import (
 	gopickle "github.com/nlpodyssey/gopickle/pickle"
 	"github.com/nlpodyssey/gopickle/types"
 
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/csr"
+	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// readPickle returns the object in a pickle of Python 2's protocols, in which only numpy arrays, scipy's CSR matrices, lists and
-// dictionaries may occur. Nothing is executed.
+// readPickle returns the object in a pickle of Python 2's protocols. Only numpy arrays, scipy's CSR matrices, lists and
+// dictionaries may occur in it. Nothing is executed.
 func readPickle(file string) (any, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -25,7 +29,7 @@ func readPickle(file string) (any, error) {
 	}
 	object, err := unpickle(data)
 	if err != nil {
-		return nil, &ReadError{File: file, Err: err}
+		return nil, &format.ReadError{File: file, Err: err}
 	}
 	return object, nil
 }
@@ -44,8 +48,8 @@ func unpickle(data []byte) (object any, err error) {
 	return object, err
 }
 
-// guard refuses what the library would take on trust: strings longer than the file, which it allocates before it reads them, and
-// frames, within which nothing could be checked.
+// guard refuses what the library trusts: strings longer than the file, which the library allocates before it reads them, and
+// frames, in which nothing can be checked.
 type guard struct {
 	*bufio.Reader
 	size int
@@ -59,8 +63,8 @@ func (g *guard) ReadByte() (byte, error) {
 	return b, err
 }
 
-// Read reads an argument; where it is the length of one to come, the instruction has just been read. An error comes with no bytes: with all
-// that were asked for, io.ReadFull would drop it.
+// Read reads an argument. If it is a length, the instruction has just been read. An error comes with 0 bytes, since
+// io.ReadFull drops an error that comes with all bytes.
 func (g *guard) Read(p []byte) (int, error) {
 	n, err := io.ReadFull(g.Reader, p)
 	var length uint64
@@ -79,7 +83,7 @@ func (g *guard) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// findClass maps the classes that Planetoid's files need to Go values, and refuses every other.
+// findClass maps the classes that Planetoid's files need to Go values, and refuses all others.
 func findClass(module, name string) (any, error) {
 	switch strings.Replace(module, "numpy._core", "numpy.core", 1) + "." + name {
 	case "numpy.core.multiarray._reconstruct":
@@ -98,7 +102,7 @@ func findClass(module, name string) (any, error) {
 	return nil, fmt.Errorf("pickle wants the class %.100q, which is not one that a data set needs", module+"."+name)
 }
 
-// The classes, and the objects of those that make one.
+// The classes, and the objects that they make.
 type (
 	reconstruct  struct{}
 	ndarrayClass struct{}
@@ -106,9 +110,9 @@ type (
 	csrClass     struct{}
 	dictClass    struct{}
 
-	pickledType  struct{ dtype }
+	pickledType  struct{ numpy.DType }
 	pickledArray struct {
-		array
+		numpy.Array
 		raw string
 	}
 	pickledCSR struct{ field map[string]any }
@@ -130,7 +134,7 @@ func (dtypeClass) Call(args ...any) (any, error) {
 		return nil, errors.New("pickled dtype has no name")
 	}
 	name, _ := args[0].(string)
-	d, err := parseDtype(name)
+	d, err := numpy.ParseDType(name)
 	return &pickledType{d}, err
 }
 
@@ -141,7 +145,7 @@ func (d *pickledType) PySetState(state any) error {
 		return errors.New("pickled dtype has no byte order")
 	}
 	order, _ := t.Get(1).(string)
-	d.big = order == ">"
+	d.Big = order == ">"
 	return nil
 }
 
@@ -155,19 +159,20 @@ func (a *pickledArray) PySetState(state any) error {
 	kind, okKind := t.Get(2).(*pickledType)
 	raw, okRaw := t.Get(4).(string)
 	if !okShape || !okKind || !okRaw {
-		return fmt.Errorf("pickled array has fields %T, %T and %T, want shape, type and bytes", t.Get(1), t.Get(2), t.Get(4))
+		return fmt.Errorf("pickled array has fields %T, %T and %T, want shape, type and bytes",
+			t.Get(1), t.Get(2), t.Get(4))
 	}
-	a.shape = nil
+	a.Shape = nil
 	for _, s := range *shape {
 		n, ok := s.(int)
 		if !ok {
 			return fmt.Errorf("pickled array has a %T in its shape", s)
 		}
-		a.shape = append(a.shape, n)
+		a.Shape = append(a.Shape, n)
 	}
-	a.dtype, a.raw = kind.dtype, raw
-	a.fortran, _ = t.Get(3).(bool)
-	_, err := a.length(int64(len(raw)))
+	a.DType, a.raw = kind.DType, raw
+	a.Fortran, _ = t.Get(3).(bool)
+	_, err := a.Length(int64(len(raw)))
 	return err
 }
 
@@ -185,13 +190,13 @@ func (d *dict) Set(key, value any) {
 }
 
 // numbersOf reads a pickled array.
-func numbersOf[T number](object any) ([]T, error) {
+func numbersOf[T numpy.Number](object any) ([]T, error) {
 	a, ok := object.(*pickledArray)
 	if !ok {
 		return nil, fmt.Errorf("found a %T, want a numpy array", object)
 	}
-	a.r = strings.NewReader(a.raw)
-	return readNumbers[T](&a.array)
+	a.R = strings.NewReader(a.raw)
+	return numpy.Numbers[T](&a.Array)
 }
 
 // csr returns the matrix, rows sorted.
@@ -202,8 +207,8 @@ func (m *pickledCSR) csr() (*mat.CSR, error) {
 	}
 	rows, okRows := shape.Get(0).(int)
 	cols, okCols := shape.Get(1).(int)
-	if !okRows || !okCols || rows < 0 || cols < 0 || max(rows, cols) > maxNodes {
-		return nil, fmt.Errorf("pickled matrix has a shape that is not two numbers up to %d", maxNodes)
+	if !okRows || !okCols || rows < 0 || cols < 0 || max(rows, cols) > graph.MaxNodes {
+		return nil, fmt.Errorf("pickled matrix has a shape that is not two numbers up to %d", graph.MaxNodes)
 	}
 	s := &mat.CSR{Rows: rows, Cols: cols}
 	var err error
@@ -216,9 +221,9 @@ func (m *pickledCSR) csr() (*mat.CSR, error) {
 	if s.Data, err = numbersOf[float32](m.field["data"]); err != nil {
 		return nil, fmt.Errorf("data: %w", err)
 	}
-	if err := checkCSR(s); err != nil {
+	if err := csr.Check(s); err != nil {
 		return nil, err
 	}
-	sortRows(s)
+	csr.SortRows(s)
 	return s, nil
 }

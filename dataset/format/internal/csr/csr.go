@@ -1,4 +1,5 @@
-package dataset
+// Package csr takes sparse matrices as other programs write them: columns may stand in any order and may repeat.
+package csr
 
 import (
 	"cmp"
@@ -6,23 +7,14 @@ import (
 	"math"
 	"slices"
 
+	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// arcs is a list of edges as files have them. Its nodes are in range and its weights positive and finite: readers check that
-// where they know the place.
-type arcs struct {
-	from, to []int32
-	weight   []float32 // nil: all 1
-}
-
-// maxNodes bounds nodes and columns: indices are int32.
-const maxNodes = math.MaxInt32
-
-// checkCSR returns what keeps m from being read row by row. Unlike m.Validate it lets columns repeat and stand in any order, as
+// Check returns an error if m cannot be read row by row. Unlike m.Validate it lets columns repeat and stand in any order, as
 // scipy does.
-func checkCSR(m *mat.CSR) error {
+func Check(m *mat.CSR) error {
 	if len(m.Indptr) != m.Rows+1 {
 		return fmt.Errorf("%d row pointers for %d rows, want %d", len(m.Indptr), m.Rows, m.Rows+1)
 	}
@@ -30,7 +22,8 @@ func checkCSR(m *mat.CSR) error {
 		return fmt.Errorf("%d values for %d entries", len(m.Data), len(m.Indices))
 	}
 	if m.Indptr[0] != 0 || m.Indptr[m.Rows] != int64(len(m.Indices)) {
-		return fmt.Errorf("row pointers run from %d to %d, want 0 to the number of entries %d", m.Indptr[0], m.Indptr[m.Rows], len(m.Indices))
+		return fmt.Errorf("row pointers run from %d to %d, want 0 to the number of entries %d",
+			m.Indptr[0], m.Indptr[m.Rows], len(m.Indices))
 	}
 	for i := range m.Rows {
 		if m.Indptr[i] > m.Indptr[i+1] {
@@ -43,7 +36,7 @@ func checkCSR(m *mat.CSR) error {
 	return nil
 }
 
-// firstOutside returns the place of the first index that is not in [0, n), or the number of indices.
+// firstOutside returns the position of the first index that is not in [0, n), or the number of indices.
 func firstOutside(indices []int32, n int) int {
 	const chunk = 1 << 20
 	first := make([]int, (len(indices)+chunk-1)/chunk)
@@ -62,39 +55,41 @@ func firstOutside(indices []int32, n int) int {
 	return len(indices)
 }
 
-// arcsOf returns the entries of a square matrix whose value is not zero as arcs; a value that is negative or not finite is an error.
-func arcsOf(m *mat.CSR) (arcs, error) {
+// Edges returns the entries of a square matrix that are not zero as edges. A value that is negative or not finite is an error.
+// The edges take the memory of m, whose entries change.
+func Edges(m *mat.CSR) (graph.Edges, error) {
 	if m.Rows != m.Cols {
-		return arcs{}, fmt.Errorf("adjacency is %d×%d, want it square", m.Rows, m.Cols)
+		return graph.Edges{}, fmt.Errorf("adjacency is %d×%d, want it square", m.Rows, m.Cols)
 	}
-	a := arcs{from: make([]int32, 0, len(m.Indices)), to: m.Indices, weight: m.Data}
+	e := graph.Edges{From: make([]int32, 0, len(m.Indices)), To: m.Indices, Weight: m.Data}
 	for i := range m.Rows {
 		for range m.Indptr[i+1] - m.Indptr[i] {
-			a.from = append(a.from, int32(i))
+			e.From = append(e.From, int32(i))
 		}
 	}
 	kept, plain := 0, true
-	for e, w := range m.Data {
+	for k, w := range m.Data {
 		if w < 0 || w != w || w > math.MaxFloat32 {
-			return arcs{}, fmt.Errorf("weight %v of edge %d–%d, want a positive finite number", w, a.from[e], a.to[e])
+			return graph.Edges{}, fmt.Errorf("weight %v of edge %d–%d, want a positive finite number", w, e.From[k], e.To[k])
 		}
 		if w != 0 {
-			a.from[kept], a.to[kept], a.weight[kept] = a.from[e], a.to[e], w
+			e.From[kept], e.To[kept], e.Weight[kept] = e.From[k], e.To[k], w
 			plain = plain && w == 1
 			kept++
 		}
 	}
 	if m.Data != nil {
-		a.from, a.to, a.weight = a.from[:kept], a.to[:kept], a.weight[:kept]
+		e.From, e.To, e.Weight = e.From[:kept], e.To[:kept], e.Weight[:kept]
 	}
 	if plain {
-		a.weight = nil
+		e.Weight = nil
 	}
-	return a, nil
+	return e, nil
 }
 
-// sortRows makes the columns of each row ascend and adds up the values of repeated ones, as scipy reads them. It changes m.
-func sortRows(m *mat.CSR) {
+// SortRows makes the columns of each row ascend, and adds up the values of repeated columns, as scipy reads them. m.Data is not
+// nil. It changes m.
+func SortRows(m *mat.CSR) {
 	const chunk = 1024
 	length := make([]int64, m.Rows+1)
 	parallel.For(m.Rows, chunk, func(lo, hi int) {

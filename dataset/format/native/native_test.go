@@ -1,4 +1,4 @@
-package dataset_test
+package native_test
 
 import (
 	"context"
@@ -11,16 +11,18 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/progress"
 )
 
 func TestWriteAndOpenAgain(t *testing.T) {
-	sparse := made(t, like(t, "cora"), 1)
-	dense := made(t, like(t, "arxiv").Scale(0.01), 1)
-	weighted := open(t, folder(t, with(plain(), "edges.csv", []byte("0,1,2\n1,2,0.25\n"))))
-	values := made(t, like(t, "citeseer"), 1)
+	sparse := fixture.Made(t, "cora", 1)
+	dense := fixture.Made(t, "arxiv", 0.01)
+	weighted := fixture.Open(t, fixture.Folder(t, fixture.With(fixture.Plain(), "edges.csv", []byte("0,1,2\n1,2,0.25\n"))))
+	values := fixture.Made(t, "citeseer", 1)
 	x := values.X.(*mat.CSR)
 	x.Data = make([]float32, x.NNZ())
 	for i := range x.Data {
@@ -33,7 +35,7 @@ func TestWriteAndOpenAgain(t *testing.T) {
 		if err := dataset.Write(t.Context(), file, g); err != nil {
 			t.Fatal(err)
 		}
-		if again := open(t, file); !reflect.DeepEqual(g, again) {
+		if again := fixture.Open(t, file); !reflect.DeepEqual(g, again) {
 			t.Errorf("%s: the graph read is not the one written", name)
 		}
 	}
@@ -42,8 +44,8 @@ func TestWriteAndOpenAgain(t *testing.T) {
 func TestWriteStopsWhenCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	file := filepath.Join(t.TempDir(), "g.safetensors")
-	o := dataset.Options{Progress: func(string, int64, int64) { cancel() }}
-	if err := o.Write(ctx, file, made(t, like(t, "arxiv").Scale(0.1), 1)); err == nil {
+	ctx = progress.With(ctx, func(progress.Event) { cancel() })
+	if err := dataset.Write(ctx, file, fixture.Made(t, "arxiv", 0.1)); err == nil {
 		t.Error("a cancelled write succeeds")
 	}
 	if left, _ := os.ReadDir(filepath.Dir(file)); len(left) > 0 {
@@ -65,14 +67,14 @@ func foreign() []safetensors.Tensor {
 func writeTensors(t testing.TB, tensors []safetensors.Tensor, meta map[string]string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "own.safetensors")
-	if err := safetensors.Write(t.Context(), file, meta, tensors, nil); err != nil {
+	if err := safetensors.Write(t.Context(), file, meta, tensors); err != nil {
 		t.Fatal(err)
 	}
 	return file
 }
 
 func TestOpenForeignTensors(t *testing.T) {
-	g := open(t, writeTensors(t, foreign(), nil))
+	g := fixture.Open(t, writeTensors(t, foreign(), nil))
 	want := &graph.Graph{
 		Name: "own", Adj: &mat.CSR{Rows: 3, Cols: 3, Indptr: []int64{0, 2, 3, 4}, Indices: []int32{1, 2, 0, 0}},
 		X: &mat.Dense{Rows: 3, Cols: 2, Data: []float32{1, 0, -1, 0, 2, 0}}, Y: []int32{0, 1, 0}, Classes: 2,
@@ -98,7 +100,7 @@ func TestOpenTensorsRefuses(t *testing.T) {
 		{"adj.data", []float32{1, nan, 1}, nil, "weight NaN"},
 		{"y", []int64{0, 1}, nil, "2 labels for 3 nodes"},
 		{"y", []int64{0, 1, -2}, nil, "label -2 of node 2"},
-		{"train", []int64{0, 3}, nil, "node 3 in the split, want 0 to 2"},
+		{"train", []int64{0, 3}, nil, "node 3 of train, want 0 to 2"},
 		{"train", []int64{0, 0}, nil, "node 0 is in train and again in train"},
 		{"train", []int64{}, nil, ""},
 		{"val", []int64{0}, nil, "node 0 is in train and again in val"},
@@ -145,7 +147,7 @@ func python(t *testing.T, program string, args ...string) string {
 
 func TestPythonReadsGraphs(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "g.safetensors")
-	if err := dataset.Write(t.Context(), file, open(t, folder(t, plain()))); err != nil {
+	if err := dataset.Write(t.Context(), file, fixture.Open(t, fixture.Folder(t, fixture.Plain()))); err != nil {
 		t.Fatal(err)
 	}
 	got := python(t, `
@@ -168,13 +170,24 @@ import sys, os, json, numpy as np, scipy.sparse as sp
 d = sys.argv[1]; os.mkdir(d)
 sp.save_npz(d + "/adj_full.npz", sp.csr_matrix((np.ones(2), ([0, 2], [1, 1])), (3, 3)))
 np.save(d + "/feats.npy", np.asfortranarray(np.arange(6, dtype=np.float16).reshape(3, 2)))
-json.dump({i: i % 2 for i in range(3)}, open(d + "/class_map.json", "w"))
-json.dump({"tr": [0, 1], "va": [2], "te": []}, open(d + "/role.json", "w"))`, dir)
-	g := open(t, dir)
+json.dump({i: i % 2 for i in range(3)}, fixture.Open(d + "/class_map.json", "w"))
+json.dump({"tr": [0, 1], "va": [2], "te": []}, fixture.Open(d + "/role.json", "w"))`, dir)
+	g := fixture.Open(t, dir)
 	if !reflect.DeepEqual(g.Adj.Indices, []int32{1, 0, 2, 1}) || g.Adj.Data != nil {
 		t.Errorf("adjacency %+v", g.Adj)
 	}
 	if !reflect.DeepEqual(g.X.(*mat.Dense).Data, []float32{0, 1, 2, 3, 4, 5}) {
 		t.Errorf("features %v", g.X)
 	}
+}
+
+func FuzzSafetensors(f *testing.F) {
+	data, err := os.ReadFile(writeTensors(f, foreign(), nil))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		fixture.Valid(t, filepath.Join(fixture.Folder(t, map[string][]byte{"own.safetensors": data}), "own.safetensors"))
+	})
 }

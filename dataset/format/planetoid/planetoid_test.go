@@ -1,12 +1,13 @@
-package dataset_test
+package planetoid_test
 
 import (
 	"encoding/binary"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/graph-condensation/cgc/dataset/format/planetoid"
+	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -56,8 +57,8 @@ func pickleGraph(neighbours map[int][]int) string {
 	return body + "u"
 }
 
-// planetoid has nodes 0–2 in allx, and test nodes 5 and 3, in this order; node 4 is nowhere.
-func planetoid() map[string][]byte {
+// planetoidFiles has nodes 0–2 in allx, and test nodes 5 and 3, in this order; node 4 is nowhere.
+func planetoidFiles() map[string][]byte {
 	return map[string][]byte{
 		"ind.own.x":          pickled(pickleCSR(1, 4, []int32{0, 1}, []int32{0}, []int32{1})),
 		"ind.own.y":          pickled(pickleArray([]int32{1, 0}, 1, 2)),
@@ -71,7 +72,7 @@ func planetoid() map[string][]byte {
 }
 
 func TestReadPlanetoid(t *testing.T) {
-	g := open(t, folder(t, planetoid()))
+	g := fixture.Open(t, fixture.Folder(t, planetoidFiles()))
 	if !slices.Equal(g.Adj.Indptr, []int64{0, 2, 3, 3, 3, 3, 4}) || !slices.Equal(g.Adj.Indices, []int32{1, 5, 0, 0}) {
 		t.Errorf("adjacency %+v", g.Adj)
 	}
@@ -96,7 +97,7 @@ func TestReadPlanetoidRefuses(t *testing.T) {
 		{"ind.own.allx", pickled("cos\nsystem\n" + pickleString("true") + "\x85R"), `ind.own.allx: pickle wants the class "os.system"`},
 		{"ind.own.allx", pickled(pickleArray([]int32{1}, 1)), "want scipy's csr_matrix"},
 		{"ind.own.allx", pickled(pickleCSR(3, 4, []int32{0, 2, 2, 3}, []int32{3, 4, 1}, []int32{7, 1, 2})), "column 4 of entry 1, want 0 to 3"},
-		{"ind.own.allx", planetoid()["ind.own.allx"][:50], "cut short"},
+		{"ind.own.allx", planetoidFiles()["ind.own.allx"][:50], "cut short"},
 		{"ind.own.ally", pickled(pickleArray([]int32{1, 0}, 1, 2)), "shape [1 2], want 3 rows"},
 		{"ind.own.ally", pickled(pickleArray([]int32{1, 0}, 5, 2)), "does not take the 8 bytes"},
 		{"ind.own.ty", pickled(pickleArray([]int32{1, 0}, 2, 1)), "1 classes, and 2 in ally"},
@@ -108,30 +109,21 @@ func TestReadPlanetoidRefuses(t *testing.T) {
 		{"ind.own.test.index", []byte("5\n"), "1 test nodes for 2 rows of tx"},
 		{"ind.own.test.index", []byte("5\n1000000\n"), "node 1000000 is far beyond"},
 		{"ind.own.test.index", []byte("5\n-1\n"), "ind.own.test.index:2: node -1, want 0"},
-		{"ind.own.test.index", []byte("5\n5\n"), "node 5 of split test"},
+		{"ind.own.test.index", []byte("5\n5\n"), "node 5 is in test and again in test"},
 		{"ind.own.y", nil, "ind.own.y: no such file"},
 	} {
-		refuses(t, with(planetoid(), c.file, c.data), c.want)
+		fixture.Refuses(t, fixture.With(planetoidFiles(), c.file, c.data), c.want)
 	}
 }
 
-// Sums that weigh every place of Cora's parts: they change when a row is misplaced. Computed from the files with numpy and scipy.
-func TestCoraIsInPlace(t *testing.T) {
-	g, err := realData(t).Open(t.Context(), "cora")
-	if err != nil {
-		t.Skip(err)
-	}
-	x, labels, features, edges := g.X.(*mat.CSR), 0, 0, 0
-	for i, y := range g.Y {
-		labels += i * int(y)
-		for j, v := range x.Row(i) {
-			features += (i + 1) * (j + 1) * int(v) % 1009
-		}
-		for _, j := range g.Adj.Indices[g.Adj.Indptr[i]:g.Adj.Indptr[i+1]] {
-			edges += (i + 1) * int(j+1) % 1009
-		}
-	}
-	if got := fmt.Sprint(labels, features, edges); got != "10506393 24770495 5230458" {
-		t.Errorf("sums of labels, features and edges %s", got)
-	}
+// FuzzPickle looks for a panic and for memory without bound. Errors are right.
+func FuzzPickle(f *testing.F) {
+	f.Add([]byte("\x80\x02cnumpy.core.multiarray\n_reconstruct\nq\x01cnumpy\nndarray\nK\x00\x85U\x01b\x87R(K\x01K\x02\x85cnumpy\ndtype\nU\x02i4K\x00K\x01\x87R(K\x03U\x01<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb\x89U\x08\x01\x00\x00\x00\x02\x00\x00\x00tb."))
+	f.Add([]byte("\x80\x02ccollections\ndefaultdict\nc__builtin__\nlist\n\x85R(K\x00]K\x01aK\x01]u."))
+	f.Add([]byte("\x80\x02cscipy.sparse.csr\ncsr_matrix\n)\x81}(U\x06_shapeK\x01K\x01\x86ub."))
+	f.Add([]byte("cos\nsystem\nU\x02idR."))
+	f.Add([]byte("\x8e\xff\xff\xff\xff\xff\x00\x00\x00"))
+	f.Add([]byte("T\xff\xff\xff\x7f"))
+	f.Add(planetoidFiles()["ind.own.y"])
+	f.Fuzz(func(t *testing.T, data []byte) { _ = planetoid.Unpickle(data) })
 }

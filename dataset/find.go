@@ -1,0 +1,186 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/synth"
+)
+
+// NotFound is the error for a name or a path at which there is no graph.
+type NotFound struct {
+	// Name is what was asked for.
+	Name string
+	// Near are the names of graphs that are spelled alike.
+	Near []string
+
+	text string
+}
+
+// Error says what was looked for, and where.
+func (e *NotFound) Error() string { return "dataset: " + e.text }
+
+// Is reports whether target is fs.ErrNotExist.
+func (e *NotFound) Is(target error) bool { return target == fs.ErrNotExist }
+
+func isNotFound(err error) bool {
+	var missing *NotFound
+	return errors.As(err, &missing)
+}
+
+func (o Options) folders() []string {
+	if o.Cache == "" {
+		return o.Search
+	}
+	return slices.Concat(o.Search, []string{o.Cache})
+}
+
+// find returns where the graph is that name calls: a name first, then a path.
+func (o Options) find(name string) (format.Place, error) {
+	found, err := o.findName(name)
+	if !isNotFound(err) || known(name) {
+		return found, err
+	}
+	if found, err := format.Recognise(name); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return found, err
+	}
+	if !looksLikePath(name) {
+		return format.Place{}, o.unknown(name)
+	}
+	path, err := filepath.Abs(name)
+	if err != nil {
+		path = name
+	}
+	return format.Place{}, &NotFound{Name: name, text: "there is no file or folder " + path}
+}
+
+func looksLikePath(name string) bool {
+	return strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, ".") || filepath.Ext(name) != ""
+}
+
+// findName looks for a name in the folders searched. In a folder DIR, the graph NAME may be a file of DIR, a file of a folder
+// that is called as a format (DIR/planetoid), or the folder DIR/NAME.
+func (o Options) findName(name string) (format.Place, error) {
+	if name == "" || strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, ".") {
+		return format.Place{}, o.missing(name)
+	}
+	for _, dir := range o.folders() {
+		for _, folder := range shelves(dir) {
+			for _, found := range format.List(folder) {
+				if found.Name == name {
+					return found, nil
+				}
+			}
+		}
+		sub := filepath.Join(dir, name)
+		for _, found := range format.List(sub) {
+			if _, many := found.Format.(format.Lister); many && found.Name == name {
+				return found, nil
+			}
+		}
+		if found, err := format.Recognise(sub); err == nil {
+			return found, nil
+		}
+	}
+	return format.Place{}, o.missing(name)
+}
+
+// shelves returns the folders whose files have the names of graphs: dir, and those in it that are called as a format.
+func shelves(dir string) []string {
+	folders := []string{dir}
+	for _, name := range format.Names() {
+		folders = append(folders, filepath.Join(dir, name))
+	}
+	return folders
+}
+
+// others returns the names of the graphs in the folders searched that are not known, sorted.
+func (o Options) others() (names []string) {
+	add := func(name string) {
+		if !known(name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, dir := range o.folders() {
+		for _, folder := range shelves(dir) {
+			for _, found := range format.List(folder) {
+				add(found.Name)
+			}
+		}
+		entries, _ := os.ReadDir(dir) // a folder that cannot be read holds nothing to offer
+		for _, e := range entries {
+			if _, err := format.Recognise(filepath.Join(dir, e.Name())); e.IsDir() && err == nil {
+				add(e.Name())
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// unknown returns the error for a name that nothing has.
+func (o Options) unknown(name string) error {
+	var names, near []string
+	for _, s := range o.List() {
+		names = append(names, s.Name)
+		if distance(strings.ToLower(name), s.Name) <= 1+len(s.Name)/4 {
+			near = append(near, s.Name)
+		}
+	}
+	hint := ""
+	if len(near) > 0 {
+		hint = "; did you mean " + strings.Join(near, " or ") + "?"
+	}
+	text := fmt.Sprintf("%q is not a graph, folder or file%s (graphs: %s)", name, hint, strings.Join(names, ", "))
+	return &NotFound{Name: name, Near: near, text: text}
+}
+
+// distance is the number of letters to insert, delete or replace that turns a into b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// missing returns the error for a name that is not on this disk.
+func (o Options) missing(name string) error {
+	text := fmt.Sprintf("%[1]s is not on this disk and cannot be fetched: put adj_full.npz, feats.npy, class_map.json and "+
+		"role.json (GraphSAINT's layout) into a folder DIR/%[1]s, or the graph into DIR/%[1]s.safetensors, "+
+		"and set CGC_DATA=DIR (looked in %[2]s)", name, o.where())
+	switch {
+	case !known(name):
+		text = fmt.Sprintf("there is no graph %q (looked in %s)", name, o.where())
+	case name == synth.DemoName:
+		text = "demo is made, not read"
+	case fetchable(name):
+		text = fmt.Sprintf("no files of %s in %s", name, o.where())
+	}
+	return &NotFound{Name: name, text: text}
+}
+
+func (o Options) where() string {
+	if dirs := o.folders(); len(dirs) > 0 {
+		return strings.Join(dirs, ", ")
+	}
+	return "no folder: CGC_DATA is empty"
+}

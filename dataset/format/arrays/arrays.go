@@ -1,0 +1,103 @@
+// Package arrays reads graphs from one .npz file of CSR arrays, in the layout of Shchur et al. 2018, "Pitfalls of Graph
+// Neural Network Evaluation".
+package arrays
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/csr"
+	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Name is the name of the format.
+const Name = "npz"
+
+const extension = ".npz"
+
+// Format reads one .npz file with the arrays adj_{data,indices,indptr,shape}, attr_{…} or a dense attr_matrix, and labels.
+type Format struct{}
+
+// Describe says that a file of the format ends in .npz.
+func (Format) Describe() format.Description {
+	return format.Description{Title: "CSR arrays", File: "a .npz file", Extensions: []string{extension}}
+}
+
+// Recognise goes by the name of the file.
+func (Format) Recognise(path string) format.Certainty {
+	if filepath.Ext(path) == extension {
+		return format.Likely
+	}
+	return format.No
+}
+
+// Read reads a file. It has no split. Labels that start at 1 are moved to start at 0.
+func (Format) Read(_ context.Context, path string) (*graph.Graph, []string, error) {
+	z, err := numpy.OpenArchive(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer z.Close()
+	m, err := z.CSR("adj_")
+	if err != nil {
+		return nil, nil, err
+	}
+	b := graph.Builder{Name: strings.TrimSuffix(filepath.Base(path), extension), Nodes: m.Rows}
+	if b.Edges, err = csr.Edges(m); err != nil {
+		return nil, nil, &format.ReadError{File: path, Err: err}
+	}
+	if b.X, err = features(z); err != nil {
+		return nil, nil, err
+	}
+	labels, err := numpy.Member[int64](z, "labels")
+	if err != nil {
+		return nil, nil, err
+	}
+	if b.Y, err = labelsOf(labels, m.Rows); err != nil {
+		return nil, nil, &format.ReadError{File: path, Err: err}
+	}
+	g, changes, err := b.Graph()
+	if err != nil {
+		return nil, nil, format.Locate(err, path, nil)
+	}
+	return g, format.Notes(g, changes), nil
+}
+
+// features reads attr_matrix, or the sparse attr_*.
+func features(z *numpy.Archive) (mat.Matrix, error) {
+	if !z.Has("attr_matrix") {
+		x, err := z.CSR("attr_")
+		if err != nil {
+			return nil, err
+		}
+		csr.SortRows(x)
+		return x, nil
+	}
+	var x *mat.Dense
+	err := z.Open("attr_matrix", func(a *numpy.Array) (err error) {
+		x, err = numpy.Dense(a)
+		return err
+	})
+	return x, err
+}
+
+// labelsOf checks the labels of n nodes.
+func labelsOf(labels []int64, n int) ([]int32, error) {
+	if len(labels) != n {
+		return nil, fmt.Errorf("%d labels for %d nodes", len(labels), n)
+	}
+	y := make([]int32, n)
+	for i, c := range labels {
+		var err error
+		if y[i], err = format.Label(int64(i), c); err != nil {
+			return nil, err
+		}
+	}
+	format.ShiftLabels(y)
+	return y, nil
+}

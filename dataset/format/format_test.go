@@ -1,0 +1,139 @@
+package format_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// sure recognises the paths that contain a word, with a certainty of its own.
+type sure struct {
+	word string
+	as   format.Certainty
+	name string
+}
+
+func (s sure) Describe() format.Description {
+	return format.Description{Title: s.word, Extensions: []string{"." + s.word}}
+}
+
+func (s sure) Recognise(path string) format.Certainty {
+	if strings.Contains(filepath.Base(path), s.word) {
+		return s.as
+	}
+	return format.No
+}
+
+func (s sure) Read(context.Context, string) (*graph.Graph, []string, error) {
+	b := graph.Builder{X: mat.NewDense(90, 1), Y: make([]int32, 90), Name: s.name}
+	g, _, err := b.Graph()
+	return g, []string{"from " + s.word}, err
+}
+
+func TestMain(m *testing.M) {
+	format.Register("first", sure{"twin", format.Likely, "one"})
+	format.Register("second", sure{"twin", format.Likely, "two"})
+	format.Register("third", sure{"twins", format.Certain, ""})
+	os.Exit(m.Run())
+}
+
+func file(t *testing.T, name string) string {
+	return filepath.Join(fixture.Folder(t, map[string][]byte{name: {}}), name)
+}
+
+func TestTheMostCertainFormatReads(t *testing.T) {
+	var notes []string
+	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
+	g, err := o.Open(t.Context(), file(t, "a.twins"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.Name != "a" || len(g.Split.Train) != 20 || len(g.Split.Val) != 30 || len(g.Split.Test) != 40 {
+		t.Errorf("a graph without a name or a split is opened as %s with %+v", g.Name, g.Split)
+	}
+	if len(notes) != 2 || notes[0] != "from twins" || !strings.Contains(notes[1], "comes without a split") {
+		t.Errorf("notes %q", notes)
+	}
+}
+
+func TestTwoFormatsAreAnError(t *testing.T) {
+	path := file(t, "a.twin")
+	_, err := dataset.Options{}.Open(t.Context(), path)
+	var ambiguous *format.Ambiguous
+	if !errors.As(err, &ambiguous) || !slices.Equal(ambiguous.Formats, []string{"first", "second"}) {
+		t.Errorf("error %v", err)
+	}
+	if want := path + " may be of the formats first and second"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+func TestSeveralGraphsAreAnError(t *testing.T) {
+	dir := fixture.Folder(t, map[string][]byte{"b.npz": {}, "a.safetensors": {}})
+	_, err := dataset.Options{}.Open(t.Context(), dir)
+	var several *format.Several
+	if !errors.As(err, &several) || len(several.Graphs) != 2 {
+		t.Fatalf("error %v", err)
+	}
+	if want := "holds the graphs a, b: name the file of the one you want, as " + filepath.Join(dir, "a.safetensors"); !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+func TestErrorsListTheFormats(t *testing.T) {
+	var unknown *format.Unrecognised
+	_, err := dataset.Options{}.Open(t.Context(), t.TempDir())
+	if !errors.As(err, &unknown) || !unknown.Folder {
+		t.Fatalf("error %v", err)
+	}
+	for _, name := range format.Names() {
+		f, err := format.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := f.Describe()
+		for _, of := range []string{d.Folder, d.File} {
+			if of != "" && !strings.Contains(unknown.Error(), of+" ("+d.Title+")") {
+				t.Errorf("%v\nsays nothing of %s", unknown, of)
+			}
+		}
+	}
+}
+
+func TestWriterFor(t *testing.T) {
+	var readOnly *format.ReadOnly
+	if _, _, err := format.WriterFor("a.npz", "npz"); !errors.As(err, &readOnly) || !slices.Equal(readOnly.Writers, format.Writers()) {
+		t.Errorf("error %v", err)
+	}
+	var unknown *format.Unknown
+	if _, _, err := format.WriterFor("a.npz", "nqz"); !errors.As(err, &unknown) || !slices.Equal(unknown.Names, format.Names()) {
+		t.Errorf("error %v", err)
+	}
+	if _, ok, err := format.WriterFor("a.safetensors", ""); !ok || err != nil {
+		t.Errorf("no writer for a.safetensors, %v", err)
+	}
+	if _, ok, err := format.WriterFor("a.npz", ""); ok || err != nil {
+		t.Errorf("a writer for a.npz, %v", err)
+	}
+}
+
+func TestShiftLabels(t *testing.T) {
+	for _, c := range []struct{ y, want []int32 }{
+		{[]int32{1, -1, 3}, []int32{0, -1, 2}}, {[]int32{0, 1}, []int32{0, 1}}, {[]int32{2, 3}, []int32{2, 3}}, {[]int32{-1}, []int32{-1}},
+	} {
+		y := slices.Clone(c.y)
+		if format.ShiftLabels(y); !slices.Equal(y, c.want) {
+			t.Errorf("%v becomes %v, want %v", c.y, y, c.want)
+		}
+	}
+}

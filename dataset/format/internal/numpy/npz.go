@@ -1,0 +1,126 @@
+package numpy
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/klauspost/compress/flate"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/csr"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Archive is an .npz file: a zip of .npy members, stored or deflated.
+type Archive struct {
+	*zip.ReadCloser
+	// Path is the path of the file.
+	Path string
+}
+
+// OpenArchive opens an .npz file.
+func OpenArchive(file string) (*Archive, error) {
+	z, err := zip.OpenReader(file)
+	if err != nil {
+		if errors.Is(err, zip.ErrFormat) {
+			err = &format.ReadError{File: file, Err: errors.New("not an .npz file: no zip directory at its end")}
+		}
+		return nil, err
+	}
+	z.RegisterDecompressor(zip.Deflate, flate.NewReader)
+	return &Archive{z, file}, nil
+}
+
+// member returns the entry that holds the array of that name, or nil.
+func (z *Archive) member(name string) *zip.File {
+	for _, f := range z.File {
+		if f.Name == name+".npy" {
+			return f
+		}
+	}
+	return nil
+}
+
+// Open calls read with the array of that name.
+func (z *Archive) Open(name string, read func(*Array) error) error {
+	fail := func(err error) error {
+		return &format.ReadError{File: z.Path, Err: fmt.Errorf("array %s: %w", name, err)}
+	}
+	f := z.member(name)
+	if f == nil {
+		return fail(errors.New("missing"))
+	}
+	const ratio = 1032 // the most that deflate can shrink: a larger claim is a lie, and not worth the memory
+	if f.UncompressedSize64/ratio > f.CompressedSize64 {
+		return fail(fmt.Errorf("claims %d bytes from %d", f.UncompressedSize64, f.CompressedSize64))
+	}
+	r, err := f.Open()
+	if err != nil {
+		return fail(err)
+	}
+	defer r.Close()
+	a, err := NewArray(r, int64(f.UncompressedSize64))
+	if err == nil {
+		err = read(a)
+	}
+	if err != nil {
+		return fail(err)
+	}
+	return nil
+}
+
+// Has reports whether there is an array of that name.
+func (z *Archive) Has(name string) bool { return z.member(name) != nil }
+
+// Member reads the array of that name, of any shape.
+func Member[T Number](z *Archive, name string) (numbers []T, err error) {
+	err = z.Open(name, func(a *Array) error {
+		numbers, err = Numbers[T](a)
+		return err
+	})
+	return numbers, err
+}
+
+// CSR reads the arrays prefix+{indptr, indices, data, shape}, which scipy calls a CSR matrix. Columns are in range. They need not
+// ascend, and may repeat.
+func (z *Archive) CSR(prefix string) (*mat.CSR, error) {
+	if z.Has(prefix + "format") {
+		var layout string
+		if err := z.Open(prefix+"format", func(a *Array) error {
+			text, err := io.ReadAll(a.R)
+			layout = strings.ReplaceAll(string(text), "\x00", "")
+			return err
+		}); err != nil {
+			return nil, err
+		}
+		if layout != "csr" {
+			return nil, &format.ReadError{File: z.Path, Err: fmt.Errorf("matrix in %s format, want csr (scipy: .tocsr())", layout)}
+		}
+	}
+	shape, err := Member[int64](z, prefix+"shape")
+	if err != nil {
+		return nil, err
+	}
+	if len(shape) != 2 || shape[0] < 0 || shape[1] < 0 || max(shape[0], shape[1]) > graph.MaxNodes {
+		return nil, &format.ReadError{File: z.Path, Err: fmt.Errorf("array %sshape is %v, want rows and columns up to %d",
+			prefix, shape, graph.MaxNodes)}
+	}
+	m := &mat.CSR{Rows: int(shape[0]), Cols: int(shape[1])}
+	if m.Indptr, err = Member[int64](z, prefix+"indptr"); err != nil {
+		return nil, err
+	}
+	if m.Indices, err = Member[int32](z, prefix+"indices"); err != nil {
+		return nil, err
+	}
+	if m.Data, err = Member[float32](z, prefix+"data"); err != nil {
+		return nil, err
+	}
+	if err := csr.Check(m); err != nil {
+		return nil, &format.ReadError{File: z.Path, Err: err}
+	}
+	return m, nil
+}

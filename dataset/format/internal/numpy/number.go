@@ -1,0 +1,162 @@
+package numpy
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"unsafe"
+)
+
+// Number is a type that arrays are read as.
+type Number interface{ int32 | int64 | float32 }
+
+// Numbers reads the elements of a in C order. If T is an integer type, a number that T cannot hold is an error. As a
+// float32, a number is rounded.
+func Numbers[T Number](a *Array) ([]T, error) {
+	n := 1
+	for _, s := range a.Shape {
+		n *= s
+	}
+	dst := make([]T, n)
+	var err error
+	switch kind := fmt.Sprint(string(a.Kind), a.Size); kind {
+	case "b1", "u1":
+		err = convert[T, uint8](dst, a)
+	case "u2":
+		err = convert[T, uint16](dst, a)
+	case "u4":
+		err = convert[T, uint32](dst, a)
+	case "u8":
+		err = convert[T, uint64](dst, a)
+	case "i1":
+		err = convert[T, int8](dst, a)
+	case "i2":
+		err = convert[T, int16](dst, a)
+	case "i4":
+		err = convert[T, int32](dst, a)
+	case "i8":
+		err = convert[T, int64](dst, a)
+	case "f2":
+		err = convert[T, float16](dst, a)
+	case "e2":
+		err = convert[T, bfloat16](dst, a)
+	case "f4":
+		err = convert[T, float32](dst, a)
+	case "f8":
+		err = convert[T, float64](dst, a)
+	default:
+		err = fmt.Errorf("elements of type %s, want numbers", kind)
+	}
+	if err != nil || !a.Fortran || len(a.Shape) < 2 {
+		return dst, err
+	}
+	if len(a.Shape) > 2 {
+		return nil, fmt.Errorf("shape %v in Fortran order, want at most 2 dimensions", a.Shape)
+	}
+	rows, cols := a.Shape[0], a.Shape[1]
+	c := make([]T, n)
+	const tile = 64 // both sides of the transposition then stay in cache
+	for i0 := 0; i0 < rows; i0 += tile {
+		for j := range cols {
+			for i := i0; i < min(i0+tile, rows); i++ {
+				c[i*cols+j] = dst[j*rows+i]
+			}
+		}
+	}
+	return c, nil
+}
+
+// float16 is an IEEE half, by its bits.
+type float16 uint16
+
+// float32 returns the value of h, which float32 holds exactly.
+func (h float16) float32() float32 {
+	sign, exponent, fraction := uint32(h)&0x8000<<16, uint32(h)>>10&0x1f, uint32(h)&0x3ff
+	switch exponent {
+	case 0: // zero and subnormal: fraction·2⁻²⁴
+		v := float32(fraction) * 0x1p-24
+		return math.Float32frombits(math.Float32bits(v) | sign)
+	case 0x1f: // infinity and NaN
+		return math.Float32frombits(sign | 0x7f800000 | fraction<<13)
+	}
+	return math.Float32frombits(sign | (exponent+112)<<23 | fraction<<13)
+}
+
+// bfloat16 is the upper half of a float32.
+type bfloat16 uint16
+
+func (h bfloat16) float32() float32 { return math.Float32frombits(uint32(h) << 16) }
+
+type element interface {
+	uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64 | float16 | bfloat16 | float32 | float64
+}
+
+// bytesOf returns the memory of s.
+func bytesOf[E element](s []E) []byte {
+	if len(s) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
+}
+
+// convert fills dst with the elements of a, which are stored as S. If T is S, they are read in place.
+func convert[T Number, S element](dst []T, a *Array) error {
+	swap := a.Big == (binary.NativeEndian.Uint16([]byte{1, 0}) == 1)
+	if same, ok := any(dst).([]S); ok && !swap {
+		if _, err := io.ReadFull(a.R, bytesOf(same)); err != nil {
+			return fmt.Errorf("reading %d numbers: %w", len(dst), err)
+		}
+		return nil
+	}
+	buffer := make([]S, min(len(dst), 1<<17))
+	for done := 0; done < len(dst); {
+		block := buffer[:min(len(buffer), len(dst)-done)]
+		raw := bytesOf(block)
+		if _, err := io.ReadFull(a.R, raw); err != nil {
+			return fmt.Errorf("reading number %d of %d: %w", done, len(dst), err)
+		}
+		if swap && a.Size > 1 {
+			for e := range slices.Chunk(raw, a.Size) {
+				slices.Reverse(e)
+			}
+		}
+		if at := cast(dst[done:], block); at >= 0 {
+			return fmt.Errorf("element %d is %v, which does not fit in %T", done+at, block[at], dst[0])
+		}
+		done += len(block)
+	}
+	return nil
+}
+
+// cast sets dst to the values of src. It returns the position of the first value that an integer type cannot hold, or −1.
+func cast[T Number, S element](dst []T, src []S) int {
+	switch half := any(src).(type) {
+	case []float16:
+		return cast(dst, widen(half))
+	case []bfloat16:
+		return cast(dst, widen(half))
+	}
+	if out, ok := any(dst).([]float32); ok {
+		for i, v := range src {
+			out[i] = float32(v)
+		}
+		return -1
+	}
+	for i, v := range src {
+		dst[i] = T(v)
+		if S(dst[i]) != v || dst[i] < 0 != (v < 0) {
+			return i
+		}
+	}
+	return -1
+}
+
+func widen[H interface{ float32() float32 }](half []H) []float32 {
+	wide := make([]float32, len(half))
+	for i, h := range half {
+		wide[i] = h.float32()
+	}
+	return wide
+}

@@ -1,0 +1,58 @@
+package numpy_test
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+)
+
+// parse reads an .npy file as T.
+func parse[T numpy.Number](data []byte) ([]int, []T, error) {
+	r := bytes.NewReader(data)
+	a, err := numpy.NewArray(r, int64(len(data)))
+	if err != nil {
+		return nil, nil, err
+	}
+	x, err := numpy.Numbers[T](a)
+	return a.Shape, x, err
+}
+
+func TestParseNpy(t *testing.T) {
+	big := []byte("\x93NUMPY\x02\x00\x3d\x00\x00\x00{'descr': '>i4', 'fortran_order': True, 'shape': (2, 3), }   \n")
+	for _, v := range []byte{1, 4, 2, 5, 3, 6} {
+		big = append(big, 0, 0, 0, v)
+	}
+	big[8] = byte(len(big) - 24 - 12)
+	shape, got, err := parse[float32](big)
+	if err != nil || !slices.Equal(shape, []int{2, 3}) || !slices.Equal(got, []float32{1, 2, 3, 4, 5, 6}) {
+		t.Errorf("big-endian, column-major: %v %v %v", shape, got, err)
+	}
+	for _, h := range []struct {
+		bits uint16
+		want float32
+	}{{0x0001, 0x1p-24}, {0x83ff, -0x1.ff8p-15}, {0x0400, 0x1p-14}, {0x7bff, 65504}, {0xfc00, float32(math.Inf(-1))}, {0x3555, 0.33325195}} {
+		_, got, err := parse[float32](fixture.Npy("<f2", "1,", []uint16{h.bits}))
+		if err != nil || got[0] != h.want {
+			t.Errorf("half %04x is %v, want %v (%v)", h.bits, got, h.want, err)
+		}
+	}
+	if _, _, err := parse[int32](fixture.Npy("<u4", "1,", []uint32{1 << 31})); err == nil {
+		t.Error("2³¹ fits in an int32")
+	}
+}
+
+// FuzzNpy looks for a panic and for memory without bound. Errors are right.
+func FuzzNpy(f *testing.F) {
+	f.Add(fixture.Npy("<f4", "2, 2", []float32{1, 2, 3, 4}))
+	f.Add(fixture.Npy(">i2", "3,", []int16{1, 2, 3}))
+	f.Add(fixture.Npy("|b1", "", []bool{true}))
+	f.Add(fixture.Npy("<f8", "9999999999, 9999999999", []float64{1}))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		_, _, _ = parse[float32](data)
+		_, _, _ = parse[int32](data)
+	})
+}

@@ -1,0 +1,43 @@
+package format
+
+import (
+	"fmt"
+
+	"github.com/graph-condensation/cgc/graph"
+)
+
+// Label returns the label of a node as graph.Graph.Y holds it: 0 to graph.MaxClasses−1, or graph.Unlabelled. An error names
+// the node, the label and the bound.
+func Label(node, label int64) (int32, error) {
+	if label < graph.Unlabelled || label >= graph.MaxClasses {
+		return 0, fmt.Errorf("label %d of node %d, want 0 to %d, or %d for none",
+			label, node, graph.MaxClasses-1, graph.Unlabelled)
+	}
+	return int32(label), nil
+}
+
+// ShiftLabels makes labels that start at 1 start at 0. Unlabelled nodes stay so.
+func ShiftLabels(y []int32) {
+	least := int32(graph.MaxClasses)
+	for _, c := range y {
+		if c != graph.Unlabelled {
+			least = min(least, c)
+		}
+	}
+	if least != 1 {
+		return
+	}
+	for i, c := range y {
+		if c != graph.Unlabelled {
+			y[i] = c - 1
+		}
+	}
+}
+
+// Notes returns what a Format's Read tells of the edges: nothing, if the file has each edge once, or each in both directions.
+func Notes(g *graph.Graph, changes graph.Changes) []string {
+	if changes.Loops == 0 && changes.Entries == g.Adj.NNZ() || !changes.Any() {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: %v", g.Name, changes)}
+}

@@ -1,0 +1,221 @@
+// Package native reads and writes this project's own files: a graph in safetensors, which is mapped and not copied.
+package native
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/csr"
+	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/safetensors"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Name is the name of the format.
+const Name = "safetensors"
+
+// Version is written into the metadata as format_version.
+//
+//	1: first. adj.indptr I64, adj.indices I32, adj.data F32 (optional); x F32, or x.indptr, x.indices, x.data (optional) and
+//	   features in the metadata; y, train, val, test I32. Metadata: name, classes.
+const Version = 1
+
+const (
+	extension = ".safetensors"
+	ownFormat = "cgc.graph" // of the metadata, in files that Write wrote
+)
+
+// Format reads and writes one safetensors file. docs/formats.md lists its tensors.
+type Format struct{}
+
+// Describe says that a file of the format ends in .safetensors.
+func (Format) Describe() format.Description {
+	return format.Description{Title: "tensors", File: "a .safetensors file", Extensions: []string{extension}}
+}
+
+// Recognise goes by the name of the file.
+func (Format) Recognise(path string) format.Certainty {
+	if filepath.Ext(path) == extension {
+		return format.Likely
+	}
+	return format.No
+}
+
+// Read reads a graph. Tensors of the types that Write gives them stay in the file, which is mapped for the life of the process:
+// a graph may be larger than memory. Adjacencies of other programs are made symmetric, without self-loops.
+func (Format) Read(_ context.Context, path string) (*graph.Graph, []string, error) {
+	opened, err := safetensors.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	f := &file{File: opened, path: path}
+	g, notes := f.graph()
+	if f.err != nil {
+		return nil, nil, errors.Join(f.err, f.Close())
+	}
+	return g, notes, nil
+}
+
+// file reads the tensors of one file, converts those of other types, and keeps the first error.
+type file struct {
+	*safetensors.File
+	path string
+	err  error
+}
+
+func (f *file) fail(text string, args ...any) {
+	if f.err == nil {
+		f.err = &format.ReadError{File: f.path, Err: fmt.Errorf(text, args...)}
+	}
+}
+
+// graph returns the graph, unless f.err is set.
+func (f *file) graph() (*graph.Graph, []string) {
+	if version, ok := f.Metadata["format_version"]; ok && version != strconv.Itoa(Version) {
+		f.fail("format_version %.20q, want %d: the file is from a later program", version, Version)
+	}
+	g := &graph.Graph{Name: f.Metadata["name"]}
+	if g.Name == "" {
+		g.Name = strings.TrimSuffix(filepath.Base(f.path), extension)
+	}
+	n := max(0, f.dims("adj.indptr", 1)[0]-1)
+	g.Adj = f.csr("adj", n)
+	g.X = f.features()
+	f.dims("y", 1)
+	g.Y = tensor[int32](f, "y")
+	for _, part := range []struct {
+		name  string
+		nodes *[]int32
+	}{{"train", &g.Split.Train}, {"val", &g.Split.Val}, {"test", &g.Split.Test}} {
+		if _, ok := f.Find(part.name); ok {
+			f.dims(part.name, 1)
+			*part.nodes = tensor[int32](f, part.name)
+		}
+	}
+	g.Classes = f.classes(g.Y)
+	if f.err != nil || f.Metadata["format"] == ownFormat {
+		return g, nil // Write wrote it, and dataset.Open validates it
+	}
+	return f.complete(g)
+}
+
+// features reads the dense x or the sparse x.*.
+func (f *file) features() mat.Matrix {
+	if _, dense := f.Find("x"); dense {
+		shape := f.dims("x", 2)
+		return &mat.Dense{Rows: shape[0], Cols: shape[1], Data: tensor[float32](f, "x")}
+	}
+	features, err := strconv.Atoi(f.Metadata["features"])
+	if err != nil || features < 1 || features > graph.MaxNodes {
+		f.fail("metadata features is %.20q, want the number of columns of the sparse x, 1 to %d",
+			f.Metadata["features"], graph.MaxNodes)
+	}
+	x := f.csr("x", features)
+	if f.err == nil && x.Validate() != nil { // columns in another order
+		if x.Data == nil {
+			x.Data = slices.Repeat([]float32{1}, x.NNZ())
+		}
+		csr.SortRows(x)
+	}
+	return x
+}
+
+// classes checks the labels and returns the number of classes.
+func (f *file) classes(y []int32) (classes int) {
+	for i, c := range y {
+		if _, err := format.Label(int64(i), int64(c)); err != nil {
+			f.fail("tensor y: %w", err)
+			return 0
+		}
+		classes = max(classes, int(c)+1)
+	}
+	text, ok := f.Metadata["classes"]
+	if !ok {
+		return classes
+	}
+	most, err := strconv.Atoi(text)
+	if err != nil || most < classes || most > graph.MaxClasses {
+		f.fail("metadata classes is %.20q, and labels go up to %d", text, classes-1)
+	}
+	return most
+}
+
+// complete makes a valid graph of what another program wrote.
+func (f *file) complete(g *graph.Graph) (*graph.Graph, []string) {
+	b := graph.Builder{Name: g.Name, Nodes: g.Nodes(), X: g.X, Y: g.Y, Classes: g.Classes, Split: g.Split}
+	var err error
+	if b.Edges, err = csr.Edges(g.Adj); err != nil { // it may write to g.Adj: pages of the file are private
+		f.fail("adj: %w", err)
+		return nil, nil
+	}
+	g, changes, err := b.Graph()
+	if err != nil {
+		f.err = format.Locate(err, f.path, nil)
+		return nil, nil
+	}
+	return g, format.Notes(g, changes)
+}
+
+// tensor returns the elements of a tensor as E, in place if E is their type. It returns nil if there is no such tensor.
+func tensor[E numpy.Number](f *file, name string) []E {
+	t, ok := f.Find(name)
+	if !ok || f.err != nil {
+		return nil
+	}
+	if s, err := safetensors.Slice[E](f.File, name); err == nil {
+		return s
+	}
+	s, err := numpy.Numbers[E](&numpy.Array{DType: dtypeOf(t.DType), Shape: t.Shape, R: f.Reader(t)})
+	if err != nil {
+		f.fail("tensor %s: %w", name, err)
+	}
+	return s
+}
+
+// dtypeOf returns numpy's description of a type, with kind e for bfloat16.
+func dtypeOf(t safetensors.DType) numpy.DType {
+	d := numpy.DType{Kind: strings.ToLower(string(t))[0], Size: t.Size()}
+	if t == safetensors.BF16 {
+		d.Kind = 'e'
+	}
+	return d
+}
+
+// dims returns the shape of a tensor, which must have n sides.
+func (f *file) dims(name string, n int) []int {
+	t, ok := f.Find(name)
+	if !ok {
+		f.fail("no tensor %s", name)
+	} else if len(t.Shape) != n {
+		f.fail("tensor %s has shape %v, want %d sides", name, t.Shape, n)
+	}
+	if f.err != nil {
+		return make([]int, n)
+	}
+	return t.Shape
+}
+
+// csr reads prefix.indptr, prefix.indices and the optional prefix.data. Columns are in range. They need not ascend.
+func (f *file) csr(prefix string, cols int) *mat.CSR {
+	rows := f.dims(prefix+".indptr", 1)[0] - 1
+	f.dims(prefix+".indices", 1)
+	m := &mat.CSR{Rows: rows, Cols: cols}
+	m.Indptr, m.Indices = tensor[int64](f, prefix+".indptr"), tensor[int32](f, prefix+".indices")
+	m.Data = tensor[float32](f, prefix+".data")
+	if f.err != nil {
+		return m
+	}
+	if rows < 0 || rows > graph.MaxNodes {
+		f.fail("tensor %s.indptr has %d elements, want 1 to %d", prefix, rows+1, graph.MaxNodes+1)
+	} else if err := csr.Check(m); err != nil {
+		f.fail("%s: %w", prefix, err)
+	}
+	return m
+}

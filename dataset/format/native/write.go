@@ -1,0 +1,59 @@
+package native
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/safetensors"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Write writes g into one file, which Read maps and Python reads. Features of a type of their own are read in blocks and
+// written dense.
+func (Format) Write(ctx context.Context, path string, g *graph.Graph) error {
+	meta := map[string]string{
+		"format": ownFormat, "format_version": strconv.Itoa(Version),
+		"name": g.Name, "classes": strconv.Itoa(g.Classes), "features": strconv.Itoa(g.Features()),
+	}
+	tensors := []safetensors.Tensor{{Name: "adj.indptr", Data: g.Adj.Indptr}, {Name: "adj.indices", Data: g.Adj.Indices}}
+	if g.Adj.Data != nil {
+		tensors = append(tensors, safetensors.Tensor{Name: "adj.data", Data: g.Adj.Data})
+	}
+	switch x := g.X.(type) {
+	case *mat.Dense:
+		tensors = append(tensors, safetensors.Tensor{Name: "x", Shape: []int{x.Rows, x.Cols}, Data: x.Data})
+	case *mat.CSR:
+		tensors = append(tensors,
+			safetensors.Tensor{Name: "x.indptr", Data: x.Indptr}, safetensors.Tensor{Name: "x.indices", Data: x.Indices})
+		if x.Data != nil {
+			tensors = append(tensors, safetensors.Tensor{Name: "x.data", Data: x.Data})
+		}
+	default:
+		rows, cols := x.Dims()
+		tensors = append(tensors, safetensors.Tensor{Name: "x", Shape: []int{rows, cols}, Data: stream(x)})
+	}
+	tensors = append(tensors,
+		safetensors.Tensor{Name: "y", Data: g.Y}, safetensors.Tensor{Name: "train", Data: g.Split.Train},
+		safetensors.Tensor{Name: "val", Data: g.Split.Val}, safetensors.Tensor{Name: "test", Data: g.Split.Test})
+	if err := safetensors.Write(ctx, path, meta, tensors); err != nil {
+		return fmt.Errorf("dataset: %w", err)
+	}
+	return nil
+}
+
+// stream returns the rows of x, one after the other.
+func stream(x mat.Matrix) safetensors.Stream {
+	return func(yield func([]float32, error) bool) {
+		for block, err := range mat.Blocks(x) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(block.Data, nil) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package saint
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
+)
+
+// scanner walks JSON that is one object of integers or of arrays of integers. It is as fast as the disk, which encoding/json is
+// not: the files have millions of entries.
+type scanner struct {
+	data []byte
+	at   int
+}
+
+// wrap adds the file, the line and the byte to an error.
+func (s *scanner) wrap(file string, err error) error {
+	if err == nil {
+		return nil
+	}
+	line := 1 + bytes.Count(s.data[:min(s.at, len(s.data))], []byte("\n"))
+	return &format.ReadError{File: file, Line: line, Err: fmt.Errorf("byte %d: %w", s.at, err)}
+}
+
+// peek returns the next byte that is not white space, without passing it; 0 at the end.
+func (s *scanner) peek() byte {
+	for s.at < len(s.data) {
+		switch c := s.data[s.at]; c {
+		case ' ', '\n', '\r', '\t':
+			s.at++
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// want passes the byte c.
+func (s *scanner) want(c byte) error {
+	switch found := s.peek(); found {
+	case c:
+		s.at++
+		return nil
+	case 0:
+		return fmt.Errorf("file ends, want %q", c)
+	default:
+		return fmt.Errorf("found %q, want %q", found, c)
+	}
+}
+
+// object walks {"key": value, …} to the end of the file; f reads the value.
+func (s *scanner) object(f func(key []byte) error) error {
+	err := s.list('{', '}', func() error {
+		if err := s.want('"'); err != nil {
+			return err
+		}
+		length := bytes.IndexByte(s.data[s.at:], '"')
+		if length < 0 {
+			return errors.New("file ends within a string")
+		}
+		key := s.data[s.at : s.at+length]
+		s.at += length + 1
+		if err := s.want(':'); err != nil {
+			return err
+		}
+		return f(key)
+	})
+	if err == nil && s.peek() != 0 {
+		err = fmt.Errorf("found %q after the end of the object", s.peek())
+	}
+	return err
+}
+
+// array walks [value, …]; f reads a value.
+func (s *scanner) array(f func() error) error { return s.list('[', ']', f) }
+
+func (s *scanner) list(open, close byte, f func() error) error {
+	if err := s.want(open); err != nil {
+		return err
+	}
+	if s.peek() == close {
+		s.at++
+		return nil
+	}
+	for {
+		if err := f(); err != nil {
+			return err
+		}
+		if s.peek() == close {
+			s.at++
+			return nil
+		}
+		if err := s.want(','); err != nil {
+			return err
+		}
+	}
+}
+
+// integer reads a whole number.
+func (s *scanner) integer() (int64, error) {
+	s.peek()
+	from := s.at
+	for s.at < len(s.data) && bytes.IndexByte([]byte("+-.0123456789eE"), s.data[s.at]) >= 0 {
+		s.at++
+	}
+	return decimal.Int(s.data[from:s.at])
+}

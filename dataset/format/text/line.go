@@ -1,0 +1,106 @@
+package text
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
+	"github.com/graph-condensation/cgc/internal/parallel"
+)
+
+// parseLines calls parse for each line of a file, several blocks of the file at a time. It returns what parse appended, in the
+// order of the lines. A first line whose first field is a word is a header. It is left out, and so are empty lines at the end.
+func parseLines[T any](file string, parse func(line []byte, out []T) ([]T, error)) ([]T, error) {
+	data, err := readAll(file)
+	if err != nil {
+		return nil, err
+	}
+	header := 0
+	if line, rest, _ := bytes.Cut(data, []byte("\n")); isHeader(line) {
+		data, header = rest, 1
+	}
+	data = bytes.TrimRight(data, "\r\n")
+	const block = 1 << 20
+	type result struct {
+		out   []T
+		lines int
+		err   error
+	}
+	results := make([]result, (len(data)+block-1)/block)
+	parallel.For(len(data), block, func(lo, hi int) {
+		r := &results[lo/block]
+		// A line belongs to the block in which it starts.
+		if lo > 0 && data[lo-1] != '\n' {
+			next := bytes.IndexByte(data[lo:hi], '\n')
+			if next < 0 {
+				return
+			}
+			lo += next + 1
+		}
+		for lo < hi && r.err == nil {
+			end := bytes.IndexByte(data[lo:], '\n')
+			if end < 0 {
+				end = len(data) - lo
+			}
+			if r.out == nil {
+				r.out = make([]T, 0, (hi-lo)/(end+1)+1) // if lines are about as long as the first
+			}
+			r.out, r.err = parse(bytes.TrimSuffix(data[lo:lo+end], []byte("\r")), r.out)
+			lo += end + 1
+			r.lines++
+		}
+	})
+	total := 0
+	for _, r := range results {
+		total += len(r.out)
+	}
+	all := make([]T, 0, total)
+	line := header
+	for _, r := range results {
+		line += r.lines
+		if r.err != nil {
+			return nil, &format.ReadError{File: file, Line: line, Err: r.err}
+		}
+		all = append(all, r.out...)
+	}
+	if len(all) == 0 {
+		return nil, &format.ReadError{File: file, Err: errors.New("no lines with values")}
+	}
+	return all, nil
+}
+
+// isHeader reports whether the first field of a line is a word, but not that of a part.
+func isHeader(line []byte) bool {
+	field, _, _ := bytes.Cut(line, []byte(","))
+	_, err := decimal.Float(field)
+	_, notPart := parsePart(field)
+	return err != nil && notPart != nil
+}
+
+// readAll reads a file, unpacking it if its name ends in .gz.
+func readAll(file string) ([]byte, error) {
+	if !strings.HasSuffix(file, ".gz") {
+		return os.ReadFile(file)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, &format.ReadError{File: file, Err: fmt.Errorf("unpacking gzip: %w", err)}
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		return nil, &format.ReadError{File: file, Err: fmt.Errorf("unpacking gzip: %w", err)}
+	}
+	return data, nil
+}

@@ -1,0 +1,257 @@
+// Package text reads folders of .csv files, the format for a graph of one's own.
+package text
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
+	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Name is the name of the format.
+const Name = "csv"
+
+// Format reads a folder of edges.csv (source,target[,weight]), features.csv or features.npy, labels.csv (label[,part]) and, if it
+// is there, split.csv (part). Each .csv may be a .csv.gz. Line i of features, labels and split is node i.
+type Format struct{}
+
+// Describe says which files mark a folder.
+func (Format) Describe() format.Description {
+	return format.Description{Title: "text", Folder: "edges.csv and labels.csv"}
+}
+
+// Recognise looks for edges.csv and labels.csv.
+func (Format) Recognise(path string) format.Certainty {
+	edges, labels := exists(csvFile(path, "edges")), exists(csvFile(path, "labels"))
+	switch {
+	case edges && labels:
+		return format.Likely
+	case edges || labels:
+		return format.Possible
+	}
+	return format.No
+}
+
+// Read reads a folder. Labels that start at 1 are moved to start at 0.
+func (Format) Read(_ context.Context, path string) (*graph.Graph, []string, error) {
+	b := graph.Builder{Name: filepath.Base(path)}
+	splitFile, err := readLabels(path, &b)
+	if err != nil {
+		return nil, nil, err
+	}
+	b.Nodes = len(b.Y)
+	features := filepath.Join(path, "features.npy")
+	if exists(features) {
+		b.X, err = numpy.Read(features)
+	} else {
+		features = csvFile(path, "features")
+		b.X, err = readTable(features)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	edges := csvFile(path, "edges")
+	if b.Edges, err = readEdges(edges, b.Nodes); err != nil {
+		return nil, nil, err
+	}
+	g, changes, err := b.Graph()
+	if err != nil {
+		return nil, nil, format.Locate(err, path, map[string]string{
+			"edges": edges, "features": features, "labels": csvFile(path, "labels"), "split": splitFile,
+		})
+	}
+	return g, format.Notes(g, changes), nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// csvFile returns the path of name.csv.gz if that is there, else of name.csv.
+func csvFile(dir, name string) string {
+	if file := filepath.Join(dir, name+".csv.gz"); exists(file) {
+		return file
+	}
+	return filepath.Join(dir, name+".csv")
+}
+
+// line is what a line of labels.csv or split.csv says of its node.
+type line struct {
+	label int32
+	part  byte // t, v, s for test, or 0
+}
+
+// readLabels sets labels and split, and returns the file that the split is from.
+func readLabels(dir string, b *graph.Builder) (splitFile string, err error) {
+	file := csvFile(dir, "labels")
+	lines, err := parseLines(file, parseLabel)
+	if err != nil {
+		return file, err
+	}
+	for _, l := range lines {
+		b.Y = append(b.Y, l.label)
+	}
+	format.ShiftLabels(b.Y)
+	if split := csvFile(dir, "split"); exists(split) {
+		file = split
+		parts, err := parseLines(file, func(text []byte, out []line) ([]line, error) {
+			part, err := parsePart(text)
+			return append(out, line{part: part}), err
+		})
+		if err != nil {
+			return file, err
+		}
+		if len(parts) != len(lines) {
+			return file, &format.ReadError{File: file, Err: fmt.Errorf("%d lines for %d labels", len(parts), len(lines))}
+		}
+		lines = parts
+	}
+	for i, l := range lines {
+		switch l.part {
+		case 't':
+			b.Split.Train = append(b.Split.Train, int32(i))
+		case 'v':
+			b.Split.Val = append(b.Split.Val, int32(i))
+		case 's':
+			b.Split.Test = append(b.Split.Test, int32(i))
+		}
+	}
+	return file, nil
+}
+
+// parseLabel reads label[,part].
+func parseLabel(text []byte, out []line) ([]line, error) {
+	field, part, _ := bytes.Cut(text, []byte(","))
+	l := line{label: graph.Unlabelled}
+	if field = bytes.TrimSpace(field); len(field) > 0 {
+		label, err := decimal.Int(field)
+		if err != nil {
+			return nil, fmt.Errorf("label %w", err)
+		}
+		if l.label, err = format.Label(int64(len(out)), label); err != nil { // blocks of lines do not know their nodes
+			return nil, fmt.Errorf("label %d, want 0 to %d, or %d for none", label, graph.MaxClasses-1, graph.Unlabelled)
+		}
+	}
+	var err error
+	l.part, err = parsePart(part)
+	return append(out, l), err
+}
+
+func parsePart(field []byte) (byte, error) {
+	switch part := string(bytes.ToLower(bytes.TrimSpace(field))); part {
+	case "train":
+		return 't', nil
+	case "val", "valid", "validation":
+		return 'v', nil
+	case "test":
+		return 's', nil
+	case "", "none":
+		return 0, nil
+	}
+	return 0, fmt.Errorf("part %.50q, want train, val, test or nothing", field)
+}
+
+// readEdges reads source,target[,weight] for n nodes.
+func readEdges(file string, n int) (graph.Edges, error) {
+	type edge struct {
+		from, to int32
+		weight   float32
+	}
+	edges, err := parseLines(file, func(text []byte, out []edge) ([]edge, error) {
+		source, rest, _ := bytes.Cut(text, []byte(","))
+		target, weight, weighted := bytes.Cut(rest, []byte(","))
+		e := edge{weight: 1}
+		var err error
+		if e.from, err = parseNode(source, n); err != nil {
+			return nil, err
+		}
+		if e.to, err = parseNode(target, n); err != nil {
+			return nil, err
+		}
+		if weighted {
+			w, err := decimal.Float(weight)
+			if err != nil || !(w > 0) || math.IsInf(float64(w), 0) {
+				return nil, fmt.Errorf("weight %.50q, want a positive finite number", weight)
+			}
+			e.weight = w
+		}
+		return append(out, e), nil
+	})
+	if err != nil {
+		return graph.Edges{}, err
+	}
+	n = len(edges)
+	list := graph.Edges{From: make([]int32, n), To: make([]int32, n), Weight: make([]float32, n)}
+	for i, e := range edges {
+		list.From[i], list.To[i], list.Weight[i] = e.from, e.to, e.weight
+	}
+	if !slices.ContainsFunc(list.Weight, func(w float32) bool { return w != 1 }) {
+		list.Weight = nil
+	}
+	return list, nil
+}
+
+// parseNode returns the node in field, one of n.
+func parseNode(field []byte, n int) (int32, error) {
+	v, err := decimal.Int(field)
+	if err != nil {
+		if v, err = decimal.Int(bytes.TrimSpace(field)); err != nil {
+			return 0, fmt.Errorf("node %w", err)
+		}
+	}
+	if v < 0 || v >= int64(n) {
+		return 0, fmt.Errorf("node %d, want 0 to %d (there are %d labels)", v, n-1, n)
+	}
+	return int32(v), nil
+}
+
+// readTable reads lines with equal numbers of numbers.
+func readTable(file string) (*mat.Dense, error) {
+	const unknown = -1
+	rows, err := parseLines(file, func(line []byte, out [][]float32) ([][]float32, error) {
+		cols := unknown
+		if len(out) > 0 {
+			cols = len(out[0])
+		}
+		row := make([]float32, 0, max(cols, 8))
+		for field := range bytes.SplitSeq(line, []byte(",")) {
+			v, err := decimal.Float(field)
+			if err != nil {
+				return nil, fmt.Errorf("column %d: %.50q is not a number", len(row)+1, field)
+			}
+			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+				return nil, fmt.Errorf("column %d: %.50q, want a finite number", len(row)+1, field)
+			}
+			row = append(row, v)
+		}
+		if cols != unknown && len(row) != cols {
+			return nil, fmt.Errorf("%d columns, and %d in the lines above", len(row), cols)
+		}
+		return append(out, row), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, &format.ReadError{File: file, Err: errors.New("no lines with numbers")}
+	}
+	x := mat.NewDense(len(rows), len(rows[0]))
+	for i, row := range rows {
+		if len(row) != x.Cols {
+			return nil, &format.ReadError{File: file, Err: fmt.Errorf("node %d has %d columns, and node 0 has %d", i, len(row), x.Cols)}
+		}
+		copy(x.Row(i), row)
+	}
+	return x, nil
+}
