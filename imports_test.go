@@ -20,7 +20,8 @@ var mayImport = map[string]string{
 	"internal/kernel":      "",
 	"internal/memory":      "",
 	"internal/parallel":    "",
-	"internal/safetensors": "",
+	"internal/safetensors": "internal/atomicfile progress",
+	"internal/atomicfile":  "",
 	"internal/registry":    "",
 	"internal/buildinfo":   "",
 	"progress":             "",
@@ -35,11 +36,26 @@ var mayImport = map[string]string{
 	"partition/partitiontest": "partition mat",
 	"generate":                "graph mat internal/kernel internal/parallel",
 
-	"autodiff":      "mat internal/kernel internal/parallel",
-	"gnn":           "autodiff graph mat progress internal/kernel internal/parallel internal/registry",
-	"gnn/gnntest":   "autodiff gnn graph mat",
-	"dataset":       "dataset/synth graph mat internal/parallel internal/safetensors",
-	"dataset/synth": "graph mat internal/parallel internal/registry",
+	"autodiff":    "mat internal/kernel internal/parallel",
+	"gnn":         "autodiff graph mat progress internal/kernel internal/parallel internal/registry",
+	"gnn/gnntest": "autodiff gnn graph mat",
+
+	"dataset": "dataset/format dataset/format/arrays dataset/format/native dataset/format/planetoid " +
+		"dataset/format/saint dataset/format/text dataset/synth graph mat progress internal/parallel",
+	"dataset/synth":         "graph mat internal/parallel internal/registry",
+	"dataset/format":        "graph internal/registry",
+	"dataset/format/arrays": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy graph mat",
+	"dataset/format/native": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy graph mat " +
+		"internal/safetensors",
+	"dataset/format/planetoid": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy graph mat",
+	"dataset/format/saint": "dataset/format dataset/format/internal/csr dataset/format/internal/decimal " +
+		"dataset/format/internal/numpy graph",
+	"dataset/format/text": "dataset/format dataset/format/internal/decimal dataset/format/internal/numpy graph mat " +
+		"internal/parallel",
+	"dataset/format/internal/csr":     "graph mat internal/parallel",
+	"dataset/format/internal/decimal": "",
+	"dataset/format/internal/numpy":   "dataset/format dataset/format/internal/csr graph mat",
+	"dataset/internal/fixture":        "dataset dataset/synth graph",
 
 	"condense":              "graph mat progress internal/registry internal/safetensors",
 	"condense/condensetest": "condense graph mat",
@@ -52,7 +68,7 @@ var mayImport = map[string]string{
 	"paper":        ". bench condense dataset dataset/synth experiment gnn graph progress propagate report",
 	"report":       "",
 	"report/chart": "report",
-	"cli":          ". bench condense experiment paper progress report report/chart dataset dataset/synth gnn graph mat propagate partition internal/buildinfo",
+	"cli":          ". bench condense experiment paper progress report report/chart dataset dataset/format dataset/synth gnn graph mat propagate partition internal/atomicfile internal/buildinfo",
 	"cmd/cgc":      "cli",
 }
 

@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/internal/atomicfile"
 )
 
 const configExtension = ".json"
@@ -46,17 +47,12 @@ func writeConfig(path string, c experiment.Candidate) error {
 	if err != nil {
 		return err
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(path), ".cgc-*")
+	err = atomicfile.Write(path, func(w io.Writer) error {
+		_, err := w.Write(append(text, '\n'))
+		return err
+	})
 	if err != nil {
-		return fmt.Errorf("-o %s: %w", path, reason(err))
-	}
-	defer os.Remove(temporary.Name())
-	_, err = temporary.Write(append(text, '\n'))
-	if err := errors.Join(err, temporary.Chmod(0o644), temporary.Close()); err != nil {
-		return fmt.Errorf("-o %s: %w", path, err)
-	}
-	if err := os.Rename(temporary.Name(), path); err != nil {
-		return fmt.Errorf("-o %s: %w", path, reason(err))
+		return fmt.Errorf("-o: %w", err)
 	}
 	return nil
 }

@@ -3,11 +3,13 @@ package cli
 import (
 	"context"
 	"math/rand/v2"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/report"
@@ -147,7 +149,7 @@ features and edges that tell the classes. It is for trying and measuring; accura
 			if err != nil {
 				return err
 			}
-			return c.write(cmd.Context(), g, out)
+			return c.write(cmd.Context(), g, out, "")
 		},
 	}
 	flags := cmd.Flags()
@@ -161,14 +163,21 @@ features and edges that tell the classes. It is for trying and measuring; accura
 }
 
 func (c *command) convertCommand() *cobra.Command {
-	var force bool
+	var (
+		force bool
+		name  string
+	)
 	cmd := &cobra.Command{
-		Use:               "convert GRAPH FILE" + extension,
-		Short:             "Write a graph into one file, which opens at once wherever it is",
+		Use:               "convert GRAPH FILE",
+		Short:             "Write a graph into a file of another format",
 		Args:              arguments(2, "GRAPH", "FILE"),
 		ValidArgsFunction: completeGraph,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := writable("FILE", args[1], force, never); err != nil {
+			extension, err := writtenAs(args[1], name)
+			if err != nil {
+				return err
+			}
+			if err := writableAs(extension, "FILE", args[1], force, never); err != nil {
 				return err
 			}
 			c.progress.step("opening " + args[0])
@@ -176,16 +185,36 @@ func (c *command) convertCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.write(cmd.Context(), g, args[1])
+			return c.write(cmd.Context(), g, args[1], name)
 		},
 	}
+	cmd.Flags().StringVar(&name, "format", "",
+		"write the format `NAME`: "+strings.Join(format.Writers(), ", ")+" (default by the end of the file's name)")
 	cmd.Flags().BoolVar(&force, "force", false, "replace the file if it exists")
 	return cmd
 }
 
-// write writes g to a file and says so.
-func (c *command) write(ctx context.Context, g *graph.Graph, file string) error {
-	if err := c.save(file, func() error { return dataset.Write(ctx, file, g) }); err != nil {
+// writtenAs returns the extension that a file is written with, in the format of the given name or by its own extension.
+func writtenAs(path, name string) (extension string, err error) {
+	_, ok, err := format.WriterFor(path, name)
+	switch {
+	case err != nil:
+		return "", usagef("--format %s: %s", name, sentence(err))
+	case ok:
+		return filepath.Ext(path), nil
+	}
+	var ends []string
+	for _, name := range format.Writers() {
+		if f, err := format.Find(name); err == nil {
+			ends = append(ends, f.Describe().Extensions...)
+		}
+	}
+	return "", usagef("FILE %s, want a name that ends in %s, or --format", path, strings.Join(ends, " or "))
+}
+
+// write writes g to a file in the format of the given name, or by its extension, and says so.
+func (c *command) write(ctx context.Context, g *graph.Graph, file, name string) error {
+	if err := c.save(file, func() error { return dataset.WriteAs(ctx, file, name, g) }); err != nil {
 		return err
 	}
 	written := struct {

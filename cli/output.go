@@ -2,13 +2,13 @@ package cli
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/internal/atomicfile"
 	"github.com/graph-condensation/cgc/report"
 )
 
@@ -32,13 +32,10 @@ func writableAs(extension, flag, path string, force bool, replaceable func(path 
 	case err == nil && !force && !replaceable(path):
 		return fmt.Errorf("%s %s: the file exists (--force replaces it)", flag, path)
 	}
-	// Only creating a file shows that one can be created.
-	probe, err := os.CreateTemp(filepath.Dir(path), ".cgc-*")
-	if err != nil {
-		return fmt.Errorf("%s %s: %w", flag, path, reason(err))
+	if err := atomicfile.Check(path); err != nil {
+		return fmt.Errorf("%s %s: %w", flag, path, err)
 	}
-	probe.Close()
-	return os.Remove(probe.Name())
+	return nil
 }
 
 // reason strips the name of the file that err is about, where that is not one that the user knows.
@@ -59,21 +56,7 @@ func (c *command) save(path string, write func() error) error {
 
 // replace writes a file as a whole or not at all, in place of one that is there.
 func (c *command) replace(path string, write func(io.Writer) error) error {
-	return c.save(path, func() error {
-		file, err := os.CreateTemp(filepath.Dir(path), ".cgc-*")
-		if err != nil {
-			return fmt.Errorf("writing %s: %w", path, reason(err))
-		}
-		err = errors.Join(write(file), file.Chmod(0o644), file.Close())
-		if err == nil {
-			err = os.Rename(file.Name(), path)
-		}
-		if err != nil {
-			os.Remove(file.Name())
-			return fmt.Errorf("writing %s: %w", path, err)
-		}
-		return nil
-	})
+	return c.save(path, func() error { return atomicfile.Write(path, write) })
 }
 
 // isCondensed says whether the file at path is a condensed graph: those may be replaced without asking, since the

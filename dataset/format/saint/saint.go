@@ -66,7 +66,7 @@ func (Format) Read(_ context.Context, path string) (*graph.Graph, []string, erro
 			"features": in(featuresFile), "labels": in(labelsFile), "split": in(splitFile),
 		})
 	}
-	return g, format.Notes(g, changes), nil
+	return g, format.Notes(g, changes), format.CheckTraining(in(splitFile), g)
 }
 
 // readEdges returns the edges and the number of nodes.

@@ -70,7 +70,7 @@ func (Format) Read(_ context.Context, path string) (*graph.Graph, []string, erro
 			"edges": edges, "features": features, "labels": csvFile(path, "labels"), "split": splitFile,
 		})
 	}
-	return g, format.Notes(g, changes), nil
+	return g, format.Notes(g, changes), format.CheckTraining(splitFile, g)
 }
 
 func exists(path string) bool {

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/graph-condensation/cgc/graph"
@@ -40,4 +41,12 @@ func Notes(g *graph.Graph, changes graph.Changes) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s: %v", g.Name, changes)}
+}
+
+// CheckTraining returns a *ReadError about file if no node of g trains although g has a split.
+func CheckTraining(file string, g *graph.Graph) error {
+	if s := g.Split; len(s.Train) > 0 || len(s.Val)+len(s.Test) == 0 {
+		return nil
+	}
+	return &ReadError{File: file, Err: errors.New("the training split is empty, want at least 1 node")}
 }
