@@ -228,10 +228,11 @@ func TestLeastSquaresIsTheMinimumNormSolution(t *testing.T) {
 		for i := range y {
 			y[i] = int32(i % 4)
 		}
-		w, rank, err := assess.LeastSquares(t.Context(), m, y, 4)
+		fitted, err := assess.LeastSquares(t.Context(), m, y, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
+		w, rank := fitted.W, fitted.Rank
 		if rank != shape.rank {
 			t.Errorf("rank %d of a %d×%d matrix of rank %d", rank, shape.n, shape.d, shape.rank)
 		}
@@ -247,8 +248,9 @@ func TestLeastSquaresIsTheMinimumNormSolution(t *testing.T) {
 			}
 		}
 	}
-	if w, _, err := assess.LeastSquares(t.Context(), mat.NewDense(5, 3), make([]int32, 5), 2); err != nil || slices.ContainsFunc(w.Data, func(v float32) bool { return v != 0 }) {
-		t.Errorf("W of zeros is %v, error %v; want zeros", w, err)
+	zero, err := assess.LeastSquares(t.Context(), mat.NewDense(5, 3), make([]int32, 5), 2)
+	if err != nil || slices.ContainsFunc(zero.W.Data, func(v float32) bool { return v != 0 }) {
+		t.Errorf("W of zeros is %v, error %v; want zeros", zero.W, err)
 	}
 }
 

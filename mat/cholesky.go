@@ -15,6 +15,8 @@ import (
 type NotPositive struct {
 	// N is the order of the matrix.
 	N int
+	// Leading is the order of the largest leading block that is positive definite.
+	Leading int
 }
 
 // Error says that the matrix is not positive definite.
@@ -45,8 +47,8 @@ func (s *Symmetric) Cholesky(ctx context.Context) (*Cholesky, error) {
 	}
 	for k := 0; k < n; k += choleskyBlock {
 		end := min(k+choleskyBlock, n)
-		if !factorDiagonal(u, least, n, k, end) {
-			return nil, NotPositive{n}
+		if done := factorDiagonal(u, least, n, k, end); done < end {
+			return nil, NotPositive{n, done}
 		}
 		parallel.For(n-end, choleskyBlock, func(lo, hi int) { substitute(u, n, k, end, end+lo, end+hi) })
 		err := parallel.ForContext(ctx, n-end, choleskyBlock, func(lo, hi int) {
@@ -64,13 +66,13 @@ func (s *Symmetric) Cholesky(ctx context.Context) (*Cholesky, error) {
 	return &Cholesky{blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: max(1, n), Data: u}}, nil
 }
 
-// factorDiagonal turns rows and columns k to end of u into their factor. It returns false if a pivot is not above 0 and above
-// its bound in least.
-func factorDiagonal(u, least []float64, n, k, end int) bool {
+// factorDiagonal turns rows and columns k to end of u into their factor. It returns end, or the first row whose pivot is not
+// above 0 and above its bound in least.
+func factorDiagonal(u, least []float64, n, k, end int) int {
 	for i := k; i < end; i++ {
 		pivot := u[i*n+i]
 		if !(pivot > 0 && pivot > least[i]) || math.IsInf(pivot, 1) {
-			return false
+			return i
 		}
 		root := math.Sqrt(pivot)
 		row := u[i*n+i : i*n+end]
@@ -84,7 +86,7 @@ func factorDiagonal(u, least []float64, n, k, end int) bool {
 			}
 		}
 	}
-	return true
+	return end
 }
 
 // substitute multiplies columns lo to hi of rows k to end of u by U₁₁⁻ᵀ. U₁₁ is the triangle in columns k to end of these rows.
@@ -107,6 +109,9 @@ func substitute(u []float64, n, k, end, lo, hi int) {
 func (c *Cholesky) Solve(ctx context.Context, b []float64, cols int) ([]float64, error) {
 	u, n := c.u, c.u.N
 	x := append([]float64(nil), b...)
+	if n == 0 {
+		return x, ctx.Err()
+	}
 	const strip = 16 // columns that one task solves for
 	err := parallel.ForContext(ctx, cols, strip, func(lo, hi int) {
 		part := blas64.General{Rows: n, Cols: hi - lo, Stride: cols, Data: x[lo:]}

@@ -1,0 +1,123 @@
+package mat
+
+import (
+	"context"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/graph-condensation/cgc/internal/parallel"
+)
+
+// pivoted factors a positive semi-definite s with complete pivoting (Higham 1990),
+//
+//	PᵀSP ≈ LLᵀ,  L n×r lower trapezoidal with L_jj falling,
+//
+// until no diagonal entry of S − LLᵀ exceeds least. Row i of L, n numbers apart, belongs to row order[i] of s. What stands above
+// the diagonal of L is zero, and so are its columns from r on. The cost is n²r − nr² + r³/3 multiplications, nearly all in matrix
+// products. The result is the same for any number of threads. The error is that of ctx.
+func (s *Symmetric) pivoted(ctx context.Context, least float64) (l []float64, order []int, r int, err error) {
+	n := s.N
+	a := append([]float64(nil), s.Data...) // its lower triangle: the rest of s, and L to the left of it
+	order, rest := make([]int, n), make([]float64, n)
+	for i := range n {
+		order[i], rest[i] = i, a[i*n+i]
+	}
+	for k := 0; k < n; k += choleskyBlock {
+		end := min(k+choleskyBlock, n)
+		for r < end {
+			p := r
+			for i := r + 1; i < n; i++ {
+				if rest[i] > rest[p] {
+					p = i
+				}
+			}
+			if !(rest[p] > least) {
+				break
+			}
+			exchange(a, n, r, p)
+			order[r], order[p] = order[p], order[r]
+			rest[r], rest[p] = rest[p], rest[r]
+			column(a, rest, n, k, r)
+			r++
+		}
+		if r < end {
+			break
+		}
+		err := parallel.ForContext(ctx, n-end, choleskyBlock, func(lo, hi int) {
+			at := func(row, from, rows, cols int) blas64.General {
+				return blas64.General{Rows: rows, Cols: cols, Stride: n, Data: a[row*n+from:]}
+			}
+			lo, hi = end+lo, end+hi
+			blas64.Gemm(blas.NoTrans, blas.Trans, -1,
+				at(lo, k, hi-lo, end-k), at(end, k, hi-end, end-k), 1, at(lo, end, hi-lo, hi-end))
+		})
+		if err != nil {
+			return nil, nil, 0, err
+		}
+	}
+	for i := range n {
+		clear(a[i*n+min(i+1, r) : (i+1)*n])
+	}
+	return a, order, r, nil
+}
+
+// exchange swaps rows and columns p < q of the symmetric matrix whose lower triangle is in a, with the rows of L to its left.
+func exchange(a []float64, n, p, q int) {
+	if p == q {
+		return
+	}
+	for j := range p {
+		a[p*n+j], a[q*n+j] = a[q*n+j], a[p*n+j]
+	}
+	for i := p + 1; i < q; i++ {
+		a[i*n+p], a[q*n+i] = a[q*n+i], a[i*n+p]
+	}
+	for i := q + 1; i < n; i++ {
+		a[i*n+p], a[i*n+q] = a[i*n+q], a[i*n+p]
+	}
+	a[p*n+p], a[q*n+q] = a[q*n+q], a[p*n+p]
+}
+
+// column turns column j of a into that of L, the columns from k to j−1 of L not being taken off it yet, and takes its squares off
+// the diagonal of the rest.
+func column(a, rest []float64, n, k, j int) {
+	root := math.Sqrt(rest[j])
+	own := blas64.Vector{N: j - k, Inc: 1, Data: a[j*n+k : j*n+j]}
+	a[j*n+j] = root
+	const rowChunk = 512
+	parallel.For(n-j-1, rowChunk, func(lo, hi int) {
+		for i := j + 1 + lo; i < j+1+hi; i++ {
+			v := a[i*n+j]
+			if own.N > 0 {
+				v -= blas64.Dot(blas64.Vector{N: j - k, Inc: 1, Data: a[i*n+k : i*n+j]}, own)
+			}
+			v /= root
+			a[i*n+j] = v
+			rest[i] -= v * v
+		}
+	})
+}
+
+// lowerGram returns LᵀL, r×r, for the first r columns of an n×n lower triangular l. The error is that of ctx.
+func lowerGram(ctx context.Context, l []float64, n, r int) (*Symmetric, error) {
+	g := NewSymmetric(r)
+	const strip, width = 64, 512
+	err := parallel.ForContext(ctx, r, strip, func(lo, hi int) {
+		at := func(from, cols int) blas64.General { // rows of L before lo are zero in columns lo to hi
+			return blas64.General{Rows: n - lo, Cols: cols, Stride: n, Data: l[lo*n+from:]}
+		}
+		for from := 0; from < hi && ctx.Err() == nil; from += width {
+			cols := min(width, hi-from)
+			to := blas64.General{Rows: hi - lo, Cols: cols, Stride: r, Data: g.Data[lo*r+from:]}
+			blas64.Gemm(blas.Trans, blas.NoTrans, 1, at(lo, hi-lo), at(from, cols), 0, to)
+		}
+	})
+	for i := range r {
+		for j := range i {
+			g.Data[j*r+i] = g.Data[i*r+j]
+		}
+	}
+	return g, err
+}

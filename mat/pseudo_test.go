@@ -1,0 +1,190 @@
+package mat_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// deficient returns an n×n positive semi-definite matrix of the given rank whose eigenvalues fall by the factor spread.
+func deficient(n, rank int, spread float64, random *rand.Rand) *mat.Symmetric {
+	s, f := mat.NewSymmetric(n), make([]float64, n*rank)
+	for i := range n {
+		for j := range rank {
+			f[i*rank+j] = random.NormFloat64() * math.Pow(spread, -0.5*float64(j)/float64(max(1, rank-1)))
+		}
+	}
+	for i := range n {
+		for j := range i + 1 {
+			sum := 0.0
+			for k := range rank {
+				sum += f[i*rank+k] * f[j*rank+k]
+			}
+			s.Data[i*n+j], s.Data[j*n+i] = sum, sum
+		}
+	}
+	return s
+}
+
+// By each of the three ways: SX − B is orthogonal to S, and X is in the range of S, which has the smallest norm. For that,
+// X = SZ, and so S⁺(SX) = X.
+func TestPseudoSolve(t *testing.T) {
+	const cut, cols = 1e-7, 3
+	random := rand.New(rand.NewPCG(31, 0))
+	for _, c := range []struct{ n, rank int }{{1, 1}, {40, 40}, {40, 7}, {5, 0}, {700, 600}, {641, 60}, {641, 0}} {
+		s := deficient(c.n, c.rank, 100, random)
+		b := make([]float64, c.n*cols)
+		for i := range b {
+			b[i] = random.NormFloat64()
+		}
+		solve := func(b []float64) mat.Solution {
+			got, err := s.PseudoSolve(t.Context(), b, cols, cut)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got
+		}
+		got := solve(b)
+		if got.Rank != c.rank {
+			t.Errorf("order %d: rank %d, want %d", c.n, got.Rank, c.rank)
+		}
+		if got.Condition < 1 || c.rank > 1 && got.Condition < 10 || got.Condition > 1e7 {
+			t.Errorf("order %d, rank %d: condition %g", c.n, c.rank, got.Condition)
+		}
+		again := solve(times(s, got.X, cols))
+		if e := apart(again.X, got.X); e > 1e-8 { // the condition is about 10³ to 10⁵, and it is applied twice
+			t.Errorf("order %d, rank %d: S⁺SX differs from X by %g of it", c.n, c.rank, e)
+		}
+		residual := times(s, got.X, cols)
+		for i := range residual {
+			residual[i] -= b[i]
+		}
+		scale, off := 0.0, 0.0
+		for i, v := range times(s, residual, cols) {
+			off += v * v
+			scale += b[i] * b[i]
+		}
+		if math.Sqrt(off) > 1e-7*s.Trace()*math.Sqrt(scale) {
+			t.Errorf("order %d, rank %d: S(SX − B) has the norm %g", c.n, c.rank, math.Sqrt(off))
+		}
+	}
+}
+
+// times returns s·x for x of cols columns.
+func times(s *mat.Symmetric, x []float64, cols int) []float64 {
+	y := make([]float64, len(x))
+	for i := range s.N {
+		for j, v := range s.Row(i) {
+			for c := range cols {
+				y[i*cols+c] += v * x[j*cols+c]
+			}
+		}
+	}
+	return y
+}
+
+// apart returns ‖x − y‖/‖y‖, or 0 if both are zero.
+func apart(x, y []float64) float64 {
+	var off, norm float64
+	for i, v := range y {
+		off += (x[i] - v) * (x[i] - v)
+		norm += v * v
+	}
+	if off == 0 {
+		return 0
+	}
+	return math.Sqrt(off / norm)
+}
+
+// Eigenvectors and the pivoted factor, on either side of the order that decides, solve the same problem alike.
+func TestPseudoSolveWaysAgree(t *testing.T) {
+	random := rand.New(rand.NewPCG(32, 0))
+	const n, rank = 640, 30
+	s := deficient(n, rank, 10, random)
+	b := make([]float64, n+1)
+	for i := range n {
+		b[i] = random.NormFloat64()
+	}
+	byEigen, err := s.PseudoSolve(t.Context(), b[:n], 1, 1e-7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	larger := mat.NewSymmetric(n + 1) // one row and column of zeros more
+	for i := range n {
+		copy(larger.Row(i), s.Row(i))
+	}
+	byPivots, err := larger.PseudoSolve(t.Context(), b, 1, 1e-7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if byEigen.Rank != rank || byPivots.Rank != rank || byPivots.X[n] != 0 {
+		t.Errorf("ranks %d and %d, want %d", byEigen.Rank, byPivots.Rank, rank)
+	}
+	if e := apart(byPivots.X[:n], byEigen.X); e > 1e-9 {
+		t.Errorf("the ways differ by %g", e)
+	}
+	if r := byPivots.Condition / byEigen.Condition; r < 0.5 || r > 2 {
+		t.Errorf("conditions %g and %g, want them within a factor of two", byEigen.Condition, byPivots.Condition)
+	}
+}
+
+func TestPseudoSolveIgnoresThreads(t *testing.T) {
+	random := rand.New(rand.NewPCG(33, 0))
+	s := deficient(700, 300, 100, random)
+	b := make([]float64, 700*5)
+	for i := range b {
+		b[i] = random.NormFloat64()
+	}
+	var first mat.Solution
+	atThreads(t, func(threads int) {
+		got, err := s.PseudoSolve(t.Context(), b, 5, 1e-7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first.X == nil {
+			first = got
+		}
+		if !slices.Equal(got.X, first.X) || got.Condition != first.Condition {
+			t.Errorf("%d threads change the solution", threads)
+		}
+	})
+}
+
+// Numbers that are not finite are an error, not a panic; an ended context stops each way.
+func TestPseudoSolveRefuses(t *testing.T) {
+	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		s := mat.NewSymmetric(3)
+		s.Data[4] = bad
+		if _, err := s.PseudoSolve(t.Context(), make([]float64, 3), 1, 1e-7); err == nil {
+			t.Errorf("%v: no error", bad)
+		}
+		if _, _, err := s.Eigen(t.Context()); err == nil {
+			t.Errorf("eigenvalues of %v: no error", bad)
+		}
+	}
+	random := rand.New(rand.NewPCG(34, 0))
+	for _, c := range []struct{ n, rank int }{{300, 300}, {300, 20}, {700, 20}} {
+		s := deficient(c.n, c.rank, 10, random)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := s.PseudoSolve(ctx, make([]float64, c.n), 1, 1e-7); !errors.Is(err, context.Canceled) {
+			t.Errorf("order %d, rank %d: error %v, want %v", c.n, c.rank, err, context.Canceled)
+		}
+	}
+}
+
+// A library call that cannot be stopped is left behind.
+func TestEigenStops(t *testing.T) {
+	s := deficient(700, 700, 10, rand.New(rand.NewPCG(35, 0)))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if _, _, err := s.Eigen(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v, want %v", err, context.DeadlineExceeded)
+	}
+}
