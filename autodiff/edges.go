@@ -21,8 +21,8 @@ type Edges struct {
 	reverse []int64
 }
 
-// NewEdges returns the stored entries (i, j) of a square pattern as edges. Values are not used, and the pattern must not
-// change.
+// NewEdges returns the stored entries (i, j) of a square pattern as edges. Values are not used, and the pattern must
+// not change.
 func NewEdges(pattern *mat.CSR) *Edges {
 	if pattern.Rows != pattern.Cols {
 		panic(fmt.Sprintf("autodiff: edges of a %d×%d matrix", pattern.Rows, pattern.Cols))
@@ -86,8 +86,8 @@ func edgeRowsGrad(v, g *Var) {
 	}
 }
 
-// EdgeSums returns, for each node, the sum of x over the edges that start at it, or with flip over those that end at it.
-// x is |E|×h, the result n×h. It is the transpose of EdgeRows.
+// EdgeSums returns, for each node, the sum of x over the edges that start at it, or with flip over those that end at
+// it. x is |E|×h, the result n×h. It is the transpose of EdgeRows.
 func (t *Tape) EdgeSums(e *Edges, x *Var, flip bool) *Var {
 	checkShape("the values of edges", x.Value, len(e.Target), x.Value.Cols)
 	v := t.edge(x, nil, e, flip, edgeSumsGrad)
@@ -147,9 +147,9 @@ func edgeSoftmaxGrad(v, g *Var) {
 	}
 }
 
-// Attend returns, for each node i, Σ_e a_e·x_j over the edges e = (i, j) that start at it, head by head. a is |E|×h. The
-// columns of x, n×(h·f), are h groups of f; column k of a weighs group k. The |E|×h×f messages are never written out. With
-// flip, node j gathers from i instead.
+// Attend returns, for each node i, Σ_e a_e·x_j over the edges e = (i, j) that start at it, head by head. a is |E|×h.
+// The columns of x, n×(h·f), are h groups of f; column k of a weighs group k. The |E|×h×f messages are never written
+// out. With flip, node j gathers from i instead.
 func (t *Tape) Attend(e *Edges, a, x *Var, flip bool) *Var {
 	checkHeads(e, a.Value, x.Value)
 	v := t.edge(a, x, e, flip, attendGrad)
@@ -190,8 +190,8 @@ func attendGrad(v, g *Var) {
 	}
 }
 
-// EdgeDots returns, for each edge (i, j) and each head, the inner product of x_i and y_j over the columns of the head. x and
-// y are n×(h·f), the result |E|×h.
+// EdgeDots returns, for each edge (i, j) and each head, the inner product of x_i and y_j over the columns of the head.
+// x and y are n×(h·f), the result |E|×h.
 func (t *Tape) EdgeDots(e *Edges, x, y *Var, heads int) *Var {
 	v := t.edge(x, y, e, false, edgeDotsGrad)
 	v.own.Reshape(len(e.Target), heads)

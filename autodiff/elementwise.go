@@ -7,7 +7,8 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 )
 
-// elementwise records an operation on a and b (b may be nil) whose value has the shape of a, and runs its body over the elements.
+// elementwise records an operation on a and b (b may be nil) whose value has the shape of a, and runs its body over the
+// elements.
 func (t *Tape) elementwise(a, b *Var, vjp func(v, g *Var), alpha, beta float32, body func(v *Var, lo, hi int)) *Var {
 	if b != nil {
 		checkShape("the second operand", b.Value, a.Value.Rows, a.Value.Cols)
@@ -90,8 +91,8 @@ func (t *Tape) ReLU(x *Var) *Var { return t.gate(x, x, 1, 0) }
 // LeakyReLU returns x where it is positive and slope·x elsewhere. Its derivative at 0 is taken as slope.
 func (t *Tape) LeakyReLU(slope float32, x *Var) *Var { return t.gate(x, x, 1, slope) }
 
-// gate returns positive·x where by > 0 and negative·x elsewhere: linear in x, and constant in by wherever it has a derivative. So
-// it is its own gradient.
+// gate returns positive·x where by > 0 and negative·x elsewhere: linear in x, and constant in by wherever it has a
+// derivative. So it is its own gradient.
 func (t *Tape) gate(x, by *Var, positive, negative float32) *Var {
 	checkShape("the gate", by.Value, x.Value.Rows, x.Value.Cols)
 	v := t.record(x, nil, gateGrad)
@@ -204,8 +205,9 @@ func logGrad(v, g *Var) {
 	}
 }
 
-// Dropout returns x with each element set to zero with probability p in [0,1) and multiplied by 1/(1−p) otherwise (Srivastava et al.
-// 2014, scaled so that the expectation is x). p is taken to the nearest 2⁻¹⁶. One value is drawn from src. p = 0 returns x.
+// Dropout returns x with each element set to zero with probability p in [0,1) and multiplied by 1/(1−p) otherwise
+// (Srivastava et al. 2014, scaled so that the expectation is x). p is taken to the nearest 2⁻¹⁶. One value is drawn
+// from src. p = 0 returns x.
 func (t *Tape) Dropout(x *Var, p float64, src rand.Source) *Var {
 	if p == 0 {
 		return x

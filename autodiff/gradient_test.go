@@ -10,8 +10,11 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// pattern is a graph with an isolated node (3), a node without edges in or out of itself (5), and several edges to one node.
-var pattern = &mat.CSR{Rows: 6, Cols: 6, Indptr: []int64{0, 3, 5, 7, 8, 11, 11}, Indices: []int32{0, 1, 4, 0, 1, 2, 4, 3, 0, 2, 4}}
+// pattern is a graph with an isolated node (3), a node without edges in or out of itself (5), and several edges to one
+// node.
+var pattern = &mat.CSR{
+	Rows: 6, Cols: 6, Indptr: []int64{0, 3, 5, 7, 8, 11, 11}, Indices: []int32{0, 1, 4, 0, 1, 2, 4, 3, 0, 2, 4},
+}
 
 // edgeList returns the edges of pattern.
 func edgeList() (edges [][2]int) {
@@ -29,11 +32,14 @@ type fixed struct{ m, t *mat.Dense }
 func (f fixed) Apply(dst, x *mat.Dense) { mat.Mul(dst, f.m, x) }
 func (f fixed) T() autodiff.Linear      { return fixed{f.t, f.m} }
 
+// function is a function on a tape.
+type function func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var
+
 type operation struct {
 	name      string
 	shapes    [][2]int
 	positive  bool // the operands must be
-	value     func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var
+	value     function
 	reference func(in []table) table
 }
 
@@ -49,19 +55,25 @@ func operations() []operation {
 		}
 		return math.Exp(x) - 1
 	}
-	unary := func(name string, positive bool, value func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var, f func(float64) float64) operation {
+	type onTape = func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var
+	unary := func(name string, positive bool, value onTape, f func(float64) float64) operation {
 		return operation{name, [][2]int{{4, 3}}, positive,
 			func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return value(t, in[0]) },
 			func(in []table) table { return in[0].each(f) }}
 	}
 	all := []operation{
-		unary("scale", false, func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.Scale(-1.5, x) }, func(x float64) float64 { return -1.5 * x }),
+		unary("scale", false,
+			func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.Scale(-1.5, x) },
+			func(x float64) float64 { return -1.5 * x }),
 		unary("relu", false, (*autodiff.Tape).ReLU, relu),
-		unary("leaky relu", false, func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.LeakyReLU(0.25, x) }, func(x float64) float64 { return max(x, x/4) }),
+		unary("leaky relu", false,
+			func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.LeakyReLU(0.25, x) },
+			func(x float64) float64 { return max(x, x/4) }),
 		unary("elu", false, (*autodiff.Tape).ELU, elu),
 		unary("exp", false, (*autodiff.Tape).Exp, math.Exp),
 		unary("log", true, (*autodiff.Tape).Log, math.Log),
-		unary("root", true, func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.Power(x, 0.5) }, math.Sqrt),
+		unary("root", true,
+			func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.Power(x, 0.5) }, math.Sqrt),
 		{"add", [][2]int{{4, 3}, {4, 3}}, false,
 			func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return t.Add(in[0], in[1]) },
 			func(in []table) table { return in[0].with(in[1], plus) }},
@@ -219,8 +231,9 @@ func operations() []operation {
 	return all
 }
 
-// tolerance is how far float32 may be from the float64 reference, for values up to size: operands are exact, results and gradients are
-// sums of at most some dozen products, each within a few units of 2⁻²⁴ ≈ 6e-8; the differences that stand for derivatives are good to 1e-7.
+// tolerance is how far float32 may be from the float64 reference, for values up to size: operands are exact, results
+// and gradients are sums of at most some dozen products, each within a few units of 2⁻²⁴ ≈ 6e-8; the differences that
+// stand for derivatives are good to 1e-7.
 func tolerance(size float64) float64 { return 4e-6 * (1 + size) }
 
 func largest(m table) (size float64) {
@@ -243,8 +256,8 @@ func compare(t *testing.T, what string, got *mat.Dense, want table) {
 	}
 }
 
-// TestOperations compares each operation, the gradient of f = Σ c⊙y + ½Σ y⊙y for its value y, and the gradient of ⟨∇f, d⟩ for
-// random c and d, with the float64 reference and its central differences.
+// TestOperations compares each operation, the gradient of f = Σ c⊙y + ½Σ y⊙y for its value y, and the gradient of ⟨∇f,
+// d⟩ for random c and d, with the float64 reference and its central differences.
 func TestOperations(t *testing.T) {
 	for _, op := range operations() {
 		t.Run(op.name, func(t *testing.T) {
@@ -282,7 +295,7 @@ func variables(tape *autodiff.Tape, in []table) (vars []*autodiff.Var) {
 }
 
 // check compares the value, ∇f and ∇⟨∇f, direction⟩ of a function with those of its reference.
-func check(t *testing.T, in, direction []table, f func(*autodiff.Tape, []*autodiff.Var) *autodiff.Var, reference func([]table) float64) {
+func check(t *testing.T, in, direction []table, f function, reference func([]table) float64) {
 	t.Helper()
 	tape := autodiff.NewTape()
 	vars := variables(tape, in)

@@ -7,12 +7,14 @@ import (
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
-// Mask sets each element of dst to 0 with probability p in [0,1) and to 1/(1−p) otherwise, independently; p is taken to the nearest
-// 2⁻¹⁶. It draws one value from src, the seed of a generator that can start at any place, so threads do not change the mask.
+// Mask sets each element of dst to 0 with probability p in [0,1) and to 1/(1−p) otherwise, independently; p is taken to
+// the nearest 2⁻¹⁶. It draws one value from src, the seed of a generator that can start at any place, so threads do not
+// change the mask.
 func Mask(dst []float32, p float64, src rand.Source) {
 	seed := src.Uint64()
 	threshold := uint64(math.Round(p * (1 << 16)))
-	// The two values, indexed by whether the element stays: a branch on random bits would be mispredicted half of the time.
+	// The two values, indexed by whether the element stays: a branch on random bits would be mispredicted half of the
+	// time.
 	keep := [2]float32{0, float32(1 / (1 - p))}
 	if len(dst) <= elementChunk {
 		mask(dst, seed, threshold, &keep)

@@ -54,7 +54,8 @@ func repeatColumnGrad(v, g *Var) {
 // sumChunk is the number of rows that are added in float32 before they join a float64 sum.
 const sumChunk = 256
 
-// ColumnSums returns the sum of each column, 1×c for x n×c: in float32 over blocks of 256 rows, in float64 over the blocks.
+// ColumnSums returns the sum of each column, 1×c for x n×c: in float32 over blocks of 256 rows, in float64 over the
+// blocks.
 func (t *Tape) ColumnSums(x *Var) *Var {
 	n, c := x.Value.Dims()
 	v := t.record(x, nil, columnSumsGrad)

@@ -26,8 +26,8 @@ func rowsGrad(v, g *Var) {
 	}
 }
 
-// SpreadRows returns the matrix of the given number of rows in which row i is the sum of those rows r of x with index[r] = i, added in
-// ascending order of r: the transpose of Rows.
+// SpreadRows returns the matrix of the given number of rows in which row i is the sum of those rows r of x with
+// index[r] = i, added in ascending order of r: the transpose of Rows.
 func (t *Tape) SpreadRows(x *Var, index []int32, rows int) *Var {
 	if len(index) != x.Value.Rows {
 		panic(fmt.Sprintf("autodiff: %d places for %d rows", len(index), x.Value.Rows))

@@ -1,9 +1,9 @@
-// Package autodiff differentiates functions of matrices in reverse mode. A gradient is made of the same operations as the
-// function, on the same tape. So it can be differentiated again: methods that match gradients need that.
+// Package autodiff differentiates functions of matrices in reverse mode. A gradient is made of the same operations as
+// the function, on the same tape. So it can be differentiated again: methods that match gradients need that.
 //
-// The tape is eager: each operation computes its value at once and leaves a record. Grad walks the records backwards. It
-// visits only records between the result and the matrices that it is asked about, so constants cost nothing on the way
-// back.
+// The tape is eager: each operation computes its value at once and leaves a record. Grad walks the records backwards.
+// It visits only records between the result and the matrices that it is asked about, so constants cost nothing on the
+// way back.
 //
 //	t := autodiff.NewTape()
 //	for range steps {
@@ -15,8 +15,8 @@
 //	}
 //
 // Memory: the record at each place of the tape keeps its matrix when the tape is reset. So a loop that repeats its
-// operations allocates nothing after the first round. Values are float32; sums over more than a block of rows are taken in
-// float64. Determinism: any number of threads gives the same bits.
+// operations allocates nothing after the first round. Values are float32; sums over more than a block of rows are taken
+// in float64. Determinism: any number of threads gives the same bits.
 //
 // Left out: broadcasting by shape (each broadcast is an operation of its own), views, in-place operations, and higher
 // ranks.
@@ -47,7 +47,8 @@ type Tape struct {
 	scratch mat.Dense        // memory of the operation that runs
 }
 
-// Var is a matrix on a tape: the result of an operation, or a matrix that was put there. It is valid until the tape's Reset.
+// Var is a matrix on a tape: the result of an operation, or a matrix that was put there. It is valid until the tape's
+// Reset.
 type Var struct {
 	// Value is the matrix. It must not be changed while gradients may still be asked for.
 	Value *mat.Dense
@@ -128,8 +129,9 @@ func (t *Tape) record(a, b *Var, vjp func(v, g *Var)) *Var {
 	return v
 }
 
-// Grad returns the gradients ∂y/∂w of a 1×1 y for each w of wrt, in the order and shapes of wrt. If y does not depend on w,
-// its gradient is zero. The gradients are on the tape and can be differentiated again. The slice is valid until Reset.
+// Grad returns the gradients ∂y/∂w of a 1×1 y for each w of wrt, in the order and shapes of wrt. If y does not depend
+// on w, its gradient is zero. The gradients are on the tape and can be differentiated again. The slice is valid until
+// Reset.
 func (t *Tape) Grad(y *Var, wrt ...*Var) []*Var {
 	if t.values {
 		panic("autodiff: gradient on a tape of values")
@@ -202,7 +204,8 @@ func (t *Tape) run(v *Var, n, chunk int, body func(v *Var, lo, hi int)) *Var {
 	return v
 }
 
-// elementChunk is the number of elements of one task of an element-wise operation: some 10 µs, against 2 for starting it.
+// elementChunk is the number of elements of one task of an element-wise operation: some 10 µs, against 2 for starting
+// it.
 const elementChunk = 1 << 15
 
 // rowChunk returns the number of rows of the given width in one task.

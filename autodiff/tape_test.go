@@ -47,12 +47,15 @@ func TestGradOfIntermediate(t *testing.T) {
 }
 
 // epoch is a training step of the kind that the tape is for.
-func epoch(tape *autodiff.Tape, x, y *mat.Dense, w []*mat.Dense, vars []*autodiff.Var, src rand.Source) []*autodiff.Var {
+func epoch(
+	tape *autodiff.Tape, x, y *mat.Dense, w []*mat.Dense, vars []*autodiff.Var, src rand.Source,
+) []*autodiff.Var {
 	tape.Reset()
 	for i := range w {
 		vars[i] = tape.Var(w[i])
 	}
-	h := tape.Dropout(tape.ReLU(tape.AddRow(tape.MatMul(tape.Dropout(tape.Var(x), 0.5, src), vars[0]), vars[1])), 0.5, src)
+	in := tape.Dropout(tape.Var(x), 0.5, src)
+	h := tape.Dropout(tape.ReLU(tape.AddRow(tape.MatMul(in, vars[0]), vars[1])), 0.5, src)
 	return tape.Grad(tape.CrossEntropy(tape.MatMul(h, vars[2]), tape.Var(y)), vars...)
 }
 
@@ -83,8 +86,8 @@ func TestThreadsGiveTheSameBytes(t *testing.T) {
 	}
 }
 
-// TestSumsOfManyRows adds a large number of rows: sums in blocks keep the error near that of one block, where one float32 sum of 10⁶
-// ones and a bit would be off by more than 1e-3.
+// TestSumsOfManyRows adds a large number of rows: sums in blocks keep the error near that of one block, where one
+// float32 sum of 10⁶ ones and a bit would be off by more than 1e-3.
 func TestSumsOfManyRows(t *testing.T) {
 	const n = 1 << 20
 	x := mat.NewDense(n, 2)

@@ -114,8 +114,8 @@ func (a *adjacency) loops() *autodiff.Var {
 	return a.looped
 }
 
-// propagation is an operator on a tape. It stops when its context is done. Its result then has no meaning; whoever runs the
-// tape asks the context before using it.
+// propagation is an operator on a tape. It stops when its context is done. Its result then has no meaning; whoever runs
+// the tape asks the context before using it.
 type propagation struct {
 	ctx context.Context
 	op  graph.Operator

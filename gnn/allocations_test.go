@@ -12,8 +12,9 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// TestEpochsAllocateNothing compares the allocations of long and short trainings on a condensed graph, validated in every epoch, on two threads:
-// whatever is allocated belongs to the first epoch. The race detector empties pools at random, so this file is left out with it.
+// TestEpochsAllocateNothing compares the allocations of long and short trainings on a condensed graph, validated in
+// every epoch, on two threads: all allocations must belong to the first epoch. The race detector empties pools at
+// random, so this file is left out with it.
 func TestEpochsAllocateNothing(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	random := rand.New(rand.NewPCG(3, 3))
@@ -37,7 +38,8 @@ func TestEpochsAllocateNothing(t *testing.T) {
 				return float64(after.Mallocs - before.Mallocs)
 			}
 			per := 1.0
-			for try := 0; try < 5 && per >= 0.5; try++ { // pools grow when more workers meet than did so far; a collection empties some
+			// A pool grows when more workers meet than before, and a collection empties some. So it may try again.
+			for try := 0; try < 5 && per >= 0.5; try++ {
 				per = (allocated(25) - allocated(5)) / 20
 			}
 			if per >= 0.5 {

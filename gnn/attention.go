@@ -7,7 +7,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Attention says how each node weighs its neighbours and itself: by the softmax over them of LeakyReLU(Own_i + Other_j).
+// Attention says how each node weighs its neighbours and itself: by the softmax over them of LeakyReLU(Own_i +
+// Other_j).
 type Attention struct {
 	// Own and Other are the two parts of the scores, n×h for h heads.
 	Own, Other *autodiff.Var

@@ -29,8 +29,8 @@ type Config struct {
 	ValidateEvery int `json:"validate_every"`
 }
 
-// Defaults returns one set of values for all graphs and models: the paper's where it states them (§4.1, appendix E.3). The
-// others gave the best validation accuracy of GCNs on condensed Cora (70 nodes) and Citeseer (60).
+// Defaults returns one set of values for all graphs and models: the paper's where it states them (§4.1, appendix E.3).
+// The others gave the best validation accuracy of GCNs on condensed Cora (70 nodes) and Citeseer (60).
 func Defaults() Config {
 	return Config{
 		Hidden: 256, // §4.1

@@ -37,8 +37,14 @@ type Question struct {
 	Units int     // how many hidden units are kept at a time where X is not dense; 0: many
 }
 
-// Ask returns the logits twice, so that what is kept from the first call serves the second, and how many numbers are kept.
-func (q Question) Ask(ctx context.Context, m Model, parameters []*mat.Dense) (first, second *mat.Dense, n int, err error) {
+// Answer is the logits of two calls, and how many numbers the first call kept for the second.
+type Answer struct {
+	First, Second *mat.Dense
+	Kept          int
+}
+
+// Ask asks twice.
+func (q Question) Ask(ctx context.Context, m Model, parameters []*mat.Dense) (a Answer, err error) {
 	s := newScope(q.Adj, q.X, q.Nodes, q.Keep)
 	if q.Room > 0 {
 		s.room = q.Room
@@ -47,15 +53,16 @@ func (q Question) Ask(ctx context.Context, m Model, parameters []*mat.Dense) (fi
 		s.units = q.Units
 	}
 	v := s.view()
-	if first, err = v.infer(ctx, m, parameters); err != nil {
-		return nil, nil, 0, err
+	z, err := v.infer(ctx, m, parameters)
+	if err != nil {
+		return a, err
 	}
-	first = first.Clone()
-	second, err = v.infer(ctx, m, parameters)
+	a.First = z.Clone()
+	a.Second, err = v.infer(ctx, m, parameters)
 	for _, k := range s.kept {
-		n += len(k.px.Data)
+		a.Kept += len(k.px.Data)
 	}
-	return first, second, n, err
+	return a, err
 }
 
 // FieldSize returns how many nodes inference sees within some hops of the given ones.

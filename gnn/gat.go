@@ -21,15 +21,17 @@ const (
 	gatSlope = 0.2
 )
 
-// GAT returns the model of Veličković et al., Graph attention networks (ICLR 2018). The hidden layer concatenates 8 heads of
-// f = ⌈hidden/8⌉ units; the last has one head of c units:
+// GAT returns the model of Veličković et al., Graph attention networks (ICLR 2018). The hidden layer concatenates 8
+// heads of f = ⌈hidden/8⌉ units; the last has one head of c units:
 //
 //	H = ELU(‖_k α_k·X·W_k + b₁),  Z = α·H·V + b₂,  W_k d×f, V hidden×c,
-//	α_ij = softmax over j of LeakyReLU_0.2(u·(XW)_i + v·(XW)_j),  j a neighbour of i or i itself, u and v 1×f for each head.
+//	α_ij = softmax over j of LeakyReLU_0.2(u·(XW)_i + v·(XW)_j),  j a neighbour of i or i itself,
 //
-// Attention weights are dropped out with probability 0.6, unless Config.Dropout is 0. Weights of a constant A are not used;
-// see Input.Attend for a variable A. On a sample without edges nothing trains u and v: decay takes them towards zero, where
-// attention is the plain mean.
+// with u and v 1×f for each head.
+//
+// Attention weights are dropped out with probability 0.6, unless Config.Dropout is 0. Weights of a constant A are not
+// used; see Input.Attend for a variable A. On a sample without edges nothing trains u and v: decay takes them towards
+// zero, where attention is the plain mean.
 func GAT() Model { return gat{} }
 
 // Name returns "gat".
@@ -150,8 +152,8 @@ type segments struct {
 
 var segmentPool = sync.Pool{New: func() any { return new(segments) }}
 
-// run computes rows lo to hi−1 of dst. It writes the edges of these nodes as a sparse matrix, which the gathering kernel
-// multiplies.
+// run computes rows lo to hi−1 of dst. It writes the edges of these nodes as a sparse matrix, which the gathering
+// kernel multiplies.
 func (a *attention) run(lo, hi int) {
 	s := segmentPool.Get().(*segments)
 	defer segmentPool.Put(s)

@@ -1,15 +1,17 @@
-// Package gnn trains graph neural networks on small graphs and tests them on large ones: two layers, 256 hidden units, as
-// in §4.1 of the paper.
+// Package gnn trains graph neural networks on small graphs and tests them on large ones: two layers, 256 hidden units,
+// as in §4.1 of the paper.
 //
-// A Target is the original graph, prepared once. Train trains a Model on a Sample, most often a condensed graph. It chooses
-// the epoch by the accuracy on the target's validation nodes. Only then does it read the labels of the test nodes, once.
+// A Target is the original graph, prepared once. Train trains a Model on a Sample, most often a condensed graph. It
+// chooses the epoch by the accuracy on the target's validation nodes. Only then does it read the labels of the test
+// nodes, once.
 //
-// A Model is a forward pass on the variables of an autodiff.Tape. The pass sees its graph as an Input, in which A and X may
-// be variables too: so a method that learns A′ and X′ differentiates through any model. Register adds a model of one's own,
-// and package gnntest tests it.
+// A Model is a forward pass on the variables of an autodiff.Tape. The pass sees its graph as an Input, in which A and X
+// may be variables too: so a method that learns A′ and X′ differentiates through any model. Register adds a model of
+// one's own, and package gnntest tests it.
 //
-// Everything is full batch. Training keeps a few matrices of nodes × hidden for the sample. The six models of this package
-// pass the target layer by layer and in blocks of rows: they keep features and logits for all nodes, never hidden units.
+// Everything is full batch. Training keeps a few matrices of nodes × hidden for the sample. The six models of this
+// package pass the target layer by layer and in blocks of rows: they keep features and logits for all nodes, never
+// hidden units.
 //
 // Left out: sampling of neighbours, deeper models, models with more than one graph, and edge features.
 package gnn
@@ -31,14 +33,14 @@ type Model interface {
 	Name() string
 	// Shapes lists the parameters for d features, the given number of hidden units, and c classes.
 	Shapes(features, hidden, classes int) []Shape
-	// Forward returns the logits of all nodes, n×c, not normalised. The parameters are in the order of Shapes. All that the
-	// logits depend on is on t, so they can be differentiated in parameters, A and X, once and again. Random numbers come
-	// from in alone, such as those of in.Dropout.
+	// Forward returns the logits of all nodes, n×c, not normalised. The parameters are in the order of Shapes. All that
+	// the logits depend on is on t, so they can be differentiated in parameters, A and X, once and again. Random numbers
+	// come from in alone, such as those of in.Dropout.
 	Forward(t *autodiff.Tape, in *Input, parameters []*autodiff.Var) *autodiff.Var
 }
 
-// Inferrer is a Model that finds logits on a large graph in a way of its own. For any other Model, inference is one Forward
-// over the whole graph.
+// Inferrer is a Model that finds logits on a large graph in a way of its own. For any other Model, inference is one
+// Forward over the whole graph.
 type Inferrer interface {
 	Model
 	// Infer returns the logits of the rows of v, in their order. The result may be memory of v, valid until v's next use.

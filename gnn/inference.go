@@ -15,9 +15,9 @@ const blockRows = 8192
 // sparseUnits is scope.units: 256 MB, and all the units of graphs of up to 262,144 nodes.
 const sparseUnits = 1 << 26
 
-// Infer works from the output back to what is needed. The filters of the last layer reach nodes at most some hops from the
-// rows of v. There, in blocks, hidden units are computed and at once projected on the classes, for each filter of the last
-// layer. Propagation then moves rows of c values only.
+// Infer works from the output back to what is needed. The filters of the last layer reach nodes at most some hops from
+// the rows of v. There, in blocks, hidden units are computed and at once projected on the classes, for each filter of
+// the last layer. Propagation then moves rows of c values only.
 func (m *polynomial) Infer(ctx context.Context, v *View, parameters []*mat.Dense) (*mat.Dense, error) {
 	w := &v.work
 	w.reset()
@@ -88,13 +88,13 @@ type firstLayer struct {
 	hops    int
 }
 
-// first computes a first layer in parts, and calls each with every part. In a part, h holds units first, first+1, … of nodes
-// lo, lo+1, … of the field. Its memory is used again for the next part.
+// first computes a first layer in parts, and calls each with every part. In a part, h holds units first, first+1, … of
+// nodes lo, lo+1, … of the field. Its memory is used again for the next part.
 //
-// Dense X is propagated before the product with W: P·X does not depend on the weights, and hidden units need not be kept.
-// Parts are blocks of nodes. Other X is multiplied first: sparse X has fewer entries than its propagated form, and X of
-// another type is read in blocks of rows. Parts are blocks of nodes and of units, so that the memory for all nodes is
-// bounded.
+// Dense X is propagated before the product with W: P·X does not depend on the weights, and hidden units need not be
+// kept. Parts are blocks of nodes. Other X is multiplied first: sparse X has fewer entries than its propagated form,
+// and X of another type is read in blocks of rows. Parts are blocks of nodes and of units, so that the memory for all
+// nodes is bounded.
 func (v *View) first(ctx context.Context, l firstLayer, each func(lo, first int, h mat.Dense)) error {
 	x, dense := v.x.(*mat.Dense)
 	if !dense {
@@ -294,8 +294,8 @@ func (v *View) nodes(f *field, lo, hi int) []int32 {
 	return v.work.index
 }
 
-// filter returns f·x at the nodes within the given number of hops. The field of x reaches far enough. The result is memory
-// of v, or x itself.
+// filter returns f·x at the nodes within the given number of hops. The field of x reaches far enough. The result is
+// memory of v, or x itself.
 func (v *View) filter(ctx context.Context, f filter, x located, hops int) (*mat.Dense, error) {
 	if f.degree() == 0 {
 		return v.restrict(x, v.field(hops)), nil // c_0 is 1 in all models
@@ -318,8 +318,8 @@ func (v *View) filter(ctx context.Context, f filter, x located, hops int) (*mat.
 	return z.Dense, nil
 }
 
-// hornerStep is the step of Horner's rule that adds the term of degree j: P·z + c_j·x on the field to. In the first step z
-// is x without its coefficient.
+// hornerStep is the step of Horner's rule that adds the term of degree j: P·z + c_j·x on the field to. In the first
+// step z is x without its coefficient.
 type hornerStep struct {
 	filter filter
 	j      int

@@ -9,9 +9,9 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Input is a graph as a forward pass sees it: products with X, and propagation over A. Each of A and X is either a constant
-// or a variable on the tape, and a model need not know which. All operations are differentiable in every variable, once and
-// again. It is not safe for concurrent use.
+// Input is a graph as a forward pass sees it: products with X, and propagation over A. Each of A and X is either a
+// constant or a variable on the tape, and a model need not know which. All operations are differentiable in every
+// variable, once and again. It is not safe for concurrent use.
 //
 // A variable A is dense, n×n. Its entries are at least 0. It has no self-loops: propagation adds them.
 type Input struct {
@@ -46,9 +46,9 @@ type filtered struct {
 	px     *mat.Dense
 }
 
-// NewInput returns a graph that does not change: adj symmetric and without self-loops, nil for no edges. The Input serves
-// any number of forward passes; what they share is computed once. It keeps adj and x. An x that is neither *mat.Dense nor
-// *mat.CSR is read into memory. When ctx is done, products with A stop, and Err says so.
+// NewInput returns a graph that does not change: adj symmetric and without self-loops, nil for no edges. The Input
+// serves any number of forward passes; what they share is computed once. It keeps adj and x. An x that is neither
+// *mat.Dense nor *mat.CSR is read into memory. When ctx is done, products with A stop, and Err says so.
 func NewInput(ctx context.Context, adj *mat.CSR, x mat.Matrix) (*Input, error) {
 	n, _ := x.Dims()
 	if err := checkAdjacency(adj, n); err != nil {
@@ -65,8 +65,8 @@ func NewInput(ctx context.Context, adj *mat.CSR, x mat.Matrix) (*Input, error) {
 	return newInput(newAdjacency(ctx, adj, n), x), nil
 }
 
-// newInput returns a graph that does not change. An x that is neither *mat.Dense nor *mat.CSR is read in each product, which
-// then has no gradient.
+// newInput returns a graph that does not change. An x that is neither *mat.Dense nor *mat.CSR is read in each product,
+// which then has no gradient.
 func newInput(adj *adjacency, x mat.Matrix) *Input {
 	in := &Input{adj: adj, x: x, owners: map[[2]int]*mat.Dense{}}
 	in.nodes, in.features = x.Dims()
@@ -80,8 +80,8 @@ func newInput(adj *adjacency, x mat.Matrix) *Input {
 	return in
 }
 
-// VariableInput returns a graph whose A, n×n, and X, n×d, are variables of one tape. A nil a means that there are no edges.
-// The Input is valid until the tape's Reset.
+// VariableInput returns a graph whose A, n×n, and X, n×d, are variables of one tape. A nil a means that there are no
+// edges. The Input is valid until the tape's Reset.
 func VariableInput(a, x *autodiff.Var) *Input {
 	n := x.Value.Rows
 	in := &Input{
@@ -115,8 +115,8 @@ func (in *Input) WithX(x *autodiff.Var) *Input {
 	return out.WithDropout(in.config, in.src)
 }
 
-// WithDropout returns in as training sees it: features and hidden units are dropped out as config says, drawn from src. A
-// feature is dropped out alike wherever a pass uses it, and anew after each Reset of the tape.
+// WithDropout returns in as training sees it: features and hidden units are dropped out as config says, drawn from src.
+// A feature is dropped out alike wherever a pass uses it, and anew after each Reset of the tape.
 func (in *Input) WithDropout(config Config, src rand.Source) *Input {
 	out := *in
 	out.config, out.src, out.dropped, out.droppedIn = config, src, nil, round{}
@@ -132,8 +132,8 @@ func (in *Input) Nodes() int { return in.nodes }
 // Features returns d.
 func (in *Input) Features() int { return in.features }
 
-// Err returns the first error of reading features, or that of the context of NewInput. Values that were computed after it
-// have no meaning. Whoever calls Forward asks Err before using the logits.
+// Err returns the first error of reading features, or that of the context of NewInput. Values that were computed after
+// it have no meaning. Whoever calls Forward asks Err before using the logits.
 func (in *Input) Err() error {
 	if in.streamed != nil && in.streamed.err != nil {
 		return in.streamed.err
@@ -194,8 +194,8 @@ func (in *Input) Times(w *autodiff.Var) *autodiff.Var {
 	return t.MatMul(in.X(t), w)
 }
 
-// filter returns f(P)·X·w. Where A and a dense X are constants, f(P)·X is computed once. Otherwise X·w comes first: dropout
-// changes X in each pass, a sparse X stays sparse, and X·w mostly has fewer columns than X.
+// filter returns f(P)·X·w. Where A and a dense X are constants, f(P)·X is computed once. Otherwise X·w comes first:
+// dropout changes X in each pass, a sparse X stays sparse, and X·w mostly has fewer columns than X.
 func (in *Input) filter(f filter, w *autodiff.Var) *autodiff.Var {
 	x, dense := in.x.(*mat.Dense)
 	if !dense || in.adj.variable != nil || in.inputDropout() > 0 {

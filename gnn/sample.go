@@ -112,8 +112,8 @@ func (s *Sample) validateWeights() error {
 	return nil
 }
 
-// targets returns the distributions that are learnt, one-hot for labels. If weighted, each row is multiplied by the node's
-// weight over the mean weight.
+// targets returns the distributions that are learnt, one-hot for labels. If weighted, each row is multiplied by the
+// node's weight over the mean weight.
 func (s *Sample) targets(weighted bool) *mat.Dense {
 	var y *mat.Dense
 	if s.Soft != nil {

@@ -10,8 +10,9 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Target is the graph on which trained models are judged: the original one, prepared once for any number of trainings. It is
-// safe for concurrent use. It keeps what does not depend on weights, such as ÂX at the nodes that validation needs.
+// Target is the graph on which trained models are judged: the original one, prepared once for any number of trainings.
+// It is safe for concurrent use. It keeps what does not depend on weights, such as ÂX at the nodes that validation
+// needs.
 type Target struct {
 	name             string
 	nodes, features  int
@@ -22,8 +23,8 @@ type Target struct {
 	testLabels       func() []int32
 }
 
-// NewTarget prepares g. In the transductive setting models see the whole graph, and are asked for the nodes of a split. In
-// the inductive one, they see the subgraph induced by the nodes of the split. g must not change afterwards. A g that
+// NewTarget prepares g. In the transductive setting models see the whole graph, and are asked for the nodes of a split.
+// In the inductive one, they see the subgraph induced by the nodes of the split. g must not change afterwards. A g that
 // graph.Validate refuses is an error, and one without validation nodes. Without test nodes, Result.Test is 0.
 func NewTarget(g *graph.Graph, inductive bool) (*Target, error) {
 	if err := g.Validate(); err != nil {
@@ -90,9 +91,9 @@ func (m *Trained) validate() error {
 	return nil
 }
 
-// Logits returns the logits of each node of a graph with adjacency adj and features x: n×c, not normalised. The class found
-// is the column of the largest one. adj is symmetric and without self-loops; a nil adj has no edges. x of any type is read in
-// blocks of rows. Errors of reading are passed on.
+// Logits returns the logits of each node of a graph with adjacency adj and features x: n×c, not normalised. The class
+// found is the column of the largest one. adj is symmetric and without self-loops; a nil adj has no edges. x of any
+// type is read in blocks of rows. Errors of reading are passed on.
 func (m *Trained) Logits(ctx context.Context, adj *mat.CSR, x mat.Matrix) (*mat.Dense, error) {
 	n, d := x.Dims()
 	if d != m.Features {
@@ -110,7 +111,8 @@ func (m *Trained) Logits(ctx context.Context, adj *mat.CSR, x mat.Matrix) (*mat.
 	return newScope(adj, x, nil, false).view().infer(ctx, m.Model, m.Parameters)
 }
 
-// Accuracy returns the share of rows, in percent, whose largest logit is that of their label; of equal ones the first counts.
+// Accuracy returns the share of rows, in percent, whose largest logit is that of their label; of equal ones the first
+// counts.
 func Accuracy(logits *mat.Dense, labels []int32) float64 {
 	if len(labels) != logits.Rows {
 		panic(fmt.Sprintf("gnn: %d labels for %d rows", len(labels), logits.Rows))

@@ -35,12 +35,12 @@ type Result struct {
 	Trained *Trained `json:"-"`
 }
 
-// Train trains a model on s by Adam (Kingma and Ba 2015; β 0.9 and 0.999, ε 10⁻⁸), full batch. The loss is the mean cross
-// entropy of the sample's nodes, weighted if config says so. The result is that of the epoch with the best validation
-// accuracy on t. The labels of t's test nodes are read after the last epoch, once.
+// Train trains a model on s by Adam (Kingma and Ba 2015; β 0.9 and 0.999, ε 10⁻⁸), full batch. The loss is the mean
+// cross entropy of the sample's nodes, weighted if config says so. The result is that of the epoch with the best
+// validation accuracy on t. The labels of t's test nodes are read after the last epoch, once.
 //
-// Weights and dropout are drawn from src: the same seed gives the same bytes for any number of threads. Train stops within
-// an epoch when ctx is done. It reports each validated epoch to package progress. The sample is not changed.
+// Weights and dropout are drawn from src: the same seed gives the same bytes for any number of threads. Train stops
+// within an epoch when ctx is done. It reports each validated epoch to package progress. The sample is not changed.
 func Train(ctx context.Context, m Model, s *Sample, t *Target, config Config, src rand.Source) (*Result, error) {
 	start := time.Now()
 	if err := config.Validate(); err != nil {

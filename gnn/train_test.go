@@ -22,6 +22,16 @@ func quick() gnn.Config {
 	return c
 }
 
+// wantError checks that an error says all of these.
+func wantError(t *testing.T, err error, say ...string) {
+	t.Helper()
+	for _, s := range say {
+		if err == nil || !strings.Contains(err.Error(), s) {
+			t.Errorf("error %v, want one that says %q", err, s)
+		}
+	}
+}
+
 // TestSelection checks the choice of the epoch, and that the weights returned are those of that epoch.
 func TestSelection(t *testing.T) {
 	g := blocks(300, 10, 3, 2)
@@ -111,20 +121,21 @@ func TestWeights(t *testing.T) {
 		}
 	}
 	c.Weighted = false
-	if alike := train(t, gnn.GCN(), weighted, target, c); math.Abs(float64(alike.Losses[0]-a.Losses[0])) < 1e-3*float64(a.Losses[0]) {
-		t.Errorf("weights count without being asked for, or not at all: loss %v and %v", alike.Losses[0], a.Losses[0])
+	alike := train(t, gnn.GCN(), weighted, target, c)
+	if with, without := float64(a.Losses[0]), float64(alike.Losses[0]); math.Abs(without-with) < 1e-3*with {
+		t.Errorf("weights count without being asked for, or not at all: loss %v and %v", without, with)
 	}
 	for want, weights := range map[string][]float32{
 		"2 weights for 6 nodes": {1, 1}, "weight 1 is -1": {1, -1, 1, 1, 1, 1}, "all 6 weights are 0": make([]float32, 6),
 	} {
 		weighted.Weights = weights
-		if _, err := gnn.Train(t.Context(), gnn.GCN(), weighted, target, c, rand.NewPCG(1, 1)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one with %q", err, want)
-		}
+		_, err := gnn.Train(t.Context(), gnn.GCN(), weighted, target, c, rand.NewPCG(1, 1))
+		wantError(t, err, want)
 	}
 }
 
-// TestSoftLabels checks that soft labels are learnt in place of the labels: certain ones as these are, and mixtures as nodes that are there once with each label.
+// TestSoftLabels checks that soft labels are learnt in place of the labels: certain ones as these are, and mixtures as
+// nodes that are there once with each label.
 func TestSoftLabels(t *testing.T) {
 	g := blocks(90, 5, 3, 3)
 	target := newTarget(t, g, false)
@@ -164,14 +175,15 @@ func TestSoftLabels(t *testing.T) {
 		t.Error("training changed the soft labels")
 	}
 	for want, change := range map[string]func(m *mat.Dense){
-		"soft labels are 5×3, want 6 nodes": func(m *mat.Dense) { m.Reshape(5, 3) }, "soft label 1 of class 1 is -0.5": func(m *mat.Dense) { m.Row(1)[1] = -0.5 },
-		"soft label 0 has the sum 1.5": func(m *mat.Dense) { m.Row(0)[0] += 0.5 }, "is NaN": func(m *mat.Dense) { m.Row(5)[0] = float32(math.NaN()) },
+		"soft labels are 5×3, want 6 nodes": func(m *mat.Dense) { m.Reshape(5, 3) },
+		"soft label 1 of class 1 is -0.5":   func(m *mat.Dense) { m.Row(1)[1] = -0.5 },
+		"soft label 0 has the sum 1.5":      func(m *mat.Dense) { m.Row(0)[0] += 0.5 },
+		"is NaN":                            func(m *mat.Dense) { m.Row(5)[0] = float32(math.NaN()) },
 	} {
 		sample.Soft = soft.Clone()
 		change(sample.Soft)
-		if _, err := gnn.Train(t.Context(), gnn.GCN(), sample, target, c, rand.NewPCG(1, 1)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one with %q", err, want)
-		}
+		_, err := gnn.Train(t.Context(), gnn.GCN(), sample, target, c, rand.NewPCG(1, 1))
+		wantError(t, err, want)
 	}
 }
 
@@ -186,11 +198,18 @@ func TestCadence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []progress.Event{{Stage: "train gcn", Done: 4, Total: 11}, {Stage: "train gcn", Done: 8, Total: 11}, {Stage: "train gcn", Done: 11, Total: 11}}
+	var want []progress.Event
+	for _, epoch := range []int64{4, 8, 11} {
+		want = append(want, progress.Event{Stage: "train gcn", Done: epoch, Total: 11})
+	}
 	if !slices.Equal(told, want) || len(r.Accuracies) != 3 {
 		t.Errorf("reported %v after %d validations, want %v", told, len(r.Accuracies), want)
 	}
-	large := &graph.Graph{Adj: ring(50_000), X: mat.NewDense(50_000, 2), Y: make([]int32, 50_000), Classes: 3, Split: graph.Split{Val: []int32{1}, Test: []int32{2}}}
+	const many = 50_000
+	large := &graph.Graph{
+		Adj: ring(many), X: mat.NewDense(many, 2), Y: make([]int32, many), Classes: 3,
+		Split: graph.Split{Val: []int32{1}, Test: []int32{2}},
+	}
 	c.ValidateEvery = 0
 	s := &gnn.Sample{X: mat.NewDense(3, 2), Y: []int32{0, 1, 2}, Classes: 3}
 	if r := train(t, gnn.GCN(), s, newTarget(t, large, false), c); r.ValidateEvery != 10 {
@@ -198,8 +217,8 @@ func TestCadence(t *testing.T) {
 	}
 }
 
-// TestTestLabels shows that labels of test nodes are read after the last epoch and not before: changing them changes nothing
-// but the test accuracy, and changing them in the last epoch is still in time.
+// TestTestLabels shows that labels of test nodes are read after the last epoch and not before: changing them changes
+// nothing but the test accuracy, and changing them in the last epoch is still in time.
 func TestTestLabels(t *testing.T) {
 	run := func(change bool, inductive bool) *gnn.Result {
 		g := blocks(200, 8, 3, 4)
@@ -263,8 +282,10 @@ func TestBadInput(t *testing.T) {
 	}{
 		"all of the configuration": {func(_ *gnn.Sample, c *gnn.Config) {
 			*c = gnn.Config{Dropout: 1, InputDropout: -0.5, WeightDecay: -1, ValidateEvery: -2}
-		},
-			[]string{"Hidden (0)", "Dropout (1)", "InputDropout (-0.5)", "LearningRate (0)", "WeightDecay (-1)", "Epochs (0)", "Drop (0)", "ValidateEvery (-2)"}},
+		}, []string{
+			"Hidden (0)", "Dropout (1)", "InputDropout (-0.5)", "LearningRate (0)", "WeightDecay (-1)", "Epochs (0)",
+			"Drop (0)", "ValidateEvery (-2)",
+		}},
 		"features": {func(s *gnn.Sample, _ *gnn.Config) { s.X = mat.NewDense(3, 4) }, []string{"4 features", "has 5"}},
 		"classes":  {func(s *gnn.Sample, _ *gnn.Config) { s.Classes = 4 }, []string{"4 classes", "has 3"}},
 		"labels":   {func(s *gnn.Sample, _ *gnn.Config) { s.Y = s.Y[:2] }, []string{"2 labels for 3 nodes"}},
@@ -278,11 +299,7 @@ func TestBadInput(t *testing.T) {
 		s, config := good(), quick()
 		c.change(s, &config)
 		_, err := gnn.Train(t.Context(), gnn.GCN(), s, target, config, rand.NewPCG(1, 1))
-		for _, want := range c.want {
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: error %v, want it to say %q", name, err, want)
-			}
-		}
+		t.Run(name, func(t *testing.T) { wantError(t, err, c.want...) })
 	}
 	h := *g
 	h.Split.Test = nil
@@ -290,11 +307,12 @@ func TestBadInput(t *testing.T) {
 		t.Errorf("test accuracy %v without test nodes, want 0", r.Test)
 	}
 	h.Split.Val = nil
-	if _, err := gnn.NewTarget(&h, false); err == nil || !strings.Contains(err.Error(), "no validation nodes") {
-		t.Errorf("a graph without validation nodes: %v", err)
-	}
-	if _, err := gnn.Parse("mlp"); err == nil || !strings.Contains(err.Error(), `"mlp"`) || !strings.Contains(err.Error(), "gcn") {
-		t.Errorf("parsing mlp: %v", err)
+	_, err := gnn.NewTarget(&h, false)
+	wantError(t, err, "no validation nodes")
+	_, err = gnn.Parse("mlp")
+	wantError(t, err, `gnn: model "mlp"`, "gcn, sage")
+	if unknown := (*gnn.Unknown)(nil); !errors.As(err, &unknown) || !slices.Equal(unknown.Names, gnn.Names()) {
+		t.Errorf("parsing mlp: %#v, want an Unknown with all names", err)
 	}
 	if m, err := gnn.Parse("GCN"); err != nil || m.Name() != "gcn" {
 		t.Errorf("parsing GCN: %v, %v", m, err)
@@ -302,13 +320,11 @@ func TestBadInput(t *testing.T) {
 	trained := gnn.Trained{
 		Model: gnn.GCN(), Features: 4, Hidden: 8, Classes: 3, Parameters: gnn.Initial(gnn.GCN(), 4, 8, 3, rand.NewPCG(1, 1)),
 	}
-	if _, err := trained.Logits(t.Context(), g.Adj, g.X); err == nil || !strings.Contains(err.Error(), "want the 4 features") {
-		t.Errorf("logits on 5 features of a model of 4: %v", err)
-	}
+	_, err = trained.Logits(t.Context(), g.Adj, g.X)
+	wantError(t, err, "want the 4 features")
 	trained.Features = 5
-	if _, err := trained.Logits(t.Context(), g.Adj, g.X); err == nil || !strings.Contains(err.Error(), "is 4×8, want 5×8") {
-		t.Errorf("logits with parameters of the wrong shape: %v", err)
-	}
+	_, err = trained.Logits(t.Context(), g.Adj, g.X)
+	wantError(t, err, "is 4×8, want 5×8")
 }
 
 func TestCancel(t *testing.T) {
@@ -329,7 +345,8 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// TestCora trains on the whole of Cora: the range is that of published GCNs (81.5) with one more point on either side for two seeds.
+// TestCora trains on the whole of Cora: the range is that of published GCNs (81.5) with one more point on either side
+// for two seeds.
 func TestCora(t *testing.T) {
 	g, err := dataset.Open(t.Context(), "cora")
 	if err != nil {

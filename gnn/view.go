@@ -57,8 +57,8 @@ func (v *View) infer(ctx context.Context, m Model, parameters []*mat.Dense) (*ma
 	return some, nil
 }
 
-// scope is the part of a View that several trainings share. What does not depend on weights is computed once and kept. It is
-// safe for concurrent use.
+// scope is the part of a View that several trainings share. What does not depend on weights is computed once and kept.
+// It is safe for concurrent use.
 type scope struct {
 	adj  *mat.CSR
 	x    mat.Matrix
@@ -79,8 +79,8 @@ type scope struct {
 	room   int // how many more numbers may be kept
 }
 
-// keptNumbers is where scope.room starts: 2 GiB, enough for one or two filters at 2.4 million nodes with 100 features. What
-// finds no room is computed anew in each call, at the price of its propagations.
+// keptNumbers is where scope.room starts: 2 GiB, enough for one or two filters at 2.4 million nodes with 100 features.
+// What finds no room is computed anew in each call, at the price of its propagations.
 const keptNumbers = 1 << 29
 
 // kept is P·X for a filter, at the nodes within some hops of the rows.
@@ -134,8 +134,8 @@ func (s *scope) operator(r rule) graph.Operator {
 	return *s.operators[r]
 }
 
-// field returns the nodes within the given number of hops of the rows. A field of nine tenths of the graph is taken as the
-// whole of it: choosing rows then costs more than it saves.
+// field returns the nodes within the given number of hops of the rows. A field of nine tenths of the graph is taken as
+// the whole of it: choosing rows then costs more than it saves.
 func (s *scope) field(hops int) *field {
 	s.mu.Lock()
 	defer s.mu.Unlock()

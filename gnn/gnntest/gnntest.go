@@ -1,5 +1,5 @@
-// Package gnntest tests that a gnn.Model keeps its contract. Every model of package gnn passes it, and so should a model of
-// one's own:
+// Package gnntest tests that a gnn.Model keeps its contract. Every model of package gnn passes it, and so should a
+// model of one's own:
 //
 //	func TestModel(t *testing.T) { gnntest.Test(t, model{}) }
 package gnntest
