@@ -1,13 +1,14 @@
-// Package bench measures condensation: every step, at the sizes of the paper's data sets, beside what the machine could do at best.
+// Package bench measures condensation: the time of every step, at the sizes of the paper's data sets, beside the best
+// that the machine can do.
 //
-// The graphs are made (synth.Make), so that no data set is needed and any multiple of a size can be had. The machine's ceilings are
-// measured first, with the same kernels that the steps run on. The work of a step is counted from sizes: it is what the method asks for, and not
-// what the program did, so a step that does more than it must has a low share of its ceiling.
+// The graphs are made (package synth). So no data set is needed, and any multiple of a size can be had. The ceilings of
+// the machine are measured first, with the same kernels that the steps run on. The work of a step is counted from
+// sizes: it is what the method asks for, not what the program did. A step that does more than it must has a low share
+// of its ceiling.
 package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -15,7 +16,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strings"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
@@ -26,110 +26,19 @@ import (
 	"github.com/graph-condensation/cgc/progress"
 )
 
-// Plan says what is measured.
-type Plan struct {
-	// Sizes names data sets whose sizes the graphs get: see Sizes.
-	Sizes []string
-	// Scales multiplies the nodes, edges and split of each size; each is above 0. N′ stays. Growth is fitted from two of them on.
-	Scales []float64
-	// Partitions lists the partitions to measure, "kmeans" and "spectral".
-	Partitions []string
-	// Runs is the number of condensations, at least 1, of which the medians are taken.
-	Runs int
-	// Train says whether a GCN is trained as well: for each size on the condensed graph of the first scale and partition, gnn.Defaults with
-	// validation on the whole graph every 10 epochs.
-	Train bool
-	// Seed decides the graphs and all random choices.
-	Seed uint64
-
-	// Peak, if not nil, returns the largest resident set of the process in bytes.
-	Peak func() int64
-}
-
-// size is a data set and N′, its middle number of condensed nodes in the paper's table 3.
-type size struct {
-	name  string
-	nodes int
-}
-
-func sizes() []size {
-	return []size{{"cora", 70}, {"citeseer", 60}, {"arxiv", 454}, {"flickr", 223}, {"reddit", 153}, {"products", 1238}}
-}
-
-// Sizes lists the sizes, in the order of the paper's table 1.
-func Sizes() (names []string) {
-	for _, s := range sizes() {
-		names = append(names, s.name)
-	}
-	return names
-}
-
-// Validate returns everything that is wrong with p, joined, each with the field, the value and the bound.
-func (p Plan) Validate() error {
-	var errs []error
-	check := func(ok bool, format string, args ...any) bool {
-		if !ok {
-			errs = append(errs, fmt.Errorf("bench: "+format, args...))
-		}
-		return ok
-	}
-	check(len(p.Sizes) > 0, "sizes 0, want at least 1")
-	check(len(p.Scales) > 0, "scale 0, want at least 1")
-	check(len(p.Partitions) > 0, "partition 0, want at least 1")
-	check(p.Runs >= 1, "runs %d, want at least 1", p.Runs)
-	for _, method := range p.Partitions {
-		check(method == "kmeans" || method == "spectral", "partition %q, want %s or %s", method, "kmeans", "spectral")
-	}
-	const most = 1e6 // beyond it, no size has fewer nodes than a graph can have
-	valid := func(scale float64) bool { return scale > 0 && scale <= most }
-	for _, scale := range p.Scales {
-		check(valid(scale), "scale %g, want above 0 and at most %g", scale, most)
-	}
-	for _, name := range p.Sizes {
-		if !check(slices.Contains(Sizes(), name), "sizes %q, want some of %s", name, strings.Join(Sizes(), ", ")) {
-			continue
-		}
-		for _, scale := range p.Scales {
-			if !valid(scale) {
-				continue
-			}
-			s, nodes, err := shape(name, scale)
-			if err == nil {
-				err = s.Validate()
-			}
-			if check(err == nil, "scale %g of %s: %v", scale, name, err) {
-				check(nodes <= s.Train, "scale %g of %s: %d training nodes, want at least the %d condensed ones", scale, name, s.Train, nodes)
-			}
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// shape returns what graph a size and scale stand for, and N′.
-func shape(name string, scale float64) (s synth.Shape, nodes int, err error) {
-	for _, of := range sizes() {
-		if of.name == name {
-			nodes = of.nodes
-		}
-	}
-	if s, err = synth.Like(name); err != nil {
-		return s, 0, err
-	}
-	return s.Scale(scale), nodes, nil
-}
-
-// Result is what was measured. Its JSON keys are a contract, written down in docs/formats.md.
+// Result is what was measured. Its JSON keys are a contract (docs/formats.md).
 type Result struct {
 	// Kernel is the set of loops in use (kernel.Name), Threads the number of threads.
 	Kernel  string `json:"kernel"`
 	Threads int    `json:"threads"`
-	Runs    int    `json:"runs"`
-	Seed    uint64 `json:"seed"`
-	// Ceilings is what the machine can do.
+	// Runs and Seed are those of the plan.
+	Runs int    `json:"runs"`
+	Seed uint64 `json:"seed"`
+	// Ceilings is the best that the machine can do.
 	Ceilings Ceilings `json:"ceilings"`
 	// Cases has an entry for each size, scale and partition, in the order of the plan.
 	Cases []Case `json:"cases"`
-	// Growth has an entry for each size, partition and step that took measurable time; absent if there are fewer than two scales.
+	// Growth has an entry for each size, partition and step that took time at two scales or more.
 	Growth []Growth `json:"growth,omitempty"`
 }
 
@@ -138,33 +47,35 @@ type Case struct {
 	Size      string  `json:"size"`
 	Scale     float64 `json:"scale"`
 	Partition string  `json:"partition"`
-	// Nodes, Edges (undirected), Features and Classes are the sizes of the graph, Train its number of training nodes, Condensed is N′.
+	// Nodes, Edges (undirected), Features and Classes are the sizes of the graph. Train is its number of training nodes,
+	// Condensed is N′.
 	Nodes     int `json:"nodes"`
 	Edges     int `json:"edges"`
 	Features  int `json:"features"`
 	Classes   int `json:"classes"`
 	Train     int `json:"train"`
 	Condensed int `json:"condensed_nodes"`
-	// Steps holds propagate, assess, augment, partition, generate, their sum with all around it as condense and, where a GCN was trained, train.
+	// Steps holds propagate, assess, augment, partition and generate; then condense, which is all of them and what lies
+	// between; then train if a GCN was trained.
 	Steps []Step `json:"steps"`
-	// Peak is the largest resident set of the process in bytes during the condensations, the graph included; 0 where it is not known. Where the
-	// system cannot forget an earlier peak (all but Linux) it is the largest since the process began.
+	// Peak is the largest resident set of the process in bytes during the condensations, with the graph; 0 if it is not
+	// known. Only Linux can forget an earlier peak. Elsewhere it is the largest since the process began.
 	Peak int64 `json:"peak_rss_bytes"`
 }
 
 // Step is the measure of one step.
 type Step struct {
 	Name string `json:"step"`
-	// Seconds is the median over the runs, by the wall clock; of train, the time of its only run.
+	// Seconds is the median over the runs, by the wall clock; for train, the time of its only run.
 	Seconds float64 `json:"seconds"`
-	// Work is absent from condense, whose steps have ceilings of different kinds.
+	// Work is absent from condense, whose steps have different ceilings, and from a partition whose work is not known.
 	*Work
-	// Share is Work.Amount/Seconds as a share of the ceiling: 1 is all of it. It may be above 1 where the data fits into a cache.
+	// Share is Work.Amount/Seconds over the ceiling: 1 is all of it. It may exceed 1 if the data fits into a cache.
 	Share float64 `json:"share,omitempty"`
 }
 
-// Run measures p. The graphs are made one after the other, and only one is in memory. It stops within moments of ctx's end, unless a graph is
-// being made, and returns ctx's error.
+// Run measures p. It makes one graph after the other and keeps only one in memory. It stops within moments of ctx's
+// end, unless a graph is being made, and returns ctx's error.
 func Run(ctx context.Context, p Plan) (*Result, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -191,6 +102,9 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 	return r, nil
 }
 
+// begin reports that a part of the work begins.
+func begin(ctx context.Context, part string) { progress.Report(ctx, progress.Event{Stage: part}) }
+
 // graph makes one graph and measures its condensation by each partition.
 func (p Plan) graph(ctx context.Context, name string, scale float64, train bool, ceilings Ceilings) ([]Case, error) {
 	title := scaled(name, scale)
@@ -206,22 +120,15 @@ func (p Plan) graph(ctx context.Context, name string, scale float64, train bool,
 	config := cgc.Defaults()
 	config.Nodes, config.Seed = nodes, p.Seed
 	var cases []Case
-	for i, method := range p.Partitions {
-		config.Partition = method
-		doing := fmt.Sprintf("condensing %s by %s", title, method)
-		steps := progress.With(ctx, func(e progress.Event) { begin(ctx, doing+": "+e.Stage) })
-		small, seconds, err := repeat(steps, g, config, p.Runs)
+	for i, partition := range p.Partitions {
+		config.Partition = partition
+		doing := fmt.Sprintf("condensing %s by %s", title, partition)
+		inner := progress.With(ctx, func(e progress.Event) { begin(ctx, doing+": "+e.Stage) })
+		c, small, err := p.measure(inner, g, config)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", doing, err)
 		}
-		timed, err := timed(g, small, config, seconds)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", doing, err)
-		}
-		c := Case{
-			Size: name, Scale: scale, Partition: method, Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes,
-			Train: len(g.Split.Train), Condensed: small.Nodes(), Steps: timed, Peak: p.Peak(),
-		}
+		c.Size, c.Scale = name, scale
 		if train && i == 0 {
 			begin(ctx, "training on condensed "+title)
 			step, err := training(ctx, g, small, p.Seed)
@@ -238,13 +145,29 @@ func (p Plan) graph(ctx context.Context, name string, scale float64, train bool,
 	return cases, nil
 }
 
-// repeat condenses several times, each with the same seed and as if it were the first time, and returns the last result and the medians of
-// the seconds. The peak of memory begins anew with it.
-func repeat(ctx context.Context, g *graph.Graph, config cgc.Config, runs int) (small *cgc.Condensed, seconds condense.Seconds, err error) {
+// measure condenses g p.Runs times and returns what it took, and the last condensed graph.
+func (p Plan) measure(ctx context.Context, g *graph.Graph, config cgc.Config) (Case, *cgc.Condensed, error) {
+	small, seconds, err := repeat(ctx, g, config, p.Runs)
+	if err != nil {
+		return Case{}, nil, err
+	}
+	c := Case{
+		Partition: config.Partition, Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes,
+		Train: len(g.Split.Train), Condensed: small.Nodes(), Peak: p.Peak(),
+	}
+	c.Steps, err = timed(g, small, config, seconds)
+	return c, small, err
+}
+
+// repeat condenses several times with the same seed, and returns the last result and the medians of the seconds. It
+// forgets the earlier peak of memory.
+func repeat(
+	ctx context.Context, g *graph.Graph, config cgc.Config, runs int,
+) (small *cgc.Condensed, seconds condense.Seconds, err error) {
 	all := make([]condense.Seconds, runs)
 	for i := range all {
-		// A command condenses once, in memory that the system has yet to give it. That takes a good part of the time of a large graph, so no
-		// run may have the memory of the one before it.
+		// A command condenses once, in memory that it must first get from the system. For a large graph that takes a good
+		// part of the time. So each run begins without the memory of the run before.
 		debug.FreeOSMemory()
 		if i == 0 {
 			forgetPeak()
@@ -260,9 +183,6 @@ func repeat(ctx context.Context, g *graph.Graph, config cgc.Config, runs int) (s
 // Medians returns the median of each step over several condensations, at least one.
 func Medians(all []condense.Seconds) condense.Seconds { return condense.Combine(all, median) }
 
-// begin reports that a part of the work begins.
-func begin(ctx context.Context, part string) { progress.Report(ctx, progress.Event{Stage: part}) }
-
 // median returns the middle of values, or the mean of the two in the middle. It sorts them.
 func median(values []float64) float64 {
 	slices.Sort(values)
@@ -277,11 +197,11 @@ func timed(g *graph.Graph, small *cgc.Condensed, config cgc.Config, s condense.S
 		return nil, err
 	}
 	hops, d, train := config.Hops, g.Features(), len(g.Split.Train)
-	judged := 1 // H⁽ᴷ⁾; the others if augmentation drew from them
+	judged := 1 // H⁽ᴷ⁾ alone, unless augmentation drew from the other hops
 	if account.Assessed.Augmented > 0 {
 		judged += hops
 	}
-	step := func(name string, w Work) Step { return Step{Name: name, Seconds: s.Of(name), Work: &w} }
+	step := func(name string, w *Work) Step { return Step{Name: name, Seconds: s.Of(name), Work: w} }
 	return []Step{
 		step("propagate", propagation(g.Adj, g.X, g.Split.Train, hops)),
 		step("assess", assessment(train, d, g.Classes, judged)),
@@ -292,7 +212,7 @@ func timed(g *graph.Graph, small *cgc.Condensed, config cgc.Config, s condense.S
 	}, nil
 }
 
-// training trains a GCN on small and returns how that went.
+// training trains a GCN on small and returns the time and the work.
 func training(ctx context.Context, g *graph.Graph, small *cgc.Condensed, seed uint64) (Step, error) {
 	target, err := gnn.NewTarget(g, false)
 	if err != nil {
@@ -305,12 +225,10 @@ func training(ctx context.Context, g *graph.Graph, small *cgc.Condensed, seed ui
 	if err != nil {
 		return Step{}, err
 	}
-	w := learning(g, small.Nodes(), config)
-	return Step{Name: "train", Seconds: result.Seconds, Work: &w}, nil
+	return Step{Name: "train", Seconds: result.Seconds, Work: learning(g, small.Nodes(), config)}, nil
 }
 
-// forgetPeak makes Linux forget the largest resident set so far (proc(5), clear_refs). Elsewhere there is no such file, and the peak of the
-// whole process is what can be told.
+// forgetPeak makes Linux forget the largest resident set so far (proc(5), clear_refs). Other systems have no such file.
 func forgetPeak() {
 	if file, err := os.OpenFile("/proc/self/clear_refs", os.O_WRONLY, 0); err == nil {
 		_, _ = file.WriteString("5")
@@ -318,7 +236,7 @@ func forgetPeak() {
 	}
 }
 
-// share returns what part of its ceiling s reached; 0 if it has no work or took no time.
+// share returns the share of its ceiling that s reached; 0 if it has no work or took no time.
 func (c Ceilings) share(s Step) float64 {
 	if s.Work == nil || s.Seconds <= 0 {
 		return 0

@@ -10,14 +10,15 @@ import (
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
-// Ceilings is the best that the machine did, on all threads, at the three things that the steps spend their time on.
+// Ceilings is the best speed of the machine, on all threads, at the three things that the steps spend their time on.
 type Ceilings struct {
-	// Stream is the bandwidth of memory in GB/s: y += αx on arrays of 256 MB each, 12 bytes moved for each element.
+	// Stream is the bandwidth of memory in GB/s: y += αx on arrays of 256 MB each, which moves 12 bytes an element.
 	Stream float64 `json:"stream_gb_per_s"`
-	// Gather is the bandwidth at which kernel.Gather reads rows of 112 float32 (seven lines of the cache) at random places of 256 MB, in GB/s:
-	// 448 bytes for each row read. What is written, one row for 20 that are read, is not counted.
+	// Gather is the bandwidth in GB/s at which kernel.Gather reads rows of 112 float32 (448 bytes, seven lines of the
+	// cache) at random places of 256 MB. The row that it writes for every 20 that it reads is not counted.
 	Gather float64 `json:"gather_gb_per_s"`
-	// Compute is the speed of the matrix product in GFLOP/s: each thread does products of its own, 1024×1024 by 1024×1024, 2·1024³ operations each.
+	// Compute is the speed of the matrix product in GFLOP/s. Each thread multiplies matrices of its own, 1024×1024 by
+	// 1024×1024, which takes 2·1024³ operations.
 	Compute float64 `json:"compute_gflop_per_s"`
 }
 
@@ -31,7 +32,7 @@ const (
 	Compute Ceiling = "compute"
 )
 
-// Unit returns the unit of work under the ceiling; per second, it is that of the ceiling.
+// Unit returns the unit of work under the ceiling: the ceiling is so many of them a second.
 func (c Ceiling) Unit() string {
 	if c == Compute {
 		return "GFLOP"
@@ -51,19 +52,19 @@ func (c Ceilings) of(name Ceiling) float64 {
 }
 
 const (
-	elements = 1 << 26 // of an array: 256 MB, several times the largest caches
+	elements = 1 << 26 // in an array: 256 MB, several times the largest caches
 	columns  = 112
 	degree   = 20
 	targets  = 1 << 17 // rows that Gather makes: some 30 ms of work
 	order    = 1024
 )
 
-// Measure measures the ceilings of the machine as it is, with what else it does: each is the best of several tries, in about two
-// seconds with the assembly kernels. It needs 600 MB of memory. src draws the places that are gathered from.
+// Measure measures the ceilings of the machine. Each is the best of several tries, while other programs may run. It
+// takes about two seconds with the assembly kernels, and 600 MB of memory. src draws the places that are gathered from.
 func Measure(ctx context.Context, src rand.Source) (Ceilings, error) {
 	var c Ceilings
 	x, y := make([]float32, elements), make([]float32, elements)
-	parallel.For(elements, 1<<16, func(lo, hi int) { // pages that were never written would all be one, and in the cache
+	parallel.For(elements, 1<<16, func(lo, hi int) { // pages that were never written share one page, which is in the cache
 		for i := lo; i < hi; i++ {
 			x[i], y[i] = 1, 1
 		}
@@ -97,7 +98,8 @@ func Measure(ctx context.Context, src rand.Source) (Ceilings, error) {
 	out := make([]float32, threads*order*order)
 	if seconds, err = fastest(ctx, func() {
 		parallel.For(threads, 1, func(t, _ int) {
-			kernel.Gemm(out[t*order*order:(t+1)*order*order], order, x[:order*order], order, false, y[:order*order], order, false, order, order, order, false)
+			product := out[t*order*order : (t+1)*order*order]
+			kernel.Gemm(product, order, x[:order*order], order, false, y[:order*order], order, false, order, order, order, false)
 		})
 	}); err != nil {
 		return c, err
@@ -106,7 +108,8 @@ func Measure(ctx context.Context, src rand.Source) (Ceilings, error) {
 	return c, nil
 }
 
-// fastest returns the seconds of the fastest of several calls of f, three at least and half a second in all, after one that is not counted.
+// fastest returns the least seconds of several calls of f: at least three, for at least half a second. A first call is
+// not counted.
 func fastest(ctx context.Context, f func()) (least float64, err error) {
 	f()
 	begun := time.Now()

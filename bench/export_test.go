@@ -15,16 +15,16 @@ func Exponent(scales, seconds []float64) (float64, bool) { return exponent(scale
 func GrowthOf(cases []Case) []Growth                     { return growth(cases) }
 func Median(values []float64) float64                    { return median(values) }
 
-func Propagation(a *mat.CSR, x mat.Matrix, rows []int32, hops int) Work {
+func Propagation(a *mat.CSR, x mat.Matrix, rows []int32, hops int) *Work {
 	return propagation(a, x, rows, hops)
 }
-func Assessment(n, d, classes, judged int) Work { return assessment(n, d, classes, judged) }
-func Augmentation(n, d, picks int) Work         { return augmentation(n, d, picks) }
-func Partitioning(train []int, d int, method string, budget []int, account cgc.Account) Work {
+func Assessment(n, d, classes, judged int) *Work { return assessment(n, d, classes, judged) }
+func Augmentation(n, d, picks int) *Work         { return augmentation(n, d, picks) }
+func Partitioning(train []int, d int, method string, budget []int, account cgc.Account) *Work {
 	return partitioning(train, d, method, budget, account)
 }
-func Generation(a *mat.CSR, d, hops int) Work                { return generation(a, d, hops) }
-func Learning(g *graph.Graph, n int, config gnn.Config) Work { return learning(g, n, config) }
+func Generation(a *mat.CSR, d, hops int) *Work                { return generation(a, d, hops) }
+func Learning(g *graph.Graph, n int, config gnn.Config) *Work { return learning(g, n, config) }
 
 // Graph measures one graph against given ceilings.
 func (p Plan) Graph(ctx context.Context, name string, scale float64, c Ceilings) ([]Case, error) {

@@ -15,11 +15,11 @@ type Growth struct {
 	Exponent float64 `json:"exponent"`
 }
 
-// growth fits every size, partition and step of which two scales at least took time.
+// growth fits every size, partition and step that took time at two scales or more.
 func growth(cases []Case) (fits []Growth) {
 	type times struct{ scales, seconds []float64 }
 	found := map[Growth]*times{}
-	var order []Growth // keys of found: exponents 0
+	var order []Growth // the keys of found, whose exponents are 0
 	for _, c := range cases {
 		for _, s := range c.Steps {
 			key := Growth{Size: c.Size, Partition: c.Partition, Step: s.Name}
@@ -41,8 +41,8 @@ func growth(cases []Case) (fits []Growth) {
 	return fits
 }
 
-// exponent returns the e of seconds ∝ scaleᵉ by least squares in logarithms. Times that are not above 0 are left out; ok is false if fewer than two
-// different scales remain.
+// exponent returns the e of seconds ∝ scaleᵉ by least squares in logarithms. Times that are not above 0 are left out.
+// ok is false if fewer than two different scales remain.
 func exponent(scales, seconds []float64) (e float64, ok bool) {
 	var x, y []float64
 	for i, s := range seconds {

@@ -8,11 +8,11 @@ import (
 	"github.com/graph-condensation/cgc/partition"
 )
 
-// Work is what a step has to do.
+// Work is what a step has to do, as the method asks for it.
 type Work struct {
 	// Amount is in the unit of Ceiling: billions of bytes or of floating-point operations.
 	Amount float64 `json:"work"`
-	// Ceiling is what limits the step at best.
+	// Ceiling limits the step: none is faster.
 	Ceiling Ceiling `json:"ceiling"`
 }
 
@@ -20,8 +20,9 @@ type Work struct {
 //
 //	Σ_{l=1…K} Σ_i Σ_{j ∈ N(i)∪{i}} 4·d,  i over the nodes within K−l hops of the rows.
 //
-// In the first hop a row of a sparse X counts, instead of 4·d, with 4 bytes for the column of each entry and 4 for its value, if it has one.
-func propagation(a *mat.CSR, x mat.Matrix, rows []int32, hops int) Work {
+// In the first hop, a row of a sparse X counts 4 bytes for the column of each entry and 4 for its value, if it has one,
+// instead of 4·d.
+func propagation(a *mat.CSR, x mat.Matrix, rows []int32, hops int) *Work {
 	_, d := x.Dims()
 	first := func(int32) float64 { return 4 * float64(d) }
 	if x, sparse := x.(*mat.CSR); sparse {
@@ -49,7 +50,7 @@ func propagation(a *mat.CSR, x mat.Matrix, rows []int32, hops int) Work {
 			need = within(a, need, 1)
 		}
 	}
-	return Work{bytes / 1e9, Gather}
+	return &Work{bytes / 1e9, Gather}
 }
 
 // within returns the nodes within the given number of hops of rows.
@@ -75,34 +76,42 @@ func within(a *mat.CSR, rows []int32, hops int) []int32 {
 	return nodes
 }
 
-// assessment counts the operations of fitting the classifier on n rows of d features and of judging J sets of them,
+// assessment counts the operations of fitting the classifier on n rows of d features and of judging J sets of rows,
 //
 //	M·m·(m+1) + m³/3 + J·2·n·d·c  with m = min(n, d), M = max(n, d):
 //
-// one triangle of the smaller Gram matrix, its Cholesky factorisation, and the products with W. The dual system (n < d) has 2·n·d·c more, for W itself. The
-// eigenvectors that a rank-deficient system takes are not counted.
-func assessment(n, d, classes, judged int) Work {
+// one triangle of the smaller Gram matrix, its Cholesky factorisation, and the products with W. The dual system (n < d)
+// has 2·n·d·c more, for W itself. The eigenvectors of a rank-deficient system are not counted.
+func assessment(n, d, classes, judged int) *Work {
 	small, large := float64(min(n, d)), float64(max(n, d))
 	product := 2 * float64(n) * float64(d) * float64(classes)
 	flop := large*small*(small+1) + small*small*small/3 + float64(judged)*product
 	if n < d {
 		flop += product
 	}
-	return Work{flop / 1e9, Compute}
+	return &Work{flop / 1e9, Compute}
 }
 
-// augmentation counts the bytes of copying n embeddings of d features and the picks to one matrix: 2·4·d·(n + picks), read and written; none
-// without picks.
-func augmentation(n, d, picks int) Work {
+// augmentation counts the bytes, read and written, of copying n embeddings of d features and the picks to one matrix:
+// 2·4·d·(n + picks); none without picks.
+func augmentation(n, d, picks int) *Work {
 	if picks == 0 {
-		return Work{0, Stream}
+		return &Work{0, Stream}
 	}
-	return Work{8 * float64(d) * float64(n+picks) / 1e9, Stream}
+	return &Work{8 * float64(d) * float64(n+picks) / 1e9, Stream}
 }
 
-// partitioning counts the operations of partitioning every class. train is the number of training nodes of each. A class has n rows with those that
-// augmentation is expected to add, its share of them being e_c·train_c / Σ e·train, or train_c / Σ train if all errors are 0.
-func partitioning(train []int, d int, partition string, budget []int, account cgc.Account) Work {
+// operations holds the partitions whose operations can be counted. n, k and d are the rows, the groups and the columns.
+var operations = map[string]func(n, k, d float64, s partition.Stats) float64{"kmeans": kmeans, "spectral": spectral}
+
+// partitioning counts the operations of partitioning every class; nil if the partition is none of operations. train is
+// the number of training nodes of each class. A class has n rows: its training nodes and its expected share of the
+// embeddings that augmentation adds, e_c·train_c / Σ e·train, or train_c / Σ train if all errors are 0.
+func partitioning(train []int, d int, partition string, budget []int, account cgc.Account) *Work {
+	count := operations[partition]
+	if count == nil {
+		return nil
+	}
 	var weights, labels float64
 	for c, n := range train {
 		weights += account.Assessed.Error[c] * float64(n)
@@ -115,20 +124,16 @@ func partitioning(train []int, d int, partition string, budget []int, account cg
 			share = account.Assessed.Error[c] * n / weights
 		}
 		n += share * float64(account.Assessed.Augmented)
-		if partition == "spectral" {
-			flop += spectral(n, float64(budget[c]), float64(d), stats)
-		} else {
-			flop += kmeans(n, float64(budget[c]), float64(d), stats)
-		}
+		flop += count(n, float64(budget[c]), float64(d), stats)
 	}
-	return Work{flop / 1e9, Compute}
+	return &Work{flop / 1e9, Compute}
 }
 
 // kmeans returns the operations of k-means on n rows of d columns,
 //
 //	visits · 2·k·min(n, d),
 //
-// since the distances of n rows need no more than n coordinates. The start by k-means++ is not counted.
+// since the distances between n rows need at most n coordinates. The start by k-means++ is not counted.
 func kmeans(n, k, d float64, s partition.Stats) float64 {
 	return float64(s.Visits) * 2 * k * min(n, d)
 }
@@ -137,8 +142,9 @@ func kmeans(n, k, d float64, s partition.Stats) float64 {
 //
 //	M·m·(m+1) + products · 2·n·r²·k + k-means on k columns,  m = min(n, d), M = max(n, d), r = min(k, d):
 //
-// the Gram matrix for the singular vectors and the products with the kernel matrix. Where that was written out, for a small class, there are
-// no products, and its eigenvectors are not counted. Where many columns let less do than the Gram matrix, that is counted all the same.
+// the Gram matrix for the singular vectors, and the products with the kernel matrix. For a small class the kernel
+// matrix is written out: there are no products, and its eigenvectors are not counted. The Gram matrix counts even if a
+// cheaper way was taken because of many columns.
 func spectral(n, k, d float64, s partition.Stats) float64 {
 	if len(s.Objective) == 0 { // each row is a group
 		return 0
@@ -151,8 +157,9 @@ func spectral(n, k, d float64, s partition.Stats) float64 {
 //
 //	2·N′²·d + Σ (K·(2m³ + 2m²d) + 2m³ + m³/3 + 2m²d),  m over the sizes of the components of A′ above 1:
 //
-// the cosines, then Q and QᵀH′, QᵀQ, its factorisation and the solution. All but the first are in float64, half as many to an instruction.
-func generation(a *mat.CSR, d, hops int) Work {
+// the cosines, then Q and QᵀH′, QᵀQ, its factorisation and the solution. All but the cosines are in float64, with half
+// as many numbers in an instruction.
+func generation(a *mat.CSR, d, hops int) *Work {
 	features := float64(d)
 	flop := 2 * float64(a.Rows) * float64(a.Rows) * features
 	seen := make([]bool, a.Rows)
@@ -169,16 +176,17 @@ func generation(a *mat.CSR, d, hops int) Work {
 			flop += float64(hops)*(2*cube+2*square) + 2*cube + cube/3 + 2*square
 		}
 	}
-	return Work{flop / 1e9, Compute}
+	return &Work{flop / 1e9, Compute}
 }
 
-// learning counts the operations of training a GCN with h hidden units on n nodes, and of asking it about g,
+// learning counts the operations of training a GCN with h hidden units on n nodes, and of evaluating it on g,
 //
 //	epochs·2·n·h·(2d+3c) + (validations·|R_val| + |R_test|)·2·h·(d+c):
 //
-// the products forward and backward, but for the gradient of the features, which nothing needs; then hidden units for R, the nodes of a split and
-// their neighbours. Where features are sparse d is left out of the last bracket, and gathering is left out throughout.
-func learning(g *graph.Graph, n int, config gnn.Config) Work {
+// the products forward and backward, without the gradient of the features, which nothing needs; then the hidden units
+// of R, the nodes of a split and their neighbours. With sparse features, d drops out of the last bracket. Gathering is
+// not counted.
+func learning(g *graph.Graph, n int, config gnn.Config) *Work {
 	hidden, d, classes := float64(config.Hidden), float64(g.Features()), float64(g.Classes)
 	flop := float64(config.Epochs) * 2 * float64(n) * hidden * (2*d + 3*classes)
 	if _, sparse := g.X.(*mat.CSR); sparse {
@@ -186,5 +194,5 @@ func learning(g *graph.Graph, n int, config gnn.Config) Work {
 	}
 	validations := (config.Epochs + config.ValidateEvery - 1) / config.ValidateEvery
 	asked := validations*len(within(g.Adj, g.Split.Val, 1)) + len(within(g.Adj, g.Split.Test, 1))
-	return Work{(flop + float64(asked)*2*hidden*(d+classes)) / 1e9, Compute}
+	return &Work{(flop + float64(asked)*2*hidden*(d+classes)) / 1e9, Compute}
 }

@@ -33,15 +33,20 @@ func TestWork(t *testing.T) {
 	valued.Data = []float32{1, 2, 3, 4, 5}
 	triangle := &mat.CSR{Rows: 4, Cols: 4, Indptr: []int64{0, 2, 4, 6, 6}, Indices: []int32{1, 2, 0, 2, 0, 1}}
 	settled := func(iterations, visits, products int) partition.Stats {
-		return partition.Stats{Objective: make([]float64, iterations), Converged: true, Restarts: 1, Visits: visits, Products: products}
+		return partition.Stats{
+			Objective: make([]float64, iterations), Converged: true, Restarts: 1, Visits: visits, Products: products,
+		}
 	}
-	partitioning := func(train []int, d int, method string, errors []float64, stats ...partition.Stats) bench.Work {
+	// Two classes of 10 and 30 training nodes, 4 picks of augmentation, groups of 2 and 3.
+	partitioning := func(d int, name string, errors []float64, stats ...partition.Stats) *bench.Work {
 		account := cgc.Account{Partitions: stats, Assessed: cgc.Assessed{Error: errors, Augmented: 4}}
-		return bench.Partitioning(train, d, method, []int{2, 3}, account)
+		return bench.Partitioning([]int{10, 30}, d, name, []int{2, 3}, account)
 	}
+	still := settled(0, 0, 0)
+	train := gnn.Config{Epochs: 12, Hidden: 8, ValidateEvery: 10}
 	for _, c := range []struct {
 		name    string
-		got     bench.Work
+		got     *bench.Work
 		want    float64 // bytes or operations
 		ceiling bench.Ceiling
 	}{
@@ -57,38 +62,49 @@ func TestWork(t *testing.T) {
 		{"dual assessment", bench.Assessment(2, 3, 5, 2), 18 + 8./3 + 180, bench.Compute},
 		{"augmentation", bench.Augmentation(10, 3, 4), 14 * 3 * 8, bench.Stream},
 		{"no augmentation", bench.Augmentation(10, 3, 0), 0, bench.Stream},
-		// Classes of 10 and 30 nodes share 4 picks by 10·0.3 and 30·0.3. The first takes 6 iterations of 11 rows, 2 groups, 7 columns, twice; the second rested
-		// from the start.
-		{"k-means", partitioning([]int{10, 30}, 7, "kmeans", []float64{0.3, 0.3}, settled(5, 2*6*11, 0), settled(0, 0, 0)), 2 * 6 * 2 * 11 * 2 * 7, bench.Compute},
-		{"no errors", partitioning([]int{10, 30}, 7, "kmeans", []float64{0, 0}, settled(5, 2*6*11, 0), settled(0, 0, 0)), 2 * 6 * 2 * 11 * 2 * 7, bench.Compute},
+		// The classes share 4 picks by 10·0.3 and 30·0.3. The first takes 6 iterations of 11 rows, 2 groups, 7 columns,
+		// twice. The second rested from the start.
+		{"k-means", partitioning(7, "kmeans", []float64{0.3, 0.3}, settled(5, 2*6*11, 0), still),
+			2 * 6 * 2 * 11 * 2 * 7, bench.Compute},
+		{"no errors", partitioning(7, "kmeans", []float64{0, 0}, settled(5, 2*6*11, 0), still),
+			2 * 6 * 2 * 11 * 2 * 7, bench.Compute},
 		// All picks are of the second class: 34 rows, 3 groups, 7 columns, 1+1 iterations.
-		{"errors of one class", partitioning([]int{10, 30}, 7, "kmeans", []float64{0, 0.1}, settled(0, 0, 0), settled(1, 2*34, 0)), 2 * 2 * 34 * 3 * 7, bench.Compute},
-		{"few rows", partitioning([]int{10, 30}, 70, "kmeans", []float64{1, 0}, settled(5, 6*14, 0), settled(0, 0, 0)), 6 * 2 * 14 * 2 * 14, bench.Compute},
+		{"errors of one class", partitioning(7, "kmeans", []float64{0, 0.1}, still, settled(1, 2*34, 0)),
+			2 * 2 * 34 * 3 * 7, bench.Compute},
+		{"few rows", partitioning(70, "kmeans", []float64{1, 0}, settled(5, 6*14, 0), still),
+			6 * 2 * 14 * 2 * 14, bench.Compute},
 		// Gram 34·7·8, 2 products of 2·34·3²·3, k-means 2·2·34·3·3.
-		{"spectral", partitioning([]int{10, 30}, 7, "spectral", []float64{0, 1}, settled(0, 0, 0), settled(1, 2*34, 2)), 34*7*8 + 2*2*34*27 + 2*2*34*9, bench.Compute},
-		{"spectral of few features", partitioning([]int{10, 30}, 2, "spectral", []float64{0, 1}, settled(0, 0, 0), settled(1, 2*34, 2)), 34*2*3 + 2*2*34*12 + 2*2*34*9, bench.Compute},
+		{"spectral", partitioning(7, "spectral", []float64{0, 1}, still, settled(1, 2*34, 2)),
+			34*7*8 + 2*2*34*27 + 2*2*34*9, bench.Compute},
+		{"spectral of few features", partitioning(2, "spectral", []float64{0, 1}, still, settled(1, 2*34, 2)),
+			34*2*3 + 2*2*34*12 + 2*2*34*9, bench.Compute},
 		// 2·16·5, and for the triangle 2·(2·27 + 2·9·5) + 2·27 + 27/3 + 2·9·5.
 		{"generation", bench.Generation(triangle, 5, 2), 160 + 288 + 54 + 9 + 90, bench.Compute},
 		// 12 epochs of 2·6·8·(2·2+3·3); 2 validations on node 3 and its neighbour, a test on all 4 nodes, each 2·8·(2+3).
-		{"training", bench.Learning(g, 6, gnn.Config{Epochs: 12, Hidden: 8, ValidateEvery: 10}), 12*96*13 + 8*80, bench.Compute},
+		{"training", bench.Learning(g, 6, train), 12*96*13 + 8*80, bench.Compute},
 	} {
-		if got := c.got.Amount * 1e9; math.Abs(got-c.want) > 1e-12*c.want || c.got.Ceiling != c.ceiling { // three roundings of float64
+		// Three roundings of float64.
+		if got := c.got.Amount * 1e9; math.Abs(got-c.want) > 1e-12*c.want || c.got.Ceiling != c.ceiling {
 			t.Errorf("%s: %v under %s, want %v under %s", c.name, got, c.got.Ceiling, c.want, c.ceiling)
 		}
 	}
+	if w := partitioning(7, "random", []float64{1, 1}, still, still); w != nil {
+		t.Errorf("a partition whose operations are not known has the work %v", w)
+	}
 	g.X = words
-	if got := bench.Learning(g, 6, gnn.Config{Epochs: 12, Hidden: 8, ValidateEvery: 10}).Amount * 1e9; math.Abs(got-(12*96*13+8*48)) > 1e-6 {
+	if got := bench.Learning(g, 6, train).Amount * 1e9; math.Abs(got-(12*96*13+8*48)) > 1e-6 {
 		t.Errorf("training with sparse features: %v operations, want %v", got, 12*96*13+8*48)
 	}
 }
 
-// TestPropagationOfAll: where all rows are asked for, each hop gathers every entry of A+I.
+// TestPropagationOfAll: if all rows are wanted, each hop gathers every entry of A+I.
 func TestPropagationOfAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		nodes := rapid.IntRange(30, 80).Draw(t, "nodes")
 		edges := rapid.IntRange(0, nodes).Draw(t, "edges")
 		hops := rapid.IntRange(0, 4).Draw(t, "hops")
-		g, err := synth.Make(synth.Shape{Nodes: nodes, Edges: edges, Features: 3, Classes: 2, Train: 2}, rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		shape := synth.Shape{Nodes: nodes, Edges: edges, Features: 3, Classes: 2, Train: 2}
+		g, err := synth.Make(shape, rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		if err != nil {
 			t.Fatal(err)
 		}
