@@ -65,7 +65,7 @@ var mayImport = map[string]string{
 
 	"experiment":   ". condense gnn graph mat partition propagate report internal/buildinfo internal/parallel",
 	"bench":        ". condense dataset/synth gnn graph mat partition progress report internal/kernel internal/parallel",
-	"paper":        ". bench condense dataset dataset/synth experiment gnn graph progress propagate report",
+	"paper":        ". bench condense dataset dataset/synth experiment gnn graph progress propagate report internal/registry",
 	"report":       "",
 	"report/chart": "report",
 	"cli":          ". bench condense experiment paper progress report report/chart dataset dataset/format dataset/synth gnn graph mat propagate partition internal/atomicfile internal/buildinfo",

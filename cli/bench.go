@@ -9,38 +9,42 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/bench"
+	"github.com/graph-condensation/cgc/partition"
 )
 
 func (c *command) benchCommand() *cobra.Command {
 	plan := bench.Plan{
-		// Up to here it takes less than a minute; reddit and products take minutes, most of which goes into making the graphs.
+		// These take less than a minute. reddit and products take minutes, most of them for making the graphs.
 		Sizes:      []string{"cora", "citeseer", "arxiv", "flickr"},
 		Scales:     []float64{1},
-		Partitions: []string{"kmeans"},
+		Partitions: []string{cgc.Defaults().Partition},
 		Runs:       3,
 	}
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure every step at the sizes of the paper's data sets, beside what this machine can do",
-		Long: `Make graphs with the sizes of the paper's data sets, condense each to the number of nodes of the paper, and print for each step its time, the
-work that it has to do and the share of the machine's ceiling that it reached. The ceilings, the bandwidth of memory read in order and at random
-and the speed of the matrix product, are measured first, on the same threads. Each condensation begins without memory of its own, as a
-command does.
+		Long: `Make graphs with the sizes of the paper's data sets, and condense each to the number of nodes of the paper. Print for each
+step its time, the work that it has to do, and its share of the machine's ceiling. The ceilings are measured first, on the
+same threads: the bandwidth of memory, read in order and at random, and the speed of the matrix product. Each condensation
+begins without memory of its own, as a command does.
 
-With several --scale, sizes are multiplied by each, and the exponent of growth is fitted: 1 is time in proportion to nodes and edges.`,
+With several --scale, sizes are multiplied by each, and the exponent of growth is fitted: 1 means that time is
+proportional to nodes and edges.`,
 		Args: arguments(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.bench(cmd.Context(), plan) },
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.Var(&list[string]{&plan.Sizes, func(word string) (string, error) { return word, nil }, "names"}, "sizes",
-		"sizes to measure: "+strings.Join(bench.Sizes(), ","))
-	flags.Var(&list[float64]{&plan.Scales, func(word string) (float64, error) { return strconv.ParseFloat(word, 64) }, "numbers"}, "scale",
+	word := func(word string) (string, error) { return word, nil }
+	number := func(word string) (float64, error) { return strconv.ParseFloat(word, 64) }
+	flags.Var(&list[string]{&plan.Sizes, word, "names"}, "sizes", "sizes to measure: "+strings.Join(bench.Sizes(), ","))
+	flags.Var(&list[float64]{&plan.Scales, number, "numbers"}, "scale",
 		"factors for the numbers of nodes and edges and for the split, as in 1,2,4,8")
-	flags.Var(&list[string]{&plan.Partitions, func(word string) (string, error) { return string(word), nil }, "words"}, "partition",
-		"partitions to measure: "+string("kmeans")+","+string("spectral"))
-	flags.IntVar(&plan.Runs, "runs", plan.Runs, "number of condensations, of which the medians are taken")
+	flags.Var(&list[string]{&plan.Partitions, word, "words"}, "partition",
+		"partitions to measure: "+strings.Join(partition.Names(), ","))
+	flags.IntVar(&plan.Runs, "runs", plan.Runs, "number of condensations; their medians are printed")
 	flags.BoolVar(&plan.Train, "train", false, "also train a GCN on each condensed graph of the first scale and partition")
 	flags.Uint64Var(&plan.Seed, "seed", 0, "decides the graphs and all random choices")
 	return cmd
@@ -48,7 +52,7 @@ With several --scale, sizes are multiplied by each, and the exponent of growth i
 
 func (c *command) bench(ctx context.Context, plan bench.Plan) error {
 	if err := plan.Validate(); err != nil {
-		// The fields, as the errors name them, are spelt as the flags are.
+		// The errors name fields as the flags are spelt.
 		lines := strings.Split(strings.ReplaceAll(err.Error(), "bench: ", "--"), "\n")
 		return usagef("%s", sentence(errors.New(strings.Join(lines, "; "))))
 	}
@@ -87,7 +91,7 @@ func (l *list[T]) Set(text string) error {
 
 // String writes the value as Set reads it.
 func (l *list[T]) String() string {
-	if l.values == nil { // the zero value, of which the parser asks
+	if l.values == nil { // the parser asks the zero value
 		return ""
 	}
 	words := make([]string, len(*l.values))

@@ -14,8 +14,8 @@ import (
 
 const extension = ".safetensors"
 
-// writable returns an error, before the work is done, if the result of it could not be written to path. Files that exist are kept,
-// unless force is set or replaceable says that the file may go.
+// writable returns an error if the result could not be written to path, before any work is done for it. A file that exists
+// is kept, unless force is set or replaceable says that the file may go.
 func writable(flag, path string, force bool, replaceable func(path string) bool) error {
 	return writableAs(extension, flag, path, force, replaceable)
 }
@@ -38,7 +38,7 @@ func writableAs(extension, flag, path string, force bool, replaceable func(path 
 	return nil
 }
 
-// reason strips the name of the file that err is about, where that is not one that the user knows.
+// reason strips the name of a file from err, if it is a name that the user did not give.
 func reason(err error) error {
 	if path, ok := err.(*os.PathError); ok {
 		return path.Err
@@ -46,7 +46,7 @@ func reason(err error) error {
 	return err
 }
 
-// save writes a file, which must not be left half-written.
+// save writes a file. While it writes, the command does not exit.
 func (c *command) save(path string, write func() error) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -59,8 +59,8 @@ func (c *command) replace(path string, write func(io.Writer) error) error {
 	return c.save(path, func() error { return atomicfile.Write(path, write) })
 }
 
-// isCondensed says whether the file at path is a condensed graph: those may be replaced without asking, since the
-// command that made one makes it again.
+// isCondensed says whether the file at path is a condensed graph. Such a file may be replaced without asking: the command
+// that made it makes it again.
 func isCondensed(path string) bool {
 	_, err := cgc.Load(path)
 	return err == nil

@@ -28,14 +28,16 @@ func (c *command) paperCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "paper [TABLE…]",
 		Short: "Repeat the paper's tables and figures, beside its numbers; without a TABLE, list them",
-		Long: `Measure tables and figures of the paper on the graphs at hand, and print them beside the numbers that it printed. Data sets that are not at hand are
-stood in for by made graphs of their size, up to that of arxiv: their times can be compared, their accuracies cannot, and are kept apart.
+		Long: `Measure tables and figures of the paper on the graphs at hand, and print them beside the paper's numbers. For a data set
+that is not at hand, a made graph of its size is used, up to the size of arxiv. The times of made graphs can be compared.
+Their accuracies cannot, and are kept apart.
 
-The paper states some parameters and searched the others without printing what it found: see docs/paper.md for the values that are taken. --ours takes the
-defaults of cgc instead.
+The paper states some parameters. It searched the others and does not print what it found: docs/paper.md lists the values
+that are taken. --ours takes the defaults of cgc instead.
 
-With -o, every training is a line of FOLDER/records.jsonl as soon as it ends, and the same command again goes on where it was stopped. Tables share what they have in
-common. FOLDER gets each table as .md, .json and .csv, and figures as .svg and .png.`,
+With -o, every training is a line of FOLDER/records.jsonl as soon as it ends. The same command again goes on where it was
+stopped, and tables share the trainings that they have in common. FOLDER gets each table as .md, .json and .csv, and its
+figures as .svg and .png.`,
 		Args: cobra.ArbitraryArgs,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			var names []string
@@ -62,8 +64,9 @@ common. FOLDER gets each table as .md, .json and .csv, and figures as .svg and .
 			return "", errors.New("no name")
 		}
 		return word, nil
-	}, "names"}, "graphs", "graphs to measure on, of any size: data sets of the paper, or your own (default those of the paper, where the large ones are at hand)")
-	flags.BoolVar(&job.all, "all", false, "make graphs of the sizes of reddit and products too, where they are not at hand")
+	}, "names"}, "graphs", "graphs to measure on, of any size: data sets of the paper, or your own (default the paper's, "+
+		"without large ones that are not at hand)")
+	flags.BoolVar(&job.all, "all", false, "make large graphs too, of the sizes of reddit and products, if they are not at hand")
 	flags.BoolVar(&job.ours, "ours", false, "take the defaults of cgc for all parameters, not the paper's")
 	flags.Uint64Var(&job.seed, "seed", 0, "first condensation seed")
 	job.training = newTrainingFlags(cmd, "number of condensations of each kind, each with a seed and a training of its own")
@@ -71,9 +74,11 @@ common. FOLDER gets each table as .md, .json and .csv, and figures as .svg and .
 	flags.Lookup("models").DefValue = ""
 	flags.Lookup("weighted").Usage = "let a condensed node count as often as the nodes it stands for (default with --ours)"
 	flags.Lookup("weighted").DefValue = "false" // not shown
-	flags.IntVar(&job.whole, "whole", -1, "number of trainings on the whole graph, 0 for none (default as --seeds up to 20,000 nodes, none above)")
+	flags.IntVar(&job.whole, "whole", -1,
+		"number of trainings on the whole graph, 0 for none (default as --seeds up to 20,000 nodes, none above)")
 	flags.Lookup("whole").DefValue = "0" // not shown
-	flags.StringVarP(&job.folder, "output", "o", "", "keep the records and write tables and figures in `FOLDER`, which is made if it is not there")
+	flags.StringVarP(&job.folder, "output", "o", "",
+		"keep the records and write tables and figures in `FOLDER`, which is made if it is not there")
 	return cmd
 }
 
@@ -99,7 +104,7 @@ type paperResults struct {
 func (j *paperJob) run(ctx context.Context, words []string) (err error) {
 	studies, err := paper.Find(words)
 	if err != nil {
-		return usagef("%s (cgc paper lists them)", strings.TrimPrefix(err.Error(), "paper: "))
+		return usagef("%s (cgc paper lists them)", sentence(err))
 	}
 	if err := j.check(studies); err != nil {
 		return err
@@ -148,7 +153,8 @@ func (j *paperJob) measure(ctx context.Context, s *paper.Study) (*paper.Result, 
 	}
 	at := s.Name
 	job := paper.Job{
-		Study: s, Sources: sources, Left: left, Seeds: j.training.seeds, Seed: j.seed, Whole: j.whole, Ours: j.ours, Training: j.training.config, Log: j.log,
+		Study: s, Sources: sources, Left: left, Seeds: j.training.seeds, Seed: j.seed, Whole: j.whole, Ours: j.ours,
+		Training: j.training.config, Log: j.log,
 		Open: func(ctx context.Context, source paper.Source) (*graph.Graph, error) {
 			at = s.Name + " on " + source.Name
 			j.progress.step("opening " + source.Name)
@@ -185,7 +191,7 @@ func (j *paperJob) check(studies []*paper.Study) error {
 	return j.keep(studies)
 }
 
-// keep opens the log in the folder, or begins one, unless the folder holds files of other origin that would have to go.
+// keep opens the log in the folder, or begins one. It refuses a folder with tables but no log: they are of other origin.
 func (j *paperJob) keep(studies []*paper.Study) error {
 	info, err := os.Stat(j.folder)
 	if err == nil && !info.IsDir() {
@@ -207,7 +213,8 @@ func (j *paperJob) keep(studies []*paper.Study) error {
 		return err
 	}
 	if j.log.Torn() > 0 {
-		j.progress.note("the last line of %s was cut short (%d bytes) and is gone; its training is done again", path, j.log.Torn())
+		j.progress.note("the last line of %s was cut short (%d bytes) and is gone; its training is done again", path,
+			j.log.Torn())
 	}
 	return nil
 }
@@ -238,7 +245,7 @@ type listedStudy struct {
 	Name  string   `json:"study"`
 	Also  []string `json:"also"`
 	Title string   `json:"title"`
-	// Here and Made are the graphs that would be measured on, LeftOut says what would not.
+	// Here and Made are the graphs that the study would be measured on. LeftOut says which it would not, and why.
 	Here    []string `json:"here"`
 	Made    []string `json:"made"`
 	LeftOut []string `json:"left_out"`
@@ -248,7 +255,7 @@ type listedStudy struct {
 	Whole     int `json:"whole"`
 }
 
-// list prints the studies, the cheapest first.
+// list prints the studies, those with the fewest trainings first.
 func (j *paperJob) list() error {
 	if err := j.training.check(); err != nil {
 		return err
@@ -257,7 +264,10 @@ func (j *paperJob) list() error {
 	for _, s := range paper.Studies() {
 		sources, left := paper.Choose(s, dataset.Environment(), j.graphs, j.all)
 		w := s.Work(sources, j.training.seeds)
-		l := listedStudy{Name: s.Name, Also: s.Also, Title: s.Title, Here: []string{}, Made: []string{}, LeftOut: append([]string{}, left...), Timed: w.Timed, Trainings: w.Trainings, Whole: w.Whole}
+		l := listedStudy{
+			Name: s.Name, Also: s.Also, Title: s.Title, Here: []string{}, Made: []string{}, LeftOut: append([]string{}, left...),
+			Timed: w.Timed, Trainings: w.Trainings, Whole: w.Whole,
+		}
 		for _, source := range sources {
 			if source.Made {
 				l.Made = append(l.Made, source.Name)

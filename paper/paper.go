@@ -11,9 +11,9 @@ package paper
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/internal/registry"
 	"github.com/graph-condensation/cgc/report"
 )
 
@@ -113,7 +113,11 @@ func paperModels(without ...string) []gnn.Model {
 	})
 }
 
-// Find returns the studies that the words name, each once, in the order of Studies. A word may name several.
+// UnknownError is the error of Find for a word that names no study. It lists the names of the studies.
+type UnknownError = registry.Unknown
+
+// Find returns the studies that the words name, each once, in the order of Studies. A word may name several. The error is
+// an *UnknownError.
 func Find(words []string) ([]*Study, error) {
 	var names []string
 	called := map[string]bool{}
@@ -129,7 +133,7 @@ func Find(words []string) ([]*Study, error) {
 	}
 	for _, word := range words {
 		if !called[word] {
-			return nil, fmt.Errorf("paper: no table or figure %q, want some of %s", word, strings.Join(names, ", "))
+			return nil, fmt.Errorf("paper: %w", &UnknownError{Kind: "table or figure", Name: word, Names: names})
 		}
 	}
 	return found, nil

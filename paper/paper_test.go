@@ -360,7 +360,8 @@ func TestFind(t *testing.T) {
 			t.Errorf("%q calls %s, want %s", words, got, want)
 		}
 	}
-	if _, err := paper.Find([]string{"table3", "table7"}); err == nil || !strings.Contains(err.Error(), `"table7"`) {
+	var unknown *paper.UnknownError
+	if _, err := paper.Find([]string{"table3", "table7"}); !errors.As(err, &unknown) || unknown.Name != "table7" {
 		t.Errorf("table7: %v", err)
 	}
 }
