@@ -43,8 +43,9 @@ func Load(path string) (*Condensed, error) { return condense.Load(path) }
 
 // Condense condenses g by config: algorithm 1 of the paper. g is left alone.
 //
-// The errors name everything that is wrong with config, or with g for it, or the step that failed. Condense stops within
-// moments of ctx's end and returns ctx's error. It reports its steps to ctx (package progress).
+// If g is not valid (graph.Graph.Check), that is the error. Other errors name everything that is wrong with config, or with g for it,
+// or the step that failed. Condense stops within moments of ctx's end and returns ctx's error. It reports its steps to ctx (package
+// progress).
 //
 // The same graph, configuration and seed give the same bytes, for any number of threads, on processors that run the same kernels.
 func Condense(ctx context.Context, g *graph.Graph, config Config) (*Condensed, error) {
@@ -92,6 +93,9 @@ func (c Config) source(stream uint64) rand.Source { return rand.NewPCG(c.Seed, s
 // Prepare propagates and assesses the embeddings of g: the steps that depend on Propagation, Hops, Teleport, Standardize and Inductive
 // alone. Errors are those of Condense.
 func Prepare(ctx context.Context, g *graph.Graph, config Config) (*Prepared, error) {
+	if err := g.Check(); err != nil {
+		return nil, fmt.Errorf("cgc: graph %s is not valid: %w", g.Name, err)
+	}
 	if _, err := check(g, config); err != nil {
 		return nil, err
 	}
@@ -128,7 +132,7 @@ func Prepare(ctx context.Context, g *graph.Graph, config Config) (*Prepared, err
 
 // embed returns H⁽⁰⁾ … H⁽ᴷ⁾ of the given nodes. x takes the place of the features.
 func (p *Prepared) embed(ctx context.Context, x mat.Matrix, nodes, classes []int32) ([]mat.View, error) {
-	in := propagate.Input{Adj: p.view.Adj, X: x, Rows: nodes, Classes: classes}
+	in := propagate.Input{Adj: p.view.Adj, X: x, Rows: nodes, Classes: classes, Mapped: p.view.Mapped && x == p.view.X}
 	return propagate.Run(ctx, p.config.engine(), p.config.propagation(), in)
 }
 

@@ -272,7 +272,7 @@ func TestZeroHopsAndMuchAugmentation(t *testing.T) {
 		func(c *cgc.Config) { c.Hops, c.Propagation = 5, propagate.PPR },
 	} {
 		small := mustCondense(t, g, configured(10, c))
-		if i, j, found := mat.FirstNotFinite(small.X); found {
+		if i, j, found, _ := mat.FirstNotFinite(small.X); found {
 			t.Errorf("feature %d of condensed node %d is not finite", j, i)
 		}
 		for j := range small.Nodes() {

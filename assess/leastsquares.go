@@ -93,7 +93,7 @@ func leastSquares(ctx context.Context, h []mat.View, y []int32, classes int) (Cl
 	}
 	fitted.W = w
 	kernel.Scale(w.Data, float32(len(h)), w.Data)
-	if i, c, found := mat.FirstNotFinite(w); found {
+	if i, c, found, _ := mat.FirstNotFinite(w); found {
 		return Classifier{}, fmt.Errorf("assess: the weight of feature %d for class %d is %v in float32, want a finite number; "+
 			"scale the features", i, c, w.Row(i)[c])
 	}

@@ -2,6 +2,7 @@ package condense
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
@@ -50,7 +51,10 @@ func (s Setting) View(g *graph.Graph) (View, error) {
 		v.Graph = g.TrainingGraph()
 	}
 	if s.Standardize {
-		scaling := graph.FitScaling(v.X, v.Split.Train)
+		scaling, err := graph.FitScaling(v.X, v.Split.Train)
+		if err != nil {
+			return View{}, fmt.Errorf("condense: %w", err)
+		}
 		v.Scaling = &scaling
 		v.Graph = v.Scaled(scaling)
 	}

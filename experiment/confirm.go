@@ -215,7 +215,11 @@ func (w *tuner) train(ctx context.Context, trials []trial, repetitions int, coun
 
 // mark adds one at each validation node whose class the trained model finds.
 func (w *tuner) mark(ctx context.Context, trained *gnn.Trained, standardize bool, right []int) error {
-	g, nodes := w.view(standardize), w.g.Split.Val
+	g, err := w.view(standardize)
+	if err != nil {
+		return err
+	}
+	nodes := w.g.Split.Val
 	if w.Base.Config.Inductive {
 		g = g.Induced(nodes)
 		nodes = nil // all of it, in their order
@@ -240,7 +244,11 @@ func (w *tuner) mark(ctx context.Context, trained *gnn.Trained, standardize bool
 // target returns what candidates with or without standardised features are validated on.
 func (w *tuner) target(standardize bool) (*gnn.Target, error) {
 	if w.targets[standardize] == nil {
-		target, err := gnn.NewTarget(w.view(standardize), w.Base.Config.Inductive)
+		g, err := w.view(standardize)
+		if err != nil {
+			return nil, err
+		}
+		target, err := gnn.NewTarget(g, w.Base.Config.Inductive)
 		if err != nil {
 			return nil, err
 		}

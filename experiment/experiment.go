@@ -94,6 +94,9 @@ func Evaluate(ctx context.Context, small *cgc.Condensed, g *graph.Graph, models 
 	if small.X.Cols != g.Features() || small.Classes != g.Classes {
 		return nil, fmt.Errorf("experiment: the condensed graph has %d features and %d classes, graph %s has %d and %d: it was condensed from another (%s)", small.X.Cols, small.Classes, g.Name, g.Features(), g.Classes, small.Graph)
 	}
+	if err := testable(g); err != nil {
+		return nil, err
+	}
 	if small.Scaling != nil {
 		g = g.Scaled(*small.Scaling)
 	}

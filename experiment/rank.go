@@ -50,21 +50,29 @@ func (w *tuner) prepare(ctx context.Context, config cgc.Config) (*cgc.Prepared, 
 }
 
 // view returns the graph as the candidates with or without standardised features see it.
-func (w *tuner) view(standardize bool) *graph.Graph {
+func (w *tuner) view(standardize bool) (*graph.Graph, error) {
 	if w.views[standardize] == nil {
 		w.views[standardize] = w.g
 		if standardize {
-			w.views[standardize] = w.g.Scaled(graph.FitScaling(w.g.X, w.g.Split.Train))
+			scaling, err := graph.FitScaling(w.g.X, w.g.Split.Train)
+			if err != nil {
+				return nil, err
+			}
+			w.views[standardize] = w.g.Scaled(scaling)
 		}
 	}
-	return w.views[standardize]
+	return w.views[standardize], nil
 }
 
 // judge returns the judge for candidates with or without standardised features.
 func (w *tuner) judge(ctx context.Context, standardize bool) (*judge, error) {
 	if w.judges[standardize] == nil {
 		linear := !slices.ContainsFunc(w.Models, func(m gnn.Model) bool { return m.Name() != gnn.SGC().Name() })
-		j, err := newJudge(ctx, w.view(standardize), w.Base.Config.Inductive, linear, rand.NewPCG(w.Base.Config.Seed, judgeStream))
+		g, err := w.view(standardize)
+		if err != nil {
+			return nil, err
+		}
+		j, err := newJudge(ctx, g, w.Base.Config.Inductive, linear, rand.NewPCG(w.Base.Config.Seed, judgeStream))
 		if err != nil {
 			return nil, err
 		}

@@ -157,15 +157,27 @@ func (w *work) target(s setting) (*gnn.Target, error) {
 		return t, nil
 	}
 	g := w.g
-	if len(g.Split.Test) == 0 {
-		return nil, fmt.Errorf("experiment: graph %s has no test nodes (0), want at least 1", g.Name)
+	if err := testable(g); err != nil {
+		return nil, err
 	}
 	if s.standardize {
-		g = g.Scaled(graph.FitScaling(g.X, g.Split.Train)) // as condensation does: of the training nodes in either setting
+		scaling, err := graph.FitScaling(g.X, g.Split.Train) // as condensation does: of the training nodes in either setting
+		if err != nil {
+			return nil, err
+		}
+		g = g.Scaled(scaling)
 	}
 	t, err := gnn.NewTarget(g, s.inductive)
 	w.targets[s] = t
 	return t, err
+}
+
+// testable returns an error if g has no test nodes.
+func testable(g *graph.Graph) error {
+	if len(g.Split.Test) == 0 {
+		return fmt.Errorf("experiment: graph %s has no test nodes (0), want at least 1", g.Name)
+	}
+	return nil
 }
 
 func (w *work) queue(c cell, sample *gnn.Sample, target *gnn.Target) {

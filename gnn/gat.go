@@ -102,7 +102,7 @@ func (v *View) times(ctx context.Context, dst *mat.Dense, at *field, weights *ma
 	if at.nodes == nil {
 		*dst, *all = *all, *dst
 	} else {
-		mat.Rows(dst, all, at.nodes)
+		all.Gather(dst, at.nodes)
 	}
 	return ctx.Err()
 }

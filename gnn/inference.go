@@ -192,7 +192,7 @@ func (v *View) multiplyRows(ctx context.Context, dst, weights *mat.Dense, at *fi
 		case ok && at.nodes == nil:
 			block = rowsOf(dense, lo, hi)
 		case ok:
-			mat.Rows(x, dense, at.nodes[lo:hi])
+			dense.Gather(x, at.nodes[lo:hi])
 			block = *x
 		default:
 			if err := readBlock(ctx, x, v.x, v.nodes(at, lo, hi), weights.Rows); err != nil {
@@ -281,7 +281,7 @@ func (v *View) read(ctx context.Context, dst *mat.Dense, s source, lo, hi int) (
 	case s.at.nodes == nil:
 		return rowsOf(s.x, lo, hi), nil
 	}
-	mat.Rows(dst, s.x, s.at.nodes[lo:hi])
+	s.x.Gather(dst, s.at.nodes[lo:hi])
 	return *dst, nil
 }
 

@@ -25,9 +25,9 @@ type Target struct {
 
 // NewTarget prepares g. In the transductive setting models see the whole graph, and are asked for the nodes of a split.
 // In the inductive one, they see the subgraph induced by the nodes of the split. g must not change afterwards. A g that
-// graph.Validate refuses is an error, and one without validation nodes. Without test nodes, Result.Test is 0.
+// graph.Check refuses is an error, and one without validation nodes. Without test nodes, Result.Test is 0.
 func NewTarget(g *graph.Graph, inductive bool) (*Target, error) {
-	if err := g.Validate(); err != nil {
+	if err := g.Check(); err != nil {
 		return nil, fmt.Errorf("gnn: target: %w", err)
 	}
 	s := g.Split

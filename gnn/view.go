@@ -53,7 +53,7 @@ func (v *View) infer(ctx context.Context, m Model, parameters []*mat.Dense) (*ma
 		return z, nil
 	}
 	some := new(mat.Dense)
-	mat.Rows(some, z, v.rows)
+	z.Gather(some, v.rows)
 	return some, nil
 }
 
@@ -204,7 +204,7 @@ func (v *View) restrict(x located, to *field) *mat.Dense {
 		index = v.work.index
 	}
 	dst := v.work.take()
-	mat.Rows(dst, x.Dense, index)
+	x.Gather(dst, index)
 	return dst
 }
 

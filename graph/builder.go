@@ -102,6 +102,7 @@ func (b *Builder) Graph() (*Graph, Changes, error) {
 		return nil, changes, err
 	}
 	g.Split = s
+	g.mark() // what the checks above let through is valid
 	return g, changes, nil
 }
 
@@ -125,7 +126,7 @@ func checkFeatures(x mat.Matrix, n int) error {
 			return wrong("features: %w", err)
 		}
 	}
-	i, j, found, err := firstNotFinite(x)
+	i, j, found, err := mat.FirstNotFinite(x)
 	if err != nil {
 		return fmt.Errorf("graph: reading features: %w", err)
 	}
@@ -133,25 +134,6 @@ func checkFeatures(x mat.Matrix, n int) error {
 		return wrong("feature %d of node %d is not a finite number", j, i)
 	}
 	return nil
-}
-
-// firstNotFinite is mat.FirstNotFinite for a matrix of any type.
-func firstNotFinite(x mat.Matrix) (row, col int, found bool, err error) {
-	switch x.(type) {
-	case *mat.Dense, *mat.CSR:
-		row, col, found = mat.FirstNotFinite(x)
-		return row, col, found, nil
-	}
-	for block, err := range mat.Blocks(x) {
-		if err != nil {
-			return 0, 0, false, err
-		}
-		if i, j, found := mat.FirstNotFinite(block); found {
-			return row + i, j, true, nil
-		}
-		row += block.Rows
-	}
-	return 0, 0, false, nil
 }
 
 // checkLabels returns the number of classes. 0 classes means the largest label plus 1.

@@ -51,6 +51,10 @@ func TestValidateNamesTheFault(t *testing.T) {
 		"node 0 of split train: nodes must ascend":        func(g *graph.Graph) { g.Split.Train = []int32{1, 0} },
 		"node 3 of split test: it has no label":           func(g *graph.Graph) { g.Y[3] = graph.Unlabelled },
 		"adjacency is 4×5, want it square":                func(g *graph.Graph) { g.Adj.Cols = 5 },
+		"there is no adjacency":                           func(g *graph.Graph) { g.Adj = nil },
+		"there are no features (nil)":                     func(g *graph.Graph) { g.X = nil },
+		"15 numbers for 4×4 features":                     func(g *graph.Graph) { x := g.X.(*mat.Dense); x.Data = x.Data[1:] },
+		"features: mat: column 4 in row 2, want 0 to 3":   func(g *graph.Graph) { x := g.X.(*mat.Dense).Sparse(); x.Indices[2] = 4; g.X = x },
 		"adjacency: mat: row pointers run from 0 to 6, w": func(g *graph.Graph) { g.Adj.Indices = g.Adj.Indices[:5] },
 	} {
 		g := path()
@@ -245,7 +249,9 @@ func TestInduced(t *testing.T) {
 			t.Errorf("labels %v, split %+v", sub.Y, sub.Split)
 		}
 		var rows mat.Dense
-		mat.Rows(&rows, sub.X, []int32{0})
+		if err := mat.Rows(&rows, sub.X, []int32{0}); err != nil {
+			t.Fatal(err)
+		}
 		if !slices.Equal(rows.Data, []float32{0, 1, 0, 0}) {
 			t.Errorf("features of the first node %v, want those of node 1", rows.Data)
 		}
@@ -260,12 +266,49 @@ func TestScaling(t *testing.T) {
 	x := mat.NewDense(4, 2)
 	copy(x.Data, []float32{1, 5, 3, 5, 100, 7, 5, 5}) // nodes 0, 1, 3 have mean 3 and variance 8/3; the second feature is constant there
 	g.X = x
-	s := graph.FitScaling(g.X, []int32{0, 1, 3})
+	s, err := graph.FitScaling(g.X, []int32{0, 1, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if s.Mean[0] != 3 || math.Abs(float64(s.Std[0])-math.Sqrt(8.0/3)) > 1e-6 || s.Mean[1] != 5 || s.Std[1] != 1 {
 		t.Errorf("scaling %+v", s)
 	}
 	scaled := g.Scaled(s).X.(*mat.Dense)
 	if scaled.Row(1)[0] != 0 || scaled.Row(2)[1] != 2 || x.Row(1)[0] != 3 {
 		t.Errorf("scaled %v, original %v", scaled.Data, x.Data)
+	}
+}
+
+// Where the mean is a million times the deviation, a difference of sums of squares has no digit left.
+func TestScalingDoesNotCancel(t *testing.T) {
+	random := rand.New(rand.NewPCG(9, 0))
+	const n = 10_000
+	x := mat.NewDense(n, 4)
+	for i := range n {
+		copy(x.Row(i), []float32{
+			float32(1.7e9 + 1500*random.NormFloat64()), // a time in seconds
+			1.7e9,
+			float32(-3e7 + 40*random.NormFloat64()),
+			0,
+		})
+	}
+	s, err := graph.FitScaling(x, nodes(n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j := range x.Cols {
+		shift := float64(x.Row(0)[j]) // differences from it are whole numbers, whose sums of squares are exact
+		sum, square := 0.0, 0.0
+		for i := range n {
+			v := float64(x.Row(i)[j]) - shift
+			sum, square = sum+v, square+v*v
+		}
+		std := math.Sqrt(square/n - sum/n*sum/n)
+		if std == 0 {
+			std = 1
+		}
+		if s.Mean[j] != float32(shift+sum/n) || math.Abs(float64(s.Std[j])/std-1) > 1e-6 { // the rounding of a float32
+			t.Errorf("feature %d: mean %v, deviation %v, want %v, %v", j, s.Mean[j], s.Std[j], shift+sum/n, std)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -22,16 +23,17 @@ type Operator struct {
 	Self        float32
 }
 
-// Symmetric returns Â = D̃^-½ (A + I) D̃^-½ with D̃_ii = 1 + Σ_j A_ij (Kipf and Welling 2017, §2; §2.3 of the paper, whose
-// exponent ½ is a slip).
+// Symmetric returns Â = D̃^-½ (A + I) D̃^-½ with D̃_ii = 1 + Σ_j A_ij (Kipf and Welling 2017, §2). §2.3 of the paper has the
+// exponent ½, which is a slip.
 func Symmetric(a *mat.CSR) Operator {
 	scale := scales(a, func(degree float64) float64 { return 1 / math.Sqrt(degree+1) })
 	return Operator{Adj: a, Left: scale, Right: scale, Self: 1}
 }
 
-// Mean returns D̃⁻¹ (A + I): the mean over the neighbours and the node itself, weighted where the edges are.
+// Mean returns D̃⁻¹ (A + I): the mean over the neighbours and the node itself, weighted by the edges. The node itself has weight 1.
 func Mean(a *mat.CSR) Operator {
-	return Operator{Adj: a, Left: scales(a, func(degree float64) float64 { return 1 / (degree + 1) }), Self: 1}
+	scale := scales(a, func(degree float64) float64 { return 1 / (degree + 1) })
+	return Operator{Adj: a, Left: scale, Self: 1}
 }
 
 // scales returns f(Σ_j A_ij) for each i.
@@ -59,19 +61,20 @@ func (o Operator) T() Operator {
 	return o
 }
 
-// nodeChunk is the number of rows of a product that one task computes: some hundred thousand multiplications at usual degrees.
+// nodeChunk is the number of rows of a product that one task computes: about a hundred thousand multiplications at usual degrees.
 const nodeChunk = 256
 
-// Apply sets dst to P·x, n×d. x is dense or sparse; a sparse one is never written out. dst must not alias x.
-// It stops between blocks of rows when ctx is done, and returns ctx's error.
+// Apply sets dst to P·x, n×d. dst must not alias x. A sparse x is never written out; features of a type that is neither *mat.Dense
+// nor *mat.CSR are read some columns at a time. It stops between blocks of rows when ctx is done, and returns ctx's error, or that
+// of x.ReadBlock.
 func (o Operator) Apply(ctx context.Context, dst *mat.Dense, x mat.Matrix) error {
 	_, d := x.Dims()
 	dst.Reshape(o.Adj.Rows, d)
 	return o.ApplyInto(ctx, dst, x, nil, nil)
 }
 
-// ApplyRows sets row r of dst to row rows[r] of P·x. Where position is not nil, the features of node j stand in row
-// position[j] of x, which must hold all neighbours of the rows and the rows themselves; the result is, bit for bit, that of Apply.
+// ApplyRows sets row r of dst to row rows[r] of P·x. If position is not nil, the features of node j stand in row position[j] of
+// x, which must hold all neighbours of the rows and the rows themselves. The result is, bit for bit, that of Apply.
 func (o Operator) ApplyRows(ctx context.Context, dst *mat.Dense, x mat.Matrix, rows, position []int32) error {
 	_, d := x.Dims()
 	dst.Reshape(len(rows), d)
@@ -81,8 +84,8 @@ func (o Operator) ApplyRows(ctx context.Context, dst *mat.Dense, x mat.Matrix, r
 	return o.ApplyInto(ctx, dst, x, rows, position)
 }
 
-// ApplyInto is ApplyRows into a dst that has its shape already: rows may be longer than those of x, and what is behind them is left as it is. Nil rows are all
-// nodes in order. How features are cut into blocks of columns changes no bit of them.
+// ApplyInto is ApplyRows into a dst that has its shape already. dst may have more columns than x, and these stay as they are. Nil
+// rows are all nodes in order. How features are cut into blocks of columns changes no bit of them.
 func (o Operator) ApplyInto(ctx context.Context, dst *mat.Dense, x mat.Matrix, rows, position []int32) error {
 	have, d := x.Dims()
 	n := o.Adj.Rows
@@ -96,14 +99,19 @@ func (o Operator) ApplyInto(ctx context.Context, dst *mat.Dense, x mat.Matrix, r
 	if rows == nil && position != nil || dst.Rows != count || dst.Cols < d {
 		panic(fmt.Sprintf("graph: %d rows of %d columns, into %d×%d", count, d, dst.Rows, dst.Cols))
 	}
-	return applications.ForContext(ctx, count, nodeChunk, application{o, *dst, d, x, rows, position}, (*application).run)
+	call := application{o, *dst, 0, d, x, rows, position}
+	switch x.(type) {
+	case *mat.Dense, *mat.CSR:
+		return applications.ForContext(ctx, count, nodeChunk, call, (*application).run)
+	}
+	return call.read(ctx, count)
 }
 
-// application is a call of ApplyInto: d columns into dst.
+// application is a call of ApplyInto: d columns into dst, from column first on.
 type application struct {
 	Operator
 	dst            mat.Dense // a copy of the header
-	d              int
+	first, d       int
 	x              mat.Matrix
 	rows, position []int32
 }
@@ -114,11 +122,13 @@ func (a *application) run(lo, hi int) {
 	ldd := a.dst.Cols
 	switch x := a.x.(type) {
 	case *mat.Dense:
-		to := a.dst.Data[lo*ldd : (hi-1)*ldd+a.d]
+		to, adj := a.dst.Data[lo*ldd+a.first:(hi-1)*ldd+a.first+a.d], a.Adj
 		if a.rows == nil {
-			kernel.Gather(to, ldd, lo, hi, a.Adj.Indptr, a.Adj.Indices, a.Adj.Data, a.Left, a.Right, a.Self, x.Data, x.Cols, a.d)
+			kernel.Gather(to, ldd, lo, hi,
+				adj.Indptr, adj.Indices, adj.Data, a.Left, a.Right, a.Self, x.Data, x.Cols, a.d)
 		} else {
-			kernel.GatherRows(to, ldd, a.rows[lo:hi], a.position, a.Adj.Indptr, a.Adj.Indices, a.Adj.Data, a.Left, a.Right, a.Self, x.Data, x.Cols, a.d)
+			kernel.GatherRows(to, ldd, a.rows[lo:hi], a.position,
+				adj.Indptr, adj.Indices, adj.Data, a.Left, a.Right, a.Self, x.Data, x.Cols, a.d)
 		}
 	case *mat.CSR:
 		for r := lo; r < hi; r++ {
@@ -129,6 +139,48 @@ func (a *application) run(lo, hi int) {
 			a.scatter(a.dst.Row(r), x, i, a.position)
 		}
 	}
+}
+
+// read applies the operator to features that are read, some columns at a time, to count rows of dst.
+func (a *application) read(ctx context.Context, count int) error {
+	const width = 64
+	n, d := a.x.Dims()
+	all, block, from := consecutive(n), mat.NewDense(n, min(width, d)), a.x
+	for lo := 0; lo < d; lo += width {
+		hi := min(lo+width, d)
+		if err := readColumns(ctx, block, from, all, lo, hi); err != nil {
+			return err
+		}
+		a.first, a.d, a.x = lo, hi-lo, block
+		if err := applications.ForContext(ctx, count, nodeChunk, *a, (*application).run); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// readColumns sets dst to columns lo to hi−1 of all rows of x, read in blocks of rows.
+func readColumns(ctx context.Context, dst *mat.Dense, x mat.Matrix, all []int32, lo, hi int) error {
+	const chunk = 1 << 12
+	dst.Reshape(len(all), hi-lo)
+	errs := make([]error, (len(all)+chunk-1)/chunk)
+	err := parallel.ForContext(ctx, len(all), chunk, func(first, end int) {
+		var block mat.Dense
+		if errs[first/chunk] = mat.Read(&block, x, all[first:end], lo, hi); errs[first/chunk] == nil {
+			copy(dst.Data[first*dst.Cols:], block.Data)
+		}
+	})
+	return errors.Join(err, firstError(errs))
+}
+
+// firstError returns the first error of a list, nil if there is none.
+func firstError(errs []error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // scatter sets dst to row i of P·x for a sparse x.
@@ -168,8 +220,8 @@ func scaleOf(scale []float32, i int32) float32 {
 	return scale[i]
 }
 
-// Sparse returns P·x as a sparse matrix for a sparse x: the first layer of a GNN on bag-of-words features works on it for
-// as long as it is sparse. Entries are summed in the order of the neighbours.
+// Sparse returns P·x as a sparse matrix for a sparse x. The first layer of a GNN on bag-of-words features works on it. Entries are
+// summed in the order of the neighbours.
 func (o Operator) Sparse(ctx context.Context, x *mat.CSR) (*mat.CSR, error) {
 	if x.Rows != o.Adj.Rows {
 		panic(fmt.Sprintf("graph: operator of %d nodes on %d rows", o.Adj.Rows, x.Rows))

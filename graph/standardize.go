@@ -13,56 +13,105 @@ type Scaling struct {
 	Mean, Std []float32
 }
 
-// FitScaling returns the scaling that gives each feature mean 0 and variance 1 over the given nodes. A feature that is
-// constant there keeps Std 1. Sums are float64, in the order of the nodes.
-func FitScaling(x mat.Matrix, nodes []int32) Scaling {
+// FitScaling returns the scaling that gives each feature mean 0 and variance 1 over the given nodes. A feature keeps Std 1 if it is
+// constant there, or if its deviation is below the rounding of a float32 of the size of its mean.
+//
+// Sums are float64, in the order of the nodes. The nodes are read twice: the squares are those of the differences from the mean,
+// since a difference of sums of squares cancels where the mean is large. The error is that of x.ReadBlock.
+func FitScaling(x mat.Matrix, nodes []int32) (Scaling, error) {
 	_, d := x.Dims()
-	sum, square := make([]float64, d), make([]float64, d)
+	mean, moment, square := make([]float64, d), make([]float64, d), make([]float64, d)
+	n := float64(max(1, len(nodes)))
+	err := columns(x, nodes, func(first int, row []float32) {
+		for j, v := range row {
+			mean[first+j] += float64(v)
+		}
+	})
+	if err != nil {
+		return Scaling{}, err
+	}
+	for j := range mean {
+		mean[j] /= n
+	}
+	err = columns(x, nodes, func(first int, row []float32) {
+		for j, v := range row {
+			difference := float64(v) - mean[first+j]
+			moment[first+j] += difference
+			square[first+j] += difference * difference
+		}
+	})
+	if err != nil {
+		return Scaling{}, err
+	}
+	s := Scaling{Mean: make([]float32, d), Std: make([]float32, d)}
+	const rounding = 0x1p-24
+	for j := range d {
+		variance := (square[j] - moment[j]*moment[j]/n) / n // moment is what rounding of the mean left
+		s.Mean[j], s.Std[j] = float32(mean[j]), 1
+		if deviation := math.Sqrt(max(0, variance)); deviation > rounding*math.Abs(mean[j]) {
+			s.Std[j] = float32(deviation)
+		}
+	}
+	return s, nil
+}
+
+// columns calls add with some columns of each of the given nodes, in the order of the nodes. first is the first of these columns.
+// Other columns are added at the same time.
+func columns(x mat.Matrix, nodes []int32, add func(first int, row []float32)) error {
+	_, d := x.Dims()
 	var rows mat.Dense
 	const block = 4096
 	for lo := 0; lo < len(nodes); lo += block {
-		mat.Rows(&rows, x, nodes[lo:min(lo+block, len(nodes))])
+		if err := mat.Rows(&rows, x, nodes[lo:min(lo+block, len(nodes))]); err != nil {
+			return err
+		}
 		parallel.For(d, 16, func(from, to int) {
 			for i := range rows.Rows {
-				for j, v := range rows.Row(i)[from:to] {
-					sum[from+j] += float64(v)
-					square[from+j] += float64(v) * float64(v)
-				}
+				add(from, rows.Row(i)[from:to])
 			}
 		})
 	}
-	s := Scaling{Mean: make([]float32, d), Std: make([]float32, d)}
-	n := float64(max(1, len(nodes)))
-	for j := range d {
-		mean := sum[j] / n
-		variance := square[j]/n - mean*mean
-		s.Mean[j], s.Std[j] = float32(mean), 1
-		if variance > 1e-12*square[j]/n { // below, the difference is rounding
-			s.Std[j] = float32(math.Sqrt(variance))
-		}
-	}
-	return s
+	return nil
 }
 
-// Scaled returns g with its features scaled, dense; all else is shared with g.
+// Scaled returns g with its features scaled; all else is shared with g. The features of a *mat.Dense or *mat.CSR become a new
+// *mat.Dense. Features of another type stay where they are: they are scaled as they are read.
 func (g *Graph) Scaled(s Scaling) *Graph {
 	if len(s.Mean) != g.Features() {
 		panic(fmt.Sprintf("graph: scaling of %d features for %d", len(s.Mean), g.Features()))
 	}
-	x := new(mat.Dense)
-	all := make([]int32, g.Nodes())
-	for i := range all {
-		all[i] = int32(i)
+	to := *g
+	to.sealed = nil
+	switch g.X.(type) {
+	case *mat.Dense, *mat.CSR:
+		x := new(mat.Dense)
+		_ = mat.Rows(x, g.X, consecutive(g.Nodes())) // these types have no error
+		s.apply(x, 0)
+		to.X, to.Mapped = x, false
+	default:
+		to.X = scaled{g.X, &s}
 	}
-	mat.Rows(x, g.X, all)
+	return &to
+}
+
+// apply scales x, whose columns are those of the features from first on.
+func (s Scaling) apply(x *mat.Dense, first int) {
+	mean, std := s.Mean[first:first+x.Cols], s.Std[first:first+x.Cols]
 	parallel.For(x.Rows, 256, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			for j := range x.Row(i) {
-				x.Row(i)[j] = (x.Row(i)[j] - s.Mean[j]) / s.Std[j]
+			row := x.Row(i)
+			for j := range row {
+				row[j] = (row[j] - mean[j]) / std[j]
 			}
 		}
 	})
-	scaled := *g
-	scaled.X = x
-	return &scaled
+}
+
+// consecutive returns 0 … n−1.
+func consecutive(n int) []int32 {
+	all := make([]int32, n)
+	for i := range all {
+		all[i] = int32(i)
+	}
+	return all
 }

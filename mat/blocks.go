@@ -21,7 +21,7 @@ func Blocks(x Matrix) iter.Seq2[*Dense, error] {
 			for i := lo; i < min(lo+step, n); i++ {
 				rows = append(rows, int32(i))
 			}
-			if err := x.ReadBlock(block, rows, 0, d); err != nil {
+			if err := Read(block, x, rows, 0, d); err != nil {
 				yield(nil, err)
 				return
 			}

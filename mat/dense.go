@@ -3,6 +3,8 @@ package mat
 import (
 	"fmt"
 	"math"
+	"slices"
+	"sync"
 
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
@@ -14,7 +16,8 @@ type Matrix interface {
 	// Dims returns the numbers of rows and columns.
 	Dims() (rows, cols int)
 	// ReadBlock sets dst to columns lo to hi−1 of the given rows, in the given order, repeats allowed: len(rows)×(hi−lo).
-	// Indices are in range. It is safe for concurrent use. An error means that dst holds nothing of use.
+	// It calls dst.Reshape and fills dst: the memory of dst stays the caller's. Indices are in range. It is safe for
+	// concurrent use. An error means that dst holds nothing of use.
 	ReadBlock(dst *Dense, rows []int32, lo, hi int) error
 }
 
@@ -99,26 +102,42 @@ func Rounded(values []float64, cols int) *Dense {
 	return m
 }
 
-// Rows sets dst to the given rows of x, in the given order, repeats allowed: row r of dst is row rows[r] of x.
-// A sparse x is written out dense.
-func Rows(dst *Dense, x Matrix, rows []int32) {
-	_, cols := x.Dims()
-	dst.Reshape(len(rows), cols)
-	rowCopies.For(len(rows), rowChunk, rowCopy{*dst, x, rows}, func(c *rowCopy, lo, hi int) {
+// Gather sets dst to the given rows of m, in the given order, repeats allowed: row r of dst is row rows[r] of m.
+func (m *Dense) Gather(dst *Dense, rows []int32) {
+	dst.Reshape(len(rows), m.Cols)
+	rowCopies.For(len(rows), rowChunk, rowCopy{*dst, m, rows}, func(c *rowCopy, lo, hi int) {
+		x := c.x.(*Dense)
 		for r := lo; r < hi; r++ {
-			switch x := c.x.(type) {
-			case *Dense:
-				copy(c.dst.Row(r), x.Row(int(c.rows[r])))
-			case *CSR:
-				x.copyRow(c.dst.Row(r), int(c.rows[r]))
-			default:
-				panic(fmt.Sprintf("mat: rows of a %T", x))
-			}
+			copy(c.dst.Row(r), x.Row(int(c.rows[r])))
 		}
 	})
 }
 
-// rowCopy is a call of Rows.
+// Rows sets dst to the given rows of x, in the given order, repeats allowed: row r of dst is row rows[r] of x.
+// A sparse x is written out dense. The error is that of x.ReadBlock; *Dense and *CSR have none.
+func Rows(dst *Dense, x Matrix, rows []int32) error {
+	switch x := x.(type) {
+	case *Dense:
+		x.Gather(dst, rows)
+		return nil
+	case *CSR:
+		dst.Reshape(len(rows), x.Cols)
+		rowCopies.For(len(rows), rowChunk, rowCopy{*dst, x, rows}, func(c *rowCopy, lo, hi int) {
+			x := c.x.(*CSR)
+			for r := lo; r < hi; r++ {
+				x.copyRow(c.dst.Row(r), int(c.rows[r]))
+			}
+		})
+		return nil
+	}
+	_, cols := x.Dims()
+	dst.Reshape(len(rows), cols)
+	return readChunks(x, len(rows), func(lo, hi int) []int32 { return rows[lo:hi] }, func(lo int, block *Dense) {
+		copy(dst.Data[lo*cols:], block.Data)
+	})
+}
+
+// rowCopy is a call of Gather or Rows.
 type rowCopy struct {
 	dst  Dense // a copy of the header
 	x    Matrix
@@ -127,44 +146,99 @@ type rowCopy struct {
 
 var rowCopies parallel.Loop[rowCopy]
 
+// Read is x.ReadBlock(dst, rows, lo, hi), and an error if what x delivers has another shape.
+func Read(dst *Dense, x Matrix, rows []int32, lo, hi int) error {
+	if err := x.ReadBlock(dst, rows, lo, hi); err != nil {
+		return err
+	}
+	if dst.Rows != len(rows) || dst.Cols != hi-lo || len(dst.Data) != dst.Rows*dst.Cols {
+		return fmt.Errorf("mat: %T delivered %d×%d (%d numbers) for a block of %d×%d",
+			x, dst.Rows, dst.Cols, len(dst.Data), len(rows), hi-lo)
+	}
+	return nil
+}
+
+// readChunks reads n rows of x in chunks, in parallel. rows names the rows of a chunk, and use takes the chunk that begins at
+// lo. The error is that of the first chunk in order that has one.
+func readChunks(x Matrix, n int, rows func(lo, hi int) []int32, use func(lo int, block *Dense)) error {
+	_, cols := x.Dims()
+	errs := make([]error, (n+rowChunk-1)/rowChunk)
+	parallel.For(n, rowChunk, func(lo, hi int) {
+		block := blocks.Get().(*Dense)
+		defer blocks.Put(block)
+		if errs[lo/rowChunk] = Read(block, x, rows(lo, hi), 0, cols); errs[lo/rowChunk] == nil {
+			use(lo, block)
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// blocks is memory for rows that are read and used at once.
+var blocks = sync.Pool{New: func() any { return new(Dense) }}
+
 // FirstNotFinite returns the position of the first NaN or infinity of x in row-major order, and whether there is one.
-func FirstNotFinite(x Matrix) (row, col int, found bool) {
-	data := values(x)
-	at := len(data)
+// The error is that of x.ReadBlock; *Dense and *CSR have none.
+func FirstNotFinite(x Matrix) (row, col int, found bool, err error) {
+	n, cols := x.Dims()
+	switch x := x.(type) {
+	case *Dense:
+		if at := firstNotFinite(x.Data); at >= 0 {
+			return at / cols, at % cols, true, nil
+		}
+		return 0, 0, false, nil
+	case *CSR:
+		if at := firstNotFinite(x.Data); at >= 0 {
+			return x.rowOf(at), int(x.Indices[at]), true, nil
+		}
+		return 0, 0, false, nil
+	}
+	first := make([]int, (n+rowChunk-1)/rowChunk) // 1 + the place of the first in a chunk
+	consecutive := func(lo, hi int) []int32 {
+		rows := make([]int32, hi-lo)
+		for r := range rows {
+			rows[r] = int32(lo + r)
+		}
+		return rows
+	}
+	err = readChunks(x, n, consecutive, func(lo int, block *Dense) {
+		first[lo/rowChunk] = 1 + slices.IndexFunc(block.Data, notFinite)
+	})
+	if err != nil {
+		return 0, 0, false, err
+	}
+	for chunk, at := range first {
+		if at > 0 {
+			return chunk*rowChunk + (at-1)/cols, (at - 1) % cols, true, nil
+		}
+	}
+	return 0, 0, false, nil
+}
+
+// notFinite reports whether v is NaN or an infinity: all bits of the exponent are ones.
+func notFinite(v float32) bool { return math.Float32bits(v)&0x7f800000 == 0x7f800000 }
+
+// firstNotFinite returns the place of the first number of data that is not finite, −1 if all are.
+func firstNotFinite(data []float32) int {
 	const chunk = 1 << 16
 	first := make([]int, (len(data)+chunk-1)/chunk)
 	parallel.For(len(data), chunk, func(lo, hi int) {
 		first[lo/chunk] = -1
 		for i, v := range data[lo:hi] {
-			if math.Float32bits(v)&0x7f800000 == 0x7f800000 { // all ones in the exponent: NaN or infinity
+			if notFinite(v) {
 				first[lo/chunk] = lo + i
 				break
 			}
 		}
 	})
-	for _, f := range first {
-		if f >= 0 {
-			at = f
-			break
+	for _, at := range first {
+		if at >= 0 {
+			return at
 		}
 	}
-	if at == len(data) {
-		return 0, 0, false
-	}
-	if s, ok := x.(*CSR); ok {
-		return s.rowOf(at), int(s.Indices[at]), true
-	}
-	_, cols := x.Dims()
-	return at / cols, at % cols, true
-}
-
-// values returns the stored numbers of x.
-func values(x Matrix) []float32 {
-	switch x := x.(type) {
-	case *Dense:
-		return x.Data
-	case *CSR:
-		return x.Data
-	}
-	panic(fmt.Sprintf("mat: values of a %T", x))
+	return -1
 }

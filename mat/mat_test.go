@@ -232,17 +232,17 @@ func TestCSRValidateNamesTheFault(t *testing.T) {
 func TestFirstNotFinite(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 0))
 	m := whole(700, 300, random) // several chunks
-	if i, j, found := mat.FirstNotFinite(m); found {
+	if i, j, found, err := mat.FirstNotFinite(m); err != nil || found {
 		t.Errorf("found (%d, %d) in finite numbers", i, j)
 	}
 	m.Row(600)[7] = float32(math.Inf(-1))
 	m.Row(650)[9] = float32(math.NaN())
-	if i, j, found := mat.FirstNotFinite(m); !found || i != 600 || j != 7 {
+	if i, j, found, err := mat.FirstNotFinite(m); err != nil || !found || i != 600 || j != 7 {
 		t.Errorf("found (%d, %d) %v, want (600, 7)", i, j, found)
 	}
 	s := sparse(5, 9, 1, random)
 	s.Data[s.Indptr[3]+1] = float32(math.NaN())
-	if i, j, found := mat.FirstNotFinite(s); !found || i != 3 || j != int(s.Indices[s.Indptr[3]+1]) {
+	if i, j, found, err := mat.FirstNotFinite(s); err != nil || !found || i != 3 || j != int(s.Indices[s.Indptr[3]+1]) {
 		t.Errorf("found (%d, %d) %v in row 3", i, j, found)
 	}
 }

@@ -64,6 +64,6 @@ func (v View) Dense() *Dense {
 		return v.of
 	}
 	m := new(Dense)
-	Rows(m, v.of, v.rows)
+	v.of.Gather(m, v.rows)
 	return m
 }

@@ -88,7 +88,7 @@ func (m KMeans) best(ctx context.Context, p *points, k, restarts int, random *ra
 	l := newLloyd(p, k)
 	lowest, visits := 0.0, 0
 	for r := range restarts {
-		mat.Rows(l.centres, p.x, p.plusPlus(k, random))
+		p.x.Gather(l.centres, p.plusPlus(k, random))
 		stats, err := l.run(ctx, m.iterations(), m.Tolerance)
 		if err != nil {
 			return Groups{}, nil, err

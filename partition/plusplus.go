@@ -61,7 +61,7 @@ func (p *points) squaredDistanceTo(i int, drawn []int32) float64 {
 // approach lowers dist, the squared distance of each row to the nearest of some rows, to take the given ones in as well.
 func (p *points) approach(dist []float32, rows []int32) {
 	var centres mat.Dense
-	mat.Rows(&centres, p.x, rows)
+	p.x.Gather(&centres, rows)
 	norms := make([]float32, len(rows))
 	for j := range norms {
 		norms[j] = float32(squaredNorm(centres.Row(j)))

@@ -56,9 +56,11 @@ type Plain struct{}
 // Embeddings implements Engine. It panics if p or in is not valid.
 func (Plain) Embeddings(ctx context.Context, p Propagation, in Input) ([]mat.View, error) {
 	operator, beta := p.Step(in.Adj)
-	x, hop := mat.NewDense(in.X.Dims()), in.X // H⁽⁰⁾ = X
-	mat.Rows(x, in.X, nodes(x.Rows))
-	views := []mat.View{rowsOf(x, in.Rows)}
+	x := mat.NewDense(in.X.Dims())
+	if err := mat.Rows(x, in.X, nodes(x.Rows)); err != nil {
+		return nil, fmt.Errorf("propagate: reading features: %w", err)
+	}
+	hop, views := in.X, []mat.View{rowsOf(x, in.Rows)} // H⁽⁰⁾ = X
 	for range p.Hops {
 		next := new(mat.Dense)
 		if err := operator.Apply(ctx, next, hop); err != nil { // P·H⁽ˡ⁻¹⁾
@@ -77,7 +79,7 @@ func (Plain) Embeddings(ctx context.Context, p Propagation, in Input) ([]mat.Vie
 // rowsOf returns a copy of the given rows of h.
 func rowsOf(h *mat.Dense, rows []int32) mat.View {
 	some := new(mat.Dense)
-	mat.Rows(some, h, rows)
+	h.Gather(some, rows)
 	return some.View()
 }
 

@@ -187,7 +187,7 @@ func decompose(ctx context.Context, h *mat.Dense, y []int32, classes int) (*deco
 	if n >= d {
 		mat.MulTA(f.right, f.vectors, mat.Rounded(classSums(h, y, classes), classes)) // PᵀY = VᵀHᵀY
 		some := new(mat.Dense)
-		mat.Rows(some, h, rows)
+		h.Gather(some, rows)
 		mat.Mul(f.p, some, f.vectors)
 		return f, nil
 	}
@@ -198,7 +198,7 @@ func decompose(ctx context.Context, h *mat.Dense, y []int32, classes int) (*deco
 		}
 	}
 	f.right = mat.Rounded(classSums(p, y, classes), classes)
-	mat.Rows(f.p, p, rows)
+	p.Gather(f.p, rows)
 	return f, nil
 }
 

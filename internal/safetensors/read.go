@@ -121,6 +121,15 @@ func Slice[E Element](f *File, name string) ([]E, error) {
 	return s, nil
 }
 
+// Holds reports whether s, which is not empty, lies in the memory of the file: Slice did not have to read it.
+func Holds[E Element](f *File, s []E) bool {
+	if len(f.mapped) == 0 || len(s) == 0 {
+		return false
+	}
+	at, first := uintptr(unsafe.Pointer(&s[0])), uintptr(unsafe.Pointer(&f.mapped[0]))
+	return first <= at && at < first+uintptr(len(f.mapped))
+}
+
 // littleEndian says whether this machine's numbers are as the file's.
 func littleEndian() bool { return binary.NativeEndian.Uint16([]byte{1, 0}) == 1 }
 

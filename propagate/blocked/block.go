@@ -2,8 +2,10 @@ package blocked
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
@@ -62,19 +64,28 @@ func (r *run) scale(v int32) float32 {
 	return r.right[v]
 }
 
+// errDirected is the error for an adjacency that graph.Graph.Validate would refuse. A row then reads a node that is farther away
+// than the row allows.
+var errDirected = errors.New("propagate: the adjacency is not symmetric")
+
 // store makes the entries once for all blocks.
 func (r *run) store(ctx context.Context) error {
 	count := r.within[len(r.h)-1]
 	r.entries = new(entries)
 	r.pointers(r.entries, r.adj, 0, count)
 	// By nodes and not by places: A may be mapped from a file, and is then read in order.
-	return parallel.ForContext(ctx, r.adj.Rows, nodeChunk, func(lo, hi int) {
+	var directed atomic.Bool
+	err := parallel.ForContext(ctx, r.adj.Rows, nodeChunk, func(lo, hi int) {
 		for v := int32(lo); v < int32(hi); v++ {
-			if p := int(r.place[v]); p >= 0 && p < count {
-				r.fill(r.entries, p, r.adj, v)
+			if p := int(r.place[v]); p >= 0 && p < count && !r.fill(r.entries, p, r.adj, v) {
+				directed.Store(true)
 			}
 		}
 	})
+	if directed.Load() {
+		return errDirected
+	}
+	return err
 }
 
 // block computes columns lo to hi−1 of H⁽¹⁾ … H⁽ᴷ⁾.
@@ -85,10 +96,12 @@ func (r *run) block(ctx context.Context, lo, hi int) error {
 	}
 	d, width := hi-lo, (hi-lo+unit-1)/unit*unit
 	var from *mat.Dense
-	if dense, ok := x.(*mat.Dense); ok {
+	if _, sparse := x.(*mat.CSR); !sparse {
 		from = &r.panels[0]
 		from.Reshape(r.within[hops], width)
-		r.source(from, dense, lo, d)
+		if err := r.source(ctx, from, lo, d); err != nil {
+			return err
+		}
 	}
 	for l := 1; l <= hops; l++ {
 		to := &r.panels[r.panel(l)]
@@ -123,8 +136,12 @@ func (r *run) panel(l int) int {
 // ahead is how many rows before its copy a row is prefetched, at its source and at its destination.
 const ahead = 8
 
-// source sets panel to R·X for d columns of X, from column first on.
-func (r *run) source(panel, x *mat.Dense, first, d int) {
+// source sets panel to R·X for d columns of X, from column first on. X is not sparse.
+func (r *run) source(ctx context.Context, panel *mat.Dense, first, d int) error {
+	x, dense := r.x.(*mat.Dense)
+	if !dense {
+		return r.load(ctx, panel, first, d)
+	}
 	parallel.For(x.Rows, nodeChunk, func(lo, hi int) { // by nodes, as in store
 		for v := lo; v < hi; v++ {
 			if v+ahead < hi {
@@ -136,6 +153,36 @@ func (r *run) source(panel, x *mat.Dense, first, d int) {
 			}
 		}
 	})
+	return nil
+}
+
+// rowsRead is how many rows of features are read at a time: 256 kB in a block of 64 columns.
+const rowsRead = 1024
+
+// load is source for features of a type that is read. Nodes without a place are not read.
+func (r *run) load(ctx context.Context, panel *mat.Dense, first, d int) error {
+	errs := make([]error, (len(r.place)+rowsRead-1)/rowsRead)
+	err := parallel.ForContext(ctx, len(r.place), rowsRead, func(lo, hi int) {
+		var nodes []int32
+		for v := lo; v < hi; v++ {
+			if r.place[v] >= 0 {
+				nodes = append(nodes, int32(v))
+			}
+		}
+		var block mat.Dense
+		if errs[lo/rowsRead] = mat.Read(&block, r.x, nodes, first, first+d); errs[lo/rowsRead] != nil {
+			return
+		}
+		for i, v := range nodes {
+			kernel.Scale(panel.Row(int(r.place[v]))[:d], r.scale(v), block.Row(i))
+		}
+	})
+	for _, failed := range errs {
+		if failed != nil {
+			return fmt.Errorf("propagate: reading features: %w", failed)
+		}
+	}
+	return err
 }
 
 // made is memory for entries that are made for some rows and used at once.
@@ -143,14 +190,18 @@ var made = sync.Pool{New: func() any { return new(entries) }}
 
 // hop sets to to the first rows of (1−β)·diag(R·L)·(A+I)·from. Columns behind the features are carried along.
 func (r *run) hop(ctx context.Context, to, from *mat.Dense) error {
-	return parallel.ForContext(ctx, to.Rows, nodeChunk, func(lo, hi int) {
+	var directed atomic.Bool
+	err := parallel.ForContext(ctx, to.Rows, nodeChunk, func(lo, hi int) {
 		e, first := r.entries, 0
 		if e == nil {
 			e, first = made.Get().(*entries), lo
 			defer made.Put(e)
 			r.pointers(e, r.adj, lo, hi)
 			for p := lo; p < hi; p++ {
-				r.fill(e, p-lo, r.adj, r.nodes[p])
+				if !r.fill(e, p-lo, r.adj, r.nodes[p]) {
+					directed.Store(true)
+					return
+				}
 			}
 		}
 		dst, indptr, gain := to.Data[lo*to.Cols:hi*to.Cols], e.indptr[lo-first:hi-first+1], r.placed[lo:hi]
@@ -160,6 +211,10 @@ func (r *run) hop(ctx context.Context, to, from *mat.Dense) error {
 			kernel.Gather(dst, to.Cols, 0, hi-lo, indptr, e.indices, e.data, gain, nil, 0, from.Data, from.Cols, to.Cols)
 		}
 	})
+	if directed.Load() {
+		return errDirected
+	}
+	return err
 }
 
 // keep copies the rows of H⁽ˡ⁾ that are asked for, in columns lo to hi−1, from their block of S⁽ˡ⁾.
@@ -181,21 +236,19 @@ func (r *run) teleport(block *mat.Dense, x mat.Matrix, d int) {
 	parallel.For(block.Rows, nodeChunk, func(lo, hi int) {
 		for p := lo; p < hi; p++ {
 			row := block.Row(p)[:d]
-			switch x := x.(type) {
-			case *mat.Dense:
+			sparse, ok := x.(*mat.CSR)
+			if !ok {
 				kernel.Axpy(r.beta, r.panels[0].Row(p)[:d], row)
-			case *mat.CSR:
-				v := r.nodes[p]
-				w := r.beta * r.scale(v)
-				for e := x.Indptr[v]; e < x.Indptr[v+1]; e++ {
-					feature := float32(1)
-					if x.Data != nil {
-						feature = x.Data[e]
-					}
-					row[x.Indices[e]] += float32(w * feature)
+				continue
+			}
+			v := r.nodes[p]
+			w := r.beta * r.scale(v)
+			for e := sparse.Indptr[v]; e < sparse.Indptr[v+1]; e++ {
+				feature := float32(1)
+				if sparse.Data != nil {
+					feature = sparse.Data[e]
 				}
-			default:
-				panic(fmt.Sprintf("propagate: features are a %T", x))
+				row[sparse.Indices[e]] += float32(w * feature)
 			}
 		}
 	})

@@ -25,8 +25,10 @@ var _ propagate.Engine = Engine{}
 
 // Embeddings implements propagate.Engine. The cost is O(d · edges within K hops of the rows).
 //
-// If in.X is a *mat.Dense, H⁽⁰⁾ are rows of it and no copy. A *mat.CSR is never written out whole. in.Classes decide in which
-// order nodes are worked on: neighbours are mostly of one class, and then stand close together.
+// If in.X is a *mat.Dense, H⁽⁰⁾ are rows of it and no copy. A *mat.CSR is never written out whole. Features of another type are
+// read: all columns of in.Rows, and each block of columns of the nodes within K hops of in.Rows. The error is that of
+// in.X.ReadBlock. in.Classes decide in which order nodes are worked on: neighbours are mostly of one class, and then stand close
+// together. If in.Adj turns out not to be symmetric, that is an error.
 func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in propagate.Input) ([]mat.View, error) {
 	if e.Memory < 0 {
 		return nil, fmt.Errorf("propagate: memory %d bytes, want at least 0 (0 for no bound)", e.Memory)
@@ -44,7 +46,9 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 		views[0] = x.Select(in.Rows)
 	default:
 		first := new(mat.Dense)
-		mat.Rows(first, x, in.Rows)
+		if err := mat.Rows(first, x, in.Rows); err != nil {
+			return nil, fmt.Errorf("propagate: reading features: %w", err)
+		}
 		views[0] = first.View()
 	}
 	h := make([]*mat.Dense, p.Hops)

@@ -247,6 +247,47 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// In a directed graph, a row can read a node that is more than one hop farther. Its features are behind the end of the block that
+// the kernels read from. That is an error, and the kernels do not run.
+func TestDirectedGraphsAreRefused(t *testing.T) {
+	for _, data := range [][]float32{nil, {1, 1, 1}} {
+		// 0→1→2→0, and nine nodes without edges: one hop to node 0 reads node 1, and finds it in its row.
+		a := &mat.CSR{Rows: 3, Cols: 3, Indptr: []int64{0, 1, 2, 3}, Indices: []int32{1, 2, 0}, Data: data}
+		for range 9 {
+			a.Rows, a.Cols, a.Indptr = a.Rows+1, a.Cols+1, append(a.Indptr, 3)
+		}
+		in := propagate.Input{Adj: a, X: mat.NewDense(12, 20), Rows: []int32{0}}
+		p := propagate.Propagation{Rule: propagate.SGC, Hops: 1}
+		for _, memory := range []int64{0, 1} {
+			if _, err := (blocked.Engine{Memory: memory}).Embeddings(t.Context(), p, in); err != nil {
+				t.Errorf("one hop reads what it reaches: %v", err)
+			}
+		}
+		// Nodes 0 and 1 have edges to all others. These are many, so the others look for neighbours of their own and find none.
+		n := 40
+		star := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
+		for i := range n {
+			if i < 2 {
+				for j := 2; j < n; j++ {
+					star.Indices = append(star.Indices, int32(j))
+				}
+			}
+			star.Indptr[i+1] = int64(len(star.Indices))
+		}
+		if data != nil {
+			star.Data = slices.Repeat([]float32{1}, star.NNZ())
+		}
+		in = propagate.Input{Adj: star, X: mat.NewDense(n, 20), Rows: []int32{0, 1}}
+		p.Hops = 3
+		for _, memory := range []int64{0, 1} {
+			_, err := blocked.Engine{Memory: memory}.Embeddings(t.Context(), p, in)
+			if err == nil || !strings.Contains(err.Error(), "not symmetric") {
+				t.Errorf("error %v, want one that says that the adjacency is not symmetric", err)
+			}
+		}
+	}
+}
+
 // BenchmarkEmbeddings propagates random graphs of the nodes, degrees and features of Reddit (a quarter of it) and ogbn-arxiv.
 // The rate is that of gathered features: 4 bytes for each edge and column of each hop.
 func BenchmarkEmbeddings(b *testing.B) {

@@ -16,34 +16,36 @@ const (
 )
 
 // plan returns the number of columns of a block, all of x's or a multiple of unit, and whether the entries of all rows are
-// stored. memory is Engine.Memory.
+// stored. memory is Engine.Memory. Features of a type that is read take no memory that is known here.
 func (r *run) plan(memory int64) (width int, store bool) {
 	_, d := r.x.Dims()
 	hops := len(r.h)
 	last := hops - 1
 	input, column := size(r.adj), 4*int64(r.within[last]) // column is what one column of a block takes
 	width = d
-	switch x := r.x.(type) {
-	case *mat.Dense:
-		input += 4 * int64(len(x.Data))
+	x, sparse := r.x.(*mat.CSR)
+	if sparse {
+		input += size(x)
+		column += 8 * int64(len(x.Indices)/max(1, d))
+	} else {
 		column += 4 * int64(r.within[hops])
 		if width = min(d, widest); r.read >= many*int64(r.within[last]) {
 			width = min(d, widest/2)
 		}
-	case *mat.CSR:
-		input += size(x)
-		column += 8 * int64(len(x.Indices)/max(1, d))
+	}
+	dense, inPlace := r.x.(*mat.Dense)
+	if inPlace {
+		input += 4 * int64(len(dense.Data))
 	}
 	if memory == 0 {
 		return width, true
 	}
-	_, sparse := r.x.(*mat.CSR)
 	if hops > 1 && (sparse || r.beta > 0) { // else S⁽²⁾ takes the place of S⁽⁰⁾
 		column += 4 * int64(r.within[hops-2])
 	}
 	results := hops
-	if sparse {
-		results++ // H⁽⁰⁾ of dense features is no copy
+	if !inPlace {
+		results++ // only H⁽⁰⁾ of a *mat.Dense is no copy
 	}
 	free := memory - 4*int64(len(r.rows))*int64(d)*int64(results)
 	if !r.mapped || input <= memory {

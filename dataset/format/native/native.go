@@ -60,7 +60,16 @@ func (Format) Read(_ context.Context, path string) (*graph.Graph, []string, erro
 	if f.err != nil {
 		return nil, nil, errors.Join(f.err, f.Close())
 	}
+	g.Mapped = safetensors.Holds(f.File, g.Adj.Indices) && f.holdsFeatures(g.X)
 	return g, notes, nil
+}
+
+// holdsFeatures reports whether the large part of x lies in the memory of the file.
+func (f *file) holdsFeatures(x mat.Matrix) bool {
+	if sparse, ok := x.(*mat.CSR); ok {
+		return safetensors.Holds(f.File, sparse.Indices)
+	}
+	return safetensors.Holds(f.File, x.(*mat.Dense).Data)
 }
 
 // file reads the tensors of one file, converts those of other types, and keeps the first error.

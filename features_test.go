@@ -1,0 +1,176 @@
+package cgc_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// half is features in bfloat16, which is the upper half of a float32. A stranger may write such a type.
+type half struct {
+	rows, cols int
+	bits       []uint16
+}
+
+func (h *half) Dims() (rows, cols int) { return h.rows, h.cols }
+
+func (h *half) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
+	dst.Reshape(len(rows), hi-lo)
+	for r, i := range rows {
+		for j, b := range h.bits[int(i)*h.cols+lo : int(i)*h.cols+hi] {
+			dst.Row(r)[j] = math.Float32frombits(uint32(b) << 16)
+		}
+	}
+	return nil
+}
+
+// onDisk is features in a file of little-endian float32, row by row, that is read as it is needed.
+type onDisk struct {
+	rows, cols int
+	file       io.ReaderAt
+}
+
+func (f onDisk) Dims() (rows, cols int) { return f.rows, f.cols }
+
+func (f onDisk) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
+	dst.Reshape(len(rows), hi-lo)
+	raw := make([]byte, 4*(hi-lo))
+	for r, i := range rows {
+		if _, err := f.file.ReadAt(raw, 4*(int64(i)*int64(f.cols)+int64(lo))); err != nil {
+			return err
+		}
+		for j := range dst.Row(r) {
+			dst.Row(r)[j] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*j:]))
+		}
+	}
+	return nil
+}
+
+// Wherever features live, and however they are kept, the same numbers give the same bytes.
+func TestFeaturesLiveAnywhere(t *testing.T) {
+	g, _ := fewLabels(900, 70, 3, false, rand.New(rand.NewPCG(60, 0)))
+	dense := g.X.(*mat.Dense)
+	low := &half{rows: dense.Rows, cols: dense.Cols}
+	var raw []byte
+	for i, v := range dense.Data {
+		b := uint16(math.Float32bits(v) >> 16)
+		dense.Data[i] = math.Float32frombits(uint32(b) << 16)
+		low.bits = append(low.bits, b)
+		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(dense.Data[i]))
+	}
+	path := filepath.Join(t.TempDir(), "features")
+	if err := os.WriteFile(path, raw, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for name, change := range map[string]func(*cgc.Config){
+		"defaults":     func(*cgc.Config) {},
+		"no hops":      func(c *cgc.Config) { c.Hops = 0 },
+		"ppr, memory":  func(c *cgc.Config) { c.Propagation, c.Teleport, c.Memory = "ppr", 0.3, 1 },
+		"sage":         func(c *cgc.Config) { c.Propagation, c.Augment = "sage", 1 },
+		"standardized": func(c *cgc.Config) { c.Standardize = true },
+		"inductive":    func(c *cgc.Config) { c.Inductive, c.Standardize = true, true },
+		"labels":       func(c *cgc.Config) { c.PseudoLabels, c.SoftLabels, c.Standardize = 2, true, true },
+	} {
+		config := configured(12, change)
+		want := saved(t, mustCondense(t, g, config))
+		for _, x := range []mat.Matrix{low, onDisk{dense.Rows, dense.Cols, file}} {
+			other := *g
+			other.X = x
+			if saved(t, mustCondense(t, &other, config)) != want {
+				t.Errorf("%s: other bytes from a %T", name, x)
+			}
+		}
+	}
+}
+
+// saved returns the bytes of a condensed graph's file, its seconds set to 0.
+func saved(t *testing.T, small *cgc.Condensed) string {
+	t.Helper()
+	small.Seconds = condense.Seconds{}
+	path := filepath.Join(t.TempDir(), "small.safetensors")
+	if err := small.Save(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(file)
+}
+
+// An error of a reader is the error of Condense, whichever step met it.
+func TestErrorsOfFeaturesArePassedOn(t *testing.T) {
+	g, _ := fewLabels(200, 9, 3, false, rand.New(rand.NewPCG(61, 0)))
+	failed := errors.New("the disk is on fire")
+	for reads := range int64(40) {
+		other := *g
+		other.X = &failing{g.X, reads, failed}
+		config := labelled(12, 1, func(c *cgc.Config) { c.Standardize = reads%2 == 0 })
+		if _, err := cgc.Condense(t.Context(), &other, config); err == nil {
+			if reads < 4 {
+				t.Errorf("no error after %d blocks", reads)
+			}
+			return
+		} else if !errors.Is(err, failed) {
+			t.Fatalf("after %d blocks: error %v", reads, err)
+		}
+	}
+	t.Error("40 blocks are not enough")
+}
+
+// An invalid graph made by hand is an error at the door.
+func TestInvalidGraphsAreRefused(t *testing.T) {
+	for want, spoil := range map[string]func(*graph.Graph){
+		"has no counterpart": func(g *graph.Graph) {
+			g.Adj = &mat.CSR{
+				Rows: g.Nodes(), Cols: g.Nodes(), Indptr: append(make([]int64, g.Nodes()), 1), Indices: []int32{3},
+			}
+		},
+		"do not ascend":          func(g *graph.Graph) { a := g.Adj.Indices[g.Adj.Indptr[0]:]; a[0], a[1] = a[1], a[0] },
+		"want 0 to 39":           func(g *graph.Graph) { g.Adj.Indices[0] = 1 << 20 },
+		"split train: want 0 to": func(g *graph.Graph) { g.Split.Train = append(g.Split.Train, 40) },
+		"want 0 to 2":            func(g *graph.Graph) { g.Y[5] = 3 },
+	} {
+		g, _ := smallGraph(40, 7, 3, false, false, rand.New(rand.NewPCG(62, 0)))
+		spoil(g)
+		config := configured(6, nil)
+		_, err := cgc.Condense(t.Context(), g, config)
+		_, prepared := cgc.Prepare(t.Context(), g, config)
+		for _, err := range []error{err, prepared} {
+			if err == nil || !strings.Contains(err.Error(), "not valid") || !strings.Contains(err.Error(), want) {
+				t.Errorf("error %v, want one of an invalid graph with %q", err, want)
+			}
+		}
+	}
+}
+
+// failing is features that can be read some times only.
+type failing struct {
+	mat.Matrix
+	left int64
+	err  error
+}
+
+func (f *failing) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
+	if atomic.AddInt64(&f.left, -1) < 0 {
+		return f.err
+	}
+	return f.Matrix.ReadBlock(dst, rows, lo, hi)
+}

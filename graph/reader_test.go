@@ -1,0 +1,149 @@
+package graph_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// reader is a matrix that can only be read. It fails with err if that is set, and delivers some columns too many if wide is.
+type reader struct {
+	of   mat.Matrix
+	err  error
+	wide int
+}
+
+func (r *reader) Dims() (rows, cols int) { return r.of.Dims() }
+
+func (r *reader) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
+	if r.err != nil {
+		return r.err
+	}
+	if err := r.of.ReadBlock(dst, rows, lo, hi); err != nil {
+		return err
+	}
+	dst.Reshape(dst.Rows, dst.Cols+r.wide)
+	return nil
+}
+
+// random returns a graph of 600 nodes with 150 features.
+func random(t *testing.T) *graph.Graph {
+	t.Helper()
+	source := rand.New(rand.NewPCG(8, 0))
+	b := graph.Builder{X: mat.NewDense(600, 150), Y: make([]int32, 600), Classes: 1}
+	for range 3000 {
+		b.AddEdge(source.IntN(600), source.IntN(600))
+	}
+	for i := range b.X.(*mat.Dense).Data {
+		b.X.(*mat.Dense).Data[i] = float32(source.NormFloat64())
+	}
+	b.Split.Train = []int32{3, 17, 200, 599}
+	g, _, err := b.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// written returns x written out.
+func written(t *testing.T, x mat.Matrix) *mat.Dense {
+	t.Helper()
+	n, _ := x.Dims()
+	all := make([]int32, n)
+	for i := range all {
+		all[i] = int32(i)
+	}
+	var dst mat.Dense
+	if err := mat.Rows(&dst, x, all); err != nil {
+		t.Fatal(err)
+	}
+	return &dst
+}
+
+// What is made of features that are read is what is made of the same features in memory, bit for bit.
+func TestFeaturesThatAreRead(t *testing.T) {
+	g := random(t)
+	read := *g
+	read.X = &reader{of: g.X}
+	if err := read.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	o := graph.Symmetric(g.Adj)
+	if !slices.Equal(apply(t, o, read.X).Data, apply(t, o, g.X).Data) {
+		t.Error("the operator gives other numbers")
+	}
+	rows := []int32{9, 3, 500}
+	var got, want mat.Dense
+	if err := errors.Join(o.ApplyRows(t.Context(), &got, read.X, rows, nil), o.ApplyRows(t.Context(), &want, g.X, rows, nil)); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got.Data, want.Data) {
+		t.Error("rows of the operator are other numbers")
+	}
+	s, err := graph.FitScaling(read.X, g.Split.Train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, err := graph.FitScaling(g.X, g.Split.Train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(s.Mean, same.Mean) || !slices.Equal(s.Std, same.Std) {
+		t.Error("the scaling is another")
+	}
+	for what, change := range map[string]func(*graph.Graph) *graph.Graph{
+		"scaled":             func(g *graph.Graph) *graph.Graph { return g.Scaled(s) },
+		"training":           (*graph.Graph).TrainingGraph,
+		"scaled and induced": func(g *graph.Graph) *graph.Graph { return g.Scaled(s).Induced([]int32{1, 2, 500}).Scaled(s) },
+	} {
+		got, want := change(&read), change(g)
+		if err := got.Validate(); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		if !slices.Equal(written(t, got.X).Data, written(t, want.X).Data) {
+			t.Errorf("%s: other features", what)
+		}
+	}
+}
+
+func TestFeaturesThatCannotBeRead(t *testing.T) {
+	g := random(t)
+	failed := errors.New("the line is dead")
+	for want, x := range map[string]*reader{
+		"the line is dead": {of: g.X, err: failed},
+		"*graph_test.reader delivered 256×155 (39680 numbers) for a block of 256×150": {of: g.X, wide: 5},
+	} {
+		g.X = x
+		var dst mat.Dense
+		for what, err := range map[string]error{
+			"Validate": g.Validate(),
+			"Induced":  g.Induced([]int32{0, 1}).Validate(),
+			"Scaled":   g.Scaled(graph.Scaling{Mean: make([]float32, 150), Std: make([]float32, 150)}).Validate(),
+			"Apply":    graph.Mean(g.Adj).Apply(t.Context(), &dst, x),
+			"Fit":      second(graph.FitScaling(x, g.Split.Train)),
+		} {
+			if err == nil || x.err != nil && !errors.Is(err, failed) || x.err == nil && !strings.Contains(err.Error(), "delivered") {
+				t.Errorf("%s: error %v, want one like %q", what, err, want)
+			}
+		}
+		if err := g.Validate(); !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
+		g.X = x.of
+	}
+	x := g.X.(*mat.Dense)
+	x.Row(599)[3] = inf
+	x.Row(300)[149] = float32(math.NaN())
+	g.X = &reader{of: x}
+	if err := g.Validate(); err == nil || !strings.Contains(err.Error(), "feature 149 of node 300 is not") {
+		t.Errorf("error %v, want one that names feature 149 of node 300", err)
+	}
+}
+
+func second(_ graph.Scaling, err error) error { return err }

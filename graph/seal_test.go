@@ -1,0 +1,105 @@
+package graph_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// spoil changes a number of g in place, which only a check of all data can see.
+func spoil(g *graph.Graph) { g.Adj.Indices[0] = 0 }
+
+func TestSeal(t *testing.T) {
+	g := path()
+	if err := g.Seal(); err != nil {
+		t.Fatal(err)
+	}
+	spoil(g)
+	if err := g.Check(); err != nil {
+		t.Errorf("a sealed graph is read once more: %v", err)
+	}
+	if g.Validate() == nil {
+		t.Error("Validate trusts the seal")
+	}
+	if g.Seal() == nil || g.Check() == nil {
+		t.Error("an invalid graph is sealed")
+	}
+}
+
+// A graph that Builder made is sealed.
+func TestBuilderSeals(t *testing.T) {
+	b := graph.Builder{X: mat.NewDense(3, 1)}
+	b.AddEdge(0, 1)
+	g, _, err := b.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	spoil(g)
+	if err := g.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// The seal of a copy holds for what it shares with the graph. It does not hold once a field is replaced.
+func TestSealBreaks(t *testing.T) {
+	for what, change := range map[string]func(g *graph.Graph){
+		"adjacency": func(g *graph.Graph) { a := *g.Adj; a.Indices = slices.Clone(a.Indices); g.Adj = &a },
+		"pointers":  func(g *graph.Graph) { g.Adj.Indptr = slices.Clone(g.Adj.Indptr) },
+		"weights":   func(g *graph.Graph) { g.Adj.Data = nil },
+		"size":      func(g *graph.Graph) { g.Adj.Rows-- },
+		"features":  func(g *graph.Graph) { g.X = mat.NewDense(4, 4) },
+		"numbers":   func(g *graph.Graph) { x := g.X.(*mat.Dense); x.Data = slices.Clone(x.Data) },
+		"sparse":    func(g *graph.Graph) { g.X = g.X.(*mat.Dense).Sparse() },
+		"reader":    func(g *graph.Graph) { g.X = &reader{of: g.X} },
+		"labels":    func(g *graph.Graph) { g.Y = slices.Clone(g.Y) },
+		"classes":   func(g *graph.Graph) { g.Classes++ },
+		"train":     func(g *graph.Graph) { g.Split.Train = g.Split.Train[:1] },
+		"val":       func(g *graph.Graph) { g.Split.Val = nil },
+		"test":      func(g *graph.Graph) { g.Split.Test = slices.Clone(g.Split.Test) },
+		"scaled":    func(g *graph.Graph) { *g = *g.Scaled(graph.Scaling{Mean: make([]float32, 4), Std: make([]float32, 4)}) },
+		"induced":   func(g *graph.Graph) { *g = *g.Induced([]int32{0, 1, 2, 3}) },
+	} {
+		g := path()
+		if err := g.Seal(); err != nil {
+			t.Fatal(err)
+		}
+		spoil(g)
+		other := *g
+		if err := other.Check(); err != nil {
+			t.Errorf("%s: a copy is read once more: %v", what, err)
+		}
+		adj := *g.Adj
+		other.Adj = &adj
+		change(&other)
+		if other.Check() == nil {
+			t.Errorf("%s: a changed copy is trusted", what)
+		}
+		if err := g.Check(); what != "numbers" && err != nil {
+			t.Errorf("%s: the copy's change breaks the seal of the graph: %v", what, err)
+		}
+	}
+}
+
+// Features whose type cannot be compared are checked each time.
+func TestFeaturesThatCannotBeCompared(t *testing.T) {
+	g := path()
+	g.X = listed{g.X.(*mat.Dense).Rows, nil, g.X}
+	if err := g.Seal(); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if spoil(g); g.Check() == nil {
+		t.Error("the graph is trusted")
+	}
+}
+
+// listed is features of a type that == does not take.
+type listed struct {
+	n     int
+	parts []string
+	mat.Matrix
+}

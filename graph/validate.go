@@ -1,0 +1,117 @@
+package graph
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Validate returns every reason why g is not a graph as its fields' comments promise, joined, each with the place, the value and
+// the bound; nil if there is none. It reads all of the data once, and only reads: it is safe for concurrent use.
+func (g *Graph) Validate() error {
+	var errs []error
+	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf("graph: "+format, args...)) }
+	switch {
+	case g.Adj == nil:
+		return errors.New("graph: there is no adjacency (nil)")
+	case g.X == nil:
+		return errors.New("graph: there are no features (nil)")
+	}
+	n := g.Adj.Rows
+	switch {
+	case g.Adj.Cols != n:
+		add("adjacency is %d×%d, want it square", n, g.Adj.Cols)
+		return errors.Join(errs...)
+	case n > math.MaxInt32:
+		add("%d nodes, want at most %d", n, math.MaxInt32)
+		return errors.Join(errs...)
+	}
+	if err := g.Adj.Validate(); err != nil {
+		return fmt.Errorf("graph: adjacency: %w", err)
+	}
+	if i, j, why := asymmetry(g.Adj); why != "" {
+		add("adjacency entry (%d, %d) %s", i, j, why)
+	}
+	if i, j, found, _ := mat.FirstNotFinite(g.Adj); found {
+		add("weight of edge (%d, %d) is not a finite number", i, j)
+	}
+	for e, w := range g.Adj.Data {
+		if w <= 0 {
+			add("weight %v of an edge to node %d, want it positive", w, g.Adj.Indices[e])
+			break
+		}
+	}
+	if err := validateFeatures(g.X, n); err != nil {
+		errs = append(errs, err)
+	}
+	if len(g.Y) != n {
+		add("%d labels for %d nodes", len(g.Y), n)
+		return errors.Join(errs...)
+	}
+	for i, y := range g.Y {
+		if y != Unlabelled && (y < 0 || int(y) >= g.Classes) {
+			add("label %d of node %d, want 0 to %d", y, i, g.Classes-1)
+			break
+		}
+	}
+	errs = append(errs, g.Split.validate(g)...)
+	return errors.Join(errs...)
+}
+
+// validateFeatures returns the first thing wrong with features x of n nodes.
+func validateFeatures(x mat.Matrix, n int) error {
+	rows, cols := x.Dims()
+	switch {
+	case rows != n:
+		return fmt.Errorf("graph: features have %d rows for %d nodes", rows, n)
+	case cols == 0:
+		return errors.New("graph: there are no features (0 columns), want at least 1")
+	}
+	switch x := x.(type) {
+	case *mat.Dense:
+		if len(x.Data) != rows*cols {
+			return fmt.Errorf("graph: %d numbers for %d×%d features", len(x.Data), rows, cols)
+		}
+	case *mat.CSR:
+		if err := x.Validate(); err != nil {
+			return fmt.Errorf("graph: features: %w", err)
+		}
+	}
+	i, j, found, err := mat.FirstNotFinite(x)
+	if err != nil {
+		return fmt.Errorf("graph: reading features: %w", err)
+	}
+	if found {
+		return fmt.Errorf("graph: feature %d of node %d is not a finite number", j, i)
+	}
+	return nil
+}
+
+func (s Split) validate(g *Graph) (errs []error) {
+	names := []string{"", "train", "val", "test"}
+	part := make([]byte, g.Nodes()) // of each node, as a place in names
+	for k, nodes := range [][]int32{nil, s.Train, s.Val, s.Test} {
+		last := int32(-1)
+		for _, v := range nodes {
+			var why string
+			switch {
+			case v < 0 || int(v) >= len(part):
+				why = fmt.Sprintf("want 0 to %d", len(part)-1)
+			case v <= last:
+				why = "nodes must ascend without repeats"
+			case part[v] != 0:
+				why = "it is in " + names[part[v]] + " too"
+			case g.Y[v] == Unlabelled:
+				why = "it has no label"
+			}
+			if why != "" {
+				errs = append(errs, fmt.Errorf("graph: node %d of split %s: %s", v, names[k], why))
+				break
+			}
+			part[v], last = byte(k), v
+		}
+	}
+	return errs
+}
