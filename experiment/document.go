@@ -3,6 +3,7 @@ package experiment
 import (
 	"fmt"
 
+	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/report"
 )
 
@@ -112,7 +113,7 @@ func withinCell(s Summary) report.Cell {
 }
 
 // comparisons has a row for each comparison on one graph.
-func comparisons(all []Comparison, g Identity) *report.Table {
+func comparisons(all []Comparison, g graph.Identity) *report.Table {
 	t := &report.Table{Columns: []report.Column{
 		{Name: "points of difference", Key: "arms"}, {Name: "nodes"}, {Name: "model"},
 		{Name: "mean ± std", Key: "difference", Parts: meanParts},

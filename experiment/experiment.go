@@ -63,7 +63,7 @@ func Run(ctx context.Context, g *graph.Graph, plan Plan) (*Result, error) {
 		Arms: []Arm{{Config: plan.Config, Training: plan.Training}}, Seeds: plan.Seeds, Trainings: 1, Models: plan.Models, Whole: plan.Whole, Progress: plan.Progress,
 	}
 	result := new(Result)
-	records, err := grid.run(ctx, g, identify(g), nil, func(_ int, small *cgc.Condensed) { result.Condensed = append(result.Condensed, small) })
+	records, err := grid.run(ctx, g, g.Sizes(), nil, func(_ int, small *cgc.Condensed) { result.Condensed = append(result.Condensed, small) })
 	if err != nil {
 		return nil, err
 	}

@@ -51,11 +51,15 @@ const step = 1_000_000
 // All that is wrong with the grid, or with g for it, is said before anything is condensed. Test labels are read after training alone, and decide
 // nothing. The same grid gives the same numbers for any number of threads.
 func (p Grid) Run(ctx context.Context, g *graph.Graph, log *Log) ([]Record, error) {
-	return p.run(ctx, g, Identify(g), log, nil)
+	id, err := graph.Identify(g)
+	if err != nil {
+		return nil, err
+	}
+	return p.run(ctx, g, id, log, nil)
 }
 
 // run is Run; condensed, if not nil, is given every condensed graph that is made, with its arm's number, the seeds in their order.
-func (p Grid) run(ctx context.Context, g *graph.Graph, id Identity, log *Log, condensed func(arm int, small *cgc.Condensed)) ([]Record, error) {
+func (p Grid) run(ctx context.Context, g *graph.Graph, id graph.Identity, log *Log, condensed func(arm int, small *cgc.Condensed)) ([]Record, error) {
 	if err := p.check(g); err != nil {
 		return nil, err
 	}
@@ -145,7 +149,7 @@ type cell struct {
 type setting struct{ standardize, inductive bool }
 
 // plan lists the trainings, those on the whole graph apart.
-func (p Grid) plan(g *graph.Graph, id Identity) (cells, whole []cell, err error) {
+func (p Grid) plan(g *graph.Graph, id graph.Identity) (cells, whole []cell, err error) {
 	add := func(list *[]cell, r Record, arm int, m gnn.Model) {
 		r.Version, r.Graph, r.Model = RecordVersion, id, m.Name()
 		*list = append(*list, cell{record: r, key: r.key(), arm: arm, model: m})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 )
@@ -358,7 +359,13 @@ func TestGridStopsWithItsLog(t *testing.T) {
 
 func ExampleGrid() {
 	ctx := context.Background()
-	g := demo()
+	g, err := synth.Make(synth.Shape{
+		Name: "demo", Nodes: 300, Edges: 900, Features: 16, Classes: 3, Train: 60, Val: 60, Test: 120,
+		Groups: 2, Homophily: 0.8, Signal: 2, Balanced: true,
+	}, rand.NewPCG(5, 5))
+	if err != nil {
+		panic(err)
+	}
 	dir, err := os.MkdirTemp("", "cgc")
 	if err != nil {
 		panic(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
 )
 
 func mustOpen(t *testing.T, path string) *experiment.Log {
@@ -29,7 +30,7 @@ func example() []experiment.Record {
 	config := cgc.Defaults()
 	config.Ratio, config.Temperature, config.Seed = 0.013, cgc.Infinite, 1<<63+1
 	r := experiment.Record{
-		Version: experiment.RecordVersion, Graph: experiment.Identity{Name: "a graph, \"quoted\"\n", Fingerprint: "f1", Nodes: 100, Edges: 7, Features: 3, Classes: 2, Train: 20, Val: 30, Test: 40},
+		Version: experiment.RecordVersion, Graph: graph.Identity{Name: "a graph, \"quoted\"\n", Fingerprint: "f1", Nodes: 100, Edges: 7, Features: 3, Classes: 2, Train: 20, Val: 30, Test: 40},
 		Arm: "cgc", Config: &config, Model: "gcn", Training: gnn.Defaults(), Seed: config.Seed, TrainingSeed: config.Seed, Nodes: 10, Edges: 3,
 		Val: 100.0 / 3, Test: 200.0 / 7, Epoch: 17, Seconds: condense.Seconds{Steps: []condense.Step{{Name: "propagate", Seconds: 0.1}}, Total: 1e-7}, TrainingSeconds: 1.0 / 3, Peak: 1 << 40, Build: experiment.ThisBuild(),
 	}

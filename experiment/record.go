@@ -7,6 +7,7 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/buildinfo"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -19,7 +20,7 @@ type Record struct {
 	// Version is RecordVersion.
 	Version int `json:"record"`
 	// Graph says which graph was condensed, and tested on.
-	Graph Identity `json:"graph"`
+	Graph graph.Identity `json:"graph"`
 	// Arm is the name of the Arm, or Whole.
 	Arm string `json:"arm"`
 	// Config is the configuration of the condensation, its seed included; nil if the model was trained on the whole graph.

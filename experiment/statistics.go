@@ -10,6 +10,7 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
 )
 
 // Estimate is a mean over seeds and how far it can be trusted.
@@ -45,7 +46,7 @@ func interval(std float64, n int) float64 {
 // Summary is what the trainings of one arm, at one size, came to for one model on one graph. The unit is the condensation seed: the trainings on one condensed graph are
 // averaged first. On the whole graph the unit is the training.
 type Summary struct {
-	Graph Identity `json:"graph"`
+	Graph graph.Identity `json:"graph"`
 	// Arm, Method, Nodes and Model are those of the records, Nodes being N′. Edges is the mean over the seeds.
 	Arm    string  `json:"arm"`
 	Method string  `json:"method"`

@@ -9,6 +9,7 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/graph"
 )
 
 // near compares numbers that were rounded to six digits.
@@ -63,7 +64,7 @@ func trained(arm string, from uint64, tests ...[]float64) (records []experiment.
 			config := cgc.Defaults()
 			config.Nodes, config.Seed = 10, from+uint64(s)
 			records = append(records, experiment.Record{
-				Graph: experiment.Identity{Name: "g", Fingerprint: "f"}, Arm: arm, Config: &config, Model: "gcn", Nodes: 10, Edges: s,
+				Graph: graph.Identity{Name: "g", Fingerprint: "f"}, Arm: arm, Config: &config, Model: "gcn", Nodes: 10, Edges: s,
 				Seed: config.Seed, TrainingSeed: config.Seed + 1000*uint64(j), Test: test, Val: test - 1, TrainingSeconds: 2, Seconds: condense.Seconds{Total: float64(s)},
 			})
 		}

@@ -22,6 +22,8 @@ func (r *Result) legend(name string) string {
 	switch g := r.graph(name); {
 	case g.Made:
 		return name + " (made)"
+	case g.unverified:
+		return name + " (not verified)"
 	case g.Paper && !g.Comparable:
 		return name + " (differs)"
 	}

@@ -56,7 +56,7 @@ func (r *Result) graphNotes(add func(string, ...any)) {
 			add("%s: %s, so there is no number to compare with.", g.Name, g.Why)
 		case !g.Comparable:
 			also := ""
-			if len(r.Times) > 0 {
+			if len(r.Times) > 0 && g.differs {
 				also = ", and seconds are of another size"
 			}
 			add("%s: %s. Accuracies are not comparable with the paper's%s.", g.Name, g.Why, also)

@@ -78,7 +78,10 @@ func (j Job) on(ctx context.Context, s Source, r *Result) error {
 	if err != nil {
 		return err
 	}
-	is := describe(s, g)
+	is, err := describe(s, g)
+	if err != nil {
+		return err
+	}
 	r.Graphs = append(r.Graphs, is)
 	b := settings(is.Inductive, j.Ours)
 	var plans []planned

@@ -22,9 +22,10 @@ type Source struct {
 // largestUnasked is the number of nodes of ogbn-arxiv: larger graphs are made only where that is asked for.
 const largestUnasked = 169_343
 
-// Choose returns the graphs to measure a study on. With no names, they are the study's data sets: those that are at hand (in the folders of options, without fetching anything), and made
-// graphs for the others, up to the size of arxiv unless all is set. Of names, those of the paper's data sets are taken likewise, at any size; any other is what
-// dataset.Options.Open makes of it. left says what was left out, and why, in a sentence for each; it is empty if nothing was.
+// Choose returns the graphs to measure a study on. Without names, they are the study's data sets. Those at hand, in the folders
+// of options, are taken from there; nothing is fetched. Made graphs stand in for the others, up to the size of arxiv unless all
+// is set. With names, the paper's data sets are taken likewise, at any size; dataset.Options.Open opens any other name. left
+// says what was left out and why, in a sentence for each.
 func Choose(s *Study, options dataset.Options, names []string, all bool) (sources []Source, left []string) {
 	here := map[string]bool{}
 	for _, known := range options.List() {
@@ -65,8 +66,10 @@ type Graph struct {
 	Name string `json:"graph"`
 	// Made says that it was made with the sizes of the data set of that name.
 	Made bool `json:"made"`
-	// Paper says that the paper has a data set of that name, Comparable that this is the same graph, as far as its sizes tell: only then are accuracies put beside the paper's. Why says why not.
-	Paper      bool   `json:"paper"`
+	// Paper says that the paper has a data set of that name.
+	Paper bool `json:"paper"`
+	// Comparable says that this is the data set, by its fingerprint (dataset.Verify) and its sizes. Only then do accuracies
+	// stand beside the paper's. Why says why not.
 	Comparable bool   `json:"comparable"`
 	Why        string `json:"why,omitempty"`
 	Nodes      int    `json:"nodes"`
@@ -75,33 +78,55 @@ type Graph struct {
 	Classes    int    `json:"classes"`
 	Train      int    `json:"train"`
 	Inductive  bool   `json:"inductive"`
+
+	differs    bool // in a size
+	unverified bool // the sizes are right, and no fingerprint is known
 }
 
-// describe says what g is, and whether its accuracies can be put beside the paper's. Edges are no criterion: how repeated ones are counted differs between sources.
-func describe(s Source, g *graph.Graph) Graph {
-	d := Graph{Name: s.Name, Made: s.Made, Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes, Train: len(g.Split.Train)}
+// describe says what g is, and whether its accuracies can stand beside the paper's.
+func describe(s Source, g *graph.Graph) (Graph, error) {
+	d := Graph{
+		Name: s.Name, Made: s.Made || strings.HasPrefix(g.Name, synth.Prefix),
+		Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes, Train: len(g.Split.Train),
+	}
 	of, is := Published().Of(s.Name)
 	d.Paper, d.Inductive = is, of.Task == "inductive"
 	if !is {
 		d.Why = "the paper has no such data set"
-		return d
+		return d, nil
 	}
-	if s.Made {
+	if d.Made {
 		d.Why = "a made graph of the same size"
-		return d
+		return d, nil
 	}
+	if d.Why = difference(g, of); d.Why != "" {
+		d.differs = true
+		return d, nil
+	}
+	id, err := graph.Identify(g)
+	if err != nil {
+		return d, err
+	}
+	verdict, why := dataset.Verify(s.Name, id.Fingerprint)
+	d.Comparable, d.unverified, d.Why = verdict == dataset.Genuine, verdict == dataset.Unverified, why
+	return d, nil
+}
+
+// difference says in which sizes g differs from the paper's data set. It leaves out edges: sources differ in how they count
+// repeated ones.
+func difference(g *graph.Graph, of Statistics) string {
 	var differ []string
 	for _, c := range []struct {
 		what        string
 		here, paper int
 	}{
-		{"nodes", d.Nodes, of.Nodes}, {"features", d.Features, of.Features}, {"classes", d.Classes, of.Classes}, {"training nodes", d.Train, of.Train},
-		{"validation nodes", len(g.Split.Val), of.Val}, {"test nodes", len(g.Split.Test), of.Test},
+		{"nodes", g.Nodes(), of.Nodes}, {"features", g.Features(), of.Features}, {"classes", g.Classes, of.Classes},
+		{"training nodes", len(g.Split.Train), of.Train}, {"validation nodes", len(g.Split.Val), of.Val},
+		{"test nodes", len(g.Split.Test), of.Test},
 	} {
 		if c.here != c.paper {
 			differ = append(differ, fmt.Sprintf("%d %s here, %d in the paper", c.here, c.what, c.paper))
 		}
 	}
-	d.Comparable, d.Why = len(differ) == 0, strings.Join(differ, "; ")
-	return d
+	return strings.Join(differ, "; ")
 }
