@@ -3,6 +3,7 @@ package generate
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -11,27 +12,38 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Aggregated returns an A′ of the graph's own edges in place of similarities, which the paper does not have: with the aggregation matrix P̂ (members, N′×N) and
-// the adjacency of the graph (N×N, as in graph.Graph.Adj),
+// Aggregated returns an A′ of the graph's own edges in place of similarities. The paper has nothing of the kind. With the
+// aggregation matrix P̂ (members, N′×N) and the adjacency of the graph (N×N, as in graph.Graph.Adj),
 //
 //	M = P̂ÂP̂ᵀ,  A′_ij = M_ij / √(M_ii·M_jj) for i ≠ j,  A′_ii = 0.
 //
-// M_ij is the tie of two groups by Â, the mean over their nodes; dividing by the ties of the groups to themselves makes these 1, which is what the self-loops are that a GNN adds to A′.
-// So Â′ weighs neighbours against a node itself as M does, and how large groups are does not matter. If each group is one node, A′ is the subgraph of these nodes, weights and all.
+// M_ij is the mean tie of the nodes of two groups by Â. Dividing makes the tie of a group to itself 1, which is the self-loop that
+// a GNN adds to A′. So Â′ weighs neighbours against a node itself as M does, whatever the sizes of the groups. If each group is
+// one node, A′ is the subgraph of these nodes with its weights.
 //
-// Edges of less than a hundredth of a self-loop are left out. Of the others the strongest are kept, at most n·degree/2 of them, and none that is as weak as the first
-// that is too many; a degree of 0 sets no bound. used is the weight above which edges were kept.
+// Edges of less than a hundredth of a self-loop are left out. Of the others the strongest are kept, at most n·degree/2 of them.
+// All edges as weak as the first that is too many go with it. A degree of 0 sets no bound. used is the weight above which edges
+// were kept.
 //
-// It costs one pass over the edges of the members, and memory for a number for each node and for the pairs of groups that have edges between them. The result is the same for any number of threads.
+// It costs one pass over the edges of the members, and memory for a number for each node and for the pairs of groups with edges
+// between them. The result is the same for any number of threads. The error says that degree is negative or not finite, or is
+// that of ctx.
 func Aggregated(ctx context.Context, members, adjacency *mat.CSR, degree float64) (a *mat.CSR, used float64, err error) {
 	const faint = 0.01
+	if err := checkDegree(degree); err != nil {
+		return nil, 0, err
+	}
+	if members.Cols != adjacency.Rows {
+		panic(fmt.Sprintf("generate: groups of %d nodes in a graph of %d", members.Cols, adjacency.Rows))
+	}
 	pairs, own, err := ties(ctx, members, graph.Symmetric(adjacency))
 	if err != nil {
 		return nil, 0, err
 	}
 	kept := pairs[:0]
 	for _, p := range pairs {
-		// The root is above 0: P̂ is not negative, and nodes are tied to themselves. What is rounded to float32 has its ties in spite of the order of sums.
+		// The root is above 0: P̂ is not negative, and nodes are tied to themselves. Rounding to float32 makes equal weights equal,
+		// in whatever order they were summed.
 		p.weight = float64(float32(p.weight / math.Sqrt(own[p.i]*own[p.j])))
 		if p.weight > faint {
 			kept = append(kept, p)
@@ -44,7 +56,7 @@ func Aggregated(ctx context.Context, members, adjacency *mat.CSR, degree float64
 // groupChunk is the number of rows of M that one task makes.
 const groupChunk = 4
 
-// ties returns what is not 0 of M = P̂ÂP̂ᵀ: above the diagonal as pairs, by rows, and the diagonal.
+// ties returns the entries of M = P̂ÂP̂ᵀ that are not 0: those above the diagonal as pairs, by rows, and the diagonal.
 func ties(ctx context.Context, members *mat.CSR, operator graph.Operator) (pairs []pair, own []float64, err error) {
 	n, adjacency := members.Rows, operator.Adj
 	groups := newHomes(members, operator.Right)
@@ -115,8 +127,8 @@ type pair struct {
 	weight float64
 }
 
-// strongest returns the pairs of the largest weights, at most n·degree/2 of them, and the weight above which they are: the given bound, or that of the first pair that
-// is too many. A degree of 0 keeps all. The order of the pairs is lost.
+// strongest returns the pairs of the largest weights, at most n·degree/2 of them, and the weight that they exceed: bound, or the
+// weight of the first pair that is too many. A degree of 0 keeps all. The order of the pairs is lost.
 func strongest(pairs []pair, bound float64, n int, degree float64) ([]pair, float64) {
 	most := int(degree * float64(n) / 2)
 	if degree <= 0 || len(pairs) <= most {
@@ -129,7 +141,7 @@ func strongest(pairs []pair, bound float64, n int, degree float64) ([]pair, floa
 	return pairs[:first], bound
 }
 
-// joined returns the symmetric n×n matrix of the given pairs, all ones unless it is weighted. The pairs are sorted.
+// joined returns the symmetric n×n matrix of the given pairs. All entries are ones unless it is weighted. It sorts pairs.
 func joined(n int, pairs []pair, weighted bool) *mat.CSR {
 	a := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1), Indices: make([]int32, 2*len(pairs))}
 	if weighted {
@@ -142,7 +154,7 @@ func joined(n int, pairs []pair, weighted bool) *mat.CSR {
 	for i := range n {
 		a.Indptr[i+1] += a.Indptr[i]
 	}
-	// By i and then j, each row is filled in ascending order: the pairs in which it is the second come before those in which it is the first.
+	// By i and then j, each row is filled in ascending order: pairs that end in it come before pairs that begin in it.
 	slices.SortFunc(pairs, func(p, q pair) int { return cmp.Or(cmp.Compare(p.i, q.i), cmp.Compare(p.j, q.j)) })
 	next := slices.Clone(a.Indptr[:n])
 	for _, p := range pairs {

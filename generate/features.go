@@ -1,0 +1,208 @@
+package generate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Features returns X′ = (QᵀQ + αL′)⁻¹QᵀH′ with Q = Σ_l w_l·Â′ˡ and L′ = D′ − A′: the minimiser of ‖QX′ − H′‖² + α tr(X′ᵀL′X′).
+// The paper's Q = Â′ᴷ (eq. 17, proposition 4) has weights 0, …, 0, 1.
+//
+// a is A′, n×n and symmetric, with weights of at least 0; h is H′, n×d. The weights w_0 … w_K are at least 0 and sum to 1, as H′ is
+// the same mixture of hops of the original graph: then X′ stands for the original features. alpha is α ≥ 0.
+//
+// Each connected component of A′ has a system of its own, solved in float64. A node without neighbours keeps its embedding. For
+// α > 0 the system is positive definite: a vector with L′v = 0 is constant on each component, and Q, without negative entries,
+// does not take it to 0. With α = 0, Q may be singular. Then X′ is the minimiser of smallest norm, X′ = Q⁺H′. Directions count as
+// singular where the singular value of Q is below 3·10⁻⁵ of its Frobenius norm: dividing by it would magnify the rounding of H′
+// in float32. For α > 0 they count if rounding makes the system singular.
+//
+// A component of m nodes costs m³/3 operations. The result is the same for any number of threads. The error says what is wrong
+// with weights or alpha, that h or X′ has a number that is not finite in float32, or is that of ctx.
+func Features(ctx context.Context, a *mat.CSR, h *mat.Dense, weights []float64, alpha float64) (*mat.Dense, error) {
+	sum := 0.0
+	for l, w := range weights {
+		if !(w >= 0) {
+			return nil, fmt.Errorf("generate: weight %v of hop %d, want at least 0", w, l)
+		}
+		sum += w
+	}
+	if !(math.Abs(sum-1) <= 1e-6) {
+		return nil, fmt.Errorf("generate: the weights of hops sum to %v, want 1", sum)
+	}
+	if !(alpha >= 0) || math.IsInf(alpha, 1) {
+		return nil, fmt.Errorf("generate: alpha %v, want a finite number of at least 0", alpha)
+	}
+	if a.Rows != h.Rows || a.Cols != h.Rows {
+		panic(fmt.Sprintf("generate: a %d×%d adjacency for %d embeddings", a.Rows, a.Cols, h.Rows))
+	}
+	if err := checkFinite("H′", h); err != nil {
+		return nil, err
+	}
+	x := h.Clone()
+	operator := graph.Symmetric(a)
+	for _, nodes := range components(a) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if len(nodes) == 1 {
+			continue
+		}
+		if err := solve(ctx, x, h, operator, nodes, weights, alpha); err != nil {
+			return nil, fmt.Errorf("generate: component of node %d with %d nodes, alpha %v: %w", nodes[0], len(nodes), alpha, err)
+		}
+	}
+	return x, checkFinite("X′", x)
+}
+
+// components returns the connected components of a, each with its nodes ascending, by their smallest node.
+func components(a *mat.CSR) (parts [][]int32) {
+	seen := make([]bool, a.Rows)
+	for v := range a.Rows {
+		if seen[v] {
+			continue
+		}
+		seen[v] = true
+		queue := []int32{int32(v)}
+		for at := 0; at < len(queue); at++ {
+			for j := range a.Row(int(queue[at])) {
+				if !seen[j] {
+					seen[j] = true
+					queue = append(queue, int32(j))
+				}
+			}
+		}
+		slices.Sort(queue)
+		parts = append(parts, queue)
+	}
+	return parts
+}
+
+// solve sets the rows of x for the nodes of one component. Its system is QᵀQ + αL′ = Q² + αL′, for Â′ is symmetric. Â′ is applied as
+// a sparse matrix: 2K products of the component's edges with as many columns as it has nodes.
+func solve(ctx context.Context, x, h *mat.Dense, operator graph.Operator, nodes []int32, weights []float64, alpha float64) error {
+	m, d := len(nodes), h.Cols
+	normal := local(operator, nodes)
+	system, target := mat.NewSymmetric(m), make([]float64, m*d)
+	for i, v := range nodes {
+		system.Data[i*m+i] = 1
+		for j, value := range h.Row(int(v)) {
+			target[i*d+j] = float64(value)
+		}
+	}
+	var err error
+	for range 2 {
+		if system.Data, err = normal.mix(ctx, weights, system.Data, m); err != nil {
+			return err
+		}
+	}
+	if target, err = normal.mix(ctx, weights, target, d); err != nil {
+		return err
+	}
+	for i, row := range normal {
+		for e, j := range row.nodes {
+			if int(j) != i {
+				system.Data[i*m+int(j)] -= alpha * row.edges[e]
+				system.Data[i*m+i] += alpha * row.edges[e]
+			}
+		}
+	}
+	solution, err := solution(ctx, system, target, d, alpha)
+	if err != nil {
+		return err
+	}
+	for i, v := range nodes {
+		for j := range d {
+			x.Row(int(v))[j] = float32(solution[i*d+j])
+		}
+	}
+	return nil
+}
+
+// cut is the eigenvalue of QᵀQ, as a share of its trace, below which a direction counts as singular.
+const cut = 1e-9
+
+// solution returns system⁻¹·target, or the one of smallest norm if the system is singular.
+func solution(ctx context.Context, system *mat.Symmetric, target []float64, d int, alpha float64) ([]float64, error) {
+	if alpha > 0 {
+		factor, err := system.Cholesky(ctx)
+		if err == nil {
+			return factor.Solve(ctx, target, d)
+		}
+		if not := (mat.NotPositive{}); !errors.As(err, &not) {
+			return nil, err
+		}
+	}
+	solved, err := system.PseudoSolve(ctx, target, d, cut)
+	return solved.X, err
+}
+
+// component is Â′ of one component in float64: for each of its nodes, numbered from 0, the neighbours and itself.
+type component []struct {
+	nodes   []int32
+	edges   []float64 // A′
+	weights []float64 // Â′
+}
+
+func local(operator graph.Operator, nodes []int32) component {
+	position := make(map[int32]int32, len(nodes))
+	for i, v := range nodes {
+		position[v] = int32(i)
+	}
+	c := make(component, len(nodes))
+	for i, v := range nodes {
+		scale := float64(operator.Left[v])
+		add := func(j int32, edge float64) {
+			c[i].nodes = append(c[i].nodes, position[j])
+			c[i].edges = append(c[i].edges, edge)
+			c[i].weights = append(c[i].weights, scale*edge*float64(operator.Right[j]))
+		}
+		add(v, 1)
+		for j, w := range operator.Adj.Row(int(v)) {
+			add(int32(j), float64(w))
+		}
+	}
+	return c
+}
+
+// mix returns Σ_l w_l·Â′ˡ·b by Horner's rule, for b as in times. The error is that of ctx.
+func (c component) mix(ctx context.Context, weights, b []float64, cols int) (sum []float64, err error) {
+	last := len(weights) - 1
+	sum = make([]float64, len(b))
+	blas64.Axpy(weights[last], vector(b), vector(sum))
+	for l := last - 1; l >= 0; l-- {
+		if sum, err = c.times(ctx, sum, cols); err != nil {
+			return nil, err
+		}
+		if weights[l] > 0 {
+			blas64.Axpy(weights[l], vector(b), vector(sum))
+		}
+	}
+	return sum, nil
+}
+
+func vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Inc: 1, Data: v} }
+
+// times returns Â′·b for b of as many rows as c has nodes, and cols columns, row-major. The error is that of ctx.
+func (c component) times(ctx context.Context, b []float64, cols int) ([]float64, error) {
+	product := make([]float64, len(b))
+	const chunk = 16
+	err := parallel.ForContext(ctx, len(c), chunk, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			to := vector(product[i*cols : (i+1)*cols])
+			for e, j := range c[i].nodes {
+				blas64.Axpy(c[i].weights[e], vector(b[int(j)*cols:(int(j)+1)*cols]), to)
+			}
+		}
+	})
+	return product, err
+}
