@@ -103,8 +103,9 @@ func checkDegree(degree float64) error {
 
 // checkFinite returns an error that names the first number of m that is not finite.
 func checkFinite(name string, m *mat.Dense) error {
-	if i, j, found := mat.FirstNotFinite(m); found {
+	i, j, found, err := mat.FirstNotFinite(m)
+	if found {
 		return fmt.Errorf("generate: row %d column %d of %s is %v, want a finite number", i, j, name, m.Row(i)[j])
 	}
-	return nil
+	return err
 }
