@@ -25,10 +25,10 @@ func (c *command) benchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure every step at the sizes of the paper's data sets, beside what this machine can do",
-		Long: `Make graphs with the sizes of the paper's data sets, and condense each to the number of nodes of the paper. Print for each
-step its time, the work that it has to do, and its share of the machine's ceiling. The ceilings are measured first, on the
-same threads: the bandwidth of memory, read in order and at random, and the speed of the matrix product. Each condensation
-begins without memory of its own, as a command does.
+		Long: `Make graphs with the sizes of the paper's data sets, and condense each to the number of nodes of the paper.
+Print for each step its time, the work that it has to do, and its share of the machine's ceiling. The ceilings are
+measured first, on the same threads: the bandwidth of memory, read in order and at random, and the speed of the
+matrix product. Each condensation begins without memory of its own, as a command does.
 
 With several --scale, sizes are multiplied by each, and the exponent of growth is fitted: 1 means that time is
 proportional to nodes and edges.`,

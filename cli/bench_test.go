@@ -73,14 +73,16 @@ func TestBench(t *testing.T) {
 			t.Errorf("ceilings %+v", c)
 		}
 		for i, c := range m.Cases {
-			if c.Size != "cora" || c.Scale != float64(i+1) || c.Partition != "kmeans" || c.Nodes != 2708*(i+1) || c.Edges != 5429*(i+1) || c.Features != 1433 ||
+			if c.Size != "cora" || c.Scale != float64(i+1) || c.Partition != "kmeans" || c.Nodes != 2708*(i+1) ||
+				c.Edges != 5429*(i+1) || c.Features != 1433 ||
 				c.Classes != 7 || c.Train != 140*(i+1) || c.Condensed != 70 || runtime.GOOS == "linux" && c.Peak < 1<<20 {
 				t.Errorf("%+v", c)
 			}
 			var steps []string
 			for _, s := range c.Steps {
 				steps = append(steps, s.Step)
-				if whole := s.Step == "condense"; s.Seconds <= 0 || whole != (s.Work == nil) || whole != (s.Ceiling == "") || (whole || s.Step == "augment") != (s.Share == 0) { // the defaults augment nothing
+				if whole := s.Step == "condense"; s.Seconds <= 0 || whole != (s.Work == nil) || whole != (s.Ceiling == "") ||
+					(whole || s.Step == "augment") != (s.Share == 0) { // the defaults augment nothing
 					t.Errorf("%+v", s)
 				}
 			}

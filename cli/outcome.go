@@ -84,5 +84,6 @@ func outcomeOf(g *graph.Graph) *outcome {
 func (r *outcome) add(small *cgc.Condensed, load float64, took condense.Seconds) {
 	r.Condensed = condensedSize{Nodes: small.Nodes(), Edges: small.Edges(), Budget: small.Budget}
 	r.Config = small.Config
-	r.Seconds = condense.Seconds{Steps: append([]condense.Step{{Name: "load", Seconds: load}}, took.Steps...), Total: took.Total}
+	r.Seconds = condense.Seconds{Steps: append([]condense.Step{{Name: "load", Seconds: load}}, took.Steps...),
+		Total: took.Total}
 }

@@ -50,7 +50,8 @@ func (r *outcome) sizes() *report.Table {
 	t := &report.Table{Columns: []report.Column{
 		{Name: "graph"}, {Name: "nodes"}, {Name: "edges"}, {Name: "features"}, {Name: "classes"}, {Name: "training nodes"},
 	}}
-	t.Row(report.Word(r.Graph), report.Integer(r.Nodes), report.Integer(r.Edges), features, classes, report.Integer(r.Train))
+	t.Row(report.Word(r.Graph), report.Integer(r.Nodes), report.Integer(r.Edges), features, classes,
+		report.Integer(r.Train))
 	t.Row(report.Word("condensed"), report.Integer(r.Condensed.Nodes), edges, features, classes,
 		report.Integer(r.Condensed.Nodes))
 	t.Row(report.Word("ratio"), ratio(r.Condensed.Nodes, r.Nodes), report.Cell{}, report.Cell{}, report.Cell{},

@@ -14,8 +14,8 @@ import (
 
 const extension = ".safetensors"
 
-// writable returns an error if the result could not be written to path, before any work is done for it. A file that exists
-// is kept, unless force is set or replaceable says that the file may go.
+// writable returns an error if the result could not be written to path, before any work is done for it. A file that
+// exists is kept, unless force is set or replaceable says that the file may go.
 func writable(flag, path string, force bool, replaceable func(path string) bool) error {
 	return writableAs(extension, flag, path, force, replaceable)
 }
@@ -59,8 +59,8 @@ func (c *command) replace(path string, write func(io.Writer) error) error {
 	return c.save(path, func() error { return atomicfile.Write(path, write) })
 }
 
-// isCondensed says whether the file at path is a condensed graph. Such a file may be replaced without asking: the command
-// that made it makes it again.
+// isCondensed says whether the file at path is a condensed graph. Such a file may be replaced without asking: the
+// command that made it makes it again.
 func isCondensed(path string) bool {
 	_, err := cgc.Load(path)
 	return err == nil

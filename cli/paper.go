@@ -28,16 +28,16 @@ func (c *command) paperCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "paper [TABLE…]",
 		Short: "Repeat the paper's tables and figures, beside its numbers; without a TABLE, list them",
-		Long: `Measure tables and figures of the paper on the graphs at hand, and print them beside the paper's numbers. For a data set
-that is not at hand, a made graph of its size is used, up to the size of arxiv. The times of made graphs can be compared.
-Their accuracies cannot, and are kept apart.
+		Long: `Measure tables and figures of the paper on the graphs at hand, and print them beside the paper's numbers.
+For a data set that is not at hand, a made graph of its size is used, up to the size of arxiv. The times of made
+graphs can be compared. Their accuracies cannot, and are kept apart.
 
-The paper states some parameters. It searched the others and does not print what it found: docs/paper.md lists the values
-that are taken. --ours takes the defaults of cgc instead.
+The paper states some parameters. It searched the others and does not print what it found: docs/paper.md lists the
+values that are taken. --ours takes the defaults of cgc instead.
 
-With -o, every training is a line of FOLDER/records.jsonl as soon as it ends. The same command again goes on where it was
-stopped, and tables share the trainings that they have in common. FOLDER gets each table as .md, .json and .csv, and its
-figures as .svg and .png.`,
+With -o, every training is a line of FOLDER/records.jsonl as soon as it ends. The same command again goes on where
+it was stopped, and tables share the trainings that they have in common. FOLDER gets each table as .md, .json and
+.csv, and its figures as .svg and .png.`,
 		Args: cobra.ArbitraryArgs,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			var names []string
@@ -66,10 +66,12 @@ figures as .svg and .png.`,
 		return word, nil
 	}, "names"}, "graphs", "graphs to measure on, of any size: data sets of the paper, or your own (default the paper's, "+
 		"without large ones that are not at hand)")
-	flags.BoolVar(&job.all, "all", false, "make large graphs too, of the sizes of reddit and products, if they are not at hand")
+	flags.BoolVar(&job.all, "all", false,
+		"make large graphs too, of the sizes of reddit and products, if they are not at hand")
 	flags.BoolVar(&job.ours, "ours", false, "take the defaults of cgc for all parameters, not the paper's")
 	flags.Uint64Var(&job.seed, "seed", 0, "first condensation seed")
-	job.training = newTrainingFlags(cmd, "number of condensations of each kind, each with a seed and a training of its own")
+	job.training = newTrainingFlags(cmd,
+		"number of condensations of each kind, each with a seed and a training of its own")
 	flags.Lookup("models").Usage = "train only these of a table's models (default all of the table)"
 	flags.Lookup("models").DefValue = ""
 	flags.Lookup("weighted").Usage = "let a condensed node count as often as the nodes it stands for (default with --ours)"
@@ -191,7 +193,8 @@ func (j *paperJob) check(studies []*paper.Study) error {
 	return j.keep(studies)
 }
 
-// keep opens the log in the folder, or begins one. It refuses a folder with tables but no log: they are of other origin.
+// keep opens the log in the folder, or begins one. It refuses a folder with tables but no log: they are of other
+// origin.
 func (j *paperJob) keep(studies []*paper.Study) error {
 	info, err := os.Stat(j.folder)
 	if err == nil && !info.IsDir() {

@@ -109,8 +109,8 @@ func over(m method, symbol string, values []float64, set func(*cgc.Config, float
 
 // parameters is the sensitivity analysis: the values that the paper searched (appendix E.3), and a few beside.
 //
-// A threshold of 0.8 or above leaves the A′ of cora with at most two edges: nothing depends on T or α there. So T starts
-// at 0.3, and α is swept where T is as low as the bound on the mean degree lets it.
+// A threshold of 0.8 or above leaves the A′ of cora with at most two edges: nothing depends on T or α there. So T
+// starts at 0.3, and α is swept where T is as low as the bound on the mean degree lets it.
 func parameters() []sweep {
 	return []sweep{
 		{"augment", "Augmentation", "augmentation p, a multiple of the training nodes", false,

@@ -133,17 +133,16 @@ func (v *Value) cell() report.Cell {
 // seconds is the table of times.
 func (r *Result) seconds() *report.Table {
 	t := &report.Table{Columns: []report.Column{{Name: "graph"}, {Name: "N′"}, {Name: "method"}}}
-	for _, name := range []string{"propagate", "assess", "augment", "partition", "generate", "all"} {
-		t.Columns = append(t.Columns, report.Column{Name: name})
-	}
-	t.Columns = append(t.Columns, report.Column{Name: "paper", Side: report.Right})
+	steps := []string{"propagate", "assess", "augment", "partition", "generate"}
+	t.Columns = append(t.Columns, report.Columns(steps...)...)
+	t.Columns = append(t.Columns, report.Column{Name: "all"}, report.Column{Name: "paper", Side: report.Right})
 	for _, c := range r.Times {
 		s := c.Seconds
 		row := []report.Cell{report.Word(r.called(c.Graph)), report.Integer(c.Nodes), report.Word(c.Arm)}
-		for _, v := range []float64{s.Of("propagate"), s.Of("assess"), s.Of("augment"), s.Of("partition"), s.Of("generate"), s.Total} {
-			row = append(row, report.Decimal(v, 3))
+		for _, step := range steps {
+			row = append(row, report.Decimal(s.Of(step), 3))
 		}
-		t.Row(append(row, c.Paper.cell())...)
+		t.Row(append(row, report.Decimal(s.Total, 3), c.Paper.cell())...)
 	}
 	return t
 }

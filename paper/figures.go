@@ -17,7 +17,7 @@ func (r *Result) Figures() []*report.Figure {
 
 const accuracyAxis = "test accuracy, %"
 
-// legend is a graph's name, with what it is if it is not the paper's.
+// legend is a graph's name, with a mark if the graph is not the paper's.
 func (r *Result) legend(name string) string {
 	switch g := r.graph(name); {
 	case g.Made:
@@ -30,7 +30,7 @@ func (r *Result) legend(name string) string {
 	return name
 }
 
-// gathered is a series that grows.
+// gathered is a series that points are added to.
 type gathered struct {
 	report.Series
 }
@@ -42,14 +42,16 @@ func (s *gathered) add(x, y, std float64) {
 // overNodes draws accuracy over N′ for each graph: the methods here and in the paper, and the whole graph.
 func overNodes(r *Result) (all []*report.Figure) {
 	for _, g := range r.Graphs {
-		f := &report.Figure{Name: r.Study + "-" + file(g.Name), Title: "GCN on " + r.legend(g.Name), X: "condensed nodes N′", Y: accuracyAxis}
+		f := &report.Figure{
+			Name: r.Study + "-" + file(g.Name), Title: "GCN on " + r.legend(g.Name), X: "condensed nodes N′", Y: accuracyAxis,
+		}
 		var lo, hi float64 = math.Inf(1), math.Inf(-1)
 		for _, c := range r.Cells {
 			if c.Graph == g.Name && c.Arm != wholeName {
 				lo, hi = min(lo, float64(c.Nodes)), max(hi, float64(c.Nodes))
 			}
 		}
-		for style, arm := range []string{"CGC-X", "CGC", wholeName} {
+		for style, arm := range []string{cgcx.name, full.name, wholeName} {
 			here := gathered{report.Series{Name: arm, Style: style, Joined: true}}
 			paper := gathered{report.Series{Name: arm + ", paper", Style: style, Joined: true, Hollow: true}}
 			if arm == wholeName {
@@ -109,7 +111,8 @@ func overMethods(r *Result) []*report.Figure {
 	return []*report.Figure{f}
 }
 
-// overWords draws the accuracy of each arm or model, whichever there are several of, for each graph: here and in the paper.
+// overWords draws the accuracy of each model, or of each arm if there is one model, for each graph: here and in the
+// paper.
 func overWords(r *Result) []*report.Figure {
 	models := map[string]bool{}
 	for _, c := range r.Cells {
@@ -126,7 +129,7 @@ func overWords(r *Result) []*report.Figure {
 			}
 			word := c.Arm
 			if len(models) > 1 {
-				word = printedModels[c.Model]
+				word = printedModel(c.Model)
 			}
 			x, is := at[word]
 			if !is {

@@ -1,11 +1,12 @@
-// Package paper repeats the tables and figures of the paper (Gao et al., WWW 2025), next to the numbers that it printed.
+// Package paper repeats the tables and figures of the paper (Gao et al., WWW 2025), next to the numbers that it
+// printed.
 //
 // A Study is a table or a figure: the configurations that it compares, the models that it trains, the data sets and
 // ratios. Job.Run measures one on the graphs at hand, through experiment.Grid, so that a run that was stopped goes on.
 // Result holds the outcome beside the paper's numbers (published.json). Result.Document shows it.
 //
-// Accuracies are compared with the paper's only if the graph is the paper's. A made graph of a data set's size stands in
-// for one that is not at hand: its times can be compared, its accuracies cannot.
+// Accuracies are compared with the paper's only if the graph is the paper's. A made graph of a data set's size stands
+// in for one that is not at hand: its times can be compared, its accuracies cannot.
 package paper
 
 import (
@@ -70,7 +71,7 @@ func Studies() []*Study {
 		{
 			Name: "table5", Also: []string{"table9", "models"}, Graphs: large,
 			Title:  "six models on graphs of CGC",
-			tables: []string{"table5", "table9"}, models: paperModels(), arms: byModel(full), draw: overWords,
+			tables: []string{"table5", "table9"}, models: modelsOf("table5"), arms: byModel(full), draw: overWords,
 		},
 		{
 			Name: "table6", Also: []string{"ablation"}, Graphs: five, Title: "what the parts of CGC-X contribute",
@@ -80,7 +81,7 @@ func Studies() []*Study {
 		{
 			Name: "table10", Also: []string{"graphless", "models"}, Graphs: large,
 			Title:  "five models on graphs of CGC-X, which have no edges",
-			tables: []string{"table10"}, models: paperModels("gat"), arms: byModel(cgcx), draw: overWords,
+			tables: []string{"table10"}, models: modelsOf("table10"), arms: byModel(cgcx), draw: overWords,
 		},
 		{
 			Name: "table11", Also: []string{"ablation"}, Graphs: five, Title: "what the parts of CGC contribute",
@@ -105,19 +106,21 @@ func Studies() []*Study {
 	}
 }
 
-// paperModels returns the models of gnn that the paper trains, but for those left out by name.
-func paperModels(without ...string) []gnn.Model {
+// modelsTable is the table of the paper that has a column for every model that the paper trains.
+const modelsTable = "table5"
+
+// modelsOf returns the models that have a column in a table of the paper.
+func modelsOf(table string) []gnn.Model {
 	return slices.DeleteFunc(gnn.All(), func(m gnn.Model) bool {
-		_, known := printedModels[m.Name()]
-		return !known || slices.Contains(without, m.Name())
+		return !slices.Contains(Published().Table(table).Columns, printedModel(m.Name()))
 	})
 }
 
 // UnknownError is the error of Find for a word that names no study. It lists the names of the studies.
 type UnknownError = registry.Unknown
 
-// Find returns the studies that the words name, each once, in the order of Studies. A word may name several. The error is
-// an *UnknownError.
+// Find returns the studies that the words name, each once, in the order of Studies. A word may name several. The error
+// is an *UnknownError.
 func Find(words []string) ([]*Study, error) {
 	var names []string
 	called := map[string]bool{}

@@ -31,7 +31,8 @@ var update = flag.Bool("update", false, "write the golden files anew")
 func tiny(t *testing.T, name string) *graph.Graph {
 	t.Helper()
 	g, err := synth.Make(synth.Shape{
-		Name: name, Nodes: 240, Edges: 700, Features: 12, Classes: 3, Train: 60, Val: 40, Test: 80, Groups: 2, Homophily: 0.7, Signal: 2,
+		Name: name, Nodes: 240, Edges: 700, Features: 12, Classes: 3, Train: 60, Val: 40, Test: 80, Groups: 2,
+		Homophily: 0.7, Signal: 2,
 	}, rand.NewPCG(1, 2))
 	if err != nil {
 		t.Fatal(err)
@@ -70,15 +71,18 @@ func mustRun(t *testing.T, j paper.Job) *paper.Result {
 	return r
 }
 
-// TestEveryStudy puts a tiny graph through the machinery of every table and figure, in the name of a data set of each, and writes all that can be written.
+// TestEveryStudy measures every table and figure on a tiny graph, under the name of one of its data sets, and writes it
+// in every way.
 func TestEveryStudy(t *testing.T) {
 	log, err := experiment.OpenLog(filepath.Join(t.TempDir(), "log.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	arms := map[string]int{"table2": 2, "table3": 7, "table4": 0, "table5": 7, "table6": 6, "table10": 6, "table11": 5, "table12": 6, "figure4": 26, "figure5": 6}
-	pictures := map[string]int{"table2": 0, "table3": 2, "table4": 1, "table5": 1, "table6": 1, "table10": 1, "table11": 1, "table12": 1, "figure4": 4, "figure5": 1}
+	want := map[string]struct{ arms, figures int }{
+		"table2": {2, 0}, "table3": {7, 2}, "table4": {0, 1}, "table5": {7, 1}, "table6": {6, 1}, "table10": {6, 1},
+		"table11": {5, 1}, "table12": {6, 1}, "figure4": {26, 4}, "figure5": {6, 1},
+	}
 	for _, s := range paper.Studies() {
 		j := job(t, s.Name, s.Graphs[0], "own")
 		j.Log = log
@@ -92,15 +96,15 @@ func TestEveryStudy(t *testing.T) {
 				t.Errorf("%s: accuracy %v of %d seeds", s.Name, c.Test.Mean, c.Seeds)
 			}
 			if c.Comparable {
-				t.Errorf("%s: %s can be compared, and is a tiny graph", s.Name, c.Graph)
+				t.Errorf("%s: %s can be compared, but is a tiny graph", s.Name, c.Graph)
 			}
-			// Every cell of a data set has a number of the paper, where the paper prints any; our own graph has none.
+			// Every cell of a data set has a number of the paper, if the paper prints any. A graph of one's own has none.
 			if has := c.Paper != nil; has != (c.Graph == s.Graphs[0] && !strings.HasPrefix(s.Name, "figure")) {
 				t.Errorf("%s, %s, %s, %s: has a number of the paper: %v", s.Name, c.Graph, c.Arm, c.Model, has)
 			}
 		}
-		if cells != arms[s.Name] {
-			t.Errorf("%s has %d cells for a graph, want %d", s.Name, cells, arms[s.Name])
+		if cells != want[s.Name].arms {
+			t.Errorf("%s has %d cells for a graph, want %d", s.Name, cells, want[s.Name].arms)
 		}
 		if timed := s.Name == "table2" || s.Name == "table4"; timed != (len(r.Times) == 4) {
 			t.Errorf("%s has %d times", s.Name, len(r.Times))
@@ -121,8 +125,8 @@ func TestEveryStudy(t *testing.T) {
 				t.Errorf("%s: %v", s.Name, err)
 			}
 		}
-		if got := len(r.Figures()); got != pictures[s.Name] {
-			t.Errorf("%s has %d pictures, want %d", s.Name, got, pictures[s.Name])
+		if got := len(r.Figures()); got != want[s.Name].figures {
+			t.Errorf("%s has %d figures, want %d", s.Name, got, want[s.Name].figures)
 		}
 		for _, p := range r.Figures() {
 			if err := chart.SVG(&b, p); err != nil {
@@ -147,13 +151,15 @@ func TestEveryStudy(t *testing.T) {
 				wholes++
 			}
 		}
-		if got := 2 * (len(r.Cells) - averages - wholes); got != w.Trainings || 2*wholes != w.Whole || 2*len(r.Times) != w.Timed {
-			t.Errorf("%s did %d trainings, %d on the whole graph and %d timed condensations, Work says %+v", s.Name, got, 2*wholes, 2*len(r.Times), w)
+		did := paper.Work{Timed: 2 * len(r.Times), Trainings: 2 * (len(r.Cells) - averages - wholes), Whole: 2 * wholes}
+		if did != w {
+			t.Errorf("%s did %+v, Work says %+v", s.Name, did, w)
 		}
 	}
 }
 
-// TestGolden is the text of table 6, with the numbers that depend on kernels replaced, for a graph that is the paper's by its sizes, one that differs and one that is made.
+// TestGolden is the text of table 6 for three graphs: one that is said to be the paper's, one that differs and one that
+// is made. Numbers that depend on kernels are replaced.
 func TestGolden(t *testing.T) {
 	j := job(t, "table6", "cora", "arxiv", "flickr")
 	j.Sources[2].Made = true
@@ -188,7 +194,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestResume: a job that is stopped leaves its trainings in the log, and one that goes on does the others alone, with the same numbers.
+// TestResume: a job that is stopped leaves its trainings in the log. The next job does only the others, and gets the
+// same numbers.
 func TestResume(t *testing.T) {
 	want := mustRun(t, job(t, "table6", "cora"))
 	path := filepath.Join(t.TempDir(), "log.jsonl")
@@ -242,7 +249,8 @@ func TestSettings(t *testing.T) {
 	j := job(t, "table11", "cora")
 	c := by(mustRun(t, j))
 	full := c["CGC"]
-	if full.Variant != cgc.CGC || full.Partition != "spectral" || full.Hops != 2 || full.Augment == 0 || math.IsInf(float64(full.Temperature), 1) || full.Inductive {
+	if full.Variant != cgc.CGC || full.Partition != "spectral" || full.Hops != 2 || full.Augment == 0 ||
+		math.IsInf(float64(full.Temperature), 1) || full.Inductive {
 		t.Errorf("CGC is %+v", full)
 	}
 	for arm, is := range map[string]func(cgc.Config) bool{
@@ -268,7 +276,10 @@ func TestSettings(t *testing.T) {
 
 // TestSizes: the paper's N′ at the sizes of its data sets.
 func TestSizes(t *testing.T) {
-	want := map[string][]int{"cora": {35, 70, 140}, "citeseer": {30, 60, 120}, "arxiv": {90, 454, 909}, "flickr": {44, 223, 446}, "reddit": {76, 153, 307}, "products": {629, 1238, 2477}}
+	want := map[string][]int{
+		"cora": {35, 70, 140}, "citeseer": {30, 60, 120}, "arxiv": {90, 454, 909}, "flickr": {44, 223, 446},
+		"reddit": {76, 153, 307}, "products": {629, 1238, 2477},
+	}
 	for name, nodes := range want {
 		of, _ := paper.Published().Of(name)
 		y := make([]int32, of.Train)
@@ -305,13 +316,14 @@ func TestModels(t *testing.T) {
 		t.Errorf("the average of %v and %v is %v", a, b, avg)
 	}
 	var b bytes.Buffer
-	if err := report.Text(&b, r.Document()); err != nil || !strings.Contains(b.String(), "The paper has no numbers for cora in this table.") {
+	if err := report.Text(&b, r.Document()); err != nil ||
+		!strings.Contains(b.String(), "The paper has no numbers for cora in this table.") {
 		t.Errorf("%v: nothing said of cora, which is not in the paper's table:\n%s", err, &b)
 	}
 }
 
-// TestSensitivity: on a graph whose embeddings are little alike, as those of cora are, the sweeps over T and α still have
-// an A′ with edges. Raising T takes edges away.
+// TestSensitivity: on a graph whose embeddings are little alike, as those of cora are, the sweeps over T and α still
+// have an A′ with edges. Raising T takes edges away.
 func TestSensitivity(t *testing.T) {
 	j := job(t, "figure4", "own")
 	j.Seeds = 1
@@ -346,7 +358,8 @@ func TestSensitivity(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	for words, want := range map[string]string{
-		"table3": "table3", "table1": "table2", "ablation": "table6 table11", "models table4": "table4 table5 table10", "depth sensitivity": "figure4 figure5", "table3 accuracy": "table3",
+		"table3": "table3", "table1": "table2", "ablation": "table6 table11", "models table4": "table4 table5 table10",
+		"depth sensitivity": "figure4 figure5", "table3 accuracy": "table3",
 	} {
 		found, err := paper.Find(strings.Fields(words))
 		if err != nil {
@@ -394,7 +407,9 @@ func TestChoose(t *testing.T) {
 		want  string
 		left  int
 	}{
-		{nil, false, "cora citeseer* arxiv* flickr*", 2}, {nil, true, "cora citeseer* arxiv* flickr* reddit* products*", 0}, {[]string{"reddit", "own", "cora"}, false, "reddit* own cora", 0},
+		{nil, false, "cora citeseer* arxiv* flickr*", 2},
+		{nil, true, "cora citeseer* arxiv* flickr* reddit* products*", 0},
+		{[]string{"reddit", "own", "cora"}, false, "reddit* own cora", 0},
 	} {
 		if got, left := said(c.names, c.all); got != c.want || left != c.left {
 			t.Errorf("%v, all %v: %s, %d left out, want %s and %d", c.names, c.all, got, left, c.want, c.left)

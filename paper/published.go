@@ -12,7 +12,7 @@ import (
 	"github.com/graph-condensation/cgc"
 )
 
-// Publication is what the paper printed: published.json, whose "about" entries say how it was written down.
+// Publication is what the paper printed: published.json. Its "about" entries say how it was written down.
 type Publication struct {
 	Source     string   `json:"source"`
 	DOI        string   `json:"doi"`
@@ -30,7 +30,7 @@ type Publication struct {
 		About    string            `json:"about"`
 		Stated   map[string]any    `json:"stated"`
 		Searched map[string]string `json:"searched"`
-		// Taken holds the values that stand in for what the paper searched and does not print.
+		// Taken holds the values used for parameters that the paper searched and does not print.
 		Taken struct {
 			Augment     float64         `json:"augment"`
 			Temperature cgc.Temperature `json:"temperature"`
@@ -56,7 +56,8 @@ type Statistics struct {
 	Task string `json:"task"`
 }
 
-// Sizes holds the condensation ratios of a data set, as printed: of all nodes (of the training nodes, if inductive), and what they are of the training nodes.
+// Sizes holds the condensation ratios of a data set, as printed. Ratios are shares of all nodes, or of the training
+// nodes if the task is inductive. OfTrain are the same as shares of the training nodes.
 type Sizes struct {
 	Graph   string   `json:"graph"`
 	Ratios  []string `json:"ratios"`
@@ -83,7 +84,7 @@ type Row struct {
 	// Method is empty where the columns are the methods.
 	Method string  `json:"method,omitempty"`
 	Cells  []Value `json:"cells"`
-	// Speedup is what table 2 has in brackets.
+	// Speedup is the number that table 2 has in brackets.
 	Speedup string `json:"speedup,omitempty"`
 }
 
@@ -94,7 +95,7 @@ type Value struct {
 	Std float64
 	// OutOfMemory says that "OOM" stands in place of a number.
 	OutOfMemory bool
-	// Text is what is printed.
+	// Text is the number as printed.
 	Text string
 }
 
@@ -163,7 +164,8 @@ func (p *Publication) SizesOf(graph string) (Sizes, bool) {
 	return Sizes{}, false
 }
 
-// Value returns the cell of a table, and whether it has one. Ratio and method are those of the row; an empty method is that of tables whose columns are methods.
+// Value returns the cell of a table, and whether there is one. Ratio and method are those of the row. In tables whose
+// columns are methods, method is empty.
 func (t *Table) Value(graph, ratio, method, column string) (Value, bool) {
 	c := slices.Index(t.Columns, column)
 	if c < 0 {

@@ -23,7 +23,8 @@ func TestPublishedShape(t *testing.T) {
 		oom     int
 	}{
 		{"table2", five, 3, 5, 0}, {"table2-seconds", five, 3, 5, 0},
-		{"table3", six, 18, 18, 12}, // 15 baselines, CGC-X, CGC, the whole graph; SNTK and SNTK-X are out of memory on two data sets, three ratios
+		// 15 baselines, CGC-X, CGC, the whole graph. SNTK and SNTK-X are out of memory on two data sets, at three ratios.
+		{"table3", six, 18, 18, 12},
 		{"table4", six, 17, 6, 4}, {"table5", []string{"arxiv"}, 7, 9, 0}, {"table6", five, 6, 5, 0},
 		{"table9", []string{"flickr", "reddit"}, 7, 17, 0}, {"table10", []string{"arxiv", "flickr", "reddit"}, 6, 17, 0},
 		{"table11", five, 5, 5, 0}, {"table12", five, 3, 10, 0},
@@ -34,7 +35,8 @@ func TestPublishedShape(t *testing.T) {
 			continue
 		}
 		if len(table.Columns) != want.columns || len(table.Rows) != want.rows {
-			t.Errorf("%s is %d rows × %d columns, want %d × %d", want.table, len(table.Rows), len(table.Columns), want.rows, want.columns)
+			t.Errorf("%s is %d rows × %d columns, want %d × %d", want.table, len(table.Rows), len(table.Columns), want.rows,
+				want.columns)
 		}
 		seen, graphs, oom := map[string]bool{}, map[string]bool{}, 0
 		for _, r := range table.Rows {
@@ -44,7 +46,8 @@ func TestPublishedShape(t *testing.T) {
 			}
 			seen[key], graphs[r.Graph] = true, true
 			if len(r.Cells) != len(table.Columns) {
-				t.Errorf("%s, %s %s %s: %d cells for %d columns", want.table, r.Graph, r.Ratio, r.Method, len(r.Cells), len(table.Columns))
+				t.Errorf("%s, %s %s %s: %d cells for %d columns", want.table, r.Graph, r.Ratio, r.Method, len(r.Cells),
+					len(table.Columns))
 			}
 			sizes, ok := p.SizesOf(r.Graph)
 			if !ok || !slices.Contains(sizes.Ratios, r.Ratio) || want.table != "table3" && r.Ratio != sizes.Middle {
@@ -54,15 +57,17 @@ func TestPublishedShape(t *testing.T) {
 				switch {
 				case v.OutOfMemory:
 					oom++
-				case table.Unit == "%" && !(v.Mean > 30 && v.Mean < 95 && v.Std < 3), table.Unit == "s" && !(v.Mean > 0.2 && v.Std == 0):
+				case table.Unit == "%" && !(v.Mean > 30 && v.Mean < 95 && v.Std < 3),
+					table.Unit == "s" && !(v.Mean > 0.2 && v.Std == 0):
 					t.Errorf("%s, %s %s: %q is out of range", want.table, r.Graph, r.Ratio, v.Text)
 				case table.Unit == "%" && (strings.Count(v.Text, "±") == 1) == slices.Contains(table.Columns, "AVG"):
-					t.Errorf("%s, %s %s: %q, want ± but where models are averaged", want.table, r.Graph, r.Ratio, v.Text)
+					t.Errorf("%s, %s %s: %q, want ± unless the table averages models", want.table, r.Graph, r.Ratio, v.Text)
 				}
 			}
 		}
 		if len(graphs) != len(want.graphs) || oom != want.oom {
-			t.Errorf("%s has %d data sets and %d cells out of memory, want %d and %d", want.table, len(graphs), oom, len(want.graphs), want.oom)
+			t.Errorf("%s has %d data sets and %d cells out of memory, want %d and %d", want.table, len(graphs), oom,
+				len(want.graphs), want.oom)
 		}
 	}
 	if len(p.Statistics.Graphs) != 6 || len(p.Sizes.Graphs) != 6 {
@@ -83,9 +88,11 @@ func TestPublishedAverages(t *testing.T) {
 			for _, v := range r.Cells[:avg] {
 				sum += v.Mean
 			}
-			// Half a unit of the last digit, and the last bits of the sum: a single digit that is wrong moves a mean of six by 0.017 at least, and most by more.
+			// Half a unit of the last digit, and the last bits of the sum. A single wrong digit moves a mean of six by at
+			// least 0.017, and most digits by more.
 			if mean := sum / float64(avg); math.Abs(mean-r.Cells[avg].Mean) > 0.05+1e-9 {
-				t.Errorf("%s, %s of %s: AVG is %s, the mean of the row %.3f", table.Name, r.Method, r.Graph, r.Cells[avg].Text, mean)
+				t.Errorf("%s, %s of %s: AVG is %s, the mean of the row %.3f", table.Name, r.Method, r.Graph, r.Cells[avg].Text,
+					mean)
 			}
 			rows++
 		}
@@ -119,7 +126,8 @@ func TestPublishedTablesAgree(t *testing.T) {
 					continue
 				}
 				compared++
-				if other.Mean != v.Mean || strings.Contains(v.Text, "±") && other.Std != v.Std && !(table.Name == "table6" && r.Graph == "arxiv") {
+				if other.Mean != v.Mean || strings.Contains(v.Text, "±") && other.Std != v.Std &&
+					!(table.Name == "table6" && r.Graph == "arxiv") {
 					t.Errorf("%s of %s: %s in %s, %s in %s", method, r.Graph, v.Text, table.Name, other.Text, with.Name)
 				}
 			}
@@ -151,8 +159,10 @@ func TestPublishedRatios(t *testing.T) {
 		}
 		for i := range s.Ratios {
 			// The paper rounds: 0.5% of arxiv's training nodes are 0.27% of its nodes, and printed as 0.25%.
-			if got, want := percent(s.OfTrain[i])*float64(of.Train)/float64(all), percent(s.Ratios[i]); math.Abs(got/want-1) > 0.08 {
-				t.Errorf("%s: %s of the training nodes are %.4f%% of all, the paper has %s", s.Graph, s.OfTrain[i], 100*got, s.Ratios[i])
+			got, want := percent(s.OfTrain[i])*float64(of.Train)/float64(all), percent(s.Ratios[i])
+			if math.Abs(got/want-1) > 0.08 {
+				t.Errorf("%s: %s of the training nodes are %.4f%% of all, the paper has %s", s.Graph, s.OfTrain[i], 100*got,
+					s.Ratios[i])
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/bench"
@@ -19,29 +20,30 @@ import (
 type Job struct {
 	Study   *Study
 	Sources []Source
-	// Left says what was left out, for the record: see Choose.
+	// Left says which graphs were left out, and why: see Choose.
 	Left []string
 	// Open opens a source.
 	Open func(context.Context, Source) (*graph.Graph, error)
-	// Seeds is the number of condensations of each arm, at least 1, each with a training of its own; Seed is the first.
+	// Seeds is the number of condensations of each arm, at least 1, each with a training of its own. Seed is the first.
 	Seeds int
 	Seed  uint64
-	// Whole is the number of trainings on the whole graph of studies that compare with it; −1 means Seeds for graphs of at most 20,000 nodes, none for larger ones.
+	// Whole is the number of trainings on the whole graph, for studies that compare with it. −1 means Seeds for graphs of
+	// at most 20,000 nodes, and none for larger ones.
 	Whole int
-	// Ours takes the parameters of cgc.Defaults, where the paper's are taken otherwise.
+	// Ours takes the parameters of cgc.Defaults instead of the paper's.
 	Ours bool
-	// Models, if not nil, leaves out the study's models that are not among them.
+	// Models, if not nil, leaves out the models of the study that are not in the list.
 	Models []gnn.Model
 	// Training says how models are trained.
 	Training gnn.Config
-	// Log keeps each training, and gives those that it has; nil keeps nothing. Times are not kept.
+	// Log keeps each training. A training that it holds is not done again. nil keeps nothing. Times are never kept.
 	Log *experiment.Log
 
 	// Note, if set, is called with a sentence for the user.
 	Note func(sentence string)
 }
 
-// smallWhole is the number of nodes up to which training on the whole graph is a matter of seconds.
+// smallWhole is the largest number of nodes for which training on the whole graph takes seconds.
 const smallWhole = 20_000
 
 // Run measures the study on each graph, one in memory at a time. The result, times aside, depends only on the graphs,
@@ -49,11 +51,13 @@ const smallWhole = 20_000
 // done. It reports each training and timed condensation to ctx (package progress), counted for each graph anew.
 func (j Job) Run(ctx context.Context) (*Result, error) {
 	if j.Seeds < 1 || j.Whole < -1 || len(j.Sources) == 0 {
-		return nil, fmt.Errorf("paper: %d seeds, %d trainings on the whole graph, %d graphs, want at least 1, -1 and 1", j.Seeds, j.Whole, len(j.Sources))
+		return nil, fmt.Errorf("paper: %d seeds, %d trainings on the whole graph, %d graphs, want at least 1, -1 and 1",
+			j.Seeds,
+			j.Whole, len(j.Sources))
 	}
 	r := &Result{
-		Study: j.Study.Name, Title: j.Study.Title, Source: Published().Source, DOI: Published().DOI, Settings: "paper", Seeds: j.Seeds, Seed: j.Seed,
-		Training: j.Training, LeftOut: j.Left, study: j.Study,
+		Study: j.Study.Name, Title: j.Study.Title, Source: Published().Source, DOI: Published().DOI, Settings: "paper",
+		Seeds: j.Seeds, Seed: j.Seed, Training: j.Training, LeftOut: j.Left, study: j.Study,
 	}
 	if j.Ours {
 		r.Settings = "ours"
@@ -182,12 +186,13 @@ const (
 func (j Job) cell(is Graph, p planned, s experiment.Summary) Cell {
 	a := p.arm
 	c := Cell{
-		Graph: is.Name, Ratio: p.size.ratio, Nodes: s.Nodes, Part: p.part, Arm: a.name, X: a.x, Model: s.Model, Seeds: len(s.Seeds), Config: s.Config,
-		Test: s.Test, Val: s.Val, Condense: s.Condense, Train: s.Train, Edges: s.Edges, Comparable: is.Comparable,
+		Graph: is.Name, Ratio: p.size.ratio, Nodes: s.Nodes, Part: p.part, Arm: a.name, X: a.x, Model: s.Model,
+		Seeds: len(s.Seeds), Config: s.Config, Test: s.Test, Val: s.Val, Condense: s.Condense, Train: s.Train,
+		Edges: s.Edges, Comparable: is.Comparable,
 	}
 	column := a.column
 	if column == "" {
-		column = printedModels[s.Model]
+		column = printedModel(s.Model)
 	}
 	tables := j.Study.tables
 	if s.Model == averageName && len(among(j.Study.models, j.Models)) < len(j.Study.models) {
@@ -205,8 +210,16 @@ func (j Job) cell(is Graph, p planned, s experiment.Summary) Cell {
 	return c
 }
 
-// printedModels are the names of the models in the paper.
-var printedModels = map[string]string{"sgc": "SGC", "gcn": "GCN", "sage": "SAGE", "appnp": "APPNP", "cheby": "Cheby", "gat": "GAT", averageName: averageName}
+// printedModel returns the paper's name of a model: "GCN" for "gcn". A model that the paper does not have keeps its
+// name.
+func printedModel(name string) string {
+	for _, column := range Published().Table(modelsTable).Columns {
+		if strings.EqualFold(column, name) {
+			return column
+		}
+	}
+	return name
+}
 
 // average returns the mean over the models, seed by seed.
 func average(of []experiment.Summary) experiment.Summary {
@@ -230,7 +243,8 @@ func average(of []experiment.Summary) experiment.Summary {
 	return s
 }
 
-// time measures the condensations of the arms, in turns, each from the graph in memory and without memory of its own, and takes the medians.
+// time takes the medians of the seconds of condensation, for each arm. The arms take turns. Each condensation begins
+// with the graph in memory, and without memory of its own.
 func (j Job) time(ctx context.Context, g *graph.Graph, is Graph, plans []planned, r *Result) error {
 	seconds := make([][]condense.Seconds, len(plans))
 	count := progress.NewCounter(0, j.Seeds*len(plans))
@@ -239,7 +253,7 @@ func (j Job) time(ctx context.Context, g *graph.Graph, is Graph, plans []planned
 			debug.FreeOSMemory()
 			config := p.arm.config
 			config.Seed += seed
-			small, err := cgc.Condense(ctx, g, config)
+			small, err := cgc.Condense(progress.With(ctx, nil), g, config) // count reports
 			if err != nil {
 				return err
 			}
@@ -248,8 +262,11 @@ func (j Job) time(ctx context.Context, g *graph.Graph, is Graph, plans []planned
 		}
 	}
 	for i, p := range plans {
-		t := Time{Graph: is.Name, Ratio: p.size.ratio, Nodes: p.size.nodes, Arm: p.arm.name, Runs: j.Seeds, Seconds: bench.Medians(seconds[i])}
-		for _, name := range []string{j.Study.Name + secondsSuffix, "table4"} { // table 2 has seconds too, under a name of their own
+		t := Time{
+			Graph: is.Name, Ratio: p.size.ratio, Nodes: p.size.nodes, Arm: p.arm.name, Runs: j.Seeds,
+			Seconds: bench.Medians(seconds[i]),
+		}
+		for _, name := range []string{j.Study.Name + secondsSuffix, "table4"} {
 			table := Published().Table(name)
 			if table == nil {
 				continue
@@ -264,7 +281,7 @@ func (j Job) time(ctx context.Context, g *graph.Graph, is Graph, plans []planned
 	return nil
 }
 
-// among returns the models that are in both lists, in the order of the first; all of it if the second is nil.
+// among returns the models of the first list that are in the second. A second list of nil holds all models.
 func among(models, these []gnn.Model) (both []gnn.Model) {
 	if these == nil {
 		return models
@@ -277,18 +294,19 @@ func among(models, these []gnn.Model) (both []gnn.Model) {
 	return both
 }
 
-// Trains says whether the study trains one of the models at least, or none at all.
+// Trains says whether the study trains at least one of the models, or no model at all.
 func (s *Study) Trains(models []gnn.Model) bool {
 	return len(s.models) == 0 || len(among(s.models, models)) > 0
 }
 
 // Work is how much a study has to do.
 type Work struct {
-	// Condensations that are timed, trainings on condensed graphs and, at most, on whole ones.
+	// Timed counts condensations that are timed, Trainings trainings on condensed graphs. Whole is an upper bound of the
+	// number of trainings on whole graphs.
 	Timed, Trainings, Whole int
 }
 
-// Work returns what measuring the study on the sources comes to, with the given number of seeds.
+// Work returns how much there is to do to measure the study on the sources, with the given number of seeds.
 func (s *Study) Work(sources []Source, seeds int) Work {
 	arms := 0
 	b := func(m method) cgc.Config { c := cgc.Defaults(); c.Variant = m.is; return c }
@@ -307,7 +325,7 @@ func (s *Study) Work(sources []Source, seeds int) Work {
 		w.Trainings *= 3
 	}
 	for _, source := range sources {
-		if of, _ := Published().Of(source.Name); s.whole && of.Nodes <= smallWhole { // 0 of graphs that are not in the paper
+		if of, _ := Published().Of(source.Name); s.whole && of.Nodes <= smallWhole { // 0 nodes if the paper does not have it
 			w.Whole += seeds
 		}
 	}

@@ -12,8 +12,8 @@ import (
 // settings returns the configuration of a study: the paper's or, with ours, cgc.Defaults.
 //
 // Parameters that the paper states are the paper's: SGC with K = 2, spectral partition. Parameters that it searched on
-// the validation split have the values of published.json's "taken". The bound on the mean degree of A′ stays: it raises T
-// within the range that the paper searched.
+// the validation split have the values of published.json's "taken". The bound on the mean degree of A′ stays: it raises
+// T within the range that the paper searched.
 func settings(inductive, ours bool) base {
 	return func(m method) cgc.Config {
 		c := cgc.Defaults()
@@ -27,16 +27,17 @@ func settings(inductive, ours bool) base {
 	}
 }
 
-// size is a number of condensed nodes and the ratio that the paper prints for it; empty for graphs that it does not have.
+// size is a number of condensed nodes and the ratio that the paper prints for it; empty for graphs that it does not
+// have.
 type size struct {
 	ratio string
 	nodes int
 }
 
-// sizes returns the N′ of a graph, ascending and different: the middle one, or all three. For the paper's data sets they
-// are the printed shares of the training nodes, rounded down: 454 for arxiv, 153 for reddit, as in the papers before it.
-// For other graphs they are 5, 10 and 20 nodes for each class. Each is at least the number of classes and at most the
-// number of training nodes.
+// sizes returns the N′ of a graph, ascending and different: the middle one, or all three. For the paper's data sets
+// they are the printed shares of the training nodes, rounded down: 454 for arxiv, 153 for reddit, as in the papers
+// before it. For other graphs they are 5, 10 and 20 nodes for each class. Each is at least the number of classes and at
+// most the number of training nodes.
 func sizes(name string, g *graph.Graph, all bool) (list []size) {
 	train, classes := len(g.Split.Train), 0
 	for _, n := range g.Counts(g.Split.Train) {

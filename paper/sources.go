@@ -22,10 +22,13 @@ type Source struct {
 // largestUnasked is the number of nodes of ogbn-arxiv: larger graphs are made only where that is asked for.
 const largestUnasked = 169_343
 
-// Choose returns the graphs to measure a study on. Without names, they are the study's data sets. Those at hand, in the folders
-// of options, are taken from there; nothing is fetched. Made graphs stand in for the others, up to the size of arxiv unless all
-// is set. With names, the paper's data sets are taken likewise, at any size; dataset.Options.Open opens any other name. left
-// says what was left out and why, in a sentence for each.
+// Choose returns the graphs to measure a study on. It fetches nothing.
+//
+// Without names, they are the study's data sets. A data set that is not at hand, in the folders of options, is replaced
+// by a made graph of its size. If it is larger than arxiv, it is left out unless all is set. With names, the paper's
+// data sets among them are chosen likewise, at any size. Any other name is left to dataset.Options.Open.
+//
+// left has a sentence for each data set that was left out, which says why.
 func Choose(s *Study, options dataset.Options, names []string, all bool) (sources []Source, left []string) {
 	here := map[string]bool{}
 	for _, known := range options.List() {
@@ -41,7 +44,8 @@ func Choose(s *Study, options dataset.Options, names []string, all bool) (source
 		case !inPaper || here[name]:
 			sources = append(sources, Source{Name: name})
 		case unasked && !all && of.Nodes > largestUnasked:
-			left = append(left, fmt.Sprintf("%s is not here, and a made graph of its size takes long (--graphs %s or --all takes one)", name, name))
+			left = append(left, fmt.Sprintf(
+				"%s is not here, and a made graph of its size takes long (--graphs %s or --all takes one)", name, name))
 		default:
 			sources = append(sources, Source{Name: name, Made: true})
 		}

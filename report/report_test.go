@@ -32,8 +32,10 @@ func everything() *report.Document {
 		report.Word("word"))
 	t.Row(report.Word("rounded"), report.Decimal(0.123456789, 3), report.PlusMinus(1.25, 0.5, 2), report.Signed(-0.05, 1))
 	t.Row(report.Word("share, “quoted”"), report.Percent(97.8123, 1), report.Missing(), report.Signed(1.26, 1))
-	t.Row(report.Word("not a number"), report.Decimal(math.NaN(), 1), report.Interval(math.Inf(-1), 0, 0), report.Full(true))
-	t.Row(report.Word("large"), report.Significant(12345.678, 3), report.Cell{}, report.Full(1.5e-7), report.Signed(-0.01, 1))
+	t.Row(report.Word("not a number"), report.Decimal(math.NaN(), 1), report.Interval(math.Inf(-1), 0, 0),
+		report.Full(true))
+	t.Row(report.Word("large"), report.Significant(12345.678, 3), report.Cell{}, report.Full(1.5e-7),
+		report.Signed(-0.01, 1))
 	bare := &report.Table{Columns: []report.Column{{Key: "name"}, {Key: "speed"}}}
 	bare.Row(report.Word("stream"), report.Significant(9.876, 3))
 	bare.Row(report.Word("compute"), report.Significant(0.04321, 2))
