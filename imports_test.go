@@ -58,7 +58,7 @@ var mayImport = map[string]string{
 	"dataset/internal/fixture":        "dataset dataset/synth graph",
 
 	"condense":              "graph mat progress internal/registry internal/safetensors",
-	"condense/condensetest": "condense graph mat",
+	"condense/condensetest": "condense graph mat progress",
 	"selftrain":             "mat internal/kernel internal/parallel",
 
 	".": "condense selftrain progress propagate propagate/blocked assess augment partition generate graph mat",

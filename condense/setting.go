@@ -78,8 +78,8 @@ func (v View) Adopt(small *Condensed) {
 	small.Members = &m
 }
 
-// Under returns m in another setting: m condenses the graph as the setting shows it. The JSON of the result is that of m, with the
-// keys of Setting.
+// Under returns m in a setting: m condenses the graph as the setting shows it. The JSON of the result is that of m, with
+// the keys of Setting. m itself must take the graph as it is: if it has another setting, Condense returns an error.
 func Under(s Setting, m Method) Method { return under{s, m} }
 
 type under struct {
@@ -92,6 +92,9 @@ func (u under) Setting() Setting { return u.setting }
 
 // Condense condenses the view.
 func (u under) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*Condensed, error) {
+	if own := SettingOf(u.Method); own != (Setting{}) {
+		return nil, fmt.Errorf("condense: method %s under %+v has a setting of its own, %+v", u.Name(), u.setting, own)
+	}
 	view, err := u.setting.View(g)
 	if err != nil {
 		return nil, err
@@ -101,17 +104,22 @@ func (u under) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uin
 		return nil, err
 	}
 	view.Adopt(small)
-	small.Config, err = Configuration(u, nodes, seed)
-	return small, err
+	if small.Config, err = Configuration(u, nodes, seed); err != nil {
+		return nil, err
+	}
+	return small, nil
 }
 
-// MarshalJSON writes the setting and then the parameters of the method.
+// MarshalJSON writes the setting and then the parameters of the method. Keys of both are the setting's.
 func (u under) MarshalJSON() ([]byte, error) {
 	setting, err := objectOf(u.setting)
 	if err != nil {
 		return nil, err
 	}
 	parameters, err := objectOf(u.Method)
+	for _, f := range setting {
+		parameters = parameters.without(f.key)
+	}
 	return append(setting, parameters...).bytes(), err
 }
 

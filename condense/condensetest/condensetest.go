@@ -1,0 +1,138 @@
+// Package condensetest tests any condense.Method against the promises of its interface.
+//
+//	func TestContract(t *testing.T) { condensetest.Test(t, Herding{Hops: 2}) }
+//
+// It condenses small made graphs. Some of them are awkward: no edges, isolated nodes, one class, a class with one
+// training node, sparse features, weighted edges.
+package condensetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/graph"
+)
+
+// Claim is a promise that a method may make beyond the interface, or a freedom that it takes.
+type Claim int
+
+const (
+	// Proportional: the nodes of each class follow its share of the training nodes. Class i has between 1 and n_i nodes,
+	// and differs from N′·n_i/n by less than the number of classes, since methods round in different ways.
+	Proportional Claim = iota
+	// Random: the method draws random numbers, so that some other seed gives another condensed graph.
+	Random
+	// ReadsValidation: the method may read the labels of validation nodes, to choose between candidates. Without this
+	// claim they must not matter. Labels of test nodes never may.
+	ReadsValidation
+)
+
+// Test checks m against each rule, one subtest for a rule. It sets GOMAXPROCS, so it must not run beside other tests.
+//
+// The rules: sizes and budgets are met, and impossible sizes are errors. Condensed graphs are valid and survive their
+// file. Inputs stay as they are. The same seed gives the same bytes for 1, 2 and 7 threads. Condense stops when its
+// context ends, before it begins and at each step that it reports (package progress). Labels of test and validation
+// nodes do not matter. The settings of condense.Under hold. A condense.Preparer gives the same graphs either way.
+func Test(t *testing.T, m condense.Method, claims ...Claim) {
+	for _, r := range rules {
+		t.Run(r.name, func(t *testing.T) {
+			if err := check(t.Context(), r, m, claims); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Check is Test for callers without a testing.T. It returns everything that is wrong, joined; nil if nothing is. Each
+// error begins with the name of its rule.
+func Check(ctx context.Context, m condense.Method, claims ...Claim) error {
+	var errs []error
+	for _, r := range rules {
+		if err := check(ctx, r, m, claims); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", r.name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// rule is one part of the contract.
+type rule struct {
+	name  string
+	check func(*trial) error
+}
+
+var rules = []rule{
+	{"name", (*trial).name},
+	{"output", (*trial).output},
+	{"proportions", (*trial).proportions},
+	{"sizes", (*trial).sizes},
+	{"seed", (*trial).seed},
+	{"threads", (*trial).threads},
+	{"cancellation", (*trial).cancellation},
+	{"test labels", (*trial).testLabels},
+	{"validation labels", (*trial).validationLabels},
+	{"file", (*trial).file},
+	{"inductive", (*trial).inductive},
+	{"standardize", (*trial).standardize},
+	{"preparation", (*trial).preparation},
+}
+
+// check runs one rule in a folder of its own.
+func check(ctx context.Context, r rule, m condense.Method, claims []Claim) error {
+	folder, err := os.MkdirTemp("", "condensetest")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	return r.check(&trial{ctx: ctx, method: m, claims: claims, folder: folder})
+}
+
+// trial is a method under one rule.
+type trial struct {
+	ctx    context.Context
+	method condense.Method
+	claims []Claim
+	folder string
+}
+
+// condense runs the method. A panic becomes an error.
+func (t *trial) condense(ctx context.Context, m condense.Method, g *graph.Graph, nodes int, seed uint64) (
+	small *condense.Condensed, err error,
+) {
+	defer func() {
+		if p := recover(); p != nil {
+			small, err = nil, fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return m.Condense(ctx, g, nodes, seed)
+}
+
+// bytesOf returns the file of what the method makes of g.
+func (t *trial) bytesOf(m condense.Method, g *graph.Graph, nodes int, seed uint64) (string, error) {
+	small, err := t.condense(t.ctx, m, g, nodes, seed)
+	if err != nil {
+		return "", fmt.Errorf("graph %q to %d nodes: %w", g.Name, nodes, err)
+	}
+	text, err := t.saved(small)
+	if err != nil {
+		return "", fmt.Errorf("graph %q to %d nodes: %w", g.Name, nodes, err)
+	}
+	return text, nil
+}
+
+// saved returns the file of a condensed graph, with all seconds 0.
+func (t *trial) saved(small *condense.Condensed) (string, error) {
+	c := *small
+	c.Seconds = condense.Seconds{}
+	path := filepath.Join(t.folder, "small.safetensors")
+	if err := c.Save(t.ctx, path); err != nil {
+		return "", err
+	}
+	text, err := os.ReadFile(path)
+	return string(text), err
+}

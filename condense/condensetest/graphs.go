@@ -1,0 +1,145 @@
+package condensetest
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// shape says what made makes.
+type shape struct {
+	name     string
+	train    []int // training nodes of each class
+	outside  int   // other nodes; a third of them validate, a third test, the rest has no label
+	sparse   bool  // features are sparse
+	weighted bool  // edges have weights
+	degree   int   // edges drawn for each node
+	isolated int   // this many last nodes have no edge
+}
+
+// ordinary is the graph of most rules. Its classes differ in size.
+var ordinary = shape{name: "ordinary", train: []int{60, 30, 10}, outside: 60, degree: 4}
+
+// shapes are the graphs that every method must condense.
+var shapes = []shape{
+	ordinary,
+	{name: "sparse features", train: []int{15, 10, 20}, outside: 30, degree: 3, sparse: true},
+	{name: "weighted edges", train: []int{15, 10, 20}, outside: 30, degree: 3, weighted: true},
+	{name: "no edges", train: []int{15, 10}, outside: 12},
+	{name: "isolated nodes", train: []int{15, 10}, outside: 30, degree: 3, isolated: 20},
+	{name: "one class", train: []int{20}, outside: 15, degree: 3},
+	{name: "a class with one training node", train: []int{20, 1, 9}, outside: 30, degree: 3},
+	{name: "a class without a node", train: []int{12, 0, 12}, outside: 18, degree: 3},
+	{name: "all nodes train", train: []int{12, 12}, degree: 3},
+}
+
+// made returns a graph of that shape, the same every time. It has 8 features, and one more for each class.
+func (s shape) made() *graph.Graph {
+	random := rand.New(rand.NewPCG(uint64(len(s.name)), 7))
+	classes := len(s.train)
+	var y []int32
+	for c, n := range s.train {
+		y = append(y, slices.Repeat([]int32{int32(c)}, n)...)
+	}
+	train := len(y)
+	for i := range s.outside {
+		for y = append(y, int32(i%classes)); s.train[y[len(y)-1]] == 0; {
+			y[len(y)-1] = (y[len(y)-1] + 1) % int32(classes)
+		}
+	}
+	n := len(y)
+	places := random.Perm(n) // of the nodes above: classes and parts mix
+	b := graph.Builder{Name: s.name, Y: make([]int32, n), Classes: classes}
+	for i, c := range y {
+		v := int32(places[i])
+		b.Y[v] = c
+		switch {
+		case i < train:
+			b.Split.Train = append(b.Split.Train, v)
+		case i%3 == 0:
+			b.Split.Val = append(b.Split.Val, v)
+		case i%3 == 1:
+			b.Split.Test = append(b.Split.Test, v)
+		}
+	}
+	x := mat.NewDense(n, 8+classes)
+	for v := range n {
+		row := x.Row(v)
+		for j := range row {
+			if !s.sparse || random.IntN(3) == 0 {
+				row[j] = float32(random.NormFloat64())
+			}
+		}
+		row[8+b.Y[v]] += 2
+	}
+	b.X = x
+	if s.sparse {
+		b.X = x.Sparse()
+	}
+	for u := range n - s.isolated {
+		for range s.degree {
+			v := random.IntN(n - s.isolated)
+			switch {
+			case u == v || b.Y[u] != b.Y[v] && random.IntN(3) > 0:
+			case s.weighted:
+				b.AddWeightedEdge(u, v, 0.1+random.Float32())
+			default:
+				b.AddEdge(u, v)
+			}
+		}
+	}
+	part := make([]bool, n)
+	for _, nodes := range [][]int32{b.Split.Train, b.Split.Val, b.Split.Test} {
+		for _, v := range nodes {
+			part[v] = true
+		}
+	}
+	for v := range b.Y {
+		if !part[v] {
+			b.Y[v] = graph.Unlabelled
+		}
+	}
+	g, _, err := b.Graph()
+	if err != nil {
+		panic(err)
+	}
+	return g
+}
+
+// copied returns a copy of g that shares no memory with it, but for the sparse structure of its features.
+func copied(g *graph.Graph) *graph.Graph {
+	c := *g
+	adj := *g.Adj
+	adj.Indptr, adj.Indices, adj.Data = slices.Clone(adj.Indptr), slices.Clone(adj.Indices), slices.Clone(adj.Data)
+	c.Adj, c.Y = &adj, slices.Clone(g.Y)
+	c.Split = graph.Split{
+		Train: slices.Clone(g.Split.Train), Val: slices.Clone(g.Split.Val), Test: slices.Clone(g.Split.Test),
+	}
+	switch x := g.X.(type) {
+	case *mat.Dense:
+		c.X = x.Clone()
+	case *mat.CSR:
+		sparse := *x
+		sparse.Data = slices.Clone(x.Data)
+		c.X = &sparse
+	}
+	return &c
+}
+
+// sizesOf returns the least, a middle and the largest number of condensed nodes of g.
+func sizesOf(g *graph.Graph) []int {
+	least, most := bounds(g)
+	return []int{least, (least + most) / 2, most}
+}
+
+// bounds returns the number of classes with training nodes, and the number of training nodes.
+func bounds(g *graph.Graph) (least, most int) {
+	for _, n := range g.Counts(g.Split.Train) {
+		if n > 0 {
+			least++
+		}
+	}
+	return least, len(g.Split.Train)
+}
