@@ -1,0 +1,275 @@
+package condense_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/safetensors"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// whole returns a condensed graph with everything that a file can hold: 12 nodes of 3 classes, 8 features, edges with
+// weights, members, soft labels and scaling. The method is a stranger's.
+func whole(t *testing.T) *condense.Condensed {
+	t.Helper()
+	random := rand.New(rand.NewPCG(30, 0))
+	x := mat.NewDense(12, 8)
+	for i := range x.Data {
+		x.Data[i] = float32(random.NormFloat64())
+	}
+	b := graph.Builder{X: x}
+	for i := range 9 {
+		b.AddWeightedEdge(i, i+3, 0.25+random.Float32())
+	}
+	g, _, err := b.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &condense.Condensed{
+		X: x, Adj: g.Adj, Y: []int32{0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2}, Soft: mat.NewDense(12, 3), Classes: 3,
+		Members: condense.FromRows([]int32{90, 3, 14, 15, 9, 26, 53, 58, 97, 93, 2, 38}, 100),
+		Scaling: &graph.Scaling{Mean: make([]float32, 8), Std: slices.Repeat([]float32{2}, 8)},
+		Graph:   "small", GraphNodes: 100, Method: "herding", Inductive: true,
+		Config:   json.RawMessage(`{"method":"herding","inductive":true,"hops":2}`),
+		Budget:   []int{5, 4, 3},
+		Seconds:  condense.Seconds{Steps: []condense.Step{{"embed", 0.5}, {"herd", 0.25}}, Total: 1},
+		Account:  json.RawMessage(`{"distance":[0.5,1e-07],"note":"a \"word\""}`),
+		Warnings: []string{"features differ in scale"},
+	}
+	for i := range 12 {
+		copy(c.Soft.Row(i), []float32{0.25, 0.25, 0.5})
+	}
+	return c
+}
+
+// save writes c and returns the path.
+func save(t *testing.T, c *condense.Condensed) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "small.safetensors")
+	if err := c.Save(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A file gives back what was written, for any method: edges, weights, members or none, soft labels or none. The version
+// is the lowest that holds the graph.
+func TestSaveAndLoad(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		change  func(*condense.Condensed)
+		version string
+	}{
+		{"everything", func(*condense.Condensed) {}, "2"},
+		{"no soft labels", func(c *condense.Condensed) { c.Soft = nil }, "1"},
+		{"no members", func(c *condense.Condensed) { c.Members = nil }, "3"},
+		{"no members, no soft labels", func(c *condense.Condensed) { c.Members, c.Soft = nil, nil }, "3"},
+		{"no edges", func(c *condense.Condensed) { c.Adj = nil }, "2"},
+		{"little told", func(c *condense.Condensed) {
+			c.Scaling, c.Account, c.Warnings, c.Budget = nil, json.RawMessage("{}"), nil, nil
+			c.Config, c.Inductive, c.Seconds = json.RawMessage(`{"method":"herding"}`), false, condense.Seconds{}
+		}, "2"},
+	} {
+		want := whole(t)
+		c.change(want)
+		path := save(t, want)
+		got, err := condense.Load(path)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: read back as\n%+v, want\n%+v", c.name, got, want)
+		}
+		if meta, _ := contents(t, path); meta["format_version"] != c.version {
+			t.Errorf("%s: format version %s, want %s", c.name, meta["format_version"], c.version)
+		}
+	}
+}
+
+// An adjacency without weights is read back with weights of 1, one without entries as nil.
+func TestLoadEdges(t *testing.T) {
+	c := whole(t)
+	c.Adj.Data = nil
+	got, err := condense.Load(save(t, c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := slices.Repeat([]float32{1}, 18); !slices.Equal(got.Adj.Data, want) || got.Edges() != 9 {
+		t.Errorf("weights %v of %d edges, want ones of 9", got.Adj.Data, got.Edges())
+	}
+	c.Adj = &mat.CSR{Rows: 12, Cols: 12, Indptr: make([]int64, 13)}
+	if got, err = condense.Load(save(t, c)); err != nil || got.Adj != nil || got.Edges() != 0 {
+		t.Errorf("adjacency %v, error %v, want none", got.Adj, err)
+	}
+}
+
+func TestLoadNamesTheFault(t *testing.T) {
+	good := save(t, whole(t))
+	nan := float32(math.NaN())
+	type tensors = map[string]*safetensors.Tensor
+	for want, change := range map[string]func(meta map[string]string, t tensors){
+		`format "" in the metadata, want`: func(m map[string]string, _ tensors) { delete(m, "format") },
+		`format version "9", want 1 to 3`: func(m map[string]string, _ tensors) { m["format_version"] = "9" },
+		`classes "x"`:                     func(m map[string]string, _ tensors) { m["classes"] = "x" },
+		`y[9] is 2, want 0 to 1`:          func(m map[string]string, _ tensors) { m["classes"] = "2" },
+		`configuration in the metadata`:   func(m map[string]string, _ tensors) { m["config"] = "{" },
+		`account in the metadata`:         func(m map[string]string, _ tensors) { m["account"] = "[]" },
+		`no tensor "y"`:                   func(_ map[string]string, t tensors) { delete(t, "y") },
+		`x is 8×12 for 12 labels`:         func(_ map[string]string, t tensors) { t["x"].Shape = []int{8, 12} },
+		`"x" has shape [96], want 2 side`: func(_ map[string]string, t tensors) { t["x"].Shape = []int{96} },
+		`y_soft is 9×4, want 12 labels`:   func(_ map[string]string, t tensors) { t["y_soft"].Shape = []int{9, 4} },
+		`y_soft[1][2] is NaN`:             func(_ map[string]string, t tensors) { t["y_soft"].Data.([]float32)[5] = nan },
+		`row 1 of y_soft has the sum`:     func(_ map[string]string, t tensors) { t["y_soft"].Data.([]float32)[5]++ },
+		`is not a finite number`:          func(_ map[string]string, t tensors) { t["x"].Data.([]float32)[5] = nan },
+		`want nodes 0 to 11`:              func(_ map[string]string, t tensors) { t["edge_index"].Data.([]int64)[0] = 99 },
+		`want 2×17`:                       func(_ map[string]string, t tensors) { shorten(t["edge_weight"]) },
+		`scaling of 7 and 8 features`:     func(_ map[string]string, t tensors) { shorten(t["scaling.mean"]) },
+		`members: mat: `:                  func(_ map[string]string, t tensors) { t["members.indptr"].Data.([]int64)[3] = 999 },
+		`members.indices[0] is -4`:        func(_ map[string]string, t tensors) { t["members.indices"].Data.([]int64)[0] = -4 },
+	} {
+		meta, parts := contents(t, good)
+		change(meta, parts)
+		bad := filepath.Join(t.TempDir(), "bad.safetensors")
+		var list []safetensors.Tensor
+		for _, v := range parts {
+			list = append(list, *v)
+		}
+		if err := safetensors.Write(t.Context(), bad, meta, list); err != nil {
+			t.Fatal(err)
+		}
+		_, err := condense.Load(bad)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), bad) {
+			t.Errorf("error %v, want one with %q and the file", err, want)
+		}
+	}
+	missing := filepath.Join(t.TempDir(), "missing.safetensors")
+	if _, err := condense.Load(missing); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), missing) {
+		t.Errorf("missing file: error %v", err)
+	}
+}
+
+// shorten takes the last number off a tensor of one side.
+func shorten(t *safetensors.Tensor) {
+	data := t.Data.([]float32)
+	t.Data, t.Shape = data[:len(data)-1], []int{len(data) - 1}
+}
+
+// contents returns the metadata and the tensors of a file.
+func contents(t *testing.T, path string) (map[string]string, map[string]*safetensors.Tensor) {
+	t.Helper()
+	file, err := safetensors.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	tensors := map[string]*safetensors.Tensor{}
+	for _, info := range file.Tensors() {
+		tensor := &safetensors.Tensor{Name: info.Name, DType: info.DType, Shape: info.Shape}
+		switch info.DType {
+		case safetensors.F32:
+			tensor.Data = elements[float32](t, file, info.Name)
+		case safetensors.I64:
+			tensor.Data = elements[int64](t, file, info.Name)
+		default:
+			t.Fatalf("tensor %s has type %s", info.Name, info.DType)
+		}
+		tensors[info.Name] = tensor
+	}
+	return file.Metadata, tensors
+}
+
+func elements[E safetensors.Element](t *testing.T, file *safetensors.File, name string) []E {
+	t.Helper()
+	data, err := safetensors.Slice[E](file, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Clone(data)
+}
+
+// A graph that is not valid, or a write that is cancelled, leaves no file.
+func TestSaveStopsWithoutAFile(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	invalid, odd := whole(t), whole(t)
+	invalid.Y[3] = 7
+	odd.Account = json.RawMessage(`[1]`)
+	for _, c := range []struct {
+		ctx   context.Context
+		small *condense.Condensed
+		want  string
+	}{
+		{ctx, whole(t), "context canceled"},
+		{t.Context(), invalid, "label 7 of node 3, want 0 to 2"},
+		{t.Context(), odd, "account: not a JSON object"},
+	} {
+		folder := t.TempDir()
+		err := c.small.Save(c.ctx, filepath.Join(folder, "small.safetensors"))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+		if left, _ := os.ReadDir(folder); len(left) != 0 {
+			t.Errorf("%v left behind", left)
+		}
+	}
+}
+
+// The file is for Python: what users of PyTorch Geometric read is there, under these names, with these types.
+func TestFileInPython(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3 on this machine")
+	}
+	if err := exec.Command(python, "-c", "import numpy, safetensors.numpy").Run(); err != nil {
+		t.Skip("python3 has no numpy and safetensors")
+	}
+	small := whole(t)
+	const script = `
+import sys, numpy as np
+from safetensors.numpy import load_file
+f = load_file(sys.argv[1])
+p = f["members.indptr"]
+for name in sorted(f): print(name, f[name].dtype, f[name].shape)
+print(np.allclose(f["y_soft"].sum(1), 1), np.allclose(np.add.reduceat(f["members.weights"], p[:-1]), 1))
+print(np.float32(f["x"][3, 2]), f["y"].tolist(), f["members.indices"].tolist())
+e = f["edge_index"]
+print(sorted(set(map(tuple, e.T))) == sorted(set(map(tuple, e[::-1].T))))
+`
+	out, err := exec.Command(python, "-c", script, save(t, small)).CombinedOutput()
+	if err != nil {
+		t.Fatalf("python3: %v\n%s", err, out)
+	}
+	want := fmt.Sprintf(`edge_index int64 (2, 18)
+edge_weight float32 (18,)
+members.indices int64 (12,)
+members.indptr int64 (13,)
+members.weights float32 (12,)
+scaling.mean float32 (8,)
+scaling.std float32 (8,)
+x float32 (12, 8)
+y int64 (12,)
+y_soft float32 (12, 3)
+True True
+%v %s %s
+True
+`, small.X.Row(3)[2], listed(small.Y), listed(small.Members.Indices))
+	if string(out) != want {
+		t.Errorf("python3 reads\n%swant\n%s", out, want)
+	}
+}
+
+// listed writes numbers as Python does.
+func listed(v []int32) string { return strings.ReplaceAll(fmt.Sprint(v), " ", ", ") }
