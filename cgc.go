@@ -211,6 +211,9 @@ func (p *Prepared) Condense(ctx context.Context, config Config) (*Condensed, err
 		done()
 	}
 	p.view.Adopt(small)
+	if warning := p.assessment.Warning(); warning != "" && !config.Standardize {
+		small.Warnings = append(small.Warnings, warning)
+	}
 	small.Seconds = clock.Stop()
 	if err := describe(small, recorded, account); err != nil {
 		return nil, err

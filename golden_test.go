@@ -120,6 +120,9 @@ func TestGolden(t *testing.T) {
 			graphs[c.graph] = goldenGraph(t, c.graph)
 		}
 		small := mustCondense(t, graphs[c.graph], configured(70, c.change))
+		if len(small.Warnings) > 0 {
+			t.Errorf("%s, %s: warnings %q of an ordinary graph", c.graph, c.name, small.Warnings)
+		}
 		for i := range small.Seconds.Steps {
 			small.Seconds.Steps[i].Seconds = 0
 		}
