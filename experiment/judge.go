@@ -222,17 +222,7 @@ var scales = []float64{1, 2, 4, 8, 16, 32}
 func verdict(logits *mat.Dense, labels []int32) Verdict {
 	v := Verdict{Accuracy: gnn.Accuracy(logits, labels), Entropy: math.Inf(1)}
 	for _, scale := range scales {
-		var sum float64
-		for i, y := range labels {
-			row := logits.Row(i)
-			largest := slices.Max(row)
-			var total float64
-			for _, z := range row {
-				total += math.Exp(scale * float64(z-largest))
-			}
-			sum += math.Log(total) + scale*float64(largest-row[y])
-		}
-		v.Entropy = min(v.Entropy, sum/float64(len(labels)))
+		v.Entropy = min(v.Entropy, gnn.CrossEntropy(logits, labels, scale))
 	}
 	return v
 }

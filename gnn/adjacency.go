@@ -142,8 +142,8 @@ func checkAdjacency(a *mat.CSR, n int) error {
 	if a.Rows != n || a.Cols != n {
 		return fmt.Errorf("gnn: adjacency %d×%d for %d nodes", a.Rows, a.Cols, n)
 	}
-	if err := a.Validate(); err != nil {
-		return fmt.Errorf("gnn: adjacency: %w", err)
+	if err := graph.ValidateAdjacency(a); err != nil {
+		return fmt.Errorf("gnn: %w", err)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func Example() {
 	}
 	fmt.Println(logits.Dims())
 	var test mat.Dense
-	mat.Rows(&test, logits, g.Split.Test)
+	logits.Gather(&test, g.Split.Test)
 	fmt.Println(gnn.Accuracy(&test, g.Labels(g.Split.Test)) == r.Test)
 	// Output:
 	// gcn 30 true
@@ -40,7 +40,8 @@ func Example() {
 	// true
 }
 
-// The gradient of a training step in X′ and A′: what a method follows that learns a condensed graph by matching gradients.
+// The gradient of a training step in X′ and A′: what a method follows that learns a condensed graph by matching
+// gradients.
 func ExampleVariableInput() {
 	m := gnn.GCN()
 	random := rand.New(rand.NewPCG(1, 1))

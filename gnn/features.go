@@ -110,11 +110,8 @@ func readBlock(ctx context.Context, dst *mat.Dense, x mat.Matrix, rows []int32, 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := x.ReadBlock(dst, rows, 0, columns); err != nil {
+	if err := mat.Read(dst, x, rows, 0, columns); err != nil {
 		return fmt.Errorf("gnn: reading features: %w", err)
-	}
-	if dst.Rows != len(rows) || dst.Cols != columns {
-		return fmt.Errorf("gnn: features of %T are a block of %d×%d, want %d×%d", x, dst.Rows, dst.Cols, len(rows), columns)
 	}
 	return nil
 }

@@ -57,10 +57,11 @@ func NewInput(ctx context.Context, adj *mat.CSR, x mat.Matrix) (*Input, error) {
 	switch x.(type) {
 	case *mat.Dense, *mat.CSR:
 	default:
-		s := &streamed{ctx: ctx, x: x}
-		if x = s.read(); s.err != nil {
-			return nil, s.err
+		dense := new(mat.Dense)
+		if err := mat.Rows(dense, x, span(nil, 0, n)); err != nil {
+			return nil, fmt.Errorf("gnn: reading features: %w", err)
 		}
+		x = dense
 	}
 	return newInput(newAdjacency(ctx, adj, n), x), nil
 }

@@ -133,17 +133,22 @@ func Accuracy(logits *mat.Dense, labels []int32) float64 {
 	return 100 * float64(right) / float64(len(labels))
 }
 
-// crossEntropy returns the mean of log Σ_c exp(z_c) − z_y over the rows z of logits, in nats.
-func crossEntropy(logits *mat.Dense, labels []int32) float64 {
+// CrossEntropy returns the mean of log Σ_c exp(s·z_c) − s·z_y over the rows z of logits, in nats, for labels y and a
+// scale s of the logits. Sums are float64, so that it decides between near ties; the loss of training is that of
+// package autodiff.
+func CrossEntropy(logits *mat.Dense, labels []int32, scale float64) float64 {
+	if len(labels) != logits.Rows {
+		panic(fmt.Sprintf("gnn: %d labels for %d rows", len(labels), logits.Rows))
+	}
 	var sum float64
 	for i, y := range labels {
 		row := logits.Row(i)
 		largest := slices.Max(row)
 		var exponentials float64
 		for _, z := range row {
-			exponentials += math.Exp(float64(z - largest))
+			exponentials += math.Exp(scale * float64(z-largest))
 		}
-		sum += math.Log(exponentials) + float64(largest-row[y])
+		sum += math.Log(exponentials) + scale*float64(largest-row[y])
 	}
 	return sum / float64(len(labels))
 }

@@ -110,7 +110,7 @@ func Train(ctx context.Context, m Model, s *Sample, t *Target, config Config, sr
 		}
 		accuracy := Accuracy(found, t.labels)
 		result.Accuracies = append(result.Accuracies, accuracy)
-		entropy := crossEntropy(found, t.labels)
+		entropy := CrossEntropy(found, t.labels, 1)
 		if accuracy > result.Validation || accuracy == result.Validation && entropy < lowest {
 			lowest = entropy
 			result.Validation, result.Epoch = accuracy, epoch

@@ -54,7 +54,7 @@ func TestSelection(t *testing.T) {
 			want  float64
 		}{"validation": {g.Split.Val, r.Validation}, "test": {g.Split.Test, r.Test}} {
 			var rows mat.Dense
-			mat.Rows(&rows, z, part.nodes)
+			z.Gather(&rows, part.nodes)
 			if got := gnn.Accuracy(&rows, g.Labels(part.nodes)); got != part.want {
 				t.Errorf("%s accuracy %v of the weights returned, %v reported", what, got, part.want)
 			}
@@ -108,8 +108,8 @@ func TestWeights(t *testing.T) {
 	target := newTarget(t, g, false)
 	rows := []int32{0, 1, 2, 3, 4, 5}
 	var once, twice mat.Dense
-	mat.Rows(&once, g.X, rows)
-	mat.Rows(&twice, g.X, append(rows, 2, 4))
+	g.X.(*mat.Dense).Gather(&once, rows)
+	g.X.(*mat.Dense).Gather(&twice, append(rows, 2, 4))
 	weighted := &gnn.Sample{X: &once, Y: g.Labels(rows), Classes: g.Classes, Weights: []float32{1, 1, 2, 1, 2, 1}}
 	repeated := &gnn.Sample{X: &twice, Y: g.Labels(append(rows, 2, 4)), Classes: g.Classes}
 	c := quick()
@@ -141,8 +141,8 @@ func TestSoftLabels(t *testing.T) {
 	target := newTarget(t, g, false)
 	rows := []int32{0, 1, 2, 3, 4, 5}
 	var once, twice mat.Dense
-	mat.Rows(&once, g.X, rows)
-	mat.Rows(&twice, g.X, append(rows, rows...))
+	g.X.(*mat.Dense).Gather(&once, rows)
+	g.X.(*mat.Dense).Gather(&twice, append(rows, rows...))
 	labels := g.Labels(rows)
 	sample := &gnn.Sample{X: &once, Y: labels, Classes: g.Classes}
 	c := quick()

@@ -72,6 +72,7 @@ type scope struct {
 	mu        sync.Mutex
 	operators [rules]*graph.Operator
 	fields    []*field
+	reach     *graph.Reach // of the last field, unless that is the whole
 	whole     field
 
 	keptMu sync.Mutex
@@ -143,35 +144,25 @@ func (s *scope) field(hops int) *field {
 		s.fields = append(s.fields, s.newField(s.rows, s.rows == nil))
 	}
 	for len(s.fields) <= hops {
-		from := s.fields[len(s.fields)-1]
-		if from.nodes == nil {
+		if from := s.fields[len(s.fields)-1]; from.nodes == nil {
 			s.fields = append(s.fields, from)
 			continue
 		}
-		in := make([]bool, s.adj.Rows)
-		count := 0
-		enter := func(i int32) {
-			if !in[i] {
-				in[i] = true
-				count++
-			}
+		if s.reach == nil {
+			s.reach = graph.NewReach(s.adj, s.rows)
 		}
-		for _, i := range from.nodes {
-			enter(i)
-			for _, j := range s.adj.Indices[s.adj.Indptr[i]:s.adj.Indptr[i+1]] {
-				enter(j)
-			}
-		}
+		s.reach.Grow()
 		var nodes []int32
-		if whole := 10*count >= 9*s.adj.Rows; !whole {
-			nodes = make([]int32, 0, count)
-			for i, is := range in {
-				if is {
-					nodes = append(nodes, int32(i))
-				}
+		for i, distance := range s.reach.Distance {
+			if distance != graph.Unreached {
+				nodes = append(nodes, int32(i))
 			}
 		}
-		s.fields = append(s.fields, s.newField(nodes, nodes == nil))
+		whole := 10*len(nodes) >= 9*s.adj.Rows
+		if whole {
+			s.reach = nil
+		}
+		s.fields = append(s.fields, s.newField(nodes, whole))
 	}
 	return s.fields[hops]
 }

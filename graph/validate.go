@@ -19,29 +19,12 @@ func (g *Graph) Validate() error {
 	case g.X == nil:
 		return errors.New("graph: there are no features (nil)")
 	}
+	if err := validatePattern(g.Adj); err != nil {
+		return err
+	}
 	n := g.Adj.Rows
-	switch {
-	case g.Adj.Cols != n:
-		add("adjacency is %d×%d, want it square", n, g.Adj.Cols)
-		return errors.Join(errs...)
-	case n > math.MaxInt32:
-		add("%d nodes, want at most %d", n, math.MaxInt32)
-		return errors.Join(errs...)
-	}
-	if err := g.Adj.Validate(); err != nil {
-		return fmt.Errorf("graph: adjacency: %w", err)
-	}
-	if i, j, why := asymmetry(g.Adj); why != "" {
-		add("adjacency entry (%d, %d) %s", i, j, why)
-	}
-	if i, j, found, _ := mat.FirstNotFinite(g.Adj); found {
-		add("weight of edge (%d, %d) is not a finite number", i, j)
-	}
-	for e, w := range g.Adj.Data {
-		if w <= 0 {
-			add("weight %v of an edge to node %d, want it positive", w, g.Adj.Indices[e])
-			break
-		}
+	if err := validateEntries(g.Adj); err != nil {
+		errs = append(errs, err)
 	}
 	if err := validateFeatures(g.X, n); err != nil {
 		errs = append(errs, err)
@@ -57,6 +40,47 @@ func (g *Graph) Validate() error {
 		}
 	}
 	errs = append(errs, g.Split.validate(g)...)
+	return errors.Join(errs...)
+}
+
+// ValidateAdjacency returns every reason why a is not an adjacency as Graph.Adj promises; nil if there is none. It reads
+// all of a once.
+func ValidateAdjacency(a *mat.CSR) error {
+	if err := validatePattern(a); err != nil {
+		return err
+	}
+	return validateEntries(a)
+}
+
+// validatePattern returns the first thing wrong with the shape of a and its rows.
+func validatePattern(a *mat.CSR) error {
+	switch n := a.Rows; {
+	case a.Cols != n:
+		return fmt.Errorf("graph: adjacency is %d×%d, want it square", n, a.Cols)
+	case n > math.MaxInt32:
+		return fmt.Errorf("graph: %d nodes, want at most %d", n, math.MaxInt32)
+	}
+	if err := a.Validate(); err != nil {
+		return fmt.Errorf("graph: adjacency: %w", err)
+	}
+	return nil
+}
+
+// validateEntries returns what is wrong with the entries of a, whose pattern is valid, joined.
+func validateEntries(a *mat.CSR) error {
+	var errs []error
+	if i, j, why := asymmetry(a); why != "" {
+		errs = append(errs, fmt.Errorf("graph: adjacency entry (%d, %d) %s", i, j, why))
+	}
+	if i, j, found, _ := mat.FirstNotFinite(a); found {
+		errs = append(errs, fmt.Errorf("graph: weight of edge (%d, %d) is not a finite number", i, j))
+	}
+	for e, w := range a.Data {
+		if w <= 0 {
+			errs = append(errs, fmt.Errorf("graph: weight %v of an edge to node %d, want it positive", w, a.Indices[e]))
+			break
+		}
+	}
 	return errors.Join(errs...)
 }
 

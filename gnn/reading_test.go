@@ -1,0 +1,164 @@
+package gnn_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// halves is features in half precision: the upper 16 bits of each float32.
+type halves struct {
+	rows, cols int
+	bits       []uint16
+	largest    *atomic.Int64 // the most rows that were read at once
+	readable   *atomic.Int64 // how many blocks can still be read
+}
+
+var errGone = errors.New("the disk is gone")
+
+// halve returns x in half precision, and what that is in full precision.
+func halve(x *mat.Dense) (halves, *mat.Dense) {
+	h := halves{rows: x.Rows, cols: x.Cols, largest: new(atomic.Int64), readable: new(atomic.Int64)}
+	h.readable.Store(math.MaxInt64)
+	full := mat.NewDense(x.Rows, x.Cols)
+	for i, v := range x.Data {
+		h.bits = append(h.bits, uint16(math.Float32bits(v)>>16))
+		full.Data[i] = math.Float32frombits(uint32(h.bits[i]) << 16)
+	}
+	return h, full
+}
+
+func (h halves) Dims() (rows, cols int) { return h.rows, h.cols }
+
+func (h halves) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
+	if h.readable.Add(-1) < 0 {
+		return errGone
+	}
+	h.largest.Store(max(h.largest.Load(), int64(len(rows))))
+	dst.Reshape(len(rows), hi-lo)
+	for r, i := range rows {
+		for j := lo; j < hi; j++ {
+			dst.Row(r)[j-lo] = math.Float32frombits(uint32(h.bits[int(i)*h.cols+j]) << 16)
+		}
+	}
+	return nil
+}
+
+// TestHalfPrecision compares targets and samples in half precision with dense ones that hold the same numbers.
+func TestHalfPrecision(t *testing.T) {
+	dense := blocks(400, 10, 3, 20)
+	read := *dense
+	read.X, dense.X = halve(dense.X.(*mat.Dense))
+	for _, inductive := range []bool{false, true} {
+		one, other := newTarget(t, dense, inductive), newTarget(t, &read, inductive)
+		each(t, func(t *testing.T, m gnn.Model) {
+			want, got := train(t, m, one.Sample(), one, quick()), train(t, m, other.Sample(), other, quick())
+			if !slices.Equal(got.Losses, want.Losses) {
+				t.Errorf("inductive=%v: losses of a sample in half precision differ", inductive)
+			}
+			// X·W before or after propagation: rounding may decide a node or two of 133.
+			if math.Abs(got.Validation-want.Validation) > 1.6 || math.Abs(got.Test-want.Test) > 1.6 {
+				t.Errorf("inductive=%v: accuracies %v and %v, want about %v and %v",
+					inductive, got.Validation, got.Test, want.Validation, want.Test)
+			}
+			a, err := want.Trained.Logits(t.Context(), dense.Adj, dense.X)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := want.Trained.Logits(t.Context(), read.Adj, read.X)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range a.Data {
+				if !near(b.Data[i], float64(v), 4) {
+					t.Fatalf("logit %d is %v, want %v", i, b.Data[i], v)
+				}
+			}
+		})
+	}
+}
+
+// TestBlocks checks that inference reads no more than some thousand rows at once.
+func TestBlocks(t *testing.T) {
+	const n, d = 20_000, 4
+	random := rand.New(rand.NewPCG(21, 1))
+	adj := ring(n)
+	each(t, func(t *testing.T, m gnn.Model) {
+		x, _ := halve(randomDense(n, d, random))
+		trained := gnn.Trained{
+			Model: m, Features: d, Hidden: 16, Classes: 3, Parameters: gnn.Initial(m, d, 16, 3, rand.NewPCG(1, 1)),
+		}
+		if _, err := trained.Logits(t.Context(), adj, x); err != nil {
+			t.Fatal(err)
+		}
+		if most := x.largest.Load(); most == 0 || most > n/2 {
+			t.Errorf("%d rows of %d were read at once, want some thousands at most", most, n)
+		}
+	})
+}
+
+// TestReadingFails lets reading fail before and within a training, in the target and in the sample.
+func TestReadingFails(t *testing.T) {
+	g := blocks(120, 6, 3, 22)
+	sample := &gnn.Sample{X: randomDense(9, 6, rand.New(rand.NewPCG(22, 1))), Y: make([]int32, 9), Classes: 3}
+	each(t, func(t *testing.T, m gnn.Model) {
+		x, _ := halve(g.X.(*mat.Dense))
+		read := *g
+		read.X = x
+		target := newTarget(t, &read, false)
+		x.readable.Store(2)
+		_, err := gnn.Train(t.Context(), m, sample, target, quick(), rand.NewPCG(1, 1))
+		if !errors.Is(err, errGone) || !strings.HasPrefix(err.Error(), "gnn: reading features: ") {
+			t.Errorf("reading the target fails within the training: %v, want that it says so", err)
+		}
+		x.readable.Store(0)
+		_, err = gnn.Train(t.Context(), m, target.Sample(), target, quick(), rand.NewPCG(1, 1))
+		if !errors.Is(err, errGone) {
+			t.Errorf("reading the sample fails: %v, want that it says so", err)
+		}
+		if _, err = gnn.NewTarget(&read, false); !errors.Is(err, errGone) {
+			t.Errorf("reading fails as the target is checked: %v, want that it says so", err)
+		}
+	})
+}
+
+// TestInvalidGraphs hands over graphs that were built wrongly by hand.
+func TestInvalidGraphs(t *testing.T) {
+	for want, change := range map[string]func(a *mat.CSR){
+		"no counterpart": func(a *mat.CSR) { // an edge in one direction
+			a.Indices = append(a.Indices[:1:1], a.Indices[2:]...)
+			for i := range a.Indptr[1:] {
+				a.Indptr[i+1]--
+			}
+		},
+		"do not ascend":  func(a *mat.CSR) { a.Indices[0], a.Indices[1] = a.Indices[1], a.Indices[0] },
+		"want 0 to 89":   func(a *mat.CSR) { a.Indices[1] = 90 },
+		"is a self-loop": func(a *mat.CSR) { a.Indices[0] = 0 },
+	} {
+		g := &graph.Graph{
+			Name: "ring", Adj: ring(90), X: mat.NewDense(90, 2), Y: make([]int32, 90), Classes: 2,
+			Split: graph.Split{Val: []int32{0}, Test: []int32{1}},
+		}
+		good := newTarget(t, g, false)
+		g.Adj.Indptr = slices.Clone(g.Adj.Indptr)
+		bad := *g
+		bad.Adj = &mat.CSR{Rows: 90, Cols: 90, Indptr: slices.Clone(g.Adj.Indptr), Indices: slices.Clone(g.Adj.Indices)}
+		change(bad.Adj)
+		_, err := gnn.NewTarget(&bad, false)
+		wantError(t, err, "gnn: ", want)
+		s := &gnn.Sample{Adj: bad.Adj, X: g.X, Y: g.Y, Classes: 2}
+		_, err = gnn.Train(t.Context(), gnn.GCN(), s, good, quick(), rand.NewPCG(1, 1))
+		wantError(t, err, "gnn: ", want)
+		trained := train(t, gnn.GCN(), good.Sample(), good, quick()).Trained
+		_, err = trained.Logits(t.Context(), bad.Adj, g.X)
+		wantError(t, err, "gnn: ", want)
+	}
+}
