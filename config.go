@@ -252,7 +252,9 @@ func (c Config) Validate() error {
 	var errs []error
 	check := func(ok bool, field string, value any, want string, args ...any) {
 		if !ok {
-			errs = append(errs, &condense.FieldError{Field: field, Value: value, Want: fmt.Sprintf(want, args...)})
+			errs = append(errs, &condense.FieldError{
+				Package: "cgc", Field: field, Value: value, Want: fmt.Sprintf(want, args...),
+			})
 		}
 	}
 	in := func(v, lo, hi float64) bool { return v >= lo && v <= hi } // false for NaN

@@ -22,6 +22,7 @@ var mayImport = map[string]string{
 	"internal/parallel":    "",
 	"internal/safetensors": "internal/atomicfile progress",
 	"internal/atomicfile":  "",
+	"internal/parameter":   "",
 	"internal/registry":    "",
 	"internal/buildinfo":   "",
 	"progress":             "",
@@ -37,7 +38,7 @@ var mayImport = map[string]string{
 	"generate":                "graph mat internal/kernel internal/parallel",
 
 	"autodiff":    "mat internal/kernel internal/parallel",
-	"gnn":         "autodiff graph mat progress internal/kernel internal/parallel internal/registry",
+	"gnn":         "autodiff graph mat progress internal/kernel internal/parallel internal/parameter internal/registry",
 	"gnn/gnntest": "autodiff gnn graph mat",
 
 	"dataset": "dataset/format dataset/format/arrays dataset/format/native dataset/format/planetoid " +
@@ -57,7 +58,7 @@ var mayImport = map[string]string{
 	"dataset/format/internal/numpy":   "dataset/format dataset/format/internal/csr graph mat",
 	"dataset/internal/fixture":        "dataset dataset/synth graph",
 
-	"condense":              "graph mat progress internal/registry internal/safetensors",
+	"condense":              "graph mat progress internal/parameter internal/registry internal/safetensors",
 	"condense/condensetest": "condense graph mat progress",
 	"selftrain":             "mat internal/kernel internal/parallel",
 

@@ -2,14 +2,15 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/graph"
-
-	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/report"
 )
 
@@ -31,14 +32,13 @@ func (c *command) condenseCommand() *cobra.Command {
 			if err := config.read(); err != nil {
 				return err
 			}
-			ctx := cmd.Context()
 			if err := writable("-o", out, force, isCondensed); err != nil {
 				return err
 			}
-			return c.condense(ctx, args[0], config, out)
+			return c.condense(cmd.Context(), args[0], config, out)
 		},
 	}
-	config = newConfigFlags(cmd)
+	config = newMethodFlags(cmd)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write the condensed graph to `FILE`")
 	cmd.Flags().BoolVar(&force, "force", false, "replace the file even if it is not a condensed graph")
 	return cmd
@@ -49,9 +49,8 @@ func (c *command) condense(ctx context.Context, name string, flags *configFlags,
 	if err != nil {
 		return err
 	}
-	config := flags.config
 	c.progress.step("condensing")
-	small, err := cgc.Condense(ctx, g, config)
+	small, err := flags.condense(ctx, g)
 	if err != nil {
 		return flags.mistake(err)
 	}
@@ -61,7 +60,37 @@ func (c *command) condense(ctx context.Context, name string, flags *configFlags,
 	r := outcomeOf(g)
 	r.add(small, seconds, small.Seconds)
 	r.PeakRSS, r.File = peakRSS(), out
+	c.warn(r.Warnings)
 	return c.print(r, r.document())
+}
+
+// condense condenses g by the one method that is asked for.
+func (f *configFlags) condense(ctx context.Context, g *graph.Graph) (*condense.Condensed, error) {
+	methods, err := f.methods()
+	if err != nil {
+		return nil, err
+	}
+	if config, is := methods[0].(cgc.Config); is { // so that a ratio stays one in the file
+		return cgc.Condense(ctx, g, config)
+	}
+	if err := condense.Trainable(g); err != nil {
+		return nil, err
+	}
+	nodes, err := f.config.NodesFor(g)
+	if err != nil {
+		return nil, err
+	}
+	return methods[0].Condense(ctx, g, nodes, f.config.Seed)
+}
+
+// warn prints what a method found to be wrong with a graph. What is printed once is not printed again.
+func (c *command) warn(warnings []string) {
+	for _, sentence := range warnings {
+		if !slices.Contains(c.warned, sentence) {
+			c.warned = append(c.warned, sentence)
+			c.progress.note("%s", sentence)
+		}
+	}
 }
 
 // open opens the graph, and completes the configuration with the defaults for it.

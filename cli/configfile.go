@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/internal/atomicfile"
 )
@@ -20,6 +21,11 @@ type configFile struct {
 	cgc.Config
 	// Training is read by the commands that train, and checked by the others.
 	Training *trainingFile `json:"training,omitempty"`
+
+	// method is the method of the file, "" if it names none.
+	method string
+	// parameters are those of a method of another package, by their keys.
+	parameters map[string]json.RawMessage
 }
 
 // trainingFile is the part of a gnn.Config that cgc tune chooses.
@@ -27,23 +33,70 @@ type trainingFile struct {
 	Weighted *bool `json:"weighted,omitempty"`
 }
 
-// decodeConfig reads a configFile over the defaults, and wants nothing after it.
-func decodeConfig(text []byte) (configFile, error) {
+// decodeConfig reads a configFile over the defaults, and wants nothing after it. A file that names no method is one of the
+// given method.
+func decodeConfig(text []byte, method string) (configFile, error) {
 	file := configFile{Config: cgc.Defaults()}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&file); err != nil {
+	var named struct {
+		Method string `json:"method"`
+	}
+	// Mistakes show up below, where all keys are known.
+	if json.Unmarshal(text, &named) == nil && named.Method != "" {
+		file.method, method = named.Method, named.Method
+	}
+	m, err := condense.New(method, nil)
+	if err != nil {
 		return file, err
 	}
-	if decoder.More() {
-		return file, errors.New("more than one JSON object")
+	if !isCGC(m) {
+		file.method = method
+		return file, file.decodeOther(text)
 	}
-	return file, nil
+	return file, strictly(text, &file)
+}
+
+// decodeOther reads the configuration of a method of another package: condense.Configuration, with a size as cgc's methods
+// have it and a setting.
+func (c *configFile) decodeOther(text []byte) error {
+	common := struct {
+		Method string `json:"method"`
+		condense.Size
+		condense.Setting
+		Seed     uint64        `json:"seed"`
+		Training *trainingFile `json:"training"`
+	}{}
+	if err := json.Unmarshal(text, &common); err != nil {
+		return err
+	}
+	if err := strictly(text, &c.parameters); err != nil {
+		return err
+	}
+	for _, key := range []string{
+		"method", "nodes", "ratio", "label_ratio", "standardize", "inductive", "seed", "training",
+	} {
+		delete(c.parameters, key)
+	}
+	c.Size, c.Seed, c.Training = common.Size, common.Seed, common.Training
+	c.Standardize, c.Inductive = common.Standardize, common.Inductive
+	return nil
+}
+
+// strictly reads one JSON value whose keys are all known, and wants nothing after it.
+func strictly(text []byte, value any) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(value); err != nil {
+		return err
+	}
+	if decoder.More() {
+		return errors.New("more than one JSON object")
+	}
+	return nil
 }
 
 // writeConfig writes c as decodeConfig reads it, whole or not at all.
 func writeConfig(path string, c experiment.Candidate) error {
-	text, err := json.MarshalIndent(configFile{c.Config, &trainingFile{&c.Weighted}}, "", "  ")
+	text, err := json.MarshalIndent(configFile{Config: c.Config, Training: &trainingFile{&c.Weighted}}, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -63,6 +116,6 @@ func isConfig(path string) bool {
 	if err != nil {
 		return false
 	}
-	_, err = decodeConfig(text)
+	_, err = decodeConfig(text, string(cgc.CGC))
 	return err == nil
 }

@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/graph-condensation/cgc/condense"
 )
 
 // The exit codes.
@@ -18,7 +19,7 @@ const (
 	exitInterrupted = 130 // what a shell reports of a process that SIGINT ended
 )
 
-// usage is an error that another command line would not have met.
+// usage is a mistake in the command line.
 type usage struct{ text string }
 
 // Error is the sentence.
@@ -39,16 +40,40 @@ func exitCode(err error) int {
 	return exitFailure
 }
 
-// source matches the name of the package that an error comes from, which tells a user nothing.
-var source = regexp.MustCompile(`(^|: |; )(cgc|condense|dataset|synth|graph|propagate|assess|augment|partition|generate|gnn|experiment|paper|safetensors): `)
-
-// sentence returns err as one line.
-func sentence(err error) string {
-	if errors.Is(err, context.Canceled) {
-		return "interrupted"
+// joined returns the errors that err joins, also where a wrapper stands before them. It returns err alone if it joins none.
+func joined(err error) []error {
+	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+		several, is := inner.(interface{ Unwrap() []error })
+		if !is {
+			continue
+		}
+		var all []error
+		for _, e := range several.Unwrap() {
+			all = append(all, joined(e)...)
+		}
+		return all
 	}
-	text := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ")
-	return source.ReplaceAllString(text, "$1")
+	return []error{err}
+}
+
+// outOfRange turns an error about parameters into a mistake in the command line. name returns what the user calls a parameter,
+// such as its flag, by its words. All parameters are reported at once. An error about no parameter stays as it is.
+func outOfRange(err error, name func(field string) string) error {
+	var lines []string
+	found := false
+	for _, e := range joined(err) {
+		var p *condense.FieldError
+		if !errors.As(e, &p) {
+			lines = append(lines, sentence(e))
+			continue
+		}
+		found = true
+		lines = append(lines, name(p.Field)+" "+p.Rest())
+	}
+	if !found {
+		return err
+	}
+	return usage{strings.Join(lines, "; ")}
 }
 
 // flagMistake turns the parser's error into one that says what was expected.
@@ -67,7 +92,8 @@ func flagMistake(cmd *cobra.Command, err error) error {
 	case errors.As(err, &missing):
 		return usagef("--%s has no value, want %s", missing.GetFlag().Name, expected(missing.GetFlag().Value, nil))
 	case errors.As(err, &value):
-		return usagef("--%s %s, want %s", value.GetFlag().Name, value.GetValue(), expected(value.GetFlag().Value, value.Unwrap()))
+		flag := value.GetFlag()
+		return usagef("--%s %s, want %s", flag.Name, value.GetValue(), expected(flag.Value, value.Unwrap()))
 	}
 	return usagef("%v %s", err, help)
 }
@@ -91,37 +117,4 @@ func expected(value pflag.Value, cause error) string {
 		return cause.Error()
 	}
 	return "a " + value.Type()
-}
-
-// configMistake turns an error about a field of cgc.Config into one about the flag that sets it, or about the file that the
-// field came from. Other errors stay as they are.
-func configMistake(err error, flags *pflag.FlagSet, file string) error {
-	if err == nil {
-		return nil
-	}
-	var lines []string
-	for line := range strings.SplitSeq(err.Error(), "\n") {
-		line = strings.TrimPrefix(line, "condense: ")
-		name := fieldOf(line, flags)
-		switch {
-		case name == "":
-			return err
-		case file != "" && !flags.Changed(name):
-			line = fmt.Sprintf("--config %s: %s", file, line)
-		default:
-			line = "--" + name + line[len(name):]
-		}
-		lines = append(lines, line)
-	}
-	return usage{strings.Join(lines, "; ")}
-}
-
-// fieldOf returns the flag whose words the line begins with, or "".
-func fieldOf(line string, flags *pflag.FlagSet) (name string) {
-	flags.VisitAll(func(f *pflag.Flag) {
-		if strings.HasPrefix(line, strings.ReplaceAll(f.Name, "-", " ")+" ") {
-			name = f.Name
-		}
-	})
-	return name
 }

@@ -26,6 +26,8 @@ type outcome struct {
 	// Seconds holds wall-clock seconds: the mean over the condensations of a run.
 	// The first step is load, the time from the files to the graph in memory, which the total leaves out.
 	Seconds condense.Seconds `json:"seconds"`
+	// Warnings are what the method found to be wrong with the graph, and what helps; absent if it found nothing.
+	Warnings []string `json:"warnings,omitempty"`
 	// PeakRSS is the largest resident set of the process in bytes, 0 where it is not known.
 	PeakRSS int64 `json:"peak_rss_bytes"`
 	// Over says what the seeds of Results are: overCondensations or overTrainings; absent where there are no results.
@@ -83,7 +85,7 @@ func outcomeOf(g *graph.Graph) *outcome {
 // add takes the size and the configuration of small, and the seconds of loading the graph and of condensing.
 func (r *outcome) add(small *cgc.Condensed, load float64, took condense.Seconds) {
 	r.Condensed = condensedSize{Nodes: small.Nodes(), Edges: small.Edges(), Budget: small.Budget}
-	r.Config = small.Config
+	r.Config, r.Warnings = small.Config, small.Warnings
 	r.Seconds = condense.Seconds{Steps: append([]condense.Step{{Name: "load", Seconds: load}}, took.Steps...),
 		Total: took.Total}
 }

@@ -44,6 +44,7 @@ type command struct {
 	threads        int
 	progress       *meter
 	writing        sync.Mutex // held while a file is written
+	warned         []string   // the warnings that were printed
 }
 
 func (c *command) root() *cobra.Command {

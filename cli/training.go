@@ -25,7 +25,7 @@ func newTrainingFlags(cmd *cobra.Command, seeds string) *trainingFlags {
 	// Unlike gnn.Defaults, which are the paper's: validation accuracy gains on four of the five graphs measured, and stays on the fifth (docs/design/defaults.md).
 	t.config.Weighted = true
 	flags := cmd.Flags()
-	flags.Var(&t.models, "models", "models to train: "+strings.Join(modelNames(gnn.All()), ","))
+	flags.Var(&t.models, "models", "models to train: "+strings.Join(gnn.Names(), ","))
 	flags.IntVar(&t.seeds, "seeds", 5, seeds)
 	flags.IntVar(&t.config.Epochs, "epochs", t.config.Epochs, "epochs of a training")
 	flags.IntVar(&t.config.Hidden, "hidden", t.config.Hidden, "hidden units")
@@ -51,15 +51,20 @@ func (t *trainingFlags) check() error {
 		lines = append(lines, fmt.Sprintf("--seeds %d, want at least 1", t.seeds))
 	}
 	if err := t.config.Validate(); err != nil {
-		// The fields, as the errors name them, are spelt as the flags are but for these.
-		field := strings.NewReplacer("gnn: ", "--", "LearningRate", "lr", "WeightDecay", "weight-decay", "ValidateEvery", "validate-every",
-			"Hidden", "hidden", "Dropout", "dropout", "Epochs", "epochs", " (", " ", "), want", ", want")
-		lines = append(lines, strings.Split(field.Replace(err.Error()), "\n")...)
+		lines = append(lines, outOfRange(err, trainingFlag).Error())
 	}
 	if len(lines) > 0 {
 		return usage{strings.Join(lines, "; ")}
 	}
 	return nil
+}
+
+// trainingFlag returns the flag of a parameter of training.
+func trainingFlag(field string) string {
+	if field == "learning rate" {
+		return "--lr"
+	}
+	return "--" + strings.ReplaceAll(field, " ", "-")
 }
 
 // modelList is a flag of models, separated by commas.
@@ -86,7 +91,7 @@ func (l *modelList) String() string { return strings.Join(modelNames(*l), ",") }
 // Type is the word for the value in the command's help.
 func (l *modelList) Type() string { return "names" }
 func (l *modelList) want() string {
-	return "some of " + strings.Join(modelNames(gnn.All()), ",") + ", separated by commas"
+	return "some of " + strings.Join(gnn.Names(), ",") + ", separated by commas"
 }
 
 func modelNames(models []gnn.Model) []string {

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/parameter"
 )
 
 // Size says how many nodes the condensed graph has. Exactly one of its fields is above 0.
@@ -34,14 +35,14 @@ func (s Size) Validate() error {
 		errs = append(errs, fmt.Errorf("condense: %d of nodes, ratio and label ratio given, want exactly one", given))
 	}
 	if s.Nodes < 0 {
-		errs = append(errs, &FieldError{"nodes", s.Nodes, "at least 1"})
+		errs = append(errs, outOfRange("nodes", s.Nodes, "at least 1"))
 	}
 	for _, share := range []struct {
 		field string
 		value float64
 	}{{"ratio", s.Ratio}, {"label ratio", s.LabelRatio}} {
 		if !(share.value >= 0 && share.value <= 1) {
-			errs = append(errs, &FieldError{share.field, share.value, "above 0 and at most 1"})
+			errs = append(errs, outOfRange(share.field, share.value, "above 0 and at most 1"))
 		}
 	}
 	return errors.Join(errs...)
@@ -58,21 +59,21 @@ func (s Size) Of(g *graph.Graph, inductive bool) (int, error) {
 		}
 	}
 	round := func(share float64, of int) int { return int(math.Round(share * float64(of))) }
-	nodes, field, value, from := s.Nodes, "nodes", any(s.Nodes), ""
+	nodes, name, value, from := s.Nodes, "nodes", any(s.Nodes), ""
 	switch {
 	case s.Ratio > 0 && inductive:
-		nodes, field, value = round(s.Ratio, train), "ratio", s.Ratio
+		nodes, name, value = round(s.Ratio, train), "ratio", s.Ratio
 		from = fmt.Sprintf(" of %d training nodes: nodes %d", train, nodes)
 	case s.Ratio > 0:
-		nodes, field, value = round(s.Ratio, g.Nodes()), "ratio", s.Ratio
+		nodes, name, value = round(s.Ratio, g.Nodes()), "ratio", s.Ratio
 		from = fmt.Sprintf(" of %d nodes: nodes %d", g.Nodes(), nodes)
 	case s.LabelRatio > 0:
-		nodes, field, value = round(s.LabelRatio, train), "label ratio", s.LabelRatio
+		nodes, name, value = round(s.LabelRatio, train), "label ratio", s.LabelRatio
 		from = fmt.Sprintf(" of %d training nodes: nodes %d", train, nodes)
 	}
 	if nodes < present || nodes > train {
 		bound := fmt.Sprintf("from %d (the classes with training nodes) to %d (the training nodes)", present, train)
-		return 0, &FieldError{field, fmt.Sprint(value, from), bound}
+		return 0, outOfRange(name, fmt.Sprint(value, from), bound)
 	}
 	return nodes, nil
 }
@@ -94,20 +95,10 @@ func Trainable(g *graph.Graph) error {
 	return errors.Join(errs...)
 }
 
-// FieldError says that a parameter has a value out of its range.
-type FieldError struct {
-	// Field is the parameter's name in words, as in "label ratio": its JSON key with spaces.
-	Field string
-	// Value is what it was set to.
-	Value any
-	// Want is the range.
-	Want string
-}
+// FieldError says that a parameter has a value out of its range. Its Field is the JSON key in words: "label ratio".
+type FieldError = parameter.Error
 
-// Error returns "condense: FIELD VALUE, want RANGE".
-func (e *FieldError) Error() string { return "condense: " + e.Sentence() }
-
-// Sentence is the error without the package's name: for messages that name the field in another way.
-func (e *FieldError) Sentence() string {
-	return fmt.Sprintf("%s %v, want %s", e.Field, e.Value, e.Want)
+// outOfRange returns a FieldError of this package.
+func outOfRange(name string, value any, want string) error {
+	return &FieldError{Package: "condense", Field: name, Value: value, Want: want}
 }

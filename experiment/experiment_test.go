@@ -176,7 +176,7 @@ func TestRunNamesMistakesAndStops(t *testing.T) {
 		"0 seeds":    func(p *experiment.Plan) { p.Seeds = 0 },
 		"0 models":   func(p *experiment.Plan) { p.Models = nil },
 		"nodes 9999": func(p *experiment.Plan) { p.Config.Nodes = 9999 },
-		"Epochs (0)": func(p *experiment.Plan) { p.Training.Epochs = 0 },
+		"epochs 0":   func(p *experiment.Plan) { p.Training.Epochs = 0 },
 	} {
 		if _, err := experiment.Run(t.Context(), g, plan(change)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)

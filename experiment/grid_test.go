@@ -331,7 +331,7 @@ func TestGridNamesMistakesBeforeItCondenses(t *testing.T) {
 		"-1 trainings on the whole": func(p *experiment.Grid) { p.Whole = -1 },
 		"-1 trainings at once":      func(p *experiment.Grid) { p.Parallel = -1 },
 		"arm cgc-x standardized: condense: nodes 9999": func(p *experiment.Grid) { p.Arms[4].Config.Nodes = 9999 },
-		"arm cgc: gnn: Epochs (0)":                     func(p *experiment.Grid) { p.Arms[2].Training.Epochs = 0 },
+		"arm cgc: gnn: epochs 0":                       func(p *experiment.Grid) { p.Arms[2].Training.Epochs = 0 },
 		"arm cgc-x: condense: hops -1":                 func(p *experiment.Grid) { p.Arms[1].Config.Hops = -1 },
 		`two arms are called "cgc" and have 12`:        func(p *experiment.Grid) { p.Arms[3].Name = "cgc" },
 	} {

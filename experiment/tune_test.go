@@ -252,7 +252,7 @@ func TestTuneNamesMistakes(t *testing.T) {
 		"0 trials":              func(p *experiment.Tuning) { p.Trials = 0 },
 		"-1 trials":             func(p *experiment.Tuning) { p.Trials = -1 },
 		"nodes 9999":            func(p *experiment.Tuning) { p.Base.Config.Nodes = 9999 },
-		"Epochs (0)":            func(p *experiment.Tuning) { p.Training.Epochs = 0 },
+		"epochs 0":              func(p *experiment.Tuning) { p.Training.Epochs = 0 },
 		"temperature 0, want":   func(p *experiment.Tuning) { p.Base.Config.Temperature = 0 },
 		"0 of nodes, ratio and": func(p *experiment.Tuning) { p.Base.Config.Nodes = 0 }, // the size is not Tune's to choose
 	} {

@@ -2,7 +2,8 @@ package gnn
 
 import (
 	"errors"
-	"fmt"
+
+	"github.com/graph-condensation/cgc/internal/parameter"
 )
 
 // Config says how a model is trained. Zeros are legal choices, so start from Defaults.
@@ -48,22 +49,25 @@ func Defaults() Config {
 	}
 }
 
-// Validate returns all that is wrong with c, joined, each with field, value and bound.
+// FieldError is the error for a parameter of training that is out of its range. Its Field is the JSON key in words.
+type FieldError = parameter.Error
+
+// Validate returns all that is wrong with c, joined. Each mistake is a *FieldError.
 func (c Config) Validate() error {
 	var errs []error
-	check := func(ok bool, format string, args ...any) {
+	check := func(ok bool, field string, value any, want string) {
 		if !ok {
-			errs = append(errs, fmt.Errorf("gnn: "+format, args...))
+			errs = append(errs, &FieldError{Package: "gnn", Field: field, Value: value, Want: want})
 		}
 	}
-	check(c.Hidden >= 1, "Hidden (%d), want at least 1", c.Hidden)
-	check(c.Dropout >= 0 && c.Dropout < 1, "Dropout (%v), want at least 0 and below 1", c.Dropout)
-	check(c.InputDropout >= 0 && c.InputDropout < 1, "InputDropout (%v), want at least 0 and below 1", c.InputDropout)
-	check(c.LearningRate > 0, "LearningRate (%v), want above 0", c.LearningRate)
-	check(c.WeightDecay >= 0, "WeightDecay (%v), want at least 0", c.WeightDecay)
-	check(c.Epochs >= 1, "Epochs (%d), want at least 1", c.Epochs)
-	check(c.Drop > 0, "Drop (%v), want above 0", c.Drop)
-	check(c.ValidateEvery >= 0, "ValidateEvery (%d), want at least 0", c.ValidateEvery)
+	check(c.Hidden >= 1, "hidden", c.Hidden, "at least 1")
+	check(c.Dropout >= 0 && c.Dropout < 1, "dropout", c.Dropout, "at least 0 and below 1")
+	check(c.InputDropout >= 0 && c.InputDropout < 1, "input dropout", c.InputDropout, "at least 0 and below 1")
+	check(c.LearningRate > 0, "learning rate", c.LearningRate, "above 0")
+	check(c.WeightDecay >= 0, "weight decay", c.WeightDecay, "at least 0")
+	check(c.Epochs >= 1, "epochs", c.Epochs, "at least 1")
+	check(c.Drop > 0, "drop", c.Drop, "above 0")
+	check(c.ValidateEvery >= 0, "validate every", c.ValidateEvery, "at least 0")
 	return errors.Join(errs...)
 }
 

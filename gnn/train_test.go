@@ -283,8 +283,8 @@ func TestBadInput(t *testing.T) {
 		"all of the configuration": {func(_ *gnn.Sample, c *gnn.Config) {
 			*c = gnn.Config{Dropout: 1, InputDropout: -0.5, WeightDecay: -1, ValidateEvery: -2}
 		}, []string{
-			"Hidden (0)", "Dropout (1)", "InputDropout (-0.5)", "LearningRate (0)", "WeightDecay (-1)", "Epochs (0)",
-			"Drop (0)", "ValidateEvery (-2)",
+			"hidden 0", "dropout 1", "input dropout -0.5", "learning rate 0", "weight decay -1", "epochs 0",
+			"drop 0", "validate every -2",
 		}},
 		"features": {func(s *gnn.Sample, _ *gnn.Config) { s.X = mat.NewDense(3, 4) }, []string{"4 features", "has 5"}},
 		"classes":  {func(s *gnn.Sample, _ *gnn.Config) { s.Classes = 4 }, []string{"4 classes", "has 3"}},

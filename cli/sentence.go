@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"path"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/gnn"
+)
+
+// packages are the names that errors of this module and of its libraries begin with. A test compares them with the sources.
+var packages = strings.Fields(`
+	assess augment autodiff bench blocked cgc condense dataset experiment format generate gnn graph
+	json mat paper partition propagate report safetensors selftrain synth`)
+
+// sentence returns err as one line. The names of packages are left out, because they tell a user nothing.
+func sentence(err error) string {
+	if errors.Is(err, context.Canceled) {
+		return "interrupted"
+	}
+	text := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ")
+	names := strings.Join(append(slices.Clone(packages), registeredPackages()...), "|")
+	return regexp.MustCompile(`(^|: |; )(`+names+`): `).ReplaceAllString(text, "$1")
+}
+
+// registeredPackages returns the names of the packages that registered a method or a model.
+func registeredPackages() (names []string) {
+	add := func(of any) {
+		t := reflect.TypeOf(of)
+		for t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		if name := path.Base(t.PkgPath()); name != "." && name != "main" {
+			names = append(names, regexp.QuoteMeta(name))
+		}
+	}
+	for _, name := range condense.Names() {
+		if m, err := condense.New(name, nil); err == nil {
+			add(m)
+		}
+	}
+	for _, m := range gnn.All() {
+		add(m)
+	}
+	return names
+}
