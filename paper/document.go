@@ -57,7 +57,7 @@ func (r *Result) accuracies() *report.Table {
 	add(true, report.Column{Name: "r", Side: report.Right}, func(c Cell) report.Cell { return orMissing(c.Ratio) })
 	add(true, report.Column{Name: "N′"}, func(c Cell) report.Cell { return report.Integer(c.Nodes) })
 	add(true, report.Column{Name: "method"}, func(c Cell) report.Cell { return report.Word(c.Arm) })
-	add(r.study.sweeps != nil, report.Column{Name: "edges of A′"}, func(c Cell) report.Cell {
+	add(r.about().sweeps != nil, report.Column{Name: "edges of A′"}, func(c Cell) report.Cell {
 		return report.Decimal(c.Edges, 1)
 	})
 	add(len(models) > 1, report.Column{Name: "model"}, func(c Cell) report.Cell { return report.Word(c.Model) })
@@ -156,7 +156,7 @@ func (r *Result) others() (all []*report.Table) {
 	for _, t := range r.Times {
 		run[t.Arm] = true
 	}
-	for _, name := range r.study.otherTables() {
+	for _, name := range r.about().otherTables() {
 		p := Published().Table(name)
 		if slices.ContainsFunc(p.Rows, func(row Row) bool { return row.Method != "" }) {
 			all = append(all, r.byModel(p, run)...)

@@ -9,10 +9,10 @@ import (
 
 // Figures returns the figures of the study, each with a name; none for a study that is a table alone.
 func (r *Result) Figures() []*report.Figure {
-	if r.study.draw == nil {
+	if r.about().draw == nil {
 		return nil
 	}
-	return r.study.draw(r)
+	return r.about().draw(r)
 }
 
 const accuracyAxis = "test accuracy, %"
@@ -149,7 +149,7 @@ func overWords(r *Result) []*report.Figure {
 
 // overParameters draws a figure for each parameter, with a line for each graph.
 func overParameters(r *Result) (all []*report.Figure) {
-	for _, sw := range r.study.sweeps {
+	for _, sw := range r.about().sweeps {
 		f := &report.Figure{Name: r.Study, Title: sw.title, X: sw.axis, Y: accuracyAxis, LogX: sw.log}
 		if sw.name != "" {
 			f.Name += "-" + sw.name

@@ -30,8 +30,8 @@ func (r *Result) notes() (notes report.Notes) {
 			"each data set and does not print them. Taken here, from its ranges: p %g, τ %s, T %g, α %g.",
 			taken.Augment, taken.Temperature, taken.Threshold, taken.Alpha)
 	}
-	if r.study.note != "" {
-		add("%s", r.study.note)
+	if r.about().note != "" {
+		add("%s", r.about().note)
 	}
 	if len(r.Cells) > 0 && r.Training.Weighted {
 		add("A condensed node counts in the loss as often as the nodes that it stands for; in the paper all count alike.")
@@ -56,7 +56,7 @@ func (r *Result) graphNotes(add func(string, ...any)) {
 			add("%s: %s, so there is no number to compare with.", g.Name, g.Why)
 		case !g.Comparable:
 			also := ""
-			if len(r.Times) > 0 && g.differs {
+			if len(r.Times) > 0 && g.otherSize() {
 				also = ", and seconds are of another size"
 			}
 			add("%s: %s. Accuracies are not comparable with the paper's%s.", g.Name, g.Why, also)
@@ -82,7 +82,7 @@ func (r *Result) numberNotes(add func(string, ...any)) {
 			none = append(none, g.Name)
 		}
 	}
-	if len(r.study.tables) == 0 {
+	if len(r.about().tables) == 0 {
 		add("The paper shows this as a figure and prints no numbers.")
 	} else if len(none) > 0 {
 		add("The paper has no numbers for %s in this table.", strings.Join(none, ", "))

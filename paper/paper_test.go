@@ -3,12 +3,14 @@ package paper_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -124,6 +126,14 @@ func TestEveryStudy(t *testing.T) {
 			if err := write(); err != nil {
 				t.Errorf("%s: %v", s.Name, err)
 			}
+		}
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back paper.Result
+		if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(back.Document(), r.Document()) {
+			t.Errorf("%s: the result read from its JSON makes another document (%v)", s.Name, err)
 		}
 		if got := len(r.Figures()); got != want[s.Name].figures {
 			t.Errorf("%s has %d figures, want %d", s.Name, got, want[s.Name].figures)
@@ -451,7 +461,8 @@ func TestComparable(t *testing.T) {
 			g.Name = c.own
 			return g, err
 		}
-		if g := mustRun(t, j).Graphs[0]; g.Comparable || !strings.Contains(g.Why, c.why) || g.Made != (c.why == "a made graph") {
+		if g := mustRun(t, j).Graphs[0]; g.Comparable || !strings.Contains(g.Why, c.why) ||
+			g.Made != (c.why == "a made graph") {
 			t.Errorf("%+v: %+v", c, g)
 		}
 	}

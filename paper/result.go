@@ -30,8 +30,16 @@ type Result struct {
 	Cells []Cell `json:"cells,omitempty"`
 	// Times holds seconds of condensation, in the order of graphs and arms.
 	Times []Time `json:"times,omitempty"`
+}
 
-	study *Study
+// about returns the study of r; an empty one if r names none of Studies.
+func (r *Result) about() *Study {
+	for _, s := range Studies() {
+		if s.Name == r.Study {
+			return s
+		}
+	}
+	return new(Study)
 }
 
 // Cell is the accuracy of a model on one graph, at one size.

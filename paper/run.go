@@ -57,7 +57,7 @@ func (j Job) Run(ctx context.Context) (*Result, error) {
 	}
 	r := &Result{
 		Study: j.Study.Name, Title: j.Study.Title, Source: Published().Source, DOI: Published().DOI, Settings: "paper",
-		Seeds: j.Seeds, Seed: j.Seed, Training: j.Training, LeftOut: j.Left, study: j.Study,
+		Seeds: j.Seeds, Seed: j.Seed, Training: j.Training, LeftOut: j.Left,
 	}
 	if j.Ours {
 		r.Settings = "ours"

@@ -72,8 +72,8 @@ type Graph struct {
 	Made bool `json:"made"`
 	// Paper says that the paper has a data set of that name.
 	Paper bool `json:"paper"`
-	// Comparable says that this is the data set, by its fingerprint (dataset.Verify) and its sizes. Only then do accuracies
-	// stand beside the paper's. Why says why not.
+	// Comparable says that this is the data set, by its fingerprint (dataset.Verify) and its sizes. Only then do
+	// accuracies stand beside the paper's. Why says why not.
 	Comparable bool   `json:"comparable"`
 	Why        string `json:"why,omitempty"`
 	Nodes      int    `json:"nodes"`
@@ -83,8 +83,13 @@ type Graph struct {
 	Train      int    `json:"train"`
 	Inductive  bool   `json:"inductive"`
 
-	differs    bool // in a size
 	unverified bool // the sizes are right, and no fingerprint is known
+}
+
+// otherSize says whether g has other sizes than the paper's data set, on which the time of condensation depends.
+func (g Graph) otherSize() bool {
+	of, _ := Published().Of(g.Name)
+	return g.Nodes != of.Nodes || g.Features != of.Features || g.Classes != of.Classes || g.Train != of.Train
 }
 
 // describe says what g is, and whether its accuracies can stand beside the paper's.
@@ -104,7 +109,6 @@ func describe(s Source, g *graph.Graph) (Graph, error) {
 		return d, nil
 	}
 	if d.Why = difference(g, of); d.Why != "" {
-		d.differs = true
 		return d, nil
 	}
 	id, err := graph.Identify(g)
@@ -116,8 +120,8 @@ func describe(s Source, g *graph.Graph) (Graph, error) {
 	return d, nil
 }
 
-// difference says in which sizes g differs from the paper's data set. It leaves out edges: sources differ in how they count
-// repeated ones.
+// difference says in which sizes g differs from the paper's data set. It leaves out edges: sources differ in how they
+// count repeated ones.
 func difference(g *graph.Graph, of Statistics) string {
 	var differ []string
 	for _, c := range []struct {

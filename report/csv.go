@@ -7,9 +7,9 @@ import (
 	"io"
 )
 
-// CSV is the Renderer for the tables of a document, in one call of w.Write: for each table a header of the columns'
-// keys and a row for each row, with numbers in full; an empty line between tables. A column with Parts becomes one
-// column for each. All other blocks are left out. A table without rows has its header alone.
+// CSV is the Renderer for the tables of a document, in one call of w.Write. Each table has a header with the keys of
+// its columns, and its rows with numbers in full. An empty line separates tables. A column with Parts becomes one
+// column for each part. All other blocks are left out.
 func CSV(w io.Writer, d *Document) error {
 	var b bytes.Buffer
 	for _, block := range d.Blocks {

@@ -6,9 +6,9 @@
 //	d := result.Document()
 //	err := report.Text(os.Stdout, d) // or Markdown, CSV, JSON
 //
-// A renderer of one's own is a function that walks Document.Blocks with a type switch over the five kinds of Block and
-// writes each. Cell.Text is what people read, Cell.Values the same in full precision, Table.Align the side of a column.
-// The example of Renderer writes HTML in forty lines. Package report/chart draws figures.
+// To add a format, write a Renderer: a function that walks Document.Blocks with a type switch over the five kinds of
+// Block. Cell.Text is what people read, and Cell.Values is the same in full precision. Table.Align tells the side of a
+// column. The example of Renderer writes HTML in forty lines. Package report/chart draws figures.
 //
 // The same document gives the same bytes.
 package report
@@ -45,6 +45,5 @@ func (Notes) block()     {}
 func (*Table) block()    {}
 func (*Figure) block()   {}
 
-// Renderer writes a document in one format. It returns the error of w. A document of package report's own packages
-// has no values that a renderer must refuse.
+// Renderer writes a document in one format, and returns the error of w.
 type Renderer func(w io.Writer, d *Document) error

@@ -9,8 +9,8 @@ import (
 
 // JSON is the Renderer for programs, in one call of w.Write: one indented object with the keys "title" and "blocks". A
 // block has the key "kind" ("heading", "paragraph", "notes", "table", "figure") and the fields of its type. A cell is
-// its value, an array of values where the column has parts, or null. Numbers are in full; one that is not finite is
-// null.
+// its value; or an array, if the column has parts; or null, if it is blank. Numbers are in full. A number that is not
+// finite is null.
 func JSON(w io.Writer, d *Document) error {
 	object := struct {
 		Title  string `json:"title,omitempty"`

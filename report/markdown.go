@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// Markdown is the Renderer for Markdown with tables, in one call of w.Write. A Figure becomes a link to Figure.Name
-// with the extension .svg, a file that the caller writes beside it (package report/chart); without a Name it is left
-// out.
+// Markdown is the Renderer for Markdown with tables, in one call of w.Write. A Figure becomes a link to the file
+// NAME.svg, which the caller writes (package report/chart). A Figure without a Name is left out.
 func Markdown(w io.Writer, d *Document) error {
 	var b bytes.Buffer
 	paragraph := func(format string, args ...any) {

@@ -7,21 +7,22 @@ import (
 
 // Table is rows of cells under columns.
 type Table struct {
-	// Title stands directly above the table, Foot directly below; each may be empty.
+	// Title stands directly above the table, Foot directly below. Each may be empty.
 	Title, Foot string
 	Columns     []Column
-	// Rows may be shorter than Columns: cells that are left out are blank. A longer row is a mistake, and renderers
-	// panic on it.
+	// Rows may be shorter than Columns: missing cells are blank. Renderers panic on a longer row, and on a cell with more
+	// values than its column has parts.
 	Rows [][]Cell
 }
 
-// Column describes what stands below each other in a table. Without any Name in all columns, a table has no head.
+// Column describes the cells of a column. If no column of a table has a name, the table has no head.
 type Column struct {
 	// Name heads the column. Unit, if any, is that of its numbers: "%", "s".
 	Name, Unit string
-	// Key is the column's name for programs; empty means Name and Unit.
+	// Key is the column's name for programs, in CSV and JSON. Empty means Name and Unit.
 	Key string
-	// Parts names the values of a cell that has several, as in "mean", "std". CSV gives each a column of its own.
+	// Parts names the values of cells with several, such as "mean" and "std". CSV writes a column for each part. nil means
+	// one value.
 	Parts []string
 	// Side overrides where the column is aligned.
 	Side Side

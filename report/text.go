@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text is the Renderer for a terminal, in one call of w.Write: blocks with an empty line between, tables with their
-// columns aligned. Figures are left out: what they show stands in tables.
+// Text is the Renderer for a terminal, in one call of w.Write. An empty line separates blocks. The columns of tables
+// are aligned. Figures are left out: what they show stands in tables.
 func Text(w io.Writer, d *Document) error {
 	var b bytes.Buffer
 	gap := func() {
