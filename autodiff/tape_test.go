@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+	"weak"
 
 	"github.com/graph-condensation/cgc/autodiff"
 	"github.com/graph-condensation/cgc/mat"
@@ -105,6 +106,30 @@ func TestSumsOfManyRows(t *testing.T) {
 	}
 }
 
+// TestValueTape compares values without records with those of a usual tape, and checks that memory is given back.
+func TestValueTape(t *testing.T) {
+	x, y, w := problem(300, 40, 50, 4)
+	loss := func(tape *autodiff.Tape, hidden func(h *autodiff.Var)) float32 {
+		h := tape.ReLU(tape.AddRow(tape.MatMul(tape.Var(x), tape.Var(w[0])), tape.Var(w[1])))
+		hidden(h)
+		z := tape.MatMul(h, tape.Var(w[2]))
+		h = nil
+		return tape.CrossEntropy(tape.Scale(1, z), tape.Var(y)).Value.Data[0]
+	}
+	want := loss(autodiff.NewTape(), func(*autodiff.Var) {})
+	var units weak.Pointer[float32]
+	tape := autodiff.NewValueTape()
+	got := loss(tape, func(h *autodiff.Var) { units = weak.Make(&h.Value.Data[0]) })
+	if got != want {
+		t.Errorf("loss %v without records, want %v", got, want)
+	}
+	runtime.GC()
+	if units.Value() != nil {
+		t.Error("hidden units are still in memory")
+	}
+	runtime.KeepAlive(tape)
+}
+
 func TestMask(t *testing.T) {
 	const n = 1 << 18
 	x := make([]float32, n)
@@ -142,6 +167,7 @@ func TestMask(t *testing.T) {
 
 func TestMisuse(t *testing.T) {
 	tape := autodiff.NewTape()
+	values := autodiff.NewValueTape()
 	a, b := tape.Var(mat.NewDense(2, 3)), tape.Var(mat.NewDense(3, 2))
 	for name, f := range map[string]func(){
 		"add of two shapes":    func() { tape.Add(a, b) },
@@ -149,6 +175,7 @@ func TestMisuse(t *testing.T) {
 		"row of wrong length":  func() { tape.AddRow(a, b) },
 		"columns beyond":       func() { tape.Columns(a, 1, 4) },
 		"label out of range":   func() { autodiff.OneHot([]int32{3}, 3) },
+		"gradient of values":   func() { values.Grad(values.Var(mat.NewDense(1, 1))) },
 	} {
 		func() {
 			defer func() {

@@ -37,8 +37,10 @@ type adjacency struct {
 	constant *mat.CSR      // nil without edges, or where A is a variable
 	variable *autodiff.Var // nil where A is a constant
 
+	shared    *scope               // has operators of a constant; may be nil
 	operators [rules]*propagation  // of a constant
 	edges     *autodiff.Edges      // of a constant, with self-loops
+	made      round                // of a variable
 	matrices  [rules]*autodiff.Var // of a variable
 	looped    *autodiff.Var        // A + I of a variable A
 }
@@ -65,7 +67,7 @@ func (a *adjacency) apply(r rule, x *autodiff.Var) *autodiff.Var {
 		return t.MatMul(a.matrix(r), x)
 	case a.constant != nil:
 		if a.operators[r] == nil {
-			a.operators[r] = newPropagation(a.ctx, r.operator(a.constant))
+			a.operators[r] = newPropagation(a.ctx, a.operator(r))
 		}
 		return t.Linear(a.operators[r], x)
 	case r == total:
@@ -74,8 +76,17 @@ func (a *adjacency) apply(r rule, x *autodiff.Var) *autodiff.Var {
 	return x
 }
 
+// operator returns P for a constant A.
+func (a *adjacency) operator(r rule) graph.Operator {
+	if a.shared != nil {
+		return a.shared.operator(r)
+	}
+	return r.operator(a.constant)
+}
+
 // matrix returns P, n×n, for a variable A.
 func (a *adjacency) matrix(r rule) *autodiff.Var {
+	loops := a.loops()
 	if a.matrices[r] != nil {
 		return a.matrices[r]
 	}
@@ -83,10 +94,10 @@ func (a *adjacency) matrix(r rule) *autodiff.Var {
 	p := a.variable
 	switch r {
 	case symmetric:
-		root := t.Power(t.RowSums(a.loops()), -0.5) // D̃^-½
-		p = t.Mul(t.Mul(t.RepeatColumn(root, a.nodes), a.loops()), beside(root))
+		root := t.Power(t.RowSums(loops), -0.5) // D̃^-½
+		p = t.Mul(t.Mul(t.RepeatColumn(root, a.nodes), loops), beside(root))
 	case mean:
-		p = t.Mul(t.RepeatColumn(t.Power(t.RowSums(a.loops()), -1), a.nodes), a.loops())
+		p = t.Mul(t.RepeatColumn(t.Power(t.RowSums(loops), -1), a.nodes), loops)
 	}
 	a.matrices[r] = p
 	return p
@@ -103,6 +114,9 @@ func beside(x *autodiff.Var) *autodiff.Var {
 
 // loops returns A + I for a variable A.
 func (a *adjacency) loops() *autodiff.Var {
+	if t := a.variable.Tape(); a.made != roundOf(t) {
+		panic("gnn: a variable A is used after the Reset of its tape")
+	}
 	if a.looped == nil {
 		identity := mat.NewDense(a.nodes, a.nodes)
 		for i := range a.nodes {

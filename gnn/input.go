@@ -74,7 +74,6 @@ func newInput(adj *adjacency, x mat.Matrix) *Input {
 	switch x := x.(type) {
 	case *mat.Dense:
 	case *mat.CSR:
-		in.sparse = newFeatures(x)
 	default:
 		in.streamed = &streamed{ctx: adj.ctx, x: x}
 	}
@@ -101,7 +100,7 @@ func (in *Input) WithA(a *autodiff.Var) *Input {
 		panic(fmt.Sprintf("gnn: adjacency %d×%d for %d nodes", a.Value.Rows, a.Value.Cols, in.nodes))
 	}
 	out := *in
-	out.adj, out.propagated = &adjacency{ctx: in.adj.ctx, nodes: in.nodes, variable: a}, nil
+	out.adj, out.propagated = &adjacency{ctx: in.adj.ctx, nodes: in.nodes, variable: a, made: roundOf(a.Tape())}, nil
 	return out.WithDropout(in.config, in.src)
 }
 
@@ -121,17 +120,14 @@ func (in *Input) WithX(x *autodiff.Var) *Input {
 func (in *Input) WithDropout(config Config, src rand.Source) *Input {
 	out := *in
 	out.config, out.src, out.dropped, out.droppedIn = config, src, nil, round{}
-	if x, ok := in.x.(*mat.CSR); ok && out.inputDropout() > 0 {
-		out.sparse = newFeatures(x) // whose entries change
+	if in.inputDropout() > 0 || out.inputDropout() > 0 {
+		out.sparse = nil // dropout changes its entries, so each Input has its own
 	}
 	return &out
 }
 
 // Nodes returns n.
 func (in *Input) Nodes() int { return in.nodes }
-
-// Features returns d.
-func (in *Input) Features() int { return in.features }
 
 // Err returns the first error of reading features, or that of the context of NewInput. Values that were computed after
 // it have no meaning. Whoever calls Forward asks Err before using the logits.
@@ -154,8 +150,7 @@ func (in *Input) X(t *autodiff.Tape) *autodiff.Var {
 	case *mat.Dense:
 		x = t.Var(constant)
 	case *mat.CSR:
-		in.dropSparse(t)
-		return t.Var(in.sparse.x.Dense())
+		return t.Var(in.dropSparse(t, constant).x.Dense())
 	default:
 		x = t.Var(in.streamed.read())
 	}
@@ -166,12 +161,16 @@ func (in *Input) X(t *autodiff.Tape) *autodiff.Var {
 	return x
 }
 
-// dropSparse drops out entries of a sparse X, once in a round.
-func (in *Input) dropSparse(t *autodiff.Tape) {
+// dropSparse returns a sparse X with entries dropped out, once in a round.
+func (in *Input) dropSparse(t *autodiff.Tape, x *mat.CSR) *features {
+	if in.sparse == nil {
+		in.sparse = newFeatures(x)
+	}
 	if p := in.inputDropout(); p > 0 && in.droppedIn != roundOf(t) {
 		in.sparse.drop(p, in.src)
 		in.droppedIn = roundOf(t)
 	}
+	return in.sparse
 }
 
 // inputDropout returns the probability with which features are dropped out.
@@ -185,11 +184,10 @@ func (in *Input) inputDropout() float64 {
 // Times returns X·w for w d×k. A sparse X stays sparse.
 func (in *Input) Times(w *autodiff.Var) *autodiff.Var {
 	t := w.Tape()
-	switch {
-	case in.sparse != nil:
-		in.dropSparse(t)
-		return t.Linear(in.sparse, w)
-	case in.streamed != nil:
+	if x, ok := in.x.(*mat.CSR); ok {
+		return t.Linear(in.dropSparse(t, x), w)
+	}
+	if in.streamed != nil {
 		return t.Var(in.streamed.times(w.Value))
 	}
 	return t.MatMul(in.X(t), w)

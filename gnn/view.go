@@ -36,11 +36,7 @@ func (v *View) infer(ctx context.Context, m Model, parameters []*mat.Dense) (*ma
 		vars[i] = t.Var(p)
 	}
 	adj := newAdjacency(ctx, v.adj, v.adj.Rows)
-	if adj.constant != nil {
-		for _, r := range []rule{symmetric, mean} {
-			adj.operators[r] = newPropagation(ctx, v.operator(r))
-		}
-	}
+	adj.shared = v.scope
 	in := newInput(adj, v.x)
 	z := m.Forward(t, in, vars).Value
 	if err := in.Err(); err != nil {
