@@ -1,0 +1,117 @@
+package condense_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// tuned is a method that is registered with other defaults than its zero value, as a pointer.
+type tuned struct {
+	Hops  int     `json:"hops"`
+	Share float64 `json:"share"`
+	Seed  uint64  `json:"seed"`
+}
+
+func (*tuned) Name() string { return "tuned" }
+
+func (*tuned) Condense(context.Context, *graph.Graph, int, uint64) (*condense.Condensed, error) {
+	return nil, errors.New("not now")
+}
+
+var prototype = &tuned{Hops: 2, Share: 0.5}
+
+func init() { condense.Register(prototype) }
+
+func TestNew(t *testing.T) {
+	if !slices.Contains(condense.Names(), "tuned") {
+		t.Errorf("names %v", condense.Names())
+	}
+	for _, c := range []struct {
+		parameters string
+		want       tuned
+	}{
+		{"", tuned{Hops: 2, Share: 0.5}},
+		{"{}", tuned{Hops: 2, Share: 0.5}},
+		{`{"hops": 0}`, tuned{Share: 0.5}},
+		{`{"share": 0.25, "hops": 3}`, tuned{Hops: 3, Share: 0.25}},
+	} {
+		m, err := condense.New("tuned", json.RawMessage(c.parameters))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := *m.(*tuned); got != c.want {
+			t.Errorf("parameters %q give %+v, want %+v", c.parameters, got, c.want)
+		}
+	}
+	if *prototype != (tuned{Hops: 2, Share: 0.5}) {
+		t.Errorf("the registered value is %+v now", *prototype)
+	}
+	for parameters, want := range map[string]string{
+		`{"hop": 1}`:     `unknown field "hop"`,
+		`{"hops": "x"}`:  "cannot unmarshal",
+		`{"hops": 1} {}`: "more than one JSON object",
+		`{"hops": 1`:     "unexpected EOF",
+	} {
+		_, err := condense.New("tuned", json.RawMessage(parameters))
+		if err == nil || !strings.Contains(err.Error(), "parameters of tuned: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("parameters %s: error %v, want %q", parameters, err, want)
+		}
+	}
+	_, err := condense.New("toned", nil)
+	var unknown *condense.UnknownMethod
+	if !errors.As(err, &unknown) || unknown.Name != "toned" || !slices.Contains(unknown.Names, "tuned") {
+		t.Errorf("error %v, want an *UnknownMethod that lists the names", err)
+	}
+}
+
+func TestRegisterTwice(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("a name is registered twice")
+		}
+	}()
+	condense.Register(&tuned{})
+}
+
+// Keys that the parameters lack come first. Keys that they have stay where they are.
+func TestConfiguration(t *testing.T) {
+	config, err := condense.Configuration(&tuned{Hops: 1, Share: 0.25, Seed: 9}, 12, 9)
+	if want := `{"method":"tuned","nodes":12,"hops":1,"share":0.25,"seed":9}`; err != nil || string(config) != want {
+		t.Errorf("%s, error %v, want %s", config, err, want)
+	}
+	if _, err := condense.Configuration(list{}, 1, 1); err == nil || !strings.Contains(err.Error(), "parameters of list") {
+		t.Errorf("parameters that are no object: error %v", err)
+	}
+}
+
+// list is a method whose JSON is no object.
+type list struct{ tuned }
+
+func (list) Name() string                 { return "list" }
+func (list) MarshalJSON() ([]byte, error) { return []byte("[]"), nil }
+func (list) Condense(context.Context, *graph.Graph, int, uint64) (*condense.Condensed, error) {
+	return nil, nil
+}
+
+func TestCondensedSays(t *testing.T) {
+	c := whole(t)
+	if c.Nodes() != 12 || c.Edges() != 9 {
+		t.Errorf("%d nodes and %d edges, want 12 and 9", c.Nodes(), c.Edges())
+	}
+	if got := condense.CountBudget(c.Y, 4); !slices.Equal(got, []int{5, 4, 3, 0}) {
+		t.Errorf("budget %v, want 5, 4, 3, 0", got)
+	}
+	c.Adj = nil
+	h := new(mat.Dense)
+	if err := c.Operator().Apply(t.Context(), h, c.X); err != nil || !slices.Equal(h.Data, c.X.Data) || c.Edges() != 0 {
+		t.Errorf("%d edges, error %v; without edges, Â′ must be the identity", c.Edges(), err)
+	}
+}

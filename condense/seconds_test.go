@@ -1,0 +1,72 @@
+package condense_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+func TestSecondsJSON(t *testing.T) {
+	want := condense.Seconds{Steps: []condense.Step{{"propagate", 0.5}, {"a \"b\"", 0}, {"assess", 0.25}}, Total: 1.5}
+	text, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := `{"propagate":0.5,"a \"b\"":0,"assess":0.25,"condense":1.5}`; string(text) != s {
+		t.Errorf("%s, want %s", text, s)
+	}
+	got := condense.Seconds{Total: 9}
+	if err := json.Unmarshal(text, &got); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("read back as %+v, error %v, want %+v", got, err, want)
+	}
+	for _, bad := range []string{`[]`, `1`, `{"a":"b"}`, `{"a"`} {
+		if err := json.Unmarshal([]byte(bad), &got); err == nil {
+			t.Errorf("seconds %s are read", bad)
+		}
+	}
+}
+
+func TestCombine(t *testing.T) {
+	all := []condense.Seconds{
+		{Steps: []condense.Step{{"a", 1}, {"b", 10}}, Total: 12},
+		{Steps: []condense.Step{{"b", 30}, {"a", 2}}, Total: 34},
+		{Steps: []condense.Step{{"a", 6}}, Total: 8},
+	}
+	got := condense.Combine(all, slices.Max[[]float64])
+	want := condense.Seconds{Steps: []condense.Step{{"a", 6}, {"b", 30}}, Total: 34}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := condense.Combine(nil, slices.Max[[]float64]); !reflect.DeepEqual(got, condense.Seconds{}) {
+		t.Errorf("of none: %+v", got)
+	}
+}
+
+// Steps keep the order in which they are listed, even those that are left out. Steps of another clock are added.
+func TestClock(t *testing.T) {
+	var stages []string
+	ctx := progress.With(t.Context(), func(e progress.Event) { stages = append(stages, e.Stage) })
+	clock := condense.StartClock(ctx, "a", "b", "c")
+	clock.Add(condense.Seconds{Steps: []condense.Step{{"b", 100}, {"c", 0}, {"early", 50}}, Total: 1000})
+	for _, step := range []string{"c", "late", "c"} {
+		clock.Step(step)()
+	}
+	s := clock.Stop()
+	var names []string
+	for _, step := range s.Steps {
+		names = append(names, step.Name)
+	}
+	if want := []string{"a", "b", "c", "early", "late"}; !slices.Equal(names, want) {
+		t.Errorf("steps %v, want %v", names, want)
+	}
+	if s.Of("a") != 0 || s.Of("b") != 100 || s.Of("early") != 50 || s.Of("none") != 0 || s.Total < 1000 {
+		t.Errorf("%+v, want b 100, early 50 and a total of 1000 and more", s)
+	}
+	if want := []string{"c", "late", "c"}; !slices.Equal(stages, want) {
+		t.Errorf("stages %v were reported, want %v", stages, want)
+	}
+}

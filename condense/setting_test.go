@@ -1,0 +1,93 @@
+package condense_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/graph"
+)
+
+func TestView(t *testing.T) {
+	g := hundred(t)
+	for _, s := range []condense.Setting{{}, {Standardize: true}, {Inductive: true}, {Standardize: true, Inductive: true}} {
+		view, err := s.View(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := g
+		if s.Inductive {
+			want = g.TrainingGraph()
+		}
+		if s.Standardize {
+			scaling, err := graph.FitScaling(g.X, g.Split.Train)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(view.Scaling, &scaling) {
+				t.Errorf("%+v: scaling %v, want that of the training nodes, %v", s, view.Scaling, scaling)
+			}
+			want = want.Scaled(scaling)
+		}
+		if !reflect.DeepEqual(view.Graph, want) || view.Nodes != 100 || (view.Scaling != nil) != s.Standardize {
+			t.Errorf("%+v: another graph than expected", s)
+		}
+		if s.Inductive != slices.Equal(view.Origin, g.Split.Train) || !s.Inductive && view.Origin != nil {
+			t.Errorf("%+v: origin %v", s, view.Origin)
+		}
+	}
+}
+
+// Members of the view's nodes become members of the nodes they come from. A shared matrix is left alone.
+func TestAdopt(t *testing.T) {
+	view, err := condense.Setting{Inductive: true}.View(hundred(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	members := condense.FromRows([]int32{0, 7, 3}, 50)
+	small := &condense.Condensed{Members: members}
+	view.Adopt(small)
+	if !slices.Equal(small.Members.Indices, []int32{0, 14, 6}) || small.Members.Cols != 100 || !small.Inductive || small.GraphNodes != 100 {
+		t.Errorf("members %v of %d nodes, want 0, 14, 6 of 100", small.Members.Indices, small.Members.Cols)
+	}
+	if !slices.Equal(members.Indices, []int32{0, 7, 3}) || members.Cols != 50 {
+		t.Error("the members of the view were changed")
+	}
+	graphless := &condense.Condensed{}
+	view.Adopt(graphless)
+	if graphless.Members != nil || graphless.GraphNodes != 100 {
+		t.Errorf("%+v without members", graphless)
+	}
+}
+
+// Under condenses what the setting shows, says so in the configuration, and keeps the method's own parameters.
+func TestUnder(t *testing.T) {
+	setting := condense.Setting{Inductive: true, Standardize: true}
+	m := condense.Under(setting, Draw{Replace: true})
+	if m.Name() != "draw" || condense.SettingOf(m) != setting || condense.SettingOf(Draw{}) != (condense.Setting{}) {
+		t.Errorf("%s in %+v", m.Name(), condense.SettingOf(m))
+	}
+	if text, err := json.Marshal(m); err != nil || string(text) != `{"standardize":true,"inductive":true,"replace":true}` {
+		t.Errorf("JSON %s, error %v", text, err)
+	}
+	small, err := m.Condense(t.Context(), hundred(t), 9, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const config = `{"method":"draw","nodes":9,"seed":4,"standardize":true,"inductive":true,"replace":true}`
+	if string(small.Config) != config || !small.Inductive || small.Scaling == nil || small.GraphNodes != 100 {
+		t.Errorf("configuration %s, inductive %v, scaling %v", small.Config, small.Inductive, small.Scaling)
+	}
+	for _, v := range small.Members.Indices {
+		if v%2 != 0 {
+			t.Errorf("node %d does not train", v)
+		}
+	}
+	_, err = condense.Under(condense.Setting{Standardize: true}, m).Condense(t.Context(), hundred(t), 9, 4)
+	if err == nil || !strings.Contains(err.Error(), "has a setting of its own") {
+		t.Errorf("a setting under a setting: error %v", err)
+	}
+}
