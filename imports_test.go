@@ -23,6 +23,7 @@ var mayImport = map[string]string{
 	"internal/safetensors": "internal/atomicfile progress",
 	"internal/atomicfile":  "",
 	"internal/parameter":   "",
+	"internal/offline":     "",
 	"internal/registry":    "",
 	"internal/buildinfo":   "",
 	"progress":             "",

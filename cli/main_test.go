@@ -28,6 +28,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, ".home"))
+			env.Setenv("HTTPS_PROXY", "http://127.0.0.1:1") // no test uses the network
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -105,16 +105,13 @@ func (o Options) Open(ctx context.Context, name string) (*graph.Graph, error) {
 	return g, nil
 }
 
-// complete draws a split if there is none, and checks and seals the graph.
+// complete draws a split if there is none, and seals the graph.
 func (o Options) complete(found format.Place, g *graph.Graph) error {
 	fail := func(text string, args ...any) error {
 		return &ReadError{File: found.Path, Err: fmt.Errorf(text, args...)}
 	}
-	if g == nil || g.Adj == nil || g.X == nil {
-		return fail("the format %s returned a graph without adjacency or features", found.FormatName)
-	}
-	if err := g.Seal(); err != nil {
-		return fail("%w", errors.New(strings.ReplaceAll(err.Error(), "\n", "; ")))
+	if g == nil {
+		return fail("the format %s returned no graph", found.FormatName)
 	}
 	if g.Name == "" {
 		g.Name = found.Name
@@ -123,9 +120,9 @@ func (o Options) complete(found format.Place, g *graph.Graph) error {
 		g.Split = drawSplit(g.Y, g.Classes, rand.NewPCG(o.Seed, 0))
 		o.note("%s comes without a split: one was drawn with seed %d (%d train, %d val, %d test nodes)",
 			g.Name, o.Seed, len(g.Split.Train), len(g.Split.Val), len(g.Split.Test))
-		if err := g.Seal(); err != nil { // the split is new
-			return fail("%w", err)
-		}
+	}
+	if err := g.Seal(); err != nil {
+		return fail("%w", errors.New(strings.ReplaceAll(err.Error(), "\n", "; ")))
 	}
 	if len(g.Split.Train) == 0 {
 		return fail("the training split is empty, want at least 1 node")

@@ -17,7 +17,7 @@ const (
 func drawSplit(y []int32, classes int, src rand.Source) (split graph.Split) {
 	nodes := make([][]int32, classes)
 	for i, c := range y {
-		if c != graph.Unlabelled {
+		if c >= 0 && int(c) < classes {
 			nodes[c] = append(nodes[c], int32(i))
 		}
 	}

@@ -1,0 +1,38 @@
+package offline_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/internal/offline"
+)
+
+// inside runs as the tests of a package would.
+type inside func()
+
+func (f inside) Run() int { f(); return 3 }
+
+func TestMainRefusesOtherMachines(t *testing.T) {
+	here := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "here") }))
+	defer here.Close()
+	before := http.DefaultTransport
+	code := offline.Main(inside(func() {
+		if _, err := http.Get("https://example.org/file"); err == nil || !strings.Contains(err.Error(), "no test uses the network") {
+			t.Errorf("another machine: %v", err)
+		}
+		r, err := http.Get(here.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Body.Close()
+		if text, err := io.ReadAll(r.Body); string(text) != "here" {
+			t.Errorf("this machine: %q, %v", text, err)
+		}
+	}))
+	if code != 3 || http.DefaultTransport != before {
+		t.Errorf("exit code %d, transport %v", code, http.DefaultTransport)
+	}
+}
