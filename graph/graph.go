@@ -5,14 +5,15 @@ import "github.com/graph-condensation/cgc/mat"
 
 // Graph is a graph with features, labels and a split: 𝒯 = {A, X}, y of the paper (§2.1).
 //
-// A Graph may be made field by field. Validate says whether it keeps the promises below. What works on a graph trusts it, once
-// Check has passed it at the door.
+// A Graph may be made field by field. Validate says whether it keeps the promises below. What works on a graph trusts
+// it, once Check has passed it at the door.
 type Graph struct {
 	// Name says which graph this is, for messages and results.
 	Name string
 	// Adj is A: n×n, symmetric, without self-loops, columns ascending. Data nil means unweighted.
 	Adj *mat.CSR
-	// X holds the features of each node, n×d. *mat.Dense and *mat.CSR are worked on in place; any other type is read in blocks.
+	// X holds the features of each node, n×d. *mat.Dense and *mat.CSR are worked on in place; any other type is read in
+	// blocks.
 	X mat.Matrix
 	// Y is the class of each node in [0, Classes), or Unlabelled.
 	Y []int32
@@ -20,8 +21,8 @@ type Graph struct {
 	Classes int
 	// Split says which nodes train, validate and test.
 	Split Split
-	// Mapped says that Adj and X, a *mat.Dense or *mat.CSR, lie in a file that is mapped into memory: the system may drop their pages.
-	// A bound on memory then need not count them. It is a hint; no result depends on it.
+	// Mapped says that Adj and X, a *mat.Dense or *mat.CSR, lie in a file that is mapped into memory: the system may drop
+	// their pages. A bound on memory then need not count them. It is a hint; no result depends on it.
 	Mapped bool
 
 	sealed *seal // what Seal found valid; nil if it was not called
@@ -30,7 +31,8 @@ type Graph struct {
 // Unlabelled is the label of a node whose class is not known.
 const Unlabelled = -1
 
-// Split lists the nodes of each part, ascending and without repeats. The parts do not overlap, and need not cover the graph.
+// Split lists the nodes of each part, ascending and without repeats. The parts do not overlap, and need not cover the
+// graph.
 type Split struct {
 	Train, Val, Test []int32
 }

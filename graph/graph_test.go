@@ -14,6 +14,9 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
+// dense returns the features of a graph that are dense.
+func dense(g *graph.Graph) *mat.Dense { return g.X.(*mat.Dense) }
+
 // path returns the path 0–1–2–3 with weights 1, 2, 4 and one-hot features, all nodes in the split.
 func path() *graph.Graph {
 	adj := mat.NewDense(4, 4)
@@ -42,7 +45,7 @@ func TestValidateNamesTheFault(t *testing.T) {
 		"weight 0 of an edge":                             func(g *graph.Graph) { g.Adj.Data[0], g.Adj.Data[1] = 0, 0 },
 		"features have 3 rows for 4 nodes":                func(g *graph.Graph) { g.X = mat.NewDense(3, 4) },
 		"there are no features":                           func(g *graph.Graph) { g.X = mat.NewDense(4, 0) },
-		"feature 2 of node 1 is not a finite number":      func(g *graph.Graph) { g.X.(*mat.Dense).Row(1)[2] = float32(math.NaN()) },
+		"feature 2 of node 1 is not a finite number":      func(g *graph.Graph) { dense(g).Row(1)[2] = float32(math.NaN()) },
 		"3 labels for 4 nodes":                            func(g *graph.Graph) { g.Y = g.Y[:3] },
 		"label 2 of node 3, want 0 to 1":                  func(g *graph.Graph) { g.Y[3] = 2 },
 		"label -2 of node 3, want 0 to 1":                 func(g *graph.Graph) { g.Y[3] = -2 },
@@ -53,8 +56,8 @@ func TestValidateNamesTheFault(t *testing.T) {
 		"adjacency is 4×5, want it square":                func(g *graph.Graph) { g.Adj.Cols = 5 },
 		"there is no adjacency":                           func(g *graph.Graph) { g.Adj = nil },
 		"there are no features (nil)":                     func(g *graph.Graph) { g.X = nil },
-		"15 numbers for 4×4 features":                     func(g *graph.Graph) { x := g.X.(*mat.Dense); x.Data = x.Data[1:] },
-		"features: mat: column 4 in row 2, want 0 to 3":   func(g *graph.Graph) { x := g.X.(*mat.Dense).Sparse(); x.Indices[2] = 4; g.X = x },
+		"15 numbers for 4×4 features":                     func(g *graph.Graph) { dense(g).Data = dense(g).Data[1:] },
+		"features: mat: column 4 in row 2, want 0 to 3":   func(g *graph.Graph) { g.X = outOfRange() },
 		"adjacency: mat: row pointers run from 0 to 6, w": func(g *graph.Graph) { g.Adj.Indices = g.Adj.Indices[:5] },
 	} {
 		g := path()
@@ -65,8 +68,13 @@ func TestValidateNamesTheFault(t *testing.T) {
 	}
 }
 
-// TestValidateFindsTheFirstAsymmetry spoils symmetric graphs in one or a few places: the fault that is named is the first in the order of rows and
-// columns, whatever the number of threads.
+// outOfRange returns sparse features with a column too far.
+func outOfRange() *mat.CSR {
+	return &mat.CSR{Rows: 4, Cols: 4, Indptr: []int64{0, 1, 2, 3, 4}, Indices: []int32{0, 1, 4, 3}}
+}
+
+// Symmetric graphs are spoiled in up to three places. The fault that is named is the first in the order of rows and
+// columns, for any number of threads.
 func TestValidateFindsTheFirstAsymmetry(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	const n = 5000 // several chunks of rows
@@ -109,7 +117,8 @@ func TestValidateFindsTheFirstAsymmetry(t *testing.T) {
 		for _, threads := range []int{1, 7} {
 			runtime.GOMAXPROCS(threads)
 			for _, weighted := range []bool{true, false} {
-				g := &graph.Graph{Adj: &mat.CSR{Rows: n, Cols: n, Indptr: a.Indptr, Indices: a.Indices, Data: a.Data}, X: mat.NewDense(n, 1), Y: make([]int32, n), Classes: 1}
+				adj := *a
+				g := &graph.Graph{Adj: &adj, X: mat.NewDense(n, 1), Y: make([]int32, n), Classes: 1}
 				if !weighted {
 					if g.Adj.Data = nil; trial%4 > 0 {
 						continue // a changed weight is no fault of the pattern
@@ -171,7 +180,8 @@ func TestOperatorsOnAPath(t *testing.T) {
 	}
 }
 
-// Dense, sparse and sparse-to-sparse application agree, and so do rows alone, in place or moved.
+// The operator gives the same product for dense features, for sparse features and as a sparse matrix. Some rows alone
+// are rows of the whole product, whether the features stand in their places or elsewhere.
 func TestOperatorForms(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 0))
 	const n, d = 600, 20 // several blocks of rows
@@ -245,8 +255,11 @@ func TestInduced(t *testing.T) {
 		if want := []float32{2, 2, 4, 4}; !slices.Equal(sub.Adj.Data, want) {
 			t.Errorf("weights %v, want %v", sub.Adj.Data, want)
 		}
-		if !slices.Equal(sub.Y, []int32{1, 0, 1}) || !slices.Equal(sub.Split.Train, []int32{0}) || !slices.Equal(sub.Split.Test, []int32{2}) {
-			t.Errorf("labels %v, split %+v", sub.Y, sub.Split)
+		if y := []int32{1, 0, 1}; !slices.Equal(sub.Y, y) {
+			t.Errorf("labels %v, want %v", sub.Y, y)
+		}
+		if s := sub.Split; !slices.Equal(s.Train, []int32{0}) || !slices.Equal(s.Test, []int32{2}) {
+			t.Errorf("split %+v, want training node 0 and test node 2", s)
 		}
 		var rows mat.Dense
 		if err := mat.Rows(&rows, sub.X, []int32{0}); err != nil {
@@ -264,7 +277,8 @@ func TestInduced(t *testing.T) {
 func TestScaling(t *testing.T) {
 	g := path()
 	x := mat.NewDense(4, 2)
-	copy(x.Data, []float32{1, 5, 3, 5, 100, 7, 5, 5}) // nodes 0, 1, 3 have mean 3 and variance 8/3; the second feature is constant there
+	// Over nodes 0, 1 and 3, the first feature has mean 3 and variance 8/3. The second feature is constant there.
+	copy(x.Data, []float32{1, 5, 3, 5, 100, 7, 5, 5})
 	g.X = x
 	s, err := graph.FitScaling(g.X, []int32{0, 1, 3})
 	if err != nil {

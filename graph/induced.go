@@ -6,9 +6,9 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Induced returns the subgraph of the given nodes, ascending and without repeats, and the edges between them. Node i of the
-// result is nodes[i]; the split keeps what is left of each part. Adjacency and labels are copies, and so are features of a
-// *mat.Dense or *mat.CSR. Features of another type stay where they are, and are read from there.
+// Induced returns the subgraph of the given nodes, ascending and without repeats, and the edges between them. Node i of
+// the result is nodes[i]; the split keeps what is left of each part. Adjacency and labels are copies, and so are
+// features of a *mat.Dense or *mat.CSR. Features of another type stay where they are, and are read from there.
 func (g *Graph) Induced(nodes []int32) *Graph {
 	position := make([]int32, g.Nodes())
 	for i := range position {
@@ -46,5 +46,6 @@ func (g *Graph) Induced(nodes []int32) *Graph {
 	}
 }
 
-// TrainingGraph returns the graph that condensation may see in the inductive setting: the subgraph that the training nodes induce.
+// TrainingGraph returns the graph that condensation may see in the inductive setting: the subgraph that the training
+// nodes induce.
 func (g *Graph) TrainingGraph() *Graph { return g.Induced(g.Split.Train) }

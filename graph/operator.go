@@ -23,14 +23,15 @@ type Operator struct {
 	Self        float32
 }
 
-// Symmetric returns Â = D̃^-½ (A + I) D̃^-½ with D̃_ii = 1 + Σ_j A_ij (Kipf and Welling 2017, §2). §2.3 of the paper has the
-// exponent ½, which is a slip.
+// Symmetric returns Â = D̃^-½ (A + I) D̃^-½ with D̃_ii = 1 + Σ_j A_ij (Kipf and Welling 2017, §2). §2.3 of the paper
+// has the exponent ½, which is a slip.
 func Symmetric(a *mat.CSR) Operator {
 	scale := scales(a, func(degree float64) float64 { return 1 / math.Sqrt(degree+1) })
 	return Operator{Adj: a, Left: scale, Right: scale, Self: 1}
 }
 
-// Mean returns D̃⁻¹ (A + I): the mean over the neighbours and the node itself, weighted by the edges. The node itself has weight 1.
+// Mean returns D̃⁻¹ (A + I): the mean over the neighbours and the node itself, weighted by the edges. The node itself
+// has weight 1.
 func Mean(a *mat.CSR) Operator {
 	scale := scales(a, func(degree float64) float64 { return 1 / (degree + 1) })
 	return Operator{Adj: a, Left: scale, Self: 1}
@@ -61,20 +62,22 @@ func (o Operator) T() Operator {
 	return o
 }
 
-// nodeChunk is the number of rows of a product that one task computes: about a hundred thousand multiplications at usual degrees.
+// nodeChunk is the number of rows of a product that one task computes: about a hundred thousand multiplications at
+// usual degrees.
 const nodeChunk = 256
 
-// Apply sets dst to P·x, n×d. dst must not alias x. A sparse x is never written out; features of a type that is neither *mat.Dense
-// nor *mat.CSR are read some columns at a time. It stops between blocks of rows when ctx is done, and returns ctx's error, or that
-// of x.ReadBlock.
+// Apply sets dst to P·x, n×d. dst must not alias x. A sparse x is never written out; features of a type that is neither
+// *mat.Dense nor *mat.CSR are read some columns at a time. It stops between blocks of rows when ctx is done, and
+// returns ctx's error, or that of x.ReadBlock.
 func (o Operator) Apply(ctx context.Context, dst *mat.Dense, x mat.Matrix) error {
 	_, d := x.Dims()
 	dst.Reshape(o.Adj.Rows, d)
 	return o.ApplyInto(ctx, dst, x, nil, nil)
 }
 
-// ApplyRows sets row r of dst to row rows[r] of P·x. If position is not nil, the features of node j stand in row position[j] of
-// x, which must hold all neighbours of the rows and the rows themselves. The result is, bit for bit, that of Apply.
+// ApplyRows sets row r of dst to row rows[r] of P·x. If position is not nil, the features of node j stand in row
+// position[j] of x, which must hold all neighbours of the rows and the rows themselves. The result is, bit for bit,
+// that of Apply.
 func (o Operator) ApplyRows(ctx context.Context, dst *mat.Dense, x mat.Matrix, rows, position []int32) error {
 	_, d := x.Dims()
 	dst.Reshape(len(rows), d)
@@ -84,8 +87,8 @@ func (o Operator) ApplyRows(ctx context.Context, dst *mat.Dense, x mat.Matrix, r
 	return o.ApplyInto(ctx, dst, x, rows, position)
 }
 
-// ApplyInto is ApplyRows into a dst that has its shape already. dst may have more columns than x, and these stay as they are. Nil
-// rows are all nodes in order. How features are cut into blocks of columns changes no bit of them.
+// ApplyInto is ApplyRows into a dst that has its shape already. dst may have more columns than x, and these stay as
+// they are. Nil rows are all nodes in order. How features are cut into blocks of columns changes no bit of them.
 func (o Operator) ApplyInto(ctx context.Context, dst *mat.Dense, x mat.Matrix, rows, position []int32) error {
 	have, d := x.Dims()
 	n := o.Adj.Rows
@@ -220,8 +223,8 @@ func scaleOf(scale []float32, i int32) float32 {
 	return scale[i]
 }
 
-// Sparse returns P·x as a sparse matrix for a sparse x. The first layer of a GNN on bag-of-words features works on it. Entries are
-// summed in the order of the neighbours.
+// Sparse returns P·x as a sparse matrix for a sparse x. The first layer of a GNN on bag-of-words features works on it.
+// Entries are summed in the order of the neighbours.
 func (o Operator) Sparse(ctx context.Context, x *mat.CSR) (*mat.CSR, error) {
 	if x.Rows != o.Adj.Rows {
 		panic(fmt.Sprintf("graph: operator of %d nodes on %d rows", o.Adj.Rows, x.Rows))

@@ -37,8 +37,8 @@ func NewReach(a *mat.CSR, from []int32) *Reach {
 	return r
 }
 
-// Entries returns how many entries of the adjacency the nodes within Hops have: what the next Grow may read at most, and what all
-// that grew so far has read.
+// Entries returns how many entries of the adjacency the nodes within Hops have: what the next Grow may read at most,
+// and what all that grew so far has read.
 func (r *Reach) Entries() int64 {
 	if !r.counted {
 		for _, v := range r.outermost() {
@@ -49,8 +49,8 @@ func (r *Reach) Entries() int64 {
 	return r.entries
 }
 
-// Grow reaches one hop further. The cost is that of the entries of the outermost nodes. If the nodes have more entries than there
-// are nodes, the nodes that are not reached look for a neighbour instead, in parallel: they soon find one.
+// Grow reaches one hop further. The cost is that of the entries of the outermost nodes. If the nodes have more entries
+// than there are nodes, the nodes that are not reached look for a neighbour instead, in parallel: they soon find one.
 func (r *Reach) Grow() {
 	many := r.Entries() > int64(r.adj.Rows)
 	r.Hops++

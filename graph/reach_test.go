@@ -32,7 +32,8 @@ func hops(a *mat.CSR, from []int32, most int32) []int32 {
 	return distance
 }
 
-// A reach grows as breadth-first search does, whether the outermost nodes are many or few and for any number of threads.
+// A reach grows as breadth-first search does, whether the outermost nodes are many or few and for any number of
+// threads.
 func TestReach(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, edges := range []int{300, 1500, 20_000} {

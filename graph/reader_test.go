@@ -12,7 +12,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// reader is a matrix that can only be read. It fails with err if that is set, and delivers some columns too many if wide is.
+// reader is a matrix that can only be read. It fails with err if that is set, and delivers some columns too many if
+// wide is.
 type reader struct {
 	of   mat.Matrix
 	err  error
@@ -80,8 +81,10 @@ func TestFeaturesThatAreRead(t *testing.T) {
 	}
 	rows := []int32{9, 3, 500}
 	var got, want mat.Dense
-	if err := errors.Join(o.ApplyRows(t.Context(), &got, read.X, rows, nil), o.ApplyRows(t.Context(), &want, g.X, rows, nil)); err != nil {
-		t.Fatal(err)
+	for x, dst := range map[mat.Matrix]*mat.Dense{read.X: &got, g.X: &want} {
+		if err := o.ApplyRows(t.Context(), dst, x, rows, nil); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if !slices.Equal(got.Data, want.Data) {
 		t.Error("rows of the operator are other numbers")
@@ -128,7 +131,11 @@ func TestFeaturesThatCannotBeRead(t *testing.T) {
 			"Apply":    graph.Mean(g.Adj).Apply(t.Context(), &dst, x),
 			"Fit":      second(graph.FitScaling(x, g.Split.Train)),
 		} {
-			if err == nil || x.err != nil && !errors.Is(err, failed) || x.err == nil && !strings.Contains(err.Error(), "delivered") {
+			passed := errors.Is(err, failed)
+			if x.err == nil {
+				passed = err != nil && strings.Contains(err.Error(), "delivered")
+			}
+			if !passed {
 				t.Errorf("%s: error %v, want one like %q", what, err, want)
 			}
 		}

@@ -6,11 +6,13 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Seal validates g and, if g is valid, notes that in g: Check then costs nothing. Whoever makes a graph calls it, as dataset.Open
-// does; Builder notes the same. It writes to g, and must not run at the same time as anything else that uses g.
+// Seal validates g and, if g is valid, notes that in g: Check then costs nothing. Whoever makes a graph calls it, as
+// dataset.Open does; Builder notes the same. It writes to g, and must not run at the same time as anything else that
+// uses g.
 //
-// The note names the memory of each field. A field that is replaced later breaks it, and a copy of g has the note of the fields that
-// it shares with g. What the note cannot see is a number that is changed in place: call Seal again after that.
+// The note names the memory of each field. A field that is replaced later breaks it, and a copy of g has the note of
+// the fields that it shares with g. What the note cannot see is a number that is changed in place: call Seal again
+// after that.
 func (g *Graph) Seal() error {
 	g.sealed = nil
 	if err := g.Validate(); err != nil {
@@ -27,8 +29,8 @@ func (g *Graph) mark() {
 	}
 }
 
-// Check returns nil at once if g is sealed and no field was replaced since, and else what Validate returns. It is the check at the
-// door of what trusts a graph. It only reads g: it is safe for concurrent use.
+// Check returns nil at once if g is sealed and no field was replaced since, and else what Validate returns. It is the
+// check at the door of what trusts a graph. It only reads g: it is safe for concurrent use.
 func (g *Graph) Check() error {
 	if g.sealed != nil {
 		if s, ok := g.memory(); ok && s == *g.sealed {
@@ -38,7 +40,8 @@ func (g *Graph) Check() error {
 	return g.Validate()
 }
 
-// seal tells where the fields of a graph lie in memory. It keeps that memory in use, so that nothing else can take its place.
+// seal tells where the fields of a graph lie in memory. It keeps that memory in use, so that nothing else can take its
+// place.
 type seal struct {
 	adj                 compressed
 	x                   any // written, compressed, or the matrix itself if it is of another type

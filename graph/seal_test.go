@@ -8,6 +8,9 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
+// asTheyAre leaves four features as they are.
+var asTheyAre = graph.Scaling{Mean: make([]float32, 4), Std: []float32{1, 1, 1, 1}}
+
 // spoil changes a number of g in place, which only a check of all data can see.
 func spoil(g *graph.Graph) { g.Adj.Indices[0] = 0 }
 
@@ -58,7 +61,7 @@ func TestSealBreaks(t *testing.T) {
 		"train":     func(g *graph.Graph) { g.Split.Train = g.Split.Train[:1] },
 		"val":       func(g *graph.Graph) { g.Split.Val = nil },
 		"test":      func(g *graph.Graph) { g.Split.Test = slices.Clone(g.Split.Test) },
-		"scaled":    func(g *graph.Graph) { *g = *g.Scaled(graph.Scaling{Mean: make([]float32, 4), Std: make([]float32, 4)}) },
+		"scaled":    func(g *graph.Graph) { *g = *g.Scaled(asTheyAre) },
 		"induced":   func(g *graph.Graph) { *g = *g.Induced([]int32{0, 1, 2, 3}) },
 	} {
 		g := path()

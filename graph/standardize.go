@@ -13,11 +13,11 @@ type Scaling struct {
 	Mean, Std []float32
 }
 
-// FitScaling returns the scaling that gives each feature mean 0 and variance 1 over the given nodes. A feature keeps Std 1 if it is
-// constant there, or if its deviation is below the rounding of a float32 of the size of its mean.
+// FitScaling returns the scaling that gives each feature mean 0 and variance 1 over the given nodes. A feature keeps
+// Std 1 if it is constant there, or if its deviation is below the rounding of a float32 of the size of its mean.
 //
-// Sums are float64, in the order of the nodes. The nodes are read twice: the squares are those of the differences from the mean,
-// since a difference of sums of squares cancels where the mean is large. The error is that of x.ReadBlock.
+// Sums are float64, in the order of the nodes. The nodes are read twice: the squares are those of the differences from
+// the mean, since a difference of sums of squares cancels where the mean is large. The error is that of x.ReadBlock.
 func FitScaling(x mat.Matrix, nodes []int32) (Scaling, error) {
 	_, d := x.Dims()
 	mean, moment, square := make([]float64, d), make([]float64, d), make([]float64, d)
@@ -55,8 +55,8 @@ func FitScaling(x mat.Matrix, nodes []int32) (Scaling, error) {
 	return s, nil
 }
 
-// columns calls add with some columns of each of the given nodes, in the order of the nodes. first is the first of these columns.
-// Other columns are added at the same time.
+// columns calls add with some columns of each of the given nodes, in the order of the nodes. first is the first of
+// these columns. Other columns are added at the same time.
 func columns(x mat.Matrix, nodes []int32, add func(first int, row []float32)) error {
 	_, d := x.Dims()
 	var rows mat.Dense
@@ -74,8 +74,8 @@ func columns(x mat.Matrix, nodes []int32, add func(first int, row []float32)) er
 	return nil
 }
 
-// Scaled returns g with its features scaled; all else is shared with g. The features of a *mat.Dense or *mat.CSR become a new
-// *mat.Dense. Features of another type stay where they are: they are scaled as they are read.
+// Scaled returns g with its features scaled; all else is shared with g. The features of a *mat.Dense or *mat.CSR become
+// a new *mat.Dense. Features of another type stay where they are: they are scaled as they are read.
 func (g *Graph) Scaled(s Scaling) *Graph {
 	if len(s.Mean) != g.Features() {
 		panic(fmt.Sprintf("graph: scaling of %d features for %d", len(s.Mean), g.Features()))

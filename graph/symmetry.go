@@ -10,8 +10,9 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// asymmetry returns the first entry of a, valid and square, that is a self-loop or that the transpose does not repeat, and what is wrong
-// with it. It looks for the counterpart of each entry only where their sums tell that one is missing.
+// asymmetry returns the first entry of a that breaks symmetry, and what is wrong with it: a self-loop, or an entry that
+// the transpose does not repeat. a is valid and square. Hashes say first whether there is such an entry. Only then is
+// the counterpart of each entry looked up.
 func asymmetry(a *mat.CSR) (i, j int, why string) {
 	if mirrored(a) {
 		return 0, 0, ""
@@ -58,9 +59,10 @@ func unmatched(a *mat.CSR, i int, e int64) string {
 	return ""
 }
 
-// mirrored reports whether a equals its transpose and has no self-loops, in one pass that reads the entries in order: the sum of a hash of
-// each entry above the diagonal must be that of the mirrored entries below. A single entry without counterpart always changes the sum;
-// that several cancel is a chance of 2⁻⁶⁴. It may say no of a symmetric matrix with weights of 0 of both signs.
+// mirrored reports whether a equals its transpose and has no self-loops. It reads the entries once, in order. The
+// hashes of the entries above the diagonal and those of the mirrored entries below must have the same sum. A single
+// entry without counterpart always changes the sum. Several such entries cancel with a probability of 2⁻⁶⁴. The answer
+// can be no for a symmetric matrix with the weights 0 and −0.
 func mirrored(a *mat.CSR) bool {
 	const chunk = 1 << 12
 	var sum atomic.Uint64 // modulo 2⁶⁴, so the order of the chunks does not matter

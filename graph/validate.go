@@ -8,8 +8,9 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Validate returns every reason why g is not a graph as its fields' comments promise, joined, each with the place, the value and
-// the bound; nil if there is none. It reads all of the data once, and only reads: it is safe for concurrent use.
+// Validate returns every reason why g is not a graph as its fields' comments promise, joined, each with the place, the
+// value and the bound; nil if there is none. It reads all of the data once, and only reads: it is safe for concurrent
+// use.
 func (g *Graph) Validate() error {
 	var errs []error
 	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf("graph: "+format, args...)) }

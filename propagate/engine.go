@@ -12,18 +12,18 @@ type Engine interface {
 	// Embeddings returns H⁽⁰⁾ … H⁽ᴷ⁾ of p for the nodes in.Rows: K+1 views of len(in.Rows)×d, where row i belongs to node
 	// in.Rows[i]. H⁽⁰⁾ holds the rows of in.X. in is read only, and views may refer to its memory.
 	//
-	// The numbers depend on p, in.Adj, in.X and in.Rows alone, so that a condensation can be repeated: the same input gives the
-	// same bits for any number of threads. When ctx is done, Embeddings returns soon, with ctx's error. It is safe for
-	// concurrent use.
+	// The numbers depend on p, in.Adj, in.X and in.Rows alone, so that a condensation can be repeated: the same input
+	// gives the same bits for any number of threads. When ctx is done, Embeddings returns soon, with ctx's error. It is
+	// safe for concurrent use.
 	//
-	// The pipeline asks for more than the training nodes of a graph. Pseudo-labels ask for other rows, and for n×c features of
-	// their own. The inductive setting has an adjacency of its own. An engine that serves one graph compares in.Adj and in.X
-	// with those that it knows, and hands any other input to an engine that computes.
+	// The pipeline asks for more than the training nodes of a graph. Pseudo-labels ask for other rows, and for n×c
+	// features of their own. The inductive setting has an adjacency of its own. An engine that serves one graph compares
+	// in.Adj and in.X with those that it knows, and hands any other input to an engine that computes.
 	Embeddings(ctx context.Context, p Propagation, in Input) ([]mat.View, error)
 }
 
-// Run validates p and in, asks engine for the embeddings and checks their number and shapes. An engine that breaks its promise
-// is an error that says how.
+// Run validates p and in, asks engine for the embeddings and checks their number and shapes. An engine that breaks its
+// promise is an error that says how.
 func Run(ctx context.Context, engine Engine, p Propagation, in Input) ([]mat.View, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -49,8 +49,8 @@ func Run(ctx context.Context, engine Engine, p Propagation, in Input) ([]mat.Vie
 	return h, ctx.Err()
 }
 
-// Plain is the engine that computes eq. 12 as the paper writes it: one hop after the other, for all nodes. It is there to be read
-// and to test other engines against. It writes out two n×d matrices, even of sparse features.
+// Plain is the engine that computes eq. 12 as the paper writes it: one hop after the other, for all nodes. It is there
+// to be read and to test other engines against. It writes out two n×d matrices, even of sparse features.
 type Plain struct{}
 
 // Embeddings implements Engine. It panics if p or in is not valid.

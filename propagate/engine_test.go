@@ -16,8 +16,9 @@ import (
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// fromFile is a stranger's engine: it reads embeddings that another program has written. The file holds H⁽⁰⁾ … H⁽ᴷ⁾ of all n
-// nodes, one after the other, as little-endian float32. It serves the features x, and leaves others to another engine.
+// fromFile is a stranger's engine: it reads embeddings that another program has written. The file holds H⁽⁰⁾ … H⁽ᴷ⁾ of
+// all n nodes, one after the other, as little-endian float32. It serves the features x, and leaves others to another
+// engine.
 type fromFile struct {
 	path string
 	x    mat.Matrix
@@ -107,7 +108,7 @@ func (b broken) Embeddings(context.Context, propagate.Propagation, propagate.Inp
 
 func TestRunNamesWhatIsWrong(t *testing.T) {
 	a := &mat.CSR{Rows: 2, Cols: 2, Indptr: []int64{0, 1, 2}, Indices: []int32{1, 0}}
-	good := mat.NewDense(1, 3).View()
+	of := func(rows, columns int) mat.View { return mat.NewDense(rows, columns).View() }
 	type change struct {
 		p      *propagate.Propagation
 		in     *propagate.Input
@@ -121,10 +122,10 @@ func TestRunNamesWhatIsWrong(t *testing.T) {
 		"row 0 is node 2, want 0 to 1":                       func(c change) { c.in.Rows = []int32{2} },
 		"2 classes for 1 rows":                               func(c change) { c.in.Classes = []int32{0, 1} },
 		"class -1 of row 0":                                  func(c change) { c.in.Classes = []int32{-1} },
-		"broken delivered 1 embeddings, want 2":              func(c change) { *c.engine = broken{good} },
-		"broken delivered 2×3 for hop 1, want 1×3":           func(c change) { *c.engine = broken{good, mat.NewDense(2, 3).View()} },
-		"broken delivered 1×4 for hop 1, want 1×3":           func(c change) { *c.engine = broken{good, mat.NewDense(1, 4).View()} },
-		"broken delivered 0×0 for hop 0, want 1×3":           func(c change) { *c.engine = broken{mat.View{}, good} },
+		"broken delivered 1 embeddings, want 2":              func(c change) { *c.engine = broken{of(1, 3)} },
+		"broken delivered 2×3 for hop 1, want 1×3":           func(c change) { *c.engine = broken{of(1, 3), of(2, 3)} },
+		"broken delivered 1×4 for hop 1, want 1×3":           func(c change) { *c.engine = broken{of(1, 3), of(1, 4)} },
+		"broken delivered 0×0 for hop 0, want 1×3":           func(c change) { *c.engine = broken{mat.View{}, of(1, 3)} },
 	} {
 		p := propagate.Propagation{Rule: propagate.SGC, Hops: 1}
 		in := propagate.Input{Adj: a, X: mat.NewDense(2, 3), Rows: []int32{1}}

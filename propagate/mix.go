@@ -8,7 +8,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Mix returns Σ_l w_l·H⁽ˡ⁾, n×d, for the embeddings h of Embeddings and as many weights: a polynomial of the propagation, applied to the features.
+// Mix returns Σ_l w_l·H⁽ˡ⁾, n×d, for embeddings h and as many weights: a polynomial of the propagation, applied to the
+// features. Terms are added in the order of the hops.
 func Mix(h []mat.View, weights []float64) *mat.Dense {
 	if len(h) != len(weights) {
 		panic(fmt.Sprintf("propagate: %d weights of %d embeddings", len(weights), len(h)))

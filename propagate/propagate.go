@@ -1,8 +1,8 @@
 // Package propagate smooths node features along the edges: the first step of the method (§3.1 and eq. 12 of the paper).
 //
-// A Propagation says what is computed. An Engine computes it, or fetches it from where it was computed. Plain is eq. 12 as the
-// paper writes it, one hop after the other. Package blocked holds the fast engine. An engine of your own is a type with the
-// method Embeddings.
+// A Propagation says what is computed. An Engine computes it, or fetches it from where it was computed. Plain is eq. 12
+// as the paper writes it, one hop after the other. Package blocked holds the fast engine. An engine of your own is a
+// type with the method Embeddings.
 package propagate
 
 import (
@@ -73,7 +73,8 @@ func (p Propagation) Validate() error {
 	return nil
 }
 
-// Step returns P and β of one hop over adjacency a, H⁽ˡ⁾ = (1−β)·P·H⁽ˡ⁻¹⁾ + β·X. β is 0 unless the rule is PPR. p is valid.
+// Step returns P and β of one hop over adjacency a, H⁽ˡ⁾ = (1−β)·P·H⁽ˡ⁻¹⁾ + β·X. β is 0 unless the rule is PPR. p is
+// valid.
 func (p Propagation) Step(a *mat.CSR) (operator graph.Operator, beta float32) {
 	s, err := rules.Find(string(p.Rule))
 	if err != nil {
@@ -93,15 +94,15 @@ type Input struct {
 	X mat.Matrix
 	// Rows lists the nodes whose embeddings are wanted, in any order.
 	Rows []int32
-	// Classes holds the class of each of Rows, at least 0, or is nil. It is a hint: an engine may order its work by it. No bit
-	// of the result depends on it.
+	// Classes holds the class of each of Rows, at least 0, or is nil. It is a hint: an engine may order its work by it. No
+	// bit of the result depends on it.
 	Classes []int32
 	// Mapped says that Adj and X lie in a file that is mapped into memory, as graph.Graph.Mapped does. It is a hint too.
 	Mapped bool
 }
 
-// Validate returns an error if the sizes of in do not fit together, or if a row or a class is out of range. It reads Rows and
-// Classes only: that Adj is valid is for the caller to know (graph.Graph.Check).
+// Validate returns an error if the sizes of in do not fit together, or if a row or a class is out of range. It reads
+// Rows and Classes only: that Adj is valid is for the caller to know (graph.Graph.Check).
 func (in Input) Validate() error {
 	n, _ := in.X.Dims()
 	if in.Adj.Rows != n || in.Adj.Cols != n {

@@ -16,7 +16,8 @@ import (
 
 // run is one propagation, and the memory that its blocks share.
 //
-// A hop is P = diag(L)·(A+I)·diag(R). Between hops, S⁽ˡ⁾ = R·H⁽ˡ⁾ is kept, so that the sum over the neighbours needs no factors:
+// A hop is P = diag(L)·(A+I)·diag(R). Between hops, S⁽ˡ⁾ = R·H⁽ˡ⁾ is kept, so that the sum over the neighbours needs no
+// factors:
 //
 //	S⁽ˡ⁾ = (1−β)·diag(R·L)·(A+I)·S⁽ˡ⁻¹⁾ + β·S⁽⁰⁾.
 type run struct {
@@ -64,8 +65,8 @@ func (r *run) scale(v int32) float32 {
 	return r.right[v]
 }
 
-// errDirected is the error for an adjacency that graph.Graph.Validate would refuse. A row then reads a node that is farther away
-// than the row allows.
+// errDirected is the error for an adjacency that graph.Graph.Validate would refuse. A row then reads a node that is
+// farther away than the row allows.
 var errDirected = errors.New("propagate: the adjacency is not symmetric")
 
 // store makes the entries once for all blocks.

@@ -1,7 +1,8 @@
 // Package blocked computes the embeddings of package propagate fast, and only those that are asked for.
 //
-// Row i of H⁽ˡ⁾ needs the rows of H⁽ˡ⁻¹⁾ for i and its neighbours. So H⁽ˡ⁾ is computed for the nodes within K−l hops of the rows
-// that are asked for, and for no others. Dense features are propagated some columns at a time, through all hops.
+// Row i of H⁽ˡ⁾ needs the rows of H⁽ˡ⁻¹⁾ for i and its neighbours. So H⁽ˡ⁾ is computed for the nodes within K−l hops of
+// the rows that are asked for, and for no others. Dense features are propagated some columns at a time, through all
+// hops.
 package blocked
 
 import (
@@ -14,10 +15,10 @@ import (
 
 // Engine is a propagate.Engine. The zero value is ready to use.
 type Engine struct {
-	// Memory bounds, in bytes, what the graph, its features, the embeddings and the work on them take together. 0 sets no bound.
-	// With a smaller bound, fewer columns are propagated at a time, down to 16. The result is the same, bit for bit.
-	// If the input is mapped from a file (propagate.Input.Mapped) and larger than the bound, it is not counted: the system keeps
-	// what it has room for.
+	// Memory bounds, in bytes, what the graph, its features, the embeddings and the work on them take together. 0 sets no
+	// bound. With a smaller bound, fewer columns are propagated at a time, down to 16. The result is the same, bit for
+	// bit. If the input is mapped from a file (propagate.Input.Mapped) and larger than the bound, it is not counted: the
+	// system keeps what it has room for.
 	Memory int64
 }
 
@@ -25,10 +26,10 @@ var _ propagate.Engine = Engine{}
 
 // Embeddings implements propagate.Engine. The cost is O(d · edges within K hops of the rows).
 //
-// If in.X is a *mat.Dense, H⁽⁰⁾ are rows of it and no copy. A *mat.CSR is never written out whole. Features of another type are
-// read: all columns of in.Rows, and each block of columns of the nodes within K hops of in.Rows. The error is that of
-// in.X.ReadBlock. in.Classes decide in which order nodes are worked on: neighbours are mostly of one class, and then stand close
-// together. If in.Adj turns out not to be symmetric, that is an error.
+// If in.X is a *mat.Dense, H⁽⁰⁾ are rows of it and no copy. A *mat.CSR is never written out whole. Features of another
+// type are read: all columns of in.Rows, and each block of columns of the nodes within K hops of in.Rows. The error is
+// that of in.X.ReadBlock. in.Classes decide in which order nodes are worked on: neighbours are mostly of one class, and
+// then stand close together. If in.Adj turns out not to be symmetric, that is an error.
 func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in propagate.Input) ([]mat.View, error) {
 	if e.Memory < 0 {
 		return nil, fmt.Errorf("propagate: memory %d bytes, want at least 0 (0 for no bound)", e.Memory)

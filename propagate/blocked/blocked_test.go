@@ -45,8 +45,8 @@ func features(n, d int, share float64, random *rand.Rand) *mat.Dense {
 	return x
 }
 
-// However features are cut into blocks, whichever nodes are left out, in whatever order nodes stand and for any number of threads:
-// the same bits. But for rounding, they are those of the plain engine.
+// However features are cut into blocks, whichever nodes are left out, in whatever order nodes stand and for any number
+// of threads: the same bits. But for rounding, they are those of the plain engine.
 func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 0))
 	const n, d = 500, 150
@@ -102,7 +102,8 @@ func embeddings(t *testing.T, engine propagate.Engine, p propagate.Propagation, 
 	return h
 }
 
-// wantClose compares two lists of embeddings. 1e-5 is a few roundings of sums of some ten terms of order 1, for each hop.
+// wantClose compares two lists of embeddings. 1e-5 is a few roundings of sums of some ten terms of order 1, for each
+// hop.
 func wantClose(t *testing.T, name string, got, want []mat.View) {
 	t.Helper()
 	for l := range want {
@@ -130,7 +131,12 @@ func wantRows(t *testing.T, name string, got, all []mat.View, rows []int32) {
 // The nodes that each hop needs come first, those of a class together, and neighbours of rows with them.
 func TestLayout(t *testing.T) {
 	// Two cliques of 4 (classes 1 and 0) joined at 3–4, and a path 7–8–9–10 away from them.
-	a := edges(11, [][2]int32{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}, {4, 5}, {4, 6}, {4, 7}, {5, 6}, {5, 7}, {6, 7}, {3, 4}, {7, 8}, {8, 9}, {9, 10}})
+	a := edges(11, [][2]int32{
+		{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3},
+		{4, 5}, {4, 6}, {4, 7}, {5, 6}, {5, 7}, {6, 7},
+		{3, 4}, {7, 8}, {8, 9}, {9, 10},
+	})
+	all := []int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
 	for _, c := range []struct {
 		what          string
 		rows, classes []int32
@@ -142,9 +148,11 @@ func TestLayout(t *testing.T) {
 		{"no classes", []int32{6, 1, 2, 7}, nil, 2, []int32{1, 2, 6, 7, 0, 3, 4, 5, 8, 9, 10}, []int{4, 9, 11}},
 		{"few entries: only what is read", []int32{10, 10}, []int32{3, 3}, 2, []int32{10, 9, 8}, []int{1, 2, 3}},
 		{"one hop", []int32{9, 0}, []int32{0, 1}, 1, []int32{0, 9, 1, 2, 3, 8, 10}, []int{2, 7}},
-		{"all are rows", []int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, []int32{1, 1, 1, 1, 0, 0, 0, 0, 2, 2, 2}, 3, []int32{4, 5, 6, 7, 0, 1, 2, 3, 8, 9, 10}, []int{11, 11, 11, 11}},
+		{"all are rows", all, []int32{1, 1, 1, 1, 0, 0, 0, 0, 2, 2, 2}, 3,
+			[]int32{4, 5, 6, 7, 0, 1, 2, 3, 8, 9, 10}, []int{11, 11, 11, 11}},
 	} {
-		if nodes, within := blocked.Layout(a, c.rows, c.classes, c.hops); !slices.Equal(nodes, c.nodes) || !slices.Equal(within, c.within) {
+		nodes, within := blocked.Layout(a, c.rows, c.classes, c.hops)
+		if !slices.Equal(nodes, c.nodes) || !slices.Equal(within, c.within) {
 			t.Errorf("%s: nodes %v within %v, want %v within %v", c.what, nodes, within, c.nodes, c.within)
 		}
 	}
@@ -171,8 +179,8 @@ func edges(n int, list [][2]int32) *mat.CSR {
 	return a
 }
 
-// The bound on memory decides the width, and whether rows of the adjacency are kept in the order of places. Sparse features are
-// cut only if they must be.
+// The bound on memory decides the width, and whether rows of the adjacency are kept in the order of places. Sparse
+// features are cut only if they must be.
 func TestPlan(t *testing.T) {
 	const n, d = 1000, 200
 	a := ring(n, 5) // 10000 entries of 8 bytes, 1001 pointers of 8: 88 kB
@@ -216,7 +224,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// An input larger than the bound is not counted if it is mapped from a file. On the heap it is counted, and leaves no room.
+// An input larger than the bound is not counted if it is mapped from a file. On the heap it is counted, and leaves no
+// room.
 func TestPlanOfInputsLargerThanTheBound(t *testing.T) {
 	const n, d = 1000, 800
 	p := propagate.Propagation{Rule: propagate.SGC, Hops: 1}
@@ -247,8 +256,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// In a directed graph, a row can read a node that is more than one hop farther. Its features are behind the end of the block that
-// the kernels read from. That is an error, and the kernels do not run.
+// In a directed graph, a row can read a node that is more than one hop farther. Its features are behind the end of the
+// block that the kernels read from. That is an error, and the kernels do not run.
 func TestDirectedGraphsAreRefused(t *testing.T) {
 	for _, data := range [][]float32{nil, {1, 1, 1}} {
 		// 0→1→2→0, and nine nodes without edges: one hop to node 0 reads node 1, and finds it in its row.
@@ -263,7 +272,8 @@ func TestDirectedGraphsAreRefused(t *testing.T) {
 				t.Errorf("one hop reads what it reaches: %v", err)
 			}
 		}
-		// Nodes 0 and 1 have edges to all others. These are many, so the others look for neighbours of their own and find none.
+		// Nodes 0 and 1 have edges to all others. These are many, so the others look for neighbours of their own and find
+		// none.
 		n := 40
 		star := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
 		for i := range n {
@@ -288,8 +298,8 @@ func TestDirectedGraphsAreRefused(t *testing.T) {
 	}
 }
 
-// BenchmarkEmbeddings propagates random graphs of the nodes, degrees and features of Reddit (a quarter of it) and ogbn-arxiv.
-// The rate is that of gathered features: 4 bytes for each edge and column of each hop.
+// BenchmarkEmbeddings propagates random graphs of the nodes, degrees and features of Reddit (a quarter of it) and
+// ogbn-arxiv. The rate is that of gathered features: 4 bytes for each edge and column of each hop.
 func BenchmarkEmbeddings(b *testing.B) {
 	p := propagate.Propagation{Rule: propagate.SGC, Hops: 2}
 	for _, size := range []struct{ n, degree, d int }{{60_000, 100, 602}, {170_000, 14, 128}} {

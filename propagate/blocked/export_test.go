@@ -5,8 +5,8 @@ import (
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// Plan returns the number of columns of the blocks that Embeddings works in, and whether it stores the rows of the adjacency in
-// the order of places.
+// Plan returns the number of columns of the blocks that Embeddings works in, and whether it stores the rows of the
+// adjacency in the order of places.
 func (e Engine) Plan(p propagate.Propagation, in propagate.Input) (width int, store bool) {
 	operator, beta := p.Step(in.Adj)
 	in.Classes = nil

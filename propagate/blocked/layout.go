@@ -7,21 +7,23 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// A layout is the order in which the features of nodes stand in memory. Nodes are sorted by the number of hops to the rows that are
-// asked for, so that the nodes at which an H⁽ˡ⁾ is computed come first. Nodes of the same distance are sorted by class: neighbours
-// are mostly of one class, so what a row reads is often still in the cache from the rows before. Sums run in the order of the
-// adjacency in any layout, so no bit depends on the layout.
+// A layout is the order in which the features of nodes stand in memory. Nodes are sorted by the number of hops to the
+// rows that are asked for, so that the nodes at which an H⁽ˡ⁾ is computed come first. Nodes of the same distance are
+// sorted by class: neighbours are mostly of one class, so what a row reads is often still in the cache from the rows
+// before. Sums run in the order of the adjacency in any layout, so no bit depends on the layout.
 //
-// All neighbours of a node within t hops are within t+1 hops if the adjacency is symmetric. So the entries of a row below within[t]
-// lead to places below within[t+1], and never to a node without a place. The kernels trust that; fill checks it.
+// All neighbours of a node within t hops are within t+1 hops if the adjacency is symmetric. So the entries of a row
+// below within[t] lead to places below within[t+1], and never to a node without a place. The kernels trust that; fill
+// checks it.
 type layout struct {
 	nodes  []int32 // the node at each place; a node that is not read has no place
 	place  []int32 // the place of each node; −1 if it has none
 	read   int64   // entries of the adjacency that the first hop reads, the largest number for any hop
-	within []int   // nodes at most t hops from the rows have the places below within[t], for t from 0 to the number of hops
+	within []int   // nodes at most t hops from the rows have the places below within[t]; t goes up to the number of hops
 }
 
-// arrange returns the layout for a number of hops, at least 1, to the given rows. classes are the classes of the rows, or nil.
+// arrange returns the layout for a number of hops, at least 1, to the given rows. classes are the classes of the rows,
+// or nil.
 func arrange(a *mat.CSR, rows, classes []int32, hops int) *layout {
 	distance, read := distances(a, rows, hops)
 	kinds, kind := 1, func(int) int { return 0 }
@@ -58,9 +60,10 @@ func arrange(a *mat.CSR, rows, classes []int32, hops int) *layout {
 	return l
 }
 
-// distances returns the number of hops from each node to the nearest of the rows, graph.Unreached if it is more than hops, and the
-// number of entries of a that the first hop reads. If the first hop reads more entries than there are nodes, the search stops one
-// hop early and treats all nodes as near: finding the far ones would cost more than computing them.
+// distances returns the number of hops from each node to the nearest of the rows, graph.Unreached if it is more than
+// hops, and the number of entries of a that the first hop reads. If the first hop reads more entries than there are
+// nodes, the search stops one hop early and treats all nodes as near: finding the far ones would cost more than
+// computing them.
 func distances(a *mat.CSR, rows []int32, hops int) (distance []int32, read int64) {
 	reach := graph.NewReach(a, rows)
 	for range hops - 1 {
@@ -81,8 +84,9 @@ func distances(a *mat.CSR, rows []int32, hops int) (distance []int32, read int64
 // nodeChunk is the number of nodes that one task works on.
 const nodeChunk = 256
 
-// likelyClasses returns a class for each node to sort by. A row has its own. Another node has the candidate of Boyer and Moore's
-// vote among its neighbours that are rows, which is the majority if there is one, or −1 without such neighbours.
+// likelyClasses returns a class for each node to sort by. A row has its own. Another node has the candidate of Boyer
+// and Moore's vote among its neighbours that are rows, which is the majority if there is one, or −1 without such
+// neighbours.
 func likelyClasses(a *mat.CSR, rows, classes []int32) []int32 {
 	known, likely := memory.Make[int32](a.Rows), memory.Make[int32](a.Rows)
 	for v := range known {
@@ -114,8 +118,8 @@ func likelyClasses(a *mat.CSR, rows, classes []int32) []int32 {
 	return likely
 }
 
-// entries are the rows of A + I from one place on, with places as indices. The entries of a row keep the order that they have in A.
-// The node itself comes last.
+// entries are the rows of A + I from one place on, with places as indices. The entries of a row keep the order that
+// they have in A. The node itself comes last.
 type entries struct {
 	indptr  []int64 // row r, counted from the first place on, has the entries indptr[r] to indptr[r+1]−1
 	indices []int32
@@ -152,8 +156,8 @@ func (l *layout) pointers(e *entries, a *mat.CSR, lo, hi int) {
 	e.data = e.data[:n]
 }
 
-// fill writes row r of e, that of node v. It reports whether all neighbours are at most one hop farther than v. If not, the row must
-// not be used.
+// fill writes row r of e, that of node v. It reports whether all neighbours are at most one hop farther than v. If not,
+// the row must not be used.
 func (l *layout) fill(e *entries, r int, a *mat.CSR, v int32) (ok bool) {
 	from, to := a.Indptr[v], a.Indptr[v+1]
 	indices, place := e.indices[e.indptr[r]:e.indptr[r+1]], l.place

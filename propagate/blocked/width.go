@@ -9,14 +9,14 @@ import (
 const (
 	// unit is the number of float32 in a cache line. Rows of blocks are whole lines, so that no two rows share one.
 	unit = 16
-	// widest is the number of columns of a block where nodes have few edges: copying to and from blocks then takes most of the
-	// time. From many edges a node on, a block has half as many columns, so that more of its rows fit in the cache.
+	// widest is the number of columns of a block where nodes have few edges: copying to and from blocks then takes most of
+	// the time. From many edges a node on, a block has half as many columns, so that more of its rows fit in the cache.
 	widest = 64
 	many   = 32
 )
 
-// plan returns the number of columns of a block, all of x's or a multiple of unit, and whether the entries of all rows are
-// stored. memory is Engine.Memory. Features of a type that is read take no memory that is known here.
+// plan returns the number of columns of a block, all of x's or a multiple of unit, and whether the entries of all rows
+// are stored. memory is Engine.Memory. Features of a type that is read take no memory that is known here.
 func (r *run) plan(memory int64) (width int, store bool) {
 	_, d := r.x.Dims()
 	hops := len(r.h)
@@ -69,7 +69,8 @@ func size(m *mat.CSR) int64 {
 	return 8*int64(len(m.Indptr)) + 4*int64(len(m.Indices)+len(m.Data))
 }
 
-// blocks cuts d columns into blocks [lo, hi) of at most width columns, as few as can be and as even as whole units allow.
+// blocks cuts d columns into blocks [lo, hi) of at most width columns, as few as can be and as even as whole units
+// allow.
 func blocks(d, width int) iter.Seq2[int, int] {
 	return func(yield func(lo, hi int) bool) {
 		units := (d + unit - 1) / unit

@@ -1,0 +1,101 @@
+package graph_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// cycle is the cycle 0–1–2–3–0 with a number for each node.
+func cycle() *graph.Graph {
+	b := graph.Builder{
+		Name: "square", X: &mat.Dense{Rows: 4, Cols: 1, Data: []float32{1, 2, 3, 4}}, Y: []int32{0, 0, 1, 1},
+		Split: graph.Split{Train: []int32{0, 2}},
+	}
+	for v := range 4 {
+		b.AddEdge(v, (v+1)%4)
+	}
+	g, _, err := b.Graph()
+	if err != nil {
+		panic(err)
+	}
+	return g
+}
+
+// The mean over the neighbours and the node itself.
+func ExampleOperator_Apply() {
+	g := cycle()
+	var h mat.Dense
+	if err := graph.Mean(g.Adj).Apply(context.Background(), &h, g.X); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for v := range h.Rows {
+		fmt.Printf("%.3f\n", h.Row(v))
+	}
+	// Output:
+	// [2.333]
+	// [2.000]
+	// [3.000]
+	// [2.667]
+}
+
+// Â of a cycle: each node has two neighbours, so all its entries are 1/3.
+func ExampleSymmetric() {
+	g := cycle()
+	identity := mat.NewDense(4, 4)
+	for v := range 4 {
+		identity.Row(v)[v] = 1
+	}
+	var a mat.Dense
+	if err := graph.Symmetric(g.Adj).Apply(context.Background(), &a, identity); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.2f\n", a.Row(0))
+	// Output: [0.33 0.33 0.00 0.33]
+}
+
+// The subgraph of three nodes keeps two edges, and the part of the split that it holds.
+func ExampleGraph_Induced() {
+	sub := cycle().Induced([]int32{0, 2, 3})
+	fmt.Println(sub.Nodes(), "nodes,", sub.Edges(), "edges, labels", sub.Y, "training nodes", sub.Split.Train)
+	// Output: 3 nodes, 2 edges, labels [0 1 1] training nodes [0 1]
+}
+
+// Every reason why a graph is not valid is named.
+func ExampleGraph_Validate() {
+	g := cycle()
+	g.Y = []int32{0, 0, 1, 5}
+	g.Split.Val = []int32{2}
+	fmt.Println(g.Validate())
+	// Output:
+	// graph: label 5 of node 3, want 0 to 1
+	// graph: node 2 of split val: it is in train too
+}
+
+// Nodes 1 and 3 are next to node 0; node 2 is two hops away.
+func ExampleReach() {
+	r := graph.NewReach(cycle().Adj, []int32{0})
+	r.Grow()
+	fmt.Println(r.Distance)
+	r.Grow()
+	fmt.Println(r.Distance)
+	// Output:
+	// [0 1 -1 1]
+	// [0 1 2 1]
+}
+
+// Over the training nodes, the scaled feature has mean 0 and variance 1.
+func ExampleFitScaling() {
+	g := cycle()
+	s, err := graph.FitScaling(g.X, g.Split.Train)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(s.Mean, s.Std, g.Scaled(s).X.(*mat.Dense).Data)
+	// Output: [2] [1] [-1 0 1 2]
+}

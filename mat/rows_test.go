@@ -1,0 +1,76 @@
+package mat_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// distant is a matrix that is read in blocks only.
+type distant struct {
+	of  *mat.Dense
+	err error
+}
+
+func (d distant) Dims() (rows, cols int) { return d.of.Dims() }
+
+func (d distant) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
+	if d.err != nil {
+		return d.err
+	}
+	return d.of.ReadBlock(dst, rows, lo, hi)
+}
+
+func TestRowsOfAnyType(t *testing.T) {
+	m := whole(700, 30, rand.New(rand.NewPCG(12, 0)))
+	rows := make([]int32, 600) // several chunks
+	for i := range rows {
+		rows[i] = int32(i * 7 % 700)
+	}
+	var gathered mat.Dense
+	m.Gather(&gathered, rows)
+	for _, x := range []mat.Matrix{m, m.Sparse(), distant{of: m}} {
+		var got mat.Dense
+		if err := mat.Rows(&got, x, rows); err != nil {
+			t.Fatal(err)
+		}
+		wantEqual(t, "rows", &got, &gathered)
+	}
+	failed := errors.New("no answer")
+	if err := mat.Rows(new(mat.Dense), distant{m, failed}, rows); !errors.Is(err, failed) {
+		t.Errorf("error %v, want that of the reader", err)
+	}
+}
+
+func TestFirstNotFiniteOfAnyType(t *testing.T) {
+	m := whole(700, 30, rand.New(rand.NewPCG(13, 0)))
+	if _, _, found, err := mat.FirstNotFinite(distant{of: m}); found || err != nil {
+		t.Errorf("found one in finite numbers; error %v", err)
+	}
+	m.Row(600)[29], m.Row(650)[0] = float32(math.NaN()), float32(math.Inf(1))
+	if i, j, found, err := mat.FirstNotFinite(distant{of: m}); i != 600 || j != 29 || !found || err != nil {
+		t.Errorf("found (%d, %d) %v, error %v, want (600, 29)", i, j, found, err)
+	}
+	failed := errors.New("no answer")
+	if _, _, _, err := mat.FirstNotFinite(distant{m, failed}); !errors.Is(err, failed) {
+		t.Errorf("error %v, want that of the reader", err)
+	}
+}
+
+// short delivers one row too few.
+type short struct{ *mat.Dense }
+
+func (s short) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
+	return s.Dense.ReadBlock(dst, rows[1:], lo, hi)
+}
+
+func TestReadChecksTheShape(t *testing.T) {
+	err := mat.Read(new(mat.Dense), short{mat.NewDense(4, 3)}, []int32{0, 1}, 1, 3)
+	if err == nil || !strings.Contains(err.Error(), "delivered 1×2") || !strings.Contains(err.Error(), "block of 2×2") {
+		t.Errorf("error %v, want one that names 1×2 and 2×2", err)
+	}
+}
