@@ -7,8 +7,8 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 )
 
-// elementwise records an operation on a and b (b may be nil) whose value has the shape of a, and runs its body over the
-// elements.
+// elementwise records an operation on a and b, and runs its body over the elements. The value has the shape of a. b may
+// be nil.
 func (t *Tape) elementwise(a, b *Var, vjp func(v, g *Var), alpha, beta float32, body func(v *Var, lo, hi int)) *Var {
 	if b != nil {
 		checkShape("the second operand", b.Value, a.Value.Rows, a.Value.Cols)
@@ -85,14 +85,14 @@ func scaleGrad(v, g *Var) {
 	}
 }
 
-// ReLU returns max(0, x). Its derivative at 0 is taken as 0.
+// ReLU returns max(0, x). Its derivative at 0 is 0 here.
 func (t *Tape) ReLU(x *Var) *Var { return t.gate(x, x, 1, 0) }
 
-// LeakyReLU returns x where it is positive and slope·x elsewhere. Its derivative at 0 is taken as slope.
+// LeakyReLU returns x where x > 0, and slope·x elsewhere. Its derivative at 0 is slope here.
 func (t *Tape) LeakyReLU(slope float32, x *Var) *Var { return t.gate(x, x, 1, slope) }
 
-// gate returns positive·x where by > 0 and negative·x elsewhere: linear in x, and constant in by wherever it has a
-// derivative. So it is its own gradient.
+// gate returns positive·x where by > 0, and negative·x elsewhere. It is linear in x, and its derivative in by is 0
+// wherever it exists. So it is its own gradient.
 func (t *Tape) gate(x, by *Var, positive, negative float32) *Var {
 	checkShape("the gate", by.Value, x.Value.Rows, x.Value.Cols)
 	v := t.record(x, nil, gateGrad)
@@ -123,7 +123,7 @@ func gateGrad(v, g *Var) {
 	}
 }
 
-// ELU returns x where it is positive and exp(x) − 1 elsewhere (Clevert et al. 2016, α = 1).
+// ELU returns x where x > 0, and exp(x) − 1 elsewhere (Clevert et al. 2016, α = 1).
 func (t *Tape) ELU(x *Var) *Var { return t.elementwise(x, nil, eluGrad, 0, 0, eluBody) }
 
 func eluBody(v *Var, lo, hi int) {
@@ -205,9 +205,9 @@ func logGrad(v, g *Var) {
 	}
 }
 
-// Dropout returns x with each element set to zero with probability p in [0,1) and multiplied by 1/(1−p) otherwise
-// (Srivastava et al. 2014, scaled so that the expectation is x). p is taken to the nearest 2⁻¹⁶. One value is drawn
-// from src. p = 0 returns x.
+// Dropout sets each element of x to zero with probability p in [0,1), and multiplies it by 1/(1−p) otherwise. The
+// expectation is x (Srivastava et al. 2014). p is rounded to a multiple of 2⁻¹⁶. One value is drawn from src. p = 0
+// returns x itself.
 func (t *Tape) Dropout(x *Var, p float64, src rand.Source) *Var {
 	if p == 0 {
 		return x

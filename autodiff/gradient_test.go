@@ -10,7 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// pattern is a graph with an isolated node (3), a node without edges in or out of itself (5), and several edges to one
+// pattern is a graph with a node that has only a self-loop (3), a node without edges (5), and several edges to one
 // node.
 var pattern = &mat.CSR{
 	Rows: 6, Cols: 6, Indptr: []int64{0, 3, 5, 7, 8, 11, 11}, Indices: []int32{0, 1, 4, 0, 1, 2, 4, 3, 0, 2, 4},
@@ -38,7 +38,7 @@ type function func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var
 type operation struct {
 	name      string
 	shapes    [][2]int
-	positive  bool // the operands must be
+	positive  bool // operands must be positive
 	value     function
 	reference func(in []table) table
 }
@@ -231,9 +231,9 @@ func operations() []operation {
 	return all
 }
 
-// tolerance is how far float32 may be from the float64 reference, for values up to size: operands are exact, results
-// and gradients are sums of at most some dozen products, each within a few units of 2⁻²⁴ ≈ 6e-8; the differences that
-// stand for derivatives are good to 1e-7.
+// tolerance is how far float32 may be from the float64 reference, for values up to size. Operands are exact. Results
+// and gradients are sums of at most some dozen products, each within a few units of 2⁻²⁴ ≈ 6e-8. Derivatives by
+// differences are good to 1e-7.
 func tolerance(size float64) float64 { return 4e-6 * (1 + size) }
 
 func largest(m table) (size float64) {
@@ -256,8 +256,8 @@ func compare(t *testing.T, what string, got *mat.Dense, want table) {
 	}
 }
 
-// TestOperations compares each operation, the gradient of f = Σ c⊙y + ½Σ y⊙y for its value y, and the gradient of ⟨∇f,
-// d⟩ for random c and d, with the float64 reference and its central differences.
+// TestOperations compares each operation y with its float64 reference. It compares the gradients of f = Σ c⊙y + ½Σ y⊙y
+// and of ⟨∇f, d⟩, for random c and d, with central differences of the reference.
 func TestOperations(t *testing.T) {
 	for _, op := range operations() {
 		t.Run(op.name, func(t *testing.T) {
@@ -308,7 +308,7 @@ func check(t *testing.T, in, direction []table, f function, reference func([]tab
 	}
 	second := tape.Grad(inner, vars...)
 
-	// h balances what is cut off, h²·f‴, against rounding, 1e-16·f/h² in the second difference.
+	// h balances the cut-off terms, h²·f‴, and rounding, 1e-16·f/h² in the second difference.
 	const h = 1e-4
 	shifted := func(k, i int, by, along float64) float64 {
 		moved := make([]table, len(in))

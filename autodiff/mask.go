@@ -7,13 +7,13 @@ import (
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
-// Mask sets each element of dst to 0 with probability p in [0,1) and to 1/(1−p) otherwise, independently; p is taken to
-// the nearest 2⁻¹⁶. It draws one value from src, the seed of a generator that can start at any place, so threads do not
-// change the mask.
+// Mask sets each element of dst to 0 with probability p in [0,1), and to 1/(1−p) otherwise, independently. p is rounded
+// to a multiple of 2⁻¹⁶. One value is drawn from src. It seeds a generator that can start at any place, so that the
+// number of threads does not change the mask.
 func Mask(dst []float32, p float64, src rand.Source) {
 	seed := src.Uint64()
 	threshold := uint64(math.Round(p * (1 << 16)))
-	// The two values, indexed by whether the element stays: a branch on random bits would be mispredicted half of the
+	// The two values, indexed by whether the element stays. A branch on random bits would be mispredicted half of the
 	// time.
 	keep := [2]float32{0, float32(1 / (1 - p))}
 	if len(dst) <= elementChunk {
@@ -46,7 +46,7 @@ func mask(dst []float32, state, threshold uint64, keep *[2]float32) {
 		z ^= z >> 31
 		n := min(4, len(dst))
 		for i := range dst[:n] {
-			// 1 if the lowest sixteen bits reach the threshold: the difference is then not negative.
+			// The index is 1 if the lowest 16 bits are at least the threshold: the difference is then not negative.
 			dst[i] = keep[(z&0xffff-threshold)>>63^1]
 			z >>= 16
 		}

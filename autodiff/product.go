@@ -50,11 +50,11 @@ func matMulTBGrad(v, g *Var) {
 	}
 }
 
-// Linear is a fixed linear map of matrices with the same number of columns, such as Â or sparse features.
+// Linear is a fixed linear map x ↦ L·x, such as Â or sparse features.
 type Linear interface {
-	// Apply sets dst to the map of x. dst does not alias x.
+	// Apply sets dst to L·x. dst does not alias x.
 	Apply(dst, x *mat.Dense)
-	// T returns the transposed map.
+	// T returns Lᵀ.
 	T() Linear
 }
 

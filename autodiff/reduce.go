@@ -51,11 +51,11 @@ func repeatColumnGrad(v, g *Var) {
 	}
 }
 
-// sumChunk is the number of rows that are added in float32 before they join a float64 sum.
+// sumChunk is the number of rows that are added in float32. Their sum is added to a float64 sum.
 const sumChunk = 256
 
-// ColumnSums returns the sum of each column, 1×c for x n×c: in float32 over blocks of 256 rows, in float64 over the
-// blocks.
+// ColumnSums returns the sum of each column, 1×c for x n×c. Sums are float32 within blocks of 256 rows, and float64
+// over the blocks.
 func (t *Tape) ColumnSums(x *Var) *Var {
 	n, c := x.Value.Dims()
 	v := t.record(x, nil, columnSumsGrad)
@@ -111,7 +111,7 @@ func repeatRowGrad(v, g *Var) {
 	}
 }
 
-// AddRow returns x + 1·b: the row b, 1×c, is added to each row of x, n×c. It is how a bias is added.
+// AddRow returns x + 1·b: it adds the row b, 1×c, to each row of x, n×c. A bias is added by it.
 func (t *Tape) AddRow(x, b *Var) *Var {
 	checkShape("a row to add", b.Value, 1, x.Value.Cols)
 	v := t.record(x, b, addRowGrad)

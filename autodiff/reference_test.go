@@ -7,7 +7,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// table is a matrix of float64, on which each operation is restated by plain loops.
+// table is a matrix of float64. Plain loops restate each operation on it.
 type table struct {
 	rows, cols int
 	v          []float64
@@ -34,8 +34,8 @@ func (m table) dense() *mat.Dense {
 	return d
 }
 
-// normal returns a matrix of standard normal values that float32 holds exactly, none of them within 1/16 of zero, where
-// the derivatives of ReLU and its kin jump.
+// normal returns a matrix of standard normal values that float32 holds exactly. None is within 1/16 of zero, where the
+// derivatives of ReLU and the like jump.
 func normal(rows, cols int, random *rand.Rand) table {
 	return newTable(rows, cols, func(_, _ int) float64 {
 		for {

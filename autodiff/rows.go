@@ -26,8 +26,8 @@ func rowsGrad(v, g *Var) {
 	}
 }
 
-// SpreadRows returns the matrix of the given number of rows in which row i is the sum of those rows r of x with
-// index[r] = i, added in ascending order of r: the transpose of Rows.
+// SpreadRows returns a matrix of the given number of rows. Row i is the sum of the rows r of x with index[r] = i, added
+// in ascending order of r. It is the transpose of Rows.
 func (t *Tape) SpreadRows(x *Var, index []int32, rows int) *Var {
 	if len(index) != x.Value.Rows {
 		panic(fmt.Sprintf("autodiff: %d places for %d rows", len(index), x.Value.Rows))
@@ -49,7 +49,7 @@ func spreadRowsGrad(v, g *Var) {
 	}
 }
 
-// Concat returns [a b]: the columns of b beside those of a, with equal numbers of rows.
+// Concat returns [a b]: the columns of a, then those of b. Both have the same number of rows.
 func (t *Tape) Concat(a, b *Var) *Var {
 	checkShape("the right part", b.Value, a.Value.Rows, b.Value.Cols)
 	v := t.record(a, b, concatGrad)
@@ -98,7 +98,7 @@ func columnsGrad(v, g *Var) {
 	}
 }
 
-// padColumns returns x with columns of zeros before and after it: cols in all, x from column first on.
+// padColumns returns a matrix of cols columns: x from column first on, and zeros before and after it.
 func (t *Tape) padColumns(x *Var, first, cols int) *Var {
 	v := t.record(x, nil, padColumnsGrad)
 	v.first = first

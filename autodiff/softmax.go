@@ -8,8 +8,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// LogSoftmax returns log softmax of each row: x_ij − log Σ_k exp(x_ik), with the largest element of the row taken out
-// first.
+// LogSoftmax returns log softmax of each row: x_ij − log Σ_k exp(x_ik). The largest element of a row is subtracted
+// first, so that no exponential overflows.
 func (t *Tape) LogSoftmax(x *Var) *Var {
 	v := t.record(x, nil, logSoftmaxGrad)
 	v.own.Reshape(x.Value.Rows, x.Value.Cols)
@@ -37,8 +37,8 @@ func logSoftmaxGrad(v, g *Var) {
 	}
 }
 
-// CrossEntropy returns −(1/n) Σ_i Σ_c y_ic·log softmax(x_i)_c, 1×1, for logits x n×c and targets y n×c, each row of
-// which is a distribution over the classes: one-hot for labels, see OneHot. It is differentiable in both.
+// CrossEntropy returns −(1/n) Σ_i Σ_c y_ic·log softmax(x_i)_c, 1×1, for logits x n×c and targets y n×c. Each row of y
+// is a distribution over the classes; OneHot makes it of a label. CrossEntropy is differentiable in both.
 func (t *Tape) CrossEntropy(x, y *Var) *Var {
 	if x.Value.Rows == 0 {
 		panic("autodiff: cross entropy of 0 rows")

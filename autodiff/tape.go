@@ -50,7 +50,7 @@ type Tape struct {
 // Var is a matrix on a tape: the result of an operation, or a matrix that was put there. It is valid until the tape's
 // Reset.
 type Var struct {
-	// Value is the matrix. It must not be changed while gradients may still be asked for.
+	// Value is the matrix. It must not change until the last Grad before the tape's Reset.
 	Value *mat.Dense
 
 	tape  *Tape
@@ -204,8 +204,8 @@ func (t *Tape) run(v *Var, n, chunk int, body func(v *Var, lo, hi int)) *Var {
 	return v
 }
 
-// elementChunk is the number of elements of one task of an element-wise operation: some 10 µs, against 2 for starting
-// it.
+// elementChunk is the number of elements of one task of an element-wise operation. A task takes some 10 µs, starting it
+// 2.
 const elementChunk = 1 << 15
 
 // rowChunk returns the number of rows of the given width in one task.

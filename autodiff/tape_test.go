@@ -87,8 +87,8 @@ func TestThreadsGiveTheSameBytes(t *testing.T) {
 	}
 }
 
-// TestSumsOfManyRows adds a large number of rows: sums in blocks keep the error near that of one block, where one
-// float32 sum of 10⁶ ones and a bit would be off by more than 1e-3.
+// TestSumsOfManyRows adds a million rows of 1.1. Sums in blocks keep the error near that of one block. One float32 sum
+// would be off by more than 1e-3.
 func TestSumsOfManyRows(t *testing.T) {
 	const n = 1 << 20
 	x := mat.NewDense(n, 2)

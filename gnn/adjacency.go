@@ -128,8 +128,8 @@ func (a *adjacency) loops() *autodiff.Var {
 	return a.looped
 }
 
-// propagation is an operator on a tape. It stops when its context is done. Its result then has no meaning; whoever runs
-// the tape asks the context before using it.
+// propagation is an operator on a tape. It stops when its context is done, and its result then has no meaning. Whoever
+// runs the tape asks the context before using the result.
 type propagation struct {
 	ctx context.Context
 	op  graph.Operator
@@ -148,15 +148,26 @@ func (p *propagation) Apply(dst, x *mat.Dense) { _ = p.op.Apply(p.ctx, dst, x) }
 // T returns the transpose.
 func (p *propagation) T() autodiff.Linear { return p.t }
 
-// checkAdjacency returns an error if a, nil or not, is not the adjacency of n nodes.
-func checkAdjacency(a *mat.CSR, n int) error {
-	if a == nil {
+// check returns an error if adj, where it is not nil, is not an adjacency for the nodes of x, or if x is not sound.
+func check(adj *mat.CSR, x mat.Matrix) error {
+	n, d := x.Dims()
+	switch x := x.(type) {
+	case *mat.Dense:
+		if len(x.Data) != n*d {
+			return fmt.Errorf("gnn: %d numbers for %d×%d features", len(x.Data), n, d)
+		}
+	case *mat.CSR:
+		if err := x.Validate(); err != nil {
+			return fmt.Errorf("gnn: features: %w", err)
+		}
+	}
+	if adj == nil {
 		return nil
 	}
-	if a.Rows != n || a.Cols != n {
-		return fmt.Errorf("gnn: adjacency %d×%d for %d nodes", a.Rows, a.Cols, n)
+	if adj.Rows != n || adj.Cols != n {
+		return fmt.Errorf("gnn: adjacency %d×%d for %d nodes", adj.Rows, adj.Cols, n)
 	}
-	if err := graph.ValidateAdjacency(a); err != nil {
+	if err := graph.ValidateAdjacency(adj); err != nil {
 		return fmt.Errorf("gnn: %w", err)
 	}
 	return nil

@@ -7,12 +7,11 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Attention says how each node weighs its neighbours and itself: by the softmax over them of LeakyReLU(Own_i +
-// Other_j).
+// Attention says how node i weighs its neighbours j and itself: by the softmax over j of LeakyReLU(Own_i + Other_j).
 type Attention struct {
 	// Own and Other are the two parts of the scores, n×h for h heads.
 	Own, Other *autodiff.Var
-	// Slope is that of the LeakyReLU below 0.
+	// Slope is the slope of the LeakyReLU below 0.
 	Slope float32
 	// Dropout is the probability with which a weight is dropped out in training, unless Config.Dropout is 0.
 	Dropout float64
@@ -23,7 +22,7 @@ type Attention struct {
 //	α_ij = w_ij·exp(s_ij) / Σ_j w_ij·exp(s_ij),  s_ij = LeakyReLU(Own_i + Other_j).
 //
 // The columns of x, n×(h·f), are h groups of f, one group for each head. Where A is a variable, w = A + I, so that the
-// result has a gradient in A. Where A is a constant, w is 1 for i and its neighbours: its weights are not used.
+// result has a gradient in A. Where A is a constant, w is 1 for i and its neighbours: weights of edges are not used.
 func (in *Input) Attend(a Attention, x *autodiff.Var) *autodiff.Var {
 	if heads := a.Own.Value.Cols; heads == 0 || x.Value.Cols%heads != 0 {
 		panic(fmt.Sprintf("gnn: %d columns for %d heads", x.Value.Cols, heads))
@@ -69,8 +68,8 @@ func (in *Input) attendDense(a Attention, x *autodiff.Var) *autodiff.Var {
 	return all
 }
 
-// exponentials returns exp(min(s_ij − m_i, 40)), where m_i is the largest score among i and its neighbours. The bound
-// concerns nodes that are not neighbours: their exponentials must be finite, since they are multiplied by 0.
+// exponentials returns exp(min(s_ij − m_i, 40)), where m_i is the largest score among i and its neighbours. Only nodes
+// that are not neighbours can exceed the bound. Their exponentials are multiplied by 0, and so must be finite.
 func (in *Input) exponentials(scores *autodiff.Var) *autodiff.Var {
 	t, n := scores.Tape(), in.nodes
 	const bound = 40

@@ -12,16 +12,16 @@ type Config struct {
 	Hidden int `json:"hidden"`
 	// Dropout is the probability in [0, 1) with which a hidden unit is left out in an epoch.
 	Dropout float64 `json:"dropout"`
-	// InputDropout is the same for a feature.
+	// InputDropout is the probability in [0, 1) with which a feature is left out in an epoch.
 	InputDropout float64 `json:"input_dropout"`
-	// LearningRate is that of Adam, above 0.
+	// LearningRate is the step size of Adam, above 0.
 	LearningRate float64 `json:"learning_rate"`
 	// WeightDecay is at least 0. WeightDecay times the weights is added to their gradient: an L2 penalty, inside Adam as
 	// usual for GNNs.
 	WeightDecay float64 `json:"weight_decay"`
-	// Epochs is the number of steps, at least 1; each sees the whole sample.
+	// Epochs is the number of steps, at least 1. Each step sees the whole sample.
 	Epochs int `json:"epochs"`
-	// Drop multiplies the learning rate from the middle of the epochs on, above 0; 1 leaves it.
+	// Drop is above 0. It multiplies the learning rate in the second half of the epochs; 1 changes nothing.
 	Drop float64 `json:"drop"`
 	// Weighted lets nodes count by Sample.Weights. It is off by default: the paper's condensed nodes count alike.
 	Weighted bool `json:"weighted"`

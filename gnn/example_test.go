@@ -40,7 +40,7 @@ func Example() {
 	// true
 }
 
-// The gradient of a training step in X′ and A′: what a method follows that learns a condensed graph by matching
+// The gradient of a training step is differentiated in X′ and A′, as a method does that learns them by matching
 // gradients.
 func ExampleVariableInput() {
 	m := gnn.GCN()

@@ -32,9 +32,9 @@ type Question struct {
 	Adj   *mat.CSR
 	X     mat.Matrix
 	Nodes []int32 // nil: all
-	Keep  bool    // what does not depend on weights, …
-	Room  int     // … in room for so many numbers; 0: much
-	Units int     // how many hidden units are kept at a time where X is not dense; 0: many
+	Keep  bool    // keep P·X
+	Room  int     // the bound on the numbers kept; 0: the usual one
+	Units int     // the bound on the hidden units in a part where X is not dense; 0: the usual one
 }
 
 // Answer is the logits of two calls, and how many numbers the first call kept for the second.

@@ -30,7 +30,7 @@ const (
 // with u and v 1×f for each head.
 //
 // Attention weights are dropped out with probability 0.6, unless Config.Dropout is 0. Weights of a constant A are not
-// used; see Input.Attend for a variable A. On a sample without edges nothing trains u and v: decay takes them towards
+// used; see Input.Attend for a variable A. On a sample without edges nothing trains u and v. Decay takes them towards
 // zero, where attention is the plain mean.
 func GAT() Model { return gat{} }
 
@@ -136,14 +136,14 @@ type attention struct {
 
 var attentions parallel.Loop[attention]
 
-// score computes the scores that nodes lo to hi−1 of the field from have as neighbours.
+// score computes v·x_j for the nodes j from lo to hi−1 of the field from.
 func (a *attention) score(lo, hi int) {
 	for j := lo; j < hi; j++ {
 		a.scores[j] = kernel.Dot(a.x.Row(j), a.head.v)
 	}
 }
 
-// segments is the edges of some nodes as rows of a sparse matrix.
+// segments holds the edges of some nodes as rows of a sparse matrix.
 type segments struct {
 	indptr  []int64
 	indices []int32

@@ -6,12 +6,12 @@
 // nodes, once.
 //
 // A Model is a forward pass on the variables of an autodiff.Tape. The pass sees its graph as an Input, in which A and X
-// may be variables too: so a method that learns A′ and X′ differentiates through any model. Register adds a model of
+// may be variables too. So a method that learns A′ and X′ differentiates through any model. Register adds a model of
 // one's own, and package gnntest tests it.
 //
-// Everything is full batch. Training keeps a few matrices of nodes × hidden for the sample. The six models of this
-// package pass the target layer by layer and in blocks of rows: they keep features and logits for all nodes, never
-// hidden units.
+// Everything is full batch. Training keeps a few matrices of nodes × hidden for the sample. On the target, the six
+// models of this package work layer by layer and in blocks of rows. They keep features and logits for all nodes, but
+// hidden units only for a block.
 //
 // Left out: sampling of neighbours, deeper models, models with more than one graph, and edge features.
 package gnn
@@ -27,20 +27,20 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Model is a kind of GNN. It holds no weights; those of a training are in a Trained.
+// Model is a kind of GNN. It holds no weights: a Trained has them.
 type Model interface {
 	// Name is what Parse takes: lower-case letters, digits and hyphens.
 	Name() string
-	// Shapes lists the parameters for d features, the given number of hidden units, and c classes.
+	// Shapes lists the shapes of the parameters for the given numbers of features, hidden units and classes.
 	Shapes(features, hidden, classes int) []Shape
-	// Forward returns the logits of all nodes, n×c, not normalised. The parameters are in the order of Shapes. All that
-	// the logits depend on is on t, so they can be differentiated in parameters, A and X, once and again. Random numbers
-	// come from in alone, such as those of in.Dropout.
+	// Forward returns the logits of all nodes, n×c, not normalised. The parameters are in the order of Shapes. All
+	// operations are recorded on t, so that the logits can be differentiated in parameters, A and X. Random numbers come
+	// only from in, as those of in.Dropout do. Forward may run in several goroutines, each with its own tape and Input.
 	Forward(t *autodiff.Tape, in *Input, parameters []*autodiff.Var) *autodiff.Var
 }
 
-// Inferrer is a Model that finds logits on a large graph in a way of its own. For any other Model, inference is one
-// Forward over the whole graph.
+// Inferrer is a Model that computes logits on a large graph in a way of its own. For any other Model, inference is one
+// Forward over the whole graph: it keeps the matrices that Forward still refers to, and reads X·W in blocks of rows.
 type Inferrer interface {
 	Model
 	// Infer returns the logits of the rows of v, in their order. The result may be memory of v, valid until v's next use.

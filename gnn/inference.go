@@ -8,11 +8,11 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// blockRows is the number of nodes whose hidden units are kept at a time: 8 MB for 256 units, and enough rows for the
-// product's kernel.
+// blockRows is the number of nodes whose hidden units are kept at a time. For 256 units they take 8 MB. That is enough
+// rows for the kernel of products.
 const blockRows = 8192
 
-// sparseUnits is scope.units: 256 MB, and all the units of graphs of up to 262,144 nodes.
+// sparseUnits is the initial scope.units: 256 MB. Graphs of up to 262,144 nodes then need one part for 256 units.
 const sparseUnits = 1 << 26
 
 // Infer works from the output back to what is needed. The filters of the last layer reach nodes at most some hops from
@@ -77,7 +77,7 @@ func (m *polynomial) Infer(ctx context.Context, v *View, parameters []*mat.Dense
 	return z, nil
 }
 
-// fewFilters is the number of filters of a layer whose lists stay off the heap.
+// fewFilters is the capacity of lists with an entry for each filter, so that they stay off the heap.
 const fewFilters = 4
 
 // firstLayer is Σ_k P_k·X·W_k + b at the nodes within some hops of the rows.
@@ -269,7 +269,7 @@ func (v *View) features(ctx context.Context, x *mat.Dense, f filter, hops int) (
 	return s, nil
 }
 
-// read returns rows lo to hi−1 of a source, computed in dst or in memory of their own.
+// read returns rows lo to hi−1 of a source: in dst, or in memory of the source.
 func (v *View) read(ctx context.Context, dst *mat.Dense, s source, lo, hi int) (mat.Dense, error) {
 	switch {
 	case s.px != nil:
@@ -294,8 +294,8 @@ func (v *View) nodes(f *field, lo, hi int) []int32 {
 	return v.work.index
 }
 
-// filter returns f·x at the nodes within the given number of hops. The field of x reaches far enough. The result is
-// memory of v, or x itself.
+// filter returns f·x at the nodes within the given number of hops. The field of x has all nodes that f reaches from
+// there. The result is memory of v, or x itself.
 func (v *View) filter(ctx context.Context, f filter, x located, hops int) (*mat.Dense, error) {
 	if f.degree() == 0 {
 		return v.restrict(x, v.field(hops)), nil // c_0 is 1 in all models

@@ -9,9 +9,9 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Input is a graph as a forward pass sees it: products with X, and propagation over A. Each of A and X is either a
-// constant or a variable on the tape, and a model need not know which. All operations are differentiable in every
-// variable, once and again. It is not safe for concurrent use.
+// Input is a graph as a forward pass sees it: products with X, and propagation over A. Each of A and X is a constant or
+// a variable on the tape; a model need not know which. All operations are differentiable in every variable, any number
+// of times. An Input is not safe for concurrent use.
 //
 // A variable A is dense, n×n. Its entries are at least 0. It has no self-loops: propagation adds them.
 type Input struct {
@@ -46,12 +46,12 @@ type filtered struct {
 	px     *mat.Dense
 }
 
-// NewInput returns a graph that does not change: adj symmetric and without self-loops, nil for no edges. The Input
-// serves any number of forward passes; what they share is computed once. It keeps adj and x. An x that is neither
+// NewInput returns a constant graph. adj is symmetric and without self-loops; nil means that there are no edges. The
+// Input serves any number of forward passes: what they share is computed once. It keeps adj and x. An x that is neither
 // *mat.Dense nor *mat.CSR is read into memory. When ctx is done, products with A stop, and Err says so.
 func NewInput(ctx context.Context, adj *mat.CSR, x mat.Matrix) (*Input, error) {
 	n, _ := x.Dims()
-	if err := checkAdjacency(adj, n); err != nil {
+	if err := check(adj, x); err != nil {
 		return nil, err
 	}
 	switch x.(type) {
@@ -67,7 +67,7 @@ func NewInput(ctx context.Context, adj *mat.CSR, x mat.Matrix) (*Input, error) {
 }
 
 // newInput returns a graph that does not change. An x that is neither *mat.Dense nor *mat.CSR is read in each product,
-// which then has no gradient.
+// and the product has no gradient.
 func newInput(adj *adjacency, x mat.Matrix) *Input {
 	in := &Input{adj: adj, x: x, owners: map[[2]int]*mat.Dense{}}
 	in.nodes, in.features = x.Dims()
@@ -129,7 +129,7 @@ func (in *Input) WithDropout(config Config, src rand.Source) *Input {
 // Nodes returns n.
 func (in *Input) Nodes() int { return in.nodes }
 
-// Err returns the first error of reading features, or that of the context of NewInput. Values that were computed after
+// Err returns the first error of reading features, or the error of NewInput's context. Values that were computed after
 // it have no meaning. Whoever calls Forward asks Err before using the logits.
 func (in *Input) Err() error {
 	if in.streamed != nil && in.streamed.err != nil {

@@ -92,8 +92,8 @@ func each(t *testing.T, f func(t *testing.T, m gnn.Model)) {
 	}
 }
 
-// TestFormulas compares logits with each model's formula, and the gradients of the training loss with central
-// differences of it, both in float64, for every kind of adjacency and features.
+// TestFormulas compares logits with each model's formula, and gradients of the training loss with its central
+// differences. Both references are float64. Every kind of adjacency and features takes part.
 func TestFormulas(t *testing.T) {
 	const n, d, hidden, classes = 7, 5, 8, 3
 	random := rand.New(rand.NewPCG(2, 2))
@@ -194,8 +194,8 @@ func TestAskingForSomeNodes(t *testing.T) {
 	}
 }
 
-// TestUnitsInParts bounds the hidden units that are kept at a time, for sparse X: the logits stay, up to the order of a
-// sum over 40 units.
+// TestUnitsInParts bounds the hidden units that are kept at a time, for sparse X. The logits stay the same, up to the
+// order of a sum over 40 units.
 func TestUnitsInParts(t *testing.T) {
 	const n, d, hidden, classes = 9000, 6, 40, 20
 	random := rand.New(rand.NewPCG(4, 5))
@@ -220,7 +220,7 @@ func TestUnitsInParts(t *testing.T) {
 	})
 }
 
-// TestKeptInRoom bounds what is kept from one call to the next: the bits stay, and the bound holds.
+// TestKeptInRoom bounds what is kept from one call to the next. The bits stay the same, and the bound holds.
 func TestKeptInRoom(t *testing.T) {
 	const n, d, hidden, classes = 9000, 6, 16, 4
 	random := rand.New(rand.NewPCG(4, 6))
@@ -246,7 +246,7 @@ func TestKeptInRoom(t *testing.T) {
 	})
 }
 
-// TestPermutation renames the nodes: logits must be renamed with them, up to the order of sums over neighbours.
+// TestPermutation renames the nodes. Logits must be renamed with them, up to the order of sums over neighbours.
 func TestPermutation(t *testing.T) {
 	const n, d, classes = 30, 6, 4
 	random := rand.New(rand.NewPCG(5, 5))
@@ -281,8 +281,7 @@ func TestPermutation(t *testing.T) {
 	})
 }
 
-// blocks returns a graph of classes that differ in features and edges, with a third of the nodes in each part of the
-// split.
+// blocks returns a graph whose classes differ in features and edges. Each part of the split has a third of the nodes.
 func blocks(n, d, classes int, seed uint64) *graph.Graph {
 	random := rand.New(rand.NewPCG(seed, 0))
 	g := &graph.Graph{Name: "blocks", Y: make([]int32, n), Classes: classes}
@@ -344,7 +343,7 @@ func TestOverfits20Nodes(t *testing.T) {
 	})
 }
 
-// TestThreads checks that the seed decides every bit, for any number of threads, with dropout on dense and on sparse
+// TestThreads checks that the seed decides every bit for any number of threads, with dropout on dense and sparse
 // features.
 func TestThreads(t *testing.T) {
 	g := blocks(600, 20, 4, 1)

@@ -21,16 +21,15 @@ func TestInitial(t *testing.T) {
 			}
 			continue
 		}
-		// Of 350 uniform values or more, one is beyond 0.97 of the limit but for a chance of 0.97³⁵⁰ = 2e-5; the seed is
-		// fixed.
+		// There are at least 350 uniform values. All of them are below 0.97 of the limit with probability 0.97³⁵⁰ = 2e-5.
 		if limit := math.Sqrt(6 / float64(p.Rows+p.Cols)); largest > limit || largest < 0.97*limit {
 			t.Errorf("parameter %d of %d×%d starts at up to %v, want close below %v", k, p.Rows, p.Cols, largest, limit)
 		}
 	}
 }
 
-// TestSteps repeats a training with Adam in float64: decay of the weights, and the drop of the rate after the third of
-// seven epochs.
+// TestSteps repeats a training with Adam in float64, with decay of the weights. The rate drops after the third of seven
+// epochs.
 func TestSteps(t *testing.T) {
 	g := blocks(90, 6, 3, 9)
 	target := newTarget(t, g, false)
@@ -62,8 +61,7 @@ func TestSteps(t *testing.T) {
 	}
 	for k, p := range got {
 		for i, w := range p.Data {
-			// A step divides by the gradient's own size, so rounding of a small gradient, 1e-7 of 1e-4, is felt in full: 1e-3 of
-			// a step.
+			// A step divides by the gradient's own size. So rounding of a small gradient, 1e-7 of 1e-4, changes a step by 1e-3.
 			if d := math.Abs(float64(w - want[k].Data[i])); d > 2e-5 {
 				t.Fatalf("parameter %d, element %d: %v, want %v", k, i, w, want[k].Data[i])
 			}

@@ -17,7 +17,7 @@ type Sample struct {
 	X mat.Matrix
 	// Y is the class of each node in [0, Classes). Labels of nodes outside Rows are not read.
 	Y []int32
-	// Classes is the number of classes c, of the target too.
+	// Classes is c, the number of classes. The target has the same.
 	Classes int
 	// Rows lists the nodes whose labels are learnt. nil means all.
 	Rows []int32
@@ -30,6 +30,9 @@ type Sample struct {
 }
 
 func (s *Sample) validate() error {
+	if s.X == nil {
+		return fmt.Errorf("gnn: sample has no features (nil)")
+	}
 	n, d := s.X.Dims()
 	switch {
 	case n == 0 || d == 0:

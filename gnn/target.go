@@ -24,8 +24,9 @@ type Target struct {
 }
 
 // NewTarget prepares g. In the transductive setting models see the whole graph, and are asked for the nodes of a split.
-// In the inductive one, they see the subgraph induced by the nodes of the split. g must not change afterwards. A g that
-// graph.Check refuses is an error, and one without validation nodes. Without test nodes, Result.Test is 0.
+// In the inductive one, they see the subgraph that the nodes of the split induce. g must not change afterwards.
+// NewTarget refuses a graph that is not valid (graph.Graph.Check) and one without validation nodes. Without test nodes,
+// Result.Test is 0.
 func NewTarget(g *graph.Graph, inductive bool) (*Target, error) {
 	if err := g.Check(); err != nil {
 		return nil, fmt.Errorf("gnn: target: %w", err)
@@ -91,9 +92,9 @@ func (m *Trained) validate() error {
 	return nil
 }
 
-// Logits returns the logits of each node of a graph with adjacency adj and features x: n×c, not normalised. The class
-// found is the column of the largest one. adj is symmetric and without self-loops; a nil adj has no edges. x of any
-// type is read in blocks of rows. Errors of reading are passed on.
+// Logits returns the logits of each node of a graph with adjacency adj and features x: n×c, not normalised. The
+// predicted class is the column of the largest logit. adj is symmetric and without self-loops; a nil adj has no edges.
+// x may be of any type. Errors of reading it are passed on.
 func (m *Trained) Logits(ctx context.Context, adj *mat.CSR, x mat.Matrix) (*mat.Dense, error) {
 	n, d := x.Dims()
 	if d != m.Features {
@@ -102,7 +103,7 @@ func (m *Trained) Logits(ctx context.Context, adj *mat.CSR, x mat.Matrix) (*mat.
 	if err := m.validate(); err != nil {
 		return nil, err
 	}
-	if err := checkAdjacency(adj, n); err != nil {
+	if err := check(adj, x); err != nil {
 		return nil, err
 	}
 	if adj == nil {
@@ -111,8 +112,8 @@ func (m *Trained) Logits(ctx context.Context, adj *mat.CSR, x mat.Matrix) (*mat.
 	return newScope(adj, x, nil, false).view().infer(ctx, m.Model, m.Parameters)
 }
 
-// Accuracy returns the share of rows, in percent, whose largest logit is that of their label; of equal ones the first
-// counts.
+// Accuracy returns the share of rows, in percent, whose largest logit is that of their label. Of equal logits the first
+// counts as the largest.
 func Accuracy(logits *mat.Dense, labels []int32) float64 {
 	if len(labels) != logits.Rows {
 		panic(fmt.Sprintf("gnn: %d labels for %d rows", len(labels), logits.Rows))
@@ -133,9 +134,9 @@ func Accuracy(logits *mat.Dense, labels []int32) float64 {
 	return 100 * float64(right) / float64(len(labels))
 }
 
-// CrossEntropy returns the mean of log Σ_c exp(s·z_c) − s·z_y over the rows z of logits, in nats, for labels y and a
-// scale s of the logits. Sums are float64, so that it decides between near ties; the loss of training is that of
-// package autodiff.
+// CrossEntropy returns the mean of log Σ_c exp(s·z_c) − s·z_y over the rows z of logits, in nats. y is the label of the
+// row, in [0, c), and s scales the logits. Sums are float64, so that it can decide between near ties. The loss of
+// training is float32: autodiff.Tape.CrossEntropy.
 func CrossEntropy(logits *mat.Dense, labels []int32, scale float64) float64 {
 	if len(labels) != logits.Rows {
 		panic(fmt.Sprintf("gnn: %d labels for %d rows", len(labels), logits.Rows))

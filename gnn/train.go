@@ -29,9 +29,9 @@ type Result struct {
 	Losses []float32 `json:"-"`
 	// Accuracies holds the validation accuracy in percent at each validation.
 	Accuracies []float64 `json:"-"`
-	// Seconds is the time taken by all of it.
+	// Seconds is the time that the training took, tests included.
 	Seconds float64 `json:"seconds"`
-	// Trained holds the weights that Validation and Test are of.
+	// Trained holds the weights after epoch Epoch.
 	Trained *Trained `json:"-"`
 }
 
@@ -57,7 +57,7 @@ func Train(ctx context.Context, m Model, s *Sample, t *Target, config Config, sr
 	}
 	in = in.WithDropout(config, src)
 	result := &Result{Model: m.Name(), Validation: -1, ValidateEvery: config.cadence(t.nodes)}
-	reserved := min(config.Epochs, 1<<16) // so that these lists need not grow in a training of any usual length
+	reserved := min(config.Epochs, 1<<16) // so that the lists do not grow within a usual training
 	result.Losses, result.Accuracies = make([]float32, 0, reserved), make([]float64, 0, reserved/result.ValidateEvery+1)
 	best := make([]*mat.Dense, len(parameters))
 	for i, p := range parameters {

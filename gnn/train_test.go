@@ -59,13 +59,13 @@ func TestSelection(t *testing.T) {
 				t.Errorf("%s accuracy %v of the weights returned, %v reported", what, got, part.want)
 			}
 		}
-		if r.Test < 48 { // a third of the nodes are of each class, and one standard deviation of chance is 4.7
+		if r.Test < 48 { // chance finds a third, with a standard deviation of 4.7
 			t.Errorf("test accuracy %v, want above 48 on blocks", r.Test)
 		}
 	})
 }
 
-// TestTies checks that of epochs of equal validation accuracy the one with the lowest cross entropy is chosen.
+// TestTies checks that the lowest cross entropy decides between epochs of equal validation accuracy.
 func TestTies(t *testing.T) {
 	g := blocks(300, 10, 3, 2)
 	target := newTarget(t, g, false)
@@ -134,8 +134,8 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestSoftLabels checks that soft labels are learnt in place of the labels: certain ones as these are, and mixtures as
-// nodes that are there once with each label.
+// TestSoftLabels checks that soft labels are learnt in place of the labels. A certain one counts as its label. A
+// mixture of two counts as two nodes, one with each label.
 func TestSoftLabels(t *testing.T) {
 	g := blocks(90, 5, 3, 3)
 	target := newTarget(t, g, false)
@@ -217,8 +217,8 @@ func TestCadence(t *testing.T) {
 	}
 }
 
-// TestTestLabels shows that labels of test nodes are read after the last epoch and not before: changing them changes
-// nothing but the test accuracy, and changing them in the last epoch is still in time.
+// TestTestLabels shows that labels of test nodes are read after the last epoch and not before. A change of them in the
+// last epoch changes the test accuracy, and nothing else.
 func TestTestLabels(t *testing.T) {
 	run := func(change bool, inductive bool) *gnn.Result {
 		g := blocks(200, 8, 3, 4)
@@ -292,7 +292,12 @@ func TestBadInput(t *testing.T) {
 		"label":    {func(s *gnn.Sample, _ *gnn.Config) { s.Y[1] = 3 }, []string{"label 3 of node 1", "0 to 2"}},
 		"row":      {func(s *gnn.Sample, _ *gnn.Config) { s.Rows = []int32{3} }, []string{"row 3", "0 to 2"}},
 		"no rows":  {func(s *gnn.Sample, _ *gnn.Config) { s.Rows = []int32{} }, []string{"0 rows"}},
-		"nothing":  {func(s *gnn.Sample, _ *gnn.Config) { s.X = mat.NewDense(0, 5) }, []string{"0 nodes"}},
+		"numbers":  {func(s *gnn.Sample, _ *gnn.Config) { s.X = &mat.Dense{Rows: 3, Cols: 5} }, []string{"0 numbers"}},
+		"sparse features": {func(s *gnn.Sample, _ *gnn.Config) {
+			s.X = &mat.CSR{Rows: 3, Cols: 5, Indptr: []int64{0, 1, 1, 1}, Indices: []int32{5}}
+		}, []string{"column 5 in row 0"}},
+		"no features": {func(s *gnn.Sample, _ *gnn.Config) { s.X = nil }, []string{"no features"}},
+		"nothing":     {func(s *gnn.Sample, _ *gnn.Config) { s.X = mat.NewDense(0, 5) }, []string{"0 nodes"}},
 		"adjacency": {func(s *gnn.Sample, _ *gnn.Config) { s.Adj = ring(4) },
 			[]string{"4×4", "3 nodes"}},
 	} {
@@ -345,8 +350,8 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// TestCora trains on the whole of Cora: the range is that of published GCNs (81.5) with one more point on either side
-// for two seeds.
+// TestCora trains on the whole of Cora, if it is on this machine. The range is that of published GCNs (81.5), with one
+// more point on either side for two seeds.
 func TestCora(t *testing.T) {
 	options := dataset.Environment()
 	options.Cache = "" // never fetch

@@ -60,7 +60,7 @@ type scope struct {
 	x    mat.Matrix
 	rows []int32 // the nodes asked for; nil means all
 
-	// keep says that propagated features are kept for the next call: worth their memory where calls are many.
+	// keep says that propagated features are kept for the next call. With many calls they are worth their memory.
 	keep bool
 	// units is the number of hidden units, over all nodes, that are kept at a time where X is not dense.
 	units int
@@ -76,8 +76,8 @@ type scope struct {
 	room   int // how many more numbers may be kept
 }
 
-// keptNumbers is where scope.room starts: 2 GiB, enough for one or two filters at 2.4 million nodes with 100 features.
-// What finds no room is computed anew in each call, at the price of its propagations.
+// keptNumbers is the initial scope.room: 2 GiB, enough for one or two filters at 2.4 million nodes with 100 features.
+// P·X that finds no room is computed anew in each call.
 const keptNumbers = 1 << 29
 
 // kept is P·X for a filter, at the nodes within some hops of the rows.
@@ -90,7 +90,7 @@ type kept struct {
 // field is the set of nodes within some hops of the rows that are asked for.
 type field struct {
 	nodes    []int32 // ascending from one hop on; nil means all nodes
-	position []int32 // of each node of the graph in nodes, −1 where it is not; nil with nodes
+	position []int32 // where each node of the graph stands in nodes, −1 where it does not; nil with nodes
 }
 
 // located is a matrix with one row for each node of a field.
@@ -131,8 +131,8 @@ func (s *scope) operator(r rule) graph.Operator {
 	return *s.operators[r]
 }
 
-// field returns the nodes within the given number of hops of the rows. A field of nine tenths of the graph is taken as
-// the whole of it: choosing rows then costs more than it saves.
+// field returns the nodes within the given number of hops of the rows. If these are nine tenths of the graph, it
+// returns the whole graph: choosing rows would cost more than it saves.
 func (s *scope) field(hops int) *field {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	// step is the length of a difference. Cut-off terms are of the order of step², rounding of 1e-7/step.
+	// step is the length of a difference. Its error is step² from cut-off terms, and 1e-7/step from rounding.
 	step = 2e-3
-	// share and least bound the error of a derivative: by a share of the gradient's norm, and at least by least.
+	// A derivative may be off by least + share·(the norm of the gradient).
 	share, least = 0.02, 5e-4
-	// points is the number of random points at which gradients are tested. At a kink, as ReLU has, a difference is off; of
-	// so few units hardly one has its kink within a step. So most points must agree.
+	// points is the number of random points at which gradients are tested. A difference across a kink, as ReLU has one, is
+	// wrong. With so few units a kink is rarely within a step. So most points must agree.
 	points = 7
 )
 
