@@ -1,6 +1,7 @@
 package cgc_test
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/propagate"
 )
 
 // half is features in bfloat16, which is the upper half of a float32. A stranger may write such a type.
@@ -173,4 +175,35 @@ func (f *failing) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 		return f.err
 	}
 	return f.Matrix.ReadBlock(dst, rows, lo, hi)
+}
+
+// listening is an engine that keeps what it was asked.
+type listening struct{ asked *[]propagate.Input }
+
+func (l listening) Embeddings(ctx context.Context, p propagate.Propagation, in propagate.Input) ([]mat.View, error) {
+	*l.asked = append(*l.asked, in)
+	return propagate.Plain{}.Embeddings(ctx, p, in)
+}
+
+// The engine is told of features that lie in a file. What is made of them lies in memory.
+func TestEnginesAreToldOfMappedGraphs(t *testing.T) {
+	g, _ := fewLabels(200, 9, 3, false, rand.New(rand.NewPCG(63, 0)))
+	for _, mapped := range []bool{false, true} {
+		for _, standardize := range []bool{false, true} {
+			var asked []propagate.Input
+			g.Mapped = mapped
+			mustCondense(t, g, labelled(12, 1, func(c *cgc.Config) {
+				c.Engine, c.Standardize = listening{&asked}, standardize
+			}))
+			for _, in := range asked {
+				_, d := in.X.Dims()
+				if want := mapped && !standardize && d == g.Features(); in.Mapped != want {
+					t.Errorf("mapped %v, standardize %v, %d columns: mapped %v", mapped, standardize, d, in.Mapped)
+				}
+			}
+			if len(asked) != 3 { // the training nodes, all outputs of the classifier, the nodes with pseudo-labels
+				t.Errorf("the engine was asked %d times, want 3", len(asked))
+			}
+		}
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/graph-condensation/cgc/mat"
@@ -294,6 +295,38 @@ func TestDirectedGraphsAreRefused(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), "not symmetric") {
 				t.Errorf("error %v, want one that says that the adjacency is not symmetric", err)
 			}
+		}
+	}
+}
+
+// failing is features of which only some blocks can be read.
+type failing struct {
+	*mat.Dense
+	blocks *atomic.Int64
+}
+
+var errLost = errors.New("the disk is gone")
+
+func (f failing) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
+	if f.blocks.Add(-1) < 0 {
+		return errLost
+	}
+	return f.Dense.ReadBlock(dst, rows, lo, hi)
+}
+
+// An error of a reader is passed on: from H⁽⁰⁾, which is the first block that is read, and from each block of columns.
+func TestErrorsOfFeaturesArePassedOn(t *testing.T) {
+	random := rand.New(rand.NewPCG(2, 0))
+	in := propagate.Input{Adj: ring(500, 4), Rows: []int32{1, 2, 3}}
+	p := propagate.Propagation{Rule: propagate.PPR, Hops: 2, Teleport: 0.1}
+	x := features(500, 150, 1, random)
+	for blocks := range int64(5) { // H⁽⁰⁾, and three blocks of columns
+		left := new(atomic.Int64)
+		left.Store(blocks)
+		in.X = failing{x, left}
+		_, err := blocked.Engine{}.Embeddings(t.Context(), p, in)
+		if want := blocks < 4; errors.Is(err, errLost) != want {
+			t.Errorf("after %d blocks: error %v", blocks, err)
 		}
 	}
 }
