@@ -32,48 +32,24 @@ func propagation(a *mat.CSR, x mat.Matrix, rows []int32, hops int) *Work {
 		}
 		first = func(j int32) float64 { return entry * float64(x.Indptr[j+1]-x.Indptr[j]) }
 	}
+	reach := graph.NewReach(a, rows)
+	for range hops - 1 {
+		reach.Grow()
+	}
 	bytes := 0.0
-	need := within(a, rows, 0)
-	for l := hops; l >= 1; l-- {
-		for _, i := range need {
-			neighbours := a.Indices[a.Indptr[i]:a.Indptr[i+1]]
-			if l > 1 {
-				bytes += 4 * float64(d) * float64(len(neighbours)+1)
-				continue
-			}
-			bytes += first(i)
-			for _, j := range neighbours {
-				bytes += first(j)
-			}
+	for v, distance := range reach.Distance {
+		times := hops - int(distance) // the hops that make row v: 1 to K − distance
+		if distance == graph.Unreached || times < 1 {
+			continue
 		}
-		if l > 1 {
-			need = within(a, need, 1)
+		neighbours := a.Indices[a.Indptr[v]:a.Indptr[v+1]]
+		bytes += float64(times-1) * 4 * float64(d) * float64(len(neighbours)+1)
+		bytes += first(int32(v))
+		for _, j := range neighbours {
+			bytes += first(j)
 		}
 	}
 	return &Work{bytes / 1e9, Gather}
-}
-
-// within returns the nodes within the given number of hops of rows.
-func within(a *mat.CSR, rows []int32, hops int) []int32 {
-	inside := make([]bool, a.Rows)
-	var nodes []int32
-	add := func(v int32) {
-		if !inside[v] {
-			inside[v] = true
-			nodes = append(nodes, v)
-		}
-	}
-	for _, v := range rows {
-		add(v)
-	}
-	for at := 0; hops > 0; hops-- {
-		for end := len(nodes); at < end; at++ {
-			for _, j := range a.Indices[a.Indptr[nodes[at]]:a.Indptr[nodes[at]+1]] {
-				add(j)
-			}
-		}
-	}
-	return nodes
 }
 
 // assessment counts the operations of fitting the classifier on n rows of d features and of judging J sets of rows,
@@ -162,16 +138,8 @@ func spectral(n, k, d float64, s partition.Stats) float64 {
 func generation(a *mat.CSR, d, hops int) *Work {
 	features := float64(d)
 	flop := 2 * float64(a.Rows) * float64(a.Rows) * features
-	seen := make([]bool, a.Rows)
-	for v := range a.Rows {
-		if seen[v] {
-			continue
-		}
-		component := within(a, []int32{int32(v)}, a.Rows)
-		for _, j := range component {
-			seen[j] = true
-		}
-		if m := float64(len(component)); m > 1 {
+	for _, nodes := range graph.Components(a) {
+		if m := float64(len(nodes)); m > 1 {
 			square, cube := m*m*features, m*m*m
 			flop += float64(hops)*(2*cube+2*square) + 2*cube + cube/3 + 2*square
 		}
@@ -193,6 +161,16 @@ func learning(g *graph.Graph, n int, config gnn.Config) *Work {
 		d = 0
 	}
 	validations := (config.Epochs + config.ValidateEvery - 1) / config.ValidateEvery
-	asked := validations*len(within(g.Adj, g.Split.Val, 1)) + len(within(g.Adj, g.Split.Test, 1))
+	near := func(nodes []int32) (n int) {
+		reach := graph.NewReach(g.Adj, nodes)
+		reach.Grow()
+		for _, distance := range reach.Distance {
+			if distance != graph.Unreached {
+				n++
+			}
+		}
+		return n
+	}
+	asked := validations*near(g.Split.Val) + near(g.Split.Test)
 	return &Work{(flop + float64(asked)*2*hidden*(d+classes)) / 1e9, Compute}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -50,7 +49,7 @@ func Features(ctx context.Context, a *mat.CSR, h *mat.Dense, weights []float64, 
 	}
 	x := h.Clone()
 	operator := graph.Symmetric(a)
-	for _, nodes := range components(a) {
+	for _, nodes := range graph.Components(a) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -62,29 +61,6 @@ func Features(ctx context.Context, a *mat.CSR, h *mat.Dense, weights []float64, 
 		}
 	}
 	return x, checkFinite("X′", x)
-}
-
-// components returns the connected components of a, each with its nodes ascending, by their smallest node.
-func components(a *mat.CSR) (parts [][]int32) {
-	seen := make([]bool, a.Rows)
-	for v := range a.Rows {
-		if seen[v] {
-			continue
-		}
-		seen[v] = true
-		queue := []int32{int32(v)}
-		for at := 0; at < len(queue); at++ {
-			for j := range a.Row(int(queue[at])) {
-				if !seen[j] {
-					seen[j] = true
-					queue = append(queue, int32(j))
-				}
-			}
-		}
-		slices.Sort(queue)
-		parts = append(parts, queue)
-	}
-	return parts
 }
 
 // solve sets the rows of x for the nodes of one component. Its system is QᵀQ + αL′ = Q² + αL′, for Â′ is symmetric. Â′ is applied as
