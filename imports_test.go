@@ -65,12 +65,13 @@ var mayImport = map[string]string{
 
 	".": "condense selftrain progress propagate propagate/blocked assess augment partition generate graph mat",
 
-	"experiment":   ". condense gnn graph mat partition propagate report internal/buildinfo internal/parallel",
+	"experiment":   "condense gnn graph mat progress report internal/buildinfo",
+	"tune":         ". condense experiment gnn graph mat progress propagate report internal/parallel",
 	"bench":        ". condense dataset/synth gnn graph mat partition progress report internal/kernel internal/parallel",
 	"paper":        ". bench condense dataset dataset/synth experiment gnn graph progress propagate report internal/registry",
 	"report":       "",
 	"report/chart": "report",
-	"cli":          ". bench condense experiment paper progress report report/chart dataset dataset/format dataset/synth gnn graph mat propagate partition internal/atomicfile internal/buildinfo",
+	"cli":          ". bench condense experiment tune paper progress report report/chart dataset dataset/format dataset/synth gnn graph mat propagate partition internal/atomicfile internal/buildinfo",
 	"cmd/cgc":      "cli",
 }
 

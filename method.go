@@ -27,12 +27,21 @@ func (c Config) Name() string { return string(c.Variant) }
 
 // Condense condenses g to the given number of nodes, by the configuration with that size and seed.
 func (c Config) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*Condensed, error) {
-	return Condense(ctx, g, c.with(nodes, seed))
+	return Condense(ctx, g, c.with(g, nodes, seed))
 }
 
-// with returns c with another size and seed.
-func (c Config) with(nodes int, seed uint64) Config {
-	c.Size, c.Seed = condense.Size{Nodes: nodes}, seed
+// Check returns what is wrong with c, or with g or the number of nodes for it.
+func (c Config) Check(g *graph.Graph, nodes int) error {
+	_, err := check(g, c.with(g, nodes, c.Seed))
+	return err
+}
+
+// with returns c with another seed and size. A size that c gives in another way, as a ratio, stays if it comes to the same.
+func (c Config) with(g *graph.Graph, nodes int, seed uint64) Config {
+	c.Seed = seed
+	if n, err := c.NodesFor(g); err != nil || n != nodes {
+		c.Size = condense.Size{Nodes: nodes}
+	}
 	return c
 }
 
@@ -76,7 +85,7 @@ func (s shared) Condense(ctx context.Context, m condense.Method, nodes int, seed
 	if !is {
 		return nil, fmt.Errorf("cgc: method %s (%T) cannot condense from what Config prepared", m.Name(), m)
 	}
-	return s.Prepared.Condense(ctx, c.with(nodes, seed))
+	return s.Prepared.Condense(ctx, c.with(s.given, nodes, seed))
 }
 
 // preparation is the part of a Config that Prepare depends on. Memory is left out: results do not depend on it.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
-	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/internal/atomicfile"
+	"github.com/graph-condensation/cgc/tune"
 )
 
 const configExtension = ".json"
@@ -95,7 +95,7 @@ func strictly(text []byte, value any) error {
 }
 
 // writeConfig writes c as decodeConfig reads it, whole or not at all.
-func writeConfig(path string, c experiment.Candidate) error {
+func writeConfig(path string, c tune.Candidate) error {
 	text, err := json.MarshalIndent(configFile{Config: c.Config, Training: &trainingFile{&c.Weighted}}, "", "  ")
 	if err != nil {
 		return err

@@ -54,8 +54,10 @@ func (c *command) evaluate(ctx context.Context, file, on string, training *train
 		return err
 	}
 	seconds := time.Since(begun).Seconds()
-	scores, err := experiment.Evaluate(ctx, small, g, training.models, training.config, training.seeds, seed,
-		func(done, total int, what string) { c.progress.count(what, int64(done), int64(total)) })
+	evaluation := experiment.Evaluation{
+		Models: training.models, Training: training.config, Trainings: training.seeds, Seed: seed,
+	}
+	scores, err := evaluation.Run(ctx, small, g)
 	if err != nil {
 		return err
 	}

@@ -114,7 +114,8 @@ func (j *experimentJob) one(ctx context.Context, g *graph.Graph, config *configF
 		if _, err := c.NodesFor(g); err != nil {
 			return nil, 0, j.axes.mistake(config, err)
 		}
-		arms = append(arms, experiment.Arm{Name: string(c.Variant), Config: c, Training: j.training.config})
+		arm := experiment.Arm{Name: c.Name(), Method: c, Size: c.Size, Training: j.training.config}
+		arms = append(arms, arm)
 	}
 	if err := j.keep(); err != nil {
 		return nil, 0, err
@@ -125,8 +126,8 @@ func (j *experimentJob) one(ctx context.Context, g *graph.Graph, config *configF
 	}
 	before := len(j.log.Records())
 	grid := experiment.Grid{
-		Arms: arms, Seeds: j.training.seeds, Trainings: j.trainings, Models: j.training.models, Whole: whole, Peak: peakRSS,
-		Progress: func(done, total int, what string) { j.progress.count(g.Name+": "+what, int64(done), int64(total)) },
+		Arms: arms, Seed: base.Seed, Seeds: j.training.seeds, Trainings: j.trainings, Models: j.training.models, Whole: whole,
+		Peak: peakRSS,
 	}
 	records, err = grid.Run(ctx, g, j.log)
 	if err != nil {

@@ -82,10 +82,11 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) error {
 		}
 	}
 	config := j.config.config
-	result, err := experiment.Run(ctx, g, experiment.Plan{
-		Config: config, Seeds: j.training.seeds, Models: j.training.models, Training: j.training.config, Whole: j.whole,
-		Progress: func(done, total int, what string) { j.progress.count(what, int64(done), int64(total)) },
-	})
+	plan := experiment.Plan{
+		Method: config, Size: config.Size, Training: j.training.config, Seed: config.Seed, Seeds: j.training.seeds,
+		Models: j.training.models, Whole: j.whole,
+	}
+	result, err := plan.Run(ctx, g)
 	if err != nil {
 		return j.config.mistake(err)
 	}

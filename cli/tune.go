@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graph-condensation/cgc"
-	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/tune"
 )
 
 func (c *command) tuneCommand() *cobra.Command {
@@ -78,22 +78,21 @@ func (j *tuneJob) run(cmd *cobra.Command, name string) error {
 			return err
 		}
 	}
-	tuning := experiment.Tuning{
-		Base:  experiment.Candidate{Config: j.config.config, Weighted: j.training.config.Weighted},
+	tuning := tune.Tuning{
+		Base:  tune.Candidate{Config: j.config.config, Weighted: j.training.config.Weighted},
 		Space: j.space(cmd), Models: j.training.models, Training: j.training.config, Trials: j.trials,
-		Progress: func(done, total int, what string) { j.progress.count(what, int64(done), int64(total)) },
 	}
 	if j.seconds > 0 {
 		tuning.Seconds = max(j.seconds-time.Since(begun).Seconds(), 0.001)
 	}
-	tuned, err := experiment.Tune(ctx, g, tuning)
+	tuned, err := tune.Tune(ctx, g, tuning)
 	if tuned == nil || len(tuned.Ranked) == 0 {
 		return j.config.mistake(errors.Join(err, context.Cause(ctx)))
 	}
 	if err := j.save(j.out, func() error { return writeConfig(j.out, tuned.Best.Candidate) }); err != nil {
 		return err
 	}
-	r := experiment.NewTuneOutcome(g, modelNames(j.training.models), tuned)
+	r := tune.NewOutcome(g, modelNames(j.training.models), tuned)
 	r.Seconds, r.File = time.Since(begun).Seconds(), j.out
 	r.Next = j.next(name)
 	if printed := j.print(r, r.Document()); printed != nil {
@@ -132,8 +131,8 @@ func (j *tuneJob) check(cmd *cobra.Command) error {
 }
 
 // space is what is varied: all but the parameters that the command line fixes.
-func (j *tuneJob) space(cmd *cobra.Command) []experiment.Dimension {
-	return slices.DeleteFunc(experiment.Space(j.methods...), func(d experiment.Dimension) bool { return d.Name != "method" && cmd.Flags().Changed(d.Name) })
+func (j *tuneJob) space(cmd *cobra.Command) []tune.Dimension {
+	return slices.DeleteFunc(tune.Space(j.methods...), func(d tune.Dimension) bool { return d.Name != "method" && cmd.Flags().Changed(d.Name) })
 }
 
 // next is the command that tries the configuration.

@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 
 	"github.com/graph-condensation/cgc/graph"
@@ -51,6 +52,13 @@ type Preparer interface {
 type Prepared interface {
 	// Condense does the remaining steps of m and returns what m.Condense would. Seconds include those of the shared steps.
 	Condense(ctx context.Context, m Method, nodes int, seed uint64) (*Condensed, error)
+}
+
+// Checker is a Method that can say what is wrong before any work is done. Experiments ask before the first condensation.
+type Checker interface {
+	Method
+	// Check returns what is wrong with the parameters, or with g or the number of nodes for them; nil if nothing is.
+	Check(g *graph.Graph, nodes int) error
 }
 
 // methods holds a prototype of each method: its value with default parameters.
@@ -105,22 +113,23 @@ func decode(prototype Method, parameters json.RawMessage) (Method, error) {
 	return copied.Elem().Interface().(Method), nil
 }
 
-// Configuration returns what a file keeps of a condensation: the JSON object of m's parameters. Keys that it lacks are put
-// before them: method, nodes and seed.
+// Configuration returns what files and records keep of a condensation: the JSON object of m's parameters with the keys
+// method, nodes and seed. These say what was asked for, whatever m has under such a key. Keys of other sizes are left out.
 func Configuration(m Method, nodes int, seed uint64) (json.RawMessage, error) {
 	parameters, err := objectOf(m)
 	if err != nil {
 		return nil, fmt.Errorf("condense: parameters of %s: %w", m.Name(), err)
 	}
-	var missing object
-	for _, f := range []field{
+	parameters = parameters.without("method", "nodes", "ratio", "label_ratio")
+	own := object{
 		{"method", json.RawMessage(strconv.Quote(m.Name()))},
 		{"nodes", json.RawMessage(strconv.Itoa(nodes))},
-		{"seed", json.RawMessage(strconv.FormatUint(seed, 10))},
-	} {
-		if !parameters.has(f.key) {
-			missing = append(missing, f)
-		}
 	}
-	return append(missing, parameters...).bytes(), nil
+	s := field{"seed", json.RawMessage(strconv.FormatUint(seed, 10))}
+	if at := slices.IndexFunc(parameters, func(f field) bool { return f.key == s.key }); at >= 0 {
+		parameters[at] = s
+	} else {
+		own = append(own, s)
+	}
+	return append(own, parameters...).bytes(), nil
 }

@@ -4,39 +4,58 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/graph-condensation/cgc/report"
 )
 
-// WriteCSV writes a header and a row for each record, with the numbers in full. The columns config and training hold
-// JSON; config is empty for trainings on the whole graph. The columns are a contract (docs/formats.md).
+// WriteCSV writes a header and a row for each record, with the numbers in full.
+//
+// The times of a condensation are in a column STEP_seconds for each step of the methods present, in the order in which
+// records first have them, and in condense_seconds. A cell is 0 if the method has no such step. The columns config and
+// training hold JSON; config is empty for trainings on the whole graph. The columns are a contract (docs/formats.md).
 func WriteCSV(w io.Writer, records []Record) error {
-	t := &report.Table{Columns: report.Columns(
+	steps := stepsOf(records)
+	names := []string{
 		"graph", "fingerprint", "arm", "method", "nodes", "edges", "model", "standardize", "inductive", "seed", "training_seed",
-		"val", "test", "epoch", "propagate_seconds", "assess_seconds", "augment_seconds",
-		"partition_seconds", "generate_seconds", "condense_seconds", "training_seconds", "peak_rss_bytes", "threads",
-		"kernels", "version", "revision", "go", "platform", "config", "training",
-	)}
+		"val", "test", "epoch",
+	}
+	for _, step := range steps {
+		names = append(names, strings.ReplaceAll(step, " ", "_")+"_seconds")
+	}
+	names = append(names, "condense_seconds", "training_seconds", "peak_rss_bytes", "threads", "kernels", "version",
+		"revision", "go", "platform", "config", "training")
+	t := &report.Table{Columns: report.Columns(names...)}
 	for _, r := range records {
 		training, err := json.Marshal(r.Training)
 		if err != nil {
 			return fmt.Errorf("experiment: writing CSV: %w", err)
 		}
-		config := ""
-		if !r.IsWhole() {
-			text, err := json.Marshal(r.Config)
-			if err != nil {
-				return fmt.Errorf("experiment: writing CSV: %w", err)
-			}
-			config = string(text)
+		row := []any{
+			r.Graph.Name, r.Graph.Fingerprint, r.Arm, r.Method(), r.Nodes, r.Edges, r.Model, r.Standardize, r.Inductive,
+			r.Seed, r.TrainingSeed, r.Val, r.Test, r.Epoch,
 		}
-		s, b := r.Seconds, r.Build
-		t.Full(r.Graph.Name, r.Graph.Fingerprint, r.Arm, r.Method(), r.Nodes, r.Edges, r.Model, r.Standardize, r.Inductive,
-			r.Seed, r.TrainingSeed, r.Val, r.Test, r.Epoch, s.Of("propagate"), s.Of("assess"), s.Of("augment"),
-			s.Of("partition"), s.Of("generate"), s.Total, r.TrainingSeconds, r.Peak, b.Threads, b.Kernels, b.Version,
-			b.Revision, b.Go, b.Platform, config, string(training))
+		for _, step := range steps {
+			row = append(row, r.Seconds.Of(step))
+		}
+		b := r.Build
+		t.Full(append(row, r.Seconds.Total, r.TrainingSeconds, r.Peak, b.Threads, b.Kernels, b.Version, b.Revision, b.Go,
+			b.Platform, string(r.Config), string(training))...)
 	}
 	return writeTable(w, t)
+}
+
+// stepsOf returns the names of the steps of the records, in the order of their first appearance.
+func stepsOf(records []Record) (steps []string) {
+	for _, r := range records {
+		for _, step := range r.Seconds.Steps {
+			if !slices.Contains(steps, step.Name) {
+				steps = append(steps, step.Name)
+			}
+		}
+	}
+	return steps
 }
 
 // WriteSummaryCSV writes a header and a row for each summary, with the numbers in full. The ci95 of a single seed is
@@ -62,6 +81,7 @@ func WriteSummaryCSV(w io.Writer, summaries []Summary) error {
 	return writeTable(w, t)
 }
 
+// writeTable writes t as CSV.
 func writeTable(w io.Writer, t *report.Table) error {
 	if err := report.CSV(w, &report.Document{Blocks: []report.Block{t}}); err != nil {
 		return fmt.Errorf("experiment: writing CSV: %w", err)

@@ -3,14 +3,11 @@ package experiment_test
 import (
 	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
-	"reflect"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/experiment"
 )
 
@@ -56,31 +53,45 @@ func TestCSVHoldsRecords(t *testing.T) {
 	for i, r := range example() {
 		row := rows[i]
 		for name, want := range map[string]float64{
-			"val": r.Val, "test": r.Test, "epoch": float64(r.Epoch), "training_seconds": r.TrainingSeconds, "propagate_seconds": r.Seconds.Of("propagate"),
-			"condense_seconds": r.Seconds.Total, "nodes": 10, "edges": 3, "peak_rss_bytes": 1 << 40,
+			"val": r.Val, "test": r.Test, "epoch": float64(r.Epoch), "training_seconds": r.TrainingSeconds,
+			"propagate_seconds": r.Seconds.Of("propagate"), "condense_seconds": r.Seconds.Total, "nodes": 10, "edges": 3,
+			"peak_rss_bytes": 1 << 40,
 		} {
 			if got := number(t, row[name]); got != want {
 				t.Errorf("row %d: %s is %v, want %v", i, name, got, want)
 			}
 		}
 		for name, want := range map[string]string{
-			"graph": r.Graph.Name, "fingerprint": "f1", "arm": r.Arm, "method": r.Method(), "model": "gcn", "seed": strconv.FormatUint(r.Seed, 10),
-			"training_seed": "9223372036854775809", "kernels": r.Build.Kernels, "go": r.Build.Go, "standardize": strconv.FormatBool(r.Standardize),
+			"graph": r.Graph.Name, "fingerprint": "f1", "arm": r.Arm, "method": r.Method(), "model": "gcn",
+			"seed": strconv.FormatUint(r.Seed, 10), "training_seed": "9223372036854775809", "kernels": r.Build.Kernels,
+			"go": r.Build.Go, "standardize": strconv.FormatBool(r.Standardize), "config": string(r.Config),
 		} {
 			if row[name] != want {
 				t.Errorf("row %d: %s is %q, want %q", i, name, row[name], want)
 			}
 		}
-		if r.IsWhole() {
-			if row["config"] != "" {
-				t.Errorf("whole graph with configuration %s", row["config"])
-			}
-			continue
-		}
-		var config cgc.Config
-		if err := json.Unmarshal([]byte(row["config"]), &config); err != nil || !reflect.DeepEqual(config, *r.Config) {
-			t.Errorf("row %d: configuration %s, %v, want %+v", i, row["config"], err, *r.Config)
-		}
+	}
+}
+
+// Each method of a table brings the columns of its steps, and those of cgc stay as they are.
+func TestCSVHasTheStepsOfItsMethods(t *testing.T) {
+	p := grid(func(p *experiment.Grid) {
+		p.Arms = p.Arms[:2]
+		p.Arms[1].Name, p.Arms[1].Method = "picked", Picked{}
+		p.Models, p.Seeds, p.Trainings, p.Whole = p.Models[1:], 1, 1, 0
+	})
+	var text bytes.Buffer
+	if err := experiment.WriteCSV(&text, mustGrid(t, p, nil)); err != nil {
+		t.Fatal(err)
+	}
+	head, _, _ := strings.Cut(text.String(), "\n")
+	want := "epoch,propagate_seconds,assess_seconds,augment_seconds,partition_seconds,generate_seconds,pick_seconds,condense_seconds,"
+	if !strings.Contains(head, want) {
+		t.Errorf("header %s, want %s in it", head, want)
+	}
+	rows := read(t, &text)
+	if rows[1]["method"] != "picked" || number(t, rows[1]["assess_seconds"]) != 0 || number(t, rows[0]["pick_seconds"]) != 0 {
+		t.Errorf("rows %v", rows)
 	}
 }
 
@@ -92,10 +103,12 @@ func TestSummaryCSV(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := read(t, &text)
-	if len(rows) != 2 || rows[0]["arm"] != "a, b" || rows[0]["seeds"] != "2" || rows[0]["trainings"] != "4" || number(t, rows[0]["test_mean"]) != 82.25 {
+	if len(rows) != 2 || rows[0]["arm"] != "a, b" || rows[0]["seeds"] != "2" || rows[0]["trainings"] != "4" ||
+		number(t, rows[0]["test_mean"]) != 82.25 {
 		t.Errorf("rows %v", rows)
 	}
-	if got := number(t, rows[0]["test_ci95"]); got != summaries[0].Test.CI95 || number(t, rows[0]["test_within"]) != summaries[0].Within {
+	got := number(t, rows[0]["test_ci95"])
+	if got != summaries[0].Test.CI95 || number(t, rows[0]["test_within"]) != summaries[0].Within {
 		t.Errorf("interval %v, want %v", got, summaries[0].Test.CI95)
 	}
 	if rows[1]["test_ci95"] != "" || rows[1]["test_std"] != "0" {
@@ -111,7 +124,8 @@ func (full) Write([]byte) (int, error) { return 0, errFull }
 var errFull = errors.New("no space left")
 
 func TestCSVTellsOfErrors(t *testing.T) {
-	if err := experiment.WriteCSV(full{}, example()); !errors.Is(err, errFull) || !strings.HasPrefix(err.Error(), "experiment: ") {
+	err := experiment.WriteCSV(full{}, example())
+	if !errors.Is(err, errFull) || !strings.HasPrefix(err.Error(), "experiment: ") {
 		t.Errorf("error %v, want %v", err, errFull)
 	}
 	if err := experiment.WriteSummaryCSV(full{}, experiment.Summarize(example())); !errors.Is(err, errFull) {

@@ -30,9 +30,10 @@ func outcomes(seeds, trainings int) (all []experiment.Record) {
 		for s := range seeds {
 			for j := range trainings {
 				config := cgc.Defaults()
-				config.Variant, config.Nodes, config.Seed = method, 70, uint64(s)
+				config.Variant = method
 				r := r
-				r.Arm, r.Config, r.Nodes, r.Seed, r.TrainingSeed = string(method), &config, 70, uint64(s), uint64(s+1000*j)
+				r.Arm, r.Nodes, r.Seed, r.TrainingSeed = string(method), 70, uint64(s), uint64(s+1000*j)
+				r.Config = written(config, 70, r.Seed)
 				r.Seconds.Total = 0.012
 				r.Val, r.Test = 80, []float64{82, 81.5, 79.25}[i]+0.5*float64(s%3)+0.25*float64(i*s%2)+float64(j)
 				all = append(all, r)
@@ -87,35 +88,6 @@ func TestOutcomeJSON(t *testing.T) {
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(new(experiment.Outcome)); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestTuneDocument: what the search found is said in one of four ways.
-func TestTuneDocument(t *testing.T) {
-	changes := []experiment.Change{{Name: "hops", From: "2", To: "3"}, {Name: "augment", From: "0", To: "0.4"}}
-	found := func() *experiment.TuneOutcome {
-		return &experiment.TuneOutcome{
-			Models: []string{"gcn", "sgc"}, Ranked: 200, Trainings: 12, Changes: changes, Gain: 1.26, Noise: 0.5, Seconds: 61.7,
-			Confirmed: []experiment.TunedCandidate{
-				{Changes: changes, Judged: 81.26, Seeds: 3, ValMean: 80.51, ValStd: 0.42},
-				{Judged: 80, Seeds: 3, ValMean: 79.25, ValStd: 0.5},
-			},
-			File: "cora-70.json", Next: "cgc run cora --config cora-70.json",
-		}
-	}
-	for name, change := range map[string]func(*experiment.TuneOutcome){
-		"tune":             func(*experiment.TuneOutcome) {},
-		"tune-default":     func(o *experiment.TuneOutcome) { o.Changes, o.Gain = nil, -0.1 },
-		"tune-alone":       func(o *experiment.TuneOutcome) { o.Changes, o.Gain, o.Noise = nil, 0, 0 },
-		"tune-unconfirmed": func(o *experiment.TuneOutcome) { o.Confirmed, o.Trainings = nil, 0 },
-	} {
-		o := found()
-		change(o)
-		var got bytes.Buffer
-		if err := report.Text(&got, o.Document()); err != nil {
-			t.Fatal(err)
-		}
-		golden(t, "testdata/"+name+".txt", got.Bytes())
 	}
 }
 

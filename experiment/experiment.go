@@ -1,43 +1,49 @@
-// Package experiment measures condensation: it condenses a graph several times, each with a seed of its own, trains GNNs on the results, tests them
-// on the original graph, and trains the same GNNs on the whole graph beside them (§4.1 of the paper).
+// Package experiment measures condensation methods as §4.1 of the paper does.
+//
+// It condenses a graph several times, each time with another seed, and trains GNNs on each condensed graph. It tests
+// the GNNs on the original graph, and trains the same GNNs on the whole graph for comparison.
+//
+// A Grid compares any number of methods, sizes and models, and goes on from a Log after it was stopped. Summarize and
+// Compare turn its records into means, intervals and paired differences. A Plan measures one method, and an Evaluation
+// one condensed graph. All of them take any condense.Method. Work is reported to the context (package progress).
 package experiment
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// Plan says what Run does.
+// Plan is an experiment with one method.
 type Plan struct {
-	// Config condenses the graph; repetition i takes seed Config.Seed+i.
-	Config cgc.Config
-	// Seeds is the number of repetitions, at least 1: condensations, each with one training of each model.
+	// Method condenses the graph to Size.
+	Method condense.Method
+	Size   condense.Size
+	// Training says how models are trained.
+	Training gnn.Config
+	// Seed is the seed of repetition 0. Repetition i has seed Seed+i.
+	Seed uint64
+	// Seeds is the number of repetitions, at least 1. Each is a condensation with one training of each model.
 	Seeds int
 	// Models are trained and tested, at least one.
 	Models []gnn.Model
-	// Training says how.
-	Training gnn.Config
 	// Whole is the number of trainings of each model on the whole graph, at least 0.
 	Whole int
-	// Progress, if set, is called as each piece of work ends, by one goroutine at a time.
-	Progress func(done, total int, what string)
 }
 
-// Result is what came of a Plan.
+// Result is the outcome of a Plan.
 type Result struct {
 	// Condensed holds the condensed graph of each repetition.
-	Condensed []*cgc.Condensed
-	// Small holds the trainings on condensed graphs: for each model in the plan's order, one for each repetition.
+	Condensed []*condense.Condensed
+	// Small holds a score for each model, in the plan's order, of the trainings on condensed graphs.
 	Small []Score
-	// Whole holds the trainings on the whole graph, ordered likewise; empty if the plan asked for none.
+	// Whole holds the same of the trainings on the whole graph. It is empty if there were none.
 	Whole []Score
 }
 
-// Score is the outcome of one model: its accuracies in percent, one for each repetition.
+// Score holds the accuracies of one model in percent, one for each repetition.
 type Score struct {
 	Model string
 	// Val and Test are the accuracies at the epoch of best validation accuracy.
@@ -46,33 +52,37 @@ type Score struct {
 	Seconds float64
 }
 
-// ValMean returns the mean validation accuracy, in percent, and its standard deviation over the repetitions (n−1 in the denominator; 0 for one).
+// ValMean returns the mean validation accuracy and its standard deviation over the repetitions, as Estimate has them.
 func (s Score) ValMean() (mean, std float64) { return meanStd(s.Val) }
 
-// TestMean returns the mean test accuracy, in percent, and its standard deviation over the repetitions (n−1 in the denominator; 0 for one).
+// TestMean returns the mean test accuracy and its standard deviation over the repetitions, as Estimate has them.
 func (s Score) TestMean() (mean, std float64) { return meanStd(s.Test) }
 
-// TestCI95 returns half the width of the 95% interval of the mean test accuracy, in percent (Estimate.CI95).
+// TestCI95 returns half the width of the 95% interval of the mean test accuracy: Estimate.CI95.
 func (s Score) TestCI95() float64 { return EstimateOf(s.Test).CI95 }
 
-// Run carries out the plan on g: a Grid of one arm. A repetition differs from another in the condensation's seed and in the training's, so a standard deviation
-// over repetitions is over both. Test labels are read after training alone, and decide nothing. The same plan gives the same numbers for any number of threads.
-// What does not depend on the seed is condensed once: Seconds of each condensed graph count it as if it had been done for it.
-func Run(ctx context.Context, g *graph.Graph, plan Plan) (*Result, error) {
+// Run carries out the plan on g: a Grid of one arm with one training each. Repetitions differ in the seed of the
+// condensation and in that of the training. So a standard deviation over repetitions covers both.
+//
+// Labels of test nodes are read after training and decide nothing. The same plan gives the same numbers for any number
+// of threads. Steps that do not depend on the seed are done once, and the Seconds of each condensed graph count them.
+func (p Plan) Run(ctx context.Context, g *graph.Graph) (*Result, error) {
 	grid := Grid{
-		Arms: []Arm{{Config: plan.Config, Training: plan.Training}}, Seeds: plan.Seeds, Trainings: 1, Models: plan.Models, Whole: plan.Whole, Progress: plan.Progress,
+		Arms: []Arm{{Method: p.Method, Size: p.Size, Training: p.Training}}, Seed: p.Seed, Seeds: p.Seeds, Trainings: 1,
+		Models: p.Models, Whole: p.Whole,
 	}
 	result := new(Result)
-	records, err := grid.run(ctx, g, g.Sizes(), nil, func(_ int, small *cgc.Condensed) { result.Condensed = append(result.Condensed, small) })
+	keep := func(small *condense.Condensed) { result.Condensed = append(result.Condensed, small) }
+	records, err := grid.run(ctx, g, g.Sizes(), nil, keep)
 	if err != nil {
 		return nil, err
 	}
-	small := len(plan.Models) * plan.Seeds
-	result.Small, result.Whole = scores(records[:small], plan.Seeds), scores(records[small:], plan.Whole)
+	small := len(p.Models) * p.Seeds
+	result.Small, result.Whole = scores(records[:small], p.Seeds), scores(records[small:], p.Whole)
 	return result, nil
 }
 
-// scores gathers records, of which each model has the same number, one after the other.
+// scores gathers records. Each model has the given number of them, one after the other.
 func scores(records []Record, each int) (all []Score) {
 	for i, r := range records {
 		if i%each == 0 {
@@ -83,52 +93,4 @@ func scores(records []Record, each int) (all []Score) {
 		s.Seconds += r.TrainingSeconds / float64(each)
 	}
 	return all
-}
-
-// Evaluate trains each model on one condensed graph and tests it on g, trainings times with seeds from seed on. The standard deviation is then over trainings
-// alone, and says nothing of other condensations.
-func Evaluate(ctx context.Context, small *cgc.Condensed, g *graph.Graph, models []gnn.Model, training gnn.Config, trainings int, seed uint64, progress func(done, total int, what string)) ([]Score, error) {
-	if trainings < 1 || len(models) == 0 {
-		return nil, fmt.Errorf("experiment: %d trainings of %d models, want at least 1 of each", trainings, len(models))
-	}
-	if small.X.Cols != g.Features() || small.Classes != g.Classes {
-		return nil, fmt.Errorf("experiment: the condensed graph has %d features and %d classes, graph %s has %d and %d: it was condensed from another (%s)", small.X.Cols, small.Classes, g.Name, g.Features(), g.Classes, small.Graph)
-	}
-	if err := testable(g); err != nil {
-		return nil, err
-	}
-	if small.Scaling != nil {
-		g = g.Scaled(*small.Scaling)
-	}
-	target, err := gnn.NewTarget(g, small.Inductive)
-	if err != nil {
-		return nil, err
-	}
-	var jobs []job
-	sample := Sample(small)
-	for _, m := range models {
-		for i := range uint64(trainings) {
-			jobs = append(jobs, job{m, sample, target, training, seed + i})
-		}
-	}
-	records := make([]Record, len(jobs))
-	tally := tally{total: len(jobs), report: progress}
-	err = train(ctx, jobs, 0, func(i int, r *gnn.Result) error {
-		records[i] = Record{Model: r.Model, Val: r.Validation, Test: r.Test, TrainingSeconds: r.Seconds}
-		tally.done("trained " + r.Model)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return scores(records, trainings), nil
-}
-
-// Sample returns a condensed graph as a GNN trains on it: on its soft labels if it has any. The weight of a node is the number of nodes that it stands for, which counts if gnn.Config.Weighted is set.
-func Sample(c *cgc.Condensed) *gnn.Sample {
-	weights := make([]float32, c.Nodes())
-	for i := range weights {
-		weights[i] = float32(c.Members.Indptr[i+1] - c.Members.Indptr[i])
-	}
-	return &gnn.Sample{Adj: c.Adj, X: c.X, Y: c.Y, Classes: c.Classes, Weights: weights, Soft: c.Soft}
 }

@@ -11,16 +11,19 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/progress"
 )
 
 func tiny(t *testing.T) *graph.Graph {
 	t.Helper()
 	g, err := synth.Make(synth.Shape{
-		Name: "tiny", Nodes: 300, Edges: 900, Features: 16, Classes: 3, Train: 60, Val: 60, Test: 120, Groups: 2, Homophily: 0.8, Signal: 2, Balanced: true,
+		Name: "tiny", Nodes: 300, Edges: 900, Features: 16, Classes: 3, Train: 60, Val: 60, Test: 120,
+		Groups: 2, Homophily: 0.8, Signal: 2, Balanced: true,
 	}, rand.NewPCG(5, 5))
 	if err != nil {
 		t.Fatal(err)
@@ -28,9 +31,12 @@ func tiny(t *testing.T) *graph.Graph {
 	return g
 }
 
+// plan is 3 condensations to 12 nodes and 2 trainings on the whole graph, with 2 models.
 func plan(change func(*experiment.Plan)) experiment.Plan {
-	p := experiment.Plan{Config: cgc.Defaults(), Seeds: 3, Models: []gnn.Model{gnn.GCN(), gnn.SGC()}, Training: gnn.Defaults(), Whole: 2}
-	p.Config.Nodes = 12
+	p := experiment.Plan{
+		Method: cgc.Defaults(), Size: condense.Size{Nodes: 12}, Training: gnn.Defaults(), Seeds: 3,
+		Models: []gnn.Model{gnn.GCN(), gnn.SGC()}, Whole: 2,
+	}
 	p.Training.Epochs, p.Training.Hidden = 20, 16
 	if change != nil {
 		change(&p)
@@ -40,11 +46,27 @@ func plan(change func(*experiment.Plan)) experiment.Plan {
 
 func mustRun(t *testing.T, g *graph.Graph, p experiment.Plan) *experiment.Result {
 	t.Helper()
-	r, err := experiment.Run(t.Context(), g, p)
+	r, err := p.Run(t.Context(), g)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// counted returns a context that calls f with each counted event.
+func counted(ctx context.Context, f func(e progress.Event)) context.Context {
+	return progress.With(ctx, func(e progress.Event) {
+		if e.Total > 0 {
+			f(e)
+		}
+	})
+}
+
+// setting returns cgc's method in a setting.
+func setting(change func(*cgc.Config)) condense.Method {
+	c := cgc.Defaults()
+	change(&c)
+	return c
 }
 
 // scores is what must not depend on the time of day.
@@ -62,16 +84,18 @@ func TestRunRepeatsItselfForAnyThreads(t *testing.T) {
 	var want [][]float64
 	for _, threads := range []int{1, 2, 7} {
 		runtime.GOMAXPROCS(threads)
-		var steps []int
-		r := mustRun(t, g, plan(func(p *experiment.Plan) {
-			p.Progress = func(done, total int, what string) {
-				steps = append(steps, done)
-				if total != 3+2*3+2*2 {
-					t.Errorf("%d pieces of work in all, want 13", total)
-				}
+		var steps []int64
+		r, err := plan(nil).Run(counted(t.Context(), func(e progress.Event) {
+			steps = append(steps, e.Done)
+			if e.Total != 3+2*3+2*2 {
+				t.Errorf("%d pieces of work in all, want 13", e.Total)
 			}
-		}))
-		if len(r.Condensed) != 3 || len(r.Small) != 2 || len(r.Whole) != 2 || len(r.Small[1].Test) != 3 || len(r.Whole[0].Val) != 2 {
+		}), g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Condensed) != 3 || len(r.Small) != 2 || len(r.Whole) != 2 ||
+			len(r.Small[1].Test) != 3 || len(r.Whole[0].Val) != 2 {
 			t.Fatalf("%d condensed graphs, %d and %d models", len(r.Condensed), len(r.Small), len(r.Whole))
 		}
 		if r.Small[0].Model != "gcn" || r.Small[1].Model != "sgc" {
@@ -88,14 +112,14 @@ func TestRunRepeatsItselfForAnyThreads(t *testing.T) {
 	}
 }
 
-// A repetition has its own condensation: graphs and accuracies differ from seed to seed, and seed s is the same in any plan.
+// A repetition has its own condensation: condensed graphs differ from seed to seed. A seed gives the same in any plan.
 func TestRepetitionsAreCondensations(t *testing.T) {
 	g := tiny(t)
 	r := mustRun(t, g, plan(nil))
 	if slices.Equal(r.Condensed[0].X.Data, r.Condensed[1].X.Data) {
 		t.Error("two repetitions have the same condensed graph")
 	}
-	alone := mustRun(t, g, plan(func(p *experiment.Plan) { p.Config.Seed, p.Seeds = 2, 1 }))
+	alone := mustRun(t, g, plan(func(p *experiment.Plan) { p.Seed, p.Seeds = 2, 1 }))
 	if !slices.Equal(alone.Condensed[0].X.Data, r.Condensed[2].X.Data) || alone.Small[0].Test[0] != r.Small[0].Test[2] {
 		t.Error("seed 2 alone differs from seed 2 among others")
 	}
@@ -139,11 +163,13 @@ func TestScoreStatistics(t *testing.T) {
 
 func TestStandardizedAndInductive(t *testing.T) {
 	g := tiny(t)
-	for _, change := range []func(*experiment.Plan){
-		func(p *experiment.Plan) { p.Config.Standardize = true },
-		func(p *experiment.Plan) { p.Config.Inductive = true },
+	for _, change := range []func(*cgc.Config){
+		func(c *cgc.Config) { c.Standardize = true },
+		func(c *cgc.Config) { c.Inductive = true },
 	} {
-		r := mustRun(t, g, plan(func(p *experiment.Plan) { p.Seeds, p.Whole = 1, 1; p.Training.Epochs = 60; change(p) }))
+		r := mustRun(t, g, plan(func(p *experiment.Plan) {
+			p.Method, p.Seeds, p.Whole, p.Training.Epochs = setting(change), 1, 1, 60
+		}))
 		for _, s := range append(r.Small, r.Whole...) {
 			if s.Test[0] < 60 { // three classes, and a graph on which 90 is usual
 				t.Errorf("%s reaches %v%%", s.Model, s.Test[0])
@@ -156,7 +182,8 @@ func TestEvaluateIsRunOnOneGraph(t *testing.T) {
 	g := tiny(t)
 	p := plan(func(p *experiment.Plan) { p.Seeds, p.Whole = 1, 0 })
 	r := mustRun(t, g, p)
-	got, err := experiment.Evaluate(t.Context(), r.Condensed[0], g, p.Models, p.Training, 2, 0, nil)
+	e := experiment.Evaluation{Models: p.Models, Training: p.Training, Trainings: 2}
+	got, err := e.Run(t.Context(), r.Condensed[0], g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,8 +192,9 @@ func TestEvaluateIsRunOnOneGraph(t *testing.T) {
 	}
 	other := *g
 	other.Classes = 4
-	if _, err := experiment.Evaluate(t.Context(), r.Condensed[0], &other, p.Models, p.Training, 1, 0, nil); err == nil || !strings.Contains(err.Error(), "16 features and 3 classes, graph tiny has 16 and 4") {
-		t.Errorf("another graph: error %v", err)
+	want := "16 features and 3 classes, graph tiny has 16 and 4"
+	if _, err := e.Run(t.Context(), r.Condensed[0], &other); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("another graph: error %v, want one with %q", err, want)
 	}
 }
 
@@ -175,21 +203,22 @@ func TestRunNamesMistakesAndStops(t *testing.T) {
 	for want, change := range map[string]func(*experiment.Plan){
 		"0 seeds":    func(p *experiment.Plan) { p.Seeds = 0 },
 		"0 models":   func(p *experiment.Plan) { p.Models = nil },
-		"nodes 9999": func(p *experiment.Plan) { p.Config.Nodes = 9999 },
+		"nodes 9999": func(p *experiment.Plan) { p.Size.Nodes = 9999 },
+		"no method":  func(p *experiment.Plan) { p.Method = nil },
+		"0 of nodes": func(p *experiment.Plan) { p.Size = condense.Size{} },
+		"hops -1":    func(p *experiment.Plan) { p.Method = setting(func(c *cgc.Config) { c.Hops = -1 }) },
 		"epochs 0":   func(p *experiment.Plan) { p.Training.Epochs = 0 },
 	} {
-		if _, err := experiment.Run(t.Context(), g, plan(change)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := plan(change).Run(t.Context(), g); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := experiment.Run(ctx, g, plan(func(p *experiment.Plan) {
-		p.Progress = func(done, _ int, _ string) {
-			if done == 5 {
-				cancel()
-			}
+	_, err := plan(nil).Run(counted(ctx, func(e progress.Event) {
+		if e.Done == 5 {
+			cancel()
 		}
-	}))
+	}), g)
 	if err != context.Canceled {
 		t.Errorf("cancelled: error %v", err)
 	}

@@ -6,50 +6,61 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// Arm is one way to condense a graph and to train on the result: a method at one size, with its parameters.
+// Arm is one way to condense a graph and to train on the result.
 type Arm struct {
-	// Name is what tables call it. Arms of one name differ in N′.
+	// Name is what tables call the arm. Arms of one name differ in their number of nodes.
 	Name string
-	// Config condenses the graph; its Seed is the first of Grid.Seeds.
-	Config cgc.Config
+	// Method condenses the graph to Size.
+	Method condense.Method
+	Size   condense.Size
 	// Training says how models are trained.
 	Training gnn.Config
 }
+
+// setting returns the setting of the arm's method.
+func (a Arm) setting() condense.Setting { return condense.SettingOf(a.Method) }
 
 // Grid is an experiment on one graph: every arm with every condensation seed, every training seed and every model.
 type Grid struct {
 	// Arms is what is compared, at least one.
 	Arms []Arm
-	// Seeds is the number of condensations of each arm, at least 1: with Config.Seed and those after it.
+	// Seed is the first condensation seed, for all arms.
+	Seed uint64
+	// Seeds is the number of condensations of each arm, at least 1, with the seeds Seed, Seed+1, ….
 	Seeds int
-	// Trainings is the number of trainings of each model on each condensed graph, 1 to 1000. Training j on the condensed graph of seed s has seed s + j·10⁶, the same for all arms and models.
+	// Trainings is the number of trainings of each model on each condensed graph, 1 to 1000. Training j on the condensed
+	// graph of seed s has seed s + j·10⁶, the same for all arms and models.
 	Trainings int
 	// Models are trained and tested, at least one.
 	Models []gnn.Model
-	// Whole is the number of trainings of each model on the whole graph, at least 0: with seeds Config.Seed and those after it. Arms that train alike and see the same features share them.
+	// Whole is the number of trainings of each model on the whole graph, at least 0, with the seeds Seed, Seed+1, ….
+	// Arms with the same training and the same setting share them.
 	Whole int
-	// Parallel is the number of trainings at once; 0 means the number of threads (runtime.GOMAXPROCS). Results do not depend on it.
+	// Parallel is the number of trainings at once. 0 means the number of threads (runtime.GOMAXPROCS). Results do not
+	// depend on it.
 	Parallel int
 	// Peak, if set, returns the largest resident set of the process in bytes, for Record.Peak.
 	Peak func() int64
-	// Progress, if set, is called as each condensation and each training ends, by one goroutine at a time. total counts what is to be done, without what the log holds.
-	Progress func(done, total int, what string)
 }
 
-// step is the distance from a training seed to the next on one condensed graph, above any number of condensation seeds.
+// step is the distance between the training seeds on one condensed graph. It is above any number of condensation seeds.
 const step = 1_000_000
 
-// Run carries out the grid on g and returns a record for each training: for each arm, model, condensation seed and training seed, in this order, and then those of the
-// whole graph, for each model. Trainings that log holds already are taken from it, those that end are added to it at once, and a condensation is done only if a training on it is
-// left to do: a run that was stopped goes on where it was, with the numbers it would have had. Without a log, nil, nothing is kept.
+// Run carries out the grid on g and returns a record for each training. They are ordered by arm, model, condensation
+// seed and training seed. Records of the whole graph follow, by model.
 //
-// All that is wrong with the grid, or with g for it, is said before anything is condensed. Test labels are read after training alone, and decide
-// nothing. The same grid gives the same numbers for any number of threads.
+// Trainings that log holds are taken from it, and new ones are added to it at once. A graph is condensed only if a
+// training on it is left to do. So a run that was stopped goes on where it was, with the numbers it would have had.
+// With a nil log nothing is kept.
+//
+// Everything that is wrong with the grid, or with g for it, is reported before anything is condensed. Labels of test
+// nodes are read after training and decide nothing. The same grid gives the same numbers for any number of threads.
+// Each condensation and training that ends is reported to ctx with their total, less those that log holds.
 func (p Grid) Run(ctx context.Context, g *graph.Graph, log *Log) ([]Record, error) {
 	id, err := graph.Identify(g)
 	if err != nil {
@@ -58,17 +69,22 @@ func (p Grid) Run(ctx context.Context, g *graph.Graph, log *Log) ([]Record, erro
 	return p.run(ctx, g, id, log, nil)
 }
 
-// run is Run; condensed, if not nil, is given every condensed graph that is made, with its arm's number, the seeds in their order.
-func (p Grid) run(ctx context.Context, g *graph.Graph, id graph.Identity, log *Log, condensed func(arm int, small *cgc.Condensed)) ([]Record, error) {
-	if err := p.check(g); err != nil {
+// run is Run. If keep is not nil, every condensation is done, and keep is given its graph.
+func (p Grid) run(
+	ctx context.Context, g *graph.Graph, id graph.Identity, log *Log, keep func(*condense.Condensed),
+) ([]Record, error) {
+	nodes, err := p.check(g)
+	if err != nil {
 		return nil, err
 	}
-	w := &work{Grid: p, g: g, log: log, found: map[string]Record{}, targets: map[setting]*gnn.Target{}, keep: condensed}
-	var err error
-	if w.cells, w.whole, err = p.plan(g, id); err != nil {
+	w := &work{
+		Grid: p, g: g, nodes: nodes, log: log, keep: keep, found: map[string]Record{}, queued: map[string]bool{},
+		targets: map[condense.Setting]*gnn.Target{},
+	}
+	if err := w.plan(id); err != nil {
 		return nil, err
 	}
-	w.count()
+	w.begin()
 	if err := w.condensations(ctx); err != nil {
 		return nil, err
 	}
@@ -84,7 +100,8 @@ func (p Grid) run(ctx context.Context, g *graph.Graph, id graph.Identity, log *L
 	return records, nil
 }
 
-func (p Grid) check(g *graph.Graph) error {
+// check returns N′ of each arm, or what is wrong with the grid.
+func (p Grid) check(g *graph.Graph) (nodes []int, err error) {
 	var errs []error
 	check := func(ok bool, format string, args ...any) {
 		if !ok {
@@ -98,12 +115,12 @@ func (p Grid) check(g *graph.Graph) error {
 	check(p.Whole >= 0, "%d trainings on the whole graph, want at least 0", p.Whole)
 	check(p.Parallel >= 0, "%d trainings at once, want at least 0", p.Parallel)
 	if len(errs) > 0 {
-		return errors.Join(errs...)
+		return nil, errors.Join(errs...)
 	}
 	models := map[string]bool{}
 	for _, m := range p.Models {
 		if models[m.Name()] {
-			return fmt.Errorf("experiment: model %s is there twice, want it once", m.Name())
+			return nil, fmt.Errorf("experiment: model %s is there twice, want it once", m.Name())
 		}
 		models[m.Name()] = true
 	}
@@ -113,20 +130,35 @@ func (p Grid) check(g *graph.Graph) error {
 	}
 	known := map[label]bool{}
 	for _, a := range p.Arms {
-		if err := errors.Join(a.Config.Validate(), a.Training.Validate()); err != nil {
-			return p.in(a, err)
-		}
-		nodes, err := a.Config.NodesFor(g)
+		n, err := a.check(g)
 		if err != nil {
-			return p.in(a, err)
+			return nil, p.in(a, err)
 		}
-		l := label{a.Name, nodes}
+		l := label{a.Name, n}
 		if known[l] {
-			return fmt.Errorf("experiment: two arms are called %q and have %d nodes, want another name for one", a.Name, nodes)
+			return nil, fmt.Errorf("experiment: two arms are called %q and have %d nodes, want another name for one", a.Name, n)
 		}
 		known[l] = true
+		nodes = append(nodes, n)
 	}
-	return nil
+	return nodes, nil
+}
+
+// check returns N′, or what is wrong with the arm, or with g for it.
+func (a Arm) check(g *graph.Graph) (nodes int, err error) {
+	if a.Method == nil {
+		return 0, errors.New("experiment: no method (nil)")
+	}
+	if err := errors.Join(a.Size.Validate(), a.Training.Validate()); err != nil {
+		return 0, err
+	}
+	if nodes, err = a.Size.Of(g, a.setting().Inductive); err != nil {
+		return 0, err
+	}
+	if c, is := a.Method.(condense.Checker); is {
+		return nodes, c.Check(g, nodes)
+	}
+	return nodes, nil
 }
 
 // in says which arm err is about, if there are several.
@@ -137,7 +169,7 @@ func (p Grid) in(a Arm, err error) error {
 	return fmt.Errorf("experiment: arm %s: %w", a.Name, err)
 }
 
-// cell is a training as it is planned: the record holds all but what will come of it.
+// cell is a planned training. Its record lacks only the outcome.
 type cell struct {
 	record Record
 	key    string
@@ -145,49 +177,48 @@ type cell struct {
 	model  gnn.Model
 }
 
-// setting is what of a graph models are tested on.
-type setting struct{ standardize, inductive bool }
+// newCell returns the cell of a record.
+func newCell(r Record, id graph.Identity, arm int, m gnn.Model) cell {
+	r.Version, r.Graph, r.Model = RecordVersion, id, m.Name()
+	return cell{record: r, key: r.key(), arm: arm, model: m}
+}
 
-// plan lists the trainings, those on the whole graph apart.
-func (p Grid) plan(g *graph.Graph, id graph.Identity) (cells, whole []cell, err error) {
-	add := func(list *[]cell, r Record, arm int, m gnn.Model) {
-		r.Version, r.Graph, r.Model = RecordVersion, id, m.Name()
-		*list = append(*list, cell{record: r, key: r.key(), arm: arm, model: m})
-	}
-	for i, a := range p.Arms {
-		nodes, err := a.Config.NodesFor(g)
-		if err != nil {
-			return nil, nil, err
-		}
-		training := a.Training
-		for _, m := range p.Models {
-			for s := range uint64(p.Seeds) {
-				config := a.Config
-				config.Seed += s
-				for j := range uint64(p.Trainings) {
-					add(&cells, Record{
-						Arm: a.Name, Config: &config, Standardize: config.Standardize, Inductive: config.Inductive, Training: training,
-						Seed: config.Seed, TrainingSeed: config.Seed + step*j, Nodes: nodes,
-					}, i, m)
+// plan lists the trainings: those on condensed graphs in w.cells, those on the whole graph in w.whole.
+func (w *work) plan(id graph.Identity) error {
+	for i, a := range w.Arms {
+		setting := a.setting()
+		for _, m := range w.Models {
+			for s := range uint64(w.Seeds) {
+				seed := w.Seed + s
+				config, err := condense.Configuration(a.Method, w.nodes[i], seed)
+				if err != nil {
+					return w.in(a, err)
+				}
+				for j := range uint64(w.Trainings) {
+					w.cells = append(w.cells, newCell(Record{
+						Arm: a.Name, Config: config, Standardize: setting.Standardize, Inductive: setting.Inductive,
+						Training: a.Training, Seed: seed, TrainingSeed: seed + step*j, Nodes: w.nodes[i],
+					}, id, i, m))
 				}
 			}
 		}
 	}
 	planned := map[string]bool{}
-	for _, a := range p.Arms {
-		training := a.Training
+	for _, a := range w.Arms {
+		setting, training := a.setting(), a.Training
 		training.Weighted = false // a node of the whole graph stands for itself
-		for _, m := range p.Models {
-			for s := range uint64(p.Whole) {
-				r := Record{Arm: Whole, Standardize: a.Config.Standardize, Inductive: a.Config.Inductive, Training: training, TrainingSeed: a.Config.Seed + s}
-				add(&whole, r, -1, m)
-				if last := len(whole) - 1; planned[whole[last].key] {
-					whole = whole[:last]
-				} else {
-					planned[whole[last].key] = true
+		for _, m := range w.Models {
+			for s := range uint64(w.Grid.Whole) {
+				c := newCell(Record{
+					Arm: Whole, Standardize: setting.Standardize, Inductive: setting.Inductive,
+					Training: training, TrainingSeed: w.Seed + s,
+				}, id, -1, m)
+				if !planned[c.key] {
+					planned[c.key] = true
+					w.whole = append(w.whole, c)
 				}
 			}
 		}
 	}
-	return cells, whole, nil
+	return nil
 }

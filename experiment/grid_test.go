@@ -2,6 +2,7 @@ package experiment_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -17,22 +18,26 @@ import (
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/progress"
 )
 
-// grid is two methods at two sizes, and a third arm that sees other features: 5 arms × 2 seeds × 2 trainings × 2 models, and 2×2 + 2×2 on the whole graph.
+// grid is two methods at two sizes, and a fifth arm that sees other features: 5 arms × 2 seeds × 2 trainings × 2 models
+// on condensed graphs, and 2×2 + 2×2 trainings on the whole graph.
 func grid(change func(*experiment.Grid)) experiment.Grid {
 	training := gnn.Defaults()
 	training.Epochs, training.Hidden = 4, 4
 	p := experiment.Grid{Seeds: 2, Trainings: 2, Models: []gnn.Model{gnn.GCN(), gnn.SGC()}, Whole: 2}
 	for _, nodes := range []int{6, 12} {
 		for _, method := range []cgc.Variant{cgc.CGC, cgc.CGCX} {
-			config := cgc.Defaults()
-			config.Variant, config.Nodes = method, nodes
-			p.Arms = append(p.Arms, experiment.Arm{Name: string(method), Config: config, Training: training})
+			p.Arms = append(p.Arms, experiment.Arm{
+				Name: string(method), Method: setting(func(c *cgc.Config) { c.Variant = method }),
+				Size: condense.Size{Nodes: nodes}, Training: training,
+			})
 		}
 	}
 	scaled := p.Arms[1]
-	scaled.Name, scaled.Config.Standardize = "cgc-x standardized", true
+	scaled.Name = "cgc-x standardized"
+	amend(&scaled, func(c *cgc.Config) { c.Standardize = true })
 	p.Arms = append(p.Arms, scaled)
 	if change != nil {
 		change(&p)
@@ -40,11 +45,23 @@ func grid(change func(*experiment.Grid)) experiment.Grid {
 	return p
 }
 
+// amend changes a parameter of an arm of cgc's.
+func amend(a *experiment.Arm, change func(*cgc.Config)) {
+	c := a.Method.(cgc.Config)
+	change(&c)
+	a.Method = c
+}
+
 const gridTrainings = 5*2*2*2 + 2*2*2
 
 func mustGrid(t *testing.T, p experiment.Grid, log *experiment.Log) []experiment.Record {
 	t.Helper()
-	records, err := p.Run(t.Context(), tiny(t), log)
+	return mustGridIn(t, t.Context(), p, log)
+}
+
+func mustGridIn(t *testing.T, ctx context.Context, p experiment.Grid, log *experiment.Log) []experiment.Record {
+	t.Helper()
+	records, err := p.Run(ctx, tiny(t), log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,16 +96,14 @@ func TestGridRepeatsItselfForAnyThreads(t *testing.T) {
 	var want []experiment.Record
 	for _, c := range []struct{ threads, parallel int }{{1, 0}, {7, 0}, {2, 1}, {1, 5}} {
 		runtime.GOMAXPROCS(c.threads)
-		var steps []int
-		got := mustGrid(t, grid(func(p *experiment.Grid) {
-			p.Parallel = c.parallel
-			p.Progress = func(done, total int, _ string) {
-				steps = append(steps, done)
-				if total != gridTrainings+5*2 {
-					t.Errorf("%d pieces of work, want %d", total, gridTrainings+5*2)
-				}
+		var steps []int64
+		p := grid(func(p *experiment.Grid) { p.Parallel = c.parallel })
+		got := mustGridIn(t, counted(t.Context(), func(e progress.Event) {
+			steps = append(steps, e.Done)
+			if e.Total != gridTrainings+5*2 {
+				t.Errorf("%d pieces of work, want %d", e.Total, gridTrainings+5*2)
 			}
-		}), nil)
+		}), p, nil)
 		if len(steps) != gridTrainings+5*2 || !slices.IsSorted(steps) {
 			t.Errorf("progress %v", steps)
 		}
@@ -104,15 +119,16 @@ func TestGridRepeatsItselfForAnyThreads(t *testing.T) {
 			for _, seeds := range []string{"0 0", "0 1000000", "1 1", "1 1000001"} {
 				r := want[i]
 				i++
-				if got := fmt.Sprint(r.Arm, " ", r.Nodes, " ", r.Model, " ", r.Seed, " ", r.TrainingSeed); got != arm+" "+model+" "+seeds {
+				got := fmt.Sprint(r.Arm, " ", r.Nodes, " ", r.Model, " ", r.Seed, " ", r.TrainingSeed)
+				if got != arm+" "+model+" "+seeds {
 					t.Fatalf("record %d is %s, want %s %s %s", i, got, arm, model, seeds)
 				}
 				if d := r.Seconds; d.Of("propagate") <= 0 || d.Of("assess") <= 0 || r.TrainingSeconds <= 0 ||
 					d.Total < d.Of("propagate")+d.Of("assess")+d.Of("partition") {
 					t.Errorf("record %d: times %+v", i, d)
 				}
-				if r.Config.Seed != r.Seed || r.IsWhole() || r.Method() != string(r.Config.Variant) {
-					t.Errorf("record %d: configuration %+v", i, r.Config)
+				if c := configOf(t, r); c.Seed != r.Seed || c.Nodes != r.Nodes || r.IsWhole() || r.Method() != c.Name() {
+					t.Errorf("record %d: configuration %s", i, r.Config)
 				}
 			}
 		}
@@ -124,20 +140,33 @@ func TestGridRepeatsItselfForAnyThreads(t *testing.T) {
 	}
 }
 
-// A cell of a grid is what Run and Evaluate find with the same seeds, whatever else is in the grid.
+// configOf returns the configuration of a record of cgc's methods.
+func configOf(t *testing.T, r experiment.Record) (c cgc.Config) {
+	t.Helper()
+	if err := json.Unmarshal(r.Config, &c); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// A cell of a grid is what Plan and Evaluation find with the same seeds, whatever else is in the grid.
 func TestGridIsRunForEachArm(t *testing.T) {
 	g := tiny(t)
 	p := grid(nil)
 	records := mustGrid(t, p, nil)
 	for a, arm := range p.Arms {
-		r := mustRun(t, g, experiment.Plan{Config: arm.Config, Seeds: 2, Models: p.Models, Training: arm.Training, Whole: 2})
+		r := mustRun(t, g, experiment.Plan{
+			Method: arm.Method, Size: arm.Size, Training: arm.Training, Seeds: 2, Models: p.Models, Whole: 2,
+		})
 		for m := range p.Models {
 			for s := range 2 {
 				at := records[a*8+m*4+s*2:]
 				if at[0].Test != r.Small[m].Test[s] || at[0].Val != r.Small[m].Val[s] {
 					t.Errorf("arm %s, %s, seed %d: %v, Run finds %v", arm.Name, at[0].Model, s, at[0].Test, r.Small[m].Test[s])
 				}
-				again, err := experiment.Evaluate(t.Context(), r.Condensed[s], g, p.Models[m:m+1], arm.Training, 1, at[1].TrainingSeed, nil)
+				again, err := experiment.Evaluation{
+					Models: p.Models[m : m+1], Training: arm.Training, Trainings: 1, Seed: at[1].TrainingSeed,
+				}.Run(t.Context(), r.Condensed[s], g)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -160,13 +189,11 @@ func TestGridGoesOnWhereItWasStopped(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "records.jsonl")
 		log := mustOpen(t, path)
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := grid(func(p *experiment.Grid) {
-			p.Progress = func(done, _ int, _ string) {
-				if done == stop {
-					cancel()
-				}
+		_, err := grid(nil).Run(counted(ctx, func(e progress.Event) {
+			if e.Done == int64(stop) {
+				cancel()
 			}
-		}).Run(ctx, tiny(t), log)
+		}), tiny(t), log)
 		cancel()
 		if err != context.Canceled {
 			t.Fatalf("stopped after %d: error %v, want %v", stop, err, context.Canceled)
@@ -179,16 +206,14 @@ func TestGridGoesOnWhereItWasStopped(t *testing.T) {
 
 		log = mustOpen(t, path)
 		trained := 0
-		got := mustGrid(t, grid(func(p *experiment.Grid) {
-			p.Progress = func(_, total int, what string) {
-				if strings.HasPrefix(what, "trained") {
-					trained++
-				}
-				if total > gridTrainings-kept+5*2 {
-					t.Errorf("stopped after %d: %d pieces of work with %d records, want at most %d", stop, total, kept, gridTrainings-kept+5*2)
-				}
+		got := mustGridIn(t, counted(t.Context(), func(e progress.Event) {
+			if strings.HasPrefix(e.Stage, "trained") {
+				trained++
 			}
-		}), log)
+			if most := gridTrainings - kept + 5*2; e.Total > int64(most) {
+				t.Errorf("stopped after %d: %d pieces of work with %d records, want at most %d", stop, e.Total, kept, most)
+			}
+		}), grid(nil), log)
 		same(t, fmt.Sprintf("stopped after %d", stop), got, want)
 		if trained != gridTrainings-kept {
 			t.Errorf("stopped after %d with %d records: %d trainings, want %d", stop, kept, trained, gridTrainings-kept)
@@ -197,12 +222,15 @@ func TestGridGoesOnWhereItWasStopped(t *testing.T) {
 
 		// All is there: nothing is trained, and nothing condensed.
 		log = mustOpen(t, path)
-		got = mustGrid(t, grid(func(p *experiment.Grid) {
-			p.Progress = func(_, _ int, what string) { t.Errorf("all is there, and yet: %s", what) }
-		}), log)
+		got = mustGridIn(t, idle(t), grid(nil), log)
 		same(t, "again", got, want)
 		log.Close()
 	}
+}
+
+// idle returns a context in which no work may be reported.
+func idle(t *testing.T) context.Context {
+	return progress.With(t.Context(), func(e progress.Event) { t.Errorf("all is there, and yet: %v", e) })
 }
 
 // A larger plan does what is missing; a size said in another way, and a bound on memory, change nothing.
@@ -219,14 +247,43 @@ func TestGridGrows(t *testing.T) {
 	if n := len(log.Records()); n != gridTrainings {
 		t.Errorf("%d records, want %d", n, gridTrainings)
 	}
-	mustGrid(t, grid(func(p *experiment.Grid) {
+	mustGridIn(t, idle(t), grid(func(p *experiment.Grid) {
 		for i := range p.Arms {
-			c := &p.Arms[i].Config
-			c.Ratio, c.Nodes, c.Memory = float64(c.Nodes)/300, 0, 1<<30
-			p.Arms[i].Name = "another " + p.Arms[i].Name
+			a := &p.Arms[i]
+			a.Size = condense.Size{Ratio: float64(a.Size.Nodes) / 300}
+			amend(a, func(c *cgc.Config) { c.Memory, c.Size = 1<<30, a.Size })
+			a.Name = "another " + a.Name
 		}
-		p.Progress = func(_, _ int, what string) { t.Errorf("all is there, and yet: %s", what) }
 	}), log)
+}
+
+// The log of an older program has all that this grid asks for: testdata/before.jsonl was written before configurations
+// were those of any method. One of its sizes is a ratio, and one of its configurations bounds the memory.
+func TestGridGoesOnFromAnOlderLog(t *testing.T) {
+	text, err := os.ReadFile("testdata/before.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "records.jsonl")
+	if err := os.WriteFile(path, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	p := grid(func(p *experiment.Grid) {
+		p.Arms, p.Models, p.Seed, p.Seeds, p.Trainings, p.Whole = p.Arms[:2], p.Models[1:], 3, 1, 1, 1
+		p.Arms[1].Size.Nodes = 12
+		amend(&p.Arms[1], func(c *cgc.Config) {
+			c.Standardize, c.Temperature, c.PseudoLabels = true, cgc.Infinite, 0.5
+		})
+	})
+	log := mustOpen(t, path)
+	defer log.Close()
+	same(t, "older log", mustGridIn(t, idle(t), p, log), log.Records())
+	got := mustGrid(t, p, nil)
+	for i, r := range log.Records() {
+		if r.IsWhole() != got[i].IsWhole() || r.Method() != got[i].Method() || r.Nodes != got[i].Nodes {
+			t.Errorf("record %d: %+v, want %+v", i, r, got[i])
+		}
+	}
 }
 
 // What another graph, another parameter or another training found is not taken.
@@ -244,11 +301,11 @@ func TestGridTakesOnlyItsOwn(t *testing.T) {
 	want := 0
 	for what, change := range map[string]func(*experiment.Grid){
 		"itself":    func(*experiment.Grid) {},
-		"alpha":     func(p *experiment.Grid) { p.Arms[0].Config.Alpha = 2 },
-		"seed":      func(p *experiment.Grid) { p.Arms[0].Config.Seed = 7 },
+		"alpha":     func(p *experiment.Grid) { amend(&p.Arms[0], func(c *cgc.Config) { c.Alpha = 2 }) },
+		"seed":      func(p *experiment.Grid) { p.Seed = 7 },
 		"epochs":    func(p *experiment.Grid) { p.Arms[0].Training.Epochs = 11 },
 		"weighted":  func(p *experiment.Grid) { p.Arms[0].Training.Weighted = true },
-		"inductive": func(p *experiment.Grid) { p.Arms[0].Config.Inductive = true },
+		"inductive": func(p *experiment.Grid) { amend(&p.Arms[0], func(c *cgc.Config) { c.Inductive = true }) },
 		"model":     func(p *experiment.Grid) { p.Models = []gnn.Model{gnn.GCN()} },
 	} {
 		for range 2 {
@@ -271,18 +328,18 @@ func TestGridTakesOnlyItsOwn(t *testing.T) {
 // Arms that are the same but for their name are condensed and trained once.
 func TestGridDoesTheSameOnce(t *testing.T) {
 	trained := 0
-	records := mustGrid(t, grid(func(p *experiment.Grid) {
+	ctx := counted(t.Context(), func(e progress.Event) {
+		if trained++; e.Total != 2*2+2*2*2*2+2*2 {
+			t.Errorf("%d pieces of work (%s), want 24", e.Total, e.Stage)
+		}
+	})
+	records := mustGridIn(t, ctx, grid(func(p *experiment.Grid) {
 		twin := p.Arms[0]
 		twin.Name = "twin"
-		twin.Config.Memory = 1 << 30
+		amend(&twin, func(c *cgc.Config) { c.Memory = 1 << 30 })
 		weighted := p.Arms[0]
 		weighted.Name, weighted.Training.Weighted = "weighted", true
 		p.Arms = []experiment.Arm{p.Arms[0], twin, weighted}
-		p.Progress = func(_, total int, what string) {
-			if trained++; total != 2*2+2*2*2*2+2*2 {
-				t.Errorf("%d pieces of work (%s), want 24", total, what)
-			}
-		}
 	}), nil)
 	if trained != 24 || len(records) != 3*2*2*2+2*2 {
 		t.Errorf("%d pieces of work and %d records, want 24 and 28", trained, len(records))
@@ -330,20 +387,23 @@ func TestGridNamesMistakesBeforeItCondenses(t *testing.T) {
 		"model gcn is there twice":  func(p *experiment.Grid) { p.Models = []gnn.Model{gnn.GCN(), gnn.GCN()} },
 		"-1 trainings on the whole": func(p *experiment.Grid) { p.Whole = -1 },
 		"-1 trainings at once":      func(p *experiment.Grid) { p.Parallel = -1 },
-		"arm cgc-x standardized: condense: nodes 9999": func(p *experiment.Grid) { p.Arms[4].Config.Nodes = 9999 },
+		"arm cgc-x standardized: condense: nodes 9999": func(p *experiment.Grid) { p.Arms[4].Size.Nodes = 9999 },
 		"arm cgc: gnn: epochs 0":                       func(p *experiment.Grid) { p.Arms[2].Training.Epochs = 0 },
-		"arm cgc-x: condense: hops -1":                 func(p *experiment.Grid) { p.Arms[1].Config.Hops = -1 },
-		`two arms are called "cgc" and have 12`:        func(p *experiment.Grid) { p.Arms[3].Name = "cgc" },
+		"arm cgc-x: cgc: hops -1": func(p *experiment.Grid) {
+			amend(&p.Arms[1], func(c *cgc.Config) { c.Hops = -1 })
+		},
+		`two arms are called "cgc" and have 12`: func(p *experiment.Grid) { p.Arms[3].Name = "cgc" },
 	} {
 		if _, err := grid(change).Run(t.Context(), tiny(t), nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
 	p := grid(func(*experiment.Grid) {})
-	if _, err := p.Run(t.Context(), &blind, nil); err == nil || !strings.Contains(err.Error(), "no validation nodes (0)") {
+	_, err := p.Run(t.Context(), &blind, nil)
+	if err == nil || !strings.Contains(err.Error(), "no validation nodes (0)") {
 		t.Errorf("error %v, want one that tells of the validation nodes", err)
 	}
-	if _, err := experiment.Run(t.Context(), &blind, plan(func(*experiment.Plan) {})); err == nil {
+	if _, err := plan(nil).Run(t.Context(), &blind); err == nil {
 		t.Error("Run finds nothing wrong without validation nodes")
 	}
 }
@@ -377,8 +437,10 @@ func ExampleGrid() {
 	grid := experiment.Grid{Seeds: 3, Trainings: 1, Models: []gnn.Model{gnn.GCN()}}
 	for _, method := range []cgc.Variant{cgc.CGC, cgc.SimDM} {
 		config := cgc.Defaults()
-		config.Variant, config.Nodes = method, 12
-		grid.Arms = append(grid.Arms, experiment.Arm{Name: string(method), Config: config, Training: training})
+		config.Variant = method
+		grid.Arms = append(grid.Arms, experiment.Arm{
+			Name: config.Name(), Method: config, Size: condense.Size{Nodes: 12}, Training: training,
+		})
 	}
 	log, err := experiment.OpenLog(filepath.Join(dir, "records.jsonl")) // a second run goes on from it
 	if err != nil {

@@ -11,12 +11,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/gnn"
 )
 
-// Log keeps records in a file of JSON lines, one record a line, from which a Grid goes on that was stopped. Records are added as trainings end, and are
-// on the disk when Add returns. It is safe for concurrent use by one process; two processes must not share a file.
+// Log keeps records in a file of JSON lines, one record a line. A Grid that was stopped goes on from it. A record is on
+// the disk when Add returns. A Log is safe for concurrent use by one process; two processes must not share a file.
 type Log struct {
 	mu      sync.Mutex
 	file    *os.File
@@ -28,8 +27,10 @@ type Log struct {
 // start is how each line begins.
 var start = fmt.Sprintf(`{"record":%d,`, RecordVersion)
 
-// OpenLog opens the log at path, or begins one if there is no such file. A last line without an end is what a process left that was killed while it wrote: it is taken away,
-// and Torn tells. Any other line that is not a record is an error, and the file stays as it is.
+// OpenLog opens the log at path. If there is no such file, it begins one.
+//
+// A last line without an end was cut short when a process was killed while it wrote. It is removed, and Torn tells of
+// it. Any other line that is not a record is an error, and the file stays as it is.
 func OpenLog(path string) (*Log, error) {
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -58,7 +59,7 @@ func OpenLog(path string) (*Log, error) {
 	if l.torn > 0 {
 		if err := l.file.Truncate(int64(whole)); err != nil {
 			l.file.Close()
-			return nil, fmt.Errorf("experiment: taking the torn last line from the log: %w", err)
+			return nil, fmt.Errorf("experiment: removing the torn last line of the log: %w", err)
 		}
 	}
 	return l, nil
@@ -66,11 +67,10 @@ func OpenLog(path string) (*Log, error) {
 
 var errNotRecord = fmt.Errorf("not a record of an experiment, want a line that begins with %s", start)
 
-// decode reads one line. A parameter that the line does not have is younger than it, and has its default.
+// decode reads one line. A parameter that is younger than the line has its default.
 func decode(line []byte, r *Record) error {
 	var known struct {
-		Record int             `json:"record"`
-		Config json.RawMessage `json:"config"`
+		Record int `json:"record"`
 	}
 	if err := json.Unmarshal(line, &known); err != nil || known.Record < 1 {
 		return errNotRecord
@@ -79,17 +79,17 @@ func decode(line []byte, r *Record) error {
 		return fmt.Errorf("record of version %d, want 1 to %d", known.Record, RecordVersion)
 	}
 	r.Training = gnn.Defaults()
-	if known.Config != nil {
-		config := cgc.Defaults()
-		r.Config = &config
+	err := json.Unmarshal(line, r)
+	if err == nil && !r.IsWhole() {
+		r.Config, err = complete(r.Config)
 	}
-	if err := json.Unmarshal(line, r); err != nil {
+	if err != nil {
 		return fmt.Errorf("not a record of an experiment (%s)", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return nil
 }
 
-// Torn returns the number of bytes of a last line that was cut short and taken away when the log was opened; 0 if it was whole.
+// Torn returns the number of bytes of a torn last line that OpenLog removed; 0 if there was none.
 func (l *Log) Torn() int { return l.torn }
 
 // Records returns all records of the log, in the order in which their trainings ended.
@@ -107,7 +107,8 @@ func (l *Log) Add(r Record) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, err := l.file.Write(append(line, '\n')); err != nil { // in one piece, so that a line is whole but for a power cut or a full disk
+	// In one piece, so that only a power cut or a full disk can cut a line short.
+	if _, err := l.file.Write(append(line, '\n')); err != nil {
 		return fmt.Errorf("experiment: writing to the log: %w", err)
 	}
 	if err := l.file.Sync(); err != nil {
@@ -117,9 +118,10 @@ func (l *Log) Add(r Record) error {
 	return nil
 }
 
-// Close closes the file. Records that were added are on the disk already.
+// Close closes the file.
 func (l *Log) Close() error { return l.file.Close() }
 
+// keep takes r in, unless a record of its key is there.
 func (l *Log) keep(r Record) {
 	if _, is := l.byKey[r.key()]; is {
 		return

@@ -2,6 +2,7 @@ package experiment_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,14 +26,30 @@ func mustOpen(t *testing.T, path string) *experiment.Log {
 	return log
 }
 
+// written returns the configuration of a record.
+func written(m condense.Method, nodes int, seed uint64) json.RawMessage {
+	config, err := condense.Configuration(m, nodes, seed)
+	if err != nil {
+		panic(err)
+	}
+	return config
+}
+
 // example returns a record of each kind, with numbers that do not end in binary.
 func example() []experiment.Record {
+	const seed = 1<<63 + 1
 	config := cgc.Defaults()
-	config.Ratio, config.Temperature, config.Seed = 0.013, cgc.Infinite, 1<<63+1
+	config.Temperature = cgc.Infinite
 	r := experiment.Record{
-		Version: experiment.RecordVersion, Graph: graph.Identity{Name: "a graph, \"quoted\"\n", Fingerprint: "f1", Nodes: 100, Edges: 7, Features: 3, Classes: 2, Train: 20, Val: 30, Test: 40},
-		Arm: "cgc", Config: &config, Model: "gcn", Training: gnn.Defaults(), Seed: config.Seed, TrainingSeed: config.Seed, Nodes: 10, Edges: 3,
-		Val: 100.0 / 3, Test: 200.0 / 7, Epoch: 17, Seconds: condense.Seconds{Steps: []condense.Step{{Name: "propagate", Seconds: 0.1}}, Total: 1e-7}, TrainingSeconds: 1.0 / 3, Peak: 1 << 40, Build: experiment.ThisBuild(),
+		Version: experiment.RecordVersion, Arm: "cgc", Config: written(config, 10, seed), Model: "gcn",
+		Graph: graph.Identity{
+			Name: "a graph, \"quoted\"\n", Fingerprint: "f1", Nodes: 100, Edges: 7, Features: 3, Classes: 2,
+			Train: 20, Val: 30, Test: 40,
+		},
+		Training: gnn.Defaults(), Seed: seed, TrainingSeed: seed, Nodes: 10, Edges: 3,
+		Val: 100.0 / 3, Test: 200.0 / 7, Epoch: 17,
+		Seconds:         condense.Seconds{Steps: []condense.Step{{Name: "propagate", Seconds: 0.1}}, Total: 1e-7},
+		TrainingSeconds: 1.0 / 3, Peak: 1 << 40, Build: experiment.ThisBuild(),
 	}
 	whole := r
 	whole.Arm, whole.Config, whole.Seed, whole.Standardize = experiment.Whole, nil, 0, true
@@ -93,16 +110,17 @@ func TestLogDropsATornLine(t *testing.T) {
 func TestLogRefusesOtherFiles(t *testing.T) {
 	record := `{"record":1,"graph":{"name":"g"},"arm":"a","model":"gcn"}` + "\n"
 	for text, want := range map[string]string{
-		"my notes":                       "line 1: not a record",
-		"my notes\n":                     "line 1: not a record",
-		"{\"a\":1}\n":                    "line 1: not a record",
-		record + "\n":                    "line 2: not a record",
-		record + "x":                     "line 2: not a record",
-		record + "{\"record\":1,\n":      "line 2: not a record",
-		"{\"record\":99}\n":              "line 1: record of version 99, want 1 to 1",
-		"{\"record\":1,\"seed\":-1}\n":   "line 1: not a record",
-		"{\"record\":1,\"val\":\"x\"}\n": "line 1: not a record",
-		"{\"record\":1,\"config\":{\"temperature\":0}}\n": "line 1: not a record",
+		"my notes":                                 "line 1: not a record",
+		"my notes\n":                               "line 1: not a record",
+		"{\"a\":1}\n":                              "line 1: not a record",
+		record + "\n":                              "line 2: not a record",
+		record + "x":                               "line 2: not a record",
+		record + "{\"record\":1,\n":                "line 2: not a record",
+		"{\"record\":99}\n":                        "line 1: record of version 99, want 1 to 1",
+		"{\"record\":1,\"seed\":-1}\n":             "line 1: not a record",
+		"{\"record\":1,\"val\":\"x\"}\n":           "line 1: not a record",
+		"{\"record\":1,\"config\":7}\n":            "line 1: not a record",
+		"{\"record\":1,\"config\":{\"hops\":0}}\n": "line 1: not a record of an experiment (configuration without the name",
 	} {
 		path := filepath.Join(t.TempDir(), "records.jsonl")
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
@@ -124,7 +142,7 @@ func TestLogRefusesOtherFiles(t *testing.T) {
 // A parameter that came after a record was written has its default in it.
 func TestLogFillsInYoungerParameters(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "records.jsonl")
-	line := `{"record":1,"graph":{"name":"g"},"arm":"a","model":"gcn","config":{"nodes":5},"training":{"epochs":3}}`
+	line := `{"record":1,"graph":{"name":"g"},"arm":"a","model":"gcn","config":{"method":"cgc","nodes":5},"training":{"epochs":3}}`
 	if err := os.WriteFile(path, fmt.Appendf(nil, "%s\n", line), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +150,8 @@ func TestLogFillsInYoungerParameters(t *testing.T) {
 	defer log.Close()
 	config, training := cgc.Defaults(), gnn.Defaults()
 	config.Nodes, training.Epochs = 5, 3
-	if r := log.Records()[0]; !reflect.DeepEqual(*r.Config, config) || !reflect.DeepEqual(r.Training, training) {
-		t.Errorf("%+v and %+v, want %+v and %+v", *r.Config, r.Training, config, training)
+	r := log.Records()[0]
+	if got := configOf(t, r); !reflect.DeepEqual(got, config) || !reflect.DeepEqual(r.Training, training) {
+		t.Errorf("%+v and %+v, want %+v and %+v", got, r.Training, config, training)
 	}
 }

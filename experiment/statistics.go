@@ -2,23 +2,25 @@ package experiment
 
 import (
 	"cmp"
+	"encoding/json"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// Estimate is a mean over seeds and how far it can be trusted.
+// Estimate is a mean over seeds and its uncertainty.
 type Estimate struct {
-	// Mean is the mean of the means of the seeds, Std their standard deviation (n−1 in the denominator; 0 for one seed).
+	// Mean is the mean over the seeds, each with the mean of its trainings. Std is their standard deviation, with n−1 in
+	// the denominator; 0 for one seed.
 	Mean float64 `json:"mean"`
 	Std  float64 `json:"std"`
-	// CI95 is half the width of the 95% interval of the mean, t·Std/√n with Student's t of n−1 degrees of freedom; 0 for one seed, of which there is none.
+	// CI95 is half the width of the 95% interval of the mean, t·Std/√n, with Student's t of n−1 degrees of freedom. One
+	// seed has no interval, and 0 here.
 	CI95 float64 `json:"ci95"`
 }
 
@@ -28,6 +30,7 @@ func EstimateOf(values []float64) Estimate {
 	return Estimate{mean, std, interval(std, len(values))}
 }
 
+// meanStd returns the mean and the standard deviation of values, as Estimate has them.
 func meanStd(values []float64) (mean, std float64) {
 	if len(values) < 2 {
 		return stat.Mean(values, nil), 0
@@ -43,8 +46,8 @@ func interval(std float64, n int) float64 {
 	return distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile(0.975) * std / math.Sqrt(float64(n))
 }
 
-// Summary is what the trainings of one arm, at one size, came to for one model on one graph. The unit is the condensation seed: the trainings on one condensed graph are
-// averaged first. On the whole graph the unit is the training.
+// Summary is the outcome of one arm at one size, for one model on one graph. The unit is the condensation seed: the
+// trainings on one condensed graph are averaged first. On the whole graph the unit is the training.
 type Summary struct {
 	Graph graph.Identity `json:"graph"`
 	// Arm, Method, Nodes and Model are those of the records, Nodes being N′. Edges is the mean over the seeds.
@@ -56,18 +59,20 @@ type Summary struct {
 	// Standardize and Inductive are those of the records.
 	Standardize bool `json:"standardize"`
 	Inductive   bool `json:"inductive"`
-	// Config is the configuration of the first seed, nil on the whole graph, and Training says how models were trained.
-	Config   *cgc.Config `json:"config,omitempty"`
-	Training gnn.Config  `json:"training"`
+	// Config is the configuration of the first seed, as in Record; empty on the whole graph. Training says how models
+	// were trained.
+	Config   json.RawMessage `json:"config,omitempty"`
+	Training gnn.Config      `json:"training"`
 	// Val and Test are accuracies in percent.
 	Val  Estimate `json:"val"`
 	Test Estimate `json:"test"`
-	// Within is the standard deviation of the test accuracy over trainings on one condensed graph, pooled over the condensation seeds; 0 if there is one training on each.
+	// Within is the standard deviation of the test accuracy over trainings on one condensed graph, pooled over the
+	// condensation seeds; 0 if there is one training on each.
 	Within float64 `json:"within"`
 	// Condense and Train are the mean seconds of one condensation and of one training.
 	Condense float64 `json:"condense_seconds"`
 	Train    float64 `json:"train_seconds"`
-	// Seeds holds what each seed came to, by ascending seed.
+	// Seeds holds the means of each seed, by ascending seed.
 	Seeds []SeedMean `json:"seeds"`
 }
 
@@ -83,8 +88,8 @@ type SeedMean struct {
 // IsWhole says whether the models were trained on the whole graph.
 func (s Summary) IsWhole() bool { return s.Method == Whole }
 
-// Summarize gathers records that differ in their seeds alone, and returns a summary of each kind, in the order in which they are first met. Records of other graphs, configurations or
-// trainings are never mixed.
+// Summarize returns a summary of all records that differ in their seeds alone, for each such group, in the order of their
+// first records. Records of different graphs, configurations or ways of training are never mixed.
 func Summarize(records []Record) []Summary {
 	groups := map[string][]Record{}
 	var order []string
@@ -106,8 +111,8 @@ func Summarize(records []Record) []Summary {
 func summarize(records []Record) Summary {
 	r := records[0]
 	s := Summary{
-		Graph: r.Graph, Arm: r.Arm, Method: r.Method(), Nodes: r.Nodes, Model: r.Model, Standardize: r.Standardize, Inductive: r.Inductive,
-		Config: r.Config, Training: r.Training,
+		Graph: r.Graph, Arm: r.Arm, Method: r.Method(), Nodes: r.Nodes, Model: r.Model,
+		Standardize: r.Standardize, Inductive: r.Inductive, Config: r.Config, Training: r.Training,
 	}
 	bySeed := map[uint64][]Record{}
 	for _, r := range records {
@@ -121,7 +126,8 @@ func summarize(records []Record) Summary {
 	var squares float64 // of the differences from the seed's mean
 	for seed, list := range bySeed {
 		m := SeedMean{Seed: seed, Trainings: len(list)}
-		slices.SortFunc(list, func(a, b Record) int { return cmp.Compare(a.TrainingSeed, b.TrainingSeed) }) // sums must not depend on the order of a log
+		// Sums must not depend on the order of a log.
+		slices.SortFunc(list, func(a, b Record) int { return cmp.Compare(a.TrainingSeed, b.TrainingSeed) })
 		for _, r := range list {
 			m.Val += r.Val / float64(len(list))
 			m.Test += r.Test / float64(len(list))
@@ -146,7 +152,7 @@ func summarize(records []Record) Summary {
 	return s
 }
 
-// Comparison is the paired difference of the test accuracies of two summaries, over the seeds that both have.
+// Comparison is the paired difference of two arms in test accuracy, over the seeds that both have.
 type Comparison struct {
 	// Graph is the name of the graph, Fingerprint that of its Identity.
 	Graph       string `json:"graph"`
@@ -161,11 +167,11 @@ type Comparison struct {
 	Seeds int `json:"seeds"`
 	// Difference is that of Arm minus Base, in points of percent.
 	Difference Estimate `json:"difference"`
-	// Verdict is Better or Worse if the 95% interval of the difference leaves 0 out, else empty.
+	// Verdict is Better or Worse if the 95% interval of the difference excludes 0, else empty.
 	Verdict string `json:"verdict"`
 }
 
-// What a Comparison can find. Of twenty comparisons between arms that do not differ, one is expected to find something.
+// The verdicts of a Comparison. If two arms do not differ, one comparison in twenty has a verdict by chance.
 const (
 	Better = "better"
 	Worse  = "worse"
@@ -173,7 +179,9 @@ const (
 
 // Compare compares a with base, seed by seed.
 func Compare(a, base Summary) Comparison {
-	c := Comparison{Graph: a.Graph.Name, Fingerprint: a.Graph.Fingerprint, Nodes: a.Nodes, Model: a.Model, Arm: a.Arm, Base: base.Arm}
+	c := Comparison{
+		Graph: a.Graph.Name, Fingerprint: a.Graph.Fingerprint, Nodes: a.Nodes, Model: a.Model, Arm: a.Arm, Base: base.Arm,
+	}
 	var differences []float64
 	for _, m := range a.Seeds {
 		if at := slices.IndexFunc(base.Seeds, func(b SeedMean) bool { return b.Seed == m.Seed }); at >= 0 {
@@ -194,7 +202,7 @@ func Compare(a, base Summary) Comparison {
 	return c
 }
 
-// Comparisons compares, for each graph, size N′ and model, every arm with the first; the whole graph is left out.
+// Comparisons compares every arm with the first one of the same graph, size N′ and model. The whole graph is left out.
 func Comparisons(summaries []Summary) (all []Comparison) {
 	type place struct {
 		graph, model string

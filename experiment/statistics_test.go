@@ -61,11 +61,11 @@ func TestIntervalCovers(t *testing.T) {
 func trained(arm string, from uint64, tests ...[]float64) (records []experiment.Record) {
 	for s, list := range tests {
 		for j, test := range list {
-			config := cgc.Defaults()
-			config.Nodes, config.Seed = 10, from+uint64(s)
+			seed := from + uint64(s)
 			records = append(records, experiment.Record{
-				Graph: graph.Identity{Name: "g", Fingerprint: "f"}, Arm: arm, Config: &config, Model: "gcn", Nodes: 10, Edges: s,
-				Seed: config.Seed, TrainingSeed: config.Seed + 1000*uint64(j), Test: test, Val: test - 1, TrainingSeconds: 2, Seconds: condense.Seconds{Total: float64(s)},
+				Graph: graph.Identity{Name: "g", Fingerprint: "f"}, Arm: arm, Config: written(cgc.Defaults(), 10, seed),
+				Model: "gcn", Nodes: 10, Edges: s, Seed: seed, TrainingSeed: seed + 1000*uint64(j), Test: test, Val: test - 1,
+				TrainingSeconds: 2, Seconds: condense.Seconds{Total: float64(s)},
 			})
 		}
 	}
@@ -124,7 +124,11 @@ func TestSummariesKeepApart(t *testing.T) {
 		func(r *experiment.Record) { r.Model = "sgc" },
 		func(r *experiment.Record) { r.Training.Epochs = 7 },
 		func(r *experiment.Record) { r.Nodes = 11 },
-		func(r *experiment.Record) { c := *r.Config; c.Alpha = 3; r.Config = &c },
+		func(r *experiment.Record) {
+			c := cgc.Defaults()
+			c.Alpha = 3
+			r.Config = written(c, 10, r.Seed)
+		},
 		func(r *experiment.Record) { r.Arm, r.Config, r.Seed = experiment.Whole, nil, 0 },
 	} {
 		for _, r := range base {

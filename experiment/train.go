@@ -11,24 +11,28 @@ import (
 	"sync"
 
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/progress"
 )
 
-// job is one training.
-type job struct {
-	model  gnn.Model
-	sample *gnn.Sample
-	target *gnn.Target
-	config gnn.Config
-	seed   uint64
+// Job is one training.
+type Job struct {
+	Model gnn.Model
+	// Sample is trained on, Target validates and tests.
+	Sample *gnn.Sample
+	Target *gnn.Target
+	// Training says how, and Seed decides weights and dropout.
+	Training gnn.Config
+	Seed     uint64
 }
 
-// train carries out the jobs, up to atOnce of them at a time (0: as many as there are threads), since a condensed graph is too small to keep all threads busy. As each
-// ends, ended gets its result, one call at a time; an error of it, as of a training, stops the rest.
-func train(ctx context.Context, jobs []job, atOnce int, ended func(i int, r *gnn.Result) error) error {
+// Train carries out jobs side by side, since one condensed graph is too small to keep all threads busy. At most atOnce
+// of them run at a time; 0 means the number of threads. As each job ends, ended gets its result, one call at a time.
+// The first error of a training, or of ended, stops the rest and is returned. Results do not depend on atOnce.
+func Train(ctx context.Context, jobs []Job, atOnce int, ended func(i int, r *gnn.Result) error) error {
 	if atOnce == 0 {
 		atOnce = runtime.GOMAXPROCS(0)
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, cancel := context.WithCancelCause(uncounted(ctx))
 	defer cancel(nil)
 	var (
 		free  = make(chan struct{}, atOnce)
@@ -42,9 +46,9 @@ func train(ctx context.Context, jobs []job, atOnce int, ended func(i int, r *gnn
 		}
 		group.Go(func() {
 			defer func() { <-free }()
-			r, err := gnn.Train(ctx, j.model, j.sample, j.target, j.config, trainingSource(j.model, j.seed))
+			r, err := gnn.Train(ctx, j.Model, j.Sample, j.Target, j.Training, trainingSource(j.Model, j.Seed))
 			if err != nil {
-				cancel(fmt.Errorf("training %s: %w", j.model.Name(), err)) // the first error stands
+				cancel(fmt.Errorf("training %s: %w", j.Model.Name(), err)) // the first error stands
 				return
 			}
 			mu.Lock()
@@ -62,10 +66,21 @@ func train(ctx context.Context, jobs []job, atOnce int, ended func(i int, r *gnn
 	return err
 }
 
-// The streams of random numbers of trainings, apart from those of condensation. Each model has its own, so that a training's numbers do not depend on what else is trained; one that
-// is not in the list gets one from its name.
+// uncounted returns ctx without the counted events of the work below, such as the epochs of a training: a grid counts
+// condensations and trainings. Events without a total pass.
+func uncounted(ctx context.Context) context.Context {
+	return progress.With(ctx, func(e progress.Event) {
+		if e.Total == 0 {
+			progress.Report(ctx, e)
+		}
+	})
+}
+
+// trainingStream is the first stream of random numbers of trainings. Condensation has lower ones.
 const trainingStream = 1 << 32
 
+// streams lists models by the number of their stream. Each model has its own, so that the numbers of a training do not
+// depend on what else is trained. A model that is not here has a stream by the hash of its name.
 var streams = []string{"gcn", "sgc", "sage", "appnp", "cheby", "gat"}
 
 // trainingSource returns what a training draws weights and dropout from.
@@ -77,21 +92,4 @@ func trainingSource(m gnn.Model, seed uint64) rand.Source {
 		stream = len(streams) + int(name.Sum32()>>1)
 	}
 	return rand.NewPCG(seed, trainingStream+uint64(stream))
-}
-
-// tally counts finished work for a progress function.
-type tally struct {
-	mu       sync.Mutex
-	finished int
-	total    int
-	report   func(done, total int, what string)
-}
-
-func (t *tally) done(what string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.finished++
-	if t.report != nil {
-		t.report(t.finished, t.total, what)
-	}
 }

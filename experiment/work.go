@@ -6,30 +6,31 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/progress"
 )
 
 // work is a grid while it runs.
 type work struct {
 	Grid
 	g            *graph.Graph
+	nodes        []int // N′ of each arm
 	log          *Log
+	keep         func(*condense.Condensed)
 	cells, whole []cell
 	found        map[string]Record // by key
-	targets      map[setting]*gnn.Target
-	tally        tally
-	keep         func(arm int, small *cgc.Condensed)
+	targets      map[condense.Setting]*gnn.Target
+	count        *progress.Counter
 
-	jobs    []job // that wait for their turn
-	waiting []Record
+	jobs    []Job    // trainings that wait for their turn
+	waiting []Record // and their records
 	queued  map[string]bool
 }
 
-// count takes from the log what is there, and counts what is left.
-func (w *work) count() {
-	w.queued = map[string]bool{}
+// begin takes from the log what is there, and counts what is left.
+func (w *work) begin() {
 	type condensation struct {
 		arm  int
 		seed uint64
@@ -48,7 +49,7 @@ func (w *work) count() {
 			condensations[condensation{c.arm, c.record.Seed}] = true
 		}
 	}
-	w.tally = tally{total: len(condensations) + len(trainings), report: w.Progress}
+	w.count = progress.NewCounter(0, len(condensations)+len(trainings))
 }
 
 // missing returns the cells of an arm and seed that are not found and not queued.
@@ -61,11 +62,15 @@ func (w *work) missing(arm int, seed uint64) (cells []cell) {
 	return cells
 }
 
-// condensations does all that is missing but the whole graph: the arms that share a preparation together, one preparation in memory at a time.
+// condensations does all that is missing on condensed graphs. Arms that share a preparation come together, so that one
+// preparation is in memory at a time.
 func (w *work) condensations(ctx context.Context) error {
-	first := map[int][]int{} // the arms that share a preparation, by the first of them
+	first := map[int][]int{} // arms that share a preparation, by the first of them
 	for i, a := range w.Arms {
-		at := slices.IndexFunc(w.Arms, func(b Arm) bool { return a.Config.SharesPreparation(b.Config) })
+		at := slices.IndexFunc(w.Arms, func(b Arm) bool { return sharing(a.Method, b.Method) })
+		if at < 0 {
+			at = i
+		}
 		first[at] = append(first[at], i)
 	}
 	for i := range w.Arms {
@@ -76,37 +81,38 @@ func (w *work) condensations(ctx context.Context) error {
 	return nil
 }
 
+// sharing says whether a and b can be condensed from one preparation.
+func sharing(a, b condense.Method) bool {
+	preparer, is := a.(condense.Preparer)
+	return is && preparer.SharesPreparation(b)
+}
+
 // together condenses for arms that share a preparation, and trains.
 func (w *work) together(ctx context.Context, arms []int) error {
-	var prepared *cgc.Prepared
+	var prepared condense.Prepared
 	for _, arm := range arms {
+		a := w.Arms[arm]
 		for s := range uint64(w.Seeds) {
-			config := w.Arms[arm].Config
-			config.Seed += s
-			cells := w.missing(arm, config.Seed)
+			seed := w.Seed + s
+			cells := w.missing(arm, seed)
 			if len(cells) == 0 && w.keep == nil {
 				continue
 			}
-			target, err := w.target(setting{config.Standardize, config.Inductive}) // first: it may find that there is nothing to validate on
+			target, err := w.target(a.setting()) // first: it may find that there is nothing to validate on
 			if err != nil {
 				return err
 			}
-			if prepared == nil {
-				if prepared, err = cgc.Prepare(ctx, w.g, config); err != nil {
-					return w.in(w.Arms[arm], err)
-				}
-			}
-			small, err := prepared.Condense(ctx, config)
+			small, err := w.condense(ctx, &prepared, a, w.nodes[arm], seed)
 			if err != nil {
-				return w.in(w.Arms[arm], err)
+				return w.in(a, err)
 			}
 			if w.keep != nil {
-				w.keep(arm, small)
+				w.keep(small)
 			}
-			w.tally.done("condensed")
+			w.count.Add(ctx, "condensed")
 			sample := Sample(small)
 			for _, c := range cells {
-				c.record.Nodes, c.record.Edges, c.record.Seconds = small.Nodes(), small.Edges(), small.Seconds
+				c.record.Edges, c.record.Seconds = small.Edges(), small.Seconds
 				w.queue(c, sample, target)
 			}
 			if len(w.jobs) >= 4*w.atOnce() { // enough that few threads wait for the last
@@ -119,7 +125,35 @@ func (w *work) together(ctx context.Context, arms []int) error {
 	return w.flush(ctx, w.Parallel)
 }
 
-// large is the number of nodes from which trainings on the whole graph go one at a time: each keeps all threads busy, and takes much memory.
+// condense condenses by an arm, and checks that the result is what the arm says. It prepares first if the method can
+// share a preparation.
+func (w *work) condense(
+	ctx context.Context, prepared *condense.Prepared, a Arm, nodes int, seed uint64,
+) (small *condense.Condensed, err error) {
+	ctx = uncounted(ctx)
+	if preparer, is := a.Method.(condense.Preparer); is {
+		if *prepared == nil {
+			if *prepared, err = preparer.Prepare(ctx, w.g); err != nil {
+				return nil, err
+			}
+		}
+		small, err = (*prepared).Condense(ctx, a.Method, nodes, seed)
+	} else {
+		small, err = a.Method.Condense(ctx, w.g, nodes, seed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	is := condense.Setting{Standardize: small.Scaling != nil, Inductive: small.Inductive}
+	if want := a.setting(); small.Nodes() != nodes || is != want {
+		return nil, fmt.Errorf("experiment: method %s returned %d nodes in the setting %+v, want %d in %+v",
+			a.Method.Name(), small.Nodes(), is, nodes, want)
+	}
+	return small, nil
+}
+
+// large is the number of nodes from which trainings on the whole graph go one at a time. Each keeps all threads busy,
+// and takes much memory.
 const large = 20_000
 
 // wholes trains on the whole graph.
@@ -128,7 +162,7 @@ func (w *work) wholes(ctx context.Context) error {
 		if _, is := w.found[c.key]; is {
 			continue
 		}
-		target, err := w.target(setting{c.record.Standardize, c.record.Inductive})
+		target, err := w.target(condense.Setting{Standardize: c.record.Standardize, Inductive: c.record.Inductive})
 		if err != nil {
 			return err
 		}
@@ -144,6 +178,7 @@ func (w *work) wholes(ctx context.Context) error {
 	return w.flush(ctx, atOnce)
 }
 
+// atOnce returns the number of trainings at once.
 func (w *work) atOnce() int {
 	if w.Parallel == 0 {
 		return runtime.GOMAXPROCS(0)
@@ -152,47 +187,44 @@ func (w *work) atOnce() int {
 }
 
 // target returns what models of a setting are tested on.
-func (w *work) target(s setting) (*gnn.Target, error) {
+func (w *work) target(s condense.Setting) (*gnn.Target, error) {
 	if t := w.targets[s]; t != nil {
 		return t, nil
 	}
-	g := w.g
-	if err := testable(g); err != nil {
+	if err := testable(w.g); err != nil {
 		return nil, err
 	}
-	if s.standardize {
-		scaling, err := graph.FitScaling(g.X, g.Split.Train) // as condensation does: of the training nodes in either setting
+	g := w.g
+	if s.Standardize {
+		scaling, err := graph.FitScaling(g.X, g.Split.Train) // of the training nodes in either setting, as in condensation
 		if err != nil {
 			return nil, err
 		}
 		g = g.Scaled(scaling)
 	}
-	t, err := gnn.NewTarget(g, s.inductive)
-	w.targets[s] = t
-	return t, err
-}
-
-// testable returns an error if g has no test nodes.
-func testable(g *graph.Graph) error {
-	if len(g.Split.Test) == 0 {
-		return fmt.Errorf("experiment: graph %s has no test nodes (0), want at least 1", g.Name)
+	t, err := gnn.NewTarget(g, s.Inductive)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	w.targets[s] = t
+	return t, nil
 }
 
+// queue adds a training to those that wait.
 func (w *work) queue(c cell, sample *gnn.Sample, target *gnn.Target) {
 	w.queued[c.key] = true
-	w.jobs = append(w.jobs, job{c.model, sample, target, c.record.Training, c.record.TrainingSeed})
+	w.jobs = append(w.jobs, Job{c.model, sample, target, c.record.Training, c.record.TrainingSeed})
 	w.waiting = append(w.waiting, c.record)
 }
 
-// flush does the trainings that are queued.
+// flush does the trainings that wait.
 func (w *work) flush(ctx context.Context, atOnce int) error {
 	jobs, waiting := w.jobs, w.waiting
 	w.jobs, w.waiting = nil, nil
-	return train(ctx, jobs, atOnce, func(i int, result *gnn.Result) error {
+	return Train(ctx, jobs, atOnce, func(i int, result *gnn.Result) error {
 		r := waiting[i]
-		r.Val, r.Test, r.Epoch, r.TrainingSeconds, r.Build = result.Validation, result.Test, result.Epoch, result.Seconds, ThisBuild()
+		r.Val, r.Test, r.Epoch, r.TrainingSeconds = result.Validation, result.Test, result.Epoch, result.Seconds
+		r.Build = ThisBuild()
 		if w.Peak != nil {
 			r.Peak = w.Peak()
 		}
@@ -202,7 +234,7 @@ func (w *work) flush(ctx context.Context, atOnce int) error {
 			}
 		}
 		w.found[r.key()] = r
-		w.tally.done("trained " + r.Model)
+		w.count.Add(ctx, "trained "+r.Model)
 		return nil
 	})
 }

@@ -251,7 +251,11 @@ func TestSettings(t *testing.T) {
 		all := map[string]cgc.Config{}
 		for _, c := range r.Cells {
 			if c.Config != nil {
-				all[c.Arm] = *c.Config
+				config := cgc.Defaults()
+				if err := json.Unmarshal(c.Config, &config); err != nil {
+					t.Error(err)
+				}
+				all[c.Arm] = config
 			}
 		}
 		return all
@@ -279,7 +283,8 @@ func TestSettings(t *testing.T) {
 	if ours.Augment != want.Augment || ours.Partition != want.Partition || ours.Threshold != want.Threshold {
 		t.Errorf("with Ours, CGC is %+v, want %+v", ours, want)
 	}
-	if r := mustRun(t, job(t, "table5", "flickr")); !r.Cells[0].Config.Inductive || !r.Graphs[0].Inductive {
+	r := mustRun(t, job(t, "table5", "flickr"))
+	if !by(r)[r.Cells[0].Arm].Inductive || !r.Graphs[0].Inductive {
 		t.Error("flickr is not inductive")
 	}
 }

@@ -1,7 +1,8 @@
 package paper
 
 import (
-	"github.com/graph-condensation/cgc"
+	"encoding/json"
+
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
@@ -57,7 +58,7 @@ type Cell struct {
 	Model string  `json:"model"`
 	Seeds int     `json:"seeds"`
 	// Config is the configuration of the first seed; absent for the whole graph.
-	Config *cgc.Config `json:"config,omitempty"`
+	Config json.RawMessage `json:"config,omitempty"`
 	// Test and Val are accuracies in percent, over condensation seeds; on the whole graph, over trainings.
 	Test experiment.Estimate `json:"test"`
 	Val  experiment.Estimate `json:"val"`

@@ -131,14 +131,10 @@ type planned struct {
 
 // train puts the arms through a grid.
 func (j Job) train(ctx context.Context, g *graph.Graph, is Graph, plans []planned, r *Result) error {
-	grid := experiment.Grid{
-		Seeds: j.Seeds, Trainings: 1, Models: among(j.Study.models, j.Models),
-		Progress: func(done, total int, what string) {
-			progress.Report(ctx, progress.Event{Stage: what, Done: int64(done), Total: int64(total)})
-		},
-	}
+	grid := experiment.Grid{Seed: j.Seed, Seeds: j.Seeds, Trainings: 1, Models: among(j.Study.models, j.Models)}
 	for _, p := range plans {
-		grid.Arms = append(grid.Arms, experiment.Arm{Name: p.arm.name, Config: p.arm.config, Training: j.Training})
+		arm := experiment.Arm{Name: p.arm.name, Method: p.arm.config, Size: p.arm.config.Size, Training: j.Training}
+		grid.Arms = append(grid.Arms, arm)
 	}
 	if j.Study.whole {
 		switch grid.Whole = j.Whole; {

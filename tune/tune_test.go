@@ -1,4 +1,4 @@
-package experiment_test
+package tune_test
 
 import (
 	"context"
@@ -16,11 +16,26 @@ import (
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/progress"
+	"github.com/graph-condensation/cgc/tune"
 )
 
-func tuning(change func(*experiment.Tuning)) experiment.Tuning {
-	t := experiment.Tuning{
-		Base: experiment.Candidate{Config: cgc.Defaults()}, Space: experiment.Space(cgc.CGC, cgc.CGCX), Models: []gnn.Model{gnn.GCN()}, Training: gnn.Defaults(), Trials: 50,
+func tiny(t *testing.T) *graph.Graph {
+	t.Helper()
+	g, err := synth.Make(synth.Shape{
+		Name: "tiny", Nodes: 300, Edges: 900, Features: 16, Classes: 3, Train: 60, Val: 60, Test: 120,
+		Groups: 2, Homophily: 0.8, Signal: 2, Balanced: true,
+	}, rand.NewPCG(5, 5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func tuning(change func(*tune.Tuning)) tune.Tuning {
+	t := tune.Tuning{
+		Base: tune.Candidate{Config: cgc.Defaults()}, Space: tune.Space(cgc.CGC, cgc.CGCX), Models: []gnn.Model{gnn.GCN()}, Training: gnn.Defaults(), Trials: 50,
 	}
 	t.Base.Config.Nodes = 12
 	t.Training.Epochs, t.Training.Hidden = 3, 4
@@ -32,14 +47,14 @@ func tuning(change func(*experiment.Tuning)) experiment.Tuning {
 
 var tuned struct {
 	once   sync.Once
-	result *experiment.Tuned
+	result *tune.Tuned
 }
 
 // usual returns what Tune finds with the tuning as it stands; tests share it.
-func usual(t *testing.T) *experiment.Tuned {
+func usual(t *testing.T) *tune.Tuned {
 	t.Helper()
 	tuned.once.Do(func() {
-		r, err := experiment.Tune(t.Context(), tiny(t), tuning(nil))
+		r, err := tune.Tune(t.Context(), tiny(t), tuning(nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +64,7 @@ func usual(t *testing.T) *experiment.Tuned {
 }
 
 // shown is all that Tune found, as text: what must be the same byte for byte.
-func shown(t *experiment.Tuned) string { return fmt.Sprintf("%+v", *t) }
+func shown(t *tune.Tuned) string { return fmt.Sprintf("%+v", *t) }
 
 func TestTuneRepeatsItselfForAnyThreads(t *testing.T) {
 	g := tiny(t)
@@ -58,7 +73,7 @@ func TestTuneRepeatsItselfForAnyThreads(t *testing.T) {
 	var first string
 	for _, threads := range []int{1, 3} {
 		runtime.GOMAXPROCS(threads)
-		r, err := experiment.Tune(t.Context(), g, tuning(func(p *experiment.Tuning) { p.Models, p.Trials = append(p.Models, gnn.SGC()), 16 }))
+		r, err := tune.Tune(t.Context(), g, tuning(func(p *tune.Tuning) { p.Models, p.Trials = append(p.Models, gnn.SGC()), 16 }))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +89,7 @@ func TestTuneRepeatsItselfForAnyThreads(t *testing.T) {
 func TestTuneNeverReadsTestLabels(t *testing.T) {
 	g := tiny(t)
 	want := usual(t)
-	rotated := func(nodes []int32) *experiment.Tuned {
+	rotated := func(nodes []int32) *tune.Tuned {
 		other := *g
 		other.Y = slices.Clone(g.Y)
 		for i, v := range nodes {
@@ -83,7 +98,7 @@ func TestTuneNeverReadsTestLabels(t *testing.T) {
 		if slices.Equal(other.Y, g.Y) {
 			t.Fatal("the labels did not change")
 		}
-		r, err := experiment.Tune(t.Context(), &other, tuning(nil))
+		r, err := tune.Tune(t.Context(), &other, tuning(nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,11 +127,16 @@ func TestConfirmedIsRun(t *testing.T) {
 		if i > 2 && i < len(tuned.Confirmed)-2 {
 			continue // those of the last round and two of the first show it
 		}
-		p := plan(func(p *experiment.Plan) {
-			p.Config, p.Seeds, p.Models, p.Training, p.Whole = f.Config, len(f.Val), p.Models[:1], tuning(nil).Training, 0
-			p.Training.Weighted = f.Weighted
-		})
-		if r := mustRun(t, g, p); !slices.Equal(r.Small[0].Val, f.Val) {
+		p := experiment.Plan{
+			Method: f.Config, Size: f.Config.Size, Training: tuning(nil).Training, Seed: f.Config.Seed, Seeds: len(f.Val),
+			Models: tuning(nil).Models,
+		}
+		p.Training.Weighted = f.Weighted
+		r, err := p.Run(t.Context(), g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(r.Small[0].Val, f.Val) {
 			t.Errorf("%v: confirmed %v, Run finds %v", f.Changes, f.Val, r.Small[0].Val)
 		}
 	}
@@ -127,7 +147,7 @@ func TestConfirmedIsRun(t *testing.T) {
 
 func TestTrialsAreRankedAndApart(t *testing.T) {
 	tuned := usual(t)
-	if !slices.IsSortedFunc(tuned.Ranked, func(a, b experiment.Trial) int {
+	if !slices.IsSortedFunc(tuned.Ranked, func(a, b tune.Trial) int {
 		switch {
 		case a.Score() > b.Score():
 			return -1
@@ -149,12 +169,12 @@ func TestTrialsAreRankedAndApart(t *testing.T) {
 			t.Errorf("%v: %v", r.Changes, err)
 		}
 	}
-	for _, d := range experiment.Space(cgc.CGC, cgc.CGCX) {
+	for _, d := range tune.Space(cgc.CGC, cgc.CGCX) {
 		if d.Name == "teleport" { // matters to one propagation in three, of the few that are drawn
 			continue
 		}
-		if !slices.ContainsFunc(tuned.Ranked, func(r experiment.Trial) bool {
-			return slices.ContainsFunc(r.Changes, func(c experiment.Change) bool { return c.Name == d.Name })
+		if !slices.ContainsFunc(tuned.Ranked, func(r tune.Trial) bool {
+			return slices.ContainsFunc(r.Changes, func(c tune.Change) bool { return c.Name == d.Name })
 		}) {
 			t.Errorf("no candidate has another %s", d.Name)
 		}
@@ -163,8 +183,8 @@ func TestTrialsAreRankedAndApart(t *testing.T) {
 
 // TestSpaceKeepsWhatIsLeftOut fixes all but one parameter.
 func TestSpaceKeepsWhatIsLeftOut(t *testing.T) {
-	only := slices.DeleteFunc(experiment.Space(cgc.CGC), func(d experiment.Dimension) bool { return d.Name != "hops" })
-	tuned, err := experiment.Tune(t.Context(), tiny(t), tuning(func(p *experiment.Tuning) { p.Space = only }))
+	only := slices.DeleteFunc(tune.Space(cgc.CGC), func(d tune.Dimension) bool { return d.Name != "hops" })
+	tuned, err := tune.Tune(t.Context(), tiny(t), tuning(func(p *tune.Tuning) { p.Space = only }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,10 +203,10 @@ func TestSpaceKeepsWhatIsLeftOut(t *testing.T) {
 // TestTuneKeepsTheDefaultWithinNoise: where only the seed of k-means differs, no candidate can be better by more than noise; where the base is made useless, one is.
 func TestTuneKeepsTheDefaultWithinNoise(t *testing.T) {
 	g := tiny(t)
-	only := func(name string) []experiment.Dimension {
-		return slices.DeleteFunc(experiment.Space(cgc.CGCX), func(d experiment.Dimension) bool { return d.Name != name })
+	only := func(name string) []tune.Dimension {
+		return slices.DeleteFunc(tune.Space(cgc.CGCX), func(d tune.Dimension) bool { return d.Name != name })
 	}
-	same, err := experiment.Tune(t.Context(), g, tuning(func(p *experiment.Tuning) {
+	same, err := tune.Tune(t.Context(), g, tuning(func(p *tune.Tuning) {
 		p.Base.Config.Variant, p.Space, p.Training.Epochs = cgc.CGCX, only("temperature"), 20
 	}))
 	if err != nil {
@@ -195,7 +215,7 @@ func TestTuneKeepsTheDefaultWithinNoise(t *testing.T) {
 	if same.Gain <= same.Noise && len(same.Best.Changes) > 0 || same.Noise <= 0 {
 		t.Errorf("gain %v, noise %v, best %v", same.Gain, same.Noise, same.Best.Changes)
 	}
-	worse, err := experiment.Tune(t.Context(), g, tuning(func(p *experiment.Tuning) {
+	worse, err := tune.Tune(t.Context(), g, tuning(func(p *tune.Tuning) {
 		p.Base.Config.Variant, p.Base.Config.Hops, p.Space, p.Training.Epochs = cgc.CGCX, 40, only("hops"), 20 // 40 hops leave one point
 	}))
 	if err != nil {
@@ -210,13 +230,12 @@ func TestTuneStopsWithTheBestSoFar(t *testing.T) {
 	g := tiny(t)
 	for _, during := range []string{"ranked", "confirmed"} {
 		ctx, cancel := context.WithCancel(t.Context())
-		tuned, err := experiment.Tune(ctx, g, tuning(func(p *experiment.Tuning) {
-			p.Progress = func(done, _ int, what string) {
-				if what == during && done == 25 {
-					cancel()
-				}
+		listening := progress.With(ctx, func(e progress.Event) {
+			if e.Stage == during && e.Done == 25 {
+				cancel()
 			}
-		}))
+		})
+		tuned, err := tune.Tune(listening, g, tuning(nil))
 		cancel()
 		if err != context.Canceled || tuned == nil {
 			t.Fatalf("%s: %v, error %v, want the best so far and context.Canceled", during, tuned, err)
@@ -233,7 +252,7 @@ func TestTuneStopsWithTheBestSoFar(t *testing.T) {
 // TestTuneEndsInTime gives far too little for what it would do without a bound. The margin allows for a machine that is busy.
 func TestTuneEndsInTime(t *testing.T) {
 	begun := time.Now()
-	tuned, err := experiment.Tune(t.Context(), tiny(t), tuning(func(p *experiment.Tuning) { p.Trials, p.Seconds, p.Training.Epochs = 0, 0.5, 1_000_000 }))
+	tuned, err := tune.Tune(t.Context(), tiny(t), tuning(func(p *tune.Tuning) { p.Trials, p.Seconds, p.Training.Epochs = 0, 0.5, 1_000_000 }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,22 +266,22 @@ func TestTuneEndsInTime(t *testing.T) {
 
 func TestTuneNamesMistakes(t *testing.T) {
 	g := tiny(t)
-	for want, change := range map[string]func(*experiment.Tuning){
-		"0 models":              func(p *experiment.Tuning) { p.Models = nil },
-		"0 trials":              func(p *experiment.Tuning) { p.Trials = 0 },
-		"-1 trials":             func(p *experiment.Tuning) { p.Trials = -1 },
-		"nodes 9999":            func(p *experiment.Tuning) { p.Base.Config.Nodes = 9999 },
-		"epochs 0":              func(p *experiment.Tuning) { p.Training.Epochs = 0 },
-		"temperature 0, want":   func(p *experiment.Tuning) { p.Base.Config.Temperature = 0 },
-		"0 of nodes, ratio and": func(p *experiment.Tuning) { p.Base.Config.Nodes = 0 }, // the size is not Tune's to choose
+	for want, change := range map[string]func(*tune.Tuning){
+		"0 models":              func(p *tune.Tuning) { p.Models = nil },
+		"0 trials":              func(p *tune.Tuning) { p.Trials = 0 },
+		"-1 trials":             func(p *tune.Tuning) { p.Trials = -1 },
+		"nodes 9999":            func(p *tune.Tuning) { p.Base.Config.Nodes = 9999 },
+		"epochs 0":              func(p *tune.Tuning) { p.Training.Epochs = 0 },
+		"temperature 0, want":   func(p *tune.Tuning) { p.Base.Config.Temperature = 0 },
+		"0 of nodes, ratio and": func(p *tune.Tuning) { p.Base.Config.Nodes = 0 }, // the size is not Tune's to choose
 	} {
-		if _, err := experiment.Tune(t.Context(), g, tuning(change)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := tune.Tune(t.Context(), g, tuning(change)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
 	bare := *g
 	bare.Split.Val = nil
-	if _, err := experiment.Tune(t.Context(), &bare, tuning(nil)); err == nil || !strings.Contains(err.Error(), "0 validation nodes") {
+	if _, err := tune.Tune(t.Context(), &bare, tuning(nil)); err == nil || !strings.Contains(err.Error(), "0 validation nodes") {
 		t.Errorf("without validation nodes: error %v", err)
 	}
 }
@@ -275,7 +294,7 @@ func TestProvenIsConfirmed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	with := func(r *experiment.Tuned) (n int) {
+	with := func(r *tune.Tuned) (n int) {
 		for _, f := range r.Confirmed {
 			c := f.Config
 			if c.Variant == cgc.CGCX && f.Weighted && c.PseudoLabels == 2 && c.SoftLabels && len(f.Changes) <= 4 {
@@ -285,7 +304,7 @@ func TestProvenIsConfirmed(t *testing.T) {
 		return n
 	}
 	last := 0
-	r, err := experiment.Tune(t.Context(), few, tuning(nil))
+	r, err := tune.Tune(t.Context(), few, tuning(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +314,7 @@ func TestProvenIsConfirmed(t *testing.T) {
 	if n := with(r); n != last || last < 5 {
 		t.Errorf("it was trained %d times, the last round %d times", n, last)
 	}
-	r, err = experiment.Tune(t.Context(), few, tuning(func(p *experiment.Tuning) { p.Space, p.Trials = experiment.Space(cgc.CGC), 8 }))
+	r, err = tune.Tune(t.Context(), few, tuning(func(p *tune.Tuning) { p.Space, p.Trials = tune.Space(cgc.CGC), 8 }))
 	if err != nil {
 		t.Fatal(err)
 	}

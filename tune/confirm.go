@@ -1,4 +1,4 @@
-package experiment
+package tune
 
 import (
 	"cmp"
@@ -10,8 +10,10 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/progress"
 )
 
 // round is a round of confirmation: how many candidates take part, the base among them, and how many repetitions each has had after it.
@@ -82,7 +84,7 @@ func (w *tuner) confirm(ctx context.Context, cost time.Duration) error {
 // carryOut does the rounds of a schedule.
 func (w *tuner) carryOut(ctx context.Context, schedule []round) error {
 	trials := w.finalists(schedule[0].candidates)
-	count := &tally{finished: w.trainings, total: max(w.trainings, repetitions(schedule)*len(w.Models)), report: w.Progress}
+	count := progress.NewCounter(w.trainings, max(w.trainings, repetitions(schedule)*len(w.Models)))
 	for _, r := range schedule {
 		trials = w.reduce(trials, r.candidates)
 		err := w.train(ctx, trials, r.repetitions, count)
@@ -149,13 +151,13 @@ func (w *tuner) had(t trial) []float64 {
 
 // train sees to it that each trial has the given number of repetitions: condensation i with seed Config.Seed+i, and a training of each model. The first repetitions of
 // all trials come before the second.
-func (w *tuner) train(ctx context.Context, trials []trial, repetitions int, count *tally) error {
+func (w *tuner) train(ctx context.Context, trials []trial, repetitions int, count *progress.Counter) error {
 	type cell struct {
 		trial       string
 		repetition  int
 		standardize bool
 	}
-	var jobs []job
+	var jobs []experiment.Job
 	var cells []cell
 	for i := range repetitions {
 		for _, t := range trials {
@@ -180,7 +182,7 @@ func (w *tuner) train(ctx context.Context, trials []trial, repetitions int, coun
 			training.Weighted = c.Weighted
 			cells = append(cells, cell{t.key(), i, c.Config.Standardize})
 			for _, m := range w.Models {
-				jobs = append(jobs, job{m, Sample(small), target, training, c.Config.Seed})
+				jobs = append(jobs, experiment.Job{Model: m, Sample: experiment.Sample(small), Target: target, Training: training, Seed: c.Config.Seed})
 			}
 		}
 	}
@@ -195,7 +197,7 @@ func (w *tuner) train(ctx context.Context, trials []trial, repetitions int, coun
 	}
 	models := len(w.Models)
 	found, ended := make([]float64, len(jobs)), make([]int, len(cells))
-	return train(ctx, jobs, 0, func(i int, r *gnn.Result) error {
+	return experiment.Train(ctx, jobs, 0, func(i int, r *gnn.Result) error {
 		found[i] = r.Validation
 		at := i / models
 		if err := w.mark(ctx, r.Trained, cells[at].standardize, right[at]); err != nil {
@@ -207,7 +209,7 @@ func (w *tuner) train(ctx context.Context, trials []trial, repetitions int, coun
 		}
 		w.trainings++
 		if count != nil {
-			count.done("confirmed")
+			count.Add(ctx, "confirmed")
 		}
 		return nil
 	})

@@ -1,4 +1,4 @@
-package experiment
+package tune
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/progress"
 )
 
 // preparation is a graph prepared for some candidates.
@@ -104,7 +105,7 @@ func (w *tuner) rank(ctx context.Context, points []point) error {
 	if total == 0 {
 		total = most
 	}
-	ranked := tally{finished: len(w.ranked), total: total, report: w.Progress}
+	ranked := progress.NewCounter(len(w.ranked), total)
 	for len(left) > 0 {
 		first := w.space.at(left[0]).Config
 		prepared, err := w.prepare(ctx, first)
@@ -137,7 +138,7 @@ func (w *tuner) rank(ctx context.Context, points []point) error {
 					return
 				}
 				t.Verdict = v
-				ranked.done("ranked")
+				ranked.Add(ctx, "ranked")
 			})
 			return true
 		})

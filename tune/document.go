@@ -1,4 +1,4 @@
-package experiment
+package tune
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"github.com/graph-condensation/cgc/report"
 )
 
-// TuneOutcome is what a search for a configuration found. All accuracies are on validation nodes. Its JSON keys are a
+// Outcome is what a search for a configuration found. All accuracies are on validation nodes. Its JSON keys are a
 // contract (docs/formats.md).
-type TuneOutcome struct {
+type Outcome struct {
 	// Graph is the name of the graph, Condensed the number of condensed nodes.
 	Graph     string `json:"graph"`
 	Condensed int    `json:"condensed_nodes"`
@@ -23,7 +23,7 @@ type TuneOutcome struct {
 	Trainings int `json:"trainings"`
 	// Confirmed lists the candidates that were trained, the default among them. Those of the last round come first;
 	// within a round, the best comes first.
-	Confirmed []TunedCandidate `json:"confirmed"`
+	Confirmed []Confirmed `json:"confirmed"`
 	// Config and Weighted are the configuration to use. Changes lists how it differs from the default; it is empty if
 	// the default stays.
 	Config   cgc.Config `json:"config"`
@@ -41,8 +41,8 @@ type TuneOutcome struct {
 	Next string `json:"next"`
 }
 
-// TunedCandidate is a candidate that was trained.
-type TunedCandidate struct {
+// Confirmed is a candidate that was trained.
+type Confirmed struct {
 	// Changes is what differs from the default; empty for the default itself.
 	Changes []Change `json:"changes"`
 	// Judged is the accuracy that the closed form found, Entropy the cross entropy.
@@ -58,18 +58,18 @@ type TunedCandidate struct {
 	Weighted bool       `json:"weighted"`
 }
 
-// NewTuneOutcome returns the outcome of tuning on g. Seconds, File and Next are left to the caller.
-func NewTuneOutcome(g *graph.Graph, models []string, tuned *Tuned) *TuneOutcome {
-	o := &TuneOutcome{
+// NewOutcome returns the outcome of tuning on g. Seconds, File and Next are left to the caller.
+func NewOutcome(g *graph.Graph, models []string, tuned *Tuned) *Outcome {
+	o := &Outcome{
 		Graph: g.Name, Models: models, Ranked: len(tuned.Ranked), Trainings: tuned.Trainings,
-		Confirmed: []TunedCandidate{}, Config: tuned.Best.Config, Weighted: tuned.Best.Weighted,
+		Confirmed: []Confirmed{}, Config: tuned.Best.Config, Weighted: tuned.Best.Weighted,
 		Changes: listed(tuned.Best.Changes), Gain: tuned.Gain, Noise: tuned.Noise,
 	}
 	if nodes, err := tuned.Best.Config.NodesFor(g); err == nil {
 		o.Condensed = nodes
 	}
 	for _, f := range tuned.Confirmed {
-		c := TunedCandidate{
+		c := Confirmed{
 			Changes: listed(f.Changes), Judged: f.Accuracy, Entropy: f.Entropy, Seeds: len(f.Val), Config: f.Config,
 			Weighted: f.Weighted,
 		}
@@ -88,10 +88,10 @@ func listed(changes []Change) []Change {
 }
 
 // Document shows the candidates that were trained, and which one to use.
-func (o *TuneOutcome) Document() *report.Document {
+func (o *Outcome) Document() *report.Document {
 	d := new(report.Document)
 	t := &report.Table{Columns: []report.Column{
-		{Name: "configuration"}, {Name: "validation accuracy", Unit: "%", Parts: meanParts}, {Name: "seeds"},
+		{Name: "configuration"}, {Name: "validation accuracy", Unit: "%", Parts: []string{"mean", "std"}}, {Name: "seeds"},
 		{Name: "judged"},
 	}}
 	for _, c := range o.Confirmed {

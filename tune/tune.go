@@ -1,4 +1,4 @@
-package experiment
+package tune
 
 import (
 	"context"
@@ -28,8 +28,6 @@ type Tuning struct {
 	Trials int
 	// Seconds bounds the time that all of it takes by the wall clock; 0 sets no bound. Then the same Tuning gives the same Tuned for any number of threads.
 	Seconds float64
-	// Progress, if set, is called as each candidate is ranked and each training ends, by one goroutine at a time. The first total may not be reached.
-	Progress func(done, total int, what string)
 }
 
 // Trial is a candidate that was ranked.

@@ -1,4 +1,4 @@
-package experiment
+package tune
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/parallel"
@@ -167,7 +168,7 @@ func (j *judge) fit(ctx context.Context, small *cgc.Condensed, operator graph.Op
 	y := make([]float64, n*classes)
 	kernel := mat.NewSymmetric(n)
 	var diagonal, total float64
-	weights := Sample(small).Weights
+	weights := experiment.Sample(small).Weights
 	for i, c := range small.Y {
 		if small.Soft == nil {
 			y[i*classes+int(c)] = 1

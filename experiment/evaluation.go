@@ -1,0 +1,85 @@
+package experiment
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+// Evaluation says how models are tested on one condensed graph.
+type Evaluation struct {
+	// Models are trained and tested, at least one.
+	Models []gnn.Model
+	// Training says how they are trained.
+	Training gnn.Config
+	// Trainings is the number of trainings of each model, at least 1. Training i has seed Seed+i.
+	Trainings int
+	Seed      uint64
+}
+
+// Run trains each model on small and tests it on g, the graph that small was condensed from. It returns a score for each
+// model. Its standard deviation is over trainings alone, and says nothing of other condensations.
+func (e Evaluation) Run(ctx context.Context, small *condense.Condensed, g *graph.Graph) ([]Score, error) {
+	if e.Trainings < 1 || len(e.Models) == 0 {
+		return nil, fmt.Errorf("experiment: %d trainings of %d models, want at least 1 of each", e.Trainings, len(e.Models))
+	}
+	if small.X.Cols != g.Features() || small.Classes != g.Classes {
+		return nil, fmt.Errorf("experiment: the condensed graph has %d features and %d classes, "+
+			"graph %s has %d and %d: it was condensed from another (%s)",
+			small.X.Cols, small.Classes, g.Name, g.Features(), g.Classes, small.Graph)
+	}
+	if err := testable(g); err != nil {
+		return nil, err
+	}
+	if small.Scaling != nil {
+		g = g.Scaled(*small.Scaling)
+	}
+	target, err := gnn.NewTarget(g, small.Inductive)
+	if err != nil {
+		return nil, err
+	}
+	var jobs []Job
+	sample := Sample(small)
+	for _, m := range e.Models {
+		for i := range uint64(e.Trainings) {
+			jobs = append(jobs, Job{m, sample, target, e.Training, e.Seed + i})
+		}
+	}
+	records := make([]Record, len(jobs))
+	count := progress.NewCounter(0, len(jobs))
+	err = Train(ctx, jobs, 0, func(i int, r *gnn.Result) error {
+		records[i] = Record{Model: r.Model, Val: r.Validation, Test: r.Test, TrainingSeconds: r.Seconds}
+		count.Add(ctx, "trained "+r.Model)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return scores(records, e.Trainings), nil
+}
+
+// testable returns an error if g has no test nodes.
+func testable(g *graph.Graph) error {
+	if len(g.Split.Test) == 0 {
+		return fmt.Errorf("experiment: graph %s has no test nodes (0), want at least 1", g.Name)
+	}
+	return nil
+}
+
+// Sample returns a condensed graph as a GNN trains on it. Soft labels, if there are any, take the place of the labels.
+// The weight of a node is the number of nodes it stands for; without Members, all weights are equal. Weights count
+// only if gnn.Config.Weighted is set.
+func Sample(c *condense.Condensed) *gnn.Sample {
+	s := &gnn.Sample{Adj: c.Adj, X: c.X, Y: c.Y, Classes: c.Classes, Soft: c.Soft}
+	if m := c.Members; m != nil {
+		s.Weights = make([]float32, c.Nodes())
+		for i := range s.Weights {
+			s.Weights[i] = float32(m.Indptr[i+1] - m.Indptr[i])
+		}
+	}
+	return s
+}

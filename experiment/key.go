@@ -1,0 +1,80 @@
+package experiment
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/graph-condensation/cgc/condense"
+)
+
+// parameters is the JSON object of a configuration.
+type parameters map[string]json.RawMessage
+
+// parse reads a configuration, which must name its method.
+func parse(config json.RawMessage) (p parameters, method string, err error) {
+	if err := json.Unmarshal(config, &p); err != nil {
+		return nil, "", err
+	}
+	if err := json.Unmarshal(p["method"], &method); err != nil || method == "" {
+		return nil, "", fmt.Errorf("configuration without the name of its method")
+	}
+	return p, method, nil
+}
+
+// complete returns config with the parameters that it lacks: those of a registered method have their defaults. A
+// parameter may be younger than the record.
+func complete(config json.RawMessage) (json.RawMessage, error) {
+	p, method, err := parse(config)
+	if err != nil {
+		return nil, err
+	}
+	prototype, err := condense.New(method, nil)
+	if err != nil {
+		return config, nil // of another program, which knows more methods
+	}
+	text, err := condense.Configuration(prototype, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	defaults, _, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	lacks := false
+	for key, value := range defaults {
+		if _, has := p[key]; !has && key != "nodes" && key != "seed" {
+			p[key], lacks = value, true
+		}
+	}
+	if !lacks {
+		return config, nil
+	}
+	return json.Marshal(p)
+}
+
+// key names what the numbers of r depend on: two records of one key are the same training.
+func (r Record) key() string { return r.cell(r.Seed, r.TrainingSeed) }
+
+// group names what trainings have in common that differ in their seeds alone.
+func (r Record) group() string { return r.Arm + "\n" + r.cell(0, 0) }
+
+// cell returns a text that is the same for the same training with the given seeds. Sizes enter as N′, whichever way
+// they were given. A parameter called memory is left out: it bounds what a method takes and not what it returns.
+func (r Record) cell(seed, trainingSeed uint64) string {
+	var p parameters
+	if !r.IsWhole() {
+		p, _, _ = parse(r.Config) // a log and a grid check it
+		for _, key := range []string{"ratio", "label_ratio", "seed", "memory"} {
+			delete(p, key)
+		}
+		p["nodes"] = json.RawMessage(strconv.Itoa(r.Nodes))
+	}
+	text, err := json.Marshal([]any{
+		r.Graph.Fingerprint, r.Standardize, r.Inductive, p, r.Training, r.Model, seed, trainingSeed,
+	})
+	if err != nil {
+		panic("experiment: a record is not JSON: " + err.Error()) // validated numbers are finite
+	}
+	return string(text)
+}
