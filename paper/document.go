@@ -17,7 +17,10 @@ func (r *Result) Document() *report.Document {
 		d.Add(r.accuracies())
 	}
 	if len(r.Times) > 0 {
-		d.Add(report.Heading("seconds of condensation"), r.seconds())
+		if len(r.Cells) > 0 {
+			d.Add(report.Heading("seconds of condensation"))
+		}
+		d.Add(r.seconds())
 	}
 	for _, t := range r.others() {
 		d.Add(report.Heading(t.Title), t)
@@ -140,7 +143,11 @@ func (r *Result) seconds() *report.Table {
 		s := c.Seconds
 		row := []report.Cell{report.Word(r.called(c.Graph)), report.Integer(c.Nodes), report.Word(c.Arm)}
 		for _, step := range steps {
-			row = append(row, report.Decimal(s.Of(step), 3))
+			var cell report.Cell
+			if v := s.Of(step); v > 0 { // 0: the method does not have the step
+				cell = report.Decimal(v, 3)
+			}
+			row = append(row, cell)
 		}
 		t.Row(append(row, report.Decimal(s.Total, 3), c.Paper.cell())...)
 	}

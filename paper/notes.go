@@ -19,8 +19,8 @@ func (r *Result) notes() (notes report.Notes) {
 		}
 	}
 	if len(r.Times) > 0 {
-		add("Seconds here are medians of %d condensations, from the graph in memory. The paper's were taken on other "+
-			"machines: compare orders of magnitude only.", r.Seeds)
+		add("Seconds here are medians of %s, from the graph in memory. The paper's were taken on other machines: compare "+
+			"orders of magnitude only.", report.Plural(r.Seeds, "condensation"))
 	}
 	if r.Settings == "ours" {
 		add("Parameters: the defaults of cgc, the same for all graphs.")
