@@ -1,5 +1,5 @@
-// Package assess judges node embeddings with a linear classifier in closed form (§3.2 of the paper). It says how sure the
-// classifier is of the true class of each embedding, and how hard each class is.
+// Package assess judges node embeddings with a linear classifier in closed form (§3.2 of the paper). It says how sure
+// the classifier is of the true class of each embedding, and how hard each class is.
 package assess
 
 import (
@@ -17,8 +17,8 @@ import (
 type Assessment struct {
 	// Classifier is fitted to T = 1/(K+1) Σ_l H⁽ˡ⁾ (eqs. 13, 14).
 	Classifier
-	// Confidence[l][i] is r of training node i's embedding in H⁽ˡ⁾, in [0, 1]: softmax(h·W) at the true class. A misclassified
-	// embedding gets the smallest value of its H⁽ˡ⁾. Confidence[l] is nil for a hop that was not judged.
+	// Confidence[l][i] is r of training node i's embedding in H⁽ˡ⁾, in [0, 1]: softmax(h·W) at the true class. A
+	// misclassified embedding gets the smallest value of its H⁽ˡ⁾. Confidence[l] is nil for a hop that was not judged.
 	Confidence [][]float32
 	// Error[c] is e_c = 1 − F1 of class c, predicted from H⁽ᴷ⁾; 0 for a class without training nodes.
 	Error []float64
@@ -35,8 +35,9 @@ func Assess(ctx context.Context, h []mat.View, y []int32, classes int) (Assessme
 	return a, err
 }
 
-// Fit fits the classifier to the mean of h and judges H⁽ᴷ⁾ alone. h holds H⁽⁰⁾ … H⁽ᴷ⁾ of the n training nodes, each n×d; y holds
-// their classes in [0, classes). The errors are those of LeastSquares. The result is the same for any number of threads.
+// Fit fits the classifier to the mean of h and judges H⁽ᴷ⁾ alone. h holds H⁽⁰⁾ … H⁽ᴷ⁾ of the n training nodes, each
+// n×d; y holds their classes in [0, classes). The errors are those of LeastSquares. The result is the same for any
+// number of threads.
 func Fit(ctx context.Context, h []mat.View, y []int32, classes int) (Assessment, error) {
 	if len(h) == 0 {
 		panic("assess: no embeddings")
@@ -76,7 +77,8 @@ type scratch struct{ rows, logits mat.Dense }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// judge returns the confidence of each row of h in its true class, and the class that w predicts. Of equal classes the first counts.
+// judge returns the confidence of each row of h in its true class, and the class that w predicts. Of equal classes the
+// first counts.
 func judge(h mat.View, w *mat.Dense, y []int32) (confidence []float32, predicted []int32) {
 	n, d := h.Dims()
 	classes := w.Cols
@@ -88,7 +90,7 @@ func judge(h mat.View, w *mat.Dense, y []int32) (confidence []float32, predicted
 		z := &s.logits
 		z.Reshape(hi-lo, classes)
 		rows := h.Block(lo, hi, &s.rows)
-		kernel.Gemm(z.Data, classes, rows, d, false, w.Data, classes, false, hi-lo, classes, d, false)
+		kernel.Gemm(kernel.Rows(z.Data, classes), kernel.Rows(rows, d), kernel.Rows(w.Data, classes), hi-lo, classes, d, false)
 		smallest := float32(math.Inf(1))
 		for i := lo; i < hi; i++ {
 			row := z.Row(i - lo)

@@ -12,7 +12,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// hops returns embeddings of n nodes whose first features tell the classes apart, a little, and the classes. The first are rows of a larger matrix.
+// hops returns embeddings of n nodes whose first features tell the classes apart, a little, and the classes. The first
+// are rows of a larger matrix.
 func hops(n, d, classes, count int, random *rand.Rand) (h []mat.View, y []int32) {
 	for i := range n {
 		y = append(y, int32(i*i%classes))
@@ -136,8 +137,8 @@ func TestAssessIgnoresThreads(t *testing.T) {
 	}
 }
 
-// BenchmarkAssess judges the three hops of a third of Reddit's training nodes and of ogbn-arxiv's. The rate counts the products: one triangle of
-// [T Y]ᵀ[T Y], and the logits of each hop.
+// BenchmarkAssess judges the three hops of a third of Reddit's training nodes and of ogbn-arxiv's. The rate counts the
+// products: one triangle of [T Y]ᵀ[T Y], and the logits of each hop.
 func BenchmarkAssess(b *testing.B) {
 	for _, size := range []struct{ n, d, classes int }{{50_000, 602, 41}, {91_000, 128, 40}} {
 		h, y := hops(size.n, size.d, size.classes, 3, rand.New(rand.NewPCG(4, 0)))

@@ -10,15 +10,15 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Classifier is a linear classifier: it predicts the class of the largest output of h·W. The other fields say how well the n×d
-// matrix T that it was fitted to determines W.
+// Classifier is a linear classifier: it predicts the class of the largest output of h·W. The other fields say how well
+// the n×d matrix T that it was fitted to determines W.
 type Classifier struct {
 	// W is d×classes.
 	W *mat.Dense
 	// Rank is the number of directions of T that count. Below d, many W fit alike, and the smallest is taken.
 	Rank int
-	// Condition is σ_max/σ_min of T over the directions that count. It is at least 1, and right within a factor of two. Where
-	// Scales is above MostScales, it is that of T with columns of similar norm.
+	// Condition is σ_max/σ_min of T over the directions that count. It is at least 1, and right within a factor of two.
+	// Where Scales is above MostScales, it is that of T with columns of similar norm.
 	Condition float64
 	// Scales is the largest norm of a column of T over the median norm of those that are not zero; 1 if all are zero.
 	Scales float64
@@ -26,12 +26,13 @@ type Classifier struct {
 
 // MostScales is the largest Classifier.Scales that T is used with as it is.
 //
-// A direction of T counts if its singular value exceeds 3·10⁻⁴ of the Frobenius norm. If one column is 3000 times as large as the
-// others, no other direction counts. From 1000 on directions are lost. The features of the public data sets reach 20.
+// A direction of T counts if its singular value exceeds 3·10⁻⁴ of the Frobenius norm. If one column is 3000 times as
+// large as the others, no other direction counts. From 1000 on directions are lost. The features of the public data
+// sets reach 20.
 const MostScales = 256
 
-// Warning returns a note for the user, or "" if there is nothing to note: Scales is above MostScales. The classifier allows for
-// that, but clustering and a GNN do not.
+// Warning returns a note for the user, or "" if there is nothing to note: Scales is above MostScales. The classifier
+// allows for that, but clustering and a GNN do not.
 func (c Classifier) Warning() string {
 	if c.Scales <= MostScales {
 		return ""
@@ -40,25 +41,26 @@ func (c Classifier) Warning() string {
 		"--standardize (Config.Standardize) gives all features one scale", c.Scales)
 }
 
-// LeastSquares returns the classifier with W = T⁺Y: of the minimisers of ‖Y − TW‖² the one of smallest norm, Y being the one-hot
-// rows of y (eq. 14). t is T, n×d; y holds the classes of its rows in [0, classes).
+// LeastSquares returns the classifier with W = T⁺Y: of the minimisers of ‖Y − TW‖² the one of smallest norm, Y being
+// the one-hot rows of y (eq. 14). t is T, n×d; y holds the classes of its rows in [0, classes).
 //
-// The smaller Gram matrix G is factored: TᵀT for n ≥ d, else the dual TTᵀ, with W = Tᵀ(TTᵀ)⁺Y. Directions in which G is below
-// 10⁻⁷ of its trace count as zero. These are singular values of T below 3·10⁻⁴ of its Frobenius norm. A matrix without full rank
-// is the rule for bags of words and one-hot features; mat.Symmetric.PseudoSolve says how it is solved.
+// The smaller Gram matrix G is factored: TᵀT for n ≥ d, else the dual TTᵀ, with W = Tᵀ(TTᵀ)⁺Y. Directions in which G is
+// below 10⁻⁷ of its trace count as zero. These are singular values of T below 3·10⁻⁴ of its Frobenius norm. A matrix
+// without full rank is the rule for bags of words and one-hot features; mat.Symmetric.PseudoSolve says how it is
+// solved.
 //
-// If squares of T overflow or vanish in float32, T is first scaled by a power of two. If Scales exceeds MostScales, each column of
-// T is scaled by a power of two of its own: with these on the diagonal of D, W = D(TD)⁺Y. That is T⁺Y if T has rank d, and
-// otherwise the minimiser for which D⁻¹W is smallest.
+// If squares of T overflow or vanish in float32, T is first scaled by a power of two. If Scales exceeds MostScales,
+// each column of T is scaled by a power of two of its own: with these on the diagonal of D, W = D(TD)⁺Y. That is T⁺Y if
+// T has rank d, and otherwise the minimiser for which D⁻¹W is smallest.
 //
-// The result is the same for any number of threads. The error says that there is no row, that T or W has a number that is not
-// finite, or is that of ctx, after whose end LeastSquares returns within moments.
+// The result is the same for any number of threads. The error says that there is no row, that T or W has a number that
+// is not finite, or is that of ctx, after whose end LeastSquares returns within moments.
 func LeastSquares(ctx context.Context, t *mat.Dense, y []int32, classes int) (Classifier, error) {
 	return leastSquares(ctx, []mat.View{t.View()}, y, classes)
 }
 
-// leastSquares is LeastSquares for T = S/(K+1) with S = Σ_l H⁽ˡ⁾: W is (K+1)·S⁺Y. S is held whole only if it has fewer rows than
-// columns.
+// leastSquares is LeastSquares for T = S/(K+1) with S = Σ_l H⁽ˡ⁾: W is (K+1)·S⁺Y. S is held whole only if it has fewer
+// rows than columns.
 func leastSquares(ctx context.Context, h []mat.View, y []int32, classes int) (Classifier, error) {
 	n, d := h[0].Dims()
 	if len(y) == 0 {
@@ -146,8 +148,9 @@ func solveDual(ctx context.Context, s hops, y []int32, classes int) (w *mat.Dens
 	return w, fitted, ctx.Err()
 }
 
-// cut is the eigenvalue of a Gram matrix, as a share of its trace, below which a direction counts as absent. Sums of float32
-// products are off by some 10⁻⁸ of the trace, so that rounding is never divided by. It is far below what matters to a classifier.
+// cut is the eigenvalue of a Gram matrix, as a share of its trace, below which a direction counts as absent. Sums of
+// float32 products are off by some 10⁻⁸ of the trace, so that rounding is never divided by. It is far below what
+// matters to a classifier.
 const cut = 1e-7
 
 // usable says whether a Gram matrix of this trace can be used as it is.
@@ -166,8 +169,8 @@ func ratio(norms []float64) float64 {
 	return norms[len(norms)-1] / norms[len(norms)/2]
 }
 
-// levelling returns the power of two for each column of n numbers that brings the root mean square near 1: that of the column if
-// the norms are too far apart, else that of the largest column.
+// levelling returns the power of two for each column of n numbers that brings the root mean square near 1: that of the
+// column if the norms are too far apart, else that of the largest column.
 func levelling(norms []float64, n int) []float32 {
 	const most = 126 // exponents of float32
 	scale := make([]float32, len(norms))
@@ -273,7 +276,8 @@ func (s hops) norms() ([]float64, error) {
 	return sums, nil
 }
 
-// equations returns both sides of the normal equations of SD, D·SᵀS·D and D·SᵀY (d×classes). S is formed some rows at a time.
+// equations returns both sides of the normal equations of SD, D·SᵀS·D and D·SᵀY (d×classes). S is formed some rows at a
+// time.
 func (s hops) equations(ctx context.Context, y []int32, classes int) (left *mat.Symmetric, right []float64, err error) {
 	n, d := s.views[0].Dims()
 	terms := mat.GramPart(n, d)

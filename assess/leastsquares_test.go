@@ -13,7 +13,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// shapes are more nodes than features, fewer, and a number of features whose Gram matrix is not decomposed by eigenvectors.
+// shapes are more nodes than features, fewer, and a number of features whose Gram matrix is not decomposed by
+// eigenvectors.
 var shapes = [][2]int{{300, 20}, {15, 40}}
 
 // scaled returns a copy of h with feature j multiplied by factor(j).
@@ -39,8 +40,8 @@ func fit(t *testing.T, h []mat.View, y []int32, classes int) assess.Assessment {
 	return a
 }
 
-// Features of any size give the classifier that ordinary ones give, divided by the size. At 1e19 squares overflow, at 1e-25 they
-// vanish, and at 1e38 sums of hops overflow.
+// Features of any size give the classifier that ordinary ones give, divided by the size. At 1e19 squares overflow, at
+// 1e-25 they vanish, and at 1e38 sums of hops overflow.
 func TestFitAtAnyScale(t *testing.T) {
 	for _, shape := range shapes {
 		h, y := hops(shape[0], shape[1], 4, 3, rand.New(rand.NewPCG(41, 0)))
@@ -87,7 +88,8 @@ func TestFitWithOneLargeFeature(t *testing.T) {
 	}
 }
 
-// More features than are decomposed by eigenvectors, and half of them copies of the others: T⁺Y gives copies equal weights.
+// More features than are decomposed by eigenvectors, and half of them copies of the others: T⁺Y gives copies equal
+// weights.
 func TestFitOfManyDependentFeatures(t *testing.T) {
 	const n, d, classes = 1500, 400, 3
 	h, y := hops(n, d, classes, 1, rand.New(rand.NewPCG(43, 0)))

@@ -1,5 +1,5 @@
-// Package augment adds to the embeddings that are condensed: those of shallower hops for the classes that the classifier finds hard (§3.3 of the paper), and those of nodes
-// without a training label, of whose class it is sure.
+// Package augment adds to the embeddings that are condensed: those of shallower hops for the classes that the
+// classifier finds hard (§3.3 of the paper), and those of nodes without a training label, of whose class it is sure.
 package augment
 
 import (
@@ -13,12 +13,12 @@ type Pick struct {
 	Row int32
 }
 
-// Sample draws size embeddings with replacement from H⁽ˡ⁾, 0 ≤ l < hops, of the training nodes: an embedding's weight is the error e of its
-// node's class, or 1 for all if every class error is 0. y holds the classes of the training nodes in [0, len(classError)).
-// With hops = 0 there is nothing shallower, and nothing is drawn.
+// Sample draws size embeddings with replacement from H⁽ˡ⁾, 0 ≤ l < hops, of the training nodes: an embedding's weight
+// is the error e of its node's class, or 1 for all if every class error is 0. y holds the classes of the training nodes
+// in [0, len(classError)). With hops = 0 there is nothing shallower, and nothing is drawn.
 //
-// The draw takes the class by its total weight e_c·|C_c|, then a node of it and a hop, each uniformly: the same distribution as one
-// weight per embedding, without the list of them.
+// The draw takes the class by its total weight e_c·|C_c|, then a node of it and a hop, each uniformly: the same
+// distribution as one weight per embedding, without the list of them.
 func Sample(y []int32, classError []float64, hops, size int, src rand.Source) ([]Pick, error) {
 	if size < 0 {
 		return nil, fmt.Errorf("augment: size %d, want at least 0", size)

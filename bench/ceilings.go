@@ -87,7 +87,8 @@ func Measure(ctx context.Context, src rand.Source) (Ceilings, error) {
 	}
 	if seconds, err = fastest(ctx, func() {
 		parallel.For(targets, 256, func(lo, hi int) {
-			kernel.Gather(y[lo*columns:hi*columns], columns, lo, hi, indptr, indices, nil, nil, nil, 0, x, columns, columns)
+			sums := kernel.Sparse{Indptr: indptr, Indices: indices}
+			kernel.Gather(kernel.Rows(y[lo*columns:hi*columns], columns), sums, lo, hi, kernel.Rows(x, columns), columns)
 		})
 	}); err != nil {
 		return c, err
@@ -99,7 +100,7 @@ func Measure(ctx context.Context, src rand.Source) (Ceilings, error) {
 	if seconds, err = fastest(ctx, func() {
 		parallel.For(threads, 1, func(t, _ int) {
 			product := out[t*order*order : (t+1)*order*order]
-			kernel.Gemm(product, order, x[:order*order], order, false, y[:order*order], order, false, order, order, order, false)
+			kernel.Gemm(kernel.Rows(product, order), kernel.Rows(x, order), kernel.Rows(y, order), order, order, order, false)
 		})
 	}); err != nil {
 		return c, err

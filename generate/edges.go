@@ -12,22 +12,22 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Aggregated returns an A′ of the graph's own edges in place of similarities. The paper has nothing of the kind. With the
-// aggregation matrix P̂ (members, N′×N) and the adjacency of the graph (N×N, as in graph.Graph.Adj),
+// Aggregated returns an A′ of the graph's own edges in place of similarities. The paper has nothing of the kind. With
+// the aggregation matrix P̂ (members, N′×N) and the adjacency of the graph (N×N, as in graph.Graph.Adj),
 //
 //	M = P̂ÂP̂ᵀ,  A′_ij = M_ij / √(M_ii·M_jj) for i ≠ j,  A′_ii = 0.
 //
-// M_ij is the mean tie of the nodes of two groups by Â. Dividing makes the tie of a group to itself 1, which is the self-loop that
-// a GNN adds to A′. So Â′ weighs neighbours against a node itself as M does, whatever the sizes of the groups. If each group is
-// one node, A′ is the subgraph of these nodes with its weights.
+// M_ij is the mean tie of the nodes of two groups by Â. Dividing makes the tie of a group to itself 1, which is the
+// self-loop that a GNN adds to A′. So Â′ weighs neighbours against a node itself as M does, whatever the sizes of the
+// groups. If each group is one node, A′ is the subgraph of these nodes with its weights.
 //
-// Edges of less than a hundredth of a self-loop are left out. Of the others the strongest are kept, at most n·degree/2 of them.
-// All edges as weak as the first that is too many go with it. A degree of 0 sets no bound. used is the weight above which edges
-// were kept.
+// Edges of less than a hundredth of a self-loop are left out. Of the others the strongest are kept, at most n·degree/2
+// of them. All edges as weak as the first that is too many go with it. A degree of 0 sets no bound. used is the weight
+// above which edges were kept.
 //
-// It costs one pass over the edges of the members, and memory for a number for each node and for the pairs of groups with edges
-// between them. The result is the same for any number of threads. The error says that degree is negative or not finite, or is
-// that of ctx.
+// It costs one pass over the edges of the members, and memory for a number for each node and for the pairs of groups
+// with edges between them. The result is the same for any number of threads. The error says that degree is negative or
+// not finite, or is that of ctx.
 func Aggregated(ctx context.Context, members, adjacency *mat.CSR, degree float64) (a *mat.CSR, used float64, err error) {
 	const faint = 0.01
 	if err := checkDegree(degree); err != nil {
@@ -42,8 +42,8 @@ func Aggregated(ctx context.Context, members, adjacency *mat.CSR, degree float64
 	}
 	kept := pairs[:0]
 	for _, p := range pairs {
-		// The root is above 0: P̂ is not negative, and nodes are tied to themselves. Rounding to float32 makes equal weights equal,
-		// in whatever order they were summed.
+		// The root is above 0: P̂ is not negative, and nodes are tied to themselves. Rounding to float32 makes equal weights
+		// equal, in whatever order they were summed.
 		p.weight = float64(float32(p.weight / math.Sqrt(own[p.i]*own[p.j])))
 		if p.weight > faint {
 			kept = append(kept, p)
@@ -127,8 +127,8 @@ type pair struct {
 	weight float64
 }
 
-// strongest returns the pairs of the largest weights, at most n·degree/2 of them, and the weight that they exceed: bound, or the
-// weight of the first pair that is too many. A degree of 0 keeps all. The order of the pairs is lost.
+// strongest returns the pairs of the largest weights, at most n·degree/2 of them, and the weight that they exceed:
+// bound, or the weight of the first pair that is too many. A degree of 0 keeps all. The order of the pairs is lost.
 func strongest(pairs []pair, bound float64, n int, degree float64) ([]pair, float64) {
 	most := int(degree * float64(n) / 2)
 	if degree <= 0 || len(pairs) <= most {
@@ -141,7 +141,8 @@ func strongest(pairs []pair, bound float64, n int, degree float64) ([]pair, floa
 	return pairs[:first], bound
 }
 
-// joined returns the symmetric n×n matrix of the given pairs. All entries are ones unless it is weighted. It sorts pairs.
+// joined returns the symmetric n×n matrix of the given pairs. All entries are ones unless it is weighted. It sorts
+// pairs.
 func joined(n int, pairs []pair, weighted bool) *mat.CSR {
 	a := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1), Indices: make([]int32, 2*len(pairs))}
 	if weighted {

@@ -13,20 +13,21 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Features returns X′ = (QᵀQ + αL′)⁻¹QᵀH′ with Q = Σ_l w_l·Â′ˡ and L′ = D′ − A′: the minimiser of ‖QX′ − H′‖² + α tr(X′ᵀL′X′).
-// The paper's Q = Â′ᴷ (eq. 17, proposition 4) has weights 0, …, 0, 1.
+// Features returns X′ = (QᵀQ + αL′)⁻¹QᵀH′ with Q = Σ_l w_l·Â′ˡ and L′ = D′ − A′: the minimiser of ‖QX′ − H′‖² + α
+// tr(X′ᵀL′X′). The paper's Q = Â′ᴷ (eq. 17, proposition 4) has weights 0, …, 0, 1.
 //
-// a is A′, n×n and symmetric, with weights of at least 0; h is H′, n×d. The weights w_0 … w_K are at least 0 and sum to 1, as H′ is
-// the same mixture of hops of the original graph: then X′ stands for the original features. alpha is α ≥ 0.
+// a is A′, n×n and symmetric, with weights of at least 0; h is H′, n×d. The weights w_0 … w_K are at least 0 and sum to
+// 1, as H′ is the same mixture of hops of the original graph: then X′ stands for the original features. alpha is α ≥ 0.
 //
-// Each connected component of A′ has a system of its own, solved in float64. A node without neighbours keeps its embedding. For
-// α > 0 the system is positive definite: a vector with L′v = 0 is constant on each component, and Q, without negative entries,
-// does not take it to 0. With α = 0, Q may be singular. Then X′ is the minimiser of smallest norm, X′ = Q⁺H′. Directions count as
-// singular where the singular value of Q is below 3·10⁻⁵ of its Frobenius norm: dividing by it would magnify the rounding of H′
-// in float32. For α > 0 they count if rounding makes the system singular.
+// Each connected component of A′ has a system of its own, solved in float64. A node without neighbours keeps its
+// embedding. For α > 0 the system is positive definite: a vector with L′v = 0 is constant on each component, and Q,
+// without negative entries, does not take it to 0. With α = 0, Q may be singular. Then X′ is the minimiser of smallest
+// norm, X′ = Q⁺H′. Directions count as singular where the singular value of Q is below 3·10⁻⁵ of its Frobenius norm:
+// dividing by it would magnify the rounding of H′ in float32. For α > 0 they count if rounding makes the system
+// singular.
 //
-// A component of m nodes costs m³/3 operations. The result is the same for any number of threads. The error says what is wrong
-// with weights or alpha, that h or X′ has a number that is not finite in float32, or is that of ctx.
+// A component of m nodes costs m³/3 operations. The result is the same for any number of threads. The error says what
+// is wrong with weights or alpha, that h or X′ has a number that is not finite in float32, or is that of ctx.
 func Features(ctx context.Context, a *mat.CSR, h *mat.Dense, weights []float64, alpha float64) (*mat.Dense, error) {
 	sum := 0.0
 	for l, w := range weights {
@@ -63,8 +64,8 @@ func Features(ctx context.Context, a *mat.CSR, h *mat.Dense, weights []float64, 
 	return x, checkFinite("X′", x)
 }
 
-// solve sets the rows of x for the nodes of one component. Its system is QᵀQ + αL′ = Q² + αL′, for Â′ is symmetric. Â′ is applied as
-// a sparse matrix: 2K products of the component's edges with as many columns as it has nodes.
+// solve sets the rows of x for the nodes of one component. Its system is QᵀQ + αL′ = Q² + αL′, for Â′ is symmetric. Â′
+// is applied as a sparse matrix: 2K products of the component's edges with as many columns as it has nodes.
 func solve(ctx context.Context, x, h *mat.Dense, operator graph.Operator, nodes []int32, weights []float64, alpha float64) error {
 	m, d := len(nodes), h.Cols
 	normal := local(operator, nodes)

@@ -14,8 +14,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// twins is an adjacency of n nodes, each pair joined with the given probability, and then each node's copy: it has the neighbours
-// of the node and the node itself. Rows of A′+I repeat, so that Q is singular.
+// twins is an adjacency of n nodes, each pair joined with the given probability, and then each node's copy: it has the
+// neighbours of the node and the node itself. Rows of A′+I repeat, so that Q is singular.
 func twins(n int, probability float64, random *rand.Rand) *mat.CSR {
 	a := mat.NewDense(2*n, 2*n)
 	for i := range n {

@@ -13,15 +13,15 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Adjacency returns A′, n×n, with A′_ij = 1 where cos(h_i, h_j) > T and i ≠ j (eq. 16), and the T that was used. h is n×d. A zero
-// row is similar to nothing.
+// Adjacency returns A′, n×n, with A′_ij = 1 where cos(h_i, h_j) > T and i ≠ j (eq. 16), and the T that was used. h is
+// n×d. A zero row is similar to nothing.
 //
-// T starts at threshold (at 1 or above there are no edges). If that gives more than n·degree/2 edges, T is raised to the smallest
-// similarity that keeps the bound. A degree of 0 sets no bound.
+// T starts at threshold (at 1 or above there are no edges). If that gives more than n·degree/2 edges, T is raised to
+// the smallest similarity that keeps the bound. A degree of 0 sets no bound.
 //
-// Cosines are formed for a block of rows at a time, n²·d operations, and those above the threshold are kept. The result is the
-// same for any number of threads. The error says that threshold is NaN, degree negative or not finite, or h not finite, or is
-// that of ctx.
+// Cosines are formed for a block of rows at a time, n²·d operations, and those above the threshold are kept. The result
+// is the same for any number of threads. The error says that threshold is NaN, degree negative or not finite, or h not
+// finite, or is that of ctx.
 func Adjacency(ctx context.Context, h *mat.Dense, threshold, degree float64) (a *mat.CSR, used float64, err error) {
 	if math.IsNaN(threshold) {
 		return nil, 0, fmt.Errorf("generate: threshold %v, want a number", threshold)
@@ -51,7 +51,8 @@ func similar(ctx context.Context, unit *mat.Dense, threshold float64) ([]pair, e
 		m := n - lo // what stands before lo has been compared
 		cosine := make([]float32, (hi-lo)*m)
 		from, d := unit.Data[lo*unit.Cols:], unit.Cols
-		kernel.Gemm(cosine, m, from, d, false, from, d, true, hi-lo, m, d, false)
+		rows := kernel.Rows(from, d)
+		kernel.Gemm(kernel.Rows(cosine, m), rows, rows.T(), hi-lo, m, d, false)
 		for i := lo; i < hi; i++ {
 			row := cosine[(i-lo)*m : (i-lo+1)*m]
 			for j := i + 1; j < n; j++ {

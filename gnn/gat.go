@@ -181,7 +181,8 @@ func (a *attention) run(lo, hi int) {
 	}
 	d := a.x.Cols
 	to := a.dst.Data[lo*d : hi*d]
-	kernel.Gather(to, d, 0, hi-lo, s.indptr, s.indices, s.weights, nil, nil, 0, a.x.Data, d, d)
+	weighted := kernel.Sparse{Indptr: s.indptr, Indices: s.indices, Weights: s.weights}
+	kernel.Gather(kernel.Rows(to, d), weighted, 0, hi-lo, kernel.Rows(a.x.Data, d), d)
 	for r := lo; r < hi; r++ {
 		kernel.Add(a.dst.Row(r), a.dst.Row(r), a.head.b)
 	}

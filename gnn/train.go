@@ -154,7 +154,8 @@ func (a *adam) step(parameters []*mat.Dense, gradients []*autodiff.Var, rate, de
 	for i, p := range parameters {
 		s := adamStep{p.Data, gradients[i].Value.Data, a.first[i].Data, a.second[i].Data, rate, decay, a.steps}
 		adamSteps.For(len(p.Data), 1<<14, s, func(s *adamStep, lo, hi int) {
-			kernel.AdamStep(s.w[lo:hi], s.g[lo:hi], s.m[lo:hi], s.v[lo:hi], s.rate, 0.9, 0.999, 1e-8, s.decay, s.steps)
+			parameters := kernel.Adam{Rate: s.rate, B1: 0.9, B2: 0.999, Epsilon: 1e-8, Decay: s.decay, Step: s.steps}
+			kernel.AdamStep(s.w[lo:hi], s.g[lo:hi], s.m[lo:hi], s.v[lo:hi], parameters)
 		})
 	}
 }

@@ -126,12 +126,13 @@ func (a *application) run(lo, hi int) {
 	switch x := a.x.(type) {
 	case *mat.Dense:
 		to, adj := a.dst.Data[lo*ldd+a.first:(hi-1)*ldd+a.first+a.d], a.Adj
+		scaled := kernel.Sparse{
+			Indptr: adj.Indptr, Indices: adj.Indices, Weights: adj.Data, Left: a.Left, Right: a.Right, Self: a.Self,
+		}
 		if a.rows == nil {
-			kernel.Gather(to, ldd, lo, hi,
-				adj.Indptr, adj.Indices, adj.Data, a.Left, a.Right, a.Self, x.Data, x.Cols, a.d)
+			kernel.Gather(kernel.Rows(to, ldd), scaled, lo, hi, kernel.Rows(x.Data, x.Cols), a.d)
 		} else {
-			kernel.GatherRows(to, ldd, a.rows[lo:hi], a.position,
-				adj.Indptr, adj.Indices, adj.Data, a.Left, a.Right, a.Self, x.Data, x.Cols, a.d)
+			kernel.GatherRows(kernel.Rows(to, ldd), scaled, a.rows[lo:hi], a.position, kernel.Rows(x.Data, x.Cols), a.d)
 		}
 	case *mat.CSR:
 		for r := lo; r < hi; r++ {

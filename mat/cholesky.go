@@ -27,17 +27,18 @@ func (e NotPositive) Error() string {
 // Cholesky is the factorisation s = UᵀU of a positive definite matrix, U upper triangular.
 type Cholesky struct{ u blas64.Triangular }
 
-// choleskyBlock is the number of rows of U that are found before the rest of the matrix is updated. The update is a matrix
-// product of that depth. With 64 it takes nearly all of the time.
+// choleskyBlock is the number of rows of U that are found before the rest of the matrix is updated. The update is a
+// matrix product of that depth. With 64 it takes nearly all of the time.
 const choleskyBlock = 64
 
 // Cholesky factors s, which it leaves alone. The cost is N³/3 multiplications.
 //
-// A pivot counts as positive if it exceeds N·2⁻⁵² times the diagonal entry that it comes from: less is what rounding leaves of
-// a zero. The error is a NotPositive, or that of ctx, after whose end it returns within moments.
+// A pivot counts as positive if it exceeds N·2⁻⁵² times the diagonal entry that it comes from: less is what rounding
+// leaves of a zero. The error is a NotPositive, or that of ctx, after whose end it returns within moments.
 //
 // Rows of U are found in blocks. First comes the triangle on the diagonal, then what stands to the right of it, by
-// substitution. Then the product of that with itself is taken off the rest. The result is the same for any number of threads.
+// substitution. Then the product of that with itself is taken off the rest. The result is the same for any number of
+// threads.
 func (s *Symmetric) Cholesky(ctx context.Context) (*Cholesky, error) {
 	n := s.N
 	u, least := make([]float64, n*n), make([]float64, n)
@@ -66,8 +67,8 @@ func (s *Symmetric) Cholesky(ctx context.Context) (*Cholesky, error) {
 	return &Cholesky{blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: max(1, n), Data: u}}, nil
 }
 
-// factorDiagonal turns rows and columns k to end of u into their factor. It returns end, or the first row whose pivot is not
-// above 0 and above its bound in least.
+// factorDiagonal turns rows and columns k to end of u into their factor. It returns end, or the first row whose pivot
+// is not above 0 and above its bound in least.
 func factorDiagonal(u, least []float64, n, k, end int) int {
 	for i := k; i < end; i++ {
 		pivot := u[i*n+i]
@@ -89,7 +90,8 @@ func factorDiagonal(u, least []float64, n, k, end int) int {
 	return end
 }
 
-// substitute multiplies columns lo to hi of rows k to end of u by U₁₁⁻ᵀ. U₁₁ is the triangle in columns k to end of these rows.
+// substitute multiplies columns lo to hi of rows k to end of u by U₁₁⁻ᵀ. U₁₁ is the triangle in columns k to end of
+// these rows.
 func substitute(u []float64, n, k, end, lo, hi int) {
 	for i := k; i < end; i++ {
 		row := u[i*n+lo : i*n+hi]
@@ -121,8 +123,8 @@ func (c *Cholesky) Solve(ctx context.Context, b []float64, cols int) ([]float64,
 	return x, err
 }
 
-// LeastPivot returns min_i U_ii², or +Inf for an empty matrix. For s = VᵀV it is the least squared distance of a column of V
-// from the space of the columns before it.
+// LeastPivot returns min_i U_ii², or +Inf for an empty matrix. For s = VᵀV it is the least squared distance of a column
+// of V from the space of the columns before it.
 func (c *Cholesky) LeastPivot() float64 {
 	least := math.Inf(1)
 	for i := range c.u.N {

@@ -10,7 +10,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// A matrix formed block by block has the Gram matrix that it has when held whole, bit for bit, for any number of threads.
+// A matrix formed block by block has the Gram matrix that it has when held whole, bit for bit, for any number of
+// threads.
 func TestGramBlocks(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 0))
 	for _, shape := range [][2]int{{1, 1}, {255, 7}, {257, 40}, {9000, 33}} { // one chunk, two, more than are summed in float32
@@ -43,7 +44,8 @@ func TestGramBlocks(t *testing.T) {
 	}
 }
 
-// Orders on either side of the bounds of blocks: the factor reproduces the solution, the same bits for any number of threads.
+// Orders on either side of the bounds of blocks: the factor reproduces the solution, the same bits for any number of
+// threads.
 func TestCholeskySolves(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 0))
 	for _, n := range []int{1, 2, 63, 64, 65, 128, 129, 200} {

@@ -9,9 +9,9 @@ import (
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
-// CSR is a rows×cols sparse matrix in compressed rows: the entries of row i are at positions Indptr[i] to Indptr[i+1]−1,
-// with columns Indices, ascending within a row, and values Data. A nil Data means that every stored entry is 1, as in an
-// unweighted adjacency.
+// CSR is a rows×cols sparse matrix in compressed rows: the entries of row i are at positions Indptr[i] to
+// Indptr[i+1]−1, with columns Indices, ascending within a row, and values Data. A nil Data means that every stored
+// entry is 1, as in an unweighted adjacency.
 type CSR struct {
 	Rows, Cols int
 	Indptr     []int64 // Rows+1 long

@@ -10,8 +10,8 @@ import (
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
-// Matrix is a matrix that can be read in blocks. *Dense and *CSR are, and have faster ways of their own. A matrix of another
-// type may keep its numbers in a file, or in half precision.
+// Matrix is a matrix that can be read in blocks. *Dense and *CSR are, and have faster ways of their own. A matrix of
+// another type may keep its numbers in a file, or in half precision.
 type Matrix interface {
 	// Dims returns the numbers of rows and columns.
 	Dims() (rows, cols int)
@@ -158,8 +158,8 @@ func Read(dst *Dense, x Matrix, rows []int32, lo, hi int) error {
 	return nil
 }
 
-// readChunks reads n rows of x in chunks, in parallel. rows names the rows of a chunk, and use takes the chunk that begins at
-// lo. The error is that of the first chunk in order that has one.
+// readChunks reads n rows of x in chunks, in parallel. rows names the rows of a chunk, and use takes the chunk that
+// begins at lo. The error is that of the first chunk in order that has one.
 func readChunks(x Matrix, n int, rows func(lo, hi int) []int32, use func(lo int, block *Dense)) error {
 	_, cols := x.Dims()
 	errs := make([]error, (n+rowChunk-1)/rowChunk)

@@ -13,11 +13,11 @@ import (
 //
 //	s·v_i = values[i]·v_i,  ‖v_i‖ = 1.
 //
-// The sign of a vector makes its first component of largest magnitude positive. The cost is some 9n³ operations on one thread,
-// in a library call that cannot be interrupted: 0.3 seconds at n = 500, and up to 10 seconds at n = 1024.
+// The sign of a vector makes its first component of largest magnitude positive. The cost is some 9n³ operations on one
+// thread, in a library call that cannot be interrupted: 0.3 seconds at n = 500, and up to 10 seconds at n = 1024.
 //
-// The error says that s has an entry that is not finite, or is that of ctx. After ctx's end Eigen returns at once, and the call
-// that was begun ends in the background.
+// The error says that s has an entry that is not finite, or is that of ctx. After ctx's end Eigen returns at once, and
+// the call that was begun ends in the background.
 func (s *Symmetric) Eigen(ctx context.Context) (values, vectors []float64, err error) {
 	n := s.N
 	if n == 0 {

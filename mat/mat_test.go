@@ -12,7 +12,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// whole returns a matrix of whole numbers between −8 and 8: sums of their products are exact in float32, so that comparisons need no tolerance.
+// whole returns a matrix of whole numbers between −8 and 8: sums of their products are exact in float32, so that
+// comparisons need no tolerance.
 func whole(rows, cols int, random *rand.Rand) *mat.Dense {
 	m := mat.NewDense(rows, cols)
 	for i := range m.Data {

@@ -12,9 +12,9 @@ const (
 	ahead = 2
 )
 
-// ColumnMeans returns the mean of each column of x, at least one row of d numbers each, which may stand anywhere in memory. It is
-// summed in float64 and rounded to float32: the mean of equal rows is exactly that row. The result is the same for any number
-// of threads.
+// ColumnMeans returns the mean of each column of x, at least one row of d numbers each, which may stand anywhere in
+// memory. It is summed in float64 and rounded to float32: the mean of equal rows is exactly that row. The result is the
+// same for any number of threads.
 func ColumnMeans(x [][]float32) []float32 {
 	n, d := len(x), len(x[0])
 	part := make([][]float64, (n+meanChunk-1)/meanChunk)

@@ -14,9 +14,10 @@ import (
 //
 //	PᵀSP ≈ LLᵀ,  L n×r lower trapezoidal with L_jj falling,
 //
-// until no diagonal entry of S − LLᵀ exceeds least. Row i of L, n numbers apart, belongs to row order[i] of s. What stands above
-// the diagonal of L is zero, and so are its columns from r on. The cost is n²r − nr² + r³/3 multiplications, nearly all in matrix
-// products. The result is the same for any number of threads. The error is that of ctx.
+// until no diagonal entry of S − LLᵀ exceeds least. Row i of L, n numbers apart, belongs to row order[i] of s. What
+// stands above the diagonal of L is zero, and so are its columns from r on. The cost is n²r − nr² + r³/3
+// multiplications, nearly all in matrix products. The result is the same for any number of threads. The error is that
+// of ctx.
 func (s *Symmetric) pivoted(ctx context.Context, least float64) (l []float64, order []int, r int, err error) {
 	n := s.N
 	a := append([]float64(nil), s.Data...) // its lower triangle: the rest of s, and L to the left of it
@@ -63,7 +64,8 @@ func (s *Symmetric) pivoted(ctx context.Context, least float64) (l []float64, or
 	return a, order, r, nil
 }
 
-// exchange swaps rows and columns p < q of the symmetric matrix whose lower triangle is in a, with the rows of L to its left.
+// exchange swaps rows and columns p < q of the symmetric matrix whose lower triangle is in a, with the rows of L to its
+// left.
 func exchange(a []float64, n, p, q int) {
 	if p == q {
 		return
@@ -80,8 +82,8 @@ func exchange(a []float64, n, p, q int) {
 	a[p*n+p], a[q*n+q] = a[q*n+q], a[p*n+p]
 }
 
-// column turns column j of a into that of L, the columns from k to j−1 of L not being taken off it yet, and takes its squares off
-// the diagonal of the rest.
+// column turns column j of a into that of L, the columns from k to j−1 of L not being taken off it yet, and takes its
+// squares off the diagonal of the rest.
 func column(a, rest []float64, n, k, j int) {
 	root := math.Sqrt(rest[j])
 	own := blas64.Vector{N: j - k, Inc: 1, Data: a[j*n+k : j*n+j]}

@@ -47,8 +47,8 @@ var rowStrips, columnStrips parallel.Loop[factors]
 // smallProduct is the number of multiplications below which starting goroutines costs more than they save (some 10 µs).
 const smallProduct = 1 << 17
 
-// product cuts the m×n output into a strip for each worker, along its longer side. How the output is cut changes no bit of it: the
-// kernel sums along k in an order that k alone decides.
+// product cuts the m×n output into a strip for each worker, along its longer side. How the output is cut changes no bit
+// of it: the kernel sums along k in an order that k alone decides.
 func product(dst, a, b *Dense, transA, transB bool, k int) {
 	m, n := dst.Rows, dst.Cols
 	if m == 0 || n == 0 {
@@ -78,10 +78,13 @@ func (f *factors) tile(i0, i1, j0, j1 int) {
 	if f.transB {
 		b = j0 * f.b.Cols
 	}
-	kernel.Gemm(f.dst.Data[i0*f.dst.Cols+j0:], f.dst.Cols, f.a.Data[a:], f.a.Cols, f.transA, f.b.Data[b:], f.b.Cols, f.transB, i1-i0, j1-j0, f.k, false)
+	left := kernel.Block{Data: f.a.Data[a:], Stride: f.a.Cols, Transposed: f.transA}
+	right := kernel.Block{Data: f.b.Data[b:], Stride: f.b.Cols, Transposed: f.transB}
+	kernel.Gemm(kernel.Rows(f.dst.Data[i0*f.dst.Cols+j0:], f.dst.Cols), left, right, i1-i0, j1-j0, f.k, false)
 }
 
-// MulSparse sets dst to s·b. The shapes are s m×k, b k×n, dst m×n. The entries of a row are added in ascending order of their columns.
+// MulSparse sets dst to s·b. The shapes are s m×k, b k×n, dst m×n. The entries of a row are added in ascending order of
+// their columns.
 func MulSparse(dst *Dense, s *CSR, b *Dense) {
 	if s.Cols != b.Rows {
 		panic(fmt.Sprintf("mat: sparse %d×%d times %d×%d", s.Rows, s.Cols, b.Rows, b.Cols))
@@ -89,8 +92,9 @@ func MulSparse(dst *Dense, s *CSR, b *Dense) {
 	dst.Reshape(s.Rows, b.Cols)
 	const chunk = 64
 	sparseProducts.For(s.Rows, chunk, sparseFactors{*dst, *b, *s}, func(f *sparseFactors, lo, hi int) {
-		d, s := f.b.Cols, &f.s
-		kernel.Gather(f.dst.Data[lo*d:hi*d], d, lo, hi, s.Indptr, s.Indices, s.Data, nil, nil, 0, f.b.Data, d, d)
+		d := f.b.Cols
+		s := kernel.Sparse{Indptr: f.s.Indptr, Indices: f.s.Indices, Weights: f.s.Data}
+		kernel.Gather(kernel.Rows(f.dst.Data[lo*d:hi*d], d), s, lo, hi, kernel.Rows(f.b.Data, d), d)
 	})
 }
 

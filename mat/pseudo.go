@@ -19,28 +19,30 @@ type Solution struct {
 	X []float64
 	// Rank is the number of directions of S that count.
 	Rank int
-	// Condition is λ_max/λ_min of S over the directions that count, at least 1 and right within a factor of two; 1 for rank 0.
+	// Condition is λ_max/λ_min of S over the directions that count, at least 1 and right within a factor of two; 1 for
+	// rank 0.
 	Condition float64
 }
 
-// eigenOrder is the largest order whose pseudo-inverse is taken by eigenvectors. The decomposition takes 0.6 seconds there, and
-// up to 10 seconds at order 1024. A pivoted Cholesky factor does it in a fifth to a fiftieth of the time.
+// eigenOrder is the largest order whose pseudo-inverse is taken by eigenvectors. The decomposition takes 0.6 seconds
+// there, and up to 10 seconds at order 1024. A pivoted Cholesky factor does it in a fifth to a fiftieth of the time.
 const eigenOrder = 640
 
-// PseudoSolve returns S⁺B for a positive semi-definite S = s, n×n, and B = b of n rows and cols columns, row-major: among the X
-// that minimise ‖SX − B‖ the one of smallest norm. Directions in which S is below cut·tr S count as zero, 0 < cut < 1/n.
+// PseudoSolve returns S⁺B for a positive semi-definite S = s, n×n, and B = b of n rows and cols columns, row-major:
+// among the X that minimise ‖SX − B‖ the one of smallest norm. Directions in which S is below cut·tr S count as zero, 0
+// < cut < 1/n.
 //
 // If S − cut·tr S·I is positive definite, S is, and a Cholesky factor solves the system. Otherwise
 //
 //	S⁺B = Σ_i v_i·(v_iᵀB)/λ_i over the eigenvalues λ_i > cut·tr S       for n ≤ 640,
 //	S⁺B ≈ PL(LᵀL)⁻²LᵀPᵀB with PᵀSP ≈ LLᵀ by complete pivoting           beyond.
 //
-// Pivoting stops where no diagonal entry of the rest exceeds cut·tr S. Then as many columns of L are kept as leave every
-// eigenvalue of LᵀL above cut·tr S. Both ways agree where the eigenvalues leave a gap at the cut. They cost about 9n³ and
-// 3n³ operations; the second is nearly all matrix products.
+// Pivoting stops where no diagonal entry of the rest exceeds cut·tr S. Then as many columns of L are kept as leave
+// every eigenvalue of LᵀL above cut·tr S. Both ways agree where the eigenvalues leave a gap at the cut. They cost about
+// 9n³ and 3n³ operations; the second is nearly all matrix products.
 //
-// The result is the same for any number of threads. The error says that s has an entry that is not finite, or is that of ctx,
-// after whose end it returns within moments.
+// The result is the same for any number of threads. The error says that s has an entry that is not finite, or is that
+// of ctx, after whose end it returns within moments.
 func (s *Symmetric) PseudoSolve(ctx context.Context, b []float64, cols int, cut float64) (Solution, error) {
 	if err := s.finite(); err != nil {
 		return Solution{}, err
@@ -174,8 +176,8 @@ func (s *Symmetric) leading(n int) *Symmetric {
 	return block
 }
 
-// conditionSteps is the number of steps of power iteration. From a random start of n numbers, the estimate of an eigenvalue is
-// off by a factor of at most n^(1/24) or so: 1.5 at n = 10⁴.
+// conditionSteps is the number of steps of power iteration. From a random start of n numbers, the estimate of an
+// eigenvalue is off by a factor of at most n^(1/24) or so: 1.5 at n = 10⁴.
 const conditionSteps = 12
 
 // condition returns λ_max/λ_min of s by power iteration with s and with its factor.
@@ -200,7 +202,8 @@ func condition(s *Symmetric, factor *Cholesky) float64 {
 	return max(1, largest*least)
 }
 
-// growth returns the factor by which a symmetric operator stretches a vector that it has been applied to conditionSteps times.
+// growth returns the factor by which a symmetric operator stretches a vector that it has been applied to conditionSteps
+// times.
 func growth(n int, apply func(to, from blas64.Vector)) (factor float64) {
 	random := rand.New(rand.NewPCG(1, uint64(n)))
 	from := blas64.Vector{N: n, Inc: 1, Data: make([]float64, n)}

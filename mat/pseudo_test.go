@@ -32,8 +32,8 @@ func deficient(n, rank int, spread float64, random *rand.Rand) *mat.Symmetric {
 	return s
 }
 
-// By each of the three ways: SX − B is orthogonal to S, and X is in the range of S, which has the smallest norm. For that,
-// X = SZ, and so S⁺(SX) = X.
+// By each of the three ways: SX − B is orthogonal to S, and X is in the range of S, which has the smallest norm. For
+// that, X = SZ, and so S⁺(SX) = X.
 func TestPseudoSolve(t *testing.T) {
 	const cut, cols = 1e-7, 3
 	random := rand.New(rand.NewPCG(31, 0))

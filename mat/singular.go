@@ -11,7 +11,8 @@ import (
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
-// Tall is a matrix of many rows that are read a block at a time. View is one. Another may form its rows when they are asked for.
+// Tall is a matrix of many rows that are read a block at a time. View is one. Another may form its rows when they are
+// asked for.
 type Tall interface {
 	// Dims returns the numbers of rows and columns.
 	Dims() (rows, cols int)
@@ -20,8 +21,8 @@ type Tall interface {
 	Block(lo, hi int, buffer *Dense) []float32
 }
 
-// ErrRange says that numbers are too large or too small for products in float32: squares overflow or vanish. Scaling all of
-// them by a power of two helps.
+// ErrRange says that numbers are too large or too small for products in float32: squares overflow or vanish. Scaling
+// all of them by a power of two helps.
 var ErrRange = errors.New("mat: numbers out of the range of products in float32")
 
 const (
@@ -31,9 +32,9 @@ const (
 	sampleSteps = 4
 )
 
-// LeftSingular returns an orthonormal basis, n×r, of the space of the leading k left singular vectors of x, n×d: the leading
-// eigenvectors of XXᵀ if n ≤ d, and otherwise XV for those V of XᵀX. r is below k if the rank of x is. The eigenvectors come from
-// LeadingEigen, with its cost and errors.
+// LeftSingular returns an orthonormal basis, n×r, of the space of the leading k left singular vectors of x, n×d: the
+// leading eigenvectors of XXᵀ if n ≤ d, and otherwise XV for those V of XᵀX. r is below k if the rank of x is. The
+// eigenvectors come from LeadingEigen, with its cost and errors.
 func LeftSingular(ctx context.Context, x *Dense, k int, src rand.Source) (*Dense, error) {
 	if x.Rows <= x.Cols {
 		g, err := GramRows(ctx, x)
@@ -59,8 +60,8 @@ func LeftSingular(ctx context.Context, x *Dense, k int, src rand.Source) (*Dense
 	return Orthonormal(ctx, &u)
 }
 
-// CentredLeftByGram returns an orthonormal basis, n×r with r ≤ k, of the space of the leading k left singular vectors of
-// (I − 11ᵀ/n)X, for x of many rows whose mean is about zero. It reads x twice: for XᵀX, n·d² operations, and for XV.
+// CentredLeftByGram returns an orthonormal basis, n×r with r ≤ k, of the space of the leading k left singular vectors
+// of (I − 11ᵀ/n)X, for x of many rows whose mean is about zero. It reads x twice: for XᵀX, n·d² operations, and for XV.
 // The error is that of ctx, or ErrRange.
 func CentredLeftByGram(ctx context.Context, x Tall, k int, src rand.Source) (*Dense, error) {
 	n, d := x.Dims()
@@ -86,9 +87,9 @@ func CentredLeftByGram(ctx context.Context, x Tall, k int, src rand.Source) (*De
 	return Orthonormal(ctx, u)
 }
 
-// CentredLeftByKrylov is CentredLeftByGram for x of many columns, by the Rayleigh-Ritz method in a block Krylov space (Musco and
-// Musco 2015). sample is some rows of x. Power iteration on it, from k+Oversampling random vectors of src, gives V. The space is
-// that of
+// CentredLeftByKrylov is CentredLeftByGram for x of many columns, by the Rayleigh-Ritz method in a block Krylov space
+// (Musco and Musco 2015). sample is some rows of x. Power iteration on it, from k+Oversampling random vectors of src,
+// gives V. The space is that of
 //
 //	[V, XᵀXV].
 //
@@ -161,7 +162,8 @@ func each(x Tall, lo, hi int, f func(at, end int, block []float32)) {
 	}
 }
 
-// covariance returns XᵀX·v, d×m for v d×m. The mean of the rows, about zero, is left in. The error is that of ctx, or ErrRange.
+// covariance returns XᵀX·v, d×m for v d×m. The mean of the rows, about zero, is left in. The error is that of ctx, or
+// ErrRange.
 func covariance(ctx context.Context, x Tall, v *Dense) (*Dense, error) {
 	n, _ := x.Dims()
 	d, m := v.Dims()
@@ -172,8 +174,8 @@ func covariance(ctx context.Context, x Tall, v *Dense) (*Dense, error) {
 		part.Reshape(d, m)
 		y := NewDense(max(32, blockSize/max(1, d)), m)
 		each(x, lo, hi, func(at, end int, block []float32) {
-			kernel.Gemm(y.Data, m, block, d, false, v.Data, m, false, end-at, m, d, false)
-			kernel.Gemm(part.Data, m, block, d, true, y.Data, m, false, d, m, end-at, at > lo)
+			kernel.Gemm(kernel.Rows(y.Data, m), kernel.Rows(block, d), kernel.Rows(v.Data, m), end-at, m, d, false)
+			kernel.Gemm(kernel.Rows(part.Data, m), kernel.Rows(block, d).T(), kernel.Rows(y.Data, m), d, m, end-at, at > lo)
 		})
 	})
 	if err != nil {
@@ -196,7 +198,7 @@ func project(ctx context.Context, x Tall, v *Dense) (*Dense, error) {
 	u := NewDense(n, m)
 	err := parallel.ForContext(ctx, n, passRows(n), func(lo, hi int) {
 		each(x, lo, hi, func(at, end int, block []float32) {
-			kernel.Gemm(u.Data[at*m:], m, block, d, false, v.Data, m, false, end-at, m, d, false)
+			kernel.Gemm(kernel.Rows(u.Data[at*m:], m), kernel.Rows(block, d), kernel.Rows(v.Data, m), end-at, m, d, false)
 		})
 	})
 	if err != nil {

@@ -9,16 +9,18 @@ import (
 )
 
 const (
-	// Oversampling is how many vectors more than asked for a subspace iteration carries. The last of these need not settle.
+	// Oversampling is how many vectors more than asked for a subspace iteration carries. The last of these need not
+	// settle.
 	Oversampling = 8
 	// settledTrace ends subspace iteration when a step raises the trace that the subspace carries by less than this share.
 	settledTrace = 1e-4
 	// mostSteps bounds the steps of subspace iteration.
 	mostSteps = 100
-	// negligible is the ratio to the largest eigenvalue below which an eigenvalue of a Gram matrix of float32 columns is rounding.
+	// negligible is the ratio to the largest eigenvalue below which an eigenvalue of a Gram matrix of float32 columns is
+	// rounding.
 	negligible = 1e-6
-	// independent decides how Orthonormal works. A unit column may be nearly in the space of the columns before it: its squared
-	// distance is below independent. Then eigenvectors are taken instead of a Cholesky factor.
+	// independent decides how Orthonormal works. A unit column may be nearly in the space of the columns before it: its
+	// squared distance is below independent. Then eigenvectors are taken instead of a Cholesky factor.
 	independent = 1e-2
 )
 
@@ -37,16 +39,17 @@ func (s *Symmetric) EigenColumns(ctx context.Context) (values []float64, vectors
 	return values, vectors, nil
 }
 
-// LeadingEigen returns at least the k largest eigenvalues of a positive semi-definite g, largest first, and their eigenvectors
-// as columns, n×m with m ≥ min(k, n).
+// LeadingEigen returns at least the k largest eigenvalues of a positive semi-definite g, largest first, and their
+// eigenvectors as columns, n×m with m ≥ min(k, n).
 //
-// If 3·(k+Oversampling) exceeds the order of g, all are found by Eigen. Otherwise subspace iteration (Halko, Martinsson and
-// Tropp 2011, §4.5) starts from k+Oversampling random vectors V of src and repeats
+// If 3·(k+Oversampling) exceeds the order of g, all are found by Eigen. Otherwise subspace iteration (Halko, Martinsson
+// and Tropp 2011, §4.5) starts from k+Oversampling random vectors V of src and repeats
 //
 //	V ← orthonormal basis of GV
 //
-// in float32 until tr VᵀGV grows by less than 10⁻⁴ of itself in a step, but at most 100 times. A Rayleigh-Ritz step on VᵀGV ends
-// it. Eigenvalues that lie close together at the cut may be told apart wrongly. That costs the trace next to nothing.
+// in float32 until tr VᵀGV grows by less than 10⁻⁴ of itself in a step, but at most 100 times. A Rayleigh-Ritz step on
+// VᵀGV ends it. Eigenvalues that lie close together at the cut may be told apart wrongly. That costs the trace next to
+// nothing.
 //
 // A step costs 2n²(k+Oversampling) operations. The result depends on g, k and src only. The error is that of Eigen.
 func LeadingEigen(ctx context.Context, g *Symmetric, k int, src rand.Source) (values []float64, vectors *Dense, err error) {
@@ -106,8 +109,8 @@ func gaussian(rows, cols int, src rand.Source) *Dense {
 	return m
 }
 
-// Rank returns how many of the leading k eigenvalues of a Gram matrix of float32 columns, largest first, are not rounding: they
-// exceed 10⁻⁶ of the largest.
+// Rank returns how many of the leading k eigenvalues of a Gram matrix of float32 columns, largest first, are not
+// rounding: they exceed 10⁻⁶ of the largest.
 func Rank(values []float64, k int) (r int) {
 	for r < min(k, len(values)) && values[r] > 0 && values[r] > negligible*values[0] {
 		r++
@@ -115,12 +118,12 @@ func Rank(values []float64, k int) (r int) {
 	return r
 }
 
-// Orthonormal returns an orthonormal basis, n×r, of the column space of v, n×m with m small. r is the rank of v within rounding,
-// as Rank has it. It scales the columns of v.
+// Orthonormal returns an orthonormal basis, n×r, of the column space of v, n×m with m small. r is the rank of v within
+// rounding, as Rank has it. It scales the columns of v.
 //
-// With the columns scaled to norm 1 and G = VᵀV = UᵀU, the basis is VU⁻¹. If a pivot of the Cholesky factor U is below 10⁻²,
-// it is VQΛ^-½ instead, with the eigenvectors Q and eigenvalues Λ of G that Rank counts. The error is that of ctx, or says that
-// v is not finite.
+// With the columns scaled to norm 1 and G = VᵀV = UᵀU, the basis is VU⁻¹. If a pivot of the Cholesky factor U is below
+// 10⁻², it is VQΛ^-½ instead, with the eigenvectors Q and eigenvalues Λ of G that Rank counts. The error is that of
+// ctx, or says that v is not finite.
 func Orthonormal(ctx context.Context, v *Dense) (*Dense, error) {
 	scaleColumns(v)
 	g, err := Gram(ctx, v)
@@ -148,8 +151,8 @@ func Orthonormal(ctx context.Context, v *Dense) (*Dense, error) {
 	return &q, nil
 }
 
-// inverseFactor returns U⁻¹ of the Cholesky factorisation g = UᵀU for g with ones on the diagonal. It returns nil if a pivot is
-// below independent. The error is that of ctx.
+// inverseFactor returns U⁻¹ of the Cholesky factorisation g = UᵀU for g with ones on the diagonal. It returns nil if a
+// pivot is below independent. The error is that of ctx.
 func inverseFactor(ctx context.Context, g *Symmetric) (*Dense, error) {
 	factor, err := g.Cholesky(ctx)
 	if ctx.Err() != nil {

@@ -28,9 +28,9 @@ func (s *Symmetric) Trace() (sum float64) {
 }
 
 const (
-	// gramChunk is the number of products that are summed in one go in float32. gramChunks is the number of such sums that are
-	// added in float32 before they join the float64 sum. So the error of a Gram matrix is that of some 270 additions, however
-	// long it is, and nearly all time is spent in the fast kernel.
+	// gramChunk is the number of products that are summed in one go in float32. gramChunks is the number of such sums that
+	// are added in float32 before they join the float64 sum. So the error of a Gram matrix is that of some 270 additions,
+	// however long it is, and nearly all time is spent in the fast kernel.
 	gramChunk, gramChunks = 256, 16
 	// gramParts bounds the number of float32 sums that are made at a time, each by one task.
 	gramParts = 16
@@ -38,23 +38,24 @@ const (
 	gramMemory = 128 << 20
 )
 
-// Gram returns XᵀX, d×d, for x n×d. Products are summed in float32 over blocks of 256 rows, these over at most 16 blocks, and
-// the rest in float64. The result is the same for any number of threads. The error is that of ctx.
+// Gram returns XᵀX, d×d, for x n×d. Products are summed in float32 over blocks of 256 rows, these over at most 16
+// blocks, and the rest in float64. The result is the same for any number of threads. The error is that of ctx.
 func Gram(ctx context.Context, x *Dense) (*Symmetric, error) {
 	d := x.Cols
 	return gram(ctx, d, x.Rows, func(sum []float32, _ *Dense, lo, hi int, accumulate bool) {
-		kernel.GramRows(sum, d, x.Data[lo*d:], d, hi-lo, d, 0, d, accumulate)
+		kernel.GramRows(kernel.Rows(sum, d), kernel.Rows(x.Data[lo*d:], d), hi-lo, d, 0, d, accumulate)
 	})
 }
 
-// GramBlocks returns XᵀX, d×d, of an X of n rows that is never held whole. rows(dst, lo) sets dst to the rows of X from lo on;
-// dst has d columns and at most 256 rows. X is cut into parts of GramPart(n, d) rows. Several parts are asked for at a time,
-// the rows of each in ascending order. The result is that of Gram, bit for bit. The error is that of ctx.
+// GramBlocks returns XᵀX, d×d, of an X of n rows that is never held whole. rows(dst, lo) sets dst to the rows of X from
+// lo on; dst has d columns and at most 256 rows. X is cut into parts of GramPart(n, d) rows. Several parts are asked
+// for at a time, the rows of each in ascending order. The result is that of Gram, bit for bit. The error is that of
+// ctx.
 func GramBlocks(ctx context.Context, n, d int, rows func(dst *Dense, lo int)) (*Symmetric, error) {
 	return gram(ctx, d, n, func(sum []float32, block *Dense, lo, hi int, accumulate bool) {
 		block.Reshape(hi-lo, d)
 		rows(block, lo)
-		kernel.GramRows(sum, d, block.Data, d, hi-lo, d, 0, d, accumulate)
+		kernel.GramRows(kernel.Rows(sum, d), kernel.Rows(block.Data, d), hi-lo, d, 0, d, accumulate)
 	})
 }
 
@@ -65,13 +66,14 @@ func GramRows(ctx context.Context, x *Dense) (*Symmetric, error) {
 	return gram(ctx, n, x.Cols, func(sum []float32, _ *Dense, lo, hi int, accumulate bool) {
 		for i := 0; i < n; i += strip {
 			from := x.Data[i*x.Cols+lo:]
-			kernel.Gemm(sum[i*n+i:], n, from, x.Cols, false, from, x.Cols, true,
-				min(strip, n-i), n-i, hi-lo, accumulate)
+			terms := kernel.Rows(from, x.Cols)
+			kernel.Gemm(kernel.Rows(sum[i*n+i:], n), terms, terms.T(), min(strip, n-i), n-i, hi-lo, accumulate)
 		}
 	})
 }
 
-// GramPart returns the number of rows in each part that GramBlocks cuts n rows of d columns into. Only the sizes decide.
+// GramPart returns the number of rows in each part that GramBlocks cuts n rows of d columns into. Only the sizes
+// decide.
 func GramPart(n, d int) int {
 	_, terms := gramWave(d, n)
 	return terms
@@ -84,9 +86,9 @@ func gramWave(order, length int) (parts, terms int) {
 	return parts, gramChunk * max(1, min(gramChunks, (chunks+parts-1)/parts))
 }
 
-// gram sums the upper triangle of a Gram matrix of the given order over length terms and mirrors it. Parts are summed in
-// float32, as many at a time as gramWave says, and then added to the whole in their order. add sets sum to the terms from lo
-// to hi, or adds them; block is memory for it.
+// gram sums the upper triangle of a Gram matrix of the given order over length terms and mirrors it. Parts are summed
+// in float32, as many at a time as gramWave says, and then added to the whole in their order. add sets sum to the terms
+// from lo to hi, or adds them; block is memory for it.
 func gram(ctx context.Context, order, length int,
 	add func(sum []float32, block *Dense, lo, hi int, accumulate bool)) (*Symmetric, error) {
 	total := NewSymmetric(order)

@@ -1,6 +1,7 @@
 package mat
 
-// View is some rows of a dense matrix, in an order of its own and without a copy: they change with the matrix. The zero value has none.
+// View is some rows of a dense matrix, in an order of its own and without a copy: they change with the matrix. The zero
+// value has none.
 type View struct {
 	of   *Dense
 	rows []int32 // nil: all rows in order
@@ -46,7 +47,8 @@ func (v View) Rows() [][]float32 {
 	return rows
 }
 
-// Block returns rows lo to hi one behind the other: in the matrix's own memory where they stand so, else copied into buffer.
+// Block returns rows lo to hi one behind the other: in the matrix's own memory where they stand so, else copied into
+// buffer.
 func (v View) Block(lo, hi int, buffer *Dense) []float32 {
 	if v.rows == nil {
 		return v.of.Data[lo*v.of.Cols : hi*v.of.Cols]

@@ -14,7 +14,8 @@ import (
 
 // Plan says how the classes are partitioned and their groups aggregated.
 type Plan struct {
-	// Budgets[c] is the number of condensed nodes |C′_c| of class c, from Budgets: at least 1 where the class has rows, at most their number.
+	// Budgets[c] is the number of condensed nodes |C′_c| of class c, from Budgets: at least 1 where the class has rows, at
+	// most their number.
 	Budgets []int
 	// Partitioner groups the rows of each class.
 	Partitioner Partitioner
@@ -22,10 +23,13 @@ type Plan struct {
 	//
 	//	Σ_S Σ_{i∈S} ‖x_i − mean of S‖² · k Σ_S (|S|/n)²
 	//
-	// is kept, of equals the first: the k-means objective, in the space of the rows whatever the method clusters, times one plus the squared coefficient of variation of the sizes. That
-	// factor is 1 where all groups are of one size, and k where one has nearly all rows: condensed nodes count alike in a loss, so small groups are as loud there as large ones. 0 means 1.
+	// is kept, of equals the first: the k-means objective, in the space of the rows whatever the method clusters, times
+	// one plus the squared coefficient of variation of the sizes. That factor is 1 where all groups are of one size, and k
+	// where one has nearly all rows: condensed nodes count alike in a loss, so small groups are as loud there as large
+	// ones. 0 means 1.
 	Partitions int
-	// Temperature is τ > 0 of the calibration. The smaller, the more a condensed node follows its most confident rows; +Inf gives plain means.
+	// Temperature is τ > 0 of the calibration. The smaller, the more a condensed node follows its most confident rows;
+	// +Inf gives plain means.
 	Temperature float64
 }
 
@@ -35,8 +39,8 @@ type Aggregation struct {
 	H *mat.Dense
 	// Y is the class of each condensed node.
 	Y []int32
-	// Members is R̂, N′×n: row j holds the rows of the group of condensed node j and their weights, which are positive or, where a weight is below the
-	// smallest float32, 0, and sum to 1. Each row of the embeddings is in exactly one group.
+	// Members is R̂, N′×n: row j holds the rows of the group of condensed node j and their weights, which are positive or,
+	// where a weight is below the smallest float32, 0, and sum to 1. Each row of the embeddings is in exactly one group.
 	Members *mat.CSR
 	// Stats[c] is the method's account of class c.
 	Stats []Stats
@@ -44,16 +48,18 @@ type Aggregation struct {
 
 // Aggregate partitions the rows of each class of x and aggregates each group.
 //
-// x has the n embeddings of d numbers each, which may stand anywhere in memory, y (n) their classes, in [0, len(Budgets)), and confidence (n) the scores r of the assessment; a nil confidence stands for equal
-// scores. Within a group S the weight of row k is
+// x has the n embeddings of d numbers each, which may stand anywhere in memory, y (n) their classes, in [0,
+// len(Budgets)), and confidence (n) the scores r of the assessment; a nil confidence stands for equal scores. Within a
+// group S the weight of row k is
 //
 //	R̂_k = exp(r_k/τ) / Σ_{l∈S} exp(r_l/τ).
 //
-// (The paper divides r by τ and then by the sum of the row, §3.4, where τ cancels; the softmax makes it a temperature.) Weights and sums are float64,
-// rounded to float32 at the end.
+// (The paper divides r by τ and then by the sum of the row, §3.4, where τ cancels; the softmax makes it a temperature.)
+// Weights and sums are float64, rounded to float32 at the end.
 //
-// Each class has a source of its own, seeded from src by the class's number, so what happens in one class does not depend on the others.
-// The error is that of ctx or names the argument, its value and its bound. Besides the result it needs memory for copies of the rows of a few classes.
+// Each class has a source of its own, seeded from src by the class's number, so what happens in one class does not
+// depend on the others. The error is that of ctx or names the argument, its value and its bound. Besides the result it
+// needs memory for copies of the rows of a few classes.
 func (p Plan) Aggregate(ctx context.Context, x [][]float32, y []int32, confidence []float32, src rand.Source) (*Aggregation, error) {
 	n, classes := len(x), len(p.Budgets)
 	if err := p.check(x, y, confidence); err != nil {
@@ -117,7 +123,8 @@ func (p Plan) Aggregate(ctx context.Context, x [][]float32, y []int32, confidenc
 	return a, nil
 }
 
-// place writes the groups of class c: its condensed nodes start at first, its members at the given entry; rows are what the groups number.
+// place writes the groups of class c: its condensed nodes start at first, its members at the given entry; rows are what
+// the groups number.
 func (a *Aggregation) place(groups Groups, c, first, entry int, rows []int32) {
 	for j, members := range groups.All() {
 		for _, i := range members {
@@ -132,7 +139,8 @@ func (a *Aggregation) place(groups Groups, c, first, entry int, rows []int32) {
 // ahead is how many rows before its use a row that lies apart from the others is asked for.
 const ahead = 2
 
-// weigh sets weights to the softmax of confidence/temperature over the given rows of x, and mean to the rows' mean by them.
+// weigh sets weights to the softmax of confidence/temperature over the given rows of x, and mean to the rows' mean by
+// them.
 func weigh(mean, weights []float32, x [][]float32, rows []int32, confidence []float32, temperature float64) {
 	exact := make([]float64, len(rows)) // the scores, then their exponentials
 	if confidence != nil {

@@ -2,11 +2,12 @@ package partition
 
 import "fmt"
 
-// Budgets shares total condensed nodes out over the classes in proportion to counts, their numbers of training nodes (the paper's
-// |C′_i| for |C_i|). A class with n_i of all n nodes gets ⌊total·n_i/n⌋, but at least 1, and the largest class (of several, the last)
-// takes what remains. Where that would leave the largest with more nodes than it has or with none, single nodes move to or from
-// the classes that are furthest from their share. Every class then has between 1 and n_i condensed nodes, an absent class none, and
-// the sum is total. The error says that total is below the number of classes present, or above n.
+// Budgets shares total condensed nodes out over the classes in proportion to counts, their numbers of training nodes
+// (the paper's |C′_i| for |C_i|). A class with n_i of all n nodes gets ⌊total·n_i/n⌋, but at least 1, and the largest
+// class (of several, the last) takes what remains. Where that would leave the largest with more nodes than it has or
+// with none, single nodes move to or from the classes that are furthest from their share. Every class then has between
+// 1 and n_i condensed nodes, an absent class none, and the sum is total. The error says that total is below the number
+// of classes present, or above n.
 func Budgets(counts []int, total int) ([]int, error) {
 	present, nodes, largest := 0, 0, 0
 	for c, n := range counts {

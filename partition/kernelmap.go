@@ -14,9 +14,10 @@ import (
 //
 //	K_ij = ([√c, u_i]·[√c, u_j])²  and  S_ij = (w_i·w_j)² = z_i·z_j,
 //
-// where z_i lists √2·w_ia·w_ib for a < b and w_ia² for a = b: the map Z of the kernel, with its constant c, its linear columns √(2c)·u
-// and its quadratic ones, rows scaled by D^-½. A product S·V = Z(ZᵀV) takes strips of columns of Z for blocks of rows, made when they are
-// needed and small enough for the cache; they are gone when the matrix product with them is done.
+// where z_i lists √2·w_ia·w_ib for a < b and w_ia² for a = b: the map Z of the kernel, with its constant c, its linear
+// columns √(2c)·u and its quadratic ones, rows scaled by D^-½. A product S·V = Z(ZᵀV) takes strips of columns of Z for
+// blocks of rows, made when they are needed and small enough for the cache; they are gone when the matrix product with
+// them is done.
 type kernelMap struct {
 	w       *mat.Dense // n×(r+1)
 	leader  []float64  // D^½1 / ‖D^½1‖, the eigenvector of S with eigenvalue 1
@@ -29,8 +30,8 @@ const (
 	mapRows      = 256 // rows of Z made at a time: with a strip, some 200 kB
 )
 
-// newKernelMap returns the map for the rows of u, n×r. Each degree is D_ii = ũ_iᵀ(Σ_j ũ_jũ_jᵀ)ũ_i with ũ = [√c, u]; the matrix in brackets is
-// (r+1)×(r+1).
+// newKernelMap returns the map for the rows of u, n×r. Each degree is D_ii = ũ_iᵀ(Σ_j ũ_jũ_jᵀ)ũ_i with ũ = [√c, u]; the
+// matrix in brackets is (r+1)×(r+1).
 func newKernelMap(ctx context.Context, u *mat.Dense) (*kernelMap, error) {
 	n, r := u.Dims()
 	m := &kernelMap{w: mat.NewDense(n, r+1), leader: make([]float64, n), strips: []int{0}, columns: []int{0}}
@@ -101,7 +102,7 @@ func (m *kernelMap) transposed(ctx context.Context, t, v *mat.Dense) error {
 		for lo := 0; lo < n; lo += mapRows {
 			hi := min(lo+mapRows, n)
 			columns := m.fill(z, s, lo, hi)
-			kernel.Gemm(t.Data[first*b:], b, z, columns, true, v.Data[lo*b:], b, false, columns, b, hi-lo, lo > 0)
+			kernel.Gemm(kernel.Rows(t.Data[first*b:], b), kernel.Rows(z, columns).T(), kernel.Rows(v.Data[lo*b:], b), columns, b, hi-lo, lo > 0)
 		}
 	})
 }
@@ -117,13 +118,13 @@ func (m *kernelMap) forward(ctx context.Context, dst, t *mat.Dense) error {
 				z = make([]float32, need)
 			}
 			columns := m.fill(z, s, lo, hi)
-			kernel.Gemm(dst.Data[lo*b:], b, z, columns, false, t.Data[first*b:], b, false, hi-lo, b, columns, s > 0)
+			kernel.Gemm(kernel.Rows(dst.Data[lo*b:], b), kernel.Rows(z, columns), kernel.Rows(t.Data[first*b:], b), hi-lo, b, columns, s > 0)
 		}
 	})
 }
 
-// deflate takes the part along the leading eigenvector out of each column of v. It has to be done after every product: S keeps that part
-// as it is and shrinks all others by a factor of about n.
+// deflate takes the part along the leading eigenvector out of each column of v. It has to be done after every product:
+// S keeps that part as it is and shrinks all others by a factor of about n.
 func (m *kernelMap) deflate(v *mat.Dense) {
 	along := make([]float64, v.Cols)
 	for i, q := range m.leader {
@@ -139,11 +140,12 @@ func (m *kernelMap) deflate(v *mat.Dense) {
 	}
 }
 
-// leading returns the k eigenvectors of S after the first as columns, fewer where the rank of S is lower, up to rotations among them,
-// and the number of products it took.
+// leading returns the k eigenvectors of S after the first as columns, fewer where the rank of S is lower, up to
+// rotations among them, and the number of products it took.
 //
-// The start is the space of the linear columns of Z, which outweigh the quadratic ones. Where these are known to turn it by next to nothing (see sine), as in most large classes, it is returned as
-// it is. Else subspace iteration goes on from it, with a Rayleigh-Ritz step each time. Random vectors from the source join where u has fewer than k columns.
+// The start is the space of the linear columns of Z, which outweigh the quadratic ones. Where these are known to turn
+// it by next to nothing (see sine), as in most large classes, it is returned as it is. Else subspace iteration goes on
+// from it, with a Rayleigh-Ritz step each time. Random vectors from the source join where u has fewer than k columns.
 func (m *kernelMap) leading(ctx context.Context, u *mat.Dense, k int, random *rand.Rand) (v *mat.Dense, products int, err error) {
 	size := u.Cols
 	if size < k {
@@ -201,10 +203,12 @@ func (m *kernelMap) leading(ctx context.Context, u *mat.Dense, k int, random *ra
 	return v, products, nil
 }
 
-// sine returns a bound on the mean squared sine of the angles between the space of v, the linear columns of Z less the leading eigenvector, and the space sought, or 1.
+// sine returns a bound on the mean squared sine of the angles between the space of v, the linear columns of Z less the
+// leading eigenvector, and the space sought, or 1.
 //
-// S is VVᵀ and the leading eigenvector's part, and besides E_ij = (w_i·w_j)² of the w without their first column, and a part along what D^-½1 has beyond that eigenvector. The sines are at most
-// ‖E‖/(λ−‖E‖) in Frobenius' norm (Davis and Kahan 1970), λ being the least eigenvalue of VᵀV; and, since (w_i·w_j)² ≤ ‖w_i‖²‖w_j‖²,
+// S is VVᵀ and the leading eigenvector's part, and besides E_ij = (w_i·w_j)² of the w without their first column, and a
+// part along what D^-½1 has beyond that eigenvector. The sines are at most ‖E‖/(λ−‖E‖) in Frobenius' norm (Davis and
+// Kahan 1970), λ being the least eigenvalue of VᵀV; and, since (w_i·w_j)² ≤ ‖w_i‖²‖w_j‖²,
 //
 //	‖E‖² = Σ_ij (w_i·w_j)⁴ ≤ Σ_ij ‖w_i‖²‖w_j‖²(w_i·w_j)² = ‖Σ_i ‖w_i‖²·w_iw_iᵀ‖².
 func (m *kernelMap) sine(ctx context.Context, v *mat.Dense) (float64, error) {
@@ -247,8 +251,8 @@ func (m *kernelMap) sine(ctx context.Context, v *mat.Dense) (float64, error) {
 	return min(1, sine*sine/float64(v.Cols)), nil
 }
 
-// residual returns the mean of ‖S·v − θ·v‖²/‖S·v‖² over the leading vectors v, the columns of before, with Ritz values θ; image has the columns
-// S·v. It is the mean squared sine of the angle by which S turns them.
+// residual returns the mean of ‖S·v − θ·v‖²/‖S·v‖² over the leading vectors v, the columns of before, with Ritz values
+// θ; image has the columns S·v. It is the mean squared sine of the angle by which S turns them.
 func residual(image, before *mat.Dense, ritz []float64) (mean float64) {
 	off, norm := make([]float64, len(ritz)), make([]float64, len(ritz))
 	for i := range image.Rows {

@@ -11,24 +11,28 @@ import (
 
 // KMeans is Lloyd's algorithm from a k-means++ start. The zero value is ready to use.
 //
-// It lowers Σ_i ‖x_i − c_π(i)‖², the bound on the paper's matching objective for a graphless condensed graph (§2.3). Each
-// iteration puts every row in the group of the nearest mean, starts a group that fell empty again at the row farthest from its mean, and
-// takes the new means. It stops when no row moves, or when a move would not lower the objective, and keeps the best of several runs.
-// One iteration costs 2·n·k·d floating-point operations in one matrix product whose n×k result is never stored; the sums
-// of the groups are float64 and follow only the rows that moved.
+// It lowers Σ_i ‖x_i − c_π(i)‖², the bound on the paper's matching objective for a graphless condensed graph (§2.3).
+// Each iteration puts every row in the group of the nearest mean, starts a group that fell empty again at the row
+// farthest from its mean, and takes the new means. It stops when no row moves, or when a move would not lower the
+// objective, and keeps the best of several runs. One iteration costs 2·n·k·d floating-point operations in one matrix
+// product whose n×k result is never stored; the sums of the groups are float64 and follow only the rows that moved.
 //
-// Where there are 2·max(1024, 128·k) rows or more, these runs are over a sample of half that number, drawn from the source; one run over all rows goes on
-// from the best means. It reads the rows where they are, and keeps no copy of them.
+// Where there are 2·max(1024, 128·k) rows or more, these runs are over a sample of half that number, drawn from the
+// source; one run over all rows goes on from the best means. It reads the rows where they are, and keeps no copy of
+// them.
 type KMeans struct {
-	// Iterations bounds the iterations of a run. 0 means 25: on a mixture of 23 thousand rows in 97 groups the objective after 25 is
-	// 0.002% above that at rest, after 10 it is 0.1% above. Small classes rest before.
+	// Iterations bounds the iterations of a run. 0 means 25: on a mixture of 23 thousand rows in 97 groups the objective
+	// after 25 is 0.002% above that at rest, after 10 it is 0.1% above. Small classes rest before.
 	Iterations int
-	// Tolerance ends a run after an iteration that lowers the objective by less than this share of it. 0 means that only rest ends it.
+	// Tolerance ends a run after an iteration that lowers the objective by less than this share of it. 0 means that only
+	// rest ends it.
 	Tolerance float64
-	// Restarts is the number of runs, each from a start of its own. 0 means as many as keep n·k·(d+16) below 2²² in all, their multiplications and what a distance costs beside
-	// them, between 1 and 100, d being at most n where rows are few. Small classes have few rows in each group, so that the start decides much, and cost next to
-	// nothing: with the 20 rows of Cora's classes in 10 groups, the objective is 0.326±0.020 of the total after 1 run, 0.285±0.009 after 5,
-	// 0.272±0.007 after 10 and 0.250±0.002 after 200; validation accuracy rises and spreads less (docs/design/defaults.md).
+	// Restarts is the number of runs, each from a start of its own. 0 means as many as keep n·k·(d+16) below 2²² in all,
+	// their multiplications and what a distance costs beside them, between 1 and 100, d being at most n where rows are
+	// few. Small classes have few rows in each group, so that the start decides much, and cost next to nothing: with the
+	// 20 rows of Cora's classes in 10 groups, the objective is 0.326±0.020 of the total after 1 run, 0.285±0.009 after 5,
+	// 0.272±0.007 after 10 and 0.250±0.002 after 200; validation accuracy rises and spreads less
+	// (docs/design/defaults.md).
 	Restarts int
 }
 
@@ -39,7 +43,8 @@ const (
 	distanceWork      = 16
 )
 
-// Partition implements Partitioner. Rows that are equal may be in different groups where there are fewer distinct rows than groups.
+// Partition implements Partitioner. Rows that are equal may be in different groups where there are fewer distinct rows
+// than groups.
 func (m KMeans) Partition(ctx context.Context, x [][]float32, k int, src rand.Source) (Groups, error) {
 	if err := errors.Join(m.check(), check(x, k)); err != nil {
 		return Groups{}, err
@@ -62,7 +67,8 @@ func (m KMeans) Partition(ctx context.Context, x [][]float32, k int, src rand.So
 	return groups, err
 }
 
-// fromSample partitions x from the means that the best of several runs finds for some of the rows. The error is errUnlike where only all rows can tell what the points are.
+// fromSample partitions x from the means that the best of several runs finds for some of the rows. The error is
+// errUnlike where only all rows can tell what the points are.
 func (m KMeans) fromSample(ctx context.Context, x [][]float32, k int, some [][]float32, random *rand.Rand) (Groups, error) {
 	sample, err := newPoints(ctx, some)
 	if err != nil || sample.unit != 1 || sample.total == 0 {

@@ -41,7 +41,8 @@ func group(t testing.TB, m partition.Partitioner, x *mat.Dense, k int, seed uint
 	return g
 }
 
-// The objective in Stats must be that of the groups, and never rise, whatever the rows: a run of t iterations is the start of a run of t+1.
+// The objective in Stats must be that of the groups, and never rise, whatever the rows: a run of t iterations is the
+// start of a run of t+1.
 func TestKMeansObjective(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		n, d := rapid.IntRange(2, 120).Draw(r, "n"), rapid.IntRange(1, 40).Draw(r, "d")
@@ -181,7 +182,8 @@ func TestKMeansRestartsKeepTheBest(t *testing.T) {
 	}
 }
 
-// Many rows start from a sample of them. What is found is as good as from all rows, says what it is, and depends on all rows: one that the sample does not hold moves its group's mean.
+// Many rows start from a sample of them. What is found is as good as from all rows, says what it is, and depends on all
+// rows: one that the sample does not hold moves its group's mean.
 func TestKMeansFromSample(t *testing.T) {
 	x := partitiontest.Mixture(6000, 10, 15, 4)
 	whole := spread(x, partition.Groups{Of: make([]int32, x.Rows), K: 1})
@@ -222,7 +224,8 @@ func TestKMeansIgnoresShiftAndScale(t *testing.T) {
 			changed.Data[i] = float32((float64(v) + 1<<20) * scale)
 		}
 		g := group(t, partition.KMeans{}, changed, 9, 1)
-		// The mean is rounded to float32, so the centred rows differ in their last bits and a row on a border may change sides.
+		// The mean is rounded to float32, so the centred rows differ in their last bits and a row on a border may change
+		// sides.
 		if a, b := spread(x, want), spread(changed, g)/scale/scale; math.Abs(a-b) > 1e-3*a {
 			t.Errorf("scaled by %g: objective %v, as given %v", scale, b, a)
 		}

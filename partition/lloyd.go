@@ -79,8 +79,9 @@ func (l *lloyd) run(ctx context.Context, iterations int, tolerance float64) (sta
 	return stats, nil
 }
 
-// assign sets next to the nearest centre of each row and dist to the squared distance, and brings the sums up to date with the rows that change, in one pass over the rows. The first pass over
-// points that are not held also takes their norms; the error is errUnlike if these are too large for squared distances, or not numbers.
+// assign sets next to the nearest centre of each row and dist to the squared distance, and brings the sums up to date
+// with the rows that change, in one pass over the rows. The first pass over points that are not held also takes their
+// norms; the error is errUnlike if these are too large for squared distances, or not numbers.
 func (l *lloyd) assign(first bool) error {
 	d, chunk := l.d, l.chunk()
 	first = first && l.x == nil
@@ -97,7 +98,9 @@ func (l *lloyd) assign(first bool) error {
 					l.norms[i] = kernel.Dot(row(i), row(i))
 				}
 			}
-			kernel.Nearest(l.next[at:end], l.dist[at:end], x, d, end-at, d, l.norms[at:end], l.centres.Data, d, l.k, l.centreNorms)
+			points := kernel.Points{Data: x, Stride: d, N: end - at, Norms: l.norms[at:end]}
+			centres := kernel.Points{Data: l.centres.Data, Stride: d, N: l.k, Norms: l.centreNorms}
+			kernel.Nearest(l.next[at:end], l.dist[at:end], points, centres, d)
 			for i := at; i < end; i++ {
 				if from, to := int(l.of[i]), int(l.next[i]); from != to {
 					move(sum, d, row(i), from, to)
@@ -130,8 +133,8 @@ func move(sum []float64, d int, row []float32, from, to int) {
 	}
 }
 
-// fillEmpty counts the rows that next gives to each group, and to each group without one gives the farthest row that does not leave its
-// own group empty. It returns the number of such groups.
+// fillEmpty counts the rows that next gives to each group, and to each group without one gives the farthest row that
+// does not leave its own group empty. It returns the number of such groups.
 func (l *lloyd) fillEmpty() (empty int) {
 	clear(l.count)
 	for _, j := range l.next {

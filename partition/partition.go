@@ -1,8 +1,8 @@
-// Package partition divides each class of a labelled set of embeddings into groups and aggregates every group into one condensed node
-// (Gao et al. 2025, §2.3 and §3.4).
+// Package partition divides each class of a labelled set of embeddings into groups and aggregates every group into one
+// condensed node (Gao et al. 2025, §2.3 and §3.4).
 //
-// Budgets shares the condensed nodes out over the classes, a Partitioner (KMeans, Spectral, Random) groups the rows of one class, and
-// Plan.Aggregate goes class by class and returns the calibrated means H′ = R̂·H together with R̂.
+// Budgets shares the condensed nodes out over the classes, a Partitioner (KMeans, Spectral, Random) groups the rows of
+// one class, and Plan.Aggregate goes class by class and returns the calibrated means H′ = R̂·H together with R̂.
 //
 // Everything here is deterministic: the same input and the same source give the same bytes for any number of threads.
 package partition
@@ -19,9 +19,9 @@ import (
 
 // Partitioner groups rows that belong together: the node mapping π of the paper's definition of a class partition.
 type Partitioner interface {
-	// Partition divides the n rows of x, of d numbers each, which may stand anywhere in memory and are left as they are, into k groups, none of them
-	// empty, with 1 ≤ k ≤ n.
-	// The error is that of ctx, or names what is wrong with k, x or the method's parameters.
+	// Partition divides the n rows of x, of d numbers each, which may stand anywhere in memory and are left as they are,
+	// into k groups, none of them empty, with 1 ≤ k ≤ n. The error is that of ctx, or names what is wrong with k, x or the
+	// method's parameters.
 	Partition(ctx context.Context, x [][]float32, k int, src rand.Source) (Groups, error)
 }
 
@@ -49,18 +49,22 @@ func (g Groups) All() iter.Seq2[int, []int32] {
 
 // Stats is a partition's account of itself. The zero value stands for a partition that needed no search.
 type Stats struct {
-	// Objective[t] is the k-means objective Σ_i ‖x_i − mean of its group‖² after iteration t of the run that was kept, in the
-	// squared units of what was clustered: the rows themselves for KMeans, their spectral embedding for Spectral. It falls from each to the next.
+	// Objective[t] is the k-means objective Σ_i ‖x_i − mean of its group‖² after iteration t of the run that was kept, in
+	// the squared units of what was clustered: the rows themselves for KMeans, their spectral embedding for Spectral. It
+	// falls from each to the next.
 	Objective []float64
-	// Converged says that the run ended because nothing changed any more, or too little, and not because the iterations were used up.
+	// Converged says that the run ended because nothing changed any more, or too little, and not because the iterations
+	// were used up.
 	Converged bool
-	// Restarts is the number of runs from which the best was kept: over all rows, or over a sample, from the means of which one run over all rows then started.
+	// Restarts is the number of runs from which the best was kept: over all rows, or over a sample, from the means of
+	// which one run over all rows then started.
 	Restarts int
 	// Visits is how often a row was compared with all means, in all runs and iterations.
 	Visits int
 	// Reseeded counts the groups that fell empty during the run that was kept and were started again at a far row.
 	Reseeded int
-	// Products counts the products with the n×n kernel matrix that Spectral took; 0 where the matrix was written out, or known not to matter.
+	// Products counts the products with the n×n kernel matrix that Spectral took; 0 where the matrix was written out, or
+	// known not to matter.
 	Products int
 }
 

@@ -8,13 +8,14 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// plusPlus draws k rows as k-means++ does (Arthur and Vassilvitskii 2007): the first uniformly, each further one with probability proportional to
-// its squared distance D² to the nearest row drawn before.
+// plusPlus draws k rows as k-means++ does (Arthur and Vassilvitskii 2007): the first uniformly, each further one with
+// probability proportional to its squared distance D² to the nearest row drawn before.
 //
-// Distances are not taken again after every draw. A candidate is drawn by the distances D²_old of an earlier moment, its own distance is
-// computed, and it is accepted with probability D²_now/D²_old, which is ≤ 1; what is accepted follows D²_now exactly. Only
-// when many candidates in a row fail are the distances of all rows brought up to date, in one matrix product with the rows drawn since.
-// Where the rows have fewer than k distinct values, the remaining ones are drawn uniformly.
+// Distances are not taken again after every draw. A candidate is drawn by the distances D²_old of an earlier moment,
+// its own distance is computed, and it is accepted with probability D²_now/D²_old, which is ≤ 1; what is accepted
+// follows D²_now exactly. Only when many candidates in a row fail are the distances of all rows brought up to date, in
+// one matrix product with the rows drawn since. Where the rows have fewer than k distinct values, the remaining ones
+// are drawn uniformly.
 func (p *points) plusPlus(k int, random *rand.Rand) []int32 {
 	n := p.n
 	drawn := make([]int32, 1, k)
@@ -58,7 +59,8 @@ func (p *points) squaredDistanceTo(i int, drawn []int32) float64 {
 	return least
 }
 
-// approach lowers dist, the squared distance of each row to the nearest of some rows, to take the given ones in as well.
+// approach lowers dist, the squared distance of each row to the nearest of some rows, to take the given ones in as
+// well.
 func (p *points) approach(dist []float32, rows []int32) {
 	var centres mat.Dense
 	p.x.Gather(&centres, rows)

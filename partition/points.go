@@ -13,11 +13,13 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// points are rows made fit for distances by the expansion ‖x−c‖² = ‖x‖² − 2x·c + ‖c‖²: moved so that their mean is about zero, which
-// keeps the expansion from cancelling, and scaled by a power of two where squares could overflow or vanish in float32.
+// points are rows made fit for distances by the expansion ‖x−c‖² = ‖x‖² − 2x·c + ‖c‖²: moved so that their mean is
+// about zero, which keeps the expansion from cancelling, and scaled by a power of two where squares could overflow or
+// vanish in float32.
 //
-// They are held in memory, or, where they would be read a few times only, made anew from the rows each time: see block. Held, a few rows of many columns are also turned into
-// coordinates of the space that they span: n columns in place of d, the same distances.
+// They are held in memory, or, where they would be read a few times only, made anew from the rows each time: see block.
+// Held, a few rows of many columns are also turned into coordinates of the space that they span: n columns in place of
+// d, the same distances.
 type points struct {
 	n, d  int
 	x     *mat.Dense  // n×d, or n×r with r ≤ n, which d then is; nil if the points are not held
@@ -33,12 +35,13 @@ const (
 	rowChunk = 512
 	// blockSize is the number of values of the points in a block: 256 kB, half of a second cache.
 	blockSize = 1 << 16
-	// Between these bounds of the largest squared norm, squared distances neither overflow nor lose a significant part to underflow.
+	// Between these bounds of the largest squared norm, squared distances neither overflow nor lose a significant part to
+	// underflow.
 	leastNorm, mostNorm = 0x1p-40, 0x1p40
 )
 
-// newPoints returns the rows of x as points that are held. The error names a number that is not finite, says that the rows lie too
-// far apart, or is that of ctx.
+// newPoints returns the rows of x as points that are held. The error names a number that is not finite, says that the
+// rows lie too far apart, or is that of ctx.
 func newPoints(ctx context.Context, x [][]float32) (*points, error) {
 	n, d := len(x), len(x[0])
 	p := &points{n: n, d: d, x: mat.NewDense(n, d), rows: x, shift: mat.ColumnMeans(x), norms: make([]float32, n), unit: 1}
@@ -159,12 +162,12 @@ func (p *points) rescale() error {
 	return nil
 }
 
-// fewRows is the largest number of rows that are turned into coordinates: up to there the decomposition costs less than a few runs of
-// k-means save.
+// fewRows is the largest number of rows that are turned into coordinates: up to there the decomposition costs less than
+// a few runs of k-means save.
 const fewRows = 64
 
-// coordinates returns the n rows of x in the basis of their right singular vectors, XV = UΣ, from XXᵀ = UΣ²Uᵀ. What falls below
-// the rounding of XXᵀ is left out. The error is that of ctx.
+// coordinates returns the n rows of x in the basis of their right singular vectors, XV = UΣ, from XXᵀ = UΣ²Uᵀ. What
+// falls below the rounding of XXᵀ is left out. The error is that of ctx.
 func coordinates(ctx context.Context, x *mat.Dense) (*mat.Dense, error) {
 	g, err := mat.GramRows(ctx, x)
 	if err != nil {
@@ -186,11 +189,14 @@ func coordinates(ctx context.Context, x *mat.Dense) (*mat.Dense, error) {
 // nearestChunk is the number of rows of one call of the kernel, which packs the centres anew.
 const nearestChunk = 1024
 
-// nearest finds the nearest centre of each point that is held and the squared distance to it. centreNorms are the centres' squared norms.
+// nearest finds the nearest centre of each point that is held and the squared distance to it. centreNorms are the
+// centres' squared norms.
 func (p *points) nearest(of []int32, dist []float32, centres *mat.Dense, centreNorms []float32) {
 	d := p.d
+	to := kernel.Points{Data: centres.Data, Stride: d, N: centres.Rows, Norms: centreNorms}
 	parallel.For(p.n, nearestChunk, func(lo, hi int) {
-		kernel.Nearest(of[lo:hi], dist[lo:hi], p.x.Data[lo*d:hi*d], d, hi-lo, d, p.norms[lo:hi], centres.Data, d, centres.Rows, centreNorms)
+		points := kernel.Points{Data: p.x.Data[lo*d : hi*d], Stride: d, N: hi - lo, Norms: p.norms[lo:hi]}
+		kernel.Nearest(of[lo:hi], dist[lo:hi], points, to, d)
 	})
 }
 

@@ -8,12 +8,12 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// gramColumns decides how k singular vectors of many rows of d columns are found. If d ≤ gramColumns·(k+8), the d×d Gram matrix is
-// decomposed (n·d² operations). Otherwise a block Krylov method is cheaper.
+// gramColumns decides how k singular vectors of many rows of d columns are found. If d ≤ gramColumns·(k+8), the d×d
+// Gram matrix is decomposed (n·d² operations). Otherwise a block Krylov method is cheaper.
 const gramColumns = 24
 
-// leading returns an orthonormal basis, n×r, of the space of the leading k left singular vectors of the centred rows of x. r is
-// below k if the rank is. Many rows are not copied but read two or three times.
+// leading returns an orthonormal basis, n×r, of the space of the leading k left singular vectors of the centred rows of
+// x. r is below k if the rank is. Many rows are not copied but read two or three times.
 func leading(ctx context.Context, x [][]float32, k int, random *rand.Rand) (*mat.Dense, error) {
 	if len(x) >= 2*sampleSize(k) {
 		find := leadingByGram

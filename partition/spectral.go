@@ -9,7 +9,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Spectral is scalable spectral clustering (Fettal et al. 2023), the paper's choice (§4.1). The zero value is ready to use.
+// Spectral is scalable spectral clustering (Fettal et al. 2023), the paper's choice (§4.1). The zero value is ready to
+// use.
 //
 // For the rows X (n×d) of a class and k groups:
 //
@@ -19,22 +20,26 @@ import (
 //     minimise the relaxed normalised cut (Ncut) of K.
 //  4. The rows of these k vectors are clustered by k-means.
 //
-// Neither K nor Z is formed (see kernelMap), unless the class is small. Only the spaces spanned by the vectors matter: another basis of U
-// leaves K as it is, and one of step 3 the distances that k-means sees. Vectors beyond the rank of X or S are left out.
+// Neither K nor Z is formed (see kernelMap), unless the class is small. Only the spaces spanned by the vectors matter:
+// another basis of U leaves K as it is, and one of step 3 the distances that k-means sees. Vectors beyond the rank of X
+// or S are left out.
 //
-// For step 1 the Gram matrix XᵀX of d columns is taken, n·d² operations, or where rows are many and d > 24·(k+8) two products XᵀXV with some of all rows and one with all of them: 8·n·d·(k+8). With r
-// the rank found, one product with S costs 2·n·r²·k floating-point operations, and none is taken where the linear columns of Z are known to span the space, as in most classes of many rows.
+// For step 1 the Gram matrix XᵀX of d columns is taken, n·d² operations, or where rows are many and d > 24·(k+8) two
+// products XᵀXV with some of all rows and one with all of them: 8·n·d·(k+8). With r the rank found, one product with S
+// costs 2·n·r²·k floating-point operations, and none is taken where the linear columns of Z are known to span the
+// space, as in most classes of many rows.
 type Spectral struct {
 	// KMeans clusters the embedding.
 	KMeans KMeans
-	// Dense is the largest n for which the n×n matrix S is written out and decomposed. 0 means 64: up to there that is quicker. Negative: never.
+	// Dense is the largest n for which the n×n matrix S is written out and decomposed. 0 means 64: up to there that is
+	// quicker. Negative: never.
 	Dense int
 }
 
 const (
 	defaultDense = 64
-	// mostProducts bounds the products with S. Where U has k columns they settle after one or two, because U
-	// spans almost all of the space; where it has fewer, the eigenvalues at the cut lie close together and either side of it will do.
+	// mostProducts bounds the products with S. Where U has k columns they settle after one or two, because U spans almost
+	// all of the space; where it has fewer, the eigenvalues at the cut lie close together and either side of it will do.
 	mostProducts = 12
 	// settled is the mean squared sine of the angles to the subspace sought below which the iteration stops.
 	settled = 1e-3

@@ -22,17 +22,22 @@ var calls = []struct {
 	name string
 	run  func(x, y, z, w []float32, n int)
 }{
-	{"Gemm", func(x, y, z, _ []float32, n int) { kernel.Gemm(z, n, x, n, true, y, n, true, n, n, n, true) }},
-	{"Gram", func(x, _, z, _ []float32, n int) { kernel.Gram(z, n, x, n, n, n, false) }},
+	{"Gemm", func(x, y, z, _ []float32, n int) {
+		kernel.Gemm(kernel.Rows(z, n), kernel.Rows(x, n).T(), kernel.Rows(y, n).T(), n, n, n, true)
+	}},
+	{"GramRows", func(x, _, z, _ []float32, n int) {
+		kernel.GramRows(kernel.Rows(z, n), kernel.Rows(x, n), n, n, 0, n, false)
+	}},
 	{"Dot", func(x, y, z, _ []float32, n int) { z[0] = kernel.Dot(x, y) }},
 	{"Axpy", func(x, _, z, _ []float32, n int) { kernel.Axpy(2, x, z) }},
 	{"Add", func(x, y, z, _ []float32, n int) { kernel.Add(z, x, y) }},
 	{"Mul", func(x, y, z, _ []float32, n int) { kernel.Mul(z, x, y) }},
-	{"MulAdd", func(x, y, z, _ []float32, n int) { kernel.MulAdd(z, x, y) }},
 	{"Scale", func(x, _, z, _ []float32, n int) { kernel.Scale(z, 3, x) }},
 	{"ReLU", func(x, _, z, _ []float32, n int) { kernel.ReLU(z, x) }},
 	{"ReLUGrad", func(x, y, z, _ []float32, n int) { kernel.ReLUGrad(z, x, y) }},
-	{"AdamStep", func(x, y, z, w []float32, n int) { kernel.AdamStep(w, x, y, z, 0.1, 0.9, 0.99, 1e-8, 0, 1) }},
+	{"AdamStep", func(x, y, z, w []float32, n int) {
+		kernel.AdamStep(w, x, y, z, kernel.Adam{Rate: 0.1, B1: 0.9, B2: 0.99, Epsilon: 1e-8, Step: 1})
+	}},
 	{"ExpShifted", func(x, _, z, _ []float32, n int) { z[0] += kernel.ExpShifted(z, x, 1) }},
 	{"Maximum", func(x, _, z, _ []float32, n int) { z[0] = kernel.Maximum(x) }},
 	{"Softmax", func(_, _, z, _ []float32, n int) { kernel.Softmax(z) }},
@@ -57,46 +62,76 @@ func TestCallsAllocateNothing(t *testing.T) {
 	for _, c := range calls {
 		check(c.name, func() { c.run(x, y, z, w, n) })
 	}
-	check("Gather", func() { kernel.Gather(z, n, 0, n, indptr, indices, nil, x, y, 1, w, n, n) })
-	check("GatherRows", func() { kernel.GatherRows(z, n, rows, nil, indptr, indices, nil, x, y, 1, w, n, n) })
+	check("Gather", func() {
+		kernel.Gather(kernel.Rows(z, n), kernel.Sparse{Indptr: indptr, Indices: indices, Left: x, Right: y, Self: 1}, 0, n, kernel.Rows(w, n), n)
+	})
+	check("GatherRows", func() {
+		kernel.GatherRows(kernel.Rows(z, n), kernel.Sparse{Indptr: indptr, Indices: indices, Left: x, Right: y, Self: 1}, rows, nil, kernel.Rows(w, n), n)
+	})
 	wide := make([]float64, n)
 	check("Accumulate", func() { kernel.Accumulate(wide, 2, x[:n]) })
-	check("Nearest", func() { kernel.Nearest(nearest, z, x, n, n, n, w, y, n, 10, w) })
+	check("Nearest", func() {
+		kernel.Nearest(nearest, z, kernel.Points{Data: x, Stride: n, N: n, Norms: w}, kernel.Points{Data: y, Stride: n, N: 10, Norms: w}, n)
+	})
 }
 
 func TestWrongShapesPanic(t *testing.T) {
 	four := make([]float32, 4)
 	five := make([]float32, 5)
 	for name, f := range map[string]func(){
-		"Gemm: C too short":       func() { kernel.Gemm(four, 3, five, 1, false, five, 3, false, 2, 3, 1, false) },
-		"Gemm: A narrow":          func() { kernel.Gemm(four, 2, four, 1, false, four, 2, false, 2, 2, 2, false) },
-		"Gemm: B too short":       func() { kernel.Gemm(four, 2, four, 2, false, four[:3], 2, true, 2, 2, 2, false) },
-		"Gram: rows":              func() { kernel.GramRows(four, 2, four, 2, 2, 2, 1, 3, false) },
-		"Mirror":                  func() { kernel.Mirror(four, 3, 3) },
-		"Dot":                     func() { kernel.Dot(four, five) },
-		"Accumulate":              func() { kernel.Accumulate(make([]float64, 4), 1, five) },
-		"Axpy":                    func() { kernel.Axpy(1, four, five) },
-		"Add":                     func() { kernel.Add(four, four, five) },
-		"Mul":                     func() { kernel.Mul(four, five, four) },
-		"MulAdd":                  func() { kernel.MulAdd(five, four, four) },
-		"Scale":                   func() { kernel.Scale(five, 1, four) },
-		"ReLU":                    func() { kernel.ReLU(five, four) },
-		"ReLUGrad":                func() { kernel.ReLUGrad(four, four, five) },
-		"ExpShifted":              func() { kernel.ExpShifted(four, five, 0) },
-		"AdamStep":                func() { kernel.AdamStep(four, four, four, five, 1, 0, 0, 0, 0, 1) },
-		"AdamStep: step":          func() { kernel.AdamStep(four, four, four, four, 1, 0, 0, 0, 0, 0) },
-		"Gather: rows":            func() { kernel.Gather(four, 1, 0, 2, []int64{0, 0}, nil, nil, nil, nil, 0, four, 1, 1) },
-		"Gather: destination":     func() { kernel.Gather(four, 5, 0, 1, []int64{0, 0}, nil, nil, nil, nil, 0, five, 5, 5) },
-		"GatherRows: destination": func() { kernel.GatherRows(four, 5, []int32{0}, nil, []int64{0, 0}, nil, nil, nil, nil, 0, five, 5, 5) },
-		"Gather: indices":         func() { kernel.Gather(four, 1, 0, 1, []int64{0, 3}, []int32{0, 0}, nil, nil, nil, 0, four, 1, 1) },
-		"Gather: weights":         func() { kernel.Gather(four, 1, 0, 1, []int64{0, 2}, []int32{0, 0}, four[:1], nil, nil, 0, four, 1, 1) },
-		"GatherRows: left": func() {
-			kernel.GatherRows(four, 1, []int32{0}, nil, []int64{0, 0, 0}, nil, nil, four[:1], nil, 0, four, 1, 1)
+		"Gemm: C too short": func() {
+			kernel.Gemm(kernel.Rows(four, 3), kernel.Rows(five, 1), kernel.Rows(five, 3), 2, 3, 1, false)
 		},
-		"Nearest: no centres":      func() { kernel.Nearest([]int32{0}, four, four, 1, 1, 1, four, nil, 1, 0, nil) },
-		"Nearest: norms":           func() { kernel.Nearest([]int32{0}, four, four, 1, 1, 1, four, four, 1, 2, four[:1]) },
-		"Nearest: row norms":       func() { kernel.Nearest([]int32{0}, four, four, 1, 1, 1, nil, four, 1, 1, four) },
-		"Nearest: results too few": func() { kernel.Nearest(nil, four, four, 1, 1, 1, four, four, 1, 1, four) },
+		"Gemm: A narrow": func() {
+			kernel.Gemm(kernel.Rows(four, 2), kernel.Rows(four, 1), kernel.Rows(four, 2), 2, 2, 2, false)
+		},
+		"Gemm: B too short": func() {
+			kernel.Gemm(kernel.Rows(four, 2), kernel.Rows(four, 2), kernel.Rows(four[:3], 2).T(), 2, 2, 2, false)
+		},
+		"Gram: rows": func() {
+			kernel.GramRows(kernel.Rows(four, 2), kernel.Rows(four, 2), 2, 2, 1, 3, false)
+		},
+		"Dot":            func() { kernel.Dot(four, five) },
+		"Accumulate":     func() { kernel.Accumulate(make([]float64, 4), 1, five) },
+		"Axpy":           func() { kernel.Axpy(1, four, five) },
+		"Add":            func() { kernel.Add(four, four, five) },
+		"Mul":            func() { kernel.Mul(four, five, four) },
+		"Scale":          func() { kernel.Scale(five, 1, four) },
+		"ReLU":           func() { kernel.ReLU(five, four) },
+		"ReLUGrad":       func() { kernel.ReLUGrad(four, four, five) },
+		"ExpShifted":     func() { kernel.ExpShifted(four, five, 0) },
+		"AdamStep":       func() { kernel.AdamStep(four, four, four, five, kernel.Adam{Rate: 1, Step: 1}) },
+		"AdamStep: step": func() { kernel.AdamStep(four, four, four, four, kernel.Adam{Rate: 1, Step: 0}) },
+		"Gather: rows": func() {
+			kernel.Gather(kernel.Rows(four, 1), kernel.Sparse{Indptr: []int64{0, 0}}, 0, 2, kernel.Rows(four, 1), 1)
+		},
+		"Gather: destination": func() {
+			kernel.Gather(kernel.Rows(four, 5), kernel.Sparse{Indptr: []int64{0, 0}}, 0, 1, kernel.Rows(five, 5), 5)
+		},
+		"GatherRows: destination": func() {
+			kernel.GatherRows(kernel.Rows(four, 5), kernel.Sparse{Indptr: []int64{0, 0}}, []int32{0}, nil, kernel.Rows(five, 5), 5)
+		},
+		"Gather: indices": func() {
+			kernel.Gather(kernel.Rows(four, 1), kernel.Sparse{Indptr: []int64{0, 3}, Indices: []int32{0, 0}}, 0, 1, kernel.Rows(four, 1), 1)
+		},
+		"Gather: weights": func() {
+			kernel.Gather(kernel.Rows(four, 1), kernel.Sparse{Indptr: []int64{0, 2}, Indices: []int32{0, 0}, Weights: four[:1]}, 0, 1, kernel.Rows(four, 1), 1)
+		},
+		"GatherRows: left": func() {
+			kernel.GatherRows(kernel.Rows(four, 1), kernel.Sparse{Indptr: []int64{0, 0, 0}, Left: four[:1]}, []int32{0}, nil, kernel.Rows(four, 1), 1)
+		},
+		"Nearest: no centres": func() {
+			kernel.Nearest([]int32{0}, four, kernel.Points{Data: four, Stride: 1, N: 1, Norms: four}, kernel.Points{Data: nil, Stride: 1, N: 0, Norms: nil}, 1)
+		},
+		"Nearest: norms": func() {
+			kernel.Nearest([]int32{0}, four, kernel.Points{Data: four, Stride: 1, N: 1, Norms: four}, kernel.Points{Data: four, Stride: 1, N: 2, Norms: four[:1]}, 1)
+		},
+		"Nearest: row norms": func() {
+			kernel.Nearest([]int32{0}, four, kernel.Points{Data: four, Stride: 1, N: 1, Norms: nil}, kernel.Points{Data: four, Stride: 1, N: 1, Norms: four}, 1)
+		},
+		"Nearest: results too few": func() {
+			kernel.Nearest(nil, four, kernel.Points{Data: four, Stride: 1, N: 1, Norms: four}, kernel.Points{Data: four, Stride: 1, N: 1, Norms: four}, 1)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
@@ -110,13 +145,13 @@ func TestWrongShapesPanic(t *testing.T) {
 }
 
 func TestEmptyIsNothing(t *testing.T) {
-	kernel.Gemm(nil, 0, nil, 0, false, nil, 0, false, 0, 0, 0, false)
-	kernel.Gather(nil, 0, 0, 0, []int64{0}, nil, nil, nil, nil, 0, nil, 0, 0)
-	kernel.GatherRows(nil, 3, nil, nil, []int64{0}, nil, nil, nil, nil, 0, nil, 3, 3)
-	kernel.Nearest(nil, nil, nil, 2, 0, 2, nil, []float32{1, 2}, 2, 1, []float32{5})
+	kernel.Gemm(kernel.Block{}, kernel.Block{}, kernel.Block{}, 0, 0, 0, false)
+	kernel.Gather(kernel.Block{}, kernel.Sparse{Indptr: []int64{0}}, 0, 0, kernel.Block{}, 0)
+	kernel.GatherRows(kernel.Rows(nil, 3), kernel.Sparse{Indptr: []int64{0}}, nil, nil, kernel.Rows(nil, 3), 3)
+	kernel.Nearest(nil, nil, kernel.Points{Data: nil, Stride: 2, N: 0, Norms: nil}, kernel.Points{Data: []float32{1, 2}, Stride: 2, N: 1, Norms: []float32{5}}, 2)
 	kernel.Softmax(nil)
 	c := []float32{nan, nan}
-	kernel.Gemm(c, 2, nil, 0, false, nil, 2, false, 1, 2, 0, false)
+	kernel.Gemm(kernel.Rows(c, 2), kernel.Block{}, kernel.Rows(nil, 2), 1, 2, 0, false)
 	if !slices.Equal(c, []float32{0, 0}) {
 		t.Errorf("an empty sum is %g", c)
 	}

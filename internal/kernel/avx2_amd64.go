@@ -185,11 +185,6 @@ func addAVX2(dst []float32, x []float32, y []float32)
 //go:noescape
 func mulAVX2(dst []float32, x []float32, y []float32)
 
-// mulAddAVX2 sets dst += x·y.
-//
-//go:noescape
-func mulAddAVX2(dst []float32, x []float32, y []float32)
-
 // scaleAVX2 sets dst = alpha·x.
 //
 //go:noescape

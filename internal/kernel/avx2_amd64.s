@@ -5179,44 +5179,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func mulAddAVX2(dst []float32, x []float32, y []float32)
-// Requires: AVX, FMA3
-TEXT ·mulAddAVX2(SB), NOSPLIT, $0-72
-	MOVQ dst_len+8(FP), CX
-	MOVQ dst_base+0(FP), DX
-	MOVQ x_base+24(FP), BX
-	MOVQ y_base+48(FP), SI
-	XORQ AX, AX
-	SUBQ $0x08, CX
-	JLT  tail
-
-loop:
-	VMOVUPS     (BX)(AX*4), Y0
-	VMOVUPS     (SI)(AX*4), Y1
-	VMOVUPS     (DX)(AX*4), Y2
-	VFMADD231PS Y1, Y0, Y2
-	VMOVUPS     Y2, (DX)(AX*4)
-	ADDQ        $0x08, AX
-	SUBQ        $0x08, CX
-	JGE         loop
-
-tail:
-	ADDQ        $0x08, CX
-	JE          done
-	LEAQ        tailMaskAVX2<>+0(SB), DI
-	NEGQ        CX
-	LEAQ        32(DI)(CX*4), DI
-	VMOVUPS     (DI), Y0
-	VMASKMOVPS  (BX)(AX*4), Y0, Y1
-	VMASKMOVPS  (SI)(AX*4), Y0, Y2
-	VMASKMOVPS  (DX)(AX*4), Y0, Y3
-	VFMADD231PS Y2, Y1, Y3
-	VMASKMOVPS  Y3, Y0, (DX)(AX*4)
-
-done:
-	VZEROUPPER
-	RET
-
 // func scaleAVX2(dst []float32, alpha float32, x []float32)
 // Requires: AVX
 TEXT ·scaleAVX2(SB), NOSPLIT, $0-56

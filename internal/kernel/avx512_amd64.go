@@ -255,11 +255,6 @@ func addAVX512(dst []float32, x []float32, y []float32)
 //go:noescape
 func mulAVX512(dst []float32, x []float32, y []float32)
 
-// mulAddAVX512 sets dst += x·y.
-//
-//go:noescape
-func mulAddAVX512(dst []float32, x []float32, y []float32)
-
 // scaleAVX512 sets dst = alpha·x.
 //
 //go:noescape

@@ -7215,43 +7215,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func mulAddAVX512(dst []float32, x []float32, y []float32)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·mulAddAVX512(SB), NOSPLIT, $0-72
-	MOVQ dst_len+8(FP), CX
-	MOVQ dst_base+0(FP), DX
-	MOVQ x_base+24(FP), BX
-	MOVQ y_base+48(FP), SI
-	XORQ AX, AX
-	SUBQ $0x10, CX
-	JLT  tail
-
-loop:
-	VMOVUPS     (BX)(AX*4), Z0
-	VMOVUPS     (SI)(AX*4), Z1
-	VMOVUPS     (DX)(AX*4), Z2
-	VFMADD231PS Z1, Z0, Z2
-	VMOVUPS     Z2, (DX)(AX*4)
-	ADDQ        $0x10, AX
-	SUBQ        $0x10, CX
-	JGE         loop
-
-tail:
-	ADDQ        $0x10, CX
-	JE          done
-	MOVQ        $0x0000ffff, DI
-	BZHIQ       CX, DI, DI
-	KMOVW       DI, K1
-	VMOVUPS.Z   (BX)(AX*4), K1, Z0
-	VMOVUPS.Z   (SI)(AX*4), K1, Z1
-	VMOVUPS.Z   (DX)(AX*4), K1, Z2
-	VFMADD231PS Z1, Z0, Z2
-	VMOVUPS     Z2, K1, (DX)(AX*4)
-
-done:
-	VZEROUPPER
-	RET
-
 // func scaleAVX512(dst []float32, alpha float32, x []float32)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·scaleAVX512(SB), NOSPLIT, $0-56

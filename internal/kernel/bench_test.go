@@ -29,7 +29,7 @@ func BenchmarkGatherSum(b *testing.B) {
 						x[i] = 1
 					}
 					for b.Loop() {
-						s.GatherSum(dst, d, indptr, indices, scale, x, d, d)
+						s.GatherSum(kernel.Rows(dst, d), indptr, indices, scale, kernel.Rows(x, d), d)
 					}
 					perSecond(b, 4*edges*float64(d), "GB/s")
 				})
@@ -76,7 +76,7 @@ func BenchmarkGather(b *testing.B) {
 		b.Run(fmt.Sprintf("all,d=%d", d), func(b *testing.B) {
 			eachBench(b, func(b *testing.B, s kernel.Set) {
 				for b.Loop() {
-					s.Gather(dst, d, 0, n, indptr, indices, nil, nil, nil, 0, x, d, d)
+					s.Gather(kernel.Rows(dst, d), kernel.Sparse{Indptr: indptr, Indices: indices}, 0, n, kernel.Rows(x, d), d)
 				}
 				report(b, indptr[n])
 			})
@@ -87,7 +87,7 @@ func BenchmarkGather(b *testing.B) {
 		b.Run(fmt.Sprintf("normalised,d=%d", d), func(b *testing.B) {
 			eachBench(b, func(b *testing.B, s kernel.Set) {
 				for b.Loop() {
-					s.Gather(dst, d, 0, n, indptr, indices, nil, scales, scales, 1, x, d, d)
+					s.Gather(kernel.Rows(dst, d), kernel.Sparse{Indptr: indptr, Indices: indices, Left: scales, Right: scales, Self: 1}, 0, n, kernel.Rows(x, d), d)
 				}
 				report(b, indptr[n]+n)
 			})
@@ -95,7 +95,7 @@ func BenchmarkGather(b *testing.B) {
 		b.Run(fmt.Sprintf("listed,d=%d", d), func(b *testing.B) {
 			eachBench(b, func(b *testing.B, s kernel.Set) {
 				for b.Loop() {
-					s.GatherRows(dst, d, rows, position, indptr, indices, nil, scales, scales, 0, x, d, d)
+					s.GatherRows(kernel.Rows(dst, d), kernel.Sparse{Indptr: indptr, Indices: indices, Left: scales, Right: scales}, rows, position, kernel.Rows(x, d), d)
 				}
 				report(b, indptr[n]/2)
 			})
@@ -113,7 +113,7 @@ func BenchmarkNearest(b *testing.B) {
 				rowNorms, norms := squaredNorms(x, n, d), squaredNorms(c, k, d)
 				nearest, dist := make([]int32, n), make([]float32, n)
 				for b.Loop() {
-					s.Nearest(nearest, dist, x, d, n, d, rowNorms, c, d, k, norms)
+					s.Nearest(nearest, dist, kernel.Points{Data: x, Stride: d, N: n, Norms: rowNorms}, kernel.Points{Data: c, Stride: d, N: k, Norms: norms}, d)
 				}
 				perSecond(b, 2*float64(n)*float64(k)*float64(d), "GFLOP/s")
 			})
@@ -126,7 +126,7 @@ func BenchmarkGram(b *testing.B) {
 		const n, d = 20_000, 602
 		x, g := normal(source(), n*d), make([]float32, d*d)
 		for b.Loop() {
-			s.GramRows(g, d, x, d, n, d, 0, d, false)
+			s.GramRows(kernel.Rows(g, d), kernel.Rows(x, d), n, d, 0, d, false)
 		}
 		perSecond(b, float64(n)*d*(d+1), "GFLOP/s")
 	})
@@ -160,10 +160,11 @@ func BenchmarkElementwise(b *testing.B) {
 	}{
 		{"axpy", 3, func(s kernel.Set) { s.Axpy(1e-9, x, y) }},
 		{"mul", 3, func(s kernel.Set) { s.Mul(w, x, y) }},
-		{"mulAdd", 4, func(s kernel.Set) { s.MulAdd(w, x, y) }},
 		{"relu", 2, func(s kernel.Set) { s.ReLU(w, x) }},
 		{"reluGrad", 3, func(s kernel.Set) { s.ReLUGrad(w, x, y) }},
-		{"adam", 7, func(s kernel.Set) { s.AdamStep(w, x, y, z, 0.01, 0.9, 0.999, 1e-8, 0, 1) }},
+		{"adam", 7, func(s kernel.Set) {
+			s.AdamStep(w, x, y, z, kernel.Adam{Rate: 0.01, B1: 0.9, B2: 0.999, Epsilon: 1e-8, Step: 1})
+		}},
 		{"exp", 2, func(s kernel.Set) { s.ExpShifted(w, x, 1) }},
 	} {
 		b.Run(l.name, func(b *testing.B) {

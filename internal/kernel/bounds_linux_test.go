@@ -10,7 +10,8 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 )
 
-// TestGatherSumReadsNoIndexBehindTheLast puts the indices at the end of memory: asking ahead for data of an edge that does not exist would crash.
+// TestGatherSumReadsNoIndexBehindTheLast puts the indices at the end of memory: asking ahead for data of an edge that
+// does not exist would crash.
 func TestGatherSumReadsNoIndexBehindTheLast(t *testing.T) {
 	page := os.Getpagesize()
 	memory, err := unix.Mmap(-1, 0, 2*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
@@ -32,7 +33,7 @@ func TestGatherSumReadsNoIndexBehindTheLast(t *testing.T) {
 			for i := range x {
 				x[i] = 1
 			}
-			s.GatherSum(dst, d, []int64{0, 3, n}, indices, []float32{1, 1}, x, d, d)
+			s.GatherSum(kernel.Rows(dst, d), []int64{0, 3, n}, indices, []float32{1, 1}, kernel.Rows(x, d), d)
 			if dst[0] != 3 || dst[2*d-1] != n-3 {
 				t.Errorf("sums %g and %g, want 3 and %d", dst[0], dst[2*d-1], n-3)
 			}

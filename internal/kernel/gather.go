@@ -2,60 +2,65 @@ package kernel
 
 import "fmt"
 
-// Gather is the fused product of a sparse matrix in CSR form with a dense one. For each row i in [lo,hi), row i−lo of dst becomes
+// Sparse is a sparse n×n matrix in CSR form with scales of its rows and columns:
 //
-//	left[i]·( Σ_e w_e·right[j_e]·X[j_e] + self·right[i]·X[i] ),  e from indptr[i] to indptr[i+1], j_e = indices[e].
+//	S = diag(Left)·( W + Self·I )·diag(Right),  W_ij = Weights[e] for j = Indices[e], e from Indptr[i] to Indptr[i+1]−1.
 //
-// weights nil means w=1, left or right nil means ones; the second term is left out if self is 0. X has leading dimension ldx, of which d
-// columns are used; dst has leading dimension ldd. The sum runs over the edges in order, then the second term, so splitting the rows
-// or the columns over calls changes no bit. dst must not overlap x. The coefficient w_e·right[j] is rounded to float32 before it is applied.
-// The contents of indptr and indices are trusted: an index out of range reads whatever memory is there.
-// It is fastest where the rows of x start on cache lines: ldx a multiple of 16.
-func Gather(dst []float32, ldd int, lo, hi int, indptr []int64, indices []int32, weights, left, right []float32, self float32, x []float32, ldx, d int) {
-	if lo < 0 || lo > hi || hi >= len(indptr) {
-		panic(fmt.Sprintf("kernel: rows %d to %d of %d", lo, hi, len(indptr)-1))
-	}
-	checkMatrix("the destination", len(dst), ldd, hi-lo, d)
-	checkSparse(indptr, indices, weights, left, right)
-	best.gatherRows(gathering{
-		dst: dst, ldd: ldd, lo: lo, count: hi - lo, indptr: indptr, indices: indices, weights: weights,
-		left: left, right: right, self: self, x: x, ldx: ldx, d: d,
-	})
+// The contents of Indptr and Indices are trusted: an index out of range reads whatever memory is there.
+type Sparse struct {
+	Indptr  []int64 // n+1 long
+	Indices []int32
+	// Weights of the entries; nil means ones.
+	Weights []float32
+	// Left and Right are scales, n long; nil means ones.
+	Left, Right []float32
+	Self        float32
 }
 
-// GatherRows is Gather for a list of rows: row r of dst is for node rows[r], and the data of node j lie in row position[j] of x.
-// A nil position means j itself; it must be valid for all nodes that the rows touch, themselves included unless self is 0.
-// The arithmetic is that of Gather, bit for bit.
-func GatherRows(dst []float32, ldd int, rows []int32, position []int32, indptr []int64, indices []int32, weights, left, right []float32, self float32, x []float32, ldx, d int) {
-	checkMatrix("the destination", len(dst), ldd, len(rows), d)
-	checkSparse(indptr, indices, weights, left, right)
-	best.gatherRows(gathering{
-		dst: dst, ldd: ldd, rows: rows, count: len(rows), position: position, indptr: indptr, indices: indices, weights: weights,
-		left: left, right: right, self: self, x: x, ldx: ldx, d: d,
-	})
+// check panics if lengths do not fit.
+func (s Sparse) check() {
+	n := len(s.Indptr) - 1
+	if n < 0 || int(s.Indptr[n]) > len(s.Indices) || s.Weights != nil && len(s.Weights) < len(s.Indices) ||
+		s.Left != nil && len(s.Left) < n || s.Right != nil && len(s.Right) < n {
+		panic(fmt.Sprintf("kernel: a matrix of %d rows with %d indices, %d weights; scales for %d and %d rows",
+			n, len(s.Indices), len(s.Weights), len(s.Left), len(s.Right)))
+	}
 }
 
-func checkSparse(indptr []int64, indices []int32, weights, left, right []float32) {
-	n := len(indptr) - 1
-	if n < 0 || int(indptr[n]) > len(indices) || weights != nil && len(weights) < len(indices) ||
-		left != nil && len(left) < n || right != nil && len(right) < n {
-		panic(fmt.Sprintf("kernel: a matrix of %d rows with %d indices, %d weights; scales for %d and %d rows", n, len(indices), len(weights), len(left), len(right)))
+// Gather sets dst to rows lo to hi−1 of S·X, for d columns of X. Row i−lo of dst becomes
+//
+//	left_i·( Σ_e w_e·right_j·X_j + self·right_i·X_i ),  j = indices[e].
+//
+// The sum runs over the entries in order, then the second term; without Self that is left out. So splitting rows or
+// columns over calls changes no bit. The coefficient w_e·right_j is rounded to float32 before it is applied. dst must
+// not overlap x. It is fastest where the rows of x start on cache lines: a stride of a multiple of 16.
+func Gather(dst Block, s Sparse, lo, hi int, x Block, d int) {
+	if lo < 0 || lo > hi || hi >= len(s.Indptr) {
+		panic(fmt.Sprintf("kernel: rows %d to %d of %d", lo, hi, len(s.Indptr)-1))
 	}
+	dst.check("the destination", hi-lo, d)
+	s.check()
+	best.gatherRows(gathering{dst: dst, s: s, lo: lo, count: hi - lo, x: x, d: d})
+}
+
+// GatherRows is Gather for a list of rows: row r of dst is row rows[r] of S·X, and the data of node j are row
+// position[j] of x. A nil position means j itself. position must be valid for all nodes of the entries of these rows,
+// and with Self for the rows. The arithmetic is that of Gather, bit for bit.
+func GatherRows(dst Block, s Sparse, rows, position []int32, x Block, d int) {
+	dst.check("the destination", len(rows), d)
+	s.check()
+	best.gatherRows(gathering{dst: dst, s: s, rows: rows, count: len(rows), position: position, x: x, d: d})
 }
 
 // gathering is one call of Gather or GatherRows.
 type gathering struct {
-	dst                  []float32
-	ldd                  int
-	rows                 []int32 // nil: lo, lo+1, …
-	lo, count            int
-	position             []int32
-	indptr               []int64
-	indices              []int32
-	weights, left, right []float32
-	self                 float32
-	x                    []float32
-	ldx, d               int
+	dst       Block
+	s         Sparse
+	rows      []int32 // nil: lo, lo+1, …
+	lo, count int
+	position  []int32
+	x         Block
+	d         int
 }
 
 func (im *implementation) gatherRows(g gathering) {
@@ -71,29 +76,29 @@ func gatherGeneric(g gathering) {
 		if g.rows != nil {
 			i = int(g.rows[r])
 		}
-		out := g.dst[r*g.ldd:][:g.d]
+		out := g.dst.Data[r*g.dst.Stride:][:g.d]
 		clear(out)
-		for e := g.indptr[i]; e < g.indptr[i+1]; e++ {
-			j := int(g.indices[e])
+		for e := g.s.Indptr[i]; e < g.s.Indptr[i+1]; e++ {
+			j := int(g.s.Indices[e])
 			w := float32(1)
-			if g.weights != nil {
-				w = g.weights[e]
+			if g.s.Weights != nil {
+				w = g.s.Weights[e]
 			}
-			if g.right != nil {
-				w *= g.right[j]
+			if g.s.Right != nil {
+				w *= g.s.Right[j]
 			}
 			g.axpyRow(out, w, j)
 		}
-		if g.self != 0 {
-			w := g.self
-			if g.right != nil {
-				w *= g.right[i]
+		if g.s.Self != 0 {
+			w := g.s.Self
+			if g.s.Right != nil {
+				w *= g.s.Right[i]
 			}
 			g.axpyRow(out, w, i)
 		}
-		if g.left != nil {
+		if g.s.Left != nil {
 			for k := range out {
-				out[k] *= g.left[i]
+				out[k] *= g.s.Left[i]
 			}
 		}
 	}
@@ -104,5 +109,5 @@ func (g gathering) axpyRow(out []float32, w float32, j int) {
 	if g.position != nil {
 		j = int(g.position[j])
 	}
-	axpyGeneric(w, g.x[j*g.ldx:][:g.d], out)
+	axpyGeneric(w, g.x.Data[j*g.x.Stride:][:g.d], out)
 }

@@ -77,7 +77,7 @@ func TestGatherIsTheSparseProduct(t *testing.T) {
 				for i := range dst {
 					dst[i] = nan // whatever was there
 				}
-				s.Gather(dst, d+3, lo, hi, indptr, indices, weights, left, right, self, x, d+5, d)
+				s.Gather(kernel.Rows(dst, d+3), kernel.Sparse{Indptr: indptr, Indices: indices, Weights: weights, Left: left, Right: right, Self: self}, lo, hi, kernel.Rows(x, d+5), d)
 				for i := lo; i < hi; i++ {
 					want := gathered(i, indptr, indices, weights, left, right, self, xv, d)
 					if got := dst[(i-lo)*(d+3):][:d]; !slices.Equal(got, want) {
@@ -96,7 +96,7 @@ func TestGatherIsTheSparseProduct(t *testing.T) {
 					copy(moved[p*d:][:d], xv[i*d:][:d])
 				}
 				dst, check = matrix(make([]float32, len(rows)*d), len(rows), d, d+3)
-				s.GatherRows(dst, d+3, rows, position, indptr, indices, weights, left, right, self, moved, d, d)
+				s.GatherRows(kernel.Rows(dst, d+3), kernel.Sparse{Indptr: indptr, Indices: indices, Weights: weights, Left: left, Right: right, Self: self}, rows, position, kernel.Rows(moved, d), d)
 				for r, i := range rows {
 					want := gathered(int(i), indptr, indices, weights, left, right, self, xv, d)
 					if got := dst[r*(d+3):][:d]; !slices.Equal(got, want) {
@@ -115,7 +115,7 @@ func TestGatherRowsNeedsOnlyTouchedPositions(t *testing.T) {
 		indptr, indices := []int64{0, 2, 4, 6}, []int32{1, 2, 0, 2, 0, 1}
 		x := []float32{1, 2} // of nodes 1 and 2
 		dst := []float32{nan}
-		s.GatherRows(dst, 1, []int32{0}, []int32{math.MinInt32, 0, 1}, indptr, indices, nil, nil, nil, 0, x, 1, 1)
+		s.GatherRows(kernel.Rows(dst, 1), kernel.Sparse{Indptr: indptr, Indices: indices}, []int32{0}, []int32{math.MinInt32, 0, 1}, kernel.Rows(x, 1), 1)
 		if dst[0] != 3 {
 			t.Errorf("got %g, want 3", dst[0])
 		}
@@ -129,12 +129,12 @@ func TestGatherSplitChangesNoBit(t *testing.T) {
 		indptr, indices := sparse(random, n, 30)
 		weights, left, right, x := normal(random, len(indices)), normal(random, n), normal(random, n), normal(random, n*d)
 		all := make([]float32, n*d)
-		s.Gather(all, d, 0, n, indptr, indices, weights, left, right, 0.3, x, d, d)
+		s.Gather(kernel.Rows(all, d), kernel.Sparse{Indptr: indptr, Indices: indices, Weights: weights, Left: left, Right: right, Self: 0.3}, 0, n, kernel.Rows(x, d), d)
 		split := make([]float32, n*d)
 		for lo, step := 0, 1; lo < n; lo, step = lo+step, step+3 {
 			hi := min(lo+step, n)
 			for j := 0; j < d; j += 50 {
-				s.Gather(split[lo*d+j:], d, lo, hi, indptr, indices, weights, left, right, 0.3, x[j:], d, min(50, d-j))
+				s.Gather(kernel.Rows(split[lo*d+j:], d), kernel.Sparse{Indptr: indptr, Indices: indices, Weights: weights, Left: left, Right: right, Self: 0.3}, lo, hi, kernel.Rows(x[j:], d), min(50, d-j))
 			}
 		}
 		if !sameBits(all, split) {
@@ -144,7 +144,7 @@ func TestGatherSplitChangesNoBit(t *testing.T) {
 		for i := range rows {
 			rows[i] = int32(i)
 		}
-		s.GatherRows(split, d, rows, nil, indptr, indices, weights, left, right, 0.3, x, d, d)
+		s.GatherRows(kernel.Rows(split, d), kernel.Sparse{Indptr: indptr, Indices: indices, Weights: weights, Left: left, Right: right, Self: 0.3}, rows, nil, kernel.Rows(x, d), d)
 		if !sameBits(all, split) {
 			t.Errorf("a list of the rows changes element %d", firstDifference(all, split, 0))
 		}
@@ -174,7 +174,7 @@ func TestGatherSumIsGather(t *testing.T) {
 					for i := range dst {
 						dst[i] = nan // whatever was there
 					}
-					s.GatherSum(dst, d+5, indptr[lo:hi+1], indices[:indptr[hi]], scale[lo:hi], x, d+16, d)
+					s.GatherSum(kernel.Rows(dst, d+5), indptr[lo:hi+1], indices[:indptr[hi]], scale[lo:hi], kernel.Rows(x, d+16), d)
 					for i := lo; i < hi; i++ {
 						want := gathered(i, indptr, indices, nil, scale, nil, 0, xv, d)
 						if got := dst[(i-lo)*(d+5):][:d]; !slices.Equal(got, want) {

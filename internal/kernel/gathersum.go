@@ -2,34 +2,45 @@ package kernel
 
 import "fmt"
 
-// GatherSum is Gather without weights and factors of columns, for rows of whole cache lines: row r of dst becomes
+// GatherSum is Gather without weights and scales of columns, for rows of whole cache lines. Row r of dst becomes
 //
-//	scale[r]·Σ_e X[indices[e]],  e from indptr[r] to indptr[r+1],
+//	scale[r]·Σ_e X_j,  j = indices[e],  e from indptr[r] to indptr[r+1]−1,
 //
-// for the len(scale) rows, so indptr is one longer. d is a multiple of 16, and so should ldx and ldd be; rows of X should begin on cache lines. The sum
-// runs over the edges in order, so splitting rows or columns over calls changes no bit. dst must not overlap x. The contents of indptr and indices
-// are trusted: an index out of range reads whatever memory is there.
-func GatherSum(dst []float32, ldd int, indptr []int64, indices []int32, scale []float32, x []float32, ldx, d int) {
-	checkMatrix("the destination", len(dst), ldd, len(scale), d)
+// for the len(scale) rows, so indptr is one longer. d is a multiple of 16. The strides should be too, and rows of x
+// should begin on cache lines. The sum runs over the entries in order, so splitting rows or columns over calls changes
+// no bit. dst must not overlap x. The contents of indptr and indices are trusted: an index out of range reads whatever
+// memory is there.
+func GatherSum(dst Block, indptr []int64, indices []int32, scale []float32, x Block, d int) {
+	dst.check("the destination", len(scale), d)
 	if len(indptr) != len(scale)+1 || int(indptr[len(scale)]) > len(indices) || d%16 != 0 {
 		panic(fmt.Sprintf("kernel: sums of %d rows with %d pointers, up to %d, into %d indices, in %d columns",
 			len(scale), len(indptr), indptr[len(indptr)-1], len(indices), d))
 	}
-	best.sumRows(dst, ldd, indptr, indices, scale, x, ldx, d)
+	best.sumRows(summing{dst, indptr, indices, scale, x, d})
 }
 
-func (im *implementation) sumRows(dst []float32, ldd int, indptr []int64, indices []int32, scale []float32, x []float32, ldx, d int) {
-	if len(scale) > 0 && d > 0 {
-		im.gatherSum(dst, ldd, indptr, indices, scale, x, ldx, d)
+// summing is a call of GatherSum.
+type summing struct {
+	dst     Block
+	indptr  []int64
+	indices []int32
+	scale   []float32
+	x       Block
+	d       int
+}
+
+func (im *implementation) sumRows(s summing) {
+	if len(s.scale) > 0 && s.d > 0 {
+		im.gatherSum(s)
 	}
 }
 
-func gatherSumGeneric(dst []float32, ldd int, indptr []int64, indices []int32, scale []float32, x []float32, ldx, d int) {
-	for r, factor := range scale {
-		out := dst[r*ldd:][:d]
+func gatherSumGeneric(s summing) {
+	for r, factor := range s.scale {
+		out := s.dst.Data[r*s.dst.Stride:][:s.d]
 		clear(out)
-		for _, j := range indices[indptr[r]:indptr[r+1]] {
-			for k, v := range x[int(j)*ldx:][:d] {
+		for _, j := range s.indices[s.indptr[r]:s.indptr[r+1]] {
+			for k, v := range s.x.Data[int(j)*s.x.Stride:][:s.d] {
 				out[k] += v
 			}
 		}

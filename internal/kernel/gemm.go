@@ -2,110 +2,109 @@ package kernel
 
 import "fmt"
 
-// Gemm sets C = A·B, or C += A·B if accumulate.
+// Block is a matrix, or a part of one, in row-major order: row i begins at Data[i·Stride]. The loops are told how many
+// rows and columns it has.
+type Block struct {
+	Data   []float32
+	Stride int // the leading dimension: at least the number of columns that are stored
+	// Transposed says that Data holds the transpose, so that column j begins at Data[j·Stride]. Only factors of Gemm may
+	// be.
+	Transposed bool
+}
+
+// Rows returns the block whose row i begins at data[i·stride].
+func Rows(data []float32, stride int) Block { return Block{Data: data, Stride: stride} }
+
+// T returns the transpose of b, for b that is not transposed.
+func (b Block) T() Block { return Block{Data: b.Data, Stride: b.Stride, Transposed: true} }
+
+// at returns the block without its first i rows and j columns, for a block that is not transposed.
+func (b Block) at(i, j int) Block { return Rows(b.Data[i*b.Stride+j:], b.Stride) }
+
+// strides returns the distances between rows and between columns.
+func (b Block) strides() (row, column int) {
+	if b.Transposed {
+		return 1, b.Stride
+	}
+	return b.Stride, 1
+}
+
+// check panics if the block does not hold rows×columns values.
+func (b Block) check(name string, rows, columns int) {
+	if b.Transposed {
+		rows, columns = columns, rows
+	}
+	short := rows > 0 && columns > 0 && len(b.Data) < (rows-1)*b.Stride+columns
+	if rows < 0 || columns < 0 || b.Stride < columns || short {
+		panic(fmt.Sprintf("kernel: %s is %d×%d with leading dimension %d, but %d values",
+			name, rows, columns, b.Stride, len(b.Data)))
+	}
+}
+
+// Gemm sets C = A·B, or C += A·B if accumulate. C is m×n, A m×k and B k×n.
 //
-// C is m×n with leading dimension ldc. A is m×k (lda), stored k×m if transA; B is k×n (ldb), stored n×k if transB.
-// The sum over k of each element runs in ascending order, in blocks whose bounds depend on k alone, so splitting m or n over
-// several calls changes no bit. Each call packs B anew, so when splitting by rows give it some hundreds of them.
-// C must not overlap A or B.
-func Gemm(c []float32, ldc int, a []float32, lda int, transA bool, b []float32, ldb int, transB bool, m, n, k int, accumulate bool) {
-	checkMatrix("C", len(c), ldc, m, n)
-	if transA {
-		checkMatrix("A", len(a), lda, k, m)
-	} else {
-		checkMatrix("A", len(a), lda, m, k)
-	}
-	if transB {
-		checkMatrix("B", len(b), ldb, n, k)
-	} else {
-		checkMatrix("B", len(b), ldb, k, n)
-	}
-	best.gemm(c, ldc, operand{a, lda, transA}, operand{b, ldb, transB}, m, n, k, accumulate, m)
+// The sum over k of each element runs in ascending order, in blocks whose bounds depend on k alone. So splitting m or n
+// over several calls changes no bit. Each call packs B anew, so a split by rows should leave some hundreds of them to
+// each call. C must not overlap A or B.
+func Gemm(c, a, b Block, m, n, k int, accumulate bool) {
+	c.check("C", m, n)
+	a.check("A", m, k)
+	b.check("B", k, n)
+	best.gemm(product{c: c, a: a, b: b, m: m, n: n, k: k, accumulate: accumulate, above: m})
 }
 
-// Gram sets G = XᵀX, or G += XᵀX if accumulate, where X is n×d (ldx) and G d×d (ldg) and symmetric.
-// One triangle is computed and then mirrored; of a G that is accumulated upon, only the upper triangle is read.
-// The sum over n runs as in Gemm.
-func Gram(g []float32, ldg int, x []float32, ldx, n, d int, accumulate bool) {
-	GramRows(g, ldg, x, ldx, n, d, 0, d, accumulate)
-	Mirror(g, ldg, d)
-}
-
-// GramRows computes the upper triangle's part of rows lo to hi of Gram's result, so that callers can split them; Mirror
-// finishes the matrix. Below the diagonal it may leave some of these rows' elements changed.
-// Splitting the rows over calls changes no bit of the upper triangle.
-func GramRows(g []float32, ldg int, x []float32, ldx, n, d, lo, hi int, accumulate bool) {
-	checkMatrix("G", len(g), ldg, d, d)
-	checkMatrix("X", len(x), ldx, n, d)
+// GramRows sets rows lo to hi−1 of the upper triangle of G = XᵀX, or adds to them if accumulate, for X n×d and G d×d.
+// What stands below the diagonal in these rows may change too. The sum over n runs as in Gemm. Splitting the rows over
+// calls changes no bit of the upper triangle.
+func GramRows(g, x Block, n, d, lo, hi int, accumulate bool) {
+	g.check("G", d, d)
+	x.check("X", n, d)
 	if lo < 0 || lo > hi || hi > d {
 		panic(fmt.Sprintf("kernel: rows %d to %d of %d", lo, hi, d))
 	}
-	best.gramRows(g, ldg, x, ldx, n, d, lo, hi, accumulate)
+	best.gramRows(g, x, n, d, lo, hi, accumulate)
 }
 
-func (im *implementation) gramRows(g []float32, ldg int, x []float32, ldx, n, d, lo, hi int, accumulate bool) {
+func (im *implementation) gramRows(g, x Block, n, d, lo, hi int, accumulate bool) {
 	if lo == hi {
 		return
 	}
 	var rest []float32 // X from column lo on; a matrix without rows has no elements to skip
 	if n > 0 {
-		rest = x[lo:]
+		rest = x.Data[lo:]
 	}
-	rows := operand{rest, ldx, true}
+	p := product{a: Rows(rest, x.Stride).T(), k: n, accumulate: accumulate}
 	// The panel that is not whole goes first, where few rows are above the diagonal.
-	narrow := (d - lo) % im.columns
-	im.gemm(g[lo*ldg+lo:], ldg, rows, operand{rest, ldx, false}, min(hi-lo, narrow), narrow, n, accumulate, narrow)
-	im.gemm(g[lo*ldg+min(lo+narrow, d-1):], ldg, rows, operand{rest[min(narrow, len(rest)):], ldx, false}, hi-lo, d-lo-narrow, n, accumulate, narrow)
+	p.above = (d - lo) % im.columns
+	p.c, p.b, p.m, p.n = g.at(lo, lo), Rows(rest, x.Stride), min(hi-lo, p.above), p.above
+	im.gemm(p)
+	p.c = g.at(lo, min(lo+p.above, d-1))
+	p.b.Data = rest[min(p.above, len(rest)):]
+	p.m, p.n = hi-lo, d-lo-p.above
+	im.gemm(p)
 }
 
-// Mirror copies the upper triangle of the d×d matrix g (ldg) to the lower.
-func Mirror(g []float32, ldg, d int) {
-	checkMatrix("G", len(g), ldg, d, d)
-	const block = 32
-	for i0 := 0; i0 < d; i0 += block {
-		for j0 := 0; j0 <= i0; j0 += block {
-			for i := i0; i < min(i0+block, d); i++ {
-				row := g[i*ldg : i*ldg+i]
-				for j := j0; j < min(j0+block, i); j++ {
-					row[j] = g[j*ldg+i]
-				}
-			}
-		}
-	}
+// product is a call of Gemm. Tiles whose elements (i, j) all have i > j+above are left out. They are below the diagonal
+// of a symmetric product whose columns begin at column above.
+type product struct {
+	c, a, b    Block
+	m, n, k    int
+	accumulate bool
+	above      int
 }
 
-func checkMatrix(name string, length, ld, rows, columns int) {
-	if rows < 0 || columns < 0 || ld < columns || (rows > 0 && columns > 0 && length < (rows-1)*ld+columns) {
-		panic(fmt.Sprintf("kernel: %s is %d×%d with leading dimension %d, but %d values", name, rows, columns, ld, length))
-	}
-}
-
-// An operand is a factor of a product: rows × columns as the product sees it, stored transposed or not.
-type operand struct {
-	data       []float32
-	ld         int
-	transposed bool
-}
-
-// strides returns the distances between rows and between columns.
-func (o operand) strides() (row, column int) {
-	if o.transposed {
-		return 1, o.ld
-	}
-	return o.ld, 1
-}
-
-// gemm is Gemm after the check of shapes. Tiles of elements (i,j) with i > j+above alone are left out: of a product whose columns begin that far above the diagonal, what lies
-// below it.
+// gemm is Gemm after the check of shapes.
 //
-// The loops are those of Goto: columns of B by width, k by depth, rows of A by height; a panel of packed B stays in the first
-// cache while the strips of a block of A, held in the second, pass by.
-func (im *implementation) gemm(c []float32, ldc int, a, b operand, m, n, k int, accumulate bool, above int) {
+// The loops are those of Goto: columns of B by width, k by depth, rows of A by height. A panel of packed B stays in the
+// first cache, while the strips of a block of A, held in the second, pass by.
+func (im *implementation) gemm(g product) {
+	c, ldc, a, b := g.c.Data, g.c.Stride, g.a, g.b
+	m, n, k, above := g.m, g.n, g.k, g.above
 	if m == 0 || n == 0 {
 		return
 	}
 	if k == 0 {
-		if !accumulate {
+		if !g.accumulate {
 			for i := range m {
 				clear(c[i*ldc : i*ldc+n])
 			}
@@ -116,7 +115,7 @@ func (im *implementation) gemm(c []float32, ldc int, a, b operand, m, n, k int, 
 	depth := (k + blocks - 1) / blocks
 	s := borrow()
 	packedB := s.take(depth * roundUp(min(n, im.width), im.columns))
-	pack := im.packA || im.packStrided && a.transposed && a.ld%512 == 0 && n > 2*im.columns
+	pack := im.packA || im.packStrided && a.Transposed && a.Stride%512 == 0 && n > 2*im.columns
 	var packedA []float32
 	if pack {
 		packedA = s.take(depth * roundUp(min(m, im.height), im.rows))
@@ -127,7 +126,7 @@ func (im *implementation) gemm(c []float32, ldc int, a, b operand, m, n, k int, 
 		for p0 := 0; p0 < k; p0 += depth {
 			p1 := min(p0+depth, k)
 			im.packColumns(packedB, b, p0, p1, j0, j1)
-			add := accumulate || p0 > 0
+			add := g.accumulate || p0 > 0
 			for i0 := 0; i0 < m; i0 += im.height {
 				i1 := min(i0+im.height, m)
 				if i0 >= j1+above {
@@ -148,9 +147,11 @@ func (im *implementation) gemm(c []float32, ldc int, a, b operand, m, n, k int, 
 						}
 						rows, columns := min(im.rows, i1-i), min(im.columns, j1-j)
 						if pack {
-							im.tile(c[i*ldc+j:], ldc, packedA[(i-i0)*(p1-p0):], 1, im.rows, panel, rows, columns, p1-p0, 0, add)
+							strip := packedA[(i-i0)*(p1-p0):]
+							im.tile(c[i*ldc+j:], ldc, strip, 1, im.rows, panel, rows, columns, p1-p0, 0, add)
 						} else {
-							im.tile(c[i*ldc+j:], ldc, a.data[i*rs+p0*cs:], rs, cs, panel, rows, columns, p1-p0, ahead, add)
+							strip := a.Data[i*rs+p0*cs:]
+							im.tile(c[i*ldc+j:], ldc, strip, rs, cs, panel, rows, columns, p1-p0, ahead, add)
 						}
 					}
 				}
@@ -160,44 +161,44 @@ func (im *implementation) gemm(c []float32, ldc int, a, b operand, m, n, k int, 
 	s.giveBack()
 }
 
-// aheadBytes returns how many bytes of the next strip of a to ask for at each of k steps: its column if those are the stored rows; else,
-// if its rows lie close together, what makes up the whole of it in k steps.
-func (im *implementation) aheadBytes(a operand, k int) int {
+// aheadBytes returns how many bytes of the next strip of a to ask for at each of k steps. If columns of a are stored as
+// rows, it is one such column. If the rows of a lie close together, it is a k-th of the strip.
+func (im *implementation) aheadBytes(a Block, k int) int {
 	switch {
-	case a.transposed:
-		return 4 * a.ld
-	case a.ld <= k+k/4:
-		return 4 * im.rows * a.ld / k
+	case a.Transposed:
+		return 4 * a.Stride
+	case a.Stride <= k+k/4:
+		return 4 * im.rows * a.Stride / k
 	}
 	return 0
 }
 
-// packColumns copies rows p0 to p1, columns j0 to j1 of b into panels of im.columns columns, one after the other, in each panel row
-// after row. Missing columns of the last panel are zero.
-func (im *implementation) packColumns(dst []float32, b operand, p0, p1, j0, j1 int) {
+// packColumns copies rows p0 to p1, columns j0 to j1 of b into panels of im.columns columns, one after the other, each
+// panel row after row. Missing columns of the last panel are zero.
+func (im *implementation) packColumns(dst []float32, b Block, p0, p1, j0, j1 int) {
 	for j := j0; j < j1; j += im.columns {
 		columns := min(im.columns, j1-j)
 		panel := dst[(j-j0)*(p1-p0):][:im.columns*(p1-p0)]
 		if columns < im.columns {
 			clear(panel)
 		}
-		if b.transposed {
-			im.transpose(panel, im.columns, b.data[j*b.ld+p0:], b.ld, columns, p1-p0)
+		if b.Transposed {
+			im.transpose(panel, im.columns, b.Data[j*b.Stride+p0:], b.Stride, columns, p1-p0)
 			continue
 		}
 		if columns == im.columns && p0 < p1 {
-			im.copyPanel(panel, b.data[p0*b.ld+j:], b.ld, p1-p0, columns)
+			im.copyPanel(panel, b.Data[p0*b.Stride+j:], b.Stride, p1-p0, columns)
 			continue
 		}
 		for p := p0; p < p1; p++ {
-			copy(panel[(p-p0)*im.columns:][:columns], b.data[p*b.ld+j:])
+			copy(panel[(p-p0)*im.columns:][:columns], b.Data[p*b.Stride+j:])
 		}
 	}
 }
 
 // packRows copies rows i0 to i1, columns p0 to p1 of a into strips of im.rows rows, in each strip column after column.
 // Missing rows of the last strip are zero.
-func (im *implementation) packRows(dst []float32, a operand, i0, i1, p0, p1 int) {
+func (im *implementation) packRows(dst []float32, a Block, i0, i1, p0, p1 int) {
 	rs, cs := a.strides()
 	for i := i0; i < i1; i += im.rows {
 		rows := min(im.rows, i1-i)
@@ -205,16 +206,16 @@ func (im *implementation) packRows(dst []float32, a operand, i0, i1, p0, p1 int)
 		if rows < im.rows {
 			clear(strip)
 		}
-		if a.transposed {
+		if a.Transposed {
 			for p := p0; p < p1; p++ {
-				copy(strip[(p-p0)*im.rows:][:rows], a.data[p*cs+i:])
+				copy(strip[(p-p0)*im.rows:][:rows], a.Data[p*cs+i:])
 			}
 			continue
 		}
 		for r := range rows {
 			at := (i+r)*rs + p0*cs
 			for p := r; p < len(strip); p += im.rows {
-				strip[p] = a.data[at]
+				strip[p] = a.Data[at]
 				at += cs
 			}
 		}

@@ -71,7 +71,7 @@ func TestGemmIsTheProduct(t *testing.T) {
 				a, checkA := matrix(av, ar, ac, ac+3)
 				b, checkB := matrix(bv, br, bc, bc+1)
 				c, checkC := matrix(cv, m, n, n+2)
-				s.Gemm(c, n+2, a, ac+3, transA, b, bc+1, transB, m, n, k, accumulate)
+				s.Gemm(kernel.Rows(c, n+2), kernel.Block{Data: a, Stride: ac + 3, Transposed: transA}, kernel.Block{Data: b, Stride: bc + 1, Transposed: transB}, m, n, k, accumulate)
 				if got := dense(c, m, n, n+2); !sameBits(got, want) {
 					i := firstDifference(got, want, 0)
 					t.Fatalf("%s: element (%d,%d) is %g, want %g", what, i/max(n, 1), i%max(n, 1), got[i], want[i])
@@ -92,9 +92,9 @@ func TestGemmOfRandomValues(t *testing.T) {
 		random := source()
 		m, n, k := 61, 83, 700
 		a, b, c := normal(random, m*k), normal(random, k*n), make([]float32, m*n)
-		s.Gemm(c, n, a, k, false, b, n, false, m, n, k, false)
-		// Each of 700 additions rounds a partial sum of size about √700 to a relative 2⁻²⁴; the worst of 5000 walks of such steps stays
-		// well below 700·26·2⁻²⁴ ≈ 1e-3.
+		s.Gemm(kernel.Rows(c, n), kernel.Rows(a, k), kernel.Rows(b, n), m, n, k, false)
+		// Each of 700 additions rounds a partial sum of size about √700 to a relative 2⁻²⁴; the worst of 5000 walks of such
+		// steps stays well below 700·26·2⁻²⁴ ≈ 1e-3.
 		want := product(nil, a, b, m, n, k, false)
 		if i := firstDifference(c, want, 1e-4); i >= 0 {
 			t.Errorf("element %d is %g, want %g", i, c[i], want[i])
@@ -117,7 +117,7 @@ func TestGemmSplitChangesNoBit(t *testing.T) {
 				ldb = k
 			}
 			all := make([]float32, m*n)
-			s.Gemm(all, n, a, lda, transA, b, ldb, transB, m, n, k, false)
+			s.Gemm(kernel.Rows(all, n), kernel.Block{Data: a, Stride: lda, Transposed: transA}, kernel.Block{Data: b, Stride: ldb, Transposed: transB}, m, n, k, false)
 			split := make([]float32, m*n)
 			for i0, step := 0, 1; i0 < m; i0, step = i0+step, step*2+1 {
 				rows := min(step, m-i0)
@@ -129,7 +129,7 @@ func TestGemmSplitChangesNoBit(t *testing.T) {
 					if transB {
 						b0 = b[j0*k:]
 					}
-					s.Gemm(split[i0*n+j0:], n, a0, lda, transA, b0, ldb, transB, rows, min(19, n-j0), k, false)
+					s.Gemm(kernel.Rows(split[i0*n+j0:], n), kernel.Block{Data: a0, Stride: lda, Transposed: transA}, kernel.Block{Data: b0, Stride: ldb, Transposed: transB}, rows, min(19, n-j0), k, false)
 				}
 			}
 			if !sameBits(all, split) {
@@ -163,9 +163,13 @@ func TestGramIsSymmetricProduct(t *testing.T) {
 					g, checkG := matrix(gv, d, d, d+2)
 					step := []int{50, 1000}[d%2]
 					for lo := 0; lo < d; lo += step {
-						s.GramRows(g, d+2, x, d+1, n, d, lo, min(lo+step, d), accumulate)
+						s.GramRows(kernel.Rows(g, d+2), kernel.Rows(x, d+1), n, d, lo, min(lo+step, d), accumulate)
 					}
-					kernel.Mirror(g, d+2, d)
+					for i := range d { // only the upper triangle is promised
+						for j := range i {
+							g[i*(d+2)+j] = g[j*(d+2)+i]
+						}
+					}
 					if got := dense(g, d, d, d+2); !sameBits(got, want) {
 						t.Fatalf("%s: differs at %d", what, firstDifference(got, want, 0))
 					}

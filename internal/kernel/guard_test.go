@@ -18,7 +18,8 @@ func each(t *testing.T, f func(t *testing.T, s kernel.Set)) {
 
 func source() *rand.Rand { return rand.New(rand.NewPCG(3, 1)) }
 
-// whole returns n small whole numbers. Their products and sums of a few thousand of them are exact in float32, in any order.
+// whole returns n small whole numbers. Their products and sums of a few thousand of them are exact in float32, in any
+// order.
 func whole(random *rand.Rand, n int) []float32 {
 	x := make([]float32, n)
 	for i := range x {
@@ -57,7 +58,8 @@ func guarded(x []float32) (inside []float32, check func(t *testing.T, what strin
 	}
 }
 
-// matrix returns the rows of x (rows×columns) at distance ld, with NaNs between, before and after, and a check that these are still there.
+// matrix returns the rows of x (rows×columns) at distance ld, with NaNs between, before and after, and a check that
+// these are still there.
 func matrix(x []float32, rows, columns, ld int) (inside []float32, check func(t *testing.T, what string)) {
 	all := make([]float32, rows*ld+2*guard)
 	for i := range all {

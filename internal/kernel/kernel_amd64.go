@@ -7,10 +7,11 @@ import "golang.org/x/sys/cpu"
 // available lists the sets of loops that this CPU runs, fastest first.
 func available() []*implementation {
 	var sets []*implementation
-	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512BW && cpu.X86.HasBMI2 && cpu.X86.HasAVX2 && cpu.X86.HasFMA {
+	x := cpu.X86
+	if x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512BW && x.HasBMI2 && x.HasAVX2 && x.HasFMA {
 		sets = append(sets, &avx512)
 	}
-	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
+	if x.HasAVX2 && x.HasFMA {
 		sets = append(sets, &avx2)
 	}
 	return append(sets, &portable)
@@ -37,7 +38,6 @@ var avx512 = implementation{
 	prefetch:   prefetchAVX2,
 	add:        addAVX512,
 	mul:        mulAVX512,
-	mulAdd:     mulAddAVX512,
 	scale:      scaleAVX512,
 	relu:       reluAVX512,
 	reluGrad:   reluGradAVX512,
@@ -68,7 +68,6 @@ var avx2 = implementation{
 	prefetch:    prefetchAVX2,
 	add:         addAVX2,
 	mul:         mulAVX2,
-	mulAdd:      mulAddAVX2,
 	scale:       scaleAVX2,
 	relu:        reluAVX2,
 	reluGrad:    reluGradAVX2,
@@ -77,7 +76,7 @@ var avx2 = implementation{
 	expShifted:  expShiftedAVX2,
 }
 
-// A microKernel makes a tile of a fixed number of rows.
+// microKernel makes a tile of a fixed number of rows.
 type microKernel func(c *float32, ldc int, a *float32, rs, cs int, b *float32, n, k, ahead int, accumulate bool)
 
 // The micro-kernels, by registers of columns and by rows, from one on.
@@ -115,7 +114,9 @@ func copyPanel(assembly func(dst, src *float32, lds, rows int)) func(dst, src []
 	}
 }
 
-func closestWide(assembly func(value *float32, index *int32, product, norms *float32, m int, first int32)) func(value []float32, index []int32, product, norms []float32, m int, first int32) {
+func closestWide(
+	assembly func(value *float32, index *int32, product, norms *float32, m int, first int32),
+) func(value []float32, index []int32, product, norms []float32, m int, first int32) {
 	return func(value []float32, index []int32, product, norms []float32, m int, first int32) {
 		_, _ = value[m*lanes-1], index[m*lanes-1]
 		assembly(&value[0], &index[0], &product[0], &norms[0], m, first)
@@ -132,7 +133,9 @@ func lowestWide(nearest []int32, least, value []float32, index []int32, m int) {
 	lowestAVX2(&nearest[0], &least[0], &value[0], &index[0], m)
 }
 
-func adamWide(assembly func(w, g, m, v []float32, decay, b1, c1, b2, c2, rate, root, eps float32)) func(w, g, m, v []float32, s adamStep) {
+func adamWide(
+	assembly func(w, g, m, v []float32, decay, b1, c1, b2, c2, rate, root, eps float32),
+) func(w, g, m, v []float32, s adamStep) {
 	return func(w, g, m, v []float32, s adamStep) {
 		assembly(w, g, m, v, s.decay, s.b1, s.c1, s.b2, s.c2, s.rate, s.root, s.eps)
 	}
@@ -156,7 +159,7 @@ func transposeAVX2(dst []float32, ldd int, src []float32, lds, rows, columns int
 	}
 }
 
-// A rowGatherer gathers rows of a fixed number of registers.
+// rowGatherer gathers rows of a fixed number of registers.
 type rowGatherer func(dst *float32, ldd int, rows *int32, first, count int, position *int32, indptr *int64, indices *int32,
 	weights, left, right *float32, self float32, x *float32, ldx, d int)
 
@@ -179,12 +182,14 @@ func gatherPanels(g gathering, loops []rowGatherer, lanes int) {
 	width := (vectors + panels - 1) / panels * lanes
 	for j := 0; j < g.d; j += width {
 		d := min(width, g.d-j)
-		loops[(d-1)/lanes](&g.dst[j], g.ldd, first(g.rows), g.lo, g.count, first(g.position), first(g.indptr), first(g.indices),
-			first(g.weights), first(g.left), first(g.right), g.self, first(g.x[min(j, len(g.x)):]), g.ldx, d)
+		x := first(g.x.Data[min(j, len(g.x.Data)):])
+		loops[(d-1)/lanes](&g.dst.Data[j], g.dst.Stride, first(g.rows), g.lo, g.count, first(g.position),
+			first(g.s.Indptr), first(g.s.Indices), first(g.s.Weights), first(g.s.Left), first(g.s.Right), g.s.Self,
+			x, g.x.Stride, d)
 	}
 }
 
-// A rowSummer sums rows of a fixed number of cache lines.
+// rowSummer sums rows of a fixed number of cache lines.
 type rowSummer func(dst *float32, ldd, count int, indptr *int64, indices *int32, scale, x *float32, ldx int)
 
 // The summing loops, by cache lines, from one on.
@@ -193,22 +198,18 @@ var (
 	sumsAVX2   = [...]rowSummer{gatherSum1AVX2, gatherSum2AVX2, gatherSum3AVX2, gatherSum4AVX2}
 )
 
-func gatherSumAVX512(dst []float32, ldd int, indptr []int64, indices []int32, scale []float32, x []float32, ldx, d int) {
-	sumPanels(sumsAVX512, dst, ldd, indptr, indices, scale, x, ldx, d)
-}
-
-func gatherSumAVX2(dst []float32, ldd int, indptr []int64, indices []int32, scale []float32, x []float32, ldx, d int) {
-	sumPanels(sumsAVX2, dst, ldd, indptr, indices, scale, x, ldx, d)
-}
+func gatherSumAVX512(s summing) { sumPanels(&sumsAVX512, s) }
+func gatherSumAVX2(s summing)   { sumPanels(&sumsAVX2, s) }
 
 // sumPanels cuts the columns into panels of at most 64.
-func sumPanels(loops [4]rowSummer, dst []float32, ldd int, indptr []int64, indices []int32, scale []float32, x []float32, ldx, d int) {
-	if indptr[0] == indptr[len(indptr)-1] { // no edge to ask for ahead
-		gatherSumGeneric(dst, ldd, indptr, indices, scale, x, ldx, d)
+func sumPanels(loops *[4]rowSummer, s summing) {
+	if s.indptr[0] == s.indptr[len(s.indptr)-1] { // no entry to ask for ahead
+		gatherSumGeneric(s)
 		return
 	}
-	for j := 0; j < d; j += 64 {
-		loops[min(64, d-j)/16-1](&dst[j], ldd, len(scale), &indptr[0], &indices[0], &scale[0], &x[j], ldx)
+	for j := 0; j < s.d; j += 64 {
+		sum := loops[min(64, s.d-j)/16-1]
+		sum(&s.dst.Data[j], s.dst.Stride, len(s.scale), &s.indptr[0], &s.indices[0], &s.scale[0], &s.x.Data[j], s.x.Stride)
 	}
 }
 

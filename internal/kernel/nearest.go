@@ -5,32 +5,45 @@ import (
 	"math"
 )
 
-// Nearest finds for each of the n rows of x (n×d, ldx) the nearest of k centres (k×d, ldc): nearest[i] is its index and
+// Points are N points of some number of coordinates: point i begins at Data[i·Stride]. Norms holds their squared norms.
+type Points struct {
+	Data   []float32
+	Stride int
+	N      int
+	Norms  []float32
+}
+
+// Nearest finds for each point of x, of d coordinates, the nearest centre c: nearest[i] is its index and
 //
 //	dist[i] = max(0, ‖x_i‖² − 2·x_i·c + ‖c‖²)
 //
-// the squared distance, where rowNorms[i] = ‖x_i‖² and centreNorms[j] = ‖c_j‖². Ties in ‖c‖² − 2·x·c go to the lowest index; a row with a NaN gets index 0.
-// The n×k matrix of products is never written: each tile of it is folded into the running minima. Splitting n over calls changes no bit; each
-// call packs the centres anew, so give it a thousand rows or more.
-func Nearest(nearest []int32, dist []float32, x []float32, ldx, n, d int, rowNorms, centres []float32, ldc, k int, centreNorms []float32) {
-	checkMatrix("x", len(x), ldx, n, d)
-	checkMatrix("the centres", len(centres), ldc, k, d)
-	if k < 1 || len(centreNorms) < k || len(nearest) < n || len(dist) < n || len(rowNorms) < n {
-		panic(fmt.Sprintf("kernel: %d centres with %d norms; %d rows with %d norms and results for %d and %d", k, len(centreNorms), n, len(rowNorms), len(nearest), len(dist)))
+// its squared distance. Ties in ‖c‖² − 2·x·c go to the lowest index. A point with a NaN gets index 0.
+//
+// The matrix of products is never written: each tile is folded into the running minima. Splitting x over calls changes
+// no bit. Each call packs the centres anew, so give it a thousand points or more.
+func Nearest(nearest []int32, dist []float32, x, centres Points, d int) {
+	Rows(x.Data, x.Stride).check("x", x.N, d)
+	Rows(centres.Data, centres.Stride).check("the centres", centres.N, d)
+	k, n := centres.N, x.N
+	if k < 1 || len(centres.Norms) < k || len(nearest) < n || len(dist) < n || len(x.Norms) < n {
+		panic(fmt.Sprintf("kernel: %d centres with %d norms; %d rows with %d norms and results for %d and %d",
+			k, len(centres.Norms), n, len(x.Norms), len(nearest), len(dist)))
 	}
-	best.nearest(nearest, dist, x, ldx, n, d, rowNorms, centres, ldc, k, centreNorms)
+	best.nearest(nearest, dist, x, centres, d)
 }
 
-// lanes is how many running minima a row has: centre j is compared in lane j mod lanes. It divides the columns of a tile, or
-// they divide it.
+// lanes is how many running minima a row has: centre j is compared in lane j mod lanes. It divides the columns of a
+// tile, or they divide it.
 const lanes = 16
 
-func (im *implementation) nearest(nearest []int32, dist []float32, x []float32, ldx, n, d int, rowNorms, centres []float32, ldc, k int, centreNorms []float32) {
+func (im *implementation) nearest(nearest []int32, dist []float32, points, centres Points, d int) {
+	x, ldx, n, rowNorms := points.Data, points.Stride, points.N, points.Norms
+	k := centres.N
 	if n == 0 {
 		return
 	}
 	if k <= fewCentres && d > 0 {
-		im.nearestOfFew(nearest, dist, x, ldx, n, d, rowNorms, centres, ldc, k, centreNorms)
+		im.nearestOfFew(nearest, dist, points, centres, d)
 		return
 	}
 	width := im.columns
@@ -46,14 +59,14 @@ func (im *implementation) nearest(nearest []int32, dist []float32, x []float32, 
 		packedA = s.take(roundUp(im.height, im.rows) * d)
 	}
 	index := s.takeIndex(im.height * lanes)
-	im.packColumns(packed, operand{centres, ldc, true}, 0, d, 0, k)
-	copy(norms, centreNorms[:k])
+	im.packColumns(packed, Rows(centres.Data, centres.Stride).T(), 0, d, 0, k)
+	copy(norms, centres.Norms[:k])
 	for _, none := range [][]float32{norms[k:], infinite} { // never the nearest
 		for j := range none {
 			none[j] = float32(math.Inf(1))
 		}
 	}
-	a := operand{x, ldx, false}
+	a := Rows(x, ldx)
 	for i0 := 0; i0 < n; i0 += im.height {
 		i1 := min(i0+im.height, n)
 		copy(value, infinite)
@@ -92,16 +105,19 @@ func (im *implementation) nearest(nearest []int32, dist []float32, x []float32, 
 	s.giveBack()
 }
 
-// fewCentres is the largest number of centres with which rows are multiplied four at a time, along their columns: a tile would be mostly empty.
+// fewCentres is the largest number of centres that are multiplied four at a time, along their coordinates: a tile would
+// be mostly empty.
 const fewCentres = 8
 
 // nearestOfFew is nearest for few centres. A row's products are the same bits whichever row stands beside it.
-func (im *implementation) nearestOfFew(nearest []int32, dist []float32, x []float32, ldx, n, d int, rowNorms, centres []float32, ldc, k int, centreNorms []float32) {
+func (im *implementation) nearestOfFew(nearest []int32, dist []float32, points, centres Points, d int) {
+	x, ldx, n, rowNorms := points.Data, points.Stride, points.N, points.Norms
+	k := centres.N
 	s := borrow()
 	packed := s.take(roundUp(k, 4) * d)
 	product := s.take(8)
 	for j := range k {
-		copy(packed[j*d:(j+1)*d], centres[j*ldc:])
+		copy(packed[j*d:(j+1)*d], centres.Data[j*centres.Stride:])
 	}
 	clear(packed[k*d:])
 	for i := 0; i < n; i += 2 {
@@ -109,7 +125,7 @@ func (im *implementation) nearestOfFew(nearest []int32, dist []float32, x []floa
 		low, at := [2]float32{float32(math.Inf(1)), float32(math.Inf(1))}, [2]int32{}
 		for first := 0; first < k; first += 4 {
 			im.few(product, x[i*ldx:], x[other*ldx:], packed[first*d:], d)
-			for j, norm := range centreNorms[first:min(first+4, k)] {
+			for j, norm := range centres.Norms[first:min(first+4, k)] {
 				for r := range 2 {
 					if f := norm - 2*product[4*r+j]; f < low[r] {
 						low[r], at[r] = f, int32(first+j)

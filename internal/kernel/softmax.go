@@ -19,8 +19,8 @@ func (im *implementation) softmax(x []float32) {
 // Maximum returns the greatest of x, −∞ if there is none. NaNs are passed over.
 func Maximum(x []float32) float32 { return best.maximum(x) }
 
-// ExpShifted sets dst_i = exp(x_i − shift) and returns their sum. dst may be x. The relative error of an element is below 2⁻²²;
-// what falls below the smallest normal number becomes 0.
+// ExpShifted sets dst_i = exp(x_i − shift) and returns their sum. dst may be x. The relative error of an element is
+// below 2⁻²²; what falls below the smallest normal number becomes 0.
 func ExpShifted(dst, x []float32, shift float32) float32 {
 	if len(x) != len(dst) {
 		checkLengths(len(dst), len(x))

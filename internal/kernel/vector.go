@@ -37,7 +37,8 @@ func Accumulate(sum []float64, w float64, x []float32) {
 	best.accumulate(sum, w, x)
 }
 
-// Prefetch asks the memory for x, which is wanted soon, without waiting for it. It pays where rows are read that lie apart, one or two rows ahead.
+// Prefetch asks the memory for x, which is wanted soon, without waiting for it. It pays one or two rows ahead, where
+// rows that are read lie apart.
 func Prefetch(x []float32) { best.prefetch(x) }
 
 // Add sets dst = x + y. dst may be x or y.
@@ -56,14 +57,6 @@ func Mul(dst, x, y []float32) {
 	best.mul(dst, x, y)
 }
 
-// MulAdd sets dst += x·y, element by element.
-func MulAdd(dst, x, y []float32) {
-	if len(x) != len(dst) || len(y) != len(dst) {
-		checkLengths(len(dst), len(x), len(y))
-	}
-	best.mulAdd(dst, x, y)
-}
-
 // Scale sets dst = alpha·x. dst may be x.
 func Scale(dst []float32, alpha float32, x []float32) {
 	if len(x) != len(dst) {
@@ -80,8 +73,8 @@ func ReLU(dst, x []float32) {
 	best.relu(dst, x)
 }
 
-// ReLUGrad sets dst = g where x > 0 and 0 elsewhere: with x either the input or the output of ReLU, dst is the gradient before it for
-// the gradient g after it. dst may be g or x.
+// ReLUGrad sets dst = g where x > 0 and 0 elsewhere. With x the input or the output of ReLU and g the gradient after
+// it, dst is the gradient before it. dst may be g or x.
 func ReLUGrad(dst, g, x []float32) {
 	if len(x) != len(dst) || len(g) != len(dst) {
 		checkLengths(len(dst), len(g), len(x))
@@ -89,35 +82,45 @@ func ReLUGrad(dst, g, x []float32) {
 	best.reluGrad(dst, g, x)
 }
 
-// AdamStep is step t = 1, 2, … of Adam (Kingma and Ba 2015, algorithm 1) with L2 decay added to the gradient:
+// Adam holds the parameters of a step of Adam.
+type Adam struct {
+	Rate    float64 // lr
+	B1, B2  float64 // decay of the moments, in [0, 1)
+	Epsilon float64
+	Decay   float64 // weight of the L2 penalty
+	Step    int     // t, from 1 on
+}
+
+// AdamStep is step t of Adam (Kingma and Ba 2015, algorithm 1) with L2 decay added to the gradient:
 //
 //	h = g + decay·w;  m = b1·m + (1−b1)·h;  v = b2·v + (1−b2)·h²;  w −= lr·(m/(1−b1ᵗ)) / (√(v/(1−b2ᵗ)) + eps).
 //
 // w, m and v are changed; g is not.
-func AdamStep(w, g, m, v []float32, lr, b1, b2, eps, decay float64, t int) {
+func AdamStep(w, g, m, v []float32, a Adam) {
 	if len(g) != len(w) || len(m) != len(w) || len(v) != len(w) {
 		checkLengths(len(w), len(g), len(m), len(v))
 	}
-	if t < 1 {
-		panic(fmt.Sprintf("kernel: step %d of Adam", t))
+	if a.Step < 1 {
+		panic(fmt.Sprintf("kernel: step %d of Adam", a.Step))
 	}
-	s := newAdamStep(lr, b1, b2, eps, decay, t)
-	best.adam(w, g, m, v, s)
+	best.adam(w, g, m, v, newAdamStep(a))
 }
 
-// adamStep holds the coefficients of a step: h = g + decay·w; m = b1·m + c1·h; v = b2·v + c2·h²; w −= rate·m / (√v·root + eps).
+// adamStep holds the coefficients of a step:
+//
+//	h = g + decay·w;  m = b1·m + c1·h;  v = b2·v + c2·h²;  w −= rate·m / (√v·root + eps).
 type adamStep struct {
 	decay, b1, c1, b2, c2, rate, root, eps float32
 }
 
-func newAdamStep(lr, b1, b2, eps, decay float64, t int) adamStep {
+func newAdamStep(a Adam) adamStep {
 	return adamStep{
-		decay: float32(decay),
-		b1:    float32(b1), c1: float32(1 - b1),
-		b2: float32(b2), c2: float32(1 - b2),
-		rate: float32(lr / (1 - math.Pow(b1, float64(t)))),
-		root: float32(1 / math.Sqrt(1-math.Pow(b2, float64(t)))),
-		eps:  float32(eps),
+		decay: float32(a.Decay),
+		b1:    float32(a.B1), c1: float32(1 - a.B1),
+		b2: float32(a.B2), c2: float32(1 - a.B2),
+		rate: float32(a.Rate / (1 - math.Pow(a.B1, float64(a.Step)))),
+		root: float32(1 / math.Sqrt(1-math.Pow(a.B2, float64(a.Step)))),
+		eps:  float32(a.Epsilon),
 	}
 }
 
@@ -167,13 +170,6 @@ func mulGeneric(dst, x, y []float32) {
 	}
 }
 
-func mulAddGeneric(dst, x, y []float32) {
-	x, y = x[:len(dst)], y[:len(dst)]
-	for i := range dst {
-		dst[i] += float32(x[i] * y[i])
-	}
-}
-
 func scaleGeneric(dst []float32, alpha float32, x []float32) {
 	x = x[:len(dst)]
 	for i := range dst {
@@ -181,7 +177,7 @@ func scaleGeneric(dst []float32, alpha float32, x []float32) {
 	}
 }
 
-// On bits, since choosing between integers takes no branch, and signs are not foreseen.
+// reluGeneric works on bits: choosing between integers takes no branch, and signs cannot be predicted.
 func reluGeneric(dst, x []float32) {
 	x = x[:len(dst)]
 	for i, v := range x {

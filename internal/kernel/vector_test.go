@@ -17,7 +17,8 @@ func lengths() []int {
 	return append(all, 127, 128, 129, 1000)
 }
 
-// elementwise is a loop over slices of one length, and its definition for one element. The first slice is the destination.
+// elementwise is a loop over slices of one length, and its definition for one element. The first slice is the
+// destination.
 type elementwise struct {
 	name   string
 	inputs int
@@ -33,8 +34,6 @@ var loops = []elementwise{
 		func(_ float32, in []float32) float32 { return in[0] + in[1] }, true},
 	{"mul", 2, func(s kernel.Set, dst []float32, in [][]float32) { s.Mul(dst, in[0], in[1]) },
 		func(_ float32, in []float32) float32 { return in[0] * in[1] }, true},
-	{"mulAdd", 2, func(s kernel.Set, dst []float32, in [][]float32) { s.MulAdd(dst, in[0], in[1]) },
-		func(dst float32, in []float32) float32 { return dst + in[0]*in[1] }, false},
 	{"scale", 1, func(s kernel.Set, dst []float32, in [][]float32) { s.Scale(dst, -2, in[0]) },
 		func(_ float32, in []float32) float32 { return -2 * in[0] }, true},
 	{"relu", 1, func(s kernel.Set, dst []float32, in [][]float32) { s.ReLU(dst, in[0]) },
@@ -95,7 +94,8 @@ func TestElementwise(t *testing.T) {
 	})
 }
 
-// Numbers that float32 holds, times a weight that it does not, are summed in float64: with whole numbers of up to 40 bits, exactly.
+// Numbers that float32 holds, times a weight that it does not, are summed in float64: with whole numbers of up to 40
+// bits, exactly.
 func TestAccumulate(t *testing.T) {
 	each(t, func(t *testing.T, s kernel.Set) {
 		random := source()
@@ -166,7 +166,8 @@ func TestDot(t *testing.T) {
 		for i := range x {
 			want += float64(x[i]) * float64(y[i])
 		}
-		// Sums of up to 10000 terms, of size about 100, rounded to a relative 2⁻²⁴ each time and at random: 100·100·2⁻²⁴ ≈ 6e-4.
+		// Sums of up to 10000 terms, of size about 100, rounded to a relative 2⁻²⁴ each time and at random: 100·100·2⁻²⁴ ≈
+		// 6e-4.
 		if got := float64(s.Dot(x, y)); math.Abs(got-want) > 2e-3 {
 			t.Errorf("of 10000 normal values: %g, want %g", got, want)
 		}
@@ -188,7 +189,7 @@ func TestAdamStep(t *testing.T) {
 			for step := 1; step <= 5; step++ {
 				gv := normal(random, n)
 				g, _ := guarded(gv)
-				s.AdamStep(w, g, m, v, lr, b1, b2, eps, decay, step)
+				s.AdamStep(w, g, m, v, kernel.Adam{Rate: lr, B1: b1, B2: b2, Epsilon: eps, Decay: decay, Step: step})
 				for i := range w64 {
 					h := float64(gv[i]) + decay*w64[i]
 					m64[i] = b1*m64[i] + (1-b1)*h

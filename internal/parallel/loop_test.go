@@ -67,7 +67,8 @@ func TestLoopStops(t *testing.T) {
 	}
 }
 
-// TestStartsAllocateNothing starts work from a body that was made once, and from a Loop. AllocsPerRun itself would measure one worker only.
+// TestStartsAllocateNothing starts work from a body that was made once, and from a Loop. AllocsPerRun itself would
+// measure one worker only.
 func TestStartsAllocateNothing(t *testing.T) {
 	atWorkers(t, 2)
 	dst := make([]int, 1000)

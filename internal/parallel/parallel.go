@@ -14,8 +14,8 @@ import (
 	"sync/atomic"
 )
 
-// For calls f(lo, hi) for the chunks [0,chunk), [chunk,2·chunk), … of [0,n), several at a time, and returns when all are done.
-// The last chunk may be shorter. chunk must be positive. A panic in f is raised again in the caller.
+// For calls f(lo, hi) for the chunks [0,chunk), [chunk,2·chunk), … of [0,n), several at a time, and returns when all
+// are done. The last chunk may be shorter. chunk must be positive. A panic in f is raised again in the caller.
 func For(n, chunk int, f func(lo, hi int)) {
 	_ = ForContext(context.Background(), n, chunk, f)
 }

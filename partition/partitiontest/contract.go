@@ -14,9 +14,10 @@ import (
 	"github.com/graph-condensation/cgc/partition"
 )
 
-// Run checks that m puts each row in one of k groups and leaves none empty, on ordinary rows, equal rows, fewer distinct rows than
-// groups, a single row, and rows of very large and very small numbers; that it leaves the rows alone; that the same seed gives the same groups
-// for any number of threads; that it stops when told to; and that it refuses what it cannot do. It sets GOMAXPROCS, so it must not run beside other tests.
+// Run checks that m puts each row in one of k groups and leaves none empty, on ordinary rows, equal rows, fewer
+// distinct rows than groups, a single row, and rows of very large and very small numbers; that it leaves the rows
+// alone; that the same seed gives the same groups for any number of threads; that it stops when told to; and that it
+// refuses what it cannot do. It sets GOMAXPROCS, so it must not run beside other tests.
 func Run(t *testing.T, m partition.Partitioner) {
 	for name, x := range inputs() {
 		t.Run(name, func(t *testing.T) {
@@ -50,8 +51,8 @@ func Run(t *testing.T, m partition.Partitioner) {
 	})
 }
 
-// Mixture returns n rows of d columns around the given number of centres, each row's centre drawn at random: unit noise around
-// centres of standard deviation 3.
+// Mixture returns n rows of d columns around the given number of centres, each row's centre drawn at random: unit noise
+// around centres of standard deviation 3.
 func Mixture(n, d, centres int, seed uint64) *mat.Dense {
 	random := rand.New(rand.NewPCG(seed, 0))
 	c := mat.NewDense(centres, d)

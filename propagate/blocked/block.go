@@ -207,9 +207,11 @@ func (r *run) hop(ctx context.Context, to, from *mat.Dense) error {
 		}
 		dst, indptr, gain := to.Data[lo*to.Cols:hi*to.Cols], e.indptr[lo-first:hi-first+1], r.placed[lo:hi]
 		if r.adj.Data == nil {
-			kernel.GatherSum(dst, to.Cols, indptr, e.indices, gain, from.Data, from.Cols, to.Cols)
+			sums := kernel.Rows(dst, to.Cols)
+			kernel.GatherSum(sums, indptr, e.indices, gain, kernel.Rows(from.Data, from.Cols), to.Cols)
 		} else {
-			kernel.Gather(dst, to.Cols, 0, hi-lo, indptr, e.indices, e.data, gain, nil, 0, from.Data, from.Cols, to.Cols)
+			edges := kernel.Sparse{Indptr: indptr, Indices: e.indices, Weights: e.data, Left: gain}
+			kernel.Gather(kernel.Rows(dst, to.Cols), edges, 0, hi-lo, kernel.Rows(from.Data, from.Cols), to.Cols)
 		}
 	})
 	if directed.Load() {

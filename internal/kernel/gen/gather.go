@@ -8,12 +8,13 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// prefetchAhead is how many edges ahead the rows of X, of that many cache lines, are asked for: some 200 lines under way, a quarter of
-// the first cache, keep memory busy. Narrow rows gain twofold against 16 edges; more than 96 edges bring nothing.
+// prefetchAhead is how many edges ahead the rows of X, of that many cache lines, are asked for: some 200 lines under
+// way, a quarter of the first cache, keep memory busy. Narrow rows gain twofold against 16 edges; more than 96 edges
+// bring nothing.
 func prefetchAhead(lines int) int { return min(96, 200/lines) }
 
-// gather is the sparse row × dense loop for rows of a number of registers. The sum of a row stays in registers. A cursor walks the edges
-// of the same rows in front, across the ends of rows, and asks for the data they will need.
+// gather is the sparse row × dense loop for rows of a number of registers. The sum of a row stays in registers. A
+// cursor walks the edges of the same rows in front, across the ends of rows, and asks for the data they will need.
 func (s set) gather(vectors int) {
 	TEXT(fmt.Sprintf("gather%d%s", vectors, s.suffix), 4,
 		"func(dst *float32, ldd int, rows *int32, first, count int, position *int32, indptr *int64, indices *int32,"+

@@ -109,7 +109,8 @@ type tail struct {
 	from Mem
 }
 
-// tail makes the mask of the first n lanes, 0 ≤ n ≤ lanes, and destroys n. For AVX2 only the address is made; see loadMask.
+// tail makes the mask of the first n lanes, 0 ≤ n ≤ lanes, and destroys n. For AVX2 only the address is made; see
+// loadMask.
 func (s set) tail(n GPVirtual) (t tail) {
 	if s.wide {
 		k := K()

@@ -9,8 +9,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// tile is the micro-kernel for a number of rows and one or two registers of columns. The sums stay in registers; of each step of
-// k, the row of B is loaded once and every element of A is broadcast to a register.
+// tile is the micro-kernel for a number of rows and one or two registers of columns. The sums stay in registers; of
+// each step of k, the row of B is loaded once and every element of A is broadcast to a register.
 func (s set) tile(rows, vectors int) {
 	TEXT(fmt.Sprintf("tile%dx%d%s", rows, vectors, s.suffix), 4,
 		"func(c *float32, ldc int, a *float32, rs, cs int, b *float32, n, k, ahead int, accumulate bool)")

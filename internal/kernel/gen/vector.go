@@ -188,14 +188,6 @@ func (s set) elementwise() {
 	})
 	finish()
 
-	s.function("mulAdd", "func(dst, x, y []float32)", "sets dst += x·y.")
-	s.each("dst x y", func(l loop) {
-		x, y, d := l.load("x"), l.load("y"), l.load("dst")
-		VFMADD231PS(y, x, d)
-		l.store(d, "dst")
-	})
-	finish()
-
 	s.function("scale", "func(dst []float32, alpha float32, x []float32)", "sets dst = alpha·x.")
 	alpha = s.broadcast("alpha")
 	s.each("dst x", func(l loop) {
