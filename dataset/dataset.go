@@ -1,9 +1,9 @@
 // Package dataset opens, fetches, describes and writes graphs.
 //
 // Open takes a name, a folder or a file. The formats that it reads are those of package format: Planetoid's raw files,
-// GraphSAINT's folders, sparse matrices in one .npz file, folders of .csv files, this project's own safetensors files, and
-// those that a program registers. docs/formats.md describes them. The graph that comes out is undirected, without self-loops or
-// repeated edges, with finite features and labels in range, and has at least one training node.
+// GraphSAINT's folders, sparse matrices in one .npz file, folders of .csv files, this project's own safetensors files,
+// and those that a program registers. docs/formats.md describes them. The graph that comes out is undirected, without
+// self-loops or repeated edges, with finite features and labels in range, and has at least one training node.
 //
 // Nothing in a file is ever executed. Only Fetch uses the network, and Open of a name that is not found on disk, if
 // Options.Cache is set.
@@ -26,8 +26,8 @@ import (
 // ReadError says where a file stops making sense.
 type ReadError = format.ReadError
 
-// Options says where graphs are looked for and what is told on the way. The zero value reads folders, files and "demo", and
-// never uses the network. Environment returns the usual options.
+// Options says where graphs are looked for and what is told on the way. The zero value reads folders, files and "demo",
+// and never uses the network. Environment returns the usual options.
 type Options struct {
 	// Search lists the folders in which a name is looked for, in this order.
 	Search []string
@@ -42,8 +42,8 @@ type Options struct {
 	Note func(sentence string)
 }
 
-// Environment returns the options of the command: the folders of $CGC_DATA (separated as in $PATH), and the folder cgc in the
-// user's cache folder.
+// Environment returns the options of the command: the folders of $CGC_DATA (separated as in $PATH), and the folder cgc
+// in the user's cache folder.
 func Environment() Options {
 	o := Options{}
 	for _, dir := range filepath.SplitList(os.Getenv("CGC_DATA")) {
@@ -62,12 +62,13 @@ func Open(ctx context.Context, name string) (*graph.Graph, error) {
 	return Environment().Open(ctx, name)
 }
 
-// Open returns the graph called name: a known name, the name of a graph in a folder that is searched, or the path of a folder or
-// a file. Names win over paths: write ./cora for a folder of that name. The result is valid (graph.Graph.Validate) and has
-// training nodes. The tensors of a safetensors file stay in the file, which is mapped for the life of the process.
+// Open returns the graph called name: a known name, the name of a graph in a folder that is searched, or the path of a
+// folder or a file. Names win over paths: write ./cora for a folder of that name. The result is valid
+// (graph.Graph.Validate) and has training nodes. The tensors of a safetensors file stay in the file, which is mapped
+// for the life of the process.
 //
-// An error that errors.As finds is a *NotFound, a *format.Unrecognised, *format.Ambiguous or *format.Several if no format can be
-// chosen, or a *ReadError. Fetching is told to package progress, in bytes.
+// An error that errors.As finds is a *NotFound, a *format.Unrecognised, *format.Ambiguous or *format.Several if no
+// format can be chosen, or a *ReadError. Fetching is told to package progress, in bytes.
 func (o Options) Open(ctx context.Context, name string) (*graph.Graph, error) {
 	if name == synth.DemoName {
 		return synth.Demo(), nil

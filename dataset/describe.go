@@ -35,7 +35,8 @@ type Facts struct {
 	Sparse bool `json:"sparse"`
 	// Density is the share of features that are not zero, in [0, 1].
 	Density float64 `json:"density"`
-	// Homophily is the share of edges that join nodes of one class, among edges whose ends both have a class; 0 if there are none.
+	// Homophily is the share of edges that join nodes of one class, among edges whose ends both have a class; 0 if there
+	// are none.
 	Homophily float64 `json:"homophily"`
 	// PerClass counts the nodes of each class.
 	PerClass []ClassFacts `json:"per_class"`
@@ -49,8 +50,8 @@ type ClassFacts struct {
 	Test  int `json:"test"`
 }
 
-// Describe returns the facts about g, which must be valid. It is one pass over the graph. An error is that of reading features
-// of a type of their own.
+// Describe returns the facts about g, which must be valid. It is one pass over the graph. An error is that of reading
+// features of a type of their own.
 func Describe(g *graph.Graph) (Facts, error) {
 	f := Facts{
 		Name: g.Name, Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes,
@@ -122,8 +123,8 @@ func degrees(a *mat.CSR) (least, median, most int) {
 	return least, median, most
 }
 
-// homophily returns the share of edges that join nodes of one class, among edges whose ends both have a class. It is 0 if there
-// are no such edges.
+// homophily returns the share of edges that join nodes of one class, among edges whose ends both have a class. It is 0
+// if there are no such edges.
 func homophily(g *graph.Graph) float64 {
 	const chunk = 1 << 12
 	var same, both atomic.Int64

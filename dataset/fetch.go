@@ -42,9 +42,9 @@ func checksum(file string) string {
 	}[file]
 }
 
-// Fetch brings the files of a graph into the folder Cache/name and returns that folder. A file with the right checksum is not
-// fetched again. A file that was interrupted is continued. Only cora and citeseer can be fetched. Bytes are told to package
-// progress. For a name that cannot be fetched the error is a *NotFound.
+// Fetch brings the files of a graph into the folder Cache/name and returns that folder. A file with the right checksum
+// is not fetched again. A file that was interrupted is continued. Only cora and citeseer can be fetched. Bytes are told
+// to package progress. For a name that cannot be fetched the error is a *NotFound.
 func (o Options) Fetch(ctx context.Context, name string) (dir string, err error) {
 	if !known(name) {
 		return "", o.unknown(name)

@@ -64,8 +64,8 @@ func looksLikePath(name string) bool {
 	return strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, ".") || filepath.Ext(name) != ""
 }
 
-// findName looks for a name in the folders searched. In a folder DIR, the graph NAME may be a file of DIR, a file of a folder
-// that is called as a format (DIR/planetoid), or the folder DIR/NAME.
+// findName looks for a name in the folders searched. In a folder DIR, the graph NAME may be a file of DIR, a file of a
+// folder that is called as a format (DIR/planetoid), or the folder DIR/NAME.
 func (o Options) findName(name string) (format.Place, error) {
 	if name == "" || strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, ".") {
 		return format.Place{}, o.missing(name)
@@ -164,8 +164,8 @@ func distance(a, b string) int {
 
 // missing returns the error for a name that is not on this disk.
 func (o Options) missing(name string) error {
-	text := fmt.Sprintf("%[1]s is not on this disk and cannot be fetched: put adj_full.npz, feats.npy, class_map.json and "+
-		"role.json (GraphSAINT's layout) into a folder DIR/%[1]s, or the graph into DIR/%[1]s.safetensors, "+
+	text := fmt.Sprintf("%[1]s is not on this disk and cannot be fetched: put adj_full.npz, feats.npy, class_map.json "+
+		"and role.json (GraphSAINT's layout) into a folder DIR/%[1]s, or the graph into DIR/%[1]s.safetensors, "+
 		"and set CGC_DATA=DIR (looked in %[2]s)", name, o.where())
 	switch {
 	case !known(name):

@@ -12,7 +12,8 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// The built-in formats are registered here, so that nobody needs a blank import. A name stands for the first that has it.
+// The built-in formats are registered here, so that nobody needs a blank import. A name stands for the first that has
+// it.
 func init() {
 	format.Register(native.Name, native.Format{})
 	format.Register(arrays.Name, arrays.Format{})
@@ -21,12 +22,12 @@ func init() {
 	format.Register(text.Name, text.Format{})
 }
 
-// Write writes g, which must be valid, to path: in the format whose extension path has, else in this project's own. Bytes
-// written are told to package progress.
+// Write writes g, which must be valid, to path: in the format whose extension path has, else in this project's own.
+// Bytes written are told to package progress.
 func Write(ctx context.Context, path string, g *graph.Graph) error { return WriteAs(ctx, path, "", g) }
 
-// WriteAs writes g, which must be valid, to path in the format of the given name. An empty name means Write. An error is a
-// *format.Unknown, a *format.ReadOnly, or that of writing.
+// WriteAs writes g, which must be valid, to path in the format of the given name. An empty name means Write. An error
+// is a *format.Unknown, a *format.ReadOnly, or that of writing.
 func WriteAs(ctx context.Context, path, name string, g *graph.Graph) error {
 	w, ok, err := format.WriterFor(path, name)
 	if err != nil {

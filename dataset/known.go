@@ -12,8 +12,8 @@ type Known struct {
 	Variant string
 }
 
-// KnownGraphs returns the public graphs whose content is known, read from the files that their authors publish. The data sets
-// flickr, reddit and products, and arxiv with OGB's features, are not among them.
+// KnownGraphs returns the public graphs whose content is known, read from the files that their authors publish. The
+// data sets flickr, reddit and products, and arxiv with OGB's features, are not among them.
 func KnownGraphs() []Known {
 	return []Known{
 		{Name: "cora", Fingerprint: "44ff285387fc1692cccf7ce78355b0f0"},
@@ -38,10 +38,11 @@ const (
 	Other
 )
 
-// Verify compares the fingerprint of a graph (graph.Identify) with that of the data set called name. why says in words why the
-// graph is not, or may not be, the data set. It is empty if the verdict is Genuine.
+// Verify compares the fingerprint of a graph (graph.Identify) with that of the data set called name. why says in words
+// why the graph is not, or may not be, the data set. It is empty if the verdict is Genuine.
 func Verify(name, fingerprint string) (v Verdict, why string) {
-	v, why = Unverified, fmt.Sprintf("not verified: no fingerprint of the public %s is known, and this graph has %s", name, fingerprint)
+	v, why = Unverified, fmt.Sprintf("not verified: no fingerprint of the public %s is known, and this graph has %s",
+		name, fingerprint)
 	for _, k := range KnownGraphs() {
 		switch {
 		case k.Name != name:

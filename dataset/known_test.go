@@ -57,7 +57,8 @@ func TestMadeGraphsDoNotPass(t *testing.T) {
 		t.Fatal(err)
 	}
 	id, err := graph.Identify(g)
-	if verdict, _ := dataset.Verify("cora", id.Fingerprint); err != nil || g.Name != "made-cora" || verdict != dataset.Other {
+	if verdict, _ := dataset.Verify("cora", id.Fingerprint); err != nil || g.Name != "made-cora" ||
+		verdict != dataset.Other {
 		t.Errorf("a made graph is opened as %s, with the verdict %v (%v)", g.Name, verdict, err)
 	}
 }

@@ -71,7 +71,8 @@ func TestRealGraphs(t *testing.T) {
 	}
 }
 
-// Sums that weigh every place of Cora's parts: they change when a row is misplaced. Computed from the files with numpy and scipy.
+// Sums that weigh every place of Cora's parts: they change when a row is misplaced. Computed from the files with numpy
+// and scipy.
 func TestCoraIsInPlace(t *testing.T) {
 	g, err := realData(t).Open(t.Context(), "cora")
 	if err != nil {

@@ -24,13 +24,20 @@ type Source struct {
 func sources() []Source {
 	demo := synth.DemoShape()
 	return []Source{
-		{Name: synth.DemoName, Origin: "made, nothing to fetch", Nodes: demo.Nodes, Edges: demo.Edges, Features: demo.Features, Classes: demo.Classes},
-		{Name: "cora", Origin: "Planetoid, citations", Nodes: 2708, Edges: 5278, Features: 1433, Classes: 7, Fetchable: true},
-		{Name: "citeseer", Origin: "Planetoid, citations", Nodes: 3327, Edges: 4552, Features: 3703, Classes: 6, Fetchable: true},
-		{Name: "arxiv", Origin: "Open Graph Benchmark, citations", Nodes: 169343, Edges: 1157799, Features: 128, Classes: 40},
-		{Name: "flickr", Origin: "GraphSAINT, images", Nodes: 89250, Edges: 449878, Features: 500, Classes: 7},
-		{Name: "reddit", Origin: "GraphSAINT, posts", Nodes: 232965, Edges: 11606919, Features: 602, Classes: 41},
-		{Name: "products", Origin: "Open Graph Benchmark, co-purchases", Nodes: 2449029, Edges: 61859140, Features: 100, Classes: 47},
+		{Name: synth.DemoName, Origin: "made, nothing to fetch",
+			Nodes: demo.Nodes, Edges: demo.Edges, Features: demo.Features, Classes: demo.Classes},
+		{Name: "cora", Origin: "Planetoid, citations",
+			Nodes: 2708, Edges: 5278, Features: 1433, Classes: 7, Fetchable: true},
+		{Name: "citeseer", Origin: "Planetoid, citations",
+			Nodes: 3327, Edges: 4552, Features: 3703, Classes: 6, Fetchable: true},
+		{Name: "arxiv", Origin: "Open Graph Benchmark, citations",
+			Nodes: 169343, Edges: 1157799, Features: 128, Classes: 40},
+		{Name: "flickr", Origin: "GraphSAINT, images",
+			Nodes: 89250, Edges: 449878, Features: 500, Classes: 7},
+		{Name: "reddit", Origin: "GraphSAINT, posts",
+			Nodes: 232965, Edges: 11606919, Features: 602, Classes: 41},
+		{Name: "products", Origin: "Open Graph Benchmark, co-purchases",
+			Nodes: 2449029, Edges: 61859140, Features: 100, Classes: 47},
 	}
 }
 
@@ -42,7 +49,8 @@ func fetchable(name string) bool {
 	return slices.ContainsFunc(sources(), func(s Source) bool { return s.Name == name && s.Fetchable })
 }
 
-// List returns the graphs that have a name, each with where it was found. Then come the other graphs in the folders searched.
+// List returns the graphs that have a name, each with where it was found. Then come the other graphs in the folders
+// searched.
 func (o Options) List() []Source {
 	list := sources()
 	for i := range list {

@@ -12,8 +12,8 @@ const (
 	splitVal   = 30 // labelled nodes of a class that validate
 )
 
-// drawSplit draws a split for a graph that comes without one. Of each class 20 nodes train, 30 validate and the rest test. Of a
-// class with fewer than 80 nodes, two fifths train (at most 20), and half of the rest validates.
+// drawSplit draws a split for a graph that comes without one. Of each class 20 nodes train, 30 validate and the rest
+// test. Of a class with fewer than 80 nodes, two fifths train (at most 20), and half of the rest validates.
 func drawSplit(y []int32, classes int, src rand.Source) (split graph.Split) {
 	nodes := make([][]int32, classes)
 	for i, c := range y {

@@ -14,7 +14,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// pairs is a format from outside: {"edges": [[0, 1], …], "labels": [0, …]} in a .pairs file, with one-hot node numbers as features.
+// pairs is a format from outside: {"edges": [[0, 1], …], "labels": [0, …]} in a .pairs file, with one-hot node numbers
+// as features.
 type pairs struct{}
 
 type pairsFile struct {
@@ -85,7 +86,8 @@ func Example_addAFormat() {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "ring.pairs")
-	if err := os.WriteFile(path, []byte(`{"edges": [[1, 0], [1, 2], [2, 3], [0, 1]], "labels": [0, 1, 0, 1]}`), 0o644); err != nil {
+	content := `{"edges": [[1, 0], [1, 2], [2, 3], [0, 1]], "labels": [0, 1, 0, 1]}`
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 		fmt.Println(err)
 		return
 	}

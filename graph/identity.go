@@ -14,7 +14,8 @@ import (
 // Identity says which graph a record is of. Its JSON keys are stable.
 type Identity struct {
 	Name string `json:"name"`
-	// Fingerprint depends on all that the graph holds, but not on its name: 32 hexadecimal digits. Empty if it was not asked for.
+	// Fingerprint depends on all that the graph holds, but not on its name: 32 hexadecimal digits. Empty if it was not
+	// asked for.
 	Fingerprint string `json:"fingerprint"`
 	// Nodes, Edges (undirected), Features and Classes are its sizes; Train, Val and Test those of its split.
 	Nodes    int `json:"nodes"`
@@ -34,9 +35,9 @@ func (g *Graph) Sizes() Identity {
 	}
 }
 
-// Identify returns the identity of g. Its cost is one pass over the data. The fingerprint is the first half of a SHA-256 of
-// adjacency, features, classes, labels and split. Sparse features have another fingerprint than the same ones dense. Features
-// of a type of their own have that of dense ones; an error is that of reading them.
+// Identify returns the identity of g. Its cost is one pass over the data. The fingerprint is the first half of a
+// SHA-256 of adjacency, features, classes, labels and split. Sparse features have another fingerprint than the same
+// ones dense. Features of a type of their own have that of dense ones; an error is that of reading them.
 func Identify(g *Graph) (Identity, error) {
 	id := g.Sizes()
 	sum := sha256.New()

@@ -7,8 +7,8 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// Label returns the label of a node as graph.Graph.Y holds it: 0 to graph.MaxClasses−1, or graph.Unlabelled. An error names
-// the node, the label and the bound.
+// Label returns the label of a node as graph.Graph.Y holds it: 0 to graph.MaxClasses−1, or graph.Unlabelled. An error
+// names the node, the label and the bound.
 func Label(node, label int64) (int32, error) {
 	if label < graph.Unlabelled || label >= graph.MaxClasses {
 		return 0, fmt.Errorf("label %d of node %d, want 0 to %d, or %d for none",
@@ -35,7 +35,8 @@ func ShiftLabels(y []int32) {
 	}
 }
 
-// Notes returns what a Format's Read tells of the edges: nothing, if the file has each edge once, or each in both directions.
+// Notes returns what a Format's Read tells of the edges: nothing, if the file has each edge once, or each in both
+// directions.
 func Notes(g *graph.Graph, changes graph.Changes) []string {
 	if changes.Loops == 0 && changes.Entries == g.Adj.NNZ() || !changes.Any() {
 		return nil

@@ -30,8 +30,8 @@ func (e *ReadError) Error() string {
 // Unwrap returns what is wrong, without the place.
 func (e *ReadError) Unwrap() error { return e.Err }
 
-// Locate turns an error of graph.Builder into a *ReadError. parts gives the file for each part of a graph that has a file of
-// its own (graph.PartError); all else is in file. A nil err gives nil.
+// Locate turns an error of graph.Builder into a *ReadError. parts gives the file for each part of a graph that has a
+// file of its own (graph.PartError); all else is in file. A nil err gives nil.
 func Locate(err error, file string, parts map[string]string) error {
 	var part *graph.PartError
 	if !errors.As(err, &part) {
@@ -66,7 +66,8 @@ func (e *Unrecognised) Error() string {
 		return fmt.Sprintf("dataset: folder %s holds no graph: want %s, or the file of one graph: %s",
 			e.Path, strings.Join(folders, ", "), strings.Join(files, ", "))
 	}
-	return fmt.Sprintf("dataset: the format of %s is not recognised: want %s, or a folder", e.Path, strings.Join(files, ", "))
+	return fmt.Sprintf("dataset: the format of %s is not recognised: want %s, or a folder",
+		e.Path, strings.Join(files, ", "))
 }
 
 // Ambiguous is the error for a path that several formats recognise with the same certainty.
@@ -78,7 +79,8 @@ type Ambiguous struct {
 
 // Error names the formats.
 func (e *Ambiguous) Error() string {
-	return fmt.Sprintf("dataset: %s may be of the formats %s, want files of one of them", e.Path, strings.Join(e.Formats, " and "))
+	return fmt.Sprintf("dataset: %s may be of the formats %s, want files of one of them",
+		e.Path, strings.Join(e.Formats, " and "))
 }
 
 // Several is the error for a folder that holds the files of several graphs.

@@ -5,8 +5,8 @@
 //	func init() { format.Register("my-format", myFormat{}) }
 //
 // dataset.Open then reads its files, data describe and data convert take them, and the errors that say what a file or a
-// folder may hold name the format. A format that implements Writer can be written too. graph.Builder makes a valid graph
-// of what a file holds; ReadError says where a file is wrong.
+// folder may hold name the format. A format that implements Writer can be written too. graph.Builder makes a valid
+// graph of what a file holds; ReadError says where a file is wrong.
 package format
 
 import (
@@ -27,8 +27,8 @@ type Format interface {
 	// Recognise returns how certain it is that path holds a graph of this format. path is a file or a folder that exists.
 	// It looks at names, and at most at the start of a file.
 	Recognise(path string) Certainty
-	// Read returns the graph at path, which Recognise has recognised, and a sentence for each thing that was changed, such as
-	// self-loops that were dropped. The graph is valid (graph.Graph.Validate), but its split may be empty: dataset.Open
+	// Read returns the graph at path, which Recognise has recognised, and a sentence for each thing that was changed, such
+	// as self-loops that were dropped. The graph is valid (graph.Graph.Validate), but its split may be empty: dataset.Open
 	// then draws one. If the file has no name for the graph, Name is that of the file. An error about the content is a
 	// *ReadError. Nothing in a file is ever executed.
 	Read(ctx context.Context, path string) (g *graph.Graph, notes []string, err error)
@@ -37,8 +37,8 @@ type Format interface {
 // Writer is a Format that can write.
 type Writer interface {
 	Format
-	// Write writes g, which is valid. path appears whole or not at all. Equal graphs give equal bytes. It reports the bytes
-	// that it wrote to package progress.
+	// Write writes g, which is valid. path appears whole or not at all. Equal graphs give equal bytes. It reports the
+	// bytes that it wrote to package progress.
 	Write(ctx context.Context, path string, g *graph.Graph) error
 }
 
@@ -53,12 +53,13 @@ type Lister interface {
 type Description struct {
 	// Title is the name of the format in sentences: "GraphSAINT".
 	Title string
-	// Folder says which files mark a folder of this format: "edges.csv and labels.csv". Empty if the format has no folders.
+	// Folder says which files mark a folder of this format: "edges.csv and labels.csv". Empty if the format has no
+	// folders.
 	Folder string
 	// File says how the names of its files look: "ind.NAME.x", "a .npz file". Empty if the format has no single files.
 	File string
-	// Extensions are the ends of the names of its files, with the dot. A file NAME + extension in a folder that is searched
-	// is the graph NAME. A Writer is chosen by the first of them.
+	// Extensions are the ends of the names of its files, with the dot. A file NAME + extension in a folder that is
+	// searched is the graph NAME. A Writer is chosen by the first of them.
 	Extensions []string
 }
 
@@ -111,9 +112,10 @@ type Place struct {
 	FormatName string
 }
 
-// Recognise returns how to read path, a file or a folder that exists: by the format that is most certain of it. For a folder
-// that no format recognises, but that holds the file of one graph, it returns that file. An error is an *Unrecognised, an
-// *Ambiguous if two formats are equally certain, or a *Several if a folder holds the files of several graphs.
+// Recognise returns how to read path, a file or a folder that exists: by the format that is most certain of it. For a
+// folder that no format recognises, but that holds the file of one graph, it returns that file. An error is an
+// *Unrecognised, an *Ambiguous if two formats are equally certain, or a *Several if a folder holds the files of several
+// graphs.
 func Recognise(path string) (Place, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -152,8 +154,8 @@ func recognise(path string, folder bool) (Place, error) {
 	return Place{}, &Ambiguous{Path: path, Formats: names}
 }
 
-// List returns the graphs whose files stand directly in folder, without looking into the folders in it. They are ordered by
-// format, in the order of registration, and then by name. A folder that cannot be read holds none.
+// List returns the graphs whose files stand directly in folder, without looking into the folders in it. They are
+// ordered by format, in the order of registration, and then by name. A folder that cannot be read holds none.
 func List(folder string) (graphs []Place) {
 	entries, _ := os.ReadDir(folder)
 	each(func(formatName string, f Format) {
@@ -198,9 +200,9 @@ func nameOf(path string) string {
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-// WriterFor returns the format that writes path: the one of the given name or, if name is empty, the one whose extension
-// path has. ok is false if name is empty and no format that writes has the extension. An error is an *Unknown, or says that
-// the format does not write.
+// WriterFor returns the format that writes path: the one of the given name or, if name is empty, the one whose
+// extension path has. ok is false if name is empty and no format that writes has the extension. An error is an
+// *Unknown, or says that the format does not write.
 func WriterFor(path, name string) (w Writer, ok bool, err error) {
 	if name != "" {
 		f, err := Find(name)

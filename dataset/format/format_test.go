@@ -85,7 +85,8 @@ func TestSeveralGraphsAreAnError(t *testing.T) {
 	if !errors.As(err, &several) || len(several.Graphs) != 2 {
 		t.Fatalf("error %v", err)
 	}
-	if want := "holds the graphs a, b: name the file of the one you want, as " + filepath.Join(dir, "a.safetensors"); !strings.Contains(err.Error(), want) {
+	want := "holds the graphs a, b: name the file of the one you want, as " + filepath.Join(dir, "a.safetensors")
+	if !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }
@@ -112,11 +113,13 @@ func TestErrorsListTheFormats(t *testing.T) {
 
 func TestWriterFor(t *testing.T) {
 	var readOnly *format.ReadOnly
-	if _, _, err := format.WriterFor("a.npz", "npz"); !errors.As(err, &readOnly) || !slices.Equal(readOnly.Writers, format.Writers()) {
+	if _, _, err := format.WriterFor("a.npz", "npz"); !errors.As(err, &readOnly) ||
+		!slices.Equal(readOnly.Writers, format.Writers()) {
 		t.Errorf("error %v", err)
 	}
 	var unknown *format.Unknown
-	if _, _, err := format.WriterFor("a.npz", "nqz"); !errors.As(err, &unknown) || !slices.Equal(unknown.Names, format.Names()) {
+	if _, _, err := format.WriterFor("a.npz", "nqz"); !errors.As(err, &unknown) ||
+		!slices.Equal(unknown.Names, format.Names()) {
 		t.Errorf("error %v", err)
 	}
 	if _, ok, err := format.WriterFor("a.safetensors", ""); !ok || err != nil {
@@ -129,7 +132,8 @@ func TestWriterFor(t *testing.T) {
 
 func TestShiftLabels(t *testing.T) {
 	for _, c := range []struct{ y, want []int32 }{
-		{[]int32{1, -1, 3}, []int32{0, -1, 2}}, {[]int32{0, 1}, []int32{0, 1}}, {[]int32{2, 3}, []int32{2, 3}}, {[]int32{-1}, []int32{-1}},
+		{[]int32{1, -1, 3}, []int32{0, -1, 2}}, {[]int32{0, 1}, []int32{0, 1}},
+		{[]int32{2, 3}, []int32{2, 3}}, {[]int32{-1}, []int32{-1}},
 	} {
 		y := slices.Clone(c.y)
 		if format.ShiftLabels(y); !slices.Equal(y, c.want) {

@@ -14,8 +14,8 @@ import (
 const readable = 0o644
 
 // Write calls write with a temporary file beside path, and gives that file the name path when write returns nil and the
-// content is on the disk. A file of that name is replaced as a whole. If anything fails, the temporary file is removed, and
-// what stood at path stays. The error says "writing PATH" and wraps that of write.
+// content is on the disk. A file of that name is replaced as a whole. If anything fails, the temporary file is removed,
+// and what stood at path stays. The error says "writing PATH" and wraps that of write.
 func Write(path string, write func(io.Writer) error) (err error) {
 	file, err := create(path)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"net/http"
 )
 
-// Main runs the tests of a package while http.DefaultTransport refuses every host but this machine, and returns their exit
-// code. A TestMain calls it:
+// Main runs the tests of a package while http.DefaultTransport refuses every host but this machine, and returns their
+// exit code. A TestMain calls it:
 //
 //	func TestMain(m *testing.M) { os.Exit(offline.Main(m)) }
 func Main(m interface{ Run() int }) int {

@@ -16,11 +16,16 @@ type inside func()
 func (f inside) Run() int { f(); return 3 }
 
 func TestMainRefusesOtherMachines(t *testing.T) {
-	here := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "here") }))
+	here := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if _, err := io.WriteString(w, "here"); err != nil {
+			t.Error(err)
+		}
+	}))
 	defer here.Close()
 	before := http.DefaultTransport
 	code := offline.Main(inside(func() {
-		if _, err := http.Get("https://example.org/file"); err == nil || !strings.Contains(err.Error(), "no test uses the network") {
+		if _, err := http.Get("https://example.org/file"); err == nil ||
+			!strings.Contains(err.Error(), "no test uses the network") {
 			t.Errorf("another machine: %v", err)
 		}
 		r, err := http.Get(here.URL)

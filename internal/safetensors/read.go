@@ -9,9 +9,9 @@ import (
 	"unsafe"
 )
 
-// File is an open safetensors file. Its methods may be used by several goroutines at once.
+// File is an open safetensors file. Its methods are safe for concurrent use.
 type File struct {
-	// Metadata is the header's map of strings; nil if there is none.
+	// Metadata is the map of strings in the header; nil if there is none.
 	Metadata map[string]string
 
 	file    *os.File
@@ -56,7 +56,7 @@ func (f *File) readHeader() error {
 		return err
 	}
 	if mapped, err := mapFile(f.file, info.Size()); err == nil {
-		f.mapped = mapped // else tensors are read when they are asked for
+		f.mapped = mapped // otherwise Slice reads tensors
 	}
 	return nil
 }
@@ -89,9 +89,10 @@ func (f *File) Reader(t Info) io.Reader {
 	return io.NewSectionReader(f.file, f.start+t.Begin, t.End-t.Begin)
 }
 
-// Slice returns the elements of the tensor of that name, whose type must be that of E. Where the file is mapped and the tensor
-// aligned, the slice is the file's memory: reading it reads the file, changing it changes only this process's copy of a
-// page, and it lives until Close. Otherwise it is read into new memory.
+// Slice returns the elements of the tensor of that name, whose type must be that of E. If the file is mapped and the
+// tensor is aligned, the slice is the memory of the file. To read the slice is then to read the file. To change it
+// changes this process's copy of a page, and not the file. It lives until Close. Otherwise the tensor is read into new
+// memory.
 func Slice[E Element](f *File, name string) ([]E, error) {
 	t, ok := f.Find(name)
 	if !ok {
@@ -130,7 +131,7 @@ func Holds[E Element](f *File, s []E) bool {
 	return first <= at && at < first+uintptr(len(f.mapped))
 }
 
-// littleEndian says whether this machine's numbers are as the file's.
+// littleEndian reports whether this machine is little-endian, as the files are.
 func littleEndian() bool { return binary.NativeEndian.Uint16([]byte{1, 0}) == 1 }
 
 // swap reverses the bytes of each element.

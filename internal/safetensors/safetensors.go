@@ -1,8 +1,11 @@
-// Package safetensors reads and writes the safetensors container: eight bytes with the length of a JSON header, little-endian; the
-// header, which gives type, shape and place of each tensor and a map of strings under __metadata__; then the tensors' raw
-// numbers, little-endian, in C order. The format is described at https://github.com/huggingface/safetensors.
+// Package safetensors reads and writes files in the safetensors format, which
+// https://github.com/huggingface/safetensors describes. A file has three parts:
 //
-// A file on disk is mapped into memory where the system allows it, so that a large tensor is used in place.
+//	8 bytes   the length of the header, little-endian
+//	header    JSON: type, shape and place of each tensor, and a map of strings under __metadata__
+//	data      the numbers of the tensors, little-endian, in C order
+//
+// A file is mapped into memory if the system can do that, so that a large tensor is not copied.
 package safetensors
 
 import (
@@ -49,7 +52,7 @@ func (d DType) Size() int {
 	return 0
 }
 
-// Element is a Go type that a tensor's elements can have. A uint16 stands for U16, F16 and BF16, a uint8 for U8 and BOOL.
+// Element is a Go type for the elements of a tensor. A uint16 stands for U16, F16 and BF16, a uint8 for U8 and BOOL.
 type Element interface {
 	float64 | float32 | int64 | int32 | int16 | int8 | uint64 | uint32 | uint16 | uint8
 }
@@ -93,7 +96,7 @@ type Info struct {
 func (t Info) Len() int { return int(t.End-t.Begin) / t.DType.Size() }
 
 const (
-	// maxHeader bounds the header, as the reference implementation does: a larger length is that of some other file.
+	// maxHeader bounds the header, as the reference implementation does. A file with a larger length is of another format.
 	maxHeader = 100 << 20
 	metadata  = "__metadata__"
 )
@@ -101,13 +104,14 @@ const (
 // headerLength checks the first eight bytes of a file of the given size.
 func headerLength(length uint64, size int64) (int64, error) {
 	if size < 8 || length > uint64(size-8) || length > maxHeader || length < 2 {
-		return 0, fmt.Errorf("not a safetensors file: header of %d bytes in a file of %d, want 2 to %d", length, size, max(0, min(size-8, maxHeader)))
+		return 0, fmt.Errorf("not a safetensors file: header of %d bytes in a file of %d, want 2 to %d",
+			length, size, max(0, min(size-8, maxHeader)))
 	}
 	return int64(length), nil
 }
 
-// parseHeader reads the header of a file with dataSize bytes behind it. Tensors are sorted by their place; they lie within the data and
-// do not overlap, and each is as long as its type and shape say.
+// parseHeader reads the header of a file with dataSize bytes behind it. It returns the tensors in the order of their
+// places. They lie within the data and do not overlap, and each is as long as its type and shape say.
 func parseHeader(header []byte, dataSize int64) (tensors []Info, meta map[string]string, err error) {
 	var entries map[string]json.RawMessage
 	if err := json.Unmarshal(header, &entries); err != nil {
@@ -167,7 +171,8 @@ func parseInfo(name string, raw []byte, dataSize int64) (Info, error) {
 		return Info{}, err
 	}
 	if bytes != t.End-t.Begin {
-		return Info{}, fmt.Errorf("%s %v takes %d bytes, and data_offsets %d to %d give it %d", t.DType, entry.Shape, bytes, t.Begin, t.End, t.End-t.Begin)
+		return Info{}, fmt.Errorf("%s %v takes %d bytes, and data_offsets %d to %d give it %d",
+			t.DType, entry.Shape, bytes, t.Begin, t.End, t.End-t.Begin)
 	}
 	for _, s := range entry.Shape {
 		t.Shape = append(t.Shape, int(s))

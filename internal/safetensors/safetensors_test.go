@@ -101,7 +101,8 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("%s has shape %v, want %v", want.Name, info.Shape, want.Shape)
 		}
 	}
-	if _, err := safetensors.Slice[float32](f, "f64"); err == nil || !strings.Contains(err.Error(), `"f64" is F64, want F32`) {
+	if _, err := safetensors.Slice[float32](f, "f64"); err == nil ||
+		!strings.Contains(err.Error(), `"f64" is F64, want F32`) {
 		t.Errorf("reading F64 as float32: %v", err)
 	}
 	if _, err := safetensors.Slice[float32](f, "absent"); err == nil {
@@ -250,7 +251,8 @@ func TestOpenRefuses(t *testing.T) {
 		{`{"x":{"dtype":"F32","shape":[9223372036854775807,4],"data_offsets":[0,4]}}`, "too large"},
 		{`{"x":{"dtype":"F33","shape":[1],"data_offsets":[0,4]}}`, "F33"},
 		{`{"x":{"dtype":"F32","shape":[1],"data_offsets":[0]}}`, "1 data_offsets"},
-		{`{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"y":{"dtype":"F32","shape":[1],"data_offsets":[2,6]}}`, "overlap at byte 2"},
+		{`{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"y":{"dtype":"F32","shape":[1],"data_offsets":[2,6]}}`,
+			"overlap at byte 2"},
 		{`{"__metadata__":{"a":1}}`, "map of strings"},
 		{`[1, 2]`, "JSON object"},
 		{`{"x":`, "JSON object"},
@@ -304,14 +306,17 @@ func python(t *testing.T, program string, args ...string) string {
 }
 
 func TestPythonReadsOurs(t *testing.T) {
-	tensors := slices.DeleteFunc(everyType(), func(t safetensors.Tensor) bool { return t.DType == safetensors.BF16 }) // numpy has none
+	tensors := slices.DeleteFunc(everyType(), func(t safetensors.Tensor) bool {
+		return t.DType == safetensors.BF16 // numpy has none
+	})
 	got := python(t, `
 import sys, safetensors
 from safetensors.numpy import load_file
 t = load_file(sys.argv[1])
 print(t["f32"].tolist(), t["f16"].tolist(), t["i64"].tolist(), t["bool"].tolist(), t["none"].shape, t["f64"])
 print(safetensors.safe_open(sys.argv[1], "np").metadata())`, write(t, tensors))
-	want := "[[1.0, 2.0, 3.0], [4.0, 5.0, 6.5]] [1.0, -2.0, 0.333251953125] [-4611686018427387904] [True, False] (0, 4) 0.1\n{'made': 'here'}"
+	want := "[[1.0, 2.0, 3.0], [4.0, 5.0, 6.5]] [1.0, -2.0, 0.333251953125] [-4611686018427387904] " +
+		"[True, False] (0, 4) 0.1\n{'made': 'here'}"
 	if got != want {
 		t.Errorf("Python reads\n%s\nwant\n%s", got, want)
 	}
@@ -322,7 +327,8 @@ func TestWeReadPythons(t *testing.T) {
 	python(t, `
 import sys, numpy as np
 from safetensors.numpy import save_file
-save_file({"y": np.arange(5, dtype=np.int64), "x": np.ones((3, 2), np.float32) / 4, "odd": np.array([True])}, sys.argv[1], metadata={"a": "b"})`, path)
+t = {"y": np.arange(5, dtype=np.int64), "x": np.ones((3, 2), np.float32) / 4, "odd": np.array([True])}
+save_file(t, sys.argv[1], metadata={"a": "b"})`, path)
 	f := open(t, path)
 	x, err := safetensors.Slice[float32](f, "x")
 	if err != nil || !slices.Equal(x, []float32{.25, .25, .25, .25, .25, .25}) {

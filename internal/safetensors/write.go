@@ -33,10 +33,10 @@ type Stream iter.Seq2[[]float32, error]
 // align is the alignment of the first tensor in the file: a cache line.
 const align = 64
 
-// Write writes a file, whole or not at all (atomicfile.Write). It looks at ctx every megabyte, and then reports the bytes
-// written and the bytes in all to package progress, under the name of the file. The data starts at a multiple of 64 bytes.
-// Tensors are ordered by the size of their elements, largest first, so that each is aligned to its own element: the format
-// allows no gaps. Equal arguments give equal bytes.
+// Write writes a file, whole or not at all (atomicfile.Write). It looks at ctx every megabyte, and then reports the
+// bytes written and the bytes in all to package progress, under the name of the file. The data starts at a multiple of
+// 64 bytes. Tensors are ordered by the size of their elements, largest first, so that each is aligned to its own
+// element: the format allows no gaps. Equal arguments give equal bytes.
 func Write(ctx context.Context, path string, meta map[string]string, tensors []Tensor) error {
 	order := slices.Clone(tensors)
 	raw := make(map[string][]byte, len(order))

@@ -20,7 +20,8 @@ const Name = "npz"
 
 const extension = ".npz"
 
-// Format reads one .npz file with the arrays adj_{data,indices,indptr,shape}, attr_{…} or a dense attr_matrix, and labels.
+// Format reads one .npz file with the arrays adj_{data,indices,indptr,shape}, attr_{…} or a dense attr_matrix, and
+// labels.
 type Format struct{}
 
 // Describe says that a file of the format ends in .npz.

@@ -13,9 +13,11 @@ func TestReadArrays(t *testing.T) {
 		return map[string][]byte{
 			"adj_indptr": fixture.Npy("<i4", "4,", []int32{0, 1, 2, 2}), "adj_indices": fixture.Npy("<i4", "2,", []int32{1, 2}),
 			"adj_data": fixture.Npy("<f4", "2,", []float32{1, 1}), "adj_shape": fixture.Npy("<i8", "2,", []int64{3, 3}),
-			"attr_indptr": fixture.Npy("<i4", "4,", []int32{0, 3, 3, 4}), "attr_indices": fixture.Npy("<i4", "4,", []int32{4, 1, 4, 0}),
-			"attr_data": fixture.Npy("<f4", "4,", []float32{1, 2, 3, 4}), "attr_shape": fixture.Npy("<i8", "2,", []int64{3, 5}),
-			"labels": fixture.Npy("<i8", "3,", []int64{0, 1, 0}),
+			"attr_indptr":  fixture.Npy("<i4", "4,", []int32{0, 3, 3, 4}),
+			"attr_indices": fixture.Npy("<i4", "4,", []int32{4, 1, 4, 0}),
+			"attr_data":    fixture.Npy("<f4", "4,", []float32{1, 2, 3, 4}),
+			"attr_shape":   fixture.Npy("<i8", "2,", []int64{3, 5}),
+			"labels":       fixture.Npy("<i8", "3,", []int64{0, 1, 0}),
 		}
 	}
 	g := fixture.Open(t, fixture.Folder(t, map[string][]byte{"own.npz": fixture.Npz(members())}))
@@ -28,7 +30,8 @@ func TestReadArrays(t *testing.T) {
 	}
 	dense := members()
 	dense["attr_matrix"] = fixture.Npy("<i4", "3, 2", []int32{1, 2, 3, 4, 5, 6})
-	if g := fixture.Open(t, fixture.Folder(t, map[string][]byte{"own.npz": fixture.Npz(dense)})); !slices.Equal(g.X.(*mat.Dense).Data, []float32{1, 2, 3, 4, 5, 6}) {
+	g = fixture.Open(t, fixture.Folder(t, map[string][]byte{"own.npz": fixture.Npz(dense)}))
+	if !slices.Equal(g.X.(*mat.Dense).Data, []float32{1, 2, 3, 4, 5, 6}) {
 		t.Errorf("dense features %+v", g.X)
 	}
 	for want, change := range map[string][]byte{

@@ -23,8 +23,8 @@ const Name = "safetensors"
 
 // Version is written into the metadata as format_version.
 //
-//	1: first. adj.indptr I64, adj.indices I32, adj.data F32 (optional); x F32, or x.indptr, x.indices, x.data (optional) and
-//	   features in the metadata; y, train, val, test I32. Metadata: name, classes.
+//	1: first. adj.indptr I64, adj.indices I32, adj.data F32 (optional); x F32, or x.indptr, x.indices,
+//	   x.data (optional) and features in the metadata; y, train, val, test I32. Metadata: name, classes.
 const Version = 1
 
 const (
@@ -48,8 +48,8 @@ func (Format) Recognise(path string) format.Certainty {
 	return format.No
 }
 
-// Read reads a graph. Tensors of the types that Write gives them stay in the file, which is mapped for the life of the process:
-// a graph may be larger than memory. Adjacencies of other programs are made symmetric, without self-loops.
+// Read reads a graph. Tensors of the types that Write gives them stay in the file, which is mapped for the life of the
+// process: a graph may be larger than memory. Adjacencies of other programs are made symmetric, without self-loops.
 func (Format) Read(_ context.Context, path string) (*graph.Graph, []string, error) {
 	opened, err := safetensors.Open(path)
 	if err != nil {

@@ -31,7 +31,9 @@ func TestWriteAndOpenAgain(t *testing.T) {
 	}
 	values.Classes++ // a class without a node
 	values.Split.Val = []int32{}
-	for name, g := range map[string]*graph.Graph{"sparse": sparse, "dense": dense, "weighted": weighted, "values": values} {
+	for name, g := range map[string]*graph.Graph{
+		"sparse": sparse, "dense": dense, "weighted": weighted, "values": values,
+	} {
 		file := filepath.Join(t.TempDir(), name+".safetensors")
 		if err := dataset.Write(t.Context(), file, g); err != nil {
 			t.Fatal(err)
@@ -120,7 +122,8 @@ func TestOpenTensorsRefuses(t *testing.T) {
 		{"val", []int64{0}, nil, "node 0 is in train and again in val"},
 		{"y", []int64{0, 1, 0}, map[string]string{"classes": "1"}, `classes is "1"`},
 		{"y", []int64{0, 1, 0}, map[string]string{"format_version": "2"}, `format_version "2"`},
-		{"y", []int64{0, 1, 5}, map[string]string{"format": "cgc.graph", "classes": "6"}, "columns 2, 1 in row 0 do not ascend"},
+		{"y", []int64{0, 1, 5}, map[string]string{"format": "cgc.graph", "classes": "6"},
+			"columns 2, 1 in row 0 do not ascend"},
 	} {
 		var tensors []safetensors.Tensor
 		for _, f := range foreign() {
@@ -170,8 +173,10 @@ from safetensors.numpy import load_file
 g = load_file(sys.argv[1])
 n = len(g["y"])
 a = sp.csr_matrix((np.ones(len(g["adj.indices"])), g["adj.indices"], g["adj.indptr"]), (n, n))
-print(a.toarray().astype(int).tolist(), g["x"].tolist(), g["y"].tolist(), g["train"].tolist(), g["test"].tolist())`, file)
-	want := "[[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]] [[1.0, 0.5], [0.0, -0.0020000000949949026], [0.0, 0.0], [3.0, 4.0]] [0, 1, -1, 1] [0] [3]"
+print(a.toarray().astype(int).tolist(), g["x"].tolist())
+print(g["y"].tolist(), g["train"].tolist(), g["test"].tolist())`, file)
+	want := "[[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]] " +
+		"[[1.0, 0.5], [0.0, -0.0020000000949949026], [0.0, 0.0], [3.0, 4.0]]\n[0, 1, -1, 1] [0] [3]"
 	if got != want {
 		t.Errorf("Python reads\n%s\nwant\n%s", got, want)
 	}

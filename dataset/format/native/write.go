@@ -10,8 +10,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Write writes g into one file, which Read maps and Python reads. Features of a type of their own are read in blocks and
-// written dense.
+// Write writes g into one file, which Read maps and Python reads. Features of a type of their own are read in blocks
+// and written dense.
 func (Format) Write(ctx context.Context, path string, g *graph.Graph) error {
 	meta := map[string]string{
 		"format": ownFormat, "format_version": strconv.Itoa(Version),

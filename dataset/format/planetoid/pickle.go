@@ -48,8 +48,8 @@ func unpickle(data []byte) (object any, err error) {
 	return object, err
 }
 
-// guard refuses what the library trusts: strings longer than the file, which the library allocates before it reads them, and
-// frames, in which nothing can be checked.
+// guard refuses what the library trusts: strings longer than the file, which the library allocates before it reads
+// them, and frames, in which nothing can be checked.
 type guard struct {
 	*bufio.Reader
 	size int

@@ -75,10 +75,10 @@ func file(folder, name, part string) string { return filepath.Join(folder, "ind.
 // publicVal is the number of validation nodes of the public split: those after the training nodes.
 const publicVal = 500
 
-// Read reads the graph that path is a file of. Row i of allx is node i. Row k of tx is the node in line k of test.index. Nodes
-// in neither (Citeseer has 15) have no features and no label. The split is the public one: the first len(y) nodes train,
-// the next 500 validate, and those of test.index test. Repeated edges are merged without a note, as all published files
-// repeat edges.
+// Read reads the graph that path is a file of. Row i of allx is node i. Row k of tx is the node in line k of
+// test.index. Nodes in neither (Citeseer has 15) have no features and no label. The split is the public one: the first
+// len(y) nodes train, the next 500 validate, and those of test.index test. Repeated edges are merged without a note, as
+// all published files repeat edges.
 func (Format) Read(_ context.Context, path string) (*graph.Graph, []string, error) {
 	name, _ := graphOf(path)
 	r := reader{folder: filepath.Dir(path), name: name}
@@ -241,7 +241,8 @@ func readPickledCSR(file string) (*mat.CSR, error) {
 	return s, nil
 }
 
-// readOneHot returns the position of the largest element in each row, and the number of columns. A row of zeros has no label.
+// readOneHot returns the position of the largest element in each row, and the number of columns. A row of zeros has no
+// label.
 func readOneHot(file string, rows int) (y []int32, classes int, err error) {
 	object, err := readPickle(file)
 	if err != nil {

@@ -35,13 +35,17 @@ func pickleArray(v []int32, shape ...int) string {
 	for _, s := range shape {
 		sides = append(sides, pickleInt(s))
 	}
-	dtype := "cnumpy\ndtype\n" + pickleTuple(pickleString("i4"), "K\x00", "K\x01") + "R" + pickleTuple("K\x03", pickleString("<"), "N") + "b"
-	return "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\n\x85R" + pickleTuple("K\x01", pickleTuple(sides...), dtype, "\x89", pickleString(string(raw))) + "b"
+	dtype := "cnumpy\ndtype\n" + pickleTuple(pickleString("i4"), "K\x00", "K\x01") + "R" +
+		pickleTuple("K\x03", pickleString("<"), "N") + "b"
+	return "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\n\x85R" +
+		pickleTuple("K\x01", pickleTuple(sides...), dtype, "\x89", pickleString(string(raw))) + "b"
 }
 
 func pickleCSR(rows, cols int, indptr, indices, data []int32) string {
-	return "cscipy.sparse.csr\ncsr_matrix\n)\x81}(" + pickleString("_shape") + pickleTuple(pickleInt(rows), pickleInt(cols)) +
-		pickleString("indptr") + pickleArray(indptr, len(indptr)) + pickleString("indices") + pickleArray(indices, len(indices)) +
+	return "cscipy.sparse.csr\ncsr_matrix\n)\x81}(" +
+		pickleString("_shape") + pickleTuple(pickleInt(rows), pickleInt(cols)) +
+		pickleString("indptr") + pickleArray(indptr, len(indptr)) +
+		pickleString("indices") + pickleArray(indices, len(indices)) +
 		pickleString("data") + pickleArray(data, len(data)) + "ub"
 }
 
@@ -77,13 +81,15 @@ func TestReadPlanetoid(t *testing.T) {
 		t.Errorf("adjacency %+v", g.Adj)
 	}
 	x := g.X.(*mat.CSR)
-	if !slices.Equal(x.Indptr, []int64{0, 2, 2, 3, 4, 4, 5}) || !slices.Equal(x.Indices, []int32{0, 3, 1, 2, 1}) || !slices.Equal(x.Data, []float32{1, 7, 2, 3, 5}) {
+	if !slices.Equal(x.Indptr, []int64{0, 2, 2, 3, 4, 4, 5}) || !slices.Equal(x.Indices, []int32{0, 3, 1, 2, 1}) ||
+		!slices.Equal(x.Data, []float32{1, 7, 2, 3, 5}) {
 		t.Errorf("features %+v", x)
 	}
 	if !slices.Equal(g.Y, []int32{0, 1, graph.Unlabelled, 0, graph.Unlabelled, 1}) {
 		t.Errorf("labels %v", g.Y)
 	}
-	if s := g.Split; !slices.Equal(s.Train, []int32{0}) || !slices.Equal(s.Val, []int32{1}) || !slices.Equal(s.Test, []int32{3, 5}) {
+	if s := g.Split; !slices.Equal(s.Train, []int32{0}) || !slices.Equal(s.Val, []int32{1}) ||
+		!slices.Equal(s.Test, []int32{3, 5}) {
 		t.Errorf("split %+v", s)
 	}
 }
@@ -94,9 +100,11 @@ func TestReadPlanetoidRefuses(t *testing.T) {
 		data []byte
 		want string
 	}{
-		{"ind.own.allx", pickled("cos\nsystem\n" + pickleString("true") + "\x85R"), `ind.own.allx: pickle wants the class "os.system"`},
+		{"ind.own.allx", pickled("cos\nsystem\n" + pickleString("true") + "\x85R"),
+			`ind.own.allx: pickle wants the class "os.system"`},
 		{"ind.own.allx", pickled(pickleArray([]int32{1}, 1)), "want scipy's csr_matrix"},
-		{"ind.own.allx", pickled(pickleCSR(3, 4, []int32{0, 2, 2, 3}, []int32{3, 4, 1}, []int32{7, 1, 2})), "column 4 of entry 1, want 0 to 3"},
+		{"ind.own.allx", pickled(pickleCSR(3, 4, []int32{0, 2, 2, 3}, []int32{3, 4, 1}, []int32{7, 1, 2})),
+			"column 4 of entry 1, want 0 to 3"},
 		{"ind.own.allx", planetoidFiles()["ind.own.allx"][:50], "cut short"},
 		{"ind.own.ally", pickled(pickleArray([]int32{1, 0}, 1, 2)), "shape [1 2], want 3 rows"},
 		{"ind.own.ally", pickled(pickleArray([]int32{1, 0}, 5, 2)), "does not take the 8 bytes"},
@@ -118,7 +126,10 @@ func TestReadPlanetoidRefuses(t *testing.T) {
 
 // FuzzPickle looks for a panic and for memory without bound. Errors are right.
 func FuzzPickle(f *testing.F) {
-	f.Add([]byte("\x80\x02cnumpy.core.multiarray\n_reconstruct\nq\x01cnumpy\nndarray\nK\x00\x85U\x01b\x87R(K\x01K\x02\x85cnumpy\ndtype\nU\x02i4K\x00K\x01\x87R(K\x03U\x01<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb\x89U\x08\x01\x00\x00\x00\x02\x00\x00\x00tb."))
+	f.Add([]byte("\x80\x02cnumpy.core.multiarray\n_reconstruct\nq\x01cnumpy\nndarray\nK\x00\x85U\x01b\x87R(K\x01" +
+		"K\x02\x85" +
+		"cnumpy\ndtype\nU\x02i4K\x00K\x01\x87R(K\x03U\x01<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb\x89" +
+		"U\x08\x01\x00\x00\x00\x02\x00\x00\x00tb."))
 	f.Add([]byte("\x80\x02ccollections\ndefaultdict\nc__builtin__\nlist\n\x85R(K\x00]K\x01aK\x01]u."))
 	f.Add([]byte("\x80\x02cscipy.sparse.csr\ncsr_matrix\n)\x81}(U\x06_shapeK\x01K\x01\x86ub."))
 	f.Add([]byte("cos\nsystem\nU\x02idR."))

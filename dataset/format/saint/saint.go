@@ -41,8 +41,8 @@ func (Format) Recognise(path string) format.Certainty {
 	return format.Certain
 }
 
-// Read reads a folder. A node that class_map.json leaves out, or gives −1, has no label. Labels that start at 1 are moved to
-// start at 0.
+// Read reads a folder. A node that class_map.json leaves out, or gives −1, has no label. Labels that start at 1 are
+// moved to start at 0.
 func (Format) Read(_ context.Context, path string) (*graph.Graph, []string, error) {
 	in := func(file string) string { return filepath.Join(path, file) }
 	edges, n, err := readEdges(in(adjacencyFile))

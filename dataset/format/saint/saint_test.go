@@ -13,8 +13,9 @@ import (
 func adjFull(shape []int64, indptr []int64, indices []int32, data any, descr string) []byte {
 	length := func(n int) string { return string(rune('0'+n)) + "," }
 	members := map[string][]byte{
-		"indptr": fixture.Npy("<i8", length(len(indptr)), indptr), "indices": fixture.Npy("<i4", length(len(indices)), indices),
-		"shape": fixture.Npy("<i8", length(len(shape)), shape), "format": fixture.Npy("|S3", "", []byte("csr")),
+		"indptr":  fixture.Npy("<i8", length(len(indptr)), indptr),
+		"indices": fixture.Npy("<i4", length(len(indices)), indices),
+		"shape":   fixture.Npy("<i8", length(len(shape)), shape), "format": fixture.Npy("|S3", "", []byte("csr")),
 	}
 	if data != nil {
 		members["data"] = fixture.Npy(descr, length(len(indices)), data)
@@ -25,7 +26,8 @@ func adjFull(shape []int64, indptr []int64, indices []int32, data any, descr str
 func saint() map[string][]byte {
 	return map[string][]byte{
 		// 0→2, 0→1 (columns not in order), 1→1, 3→2
-		"adj_full.npz":   adjFull([]int64{4, 4}, []int64{0, 2, 3, 3, 4}, []int32{2, 1, 1, 2}, []bool{true, true, true, true}, "|b1"),
+		"adj_full.npz": adjFull(
+			[]int64{4, 4}, []int64{0, 2, 3, 3, 4}, []int32{2, 1, 1, 2}, []bool{true, true, true, true}, "|b1"),
 		"feats.npy":      fixture.Npy("<f4", "4, 2", []float32{1, 2, 3, 4, 5, 6, 7, 8}),
 		"class_map.json": []byte("{\"0\": 2, \"1\": 0,\n \"3\": 1}"),
 		"role.json":      []byte(`{"tr": [1, 0], "va": [], "te": [3]}`),
@@ -34,7 +36,8 @@ func saint() map[string][]byte {
 
 func TestReadSAINT(t *testing.T) {
 	g := fixture.Open(t, fixture.Folder(t, saint()))
-	if !slices.Equal(g.Adj.Indptr, []int64{0, 2, 3, 5, 6}) || !slices.Equal(g.Adj.Indices, []int32{1, 2, 0, 0, 3, 2}) || g.Adj.Data != nil {
+	if !slices.Equal(g.Adj.Indptr, []int64{0, 2, 3, 5, 6}) || !slices.Equal(g.Adj.Indices, []int32{1, 2, 0, 0, 3, 2}) ||
+		g.Adj.Data != nil {
 		t.Errorf("adjacency %+v", g.Adj)
 	}
 	if !slices.Equal(g.Y, []int32{2, 0, graph.Unlabelled, 1}) || g.Classes != 3 {
@@ -81,23 +84,32 @@ func TestReadSAINTRefuses(t *testing.T) {
 		data []byte
 		want string
 	}{
-		{"adj_full.npz", adjFull([]int64{4, 4}, []int64{0, 2, 3, 3, 4}, []int32{2, 1, 1, 4}, ok, "|b1"), "column 4 of entry 3, want 0 to 3"},
-		{"adj_full.npz", adjFull([]int64{4, 5}, []int64{0, 2, 3, 3, 4}, []int32{2, 1, 1, 2}, ok, "|b1"), "4×5, want it square"},
-		{"adj_full.npz", adjFull([]int64{4, 4}, []int64{0, 3, 2, 3, 4}, []int32{2, 1, 1, 2}, ok, "|b1"), "row pointer 3 of row 1 is above 2"},
-		{"adj_full.npz", adjFull([]int64{4, 4}, []int64{0, 2, 3, 4}, []int32{2, 1, 1, 2}, ok, "|b1"), "4 row pointers for 4 rows"},
-		{"adj_full.npz", adjFull([]int64{4, 4}, []int64{0, 2, 3, 3, 4}, []int32{2, 1, 1, 2}, []float32{1, -1, 1, 1}, "<f4"), "weight -1 of edge 0–1"},
+		{"adj_full.npz", adjFull([]int64{4, 4}, []int64{0, 2, 3, 3, 4}, []int32{2, 1, 1, 4}, ok, "|b1"),
+			"column 4 of entry 3, want 0 to 3"},
+		{"adj_full.npz", adjFull([]int64{4, 5}, []int64{0, 2, 3, 3, 4}, []int32{2, 1, 1, 2}, ok, "|b1"),
+			"4×5, want it square"},
+		{"adj_full.npz", adjFull([]int64{4, 4}, []int64{0, 3, 2, 3, 4}, []int32{2, 1, 1, 2}, ok, "|b1"),
+			"row pointer 3 of row 1 is above 2"},
+		{"adj_full.npz", adjFull([]int64{4, 4}, []int64{0, 2, 3, 4}, []int32{2, 1, 1, 2}, ok, "|b1"),
+			"4 row pointers for 4 rows"},
+		{"adj_full.npz", adjFull([]int64{4, 4}, []int64{0, 2, 3, 3, 4}, []int32{2, 1, 1, 2}, []float32{1, -1, 1, 1}, "<f4"),
+			"weight -1 of edge 0–1"},
 		{"adj_full.npz", adjFull([]int64{4, 4}, []int64{0, 2, 3, 3, 4}, []int32{2, 1, 1, 2}, nil, ""), "array data: missing"},
-		{"adj_full.npz", fixture.Npz(map[string][]byte{"format": fixture.Npy("|S3", "", []byte("coo"))}), "coo format, want csr"},
+		{"adj_full.npz", fixture.Npz(map[string][]byte{"format": fixture.Npy("|S3", "", []byte("coo"))}),
+			"coo format, want csr"},
 		{"adj_full.npz", []byte("PK"), "not an .npz file"},
 		{"feats.npy", fixture.Npy("<f4", "3, 2", make([]float32, 6)), "features are 3×2, want 4 rows"},
-		{"feats.npy", fixture.Npy("<f4", "4, 2", []float32{1, 2, 3, float32(math.NaN()), 5, 6, 7, 8}), "feature 1 of node 1 is not a finite number"},
+		{"feats.npy", fixture.Npy("<f4", "4, 2", []float32{1, 2, 3, float32(math.NaN()), 5, 6, 7, 8}),
+			"feature 1 of node 1 is not a finite number"},
 		{"feats.npy", fixture.Npy("<f4", "4, 3", make([]float32, 8)), "does not take the 32 bytes"},
 		{"feats.npy", fixture.Npy("<c8", "4, 1", make([]float32, 8)), `element type "<c8"`},
 		{"feats.npy", fixture.Npy("<f4", "2, 2, 2", make([]float32, 8)), "want rows and columns"},
 		{"feats.npy", []byte("hello, world"), "magic word"},
-		{"class_map.json", []byte(`{"0": [0, 1], "1": [1, 0]}`), "list of labels: a graph where nodes have several classes is not supported"},
+		{"class_map.json", []byte(`{"0": [0, 1], "1": [1, 0]}`),
+			"list of labels: a graph where nodes have several classes is not supported"},
 		{"class_map.json", []byte(`{"0": 1, "9": 1}`), `class_map.json:1: byte 13: node "9", want 0 to 3`},
-		{"class_map.json", []byte("{\"0\": 1,\n\"1\": -5}"), "class_map.json:2: byte 16: label -5 of node 1, want 0 to 65535"},
+		{"class_map.json", []byte("{\"0\": 1,\n\"1\": -5}"),
+			"class_map.json:2: byte 16: label -5 of node 1, want 0 to 65535"},
 		{"class_map.json", []byte(`{"0": 1.5}`), `"1.5" is not a whole number`},
 		{"class_map.json", []byte(`{"0": 1`), "file ends"},
 		{"class_map.json", []byte(`{"0": 1}}`), `'}' after the end`},
@@ -116,6 +128,8 @@ func FuzzSAINT(f *testing.F) {
 	s := saint()
 	f.Add(s["adj_full.npz"], s["feats.npy"], s["class_map.json"], s["role.json"])
 	f.Fuzz(func(t *testing.T, adj, feats, classes, roles []byte) {
-		fixture.Valid(t, fixture.Folder(t, map[string][]byte{"adj_full.npz": adj, "feats.npy": feats, "class_map.json": classes, "role.json": roles}))
+		fixture.Valid(t, fixture.Folder(t, map[string][]byte{
+			"adj_full.npz": adj, "feats.npy": feats, "class_map.json": classes, "role.json": roles,
+		}))
 	})
 }

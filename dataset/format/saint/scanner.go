@@ -9,8 +9,8 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 )
 
-// scanner walks JSON that is one object of integers or of arrays of integers. It is as fast as the disk, which encoding/json is
-// not: the files have millions of entries.
+// scanner walks JSON that is one object of integers or of arrays of integers. It is as fast as the disk, which
+// encoding/json is not: the files have millions of entries.
 type scanner struct {
 	data []byte
 	at   int

@@ -15,8 +15,9 @@ import (
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
-// parseLines calls parse for each line of a file, several blocks of the file at a time. It returns what parse appended, in the
-// order of the lines. A first line whose first field is a word is a header. It is left out, and so are empty lines at the end.
+// parseLines calls parse for each line of a file, several blocks of the file at a time. It returns what parse appended,
+// in the order of the lines. A first line whose first field is a word is a header. It is left out, and so are empty
+// lines at the end.
 func parseLines[T any](file string, parse func(line []byte, out []T) ([]T, error)) ([]T, error) {
 	data, err := readAll(file)
 	if err != nil {

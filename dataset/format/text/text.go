@@ -21,8 +21,8 @@ import (
 // Name is the name of the format.
 const Name = "csv"
 
-// Format reads a folder of edges.csv (source,target[,weight]), features.csv or features.npy, labels.csv (label[,part]) and, if it
-// is there, split.csv (part). Each .csv may be a .csv.gz. Line i of features, labels and split is node i.
+// Format reads a folder of edges.csv (source,target[,weight]), features.csv or features.npy, labels.csv (label[,part])
+// and, if it is there, split.csv (part). Each .csv may be a .csv.gz. Line i of features, labels and split is node i.
 type Format struct{}
 
 // Describe says which files mark a folder.
@@ -249,7 +249,9 @@ func readTable(file string) (*mat.Dense, error) {
 	x := mat.NewDense(len(rows), len(rows[0]))
 	for i, row := range rows {
 		if len(row) != x.Cols {
-			return nil, &format.ReadError{File: file, Err: fmt.Errorf("node %d has %d columns, and node 0 has %d", i, len(row), x.Cols)}
+			return nil, &format.ReadError{
+				File: file, Err: fmt.Errorf("node %d has %d columns, and node 0 has %d", i, len(row), x.Cols),
+			}
 		}
 		copy(x.Row(i), row)
 	}

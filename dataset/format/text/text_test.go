@@ -17,11 +17,13 @@ import (
 
 func TestReadText(t *testing.T) {
 	var notes []string
-	g, err := dataset.Options{Note: func(s string) { notes = append(notes, s) }}.Open(t.Context(), fixture.Folder(t, fixture.Plain()))
+	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
+	g, err := o.Open(t.Context(), fixture.Folder(t, fixture.Plain()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(g.Adj.Indptr, []int64{0, 1, 3, 4, 4}) || !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1}) || g.Adj.Data != nil {
+	if !slices.Equal(g.Adj.Indptr, []int64{0, 1, 3, 4, 4}) || !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1}) ||
+		g.Adj.Data != nil {
 		t.Errorf("adjacency %+v", g.Adj)
 	}
 	if x := g.X.(*mat.Dense); x.Cols != 2 || !slices.Equal(x.Data, []float32{1, .5, 0, -2e-3, 0, 0, 3, 4}) {
@@ -30,7 +32,8 @@ func TestReadText(t *testing.T) {
 	if !slices.Equal(g.Y, []int32{0, 1, graph.Unlabelled, 1}) || g.Classes != 2 || g.Name != "own" {
 		t.Errorf("labels %v of %d classes, name %s", g.Y, g.Classes, g.Name)
 	}
-	if s := g.Split; !slices.Equal(s.Train, []int32{0}) || !slices.Equal(s.Val, []int32{1}) || !slices.Equal(s.Test, []int32{3}) {
+	if s := g.Split; !slices.Equal(s.Train, []int32{0}) || !slices.Equal(s.Val, []int32{1}) ||
+		!slices.Equal(s.Test, []int32{3}) {
 		t.Errorf("split %+v", s)
 	}
 	if len(notes) != 1 || !strings.Contains(notes[0], "4 edge entries became 2 undirected edges; 1 self-loops") {
@@ -42,10 +45,12 @@ func TestReadTextVariants(t *testing.T) {
 	want := fixture.Open(t, fixture.Folder(t, fixture.Plain()))
 	files := fixture.Plain()
 	for name, change := range map[string]map[string][]byte{
-		"packed":       fixture.With(fixture.With(files, "edges.csv", nil), "edges.csv.gz", fixture.Packed("0,1\n1,2\n")),
-		"features.npy": fixture.With(fixture.With(files, "features.csv", nil), "features.npy", fixture.Npy("<f8", "4, 2", []float64{1, .5, 0, -2e-3, 0, 0, 3, 4})),
-		"split.csv":    fixture.With(fixture.With(files, "labels.csv", []byte("0\n1\n-1\n1")), "split.csv", []byte("train\nvalidation\n\ntest\n")),
-		"from one":     fixture.With(files, "labels.csv", []byte("1,train\n2,val\n-1\n2,test\n")),
+		"packed": fixture.With(fixture.With(files, "edges.csv", nil), "edges.csv.gz", fixture.Packed("0,1\n1,2\n")),
+		"features.npy": fixture.With(fixture.With(files, "features.csv", nil),
+			"features.npy", fixture.Npy("<f8", "4, 2", []float64{1, .5, 0, -2e-3, 0, 0, 3, 4})),
+		"split.csv": fixture.With(fixture.With(files, "labels.csv", []byte("0\n1\n-1\n1")),
+			"split.csv", []byte("train\nvalidation\n\ntest\n")),
+		"from one": fixture.With(files, "labels.csv", []byte("1,train\n2,val\n-1\n2,test\n")),
 	} {
 		g := fixture.Open(t, fixture.Folder(t, change))
 		if !slices.Equal(g.Adj.Indices, want.Adj.Indices) || !slices.Equal(g.X.(*mat.Dense).Data, want.X.(*mat.Dense).Data) ||
@@ -56,7 +61,8 @@ func TestReadTextVariants(t *testing.T) {
 }
 
 func TestReadTextWeights(t *testing.T) {
-	g := fixture.Open(t, fixture.Folder(t, fixture.With(fixture.Plain(), "edges.csv", []byte("0,1,2\n1,0,3.5\n1,2,0.25\n"))))
+	files := fixture.With(fixture.Plain(), "edges.csv", []byte("0,1,2\n1,0,3.5\n1,2,0.25\n"))
+	g := fixture.Open(t, fixture.Folder(t, files))
 	if !slices.Equal(g.Adj.Data, []float32{3.5, 3.5, .25, .25}) {
 		t.Errorf("weights %v, want the larger of the two directions", g.Adj.Data)
 	}
@@ -102,8 +108,10 @@ func TestReadTextRefuses(t *testing.T) {
 	}
 	fixture.Refuses(t, fixture.With(fixture.Plain(), "split.csv", []byte("train\n")), "1 lines for 4 labels")
 	fixture.Refuses(t, fixture.With(fixture.Plain(), "features.csv", nil), "features.csv: no such file")
-	fixture.Refuses(t, fixture.With(fixture.With(fixture.Plain(), "edges.csv", nil), "edges.csv.gz", []byte("0,1\n")), "edges.csv.gz: unpacking gzip")
-	_, err := dataset.Options{}.Open(t.Context(), fixture.Folder(t, fixture.With(fixture.Plain(), "edges.csv", []byte("0,9\n"))))
+	notPacked := fixture.With(fixture.With(fixture.Plain(), "edges.csv", nil), "edges.csv.gz", []byte("0,1\n"))
+	fixture.Refuses(t, notPacked, "edges.csv.gz: unpacking gzip")
+	dir := fixture.Folder(t, fixture.With(fixture.Plain(), "edges.csv", []byte("0,9\n")))
+	_, err := dataset.Options{}.Open(t.Context(), dir)
 	var place *dataset.ReadError
 	if !errors.As(err, &place) || place.Line != 1 || filepath.Base(place.File) != "edges.csv" {
 		t.Errorf("%v is not a ReadError with file and line", err)
@@ -137,7 +145,8 @@ func TestOpenStopsWhenCancelled(t *testing.T) {
 	if _, err := (dataset.Options{}).Open(ctx, fixture.Folder(t, fixture.Plain())); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
-	if _, err := (dataset.Options{}).Open(t.Context(), fixture.Folder(t, fixture.With(fixture.Plain(), "labels.csv", nil))); !errors.Is(err, fs.ErrNotExist) {
+	dir := fixture.Folder(t, fixture.With(fixture.Plain(), "labels.csv", nil))
+	if _, err := (dataset.Options{}).Open(t.Context(), dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error %v, want %v", err, fs.ErrNotExist)
 	}
 }
@@ -148,6 +157,6 @@ func FuzzText(f *testing.F) {
 	f.Add([]byte("0,1,0.5\n"), []byte("1\n2"), []byte("1,train\n2"))
 	f.Add([]byte(","), []byte("x\n\n"), []byte("\r\n,train"))
 	f.Fuzz(func(t *testing.T, edges, features, labels []byte) {
-		fixture.Valid(t, fixture.Folder(t, map[string][]byte{"edges.csv": edges, "features.csv": features, "labels.csv": labels}))
+		fixture.Valid(t, fixture.Folder(t, fixture.Text(string(edges), string(features), string(labels))))
 	})
 }

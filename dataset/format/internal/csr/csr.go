@@ -12,8 +12,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Check returns an error if m cannot be read row by row. Unlike m.Validate it lets columns repeat and stand in any order, as
-// scipy does.
+// Check returns an error if m cannot be read row by row. Unlike m.Validate it lets columns repeat and stand in any
+// order, as scipy does.
 func Check(m *mat.CSR) error {
 	if len(m.Indptr) != m.Rows+1 {
 		return fmt.Errorf("%d row pointers for %d rows, want %d", len(m.Indptr), m.Rows, m.Rows+1)
@@ -55,8 +55,8 @@ func firstOutside(indices []int32, n int) int {
 	return len(indices)
 }
 
-// Edges returns the entries of a square matrix that are not zero as edges. A value that is negative or not finite is an error.
-// The edges take the memory of m, whose entries change.
+// Edges returns the entries of a square matrix that are not zero as edges. A value that is negative or not finite is an
+// error. The edges take the memory of m, whose entries change.
 func Edges(m *mat.CSR) (graph.Edges, error) {
 	if m.Rows != m.Cols {
 		return graph.Edges{}, fmt.Errorf("adjacency is %d×%d, want it square", m.Rows, m.Cols)
@@ -87,8 +87,8 @@ func Edges(m *mat.CSR) (graph.Edges, error) {
 	return e, nil
 }
 
-// SortRows makes the columns of each row ascend, and adds up the values of repeated columns, as scipy reads them. m.Data is not
-// nil. It changes m.
+// SortRows makes the columns of each row ascend, and adds up the values of repeated columns, as scipy reads them.
+// m.Data is not nil. It changes m.
 func SortRows(m *mat.CSR) {
 	const chunk = 1024
 	length := make([]int64, m.Rows+1)

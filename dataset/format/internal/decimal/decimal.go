@@ -10,7 +10,8 @@ import (
 	"unsafe"
 )
 
-// Float returns the float32 nearest to the number in field, as strconv.ParseFloat does. The number may have space around it.
+// Float returns the float32 nearest to the number in field, as strconv.ParseFloat does. The number may have space
+// around it.
 func Float(field []byte) (float32, error) {
 	if v, ok := parseDecimal(field); ok {
 		return v, nil
@@ -29,11 +30,13 @@ var tens = [...]float64{
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
 
-// parseDecimal does what strconv does, in half the time, for the numbers of most tables: [−]digits[.digits][e[±]digits] with
-// at most 15 digits and an exponent that tens holds. ok is false for other numbers, and where a float64 does not decide.
+// parseDecimal does what strconv does, in half the time, for the numbers of most tables: [−]digits[.digits][e[±]digits]
+// with at most 15 digits and an exponent that tens holds. ok is false for other numbers, and where a float64 does not
+// decide.
 //
-// Digits and power of ten are exact in float64, so their product or quotient v is rounded once. To round v to float32 is then
-// to round the number itself, unless v lies halfway between two float32s: the number may lie to either side of v.
+// Digits and power of ten are exact in float64, so their product or quotient v is rounded once. To round v to float32
+// is then to round the number itself, unless v lies halfway between two float32s: the number may lie to either side of
+// v.
 func parseDecimal(text []byte) (value float32, ok bool) {
 	at := 0
 	negative := len(text) > 0 && text[0] == '-'

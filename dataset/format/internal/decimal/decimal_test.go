@@ -10,18 +10,23 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 )
 
-// TestFloat compares numbers read from text, bit for bit, with strconv's: hard cases, and random ones in every notation.
+// TestFloat compares numbers read from text, bit for bit, with strconv's: hard cases, and random ones in every
+// notation.
 func TestFloat(t *testing.T) {
 	texts := []string{
-		"0", "-0", "0.0", "-0.000", "1", "-1", "1.", ".5", "-.5", "007", "1e5", "1E5", "1e+5", "1e-5", "-1.25e-03", "3.4028235e38", "1e22", "1e23", "1e-22",
-		"1e-23", "1e-40", "1.17549435e-38", "1.1754942e-38", "1e-45", "123456789012345", "1234567890123456", "0.000000000000001", "0.0000000000000001", "0e300", "16777217", "16777219", "16777217.0000001",
-		"33554434.5", "1.00000005960464", "1.000000059604644775390625", "1.000000178813934", "9007199254740993", "1e038", "1e0000", "inf", "-Infinity", "nan", "0x1p-3", "1e39",
-		"", "-", "+1", ".", "-.", "e5", "1e", "1e+", "1e-", "1e5x", "1x", "1..2", "1.2.3", "--1", "1-", "1_000", "1e1.5", "٣", " 1.5 ", " ",
+		"0", "-0", "0.0", "-0.000", "1", "-1", "1.", ".5", "-.5", "007", "1e5", "1E5", "1e+5", "1e-5", "-1.25e-03",
+		"3.4028235e38", "1e22", "1e23", "1e-22", "1e-23", "1e-40", "1.17549435e-38", "1.1754942e-38", "1e-45",
+		"123456789012345", "1234567890123456", "0.000000000000001", "0.0000000000000001", "0e300", "16777217",
+		"16777219", "16777217.0000001", "33554434.5", "1.00000005960464", "1.000000059604644775390625",
+		"1.000000178813934", "9007199254740993", "1e038", "1e0000", "inf", "-Infinity", "nan", "0x1p-3", "1e39", "",
+		"-", "+1", ".", "-.", "e5", "1e", "1e+", "1e-", "1e5x", "1x", "1..2", "1.2.3", "--1", "1-", "1_000", "1e1.5",
+		"٣", " 1.5 ", " ",
 	}
 	random := rand.New(rand.NewPCG(2, 2))
 	for range 20_000 {
 		v := math.Float32frombits(random.Uint32())
-		texts = append(texts, strconv.FormatFloat(float64(v), "efg"[random.IntN(3)], -1, 32), strconv.FormatFloat(random.NormFloat64(), 'f', random.IntN(16), 64))
+		texts = append(texts, strconv.FormatFloat(float64(v), "efg"[random.IntN(3)], -1, 32),
+			strconv.FormatFloat(random.NormFloat64(), 'f', random.IntN(16), 64))
 		// Halfway between two float32s, exactly and as nearly as 15 digits allow.
 		w := float32(random.IntN(1<<23) + 1<<23)
 		middle := (float64(w) + float64(math.Nextafter32(w, math.MaxFloat32))) / 2 / float64(int(1)<<random.IntN(24))

@@ -85,8 +85,8 @@ func Member[T Number](z *Archive, name string) (numbers []T, err error) {
 	return numbers, err
 }
 
-// CSR reads the arrays prefix+{indptr, indices, data, shape}, which scipy calls a CSR matrix. Columns are in range. They need not
-// ascend, and may repeat.
+// CSR reads the arrays prefix+{indptr, indices, data, shape}, which scipy calls a CSR matrix. Columns are in range.
+// They need not ascend, and may repeat.
 func (z *Archive) CSR(prefix string) (*mat.CSR, error) {
 	if z.Has(prefix + "format") {
 		var layout string
@@ -98,7 +98,9 @@ func (z *Archive) CSR(prefix string) (*mat.CSR, error) {
 			return nil, err
 		}
 		if layout != "csr" {
-			return nil, &format.ReadError{File: z.Path, Err: fmt.Errorf("matrix in %s format, want csr (scipy: .tocsr())", layout)}
+			return nil, &format.ReadError{
+				File: z.Path, Err: fmt.Errorf("matrix in %s format, want csr (scipy: .tocsr())", layout),
+			}
 		}
 	}
 	shape, err := Member[int64](z, prefix+"shape")

@@ -34,7 +34,10 @@ func TestParseNpy(t *testing.T) {
 	for _, h := range []struct {
 		bits uint16
 		want float32
-	}{{0x0001, 0x1p-24}, {0x83ff, -0x1.ff8p-15}, {0x0400, 0x1p-14}, {0x7bff, 65504}, {0xfc00, float32(math.Inf(-1))}, {0x3555, 0.33325195}} {
+	}{
+		{0x0001, 0x1p-24}, {0x83ff, -0x1.ff8p-15}, {0x0400, 0x1p-14}, {0x7bff, 65504},
+		{0xfc00, float32(math.Inf(-1))}, {0x3555, 0.33325195},
+	} {
 		_, got, err := parse[float32](fixture.Npy("<f2", "1,", []uint16{h.bits}))
 		if err != nil || got[0] != h.want {
 			t.Errorf("half %04x is %v, want %v (%v)", h.bits, got, h.want, err)

@@ -1,0 +1,77 @@
+package dataset_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/graph"
+)
+
+// A name, a folder or a file opens. "demo" is built in.
+func ExampleOptions_Open() {
+	var o dataset.Options // searches no folder, and never fetches
+	g, err := o.Open(context.Background(), "demo")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(g.Nodes(), "nodes,", g.Edges(), "edges")
+
+	_, err = o.Open(context.Background(), "coar")
+	var missing *dataset.NotFound
+	fmt.Println(errors.As(err, &missing), missing.Near)
+	// Output:
+	// 4000 nodes, 12000 edges
+	// true [cora]
+}
+
+// A graph is written into one file, which opens at once, also in Python.
+func ExampleWrite() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "cgc")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "demo.safetensors")
+	if err := dataset.Write(ctx, file, synth.Demo()); err != nil {
+		fmt.Println(err)
+		return
+	}
+	g, err := dataset.Options{}.Open(ctx, file)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(g.Name, g.Nodes(), g.Features())
+	// Output: demo 4000 96
+}
+
+// The fingerprint of a graph tells whether it is the public data set whose name it has.
+func ExampleVerify() {
+	shape, err := synth.Like("cora")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	g, err := synth.Make(shape, rand.NewPCG(1, 0))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	id, err := graph.Identify(g)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	verdict, _ := dataset.Verify("cora", id.Fingerprint)
+	fmt.Println(verdict == dataset.Genuine)
+	// Output: false
+}
