@@ -1,10 +1,10 @@
 package gnntest
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/graph-condensation/cgc/autodiff"
@@ -22,32 +22,33 @@ const (
 	points = 7
 )
 
-// gradients compares the gradients of the loss f, and those of ⟨∇f, r⟩ for a random r, with central
-// differences: along the gradient itself and along random directions, in the parameters, X and A.
+// function is a function on a tape of the operands of a point, and their variables.
+type function func(*autodiff.Tape, point) (value *autodiff.Var, wrt []*autodiff.Var)
+
+// gradients compares the gradients of the loss f, and those of ⟨∇f, r⟩ for a random r, with central differences: along
+// the gradient itself and along random directions, in the parameters and X, and in A where it is a variable.
 func gradients(t *testing.T, m gnn.Model) {
-	for _, of := range []struct {
-		name string
-		f    func(*autodiff.Tape, point) (value *autodiff.Var, wrt []*autodiff.Var)
-	}{
-		{"the loss", func(tape *autodiff.Tape, p point) (*autodiff.Var, []*autodiff.Var) { return loss(tape, m, p) }},
-		{"the gradient", func(tape *autodiff.Tape, p point) (*autodiff.Var, []*autodiff.Var) {
-			return slope(tape, m, p)
-		}},
-	} {
-		wrong := map[string]int{}
-		var last = map[string]string{}
-		for seed := range uint64(points) {
-			p := at(m, 100+seed)
-			for k, name := range p.operands() {
-				if why := p.disagreement(of.f, k, seed); why != "" {
-					wrong[name]++
-					last[name] = why
+	for _, constant := range []bool{false, true} {
+		once := func(tape *autodiff.Tape, p point) (*autodiff.Var, []*autodiff.Var) {
+			return loss(tape, m, p, constant)
+		}
+		twice := func(tape *autodiff.Tape, p point) (*autodiff.Var, []*autodiff.Var) { return slope(tape, once, p) }
+		for name, f := range map[string]function{"the loss": once, "the gradient": twice} {
+			wrong, last := map[string]int{}, map[string]string{}
+			for seed := range uint64(points) {
+				p := at(m, 100+seed)
+				for k, operand := range p.operands() {
+					if why := p.disagreement(f, k, seed); why != "" {
+						wrong[operand]++
+						last[operand] = why
+					}
 				}
 			}
-		}
-		for name, count := range wrong {
-			if 2*count >= points {
-				t.Errorf("derivative of %s in %s is wrong at %d of %d points: %s", of.name, name, count, points, last[name])
+			for operand, count := range wrong {
+				if 2*count >= points {
+					t.Errorf("constant A %v: derivative of %s in %s is wrong at %d of %d points: %s",
+						constant, name, operand, count, points, last[operand])
+				}
 			}
 		}
 	}
@@ -67,17 +68,33 @@ func (p point) operand(k int) *mat.Dense {
 	return append([]*mat.Dense{p.x, p.a}, p.parameters...)[k]
 }
 
-// loss returns the cross entropy at p, and the variables of its operands.
-func loss(tape *autodiff.Tape, m gnn.Model, p point) (*autodiff.Var, []*autodiff.Var) {
+// loss returns the cross entropy at p, and the variables of its operands. It does not depend on A if A is a constant.
+func loss(tape *autodiff.Tape, m gnn.Model, p point, constant bool) (*autodiff.Var, []*autodiff.Var) {
 	x, a, parameters := tape.Var(p.x), tape.Var(p.a), p.variables(tape)
-	z := m.Forward(tape, gnn.VariableInput(a, x), parameters)
-	y := tape.CrossEntropy(z, tape.Var(autodiff.OneHot(p.y, classes)))
+	in := gnn.VariableInput(a, x)
+	if constant {
+		fixed, err := gnn.NewInput(context.Background(), p.rounded(), p.x)
+		if err != nil {
+			panic(err) // p.rounded is an adjacency
+		}
+		in = fixed.WithX(x)
+	}
+	y := tape.CrossEntropy(m.Forward(tape, in, parameters), tape.Var(autodiff.OneHot(p.y, classes)))
 	return y, append([]*autodiff.Var{x, a}, parameters...)
 }
 
-// slope returns ⟨∇f, r⟩ for the gradient of the loss in X, A and the parameters.
-func slope(tape *autodiff.Tape, m gnn.Model, p point) (*autodiff.Var, []*autodiff.Var) {
-	y, wrt := loss(tape, m, p)
+// rounded returns the unweighted graph from which p is at most a step away.
+func (p point) rounded() *mat.CSR {
+	q := p.copy()
+	for i, w := range q.a.Data {
+		q.a.Data[i] = float32(math.Round(float64(w)))
+	}
+	return q.adjacency()
+}
+
+// slope returns ⟨∇f, r⟩ for the gradient of f in X, A and the parameters.
+func slope(tape *autodiff.Tape, f function, p point) (*autodiff.Var, []*autodiff.Var) {
+	y, wrt := f(tape, p)
 	inner := tape.Var(mat.NewDense(1, 1))
 	random := rand.New(rand.NewPCG(7, 7))
 	for _, g := range tape.Grad(y, wrt...) {
@@ -87,7 +104,7 @@ func slope(tape *autodiff.Tape, m gnn.Model, p point) (*autodiff.Var, []*autodif
 }
 
 // disagreement compares the gradient of f in one operand with differences. It returns what is wrong.
-func (p point) disagreement(f func(*autodiff.Tape, point) (*autodiff.Var, []*autodiff.Var), k int, seed uint64) string {
+func (p point) disagreement(f function, k int, seed uint64) string {
 	tape := autodiff.NewTape()
 	y, wrt := f(tape, p)
 	g := tape.Grad(y, wrt[k])[0].Value.Clone()
@@ -124,7 +141,7 @@ func (p point) disagreement(f func(*autodiff.Tape, point) (*autodiff.Var, []*aut
 
 func length(m *mat.Dense) float64 {
 	var sum float64
-	for _, v := range slices.All(m.Data) {
+	for _, v := range m.Data {
 		sum += float64(v) * float64(v)
 	}
 	return math.Sqrt(sum)
