@@ -1,0 +1,40 @@
+package mat_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// The leading left singular vector of a matrix of rank 1.
+func ExampleLeftSingular() {
+	x := &mat.Dense{Rows: 3, Cols: 2, Data: []float32{1, 2, 2, 4, 2, 4}}
+	u, err := mat.LeftSingular(context.Background(), x, 2, rand.NewPCG(1, 2))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(u.Cols)
+	for i := range u.Rows {
+		fmt.Printf("%.3f ", math.Abs(float64(u.Row(i)[0])))
+	}
+	fmt.Println()
+	// Output:
+	// 1
+	// 0.333 0.667 0.667
+}
+
+// The smallest solution of a system that has many.
+func ExampleSymmetric_PseudoSolve() {
+	s := &mat.Symmetric{N: 2, Data: []float64{1, 1, 1, 1}}
+	found, err := s.PseudoSolve(context.Background(), []float64{4, 4}, 1, 1e-7)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.3f, rank %d\n", found.X, found.Rank)
+	// Output: [2.000 2.000], rank 1
+}
