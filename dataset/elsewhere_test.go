@@ -1,0 +1,85 @@
+package dataset_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// elsewhere is a matrix of a type of its own, whose reading may fail.
+type elsewhere struct {
+	x   *mat.Dense
+	err error
+}
+
+func (e elsewhere) Dims() (rows, cols int) { return e.x.Dims() }
+
+func (e elsewhere) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
+	if e.err != nil {
+		return e.err
+	}
+	return e.x.ReadBlock(dst, rows, lo, hi)
+}
+
+// Features of another type are described and written as the dense ones that they stand for.
+func TestFeaturesElsewhere(t *testing.T) {
+	g := fixture.Made(t, "arxiv", 0.05) // several blocks
+	dense := g.X.(*mat.Dense)
+	want, err := dataset.Describe(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name+".safetensors") }
+	if err := dataset.Write(t.Context(), at("dense"), g); err != nil {
+		t.Fatal(err)
+	}
+	g.X = elsewhere{dense, nil}
+	if got, err := dataset.Describe(g); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v: facts %+v, want %+v", err, got, want)
+	}
+	if err := dataset.Write(t.Context(), at("elsewhere"), g); err != nil {
+		t.Fatal(err)
+	}
+	one, err := os.ReadFile(at("dense"))
+	two, otherErr := os.ReadFile(at("elsewhere"))
+	if err != nil || otherErr != nil || !slices.Equal(one, two) {
+		t.Errorf("%v, %v: the files differ", err, otherErr)
+	}
+
+	lost := errors.New("connection lost")
+	g.X = elsewhere{dense, lost}
+	if _, err := dataset.Describe(g); !errors.Is(err, lost) {
+		t.Errorf("Describe: error %v, want %v", err, lost)
+	}
+	if err := dataset.Write(t.Context(), at("lost"), g); !errors.Is(err, lost) {
+		t.Errorf("Write: error %v, want %v", err, lost)
+	}
+	if _, err := os.Stat(at("lost")); err == nil {
+		t.Error("a file without its features stands under its name")
+	}
+}
+
+// Graphs of a format from outside have names in a folder that is searched, as those of any format.
+func TestFormatsFromOutsideAreFound(t *testing.T) {
+	dir := fixture.Folder(t, map[string][]byte{"ring.pairs": []byte(`{"edges": [[0, 1]], "labels": [0, 1, 0, 1]}`)})
+	for _, o := range []dataset.Options{{Search: []string{dir}}, {Search: []string{filepath.Dir(dir)}}} {
+		name := "ring"
+		if o.Search[0] != dir {
+			name = "own" // the folder, with the file of one graph
+		}
+		if g, err := o.Open(t.Context(), name); err != nil || g.Nodes() != 4 {
+			t.Errorf("%s: %v", name, err)
+		}
+		if list := o.List(); list[len(list)-1].Name != name || list[len(list)-1].Path != filepath.Join(dir, "ring.pairs") {
+			t.Errorf("list ends with %+v", list[len(list)-1])
+		}
+	}
+}
