@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -63,44 +62,3 @@ func (c *command) bench(ctx context.Context, plan bench.Plan) error {
 	}
 	return c.print(r, r.Document())
 }
-
-// list is a flag of several values, separated by commas, each named once.
-type list[T comparable] struct {
-	values *[]T
-	parse  func(word string) (T, error)
-	kind   string
-}
-
-// Set reads the value from the command line.
-func (l *list[T]) Set(text string) error {
-	*l.values = nil
-	for word := range strings.SplitSeq(text, ",") {
-		v, err := l.parse(strings.TrimSpace(word))
-		if err != nil {
-			return errors.New(l.want())
-		}
-		for _, is := range *l.values {
-			if is == v {
-				return errors.New(l.want())
-			}
-		}
-		*l.values = append(*l.values, v)
-	}
-	return nil
-}
-
-// String writes the value as Set reads it.
-func (l *list[T]) String() string {
-	if l.values == nil { // the parser asks the zero value
-		return ""
-	}
-	words := make([]string, len(*l.values))
-	for i, v := range *l.values {
-		words[i] = fmt.Sprint(v)
-	}
-	return strings.Join(words, ",")
-}
-
-// Type is the word for the value in the command's help.
-func (l *list[T]) Type() string { return l.kind }
-func (l *list[T]) want() string { return "different " + l.kind + ", separated by commas" }

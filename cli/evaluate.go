@@ -19,8 +19,8 @@ func (c *command) evaluateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "evaluate FILE --on GRAPH",
 		Short: "Train on a condensed graph and test on the original",
-		Long: `Train models on the condensed graph in FILE and test them on the graph it was made from. The spread that is reported is over trainings on
-this one condensed graph; cgc run reports the one over condensations.`,
+		Long: `Train models on the condensed graph in FILE and test them on the graph it was made from.
+The standard deviation is over trainings on this one condensed graph. cgc run reports the one over condensations.`,
 		Args: arguments(1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if on == "" {

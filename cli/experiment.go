@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
 )
@@ -20,12 +22,14 @@ func (c *command) experimentCommand() *cobra.Command {
 	job := &experimentJob{command: c}
 	cmd := &cobra.Command{
 		Use:   "experiment GRAPH… -o FOLDER",
-		Short: "Compare methods at several sizes with several models; go on where it was stopped",
-		Long: `Condense each graph by several methods, at several sizes and with several seeds, train models on the results, test them on the original
-graph, and report means over the condensation seeds with their 95% intervals, and the methods' differences on the same seeds.
+		Short: "Compare methods at several sizes with several models; continue where it was stopped",
+		Long: `Condense each graph by several methods, at several sizes and with several seeds. Train models on the results and test
+them on the original graph. Report means over the condensation seeds with their 95% intervals, and the differences
+between methods on the same seeds.
 
-Every training is a line of FOLDER/records.jsonl as soon as it ends. The same command again goes on where it was stopped; with more methods, sizes, seeds or models it does
-what is missing. FOLDER/records.csv and FOLDER/summary.csv hold what the last command asked for.`,
+Every training becomes a line of FOLDER/records.jsonl when it ends. The same command again continues where it was
+stopped. With more methods, sizes, seeds or models, it does what is missing. FOLDER/records.csv and
+FOLDER/summary.csv hold what the last command asked for.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef("0 arguments, want experiment GRAPH… -o FOLDER")
@@ -41,8 +45,9 @@ what is missing. FOLDER/records.csv and FOLDER/summary.csv hold what the last co
 	job.axes, job.config = newAxes(cmd)
 	job.training = newTrainingFlags(cmd, "number of condensations of each method and size, each with a seed of its own")
 	cmd.Flags().IntVar(&job.trainings, "trainings", 1, "number of trainings of each model on each condensed graph")
-	cmd.Flags().IntVar(&job.whole, "whole", 0, "number of trainings of each model on the whole graph, 0 for none (default as --seeds up to 20,000 nodes, none above)")
-	cmd.Flags().StringVarP(&job.folder, "output", "o", "", "keep the records and write the tables in `FOLDER`, which is made if it is not there")
+	cmd.Flags().IntVar(&job.whole, "whole", 0,
+		"number of trainings of each model on the whole graph, 0 for none "+wholeDefault)
+	cmd.Flags().StringVarP(&job.folder, "output", "o", "", "keep the records and the tables in `FOLDER`; it is made if needed")
 	return cmd
 }
 
@@ -96,10 +101,10 @@ func (j *experimentJob) run(ctx context.Context, names []string) (err error) {
 	}
 	e.Comparisons = append(e.Comparisons, experiment.Comparisons(e.Summaries)...)
 	e.Records, e.RecordsCSV, e.SummaryCSV = j.path(recordsName), j.path(tableName), j.path(summaryName)
-	if err := j.replace(e.RecordsCSV, func(w io.Writer) error { return experiment.WriteCSV(w, records) }); err != nil {
-		return err
-	}
-	if err := j.replace(e.SummaryCSV, func(w io.Writer) error { return experiment.WriteSummaryCSV(w, e.Summaries) }); err != nil {
+	if err := cmp.Or(
+		j.replace(e.RecordsCSV, func(w io.Writer) error { return experiment.WriteCSV(w, records) }),
+		j.replace(e.SummaryCSV, func(w io.Writer) error { return experiment.WriteSummaryCSV(w, e.Summaries) }),
+	); err != nil {
 		return err
 	}
 	j.otherBuilds(records)
@@ -107,15 +112,12 @@ func (j *experimentJob) run(ctx context.Context, names []string) (err error) {
 }
 
 // one does the experiment on one graph, and returns its records and how many of them are new.
-func (j *experimentJob) one(ctx context.Context, g *graph.Graph, config *configFlags) (records []experiment.Record, trained int, err error) {
-	base := config.config
-	var arms []experiment.Arm
-	for _, c := range j.axes.configs(base) {
-		if _, err := c.NodesFor(g); err != nil {
-			return nil, 0, j.axes.mistake(config, err)
-		}
-		arm := experiment.Arm{Name: c.Name(), Method: c, Size: c.Size, Training: j.training.config}
-		arms = append(arms, arm)
+func (j *experimentJob) one(
+	ctx context.Context, g *graph.Graph, config *configFlags,
+) (records []experiment.Record, trained int, err error) {
+	arms, err := j.arms(g, config)
+	if err != nil {
+		return nil, 0, err
 	}
 	if err := j.keep(); err != nil {
 		return nil, 0, err
@@ -126,14 +128,37 @@ func (j *experimentJob) one(ctx context.Context, g *graph.Graph, config *configF
 	}
 	before := len(j.log.Records())
 	grid := experiment.Grid{
-		Arms: arms, Seed: base.Seed, Seeds: j.training.seeds, Trainings: j.trainings, Models: j.training.models, Whole: whole,
-		Peak: peakRSS,
+		Arms: arms, Seed: config.config.Seed, Seeds: j.training.seeds, Trainings: j.trainings,
+		Models: j.training.models, Whole: whole, Peak: peakRSS,
 	}
 	records, err = grid.Run(ctx, g, j.log)
 	if err != nil {
 		return nil, 0, config.mistake(err)
 	}
 	return records, len(j.log.Records()) - before, nil
+}
+
+// arms returns what is compared: for each size, each method.
+func (j *experimentJob) arms(g *graph.Graph, config *configFlags) (arms []experiment.Arm, err error) {
+	sizes := j.axes.sizes()
+	if len(sizes) == 0 {
+		sizes = []condense.Size{config.config.Size}
+	}
+	for _, size := range sizes {
+		sized := *config
+		sized.config.Size = size
+		if _, err := sized.config.NodesFor(g); err != nil {
+			return nil, config.mistake(err)
+		}
+		methods, err := sized.methods()
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range methods {
+			arms = append(arms, experiment.Arm{Name: m.Name(), Method: m, Size: size, Training: j.training.config})
+		}
+	}
+	return arms, nil
 }
 
 // check checks the command line before anything is opened, but for a log that is there.
@@ -145,6 +170,9 @@ func (j *experimentJob) check() error {
 		return err
 	}
 	j.training.amend(j.config)
+	if sizes := j.axes.sizes(); len(sizes) > 0 {
+		j.config.config.Size = sizes[0]
+	}
 	switch {
 	case j.trainings < 1 || j.trainings > 1000:
 		return usagef("--trainings %d, want 1 to 1000", j.trainings)
@@ -190,13 +218,14 @@ func (j *experimentJob) keep() error {
 		return err
 	}
 	if log.Torn() > 0 {
-		j.progress.note("the last line of %s was cut short (%d bytes) and is gone; its training is done again", j.path(recordsName), log.Torn())
+		j.progress.note("the last line of %s was cut short (%d bytes) and is gone; its training is done again",
+			j.path(recordsName), log.Torn())
 	}
 	j.log = log
 	return nil
 }
 
-// otherBuilds tells if records are of another program than this one: their numbers may differ.
+// otherBuilds tells if another build than this one made some of the records: their numbers may differ.
 func (j *experimentJob) otherBuilds(records []experiment.Record) {
 	here := experiment.ThisBuild()
 	count := 0
@@ -206,6 +235,7 @@ func (j *experimentJob) otherBuilds(records []experiment.Record) {
 		}
 	}
 	if count > 0 {
-		j.progress.note("%d of %d trainings are of another version of cgc or of other kernels (the columns version, revision and kernels tell); another folder keeps them apart", count, len(records))
+		j.progress.note("%d of %d trainings were done by another version of cgc or with other kernels (see the columns version, "+
+			"revision and kernels); another folder keeps them apart", count, len(records))
 	}
 }

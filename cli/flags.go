@@ -141,7 +141,7 @@ func (f *configFlags) read() error {
 	switch {
 	case len(given) > 1:
 		return usagef("%s given, want at most one of them", strings.Join(given, " and "))
-	case f.flags.Changed("nodes") && f.config.Nodes < 1:
+	case f.config.Nodes < 1 && f.flags.Changed("nodes") && f.flags.Lookup("nodes").Value.Type() == "int":
 		return usagef("--nodes %d, want at least 1", f.config.Nodes)
 	}
 	config := f.config

@@ -3,16 +3,20 @@
 // A program of another module has the whole command, with its own methods, models, formats and partitions in it:
 //
 //	func main() {
-//		condense.Register(mine.Herding{Hops: 2})
+//		condense.Register(herding.Method{Hops: 2})
 //		cli.Main()
 //	}
 //
-// Each command parses its flags, calls the library and prints. Results go to standard output, progress and notes to standard error.
+// The flags, the help and the errors then list the method. Its parameters are set by --param and --params.
+//
+// Each command parses its flags, calls the library and prints. Results go to standard output, progress and notes to
+// standard error.
 package cli
 
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -22,16 +26,25 @@ import (
 // patience is how long an interrupted command may take to end.
 const patience = 600 * time.Millisecond
 
-// Main runs the command line of the process and exits. The exit code is 0, 2 if the command line is at fault, 130 if the run was
-// interrupted, else 1.
+// Main runs the command line of the process and exits. The exit code is 0, 2 if the command line is at fault, 130 if the
+// run was interrupted, else 1.
 func Main() {
 	c := &command{stdout: os.Stdout, stderr: os.Stderr}
 	os.Exit(c.interruptible(os.Args[1:]))
 }
 
-// interruptible runs a command line until it ends. After a signal, the command has a little time to end by itself. Reading and making
-// large graphs do not stop inside, and leave nothing behind. A file that is being written is waited for, because its writer removes
-// what is unfinished. A second signal ends the process at once, as it does by default.
+// Run runs one command line, given without the name of the program, and returns the exit code that Main exits with.
+// Results go to stdout, progress and notes to stderr. Run stops soon after ctx ends.
+//
+// The flag --threads changes GOMAXPROCS until Run returns. Commands that run at the same time should not differ in it.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	c := &command{stdout: stdout, stderr: stderr}
+	return c.run(ctx, args)
+}
+
+// interruptible runs a command line until it ends. After a signal, the command has a little time to end by itself.
+// Reading and making large graphs do not stop inside, and leave nothing behind. A file that is being written is waited
+// for, because its writer removes what is unfinished. A second signal ends the process at once, as it does by default.
 func (c *command) interruptible(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := make(chan int, 1)

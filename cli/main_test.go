@@ -16,11 +16,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestMain lets scripts and tests run this program as cgc.
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"cgc": Main})
-}
-
 // TestScripts runs testdata/script. They know these commands beside testscript's own: "code N cgc …" runs cgc and wants exit code N, "sentence PART …" wants the
 // last standard error to be, after notes, one line that begins with "cgc: " and says each part, and "result FILE" wants FILE to be one JSON object with the keys of a report.
 func TestScripts(t *testing.T) {
@@ -201,21 +196,3 @@ func TestInterrupt(t *testing.T) {
 		t.Errorf("left behind: %v, %v", entries, err)
 	}
 }
-
-// TestSentence takes package names out, and nothing else.
-func TestSentence(t *testing.T) {
-	for text, want := range map[string]string{
-		"dataset: a.npz: graph: label 9 of node 3, want 0 to 6": "a.npz: label 9 of node 3, want 0 to 6",
-		"cgc: first\ncgc: second":                               "first; second",
-		"dataset: reading graph: not there":                     "reading graph: not there",
-		"dataset: graph: the training split is empty":           "graph: the training split is empty",
-	} {
-		if got := sentence(errorText(text)); got != want {
-			t.Errorf("%q becomes %q, want %q", text, got, want)
-		}
-	}
-}
-
-type errorText string
-
-func (e errorText) Error() string { return string(e) }

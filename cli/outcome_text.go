@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -96,7 +99,7 @@ func (r *outcome) seed() uint64 {
 func method(config json.RawMessage) string {
 	c, err := cgc.ConfigOf(&cgc.Condensed{Config: config})
 	if err != nil { // a method of another package: all its parameters
-		return strings.Trim(strings.NewReplacer(`"`, "", ",", ", ", ":", " ").Replace(string(config)), "{}")
+		return otherMethod(config)
 	}
 	said := []string{c.Name()}
 	add := func(parameter, format string, args ...any) {
@@ -141,6 +144,27 @@ func method(config json.RawMessage) string {
 		add("inductive", "inductive")
 	}
 	return strings.Join(said, ", ")
+}
+
+// otherMethod says which method of another package it was, and all its parameters, in the order of the file.
+func otherMethod(config json.RawMessage) string {
+	var keys map[string]json.RawMessage
+	if json.Unmarshal(config, &keys) != nil {
+		return "unknown"
+	}
+	name, words := "unknown", []string{}
+	for _, key := range slices.SortedFunc(maps.Keys(keys), func(a, b string) int {
+		return cmp.Compare(bytes.Index(config, []byte(`"`+a+`":`)), bytes.Index(config, []byte(`"`+b+`":`)))
+	}) {
+		switch value := strings.Trim(string(keys[key]), `"`); key {
+		case "method":
+			name = value
+		case "nodes", "seed": // said elsewhere
+		default:
+			words = append(words, strings.TrimSpace(strings.ReplaceAll(key, "_", " ")+" "+value))
+		}
+	}
+	return strings.Join(append([]string{name}, words...), ", ")
 }
 
 // seconds has a column for each step.

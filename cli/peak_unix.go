@@ -12,7 +12,8 @@ import (
 
 // peakRSS returns the largest resident set of this process so far, in bytes; 0 if it is not known.
 func peakRSS() int64 {
-	// Linux's getrusage includes what the parent held when it started this process (the go command, under go run), so ask /proc first.
+	// On Linux, getrusage counts what the parent held when it started this process (under go run, the go command).
+	// /proc does not.
 	if status, err := os.ReadFile("/proc/self/status"); err == nil {
 		if _, rest, found := bytes.Cut(status, []byte("VmHWM:")); found {
 			if fields := bytes.Fields(rest); len(fields) > 0 {

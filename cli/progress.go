@@ -18,8 +18,8 @@ import (
 // delay is how long a job runs before its progress is shown.
 const delay = time.Second
 
-// meter shows the progress of the command in one line on a terminal: what is being done, and how far it is where that is
-// known. On anything else than a terminal only notes are written. Its methods may be called from any goroutine.
+// meter shows the progress of the command in one line on a terminal: what is being done and, where it is known, how far
+// it is. If standard error is not a terminal, only notes are written. Its methods may be called from any goroutine.
 type meter struct {
 	stderr io.Writer // for notes; nil: quiet
 	timer  *time.Timer
@@ -33,19 +33,19 @@ type meter struct {
 	bar       *mpb.Bar
 }
 
-func newMeter(stderr *os.File, quiet bool) *meter {
+func newMeter(stderr io.Writer, quiet bool) *meter {
 	p := &meter{begun: time.Now()}
 	if quiet {
 		return p
 	}
 	p.stderr = stderr
-	if cwriter.IsTerminal(int(stderr.Fd())) {
+	if file, is := stderr.(*os.File); is && cwriter.IsTerminal(int(file.Fd())) {
 		p.timer = time.AfterFunc(delay, func() { p.show(stderr) })
 	}
 	return p
 }
 
-// listen returns a context whose work shows its progress. An event without a total is part of what was counted last.
+// listen returns a context whose work shows its progress. An event without a total is a part of what was counted last.
 func (p *meter) listen(ctx context.Context) context.Context {
 	return progress.With(ctx, func(e progress.Event) {
 		if e.Total == 0 {
@@ -93,7 +93,7 @@ func (p *meter) state() (name string, done, all int64) {
 	return p.name, p.done, p.all
 }
 
-// show adds the bar. The bar reads p.state when it is drawn, so that nothing waits for the drawing.
+// show adds the bar. The bar reads p.state while it is drawn, so no work waits for the drawing.
 func (p *meter) show(terminal io.Writer) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -124,7 +124,7 @@ func (p *meter) figures() string {
 	return " " + seconds.String()
 }
 
-// close takes the bar away. Closing again does nothing, nor does closing nil.
+// close removes the bar. It does nothing for a nil meter or a closed one.
 func (p *meter) close() {
 	if p == nil {
 		return

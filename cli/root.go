@@ -3,7 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
+	"io"
 	"runtime"
 	"strings"
 	"sync"
@@ -14,7 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/buildinfo"
 )
 
-// run runs one command line, writes what it finds to stdout and all else to stderr, and returns the exit code.
+// run runs one command line and returns the exit code.
 func (c *command) run(ctx context.Context, args []string) (code int) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -22,6 +22,8 @@ func (c *command) run(ctx context.Context, args []string) (code int) {
 			code = exitFailure
 		}
 	}()
+	threads := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(threads) // --threads holds for this command line alone
 	root := c.root()
 	root.SetArgs(args)
 	root.SetOut(c.stdout)
@@ -37,9 +39,9 @@ func (c *command) run(ctx context.Context, args []string) (code int) {
 	return exitCode(err)
 }
 
-// command is what the commands of one command line share.
+// command holds what the commands of one command line share.
 type command struct {
-	stdout, stderr *os.File
+	stdout, stderr io.Writer
 	quiet, json    bool
 	threads        int
 	progress       *meter
@@ -50,9 +52,9 @@ type command struct {
 func (c *command) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "cgc",
-		Short: "Condense a labelled graph to one that trains graph neural networks as well, in seconds",
-		Long: `cgc condenses a labelled graph: from millions of nodes it makes hundreds, such that a graph neural network trained on
-the small graph does about as well on the large one as if it had been trained there.
+		Short: "Condense a labelled graph to a small one that trains graph neural networks as well, in seconds",
+		Long: `cgc condenses a labelled graph: it makes hundreds of nodes from millions. A graph neural network that is trained
+on the small graph does about as well on the large graph as one that is trained on the large graph.
 
 GRAPH is a name (cgc data list shows them), a folder or a file. Try: cgc run`,
 		SilenceErrors: true,
@@ -79,11 +81,13 @@ GRAPH is a name (cgc data list shows them), a folder or a file. Try: cgc run`,
 	flags.BoolVar(&c.quiet, "quiet", false, "no progress and no notes on standard error")
 	flags.BoolVar(&c.json, "json", false, "print one JSON object")
 	flags.SortFlags = false
-	root.AddCommand(c.runCommand(), c.condenseCommand(), c.evaluateCommand(), c.tuneCommand(), c.experimentCommand(), c.paperCommand(), c.benchCommand(), c.dataCommand(), c.versionCommand())
+	root.AddCommand(
+		c.runCommand(), c.condenseCommand(), c.evaluateCommand(), c.tuneCommand(), c.experimentCommand(),
+		c.paperCommand(), c.benchCommand(), c.dataCommand(), c.versionCommand())
 	return root
 }
 
-// onlyCommands is the body of a command that has only subcommands: it prints its help, or says which one is unknown.
+// onlyCommands is the body of a command that has only subcommands. It prints the help, or says which command is unknown.
 func onlyCommands(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cmd.Help()

@@ -20,11 +20,12 @@ func (c *command) runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [GRAPH]",
 		Short: "Condense a graph, train on the result, test on the original and compare with the whole graph",
-		Long: `Condense a graph several times, each with a seed of its own, train models on the results, test them on the original graph, train the
-same models on the whole graph beside them, and report. Without a GRAPH, run on demo, which is built in.
+		Long: `Condense a graph several times, each time with another seed. Train models on the condensed graphs and test them on
+the original graph. Train the same models on the whole graph, and compare. Without a GRAPH, run on demo, which is
+built in.
 
-The condensed graph of the first seed is written to GRAPH-NODES` + extension + ` in the current folder unless -o says where. A condensed graph that is
-there already is replaced; any other file is not.`,
+The condensed graph of the first seed is written to GRAPH-NODES` + extension + ` in the current folder, or to the file of -o.
+It replaces a condensed graph that is there already, and no other file.`,
 		Args:              arguments(0, "GRAPH"),
 		ValidArgsFunction: completeGraph,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -35,16 +36,18 @@ there already is replaced; any other file is not.`,
 			return job.run(cmd.Context(), name, cmd.Flags().Changed("whole"))
 		},
 	}
-	job.config = newConfigFlags(cmd)
+	job.config = newMethodFlags(cmd)
 	job.training = newTrainingFlags(cmd, "number of condensations, each with a seed and a training of its own")
-	cmd.Flags().IntVar(&job.whole, "whole", 0, "number of trainings on the whole graph, 0 for none (default as --seeds up to 20,000 nodes, none above)")
+	cmd.Flags().IntVar(&job.whole, "whole", 0, "number of trainings on the whole graph, 0 for none "+wholeDefault)
 	cmd.Flags().StringVarP(&job.out, "output", "o", "", "write the condensed graph of the first seed to `FILE`")
 	cmd.Flags().BoolVar(&job.force, "force", false, "replace the file even if it is not a condensed graph")
 	return cmd
 }
 
-// smallWhole is the number of nodes up to which training on the whole graph is a matter of seconds, and done unasked.
+// smallWhole is the largest number of nodes of a graph that models are trained on without being asked for: it takes seconds.
 const smallWhole = 20_000
+
+const wholeDefault = "(default as --seeds up to 20,000 nodes, none above)"
 
 // runJob is one cgc run.
 type runJob struct {
@@ -68,7 +71,8 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) error {
 		j.whole = j.training.seeds
 		if g.Nodes() > smallWhole {
 			j.whole = 0
-			j.progress.note("nothing is trained on the whole graph, of %s nodes, which may take long (--whole 1 does)", report.Count(g.Nodes()))
+			j.progress.note("no model is trained on the whole graph: with %s nodes it may take long (--whole 1 trains one)",
+				report.Count(g.Nodes()))
 		}
 	}
 	nodes, err := j.config.config.NodesFor(g)
@@ -81,9 +85,13 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) error {
 			return err
 		}
 	}
+	methods, err := j.config.methods()
+	if err != nil {
+		return err
+	}
 	config := j.config.config
 	plan := experiment.Plan{
-		Method: config, Size: config.Size, Training: j.training.config, Seed: config.Seed, Seeds: j.training.seeds,
+		Method: methods[0], Size: config.Size, Training: j.training.config, Seed: config.Seed, Seeds: j.training.seeds,
 		Models: j.training.models, Whole: j.whole,
 	}
 	result, err := plan.Run(ctx, g)
@@ -97,6 +105,9 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) error {
 	r.add(result.Condensed[0], seconds, meanSeconds(result.Condensed))
 	r.Over, r.Results, r.Whole = overCondensations, accuracies(result.Small), accuracies(result.Whole)
 	r.PeakRSS, r.File = peakRSS(), j.out
+	for _, small := range result.Condensed {
+		j.warn(small.Warnings)
+	}
 	return j.print(r, r.document())
 }
 
@@ -118,7 +129,7 @@ func (j *runJob) check() error {
 	return writable("-o", j.out, j.force, isCondensed)
 }
 
-// defaultName returns NAME-N.safetensors, with what a file name should not have in it replaced.
+// defaultName returns NAME-N.safetensors. Characters that do not belong into the name of a file become hyphens.
 func defaultName(g *graph.Graph, nodes int) string {
 	plain := func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.", r) {

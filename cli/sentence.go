@@ -15,8 +15,8 @@ import (
 
 // packages are the names that errors of this module and of its libraries begin with. A test compares them with the sources.
 var packages = strings.Fields(`
-	assess augment autodiff bench blocked cgc condense dataset experiment format generate gnn graph
-	json mat paper partition propagate report safetensors selftrain synth`)
+	assess augment bench cgc chart condense dataset experiment generate gnn graph json mat offline
+	paper partition propagate report safetensors selftrain synth`)
 
 // sentence returns err as one line. The names of packages are left out, because they tell a user nothing.
 func sentence(err error) string {

@@ -19,32 +19,35 @@ type trainingFlags struct {
 	seeds  int
 }
 
-// newTrainingFlags gives cmd the flags of training; seeds says what --seeds counts.
+// newTrainingFlags gives cmd the flags of training. seeds is the help of --seeds.
 func newTrainingFlags(cmd *cobra.Command, seeds string) *trainingFlags {
 	t := &trainingFlags{models: modelList{gnn.GCN()}, config: gnn.Defaults()}
-	// Unlike gnn.Defaults, which are the paper's: validation accuracy gains on four of the five graphs measured, and stays on the fifth (docs/design/defaults.md).
+	// gnn.Defaults are the paper's, which do not weight. With weights, the validation accuracy rises on four of the five
+	// graphs measured, and stays on the fifth (docs/design/defaults.md).
 	t.config.Weighted = true
 	flags := cmd.Flags()
 	flags.Var(&t.models, "models", "models to train: "+strings.Join(gnn.Names(), ","))
 	flags.IntVar(&t.seeds, "seeds", 5, seeds)
 	flags.IntVar(&t.config.Epochs, "epochs", t.config.Epochs, "epochs of a training")
 	flags.IntVar(&t.config.Hidden, "hidden", t.config.Hidden, "hidden units")
-	flags.Float64Var(&t.config.Dropout, "dropout", t.config.Dropout, "probability with which a unit is left out")
+	flags.Float64Var(&t.config.Dropout, "dropout", t.config.Dropout, "probability that a unit is left out")
 	flags.Float64Var(&t.config.LearningRate, "lr", t.config.LearningRate, "learning rate")
 	flags.Float64Var(&t.config.WeightDecay, "weight-decay", t.config.WeightDecay, "weight decay")
-	flags.BoolVar(&t.config.Weighted, "weighted", t.config.Weighted, "let a condensed node count as often as the nodes it stands for; =false, all alike as in the paper")
-	flags.IntVar(&t.config.ValidateEvery, "validate-every", t.config.ValidateEvery, "epochs from one validation to the next; 0 leaves it to the size of the graph")
+	flags.BoolVar(&t.config.Weighted, "weighted", t.config.Weighted,
+		"let a condensed node count by the number of nodes it stands for; =false lets all count alike, as in the paper")
+	flags.IntVar(&t.config.ValidateEvery, "validate-every", t.config.ValidateEvery,
+		"epochs from one validation to the next; 0 chooses by the size of the graph")
 	return t
 }
 
-// amend takes what the file of --config says of training and the command line does not.
+// amend takes from the file of --config what it says of training and the command line does not say.
 func (t *trainingFlags) amend(from *configFlags) {
 	if from.training != nil && from.training.Weighted != nil && !from.flags.Changed("weighted") {
 		t.config.Weighted = *from.training.Weighted
 	}
 }
 
-// check returns what is wrong with the values, by flag.
+// check returns every mistake in the values, by flag.
 func (t *trainingFlags) check() error {
 	var lines []string
 	if t.seeds < 1 {

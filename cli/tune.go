@@ -14,7 +14,7 @@ import (
 )
 
 func (c *command) tuneCommand() *cobra.Command {
-	job := &tuneJob{command: c, methods: methodList{cgc.CGC, cgc.CGCX}}
+	job := &tuneJob{command: c, methods: []cgc.Variant{cgc.CGC, cgc.CGCX}}
 	cmd := &cobra.Command{
 		Use:   "tune GRAPH",
 		Short: "Search for a configuration that does better on the validation nodes",
@@ -35,7 +35,7 @@ Interrupted, it writes and prints the best so far, and exits with code 130.`,
 	flags.Float64Var(&job.seconds, "seconds", 0, "time that all of it may take; about a third is for ranking, the rest for training")
 	flags.StringVarP(&job.out, "output", "o", "", "write the configuration to `FILE` (default GRAPH-NODES.json)")
 	flags.BoolVar(&job.force, "force", false, "replace the file even if it is not a configuration")
-	flags.Var(&job.methods, "methods", "methods to choose from: "+strings.Join(words(cgc.Variants()), ","))
+	addSome(cmd, &job.methods, "methods", cgc.Variants(), "methods to choose from")
 	job.config = newConfigFlags(cmd)
 	job.training = newTrainingFlags(cmd, "")
 	flags.Lookup("seeds").Hidden = true  // how many, confirmation decides
@@ -51,7 +51,7 @@ type tuneJob struct {
 	*command
 	config   *configFlags
 	training *trainingFlags
-	methods  methodList
+	methods  []cgc.Variant
 	trials   int
 	seconds  float64
 	out      string
@@ -111,7 +111,7 @@ func (j *tuneJob) check(cmd *cobra.Command) error {
 	}
 	j.training.amend(j.config)
 	if cmd.Flags().Changed("method") {
-		j.methods = methodList{j.config.config.Variant}
+		j.methods = []cgc.Variant{j.config.config.Variant}
 	}
 	if !slices.Contains(j.methods, j.config.config.Variant) {
 		j.config.config.Variant = j.methods[0]
@@ -142,39 +142,4 @@ func (j *tuneJob) next(name string) string {
 		command += " --models " + models
 	}
 	return command
-}
-
-// methodList is a flag of methods, separated by commas.
-type methodList []cgc.Variant
-
-// Set reads the value from the command line.
-func (l *methodList) Set(text string) error {
-	*l = nil
-	for name := range strings.SplitSeq(text, ",") {
-		m := cgc.Variant(strings.TrimSpace(name))
-		if !slices.Contains(cgc.Variants(), m) {
-			return errors.New(l.want())
-		}
-		if !slices.Contains(*l, m) {
-			*l = append(*l, m)
-		}
-	}
-	return nil
-}
-
-// String writes the value as Set reads it.
-func (l *methodList) String() string { return strings.Join(words(*l), ",") }
-
-// Type is the word for the value in the command's help.
-func (l *methodList) Type() string { return "names" }
-func (l *methodList) want() string {
-	return "some of " + strings.Join(words(cgc.Variants()), ",") + ", separated by commas"
-}
-
-func words[T ~string](list []T) []string {
-	words := make([]string, len(list))
-	for i, w := range list {
-		words[i] = string(w)
-	}
-	return words
 }

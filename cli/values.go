@@ -89,21 +89,17 @@ func (t *temperature) String() string { return cgc.Temperature(*t).String() }
 func (t *temperature) Type() string { return "number|inf" }
 func (t *temperature) want() string { return "a number above 0 or inf" }
 
-// choice is a flag with a few possible words.
+// choice is a flag of one word of a few possible ones.
 type choice[T ~string] struct {
 	value *T
 	among []T
 }
 
+// addChoice gives cmd a flag of one word. The words, and their completion, are those of among.
 func addChoice[T ~string](cmd *cobra.Command, value *T, name string, among []T, usage string) {
 	c := choice[T]{value, among}
-	cmd.Flags().Var(c, name, usage+": "+c.words(", "))
-	complete := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return strings.Fields(c.words(" ")), cobra.ShellCompDirectiveNoFileComp
-	}
-	if err := cmd.RegisterFlagCompletionFunc(name, complete); err != nil {
-		panic(err) // the flag was added above
-	}
+	cmd.Flags().Var(c, name, usage+": "+joinWords(among, ", "))
+	completion(cmd, name, among)
 }
 
 // Set reads the value from the command line.
@@ -120,15 +116,7 @@ func (c choice[T]) String() string { return string(*c.value) }
 
 // Type is the word for the value in the command's help.
 func (c choice[T]) Type() string { return "word" }
-func (c choice[T]) want() string { return "one of " + c.words(", ") }
-
-func (c choice[T]) words(separator string) string {
-	words := make([]string, len(c.among))
-	for i, w := range c.among {
-		words[i] = string(w)
-	}
-	return strings.Join(words, separator)
-}
+func (c choice[T]) want() string { return "one of " + joinWords(c.among, ", ") }
 
 // size is a flag of a number of bytes, with a unit or plain.
 type size int64

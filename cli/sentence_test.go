@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/condense"
+)
+
+// TestSentence removes the names of packages, and nothing else.
+func TestSentence(t *testing.T) {
+	for text, want := range map[string]string{
+		"dataset: a.npz: graph: label 9 of node 3, want 0 to 6": "a.npz: label 9 of node 3, want 0 to 6",
+		"cgc: first\ncgc: second":                               "first; second",
+		"dataset: reading graph: not there":                     "reading graph: not there",
+		"dataset: graph: the training split is empty":           "graph: the training split is empty",
+	} {
+		if got := sentence(errors.New(text)); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestPackages compares the names that sentence knows with those that errors in the sources begin with.
+func TestPackages(t *testing.T) {
+	found := []string{"json"} // of the standard library
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		prefix := `"` + file.Name.Name + ": "
+		ast.Inspect(file, func(n ast.Node) bool {
+			if call, is := n.(*ast.CallExpr); is {
+				if name, is := call.Fun.(*ast.Ident); is && name.Name == "panic" {
+					return false // not an error
+				}
+			}
+			if l, is := n.(*ast.BasicLit); is && strings.HasPrefix(l.Value, prefix) && file.Name.Name != "cli" {
+				found = append(found, file.Name.Name)
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(found)
+	if found = slices.Compact(found); !slices.Equal(found, packages) {
+		t.Errorf("errors begin with\n%v, and sentence knows\n%v", found, packages)
+	}
+}
+
+// TestOutOfRange reports every mistake, also those that are joined below a wrapper, and leaves other errors alone.
+func TestOutOfRange(t *testing.T) {
+	hops := &condense.FieldError{Package: "cgc", Field: "hops", Value: -1, Want: "at least 0"}
+	alpha := &condense.FieldError{Package: "cgc", Field: "soft labels", Value: 7, Want: "true or false"}
+	other := errors.New("graph: too small")
+	name := func(field string) string { return "--" + strings.ReplaceAll(field, " ", "-") }
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{hops, "--hops -1, want at least 0"},
+		{errors.Join(hops, alpha), "--hops -1, want at least 0; --soft-labels 7, want true or false"},
+		{fmt.Errorf("arm cgc: %w", errors.Join(hops, errors.Join(alpha))),
+			"--hops -1, want at least 0; --soft-labels 7, want true or false"},
+		{errors.Join(other, hops), "too small; --hops -1, want at least 0"},
+	} {
+		got := outOfRange(c.err, name)
+		if got.Error() != c.want || exitCode(got) != exitUsage {
+			t.Errorf("%v becomes %v with exit code %d, want %s", c.err, got, exitCode(got), c.want)
+		}
+	}
+	if got := outOfRange(other, name); got != other {
+		t.Errorf("%v becomes %v", other, got)
+	}
+}
