@@ -44,8 +44,8 @@ func (g *Graph) Validate() error {
 	return errors.Join(errs...)
 }
 
-// ValidateAdjacency returns every reason why a is not an adjacency as Graph.Adj promises; nil if there is none. It reads
-// all of a once.
+// ValidateAdjacency returns every reason why a is not an adjacency as Graph.Adj promises; nil if there is none. It
+// reads all of a once.
 func ValidateAdjacency(a *mat.CSR) error {
 	if err := validatePattern(a); err != nil {
 		return err

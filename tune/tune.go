@@ -78,6 +78,9 @@ func Tune(ctx context.Context, g *graph.Graph, t Tuning) (*Tuned, error) {
 	if len(t.Models) == 0 || t.Trials < 0 || !(t.Seconds >= 0) || t.Trials == 0 && t.Seconds == 0 {
 		return nil, fmt.Errorf("experiment: %d models, %d trials, %v seconds, want at least 1 model, and trials or seconds above 0", len(t.Models), t.Trials, t.Seconds)
 	}
+	if err := g.Check(); err != nil {
+		return nil, fmt.Errorf("tune: graph %s is not valid: %w", g.Name, err)
+	}
 	if len(g.Split.Val) == 0 {
 		return nil, fmt.Errorf("experiment: graph %s has 0 validation nodes, want at least 1", g.Name)
 	}
@@ -109,6 +112,7 @@ func withoutTest(g *graph.Graph) *graph.Graph {
 		blind.Y[i] = graph.Unlabelled
 	}
 	blind.Split.Test = nil
+	_ = blind.Seal() // checked once and not for each candidate; there is no error, since g is valid
 	return &blind
 }
 

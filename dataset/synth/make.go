@@ -60,7 +60,7 @@ func Make(s Shape, src rand.Source) (*graph.Graph, error) {
 	} else {
 		g.X = m.features()
 	}
-	return g, nil
+	return g, g.Seal()
 }
 
 // maker holds what the steps of Make share.
