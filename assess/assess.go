@@ -90,7 +90,8 @@ func judge(h mat.View, w *mat.Dense, y []int32) (confidence []float32, predicted
 		z := &s.logits
 		z.Reshape(hi-lo, classes)
 		rows := h.Block(lo, hi, &s.rows)
-		kernel.Gemm(kernel.Rows(z.Data, classes), kernel.Rows(rows, d), kernel.Rows(w.Data, classes), hi-lo, classes, d, false)
+		kernel.Gemm(kernel.Rows(z.Data, classes), kernel.Rows(rows, d), kernel.Rows(w.Data, classes), hi-lo, classes, d,
+			false)
 		smallest := float32(math.Inf(1))
 		for i := lo; i < hi; i++ {
 			row := z.Row(i - lo)

@@ -60,7 +60,8 @@ func TestAssessFitsTheMean(t *testing.T) {
 			t.Errorf("%v: rank %d, want %d", shape, got.Rank, want.Rank)
 		}
 		for i, v := range want.W.Data {
-			if math.Abs(float64(got.W.Data[i]-v)) > 1e-5 { // rounding of a sum of four in another order, times a condition number of some 10
+			// rounding of a sum of four in another order, times a condition number of some 10
+			if math.Abs(float64(got.W.Data[i]-v)) > 1e-5 {
 				t.Fatalf("%v: weight %d is %v, want %v", shape, i, got.W.Data[i], v)
 			}
 		}
@@ -79,7 +80,8 @@ func TestJudgeCompletesFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Confidence[0] != nil || got.Confidence[1] != nil || !slices.Equal(got.Confidence[2], want.Confidence[2]) {
-		t.Errorf("confidence of each hop before Judge: %d, %d, %d values, want that of the last alone", len(got.Confidence[0]), len(got.Confidence[1]), len(got.Confidence[2]))
+		t.Errorf("confidence of each hop before Judge: %d, %d, %d values, want that of the last alone",
+			len(got.Confidence[0]), len(got.Confidence[1]), len(got.Confidence[2]))
 	}
 	got.Judge(h, y)
 	for l := range h {
@@ -149,7 +151,8 @@ func BenchmarkAssess(b *testing.B) {
 				}
 			}
 			both := float64(size.d + size.classes)
-			b.ReportMetric(float64(size.n)*(both*both+3*2*float64(size.d*size.classes))*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+			b.ReportMetric(float64(size.n)*(both*both+3*2*float64(size.d*size.classes))*float64(b.N)/b.Elapsed().Seconds()/1e9,
+				"GFLOP/s")
 		})
 	}
 }

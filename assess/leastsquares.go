@@ -37,7 +37,8 @@ func (c Classifier) Warning() string {
 	if c.Scales <= MostScales {
 		return ""
 	}
-	return fmt.Sprintf("the largest feature is %.3g times the median one, and distances between nodes depend on it alone: "+
+	return fmt.Sprintf("the largest feature is %.3g times the median one, "+
+		"and distances between nodes depend on it alone: "+
 		"--standardize (Config.Standardize) gives all features one scale", c.Scales)
 }
 
@@ -96,8 +97,8 @@ func leastSquares(ctx context.Context, h []mat.View, y []int32, classes int) (Cl
 	fitted.W = w
 	kernel.Scale(w.Data, float32(len(h)), w.Data)
 	if i, c, found, _ := mat.FirstNotFinite(w); found {
-		return Classifier{}, fmt.Errorf("assess: the weight of feature %d for class %d is %v in float32, want a finite number; "+
-			"scale the features", i, c, w.Row(i)[c])
+		return Classifier{}, fmt.Errorf("assess: the weight of feature %d for class %d is %v in float32, "+
+			"want a finite number: scale the features", i, c, w.Row(i)[c])
 	}
 	return fitted, nil
 }

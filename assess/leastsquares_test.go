@@ -115,7 +115,8 @@ func TestFitOfManyDependentFeatures(t *testing.T) {
 func TestFitRefuses(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	for _, shape := range shapes {
-		for bad, says := range map[float32]string{inf: "feature 7 of training node 5 is +Inf in hop 1", -inf: "-Inf in hop 1", nan: "NaN in hop 1"} {
+		for bad, says := range map[float32]string{inf: "feature 7 of training node 5 is +Inf in hop 1", -inf: "-Inf in hop 1",
+			nan: "NaN in hop 1"} {
 			h, y := hops(shape[0], shape[1], 4, 3, rand.New(rand.NewPCG(44, 0)))
 			h[1].Row(5)[7] = bad
 			if _, err := assess.Fit(t.Context(), h, y, 4); err == nil || !strings.Contains(err.Error(), says) {
@@ -124,7 +125,8 @@ func TestFitRefuses(t *testing.T) {
 		}
 		h, y := hops(shape[0], shape[1], 4, 3, rand.New(rand.NewPCG(44, 0)))
 		faint := scaled(h, func(int) float32 { return 1e-44 })
-		if _, err := assess.Fit(t.Context(), faint, y, 4); err == nil || !strings.Contains(err.Error(), "scale the features") {
+		if _, err := assess.Fit(t.Context(), faint, y, 4); err == nil || !strings.Contains(err.Error(),
+			"scale the features") {
 			t.Errorf("%v, features of 1e-44: error %v", shape, err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -137,7 +139,8 @@ func TestFitRefuses(t *testing.T) {
 	if err != nil || none.Rank != 0 || none.Condition != 1 || none.Scales != 1 {
 		t.Errorf("no features: %+v, error %v", none, err)
 	}
-	if _, err := assess.LeastSquares(t.Context(), mat.NewDense(0, 3), nil, 2); err == nil || !strings.Contains(err.Error(), "0 training nodes") {
+	if _, err := assess.LeastSquares(t.Context(), mat.NewDense(0, 3), nil, 2); err == nil || !strings.Contains(err.Error(),
+		"0 training nodes") {
 		t.Errorf("no rows: error %v", err)
 	}
 }

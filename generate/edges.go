@@ -28,7 +28,8 @@ import (
 // It costs one pass over the edges of the members, and memory for a number for each node and for the pairs of groups
 // with edges between them. The result is the same for any number of threads. The error says that degree is negative or
 // not finite, or is that of ctx.
-func Aggregated(ctx context.Context, members, adjacency *mat.CSR, degree float64) (a *mat.CSR, used float64, err error) {
+func Aggregated(ctx context.Context, members, adjacency *mat.CSR, degree float64) (a *mat.CSR, used float64,
+	err error) {
 	const faint = 0.01
 	if err := checkDegree(degree); err != nil {
 		return nil, 0, err

@@ -58,7 +58,8 @@ func Features(ctx context.Context, a *mat.CSR, h *mat.Dense, weights []float64, 
 			continue
 		}
 		if err := solve(ctx, x, h, operator, nodes, weights, alpha); err != nil {
-			return nil, fmt.Errorf("generate: component of node %d with %d nodes, alpha %v: %w", nodes[0], len(nodes), alpha, err)
+			return nil, fmt.Errorf("generate: component of node %d with %d nodes, alpha %v: %w", nodes[0], len(nodes), alpha,
+				err)
 		}
 	}
 	return x, checkFinite("X′", x)
@@ -66,7 +67,8 @@ func Features(ctx context.Context, a *mat.CSR, h *mat.Dense, weights []float64, 
 
 // solve sets the rows of x for the nodes of one component. Its system is QᵀQ + αL′ = Q² + αL′, for Â′ is symmetric. Â′
 // is applied as a sparse matrix: 2K products of the component's edges with as many columns as it has nodes.
-func solve(ctx context.Context, x, h *mat.Dense, operator graph.Operator, nodes []int32, weights []float64, alpha float64) error {
+func solve(ctx context.Context, x, h *mat.Dense, operator graph.Operator, nodes []int32, weights []float64,
+	alpha float64) error {
 	m, d := len(nodes), h.Cols
 	normal := local(operator, nodes)
 	system, target := mat.NewSymmetric(m), make([]float64, m*d)

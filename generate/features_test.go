@@ -102,7 +102,8 @@ func TestFeaturesOfSingularSystems(t *testing.T) {
 					norm += math.Pow(want.At(i, j), 2)
 				}
 			}
-			if e := math.Sqrt(off / norm); e > 1e-3 { // the least singular value that counts magnifies rounding some thousand times
+			// the least singular value that counts magnifies rounding some thousand times
+			if e := math.Sqrt(off / norm); e > 1e-3 {
 				t.Errorf("%s, %d hops: X′ differs from Q⁺H′ by %g of it", c.name, hops, e)
 			}
 		}
@@ -140,13 +141,16 @@ func TestFeaturesRefuse(t *testing.T) {
 		{with(nan), []float64{1}, 1, "row 2 column 1 of H′ is NaN"},
 		{with(-inf), []float64{1}, 1, "row 2 column 1 of H′ is -Inf"},
 	} {
-		if _, err := generate.Features(t.Context(), a, c.h, c.weights, c.alpha); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := generate.Features(t.Context(), a, c.h, c.weights, c.alpha); err == nil || !strings.Contains(err.Error(),
+			c.says) {
 			t.Errorf("weights %v, alpha %v: error %v, want one with %q", c.weights, c.alpha, err, c.says)
 		}
 	}
 	path := &mat.CSR{Rows: 3, Cols: 3, Indptr: []int64{0, 1, 3, 4}, Indices: []int32{1, 0, 2, 1}}
-	far := &mat.Dense{Rows: 3, Cols: 1, Data: []float32{3e38, -3e38, 3e38}} // Q⁻¹ magnifies what differs between neighbours
-	if _, err := generate.Features(t.Context(), path, far, []float64{0, 0, 1}, 0); err == nil || !strings.Contains(err.Error(), "of X′ is") {
+	// Q⁻¹ magnifies what differs between neighbours
+	far := &mat.Dense{Rows: 3, Cols: 1, Data: []float32{3e38, -3e38, 3e38}}
+	if _, err := generate.Features(t.Context(), path, far, []float64{0, 0, 1}, 0); err == nil ||
+		!strings.Contains(err.Error(), "of X′ is") {
 		t.Errorf("X′ above the largest float32: error %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -165,18 +169,22 @@ func TestAdjacencyRefuses(t *testing.T) {
 		threshold, degree float64
 		says              string
 	}{{nan, 0, "threshold NaN"}, {0.5, -1, "degree -1"}, {0.5, nan, "degree NaN"}, {0.5, inf, "degree +Inf"}} {
-		if _, _, err := generate.Adjacency(t.Context(), h, c.threshold, c.degree); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, _, err := generate.Adjacency(t.Context(), h, c.threshold, c.degree); err == nil ||
+			!strings.Contains(err.Error(), c.says) {
 			t.Errorf("threshold %v, degree %v: error %v", c.threshold, c.degree, err)
 		}
 	}
-	members := &mat.CSR{Rows: 2, Cols: 3, Indptr: []int64{0, 2, 3}, Indices: []int32{0, 1, 2}, Data: []float32{0.5, 0.5, 1}}
+	members := &mat.CSR{Rows: 2, Cols: 3, Indptr: []int64{0, 2, 3}, Indices: []int32{0, 1, 2},
+		Data: []float32{0.5, 0.5, 1}}
 	path := &mat.CSR{Rows: 3, Cols: 3, Indptr: []int64{0, 1, 3, 4}, Indices: []int32{1, 0, 2, 1}}
-	if _, _, err := generate.Aggregated(t.Context(), members, path, -1); err == nil || !strings.Contains(err.Error(), "degree -1") {
+	if _, _, err := generate.Aggregated(t.Context(), members, path, -1); err == nil || !strings.Contains(err.Error(),
+		"degree -1") {
 		t.Errorf("edges of the graph, degree -1: error %v", err)
 	}
 	bad := h.Clone()
 	bad.Row(3)[0] = float32(nan)
-	if _, _, err := generate.Adjacency(t.Context(), bad, 0.5, 0); err == nil || !strings.Contains(err.Error(), "row 3 column 0 of H′ is NaN") {
+	if _, _, err := generate.Adjacency(t.Context(), bad, 0.5, 0); err == nil || !strings.Contains(err.Error(),
+		"row 3 column 0 of H′ is NaN") {
 		t.Errorf("NaN: error %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -14,7 +14,8 @@ import (
 // threads.
 func TestGramBlocks(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 0))
-	for _, shape := range [][2]int{{1, 1}, {255, 7}, {257, 40}, {9000, 33}} { // one chunk, two, more than are summed in float32
+	// one chunk, two, more than are summed in float32
+	for _, shape := range [][2]int{{1, 1}, {255, 7}, {257, 40}, {9000, 33}} {
 		x := normal(shape[0], shape[1], random)
 		want := gram(t, x)
 		atThreads(t, func(threads int) {
@@ -28,7 +29,8 @@ func TestGramBlocks(t *testing.T) {
 				t.Errorf("%d×%d, %d threads: blocks differ from the whole", x.Rows, x.Cols, threads)
 			}
 		})
-		for i := range x.Cols { // against float64: roundings of 6e-8 in some 270 additions, which come to 1e-6 where they are random
+		// against float64: roundings of 6e-8 in some 270 additions, which come to 1e-6 where they are random
+		for i := range x.Cols {
 			for j := range x.Cols {
 				sum, scale := 0.0, 0.0
 				for r := range x.Rows {

@@ -64,7 +64,8 @@ func (m *CSR) Validate() error {
 		return fmt.Errorf("mat: %d row pointers for %d rows, want %d", len(m.Indptr), m.Rows, m.Rows+1)
 	}
 	if m.Indptr[0] != 0 || m.Indptr[m.Rows] != int64(len(m.Indices)) {
-		return fmt.Errorf("mat: row pointers run from %d to %d, want 0 to the number of entries %d", m.Indptr[0], m.Indptr[m.Rows], len(m.Indices))
+		return fmt.Errorf("mat: row pointers run from %d to %d, want 0 to the number of entries %d", m.Indptr[0],
+			m.Indptr[m.Rows], len(m.Indices))
 	}
 	if m.Data != nil && len(m.Data) != len(m.Indices) {
 		return fmt.Errorf("mat: %d values for %d entries", len(m.Data), len(m.Indices))

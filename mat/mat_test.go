@@ -261,7 +261,8 @@ func TestRowsAndRoundTrips(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 0))
 	s := sparse(30, 8, 0.3, random)
 	d := s.Dense()
-	if back := d.Sparse(); !slices.Equal(back.Indices, s.Indices) || !slices.Equal(back.Data, s.Data) || !slices.Equal(back.Indptr, s.Indptr) {
+	if back := d.Sparse(); !slices.Equal(back.Indices, s.Indices) || !slices.Equal(back.Data, s.Data) ||
+		!slices.Equal(back.Indptr, s.Indptr) {
 		t.Error("sparse to dense to sparse changes the matrix")
 	}
 	for _, cut := range [][2]int{{0, 8}, {2, 5}, {7, 8}, {3, 3}} {
@@ -292,7 +293,8 @@ func TestView(t *testing.T) {
 	for _, c := range []struct {
 		v    mat.View
 		rows []int
-	}{{m.View(), []int{0, 1, 2, 3}}, {m.Select([]int32{3, 0, 0}), []int{3, 0, 0}}, {m.Select([]int32{}), nil}, {mat.View{}, nil}} {
+	}{{m.View(), []int{0, 1, 2, 3}}, {m.Select([]int32{3, 0, 0}), []int{3, 0, 0}}, {m.Select([]int32{}), nil},
+		{mat.View{}, nil}} {
 		n, d := c.v.Dims()
 		if n != len(c.rows) || d != 3 && n > 0 {
 			t.Errorf("%d×%d, want %d×3", n, d, len(c.rows))

@@ -52,7 +52,8 @@ func (s *Symmetric) EigenColumns(ctx context.Context) (values []float64, vectors
 // nothing.
 //
 // A step costs 2n²(k+Oversampling) operations. The result depends on g, k and src only. The error is that of Eigen.
-func LeadingEigen(ctx context.Context, g *Symmetric, k int, src rand.Source) (values []float64, vectors *Dense, err error) {
+func LeadingEigen(ctx context.Context, g *Symmetric, k int, src rand.Source) (values []float64, vectors *Dense,
+	err error) {
 	m := k + Oversampling
 	trace := g.Trace()
 	if g.N < 3*m || trace == 0 {

@@ -19,17 +19,17 @@ type Plan struct {
 	Budgets []int
 	// Partitioner groups the rows of each class.
 	Partitioner Partitioner
-	// Partitions is how many times each class is partitioned; the partition into groups S of the lowest
+	// Partitions is how many times each class is partitioned. The partition into groups S with the lowest
 	//
 	//	Σ_S Σ_{i∈S} ‖x_i − mean of S‖² · k Σ_S (|S|/n)²
 	//
-	// is kept, of equals the first: the k-means objective, in the space of the rows whatever the method clusters, times
-	// one plus the squared coefficient of variation of the sizes. That factor is 1 where all groups are of one size, and k
-	// where one has nearly all rows: condensed nodes count alike in a loss, so small groups are as loud there as large
-	// ones. 0 means 1.
+	// is kept, of equal ones the first. The first factor is the k-means objective in the space of the rows, whatever the
+	// partitioner clusters. The second is one plus the squared coefficient of variation of the sizes: 1 if all groups
+	// have one size, and k if one group has nearly all rows. Condensed nodes count alike in a loss, so a small group
+	// weighs as much there as a large one. 0 means 1.
 	Partitions int
-	// Temperature is τ > 0 of the calibration. The smaller, the more a condensed node follows its most confident rows;
-	// +Inf gives plain means.
+	// Temperature is τ > 0 of the calibration. The smaller it is, the more a condensed node follows its most confident
+	// rows. +Inf gives plain means.
 	Temperature float64
 }
 
@@ -39,28 +39,29 @@ type Aggregation struct {
 	H *mat.Dense
 	// Y is the class of each condensed node.
 	Y []int32
-	// Members is R̂, N′×n: row j holds the rows of the group of condensed node j and their weights, which are positive or,
-	// where a weight is below the smallest float32, 0, and sum to 1. Each row of the embeddings is in exactly one group.
+	// Members is R̂, N′×n: row j holds the rows of the group of condensed node j with their weights, which sum to 1. A
+	// weight is positive, or 0 if it is below the smallest float32. Each row of the embeddings is in exactly one group.
 	Members *mat.CSR
-	// Stats[c] is the method's account of class c.
+	// Stats[c] is the partitioner's account of class c.
 	Stats []Stats
 }
 
 // Aggregate partitions the rows of each class of x and aggregates each group.
 //
-// x has the n embeddings of d numbers each, which may stand anywhere in memory, y (n) their classes, in [0,
-// len(Budgets)), and confidence (n) the scores r of the assessment; a nil confidence stands for equal scores. Within a
-// group S the weight of row k is
+// x has the n embeddings of d numbers each, which may stand anywhere in memory. y holds their classes, in
+// [0, len(Budgets)). confidence holds the scores r of the assessment; nil stands for equal scores. Within a group S the
+// weight of row k is
 //
 //	R̂_k = exp(r_k/τ) / Σ_{l∈S} exp(r_l/τ).
 //
-// (The paper divides r by τ and then by the sum of the row, §3.4, where τ cancels; the softmax makes it a temperature.)
+// (The paper divides r by τ and then by the sum of the row, §3.4, where τ cancels. The softmax makes it a temperature.)
 // Weights and sums are float64, rounded to float32 at the end.
 //
-// Each class has a source of its own, seeded from src by the class's number, so what happens in one class does not
-// depend on the others. The error is that of ctx or names the argument, its value and its bound. Besides the result it
+// Each class has a source of its own, seeded from src by the number of the class. What happens in one class does not
+// depend on the others. The error is that of ctx, or names the argument, its value and its bound. Besides the result it
 // needs memory for copies of the rows of a few classes.
-func (p Plan) Aggregate(ctx context.Context, x [][]float32, y []int32, confidence []float32, src rand.Source) (*Aggregation, error) {
+func (p Plan) Aggregate(ctx context.Context, x [][]float32, y []int32, confidence []float32,
+	src rand.Source) (*Aggregation, error) {
 	n, classes := len(x), len(p.Budgets)
 	if err := p.check(x, y, confidence); err != nil {
 		return nil, err
@@ -76,7 +77,8 @@ func (p Plan) Aggregate(ctx context.Context, x [][]float32, y []int32, confidenc
 	for c, budget := range p.Budgets {
 		has := start[c+1] - start[c]
 		if budget < min(1, has) || budget > has {
-			return nil, fmt.Errorf("partition: class %d: %d condensed nodes for %d rows, want %d to %d", c, budget, has, min(1, has), has)
+			return nil, fmt.Errorf("partition: class %d: %d condensed nodes for %d rows, want %d to %d", c, budget, has,
+				min(1, has), has)
 		}
 		first[c+1] = first[c] + budget
 	}
@@ -88,7 +90,8 @@ func (p Plan) Aggregate(ctx context.Context, x [][]float32, y []int32, confidenc
 	nodes := first[classes]
 	a := &Aggregation{
 		H: mat.NewDense(nodes, d), Y: make([]int32, nodes), Stats: make([]Stats, classes),
-		Members: &mat.CSR{Rows: nodes, Cols: n, Indptr: make([]int64, nodes+1), Indices: make([]int32, n), Data: make([]float32, n)},
+		Members: &mat.CSR{Rows: nodes, Cols: n, Indptr: make([]int64, nodes+1), Indices: make([]int32, n),
+			Data: make([]float32, n)},
 	}
 	failed := make([]error, classes)
 	ctxErr := parallel.ForContext(ctx, classes, 1, func(c, _ int) {
@@ -123,8 +126,8 @@ func (p Plan) Aggregate(ctx context.Context, x [][]float32, y []int32, confidenc
 	return a, nil
 }
 
-// place writes the groups of class c: its condensed nodes start at first, its members at the given entry; rows are what
-// the groups number.
+// place writes the groups of class c. Its condensed nodes start at first, and its members at the given entry. rows are
+// the rows of the class.
 func (a *Aggregation) place(groups Groups, c, first, entry int, rows []int32) {
 	for j, members := range groups.All() {
 		for _, i := range members {
@@ -136,7 +139,7 @@ func (a *Aggregation) place(groups Groups, c, first, entry int, rows []int32) {
 	}
 }
 
-// ahead is how many rows before its use a row that lies apart from the others is asked for.
+// ahead is how many rows before its use a row is prefetched. Rows lie apart in memory.
 const ahead = 2
 
 // weigh sets weights to the softmax of confidence/temperature over the given rows of x, and mean to the rows' mean by

@@ -42,12 +42,15 @@ func TestAggregate(t *testing.T) {
 		n := rapid.IntRange(1, 150).Draw(r, "n")
 		temperature := rapid.SampledFrom([]float64{math.Inf(1), 10, 1, 0.1, 1e-3, 1e-30, 1e-320}).Draw(r, "temperature")
 		x, y, confidence, budgets := labelled(n, rapid.Uint64().Draw(r, "seed"))
-		a, err := partition.Plan{Budgets: budgets, Partitioner: partition.KMeans{}, Temperature: temperature}.Aggregate(t.Context(), x.View().Rows(), y, confidence, rand.NewPCG(1, 2))
+		a, err := partition.Plan{Budgets: budgets, Partitioner: partition.KMeans{},
+			Temperature: temperature}.Aggregate(t.Context(), x.View().Rows(), y, confidence, rand.NewPCG(1, 2))
 		if err != nil {
 			r.Fatal(err)
 		}
-		if !slices.IsSorted(a.Y) || a.H.Rows != len(a.Y) || a.Members.Rows != len(a.Y) || a.Members.Cols != n || len(a.Stats) != len(budgets) {
-			r.Fatalf("shapes: %d×%d, %d classes %v, members %d×%d", a.H.Rows, a.H.Cols, len(a.Y), a.Y, a.Members.Rows, a.Members.Cols)
+		if !slices.IsSorted(a.Y) || a.H.Rows != len(a.Y) || a.Members.Rows != len(a.Y) || a.Members.Cols != n ||
+			len(a.Stats) != len(budgets) {
+			r.Fatalf("shapes: %d×%d, %d classes %v, members %d×%d", a.H.Rows, a.H.Cols, len(a.Y), a.Y, a.Members.Rows,
+				a.Members.Cols)
 		}
 		if err := a.Members.Validate(); err != nil {
 			r.Fatal(err)
@@ -68,7 +71,8 @@ func TestAggregate(t *testing.T) {
 				if y[i] != c {
 					r.Fatalf("node %d of class %d has row %d of class %d", j, c, i, y[i])
 				}
-				if want := math.Exp((float64(confidence[i])-1)/temperature) / norm; temperature >= 1e-2 && math.Abs(float64(w)-want) > 1e-6*want {
+				if want := math.Exp((float64(confidence[i])-1)/temperature) / norm; temperature >= 1e-2 &&
+					math.Abs(float64(w)-want) > 1e-6*want {
 					r.Fatalf("weight of row %d is %v, want %v", i, w, want)
 				}
 				for col, v := range x.Row(i) {
@@ -110,7 +114,8 @@ func TestAggregateByConfidence(t *testing.T) {
 		{1, nil, []float32{4. / 3, 8. / 3}},
 		{1e-9, confidence, []float32{4, 0}}, // the most confident row alone
 	} {
-		a, err := partition.Plan{Budgets: []int{1}, Partitioner: partition.KMeans{}, Temperature: c.temperature}.Aggregate(t.Context(), x.View().Rows(), y, c.confidence, rand.NewPCG(1, 2))
+		a, err := partition.Plan{Budgets: []int{1}, Partitioner: partition.KMeans{},
+			Temperature: c.temperature}.Aggregate(t.Context(), x.View().Rows(), y, c.confidence, rand.NewPCG(1, 2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,11 +132,13 @@ func TestAggregateOfSingletons(t *testing.T) {
 		if name == "random" {
 			continue // shuffles
 		}
-		a, err := partition.Plan{Budgets: []int{2, 1}, Partitioner: m, Temperature: 1}.Aggregate(t.Context(), x.View().Rows(), []int32{1, 0, 0}, nil, rand.NewPCG(1, 2))
+		a, err := partition.Plan{Budgets: []int{2, 1}, Partitioner: m, Temperature: 1}.Aggregate(t.Context(), x.View().Rows(),
+			[]int32{1, 0, 0}, nil, rand.NewPCG(1, 2))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(a.H.Data, []float32{6, 7, 5}) || !slices.Equal(a.Y, []int32{0, 0, 1}) || !slices.Equal(a.Members.Indices, []int32{1, 2, 0}) {
+		if !slices.Equal(a.H.Data, []float32{6, 7, 5}) || !slices.Equal(a.Y, []int32{0, 0, 1}) ||
+			!slices.Equal(a.Members.Indices, []int32{1, 2, 0}) {
 			t.Errorf("%s: H′ %v, classes %v, members %v", name, a.H.Data, a.Y, a.Members.Indices)
 		}
 	}
@@ -148,14 +155,16 @@ func TestAggregateIsTheSameForAnyThreads(t *testing.T) {
 		var want *partition.Aggregation
 		for _, workers := range []int{1, 2, 7} {
 			runtime.GOMAXPROCS(workers)
-			a, err := partition.Plan{Budgets: budgets, Partitioner: m, Temperature: 0.5}.Aggregate(t.Context(), x.View().Rows(), y, confidence, rand.NewPCG(1, 2))
+			a, err := partition.Plan{Budgets: budgets, Partitioner: m, Temperature: 0.5}.Aggregate(t.Context(), x.View().Rows(),
+				y, confidence, rand.NewPCG(1, 2))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if want == nil {
 				want = a
 			}
-			if !slices.Equal(a.H.Data, want.H.Data) || !slices.Equal(a.Members.Indices, want.Members.Indices) || !slices.Equal(a.Members.Data, want.Members.Data) {
+			if !slices.Equal(a.H.Data, want.H.Data) || !slices.Equal(a.Members.Indices, want.Members.Indices) ||
+				!slices.Equal(a.Members.Data, want.Members.Data) {
 				t.Errorf("%s: %d threads change the result", name, workers)
 			}
 		}
@@ -166,7 +175,8 @@ func TestAggregateIsTheSameForAnyThreads(t *testing.T) {
 func TestAggregateKeepsClassesApart(t *testing.T) {
 	x, y, confidence, budgets := labelled(300, 2)
 	members := func() (of3 []int32) {
-		a, err := partition.Plan{Budgets: budgets, Partitioner: partition.KMeans{}, Temperature: 1}.Aggregate(t.Context(), x.View().Rows(), y, confidence, rand.NewPCG(1, 2))
+		a, err := partition.Plan{Budgets: budgets, Partitioner: partition.KMeans{}, Temperature: 1}.Aggregate(t.Context(),
+			x.View().Rows(), y, confidence, rand.NewPCG(1, 2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +221,8 @@ func TestAggregateRefuses(t *testing.T) {
 		{with(func(p *partition.Plan) { p.Partitioner = nil }), x, y, r, "no partitioner"},
 		{with(func(p *partition.Plan) { p.Temperature = 0 }), x, y, r, "temperature 0"},
 		{with(func(p *partition.Plan) { p.Temperature = math.NaN() }), x, y, r, "temperature NaN"},
-		{with(func(p *partition.Plan) { p.Budgets = []int{1, 3} }), x, y, r, "class 1: 3 condensed nodes for 2 rows, want 1 to 2"},
+		{with(func(p *partition.Plan) { p.Budgets = []int{1, 3} }), x, y, r,
+			"class 1: 3 condensed nodes for 2 rows, want 1 to 2"},
 		{with(func(p *partition.Plan) { p.Budgets = []int{1, 0} }), x, y, r, "class 1: 0 condensed nodes for 2 rows"},
 		{with(func(p *partition.Plan) { p.Budgets = []int{1, 1, 1} }), x, y, r, "class 2: 1 condensed nodes for 0 rows"},
 		{ok, x, y[:3], r, "4 rows with 3 labels"},
@@ -219,9 +230,11 @@ func TestAggregateRefuses(t *testing.T) {
 		{ok, x, []int32{0, 0, 1, 2}, r, "row 3 has class 2, want 0 to 1"},
 		{ok, x, []int32{0, 0, -1, 1}, r, "row 2 has class -1"},
 		{ok, x, y, []float32{0, nan, 0, 0}, "row 1 has confidence NaN"},
-		{with(func(p *partition.Plan) { p.Budgets = []int{1, 1} }), bad, y, r, "partitioning class 1: partition: row 0 column 1 is NaN"},
+		{with(func(p *partition.Plan) { p.Budgets = []int{1, 1} }), bad, y, r,
+			"partitioning class 1: partition: row 0 column 1 is NaN"},
 	} {
-		if _, err := c.plan.Aggregate(t.Context(), c.x.View().Rows(), c.y, c.r, rand.NewPCG(1, 2)); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := c.plan.Aggregate(t.Context(), c.x.View().Rows(), c.y, c.r, rand.NewPCG(1, 2)); err == nil ||
+			!strings.Contains(err.Error(), c.says) {
 			t.Errorf("error %v, want it to say %q", err, c.says)
 		}
 	}

@@ -11,7 +11,8 @@ import (
 )
 
 // arxivTraining are the training nodes of ogbn-arxiv's 40 classes.
-var arxivTraining = []int{437, 382, 3604, 1014, 2864, 2933, 703, 380, 4056, 2245, 5182, 391, 21, 1290, 473, 248, 9998, 202, 402, 1873, 1495,
+var arxivTraining = []int{437, 382, 3604, 1014, 2864, 2933, 703, 380, 4056, 2245, 5182, 391, 21, 1290, 473, 248, 9998,
+	202, 402, 1873, 1495,
 	304, 1268, 1539, 6989, 457, 2854, 1661, 16284, 239, 4334, 1350, 270, 926, 5426, 75, 2506, 1615, 1100, 1551}
 
 // made returns rows for classes of the given sizes: in each, 40 overlapping groups of unequal size whose spread decays
@@ -54,7 +55,8 @@ func BenchmarkAggregate(b *testing.B) {
 	}
 	for _, d := range []int{128, 200} {
 		x, y := made(sizes, d)
-		for _, m := range []partition.Partitioner{partition.Random{}, partition.KMeans{Restarts: 1}, partition.KMeans{}, partition.Spectral{}} {
+		for _, m := range []partition.Partitioner{partition.Random{}, partition.KMeans{Restarts: 1}, partition.KMeans{},
+			partition.Spectral{}} {
 			b.Run(fmt.Sprintf("%d×%d/%T%v", x.Rows, d, m, m), func(b *testing.B) {
 				plan := partition.Plan{Budgets: budgets, Partitioner: m, Temperature: 1}
 				for b.Loop() {

@@ -27,7 +27,7 @@ func best(ctx context.Context, by Partitioner, x [][]float32, k int, seeds [][2]
 	return kept, nil
 }
 
-// score returns what is low for a good partition of the rows of x: the formula of Plan.Partitions, in float64.
+// score returns the formula of Plan.Partitions for a partition of the rows of x, in float64: the lower, the better.
 func score(x [][]float32, groups Groups) float64 {
 	n, d := len(x), len(x[0])
 	start, rows := sorted(groups.Of, groups.K)

@@ -3,11 +3,14 @@ package partition
 import "fmt"
 
 // Budgets shares total condensed nodes out over the classes in proportion to counts, their numbers of training nodes
-// (the paper's |C′_i| for |C_i|). A class with n_i of all n nodes gets ⌊total·n_i/n⌋, but at least 1, and the largest
-// class (of several, the last) takes what remains. Where that would leave the largest with more nodes than it has or
-// with none, single nodes move to or from the classes that are furthest from their share. Every class then has between
-// 1 and n_i condensed nodes, an absent class none, and the sum is total. The error says that total is below the number
-// of classes present, or above n.
+// (the paper's |C′_i| for |C_i|).
+//
+// A class with n_i of all n nodes gets ⌊total·n_i/n⌋, but at least 1. The largest class (of several, the last) takes
+// what remains. If that would be more nodes than it has, or none, single nodes move to or from the classes that are
+// furthest from their share. So every class has between 1 and n_i condensed nodes, an absent class none, and the sum is
+// total.
+//
+// The error says that total is below the number of classes present or above n, or that a count is negative.
 func Budgets(counts []int, total int) ([]int, error) {
 	present, nodes, largest := 0, 0, 0
 	for c, n := range counts {
@@ -26,7 +29,8 @@ func Budgets(counts []int, total int) ([]int, error) {
 		return nil, fmt.Errorf("partition: no class has a training node")
 	}
 	if total < present || total > nodes {
-		return nil, fmt.Errorf("partition: %d condensed nodes, want %d (the classes with training nodes) to %d (the training nodes)", total, present, nodes)
+		return nil, fmt.Errorf("partition: %d condensed nodes, "+
+			"want %d (the classes with training nodes) to %d (the training nodes)", total, present, nodes)
 	}
 	share := func(c int) float64 { return float64(counts[c]) * float64(total) / float64(nodes) }
 	budgets := make([]int, len(counts))

@@ -14,10 +14,9 @@ import (
 //
 //	K_ij = ([√c, u_i]·[√c, u_j])²  and  S_ij = (w_i·w_j)² = z_i·z_j,
 //
-// where z_i lists √2·w_ia·w_ib for a < b and w_ia² for a = b: the map Z of the kernel, with its constant c, its linear
-// columns √(2c)·u and its quadratic ones, rows scaled by D^-½. A product S·V = Z(ZᵀV) takes strips of columns of Z for
-// blocks of rows, made when they are needed and small enough for the cache; they are gone when the matrix product with
-// them is done.
+// where z_i lists √2·w_ia·w_ib for a < b and w_ia² for a = b. This is the map Z of the kernel, its rows scaled by D^-½:
+// a constant column from c, the linear columns √(2c)·u, and quadratic ones. A product S·V = Z(ZᵀV) makes strips of
+// columns of Z for blocks of rows when they are needed, small enough for the cache, and multiplies with them.
 type kernelMap struct {
 	w       *mat.Dense // n×(r+1)
 	leader  []float64  // D^½1 / ‖D^½1‖, the eigenvector of S with eigenvalue 1
@@ -102,7 +101,8 @@ func (m *kernelMap) transposed(ctx context.Context, t, v *mat.Dense) error {
 		for lo := 0; lo < n; lo += mapRows {
 			hi := min(lo+mapRows, n)
 			columns := m.fill(z, s, lo, hi)
-			kernel.Gemm(kernel.Rows(t.Data[first*b:], b), kernel.Rows(z, columns).T(), kernel.Rows(v.Data[lo*b:], b), columns, b, hi-lo, lo > 0)
+			kernel.Gemm(kernel.Rows(t.Data[first*b:], b), kernel.Rows(z, columns).T(), kernel.Rows(v.Data[lo*b:], b), columns, b,
+				hi-lo, lo > 0)
 		}
 	})
 }
@@ -118,13 +118,14 @@ func (m *kernelMap) forward(ctx context.Context, dst, t *mat.Dense) error {
 				z = make([]float32, need)
 			}
 			columns := m.fill(z, s, lo, hi)
-			kernel.Gemm(kernel.Rows(dst.Data[lo*b:], b), kernel.Rows(z, columns), kernel.Rows(t.Data[first*b:], b), hi-lo, b, columns, s > 0)
+			kernel.Gemm(kernel.Rows(dst.Data[lo*b:], b), kernel.Rows(z, columns), kernel.Rows(t.Data[first*b:], b), hi-lo, b,
+				columns, s > 0)
 		}
 	})
 }
 
-// deflate takes the part along the leading eigenvector out of each column of v. It has to be done after every product:
-// S keeps that part as it is and shrinks all others by a factor of about n.
+// deflate takes the part along the leading eigenvector out of each column of v. It is due after every product: S keeps
+// that part as it is and shrinks all others by a factor of about n.
 func (m *kernelMap) deflate(v *mat.Dense) {
 	along := make([]float64, v.Cols)
 	for i, q := range m.leader {
@@ -140,13 +141,15 @@ func (m *kernelMap) deflate(v *mat.Dense) {
 	}
 }
 
-// leading returns the k eigenvectors of S after the first as columns, fewer where the rank of S is lower, up to
-// rotations among them, and the number of products it took.
+// leading returns the k eigenvectors of S after the first as columns, up to rotations among them, and the number of
+// products it took. There are fewer columns if the rank of S is lower.
 //
-// The start is the space of the linear columns of Z, which outweigh the quadratic ones. Where these are known to turn
-// it by next to nothing (see sine), as in most large classes, it is returned as it is. Else subspace iteration goes on
-// from it, with a Rayleigh-Ritz step each time. Random vectors from the source join where u has fewer than k columns.
-func (m *kernelMap) leading(ctx context.Context, u *mat.Dense, k int, random *rand.Rand) (v *mat.Dense, products int, err error) {
+// The start is the space of the linear columns of Z, which outweigh the quadratic ones. In most large classes the
+// quadratic columns are known to turn it by next to nothing (see sine), and it is returned as it is. Otherwise subspace
+// iteration goes on from it, with a Rayleigh-Ritz step each time. If u has fewer than k columns, random vectors from
+// the source join.
+func (m *kernelMap) leading(ctx context.Context, u *mat.Dense, k int, random *rand.Rand) (v *mat.Dense, products int,
+	err error) {
 	size := u.Cols
 	if size < k {
 		size = min(k+mat.Oversampling, m.w.Rows-1, m.width()-1)
@@ -203,12 +206,12 @@ func (m *kernelMap) leading(ctx context.Context, u *mat.Dense, k int, random *ra
 	return v, products, nil
 }
 
-// sine returns a bound on the mean squared sine of the angles between the space of v, the linear columns of Z less the
-// leading eigenvector, and the space sought, or 1.
+// sine returns a bound on the mean squared sine of the angles between two spaces, at most 1: that of v, the linear
+// columns of Z less the leading eigenvector, and the one sought.
 //
-// S is VVᵀ and the leading eigenvector's part, and besides E_ij = (w_i·w_j)² of the w without their first column, and a
-// part along what D^-½1 has beyond that eigenvector. The sines are at most ‖E‖/(λ−‖E‖) in Frobenius' norm (Davis and
-// Kahan 1970), λ being the least eigenvalue of VᵀV; and, since (w_i·w_j)² ≤ ‖w_i‖²‖w_j‖²,
+// S is the sum of VVᵀ, the part of the leading eigenvector, E_ij = (w_i·w_j)² for the w without their first column, and
+// a part along what D^-½1 has beyond the leading eigenvector. The sines are at most ‖E‖/(λ−‖E‖) in Frobenius' norm
+// (Davis and Kahan 1970), λ being the least eigenvalue of VᵀV. Since (w_i·w_j)² ≤ ‖w_i‖²‖w_j‖²,
 //
 //	‖E‖² = Σ_ij (w_i·w_j)⁴ ≤ Σ_ij ‖w_i‖²‖w_j‖²(w_i·w_j)² = ‖Σ_i ‖w_i‖²·w_iw_iᵀ‖².
 func (m *kernelMap) sine(ctx context.Context, v *mat.Dense) (float64, error) {
@@ -217,7 +220,8 @@ func (m *kernelMap) sine(ctx context.Context, v *mat.Dense) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	for i := range linear.N { // Gershgorin's bound of λ: u is orthonormal and the degrees are nearly equal, so that little is off the diagonal
+	// Gershgorin's bound of λ: u is orthonormal and the degrees are nearly equal, so that little is off the diagonal
+	for i := range linear.N {
 		row, off := linear.Row(i), 0.0
 		for j, e := range row {
 			if j != i {
@@ -252,7 +256,7 @@ func (m *kernelMap) sine(ctx context.Context, v *mat.Dense) (float64, error) {
 }
 
 // residual returns the mean of ‖S·v − θ·v‖²/‖S·v‖² over the leading vectors v, the columns of before, with Ritz values
-// θ; image has the columns S·v. It is the mean squared sine of the angle by which S turns them.
+// θ. image has the columns S·v. That is the mean squared sine of the angle by which S turns them.
 func residual(image, before *mat.Dense, ritz []float64) (mean float64) {
 	off, norm := make([]float64, len(ritz)), make([]float64, len(ritz))
 	for i := range image.Rows {

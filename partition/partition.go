@@ -1,10 +1,11 @@
 // Package partition divides each class of a labelled set of embeddings into groups and aggregates every group into one
 // condensed node (Gao et al. 2025, §2.3 and §3.4).
 //
-// Budgets shares the condensed nodes out over the classes, a Partitioner (KMeans, Spectral, Random) groups the rows of
-// one class, and Plan.Aggregate goes class by class and returns the calibrated means H′ = R̂·H together with R̂.
+// Budgets shares the condensed nodes out over the classes. A Partitioner (KMeans, Spectral, Random, or one of your own)
+// groups the rows of one class. Plan.Aggregate goes class by class and returns the calibrated means H′ = R̂·H with R̂.
+// Register gives a partitioner a name that configurations know.
 //
-// Everything here is deterministic: the same input and the same source give the same bytes for any number of threads.
+// The same input and the same source give the same bytes for any number of threads.
 package partition
 
 import (
@@ -19,9 +20,9 @@ import (
 
 // Partitioner groups rows that belong together: the node mapping π of the paper's definition of a class partition.
 type Partitioner interface {
-	// Partition divides the n rows of x, of d numbers each, which may stand anywhere in memory and are left as they are,
-	// into k groups, none of them empty, with 1 ≤ k ≤ n. The error is that of ctx, or names what is wrong with k, x or the
-	// method's parameters.
+	// Partition divides the n rows of x into k groups, none of them empty, 1 ≤ k ≤ n. All rows have the same length. They
+	// may stand anywhere in memory and are not changed. The same input and source give the same groups for any number of
+	// threads. The error is that of ctx, or names what is wrong with k, x or the parameters.
 	Partition(ctx context.Context, x [][]float32, k int, src rand.Source) (Groups, error)
 }
 
@@ -49,22 +50,21 @@ func (g Groups) All() iter.Seq2[int, []int32] {
 
 // Stats is a partition's account of itself. The zero value stands for a partition that needed no search.
 type Stats struct {
-	// Objective[t] is the k-means objective Σ_i ‖x_i − mean of its group‖² after iteration t of the run that was kept, in
-	// the squared units of what was clustered: the rows themselves for KMeans, their spectral embedding for Spectral. It
-	// falls from each to the next.
+	// Objective[t] is the k-means objective Σ_i ‖x_i − mean of its group‖² after iteration t of the run that was kept. It
+	// falls from each to the next. KMeans counts in squared units of the rows, Spectral in those of the embedding.
 	Objective []float64
-	// Converged says that the run ended because nothing changed any more, or too little, and not because the iterations
-	// were used up.
+	// Converged says that the run ended because nothing, or too little, changed, and not because it used up its
+	// iterations.
 	Converged bool
-	// Restarts is the number of runs from which the best was kept: over all rows, or over a sample, from the means of
-	// which one run over all rows then started.
+	// Restarts is the number of runs from which the best was kept. The runs were over all rows, or over a sample, from
+	// whose means one run over all rows then started.
 	Restarts int
 	// Visits is how often a row was compared with all means, in all runs and iterations.
 	Visits int
 	// Reseeded counts the groups that fell empty during the run that was kept and were started again at a far row.
 	Reseeded int
-	// Products counts the products with the n×n kernel matrix that Spectral took; 0 where the matrix was written out, or
-	// known not to matter.
+	// Products counts the products with the n×n kernel matrix that Spectral took. It is 0 if the matrix was written out,
+	// or known not to matter.
 	Products int
 }
 
@@ -86,7 +86,7 @@ func sorted(of []int32, k int) (start []int, rows []int32) {
 	return start, rows
 }
 
-// check is what every method asks of its arguments, but that all numbers are finite: see finite.
+// check returns what is wrong with k or the lengths of the rows. See finite for the numbers.
 func check(x [][]float32, k int) error {
 	if n := len(x); k < 1 || k > n {
 		return fmt.Errorf("partition: %d groups of %d rows, want 1 to %d", k, n, n)

@@ -11,11 +11,10 @@ import (
 // plusPlus draws k rows as k-means++ does (Arthur and Vassilvitskii 2007): the first uniformly, each further one with
 // probability proportional to its squared distance D² to the nearest row drawn before.
 //
-// Distances are not taken again after every draw. A candidate is drawn by the distances D²_old of an earlier moment,
-// its own distance is computed, and it is accepted with probability D²_now/D²_old, which is ≤ 1; what is accepted
-// follows D²_now exactly. Only when many candidates in a row fail are the distances of all rows brought up to date, in
-// one matrix product with the rows drawn since. Where the rows have fewer than k distinct values, the remaining ones
-// are drawn uniformly.
+// The distances are not updated after every draw. A candidate is drawn by the distances D²_old of an earlier moment,
+// its own distance is computed, and it is accepted with probability D²_now/D²_old ≤ 1. The accepted rows follow D²_now
+// exactly. Only when many candidates in a row fail, all distances are updated in one matrix product with the rows drawn
+// since. If the rows have fewer than k distinct values, the remaining ones are drawn uniformly.
 func (p *points) plusPlus(k int, random *rand.Rand) []int32 {
 	n := p.n
 	drawn := make([]int32, 1, k)

@@ -13,13 +13,13 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// points are rows made fit for distances by the expansion ‖x−c‖² = ‖x‖² − 2x·c + ‖c‖²: moved so that their mean is
-// about zero, which keeps the expansion from cancelling, and scaled by a power of two where squares could overflow or
-// vanish in float32.
+// points are rows made fit for distances by the expansion ‖x−c‖² = ‖x‖² − 2x·c + ‖c‖². They are moved so that their
+// mean is about zero, which keeps the expansion from cancelling. They are scaled by a power of two if squares could
+// overflow or vanish in float32.
 //
-// They are held in memory, or, where they would be read a few times only, made anew from the rows each time: see block.
-// Held, a few rows of many columns are also turned into coordinates of the space that they span: n columns in place of
-// d, the same distances.
+// Points are held in memory, or made anew from the rows each time if they would be read a few times only: see block. A
+// few rows of many columns that are held are turned into coordinates of the space that they span: n columns in place of
+// d, with the same distances.
 type points struct {
 	n, d  int
 	x     *mat.Dense  // n×d, or n×r with r ≤ n, which d then is; nil if the points are not held

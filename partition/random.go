@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 )
 
-// Random shuffles the rows and cuts them into k groups whose sizes differ by one at most: the ablation "w RAN" of the
-// paper (§4.5), which looks at no feature. Its Stats are empty.
+// Random shuffles the rows and cuts them into k groups whose sizes differ by at most one. It is the ablation "w RAN" of
+// the paper (§4.5), which looks at no feature. Its Stats are empty.
 type Random struct{}
 
 // Partition implements Partitioner.

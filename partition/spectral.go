@@ -15,35 +15,36 @@ import (
 // For the rows X (n×d) of a class and k groups:
 //
 //  1. U, n×r with r ≤ k, are the leading left singular vectors of the centred X.
-//  2. K_ij = (u_i·u_j + c)², c = 2^-½: a kernel of degree 2, never negative, whose explicit map Z has 1 + r + r(r+1)/2 columns.
-//  3. S = D^-½KD^-½ with D = diag(K·1). Its leading eigenvector is D^½1 with eigenvalue 1 and says nothing; the k that follow it
-//     minimise the relaxed normalised cut (Ncut) of K.
+//  2. K_ij = (u_i·u_j + c)² with c = 2^-½. This kernel of degree 2 is never negative. Its explicit map Z has
+//     1 + r + r(r+1)/2 columns.
+//  3. S = D^-½KD^-½ with D = diag(K·1). Its leading eigenvector is D^½1 with eigenvalue 1 and says nothing. The next k
+//     eigenvectors minimise the relaxed normalised cut (Ncut) of K.
 //  4. The rows of these k vectors are clustered by k-means.
 //
-// Neither K nor Z is formed (see kernelMap), unless the class is small. Only the spaces spanned by the vectors matter:
-// another basis of U leaves K as it is, and one of step 3 the distances that k-means sees. Vectors beyond the rank of X
-// or S are left out.
+// Neither K nor Z is formed (see kernelMap), unless the class is small. Only the spaces of the vectors matter: another
+// basis of U does not change K, and another basis of step 3 does not change the distances that k-means sees. Vectors
+// beyond the rank of X or S are left out.
 //
-// For step 1 the Gram matrix XᵀX of d columns is taken, n·d² operations, or where rows are many and d > 24·(k+8) two
-// products XᵀXV with some of all rows and one with all of them: 8·n·d·(k+8). With r the rank found, one product with S
-// costs 2·n·r²·k floating-point operations, and none is taken where the linear columns of Z are known to span the
-// space, as in most classes of many rows.
+// Step 1 takes n·d² operations for the Gram matrix XᵀX. With many rows and d > 24·(k+8), a Krylov method takes
+// 8·n·d·(k+8) instead. A product with S costs 2·n·r²·k operations, r being the rank found. None is taken if the linear
+// columns of Z are known to span the space, as in most classes of many rows.
 type Spectral struct {
 	// KMeans clusters the embedding.
 	KMeans KMeans
-	// Dense is the largest n for which the n×n matrix S is written out and decomposed. 0 means 64: up to there that is
-	// quicker. Negative: never.
+	// Dense is the largest n for which S is written out and decomposed. 0 means 64: up to there that is quicker. A
+	// negative number means never.
 	Dense int
 }
 
 const (
 	defaultDense = 64
-	// mostProducts bounds the products with S. Where U has k columns they settle after one or two, because U spans almost
-	// all of the space; where it has fewer, the eigenvalues at the cut lie close together and either side of it will do.
+	// mostProducts bounds the products with S. If U has k columns, it spans almost all of the space, and one or two
+	// products settle it. If U has fewer, the eigenvalues at the cut lie close together, and any of their vectors will do.
 	mostProducts = 12
-	// settled is the mean squared sine of the angles to the subspace sought below which the iteration stops.
+	// settled ends the iteration: the mean squared sine of the angles to the subspace sought is below it.
 	settled = 1e-3
-	// settledBound is the same for a bound of that mean, which exceeds it several times.
+	// settledBound is the tolerance on the upper bound of the mean squared sine. The bound is several times the true
+	// value, so this is larger than settled.
 	settledBound = 1e-2
 )
 

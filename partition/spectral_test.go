@@ -171,7 +171,8 @@ func eigenvalues(t *testing.T, x *mat.Dense) []float64 {
 }
 
 func TestLeftSingular(t *testing.T) {
-	for _, size := range [][3]int{{20, 60, 5}, {200, 30, 7}, {50, 50, 10}, {40, 8, 20}, {9, 300, 20}, {600, 200, 5}, {300, 700, 6}} {
+	for _, size := range [][3]int{{20, 60, 5}, {200, 30, 7}, {50, 50, 10}, {40, 8, 20}, {9, 300, 20}, {600, 200, 5},
+		{300, 700, 6}} {
 		x := centred(partitiontest.Mixture(size[0], size[1], 12, 1))
 		u := partition.LeftSingular(x, size[2])
 		data := make([]float64, len(x.Data))
@@ -380,11 +381,13 @@ func TestSpectralCut(t *testing.T) {
 		if (products > 0) != c.products {
 			t.Errorf("%d×%d, %d groups: %d products with the kernel map", c.n, c.d, c.k, products)
 		}
-		t.Logf("%d×%d, %d groups: normalised cut by the definition %.5f, dense %.5f, matrix-free %.5f, random %.5f", c.n, c.d, c.k, explicit, dense, free, random)
+		t.Logf("%d×%d, %d groups: normalised cut by the definition %.5f, dense %.5f, matrix-free %.5f, random %.5f", c.n, c.d,
+			c.k, explicit, dense, free, random)
 		// The share of the distance to chance that local optima of k-means may cost, averaged over the runs.
 		slack := 0.05 * (random - explicit)
 		if slack <= 0 || dense > explicit+slack || free > explicit+slack {
-			t.Errorf("%d×%d, %d groups: normalised cut by the definition %v, dense %v, matrix-free %v, random %v", c.n, c.d, c.k, explicit, dense, free, random)
+			t.Errorf("%d×%d, %d groups: normalised cut by the definition %v, dense %v, matrix-free %v, random %v", c.n, c.d, c.k,
+				explicit, dense, free, random)
 		}
 	}
 }
@@ -415,7 +418,8 @@ func explicitEmbedding(k [][]float64, degree []float64, count int) *mat.Dense {
 }
 
 func TestSpectralRefusesParameters(t *testing.T) {
-	_, err := partition.Spectral{KMeans: partition.KMeans{Restarts: -1}}.Partition(t.Context(), partitiontest.Mixture(9, 3, 2, 1).View().Rows(), 2, rand.NewPCG(1, 2))
+	_, err := partition.Spectral{KMeans: partition.KMeans{Restarts: -1}}.Partition(t.Context(),
+		partitiontest.Mixture(9, 3, 2, 1).View().Rows(), 2, rand.NewPCG(1, 2))
 	if err == nil || !strings.Contains(err.Error(), "-1 restarts") {
 		t.Errorf("error %v", err)
 	}

@@ -63,15 +63,18 @@ func TestCallsAllocateNothing(t *testing.T) {
 		check(c.name, func() { c.run(x, y, z, w, n) })
 	}
 	check("Gather", func() {
-		kernel.Gather(kernel.Rows(z, n), kernel.Sparse{Indptr: indptr, Indices: indices, Left: x, Right: y, Self: 1}, 0, n, kernel.Rows(w, n), n)
+		kernel.Gather(kernel.Rows(z, n), kernel.Sparse{Indptr: indptr, Indices: indices, Left: x, Right: y, Self: 1}, 0, n,
+			kernel.Rows(w, n), n)
 	})
 	check("GatherRows", func() {
-		kernel.GatherRows(kernel.Rows(z, n), kernel.Sparse{Indptr: indptr, Indices: indices, Left: x, Right: y, Self: 1}, rows, nil, kernel.Rows(w, n), n)
+		kernel.GatherRows(kernel.Rows(z, n), kernel.Sparse{Indptr: indptr, Indices: indices, Left: x, Right: y, Self: 1},
+			rows, nil, kernel.Rows(w, n), n)
 	})
 	wide := make([]float64, n)
 	check("Accumulate", func() { kernel.Accumulate(wide, 2, x[:n]) })
 	check("Nearest", func() {
-		kernel.Nearest(nearest, z, kernel.Points{Data: x, Stride: n, N: n, Norms: w}, kernel.Points{Data: y, Stride: n, N: 10, Norms: w}, n)
+		kernel.Nearest(nearest, z, kernel.Points{Data: x, Stride: n, N: n, Norms: w}, kernel.Points{Data: y, Stride: n, N: 10,
+			Norms: w}, n)
 	})
 }
 
@@ -109,28 +112,36 @@ func TestWrongShapesPanic(t *testing.T) {
 			kernel.Gather(kernel.Rows(four, 5), kernel.Sparse{Indptr: []int64{0, 0}}, 0, 1, kernel.Rows(five, 5), 5)
 		},
 		"GatherRows: destination": func() {
-			kernel.GatherRows(kernel.Rows(four, 5), kernel.Sparse{Indptr: []int64{0, 0}}, []int32{0}, nil, kernel.Rows(five, 5), 5)
+			kernel.GatherRows(kernel.Rows(four, 5), kernel.Sparse{Indptr: []int64{0, 0}}, []int32{0}, nil, kernel.Rows(five, 5),
+				5)
 		},
 		"Gather: indices": func() {
-			kernel.Gather(kernel.Rows(four, 1), kernel.Sparse{Indptr: []int64{0, 3}, Indices: []int32{0, 0}}, 0, 1, kernel.Rows(four, 1), 1)
+			kernel.Gather(kernel.Rows(four, 1), kernel.Sparse{Indptr: []int64{0, 3}, Indices: []int32{0, 0}}, 0, 1,
+				kernel.Rows(four, 1), 1)
 		},
 		"Gather: weights": func() {
-			kernel.Gather(kernel.Rows(four, 1), kernel.Sparse{Indptr: []int64{0, 2}, Indices: []int32{0, 0}, Weights: four[:1]}, 0, 1, kernel.Rows(four, 1), 1)
+			kernel.Gather(kernel.Rows(four, 1), kernel.Sparse{Indptr: []int64{0, 2}, Indices: []int32{0, 0}, Weights: four[:1]},
+				0, 1, kernel.Rows(four, 1), 1)
 		},
 		"GatherRows: left": func() {
-			kernel.GatherRows(kernel.Rows(four, 1), kernel.Sparse{Indptr: []int64{0, 0, 0}, Left: four[:1]}, []int32{0}, nil, kernel.Rows(four, 1), 1)
+			kernel.GatherRows(kernel.Rows(four, 1), kernel.Sparse{Indptr: []int64{0, 0, 0}, Left: four[:1]}, []int32{0}, nil,
+				kernel.Rows(four, 1), 1)
 		},
 		"Nearest: no centres": func() {
-			kernel.Nearest([]int32{0}, four, kernel.Points{Data: four, Stride: 1, N: 1, Norms: four}, kernel.Points{Data: nil, Stride: 1, N: 0, Norms: nil}, 1)
+			kernel.Nearest([]int32{0}, four, kernel.Points{Data: four, Stride: 1, N: 1, Norms: four},
+				kernel.Points{Data: nil, Stride: 1, N: 0, Norms: nil}, 1)
 		},
 		"Nearest: norms": func() {
-			kernel.Nearest([]int32{0}, four, kernel.Points{Data: four, Stride: 1, N: 1, Norms: four}, kernel.Points{Data: four, Stride: 1, N: 2, Norms: four[:1]}, 1)
+			kernel.Nearest([]int32{0}, four, kernel.Points{Data: four, Stride: 1, N: 1, Norms: four},
+				kernel.Points{Data: four, Stride: 1, N: 2, Norms: four[:1]}, 1)
 		},
 		"Nearest: row norms": func() {
-			kernel.Nearest([]int32{0}, four, kernel.Points{Data: four, Stride: 1, N: 1, Norms: nil}, kernel.Points{Data: four, Stride: 1, N: 1, Norms: four}, 1)
+			kernel.Nearest([]int32{0}, four, kernel.Points{Data: four, Stride: 1, N: 1, Norms: nil},
+				kernel.Points{Data: four, Stride: 1, N: 1, Norms: four}, 1)
 		},
 		"Nearest: results too few": func() {
-			kernel.Nearest(nil, four, kernel.Points{Data: four, Stride: 1, N: 1, Norms: four}, kernel.Points{Data: four, Stride: 1, N: 1, Norms: four}, 1)
+			kernel.Nearest(nil, four, kernel.Points{Data: four, Stride: 1, N: 1, Norms: four},
+				kernel.Points{Data: four, Stride: 1, N: 1, Norms: four}, 1)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -148,7 +159,8 @@ func TestEmptyIsNothing(t *testing.T) {
 	kernel.Gemm(kernel.Block{}, kernel.Block{}, kernel.Block{}, 0, 0, 0, false)
 	kernel.Gather(kernel.Block{}, kernel.Sparse{Indptr: []int64{0}}, 0, 0, kernel.Block{}, 0)
 	kernel.GatherRows(kernel.Rows(nil, 3), kernel.Sparse{Indptr: []int64{0}}, nil, nil, kernel.Rows(nil, 3), 3)
-	kernel.Nearest(nil, nil, kernel.Points{Data: nil, Stride: 2, N: 0, Norms: nil}, kernel.Points{Data: []float32{1, 2}, Stride: 2, N: 1, Norms: []float32{5}}, 2)
+	kernel.Nearest(nil, nil, kernel.Points{Data: nil, Stride: 2, N: 0, Norms: nil},
+		kernel.Points{Data: []float32{1, 2}, Stride: 2, N: 1, Norms: []float32{5}}, 2)
 	kernel.Softmax(nil)
 	c := []float32{nan, nan}
 	kernel.Gemm(kernel.Rows(c, 2), kernel.Block{}, kernel.Rows(nil, 2), 1, 2, 0, false)

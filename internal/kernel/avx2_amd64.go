@@ -69,8 +69,8 @@ func tile6x2AVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, n 
 //go:noescape
 func copyPanelAVX2(dst *float32, src *float32, lds int, rows int)
 
-// closestAVX2 folds m rows of 16 products, those with centres first, first+1, …, into the running minima
-// of norm − 2·product: see nearest.go.
+// closestAVX2 folds m rows of 16 products, those with centres first, first+1, …,
+// into the running minima of norm − 2·product: see nearest.go.
 //
 //go:noescape
 func closestAVX2(value *float32, index *int32, product *float32, norms *float32, m int, first int32)
@@ -215,12 +215,14 @@ func maximumAVX2(x []float32) float32
 //go:noescape
 func expShiftedAVX2(dst []float32, x []float32, shift float32) float32
 
-// transpose8AVX2 transposes 8 rows of 8·blocks values (at least one block), lds apart: value j of row i goes to dst[j·ldd+i].
+// transpose8AVX2 transposes 8 rows of 8·blocks values (at least one block), lds apart:
+// value j of row i goes to dst[j·ldd+i].
 //
 //go:noescape
 func transpose8AVX2(dst *float32, ldd int, src *float32, lds int, blocks int)
 
-// lowestAVX2 finds in each of m rows (at least 1) of 16 values the least, and the lowest index of those equal to it.
+// lowestAVX2 finds in each of m rows (at least 1) of 16 values the least,
+// and the lowest index of those equal to it.
 //
 //go:noescape
 func lowestAVX2(nearest *int32, least *float32, value *float32, index *int32, m int)
@@ -235,7 +237,8 @@ func accumulateAVX2(sum []float64, w float64, x []float32)
 //go:noescape
 func prefetchAVX2(x []float32)
 
-// fewAVX2 sets product to the inner products of x0 and then of x1 with the rows of c, 4×d without gaps, d at least 1.
+// fewAVX2 sets product to the inner products of x0 and then of x1 with the rows of c,
+// 4×d without gaps, d at least 1.
 //
 //go:noescape
 func fewAVX2(product *float32, x0 *float32, x1 *float32, c *float32, d int)

@@ -129,8 +129,8 @@ func tile12x2AVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32,
 //go:noescape
 func copyPanelAVX512(dst *float32, src *float32, lds int, rows int)
 
-// closestAVX512 folds m rows of 32 products, those with centres first, first+1, …, into the running minima
-// of norm − 2·product: see nearest.go.
+// closestAVX512 folds m rows of 32 products, those with centres first, first+1, …,
+// into the running minima of norm − 2·product: see nearest.go.
 //
 //go:noescape
 func closestAVX512(value *float32, index *int32, product *float32, norms *float32, m int, first int32)

@@ -87,7 +87,8 @@ func BenchmarkGather(b *testing.B) {
 		b.Run(fmt.Sprintf("normalised,d=%d", d), func(b *testing.B) {
 			eachBench(b, func(b *testing.B, s kernel.Set) {
 				for b.Loop() {
-					s.Gather(kernel.Rows(dst, d), kernel.Sparse{Indptr: indptr, Indices: indices, Left: scales, Right: scales, Self: 1}, 0, n, kernel.Rows(x, d), d)
+					s.Gather(kernel.Rows(dst, d), kernel.Sparse{Indptr: indptr, Indices: indices, Left: scales, Right: scales,
+						Self: 1}, 0, n, kernel.Rows(x, d), d)
 				}
 				report(b, indptr[n]+n)
 			})
@@ -95,7 +96,8 @@ func BenchmarkGather(b *testing.B) {
 		b.Run(fmt.Sprintf("listed,d=%d", d), func(b *testing.B) {
 			eachBench(b, func(b *testing.B, s kernel.Set) {
 				for b.Loop() {
-					s.GatherRows(kernel.Rows(dst, d), kernel.Sparse{Indptr: indptr, Indices: indices, Left: scales, Right: scales}, rows, position, kernel.Rows(x, d), d)
+					s.GatherRows(kernel.Rows(dst, d), kernel.Sparse{Indptr: indptr, Indices: indices, Left: scales, Right: scales},
+						rows, position, kernel.Rows(x, d), d)
 				}
 				report(b, indptr[n]/2)
 			})
@@ -113,7 +115,8 @@ func BenchmarkNearest(b *testing.B) {
 				rowNorms, norms := squaredNorms(x, n, d), squaredNorms(c, k, d)
 				nearest, dist := make([]int32, n), make([]float32, n)
 				for b.Loop() {
-					s.Nearest(nearest, dist, kernel.Points{Data: x, Stride: d, N: n, Norms: rowNorms}, kernel.Points{Data: c, Stride: d, N: k, Norms: norms}, d)
+					s.Nearest(nearest, dist, kernel.Points{Data: x, Stride: d, N: n, Norms: rowNorms},
+						kernel.Points{Data: c, Stride: d, N: k, Norms: norms}, d)
 				}
 				perSecond(b, 2*float64(n)*float64(k)*float64(d), "GFLOP/s")
 			})

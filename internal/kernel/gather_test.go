@@ -25,7 +25,8 @@ func sparse(random *rand.Rand, n, most int) (indptr []int64, indices []int32) {
 }
 
 // gathered is the definition, for row i.
-func gathered(i int, indptr []int64, indices []int32, weights, left, right []float32, self float32, x []float32, d int) []float32 {
+func gathered(i int, indptr []int64, indices []int32, weights, left, right []float32, self float32, x []float32,
+	d int) []float32 {
 	one := func(v []float32, i int) float64 {
 		if v == nil {
 			return 1
@@ -77,7 +78,8 @@ func TestGatherIsTheSparseProduct(t *testing.T) {
 				for i := range dst {
 					dst[i] = nan // whatever was there
 				}
-				s.Gather(kernel.Rows(dst, d+3), kernel.Sparse{Indptr: indptr, Indices: indices, Weights: weights, Left: left, Right: right, Self: self}, lo, hi, kernel.Rows(x, d+5), d)
+				s.Gather(kernel.Rows(dst, d+3), kernel.Sparse{Indptr: indptr, Indices: indices, Weights: weights, Left: left,
+					Right: right, Self: self}, lo, hi, kernel.Rows(x, d+5), d)
 				for i := lo; i < hi; i++ {
 					want := gathered(i, indptr, indices, weights, left, right, self, xv, d)
 					if got := dst[(i-lo)*(d+3):][:d]; !slices.Equal(got, want) {
@@ -96,7 +98,8 @@ func TestGatherIsTheSparseProduct(t *testing.T) {
 					copy(moved[p*d:][:d], xv[i*d:][:d])
 				}
 				dst, check = matrix(make([]float32, len(rows)*d), len(rows), d, d+3)
-				s.GatherRows(kernel.Rows(dst, d+3), kernel.Sparse{Indptr: indptr, Indices: indices, Weights: weights, Left: left, Right: right, Self: self}, rows, position, kernel.Rows(moved, d), d)
+				s.GatherRows(kernel.Rows(dst, d+3), kernel.Sparse{Indptr: indptr, Indices: indices, Weights: weights, Left: left,
+					Right: right, Self: self}, rows, position, kernel.Rows(moved, d), d)
 				for r, i := range rows {
 					want := gathered(int(i), indptr, indices, weights, left, right, self, xv, d)
 					if got := dst[r*(d+3):][:d]; !slices.Equal(got, want) {
@@ -115,7 +118,8 @@ func TestGatherRowsNeedsOnlyTouchedPositions(t *testing.T) {
 		indptr, indices := []int64{0, 2, 4, 6}, []int32{1, 2, 0, 2, 0, 1}
 		x := []float32{1, 2} // of nodes 1 and 2
 		dst := []float32{nan}
-		s.GatherRows(kernel.Rows(dst, 1), kernel.Sparse{Indptr: indptr, Indices: indices}, []int32{0}, []int32{math.MinInt32, 0, 1}, kernel.Rows(x, 1), 1)
+		s.GatherRows(kernel.Rows(dst, 1), kernel.Sparse{Indptr: indptr, Indices: indices}, []int32{0},
+			[]int32{math.MinInt32, 0, 1}, kernel.Rows(x, 1), 1)
 		if dst[0] != 3 {
 			t.Errorf("got %g, want 3", dst[0])
 		}
@@ -129,12 +133,14 @@ func TestGatherSplitChangesNoBit(t *testing.T) {
 		indptr, indices := sparse(random, n, 30)
 		weights, left, right, x := normal(random, len(indices)), normal(random, n), normal(random, n), normal(random, n*d)
 		all := make([]float32, n*d)
-		s.Gather(kernel.Rows(all, d), kernel.Sparse{Indptr: indptr, Indices: indices, Weights: weights, Left: left, Right: right, Self: 0.3}, 0, n, kernel.Rows(x, d), d)
+		s.Gather(kernel.Rows(all, d), kernel.Sparse{Indptr: indptr, Indices: indices, Weights: weights, Left: left,
+			Right: right, Self: 0.3}, 0, n, kernel.Rows(x, d), d)
 		split := make([]float32, n*d)
 		for lo, step := 0, 1; lo < n; lo, step = lo+step, step+3 {
 			hi := min(lo+step, n)
 			for j := 0; j < d; j += 50 {
-				s.Gather(kernel.Rows(split[lo*d+j:], d), kernel.Sparse{Indptr: indptr, Indices: indices, Weights: weights, Left: left, Right: right, Self: 0.3}, lo, hi, kernel.Rows(x[j:], d), min(50, d-j))
+				s.Gather(kernel.Rows(split[lo*d+j:], d), kernel.Sparse{Indptr: indptr, Indices: indices, Weights: weights,
+					Left: left, Right: right, Self: 0.3}, lo, hi, kernel.Rows(x[j:], d), min(50, d-j))
 			}
 		}
 		if !sameBits(all, split) {
@@ -144,7 +150,8 @@ func TestGatherSplitChangesNoBit(t *testing.T) {
 		for i := range rows {
 			rows[i] = int32(i)
 		}
-		s.GatherRows(kernel.Rows(split, d), kernel.Sparse{Indptr: indptr, Indices: indices, Weights: weights, Left: left, Right: right, Self: 0.3}, rows, nil, kernel.Rows(x, d), d)
+		s.GatherRows(kernel.Rows(split, d), kernel.Sparse{Indptr: indptr, Indices: indices, Weights: weights, Left: left,
+			Right: right, Self: 0.3}, rows, nil, kernel.Rows(x, d), d)
 		if !sameBits(all, split) {
 			t.Errorf("a list of the rows changes element %d", firstDifference(all, split, 0))
 		}

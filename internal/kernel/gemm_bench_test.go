@@ -57,7 +57,8 @@ func BenchmarkGemm(b *testing.B) {
 					ldb = s.k
 				}
 				for b.Loop() {
-					set.Gemm(kernel.Rows(c, s.n), kernel.Block{Data: x, Stride: lda, Transposed: s.transA}, kernel.Block{Data: y, Stride: ldb, Transposed: s.transB}, s.m, s.n, s.k, false)
+					set.Gemm(kernel.Rows(c, s.n), kernel.Block{Data: x, Stride: lda, Transposed: s.transA},
+						kernel.Block{Data: y, Stride: ldb, Transposed: s.transB}, s.m, s.n, s.k, false)
 				}
 				perSecond(b, 2*float64(s.m)*float64(s.n)*float64(s.k), "GFLOP/s")
 			})

@@ -76,7 +76,8 @@ func copyPanelGeneric(dst, src []float32, lds, rows, columns int) {
 func transposeGeneric(dst []float32, ldd int, src []float32, lds, rows, columns int) {
 	i := 0
 	for ; i+4 <= rows; i += 4 {
-		s0, s1, s2, s3 := src[i*lds:][:columns], src[(i+1)*lds:][:columns], src[(i+2)*lds:][:columns], src[(i+3)*lds:][:columns]
+		s0, s1, s2, s3 := src[i*lds:][:columns], src[(i+1)*lds:][:columns], src[(i+2)*lds:][:columns],
+			src[(i+3)*lds:][:columns]
 		at := i
 		for j, v := range s0 {
 			d := dst[at : at+4 : at+4]

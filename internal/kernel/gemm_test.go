@@ -41,7 +41,8 @@ func TestGemmIsTheProduct(t *testing.T) {
 		rows, columns := s.Tile()
 		var shapes [][3]int
 		for m := range rows + 2 {
-			for _, n := range []int{1, columns/2 - 1, columns / 2, columns/2 + 1, columns - 1, columns, columns + 1, 2*columns + 3} {
+			for _, n := range []int{1, columns/2 - 1, columns / 2, columns/2 + 1, columns - 1, columns, columns + 1,
+				2*columns + 3} {
 				shapes = append(shapes, [3]int{m, n, 5})
 			}
 		}
@@ -51,7 +52,8 @@ func TestGemmIsTheProduct(t *testing.T) {
 		for _, k := range []int{0, 1, 2, 3, 4, 7, 8, 9, s.Depth() - 1, s.Depth(), s.Depth() + 1, 2*s.Depth() + 1} {
 			shapes = append(shapes, [3]int{2*rows + 1, columns + 1, k})
 		}
-		shapes = append(shapes, [3]int{s.Height() - 1, 5, 4}, [3]int{s.Height() + 1, 5, 4}, [3]int{3, s.Width() + 1, 4}, [3]int{20, 20, 20},
+		shapes = append(shapes, [3]int{s.Height() - 1, 5, 4}, [3]int{s.Height() + 1, 5, 4}, [3]int{3, s.Width() + 1, 4},
+			[3]int{20, 20, 20},
 			[3]int{509, 2*columns + 1, 5}) // with its three gaps, 512 from one column of a transposed A to the next
 		for _, shape := range shapes {
 			m, n, k := shape[0], shape[1], shape[2]
@@ -71,7 +73,8 @@ func TestGemmIsTheProduct(t *testing.T) {
 				a, checkA := matrix(av, ar, ac, ac+3)
 				b, checkB := matrix(bv, br, bc, bc+1)
 				c, checkC := matrix(cv, m, n, n+2)
-				s.Gemm(kernel.Rows(c, n+2), kernel.Block{Data: a, Stride: ac + 3, Transposed: transA}, kernel.Block{Data: b, Stride: bc + 1, Transposed: transB}, m, n, k, accumulate)
+				s.Gemm(kernel.Rows(c, n+2), kernel.Block{Data: a, Stride: ac + 3, Transposed: transA},
+					kernel.Block{Data: b, Stride: bc + 1, Transposed: transB}, m, n, k, accumulate)
 				if got := dense(c, m, n, n+2); !sameBits(got, want) {
 					i := firstDifference(got, want, 0)
 					t.Fatalf("%s: element (%d,%d) is %g, want %g", what, i/max(n, 1), i%max(n, 1), got[i], want[i])
@@ -117,7 +120,8 @@ func TestGemmSplitChangesNoBit(t *testing.T) {
 				ldb = k
 			}
 			all := make([]float32, m*n)
-			s.Gemm(kernel.Rows(all, n), kernel.Block{Data: a, Stride: lda, Transposed: transA}, kernel.Block{Data: b, Stride: ldb, Transposed: transB}, m, n, k, false)
+			s.Gemm(kernel.Rows(all, n), kernel.Block{Data: a, Stride: lda, Transposed: transA},
+				kernel.Block{Data: b, Stride: ldb, Transposed: transB}, m, n, k, false)
 			split := make([]float32, m*n)
 			for i0, step := 0, 1; i0 < m; i0, step = i0+step, step*2+1 {
 				rows := min(step, m-i0)
@@ -129,7 +133,8 @@ func TestGemmSplitChangesNoBit(t *testing.T) {
 					if transB {
 						b0 = b[j0*k:]
 					}
-					s.Gemm(kernel.Rows(split[i0*n+j0:], n), kernel.Block{Data: a0, Stride: lda, Transposed: transA}, kernel.Block{Data: b0, Stride: ldb, Transposed: transB}, rows, min(19, n-j0), k, false)
+					s.Gemm(kernel.Rows(split[i0*n+j0:], n), kernel.Block{Data: a0, Stride: lda, Transposed: transA},
+						kernel.Block{Data: b0, Stride: ldb, Transposed: transB}, rows, min(19, n-j0), k, false)
 				}
 			}
 			if !sameBits(all, split) {
@@ -144,7 +149,8 @@ func TestGramIsSymmetricProduct(t *testing.T) {
 		random := source()
 		_, columns := s.Tile()
 		for _, n := range []int{0, 1, 5, s.Depth() + 3} {
-			for _, d := range []int{0, 1, 5, columns - 1, columns, columns + 1, 3*columns + 7, s.Height() + 2, 2*s.Height() + 3} {
+			for _, d := range []int{0, 1, 5, columns - 1, columns, columns + 1, 3*columns + 7, s.Height() + 2,
+				2*s.Height() + 3} {
 				for _, accumulate := range []bool{false, true} {
 					what := fmt.Sprintf("n=%d d=%d accumulate=%t", n, d, accumulate)
 					xv, gv := whole(random, n*d), whole(random, d*d)

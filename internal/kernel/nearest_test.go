@@ -51,7 +51,8 @@ func TestNearest(t *testing.T) {
 					c, checkC := matrix(cv, k, d, d+1)
 					dist, checkDist := guarded(make([]float32, n))
 					nearest := make([]int32, n)
-					s.Nearest(nearest, dist, kernel.Points{Data: x, Stride: d + 3, N: n, Norms: squaredNorms(xv, n, d)}, kernel.Points{Data: c, Stride: d + 1, N: k, Norms: norms}, d)
+					s.Nearest(nearest, dist, kernel.Points{Data: x, Stride: d + 3, N: n, Norms: squaredNorms(xv, n, d)},
+						kernel.Points{Data: c, Stride: d + 1, N: k, Norms: norms}, d)
 					wantNearest, wantDist := closest(xv, cv, n, d, k)
 					if !slices.Equal(nearest, wantNearest) {
 						t.Fatalf("%s: nearest %v, want %v", what, nearest, wantNearest)
@@ -76,11 +77,13 @@ func TestNearestSplitChangesNoBit(t *testing.T) {
 			x, c := normal(random, n*d), normal(random, k*d)
 			rowNorms, norms := squaredNorms(x, n, d), squaredNorms(c, k, d)
 			nearest, dist := make([]int32, n), make([]float32, n)
-			s.Nearest(nearest, dist, kernel.Points{Data: x, Stride: d, N: n, Norms: rowNorms}, kernel.Points{Data: c, Stride: d, N: k, Norms: norms}, d)
+			s.Nearest(nearest, dist, kernel.Points{Data: x, Stride: d, N: n, Norms: rowNorms},
+				kernel.Points{Data: c, Stride: d, N: k, Norms: norms}, d)
 			for lo, step := 0, 1; lo < n; lo, step = lo+step, step*2 {
 				rows := min(step, n-lo)
 				part, partDist := make([]int32, rows), make([]float32, rows)
-				s.Nearest(part, partDist, kernel.Points{Data: x[lo*d:], Stride: d, N: rows, Norms: rowNorms[lo:]}, kernel.Points{Data: c, Stride: d, N: k, Norms: norms}, d)
+				s.Nearest(part, partDist, kernel.Points{Data: x[lo*d:], Stride: d, N: rows, Norms: rowNorms[lo:]},
+					kernel.Points{Data: c, Stride: d, N: k, Norms: norms}, d)
 				if !slices.Equal(part, nearest[lo:lo+rows]) || !sameBits(partDist, dist[lo:lo+rows]) {
 					t.Errorf("rows %d to %d change when split off", lo, lo+rows)
 				}
@@ -97,7 +100,8 @@ func TestNearestSplitChangesNoBit(t *testing.T) {
 func TestNearestOfNaNIsTheFirst(t *testing.T) {
 	each(t, func(t *testing.T, s kernel.Set) {
 		nearest, dist := []int32{-1, -1}, make([]float32, 2)
-		s.Nearest(nearest, dist, kernel.Points{Data: []float32{nan, 5}, Stride: 1, N: 2, Norms: []float32{nan, 25}}, kernel.Points{Data: []float32{1, 4, 9}, Stride: 1, N: 3, Norms: []float32{1, 16, 81}}, 1)
+		s.Nearest(nearest, dist, kernel.Points{Data: []float32{nan, 5}, Stride: 1, N: 2, Norms: []float32{nan, 25}},
+			kernel.Points{Data: []float32{1, 4, 9}, Stride: 1, N: 3, Norms: []float32{1, 16, 81}}, 1)
 		if nearest[0] != 0 || nearest[1] != 1 || dist[1] != 1 {
 			t.Errorf("got %v, %v", nearest, dist)
 		}

@@ -194,7 +194,8 @@ func TestAdamStep(t *testing.T) {
 					h := float64(gv[i]) + decay*w64[i]
 					m64[i] = b1*m64[i] + (1-b1)*h
 					v64[i] = b2*v64[i] + (1-b2)*h*h
-					w64[i] -= lr * m64[i] / (1 - math.Pow(b1, float64(step))) / (math.Sqrt(v64[i]/(1-math.Pow(b2, float64(step)))) + eps)
+					w64[i] -= lr * m64[i] / (1 - math.Pow(b1, float64(step))) / (math.Sqrt(v64[i]/(1-math.Pow(b2, float64(step)))) +
+						eps)
 					// Five steps of about lr each, on values of about 1: both rounded to 2⁻²⁴ some ten times.
 					if !(math.Abs(float64(w[i])-w64[i]) < 4e-6) {
 						t.Fatalf("n=%d step %d: weight %d is %g, want %g", n, step, i, w[i], w64[i])
@@ -236,7 +237,8 @@ func TestExpShifted(t *testing.T) {
 			checkX(t, "x")
 		}
 		infinity := float32(math.Inf(1))
-		for _, c := range [][2]float32{{-87.4, 0}, {-1000, 0}, {-infinity, 0}, {88.8, infinity}, {1000, infinity}, {infinity, infinity}, {0, 1}} {
+		for _, c := range [][2]float32{{-87.4, 0}, {-1000, 0}, {-infinity, 0}, {88.8, infinity}, {1000, infinity},
+			{infinity, infinity}, {0, 1}} {
 			for _, n := range []int{1, 40} {
 				x := make([]float32, n)
 				for i := range x {

@@ -10,5 +10,6 @@ import (
 func advise(b []byte) {
 	const page = 1 << 12
 	skip := -int(uintptr(unsafe.Pointer(&b[0]))) & (page - 1)
-	_ = unix.Madvise(b[skip:skip+(len(b)-skip)&^(page-1)], unix.MADV_HUGEPAGE) // advice: there is nothing to mend where it is not taken
+	// advice: there is nothing to mend where it is not taken
+	_ = unix.Madvise(b[skip:skip+(len(b)-skip)&^(page-1)], unix.MADV_HUGEPAGE)
 }

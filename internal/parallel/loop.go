@@ -11,7 +11,9 @@ import (
 //
 //	var scalings parallel.Loop[scaling]
 //
-//	scalings.For(len(x), 1<<14, scaling{x, alpha}, func(s *scaling, lo, hi int) { kernel.Scale(s.x[lo:hi], s.alpha, s.x[lo:hi]) })
+//	scalings.For(len(x), 1<<14, scaling{x, alpha}, func(s *scaling, lo, hi int) {
+//		kernel.Scale(s.x[lo:hi], s.alpha, s.x[lo:hi])
+//	})
 type Loop[T any] struct {
 	idle stack[task[T]]
 }

@@ -160,7 +160,8 @@ func valid(g partition.Groups, n, k int) error {
 func threads(t *testing.T, m partition.Partitioner) {
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)
-	for _, x := range []*mat.Dense{Mixture(30, 40, 5, 1), Mixture(5000, 16, 30, 2), Mixture(3500, 500, 12, 3)} { // several chunks from the second on
+	// several chunks from the second on
+	for _, x := range []*mat.Dense{Mixture(30, 40, 5, 1), Mixture(5000, 16, 30, 2), Mixture(3500, 500, 12, 3)} {
 		var want partition.Groups
 		for at, workers := range []int{1, 1, 2, 7} {
 			runtime.GOMAXPROCS(workers)
@@ -175,7 +176,8 @@ func threads(t *testing.T, m partition.Partitioner) {
 				t.Errorf("%d rows, run %d with %d threads: other groups than the first run with 1", x.Rows, at, workers)
 			}
 			if !slices.Equal(g.Stats.Objective, want.Stats.Objective) {
-				t.Errorf("%d rows, run %d with %d threads: objectives %v, the first run with 1 has %v", x.Rows, at, workers, g.Stats.Objective, want.Stats.Objective)
+				t.Errorf("%d rows, run %d with %d threads: objectives %v, the first run with 1 has %v", x.Rows, at, workers,
+					g.Stats.Objective, want.Stats.Objective)
 			}
 		}
 	}

@@ -206,7 +206,8 @@ func (s set) tile(rows, vectors int) {
 func (s set) copyPanel() {
 	TEXT("copyPanel"+s.suffix, 4, "func(dst, src *float32, lds, rows int)")
 	Pragma("noescape")
-	Doc("copyPanel" + s.suffix + fmt.Sprintf(" copies rows (at least 1) of %d values, lds apart, to dst without gaps.", 2*s.lanes))
+	Doc("copyPanel" + s.suffix + fmt.Sprintf(" copies rows (at least 1) of %d values, lds apart, to dst without gaps.",
+		2*s.lanes))
 	dst, src, lds, rows := GP64(), GP64(), GP64(), GP64()
 	Load(Param("dst"), dst)
 	Load(Param("src"), src)
@@ -233,8 +234,8 @@ func (s set) copyPanel() {
 func (s set) closest() {
 	TEXT("closest"+s.suffix, 4, "func(value *float32, index *int32, product, norms *float32, m int, first int32)")
 	Pragma("noescape")
-	Doc("closest"+s.suffix+fmt.Sprintf(" folds m rows of %d products, those with centres first, first+1, …, into the running minima", 2*s.lanes),
-		"of norm − 2·product: see nearest.go.")
+	Doc(fmt.Sprintf("closest%s folds m rows of %d products, those with centres first, first+1, …,", s.suffix, 2*s.lanes),
+		"into the running minima of norm − 2·product: see nearest.go.")
 	value, index, product, norms, m := GP64(), GP64(), GP64(), GP64(), GP64()
 	Load(Param("value"), value)
 	Load(Param("index"), index)

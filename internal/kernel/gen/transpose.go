@@ -10,7 +10,8 @@ import (
 func transpose() {
 	TEXT("transpose8AVX2", 4, "func(dst *float32, ldd int, src *float32, lds, blocks int)")
 	Pragma("noescape")
-	Doc("transpose8AVX2 transposes 8 rows of 8·blocks values (at least one block), lds apart: value j of row i goes to dst[j·ldd+i].")
+	Doc("transpose8AVX2 transposes 8 rows of 8·blocks values (at least one block), lds apart:",
+		"value j of row i goes to dst[j·ldd+i].")
 	dst, ldd, src, lds, blocks := GP64(), GP64(), GP64(), GP64(), GP64()
 	Load(Param("dst"), dst)
 	Load(Param("ldd"), ldd)
@@ -83,7 +84,8 @@ func transpose() {
 func lowest() {
 	TEXT("lowestAVX2", 4, "func(nearest *int32, least *float32, value *float32, index *int32, m int)")
 	Pragma("noescape")
-	Doc("lowestAVX2 finds in each of m rows (at least 1) of 16 values the least, and the lowest index of those equal to it.")
+	Doc("lowestAVX2 finds in each of m rows (at least 1) of 16 values the least,",
+		"and the lowest index of those equal to it.")
 	nearest, least, value, index, m := GP64(), GP64(), GP64(), GP64(), GP64()
 	Load(Param("nearest"), nearest)
 	Load(Param("least"), least)

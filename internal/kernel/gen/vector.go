@@ -224,7 +224,8 @@ func (s set) elementwise() {
 	})
 	finish()
 
-	s.function("adam", "func(w, g, m, v []float32, decay, b1, c1, b2, c2, rate, root, eps float32)", "is one step of Adam: see adamStep.")
+	s.function("adam", "func(w, g, m, v []float32, decay, b1, c1, b2, c2, rate, root, eps float32)",
+		"is one step of Adam: see adamStep.")
 	decay, b1, c1, b2 := s.broadcast("decay"), s.broadcast("b1"), s.broadcast("c1"), s.broadcast("b2")
 	c2, rate, root, eps := s.broadcast("c2"), s.broadcast("rate"), s.broadcast("root"), s.broadcast("eps")
 	s.each("w g m v", func(l loop) {
@@ -321,7 +322,8 @@ func prefetch() {
 func (s set) few() {
 	TEXT("fewAVX2", 4, "func(product, x0, x1, c *float32, d int)")
 	Pragma("noescape")
-	Doc("fewAVX2 sets product to the inner products of x0 and then of x1 with the rows of c, 4×d without gaps, d at least 1.")
+	Doc("fewAVX2 sets product to the inner products of x0 and then of x1 with the rows of c,",
+		"4×d without gaps, d at least 1.")
 	product, n, at := GP64(), GP64(), GP64()
 	var rows [6]GPVirtual // x0, x1 and the rows of c
 	for i := range rows {
