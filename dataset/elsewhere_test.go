@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -65,6 +66,11 @@ func TestFeaturesElsewhere(t *testing.T) {
 	if _, err := os.Stat(at("lost")); err == nil {
 		t.Error("a file without its features stands under its name")
 	}
+}
+
+func TestContractOfAFormatFromOutside(t *testing.T) {
+	dir := fixture.Folder(t, map[string][]byte{"ring.pairs": []byte(`{"edges": [[0, 1]], "labels": [0, 1, 0, 1]}`)})
+	formattest.Run(t, "pairs", filepath.Join(dir, "ring.pairs"))
 }
 
 // Graphs of a format from outside have names in a folder that is searched, as those of any format.

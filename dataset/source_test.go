@@ -1,11 +1,15 @@
 package dataset_test
 
 import (
+	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 )
 
@@ -75,5 +79,22 @@ func TestDescribe(t *testing.T) {
 	}
 	if f.PerClass[1] != (dataset.ClassFacts{All: 2, Val: 1, Test: 1}) {
 		t.Errorf("class 1 %+v", f.PerClass[1])
+	}
+}
+
+// The table of docs/formats.md has a line for each format, which says whether it can be written.
+func TestDocsListTheFormats(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "docs", "formats.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range format.Names() {
+		if name == "pairs" {
+			continue // of a test
+		}
+		line := regexp.MustCompile("(?m)^\\| `" + name + "` \\| [^|]* \\| (yes)? ?\\|").FindStringSubmatch(string(text))
+		if line == nil || (line[1] == "yes") != slices.Contains(format.Writers(), name) {
+			t.Errorf("docs/formats.md has no line for the format %s, or not whether it is written: %q", name, line)
+		}
 	}
 }

@@ -43,10 +43,11 @@ func newBuckets(n int, edges Edges) (*buckets, error) {
 	parallel.For(edges.Len(), edgeChunk, func(lo, hi int) {
 		c := lo / edgeChunk
 		count := at[c*k:][:k]
-		for i := lo; i < hi; i++ {
-			u, v := edges.From[i], edges.To[i]
-			if uint(u) >= uint(n) || uint(v) >= uint(n) || edges.Weight != nil && !legal(edges.Weight[i]) {
-				faults[c] = edges.fault(i, n)
+		from, to := edges.From[lo:hi], edges.To[lo:hi]
+		for i, u := range from {
+			v := to[i]
+			if uint(u) >= uint(n) || uint(v) >= uint(n) || edges.Weight != nil && !legal(edges.Weight[lo+i]) {
+				faults[c] = edges.fault(lo+i, n)
 				return
 			}
 			if u == v {

@@ -59,7 +59,7 @@ type Description struct {
 	// File says how the names of its files look: "ind.NAME.x", "a .npz file". Empty if the format has no single files.
 	File string
 	// Extensions are the ends of the names of its files, with the dot. A file NAME + extension in a folder that is
-	// searched is the graph NAME. A Writer is chosen by the first of them.
+	// searched is the graph NAME. A Writer is chosen by any of them.
 	Extensions []string
 }
 
@@ -134,10 +134,13 @@ func Recognise(path string) (Place, error) {
 	return Place{}, err
 }
 
-// recognise asks each format.
+// recognise asks each format that has folders, or files.
 func recognise(path string, folder bool) (Place, error) {
 	best, found, names := No, Place{Name: nameOf(path), Path: path}, []string(nil)
 	each(func(name string, f Format) {
+		if d := f.Describe(); folder && d.Folder == "" || !folder && d.File == "" {
+			return
+		}
 		switch c := f.Recognise(path); {
 		case c > best:
 			best, found.Format, found.FormatName, names = c, f, name, []string{name}

@@ -24,7 +24,7 @@ type sure struct {
 }
 
 func (s sure) Describe() format.Description {
-	return format.Description{Title: s.word, Extensions: []string{"." + s.word}}
+	return format.Description{Title: s.word, File: "a ." + s.word + " file", Extensions: []string{"." + s.word}}
 }
 
 func (s sure) Recognise(path string) format.Certainty {
@@ -88,6 +88,18 @@ func TestSeveralGraphsAreAnError(t *testing.T) {
 	want := "holds the graphs a, b: name the file of the one you want, as " + filepath.Join(dir, "a.safetensors")
 	if !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+// A folder is not a file, whatever its name.
+func TestFoldersAreNotFiles(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "own.npz")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var unknown *format.Unrecognised
+	if _, err := (dataset.Options{}).Open(t.Context(), dir); !errors.As(err, &unknown) {
+		t.Errorf("error %v", err)
 	}
 }
 

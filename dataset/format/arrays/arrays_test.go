@@ -1,9 +1,12 @@
 package arrays_test
 
 import (
+	"path/filepath"
 	"slices"
 	"testing"
 
+	"github.com/graph-condensation/cgc/dataset/format/arrays"
+	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -20,7 +23,9 @@ func TestReadArrays(t *testing.T) {
 			"labels":       fixture.Npy("<i8", "3,", []int64{0, 1, 0}),
 		}
 	}
-	g := fixture.Open(t, fixture.Folder(t, map[string][]byte{"own.npz": fixture.Npz(members())}))
+	dir := fixture.Folder(t, map[string][]byte{"own.npz": fixture.Npz(members())})
+	formattest.Run(t, arrays.Name, filepath.Join(dir, "own.npz"))
+	g := fixture.Open(t, dir)
 	x := g.X.(*mat.CSR)
 	if err := x.Validate(); err != nil {
 		t.Error(err)

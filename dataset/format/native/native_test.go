@@ -12,12 +12,16 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format/formattest"
+	"github.com/graph-condensation/cgc/dataset/format/native"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
 )
+
+func TestContract(t *testing.T) { formattest.Run(t, native.Name, writeTensors(t, foreign(), nil)) }
 
 func TestWriteAndOpenAgain(t *testing.T) {
 	sparse := fixture.Made(t, "cora", 1)

@@ -2,10 +2,12 @@ package planetoid_test
 
 import (
 	"encoding/binary"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/planetoid"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
@@ -73,6 +75,10 @@ func planetoidFiles() map[string][]byte {
 		"ind.own.graph":      pickled(pickleGraph(map[int][]int{0: {1, 1, 5}, 1: {0}, 3: {3}, 5: {0}})),
 		"ind.own.test.index": []byte("5\n3\n"),
 	}
+}
+
+func TestContract(t *testing.T) {
+	formattest.Run(t, planetoid.Name, filepath.Join(fixture.Folder(t, planetoidFiles()), "ind.own.x"))
 }
 
 func TestReadPlanetoid(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/graph-condensation/cgc/dataset/format/formattest"
+	"github.com/graph-condensation/cgc/dataset/format/saint"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
@@ -23,7 +25,7 @@ func adjFull(shape []int64, indptr []int64, indices []int32, data any, descr str
 	return fixture.Npz(members)
 }
 
-func saint() map[string][]byte {
+func folder() map[string][]byte {
 	return map[string][]byte{
 		// 0→2, 0→1 (columns not in order), 1→1, 3→2
 		"adj_full.npz": adjFull(
@@ -34,8 +36,10 @@ func saint() map[string][]byte {
 	}
 }
 
+func TestContract(t *testing.T) { formattest.Run(t, saint.Name, fixture.Folder(t, folder())) }
+
 func TestReadSAINT(t *testing.T) {
-	g := fixture.Open(t, fixture.Folder(t, saint()))
+	g := fixture.Open(t, fixture.Folder(t, folder()))
 	if !slices.Equal(g.Adj.Indptr, []int64{0, 2, 3, 5, 6}) || !slices.Equal(g.Adj.Indices, []int32{1, 2, 0, 0, 3, 2}) ||
 		g.Adj.Data != nil {
 		t.Errorf("adjacency %+v", g.Adj)
@@ -58,7 +62,7 @@ func TestReadSAINTFeatures(t *testing.T) {
 		"<f8": []float64{0, 1, 2, 3, 0, 1, 0, 1}, "<f4": want,
 		"<f2": []uint16{0, 0x3c00, 0x4000, 0x4200, 0x8000, 0x3c00, 0, 0x3c00},
 	} {
-		g := fixture.Open(t, fixture.Folder(t, fixture.With(saint(), "feats.npy", fixture.Npy(descr, "4, 2", numbers))))
+		g := fixture.Open(t, fixture.Folder(t, fixture.With(folder(), "feats.npy", fixture.Npy(descr, "4, 2", numbers))))
 		got := slices.Clone(g.X.(*mat.Dense).Data)
 		if descr == "|b1" {
 			got[2], got[3] = 2, 3 // there is no other true
@@ -71,7 +75,7 @@ func TestReadSAINTFeatures(t *testing.T) {
 
 func TestReadSAINTWeights(t *testing.T) {
 	adj := adjFull([]int64{4, 4}, []int64{0, 2, 3, 3, 4}, []int32{2, 1, 0, 2}, []float64{0.5, 2, 3, 0}, "<f8")
-	g := fixture.Open(t, fixture.Folder(t, fixture.With(saint(), "adj_full.npz", adj)))
+	g := fixture.Open(t, fixture.Folder(t, fixture.With(folder(), "adj_full.npz", adj)))
 	if !slices.Equal(g.Adj.Indices, []int32{1, 2, 0, 0}) || !slices.Equal(g.Adj.Data, []float32{3, .5, 3, .5}) {
 		t.Errorf("adjacency %+v, want the larger of two weights, and none for a stored zero", g.Adj)
 	}
@@ -120,12 +124,12 @@ func TestReadSAINTRefuses(t *testing.T) {
 		{"role.json", []byte(`{"train": [0]}`), `key "train", want tr, va or te`},
 		{"role.json", nil, "role.json: no such file"},
 	} {
-		fixture.Refuses(t, fixture.With(saint(), c.file, c.data), c.want)
+		fixture.Refuses(t, fixture.With(folder(), c.file, c.data), c.want)
 	}
 }
 
 func FuzzSAINT(f *testing.F) {
-	s := saint()
+	s := folder()
 	f.Add(s["adj_full.npz"], s["feats.npy"], s["class_map.json"], s["role.json"])
 	f.Fuzz(func(t *testing.T, adj, feats, classes, roles []byte) {
 		fixture.Valid(t, fixture.Folder(t, map[string][]byte{

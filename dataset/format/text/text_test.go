@@ -10,10 +10,14 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format/formattest"
+	"github.com/graph-condensation/cgc/dataset/format/text"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )
+
+func TestContract(t *testing.T) { formattest.Run(t, text.Name, fixture.Folder(t, fixture.Plain())) }
 
 func TestReadText(t *testing.T) {
 	var notes []string

@@ -1,0 +1,103 @@
+// Package formattest tests what every file format promises.
+package formattest
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/graph"
+)
+
+// Run tests the format that is registered under name. path is a graph of it that has edges, and that no other format is
+// as certain of. The format describes itself, recognises path and not a file of another kind, reads a valid graph, the
+// same one each time, and reads what it has written.
+func Run(t *testing.T, name, path string) {
+	t.Helper()
+	f, err := format.Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := f.Describe()
+	_, lists := f.(format.Lister)
+	if d.Title == "" || d.Folder == "" && d.File == "" {
+		t.Errorf("the description %+v has no title, or names neither files nor folders", d)
+	}
+	if d.File != "" && len(d.Extensions) == 0 && !lists {
+		t.Errorf("the description %+v has files without an extension", d)
+	}
+	if found, err := format.Recognise(path); err != nil || found.FormatName != name {
+		t.Errorf("%s is recognised as of the format %q: %v", path, found.FormatName, err)
+	}
+	for _, other := range []string{"nothing", "nothing.txt"} {
+		other = filepath.Join(t.TempDir(), other)
+		if err := os.WriteFile(other, []byte("nothing"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if f.Recognise(other) != format.No || f.Recognise(filepath.Dir(other)) != format.No {
+			t.Errorf("%s or its folder is recognised", other)
+		}
+	}
+	g := read(t, f, path)
+	if g.Edges() == 0 {
+		t.Errorf("the graph of %s has no edges", path)
+	}
+	if again := read(t, f, path); !reflect.DeepEqual(identify(t, g), identify(t, again)) {
+		t.Errorf("%s is read as %+v, and then as %+v", path, identify(t, g), identify(t, again))
+	}
+	if w, ok := f.(format.Writer); ok {
+		writes(t, w, g)
+	}
+}
+
+// writes tests that w reads what it wrote, and that equal graphs give equal bytes.
+func writes(t *testing.T, w format.Writer, g *graph.Graph) {
+	t.Helper()
+	var files [2][]byte
+	for i := range files {
+		path := filepath.Join(t.TempDir(), "written")
+		if extensions := w.Describe().Extensions; len(extensions) > 0 {
+			path += extensions[0]
+		}
+		if err := w.Write(t.Context(), path, g); err != nil {
+			t.Fatal(err)
+		}
+		if again := read(t, w, path); again.Nodes() != g.Nodes() || again.Edges() != g.Edges() || !slices.Equal(again.Y, g.Y) {
+			t.Errorf("what was written is read as %+v, want %+v", again.Sizes(), g.Sizes())
+		}
+		if info, err := os.Stat(path); err != nil || info.IsDir() {
+			return // a folder
+		}
+		var err error
+		if files[i], err = os.ReadFile(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(files[0], files[1]) {
+		t.Error("one graph gives two different files")
+	}
+}
+
+func read(t *testing.T, f format.Format, path string) *graph.Graph {
+	t.Helper()
+	g, _, err := f.Read(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func identify(t *testing.T, g *graph.Graph) graph.Identity {
+	t.Helper()
+	id, err := graph.Identify(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
