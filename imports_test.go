@@ -68,7 +68,7 @@ var mayImport = map[string]string{
 
 	"experiment":   "condense gnn graph mat progress report internal/buildinfo",
 	"tune":         ". condense experiment gnn graph mat progress propagate report internal/parallel",
-	"bench":        ". condense dataset/synth gnn graph mat partition progress report internal/kernel internal/parallel",
+	"bench":        ". condense dataset/synth gnn graph mat partition progress report internal/kernel internal/parallel internal/parameter",
 	"paper":        ". bench condense dataset dataset/synth experiment gnn graph progress propagate report internal/registry",
 	"report":       "",
 	"report/chart": "report",

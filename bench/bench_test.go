@@ -123,7 +123,7 @@ func TestValidate(t *testing.T) {
 		`bench: partition "other", want one of`: func(p *bench.Plan) { p.Partitions = []string{"other"} },
 		"bench: scale -1, want above 0":         func(p *bench.Plan) { p.Scales = []float64{-1} },
 		"bench: scale NaN, want above 0":        func(p *bench.Plan) { p.Scales = []float64{math.NaN()} },
-		"bench: scale 0.001 of cora: synth":     func(p *bench.Plan) { p.Scales = []float64{0.001} },
+		"bench: scale 0.001 of cora, want a":    func(p *bench.Plan) { p.Scales = []float64{0.001} },
 		"bench: scale 0.4 of cora: 56 training nodes, want at least the 70 condensed ones": func(p *bench.Plan) {
 			p.Scales = []float64{0.4}
 		},

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/partition"
 )
 
@@ -54,29 +56,32 @@ func Sizes() (names []string) {
 // most is the largest scale: below it, no size has more nodes than a graph can have.
 const most = 1e6
 
+// FieldError is the error for a part of a plan that is out of its range. Its Field is the flag of the command.
+type FieldError = parameter.Error
+
 // Validate returns everything that is wrong with p, joined: for each mistake the field, the value and the bound.
 func (p Plan) Validate() error {
 	var errs []error
-	check := func(ok bool, format string, args ...any) bool {
+	check := func(ok bool, field string, value any, want string, args ...any) bool {
 		if !ok {
-			errs = append(errs, fmt.Errorf("bench: "+format, args...))
+			errs = append(errs, &FieldError{Package: "bench", Field: field, Value: value, Want: fmt.Sprintf(want, args...)})
 		}
 		return ok
 	}
-	check(len(p.Sizes) > 0, "sizes 0, want at least 1")
-	check(len(p.Scales) > 0, "scale 0, want at least 1")
-	check(len(p.Partitions) > 0, "partition 0, want at least 1")
-	check(p.Runs >= 1, "runs %d, want at least 1", p.Runs)
+	check(len(p.Sizes) > 0, "sizes", 0, "at least 1")
+	check(len(p.Scales) > 0, "scale", 0, "at least 1")
+	check(len(p.Partitions) > 0, "partition", 0, "at least 1")
+	check(p.Runs >= 1, "runs", p.Runs, "at least 1")
 	for _, name := range p.Partitions {
 		_, err := partition.Find(name)
-		check(err == nil, "%w", err)
+		check(err == nil, "partition", strconv.Quote(name), "one of %s", strings.Join(partition.Names(), ", "))
 	}
 	valid := func(scale float64) bool { return scale > 0 && scale <= most }
 	for _, scale := range p.Scales {
-		check(valid(scale), "scale %g, want above 0 and at most %g", scale, most)
+		check(valid(scale), "scale", scale, "above 0 and at most %g", most)
 	}
 	for _, name := range p.Sizes {
-		if !check(slices.Contains(Sizes(), name), "sizes %q, want some of %s", name, strings.Join(Sizes(), ", ")) {
+		if !check(slices.Contains(Sizes(), name), "sizes", strconv.Quote(name), "some of %s", strings.Join(Sizes(), ", ")) {
 			continue
 		}
 		for _, scale := range p.Scales {
@@ -87,9 +92,10 @@ func (p Plan) Validate() error {
 			if err == nil {
 				err = s.Validate()
 			}
-			if check(err == nil, "scale %g of %s: %w", scale, name, err) {
-				check(nodes <= s.Train, "scale %g of %s: %d training nodes, want at least the %d condensed ones", scale, name,
-					s.Train, nodes)
+			of := fmt.Sprintf("%g of %s", scale, name)
+			if check(err == nil, "scale", of, "a graph that can be made: %v", err) {
+				check(nodes <= s.Train, "scale", fmt.Sprintf("%s: %d training nodes", of, s.Train),
+					"at least the %d condensed ones", nodes)
 			}
 		}
 	}

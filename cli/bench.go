@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"strings"
 
@@ -51,9 +50,7 @@ proportional to nodes and edges.`,
 
 func (c *command) bench(ctx context.Context, plan bench.Plan) error {
 	if err := plan.Validate(); err != nil {
-		// The errors name fields as the flags are spelt.
-		lines := strings.Split(strings.ReplaceAll(err.Error(), "bench: ", "--"), "\n")
-		return usagef("%s", sentence(errors.New(strings.Join(lines, "; "))))
+		return usage{sentence(outOfRange(err, func(field string) string { return "--" + field }))}
 	}
 	plan.Peak = peakRSS
 	r, err := bench.Run(ctx, plan)

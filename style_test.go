@@ -1,0 +1,90 @@
+package cgc_test
+
+import (
+	"bufio"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// columns is the greatest length of a line of Go, in characters. A tab counts as one.
+const columns = 120
+
+// unwrapped are the folders whose lines are still being wrapped.
+var unwrapped = strings.Fields(`
+	. assess condense experiment generate graph internal/kernel internal/kernel/gen internal/memory
+	internal/parallel internal/registry mat partition partition/partitiontest progress selftrain tune
+	cli condense/condensetest`)
+
+// TestColumns lists the lines of Go that are too long, generated files aside.
+func TestColumns(t *testing.T) {
+	for _, file := range goFiles(t) {
+		if slices.Contains(unwrapped, path.Dir(filepath.ToSlash(file))) {
+			continue
+		}
+		if long := tooLong(t, file); len(long) > 0 {
+			t.Errorf("%s: more than %d characters in the lines %v", file, columns, long)
+		}
+	}
+}
+
+// tooLong returns the numbers of the lines of file that have more than so many characters.
+func tooLong(t *testing.T, file string) (lines []int) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	scanner := bufio.NewScanner(f)
+	scanner.Buffer(nil, 1<<20)
+	for n := 1; scanner.Scan(); n++ {
+		if line := scanner.Text(); strings.HasPrefix(line, "// Code generated ") && strings.HasSuffix(line, " DO NOT EDIT.") {
+			return nil
+		}
+		if utf8.RuneCount(scanner.Bytes()) > columns {
+			lines = append(lines, n)
+		}
+	}
+	if err := scanner.Err(); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	return lines
+}
+
+// TestColumnsCatches shows that a line of 121 characters is found, and one of 120 is not.
+func TestColumnsCatches(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.go")
+	text := strings.Repeat("é", columns) + "\n" + strings.Repeat("é", columns+1) + "\n\t" + strings.Repeat("a", columns-1)
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if got := tooLong(t, file); !slices.Equal(got, []int{2}) {
+		t.Errorf("lines %v, want line 2", got)
+	}
+}
+
+// goFiles returns the paths of all Go files of the repository.
+func goFiles(t *testing.T) (files []string) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && strings.HasPrefix(entry.Name(), ".") && file != ".":
+			return filepath.SkipDir
+		case strings.HasSuffix(file, ".go"):
+			files = append(files, file)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
