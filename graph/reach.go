@@ -37,8 +37,8 @@ func NewReach(a *mat.CSR, from []int32) *Reach {
 	return r
 }
 
-// Entries returns how many entries of the adjacency the nodes within Hops have: what the next Grow may read at most,
-// and what all that grew so far has read.
+// Entries returns how many entries of the adjacency the nodes within Hops have. To propagate to the given nodes by one
+// hop more than Hops, the first hop reads so many entries.
 func (r *Reach) Entries() int64 {
 	if !r.counted {
 		for _, v := range r.outermost() {

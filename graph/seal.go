@@ -10,9 +10,9 @@ import (
 // dataset.Open does; Builder notes the same. It writes to g, and must not run at the same time as anything else that
 // uses g.
 //
-// The note names the memory of each field. A field that is replaced later breaks it, and a copy of g has the note of
-// the fields that it shares with g. What the note cannot see is a number that is changed in place: call Seal again
-// after that.
+// The note names the memory of each field. It does not hold once a field is replaced. A copy of g has the note too, and
+// it holds for as long as the copy shares all fields with g. The note cannot see a number that is changed in place:
+// call Seal again after that.
 func (g *Graph) Seal() error {
 	g.sealed = nil
 	if err := g.Validate(); err != nil {

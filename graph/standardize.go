@@ -56,7 +56,7 @@ func FitScaling(x mat.Matrix, nodes []int32) (Scaling, error) {
 }
 
 // columns calls add with some columns of each of the given nodes, in the order of the nodes. first is the first of
-// these columns. Other columns are added at the same time.
+// these columns. Calls for other columns run at the same time.
 func columns(x mat.Matrix, nodes []int32, add func(first int, row []float32)) error {
 	_, d := x.Dims()
 	var rows mat.Dense

@@ -2,6 +2,7 @@ package propagate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/graph-condensation/cgc/mat"
@@ -22,8 +23,8 @@ type Engine interface {
 	Embeddings(ctx context.Context, p Propagation, in Input) ([]mat.View, error)
 }
 
-// Run validates p and in, asks engine for the embeddings and checks their number and shapes. An engine that breaks its
-// promise is an error that says how.
+// Run validates p and in, asks engine for the embeddings, and checks their number and shapes. If the engine delivers
+// other shapes than it should, the error says which.
 func Run(ctx context.Context, engine Engine, p Propagation, in Input) ([]mat.View, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -53,8 +54,11 @@ func Run(ctx context.Context, engine Engine, p Propagation, in Input) ([]mat.Vie
 // to be read and to test other engines against. It writes out two n×d matrices, even of sparse features.
 type Plain struct{}
 
-// Embeddings implements Engine. It panics if p or in is not valid.
+// Embeddings implements Engine.
 func (Plain) Embeddings(ctx context.Context, p Propagation, in Input) ([]mat.View, error) {
+	if err := errors.Join(p.Validate(), in.Validate()); err != nil {
+		return nil, err
+	}
 	operator, beta := p.Step(in.Adj)
 	x := mat.NewDense(in.X.Dims())
 	if err := mat.Rows(x, in.X, nodes(x.Rows)); err != nil {

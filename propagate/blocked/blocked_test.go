@@ -35,7 +35,7 @@ func ring(n, span int) *mat.CSR {
 	return a
 }
 
-// features are normal numbers, the given share of them kept and the others 0.
+// features returns normal numbers. The given share of them is kept, and the others are 0.
 func features(n, d int, share float64, random *rand.Rand) *mat.Dense {
 	x := mat.NewDense(n, d)
 	for i := range x.Data {
@@ -46,8 +46,8 @@ func features(n, d int, share float64, random *rand.Rand) *mat.Dense {
 	return x
 }
 
-// However features are cut into blocks, whichever nodes are left out, in whatever order nodes stand and for any number
-// of threads: the same bits. But for rounding, they are those of the plain engine.
+// The bits of the embeddings do not depend on how features are cut into blocks, on the nodes that are left out, on the
+// order of the nodes or on the number of threads. They are those of the plain engine but for rounding.
 func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 0))
 	const n, d = 500, 150
@@ -129,7 +129,8 @@ func wantRows(t *testing.T, name string, got, all []mat.View, rows []int32) {
 	}
 }
 
-// The nodes that each hop needs come first, those of a class together, and neighbours of rows with them.
+// Nodes are sorted by distance, and then by class. A node that is no row stands with the class of most of its
+// neighbours.
 func TestLayout(t *testing.T) {
 	// Two cliques of 4 (classes 1 and 0) joined at 3–4, and a path 7–8–9–10 away from them.
 	a := edges(11, [][2]int32{
