@@ -1,27 +1,33 @@
-// Package augment adds to the embeddings that are condensed: those of shallower hops for the classes that the
-// classifier finds hard (§3.3 of the paper), and those of nodes without a training label, of whose class it is sure.
+// Package augment adds embeddings of shallower hops for the classes that the classifier finds hard (§3.3 of the paper).
 package augment
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 )
 
-// Pick names one sampled embedding: that of training node Row (its position among the training nodes) in H⁽ᴴᵒᵖ⁾.
+// Pick names one sampled embedding: that of training node Row in H⁽ᴴᵒᵖ⁾. Row is the position among the training nodes.
 type Pick struct {
 	Hop int
 	Row int32
 }
 
-// Sample draws size embeddings with replacement from H⁽ˡ⁾, 0 ≤ l < hops, of the training nodes: an embedding's weight
-// is the error e of its node's class, or 1 for all if every class error is 0. y holds the classes of the training nodes
-// in [0, len(classError)). With hops = 0 there is nothing shallower, and nothing is drawn.
+// Sample draws size embeddings with replacement from H⁽ˡ⁾, 0 ≤ l < hops, of the training nodes. The weight of an
+// embedding is the error e_c of its node's class, or 1 for all if every class error is 0. y holds the classes of the
+// training nodes in [0, len(classError)). With hops = 0 there is nothing shallower, and nothing is drawn.
 //
-// The draw takes the class by its total weight e_c·|C_c|, then a node of it and a hop, each uniformly: the same
-// distribution as one weight per embedding, without the list of them.
+// It draws a class by its total weight e_c·|C_c|, then a node of the class and a hop, each uniformly. That is the same
+// distribution as one weight per embedding, without a list of them. The result depends on the arguments alone. The
+// error says that size is negative, or that a class error is negative or not finite.
 func Sample(y []int32, classError []float64, hops, size int, src rand.Source) ([]Pick, error) {
 	if size < 0 {
 		return nil, fmt.Errorf("augment: size %d, want at least 0", size)
+	}
+	for c, e := range classError {
+		if !(e >= 0) || math.IsInf(e, 1) {
+			return nil, fmt.Errorf("augment: error %v of class %d, want a finite number of at least 0", e, c)
+		}
 	}
 	if hops == 0 || size == 0 || len(y) == 0 {
 		return nil, nil

@@ -81,7 +81,7 @@ func (m *CSR) Validate() error {
 	return nil
 }
 
-// validateRows names the first thing wrong with rows first to end−1, whatever is wrong with the rows above.
+// validateRows names the first thing wrong with rows first to end−1. It does not trust the rows above.
 func (m *CSR) validateRows(first, end int) error {
 	for i := first; i < end; i++ {
 		lo, hi := m.Indptr[i], m.Indptr[i+1]
@@ -126,7 +126,7 @@ func (m *Dense) Sparse() *CSR {
 	return s
 }
 
-// Columns returns columns lo to hi of m as a new matrix. Column j of it is column lo+j of m.
+// Columns returns columns lo to hi−1 of m as a new matrix. Column j of it is column lo+j of m.
 func (m *CSR) Columns(lo, hi int) *CSR {
 	if lo < 0 || lo > hi || hi > m.Cols {
 		panic(fmt.Sprintf("mat: columns %d to %d of %d", lo, hi, m.Cols))

@@ -47,8 +47,8 @@ var rowStrips, columnStrips parallel.Loop[factors]
 // smallProduct is the number of multiplications below which starting goroutines costs more than they save (some 10 µs).
 const smallProduct = 1 << 17
 
-// product cuts the m×n output into a strip for each worker, along its longer side. How the output is cut changes no bit
-// of it: the kernel sums along k in an order that k alone decides.
+// product cuts the m×n output into a strip for each worker, along its longer side. The cuts change no bit of the
+// output: the kernel sums along k in an order that only k decides.
 func product(dst, a, b *Dense, transA, transB bool, k int) {
 	m, n := dst.Rows, dst.Cols
 	if m == 0 || n == 0 {

@@ -1,7 +1,7 @@
 package mat
 
-// View is some rows of a dense matrix, in an order of its own and without a copy: they change with the matrix. The zero
-// value has none.
+// View is some rows of a dense matrix in an order of their own, without a copy: they change with the matrix. The zero
+// value has no rows.
 type View struct {
 	of   *Dense
 	rows []int32 // nil: all rows in order
@@ -47,8 +47,8 @@ func (v View) Rows() [][]float32 {
 	return rows
 }
 
-// Block returns rows lo to hi one behind the other: in the matrix's own memory where they stand so, else copied into
-// buffer.
+// Block returns rows lo to hi−1, one behind the other. They are the matrix's own memory if they stand so there, else
+// copied into buffer.
 func (v View) Block(lo, hi int, buffer *Dense) []float32 {
 	if v.rows == nil {
 		return v.of.Data[lo*v.of.Cols : hi*v.of.Cols]
@@ -60,7 +60,7 @@ func (v View) Block(lo, hi int, buffer *Dense) []float32 {
 	return buffer.Data
 }
 
-// Dense returns the rows as a matrix: the one they are rows of where they are all of it, else a copy.
+// Dense returns the rows as a matrix: the one that they are all rows of, in order, or else a copy.
 func (v View) Dense() *Dense {
 	if v.rows == nil {
 		return v.of

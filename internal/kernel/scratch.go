@@ -2,7 +2,7 @@ package kernel
 
 import "sync"
 
-// A scratch is memory for packed operands, kept between calls.
+// scratch is memory for packed operands, kept between calls.
 type scratch struct {
 	data  []float32
 	used  int
@@ -19,8 +19,7 @@ func borrow() *scratch {
 
 func (s *scratch) giveBack() { scratches.Put(s) }
 
-// take returns n values, not cleared. What was taken before stays valid: when the memory must grow, it is replaced, not
-// moved.
+// take returns n values, not cleared. What was taken before stays valid: memory that must grow is replaced, not moved.
 func (s *scratch) take(n int) []float32 {
 	if s.used+n > len(s.data) {
 		s.data = make([]float32, max(2*len(s.data), s.used+n))

@@ -2,8 +2,8 @@ package kernel
 
 import "math"
 
-// Softmax sets x_i = exp(x_i − max x) / Σ_j exp(x_j − max x). An empty x stays empty.
-// An element of −∞ becomes 0; if there is a NaN or +∞, or nothing but −∞, the result is NaN throughout or in part.
+// Softmax sets x_i = exp(x_i − max x) / Σ_j exp(x_j − max x). An empty x stays empty. An element of −∞ becomes 0. With
+// a NaN or +∞, or nothing but −∞, some or all elements become NaN.
 func Softmax(x []float32) {
 	if len(x) == 0 {
 		return
@@ -16,11 +16,11 @@ func (im *implementation) softmax(x []float32) {
 	im.scale(x, 1/sum, x)
 }
 
-// Maximum returns the greatest of x, −∞ if there is none. NaNs are passed over.
+// Maximum returns the greatest of x, or −∞ if there is none. It ignores NaNs.
 func Maximum(x []float32) float32 { return best.maximum(x) }
 
 // ExpShifted sets dst_i = exp(x_i − shift) and returns their sum. dst may be x. The relative error of an element is
-// below 2⁻²²; what falls below the smallest normal number becomes 0.
+// below 2⁻²². Results below the smallest normal number become 0.
 func ExpShifted(dst, x []float32, shift float32) float32 {
 	if len(x) != len(dst) {
 		checkLengths(len(dst), len(x))

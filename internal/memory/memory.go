@@ -3,12 +3,12 @@ package memory
 
 import "unsafe"
 
-// huge is the size in bytes of a huge page; smaller slices than two of them are left as they are.
+// huge is the size in bytes of a huge page. Slices smaller than two of them are left as they are.
 const huge = 2 << 20
 
-// Make returns n zeros, with huge pages under a large slice where the system has them: its first use then costs far
-// fewer page faults, and random places of it are found without walking the page table (a fifth of the time of
-// propagation).
+// Make returns n zeros. A large slice gets huge pages if the system has them. Its first use then costs far fewer page
+// faults, and random places of it are found without walking the page table: that was a fifth of the time of
+// propagation.
 func Make[T int32 | int64 | float32](n int) []T {
 	s := make([]T, n)
 	if size := n * int(unsafe.Sizeof(*new(T))); size >= 2*huge {

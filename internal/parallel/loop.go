@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Loop is For for a body that is started so often that allocating a closure each time would matter: what the closure
-// would capture is a T, copied into memory that is used again. A Loop is a package's variable, one for each body; its
+// Loop is For for a body that is started so often that allocating a closure each time would matter. What the closure
+// would capture is a T, copied into memory that is reused. A Loop is a variable of a package, one for each body. Its
 // zero value is ready, and it is safe for concurrent use.
 //
 //	var scalings parallel.Loop[scaling]
@@ -31,8 +31,8 @@ func newTask[T any]() *task[T] {
 	return t
 }
 
-// For calls body as the function For does. All chunks share one captured. A body that captures variables of its own
-// brings back the closure that a Loop is there to spare.
+// For calls body as the function For does. All chunks share one captured. body should capture no variables: that would
+// allocate the closure that a Loop spares.
 func (l *Loop[T]) For(n, chunk int, captured T, body func(captured *T, lo, hi int)) {
 	_ = l.ForContext(context.Background(), n, chunk, captured, body)
 }
@@ -48,8 +48,8 @@ func (l *Loop[T]) ForContext(ctx context.Context, n, chunk int, captured T, body
 	return err
 }
 
-// stack keeps what may be used again. It holds as many elements as were ever in use at one time, each of a few words.
-// Unlike sync.Pool, it is not emptied by the garbage collector, so a loop that allocated once does not allocate again.
+// stack keeps elements for reuse, as many as were ever in use at one time. The garbage collector does not empty it, as
+// it does a sync.Pool. So a loop that allocated once does not allocate again.
 type stack[E any] struct {
 	mu   sync.Mutex
 	free []*E

@@ -1,14 +1,15 @@
 // Package parallel splits work over goroutines so that the result does not depend on how many there are.
 //
 // The number of workers is runtime.GOMAXPROCS(0). Work is cut into chunks whose bounds depend on the size of the work
-// alone; workers take chunks in order. A function that writes only what its chunk owns therefore gives the same bits
-// for any number of workers, and Sum adds the chunks' results in the order of the chunks.
+// alone, and workers take chunks in order. So a function that writes only what its chunk owns gives the same bits for
+// any number of workers. Sum adds the results of the chunks in the order of the chunks.
 //
-// Starting work allocates nothing but the closure that the caller hands over; Loop spares that too.
+// Starting work allocates nothing but the closure of the caller. Loop spares that too.
 package parallel
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -20,11 +21,11 @@ func For(n, chunk int, f func(lo, hi int)) {
 	_ = ForContext(context.Background(), n, chunk, f)
 }
 
-// ForContext is For, but starts no further chunk once ctx is done, and then returns ctx's error.
-// What the chunks that did not run should have written is left as it was.
+// ForContext is For, but starts no further chunk once ctx is done, and then returns ctx's error. What the remaining
+// chunks should have written is left as it was.
 func ForContext(ctx context.Context, n, chunk int, f func(lo, hi int)) error {
 	if chunk <= 0 {
-		panic("parallel: chunk is not positive")
+		panic(fmt.Sprintf("parallel: chunks of %d, want at least 1", chunk))
 	}
 	chunks := (n + chunk - 1) / chunk
 	workers := min(runtime.GOMAXPROCS(0), chunks)
