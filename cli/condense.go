@@ -94,7 +94,9 @@ func (c *command) warn(warnings []string) {
 }
 
 // open opens the graph, and completes the configuration with the defaults for it.
-func (c *command) open(ctx context.Context, name string, flags *configFlags) (g *graph.Graph, seconds float64, err error) {
+func (c *command) open(
+	ctx context.Context, name string, flags *configFlags,
+) (g *graph.Graph, seconds float64, err error) {
 	begun := time.Now()
 	c.progress.step("opening " + name)
 	if g, err = c.options().Open(ctx, name); err != nil {

@@ -33,8 +33,8 @@ type trainingFile struct {
 	Weighted *bool `json:"weighted,omitempty"`
 }
 
-// decodeConfig reads a configFile over the defaults, and wants nothing after it. A file that names no method is one of the
-// given method.
+// decodeConfig reads a configFile over the defaults, and wants nothing after it. A file that names no method is read as
+// one of the given method.
 func decodeConfig(text []byte, method string) (configFile, error) {
 	file := configFile{Config: cgc.Defaults()}
 	var named struct {
@@ -55,8 +55,8 @@ func decodeConfig(text []byte, method string) (configFile, error) {
 	return file, strictly(text, &file)
 }
 
-// decodeOther reads the configuration of a method of another package: condense.Configuration, with a size as cgc's methods
-// have it and a setting.
+// decodeOther reads the configuration of a method of another package, as condense.Configuration writes it. It may have
+// a setting, and any size that cgc's methods have.
 func (c *configFile) decodeOther(text []byte) error {
 	common := struct {
 		Method string `json:"method"`

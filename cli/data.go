@@ -19,8 +19,8 @@ func (c *command) dataCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "data",
 		Short: "List, fetch, describe, convert and make graphs",
-		Long: `Graphs with a name are looked for in the folders of $CGC_DATA, then in cgc's folder of the user's cache; cora and citeseer are
-fetched from their official place when they are in neither.`,
+		Long: `A graph with a name is looked for in the folders of $CGC_DATA, then in cgc's folder of the user's cache.
+If it is in neither, ` + strings.Join(fetchable(), " and ") + ` are fetched from their official place.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: onlyCommands,
 
@@ -46,7 +46,8 @@ func (c *command) listCommand() *cobra.Command {
 	}
 }
 
-// listed is one graph of data list --json: sizes are 0 if not known, the path is empty if the graph is not on this disk.
+// listed is one graph of data list --json. Sizes that are not known are 0. The path is empty if the graph is not on
+// this disk.
 type listed struct {
 	Name      string `json:"name"`
 	Origin    string `json:"origin"`
@@ -82,7 +83,7 @@ func (s listed) where() string {
 	case s.Path != "":
 		return s.Path
 	case s.Fetchable:
-		return "not here yet, fetched when it is first used"
+		return "not here yet, fetched at its first use"
 	case s.Name == "demo":
 		return "built in"
 	}
@@ -94,7 +95,7 @@ func (c *command) fetchCommand() *cobra.Command {
 		Use:       "fetch NAME",
 		Short:     "Fetch a graph into the user's cache",
 		Args:      arguments(1, "NAME"),
-		ValidArgs: []string{"cora", "citeseer"},
+		ValidArgs: fetchable(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			folder, err := c.options().Fetch(cmd.Context(), args[0])
 			if err != nil {
@@ -109,6 +110,16 @@ func (c *command) fetchCommand() *cobra.Command {
 	}
 }
 
+// fetchable returns the names of the graphs that can be fetched.
+func fetchable() (names []string) {
+	for _, s := range (dataset.Options{}).List() {
+		if s.Fetchable {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
 func (c *command) makeCommand() *cobra.Command {
 	var (
 		like, out string
@@ -119,8 +130,9 @@ func (c *command) makeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "make --like NAME -o FILE" + extension,
 		Short: "Make a graph with the sizes of a real one",
-		Long: `Make a graph by a seeded block model, with the numbers of nodes, edges, features and classes and the split sizes of a real one, and
-features and edges that tell the classes. It is for trying and measuring; accuracies on it say nothing of the real graph.`,
+		Long: `Make a graph by a seeded block model. It has the numbers of nodes, edges, features and classes of a real one,
+and a split of the same sizes. Its features and edges tell the classes. It is for trying and measuring: accuracies on it say
+nothing about the real graph.`,
 		Args: arguments(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {

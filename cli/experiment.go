@@ -23,8 +23,8 @@ func (c *command) experimentCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "experiment GRAPH… -o FOLDER",
 		Short: "Compare methods at several sizes with several models; continue where it was stopped",
-		Long: `Condense each graph by several methods, at several sizes and with several seeds. Train models on the results and test
-them on the original graph. Report means over the condensation seeds with their 95% intervals, and the differences
+		Long: `Condense each graph by several methods, at several sizes and with several seeds. Train models on the results
+and test them on the original graph. Report means over the condensation seeds with their 95% intervals, and the differences
 between methods on the same seeds.
 
 Every training becomes a line of FOLDER/records.jsonl when it ends. The same command again continues where it was
@@ -47,7 +47,8 @@ FOLDER/summary.csv hold what the last command asked for.`,
 	cmd.Flags().IntVar(&job.trainings, "trainings", 1, "number of trainings of each model on each condensed graph")
 	cmd.Flags().IntVar(&job.whole, "whole", 0,
 		"number of trainings of each model on the whole graph, 0 for none "+wholeDefault)
-	cmd.Flags().StringVarP(&job.folder, "output", "o", "", "keep the records and the tables in `FOLDER`; it is made if needed")
+	cmd.Flags().StringVarP(&job.folder, "output", "o", "",
+		"keep the records and the tables in `FOLDER`, which is made if needed")
 	return cmd
 }
 
@@ -235,7 +236,7 @@ func (j *experimentJob) otherBuilds(records []experiment.Record) {
 		}
 	}
 	if count > 0 {
-		j.progress.note("%d of %d trainings were done by another version of cgc or with other kernels (see the columns version, "+
-			"revision and kernels); another folder keeps them apart", count, len(records))
+		j.progress.note("%d of %d trainings were done by another version of cgc or with other kernels "+
+			"(see the columns version, revision and kernels); another folder keeps them apart", count, len(records))
 	}
 }

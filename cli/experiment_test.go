@@ -12,11 +12,13 @@ import (
 	"time"
 )
 
-// TestExperimentSurvivesItsEnd kills an experiment, leaves a torn line as a power cut would, and runs it again: it keeps what was there, and finds what an experiment finds that was let alone.
+// TestExperimentSurvivesItsEnd kills an experiment, leaves a torn line as a power cut would, and runs it again. The
+// second run keeps the records that are whole. In the end its numbers are those of an experiment that was not killed.
 func TestExperimentSurvivesItsEnd(t *testing.T) {
 	dir := t.TempDir()
 	start := func(folder string) (*exec.Cmd, *bytes.Buffer) {
-		cmd := exec.Command("cgc", "experiment", "demo", "--methods", "cgc,cgc-x", "--nodes", "14", "--seeds", "6", "--whole", "0", "--epochs", "40", "--hidden", "8", "-o", folder)
+		cmd := exec.Command("cgc", "experiment", "demo", "--methods", "cgc,cgc-x", "--nodes", "14", "--seeds", "6",
+			"--whole", "0", "--epochs", "40", "--hidden", "8", "-o", folder)
 		cmd.Dir = dir
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
@@ -45,7 +47,8 @@ func TestExperimentSurvivesItsEnd(t *testing.T) {
 	}
 
 	cmd, stderr := start("killed")
-	if err := cmd.Wait(); err != nil || !strings.Contains(stderr.String(), "records.jsonl was cut short (16 bytes) and is gone; its training is done again\n") {
+	const torn16 = "records.jsonl was cut short (16 bytes) and is gone; its training is done again\n"
+	if err := cmd.Wait(); err != nil || !strings.Contains(stderr.String(), torn16) {
 		t.Fatalf("%v, standard error %q", err, stderr)
 	}
 	after, err := os.ReadFile(log)
@@ -56,8 +59,9 @@ func TestExperimentSurvivesItsEnd(t *testing.T) {
 	if err := alone.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := numbers(t, filepath.Join(dir, "killed")), numbers(t, filepath.Join(dir, "alone")); !slices.Equal(got, want) {
-		t.Errorf("killed and run again:\n%s\nlet alone:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	got, want := numbers(t, filepath.Join(dir, "killed")), numbers(t, filepath.Join(dir, "alone"))
+	if !slices.Equal(got, want) {
+		t.Errorf("killed and run again:\n%s\nnot killed:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 

@@ -72,7 +72,8 @@ func (f *configFlags) addSize() {
 func (f *configFlags) addParams() {
 	f.flags.Var(&f.params, "param",
 		"set a parameter of a method that is not cgc's own, as `KEY=VALUE` or METHOD.KEY=VALUE; may be repeated")
-	f.flags.StringVar(&f.params.file, "params", "", "read such parameters from the JSON object in `FILE`; --param goes first")
+	f.flags.StringVar(&f.params.file, "params", "",
+		"read such parameters from the JSON object in `FILE`; --param goes first")
 }
 
 // addRest adds the setting, the seed and the parameters of cgc's methods.
@@ -104,7 +105,8 @@ func (f *configFlags) addParameters(cmd *cobra.Command) {
 	flags.IntVar(&c.Hops, "hops", c.Hops, "number of propagations")
 	flags.Var((*hopWeights)(&c.HopWeights), "hop-weights",
 		"condense a mixture of the hops 0 to --hops, as 0.2,0.3,0.5 (default the last hop alone)")
-	flags.Float64Var(&c.Teleport, "teleport", c.Teleport, "share of a node's own features in each hop of --propagation ppr")
+	flags.Float64Var(&c.Teleport, "teleport", c.Teleport,
+		"share of a node's own features in each hop of --propagation ppr")
 	flags.Float64Var(&c.Augment, "augment", c.Augment,
 		"embeddings of fewer hops to add, as a multiple of the training nodes; 0 for none")
 	flags.Float64Var(&c.PseudoLabels, "pseudo-labels", c.PseudoLabels,
@@ -122,7 +124,7 @@ func (f *configFlags) addParameters(cmd *cobra.Command) {
 		"bound on the memory of the graph and its propagation, as 2GiB or 500MB; slower (default none)")
 }
 
-// read finishes what parsing began: it reads the file that the flags amend, and checks all but the size, which depends on the graph.
+// read reads the files that the command line names, and checks all that does not depend on the graph.
 func (f *configFlags) read() error {
 	if err := f.params.readFile(); err != nil {
 		return err
@@ -158,7 +160,7 @@ func (f *configFlags) read() error {
 	return err
 }
 
-// readFile reads the configuration from the file and then sets again what the command line says.
+// readFile reads the configuration from the file, and then sets again what the command line says.
 func (f *configFlags) readFile() error {
 	text, err := os.ReadFile(f.file)
 	if err != nil {
@@ -196,7 +198,7 @@ func (f *configFlags) readFile() error {
 
 func (f *configFlags) sizeless() bool { return f.config.Size.IsZero() }
 
-// defaultsFor takes from the defaults for g what neither the command line nor a file says, and returns the reasons.
+// defaultsFor fills in the size by the defaults for g, if nothing says it, and returns the reasons.
 func (f *configFlags) defaultsFor(g *graph.Graph) (reasons []string) {
 	if !f.sizeless() {
 		return nil

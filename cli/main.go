@@ -26,8 +26,8 @@ import (
 // patience is how long an interrupted command may take to end.
 const patience = 600 * time.Millisecond
 
-// Main runs the command line of the process and exits. The exit code is 0, 2 if the command line is at fault, 130 if the
-// run was interrupted, else 1.
+// Main runs the command line of the process and exits. The exit code is 0, or 2 if the command line is wrong, 130 if
+// the run was interrupted, and 1 for any other error.
 func Main() {
 	c := &command{stdout: os.Stdout, stderr: os.Stderr}
 	os.Exit(c.interruptible(os.Args[1:]))

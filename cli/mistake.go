@@ -40,7 +40,7 @@ func exitCode(err error) int {
 	return exitFailure
 }
 
-// joined returns the errors that err joins, also where a wrapper stands before them. It returns err alone if it joins none.
+// joined returns the errors that err joins, also below wrappers. If err joins none, it returns err alone.
 func joined(err error) []error {
 	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
 		several, is := inner.(interface{ Unwrap() []error })
@@ -56,8 +56,8 @@ func joined(err error) []error {
 	return []error{err}
 }
 
-// outOfRange turns an error about parameters into a mistake in the command line. name returns what the user calls a parameter,
-// such as its flag, by its words. All parameters are reported at once. An error about no parameter stays as it is.
+// outOfRange turns an error about parameters into a mistake in the command line. name returns what the user calls a
+// parameter, such as its flag. All parameters are reported at once. An error about no parameter stays as it is.
 func outOfRange(err error, name func(field string) string) error {
 	var lines []string
 	found := false

@@ -225,19 +225,20 @@ func (f *configFlags) unread() error {
 		}
 	}
 	var lines []string
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	for _, one := range f.params.list {
 		switch {
 		case one.method == "" && len(other) == 0:
-			lines = append(lines, fmt.Sprintf("--param %s: the parameters of %s are flags, as --hops", one, strings.Join(own, ", ")))
+			add("--param %s: the parameters of %s are flags, as --hops", one, strings.Join(own, ", "))
 		case one.method != "" && slices.Contains(own, one.method):
-			lines = append(lines, fmt.Sprintf("--param %s: the parameters of %s are flags, as --hops", one, one.method))
+			add("--param %s: the parameters of %s are flags, as --hops", one, one.method)
 		case one.method != "" && !slices.Contains(other, one.method):
-			lines = append(lines, fmt.Sprintf("--param %s: %s is not among the methods %s", one, one.method, strings.Join(f.asked(), ", ")))
+			add("--param %s: %s is not among the methods %s", one, one.method, strings.Join(f.asked(), ", "))
 		}
 	}
 	for _, name := range f.own {
 		if len(own) == 0 && f.flags.Changed(name) {
-			lines = append(lines, fmt.Sprintf("--%s: %s does not read it, want --param", name, strings.Join(other, ", ")))
+			add("--%s: %s does not read it, want --param", name, strings.Join(other, ", "))
 		}
 	}
 	if len(lines) > 0 {

@@ -53,8 +53,8 @@ func (c *command) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "cgc",
 		Short: "Condense a labelled graph to a small one that trains graph neural networks as well, in seconds",
-		Long: `cgc condenses a labelled graph: it makes hundreds of nodes from millions. A graph neural network that is trained
-on the small graph does about as well on the large graph as one that is trained on the large graph.
+		Long: `cgc condenses a labelled graph: it makes hundreds of nodes from millions. A graph neural network that learns
+from the small graph does about as well on the large graph as one that learns from the large graph.
 
 GRAPH is a name (cgc data list shows them), a folder or a file. Try: cgc run`,
 		SilenceErrors: true,
@@ -87,7 +87,7 @@ GRAPH is a name (cgc data list shows them), a folder or a file. Try: cgc run`,
 	return root
 }
 
-// onlyCommands is the body of a command that has only subcommands. It prints the help, or says which command is unknown.
+// onlyCommands is the body of a command that has only subcommands. It prints the help, or says which one is unknown.
 func onlyCommands(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cmd.Help()

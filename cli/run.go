@@ -20,12 +20,12 @@ func (c *command) runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [GRAPH]",
 		Short: "Condense a graph, train on the result, test on the original and compare with the whole graph",
-		Long: `Condense a graph several times, each time with another seed. Train models on the condensed graphs and test them on
-the original graph. Train the same models on the whole graph, and compare. Without a GRAPH, run on demo, which is
+		Long: `Condense a graph several times, each time with another seed. Train models on the condensed graphs and test them
+on the original graph. Train the same models on the whole graph, and compare. Without a GRAPH, run on demo, which is
 built in.
 
-The condensed graph of the first seed is written to GRAPH-NODES` + extension + ` in the current folder, or to the file of -o.
-It replaces a condensed graph that is there already, and no other file.`,
+The condensed graph of the first seed is written to GRAPH-NODES` + extension + ` in the current folder, or to the file
+of -o. It replaces a condensed graph that is there already, and no other file.`,
 		Args:              arguments(0, "GRAPH"),
 		ValidArgsFunction: completeGraph,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -44,7 +44,7 @@ It replaces a condensed graph that is there already, and no other file.`,
 	return cmd
 }
 
-// smallWhole is the largest number of nodes of a graph that models are trained on without being asked for: it takes seconds.
+// smallWhole is the largest number of nodes at which models are trained on the whole graph unasked: it takes seconds.
 const smallWhole = 20_000
 
 const wholeDefault = "(default as --seeds up to 20,000 nodes, none above)"

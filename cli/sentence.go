@@ -13,7 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 )
 
-// packages are the names that errors of this module and of its libraries begin with. A test compares them with the sources.
+// packages are the names that errors of this module begin with. A test compares them with the sources.
 var packages = strings.Fields(`
 	assess augment bench cgc chart condense dataset experiment generate gnn graph json mat offline
 	paper partition propagate report safetensors selftrain synth`)

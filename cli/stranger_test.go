@@ -87,7 +87,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestStranger condenses by the stranger's method and trains the stranger's model, beside those of cgc, in this process.
+// TestStranger condenses by the stranger's method and trains the stranger's model, beside those of cgc.
 func TestStranger(t *testing.T) {
 	register()
 	dir := t.TempDir()
