@@ -108,7 +108,7 @@ func Example_addAFormat() {
 	_, err = o.Open(ctx, "stranger_test.go")
 	fmt.Println(strings.Contains(err.Error(), "a .pairs file (pairs)"))
 	// Output:
-	// 4 edge entries became 3 undirected edges; 0 self-loops were dropped, 1 repeats and opposite directions merged
+	// 4 edge entries became 3 undirected edges (1 repeat or opposite direction merged)
 	// ring comes without a split: one was drawn with seed 0 (2 train, 0 val, 2 test nodes)
 	// ring 4 3 2 <nil>
 	// <nil>

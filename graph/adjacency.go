@@ -43,19 +43,18 @@ func newBuckets(n int, edges Edges) (*buckets, error) {
 	parallel.For(edges.Len(), edgeChunk, func(lo, hi int) {
 		c := lo / edgeChunk
 		count := at[c*k:][:k]
-		from, to := edges.From[lo:hi], edges.To[lo:hi]
+		if faults[c] = edges.check(lo, hi, n); faults[c] != nil {
+			return
+		}
+		from, to, shift := edges.From[lo:hi], edges.To[lo:hi], b.shift
 		for i, u := range from {
 			v := to[i]
-			if uint(u) >= uint(n) || uint(v) >= uint(n) || edges.Weight != nil && !legal(edges.Weight[lo+i]) {
-				faults[c] = edges.fault(lo+i, n)
-				return
-			}
 			if u == v {
 				loops[c]++
 				continue
 			}
-			count[u>>b.shift]++
-			count[v>>b.shift]++
+			count[u>>shift]++
+			count[v>>shift]++
 		}
 	})
 	for c, err := range faults {
@@ -86,8 +85,9 @@ func newBuckets(n int, edges Edges) (*buckets, error) {
 			}
 			*p++
 		}
+		from, to := edges.From, edges.To
 		for i := lo; i < hi; i++ {
-			if u, v := edges.From[i], edges.To[i]; u != v {
+			if u, v := from[i], to[i]; u != v {
 				put(u, v, i)
 				put(v, u, i)
 			}

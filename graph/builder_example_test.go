@@ -38,6 +38,6 @@ func ExampleBuilder() {
 	}
 	fmt.Printf("%d nodes of classes %v stand for %d\n", len(small.Y), small.Y, g.Nodes())
 	// Output:
-	// 18 edge entries became 17 undirected edges; 0 self-loops were dropped, 1 repeats and opposite directions merged
+	// 18 edge entries became 17 undirected edges (1 repeat or opposite direction merged)
 	// 2 nodes of classes [0 1] stand for 16
 }

@@ -33,7 +33,7 @@ func TestBuilder(t *testing.T) {
 	if changes != (graph.Changes{Entries: 7, Loops: 1, Merged: 2}) || !changes.Any() {
 		t.Errorf("changes %+v", changes)
 	}
-	want := "7 edge entries became 4 undirected edges; 1 self-loops were dropped, 2 repeats and opposite directions merged"
+	want := "7 edge entries became 4 undirected edges (1 self-loop dropped, 2 repeats or opposite directions merged)"
 	if changes.String() != want {
 		t.Errorf("%q, want %q", changes, want)
 	}

@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -37,10 +38,28 @@ type Changes struct {
 // Any reports whether the graph has fewer edges than the list has entries.
 func (c Changes) Any() bool { return c.Loops+c.Merged > 0 }
 
-// String returns a sentence without a full stop: "5 edge entries became 3 undirected edges; …".
+// String returns a sentence without a full stop: "5 edge entries became 3 undirected edges (1 self-loop dropped, 1
+// repeat or opposite direction merged)".
 func (c Changes) String() string {
-	return fmt.Sprintf("%d edge entries became %d undirected edges; %d self-loops were dropped, "+
-		"%d repeats and opposite directions merged", c.Entries, c.Entries-c.Loops-c.Merged, c.Loops, c.Merged)
+	var parts []string
+	if c.Loops > 0 {
+		parts = append(parts, plural(c.Loops, "self-loop", "self-loops")+" dropped")
+	}
+	if c.Merged > 0 {
+		parts = append(parts, plural(c.Merged, "repeat or opposite direction", "repeats or opposite directions")+" merged")
+	}
+	text := fmt.Sprintf("%d edge entries became %d undirected edges", c.Entries, c.Entries-c.Loops-c.Merged)
+	if len(parts) > 0 {
+		text += " (" + strings.Join(parts, ", ") + ")"
+	}
+	return text
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 // Adjacency returns the n×n adjacency A of an undirected graph with the given edges. A is symmetric, its columns ascend
@@ -73,6 +92,25 @@ func Adjacency(n int, edges Edges) (*mat.CSR, Changes, error) {
 	adj := b.matrix()
 	changes.Loops, changes.Merged = b.loops, edges.Len()-b.loops-adj.NNZ()/2
 	return adj, changes, nil
+}
+
+// check returns what is wrong with the first wrong edge from lo to hi−1 of a graph with n nodes, or nil.
+func (e *Edges) check(lo, hi, n int) error {
+	from, to := e.From[lo:hi], e.To[lo:hi]
+	for i, u := range from {
+		if uint32(u) >= uint32(n) || uint32(to[i]) >= uint32(n) { // a negative number is large
+			return e.fault(lo+i, n)
+		}
+	}
+	if e.Weight == nil {
+		return nil
+	}
+	for i, w := range e.Weight[lo:hi] {
+		if !legal(w) {
+			return e.fault(lo+i, n)
+		}
+	}
+	return nil
 }
 
 // fault returns what is wrong with edge i of a graph with n nodes, or nil.

@@ -65,7 +65,8 @@ func writes(t *testing.T, w format.Writer, g *graph.Graph) {
 		if err := w.Write(t.Context(), path, g); err != nil {
 			t.Fatal(err)
 		}
-		if again := read(t, w, path); again.Nodes() != g.Nodes() || again.Edges() != g.Edges() || !slices.Equal(again.Y, g.Y) {
+		again := read(t, w, path)
+		if again.Nodes() != g.Nodes() || again.Edges() != g.Edges() || !slices.Equal(again.Y, g.Y) {
 			t.Errorf("what was written is read as %+v, want %+v", again.Sizes(), g.Sizes())
 		}
 		if info, err := os.Stat(path); err != nil || info.IsDir() {

@@ -40,7 +40,7 @@ func TestReadText(t *testing.T) {
 		!slices.Equal(s.Test, []int32{3}) {
 		t.Errorf("split %+v", s)
 	}
-	if len(notes) != 1 || !strings.Contains(notes[0], "4 edge entries became 2 undirected edges; 1 self-loops") {
+	if len(notes) != 1 || !strings.Contains(notes[0], "4 edge entries became 2 undirected edges (1 self-loop dropped") {
 		t.Errorf("notes %q", notes)
 	}
 }
