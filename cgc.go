@@ -1,19 +1,19 @@
-// Package cgc condenses a labelled graph: from a graph of millions of nodes it makes one of hundreds. A graph neural network (GNN)
-// trained on the small graph does about as well on the large one as if it had been trained there.
+// Package cgc condenses a labelled graph: it makes a graph of hundreds of nodes from one of millions. A graph neural
+// network (GNN) that is trained on the small graph does about as well on the large one as a GNN that was trained there.
 //
-// The method is Class-partitioned Graph Condensation (Gao et al., "Rethinking and Accelerating Graph Condensation: A Training-Free
-// Approach with Class Partition", WWW 2025). It trains nothing and needs no gradients: closed forms and clustering do all of it.
+// The method is Class-partitioned Graph Condensation (Gao et al., "Rethinking and Accelerating Graph Condensation: A
+// Training-Free Approach with Class Partition", WWW 2025). It has closed forms and clustering, and no training.
 //
 //	config := cgc.Defaults()
 //	config.Nodes = 70
 //	small, err := cgc.Condense(ctx, g, config)
 //	err = small.Save(ctx, "cora70.safetensors")
 //
-// This package is the only place that knows the order of the steps. Each step has a package of its own: propagate, assess, augment,
-// partition, generate. What goes beyond the paper is in extensions.go and package selftrain. docs/paper.md leads from each equation to
-// the name that computes it.
+// Condense is algorithm 1 of the paper. Each of its steps has a package: propagate, assess, augment, partition,
+// generate. What goes beyond the paper is in extensions.go and in package selftrain. docs/paper.md leads from each
+// equation to the name that computes it.
 //
-// A Config is also a condense.Method, as the methods of other packages are: experiments and tables take any of them.
+// A Config is a condense.Method. Experiments and tables take any such method.
 package cgc
 
 import (
@@ -43,11 +43,12 @@ func Load(path string) (*Condensed, error) { return condense.Load(path) }
 
 // Condense condenses g by config: algorithm 1 of the paper. g is left alone.
 //
-// If g is not valid (graph.Graph.Check), that is the error. Other errors name everything that is wrong with config, or with g for it,
-// or the step that failed. Condense stops within moments of ctx's end and returns ctx's error. It reports its steps to ctx (package
-// progress).
+// If g is not valid (graph.Graph.Check), that is the error. Other errors name everything that is wrong with config,
+// or with g for it, or the step that failed. Condense stops within moments of ctx's end and returns ctx's error. It
+// reports its steps to ctx (package progress).
 //
-// The same graph, configuration and seed give the same bytes, for any number of threads, on processors that run the same kernels.
+// The same graph and configuration give the same bytes for any number of threads, on processors that run the same
+// kernels.
 func Condense(ctx context.Context, g *graph.Graph, config Config) (*Condensed, error) {
 	p, err := Prepare(ctx, g, config)
 	if err != nil {
@@ -56,9 +57,9 @@ func Condense(ctx context.Context, g *graph.Graph, config Config) (*Condensed, e
 	return p.Condense(ctx, config)
 }
 
-// Prepared is a graph whose embeddings are propagated and assessed: lines 1 to 4 of algorithm 1. Any number of configurations that agree
-// so far can be condensed from it, each for the price of the remaining steps. It is safe for concurrent use.
-// It reads the graph where it is, so the graph must not change while it is used.
+// Prepared is a graph after feature propagation and data assessment, the first two steps of algorithm 1. Configurations
+// that agree in these steps can all be condensed from it, each at the cost of the remaining steps. It is safe for
+// concurrent use. It reads the graph, which must not change.
 type Prepared struct {
 	config     Config
 	given      *graph.Graph  // the graph that was given
@@ -67,7 +68,7 @@ type Prepared struct {
 	y          []int32       // class of each training node
 	h          []mat.View    // H⁽⁰⁾ … H⁽ᴷ⁾ of the training nodes
 	assessment assess.Assessment
-	judging    sync.Mutex // of the confidence below H⁽ᴷ⁾, which the first configuration that augments asks for
+	judging    sync.Mutex // guards the confidence below H⁽ᴷ⁾, computed for the first configuration that augments
 	labeller   *selftrain.Labeller
 	seconds    condense.Seconds
 }
@@ -81,7 +82,8 @@ const (
 	generateStep  = "generate"
 )
 
-// The streams of random numbers. Each step that draws has its own, so that a change of one step leaves the other's draws alone.
+// The streams of random numbers. Each step has its own, so that a change of one step leaves the draws of the other
+// alone.
 const (
 	augmentStream = iota + 1
 	partitionStream
@@ -90,8 +92,8 @@ const (
 // source returns the source of one stream.
 func (c Config) source(stream uint64) rand.Source { return rand.NewPCG(c.Seed, stream) }
 
-// Prepare propagates and assesses the embeddings of g: the steps that depend on Propagation, Hops, Teleport, Standardize and Inductive
-// alone. Errors are those of Condense.
+// Prepare does the first two steps, feature propagation and data assessment. They depend only on Propagation, Hops,
+// Teleport, Standardize, Inductive and Engine. Errors are those of Condense.
 func Prepare(ctx context.Context, g *graph.Graph, config Config) (*Prepared, error) {
 	if err := g.Check(); err != nil {
 		return nil, fmt.Errorf("cgc: graph %s is not valid: %w", g.Name, err)
@@ -103,7 +105,7 @@ func Prepare(ctx context.Context, g *graph.Graph, config Config) (*Prepared, err
 	p := &Prepared{config: config, given: g}
 	var err error
 
-	// H⁽ˡ⁾ = ÂH⁽ˡ⁻¹⁾ at the training nodes (eq. 12).
+	// Feature propagation: H⁽ˡ⁾ = ÂH⁽ˡ⁻¹⁾ at the training nodes (eq. 12).
 	done := clock.Step(propagateStep)
 	if p.view, err = config.Setting().View(g); err != nil {
 		return nil, err
@@ -113,11 +115,13 @@ func Prepare(ctx context.Context, g *graph.Graph, config Config) (*Prepared, err
 	if p.h, err = p.embed(ctx, p.view.X, train, p.y); err != nil {
 		return nil, err
 	}
-	p.labeller = &selftrain.Labeller{X: p.view.X, Embed: p.embed, Train: train, Y: p.y, H: p.h[len(p.h)-1], Classes: g.Classes}
+	p.labeller = &selftrain.Labeller{
+		X: p.view.X, Embed: p.embed, Train: train, Y: p.y, H: p.h[len(p.h)-1], Classes: g.Classes,
+	}
 	p.collect()
 	done()
 
-	// The linear classifier W = T⁺Y, and the confidence r and class errors e that follow from it (eqs. 13, 14).
+	// Data assessment: the linear classifier W = T⁺Y (eqs. 13, 14), the confidence r and the class errors e by it.
 	done = clock.Step(assessStep)
 	if p.assessment, err = assess.Fit(ctx, p.h, p.y, g.Classes); err != nil {
 		return nil, err
@@ -136,8 +140,9 @@ func (p *Prepared) embed(ctx context.Context, x mat.Matrix, nodes, classes []int
 	return propagate.Run(ctx, p.config.engine(), p.config.propagation(), in)
 }
 
-// collect frees the blocks of propagation where there is much to free. The collector would otherwise wait until twice as much memory
-// is in use, and memory that is new to the process costs more than a collection: a tenth of the whole time at 10⁵ nodes.
+// collect frees the blocks of propagation if they are large. The collector alone would wait until twice the memory
+// is in use. Memory that is new to the process costs more than a collection: a tenth of the whole time at 10⁵
+// nodes.
 func (p *Prepared) collect() {
 	const large = 16 << 20
 	if p.config.Memory > 0 || 4*len(p.y)*p.view.Features() >= large {
@@ -145,8 +150,8 @@ func (p *Prepared) collect() {
 	}
 }
 
-// Condense does the remaining steps, and returns what Condense of the package would: the same bytes, and Seconds that include those of
-// the preparation. It is an error if config does not share the preparation.
+// Condense does the remaining steps. It returns the same bytes as the function Condense, and Seconds that include those
+// of the preparation. A config that does not share the preparation is an error.
 func (p *Prepared) Condense(ctx context.Context, config Config) (*Condensed, error) {
 	nodes, err := check(p.given, config)
 	if err != nil {
@@ -163,7 +168,8 @@ func (p *Prepared) Condense(ctx context.Context, config Config) (*Condensed, err
 	recorded := config
 	config = config.resolved()
 
-	// H_cond: H⁽ᴷ⁾ of the training nodes, and shallower embeddings of hard classes (eq. 15).
+	// Data augmentation: H_cond is H⁽ᴷ⁾ of the training nodes and a sample of shallower hops, drawn by class errors
+	// (§3.3).
 	done := clock.Step(augmentStep)
 	size := int(config.Augment * float64(len(p.y)))
 	picks, err := augment.Sample(p.y, p.assessment.Error, config.Hops, size, config.source(augmentStream))
@@ -178,7 +184,7 @@ func (p *Prepared) Condense(ctx context.Context, config Config) (*Condensed, err
 	account.Assessed.Augmented = len(picks)
 	done()
 
-	// Groups within each class, and their calibrated means H′ = R̂H_cond (§3.4).
+	// Class partition: the groups R̂ of each class, and their calibrated means H′ = R̂H_cond (eq. 15).
 	done = clock.Step(partitionStep)
 	if small.Budget, err = partition.Budgets(p.counts, nodes); err != nil {
 		return nil, err
@@ -198,7 +204,7 @@ func (p *Prepared) Condense(ctx context.Context, config Config) (*Condensed, err
 	}
 	done()
 
-	// A′ from the similarity of condensed embeddings, X′ from A′ and H′ (eqs. 16, 17).
+	// Graph generation: CGC-X returns {I, H′}. CGC finds A′ by similarity (eq. 16), then X′ from A′ and H′ (eq. 17).
 	if config.Variant.Edges() {
 		done = clock.Step(generateStep)
 		if small.Adj, account.Threshold, err = p.edges(ctx, config, small); err != nil {
@@ -211,9 +217,7 @@ func (p *Prepared) Condense(ctx context.Context, config Config) (*Condensed, err
 		done()
 	}
 	p.view.Adopt(small)
-	if warning := p.assessment.Warning(); warning != "" && !config.Standardize {
-		small.Warnings = append(small.Warnings, warning)
-	}
+	small.Warnings = p.warnings()
 	small.Seconds = clock.Stop()
 	if err := describe(small, recorded, account); err != nil {
 		return nil, err
@@ -224,7 +228,7 @@ func (p *Prepared) Condense(ctx context.Context, config Config) (*Condensed, err
 	return small, nil
 }
 
-// confidence returns the confidence of each hop. Those below H⁽ᴷ⁾ may be missing unless they are drawn from.
+// confidence returns the confidence of each hop. Hops below H⁽ᴷ⁾ may have none unless augmentation draws from them.
 func (p *Prepared) confidence(drawn bool) [][]float32 {
 	p.judging.Lock()
 	defer p.judging.Unlock()
@@ -238,4 +242,13 @@ func (p *Prepared) confidence(drawn bool) [][]float32 {
 func (p *Prepared) assessed() Assessed {
 	a := p.assessment
 	return Assessed{Accuracy: 100 * a.Accuracy, Rank: a.Rank, Error: a.Error}
+}
+
+// warnings returns what the user should know about the features.
+func (p *Prepared) warnings() []string {
+	warning := p.assessment.Warning()
+	if warning == "" || p.config.Standardize {
+		return nil
+	}
+	return []string{warning}
 }

@@ -30,8 +30,8 @@ const (
 var variants = []struct {
 	variant Variant
 	edges   bool          // it generates A′ and X′
-	fix     func(*Config) // sets the parameters that it does not leave to choose
-	fixed   []string      // their names
+	fix     func(*Config) // sets the parameters that the variant fixes
+	fixed   []string      // the names of these parameters
 }{
 	{CGC, true, func(*Config) {}, nil},
 	{CGCX, false, func(*Config) {}, nil},
@@ -85,15 +85,16 @@ type Edges string
 const (
 	// SimilarEdges join condensed nodes whose embeddings are similar (eq. 16).
 	SimilarEdges Edges = "similarity"
-	// RealEdges aggregate the edges between the nodes that condensed nodes stand for: generate.Aggregated. The paper has nothing of the kind.
+	// RealEdges aggregate the edges between the nodes that condensed nodes stand for (generate.Aggregated). The paper does
+	// not have them.
 	RealEdges Edges = "real"
 )
 
 // EdgeKinds returns what A′ can be made of, the default first.
 func EdgeKinds() []Edges { return []Edges{SimilarEdges, RealEdges} }
 
-// Config holds every parameter of a condensation. Many of its zeros are legal choices (no hops, no augmentation), so there are no
-// hidden defaults: start from Defaults and change what you mean.
+// Config holds every parameter of a condensation. Many zeros are legal choices (no hops, no augmentation), so a
+// zero never stands for a default. Start from Defaults and change what you mean.
 type Config struct {
 	// Variant is one of Variants.
 	Variant Variant `json:"method"`
@@ -105,22 +106,23 @@ type Config struct {
 	Hops int `json:"hops"`
 	// Teleport is β of propagate.PPR, in (0, 1].
 	Teleport float64 `json:"teleport"`
-	// HopWeights are w_0 … w_K, each at least 0 and not all 0. They are divided by their sum. Condensed nodes are then made of
-	// Σ_l w_l·H⁽ˡ⁾ in place of H⁽ᴷ⁾, and Q of eq. 17 is Σ_l w_l·Â′ˡ. None mean 0, …, 0, 1, as in the paper.
+	// HopWeights are w_0 … w_K, each at least 0 and not all 0. They are divided by their sum. Σ_l w_l·H⁽ˡ⁾ then takes the
+	// place of H⁽ᴷ⁾, and Q of eq. 17 is Σ_l w_l·Â′ˡ. No weights mean 0, …, 0, 1, as in the paper.
 	HopWeights HopWeights `json:"hop_weights,omitempty"`
 	// Augment is p ≥ 0: the number of shallower embeddings that are added, as a multiple of the number of training nodes.
 	Augment float64 `json:"augment"`
-	// PseudoLabels is the number of nodes outside the training split that join the embeddings, as a multiple ≥ 0 of the number
-	// of training nodes. They have the classes that a ridge classifier finds, and are those of the widest margin
-	// (selftrain.Labeller.Pseudo). No label of theirs is read. Rows of Condensed.Members then hold such nodes too. N′ stays
-	// bounded by the number of training nodes. The inductive setting knows no other nodes and wants 0.
+	// PseudoLabels is how many nodes outside the training split join the embeddings, as a multiple ≥ 0 of the number of
+	// training nodes. A ridge classifier gives them classes, and those of the widest margin are taken
+	// (selftrain.Labeller.Pseudo). Their labels are not read. Rows of Condensed.Members then hold such nodes too. N′ is
+	// still at most the number of training nodes. The inductive setting has no other nodes and wants 0.
 	PseudoLabels float64 `json:"pseudo_labels,omitempty"`
-	// SoftLabels gives each condensed node a distribution over the classes, Condensed.Soft. A GNN learns it in place of the class.
+	// SoftLabels gives each condensed node a distribution over the classes, Condensed.Soft. A GNN learns it instead of the
+	// class.
 	SoftLabels bool `json:"soft_labels,omitempty"`
-	// Partition names how the embeddings of a class are split into groups: one of partition.Names. partition.Register adds one.
+	// Partition names what splits the embeddings of a class into groups: one of partition.Names. partition.Register adds
+	// to them.
 	Partition string `json:"partition"`
-	// Partitions is how many times each class is partitioned, from 1 to 1000. The partition of the best objective and balance
-	// is kept (partition.Plan).
+	// Partitions is how many times each class is partitioned, from 1 to 1000. The best one is kept (partition.Plan).
 	Partitions int `json:"partitions"`
 	// Temperature is τ > 0: embeddings in a group are weighted by softmax(r/τ). Infinity weights them equally.
 	Temperature Temperature `json:"temperature"`
@@ -129,8 +131,8 @@ type Config struct {
 	// Threshold is T in [−1, 1]: condensed nodes are joined where the cosine of their embeddings is above it. CGC with
 	// SimilarEdges only.
 	Threshold float64 `json:"threshold"`
-	// Degree bounds the mean degree of A′, at least 0; 0 sets no bound. Where Threshold would join more nodes, T is raised until
-	// the most similar pairs are left that keep the bound. Similarities differ so much between graphs that no T fits all. CGC only.
+	// Degree bounds the mean degree of A′; 0 sets no bound. If Threshold gives more edges, T is raised to the smallest
+	// similarity that keeps the bound. Graphs differ so much in similarity that no T fits all of them. CGC only.
 	Degree float64 `json:"degree"`
 	// Alpha is α ≥ 0, the weight of the smoothness of X′ over A′. CGC only.
 	Alpha float64 `json:"alpha"`
@@ -138,13 +140,13 @@ type Config struct {
 	Standardize bool `json:"standardize"`
 	// Inductive condenses the subgraph induced by the training nodes, as if the others were not there yet.
 	Inductive bool `json:"inductive"`
-	// Memory bounds, in bytes, what the graph and its propagation take together; 0 sets no bound. With a bound, features are
-	// propagated in blocks of as many columns as fit, at least 16. The result is the same.
+	// Memory is a bound in bytes on the graph and its propagation together; 0 sets no bound. With a bound, features are
+	// propagated in blocks of as many columns as fit, at least 16. The result does not depend on it.
 	Memory int64 `json:"memory,omitempty"`
 	// Seed decides all random choices.
 	Seed uint64 `json:"seed"`
 
-	// Engine delivers the embeddings, in place of the built-in propagation. nil means the built-in one. Files do not hold it.
+	// Engine computes or fetches the embeddings; nil means package propagate/blocked. Files do not hold it.
 	Engine propagate.Engine `json:"-"`
 }
 
@@ -209,7 +211,8 @@ func Defaults() Config {
 		Edges:       SimilarEdges,
 		// Of the thresholds from 0.6 to 0.9, 0.85 has the best validation accuracy on Cora and Citeseer together.
 		Threshold: 0.85,
-		// On Amazon Photo, 0.85 alone joins most pairs and halves the validation accuracy. With a mean degree of 1 the edges help.
+		// On Amazon Photo, 0.85 alone joins most pairs and halves the validation accuracy. With a mean degree of 1, edges
+		// help.
 		Degree: 1,
 		Alpha:  1,
 	}
@@ -246,8 +249,8 @@ func (c Config) plan(budgets []int) (partition.Plan, error) {
 	}, err
 }
 
-// Validate returns everything that is wrong with c in itself, joined; nil if nothing is. Each mistake is a *condense.FieldError.
-// What depends on the graph, Condense checks.
+// Validate returns everything that is wrong with c without regard to a graph, joined; nil if nothing is. Each
+// mistake in a parameter is a *condense.FieldError. What depends on the graph, Condense checks.
 func (c Config) Validate() error {
 	var errs []error
 	check := func(ok bool, field string, value any, want string, args ...any) {
@@ -261,10 +264,12 @@ func (c Config) Validate() error {
 	check(c.Variant.known(), "method", quoted(c.Variant), "one of %v", Variants())
 	_, err := partition.Find(c.Partition)
 	check(err == nil, "partition", quoted(c.Partition), "one of %v", partition.Names())
-	check(slices.Contains(propagate.Rules(), c.Propagation), "propagation", quoted(c.Propagation), "one of %v", propagate.Rules())
+	check(slices.Contains(propagate.Rules(), c.Propagation), "propagation", quoted(c.Propagation),
+		"one of %v", propagate.Rules())
 	errs = append(errs, c.Size.Validate())
 	check(c.Hops >= 0, "hops", c.Hops, "at least 0")
-	check(c.Propagation != propagate.PPR || c.Teleport > 0 && c.Teleport <= 1, "teleport", c.Teleport, "above 0 and at most 1")
+	check(c.Propagation != propagate.PPR || c.Teleport > 0 && c.Teleport <= 1, "teleport", c.Teleport,
+		"above 0 and at most 1")
 	check(c.HopWeights.fit(c.Hops), "hop weights", c.HopWeights,
 		"%d finite numbers (hops + 1) of at least 0, not all 0", c.Hops+1)
 	check(in(c.Augment, 0, 1000), "augment", c.Augment, "0 to 1000")

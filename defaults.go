@@ -14,13 +14,15 @@ type Reason struct {
 	Text string
 }
 
-// perClass is what the paper's middle ratios come to on Cora, Citeseer and ogbn-arxiv.
+// perClass is the number of condensed nodes for each class at the paper's middle ratios on Cora, Citeseer and
+// ogbn-arxiv.
 const perClass = 10
 
-// DefaultsFor returns Defaults with what depends on g filled in, and the reason of each such choice. Labels of validation and test nodes are not read. What was measured in favour of
-// and against other rules is in docs/design/defaults.md: of the parameters, only the size follows the graph.
+// DefaultsFor returns Defaults with a size that suits g, and the reason for it. The other parameters do not depend
+// on g: docs/design/defaults.md has the measurements. Labels of validation and test nodes are not read.
 //
-// Nodes is ten for each class with training nodes; half of the training nodes if that is less, since there is little left to condense above; but at least one for each class.
+// With c classes and n training nodes, Nodes is max(c, min(10·c, n/2)). Above n/2 there is little left to condense.
+// Only classes with training nodes count.
 func DefaultsFor(g *graph.Graph) (Config, []Reason) {
 	config := Defaults()
 	train, classes := len(g.Split.Train), 0

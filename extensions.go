@@ -12,7 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// What goes beyond the paper. Each extension is off by default and attaches to one step of Condense.
+// This file holds what goes beyond the paper. Each extension is off by default and attaches to one step of Condense.
 
 // HopWeights are the w_0 … w_K of Config.HopWeights.
 type HopWeights []float64
@@ -26,7 +26,7 @@ func (w HopWeights) String() string {
 	return strings.Join(words, ",")
 }
 
-// fit says whether w are none, or weights for so many hops.
+// fit says whether w is empty or holds valid weights for H⁽⁰⁾ … H⁽ʰᵒᵖˢ⁾.
 func (w HopWeights) fit(hops int) bool {
 	sum := 0.0
 	for _, v := range w {
@@ -55,7 +55,8 @@ func (c Config) shares() []float64 {
 	return shares
 }
 
-// mixed returns H⁽⁰⁾ … H⁽ᴷ⁾ and their confidence. With hop weights, Σ_l w_l·H⁽ˡ⁾ and its confidence take the place of H⁽ᴷ⁾.
+// mixed returns H⁽⁰⁾ … H⁽ᴷ⁾ and their confidence. With hop weights, Σ_l w_l·H⁽ˡ⁾ takes the place of H⁽ᴷ⁾. drawn says
+// that augmentation draws from the hops below.
 func (p *Prepared) mixed(config Config, drawn bool) (h []mat.View, confidence [][]float32) {
 	h, confidence = p.h, p.confidence(drawn)
 	if len(config.HopWeights) == 0 {
@@ -68,7 +69,8 @@ func (p *Prepared) mixed(config Config, drawn bool) (h []mat.View, confidence []
 	return h, confidence
 }
 
-// pseudoLabel adds nodes outside the training split to the pool, with the classes and the confidence that classifiers find.
+// pseudoLabel adds nodes outside the training split to the pool. The ridge classifier gives them classes, the
+// classifier of the assessment gives them confidence.
 func (p *Prepared) pseudoLabel(ctx context.Context, config Config, pool *pool, account *Assessed) error {
 	if config.PseudoLabels == 0 {
 		return nil
@@ -94,7 +96,7 @@ func (p *Prepared) softLabels(ctx context.Context, config Config, pool pool, gro
 	return p.labeller.Soft(ctx, pool.rows, groups)
 }
 
-// edges returns A′ and the threshold that cut it: by similarity (eq. 16), or of the graph's own edges.
+// edges returns A′ and its threshold. A′ comes from similarity (eq. 16) or from the graph's own edges.
 func (p *Prepared) edges(ctx context.Context, config Config, small *Condensed) (*mat.CSR, float64, error) {
 	switch config.Edges {
 	case SimilarEdges:

@@ -50,10 +50,10 @@ func (c Config) Setting() condense.Setting {
 	return condense.Setting{Standardize: c.Standardize, Inductive: c.Inductive}
 }
 
-// Prepare does the steps that all sizes and seeds share. For the typed result, use the function Prepare.
+// Prepare does the steps that all sizes and seeds share. The function Prepare does the same and returns a *Prepared.
 func (c Config) Prepare(ctx context.Context, g *graph.Graph) (condense.Prepared, error) {
 	if c.Size.IsZero() {
-		c.Nodes = len(g.Split.Train) // any size does: the preparation does not depend on it
+		c.Nodes = len(g.Split.Train) // a valid size; the preparation does not depend on it
 	}
 	p, err := Prepare(ctx, g, c)
 	if err != nil {
@@ -62,13 +62,14 @@ func (c Config) Prepare(ctx context.Context, g *graph.Graph) (condense.Prepared,
 	return shared{p}, nil
 }
 
-// SharesPreparation says whether c and other agree in what Prepare depends on, so that both can be condensed from one Prepared.
+// SharesPreparation says whether c and other agree in all that Prepare depends on. Both can then be condensed from one
+// Prepared.
 func (c Config) SharesPreparation(other condense.Method) bool {
 	d, is := other.(Config)
 	return is && c.preparation() == d.preparation() && sameEngine(c.Engine, d.Engine)
 }
 
-// sameEngine says whether a and b are known to be one engine: engines that cannot be compared are taken for different ones.
+// sameEngine says whether a and b are equal. Engines that cannot be compared count as different.
 func sameEngine(a, b propagate.Engine) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -76,7 +77,7 @@ func sameEngine(a, b propagate.Engine) bool {
 	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }
 
-// shared is a Prepared as package condense has it.
+// shared is a Prepared that implements condense.Prepared.
 type shared struct{ *Prepared }
 
 // Condense condenses by m, which must be a Config.
@@ -102,7 +103,7 @@ func (c Config) preparation() preparation {
 	return p
 }
 
-// Account is what a condensed graph tells of its making, beside what every method tells.
+// Account is what the methods of this package put into Condensed.Account.
 type Account struct {
 	// Threshold is the T at which A′ was cut: Config.Threshold, or what Config.Degree raised it to. 0 for the graphless
 	// variants. With RealEdges, it is the weight above which edges were kept.
@@ -115,17 +116,17 @@ type Account struct {
 
 // Assessed is what the linear classifier found in the training nodes' embeddings.
 type Assessed struct {
-	// Accuracy is the share of the training nodes whose class it finds from H⁽ᴷ⁾, in percent. Near 100 it interpolates, and
-	// confidence then hardly tells embeddings apart.
+	// Accuracy is the share of the training nodes whose class it finds from H⁽ᴷ⁾, in percent. Near 100 it interpolates.
+	// Confidence then differs little between embeddings.
 	Accuracy float64 `json:"accuracy"`
-	// Rank is the rank of the mean embeddings T. If it is below both sides of T, many classifiers fit equally well, and the
-	// smallest of them is taken.
+	// Rank is the rank of the mean embeddings T. If it is below the number of features, many classifiers fit equally well,
+	// and the one of smallest norm is taken.
 	Rank int `json:"rank"`
 	// Error is 1 − F1 of each class.
 	Error []float64 `json:"error"`
 	// Augmented is the number of embeddings that augmentation added.
 	Augmented int `json:"augmented"`
-	// PseudoLabelled is the number of nodes without a training label that took part.
+	// PseudoLabelled is the number of nodes with pseudo-labels that took part.
 	PseudoLabelled int `json:"pseudo_labelled,omitempty"`
 }
 
@@ -137,7 +138,8 @@ func AccountOf(small *Condensed) (a Account, err error) {
 	return a, nil
 }
 
-// ConfigOf returns the configuration of a graph that this package condensed. Fields that an older file lacks have their defaults.
+// ConfigOf returns the configuration of a graph that this package condensed. Fields that an older file lacks are
+// those of Defaults.
 func ConfigOf(small *Condensed) (Config, error) {
 	c := Defaults()
 	if err := json.Unmarshal(small.Config, &c); err != nil {

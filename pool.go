@@ -8,21 +8,24 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// pool is H_cond, y_cond and their confidence (§3.3): the training nodes' embeddings, then the sampled ones, then those of
-// pseudo-labelled nodes.
+// pool is H_cond, y_cond and their confidence (§3.3): first the embeddings of the training nodes, then the sampled
+// ones, then those of nodes with pseudo-labels.
 type pool struct {
 	rows       [][]float32 // views of the embeddings, which are not copied
 	y          []int32
 	confidence []float32
-	source     []int32 // the place in nodes of each embedding's node
-	nodes      []int32
+	source     []int32 // nodes[source[i]] is the node of embedding i
+	nodes      []int32 // of the graph: the training nodes, then those with pseudo-labels
 }
 
 // gather returns the pool of H⁽ᴷ⁾ of the training nodes and of the picks among the shallower embeddings.
 func gather(h []mat.View, y []int32, confidence [][]float32, picks []augment.Pick, train []int32) pool {
 	last := len(h) - 1
 	n := len(y)
-	p := pool{rows: h[last].Rows(), y: y, confidence: confidence[last], nodes: train, source: make([]int32, n, n+len(picks))}
+	p := pool{
+		rows: h[last].Rows(), y: y, confidence: confidence[last],
+		nodes: train, source: make([]int32, n, n+len(picks)),
+	}
 	for i := range p.source {
 		p.source[i] = int32(i)
 	}
@@ -50,12 +53,12 @@ func (p *pool) join(nodes []int32, h mat.View, y []int32, confidence []float32) 
 	p.confidence = slices.Concat(p.confidence, confidence)
 }
 
-// members turns groups of embeddings into groups of the n nodes of the graph. Several embeddings of one node in a group have their
-// weights summed.
+// members turns groups of embeddings, R̂, into groups of the n nodes of the graph, P̂. If a group has several
+// embeddings of one node, the weight of the node is their sum.
 func (p *pool) members(groups *mat.CSR, n int) *mat.CSR {
 	m := &mat.CSR{Rows: groups.Rows, Cols: n, Indptr: make([]int64, 1, groups.Rows+1), Data: []float32{}}
 	weight := make([]float32, len(p.nodes))
-	in := make([]int, len(p.nodes)) // 1 + the last group that the node was met in
+	in := make([]int, len(p.nodes)) // 1 + the last group with that node
 	var inside []int32
 	for j := range groups.Rows {
 		inside = inside[:0]
