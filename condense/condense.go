@@ -1,15 +1,16 @@
 // Package condense says what a condensation method is and what it returns.
 //
-// A Method turns a graph with N nodes into a Condensed graph with N′ nodes. Package cgc holds the methods of the paper. A method of
-// another package, or of another module, is a type with two methods, Name and Condense; its exported fields are its parameters:
+// A Method turns a graph with N nodes into a Condensed graph with N′ nodes. Package cgc holds the methods of the
+// paper. A method of another package or module is a type with Name and Condense. Its exported fields are its
+// parameters:
 //
 //	type Herding struct{ Hops int }
 //
 //	func (Herding) Name() string { return "herding" }
 //	func (h Herding) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error)
 //
-// Experiments, tables and files take any Method. Register adds one to the names that the command knows.
-// Package condensetest checks what every method must keep to.
+// Experiments, tables and files take any Method. Register adds one to the names that the command knows. Package
+// condensetest tests the promises of Method.
 package condense
 
 import (
@@ -32,14 +33,16 @@ type Method interface {
 	Name() string
 	// Condense returns a condensed graph of g with the given number of nodes. g is valid, and is left alone.
 	//
-	// The same graph, parameters, nodes and seed give the same result for any number of threads, Seconds aside.
-	// Labels of test nodes are never read. Condense stops within a second of ctx's end and returns ctx's error.
-	// Parameters that are out of range, and a number of nodes that g cannot give, are errors.
+	// The same graph, parameters, nodes and seed give the same result for any number of threads, Seconds aside. Labels of
+	// test nodes are never read. Labels of validation nodes may be read to choose between candidates, and for nothing
+	// else. Condense stops within a second of ctx's end and returns ctx's error.
+	// It is an error if a parameter is out of range, or if nodes is below the number of classes with training nodes or
+	// above the number of training nodes.
 	Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*Condensed, error)
 }
 
-// Preparer is a Method whose first steps depend on neither size nor seed. Experiments do these steps once for all sizes, all seeds
-// and all methods that agree in them.
+// Preparer is a Method whose first steps depend on neither size nor seed. Experiments do these steps once for all
+// sizes, all seeds and all methods that share them.
 type Preparer interface {
 	Method
 	// Prepare does the shared steps.
@@ -48,7 +51,8 @@ type Preparer interface {
 	SharesPreparation(other Method) bool
 }
 
-// Prepared is a graph after the shared steps. It is safe for concurrent use. It may read the graph, which must not change.
+// Prepared is a graph after the shared steps. It is safe for concurrent use. It may read the graph, which must not
+// change.
 type Prepared interface {
 	// Condense does the remaining steps of m and returns what m.Condense would. Seconds include those of the shared steps.
 	Condense(ctx context.Context, m Method, nodes int, seed uint64) (*Condensed, error)
@@ -64,7 +68,8 @@ type Checker interface {
 // methods holds a prototype of each method: its value with default parameters.
 var methods = registry.New[Method]("method")
 
-// Register makes a method known by its name. The value given holds the default parameters. It panics if the name is taken.
+// Register makes a method known by its name. The prototype holds the default parameters. Register panics if the name is
+// taken.
 func Register(prototype Method) { methods.Register(prototype.Name(), prototype) }
 
 // Names returns the names of the registered methods, in the order of registration.
@@ -73,8 +78,8 @@ func Names() []string { return methods.Names() }
 // UnknownMethod is the error of a name that is not registered. It lists the names that are.
 type UnknownMethod = registry.Unknown
 
-// New returns the method of the given name. parameters, if not empty, is a JSON object that sets fields over the defaults.
-// A name that is not registered is an *UnknownMethod. A key that the method does not have is an error.
+// New returns the method of a name. parameters is a JSON object that replaces defaults; it may be empty. The error of a
+// name that is not registered is an *UnknownMethod. A key that the method does not have is an error.
 func New(name string, parameters json.RawMessage) (Method, error) {
 	prototype, err := methods.Find(name)
 	if err != nil {
@@ -90,7 +95,7 @@ func New(name string, parameters json.RawMessage) (Method, error) {
 	return method, nil
 }
 
-// decode sets fields of a copy of prototype.
+// decode returns a copy of prototype with the fields that parameters sets.
 func decode(prototype Method, parameters json.RawMessage) (Method, error) {
 	value := reflect.ValueOf(prototype)
 	pointer := value.Kind() == reflect.Pointer

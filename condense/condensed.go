@@ -10,25 +10,27 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Condensed is a condensed graph 𝒮 = {A′, X′} with labels y′, and where it came from.
+// Condensed is a condensed graph 𝒮 = {A′, X′} with labels y′, and how it was made.
 type Condensed struct {
 	// X is X′, N′×d.
 	X *mat.Dense
-	// Adj is A′, N′×N′: symmetric, without self-loops, with weights above 0. nil means A′ = I, as graphless methods have it.
+	// Adj is A′, N′×N′: symmetric, without self-loops, with weights above 0. nil means A′ = I: the graph has no edges.
 	Adj *mat.CSR
 	// Y is the class of each condensed node, in [0, Classes).
 	Y []int32
-	// Soft holds a distribution over the classes for each condensed node, N′×Classes, with rows that sum to 1: what a GNN
-	// learns in place of Y. nil means that Y is learnt.
+	// Soft is N′×Classes: row j is the distribution over the classes that a GNN learns for condensed node j. Its sum is 1.
+	// nil means that a GNN learns Y.
 	Soft *mat.Dense
 	// Classes is the number of classes of the graph. Some of them may have no condensed node.
 	Classes int
 	// Members is the aggregation matrix P̂, N′×N. Row j holds the nodes of the graph that condensed node j stands for, and
-	// their weights. nil if condensed nodes stand for no nodes in particular.
+	// their weights. nil means that condensed nodes do not stand for given nodes.
 	Members *mat.CSR
-	// Scaling is what was done to the features before; nil if nothing was. A model trained on X expects features scaled so.
+	// Scaling is how the features were scaled before; nil if they were not. A model that is trained on X expects features
+	// with the same scaling.
 	Scaling *graph.Scaling
-	// Inductive says that the subgraph of the training nodes was condensed. Models are then tested on that of the test nodes.
+	// Inductive says that the subgraph of the training nodes was condensed. Models are then tested on the subgraph of the
+	// test nodes.
 	Inductive bool
 
 	// Graph is the name of the original graph, GraphNodes its number of nodes N.
@@ -42,9 +44,9 @@ type Condensed struct {
 	Budget []int
 	// Seconds says how long each step took.
 	Seconds Seconds
-	// Account is a JSON object with what else the method tells of the condensation; empty if it tells nothing.
+	// Account is a JSON object with whatever else the method reports; it may be empty.
 	Account json.RawMessage
-	// Warnings are sentences for the user: what was found to be wrong with the graph for this method, and what helps.
+	// Warnings are sentences for the user. Each says what about the graph harms the result, and what helps.
 	Warnings []string
 }
 
@@ -68,7 +70,7 @@ func (c *Condensed) Operator() graph.Operator {
 	return graph.Symmetric(a)
 }
 
-// CountBudget returns the number of nodes of each class: what Budget holds.
+// CountBudget returns the number of nodes of each class, as Budget holds it.
 func CountBudget(y []int32, classes int) []int {
 	budget := make([]int, classes)
 	for _, c := range y {
@@ -77,7 +79,7 @@ func CountBudget(y []int32, classes int) []int {
 	return budget
 }
 
-// Validate returns every reason why c is not what its fields' comments promise, joined; nil if there is none.
+// Validate returns every way in which c breaks the comments of its fields, joined; nil if there is none.
 func (c *Condensed) Validate() error {
 	var errs []error
 	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf("condense: "+format, args...)) }
@@ -124,9 +126,10 @@ func (c *Condensed) validateSoft() error {
 		return nil
 	}
 	if c.Soft.Rows != len(c.Y) || c.Soft.Cols != c.Classes {
-		return fmt.Errorf("condense: y_soft is %d×%d, want %d labels × %d classes", c.Soft.Rows, c.Soft.Cols, len(c.Y), c.Classes)
+		return fmt.Errorf("condense: y_soft is %d×%d, want %d labels × %d classes",
+			c.Soft.Rows, c.Soft.Cols, len(c.Y), c.Classes)
 	}
-	const rounding = 1e-3 // far above that of float32 sums
+	const rounding = 1e-3 // far above the rounding of float32 sums
 	for i := range c.Soft.Rows {
 		var sum float64
 		for j, v := range c.Soft.Row(i) {

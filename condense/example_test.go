@@ -15,8 +15,8 @@ import (
 	"github.com/graph-condensation/cgc/partition"
 )
 
-// Draw condenses a graph to training nodes of each class, drawn at random, without edges. Replace draws a node again and
-// again where it is true.
+// Draw condenses a graph to random training nodes of each class, without edges. With Replace, a node may be drawn more
+// than once.
 type Draw struct {
 	Replace bool `json:"replace"`
 }

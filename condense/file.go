@@ -13,19 +13,20 @@ import (
 )
 
 const (
-	// FileFormat is what the metadata of a condensed graph's file gives as its format.
+	// FileFormat is the value of "format" in the metadata of a condensed graph's file.
 	FileFormat = "cgc-condensed"
 	// FileVersion is the latest version of that format.
 	//
-	//	1: first.
-	//	2: y_soft, what a model is to learn in place of y.
-	//	3: members may be missing.
+	//	1: the first version
+	//	2: y_soft, which a model learns in place of y
+	//	3: members may be missing
 	//
-	// Save writes the lowest version that holds the graph, so that older readers read all that they understand.
+	// Save writes the lowest version that can hold the graph, so that older readers read as much as possible.
 	FileVersion = 3
 )
 
-// account is what the metadata keeps beside the configuration. The keys of Condensed.Account follow in the same object.
+// account is what the metadata keeps besides the configuration. The keys of Condensed.Account follow in the same
+// object.
 type account struct {
 	Budget   []int    `json:"budget"`
 	Seconds  Seconds  `json:"seconds"`
@@ -39,8 +40,8 @@ type account struct {
 //	y_soft (N′×classes), if c has soft labels
 //	scaling.mean, scaling.std, if the features were standardised
 //
-// Configuration, sizes and account are in the metadata (docs/formats.md). The file appears under its name only when it is whole;
-// an existing one is replaced. Equal graphs give equal bytes, seconds aside.
+// Configuration, sizes and account are in the metadata (docs/formats.md). The file appears under its name only when
+// it is complete. It replaces an existing file. Equal graphs give equal bytes, seconds aside.
 func (c *Condensed) Save(ctx context.Context, path string) error {
 	if err := c.Validate(); err != nil {
 		return fmt.Errorf("condense: writing %s: %w", path, err)
@@ -73,7 +74,8 @@ func (c *Condensed) Save(ctx context.Context, path string) error {
 	}
 	if c.Soft != nil {
 		version = 2
-		tensors = append(tensors, safetensors.Tensor{Name: "y_soft", Shape: []int{c.Soft.Rows, c.Soft.Cols}, Data: c.Soft.Data})
+		soft := safetensors.Tensor{Name: "y_soft", Shape: []int{c.Soft.Rows, c.Soft.Cols}, Data: c.Soft.Data}
+		tensors = append(tensors, soft)
 	}
 	if c.Members == nil {
 		version = 3
@@ -113,6 +115,9 @@ func wide(narrow []int32) []int64 {
 }
 
 // Load reads a file that Save wrote. The error names the file and what is wrong with it.
+//
+// A file without edges gives Adj nil, also if Adj was a matrix without entries when it was saved. Edges without weights
+// get weights of 1.
 func Load(path string) (*Condensed, error) {
 	file, err := safetensors.Open(path)
 	if err != nil {
@@ -165,7 +170,7 @@ func read(file *safetensors.File) (*Condensed, error) {
 	return c, c.Validate()
 }
 
-// readMetadata returns what the metadata tells.
+// readMetadata returns a Condensed with the fields that are in the metadata.
 func readMetadata(meta map[string]string) (*Condensed, error) {
 	if meta["format"] != FileFormat {
 		return nil, fmt.Errorf("format %q in the metadata, want %q: not a condensed graph", meta["format"], FileFormat)
@@ -191,7 +196,8 @@ func readMetadata(meta map[string]string) (*Condensed, error) {
 	nodes, errNodes := strconv.Atoi(meta["graph_nodes"])
 	classes, errClasses := strconv.Atoi(meta["classes"])
 	if err := errors.Join(errNodes, errClasses); err != nil || nodes < 1 || classes < 1 {
-		return nil, fmt.Errorf("metadata: graph_nodes %q and classes %q, want numbers above 0", meta["graph_nodes"], meta["classes"])
+		return nil, fmt.Errorf("metadata: graph_nodes %q and classes %q, want numbers above 0",
+			meta["graph_nodes"], meta["classes"])
 	}
 	return &Condensed{
 		Classes: classes, Inductive: config.Inductive, Graph: meta["graph"], GraphNodes: nodes,
@@ -200,7 +206,7 @@ func readMetadata(meta map[string]string) (*Condensed, error) {
 	}, nil
 }
 
-// adjacency returns the matrix whose entries are listed by rows.
+// adjacency returns the n×n matrix with the given entries, which are ordered by rows.
 func adjacency(ends []int64, weight []float32, n int) (*mat.CSR, error) {
 	a := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1), Data: weight}
 	source, target := ends[:len(weight)], ends[len(weight):]
@@ -217,7 +223,7 @@ func adjacency(ends []int64, weight []float32, n int) (*mat.CSR, error) {
 	return a, nil
 }
 
-// reader takes tensors out of a file and keeps the first error. What it returns is copied, since the file is closed afterwards.
+// reader takes tensors out of a file and keeps the first error. It returns copies, since the file is closed afterwards.
 type reader struct {
 	file *safetensors.File
 	err  error
@@ -231,7 +237,7 @@ func take[E safetensors.Element](r *reader, name string) []E {
 	return append([]E{}, s...)
 }
 
-// shape returns the sides of a tensor, which must be as many as given.
+// shape returns the shape of a tensor. It is an error if the tensor has another number of sides.
 func (r *reader) shape(name string, sides int) []int {
 	t, found := r.file.Find(name)
 	if r.err == nil && (!found || len(t.Shape) != sides) {
@@ -243,7 +249,7 @@ func (r *reader) shape(name string, sides int) []int {
 	return t.Shape
 }
 
-// narrow returns v in 32 bits; each must be in [0, bound).
+// narrow returns v in 32 bits. Each number must be in [0, bound).
 func (r *reader) narrow(v []int64, bound int, name string) []int32 {
 	n := make([]int32, len(v))
 	for i, x := range v {

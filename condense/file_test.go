@@ -137,8 +137,12 @@ func TestLoadNamesTheFault(t *testing.T) {
 		`want nodes 0 to 11`:              func(_ map[string]string, t tensors) { t["edge_index"].Data.([]int64)[0] = 99 },
 		`want 2×17`:                       func(_ map[string]string, t tensors) { shorten(t["edge_weight"]) },
 		`scaling of 7 and 8 features`:     func(_ map[string]string, t tensors) { shorten(t["scaling.mean"]) },
-		`members: mat: `:                  func(_ map[string]string, t tensors) { t["members.indptr"].Data.([]int64)[3] = 999 },
-		`members.indices[0] is -4`:        func(_ map[string]string, t tensors) { t["members.indices"].Data.([]int64)[0] = -4 },
+		`members: mat: `: func(_ map[string]string, t tensors) {
+			t["members.indptr"].Data.([]int64)[3] = 999
+		},
+		`members.indices[0] is -4`: func(_ map[string]string, t tensors) {
+			t["members.indices"].Data.([]int64)[0] = -4
+		},
 	} {
 		meta, parts := contents(t, good)
 		change(meta, parts)

@@ -11,12 +11,12 @@ import (
 	"github.com/graph-condensation/cgc/progress"
 )
 
-// Seconds is the wall-clock time of a condensation, in seconds. Its JSON is one object: a key for each step, in their order, and
-// "condense" for Total.
+// Seconds is the wall-clock time of a condensation, in seconds. Its JSON is one object with a key for each step, in
+// order, and then "condense" for Total.
 type Seconds struct {
-	// Steps are the parts of the method, in their order. What a method does between its steps is in Total alone.
+	// Steps are the parts of the method, in order. Time between steps counts in Total alone.
 	Steps []Step
-	// Total is the whole, from the graph in memory to the condensed graph in memory.
+	// Total is the time from the graph in memory to the condensed graph in memory.
 	Total float64
 }
 
@@ -39,8 +39,8 @@ func (s Seconds) Of(step string) float64 {
 	return 0
 }
 
-// Combine returns f of each step's seconds, and of the totals: a mean or a median of several condensations of one method.
-// It returns the zero value of none.
+// Combine applies f to the seconds of each step and to the totals. f is a mean or a median, for instance. The steps are
+// those of all[0]. Combine returns the zero value if all is empty.
 func Combine(all []Seconds, f func(values []float64) float64) Seconds {
 	if len(all) == 0 {
 		return Seconds{}
@@ -100,7 +100,7 @@ func (s *Seconds) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Clock measures the steps of a method, and reports each as it begins (package progress).
+// Clock measures the steps of a method. It reports each step as it begins (package progress).
 type Clock struct {
 	ctx     context.Context
 	begun   time.Time
@@ -108,7 +108,7 @@ type Clock struct {
 	seconds Seconds
 }
 
-// StartClock returns a running clock. Steps are listed first, so that one that is left out shows as 0.
+// StartClock returns a running clock. The given steps are listed in this order; a step that is left out shows as 0.
 func StartClock(ctx context.Context, steps ...string) *Clock {
 	c := &Clock{ctx: ctx, begun: time.Now()}
 	for _, name := range steps {
@@ -117,7 +117,7 @@ func StartClock(ctx context.Context, steps ...string) *Clock {
 	return c
 }
 
-// Add counts steps that were measured before, by another clock.
+// Add adds the time of steps that another clock measured before.
 func (c *Clock) Add(earlier Seconds) {
 	c.earlier += earlier.Total
 	for _, p := range earlier.Steps {
@@ -145,7 +145,7 @@ func (c *Clock) step(name string) *float64 {
 	return &c.seconds.Steps[len(c.seconds.Steps)-1].Seconds
 }
 
-// Stop returns what was measured so far.
+// Stop returns the seconds so far.
 func (c *Clock) Stop() Seconds {
 	c.seconds.Total = c.earlier + time.Since(c.begun).Seconds()
 	return c.seconds

@@ -8,11 +8,11 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Setting says how a method sees the graph, and with that what models are tested on.
+// Setting says how a method sees the graph, and so which graph models are tested on.
 type Setting struct {
 	// Standardize scales each feature to mean 0 and variance 1 over the training nodes.
 	Standardize bool `json:"standardize"`
-	// Inductive leaves only the subgraph induced by the training nodes, as if the others were not there yet.
+	// Inductive shows only the subgraph that the training nodes induce, as if the other nodes did not exist yet.
 	Inductive bool `json:"inductive"`
 }
 
@@ -35,15 +35,15 @@ func SettingOf(m Method) Setting {
 type View struct {
 	// Graph is what is to be condensed.
 	*graph.Graph
-	// Origin is the node of the original graph for each node of Graph; nil if they are the same.
+	// Origin maps each node of Graph to its node in the original graph; nil if they are the same.
 	Origin []int32
-	// Scaling is what was done to the features; nil if nothing was.
+	// Scaling is how the features were scaled; nil if they were not.
 	Scaling *graph.Scaling
 	// Nodes is the number of nodes of the original graph.
 	Nodes int
 }
 
-// View returns g as the setting shows it. The features are scaled by what is seen in the training nodes.
+// View returns g as the setting shows it. The scaling of the features comes from the training nodes.
 func (s Setting) View(g *graph.Graph) (View, error) {
 	v := View{Graph: g, Nodes: g.Nodes()}
 	if s.Inductive {
@@ -61,7 +61,7 @@ func (s Setting) View(g *graph.Graph) (View, error) {
 	return v, nil
 }
 
-// Adopt turns a condensed graph of the view into one of the original graph: members name its nodes.
+// Adopt turns a condensed graph of the view into one of the original graph. Members then refer to the original nodes.
 func (v View) Adopt(small *Condensed) {
 	small.Scaling, small.Inductive, small.GraphNodes = v.Scaling, v.Origin != nil, v.Nodes
 	if small.Members == nil {
@@ -78,8 +78,9 @@ func (v View) Adopt(small *Condensed) {
 	small.Members = &m
 }
 
-// Under returns m in a setting: m condenses the graph as the setting shows it. The JSON of the result is that of m, with
-// the keys of Setting. m itself must take the graph as it is: if it has another setting, Condense returns an error.
+// Under returns m in a setting: m condenses the graph as the setting shows it. The JSON of the result is that of m,
+// with the keys of Setting. m itself must take the graph as it is: if it has another setting, Condense returns an
+// error.
 func Under(s Setting, m Method) Method { return under{s, m} }
 
 type under struct {
@@ -123,7 +124,8 @@ func (u under) MarshalJSON() ([]byte, error) {
 	return append(setting, parameters...).bytes(), err
 }
 
-// FromRows returns members of one node each: what a method that picks nodes has. Row j is nodes[j], with weight 1.
+// FromRows returns members for a method that picks nodes: condensed node j stands for nodes[j] alone, with weight
+// 1. of is the number of nodes of the graph.
 func FromRows(nodes []int32, of int) *mat.CSR {
 	m := &mat.CSR{Rows: len(nodes), Cols: of, Indptr: make([]int64, len(nodes)+1), Indices: nodes}
 	for j := range nodes {

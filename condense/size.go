@@ -9,7 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/parameter"
 )
 
-// Size says how many nodes the condensed graph has. Exactly one of its fields is above 0.
+// Size says how many nodes the condensed graph has. Exactly one field is above 0.
 type Size struct {
 	// Nodes is N′, from the number of classes with training nodes to the number of training nodes.
 	Nodes int `json:"nodes,omitempty"`
@@ -22,7 +22,7 @@ type Size struct {
 // IsZero says whether no size is given.
 func (s Size) IsZero() bool { return s == Size{} }
 
-// Validate returns all that is wrong with s in itself, joined; nil if nothing is.
+// Validate returns everything that is wrong with s without regard to a graph, joined; nil if nothing is.
 func (s Size) Validate() error {
 	var errs []error
 	given := 0
@@ -48,8 +48,9 @@ func (s Size) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Of returns N′ for g: Nodes, or what Ratio or LabelRatio comes to, rounded. It is an error, a *FieldError, if g cannot give that many:
-// fewer than its classes with training nodes, or more than its training nodes.
+// Of returns N′ for g: Nodes, or the rounded product of the ratio and the number of nodes that it is a share of. If
+// N′ is below the number of classes with training nodes, or above the number of training nodes, the error is a
+// *FieldError.
 func (s Size) Of(g *graph.Graph, inductive bool) (int, error) {
 	train := len(g.Split.Train)
 	present := 0
@@ -78,8 +79,8 @@ func (s Size) Of(g *graph.Graph, inductive bool) (int, error) {
 	return nodes, nil
 }
 
-// Trainable returns an error if a model could not learn all classes of g from its training nodes. Of the labels of validation and test
-// nodes, it reads which classes occur.
+// Trainable returns an error if a class of validation or test nodes has no training node, or if g has no training
+// nodes. It reads which classes occur among validation and test nodes, and nothing else of their labels.
 func Trainable(g *graph.Graph) error {
 	if len(g.Split.Train) == 0 {
 		return fmt.Errorf("condense: graph %s has 0 training nodes, want at least 1", g.Name)
@@ -88,8 +89,8 @@ func Trainable(g *graph.Graph) error {
 	var errs []error
 	for c, n := range train {
 		if rest := val[c] + test[c]; n == 0 && rest > 0 {
-			errs = append(errs, fmt.Errorf("condense: class %d of graph %s has 0 training nodes and %d for validation and test, "+
-				"want at least 1 for training", c, g.Name, rest))
+			errs = append(errs, fmt.Errorf("condense: class %d of graph %s has 0 training nodes and "+
+				"%d for validation and test, want at least 1 for training", c, g.Name, rest))
 		}
 	}
 	return errors.Join(errs...)

@@ -96,7 +96,8 @@ func TestTrainable(t *testing.T) {
 		t.Errorf("error %v, want %q", err, want)
 	}
 	missing.Split.Train = nil
-	if err := condense.Trainable(&missing); err == nil || !strings.Contains(err.Error(), "0 training nodes, want at least 1") {
+	want = "0 training nodes, want at least 1"
+	if err := condense.Trainable(&missing); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v without training nodes", err)
 	}
 }

@@ -62,8 +62,8 @@ func (t *trial) judge(small *condense.Condensed, g *graph.Graph, nodes int) erro
 	want(small.Method == t.method.Name(), "method %q, want %q", small.Method, t.method.Name())
 	var config struct{ Method string }
 	err := json.Unmarshal(small.Config, &config)
-	want(err == nil && config.Method == t.method.Name(), "configuration %s, want the method %q: see condense.Configuration",
-		small.Config, t.method.Name())
+	want(err == nil && config.Method == t.method.Name(),
+		"configuration %s, want the method %q: see condense.Configuration", small.Config, t.method.Name())
 	if small.Classes != g.Classes {
 		return errors.Join(append(errs, fmt.Errorf("%d classes, want %d", small.Classes, g.Classes))...)
 	}
