@@ -47,6 +47,21 @@ func TestWarnsOfScales(t *testing.T) {
 	}
 }
 
+// Extensions with features of any size give a valid graph or an error.
+func TestExtensionsOfAnySize(t *testing.T) {
+	for _, exponent := range []int{-60, 30, 63, 100} {
+		factor := float32(math.Ldexp(1, exponent))
+		small, err := cgc.Condense(t.Context(), scaledDemo(factor, -1), labelled(70, 1, func(c *cgc.Config) {
+			c.HopWeights, c.Edges = cgc.HopWeights{1, 1, 2}, cgc.RealEdges
+		}))
+		if err != nil {
+			t.Logf("features times 2^%d: %v", exponent, err)
+		} else if err := small.Validate(); err != nil {
+			t.Errorf("features times 2^%d: %v", exponent, err)
+		}
+	}
+}
+
 // Features of any size give the groups and the accuracy of the same features at an ordinary size. Sums that leave float32
 // are an error.
 func TestFeaturesOfAnySize(t *testing.T) {

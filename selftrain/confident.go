@@ -10,12 +10,16 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Confident picks the rows of which a classifier is surest, and returns them, ascending, with the classes that it finds: pseudo-labels (Lee 2013), for training nodes that
-// are too few to show what their class looks like. The paper has nothing of the kind.
+// Confident returns pseudo-labels (Lee 2013): the rows with the widest margin, ascending, and their classes y. They
+// help where training nodes are too few to show what a class looks like.
 //
-// outputs holds what the classifier says of each unlabelled node, m×classes; a node's class has the largest output, and a row is the surer the further that is above the second
-// largest (of equally sure rows, the first comes first). counts has the number of training nodes of each class. Of class c the multiple·counts[c] surest rows are taken, rounded, or all there
-// are: the pool keeps the proportions of the training nodes, whatever the classifier prefers, and an absent class, which is never found, gets none. multiple is at least 0.
+// outputs is m×classes, with the outputs of a classifier for m nodes without labels. The class of a row has the largest
+// output. The margin is that output minus the second largest. counts[c] is the number of training nodes of class c. A
+// class without training nodes is ignored.
+//
+// Class c gets round(multiple·counts[c]) rows, or all of its rows if it has fewer. So classes keep the proportions
+// of the training nodes, even if the classifier prefers some. Of equal margins, the first row is taken. multiple
+// must be finite and at least 0.
 func Confident(outputs *mat.Dense, counts []int, multiple float64) (rows, y []int32, err error) {
 	if len(counts) != outputs.Cols {
 		panic(fmt.Sprintf("selftrain: %d counts for %d classes", len(counts), outputs.Cols))
@@ -45,7 +49,8 @@ func Confident(outputs *mat.Dense, counts []int, multiple float64) (rows, y []in
 	return rows, y, nil
 }
 
-// surest returns the present class of the largest output and how far it is above the next, infinitely far if there is no other.
+// surest returns the class of the largest output and its margin. Only classes with training nodes count. If there
+// is one such class, the margin is infinite.
 func surest(outputs []float32, counts []int) (class int32, margin float32) {
 	class = -1
 	second := float32(math.Inf(-1))

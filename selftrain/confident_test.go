@@ -41,13 +41,14 @@ func TestConfident(t *testing.T) {
 			t.Errorf("multiple %v: no error", multiple)
 		}
 	}
-	if rows, y, err := selftrain.Confident(outputs, []int{0, 3, 0}, 1); err != nil || !slices.Equal(rows, []int32{0, 1, 2}) || slices.Max(y) != 1 || slices.Min(y) != 1 {
-		t.Errorf("of one class: rows %v, classes %v, error %v", rows, y, err)
+	rows, y, err := selftrain.Confident(outputs, []int{0, 3, 0}, 1)
+	if err != nil || !slices.Equal(rows, []int32{0, 1, 2}) || !slices.Equal(y, []int32{1, 1, 1}) {
+		t.Errorf("one class with training nodes: rows %v, classes %v, error %v", rows, y, err)
 	}
 }
 
-// Of each class no row that is left is surer than one that is taken.
-func TestConfidentTakesTheSurest(t *testing.T) {
+// In each class, no row that is left has a wider margin than one that is taken.
+func TestConfidentTakesTheWidestMargins(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 0))
 	outputs := mat.NewDense(500, 4)
 	for i := range outputs.Data {
@@ -78,7 +79,7 @@ func TestConfidentTakesTheSurest(t *testing.T) {
 	}
 	for i := range outputs.Rows {
 		if class, m := margin(i); m > least[class] && !slices.Contains(rows, int32(i)) {
-			t.Errorf("row %d, sure by %v, is left; one sure by %v is taken", i, m, least[class])
+			t.Errorf("row %d with margin %v is left; one with margin %v is taken", i, m, least[class])
 		}
 	}
 }

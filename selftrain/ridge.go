@@ -10,11 +10,12 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Ridge is a linear classifier of one hop's embeddings that is fitted to be right about nodes whose labels it has not seen: softmax(s·hW) is its distribution
-// over the classes.
+// Ridge is a linear classifier of embeddings, for nodes whose labels it has not seen. An embedding h has the
+// distribution softmax(s·hW) over the classes.
 //
-// W of an Assessment answers for the training nodes. Where these are fewer than the features it reproduces their labels, and says little of any other node. Here a
-// penalty keeps it from that, and both penalty and scale are chosen by leaving out one training node at a time.
+// The W of package assess is fitted without a penalty. With fewer training nodes than features it reproduces all
+// training labels, and says little about other nodes. Ridge has a penalty λ. Both λ and s are chosen by
+// leave-one-out error.
 type Ridge struct {
 	// W is (HᵀH + λI)⁻¹HᵀY, d×classes.
 	W *mat.Dense
@@ -22,36 +23,41 @@ type Ridge struct {
 	Penalty float64
 	// Scale is s.
 	Scale float64
-	// Accuracy is the share of the training nodes, or of the judges among them, whose class is found by the classifier that is fitted to all the others, in [0, 1].
+	// Accuracy is the leave-one-out accuracy in [0, 1]: the share of the judges (see FitRidge) whose class is found by the
+	// classifier that is fitted to all other training nodes.
 	Accuracy float64
 
-	present []bool // the classes of the training nodes; no other is ever found
+	present []bool // classes with training nodes; the others have probability 0
 }
 
 const (
-	// The penalties that are tried, as shares of the mean squared norm of a row of H: from where little is held back to where only class means
-	// are left, in half powers of ten.
+	// The candidates for λ are 10^(k/2)·leastPenalty·m for k = 0 … penaltySteps−1, where m is the mean squared norm of
+	// a row of H. The smallest hardly changes the fit. The largest leaves little but the class means.
 	leastPenalty, penaltySteps = 1e-4, 13
-	// The scales that are tried: from 1, in powers of √2. Outputs of a strong penalty are small, and need a large one.
+	// The candidates for s are 2^(k/2) for k = 0 … scaleSteps−1. A large λ makes outputs small, and they need a large s.
 	scaleSteps = 25
-	// The number of training nodes that are left out, one at a time: of more, evenly spaced ones. Their mean error then has an error of a percent or so, and the cost of the choice does
-	// not grow.
+	// judges caps the leave-one-out error at 8192 training nodes, evenly spaced. That estimates the mean error to about 1%
+	// at a bounded cost.
 	judges = 8192
 )
 
-// cut is the eigenvalue of a Gram matrix, as a share of its trace, below which a direction counts as absent. It is above the rounding of
-// float32 embeddings.
+// cut: an eigenvalue of a Gram matrix below this share of the trace counts as 0. It is above the rounding of float32
+// embeddings.
 const cut = 1e-7
 
 // rowChunk is the number of rows that one task judges.
 const rowChunk = 1024
 
-// FitRidge fits the classifier to the embeddings h of the n training nodes, n×d, whose classes y are in [0, classes).
+// FitRidge fits the classifier to the embeddings h, n×d, of the n training nodes. Their classes y are in [0, classes).
 //
-// λ has the smallest squared error of the nodes that are left out (PRESS; Allen 1974), in closed form: with ŷ the fit to all and g_i = h_iᵀ(HᵀH + λI)⁻¹h_i, the
-// output for node i of the fit to the others is (ŷ_i − g_i·y_i)/(1 − g_i). s has the smallest cross entropy of these outputs. One eigendecomposition of the smaller Gram matrix
-// serves all λ. Of more than 8192 training nodes, so many evenly spaced ones are left out. It costs about what LeastSquares does
-// of a matrix without full rank. The error is that of ctx, or says that a number of h is not finite.
+// λ minimises the squared leave-one-out error (PRESS; Allen 1974), which has a closed form. Let ŷ be the fit to all
+// nodes and g_i = h_iᵀ(HᵀH + λI)⁻¹h_i. The fit to all nodes but i gives node i the output (ŷ_i − g_i·y_i)/(1 −
+// g_i). s minimises the cross entropy of these outputs. The nodes that are left out are called judges: all training
+// nodes, or 8192 evenly spaced ones if there are more.
+//
+// One eigendecomposition of the smaller Gram matrix serves all λ. With k = min(n, d), the cost is O(n·d·k + k³).
+// The result is the same for any number of threads. The error is that of ctx, or says that there are no training
+// nodes or that a number of h is not finite.
 func FitRidge(ctx context.Context, h *mat.Dense, y []int32, classes int) (*Ridge, error) {
 	if len(y) == 0 {
 		return nil, fmt.Errorf("selftrain: 0 training nodes, want at least 1")
@@ -82,7 +88,7 @@ func FitRidge(ctx context.Context, h *mat.Dense, y []int32, classes int) (*Ridge
 	for range scaleSteps {
 		e := r.entropy(out, f.y, scale)
 		if e >= least {
-			break // it is convex in the scale
+			break // the cross entropy is convex in the scale
 		}
 		least, r.Scale = e, scale
 		scale *= math.Sqrt2
@@ -98,7 +104,8 @@ func FitRidge(ctx context.Context, h *mat.Dense, y []int32, classes int) (*Ridge
 	return r, nil
 }
 
-// Distribution sets dst, n×classes, to softmax(s·Z) of each row of the outputs Z = HW, restricted to the classes of the training nodes. dst may be outputs.
+// Distribution sets dst, n×classes, to softmax(s·Z) of each row of the outputs Z = HW. Classes without training
+// nodes get probability 0. dst may be outputs.
 func (r *Ridge) Distribution(dst, outputs *mat.Dense) {
 	dst.Reshape(outputs.Rows, outputs.Cols)
 	parallel.For(outputs.Rows, rowChunk, func(lo, hi int) {
@@ -115,7 +122,7 @@ func (r *Ridge) Distribution(dst, outputs *mat.Dense) {
 	})
 }
 
-// best returns the class of the largest output, of those that are present; of equal ones the first.
+// best returns the present class of the largest output. The first of equal outputs counts.
 func (r *Ridge) best(outputs []float32) int {
 	best := -1
 	for c, v := range outputs {
@@ -126,7 +133,7 @@ func (r *Ridge) best(outputs []float32) int {
 	return best
 }
 
-// entropy returns the cross entropy of softmax(scale·out) over the present classes, in nats, summed.
+// entropy returns the sum over the rows of the cross entropy of softmax(scale·out) over the present classes, in nats.
 func (r *Ridge) entropy(out *mat.Dense, y []int32, scale float64) float64 {
 	return parallel.Sum(out.Rows, rowChunk, func(lo, hi int) (sum float64) {
 		for i := lo; i < hi; i++ {
@@ -144,15 +151,15 @@ func (r *Ridge) entropy(out *mat.Dense, y []int32, scale float64) float64 {
 	})
 }
 
-// decomposition is H = PVᵀ by the eigenvectors V of HᵀH, and what penalties have in common.
+// decomposition is H = PVᵀ by the eigenvectors V of HᵀH, with all that does not depend on λ.
 type decomposition struct {
 	h       *mat.Dense // H, n×d
 	norm    float64    // the mean squared norm of its rows
 	values  []float64  // Λ, the eigenvalues of HᵀH that count
 	vectors *mat.Dense // V, d×rank; for n < d the eigenvectors Q of HHᵀ, n×rank
 	right   *mat.Dense // PᵀY, rank×classes
-	p       *mat.Dense // P = HV, the rows of the nodes that are left out
-	y       []int32    // and their classes
+	p       *mat.Dense // rows of P = HV, for the judges
+	y       []int32    // classes of the judges
 }
 
 func decompose(ctx context.Context, h *mat.Dense, y []int32, classes int) (*decomposition, error) {
@@ -202,7 +209,7 @@ func decompose(ctx context.Context, h *mat.Dense, y []int32, classes int) (*deco
 	return f, nil
 }
 
-// classSums returns XᵀY, row-major with a column for each class: the sum of the rows of x of each class.
+// classSums returns XᵀY, row-major: column c is the sum of the rows of x that have class c.
 func classSums(x *mat.Dense, y []int32, classes int) []float64 {
 	sums := make([]float64, x.Cols*classes)
 	for i, c := range y {
@@ -222,7 +229,7 @@ func (f *decomposition) shrunk(penalty float64) *mat.Dense {
 	return w
 }
 
-// leftOut returns the outputs for each judge of the classifier that is fitted to all other training nodes.
+// leftOut returns the leave-one-out outputs of the judges: row i comes from the fit to all training nodes but judge i.
 func (f *decomposition) leftOut(penalty float64) *mat.Dense {
 	out := new(mat.Dense)
 	mat.Mul(out, f.p, f.shrunk(penalty))
@@ -236,7 +243,7 @@ func (f *decomposition) leftOut(penalty float64) *mat.Dense {
 			for k, v := range f.p.Row(i) {
 				own += float64(v) * float64(v) * inverse[k]
 			}
-			own = min(own, 1-1e-6) // rounding
+			own = min(own, 1-1e-6) // against rounding
 			row := out.Row(i)
 			row[f.y[i]] -= float32(own)
 			kernel.Scale(row, float32(1/(1-own)), row)

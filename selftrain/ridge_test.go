@@ -1,6 +1,8 @@
 package selftrain_test
 
 import (
+	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -13,7 +15,8 @@ import (
 	"github.com/graph-condensation/cgc/selftrain"
 )
 
-// clouds returns n embeddings around the axes of their classes, which all occur, and the classes.
+// clouds returns n embeddings and their classes, of which all occur. An embedding is unit noise around 2 on the
+// axis of its class.
 func clouds(n, d, classes int, random *rand.Rand) (h *mat.Dense, y []int32) {
 	h = mat.NewDense(n, d)
 	for i := range n {
@@ -26,7 +29,7 @@ func clouds(n, d, classes int, random *rand.Rand) (h *mat.Dense, y []int32) {
 	return h, y
 }
 
-// ridge solves (HᵀH + λI)W = HᵀY for the rows of h that are kept, in float64.
+// ridge solves (HᵀH + λI)W = HᵀY in float64, without one row of h.
 func ridge(t *testing.T, h *mat.Dense, y []int32, classes int, penalty float64, without int) *gonum.Dense {
 	t.Helper()
 	x, label := gonum.NewDense(h.Rows, h.Cols, nil), gonum.NewDense(h.Rows, classes, nil)
@@ -51,7 +54,8 @@ func ridge(t *testing.T, h *mat.Dense, y []int32, classes int, penalty float64, 
 	return &w
 }
 
-// The closed form is what leaving out each node in turn and fitting anew comes to, with more rows than columns and with fewer.
+// The closed form equals the slow way: leave out each node in turn and fit again. h has more rows than columns, then
+// fewer.
 func TestRidgeLeavesOut(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 0))
 	const classes = 3
@@ -112,7 +116,7 @@ func TestRidgeLeavesOut(t *testing.T) {
 			for i, label := range y {
 				total := 0.0
 				for c := range classes {
-					total += math.Exp(min(700, scale*(left.At(i, c)-left.At(i, int(label))))) // of e⁷¹⁰ there is no float64
+					total += math.Exp(min(700, scale*(left.At(i, c)-left.At(i, int(label))))) // e⁷¹⁰ overflows
 				}
 				sum += math.Log(total)
 			}
@@ -120,14 +124,15 @@ func TestRidgeLeavesOut(t *testing.T) {
 		}
 		for k := range 25 {
 			if s := math.Pow(2, float64(k)/2); entropy(s) < entropy(r.Scale)*(1-1e-5) {
-				t.Errorf("%v: scale %v, but the cross entropy of %v is lower: %v, %v", shape, r.Scale, s, entropy(r.Scale), entropy(s))
+				t.Errorf("%v: scale %v has cross entropy %v, but %v has %v",
+					shape, r.Scale, entropy(r.Scale), s, entropy(s))
 			}
 		}
 	}
 }
 
-// Where labels have nothing to do with features, the distribution of a new embedding is nearly flat, though the least squares of as many features as nodes are sure.
-func TestRidgeIsNotSureOfNoise(t *testing.T) {
+// If labels do not depend on the features, the distribution of a new embedding is nearly flat.
+func TestRidgeIsFlatOnNoise(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 0))
 	h, y := clouds(400, 100, 4, random)
 	random.Shuffle(len(y), func(i, j int) { y[i], y[j] = y[j], y[i] })
@@ -148,7 +153,7 @@ func TestRidgeIsNotSureOfNoise(t *testing.T) {
 	}
 }
 
-// Of many nodes only some are left out, but all are fitted to.
+// With more nodes than judges, the fit still is to all nodes.
 func TestRidgeFitsAll(t *testing.T) {
 	h, y := clouds(9000, 6, 3, rand.New(rand.NewPCG(9, 0)))
 	for i := range 4500 {
@@ -167,7 +172,7 @@ func TestRidgeFitsAll(t *testing.T) {
 		}
 	}
 	if r.Accuracy < 0.7 { // chance is 1/3
-		t.Errorf("accuracy %v of nodes left out", r.Accuracy)
+		t.Errorf("leave-one-out accuracy %v, want at least 0.7", r.Accuracy)
 	}
 }
 
@@ -197,6 +202,18 @@ func TestRidgeDistribution(t *testing.T) {
 	}
 	if outputs.Data[0] != -1 {
 		t.Error("the outputs were changed")
+	}
+}
+
+// A fit that is cancelled returns the error of its context.
+func TestRidgeStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, shape := range [][2]int{{300, 40}, {40, 300}} {
+		h, y := clouds(shape[0], shape[1], 3, rand.New(rand.NewPCG(4, 0)))
+		if r, err := selftrain.FitRidge(ctx, h, y, 3); !errors.Is(err, context.Canceled) || r != nil {
+			t.Errorf("%v: error %v, want %v", shape, err, context.Canceled)
+		}
 	}
 }
 

@@ -1,6 +1,6 @@
-// Package selftrain lets a graph with few labels use more of itself: pseudo-labels for nodes outside the training split, and soft
-// labels for condensed nodes. Both come from one ridge classifier of the training nodes' embeddings. The paper has neither;
-// docs/design/options.md holds what they are worth.
+// Package selftrain makes use of unlabelled nodes where labels are few: pseudo-labels for nodes outside the
+// training split, and soft labels for condensed nodes. One ridge classifier of the training nodes' embeddings gives
+// both. The paper has neither. docs/design/options.md has measurements of both.
 package selftrain
 
 import (
@@ -11,11 +11,12 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Embed propagates x over the graph and returns H⁽⁰⁾ … H⁽ᴷ⁾ of the given nodes. classes are those of the nodes, or nil.
+// Embed propagates x over the graph and returns H⁽⁰⁾ … H⁽ᴷ⁾ of the given nodes. classes holds the classes of these
+// nodes, or is nil.
 type Embed func(ctx context.Context, x mat.Matrix, nodes, classes []int32) ([]mat.View, error)
 
-// Labeller labels nodes by the ridge classifier of H⁽ᴷ⁾ of the training nodes. The classifier is fitted when it is first asked for,
-// and kept. Labels of nodes that do not train are never read. A Labeller is safe for concurrent use.
+// Labeller labels nodes by a ridge classifier of H⁽ᴷ⁾. It fits the classifier to the training nodes at the first
+// call and keeps it. It has no labels of other nodes. A Labeller is safe for concurrent use.
 type Labeller struct {
 	// X holds the features of all nodes, n×d; Embed propagates them.
 	X     mat.Matrix
@@ -29,11 +30,11 @@ type Labeller struct {
 	mu      sync.Mutex
 	ridge   *Ridge
 	rest    []int32    // the nodes that do not train
-	outputs *mat.Dense // what the classifier says of them
-	latest  *Labelled  // the last answer: many condensations ask for the same
+	outputs *mat.Dense // H⁽ᴷ⁾W of these nodes
+	latest  *Labelled  // the last answer, since many condensations ask for the same
 }
 
-// Labelled is nodes outside the training split, with the classes that the classifier finds.
+// Labelled holds nodes outside the training split with the classes that the classifier finds.
 type Labelled struct {
 	// Nodes are ascending. Y holds their classes.
 	Nodes []int32
@@ -56,11 +57,11 @@ func (l *Labeller) classifier(ctx context.Context) (*Ridge, error) {
 	return l.ridge, nil
 }
 
-// Pseudo returns the ⌊multiple·n⌋ nodes outside the training split with the widest margin, n being the number of training nodes.
-// Classes share them in proportion to their training nodes (Confident).
+// Pseudo returns about multiple·n nodes outside the training split, n being the number of training nodes. They are the
+// nodes with the widest margin. Classes share them in proportion to their training nodes (Confident).
 //
-// Propagation is linear, so H⁽ᴷ⁾W is the propagation of XW. All nodes are thus classified by propagating one column for each class, and
-// only the nodes that are taken have their embeddings computed.
+// Propagation is linear, so H⁽ᴷ⁾W is the propagation of XW. That classifies all nodes at the cost of one column for
+// each class. Only the nodes that are taken get embeddings.
 func (l *Labeller) Pseudo(ctx context.Context, multiple float64) (*Labelled, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,8 +104,8 @@ func (l *Labeller) Pseudo(ctx context.Context, multiple float64) (*Labelled, err
 	return picked, nil
 }
 
-// Soft returns Σ_i R̂_ji·q_i for each condensed node j, N′×Classes. R̂ are the groups, N′×len(rows), and q_i is the classifier's
-// distribution over the classes of embedding i.
+// Soft returns Σ_i R̂_ji·q_i for each condensed node j, N′×Classes. R̂ is groups, N′×len(rows). q_i is the
+// distribution over the classes that the classifier gives to embedding i, rows[i].
 func (l *Labeller) Soft(ctx context.Context, rows [][]float32, groups *mat.CSR) (*mat.Dense, error) {
 	l.mu.Lock()
 	ridge, err := l.classifier(ctx)
@@ -160,7 +161,7 @@ func times(x mat.Matrix, w *mat.Dense) (*mat.Dense, error) {
 	return product, nil
 }
 
-// others returns the nodes below n that are not among the given ones, ascending.
+// others returns the nodes from 0 to n−1 that are not given, ascending.
 func others(nodes []int32, n int) []int32 {
 	among := make([]bool, n)
 	for _, v := range nodes {
