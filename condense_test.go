@@ -8,15 +8,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"reflect"
 	"runtime"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 
 	"github.com/graph-condensation/cgc"
-	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
@@ -89,7 +85,8 @@ func TestCondenseEqualsReference(t *testing.T) {
 	}
 }
 
-// groupsOf returns the condensed node of each training node, and checks that there is exactly one and that the weights of each sum to 1.
+// groupsOf returns the condensed node of each training node. It checks that each has exactly one, and that the
+// weights of each condensed node sum to 1.
 func groupsOf(t *testing.T, small *cgc.Condensed, g *graph.Graph) []int {
 	t.Helper()
 	if err := small.Members.Validate(); err != nil {
@@ -166,7 +163,7 @@ func TestSameSeedSameBytesForAnyThreads(t *testing.T) {
 	}
 }
 
-// Nodes without labels and edges, added at the end, must not matter.
+// More nodes at the end, without labels and edges, do not matter.
 func TestIsolatedNodesDoNotMatter(t *testing.T) {
 	g, _ := smallGraph(80, 8, 3, false, false, rand.New(rand.NewPCG(22, 0)))
 	more := *g
@@ -193,7 +190,8 @@ func TestInductiveSeesOnlyTheTrainingGraph(t *testing.T) {
 	g, _ := smallGraph(100, 8, 3, false, false, random)
 	config := configured(12, func(c *cgc.Config) { c.Inductive, c.Standardize = true, true })
 	want := mustCondense(t, g, config)
-	groupsOf(t, mustCondense(t, g, configured(12, func(c *cgc.Config) { c.Inductive, c.Augment = true, 0 })), g) // members name nodes of the whole graph
+	plain := configured(12, func(c *cgc.Config) { c.Inductive, c.Augment = true, 0 })
+	groupsOf(t, mustCondense(t, g, plain), g) // members name nodes of the whole graph
 
 	other := *g
 	x := g.X.(*mat.Dense).Clone()
@@ -287,50 +285,6 @@ func TestZeroHopsAndMuchAugmentation(t *testing.T) {
 	}
 }
 
-func TestMistakesAreAllNamed(t *testing.T) {
-	g, _ := smallGraph(100, 8, 3, false, false, rand.New(rand.NewPCG(27, 0)))
-	for _, c := range []struct {
-		name   string
-		change func(*cgc.Config)
-		want   []string
-	}{
-		{"two at once", func(c *cgc.Config) { c.Hops, c.Temperature = -1, 0 }, []string{"hops -1, want at least 0", "temperature 0, want above 0"}},
-		{"method", func(c *cgc.Config) { c.Variant = "cgx" }, []string{`method "cgx", want one of [cgc cgc-x simdm]`}},
-		{"partition", func(c *cgc.Config) { c.Partition = "" }, []string{`partition "", want one of`}},
-		{"two sizes", func(c *cgc.Config) { c.Ratio = 0.5 }, []string{"2 of nodes, ratio and label ratio given, want exactly one"}},
-		{"no size", func(c *cgc.Config) { c.Nodes = 0 }, []string{"0 of nodes, ratio and label ratio given"}},
-		{"too few", func(c *cgc.Config) { c.Nodes = 2 }, []string{"nodes 2, want from 3", "to 50"}},
-		{"too many", func(c *cgc.Config) { c.Nodes = 51 }, []string{"nodes 51", "to 50 (the training nodes)"}},
-		{"ratio too small", func(c *cgc.Config) { c.Nodes, c.Ratio = 0, 0.001 }, []string{"ratio 0.001 of 100 nodes: nodes 0, want from 3"}},
-		{"ratio above 1", func(c *cgc.Config) { c.Nodes, c.Ratio = 0, 1.5 }, []string{"ratio 1.5, want above 0 and at most 1"}},
-		{"edges", func(c *cgc.Config) { c.Edges = "" }, []string{`edges "", want one of [similarity real]`}},
-		{"partitions", func(c *cgc.Config) { c.Partitions = 1001 }, []string{"partitions 1001, want 1 to 1000"}},
-		{"too few hop weights", func(c *cgc.Config) { c.HopWeights = cgc.HopWeights{0.5, 0.5} }, []string{"hop weights 0.5,0.5, want 3 finite numbers (hops + 1)"}},
-		{"hop weight below 0", func(c *cgc.Config) { c.HopWeights = cgc.HopWeights{1, -1, 1} }, []string{"hop weights 1,-1,1"}},
-		{"no hop weight above 0", func(c *cgc.Config) { c.HopWeights = cgc.HopWeights{0, 0, 0} }, []string{"hop weights 0,0,0"}},
-		{"endless hop weights", func(c *cgc.Config) { c.HopWeights = cgc.HopWeights{math.Inf(1), 0, math.NaN()} }, []string{"hop weights +Inf,0,NaN"}},
-		{"not a number", func(c *cgc.Config) { c.Alpha, c.Threshold = math.NaN(), math.NaN() }, []string{"alpha NaN", "threshold NaN"}},
-	} {
-		_, err := cgc.Condense(t.Context(), g, configured(10, c.change))
-		for _, want := range c.want {
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: error %v, want one with %q", c.name, err, want)
-			}
-		}
-	}
-
-	empty := *g
-	empty.Split.Train = nil
-	if _, err := cgc.Condense(t.Context(), &empty, configured(10, nil)); err == nil || !strings.Contains(err.Error(), "0 training nodes") {
-		t.Errorf("no training nodes: error %v", err)
-	}
-	missing := *g
-	missing.Split.Train = slices.DeleteFunc(slices.Clone(g.Split.Train), func(v int32) bool { return g.Y[v] == 1 })
-	if _, err := cgc.Condense(t.Context(), &missing, configured(10, nil)); err == nil || !strings.Contains(err.Error(), "class 1 of graph small has 0 training nodes") {
-		t.Errorf("class 1 without training nodes: error %v", err)
-	}
-}
-
 func TestCondenseStops(t *testing.T) {
 	g, _ := smallGraph(100, 8, 3, false, false, rand.New(rand.NewPCG(28, 0)))
 	for _, step := range []string{"propagate", "assess", "augment", "partition", "generate"} {
@@ -345,116 +299,5 @@ func TestCondenseStops(t *testing.T) {
 			t.Errorf("cancelled at %s: %v, error %v", step, small, err)
 		}
 		cancel()
-	}
-}
-
-func TestConfigSurvivesJSON(t *testing.T) {
-	for _, temperature := range []cgc.Temperature{cgc.Infinite, 0.01, 1} {
-		want := configured(10, func(c *cgc.Config) {
-			c.Temperature, c.Partition, c.HopWeights = temperature, "random", cgc.HopWeights{0, 1, 0.3}
-		})
-		text, err := json.Marshal(want)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got cgc.Config
-		if err := json.Unmarshal(text, &got); err != nil {
-			t.Fatal(err)
-		}
-		if got.Temperature != want.Temperature || got.Partition != want.Partition || !slices.Equal(got.HopWeights, want.HopWeights) || got.Edges != cgc.SimilarEdges || got.Partitions != 1 || got.Nodes != 10 {
-			t.Errorf("%s read back as %+v", text, got)
-		}
-	}
-	for _, bad := range []string{"0", "-1", "nan", "x", ""} {
-		if _, err := cgc.ParseTemperature(bad); err == nil {
-			t.Errorf("temperature %q is accepted", bad)
-		}
-	}
-}
-
-// Whatever the steps after Prepare are told, they come to what Condense comes to on its own, and leave what they share as it was.
-func TestPreparedIsCondense(t *testing.T) {
-	g, _ := smallGraph(60, 6, 3, true, false, rand.New(rand.NewPCG(27, 0)))
-	for _, shared := range []func(*cgc.Config){
-		func(c *cgc.Config) { c.Augment = 0 }, // hops that nothing draws from are not judged until something does
-		func(*cgc.Config) {},
-		func(c *cgc.Config) { c.Standardize, c.Propagation, c.Teleport = true, propagate.PPR, 0.3 },
-		func(c *cgc.Config) { c.Inductive, c.Hops = true, 1 },
-	} {
-		p, err := cgc.Prepare(t.Context(), g, configured(12, shared))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, change := range []func(*cgc.Config){
-			func(c *cgc.Config) { c.Augment, c.Partition = 0.7, "spectral" },
-			func(c *cgc.Config) { c.Variant, c.Temperature, c.Seed = cgc.CGCX, 0.1, 9 },
-			func(c *cgc.Config) { c.Variant = cgc.SimDM },
-			func(c *cgc.Config) { c.Nodes, c.Threshold, c.Alpha = 7, 0.2, 3 },
-			func(c *cgc.Config) {
-				c.Edges, c.Partitions, c.HopWeights = cgc.RealEdges, 3, make(cgc.HopWeights, c.Hops+1)
-				c.HopWeights[0] = 2
-			},
-		} {
-			config := configured(12, func(c *cgc.Config) { shared(c); change(c) })
-			want := mustCondense(t, g, config)
-			got, err := p.Condense(t.Context(), config)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want.Seconds, got.Seconds = condense.Seconds{}, condense.Seconds{}
-			if !reflect.DeepEqual(got, want) {
-				t.Errorf("configuration %d: condensing from what was prepared differs", i)
-			}
-		}
-	}
-}
-
-// Condensations that augment may be the first to, several at a time, beside one that does not.
-func TestPreparedAugmentsConcurrently(t *testing.T) {
-	g, _ := smallGraph(60, 6, 3, true, false, rand.New(rand.NewPCG(27, 0)))
-	p, err := cgc.Prepare(t.Context(), g, configured(12, func(c *cgc.Config) { c.Augment = 0 }))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var group sync.WaitGroup
-	for _, multiple := range []float64{0.7, 0, 0.7} {
-		config := configured(12, func(c *cgc.Config) {
-			c.Augment, c.HopWeights = multiple, make(cgc.HopWeights, c.Hops+1)
-			c.HopWeights[0] = 1
-		})
-		want := mustCondense(t, g, config)
-		group.Go(func() {
-			got, err := p.Condense(t.Context(), config)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			if !slices.Equal(got.X.Data, want.X.Data) {
-				t.Errorf("augmentation %v: condensing beside others differs", multiple)
-			}
-		})
-	}
-	group.Wait()
-}
-
-func TestPreparedRefusesAnotherPropagation(t *testing.T) {
-	g, _ := smallGraph(60, 6, 3, true, false, rand.New(rand.NewPCG(27, 0)))
-	p, err := cgc.Prepare(t.Context(), g, configured(12, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, change := range map[string]func(*cgc.Config){
-		"hops": func(c *cgc.Config) { c.Hops = 3 }, "method": func(c *cgc.Config) { c.Propagation = propagate.SAGE },
-		"standardize": func(c *cgc.Config) { c.Standardize = true }, "inductive": func(c *cgc.Config) { c.Inductive = true },
-	} {
-		if _, err := p.Condense(t.Context(), configured(12, change)); err == nil || !strings.Contains(err.Error(), "was prepared for") {
-			t.Errorf("%s: error %v", name, err)
-		}
-	}
-	if _, err := p.Condense(t.Context(), configured(12, func(c *cgc.Config) { c.Teleport = 0.4 })); err != nil {
-		t.Errorf("a teleport that SGC has no use for: %v", err)
-	}
-	if _, err := p.Condense(t.Context(), configured(999, nil)); err == nil || !strings.Contains(err.Error(), "nodes 999") {
-		t.Errorf("too many nodes: error %v", err)
 	}
 }

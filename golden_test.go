@@ -23,7 +23,8 @@ var update = flag.Bool("update", false, "write testdata/golden.txt anew for the 
 
 const goldenFile = "testdata/golden.txt"
 
-// goldenCases are configurations of the whole pipeline. Together they reach every step, every extension and the paths for large classes.
+// goldenCases are configurations of the whole pipeline. Together they reach every step, every extension and the
+// code paths for large classes.
 var goldenCases = []struct {
 	name, graph string
 	change      func(*cgc.Config)
@@ -95,7 +96,7 @@ func symmetricWeights(a *mat.CSR) []float32 {
 	return weights
 }
 
-// The bytes of a condensed file, its seconds set to 0, stay from one version to the next for the same kernels.
+// The bytes of a condensed file, seconds aside, do not change from one version to the next for the same kernels.
 func TestGolden(t *testing.T) {
 	golden, err := os.ReadFile(goldenFile)
 	if err != nil && !*update {
@@ -144,7 +145,9 @@ func TestGolden(t *testing.T) {
 		}
 	}
 	if *update {
-		slices.SortStableFunc(others, func(a, b string) int { return strings.Compare(a[strings.Index(a, " "):], b[strings.Index(b, " "):]) })
+		slices.SortStableFunc(others, func(a, b string) int {
+			return strings.Compare(a[strings.Index(a, " "):], b[strings.Index(b, " "):])
+		})
 		if err := os.WriteFile(goldenFile, []byte(strings.Join(others, "\n")+"\n"), 0o666); err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,6 @@
 package cgc_test
 
-// What the paper does not have: pseudo-labelled nodes and soft labels.
+// Pseudo-labels and soft labels, which the paper does not have.
 
 import (
 	"bytes"
@@ -42,7 +42,8 @@ func labelled(n int, multiple float64, change func(*cgc.Config)) cgc.Config {
 	})
 }
 
-// fewLabels is smallGraph with a quarter of the training nodes; what is left over is in no part, and every other one of it has no label.
+// fewLabels is smallGraph with a quarter of the training nodes. The other former training nodes are in no part, and
+// every second of them has no label.
 func fewLabels(n, d, classes int, sparse bool, random *rand.Rand) (*graph.Graph, dense) {
 	g, a := smallGraph(n, d, classes, true, sparse, random)
 	train := g.Split.Train
@@ -55,15 +56,18 @@ func fewLabels(n, d, classes int, sparse bool, random *rand.Rand) (*graph.Graph,
 	return g, a
 }
 
-// A condensed node is the weighted mean of its members' embeddings, which are those of the training nodes and of the nodes that the classifier is surest of when
-// it sees everything propagated, and no embedding has more than one node here. Its soft label is the weighted mean of what the classifier says of its members.
+// Members of condensed nodes are the training nodes, and the nodes to which the ridge classifier gives the widest
+// margins. A condensed node is the weighted mean of the embeddings of its members. Its soft label is the weighted
+// mean of the distributions that the classifier gives to its members.
 func TestPseudoAndSoftLabelsEqualReference(t *testing.T) {
 	random := rand.New(rand.NewPCG(50, 0))
 	for _, method := range propagate.Rules() {
 		for _, standardize := range []bool{false, true} {
 			name := fmt.Sprintf("%s, standardize %v", method, standardize)
 			g, a := fewLabels(120, 6, 3, !standardize, random)
-			config := labelled(9, 2, func(c *cgc.Config) { c.Variant, c.Propagation, c.Standardize = cgc.CGCX, method, standardize })
+			config := labelled(9, 2, func(c *cgc.Config) {
+				c.Variant, c.Propagation, c.Standardize = cgc.CGCX, method, standardize
+			})
 			shares := []float64{0, 0, 1}
 			if standardize {
 				shares = []float64{0.2, 0.3, 0.5}
@@ -114,8 +118,8 @@ func TestPseudoAndSoftLabelsEqualReference(t *testing.T) {
 			for k, r := range rows {
 				label[int(rest[r])] = guessed[k]
 			}
-			if accountOf(t, small).Assessed.PseudoLabelled != len(rows) || len(rows) < len(train) {
-				t.Fatalf("%s: %d nodes with pseudo-labels, want %d, and more than %d", name, accountOf(t, small).Assessed.PseudoLabelled, len(rows), len(train))
+			if n := accountOf(t, small).Assessed.PseudoLabelled; n != len(rows) || n < len(train) {
+				t.Fatalf("%s: %d nodes with pseudo-labels, want %d, and at least %d", name, n, len(rows), len(train))
 			}
 
 			if err := small.Members.Validate(); err != nil {
@@ -129,7 +133,8 @@ func TestPseudoAndSoftLabelsEqualReference(t *testing.T) {
 				mean, soft := make([]float64, 6), make([]float64, 3)
 				for v, w := range small.Members.Row(j) {
 					if seen[v] || label[v] != small.Y[j] {
-						t.Fatalf("%s: node %d of class %d is in condensed node %d of class %d; seen before: %v", name, v, label[v], j, small.Y[j], seen[v])
+						t.Fatalf("%s: node %d of class %d is in condensed node %d of class %d; seen before: %v",
+							name, v, label[v], j, small.Y[j], seen[v])
 					}
 					seen[v] = true
 					for c, e := range mixture[v] {
@@ -139,8 +144,9 @@ func TestPseudoAndSoftLabelsEqualReference(t *testing.T) {
 						soft[c] += float64(w) * float64(q.Row(v)[c])
 					}
 				}
-				wantClose(t, name+": H′", &mat.Dense{Rows: 1, Cols: 6, Data: small.X.Row(j)}, dense{mean}, float32Error)
-				wantClose(t, name+": soft labels", &mat.Dense{Rows: 1, Cols: 3, Data: small.Soft.Row(j)}, dense{soft}, 1e-4) // the scale magnifies errors of outputs
+				x, q := &mat.Dense{Rows: 1, Cols: 6, Data: small.X.Row(j)}, &mat.Dense{Rows: 1, Cols: 3, Data: small.Soft.Row(j)}
+				wantClose(t, name+": H′", x, dense{mean}, float32Error)
+				wantClose(t, name+": soft labels", q, dense{soft}, 1e-4) // the scale of the outputs magnifies their errors
 			}
 			if len(seen) != len(label) {
 				t.Errorf("%s: %d nodes are in groups, want %d", name, len(seen), len(label))
@@ -149,7 +155,8 @@ func TestPseudoAndSoftLabelsEqualReference(t *testing.T) {
 	}
 }
 
-// Labels of nodes that do not train are not read: with those of validation and test nodes shuffled, or gone, the same bytes come out.
+// Labels of validation and test nodes are not read: if they are shuffled, the bytes stay the same. So they do if these
+// nodes have no label and are in no part.
 func TestOtherLabelsDoNotMatter(t *testing.T) {
 	random := rand.New(rand.NewPCG(51, 0))
 	g, _ := fewLabels(200, 8, 5, false, random)
@@ -180,7 +187,8 @@ func TestOtherLabelsDoNotMatter(t *testing.T) {
 	}
 }
 
-// What is prepared once gives the bytes of what is condensed alone, for several configurations at once, also after one that was cancelled; threads change nothing.
+// One preparation serves several configurations at once, also after one was cancelled. Each gives the bytes that it
+// gives alone on one thread.
 func TestPreparedLabels(t *testing.T) {
 	g, _ := fewLabels(200, 8, 5, true, rand.New(rand.NewPCG(52, 0)))
 	var configs []cgc.Config
@@ -219,7 +227,8 @@ func TestPreparedLabels(t *testing.T) {
 				if err != nil {
 					t.Error(err)
 				} else if !bytes.Equal(withLabels(t, small), want[i]) {
-					t.Errorf("%v pseudo-labels, soft labels %v: another graph from what is prepared", config.PseudoLabels, config.SoftLabels)
+					t.Errorf("%v pseudo-labels, soft labels %v: another graph from what is prepared",
+						config.PseudoLabels, config.SoftLabels)
 				}
 			})
 		}
@@ -227,34 +236,39 @@ func TestPreparedLabels(t *testing.T) {
 	group.Wait()
 }
 
-// Where every node trains there are none to be labelled; in the inductive setting and for simdm there are none either, and more are asked for than there are.
+// Pseudo-labels at their bounds: more than there are nodes, all nodes train, simdm, the inductive setting.
 func TestPseudoLabelsAtTheBounds(t *testing.T) {
 	g, _ := smallGraph(100, 8, 3, false, false, rand.New(rand.NewPCG(53, 0)))
-	small := mustCondense(t, g, labelled(12, 1000, nil))
-	if want := g.Nodes() - len(g.Split.Train); accountOf(t, small).Assessed.PseudoLabelled != want {
-		t.Errorf("%d nodes with pseudo-labels, want all %d", accountOf(t, small).Assessed.PseudoLabelled, want)
+	count := func(small *cgc.Condensed) int { return accountOf(t, small).Assessed.PseudoLabelled }
+	n := count(mustCondense(t, g, labelled(12, 1000, nil)))
+	if want := g.Nodes() - len(g.Split.Train); n != want {
+		t.Errorf("%d nodes with pseudo-labels, want all %d", n, want)
 	}
 	whole := *g
 	whole.Split = graph.Split{}
 	for v := range int32(g.Nodes()) {
 		whole.Split.Train = append(whole.Split.Train, v)
 	}
-	if small := mustCondense(t, &whole, labelled(12, 1, nil)); accountOf(t, small).Assessed.PseudoLabelled != 0 {
-		t.Errorf("%d nodes with pseudo-labels where all train", accountOf(t, small).Assessed.PseudoLabelled)
+	if n := count(mustCondense(t, &whole, labelled(12, 1, nil))); n != 0 {
+		t.Errorf("%d nodes with pseudo-labels where all nodes train", n)
 	}
-	if small := mustCondense(t, g, labelled(12, 1, func(c *cgc.Config) { c.Variant = cgc.SimDM })); accountOf(t, small).Assessed.PseudoLabelled != 0 || small.Soft != nil {
-		t.Error("simdm has pseudo-labels or soft ones")
+	small := mustCondense(t, g, labelled(12, 1, func(c *cgc.Config) { c.Variant = cgc.SimDM }))
+	if count(small) != 0 || small.Soft != nil {
+		t.Error("simdm has pseudo-labels or soft labels")
 	}
 	for want, change := range map[string]func(*cgc.Config){
 		"pseudo labels 1, want 0 in the inductive setting": func(c *cgc.Config) { c.PseudoLabels, c.Inductive = 1, true },
 		"pseudo labels -1, want 0 to 1000":                 func(c *cgc.Config) { c.PseudoLabels = -1 },
 		"pseudo labels NaN, want 0 to 1000":                func(c *cgc.Config) { c.PseudoLabels = math.NaN() },
 	} {
-		if _, err := cgc.Condense(t.Context(), g, configured(12, change)); err == nil || !strings.Contains(err.Error(), want) {
+		_, err := cgc.Condense(t.Context(), g, configured(12, change))
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	if small := mustCondense(t, g, configured(12, func(c *cgc.Config) { c.SoftLabels, c.Inductive, c.Augment = true, true, 1 })); small.Soft == nil || small.Soft.Rows != 12 {
+	config := configured(12, func(c *cgc.Config) { c.SoftLabels, c.Inductive, c.Augment = true, true, 1 })
+	small = mustCondense(t, g, config)
+	if small.Soft == nil || small.Soft.Rows != 12 {
 		t.Error("no soft labels in the inductive setting")
 	}
 }

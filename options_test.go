@@ -1,6 +1,6 @@
 package cgc_test
 
-// What the paper does not have: real edges, mixtures of hops, the best of several partitions.
+// Real edges, mixtures of hops and the best of several partitions, which the paper does not have.
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// randomMembers is an aggregation matrix of n nodes in which some nodes are in no group and some in several.
+// randomMembers is an aggregation matrix of n nodes. Some nodes are in no group, some in several.
 func randomMembers(groups, n int, random *rand.Rand) dense {
 	p := zeros(groups, n)
 	for i := range p {
@@ -70,12 +70,13 @@ func TestAggregatedEqualsReference(t *testing.T) {
 			if edges := few.NNZ() / 2; edges > most || edges < most && few.NNZ() < all.NNZ() {
 				t.Errorf("degree %v: %d edges, want the strongest %d of %d", degree, edges, most, all.NNZ()/2)
 			}
-			wantClose(t, fmt.Sprintf("A′ of mean degree %v", degree), few.Dense(), refTies(members, a, used+1e-7), 1e-6) // what is as weak as the first left out must not count here either
+			ties := refTies(members, a, used+1e-7) // without edges that are as weak as the first that is left out
+			wantClose(t, fmt.Sprintf("A′ of mean degree %v", degree), few.Dense(), ties, 1e-6)
 		}
 	}
 }
 
-// Groups of one node have the edges of these nodes, weights and all; and how a row of P̂ is scaled does not matter.
+// Groups of one node have the edges and the weights of these nodes, for any scale of the rows of P̂.
 func TestAggregatedSingletonsAreTheSubgraph(t *testing.T) {
 	random := rand.New(rand.NewPCG(41, 0))
 	g, _ := smallGraph(50, 4, 3, true, false, random)
@@ -130,14 +131,16 @@ func TestMixtureEqualsReference(t *testing.T) {
 	}
 }
 
-// The whole run, with all that the paper does not have, is the formulas for the groups that were found: of the graph, or in the inductive setting of the training graph.
+// With all of these extensions, the whole run is the formulas for the groups that were found. In the inductive
+// setting the formulas are those of the training graph.
 func TestOptionsEqualReference(t *testing.T) {
 	g, _ := smallGraph(60, 6, 3, true, false, rand.New(rand.NewPCG(44, 0)))
 	weights := cgc.HopWeights{1, 2, 5} // ⅛, ¼, ⅝
 	for _, inductive := range []bool{false, true} {
 		for _, method := range []cgc.Variant{cgc.CGC, cgc.CGCX} {
 			small := mustCondense(t, g, configured(8, func(c *cgc.Config) {
-				c.Variant, c.Inductive, c.Edges, c.HopWeights, c.Partitions, c.Degree, c.Temperature = method, inductive, cgc.RealEdges, weights, 4, 0, 0.05
+				c.Variant, c.Inductive, c.Edges, c.Degree = method, inductive, cgc.RealEdges, 0
+				c.HopWeights, c.Partitions, c.Temperature = weights, 4, 0.05
 			}))
 			of := groupsOf(t, small, g)
 			seen, train := g, g.Split.Train
@@ -167,7 +170,8 @@ func TestOptionsEqualReference(t *testing.T) {
 					}
 				}
 				ties := refTies(members, a, 0.01)
-				wantClose(t, fmt.Sprintf("A′, inductive %v", inductive), small.Adj.Dense(), ties, 1e-3) // an error of r is magnified in softmax(r/τ)
+				name := fmt.Sprintf("A′, inductive %v", inductive)
+				wantClose(t, name, small.Adj.Dense(), ties, 1e-3) // softmax(r/τ) magnifies an error of r
 				want = refFeatures(ties, want, []float64{0.125, 0.25, 0.625}, 1)
 				if small.Edges() == 0 {
 					t.Error("the test wants edges")
@@ -178,13 +182,13 @@ func TestOptionsEqualReference(t *testing.T) {
 	}
 }
 
-// canned is a method that groups at random and notes what came of it.
+// canned is a partitioner that groups at random and keeps its groups.
 type canned struct{ tried *[][]int }
 
 func (m canned) Partition(_ context.Context, x [][]float32, k int, src rand.Source) (partition.Groups, error) {
 	random := rand.New(src)
 	g := partition.Groups{Of: make([]int32, len(x)), K: k}
-	skew := 1 + 2*random.Float64() // the sizes of the groups differ, and in some draws more
+	skew := 1 + 2*random.Float64() // the sizes of the groups differ, in some draws more than in others
 	for i := range g.Of {
 		g.Of[i] = int32(float64(k) * math.Pow(random.Float64(), skew))
 		if i < k {
@@ -195,7 +199,7 @@ func (m canned) Partition(_ context.Context, x [][]float32, k int, src rand.Sour
 	return g, nil
 }
 
-// Of several partitions the one of the lowest score is kept, and the first is the one that would be made alone.
+// Of several partitions, the one with the lowest score is kept. More partitions never have a higher lowest score.
 func TestTheBestPartitionIsKept(t *testing.T) {
 	h := gaussian(40, 3, rand.New(rand.NewPCG(45, 0)))
 	previous := math.Inf(1)
@@ -222,19 +226,21 @@ func TestTheBestPartitionIsKept(t *testing.T) {
 			}
 		}
 		if !slices.Equal(kept, tried[at]) {
-			t.Errorf("of %d partitions not the best one, %d, was kept", n, at)
+			t.Errorf("%d partitions: the kept one is not the best one, %d", n, at)
 		}
 		if lowest > previous {
-			t.Errorf("%d partitions have a best score of %v, one less had %v", n, lowest, previous)
+			t.Errorf("%d partitions have a lowest score of %v, one partition less had %v", n, lowest, previous)
 		}
 		previous = lowest
 	}
-	if _, err := (partition.Plan{Budgets: []int{6}, Partitioner: partition.Random{}, Partitions: -1, Temperature: 1}).Aggregate(t.Context(), toDense(h).View().Rows(), make([]int32, 40), nil, rand.NewPCG(5, 5)); err == nil {
+	plan := partition.Plan{Budgets: []int{6}, Partitioner: partition.Random{}, Partitions: -1, Temperature: 1}
+	rows := toDense(h).View().Rows()
+	if _, err := plan.Aggregate(t.Context(), rows, make([]int32, 40), nil, rand.NewPCG(5, 5)); err == nil {
 		t.Error("-1 partitions are accepted")
 	}
 }
 
-// With the options as they are by default, nothing changes; with several partitions the seed still decides.
+// A weight for the last hop alone changes nothing. With all options, the seed still decides the result.
 func TestOptionsAreDeterministic(t *testing.T) {
 	g, _ := smallGraph(200, 10, 3, false, true, rand.New(rand.NewPCG(46, 0)))
 	with := func(change func(*cgc.Config)) string {
@@ -248,6 +254,6 @@ func TestOptionsAreDeterministic(t *testing.T) {
 		c.HopWeights, c.Partitions, c.Edges, c.Partition, c.Augment = cgc.HopWeights{1, 1, 2}, 5, cgc.RealEdges, "random", 0.5
 	}
 	if a, b := with(options), with(options); a != b || a == plain {
-		t.Error("the same seed and options give another graph, or the options none")
+		t.Error("the same seed and options give another graph, or the options change nothing")
 	}
 }

@@ -1,7 +1,7 @@
 package cgc_test
 
-// Propositions 1 to 3 of the paper (§2.2, appendix B) as numerical facts on random matrices. Proposition 4 is checked with the
-// generation of the graph.
+// Propositions 1 to 3 of the paper (§2.2, appendix B), checked on random matrices. The test of graph generation checks
+// proposition 4.
 
 import (
 	"math"
@@ -64,8 +64,11 @@ func square(a dense) (sum float64) {
 	return sum
 }
 
-// Proposition 1: with Θ* and Θ′* the optima of the two linear models, the performance of Θ′* on the original graph is
-// ‖Y − ZΘ′*‖² = ‖Y − ZΘ*‖² + ‖Z(Θ* − Θ′*)‖²: a constant, and a distance of parameters in the metric ZᵀZ. So both objectives have the same optima.
+// Proposition 1: let Θ* and Θ′* be the optima of the two linear models. The error of Θ′* on the original graph is
+//
+//	‖Y − ZΘ′*‖² = ‖Y − ZΘ*‖² + ‖Z(Θ* − Θ′*)‖²,
+//
+// a constant plus a distance of the parameters in the metric ZᵀZ. So both objectives have the same optima.
 func TestProposition1(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for range 20 {
@@ -82,7 +85,8 @@ func TestProposition1(t *testing.T) {
 	}
 }
 
-// Proposition 2: where features are uncorrelated, ZᵢᵀZᵢ = |Cᵢ|·I for each class, performance matching class by class is distribution matching.
+// Proposition 2: if features are uncorrelated, ZᵢᵀZᵢ = |Cᵢ|·I for each class i, then performance matching of each
+// class is distribution matching.
 func TestProposition2(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	for range 20 {
@@ -93,7 +97,8 @@ func TestProposition2(t *testing.T) {
 			matching += square(refSub(
 				refSolve(refMul(refT(z), z), refMul(refT(z), one)),
 				refSolve(refMul(refT(small), small), refMul(refT(small), oneSmall))))
-			distribution += square(refSub(refScale(1.0/12, refMul(refT(z), one)), refScale(1.0/8, refMul(refT(small), oneSmall))))
+			mean, meanSmall := refScale(1.0/12, refMul(refT(z), one)), refScale(1.0/8, refMul(refT(small), oneSmall))
+			distribution += square(refSub(mean, meanSmall))
 		}
 		if math.Abs(matching-distribution) > 1e-9*distribution {
 			t.Errorf("performance matching %v, distribution matching %v", matching, distribution)
@@ -130,8 +135,9 @@ func whitened(n, d int, random *rand.Rand) dense {
 	return refT(columns)
 }
 
-// Proposition 3: gradient matching of class i is the distance of A + B with A the difference of the prototypes and B that of the correlations
-// times Θ. The paper bounds ‖A+B‖² by ‖A‖² + ‖B‖²; for squares the triangle inequality gives twice that, and the factor is needed.
+// Proposition 3: gradient matching of class i is ‖A + B‖². A is the difference of the prototypes, and B is the
+// difference of the correlations times Θ. The paper bounds ‖A + B‖² by ‖A‖² + ‖B‖². The triangle inequality gives
+// twice that for squares, and the factor 2 is needed.
 func TestProposition3(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	paperHolds := true
@@ -154,6 +160,6 @@ func TestProposition3(t *testing.T) {
 		paperHolds = paperHolds && matching <= bound
 	}
 	if paperHolds {
-		t.Error("the bound held without the factor 2 on all matrices: the comment above is wrong")
+		t.Error("the bound holds without the factor 2 on all matrices: the comment above is wrong")
 	}
 }

@@ -1,7 +1,8 @@
 package cgc_test
 
-// The paper, restated with plain loops over float64, dense and unhurried. It shares no code with the library: each step of the library
-// is compared with it on small graphs. Rows are nodes; m[i][j] is row i, column j. Equation numbers are those of the paper.
+// The formulas of the paper as plain loops over dense float64. They share no code with the library, whose steps are
+// compared with them on small graphs. Rows are nodes; m[i][j] is row i, column j. Equation numbers are those of the
+// paper.
 
 import (
 	"math"
@@ -98,7 +99,8 @@ func refPropagate(p, x dense, hops int, beta float64) []dense {
 	return h
 }
 
-// refClassifier is W = T⁺Y (eqs. 13, 14) by a singular value decomposition; singular values below cut times the largest count as zero.
+// refClassifier is W = T⁺Y (eqs. 13, 14) by a singular value decomposition. Singular values up to cut times the largest
+// count as zero.
 func refClassifier(h []dense, y []int, classes int, cut float64) dense {
 	n, d := len(h[0]), len(h[0][0])
 	t := mat.NewDense(n, d, nil)
@@ -218,7 +220,7 @@ func refAdjacency(h dense, threshold float64) dense {
 	return a
 }
 
-// refTies is A′ of real edges: of M = P̂ÂP̂ᵀ with its diagonal scaled to 1, what is above bound.
+// refTies is A′ of real edges: the entries above bound of M = P̂ÂP̂ᵀ, scaled so that its diagonal is 1.
 func refTies(members, a dense, bound float64) dense {
 	m := refMul(refMul(members, refNormalize(a)), refT(members))
 	ties := zeros(len(m), len(m))
@@ -245,7 +247,8 @@ func refMix(h []dense, weights []float64) dense {
 	return sum
 }
 
-// refScore is the k-means objective of a partition times 1 + the squared coefficient of variation of the sizes of its groups.
+// refScore is the k-means objective of a partition times 1 + v², v being the coefficient of variation of the group
+// sizes.
 func refScore(h dense, of []int, groups int) float64 {
 	mean := refAggregate(h, make([]float64, len(h)), of, groups, 1)
 	size := make([]float64, groups)

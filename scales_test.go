@@ -39,7 +39,8 @@ func TestWarnsOfScales(t *testing.T) {
 	}{
 		{1, false, false}, {10, false, false}, {1e4, false, true}, {1e4, true, false}, {1e-4, false, false},
 	} {
-		small := mustCondense(t, scaledDemo(c.factor, 3), configured(70, func(k *cgc.Config) { k.Standardize = c.standardize }))
+		config := configured(70, func(k *cgc.Config) { k.Standardize = c.standardize })
+		small := mustCondense(t, scaledDemo(c.factor, 3), config)
 		warning := strings.Join(small.Warnings, "\n")
 		if c.warns != strings.Contains(warning, "--standardize (Config.Standardize)") || !c.warns && warning != "" {
 			t.Errorf("column times %v, standardize %v: warnings %q, want one: %v", c.factor, c.standardize, warning, c.warns)
@@ -62,8 +63,8 @@ func TestExtensionsOfAnySize(t *testing.T) {
 	}
 }
 
-// Features of any size give the groups and the accuracy of the same features at an ordinary size. Sums that leave float32
-// are an error.
+// Features of any size give the groups and the accuracy of the same features at an ordinary size. Sums beyond
+// float32 are an error.
 func TestFeaturesOfAnySize(t *testing.T) {
 	for _, part := range []string{"kmeans", "spectral"} {
 		config := configured(70, func(c *cgc.Config) { c.Partition, c.Augment = part, 0.4 })

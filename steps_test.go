@@ -16,10 +16,10 @@ import (
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
-// float32Error is what a few dozen float32 additions of numbers near 1 may be off by.
+// float32Error bounds the rounding of a few dozen float32 additions of numbers near 1.
 const float32Error = 2e-5
 
-// smallGraph is a random graph of n nodes and its adjacency written out. Node n−1 is isolated; features are dense or sparse.
+// smallGraph is a random graph of n nodes, and its adjacency as a dense matrix. Node n−1 is isolated.
 func smallGraph(n, d, classes int, weighted, sparse bool, random *rand.Rand) (*graph.Graph, dense) {
 	a := zeros(n, n)
 	for i := range n - 1 {
@@ -145,7 +145,7 @@ func TestPropagationEqualsReference(t *testing.T) {
 	}
 }
 
-// The rows that are computed do not depend on which others are.
+// A row of an embedding does not depend on which other rows are asked for.
 func TestPropagationOfFewRowsIsThatOfAll(t *testing.T) {
 	g, _ := smallGraph(60, 9, 3, true, false, rand.New(rand.NewPCG(11, 0)))
 	p := propagate.Propagation{Rule: propagate.SGC, Hops: 3}
@@ -190,7 +190,7 @@ func TestAssessmentEqualsReference(t *testing.T) {
 		}
 		labels := ints(y)
 		w := refClassifier(want, labels, g.Classes, 1e-9)
-		wantClose(t, "W", got.W, w, 1e-3) // the condition of these systems reaches some hundreds, squared in the normal equations
+		wantClose(t, "W", got.W, w, 1e-3) // conditions reach some hundreds, and normal equations square them
 		var predicted []int
 		for l := range want {
 			var r []float64
@@ -218,7 +218,7 @@ func ints(y []int32) []int {
 	return out
 }
 
-// A matrix without full rank has many least-squares solutions; the one of smallest norm is the pseudo-inverse's.
+// A matrix without full rank has many least-squares solutions. The pseudo-inverse gives the one of smallest norm.
 func TestLeastSquaresIsTheMinimumNormSolution(t *testing.T) {
 	random := rand.New(rand.NewPCG(13, 0))
 	for _, shape := range []struct{ n, d, rank int }{{50, 12, 5}, {12, 50, 5}, {30, 30, 7}, {50, 12, 12}, {12, 50, 12}} {
@@ -294,7 +294,8 @@ func TestAugmentationFollowsTheClassErrors(t *testing.T) {
 			t.Errorf("hop 0 drawn with share %v, want 0.5", hop[0])
 		}
 		if mean := c.want[0] * size / 30; slices.Max(row[:30]) > 1.4*mean || slices.Min(row[:30]) < 0.6*mean {
-			t.Errorf("nodes of class 0 drawn %v to %v times, want about %v each", slices.Min(row[:30]), slices.Max(row[:30]), mean)
+			t.Errorf("nodes of class 0 drawn %v to %v times, want about %v each",
+				slices.Min(row[:30]), slices.Max(row[:30]), mean)
 		}
 	}
 	if picks, err := augment.Sample(y, []float64{1, 1, 1}, 0, 50, rand.NewPCG(4, 4)); err != nil || len(picks) != 0 {
@@ -345,7 +346,7 @@ func TestGenerationEqualsReference(t *testing.T) {
 func TestAdjacencyKeepsTheMostSimilar(t *testing.T) {
 	h := gaussian(30, 4, rand.New(rand.NewPCG(16, 0)))
 	m := toDense(h)
-	copy(m.Row(7), m.Row(3)) // similar pairs come in ties: what is as similar to 7 is to 3
+	copy(m.Row(7), m.Row(3)) // nodes 3 and 7 are equally similar to all others: ties
 	copy(h[7], h[3])
 	for _, degree := range []float64{0.01, 0.5, 1, 2, 5, 100} {
 		a, used, err := generate.Adjacency(t.Context(), m, 0.2, degree)
@@ -355,13 +356,13 @@ func TestAdjacencyKeepsTheMostSimilar(t *testing.T) {
 		most := int(degree * 30 / 2)
 		exact := used
 		if used > 0.2 {
-			exact += 1e-6 // a cosine of float32: what is as similar as the first that is left out must not count here either
+			exact += 1e-6 // cosines are float32; pairs as similar as the first that is left out must not count
 		}
 		wantClose(t, fmt.Sprintf("A′ of mean degree %v", degree), a.Dense(), refAdjacency(fromMatrix(m), exact), 0)
 		if edges := a.NNZ() / 2; edges > most {
 			t.Errorf("degree %v: %d edges, want at most %d", degree, edges, most)
 		}
-		if used > 0.2 { // one step back there are too many
+		if used > 0.2 { // a slightly lower threshold gives too many edges
 			below := refAdjacency(fromMatrix(m), used-1e-6)
 			if edges := int(square(below)) / 2; edges <= most {
 				t.Errorf("degree %v: threshold %v, but %d edges of at most %d are above %v", degree, used, edges, most, used-1e-6)
@@ -370,14 +371,14 @@ func TestAdjacencyKeepsTheMostSimilar(t *testing.T) {
 	}
 }
 
-// last is the weights of the hops in the paper: H⁽ᴷ⁾ alone.
+// last returns the hop weights of the paper: 0, …, 0, 1.
 func last(hops int) []float64 {
 	w := make([]float64, hops+1)
 	w[hops] = 1
 	return w
 }
 
-// X′ minimises the loss of eq. 17: no step away from it lowers the loss.
+// X′ minimises the loss of eq. 17: no random step away from it lowers the loss.
 func TestFeaturesMinimiseTheLoss(t *testing.T) {
 	random := rand.New(rand.NewPCG(15, 0))
 	h := gaussian(20, 3, random)

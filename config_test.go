@@ -1,0 +1,111 @@
+package cgc_test
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/graph"
+)
+
+func TestMistakesAreAllNamed(t *testing.T) {
+	g, _ := smallGraph(100, 8, 3, false, false, rand.New(rand.NewPCG(27, 0)))
+	for _, c := range []struct {
+		name   string
+		change func(*cgc.Config)
+		want   []string
+	}{
+		{
+			"two at once", func(c *cgc.Config) { c.Hops, c.Temperature = -1, 0 },
+			[]string{"hops -1, want at least 0", "temperature 0, want above 0"},
+		},
+		{"method", func(c *cgc.Config) { c.Variant = "cgx" }, []string{`method "cgx", want one of [cgc cgc-x simdm]`}},
+		{"partition", func(c *cgc.Config) { c.Partition = "" }, []string{`partition "", want one of`}},
+		{
+			"two sizes", func(c *cgc.Config) { c.Ratio = 0.5 },
+			[]string{"2 of nodes, ratio and label ratio given, want exactly one"},
+		},
+		{"no size", func(c *cgc.Config) { c.Nodes = 0 }, []string{"0 of nodes, ratio and label ratio given"}},
+		{"too few", func(c *cgc.Config) { c.Nodes = 2 }, []string{"nodes 2, want from 3", "to 50"}},
+		{"too many", func(c *cgc.Config) { c.Nodes = 51 }, []string{"nodes 51", "to 50 (the training nodes)"}},
+		{
+			"ratio too small", func(c *cgc.Config) { c.Nodes, c.Ratio = 0, 0.001 },
+			[]string{"ratio 0.001 of 100 nodes: nodes 0, want from 3"},
+		},
+		{
+			"ratio above 1", func(c *cgc.Config) { c.Nodes, c.Ratio = 0, 1.5 },
+			[]string{"ratio 1.5, want above 0 and at most 1"},
+		},
+		{"edges", func(c *cgc.Config) { c.Edges = "" }, []string{`edges "", want one of [similarity real]`}},
+		{"partitions", func(c *cgc.Config) { c.Partitions = 1001 }, []string{"partitions 1001, want 1 to 1000"}},
+		{
+			"too few hop weights", func(c *cgc.Config) { c.HopWeights = cgc.HopWeights{0.5, 0.5} },
+			[]string{"hop weights 0.5,0.5, want 3 finite numbers (hops + 1)"},
+		},
+		{
+			"hop weight below 0", func(c *cgc.Config) { c.HopWeights = cgc.HopWeights{1, -1, 1} },
+			[]string{"hop weights 1,-1,1"},
+		},
+		{
+			"no hop weight above 0", func(c *cgc.Config) { c.HopWeights = cgc.HopWeights{0, 0, 0} },
+			[]string{"hop weights 0,0,0"},
+		},
+		{
+			"infinite hop weights", func(c *cgc.Config) { c.HopWeights = cgc.HopWeights{math.Inf(1), 0, math.NaN()} },
+			[]string{"hop weights +Inf,0,NaN"},
+		},
+		{
+			"not a number", func(c *cgc.Config) { c.Alpha, c.Threshold = math.NaN(), math.NaN() },
+			[]string{"alpha NaN", "threshold NaN"},
+		},
+	} {
+		_, err := cgc.Condense(t.Context(), g, configured(10, c.change))
+		for _, want := range c.want {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: error %v, want one with %q", c.name, err, want)
+			}
+		}
+	}
+
+	empty, missing := *g, *g
+	empty.Split.Train = nil
+	missing.Split.Train = slices.DeleteFunc(slices.Clone(g.Split.Train), func(v int32) bool { return g.Y[v] == 1 })
+	for want, other := range map[string]*graph.Graph{
+		"graph small has 0 training nodes":            &empty,
+		"class 1 of graph small has 0 training nodes": &missing,
+	} {
+		_, err := cgc.Condense(t.Context(), other, configured(10, nil))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+func TestConfigSurvivesJSON(t *testing.T) {
+	for _, temperature := range []cgc.Temperature{cgc.Infinite, 0.01, 1} {
+		want := configured(10, func(c *cgc.Config) {
+			c.Temperature, c.Partition, c.HopWeights = temperature, "random", cgc.HopWeights{0, 1, 0.3}
+		})
+		text, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got cgc.Config
+		if err := json.Unmarshal(text, &got); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s read back as %+v, want %+v", text, got, want)
+		}
+	}
+	for _, bad := range []string{"0", "-1", "nan", "x", ""} {
+		if _, err := cgc.ParseTemperature(bad); err == nil {
+			t.Errorf("temperature %q is accepted", bad)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package cgc_test
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/propagate"
+)
+
+// Prepared.Condense gives what Condense gives, for each configuration of the later steps, one after the other.
+func TestPreparedIsCondense(t *testing.T) {
+	g, _ := smallGraph(60, 6, 3, true, false, rand.New(rand.NewPCG(27, 0)))
+	for _, shared := range []func(*cgc.Config){
+		func(c *cgc.Config) { c.Augment = 0 }, // hops below K are judged only when a configuration draws from them
+		func(*cgc.Config) {},
+		func(c *cgc.Config) { c.Standardize, c.Propagation, c.Teleport = true, propagate.PPR, 0.3 },
+		func(c *cgc.Config) { c.Inductive, c.Hops = true, 1 },
+	} {
+		p, err := cgc.Prepare(t.Context(), g, configured(12, shared))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, change := range []func(*cgc.Config){
+			func(c *cgc.Config) { c.Augment, c.Partition = 0.7, "spectral" },
+			func(c *cgc.Config) { c.Variant, c.Temperature, c.Seed = cgc.CGCX, 0.1, 9 },
+			func(c *cgc.Config) { c.Variant = cgc.SimDM },
+			func(c *cgc.Config) { c.Nodes, c.Threshold, c.Alpha = 7, 0.2, 3 },
+			func(c *cgc.Config) {
+				c.Edges, c.Partitions, c.HopWeights = cgc.RealEdges, 3, make(cgc.HopWeights, c.Hops+1)
+				c.HopWeights[0] = 2
+			},
+		} {
+			config := configured(12, func(c *cgc.Config) { shared(c); change(c) })
+			want := mustCondense(t, g, config)
+			got, err := p.Condense(t.Context(), config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want.Seconds, got.Seconds = condense.Seconds{}, condense.Seconds{}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("configuration %d: condensing from what was prepared differs", i)
+			}
+		}
+	}
+}
+
+// The first condensations that augment may run side by side, and beside one that does not.
+func TestPreparedAugmentsConcurrently(t *testing.T) {
+	g, _ := smallGraph(60, 6, 3, true, false, rand.New(rand.NewPCG(27, 0)))
+	p, err := cgc.Prepare(t.Context(), g, configured(12, func(c *cgc.Config) { c.Augment = 0 }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for _, multiple := range []float64{0.7, 0, 0.7} {
+		config := configured(12, func(c *cgc.Config) {
+			c.Augment, c.HopWeights = multiple, make(cgc.HopWeights, c.Hops+1)
+			c.HopWeights[0] = 1
+		})
+		want := mustCondense(t, g, config)
+		group.Go(func() {
+			got, err := p.Condense(t.Context(), config)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if !slices.Equal(got.X.Data, want.X.Data) {
+				t.Errorf("augmentation %v: condensing beside others differs", multiple)
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestPreparedRefusesAnotherPropagation(t *testing.T) {
+	g, _ := smallGraph(60, 6, 3, true, false, rand.New(rand.NewPCG(27, 0)))
+	p, err := cgc.Prepare(t.Context(), g, configured(12, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*cgc.Config){
+		"hops": func(c *cgc.Config) { c.Hops = 3 }, "method": func(c *cgc.Config) { c.Propagation = propagate.SAGE },
+		"standardize": func(c *cgc.Config) { c.Standardize = true }, "inductive": func(c *cgc.Config) { c.Inductive = true },
+	} {
+		_, err := p.Condense(t.Context(), configured(12, change))
+		if err == nil || !strings.Contains(err.Error(), "was prepared for") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	if _, err := p.Condense(t.Context(), configured(12, func(c *cgc.Config) { c.Teleport = 0.4 })); err != nil {
+		t.Errorf("a teleport, which SGC does not read: %v", err)
+	}
+	if _, err := p.Condense(t.Context(), configured(999, nil)); err == nil || !strings.Contains(err.Error(), "nodes 999") {
+		t.Errorf("too many nodes: error %v", err)
+	}
+}
