@@ -36,7 +36,8 @@ func (c Config) Check(g *graph.Graph, nodes int) error {
 	return err
 }
 
-// with returns c with another seed and size. A size that c gives in another way, as a ratio, stays if it comes to the same.
+// with returns c with another seed and size. A size that c gives in another way, as a ratio, stays if it comes to
+// the same.
 func (c Config) with(g *graph.Graph, nodes int, seed uint64) Config {
 	c.Seed = seed
 	if n, err := c.NodesFor(g); err != nil || n != nodes {

@@ -58,7 +58,8 @@ type Prepared interface {
 	Condense(ctx context.Context, m Method, nodes int, seed uint64) (*Condensed, error)
 }
 
-// Checker is a Method that can say what is wrong before any work is done. Experiments ask before the first condensation.
+// Checker is a Method that can say what is wrong before any work is done. Experiments ask before the first
+// condensation.
 type Checker interface {
 	Method
 	// Check returns what is wrong with the parameters, or with g or the number of nodes for them; nil if nothing is.
@@ -118,8 +119,9 @@ func decode(prototype Method, parameters json.RawMessage) (Method, error) {
 	return copied.Elem().Interface().(Method), nil
 }
 
-// Configuration returns what files and records keep of a condensation: the JSON object of m's parameters with the keys
-// method, nodes and seed. These say what was asked for, whatever m has under such a key. Keys of other sizes are left out.
+// Configuration returns what files and records keep of a condensation: the JSON object of m's parameters with the
+// keys method, nodes and seed. These say what was asked for, whatever m has under such a key. Keys of other sizes
+// are left out.
 func Configuration(m Method, nodes int, seed uint64) (json.RawMessage, error) {
 	parameters, err := objectOf(m)
 	if err != nil {
