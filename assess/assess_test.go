@@ -12,8 +12,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// hops returns embeddings of n nodes whose first features tell the classes apart, a little, and the classes. The first
-// are rows of a larger matrix.
+// hops returns embeddings of n nodes and their classes. The first features tell the classes apart, a little. The first
+// embeddings are rows of a larger matrix.
 func hops(n, d, classes, count int, random *rand.Rand) (h []mat.View, y []int32) {
 	for i := range n {
 		y = append(y, int32(i*i%classes))
@@ -37,7 +37,7 @@ func hops(n, d, classes, count int, random *rand.Rand) (h []mat.View, y []int32)
 	return h, y
 }
 
-// The classifier of several hops is that of their mean, formed beforehand, for more rows than columns and for fewer.
+// The classifier of several hops is that of their mean, for more rows than columns and for fewer.
 func TestAssessFitsTheMean(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 0))
 	for _, shape := range [][2]int{{700, 20}, {15, 20}} {

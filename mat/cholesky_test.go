@@ -10,11 +10,11 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// A matrix formed block by block has the Gram matrix that it has when held whole, bit for bit, for any number of
-// threads.
+// A matrix that is formed block by block has the same Gram matrix as one that is held whole, bit for bit, for any
+// number of threads.
 func TestGramBlocks(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 0))
-	// one chunk, two, more than are summed in float32
+	// One chunk, two chunks, and more than are summed in float32.
 	for _, shape := range [][2]int{{1, 1}, {255, 7}, {257, 40}, {9000, 33}} {
 		x := normal(shape[0], shape[1], random)
 		want := gram(t, x)
@@ -29,7 +29,7 @@ func TestGramBlocks(t *testing.T) {
 				t.Errorf("%d×%d, %d threads: blocks differ from the whole", x.Rows, x.Cols, threads)
 			}
 		})
-		// against float64: roundings of 6e-8 in some 270 additions, which come to 1e-6 where they are random
+		// Compared with float64: some 270 roundings of 6e-8 add up to 1e-6 if they are random.
 		for i := range x.Cols {
 			for j := range x.Cols {
 				sum, scale := 0.0, 0.0
@@ -46,8 +46,8 @@ func TestGramBlocks(t *testing.T) {
 	}
 }
 
-// Orders on either side of the bounds of blocks: the factor reproduces the solution, the same bits for any number of
-// threads.
+// The factor reproduces the solution for orders on either side of the bounds of blocks, with the same bits for any
+// number of threads.
 func TestCholeskySolves(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 0))
 	for _, n := range []int{1, 2, 63, 64, 65, 128, 129, 200} {
@@ -90,7 +90,7 @@ func TestCholeskySolves(t *testing.T) {
 	}
 }
 
-// What is not positive definite is found wherever it stands.
+// A pivot that is not positive is found wherever it is.
 func TestCholeskyFindsNegativePivots(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 0))
 	const n = 150
@@ -106,7 +106,7 @@ func TestCholeskyFindsNegativePivots(t *testing.T) {
 	}
 }
 
-// U⁻ᵀ·s·U⁻¹ = I for U upper triangular, and the pivots are what elimination without pivoting finds.
+// U⁻ᵀ·s·U⁻¹ = I for U upper triangular, and the pivots are those of elimination without pivoting.
 func TestCholeskyInverse(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 0))
 	for _, n := range []int{0, 1, 2, 63, 65, 130} {

@@ -248,15 +248,6 @@ func TestFirstNotFinite(t *testing.T) {
 	}
 }
 
-// columnsOf returns columns lo to hi of m.
-func columnsOf(m *mat.Dense, lo, hi int) *mat.Dense {
-	c := mat.NewDense(m.Rows, hi-lo)
-	for i := range m.Rows {
-		copy(c.Row(i), m.Row(i)[lo:hi])
-	}
-	return c
-}
-
 func TestRowsAndRoundTrips(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 0))
 	s := sparse(30, 8, 0.3, random)
@@ -266,7 +257,7 @@ func TestRowsAndRoundTrips(t *testing.T) {
 		t.Error("sparse to dense to sparse changes the matrix")
 	}
 	for _, cut := range [][2]int{{0, 8}, {2, 5}, {7, 8}, {3, 3}} {
-		columns, part := s.Columns(cut[0], cut[1]), columnsOf(d, cut[0], cut[1])
+		columns, part := s.Columns(cut[0], cut[1]), d.Columns(cut[0], cut[1])
 		if err := columns.Validate(); err != nil {
 			t.Error(err)
 		}

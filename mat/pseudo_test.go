@@ -32,8 +32,7 @@ func deficient(n, rank int, spread float64, random *rand.Rand) *mat.Symmetric {
 	return s
 }
 
-// By each of the three ways: SX − B is orthogonal to S, and X is in the range of S, which has the smallest norm. For
-// that, X = SZ, and so S⁺(SX) = X.
+// Each of the three ways finds S⁺B: S(SX − B) = 0, and X is in the range of S, so that S⁺(SX) = X.
 func TestPseudoSolve(t *testing.T) {
 	const cut, cols = 1e-7, 3
 	random := rand.New(rand.NewPCG(31, 0))
@@ -102,7 +101,7 @@ func apart(x, y []float64) float64 {
 	return math.Sqrt(off / norm)
 }
 
-// Eigenvectors and the pivoted factor, on either side of the order that decides, solve the same problem alike.
+// The orders on either side of the bound take eigenvectors and the pivoted factor. Both solve the same problem alike.
 func TestPseudoSolveWaysAgree(t *testing.T) {
 	random := rand.New(rand.NewPCG(32, 0))
 	const n, rank = 640, 30
@@ -179,7 +178,7 @@ func TestPseudoSolveRefuses(t *testing.T) {
 	}
 }
 
-// A library call that cannot be stopped is left behind.
+// Eigen returns when its context ends, although the library call goes on.
 func TestEigenStops(t *testing.T) {
 	s := deficient(700, 700, 10, rand.New(rand.NewPCG(35, 0)))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)

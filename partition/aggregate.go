@@ -14,8 +14,8 @@ import (
 
 // Plan says how the classes are partitioned and their groups aggregated.
 type Plan struct {
-	// Budgets[c] is the number of condensed nodes |C′_c| of class c, from Budgets: at least 1 where the class has rows, at
-	// most their number.
+	// Budgets[c] is the number of condensed nodes |C′_c| of class c: at most its number of rows, and at least 1 if it has
+	// any. The function Budgets finds them.
 	Budgets []int
 	// Partitioner groups the rows of each class.
 	Partitioner Partitioner
@@ -82,7 +82,7 @@ func (p Plan) Aggregate(ctx context.Context, x [][]float32, y []int32, confidenc
 		}
 		first[c+1] = first[c] + budget
 	}
-	for range tries { // the first try of each class is what it would be alone
+	for range tries { // the first try of each class does not depend on the number of tries
 		for c := range seeds {
 			seeds[c] = append(seeds[c], [2]uint64{src.Uint64(), src.Uint64()})
 		}
@@ -142,8 +142,7 @@ func (a *Aggregation) place(groups Groups, c, first, entry int, rows []int32) {
 // ahead is how many rows before its use a row is prefetched. Rows lie apart in memory.
 const ahead = 2
 
-// weigh sets weights to the softmax of confidence/temperature over the given rows of x, and mean to the rows' mean by
-// them.
+// weigh sets weights to the softmax of confidence/temperature over the given rows of x, and mean to the weighted mean.
 func weigh(mean, weights []float32, x [][]float32, rows []int32, confidence []float32, temperature float64) {
 	exact := make([]float64, len(rows)) // the scores, then their exponentials
 	if confidence != nil {
@@ -170,7 +169,7 @@ func weigh(mean, weights []float32, x [][]float32, rows []int32, confidence []fl
 	}
 }
 
-// check looks at what the sizes of the classes do not tell.
+// check returns what is wrong with the arguments. Aggregate itself compares the budgets with the sizes of the classes.
 func (p Plan) check(x [][]float32, y []int32, confidence []float32) error {
 	if p.Partitioner == nil {
 		return fmt.Errorf("partition: no partitioner")

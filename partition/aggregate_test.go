@@ -36,7 +36,7 @@ func labelled(n int, seed uint64) (x *mat.Dense, y []int32, confidence []float32
 	return x, y, confidence, budgets
 }
 
-// What Aggregate returns, against the definition by plain loops.
+// Aggregate agrees with its definition by plain loops.
 func TestAggregate(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		n := rapid.IntRange(1, 150).Draw(r, "n")
@@ -171,7 +171,7 @@ func TestAggregateIsTheSameForAnyThreads(t *testing.T) {
 	}
 }
 
-// What happens in one class leaves the others' groups alone.
+// A change in one class does not change the groups of the others.
 func TestAggregateKeepsClassesApart(t *testing.T) {
 	x, y, confidence, budgets := labelled(300, 2)
 	members := func() (of3 []int32) {

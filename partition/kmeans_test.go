@@ -41,8 +41,8 @@ func group(t testing.TB, m partition.Partitioner, x *mat.Dense, k int, seed uint
 	return g
 }
 
-// The objective in Stats must be that of the groups, and never rise, whatever the rows: a run of t iterations is the
-// start of a run of t+1.
+// The objective in Stats is that of the groups and never rises, whatever the rows. The first t iterations of a longer
+// run are a run of t iterations.
 func TestKMeansObjective(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		n, d := rapid.IntRange(2, 120).Draw(r, "n"), rapid.IntRange(1, 40).Draw(r, "d")
@@ -182,8 +182,8 @@ func TestKMeansRestartsKeepTheBest(t *testing.T) {
 	}
 }
 
-// Many rows start from a sample of them. What is found is as good as from all rows, says what it is, and depends on all
-// rows: one that the sample does not hold moves its group's mean.
+// Many rows start from a sample of them. The result is as good as from all rows, and Stats says what it is. It depends
+// on all rows: one that the sample does not hold moves the mean of its group.
 func TestKMeansFromSample(t *testing.T) {
 	x := partitiontest.Mixture(6000, 10, 15, 4)
 	whole := spread(x, partition.Groups{Of: make([]int32, x.Rows), K: 1})

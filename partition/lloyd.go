@@ -36,7 +36,8 @@ func newLloyd(p *points, k int) *lloyd {
 	return l
 }
 
-// chunk is the number of rows in a task of a pass: enough for the sums of the groups to be few beside them.
+// chunk is the number of rows in a task of a pass. It is large enough that the sums of the groups cost little beside
+// it.
 func (l *lloyd) chunk() int { return max(l.points.chunk(), 8*l.k) }
 
 // run starts from the centres and leaves the groups it finds in l.of, and their means in l.centres.
@@ -79,9 +80,9 @@ func (l *lloyd) run(ctx context.Context, iterations int, tolerance float64) (sta
 	return stats, nil
 }
 
-// assign sets next to the nearest centre of each row and dist to the squared distance, and brings the sums up to date
-// with the rows that change, in one pass over the rows. The first pass over points that are not held also takes their
-// norms; the error is errUnlike if these are too large for squared distances, or not numbers.
+// assign sets next to the nearest centre of each row and dist to the squared distance. In the same pass it updates the
+// sums with the rows that change groups. The first pass over points that are not held takes their norms too. The error
+// is errUnlike if these are too large for squared distances, or not numbers.
 func (l *lloyd) assign(first bool) error {
 	d, chunk := l.d, l.chunk()
 	first = first && l.x == nil
@@ -125,7 +126,7 @@ func (l *lloyd) assign(first bool) error {
 	return nil
 }
 
-// move takes row from one group's sum, unless that is −1, to another's.
+// move takes row from the sum of group from, unless that is −1, and adds it to the sum of group to.
 func move(sum []float64, d int, row []float32, from, to int) {
 	kernel.Accumulate(sum[to*d:(to+1)*d], 1, row)
 	if from >= 0 {
@@ -133,8 +134,8 @@ func move(sum []float64, d int, row []float32, from, to int) {
 	}
 }
 
-// fillEmpty counts the rows that next gives to each group, and to each group without one gives the farthest row that
-// does not leave its own group empty. It returns the number of such groups.
+// fillEmpty counts the rows that next gives to each group. A group without rows gets the farthest row that does not
+// leave its own group empty. It returns the number of such groups.
 func (l *lloyd) fillEmpty() (empty int) {
 	clear(l.count)
 	for _, j := range l.next {

@@ -105,7 +105,7 @@ func finite(x [][]float32) error {
 		if kernel.Dot(row, row) <= math.MaxFloat32 {
 			continue
 		}
-		for j, v := range row { // large numbers, or one that is not finite
+		for j, v := range row { // large numbers, or at least one that is not finite
 			if math.Float32bits(v)&0x7f800000 == 0x7f800000 { // all ones in the exponent
 				return fmt.Errorf("partition: row %d column %d is %v, want a finite number", i, j, v)
 			}

@@ -22,12 +22,12 @@ import (
 // d, with the same distances.
 type points struct {
 	n, d  int
-	x     *mat.Dense  // n×d, or n×r with r ≤ n, which d then is; nil if the points are not held
+	x     *mat.Dense  // n×d; nil if the points are not held
 	rows  [][]float32 // what the points are made from
-	shift []float32   // and what is added to each row: minus a mean
+	shift []float32   // what is added to each row: minus a mean
 	norms []float32   // ‖x_i‖²; not known before the first pass over points that are not held
 	total float64     // Σ_i ‖x_i‖²
-	unit  float64     // a squared distance between points times unit is one between the rows they come from
+	unit  float64     // unit times a squared distance of points is the squared distance of their rows
 }
 
 const (
@@ -35,8 +35,7 @@ const (
 	rowChunk = 512
 	// blockSize is the number of values of the points in a block: 256 kB, half of a second cache.
 	blockSize = 1 << 16
-	// Between these bounds of the largest squared norm, squared distances neither overflow nor lose a significant part to
-	// underflow.
+	// If the largest squared norm is between these bounds, squared distances neither overflow nor lose much to underflow.
 	leastNorm, mostNorm = 0x1p-40, 0x1p40
 )
 
@@ -85,7 +84,7 @@ const tasks = 32
 // chunk returns the number of rows in a task.
 func (p *points) chunk() int { return max(4*rowChunk, (p.n+tasks-1)/tasks) }
 
-// others returns x as points in the same space, not held. It must be that of the rows, and unscaled.
+// others returns x as points with the shift of p, not held. p must not be scaled or turned into coordinates.
 func (p *points) others(x [][]float32) *points {
 	return &points{n: len(x), d: p.d, rows: x, shift: p.shift, norms: make([]float32, len(x)), unit: 1}
 }
@@ -136,10 +135,10 @@ func (p *points) each(lo, hi int, f func(at, end int, x []float32)) {
 	blocks.Put(memory)
 }
 
-// rescale brings the largest magnitude among the points to between a half and one.
+// rescale multiplies the points by the power of two that brings their largest magnitude to between ½ and 1.
 func (p *points) rescale() error {
 	var top uint32
-	for _, v := range p.x.Data { // as bits: these compare like the magnitudes, and NaN is above all
+	for _, v := range p.x.Data { // the bits compare like the magnitudes, and NaN is above all
 		top = max(top, math.Float32bits(v)&^(1<<31))
 	}
 	largest := float64(math.Float32frombits(top))

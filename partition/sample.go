@@ -6,18 +6,18 @@ import (
 )
 
 const (
-	// sampleRows and sampleGroup are the least number of rows of a sample, in all and for each group.
+	// sampleRows and sampleGroup are the least numbers of rows of a sample, in all and for each group.
 	sampleRows  = 1024
 	sampleGroup = 128
 )
 
-// errUnlike says that the points of all rows are not of the size of those of the sample.
+// errUnlike says that the rows need another scale than the sample.
 var errUnlike = errors.New("partition: the rows are unlike the sample")
 
-// sampleSize returns the number of rows in a sample for k groups. It is taken where the rows are twice as many.
+// sampleSize returns the number of rows in a sample for k groups. A sample is taken of at least twice as many rows.
 func sampleSize(k int) int { return max(sampleRows, sampleGroup*k) }
 
-// sampled returns size rows of x, in their order, each choice as likely as any other.
+// sampled returns size rows of x in their order. All subsets are equally likely.
 func sampled(x [][]float32, size int, random *rand.Rand) [][]float32 {
 	some := make([][]float32, 0, size)
 	for i, row := range x {

@@ -207,8 +207,8 @@ func TestLeftSingular(t *testing.T) {
 	}
 }
 
-// Where eigenvalues lie close together at the cut, as those of noise do, the vectors found may be others than the
-// leading ones, but carry as much.
+// The eigenvalues of noise lie close together at the cut. The vectors found may differ from the leading ones, but carry
+// as much.
 func TestLeftSingularOfNoise(t *testing.T) {
 	for _, size := range [][3]int{{700, 200, 50}, {190, 400, 40}, {400, 400, 12}} {
 		x := centred(partitiontest.Mixture(size[0], size[1], 1, 1))
@@ -234,9 +234,9 @@ func TestLeftSingularOfNoise(t *testing.T) {
 	}
 }
 
-// Many rows are not copied, and of many columns no Gram matrix is taken: the vectors are orthonormal, orthogonal to the
-// ones and carry what the leading ones carry, wherever the rows lie. Noise, which has no gap among its singular values,
-// is where least is found of what there is.
+// Many rows are not copied, and no Gram matrix of many columns is taken. Wherever the rows lie, the vectors are
+// orthonormal, orthogonal to the ones, and carry what the leading ones carry. They carry least of noise, whose singular
+// values have no gap.
 func TestLeadingOfManyRows(t *testing.T) {
 	for _, c := range []struct {
 		n, d, centres, k int
@@ -291,8 +291,8 @@ func TestLeadingOfManyRows(t *testing.T) {
 	}
 }
 
-// The vectors that are clustered are orthonormal, orthogonal to the one left out, and carry as much of S as its
-// eigenvectors do, both where U has k columns and where it has fewer and random vectors have to find the rest.
+// The vectors that are clustered are orthonormal and orthogonal to the one left out. They carry as much of S as its
+// eigenvectors do, if U has k columns and if it has fewer, so that random vectors have to find the rest.
 func TestLeadingSpace(t *testing.T) {
 	for _, c := range []struct{ n, d, k int }{{150, 30, 10}, {40, 200, 12}, {200, 5, 16}, {120, 2, 10}} {
 		u := partition.LeftSingular(centred(partitiontest.Mixture(c.n, c.d, 10, 3)), c.k)
@@ -356,9 +356,8 @@ func carried(s [][]float64, v *mat.Dense) (trace float64) {
 	return trace
 }
 
-// Both ways to the eigenvectors give groups as good as those of the definition step by step in float64, by the
-// normalised cut that spectral clustering relaxes, where U has k columns and where it has fewer; and better ones than
-// chance.
+// Both ways to the eigenvectors give groups as good as those of the definition in float64, by the normalised cut that
+// spectral clustering relaxes, and better ones than chance. This holds if U has k columns and if it has fewer.
 func TestSpectralCut(t *testing.T) {
 	for _, c := range []struct {
 		n, d, centres, k int

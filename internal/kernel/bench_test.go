@@ -8,7 +8,6 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 )
 
-// BenchmarkGather gathers random rows of a matrix much larger than the caches.
 // BenchmarkGatherSum sums rows of a block that no cache holds and of one that a cache does.
 func BenchmarkGatherSum(b *testing.B) {
 	const edges, degree = 2_000_000, 50
@@ -38,6 +37,7 @@ func BenchmarkGatherSum(b *testing.B) {
 	}
 }
 
+// BenchmarkGather gathers random rows of a matrix much larger than the caches.
 func BenchmarkGather(b *testing.B) {
 	const n, degree = 300_000, 20
 	random := source()

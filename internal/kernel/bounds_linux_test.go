@@ -10,8 +10,8 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 )
 
-// TestGatherSumReadsNoIndexBehindTheLast puts the indices at the end of memory: asking ahead for data of an edge that
-// does not exist would crash.
+// TestGatherSumReadsNoIndexBehindTheLast puts the indices at the end of memory. A prefetch for an entry that does not
+// exist would crash.
 func TestGatherSumReadsNoIndexBehindTheLast(t *testing.T) {
 	page := os.Getpagesize()
 	memory, err := unix.Mmap(-1, 0, 2*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)

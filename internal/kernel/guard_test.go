@@ -18,8 +18,7 @@ func each(t *testing.T, f func(t *testing.T, s kernel.Set)) {
 
 func source() *rand.Rand { return rand.New(rand.NewPCG(3, 1)) }
 
-// whole returns n small whole numbers. Their products and sums of a few thousand of them are exact in float32, in any
-// order.
+// whole returns n small whole numbers. Sums of a few thousand of their products are exact in float32, in any order.
 func whole(random *rand.Rand, n int) []float32 {
 	x := make([]float32, n)
 	for i := range x {

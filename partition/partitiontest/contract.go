@@ -1,4 +1,6 @@
-// Package partitiontest tests any partition.Partitioner against the promises of its interface.
+// Package partitiontest tests any partition.Partitioner against the promises of its interface:
+//
+//	func TestMine(t *testing.T) { partitiontest.Run(t, mine{}) }
 package partitiontest
 
 import (
@@ -14,10 +16,16 @@ import (
 	"github.com/graph-condensation/cgc/partition"
 )
 
-// Run checks that m puts each row in one of k groups and leaves none empty, on ordinary rows, equal rows, fewer
-// distinct rows than groups, a single row, and rows of very large and very small numbers; that it leaves the rows
-// alone; that the same seed gives the same groups for any number of threads; that it stops when told to; and that it
-// refuses what it cannot do. It sets GOMAXPROCS, so it must not run beside other tests.
+// Run checks the promises of the interface on ordinary rows, equal rows, fewer distinct rows than groups, a single row,
+// and very large and very small numbers:
+//
+//   - each row is in one of k groups, and none is empty;
+//   - the rows are not changed;
+//   - the same seed gives the same groups for any number of threads;
+//   - it stops when its context ends;
+//   - what it cannot do is an error.
+//
+// Run sets GOMAXPROCS, so it must not run beside other tests.
 func Run(t *testing.T, m partition.Partitioner) {
 	for name, x := range inputs() {
 		t.Run(name, func(t *testing.T) {
@@ -51,8 +59,8 @@ func Run(t *testing.T, m partition.Partitioner) {
 	})
 }
 
-// Mixture returns n rows of d columns around the given number of centres, each row's centre drawn at random: unit noise
-// around centres of standard deviation 3.
+// Mixture returns n rows of d columns around the given number of centres: unit noise around centres of standard
+// deviation 3. The centre of each row is drawn at random.
 func Mixture(n, d, centres int, seed uint64) *mat.Dense {
 	random := rand.New(rand.NewPCG(seed, 0))
 	c := mat.NewDense(centres, d)
@@ -91,13 +99,14 @@ func inputs() map[string]*mat.Dense {
 	for i := range far.Data {
 		far.Data[i] += 1000
 	}
-	heaps := Mixture(90, 6, 1, 10) // distances within that float32 does not tell from zero beside the one between
+	heaps := Mixture(90, 6, 1, 10) // distances within a heap vanish in float32 beside the distance between them
 	for i := range heaps.Rows {
 		for j := range heaps.Cols {
 			heaps.Row(i)[j] = heaps.Row(i)[j]*1e-3 + float32(1000*(i%2))
 		}
 	}
-	outlier := Mixture(2600, 6, 9, 11) // enough rows to start from a sample, which hardly has the one that is far from all
+	// There are enough rows to start from a sample, which hardly has the outlier.
+	outlier := Mixture(2600, 6, 9, 11)
 	for j := range outlier.Cols {
 		outlier.Row(1717)[j] = 1e15
 	}
@@ -160,7 +169,7 @@ func valid(g partition.Groups, n, k int) error {
 func threads(t *testing.T, m partition.Partitioner) {
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)
-	// several chunks from the second on
+	// The second and third have several chunks.
 	for _, x := range []*mat.Dense{Mixture(30, 40, 5, 1), Mixture(5000, 16, 30, 2), Mixture(3500, 500, 12, 3)} {
 		var want partition.Groups
 		for at, workers := range []int{1, 1, 2, 7} {

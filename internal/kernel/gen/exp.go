@@ -7,8 +7,8 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// expPolynomial returns q with exp(r) ≈ 1 + r + r²·q(r) on |r| ≤ ½·ln 2, constant first: the interpolation of
-// (exp(r)−1−r)/r² at the Chebyshev points, whose error there is below 1e-8.
+// expPolynomial returns q with exp(r) ≈ 1 + r + r²·q(r) on |r| ≤ ½·ln 2, the constant first. q interpolates
+// (exp(r)−1−r)/r² at the Chebyshev points, with an error below 1e-8.
 func expPolynomial() []float64 {
 	const degree = 4
 	q := func(r float64) (sum float64) { // the series, since the formula cancels at small r

@@ -8,9 +8,9 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// prefetchAhead is how many edges ahead the rows of X, of that many cache lines, are asked for: some 200 lines under
-// way, a quarter of the first cache, keep memory busy. Narrow rows gain twofold against 16 edges; more than 96 edges
-// bring nothing.
+// prefetchAhead is how many entries ahead the rows of X, of the given number of cache lines, are asked for. Some 200
+// lines on their way, a quarter of the first cache, keep memory busy. Narrow rows are twice as fast as with 16 entries;
+// more than 96 bring nothing.
 func prefetchAhead(lines int) int { return min(96, 200/lines) }
 
 // gather is the sparse row × dense loop for rows of a number of registers. The sum of a row stays in registers. A

@@ -15,13 +15,13 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// A set is an instruction set that the loops are written for.
+// set is an instruction set that the loops are written for.
 type set struct {
 	suffix string // of the names of its functions
 	lanes  int    // float32 values in a register
 	wide   bool   // AVX-512, which has mask registers; else AVX2 with FMA
 	rows   int    // of the micro-kernel's tile, which is two registers wide
-	// most registers that hold a row of a gathered sum
+	// gathered is the largest number of registers that hold a row of a gathered sum.
 	gathered int
 }
 
@@ -102,7 +102,7 @@ func (s set) tailMasks() {
 	}
 }
 
-// A tail is a mask of the first n lanes: a mask register, or for AVX2 a vector register, or the address of one.
+// tail is a mask of the first n lanes: a mask register, or for AVX2 a vector register, or the address of one.
 type tail struct {
 	k    Register
 	v    VecVirtual
@@ -129,7 +129,7 @@ func (s set) tail(n GPVirtual) (t tail) {
 	return t
 }
 
-// loadMask puts an AVX2 mask into a register for good.
+// loadMask puts an AVX2 mask into a register, where it stays.
 func (s set) loadMask(t *tail) {
 	if !s.wide {
 		t.v = YMM()

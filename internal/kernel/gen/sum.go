@@ -8,8 +8,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// gatherSum is the sparse row × dense loop at its barest, for rows of a number of cache lines: no weights, no rows left
-// out. Each edge asks for the data of one far ahead of it.
+// gatherSum is the simplest sparse row × dense loop, for rows of a number of cache lines: no weights, and no list of
+// rows. Each entry asks for the data of one far ahead of it.
 func (s set) gatherSum(lines int) {
 	TEXT(fmt.Sprintf("gatherSum%d%s", lines, s.suffix), 4,
 		"func(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)")
@@ -78,6 +78,6 @@ func (s set) gatherSum(lines int) {
 	RET()
 }
 
-// sumAhead is how many edges ahead data is asked for: 96 lines under way. Half or twice as many take a tenth longer,
-// and none at all a half.
+// sumAhead is how many entries ahead data is asked for: 96 cache lines on their way. With half or twice as many a sum
+// takes a tenth longer, and without any half as long again.
 func sumAhead(lines int) int { return 96 / lines }

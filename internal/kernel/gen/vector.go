@@ -81,7 +81,7 @@ func (s set) dot() {
 	RET()
 }
 
-// A loop is an element-wise function in the making.
+// loop is an element-wise function that is being written.
 type loop struct {
 	set
 	base  map[string]GPVirtual
