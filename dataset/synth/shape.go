@@ -10,9 +10,9 @@ import (
 	"github.com/graph-condensation/cgc/internal/registry"
 )
 
-// Shape says what Make makes. The last six fields may be 0. Like returns the shapes of real graphs.
+// Shape says what Make makes. The last five fields may be 0. Like returns the shapes of real graphs.
 type Shape struct {
-	// Name becomes the graph's.
+	// Name is the name of the graph.
 	Name string
 	// Nodes and Edges (undirected) are met exactly.
 	Nodes, Edges int
@@ -89,7 +89,7 @@ func (s Shape) Scale(factor float64) Shape {
 // long.
 const maxDensity = 0.1
 
-// Validate returns every reason why s cannot be made, naming field, value and bound.
+// Validate returns every reason why s cannot be made, each with field, value and bound.
 func (s Shape) Validate() error {
 	var errs []error
 	check := func(ok bool, format string, args ...any) {

@@ -181,7 +181,7 @@ func (r reader) nodes(test []int, allx, tx *mat.CSR) (n int, err error) {
 
 // assemble puts the rows of allx and tx in the order of the nodes.
 func assemble(n int, test []int, allx, tx *mat.CSR) *mat.CSR {
-	row := make([]int, n) // of tx, plus one
+	row := make([]int, n) // the row of tx plus 1, or 0 for a row of allx
 	for k, v := range test {
 		row[v] = k + 1
 	}

@@ -85,7 +85,7 @@ func isHeader(line []byte) bool {
 	return err != nil && notPart != nil
 }
 
-// readAll reads a file, unpacking it if its name ends in .gz.
+// readAll reads a file. It unpacks a file whose name ends in .gz.
 func readAll(file string) ([]byte, error) {
 	if !strings.HasSuffix(file, ".gz") {
 		return os.ReadFile(file)

@@ -139,7 +139,7 @@ func parseLabel(text []byte, out []line) ([]line, error) {
 		if err != nil {
 			return nil, fmt.Errorf("label %w", err)
 		}
-		if l.label, err = format.Label(int64(len(out)), label); err != nil { // blocks of lines do not know their nodes
+		if l.label, err = format.Label(int64(len(out)), label); err != nil { // the node is not known here
 			return nil, fmt.Errorf("label %d, want 0 to %d, or %d for none", label, graph.MaxClasses-1, graph.Unlabelled)
 		}
 	}

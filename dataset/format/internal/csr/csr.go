@@ -42,7 +42,7 @@ func firstOutside(indices []int32, n int) int {
 	first := make([]int, (len(indices)+chunk-1)/chunk)
 	parallel.For(len(indices), chunk, func(lo, hi int) {
 		at := lo
-		for at < hi && uint(indices[at]) < uint(n) { // a negative one is large
+		for at < hi && uint(indices[at]) < uint(n) { // a negative index is large
 			at++
 		}
 		first[lo/chunk] = at
@@ -133,7 +133,7 @@ func SortRows(m *mat.CSR) {
 	m.Indices, m.Data = m.Indices[:at], m.Data[:at]
 }
 
-// ascending says whether columns ascend without repeats.
+// ascending reports whether columns ascend without repeats.
 func ascending(columns []int32) bool {
 	for e := 1; e < len(columns); e++ {
 		if columns[e] <= columns[e-1] {

@@ -1,4 +1,4 @@
-// Package decimal reads the numbers of text files, several times as fast as strconv.
+// Package decimal reads the numbers of text files, about twice as fast as strconv.
 package decimal
 
 import (
@@ -47,7 +47,7 @@ func parseDecimal(text []byte) (value float32, ok bool) {
 	count, exponent, point := 0, 0, false
 	for ; at < len(text); at++ {
 		c := text[at]
-		if d := c - '0'; d <= 9 { // what is below '0' wraps round
+		if d := c - '0'; d <= 9 { // a byte below '0' wraps round
 			digits = 10*digits + uint64(d)
 			count++
 			if point {

@@ -54,7 +54,7 @@ func (z *Archive) Open(name string, read func(*Array) error) error {
 	if f == nil {
 		return fail(errors.New("missing"))
 	}
-	const ratio = 1032 // the most that deflate can shrink: a larger claim is a lie, and not worth the memory
+	const ratio = 1032 // deflate cannot shrink more: a larger claim is wrong, and would only take memory
 	if f.UncompressedSize64/ratio > f.CompressedSize64 {
 		return fail(fmt.Errorf("claims %d bytes from %d", f.UncompressedSize64, f.CompressedSize64))
 	}

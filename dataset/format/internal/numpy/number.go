@@ -130,8 +130,7 @@ func convert[T Number, S element](dst []T, a *Array) error {
 	return nil
 }
 
-// cast sets dst to the values of src. It returns the position of the first value that an integer type cannot hold, or
-// −1.
+// cast sets dst to the values of src. It returns the position of the first value that does not fit, or −1.
 func cast[T Number, S element](dst []T, src []S) int {
 	switch half := any(src).(type) {
 	case []float16:
