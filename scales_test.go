@@ -1,38 +1,90 @@
 package cgc_test
 
+// Features of very large, very small and very different numbers.
+
 import (
+	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Features of any size are condensed alike: a power of two in the features is the same power of two in H′. At 2⁶⁴ squares
-// overflow, and at 2⁻⁸⁰ they vanish.
-func TestCondenseAtAnyScale(t *testing.T) {
+// scaledDemo is the demo graph with its features, or one column of them, multiplied by a factor.
+func scaledDemo(factor float32, column int) *graph.Graph {
 	g := synth.Demo()
-	for _, partition := range []string{"kmeans", "spectral"} {
-		var want *cgc.Condensed
-		for _, exponent := range []int{0, 30, 62, 64, 100, 122, -30, -80, -110} {
-			x := g.X.(*mat.Dense).Clone()
-			for i, v := range x.Data {
-				x.Data[i] = float32(math.Ldexp(float64(v), exponent))
+	x := g.X.(*mat.Dense).Clone()
+	for i := range x.Rows {
+		for j := range x.Row(i) {
+			if column < 0 || j == column {
+				x.Row(i)[j] *= factor
 			}
-			scaled := *g
-			scaled.X = x
-			small := mustCondense(t, &scaled, configured(70, func(c *cgc.Config) { c.Partition, c.Augment = partition, 0.4 }))
-			if exponent == 0 {
-				want = small
+		}
+	}
+	g.X = x
+	return g
+}
+
+// A column of far larger numbers than the others decides all distances. Condense warns and names what helps.
+func TestWarnsOfScales(t *testing.T) {
+	for _, c := range []struct {
+		factor      float32
+		standardize bool
+		warns       bool
+	}{
+		{1, false, false}, {10, false, false}, {1e4, false, true}, {1e4, true, false}, {1e-4, false, false},
+	} {
+		config := configured(70, func(k *cgc.Config) { k.Standardize = c.standardize })
+		small := mustCondense(t, scaledDemo(c.factor, 3), config)
+		warning := strings.Join(small.Warnings, "\n")
+		if c.warns != strings.Contains(warning, "--standardize (Config.Standardize)") || !c.warns && warning != "" {
+			t.Errorf("column times %v, standardize %v: warnings %q, want one: %v", c.factor, c.standardize, warning, c.warns)
+		}
+	}
+}
+
+// Extensions with features of any size give a valid graph or an error.
+func TestExtensionsOfAnySize(t *testing.T) {
+	for _, exponent := range []int{-60, 30, 63, 100} {
+		factor := float32(math.Ldexp(1, exponent))
+		small, err := cgc.Condense(t.Context(), scaledDemo(factor, -1), labelled(70, 1, func(c *cgc.Config) {
+			c.HopWeights, c.Edges = cgc.HopWeights{1, 1, 2}, cgc.RealEdges
+		}))
+		if err != nil {
+			t.Logf("features times 2^%d: %v", exponent, err)
+		} else if err := small.Validate(); err != nil {
+			t.Errorf("features times 2^%d: %v", exponent, err)
+		}
+	}
+}
+
+// Features of any size give the groups and the accuracy of the same features at an ordinary size. Sums beyond
+// float32 are an error.
+func TestFeaturesOfAnySize(t *testing.T) {
+	for _, part := range []string{"kmeans", "spectral"} {
+		config := configured(70, func(c *cgc.Config) { c.Partition, c.Augment = part, 0.4 })
+		want := mustCondense(t, synth.Demo(), config)
+		for _, exponent := range []int{-60, -30, 30, 60, 63, 100, 126} {
+			name := fmt.Sprintf("%s, features times 2^%d", part, exponent)
+			factor := float32(math.Ldexp(1, exponent))
+			small, err := cgc.Condense(t.Context(), scaledDemo(factor, -1), config)
+			if exponent > 120 && err != nil && strings.Contains(err.Error(), "a finite number") {
 				continue
 			}
-			worst := 0.0
-			for i, v := range small.X.Data {
-				worst = max(worst, math.Abs(math.Ldexp(float64(v), -exponent)-float64(want.X.Data[i])))
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
 			}
-			if worst > 1e-2 { // features of about 1; confidences, and so weights, are computed from other roundings
-				t.Errorf("%s, features of 2^%d: X′ differs by up to %g after scaling back", partition, exponent, worst)
+			if !slices.Equal(small.Members.Indices, want.Members.Indices) {
+				t.Errorf("%s: other groups", name)
+			}
+			if a, b := accountOf(t, small).Assessed, accountOf(t, want).Assessed; a.Accuracy != b.Accuracy || a.Rank != b.Rank {
+				t.Errorf("%s: accuracy %v and rank %d, want %v and %d", name, a.Accuracy, a.Rank, b.Accuracy, b.Rank)
 			}
 		}
 	}
