@@ -9,8 +9,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Features of any size are condensed alike: a power of two in the features is the same power of two in H′. At 2⁶⁴ squares
-// overflow, and at 2⁻⁸⁰ they vanish.
+// Features of any size are condensed alike: a power of two in the features is the same power of two in H′. At 2⁶⁴
+// squares overflow, and at 2⁻⁸⁰ they vanish.
 func TestCondenseAtAnyScale(t *testing.T) {
 	g := synth.Demo()
 	for _, partition := range []string{"kmeans", "spectral"} {
