@@ -66,8 +66,9 @@ var mayImport = map[string]string{
 
 	".": "condense selftrain progress propagate propagate/blocked assess augment partition generate graph mat",
 
-	"experiment": "condense gnn graph mat progress report internal/buildinfo",
-	"tune":       ". condense experiment gnn graph mat progress propagate report internal/parallel",
+	"experiment":  "condense gnn graph mat progress report internal/buildinfo",
+	"tune":        ". condense experiment gnn graph kernelridge mat partition progress propagate report",
+	"kernelridge": "mat internal/parallel",
 	"bench": ". condense dataset/synth gnn graph mat partition progress report internal/kernel " +
 		"internal/parallel internal/parameter",
 	"paper": ". bench condense dataset dataset/synth experiment gnn graph progress propagate report " +

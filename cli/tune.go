@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -18,11 +19,14 @@ func (c *command) tuneCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tune GRAPH",
 		Short: "Search for a configuration that does better on the validation nodes",
-		Long: `Rank many configurations by a closed form on the validation nodes, confirm the best of them by training, and write the winner to a file that run and condense take with
---config. The defaults stay unless another configuration is better by more than noise. Labels of test nodes are never read.
+		Long: `Rank many configurations by a closed form on the validation nodes, confirm the best of them by training, and write the
+winner to a file that run and condense take with --config. The defaults stay unless another configuration is better by
+more than noise. Labels of test nodes are never read. With --trials and without --seconds, the same command gives the
+same file.
 
-Parameters given as flags, or in a file with --config, are where the search begins; those given as flags stay as they are.
+The search begins with the parameters given as flags, or in a file with --config. Those given as flags stay as they are.
 
+` + priorsHelp() + `
 Interrupted, it writes and prints the best so far, and exits with code 130.`,
 		Args:              arguments(1, "GRAPH"),
 		ValidArgsFunction: completeGraph,
@@ -41,6 +45,16 @@ Interrupted, it writes and prints the best so far, and exits with code 130.`,
 	flags.Lookup("seeds").Hidden = true  // how many, confirmation decides
 	flags.Lookup("method").Hidden = true // --methods of one
 	return cmd
+}
+
+// priorsHelp says which configurations are ranked among the first, and why.
+func priorsHelp() string {
+	text := "Priors are configurations that did well on other graphs. They are ranked among the first, and then treated as all\n" +
+		"others: the same bar holds for them.\n"
+	for _, p := range tune.Priors() {
+		text += fmt.Sprintf("  %s: %s (did well on %s)\n", p.Name, p, strings.Join(p.FoundOn, ", "))
+	}
+	return text
 }
 
 // usualTrials is the number of configurations that are ranked if nothing else is said: about as many as differ in what can be told apart on some hundred validation nodes.
@@ -78,14 +92,14 @@ func (j *tuneJob) run(cmd *cobra.Command, name string) error {
 			return err
 		}
 	}
-	tuning := tune.Tuning{
+	search := tune.Search{
 		Base:  tune.Candidate{Config: j.config.config, Weighted: j.training.config.Weighted},
 		Space: j.space(cmd), Models: j.training.models, Training: j.training.config, Trials: j.trials,
 	}
 	if j.seconds > 0 {
-		tuning.Seconds = max(j.seconds-time.Since(begun).Seconds(), 0.001)
+		search.Seconds = max(j.seconds-time.Since(begun).Seconds(), 0.001)
 	}
-	tuned, err := tune.Tune(ctx, g, tuning)
+	tuned, err := search.Run(ctx, g)
 	if tuned == nil || len(tuned.Ranked) == 0 {
 		return j.config.mistake(errors.Join(err, context.Cause(ctx)))
 	}

@@ -18,8 +18,8 @@ import (
 func WriteCSV(w io.Writer, records []Record) error {
 	steps := stepsOf(records)
 	names := []string{
-		"graph", "fingerprint", "arm", "method", "nodes", "edges", "model", "standardize", "inductive", "seed", "training_seed",
-		"val", "test", "epoch",
+		"graph", "fingerprint", "arm", "method", "nodes", "edges", "model", "standardize", "inductive",
+		"seed", "training_seed", "val", "test", "epoch",
 	}
 	for _, step := range steps {
 		names = append(names, strings.ReplaceAll(step, " ", "_")+"_seconds")

@@ -85,12 +85,14 @@ func TestCSVHasTheStepsOfItsMethods(t *testing.T) {
 		t.Fatal(err)
 	}
 	head, _, _ := strings.Cut(text.String(), "\n")
-	want := "epoch,propagate_seconds,assess_seconds,augment_seconds,partition_seconds,generate_seconds,pick_seconds,condense_seconds,"
+	want := "epoch,propagate_seconds,assess_seconds,augment_seconds,partition_seconds,generate_seconds,pick_seconds," +
+		"condense_seconds,"
 	if !strings.Contains(head, want) {
 		t.Errorf("header %s, want %s in it", head, want)
 	}
 	rows := read(t, &text)
-	if rows[1]["method"] != "picked" || number(t, rows[1]["assess_seconds"]) != 0 || number(t, rows[0]["pick_seconds"]) != 0 {
+	if rows[1]["method"] != "picked" || number(t, rows[1]["assess_seconds"]) != 0 ||
+		number(t, rows[0]["pick_seconds"]) != 0 {
 		t.Errorf("rows %v", rows)
 	}
 }

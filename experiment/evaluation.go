@@ -21,8 +21,8 @@ type Evaluation struct {
 	Seed      uint64
 }
 
-// Run trains each model on small and tests it on g, the graph that small was condensed from. It returns a score for each
-// model. Its standard deviation is over trainings alone, and says nothing of other condensations.
+// Run trains each model on small and tests it on g, the graph that small was condensed from. It returns a score for
+// each model. Its standard deviation is over trainings alone, and says nothing of other condensations.
 func (e Evaluation) Run(ctx context.Context, small *condense.Condensed, g *graph.Graph) ([]Score, error) {
 	if e.Trainings < 1 || len(e.Models) == 0 {
 		return nil, fmt.Errorf("experiment: %d trainings of %d models, want at least 1 of each", e.Trainings, len(e.Models))

@@ -412,7 +412,8 @@ func TestGridNamesMistakesBeforeItCondenses(t *testing.T) {
 func TestGridStopsWithItsLog(t *testing.T) {
 	log := mustOpen(t, filepath.Join(t.TempDir(), "records.jsonl"))
 	log.Close()
-	if _, err := grid(nil).Run(t.Context(), tiny(t), log); err == nil || !strings.Contains(err.Error(), "writing to the log") {
+	_, err := grid(nil).Run(t.Context(), tiny(t), log)
+	if err == nil || !strings.Contains(err.Error(), "writing to the log") {
 		t.Errorf("error %v, want one of the log", err)
 	}
 }

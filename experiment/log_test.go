@@ -142,7 +142,8 @@ func TestLogRefusesOtherFiles(t *testing.T) {
 // A parameter that came after a record was written has its default in it.
 func TestLogFillsInYoungerParameters(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "records.jsonl")
-	line := `{"record":1,"graph":{"name":"g"},"arm":"a","model":"gcn","config":{"method":"cgc","nodes":5},"training":{"epochs":3}}`
+	line := `{"record":1,"graph":{"name":"g"},"arm":"a","model":"gcn",` +
+		`"config":{"method":"cgc","nodes":5},"training":{"epochs":3}}`
 	if err := os.WriteFile(path, fmt.Appendf(nil, "%s\n", line), 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -88,8 +88,8 @@ type SeedMean struct {
 // IsWhole says whether the models were trained on the whole graph.
 func (s Summary) IsWhole() bool { return s.Method == Whole }
 
-// Summarize returns a summary of all records that differ in their seeds alone, for each such group, in the order of their
-// first records. Records of different graphs, configurations or ways of training are never mixed.
+// Summarize returns a summary of all records that differ in their seeds alone, for each such group, in the order of
+// their first records. Records of different graphs, configurations or ways of training are never mixed.
 func Summarize(records []Record) []Summary {
 	groups := map[string][]Record{}
 	var order []string

@@ -38,7 +38,8 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// The interval holds the mean of normal numbers in 95 of 100 samples. 4000 samples leave a standard error of 0.34 points.
+// The interval holds the mean of normal numbers in 95 of 100 samples. 4000 samples leave a standard error of 0.34
+// points.
 func TestIntervalCovers(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 3))
 	const samples = 4000
@@ -84,11 +85,15 @@ func TestSummaryIsOverCondensationSeeds(t *testing.T) {
 	near(t, "standard deviation", s.Test.Std, math.Sqrt(3))
 	near(t, "interval", s.Test.CI95, 4.302653)
 	near(t, "validation", s.Val.Mean, 81)
-	near(t, "within", s.Within, math.Sqrt((1+1+1+0+1)/3.)) // squares of differences from the seeds' means over 6 trainings − 3 seeds
+	// Squares of differences from the seeds' means, over 6 trainings − 3 seeds.
+	near(t, "within", s.Within, math.Sqrt((1+1+1+0+1)/3.))
 	near(t, "edges", s.Edges, 1)
 	near(t, "condensation", s.Condense, 1)
 	near(t, "training", s.Train, 2)
-	want := []experiment.SeedMean{{Seed: 0, Trainings: 2, Val: 80, Test: 81}, {Seed: 1, Trainings: 3, Val: 83, Test: 84}, {Seed: 2, Trainings: 1, Val: 80, Test: 81}}
+	want := []experiment.SeedMean{
+		{Seed: 0, Trainings: 2, Val: 80, Test: 81}, {Seed: 1, Trainings: 3, Val: 83, Test: 84},
+		{Seed: 2, Trainings: 1, Val: 80, Test: 81},
+	}
 	if !reflect.DeepEqual(s.Seeds, want) {
 		t.Errorf("seeds %+v, want %+v", s.Seeds, want)
 	}
@@ -96,7 +101,8 @@ func TestSummaryIsOverCondensationSeeds(t *testing.T) {
 
 // The order of the records decides the order of the summaries and nothing else.
 func TestSummariesDoNotDependOnOrder(t *testing.T) {
-	records := append(trained("a", 0, []float64{80.1, 82.7}, []float64{83.3, 84.9}), trained("b", 0, []float64{79.7}, []float64{78.2})...)
+	records := append(trained("a", 0, []float64{80.1, 82.7}, []float64{83.3, 84.9}),
+		trained("b", 0, []float64{79.7}, []float64{78.2})...)
 	want := experiment.Summarize(records)
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 20 {
@@ -148,7 +154,8 @@ func TestSummariesKeepApart(t *testing.T) {
 	if !all[7].IsWhole() || all[0].IsWhole() {
 		t.Error("the whole graph is not told from the others")
 	}
-	if n := len(experiment.Comparisons(all)); n != 3 { // arm b, the other training and the other α with the first: the others have another graph, model or size
+	// Arm b, the other training and the other α are compared with the first. The others have another graph, model or size.
+	if n := len(experiment.Comparisons(all)); n != 3 {
 		t.Errorf("%d comparisons, want 3", n)
 	}
 }
@@ -164,16 +171,32 @@ func TestCompareIsPaired(t *testing.T) {
 		mean, std, t95 float64
 		verdict        string
 	}{
-		{"better", trained("a", 0, []float64{61}, []float64{71.2}, []float64{80.8}, []float64{91}), 4, 1, 0.163299, 3.182446, experiment.Better},
-		{"worse", trained("a", 0, []float64{59}, []float64{68.8}, []float64{79.2}, []float64{89}), 4, -1, 0.163299, 3.182446, experiment.Worse},
-		{"neither", trained("a", 0, []float64{61}, []float64{69}, []float64{82}, []float64{90}), 4, 0.5, 1.290994, 3.182446, ""},
+		{
+			"better", trained("a", 0, []float64{61}, []float64{71.2}, []float64{80.8}, []float64{91}),
+			4, 1, 0.163299, 3.182446, experiment.Better,
+		},
+		{
+			"worse", trained("a", 0, []float64{59}, []float64{68.8}, []float64{79.2}, []float64{89}),
+			4, -1, 0.163299, 3.182446, experiment.Worse,
+		},
+		{
+			"neither", trained("a", 0, []float64{61}, []float64{69}, []float64{82}, []float64{90}),
+			4, 0.5, 1.290994, 3.182446, "",
+		},
 		{"itself", trained("a", 0, []float64{60}, []float64{70}, []float64{80}, []float64{90}), 4, 0, 0, 3.182446, ""},
-		{"seeds in common", trained("a", 2, []float64{82}, []float64{93}, []float64{0}), 2, 2.5, math.Sqrt(0.5), 12.706205, ""},
+		{
+			"seeds in common", trained("a", 2, []float64{82}, []float64{93}, []float64{0}),
+			2, 2.5, math.Sqrt(0.5), 12.706205, "",
+		},
 		{"one seed", trained("a", 3, []float64{99}), 1, 9, 0, 0, ""},
 		{"no seed", trained("a", 4, []float64{99}), 0, 0, 0, 0, ""},
 	} {
 		got := experiment.Compare(one(c.a), base)
-		if got.Seeds != c.seeds || got.Verdict != c.verdict || got.Arm != "a" || got.Base != "base" || got.Nodes != 10 || got.Model != "gcn" || got.Graph != "g" {
+		of := experiment.Comparison{
+			Graph: "g", Fingerprint: "f", Nodes: 10, Model: "gcn", Arm: "a", Base: "base", Seeds: c.seeds,
+			Difference: got.Difference, Verdict: c.verdict,
+		}
+		if got != of {
 			t.Errorf("%s: %+v, want %d seeds and verdict %q", c.name, got, c.seeds, c.verdict)
 		}
 		near(t, c.name+": mean", got.Difference.Mean, c.mean)

@@ -41,8 +41,9 @@ func (Picked) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint
 	}
 	config, err := condense.Configuration(Picked{}, nodes, seed)
 	small := &condense.Condensed{
-		X: x, Adj: part.Adj, Y: part.Y, Classes: g.Classes, Graph: g.Name, GraphNodes: g.Nodes(), Method: "picked", Config: config,
-		Members: condense.FromRows(picked, g.Nodes()), Budget: condense.CountBudget(part.Y, g.Classes), Seconds: clock.Stop(),
+		X: x, Adj: part.Adj, Y: part.Y, Classes: g.Classes, Graph: g.Name, GraphNodes: g.Nodes(), Config: config,
+		Method: "picked", Members: condense.FromRows(picked, g.Nodes()), Seconds: clock.Stop(),
+		Budget: condense.CountBudget(part.Y, g.Classes),
 	}
 	return small, err
 }

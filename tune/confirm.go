@@ -8,15 +8,15 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
+	"gonum.org/v1/gonum/stat"
 )
 
-// round is a round of confirmation: how many candidates take part, the base among them, and how many repetitions each has had after it.
+// round is a round of confirmation: how many candidates take part, the base among them, and how many repetitions each
+// has had after it.
 type round struct{ candidates, repetitions int }
 
 // schedules lists ways to confirm, the most thorough first.
@@ -34,7 +34,7 @@ var schedules = [][]round{
 // usual is the schedule where time does not bound it.
 var usual = schedules[2]
 
-// repetitions returns the number of repetitions of all candidates together.
+// repetitions returns the number of repetitions of all candidates of a schedule together.
 func repetitions(schedule []round) (n int) {
 	had := 0
 	for _, r := range schedule {
@@ -44,8 +44,9 @@ func repetitions(schedule []round) (n int) {
 	return n
 }
 
-// cost trains the base for its first repetitions, as confirmation would, and returns the time that each took, with as many at once as there are threads.
-func (w *tuner) cost(ctx context.Context) (time.Duration, error) {
+// cost trains the base for its first repetitions, as confirmation would, as many at once as there are threads. It
+// returns the time of one.
+func (w *searcher) cost(ctx context.Context) (time.Duration, error) {
 	begun := time.Now()
 	n := min(runtime.GOMAXPROCS(0), usual[0].repetitions)
 	base := slices.IndexFunc(w.ranked, func(t trial) bool { return t.size() == 0 })
@@ -53,9 +54,9 @@ func (w *tuner) cost(ctx context.Context) (time.Duration, error) {
 	return time.Since(begun) / time.Duration(n), err
 }
 
-// confirm trains the best candidates, in the rounds for which there is time at the given cost of a repetition. If that turns out lower and time is left, a more thorough schedule goes on
-// from there.
-func (w *tuner) confirm(ctx context.Context, cost time.Duration) error {
+// confirm trains the best candidates, in the most thorough schedule for which there is time. cost is that of a
+// repetition. If repetitions turn out cheaper and time is left, a more thorough schedule goes on from there.
+func (w *searcher) confirm(ctx context.Context, cost time.Duration) error {
 	if w.Seconds == 0 {
 		return w.carryOut(ctx, usual)
 	}
@@ -63,7 +64,9 @@ func (w *tuner) confirm(ctx context.Context, cost time.Duration) error {
 	for {
 		left := w.begun.Add(w.share(0.9)).Sub(time.Now())
 		had := w.trainings / len(w.Models)
-		i := slices.IndexFunc(schedules, func(s []round) bool { return time.Duration(repetitions(s)-had)*cost <= left })
+		i := slices.IndexFunc(schedules, func(s []round) bool {
+			return time.Duration(repetitions(s)-had)*cost <= left
+		})
 		if i < 0 && last == len(schedules) {
 			i = last - 1
 		}
@@ -82,7 +85,7 @@ func (w *tuner) confirm(ctx context.Context, cost time.Duration) error {
 }
 
 // carryOut does the rounds of a schedule.
-func (w *tuner) carryOut(ctx context.Context, schedule []round) error {
+func (w *searcher) carryOut(ctx context.Context, schedule []round) error {
 	trials := w.finalists(schedule[0].candidates)
 	count := progress.NewCounter(w.trainings, max(w.trainings, repetitions(schedule)*len(w.Models)))
 	for _, r := range schedule {
@@ -96,22 +99,16 @@ func (w *tuner) carryOut(ctx context.Context, schedule []round) error {
 	return nil
 }
 
-// reduce returns the base, the proven configuration and the first of the other trials, up to the given number, in their order.
-func (w *tuner) reduce(trials []trial, number int) []trial {
+// reduce returns the base and the first of the other trials, up to the given number, in their order.
+func (w *searcher) reduce(trials []trial, number int) []trial {
 	if len(trials) <= number {
 		return trials
 	}
-	stays := func(t trial) bool { return t.size() == 0 || t.key() == w.proven }
 	var kept []trial
-	places := number
-	for _, t := range trials {
-		if stays(t) {
-			places--
-		}
-	}
+	places := number - 1 // beside the base
 	for _, t := range trials {
 		switch {
-		case stays(t):
+		case t.size() == 0:
 			kept = append(kept, t)
 		case places > 0:
 			kept = append(kept, t)
@@ -121,8 +118,9 @@ func (w *tuner) reduce(trials []trial, number int) []trial {
 	return kept
 }
 
-// order sorts trials by their mean accuracy over the repetitions that all of them have, and puts them before the others that were confirmed. Those that have none are left out.
-func (w *tuner) order(trials []trial) {
+// order sorts trials by their mean accuracy over the repetitions that all of them have, and puts them before the others
+// that were confirmed. Trials without a repetition are left out.
+func (w *searcher) order(trials []trial) {
 	had := slices.DeleteFunc(slices.Clone(trials), func(t trial) bool { return len(w.had(t)) == 0 })
 	if len(had) == 0 {
 		return
@@ -131,8 +129,10 @@ func (w *tuner) order(trials []trial) {
 	for _, t := range had {
 		common = min(common, len(w.had(t)))
 	}
-	mean := func(t trial) float64 { m, _ := meanStd(w.had(t)[:common]); return m }
-	slices.SortStableFunc(had, func(a, b trial) int { return cmp.Or(cmp.Compare(mean(b), mean(a)), cmp.Compare(a.size(), b.size())) })
+	mean := func(t trial) float64 { return stat.Mean(w.had(t)[:common], nil) }
+	slices.SortStableFunc(had, func(a, b trial) int {
+		return cmp.Or(cmp.Compare(mean(b), mean(a)), cmp.Compare(a.size(), b.size()))
+	})
 	copy(trials, had)
 	before := slices.DeleteFunc(w.confirmed, func(t trial) bool {
 		return slices.ContainsFunc(had, func(u trial) bool { return slices.Equal(t.point, u.point) })
@@ -141,7 +141,7 @@ func (w *tuner) order(trials []trial) {
 }
 
 // had returns the accuracies of a trial's repetitions, from the first to the first that is missing.
-func (w *tuner) had(t trial) []float64 {
+func (w *searcher) had(t trial) []float64 {
 	scores := w.scores[t.key()]
 	if i := slices.IndexFunc(scores, math.IsNaN); i >= 0 {
 		return scores[:i]
@@ -149,9 +149,10 @@ func (w *tuner) had(t trial) []float64 {
 	return scores
 }
 
-// train sees to it that each trial has the given number of repetitions: condensation i with seed Config.Seed+i, and a training of each model. The first repetitions of
-// all trials come before the second.
-func (w *tuner) train(ctx context.Context, trials []trial, repetitions int, count *progress.Counter) error {
+// train brings each trial to the given number of repetitions. Repetition i is a condensation with seed Config.Seed+i
+// and a training of each model. The first repetitions of all trials come before the second ones.
+func (w *searcher) train(ctx context.Context, trials []trial, repetitions int, count *progress.Counter) error {
+	quiet := progress.With(ctx, nil) // condensing takes milliseconds
 	type cell struct {
 		trial       string
 		repetition  int
@@ -166,11 +167,11 @@ func (w *tuner) train(ctx context.Context, trials []trial, repetitions int, coun
 			}
 			c := w.space.at(t.point)
 			c.Config.Seed += uint64(i)
-			prepared, err := w.prepare(ctx, c.Config)
+			prepared, err := w.prepare(quiet, c.Config)
 			if err != nil {
 				return err
 			}
-			small, err := prepared.Condense(ctx, c.Config)
+			small, err := prepared.Condense(quiet, c.Config)
 			if err != nil {
 				return err
 			}
@@ -182,13 +183,16 @@ func (w *tuner) train(ctx context.Context, trials []trial, repetitions int, coun
 			training.Weighted = c.Weighted
 			cells = append(cells, cell{t.key(), i, c.Config.Standardize})
 			for _, m := range w.Models {
-				jobs = append(jobs, experiment.Job{Model: m, Sample: experiment.Sample(small), Target: target, Training: training, Seed: c.Config.Seed})
+				jobs = append(jobs, experiment.Job{
+					Model: m, Sample: experiment.Sample(small), Target: target, Training: training, Seed: c.Config.Seed,
+				})
 			}
 		}
 	}
 	for _, t := range trials {
 		for len(w.scores[t.key()]) < repetitions {
-			w.scores[t.key()], w.right[t.key()] = append(w.scores[t.key()], math.NaN()), append(w.right[t.key()], nil)
+			w.scores[t.key()] = append(w.scores[t.key()], math.NaN())
+			w.right[t.key()] = append(w.right[t.key()], nil)
 		}
 	}
 	right := make([][]int, len(cells))
@@ -215,8 +219,8 @@ func (w *tuner) train(ctx context.Context, trials []trial, repetitions int, coun
 	})
 }
 
-// mark adds one at each validation node whose class the trained model finds.
-func (w *tuner) mark(ctx context.Context, trained *gnn.Trained, standardize bool, right []int) error {
+// mark adds 1 at each validation node whose class the trained model finds.
+func (w *searcher) mark(ctx context.Context, trained *gnn.Trained, standardize bool, right []int) error {
 	g, err := w.view(standardize)
 	if err != nil {
 		return err
@@ -244,7 +248,7 @@ func (w *tuner) mark(ctx context.Context, trained *gnn.Trained, standardize bool
 }
 
 // target returns what candidates with or without standardised features are validated on.
-func (w *tuner) target(standardize bool) (*gnn.Target, error) {
+func (w *searcher) target(standardize bool) (*gnn.Target, error) {
 	if w.targets[standardize] == nil {
 		g, err := w.view(standardize)
 		if err != nil {

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/graph-condensation/cgc"
@@ -29,6 +30,10 @@ type Outcome struct {
 	Config   cgc.Config `json:"config"`
 	Weighted bool       `json:"weighted"`
 	Changes  []Change   `json:"changes"`
+	// Prior is the name of the prior that this is; absent if the configuration was drawn.
+	Prior string `json:"prior,omitempty"`
+	// Priors lists the priors that were ranked: where they come from must be said with every number they give.
+	Priors []Prior `json:"priors"`
 	// Gain is the mean difference, in points, between the best candidate other than the default and the default, seed
 	// by seed. Noise is the bound that Gain had to exceed: one and a half times its standard error, over seeds and
 	// validation nodes.
@@ -43,8 +48,10 @@ type Outcome struct {
 
 // Confirmed is a candidate that was trained.
 type Confirmed struct {
-	// Changes is what differs from the default; empty for the default itself.
+	// Changes is what differs from the default; empty for the default itself. Prior is the name of the prior that the
+	// candidate is; absent if it was drawn.
 	Changes []Change `json:"changes"`
+	Prior   string   `json:"prior,omitempty"`
 	// Judged is the accuracy that the closed form found, Entropy the cross entropy.
 	Judged  float64 `json:"judged"`
 	Entropy float64 `json:"entropy"`
@@ -59,19 +66,20 @@ type Confirmed struct {
 }
 
 // NewOutcome returns the outcome of tuning on g. Seconds, File and Next are left to the caller.
-func NewOutcome(g *graph.Graph, models []string, tuned *Tuned) *Outcome {
+func NewOutcome(g *graph.Graph, models []string, tuned *Result) *Outcome {
 	o := &Outcome{
 		Graph: g.Name, Models: models, Ranked: len(tuned.Ranked), Trainings: tuned.Trainings,
 		Confirmed: []Confirmed{}, Config: tuned.Best.Config, Weighted: tuned.Best.Weighted,
-		Changes: listed(tuned.Best.Changes), Gain: tuned.Gain, Noise: tuned.Noise,
+		Changes: listed(tuned.Best.Changes), Prior: tuned.Best.Prior, Priors: []Prior{}, Gain: tuned.Gain, Noise: tuned.Noise,
 	}
+	o.Priors = append(o.Priors, tuned.Priors...)
 	if nodes, err := tuned.Best.Config.NodesFor(g); err == nil {
 		o.Condensed = nodes
 	}
 	for _, f := range tuned.Confirmed {
 		c := Confirmed{
-			Changes: listed(f.Changes), Judged: f.Accuracy, Entropy: f.Entropy, Seeds: len(f.Val), Config: f.Config,
-			Weighted: f.Weighted,
+			Changes: listed(f.Changes), Prior: f.Prior, Judged: f.Accuracy, Entropy: f.Entropy, Seeds: len(f.Val),
+			Config: f.Config, Weighted: f.Weighted,
 		}
 		c.ValMean, c.ValStd = f.ValMean()
 		o.Confirmed = append(o.Confirmed, c)
@@ -95,7 +103,7 @@ func (o *Outcome) Document() *report.Document {
 		{Name: "judged"},
 	}}
 	for _, c := range o.Confirmed {
-		t.Row(report.Word(changed(c.Changes)), report.PlusMinus(c.ValMean, c.ValStd, 1), report.Integer(c.Seeds),
+		t.Row(report.Word(changed(c.Changes, c.Prior)), report.PlusMinus(c.ValMean, c.ValStd, 1), report.Integer(c.Seeds),
 			report.Decimal(c.Judged, 1))
 	}
 	if len(o.Confirmed) > 0 {
@@ -107,21 +115,43 @@ func (o *Outcome) Document() *report.Document {
 	add := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 	switch {
 	case len(o.Confirmed) == 0:
-		add("nothing was confirmed by training; the first of the ranking: %s", changed(o.Changes))
+		add("nothing was confirmed by training; the first of the ranking: %s", changed(o.Changes, o.Prior))
 	case len(o.Changes) > 0:
-		add("%+.1f points against the default (noise %.1f): %s", o.Gain, o.Noise, changed(o.Changes))
+		add("%+.1f points against the default (noise %.1f): %s", o.Gain, o.Noise, changed(o.Changes, o.Prior))
 	case o.Noise > 0:
 		add("the default stays: the best other configuration differs by %+.1f points, and up to %.1f may be chance",
 			o.Gain, o.Noise)
 	default:
 		add("the default stays")
 	}
+	for _, p := range o.Priors {
+		found = append(found, p.note(o.Graph))
+	}
 	d.Add(found, report.Notes{"configuration: " + o.File, "next: " + o.Next})
 	return d
 }
 
-// changed lists changes in a line.
-func changed(changes []Change) string {
+// note says what a prior is and where it comes from.
+func (p Prior) note(graph string) string {
+	note := fmt.Sprintf("prior %s (%s): ranked among the first because it did well on %s; held to the same bar as all others",
+		p.Name, p, strings.Join(p.FoundOn, ", "))
+	if slices.Contains(p.FoundOn, graph) {
+		note += fmt.Sprintf("; %s is one of these, so that its gain here is no independent evidence", graph)
+	}
+	return note
+}
+
+// String lists the settings.
+func (p Prior) String() string {
+	words := make([]string, len(p.Settings))
+	for i, s := range p.Settings {
+		words[i] = s.Name + " " + s.Value
+	}
+	return strings.Join(words, ", ")
+}
+
+// changed lists changes in a line, and the name of the prior that they are.
+func changed(changes []Change, prior string) string {
 	if len(changes) == 0 {
 		return "default"
 	}
@@ -129,5 +159,8 @@ func changed(changes []Change) string {
 	for i, c := range changes {
 		words[i] = c.Name + " " + c.To
 	}
-	return strings.Join(words, ", ")
+	if prior != "" {
+		prior = " (prior " + prior + ")"
+	}
+	return strings.Join(words, ", ") + prior
 }

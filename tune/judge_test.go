@@ -38,7 +38,9 @@ func judged(t *testing.T) (*graph.Graph, *cgc.Condensed) {
 		return a, x, y
 	}
 	a, x, y := draw(40, 0.05)
-	g := &graph.Graph{Name: "random", Adj: a, X: x, Y: y, Classes: 2, Split: graph.Split{Val: []int32{3, 4, 5, 6, 7, 8, 30, 31, 32}}}
+	g := &graph.Graph{
+		Name: "random", Adj: a, X: x, Y: y, Classes: 2, Split: graph.Split{Val: []int32{3, 4, 5, 6, 7, 8, 30, 31, 32}},
+	}
 	a, x, y = draw(12, 0.1)
 	members := &mat.CSR{Rows: 12, Cols: 40, Indptr: []int64{0}}
 	for i := range 12 {
@@ -98,7 +100,8 @@ func rowsOf64(x *mat.Dense) [][]float64 {
 	return m
 }
 
-// TestJudgeIsItsFormula compares the verdict with the formula of judge in plain loops, the system solved by Gaussian elimination.
+// TestJudgeIsItsFormula compares the verdict with the formula of judge in plain loops, the system solved by Gaussian
+// elimination.
 func TestJudgeIsItsFormula(t *testing.T) {
 	g, small := judged(t)
 	for _, linear := range []bool{true, false} {
@@ -116,7 +119,8 @@ func TestJudgeIsItsFormula(t *testing.T) {
 				w := plainly(g, small, weighted, true)
 				want = Verdict{(want.Accuracy + w.Accuracy) / 2, (want.Entropy + w.Entropy) / 2}
 			}
-			if math.Abs(got.Accuracy-want.Accuracy) > 1e-9 || math.Abs(got.Entropy-want.Entropy) > 1e-3 { // float32 kernels in a system whose condition the ridge bounds
+			const rounding = 1e-3 // float32 kernels in a system whose condition the ridge bounds
+			if math.Abs(got.Accuracy-want.Accuracy) > 1e-9 || math.Abs(got.Entropy-want.Entropy) > rounding {
 				t.Errorf("linear %v, weighted %v: %+v, want %+v", linear, weighted, got, want)
 			}
 		}
@@ -200,7 +204,9 @@ func TestSampleFieldKeepsItsBound(t *testing.T) {
 	}
 	for _, limit := range []int{1, 6, 12} {
 		some, field := sampleField(g.Adj, g.Split.Val, limit, rand.NewPCG(1, 1))
-		if len(some) == 0 || len(some) >= len(sample) || len(field) >= len(near) || len(field) > limit && len(some) > 1 || !slices.IsSorted(some) || !slices.IsSorted(field) {
+		fits := len(field) <= limit || len(some) == 1
+		smaller := len(some) > 0 && len(some) < len(sample) && len(field) < len(near)
+		if !fits || !smaller || !slices.IsSorted(some) || !slices.IsSorted(field) {
 			t.Errorf("limit %d: %v with field %v", limit, some, field)
 		}
 	}

@@ -3,7 +3,6 @@ package tune
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -22,18 +21,21 @@ type preparation struct {
 	bytes    int64
 }
 
-// preparationMemory bounds, in bytes, what preparations take that are kept for the candidates to come. One is kept whatever it takes.
+// preparationMemory bounds, in bytes, the preparations that are kept for later candidates. One is kept whatever its
+// size.
 const preparationMemory = 512 << 20
 
-// prepare returns the graph prepared for config, from what is kept if it is there.
-func (w *tuner) prepare(ctx context.Context, config cgc.Config) (*cgc.Prepared, error) {
+// prepare returns the graph prepared for config: a kept preparation if one fits.
+func (w *searcher) prepare(ctx context.Context, config cgc.Config) (*cgc.Prepared, error) {
 	for i, p := range w.prepared {
 		if p.config.SharesPreparation(config) {
 			w.prepared = append(slices.Delete(w.prepared, i, i+1), p) // the last is the latest used
 			return p.prepared, nil
 		}
 	}
-	n := preparation{config: config, bytes: 4 * int64(config.Hops+1) * int64(len(w.g.Split.Train)) * int64(w.g.Features())}
+	n := preparation{
+		config: config, bytes: 4 * int64(config.Hops+1) * int64(len(w.g.Split.Train)) * int64(w.g.Features()),
+	}
 	total := n.bytes
 	for _, p := range w.prepared {
 		total += p.bytes
@@ -50,30 +52,32 @@ func (w *tuner) prepare(ctx context.Context, config cgc.Config) (*cgc.Prepared, 
 	return n.prepared, nil
 }
 
-// view returns the graph as the candidates with or without standardised features see it.
-func (w *tuner) view(standardize bool) (*graph.Graph, error) {
+// view returns the graph as candidates see it, with or without standardised features.
+func (w *searcher) view(standardize bool) (*graph.Graph, error) {
 	if w.views[standardize] == nil {
-		w.views[standardize] = w.g
+		view := w.g
 		if standardize {
 			scaling, err := graph.FitScaling(w.g.X, w.g.Split.Train)
 			if err != nil {
 				return nil, err
 			}
-			w.views[standardize] = w.g.Scaled(scaling)
+			view = w.g.Scaled(scaling)
 		}
+		w.views[standardize] = view
 	}
 	return w.views[standardize], nil
 }
 
 // judge returns the judge for candidates with or without standardised features.
-func (w *tuner) judge(ctx context.Context, standardize bool) (*judge, error) {
+func (w *searcher) judge(ctx context.Context, standardize bool) (*judge, error) {
 	if w.judges[standardize] == nil {
 		linear := !slices.ContainsFunc(w.Models, func(m gnn.Model) bool { return m.Name() != gnn.SGC().Name() })
 		g, err := w.view(standardize)
 		if err != nil {
 			return nil, err
 		}
-		j, err := newJudge(ctx, g, w.Base.Config.Inductive, linear, rand.NewPCG(w.Base.Config.Seed, judgeStream))
+		src := rand.NewPCG(w.Base.Config.Seed, judgeStream)
+		j, err := newJudge(ctx, g, w.Base.Config.Inductive, linear, src)
 		if err != nil {
 			return nil, err
 		}
@@ -82,11 +86,13 @@ func (w *tuner) judge(ctx context.Context, standardize bool) (*judge, error) {
 	return w.judges[standardize], nil
 }
 
-// manyRows is the number of training nodes from which condensing keeps all threads busy and differs little from seed to seed: candidates then go one at a time, with one seed each.
+// manyRows is the number of training nodes from which candidates go one at a time, with one seed each. Condensing then
+// keeps all threads busy, and differs little from seed to seed.
 const manyRows = 20_000
 
-// rank judges the candidates at the given points, those with the same preparation one after the other, and sorts them in. What was judged when ctx ends is kept.
-func (w *tuner) rank(ctx context.Context, points []point) error {
+// rank judges the candidates at the given points and sorts them in. Those with the same preparation come one after the
+// other. What was judged when ctx ends is kept.
+func (w *searcher) rank(ctx context.Context, points []point) error {
 	seeds, atOnce := 3, runtime.GOMAXPROCS(0)
 	if len(w.g.Split.Train) >= manyRows {
 		seeds, atOnce = 1, 1
@@ -105,14 +111,15 @@ func (w *tuner) rank(ctx context.Context, points []point) error {
 	if total == 0 {
 		total = most
 	}
-	ranked := progress.NewCounter(len(w.ranked), total)
+	count := progress.NewCounter(len(w.ranked), total)
+	quiet := progress.With(ctx, nil) // a candidate takes milliseconds: its steps are not reported
 	for len(left) > 0 {
 		first := w.space.at(left[0]).Config
-		prepared, err := w.prepare(ctx, first)
+		prepared, err := w.prepare(quiet, first)
 		if err != nil {
 			return err
 		}
-		judge, err := w.judge(ctx, first.Standardize)
+		judge, err := w.judge(quiet, first.Standardize)
 		if err != nil {
 			return err
 		}
@@ -130,7 +137,7 @@ func (w *tuner) rank(ctx context.Context, points []point) error {
 			free <- struct{}{}
 			group.Go(func() {
 				defer func() { <-free }()
-				v, err := judge.mean(ctx, prepared, c, seeds)
+				v, err := judge.mean(quiet, prepared, c, seeds)
 				mu.Lock()
 				defer mu.Unlock()
 				if err != nil {
@@ -138,7 +145,7 @@ func (w *tuner) rank(ctx context.Context, points []point) error {
 					return
 				}
 				t.Verdict = v
-				ranked.Add(ctx, "ranked")
+				count.Add(ctx, "ranked")
 			})
 			return true
 		})
@@ -169,17 +176,20 @@ func (j *judge) mean(ctx context.Context, prepared *cgc.Prepared, c Candidate, s
 	return mean, nil
 }
 
-// sort orders trials by their scores, the best first, and of equal ones those with fewer changes.
-func (w *tuner) sort(trials []trial) {
+// sort orders trials by score, the best first; ties by the number of changes.
+func (w *searcher) sort(trials []trial) {
 	slices.SortStableFunc(trials, func(a, b trial) int {
-		return cmp.Or(cmp.Compare(b.Score(), a.Score()), cmp.Compare(a.size(), b.size()), slices.Compare(a.point, b.point))
+		return cmp.Or(
+			cmp.Compare(b.Score(), a.Score()), cmp.Compare(a.size(), b.size()), slices.Compare(a.point, b.point))
 	})
 }
 
-// finalists returns the base, the proven configuration if it is for this graph, and others up to the given number, no two alike: they differ in three parameters at least, or in as many as they change. Two thirds are the best by
-// rank. The judge may be unfair to a parameter, or too fond of it: each of the others is the best of those that change one that no finalist before it changes, and no change
-// is shared by more than half of all.
-func (w *tuner) finalists(number int) []trial {
+// finalists picks the candidates that training confirms: the base, then two thirds of the places by rank, then one
+// third for diversity. Any two differ in at least three parameters, or in all that they change if these are fewer.
+//
+// The judge can be biased for or against a parameter. So each diverse pick is the best-ranked candidate that changes a
+// parameter that no earlier finalist changes, and at most half of the finalists share a change.
+func (w *searcher) finalists(number int) []trial {
 	var chosen []trial
 	shared := make([]int, len(w.Space)) // how many of the chosen change the parameter
 	take := func(t trial) {
@@ -191,10 +201,7 @@ func (w *tuner) finalists(number int) []trial {
 		}
 	}
 	take(w.ranked[slices.IndexFunc(w.ranked, func(t trial) bool { return t.size() == 0 })])
-	if at := slices.IndexFunc(w.ranked, func(t trial) bool { return t.key() == w.proven }); at >= 0 {
-		take(w.ranked[at])
-	}
-	add := func(upTo, distance, most int, new bool) {
+	add := func(upTo, distance, most int, diverse bool) {
 		for _, t := range w.ranked {
 			if len(chosen) >= upTo {
 				return
@@ -204,8 +211,10 @@ func (w *tuner) finalists(number int) []trial {
 				crowded = crowded || level != asBase && shared[d] >= most
 				unseen = unseen || level != asBase && shared[d] == 0
 			}
-			near := slices.ContainsFunc(chosen, func(c trial) bool { return c.apart(t.point) < min(distance, max(1, t.size(), c.size())) })
-			if near || crowded || new && !unseen {
+			near := slices.ContainsFunc(chosen, func(c trial) bool {
+				return c.apart(t.point) < min(distance, max(1, t.size(), c.size()))
+			})
+			if near || crowded || diverse && !unseen {
 				continue
 			}
 			take(t)
@@ -219,6 +228,3 @@ func (w *tuner) finalists(number int) []trial {
 	}
 	return chosen
 }
-
-// key names a point in maps.
-func (p point) key() string { return fmt.Sprint([]int(p)) }

@@ -2,6 +2,7 @@ package tune_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -10,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/dataset/synth"
@@ -21,10 +21,11 @@ import (
 	"github.com/graph-condensation/cgc/tune"
 )
 
-func tiny(t *testing.T) *graph.Graph {
+// made returns a small graph with the given number of training nodes.
+func made(t *testing.T, nodes, train int) *graph.Graph {
 	t.Helper()
 	g, err := synth.Make(synth.Shape{
-		Name: "tiny", Nodes: 300, Edges: 900, Features: 16, Classes: 3, Train: 60, Val: 60, Test: 120,
+		Name: "tiny", Nodes: nodes, Edges: 3 * nodes, Features: 16, Classes: 3, Train: train, Val: 60, Test: 120,
 		Groups: 2, Homophily: 0.8, Signal: 2, Balanced: true,
 	}, rand.NewPCG(5, 5))
 	if err != nil {
@@ -33,49 +34,58 @@ func tiny(t *testing.T) *graph.Graph {
 	return g
 }
 
-func tuning(change func(*tune.Tuning)) tune.Tuning {
-	t := tune.Tuning{
-		Base: tune.Candidate{Config: cgc.Defaults()}, Space: tune.Space(cgc.CGC, cgc.CGCX), Models: []gnn.Model{gnn.GCN()}, Training: gnn.Defaults(), Trials: 50,
+func tiny(t *testing.T) *graph.Graph { t.Helper(); return made(t, 300, 60) }
+
+// search is a search of few trials and short trainings.
+func search(change func(*tune.Search)) tune.Search {
+	s := tune.Search{
+		Base: tune.Candidate{Config: cgc.Defaults()}, Space: tune.Space(cgc.CGC, cgc.CGCX), Models: []gnn.Model{gnn.GCN()},
+		Training: gnn.Defaults(), Trials: 50,
 	}
-	t.Base.Config.Nodes = 12
-	t.Training.Epochs, t.Training.Hidden = 3, 4
+	s.Base.Config.Nodes = 12
+	s.Training.Epochs, s.Training.Hidden = 3, 4
 	if change != nil {
-		change(&t)
+		change(&s)
 	}
-	return t
+	return s
 }
 
-var tuned struct {
-	once   sync.Once
-	result *tune.Tuned
-}
-
-// usual returns what Tune finds with the tuning as it stands; tests share it.
-func usual(t *testing.T) *tune.Tuned {
+func mustRun(t *testing.T, g *graph.Graph, change func(*tune.Search)) *tune.Result {
 	t.Helper()
-	tuned.once.Do(func() {
-		r, err := tune.Tune(t.Context(), tiny(t), tuning(nil))
-		if err != nil {
-			t.Fatal(err)
-		}
-		tuned.result = r
-	})
-	return tuned.result
+	r, err := search(change).Run(t.Context(), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
-// shown is all that Tune found, as text: what must be the same byte for byte.
-func shown(t *tune.Tuned) string { return fmt.Sprintf("%+v", *t) }
+var found struct {
+	once   sync.Once
+	result *tune.Result
+}
 
-func TestTuneRepeatsItselfForAnyThreads(t *testing.T) {
-	g := tiny(t)
+// usual returns the result of the search as it stands; tests share it.
+func usual(t *testing.T) *tune.Result {
+	t.Helper()
+	found.once.Do(func() { found.result = mustRun(t, tiny(t), nil) })
+	return found.result
+}
+
+// shown is all of a result as text: what must be the same byte for byte.
+func shown(r *tune.Result) string { return fmt.Sprintf("%+v", *r) }
+
+// TestSearchRepeatsItself: with a number of trials and no time, any number of threads gives the same result, and so
+// does the same search again.
+func TestSearchRepeatsItself(t *testing.T) {
+	g := made(t, 600, 60) // priors apply
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)
 	var first string
-	for _, threads := range []int{1, 3} {
+	for _, threads := range []int{1, 3, 3} {
 		runtime.GOMAXPROCS(threads)
-		r, err := tune.Tune(t.Context(), g, tuning(func(p *tune.Tuning) { p.Models, p.Trials = append(p.Models, gnn.SGC()), 16 }))
-		if err != nil {
-			t.Fatal(err)
+		r := mustRun(t, g, func(s *tune.Search) { s.Models, s.Trials = append(s.Models, gnn.SGC()), 12 })
+		if len(r.Priors) != 1 {
+			t.Fatalf("%d priors were ranked, want 1", len(r.Priors))
 		}
 		if first == "" {
 			first = shown(r)
@@ -85,59 +95,59 @@ func TestTuneRepeatsItselfForAnyThreads(t *testing.T) {
 	}
 }
 
-// TestTuneNeverReadsTestLabels shuffles the labels of the test nodes: nothing that Tune finds may change. That of validation nodes changes the ranking.
-func TestTuneNeverReadsTestLabels(t *testing.T) {
-	g := tiny(t)
-	want := usual(t)
-	rotated := func(nodes []int32) *tune.Tuned {
-		other := *g
-		other.Y = slices.Clone(g.Y)
-		for i, v := range nodes {
-			other.Y[v] = g.Y[nodes[(i+1)%len(nodes)]]
-		}
-		if slices.Equal(other.Y, g.Y) {
-			t.Fatal("the labels did not change")
-		}
-		r, err := tune.Tune(t.Context(), &other, tuning(nil))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
+// rotated returns g with the labels of some nodes exchanged.
+func rotated(t *testing.T, g *graph.Graph, nodes []int32) *graph.Graph {
+	t.Helper()
+	other := *g
+	other.Y = slices.Clone(g.Y)
+	for i, v := range nodes {
+		other.Y[v] = g.Y[nodes[(i+1)%len(nodes)]]
 	}
-	if got := rotated(g.Split.Test); shown(got) != shown(want) {
+	if slices.Equal(other.Y, g.Y) {
+		t.Fatal("the labels did not change")
+	}
+	return &other
+}
+
+// TestSearchNeverReadsTestLabels: with other labels of test nodes the result is the same. With other labels of
+// validation nodes it is not.
+func TestSearchNeverReadsTestLabels(t *testing.T) {
+	g, few := tiny(t), func(s *tune.Search) { s.Trials = 16 }
+	want := mustRun(t, g, few)
+	if got := mustRun(t, rotated(t, g, g.Split.Test), few); shown(got) != shown(want) {
 		t.Errorf("with other test labels:\n%s\nwant\n%s", shown(got), shown(want))
 	}
-	if got := rotated(g.Split.Val); shown(got) == shown(want) {
+	if got := mustRun(t, rotated(t, g, g.Split.Val), few); shown(got) == shown(want) {
 		t.Error("other validation labels change nothing")
 	}
 }
 
-// TestConfirmedIsRun compares what Tune found by training with what Run finds of the same candidates.
-func TestConfirmedIsRun(t *testing.T) {
+// TestConfirmedIsPlan compares what a search found by training with what a Plan finds of the same candidates.
+func TestConfirmedIsPlan(t *testing.T) {
 	g := tiny(t)
-	tuned := usual(t)
-	if len(tuned.Ranked) != 50 || len(tuned.Confirmed) < 10 {
-		t.Fatalf("%d ranked, %d confirmed, want 50 and at least 10", len(tuned.Ranked), len(tuned.Confirmed))
+	result := usual(t)
+	if len(result.Ranked) != 50 || len(result.Confirmed) < 10 {
+		t.Fatalf("%d ranked, %d confirmed, want 50 and at least 10", len(result.Ranked), len(result.Confirmed))
 	}
 	bases := 0
-	for i, f := range tuned.Confirmed {
+	for i, f := range result.Confirmed {
 		if len(f.Changes) == 0 {
 			bases++
 		}
-		if i > 2 && i < len(tuned.Confirmed)-2 {
+		if i > 2 && i < len(result.Confirmed)-2 {
 			continue // those of the last round and two of the first show it
 		}
-		p := experiment.Plan{
-			Method: f.Config, Size: f.Config.Size, Training: tuning(nil).Training, Seed: f.Config.Seed, Seeds: len(f.Val),
-			Models: tuning(nil).Models,
+		plan := experiment.Plan{
+			Method: f.Config, Size: f.Config.Size, Training: search(nil).Training, Seed: f.Config.Seed, Seeds: len(f.Val),
+			Models: search(nil).Models,
 		}
-		p.Training.Weighted = f.Weighted
-		r, err := p.Run(t.Context(), g)
+		plan.Training.Weighted = f.Weighted
+		r, err := plan.Run(t.Context(), g)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(r.Small[0].Val, f.Val) {
-			t.Errorf("%v: confirmed %v, Run finds %v", f.Changes, f.Val, r.Small[0].Val)
+			t.Errorf("%v: confirmed %v, Plan finds %v", f.Changes, f.Val, r.Small[0].Val)
 		}
 	}
 	if bases != 1 {
@@ -146,8 +156,8 @@ func TestConfirmedIsRun(t *testing.T) {
 }
 
 func TestTrialsAreRankedAndApart(t *testing.T) {
-	tuned := usual(t)
-	if !slices.IsSortedFunc(tuned.Ranked, func(a, b tune.Trial) int {
+	result := usual(t)
+	if !slices.IsSortedFunc(result.Ranked, func(a, b tune.Trial) int {
 		switch {
 		case a.Score() > b.Score():
 			return -1
@@ -159,7 +169,7 @@ func TestTrialsAreRankedAndApart(t *testing.T) {
 		t.Error("the trials are not ordered by score")
 	}
 	seen := map[string]bool{}
-	for _, r := range tuned.Ranked {
+	for _, r := range result.Ranked {
 		key := fmt.Sprintf("%+v", r.Candidate)
 		if seen[key] {
 			t.Errorf("twice: %s", key)
@@ -173,7 +183,7 @@ func TestTrialsAreRankedAndApart(t *testing.T) {
 		if d.Name == "teleport" { // matters to one propagation in three, of the few that are drawn
 			continue
 		}
-		if !slices.ContainsFunc(tuned.Ranked, func(r tune.Trial) bool {
+		if !slices.ContainsFunc(result.Ranked, func(r tune.Trial) bool {
 			return slices.ContainsFunc(r.Changes, func(c tune.Change) bool { return c.Name == d.Name })
 		}) {
 			t.Errorf("no candidate has another %s", d.Name)
@@ -181,18 +191,19 @@ func TestTrialsAreRankedAndApart(t *testing.T) {
 	}
 }
 
+// only returns one dimension of the space of a variant.
+func only(name string, variant cgc.Variant) []tune.Dimension {
+	return slices.DeleteFunc(tune.Space(variant), func(d tune.Dimension) bool { return d.Name != name })
+}
+
 // TestSpaceKeepsWhatIsLeftOut fixes all but one parameter.
 func TestSpaceKeepsWhatIsLeftOut(t *testing.T) {
-	only := slices.DeleteFunc(tune.Space(cgc.CGC), func(d tune.Dimension) bool { return d.Name != "hops" })
-	tuned, err := tune.Tune(t.Context(), tiny(t), tuning(func(p *tune.Tuning) { p.Space = only }))
-	if err != nil {
-		t.Fatal(err)
+	result := mustRun(t, tiny(t), func(s *tune.Search) { s.Space = only("hops", cgc.CGC) })
+	if len(result.Ranked) != 6 { // hops 0 to 5: the space is used up
+		t.Errorf("%d ranked, want 6", len(result.Ranked))
 	}
-	if len(tuned.Ranked) != 6 { // hops 0 to 5: the space is used up
-		t.Errorf("%d ranked, want 6", len(tuned.Ranked))
-	}
-	for _, r := range tuned.Ranked {
-		want := tuning(nil).Base
+	for _, r := range result.Ranked {
+		want := search(nil).Base
 		want.Config.Hops = r.Config.Hops
 		if !reflect.DeepEqual(r.Candidate, want) {
 			t.Errorf("%+v, want %+v", r.Candidate, want)
@@ -200,125 +211,123 @@ func TestSpaceKeepsWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestTuneKeepsTheDefaultWithinNoise: where only the seed of k-means differs, no candidate can be better by more than noise; where the base is made useless, one is.
-func TestTuneKeepsTheDefaultWithinNoise(t *testing.T) {
+// TestSearchKeepsTheDefaultWithinNoise: where candidates hardly differ, the base stays. Where the base is made useless,
+// another is taken.
+func TestSearchKeepsTheDefaultWithinNoise(t *testing.T) {
 	g := tiny(t)
-	only := func(name string) []tune.Dimension {
-		return slices.DeleteFunc(tune.Space(cgc.CGCX), func(d tune.Dimension) bool { return d.Name != name })
-	}
-	same, err := tune.Tune(t.Context(), g, tuning(func(p *tune.Tuning) {
-		p.Base.Config.Variant, p.Space, p.Training.Epochs = cgc.CGCX, only("temperature"), 20
-	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	same := mustRun(t, g, func(s *tune.Search) {
+		s.Base.Config.Variant, s.Space, s.Training.Epochs = cgc.CGCX, only("temperature", cgc.CGCX), 20
+	})
 	if same.Gain <= same.Noise && len(same.Best.Changes) > 0 || same.Noise <= 0 {
 		t.Errorf("gain %v, noise %v, best %v", same.Gain, same.Noise, same.Best.Changes)
 	}
-	worse, err := tune.Tune(t.Context(), g, tuning(func(p *tune.Tuning) {
-		p.Base.Config.Variant, p.Base.Config.Hops, p.Space, p.Training.Epochs = cgc.CGCX, 40, only("hops"), 20 // 40 hops leave one point
-	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	worse := mustRun(t, g, func(s *tune.Search) {
+		s.Base.Config.Variant, s.Base.Config.Hops = cgc.CGCX, 40 // 40 hops leave one point
+		s.Space, s.Training.Epochs = only("hops", cgc.CGCX), 20
+	})
 	if len(worse.Best.Changes) != 1 || worse.Best.Config.Hops > 5 || worse.Gain <= worse.Noise {
 		t.Errorf("gain %v, noise %v, best %v", worse.Gain, worse.Noise, worse.Best.Changes)
 	}
 }
 
-func TestTuneStopsWithTheBestSoFar(t *testing.T) {
+func TestSearchStopsWithTheBestSoFar(t *testing.T) {
 	g := tiny(t)
 	for _, during := range []string{"ranked", "confirmed"} {
 		ctx, cancel := context.WithCancel(t.Context())
-		listening := progress.With(ctx, func(e progress.Event) {
+		result, err := search(nil).Run(progress.With(ctx, func(e progress.Event) {
 			if e.Stage == during && e.Done == 25 {
 				cancel()
 			}
-		})
-		tuned, err := tune.Tune(listening, g, tuning(nil))
+		}), g)
 		cancel()
-		if err != context.Canceled || tuned == nil {
-			t.Fatalf("%s: %v, error %v, want the best so far and context.Canceled", during, tuned, err)
+		if err != context.Canceled || result == nil {
+			t.Fatalf("%s: %v, error %v, want the best so far and context.Canceled", during, result, err)
 		}
-		if len(tuned.Ranked) < 20 || tuned.Best.Config.Nodes != 12 {
-			t.Errorf("%s: %d ranked, best %+v", during, len(tuned.Ranked), tuned.Best)
+		if len(result.Ranked) < 20 || result.Best.Config.Nodes != 12 {
+			t.Errorf("%s: %d ranked, best %+v", during, len(result.Ranked), result.Best)
 		}
-		if during == "ranked" && !reflect.DeepEqual(tuned.Best, tuned.Ranked[0]) {
-			t.Errorf("best %+v, want the first of the ranking %+v", tuned.Best, tuned.Ranked[0])
+		if during == "ranked" && !reflect.DeepEqual(result.Best, result.Ranked[0]) {
+			t.Errorf("best %+v, want the first of the ranking %+v", result.Best, result.Ranked[0])
 		}
 	}
 }
 
-// TestTuneEndsInTime gives far too little for what it would do without a bound. The margin allows for a machine that is busy.
-func TestTuneEndsInTime(t *testing.T) {
-	begun := time.Now()
-	tuned, err := tune.Tune(t.Context(), tiny(t), tuning(func(p *tune.Tuning) { p.Trials, p.Seconds, p.Training.Epochs = 0, 0.5, 1_000_000 }))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if took := time.Since(begun); took > 20*time.Second {
-		t.Errorf("took %v, want about 0.5 s", took)
-	}
-	if len(tuned.Ranked) == 0 {
+// TestSearchEnds bounds the time of a search whose first training would take hours.
+func TestSearchEnds(t *testing.T) {
+	result := mustRun(t, tiny(t), func(s *tune.Search) { s.Trials, s.Seconds, s.Training.Epochs = 0, 0.5, 1_000_000_000 })
+	if len(result.Ranked) == 0 {
 		t.Error("nothing was ranked")
 	}
 }
 
-func TestTuneNamesMistakes(t *testing.T) {
+func TestSearchNamesMistakes(t *testing.T) {
 	g := tiny(t)
-	for want, change := range map[string]func(*tune.Tuning){
-		"0 models":              func(p *tune.Tuning) { p.Models = nil },
-		"0 trials":              func(p *tune.Tuning) { p.Trials = 0 },
-		"-1 trials":             func(p *tune.Tuning) { p.Trials = -1 },
-		"nodes 9999":            func(p *tune.Tuning) { p.Base.Config.Nodes = 9999 },
-		"epochs 0":              func(p *tune.Tuning) { p.Training.Epochs = 0 },
-		"temperature 0, want":   func(p *tune.Tuning) { p.Base.Config.Temperature = 0 },
-		"0 of nodes, ratio and": func(p *tune.Tuning) { p.Base.Config.Nodes = 0 }, // the size is not Tune's to choose
+	for want, change := range map[string]func(*tune.Search){
+		"0 models":              func(s *tune.Search) { s.Models = nil },
+		"0 trials":              func(s *tune.Search) { s.Trials = 0 },
+		"-1 trials":             func(s *tune.Search) { s.Trials = -1 },
+		"nodes 9999":            func(s *tune.Search) { s.Base.Config.Nodes = 9999 },
+		"epochs 0":              func(s *tune.Search) { s.Training.Epochs = 0 },
+		"temperature 0, want":   func(s *tune.Search) { s.Base.Config.Temperature = 0 },
+		"0 of nodes, ratio and": func(s *tune.Search) { s.Base.Config.Nodes = 0 }, // the size is not for the search to choose
 	} {
-		if _, err := tune.Tune(t.Context(), g, tuning(change)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := search(change).Run(t.Context(), g); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
 	bare := *g
 	bare.Split.Val = nil
-	if _, err := tune.Tune(t.Context(), &bare, tuning(nil)); err == nil || !strings.Contains(err.Error(), "0 validation nodes") {
+	_, err := search(nil).Run(t.Context(), &bare)
+	if err == nil || !strings.Contains(err.Error(), "0 validation nodes") {
 		t.Errorf("without validation nodes: error %v", err)
 	}
 }
 
-// Where labels are few, the configuration that did well on other graphs is confirmed in every round, whatever the closed form says of it; elsewhere, or where a method of it is not asked for, it is not.
-func TestProvenIsConfirmed(t *testing.T) {
-	few, err := synth.Make(synth.Shape{
-		Name: "few", Nodes: 400, Edges: 1200, Features: 16, Classes: 3, Train: 30, Val: 60, Test: 120, Groups: 2, Homophily: 0.8, Signal: 2, Balanced: true,
-	}, rand.NewPCG(5, 5))
-	if err != nil {
-		t.Fatal(err)
-	}
-	with := func(r *tune.Tuned) (n int) {
-		for _, f := range r.Confirmed {
-			c := f.Config
-			if c.Variant == cgc.CGCX && f.Weighted && c.PseudoLabels == 2 && c.SoftLabels && len(f.Changes) <= 4 {
-				n = max(n, len(f.Val))
+// TestPriorsAreRanked: where labels are few, a prior is ranked and named. Elsewhere, or where its method is not to
+// choose from, it is not.
+func TestPriorsAreRanked(t *testing.T) {
+	few := made(t, 600, 30)
+	priors := func(r *tune.Result) (n int) {
+		for _, trial := range r.Ranked {
+			c := trial.Config
+			is := c.Variant == cgc.CGCX && trial.Weighted && c.PseudoLabels == 2 && c.SoftLabels && len(trial.Changes) == 4
+			if is != (trial.Prior == "few-labels") {
+				t.Errorf("%v has the prior %q", trial.Changes, trial.Prior)
+			}
+			if is {
+				n++
 			}
 		}
 		return n
 	}
-	last := 0
-	r, err := tune.Tune(t.Context(), few, tuning(nil))
+	for want, r := range map[int]*tune.Result{
+		1: mustRun(t, few, func(s *tune.Search) { s.Trials = 2 }),
+		0: mustRun(t, few, func(s *tune.Search) { s.Trials, s.Space = 2, tune.Space(cgc.CGC) }),
+	} {
+		if n := priors(r); n != want || len(r.Priors) != want {
+			t.Errorf("%d trials are priors, %d priors listed, want %d", n, len(r.Priors), want)
+		}
+	}
+	if n := len(mustRun(t, tiny(t), func(s *tune.Search) { s.Trials = 2 }).Priors); n != 0 {
+		t.Errorf("%d priors where one node in five is labelled, want none", n)
+	}
+}
+
+// TestOutcomeTellsOfPriors: the JSON and the document say where a prior comes from.
+func TestOutcomeTellsOfPriors(t *testing.T) {
+	few := made(t, 600, 30)
+	few.Name = "cora"
+	o := tune.NewOutcome(few, []string{"gcn"}, mustRun(t, few, func(s *tune.Search) { s.Trials = 2 }))
+	text, err := json.Marshal(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range r.Confirmed {
-		last = max(last, len(f.Val))
-	}
-	if n := with(r); n != last || last < 5 {
-		t.Errorf("it was trained %d times, the last round %d times", n, last)
-	}
-	r, err = tune.Tune(t.Context(), few, tuning(func(p *tune.Tuning) { p.Space, p.Trials = tune.Space(cgc.CGC), 8 }))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := with(r); n > 0 {
-		t.Errorf("it was trained %d times where its method was not asked for", n)
+	for _, want := range []string{
+		`"priors":[{"name":"few-labels","settings":[{"name":"method","value":"cgc-x"},`,
+		`"found_on":["cora","citeseer","demo"]}]`, `"prior":"few-labels"`,
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("JSON %s, want %s in it", text, want)
+		}
 	}
 }

@@ -1,0 +1,58 @@
+package tune_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/graph-condensation/cgc/report"
+	"github.com/graph-condensation/cgc/tune"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// TestTuneDocument: what the search found is said in one of five ways.
+func TestTuneDocument(t *testing.T) {
+	changes := []tune.Change{{Name: "hops", From: "2", To: "3"}, {Name: "augment", From: "0", To: "0.4"}}
+	found := func() *tune.Outcome {
+		return &tune.Outcome{
+			Models: []string{"gcn", "sgc"}, Ranked: 200, Trainings: 12, Changes: changes, Gain: 1.26, Noise: 0.5, Seconds: 61.7,
+			Confirmed: []tune.Confirmed{
+				{Changes: changes, Judged: 81.26, Seeds: 3, ValMean: 80.51, ValStd: 0.42},
+				{Judged: 80, Seeds: 3, ValMean: 79.25, ValStd: 0.5},
+			},
+			File: "cora-70.json", Next: "cgc run cora --config cora-70.json",
+		}
+	}
+	for name, change := range map[string]func(*tune.Outcome){
+		"tune":         func(*tune.Outcome) {},
+		"tune-default": func(o *tune.Outcome) { o.Changes, o.Gain = nil, -0.1 },
+		"tune-alone":   func(o *tune.Outcome) { o.Changes, o.Gain, o.Noise = nil, 0, 0 },
+		"tune-prior": func(o *tune.Outcome) {
+			o.Graph, o.Prior, o.Confirmed[0].Prior = "cora", "few-labels", "few-labels"
+			o.Priors = tune.Priors()
+		},
+		"tune-unconfirmed": func(o *tune.Outcome) { o.Confirmed, o.Trainings = nil, 0 },
+	} {
+		o := found()
+		change(o)
+		var got bytes.Buffer
+		if err := report.Text(&got, o.Document()); err != nil {
+			t.Fatal(err)
+		}
+		file := "testdata/" + name + ".txt"
+		if *update {
+			if err := os.WriteFile(file, got.Bytes(), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got.Bytes(), want) {
+			t.Errorf("%s: got\n%s\nwant\n%s", file, got.Bytes(), want)
+		}
+	}
+}
