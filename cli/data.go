@@ -131,8 +131,8 @@ func (c *command) makeCommand() *cobra.Command {
 		Use:   "make --like NAME -o FILE" + extension,
 		Short: "Make a graph with the sizes of a real one",
 		Long: `Make a graph by a seeded block model. It has the numbers of nodes, edges, features and classes of a real one,
-and a split of the same sizes. Its features and edges tell the classes. It is for trying and measuring: accuracies on it say
-nothing about the real graph.`,
+and a split of the same sizes. Its features and edges tell the classes. It is for trying and measuring:
+accuracies on it say nothing about the real graph.`,
 		Args: arguments(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {

@@ -24,8 +24,8 @@ func (c *command) experimentCommand() *cobra.Command {
 		Use:   "experiment GRAPH… -o FOLDER",
 		Short: "Compare methods at several sizes with several models; continue where it was stopped",
 		Long: `Condense each graph by several methods, at several sizes and with several seeds. Train models on the results
-and test them on the original graph. Report means over the condensation seeds with their 95% intervals, and the differences
-between methods on the same seeds.
+and test them on the original graph. Report means over the condensation seeds with their 95% intervals, and
+the differences between methods on the same seeds.
 
 Every training becomes a line of FOLDER/records.jsonl when it ends. The same command again continues where it was
 stopped. With more methods, sizes, seeds or models, it does what is missing. FOLDER/records.csv and

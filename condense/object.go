@@ -38,11 +38,6 @@ func parseObject(text []byte) (object, error) {
 	return o, err
 }
 
-// has says whether o has a key.
-func (o object) has(key string) bool {
-	return slices.ContainsFunc(o, func(f field) bool { return f.key == key })
-}
-
 // without returns o without some keys.
 func (o object) without(keys ...string) object {
 	return slices.DeleteFunc(slices.Clone(o), func(f field) bool { return slices.Contains(keys, f.key) })

@@ -62,7 +62,7 @@ func (w *searcher) confirm(ctx context.Context, cost time.Duration) error {
 	}
 	last := len(schedules)
 	for {
-		left := w.begun.Add(w.share(0.9)).Sub(time.Now())
+		left := time.Until(w.begun.Add(w.share(0.9)))
 		had := w.trainings / len(w.Models)
 		i := slices.IndexFunc(schedules, func(s []round) bool {
 			return time.Duration(repetitions(s)-had)*cost <= left

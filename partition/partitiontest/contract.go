@@ -150,13 +150,13 @@ func valid(g partition.Groups, n, k int) error {
 	for j, rows := range g.All() {
 		for at, i := range rows {
 			if g.Of[i] != int32(j) || at > 0 && rows[at-1] >= i {
-				return fmt.Errorf("All gives group %d the rows %v", j, rows)
+				return fmt.Errorf("method All gives group %d the rows %v", j, rows)
 			}
 		}
 		seen += len(rows)
 	}
 	if seen != n {
-		return fmt.Errorf("All gives %d of %d rows", seen, n)
+		return fmt.Errorf("method All gives %d of %d rows", seen, n)
 	}
 	for t, v := range g.Stats.Objective {
 		if math.IsNaN(v) || v < 0 || t > 0 && v >= g.Stats.Objective[t-1] {
