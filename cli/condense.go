@@ -76,7 +76,7 @@ func (f *configFlags) condense(ctx context.Context, g *graph.Graph) (*condense.C
 	if err := condense.Trainable(g); err != nil {
 		return nil, err
 	}
-	nodes, err := f.config.NodesFor(g)
+	nodes, err := f.config.Size.Of(g, condense.SettingOf(methods[0]).Inductive)
 	if err != nil {
 		return nil, err
 	}

@@ -131,6 +131,7 @@ func (j *experimentJob) one(
 	grid := experiment.Grid{
 		Arms: arms, Seed: config.config.Seed, Seeds: j.training.seeds, Trainings: j.trainings,
 		Models: j.training.models, Whole: whole, Peak: peakRSS,
+		Warn: func(sentence string) { j.warn([]string{g.Name + ": " + sentence}) },
 	}
 	records, err = grid.Run(ctx, g, j.log)
 	if err != nil {

@@ -27,8 +27,7 @@ type configFlags struct {
 	names []string
 	// params are parameters of methods of other packages.
 	params params
-	// file is the path of a file to start from;
-	// fileMethod is the method that it names, "" if none.
+	// file is the path of a file to start from, fileMethod the method that it names; "" if there is none.
 	file, fileMethod string
 	flags            *pflag.FlagSet
 	// own are the names of the flags that only cgc's methods read.

@@ -46,6 +46,8 @@ type Grid struct {
 	Parallel int
 	// Peak, if set, returns the largest resident set of the process in bytes, for Record.Peak.
 	Peak func() int64
+	// Warn, if set, is called with each warning of each condensed graph (condense.Condensed.Warnings).
+	Warn func(sentence string)
 }
 
 // step is the distance between the training seeds on one condensed graph. It is above any number of condensation seeds.

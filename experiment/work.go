@@ -109,6 +109,11 @@ func (w *work) together(ctx context.Context, arms []int) error {
 			if w.keep != nil {
 				w.keep(small)
 			}
+			for _, sentence := range small.Warnings {
+				if w.Warn != nil {
+					w.Warn(sentence)
+				}
+			}
 			w.count.Add(ctx, "condensed")
 			sample := Sample(small)
 			for _, c := range cells {
