@@ -133,6 +133,60 @@ func TestPseudoSolveWaysAgree(t *testing.T) {
 	}
 }
 
+// Eigenvalues without a gap at the cut: no direction below it is divided by, so that ‖X‖ ≤ ‖B‖/(cut·tr S).
+func TestPseudoSolveCutsSmallDirections(t *testing.T) {
+	random := rand.New(rand.NewPCG(36, 0))
+	for _, c := range []struct{ n, rank int }{{200, 150}, {700, 400}} {
+		const cut = 1e-5
+		s := deficient(c.n, c.rank, 1e9, random)
+		b, squares := make([]float64, c.n), 0.0
+		for i := range b {
+			b[i] = random.NormFloat64()
+			squares += b[i] * b[i]
+		}
+		got, err := s.PseudoSolve(t.Context(), b, 1, cut)
+		if err != nil {
+			t.Fatal(err)
+		}
+		norm := 0.0
+		for _, v := range got.X {
+			norm += v * v
+		}
+		if bound := math.Sqrt(squares) / (cut * s.Trace()); math.Sqrt(norm) > bound {
+			t.Errorf("order %d: X has the norm %g, want at most %g", c.n, math.Sqrt(norm), bound)
+		}
+		values, _, err := s.Eigen(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		most := values[0] / (cut * s.Trace()) // of the condition number
+		t.Logf("order %d: rank %d of %d, condition %g of at most %g", c.n, got.Rank, c.rank, got.Condition, most)
+		if got.Rank < 20 || got.Rank >= c.rank || got.Condition > most {
+			t.Errorf("order %d: rank %d of %d, condition %g, want at most %g", c.n, got.Rank, c.rank, got.Condition, most)
+		}
+	}
+}
+
+// The pivots of [[1, 1−e], [1−e, 1]] are 1 and about 2e, its eigenvalues 2−e and e: a pivot above the cut may stand for
+// an eigenvalue below it.
+func TestPseudoSolveCountsEigenvalues(t *testing.T) {
+	const n, cut, e = 641, 1e-5, 5e-3 // the cut is at 6.4e-3
+	s := mat.NewSymmetric(n)
+	for i := range n {
+		s.Row(i)[i] = 1
+	}
+	s.Row(7)[n-1], s.Row(n - 1)[7] = 1-e, 1-e
+	b := make([]float64, n)
+	b[7], b[n-1] = 1, -1 // the eigenvector of e
+	got, err := s.PseudoSolve(t.Context(), b, 1, cut)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Rank != n-1 || math.Abs(got.X[7]) > 1 || math.Abs(got.X[n-1]) > 1 {
+		t.Errorf("rank %d, components %v and %v; want %d and at most 1", got.Rank, got.X[7], got.X[n-1], n-1)
+	}
+}
+
 func TestPseudoSolveIgnoresThreads(t *testing.T) {
 	random := rand.New(rand.NewPCG(33, 0))
 	s := deficient(700, 300, 100, random)
