@@ -99,7 +99,7 @@ func (t *trial) proportions() error {
 	return errors.Join(errs...)
 }
 
-// sizes wants an error for each number of nodes that the graph cannot give.
+// sizes wants an error for each number of nodes that the graph cannot give. A condense.Checker finds the same.
 func (t *trial) sizes() error {
 	g := ordinary.made()
 	least, most := bounds(g)
@@ -110,6 +110,12 @@ func (t *trial) sizes() error {
 			errs = append(errs, fmt.Errorf("%d nodes: error %v, want an error and no graph: %d to %d are possible",
 				nodes, err, least, most))
 		}
+		if c, is := t.method.(condense.Checker); is && c.Check(g, nodes) == nil {
+			errs = append(errs, fmt.Errorf("%d nodes: Check finds nothing wrong: %d to %d are possible", nodes, least, most))
+		}
+	}
+	if c, is := t.method.(condense.Checker); is {
+		errs = append(errs, c.Check(g, least), c.Check(g, most))
 	}
 	return errors.Join(errs...)
 }
