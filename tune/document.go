@@ -133,8 +133,8 @@ func (o *Outcome) Document() *report.Document {
 
 // note says what a prior is and where it comes from.
 func (p Prior) note(graph string) string {
-	note := fmt.Sprintf("prior %s (%s): ranked among the first because it did well on %s; held to the same bar as all others",
-		p.Name, p, strings.Join(p.FoundOn, ", "))
+	note := fmt.Sprintf("prior %s (%s): ranked among the first because it did well on %s; "+
+		"held to the same bar as all others", p.Name, p, strings.Join(p.FoundOn, ", "))
 	if slices.Contains(p.FoundOn, graph) {
 		note += fmt.Sprintf("; %s is one of these, so that its gain here is no independent evidence", graph)
 	}
