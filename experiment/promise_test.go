@@ -1,0 +1,72 @@
+package experiment_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+)
+
+// careless is Picked with a mistake.
+type careless struct {
+	Picked
+	change func(*condense.Condensed)
+	fewer  int
+}
+
+func (c careless) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
+func (c careless) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+	small, err := c.Picked.Condense(ctx, g, nodes-c.fewer, seed)
+	if err == nil && c.change != nil {
+		c.change(small)
+	}
+	return small, err
+}
+
+// plannedFor is one condensation by a method of one's own, with one training.
+func plannedFor(m condense.Method) experiment.Plan {
+	return plan(func(p *experiment.Plan) { p.Method, p.Seeds, p.Models, p.Whole = m, 1, []gnn.Model{gnn.SGC()}, 0 })
+}
+
+// A method that returns another size or setting than asked for is named. Its graph would be tested on other features.
+func TestPlanRefusesWhatIsNotPromised(t *testing.T) {
+	for want, m := range map[string]condense.Method{
+		"picked returned 11 nodes in the setting {Standardize:false Inductive:false}, want 12": careless{fewer: 1},
+		"picked returned 12 nodes in the setting {Standardize:false Inductive:true}, want 12 in {Standardize:false": careless{
+			change: func(c *condense.Condensed) { c.Inductive = true },
+		},
+	} {
+		if _, err := plannedFor(m).Run(t.Context(), tiny(t)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+}
+
+// A method that does not know settings works in each of them, and so does one whose nodes stand for no nodes.
+func TestPlanUnderASetting(t *testing.T) {
+	loose := careless{change: func(c *condense.Condensed) { c.Members = nil }}
+	for _, m := range []condense.Method{
+		condense.Under(condense.Setting{Standardize: true}, Picked{}),
+		condense.Under(condense.Setting{Inductive: true}, Picked{}),
+		loose,
+	} {
+		p := plannedFor(m)
+		p.Training.Weighted = true
+		r, err := p.Run(t.Context(), tiny(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		small := r.Condensed[0]
+		is, want := condense.Setting{Standardize: small.Scaling != nil, Inductive: small.Inductive}, condense.SettingOf(m)
+		if is != want {
+			t.Errorf("condensed in %+v, want %+v", is, want)
+		}
+		if weights := experiment.Sample(small).Weights; (weights == nil) != (small.Members == nil) {
+			t.Errorf("weights %v with members %v", weights, small.Members)
+		}
+	}
+}
