@@ -85,7 +85,9 @@ func (c *configFile) decodeOther(text []byte) error {
 func strictly(text []byte, value any) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(value); err != nil {
+	if err := decoder.Decode(value); errors.Is(err, io.EOF) {
+		return errors.New("nothing is in it, want a JSON object")
+	} else if err != nil {
 		return err
 	}
 	if decoder.More() {

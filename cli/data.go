@@ -20,7 +20,7 @@ func (c *command) dataCommand() *cobra.Command {
 		Use:   "data",
 		Short: "List, fetch, describe, convert and make graphs",
 		Long: `A graph with a name is looked for in the folders of $CGC_DATA, then in cgc's folder of the user's cache.
-If it is in neither, ` + strings.Join(fetchable(), " and ") + ` are fetched from their official place.`,
+` + strings.Join(fetchable(), " and ") + ` are fetched from their official place if they are in neither.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: onlyCommands,
 

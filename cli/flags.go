@@ -56,7 +56,7 @@ func newMethodFlags(cmd *cobra.Command) *configFlags {
 	return f
 }
 
-const methodUsage = "cgc makes nodes and edges, cgc-x makes nodes only, simdm is the simplest form"
+const methodUsage = "method that condenses the graph"
 
 // addSize adds the flags of one size.
 func (f *configFlags) addSize() {
@@ -72,7 +72,7 @@ func (f *configFlags) addParams() {
 	f.flags.Var(&f.params, "param",
 		"set a parameter of a method that is not cgc's own, as `KEY=VALUE` or METHOD.KEY=VALUE; may be repeated")
 	f.flags.StringVar(&f.params.file, "params", "",
-		"read such parameters from the JSON object in `FILE`; --param goes first")
+		"read such parameters from the JSON object in `FILE`; --param overrules it")
 }
 
 // addRest adds the setting, the seed and the parameters of cgc's methods.
@@ -83,7 +83,7 @@ func (f *configFlags) addRest(cmd *cobra.Command) {
 	flags.BoolVar(&c.Inductive, "inductive", c.Inductive,
 		"condense the subgraph of the training nodes, test on that of the test nodes")
 	flags.Uint64Var(&c.Seed, "seed", c.Seed, "decides all random choices")
-	flags.StringVar(&f.file, "config", "", "start from the JSON in `FILE`, as in the \"config\" of --json; flags go first")
+	flags.StringVar(&f.file, "config", "", "start from the JSON in `FILE`, as in the \"config\" of --json; flags overrule it")
 	before := map[string]bool{}
 	flags.VisitAll(func(flag *pflag.Flag) { before[flag.Name] = true })
 	f.addParameters(cmd)
@@ -114,7 +114,7 @@ func (f *configFlags) addParameters(cmd *cobra.Command) {
 		"label condensed nodes with a distribution over the classes, not with one class")
 	flags.Var((*temperature)(&c.Temperature), "temperature",
 		"how much confidence counts in the weights of a group: much if low, not at all if inf")
-	addChoice(cmd, &c.Edges, "edges", cgc.EdgeKinds(), "what joins condensed nodes: likeness, or the graph's own edges")
+	addChoice(cmd, &c.Edges, "edges", cgc.EdgeKinds(), "condensed nodes are joined by likeness, or by the graph's own edges")
 	flags.Float64Var(&c.Threshold, "threshold", c.Threshold, "cosine above which condensed nodes are joined, -1 to 1")
 	flags.Float64Var(&c.Degree, "degree", c.Degree,
 		"largest mean degree of the condensed graph; the threshold rises to keep it; 0 for no bound")

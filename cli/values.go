@@ -66,7 +66,7 @@ func (w *hopWeights) Set(text string) error {
 func (w *hopWeights) String() string { return cgc.HopWeights(*w).String() }
 
 // Type is the word for the value in the command's help.
-func (w *hopWeights) Type() string { return "number,…" }
+func (w *hopWeights) Type() string { return "numbers" }
 func (w *hopWeights) want() string { return "numbers as in 0.2,0.3,0.5" }
 
 // temperature is the flag of a cgc.Temperature.
