@@ -83,7 +83,8 @@ func (f *configFlags) addRest(cmd *cobra.Command) {
 	flags.BoolVar(&c.Inductive, "inductive", c.Inductive,
 		"condense the subgraph of the training nodes, test on that of the test nodes")
 	flags.Uint64Var(&c.Seed, "seed", c.Seed, "decides all random choices")
-	flags.StringVar(&f.file, "config", "", "start from the JSON in `FILE`, as in the \"config\" of --json; flags overrule it")
+	flags.StringVar(&f.file, "config", "",
+		"start from the JSON in `FILE`, as in the \"config\" of --json; flags overrule it")
 	before := map[string]bool{}
 	flags.VisitAll(func(flag *pflag.Flag) { before[flag.Name] = true })
 	f.addParameters(cmd)
@@ -114,7 +115,8 @@ func (f *configFlags) addParameters(cmd *cobra.Command) {
 		"label condensed nodes with a distribution over the classes, not with one class")
 	flags.Var((*temperature)(&c.Temperature), "temperature",
 		"how much confidence counts in the weights of a group: much if low, not at all if inf")
-	addChoice(cmd, &c.Edges, "edges", cgc.EdgeKinds(), "condensed nodes are joined by likeness, or by the graph's own edges")
+	addChoice(cmd, &c.Edges, "edges", cgc.EdgeKinds(),
+		"condensed nodes are joined by likeness, or by the graph's own edges")
 	flags.Float64Var(&c.Threshold, "threshold", c.Threshold, "cosine above which condensed nodes are joined, -1 to 1")
 	flags.Float64Var(&c.Degree, "degree", c.Degree,
 		"largest mean degree of the condensed graph; the threshold rises to keep it; 0 for no bound")

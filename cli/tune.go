@@ -19,15 +19,15 @@ func (c *command) tuneCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tune GRAPH",
 		Short: "Search for a configuration that does better on the validation nodes",
-		Long: `Rank many configurations by a closed form on the validation nodes, confirm the best of them by training, and write the
-winner to a file that run and condense take with --config. The defaults stay unless another configuration is better by
-more than noise. Labels of test nodes are never read. With --trials and without --seconds, the same command gives the
-same file.
+		Long: `Rank many configurations by a closed form on the validation nodes. Confirm the best of them by training.
+Write the winner to a file that run and condense take with --config. The defaults stay unless another configuration is better
+by more than noise. Labels of test nodes are never read. With --trials and without --seconds, the same command gives
+the same file.
 
-The search begins with the parameters given as flags, or in a file with --config. Those given as flags stay as they are.
+The search begins with the parameters of the flags and of the file of --config. Those of flags stay as they are.
 
 ` + priorsHelp() + `
-Interrupted, it writes and prints the best so far, and exits with code 130.`,
+If it is interrupted, it writes and prints the best so far, and exits with code 130.`,
 		Args:              arguments(1, "GRAPH"),
 		ValidArgsFunction: completeGraph,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -35,29 +35,32 @@ Interrupted, it writes and prints the best so far, and exits with code 130.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&job.trials, "trials", 0, "number of configurations to rank (default 200, or what --seconds leave time for); the same number gives the same file")
-	flags.Float64Var(&job.seconds, "seconds", 0, "time that all of it may take; about a third is for ranking, the rest for training")
+	flags.IntVar(&job.trials, "trials", 0,
+		"number of configurations to rank (default 200, or what --seconds leave time for)")
+	flags.Float64Var(&job.seconds, "seconds", 0,
+		"bound on the whole time; about a third is for ranking, the rest for training")
 	flags.StringVarP(&job.out, "output", "o", "", "write the configuration to `FILE` (default GRAPH-NODES.json)")
 	flags.BoolVar(&job.force, "force", false, "replace the file even if it is not a configuration")
 	addSome(cmd, &job.methods, "methods", cgc.Variants(), "methods to choose from")
 	job.config = newConfigFlags(cmd)
 	job.training = newTrainingFlags(cmd, "")
-	flags.Lookup("seeds").Hidden = true  // how many, confirmation decides
-	flags.Lookup("method").Hidden = true // --methods of one
+	flags.Lookup("seeds").Hidden = true  // confirmation decides how many
+	flags.Lookup("method").Hidden = true // the same as --methods with one
 	return cmd
 }
 
 // priorsHelp says which configurations are ranked among the first, and why.
 func priorsHelp() string {
-	text := "Priors are configurations that did well on other graphs. They are ranked among the first, and then treated as all\n" +
-		"others: the same bar holds for them.\n"
+	text := "Priors are configurations that did well on other graphs. They are ranked among the first. After that\n" +
+		"they have the same bar as all others.\n"
 	for _, p := range tune.Priors() {
 		text += fmt.Sprintf("  %s: %s (did well on %s)\n", p.Name, p, strings.Join(p.FoundOn, ", "))
 	}
 	return text
 }
 
-// usualTrials is the number of configurations that are ranked if nothing else is said: about as many as differ in what can be told apart on some hundred validation nodes.
+// usualTrials is the number of configurations that are ranked by default. Some hundred validation nodes can hardly tell
+// more of them apart.
 const usualTrials = 200
 
 // tuneJob is one cgc tune.
@@ -146,7 +149,8 @@ func (j *tuneJob) check(cmd *cobra.Command) error {
 
 // space is what is varied: all but the parameters that the command line fixes.
 func (j *tuneJob) space(cmd *cobra.Command) []tune.Dimension {
-	return slices.DeleteFunc(tune.Space(j.methods...), func(d tune.Dimension) bool { return d.Name != "method" && cmd.Flags().Changed(d.Name) })
+	fixed := func(d tune.Dimension) bool { return d.Name != "method" && cmd.Flags().Changed(d.Name) }
+	return slices.DeleteFunc(tune.Space(j.methods...), fixed)
 }
 
 // next is the command that tries the configuration.
