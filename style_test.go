@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,16 +14,9 @@ import (
 // columns is the greatest length of a line of Go, in characters. A tab counts as one.
 const columns = 120
 
-// unwrapped are the folders whose lines are still being wrapped.
-var unwrapped = strings.Fields(`
-	experiment graph internal/registry progress tune`)
-
 // TestColumns lists the lines of Go that are too long, generated files aside.
 func TestColumns(t *testing.T) {
 	for _, file := range goFiles(t) {
-		if slices.Contains(unwrapped, path.Dir(filepath.ToSlash(file))) {
-			continue
-		}
 		if long := tooLong(t, file); len(long) > 0 {
 			t.Errorf("%s: more than %d characters in the lines %v", file, columns, long)
 		}

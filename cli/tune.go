@@ -20,9 +20,9 @@ func (c *command) tuneCommand() *cobra.Command {
 		Use:   "tune GRAPH",
 		Short: "Search for a configuration that does better on the validation nodes",
 		Long: `Rank many configurations by a closed form on the validation nodes. Confirm the best of them by training.
-Write the winner to a file that run and condense take with --config. The defaults stay unless another configuration is better
-by more than noise. Labels of test nodes are never read. With --trials and without --seconds, the same command gives
-the same file.
+Write the winner to a file that run and condense take with --config. The defaults stay unless another configuration
+is better by more than noise. Labels of test nodes are never read. With --trials and without --seconds, the same
+command gives the same file.
 
 The search begins with the parameters of the flags and of the file of --config. Those of flags stay as they are.
 

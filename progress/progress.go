@@ -1,7 +1,8 @@
-// Package progress is how long work tells of itself: one shape for condensing, training, searching, reading and writing.
+// Package progress tells how far long work is: one shape for condensing, training, searching, reading and writing.
 //
-// A caller that wants to know puts a Func into the context. Work below calls Report with the same context. Without a Func
-// in the context, Report does nothing. No struct of parameters carries a callback, so parameters stay values that can be compared and written down.
+// A caller that wants to know puts a Func into the context. The work calls Report with the same context. Without a Func
+// in the context, Report does nothing. No struct of parameters carries a callback, so parameters stay values that can
+// be compared and written down.
 //
 //	ctx = progress.With(ctx, func(e progress.Event) { fmt.Println(e) })
 //	small, err := cgc.Condense(ctx, g, config)

@@ -28,8 +28,8 @@ func (r *Registry[T]) With(name string, value T) *Registry[T] {
 	return r
 }
 
-// Register adds value under name: lower-case letters, digits and hyphens. It panics if the name is of another kind or taken,
-// since both are mistakes of the program and not of its input.
+// Register adds value under name: lower-case letters, digits and hyphens. It panics if the name has other characters or
+// is taken, because both are mistakes of the program and not of its input.
 func (r *Registry[T]) Register(name string, value T) {
 	valid := func(c rune) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' }
 	if name == "" || strings.ContainsFunc(name, func(c rune) bool { return !valid(c) }) {
