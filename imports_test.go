@@ -43,13 +43,17 @@ var mayImport = map[string]string{
 	"gnn/gnntest": "autodiff gnn graph mat",
 
 	"dataset": "dataset/format dataset/format/arrays dataset/format/native dataset/format/planetoid " +
-		"dataset/format/saint dataset/format/text dataset/synth graph mat progress internal/parallel",
+		"dataset/format/pyg dataset/format/saint dataset/format/scipy dataset/format/text dataset/synth graph mat " +
+		"progress internal/parallel",
 	"dataset/synth":         "graph mat internal/parallel internal/registry",
 	"dataset/format":        "graph internal/registry",
 	"dataset/format/arrays": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy graph mat",
 	"dataset/format/native": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy graph mat " +
 		"internal/safetensors",
-	"dataset/format/planetoid": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy graph mat",
+	"dataset/format/planetoid": "dataset/format dataset/format/internal/pickle graph mat",
+	"dataset/format/pyg":       "dataset/format dataset/format/internal/numpy dataset/format/internal/parts graph mat",
+	"dataset/format/scipy": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy " +
+		"dataset/format/internal/parts dataset/format/internal/pickle graph mat",
 	"dataset/format/saint": "dataset/format dataset/format/internal/csr dataset/format/internal/decimal " +
 		"dataset/format/internal/numpy graph",
 	"dataset/format/text": "dataset/format dataset/format/internal/decimal dataset/format/internal/numpy graph mat " +
@@ -57,6 +61,8 @@ var mayImport = map[string]string{
 	"dataset/format/internal/csr":     "graph mat internal/parallel",
 	"dataset/format/internal/decimal": "",
 	"dataset/format/internal/numpy":   "dataset/format dataset/format/internal/csr graph mat",
+	"dataset/format/internal/parts":   "dataset/format dataset/format/internal/numpy graph",
+	"dataset/format/internal/pickle":  "dataset/format/internal/csr dataset/format/internal/numpy graph mat",
 	"dataset/format/formattest":       "dataset/format graph",
 	"dataset/internal/fixture":        "dataset dataset/synth graph",
 
@@ -88,14 +94,15 @@ var mayUse = map[string]string{
 		"github.com/vbauerster/mpb/v8 github.com/vbauerster/mpb/v8/cwriter " +
 		"github.com/vbauerster/mpb/v8/decor gonum.org/v1/gonum/stat",
 	"dataset/format/internal/numpy": "github.com/klauspost/compress/flate",
-	"dataset/format/planetoid": "github.com/nlpodyssey/gopickle/pickle " +
+	"dataset/format/internal/pickle": "github.com/nlpodyssey/gopickle/pickle " +
 		"github.com/nlpodyssey/gopickle/types",
-	"dataset/format/text":  "github.com/klauspost/compress/gzip",
-	"experiment":           "gonum.org/v1/gonum/stat gonum.org/v1/gonum/stat/distuv",
-	"generate":             "gonum.org/v1/gonum/blas/blas64",
-	"internal/kernel":      "golang.org/x/sys/cpu",
-	"internal/memory":      "golang.org/x/sys/unix",
-	"internal/safetensors": "golang.org/x/sys/unix",
+	"dataset/format/planetoid": "github.com/nlpodyssey/gopickle/types",
+	"dataset/format/text":      "github.com/klauspost/compress/gzip",
+	"experiment":               "gonum.org/v1/gonum/stat gonum.org/v1/gonum/stat/distuv",
+	"generate":                 "gonum.org/v1/gonum/blas/blas64",
+	"internal/kernel":          "golang.org/x/sys/cpu",
+	"internal/memory":          "golang.org/x/sys/unix",
+	"internal/safetensors":     "golang.org/x/sys/unix",
 	"mat": "gonum.org/v1/gonum/blas gonum.org/v1/gonum/blas/blas64 " +
 		"gonum.org/v1/gonum/mat",
 	"report/chart": "gonum.org/v1/plot gonum.org/v1/plot/font gonum.org/v1/plot/plotter " +

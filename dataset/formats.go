@@ -7,7 +7,9 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/arrays"
 	"github.com/graph-condensation/cgc/dataset/format/native"
 	"github.com/graph-condensation/cgc/dataset/format/planetoid"
+	"github.com/graph-condensation/cgc/dataset/format/pyg"
 	"github.com/graph-condensation/cgc/dataset/format/saint"
+	"github.com/graph-condensation/cgc/dataset/format/scipy"
 	"github.com/graph-condensation/cgc/dataset/format/text"
 	"github.com/graph-condensation/cgc/graph"
 )
@@ -17,6 +19,8 @@ import (
 func init() {
 	format.Register(native.Name, native.Format{})
 	format.Register(arrays.Name, arrays.Format{})
+	format.Register(scipy.Name, scipy.Format{})
+	format.Register(pyg.Name, pyg.Format{})
 	format.Register(planetoid.Name, planetoid.Format{})
 	format.Register(saint.Name, saint.Format{})
 	format.Register(text.Name, text.Format{})

@@ -17,6 +17,20 @@ func Label(node, label int64) (int32, error) {
 	return int32(label), nil
 }
 
+// Labels returns labels as graph.Graph.Y holds them, those that start at 1 moved to start at 0. An error names the
+// first node whose label is out of range.
+func Labels(labels []int64) ([]int32, error) {
+	y := make([]int32, len(labels))
+	for i, c := range labels {
+		var err error
+		if y[i], err = Label(int64(i), c); err != nil {
+			return nil, err
+		}
+	}
+	ShiftLabels(y)
+	return y, nil
+}
+
 // ShiftLabels makes labels that start at 1 start at 0. Unlabelled nodes stay so.
 func ShiftLabels(y []int32) {
 	least := int32(graph.MaxClasses)

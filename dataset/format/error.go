@@ -43,6 +43,15 @@ func Locate(err error, file string, parts map[string]string) error {
 	return &ReadError{File: file, Err: part.Err}
 }
 
+// LocateArrays is Locate for a file of several arrays. arrays gives the name of the array for each part of a graph.
+func LocateArrays(err error, file string, arrays map[string]string) error {
+	var part *graph.PartError
+	if !errors.As(err, &part) {
+		return err
+	}
+	return &ReadError{File: file, Err: fmt.Errorf("array %s: %w", arrays[part.Part], part.Err)}
+}
+
 // Unrecognised is the error for a path that no format recognises.
 type Unrecognised struct {
 	Path string

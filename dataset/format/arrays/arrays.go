@@ -29,9 +29,10 @@ func (Format) Describe() format.Description {
 	return format.Description{Title: "CSR arrays", File: "a .npz file", Extensions: []string{extension}}
 }
 
-// Recognise goes by the name of the file.
+// Recognise goes by the name of the file. It leaves the layouts of scipy's objects and of PyTorch Geometric to their
+// own formats.
 func (Format) Recognise(path string) format.Certainty {
-	if filepath.Ext(path) == extension {
+	if filepath.Ext(path) == extension && !numpy.Holds(path, "adj_matrix", "edge_index") {
 		return format.Likely
 	}
 	return format.No
@@ -59,7 +60,12 @@ func (Format) Read(_ context.Context, path string) (*graph.Graph, []string, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	if b.Y, err = labelsOf(labels, m.Rows); err != nil {
+	if len(labels) != m.Rows {
+		err = fmt.Errorf("%d labels for %d nodes", len(labels), m.Rows)
+	} else {
+		b.Y, err = format.Labels(labels)
+	}
+	if err != nil {
 		return nil, nil, &format.ReadError{File: path, Err: err}
 	}
 	g, changes, err := b.Graph()
@@ -85,20 +91,4 @@ func features(z *numpy.Archive) (mat.Matrix, error) {
 		return err
 	})
 	return x, err
-}
-
-// labelsOf checks the labels of n nodes.
-func labelsOf(labels []int64, n int) ([]int32, error) {
-	if len(labels) != n {
-		return nil, fmt.Errorf("%d labels for %d nodes", len(labels), n)
-	}
-	y := make([]int32, n)
-	for i, c := range labels {
-		var err error
-		if y[i], err = format.Label(int64(i), c); err != nil {
-			return nil, err
-		}
-	}
-	format.ShiftLabels(y)
-	return y, nil
 }

@@ -193,8 +193,8 @@ import sys, os, json, numpy as np, scipy.sparse as sp
 d = sys.argv[1]; os.mkdir(d)
 sp.save_npz(d + "/adj_full.npz", sp.csr_matrix((np.ones(2), ([0, 2], [1, 1])), (3, 3)))
 np.save(d + "/feats.npy", np.asfortranarray(np.arange(6, dtype=np.float16).reshape(3, 2)))
-json.dump({i: i % 2 for i in range(3)}, fixture.Open(d + "/class_map.json", "w"))
-json.dump({"tr": [0, 1], "va": [2], "te": []}, fixture.Open(d + "/role.json", "w"))`, dir)
+json.dump({i: i % 2 for i in range(3)}, open(d + "/class_map.json", "w"))
+json.dump({"tr": [0, 1], "va": [2], "te": []}, open(d + "/role.json", "w"))`, dir)
 	g := fixture.Open(t, dir)
 	if !reflect.DeepEqual(g.Adj.Indices, []int32{1, 0, 2, 1}) || g.Adj.Data != nil {
 		t.Errorf("adjacency %+v", g.Adj)

@@ -16,6 +16,7 @@ import (
 	"github.com/nlpodyssey/gopickle/types"
 
 	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/pickle"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -93,7 +94,11 @@ func (r reader) path(part string) string { return file(r.folder, r.name, part) }
 
 // fail returns an error about a file.
 func (r reader) fail(part, text string, args ...any) error {
-	return &format.ReadError{File: r.path(part), Err: fmt.Errorf(text, args...)}
+	return fail(r.path(part), text, args...)
+}
+
+func fail(file, text string, args ...any) error {
+	return &format.ReadError{File: file, Err: fmt.Errorf(text, args...)}
 }
 
 func (r reader) read() (*graph.Graph, error) {
@@ -225,16 +230,29 @@ func readNodes(file string) (nodes []int, err error) {
 	return nodes, nil
 }
 
+// readPickle returns the object in a pickle. Nothing is executed.
+func readPickle(file string) (any, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	object, err := pickle.Load(data)
+	if err != nil {
+		return nil, &format.ReadError{File: file, Err: err}
+	}
+	return object, nil
+}
+
 func readPickledCSR(file string) (*mat.CSR, error) {
 	object, err := readPickle(file)
 	if err != nil {
 		return nil, err
 	}
-	m, ok := object.(*pickledCSR)
+	m, ok := object.(*pickle.Matrix)
 	if !ok {
-		return nil, &format.ReadError{File: file, Err: fmt.Errorf("holds a %T, want scipy's csr_matrix", object)}
+		return nil, fail(file, "holds %s, want scipy's csr_matrix", pickle.Kind(object))
 	}
-	s, err := m.csr()
+	s, err := m.CSR()
 	if err != nil {
 		return nil, &format.ReadError{File: file, Err: err}
 	}
@@ -248,11 +266,11 @@ func readOneHot(file string, rows int) (y []int32, classes int, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	hot, err := numbersOf[float32](object)
+	hot, err := pickle.Numbers[float32](object)
 	if err != nil {
 		return nil, 0, &format.ReadError{File: file, Err: err}
 	}
-	shape := object.(*pickledArray).Shape
+	shape := object.(*pickle.Array).Shape
 	if len(shape) != 2 || shape[0] != rows {
 		return nil, 0, &format.ReadError{File: file, Err: fmt.Errorf("shape %v, want %d rows of one-hot labels", shape, rows)}
 	}
@@ -275,42 +293,40 @@ func countRows(file string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	a, ok := object.(*pickledArray)
+	a, ok := object.(*pickle.Array)
 	if !ok || len(a.Shape) == 0 {
-		return 0, &format.ReadError{File: file, Err: fmt.Errorf("holds a %T, want a numpy array", object)}
+		return 0, fail(file, "holds %s, want a numpy array", pickle.Kind(object))
 	}
 	return a.Shape[0], nil
 }
 
 // readNeighbours reads a dictionary from nodes to lists of neighbours.
 func readNeighbours(file string, n int) (e graph.Edges, err error) {
-	fail := func(text string, args ...any) (graph.Edges, error) {
-		return e, &format.ReadError{File: file, Err: fmt.Errorf(text, args...)}
-	}
 	object, err := readPickle(file)
 	if err != nil {
 		return e, err
 	}
-	d, ok := object.(*dict)
+	d, ok := object.(*pickle.Dict)
 	if !ok {
-		return fail("holds a %T, want a dictionary of neighbours", object)
+		return e, fail(file, "holds %s, want a dictionary of neighbours", pickle.Kind(object))
 	}
-	for k, key := range d.keys {
+	for k, key := range d.Keys {
 		from, isInt := key.(int)
-		neighbours, isList := d.values[k].(*types.List)
+		neighbours, isList := d.Values[k].(*types.List)
 		if !isInt || !isList {
-			return fail("entry %d maps a %T to a %T, want a node and a list", k, key, d.values[k])
+			return e, fail(file, "entry %d maps %s to %s, want a node and a list",
+				k, pickle.Kind(key), pickle.Kind(d.Values[k]))
 		}
 		for _, v := range *neighbours {
 			to, ok := v.(int)
 			if !ok || from < 0 || from >= n || to < 0 || to >= n {
-				return fail("edge from node %d to %d, want nodes 0 to %d", from, to, n-1)
+				return e, fail(file, "edge from node %d to %d, want nodes 0 to %d", from, to, n-1)
 			}
 			e.From, e.To = append(e.From, int32(from)), append(e.To, int32(to))
 		}
 	}
 	if e.Len() == 0 {
-		return fail("no edges")
+		return e, fail(file, "no edges")
 	}
 	return e, nil
 }

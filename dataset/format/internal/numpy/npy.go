@@ -27,10 +27,13 @@ type Array struct {
 
 // DType is numpy's description of an element.
 type DType struct {
-	Kind byte // b bool, i integer, u unsigned, f float, S bytes, U text; of our own: e bfloat16
+	Kind byte // b bool, i integer, u unsigned, f float, S bytes, U text, O Python objects; of our own: e bfloat16
 	Size int  // in bytes
 	Big  bool // big-endian
 }
+
+// Object is the Kind of an array of Python objects. R then holds a pickle, and Size is 0.
+const Object = 'O'
 
 // ParseDType understands numpy's short form: byte order, kind, size, as in "<f4".
 func ParseDType(s string) (DType, error) {
@@ -38,11 +41,14 @@ func ParseDType(s string) (DType, error) {
 	if short == "" {
 		return DType{}, fmt.Errorf("element type %q is not understood", s)
 	}
+	if short[0] == Object {
+		return DType{Kind: Object}, nil
+	}
 	size, err := strconv.Atoi(short[1:])
 	d := DType{Kind: short[0], Size: size, Big: s[0] == '>'}
 	known := map[byte][]int{'b': {1}, 'i': {1, 2, 4, 8}, 'u': {1, 2, 4, 8}, 'f': {2, 4, 8}}[d.Kind]
 	text := d.Kind == 'S' || d.Kind == 'U'
-	if err != nil || !text && !slices.Contains(known, size) || text && size < 0 {
+	if err != nil || !text && !slices.Contains(known, size) || text && size < 1 {
 		return DType{}, fmt.Errorf("element type %q, want bool, integers of 1 to 8 bytes or floats of 2 to 8", s)
 	}
 	if d.Kind == 'U' {
@@ -117,7 +123,9 @@ func NewArray(r io.Reader, size int64) (*Array, error) {
 		}
 		a.Shape = append(a.Shape, n)
 	}
-	_, err = a.Length(size - used - length)
+	if a.Kind != Object {
+		_, err = a.Length(size - used - length)
+	}
 	return a, err
 }
 

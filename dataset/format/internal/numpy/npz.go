@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/flate"
@@ -33,6 +34,16 @@ func OpenArchive(file string) (*Archive, error) {
 	}
 	z.RegisterDecompressor(zip.Deflate, flate.NewReader)
 	return &Archive{z, file}, nil
+}
+
+// Holds reports whether file is an .npz file with an array of one of the names. It reads the directory alone.
+func Holds(file string, names ...string) bool {
+	z, err := OpenArchive(file)
+	if err != nil {
+		return false
+	}
+	defer z.Close()
+	return slices.ContainsFunc(names, z.Has)
 }
 
 // member returns the entry that holds the array of that name, or nil.

@@ -2,6 +2,7 @@ package numpy
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -15,6 +16,9 @@ type Number interface{ int32 | int64 | float32 }
 // Numbers reads the elements of a in C order. If T is an integer type, a number that T cannot hold is an error. As a
 // float32, a number is rounded.
 func Numbers[T Number](a *Array) ([]T, error) {
+	if a.Kind == Object || a.Kind == 0 {
+		return nil, errors.New("pickled Python objects, want numbers")
+	}
 	n := 1
 	for _, s := range a.Shape {
 		n *= s

@@ -1,0 +1,204 @@
+package pickle
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nlpodyssey/gopickle/types"
+
+	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+)
+
+// findClass maps the classes that data sets need to Go values, and refuses all others.
+func findClass(module, name string) (any, error) {
+	if layout, ok := sparseClass(module, name); ok {
+		return sparse{layout}, nil
+	}
+	switch strings.Replace(module, "numpy._core", "numpy.core", 1) + "." + name {
+	case "numpy.core.multiarray._reconstruct":
+		return reconstruct{}, nil
+	case "numpy.core.multiarray.scalar":
+		return scalar{}, nil
+	case "numpy.ndarray":
+		return ndarrayClass{}, nil
+	case "numpy.dtype":
+		return dtypeClass{}, nil
+	case "collections.defaultdict":
+		return dictClass{}, nil
+	case "__builtin__.list":
+		return &types.List{}, nil
+	case "_codecs.encode":
+		return encode{}, nil
+	}
+	return nil, fmt.Errorf("pickle wants the class %.100q, which is not one that a data set needs", module+"."+name)
+}
+
+// sparseClass returns the layout of scipy's class: csr, csc or coo. Modules are scipy.sparse.csr in old versions and
+// scipy.sparse._csr in new ones; classes are csr_matrix and csr_array.
+func sparseClass(module, name string) (layout string, ok bool) {
+	rest, isSparse := strings.CutPrefix(module, "scipy.sparse.")
+	layout = strings.TrimPrefix(rest, "_")
+	known := layout == "csr" || layout == "csc" || layout == "coo"
+	return layout, isSparse && known && (name == layout+"_matrix" || name == layout+"_array")
+}
+
+// The classes.
+type (
+	reconstruct  struct{}
+	scalar       struct{}
+	ndarrayClass struct{}
+	dtypeClass   struct{}
+	dictClass    struct{}
+	encode       struct{}
+	sparse       struct{ layout string }
+)
+
+// The objects that the classes make, of types that readers see.
+type (
+	// Array is a numpy array. Its shape fits its data.
+	Array struct {
+		numpy.Array
+		// Objects are the elements, in C order, of an array of objects; nil for numbers.
+		Objects []any
+		raw     string
+	}
+	// Dict is a dictionary, in the order of the file.
+	Dict struct{ Keys, Values []any }
+
+	dtype struct{ numpy.DType }
+)
+
+// Call returns an empty array, to be filled by PySetState.
+func (reconstruct) Call(...any) (any, error) { return &Array{}, nil }
+
+// Call returns an empty dictionary.
+func (dictClass) Call(...any) (any, error) { return &Dict{}, nil }
+
+// PyNew returns an empty matrix, to be filled by PyDictSet.
+func (s sparse) PyNew(...any) (any, error) {
+	return &Matrix{layout: s.layout, field: map[string]any{}}, nil
+}
+
+// Call returns the element type that its first argument names.
+func (dtypeClass) Call(args ...any) (any, error) {
+	if len(args) == 0 {
+		return nil, errors.New("pickled dtype has no name")
+	}
+	name, _ := args[0].(string)
+	d, err := numpy.ParseDType(name)
+	return &dtype{d}, err
+}
+
+// Call returns the whole number that a numpy scalar (type, bytes) holds, as an int.
+func (scalar) Call(args ...any) (any, error) {
+	if len(args) == 2 {
+		kind, isKind := args[0].(*dtype)
+		raw, isRaw := rawBytes(args[1])
+		if isKind && isRaw && len(raw) == kind.Size {
+			v, err := numpy.Numbers[int64](&numpy.Array{DType: kind.DType, R: strings.NewReader(raw)})
+			if err != nil {
+				return nil, err
+			}
+			return int(v[0]), nil
+		}
+	}
+	return nil, errors.New("pickled numpy scalar is not a type and its bytes")
+}
+
+// Call returns the bytes of a text in Latin-1. Python 3 writes bytes so in old protocols.
+func (encode) Call(args ...any) (any, error) {
+	if len(args) > 0 {
+		if text, ok := args[0].(string); ok {
+			raw := make([]byte, 0, len(text))
+			for _, r := range text {
+				if r > 0xff {
+					return nil, fmt.Errorf("pickled bytes hold the character %q, want Latin-1", r)
+				}
+				raw = append(raw, byte(r))
+			}
+			return string(raw), nil
+		}
+	}
+	return nil, errors.New("pickled bytes are not a text")
+}
+
+// rawBytes returns the bytes of a string of Python 2 or 3.
+func rawBytes(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case []byte:
+		return string(v), true
+	}
+	return "", false
+}
+
+// PySetState takes (version, byte order, …).
+func (d *dtype) PySetState(state any) error {
+	t, ok := state.(*types.Tuple)
+	if !ok || t.Len() < 2 {
+		return errors.New("pickled dtype has no byte order")
+	}
+	order, _ := t.Get(1).(string)
+	d.Big = order == ">"
+	return nil
+}
+
+// PySetState takes (version, shape, dtype, Fortran order, bytes), or a list of objects in place of bytes.
+func (a *Array) PySetState(state any) error {
+	t, ok := state.(*types.Tuple)
+	if !ok || t.Len() != 5 {
+		return errors.New("pickled array has no state of five fields")
+	}
+	shape, okShape := t.Get(1).(*types.Tuple)
+	kind, okKind := t.Get(2).(*dtype)
+	if !okShape || !okKind {
+		return fmt.Errorf("pickled array has fields %T and %T, want shape and type", t.Get(1), t.Get(2))
+	}
+	a.Shape = nil
+	for _, s := range *shape {
+		n, ok := s.(int)
+		if !ok {
+			return fmt.Errorf("pickled array has a %T in its shape", s)
+		}
+		a.Shape = append(a.Shape, n)
+	}
+	a.DType = kind.DType
+	a.Fortran, _ = t.Get(3).(bool)
+	if list, ok := t.Get(4).(*types.List); ok && kind.Kind == numpy.Object {
+		a.Objects = *list
+		one := *a
+		one.Size = 1
+		_, err := one.Length(int64(len(a.Objects)))
+		return err
+	}
+	raw, okRaw := rawBytes(t.Get(4))
+	if !okRaw || kind.Kind == numpy.Object {
+		return fmt.Errorf("pickled array has data of type %T, want bytes", t.Get(4))
+	}
+	a.raw = raw
+	_, err := a.Length(int64(len(raw)))
+	return err
+}
+
+// Set takes an entry.
+func (d *Dict) Set(key, value any) {
+	d.Keys, d.Values = append(d.Keys, key), append(d.Values, value)
+}
+
+// Open returns the array with its numbers still to be read.
+func (a *Array) Open() *numpy.Array {
+	numbers := a.Array
+	numbers.R = strings.NewReader(a.raw)
+	return &numbers
+}
+
+// Numbers returns the elements of object, which must be an *Array of numbers, in C order.
+func Numbers[T numpy.Number](object any) ([]T, error) {
+	a, ok := object.(*Array)
+	if !ok {
+		return nil, fmt.Errorf("found %s, want a numpy array", Kind(object))
+	}
+	return numpy.Numbers[T](a.Open())
+}

@@ -1,0 +1,147 @@
+package pickle
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/nlpodyssey/gopickle/types"
+
+	"github.com/graph-condensation/cgc/dataset/format/internal/csr"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Matrix is one of scipy's sparse matrices, in the layout csr, csc or coo.
+type Matrix struct {
+	layout string
+	field  map[string]any
+}
+
+// PyDictSet takes an attribute.
+func (m *Matrix) PyDictSet(key, value any) error {
+	if name, ok := key.(string); ok {
+		m.field[name] = value
+	}
+	return nil
+}
+
+// Shape returns the numbers of rows and columns that the matrix claims: at least 0, and at most graph.MaxNodes.
+func (m *Matrix) Shape() (rows, cols int, err error) {
+	shape, ok := m.field["_shape"].(*types.Tuple)
+	if !ok || shape.Len() != 2 {
+		return 0, 0, errors.New("pickled matrix has no shape")
+	}
+	rows, okRows := shape.Get(0).(int)
+	cols, okCols := shape.Get(1).(int)
+	if !okRows || !okCols || rows < 0 || cols < 0 || max(rows, cols) > graph.MaxNodes {
+		return 0, 0, fmt.Errorf("pickled matrix has a shape that is not two numbers up to %d", graph.MaxNodes)
+	}
+	return rows, cols, nil
+}
+
+// CSR returns the matrix with the columns of each row ascending. Repeated entries are added up, as scipy does.
+//
+// A csc or coo matrix takes memory for the rows that it claims: compare Shape with what is known first.
+func (m *Matrix) CSR() (*mat.CSR, error) {
+	rows, cols, err := m.Shape()
+	if err != nil {
+		return nil, err
+	}
+	s := &mat.CSR{Rows: rows, Cols: cols}
+	switch m.layout {
+	case "coo":
+		s, err = m.byRows(s)
+	case "csc":
+		s, err = m.transposed(s)
+	default:
+		if s.Indptr, err = take[int64](m, "indptr"); err == nil {
+			s.Indices, err = take[int32](m, "indices")
+		}
+	}
+	if err == nil && s.Data == nil {
+		s.Data, err = take[float32](m, "data")
+	}
+	if err == nil {
+		err = csr.Check(s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	csr.SortRows(s)
+	return s, nil
+}
+
+// take returns an attribute as numbers.
+func take[T int32 | int64 | float32](m *Matrix, name string) ([]T, error) {
+	v, err := Numbers[T](m.field[name])
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return v, nil
+}
+
+// byRows fills s with the entries of a coo matrix. Its positions are row and col, and coords in later versions.
+func (m *Matrix) byRows(s *mat.CSR) (*mat.CSR, error) {
+	if coords, ok := m.field["coords"].(*types.Tuple); ok && coords.Len() == 2 {
+		m.field["row"], m.field["col"] = coords.Get(0), coords.Get(1)
+	}
+	row, err := take[int32](m, "row")
+	if err != nil {
+		return nil, err
+	}
+	col, err := take[int32](m, "col")
+	if err != nil {
+		return nil, err
+	}
+	return m.gather(s, row, col)
+}
+
+// transposed fills s with the entries of a csc matrix.
+func (m *Matrix) transposed(s *mat.CSR) (*mat.CSR, error) {
+	columns := &mat.CSR{Rows: s.Cols, Cols: s.Rows}
+	var err error
+	if columns.Indptr, err = take[int64](m, "indptr"); err != nil {
+		return nil, err
+	}
+	if columns.Indices, err = take[int32](m, "indices"); err != nil {
+		return nil, err
+	}
+	if err := csr.Check(columns); err != nil {
+		return nil, fmt.Errorf("in columns: %w", err)
+	}
+	col := make([]int32, 0, len(columns.Indices))
+	for j := range columns.Rows {
+		for range columns.Indptr[j+1] - columns.Indptr[j] {
+			col = append(col, int32(j))
+		}
+	}
+	return m.gather(s, columns.Indices, col)
+}
+
+// gather fills s with the entries (row[e], col[e], data[e]), in the order of the rows.
+func (m *Matrix) gather(s *mat.CSR, row, col []int32) (*mat.CSR, error) {
+	data, err := take[float32](m, "data")
+	if err != nil {
+		return nil, err
+	}
+	if len(row) != len(col) || len(data) != len(row) {
+		return nil, fmt.Errorf("%d rows, %d columns and %d values, want equal numbers", len(row), len(col), len(data))
+	}
+	s.Indptr = make([]int64, s.Rows+1)
+	for e, i := range row {
+		if i < 0 || int(i) >= s.Rows {
+			return nil, fmt.Errorf("row %d of entry %d, want 0 to %d", i, e, s.Rows-1)
+		}
+		s.Indptr[i+1]++
+	}
+	for i := range s.Rows {
+		s.Indptr[i+1] += s.Indptr[i]
+	}
+	at := append([]int64{}, s.Indptr...)
+	s.Indices, s.Data = make([]int32, len(row)), make([]float32, len(row))
+	for e, i := range row {
+		s.Indices[at[i]], s.Data[at[i]] = col[e], data[e]
+		at[i]++
+	}
+	return s, nil
+}

@@ -1,0 +1,145 @@
+// Package pickle reads Python's pickles of arrays without executing anything. It knows numpy's arrays, scalars and
+// element types, scipy's sparse matrices, and plain containers. Any other class is an error that names the class.
+package pickle
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"strings"
+
+	gopickle "github.com/nlpodyssey/gopickle/pickle"
+	"github.com/nlpodyssey/gopickle/types"
+)
+
+// Load returns the object in a pickle of protocol 0 to 5: an *Array, a *Matrix, a *Dict, a list or tuple, a string, a
+// number, or nil. The memory that it takes is at most a constant times len(data).
+func Load(data []byte) (object any, err error) {
+	defer func() {
+		if r := recover(); r != nil { // the library indexes its stack unchecked
+			object, err = nil, fmt.Errorf("not a pickle: %v", r)
+		}
+	}()
+	u := gopickle.NewUnpickler(&guard{Reader: bufio.NewReader(bytes.NewReader(data)), size: len(data)})
+	u.FindClass = findClass
+	object, err = u.Load()
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = errors.New("pickle is cut short")
+	}
+	const longest = 300
+	if err != nil && len(err.Error()) > longest { // the library prints whole objects
+		err = fmt.Errorf("not a pickle of arrays: %.300q", err.Error())
+	}
+	return object, err
+}
+
+const (
+	// maxMarks bounds the instructions that open a list, a tuple or a dictionary. The library takes 256 bytes for each.
+	maxMarks = 1 << 20
+	// maxLong bounds the bytes of a whole number. The library needs a time quadratic in them.
+	maxLong = 64
+)
+
+// The instructions whose arguments are checked.
+const (
+	opMark  = '('
+	opLong4 = 0x8b
+	opFrame = 0x95
+	short   = "TBX\x8b"      // an argument of 4 bytes is a length
+	long    = "\x8d\x8e\x96" // an argument of 8 bytes is a length
+)
+
+// guard refuses what the library trusts: strings longer than the file, which the library allocates before it reads
+// them, long numbers, and very many marks. It takes frames away, since nothing can be checked within them.
+type guard struct {
+	*bufio.Reader
+	size  int
+	last  byte
+	marks int
+	err   error // the first refusal: the library tries again after an error
+}
+
+// ReadByte reads an instruction, or an argument of one byte.
+func (g *guard) ReadByte() (byte, error) {
+	b, err := g.Reader.ReadByte()
+	if g.err == nil && err == nil {
+		g.instruction(b)
+	}
+	return b, cmp.Or(g.err, err)
+}
+
+// instruction notes b, which may be an instruction.
+func (g *guard) instruction(b byte) {
+	g.last = b
+	if b == opMark {
+		if g.marks++; g.marks > maxMarks {
+			g.err = fmt.Errorf("pickle has more than %d lists and tuples", maxMarks)
+		}
+	}
+}
+
+// Read reads an argument. If it is a length, the instruction has just been read. An error comes with 0 bytes, since
+// io.ReadFull drops an error that comes with all bytes. A frame gets the length 0: the library then reads on outside.
+func (g *guard) Read(p []byte) (int, error) {
+	n, err := io.ReadFull(g.Reader, p)
+	if err = cmp.Or(g.err, err); err != nil {
+		return 0, err
+	}
+	var length uint64
+	switch {
+	case n == 1: // the first byte after a frame
+		g.instruction(p[0])
+		if g.err != nil {
+			return 0, g.err
+		}
+		return n, nil
+	case n == 8 && g.last == opFrame:
+		clear(p)
+	case n == 8 && strings.IndexByte(long, g.last) >= 0:
+		length = binary.LittleEndian.Uint64(p)
+	case n == 4 && strings.IndexByte(short, g.last) >= 0:
+		length = uint64(binary.LittleEndian.Uint32(p))
+		if g.last == opLong4 && length > maxLong {
+			g.err = fmt.Errorf("pickle has a whole number of %d bytes, want at most %d", length, maxLong)
+		}
+	}
+	if g.err == nil && length > uint64(g.size) {
+		g.err = fmt.Errorf("pickle claims a string of %d bytes in a file of %d", length, g.size)
+	}
+	if g.err != nil {
+		return 0, g.err
+	}
+	g.last = 0
+	return n, nil
+}
+
+// Kind names an object in messages: "a numpy array", "a list".
+func Kind(object any) string {
+	switch o := object.(type) {
+	case nil:
+		return "nothing (None)"
+	case *Array:
+		return "a numpy array"
+	case *Matrix:
+		return "a sparse matrix"
+	case *Dict, *types.Dict:
+		return "a dictionary"
+	case *types.List:
+		return "a list"
+	case *types.Tuple:
+		return "a tuple"
+	case string, []byte:
+		return "a string"
+	case bool:
+		return "a truth value"
+	case int, float64, *big.Int:
+		return "a number"
+	default:
+		return fmt.Sprintf("an object of type %T", o)
+	}
+}
