@@ -94,10 +94,12 @@ func (f *file) graph() (*graph.Graph, []string) {
 	if g.Name == "" {
 		g.Name = strings.TrimSuffix(filepath.Base(f.path), extension)
 	}
-	n := max(0, f.dims("adj.indptr", 1)[0]-1)
-	g.Adj = f.csr("adj", n)
+	_, list := f.Find("edge_index")
+	if !list {
+		g.Adj = f.csr("adj", max(0, f.dims("adj.indptr", 1)[0]-1))
+	}
 	g.X = f.features()
-	f.dims("y", 1)
+	nodes := f.dims("y", 1)[0]
 	g.Y = tensor[int32](f, "y")
 	for _, part := range []struct {
 		name  string
@@ -109,10 +111,34 @@ func (f *file) graph() (*graph.Graph, []string) {
 		}
 	}
 	g.Classes = f.classes(g.Y)
-	if f.err != nil || f.Metadata["format"] == ownFormat {
+	switch {
+	case f.err != nil:
+		return g, nil
+	case list:
+		return f.complete(g, nodes, f.edges())
+	case f.Metadata["format"] == ownFormat:
 		return g, nil // Write wrote it, and dataset.Open validates it
 	}
-	return f.complete(g)
+	edges, err := csr.Edges(g.Adj) // it may write to g.Adj: pages of the file are private
+	if err != nil {
+		f.fail("adj: %w", err)
+		return nil, nil
+	}
+	return f.complete(g, g.Nodes(), edges)
+}
+
+// edges reads the list edge_index, 2 × entries in any order, and the optional edge_weight.
+func (f *file) edges() graph.Edges {
+	shape := f.dims("edge_index", 2)
+	if f.err == nil && shape[0] != 2 {
+		f.fail("tensor edge_index has shape %v, want 2 rows", shape)
+	}
+	ends := tensor[int32](f, "edge_index")
+	if f.err != nil {
+		return graph.Edges{}
+	}
+	half := len(ends) / 2
+	return graph.Edges{From: ends[:half], To: ends[half:], Weight: tensor[float32](f, "edge_weight")}
 }
 
 // features reads the dense x or the sparse x.*.
@@ -157,12 +183,12 @@ func (f *file) classes(y []int32) (classes int) {
 }
 
 // complete makes a valid graph of what another program wrote.
-func (f *file) complete(g *graph.Graph) (*graph.Graph, []string) {
-	b := graph.Builder{Name: g.Name, Nodes: g.Nodes(), X: g.X, Y: g.Y, Classes: g.Classes, Split: g.Split}
-	var err error
-	if b.Edges, err = csr.Edges(g.Adj); err != nil { // it may write to g.Adj: pages of the file are private
-		f.fail("adj: %w", err)
+func (f *file) complete(g *graph.Graph, nodes int, edges graph.Edges) (*graph.Graph, []string) {
+	if f.err != nil {
 		return nil, nil
+	}
+	b := graph.Builder{
+		Name: g.Name, Nodes: nodes, Edges: edges, X: g.X, Y: g.Y, Classes: g.Classes, Split: g.Split,
 	}
 	g, changes, err := b.Graph()
 	if err != nil {

@@ -105,6 +105,38 @@ func TestOpenForeignTensors(t *testing.T) {
 	}
 }
 
+func TestOpenEdgeList(t *testing.T) {
+	with := func(list, weight any, shape ...int) []safetensors.Tensor {
+		tensors := append(foreign()[2:], safetensors.Tensor{Name: "edge_index", Shape: shape, Data: list})
+		if weight != nil {
+			tensors = append(tensors, safetensors.Tensor{Name: "edge_weight", Data: weight})
+		}
+		return tensors
+	}
+	entries := []int64{1, 0, 2, 2, 0, 2, 0, 2}
+	g := fixture.Open(t, writeTensors(t, with(entries, nil, 2, 4), nil))
+	want := fixture.Open(t, writeTensors(t, foreign(), nil))
+	if !reflect.DeepEqual(parts(g), parts(want)) {
+		t.Errorf("got %+v %+v, want %+v %+v", g, g.Adj, want, want.Adj)
+	}
+	g = fixture.Open(t, writeTensors(t, with(entries, []float64{2, 0.5, 3, 9}, 2, 4), nil))
+	if w := []float32{2, 3, 2, 3}; !reflect.DeepEqual(g.Adj.Data, w) {
+		t.Errorf("weights %v, want %v", g.Adj.Data, w)
+	}
+	for want, tensors := range map[string][]safetensors.Tensor{
+		"shape [4 2], want 2 rows":        with(entries, nil, 4, 2),
+		"node 3, want 0 to 2":             with([]int64{0, 3}, nil, 2, 1),
+		"weight 0":                        with([]int64{0, 1}, []float32{0}, 2, 1),
+		"1 sources, 1 targets and 2 weig": with([]int64{0, 1}, []float32{1, 1}, 2, 1),
+		"does not fit in int32":           with([]int64{0, 1 << 40}, nil, 2, 1),
+	} {
+		_, err := dataset.Options{}.Open(t.Context(), writeTensors(t, tensors, nil))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want a mention of %q", err, want)
+		}
+	}
+}
+
 func TestOpenTensorsRefuses(t *testing.T) {
 	nan := float32(math.NaN())
 	for _, c := range []struct {
