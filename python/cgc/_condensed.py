@@ -1,0 +1,157 @@
+"""A condensed graph, and its file."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Optional
+
+import numpy as np
+
+from . import _safetensors
+from ._error import Error
+from ._graph import array, pyg
+from ._safetensors import Array, Tensor
+
+__all__ = ["Condensed", "Origin", "load", "of_pyg", "save"]
+
+# The tensors of a file by their fields, in the order of the command.
+_TENSORS = {
+    "x": "x", "y": "y", "edge_index": "edge_index", "edge_weight": "edge_weight",
+    "members_indptr": "members.indptr", "members_indices": "members.indices", "members_weights": "members.weights",
+    "y_soft": "y_soft", "scaling_mean": "scaling.mean", "scaling_std": "scaling.std",
+}  # fmt: skip
+
+
+class Origin:
+    """How a condensed graph came about: metadata of its file, and the two JSON objects in it."""
+
+    def __init__(self, metadata: Mapping[str, str]) -> None:
+        """Take the metadata of a file."""
+        self.metadata = dict(metadata)
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The configuration it was made with, which condense takes as config."""
+        return dict(json.loads(self.metadata.get("config", "{}")))
+
+    @property
+    def account(self) -> dict[str, Any]:
+        """What the condensation found: seconds of each step, nodes of each class, warnings."""
+        return dict(json.loads(self.metadata.get("account", "{}")))
+
+    def __repr__(self) -> str:
+        """Return the graph and the method."""
+        nodes = self.metadata.get("graph_nodes")
+        return f"Origin({self.metadata.get('graph')}: {nodes} nodes, by {self.config.get('method')})"
+
+
+@dataclass(frozen=True, eq=False)
+class Condensed:
+    """A condensed graph with N′ nodes as numpy arrays, under the names of torch_geometric.
+
+    x (N′ × d, float32), y (N′, int64), edge_index (2 × E, int64, each edge in both directions), edge_weight (E).
+    The rows of a CSR matrix say which original nodes condensed node i stands for:
+    members_indices[members_indptr[i]:members_indptr[i+1]], with members_weights that sum to 1. y_soft (N′ × classes)
+    is there with soft labels, scaling_mean and scaling_std (d) if features were standardised; else they are None.
+    origin.config is the configuration, origin.account what the condensation found.
+    """
+
+    x: Array
+    y: Array
+    edge_index: Array
+    edge_weight: Array
+    members_indptr: Optional[Array] = None
+    members_indices: Optional[Array] = None
+    members_weights: Optional[Array] = None
+    y_soft: Optional[Array] = None
+    scaling_mean: Optional[Array] = None
+    scaling_std: Optional[Array] = None
+    origin: Origin = field(default_factory=lambda: Origin({}))
+
+    @property
+    def weight(self) -> Array:
+        """How many nodes each condensed node stands for (N′, float32): its weight in the loss."""
+        if self.members_indptr is None:
+            return np.ones(len(self.y), np.float32)
+        return np.diff(self.members_indptr).astype(np.float32)
+
+    def members(self, node: int) -> tuple[Array, Array]:
+        """Return the original nodes that a condensed node stands for, and their weights.
+
+        Raises Error if the method keeps no members.
+        """
+        if self.members_indptr is None or self.members_indices is None or self.members_weights is None:
+            raise Error("the condensed graph has no members: its method keeps none")
+        row = slice(*self.members_indptr[[node, node + 1]])
+        return self.members_indices[row], self.members_weights[row]
+
+    def to_pyg(self) -> Any:
+        """Return a torch_geometric Data with the same names, and weight. It wants torch and torch_geometric."""
+        data = pyg({**self._arrays(), "weight": self.weight})
+        data.origin = self.origin
+        return data
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the file that `cgc condense` writes, whole or not at all. load and `cgc evaluate` read it."""
+        save(self, path)
+
+    def _arrays(self) -> dict[str, Array]:
+        """Return the arrays that are there, by field."""
+        return {k: v for k in _TENSORS if (v := getattr(self, k)) is not None}
+
+    def __repr__(self) -> str:
+        """Return the sizes of the condensed graph."""
+        nodes, features = self.x.shape
+        edges, graph = self.edge_index.shape[1], self.origin.metadata.get("graph", "a graph")
+        return f"Condensed({graph}: {nodes} nodes, {edges} directed edges, {features} features)"
+
+
+def load(path: str | os.PathLike[str]) -> Condensed:
+    """Read a condensed graph that condense, save or the command wrote.
+
+    Raises Error if the file cannot be read, or is something else.
+
+    >>> small = cgc.load("cora-70.safetensors")  # doctest: +SKIP
+    """
+    tensors, metadata = _safetensors.read(path)
+    if metadata.get("format") != "cgc-condensed":
+        raise Error(f"{path} has the format {metadata.get('format')!r}, want a condensed graph ('cgc-condensed')")
+    if metadata.get("format_version") not in ("1", "2", "3"):
+        raise Error(f"{path} has the version {metadata.get('format_version')!r}, want 1 to 3: update cgc")
+    fields = {k: tensors[name] for k, name in _TENSORS.items() if name in tensors}
+    try:
+        return Condensed(**fields, origin=Origin(metadata))
+    except TypeError as e:
+        raise Error(f"{path} lacks a tensor: {e}") from None
+
+
+def save(small: Any, path: str | os.PathLike[str]) -> None:
+    """Write a Condensed, or the Data that condense returned, whole or not at all.
+
+    The bytes are those of `cgc condense`. Raises Error if the file cannot be written.
+
+    >>> cgc.save(small, "cora-70.safetensors")  # doctest: +SKIP
+    """
+    small = small if isinstance(small, Condensed) else of_pyg(small)
+    tensors = [Tensor(name, getattr(small, k)) for k, name in _TENSORS.items() if getattr(small, k) is not None]
+    path = Path(path)
+    try:
+        with tempfile.TemporaryDirectory(prefix=".cgc-", dir=path.parent) as folder:
+            whole = Path(folder, "small")
+            _safetensors.write(whole, tensors, small.origin.metadata)
+            os.replace(whole, path)
+    except OSError as e:
+        raise Error(f"writing {path}: {e.strerror or e}") from None
+
+
+def of_pyg(data: Any) -> Condensed:
+    """Return the Condensed that a Data of condense holds."""
+    origin = getattr(data, "origin", None)
+    if not isinstance(origin, Origin):
+        raise Error(f"small is a {type(data).__qualname__} that cgc.condense did not make, want what it returns")
+    return Condensed(**{k: array(k, data[k]) for k in _TENSORS if k in data}, origin=origin)

@@ -1,0 +1,309 @@
+"""A graph as arrays, the checks of its parts, and the file in which it goes to the command."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Optional
+
+import numpy as np
+
+from . import _safetensors
+from ._error import Error
+from ._safetensors import Array, Tensor
+
+__all__ = ["PARTS", "Graph", "Parts", "Sparse", "read_graph"]
+
+PARTS = ("train_mask", "val_mask", "test_mask")
+
+
+@dataclass(frozen=True, eq=False)
+class Sparse:
+    """A matrix in CSR form. data is None if all entries are 1."""
+
+    indptr: Array
+    indices: Array
+    data: Optional[Array]
+    shape: tuple[int, int]
+
+    def toarray(self) -> Array:
+        """Return the matrix as a dense float32 array."""
+        dense = np.zeros(self.shape, np.float32)
+        rows = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
+        np.add.at(dense, (rows, self.indices), 1 if self.data is None else self.data)
+        return dense
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A labelled graph with N nodes, d features and a split, as numpy arrays.
+
+    x (N × d, float32), y (N, int64, -1 for no label), edge_index (2 × E, int64, each edge in both directions),
+    edge_weight (E, float32; None if all are 1), and three masks (N, bool).
+    """
+
+    x: Array
+    y: Array
+    edge_index: Array
+    edge_weight: Optional[Array]
+    train_mask: Array
+    val_mask: Array
+    test_mask: Array
+    name: str
+    classes: int
+    _features: Optional[Sparse] = field(default=None, repr=False)
+
+    def to_pyg(self) -> Any:
+        """Return the graph as a torch_geometric Data. It wants torch and torch_geometric."""
+        names = ("x", "y", "edge_index", "edge_weight", *PARTS)
+        return pyg({n: getattr(self, n) for n in names if getattr(self, n) is not None})
+
+    def __repr__(self) -> str:
+        """Return the sizes of the graph."""
+        nodes, features = self.x.shape
+        edges = self.edge_index.shape[1]
+        return f"Graph({self.name}: {nodes} nodes, {edges} directed edges, {features} features, {self.classes} classes)"
+
+
+def pyg(arrays: Mapping[str, Array]) -> Any:
+    """Return a torch_geometric Data with the arrays as tensors. It takes the memory of the arrays."""
+    try:
+        import torch
+        from torch_geometric.data import Data
+    except ImportError as e:
+        raise Error(f"a torch_geometric Data wants torch and torch_geometric: {e}") from None
+    return Data(**{k: torch.from_numpy(v if v.flags.writeable else v.copy()) for k, v in arrays.items()})
+
+
+@dataclass
+class Parts:
+    """The parts of a graph as they were handed in. names says what the caller calls each of them."""
+
+    edge_index: Any = None
+    edge_weight: Any = None
+    x: Any = None
+    y: Any = None
+    train_mask: Any = None
+    val_mask: Any = None
+    test_mask: Any = None
+    name: str = "graph"
+    classes: Optional[int] = None
+    names: dict[str, str] = field(default_factory=dict)
+
+    def called(self, part: str) -> str:
+        """Return what the caller calls a part."""
+        return self.names.get(part, part)
+
+    def tensors(self) -> list[Tensor]:
+        """Return the tensors of the file. Raises Error for a part that does not fit."""
+        for part in ("x", "y", "edge_index"):
+            if getattr(self, part) is None:
+                raise Error(f"{self.called(part)} is missing, want {_WANTED[part]}")
+        y = self._labels()
+        nodes = len(y)
+        return [*self._edges(nodes), *self._features(nodes), Tensor("y", y), *self._split(y)]
+
+    def metadata(self) -> dict[str, str]:
+        """Return the metadata of the file."""
+        meta = {"name": self.name}
+        if self.classes is not None:
+            meta["classes"] = str(self.classes)
+        if isinstance(self.x, Sparse):
+            meta["features"] = str(self.x.shape[1])
+        return meta
+
+    def write(self, path: Path, tensors: list[Tensor]) -> None:
+        """Write the file."""
+        try:
+            _safetensors.write(path, tensors, self.metadata())
+        except OSError as e:
+            raise Error(f"writing the graph to {path.parent}: {e.strerror or e}") from None
+
+    def named(self, sentence: str) -> str:
+        """Return a sentence of the command about the file with the caller's name of the part."""
+        sentence = re.sub(
+            r"^feature (\d+) of node (\d+) is not",
+            lambda m: f"{self.called('x')}[{m[2]}, {m[1]}] is not",
+            sentence,
+        )
+        return re.sub("^label ", f"{self.called('y')}: label ", sentence)
+
+    def _labels(self) -> Array:
+        name, y = self.called("y"), array(self.called("y"), self.y)
+        if y.ndim == 2 and y.shape[1] == 1:
+            y = y[:, 0]
+        if y.ndim != 1 or y.size == 0:
+            raise Error(f"{name} has shape {y.shape}, want one label for each node (several labels are not supported)")
+        if y.dtype.kind == "f":
+            known = ~np.isnan(y)
+            whole = np.where(known, y, -1)
+            if not np.array_equal(whole, np.trunc(whole)):
+                at = int(np.flatnonzero(whole != np.trunc(whole))[0])
+                raise Error(f"{name} of node {at} is {y[at]}, want a whole number, or -1 for none")
+            y = whole
+        elif y.dtype.kind not in "iub":
+            raise Error(f"{name} has elements of type {y.dtype}, want whole numbers")
+        bad = np.flatnonzero((y < -1) | (y >= 2**31))
+        if bad.size:
+            raise Error(f"{name} of node {bad[0]} is {y[bad[0]]}, want a class from 0, or -1 for none")
+        return y.astype(np.int32)
+
+    def _edges(self, nodes: int) -> list[Tensor]:
+        name, e = self.called("edge_index"), array(self.called("edge_index"), self.edge_index)
+        if e.size == 0:
+            e = np.zeros((2, 0), np.int32)
+        if e.ndim != 2 or e.shape[0] != 2:
+            hint = f"; {name}.T has it" if e.ndim == 2 and e.shape[1] == 2 else ""
+            raise Error(f"{name} has shape {e.shape}, want (2, number of edges){hint}")
+        if e.dtype.kind not in "iu":
+            raise Error(f"{name} has elements of type {e.dtype}, want whole numbers")
+
+        def check(chunk: Array, low: int) -> None:
+            if chunk.size and (chunk.min() < 0 or chunk.max() >= nodes):
+                wrong = (chunk < 0) | (chunk >= nodes)
+                at = tuple(int(i[0]) for i in np.nonzero(wrong))
+                edge = (low + at[0]) % e.shape[1] if chunk.ndim == 1 else at[1]
+                raise Error(f"{name} has node {chunk[at]} in edge {edge}, want 0 to {nodes - 1}")
+
+        tensors = [Tensor("edge_index", e, "<i4", check)]
+        if self.edge_weight is not None:
+            name, w = self.called("edge_weight"), array(self.called("edge_weight"), self.edge_weight)
+            if w.ndim == 2 and w.shape[1] == 1:
+                w = w[:, 0]
+            if w.shape != (e.shape[1],):
+                raise Error(f"{name} has shape {w.shape}, want ({e.shape[1]},): one weight for each edge")
+            if w.dtype.kind not in "iufb":
+                raise Error(f"{name} has elements of type {w.dtype}, want numbers")
+            if not bool(np.all(w == 1)):
+                tensors.append(Tensor("edge_weight", w, "<f4", self._positive))
+        return tensors
+
+    def _positive(self, chunk: Array, low: int) -> None:
+        """Raise Error for a weight that is not positive and finite as a float32."""
+        wrong = ~((chunk > 0) & (chunk <= np.finfo(np.float32).max))
+        if wrong.any():
+            at = int(np.flatnonzero(wrong)[0])
+            name = self.called("edge_weight")
+            raise Error(f"{name} of edge {low + at} is {chunk[at]}, want a positive finite number")
+
+    def _features(self, nodes: int) -> list[Tensor]:
+        name = self.called("x")
+        if isinstance(self.x, Sparse):
+            rows, columns = self.x.shape
+            _feature_shape(name, (rows, columns), nodes)
+            tensors = [Tensor("x.indptr", self.x.indptr, "<i8"), Tensor("x.indices", self.x.indices, "<i4")]
+            if self.x.data is not None and not bool(np.all(self.x.data == 1)):
+                if not np.isfinite(self.x.data).all():
+                    raise Error(f"{name} holds a number that is not finite, want finite numbers")
+                tensors.append(Tensor("x.data", self.x.data, "<f4"))
+            return tensors
+        x = array(name, self.x)
+        _feature_shape(name, x.shape, nodes)
+        if x.dtype.kind not in "fiub":
+            raise Error(f"{name} has elements of type {x.dtype}, want numbers")
+        return [Tensor("x", x, "<f4")]  # the command looks for numbers that are not finite
+
+    def _split(self, y: Array) -> list[Tensor]:
+        part_of = np.zeros(len(y), np.int8)
+        tensors = []
+        for number, part in enumerate(PARTS, 1):
+            given = getattr(self, part)
+            if given is None:
+                continue
+            name, nodes = self.called(part), self._nodes(part, len(y))
+            twice = nodes[part_of[nodes] != 0]
+            if twice.size:
+                other = self.called(PARTS[part_of[twice[0]] - 1])
+                raise Error(f"{name} has node {twice[0]}, which is in {other} too, want no node in two parts")
+            part_of[nodes] = number
+            bare = nodes[y[nodes] < 0]
+            if bare.size:
+                raise Error(f"{name} has node {bare[0]}, which has no label in {self.called('y')}")
+            if part == "train_mask" and not nodes.size:
+                raise Error(f"{name} is empty, want at least 1 node")
+            tensors.append(Tensor(part[: -len("_mask")], nodes, "<i4"))
+        if tensors and self.train_mask is None:
+            raise Error(f"{self.called('train_mask')} is missing, and other parts of the split are given")
+        return tensors
+
+    def _nodes(self, part: str, count: int) -> Array:
+        """Return the nodes of a mask, or of a list of node numbers, ascending."""
+        name, mask = self.called(part), array(self.called(part), getattr(self, part))
+        if mask.ndim == 2:
+            raise Error(f"{name} has shape {mask.shape}, want one split: {name}[:, 0] is the first")
+        if mask.dtype == np.uint8 and mask.shape == (count,):
+            mask = mask.astype(bool)
+        if mask.dtype == np.bool_:
+            if mask.shape != (count,):
+                raise Error(f"{name} has shape {mask.shape}, want ({count},): one for each node")
+            return np.flatnonzero(mask)
+        if mask.size == 0:
+            return np.zeros(0, np.int64)
+        if mask.ndim != 1 or mask.dtype.kind not in "iu":
+            raise Error(f"{name} has elements of type {mask.dtype}, want a mask of bool or a list of node numbers")
+        nodes = np.sort(mask)
+        for node in (nodes[0], nodes[-1]):
+            if not 0 <= node < count:
+                raise Error(f"{name} has node {node}, want 0 to {count - 1}")
+        again = np.flatnonzero(nodes[1:] == nodes[:-1])
+        if again.size:
+            raise Error(f"{name} has node {nodes[again[0]]} twice, want a mask of bool or a list of different nodes")
+        return nodes
+
+
+_WANTED = {
+    "x": "the features, nodes × features",
+    "y": "a label for each node, -1 for none",
+    "edge_index": "the edges, 2 × number of edges",
+}
+
+
+def _feature_shape(name: str, shape: tuple[int, ...], nodes: int) -> None:
+    if len(shape) != 2 or shape[0] != nodes or shape[1] == 0:
+        raise Error(f"{name} has shape {shape}, want ({nodes}, number of features): a row for each label of y")
+
+
+def array(name: str, value: Any) -> Array:
+    """Return a value as an array, without a copy where it can be. Tensors of torch come to the CPU."""
+    if hasattr(value, "detach"):
+        if str(getattr(value, "layout", "torch.strided")) != "torch.strided":
+            raise Error(f"{name} is a sparse tensor, want a dense one, or a scipy matrix")
+        value = value.detach().cpu()
+        if str(value.dtype) == "torch.bfloat16":
+            value = value.float()
+        return np.asarray(value.numpy())
+    try:
+        found = np.asarray(value)
+    except ValueError as e:
+        raise Error(f"{name} is no array: {e}") from None
+    if found.dtype.kind == "O":
+        raise Error(f"{name} holds {type(found.reshape(-1)[0]).__name__} objects, want an array of numbers")
+    return found
+
+
+def read_graph(path: str | os.PathLike[str]) -> Graph:
+    """Read a graph that the command wrote as safetensors."""
+    t, meta = _safetensors.read(path)
+    try:
+        indptr, nodes = t["adj.indptr"], len(t["y"])
+        rows = np.repeat(np.arange(nodes, dtype=np.int64), np.diff(indptr))
+        masks = {}
+        for part in PARTS:
+            masks[part] = np.zeros(nodes, bool)
+            masks[part][t.get(part[: -len("_mask")], [])] = True
+        sparse = None
+        if "x" not in t:
+            sparse = Sparse(t["x.indptr"], t["x.indices"], t.get("x.data"), (nodes, int(meta["features"])))
+        x = t["x"] if sparse is None else sparse.toarray()
+        if sparse is not None:
+            x.flags.writeable = False  # the file of the graph is made of the sparse form
+        edges = np.stack([rows, t["adj.indices"].astype(np.int64)])
+        return Graph(
+            x=x, y=t["y"].astype(np.int64), edge_index=edges, edge_weight=t.get("adj.data"),
+            name=meta["name"], classes=int(meta["classes"]), _features=sparse, **masks,
+        )  # fmt: skip
+    except KeyError as e:
+        raise Error(f"{path} has no tensor {e}, want a graph that cgc wrote") from None

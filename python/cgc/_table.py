@@ -1,0 +1,85 @@
+"""The table of an evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Union, overload
+
+from ._error import Error
+
+__all__ = ["Score", "Table"]
+
+
+@dataclass(frozen=True)
+class Score:
+    """The accuracy of one model on the original graph, in percent, over seeds.
+
+    Means and sample standard deviations (0 for one seed) are those of the epoch with the best validation accuracy.
+    test_ci95 is half the width of the 95% interval of the mean, by Student's t (0 for one seed). seconds is the mean
+    time of one training.
+    """
+
+    model: str
+    seeds: int
+    val_mean: float
+    val_std: float
+    test_mean: float
+    test_std: float
+    test_ci95: float
+    seconds: float
+
+
+class Table(Sequence[Score]):
+    """A row for each model. table["gcn"] is the row of a model, table[0] the first one."""
+
+    def __init__(self, rows: Sequence[Mapping[str, Any]], over: str = "training seeds") -> None:
+        """Take the results of the command. over says what the seeds are."""
+        names = [f.name for f in fields(Score)]
+        self.rows = [Score(**{n: row[n] for n in names}) for row in rows]
+        self.over = over
+
+    @overload
+    def __getitem__(self, key: Union[int, str]) -> Score: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> Sequence[Score]: ...
+
+    def __getitem__(self, key: Union[int, str, slice]) -> Union[Score, Sequence[Score]]:
+        """Return the row of a place or of a model."""
+        if not isinstance(key, str):
+            return self.rows[key]
+        for row in self.rows:
+            if row.model == key:
+                return row
+        raise KeyError(key)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Score]:
+        """Go over the rows."""
+        return iter(self.rows)
+
+    def to_pandas(self) -> Any:
+        """Return a pandas DataFrame with a column for each field of Score. Raises Error without pandas."""
+        try:
+            import pandas
+        except ImportError:
+            raise Error("to_pandas wants pandas, which is not installed") from None
+        return pandas.DataFrame([asdict(row) for row in self.rows])
+
+    def __repr__(self) -> str:
+        """Return the table as text: mean ± standard deviation, and the 95% interval of the mean."""
+        lines = [["test accuracy, %", "mean ± std", "95% interval", "seeds", "seconds"]]
+        for r in self.rows:
+            single = r.seeds < 2
+            low, high = r.test_mean - r.test_ci95, r.test_mean + r.test_ci95
+            mean = f"{r.test_mean:.1f}" if single else f"{r.test_mean:.1f} ± {r.test_std:.1f}"
+            interval = "" if single else f"{low:.1f} to {high:.1f}"
+            lines.append([r.model, mean, interval, str(r.seeds), f"{r.seconds:.1f}"])
+        width = [max(len(line[c]) for line in lines) for c in range(5)]
+        rest = ["".join("  " + line[c].rjust(width[c]) for c in range(1, 5)) for line in lines]
+        text = [line[0].ljust(width[0]) + r for line, r in zip(lines, rest)]
+        return "\n".join([*text, "", f"±: standard deviation over {self.over}; interval: of the mean, by Student's t"])

@@ -1,0 +1,153 @@
+"""Graphs of other libraries. None of these libraries is imported: an object tells its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._error import Error
+from ._graph import PARTS, Graph, Parts, Sparse, array
+
+__all__ = ["is_from", "parts_of"]
+
+_FEATURES = ("x", "feat", "features")  # names of node attributes, the first one found counts
+_LABELS = ("y", "label", "labels")
+_WEIGHTS = ("edge_weight", "weight", "w")
+
+
+def is_from(library: str, value: object) -> bool:
+    """Say whether the type of value, or one that it extends, comes from a library."""
+    return any(base.__module__.partition(".")[0] == library for base in type(value).__mro__)
+
+
+def parts_of(data: Any, given: dict[str, Any]) -> Parts:
+    """Return the parts of data, in which the arguments given by name replace those of data.
+
+    data is a torch_geometric Data, a DGL or networkx graph, a Graph, or None if all parts are given by name. The
+    argument adj, a scipy.sparse matrix, stands for edge_index and edge_weight.
+    """
+    given = {k: v for k, v in given.items() if v is not None}
+    if data is None:
+        parts = Parts()
+    elif isinstance(data, Graph):
+        parts = Parts(
+            data.edge_index, data.edge_weight, data.x if data._features is None else data._features, data.y,
+            data.train_mask, data.val_mask, data.test_mask, data.name, data.classes,
+        )  # fmt: skip
+    elif is_from("torch_geometric", data):
+        parts = _of_pyg(data)
+    elif is_from("dgl", data):
+        parts = _of_dgl(data)
+    elif is_from("networkx", data):
+        parts = _of_networkx(data)
+    else:
+        raise Error(
+            f"data is a {type(data).__module__}.{type(data).__qualname__}, want a torch_geometric Data, a DGL or "
+            "networkx graph, a cgc.Graph, the name or path of a graph, or arrays by name"
+        )
+    adj = given.pop("adj", None)
+    if adj is not None:
+        if "edge_index" in given:
+            raise Error("adj and edge_index are given, want one of them")
+        parts.edge_index, parts.edge_weight = _edges_of_matrix(adj)
+        parts.names |= {"edge_index": "adj", "edge_weight": "adj"}
+    if "y" in given:
+        parts.classes = None
+    for name, value in given.items():
+        setattr(parts, name, value)
+        parts.names.pop(name, None)
+    if parts.x is not None and is_from("scipy", parts.x):
+        parts.x = _sparse(parts.x)
+    return parts
+
+
+def _of_pyg(data: Any) -> Parts:
+    """Take x, y, edge_index, edge_weight and the masks of a Data."""
+    keys = data.keys
+    keys = list(keys() if callable(keys) else keys)
+    if "edge_index" not in keys and "adj_t" in keys:
+        raise Error("data has adj_t and no edge_index, want edge_index: leave out ToSparseTensor")
+    return Parts(**{k: data[k] for k in ("edge_index", "edge_weight", "x", "y", *PARTS) if k in keys})
+
+
+def _of_dgl(graph: Any) -> Parts:
+    """Take the edges and node data of a homogeneous DGL graph."""
+    if not getattr(graph, "is_homogeneous", True):
+        raise Error("the DGL graph has several types of nodes or edges, want one: dgl.to_homogeneous makes it")
+    source, target = (array("edges", ends) for ends in graph.edges())
+    parts = Parts(np.stack([source, target]), names={"edge_index": "edges"})
+    for part, names, store in (
+        ("x", _FEATURES, graph.ndata), ("y", _LABELS, graph.ndata), ("edge_weight", _WEIGHTS, graph.edata),
+        *((p, (p,), graph.ndata) for p in PARTS),
+    ):  # fmt: skip
+        for name in names:
+            if name in store:
+                setattr(parts, part, store[name])
+                parts.names[part] = name
+                break
+    return parts
+
+
+def _of_networkx(graph: Any) -> Parts:
+    """Take the nodes in the graph's order, with attributes x, y, and split or the masks; and the weights of edges."""
+    order = {node: i for i, node in enumerate(graph.nodes)}
+    parts = Parts(names={"edge_index": "edges", "edge_weight": "weight"})
+    edges = [(order[u], order[v], a.get("weight", 1)) for u, v, a in graph.edges(data=True)]
+    parts.edge_index = np.array([e[:2] for e in edges], np.int64).reshape(-1, 2).T
+    if any(e[2] != 1 for e in edges):
+        parts.edge_weight = np.array([e[2] for e in edges])
+    attributes = [a for _, a in graph.nodes(data=True)]
+    nodes = list(order)
+    for part, names in (("x", _FEATURES), ("y", _LABELS)):
+        name = next((n for n in names if any(n in a for a in attributes)), None)
+        if name is None:
+            continue
+        values = [a.get(name, -1 if part == "y" else None) for a in attributes]
+        bare = next((i for i, v in enumerate(values) if v is None), None)
+        if bare is not None:
+            raise Error(f"node {nodes[bare]!r} has no attribute {name}, and other nodes have it")
+        parts.names[part] = name
+        rows = [array(name, v) for v in values]
+        for i, row in enumerate(rows):
+            if row.shape != rows[0].shape:
+                raise Error(f"{name} of node {nodes[i]!r} has shape {row.shape}, want {rows[0].shape} as the others")
+        setattr(parts, part, np.stack(rows))
+    if any("split" in a for a in attributes):
+        split = [a.get("split") for a in attributes]
+        odd = next((i for i, s in enumerate(split) if s not in ("train", "val", "test", None, "")), None)
+        if odd is not None:
+            raise Error(f"split of node {nodes[odd]!r} is {split[odd]!r}, want train, val, test or none")
+        for part in PARTS:
+            setattr(parts, part, np.array([s == part[: -len("_mask")] for s in split]))
+    else:
+        for part in PARTS:
+            if any(part in a for a in attributes):
+                setattr(parts, part, np.array([bool(a.get(part, False)) for a in attributes]))
+    return parts
+
+
+def _edges_of_matrix(adj: Any) -> tuple[Any, Any]:
+    """Return the entries of a scipy.sparse matrix, or of a square array, that are not zero."""
+    shape = tuple(getattr(adj, "shape", ()))
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise Error(f"adj has shape {shape}, want a square matrix")
+    if hasattr(adj, "tocoo"):
+        coo = adj.tocoo()
+        kept = coo.data != 0
+        whole = bool(kept.all())
+        ends = np.stack([coo.row, coo.col]) if whole else np.stack([coo.row[kept], coo.col[kept]])
+        return ends, coo.data if whole else coo.data[kept]
+    dense = array("adj", adj)
+    ends = np.stack(np.nonzero(dense))
+    return ends, dense[ends[0], ends[1]]
+
+
+def _sparse(x: Any) -> Sparse:
+    """Return a scipy.sparse matrix as the arrays of its CSR form, with ascending columns."""
+    csr = x.tocsr()
+    if csr is x:
+        csr = csr.copy()
+    csr.sum_duplicates()
+    csr.eliminate_zeros()
+    return Sparse(csr.indptr, csr.indices, csr.data, csr.shape)

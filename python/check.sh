@@ -1,0 +1,30 @@
+#!/bin/sh
+# Builds the package, installs it into a fresh virtual environment, and runs its checks there. It says what it leaves
+# out. If a Python here has torch, its own or Debian's python3-torch, graphs of torch_geometric are tested too.
+set -eu
+cd "$(dirname "$0")"
+venv=$(mktemp -d)
+trap 'rm -rf "$venv"' EXIT
+trap 'exit 1' HUP INT TERM
+
+python=python3 site= geometric=
+for p in python3 /usr/bin/python3; do
+  if "$p" -c 'import torch' 2>/dev/null; then
+    python=$p site=--system-site-packages geometric=torch_geometric==2.8.1
+    break
+  fi
+done
+if ! "$python" -m venv $site "$venv" >/dev/null 2>&1; then
+  echo "left out: $python makes no virtual environments (Debian: python3-venv)"
+  exit 0
+fi
+if ! "$venv/bin/pip" install -q --retries 1 -r tests/requirements.txt $geometric; then
+  echo "left out: pip does not get what tests/requirements.txt lists"
+  exit 0
+fi
+"$venv/bin/pip" install -q .
+"$venv/bin/mypy" --cache-dir "$venv/mypy"
+"$venv/bin/ruff" check --no-cache .
+"$venv/bin/ruff" format --no-cache --check .
+cd tests # outside the sources, so that the installed package is tested
+"$venv/bin/pytest" -q -rs -p no:cacheprovider .

@@ -1,0 +1,172 @@
+"""Bad input gets one sentence in the caller's terms; temporary files go whatever happens."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import cgc
+from cgc import _run, _safetensors
+
+
+def changed(array, place, value):
+    array = array.copy()
+    array[place] = value
+    return array
+
+
+BAD = {
+    "masks overlap": (
+        lambda a: {"val_mask": a["train_mask"]}, "val_mask has node 0, which is in train_mask too"),
+    "a mask is empty": (lambda a: {"train_mask": np.zeros(60, bool)}, "train_mask is empty, want at least 1 node"),
+    "a mask is short": (lambda a: {"test_mask": np.ones(3, bool)}, r"test_mask has shape \(3,\), want \(60,\)"),
+    "a mask of splits": (lambda a: {"train_mask": np.ones((60, 10), bool)}, r"train_mask\[:, 0\] is the first"),
+    "a node twice": (lambda a: {"train_mask": [1, 1]}, "train_mask has node 1 twice"),
+    "a node beyond": (lambda a: {"train_mask": [60]}, "train_mask has node 60, want 0 to 59"),
+    "train alone is missing": (lambda a: {"train_mask": None}, "train_mask is missing"),
+    "x with nan": (lambda a: {"x": changed(a["x"], (3, 1), np.nan)}, r"x\[3, 1\] is not a finite number"),
+    "x beyond float32": (lambda a: {"x": changed(a["x"].astype(float), (3, 1), 1e300)}, r"x\[3, 1\] is not a finite"),
+    "x of words": (lambda a: {"x": np.full((60, 2), "a")}, "x has elements of type <U1, want numbers"),
+    "x of objects": (lambda a: {"x": np.full((60, 2), None)}, "x holds NoneType objects"),
+    "x of another length": (lambda a: {"x": a["x"][:9]}, r"x has shape \(9, 8\), want \(60, number of features\)"),
+    "x is ragged": (lambda a: {"x": [[1.0], [1.0, 2.0]]}, "^x "),
+    "no x": (lambda a: {"x": None}, "x is missing, want the features"),
+    "no y": (lambda a: {"y": None}, "y is missing, want a label for each node"),
+    "several labels": (lambda a: {"y": np.ones((60, 3), int)}, r"y has shape \(60, 3\), want one label for each node"),
+    "broken labels": (lambda a: {"y": a["y"] + 0.5}, "y of node 0 is 0.5, want a whole number"),
+    "labels below none": (lambda a: {"y": a["y"] - 2}, "y of node 0 is -2, want a class from 0"),
+    "far too many classes": (lambda a: {"y": changed(a["y"], 5, 2**30)}, f"y: label {2**30} of node 5, want 0 to"),
+    "an unlabelled node trains": (lambda a: {"y": changed(a["y"], 4, -1)}, "train_mask has node 4, which has no label"),
+    "no edges given": (lambda a: {"edge_index": None}, "edge_index is missing"),
+    "edges of floats": (lambda a: {"edge_index": a["edge_index"] * 1.0}, "edge_index has elements of type float64"),
+    "edges beyond": (
+        lambda a: {"edge_index": changed(a["edge_index"], (1, 7), 60)}, "edge_index has node 60 in edge 7, want 0 to"),
+    "edges below": (
+        lambda a: {"edge_index": changed(a["edge_index"], (0, 2), -1).T.copy().T}, "edge_index has node -1 in edge 2"),
+    "edges upright": (lambda a: {"edge_index": a["edge_index"].T}, r"has shape \(60, 2\).*; edge_index.T has it"),
+    "weights of another length": (lambda a: {"edge_weight": np.ones(7)}, r"edge_weight has shape \(7,\), want \(60,\)"),
+    "a weight below 0": (
+        lambda a: {"edge_weight": changed(np.ones(60), 7, -2)}, "edge_weight of edge 7 is -2.0, want a positive"),
+    "two adjacencies": (lambda a: {"adj": np.eye(60)}, "adj and edge_index are given, want one of them"),
+    "too many nodes": (lambda a: {"nodes": 900}, "^nodes 900, want from 3"),
+    "two sizes": (lambda a: {"nodes": 6, "ratio": 0.5}, "^nodes and ratio given, want at most one of them"),
+    "several mistakes": (lambda a: {"hops": -1, "alpha": -2}, "^hops -1, want at least 0; alpha -2, want"),
+    "a word for a number": (lambda a: {"nodes": "many"}, "^nodes many, want a whole number"),
+    "an object for a number": (lambda a: {"nodes": object()}, "nodes is a object, want a number"),
+    "an unknown method": (lambda a: {"method": "magic"}, "^method magic, want one of cgc, cgc-x, simdm"),
+    "a wrong configuration": (lambda a: {"config": {"alpha": -1}}, "^config: alpha -1, want"),
+    "an unknown key": (lambda a: {"config": {"alhpa": 1}}, '^config: .*unknown field "alhpa"'),
+    "a configuration that is none": (lambda a: {"config": 5}, "config is a int, want a dictionary"),
+    "an object that is no graph": (lambda a: {"data": object()}, "data is a builtins.object, want a torch_geometric"),
+    "a path and arrays": (lambda a: {"data": "demo"}, "the path demo are given, want one of them"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input(arrays, name):
+    change, want = BAD[name]
+    with pytest.raises(cgc.Error, match=want) as found:
+        cgc.condense(**{**arrays, **change(arrays)})
+    text = str(found.value)
+    assert "/" not in text and "--" not in text and "\n" not in text
+
+
+def test_unknown_arguments(arrays):
+    with pytest.raises(cgc.UnknownArgument, match="condense has no argument node, did you mean nodes"):
+        cgc.condense(**arrays, node=6)
+    with pytest.raises(TypeError, match="did you mean train_mask"):
+        cgc.condense(train_msk=1)
+    with pytest.raises(cgc.Error, match="evaluate has no argument zzz, want one of"):
+        cgc.evaluate(None, on="demo", zzz=1)
+
+
+def test_files_that_are_no_condensed_graph(tmp_path, arrays):
+    file = tmp_path / "small.safetensors"
+    cgc.condense(**arrays, nodes=6).save(file)
+    whole = file.read_bytes()
+    for size in (0, 4, 100, len(whole) - 1):
+        file.write_bytes(whole[:size])
+        with pytest.raises(cgc.Error, match="want a safetensors file"):
+            cgc.load(file)
+    file.write_bytes(whole.replace(b"cgc-condensed", b"cgc-condenced"))
+    with pytest.raises(cgc.Error, match="has the format 'cgc-condenced'"):
+        cgc.load(file)
+    _safetensors.write(file, [], {"format": "cgc-condensed", "format_version": "1"})
+    with pytest.raises(cgc.Error, match="lacks a tensor"):
+        cgc.load(file)
+    with pytest.raises(cgc.Error, match="nowhere"):
+        cgc.load(tmp_path / "nowhere")
+    with pytest.raises(cgc.Error, match="nowhere"):
+        cgc.save(cgc.condense(**arrays, nodes=6), tmp_path / "nowhere" / "small.safetensors")
+    with pytest.raises(cgc.Error, match="is not a graph, folder or file"):
+        cgc.load_dataset("nowhere")
+
+
+def test_a_command_that_is_missing_or_broken(arrays, monkeypatch, tmp_path):
+    monkeypatch.setenv("CGC_BINARY", str(tmp_path / "cgc"))
+    with pytest.raises(cgc.Error, match="set CGC_BINARY"):
+        cgc.condense(**arrays, nodes=6)
+    (tmp_path / "cgc").write_text("nothing")
+    with pytest.raises(cgc.Error, match="does not start"):
+        cgc.condense(**arrays, nodes=6)
+
+
+needs_signals = pytest.mark.skipif(os.name == "nt", reason="no signals to send")
+
+
+@needs_signals
+def test_a_killed_child(arrays, monkeypatch, tmp_path):
+    fake = tmp_path / "cgc"
+    fake.write_text("#!/bin/sh\nkill -9 $$\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("CGC_BINARY", str(fake))
+    with pytest.raises(cgc.Error, match="ended by signal 9, as the system does when memory runs out"):
+        cgc.condense(**arrays, nodes=6)
+
+
+@needs_signals
+@pytest.mark.parametrize("terminal", [False, True])
+def test_ctrl_c_stops_the_child_and_removes_the_files(terminal, tmp_path):
+    program = "import cgc; cgc.tune('demo', nodes=35, trials=100000)"
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    here, there = os.openpty()
+    try:
+        errors = there if terminal else subprocess.PIPE
+        python = subprocess.Popen([sys.executable, "-c", program], stderr=errors, env=environment)
+        while not (children := child_of(python.pid)):
+            assert python.poll() is None
+            time.sleep(0.05)
+        time.sleep(0.3)
+        python.send_signal(signal.SIGINT)
+        said = b"" if terminal else python.communicate(timeout=30)[1]
+        assert python.wait(30) != 0
+        assert terminal or b"KeyboardInterrupt" in said
+    finally:
+        os.close(here)
+        os.close(there)
+    assert not any(alive(child) for child in children)
+    assert not list(tmp_path.iterdir())
+
+
+def child_of(pid: int) -> list[int]:
+    found = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
+    return [int(line.split()[0]) for line in found.stdout.splitlines() if line.split()[1] == "cgc"]
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_the_folder_goes_where_there_is_room(tmp_path, monkeypatch):
+    monkeypatch.setattr(_run.tempfile, "tempdir", str(tmp_path))
+    with _run.folder(1 << 60) as home:
+        assert home.parent == tmp_path
+    assert not home.exists()

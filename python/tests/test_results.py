@@ -1,0 +1,178 @@
+"""Results are those of the command, whatever library the graph comes from."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cgc
+from cgc import _options, _run, _safetensors
+
+
+def timeless(path) -> bytes:
+    """The bytes of a condensed graph, with each number of seconds as 0."""
+
+    def zero(seconds: re.Match) -> bytes:
+        return re.sub(rb":[0-9.e-]+", b":0", seconds[0])
+
+    content = Path(path).read_bytes()
+    end = 8 + int.from_bytes(content[:8], "little")
+    return re.sub(rb'seconds\\":\{[^}]*\}', zero, content[8:end]).rstrip() + content[end:]
+
+
+def command(*line: str) -> None:
+    subprocess.run([_run.binary(), *line, "--quiet"], check=True, stdout=subprocess.DEVNULL)
+
+
+@pytest.mark.parametrize("options", [{"nodes": 35}, {"nodes": 70, "soft_labels": True, "standardize": True}])
+def test_bytes_are_those_of_the_command(demo, tmp_path, options):
+    ours, theirs = tmp_path / "ours.safetensors", tmp_path / "theirs.safetensors"
+    cgc.save(cgc.condense(demo, threshold=0.5, **options), ours)
+    command("condense", "demo", "-o", str(theirs), *_options.flags("", options, options), "--threshold=0.5")
+    assert timeless(ours) == timeless(theirs)
+    cgc.save(cgc.load(theirs), ours)
+    assert ours.read_bytes() == theirs.read_bytes()
+
+
+def test_sparse_features_stay_sparse(tmp_path):
+    file, ours, theirs = (tmp_path / f"{name}.safetensors" for name in ("made", "ours", "theirs"))
+    command("data", "make", "--like", "cora", "-o", str(file), "--scale", "0.3")
+    graph = cgc.load_dataset(file)
+    assert "x.indices" in _safetensors.read(file)[0]
+    cgc.condense(graph, nodes=20).save(ours)
+    command("condense", str(file), "-o", str(theirs), "--nodes=20")
+    assert timeless(ours) == timeless(theirs)
+
+
+def same(a: cgc.Condensed, b: cgc.Condensed) -> None:
+    for name in ("x", "y", "edge_index", "edge_weight", "members_indptr", "members_indices", "members_weights"):
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
+
+
+def test_arrays_of_other_types_and_layouts(arrays):
+    want = cgc.condense(**arrays, nodes=6)
+    assert want.x.shape == (6, 8) and want.x.dtype == np.float32 and want.y.tolist() == [0, 0, 1, 1, 2, 2]
+    assert want.weight.sum() == 30
+    nodes, weights = want.members(0)
+    assert set(nodes) <= set(np.flatnonzero(arrays["train_mask"])) and abs(weights.sum() - 1) < 1e-6
+    both = np.concatenate([arrays["edge_index"], arrays["edge_index"][::-1]], axis=1)
+    other = dict(
+        arrays, edge_index=np.asfortranarray(both.astype(np.uint8)), x=arrays["x"].astype(np.float64)[:, ::-1][:, ::-1],
+        y=arrays["y"][:, None].astype(np.float32), train_mask=np.flatnonzero(arrays["train_mask"])[::-1],
+        val_mask=arrays["val_mask"].tolist(), edge_weight=np.ones(120),
+    )  # fmt: skip
+    same(want, cgc.condense(**other, nodes=6))
+
+
+def test_nodes_without_label_and_without_split(arrays):
+    y = arrays["y"].astype(float)
+    y[arrays["test_mask"]] = np.nan
+    small = cgc.condense(**{**arrays, "y": y, "test_mask": None}, nodes=6)
+    assert len(small.y) == 6
+    with pytest.warns(UserWarning, match="no train_mask"):
+        cgc.condense(edge_index=arrays["edge_index"], x=arrays["x"], y=arrays["y"], nodes=6)
+
+
+def test_scipy(arrays):
+    sparse = pytest.importorskip("scipy.sparse")
+    want = cgc.condense(**arrays, nodes=6)
+    edges = arrays.pop("edge_index")
+    for form in ("csr", "coo", "csc"):
+        adj = sparse.coo_matrix((np.ones(60), edges), (60, 60)).asformat(form)
+        same(want, cgc.condense(adj=adj, **arrays, nodes=6))
+    weighted = cgc.condense(adj=adj * 2.5, **arrays, nodes=6)
+    assert not np.array_equal(weighted.x, want.x)
+    x = np.where(arrays["x"] > 1, arrays["x"], 0)
+    a = cgc.condense(**{**arrays, "x": x}, adj=adj, nodes=6)
+    b = cgc.condense(**{**arrays, "x": sparse.csc_matrix(x)}, adj=adj, nodes=6)
+    np.testing.assert_allclose(a.x, b.x, atol=1e-5)
+
+
+def test_networkx(arrays):
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.Graph()
+    for i in range(60):
+        part = "train" if arrays["train_mask"][i] else "val" if arrays["val_mask"][i] else "test"
+        graph.add_node(f"node {i}", x=arrays["x"][i], y=int(arrays["y"][i]), split=part)
+    graph.add_edges_from((f"node {i}", f"node {j}") for i, j in arrays["edge_index"].T)
+    same(cgc.condense(**arrays, nodes=6), cgc.condense(graph, nodes=6))
+    graph.nodes["node 7"].pop("x")
+    with pytest.raises(cgc.Error, match="node 'node 7' has no attribute x"):
+        cgc.condense(graph, nodes=6)
+    graph.nodes["node 7"]["x"] = [1.0]
+    with pytest.raises(cgc.Error, match=r"x of node 'node 7' has shape \(1,\), want \(8,\)"):
+        cgc.condense(graph, nodes=6)
+
+
+def test_torch(arrays):
+    torch = pytest.importorskip("torch")
+    tensors = {k: torch.from_numpy(v) for k, v in arrays.items()}
+    same(cgc.condense(**arrays, nodes=6), cgc.condense(**tensors, nodes=6))
+    tensors["x"] = tensors["x"].to(torch.bfloat16).requires_grad_()
+    assert len(cgc.condense(**tensors, nodes=6).y) == 6
+
+
+def test_torch_geometric(arrays, tmp_path):
+    torch = pytest.importorskip("torch")
+    geometric = pytest.importorskip("torch_geometric")
+    data = geometric.data.Data(**{k: torch.from_numpy(v) for k, v in arrays.items()})
+    small = cgc.condense(data, nodes=6, soft_labels=True, threshold=0.2, degree=0)
+    assert isinstance(small, geometric.data.Data) and small.validate()
+    assert small.num_nodes == 6 and small.num_edges > 0 and small.y_soft.shape == (6, 3)
+    assert small.origin.config["nodes"] == 6 and small.weight.sum() == 30
+    out = geometric.nn.GCNConv(8, 3)(small.x, small.edge_index, small.edge_weight)
+    assert out.shape == (6, 3)
+    cgc.save(small, tmp_path / "small.safetensors")
+    same(cgc.load(tmp_path / "small.safetensors"), cgc.condense(**arrays, nodes=6, threshold=0.2, degree=0))
+    assert cgc.evaluate(small, on=data, seeds=1, epochs=5)["gcn"].seeds == 1
+    with pytest.raises(cgc.Error, match=r"small is a Data that cgc.condense did not make"):
+        cgc.evaluate(data, on=data)
+
+
+def test_evaluate_gives_the_numbers_of_the_command(demo, tmp_path):
+    small = cgc.condense(demo, nodes=35)
+    table = cgc.evaluate(small, on=demo, models=["gcn", "sgc"], seeds=2, epochs=20)
+    cgc.save(small, tmp_path / "s.safetensors")
+    line = ["evaluate", str(tmp_path / "s.safetensors"), "--on=demo", "--models=gcn,sgc", "--seeds=2", "--epochs=20"]
+    want = json.loads(subprocess.check_output([_run.binary(), *line, "--json", "--quiet"]))["results"]
+    for row, score in zip(want, table):
+        assert (row["model"], row["test_mean"], row["val_std"]) == (score.model, score.test_mean, score.val_std)
+    assert table[1] is table["sgc"] and len(table) == 2
+    assert "±" in repr(table) and " to " in repr(table) and "95% interval" in repr(table)
+    same_file = cgc.evaluate(tmp_path / "s.safetensors", on="demo", seeds=1, epochs=5)
+    assert "±" not in repr(same_file).splitlines()[1]
+
+
+def test_to_pandas(demo):
+    pytest.importorskip("pandas")
+    frame = cgc.evaluate(cgc.condense(demo, nodes=7), on=demo, seeds=1, epochs=2).to_pandas()
+    assert list(frame["model"]) == ["gcn"] and "test_ci95" in frame
+
+
+def test_tune_gives_a_configuration_for_condense(demo):
+    best = cgc.tune(demo, nodes=35, trials=3, epochs=5, seed=1)
+    small = cgc.condense(demo, config=best)
+    assert best["nodes"] == 35 and small.origin.config["nodes"] == 35
+    assert len(cgc.condense(demo, config=best, nodes=14).y) == 14
+    assert cgc.condense(demo, config={"temperature": float("inf"), "nodes": 7}).origin.config["temperature"] == "inf"
+
+
+def test_options_are_the_flags_of_the_command():
+    for name, known in (
+        ("condense", _options.CondenseOptions), ("tune", _options.TuneOptions), ("evaluate", _options.EvaluateOptions)
+    ):  # fmt: skip
+        text = subprocess.check_output([_run.binary(), name, "--help"], text=True)
+        found = {flag.replace("-", "_") for flag in re.findall(r"^ +(?:-\w, )?--([a-z-]+)", text, re.M)}
+        other = {"config", "output", "force", "help", "json", "quiet", "on", "param"}
+        # tune does not list --method, which is --methods with one; models of evaluate is an argument of its own
+        own = set(known.__annotations__) ^ {"evaluate": {"models"}, "tune": {"method"}}.get(name, set())
+        assert own == found - other, name
+
+
+def test_nothing_is_imported_unasked():
+    program = "import sys, cgc; print([m for m in ('torch', 'scipy', 'pandas', 'networkx') if m in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", program], text=True).strip() == "[]"
