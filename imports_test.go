@@ -42,12 +42,13 @@ var mayImport = map[string]string{
 	"gnn":         "autodiff graph mat progress internal/kernel internal/parallel internal/parameter internal/registry",
 	"gnn/gnntest": "autodiff gnn graph mat",
 
-	"dataset": "dataset/format dataset/format/arrays dataset/format/native dataset/format/planetoid " +
-		"dataset/format/pyg dataset/format/saint dataset/format/scipy dataset/format/text dataset/synth graph mat " +
-		"progress internal/parallel",
+	"dataset": "dataset/format dataset/format/arrays dataset/format/named dataset/format/native " +
+		"dataset/format/planetoid dataset/format/pyg dataset/format/saint dataset/format/scipy " +
+		"dataset/format/text dataset/synth graph mat progress internal/parallel",
 	"dataset/synth":         "graph mat internal/parallel internal/registry",
 	"dataset/format":        "graph internal/registry",
 	"dataset/format/arrays": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy graph mat",
+	"dataset/format/named":  "dataset/format dataset/format/internal/decimal graph mat",
 	"dataset/format/native": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy graph mat " +
 		"internal/safetensors",
 	"dataset/format/planetoid": "dataset/format dataset/format/internal/pickle graph mat",
@@ -96,6 +97,7 @@ var mayUse = map[string]string{
 	"dataset/format/internal/numpy": "github.com/klauspost/compress/flate",
 	"dataset/format/internal/pickle": "github.com/nlpodyssey/gopickle/pickle " +
 		"github.com/nlpodyssey/gopickle/types",
+	"dataset/format/named":     "github.com/klauspost/compress/gzip",
 	"dataset/format/planetoid": "github.com/nlpodyssey/gopickle/types",
 	"dataset/format/text":      "github.com/klauspost/compress/gzip",
 	"experiment":               "gonum.org/v1/gonum/stat gonum.org/v1/gonum/stat/distuv",

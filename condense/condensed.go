@@ -26,6 +26,11 @@ type Condensed struct {
 	// Members is the aggregation matrix P̂, N′×N. Row j holds the nodes of the graph that condensed node j stands for, and
 	// their weights. nil means that condensed nodes do not stand for given nodes.
 	Members *mat.CSR
+	// MemberIDs holds the name of the node of each entry of Members, in the order of Members.Indices. nil means that the
+	// nodes of the graph are numbered.
+	MemberIDs []string
+	// ClassNames holds the name of each class. nil means that classes are numbered.
+	ClassNames []string
 	// Scaling is how the features were scaled before; nil if they were not. A model that is trained on X expects features
 	// with the same scaling.
 	Scaling *graph.Scaling
@@ -68,6 +73,19 @@ func (c *Condensed) Operator() graph.Operator {
 		a = &mat.CSR{Rows: c.Nodes(), Cols: c.Nodes(), Indptr: make([]int64, c.Nodes()+1)}
 	}
 	return graph.Symmetric(a)
+}
+
+// TakeNames keeps the names of g's classes, and those of the nodes that c has as members. c must have been condensed
+// from g. View.Adopt calls it.
+func (c *Condensed) TakeNames(g *graph.Graph) {
+	c.ClassNames, c.MemberIDs = g.ClassNames, nil
+	if g.IDs == nil || c.Members == nil {
+		return
+	}
+	c.MemberIDs = make([]string, len(c.Members.Indices))
+	for e, v := range c.Members.Indices {
+		c.MemberIDs[e] = g.IDs[v]
+	}
 }
 
 // CountBudget returns the number of nodes of each class, as Budget holds it.
@@ -113,6 +131,12 @@ func (c *Condensed) Validate() error {
 		} else if err := m.Validate(); err != nil {
 			errs = append(errs, fmt.Errorf("condense: members: %w", err))
 		}
+	}
+	if c.MemberIDs != nil && (c.Members == nil || len(c.MemberIDs) != c.Members.NNZ()) {
+		add("%d names of members, want one for each entry of the members", len(c.MemberIDs))
+	}
+	if c.ClassNames != nil && len(c.ClassNames) != c.Classes {
+		add("%d names for %d classes", len(c.ClassNames), c.Classes)
 	}
 	if d := c.X.Cols; c.Scaling != nil && (len(c.Scaling.Mean) != d || len(c.Scaling.Std) != d) {
 		add("scaling of %d and %d features, want %d", len(c.Scaling.Mean), len(c.Scaling.Std), d)

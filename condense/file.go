@@ -21,6 +21,8 @@ const (
 	//	2: y_soft, which a model learns in place of y
 	//	3: members may be missing
 	//
+	// Names of members and classes may stand in each version: a reader may ignore them.
+	//
 	// Save writes the lowest version that can hold the graph, so that older readers read as much as possible.
 	FileVersion = 3
 )
@@ -39,6 +41,7 @@ type account struct {
 //	members.indptr, members.indices, members.weights: the rows of P̂, if c has members
 //	y_soft (N′×classes), if c has soft labels
 //	scaling.mean, scaling.std, if the features were standardised
+//	members.ids, members.ids.offsets, if the nodes of the graph have names
 //
 // Configuration, sizes and account are in the metadata (docs/formats.md). The file appears under its name only when
 // it is complete. It replaces an existing file. Equal graphs give equal bytes, seconds aside.
@@ -88,6 +91,16 @@ func (c *Condensed) Save(ctx context.Context, path string) error {
 		"format": FileFormat, "format_version": strconv.Itoa(version),
 		"graph": c.Graph, "graph_nodes": strconv.Itoa(c.GraphNodes), "classes": strconv.Itoa(c.Classes),
 		"config": string(config), "account": string(told.bytes()),
+	}
+	if c.MemberIDs != nil {
+		tensors = append(tensors, safetensors.Strings("members.ids", c.MemberIDs)...)
+	}
+	if c.ClassNames != nil {
+		names, err := json.Marshal(c.ClassNames)
+		if err != nil {
+			return fmt.Errorf("condense: writing %s: names of classes: %w", path, err)
+		}
+		meta["class_names"] = string(names)
 	}
 	return safetensors.Write(ctx, path, meta, tensors)
 }
@@ -147,6 +160,14 @@ func read(file *safetensors.File) (*Condensed, error) {
 			Indptr:  take[int64](&r, "members.indptr"),
 			Indices: r.narrow(take[int64](&r, "members.indices"), c.GraphNodes, "members.indices"),
 			Data:    take[float32](&r, "members.weights"),
+		}
+	}
+	if c.MemberIDs, err = safetensors.ReadStrings(file, "members.ids"); err != nil {
+		return nil, err
+	}
+	if names, has := file.Metadata["class_names"]; has {
+		if err := json.Unmarshal([]byte(names), &c.ClassNames); err != nil {
+			return nil, fmt.Errorf("class_names in the metadata: %w", err)
 		}
 	}
 	if _, scaled := file.Find("scaling.mean"); scaled {

@@ -64,6 +64,7 @@ func (s Setting) View(g *graph.Graph) (View, error) {
 // Adopt turns a condensed graph of the view into one of the original graph. Members then refer to the original nodes.
 func (v View) Adopt(small *Condensed) {
 	small.Scaling, small.Inductive, small.GraphNodes = v.Scaling, v.Origin != nil, v.Nodes
+	small.TakeNames(v.Graph)
 	if small.Members == nil {
 		return
 	}

@@ -31,6 +31,8 @@ type Builder struct {
 	Y []int32
 	// Classes is the number of classes, at most MaxClasses. 0 means the largest label plus 1.
 	Classes int
+	// IDs holds a name for each node, and ClassNames for each class. Nil means numbers. The graph keeps them.
+	IDs, ClassNames []string
 	// Split lists the nodes of each part, in any order. The parts may be empty. They do not overlap.
 	Split Split
 
@@ -93,6 +95,10 @@ func (b *Builder) Graph() (*Graph, Changes, error) {
 	}
 	if g.Classes, err = checkLabels(g.Y, n, b.Classes); err != nil {
 		return nil, changes, err
+	}
+	g.IDs, g.ClassNames = b.IDs, b.ClassNames
+	if err := g.checkNames(); err != nil {
+		return nil, changes, &PartError{"labels", err}
 	}
 	s := b.Split
 	for _, part := range []*[]int32{&s.Train, &s.Val, &s.Test} {

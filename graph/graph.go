@@ -19,6 +19,11 @@ type Graph struct {
 	Y []int32
 	// Classes is c, the number of classes. A class may have no node.
 	Classes int
+	// IDs holds the name of each node, as its file has it. Nil means that nodes are numbered. No result depends on it.
+	IDs []string
+	// ClassNames holds the name of each class, Classes of them. Nil means that classes are numbered. No result depends on
+	// it.
+	ClassNames []string
 	// Split says which nodes train, validate and test.
 	Split Split
 	// Mapped says that Adj and X, a *mat.Dense or *mat.CSR, lie in a file that is mapped into memory: the system may drop

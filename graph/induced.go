@@ -40,8 +40,16 @@ func (g *Graph) Induced(nodes []int32) *Graph {
 		}
 		return kept
 	}
+	var ids []string
+	if g.IDs != nil {
+		ids = make([]string, len(nodes))
+		for i, v := range nodes {
+			ids[i] = g.IDs[v]
+		}
+	}
 	return &Graph{
 		Name: g.Name, Adj: adj, X: selectRows(g.X, slices.Clone(nodes)), Y: g.Labels(nodes), Classes: g.Classes,
+		IDs: ids, ClassNames: g.ClassNames,
 		Split: Split{Train: keep(g.Split.Train), Val: keep(g.Split.Val), Test: keep(g.Split.Test)},
 	}
 }

@@ -47,6 +47,7 @@ type seal struct {
 	x                   any // written, compressed, or the matrix itself if it is of another type
 	y, train, val, test stretch[int32]
 	classes             int
+	ids, classNames     stretch[string]
 }
 
 // stretch tells where a slice lies.
@@ -75,6 +76,7 @@ func (g *Graph) memory() (s seal, ok bool) {
 	}
 	s = seal{
 		adj: compressedOf(g.Adj), y: stretchOf(g.Y), classes: g.Classes,
+		ids: stretchOf(g.IDs), classNames: stretchOf(g.ClassNames),
 		train: stretchOf(g.Split.Train), val: stretchOf(g.Split.Val), test: stretchOf(g.Split.Test),
 	}
 	switch x := g.X.(type) {

@@ -56,6 +56,8 @@ func TestSealBreaks(t *testing.T) {
 		"numbers":   func(g *graph.Graph) { x := g.X.(*mat.Dense); x.Data = slices.Clone(x.Data) },
 		"sparse":    func(g *graph.Graph) { g.X = g.X.(*mat.Dense).Sparse() },
 		"reader":    func(g *graph.Graph) { g.X = &reader{of: g.X} },
+		"ids":       func(g *graph.Graph) { g.IDs = []string{"a"} },
+		"names":     func(g *graph.Graph) { g.ClassNames = []string{"a"} },
 		"labels":    func(g *graph.Graph) { g.Y = slices.Clone(g.Y) },
 		"classes":   func(g *graph.Graph) { g.Classes++ },
 		"train":     func(g *graph.Graph) { g.Split.Train = g.Split.Train[:1] },

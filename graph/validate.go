@@ -41,7 +41,21 @@ func (g *Graph) Validate() error {
 		}
 	}
 	errs = append(errs, g.Split.validate(g)...)
+	if err := g.checkNames(); err != nil {
+		add("%w", err)
+	}
 	return errors.Join(errs...)
+}
+
+// checkNames returns what is wrong with the numbers of names.
+func (g *Graph) checkNames() error {
+	if g.IDs != nil && len(g.IDs) != len(g.Y) {
+		return fmt.Errorf("%d names for %d nodes", len(g.IDs), len(g.Y))
+	}
+	if g.ClassNames != nil && len(g.ClassNames) != g.Classes {
+		return fmt.Errorf("%d names for %d classes", len(g.ClassNames), g.Classes)
+	}
+	return nil
 }
 
 // ValidateAdjacency returns every reason why a is not an adjacency as Graph.Adj promises; nil if there is none. It

@@ -3,6 +3,7 @@ package native
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -25,6 +26,7 @@ const Name = "safetensors"
 //
 //	1: first. adj.indptr I64, adj.indices I32, adj.data F32 (optional); x F32, or x.indptr, x.indices,
 //	   x.data (optional) and features in the metadata; y, train, val, test I32. Metadata: name, classes.
+//	   Optional, and safe to ignore: ids U8, ids.offsets I64; class_names in the metadata.
 const Version = 1
 
 const (
@@ -111,6 +113,7 @@ func (f *file) graph() (*graph.Graph, []string) {
 		}
 	}
 	g.Classes = f.classes(g.Y)
+	f.names(g)
 	switch {
 	case f.err != nil:
 		return g, nil
@@ -182,6 +185,23 @@ func (f *file) classes(y []int32) (classes int) {
 	return most
 }
 
+// names sets the names of nodes and classes, if there are any.
+func (f *file) names(g *graph.Graph) {
+	var err error
+	if g.IDs, err = safetensors.ReadStrings(f.File, "ids"); err != nil {
+		f.fail("%w", err)
+	} else if g.IDs != nil && len(g.IDs) != len(g.Y) {
+		f.fail("tensor ids holds %d names, and there are %d nodes", len(g.IDs), len(g.Y))
+	}
+	names, ok := f.Metadata["class_names"]
+	if !ok {
+		return
+	}
+	if err := json.Unmarshal([]byte(names), &g.ClassNames); err != nil || len(g.ClassNames) != g.Classes {
+		f.fail("metadata class_names is %.50q, want a JSON list of %d names", names, g.Classes)
+	}
+}
+
 // complete makes a valid graph of what another program wrote.
 func (f *file) complete(g *graph.Graph, nodes int, edges graph.Edges) (*graph.Graph, []string) {
 	if f.err != nil {
@@ -189,6 +209,7 @@ func (f *file) complete(g *graph.Graph, nodes int, edges graph.Edges) (*graph.Gr
 	}
 	b := graph.Builder{
 		Name: g.Name, Nodes: nodes, Edges: edges, X: g.X, Y: g.Y, Classes: g.Classes, Split: g.Split,
+		IDs: g.IDs, ClassNames: g.ClassNames,
 	}
 	g, changes, err := b.Graph()
 	if err != nil {

@@ -2,6 +2,7 @@ package native
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -37,6 +38,16 @@ func (Format) Write(ctx context.Context, path string, g *graph.Graph) error {
 	tensors = append(tensors,
 		safetensors.Tensor{Name: "y", Data: g.Y}, safetensors.Tensor{Name: "train", Data: g.Split.Train},
 		safetensors.Tensor{Name: "val", Data: g.Split.Val}, safetensors.Tensor{Name: "test", Data: g.Split.Test})
+	if g.IDs != nil {
+		tensors = append(tensors, safetensors.Strings("ids", g.IDs)...)
+	}
+	if g.ClassNames != nil {
+		names, err := json.Marshal(g.ClassNames)
+		if err != nil {
+			return fmt.Errorf("dataset: names of classes: %w", err)
+		}
+		meta["class_names"] = string(names)
+	}
 	if err := safetensors.Write(ctx, path, meta, tensors); err != nil {
 		return fmt.Errorf("dataset: %w", err)
 	}

@@ -137,7 +137,7 @@ func parseLabel(text []byte, out []line) ([]line, error) {
 	if field = bytes.TrimSpace(field); len(field) > 0 {
 		label, err := decimal.Int(field)
 		if err != nil {
-			return nil, fmt.Errorf("label %w", err)
+			return nil, fmt.Errorf("label %w (for names, write nodes.csv and edges.csv with headers)", err)
 		}
 		if l.label, err = format.Label(int64(len(out)), label); err != nil { // the node is not known here
 			return nil, fmt.Errorf("label %d, want 0 to %d, or %d for none", label, graph.MaxClasses-1, graph.Unlabelled)
@@ -207,7 +207,7 @@ func parseNode(field []byte, n int) (int32, error) {
 	v, err := decimal.Int(field)
 	if err != nil {
 		if v, err = decimal.Int(bytes.TrimSpace(field)); err != nil {
-			return 0, fmt.Errorf("node %w", err)
+			return 0, fmt.Errorf("node %w (for names, write nodes.csv and edges.csv with headers)", err)
 		}
 	}
 	if v < 0 || v >= int64(n) {
