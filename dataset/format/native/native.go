@@ -32,6 +32,8 @@ const Version = 1
 const (
 	extension = ".safetensors"
 	ownFormat = "cgc.graph" // of the metadata, in files that Write wrote
+
+	condensedFormat = "cgc-condensed" // of the metadata, in files of package condense
 )
 
 // Format reads and writes one safetensors file. docs/formats.md lists its tensors.
@@ -89,6 +91,10 @@ func (f *file) fail(text string, args ...any) {
 
 // graph returns the graph, unless f.err is set.
 func (f *file) graph() (*graph.Graph, []string) {
+	if f.Metadata["format"] == condensedFormat {
+		f.fail("it is a condensed graph, want a graph to condense")
+		return nil, nil
+	}
 	if version, ok := f.Metadata["format_version"]; ok && version != strconv.Itoa(Version) {
 		f.fail("format_version %.20q, want %d: the file is from a later program", version, Version)
 	}

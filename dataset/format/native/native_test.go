@@ -158,6 +158,9 @@ func TestOpenTensorsRefuses(t *testing.T) {
 		{"val", []int64{0}, nil, "node 0 is in train and again in val"},
 		{"y", []int64{0, 1, 0}, map[string]string{"classes": "1"}, `classes is "1"`},
 		{"y", []int64{0, 1, 0}, map[string]string{"format_version": "2"}, `format_version "2"`},
+		{"y", []int64{0, 1, 0}, map[string]string{"format": "cgc-condensed"}, "it is a condensed graph"},
+		{"y", []int64{0, 1, 0}, map[string]string{"class_names": `["a"]`}, `class_names is "[\"a\"]", want a JSON list of 2`},
+		{"ids", []uint8("abc"), nil, "ids.offsets"},
 		{"y", []int64{0, 1, 5}, map[string]string{"format": "cgc.graph", "classes": "6"},
 			"columns 2, 1 in row 0 do not ascend"},
 	} {
