@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import cgc
-from cgc import _options, _run, _safetensors
+from cgc import _graph, _options, _run, _safetensors
 
 
 def timeless(path) -> bytes:
@@ -66,6 +66,18 @@ def test_arrays_of_other_types_and_layouts(arrays):
         val_mask=arrays["val_mask"].tolist(), edge_weight=np.ones(120),
     )  # fmt: skip
     same(want, cgc.condense(**other, nodes=6))
+
+
+def test_ordered_edges_go_as_a_matrix(arrays):
+    want = cgc.condense(**arrays, nodes=6)
+    both = np.concatenate([arrays["edge_index"], arrays["edge_index"][::-1]], axis=1)
+    ordered = both[:, np.lexsort((both[1], both[0]))]
+    assert _graph._pointers(ordered, 60).tolist() == list(range(0, 121, 2))
+    same(want, cgc.condense(**{**arrays, "edge_index": ordered}, nodes=6))
+    loop = np.insert(ordered, 0, 0, axis=1)
+    for other in (both, ordered[:, 1:], loop, np.repeat(ordered, 2, axis=1), ordered + 1):
+        assert _graph._pointers(other, 60) is None
+    same(want, cgc.condense(**{**arrays, "edge_index": loop}, nodes=6))
 
 
 def test_nodes_without_label_and_without_split(arrays):
