@@ -26,6 +26,7 @@ var mayImport = map[string]string{
 	"internal/offline":     "",
 	"internal/registry":    "",
 	"internal/buildinfo":   "",
+	"internal/golden":      "",
 	"progress":             "",
 	"mat":                  "internal/kernel internal/memory internal/parallel",
 	"graph":                "mat internal/kernel internal/parallel",
@@ -48,7 +49,7 @@ var mayImport = map[string]string{
 	"dataset/synth":         "graph mat internal/parallel internal/registry",
 	"dataset/format":        "graph internal/registry",
 	"dataset/format/arrays": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy graph mat",
-	"dataset/format/named":  "dataset/format dataset/format/internal/decimal graph mat",
+	"dataset/format/named":  "dataset/format dataset/format/internal/csvfile dataset/format/internal/decimal graph mat",
 	"dataset/format/native": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy graph mat " +
 		"internal/safetensors",
 	"dataset/format/planetoid": "dataset/format dataset/format/internal/pickle graph mat",
@@ -57,10 +58,12 @@ var mayImport = map[string]string{
 		"dataset/format/internal/parts dataset/format/internal/pickle graph mat",
 	"dataset/format/saint": "dataset/format dataset/format/internal/csr dataset/format/internal/decimal " +
 		"dataset/format/internal/numpy graph",
-	"dataset/format/text": "dataset/format dataset/format/internal/decimal dataset/format/internal/numpy graph mat " +
+	"dataset/format/text": "dataset/format dataset/format/internal/csvfile dataset/format/internal/decimal " +
+		"dataset/format/internal/numpy graph mat " +
 		"internal/parallel",
 	"dataset/format/internal/csr":     "graph mat internal/parallel",
 	"dataset/format/internal/decimal": "",
+	"dataset/format/internal/csvfile": "dataset/format",
 	"dataset/format/internal/numpy":   "dataset/format dataset/format/internal/csr graph mat",
 	"dataset/format/internal/parts":   "dataset/format dataset/format/internal/numpy graph",
 	"dataset/format/internal/pickle":  "dataset/format/internal/csr dataset/format/internal/numpy graph mat",
@@ -94,12 +97,11 @@ var mayUse = map[string]string{
 	"cli": "github.com/spf13/cobra github.com/spf13/pflag " +
 		"github.com/vbauerster/mpb/v8 github.com/vbauerster/mpb/v8/cwriter " +
 		"github.com/vbauerster/mpb/v8/decor gonum.org/v1/gonum/stat",
-	"dataset/format/internal/numpy": "github.com/klauspost/compress/flate",
+	"dataset/format/internal/csvfile": "github.com/klauspost/compress/gzip",
+	"dataset/format/internal/numpy":   "github.com/klauspost/compress/flate",
 	"dataset/format/internal/pickle": "github.com/nlpodyssey/gopickle/pickle " +
 		"github.com/nlpodyssey/gopickle/types",
-	"dataset/format/named":     "github.com/klauspost/compress/gzip",
 	"dataset/format/planetoid": "github.com/nlpodyssey/gopickle/types",
-	"dataset/format/text":      "github.com/klauspost/compress/gzip",
 	"experiment":               "gonum.org/v1/gonum/stat gonum.org/v1/gonum/stat/distuv",
 	"generate":                 "gonum.org/v1/gonum/blas/blas64",
 	"internal/kernel":          "golang.org/x/sys/cpu",

@@ -2,15 +2,12 @@ package bench_test
 
 import (
 	"bytes"
-	"flag"
-	"os"
 	"testing"
 
 	"github.com/graph-condensation/cgc/bench"
+	"github.com/graph-condensation/cgc/internal/golden"
 	"github.com/graph-condensation/cgc/report"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // measured is a condensation that took the given seconds for propagation.
 func measured(scale, seconds float64, method string) bench.Case {
@@ -52,23 +49,6 @@ func TestDocument(t *testing.T) {
 		if err := report.Text(&b, r.Document()); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, "testdata/"+name+".txt", b.Bytes())
-	}
-}
-
-// golden compares got with a file, which go test -update rewrites.
-func golden(t *testing.T, file string, got []byte) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, got, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s: got\n%s\nwant\n%s", file, got, want)
+		golden.Compare(t, "testdata/"+name+".txt", b.Bytes())
 	}
 }

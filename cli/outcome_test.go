@@ -3,17 +3,14 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
-	"os"
 	"reflect"
 	"testing"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/internal/golden"
 	"github.com/graph-condensation/cgc/report"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // exampleConfig is the configuration of a run, with a change.
 func exampleConfig(change func(*cgc.Config)) json.RawMessage {
@@ -82,7 +79,7 @@ func TestOutcomeText(t *testing.T) {
 			if err := report.Text(&got, r.document()); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, "testdata/"+c.name+".txt", got.Bytes())
+			golden.Compare(t, "testdata/"+c.name+".txt", got.Bytes())
 		})
 	}
 }
@@ -100,7 +97,7 @@ func TestOutcomeJSON(t *testing.T) {
 	if err := writeJSON(&got, exampleOutcome()); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "testdata/run.json", got.Bytes())
+	golden.Compare(t, "testdata/run.json", got.Bytes())
 	var back outcome
 	decoder := json.NewDecoder(&got)
 	decoder.DisallowUnknownFields()
@@ -109,22 +106,5 @@ func TestOutcomeJSON(t *testing.T) {
 	}
 	if back.Results[1] != exampleOutcome().Results[1] || !reflect.DeepEqual(back.Seconds, exampleOutcome().Seconds) {
 		t.Errorf("%+v does not survive JSON: %+v", exampleOutcome(), back)
-	}
-}
-
-// golden compares got with a file, which go test -update rewrites.
-func golden(t *testing.T, file string, got []byte) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, got, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s: got\n%s\nwant\n%s", file, got, want)
 	}
 }

@@ -3,18 +3,15 @@ package experiment_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
-	"os"
 	"testing"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/golden"
 	"github.com/graph-condensation/cgc/report"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // outcomes returns trainings of three arms and of the whole graph, with the given numbers of condensation seeds and of
 // trainings on each.
@@ -67,7 +64,7 @@ func TestDocument(t *testing.T) {
 			if err := report.Text(&got, o.Document()); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, "testdata/"+c.name+".txt", got.Bytes())
+			golden.Compare(t, "testdata/"+c.name+".txt", got.Bytes())
 		})
 	}
 }
@@ -83,27 +80,10 @@ func TestOutcomeJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "testdata/experiment.json", append(text, '\n'))
+	golden.Compare(t, "testdata/experiment.json", append(text, '\n'))
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(new(experiment.Outcome)); err != nil {
 		t.Error(err)
-	}
-}
-
-// golden compares got with a file, which go test -update rewrites.
-func golden(t *testing.T, file string, got []byte) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, got, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s: got\n%s\nwant\n%s", file, got, want)
 	}
 }

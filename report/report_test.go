@@ -5,19 +5,16 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
-	"flag"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/graph-condensation/cgc/internal/golden"
 	"github.com/graph-condensation/cgc/report"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // everything is a document with each kind of block and of cell.
 func everything() *report.Document {
@@ -57,7 +54,7 @@ func TestRenderers(t *testing.T) {
 		if err := render(&b, everything()); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, "testdata/"+file, b.Bytes())
+		golden.Compare(t, "testdata/"+file, b.Bytes())
 		if err := render(full{}, everything()); !errors.Is(err, errFull) {
 			t.Errorf("%s: %v, want %v", file, err, errFull)
 		}
@@ -154,23 +151,6 @@ func TestSignificant(t *testing.T) {
 		if got := report.Significant(v, 3).Text; got != want {
 			t.Errorf("Significant(%v) = %s, want %s", v, got, want)
 		}
-	}
-}
-
-// golden compares got with a file, which go test -update rewrites.
-func golden(t *testing.T, file string, got []byte) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, got, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s: got\n%s\nwant\n%s", file, got, want)
 	}
 }
 

@@ -264,8 +264,10 @@ type reader struct {
 	err error
 }
 
+// Dims returns the sizes of x.
 func (r reader) Dims() (rows, cols int) { return r.x.Dims() }
 
+// ReadBlock reads a block of x, or returns err.
 func (r reader) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 	if r.err != nil {
 		return r.err

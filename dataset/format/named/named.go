@@ -5,11 +5,11 @@ import (
 	"context"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/graph"
 )
@@ -28,7 +28,7 @@ func (Format) Describe() format.Description {
 
 // Recognise looks for nodes.csv and edges.csv.
 func (Format) Recognise(path string) format.Certainty {
-	nodes, edges := exists(csvFile(path, "nodes")), exists(csvFile(path, "edges"))
+	nodes, edges := csvfile.Exists(csvfile.Path(path, "nodes")), csvfile.Exists(csvfile.Path(path, "edges"))
 	switch {
 	case nodes && edges:
 		return format.Likely
@@ -41,7 +41,7 @@ func (Format) Recognise(path string) format.Certainty {
 // Read reads a folder. Line i of nodes.csv, after the header, is node i. Labels that are names become classes in sorted
 // order. Labels that are whole numbers and start at 1 are moved to start at 0.
 func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
-	file := csvFile(path, "nodes")
+	file := csvfile.Path(path, "nodes")
 	n, err := readNodes(ctx, file)
 	if err != nil {
 		return nil, nil, err
@@ -51,7 +51,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	if err != nil {
 		return nil, nil, err
 	}
-	edges := csvFile(path, "edges")
+	edges := csvfile.Path(path, "edges")
 	if b.Edges, err = readEdges(ctx, edges, n.at); err != nil {
 		return nil, nil, err
 	}
@@ -60,19 +60,6 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 		return nil, nil, format.Locate(err, file, map[string]string{"edges": edges})
 	}
 	return g, append(notes, format.Notes(g, changes)...), format.CheckTraining(file, g)
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
-// csvFile returns the path of name.csv.gz if that is there, else of name.csv.
-func csvFile(dir, name string) string {
-	if file := filepath.Join(dir, name+".csv.gz"); exists(file) {
-		return file
-	}
-	return filepath.Join(dir, name+".csv")
 }
 
 // readEdges reads edges.csv. at gives the node of each id.

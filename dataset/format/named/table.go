@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
-	"github.com/klauspost/compress/gzip"
-
 	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 )
 
 // table reads a .csv file with a header, record by record, as RFC 4180 describes it.
@@ -25,7 +23,7 @@ type table struct {
 
 // openTable reads a file, which it unpacks if its name ends in .gz, and its header.
 func openTable(file string) (*table, error) {
-	data, err := readAll(file)
+	data, err := csvfile.Read(file)
 	if err != nil {
 		return nil, err
 	}
@@ -139,25 +137,4 @@ func (t *table) quoted() ([]byte, error) {
 	}
 	t.data = rest
 	return field, nil
-}
-
-// readAll reads a file. It unpacks a file whose name ends in .gz.
-func readAll(file string) ([]byte, error) {
-	if !strings.HasSuffix(file, ".gz") {
-		return os.ReadFile(file)
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	var data []byte
-	if err == nil {
-		data, err = io.ReadAll(z)
-	}
-	if err != nil {
-		return nil, &format.ReadError{File: file, Err: fmt.Errorf("unpacking gzip: %w", err)}
-	}
-	return data, nil
 }

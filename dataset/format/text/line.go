@@ -3,14 +3,9 @@ package text
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"io"
-	"os"
-	"strings"
-
-	"github.com/klauspost/compress/gzip"
 
 	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
@@ -19,7 +14,7 @@ import (
 // in the order of the lines. A first line whose first field is a word is a header. It is left out, and so are empty
 // lines at the end.
 func parseLines[T any](file string, parse func(line []byte, out []T) ([]T, error)) ([]T, error) {
-	data, err := readAll(file)
+	data, err := csvfile.Read(file)
 	if err != nil {
 		return nil, err
 	}
@@ -83,25 +78,4 @@ func isHeader(line []byte) bool {
 	_, err := decimal.Float(field)
 	_, notPart := parsePart(field)
 	return err != nil && notPart != nil
-}
-
-// readAll reads a file. It unpacks a file whose name ends in .gz.
-func readAll(file string) ([]byte, error) {
-	if !strings.HasSuffix(file, ".gz") {
-		return os.ReadFile(file)
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, &format.ReadError{File: file, Err: fmt.Errorf("unpacking gzip: %w", err)}
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		return nil, &format.ReadError{File: file, Err: fmt.Errorf("unpacking gzip: %w", err)}
-	}
-	return data, nil
 }

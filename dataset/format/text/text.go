@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/graph"
@@ -32,7 +32,7 @@ func (Format) Describe() format.Description {
 
 // Recognise looks for edges.csv and labels.csv.
 func (Format) Recognise(path string) format.Certainty {
-	edges, labels := exists(csvFile(path, "edges")), exists(csvFile(path, "labels"))
+	edges, labels := csvfile.Exists(csvfile.Path(path, "edges")), csvfile.Exists(csvfile.Path(path, "labels"))
 	switch {
 	case edges && labels:
 		return format.Likely
@@ -51,39 +51,26 @@ func (Format) Read(_ context.Context, path string) (*graph.Graph, []string, erro
 	}
 	b.Nodes = len(b.Y)
 	features := filepath.Join(path, "features.npy")
-	if exists(features) {
+	if csvfile.Exists(features) {
 		b.X, err = numpy.Read(features)
 	} else {
-		features = csvFile(path, "features")
+		features = csvfile.Path(path, "features")
 		b.X, err = readTable(features)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	edges := csvFile(path, "edges")
+	edges := csvfile.Path(path, "edges")
 	if b.Edges, err = readEdges(edges, b.Nodes); err != nil {
 		return nil, nil, err
 	}
 	g, changes, err := b.Graph()
 	if err != nil {
 		return nil, nil, format.Locate(err, path, map[string]string{
-			"edges": edges, "features": features, "labels": csvFile(path, "labels"), "split": splitFile,
+			"edges": edges, "features": features, "labels": csvfile.Path(path, "labels"), "split": splitFile,
 		})
 	}
 	return g, format.Notes(g, changes), format.CheckTraining(splitFile, g)
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
-// csvFile returns the path of name.csv.gz if that is there, else of name.csv.
-func csvFile(dir, name string) string {
-	if file := filepath.Join(dir, name+".csv.gz"); exists(file) {
-		return file
-	}
-	return filepath.Join(dir, name+".csv")
 }
 
 // line is what a line of labels.csv or split.csv says of its node.
@@ -94,7 +81,7 @@ type line struct {
 
 // readLabels sets labels and split, and returns the file that the split is from.
 func readLabels(dir string, b *graph.Builder) (splitFile string, err error) {
-	file := csvFile(dir, "labels")
+	file := csvfile.Path(dir, "labels")
 	lines, err := parseLines(file, parseLabel)
 	if err != nil {
 		return file, err
@@ -103,7 +90,7 @@ func readLabels(dir string, b *graph.Builder) (splitFile string, err error) {
 		b.Y = append(b.Y, l.label)
 	}
 	format.ShiftLabels(b.Y)
-	if split := csvFile(dir, "split"); exists(split) {
+	if split := csvfile.Path(dir, "split"); csvfile.Exists(split) {
 		file = split
 		parts, err := parseLines(file, func(text []byte, out []line) ([]line, error) {
 			part, err := parsePart(text)
