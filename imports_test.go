@@ -86,7 +86,7 @@ var mayImport = map[string]string{
 	"report":       "",
 	"report/chart": "report",
 	"cli": ". bench condense experiment tune paper progress report report/chart dataset dataset/format " +
-		"dataset/synth gnn graph propagate partition internal/atomicfile internal/buildinfo",
+		"dataset/synth gnn graph propagate partition internal/atomicfile internal/buildinfo internal/kernel",
 	"cmd/cgc": "cli",
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graph-condensation/cgc/dataset"
-	"github.com/graph-condensation/cgc/internal/buildinfo"
 )
 
 // run runs one command line and returns the exit code.
@@ -114,33 +113,4 @@ func (c *command) options() dataset.Options {
 	o := dataset.Environment()
 	o.Note = func(sentence string) { c.progress.note("%s", sentence) }
 	return o
-}
-
-func (c *command) versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  arguments(0),
-		RunE: func(*cobra.Command, []string) error {
-			v := version()
-			words := strings.Fields(fmt.Sprintf("cgc %s %s %s %s", v.Version, v.Revision, v.Go, v.Platform))
-			return c.print(v, sentenceDocument("%s", strings.Join(words, " ")))
-		},
-	}
-}
-
-type versions struct {
-	Version  string `json:"version"`
-	Revision string `json:"revision"` // empty if the build does not know it
-	Go       string `json:"go"`
-	Platform string `json:"platform"`
-}
-
-func version() versions {
-	i := buildinfo.This()
-	v := versions{Version: i.Version, Revision: i.Revision[:min(12, len(i.Revision))], Go: i.Go, Platform: i.Platform}
-	if v.Version == "" {
-		v.Version = "(devel)"
-	}
-	return v
 }

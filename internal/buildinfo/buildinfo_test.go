@@ -8,14 +8,22 @@ import (
 
 // TestOf: the version is that of this module wherever it stands, and the commit only that of this module.
 func TestOf(t *testing.T) {
-	settings := []debug.BuildSetting{{Key: "vcs.revision", Value: "0123abc"}, {Key: "vcs.modified", Value: "true"}}
+	settings := []debug.BuildSetting{
+		{Key: "vcs.revision", Value: "0123abc"}, {Key: "vcs.modified", Value: "true"},
+		{Key: "vcs.time", Value: "2026-01-02T03:04:05Z"},
+	}
+	known := Info{Version: "(devel)", Revision: "0123abc", Time: "2026-01-02T03:04:05Z", Modified: true}
 	for _, c := range []struct {
 		name  string
 		build debug.BuildInfo
 		want  Info
 	}{
 		{"main module", debug.BuildInfo{Main: debug.Module{Path: module, Version: "(devel)"}, Settings: settings},
-			Info{Version: "(devel)", Revision: "0123abc", Modified: true}},
+			known},
+		{"module below", debug.BuildInfo{
+			Main: debug.Module{Path: module + "/cmd/cgc", Version: "(devel)"}, Settings: settings,
+			Deps: []*debug.Module{{Path: module, Version: "v0.0.0"}},
+		}, known},
 		{"dependency", debug.BuildInfo{
 			Main: debug.Module{Path: "example.com/other", Version: "v9.0.0"}, Settings: settings,
 			Deps: []*debug.Module{{Path: "example.com/third", Version: "v3.0.0"}, {Path: module, Version: "v1.2.0"}},
