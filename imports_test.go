@@ -27,6 +27,7 @@ var mayImport = map[string]string{
 	"internal/registry":    "",
 	"internal/buildinfo":   "",
 	"internal/golden":      "",
+	"internal/plain":       "condense gnn",
 	"progress":             "",
 	"mat":                  "internal/kernel internal/memory internal/parallel",
 	"graph":                "mat internal/kernel internal/parallel",
@@ -86,7 +87,8 @@ var mayImport = map[string]string{
 	"report":       "",
 	"report/chart": "report",
 	"cli": ". bench condense experiment tune paper progress report report/chart dataset dataset/format " +
-		"dataset/synth gnn graph propagate partition internal/atomicfile internal/buildinfo internal/kernel",
+		"dataset/synth gnn graph propagate partition internal/atomicfile internal/buildinfo internal/kernel " +
+		"internal/plain",
 	"cmd/cgc": "cli",
 }
 

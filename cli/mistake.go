@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/internal/plain"
 )
 
 // The exit codes.
@@ -39,6 +40,9 @@ func exitCode(err error) int {
 	}
 	return exitFailure
 }
+
+// sentence returns err as one line for people.
+func sentence(err error) string { return plain.Sentence(err) }
 
 // joined returns the errors that err joins, also below wrappers. If err joins none, it returns err alone.
 func joined(err error) []error {

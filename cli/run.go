@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/stat"
@@ -129,15 +127,9 @@ func (j *runJob) check() error {
 	return writable("-o", j.out, j.force, isCondensed)
 }
 
-// defaultName returns NAME-N.safetensors. Characters that do not belong into the name of a file become hyphens.
+// defaultName returns the name of the file of a condensed graph that got none: NAME-N.safetensors.
 func defaultName(g *graph.Graph, nodes int) string {
-	plain := func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.", r) {
-			return r
-		}
-		return '-'
-	}
-	return fmt.Sprintf("%s-%d%s", strings.TrimLeft(strings.Map(plain, g.Name), ".-"), nodes, extension)
+	return condense.FileName(g.Name, nodes) + extension
 }
 
 // meanSeconds returns the mean time of each step.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/safetensors"
@@ -103,6 +104,18 @@ func (c *Condensed) Save(ctx context.Context, path string) error {
 		meta["class_names"] = string(names)
 	}
 	return safetensors.Write(ctx, path, meta, tensors)
+}
+
+// FileName returns a name for the file of a condensed graph with so many nodes, without an extension: GRAPH-NODES.
+// Characters of the graph's name that do not belong into the name of a file become hyphens.
+func FileName(graph string, nodes int) string {
+	allowed := func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.", r) {
+			return r
+		}
+		return '-'
+	}
+	return fmt.Sprintf("%s-%d", strings.TrimLeft(strings.Map(allowed, graph), ".-"), nodes)
 }
 
 // edges lists the entries of A′ by rows.

@@ -46,7 +46,7 @@ func Train(ctx context.Context, jobs []Job, atOnce int, ended func(i int, r *gnn
 		}
 		group.Go(func() {
 			defer func() { <-free }()
-			r, err := gnn.Train(ctx, j.Model, j.Sample, j.Target, j.Training, trainingSource(j.Model, j.Seed))
+			r, err := gnn.Train(ctx, j.Model, j.Sample, j.Target, j.Training, TrainingSource(j.Model, j.Seed))
 			if err != nil {
 				cancel(fmt.Errorf("training %s: %w", j.Model.Name(), err)) // the first error stands
 				return
@@ -83,8 +83,9 @@ const trainingStream = 1 << 32
 // depend on what else is trained. A model that is not here has a stream by the hash of its name.
 var streams = []string{"gcn", "sgc", "sage", "appnp", "cheby", "gat"}
 
-// trainingSource returns what a training draws weights and dropout from.
-func trainingSource(m gnn.Model, seed uint64) rand.Source {
+// TrainingSource returns what a training of m with a seed draws weights and dropout from. A caller of gnn.Train that
+// uses it has the numbers of an Evaluation.
+func TrainingSource(m gnn.Model, seed uint64) rand.Source {
 	stream := slices.Index(streams, m.Name())
 	if stream < 0 {
 		name := fnv.New32a()

@@ -1,4 +1,5 @@
-package cli
+// Package plain turns errors into what people read: one line, in the words of the field.
+package plain
 
 import (
 	"context"
@@ -18,8 +19,9 @@ var packages = strings.Fields(`
 	assess augment bench cgc chart chromium condense dataset experiment generate gnn graph json kernelridge mat offline
 	paper partition propagate report safetensors selftrain synth tune`)
 
-// sentence returns err as one line. The names of packages are left out, because they tell a user nothing.
-func sentence(err error) string {
+// Sentence returns err as one line. The names of packages are left out, because they tell a user nothing. A cancelled
+// context is "interrupted".
+func Sentence(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return "interrupted"
 	}

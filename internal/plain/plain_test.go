@@ -1,8 +1,7 @@
-package cli
+package plain
 
 import (
 	"errors"
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -11,8 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/graph-condensation/cgc/condense"
 )
 
 // TestSentence removes the names of packages, and nothing else.
@@ -23,16 +20,16 @@ func TestSentence(t *testing.T) {
 		"dataset: reading graph: not there":                     "reading graph: not there",
 		"dataset: graph: the training split is empty":           "graph: the training split is empty",
 	} {
-		if got := sentence(errors.New(text)); got != want {
+		if got := Sentence(errors.New(text)); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}
 }
 
-// TestPackages compares the names that sentence knows with those that errors in the sources begin with.
+// TestPackages compares the names that Sentence knows with those that errors in the sources begin with.
 func TestPackages(t *testing.T) {
 	found := []string{"json"} // of the standard library
-	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir("../..", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
@@ -67,32 +64,6 @@ func TestPackages(t *testing.T) {
 	}
 	slices.Sort(found)
 	if found = slices.Compact(found); !slices.Equal(found, packages) {
-		t.Errorf("errors begin with\n%v, and sentence knows\n%v", found, packages)
-	}
-}
-
-// TestOutOfRange reports every mistake, also those that are joined below a wrapper, and leaves other errors alone.
-func TestOutOfRange(t *testing.T) {
-	hops := &condense.FieldError{Package: "cgc", Field: "hops", Value: -1, Want: "at least 0"}
-	alpha := &condense.FieldError{Package: "cgc", Field: "soft labels", Value: 7, Want: "true or false"}
-	other := errors.New("graph: too small")
-	name := func(field string) string { return "--" + strings.ReplaceAll(field, " ", "-") }
-	for _, c := range []struct {
-		err  error
-		want string
-	}{
-		{hops, "--hops -1, want at least 0"},
-		{errors.Join(hops, alpha), "--hops -1, want at least 0; --soft-labels 7, want true or false"},
-		{fmt.Errorf("arm cgc: %w", errors.Join(hops, errors.Join(alpha))),
-			"--hops -1, want at least 0; --soft-labels 7, want true or false"},
-		{errors.Join(other, hops), "too small; --hops -1, want at least 0"},
-	} {
-		got := outOfRange(c.err, name)
-		if got.Error() != c.want || exitCode(got) != exitUsage {
-			t.Errorf("%v becomes %v with exit code %d, want %s", c.err, got, exitCode(got), c.want)
-		}
-	}
-	if got := outOfRange(other, name); got != other {
-		t.Errorf("%v becomes %v", other, got)
+		t.Errorf("errors begin with\n%v, and Sentence knows\n%v", found, packages)
 	}
 }
