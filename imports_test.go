@@ -45,7 +45,7 @@ var mayImport = map[string]string{
 	"gnn/gnntest": "autodiff gnn graph mat",
 
 	"dataset": "dataset/format dataset/format/arrays dataset/format/named dataset/format/native " +
-		"dataset/format/planetoid dataset/format/pyg dataset/format/saint dataset/format/scipy " +
+		"dataset/format/ogb dataset/format/planetoid dataset/format/pyg dataset/format/saint dataset/format/scipy " +
 		"dataset/format/text dataset/synth graph mat progress internal/parallel",
 	"dataset/synth":         "graph mat internal/parallel internal/registry",
 	"dataset/format":        "graph internal/registry",
@@ -53,6 +53,8 @@ var mayImport = map[string]string{
 	"dataset/format/named":  "dataset/format dataset/format/internal/csvfile dataset/format/internal/decimal graph mat",
 	"dataset/format/native": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy graph mat " +
 		"internal/safetensors",
+	"dataset/format/ogb": "dataset/format dataset/format/internal/csvfile dataset/format/internal/decimal " +
+		"dataset/format/internal/lines dataset/format/internal/numpy graph mat",
 	"dataset/format/planetoid": "dataset/format dataset/format/internal/pickle graph mat",
 	"dataset/format/pyg":       "dataset/format dataset/format/internal/numpy dataset/format/internal/parts graph mat",
 	"dataset/format/scipy": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy " +
@@ -65,6 +67,7 @@ var mayImport = map[string]string{
 	"dataset/format/internal/csr":     "graph mat internal/parallel",
 	"dataset/format/internal/decimal": "",
 	"dataset/format/internal/csvfile": "dataset/format",
+	"dataset/format/internal/lines":   "dataset/format",
 	"dataset/format/internal/numpy":   "dataset/format dataset/format/internal/csr graph mat",
 	"dataset/format/internal/parts":   "dataset/format dataset/format/internal/numpy graph",
 	"dataset/format/internal/pickle":  "dataset/format/internal/csr dataset/format/internal/numpy graph mat",
@@ -100,6 +103,7 @@ var mayUse = map[string]string{
 		"github.com/vbauerster/mpb/v8 github.com/vbauerster/mpb/v8/cwriter " +
 		"github.com/vbauerster/mpb/v8/decor gonum.org/v1/gonum/stat",
 	"dataset/format/internal/csvfile": "github.com/klauspost/compress/gzip",
+	"dataset/format/internal/lines":   "github.com/klauspost/compress/gzip",
 	"dataset/format/internal/numpy":   "github.com/klauspost/compress/flate",
 	"dataset/format/internal/pickle": "github.com/nlpodyssey/gopickle/pickle " +
 		"github.com/nlpodyssey/gopickle/types",

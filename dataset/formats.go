@@ -7,6 +7,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/arrays"
 	"github.com/graph-condensation/cgc/dataset/format/named"
 	"github.com/graph-condensation/cgc/dataset/format/native"
+	"github.com/graph-condensation/cgc/dataset/format/ogb"
 	"github.com/graph-condensation/cgc/dataset/format/planetoid"
 	"github.com/graph-condensation/cgc/dataset/format/pyg"
 	"github.com/graph-condensation/cgc/dataset/format/saint"
@@ -24,6 +25,7 @@ func init() {
 	format.Register(pyg.Name, pyg.Format{})
 	format.Register(planetoid.Name, planetoid.Format{})
 	format.Register(saint.Name, saint.Format{})
+	format.Register(ogb.Name, ogb.Format{})
 	format.Register(named.Name, named.Format{})
 	format.Register(text.Name, text.Format{})
 }

@@ -1,0 +1,7 @@
+package ogb
+
+// ReadFeatures and ReadEdges read one file.
+var (
+	ReadFeatures = readFeatures
+	ReadEdges    = readEdges
+)

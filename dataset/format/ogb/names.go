@@ -1,0 +1,130 @@
+package ogb
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
+	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
+	"github.com/graph-condensation/cgc/graph"
+)
+
+// readNames sets the names of classes and nodes from the files labelidx2….csv.gz and nodeidx2….csv.gz in dir. No result
+// depends on names. So a file that is not understood only gives a note.
+func readNames(dir string, b *graph.Builder) (notes []string) {
+	read := func(prefix string, n int, names *[]string) {
+		for _, file := range entries(dir) {
+			text := strings.TrimSuffix(file, ".gz")
+			if *names != nil || !strings.HasPrefix(file, prefix) || !strings.HasSuffix(text, ".csv") {
+				continue
+			}
+			var err error
+			if *names, err = readMapping(filepath.Join(dir, file), n); err != nil {
+				notes = append(notes, fmt.Sprintf("%s; its names are left out",
+					strings.TrimPrefix(err.Error(), "dataset: ")))
+			}
+		}
+	}
+	classes := 0
+	if len(b.Y) > 0 {
+		classes = int(slices.Max(b.Y)) + 1
+	}
+	read("labelidx2", 0, &b.ClassNames)
+	switch named := len(b.ClassNames); {
+	case named == 0:
+	case named < classes:
+		notes = append(notes, fmt.Sprintf("%s names %d classes, and there are %d; the names are left out",
+			dir, named, classes))
+		b.ClassNames = nil
+	default:
+		b.Classes = named
+	}
+	read("nodeidx2", b.Nodes, &b.IDs)
+	return notes
+}
+
+// readMapping reads lines of a number and a name, after a header. The numbers are 0 to n−1, in any order. n = 0 means
+// as many as there are lines. A name that is empty is replaced by its number.
+func readMapping(file string, n int) ([]string, error) {
+	t, err := lines.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	if _, err := t.Next(); err != nil && err != io.EOF {
+		return nil, err
+	}
+	var list []entry
+	for {
+		line, err := t.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(line) == 0 {
+			continue
+		}
+		e, err := mapping(line)
+		if err == nil && n > 0 && len(list) == n {
+			err = fmt.Errorf("a line more than the %d that there are numbers for", n)
+		}
+		if err == nil && n == 0 && len(list) == graph.MaxClasses {
+			err = fmt.Errorf("more than %d classes", graph.MaxClasses)
+		}
+		if err != nil {
+			return nil, t.Fail(t.Line, "%w", err)
+		}
+		list = append(list, e)
+	}
+	names := make([]string, len(list))
+	taken := make([]bool, len(list))
+	for i, e := range list {
+		if e.number < 0 || e.number >= int64(len(list)) || taken[e.number] {
+			return nil, t.Fail(i+2, "number %d, want each of 0 to %d once", e.number, len(list)-1)
+		}
+		names[e.number], taken[e.number] = e.name, true
+	}
+	if n > 0 && len(list) != n {
+		return nil, t.Fail(0, "%d names, want %d", len(list), n)
+	}
+	return names, nil
+}
+
+// entry is a line of a mapping.
+type entry struct {
+	number int64
+	name   string
+}
+
+// mapping reads a number and a name, which may be quoted.
+func mapping(line []byte) (e entry, err error) {
+	number, name, _ := bytes.Cut(line, comma)
+	if e.number, err = decimal.Int(bytes.TrimSpace(number)); err != nil {
+		return e, err
+	}
+	if bytes.HasPrefix(name, []byte(`"`)) {
+		end := bytes.LastIndexByte(name[1:], '"')
+		if end < 0 {
+			return e, errors.New("a quote is not closed")
+		}
+		name = bytes.ReplaceAll(name[1:1+end], []byte(`""`), []byte(`"`))
+	} else {
+		name, _, _ = bytes.Cut(name, comma)
+	}
+	if !utf8.Valid(name) {
+		return e, errors.New("the name is not UTF-8 text")
+	}
+	if e.name = string(bytes.TrimSpace(name)); e.name == "" {
+		e.name = strconv.FormatInt(e.number, 10)
+	}
+	return e, nil
+}

@@ -1,0 +1,289 @@
+package ogb
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
+	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
+	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// readText reads the .csv files of raw. They have no headers.
+func readText(ctx context.Context, raw string) (p parts, err error) {
+	nodes, err := readCount(csvfile.Path(raw, "num-node-list"), "nodes")
+	if err != nil {
+		return p, err
+	}
+	if nodes > graph.MaxNodes {
+		return p, &format.ReadError{File: csvfile.Path(raw, "num-node-list"), Line: 1,
+			Err: fmt.Errorf("%d nodes, want at most %d", nodes, graph.MaxNodes)}
+	}
+	entries, err := readCount(csvfile.Path(raw, "num-edge-list"), "edges")
+	if err != nil {
+		return p, err
+	}
+	p.Nodes = nodes
+	p.edges, p.features = csvfile.Path(raw, "edge"), csvfile.Path(raw, "node-feat")
+	p.labels = csvfile.Path(raw, "node-label")
+	if p.X, err = readFeatures(ctx, p.features, nodes); err != nil {
+		return p, missing(err, p.features, "cgc needs features of the nodes")
+	}
+	if p.Y, err = readLabels(ctx, p.labels, nodes); err != nil {
+		return p, missing(err, p.labels, "a data set for nodes has a label for each, one for links or graphs is not read")
+	}
+	if p.Edges, err = readEdges(ctx, p.edges, entries, nodes); err != nil {
+		return p, err
+	}
+	if file := csvfile.Path(raw, "edge-feat"); csvfile.Exists(file) {
+		p.ignoresEdgeFeatures(file)
+	}
+	return p, nil
+}
+
+// missing turns the error of a file that is not there into one that says what it is for.
+func missing(err error, file, why string) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if !strings.HasSuffix(file, ".npz") {
+		file = strings.TrimSuffix(file, ".gz") + ".gz"
+	}
+	return &format.ReadError{File: file, Err: errors.New("missing: " + why)}
+}
+
+// readCount reads the one number of num-node-list.csv or num-edge-list.csv, which has a line for each graph.
+func readCount(file, what string) (int, error) {
+	t, err := lines.Open(file)
+	if err != nil {
+		return 0, missing(err, file, "it holds the number of "+what)
+	}
+	defer t.Close()
+	line, err := t.Next()
+	if err == io.EOF {
+		return 0, t.Fail(0, "the file is empty, want the number of %s", what)
+	}
+	if err != nil {
+		return 0, err
+	}
+	v, err := decimal.Int(bytes.TrimSpace(line))
+	if err != nil || v < 0 {
+		return 0, t.Fail(1, "%.50q, want the number of %s", line, what)
+	}
+	switch line, err = t.Next(); {
+	case err == io.EOF || err == nil && len(bytes.TrimSpace(line)) == 0:
+		return int(v), nil
+	case err != nil:
+		return 0, err
+	}
+	return 0, t.Fail(2, "a second number of %s: the folder holds several graphs, want one", what)
+}
+
+// table calls parse for each line of a file, which has n of them, with the number of the line, from 0. Empty lines at
+// the end do not count. Each line has at least least bytes, its end included.
+func table(ctx context.Context, t *lines.File, n, least int, what string, parse func(i int, line []byte) error) error {
+	if int64(n) > (t.Size()+1)/int64(least) {
+		return t.Fail(0, "the file is too short for %d %s", n, what)
+	}
+	counts := make(chan int, 1)
+	counts <- 0
+	err := t.Each(ctx, func(first int, text []byte) (int, error) {
+		at := first
+		for ; len(text) > 0; at++ {
+			line, rest := lines.Cut(text)
+			if at >= n {
+				if len(bytes.TrimSpace(line)) > 0 {
+					return at - first, fmt.Errorf("a line more than there are %s (%d)", what, n)
+				}
+			} else if err := parse(at, line); err != nil {
+				return at - first, err
+			}
+			text = rest
+		}
+		counts <- max(at, <-counts)
+		return 0, nil
+	})
+	if read := <-counts; err == nil && read < n {
+		return t.Fail(0, "%d lines, want %d, one for each of the %s", read, n, what)
+	}
+	return err
+}
+
+// readFeatures reads a line of numbers for each of n nodes.
+func readFeatures(ctx context.Context, file string, n int) (*mat.Dense, error) {
+	head, err := lines.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	line, err := head.Next()
+	head.Close()
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	columns := bytes.Count(line, []byte(",")) + 1
+	t, err := lines.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	if int64(n) > (t.Size()+1)/int64(2*columns) {
+		return nil, t.Fail(0, "the file is too short for %d nodes with %d features", n, columns)
+	}
+	x := mat.NewDense(n, columns)
+	return x, table(ctx, t, n, 2*columns, "nodes", func(i int, line []byte) error {
+		row := x.Row(i)
+		for j := range row {
+			field, rest, more := bytes.Cut(line, comma)
+			if more != (j < columns-1) {
+				return fmt.Errorf("%d columns, and line 1 has %d", j+1+bytes.Count(rest, comma)+btoi(more), columns)
+			}
+			v, err := decimal.Float(field)
+			if err != nil || math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+				return fmt.Errorf("column %d: %.50q, want a finite number", j+1, field)
+			}
+			row[j], line = v, rest
+		}
+		return nil
+	})
+}
+
+var comma = []byte(",")
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// readLabels reads the label of each of n nodes.
+func readLabels(ctx context.Context, file string, n int) ([]int32, error) {
+	t, err := lines.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	if int64(n) > t.Size()+1 {
+		return nil, t.Fail(0, "the file is too short for %d nodes", n)
+	}
+	y := make([]int32, n)
+	return y, table(ctx, t, n, 1, "nodes", func(i int, line []byte) (err error) {
+		if columns := bytes.Count(line, comma) + 1; columns > 1 {
+			return fmt.Errorf("%d labels, want one: a node of several labels is not understood", columns)
+		}
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 || string(line) == `""` {
+			y[i] = graph.Unlabelled
+			return nil
+		}
+		v, err := decimal.Float(line)
+		if err != nil {
+			return fmt.Errorf("label %.50q is not a number", line)
+		}
+		y[i], err = label(float64(v))
+		return err
+	})
+}
+
+// readEdges reads a line of source and target for each edge of n nodes.
+func readEdges(ctx context.Context, file string, count, n int) (e graph.Edges, err error) {
+	t, err := lines.Open(file)
+	if err != nil {
+		return e, missing(err, file, "it holds the edges")
+	}
+	defer t.Close()
+	if int64(count) > (t.Size()+1)/4 {
+		return e, t.Fail(0, "the file is too short for %d edges", count)
+	}
+	e.From, e.To = make([]int32, count), make([]int32, count)
+	return e, table(ctx, t, count, 4, "edges", func(i int, line []byte) (err error) {
+		source, target, _ := bytes.Cut(line, comma)
+		if e.From[i], err = node(source, n); err == nil {
+			e.To[i], err = node(target, n)
+		}
+		return err
+	})
+}
+
+// node returns the node in field, one of n.
+func node(field []byte, n int) (int32, error) {
+	v, err := decimal.Int(field)
+	if err != nil {
+		if v, err = decimal.Int(bytes.TrimSpace(field)); err != nil {
+			return 0, fmt.Errorf("node %w", err)
+		}
+	}
+	if v < 0 || v >= int64(n) {
+		return 0, fmt.Errorf("node %d, want 0 to %d", v, n-1)
+	}
+	return int32(v), nil
+}
+
+// readSplit sets the split of the one folder of split, and returns that folder and notes.
+func readSplit(dir string, b *graph.Builder) (folder string, notes []string, err error) {
+	dir = filepath.Join(dir, "split")
+	var names []string
+	for _, name := range entries(dir) {
+		if file := filepath.Join(dir, name, "split_dict.pt"); csvfile.Exists(file) &&
+			!csvfile.Exists(csvfile.Path(filepath.Join(dir, name), "train")) {
+			return dir, nil, &format.ReadError{File: file, Err: errors.New(
+				"a pickle of torch, which is not read here: write train.csv.gz, valid.csv.gz and test.csv.gz beside it")}
+		}
+		if csvfile.Exists(csvfile.Path(filepath.Join(dir, name), "train")) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return dir, nil, nil
+	}
+	if len(names) > 1 {
+		notes = append(notes, fmt.Sprintf("%s holds the splits %s: %s was taken",
+			dir, strings.Join(names, ", "), names[0]))
+	}
+	folder = filepath.Join(dir, names[0])
+	for _, part := range []struct {
+		name  string
+		nodes *[]int32
+	}{{"train", &b.Split.Train}, {"valid", &b.Split.Val}, {"test", &b.Split.Test}} {
+		if *part.nodes, err = readNodes(csvfile.Path(folder, part.name), b.Nodes); err != nil {
+			return folder, nil, missing(err, csvfile.Path(folder, part.name), "it holds a part of the split")
+		}
+	}
+	return folder, notes, nil
+}
+
+// readNodes reads a node of n in each line.
+func readNodes(file string, n int) (nodes []int32, err error) {
+	t, err := lines.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	for {
+		line, err := t.Next()
+		if err == io.EOF {
+			return nodes, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		v, err := node(line, n)
+		if err != nil {
+			return nil, t.Fail(t.Line, "%w", err)
+		}
+		nodes = append(nodes, v)
+	}
+}
