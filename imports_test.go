@@ -24,6 +24,7 @@ var mayImport = map[string]string{
 	"internal/atomicfile":  "",
 	"internal/parameter":   "",
 	"internal/offline":     "",
+	"internal/spelling":    "",
 	"internal/registry":    "",
 	"internal/buildinfo":   "",
 	"internal/golden":      "",
@@ -91,7 +92,7 @@ var mayImport = map[string]string{
 	"report/chart": "report",
 	"cli": ". bench condense experiment tune paper progress report report/chart dataset dataset/format " +
 		"dataset/synth gnn graph propagate partition internal/atomicfile internal/buildinfo internal/kernel " +
-		"internal/plain",
+		"internal/plain internal/spelling",
 	"cmd/cgc": "cli",
 }
 

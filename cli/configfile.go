@@ -33,10 +33,17 @@ type trainingFile struct {
 	Weighted *bool `json:"weighted,omitempty"`
 }
 
-// decodeConfig reads a configFile over the defaults, and wants nothing after it. A file that names no method is read as
-// one of the given method.
-func decodeConfig(text []byte, method string) (configFile, error) {
-	file := configFile{Config: cgc.Defaults()}
+// decodeConfig reads a configFile over base, and wants nothing after it. A file that names no method is read as one of
+// the given method. A size of base is kept if the file has none.
+func decodeConfig(text []byte, base cgc.Config, method string) (file configFile, err error) {
+	size := base.Size
+	base.Size = condense.Size{}
+	file = configFile{Config: base}
+	defer func() {
+		if file.Size.IsZero() {
+			file.Size = size
+		}
+	}()
 	var named struct {
 		Method string `json:"method"`
 	}
@@ -64,7 +71,7 @@ func (c *configFile) decodeOther(text []byte) error {
 		condense.Setting
 		Seed     uint64        `json:"seed"`
 		Training *trainingFile `json:"training"`
-	}{}
+	}{Setting: c.Setting(), Seed: c.Seed}
 	if err := json.Unmarshal(text, &common); err != nil {
 		return err
 	}
@@ -118,6 +125,6 @@ func isConfig(path string) bool {
 	if err != nil {
 		return false
 	}
-	_, err = decodeConfig(text, string(cgc.CGC))
+	_, err = decodeConfig(text, cgc.Defaults(), string(cgc.CGC))
 	return err == nil
 }

@@ -38,7 +38,7 @@ FOLDER/summary.csv hold what the last command asked for.`,
 		},
 		ValidArgsFunction: completeGraph,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			job.wholeSaid = cmd.Flags().Changed("whole")
+			job.wholeSaid = job.said(cmd, "whole")
 			return job.run(cmd.Context(), args)
 		},
 	}

@@ -173,7 +173,7 @@ func (f *configFlags) readFile() error {
 			said[flag.Name] = flag.Value.String()
 		}
 	})
-	file, err := decodeConfig(text, f.asked()[0])
+	file, err := decodeConfig(text, f.config, f.asked()[0])
 	if err != nil {
 		return fmt.Errorf("--config %s: %w", f.file, err)
 	}

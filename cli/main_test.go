@@ -44,7 +44,9 @@ func exitCodeOf(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := exec.Command(args[1], args[2:]...)
 	cmd.Dir = ts.Getenv("WORK")
 	cmd.Env = os.Environ()
-	for _, name := range []string{"HOME", "CGC_DATA", "HTTPS_PROXY"} {
+	for _, name := range []string{
+		"HOME", "CGC_DATA", "HTTPS_PROXY", "CGC_CONFIG", "CGC_THREADS", "CGC_HOPS", "CGC_RATIO", "CGC_THREADZ",
+	} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	var stdout, stderr bytes.Buffer

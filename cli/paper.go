@@ -47,8 +47,8 @@ it was stopped, and tables share the trainings that they have in common. FOLDER 
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			job.modelsSaid = cmd.Flags().Changed("models")
-			if !cmd.Flags().Changed("weighted") {
+			job.modelsSaid = job.said(cmd, "models")
+			if !job.said(cmd, "weighted") {
 				job.training.config.Weighted = job.ours // the paper's condensed nodes count alike
 			}
 			if len(args) == 0 {

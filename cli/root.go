@@ -33,7 +33,11 @@ func (c *command) run(ctx context.Context, args []string) (code int) {
 		err = ctx.Err()
 	}
 	if err != nil {
-		fmt.Fprintf(c.stderr, "cgc: %s\n", sentence(err))
+		text := sentence(err)
+		if exitCode(err) == exitUsage {
+			text = c.settings.name(text)
+		}
+		fmt.Fprintf(c.stderr, "cgc: %s\n", text)
 	}
 	return exitCode(err)
 }
@@ -43,6 +47,7 @@ type command struct {
 	stdout, stderr io.Writer
 	quiet, json    bool
 	threads        int
+	settings       *settings
 	progress       *meter
 	writing        sync.Mutex // held while a file is written
 	warned         []string   // the warnings that were printed
@@ -55,7 +60,9 @@ func (c *command) root() *cobra.Command {
 		Long: `cgc condenses a labelled graph: it makes hundreds of nodes from millions. A graph neural network that learns
 from the small graph does about as well on the large graph as one that learns from the large graph.
 
-GRAPH is a name (cgc data list shows them), a folder or a file. Try: cgc run`,
+GRAPH is a name (cgc data list shows them), a folder or a file. Try: cgc run
+
+` + settingsHelp(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
@@ -63,15 +70,7 @@ GRAPH is a name (cgc data list shows them), a folder or a file. Try: cgc run`,
 
 		SuggestionsMinimumDistance: 2,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if cmd.Flags().Changed("threads") {
-				if c.threads < 1 {
-					return usagef("--threads %d, want at least 1", c.threads)
-				}
-				runtime.GOMAXPROCS(c.threads)
-			}
-			c.progress = newMeter(c.stderr, c.quiet)
-			cmd.SetContext(c.progress.listen(cmd.Context()))
-			return nil
+			return c.begin(cmd)
 		},
 	}
 	root.SetFlagErrorFunc(flagMistake)
@@ -84,6 +83,28 @@ GRAPH is a name (cgc data list shows them), a folder or a file. Try: cgc run`,
 		c.runCommand(), c.condenseCommand(), c.evaluateCommand(), c.tuneCommand(), c.experimentCommand(),
 		c.paperCommand(), c.benchCommand(), c.dataCommand(), c.versionCommand())
 	return root
+}
+
+// begin applies the settings, and begins to show progress.
+func (c *command) begin(cmd *cobra.Command) (err error) {
+	if c.settings, err = readSettings(cmd.Root()); err != nil {
+		return err
+	}
+	if err := c.settings.apply(cmd); err != nil {
+		return err
+	}
+	if c.said(cmd, "threads") {
+		if c.threads < 1 {
+			return usagef("--threads %d, want at least 1", c.threads)
+		}
+		runtime.GOMAXPROCS(c.threads)
+	}
+	c.progress = newMeter(c.stderr, c.quiet)
+	for _, sentence := range c.settings.strange(cmd.Root()) {
+		c.progress.note("%s", sentence)
+	}
+	cmd.SetContext(c.progress.listen(cmd.Context()))
+	return nil
 }
 
 // onlyCommands is the body of a command that has only subcommands. It prints the help, or says which one is unknown.

@@ -31,7 +31,7 @@ of -o. It replaces a condensed graph that is there already, and no other file.`,
 			if len(args) > 0 {
 				name = args[0]
 			}
-			return job.run(cmd.Context(), name, cmd.Flags().Changed("whole"))
+			return job.run(cmd.Context(), name, job.said(cmd, "whole"))
 		},
 	}
 	job.config = newMethodFlags(cmd)

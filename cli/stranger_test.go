@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -80,7 +81,16 @@ var register = sync.OnceFunc(func() {
 })
 
 // TestMain lets scripts and tests run two programs: cgc, and one of a stranger who has a method and a model more.
+// What the machine sets for cgc does not count, unless a script sets it for a program.
 func TestMain(m *testing.M) {
+	if name := filepath.Base(os.Args[0]); name != "cgc" && name != "ourcg" {
+		for _, entry := range os.Environ() {
+			if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "CGC_") && name != "CGC_DATA" {
+				os.Unsetenv(name)
+			}
+		}
+		os.Setenv("CGC_CONFIG", os.DevNull)
+	}
 	testscript.Main(m, map[string]func(){
 		"cgc":   cli.Main,
 		"ourcg": func() { register(); cli.Main() },

@@ -134,9 +134,9 @@ func (j *tuneJob) check(cmd *cobra.Command) error {
 		j.config.config.Variant = j.methods[0]
 	}
 	switch {
-	case cmd.Flags().Changed("trials") && j.trials < 1:
+	case j.said(cmd, "trials") && j.trials < 1:
 		return usagef("--trials %d, want at least 1", j.trials)
-	case cmd.Flags().Changed("seconds") && !(j.seconds > 0):
+	case j.said(cmd, "seconds") && !(j.seconds > 0):
 		return usagef("--seconds %g, want above 0", j.seconds)
 	case j.trials == 0 && j.seconds == 0:
 		j.trials = usualTrials

@@ -23,6 +23,7 @@ func (c *command) versionCommand() *cobra.Command {
 		Args:  arguments(0),
 		RunE: func(*cobra.Command, []string) error {
 			v := version()
+			v.Settings = c.settings.file
 			return c.print(v, v.document())
 		},
 	}
@@ -49,6 +50,8 @@ type versions struct {
 	// Formats are the formats of graphs that are read, Written those of them that are written too.
 	Formats []string `json:"formats"`
 	Written []string `json:"formats_written"`
+	// Settings is the path of the file of settings that was read; empty if there was none.
+	Settings string `json:"settings"`
 }
 
 func version() versions {
@@ -77,6 +80,7 @@ func (v versions) document() *report.Document {
 	row("partitions", strings.Join(v.Partitions, ", "))
 	row("formats", strings.Join(v.Formats, ", "))
 	row("written", strings.Join(v.Written, ", "))
+	row("settings", v.settings())
 	d := new(report.Document)
 	d.Add(t)
 	return d
@@ -104,4 +108,16 @@ func (v versions) kernels() string {
 		return fmt.Sprintf("%s, the only one that runs here", v.Kernels)
 	}
 	return fmt.Sprintf("%s; %s would run here too", v.Kernels, strings.Join(others, " and "))
+}
+
+// settings is the line of the file of settings.
+func (v versions) settings() string {
+	if v.Settings != "" {
+		return v.Settings
+	}
+	path, _ := settingsPath()
+	if path == "" {
+		return "none; $" + settingsVariable + " names a file"
+	}
+	return "none; they would stand in " + path
 }

@@ -1,0 +1,70 @@
+// Package spelling finds the words that a mistyped word may stand for.
+package spelling
+
+import (
+	"slices"
+	"strings"
+)
+
+// Near returns the words of among that word may stand for, the likeliest first and at most three: those within
+// 1 + len/4 mistakes (Distance), and those that begin with word if it has three letters at least. Upper and lower case
+// count as equal. If word is among them, there is nothing to suggest.
+func Near(word string, among []string) []string {
+	if slices.Contains(among, word) {
+		return nil
+	}
+	type found struct {
+		name     string
+		distance int
+	}
+	var all []found
+	word = strings.ToLower(word)
+	for _, name := range among {
+		lower := strings.ToLower(name)
+		d := Distance(word, lower)
+		begins := len(word) >= 3 && strings.HasPrefix(lower, word)
+		if begins || d <= 1+min(len(lower), len(word))/4 {
+			all = append(all, found{name, d})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b found) int { return a.distance - b.distance })
+	var names []string
+	for _, f := range all[:min(3, len(all))] {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// Hint returns "; did you mean A or B?" with the words of Near, each after prefix, or "" if there are none.
+func Hint(prefix, word string, among []string) string {
+	near := Near(word, among)
+	if len(near) == 0 {
+		return ""
+	}
+	return "; did you mean " + prefix + strings.Join(near, " or "+prefix) + "?"
+}
+
+// Distance returns the number of letters to insert, delete, replace or swap with their neighbour that turns a into b
+// (the restricted distance of Damerau and Levenshtein, in bytes).
+func Distance(a, b string) int {
+	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range len(a) {
+		row := make([]int, len(b)+1)
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := last[j]
+			if a[i] != b[j] {
+				replaced++
+			}
+			row[j+1] = min(replaced, row[j]+1, last[j+1]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, last = last, row
+	}
+	return last[len(b)]
+}

@@ -1,0 +1,43 @@
+package spelling_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/graph-condensation/cgc/internal/spelling"
+)
+
+func TestDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0}, {"", "ab", 2}, {"cora", "cora", 0}, {"cora", "coar", 1}, {"cora", "crora", 1}, {"cora", "coba", 1},
+		{"kitten", "sitting", 3}, {"thread", "threads", 1}, {"ab", "", 2},
+	} {
+		if got := spelling.Distance(c.a, c.b); got != c.want {
+			t.Errorf("%s to %s: %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+func TestNear(t *testing.T) {
+	among := []string{"cora", "citeseer", "coral", "nodes", "label-ratio", "label-ratios"}
+	for _, c := range []struct {
+		word string
+		want []string
+	}{
+		{"coar", []string{"cora", "coral"}}, {"Cora", []string{"cora", "coral"}}, {"cora", nil}, {"node", []string{"nodes"}},
+		{"label", []string{"label-ratio", "label-ratios"}}, {"xyz", nil}, {"", nil}, {"c", nil},
+	} {
+		if got := spelling.Near(c.word, among); !slices.Equal(got, c.want) {
+			t.Errorf("%q: %q, want %q", c.word, got, c.want)
+		}
+	}
+	if got := spelling.Hint("--", "node", among); got != "; did you mean --nodes?" {
+		t.Errorf("hint %q", got)
+	}
+	if got := spelling.Hint("", "xyz", among); got != "" {
+		t.Errorf("hint %q", got)
+	}
+}
