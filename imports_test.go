@@ -51,7 +51,8 @@ var mayImport = map[string]string{
 	"dataset/synth":         "graph mat internal/parallel internal/registry",
 	"dataset/format":        "graph internal/registry",
 	"dataset/format/arrays": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy graph mat",
-	"dataset/format/named":  "dataset/format dataset/format/internal/csvfile dataset/format/internal/decimal graph mat",
+	"dataset/format/named": "dataset/format dataset/format/internal/csvfile dataset/format/internal/decimal " +
+		"dataset/format/internal/ids graph mat",
 	"dataset/format/native": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy graph mat " +
 		"internal/safetensors",
 	"dataset/format/ogb": "dataset/format dataset/format/internal/csvfile dataset/format/internal/decimal " +
@@ -67,7 +68,8 @@ var mayImport = map[string]string{
 		"internal/parallel",
 	"dataset/format/internal/csr":     "graph mat internal/parallel",
 	"dataset/format/internal/decimal": "",
-	"dataset/format/internal/csvfile": "dataset/format",
+	"dataset/format/internal/csvfile": "dataset/format internal/parallel",
+	"dataset/format/internal/ids":     "",
 	"dataset/format/internal/lines":   "dataset/format",
 	"dataset/format/internal/numpy":   "dataset/format dataset/format/internal/csr graph mat",
 	"dataset/format/internal/parts":   "dataset/format dataset/format/internal/numpy graph",

@@ -1,6 +1,7 @@
 package named_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -120,12 +121,23 @@ func TestMixedIDs(t *testing.T) {
 	if len(notes) != 1 || !strings.Contains(notes[0], want) {
 		t.Errorf("notes %q, want %s", notes, want)
 	}
+	notes = nil
+	dir = fixture.Folder(t, folder("id,label,split,f\n7,a,train,0\n8,b,test,0\n007,b,test,0\n", "source,target\n7,8\n"))
+	if _, err := o.Open(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	want = `nodes.csv:4: the id "007" is another node than "7" in line 2: ids are compared as text`
+	if len(notes) != 1 || !strings.Contains(notes[0], want) {
+		t.Errorf("notes %q, want %s", notes, want)
+	}
 }
 
 func TestRefuses(t *testing.T) {
 	const nodes, edges = "id,label,split,f\na,x,train,1\nb,y,test,2\n", "source,target\na,b\n"
 	for _, c := range []struct{ nodes, edges, want string }{
 		{nodes, "source,target\na,b\nb,c\n", `edges.csv:3: target "c" is not an id in nodes.csv`},
+		{nodes, "source,target\na,B\n", `edges.csv:2: target "B" is not an id in nodes.csv, which has "b": ids are compared`},
+		{"id,label,f\n1,x,0\n", "source,target\n1.0,1\n", `source "1.0" is not an id in nodes.csv, which has "1": ids`},
 		{nodes, "source,target\n\n,b\n", `edges.csv:3: source "" is not an id`},
 		{nodes, "alice,bob\na,b\n", `edges.csv:1: the columns are "alice,bob", want source, target`},
 		{nodes, "source,target\na\n", "edges.csv:2: 1 fields, and the header has 2"},
@@ -153,6 +165,35 @@ func TestRefuses(t *testing.T) {
 	}
 	fixture.Refuses(t, fixture.With(plain(), "labels.csv", []byte("0\n")), "may be of the formats named and csv")
 	fixture.Refuses(t, fixture.With(plain(), "nodes.csv.gz", []byte("no")), "unpacking gzip")
+}
+
+// What different parts of a large file say of a name is put together, and the first wrong line is the one that is told.
+func TestManyParts(t *testing.T) {
+	const n = 120_000
+	nodes, edges := []byte("id,label,split,f\n"), []byte("weight,source,target\n")
+	for i := range n {
+		name := fmt.Sprintf("node %d, \"\"written\n\nat length\"\"", i)
+		nodes = fmt.Appendf(nodes, "\"%s\",%c,train,%d\n", name, 'z'-i*26/n, i)
+		edges = fmt.Appendf(edges, "%d,\"%s\",\"node 0, \"\"written\n\nat length\"\"\"\n", 1+i%2, name)
+	}
+	if len(nodes) < 3<<20 || len(edges) < 3<<20 {
+		t.Fatalf("%d and %d bytes are not several parts", len(nodes), len(edges))
+	}
+	g := fixture.Open(t, fixture.Folder(t, folder(string(nodes), string(edges))))
+	if g.Nodes() != n || g.IDs[n-1] != fmt.Sprintf("node %d, \"written\n\nat length\"", n-1) || g.Edges() != n-1 ||
+		g.Adj.Data[n-2] != 2 || g.ClassNames[g.Y[n-1]] != "a" || g.Y[0] != 25 || g.X.(*mat.Dense).Data[n-1] != n-1 ||
+		len(g.Split.Train) != n || g.Split.Train[n-1] != n-1 {
+		t.Errorf("%d nodes, %d edges, last id %q, classes %q", g.Nodes(), g.Edges(), g.IDs[n-1], g.ClassNames)
+	}
+	again := "\"node 1, \"\"written\n\nat length\"\"\",a,,1\n"
+	for add, want := range map[string]string{
+		again + "a,a,,x\n": `nodes.csv:360002: the id "node 1, \"written\n\nat length\"" is there twice, first in line 5`,
+		"a,a,,x\n" + again: `nodes.csv:360002: column f: "x"`,
+		"a,1,,1\n":         `nodes.csv:360002: label "1", and label "z" in line 2`,
+	} {
+		fixture.Refuses(t, folder(string(nodes)+add, string(edges)), want)
+	}
+	fixture.Refuses(t, folder(string(nodes), string(edges)+"1,b,c\n0,b,c\n"), `edges.csv:600002: source "b" is not`)
 }
 
 // FuzzRead looks for a panic and for memory without bound. Errors are right.

@@ -7,197 +7,202 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
+	"github.com/graph-condensation/cgc/dataset/format/internal/ids"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/mat"
 )
+
+// columns are the places of the columns of nodes.csv; −1 if there is none.
+type columns struct {
+	id, label, split int
+	features         []int // all others
+}
+
+// findColumns looks at the header.
+func findColumns(t *csvfile.Table) (c columns, err error) {
+	c = columns{
+		id: t.Column("id", "node_id", "node"), label: t.Column("label", "class", "y"), split: t.Column("split", "part"),
+	}
+	if c.id < 0 || c.label < 0 {
+		return c, t.Fail("the columns are %.200q, want id, label and features", strings.Join(t.Header, ","))
+	}
+	for i := range t.Header {
+		if i != c.id && i != c.label && i != c.split {
+			c.features = append(c.features, i)
+		}
+	}
+	if len(c.features) == 0 {
+		return c, t.Fail("no column besides id, label and split, want at least one feature")
+	}
+	return c, nil
+}
 
 // nodes is what nodes.csv holds.
 type nodes struct {
-	*table
-	id, label, split int   // columns; −1 if there is none
-	features         []int // the other columns
-
+	*csvfile.Table
+	columns
 	ids    []string
-	at     map[string]int32 // the node of each id
-	lines  []int            // of each node
-	labels []int32          // of each node, as a place in names, or graph.Unlabelled
-	names  []string         // the labels, in the order of the file
-	first  []int            // the line in which each label comes first
+	at     *ids.Index
+	labels labels
 	x      []float32
-	parts  graph.Split
+	split  graph.Split
 }
 
 // readNodes reads nodes.csv.
 func readNodes(ctx context.Context, file string) (*nodes, error) {
-	t, err := openTable(file)
+	t, err := csvfile.OpenTable(file)
 	if err != nil {
 		return nil, err
 	}
-	n := &nodes{
-		table: t, at: map[string]int32{},
-		id: t.column("id", "node_id", "node"), label: t.column("label", "class", "y"), split: t.column("split", "part"),
+	c, err := findColumns(t)
+	if err != nil {
+		return nil, err
 	}
-	if n.id < 0 || n.label < 0 {
-		return nil, t.fail("the columns are %.200q, want id, label and features", strings.Join(t.header, ","))
+	parts, err := csvfile.Parse(ctx, t, func(r *csvfile.Reader) (*part, error) {
+		p := &part{Reader: r, columns: c, header: t.Header}
+		return p, p.read()
+	})
+	if ctx.Err() != nil {
+		return nil, err
 	}
-	for c := range t.header {
-		if c != n.id && c != n.label && c != n.split {
-			n.features = append(n.features, c)
-		}
-	}
-	if len(n.features) == 0 {
-		return nil, t.fail("no column besides id, label and split, want at least one feature")
-	}
-	seen := map[string]int32{} // the place of each label in names
-	for {
-		fields, err := t.read()
-		if err == io.EOF {
-			break
-		}
-		if err == nil {
-			err = n.add(fields, seen)
-		}
-		if err == nil && len(n.ids)&0xffff == 0 {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	if len(n.ids) == 0 {
+	n := &nodes{Table: t, columns: c}
+	n.join(parts)
+	again, first := 0, 0
+	n.at, again, first = ids.New(n.ids)
+	switch most := n.labels.beyond(); {
+	case again >= 0 && (most < 0 || again <= most):
+		return nil, n.failAt(again, "the id %.50q is there twice, first in line %d", n.ids[again], t.Line(first))
+	case most >= 0:
+		return nil, n.failAt(most, "more than %d labels", graph.MaxClasses)
+	case err != nil:
+		return nil, err // in a line after those of the parts
+	case len(n.ids) == 0:
 		return nil, &format.ReadError{File: file, Err: errors.New("no lines with nodes after the header")}
+	case len(n.ids) > graph.MaxNodes:
+		return nil, n.failAt(graph.MaxNodes, "more than %d nodes", graph.MaxNodes)
 	}
 	return n, nil
 }
 
-// add takes a record.
-func (n *nodes) add(fields [][]byte, seen map[string]int32) error {
-	id := string(fields[n.id])
-	switch first, repeated := n.at[id]; {
-	case id == "":
-		return n.fail("the id is empty")
-	case repeated:
-		return n.fail("the id %.50q is there twice, first in line %d", id, n.lines[first])
-	case !utf8.ValidString(id) || !utf8.Valid(fields[n.label]):
-		return n.fail("the id or the label is not UTF-8 text")
-	case len(n.ids) == graph.MaxNodes:
-		return n.fail("more than %d nodes", graph.MaxNodes)
-	}
-	node := int32(len(n.ids))
-	n.at[id], n.ids, n.lines = node, append(n.ids, id), append(n.lines, n.line)
-	if label := fields[n.label]; len(label) == 0 {
-		n.labels = append(n.labels, graph.Unlabelled)
-	} else {
-		k, known := seen[string(label)]
-		if !known {
-			k = int32(len(n.names))
-			if k > graph.MaxClasses {
-				return n.fail("more than %d labels", graph.MaxClasses)
-			}
-			seen[string(label)] = k
-			n.names, n.first = append(n.names, string(label)), append(n.first, n.line)
+// failAt returns an error about the line of a node.
+func (n *nodes) failAt(node int, text string, args ...any) error {
+	return n.Table.FailAt(n.Line(node), text, args...)
+}
+
+// join puts parts together. It leaves nothing in them.
+func (n *nodes) join(parts []*part) {
+	x := make([][]float32, len(parts))
+	for k, p := range parts {
+		base := len(n.ids)
+		text, from := string(p.text), 0
+		for _, end := range p.ends {
+			n.ids = append(n.ids, text[from:end])
+			from = end
 		}
-		n.labels = append(n.labels, k)
+		n.labels.join(&p.labels)
+		for i, v := range p.place {
+			list := [...]*[]int32{&n.split.Train, &n.split.Val, &n.split.Test}[p.part[i]]
+			*list = append(*list, int32(base)+v)
+		}
+		x[k] = p.x
+		*p = part{}
 	}
-	for _, c := range n.features {
+	n.x = slices.Concat(x...)
+}
+
+// part is what a part of nodes.csv holds. Its nodes are counted from 0.
+type part struct {
+	*csvfile.Reader
+	columns
+	header []string
+	text   []byte // the ids, one after the other
+	ends   []int  // of each in text
+	labels labels
+	x      []float32
+	// place holds nodes of the split, and part the part of each: 0 trains, 1 validates, 2 tests.
+	place []int32
+	part  []byte
+}
+
+// read reads all records.
+func (p *part) read() error {
+	about := p.About()
+	p.ends, p.x = make([]int, 0, about), make([]float32, 0, about*len(p.features))
+	for {
+		fields, err := p.Read()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = p.add(fields)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// add takes a record.
+func (p *part) add(fields [][]byte) error {
+	id, label := fields[p.id], fields[p.label]
+	switch {
+	case len(id) == 0:
+		return p.Fail("the id is empty")
+	case !utf8.Valid(id) || !utf8.Valid(label):
+		return p.Fail("the id or the label is not UTF-8 text")
+	}
+	node := int32(len(p.ends))
+	p.text = append(p.text, id...)
+	p.ends = append(p.ends, len(p.text))
+	p.labels.add(label)
+	for _, c := range p.features {
 		v, err := decimal.Float(fields[c])
 		if err != nil || math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			return n.fail("column %s: %.50q, want a finite number", n.header[c], fields[c])
+			return p.Fail("column %s: %.50q, want a finite number", p.header[c], fields[c])
 		}
-		n.x = append(n.x, v)
+		p.x = append(p.x, v)
 	}
-	if n.split < 0 {
+	if p.split < 0 || len(fields[p.split]) == 0 {
 		return nil
 	}
-	switch part := strings.ToLower(string(fields[n.split])); part {
+	which := byte(0)
+	switch text := strings.ToLower(string(fields[p.split])); text {
 	case "train":
-		n.parts.Train = append(n.parts.Train, node)
 	case "val", "valid", "validation":
-		n.parts.Val = append(n.parts.Val, node)
+		which = 1
 	case "test":
-		n.parts.Test = append(n.parts.Test, node)
-	case "", "none":
+		which = 2
+	case "none":
+		return nil
 	default:
-		return n.fail("split %.50q, want train, val, test or nothing", part)
+		return p.Fail("split %.50q, want train, val, test or nothing", text)
 	}
+	p.place, p.part = append(p.place, node), append(p.part, which)
 	return nil
 }
 
-// fill sets all of b but the edges, and returns notes.
-func (n *nodes) fill(b *graph.Builder) (notes []string, err error) {
-	b.Nodes, b.Split = len(n.ids), n.parts
-	b.X = &mat.Dense{Rows: b.Nodes, Cols: len(n.features), Data: n.x}
-	if b.Y, b.ClassNames, err = n.classes(); err != nil {
-		return nil, err
-	}
+// notes returns a sentence if ids are numbers and names, and one if two ids are the same number.
+func (n *nodes) notes() (notes []string) {
 	whole, odd := 0, -1
-	numbered := true
 	for i, id := range n.ids {
-		numbered = numbered && id == strconv.Itoa(i)
 		if _, err := decimal.Int([]byte(id)); err == nil {
 			whole++
 		} else if odd < 0 {
 			odd = i
 		}
 	}
-	if !numbered {
-		b.IDs = n.ids
-	}
 	if whole > 0 && odd >= 0 {
 		notes = append(notes, fmt.Sprintf("%s:%d: the id %.50q is a name, and %d of %d ids are whole numbers: "+
-			"all are compared as text", n.file, n.lines[odd], n.ids[odd], whole, len(n.ids)))
+			"all are compared as text", n.File, n.Line(odd), n.ids[odd], whole, len(n.ids)))
 	}
-	return notes, nil
-}
-
-// classes returns the class of each node: the labels themselves if they are whole numbers, else their places in sorted
-// order, with their names.
-func (n *nodes) classes() (y []int32, names []string, err error) {
-	values, whole := make([]int64, len(n.names)), true
-	for k, name := range n.names {
-		v, err := decimal.Int([]byte(name))
-		if k == 0 {
-			whole = err == nil
-		}
-		if whole != (err == nil) {
-			return nil, nil, &format.ReadError{File: n.file, Line: n.first[k], Err: fmt.Errorf(
-				"label %.50q, and label %.50q in line %d: want only whole numbers, or only names",
-				name, n.names[0], n.first[0])}
-		}
-		values[k] = v
+	if i, j := n.at.SameNumber(); i >= 0 {
+		notes = append(notes, fmt.Sprintf("%s:%d: the id %.50q is another node than %.50q in line %d: "+
+			"ids are compared as text", n.File, n.Line(i), n.ids[i], n.ids[j], n.Line(j)))
 	}
-	class := make([]int32, len(n.names))
-	if !whole {
-		names = slices.Sorted(slices.Values(n.names))
-		for k, name := range n.names {
-			place, _ := slices.BinarySearch(names, name)
-			class[k] = int32(place)
-		}
-	}
-	for k, v := range values {
-		if !whole {
-			break
-		}
-		if v < graph.Unlabelled || v >= graph.MaxClasses {
-			return nil, nil, &format.ReadError{File: n.file, Line: n.first[k], Err: fmt.Errorf(
-				"label %d, want 0 to %d, or %d for none", v, graph.MaxClasses-1, graph.Unlabelled)}
-		}
-		class[k] = int32(v)
-	}
-	for _, k := range n.labels {
-		if k != graph.Unlabelled {
-			k = class[k]
-		}
-		y = append(y, k)
-	}
-	if whole {
-		format.ShiftLabels(y)
-	}
-	return y, names, nil
+	return notes
 }
