@@ -21,8 +21,9 @@ func (c *command) benchCommand() *cobra.Command {
 		Runs:       3,
 	}
 	cmd := &cobra.Command{
-		Use:   "bench",
-		Short: "Measure every step at the sizes of the paper's data sets, beside what this machine can do",
+		Use:     "bench",
+		Example: examples("cgc bench", "cgc bench --sizes arxiv --scale 1,2,4 --partition kmeans,spectral --runs 5"),
+		Short:   "Measure every step at the sizes of the paper's data sets, beside what this machine can do",
 		Long: `Make graphs with the sizes of the paper's data sets, and condense each to the number of nodes of the paper.
 Print for each step its time, the work that it has to do, and its share of the machine's ceiling. The ceilings are
 measured first, on the same threads: the bandwidth of memory, read in order and at random, and the speed of the

@@ -9,7 +9,6 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
-	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/report"
 )
@@ -21,7 +20,12 @@ func (c *command) condenseCommand() *cobra.Command {
 		force  bool
 	)
 	cmd := &cobra.Command{
-		Use:               "condense GRAPH -o FILE" + extension,
+		Use: "condense GRAPH -o FILE" + extension,
+		Example: examples(
+			"cgc condense my-graph/ --nodes 200 -o small.safetensors",
+			"cgc condense cora --ratio 2.6% --method cgc-x --partition spectral -o small.safetensors",
+			"cgc condense large.safetensors --nodes 1000 --memory 2GiB -o small.safetensors",
+		),
 		Short:             "Condense a graph and write the result",
 		Args:              arguments(1, "GRAPH"),
 		ValidArgsFunction: completeGraph,
@@ -123,11 +127,5 @@ func completeGraph(_ *cobra.Command, args []string, _ string) ([]string, cobra.S
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	var names []string
-	for _, s := range dataset.Environment().List() {
-		if s.Path != "" || s.Fetchable || s.Name == "demo" {
-			names = append(names, s.Name)
-		}
-	}
-	return names, cobra.ShellCompDirectiveDefault
+	return graphNames(), cobra.ShellCompDirectiveDefault
 }

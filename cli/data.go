@@ -17,7 +17,12 @@ import (
 
 func (c *command) dataCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "data",
+		Use: "data",
+		Example: examples(
+			"cgc data list",
+			"cgc data describe my-graph/",
+			"cgc data convert my-graph/ my-graph.safetensors",
+		),
 		Short: "List, fetch, describe, convert and make graphs",
 		Long: `A graph with a name is looked for in the folders of $CGC_DATA, then in cgc's folder of the user's cache.
 ` + strings.Join(fetchable(), " and ") + ` are fetched from their official place if they are in neither.`,
@@ -32,9 +37,10 @@ func (c *command) dataCommand() *cobra.Command {
 
 func (c *command) listCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "list",
-		Short: "List the graphs that have a name, and where each is",
-		Args:  arguments(0),
+		Use:     "list",
+		Example: examples("cgc data list", "cgc data list --json"),
+		Short:   "List the graphs that have a name, and where each is",
+		Args:    arguments(0),
 		RunE: func(*cobra.Command, []string) error {
 			list := dataset.Environment().List()
 			listing := make([]listed, len(list))
@@ -93,6 +99,7 @@ func (s listed) where() string {
 func (c *command) fetchCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:       "fetch NAME",
+		Example:   examples("cgc data fetch cora"),
 		Short:     "Fetch a graph into the user's cache",
 		Args:      arguments(1, "NAME"),
 		ValidArgs: fetchable(),
@@ -128,7 +135,11 @@ func (c *command) makeCommand() *cobra.Command {
 		force     bool
 	)
 	cmd := &cobra.Command{
-		Use:   "make --like NAME -o FILE" + extension,
+		Use: "make --like NAME -o FILE" + extension,
+		Example: examples(
+			"cgc data make --like arxiv -o made.safetensors",
+			"cgc data make --like products --scale 0.1 --seed 3 -o made.safetensors",
+		),
 		Short: "Make a graph with the sizes of a real one",
 		Long: `Make a graph by a seeded block model. It has the numbers of nodes, edges, features and classes of a real one,
 and a split of the same sizes. Its features and edges tell the classes. It is for trying and measuring:
@@ -181,6 +192,7 @@ func (c *command) convertCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:               "convert GRAPH FILE",
+		Example:           examples("cgc data convert my-graph/ my-graph.safetensors"),
 		Short:             "Write a graph into a file of another format",
 		Args:              arguments(2, "GRAPH", "FILE"),
 		ValidArgsFunction: completeGraph,

@@ -12,6 +12,7 @@ import (
 func (c *command) describeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:               "describe GRAPH",
+		Example:           examples("cgc data describe my-graph/", "cgc data describe cora --json"),
 		Short:             "Describe a graph: sizes, split, classes, degrees, homophily",
 		Args:              arguments(1, "GRAPH"),
 		ValidArgsFunction: completeGraph,

@@ -17,7 +17,11 @@ func (c *command) evaluateCommand() *cobra.Command {
 		seed     uint64
 	)
 	cmd := &cobra.Command{
-		Use:   "evaluate FILE --on GRAPH",
+		Use: "evaluate FILE --on GRAPH",
+		Example: examples(
+			"cgc evaluate small.safetensors --on my-graph/",
+			"cgc evaluate cora-70.safetensors --on cora --models gcn,gat --seeds 10 --json",
+		),
 		Short: "Train on a condensed graph and test on the original",
 		Long: `Train models on the condensed graph in FILE and test them on the graph it was made from.
 The standard deviation is over trainings on this one condensed graph. cgc run reports the one over condensations.`,

@@ -21,7 +21,11 @@ import (
 func (c *command) experimentCommand() *cobra.Command {
 	job := &experimentJob{command: c}
 	cmd := &cobra.Command{
-		Use:   "experiment GRAPH… -o FOLDER",
+		Use: "experiment GRAPH… -o FOLDER",
+		Example: examples(
+			"cgc experiment cora --methods cgc,cgc-x,simdm --nodes 35,70,140 -o results",
+			"cgc experiment cora citeseer --ratios 1.3%,2.6% --models gcn,sgc --seeds 3 -o results",
+		),
 		Short: "Compare methods at several sizes with several models; continue where it was stopped",
 		Long: `Condense each graph by several methods, at several sizes and with several seeds. Train models on the results
 and test them on the original graph. Report means over the condensation seeds with their 95% intervals, and

@@ -87,19 +87,18 @@ func flagMistake(cmd *cobra.Command, err error) error {
 		missing *pflag.ValueRequiredError
 		value   *pflag.InvalidValueError
 	)
-	help := fmt.Sprintf("(%s --help lists the flags)", cmd.CommandPath())
 	switch {
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "":
-		return usagef("unknown flag -%s %s", unknown.GetSpecifiedName(), help)
+		return unknownFlag(cmd, "-"+unknown.GetSpecifiedShortnames())
 	case errors.As(err, &unknown):
-		return usagef("unknown flag --%s %s", unknown.GetSpecifiedName(), help)
+		return unknownFlag(cmd, "--"+unknown.GetSpecifiedName())
 	case errors.As(err, &missing):
 		return usagef("--%s has no value, want %s", missing.GetFlag().Name, expected(missing.GetFlag().Value, nil))
 	case errors.As(err, &value):
 		flag := value.GetFlag()
 		return usagef("--%s %s, want %s", flag.Name, value.GetValue(), expected(flag.Value, value.Unwrap()))
 	}
-	return usagef("%v %s", err, help)
+	return usagef("%v (%s --help lists the flags)", err, cmd.CommandPath())
 }
 
 // expected says what values a flag takes.

@@ -26,7 +26,12 @@ import (
 func (c *command) paperCommand() *cobra.Command {
 	job := &paperJob{command: c}
 	cmd := &cobra.Command{
-		Use:   "paper [TABLE…]",
+		Use: "paper [TABLE…]",
+		Example: examples(
+			"cgc paper",
+			"cgc paper table3 --graphs cora,citeseer -o results",
+			"cgc paper figure5 --ours --seeds 3 -o results",
+		),
 		Short: "Repeat the paper's tables and figures, beside its numbers; without a TABLE, list them",
 		Long: `Measure tables and figures of the paper on the graphs at hand, and print them beside the paper's numbers.
 For a data set that is not at hand, a made graph of its size is used, up to the size of arxiv. The times of made

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -33,7 +34,7 @@ func (c *command) run(ctx context.Context, args []string) (code int) {
 		err = ctx.Err()
 	}
 	if err != nil {
-		text := sentence(err)
+		text := sentence(err) + nearPath(err)
 		if exitCode(err) == exitUsage {
 			text = c.settings.name(text)
 		}
@@ -54,6 +55,7 @@ type command struct {
 }
 
 func (c *command) root() *cobra.Command {
+	asksVersion := false
 	root := &cobra.Command{
 		Use:   "cgc",
 		Short: "Condense a labelled graph to a small one that trains graph neural networks as well, in seconds",
@@ -66,7 +68,16 @@ GRAPH is a name (cgc data list shows them), a folder or a file. Try: cgc run
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.ArbitraryArgs,
-		RunE:          onlyCommands,
+		Example: examples(
+			"cgc run", "cgc run cora --nodes 70", "cgc condense my-graph/ --ratio 1% -o small.safetensors",
+		),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if asksVersion {
+				v := version()
+				return c.print(v, sentenceDocument("%s", v.line()))
+			}
+			return onlyCommands(cmd, args)
+		},
 
 		SuggestionsMinimumDistance: 2,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
@@ -79,11 +90,33 @@ GRAPH is a name (cgc data list shows them), a folder or a file. Try: cgc run
 	flags.BoolVar(&c.quiet, "quiet", false, "no progress and no notes on standard error")
 	flags.BoolVar(&c.json, "json", false, "print one JSON object")
 	flags.SortFlags = false
+	root.Flags().BoolVarP(&asksVersion, "version", "v", false, "print the version in one line")
+	root.SetHelpCommand(helpCommand())
 	root.AddCommand(
 		c.runCommand(), c.condenseCommand(), c.evaluateCommand(), c.tuneCommand(), c.experimentCommand(),
 		c.paperCommand(), c.benchCommand(), c.dataCommand(), c.versionCommand())
+	group(root)
 	return root
 }
+
+// group puts the commands into groups, in the order in which they are met.
+func group(root *cobra.Command) {
+	for _, g := range []struct{ title, names string }{
+		{"Condense and train:", "run condense evaluate"},
+		{"Search and compare:", "tune experiment paper bench"},
+		{"Graphs:", "data"},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.names, Title: g.title})
+		for _, cmd := range root.Commands() {
+			if slices.Contains(strings.Fields(g.names), cmd.Name()) {
+				cmd.GroupID = g.names
+			}
+		}
+	}
+}
+
+// examples are the example of a command: lines that can be typed.
+func examples(lines ...string) string { return "  " + strings.Join(lines, "\n  ") }
 
 // begin applies the settings, and begins to show progress.
 func (c *command) begin(cmd *cobra.Command) (err error) {
@@ -105,18 +138,6 @@ func (c *command) begin(cmd *cobra.Command) (err error) {
 	}
 	cmd.SetContext(c.progress.listen(cmd.Context()))
 	return nil
-}
-
-// onlyCommands is the body of a command that has only subcommands. It prints the help, or says which one is unknown.
-func onlyCommands(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return cmd.Help()
-	}
-	hint := fmt.Sprintf("(%s --help lists the commands)", cmd.CommandPath())
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = "(did you mean " + strings.Join(near, " or ") + "?)"
-	}
-	return usagef("unknown command %q %s", strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "cgc "), hint)
 }
 
 // arguments checks the number of arguments against their names.

@@ -16,7 +16,13 @@ import (
 func (c *command) runCommand() *cobra.Command {
 	job := &runJob{command: c}
 	cmd := &cobra.Command{
-		Use:   "run [GRAPH]",
+		Use: "run [GRAPH]",
+		Example: examples(
+			"cgc run",
+			"cgc run cora --nodes 70 --models gcn,sgc,sage,appnp,cheby,gat",
+			"cgc run my-graph/ --ratio 1% --seeds 3",
+			"cgc run cora --config cora-70.json",
+		),
 		Short: "Condense a graph, train on the result, test on the original and compare with the whole graph",
 		Long: `Condense a graph several times, each time with another seed. Train models on the condensed graphs and test them
 on the original graph. Train the same models on the whole graph, and compare. Without a GRAPH, run on demo, which is

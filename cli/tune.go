@@ -17,7 +17,11 @@ import (
 func (c *command) tuneCommand() *cobra.Command {
 	job := &tuneJob{command: c, methods: []cgc.Variant{cgc.CGC, cgc.CGCX}}
 	cmd := &cobra.Command{
-		Use:   "tune GRAPH",
+		Use: "tune GRAPH",
+		Example: examples(
+			"cgc tune cora --nodes 70 --trials 200 -o best.json",
+			"cgc tune my-graph/ --ratio 1% --seconds 60 --models gcn,sage",
+		),
 		Short: "Search for a configuration that does better on the validation nodes",
 		Long: `Rank many configurations by a closed form on the validation nodes. Confirm the best of them by training.
 Write the winner to a file that run and condense take with --config. The defaults stay unless another configuration

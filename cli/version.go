@@ -18,9 +18,10 @@ import (
 
 func (c *command) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version, the commit, the kernels in use, and what is built in",
-		Args:  arguments(0),
+		Use:     "version",
+		Example: examples("cgc version", "cgc version --json"),
+		Short:   "Print the version, the commit, the kernels in use, and what is built in",
+		Args:    arguments(0),
 		RunE: func(*cobra.Command, []string) error {
 			v := version()
 			v.Settings = c.settings.file
@@ -84,6 +85,15 @@ func (v versions) document() *report.Document {
 	d := new(report.Document)
 	d.Add(t)
 	return d
+}
+
+// line is the version in one line.
+func (v versions) line() string {
+	words := []string{"cgc", v.Version}
+	if v.Revision != "" {
+		words = append(words, "("+v.Revision[:min(12, len(v.Revision))]+")")
+	}
+	return strings.Join(append(words, v.Go, v.Platform), " ")
 }
 
 // commit is the line of the commit.
