@@ -45,12 +45,14 @@ var mayImport = map[string]string{
 	"gnn":         "autodiff graph mat progress internal/kernel internal/parallel internal/parameter internal/registry",
 	"gnn/gnntest": "autodiff gnn graph mat",
 
-	"dataset": "dataset/format dataset/format/arrays dataset/format/named dataset/format/native " +
+	"dataset": "dataset/format dataset/format/arrays dataset/format/graphml dataset/format/named dataset/format/native " +
 		"dataset/format/ogb dataset/format/planetoid dataset/format/pyg dataset/format/saint dataset/format/scipy " +
 		"dataset/format/text dataset/synth graph mat progress internal/parallel",
 	"dataset/synth":         "graph mat internal/parallel internal/registry",
 	"dataset/format":        "graph internal/registry",
 	"dataset/format/arrays": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy graph mat",
+	"dataset/format/graphml": "dataset/format dataset/format/internal/classes dataset/format/internal/decimal " +
+		"dataset/format/internal/lines graph mat",
 	"dataset/format/named": "dataset/format dataset/format/internal/csvfile dataset/format/internal/decimal " +
 		"dataset/format/internal/ids graph mat",
 	"dataset/format/native": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy graph mat " +
@@ -66,6 +68,7 @@ var mayImport = map[string]string{
 	"dataset/format/text": "dataset/format dataset/format/internal/csvfile dataset/format/internal/decimal " +
 		"dataset/format/internal/numpy graph mat " +
 		"internal/parallel",
+	"dataset/format/internal/classes": "dataset/format dataset/format/internal/decimal graph",
 	"dataset/format/internal/csr":     "graph mat internal/parallel",
 	"dataset/format/internal/decimal": "",
 	"dataset/format/internal/csvfile": "dataset/format internal/parallel",

@@ -109,6 +109,19 @@ func (t *File) more() error {
 	return t.unpacking(err)
 }
 
+// Read reads text as io.Reader does, from where Next stopped.
+func (t *File) Read(p []byte) (n int, err error) {
+	if len(t.rest) > 0 {
+		n = copy(p, t.rest)
+		t.rest = t.rest[n:]
+		return n, nil
+	}
+	if n, err = t.in.Read(p); err != nil && err != io.EOF {
+		err = t.unpacking(err)
+	}
+	return n, err
+}
+
 // Next returns the next line without its end, or io.EOF.
 func (t *File) Next() ([]byte, error) {
 	for {
