@@ -45,11 +45,14 @@ var mayImport = map[string]string{
 	"gnn":         "autodiff graph mat progress internal/kernel internal/parallel internal/parameter internal/registry",
 	"gnn/gnntest": "autodiff gnn graph mat",
 
-	"dataset": "dataset/format dataset/format/arrays dataset/format/graphml dataset/format/named dataset/format/native " +
+	"dataset": "dataset/format dataset/format/builtin dataset/format/native dataset/format/planetoid dataset/synth " +
+		"graph mat progress internal/parallel",
+	"dataset/synth":  "graph mat internal/parallel internal/registry",
+	"dataset/format": "graph mat internal/registry",
+	"dataset/format/builtin": "dataset/format dataset/format/arrays dataset/format/graphml dataset/format/named " +
+		"dataset/format/native " +
 		"dataset/format/ogb dataset/format/planetoid dataset/format/pyg dataset/format/saint dataset/format/scipy " +
-		"dataset/format/text dataset/synth graph mat progress internal/parallel",
-	"dataset/synth":         "graph mat internal/parallel internal/registry",
-	"dataset/format":        "graph internal/registry",
+		"dataset/format/text",
 	"dataset/format/arrays": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy graph mat",
 	"dataset/format/graphml": "dataset/format dataset/format/internal/classes dataset/format/internal/decimal " +
 		"dataset/format/internal/lines graph mat",
@@ -77,10 +80,11 @@ var mayImport = map[string]string{
 	"dataset/format/internal/numpy":   "dataset/format dataset/format/internal/csr graph mat",
 	"dataset/format/internal/parts":   "dataset/format dataset/format/internal/numpy graph",
 	"dataset/format/internal/pickle":  "dataset/format/internal/csr dataset/format/internal/numpy graph mat",
-	"dataset/format/formattest":       "dataset/format graph",
+	"dataset/format/formattest":       "condense dataset/format graph mat",
 	"dataset/internal/fixture":        "dataset dataset/synth graph",
 
-	"condense":              "graph mat progress internal/parameter internal/registry internal/safetensors",
+	"condense": "dataset/format dataset/format/builtin dataset/format/native graph mat progress internal/parameter " +
+		"internal/registry",
 	"condense/condensetest": "condense graph mat progress",
 	"selftrain":             "mat internal/kernel internal/parallel",
 

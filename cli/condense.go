@@ -3,12 +3,14 @@ package cli
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/report"
 )
@@ -17,10 +19,11 @@ func (c *command) condenseCommand() *cobra.Command {
 	var (
 		config *configFlags
 		out    string
+		name   string
 		force  bool
 	)
 	cmd := &cobra.Command{
-		Use: "condense GRAPH -o FILE" + extension,
+		Use: "condense GRAPH -o FILE",
 		Example: examples(
 			"cgc condense my-graph/ --nodes 200 -o small.safetensors",
 			"cgc condense cora --ratio 2.6% --method cgc-x --partition spectral -o small.safetensors",
@@ -36,19 +39,21 @@ func (c *command) condenseCommand() *cobra.Command {
 			if err := config.read(); err != nil {
 				return err
 			}
-			if err := writable("-o", out, force, isCondensed); err != nil {
+			if err := storable("-o", out, name, force); err != nil {
 				return err
 			}
-			return c.condense(cmd.Context(), args[0], config, out)
+			return c.condense(cmd.Context(), args[0], config, out, name)
 		},
 	}
 	config = newMethodFlags(cmd)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write the condensed graph to `FILE`")
+	cmd.Flags().StringVar(&name, "format", "",
+		"write the format `NAME`: "+strings.Join(format.Stores(), ", ")+" (default by the end of FILE)")
 	cmd.Flags().BoolVar(&force, "force", false, "replace the file even if it is not a condensed graph")
 	return cmd
 }
 
-func (c *command) condense(ctx context.Context, name string, flags *configFlags, out string) error {
+func (c *command) condense(ctx context.Context, name string, flags *configFlags, out, as string) error {
 	g, seconds, err := c.open(ctx, name, flags)
 	if err != nil {
 		return err
@@ -58,7 +63,7 @@ func (c *command) condense(ctx context.Context, name string, flags *configFlags,
 	if err != nil {
 		return flags.mistake(err)
 	}
-	if err := c.save(out, func() error { return small.Save(ctx, out) }); err != nil {
+	if err := c.save(out, func() error { return small.SaveAs(ctx, out, as) }); err != nil {
 		return err
 	}
 	r := outcomeOf(g)

@@ -1,17 +1,13 @@
 package cli
 
 import (
-	"context"
 	"math/rand/v2"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graph-condensation/cgc/dataset"
-	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/synth"
-	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/report"
 )
 
@@ -31,7 +27,7 @@ func (c *command) dataCommand() *cobra.Command {
 
 		SuggestionsMinimumDistance: 2,
 	}
-	cmd.AddCommand(c.listCommand(), c.fetchCommand(), c.describeCommand(), c.convertCommand(), c.makeCommand())
+	cmd.AddCommand(c.listCommand(), c.fetchCommand(), c.describeCommand(), c.convertCommand("cgc data"), c.makeCommand())
 	return cmd
 }
 
@@ -164,7 +160,7 @@ accuracies on it say nothing about the real graph.`,
 			if err := shape.Validate(); err != nil {
 				return usagef("--scale %v: %s", scale, sentence(err))
 			}
-			if err := writable("-o", out, force, never); err != nil {
+			if err := writable("-o", out, extension, force, never); err != nil {
 				return err
 			}
 			c.progress.step("making a graph like " + like)
@@ -183,68 +179,4 @@ accuracies on it say nothing about the real graph.`,
 	flags.StringVarP(&out, "output", "o", "", "write the graph to `FILE`")
 	flags.BoolVar(&force, "force", false, "replace the file if it exists")
 	return cmd
-}
-
-func (c *command) convertCommand() *cobra.Command {
-	var (
-		force bool
-		name  string
-	)
-	cmd := &cobra.Command{
-		Use:               "convert GRAPH FILE",
-		Example:           examples("cgc data convert my-graph/ my-graph.safetensors"),
-		Short:             "Write a graph into a file of another format",
-		Args:              arguments(2, "GRAPH", "FILE"),
-		ValidArgsFunction: completeGraph,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			extension, err := writtenAs(args[1], name)
-			if err != nil {
-				return err
-			}
-			if err := writableAs(extension, "FILE", args[1], force, never); err != nil {
-				return err
-			}
-			c.progress.step("opening " + args[0])
-			g, err := c.options().Open(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			return c.write(cmd.Context(), g, args[1], name)
-		},
-	}
-	cmd.Flags().StringVar(&name, "format", "",
-		"write the format `NAME`: "+strings.Join(format.Writers(), ", ")+" (default by the end of the file's name)")
-	cmd.Flags().BoolVar(&force, "force", false, "replace the file if it exists")
-	return cmd
-}
-
-// writtenAs returns the extension that a file is written with, in the format of the given name or by its own extension.
-func writtenAs(path, name string) (extension string, err error) {
-	_, ok, err := format.WriterFor(path, name)
-	switch {
-	case err != nil:
-		return "", usagef("--format %s: %s", name, sentence(err))
-	case ok:
-		return filepath.Ext(path), nil
-	}
-	var ends []string
-	for _, name := range format.Writers() {
-		if f, err := format.Find(name); err == nil {
-			ends = append(ends, f.Describe().Extensions...)
-		}
-	}
-	return "", usagef("FILE %s, want a name that ends in %s, or --format", path, strings.Join(ends, " or "))
-}
-
-// write writes g to a file in the format of the given name, or by its extension, and says so.
-func (c *command) write(ctx context.Context, g *graph.Graph, file, name string) error {
-	if err := c.save(file, func() error { return dataset.WriteAs(ctx, file, name, g) }); err != nil {
-		return err
-	}
-	written := struct {
-		Graph string `json:"graph"`
-		File  string `json:"file"`
-	}{g.Name, file}
-	return c.print(written, sentenceDocument("%s: %s nodes, %s edges, %s features, %s classes in %s", g.Name,
-		report.Count(g.Nodes()), report.Count(g.Edges()), report.Count(g.Features()), report.Count(g.Classes), file))
 }

@@ -2,32 +2,48 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/internal/atomicfile"
 	"github.com/graph-condensation/cgc/report"
 )
 
 const extension = ".safetensors"
 
-// writable returns an error if the result could not be written to path, before any work is done for it. A file that
-// exists is kept, unless force is set or replaceable says that the file may go.
-func writable(flag, path string, force bool, replaceable func(path string) bool) error {
-	return writableAs(extension, flag, path, force, replaceable)
-}
-
-// writableAs is writable for names that end in extension.
-func writableAs(extension, flag, path string, force bool, replaceable func(path string) bool) error {
+// writable returns an error if the result could not be written to path, before any work is done for it. The name ends
+// in extension. A file that exists is kept, unless force is set or replaceable says that the file may go.
+func writable(flag, path, extension string, force bool, replaceable func(path string) bool) error {
 	if filepath.Ext(path) != extension {
 		return usagef("%s %s, want a name that ends in %s", flag, path, extension)
 	}
+	return free(flag, path, false, force, replaceable)
+}
+
+// storable is writable for a condensed graph, in the format of the given name or by the end of path.
+func storable(flag, path, name string, force bool) error {
+	f, err := format.StoreFor(path, name)
+	var unknown *format.UnknownExtension
+	switch {
+	case errors.As(err, &unknown):
+		return usagef("%s %s, want a name that ends in %s", flag, path, words(unknown.Extensions))
+	case err != nil:
+		return usagef("--format %s: %s", name, sentence(err))
+	}
+	return free(flag, path, f.Describe().Folder != "", force, isCondensed)
+}
+
+// free returns an error if nothing may be written to path. folder says that the result may be a folder.
+func free(flag, path string, folder, force bool, replaceable func(path string) bool) error {
 	info, err := os.Stat(path)
 	switch {
-	case err == nil && info.IsDir():
+	case err == nil && info.IsDir() && !folder:
 		return usagef("%s %s is a folder, want a file", flag, path)
 	case err == nil && !force && !replaceable(path):
 		return fmt.Errorf("%s %s: the file exists (--force replaces it)", flag, path)
@@ -36,6 +52,14 @@ func writableAs(extension, flag, path string, force bool, replaceable func(path 
 		return fmt.Errorf("%s %s: %w", flag, path, err)
 	}
 	return nil
+}
+
+// words lists words with "or" before the last.
+func words(list []string) string {
+	if len(list) < 2 {
+		return strings.Join(list, "")
+	}
+	return strings.Join(list[:len(list)-1], ", ") + " or " + list[len(list)-1]
 }
 
 // reason strips the name of a file from err, if it is a name that the user did not give.

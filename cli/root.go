@@ -94,7 +94,7 @@ GRAPH is a name (cgc data list shows them), a folder or a file. Try: cgc run
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(
 		c.runCommand(), c.condenseCommand(), c.evaluateCommand(), c.tuneCommand(), c.experimentCommand(),
-		c.paperCommand(), c.benchCommand(), c.dataCommand(), c.versionCommand())
+		c.paperCommand(), c.benchCommand(), c.convertCommand("cgc"), c.dataCommand(), c.versionCommand())
 	group(root)
 	return root
 }
@@ -104,7 +104,7 @@ func group(root *cobra.Command) {
 	for _, g := range []struct{ title, names string }{
 		{"Condense and train:", "run condense evaluate"},
 		{"Search and compare:", "tune experiment paper bench"},
-		{"Graphs:", "data"},
+		{"Graphs:", "data convert"},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.names, Title: g.title})
 		for _, cmd := range root.Commands() {

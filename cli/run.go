@@ -85,7 +85,7 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) error {
 	}
 	if j.out == "" {
 		j.out = defaultName(g, nodes)
-		if err := writable("-o", j.out, j.force, isCondensed); err != nil {
+		if err := storable("-o", j.out, "", j.force); err != nil {
 			return err
 		}
 	}
@@ -130,7 +130,7 @@ func (j *runJob) check() error {
 	if j.out == "" {
 		return nil
 	}
-	return writable("-o", j.out, j.force, isCondensed)
+	return storable("-o", j.out, "", j.force)
 }
 
 // defaultName returns the name of the file of a condensed graph that got none: NAME-N.safetensors.

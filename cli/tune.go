@@ -95,7 +95,7 @@ func (j *tuneJob) run(cmd *cobra.Command, name string) error {
 	}
 	if j.out == "" {
 		j.out = strings.TrimSuffix(defaultName(g, nodes), extension) + configExtension
-		if err := writableAs(configExtension, "-o", j.out, j.force, isConfig); err != nil {
+		if err := writable("-o", j.out, configExtension, j.force, isConfig); err != nil {
 			return err
 		}
 	}
@@ -148,7 +148,7 @@ func (j *tuneJob) check(cmd *cobra.Command) error {
 	if j.out == "" {
 		return nil
 	}
-	return writableAs(configExtension, "-o", j.out, j.force, isConfig)
+	return writable("-o", j.out, configExtension, j.force, isConfig)
 }
 
 // space is what is varied: all but the parameters that the command line fixes.

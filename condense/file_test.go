@@ -127,7 +127,7 @@ func TestLoadNamesTheFault(t *testing.T) {
 		`y[9] is 2, want 0 to 1`:          func(m map[string]string, _ tensors) { m["classes"] = "2" },
 		`configuration in the metadata`:   func(m map[string]string, _ tensors) { m["config"] = "{" },
 		`account in the metadata`:         func(m map[string]string, _ tensors) { m["account"] = "[]" },
-		`no tensor "y"`:                   func(_ map[string]string, t tensors) { delete(t, "y") },
+		`no array "y"`:                    func(_ map[string]string, t tensors) { delete(t, "y") },
 		`x is 8×12 for 12 labels`:         func(_ map[string]string, t tensors) { t["x"].Shape = []int{8, 12} },
 		`"x" has shape [96], want 2 side`: func(_ map[string]string, t tensors) { t["x"].Shape = []int{96} },
 		`y_soft is 9×4, want 12 labels`:   func(_ map[string]string, t tensors) { t["y_soft"].Shape = []int{9, 4} },

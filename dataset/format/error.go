@@ -9,6 +9,9 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 )
 
+// ErrCondensed is what Format.Read returns, in a *ReadError, for a file that holds a condensed graph.
+var ErrCondensed = errors.New("it is a condensed graph, want a graph to condense")
+
 // ReadError says where a file stops making sense.
 type ReadError struct {
 	// File is the path of the file or folder.

@@ -121,7 +121,7 @@ func Recognise(path string) (Place, error) {
 	if err != nil {
 		return Place{}, err
 	}
-	found, err := recognise(path, info.IsDir())
+	found, err := recognise(path, info.IsDir(), func(Format) bool { return true })
 	if _, unknown := err.(*Unrecognised); !unknown || !info.IsDir() {
 		return found, err
 	}
@@ -134,11 +134,11 @@ func Recognise(path string) (Place, error) {
 	return Place{}, err
 }
 
-// recognise asks each format that has folders, or files.
-func recognise(path string, folder bool) (Place, error) {
+// recognise asks each format that has folders, or files, and that is asked for.
+func recognise(path string, folder bool, asked func(Format) bool) (Place, error) {
 	best, found, names := No, Place{Name: nameOf(path), Path: path}, []string(nil)
 	each(func(name string, f Format) {
-		if d := f.Describe(); folder && d.Folder == "" || !folder && d.File == "" {
+		if d := f.Describe(); !asked(f) || folder && d.Folder == "" || !folder && d.File == "" {
 			return
 		}
 		switch c := f.Recognise(path); {

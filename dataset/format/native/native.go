@@ -29,12 +29,7 @@ const Name = "safetensors"
 //	   Optional, and safe to ignore: ids U8, ids.offsets I64; class_names in the metadata.
 const Version = 1
 
-const (
-	extension = ".safetensors"
-	ownFormat = "cgc.graph" // of the metadata, in files that Write wrote
-
-	condensedFormat = "cgc-condensed" // of the metadata, in files of package condense
-)
+const extension = ".safetensors"
 
 // Format reads and writes one safetensors file. docs/formats.md lists its tensors.
 type Format struct{}
@@ -91,8 +86,8 @@ func (f *file) fail(text string, args ...any) {
 
 // graph returns the graph, unless f.err is set.
 func (f *file) graph() (*graph.Graph, []string) {
-	if f.Metadata["format"] == condensedFormat {
-		f.fail("it is a condensed graph, want a graph to condense")
+	if f.Metadata["format"] == format.CondensedKind {
+		f.fail("%w", format.ErrCondensed)
 		return nil, nil
 	}
 	if version, ok := f.Metadata["format_version"]; ok && version != strconv.Itoa(Version) {
@@ -125,7 +120,7 @@ func (f *file) graph() (*graph.Graph, []string) {
 		return g, nil
 	case list:
 		return f.complete(g, nodes, f.edges())
-	case f.Metadata["format"] == ownFormat:
+	case f.Metadata["format"] == format.GraphKind:
 		return g, nil // Write wrote it, and dataset.Open validates it
 	}
 	edges, err := csr.Edges(g.Adj) // it may write to g.Adj: pages of the file are private

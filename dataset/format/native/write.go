@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
@@ -15,7 +16,7 @@ import (
 // and written dense.
 func (Format) Write(ctx context.Context, path string, g *graph.Graph) error {
 	meta := map[string]string{
-		"format": ownFormat, "format_version": strconv.Itoa(Version),
+		"format": format.GraphKind, "format_version": strconv.Itoa(Version),
 		"name": g.Name, "classes": strconv.Itoa(g.Classes), "features": strconv.Itoa(g.Features()),
 	}
 	tensors := []safetensors.Tensor{{Name: "adj.indptr", Data: g.Adj.Indptr}, {Name: "adj.indices", Data: g.Adj.Indices}}

@@ -1,0 +1,186 @@
+package condense
+
+import (
+	"fmt"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// arrays returns c as arrays, by the names that Save lists.
+func (c *Condensed) arrays(meta map[string]string) *format.Arrays {
+	a := &format.Arrays{Metadata: meta}
+	source, target, weight := c.edges()
+	a.Add("x", c.X.Data, c.X.Rows, c.X.Cols)
+	a.Add("y", wide(c.Y))
+	a.Add("edge_index", append(source, target...), 2, len(weight))
+	a.Add("edge_weight", weight)
+	if m := c.Members; m != nil {
+		a.Add("members.indptr", m.Indptr)
+		a.Add("members.indices", wide(m.Indices))
+		a.Add("members.weights", m.Data)
+		a.List = append(a.List, format.Array{Name: "weight", Data: c.counts(), Derived: true})
+	}
+	if c.Soft != nil {
+		a.Add("y_soft", c.Soft.Data, c.Soft.Rows, c.Soft.Cols)
+	}
+	if c.Scaling != nil {
+		a.Add("scaling.mean", c.Scaling.Mean)
+		a.Add("scaling.std", c.Scaling.Std)
+	}
+	if c.MemberIDs != nil {
+		a.Add("members.ids", c.MemberIDs)
+	}
+	return a
+}
+
+// counts returns how many nodes each condensed node stands for: its weight in the loss.
+func (c *Condensed) counts() []float32 {
+	n := make([]float32, c.Members.Rows)
+	for i := range n {
+		n[i] = float32(c.Members.Indptr[i+1] - c.Members.Indptr[i])
+	}
+	return n
+}
+
+// edges lists the entries of A′ by rows.
+func (c *Condensed) edges() (source, target []int64, weight []float32) {
+	source, target, weight = []int64{}, []int64{}, []float32{}
+	if c.Adj == nil {
+		return source, target, weight
+	}
+	for i := range c.Adj.Rows {
+		for j, w := range c.Adj.Row(i) {
+			source, target, weight = append(source, int64(i)), append(target, int64(j)), append(weight, w)
+		}
+	}
+	return source, target, weight
+}
+
+func wide(narrow []int32) []int64 {
+	w := make([]int64, len(narrow))
+	for i, v := range narrow {
+		w[i] = int64(v)
+	}
+	return w
+}
+
+// ofArrays returns the condensed graph that arrays made a.
+func ofArrays(a *format.Arrays) (*Condensed, error) {
+	c, err := ofMetadata(a.Metadata)
+	if err != nil {
+		return nil, err
+	}
+	r := reader{file: a}
+	x, edges := r.shape("x", 2), r.shape("edge_index", 2)
+	c.X = &mat.Dense{Rows: x[0], Cols: x[1], Data: r.floats("x")}
+	c.Y = r.narrow(r.ints("y"), c.Classes, "y")
+	ends, weight := r.ints("edge_index"), r.floats("edge_weight")
+	if a.Find("members.indptr") != nil {
+		c.Members = &mat.CSR{
+			Rows: len(c.Y), Cols: c.GraphNodes,
+			Indptr:  r.ints("members.indptr"),
+			Indices: r.narrow(r.ints("members.indices"), c.GraphNodes, "members.indices"),
+			Data:    r.floats("members.weights"),
+		}
+	}
+	if ids := a.Find("members.ids"); ids != nil {
+		if c.MemberIDs, err = ids.Strings(); err != nil {
+			return nil, err
+		}
+	}
+	if a.Find("scaling.mean") != nil {
+		c.Scaling = &graph.Scaling{Mean: r.floats("scaling.mean"), Std: r.floats("scaling.std")}
+	}
+	if a.Find("y_soft") != nil {
+		sides := r.shape("y_soft", 2)
+		c.Soft = &mat.Dense{Rows: sides[0], Cols: sides[1], Data: r.floats("y_soft")}
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	if edges[0] != 2 || edges[1] != len(weight) {
+		return nil, fmt.Errorf("edge_index is %d×%d for %d weights, want 2×%d", edges[0], edges[1], len(weight), len(weight))
+	}
+	if len(weight) > 0 {
+		if c.Adj, err = adjacency(ends, weight, len(c.Y)); err != nil {
+			return nil, err
+		}
+	}
+	return c, c.Validate()
+}
+
+// adjacency returns the n×n matrix with the given entries, which are ordered by rows.
+func adjacency(ends []int64, weight []float32, n int) (*mat.CSR, error) {
+	a := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1), Data: weight}
+	source, target := ends[:len(weight)], ends[len(weight):]
+	for e, i := range source {
+		if j := target[e]; i < 0 || i >= int64(n) || j < 0 || j >= int64(n) || e > 0 && i < source[e-1] {
+			return nil, fmt.Errorf("edge_index: edge %d from %d to %d, want nodes 0 to %d, ordered by the first", e, i, j, n-1)
+		}
+		a.Indptr[i+1]++
+		a.Indices = append(a.Indices, int32(target[e]))
+	}
+	for i := range n {
+		a.Indptr[i+1] += a.Indptr[i]
+	}
+	return a, nil
+}
+
+// reader takes arrays out of a file and keeps the first error.
+type reader struct {
+	file *format.Arrays
+	err  error
+}
+
+// find returns an array, an empty one if there is none of that name.
+func (r *reader) find(name string) *format.Array {
+	a := r.file.Find(name)
+	if a == nil {
+		if r.err == nil {
+			r.err = fmt.Errorf("no array %q", name)
+		}
+		return &format.Array{Name: name, Data: []int64{}}
+	}
+	return a
+}
+
+func (r *reader) floats(name string) []float32 { return keep(r, (*format.Array).Floats, name) }
+
+func (r *reader) ints(name string) []int64 { return keep(r, (*format.Array).Ints, name) }
+
+func keep[E any](r *reader, take func(*format.Array) ([]E, error), name string) []E {
+	s, err := take(r.find(name))
+	if r.err == nil {
+		r.err = err
+	}
+	return s
+}
+
+// shape returns the shape of an array. It is an error if the array has another number of sides.
+func (r *reader) shape(name string, sides int) []int {
+	shape := r.find(name).Sides()
+	if r.err == nil && len(shape) != sides {
+		r.err = fmt.Errorf("array %q has shape %v, want %d sides", name, shape, sides)
+	}
+	if r.err != nil {
+		return make([]int, sides)
+	}
+	return shape
+}
+
+// narrow returns v in 32 bits. Each number must be in [0, bound).
+func (r *reader) narrow(v []int64, bound int, name string) []int32 {
+	n := make([]int32, len(v))
+	for i, x := range v {
+		if x < 0 || x >= int64(bound) {
+			if r.err == nil {
+				r.err = fmt.Errorf("%s[%d] is %d, want 0 to %d", name, i, x, bound-1)
+			}
+			return n
+		}
+		n[i] = int32(x)
+	}
+	return n
+}

@@ -1,0 +1,248 @@
+package condense
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// The keys of the metadata of tables that arrays have as arrays of their own: JSON lists.
+const scalingMean, scalingStd = "scaling_mean", "scaling_std"
+
+// tables returns c as tables.
+//
+//	nodes: id (from 0), label (the name of the class, or its number), x (d values)
+//	       weight (how many nodes of the graph it stands for), if c has members
+//	       y_soft (a value for each class), if c has soft labels
+//	       members, member_weights (lists), if c has members; member_ids (lists), if the nodes of the graph have names
+//	edges: source, target, weight
+//
+// The metadata is that of arrays; scaling is added as two lists in JSON.
+func (c *Condensed) tables(meta map[string]string) *format.Tables {
+	n := c.Nodes()
+	ids := make([]int32, n)
+	for i := range ids {
+		ids[i] = int32(i)
+	}
+	label := format.Column{Name: "label", Data: c.Y}
+	if distinct(c.ClassNames) {
+		label.Dictionary = c.ClassNames
+	}
+	nodes := format.Table{Rows: n, Columns: []format.Column{
+		{Name: "id", Data: ids}, label, {Name: "x", Width: c.X.Cols, Data: c.X.Data},
+	}}
+	add := func(column format.Column) { nodes.Columns = append(nodes.Columns, column) }
+	if c.Soft != nil {
+		add(format.Column{Name: "y_soft", Width: c.Soft.Cols, Data: c.Soft.Data})
+	}
+	if m := c.Members; m != nil {
+		add(format.Column{Name: "weight", Data: c.counts(), Derived: true})
+		add(format.Column{Name: "members", Offsets: m.Indptr, Data: m.Indices})
+		add(format.Column{Name: "member_weights", Offsets: m.Indptr, Data: m.Data})
+		if c.MemberIDs != nil {
+			add(format.Column{Name: "member_ids", Offsets: m.Indptr, Data: c.MemberIDs})
+		}
+	}
+	a := c.Adj
+	if a == nil {
+		a = &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1), Data: []float32{}}
+	} else if a.Data == nil {
+		a = &mat.CSR{Rows: n, Cols: n, Indptr: a.Indptr, Indices: a.Indices, Data: slices.Repeat([]float32{1}, a.NNZ())}
+	}
+	if c.Scaling != nil {
+		for key, values := range map[string][]float32{scalingMean: c.Scaling.Mean, scalingStd: c.Scaling.Std} {
+			list := format.Column{Width: len(values), Data: values}
+			meta[key] = list.Text(0)
+		}
+	}
+	return &format.Tables{Metadata: meta, Nodes: nodes, Edges: format.EdgeTable(a, nil)}
+}
+
+// distinct says whether there are names, and no two are equal.
+func distinct(names []string) bool {
+	return names != nil && len(slices.Compact(slices.Sorted(slices.Values(names)))) == len(names)
+}
+
+// ofTables returns the condensed graph that tables made t.
+func ofTables(t *format.Tables) (*Condensed, error) {
+	c, err := ofMetadata(t.Metadata)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.Check(); err != nil {
+		return nil, err
+	}
+	if err := c.takeNodes(&t.Nodes); err != nil {
+		return nil, fmt.Errorf("nodes: %w", err)
+	}
+	if err := c.takeEdges(t); err != nil {
+		return nil, fmt.Errorf("edges: %w", err)
+	}
+	if mean, scaled := t.Metadata[scalingMean]; scaled {
+		c.Scaling = &graph.Scaling{}
+		if err := json.Unmarshal([]byte(mean), &c.Scaling.Mean); err != nil {
+			return nil, fmt.Errorf("%s in the metadata: %w", scalingMean, err)
+		}
+		if err := json.Unmarshal([]byte(t.Metadata[scalingStd]), &c.Scaling.Std); err != nil {
+			return nil, fmt.Errorf("%s in the metadata: %w", scalingStd, err)
+		}
+	}
+	return c, c.Validate()
+}
+
+// column returns a column that must be there.
+func column(t *format.Table, name string) (*format.Column, error) {
+	c := t.Find(name)
+	if c == nil {
+		return nil, fmt.Errorf("column %s is missing", name)
+	}
+	return c, nil
+}
+
+// takeNodes sets what the table of nodes holds.
+func (c *Condensed) takeNodes(t *format.Table) (err error) {
+	if c.X, err = matrix(t, "x"); err != nil {
+		return err
+	}
+	if t.Find("y_soft") != nil {
+		if c.Soft, err = matrix(t, "y_soft"); err != nil {
+			return err
+		}
+	}
+	label, err := column(t, "label")
+	if err != nil {
+		return err
+	}
+	if c.Y, err = c.labels(label); err != nil || t.Find("members") == nil {
+		return err
+	}
+	offsets, members, err := format.Lists[int64](t.Find("members"))
+	if err != nil {
+		return err
+	}
+	c.Members = &mat.CSR{Rows: t.Rows, Cols: c.GraphNodes, Indptr: offsets, Indices: make([]int32, len(members))}
+	for e, v := range members {
+		if v < 0 || v >= int64(c.GraphNodes) {
+			return fmt.Errorf("column members: node %d, want 0 to %d", v, c.GraphNodes-1)
+		}
+		c.Members.Indices[e] = int32(v)
+	}
+	weights, err := column(t, "member_weights")
+	if err != nil {
+		return err
+	}
+	if _, c.Members.Data, err = format.Lists[float32](weights); err != nil {
+		return err
+	}
+	if ids := t.Find("member_ids"); ids != nil {
+		_, c.MemberIDs, err = format.Lists[string](ids)
+	}
+	return err
+}
+
+// matrix returns a column of equally long lists as a matrix.
+func matrix(t *format.Table, name string) (*mat.Dense, error) {
+	c, err := column(t, name)
+	if err != nil {
+		return nil, err
+	}
+	offsets, values, err := format.Lists[float32](c)
+	if err != nil {
+		return nil, err
+	}
+	width := int(offsets[1])
+	for i := range t.Rows {
+		if int(offsets[i+1]-offsets[i]) != width {
+			return nil, fmt.Errorf("column %s: row %d has %d values, want %d", name, i, offsets[i+1]-offsets[i], width)
+		}
+	}
+	return &mat.Dense{Rows: t.Rows, Cols: width, Data: values}, nil
+}
+
+// labels returns the class of each node, by name where classes have names of their own.
+func (c *Condensed) labels(column *format.Column) ([]int32, error) {
+	y := make([]int32, 0, c.X.Rows)
+	if !distinct(c.ClassNames) {
+		numbers, err := format.Scalars[int64](column)
+		for i, v := range numbers {
+			if v < 0 || v >= int64(c.Classes) {
+				return nil, fmt.Errorf("column label: row %d is %d, want 0 to %d", i, v, c.Classes-1)
+			}
+			y = append(y, int32(v))
+		}
+		return y, err
+	}
+	class := map[string]int32{}
+	for k, name := range c.ClassNames {
+		class[name] = int32(k)
+	}
+	names, err := format.Scalars[string](column)
+	for i, name := range names {
+		k, known := class[name]
+		if !known {
+			return nil, fmt.Errorf("column label: row %d is %.40q, want the name of a class", i, name)
+		}
+		y = append(y, k)
+	}
+	return y, err
+}
+
+// ends returns the rows of the nodes that a column of edges names.
+func ends(t *format.Table, name string, row map[string]int32) ([]int32, error) {
+	end, err := column(t, name)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := format.Scalars[string](end)
+	rows := make([]int32, 0, len(ids))
+	for e, id := range ids {
+		i, known := row[id]
+		if !known {
+			return nil, fmt.Errorf("column %s: row %d is %.40q, want the id of a node", name, e, id)
+		}
+		rows = append(rows, i)
+	}
+	return rows, err
+}
+
+// takeEdges sets what the table of edges holds: each edge in one direction or both. Ends are ids of nodes.
+func (c *Condensed) takeEdges(t *format.Tables) error {
+	if t.Edges.Rows == 0 {
+		return nil
+	}
+	ids, err := column(&t.Nodes, "id")
+	if err != nil {
+		return err
+	}
+	names, err := format.Scalars[string](ids)
+	if err != nil {
+		return err
+	}
+	row := make(map[string]int32, len(names))
+	for i, name := range names {
+		row[name] = int32(i)
+	}
+	var edges graph.Edges
+	if edges.From, err = ends(&t.Edges, "source", row); err != nil {
+		return err
+	}
+	if edges.To, err = ends(&t.Edges, "target", row); err != nil {
+		return err
+	}
+	if weight := t.Edges.Find("weight"); weight != nil {
+		if edges.Weight, err = format.Scalars[float32](weight); err != nil {
+			return err
+		}
+	}
+	if c.Adj, _, err = graph.Adjacency(t.Nodes.Rows, edges); err != nil {
+		return err
+	}
+	if c.Adj.Data == nil {
+		c.Adj.Data = slices.Repeat([]float32{1}, c.Adj.NNZ())
+	}
+	return nil
+}

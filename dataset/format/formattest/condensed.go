@@ -1,0 +1,212 @@
+package formattest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Condensed tests the format that is registered under name as a place for condensed graphs: a format.ArrayStore or a
+// format.TableStore. What was written is read back equal, whatever a condensed graph has or lacks. Equal graphs give
+// equal bytes. A write that is cancelled leaves nothing. The file is not read as a graph, and a graph is not read as a
+// condensed one.
+func Condensed(t *testing.T, name string) {
+	t.Helper()
+	f, err := format.Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(format.Stores(), name) {
+		t.Fatalf("the format %s is neither an ArrayStore nor a TableStore", name)
+	}
+	extension := ""
+	if all := f.Describe().Extensions; len(all) > 0 {
+		extension = all[0]
+	}
+	for variant, small := range condensedGraphs(t) {
+		var written [2]map[string]string
+		for i := range written {
+			folder := t.TempDir()
+			path := filepath.Join(folder, "small"+extension)
+			if err := small.SaveAs(t.Context(), path, name); err != nil {
+				t.Fatalf("%s: %v", variant, err)
+			}
+			written[i] = files(t, folder)
+			if i > 0 {
+				continue
+			}
+			got, err := condense.Load(path)
+			if err != nil {
+				t.Errorf("%s: %v", variant, err)
+			} else if difference := differ(got, small); difference != "" {
+				t.Errorf("%s: what was written is not what is read: %s", variant, difference)
+			}
+			if _, _, err := f.Read(t.Context(), path); !errors.Is(err, format.ErrCondensed) {
+				t.Errorf("%s: read as a graph: error %v, want format.ErrCondensed", variant, err)
+			}
+		}
+		if !reflect.DeepEqual(written[0], written[1]) {
+			t.Errorf("%s: one condensed graph gives different bytes", variant)
+		}
+	}
+	cancelled(t, name, extension)
+	if w, ok := f.(format.Writer); ok {
+		path := filepath.Join(t.TempDir(), "graph"+extension)
+		if err := w.Write(t.Context(), path, plain(t)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := condense.Load(path); err == nil || !strings.Contains(err.Error(), "not a condensed graph") {
+			t.Errorf("a graph is read as a condensed one: error %v", err)
+		}
+	}
+}
+
+// cancelled tests that a write whose context has ended leaves nothing behind.
+func cancelled(t *testing.T, name, extension string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	folder := t.TempDir()
+	err := everything(t).SaveAs(ctx, filepath.Join(folder, "small"+extension), name)
+	if left := files(t, folder); err == nil || len(left) > 0 {
+		t.Errorf("a cancelled write gives the error %v and leaves %d files", err, len(left))
+	}
+}
+
+// files returns the content of each file below folder, by its path in it.
+func files(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	content := map[string]string{}
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		content[strings.TrimPrefix(path, folder)] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// differ returns the first field that differs, or nothing.
+func differ(got, want *condense.Condensed) string {
+	g, w := reflect.ValueOf(*got), reflect.ValueOf(*want)
+	for i := range g.NumField() {
+		if a, b := g.Field(i).Interface(), w.Field(i).Interface(); !reflect.DeepEqual(a, b) {
+			field := g.Type().Field(i).Name
+			text, _ := json.Marshal(map[string]any{"read": a, "written": b})
+			return field + ": " + string(text)
+		}
+	}
+	return ""
+}
+
+// condensedGraphs returns condensed graphs that have all that there is, and ones that lack something.
+func condensedGraphs(t *testing.T) map[string]*condense.Condensed {
+	t.Helper()
+	graphs := map[string]*condense.Condensed{"everything": everything(t)}
+	for name, change := range map[string]func(*condense.Condensed){
+		"no soft labels":    func(c *condense.Condensed) { c.Soft = nil },
+		"no members":        func(c *condense.Condensed) { c.Members, c.MemberIDs = nil, nil },
+		"numbered nodes":    func(c *condense.Condensed) { c.MemberIDs = nil },
+		"numbered classes":  func(c *condense.Condensed) { c.ClassNames = nil },
+		"names like digits": func(c *condense.Condensed) { c.ClassNames = []string{"2", "0", "1"} },
+		"equal names":       func(c *condense.Condensed) { c.ClassNames = []string{"a", "a", "b"} },
+		"no edges":          func(c *condense.Condensed) { c.Adj = nil },
+		"weights of 1": func(c *condense.Condensed) {
+			c.Adj.Data = slices.Repeat([]float32{1}, c.Adj.NNZ())
+		},
+		"one feature": func(c *condense.Condensed) {
+			c.X, c.Scaling = &mat.Dense{Rows: 12, Cols: 1, Data: c.X.Data[:12]}, nil
+		},
+		"little told": func(c *condense.Condensed) {
+			*c = condense.Condensed{
+				X: c.X, Y: c.Y, Classes: 3, GraphNodes: 100, Method: "herding", Account: json.RawMessage("{}"),
+				Config: json.RawMessage(`{"method":"herding"}`),
+			}
+		},
+	} {
+		graphs[name] = everything(t)
+		change(graphs[name])
+	}
+	return graphs
+}
+
+// everything returns a condensed graph with all that a file can hold: 12 nodes of 3 classes, 8 features, edges with
+// weights, members of different numbers, names, soft labels and scaling.
+func everything(t *testing.T) *condense.Condensed {
+	t.Helper()
+	random := rand.New(rand.NewPCG(30, 0))
+	x := mat.NewDense(12, 8)
+	for i := range x.Data {
+		x.Data[i] = float32(random.NormFloat64())
+	}
+	copy(x.Data, []float32{0, 1, -2, math.MaxFloat32, math.SmallestNonzeroFloat32, 1e-30, 0.1, 16777217})
+	b := graph.Builder{X: x}
+	for i := range 9 {
+		b.AddWeightedEdge(i, i+3, 0.25+random.Float32())
+	}
+	g, _, err := b.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	members := &mat.CSR{Rows: 12, Cols: 100, Indptr: []int64{0}}
+	names := []string{"alice", "bob, the", `"quoted"`, "zoë", "[1]", "7", "007", "a\\b", " x ", "<&>", "名前", "a'b"}
+	var ids []string
+	for i := range 12 {
+		for k := range i%3 + 1 {
+			members.Indices = append(members.Indices, int32(8*i+3*k))
+			members.Data = append(members.Data, 1/float32(i%3+1))
+			ids = append(ids, names[(i+k)%len(names)])
+		}
+		members.Indptr = append(members.Indptr, int64(len(members.Indices)))
+	}
+	c := &condense.Condensed{
+		X: x, Adj: g.Adj, Y: []int32{0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2}, Soft: mat.NewDense(12, 3), Classes: 3,
+		Members: members, MemberIDs: ids, ClassNames: []string{"blue, dark", "grün", "<red>"},
+		Scaling: &graph.Scaling{Mean: slices.Clone(x.Data[8:16]), Std: slices.Repeat([]float32{2.5}, 8)},
+		Graph:   "small, or not", GraphNodes: 100, Method: "herding", Inductive: true,
+		Config:   json.RawMessage(`{"method":"herding","inductive":true,"hops":2}`),
+		Budget:   []int{5, 4, 3},
+		Seconds:  condense.Seconds{Steps: []condense.Step{{Name: "embed", Seconds: 0.5}}, Total: 1},
+		Account:  json.RawMessage(`{"distance":[0.5,1e-07],"note":"a \"word\" <é>"}`),
+		Warnings: []string{"features differ in scale"},
+	}
+	for i := range 12 {
+		copy(c.Soft.Row(i), []float32{0.25, 0.15, 0.6})
+	}
+	return c
+}
+
+// plain returns a graph of three nodes.
+func plain(t *testing.T) *graph.Graph {
+	t.Helper()
+	b := graph.Builder{
+		Name: "plain", X: &mat.Dense{Rows: 3, Cols: 2, Data: []float32{1, 2, 3, 4, 5, 6}}, Y: []int32{0, 1, 0},
+		Split: graph.Split{Train: []int32{0, 1}, Test: []int32{2}},
+	}
+	b.AddEdge(0, 1)
+	b.AddEdge(1, 2)
+	g, _, err := b.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}

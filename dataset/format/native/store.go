@@ -1,0 +1,92 @@
+package native
+
+import (
+	"context"
+	"strings"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/internal/safetensors"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// offsets follows the name of the tensor that holds where each text begins.
+const offsets = ".offsets"
+
+// WriteArrays writes arrays as tensors of their types. It leaves out arrays that follow from the others. Texts become
+// two tensors: their bytes, and where each begins.
+func (Format) WriteArrays(ctx context.Context, path string, a *format.Arrays) error {
+	var tensors []safetensors.Tensor
+	for _, array := range a.List {
+		if array.Derived {
+			continue
+		}
+		t := safetensors.Tensor{Name: array.Name, Shape: array.Shape, Data: array.Data}
+		switch data := array.Data.(type) {
+		case []string:
+			tensors = append(tensors, safetensors.Strings(array.Name, data)...)
+			continue
+		case []bool:
+			bits := make([]uint8, len(data))
+			for i, set := range data {
+				if set {
+					bits[i] = 1
+				}
+			}
+			t.DType, t.Data = safetensors.Bool, bits
+		case *mat.Dense:
+			t.Shape, t.Data = array.Sides(), data.Data
+		case mat.Matrix:
+			t.Shape, t.Data = array.Sides(), stream(data)
+		}
+		tensors = append(tensors, t)
+	}
+	return safetensors.Write(ctx, path, a.Metadata, tensors)
+}
+
+// ReadArrays reads all tensors into memory of their own.
+func (Format) ReadArrays(_ context.Context, path string) (*format.Arrays, error) {
+	opened, err := safetensors.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &file{File: opened, path: path}
+	defer f.Close()
+	a := &format.Arrays{Metadata: f.Metadata}
+	for _, t := range f.Tensors() {
+		array := format.Array{Name: t.Name, Shape: append([]int{}, t.Shape...)}
+		_, texts := f.Find(t.Name + offsets)
+		of, isOffsets := strings.CutSuffix(t.Name, offsets)
+		if isOffsets {
+			_, isOffsets = f.Find(of)
+		}
+		switch {
+		case isOffsets:
+			continue
+		case texts:
+			list, err := safetensors.ReadStrings(f.File, t.Name)
+			if err != nil {
+				f.fail("%w", err)
+			}
+			array.Data, array.Shape = list, []int{len(list)}
+		case strings.Contains(string(t.DType), "F"):
+			array.Data = copied[float32](f, t)
+		default:
+			array.Data = copied[int64](f, t)
+		}
+		a.List = append(a.List, array)
+	}
+	if f.err != nil {
+		return nil, f.err
+	}
+	return a, nil
+}
+
+// copied returns the elements of a tensor, in memory that lasts.
+func copied[E numpy.Number](f *file, t safetensors.Info) []E {
+	s, err := numpy.Numbers[E](&numpy.Array{DType: dtypeOf(t.DType), Shape: t.Shape, R: f.Reader(t)})
+	if err != nil {
+		f.fail("tensor %s: %w", t.Name, err)
+	}
+	return s
+}

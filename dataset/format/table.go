@@ -1,0 +1,345 @@
+package format
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Tables is a graph as a table of nodes and a table of edges, and strings that describe it.
+type Tables struct {
+	// Metadata holds strings by their names. Its key "format" says what the tables are.
+	Metadata map[string]string
+	// Nodes has a row for each node, and the column id.
+	Nodes Table
+	// Edges has a row for each undirected edge, and the columns source and target, which hold ids. Source is the node that
+	// comes first. Both makes a table with both directions. A reader takes edges in one direction or both.
+	Edges Table
+}
+
+// Table is a table: columns with names, and a cell of each in each row.
+type Table struct {
+	Rows    int
+	Columns []Column
+}
+
+// Column is a column of a table. A cell holds one value, or Width values, or a list of any length.
+type Column struct {
+	Name string
+	// Width is the number of values of each cell; 0 for a single value.
+	Width int
+	// Offsets, if not nil, says that a cell holds a list. The list of row i is Data[Offsets[i]:Offsets[i+1]].
+	Offsets []int64
+	// Data holds the values of all rows, one row after the other: []float32, []int64, []int32 or []string, or a mat.Matrix
+	// of Width columns (see Table.Blocks).
+	Data any
+	// Dictionary, if not nil, says that the values stand for texts: value v for Dictionary[v], and −1 for an empty cell.
+	// Data is then []int32.
+	Dictionary []string
+	// Derived says that the column follows from the others. It is there for programs that read the file. A store may leave
+	// it out.
+	Derived bool
+}
+
+// Check returns an error if a column of t does not have a cell for each row. Columns are slices.
+func (t *Tables) Check() error {
+	if t.Nodes.Rows == 0 {
+		return errors.New("the table of nodes is empty, want at least 1 row")
+	}
+	for part, table := range []*Table{&t.Nodes, &t.Edges} {
+		for _, c := range table.Columns {
+			if !c.fits(table.Rows) {
+				return fmt.Errorf("%s: column %s does not have a cell for each of %d rows",
+					[]string{"nodes", "edges"}[part], c.Name, table.Rows)
+			}
+		}
+	}
+	return nil
+}
+
+// fits says whether c has a cell for each row.
+func (c *Column) fits(rows int) bool {
+	n := int64(c.count())
+	if c.Offsets == nil {
+		return n == int64(rows)*int64(max(1, c.Width))
+	}
+	return len(c.Offsets) == rows+1 && slices.IsSorted(c.Offsets) && c.Offsets[0] == 0 && c.Offsets[rows] == n
+}
+
+// count returns the number of values in Data.
+func (c *Column) count() int {
+	switch data := c.Data.(type) {
+	case []float32:
+		return len(data)
+	case []int64:
+		return len(data)
+	case []int32:
+		return len(data)
+	case []string:
+		return len(data)
+	}
+	return -1
+}
+
+// Find returns the column of that name; nil if there is none.
+func (t *Table) Find(name string) *Column {
+	for i := range t.Columns {
+		if t.Columns[i].Name == name {
+			return &t.Columns[i]
+		}
+	}
+	return nil
+}
+
+// Blocks returns the rows of the table in order, some at a time, as tables whose data are slices: a mat.Matrix is read
+// in blocks. A block is valid until the next one. After an error there is no more block.
+func (t *Table) Blocks() iter.Seq2[*Table, error] {
+	const values = 1 << 20 // in a block, and at most 4096 rows
+	return func(yield func(*Table, error) bool) {
+		width := 1
+		for _, c := range t.Columns {
+			width = max(width, c.Width)
+		}
+		step := max(1, min(4096, values/width))
+		read := make([]mat.Dense, len(t.Columns))
+		for lo := 0; lo < t.Rows; lo += step {
+			hi := min(lo+step, t.Rows)
+			block := &Table{Rows: hi - lo}
+			for k, c := range t.Columns {
+				if x, is := c.Data.(mat.Matrix); is {
+					rows := make([]int32, 0, hi-lo)
+					for i := lo; i < hi; i++ {
+						rows = append(rows, int32(i))
+					}
+					if err := mat.Read(&read[k], x, rows, 0, c.Width); err != nil {
+						yield(nil, err)
+						return
+					}
+					c.Data = read[k].Data
+				} else {
+					c = c.slice(lo, hi)
+				}
+				block.Columns = append(block.Columns, c)
+			}
+			if !yield(block, nil) {
+				return
+			}
+		}
+	}
+}
+
+// slice returns rows lo to hi of a column without a matrix.
+func (c Column) slice(lo, hi int) Column {
+	from, to := int64(lo), int64(hi)
+	switch {
+	case c.Offsets != nil:
+		offsets := make([]int64, 0, hi-lo+1)
+		for _, o := range c.Offsets[lo : hi+1] {
+			offsets = append(offsets, o-c.Offsets[lo])
+		}
+		from, to, c.Offsets = c.Offsets[lo], c.Offsets[hi], offsets
+	case c.Width > 0:
+		from, to = from*int64(c.Width), to*int64(c.Width)
+	}
+	switch data := c.Data.(type) {
+	case []float32:
+		c.Data = data[from:to]
+	case []int64:
+		c.Data = data[from:to]
+	case []int32:
+		c.Data = data[from:to]
+	case []string:
+		c.Data = data[from:to]
+	}
+	return c
+}
+
+// IsList says whether a cell holds several values.
+func (c *Column) IsList() bool { return c.Width > 0 || c.Offsets != nil }
+
+// Range returns the values of row i: Data[from:to].
+func (c *Column) Range(i int) (from, to int) {
+	switch {
+	case c.Offsets != nil:
+		return int(c.Offsets[i]), int(c.Offsets[i+1])
+	case c.Width > 0:
+		return i * c.Width, (i + 1) * c.Width
+	}
+	return i, i + 1
+}
+
+// Text returns the cell of row i as text: a number in its shortest form, a text as it is, several values as a JSON
+// list. Scalars and Lists read it. Data must be a slice, as in Blocks.
+func (c *Column) Text(i int) string {
+	from, to := c.Range(i)
+	if !c.IsList() {
+		return c.value(from)
+	}
+	text := []byte{'['}
+	_, quoted := c.Data.([]string)
+	for k := from; k < to; k++ {
+		if k > from {
+			text = append(text, ',')
+		}
+		if v := c.value(k); quoted || c.Dictionary != nil {
+			word, _ := json.Marshal(v) // of a string, it cannot fail
+			text = append(text, word...)
+		} else {
+			text = append(text, v...)
+		}
+	}
+	return string(append(text, ']'))
+}
+
+// value returns value k as text.
+func (c *Column) value(k int) string {
+	switch data := c.Data.(type) {
+	case []float32:
+		return strconv.FormatFloat(float64(data[k]), 'g', -1, 32)
+	case []int64:
+		return strconv.FormatInt(data[k], 10)
+	case []string:
+		return data[k]
+	case []int32:
+		switch {
+		case c.Dictionary == nil:
+			return strconv.FormatInt(int64(data[k]), 10)
+		case data[k] < 0:
+			return ""
+		}
+		return c.Dictionary[data[k]]
+	}
+	return ""
+}
+
+// Spread returns t with each column of Width values as Width columns of one value: x becomes x0, x1, … It is for
+// stores without lists of values. Gather undoes it. A mat.Matrix stays: call it on what Blocks returns.
+func (t *Table) Spread() *Table {
+	spread := &Table{Rows: t.Rows}
+	for _, c := range t.Columns {
+		data, numbers := c.Data.([]float32)
+		if c.Width == 0 || !numbers {
+			spread.Columns = append(spread.Columns, c)
+			continue
+		}
+		for j := range c.Width {
+			column := make([]float32, 0, t.Rows)
+			for i := j; i < len(data); i += c.Width {
+				column = append(column, data[i])
+			}
+			spread.Columns = append(spread.Columns, Column{Name: c.Name + strconv.Itoa(j), Data: column, Derived: c.Derived})
+		}
+	}
+	return spread
+}
+
+// Gather makes one column called name of the columns name0, name1, … of t, which it takes away. Without name0 it
+// does nothing. An error names a value that is no number.
+func (t *Table) Gather(name string) error {
+	var parts [][]float32
+	for {
+		c := t.Find(name + strconv.Itoa(len(parts)))
+		if c == nil {
+			break
+		}
+		part, err := Scalars[float32](c)
+		if err != nil {
+			return err
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	data := make([]float32, 0, t.Rows*len(parts))
+	for i := range t.Rows {
+		for _, part := range parts {
+			data = append(data, part[i])
+		}
+	}
+	gathered := Column{Name: name, Width: len(parts), Data: data}
+	at := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name+"0" })
+	t.Columns = slices.DeleteFunc(t.Columns, func(c Column) bool {
+		number, is := strings.CutPrefix(c.Name, name)
+		j, err := strconv.Atoi(number)
+		return is && err == nil && j < len(parts) && strconv.Itoa(j) == number
+	})
+	t.Columns = slices.Insert(t.Columns, min(at, len(t.Columns)), gathered)
+	return nil
+}
+
+// Value is a type that columns are read as.
+type Value interface{ int64 | float32 | string }
+
+// Scalars returns the value of each cell of a column that was read. Text is parsed. An error names the row.
+func Scalars[V Value](c *Column) ([]V, error) {
+	if c.IsList() {
+		return nil, fmt.Errorf("column %s holds lists, want one value in each row", c.Name)
+	}
+	return valuesOf[V](c)
+}
+
+// Lists returns the lists of a column that was read: that of row i is values[offsets[i]:offsets[i+1]]. Text is parsed
+// as JSON. An error names the row.
+func Lists[V Value](c *Column) (offsets []int64, values []V, err error) {
+	text, isText := c.Data.([]string)
+	if isText && !c.IsList() {
+		offsets, values = make([]int64, 1, len(text)+1), []V{}
+		for i, cell := range text {
+			var list []V
+			if err := json.Unmarshal([]byte(cell), &list); err != nil {
+				return nil, nil, fmt.Errorf("column %s: row %d is %.40q, want a list: %w", c.Name, i, cell, err)
+			}
+			values = append(values, list...)
+			offsets = append(offsets, int64(len(values)))
+		}
+		return offsets, values, nil
+	}
+	if !c.IsList() {
+		return nil, nil, fmt.Errorf("column %s holds one value in each row, want lists", c.Name)
+	}
+	if values, err = valuesOf[V](c); err != nil {
+		return nil, nil, err
+	}
+	if offsets = c.Offsets; offsets == nil {
+		for at := 0; at <= len(values); at += c.Width {
+			offsets = append(offsets, int64(at))
+		}
+	}
+	return offsets, values, nil
+}
+
+// valuesOf returns all values of a column.
+func valuesOf[V Value](c *Column) ([]V, error) {
+	if same, ok := c.Data.([]V); ok {
+		return same, nil
+	}
+	n := c.count()
+	if n < 0 {
+		return nil, fmt.Errorf("column %s holds a %T, want values", c.Name, c.Data)
+	}
+	values := make([]V, n)
+	for i := range values {
+		var err error
+		switch v := any(&values[i]).(type) {
+		case *string:
+			*v = c.value(i)
+		case *int64:
+			*v, err = strconv.ParseInt(c.value(i), 10, 64)
+		case *float32:
+			var wide float64
+			wide, err = strconv.ParseFloat(c.value(i), 32)
+			*v = float32(wide)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("column %s: row %d is %.40q, want a number", c.Name, i, c.value(i))
+		}
+	}
+	return values, nil
+}
