@@ -2,7 +2,10 @@ module github.com/graph-condensation/cgc/cmd/cgc
 
 go 1.26
 
-require github.com/graph-condensation/cgc v0.1.0
+require (
+	github.com/graph-condensation/cgc v0.1.0
+	github.com/rogpeppe/go-internal v1.14.1
+)
 
 require (
 	codeberg.org/go-fonts/liberation v0.5.0 // indirect
@@ -26,6 +29,7 @@ require (
 	golang.org/x/image v0.25.0 // indirect
 	golang.org/x/sys v0.36.0 // indirect
 	golang.org/x/text v0.23.0 // indirect
+	golang.org/x/tools v0.30.0 // indirect
 	gonum.org/v1/gonum v0.17.0 // indirect
 	gonum.org/v1/plot v0.16.0 // indirect
 )
