@@ -109,7 +109,7 @@ var mayImport = map[string]string{
 // entry use the standard library alone. A new line here is a new dependency: it wants one in the README too.
 var mayUse = map[string]string{
 	"bench": "gonum.org/v1/gonum/stat",
-	"cli": "github.com/spf13/cobra github.com/spf13/pflag " +
+	"cli": "github.com/spf13/cobra github.com/spf13/cobra/doc github.com/spf13/pflag " +
 		"github.com/vbauerster/mpb/v8 github.com/vbauerster/mpb/v8/cwriter " +
 		"github.com/vbauerster/mpb/v8/decor gonum.org/v1/gonum/stat",
 	"dataset/format/internal/csvfile": "github.com/klauspost/compress/gzip",

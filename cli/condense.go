@@ -126,11 +126,3 @@ func (c *command) print(object any, document *report.Document) error {
 	}
 	return report.Text(c.stdout, document)
 }
-
-// completeGraph offers the names of graphs, and files.
-func completeGraph(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return graphNames(), cobra.ShellCompDirectiveDefault
-}

@@ -25,7 +25,8 @@ func (c *command) evaluateCommand() *cobra.Command {
 		Short: "Train on a condensed graph and test on the original",
 		Long: `Train models on the condensed graph in FILE and test them on the graph it was made from.
 The standard deviation is over trainings on this one condensed graph. cgc run reports the one over condensations.`,
-		Args: arguments(1, "FILE"),
+		Args:              arguments(1, "FILE"),
+		ValidArgsFunction: files("safetensors"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if on == "" {
 				return usagef("evaluate has no --on, want the graph to test on")
@@ -40,9 +41,6 @@ The standard deviation is over trainings on this one condensed graph. cgc run re
 	cmd.Flags().StringVar(&on, "on", "", "test on `GRAPH`, the original one")
 	training = newTrainingFlags(cmd, "number of trainings of each model")
 	cmd.Flags().Uint64Var(&seed, "seed", 0, "decides all random choices")
-	if err := cmd.RegisterFlagCompletionFunc("on", completeGraph); err != nil {
-		panic(err) // the flag was added above
-	}
 	return cmd
 }
 

@@ -40,7 +40,7 @@ FOLDER/summary.csv hold what the last command asked for.`,
 			}
 			return nil
 		},
-		ValidArgsFunction: completeGraph,
+		ValidArgsFunction: oneOf(graphNames, cobra.ShellCompDirectiveDefault),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			job.wholeSaid = job.said(cmd, "whole")
 			return job.run(cmd.Context(), args)

@@ -60,7 +60,10 @@ type some[T ~string] struct {
 func addSome[T ~string](cmd *cobra.Command, values *[]T, name string, among []T, usage string) {
 	s := some[T]{values, among}
 	cmd.Flags().Var(s, name, usage+": "+joinWords(among, ","))
-	completion(cmd, name, among)
+	words := strings.Split(joinWords(among, ","), ",")
+	if err := cmd.RegisterFlagCompletionFunc(name, listOf(func() []string { return words })); err != nil {
+		panic(err) // the flag was added above
+	}
 }
 
 // Set reads the value from the command line.
@@ -103,15 +106,4 @@ func joinWords[T ~string](words []T, separator string) string {
 		text.WriteString(string(w))
 	}
 	return text.String()
-}
-
-// completion offers words for a flag of cmd.
-func completion[T ~string](cmd *cobra.Command, name string, words []T) {
-	offered := strings.Fields(joinWords(words, " "))
-	complete := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return offered, cobra.ShellCompDirectiveNoFileComp
-	}
-	if err := cmd.RegisterFlagCompletionFunc(name, complete); err != nil {
-		panic(err) // the flag does not exist
-	}
 }

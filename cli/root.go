@@ -94,8 +94,10 @@ GRAPH is a name (cgc data list shows them), a folder or a file. Try: cgc run
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(
 		c.runCommand(), c.condenseCommand(), c.evaluateCommand(), c.tuneCommand(), c.experimentCommand(),
-		c.paperCommand(), c.benchCommand(), c.convertCommand("cgc"), c.dataCommand(), c.versionCommand())
+		c.paperCommand(), c.benchCommand(), c.convertCommand("cgc"), c.dataCommand(), c.versionCommand(),
+		c.manualCommand())
 	group(root)
+	complete(root)
 	return root
 }
 

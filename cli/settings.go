@@ -270,8 +270,8 @@ func (s *settings) name(text string) string {
 	})
 }
 
-// settingsHelp says where settings stand.
-func settingsHelp() string {
+// settingsPlace returns the path of the file as help shows it.
+func settingsPlace() string {
 	path, named := settingsPath()
 	if home, err := os.UserHomeDir(); err == nil && home != "" && !named {
 		if rest, below := strings.CutPrefix(path, home); below {
@@ -281,7 +281,12 @@ func settingsHelp() string {
 	if path == "" {
 		path = "the file that $" + settingsVariable + " names"
 	}
+	return path
+}
+
+// settingsHelp says where settings stand.
+func settingsHelp() string {
 	return fmt.Sprintf(`A flag may also be set by an environment variable (CGC_THREADS for --threads, CGC_WEIGHT_DECAY for
 --weight-decay) or in %s ($%s names another), as {"threads": 2, "run": {"seeds": 3}}.
-The command line goes before the variable, and the variable before the file.`, path, settingsVariable)
+The command line goes before the variable, and the variable before the file.`, settingsPlace(), settingsVariable)
 }

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+
+	"github.com/graph-condensation/cgc/internal/buildinfo"
+)
+
+// manualCommand writes what packages install beside the program. Builds call it, so it is not listed.
+func (c *command) manualCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "man FOLDER",
+		Short:  "Write man pages and completions of shells",
+		Hidden: true,
+		Long: `Write a man page for each command to FOLDER/man/man1, and completions for bash, zsh, fish and PowerShell to
+FOLDER/completions. The pages carry the date of the commit.`,
+		Example: examples("cgc man build/share"),
+		Args:    arguments(1, "FOLDER"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			pages, err := manual(cmd.Root(), args[0])
+			if err != nil {
+				return fmt.Errorf("writing the manual: %w", err)
+			}
+			written := struct {
+				Folder string `json:"folder"`
+				Pages  int    `json:"pages"`
+			}{args[0], pages}
+			return c.print(written, sentenceDocument("%d man pages and 4 completions in %s", pages, args[0]))
+		},
+	}
+}
+
+// manual writes the man pages and the completions, and returns the number of pages.
+func manual(root *cobra.Command, folder string) (pages int, err error) {
+	man, shells := filepath.Join(folder, "man", "man1"), filepath.Join(folder, "completions")
+	for _, dir := range []string{man, shells} {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return 0, err
+		}
+	}
+	date, err := time.Parse(time.RFC3339, buildinfo.This().Time)
+	if err != nil { // the build does not know it: the same pages whenever they are written
+		date = time.Unix(0, 0).UTC()
+	}
+	root.DisableAutoGenTag = true // it has the date of today
+	// The page is read on other machines than this one.
+	root.Long = strings.ReplaceAll(root.Long, settingsPlace(), "cgc/config.json in your configuration folder")
+	header := &doc.GenManHeader{Section: "1", Source: "cgc " + version().Version, Date: &date}
+	if err := doc.GenManTree(root, header, man); err != nil {
+		return 0, err
+	}
+	written, err := filepath.Glob(filepath.Join(man, "*.1"))
+	if err != nil {
+		return 0, err
+	}
+	for name, write := range map[string]func(string) error{
+		"cgc.bash": func(file string) error { return root.GenBashCompletionFileV2(file, true) },
+		"_cgc":     root.GenZshCompletionFile,
+		"cgc.fish": func(file string) error { return root.GenFishCompletionFile(file, true) },
+		"cgc.ps1":  root.GenPowerShellCompletionFileWithDesc,
+	} {
+		if err := write(filepath.Join(shells, name)); err != nil {
+			return 0, err
+		}
+	}
+	return len(written), nil
+}
