@@ -49,10 +49,9 @@ var mayImport = map[string]string{
 		"graph mat progress internal/parallel",
 	"dataset/synth":  "graph mat internal/parallel internal/registry",
 	"dataset/format": "graph mat internal/registry",
-	"dataset/format/builtin": "dataset/format dataset/format/arrays dataset/format/graphml dataset/format/named " +
-		"dataset/format/native " +
-		"dataset/format/ogb dataset/format/planetoid dataset/format/pyg dataset/format/saint dataset/format/scipy " +
-		"dataset/format/text",
+	"dataset/format/builtin": "dataset/format dataset/format/arrays dataset/format/graphml dataset/format/mtx " +
+		"dataset/format/named dataset/format/native dataset/format/ogb dataset/format/planetoid " +
+		"dataset/format/pyg dataset/format/saint dataset/format/scipy dataset/format/text",
 	"dataset/format/arrays": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy graph mat",
 	"dataset/format/graphml": "dataset/format dataset/format/internal/classes dataset/format/internal/decimal " +
 		"dataset/format/internal/lines graph mat",
@@ -60,8 +59,11 @@ var mayImport = map[string]string{
 		"dataset/format/internal/ids graph mat",
 	"dataset/format/native": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy graph mat " +
 		"internal/safetensors",
+	"dataset/format/mtx": "dataset/format dataset/format/internal/classes dataset/format/internal/csr " +
+		"dataset/format/internal/csvfile dataset/format/internal/decimal dataset/format/internal/lines " +
+		"dataset/format/internal/numpy graph mat",
 	"dataset/format/ogb": "dataset/format dataset/format/internal/csvfile dataset/format/internal/decimal " +
-		"dataset/format/internal/lines dataset/format/internal/numpy graph mat",
+		"dataset/format/internal/lines dataset/format/internal/numpy graph",
 	"dataset/format/planetoid": "dataset/format dataset/format/internal/pickle graph mat",
 	"dataset/format/pyg":       "dataset/format dataset/format/internal/numpy dataset/format/internal/parts graph mat",
 	"dataset/format/scipy": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy " +
@@ -76,7 +78,7 @@ var mayImport = map[string]string{
 	"dataset/format/internal/decimal": "",
 	"dataset/format/internal/csvfile": "dataset/format internal/parallel",
 	"dataset/format/internal/ids":     "",
-	"dataset/format/internal/lines":   "dataset/format",
+	"dataset/format/internal/lines":   "dataset/format dataset/format/internal/decimal mat",
 	"dataset/format/internal/numpy":   "dataset/format dataset/format/internal/csr graph mat",
 	"dataset/format/internal/parts":   "dataset/format dataset/format/internal/numpy graph",
 	"dataset/format/internal/pickle":  "dataset/format/internal/csr dataset/format/internal/numpy graph mat",

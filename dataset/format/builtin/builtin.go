@@ -6,6 +6,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/arrays"
 	"github.com/graph-condensation/cgc/dataset/format/graphml"
+	"github.com/graph-condensation/cgc/dataset/format/mtx"
 	"github.com/graph-condensation/cgc/dataset/format/named"
 	"github.com/graph-condensation/cgc/dataset/format/native"
 	"github.com/graph-condensation/cgc/dataset/format/ogb"
@@ -25,6 +26,7 @@ func init() {
 	format.Register(planetoid.Name, planetoid.Format{})
 	format.Register(saint.Name, saint.Format{})
 	format.Register(graphml.Name, graphml.Format{})
+	format.Register(mtx.Name, mtx.Format{})
 	format.Register(ogb.Name, ogb.Format{})
 	format.Register(named.Name, named.Format{})
 	format.Register(text.Name, text.Format{})

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/dataset/format/ogb"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 )
@@ -48,7 +49,8 @@ func BenchmarkRead(b *testing.B) {
 		b.Run(name+"/features", func(b *testing.B) {
 			b.SetBytes(int64(len(table)))
 			for b.Loop() {
-				if _, err := ogb.ReadFeatures(b.Context(), filepath.Join(dir, "raw", "node-feat."+name), nodes); err != nil {
+				file := filepath.Join(dir, "raw", "node-feat."+name)
+				if _, err := lines.Matrix(b.Context(), file, nodes, false); err != nil {
 					b.Fatal(err)
 				}
 			}

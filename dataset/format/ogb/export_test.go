@@ -1,7 +1,4 @@
 package ogb
 
-// ReadFeatures and ReadEdges read one file.
-var (
-	ReadFeatures = readFeatures
-	ReadEdges    = readEdges
-)
+// ReadEdges reads one file.
+var ReadEdges = readEdges

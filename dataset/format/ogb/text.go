@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"path/filepath"
 	"strings"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/mat"
 )
 
 // readText reads the .csv files of raw. They have no headers.
@@ -36,7 +34,7 @@ func readText(ctx context.Context, raw string) (p parts, err error) {
 	p.Nodes = nodes
 	p.edges, p.features = csvfile.Path(raw, "edge"), csvfile.Path(raw, "node-feat")
 	p.labels = csvfile.Path(raw, "node-label")
-	if p.X, err = readFeatures(ctx, p.features, nodes); err != nil {
+	if p.X, err = lines.Matrix(ctx, p.features, nodes, false); err != nil {
 		return p, missing(err, p.features, "cgc needs features of the nodes")
 	}
 	if p.Y, err = readLabels(ctx, p.labels, nodes); err != nil {
@@ -89,82 +87,7 @@ func readCount(file, what string) (int, error) {
 	return 0, t.Fail(2, "a second number of %s: the folder holds several graphs, want one", what)
 }
 
-// table calls parse for each line of a file, which has n of them, with the number of the line, from 0. Empty lines at
-// the end do not count. Each line has at least least bytes, its end included.
-func table(ctx context.Context, t *lines.File, n, least int, what string, parse func(i int, line []byte) error) error {
-	if int64(n) > (t.Size()+1)/int64(least) {
-		return t.Fail(0, "the file is too short for %d %s", n, what)
-	}
-	counts := make(chan int, 1)
-	counts <- 0
-	err := t.Each(ctx, func(first int, text []byte) (int, error) {
-		at := first
-		for ; len(text) > 0; at++ {
-			line, rest := lines.Cut(text)
-			if at >= n {
-				if len(bytes.TrimSpace(line)) > 0 {
-					return at - first, fmt.Errorf("a line more than there are %s (%d)", what, n)
-				}
-			} else if err := parse(at, line); err != nil {
-				return at - first, err
-			}
-			text = rest
-		}
-		counts <- max(at, <-counts)
-		return 0, nil
-	})
-	if read := <-counts; err == nil && read < n {
-		return t.Fail(0, "%d lines, want %d, one for each of the %s", read, n, what)
-	}
-	return err
-}
-
-// readFeatures reads a line of numbers for each of n nodes.
-func readFeatures(ctx context.Context, file string, n int) (*mat.Dense, error) {
-	head, err := lines.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	line, err := head.Next()
-	head.Close()
-	if err != nil && err != io.EOF {
-		return nil, err
-	}
-	columns := bytes.Count(line, []byte(",")) + 1
-	t, err := lines.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer t.Close()
-	if int64(n) > (t.Size()+1)/int64(2*columns) {
-		return nil, t.Fail(0, "the file is too short for %d nodes with %d features", n, columns)
-	}
-	x := mat.NewDense(n, columns)
-	return x, table(ctx, t, n, 2*columns, "nodes", func(i int, line []byte) error {
-		row := x.Row(i)
-		for j := range row {
-			field, rest, more := bytes.Cut(line, comma)
-			if more != (j < columns-1) {
-				return fmt.Errorf("%d columns, and line 1 has %d", j+1+bytes.Count(rest, comma)+btoi(more), columns)
-			}
-			v, err := decimal.Float(field)
-			if err != nil || math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-				return fmt.Errorf("column %d: %.50q, want a finite number", j+1, field)
-			}
-			row[j], line = v, rest
-		}
-		return nil
-	})
-}
-
 var comma = []byte(",")
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
 
 // readLabels reads the label of each of n nodes.
 func readLabels(ctx context.Context, file string, n int) ([]int32, error) {
@@ -173,11 +96,11 @@ func readLabels(ctx context.Context, file string, n int) ([]int32, error) {
 		return nil, err
 	}
 	defer t.Close()
-	if int64(n) > t.Size()+1 {
-		return nil, t.Fail(0, "the file is too short for %d nodes", n)
+	if err := t.Fits(n, 1, "nodes"); err != nil {
+		return nil, err
 	}
 	y := make([]int32, n)
-	return y, table(ctx, t, n, 1, "nodes", func(i int, line []byte) (err error) {
+	return y, t.Rows(ctx, n, 1, "nodes", func(i int, line []byte) (err error) {
 		if columns := bytes.Count(line, comma) + 1; columns > 1 {
 			return fmt.Errorf("%d labels, want one: a node of several labels is not understood", columns)
 		}
@@ -202,11 +125,11 @@ func readEdges(ctx context.Context, file string, count, n int) (e graph.Edges, e
 		return e, missing(err, file, "it holds the edges")
 	}
 	defer t.Close()
-	if int64(count) > (t.Size()+1)/4 {
-		return e, t.Fail(0, "the file is too short for %d edges", count)
+	if err := t.Fits(count, 4, "edges"); err != nil {
+		return e, err
 	}
 	e.From, e.To = make([]int32, count), make([]int32, count)
-	return e, table(ctx, t, count, 4, "edges", func(i int, line []byte) (err error) {
+	return e, t.Rows(ctx, count, 4, "edges", func(i int, line []byte) (err error) {
 		source, target, _ := bytes.Cut(line, comma)
 		if e.From[i], err = node(source, n); err == nil {
 			e.To[i], err = node(target, n)

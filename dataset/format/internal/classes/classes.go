@@ -49,20 +49,22 @@ func (l *Labels) Classes() (y []int32, names []string, line int, err error) {
 	whole, other := -1, -1
 	for k, name := range l.names {
 		v, number := wholeNumber([]byte(name))
-		switch {
-		case !number && name == "NaN" || name == "nan":
+		if name == "NaN" || name == "nan" {
 			class[k] = graph.Unlabelled
 			continue
-		case !number:
-			other = max(other, k)
-		case v < graph.Unlabelled || v >= graph.MaxClasses:
-			if other < 0 {
-				return nil, nil, l.first[k], fmt.Errorf("label %d, want 0 to %d, or %d for none",
-					v, graph.MaxClasses-1, graph.Unlabelled)
-			}
+		}
+		outside := number && (v < graph.Unlabelled || v >= graph.MaxClasses)
+		switch {
+		case outside && other < 0:
+			return nil, nil, l.first[k], fmt.Errorf("label %d, want 0 to %d, or %d for none",
+				v, graph.MaxClasses-1, graph.Unlabelled)
+		case number && whole < 0:
 			whole = k
-		default:
-			whole, class[k] = k, int32(v)
+		case !number && other < 0:
+			other = k
+		}
+		if number {
+			class[k] = int32(v)
 		}
 		if whole >= 0 && other >= 0 {
 			before := min(whole, other)

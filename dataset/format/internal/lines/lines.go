@@ -69,10 +69,6 @@ func Open(path string) (*File, error) {
 // Close closes the file.
 func (t *File) Close() error { return t.file.Close() }
 
-// Size returns the most bytes of text that the file can hold, by its size on disk. A reader that is told a number of
-// lines compares it before it takes memory.
-func (t *File) Size() int64 { return t.size }
-
 // Fail returns a *format.ReadError about a line, from 1, or about the whole file if line is 0.
 func (t *File) Fail(line int, text string, args ...any) error {
 	return &format.ReadError{File: t.Path, Line: line, Err: fmt.Errorf(text, args...)}
