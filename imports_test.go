@@ -103,8 +103,14 @@ var mayImport = map[string]string{
 	"report/chart": "report",
 	"cli": ". bench condense experiment tune paper progress report report/chart dataset dataset/format " +
 		"dataset/synth gnn graph propagate partition internal/atomicfile internal/buildinfo internal/kernel " +
-		"internal/plain internal/spelling",
+		"internal/plain internal/spelling web",
 	"cmd/cgc": "cli",
+
+	"web":         "internal/atomicfile",
+	"web/build":   "internal/atomicfile",
+	"web/wasm":    "progress web/session",
+	"web/session": ". condense dataset dataset/format dataset/synth experiment gnn graph partition progress propagate " +
+		"internal/buildinfo internal/plain",
 }
 
 // mayUse lists, for each folder, the packages of other modules that its code, tests aside, imports. Folders without an

@@ -94,7 +94,7 @@ GRAPH is a name (cgc data list shows them), a folder or a file. Try: cgc run
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(
 		c.runCommand(), c.condenseCommand(), c.evaluateCommand(), c.tuneCommand(), c.experimentCommand(),
-		c.paperCommand(), c.benchCommand(), c.convertCommand("cgc"), c.dataCommand(), c.versionCommand(),
+		c.paperCommand(), c.benchCommand(), c.convertCommand("cgc"), c.dataCommand(), c.webCommand(), c.versionCommand(),
 		c.manualCommand())
 	group(root)
 	complete(root)
@@ -104,7 +104,7 @@ GRAPH is a name (cgc data list shows them), a folder or a file. Try: cgc run
 // group puts the commands into groups, in the order in which they are met.
 func group(root *cobra.Command) {
 	for _, g := range []struct{ title, names string }{
-		{"Condense and train:", "run condense evaluate"},
+		{"Condense and train:", "run condense evaluate web"},
 		{"Search and compare:", "tune experiment paper bench"},
 		{"Graphs:", "data convert"},
 	} {

@@ -7,14 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
-	"path"
 	"path/filepath"
-	"time"
 
 	"github.com/graph-condensation/cgc/dataset/format/planetoid"
-	"github.com/graph-condensation/cgc/progress"
 )
 
 // officialOrigin is where Planetoid's authors publish their files.
@@ -72,9 +68,6 @@ func (o Options) Fetch(ctx context.Context, name string) (dir string, err error)
 	return dir, nil
 }
 
-// stall is how long a server may be silent.
-const stall = 30 * time.Second
-
 // fetchFile brings one file: first into file.part and, once its checksum is right, under its name.
 func fetchFile(ctx context.Context, url, file, want string) error {
 	if sum, err := fileSum(file); err == nil && sum == want {
@@ -92,74 +85,6 @@ func fetchFile(ctx context.Context, url, file, want string) error {
 		return errors.Join(fmt.Errorf("its SHA-256 is %s, want %s", sum, want), os.Remove(part))
 	}
 	return os.Rename(part, file)
-}
-
-// download continues the file part from url.
-func download(ctx context.Context, url, part string) (err error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	watch := time.AfterFunc(stall, func() { cancel(fmt.Errorf("no answer for %v", stall)) })
-	defer watch.Stop()
-	defer func() {
-		if cause := context.Cause(ctx); err != nil && cause != nil {
-			err = cause
-		}
-	}()
-	file, err := os.OpenFile(part, os.O_RDWR|os.O_CREATE, 0o644)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	done, err := file.Seek(0, io.SeekEnd)
-	if err != nil {
-		return err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return err
-	}
-	if done > 0 {
-		request.Header.Set("Range", fmt.Sprintf("bytes=%d-", done))
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	switch response.StatusCode {
-	case http.StatusPartialContent:
-	case http.StatusOK: // the server sends all of it
-		if done, err = file.Seek(0, io.SeekStart); err != nil {
-			return err
-		}
-		if err := file.Truncate(0); err != nil {
-			return err
-		}
-	case http.StatusRequestedRangeNotSatisfiable: // all is there, or too much: the checksum decides
-		return nil
-	default:
-		return fmt.Errorf("the server answers %s", response.Status)
-	}
-	total := int64(0)
-	if response.ContentLength > 0 {
-		total = done + response.ContentLength
-	}
-	buffer := make([]byte, 1<<16)
-	for {
-		n, err := response.Body.Read(buffer)
-		watch.Reset(stall)
-		if _, err := file.Write(buffer[:n]); err != nil {
-			return err
-		}
-		done += int64(n)
-		progress.Report(ctx, progress.Event{Stage: "fetching " + path.Base(url), Done: done, Total: total})
-		if err == io.EOF {
-			return file.Close()
-		}
-		if err != nil {
-			return err
-		}
-	}
 }
 
 // fileSum returns the SHA-256 of a file.

@@ -17,7 +17,7 @@ import (
 // packages are the names that errors of this module begin with. A test compares them with the sources.
 var packages = strings.Fields(`
 	assess augment bench cgc chart chromium condense dataset experiment generate gnn graph json kernelridge mat offline
-	paper partition propagate report safetensors selftrain synth tune`)
+	paper partition propagate report safetensors selftrain synth tune web`)
 
 // Sentence returns err as one line. The names of packages are left out, because they tell a user nothing. A cancelled
 // context is "interrupted".

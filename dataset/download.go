@@ -1,0 +1,86 @@
+//go:build !js
+
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path"
+	"time"
+
+	"github.com/graph-condensation/cgc/progress"
+)
+
+// stall is how long a server may be silent.
+const stall = 30 * time.Second
+
+// download continues the file part from url.
+func download(ctx context.Context, url, part string) (err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watch := time.AfterFunc(stall, func() { cancel(fmt.Errorf("no answer for %v", stall)) })
+	defer watch.Stop()
+	defer func() {
+		if cause := context.Cause(ctx); err != nil && cause != nil {
+			err = cause
+		}
+	}()
+	file, err := os.OpenFile(part, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	done, err := file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	if done > 0 {
+		request.Header.Set("Range", fmt.Sprintf("bytes=%d-", done))
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	switch response.StatusCode {
+	case http.StatusPartialContent:
+	case http.StatusOK: // the server sends all of it
+		if done, err = file.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		if err := file.Truncate(0); err != nil {
+			return err
+		}
+	case http.StatusRequestedRangeNotSatisfiable: // all is there, or too much: the checksum decides
+		return nil
+	default:
+		return fmt.Errorf("the server answers %s", response.Status)
+	}
+	total := int64(0)
+	if response.ContentLength > 0 {
+		total = done + response.ContentLength
+	}
+	buffer := make([]byte, 1<<16)
+	for {
+		n, err := response.Body.Read(buffer)
+		watch.Reset(stall)
+		if _, err := file.Write(buffer[:n]); err != nil {
+			return err
+		}
+		done += int64(n)
+		progress.Report(ctx, progress.Event{Stage: "fetching " + path.Base(url), Done: done, Total: total})
+		if err == io.EOF {
+			return file.Close()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+// extension is that of condensed graphs.
+const extension = ".safetensors"
+
+// File is a file for the user.
+type File struct {
+	// Name is what to call it, Path where it stands in the Outbox.
+	Name string `json:"name"`
+	Path string `json:"path"`
+	// Bytes is its size, and What says what is in it.
+	Bytes int64  `json:"bytes"`
+	What  string `json:"what"`
+}
+
+// Condensed describes a condensed graph.
+type Condensed struct {
+	Graph string `json:"graph"`
+	// Nodes and Edges (undirected) are the sizes of the condensed graph, Budget its nodes of each class.
+	Nodes  int   `json:"nodes"`
+	Edges  int   `json:"edges"`
+	Budget []int `json:"budget"`
+	// Seconds has an entry for each step, in order, and Total for all of them.
+	Seconds []Step  `json:"seconds"`
+	Total   float64 `json:"total"`
+	// Warnings says what about the graph harms the result, and what helps.
+	Warnings []string `json:"warnings"`
+	// Config is the whole configuration.
+	Config json.RawMessage `json:"config"`
+	// Command makes the same file on a machine with cgc. GRAPH stands for the user's files.
+	Command string `json:"command"`
+	// Files are what the user can keep, the condensed graph first.
+	Files []File `json:"files"`
+}
+
+// Step is the time of one step.
+type Step struct {
+	Name    string  `json:"name"`
+	Seconds float64 `json:"seconds"`
+}
+
+// condense condenses the graph at path, with the defaults for it but for changes, and writes the result.
+func (s *Session) condense(ctx context.Context, path string, changes json.RawMessage) (*Condensed, error) {
+	g, err := s.opened(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defaults, _ := cgc.DefaultsFor(g)
+	config, err := merged(defaults, changes)
+	if err != nil {
+		return nil, err
+	}
+	s.small = nil
+	small, err := cgc.Condense(ctx, g, config)
+	if err != nil {
+		return nil, err
+	}
+	name := condense.FileName(g.Name, small.Nodes()) + extension
+	file := filepath.Join(s.Outbox, name)
+	progress.Report(ctx, progress.Event{Stage: "write"})
+	if err := small.Save(progress.With(ctx, nil), file); err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, fmt.Errorf("the file that was written: %w", err)
+	}
+	s.small, s.file = small, file
+	c := &Condensed{
+		Graph: g.Name, Nodes: small.Nodes(), Edges: small.Edges(), Budget: small.Budget, Total: small.Seconds.Total,
+		Warnings: append([]string{}, small.Warnings...), Config: small.Config,
+		Files: []File{{Name: name, Path: file, Bytes: info.Size(), What: "the condensed graph"}},
+	}
+	if c.Command, err = s.command(path, name, config, small.Nodes()); err != nil {
+		return nil, err
+	}
+	for _, step := range small.Seconds.Steps {
+		c.Seconds = append(c.Seconds, Step{step.Name, step.Seconds})
+	}
+	return c, nil
+}
+
+// strictly reads a JSON object whose keys are all known.
+func strictly(text []byte, value any) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(value); err != nil {
+		return fmt.Errorf("the parameters: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package session
+
+import (
+	"context"
+	"errors"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/gnn"
+)
+
+// Training says how to train.
+type Training struct {
+	// Model is one of gnn.Names.
+	Model string `json:"model"`
+	// Epochs is at least 1; the command trains for 1000.
+	Epochs int `json:"epochs"`
+	// Seed decides weights and dropout.
+	Seed uint64 `json:"seed"`
+	// Whole trains on the whole graph, for comparison, and not on the condensed one.
+	Whole bool `json:"whole"`
+	// File is the condensed graph, as Condensed.Files has it.
+	File string `json:"file"`
+}
+
+// Trained is what a training found. Accuracies are in percent, on nodes of the original graph.
+type Trained struct {
+	gnn.Result
+	Epochs int  `json:"epochs"`
+	Whole  bool `json:"whole"`
+	// Nodes is the number of nodes whose labels were learnt from.
+	Nodes int `json:"nodes"`
+	// Tested is the number of test nodes.
+	Tested int `json:"tested"`
+}
+
+// train trains a model on a condensed graph, or on the whole one, and tests it on the graph at path. The numbers are
+// those of `cgc evaluate --epochs N`: nodes count by what they stand for.
+func (s *Session) train(ctx context.Context, path string, t *Training) (*Trained, error) {
+	if t == nil {
+		return nil, errors.New("the page asks for a training, and does not say which")
+	}
+	model, err := gnn.Parse(t.Model)
+	if err != nil {
+		return nil, err
+	}
+	config := gnn.Defaults()
+	config.Epochs, config.Weighted = t.Epochs, true
+	if err := config.Validate(); err != nil {
+		return nil, err
+	}
+	g, err := s.opened(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	if len(g.Split.Test) == 0 {
+		return nil, errors.New("the graph has no test nodes, so there is nothing to test on")
+	}
+	small, err := s.condensed(t.File)
+	if err != nil {
+		return nil, err
+	}
+	seen := g
+	if small.Scaling != nil {
+		seen = g.Scaled(*small.Scaling)
+	}
+	target, err := gnn.NewTarget(seen, small.Inductive)
+	if err != nil {
+		return nil, err
+	}
+	sample := experiment.Sample(small)
+	if t.Whole {
+		sample = target.Sample()
+	}
+	r, err := gnn.Train(ctx, model, sample, target, config, experiment.TrainingSource(model, t.Seed))
+	if err != nil {
+		return nil, err
+	}
+	trained := &Trained{Result: *r, Epochs: t.Epochs, Whole: t.Whole, Tested: len(g.Split.Test), Nodes: small.Nodes()}
+	if t.Whole {
+		trained.Nodes = len(g.Split.Train)
+	}
+	return trained, nil
+}
+
+// condensed returns the condensed graph in a file. The last one that was made is kept.
+func (s *Session) condensed(file string) (*condense.Condensed, error) {
+	if s.small != nil && s.file == file {
+		return s.small, nil
+	}
+	small, err := condense.Load(file)
+	if err != nil {
+		return nil, err
+	}
+	s.file, s.small = file, small
+	return small, nil
+}

@@ -1,0 +1,188 @@
+package web
+
+import (
+	"compress/gzip"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// built stands for what go generate writes.
+func built() fs.FS {
+	return fstest.MapFS{
+		"dist/cgc.wasm.gz": {Data: []byte("\x1f\x8bprogram")}, "dist/wasm_exec.js": {Data: []byte("glue")},
+		"dist/other": {Data: []byte("left")},
+	}
+}
+
+// The handler serves the files of the page with their types and a policy, and nothing else.
+func TestHandler(t *testing.T) {
+	all, err := files(page, built())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := handler(all)
+	get := func(method, target, tag string) *http.Response {
+		r := httptest.NewRequest(method, target, nil)
+		if tag != "" {
+			r.Header.Set("If-None-Match", tag)
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w.Result()
+	}
+	for target, kind := range map[string]string{
+		"/": "text/html; charset=utf-8", "/index.html": "text/html; charset=utf-8",
+		"/app.js": "text/javascript; charset=utf-8", "/style.css": "text/css; charset=utf-8",
+		"/icon.svg": "image/svg+xml", "/cgc.wasm.gz": "application/gzip", "/wasm_exec.js": "text/javascript; charset=utf-8",
+		"/frame.html": "text/html; charset=utf-8",
+	} {
+		r := get("GET", target, "")
+		body, _ := io.ReadAll(r.Body)
+		if r.StatusCode != 200 || r.Header.Get("Content-Type") != kind || len(body) == 0 ||
+			r.Header.Get("Content-Encoding") != "" || r.Header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %s, %d bytes, %v", target, r.Status, len(body), r.Header)
+		}
+		policy := r.Header.Get("Content-Security-Policy")
+		if !strings.HasPrefix(policy, "default-src 'none'; ") ||
+			strings.Contains(policy, "unsafe-inline") != (target == "/frame.html") {
+			t.Errorf("%s has the policy %q", target, policy)
+		}
+		tag := r.Header.Get("ETag")
+		if again := get("GET", target, tag); again.StatusCode != http.StatusNotModified {
+			t.Errorf("%s with its tag %s: %s", target, tag, again.Status)
+		}
+		if other := get("GET", target, `"other"`); other.StatusCode != 200 {
+			t.Errorf("%s with another tag: %s", target, other.Status)
+		}
+	}
+	for _, target := range []string{"/other", "/page/index.html", "/web.go", "/dist/cgc.wasm.gz", "/app.js/"} {
+		if r := get("GET", target, ""); r.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: %s, want not found", target, r.Status)
+		}
+	}
+	if r := get("POST", "/", ""); r.StatusCode != http.StatusMethodNotAllowed {
+		t.Errorf("POST: %s", r.Status)
+	}
+}
+
+// Without the program there is an error that says how to make it, and no half page.
+func TestNoProgram(t *testing.T) {
+	for _, dist := range []fstest.MapFS{{}, {"dist/cgc.wasm.gz": {}}, {"dist/wasm_exec.js": {}}} {
+		if all, err := files(page, dist); !errors.Is(err, ErrNoProgram) || all != nil {
+			t.Errorf("with %v: %d files, error %v", dist, len(all), err)
+		}
+	}
+	if !strings.Contains(ErrNoProgram.Error(), "go generate ./web") {
+		t.Error(ErrNoProgram)
+	}
+}
+
+// Whatever a file of the page names is a file of the page, and nothing names another server.
+func TestPageIsWhole(t *testing.T) {
+	all, err := files(page, built())
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile(`(?:src|href)="([^"]+)"|from "\./([^"]+)"|import\("\./([^"]+)"\)|Worker\("([^"]+)"`)
+	found := 0
+	for name, content := range all {
+		for _, match := range names.FindAllStringSubmatch(string(content), -1) {
+			named := path.Clean(strings.Join(match[1:], ""))
+			if _, is := all[named]; !is {
+				t.Errorf("%s names %s, which the page does not have", name, named)
+			}
+			found++
+		}
+		if at := regexp.MustCompile(`(https?:)?//[a-z0-9-]+\.`).FindString(string(content)); at != "" &&
+			at != "http://www." { // of the name space of SVG
+			t.Errorf("%s names another server: %s", name, at)
+		}
+		if types[path.Ext(name)] == "" {
+			t.Errorf("%s has no media type", name)
+		}
+	}
+	if found < 10 {
+		t.Errorf("found %d names of files, want those of scripts, styles and the worker", found)
+	}
+}
+
+// The policies that stand in the files are those of the handler. Files cannot say who may frame them.
+func TestPoliciesInFiles(t *testing.T) {
+	for name, want := range map[string]string{"index.html": policy, frame: framePolicy} {
+		text, err := page.ReadFile("page/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _, _ = strings.Cut(want, "; frame-ancestors")
+		if !strings.Contains(string(text), `"Content-Security-Policy" content="`+want+`"`) {
+			t.Errorf("%s does not have the policy %s", name, want)
+		}
+	}
+}
+
+// What go generate made fits the promise: page and program are at most 4 MB as they are sent.
+func TestSize(t *testing.T) {
+	all, err := Files()
+	if errors.Is(err, ErrNoProgram) {
+		t.Skip(err)
+	}
+	const most = 4_000_000
+	sum := 0
+	for name, content := range all {
+		n := len(content)
+		if filepath.Ext(name) != ".gz" {
+			counter := new(counting)
+			z := gzip.NewWriter(counter)
+			if _, err := z.Write(content); err != nil || z.Close() != nil {
+				t.Fatal(err)
+			}
+			n = int(*counter)
+		}
+		sum += n
+	}
+	if t.Logf("%d bytes packed, %d of them the program", sum, len(all["cgc.wasm.gz"])); sum > most {
+		t.Errorf("page and program take %d bytes, want at most %d", sum, most)
+	}
+}
+
+type counting int
+
+func (c *counting) Write(p []byte) (int, error) {
+	*c += counting(len(p))
+	return len(p), nil
+}
+
+func TestExport(t *testing.T) {
+	all, err := files(page, built())
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(t.TempDir(), "new", "public")
+	for range 2 { // the second time, the files are there
+		if err := export(all, folder); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil || len(entries) != len(all) {
+		t.Errorf("%d files, want %d: %v", len(entries), len(all), err)
+	}
+	if text, err := os.ReadFile(filepath.Join(folder, "cgc.wasm.gz")); !slices.Equal(text, all["cgc.wasm.gz"]) {
+		t.Errorf("the program has %q, %v", text, err)
+	}
+	file := filepath.Join(folder, "index.html")
+	if err := export(all, filepath.Join(file, "below")); err == nil || !strings.Contains(err.Error(), file) {
+		t.Errorf("a folder below a file: error %v", err)
+	}
+}
