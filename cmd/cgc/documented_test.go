@@ -31,8 +31,17 @@ import (
 // documented lists the pages whose commands are run, from the root of the module.
 var documented = []string{"README.md", "docs/guide.md"}
 
-// accuracyTolerance is how far an accuracy may be from that of the page, in points. Other kernels round otherwise.
-const accuracyTolerance = 2.5
+// tolerance returns how far an accuracy may be from that of a line of the page, in points. Other kernels round otherwise.
+// Accuracies of wide spread may be as far away as their standard deviation.
+func tolerance(line string) float64 {
+	points := 2.5
+	for _, found := range spread.FindAllStringSubmatch(line, -1) {
+		if s, err := strconv.ParseFloat(found[1], 64); err == nil {
+			points = max(points, s)
+		}
+	}
+	return points
+}
 
 func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"cgc": cli.Main}) }
 
@@ -175,6 +184,7 @@ func trimEmpty(lines []string) []string {
 var (
 	gap     = regexp.MustCompile(` {2,}`)
 	number  = regexp.MustCompile(`-?\d[\d,]*(\.\d+)?`)
+	spread  = regexp.MustCompile(`± (\d+\.\d+)`)
 	seconds = regexp.MustCompile(`seconds|\bs$`)
 	elapsed = regexp.MustCompile(`\d[\d,.]* ?(ms|s|seconds|MB|GB|GB/s|GFLOP/s|MiB|GiB)\b`)
 )
@@ -201,7 +211,7 @@ func sameLine(want, got, head string) bool {
 		return false
 	}
 	for i := range a {
-		if !sameCell(a[i].text, b[i].text, timed(head, a[i])) {
+		if !sameCell(a[i].text, b[i].text, timed(head, a[i]), tolerance(want)) {
 			return false
 		}
 	}
@@ -239,19 +249,20 @@ func timed(head string, c cell) bool {
 	return false
 }
 
-func sameCell(want, got string, timed bool) bool {
+func sameCell(want, got string, timed bool, points float64) bool {
 	x, y := number.FindAllString(want, -1), number.FindAllString(got, -1)
 	if number.ReplaceAllString(want, "#") != number.ReplaceAllString(got, "#") || len(x) != len(y) {
 		return false
 	}
-	accuracy := strings.ContainsAny(want, "±%") || strings.Contains(want, " to ")
+	accuracy := strings.ContainsAny(want, "±%") || strings.Contains(want, " to ") ||
+		strings.Contains(want, "points")
 	for i := range x {
 		if x[i] == y[i] || timed {
 			continue
 		}
 		v, err1 := strconv.ParseFloat(x[i], 64)
 		w, err2 := strconv.ParseFloat(y[i], 64)
-		if !accuracy || err1 != nil || err2 != nil || math.Abs(v-w) > accuracyTolerance {
+		if !accuracy || err1 != nil || err2 != nil || math.Abs(v-w) > points {
 			return false
 		}
 	}
