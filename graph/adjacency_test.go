@@ -2,6 +2,8 @@ package graph_test
 
 import (
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
@@ -29,15 +31,14 @@ func obvious(n int, edges graph.Edges) (adj *mat.CSR, loops int) {
 		}
 	}
 	plain := true
-	adj = &mat.CSR{Rows: n, Cols: n, Indptr: []int64{0}}
-	for i := range int32(n) {
-		for j := range int32(n) {
-			if w, ok := best[[2]int32{i, j}]; ok {
-				adj.Indices, adj.Data = append(adj.Indices, j), append(adj.Data, w)
-				plain = plain && w == 1
-			}
-		}
-		adj.Indptr = append(adj.Indptr, int64(len(adj.Indices)))
+	adj = &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
+	for _, e := range slices.SortedFunc(maps.Keys(best), func(a, b [2]int32) int { return slices.Compare(a[:], b[:]) }) {
+		adj.Indices, adj.Data = append(adj.Indices, e[1]), append(adj.Data, best[e])
+		plain = plain && best[e] == 1
+		adj.Indptr[e[0]+1]++
+	}
+	for i := range n {
+		adj.Indptr[i+1] += adj.Indptr[i]
 	}
 	if plain {
 		adj.Data = nil
@@ -52,14 +53,23 @@ func same(a, b *mat.CSR) bool {
 
 func TestAdjacencyIsTheObviousOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(1, 12).Draw(t, "n")
+		n := rapid.OneOf(rapid.IntRange(1, 12), rapid.IntRange(4000, 9000)).Draw(t, "n")
 		node := rapid.Int32Range(0, int32(n-1))
 		m := rapid.IntRange(0, 40).Draw(t, "m")
 		edges := graph.Edges{From: rapid.SliceOfN(node, m, m).Draw(t, "from"), To: rapid.SliceOfN(node, m, m).Draw(t, "to")}
 		if rapid.Bool().Draw(t, "weighted") {
 			edges.Weight = rapid.SliceOfN(rapid.SampledFrom([]float32{0.25, 1, 3e30}), m, m).Draw(t, "weight")
 		}
+		if rapid.Bool().Draw(t, "both directions") {
+			edges.From, edges.To = append(edges.From, edges.To...), append(edges.To, edges.From...)
+			edges.Weight = append(edges.Weight, edges.Weight...)
+			m *= 2
+		}
 		want, loops := obvious(n, edges)
+		if rapid.Bool().Draw(t, "ordered") {
+			edges = list(want)
+			m, loops = edges.Len(), 0
+		}
 		got, changes, err := graph.Adjacency(n, edges)
 		if err != nil || !same(got, want) {
 			t.Fatalf("%v: got %+v, want %+v", err, got, want)
@@ -68,6 +78,80 @@ func TestAdjacencyIsTheObviousOne(t *testing.T) {
 			t.Fatalf("%+v, with %d loops and %d edges", changes, loops, want.NNZ()/2)
 		}
 	})
+}
+
+// list returns the entries of a matrix, row by row.
+func list(a *mat.CSR) graph.Edges {
+	e := graph.Edges{To: slices.Clone(a.Indices), Weight: slices.Clone(a.Data)}
+	for i := range a.Rows {
+		e.From = append(e.From, slices.Repeat([]int32{int32(i)}, int(a.Indptr[i+1]-a.Indptr[i]))...)
+	}
+	return e
+}
+
+// Edges that are those of the adjacency already are kept, and no others.
+func TestAdjacencyKeepsOrderedEdges(t *testing.T) {
+	const n, m = 70_000, 1<<20 + 1 // several chunks
+	var drawn graph.Edges
+	for i := range m {
+		drawn.From, drawn.To = append(drawn.From, int32(i*7919%n)), append(drawn.To, int32((i*i+i/n)%n))
+	}
+	want, _, err := graph.Adjacency(n, drawn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := list(want)
+	got, changes, err := graph.Adjacency(n, e)
+	if err != nil || !same(got, want) || &got.Indices[0] != &e.To[0] || changes.Merged != e.Len()/2 {
+		t.Errorf("%v: %+v, or ordered edges became another adjacency, or were copied", err, changes)
+	}
+	at := 1 << 20 // across the border of chunks
+	e.To[at-1], e.To[at], e.From[at-1], e.From[at] = e.To[at], e.To[at-1], e.From[at], e.From[at-1]
+	if got, _, err = graph.Adjacency(n, e); err != nil || !same(got, want) || &got.Indices[0] == &e.To[0] {
+		t.Errorf("%v: two edges out of order change the adjacency", err)
+	}
+	one := graph.Edges{From: []int32{0, 0, 1, 2}, To: []int32{1, 2, 0, 0}, Weight: []float32{2, 1, 3, 1}}
+	if got, _, err = graph.Adjacency(3, one); err != nil || !slices.Equal(got.Data, []float32{3, 1, 3, 1}) {
+		t.Errorf("%v: weights %v of an edge that has two", err, got.Data)
+	}
+}
+
+// Rows and columns of 26 bits are sorted by three digits.
+func TestAdjacencyOfManyNodes(t *testing.T) {
+	const n = 1<<25 + 1
+	e := graph.Edges{From: []int32{n - 1, 4096, 0, 1 << 24, 7}, To: []int32{0, 1<<24 + 1, 4097, 1 << 13, n - 2}}
+	got, _, err := graph.Adjacency(n, e)
+	if want, _ := obvious(n, e); err != nil || !same(got, want) {
+		t.Errorf("%v: entries %v, want %v", err, got.Indices, want.Indices)
+	}
+}
+
+// BenchmarkAdjacency makes the adjacency of a tenth of the edges of products.
+func BenchmarkAdjacency(b *testing.B) {
+	const n, m = 245_000, 6_186_000
+	random := rand.New(rand.NewPCG(1, 1))
+	e := graph.Edges{From: make([]int32, m), To: make([]int32, m)}
+	for i := range m {
+		e.From[i], e.To[i] = random.Int32N(n), random.Int32N(n)
+	}
+	adj, _, err := graph.Adjacency(n, e)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ordered, both := list(adj), list(adj)
+	random.Shuffle(both.Len(), func(i, j int) {
+		both.From[i], both.From[j], both.To[i], both.To[j] = both.From[j], both.From[i], both.To[j], both.To[i]
+	})
+	for name, e := range map[string]graph.Edges{"one way": e, "both ways": both, "ordered": ordered} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, _, err := graph.Adjacency(n, e); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(adj.NNZ())*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mentries/s")
+		})
+	}
 }
 
 // There are enough edges for several chunks and buckets, in an order that must not matter.

@@ -22,7 +22,8 @@ type Builder struct {
 	Name string
 	// Nodes is the number of nodes N. 0 means as many as X has rows.
 	Nodes int
-	// Edges is the list of edges: in any order, in one direction or both, repeated or not, with self-loops or not.
+	// Edges is the list of edges: in any order, in one direction or both, repeated or not, with self-loops or not. The
+	// graph may keep its slices, as Adjacency does.
 	Edges Edges
 	// X holds the features of node i in row i, N×d with d ≥ 1. The graph keeps it.
 	X mat.Matrix

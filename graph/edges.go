@@ -69,7 +69,8 @@ func plural(n int, one, many string) string {
 //
 // A.Data is nil if all weights are 1. An error is a *PartError that names the first edge with a node outside 0 to n−1,
 // or with a weight that is not positive and finite. The result does not depend on the order of the edges or on the
-// number of threads.
+// number of threads. If the edges are those of A already, row by row, A keeps edges.To and edges.Weight: do not change
+// them later.
 func Adjacency(n int, edges Edges) (*mat.CSR, Changes, error) {
 	changes := Changes{Entries: edges.Len()}
 	if n < 0 || n > MaxNodes {
@@ -85,12 +86,17 @@ func Adjacency(n int, edges Edges) (*mat.CSR, Changes, error) {
 	if n == 0 {
 		return nil, changes, edges.fault(0, n)
 	}
-	b, err := newBuckets(n, edges)
+	seen, err := examine(n, edges)
 	if err != nil {
 		return nil, changes, err
 	}
-	adj := b.matrix()
-	changes.Loops, changes.Merged = b.loops, edges.Len()-b.loops-adj.NNZ()/2
+	var adj *mat.CSR
+	if seen.mirrored && seen.ascending && seen.loops == 0 {
+		adj = inPlace(n, edges)
+	} else {
+		adj = newBuckets(n, edges, seen.mirrored).matrix()
+	}
+	changes.Loops, changes.Merged = seen.loops, edges.Len()-seen.loops-adj.NNZ()/2
 	return adj, changes, nil
 }
 

@@ -1,0 +1,201 @@
+package graph
+
+import (
+	"math/bits"
+	"slices"
+	"sync"
+
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+const (
+	// bucketEntries is the number of entries that a bucket should have: its rows are then sorted within a core's cache.
+	bucketEntries = 1 << 16
+	// maxBuckets bounds the number of buckets. Writes to more of them would miss the TLB.
+	maxBuckets = 1 << 10
+	// digit bounds the bits that a pass of the radix sort orders by: its counts then stay in a core's first cache.
+	digit = 12
+)
+
+// buckets is the first level of a radix sort in two levels. It holds the entries of the matrix by row>>shift. The
+// second level sorts each bucket on its own.
+type buckets struct {
+	rows   int
+	shift  int
+	start  []int     // bucket k is entry[start[k]:start[k+1]]
+	entry  []uint64  // row<<32 | column
+	weight []float32 // nil: all 1
+}
+
+// newBuckets distributes edges, of which there is at least one, and which examine found valid. It takes an entry for
+// each edge if the edges are mirrored, else two.
+func newBuckets(n int, edges Edges, mirrored bool) *buckets {
+	b := &buckets{rows: n}
+	entries := edges.Len()
+	if !mirrored {
+		entries *= 2
+	}
+	wanted := max(1, min(maxBuckets, entries/bucketEntries))
+	for (n-1)>>b.shift >= wanted {
+		b.shift++
+	}
+	k := (n-1)>>b.shift + 1
+	chunks := (edges.Len() + edgeChunk - 1) / edgeChunk
+	at := make([]int, chunks*k) // entries of chunk c in bucket j; later the place of the next one
+	parallel.For(edges.Len(), edgeChunk, func(lo, hi int) {
+		count, shift := at[lo/edgeChunk*k:][:k], b.shift
+		from, to := edges.From[lo:hi], edges.To[lo:hi]
+		for i, u := range from {
+			v := to[i]
+			if u == v {
+				continue
+			}
+			count[u>>shift]++
+			if !mirrored {
+				count[v>>shift]++
+			}
+		}
+	})
+	total := 0
+	for j := range k {
+		b.start = append(b.start, total)
+		for c := range chunks {
+			at[c*k+j], total = total, total+at[c*k+j]
+		}
+	}
+	b.start = append(b.start, total)
+	b.entry = make([]uint64, total)
+	if edges.Weight != nil {
+		b.weight = make([]float32, total)
+	}
+	parallel.For(edges.Len(), edgeChunk, func(lo, hi int) {
+		next := at[lo/edgeChunk*k:][:k]
+		put := func(u, v int32, i int) {
+			p := &next[u>>b.shift]
+			b.entry[*p] = uint64(u)<<32 | uint64(v)
+			if b.weight != nil {
+				b.weight[*p] = edges.Weight[i]
+			}
+			*p++
+		}
+		from, to := edges.From, edges.To
+		for i := lo; i < hi; i++ {
+			if u, v := from[i], to[i]; u != v {
+				put(u, v, i)
+				if !mirrored {
+					put(v, u, i)
+				}
+			}
+		}
+	})
+	return b
+}
+
+// matrix sorts the buckets and returns their entries as a matrix.
+func (b *buckets) matrix() *mat.CSR {
+	n := b.rows
+	adj := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
+	kept := make([]int, len(b.start)-1)
+	parallel.For(len(kept), 1, func(k, _ int) { kept[k] = b.merge(k, adj.Indptr[1:]) })
+	for i := range n {
+		adj.Indptr[i+1] += adj.Indptr[i]
+	}
+	adj.Indices = make([]int32, adj.Indptr[n])
+	if b.weight != nil {
+		adj.Data = make([]float32, adj.Indptr[n])
+	}
+	parallel.For(len(kept), 1, func(k, _ int) {
+		at, from := adj.Indptr[min(n, k<<b.shift)], b.start[k]
+		columns := adj.Indices[at:][:kept[k]]
+		for i, e := range b.entry[from:][:kept[k]] {
+			columns[i] = int32(e)
+		}
+		if adj.Data != nil {
+			copy(adj.Data[at:], b.weight[from:from+kept[k]])
+		}
+	})
+	adj.Data = unlessOne(adj.Data)
+	return adj
+}
+
+// merge sorts bucket k by rows and columns and merges repeats, of which the largest weight is kept. It leaves the
+// entries at the front of the bucket and returns their number. degree[i] becomes the number of entries of row i.
+func (b *buckets) merge(k int, degree []int64) (kept int) {
+	entry, weight := b.sort(k)
+	for i, e := range entry {
+		if kept > 0 && entry[kept-1] == e {
+			if weight != nil {
+				weight[kept-1] = max(weight[kept-1], weight[i])
+			}
+			continue
+		}
+		entry[kept] = e
+		if weight != nil {
+			weight[kept] = weight[i]
+		}
+		kept++
+		degree[e>>32]++
+	}
+	return kept
+}
+
+// scratch holds the entries of a bucket while it is sorted.
+type scratch struct {
+	entry  []uint64
+	weight []float32
+}
+
+var idle = sync.Pool{New: func() any { return new(scratch) }}
+
+// sort sorts bucket k by rows and columns, by the digits of the columns and then of the rows, the lowest digit first.
+func (b *buckets) sort(k int) (entry []uint64, weight []float32) {
+	entry = b.entry[b.start[k]:b.start[k+1]]
+	s := idle.Get().(*scratch)
+	defer idle.Put(s)
+	s.entry = slices.Grow(s.entry[:0], len(entry))[:len(entry)]
+	from, to := entry, s.entry
+	var fromWeight, toWeight []float32
+	if b.weight != nil {
+		weight = b.weight[b.start[k]:b.start[k+1]]
+		s.weight = slices.Grow(s.weight[:0], len(weight))[:len(weight)]
+		fromWeight, toWeight = weight, s.weight
+	}
+	pass := func(low, width int) {
+		for width > 0 {
+			passes := (width + digit - 1) / digit
+			w := (width + passes - 1) / passes
+			distribute(to, from, toWeight, fromWeight, low, w)
+			from, to, fromWeight, toWeight = to, from, toWeight, fromWeight
+			low, width = low+w, width-w
+		}
+	}
+	pass(0, bits.Len(uint(b.rows-1)))
+	pass(32, b.shift)
+	if len(entry) > 0 && &from[0] != &entry[0] {
+		copy(entry, from)
+		copy(weight, fromWeight)
+	}
+	return entry, weight
+}
+
+// distribute orders from by the given bits of its entries into to, and keeps the order of those that agree in them.
+func distribute(to, from []uint64, toWeight, fromWeight []float32, low, width int) {
+	var next [1 << digit]int
+	mask := uint64(1)<<width - 1
+	for _, e := range from {
+		next[e>>low&mask&(1<<digit-1)]++
+	}
+	total := 0
+	for d := range next[:mask+1] {
+		next[d], total = total, total+next[d]
+	}
+	for i, e := range from {
+		at := &next[e>>low&mask&(1<<digit-1)]
+		to[*at] = e
+		if fromWeight != nil {
+			toWeight[*at] = fromWeight[i]
+		}
+		*at++
+	}
+}
