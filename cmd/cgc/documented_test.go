@@ -31,7 +31,7 @@ import (
 // documented lists the pages whose commands are run, from the root of the module.
 var documented = []string{"README.md", "docs/guide.md"}
 
-// tolerance returns how far accuracies may be from those of a line of the page, in points: other kernels round otherwise.
+// tolerance returns how far accuracies may be from those of a line of the page, in points: kernels round differently.
 // Accuracies of wide spread may be as far away as their standard deviation.
 func tolerance(line string) float64 {
 	points := 2.5
