@@ -55,8 +55,9 @@ var mayImport = map[string]string{
 	"dataset/format/arrays": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy graph mat",
 	"dataset/format/graphml": "dataset/format dataset/format/internal/classes dataset/format/internal/decimal " +
 		"dataset/format/internal/lines graph mat",
-	"dataset/format/named": "dataset/format dataset/format/internal/csvfile dataset/format/internal/decimal " +
-		"dataset/format/internal/ids graph mat",
+	"dataset/format/named": "dataset/format dataset/format/internal/csvfile dataset/format/table graph",
+	"dataset/format/table": "dataset/format dataset/format/internal/decimal dataset/format/internal/ids graph mat " +
+		"internal/parallel",
 	"dataset/format/native": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy graph mat " +
 		"internal/safetensors",
 	"dataset/format/mtx": "dataset/format dataset/format/internal/classes dataset/format/internal/csr " +
@@ -106,9 +107,9 @@ var mayImport = map[string]string{
 		"internal/plain internal/spelling web",
 	"cmd/cgc": "cli",
 
-	"web":         "internal/atomicfile",
-	"web/build":   "internal/atomicfile",
-	"web/wasm":    "progress web/session",
+	"web":       "internal/atomicfile",
+	"web/build": "internal/atomicfile",
+	"web/wasm":  "progress web/session",
 	"web/session": ". condense dataset dataset/format dataset/synth experiment gnn graph partition progress propagate " +
 		"internal/buildinfo internal/plain",
 }

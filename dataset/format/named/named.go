@@ -3,13 +3,14 @@ package named
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
-	"github.com/graph-condensation/cgc/dataset/format/internal/ids"
+	"github.com/graph-condensation/cgc/dataset/format/table"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/mat"
 )
 
 // Name is the name of the format.
@@ -39,28 +40,63 @@ func (Format) Recognise(path string) format.Certainty {
 // Read reads a folder. Line i of nodes.csv, after the header, is node i. Labels that are names become classes in sorted
 // order. Labels that are whole numbers and start at 1 are moved to start at 0.
 func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
-	file := csvfile.Path(path, "nodes")
-	n, err := readNodes(ctx, file)
+	nodes, err := open(path, "nodes")
 	if err != nil {
 		return nil, nil, err
 	}
-	b := graph.Builder{
-		Name: filepath.Base(path), Nodes: len(n.ids), Split: n.split,
-		X: &mat.Dense{Rows: len(n.ids), Cols: len(n.features), Data: n.x},
-	}
-	if b.Y, b.ClassNames, err = n.labels.classes(file, n.Line); err != nil {
-		return nil, nil, err
-	}
-	if !ids.Numbered(n.ids) {
-		b.IDs = n.ids
-	}
-	edges := csvfile.Path(path, "edges")
-	if b.Edges, err = readEdges(ctx, edges, n.at); err != nil {
-		return nil, nil, err
-	}
-	g, changes, err := b.Graph()
-	if err != nil {
-		return nil, nil, format.Locate(err, file, map[string]string{"edges": edges})
-	}
-	return g, append(n.notes(), format.Notes(g, changes)...), format.CheckTraining(file, g)
+	p := table.Pair{Name: filepath.Base(path), Nodes: nodes}
+	p.Edges = func(context.Context) (table.Table, error) { return open(path, "edges") }
+	return p.Graph(ctx)
 }
+
+// file is a .csv file as a table.
+type file struct {
+	*csvfile.Table
+	name string
+}
+
+// open opens the file of that name in a folder.
+func open(folder, name string) (table.Table, error) {
+	t, err := csvfile.OpenTable(csvfile.Path(folder, name))
+	return file{t, name + ".csv"}, err
+}
+
+func (f file) Name() string     { return f.name }
+func (f file) File() string     { return f.Table.File }
+func (f file) Header() []string { return f.Table.Header }
+
+func (f file) Parts(context.Context) ([]table.Rows, error) {
+	var parts []table.Rows
+	for _, r := range f.Blocks() {
+		cells := slices.Repeat([]table.Cell{{Kind: table.Text}}, len(f.Table.Header))
+		parts = append(parts, &rows{Reader: r, file: f, cells: cells})
+	}
+	return parts, nil
+}
+
+func (f file) Place(row int) string { return fmt.Sprintf("line %d", f.Line(row)) }
+
+func (f file) Fail(row int, err error) error {
+	if row < 0 {
+		return f.FailAt(1, err)
+	}
+	return f.FailAt(f.Line(row), err)
+}
+
+// rows reads records as rows of text.
+type rows struct {
+	*csvfile.Reader
+	file  file
+	cells []table.Cell
+}
+
+func (r *rows) Read() ([]table.Cell, error) {
+	fields, err := r.Reader.Read()
+	for i, text := range fields {
+		r.cells[i].Text = text
+	}
+	return r.cells, err
+}
+
+func (r *rows) At() int                        { return r.Line }
+func (r *rows) Fail(line int, err error) error { return r.file.FailAt(line, err) }

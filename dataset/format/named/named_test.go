@@ -117,7 +117,7 @@ func TestMixedIDs(t *testing.T) {
 	if _, err := o.Open(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
-	want := `nodes.csv:3: the id "x" is a name, and 1 of 2 ids are whole numbers: all are compared as text`
+	want := `nodes.csv: the id "x" in line 3 is a name, and 1 of 2 ids are whole numbers: all are compared as text`
 	if len(notes) != 1 || !strings.Contains(notes[0], want) {
 		t.Errorf("notes %q, want %s", notes, want)
 	}
@@ -126,7 +126,7 @@ func TestMixedIDs(t *testing.T) {
 	if _, err := o.Open(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
-	want = `nodes.csv:4: the id "007" is another node than "7" in line 2: ids are compared as text`
+	want = `nodes.csv: the id "007" in line 4 is another node than "7" in line 2: ids are compared as text`
 	if len(notes) != 1 || !strings.Contains(notes[0], want) {
 		t.Errorf("notes %q, want %s", notes, want)
 	}
@@ -147,7 +147,7 @@ func TestRefuses(t *testing.T) {
 		{nodes, "", "edges.csv: the file is empty, want a header"},
 		{nodes, "source,source\n", `edges.csv:1: the header has the column "source" twice`},
 		{"", edges, "nodes.csv: the file is empty, want a header"},
-		{"id,label,f\n", edges, "nodes.csv: no lines with nodes"},
+		{"id,label,f\n", edges, "nodes.csv: the table has no rows, want at least 1 node"},
 		{"id,f\na,1\n", edges, `nodes.csv:1: the columns are "id,f", want id, label and features`},
 		{"id,label\na,x\n", edges, "nodes.csv:1: no column besides id, label and split"},
 		{nodes + "a,x,,3\n", edges, `nodes.csv:4: the id "a" is there twice, first in line 2`},
@@ -156,7 +156,7 @@ func TestRefuses(t *testing.T) {
 		{nodes + "c,x,,?\n", edges, `nodes.csv:4: column f: "?", want a finite number`},
 		{nodes + "c,x,,nan\n", edges, `nodes.csv:4: column f: "nan", want a finite number`},
 		{nodes + "c,x,dev,1\n", edges, `nodes.csv:4: split "dev", want train, val, test or nothing`},
-		{nodes + "c,,test,1\n", edges, "nodes.csv: node 2 of test has no label"},
+		{nodes + "c,,test,1\n", edges, "nodes.csv:4: the split is test, and there is no label"},
 		{nodes + "\xff,x,,1\n", edges, "nodes.csv:4: the id or the label is not UTF-8"},
 		{"id,label,f\na,70000,1\n", edges, "nodes.csv:2: label 70000, want 0 to 65535"},
 		{"id,label,split,f\na,x,test,1\nb,y,test,1\n", edges, "nodes.csv: the training split is empty"},

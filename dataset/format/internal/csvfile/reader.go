@@ -19,8 +19,8 @@ type Reader struct {
 	Line int
 }
 
-// Fail returns an error about the record at Line.
-func (r *Reader) Fail(text string, args ...any) error {
+// fail returns an error about the record at Line.
+func (r *Reader) fail(text string, args ...any) error {
 	return &format.ReadError{File: r.file, Line: r.Line, Err: fmt.Errorf(text, args...)}
 }
 
@@ -32,7 +32,7 @@ func (r *Reader) About() int { return len(r.data)/max(2, after(r.data, '\n')) + 
 func (r *Reader) Read() ([][]byte, error) {
 	fields, err := r.record()
 	if err == nil && len(fields) != r.columns {
-		return nil, r.Fail("%d fields, and the header has %d", len(fields), r.columns)
+		return nil, r.fail("%d fields, and the header has %d", len(fields), r.columns)
 	}
 	return fields, err
 }
@@ -83,7 +83,7 @@ func (r *Reader) quoted() ([]byte, error) {
 	for {
 		end := bytes.IndexByte(rest, '"')
 		if end < 0 {
-			return nil, r.Fail("field %d: its quote is not closed", len(r.fields)+1)
+			return nil, r.fail("field %d: its quote is not closed", len(r.fields)+1)
 		}
 		r.next += bytes.Count(rest[:end], []byte("\n"))
 		part := rest[:end]
@@ -102,7 +102,7 @@ func (r *Reader) quoted() ([]byte, error) {
 	}
 	rest = bytes.TrimLeft(rest, " \t\r")
 	if len(rest) > 0 && rest[0] != ',' && rest[0] != '\n' {
-		return nil, r.Fail("field %d: text after its closing quote", len(r.fields)+1)
+		return nil, r.fail("field %d: text after its closing quote", len(r.fields)+1)
 	}
 	r.data = rest
 	return field, nil

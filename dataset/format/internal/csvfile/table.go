@@ -2,12 +2,8 @@ package csvfile
 
 import (
 	"bytes"
-	"context"
-	"fmt"
 	"io"
 	"slices"
-	"strings"
-	"sync/atomic"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/internal/parallel"
@@ -33,13 +29,13 @@ func OpenTable(file string) (*Table, error) {
 	r := &Reader{file: file, data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), next: 1}
 	fields, err := r.record()
 	if err == io.EOF {
-		return nil, r.Fail("the file is empty, want a header")
+		return nil, r.fail("the file is empty, want a header")
 	}
 	t := &Table{File: file}
 	for _, f := range fields {
 		name := string(f)
 		if slices.Contains(t.Header, name) {
-			return nil, r.Fail("the header has the column %.50q twice", name)
+			return nil, r.fail("the header has the column %.50q twice", name)
 		}
 		t.Header = append(t.Header, name)
 	}
@@ -47,50 +43,13 @@ func OpenTable(file string) (*Table, error) {
 	return t, err
 }
 
-// Column returns the place of the first of the names that is a column, in any case of letters, or −1.
-func (t *Table) Column(names ...string) int {
-	for _, name := range names {
-		for i, h := range t.Header {
-			if strings.EqualFold(h, name) {
-				return i
-			}
-		}
-	}
-	return -1
-}
-
-// Fail returns an error about the header.
-func (t *Table) Fail(text string, args ...any) error { return t.FailAt(1, text, args...) }
-
 // FailAt returns an error about a line.
-func (t *Table) FailAt(line int, text string, args ...any) error {
-	return &format.ReadError{File: t.File, Line: line, Err: fmt.Errorf(text, args...)}
+func (t *Table) FailAt(line int, err error) error {
+	return &format.ReadError{File: t.File, Line: line, Err: err}
 }
 
-// Parse calls f for each block of t, several at a time. f reads all records of the block or returns an error. parts
-// holds what f returned, in the order of the file, up to the first block with an error. err is that error, or ctx's.
-func Parse[T any](ctx context.Context, t *Table, f func(r *Reader) (T, error)) (parts []T, err error) {
-	blocks := t.blocks()
-	parts, errs := make([]T, len(blocks)), make([]error, len(blocks))
-	var failed atomic.Bool
-	err = parallel.ForContext(ctx, len(blocks), 1, func(k, _ int) {
-		if failed.Load() {
-			return // a block before this one failed, as blocks are begun in their order
-		}
-		if parts[k], errs[k] = f(blocks[k]); errs[k] != nil {
-			failed.Store(true)
-		}
-	})
-	for k, wrong := range errs {
-		if wrong != nil && err == nil {
-			return parts[:k+1], wrong
-		}
-	}
-	return parts, err
-}
-
-// blocks returns readers of the parts of the file, each about a megabyte and with whole records, in their order.
-func (t *Table) blocks() (blocks []*Reader) {
+// Blocks returns readers of the parts of the file, each about a megabyte and with whole records, in their order.
+func (t *Table) Blocks() (blocks []*Reader) {
 	const size = 1 << 20
 	quoted := bytes.IndexByte(t.data, '"') >= 0
 	for rest := t.data; len(rest) > 0; {

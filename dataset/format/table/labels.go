@@ -1,4 +1,4 @@
-package named
+package table
 
 import (
 	"fmt"
@@ -67,12 +67,10 @@ func (l *labels) beyond() int {
 	return l.first[graph.MaxClasses+1]
 }
 
-// classes returns the class of each node: the labels themselves if they are whole numbers, else their places in sorted
-// order, with their names. line gives the line of a node.
-func (l *labels) classes(file string, line func(node int) int) (y []int32, names []string, err error) {
-	fail := func(k int, text string, args ...any) error {
-		return &format.ReadError{File: file, Line: line(l.first[k]), Err: fmt.Errorf(text, args...)}
-	}
+// classes returns the class of each node of t: the labels themselves if they are whole numbers, else their places in
+// sorted order, with their names.
+func (l *labels) classes(t Table) (y []int32, names []string, err error) {
+	fail := func(k int, text string, args ...any) error { return t.Fail(l.first[k], fmt.Errorf(text, args...)) }
 	values, whole := make([]int64, len(l.names)), true
 	for k, name := range l.names {
 		v, err := decimal.Int([]byte(name))
@@ -80,8 +78,8 @@ func (l *labels) classes(file string, line func(node int) int) (y []int32, names
 			whole = err == nil
 		}
 		if whole != (err == nil) {
-			return nil, nil, fail(k, "label %.50q, and label %.50q in line %d: want only whole numbers, or only names",
-				name, l.names[0], line(l.first[0]))
+			return nil, nil, fail(k, "label %.50q, and label %.50q in %s: want only whole numbers, or only names",
+				name, l.names[0], t.Place(l.first[0]))
 		}
 		values[k] = v
 	}

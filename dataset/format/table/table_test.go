@@ -1,0 +1,226 @@
+package table_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/table"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// memory is a table in memory, whose parts have so many rows.
+type memory struct {
+	name   string
+	header string
+	cells  [][]table.Cell
+	part   int
+}
+
+func (m memory) Name() string     { return m.name }
+func (m memory) File() string     { return "memory, " + m.name }
+func (m memory) Header() []string { return strings.Split(m.header, ",") }
+
+func (m memory) Parts(context.Context) (parts []table.Rows, err error) {
+	from := 0
+	for part := range slices.Chunk(m.cells, max(1, m.part)) {
+		parts = append(parts, &rows{memory: m, left: part, at: from})
+		from += len(part)
+	}
+	return parts, nil
+}
+
+func (m memory) Place(row int) string { return fmt.Sprintf("row %d", row+1) }
+
+func (m memory) Fail(row int, err error) error {
+	if row >= 0 {
+		err = fmt.Errorf("%s: %w", m.Place(row), err)
+	}
+	return &format.ReadError{File: m.File(), Err: err}
+}
+
+type rows struct {
+	memory
+	left [][]table.Cell
+	at   int
+}
+
+func (r *rows) At() int    { return r.at - 1 }
+func (r *rows) About() int { return len(r.left) }
+
+func (r *rows) Read() ([]table.Cell, error) {
+	if len(r.left) == 0 {
+		return nil, io.EOF
+	}
+	cells := r.left[0]
+	r.left, r.at = r.left[1:], r.at+1
+	return cells, nil
+}
+
+// cells turns Go values into cells.
+func cells(values ...any) (row []table.Cell) {
+	for _, v := range values {
+		switch v := v.(type) {
+		case nil:
+			row = append(row, table.Cell{})
+		case string:
+			row = append(row, table.Cell{Kind: table.Text, Text: []byte(v)})
+		case int:
+			row = append(row, table.Cell{Kind: table.Int, Int: int64(v)})
+		case float64:
+			row = append(row, table.Cell{Kind: table.Float, Float: v})
+		case []float32:
+			row = append(row, table.Cell{Kind: table.List, List: v})
+		}
+	}
+	return row
+}
+
+func pair(part int, nodes, edges [][]table.Cell) table.Pair {
+	return table.Pair{
+		Name:  "made",
+		Nodes: memory{"nodes", "x,ID,Label,split,y", nodes, part},
+		Edges: func(context.Context) (table.Table, error) {
+			return memory{"edges", "weight,source,target", edges, part}, nil
+		},
+	}
+}
+
+// Each kind of cell stands for what a table may hold: numbers as text, whole numbers as floats, lists as features.
+func TestKinds(t *testing.T) {
+	nodes := [][]table.Cell{
+		cells([]float32{1, 2}, 30, "red", "train", "3"),
+		cells([]float32{4, 5}, 7.0, nil, nil, 6),
+		cells([]float32{7, 8}, "5", "blue", "Test", 9.5),
+		cells([]float32{0, 0}, -2, math.NaN(), "", 0),
+	}
+	edges := [][]table.Cell{cells(2, 30, "7"), cells(1.5, 5.0, 7), cells("1", -2, 30)}
+	want := struct {
+		ids, classes []string
+		y            []int32
+		x            []float32
+		indices      []int32
+		weight       []float32
+		split        graph.Split
+	}{
+		[]string{"30", "7", "5", "-2"}, []string{"blue", "red"}, []int32{1, -1, 0, -1},
+		[]float32{1, 2, 3, 4, 5, 6, 7, 8, 9.5, 0, 0, 0},
+		[]int32{1, 3, 0, 2, 1, 0}, []float32{2, 1, 2, 1.5, 1.5, 1},
+		graph.Split{Train: []int32{0}, Test: []int32{2}},
+	}
+	check := func(g *graph.Graph) {
+		t.Helper()
+		if !slices.Equal(g.IDs, want.ids) || !slices.Equal(g.ClassNames, want.classes) || !slices.Equal(g.Y, want.y) ||
+			!slices.Equal(g.X.(*mat.Dense).Data, want.x) || !slices.Equal(g.Adj.Indices, want.indices) ||
+			!slices.Equal(g.Adj.Data, want.weight) || !reflect.DeepEqual(g.Split, want.split) {
+			t.Errorf("graph %+v %+v %+v, want %+v", g, g.Adj, g.X, want)
+		}
+	}
+	for part := 1; part < 5; part++ {
+		g, notes, err := pair(part, nodes, edges).Graph(t.Context())
+		if err != nil || len(notes) != 0 {
+			t.Fatalf("%v, notes %q", err, notes)
+		}
+		check(g)
+	}
+	// In the order of ids, wherever the rows stand: −2, 5, 7, 30.
+	want.ids, want.y, want.x = []string{"-2", "5", "7", "30"}, []int32{-1, 0, -1, 1},
+		[]float32{0, 0, 0, 7, 8, 9.5, 4, 5, 6, 1, 2, 3}
+	want.indices, want.weight = []int32{3, 2, 1, 3, 0, 2}, []float32{1, 1.5, 1.5, 2, 1, 2}
+	want.split = graph.Split{Train: []int32{3}, Test: []int32{1}}
+	for range nodes {
+		nodes = append(nodes[1:], nodes[0])
+		p := pair(3, nodes, edges)
+		p.Sort = true
+		g, _, err := p.Graph(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(g)
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	good := cells([]float32{1, 2}, "a", "red", "train", 3)
+	edge := cells(1, "a", "a")
+	for _, c := range []struct {
+		nodes, edges []table.Cell
+		want         string
+	}{
+		{cells([]float32{1, 2}, nil, "red", nil, 3), edge, "memory, nodes: row 2: the id is null"},
+		{cells([]float32{1, 2}, math.NaN(), "red", nil, 3), edge, "row 2: the id is NaN"},
+		{cells([]float32{1, 2}, "", "red", nil, 3), edge, "row 2: the id is empty"},
+		{cells([]float32{1, 2}, 1.5, "red", nil, 3), edge, "row 2: the id is 1.5, want a name or a whole number"},
+		{cells([]float32{1, 2}, []float32{1}, "red", nil, 3), edge, "row 2: the id is a list of 1 numbers, want a name"},
+		{cells([]float32{1, 2}, "a", "red", nil, 3), edge, `row 2: the id "a" is there twice, first in row 1`},
+		{cells([]float32{1, 2}, "b", 0.5, nil, 3), edge, "row 2: the label is 0.5, want a name or a whole number"},
+		{cells([]float32{1, 2}, "b", 4, nil, 3), edge, `row 2: label "4", and label "red" in row 1: want only`},
+		{cells([]float32{1, 2}, "b", "red", "dev", 3), edge, `row 2: split "dev", want train, val, test or nothing`},
+		{cells([]float32{1, 2}, "b", "red", 0.5, 3), edge, "row 2: split 0.5, want train, val, test or nothing"},
+		{cells([]float32{1, 2}, "b", nil, "val", 3), edge, "row 2: the split is val, and there is no label"},
+		{cells([]float32{1, 2}, "b", "red", nil, nil), edge, "row 2: column y: null, want a finite number"},
+		{cells([]float32{1, 2}, "b", "red", nil, 1e300), edge, "row 2: column y: 1e+300, want a finite number"},
+		{cells([]float32{1}, "b", "red", nil, 3), edge, "row 2: column x holds 1 numbers, and 2 in row 1"},
+		{cells([]float32{1, float32(math.NaN())}, "b", "red", nil, 3), edge, "row 2: column x: number 2 of the list is NaN"},
+		{cells(nil, "b", "red", nil, 3), edge, "row 2: column x: null, want a finite number"},
+		{nil, cells(1, "a", nil), "memory, edges: row 2: target is null, want an id in nodes"},
+		{nil, cells(1, 0.5, "a"), "memory, edges: row 2: source is 0.5, want an id in nodes"},
+		{nil, cells(1, 7, "a"), `memory, edges: row 2: source "7" is not an id in nodes`},
+		{nil, cells(1, "a", "A"), `row 2: target "A" is not an id in nodes, which has "a": ids are compared as text`},
+		{nil, cells(nil, "a", "a"), "row 2: weight null, want a positive finite number"},
+		{nil, cells(math.Inf(1), "a", "a"), "row 2: weight +Inf, want a positive finite number"},
+	} {
+		nodes, edges := [][]table.Cell{good}, [][]table.Cell{edge}
+		if c.nodes != nil {
+			nodes = append(nodes, c.nodes)
+		}
+		if c.nodes == nil {
+			edges = append(edges, c.edges)
+		}
+		for part := 1; part < 3; part++ {
+			_, _, err := pair(part, nodes, edges).Graph(t.Context())
+			if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), "the rows before", "row 1"), c.want) {
+				t.Errorf("parts of %d rows: %v, want %s", part, err, c.want)
+			}
+		}
+	}
+	for _, c := range []struct{ header, want string }{
+		{"x,id,label", "memory, nodes: the table has no rows, want at least 1 node"},
+		{"id,label", "memory, nodes: no column besides id, label and split, want at least one feature"},
+		{"name,label,x", `memory, nodes: the columns are "name,label,x", want id, label and features`},
+	} {
+		p := pair(1, nil, nil)
+		p.Nodes = memory{name: "nodes", header: c.header}
+		if _, _, err := p.Graph(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, _, err := pair(1, [][]table.Cell{good}, nil).Graph(ctx); err != context.Canceled {
+		t.Errorf("%v, want that the context is cancelled", err)
+	}
+}
+
+func ExamplePair() {
+	nodes := memory{name: "nodes", header: "id,label,f0", cells: [][]table.Cell{
+		cells("ann", "reader", 0.5), cells("ben", "writer", 1.5),
+	}}
+	edges := memory{name: "edges", header: "source,target", cells: [][]table.Cell{cells("ann", "ben")}}
+	p := table.Pair{Name: "people", Nodes: nodes}
+	p.Edges = func(context.Context) (table.Table, error) { return edges, nil }
+	g, _, err := p.Graph(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(g.Name, g.IDs, g.ClassNames, g.Edges())
+	// Output: people [ann ben] [reader writer] 1
+}
