@@ -6,6 +6,7 @@ It needs a checkout, Go and nothing else. $GOOS and $GOARCH choose another platf
 from __future__ import annotations
 
 import base64
+import datetime
 import hashlib
 import os
 import re
@@ -15,7 +16,7 @@ import zipfile
 from pathlib import Path
 from typing import Any, Optional
 
-__all__ = ["TAGS", "build_sdist", "build_wheel"]
+__all__ = ["TAGS", "build_sdist", "build_wheel", "commit", "linked", "version"]
 
 HERE = Path(__file__).resolve().parent
 # The platforms of the wheels by GOOS and GOARCH. The binary is static: it runs with any C library.
@@ -27,6 +28,7 @@ TAGS = {
     ("windows", "amd64"): "win_amd64",
     ("windows", "arm64"): "win_arm64",
 }
+BUILDINFO = "github.com/graph-condensation/cgc/internal/buildinfo"
 _Settings = Optional[dict[str, Any]]
 
 
@@ -70,6 +72,44 @@ def build_sdist(sdist_directory: str, config_settings: _Settings = None) -> str:
     raise SystemExit("there is no source distribution of python/ alone: install from a checkout, or build a wheel")
 
 
+def version() -> str:
+    """Return the version of the package, which is that of the command."""
+    found = re.search(r'^version = "(.*)"$', (HERE / "pyproject.toml").read_text(encoding="utf-8"), re.M)
+    assert found is not None, "pyproject.toml has no version"
+    return found[1]
+
+
+def commit() -> Optional[tuple[str, int, bool]]:
+    """Return the commit of the checkout, its time in seconds since 1970, and whether files differ from it.
+
+    Return None where there is no git, or where the project lies in the checkout of another one.
+    """
+
+    def git(*line: str) -> str:
+        line = ("git", "-C", str(HERE.parent), *line)
+        return subprocess.run(line, check=True, capture_output=True, text=True).stdout.strip()
+
+    try:
+        if Path(git("rev-parse", "--show-toplevel")).resolve() != HERE.parent:
+            return None
+        revision, seconds = git("show", "--no-patch", "--no-show-signature", "--format=%H %ct", "HEAD").split()
+        return revision, int(seconds), git("status", "--porcelain") != ""
+    except (OSError, subprocess.CalledProcessError, ValueError):
+        return None
+
+
+def linked() -> list[str]:
+    """Return the flags of go build that leave out paths and debugging information, and name the commit."""
+    at, strip = commit(), "-s -w"
+    if at is None:
+        return ["-trimpath", f"-ldflags={strip}"]
+    when = datetime.datetime.fromtimestamp(at[1], datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    values = {"version": version(), "revision": at[0], "committed": when, "modified": str(at[2]).lower()}
+    names = " ".join(f"-X {BUILDINFO}.{name}={value}" for name, value in values.items())
+    # What the go command would stamp depends on how the checkout was made: a clone or a worktree.
+    return ["-trimpath", "-buildvcs=false", f"-ldflags={strip} {names}"]
+
+
 def _platform() -> tuple[str, str]:
     """Return what Go would build for."""
     system, processor = subprocess.check_output(["go", "env", "GOOS", "GOARCH"], cwd=HERE, text=True).split()
@@ -81,7 +121,7 @@ def _binary(platform: tuple[str, str]) -> bytes:
     environment = {**os.environ, "CGO_ENABLED": "0", "GOOS": platform[0], "GOARCH": platform[1]}
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "cgc")
-        line = ["go", "build", "-trimpath", "-ldflags=-s -w", "-o", str(out), "./cmd/cgc"]
+        line = ["go", "build", *linked(), "-o", str(out), "./cmd/cgc"]
         subprocess.run(line, cwd=HERE.parent, env=environment, check=True)
         return out.read_bytes()
 

@@ -1,26 +1,109 @@
-"""Build the wheels of all platforms into a folder: python3 python/dist.py [FOLDER] (default dist)."""
+"""Build what is handed out: python3 python/dist.py [FOLDER] [--platform OS/ARCHITECTURE …] (default dist, all six).
+
+For each platform a wheel, an archive of the command with its man pages and completions, and a list of the modules in
+the command (CycloneDX). SHA256SUMS names them all. Equal commits give equal bytes.
+"""
 
 from __future__ import annotations
 
+import argparse
+import gzip
 import hashlib
+import io
 import os
-import sys
+import subprocess
+import tarfile
+import tempfile
+import time
+import zipfile
 from pathlib import Path
 
 import backend
+import sbom
 
 __all__ = ["main"]
 
+ROOT = backend.HERE.parent
+
 
 def main() -> None:
-    """Build one wheel after the other, and print the size and SHA-256 of each."""
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "dist")
+    """Build for one platform after the other, and print the size and the name of each file."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("folder", nargs="?", default="dist", type=Path)
+    parser.add_argument("--platform", action="append", choices=["/".join(p) for p in backend.TAGS])
+    said = parser.parse_args()
+    platforms = [p for p in backend.TAGS if not said.platform or "/".join(p) in said.platform]
+    folder: Path = said.folder
     folder.mkdir(parents=True, exist_ok=True)
-    for system, processor in backend.TAGS:
+    shared = _shared()
+    made: list[Path] = []
+    for system, processor in platforms:
         os.environ["GOOS"], os.environ["GOARCH"] = system, processor
         wheel = folder / backend.build_wheel(str(folder))
-        data = wheel.read_bytes()
-        print(f"{hashlib.sha256(data).hexdigest()}  {len(data) / 1e6:.1f} MB  {wheel}")
+        program = "cgc.exe" if system == "windows" else "cgc"
+        with zipfile.ZipFile(wheel) as archive:
+            binary = archive.read(f"cgc/bin/{program}")
+        name = f"cgc-{backend.version()}-{system}-{processor}"
+        listing = folder / f"{name}.cdx.json"
+        listing.write_bytes(sbom.cyclonedx(binary, backend.version(), _epoch()))
+        files = {f"{name}/{program}": binary, **{f"{name}/{path}": data for path, data in shared.items()}}
+        packed = folder / (name + (".zip" if system == "windows" else ".tar.gz"))
+        packed.write_bytes(_zip(files) if system == "windows" else _tar(files))
+        for path in (packed, wheel, listing):
+            print(f"{path.stat().st_size / 1e6:6.1f} MB  {path}", flush=True)
+            made.append(path)
+    sums = "".join(f"{hashlib.sha256(p.read_bytes()).hexdigest()}  {p.name}\n" for p in sorted(made))
+    (folder / "SHA256SUMS").write_text(sums, encoding="utf-8")
+
+
+def _epoch() -> int:
+    """Return the time that files carry: $SOURCE_DATE_EPOCH, else that of the commit, else the first of a zip file."""
+    at = backend.commit()
+    return int(os.environ.get("SOURCE_DATE_EPOCH") or (at[1] if at else 315532800))
+
+
+def _shared() -> dict[str, bytes]:
+    """Return the files that archives of all platforms hold: pages, completions and the licence."""
+    files = {name: (ROOT / name).read_bytes() for name in ("README.md", "LICENSE", "CHANGELOG.md")}
+    with tempfile.TemporaryDirectory() as folder:
+        here = {k: v for k, v in os.environ.items() if k not in ("GOOS", "GOARCH") and not k.startswith("CGC_")}
+        here["CGC_CONFIG"] = os.devnull
+        line = ["go", "run", *backend.linked(), "./cmd/cgc", "man", folder, "--quiet"]
+        subprocess.run(line, cwd=ROOT, env=here, check=True, stdout=subprocess.DEVNULL)
+        for path in sorted(Path(folder).rglob("*")):
+            if path.is_file():
+                files[path.relative_to(folder).as_posix()] = path.read_bytes()
+    return files
+
+
+def _mode(path: str) -> int:
+    """Return the permissions of a file: the command may be executed."""
+    return 0o755 if path.endswith(("/cgc", "/cgc.exe")) else 0o644
+
+
+def _tar(files: dict[str, bytes]) -> bytes:
+    """Return a .tar.gz of files, in order of their names, owned by nobody."""
+    out = io.BytesIO()
+    with gzip.GzipFile("", "wb", 9, out, mtime=0) as packed, tarfile.open(
+        fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT
+    ) as archive:
+        for path, data in sorted(files.items()):
+            entry = tarfile.TarInfo(path)
+            entry.size, entry.mode, entry.mtime = len(data), _mode(path), _epoch()
+            archive.addfile(entry, io.BytesIO(data))
+    return out.getvalue()
+
+
+def _zip(files: dict[str, bytes]) -> bytes:
+    """Return a .zip of files, in order of their names."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, data in sorted(files.items()):
+            entry = zipfile.ZipInfo(path, time.gmtime(_epoch())[:6])
+            entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3
+            entry.external_attr = (0o100000 | _mode(path)) << 16
+            archive.writestr(entry, data)
+    return out.getvalue()
 
 
 if __name__ == "__main__":

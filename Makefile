@@ -1,0 +1,21 @@
+# Everything here is a command that can be typed as well. What is handed out needs Go, git and Python 3.9.
+
+.PHONY: build install test check dist reproducible
+
+build: # the command, into this folder
+	CGO_ENABLED=0 go build -trimpath -o cgc ./cmd/cgc
+
+install: # the command, into $GOBIN
+	CGO_ENABLED=0 go install -trimpath ./cmd/cgc
+
+test:
+	go test work
+
+check: # all that CI runs
+	bash .ci/run
+
+dist: # archives, wheels, SHA256SUMS and bills of materials of six platforms, into dist/
+	python3 python/dist.py dist
+
+reproducible: # two builds of the last commit, from two folders, give the same bytes
+	sh .ci/reproducible
