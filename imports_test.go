@@ -54,7 +54,7 @@ var mayImport = map[string]string{
 		"dataset/format/pyg dataset/format/saint dataset/format/scipy dataset/format/text",
 	"dataset/format/arrays": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy graph mat",
 	"dataset/format/graphml": "dataset/format dataset/format/internal/classes dataset/format/internal/decimal " +
-		"dataset/format/internal/lines graph mat",
+		"dataset/format/internal/lines graph mat progress internal/atomicfile",
 	"dataset/format/named": "dataset/format dataset/format/internal/csvfile dataset/format/table graph",
 	"dataset/format/table": "dataset/format dataset/format/internal/decimal dataset/format/internal/ids graph mat " +
 		"internal/parallel",
@@ -121,6 +121,7 @@ var mayUse = map[string]string{
 	"cli": "github.com/spf13/cobra github.com/spf13/cobra/doc github.com/spf13/pflag " +
 		"github.com/vbauerster/mpb/v8 github.com/vbauerster/mpb/v8/cwriter " +
 		"github.com/vbauerster/mpb/v8/decor gonum.org/v1/gonum/stat",
+	"dataset/format/graphml":          "github.com/klauspost/compress/gzip",
 	"dataset/format/internal/csvfile": "github.com/klauspost/compress/gzip",
 	"dataset/format/internal/lines":   "github.com/klauspost/compress/gzip",
 	"dataset/format/internal/numpy":   "github.com/klauspost/compress/flate",

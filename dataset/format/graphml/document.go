@@ -65,10 +65,11 @@ type document struct {
 	graphs int
 	count  int // nodes and edges
 
-	// begin is called before the first node, when all keys are known.
+	// begin is called before the first node, when all keys and the attributes of the graph are known.
 	begin func(keys []*key) error
 	// node and edge take elements. An error is wrapped with the line.
 	node, edge func(e *element) error
+	begun      bool
 	graph      []datum // the attributes of the graph
 }
 
@@ -121,7 +122,7 @@ func (d *document) read(ctx context.Context, path string) error {
 	if d.graphs == 0 {
 		return d.in.Fail(0, "no graph in it: want <graphml> with one <graph>")
 	}
-	return nil
+	return d.start()
 }
 
 // fail returns an error about the line where the last token ended.
@@ -195,7 +196,7 @@ func (d *document) element(ctx context.Context, start xml.StartElement) error {
 		if d.graphs++; d.graphs > 1 {
 			return d.fail("a second graph, want one")
 		}
-		return d.wrap(d.begin(d.keys))
+		return nil
 	case name == "data" && depth <= 3:
 		e := element{data: d.graph}
 		err := d.datum(start, &e)
@@ -211,12 +212,16 @@ func (d *document) element(ctx context.Context, start xml.StartElement) error {
 	return d.skip()
 }
 
-// wrap adds the line to an error.
-func (d *document) wrap(err error) error {
-	if err == nil {
+// start calls begin once.
+func (d *document) start() error {
+	if d.begun {
 		return nil
 	}
-	return d.fail("%w", err)
+	d.begun = true
+	if err := d.begin(d.keys); err != nil {
+		return d.fail("%w", err)
+	}
+	return nil
 }
 
 // skip reads to the end of the tag that is open.
@@ -287,6 +292,9 @@ func (d *document) declare(start xml.StartElement) error {
 
 // nodeOrEdge reads a <node> or an <edge>, and hands it to take.
 func (d *document) nodeOrEdge(ctx context.Context, start xml.StartElement, take func(*element) error) error {
+	if err := d.start(); err != nil {
+		return err
+	}
 	line, _ := d.InputPos()
 	e := &element{
 		line: line,

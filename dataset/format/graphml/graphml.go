@@ -58,7 +58,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	for _, end := range []string{packed, extension} {
 		name = strings.TrimSuffix(name, end)
 	}
-	r.b.Name = name
+	r.b.Name = name // unless the file tells another
 	if err := r.finish(); err != nil {
 		return nil, nil, err
 	}

@@ -1,6 +1,7 @@
 package graphml_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/graphml"
@@ -173,6 +175,90 @@ func TestRefuses(t *testing.T) {
 			t.Errorf("%s\ngives the error %v\nwant one line with %s", c.text, err, c.want)
 		}
 	}
+}
+
+// The graph that was written is the graph that is read, with its names, weights and classes; packed and plain.
+func TestWrite(t *testing.T) {
+	g := fixture.Open(t, filepath.Join("testdata", "networkx.graphml"))
+	g.ClassNames = []string{"z", "a <&>"} // in another order than by name
+	made := fixture.Made(t, "cora", 0.2)
+	made.Y[3] = graph.Unlabelled
+	made.Split = graph.Split{Train: []int32{0, 1}, Val: []int32{2}, Test: []int32{4}}
+	for name, g := range map[string]*graph.Graph{"names": g, "numbers": made} {
+		for _, extension := range []string{".graphml", ".graphml.gz"} {
+			path := filepath.Join(t.TempDir(), "out"+extension)
+			if err := dataset.Write(t.Context(), path, g); err != nil {
+				t.Fatal(err)
+			}
+			again, notes := open(t, path)
+			got, err := graph.Identify(again)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := graph.Identify(g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != want || notes != "" || !slices.Equal(again.IDs, g.IDs) || !slices.Equal(again.ClassNames, g.ClassNames) ||
+				again.Classes != g.Classes {
+				t.Errorf("%s%s: %+v, want %+v; ids %q, classes %q; notes %q", name, extension, got, want,
+					again.IDs, again.ClassNames, notes)
+			}
+		}
+	}
+}
+
+// XML has no place for some names.
+func TestWriteRefuses(t *testing.T) {
+	for _, c := range []struct{ ids, want string }{
+		{"a,a,c,d", `nodes 0 and 1 have the same name "a", want distinct names`},
+		{"a,\x01,c,d", `the name "\x01" of node 1 is empty or has characters that XML cannot hold`},
+	} {
+		g := fixture.Open(t, filepath.Join("testdata", "networkx.graphml"))
+		g.IDs = strings.Split(c.ids, ",")
+		err := dataset.Write(t.Context(), filepath.Join(t.TempDir(), "out.graphml"), g)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want %s", err, c.want)
+		}
+	}
+}
+
+// networkx reads what was written: the graph, its attributes with their types, and the members of a condensed graph.
+func TestNetworkXReads(t *testing.T) {
+	g := fixture.Open(t, filepath.Join("testdata", "networkx.graphml"))
+	dir := t.TempDir()
+	graphFile, smallFile := filepath.Join(dir, "graph.graphml"), filepath.Join(dir, "small.graphml")
+	if err := dataset.Write(t.Context(), graphFile, g); err != nil {
+		t.Fatal(err)
+	}
+	small := &condense.Condensed{
+		X: &mat.Dense{Rows: 2, Cols: 2, Data: []float32{1, 0, 0.25, -3}}, Y: []int32{1, 0}, Classes: 2,
+		ClassNames: []string{"blue", "red"}, Graph: "own", GraphNodes: 4, Method: "cgc",
+		Config: json.RawMessage(`{"method":"cgc"}`), Account: json.RawMessage("{}"),
+		Members: &mat.CSR{Rows: 2, Cols: 4, Indptr: []int64{0, 1, 3}, Indices: []int32{2, 0, 3}, Data: []float32{1, .5, .5}},
+		Adj:     &mat.CSR{Rows: 2, Cols: 2, Indptr: []int64{0, 1, 2}, Indices: []int32{1, 0}, Data: []float32{.5, .5}},
+	}
+	small.MemberIDs = []string{"c", "a", "b & co"}
+	if err := small.Save(t.Context(), smallFile); err != nil {
+		t.Fatal(err)
+	}
+	fixture.Python(t, "networkx", `
+import json, sys
+import networkx as nx
+g = nx.read_graphml(sys.argv[1])
+assert list(g) == ["a", "b & co", "c", "d"], list(g)
+assert not g.is_directed() and g.number_of_edges() == 2, g
+assert g["a"]["b & co"]["weight"] == 2.5 and g["c"]["b & co"]["weight"] == 1
+assert g.nodes["b & co"] == {"class": "blue", "split": "val", "x0": 1.5, "x1": 0.0}, g.nodes["b & co"]
+assert g.nodes["d"] == {"x0": 0.25, "x1": 0.0}, g.nodes["d"]
+assert g.graph["format"] == "cgc.graph" and json.loads(g.graph["class_names"]) == ["blue", "red"]
+s = nx.read_graphml(sys.argv[2])
+assert list(s) == ["0", "1"] and s["0"]["1"]["weight"] == 0.5, s
+one = s.nodes["1"]
+assert json.loads(one["members"]) == [0, 3] and json.loads(one["member_weights"]) == [0.5, 0.5], one
+assert json.loads(one["member_ids"]) == ["a", "b & co"] and one["weight"] == 2 and one["class"] == "blue", one
+assert [one["x0"], one["x1"]] == [0.25, -3.0] and s.graph["format"] == "cgc-condensed", (one, s.graph)
+`, graphFile, smallFile)
 }
 
 // FuzzRead looks for a panic and for memory without bound. Errors are right.

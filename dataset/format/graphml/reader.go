@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/graph"
@@ -26,6 +27,7 @@ type reader struct {
 	weight  bool     // edges have weights
 	usual   string   // the weight of an edge that has none
 
+	meta   map[string]string
 	at     map[string]int32 // the node of each id
 	ids    []string
 	names  []string // by an attribute; one for each node that has one
@@ -42,6 +44,9 @@ type pending struct {
 
 // begin looks at the keys.
 func (r *reader) begin(keys []*key) (err error) {
+	if r.meta = r.metadata(); r.meta["format"] == format.CondensedKind {
+		return format.ErrCondensed
+	}
 	if r.columns, r.notes, err = roles(r.in.Path, keys); err != nil {
 		return err
 	}
@@ -219,12 +224,27 @@ func (r *reader) finish() (err error) {
 		return r.in.Fail(0, "the graph has no nodes")
 	}
 	r.name()
+	if err := r.classes(); err != nil {
+		return err
+	}
+	b.X, err = r.features()
+	return err
+}
+
+// classes sets the labels: as the metadata tell, or as the labels look.
+func (r *reader) classes() (err error) {
+	b := &r.b
+	if n, names, own := told(r.meta); own {
+		if b.Y, own = r.labels.Of(n, names); own {
+			b.Name, b.Classes, b.ClassNames = r.meta["name"], n, names
+			return nil
+		}
+	}
 	line := 0
 	if b.Y, b.ClassNames, line, err = r.labels.Classes(); err != nil {
 		return r.in.Fail(line, "%w", err)
 	}
-	b.X, err = r.features()
-	return err
+	return nil
 }
 
 // name sets the names of nodes: those of an attribute if it tells all nodes apart, else the ids, unless they are just
@@ -248,16 +268,17 @@ func (r *reader) name() {
 	}
 }
 
-// features returns the features of all nodes. Values that are left out have the default of their attribute.
+// features returns the features of all nodes. Values that are left out have the default of their attribute. If each
+// has the default 0, and most are left out, the features stay sparse.
 func (r *reader) features() (mat.Matrix, error) {
 	const few = 1 << 22 // cells of a matrix that is kept dense, whatever it holds
 	n, d := len(r.ids), len(r.columns)
-	presets, holes, err := r.defaults()
+	presets, zeros, err := r.defaults()
 	if err != nil {
 		return nil, err
 	}
 	r.x.Rows, r.x.Cols = n, d
-	if int64(n)*int64(d) > few && int64(len(r.x.Data)) < int64(n)*int64(d)/4 && !holes {
+	if zeros && int64(len(r.x.Data)) < int64(n)*int64(d)/2 {
 		return r.sparse(), nil
 	}
 	if int64(n)*int64(d) > max(few, 64*int64(len(r.x.Data))) {
@@ -275,9 +296,9 @@ func (r *reader) features() (mat.Matrix, error) {
 	return x, nil
 }
 
-// defaults returns the default of each feature, and whether one is not 0. It is an error if a value without a default
-// is left out, or if a node has a value twice.
-func (r *reader) defaults() (presets []float32, nonzero bool, err error) {
+// defaults returns the default of each feature, and whether each has the default 0. It is an error if a value without a
+// default is left out, or if a node has a value twice.
+func (r *reader) defaults() (presets []float32, zeros bool, err error) {
 	d := len(r.columns)
 	presets = make([]float32, d)
 	required := make([]bool, d) // without a default
@@ -292,10 +313,11 @@ func (r *reader) defaults() (presets []float32, nonzero bool, err error) {
 		if presets[k.column], err = number(k.preset); err != nil {
 			return nil, false, r.in.Fail(0, "the default of the attribute %.50q is %w", k.name, err)
 		}
-		required[k.column], nonzero = false, nonzero || presets[k.column] != 0
+		required[k.column] = false
 	}
-	for _, must := range required {
-		if must {
+	zeros = true
+	for j, must := range required {
+		if zeros = zeros && !must && presets[j] == 0; must {
 			needed++
 		}
 	}
@@ -325,7 +347,7 @@ func (r *reader) defaults() (presets []float32, nonzero bool, err error) {
 			}
 		}
 	}
-	return presets, nonzero, nil
+	return presets, zeros, nil
 }
 
 // sparse returns the values that are there, without zeros, with ascending columns.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
@@ -97,6 +98,36 @@ func (l *Labels) Classes() (y []int32, names []string, line int, err error) {
 		format.ShiftLabels(y)
 	}
 	return y, names, 0, nil
+}
+
+// Of returns the class of each node if there are n classes, of the given names or, without names, numbers. ok is false
+// if a label is none of them, or if two names are equal.
+func (l *Labels) Of(n int, names []string) (y []int32, ok bool) {
+	class := map[string]int32{"-1": graph.Unlabelled}
+	if names != nil {
+		class = map[string]int32{}
+	}
+	for k := range min(n, graph.MaxClasses) {
+		name := strconv.Itoa(k)
+		if names != nil {
+			name = names[k]
+		}
+		class[name] = int32(k)
+	}
+	if names != nil && len(class) < len(names) {
+		return nil, false
+	}
+	y = make([]int32, len(l.of))
+	for i, k := range l.of {
+		y[i] = graph.Unlabelled
+		if k == graph.Unlabelled {
+			continue
+		}
+		if y[i], ok = class[l.names[k]]; !ok {
+			return nil, false
+		}
+	}
+	return y, true
 }
 
 // wholeNumber returns the whole number in text, which may be written with a point and zeros.
