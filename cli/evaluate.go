@@ -59,6 +59,7 @@ func (c *command) evaluate(ctx context.Context, file, on string, training *train
 	evaluation := experiment.Evaluation{
 		Models: training.models, Training: training.config, Trainings: training.seeds, Seed: seed,
 	}
+	c.progress.step("training")
 	scores, err := evaluation.Run(ctx, small, g)
 	if err != nil {
 		return err

@@ -46,7 +46,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // Reading and making large graphs do not stop inside, and leave nothing behind. A file that is being written is waited
 // for, because its writer removes what is unfinished. A second signal ends the process at once, as it does by default.
 func (c *command) interruptible(args []string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(withParent(context.Background()), os.Interrupt, syscall.SIGTERM)
 	code := make(chan int, 1)
 	go func() { code <- c.run(ctx, args) }()
 	select {

@@ -31,6 +31,7 @@ type meter struct {
 	closed    bool
 	container *mpb.Progress // nil before the delay is over
 	bar       *mpb.Bar
+	events    *events // nil unless a program asks for them
 }
 
 func newMeter(stderr io.Writer, quiet bool) *meter {
@@ -39,6 +40,9 @@ func newMeter(stderr io.Writer, quiet bool) *meter {
 		return p
 	}
 	p.stderr = stderr
+	if p.events = newEvents(stderr); p.events != nil {
+		return p
+	}
 	if file, is := stderr.(*os.File); is && cwriter.IsTerminal(int(file.Fd())) {
 		p.timer = time.AfterFunc(delay, func() { p.show(stderr) })
 	}
@@ -64,6 +68,7 @@ func (p *meter) rename(name string) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.name = name
+	p.events.tell(name, p.done, p.all)
 }
 
 // count says what is being done, and how much of it is done.
@@ -71,6 +76,7 @@ func (p *meter) count(name string, done, all int64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.name, p.done, p.all = name, done, all
+	p.events.tell(name, done, all)
 }
 
 // note writes a sentence that the user should know.

@@ -84,9 +84,10 @@ def _mode(path: str) -> int:
 def _tar(files: dict[str, bytes]) -> bytes:
     """Return a .tar.gz of files, in order of their names, owned by nobody."""
     out = io.BytesIO()
-    with gzip.GzipFile("", "wb", 9, out, mtime=0) as packed, tarfile.open(
-        fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT
-    ) as archive:
+    with (
+        gzip.GzipFile("", "wb", 9, out, mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive,
+    ):
         for path, data in sorted(files.items()):
             entry = tarfile.TarInfo(path)
             entry.size, entry.mode, entry.mtime = len(data), _mode(path), _epoch()

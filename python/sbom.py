@@ -45,7 +45,9 @@ def cyclonedx(binary: bytes, version: str, epoch: int) -> bytes:
         components.append(
             _component("library", m["Path"], m["Version"], purl, _licences(m["Path"], m["Version"]), m.get("Sum"))
         )
-    own = _component("application", "cgc", version, f"pkg:golang/{build['Main']['Path']}@{version}", ["Apache-2.0"], None)
+    own = _component(
+        "application", "cgc", version, f"pkg:golang/{build['Main']['Path']}@{version}", ["Apache-2.0"], None
+    )
     when = datetime.datetime.fromtimestamp(epoch, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     bill = {
         "bomFormat": "CycloneDX",

@@ -15,7 +15,8 @@ from ._condensed import Condensed
 from ._error import Error
 from ._graph import Graph, read_graph
 from ._options import CondenseOptions, EvaluateOptions, TuneOptions
-from ._run import folder, run
+from ._run import run
+from ._scratch import folder
 from ._table import Table
 from ._take import is_from, parts_of
 

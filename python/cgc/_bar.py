@@ -1,62 +1,142 @@
-"""The progress bar of the command on a terminal."""
+"""The progress of the command: one line in a terminal, one output in a notebook."""
 
 from __future__ import annotations
 
-import contextlib
+import html
+import json
 import os
-import re
-import subprocess
 import sys
-import threading
-from collections.abc import Callable, Sequence
+import time
+from importlib import import_module
+from typing import Any, Optional
 
-__all__ = ["run_with_bar"]
+__all__ = ["Bar", "bar"]
 
-_ERROR = re.compile(rb"(\x1b\[[0-9;?]*[A-Za-z])*cgc: ")  # after what clears the bar
-Waiter = Callable[["subprocess.Popen[bytes]"], "tuple[bytes, bytes]"]
-
-
-def run_with_bar(line: Sequence[str], wait: Waiter) -> tuple[int, bytes, bytes]:
-    """Run a command whose standard error is a terminal of its own, and show what it writes there.
-
-    Returns its exit code, its output, and what it wrote to the terminal. Lines that begin with "cgc: " are errors.
-    They are not shown, because the caller raises them.
-    """
-    here, there = os.openpty()
-    try:
-        with contextlib.suppress(Exception):  # the width of the bar
-            import fcntl
-            import termios
-
-            size = fcntl.ioctl(sys.stderr.fileno(), termios.TIOCGWINSZ, b"\0" * 8)
-            fcntl.ioctl(there, termios.TIOCSWINSZ, size)
-        child = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=there)
-    except BaseException:
-        os.close(here)
-        os.close(there)
-        raise
-    os.close(there)
-    said: list[bytes] = []
-    reader = threading.Thread(target=_show, args=(here, said), daemon=True)
-    reader.start()
-    try:
-        out, _ = wait(child)
-    finally:
-        reader.join()
-        os.close(here)
-    return child.returncode, out, b"".join(said)
+_DELAY = 1.0  # seconds before anything is shown
+_INTERVAL = 0.2  # seconds from one drawing to the next
+_WIDTH = 30  # columns of the bar itself, at most
 
 
-def _show(terminal: int, said: list[bytes]) -> None:
-    """Copy the terminal to standard error until the child closes it."""
-    while True:
+def bar() -> Optional[Bar]:
+    """Return the bar for where Python runs: a terminal, a notebook, or None elsewhere."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        return _Terminal()
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return _Notebook() if getattr(shell, "kernel", None) is not None else None
+
+
+class Bar:
+    """What the command is doing, how far it is, and how long it has taken and will take."""
+
+    def __init__(self) -> None:
+        """Begin."""
+        self.begun = self.entered = time.monotonic()
+        self.drawn = 0.0  # 0: nothing is shown yet
+        self.stage, self.done, self.total, self.first = "", 0, 0, 0
+
+    def take(self, line: bytes) -> bool:
+        """Take a line of the command's standard error. Returns False if it does not tell of progress."""
         try:
-            text = os.read(terminal, 1 << 16)
-        except OSError:  # Linux says so when the other side is closed
-            return
-        if not text:
-            return
-        said.append(text)
-        shown = b"".join(t for t in text.splitlines(keepends=True) if not _ERROR.match(t))
-        sys.stderr.write(shown.decode(errors="replace"))
+            event = json.loads(line)
+            stage, done, total = str(event["stage"]), int(event["done"]), int(event["total"])
+        except (ValueError, TypeError, KeyError):
+            return False
+        if (stage, total) != (self.stage, self.total) or done < self.done:
+            self.entered, self.first = time.monotonic(), done
+        self.stage, self.done, self.total = stage, done, total
+        return True
+
+    def tick(self) -> None:
+        """Draw if it is time to."""
+        now = time.monotonic()
+        if now - self.begun >= _DELAY and now - self.drawn >= _INTERVAL:
+            self.drawn = now
+            self.draw(self.figures(now))
+
+    def figures(self, now: float) -> str:
+        """Return the share that is done, the time taken and, where it can be told, the time left."""
+        words = [f"{100 * self.done // self.total}%"] if self.total > 0 else []
+        words.append(span(now - self.begun))
+        steps, seconds = self.done - self.first, now - self.entered
+        if self.total > 0 and steps > 0 and seconds > 0:
+            words.append(f"{span(seconds * (self.total - self.done) / steps)} left")
+        return " · ".join(words)
+
+    def close(self) -> None:
+        """Take the bar away, if one is there."""
+        if self.drawn:
+            self.erase()
+
+    def draw(self, figures: str) -> None:
+        """Show the stage, the bar and the figures."""
+        raise NotImplementedError
+
+    def erase(self) -> None:
+        """Take away what draw has shown."""
+        raise NotImplementedError
+
+
+class _Terminal(Bar):
+    """A line that is drawn over and over on standard error."""
+
+    shown = 0
+
+    def draw(self, figures: str) -> None:
+        full, empty = "━─" if (sys.stderr.encoding or "").lower().startswith("utf") else "#-"
+        try:
+            columns = os.get_terminal_size(sys.stderr.fileno()).columns
+        except (OSError, ValueError):
+            columns = 80
+        width = min(_WIDTH, columns - 1 - len(f"{self.stage}    {figures}"))
+        middle = ""
+        if self.total > 0 and width > 4:
+            filled = min(width * self.done // self.total, width)
+            middle = f"{full * filled}{empty * (width - filled)}  "
+        text = f"{self.stage}  {middle}{figures}"[: max(columns - 1, 1)]
+        if full == "#":
+            text = text.replace("·", "-")
+        sys.stderr.write("\r" + text + " " * (self.shown - len(text)))
         sys.stderr.flush()
+        self.shown = len(text)
+
+    def erase(self) -> None:
+        sys.stderr.write("\r" + " " * self.shown + "\r")
+        sys.stderr.flush()
+
+
+class _Notebook(Bar):
+    """An output that is replaced. The last one stays, and says how long it took."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown: Any = None
+
+    def draw(self, figures: str) -> None:
+        share = f' value="{self.done}" max="{self.total}"' if self.total > 0 else ""
+        stage = html.escape(self.stage)
+        self.put(f"{self.stage}  {figures}", f"{stage} <progress{share}></progress> {figures}")
+
+    def erase(self) -> None:
+        text = f"{self.stage}  {span(time.monotonic() - self.begun)}"
+        self.put(text, html.escape(text))
+
+    def put(self, text: str, page: str) -> None:
+        bundle = {"text/plain": text, "text/html": page}
+        if self.shown is None:
+            self.shown = import_module("IPython.display").display(bundle, raw=True, display_id=True)
+        else:
+            self.shown.update(bundle, raw=True)
+
+
+def span(seconds: float) -> str:
+    """Return a time in words.
+
+    >>> span(7.9), span(125), span(7300)
+    ('7 s', '2 min 5 s', '2 h 1 min')
+    """
+    whole = int(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

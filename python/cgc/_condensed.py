@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +15,7 @@ from . import _safetensors
 from ._error import Error
 from ._graph import array, pyg
 from ._safetensors import Array, Tensor
+from ._scratch import beside
 
 __all__ = ["Condensed", "Origin", "load", "of_pyg", "save"]
 
@@ -141,8 +141,8 @@ def save(small: Any, path: str | os.PathLike[str]) -> None:
     tensors = [Tensor(name, getattr(small, k)) for k, name in _TENSORS.items() if getattr(small, k) is not None]
     path = Path(path)
     try:
-        with tempfile.TemporaryDirectory(prefix=".cgc-", dir=path.parent) as folder:
-            whole = Path(folder, "small")
+        with beside(path) as folder:
+            whole = folder / "small"
             _safetensors.write(whole, tensors, small.origin.metadata)
             os.replace(whole, path)
     except OSError as e:

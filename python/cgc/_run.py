@@ -1,25 +1,25 @@
-"""The command: its binary, its temporary folder, and its child processes."""
+"""The command: its binary and its child processes."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
+import queue
 import re
-import shutil
 import signal
 import subprocess
-import sys
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, Optional
 
+from ._bar import Bar, bar
 from ._error import Error
 
-__all__ = ["binary", "folder", "run"]
+__all__ = ["binary", "run"]
 
 _PATIENCE = 5.0  # seconds that an interrupted command has to end by itself
+_LOOK = 0.1  # seconds from one look at the clock to the next
 
 
 def binary() -> str:
@@ -31,88 +31,103 @@ def binary() -> str:
     return path
 
 
-@contextlib.contextmanager
-def folder(size: int) -> Iterator[Path]:
-    """Make a temporary folder for files of size bytes, and remove it with all that is in it at the end.
-
-    It is in memory (/dev/shm) where there is room for twice the size, else in the folder of tempfile.
-    """
-    path = tempfile.mkdtemp(prefix="cgc-", dir=_memory(size))
-    try:
-        yield Path(path)
-    finally:
-        shutil.rmtree(path, ignore_errors=True)
-
-
-def _memory(size: int) -> str | None:
-    """Return /dev/shm if it takes size bytes and leaves as many to the command."""
-    shared = "/dev/shm"
-    try:
-        room = os.statvfs(shared)
-        with open("/proc/meminfo", encoding="ascii") as file:
-            free = int(re.search(r"MemAvailable:\s+(\d+)", file.read())[1]) * 1024  # type: ignore[index]
-    except (OSError, AttributeError, TypeError):
-        return None
-    fits = min(room.f_bavail * room.f_frsize, free) > 2 * size + (1 << 20)
-    return shared if fits and os.access(shared, os.W_OK) else None
-
-
 def run(arguments: Sequence[str], spoken: Mapping[str, str] | None = None) -> Any:
     """Run the command and return the object that it prints with --json.
 
     spoken says what the user calls a path on the command line. Raises Error with the command's sentence, in which
-    flags have the names of arguments, and KeyboardInterrupt after Ctrl-C, when the child has ended.
+    flags have the names of arguments, and KeyboardInterrupt after Ctrl-C, when the child has ended. The child ends
+    with this process, even if that is killed.
     """
-    bar = sys.stderr is not None and sys.stderr.isatty() and hasattr(os, "openpty")
+    shown = bar()
     line = [binary(), *arguments, "--json"]
-    if not bar:
+    environment = {**os.environ, "CGC_PARENT": "stdin"}
+    if shown is None:
         line.append("--quiet")
+    else:
+        environment["CGC_PROGRESS"] = "json"
+    pipe = subprocess.PIPE
     try:
-        if bar:
-            from ._bar import run_with_bar
-
-            code, out, said = run_with_bar(line, wait)
-        else:
-            child = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            out, said = wait(child)
-            code = child.returncode
+        child = subprocess.Popen(line, stdin=pipe, stdout=pipe, stderr=pipe, env=environment)
     except OSError as e:
         raise Error(f"the command {line[0]} does not start: {e.strerror or e}") from None
-    if code == 0:
-        return json.loads(out)
-    if code in (130, -signal.SIGINT):
-        raise KeyboardInterrupt
-    raise Error(_sentence(code, said.decode(errors="replace"), spoken or {}))
-
-
-def wait(child: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
-    """Return what the child writes until it ends. If the wait is interrupted, end the child first."""
     try:
-        return child.communicate()
+        out, said = _listen(child, shown)
     except BaseException:
-        stop(child)
+        _stop(child)
         raise
+    finally:
+        if shown is not None:
+            shown.close()
+        for stream in (child.stdin, child.stdout, child.stderr):
+            stream.close()  # type: ignore[union-attr]
+    if child.returncode == 0:
+        return json.loads(out)
+    if child.returncode in (130, -signal.SIGINT):
+        raise KeyboardInterrupt
+    raise Error(_sentence(child.returncode, said.decode(errors="replace"), spoken or {}))
 
 
-def stop(child: subprocess.Popen[bytes]) -> None:
+def _listen(child: subprocess.Popen[bytes], shown: Optional[Bar]) -> tuple[bytes, bytes]:
+    """Return what the child writes until it ends, its progress aside. Progress is shown by this thread."""
+    out: list[bytes] = []
+    said: list[bytes] = []
+    news: queue.SimpleQueue[bytes] = queue.SimpleQueue()  # lines of standard error; b"" is its end
+    readers = [
+        threading.Thread(target=lambda: out.append(_read(child.stdout)), daemon=True),
+        threading.Thread(target=_pass_on, args=(child.stderr, news), daemon=True),
+    ]
+    for reader in readers:
+        reader.start()
+    while True:
+        try:
+            text = news.get(timeout=_LOOK)
+            if text == b"":
+                break
+            if shown is None or not shown.take(text):
+                said.append(text)
+        except queue.Empty:
+            pass
+        if shown is not None:
+            shown.tick()
+    for reader in readers:
+        reader.join()
+    child.wait()
+    return b"".join(out), b"".join(said)
+
+
+def _read(stream: Optional[IO[bytes]]) -> bytes:
+    """Return all of a stream. It is empty if the stream is closed meanwhile."""
+    try:
+        return stream.read() if stream is not None else b""
+    except (OSError, ValueError):
+        return b""
+
+
+def _pass_on(stream: Optional[IO[bytes]], news: queue.SimpleQueue[bytes]) -> None:
+    """Put each line of a stream into news, and b"" at its end."""
+    try:
+        for line in stream or ():
+            news.put(line)
+    except (OSError, ValueError):
+        pass
+    news.put(b"")
+
+
+def _stop(child: subprocess.Popen[bytes]) -> None:
     """Interrupt the child; kill it if it does not end."""
     try:
-        if os.name == "nt":
-            child.terminate()
-        else:
+        if child.stdin is not None:
+            child.stdin.close()  # which interrupts it on every system
+        if os.name != "nt":
             child.send_signal(signal.SIGINT)
         child.wait(_PATIENCE)
-    except (subprocess.TimeoutExpired, KeyboardInterrupt):
+    except BaseException:
         child.kill()
         child.wait()
-    for pipe in (child.stdout, child.stderr):
-        if pipe is not None:
-            pipe.close()
 
 
 def _sentence(code: int, said: str, spoken: Mapping[str, str]) -> str:
     """Return what the command says of its failure, in the words of the caller."""
-    said = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said)  # what moves the cursor of a terminal
     lines = [text[len("cgc: ") :] for text in said.splitlines() if text.startswith("cgc: ")]
     if code < 0:
         return f"the command was ended by signal {-code}" + (

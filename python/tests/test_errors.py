@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import cgc
-from cgc import _run, _safetensors
+from cgc import _safetensors, _scratch
 
 
 def changed(array, place, value):
@@ -137,8 +137,9 @@ def test_ctrl_c_stops_the_child_and_removes_the_files(terminal, tmp_path):
     try:
         errors = there if terminal else subprocess.PIPE
         python = subprocess.Popen([sys.executable, "-c", program], stderr=errors, env=environment)
+        end = time.monotonic() + 60
         while not (children := child_of(python.pid)):
-            assert python.poll() is None
+            assert python.poll() is None and time.monotonic() < end
             time.sleep(0.05)
         time.sleep(0.3)
         python.send_signal(signal.SIGINT)
@@ -166,7 +167,7 @@ def alive(pid: int) -> bool:
 
 
 def test_the_folder_goes_where_there_is_room(tmp_path, monkeypatch):
-    monkeypatch.setattr(_run.tempfile, "tempdir", str(tmp_path))
-    with _run.folder(1 << 60) as home:
+    monkeypatch.setattr(_scratch.tempfile, "tempdir", str(tmp_path))
+    with _scratch.folder(1 << 60) as home:
         assert home.parent == tmp_path
     assert not home.exists()

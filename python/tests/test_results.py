@@ -179,7 +179,7 @@ def test_options_are_the_flags_of_the_command():
     ):  # fmt: skip
         text = subprocess.check_output([_run.binary(), name, "--help"], text=True)
         found = {flag.replace("-", "_") for flag in re.findall(r"^ +(?:-\w, )?--([a-z-]+)", text, re.M)}
-        other = {"config", "output", "force", "help", "json", "quiet", "on", "param"}
+        other = {"config", "output", "force", "help", "json", "quiet", "on", "param", "format"}
         # tune does not list --method, which is --methods with one; models of evaluate is an argument of its own
         own = set(known.__annotations__) ^ {"evaluate": {"models"}, "tune": {"method"}}.get(name, set())
         assert own == found - other, name
