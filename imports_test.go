@@ -100,9 +100,12 @@ var mayImport = map[string]string{
 		"internal/parallel internal/parameter",
 	"paper": ". bench condense dataset dataset/synth experiment gnn graph progress propagate report " +
 		"internal/registry",
+	"overview":     ". bench condense experiment graph mat propagate propagate/blocked report",
 	"report":       "",
 	"report/chart": "report",
-	"cli": ". bench condense experiment tune paper progress report report/chart dataset dataset/format " +
+	"report/html":  "report",
+	"cli": ". bench condense experiment tune overview paper progress report report/chart report/html dataset " +
+		"dataset/format " +
 		"dataset/synth gnn graph propagate partition internal/atomicfile internal/buildinfo internal/kernel " +
 		"internal/plain internal/spelling web",
 	"cmd/cgc": "cli",
@@ -135,6 +138,8 @@ var mayUse = map[string]string{
 	"internal/safetensors":     "golang.org/x/sys/unix",
 	"mat": "gonum.org/v1/gonum/blas gonum.org/v1/gonum/blas/blas64 " +
 		"gonum.org/v1/gonum/mat",
+	"overview": "gonum.org/v1/gonum/graph gonum.org/v1/gonum/graph/iterator gonum.org/v1/gonum/graph/layout " +
+		"gonum.org/v1/gonum/graph/simple",
 	"report/chart": "gonum.org/v1/plot gonum.org/v1/plot/font gonum.org/v1/plot/plotter " +
 		"gonum.org/v1/plot/vg gonum.org/v1/plot/vg/draw " +
 		"gonum.org/v1/plot/vg/vgimg gonum.org/v1/plot/vg/vgsvg",

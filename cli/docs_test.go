@@ -42,7 +42,7 @@ func TestFlagsInDocs(t *testing.T) {
 			t.Errorf("%s explains --%s, which no command has", commandPage, name[1])
 		}
 	}
-	for _, name := range []string{"run", "condense", "evaluate", "experiment", "tune"} {
+	for _, name := range []string{"run", "condense", "evaluate", "report", "experiment", "tune"} {
 		cmd, _, err := root.Find([]string{name})
 		if err != nil {
 			t.Fatal(err)

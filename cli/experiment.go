@@ -53,6 +53,7 @@ FOLDER/summary.csv hold what the last command asked for.`,
 		"number of trainings of each model on the whole graph, 0 for none "+wholeDefault)
 	cmd.Flags().StringVarP(&job.folder, "output", "o", "",
 		"keep the records and the tables in `FOLDER`, which is made if needed")
+	addReport(cmd, &job.page)
 	return cmd
 }
 
@@ -64,7 +65,7 @@ type experimentJob struct {
 	training         *trainingFlags
 	trainings, whole int
 	wholeSaid        bool
-	folder           string
+	folder, page     string
 
 	log *experiment.Log
 }
@@ -113,6 +114,9 @@ func (j *experimentJob) run(ctx context.Context, names []string) (err error) {
 		return err
 	}
 	j.otherBuilds(records)
+	if err := j.writeReport(j.page, "Experiment", e.Document()); err != nil {
+		return err
+	}
 	return j.print(e, e.Document())
 }
 
@@ -176,6 +180,9 @@ func (j *experimentJob) check() error {
 		return err
 	}
 	j.training.amend(j.config)
+	if err := checkReport(j.page); err != nil {
+		return err
+	}
 	if sizes := j.axes.sizes(); len(sizes) > 0 {
 		j.config.config.Size = sizes[0]
 	}

@@ -38,6 +38,8 @@ type outcome struct {
 	Whole []modelScore `json:"whole,omitempty"`
 	// File is the path of the condensed graph, as given; absent if none was written.
 	File string `json:"file,omitempty"`
+	// Report is the path of the page that shows all this, as given; absent if none was written.
+	Report string `json:"report,omitempty"`
 }
 
 // What a standard deviation is over.

@@ -35,6 +35,9 @@ func (r *outcome) document() *report.Document {
 		}
 		d.Add(report.Paragraph(fmt.Sprintf("condensed graph%s: %s", of, r.File)))
 	}
+	if r.Report != "" {
+		d.Add(report.Paragraph("report: " + r.Report))
+	}
 	return d
 }
 

@@ -86,6 +86,7 @@ it was stopped, and tables share the trainings that they have in common. FOLDER 
 	flags.Lookup("whole").DefValue = "0" // not shown
 	flags.StringVarP(&job.folder, "output", "o", "",
 		"keep the records and write tables and figures in `FOLDER`, which is made if it is not there")
+	addReport(cmd, &job.page)
 	return cmd
 }
 
@@ -99,6 +100,7 @@ type paperJob struct {
 	modelsSaid bool
 	whole      int
 	folder     string
+	page       string
 
 	log *experiment.Log
 }
@@ -144,6 +146,9 @@ func (j *paperJob) run(ctx context.Context, words []string) (err error) {
 			all.Add(report.Heading(d.Title))
 		}
 		all.Add(d.Blocks...)
+	}
+	if err := j.writeReport(j.page, "", all); err != nil {
+		return err
 	}
 	return j.print(results, all)
 }
@@ -191,6 +196,9 @@ func (j *paperJob) check(studies []*paper.Study) error {
 				return usagef("--models %s: %s trains none of them", &j.training.models, s.Name)
 			}
 		}
+	}
+	if err := checkReport(j.page); err != nil {
+		return err
 	}
 	if j.folder == "" {
 		return nil

@@ -25,6 +25,7 @@ func (c *command) run(ctx context.Context, args []string) (code int) {
 	threads := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(threads) // --threads holds for this command line alone
 	root := c.root()
+	c.args = args
 	root.SetArgs(args)
 	root.SetOut(c.stdout)
 	root.SetErr(c.stderr)
@@ -46,6 +47,7 @@ func (c *command) run(ctx context.Context, args []string) (code int) {
 // command holds what the commands of one command line share.
 type command struct {
 	stdout, stderr io.Writer
+	args           []string
 	quiet, json    bool
 	threads        int
 	settings       *settings
@@ -93,7 +95,7 @@ GRAPH is a name (cgc data list shows them), a folder or a file. Try: cgc run
 	root.Flags().BoolVarP(&asksVersion, "version", "v", false, "print the version in one line")
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(
-		c.runCommand(), c.condenseCommand(), c.evaluateCommand(), c.tuneCommand(), c.experimentCommand(),
+		c.runCommand(), c.condenseCommand(), c.evaluateCommand(), c.reportCommand(), c.tuneCommand(), c.experimentCommand(),
 		c.paperCommand(), c.benchCommand(), c.convertCommand("cgc"), c.dataCommand(), c.webCommand(), c.versionCommand(),
 		c.manualCommand())
 	group(root)
@@ -104,7 +106,7 @@ GRAPH is a name (cgc data list shows them), a folder or a file. Try: cgc run
 // group puts the commands into groups, in the order in which they are met.
 func group(root *cobra.Command) {
 	for _, g := range []struct{ title, names string }{
-		{"Condense and train:", "run condense evaluate web"},
+		{"Condense and train:", "run condense evaluate report web"},
 		{"Search and compare:", "tune experiment paper bench"},
 		{"Graphs:", "data convert"},
 	} {

@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/overview"
 	"github.com/graph-condensation/cgc/report"
 )
 
@@ -45,6 +46,7 @@ of -o. It replaces a condensed graph that is there already, and no other file.`,
 	cmd.Flags().IntVar(&job.whole, "whole", 0, "number of trainings on the whole graph, 0 for none "+wholeDefault)
 	cmd.Flags().StringVarP(&job.out, "output", "o", "", "write the condensed graph of the first seed to `FILE`")
 	cmd.Flags().BoolVar(&job.force, "force", false, "replace the file even if it is not a condensed graph")
+	addReport(cmd, &job.page)
 	return cmd
 }
 
@@ -61,6 +63,7 @@ type runJob struct {
 	whole    int
 	out      string
 	force    bool
+	page     string
 }
 
 func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) error {
@@ -108,11 +111,29 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) error {
 	r := outcomeOf(g)
 	r.add(result.Condensed[0], seconds, meanSeconds(result.Condensed))
 	r.Over, r.Results, r.Whole = overCondensations, accuracies(result.Small), accuracies(result.Whole)
-	r.PeakRSS, r.File = peakRSS(), j.out
+	r.PeakRSS, r.File, r.Report = peakRSS(), j.out, j.page
 	for _, small := range result.Condensed {
 		j.warn(small.Warnings)
 	}
+	if j.page != "" {
+		if err := j.report(ctx, g, result, r.PeakRSS); err != nil {
+			return err
+		}
+	}
 	return j.print(r, r.document())
+}
+
+// report writes a page that shows the condensed graph of the first seed and the accuracies over all.
+func (j *runJob) report(ctx context.Context, g *graph.Graph, result *experiment.Result, peak int64) error {
+	s := overview.Subject{
+		Graph: g, Condensed: result.Condensed[0], Small: result.Small, Whole: result.Whole, Over: overCondensations,
+		Peak: peak, Command: commandLine(append([]string{"cgc"}, j.args...)...),
+	}
+	d, err := j.document(ctx, &s, true)
+	if err != nil {
+		return err
+	}
+	return j.writePage(j.page, d)
 }
 
 // check checks the command line before anything is opened.
@@ -126,6 +147,9 @@ func (j *runJob) check() error {
 	j.training.amend(j.config)
 	if j.whole < 0 {
 		return usagef("--whole %d, want at least 0", j.whole)
+	}
+	if err := checkReport(j.page); err != nil {
+		return err
 	}
 	if j.out == "" {
 		return nil

@@ -50,6 +50,7 @@ If it is interrupted, it writes and prints the best so far, and exits with code 
 	job.training = newTrainingFlags(cmd, "")
 	flags.Lookup("seeds").Hidden = true  // confirmation decides how many
 	flags.Lookup("method").Hidden = true // the same as --methods with one
+	addReport(cmd, &job.page)
 	return cmd
 }
 
@@ -77,6 +78,7 @@ type tuneJob struct {
 	seconds  float64
 	out      string
 	force    bool
+	page     string
 }
 
 func (j *tuneJob) run(cmd *cobra.Command, name string) error {
@@ -116,6 +118,9 @@ func (j *tuneJob) run(cmd *cobra.Command, name string) error {
 	r := tune.NewOutcome(g, modelNames(j.training.models), tuned)
 	r.Seconds, r.File = time.Since(begun).Seconds(), j.out
 	r.Next = j.next(name)
+	if err := j.writeReport(j.page, "Search on "+g.Name, r.Document()); err != nil {
+		return err
+	}
 	if printed := j.print(r, r.Document()); printed != nil {
 		return printed
 	}
@@ -144,6 +149,9 @@ func (j *tuneJob) check(cmd *cobra.Command) error {
 		return usagef("--seconds %g, want above 0", j.seconds)
 	case j.trials == 0 && j.seconds == 0:
 		j.trials = usualTrials
+	}
+	if err := checkReport(j.page); err != nil {
+		return err
 	}
 	if j.out == "" {
 		return nil

@@ -63,3 +63,22 @@ func objectOf(v any) (object, error) {
 	}
 	return parseObject(text)
 }
+
+// Parameter is a key of a configuration and its value, in JSON.
+type Parameter struct {
+	Key   string
+	Value json.RawMessage
+}
+
+// Parameters lists the keys of a configuration, such as Condensed.Config, in their order; nil if it is not a JSON
+// object.
+func Parameters(config json.RawMessage) (list []Parameter) {
+	o, err := parseObject(config)
+	if err != nil {
+		return nil
+	}
+	for _, f := range o {
+		list = append(list, Parameter{f.key, f.value})
+	}
+	return list
+}

@@ -24,6 +24,26 @@ type Evaluation struct {
 // Run trains each model on small and tests it on g, the graph that small was condensed from. It returns a score for
 // each model. Its standard deviation is over trainings alone, and says nothing of other condensations.
 func (e Evaluation) Run(ctx context.Context, small *condense.Condensed, g *graph.Graph) ([]Score, error) {
+	target, err := e.target(small, g)
+	if err != nil {
+		return nil, err
+	}
+	return e.train(ctx, Sample(small), target)
+}
+
+// Whole trains each model on the whole graph g in the setting of small, and tests it there: what Run compares with. The
+// nodes of g count alike, whatever Training says.
+func (e Evaluation) Whole(ctx context.Context, small *condense.Condensed, g *graph.Graph) ([]Score, error) {
+	target, err := e.target(small, g)
+	if err != nil {
+		return nil, err
+	}
+	e.Training.Weighted = false
+	return e.train(ctx, target.Sample(), target)
+}
+
+// target returns what models are tested on, after checking that all fits together.
+func (e Evaluation) target(small *condense.Condensed, g *graph.Graph) (*gnn.Target, error) {
 	if e.Trainings < 1 || len(e.Models) == 0 {
 		return nil, fmt.Errorf("experiment: %d trainings of %d models, want at least 1 of each", e.Trainings, len(e.Models))
 	}
@@ -38,12 +58,12 @@ func (e Evaluation) Run(ctx context.Context, small *condense.Condensed, g *graph
 	if small.Scaling != nil {
 		g = g.Scaled(*small.Scaling)
 	}
-	target, err := gnn.NewTarget(g, small.Inductive)
-	if err != nil {
-		return nil, err
-	}
+	return gnn.NewTarget(g, small.Inductive)
+}
+
+// train trains each model on sample, and returns its scores.
+func (e Evaluation) train(ctx context.Context, sample *gnn.Sample, target *gnn.Target) ([]Score, error) {
 	var jobs []Job
-	sample := Sample(small)
 	for _, m := range e.Models {
 		for i := range uint64(e.Trainings) {
 			jobs = append(jobs, Job{m, sample, target, e.Training, e.Seed + i})
@@ -51,8 +71,11 @@ func (e Evaluation) Run(ctx context.Context, small *condense.Condensed, g *graph
 	}
 	records := make([]Record, len(jobs))
 	count := progress.NewCounter(0, len(jobs))
-	err = Train(ctx, jobs, 0, func(i int, r *gnn.Result) error {
+	err := Train(ctx, jobs, 0, func(i int, r *gnn.Result) error {
 		records[i] = Record{Model: r.Model, Val: r.Validation, Test: r.Test, TrainingSeconds: r.Seconds}
+		if i%e.Trainings == 0 {
+			records[i].predicted = r.Predicted
+		}
 		count.Add(ctx, "trained "+r.Model)
 		return nil
 	})

@@ -50,6 +50,8 @@ type Score struct {
 	Val, Test []float64
 	// Seconds is the time of one training, the mean over the repetitions.
 	Seconds float64
+	// Predicted is the class that the model of repetition 0 gives each test node, in the order of the split.
+	Predicted []int32
 }
 
 // ValMean returns the mean validation accuracy and its standard deviation over the repetitions, as Estimate has them.
@@ -86,7 +88,7 @@ func (p Plan) Run(ctx context.Context, g *graph.Graph) (*Result, error) {
 func scores(records []Record, each int) (all []Score) {
 	for i, r := range records {
 		if i%each == 0 {
-			all = append(all, Score{Model: r.Model})
+			all = append(all, Score{Model: r.Model, Predicted: r.predicted})
 		}
 		s := &all[len(all)-1]
 		s.Val, s.Test = append(s.Val, r.Val), append(s.Test, r.Test)

@@ -53,6 +53,8 @@ type Record struct {
 	Peak int64 `json:"peak_rss_bytes"`
 	// Build is the program that made the record.
 	Build Build `json:"build"`
+
+	predicted []int32 // gnn.Result.Predicted, of the first training on the first graph of a Plan or an Evaluation
 }
 
 // Whole is the Arm of trainings on the whole graph.

@@ -230,6 +230,9 @@ func (w *work) flush(ctx context.Context, atOnce int) error {
 		r := waiting[i]
 		r.Val, r.Test, r.Epoch, r.TrainingSeconds = result.Validation, result.Test, result.Epoch, result.Seconds
 		r.Build = ThisBuild()
+		if w.keep != nil && r.TrainingSeed == w.Seed {
+			r.predicted = result.Predicted
+		}
 		if w.Peak != nil {
 			r.Peak = w.Peak()
 		}

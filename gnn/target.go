@@ -120,18 +120,30 @@ func Accuracy(logits *mat.Dense, labels []int32) float64 {
 	}
 	right := 0
 	for i, y := range labels {
-		row := logits.Row(i)
-		best := 0
-		for c, z := range row {
-			if z > row[best] {
-				best = c
-			}
-		}
-		if best == int(y) {
+		if largest(logits.Row(i)) == int(y) {
 			right++
 		}
 	}
 	return 100 * float64(right) / float64(len(labels))
+}
+
+// predictions returns the column of the largest logit of each row.
+func predictions(logits *mat.Dense) []int32 {
+	classes := make([]int32, logits.Rows)
+	for i := range classes {
+		classes[i] = int32(largest(logits.Row(i)))
+	}
+	return classes
+}
+
+// largest returns the place of the largest number, the first of equal ones.
+func largest(row []float32) (best int) {
+	for c, z := range row {
+		if z > row[best] {
+			best = c
+		}
+	}
+	return best
 }
 
 // CrossEntropy returns the mean of log Σ_c exp(s·z_c) − s·z_y over the rows z of logits, in nats. y is the label of the

@@ -33,6 +33,8 @@ type Result struct {
 	Seconds float64 `json:"seconds"`
 	// Trained holds the weights after epoch Epoch.
 	Trained *Trained `json:"-"`
+	// Predicted is the class that they give each test node, in the order of the split.
+	Predicted []int32 `json:"-"`
 }
 
 // Train trains a model on s by Adam (Kingma and Ba 2015; β 0.9 and 0.999, ε 10⁻⁸), full batch. The loss is the mean
@@ -126,7 +128,7 @@ func Train(ctx context.Context, m Model, s *Sample, t *Target, config Config, sr
 		if err != nil {
 			return nil, err
 		}
-		result.Test = Accuracy(found, labels)
+		result.Test, result.Predicted = Accuracy(found, labels), predictions(found)
 	}
 	result.Trained = &Trained{m, features, config.Hidden, s.Classes, best}
 	result.Seconds = time.Since(start).Seconds()

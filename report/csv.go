@@ -9,12 +9,15 @@ import (
 
 // CSV is the Renderer for the tables of a document, in one call of w.Write. Each table has a header with the keys of
 // its columns, and its rows with numbers in full. An empty line separates tables. A column with Parts becomes one
-// column for each part. All other blocks are left out.
+// column for each part. A Plot counts as its table, if it has one. All other blocks are left out.
 func CSV(w io.Writer, d *Document) error {
 	var b bytes.Buffer
 	for _, block := range d.Blocks {
-		t, is := block.(*Table)
-		if !is {
+		t, _ := block.(*Table)
+		if p, is := block.(*Plot); is {
+			t = p.Table()
+		}
+		if t == nil {
 			continue
 		}
 		if b.Len() > 0 {

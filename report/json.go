@@ -8,9 +8,9 @@ import (
 )
 
 // JSON is the Renderer for programs, in one call of w.Write: one indented object with the keys "title" and "blocks". A
-// block has the key "kind" ("heading", "paragraph", "notes", "table", "figure") and the fields of its type. A cell is
-// its value; or an array, if the column has parts; or null, if it is blank. Numbers are in full. A number that is not
-// finite is null.
+// block has the key "kind" and the fields of its type. The kinds are "heading", "paragraph", "warning", "command",
+// "notes", "table", "figure", and for plots "scatter", "network", "bars" and "heatmap". A cell is its value; or an
+// array, if the column has parts; or null, if it is blank. Numbers are in full. A number that is not finite is null.
 func JSON(w io.Writer, d *Document) error {
 	object := struct {
 		Title  string `json:"title,omitempty"`
@@ -26,6 +26,10 @@ func JSON(w io.Writer, d *Document) error {
 			object.Blocks = append(object.Blocks, text{"heading", string(block)})
 		case Paragraph:
 			object.Blocks = append(object.Blocks, text{"paragraph", string(block)})
+		case Warning:
+			object.Blocks = append(object.Blocks, text{"warning", string(block)})
+		case Command:
+			object.Blocks = append(object.Blocks, text{"command", string(block)})
 		case Notes:
 			object.Blocks = append(object.Blocks, struct {
 				Kind  string   `json:"kind"`
@@ -34,7 +38,9 @@ func JSON(w io.Writer, d *Document) error {
 		case *Table:
 			object.Blocks = append(object.Blocks, jsonTable(block))
 		case *Figure:
-			object.Blocks = append(object.Blocks, jsonFigure(block))
+			object.Blocks = append(object.Blocks, block)
+		case *Plot:
+			object.Blocks = append(object.Blocks, block)
 		}
 	}
 	written, err := json.MarshalIndent(object, "", "  ")
@@ -84,12 +90,17 @@ func jsonTable(t *Table) any {
 	return object
 }
 
-func jsonFigure(f *Figure) any {
+// MarshalJSON writes the figure as JSON has it, with the key "kind". A number that is not finite is null.
+func (f *Figure) MarshalJSON() ([]byte, error) {
 	type series struct {
 		Name string `json:"name"`
 		X    []any  `json:"x"`
 		Y    []any  `json:"y"`
 		Std  []any  `json:"std,omitempty"`
+		// How the series looks: fields of Series.
+		Style  int  `json:"style,omitempty"`
+		Hollow bool `json:"hollow,omitempty"`
+		Joined bool `json:"joined,omitempty"`
 	}
 	object := struct {
 		Kind   string   `json:"kind"`
@@ -102,17 +113,12 @@ func jsonFigure(f *Figure) any {
 		LogY   bool     `json:"log_y,omitempty"`
 		Series []series `json:"series"`
 	}{"figure", f.Name, f.Title, f.X, f.Y, f.Words, f.LogX, f.LogY, []series{}}
-	numbers := func(list []float64) []any {
-		out := make([]any, len(list))
-		for i, v := range list {
-			out[i] = finite(v)
-		}
-		return out
-	}
 	for _, s := range f.Series {
-		object.Series = append(object.Series, series{s.Name, numbers(s.X), numbers(s.Y), numbers(s.Std)})
+		object.Series = append(object.Series, series{
+			s.Name, finites(s.X), finites(s.Y), finites(s.Std), s.Style, s.Hollow, s.Joined,
+		})
 	}
-	return object
+	return json.Marshal(object)
 }
 
 // finite returns v, or nil for a number that JSON has no word for.

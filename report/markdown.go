@@ -8,7 +8,8 @@ import (
 )
 
 // Markdown is the Renderer for Markdown with tables, in one call of w.Write. A Figure becomes a link to the file
-// NAME.svg, which the caller writes (package report/chart). A Figure without a Name is left out.
+// NAME.svg, which the caller writes (package report/chart). A Figure without a Name is left out. A Plot becomes such a
+// link, its table and its caption.
 func Markdown(w io.Writer, d *Document) error {
 	var b bytes.Buffer
 	paragraph := func(format string, args ...any) {
@@ -26,6 +27,10 @@ func Markdown(w io.Writer, d *Document) error {
 			paragraph("## %s\n", string(block))
 		case Paragraph:
 			paragraph("%s\n", string(block))
+		case Warning:
+			paragraph("> **Warning:** %s\n", string(block))
+		case Command:
+			paragraph("```\n%s\n```\n", string(block))
 		case Notes:
 			if len(block) > 0 {
 				paragraph("")
@@ -44,6 +49,17 @@ func Markdown(w io.Writer, d *Document) error {
 		case *Figure:
 			if block.Name != "" {
 				paragraph("![%s](%s.svg)\n", block.Title, block.Name)
+			}
+		case *Plot:
+			paragraph("### %s\n", block.Title)
+			if block.Name != "" {
+				paragraph("![%s](%s.svg)\n", block.Title, block.Name)
+			}
+			if t := block.Table(); t != nil {
+				paragraph("%s", markdownTable(t))
+			}
+			if block.Caption != "" {
+				paragraph("%s\n", block.Caption)
 			}
 		}
 	}

@@ -42,7 +42,39 @@ func everything() *report.Document {
 			Name: "figure", Title: "A figure", X: "x", Y: "y", LogX: true,
 			Series: []report.Series{{Name: "s", X: []float64{1, 2}, Y: []float64{3, math.NaN()}}},
 		},
-		report.Notes{"a note", "a note\nof two lines"},
+		report.Notes{"a note", "a note\nof two lines"}, report.Warning("A warning."), report.Command("cgc run 'a b'"),
+		&report.Plot{Name: "places", Title: "Places", Caption: "Where all is.", Data: &report.Scatter{
+			Classes: []string{"a", "b"},
+			Layers: []report.Layer{
+				{
+					Marks: report.Marks{Name: "nodes", Noun: "node", Class: []int32{0, 1}, Label: []string{"7", "8"}},
+					Owner: []int32{0, -1},
+				},
+				{Marks: report.Marks{
+					Name: "groups", Noun: "group", Class: []int32{0}, Label: []string{"0"}, Size: []float64{2},
+					Detail: []string{"one"},
+				}},
+			},
+			Views: []report.View{{Name: "flat", X: "x", Y: "y", At: [][][2]float64{{{1, 2}, {3, 4}}, {{5, 6}}}}},
+		}},
+		&report.Plot{Title: "Net", Data: &report.Network{
+			Classes: []string{"a"}, Radius: 1, At: [][2]float64{{0, 0}, {1, 1}}, Links: [][2]int32{{0, 1}},
+			Weight: []float64{0.5},
+			Marks:  report.Marks{Name: "nodes", Noun: "node", Class: []int32{0, 0}, Label: []string{"0", "1"}},
+		}},
+		&report.Plot{Title: "Bars", Caption: "One is missing.", Data: &report.Bars{
+			Rows: []string{"one", "two"}, Axis: "seconds", Points: true,
+			Series: []report.BarSeries{
+				{Name: "here", Digits: 1, Values: []float64{1.25, math.NaN()}, Low: []float64{1, 2}, High: []float64{2, 3}},
+				{Name: "there", Digits: 0, Values: []float64{3, 4}, Tick: true, Detail: []string{"", "far"}},
+			},
+		}},
+		&report.Plot{Title: "Matrix", Data: &report.Heatmap{
+			X: "to", Y: "from", Rows: []string{"a"}, Columns: []string{"b", "c"},
+			Sheets: []report.Sheet{
+				{Name: "change", Values: [][]int{{-1, 2}}, Signed: true}, {Name: "now", Values: [][]int{{3, 4}}},
+			},
+		}},
 	}}
 }
 

@@ -13,6 +13,9 @@ type Table struct {
 	// Rows may be shorter than Columns: missing cells are blank. Renderers panic on a longer row, and on a cell with more
 	// values than its column has parts.
 	Rows [][]Cell
+	// Lead says that the table is what a reader should see first: few rows of a name and few cells. A page shows its
+	// cells large. Other renderers show a table like any other.
+	Lead bool
 }
 
 // Column describes the cells of a column. If no column of a table has a name, the table has no head.

@@ -8,7 +8,7 @@ import (
 )
 
 // Text is the Renderer for a terminal, in one call of w.Write. An empty line separates blocks. The columns of tables
-// are aligned. Figures are left out: what they show stands in tables.
+// are aligned. Figures are left out: what they show stands in tables. Of a Plot, its table and its caption are shown.
 func Text(w io.Writer, d *Document) error {
 	var b bytes.Buffer
 	gap := func() {
@@ -27,6 +27,12 @@ func Text(w io.Writer, d *Document) error {
 		case Paragraph:
 			gap()
 			b.WriteString(string(block) + "\n")
+		case Warning:
+			gap()
+			b.WriteString("warning: " + string(block) + "\n")
+		case Command:
+			gap()
+			b.WriteString("$ " + string(block) + "\n")
 		case Notes:
 			if len(block) > 0 {
 				gap()
@@ -37,6 +43,15 @@ func Text(w io.Writer, d *Document) error {
 		case *Table:
 			gap()
 			textTable(&b, block)
+		case *Plot:
+			gap()
+			b.WriteString(block.Title + "\n")
+			if t := block.Table(); t != nil {
+				textTable(&b, t)
+			}
+			if block.Caption != "" {
+				b.WriteString(block.Caption + "\n")
+			}
 		}
 	}
 	_, err := w.Write(b.Bytes())

@@ -1,0 +1,319 @@
+// Package page_test opens the pages of package report/html in a browser.
+package page_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/bench"
+	"github.com/graph-condensation/cgc/browser/chromium"
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/overview"
+	"github.com/graph-condensation/cgc/report"
+	"github.com/graph-condensation/cgc/report/html"
+)
+
+// evil would run in a page that takes the name of a class for anything but text.
+const evil = `</script><script>alert(1)</script><img src=x onerror="alert(2)">`
+
+// page writes the page of a condensed demo graph, with all plots that there are, and returns its path.
+func page(t *testing.T) string {
+	t.Helper()
+	ctx := context.Background()
+	g := synth.Demo()
+	for v := range g.Nodes() {
+		g.IDs = append(g.IDs, fmt.Sprintf("paper-%d", v))
+	}
+	for c := range g.Classes {
+		g.ClassNames = append(g.ClassNames, fmt.Sprintf("topic %d", c))
+	}
+	g.ClassNames[1] = evil
+	config := cgc.Defaults()
+	config.Nodes, config.Threshold = 42, 0.2
+	small, err := cgc.Condense(ctx, g, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps, err := bench.Steps(g, small, bench.Ceilings{Stream: 10, Gather: 5, Compute: 50})
+	if err != nil {
+		t.Fatal(err)
+	}
+	small.Warnings = []string{"This is " + evil}
+	training := gnn.Defaults()
+	training.Epochs = 4
+	e := experiment.Evaluation{Models: []gnn.Model{gnn.GCN(), gnn.SGC()}, Training: training, Trainings: 2}
+	s := overview.Subject{
+		Graph: g, Condensed: small, Over: "training seeds", Steps: steps, Command: "cgc condense demo -o demo.safetensors",
+	}
+	if s.Small, err = e.Run(ctx, small, g); err != nil {
+		t.Fatal(err)
+	}
+	if s.Whole, err = e.Whole(ctx, small, g); err != nil {
+		t.Fatal(err)
+	}
+	d, err := s.Document(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Add(&report.Figure{
+		Title: "A figure", X: "nodes", Y: "accuracy",
+		Series: []report.Series{{
+			Name: evil, X: []float64{1, 2, 3}, Y: []float64{3, 4, 2}, Std: []float64{1, 0, 1}, Joined: true,
+		}},
+	})
+	text, err := html.Render(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "page.html")
+	if err := os.WriteFile(file, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// want are the kinds of the plots of that page, in their order.
+const want = "[scatter network bars bars heatmap bars figure]"
+
+// shown opens a page and waits until its plots are drawn. It checks what holds for each view: nothing on the console,
+// no request, every plot has marks, nothing is wider than the window.
+func shown(t *testing.T, browser *chromium.Browser, file string, v chromium.View) *chromium.Page {
+	t.Helper()
+	p := browser.Open(t, "file://"+file, v)
+	p.Eval("report.ready", nil)
+	var kinds []string
+	p.Eval("report.plots.map((p) => p.kind)", &kinds)
+	if fmt.Sprint(kinds) != want {
+		t.Errorf("%+v: plots %v, want %s", v, kinds, want)
+	}
+	// A plot has marks if its canvas has colours besides those of its ground and its text.
+	var colours []int
+	p.Eval(`Promise.all(report.plots.map(async ({ chart }) => {
+		const canvas = chart.renderToCanvas({ pixelRatio: 1 });
+		const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+		let coloured = 0;
+		for (let i = 0; i < data.length; i += 4) {
+			const [r, g, b, a] = data.slice(i, i + 4);
+			if (a > 40 && Math.max(r, g, b) - Math.min(r, g, b) > 40) coloured++;
+		}
+		return coloured;
+	}))`, &colours)
+	for i, n := range colours {
+		if n < 30 {
+			t.Errorf("%+v: plot %d (%s) has %d coloured pixels, want at least 30", v, i, kinds[i], n)
+		}
+	}
+	var wide, window int
+	p.Eval("document.documentElement.scrollWidth", &wide)
+	p.Eval("innerWidth", &window)
+	if wide > window {
+		t.Errorf("%+v: the page is %d pixels wide in a window of %d", v, wide, window)
+	}
+	quiet(t, p, file)
+	return p
+}
+
+// quiet wants a console without errors, and no request but that of the page itself.
+func quiet(t *testing.T, p *chromium.Page, file string) {
+	t.Helper()
+	if errors := p.Errors(); len(errors) > 0 {
+		t.Errorf("the console says %q", errors)
+	}
+	for _, address := range p.Requests() {
+		if address != "file://"+file && !strings.HasPrefix(address, "data:") {
+			t.Errorf("the page asks for %s", address)
+		}
+	}
+}
+
+// The page is whole in wide and narrow windows, light and dark.
+func TestViews(t *testing.T) {
+	browser, file := chromium.Start(t), page(t)
+	for _, v := range []chromium.View{{}, {Dark: true}, {Width: 390}, {Width: 390, Dark: true}} {
+		p := shown(t, browser, file, v)
+		var theme, ground string
+		p.Eval("document.documentElement.dataset.theme", &theme)
+		p.Eval("getComputedStyle(document.body).backgroundColor", &ground)
+		if dark := ground == "rgb(17, 21, 27)"; dark != v.Dark || (theme == "dark") != v.Dark {
+			t.Errorf("%+v: theme %s on %s", v, theme, ground)
+		}
+		p.Run(chromedp.Click("#theme"))
+		var after string
+		p.Eval("document.documentElement.dataset.theme", &after)
+		if after == theme {
+			t.Errorf("%+v: the switch leaves the theme %s", v, theme)
+		}
+		quiet(t, p, file)
+	}
+}
+
+// Words of the data are text: nothing of them runs, and they are seen as they are.
+func TestEvil(t *testing.T) {
+	browser, file := chromium.Start(t), page(t)
+	p := shown(t, browser, file, chromium.View{})
+	var images, scripts int
+	p.Eval("document.images.length", &images)
+	p.Eval("document.scripts.length", &scripts)
+	if images != 0 || scripts != 4 { // the library packed, the data, the page's script, and the library as it runs
+		t.Errorf("%d images and %d scripts, want 0 and 4", images, scripts)
+	}
+	var warning, keys string
+	p.Eval("document.querySelector('.warning').textContent", &warning)
+	p.Eval("document.querySelector('.key').textContent", &keys)
+	if !strings.Contains(warning, evil) || !strings.Contains(keys, evil) {
+		t.Errorf("warning %q and key %q do not show %s", warning, keys, evil)
+	}
+	// The policy forbids what nothing here should try: a script of others, and a request.
+	var ran bool
+	p.Eval(`(() => {
+		const s = document.createElement('script');
+		s.textContent = 'window.ran = true';
+		document.head.append(s);
+		return window.ran === true;
+	})()`, &ran)
+	var asked bool
+	p.Eval("fetch('https://localhost/').then(() => true, () => false)", &asked)
+	if ran || asked || len(p.Errors()) < 2 {
+		t.Errorf("a script ran: %v; a request was answered: %v; the console says %q, want two refusals", ran, asked,
+			p.Errors())
+	}
+}
+
+// at is the place of a mark in the window: the mark of a layer that has the most room around it.
+const at = `((plot, layer) => {
+	const { chart } = report.plots[plot], option = chart.getOption();
+	document.getElementById('plot-' + plot).scrollIntoView({ block: 'center' });
+	const all = option.series.filter((s) => s.type === 'scatter' && s.id.startsWith(layer + '-')).flatMap((s) => s.data)
+		.map((d) => ({ i: d[2], at: chart.convertToPixel({ gridIndex: 0 }, d.slice(0, 2)) }));
+	const apart = (a, b) => Math.hypot(a.at[0] - b.at[0], a.at[1] - b.at[1]);
+	const room = (m) => Math.min(...all.filter((o) => o !== m).map((o) => apart(o, m)));
+	const best = all.filter((m) => chart.containPixel('grid', m.at)).sort((a, b) => room(b) - room(a))[0];
+	const box = chart.getDom().getBoundingClientRect();
+	return { x: box.left + best.at[0], y: box.top + best.at[1], i: best.i };
+})`
+
+type place struct {
+	X, Y float64
+	I    int
+}
+
+// Hovering a condensed node names its class and its members, and draws lines to them.
+func TestHover(t *testing.T) {
+	browser, file := chromium.Start(t), page(t)
+	p := shown(t, browser, file, chromium.View{})
+	hover := func(plot, layer int) (mark place) {
+		p.Eval(fmt.Sprintf("%s(%d, %d)", at, plot, layer), &mark)
+		p.Move(mark.X-60, mark.Y) // within the plot
+		p.Move(mark.X, mark.Y)
+		return mark
+	}
+	for plot, layer := range []int{1, 0} {
+		mark := hover(plot, layer)
+		tip := fmt.Sprintf("document.querySelector('#plot-%d .tip')", plot)
+		p.Wait(tip + " !== null && getComputedStyle(" + tip + ".parentElement).visibility === 'visible'")
+		var text string
+		p.Eval(tip+".textContent", &text)
+		for _, part := range []string{fmt.Sprintf("condensed node %d", mark.I), "member", "paper-"} {
+			if !strings.Contains(text, part) {
+				t.Errorf("plot %d: the tip %q does not tell %q", plot, text, part)
+			}
+		}
+	}
+	hover(0, 1)
+	p.Wait("report.plots[0].chart.getOption().series.find((s) => s.id === 'near').data.length > 0")
+	p.Move(5, 5)
+	p.Wait("report.plots[0].chart.getOption().series.find((s) => s.id === 'near').data.length === 0")
+	quiet(t, p, file)
+}
+
+// The buttons and the wheel zoom, and a view that is zoomed stays when a class is chosen.
+func TestZoom(t *testing.T) {
+	browser, file := chromium.Start(t), page(t)
+	p := shown(t, browser, file, chromium.View{})
+	part := func() (percent float64) {
+		p.Eval("(() => { const z = report.plots[1].chart.getOption().dataZoom[0]; return z.end - z.start; })()", &percent)
+		return percent
+	}
+	if got := part(); got != 100 {
+		t.Errorf("%v%% are in sight at first, want all", got)
+	}
+	p.Run(chromedp.Click("#plot-1 [aria-label='zoom in']"))
+	if got := part(); got < 59 || got > 61 {
+		t.Errorf("%v%% are in sight after zooming in, want 60", got)
+	}
+	p.Run(chromedp.Click("#plot-1 .key button"))
+	if got := part(); got > 61 {
+		t.Errorf("choosing a class zooms to %v%%", got)
+	}
+	var dim int
+	p.Eval(`report.plots[1].chart.getOption().series
+		.filter((s) => s.type === 'scatter' && s.itemStyle.opacity < 0.1).length`, &dim)
+	if dim != 6 {
+		t.Errorf("%d classes are dim while one of 7 is chosen, want 6", dim)
+	}
+	p.Run(chromedp.Click("#plot-1 [aria-label='show all']"))
+	if got := part(); got != 100 {
+		t.Errorf("%v%% are in sight after showing all", got)
+	}
+	var mark place
+	p.Eval(at+"(1, 0)", &mark)
+	p.Run(chromedp.MouseEvent("mouseMoved", mark.X-60, mark.Y), chromedp.MouseEvent("mouseWheel", mark.X-60, mark.Y,
+		func(e *input.DispatchMouseEventParams) *input.DispatchMouseEventParams {
+			return e.WithDeltaX(0).WithDeltaY(-240).WithModifiers(input.ModifierCtrl)
+		}))
+	p.Wait("report.plots[1].chart.getOption().dataZoom[0].end < 100")
+	quiet(t, p, file)
+}
+
+// The switches choose a view of the embeddings and a sheet of the matrix.
+func TestSwitches(t *testing.T) {
+	browser, file := chromium.Start(t), page(t)
+	p := shown(t, browser, file, chromium.View{})
+	first := func(plot int) (text string) {
+		p.Eval(fmt.Sprintf("JSON.stringify(report.plots[%d].chart.getOption().series.map((s) => s.data))", plot), &text)
+		return text
+	}
+	for plot, label := range map[int]string{0: "by spread", 4: "whole"} {
+		before := first(plot)
+		p.Run(chromedp.Click(fmt.Sprintf("//*[@id='plot-%d']//button[text()='%s']", plot, label), chromedp.BySearch))
+		if first(plot) == before {
+			t.Errorf("plot %d: the switch %q changes nothing", plot, label)
+		}
+	}
+	quiet(t, p, file)
+}
+
+// On paper the page is light, its plots are as wide as the paper, and it has no buttons.
+func TestPrint(t *testing.T) {
+	browser, file := chromium.Start(t), page(t)
+	p := shown(t, browser, file, chromium.View{Dark: true})
+	p.Eval("dispatchEvent(new Event('beforeprint'))", nil)
+	var theme string
+	var widths []int
+	p.Eval("document.documentElement.dataset.theme", &theme)
+	p.Eval("report.plots.map((p) => p.chart.getWidth())", &widths)
+	for _, w := range widths {
+		if w < 250 || w > 680 {
+			t.Errorf("a plot is %d pixels wide on paper of 680", w)
+		}
+	}
+	if theme != "light" {
+		t.Errorf("the theme on paper is %s", theme)
+	}
+	p.Eval("dispatchEvent(new Event('afterprint'))", nil)
+	p.Eval("document.documentElement.dataset.theme", &theme)
+	if theme != "dark" {
+		t.Errorf("the theme after printing is %s", theme)
+	}
+	quiet(t, p, file)
+}

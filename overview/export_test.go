@@ -1,0 +1,8 @@
+package overview
+
+// What tests of the parts need.
+var (
+	Pack      = pack
+	Principal = principal
+	Spread    = spread
+)

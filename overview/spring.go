@@ -1,0 +1,108 @@
+package overview
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	gonum "gonum.org/v1/gonum/graph"
+	"gonum.org/v1/gonum/graph/iterator"
+	"gonum.org/v1/gonum/graph/layout"
+	"gonum.org/v1/gonum/graph/simple"
+
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// spring places the nodes of a component around the origin by the springs of Eades, so that the marks of radius 1 of
+// two nodes touch at most.
+func spring(ctx context.Context, a *mat.CSR, nodes []int32) ([][2]float64, error) {
+	places := make([][2]float64, len(nodes))
+	switch len(nodes) {
+	case 1:
+		return places, nil
+	case 2:
+		return [][2]float64{{-1.2, 0}, {1.2, 0}}, nil
+	}
+	c := newComponent(a, nodes)
+	// Some hundred updates settle. Large components get fewer: an update costs n·log n.
+	eades := layout.EadesR2{
+		Updates: max(30, min(300, 60_000/len(nodes))), Repulsion: 1, Rate: 0.05, Theta: 0.3, Src: rand.NewPCG(0, 0),
+	}
+	o := layout.NewOptimizerR2(c, eades.Update)
+	for o.Update() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	var middle [2]float64
+	for i := range nodes {
+		at := o.Coord2(int64(i))
+		places[i] = [2]float64{at.X, at.Y}
+		middle[0] += at.X / float64(len(nodes))
+		middle[1] += at.Y / float64(len(nodes))
+	}
+	closest := math.Inf(1)
+	for i := range places {
+		for j := range i {
+			closest = min(closest, math.Hypot(places[i][0]-places[j][0], places[i][1]-places[j][1]))
+		}
+	}
+	scale := 1.0
+	if closest > 0 {
+		scale = min(2.2/closest, 6*math.Sqrt(float64(len(nodes)))) // two nodes at one place do not blow up the rest
+	}
+	for i := range places {
+		for x := range 2 {
+			places[i][x] = (places[i][x] - middle[x]) * scale
+		}
+	}
+	return places, nil
+}
+
+// component is a connected part of a graph, as Gonum sees one. Its nodes are 0 … n−1 and come in this order, so that a
+// layout is the same each time.
+type component struct{ near [][]gonum.Node }
+
+func newComponent(a *mat.CSR, nodes []int32) component {
+	place := map[int]int{}
+	for i, v := range nodes {
+		place[int(v)] = i
+	}
+	c := component{make([][]gonum.Node, len(nodes))}
+	for i, v := range nodes {
+		for j := range a.Row(int(v)) {
+			c.near[i] = append(c.near[i], simple.Node(place[j]))
+		}
+	}
+	return c
+}
+
+// Node implements graph.Graph.
+func (c component) Node(id int64) gonum.Node { return simple.Node(id) }
+
+// Nodes implements graph.Graph.
+func (c component) Nodes() gonum.Nodes {
+	all := make([]gonum.Node, len(c.near))
+	for i := range all {
+		all[i] = simple.Node(i)
+	}
+	return iterator.NewOrderedNodes(all)
+}
+
+// From implements graph.Graph.
+func (c component) From(id int64) gonum.Nodes { return iterator.NewOrderedNodes(c.near[id]) }
+
+// HasEdgeBetween implements graph.Graph.
+func (c component) HasEdgeBetween(x, y int64) bool {
+	for _, n := range c.near[x] {
+		if n.ID() == y {
+			return true
+		}
+	}
+	return false
+}
+
+// Edge implements graph.Graph.
+func (c component) Edge(u, v int64) gonum.Edge {
+	return simple.Edge{F: simple.Node(u), T: simple.Node(v)}
+}

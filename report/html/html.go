@@ -1,0 +1,207 @@
+// Package html writes a document as a page that needs nothing else: styles, plots and the library that draws them are
+// in it, and the page asks no server for anything.
+//
+// A policy in the page forbids all requests, and all scripts but the two that this package writes, which it names by
+// their hashes. What comes from data is text, never code. So a name with HTML in it is shown as it is.
+//
+// The plots are drawn by Apache ECharts, whose parts that are needed lie in the folder plots, with the way to build
+// them and their licences. The library is packed, and a browser of 2023 or later unpacks it.
+package html
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/graph-condensation/cgc/report"
+)
+
+//go:embed page.css
+var style string
+
+//go:embed page.js
+var script string
+
+//go:embed page.tmpl
+var text string
+
+//go:embed plots/plots.min.js.gz
+var packed []byte
+
+// Mark stands near the beginning of each page. Programs know by it that a file is a page of this package.
+const Mark = `<meta name="generator" content="cgc report">`
+
+// HTML is the Renderer for pages, in one call of w.Write. The same document gives the same bytes.
+func HTML(w io.Writer, d *report.Document) error {
+	page, err := Render(d)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(page)
+	return err
+}
+
+// Render returns the page of a document.
+func Render(d *report.Document) ([]byte, error) {
+	p := page{Title: d.Title, Mark: Mark, Style: template.CSS(style), Script: template.JS(script)}
+	p.body(d.Blocks)
+	data, err := json.Marshal(p.plots) // escapes <, > and &: nothing in it can end the element it lies in
+	if err != nil {
+		return nil, fmt.Errorf("html: %w", err)
+	}
+	p.Data = template.JS(data)
+	if len(p.plots) == 0 {
+		p.Data = "[]"
+	} else {
+		p.Library = template.HTML(base64.StdEncoding.EncodeToString(packed))
+	}
+	hash, err := libraryHash()
+	if err != nil {
+		return nil, err
+	}
+	p.Policy = "default-src 'none'; script-src '" + hashOf([]byte(script)) + "' '" + hash + "'; " +
+		"style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+	var b bytes.Buffer
+	if err := parsed().Execute(&b, &p); err != nil {
+		return nil, fmt.Errorf("html: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// parsed is the template of a page.
+var parsed = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(text)) })
+
+// libraryHash is the hash of the library as the browser runs it.
+var libraryHash = sync.OnceValues(func() (string, error) {
+	unpacked, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return "", fmt.Errorf("html: the library of the plots: %w", err)
+	}
+	code, err := io.ReadAll(unpacked)
+	if err != nil {
+		return "", fmt.Errorf("html: the library of the plots: %w", err)
+	}
+	return hashOf(code), nil
+})
+
+// hashOf returns the hash by which a policy allows a script.
+func hashOf(code []byte) string {
+	sum := sha256.Sum256(code)
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// page is what the template shows.
+type page struct {
+	Title, Policy string
+	Mark, Library template.HTML
+	Style         template.CSS
+	Script, Data  template.JS
+	Parts         []part
+
+	plots []any
+}
+
+// part is a block, or several plots side by side. One field is set.
+type part struct {
+	Heading, Text, Warning, Command string
+	Notes                           []string
+	Lead, Table                     *table
+	Plots                           []plot
+}
+
+type plot struct {
+	Number                int
+	Title, Caption, Class string
+	Numbers               *table
+}
+
+// body turns blocks into parts.
+func (p *page) body(blocks []report.Block) {
+	for _, block := range blocks {
+		var next part
+		switch block := block.(type) {
+		case report.Heading:
+			next.Heading = string(block)
+		case report.Paragraph:
+			next.Text = string(block)
+		case report.Warning:
+			next.Warning = string(block)
+		case report.Command:
+			next.Command = string(block)
+		case report.Notes:
+			next.Notes = block
+		case *report.Table:
+			if block.Lead {
+				next.Lead = newTable(block)
+			} else {
+				next.Table = newTable(block)
+			}
+		case *report.Figure:
+			p.add(block, plot{Title: block.Title})
+			continue
+		case *report.Plot:
+			shown := plot{Title: block.Title, Caption: block.Caption}
+			if _, is := block.Data.(*report.Scatter); is {
+				shown.Class = "wide"
+			}
+			if t := block.Table(); t != nil {
+				shown.Numbers = newTable(t)
+			}
+			p.add(block, shown)
+			continue
+		}
+		p.Parts = append(p.Parts, next)
+	}
+}
+
+// add adds a plot beside the one before it, if there is one.
+func (p *page) add(data any, shown plot) {
+	shown.Number = len(p.plots)
+	p.plots = append(p.plots, data)
+	if last := len(p.Parts) - 1; last >= 0 && p.Parts[last].Plots != nil {
+		p.Parts[last].Plots = append(p.Parts[last].Plots, shown)
+		return
+	}
+	p.Parts = append(p.Parts, part{Plots: []plot{shown}})
+}
+
+// table is a report.Table as the template shows it.
+type table struct {
+	Title, Foot string
+	Head        []cell
+	Rows        [][]cell
+}
+
+// cell is a word with the class of its alignment.
+type cell struct{ Text, Class string }
+
+func newTable(t *report.Table) *table {
+	shown := &table{Title: t.Title, Foot: t.Foot}
+	class := func(j int) string {
+		if t.Align(j) == report.Right {
+			return "right"
+		}
+		return "text"
+	}
+	if t.Headed() {
+		for j, c := range t.Columns {
+			shown.Head = append(shown.Head, cell{c.Head(), class(j)})
+		}
+	}
+	for i := range t.Rows {
+		var row []cell
+		for j := range t.Columns {
+			row = append(row, cell{strings.TrimSpace(t.Cell(i, j).Text), class(j)})
+		}
+		shown.Rows = append(shown.Rows, row)
+	}
+	return shown
+}
