@@ -57,7 +57,7 @@ var mayImport = map[string]string{
 		"dataset/format/internal/lines graph mat progress internal/atomicfile",
 	"dataset/format/named": "dataset/format dataset/format/internal/csvfile dataset/format/table graph",
 	"dataset/format/table": "dataset/format dataset/format/internal/decimal dataset/format/internal/ids graph mat " +
-		"internal/parallel",
+		"progress internal/parallel",
 	"dataset/format/native": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy graph mat " +
 		"internal/safetensors",
 	"dataset/format/mtx": "dataset/format dataset/format/internal/classes dataset/format/internal/csr " +
@@ -73,13 +73,13 @@ var mayImport = map[string]string{
 		"dataset/format/internal/numpy graph",
 	"dataset/format/text": "dataset/format dataset/format/internal/csvfile dataset/format/internal/decimal " +
 		"dataset/format/internal/numpy graph mat " +
-		"internal/parallel",
+		"progress internal/parallel",
 	"dataset/format/internal/classes": "dataset/format dataset/format/internal/decimal graph",
 	"dataset/format/internal/csr":     "graph mat internal/parallel",
 	"dataset/format/internal/decimal": "",
 	"dataset/format/internal/csvfile": "dataset/format internal/parallel",
 	"dataset/format/internal/ids":     "",
-	"dataset/format/internal/lines":   "dataset/format dataset/format/internal/decimal mat",
+	"dataset/format/internal/lines":   "dataset/format dataset/format/internal/decimal mat progress",
 	"dataset/format/internal/numpy":   "dataset/format dataset/format/internal/csr graph mat",
 	"dataset/format/internal/parts":   "dataset/format dataset/format/internal/numpy graph",
 	"dataset/format/internal/pickle":  "dataset/format/internal/csr dataset/format/internal/numpy graph mat",

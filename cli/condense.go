@@ -120,7 +120,7 @@ func (c *command) open(
 
 // print writes one JSON object or a document as text, whichever was asked for.
 func (c *command) print(object any, document *report.Document) error {
-	c.progress.close()
+	c.progress.finish()
 	if c.json {
 		return writeJSON(c.stdout, object)
 	}

@@ -19,7 +19,8 @@ import (
 const delay = time.Second
 
 // meter shows the progress of the command in one line on a terminal: what is being done and, where it is known, how far
-// it is. If standard error is not a terminal, only notes are written. Its methods may be called from any goroutine.
+// it is and how long the rest takes. A line at the end says where the time went. If standard error is not a terminal,
+// only notes are written. Its methods may be called from any goroutine.
 type meter struct {
 	stderr io.Writer // for notes; nil: quiet
 	timer  *time.Timer
@@ -28,6 +29,8 @@ type meter struct {
 	name      string
 	done, all int64 // all 0: not known
 	begun     time.Time
+	pace      pace
+	steps     []lap // what was begun so far
 	closed    bool
 	container *mpb.Progress // nil before the delay is over
 	bar       *mpb.Bar
@@ -61,7 +64,12 @@ func (p *meter) listen(ctx context.Context) context.Context {
 }
 
 // step says what is being done.
-func (p *meter) step(name string) { p.count(name, 0, 0) }
+func (p *meter) step(name string) {
+	p.count(name, 0, 0)
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.steps = append(p.steps, lap{name, time.Now()})
+}
 
 // rename says what is being done, as part of what was counted last.
 func (p *meter) rename(name string) {
@@ -77,6 +85,7 @@ func (p *meter) count(name string, done, all int64) {
 	defer p.mutex.Unlock()
 	p.name, p.done, p.all = name, done, all
 	p.events.tell(name, done, all)
+	p.pace.count(done, all, time.Now())
 }
 
 // note writes a sentence that the user should know.
@@ -106,7 +115,7 @@ func (p *meter) show(terminal io.Writer) {
 	if p.closed {
 		return
 	}
-	p.container = mpb.New(mpb.WithOutput(terminal), mpb.WithWidth(40))
+	p.container = mpb.New(mpb.WithOutput(terminal), mpb.WithWidth(30))
 	bar, spinner := mpb.BarStyle().Rbound("] ").Build(), mpb.SpinnerStyle().Build()
 	filler := func(w io.Writer, s decor.Statistics) error {
 		if _, done, all := p.state(); all > 0 {
@@ -117,23 +126,52 @@ func (p *meter) show(terminal io.Writer) {
 		return spinner.Fill(w, s)
 	}
 	p.bar = p.container.MustAdd(0, mpb.BarFillerFunc(filler), mpb.BarFillerTrim(),
-		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { name, _, _ := p.state(); return name + " " })),
+		mpb.PrependDecorators(decor.Any(func(s decor.Statistics) string { return p.label(s.AvailableWidth) + " " })),
 		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return p.figures() })))
 }
 
 func (p *meter) figures() string {
-	_, done, all := p.state()
-	seconds := time.Since(p.begun).Round(time.Second)
-	if all > 0 {
-		return fmt.Sprintf("%d%% %s", 100*min(done, all)/all, seconds)
+	p.mutex.Lock()
+	done, all, pace := p.done, p.all, p.pace
+	p.mutex.Unlock()
+	now := time.Now()
+	seconds := now.Sub(p.begun).Round(time.Second)
+	if all == 0 {
+		return " " + seconds.String()
 	}
-	return " " + seconds.String()
+	text := fmt.Sprintf("%d%% %s", 100*min(done, all)/all, seconds)
+	if left, known := pace.left(now); known {
+		text += ", " + left.Round(time.Second).String() + " left"
+	}
+	return text
 }
 
-// close removes the bar. It does nothing for a nil meter or a closed one.
-func (p *meter) close() {
+// figuresWidth is the room for figures and a short bar, in columns.
+const figuresWidth = 40
+
+// label returns what is being done, shortened in the middle to the width of the terminal.
+func (p *meter) label(width int) string {
+	name, _, _ := p.state()
+	room := max(width-figuresWidth, 12)
+	letters := []rune(name)
+	if len(letters) <= room {
+		return name
+	}
+	head := (room - 1) / 2
+	return string(letters[:head]) + "…" + string(letters[len(letters)-(room-1-head):])
+}
+
+// finish removes the bar, if there was one, and leaves a line that says where the time went.
+func (p *meter) finish() {
+	if p.close() {
+		fmt.Fprintln(p.stderr, laps(p.steps, p.begun, time.Now()))
+	}
+}
+
+// close removes the bar, and says whether there was one. It does nothing for a nil meter or a closed one.
+func (p *meter) close() (shown bool) {
 	if p == nil {
-		return
+		return false
 	}
 	p.mutex.Lock()
 	if p.timer != nil {
@@ -145,5 +183,7 @@ func (p *meter) close() {
 	if p.container != nil && !closed {
 		p.bar.Abort(true)
 		p.container.Wait()
+		return true
 	}
+	return false
 }

@@ -38,7 +38,7 @@ var personal = []string{
 }
 
 // foreign are the variables with our prefix that are not for flags.
-var foreign = []string{settingsVariable, "CGC_DATA", "CGC_BINARY"}
+var foreign = []string{settingsVariable, progressVariable, parentVariable, "CGC_DATA", "CGC_BINARY"}
 
 // settable says whether a flag may be set outside the command line.
 func settable(flag *pflag.Flag) bool { return !slices.Contains(personal, flag.Name) }

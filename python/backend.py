@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import datetime
+import functools
 import hashlib
 import os
 import re
@@ -79,6 +80,7 @@ def version() -> str:
     return found[1]
 
 
+@functools.lru_cache(maxsize=None)  # a build writes files, which must not count as changes
 def commit() -> Optional[tuple[str, int, bool]]:
     """Return the commit of the checkout, its time in seconds since 1970, and whether files differ from it.
 

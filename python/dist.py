@@ -35,6 +35,7 @@ def main() -> None:
     platforms = [p for p in backend.TAGS if not said.platform or "/".join(p) in said.platform]
     folder: Path = said.folder
     folder.mkdir(parents=True, exist_ok=True)
+    _page()
     shared = _shared()
     made: list[Path] = []
     for system, processor in platforms:
@@ -62,14 +63,24 @@ def _epoch() -> int:
     return int(os.environ.get("SOURCE_DATE_EPOCH") or (at[1] if at else 315532800))
 
 
+def _here() -> dict[str, str]:
+    """Return the environment of a build for this machine, without the settings of its user."""
+    kept = {k: v for k, v in os.environ.items() if k not in ("GOOS", "GOARCH") and not k.startswith("CGC_")}
+    return {**kept, "CGC_CONFIG": os.devnull}
+
+
+def _page() -> None:
+    """Make the program of the page that condenses in a browser: the commands that are built next carry it."""
+    flags = f"{os.environ.get('GOFLAGS', '')} -buildvcs=false".strip()  # the same bytes, however the checkout was made
+    subprocess.run(["go", "generate", "./web"], cwd=ROOT, env={**_here(), "GOFLAGS": flags}, check=True)
+
+
 def _shared() -> dict[str, bytes]:
     """Return the files that archives of all platforms hold: pages, completions and the licence."""
     files = {name: (ROOT / name).read_bytes() for name in ("README.md", "LICENSE", "CHANGELOG.md")}
     with tempfile.TemporaryDirectory() as folder:
-        here = {k: v for k, v in os.environ.items() if k not in ("GOOS", "GOARCH") and not k.startswith("CGC_")}
-        here["CGC_CONFIG"] = os.devnull
         line = ["go", "run", *backend.linked(), "./cmd/cgc", "man", folder, "--quiet"]
-        subprocess.run(line, cwd=ROOT, env=here, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(line, cwd=ROOT, env=_here(), check=True, stdout=subprocess.DEVNULL)
         for path in sorted(Path(folder).rglob("*")):
             if path.is_file():
                 files[path.relative_to(folder).as_posix()] = path.read_bytes()

@@ -15,6 +15,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/progress"
 )
 
 // Table is a table that is read once.
@@ -126,7 +127,7 @@ func (p Pair) Graph(ctx context.Context) (*graph.Graph, []string, error) {
 }
 
 // collect calls f for each part of t, several at a time. parts holds what f returned, in the order of t, up to the
-// first part with an error. err is that error, or ctx's.
+// first part with an error. err is that error, or ctx's. It reports the parts that are done.
 func collect[T any](ctx context.Context, t Table, f func(r Rows) (T, error)) (parts []T, err error) {
 	rows, err := t.Parts(ctx)
 	if err != nil {
@@ -134,7 +135,9 @@ func collect[T any](ctx context.Context, t Table, f func(r Rows) (T, error)) (pa
 	}
 	parts, errs := make([]T, len(rows)), make([]error, len(rows))
 	var failed atomic.Bool
+	count, stage := progress.NewCounter(0, len(rows)), "reading "+t.Name()
 	err = parallel.ForContext(ctx, len(rows), 1, func(k, _ int) {
+		defer count.Add(ctx, stage)
 		if failed.Load() {
 			return // a part before this one failed, as parts are begun in their order
 		}

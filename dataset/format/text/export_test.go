@@ -1,10 +1,14 @@
 package text
 
-import "github.com/graph-condensation/cgc/graph"
+import (
+	"context"
+
+	"github.com/graph-condensation/cgc/graph"
+)
 
 // ReadTable reads a table and returns how many numbers it has.
 func ReadTable(file string) (int, error) {
-	x, err := readTable(file)
+	x, err := readTable(context.Background(), file)
 	if err != nil {
 		return 0, err
 	}
@@ -13,6 +17,6 @@ func ReadTable(file string) (int, error) {
 
 // ReadEdges reads edges and returns how many numbers they have.
 func ReadEdges(file string) (int, error) {
-	e, err := readEdges(file, graph.MaxNodes)
+	e, err := readEdges(context.Background(), file, graph.MaxNodes)
 	return 2 * e.Len(), err
 }

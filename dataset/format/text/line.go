@@ -2,18 +2,23 @@ package text
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"path/filepath"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/progress"
 )
 
 // parseLines calls parse for each line of a file, several blocks of the file at a time. It returns what parse appended,
 // in the order of the lines. A first line whose first field is a word is a header. It is left out, and so are empty
-// lines at the end.
-func parseLines[T any](file string, parse func(line []byte, out []T) ([]T, error)) ([]T, error) {
+// lines at the end. It reports the blocks that are done.
+func parseLines[T any](
+	ctx context.Context, file string, parse func(line []byte, out []T) ([]T, error),
+) ([]T, error) {
 	data, err := csvfile.Read(file)
 	if err != nil {
 		return nil, err
@@ -30,7 +35,9 @@ func parseLines[T any](file string, parse func(line []byte, out []T) ([]T, error
 		err   error
 	}
 	results := make([]result, (len(data)+block-1)/block)
-	parallel.For(len(data), block, func(lo, hi int) {
+	count, stage := progress.NewCounter(0, len(results)), "reading "+filepath.Base(file)
+	err = parallel.ForContext(ctx, len(data), block, func(lo, hi int) {
+		defer count.Add(ctx, stage)
 		r := &results[lo/block]
 		// A line belongs to the block in which it starts.
 		if lo > 0 && data[lo-1] != '\n' {
@@ -53,6 +60,9 @@ func parseLines[T any](file string, parse func(line []byte, out []T) ([]T, error
 			r.lines++
 		}
 	})
+	if err != nil {
+		return nil, err
+	}
 	total := 0
 	for _, r := range results {
 		total += len(r.out)

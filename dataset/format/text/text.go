@@ -43,9 +43,9 @@ func (Format) Recognise(path string) format.Certainty {
 }
 
 // Read reads a folder. Labels that start at 1 are moved to start at 0.
-func (Format) Read(_ context.Context, path string) (*graph.Graph, []string, error) {
+func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
 	b := graph.Builder{Name: filepath.Base(path)}
-	splitFile, err := readLabels(path, &b)
+	splitFile, err := readLabels(ctx, path, &b)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -55,13 +55,13 @@ func (Format) Read(_ context.Context, path string) (*graph.Graph, []string, erro
 		b.X, err = numpy.Read(features)
 	} else {
 		features = csvfile.Path(path, "features")
-		b.X, err = readTable(features)
+		b.X, err = readTable(ctx, features)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
 	edges := csvfile.Path(path, "edges")
-	if b.Edges, err = readEdges(edges, b.Nodes); err != nil {
+	if b.Edges, err = readEdges(ctx, edges, b.Nodes); err != nil {
 		return nil, nil, err
 	}
 	g, changes, err := b.Graph()
@@ -80,9 +80,9 @@ type line struct {
 }
 
 // readLabels sets labels and split, and returns the file that the split is from.
-func readLabels(dir string, b *graph.Builder) (splitFile string, err error) {
+func readLabels(ctx context.Context, dir string, b *graph.Builder) (splitFile string, err error) {
 	file := csvfile.Path(dir, "labels")
-	lines, err := parseLines(file, parseLabel)
+	lines, err := parseLines(ctx, file, parseLabel)
 	if err != nil {
 		return file, err
 	}
@@ -92,7 +92,7 @@ func readLabels(dir string, b *graph.Builder) (splitFile string, err error) {
 	format.ShiftLabels(b.Y)
 	if split := csvfile.Path(dir, "split"); csvfile.Exists(split) {
 		file = split
-		parts, err := parseLines(file, func(text []byte, out []line) ([]line, error) {
+		parts, err := parseLines(ctx, file, func(text []byte, out []line) ([]line, error) {
 			part, err := parsePart(text)
 			return append(out, line{part: part}), err
 		})
@@ -150,12 +150,12 @@ func parsePart(field []byte) (byte, error) {
 }
 
 // readEdges reads source,target[,weight] for n nodes.
-func readEdges(file string, n int) (graph.Edges, error) {
+func readEdges(ctx context.Context, file string, n int) (graph.Edges, error) {
 	type edge struct {
 		from, to int32
 		weight   float32
 	}
-	edges, err := parseLines(file, func(text []byte, out []edge) ([]edge, error) {
+	edges, err := parseLines(ctx, file, func(text []byte, out []edge) ([]edge, error) {
 		source, rest, _ := bytes.Cut(text, []byte(","))
 		target, weight, weighted := bytes.Cut(rest, []byte(","))
 		e := edge{weight: 1}
@@ -204,9 +204,9 @@ func parseNode(field []byte, n int) (int32, error) {
 }
 
 // readTable reads lines with equal numbers of numbers.
-func readTable(file string) (*mat.Dense, error) {
+func readTable(ctx context.Context, file string) (*mat.Dense, error) {
 	const unknown = -1
-	rows, err := parseLines(file, func(line []byte, out [][]float32) ([][]float32, error) {
+	rows, err := parseLines(ctx, file, func(line []byte, out [][]float32) ([][]float32, error) {
 		cols := unknown
 		if len(out) > 0 {
 			cols = len(out[0])

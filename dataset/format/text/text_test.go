@@ -15,6 +15,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/progress"
 )
 
 func TestContract(t *testing.T) { formattest.Run(t, text.Name, fixture.Folder(t, fixture.Plain())) }
@@ -163,4 +164,18 @@ func FuzzText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, edges, features, labels []byte) {
 		fixture.Valid(t, fixture.Folder(t, fixture.Text(string(edges), string(features), string(labels))))
 	})
+}
+
+// TestProgress: reading tells how far it is in each file, up to its end.
+func TestProgress(t *testing.T) {
+	last := map[string]progress.Event{}
+	ctx := progress.With(t.Context(), func(e progress.Event) { last[e.Stage] = e })
+	if _, err := (dataset.Options{}).Open(ctx, fixture.Folder(t, fixture.Plain())); err != nil {
+		t.Fatal(err)
+	}
+	for _, stage := range []string{"reading edges.csv", "reading features.csv", "reading labels.csv"} {
+		if e, told := last[stage]; !told || e.Total < 1 || e.Done != e.Total {
+			t.Errorf("%s ends at %+v (told: %v)", stage, e, told)
+		}
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/progress"
 )
 
 // block is how many bytes of text are parsed at a time. maxLine is the length of the longest line that is taken.
@@ -39,6 +41,8 @@ type File struct {
 	in   io.Reader
 	rest []byte // what was read and not yet returned
 	size int64  // the most bytes of text that the file can hold
+	// onDisk is the number of bytes of the file itself.
+	onDisk int64
 }
 
 // Open opens a file, which it unpacks if its name ends in .gz.
@@ -55,7 +59,7 @@ func Open(path string) (*File, error) {
 		f.Close()
 		return nil, err
 	}
-	t := &File{Path: path, file: f, in: f, size: info.Size()}
+	t := &File{Path: path, file: f, in: f, size: info.Size(), onDisk: info.Size()}
 	if strings.HasSuffix(path, ".gz") {
 		if t.in, err = gzip.NewReader(f); err != nil {
 			f.Close()
@@ -144,7 +148,8 @@ func (t *File) Next() ([]byte, error) {
 type Parse func(first int, text []byte) (line int, err error)
 
 // Each calls parse for blocks of the lines that Next has not returned, several at a time. A block ends with the end of
-// a line, except the last of a file that does not. The error is that of the first line that is wrong.
+// a line, except the last of a file that does not. The error is that of the first line that is wrong. It reports the
+// bytes of the file that were read, packed if they are.
 func (t *File) Each(ctx context.Context, parse Parse) error {
 	type work struct {
 		first int
@@ -198,6 +203,7 @@ func (t *File) blocks(ctx context.Context, failed *atomic.Bool, take func(first 
 		} else {
 			return err
 		}
+		t.report(ctx)
 		if len(text) > 0 {
 			take(first, text)
 			first += bytes.Count(text, []byte("\n"))
@@ -207,6 +213,13 @@ func (t *File) blocks(ctx context.Context, failed *atomic.Bool, take func(first 
 		}
 	}
 	return nil
+}
+
+// report tells how much of the file was read.
+func (t *File) report(ctx context.Context) {
+	if at, err := t.file.Seek(0, io.SeekCurrent); err == nil && t.onDisk > 0 {
+		progress.Report(ctx, progress.Event{Stage: "reading " + filepath.Base(t.Path), Done: at, Total: t.onDisk})
+	}
 }
 
 // Cut returns the first line of text without its end, and what follows it.

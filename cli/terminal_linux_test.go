@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/graph-condensation/cgc/progress"
+)
+
+// terminal returns both ends of a new terminal with so many columns. It skips the test where the system gives none.
+func terminal(t *testing.T, columns int) (control, screen *os.File) {
+	t.Helper()
+	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no terminal here: %v", err)
+	}
+	t.Cleanup(func() { control.Close() })
+	if err := unix.IoctlSetPointerInt(int(control.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Skipf("no terminal here: %v", err)
+	}
+	number, err := unix.IoctlGetInt(int(control.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Skipf("no terminal here: %v", err)
+	}
+	screen, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no terminal here: %v", err)
+	}
+	size := &unix.Winsize{Row: 24, Col: uint16(columns)}
+	if err := unix.IoctlSetWinsize(int(control.Fd()), unix.TIOCSWINSZ, size); err != nil {
+		t.Fatal(err)
+	}
+	return control, screen
+}
+
+// shows returns what a meter shows on a terminal, or in a file if columns is 0, while it hears of work that takes some
+// seconds.
+func shows(t *testing.T, columns int, quiet bool) (text string) {
+	t.Helper()
+	read := func() string { return "" }
+	var stderr *os.File
+	if columns > 0 {
+		control, screen := terminal(t, columns)
+		stderr = screen
+		all := make(chan string)
+		go func() {
+			text, _ := io.ReadAll(control) // it ends with an error when the other end is closed
+			all <- string(text)
+		}()
+		read = func() string { return <-all }
+	} else {
+		file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		stderr = file
+		read = func() string {
+			text, err := os.ReadFile(file.Name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(text)
+		}
+	}
+	p := newMeter(stderr, quiet)
+	p.step("opening a graph")
+	p.note("a split was drawn")
+	ctx := p.listen(t.Context())
+	for done := range int64(7) {
+		event := progress.Event{Stage: "reading the-edges-of-a-graph-with-a-long-name.csv.gz", Done: done + 1, Total: 20}
+		progress.Report(ctx, event)
+		time.Sleep(300 * time.Millisecond)
+	}
+	p.step("condensing")
+	p.finish()
+	stderr.Close()
+	return read()
+}
+
+// TestBar: on a terminal, long work has a bar with a percentage and the time left, which fits into the terminal, and a
+// line at the end. The bar is removed.
+func TestBar(t *testing.T) {
+	for _, columns := range []int{60, 160} {
+		t.Run(fmt.Sprint(columns), func(t *testing.T) {
+			t.Parallel()
+			shown := shows(t, columns, false)
+			if !regexp.MustCompile(`35% \d+s, \d+s left`).MatchString(shown) {
+				t.Errorf("no time left in\n%q", shown)
+			}
+			escape := regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
+			text := escape.ReplaceAllString(shown, "\r")
+			lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\r' || r == '\n' })
+			for _, line := range lines {
+				if n := len([]rune(line)); n > columns {
+					t.Errorf("%d columns, want at most %d: %q", n, columns, line)
+				}
+			}
+			if whole := strings.Contains(shown, "a-long-name.csv.gz"); whole != (columns == 160) {
+				t.Errorf("%d columns: the name is whole: %v", columns, whole)
+			}
+			if last := lines[len(lines)-1]; !regexp.MustCompile(`^\d+\.\d s: opening a graph \d+\.\d s`).MatchString(last) {
+				t.Errorf("the last line is %q", last)
+			}
+		})
+	}
+}
+
+// TestNoBar: in a file there are notes alone, and with --quiet there is nothing.
+func TestNoBar(t *testing.T) {
+	t.Parallel()
+	if text := shows(t, 0, false); text != "note: a split was drawn\n" {
+		t.Errorf("in a file: %q", text)
+	}
+	if text := shows(t, 80, true); text != "" {
+		t.Errorf("with --quiet: %q", text)
+	}
+}
