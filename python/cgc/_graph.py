@@ -92,7 +92,6 @@ class Parts:
     name: str = "graph"
     classes: Optional[int] = None
     names: dict[str, str] = field(default_factory=dict)
-    ordered: bool = field(default=False, init=False)  # tensors made the form that the command maps as it is
 
     def called(self, part: str) -> str:
         """Return what the caller calls a part."""
@@ -110,8 +109,6 @@ class Parts:
     def metadata(self) -> dict[str, str]:
         """Return the metadata of the file."""
         meta = {"name": self.name}
-        if self.ordered:
-            meta |= {"format": "cgc.graph", "format_version": "1"}
         if self.classes is not None:
             meta["classes"] = str(self.classes)
         if isinstance(self.x, Sparse):
@@ -164,17 +161,13 @@ class Parts:
         if e.dtype.kind not in "iu":
             raise Error(f"{name} has elements of type {e.dtype}, want whole numbers")
 
-        def check(chunk: Array, low: int) -> None:
-            if chunk.size and (chunk.min() < 0 or chunk.max() >= nodes):
-                wrong = (chunk < 0) | (chunk >= nodes)
-                at = tuple(int(i[0]) for i in np.nonzero(wrong))
-                edge = (low + at[0]) % e.shape[1] if chunk.ndim == 1 else at[1]
-                raise Error(f"{name} has node {chunk[at]} in edge {edge}, want 0 to {nodes - 1}")
+        def check(chunk: Array, before: int) -> None:
+            unsigned = chunk.view(chunk.dtype.str.replace("i", "u"))  # in which a negative number is a large one
+            if unsigned.max() >= nodes:
+                wrong = int(np.flatnonzero((chunk < 0) | (chunk >= nodes))[0])
+                node, edge = chunk.reshape(-1)[wrong], (before + wrong) % e.shape[1]
+                raise Error(f"{name} has node {node} in edge {edge}, want 0 to {nodes - 1}")
 
-        pointers = None if self.edge_weight is not None else _pointers(e, nodes)
-        if pointers is not None:
-            self.ordered = True
-            return [Tensor("adj.indptr", pointers, "<i8"), Tensor("adj.indices", e[1], "<i4")]
         tensors = [Tensor("edge_index", e, "<i4", check)]
         if self.edge_weight is not None:
             name, w = self.called("edge_weight"), array(self.called("edge_weight"), self.edge_weight)
@@ -259,37 +252,6 @@ class Parts:
         if again.size:
             raise Error(f"{name} has node {nodes[again[0]]} twice, want a mask of bool or a list of different nodes")
         return nodes
-
-
-_BLOCK = 1 << 20  # edges that are looked at together
-
-
-def _pointers(e: Array, nodes: int) -> Optional[Array]:
-    """Return the row pointers of a list of edges that is a symmetric CSR matrix without a diagonal; else None.
-
-    The list is compared with its transpose by sums of 64 bit hashes. The command checks the matrix itself.
-    """
-    total, turned, last = np.uint64(0), np.uint64(0), e.shape[1]
-    for low in range(0, last, _BLOCK):
-        u, v = e[:, low : low + _BLOCK + 1]  # one edge more, to compare with the next block
-        ascends = (u[1:] > u[:-1]) | ((u[1:] == u[:-1]) & (v[1:] > v[:-1]))
-        if not ascends.all() or v.min() < 0 or v.max() >= nodes or u[0] < 0 or (u == v).any():
-            return None
-        u, v = u[:_BLOCK].astype(np.uint64), v[:_BLOCK].astype(np.uint64)
-        with np.errstate(over="ignore"):
-            total, turned = total + _hashes(u, v), turned + _hashes(v, u)
-    if last == 0 or total != turned or e[0, -1] >= nodes:
-        return None
-    return np.concatenate([[0], np.cumsum(np.bincount(e[0], minlength=nodes))])
-
-
-def _hashes(u: Array, v: Array) -> np.uint64:
-    """Return the sum of a hash of each edge, modulo 2⁶⁴."""
-    mixed = (u * np.uint64(0x9E3779B97F4A7C15)) ^ (v * np.uint64(0xC2B2AE3D27D4EB4F))
-    mixed ^= mixed >> np.uint64(29)
-    mixed *= np.uint64(0xBF58476D1CE4E5B9)
-    mixed ^= mixed >> np.uint64(32)
-    return np.uint64(mixed.sum(dtype=np.uint64))
 
 
 _WANTED = {

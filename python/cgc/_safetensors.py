@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
@@ -16,6 +18,7 @@ from ._error import Error
 __all__ = ["Array", "Tensor", "read", "write"]
 
 Array = npt.NDArray[Any]
+Check = Callable[[Array, int], None]
 
 _TYPES = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1",
@@ -24,16 +27,21 @@ _TYPES = {
 _NAMES = {np.dtype(code): name for name, code in _TYPES.items()}
 _ALIGN = 64  # the first array begins at a multiple of it
 _MOST = 100_000_000  # bytes of a header, the bound of the format
-_CHUNK = 1 << 20  # elements that are converted at a time
+_CHUNK = 1 << 17  # elements that are converted at a time: they stay in a core's cache
+_WORKERS = 4  # threads that convert and write, at most
+_SMALL = 1 << 24  # bytes that one thread writes
 
 
 class Tensor(NamedTuple):
-    """An array to be written, as elements of dtype. check, if any, sees each chunk and its place before it is."""
+    """An array to be written, as elements of dtype.
+
+    check, if any, sees each chunk before it is written, and how many elements stand before the chunk in C order.
+    """
 
     name: str
     array: Array
     dtype: str = ""
-    check: Optional[Callable[[Array, int], None]] = None
+    check: Optional[Check] = None
 
     def type(self) -> np.dtype[Any]:
         """Return the type of the elements in the file."""
@@ -44,7 +52,8 @@ def write(path: str | os.PathLike[str], tensors: Sequence[Tensor], metadata: Map
     """Write a file. Equal arguments give the bytes that the command writes.
 
     Arrays are ordered by the size of their elements, largest first, so that each is aligned. Those of another type
-    or layout are converted in chunks, without a copy of the whole.
+    or layout are converted in chunks, without a copy of the whole. Several threads convert and write. If the checks of
+    several chunks raise, the error is that of the first.
     """
     order = sorted(tensors, key=lambda t: -t.type().itemsize)
     entries: dict[str, Any] = {"__metadata__": dict(sorted(metadata.items()))}
@@ -58,37 +67,85 @@ def write(path: str | os.PathLike[str], tensors: Sequence[Tensor], metadata: Map
         text = text.replace(character, f"\\u{ord(character):04x}")
     header = text.encode()
     header += b" " * (-(8 + len(header)) % _ALIGN)
+    begin = 8 + len(header)
     with open(path, "wb", buffering=0) as file:
-        _all(file, len(header).to_bytes(8, "little") + header)
-        for t in order:
-            _data(file, t)
+        file.write(len(header).to_bytes(8, "little") + header)
+        _parallel(_tasks(file, begin, order), 1 if size < _SMALL else min(_WORKERS, os.cpu_count() or 1))
 
 
-def _data(file: Any, tensor: Tensor) -> None:
-    """Write the elements of a tensor in C order."""
-    array, kind = tensor.array, tensor.type()
-    if array.ndim == 0 or array.size == 0:
-        return
+def _tasks(file: Any, place: int, tensors: Sequence[Tensor]) -> Iterator[Callable[[], None]]:
+    """Yield what writes a chunk, for each chunk in the order of the file."""
+    lock = threading.Lock()
+    for t in tensors:
+        kind = t.type()
+        if t.array.size > 0:
+            for before, chunk in _chunks(t.array, 0):
+                yield partial(_put, file, lock, place + before * kind.itemsize, chunk, kind, t.check, before)
+        place += t.array.size * kind.itemsize
+
+
+def _chunks(array: Array, before: int) -> Iterator[tuple[int, Array]]:
+    """Yield views of an array in C order, each with the number of elements before it."""
     if array.flags.c_contiguous:
         array = array.reshape(-1)
-        if array.dtype == kind and tensor.check is None:
-            _all(file, array.data.cast("B"))
-            return
-    rows = max(1, _CHUNK * len(array) // array.size)
+    width = array.size // len(array)
+    if array.ndim > 1 and width > _CHUNK:
+        for i, row in enumerate(array):
+            yield from _chunks(row, before + i * width)
+        return
+    rows = _CHUNK // width
     for low in range(0, len(array), rows):
-        chunk = array[low : low + rows]
-        if tensor.check is not None:
-            tensor.check(chunk, low)
-        with np.errstate(over="ignore"):  # a number too large becomes infinite, and the reader says where
-            chunk = np.ascontiguousarray(chunk, dtype=kind)
-        _all(file, chunk.reshape(-1).data.cast("B"))
+        yield before + low * width, array[low : low + rows]
 
 
-def _all(file: Any, data: bytes | memoryview) -> None:
-    """Write all of data: one call of the system may write a part."""
-    view = memoryview(data)
-    while len(view) > 0:
-        view = view[file.write(view) :]
+def _put(
+    file: Any, lock: Any, place: int, chunk: Array, kind: np.dtype[Any], check: Optional[Check], before: int
+) -> None:
+    """Check a chunk, and write its elements as kind at a place of the file."""
+    if check is not None:
+        check(chunk, before)
+    with np.errstate(over="ignore"):  # a number too large becomes infinite, and the reader says where
+        chunk = np.ascontiguousarray(chunk, dtype=kind)
+    view = memoryview(chunk.reshape(-1).data.cast("B"))
+    while len(view) > 0:  # one call of the system may write a part
+        if hasattr(os, "pwrite"):
+            done = os.pwrite(file.fileno(), view, place)
+        else:
+            with lock:
+                file.seek(place)
+                done = file.write(view)
+        view, place = view[done:], place + done
+
+
+def _parallel(tasks: Iterator[Callable[[], None]], workers: int) -> None:
+    """Do tasks in several threads. If tasks raise, no other is begun, and the first of them is what is raised."""
+    lock, numbered = threading.Lock(), enumerate(tasks)
+    failed: list[tuple[int, BaseException]] = []
+
+    def work() -> None:
+        while not failed:
+            with lock:
+                number, task = next(numbered, (-1, None))
+            if task is None:
+                return
+            try:
+                task()
+            except BaseException as e:
+                failed.append((number, e))
+
+    threads = [threading.Thread(target=work) for _ in range(workers - 1)]
+    for thread in threads:
+        thread.start()
+    try:
+        work()
+        for thread in threads:
+            thread.join()
+    except BaseException as e:  # Ctrl-C: the others end their chunk while the file is open
+        failed.append((-1, e))
+        for thread in threads:
+            thread.join()
+    if failed:
+        raise min(failed, key=lambda f: f[0])[1]
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Array], dict[str, str]]:
