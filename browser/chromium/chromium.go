@@ -47,8 +47,9 @@ func Find() (string, error) {
 		"; install Debian's package chromium, or name the program in CHROMIUM")
 }
 
-// Start starts Chromium, and ends it with the test. Without Chromium the test is skipped.
-func Start(t testing.TB) *Browser {
+// Start starts Chromium, with further flags of its command line if there are any, and ends it with the test. Without
+// Chromium the test is skipped.
+func Start(t testing.TB, flags ...chromedp.ExecAllocatorOption) *Browser {
 	t.Helper()
 	path, err := Find()
 	if err != nil {
@@ -58,7 +59,7 @@ func Start(t testing.TB) *Browser {
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(path),
 		chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("disable-dev-shm-usage", true),
 		chromedp.Flag("hide-scrollbars", false), chromedp.WSURLReadTimeout(time.Minute))
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), append(options, flags...)...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)

@@ -1,158 +1,19 @@
-// Package web_test opens the page of package web in Chromium, as a user does: it drops files, condenses, stops, keeps
-// the result and trains on it.
 package web_test
 
 import (
-	"bufio"
-	"bytes"
-	"context"
-	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
-	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/chromedp"
 
 	"github.com/graph-condensation/cgc/browser/chromium"
-	"github.com/graph-condensation/cgc/condense"
 )
-
-// programs are the two builds of the command that the tests run.
-type programs struct {
-	folder   string
-	cgc      string // as released, with the page in it
-	portable string // without assembly
-	err      error
-}
-
-var build = sync.OnceValue(func() (p programs) {
-	run := func(name string, args ...string) {
-		if p.err != nil {
-			return
-		}
-		cmd := exec.Command(name, args...)
-		cmd.Dir = "../.."
-		if text, err := cmd.CombinedOutput(); err != nil {
-			p.err = fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, text)
-		}
-	}
-	p.folder, p.err = os.MkdirTemp("", "cgc-web-test")
-	p.cgc, p.portable = filepath.Join(p.folder, "cgc"), filepath.Join(p.folder, "portable")
-	run("go", "generate", "./web")
-	run("go", "build", "-o", p.cgc, "./cmd/cgc")
-	run("go", "build", "-tags", "purego", "-o", p.portable, "./cmd/cgc")
-	return p
-})
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if _, err := chromium.Find(); err == nil {
-		os.RemoveAll(build().folder)
-	}
-	os.Exit(code)
-}
-
-// serve starts cgc web, and returns the address of the page. The server ends with the test.
-func serve(t *testing.T) string {
-	t.Helper()
-	p := build()
-	if p.err != nil {
-		t.Fatal(p.err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, p.cgc, "web", "--addr", "localhost:0", "--json")
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 5 * time.Second
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		cancel()
-		if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 130 {
-			t.Errorf("cgc web ends with %v after Ctrl-C, want exit code 130", err)
-		}
-	})
-	var started struct{ URL string }
-	if err := json.NewDecoder(bufio.NewReader(out)).Decode(&started); err != nil || started.URL == "" {
-		t.Fatalf("cgc web says %v, %+v", err, started)
-	}
-	return started.URL
-}
-
-// site is the page in a browser.
-type site struct {
-	*chromium.Page
-	t         *testing.T
-	address   string
-	downloads string
-}
-
-// open opens the page and waits until the program takes requests.
-func open(t *testing.T, view chromium.View) *site {
-	t.Helper()
-	b := chromium.Start(t)
-	address := serve(t)
-	s := &site{Page: b.Open(t, address, view), t: t, address: address, downloads: t.TempDir()}
-	s.Run(browser.SetDownloadBehavior(browser.SetDownloadBehaviorBehaviorAllow).WithDownloadPath(s.downloads))
-	s.Wait(`document.body.dataset.ready === "true"`)
-	return s
-}
-
-// quiet fails the test if the page has told of an error, or has asked for anything that is not its own.
-func (s *site) quiet() {
-	s.t.Helper()
-	for _, e := range s.Errors() {
-		s.t.Errorf("the page's console: %s", e)
-	}
-	for _, r := range s.Requests() {
-		if !strings.HasPrefix(r, s.address) && !strings.HasPrefix(r, "blob:"+s.address) {
-			s.t.Errorf("the page asks for %s", r)
-		}
-	}
-}
-
-func (s *site) click(selector string) {
-	s.t.Helper()
-	s.Run(chromedp.Click(selector, chromedp.ByQuery))
-}
-
-// text returns the text of an element as it is shown.
-func (s *site) text(selector string) (text string) {
-	s.t.Helper()
-	s.Run(chromedp.Evaluate(fmt.Sprintf("document.querySelector(%q).innerText", selector), &text))
-	return text
-}
-
-// visible waits until an element is shown.
-func (s *site) visible(selector string) {
-	s.t.Helper()
-	s.Wait(fmt.Sprintf("document.querySelector(%q)?.checkVisibility()", selector))
-}
-
-// saved clicks on a download and returns the file.
-func (s *site) saved(name string) string {
-	s.t.Helper()
-	s.click(fmt.Sprintf("#downloads a[download=%q]", name))
-	path := filepath.Join(s.downloads, name)
-	for range 200 {
-		if _, err := os.Stat(path); err == nil {
-			return path
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	s.t.Fatalf("%s was not saved within 10 s", name)
-	return ""
-}
 
 // The page condenses the demo. The file that is saved is that of the portable command, and a model learns from it.
 func TestDemo(t *testing.T) {
@@ -174,39 +35,243 @@ func TestDemo(t *testing.T) {
 	s.quiet()
 }
 
-// sameAsPortable saves the condensed graph, runs the command line that the page shows with the portable command in a
-// folder, and compares the bytes.
-func (s *site) sameAsPortable(name, folder string) {
+// A folder that is dropped is described with its names, condensed as by the portable command, and trained on. No
+// request leaves the page.
+func TestDropFolder(t *testing.T) {
+	s := open(t, chromium.View{})
+	folder, err := filepath.Abs("../../docs/example/shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.drop(folder)
+	s.visible("#condense")
+	if title := s.text("#graph-title"); !strings.HasSuffix(title, "shop") {
+		t.Errorf("the graph is called %q", title)
+	}
+	if notes := s.text("#notes"); !strings.Contains(notes, "1 node has no edge.") {
+		t.Errorf("notes %q do not tell of the node without an edge", notes)
+	}
+	s.condense()
+	nodes := value(s, "#nodes")
+	if row := s.text("#sizes tbody tr:nth-child(2)"); !strings.HasPrefix(row, "condensed\t"+nodes) {
+		t.Errorf("the table of sizes has %q, want %s nodes", row, nodes)
+	}
+	if command := s.text("#command"); !strings.HasPrefix(command, "cgc condense ./shop --nodes "+nodes+" ") {
+		t.Errorf("the command is %q", command)
+	}
+	work := t.TempDir()
+	if err := os.CopyFS(filepath.Join(work, "shop"), os.DirFS(folder)); err != nil {
+		t.Fatal(err)
+	}
+	s.sameAsPortable("shop-"+nodes+".safetensors", work)
+	s.click("#train-run")
+	s.visible("#accuracies")
+	s.quiet()
+}
+
+func value(s *site, selector string) (value string) {
 	s.t.Helper()
-	words := strings.Fields(s.text("#command"))
-	if words[0] != "cgc" {
-		s.t.Fatalf("the page shows the command %q", words)
+	s.Eval(fmt.Sprintf("document.querySelector(%q).value", selector), &value)
+	return value
+}
+
+// Files that stand beside other graphs open too: the page asks which graph. Cora takes as long as it takes.
+func TestPlanetoidFiles(t *testing.T) {
+	s := open(t, chromium.View{})
+	var cora, both []string
+	for _, dir := range filepath.SplitList(os.Getenv("CGC_DATA")) {
+		for _, name := range []string{"cora", "citeseer"} {
+			found, _ := filepath.Glob(filepath.Join(dir, "planetoid", "ind."+name+".*"))
+			if both = append(both, found...); name == "cora" {
+				cora = append(cora, found...)
+			}
+		}
 	}
-	cmd := exec.Command(build().portable, words[1:]...)
-	cmd.Dir = folder
-	if text, err := cmd.CombinedOutput(); err != nil {
-		s.t.Fatalf("%q: %v\n%s", words, err, text)
+	if len(cora) == 0 {
+		t.Skip("cora is in no folder planetoid of $CGC_DATA")
 	}
-	if !bytes.Equal(timeless(s.t, s.saved(name)), timeless(s.t, filepath.Join(folder, name))) {
-		s.t.Errorf("the page and %q make different files", words)
+	s.choose("#files", cora...)
+	s.visible("#condense")
+	if facts := s.text("#facts"); !strings.Contains(facts, "2,708") || !strings.Contains(facts, "5,278") {
+		t.Errorf("cora has the facts %q", facts)
+	}
+	s.condense()
+	t.Logf("cora: %s", s.text("#sizes thead"))
+	work := t.TempDir()
+	for _, file := range cora {
+		if err := os.Symlink(file, filepath.Join(work, filepath.Base(file))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(work, filepath.Join(work, "FOLDER")); err != nil {
+		t.Fatal(err)
+	}
+	s.sameAsPortable("cora-70.safetensors", work)
+	if len(both) > len(cora) {
+		s.choose("#files", both...)
+		s.Wait(`document.querySelectorAll("#choose-problem button").length === 2`)
+		s.Run(chromedp.Click(`//div[@id="choose-problem"]//button[text()="citeseer"]`))
+		s.visible("#condense")
+		if facts := s.text("#facts"); !strings.Contains(facts, "3,327") {
+			t.Errorf("citeseer has the facts %q", facts)
+		}
+	}
+	s.quiet()
+}
+
+// The button stops a training and a condensation. What was there before stays, and the next work begins anew.
+func TestStop(t *testing.T) {
+	s := open(t, chromium.View{})
+	file := filepath.Join(t.TempDir(), "large.safetensors")
+	make := exec.Command(build().cgc, "data", "make", "--like", "flickr", "--scale", "0.5", "-o", file)
+	if text, err := make.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	var ended int
+	s.Eval(`ended = 0, end = Worker.prototype.terminate,
+		Worker.prototype.terminate = function () { ended++; return end.call(this); }, ended`, &ended)
+	s.choose("#files", file)
+	s.visible("#condense")
+	s.click("#run")
+	s.visible("#condensing button")
+	s.Eval("ended = 0", &ended)
+	s.click("#condensing button")
+	s.visible("#condense-problem")
+	if s.Eval("ended", &ended); ended != 1 {
+		t.Errorf("the button ended %d workers, want 1", ended)
+	}
+	if text := s.text("#condense-problem"); !strings.HasPrefix(text, "Stopped.") {
+		t.Errorf("a stopped condensation says %q", text)
+	}
+
+	s.click("#demo")
+	s.Wait(`document.getElementById("graph-name").textContent === "demo"`)
+	s.condense()
+	s.Run(chromedp.SetValue("#epochs", "100000", chromedp.ByQuery))
+	s.click("#train-run")
+	s.Wait(`document.querySelector("#training-work progress").value > 0.0002`)
+	s.Wait(`/left/.test(document.querySelector("#training-work .work-time").textContent)`)
+	var first float64
+	s.Eval(`document.querySelector("#training-work progress").value`, &first)
+	s.Wait(fmt.Sprintf(`document.querySelector("#training-work progress").value > %v`, first))
+	s.click("#training-work button")
+	s.visible("#train-problem")
+	s.Run(chromedp.SetValue("#epochs", "3", chromedp.ByQuery))
+	s.click("#train-run")
+	s.visible("#accuracies")
+	if row := s.text("#accuracies tbody"); !strings.HasPrefix(row, "gcn on the small graph\t70\t3\t") {
+		t.Errorf("the table of accuracies has %q", row)
+	}
+	s.quiet()
+}
+
+// A graph that is larger than what a page can address is refused before it is read. One that takes more memory than
+// there is gets the same sentence when the memory ends. The page goes on.
+func TestTooLarge(t *testing.T) {
+	s := open(t, chromium.View{}, chromedp.Flag("js-flags", "--wasm-max-mem-pages=1600")) // 105 MB
+	huge := filepath.Join(t.TempDir(), "huge.safetensors")
+	if err := os.WriteFile(huge, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(huge, 6e9); err != nil { // takes no room on the disk
+		t.Fatal(err)
+	}
+	s.choose("#files", huge)
+	s.visible("#choose-problem")
+	if text := s.text("#choose-problem"); !strings.Contains(text, "does not fit") || !strings.Contains(text, "6 GB") {
+		t.Errorf("a file of 6 GB gets %q", text)
+	}
+
+	large := filepath.Join(t.TempDir(), "large.safetensors")
+	make := exec.Command(build().cgc, "data", "make", "--like", "arxiv", "-o", large)
+	if text, err := make.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	s.choose("#files", large)
+	s.Wait(`/it took all/.test(document.getElementById("choose-problem").innerText)`)
+	s.click("#demo")
+	s.visible("#condense")
+	s.condense()
+	s.quiet()
+}
+
+// A mistake in a file is told with the file and the line, as the user knows them.
+func TestMistakes(t *testing.T) {
+	s := open(t, chromium.View{Width: 390})
+	folder := filepath.Join(t.TempDir(), "my graph")
+	write := func(name, text string) string {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	write("nodes.csv", "id,label,<img src=x onerror=alert(1)>\na,x,1\nb,y,oops\n")
+	write("edges.csv", "source,target\na,b\n")
+	s.choose("#folder", folder)
+	s.visible("#choose-problem")
+	text := s.text("#choose-problem")
+	if !strings.HasPrefix(text, "my graph/nodes.csv:3: ") || !strings.Contains(text, "oops") {
+		t.Errorf("a wrong feature gets %q", text)
+	}
+	s.choose("#files", write("song.mp3", "la la"))
+	s.Wait(`/song.mp3/.test(document.getElementById("choose-problem").innerText)`)
+
+	s.click("#demo")
+	s.visible("#condense")
+	s.Run(chromedp.SetValue("#nodes", "3", chromedp.ByQuery))
+	s.click("#run")
+	s.visible("#condense-problem")
+	if text := s.text("#condense-problem"); !strings.Contains(text, "odes 3") || !strings.Contains(text, "140") {
+		t.Errorf("3 nodes for 7 classes get %q", text)
+	}
+	s.fits()
+	s.quiet()
+}
+
+// The files of cgc web -o do on any server: below a path, and where the server unpacks what is packed.
+func TestAnyServer(t *testing.T) {
+	b := chromium.Start(t)
+	if build().err != nil {
+		t.Fatal(build().err)
+	}
+	folder := filepath.Join(t.TempDir(), "public")
+	if text, err := exec.Command(build().cgc, "web", "-o", folder).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	plain := http.StripPrefix("/below/here/", http.FileServer(http.Dir(folder)))
+	for name, handler := range map[string]http.Handler{
+		"plain": plain,
+		"unpacking": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, ".gz") {
+				w.Header().Set("Content-Encoding", "gzip")
+			}
+			plain.ServeHTTP(w, r)
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(handler)
+			t.Cleanup(server.Close)
+			s := openAt(t, b, server.URL+"/below/here/", chromium.View{})
+			s.click("#demo")
+			s.visible("#condense")
+			s.quiet()
+		})
 	}
 }
 
-// timeless returns the bytes of a condensed graph's file without the seconds, the one thing that differs.
-func timeless(t *testing.T, path string) []byte {
-	t.Helper()
-	small, err := condense.Load(path)
-	if err != nil {
+// Without its program the page says so, and does not wait for ever.
+func TestNoProgram(t *testing.T) {
+	b := chromium.Start(t)
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS("../../web/page")); err != nil {
 		t.Fatal(err)
 	}
-	small.Seconds = condense.Seconds{}
-	path = filepath.Join(t.TempDir(), "timeless.safetensors")
-	if err := small.Save(t.Context(), path); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	server := httptest.NewServer(http.FileServer(http.Dir(folder)))
+	t.Cleanup(server.Close)
+	p := b.Open(t, server.URL, chromium.View{})
+	p.Wait(`document.getElementById("choose-problem").innerText.includes("the server answers 404")`)
 }

@@ -63,9 +63,15 @@ function explain(error) {
   return [sentence(error.message)];
 }
 
-/** Begins a sentence with a capital, unless the first word is the name of a file, and ends it with a full stop. */
-const sentence = (text) => (/^[a-z]+[ ,]/.test(text) ? text[0].toUpperCase() + text.slice(1) : text) +
-  (/[.!?)]$/.test(text) ? "" : ".");
+/** Begins a sentence with a capital, unless it begins with the name of a file, and ends it with a full stop. */
+function sentence(text) {
+  const place = text.split(": ")[0];
+  const capital = /^[a-z]/.test(text) && !/[./\\]/.test(place);
+  return (capital ? text[0].toUpperCase() + text.slice(1) : text) + (/[.!?]$/.test(text) ? "" : ".");
+}
+
+/** Returns a number of nodes, and a verb in the right form. */
+const some = (n, one, more) => `${count(n)} ${n === 1 ? `node ${one}` : `nodes ${more}`}`;
 
 /** Says that a graph does not fit, and what does. */
 function tooLarge(why) {
@@ -120,8 +126,8 @@ function describe(g) {
   byId("facts").replaceChildren(...tiles.map(([name, value]) =>
     element("div", {}, element("dt", {}, name), element("dd", {}, value))));
   const odd = [...g.notes];
-  if (g.isolated > 0) odd.push(`${count(g.isolated)} nodes have no edge.`);
-  if (g.unlabelled > 0) odd.push(`${count(g.unlabelled)} nodes have no label.`);
+  if (g.isolated > 0) odd.push(`${some(g.isolated, "has", "have")} no edge.`);
+  if (g.unlabelled > 0) odd.push(`${some(g.unlabelled, "has", "have")} no label.`);
   if (g.edges > 0 && g.homophily < 0.5) {
     odd.push("Fewer than half of the edges join nodes of one class. Condensing works best where most edges do.");
   }

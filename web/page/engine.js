@@ -70,6 +70,7 @@ export class Engine {
   async start() {
     const module = await this.module;
     const worker = new Worker("worker.js", { type: "module" });
+    this.worker = worker;
     let ready = false;
     return new Promise((resolve, reject) => {
       const died = (memory, text) => {

@@ -1,7 +1,8 @@
 // The worker: it runs the program, hands it requests and passes on what it says. Nothing but the page talks to it.
 import { Files } from "./files.js";
 
-const said = []; // the last lines of the program's standard error: why it died
+let said = ""; // what the program wrote to its standard output and error: why it died
+const mostSaid = 20000; // characters; the cause comes first
 let readSoFar = 0;
 let readTotal = 0;
 let lastTold = 0;
@@ -9,8 +10,7 @@ let current = 0; // the request that is worked on
 
 const files = new Files(
   (text) => {
-    said.push(text);
-    if (said.length > 200) said.shift();
+    if (said.length < mostSaid) said += text;
   },
   (bytes) => {
     readSoFar += bytes;
@@ -36,10 +36,10 @@ async function start(module) {
   await import("./wasm_exec.js");
   globalThis.process.cwd = () => "/";
   const go = new globalThis.Go();
-  go.exit = (code) => died(`exit code ${code}\n${said.join("")}`);
+  go.exit = (code) => died(`exit code ${code}\n${said}`);
   const ready = new Promise((resolve) => { globalThis.cgcReady = resolve; });
   const instance = await WebAssembly.instantiate(module, go.importObject);
-  go.run(instance).catch((error) => died(`${error}\n${said.join("")}`));
+  go.run(instance).catch((error) => died(`${error}\n${said}`));
   await ready;
 }
 
@@ -74,6 +74,6 @@ onmessage = async ({ data }) => {
         break;
     }
   } catch (error) {
-    died(`${error}\n${said.join("")}`);
+    died(`${error}\n${said}`);
   }
 };

@@ -1,0 +1,233 @@
+// Package web_test opens the page of package web in Chromium, as a user does: it drops files, condenses, stops, keeps
+// the result and trains on it.
+package web_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+
+	"github.com/graph-condensation/cgc/browser/chromium"
+	"github.com/graph-condensation/cgc/condense"
+)
+
+// programs are the two builds of the command that the tests run.
+type programs struct {
+	folder   string
+	cgc      string // as released, with the page in it
+	portable string // without assembly
+	err      error
+}
+
+var build = sync.OnceValue(func() (p programs) {
+	run := func(name string, args ...string) {
+		if p.err != nil {
+			return
+		}
+		cmd := exec.Command(name, args...)
+		cmd.Dir = "../.."
+		if text, err := cmd.CombinedOutput(); err != nil {
+			p.err = fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, text)
+		}
+	}
+	p.folder, p.err = os.MkdirTemp("", "cgc-web-test")
+	p.cgc, p.portable = filepath.Join(p.folder, "cgc"), filepath.Join(p.folder, "portable")
+	run("go", "generate", "./web")
+	run("go", "build", "-o", p.cgc, "./cmd/cgc")
+	run("go", "build", "-tags", "purego", "-o", p.portable, "./cmd/cgc")
+	return p
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if _, err := chromium.Find(); err == nil {
+		os.RemoveAll(build().folder)
+	}
+	os.Exit(code)
+}
+
+// serve starts cgc web, and returns the address of the page. The server ends with the test.
+func serve(t *testing.T) string {
+	t.Helper()
+	p := build()
+	if p.err != nil {
+		t.Fatal(p.err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, p.cgc, "web", "--addr", "localhost:0", "--json")
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 130 {
+			t.Errorf("cgc web ends with %v after Ctrl-C, want exit code 130", err)
+		}
+	})
+	var started struct{ URL string }
+	if err := json.NewDecoder(bufio.NewReader(out)).Decode(&started); err != nil || started.URL == "" {
+		t.Fatalf("cgc web says %v, %+v", err, started)
+	}
+	return started.URL
+}
+
+// site is the page in a browser.
+type site struct {
+	*chromium.Page
+	t         *testing.T
+	address   string
+	downloads string
+}
+
+// open opens the page of cgc web and waits until the program takes requests. flags are for Chromium's command line.
+func open(t *testing.T, view chromium.View, flags ...chromedp.ExecAllocatorOption) *site {
+	t.Helper()
+	b := chromium.Start(t, flags...) // skips without one, before anything is built
+	return openAt(t, b, serve(t), view)
+}
+
+// openAt opens the page at an address.
+func openAt(t *testing.T, b *chromium.Browser, address string, view chromium.View) *site {
+	t.Helper()
+	s := &site{Page: b.Open(t, address, view), t: t, address: address, downloads: t.TempDir()}
+	s.Run(browser.SetDownloadBehavior(browser.SetDownloadBehaviorBehaviorAllow).WithDownloadPath(s.downloads))
+	s.Wait(`document.body.dataset.ready === "true"`)
+	return s
+}
+
+// quiet fails the test if the page has told of an error, or has asked for anything that is not its own.
+func (s *site) quiet() {
+	s.t.Helper()
+	for _, e := range s.Errors() {
+		s.t.Errorf("the page's console: %s", e)
+	}
+	for _, r := range s.Requests() {
+		if !strings.HasPrefix(r, s.address) && !strings.HasPrefix(r, "blob:"+s.address) {
+			s.t.Errorf("the page asks for %s", r)
+		}
+	}
+}
+
+func (s *site) click(selector string) {
+	s.t.Helper()
+	s.Run(chromedp.Click(selector, chromedp.ByQuery))
+}
+
+// text returns the text of an element as it is shown.
+func (s *site) text(selector string) (text string) {
+	s.t.Helper()
+	s.Run(chromedp.Evaluate(fmt.Sprintf("document.querySelector(%q).innerText", selector), &text))
+	return text
+}
+
+// visible waits until an element is shown.
+func (s *site) visible(selector string) {
+	s.t.Helper()
+	s.Wait(fmt.Sprintf("document.querySelector(%q)?.checkVisibility()", selector))
+}
+
+// saved clicks on a download and returns the file.
+func (s *site) saved(name string) string {
+	s.t.Helper()
+	s.click(fmt.Sprintf("#downloads a[download=%q]", name))
+	path := filepath.Join(s.downloads, name)
+	for range 200 {
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	s.t.Fatalf("%s was not saved within 10 s", name)
+	return ""
+}
+
+// sameAsPortable saves the condensed graph, runs the command line that the page shows with the portable command in a
+// folder, and compares the bytes.
+func (s *site) sameAsPortable(name, folder string) {
+	s.t.Helper()
+	words := strings.Fields(s.text("#command"))
+	if words[0] != "cgc" {
+		s.t.Fatalf("the page shows the command %q", words)
+	}
+	cmd := exec.Command(build().portable, words[1:]...)
+	cmd.Dir = folder
+	if text, err := cmd.CombinedOutput(); err != nil {
+		s.t.Fatalf("%q: %v\n%s", words, err, text)
+	}
+	if !bytes.Equal(timeless(s.t, s.saved(name)), timeless(s.t, filepath.Join(folder, name))) {
+		s.t.Errorf("the page and %q make different files", words)
+	}
+}
+
+// timeless returns the bytes of a condensed graph's file without the seconds, the one thing that differs.
+func timeless(t *testing.T, path string) []byte {
+	t.Helper()
+	small, err := condense.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	small.Seconds = condense.Seconds{}
+	path = filepath.Join(t.TempDir(), "timeless.safetensors")
+	if err := small.Save(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// drop drops files and folders onto the page, as from a window beside it.
+func (s *site) drop(paths ...string) {
+	s.t.Helper()
+	var box struct{ X, Y, Width, Height float64 }
+	s.Eval(`document.getElementById("drop").getBoundingClientRect().toJSON()`, &box)
+	x, y := box.X+box.Width/2, box.Y+20
+	data := &input.DragData{Items: []*input.DragDataItem{}, Files: paths, DragOperationsMask: 1}
+	for _, kind := range []input.DispatchDragEventType{input.DragEnter, input.DragOver, input.Drop} {
+		s.Run(input.DispatchDragEvent(kind, x, y, data))
+	}
+}
+
+// choose chooses files in an input of the page.
+func (s *site) choose(selector string, paths ...string) {
+	s.t.Helper()
+	s.Run(chromedp.SetUploadFiles(selector, paths, chromedp.ByQuery))
+}
+
+// condense opens nothing: it condenses the graph that is open, and waits for the result.
+func (s *site) condense() {
+	s.t.Helper()
+	s.click("#run")
+	s.visible("#result")
+}
+
+// fits fails the test if the page is wider than the window.
+func (s *site) fits() {
+	s.t.Helper()
+	var widths []float64
+	s.Eval(`[document.documentElement.scrollWidth, innerWidth]`, &widths)
+	if widths[0] > widths[1] {
+		s.t.Errorf("the page is %v wide in a window of %v", widths[0], widths[1])
+	}
+}
