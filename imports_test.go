@@ -49,10 +49,12 @@ var mayImport = map[string]string{
 		"graph mat progress internal/parallel",
 	"dataset/synth":  "graph mat internal/parallel internal/registry",
 	"dataset/format": "graph mat internal/registry",
-	"dataset/format/builtin": "dataset/format dataset/format/arrays dataset/format/graphml dataset/format/mtx " +
-		"dataset/format/named dataset/format/native dataset/format/ogb dataset/format/planetoid " +
+	"dataset/format/builtin": "dataset/format dataset/format/arrays dataset/format/dgl dataset/format/graphml " +
+		"dataset/format/mtx dataset/format/named dataset/format/native dataset/format/ogb dataset/format/planetoid " +
 		"dataset/format/pyg dataset/format/saint dataset/format/scipy dataset/format/text",
 	"dataset/format/arrays": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy graph mat",
+	"dataset/format/dgl": "dataset/format dataset/format/internal/csvfile dataset/format/internal/decimal " +
+		"dataset/format/table graph internal/atomicfile progress",
 	"dataset/format/graphml": "dataset/format dataset/format/internal/classes dataset/format/internal/decimal " +
 		"dataset/format/internal/lines graph mat progress internal/atomicfile",
 	"dataset/format/named": "dataset/format dataset/format/internal/csvfile dataset/format/table graph",
@@ -124,6 +126,7 @@ var mayUse = map[string]string{
 	"cli": "github.com/spf13/cobra github.com/spf13/cobra/doc github.com/spf13/pflag " +
 		"github.com/vbauerster/mpb/v8 github.com/vbauerster/mpb/v8/cwriter " +
 		"github.com/vbauerster/mpb/v8/decor gonum.org/v1/gonum/stat",
+	"dataset/format/dgl":              "go.yaml.in/yaml/v3",
 	"dataset/format/graphml":          "github.com/klauspost/compress/gzip",
 	"dataset/format/internal/csvfile": "github.com/klauspost/compress/gzip",
 	"dataset/format/internal/lines":   "github.com/klauspost/compress/gzip",

@@ -56,3 +56,43 @@ func TestWriteSaysWhy(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A folder appears whole or not at all, and takes the place of the one before.
+func TestFolder(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out")
+	put := func(name string, wrong error) func(string) error {
+		return func(folder string) error {
+			return errors.Join(os.WriteFile(filepath.Join(folder, name), []byte(name), 0o600), wrong)
+		}
+	}
+	broken := errors.New("broken")
+	if err := atomicfile.Folder(path, put("a", broken)); !errors.Is(err, broken) {
+		t.Errorf("error %v", err)
+	}
+	for _, name := range []string{"b", "c"} {
+		if err := atomicfile.Folder(path+"/", put(name, nil)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := atomicfile.Folder(path, put("d", broken)); !errors.Is(err, broken) {
+		t.Errorf("error %v", err)
+	}
+	var found []string
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			found = append(found, path)
+		}
+		return err
+	})
+	if all, _ := os.ReadDir(dir); err != nil || len(all) != 1 || len(found) != 1 || filepath.Base(found[0]) != "c" {
+		t.Errorf("%v: left %v and %v, want out/c alone", err, all, found)
+	}
+	file := filepath.Join(path, "c")
+	if err := atomicfile.Folder(file, put("e", nil)); err == nil {
+		t.Error("a folder takes the place of a file")
+	}
+	if err := atomicfile.Folder(filepath.Join(dir, "none", "out"), put("f", nil)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -5,6 +5,7 @@ package builtin
 import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/arrays"
+	"github.com/graph-condensation/cgc/dataset/format/dgl"
 	"github.com/graph-condensation/cgc/dataset/format/graphml"
 	"github.com/graph-condensation/cgc/dataset/format/mtx"
 	"github.com/graph-condensation/cgc/dataset/format/named"
@@ -25,6 +26,7 @@ func init() {
 	format.Register(pyg.Name, pyg.Format{})
 	format.Register(planetoid.Name, planetoid.Format{})
 	format.Register(saint.Name, saint.Format{})
+	format.Register(dgl.Name, dgl.Format{})
 	format.Register(graphml.Name, graphml.Format{})
 	format.Register(mtx.Name, mtx.Format{})
 	format.Register(ogb.Name, ogb.Format{})
