@@ -51,7 +51,8 @@ var mayImport = map[string]string{
 	"dataset/format": "graph mat internal/registry",
 	"dataset/format/builtin": "dataset/format dataset/format/arrays dataset/format/dgl dataset/format/graphml " +
 		"dataset/format/mtx dataset/format/named dataset/format/native dataset/format/ogb dataset/format/planetoid " +
-		"dataset/format/pyg dataset/format/saint dataset/format/scipy dataset/format/text",
+		"dataset/format/pyg dataset/format/saint dataset/format/scipy dataset/format/text " +
+		"dataset/format/torch",
 	"dataset/format/arrays": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy graph mat",
 	"dataset/format/dgl": "dataset/format dataset/format/internal/csvfile dataset/format/internal/decimal " +
 		"dataset/format/table graph internal/atomicfile progress",
@@ -68,7 +69,10 @@ var mayImport = map[string]string{
 	"dataset/format/ogb": "dataset/format dataset/format/internal/csvfile dataset/format/internal/decimal " +
 		"dataset/format/internal/lines dataset/format/internal/numpy graph",
 	"dataset/format/planetoid": "dataset/format dataset/format/internal/pickle graph mat",
-	"dataset/format/pyg":       "dataset/format dataset/format/internal/numpy dataset/format/internal/parts graph mat",
+	"dataset/format/pyg": "dataset/format dataset/format/internal/archive dataset/format/internal/numpy " +
+		"dataset/format/internal/pygraph graph mat",
+	"dataset/format/torch": "dataset/format dataset/format/internal/numpy dataset/format/internal/pygraph " +
+		"dataset/format/internal/torchfile graph mat",
 	"dataset/format/scipy": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy " +
 		"dataset/format/internal/parts dataset/format/internal/pickle graph mat",
 	"dataset/format/saint": "dataset/format dataset/format/internal/csr dataset/format/internal/decimal " +
@@ -76,6 +80,11 @@ var mayImport = map[string]string{
 	"dataset/format/text": "dataset/format dataset/format/internal/csvfile dataset/format/internal/decimal " +
 		"dataset/format/internal/numpy graph mat " +
 		"progress internal/parallel",
+	"dataset/format/internal/archive": "internal/atomicfile progress",
+	"dataset/format/internal/pygraph": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy " +
+		"dataset/format/internal/parts graph mat",
+	"dataset/format/internal/torchfile": "dataset/format dataset/format/internal/archive dataset/format/internal/csr " +
+		"dataset/format/internal/numpy dataset/format/internal/pickle graph mat",
 	"dataset/format/internal/classes": "dataset/format dataset/format/internal/decimal graph",
 	"dataset/format/internal/csr":     "graph mat internal/parallel",
 	"dataset/format/internal/decimal": "",
@@ -133,12 +142,14 @@ var mayUse = map[string]string{
 	"dataset/format/internal/numpy":   "github.com/klauspost/compress/flate",
 	"dataset/format/internal/pickle": "github.com/nlpodyssey/gopickle/pickle " +
 		"github.com/nlpodyssey/gopickle/types",
-	"dataset/format/planetoid": "github.com/nlpodyssey/gopickle/types",
-	"experiment":               "gonum.org/v1/gonum/stat gonum.org/v1/gonum/stat/distuv",
-	"generate":                 "gonum.org/v1/gonum/blas/blas64",
-	"internal/kernel":          "golang.org/x/sys/cpu",
-	"internal/memory":          "golang.org/x/sys/unix",
-	"internal/safetensors":     "golang.org/x/sys/unix",
+	"dataset/format/internal/torchfile": "github.com/nlpodyssey/gopickle/types",
+	"dataset/format/planetoid":          "github.com/nlpodyssey/gopickle/types",
+	"dataset/format/torch":              "github.com/nlpodyssey/gopickle/types",
+	"experiment":                        "gonum.org/v1/gonum/stat gonum.org/v1/gonum/stat/distuv",
+	"generate":                          "gonum.org/v1/gonum/blas/blas64",
+	"internal/kernel":                   "golang.org/x/sys/cpu",
+	"internal/memory":                   "golang.org/x/sys/unix",
+	"internal/safetensors":              "golang.org/x/sys/unix",
 	"mat": "gonum.org/v1/gonum/blas gonum.org/v1/gonum/blas/blas64 " +
 		"gonum.org/v1/gonum/mat",
 	"overview": "gonum.org/v1/gonum/graph gonum.org/v1/gonum/graph/iterator gonum.org/v1/gonum/graph/layout " +

@@ -16,6 +16,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/saint"
 	"github.com/graph-condensation/cgc/dataset/format/scipy"
 	"github.com/graph-condensation/cgc/dataset/format/text"
+	"github.com/graph-condensation/cgc/dataset/format/torch"
 )
 
 // A name stands for the first format that has it.
@@ -24,6 +25,7 @@ func init() {
 	format.Register(arrays.Name, arrays.Format{})
 	format.Register(scipy.Name, scipy.Format{})
 	format.Register(pyg.Name, pyg.Format{})
+	format.Register(torch.Name, torch.Format{})
 	format.Register(planetoid.Name, planetoid.Format{})
 	format.Register(saint.Name, saint.Format{})
 	format.Register(dgl.Name, dgl.Format{})

@@ -1,16 +1,16 @@
-// Package pyg reads graphs from one .npz file with the arrays of a Data object of PyTorch Geometric.
+// Package pyg reads and writes graphs in one .npz file with the arrays of a Data object of PyTorch Geometric.
 package pyg
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
-	"github.com/graph-condensation/cgc/dataset/format/internal/parts"
+	"github.com/graph-condensation/cgc/dataset/format/internal/pygraph"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -21,9 +21,12 @@ const Name = "pyg"
 const (
 	extension = ".npz"
 	edgeIndex = "edge_index"
+
+	metadata = "cgc" // an array of one text: a JSON object of strings
 )
 
-// Format reads one .npz file with x, y and edge_index, and with edge_weight and masks if they are there.
+// Format reads and writes one .npz file with x, y and edge_index, and with edge_weight and masks if they are there. It
+// keeps condensed graphs too.
 type Format struct{}
 
 // Describe says that a file of the format ends in .npz.
@@ -43,110 +46,51 @@ func (Format) Recognise(path string) format.Certainty {
 
 // Read reads a file. Labels that start at 1 are moved to start at 0.
 func (Format) Read(_ context.Context, path string) (*graph.Graph, []string, error) {
-	z, err := numpy.OpenArchive(path)
+	z, err := open(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer z.Close()
-	b := graph.Builder{Name: strings.TrimSuffix(filepath.Base(path), extension)}
-	x, err := features(z)
-	if err != nil {
-		return nil, nil, err
-	}
-	b.X, b.Nodes = x, x.Rows
-	if b.Y, err = labels(z, b.Nodes); err != nil {
-		return nil, nil, err
-	}
-	if b.Edges, err = edges(z, b.Nodes); err != nil {
-		return nil, nil, err
-	}
-	var notes []string
-	if b.Split, notes, err = parts.Read(z, b.Nodes); err != nil {
-		return nil, nil, err
-	}
-	g, changes, err := b.Graph()
-	if err != nil {
-		return nil, nil, format.LocateArrays(err, path, map[string]string{
-			"edges": edgeIndex, "features": "x", "labels": "y", "split": "train_mask",
-		})
-	}
-	return g, append(notes, format.Notes(g, changes)...), nil
+	return pygraph.Read(z, strings.TrimSuffix(filepath.Base(path), extension))
 }
 
-// features returns x, nodes × features.
-func features(z *numpy.Archive) (x *mat.Dense, err error) {
-	err = z.Open("x", func(a *numpy.Array) error {
-		if len(a.Shape) != 2 {
-			return fmt.Errorf("shape %v, want nodes × features", a.Shape)
-		}
-		x, err = numpy.Dense(a)
+// file is an .npz file with its metadata.
+type file struct {
+	*numpy.Archive
+	meta map[string]string
+}
+
+func open(path string) (*file, error) {
+	z, err := numpy.OpenArchive(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &file{Archive: z}
+	if !z.Has(metadata) {
+		return f, nil
+	}
+	texts, err := f.Strings(metadata)
+	if err == nil && len(texts) == 1 {
+		err = json.Unmarshal([]byte(texts[0]), &f.meta)
+	}
+	if err != nil || len(texts) != 1 {
+		z.Close()
+		return nil, &format.ReadError{File: path, Err: fmt.Errorf("array %s: want a JSON object of strings", metadata)}
+	}
+	return f, nil
+}
+
+// Matrix returns nil: an array of numbers is no sparse matrix.
+func (*file) Matrix(string, int) (*mat.CSR, error) { return nil, nil }
+
+// Strings returns the texts of an array.
+func (f *file) Strings(name string) (texts []string, err error) {
+	err = f.Open(name, func(a *numpy.Array) error {
+		texts, err = numpy.Texts(a)
 		return err
 	})
-	return x, err
+	return texts, err
 }
 
-// labels returns the labels of n nodes.
-func labels(z *numpy.Archive, n int) (y []int32, err error) {
-	if !z.Has("y") {
-		return nil, &format.ReadError{
-			File: z.Path, Err: fmt.Errorf("array y: missing, want a label for each node, %d for none", graph.Unlabelled),
-		}
-	}
-	err = z.Open("y", func(a *numpy.Array) error {
-		column := len(a.Shape) == 2 && a.Shape[1] == 1
-		if (len(a.Shape) != 1 && !column) || a.Shape[0] != n {
-			return fmt.Errorf("shape %v, want [%d], one label for each node", a.Shape, n)
-		}
-		numbers, err := numpy.Numbers[int64](a)
-		if err != nil {
-			return err
-		}
-		y, err = format.Labels(numbers)
-		return err
-	})
-	return y, err
-}
-
-// edges returns the edges of n nodes, with edge_weight if it is there.
-func edges(z *numpy.Archive, n int) (e graph.Edges, err error) {
-	err = z.Open(edgeIndex, func(a *numpy.Array) error {
-		if len(a.Shape) != 2 || a.Shape[0] != 2 {
-			hint := ""
-			if len(a.Shape) == 2 && a.Shape[1] == 2 {
-				hint = " (transpose it: edge_index.T)"
-			}
-			return fmt.Errorf("shape %v, want 2 × edges%s", a.Shape, hint)
-		}
-		ends, err := numpy.Numbers[int32](a)
-		if err != nil {
-			return err
-		}
-		for i, v := range ends {
-			if v < 0 || int(v) >= n {
-				return fmt.Errorf("node %d at [%d, %d], want 0 to %d, the rows of x",
-					v, i/a.Shape[1], i%a.Shape[1], n-1)
-			}
-		}
-		e.From, e.To = ends[:a.Shape[1]], ends[a.Shape[1]:]
-		return nil
-	})
-	if err != nil || !z.Has("edge_weight") {
-		return e, err
-	}
-	err = z.Open("edge_weight", func(a *numpy.Array) error {
-		if e.Weight, err = numpy.Numbers[float32](a); err != nil {
-			return err
-		}
-		if len(e.Weight) != e.Len() {
-			return fmt.Errorf("%d weights for %d edges", len(e.Weight), e.Len())
-		}
-		if at := slices.IndexFunc(e.Weight, func(w float32) bool { return !(w > 0) }); at >= 0 {
-			return fmt.Errorf("weight %v of edge %d, want a positive number", e.Weight[at], at)
-		}
-		if !slices.ContainsFunc(e.Weight, func(w float32) bool { return w != 1 }) {
-			e.Weight = nil
-		}
-		return nil
-	})
-	return e, err
-}
+// Metadata returns the strings that a graph of this project comes with.
+func (f *file) Metadata() map[string]string { return f.meta }

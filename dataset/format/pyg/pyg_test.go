@@ -34,6 +34,9 @@ func TestContract(t *testing.T) {
 	formattest.Run(t, pyg.Name, filepath.Join(folder(t, members()), "own.npz"))
 }
 
+// TestCondensed checks the files as places for condensed graphs.
+func TestCondensed(t *testing.T) { formattest.Condensed(t, pyg.Name) }
+
 // same checks that dir holds the graph of members, with any features.
 func same(t *testing.T, dir string) {
 	t.Helper()
@@ -110,21 +113,21 @@ func TestRefuses(t *testing.T) {
 		data  []byte
 		want  string
 	}{
-		{"x", nil, "own.npz: array x: missing"},
+		{"x", nil, "own.npz: x: missing, want nodes × features"},
 		{"x", fixture.Npy("<f4", "4,", []float32{1, 2, 3, 4}), "array x: shape [4], want nodes × features"},
 		{"x", fixture.Npy("<f4", "4, 1", []float32{1, nan, 3, 4}), "array x: feature 0 of node 1 is not a finite number"},
-		{"y", nil, "array y: missing, want a label for each node, -1 for none"},
+		{"y", nil, "y: missing, want a label for each node, -1 for none"},
 		{"y", fixture.Npy("<i8", "3,", []int64{0, 1, 1}), "array y: shape [3], want [4]"},
-		{"y", fixture.Npy("<i8", "4, 2", make([]int64, 8)), "array y: shape [4 2], want [4], one label for each node"},
-		{"y", fixture.Npy("<f4", "4,", []float32{0, nan, 1, 1}), "array y: element 1 is NaN"},
-		{"y", fixture.Npy("<i8", "4,", []int64{0, -1, 1, 0}), "array train_mask: node 1 of train has no label"},
+		{"y", fixture.Npy("<i8", "4, 2", make([]int64, 8)), "array y: shape [4 2]: 2 labels for each node, want one"},
+		{"y", fixture.Npy("<f4", "4,", []float32{0, .5, 1, 1}), "y: element 1 is 0.5, want a whole number"},
+		{"y", fixture.Npy("<i8", "4,", []int64{0, -1, 1, 0}), "train_mask: node 1 has no label (y is -1)"},
 		{"edge_index", fixture.Npy("<i8", "3, 2", make([]int64, 6)), "shape [3 2], want 2 × edges (transpose it"},
 		{"edge_index", fixture.Npy("<i8", "2, 2", []int64{0, 1, 1, 4}), "edge_index: node 4 at [1, 1], want 0 to 3"},
-		{"edge_index", fixture.Npy("<f4", "2, 1", []float32{0, .5}), "array edge_index: element 1 is 0.5"},
+		{"edge_index", fixture.Npy("<f4", "2, 1", []float32{0, .5}), "edge_index: elements of type float32, want whole"},
 		{"edge_weight", fixture.Npy("<f4", "2,", []float32{1, 1}), "array edge_weight: 2 weights for 3 edges"},
 		{"edge_weight", fixture.Npy("<f4", "3,", []float32{1, 0, 1}), "array edge_weight: weight 0 of edge 1"},
 		{"val_mask", fixture.Npy("|b1", "4,", []bool{true, false, true, false}),
-			"array train_mask: node 0 is in train and again in val"},
+			"val_mask: node 0 is in train_mask too, want it once"},
 		{"val_mask", fixture.Npy("|i1", "4,", []int8{0, 0, 7, 0}), "array val_mask: 7 for node 2, want 0 or 1"},
 		{"train_mask", fixture.Npy("|b1", "4,", make([]bool, 4)), "train_mask: no node trains"},
 		{"train_mask", fixture.Npy("|b1", "4, 0", []bool{}), "array train_mask: shape [4 0], want [4]"},

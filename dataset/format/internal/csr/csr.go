@@ -55,6 +55,31 @@ func firstOutside(indices []int32, n int) int {
 	return len(indices)
 }
 
+// Gather fills s, which has its sides alone, with the entries (row[e], col[e], data[e]) in the order of the rows. Rows
+// are checked, columns are not. It returns s.
+func Gather(s *mat.CSR, row, col []int32, data []float32) (*mat.CSR, error) {
+	if len(row) != len(col) || len(data) != len(row) {
+		return nil, fmt.Errorf("%d rows, %d columns and %d values, want equal numbers", len(row), len(col), len(data))
+	}
+	s.Indptr = make([]int64, s.Rows+1)
+	for e, i := range row {
+		if i < 0 || int(i) >= s.Rows {
+			return nil, fmt.Errorf("row %d of entry %d, want 0 to %d", i, e, s.Rows-1)
+		}
+		s.Indptr[i+1]++
+	}
+	for i := range s.Rows {
+		s.Indptr[i+1] += s.Indptr[i]
+	}
+	at := append([]int64{}, s.Indptr...)
+	s.Indices, s.Data = make([]int32, len(row)), make([]float32, len(row))
+	for e, i := range row {
+		s.Indices[at[i]], s.Data[at[i]] = col[e], data[e]
+		at[i]++
+	}
+	return s, nil
+}
+
 // Edges returns the entries of a square matrix that are not zero as edges. A value that is negative or not finite is an
 // error. The edges take the memory of m, whose entries change.
 func Edges(m *mat.CSR) (graph.Edges, error) {

@@ -32,6 +32,15 @@ type DType struct {
 	Big  bool // big-endian
 }
 
+// String returns the name of the type that numpy and torch use: "float32".
+func (d DType) String() string {
+	if name, known := map[byte]string{'b': "bool", 'S': "bytes", 'U': "text", Object: "object"}[d.Kind]; known {
+		return name
+	}
+	name := map[byte]string{'f': "float", 'i': "int", 'u': "uint", 'e': "bfloat"}[d.Kind]
+	return name + strconv.Itoa(8*d.Size)
+}
+
 // Object is the Kind of an array of Python objects. R then holds a pickle, and Size is 0.
 const Object = 'O'
 

@@ -87,6 +87,9 @@ func (z *Archive) Open(name string, read func(*Array) error) error {
 // Has reports whether there is an array of that name.
 func (z *Archive) Has(name string) bool { return z.member(name) != nil }
 
+// Where returns the path of the file.
+func (z *Archive) Where() string { return z.Path }
+
 // Member reads the array of that name, of any shape.
 func Member[T Number](z *Archive, name string) (numbers []T, err error) {
 	err = z.Open(name, func(a *Array) error {

@@ -1,8 +1,7 @@
-// Package parts reads the split of a graph from the arrays of an .npz file: masks or lists of nodes.
+// Package parts reads the split of a graph from arrays with names: masks or lists of nodes.
 package parts
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -25,10 +24,21 @@ type part struct {
 	names []string
 }
 
+// Source is a file of arrays with names.
+type Source interface {
+	// Has reports whether there is an array of that name.
+	Has(name string) bool
+	// Open calls read with the array of that name. An error, also that of read, is a *format.ReadError with the name.
+	Open(name string, read func(*numpy.Array) error) error
+	// Where returns the path of the file.
+	Where() string
+}
+
 // Read returns the split of n nodes, which is empty if z has no array of it, and notes. A mask has a number for each
 // node, 1 for the nodes of the part. If a mask has several columns, one for each of several splits, the first counts.
-// An error names the array. Whether parts overlap is not checked here.
-func Read(z *numpy.Archive, n int) (s graph.Split, notes []string, err error) {
+// An error names the array: also one about a node that is in two parts.
+func Read(z Source, n int) (s graph.Split, notes []string, err error) {
+	in := make([]string, n) // the array that has put a node into a part
 	for _, p := range names(&s) {
 		for _, name := range p.names {
 			if !z.Has(name) {
@@ -46,17 +56,49 @@ func Read(z *numpy.Archive, n int) (s graph.Split, notes []string, err error) {
 			if note != "" {
 				notes = append(notes, note)
 			}
+			for _, v := range *p.nodes {
+				if in[v] != "" {
+					return s, nil, wrong(z, "%s: node %d is in %s too, want it once", name, v, in[v])
+				}
+				in[v] = name
+			}
 			break
 		}
 	}
 	if len(s.Train) == 0 && len(s.Val)+len(s.Test) > 0 {
-		return s, nil, &format.ReadError{File: z.Path, Err: errors.New("train_mask: no node trains, want at least 1")}
+		return s, nil, wrong(z, "train_mask: no node trains, want at least 1")
 	}
 	return s, notes, nil
 }
 
+// Labelled returns an error if a node of s has no label.
+func Labelled(z Source, s graph.Split, y []int32) error {
+	for _, p := range names(&s) {
+		for _, v := range *p.nodes {
+			if y[v] == graph.Unlabelled {
+				return wrong(z, "%s: node %d has no label (y is %d)", p.of(z), v, y[v])
+			}
+		}
+	}
+	return nil
+}
+
+// of returns the name of the array that holds the part.
+func (p part) of(z Source) string {
+	for _, name := range p.names {
+		if z.Has(name) {
+			return name
+		}
+	}
+	return p.names[0]
+}
+
+func wrong(z Source, text string, args ...any) error {
+	return &format.ReadError{File: z.Where(), Err: fmt.Errorf(text, args...)}
+}
+
 // mask returns the nodes whose number is 1.
-func mask(z *numpy.Archive, name string, n int) (nodes []int32, note string, err error) {
+func mask(z Source, name string, n int) (nodes []int32, note string, err error) {
 	err = z.Open(name, func(a *numpy.Array) error {
 		columns := 1
 		if len(a.Shape) == 2 {
@@ -87,7 +129,7 @@ func mask(z *numpy.Archive, name string, n int) (nodes []int32, note string, err
 }
 
 // list returns the nodes of a list.
-func list(z *numpy.Archive, name string, n int) (nodes []int32, err error) {
+func list(z Source, name string, n int) (nodes []int32, err error) {
 	err = z.Open(name, func(a *numpy.Array) error {
 		if nodes, err = numpy.Numbers[int32](a); err != nil {
 			return err

@@ -90,13 +90,21 @@ func (dtypeClass) Call(args ...any) (any, error) {
 	return &dtype{d}, err
 }
 
-// Call returns the whole number that a numpy scalar (type, bytes) holds, as an int.
+// Call returns the number that a numpy scalar (type, bytes) holds: an int, or a float64.
 func (scalar) Call(args ...any) (any, error) {
 	if len(args) == 2 {
 		kind, isKind := args[0].(*dtype)
 		raw, isRaw := rawBytes(args[1])
 		if isKind && isRaw && len(raw) == kind.Size {
-			v, err := numpy.Numbers[int64](&numpy.Array{DType: kind.DType, R: strings.NewReader(raw)})
+			number := &numpy.Array{DType: kind.DType, R: strings.NewReader(raw)}
+			if kind.Kind == 'f' {
+				v, err := numpy.Numbers[float32](number)
+				if err != nil {
+					return nil, err
+				}
+				return float64(v[0]), nil
+			}
+			v, err := numpy.Numbers[int64](number)
 			if err != nil {
 				return nil, err
 			}

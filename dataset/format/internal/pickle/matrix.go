@@ -124,24 +124,5 @@ func (m *Matrix) gather(s *mat.CSR, row, col []int32) (*mat.CSR, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(row) != len(col) || len(data) != len(row) {
-		return nil, fmt.Errorf("%d rows, %d columns and %d values, want equal numbers", len(row), len(col), len(data))
-	}
-	s.Indptr = make([]int64, s.Rows+1)
-	for e, i := range row {
-		if i < 0 || int(i) >= s.Rows {
-			return nil, fmt.Errorf("row %d of entry %d, want 0 to %d", i, e, s.Rows-1)
-		}
-		s.Indptr[i+1]++
-	}
-	for i := range s.Rows {
-		s.Indptr[i+1] += s.Indptr[i]
-	}
-	at := append([]int64{}, s.Indptr...)
-	s.Indices, s.Data = make([]int32, len(row)), make([]float32, len(row))
-	for e, i := range row {
-		s.Indices[at[i]], s.Data[at[i]] = col[e], data[e]
-		at[i]++
-	}
-	return s, nil
+	return csr.Gather(s, row, col, data)
 }

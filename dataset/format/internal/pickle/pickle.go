@@ -19,14 +19,39 @@ import (
 
 // Load returns the object in a pickle of protocol 0 to 5: an *Array, a *Matrix, a *Dict, a list or tuple, a string, a
 // number, or nil. The memory that it takes is at most a constant times len(data).
-func Load(data []byte) (object any, err error) {
+func Load(data []byte) (any, error) {
+	object, _, err := Loader{}.Load(data)
+	return object, err
+}
+
+// Loader loads pickles with more classes than those of numpy and scipy. The zero value has no more.
+type Loader struct {
+	// Class returns what stands for a class or a function, and whether it is known. A value with the method
+	// Call(...any) (any, error) can be called, one with PyNew(...any) (any, error) makes objects. nil knows none.
+	Class func(module, name string) (any, bool)
+	// Persistent returns the object outside the pickle with that identifier. nil knows none.
+	Persistent func(id any) (any, error)
+}
+
+// Load returns the object in a pickle, as the function Load does, and the bytes behind the pickle.
+func (l Loader) Load(data []byte) (object any, rest []byte, err error) {
 	defer func() {
 		if r := recover(); r != nil { // the library indexes its stack unchecked
 			object, err = nil, fmt.Errorf("not a pickle: %v", r)
 		}
 	}()
-	u := gopickle.NewUnpickler(&guard{Reader: bufio.NewReader(bytes.NewReader(data)), size: len(data)})
-	u.FindClass = findClass
+	whole := bytes.NewReader(data)
+	buffered := bufio.NewReader(whole)
+	u := gopickle.NewUnpickler(&guard{Reader: buffered, size: len(data)})
+	u.FindClass = func(module, name string) (any, error) {
+		if l.Class != nil {
+			if class, known := l.Class(module, name); known {
+				return class, nil
+			}
+		}
+		return findClass(module, name)
+	}
+	u.PersistentLoad = l.Persistent
 	object, err = u.Load()
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		err = errors.New("pickle is cut short")
@@ -35,7 +60,7 @@ func Load(data []byte) (object any, err error) {
 	if err != nil && len(err.Error()) > longest { // the library prints whole objects
 		err = fmt.Errorf("not a pickle of arrays: %.300q", err.Error())
 	}
-	return object, err
+	return object, data[len(data)-whole.Len()-buffered.Buffered():], err
 }
 
 const (

@@ -1,0 +1,98 @@
+// Package archive writes zip archives of numbers, as numpy.savez and torch.save do: members are stored and not packed.
+package archive
+
+import (
+	"archive/zip"
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"path/filepath"
+	"strings"
+
+	"github.com/graph-condensation/cgc/internal/atomicfile"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+// Member is a file in an archive.
+type Member struct {
+	Name string
+	// Blocks yields the bytes, a block at a time. A block is valid until the next one.
+	Blocks iter.Seq2[[]byte, error]
+}
+
+// Text returns a member of these bytes.
+func Text(name string, data []byte) Member {
+	return Member{name, func(yield func([]byte, error) bool) { yield(data, nil) }}
+}
+
+// Write writes an archive, whole or not at all (atomicfile.Write). The bytes of each member begin at a multiple of
+// align; 1 for anywhere. It looks at ctx at each block, and reports the bytes written to package progress, of about
+// total. Equal members give equal bytes: the archive holds no times.
+func Write(ctx context.Context, path string, members []Member, align int, total int64) error {
+	return atomicfile.Write(path, func(file io.Writer) error {
+		buffered := bufio.NewWriterSize(file, 1<<20)
+		to := &counter{w: buffered}
+		z := zip.NewWriter(to)
+		for _, m := range members {
+			if err := z.Flush(); err != nil {
+				return err
+			}
+			const january = 1<<5 | 1 // 1980-01-01, the first day that a zip archive can name
+			header := &zip.FileHeader{Name: m.Name, Method: zip.Store, ModifiedDate: january}
+			header.Extra = padding(to.n+localHeader+int64(len(m.Name)), int64(align))
+			w, err := z.CreateHeader(header)
+			if err != nil {
+				return err
+			}
+			for block, err := range m.Blocks {
+				if err == nil {
+					err = ctx.Err()
+				}
+				if err == nil {
+					_, err = w.Write(block)
+				}
+				if err != nil {
+					return fmt.Errorf("member %s: %w", m.Name, err)
+				}
+				progress.Report(ctx, progress.Event{
+					Stage: "writing " + filepath.Base(path), Done: min(to.n, total), Total: total,
+				})
+			}
+		}
+		if err := z.Close(); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return buffered.Flush()
+	})
+}
+
+// localHeader is the length of the header of a member, without its name and extra field.
+const localHeader = 30
+
+// padding returns an extra field that makes what begins at offset, the field included, end at a multiple of align.
+func padding(offset, align int64) []byte {
+	if align <= 1 {
+		return nil
+	}
+	const head = 4
+	n := (align - (offset+head)%align) % align
+	return append([]byte{'F', 'B', byte(n), byte(n >> 8)}, strings.Repeat("Z", int(n))...)
+}
+
+// counter counts the bytes that go through.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+// Write writes to the writer behind.
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}

@@ -1,0 +1,256 @@
+package torchfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/graph-condensation/cgc/dataset/format/internal/csr"
+	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// storage is a run of numbers in the file, which tensors share.
+type storage struct {
+	numpy.DType
+	key  string
+	size int64       // in bytes, as the pickle says
+	from io.ReaderAt // nil until the place in the file is known
+}
+
+// Tensor is a tensor whose numbers are still to be read.
+type Tensor struct {
+	numpy.DType
+	Shape   []int
+	stride  []int // in elements
+	offset  int
+	storage *storage
+}
+
+// maxExpanded bounds the elements of a tensor that repeats elements of its storage (a stride of 0).
+const maxExpanded = 1 << 26
+
+// Array returns the tensor as an array to be read: in place if it is contiguous, in C or Fortran order. An error says
+// how the tensor does not fit into its storage.
+func (t *Tensor) Array() (*numpy.Array, error) {
+	elements, err := t.check()
+	if err != nil {
+		return nil, err
+	}
+	a := &numpy.Array{DType: t.DType, Shape: t.Shape, R: bytes.NewReader(nil)}
+	size := int64(t.Size)
+	switch {
+	case elements == 0:
+	case t.follows(true):
+		a.R = io.NewSectionReader(t.storage.from, int64(t.offset)*size, elements*size)
+	case len(t.Shape) == 2 && t.follows(false):
+		a.Fortran = true
+		a.R = io.NewSectionReader(t.storage.from, int64(t.offset)*size, elements*size)
+	default:
+		raw, err := t.gather(elements)
+		if err != nil {
+			return nil, err
+		}
+		a.R = bytes.NewReader(raw)
+	}
+	return a, nil
+}
+
+// follows says whether the elements lie one after the other, in C order or in Fortran order.
+func (t *Tensor) follows(c bool) bool {
+	want := 1
+	for k := range t.Shape {
+		side := k
+		if c {
+			side = len(t.Shape) - 1 - k
+		}
+		if t.Shape[side] != 1 && t.stride[side] != want {
+			return false
+		}
+		want *= t.Shape[side]
+	}
+	return true
+}
+
+// check returns the number of elements. All of them lie in the storage.
+func (t *Tensor) check() (elements int64, err error) {
+	held := t.storage.size / int64(t.Size)
+	elements = 1
+	most := max(held, maxExpanded)
+	for k, n := range t.Shape {
+		if n < 0 || t.stride[k] < 0 || t.offset < 0 {
+			return 0, fmt.Errorf("shape %v with strides %v from %d, want numbers of at least 0", t.Shape, t.stride, t.offset)
+		}
+		if n == 0 {
+			return 0, nil
+		}
+	}
+	last := int64(t.offset)
+	for k, n := range t.Shape {
+		if int64(n) > most/elements {
+			return 0, fmt.Errorf("shape %v is not possible in a storage of %d elements", t.Shape, held)
+		}
+		elements *= int64(n)
+		if s := int64(t.stride[k]); s > 0 && int64(n-1) > held/s || last >= held {
+			last = held
+			break
+		} else {
+			last += int64(n-1) * s
+		}
+	}
+	if last >= held {
+		return 0, fmt.Errorf("shape %v with strides %v from %d reaches beyond its storage of %d elements",
+			t.Shape, t.stride, t.offset, held)
+	}
+	return elements, nil
+}
+
+// gather returns the bytes of the elements in C order.
+func (t *Tensor) gather(elements int64) ([]byte, error) {
+	span := 1
+	for k, n := range t.Shape {
+		span += (n - 1) * t.stride[k]
+	}
+	all := make([]byte, span*t.Size)
+	if _, err := t.storage.from.ReadAt(all, int64(t.offset)*int64(t.Size)); err != nil {
+		return nil, fmt.Errorf("reading %d bytes: %w", len(all), err)
+	}
+	out := make([]byte, 0, elements*int64(t.Size))
+	index := make([]int, len(t.Shape))
+	for range elements {
+		at := 0
+		for k, i := range index {
+			at += i * t.stride[k]
+		}
+		out = append(out, all[at*t.Size:(at+1)*t.Size]...)
+		for k := len(index) - 1; k >= 0; k-- {
+			if index[k]++; index[k] < t.Shape[k] {
+				break
+			}
+			index[k] = 0
+		}
+	}
+	return out, nil
+}
+
+// Sparse is a sparse matrix whose numbers are still to be read.
+type Sparse struct {
+	Rows, Cols int
+	layout     string
+	index      any // coo: 2×E positions; csr and csc: pointers
+	columns    any // csr: columns; csc: rows
+	values     any
+}
+
+// sparseOf returns the matrix that a SparseTensor of torch_sparse holds.
+func sparseOf(r *Record) (*Sparse, error) {
+	s, ok := r.Fields["storage"].(*Record)
+	if !ok {
+		return nil, errors.New("a SparseTensor without a storage")
+	}
+	shape, ok := ints(s.Fields["_sparse_sizes"])
+	if !ok || len(shape) != 2 {
+		return nil, fmt.Errorf("a SparseTensor of shape %v, want two sides", shape)
+	}
+	m := &Sparse{Rows: shape[0], Cols: shape[1], columns: s.Fields["_col"], values: s.Fields["_value"]}
+	if m.layout, m.index = "csr", s.Fields["_rowptr"]; m.index == nil {
+		m.layout, m.index = "pairs", s.Fields["_row"]
+	}
+	return m, nil
+}
+
+// CSR returns the matrix with the columns of each row ascending, and repeated entries added up. n bounds its rows: they
+// take memory even if they are empty.
+func (s *Sparse) CSR(n int) (*mat.CSR, error) {
+	if s.Rows < 0 || s.Cols < 0 || s.Cols > graph.MaxNodes || s.Rows > n {
+		return nil, fmt.Errorf("shape %d×%d, want at most %d×%d", s.Rows, s.Cols, n, graph.MaxNodes)
+	}
+	values, err := s.weights()
+	if err != nil {
+		return nil, err
+	}
+	m := &mat.CSR{Rows: s.Rows, Cols: s.Cols, Data: values}
+	switch s.layout {
+	case "csr":
+		if m.Indptr, err = numbers[int64](s.index); err == nil {
+			m.Indices, err = numbers[int32](s.columns)
+		}
+		if m.Data == nil {
+			m.Data = slices.Repeat([]float32{1}, len(m.Indices))
+		}
+	default:
+		m, err = s.byRows(m)
+	}
+	if err == nil {
+		err = csr.Check(m)
+	}
+	if err != nil {
+		return nil, err
+	}
+	csr.SortRows(m)
+	return m, nil
+}
+
+// weights returns the values, nil if there are none.
+func (s *Sparse) weights() ([]float32, error) {
+	if s.values == nil {
+		return nil, nil
+	}
+	return numbers[float32](s.values)
+}
+
+// byRows fills m with the entries of a matrix that is not ordered by rows.
+func (s *Sparse) byRows(m *mat.CSR) (*mat.CSR, error) {
+	var row, col []int32
+	var err error
+	switch s.layout {
+	case "coo":
+		var both []int32
+		if both, err = numbers[int32](s.index); err == nil {
+			row, col = both[:len(both)/2], both[len(both)/2:]
+		}
+	case "pairs":
+		if row, err = numbers[int32](s.index); err == nil {
+			col, err = numbers[int32](s.columns)
+		}
+	case "csc":
+		t := &mat.CSR{Rows: s.Cols, Cols: s.Rows}
+		if t.Indptr, err = numbers[int64](s.index); err == nil {
+			t.Indices, err = numbers[int32](s.columns)
+		}
+		if err == nil {
+			err = csr.Check(t)
+		}
+		if err == nil {
+			row = t.Indices
+			for j := range t.Rows {
+				for range t.Indptr[j+1] - t.Indptr[j] {
+					col = append(col, int32(j))
+				}
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if m.Data == nil {
+		m.Data = slices.Repeat([]float32{1}, len(row))
+	}
+	return csr.Gather(m, row, col, m.Data)
+}
+
+// numbers returns the elements of a tensor.
+func numbers[T numpy.Number](v any) ([]T, error) {
+	t, ok := v.(*Tensor)
+	if !ok {
+		return nil, errors.New("a sparse matrix has a part that is no tensor")
+	}
+	a, err := t.Array()
+	if err != nil {
+		return nil, err
+	}
+	return numpy.Numbers[T](a)
+}
