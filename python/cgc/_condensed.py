@@ -14,8 +14,9 @@ import numpy as np
 from . import _safetensors
 from ._error import Error
 from ._graph import array, pyg
+from ._run import run
 from ._safetensors import Array, Tensor
-from ._scratch import beside
+from ._scratch import beside, folder
 
 __all__ = ["Condensed", "Origin", "load", "of_pyg", "save"]
 
@@ -25,6 +26,9 @@ _TENSORS = {
     "members_indptr": "members.indptr", "members_indices": "members.indices", "members_weights": "members.weights",
     "y_soft": "y_soft", "scaling_mean": "scaling.mean", "scaling_std": "scaling.std",
 }  # fmt: skip
+
+
+_OWN = ".safetensors"  # the end of the names of files that need no command
 
 
 class Origin:
@@ -112,13 +116,24 @@ class Condensed:
 
 
 def load(path: str | os.PathLike[str]) -> Condensed:
-    """Read a condensed graph that condense, save or the command wrote.
+    """Read a condensed graph that condense, save or the command wrote, in any format of the command.
 
     Raises Error if the file cannot be read, or is something else.
 
     >>> small = cgc.load("cora-70.safetensors")  # doctest: +SKIP
+    >>> small = cgc.load("cora-70.pt")  # doctest: +SKIP
     """
-    tensors, metadata = _safetensors.read(path)
+    if Path(path).suffix == _OWN or not os.path.exists(path):
+        return _read(path, path)
+    with folder(0) as home:
+        own, given = home / f"small{_OWN}", os.path.abspath(path)
+        run(["convert", given, str(own)], {given: os.fspath(path)})
+        return _read(own, path)
+
+
+def _read(file: str | os.PathLike[str], path: str | os.PathLike[str]) -> Condensed:
+    """Read a safetensors file. path is what the caller calls it."""
+    tensors, metadata = _safetensors.read(file)
     if metadata.get("format") != "cgc-condensed":
         raise Error(f"{path} has the format {metadata.get('format')!r}, want a condensed graph ('cgc-condensed')")
     if metadata.get("format_version") not in ("1", "2", "3"):
@@ -133,11 +148,24 @@ def load(path: str | os.PathLike[str]) -> Condensed:
 def save(small: Any, path: str | os.PathLike[str]) -> None:
     """Write a Condensed, or the Data that condense returned, whole or not at all.
 
-    The bytes are those of `cgc condense`. Raises Error if the file cannot be written.
+    The end of the name tells the format, as for the command: .safetensors, .pt, .npz, … The bytes are those of
+    `cgc condense`. Raises Error if the file cannot be written.
 
     >>> cgc.save(small, "cora-70.safetensors")  # doctest: +SKIP
+    >>> cgc.save(small, "cora-70.pt")  # doctest: +SKIP
     """
     small = small if isinstance(small, Condensed) else of_pyg(small)
+    if Path(path).suffix == _OWN:
+        _write(small, path)
+        return
+    with folder(0) as home:
+        own, given = home / f"small{_OWN}", os.path.abspath(path)
+        _write(small, own)
+        run(["convert", str(own), given, "--force"], {f"TO {given}": f"path {os.fspath(path)}", given: os.fspath(path)})
+
+
+def _write(small: Condensed, path: str | os.PathLike[str]) -> None:
+    """Write a safetensors file."""
     tensors = [Tensor(name, getattr(small, k)) for k, name in _TENSORS.items() if getattr(small, k) is not None]
     path = Path(path)
     try:

@@ -174,6 +174,66 @@ def test_torch_geometric(arrays, tmp_path):
         cgc.evaluate(data, on=data)
 
 
+@pytest.mark.parametrize("options", [{}, {"soft_labels": True, "standardize": True}])
+@pytest.mark.parametrize("end", [".pt", ".npz"])
+def test_other_formats(demo, tmp_path, end, options):
+    small = cgc.condense(demo, nodes=35, **options)
+    own, other = tmp_path / "small.safetensors", tmp_path / f"small{end}"
+    cgc.save(small, own)
+    cgc.save(small, other)
+    again = cgc.load(other)
+    same(again, small)
+    assert again.origin.metadata == small.origin.metadata
+    command("convert", str(own), str(tmp_path / f"command{end}"))
+    assert other.read_bytes() == (tmp_path / f"command{end}").read_bytes()
+    assert cgc.evaluate(other, on=demo, seeds=1, epochs=2)["gcn"].seeds == 1
+
+
+def test_other_formats_name_the_file(demo, tmp_path):
+    small = cgc.condense(demo, nodes=7)
+    with pytest.raises(cgc.Error, match=r"small\.xyz, want a name that ends in .*\.pt"):
+        cgc.save(small, tmp_path / "small.xyz")
+    command("convert", "demo", str(tmp_path / "graph.pt"))
+    with pytest.raises(cgc.Error, match=r"graph\.pt has the format 'cgc.graph', want a condensed graph"):
+        cgc.load(tmp_path / "graph.pt")
+
+
+def test_numpy_opens_npz(demo, tmp_path):
+    small = cgc.condense(demo, nodes=35)
+    cgc.save(small, tmp_path / "small.npz")
+    with np.load(tmp_path / "small.npz", allow_pickle=False) as z:
+        for name in ("x", "y", "edge_index", "edge_weight", "members_indptr", "members_indices", "weight"):
+            np.testing.assert_array_equal(z[name], getattr(small, name), err_msg=name)
+        assert json.loads(str(z["cgc"])) == small.origin.metadata
+
+
+def test_torch_opens_pt(arrays, tmp_path):
+    torch = pytest.importorskip("torch")
+    small = cgc.condense(**arrays, nodes=6, soft_labels=True, threshold=0.2, degree=0)
+    cgc.save(small, tmp_path / "small.pt")
+    opened = torch.load(tmp_path / "small.pt", weights_only=True)
+    for name in ("x", "y", "edge_index", "edge_weight", "members_indptr", "members_indices", "y_soft", "weight"):
+        np.testing.assert_array_equal(opened[name].numpy(), getattr(small, name), err_msg=name)
+    assert json.loads(opened["cgc"][0]) == small.origin.metadata and opened["y"].dtype == torch.int64
+    opened["x"] = opened["x"].double() * 2  # a file that torch wrote is read too
+    torch.save(opened, tmp_path / "changed.pt")
+    np.testing.assert_array_equal(cgc.load(tmp_path / "changed.pt").x, small.x * 2)
+
+
+def test_torch_geometric_takes_pt(arrays, tmp_path):
+    torch = pytest.importorskip("torch")
+    geometric = pytest.importorskip("torch_geometric")
+    data = geometric.data.Data(**{k: torch.from_numpy(v) for k, v in arrays.items()})
+    torch.save(data, tmp_path / "graph.pt")
+    want = cgc.condense(**arrays, nodes=6, threshold=0.2, degree=0)
+    same(cgc.condense(tmp_path / "graph.pt", nodes=6, threshold=0.2, degree=0), want)
+    cgc.save(want, tmp_path / "small.pt")
+    small = geometric.data.Data.from_dict(torch.load(tmp_path / "small.pt", weights_only=True))
+    assert small.validate() and small.num_nodes == 6 and small.num_edges == want.edge_index.shape[1]
+    torch.save(cgc.condense(data, nodes=6, threshold=0.2, degree=0), tmp_path / "data.pt")
+    same(cgc.load(tmp_path / "data.pt"), want)
+
+
 def test_evaluate_gives_the_numbers_of_the_command(demo, tmp_path):
     small = cgc.condense(demo, nodes=35)
     table = cgc.evaluate(small, on=demo, models=["gcn", "sgc"], seeds=2, epochs=20)
