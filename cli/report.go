@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/overview"
 	"github.com/graph-condensation/cgc/report"
+	"github.com/graph-condensation/cgc/report/chart"
 	"github.com/graph-condensation/cgc/report/html"
 )
 
@@ -39,6 +41,7 @@ compared; --seeds 0 trains none. run, experiment, tune and paper write such a pa
 		Example: examples(
 			"cgc report cora-70.safetensors --on cora",
 			"cgc report cora-70.safetensors --on cora --seeds 0 -o quick.html",
+			"cgc report cora-70.safetensors --on cora --figures figures/",
 		),
 		Args:              arguments(1, "FILE"),
 		ValidArgsFunction: files("safetensors"),
@@ -53,6 +56,8 @@ compared; --seeds 0 trains none. run, experiment, tune and paper write such a pa
 	flags.StringVarP(&job.out, "output", "o", "",
 		"write the page to `FILE` (default the condensed graph's name with .html)")
 	flags.BoolVar(&job.force, "force", false, "replace the file even if it is not a page of cgc")
+	flags.StringVar(&job.figures, "figures", "",
+		"also write each plot as .svg and .png into `FOLDER`, which is made if needed, for papers")
 	flags.BoolVar(&job.ceilings, "ceilings", true,
 		"measure the speed of this machine, to put beside the seconds: two seconds, and 600 MB of memory")
 	job.training = newTrainingFlags(cmd, "number of trainings of each model on the condensed graph; 0 trains none")
@@ -65,12 +70,12 @@ compared; --seeds 0 trains none. run, experiment, tune and paper write such a pa
 // reportJob is one cgc report.
 type reportJob struct {
 	*command
-	on, out         string
-	force, ceilings bool
-	training        *trainingFlags
-	whole           int
-	wholeSaid       bool
-	seed            uint64
+	on, out, figures string
+	force, ceilings  bool
+	training         *trainingFlags
+	whole            int
+	wholeSaid        bool
+	seed             uint64
 }
 
 func (j *reportJob) run(ctx context.Context, file string) error {
@@ -113,6 +118,9 @@ func (j *reportJob) run(ctx context.Context, file string) error {
 		return err
 	}
 	if err := j.writePage(j.out, d); err != nil {
+		return err
+	}
+	if err := j.writeFigures(j.figures, d); err != nil {
 		return err
 	}
 	r := outcomeOf(g)
@@ -174,6 +182,30 @@ func (c *command) writePage(path string, d *report.Document) error {
 		_, err := w.Write(page)
 		return err
 	})
+}
+
+// writeFigures writes each plot of a document that has a name, as two pictures; nothing without a folder.
+func (c *command) writeFigures(folder string, d *report.Document) error {
+	if folder == "" {
+		return nil
+	}
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return fmt.Errorf("--figures %s: %w", folder, reason(err))
+	}
+	for _, block := range d.Blocks {
+		p, is := block.(*report.Plot)
+		if !is || p.Name == "" {
+			continue
+		}
+		path := filepath.Join(folder, p.Name)
+		if err := cmp.Or(
+			c.replace(path+".svg", func(w io.Writer) error { return chart.PlotSVG(w, p) }),
+			c.replace(path+".png", func(w io.Writer) error { return chart.PlotPNG(w, p) }),
+		); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writeReport writes a document as a page with the command line that repeats it; nothing without a path. title is for

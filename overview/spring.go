@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	gonum "gonum.org/v1/gonum/graph"
 	"gonum.org/v1/gonum/graph/iterator"
@@ -13,8 +14,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// spring places the nodes of a component around the origin by the springs of Eades, so that the marks of radius 1 of
-// two nodes touch at most.
+// spring places the nodes of a component around the origin by the springs of Eades. The marks of most nodes, of radius
+// 1 at most, do not touch.
 func spring(ctx context.Context, a *mat.CSR, nodes []int32) ([][2]float64, error) {
 	places := make([][2]float64, len(nodes))
 	switch len(nodes) {
@@ -41,15 +42,19 @@ func spring(ctx context.Context, a *mat.CSR, nodes []int32) ([][2]float64, error
 		middle[0] += at.X / float64(len(nodes))
 		middle[1] += at.Y / float64(len(nodes))
 	}
-	closest := math.Inf(1)
+	nearest := make([]float64, len(nodes)) // from each node to the next
 	for i := range places {
-		for j := range i {
-			closest = min(closest, math.Hypot(places[i][0]-places[j][0], places[i][1]-places[j][1]))
+		nearest[i] = math.Inf(1)
+		for j := range places {
+			if i != j {
+				nearest[i] = min(nearest[i], math.Hypot(places[i][0]-places[j][0], places[i][1]-places[j][1]))
+			}
 		}
 	}
+	slices.Sort(nearest)
 	scale := 1.0
-	if closest > 0 {
-		scale = min(2.2/closest, 6*math.Sqrt(float64(len(nodes)))) // two nodes at one place do not blow up the rest
+	if usual := nearest[len(nearest)/2]; usual > 0 { // by the least, two that lie close would blow up the rest
+		scale = 1.6 / usual
 	}
 	for i := range places {
 		for x := range 2 {

@@ -1,4 +1,4 @@
-// Package chart draws the figures of package report, with the plotting library of Gonum.
+// Package chart draws the figures and the plots of package report, with the plotting library of Gonum.
 //
 // It is apart from package report so that results can be shown as text without the library and its fonts.
 package chart
@@ -62,23 +62,12 @@ func (f figure) draw(c draw.Canvas) error {
 	p := plot.New()
 	p.BackgroundColor = color.Transparent
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = f.Title, f.X, f.Y
-	for _, text := range []*font.Font{
-		&p.Title.TextStyle.Font, &p.X.Label.TextStyle.Font, &p.Y.Label.TextStyle.Font, &p.X.Tick.Label.Font,
-		&p.Y.Tick.Label.Font,
-	} {
-		text.Variant = "Sans"
-	}
-	p.Title.TextStyle.Font.Size, p.Title.Padding = 12, 2*vg.Millimeter
-	p.X.Label.TextStyle.Font.Size, p.Y.Label.TextStyle.Font.Size = 10, 10
-	p.X.Tick.Label.Font.Size, p.Y.Tick.Label.Font.Size = 9, 9
+	set(p)
 	grid := plotter.NewGrid()
 	grid.Vertical.Width, grid.Horizontal.Color = 0, color.Gray{225}
 	p.Add(grid)
 
-	legend := plot.NewLegend()
-	legend.TextStyle.Font.Variant, legend.TextStyle.Font.Size = "Sans", 9
-	legend.ThumbnailWidth, legend.Padding = 9*vg.Millimeter, vg.Millimeter
-	legend.Top, legend.Left = true, true
+	legend := newLegend()
 	for i := range f.Series {
 		thumbs, err := f.add(p, i)
 		if err != nil {
@@ -94,6 +83,28 @@ func (f figure) draw(c draw.Canvas) error {
 	top := p.Title.TextStyle.Height(f.Title) + p.Title.Padding
 	legend.Draw(draw.Crop(c, c.Size().X-side+2*vg.Millimeter, 0, 0, -top))
 	return nil
+}
+
+// set gives the texts of a plot their fonts.
+func set(p *plot.Plot) {
+	for _, text := range []*font.Font{
+		&p.Title.TextStyle.Font, &p.X.Label.TextStyle.Font, &p.Y.Label.TextStyle.Font, &p.X.Tick.Label.Font,
+		&p.Y.Tick.Label.Font,
+	} {
+		text.Variant = "Sans"
+	}
+	p.Title.TextStyle.Font.Size, p.Title.Padding = 12, 2*vg.Millimeter
+	p.X.Label.TextStyle.Font.Size, p.Y.Label.TextStyle.Font.Size = 10, 10
+	p.X.Tick.Label.Font.Size, p.Y.Tick.Label.Font.Size = 9, 9
+}
+
+// newLegend returns a legend that stands at the top of its place.
+func newLegend() plot.Legend {
+	legend := plot.NewLegend()
+	legend.TextStyle.Font.Variant, legend.TextStyle.Font.Size = "Sans", 9
+	legend.ThumbnailWidth, legend.Padding = 9*vg.Millimeter, vg.Millimeter
+	legend.Top, legend.Left = true, true
+	return legend
 }
 
 // axes sets scales and ticks, once the range of the data is known.

@@ -149,8 +149,13 @@ func (p *page) body(blocks []report.Block) {
 			continue
 		case *report.Plot:
 			shown := plot{Title: block.Title, Caption: block.Caption}
-			if _, is := block.Data.(*report.Scatter); is {
-				shown.Class = "wide"
+			switch data := block.Data.(type) {
+			case *report.Scatter:
+				shown.Class = wide
+			case *report.Bars:
+				if len(data.Rows) > 16 { // they stand upright
+					shown.Class = wide
+				}
 			}
 			if t := block.Table(); t != nil {
 				shown.Numbers = newTable(t)
@@ -160,7 +165,26 @@ func (p *page) body(blocks []report.Block) {
 		}
 		p.Parts = append(p.Parts, next)
 	}
+	for _, part := range p.Parts {
+		alone := -1 // the plot that has no other beside it yet
+		for i := range part.Plots {
+			switch {
+			case part.Plots[i].Class != wide && alone < 0:
+				alone = i
+				continue
+			case part.Plots[i].Class == wide && alone >= 0:
+				part.Plots[alone].Class = wide
+			}
+			alone = -1
+		}
+		if alone >= 0 {
+			part.Plots[alone].Class = wide
+		}
+	}
 }
+
+// wide is the class of a plot that takes the whole width of the page.
+const wide = "wide"
 
 // add adds a plot beside the one before it, if there is one.
 func (p *page) add(data any, shown plot) {

@@ -140,11 +140,12 @@
       const largest = plot.radius ? 2 * plot.radius / unit : room * (count <= 100 ? 30 : count <= 600 ? 22 : 15);
       return (i) => Math.max(count <= 600 ? 5 : 4, largest * Math.sqrt(layer.size[i] / most));
     }
+    const heaviest = (plot.weight || []).reduce((a, b) => Math.max(a, b), 0);
     function series(r) {
       const all = [
         { type: 'lines', id: 'links', coordinateSystem: 'cartesian2d', silent: true, z: 1,
           data: links.map(([a, b], e) => ({ coords: [place(0, a), place(0, b)],
-            lineStyle: { width: plot.weight ? 0.6 + 1.6 * plot.weight[e] / Math.max(...plot.weight.slice(0, 1e4)) : 1.2 } })),
+            lineStyle: { width: plot.weight ? 0.6 + 1.6 * plot.weight[e] / heaviest : 1.2 } })),
           lineStyle: { color: css('--faint'), opacity: 0.7, curveness: 0 } },
         { type: 'lines', id: 'near', coordinateSystem: 'cartesian2d', silent: true, z: 5, data: [],
           lineStyle: { color: css('--ink'), opacity: 0.55, width: 1, curveness: 0 } },
@@ -230,8 +231,10 @@
   // bars draws rows of bars, or of marks with intervals.
   function bars(figure, plot) {
     const box = figure.querySelector('.plot'), several = plot.series.length;
+    // Many rows stand upright where there is room.
+    const upright = () => !plot.points && plot.rows.length > 16 && box.clientWidth > 16 * plot.rows.length;
     const row = plot.points ? Math.max(34, 18 * several + 10) : plot.rows.length > 24 ? 20 : 28;
-    box.style.height = plot.rows.length * row + 58 + 'px';
+    box.style.height = upright() ? '330px' : plot.rows.length * row + 58 + 'px';
     const chart = echarts.init(box);
     const paint = (s) => [css('--after'), css('--before'), css('--c1'), css('--c2')][s % 4];
     const swatch = (s) => {
@@ -265,18 +268,19 @@
       const common = { name: s.name, data: s.values.map((v) => (v === null ? '-' : v)), z: s.tick ? 4 : 3 };
       const opacity = shows(index) ? 1 : 0.08;
       if (s.tick) {
-        return { ...common, type: 'scatter', symbol: 'rect', symbolSize: [3, row * 0.62],
+        return { ...common, type: 'scatter', symbol: 'rect', symbolSize: upright() ? [14, 3] : [3, row * 0.62],
           itemStyle: { color: css('--c1'), opacity } };
       }
       return { ...common, type: 'bar', barMaxWidth: 16, barGap: '12%', itemStyle: { color: paint(index), opacity, borderRadius: 2 } };
     }
     function render() {
-      const wide = Math.min(190, chart.getWidth() * 0.34);
+      const wide = Math.min(190, chart.getWidth() * 0.34), stands = upright();
+      const values = { ...valueAxis(plot.axis), scale: plot.points, splitNumber: chart.getWidth() < 460 ? 3 : 5 };
+      const words = { type: 'category', inverse: !stands, data: plot.rows, axisTick: { show: false }, axisLine: { lineStyle: { color: css('--line') } },
+        axisLabel: { ...label(), color: css('--ink'), width: stands ? 110 : wide, overflow: 'truncate', interval: 0, rotate: stands ? 60 : 0 } };
       chart.setOption({
-        ...base(), grid: { left: 4, right: plot.points ? 52 : 16, top: 6, bottom: 30, outerBoundsMode: 'same', outerBoundsContain: 'axisLabel' },
-        xAxis: { ...valueAxis(plot.axis), scale: plot.points, splitNumber: chart.getWidth() < 460 ? 3 : 5 },
-        yAxis: { type: 'category', inverse: true, data: plot.rows, axisTick: { show: false }, axisLine: { lineStyle: { color: css('--line') } },
-          axisLabel: { ...label(), color: css('--ink'), width: wide, overflow: 'truncate', interval: 0 } },
+        ...base(), grid: { left: 4, right: plot.points ? 52 : 16, top: 6, bottom: stands ? 4 : 30, outerBoundsMode: 'same', outerBoundsContain: stands ? 'all' : 'axisLabel' },
+        xAxis: stands ? words : values, yAxis: stands ? { ...values, nameGap: 34 } : words,
         series: plot.series.map(plot.points ? point : bar),
       }, { replaceMerge: ['series'] });
       chart.setOption({ tooltip: { trigger: 'axis', axisPointer: { type: 'shadow', shadowStyle: { color: css('--line'), opacity: 0.4 } },
@@ -290,7 +294,13 @@
           }));
         } } });
     }
-    return { chart, render };
+    return { chart, render, resized: () => {
+      const height = upright() ? 330 : plot.rows.length * row + 58;
+      if (box.clientHeight !== height) {
+        box.style.height = height + 'px';
+        chart.resize();
+      }
+    } };
   }
 
   // heatmap draws a matrix in colours, and its numbers where there is room.
