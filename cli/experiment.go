@@ -114,7 +114,7 @@ func (j *experimentJob) run(ctx context.Context, names []string) (err error) {
 		return err
 	}
 	j.otherBuilds(records)
-	if err := j.writeReport(j.page, "Experiment", e.Document()); err != nil {
+	if err := j.writeReport(j.page, "Experiment", e.Picture()); err != nil {
 		return err
 	}
 	return j.print(e, e.Document())

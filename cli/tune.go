@@ -118,7 +118,7 @@ func (j *tuneJob) run(cmd *cobra.Command, name string) error {
 	r := tune.NewOutcome(g, modelNames(j.training.models), tuned)
 	r.Seconds, r.File = time.Since(begun).Seconds(), j.out
 	r.Next = j.next(name)
-	if err := j.writeReport(j.page, "Search on "+g.Name, r.Document()); err != nil {
+	if err := j.writeReport(j.page, "Search on "+g.Name, r.Picture()); err != nil {
 		return err
 	}
 	if printed := j.print(r, r.Document()); printed != nil {

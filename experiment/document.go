@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/report"
@@ -23,7 +24,12 @@ type Outcome struct {
 }
 
 // Document shows the outcome: for each graph the accuracies, and the methods compared on the same seeds.
-func (o *Outcome) Document() *report.Document {
+func (o *Outcome) Document() *report.Document { return o.document(false) }
+
+// Picture is Document with a plot of the accuracies on each graph, for pages.
+func (o *Outcome) Picture() *report.Document { return o.document(true) }
+
+func (o *Outcome) document(plots bool) *report.Document {
 	d := new(report.Document)
 	for from := 0; from < len(o.Summaries); {
 		to := from
@@ -35,6 +41,9 @@ func (o *Outcome) Document() *report.Document {
 			report.Count(g.Nodes), report.Count(g.Edges), report.Count(g.Features), report.Count(g.Classes),
 			report.Count(g.Train))))
 		d.Add(accuracies(o.Summaries[from:to]))
+		if plots {
+			d.Add(picture(g.Name, o.Summaries[from:to]))
+		}
 		if t := comparisons(o.Comparisons, g); len(t.Rows) > 0 {
 			d.Add(t)
 		}
@@ -95,6 +104,43 @@ func accuracies(summaries []Summary) *report.Table {
 		t.Row(row...)
 	}
 	return t
+}
+
+// picture draws the accuracies with their intervals, a row for each arm and size, a series for each model.
+func picture(name string, summaries []Summary) *report.Plot {
+	bars := &report.Bars{Axis: "test accuracy, %", Points: true}
+	type place struct{ row, series int }
+	at := map[place]Estimate{}
+	rows, models := map[string]int{}, map[string]int{}
+	for _, s := range summaries {
+		row := fmt.Sprintf("%s, %s", s.Arm, report.Plural(s.Nodes, "node"))
+		if _, is := rows[row]; !is {
+			rows[row] = len(rows)
+			bars.Rows = append(bars.Rows, row)
+		}
+		if _, is := models[s.Model]; !is {
+			models[s.Model] = len(models)
+			bars.Series = append(bars.Series, report.BarSeries{Name: s.Model, Digits: 1})
+		}
+		at[place{rows[row], models[s.Model]}] = s.Test
+	}
+	for k := range bars.Series {
+		series := &bars.Series[k]
+		for i := range bars.Rows {
+			e, is := at[place{i, k}]
+			if !is {
+				e = Estimate{Mean: math.NaN()}
+			}
+			series.Values = append(series.Values, e.Mean)
+			series.Low = append(series.Low, max(0, e.Mean-e.CI95))
+			series.High = append(series.High, min(100, e.Mean+e.CI95))
+		}
+	}
+	return &report.Plot{
+		Title: "Accuracy on " + name, Data: bars,
+		Caption: "Accuracy on the test nodes of the original graph. Strokes are 95% intervals of the mean, by Student's t; " +
+			"one seed has none.",
+	}
 }
 
 // setting names what a training on the whole graph has in common with one on a condensed graph.

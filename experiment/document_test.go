@@ -87,3 +87,36 @@ func TestOutcomeJSON(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestPicture: a page has a plot for each graph, with a row for each arm and size, the values of the table, and their
+// intervals.
+func TestPicture(t *testing.T) {
+	all := outcomes(5, 1)
+	other := all[0]
+	other.Graph.Name, other.Graph.Fingerprint, other.Model = "citeseer", "decaf", "sgc"
+	o := &experiment.Outcome{Summaries: experiment.Summarize(append(all, other))}
+	var plots []*report.Plot
+	for _, block := range o.Picture().Blocks {
+		if p, is := block.(*report.Plot); is {
+			plots = append(plots, p)
+		}
+	}
+	if len(plots) != 2 || plots[0].Title != "Accuracy on cora" || plots[1].Title != "Accuracy on citeseer" {
+		t.Fatalf("%d plots, want one of cora and one of citeseer", len(plots))
+	}
+	bars := plots[0].Data.(*report.Bars)
+	if len(bars.Rows) != 4 || bars.Rows[3] != "whole, 2,708 nodes" || len(bars.Series) != 1 {
+		t.Errorf("rows %v in %d series", bars.Rows, len(bars.Series))
+	}
+	for i, s := range o.Summaries[:4] {
+		got := bars.Series[0]
+		if got.Values[i] != s.Test.Mean || got.Low[i] != s.Test.Mean-s.Test.CI95 || got.High[i] != s.Test.Mean+s.Test.CI95 {
+			t.Errorf("row %d is %v, %v to %v, want %+v", i, got.Values[i], got.Low[i], got.High[i], s.Test)
+		}
+	}
+	for _, block := range o.Document().Blocks {
+		if _, is := block.(*report.Plot); is {
+			t.Error("the document for a terminal has a plot")
+		}
+	}
+}

@@ -131,6 +131,30 @@ func (o *Outcome) Document() *report.Document {
 	return d
 }
 
+// Picture is Document with a plot of the accuracies before it, for pages.
+func (o *Outcome) Picture() *report.Document {
+	d := o.Document()
+	if len(o.Confirmed) == 0 {
+		return d
+	}
+	series := report.BarSeries{Name: "mean over the seeds", Digits: 1}
+	bars := &report.Bars{Axis: "validation accuracy, %", Points: true}
+	for _, c := range o.Confirmed {
+		bars.Rows = append(bars.Rows, changed(c.Changes, c.Prior))
+		series.Values = append(series.Values, c.ValMean)
+		series.Low, series.High = append(series.Low, c.ValMean-c.ValStd), append(series.High, c.ValMean+c.ValStd)
+		series.Detail = append(series.Detail, report.Plural(c.Seeds, "seed"))
+	}
+	bars.Series = []report.BarSeries{series}
+	plot := &report.Plot{
+		Title: "Configurations that were trained", Data: bars,
+		Caption: "Accuracy on the validation nodes; strokes are the standard deviation over condensation seeds, each with " +
+			"a training of its own. Those of the last round come first.",
+	}
+	d.Blocks = append([]report.Block{plot}, d.Blocks...)
+	return d
+}
+
 // note says what a prior is and where it comes from.
 func (p Prior) note(graph string) string {
 	note := fmt.Sprintf("prior %s (%s): ranked among the first because it did well on %s; "+

@@ -56,3 +56,19 @@ func TestTuneDocument(t *testing.T) {
 		}
 	}
 }
+
+// TestPicture: a page begins with a plot of what was trained; nothing trained has none.
+func TestPicture(t *testing.T) {
+	o := &tune.Outcome{Confirmed: []tune.Confirmed{{Seeds: 3, ValMean: 80.5, ValStd: 0.25}, {Seeds: 2, ValMean: 79}}}
+	p, is := o.Picture().Blocks[0].(*report.Plot)
+	if !is {
+		t.Fatal("the page does not begin with a plot")
+	}
+	s := p.Data.(*report.Bars).Series[0]
+	if s.Values[0] != 80.5 || s.Low[0] != 80.25 || s.High[0] != 80.75 || s.Detail[1] != "2 seeds" {
+		t.Errorf("the plot has %+v", s)
+	}
+	if _, is := (&tune.Outcome{}).Picture().Blocks[0].(*report.Plot); is {
+		t.Error("a search that trained nothing has a plot")
+	}
+}

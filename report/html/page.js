@@ -314,6 +314,10 @@
       const s = plot.sheets[sheet], data = [];
       let most = 1;
       s.values.forEach((row, y) => row.forEach((v, x) => { data.push([x, y, v]); most = Math.max(most, Math.abs(v)); }));
+      // Numbers on a strong colour are of the colour of the card.
+      data.forEach((at, i) => {
+        data[i] = { value: at, label: { color: Math.abs(at[2]) > 0.55 * most ? css('--card') : css('--ink') } };
+      });
       const fits = columns <= 12 && chart.getWidth() / columns > 34, sign = (v) => (s.signed && v > 0 ? '+' : '') + number(v, 0).replace('-', '−');
       const axis = (names, name, more) => ({
         type: 'category', data: names, name, nameLocation: 'middle', nameTextStyle: label(), axisTick: { show: false },
@@ -328,8 +332,7 @@
         visualMap: { show: false, min: s.signed ? -most : 0, max: most,
           inRange: { color: s.signed ? [css('--low'), css('--zero'), css('--high')] : [css('--zero'), css('--high')] } },
         series: [{ type: 'heatmap', data, itemStyle: { borderColor: css('--card'), borderWidth: columns > 24 ? 0.5 : 1.5 },
-          label: { show: fits, fontSize: 11, formatter: (p) => (p.value[2] === 0 ? '' : sign(p.value[2])),
-            color: css('--ink') },
+          label: { show: fits, fontSize: 11, formatter: (p) => (p.value[2] === 0 ? '' : sign(p.value[2])) },
           emphasis: { itemStyle: { borderColor: css('--ink'), borderWidth: 1.5 } } }],
       }, { replaceMerge: ['series', 'visualMap'] });
       chart.setOption({ tooltip: { trigger: 'item', formatter: (p) => {
