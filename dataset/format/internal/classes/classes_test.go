@@ -1,0 +1,73 @@
+package classes_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
+	"github.com/graph-condensation/cgc/graph"
+)
+
+// of returns labels that stand in the lines 2, 3, ….
+func of(t *testing.T, texts string) *classes.Labels {
+	t.Helper()
+	l := &classes.Labels{}
+	for i, text := range strings.Split(texts, " ") {
+		if err := l.Add([]byte(strings.Trim(text, "-")), i+2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return l
+}
+
+func TestClasses(t *testing.T) {
+	for _, c := range []struct {
+		texts string
+		y     []int32
+		names []string
+	}{
+		{"0 2 - 2", []int32{0, 2, graph.Unlabelled, 2}, nil},
+		{"1 2 - 2", []int32{0, 1, graph.Unlabelled, 1}, nil},
+		{"1.0 2.00 NaN", []int32{0, 1, graph.Unlabelled}, nil},
+		{"b a - nan b", []int32{1, 0, graph.Unlabelled, graph.Unlabelled, 1}, []string{"a", "b"}},
+		{"1.5 1.25", []int32{1, 0}, []string{"1.25", "1.5"}},
+		{"- -", []int32{graph.Unlabelled, graph.Unlabelled}, nil},
+	} {
+		y, names, _, err := of(t, c.texts).Classes()
+		if err != nil || !slices.Equal(y, c.y) || !slices.Equal(names, c.names) {
+			t.Errorf("%s: %v %q %v, want %v %q", c.texts, y, names, err, c.y, c.names)
+		}
+	}
+	for texts, want := range map[string]string{
+		"0 x":      `label "x", and label "0" in line 2: want only whole numbers, or only names`,
+		"x nan 70": `label "70", and label "x" in line 2: want only whole numbers, or only names`,
+		"0 70000":  "label 70000, want 0 to 65535, or -1 for none",
+	} {
+		if _, _, line, err := of(t, texts).Classes(); err == nil || err.Error() != want || line < 3 {
+			t.Errorf("%s: line %d: %v, want %s", texts, line, err, want)
+		}
+	}
+}
+
+// Of takes the classes as they are told, and refuses labels that are none of them.
+func TestOf(t *testing.T) {
+	for _, c := range []struct {
+		texts string
+		n     int
+		names []string
+		want  []int32
+	}{
+		{"1 2 -", 4, nil, []int32{1, 2, graph.Unlabelled}},
+		{"b a", 3, []string{"c", "b", "a"}, []int32{1, 2}},
+		{"0 2", 3, []string{"2", "0", "1"}, []int32{1, 0}},
+		{"1 4", 4, nil, nil},
+		{"b x", 2, []string{"a", "b"}, nil},
+		{"a b", 3, []string{"a", "a", "b"}, nil},
+	} {
+		y, ok := of(t, c.texts).Of(c.n, c.names)
+		if ok != (c.want != nil) || ok && !slices.Equal(y, c.want) {
+			t.Errorf("%s of %d classes %q: %v %v, want %v", c.texts, c.n, c.names, y, ok, c.want)
+		}
+	}
+}

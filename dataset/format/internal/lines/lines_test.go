@@ -1,0 +1,165 @@
+package lines_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
+	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+)
+
+// open writes a file, packed if its name ends in .gz, and opens it.
+func open(t *testing.T, name, text string) *lines.File {
+	t.Helper()
+	data := []byte(text)
+	if strings.HasSuffix(name, ".gz") {
+		data = fixture.Packed(text)
+	}
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := lines.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func TestNext(t *testing.T) {
+	for _, name := range []string{"a.txt", "a.txt.gz"} {
+		for text, want := range map[string][]string{
+			"": nil, "a": {"a"}, "a\n": {"a"}, "a\r\n\nb\rc": {"a", "", "b\rc"}, "\n": {""},
+		} {
+			f := open(t, name, text)
+			var got []string
+			for {
+				line, err := f.Next()
+				if err == io.EOF {
+					break
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, string(line))
+			}
+			if !slices.Equal(got, want) || f.Line != len(want) {
+				t.Errorf("%q has the lines %q, want %q; counted %d", text, got, want, f.Line)
+			}
+		}
+	}
+}
+
+// Lines of any length, some of them across blocks, come to Rows each once with its number, after what Next took.
+func TestRows(t *testing.T) {
+	const n = 30_000
+	var text strings.Builder
+	text.WriteString("head\n")
+	for i := range n {
+		fmt.Fprintf(&text, "%d,%s\n", i, strings.Repeat("x", i%200))
+	}
+	fmt.Fprintf(&text, "%d,%s", n, strings.Repeat("y", 3<<20)) // longer than a block, without an end
+	for _, name := range []string{"a.csv", "a.csv.gz"} {
+		f := open(t, name, text.String())
+		if line, err := f.Next(); err != nil || string(line) != "head" {
+			t.Fatalf("first line %q: %v", line, err)
+		}
+		seen := make([]string, n+1)
+		err := f.Rows(t.Context(), n+1, 3, "nodes", func(i int, line []byte) error {
+			seen[i] += string(line)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range seen {
+			number, rest, _ := strings.Cut(line, ",")
+			if number != fmt.Sprint(i) || i < n && len(rest) != i%200 || i == n && len(rest) != 3<<20 {
+				t.Fatalf("line %d is %.50q of %d bytes", i, line, len(line))
+			}
+		}
+	}
+}
+
+// The error is that of the first line that is wrong, whichever goroutine comes to it first.
+func TestFirstErrorWins(t *testing.T) {
+	text := strings.Repeat("0123456789\n", 600_000)
+	for range 10 {
+		f := open(t, "a.csv", "head\n"+text)
+		if _, err := f.Next(); err != nil {
+			t.Fatal(err)
+		}
+		err := f.Rows(t.Context(), 600_000, 2, "nodes", func(i int, _ []byte) error {
+			if i >= 150_000 {
+				return fmt.Errorf("wrong at %d", i)
+			}
+			return nil
+		})
+		if err == nil || !strings.HasSuffix(err.Error(), "a.csv:150002: wrong at 150000") {
+			t.Fatalf("error %v", err)
+		}
+	}
+}
+
+func TestFaults(t *testing.T) {
+	none := func(int, []byte) error { return nil }
+	for _, c := range []struct {
+		name, text, want string
+		n                int
+	}{
+		{"a.csv", "1\n2\n3\n", "a.csv: 3 lines, want 4, one for each of the nodes", 4},
+		{"a.csv", "1\n2\n3\n", "a.csv:3: a line more than there are nodes (2)", 2},
+		{"a.csv", "1\n", "a.csv: the file is too short for 9 nodes", 9},
+		{"a.csv.gz", "1\n", "a.csv.gz: the file is too short for 1000000 nodes", 1_000_000},
+		{"a.csv", "1\n2\n\n\n", "", 2},
+	} {
+		err := open(t, c.name, c.text).Rows(t.Context(), c.n, 1, "nodes", none)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasSuffix(err.Error(), c.want)) {
+			t.Errorf("%q: error %v, want %s", c.text, err, c.want)
+		}
+	}
+	packed := fixture.Packed(strings.Repeat("0123456789\n", 1_000_000))
+	path := filepath.Join(t.TempDir(), "cut.gz")
+	if err := os.WriteFile(path, packed[:len(packed)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := lines.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.Rows(t.Context(), 1_000_000, 1, "nodes", none); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("a file cut in half: %v", err)
+	}
+	if _, err := lines.Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "a folder, want a file") {
+		t.Errorf("a folder: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := open(t, "a.csv", "1\n").Rows(ctx, 1, 1, "nodes", none); err != context.Canceled {
+		t.Errorf("a context that has ended: %v", err)
+	}
+}
+
+func TestMatrix(t *testing.T) {
+	for text, header := range map[string]bool{"1,2\n3,4": false, "a,b\r\n1,2\r\n3,4\r\n": true, "1,2\n3,4\n": true} {
+		f := open(t, "a.csv.gz", text)
+		x, err := lines.Matrix(t.Context(), f.Path, 2, header)
+		if err != nil || x.Cols != 2 || !slices.Equal(x.Data, []float32{1, 2, 3, 4}) {
+			t.Errorf("%q: %v, error %v", text, x, err)
+		}
+	}
+	f := open(t, "a.csv", "1,2\n3,4\n")
+	if _, err := lines.Matrix(t.Context(), f.Path, 1<<30, false); err == nil ||
+		!strings.Contains(err.Error(), "too short for 1073741824 nodes with 2 features") {
+		t.Errorf("error %v", err)
+	}
+}
