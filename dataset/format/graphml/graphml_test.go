@@ -93,6 +93,13 @@ func TestReadVariants(t *testing.T) {
 		`<graph><edge source="0" target="n1"/><node id="0"><data key="c">5</data><data key="f">[1, 2.5]</data></node>` +
 		`<node id="n1"><data key="f">3 4</data><data key="c">7</data></node>` + end
 	g, _ := open(t, write(t, list))
+	// networkx numbers attributes, and declares the last one first.
+	turned := `<graphml><key id="d2" for="node" attr.name="b" attr.type="int"/>` +
+		`<key id="d1" for="node" attr.name="a" attr.type="int"/><key id="d0" for="node" attr.name="y" attr.type="int"/>` +
+		`<graph><node id="q"><data key="d0">0</data><data key="d1">1</data><data key="d2">2</data></node>` + end
+	if g, _ := open(t, write(t, turned)); !slices.Equal(g.X.(*mat.Dense).Data, []float32{1, 2}) {
+		t.Errorf("features %v, want those of a, b", g.X)
+	}
 	if g.IDs != nil || g.Edges() != 1 || !slices.Equal(g.X.(*mat.Dense).Data, []float32{1, 2.5, 3, 4}) || g.Y[1] != 7 {
 		t.Errorf("ids %q, labels %v, %d edges, features %v", g.IDs, g.Y, g.Edges(), g.X)
 	}
@@ -242,6 +249,11 @@ func TestNetworkXReads(t *testing.T) {
 	if err := small.Save(t.Context(), smallFile); err != nil {
 		t.Fatal(err)
 	}
+	small.ClassNames = nil
+	numbersFile := filepath.Join(dir, "numbers.graphml")
+	if err := small.Save(t.Context(), numbersFile); err != nil {
+		t.Fatal(err)
+	}
 	fixture.Python(t, "networkx", `
 import json, sys
 import networkx as nx
@@ -256,9 +268,11 @@ s = nx.read_graphml(sys.argv[2])
 assert list(s) == ["0", "1"] and s["0"]["1"]["weight"] == 0.5, s
 one = s.nodes["1"]
 assert json.loads(one["members"]) == [0, 3] and json.loads(one["member_weights"]) == [0.5, 0.5], one
-assert json.loads(one["member_ids"]) == ["a", "b & co"] and one["weight"] == 2 and one["class"] == "blue", one
+assert json.loads(one["member_ids"]) == ["a", "b & co"] and one["class"] == "blue", one
+assert one["weight"] == 2 and isinstance(one["weight"], float), one
+assert type(nx.read_graphml(sys.argv[3]).nodes["0"]["class"]) is int
 assert [one["x0"], one["x1"]] == [0.25, -3.0] and s.graph["format"] == "cgc-condensed", (one, s.graph)
-`, graphFile, smallFile)
+`, graphFile, smallFile, numbersFile)
 }
 
 // FuzzRead looks for a panic and for memory without bound. Errors are right.
