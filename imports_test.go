@@ -67,7 +67,7 @@ var mayImport = map[string]string{
 		"dataset/format/internal/csvfile dataset/format/internal/decimal dataset/format/internal/lines " +
 		"dataset/format/internal/numpy graph mat",
 	"dataset/format/ogb": "dataset/format dataset/format/internal/csvfile dataset/format/internal/decimal " +
-		"dataset/format/internal/lines dataset/format/internal/numpy graph",
+		"dataset/format/internal/lines dataset/format/internal/numpy dataset/format/internal/torchfile graph",
 	"dataset/format/planetoid": "dataset/format dataset/format/internal/pickle graph mat",
 	"dataset/format/pyg": "dataset/format dataset/format/internal/archive dataset/format/internal/numpy " +
 		"dataset/format/internal/pygraph graph mat",

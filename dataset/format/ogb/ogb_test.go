@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -184,8 +185,21 @@ func TestRefuses(t *testing.T) {
 	fixture.Refuses(t, fixture.With(files, "raw/node-feat.csv.gz", cut[:len(cut)-9]),
 		"node-feat.csv.gz: unpacking gzip: unexpected EOF")
 	files = fixture.With(small(), "split/rank/train.csv", nil)
-	fixture.Refuses(t, fixture.With(files, "split/rank/split_dict.pt", []byte{1}),
-		"split/rank/split_dict.pt: a pickle of torch, which is not read here: write train.csv.gz")
+	fixture.Refuses(t, fixture.With(files, "split/rank/split_dict.pt", []byte{1}), "split/rank/split_dict.pt: ")
+}
+
+// DatasetSaver keeps the split as a file of torch.save.
+func TestPickledSplit(t *testing.T) {
+	dir := fixture.Unzipped(t, filepath.Join("testdata", "binary.zip.b64"))
+	want := fixture.Open(t, dir).Split
+	for _, part := range []string{"train", "valid", "test"} {
+		if err := os.Remove(filepath.Join(dir, "split", "time", part+".csv.gz")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := fixture.Open(t, dir).Split; !reflect.DeepEqual(got, want) {
+		t.Errorf("split %+v, want %+v", got, want)
+	}
 }
 
 // A mapping that is not understood leaves out its names and nothing else.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
@@ -150,63 +149,4 @@ func node(field []byte, n int) (int32, error) {
 		return 0, fmt.Errorf("node %d, want 0 to %d", v, n-1)
 	}
 	return int32(v), nil
-}
-
-// readSplit sets the split of the one folder of split, and returns that folder and notes.
-func readSplit(dir string, b *graph.Builder) (folder string, notes []string, err error) {
-	dir = filepath.Join(dir, "split")
-	var names []string
-	for _, name := range entries(dir) {
-		if file := filepath.Join(dir, name, "split_dict.pt"); csvfile.Exists(file) &&
-			!csvfile.Exists(csvfile.Path(filepath.Join(dir, name), "train")) {
-			return dir, nil, &format.ReadError{File: file, Err: errors.New(
-				"a pickle of torch, which is not read here: write train.csv.gz, valid.csv.gz and test.csv.gz beside it")}
-		}
-		if csvfile.Exists(csvfile.Path(filepath.Join(dir, name), "train")) {
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 {
-		return dir, nil, nil
-	}
-	if len(names) > 1 {
-		notes = append(notes, fmt.Sprintf("%s holds the splits %s: %s was taken",
-			dir, strings.Join(names, ", "), names[0]))
-	}
-	folder = filepath.Join(dir, names[0])
-	for _, part := range []struct {
-		name  string
-		nodes *[]int32
-	}{{"train", &b.Split.Train}, {"valid", &b.Split.Val}, {"test", &b.Split.Test}} {
-		if *part.nodes, err = readNodes(csvfile.Path(folder, part.name), b.Nodes); err != nil {
-			return folder, nil, missing(err, csvfile.Path(folder, part.name), "it holds a part of the split")
-		}
-	}
-	return folder, notes, nil
-}
-
-// readNodes reads a node of n in each line.
-func readNodes(file string, n int) (nodes []int32, err error) {
-	t, err := lines.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer t.Close()
-	for {
-		line, err := t.Next()
-		if err == io.EOF {
-			return nodes, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if len(bytes.TrimSpace(line)) == 0 {
-			continue
-		}
-		v, err := node(line, n)
-		if err != nil {
-			return nil, t.Fail(t.Line, "%w", err)
-		}
-		nodes = append(nodes, v)
-	}
 }
