@@ -1,4 +1,4 @@
-"""The build backend (PEP 517): builds the command with the Go toolchain and puts it into a wheel.
+"""The build backend (PEP 517, PEP 660): builds the command with the Go toolchain and puts it into a wheel.
 
 It needs a checkout, Go and nothing else. $GOOS and $GOARCH choose another platform, as they do for Go.
 """
@@ -17,7 +17,7 @@ import zipfile
 from pathlib import Path
 from typing import Any, Optional
 
-__all__ = ["TAGS", "build_sdist", "build_wheel", "commit", "linked", "version"]
+__all__ = ["TAGS", "build_editable", "build_sdist", "build_wheel", "commit", "linked", "version"]
 
 HERE = Path(__file__).resolve().parent
 # The platforms of the wheels by GOOS and GOARCH. The binary is static: it runs with any C library.
@@ -36,6 +36,28 @@ _Settings = Optional[dict[str, Any]]
 def build_wheel(wheel_directory: str, config_settings: _Settings = None, metadata_directory: Any = None) -> str:
     """Build a wheel into wheel_directory and return its name. Equal sources give equal bytes."""
     platform = _platform()
+    files = {f"cgc/{p.name}": p.read_bytes() for p in sorted((HERE / "cgc").iterdir()) if p.is_file()}
+    files[f"cgc/bin/{_program(platform)}"] = _binary(platform)
+    return _wheel(wheel_directory, platform, files)
+
+
+def build_editable(wheel_directory: str, config_settings: _Settings = None, metadata_directory: Any = None) -> str:
+    """Build a wheel that points to this folder, for pip install -e, and return its name.
+
+    The command is put into cgc/bin here: changes of Python count at once, those of Go after the next install.
+    """
+    platform = _platform()
+    own = HERE / "cgc" / "bin" / _program(platform)
+    own.parent.mkdir(exist_ok=True)
+    fresh = own.with_name(f".{own.name}")
+    fresh.write_bytes(_binary(platform))
+    fresh.chmod(0o755)
+    fresh.replace(own)  # a running command keeps its file
+    return _wheel(wheel_directory, platform, {"cgc-editable.pth": f"{HERE}\n".encode()})
+
+
+def _wheel(wheel_directory: str, platform: tuple[str, str], files: dict[str, bytes]) -> str:
+    """Write a wheel of files and what describes them, and return its name."""
     if platform not in TAGS:
         raise SystemExit(f"no wheel for {'/'.join(platform)}, want one of {', '.join(map('/'.join, TAGS))}")
     project = (HERE / "pyproject.toml").read_text(encoding="utf-8")
@@ -45,8 +67,6 @@ def build_wheel(wheel_directory: str, config_settings: _Settings = None, metadat
     )
     tag, info = f"py3-none-{TAGS[platform]}", f"{name}-{version}.dist-info"
     needs = re.findall(r'"([^"]+)"', re.search(r"^dependencies = \[(.*)\]$", project, re.M)[1])  # type: ignore[index]
-    files = {f"cgc/{p.name}": p.read_bytes() for p in sorted((HERE / "cgc").iterdir()) if p.is_file()}
-    files["cgc/bin/" + ("cgc.exe" if platform[0] == "windows" else "cgc")] = _binary(platform)
     files[f"{info}/METADATA"] = "\n".join(
         [
             "Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}", f"Summary: {summary}",
@@ -55,6 +75,7 @@ def build_wheel(wheel_directory: str, config_settings: _Settings = None, metadat
     ).encode()  # fmt: skip
     tags = "".join(f"Tag: py3-none-{t}\n" for t in TAGS[platform].split("."))
     files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: cgc\nRoot-Is-Purelib: false\n{tags}".encode()
+    files[f"{info}/entry_points.txt"] = b"[console_scripts]\ncgc = cgc.__main__:main\n"
     files[f"{info}/LICENSE"] = (HERE.parent / "LICENSE").read_bytes()
     record = "".join(f"{path},sha256={_digest(data)},{len(data)}\n" for path, data in files.items())
     files[f"{info}/RECORD"] = f"{record}{info}/RECORD,,\n".encode()
@@ -80,7 +101,7 @@ def version() -> str:
     return found[1]
 
 
-@functools.lru_cache(maxsize=None)  # a build writes files, which must not count as changes
+@functools.cache  # a build writes files, which must not count as changes
 def commit() -> Optional[tuple[str, int, bool]]:
     """Return the commit of the checkout, its time in seconds since 1970, and whether files differ from it.
 
@@ -116,6 +137,11 @@ def _platform() -> tuple[str, str]:
     """Return what Go would build for."""
     system, processor = subprocess.check_output(["go", "env", "GOOS", "GOARCH"], cwd=HERE, text=True).split()
     return system, processor
+
+
+def _program(platform: tuple[str, str]) -> str:
+    """Return the name of the command's file."""
+    return "cgc.exe" if platform[0] == "windows" else "cgc"
 
 
 def _binary(platform: tuple[str, str]) -> bytes:

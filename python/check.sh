@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the package, installs it into a fresh virtual environment, and runs its checks there. It says what it leaves
-# out. If a Python here has torch, its own or Debian's python3-torch, graphs of torch_geometric are tested too.
+# out. If a Python here has torch, its own or Debian's python3-torch, graphs of PyTorch Geometric and DGL are tested too.
 set -eu
 cd "$(dirname "$0")"
 venv=$(mktemp -d)
@@ -22,9 +22,13 @@ if ! "$venv/bin/pip" install -q --retries 1 -r tests/requirements.txt $geometric
   echo "left out: pip does not get what tests/requirements.txt lists"
   exit 0
 fi
+if [ -n "$geometric" ]; then
+  "$venv/bin/pip" install -q --retries 1 dgl==1.1.3 || echo "left out: pip does not get dgl 1.1.3"
+fi
 "$venv/bin/pip" install -q .
 "$venv/bin/mypy" --cache-dir "$venv/mypy"
 "$venv/bin/ruff" check --no-cache .
 "$venv/bin/ruff" format --no-cache --check .
+export DGLBACKEND=pytorch # else DGL writes a file into the home folder
 cd tests # outside the sources, so that the installed package is tested
 "$venv/bin/pytest" -q -rs -p no:cacheprovider .

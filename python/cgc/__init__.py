@@ -10,10 +10,11 @@ the package, and give what it gives. Mistakes are cgc.Error.
 from ._api import condense, evaluate, load_dataset, tune
 from ._condensed import Condensed, Origin, load, save
 from ._error import Error, UnknownArgument
+from ._frames import Tables, tables
 from ._graph import Graph
 from ._table import Score, Table
 
 __all__ = [
-    "Condensed", "Error", "Graph", "Origin", "Score", "Table", "UnknownArgument",
-    "condense", "evaluate", "load", "load_dataset", "save", "tune",
+    "Condensed", "Error", "Graph", "Origin", "Score", "Table", "Tables", "UnknownArgument",
+    "condense", "evaluate", "load", "load_dataset", "save", "tables", "tune",
 ]  # fmt: skip

@@ -7,12 +7,14 @@ import json
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union, overload
 
 from . import _condensed, _options
 from ._condensed import Condensed
 from ._error import Error
+from ._frames import Tables
 from ._graph import Graph, read_graph
 from ._options import CondenseOptions, EvaluateOptions, TuneOptions
 from ._run import run
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["condense", "evaluate", "load_dataset", "tune"]
 
 Path_ = Union[str, "os.PathLike[str]"]
+_Handed = tuple[str, Path, dict[str, str], Optional[Sequence[Any]]]
 _GRAPH = ("edge_index", "edge_weight", "x", "y", "train_mask", "val_mask", "test_mask", "adj", "name")
 
 
@@ -39,7 +42,7 @@ _CONDENSE, _TUNE, _EVALUATE = _known(CondenseOptions), _known(TuneOptions), [*_k
 
 @overload
 def condense(
-    data: Union[Path_, Graph, None] = None,
+    data: Union[Path_, Graph, Tables, None] = None,
     *,
     edge_index: Any = None,
     edge_weight: Any = None,
@@ -90,8 +93,8 @@ def condense(
 ) -> Any:
     """Condense a graph of N nodes to one of N′.
 
-    data is a torch_geometric Data, a DGL or networkx graph, a Graph, or the name or path of a graph. The parts may
-    also be given by name, alone or in place of those of data: x (N × features), y (N; -1 or NaN for no label),
+    data is a torch_geometric Data, a DGL or networkx graph, tables, a Graph, or the name or path of a graph. The parts
+    may also be given by name, alone or in place of those of data: x (N × features), y (N; -1 or NaN for no label),
     edge_index (2 × edges, in one direction or both), edge_weight (edges), and masks of N bools or lists of nodes. They
     are numpy arrays, torch tensors or lists; x may be a scipy.sparse matrix. adj, a scipy.sparse matrix, stands for
     edge_index and edge_weight. A graph without masks gets a split that the seed 0 draws.
@@ -113,11 +116,13 @@ def condense(
         test_mask=test_mask, adj=adj, name=name,
     )  # fmt: skip
     line = _options.flags("condense", _CONDENSE, options, ["data", *_GRAPH, "config"])
-    with _handed_over("data", data, given) as (graph, home, spoken):
+    with _handed_over("data", data, given) as (graph, home, spoken, ids):
         out = home / "small.safetensors"
         line += _config(config, home, spoken)
         run(["condense", graph, f"--output={out}", *line], spoken)
         small = _condensed.load(out)
+        if ids is not None and small.members_indices is not None:  # as they came: the file has texts
+            small = replace(small, members_ids=[ids[i] for i in small.members_indices.tolist()])
     for sentence in small.origin.account.get("warnings", ()):
         warnings.warn(sentence, stacklevel=2)
     return small.to_pyg() if is_from("torch_geometric", data) else small
@@ -154,7 +159,7 @@ def tune(
         test_mask=test_mask, adj=adj, name=name,
     )  # fmt: skip
     line = _options.flags("tune", _TUNE, options, ["data", *_GRAPH, "config"])
-    with _handed_over("data", data, given) as (graph, home, spoken):
+    with _handed_over("data", data, given) as (graph, home, spoken, _):
         out = home / "best.json"
         line += _config(config, home, spoken)
         run(["tune", graph, f"--output={out}", *line], spoken)
@@ -178,7 +183,7 @@ def evaluate(
     """
     every = {**options, "models": models}
     line = _options.flags("evaluate", _EVALUATE, every, ["small", "on"])
-    with _handed_over("on", on, {}) as (graph, home, spoken):
+    with _handed_over("on", on, {}) as (graph, home, spoken, _):
         if isinstance(small, (str, os.PathLike)):
             file = os.fspath(small)
         else:
@@ -205,14 +210,17 @@ def load_dataset(name: Path_) -> Graph:
 
 
 @contextlib.contextmanager
-def _handed_over(argument: str, data: Any, given: dict[str, Any]) -> Iterator[tuple[str, Path, dict[str, str]]]:
-    """Write a graph for the command. Gives its name, a temporary folder, and what the caller calls these paths."""
+def _handed_over(argument: str, data: Any, given: dict[str, Any]) -> Iterator[_Handed]:
+    """Write a graph for the command.
+
+    Gives its name, a temporary folder, what the caller calls these paths, and what he calls the nodes.
+    """
     if isinstance(data, (str, os.PathLike)):
         extra = [k for k, v in given.items() if v is not None]
         if extra:
             raise Error(f"{extra[0]} and the path {os.fspath(data)} are given, want one of them")
         with folder(0) as home:
-            yield os.fspath(data), home, {}
+            yield os.fspath(data), home, {}, None
         return
     if data is None and argument == "on":
         raise Error("on is None, want the graph to test on")
@@ -225,7 +233,7 @@ def _handed_over(argument: str, data: Any, given: dict[str, Any]) -> Iterator[tu
         path = home / "graph.safetensors"
         parts.write(path, tensors)
         try:
-            yield str(path), home, {str(path): ""}
+            yield str(path), home, {str(path): ""}, parts.ids
         except Error as e:
             raise Error(parts.named(str(e))) from None
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Optional
 
 import numpy as np
 
-from . import _safetensors
+from . import _names, _safetensors
 from ._error import Error
-from ._graph import array, pyg
+from ._graph import array, dgl, pyg
 from ._run import run
 from ._safetensors import Array, Tensor
 from ._scratch import beside, folder
@@ -60,9 +60,10 @@ class Condensed:
 
     x (N′ × d, float32), y (N′, int64), edge_index (2 × E, int64, each edge in both directions), edge_weight (E).
     The rows of a CSR matrix say which original nodes condensed node i stands for:
-    members_indices[members_indptr[i]:members_indptr[i+1]], with members_weights that sum to 1. y_soft (N′ × classes)
-    is there with soft labels, scaling_mean and scaling_std (d) if features were standardised; else they are None.
-    origin.config is the configuration, origin.account what the condensation found.
+    members_indices[members_indptr[i]:members_indptr[i+1]], with members_weights that sum to 1. members_ids names
+    members_indices, if the nodes of the graph have names; a file keeps them as text. y_soft (N′ × classes) is there
+    with soft labels, scaling_mean and scaling_std (d) if features were standardised; else they are None. class_names
+    holds the name of each class, or None. origin.config is the configuration, origin.account what was found.
     """
 
     x: Array
@@ -75,6 +76,7 @@ class Condensed:
     y_soft: Optional[Array] = None
     scaling_mean: Optional[Array] = None
     scaling_std: Optional[Array] = None
+    members_ids: Optional[Sequence[Any]] = None
     origin: Origin = field(default_factory=lambda: Origin({}))
 
     @property
@@ -84,21 +86,45 @@ class Condensed:
             return np.ones(len(self.y), np.float32)
         return np.diff(self.members_indptr).astype(np.float32)
 
-    def members(self, node: int) -> tuple[Array, Array]:
+    @property
+    def class_names(self) -> Optional[list[str]]:
+        """The name of each class, of which y holds the places; None if classes are numbered."""
+        names = self.origin.metadata.get("class_names")
+        return None if names is None else list(json.loads(names))
+
+    def members(self, node: int) -> tuple[Sequence[Any], Array]:
         """Return the original nodes that a condensed node stands for, and their weights.
 
-        Raises Error if the method keeps no members.
+        The nodes are ids where the graph has ids, else numbers. Raises Error if the method keeps no members.
         """
         if self.members_indptr is None or self.members_indices is None or self.members_weights is None:
             raise Error("the condensed graph has no members: its method keeps none")
-        row = slice(*self.members_indptr[[node, node + 1]])
-        return self.members_indices[row], self.members_weights[row]
+        if not -len(self.y) <= node < len(self.y):
+            raise Error(f"node is {node}, want 0 to {len(self.y) - 1}")
+        node %= len(self.y)
+        row = slice(*self.members_indptr[[node, node + 1]].tolist())
+        named: Sequence[Any] = self.members_indices if self.members_ids is None else self.members_ids  # type: ignore[assignment]
+        return named[row], self.members_weights[row]
 
     def to_pyg(self) -> Any:
         """Return a torch_geometric Data with the same names, and weight. It wants torch and torch_geometric."""
         data = pyg({**self._arrays(), "weight": self.weight})
         data.origin = self.origin
+        if self.members_ids is not None:
+            data.members_ids = list(self.members_ids)
+        if self.class_names is not None:
+            data.class_names = self.class_names
         return data
+
+    def to_dgl(self) -> Any:
+        """Return a DGLGraph with node data feat, label and weight, and edge data weight. It wants torch and dgl.
+
+        Members, the configuration and the scaling of features stay here.
+        """
+        nodes = {"feat": self.x, "label": self.y, "weight": self.weight}
+        if self.y_soft is not None:
+            nodes["soft_label"] = self.y_soft
+        return dgl(self.edge_index, nodes, {"weight": self.edge_weight})
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file that `cgc condense` writes, whole or not at all. load and `cgc evaluate` read it."""
@@ -140,7 +166,7 @@ def _read(file: str | os.PathLike[str], path: str | os.PathLike[str]) -> Condens
         raise Error(f"{path} has the version {metadata.get('format_version')!r}, want 1 to 3: update cgc")
     fields = {k: tensors[name] for k, name in _TENSORS.items() if name in tensors}
     try:
-        return Condensed(**fields, origin=Origin(metadata))
+        return Condensed(**fields, members_ids=_names.text_of("members.ids", tensors), origin=Origin(metadata))
     except TypeError as e:
         raise Error(f"{path} lacks a tensor: {e}") from None
 
@@ -167,6 +193,8 @@ def save(small: Any, path: str | os.PathLike[str]) -> None:
 def _write(small: Condensed, path: str | os.PathLike[str]) -> None:
     """Write a safetensors file."""
     tensors = [Tensor(name, getattr(small, k)) for k, name in _TENSORS.items() if getattr(small, k) is not None]
+    if small.members_ids is not None:
+        tensors += _names.strings("members.ids", [str(v) for v in small.members_ids])
     path = Path(path)
     try:
         with beside(path) as folder:
@@ -182,4 +210,5 @@ def of_pyg(data: Any) -> Condensed:
     origin = getattr(data, "origin", None)
     if not isinstance(origin, Origin):
         raise Error(f"small is a {type(data).__qualname__} that cgc.condense did not make, want what it returns")
-    return Condensed(**{k: array(k, data[k]) for k in _TENSORS if k in data}, origin=origin)
+    ids = getattr(data, "members_ids", None)
+    return Condensed(**{k: array(k, data[k]) for k in _TENSORS if k in data}, members_ids=ids, origin=origin)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Optional
 
 import numpy as np
 
-from . import _safetensors
+from . import _names, _safetensors
 from ._error import Error
 from ._safetensors import Array, Tensor
 
@@ -42,7 +43,8 @@ class Graph:
     """A labelled graph with N nodes, d features and a split, as numpy arrays.
 
     x (N × d, float32), y (N, int64, -1 for no label), edge_index (2 × E, int64, each edge in both directions),
-    edge_weight (E, float32; None if all are 1), and three masks (N, bool).
+    edge_weight (E, float32; None if all are 1), and three masks (N, bool). ids holds the name of each node and
+    class_names that of each class; None means that they are numbered.
     """
 
     x: Array
@@ -54,12 +56,23 @@ class Graph:
     test_mask: Array
     name: str
     classes: int
+    ids: Optional[Sequence[Any]] = None
+    class_names: Optional[list[str]] = None
     _features: Optional[Sparse] = field(default=None, repr=False)
 
     def to_pyg(self) -> Any:
         """Return the graph as a torch_geometric Data. It wants torch and torch_geometric."""
         names = ("x", "y", "edge_index", "edge_weight", *PARTS)
-        return pyg({n: getattr(self, n) for n in names if getattr(self, n) is not None})
+        data = pyg({n: getattr(self, n) for n in names if getattr(self, n) is not None})
+        for name in ("ids", "class_names"):
+            if getattr(self, name) is not None:
+                data[name] = list(getattr(self, name))
+        return data
+
+    def to_dgl(self) -> Any:
+        """Return the graph as a DGLGraph with node data feat, label and masks. It wants torch and dgl."""
+        rest = {n: getattr(self, n) for n in PARTS}
+        return dgl(self.edge_index, {"feat": self.x, "label": self.y, **rest}, {"weight": self.edge_weight})
 
     def __repr__(self) -> str:
         """Return the sizes of the graph."""
@@ -78,6 +91,23 @@ def pyg(arrays: Mapping[str, Array]) -> Any:
     return Data(**{k: torch.from_numpy(v if v.flags.writeable else v.copy()) for k, v in arrays.items()})
 
 
+def dgl(edge_index: Array, nodes: Mapping[str, Array], edges: Mapping[str, Optional[Array]]) -> Any:
+    """Return a DGLGraph with data of nodes and edges. It takes the memory of the arrays."""
+    try:
+        import torch
+        from dgl import graph
+    except ImportError as e:
+        raise Error(f"a DGLGraph wants torch and dgl: {e}") from None
+
+    def tensor(v: Array) -> Any:
+        return torch.from_numpy(v if v.flags.writeable else v.copy())
+
+    made = graph((tensor(edge_index[0]), tensor(edge_index[1])), num_nodes=len(nodes["label"]))
+    made.ndata.update({k: tensor(v) for k, v in nodes.items()})
+    made.edata.update({k: tensor(v) for k, v in edges.items() if v is not None})
+    return made
+
+
 @dataclass
 class Parts:
     """The parts of a graph as they were handed in. names says what the caller calls each of them."""
@@ -91,7 +121,10 @@ class Parts:
     test_mask: Any = None
     name: str = "graph"
     classes: Optional[int] = None
+    ids: Optional[Sequence[Any]] = None  # what the caller calls the nodes; None: their numbers
+    class_names: Optional[list[str]] = None
     names: dict[str, str] = field(default_factory=dict)
+    side: Optional[int] = None  # of the adjacency matrix, if the edges came in one
 
     def called(self, part: str) -> str:
         """Return what the caller calls a part."""
@@ -104,11 +137,24 @@ class Parts:
                 raise Error(f"{self.called(part)} is missing, want {_WANTED[part]}")
         y = self._labels()
         nodes = len(y)
-        return [*self._edges(nodes), *self._features(nodes), Tensor("y", y), *self._split(y)]
+        if self.side not in (None, nodes):
+            raise Error(
+                f"{self.called('edge_index')} has shape {(self.side, self.side)}, "
+                f"want {(nodes, nodes)}: a row for each label of {self.called('y')}"
+            )
+        tensors = [*self._edges(nodes), *self._features(nodes), Tensor("y", y), *self._split(y)]
+        if self.ids is not None:
+            if len(self.ids) != nodes:
+                raise Error(f"{self.called('ids')} has {len(self.ids)} names, want {nodes}: one for each label of y")
+            tensors += _names.strings("ids", _names.texts(self.ids))
+        return tensors
 
     def metadata(self) -> dict[str, str]:
         """Return the metadata of the file."""
         meta = {"name": self.name}
+        if self.class_names is not None:
+            self.classes = len(self.class_names)
+            meta["class_names"] = json.dumps(self.class_names, ensure_ascii=False, separators=(",", ":"))
         if self.classes is not None:
             meta["classes"] = str(self.classes)
         if isinstance(self.x, Sparse):
@@ -132,7 +178,10 @@ class Parts:
         return re.sub("^label ", f"{self.called('y')}: label ", sentence)
 
     def _labels(self) -> Array:
-        name, y = self.called("y"), array(self.called("y"), self.y)
+        name = self.called("y")
+        y = array(name, self.y, texts=True)
+        if y.dtype.kind in "OUS" and y.ndim == 1:
+            y, self.class_names = _names.class_numbers(name, y.tolist())
         if y.ndim == 2 and y.shape[1] == 1:
             y = y[:, 0]
         if y.ndim != 1 or y.size == 0:
@@ -266,8 +315,11 @@ def _feature_shape(name: str, shape: tuple[int, ...], nodes: int) -> None:
         raise Error(f"{name} has shape {shape}, want ({nodes}, number of features): a row for each label of y")
 
 
-def array(name: str, value: Any) -> Array:
-    """Return a value as an array, without a copy where it can be. Tensors of torch come to the CPU."""
+def array(name: str, value: Any, texts: bool = False) -> Array:
+    """Return a value as an array, without a copy where it can be. Tensors of torch come to the CPU.
+
+    With texts, it may be an array of objects.
+    """
     if hasattr(value, "detach"):
         if str(getattr(value, "layout", "torch.strided")) != "torch.strided":
             raise Error(f"{name} is a sparse tensor, want a dense one, or a scipy matrix")
@@ -279,7 +331,9 @@ def array(name: str, value: Any) -> Array:
         found = np.asarray(value)
     except ValueError as e:
         raise Error(f"{name} is no array: {e}") from None
-    if found.dtype.kind == "O":
+    if texts and found.dtype.kind == "U" and not isinstance(value, np.ndarray):
+        found = np.asarray(value, object)  # numpy makes texts of numbers among texts
+    if found.dtype.kind == "O" and not texts:
         raise Error(f"{name} holds {type(found.reshape(-1)[0]).__name__} objects, want an array of numbers")
     return found
 
@@ -301,9 +355,11 @@ def read_graph(path: str | os.PathLike[str]) -> Graph:
         if sparse is not None:
             x.flags.writeable = False  # the file of the graph is made of the sparse form
         edges = np.stack([rows, t["adj.indices"].astype(np.int64)])
+        names = meta.get("class_names")
         return Graph(
             x=x, y=t["y"].astype(np.int64), edge_index=edges, edge_weight=t.get("adj.data"),
-            name=meta["name"], classes=int(meta["classes"]), _features=sparse, **masks,
+            name=meta["name"], classes=int(meta["classes"]), _features=sparse, ids=_names.text_of("ids", t),
+            class_names=None if names is None else list(json.loads(names)), **masks,
         )  # fmt: skip
     except KeyError as e:
         raise Error(f"{path} has no tensor {e}, want a graph that cgc wrote") from None

@@ -7,13 +7,16 @@ from typing import Any
 import numpy as np
 
 from ._error import Error
+from ._frames import Tables, parts_of_tables
 from ._graph import PARTS, Graph, Parts, Sparse, array
+from ._names import identity
 
 __all__ = ["is_from", "parts_of"]
 
 _FEATURES = ("x", "feat", "features")  # names of node attributes, the first one found counts
 _LABELS = ("y", "label", "labels")
 _WEIGHTS = ("edge_weight", "weight", "w")
+_OF_US = ("ids", "class_names")  # what Graph.to_pyg adds
 
 
 def is_from(library: str, value: object) -> bool:
@@ -34,7 +37,10 @@ def parts_of(data: Any, given: dict[str, Any]) -> Parts:
         parts = Parts(
             data.edge_index, data.edge_weight, data.x if data._features is None else data._features, data.y,
             data.train_mask, data.val_mask, data.test_mask, data.name, data.classes,
+            data.ids, data.class_names,
         )  # fmt: skip
+    elif isinstance(data, Tables):
+        parts = parts_of_tables(data)
     elif is_from("torch_geometric", data):
         parts = _of_pyg(data)
     elif is_from("dgl", data):
@@ -44,16 +50,18 @@ def parts_of(data: Any, given: dict[str, Any]) -> Parts:
     else:
         raise Error(
             f"data is a {type(data).__module__}.{type(data).__qualname__}, want a torch_geometric Data, a DGL or "
-            "networkx graph, a cgc.Graph, the name or path of a graph, or arrays by name"
+            "networkx graph, cgc.tables(…), a cgc.Graph, the name or path of a graph, or arrays by name"
         )
     adj = given.pop("adj", None)
     if adj is not None:
         if "edge_index" in given:
             raise Error("adj and edge_index are given, want one of them")
-        parts.edge_index, parts.edge_weight = _edges_of_matrix(adj)
+        parts.edge_index, parts.edge_weight, parts.side = _edges_of_matrix(adj)
         parts.names |= {"edge_index": "adj", "edge_weight": "adj"}
     if "y" in given:
-        parts.classes = None
+        parts.classes = parts.class_names = None
+    if "edge_index" in given:
+        parts.side = None
     for name, value in given.items():
         setattr(parts, name, value)
         parts.names.pop(name, None)
@@ -66,9 +74,11 @@ def _of_pyg(data: Any) -> Parts:
     """Take x, y, edge_index, edge_weight and the masks of a Data."""
     keys = data.keys
     keys = list(keys() if callable(keys) else keys)
-    if "edge_index" not in keys and "adj_t" in keys:
-        raise Error("data has adj_t and no edge_index, want edge_index: leave out ToSparseTensor")
-    return Parts(**{k: data[k] for k in ("edge_index", "edge_weight", "x", "y", *PARTS) if k in keys})
+    parts = Parts(**{k: data[k] for k in ("edge_index", "edge_weight", "x", "y", *PARTS, *_OF_US) if k in keys})
+    if "edge_index" not in keys and "adj_t" in keys:  # of ToSparseTensor
+        parts.edge_index, parts.edge_weight, parts.side = _edges_of_matrix(data["adj_t"], "adj_t")
+        parts.names |= {"edge_index": "adj_t", "edge_weight": "adj_t"}
+    return parts
 
 
 def _of_dgl(graph: Any) -> Parts:
@@ -76,7 +86,7 @@ def _of_dgl(graph: Any) -> Parts:
     if not getattr(graph, "is_homogeneous", True):
         raise Error("the DGL graph has several types of nodes or edges, want one: dgl.to_homogeneous makes it")
     source, target = (array("edges", ends) for ends in graph.edges())
-    parts = Parts(np.stack([source, target]), names={"edge_index": "edges"})
+    parts = Parts(np.stack([source, target]), names={"edge_index": "edges", "x": "feat", "y": "label"})
     for part, names, store in (
         ("x", _FEATURES, graph.ndata), ("y", _LABELS, graph.ndata), ("edge_weight", _WEIGHTS, graph.edata),
         *((p, (p,), graph.ndata) for p in PARTS),
@@ -99,15 +109,20 @@ def _of_networkx(graph: Any) -> Parts:
         parts.edge_weight = np.array([e[2] for e in edges])
     attributes = [a for _, a in graph.nodes(data=True)]
     nodes = list(order)
+    parts.ids = None if identity(nodes) else nodes
     for part, names in (("x", _FEATURES), ("y", _LABELS)):
         name = next((n for n in names if any(n in a for a in attributes)), None)
         if name is None:
             continue
-        values = [a.get(name, -1 if part == "y" else None) for a in attributes]
+        values = [a.get(name) for a in attributes]
+        parts.names[part] = name
+        if part == "y" and any(v is None or isinstance(v, str) for v in values):
+            parts.y = np.empty(len(values), object)
+            parts.y[:] = values
+            continue
         bare = next((i for i, v in enumerate(values) if v is None), None)
         if bare is not None:
             raise Error(f"node {nodes[bare]!r} has no attribute {name}, and other nodes have it")
-        parts.names[part] = name
         rows = [array(name, v) for v in values]
         for i, row in enumerate(rows):
             if row.shape != rows[0].shape:
@@ -127,20 +142,36 @@ def _of_networkx(graph: Any) -> Parts:
     return parts
 
 
-def _edges_of_matrix(adj: Any) -> tuple[Any, Any]:
-    """Return the entries of a scipy.sparse matrix, or of a square array, that are not zero."""
-    shape = tuple(getattr(adj, "shape", ()))
+def _edges_of_matrix(adj: Any, name: str = "adj") -> tuple[Any, Any, int]:
+    """Return the places and values that are not zero, and the number of rows.
+
+    adj is a scipy.sparse matrix, a sparse tensor of torch, or a square array.
+    """
+    if hasattr(adj, "sizes") and hasattr(adj, "coo"):  # SparseTensor of torch_sparse
+        shape, (row, column, value) = tuple(adj.sizes()), adj.coo()
+        ends = np.stack([array(name, row), array(name, column)])
+        weights = None if value is None else array(name, value)
+    elif hasattr(adj, "layout") and str(adj.layout) != "torch.strided":
+        shape, adj = tuple(adj.shape), adj.detach().cpu()
+        coo = (adj if adj.is_sparse else adj.to_sparse()).coalesce()
+        ends, weights = array(name, coo.indices()), array(name, coo.values())
+    elif hasattr(adj, "tocoo"):
+        shape, coo = tuple(adj.shape), adj.tocoo()
+        ends, weights = np.stack([coo.row, coo.col]), coo.data
+    else:
+        dense = array(name, adj)
+        shape = dense.shape
+        if len(shape) == 2:
+            ends = np.stack(np.nonzero(dense))
+            weights = dense[ends[0], ends[1]]
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise Error(f"adj has shape {shape}, want a square matrix")
-    if hasattr(adj, "tocoo"):
-        coo = adj.tocoo()
-        kept = coo.data != 0
-        whole = bool(kept.all())
-        ends = np.stack([coo.row, coo.col]) if whole else np.stack([coo.row[kept], coo.col[kept]])
-        return ends, coo.data if whole else coo.data[kept]
-    dense = array("adj", adj)
-    ends = np.stack(np.nonzero(dense))
-    return ends, dense[ends[0], ends[1]]
+        raise Error(f"{name} has shape {tuple(shape)}, want a square matrix")
+    if weights is None:
+        return ends, None, shape[0]
+    kept = weights != 0
+    if not bool(kept.all()):
+        ends, weights = ends[:, kept], weights[kept]
+    return ends, weights, shape[0]
 
 
 def _sparse(x: Any) -> Sparse:

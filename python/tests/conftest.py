@@ -8,6 +8,8 @@ import pytest
 import cgc
 from cgc import _scratch
 
+os.environ.setdefault("DGLBACKEND", "pytorch")  # else DGL writes a file into the home folder
+
 
 @pytest.fixture(scope="session")
 def demo() -> cgc.Graph:

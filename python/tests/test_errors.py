@@ -28,6 +28,17 @@ BAD = {
     "a node twice": (lambda a: {"train_mask": [1, 1]}, "train_mask has node 1 twice"),
     "a node beyond": (lambda a: {"train_mask": [60]}, "train_mask has node 60, want 0 to 59"),
     "train alone is missing": (lambda a: {"train_mask": None}, "train_mask is missing"),
+    "train names a float": (lambda a: {"train_mask": [0.5]}, "train_mask has elements of type float64, want a mask of"),
+    "a part below 0": (lambda a: {"val_mask": [-1]}, "val_mask has node -1, want 0 to 59"),
+    "test overlaps train": (
+        lambda a: {"test_mask": a["train_mask"], "val_mask": None}, "test_mask has node 0, which is in train_mask too"),
+    "all masks are empty": (lambda a: dict.fromkeys(
+        ("train_mask", "val_mask", "test_mask"), np.zeros(60, bool)), "train_mask is empty, want at least 1 node"),
+    "x with infinity": (lambda a: {"x": changed(a["x"], (59, 7), -np.inf)}, r"x\[59, 7\] is not a finite number"),
+    "x of times": (lambda a: {"x": a["x"].astype("datetime64[s]")}, "x has elements of type datetime64"),
+    "x of complex numbers": (lambda a: {"x": a["x"] + 1j}, "x has elements of type complex64, want numbers"),
+    "x without features": (lambda a: {"x": a["x"][:, :0]}, r"x has shape \(60, 0\), want \(60, number of features\)"),
+    "x is flat": (lambda a: {"x": a["x"][:, 0]}, r"x has shape \(60,\), want \(60, number of features\)"),
     "x with nan": (lambda a: {"x": changed(a["x"], (3, 1), np.nan)}, r"x\[3, 1\] is not a finite number"),
     "x beyond float32": (lambda a: {"x": changed(a["x"].astype(float), (3, 1), 1e300)}, r"x\[3, 1\] is not a finite"),
     "x of words": (lambda a: {"x": np.full((60, 2), "a")}, "x has elements of type <U1, want numbers"),
@@ -38,6 +49,13 @@ BAD = {
     "no y": (lambda a: {"y": None}, "y is missing, want a label for each node"),
     "several labels": (lambda a: {"y": np.ones((60, 3), int)}, r"y has shape \(60, 3\), want one label for each node"),
     "broken labels": (lambda a: {"y": a["y"] + 0.5}, "y of node 0 is 0.5, want a whole number"),
+    "labels of two types": (
+        lambda a: {"y": [1, "red"] * 30}, "y of node 0 is 1 and of node 1 'red', want one type"),
+    "a number among names": (lambda a: {"y": ["7", "red"] * 30}, "y of node 0 is the number '7' and of node 1 the"),
+    "labels that are infinite": (lambda a: {"y": np.full(60, np.inf)}, "y of node 0 is inf, want"),
+    "no label at all": (lambda a: {"y": np.full(60, -1)}, "train_mask has node 0, which has no label in y"),
+    "one label for all": (lambda a: {"y": 3}, r"y has shape \(\), want one label for each node"),
+    "no labels": (lambda a: {"y": []}, r"y has shape \(0,\), want one label for each node"),
     "labels below none": (lambda a: {"y": a["y"] - 2}, "y of node 0 is -2, want a class from 0"),
     "far too many classes": (lambda a: {"y": changed(a["y"], 5, 2**30)}, f"y: label {2**30} of node 5, want 0 to"),
     "an unlabelled node trains": (lambda a: {"y": changed(a["y"], 4, -1)}, "train_mask has node 4, which has no label"),
@@ -47,12 +65,31 @@ BAD = {
         lambda a: {"edge_index": changed(a["edge_index"], (1, 7), 60)}, "edge_index has node 60 in edge 7, want 0 to"),
     "edges below": (
         lambda a: {"edge_index": changed(a["edge_index"], (0, 2), -1).T.copy().T}, "edge_index has node -1 in edge 2"),
+    "edges flat": (lambda a: {"edge_index": a["edge_index"][0]}, r"edge_index has shape \(60,\), want \(2, number of"),
+    "edges of bools": (lambda a: {"edge_index": a["edge_index"] > 0}, "edge_index has elements of type bool, want"),
+    "edges of words": (lambda a: {"edge_index": [["a"], ["b"]]}, "edge_index has elements of type <U1, want whole"),
+    "edges far beyond": (
+        lambda a: {"edge_index": changed(a["edge_index"], (1, 7), 2**40)}, f"edge_index has node {2**40} in edge 7"),
+    "ragged edges": (lambda a: {"edge_index": [[1, 2], [1]]}, "^edge_index "),
+    "a weight that is none": (
+        lambda a: {"edge_weight": changed(np.ones(60), 7, np.nan)}, "edge_weight of edge 7 is nan, want a positive"),
+    "weights of words": (lambda a: {"edge_weight": ["a"] * 60}, "edge_weight has elements of type <U1, want numbers"),
+    "an adjacency that is not square": (
+        lambda a: {"edge_index": None, "adj": np.ones((60, 3))}, r"adj has shape \(60, 3\), want a square matrix"),
+    "an adjacency of others": (
+        lambda a: {"edge_index": None, "adj": np.ones((70, 70))}, r"adj has shape \(70, 70\), want \(60, 60\)"),
     "edges upright": (lambda a: {"edge_index": a["edge_index"].T}, r"has shape \(60, 2\).*; edge_index.T has it"),
     "weights of another length": (lambda a: {"edge_weight": np.ones(7)}, r"edge_weight has shape \(7,\), want \(60,\)"),
     "a weight below 0": (
         lambda a: {"edge_weight": changed(np.ones(60), 7, -2)}, "edge_weight of edge 7 is -2.0, want a positive"),
     "two adjacencies": (lambda a: {"adj": np.eye(60)}, "adj and edge_index are given, want one of them"),
     "too many nodes": (lambda a: {"nodes": 900}, "^nodes 900, want from 3"),
+    "too few nodes": (lambda a: {"nodes": 2}, "^nodes 2, want from 3"),
+    "nodes below 0": (lambda a: {"nodes": -5}, "^nodes -5, want"),
+    "half a node": (lambda a: {"nodes": 6.5}, "^nodes 6.5, want a whole number"),
+    "a share above 1": (lambda a: {"ratio": 1.5}, "^ratio 1.5, want"),
+    "a share of 0": (lambda a: {"label_ratio": 0}, "^label_ratio 0, want"),
+    "a temperature of 0": (lambda a: {"temperature": 0}, "^temperature 0, want"),
     "two sizes": (lambda a: {"nodes": 6, "ratio": 0.5}, "^nodes and ratio given, want at most one of them"),
     "several mistakes": (lambda a: {"hops": -1, "alpha": -2}, "^hops -1, want at least 0; alpha -2, want"),
     "a word for a number": (lambda a: {"nodes": "many"}, "^nodes many, want a whole number"),

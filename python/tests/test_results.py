@@ -157,6 +157,43 @@ def test_torch(arrays):
     assert len(cgc.condense(**tensors, nodes=6).y) == 6
 
 
+def test_sparse_tensors_of_torch(arrays):
+    torch = pytest.importorskip("torch")
+    want = cgc.condense(**arrays, nodes=6)
+    edges = torch.from_numpy(arrays.pop("edge_index"))
+    adj = torch.sparse_coo_tensor(edges, torch.ones(60), (60, 60))
+    same(want, cgc.condense(adj=adj, **arrays, nodes=6))
+    same(want, cgc.condense(adj=adj.to_sparse_csr(), **arrays, nodes=6))
+    same(want, cgc.condense(adj=adj.to_dense(), **arrays, nodes=6))
+    geometric = pytest.importorskip("torch_geometric")
+    data = geometric.data.Data(edge_index=edges, **{k: torch.from_numpy(v) for k, v in arrays.items()})
+    sparse = geometric.transforms.ToSparseTensor(layout=torch.sparse_csr)(data)
+    assert "edge_index" not in sparse
+    small = cgc.condense(sparse, nodes=6)
+    assert isinstance(small, geometric.data.Data)
+    np.testing.assert_array_equal(small.x.numpy(), want.x)
+
+
+class SparseTensor:
+    """What torch_sparse's class of this name has."""
+
+    def __init__(self, row, col, value):
+        self.parts = row, col, value
+
+    def sizes(self):
+        return [60, 60]
+
+    def coo(self):
+        return self.parts
+
+
+def test_sparse_tensors_of_torch_sparse(arrays):
+    want = cgc.condense(**arrays, nodes=6)
+    row, column = arrays.pop("edge_index")
+    for value in (None, np.ones(60)):
+        same(want, cgc.condense(adj=SparseTensor(row, column, value), **arrays, nodes=6))
+
+
 def test_torch_geometric(arrays, tmp_path):
     torch = pytest.importorskip("torch")
     geometric = pytest.importorskip("torch_geometric")
@@ -268,7 +305,7 @@ def test_options_are_the_flags_of_the_command():
     ):  # fmt: skip
         text = subprocess.check_output([_run.binary(), name, "--help"], text=True)
         found = {flag.replace("-", "_") for flag in re.findall(r"^ +(?:-\w, )?--([a-z-]+)", text, re.M)}
-        other = {"config", "output", "force", "help", "json", "quiet", "on", "param", "format"}
+        other = {"config", "output", "force", "help", "json", "quiet", "on", "param", "format", "report"}
         # tune does not list --method, which is --methods with one; models of evaluate is an argument of its own
         own = set(known.__annotations__) ^ {"evaluate": {"models"}, "tune": {"method"}}.get(name, set())
         assert own == found - other, name

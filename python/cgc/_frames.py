@@ -1,0 +1,266 @@
+"""Graphs in two tables: one of nodes, one of edges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Union
+
+import numpy as np
+
+from ._error import Error, unknown
+from ._graph import PARTS, Parts, array
+from ._names import class_numbers, identity, missing
+from ._safetensors import Array
+
+__all__ = ["Tables", "parts_of_tables", "tables"]
+
+# What a column may be called, in any case of letters: the names of the command's tables.
+_NAMES = {
+    "id": ("id", "node_id", "node"), "label": ("label", "class", "y"), "split": ("split", "part"),
+    "source": ("source", "src_id", "src"), "target": ("target", "dst_id", "dst"), "weight": ("weight",),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """A graph in two tables, which tables made. condense, tune and evaluate take it as their graph."""
+
+    nodes: Any
+    edges: Any
+    columns: Mapping[str, Union[str, Sequence[str]]]
+    name: str
+
+    def __repr__(self) -> str:
+        """Return the sizes of the tables."""
+        nodes, edges = (
+            len(next(iter(_columns(t, t_).values()), ())) for t, t_ in ((self.nodes, "nodes"), (self.edges, "edges"))
+        )
+        return f"Tables({self.name}: {nodes} nodes, {edges} edges)"
+
+
+def tables(nodes: Any, edges: Any, name: str = "graph", **columns: Union[str, Sequence[str]]) -> Tables:
+    """Return a graph that is given as a table of nodes and a table of edges.
+
+    A table is a pandas or polars DataFrame, a pyarrow Table, or a dictionary of columns.
+
+    nodes has a row for each node: id, label, split (train, val or test) and features, which are all other columns.
+    Without a column for ids, the index of a DataFrame names the nodes. Labels are numbers or names; None, NaN or an
+    empty text is none. edges has a row for each edge: source and target, which are ids, and weight.
+
+    Columns may have the other names that they have in files (node_id, class, src, …). Or they are named here: id,
+    label, split, features (a list of columns, or one column of lists), source, target, weight.
+
+    Raises Error if a column is missing or two columns are alike. The rest is checked when the graph is used.
+
+    >>> graph = cgc.tables(people, friends, label="team", features=["age", "height"])  # doctest: +SKIP
+    >>> small = cgc.condense(graph, nodes=70)  # doctest: +SKIP
+    >>> small.class_names, small.members(0)  # doctest: +SKIP
+    """
+    for role in columns:
+        if role not in (*_NAMES, "features"):
+            raise unknown("tables", role, ["nodes", "edges", "name", *_NAMES, "features"])
+    found = Tables(nodes, edges, columns, name)
+    _roles(found)
+    return found
+
+
+def _columns(table: Any, argument: str) -> dict[str, Any]:
+    """Return the columns of a table by name."""
+    if isinstance(table, Mapping):
+        names = list(table)
+    elif hasattr(table, "column_names"):  # pyarrow
+        names = list(table.column_names)
+    elif hasattr(table, "columns"):
+        names = list(table.columns)
+    else:
+        raise Error(f"{argument} is a {type(table).__name__}, want a DataFrame, or a dictionary of columns")
+    if len({str(n) for n in names}) < len(names):
+        raise Error(f"{argument} has two columns of the same name, want different names")
+    return {str(n): table[n] for n in names}
+
+
+def _roles(given: Tables) -> tuple[dict[str, Any], dict[str, Any], dict[str, str]]:
+    """Return the columns of both tables, and the column of each role."""
+    nodes, edges = _columns(given.nodes, "nodes"), _columns(given.edges, "edges")
+    roles = {}
+    for role, names in _NAMES.items():
+        argument, table = ("nodes", nodes) if role in ("id", "label", "split") else ("edges", edges)
+        asked = given.columns.get(role)
+        if asked is not None:
+            if asked not in table:
+                raise Error(f"{argument} has no column {asked!r} for {role}, its columns are {', '.join(table)}")
+            roles[role] = str(asked)
+            continue
+        lower = {c.lower(): c for c in table}
+        place = next((lower[n] for n in names if n in lower), None)
+        if place is not None:
+            roles[role] = place
+        elif role in ("label", "source", "target"):
+            raise Error(
+                f"{argument} has no column {role}, its columns are {', '.join(table)}: {role}=… names another one"
+            )
+    return nodes, edges, roles
+
+
+def parts_of_tables(given: Tables) -> Parts:
+    """Return the parts of a graph in two tables. Nodes and classes keep their names."""
+    nodes, edges, roles = _roles(given)
+    labels = _values(nodes[roles["label"]])
+    ids = _ids(given.nodes, nodes, roles, len(labels))
+    y, classes = class_numbers(f"nodes[{roles['label']!r}]", labels, numbers_too=True)
+    called = {role: f"nodes[{roles[role]!r}]" for role in ("id", "label", "split") if role in roles}
+    parts = Parts(name=given.name, y=y, class_names=classes, ids=None if identity(ids) else ids)
+    parts.names = {
+        "y": called["label"],
+        "x": "features of nodes",
+        "edge_index": "edges",
+        **dict.fromkeys(PARTS, "split"),
+    }
+    parts.x = _features(given, nodes, roles, len(labels))
+    place = _places(called.get("id", "the index of nodes"), ids)
+    ends = [place(f"edges[{roles[end]!r}]", _values(edges[roles[end]])) for end in ("source", "target")]
+    if len(ends[0]) != len(ends[1]):
+        raise Error(f"edges has {len(ends[0])} sources and {len(ends[1])} targets, want as many")
+    parts.edge_index = np.stack(ends)
+    if "weight" in roles:
+        parts.edge_weight = _numbers("edges", roles["weight"], edges[roles["weight"]])
+        parts.names["edge_weight"] = f"edges[{roles['weight']!r}]"
+    if "split" in roles:
+        split = ["" if missing(s) else str(s) for s in _values(nodes[roles["split"]])]
+        for i, word in enumerate(split):
+            if word not in ("", "train", "val", "test"):
+                raise Error(f"{called['split']} of row {i} is {word!r}, want train, val, test or none")
+        for part in PARTS:
+            setattr(parts, part, np.array([s == part[: -len("_mask")] for s in split], bool))
+            parts.names[part] = f"{part[: -len('_mask')]} in {called['split']}"
+    return parts
+
+
+def _values(column: Any) -> Any:
+    """Return a column as a numpy array, or as a list of Python's values."""
+    found = column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(_list(column))
+    if found.ndim > 1 or found.dtype.kind in "OUST":
+        return [v.item() if isinstance(v, np.generic) else v for v in found.tolist()]
+    return found
+
+
+def _list(column: Any) -> Any:
+    """Return a list whose elements keep their types: numpy makes texts of numbers among texts."""
+    if isinstance(column, np.ndarray):
+        return column
+    values = list(column)
+    if len({type(v) for v in values}) > 1:
+        mixed = np.empty(len(values), object)
+        mixed[:] = values
+        return mixed
+    return values
+
+
+def _ids(table: Any, nodes: Mapping[str, Any], roles: Mapping[str, str], count: int) -> Sequence[Any]:
+    """Return the id of each node: from its column, the index of a DataFrame, or the number of the row."""
+    if "id" in roles:
+        ids = _values(nodes[roles["id"]])
+        if len(ids) != count:
+            raise Error(f"nodes has {len(ids)} ids and {count} labels, want as many")
+        return ids  # type: ignore[no-any-return]
+    index = getattr(table, "index", None)
+    found: Any = _values(index) if hasattr(index, "to_numpy") else np.arange(count)
+    return found  # type: ignore[no-any-return]
+
+
+def _places(called: str, ids: Sequence[Any]) -> Any:
+    """Return the function that finds nodes by their ids. Raises Error for ids that are alike, missing, or mixed."""
+    order, sorted_ids = np.zeros(0, np.int64), np.zeros(0, np.int64)
+    if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
+        order = np.argsort(ids, kind="stable")
+        sorted_ids = ids[order]
+        twice = np.flatnonzero(sorted_ids[1:] == sorted_ids[:-1])
+        if twice.size:
+            first, again = order[twice[0]], order[twice[0] + 1]
+            raise Error(f"{called} is {ids[first]} in row {first} and in row {again}, want different ids")
+    kinds: dict[type, int] = {}
+    place: dict[Any, int] = {}
+    if not isinstance(ids, np.ndarray) or ids.dtype.kind not in "iu":
+        for i, value in enumerate(ids):
+            if missing(value):
+                raise Error(f"{called} is missing in row {i}, want an id for each node")
+            kinds.setdefault(type(value), i)
+            if len(kinds) > 1:
+                (one, j), (other, k) = list(kinds.items())[:2]
+                raise Error(
+                    f"{called} is {ids[j]!r} ({one.__name__}) in row {j} and {ids[k]!r} ({other.__name__}) in row {k}, "
+                    "want ids of one type"
+                )
+            try:
+                if place.setdefault(value, i) != i:
+                    raise Error(f"{called} is {value!r} in row {place[value]} and in row {i}, want different ids")
+            except TypeError:
+                raise Error(f"{called} is a {type(value).__name__} in row {i}, want a number or a text") from None
+
+    def find(end: str, values: Any) -> Array:
+        if not place and isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
+            at = np.minimum(np.searchsorted(sorted_ids, values), len(ids) - 1)
+            wrong = np.flatnonzero(sorted_ids[at] != values)
+            if wrong.size:
+                raise Error(f"{end} of row {wrong[0]} is {values[wrong[0]]}, which is not in {called}")
+            return np.asarray(order[at])
+        lookup = place or {v: i for i, v in enumerate(np.asarray(ids).tolist())}
+        listed = values.tolist() if isinstance(values, np.ndarray) else values
+        places = [lookup.get(v, -1) for v in listed]
+        if -1 in places:
+            row = places.index(-1)
+            of = type(ids[0]).__name__ if len(ids) else "none"
+            hint = "" if type(listed[row]).__name__ == of else f" (ids are {of})"
+            raise Error(f"{end} of row {row} is {listed[row]!r}, which is not in {called}{hint}")
+        return np.array(places, np.int64)
+
+    return find
+
+
+def _features(given: Tables, nodes: Mapping[str, Any], roles: Mapping[str, str], count: int) -> Array:
+    """Return the features: a column for each number, or one column of lists."""
+    asked = given.columns.get("features")
+    taken = {roles[r] for r in ("id", "label", "split") if r in roles}
+    names = (
+        [asked] if isinstance(asked, str) else [n for n in nodes if n not in taken] if asked is None else list(asked)
+    )
+    for n in names:
+        if n not in nodes:
+            raise Error(f"nodes has no column {n!r} for features, its columns are {', '.join(nodes)}")
+    if not names:
+        raise Error("nodes has no column of features, want one at least besides id, label and split")
+    if len(names) == 1:
+        values = nodes[names[0]].to_numpy() if hasattr(nodes[names[0]], "to_numpy") else nodes[names[0]]
+        if len(values) and not isinstance(values[0], (str, bytes)) and np.ndim(values[0]) == 1:
+            for i, row in enumerate(values):
+                if np.shape(row) != np.shape(values[0]):
+                    raise Error(f"nodes[{names[0]!r}] of row {i} has {np.size(row)} numbers, want {len(values[0])}")
+            return np.stack([array(f"nodes[{names[0]!r}]", row) for row in values])
+    columns = [_numbers("nodes", n, nodes[n]) for n in names]
+    for n, column in zip(names, columns):
+        if len(column) != count:
+            raise Error(f"nodes[{n!r}] has {len(column)} rows, want {count}")
+        if np.isnan(column).any():
+            raise Error(f"nodes[{n!r}] of row {int(np.flatnonzero(np.isnan(column))[0])} is missing, want a number")
+    return np.stack(columns, axis=1)
+
+
+def _numbers(table: str, name: str, column: Any) -> Array:
+    """Return a column of numbers as float32."""
+    values = _values(column)
+    if isinstance(values, list):
+        try:
+            values = np.array([np.nan if missing(v) else v for v in values], np.float64)
+        except (TypeError, ValueError):
+            odd = next(
+                i for i, v in enumerate(values) if isinstance(v, str) or np.ndim(v) or not hasattr(v, "__float__")
+            )
+            raise Error(
+                f"{table}[{name!r}] of row {odd} is {values[odd]!r}, want a number"
+                + (": features=[…] lists the columns to take" if table == "nodes" else "")
+            ) from None
+    if values.dtype.kind not in "fiub":
+        raise Error(f"{table}[{name!r}] has elements of type {values.dtype}, want numbers")
+    with np.errstate(over="ignore"):  # the command says where a number is too large
+        return np.asarray(values.astype(np.float32))

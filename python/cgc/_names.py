@@ -1,0 +1,98 @@
+"""Names of nodes and classes: text and numbers of the caller, and the numbers from 0 that the command wants."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any, Optional
+
+import numpy as np
+
+from ._error import Error
+from ._safetensors import Array, Tensor
+
+__all__ = ["class_numbers", "identity", "strings", "text_of", "texts"]
+
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+
+
+def missing(value: object) -> bool:
+    """Say whether a value stands for none: None, NaN, pandas' NA and NaT, or an empty text."""
+    if value is None or (isinstance(value, str) and not value) or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating)) and math.isnan(value)
+
+
+def class_numbers(name: str, values: Sequence[Any], numbers_too: bool = False) -> tuple[Array, Optional[list[str]]]:
+    """Return the class of each value, −1 for none, and the names of the classes in sorted order.
+
+    If all values are whole numbers, or texts of them, they are the classes, and there are no names. With numbers_too,
+    numbers other than 0 to classes − 1 are names as well. Raises Error for numbers among names.
+    """
+    kinds: dict[bool, int] = {}  # the first value that is text, and the first that is not
+    for i, value in enumerate(values):
+        if not missing(value):
+            if not isinstance(value, (str, bytes, int, float, np.integer, np.floating, np.bool_)):
+                raise Error(f"{name} of node {i} is a {type(value).__name__}, want a number, a text or None")
+            kinds.setdefault(isinstance(value, (str, bytes)), i)
+    if len(kinds) == 2:
+        number, text = kinds[False], kinds[True]
+        raise Error(f"{name} of node {number} is {values[number]!r} and of node {text} {values[text]!r}, want one type")
+    if True not in kinds:
+        numbers = np.array([np.nan if missing(v) else v for v in values], np.float64)
+    else:
+        words = ["" if missing(v) else v.decode() if isinstance(v, bytes) else str(v) for v in values]
+        whole = [not w or _WHOLE.fullmatch(w) is not None for w in words]
+        if not all(whole):
+            odd = next((i for i, w in enumerate(words) if w and whole[i]), None)
+            if odd is not None:
+                named = whole.index(False)
+                raise Error(
+                    f"{name} of node {odd} is the number {words[odd]!r} and of node {named} the name "
+                    f"{words[named]!r}, want numbers or names"
+                )
+            classes = sorted({w for w in words if w})
+            place = {c: i for i, c in enumerate(classes)}
+            return np.array([place.get(w, -1) for w in words], np.int64), classes
+        numbers = np.array([int(w) if w else np.nan for w in words], np.float64)
+    known = numbers[~np.isnan(numbers)]
+    if numbers_too and known.size and np.array_equal(known, np.trunc(known)):
+        found = np.unique(known[known != -1])
+        if found.size and not np.array_equal(found, np.arange(found.size)):
+            where = np.searchsorted(found, np.where(np.isnan(numbers) | (numbers == -1), found[0], numbers))
+            return np.where(np.isnan(numbers) | (numbers == -1), -1, where), [str(int(v)) for v in found]
+    return numbers, None
+
+
+def identity(ids: Sequence[Any]) -> bool:
+    """Say whether ids are the numbers of their places: such nodes have no names."""
+    if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
+        return bool(np.array_equal(ids, np.arange(len(ids))))
+    return all(type(v) is int and v == i for i, v in enumerate(ids))
+
+
+def texts(ids: Sequence[Any]) -> list[str]:
+    """Return ids as the text that a file holds. Raises Error if two different ids have the same text."""
+    found = [v.decode() if isinstance(v, bytes) else str(v) for v in ids]
+    if len(set(found)) < len(found):
+        seen: dict[str, int] = {}
+        for i, text in enumerate(found):
+            if seen.setdefault(text, i) != i:
+                raise Error(f"nodes {ids[seen[text]]!r} and {ids[i]!r} have the same name, want different ones")
+    return found
+
+
+def strings(name: str, values: Sequence[str]) -> list[Tensor]:
+    """Return the two tensors of a list of texts: their bytes, and where each begins."""
+    encoded = [v.encode("utf-8", "surrogatepass") for v in values]
+    offsets = np.concatenate([[0], np.cumsum([len(v) for v in encoded], dtype=np.int64)]).astype(np.int64)
+    return [Tensor(f"{name}.offsets", offsets), Tensor(name, np.frombuffer(b"".join(encoded), np.uint8))]
+
+
+def text_of(name: str, tensors: dict[str, Array]) -> Optional[list[str]]:
+    """Return the list of texts in two tensors, or None if they are not there."""
+    if name not in tensors or f"{name}.offsets" not in tensors:
+        return None
+    data, offsets = tensors[name].tobytes(), tensors[f"{name}.offsets"].tolist()
+    return [data[low:high].decode("utf-8", "replace") for low, high in zip(offsets, offsets[1:])]

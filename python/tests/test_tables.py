@@ -1,0 +1,235 @@
+"""Graphs in tables, and the names of nodes and classes."""
+
+import os
+
+import numpy as np
+import pytest
+from test_results import command, same, timeless
+
+import cgc
+from cgc import _names
+
+NAMES = np.array([f"{'zyx'[i % 3]}{i}" for i in range(60)])
+COLOURS = np.array(["red", "blue", "dark green"])
+
+
+@pytest.fixture
+def columns(arrays) -> tuple[dict, dict]:
+    """The ring of arrays as two dictionaries of columns, with names."""
+    split = np.select([arrays["train_mask"], arrays["val_mask"]], ["train", "val"], "test")
+    features = {f"f{j}": arrays["x"][:, j] for j in range(8)}
+    nodes = {"split": split, **features, "id": NAMES, "label": COLOURS[arrays["y"]]}
+    source, target = arrays["edge_index"]
+    return nodes, {"target": NAMES[target], "note": ["-"] * 60, "source": NAMES[source]}
+
+
+def frames(columns):
+    pandas = pytest.importorskip("pandas")
+    return tuple(pandas.DataFrame(c) for c in columns)
+
+
+def test_the_bytes_are_those_of_a_folder_with_the_same_tables(columns, tmp_path):
+    nodes, edges = frames(columns)
+    folder = tmp_path / "people"
+    folder.mkdir()
+    nodes.to_csv(folder / "nodes.csv", index=False)
+    edges.to_csv(folder / "edges.csv", index=False)
+    small = cgc.condense(cgc.tables(nodes, edges, name="people"), nodes=6)
+    cgc.save(small, tmp_path / "ours.safetensors")
+    command("condense", str(folder), "-o", str(tmp_path / "theirs.safetensors"), "--nodes=6")
+    assert timeless(tmp_path / "ours.safetensors") == timeless(tmp_path / "theirs.safetensors")
+    assert small.class_names == ["blue", "dark green", "red"]
+    loaded = cgc.load(tmp_path / "theirs.safetensors")
+    assert loaded.members(0)[0] == small.members(0)[0] and loaded.class_names == small.class_names
+    cgc.save(loaded, tmp_path / "again.safetensors")
+    assert (tmp_path / "again.safetensors").read_bytes() == (tmp_path / "theirs.safetensors").read_bytes()
+    graph = cgc.load_dataset(folder)
+    assert graph.ids == NAMES.tolist() and graph.class_names == small.class_names
+    again = cgc.condense(graph, nodes=6)
+    assert again.members(5)[0] == small.members(5)[0] and again.origin.metadata["class_names"]
+    assert cgc.evaluate(small, on=cgc.tables(nodes, edges), epochs=3, seeds=1)["gcn"].test_mean > 0
+
+
+def test_members_and_classes_have_their_names(arrays, columns):
+    small = cgc.condense(cgc.tables(*columns), nodes=6)
+    plain = cgc.condense(**arrays, nodes=6)
+    assert sorted(n for i in range(6) for n in small.members(i)[0]) == sorted(NAMES[arrays["train_mask"]])
+    for i in range(6):
+        for name, number in zip(small.members(i)[0], small.members_indices[slice(*small.members_indptr[i : i + 2])]):
+            assert NAMES[number] == name and COLOURS[arrays["y"][number]] == small.class_names[small.y[i]]
+    assert plain.class_names is None and plain.members_ids is None
+    assert plain.members(-1)[0].tolist() == plain.members(5)[0].tolist()
+    with pytest.raises(cgc.Error, match="node is 6, want 0 to 5"):
+        plain.members(6)
+
+
+def test_ids_keep_their_type(arrays, columns, tmp_path):
+    nodes, edges = columns
+    ids = 1000 + 7 * np.arange(60)[::-1]
+    edges = {"source": ids[arrays["edge_index"][0]], "target": ids[arrays["edge_index"][1]].tolist()}
+    small = cgc.condense(cgc.tables({**nodes, "id": ids}, edges), nodes=6)
+    assert all(isinstance(m, (int, np.integer)) for m in small.members(0)[0])
+    assert set(small.members_ids) == set(ids[arrays["train_mask"]])
+    small.save(tmp_path / "s.safetensors")
+    assert cgc.load(tmp_path / "s.safetensors").members(0)[0] == [str(m) for m in small.members(0)[0]]
+
+
+def test_tables_of_all_kinds_give_the_same(arrays, columns):
+    nodes, edges = columns
+    want = cgc.condense(cgc.tables(nodes, edges), nodes=6)
+    listed = [{k: list(v) for k, v in c.items()} for c in columns]
+    same(want, cgc.condense(cgc.tables(*listed), nodes=6))
+    pn, pe = frames(columns)
+    pn["label"] = pn["label"].astype("category")
+    pn["f0"] = pn["f0"].astype("Float32")
+    same(want, cgc.condense(cgc.tables(pn.astype({"id": "string"}), pe), nodes=6))
+    by_index = cgc.condense(cgc.tables(pn.set_index("id"), pe), nodes=6)
+    same(want, by_index)
+    assert by_index.members(0)[0] == want.members(0)[0]
+    renamed = pn.rename(columns={"id": "who", "label": "team", "split": "role"})
+    lists = renamed[["who", "team", "role"]].assign(vector=list(arrays["x"]))
+    ends = pe.rename(columns={"source": "a", "target": "b"}).assign(w=1.0)
+    graph = cgc.tables(
+        lists, ends, id="who", label="team", split="role", features="vector", source="a", target="b", weight="w"
+    )
+    same(want, cgc.condense(graph, nodes=6))
+    assert repr(graph) == "Tables(graph: 60 nodes, 60 edges)"
+    for library in ("polars", "pyarrow"):
+        try:
+            module = __import__(library)
+        except ImportError:
+            continue
+        make = module.DataFrame if library == "polars" else module.table
+        same(want, cgc.condense(cgc.tables(make(listed[0]), make(listed[1])), nodes=6))
+
+
+def test_rows_without_names_and_labels_that_do_not_start_at_0(arrays, columns):
+    nodes, _ = columns
+    source, target = arrays["edge_index"]
+    bare = {k: v for k, v in nodes.items() if k != "id"}
+    edges = {"source": source, "target": target.astype(float)}
+    small = cgc.condense(cgc.tables({**bare, "label": 10 * (arrays["y"] + 1)}, edges), nodes=6)
+    same(small, cgc.condense(**arrays, nodes=6))
+    assert small.members_ids is None and small.class_names == ["10", "20", "30"]
+    numbered = cgc.condense(cgc.tables({**bare, "label": arrays["y"].astype(str)}, edges), nodes=6)
+    assert numbered.class_names is None
+    some = np.where(arrays["test_mask"], None, COLOURS[arrays["y"]])
+    graph = cgc.tables({**bare, "label": some, "split": np.where(arrays["test_mask"], None, nodes["split"])}, edges)
+    assert cgc.condense(graph, nodes=6).class_names == ["blue", "dark green", "red"]
+
+
+def test_labels_of_arrays_may_be_names(arrays):
+    y = COLOURS[arrays["y"]]
+    small = cgc.condense(**{**arrays, "y": y}, nodes=6)
+    assert small.class_names == ["blue", "dark green", "red"] and small.y.tolist() == [0, 0, 1, 1, 2, 2]
+    listed = cgc.condense(**{**arrays, "y": [None if t else v for v, t in zip(y, arrays["test_mask"])],
+                             "test_mask": None}, nodes=6)  # fmt: skip
+    assert listed.class_names == small.class_names
+
+
+def test_networkx_with_names(arrays):
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.Graph()
+    for i in range(60):
+        part = "train" if arrays["train_mask"][i] else "val" if arrays["val_mask"][i] else "test"
+        label = {} if part == "test" else {"label": str(COLOURS[arrays["y"][i]])}
+        graph.add_node(("node", i), feat=arrays["x"][i], **label, **({} if part == "test" else {"split": part}))
+    graph.add_edges_from((("node", int(i)), ("node", int(j))) for i, j in arrays["edge_index"].T)
+    small = cgc.condense(graph, nodes=6)
+    assert small.class_names == ["blue", "dark green", "red"]
+    assert graph.subgraph(small.members(0)[0]).number_of_nodes() == len(small.members(0)[0])
+    graph.add_edge("1", 1)
+    for node in ("1", 1):
+        graph.nodes[node]["feat"] = arrays["x"][0]
+    with pytest.raises(cgc.Error, match="nodes '1' and 1 have the same name"):
+        cgc.condense(graph, nodes=6)
+
+
+def test_a_data_keeps_names(columns, tmp_path):
+    pytest.importorskip("torch_geometric")
+    nodes, edges = frames(columns)
+    nodes.to_csv(tmp_path / "nodes.csv", index=False)
+    edges.to_csv(tmp_path / "edges.csv", index=False)
+    data = cgc.load_dataset(tmp_path).to_pyg()
+    small = cgc.condense(data, nodes=6)
+    assert small.class_names == ["blue", "dark green", "red"] and len(small.members_ids) == 30
+    cgc.save(small, tmp_path / "s.safetensors")
+    assert cgc.load(tmp_path / "s.safetensors").members_ids == small.members_ids
+
+
+def change(of: dict, name: str, row: int, value) -> dict:
+    column = list(of[name])
+    column[row] = value
+    return {**of, name: column}
+
+
+BAD = {
+    "no label": (
+        lambda n, e: ({k: v for k, v in n.items() if k != "label"}, e), "nodes has no column label, its col"),
+    "no source": (lambda n, e: (n, {"target": e["target"]}), "edges has no column source, its columns are target"),
+    "an id twice": (
+        lambda n, e: (change(n, "id", 9, NAMES[2]), e), rf"nodes\['id'\] is '{NAMES[2]}' in row 2 and in row 9"),
+    "a number twice": (
+        lambda n, e: ({**n, "id": np.arange(60) // 2}, e), r"nodes\['id'\] is 0 in row 0 and in row 1"),
+    "an id is missing": (lambda n, e: (change(n, "id", 9, None), e), r"nodes\['id'\] is missing in row 9"),
+    "ids of two types": (
+        lambda n, e: (change(n, "id", 9, 9), e), r"\(str\) in row 0 and 9 \(int\) in row 9, want ids of one"),
+    "an id that is a list": (
+        lambda n, e: ({**n, "id": [[1]] * 60}, e), r"nodes\['id'\] is a list in row 0, want a number"),
+    "an edge to nobody": (
+        lambda n, e: (n, change(e, "target", 4, "bob")), r"edges\['target'\] of row 4 is 'bob', which is"),
+    "an edge without end": (
+        lambda n, e: (n, change(e, "target", 4, None)), r"edges\['target'\] of row 4 is None, which is"),
+    "edges of numbers": (
+        lambda n, e: (n, {**e, "source": np.arange(60)}), r"row 0 is 0, which is not in .* \(ids are str\)"),
+    "numbers beyond": (
+        lambda n, e: ({**n, "id": np.arange(60)}, {"source": [0, 1], "target": [1, 60]}),
+        r"edges\['target'\] of row 1 is 60, which is not in nodes\['id'\]"),
+    "fewer targets": (lambda n, e: (n, {**e, "target": e["target"][:9]}), "60 sources and 9 targets"),
+    "a split of its own": (
+        lambda n, e: (change(n, "split", 3, "holdout"), e), "of row 3 is 'holdout', want train, val, test"),
+    "text among features": (
+        lambda n, e: ({**n, "city": ["Rome"] * 60}, e), r"nodes\['city'\] of row 0 is 'Rome', want a number: f"),
+    "a hole in a feature": (
+        lambda n, e: (change(n, "f3", 8, None), e), r"nodes\['f3'\] of row 8 is missing, want a number"),
+    "infinity": (lambda n, e: (change(n, "f3", 8, np.inf), e), r"features of nodes\[8, 3\] is not a finite number"),
+    "no features": (lambda n, e: ({k: n[k] for k in ("id", "label", "split")}, e), "nodes has no column of features"),
+    "a ragged column": (lambda n, e: ({**{k: n[k] for k in ("id", "label")}, "v": [[1.0]] * 59 + [[1.0, 2.0]]}, e),
+                        r"nodes\['v'\] of row 59 has 2 numbers, want 1"),
+    "numbers and names": (
+        lambda n, e: (change(n, "label", 3, "5"), e), r"of node 3 is the number '5' and of node 0 the name"),
+    "labels of two types": (
+        lambda n, e: (change(n, "label", 3, 5), e), r"of node 3 is 5 and of node 0 'red', want one type"),
+    "a label that is a list": (
+        lambda n, e: ({**n, "label": [["a", "b"]] * 60}, e), "of node 0 is a list, want a number"),
+    "an unlabelled node trains": (
+        lambda n, e: (change(n, "label", 0, None), e), "train in nodes.'split'. has node 0, which has no"),
+    "a weight of 0": (
+        lambda n, e: (n, {**e, "weight": [0.0] * 60}), r"edges\['weight'\] of edge 0 is 0.0, want a positive"),
+    "a weight in words": (
+        lambda n, e: (n, {**e, "weight": ["much"] * 60}), r"edges\['weight'\] of row 0 is 'much', want a number"),
+    "no table": (lambda n, e: ([1], e), "nodes is a list, want a DataFrame, or a dictionary of columns"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_tables(columns, name):
+    make, want = BAD[name]
+    with pytest.raises(cgc.Error, match=want) as found:
+        cgc.condense(cgc.tables(*make(*columns)), nodes=6)
+    assert "\n" not in str(found.value) and os.sep not in str(found.value)
+
+
+def test_bad_names_of_columns(columns):
+    with pytest.raises(cgc.UnknownArgument, match="tables has no argument labels, did you mean label"):
+        cgc.tables(*columns, labels="label")
+    with pytest.raises(cgc.Error, match="nodes has no column 'team' for label"):
+        cgc.tables(*columns, label="team")
+    with pytest.raises(cgc.Error, match="nodes has no column 'age' for features"):
+        cgc.condense(cgc.tables(*columns, features=["f0", "age"]), nodes=6)
+
+
+def test_texts_survive_the_file():
+    names = ["", "zoë", "a\nb", "\U0001f600" * 3]
+    tensors = {t.name: t.array for t in _names.strings("ids", names)}
+    assert _names.text_of("ids", tensors) == names
