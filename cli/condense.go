@@ -21,6 +21,7 @@ func (c *command) condenseCommand() *cobra.Command {
 		out    string
 		name   string
 		force  bool
+		dry    bool
 	)
 	cmd := &cobra.Command{
 		Use: "condense GRAPH -o FILE",
@@ -28,11 +29,18 @@ func (c *command) condenseCommand() *cobra.Command {
 			"cgc condense my-graph/ --nodes 200 -o small.safetensors",
 			"cgc condense cora --ratio 2.6% --method cgc-x --partition spectral -o small.safetensors",
 			"cgc condense large.safetensors --nodes 1000 --memory 2GiB -o small.safetensors",
+			"cgc condense large.safetensors --nodes 1000 --memory 2GiB --dry-run",
 		),
 		Short:             "Condense a graph and write the result",
 		Args:              arguments(1, "GRAPH"),
 		ValidArgsFunction: completeGraph,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if dry {
+				if err := config.read(); err != nil {
+					return err
+				}
+				return c.dryRun(cmd.Context(), args[0], config)
+			}
 			if out == "" {
 				return usagef("condense has no -o, want the name of the file to write")
 			}
@@ -50,6 +58,8 @@ func (c *command) condenseCommand() *cobra.Command {
 	cmd.Flags().StringVar(&name, "format", "",
 		"write the format `NAME`: "+strings.Join(format.Stores(), ", ")+" (default by the end of FILE)")
 	cmd.Flags().BoolVar(&force, "force", false, "replace the file even if it is not a condensed graph")
+	cmd.Flags().BoolVar(&dry, "dry-run", false,
+		"print the budget of each class and the memory and time to expect, and write nothing; -o may be left out")
 	return cmd
 }
 

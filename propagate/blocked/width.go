@@ -21,14 +21,12 @@ func (r *run) plan(memory int64) (width int, store bool) {
 	_, d := r.x.Dims()
 	hops := len(r.h)
 	last := hops - 1
-	input, column := size(r.adj), 4*int64(r.within[last]) // column is what one column of a block takes
+	input := size(r.adj)
 	width = d
 	x, sparse := r.x.(*mat.CSR)
 	if sparse {
 		input += size(x)
-		column += 8 * int64(len(x.Indices)/max(1, d))
 	} else {
-		column += 4 * int64(r.within[hops])
 		if width = min(d, widest); r.read >= many*int64(r.within[last]) {
 			width = min(d, widest/2)
 		}
@@ -40,9 +38,7 @@ func (r *run) plan(memory int64) (width int, store bool) {
 	if memory == 0 {
 		return width, true
 	}
-	if hops > 1 && (sparse || r.beta > 0) { // else S⁽²⁾ takes the place of S⁽⁰⁾
-		column += 4 * int64(r.within[hops-2])
-	}
+	column := r.column()
 	results := hops
 	if !inPlace {
 		results++ // only H⁽⁰⁾ of a *mat.Dense is no copy
@@ -51,10 +47,7 @@ func (r *run) plan(memory int64) (width int, store bool) {
 	if !r.mapped || input <= memory {
 		free -= input
 	}
-	stored := 4*r.read + 12*int64(r.within[last]) // the nodes themselves are among the entries
-	if r.adj.Data != nil {
-		stored += 4*r.read + 4*int64(r.within[last])
-	}
+	stored := r.stored()
 	if column*int64(width)+stored <= free {
 		return width, true
 	}
@@ -62,6 +55,32 @@ func (r *run) plan(memory int64) (width int, store bool) {
 		return width, false
 	}
 	return max(unit, int(free/column)/unit*unit), false
+}
+
+// column returns the bytes that one column of a block takes.
+func (r *run) column() int64 {
+	hops := len(r.h)
+	bytes := 4 * int64(r.within[hops-1])
+	x, sparse := r.x.(*mat.CSR)
+	if sparse {
+		_, d := x.Dims()
+		bytes += 8 * int64(len(x.Indices)/max(1, d))
+	} else {
+		bytes += 4 * int64(r.within[hops])
+	}
+	if hops > 1 && (sparse || r.beta > 0) { // else S⁽²⁾ takes the place of S⁽⁰⁾
+		bytes += 4 * int64(r.within[hops-2])
+	}
+	return bytes
+}
+
+// stored returns the bytes that the entries of all rows take. The nodes themselves are among the entries.
+func (r *run) stored() int64 {
+	last := int64(r.within[len(r.h)-1])
+	if r.adj.Data != nil {
+		return 8*r.read + 16*last
+	}
+	return 4*r.read + 12*last
 }
 
 // size returns the bytes that m takes.

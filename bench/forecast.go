@@ -1,0 +1,135 @@
+package bench
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/partition"
+	"github.com/graph-condensation/cgc/report"
+)
+
+// Forecast is what a condensation is expected to make and take. Its JSON keys are a contract (docs/formats.md).
+type Forecast struct {
+	// Graph is the name of the graph. Nodes, Edges (undirected), Features and Classes are its sizes, Train is its number
+	// of training nodes.
+	Graph    string `json:"graph"`
+	Nodes    int    `json:"nodes"`
+	Edges    int    `json:"edges"`
+	Features int    `json:"features"`
+	Classes  int    `json:"classes"`
+	Train    int    `json:"train"`
+	// Condensed is N′, Budget the number of condensed nodes of each class.
+	Condensed int   `json:"condensed_nodes"`
+	Budget    []int `json:"budget"`
+	// Memory is the largest resident set to expect, in bytes. Read of them are the graph. Held are embeddings and the work
+	// on them.
+	Memory int64 `json:"memory_bytes"`
+	Read   int64 `json:"read_bytes"`
+	Held   int64 `json:"held_bytes"`
+	// Passes is the number of blocks of columns that are propagated one after the other; 0 if it is not known.
+	Passes int `json:"passes"`
+	// Seconds is the sum over Steps. The time of opening the graph is not in it.
+	Seconds  float64  `json:"seconds"`
+	Steps    []Step   `json:"steps"`
+	Ceilings Ceilings `json:"ceilings"`
+}
+
+// usual is the share of its ceiling that a step reaches, about. cgc bench measures it for a machine.
+var usual = map[string]float64{"propagate": 0.35, "assess": 0.3, "augment": 0.3, "partition": 0.15, "generate": 0.2}
+
+// The usual course of a partition: rounds of k-means over all rows, and products with the kernel matrix.
+const (
+	usualRounds   = 10
+	usualProducts = 40
+)
+
+// Predict says what condensing g takes on a machine with these ceilings. Sizes and memory follow from the graph. The
+// seconds are work over ceiling over the share that is usual, and are good to a factor of 2 or 3. Errors are those that
+// cgc.Condense has before it begins.
+func Predict(g *graph.Graph, config cgc.Config, ceilings Ceilings) (*Forecast, error) {
+	e, err := cgc.Expect(g, config)
+	if err != nil {
+		return nil, err
+	}
+	f := &Forecast{
+		Graph: g.Name, Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes,
+		Train: len(g.Split.Train), Condensed: e.Nodes, Budget: e.Budget, Memory: e.Memory, Read: e.Propagation.Input,
+		Held: e.Propagation.Sum() + e.Rest, Passes: e.Propagation.Passes, Ceilings: ceilings,
+	}
+	hops, d, n, judged := config.Hops, g.Features(), len(g.Split.Train), 1
+	picks := int(config.Augment * float64(n))
+	if picks > 0 {
+		judged += hops
+	}
+	counts := g.Counts(g.Split.Train)
+	work := map[string]*Work{
+		"propagate": propagation(g.Adj, g.X, g.Split.Train, hops),
+		"assess":    assessment(n, d, g.Classes, judged),
+		"augment":   augmentation(n, d, picks),
+		"partition": partitioning(counts, d, config.Partition, e.Budget, course(counts, picks)),
+	}
+	if config.Variant.Edges() {
+		apart := &mat.CSR{Rows: e.Nodes, Cols: e.Nodes, Indptr: make([]int64, e.Nodes+1)}
+		work["generate"] = generation(apart, d, hops)
+	}
+	for _, name := range []string{"propagate", "assess", "augment", "partition", "generate"} {
+		w := work[name]
+		if w == nil || w.Amount == 0 {
+			continue
+		}
+		s := Step{Name: name, Work: w, Share: usual[name]}
+		if ceiling := ceilings.of(w.Ceiling); ceiling > 0 {
+			s.Seconds = w.Amount / ceiling / s.Share
+		}
+		f.Seconds += s.Seconds
+		f.Steps = append(f.Steps, s)
+	}
+	return f, nil
+}
+
+// course returns the account of a partition that takes its usual course.
+func course(counts []int, picks int) cgc.Account {
+	a := cgc.Account{Partitions: make([]partition.Stats, len(counts))}
+	a.Assessed.Error = make([]float64, len(counts))
+	a.Assessed.Augmented = picks
+	for c, n := range counts {
+		a.Partitions[c].Visits = usualRounds * n
+		a.Partitions[c].Products = usualProducts
+		a.Partitions[c].Objective = []float64{1}
+	}
+	return a
+}
+
+// Document shows f.
+func (f *Forecast) Document() *report.Document {
+	sizes := &report.Table{Columns: []report.Column{
+		{Name: "graph"}, {Name: "nodes"}, {Name: "edges"}, {Name: "features"}, {Name: "classes"}, {Name: "training nodes"},
+	}}
+	sizes.Row(report.Word(f.Graph), report.Integer(f.Nodes), report.Integer(f.Edges), report.Integer(f.Features),
+		report.Integer(f.Classes), report.Integer(f.Train))
+	sizes.Row(report.Word("condensed"), report.Integer(f.Condensed))
+	memory := fmt.Sprintf("expected memory: %s, of which %s of the graph and %s of embeddings and the work on them",
+		report.Bytes(f.Memory), report.Bytes(f.Read), report.Bytes(f.Held))
+	if f.Passes > 1 {
+		memory += fmt.Sprintf("; features are propagated in %d blocks of columns", f.Passes)
+	}
+	steps := &report.Table{Columns: []report.Column{
+		{Name: "step"}, {Name: "expected s"}, {Name: "work"}, {Name: "unit"}, {Name: "ceiling"}, {Name: "usual share"},
+	}}
+	for _, s := range f.Steps {
+		steps.Row(report.Word(s.Name), report.Significant(s.Seconds, 2), report.Significant(s.Amount, 3),
+			report.Word(s.Ceiling.Unit()), report.Word(string(s.Ceiling)), report.Percent(100*s.Share, 0))
+	}
+	steps.Row(report.Word("condense"), report.Significant(f.Seconds, 2))
+	d := new(report.Document)
+	d.Add(sizes, report.Paragraph("condensed nodes of each class: "+words(f.Budget)), report.Paragraph(memory), steps,
+		report.Notes{"seconds are good to a factor of 2 or 3: the work, over the ceiling that this machine reached just " +
+			"now, over the share of it that is usual"})
+	return d
+}
+
+// words writes numbers with spaces between them.
+func words(numbers []int) string { return strings.Trim(fmt.Sprint(numbers), "[]") }
