@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -80,6 +82,31 @@ func ExampleRegister() {
 	// Output:
 	// 70 0 [10 10 10 10 10 10 10]
 	// {"method":"draw","nodes":70,"seed":1,"replace":true}
+}
+
+// The end of the name tells the format of the file.
+func ExampleCondensed_Save() {
+	small, err := Draw{}.Condense(context.Background(), synth.Demo(), 70, 1)
+	if err != nil {
+		panic(err)
+	}
+	folder, err := os.MkdirTemp("", "example")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(folder)
+	for _, name := range []string{"small.safetensors", "small.pt", "small.npz"} {
+		path := filepath.Join(folder, name)
+		if err := small.Save(context.Background(), path); err != nil {
+			panic(err)
+		}
+		again, err := condense.Load(path)
+		fmt.Println(name, again.Nodes(), err)
+	}
+	// Output:
+	// small.safetensors 70 <nil>
+	// small.pt 70 <nil>
+	// small.npz 70 <nil>
 }
 
 func TestDraw(t *testing.T) {

@@ -3,6 +3,7 @@ package torch_test
 import (
 	"archive/zip"
 	"bytes"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/dataset/format/torch"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
@@ -118,6 +120,76 @@ func TestWriteAndOpenAgain(t *testing.T) {
 	}
 }
 
+// The numbers of a tensor begin at a multiple of 64 bytes, so that torch can map them.
+func TestTensorsAreAligned(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "own.pt")
+	if err := dataset.Write(t.Context(), path, fixture.Made(t, "cora", 0.1)); err != nil {
+		t.Fatal(err)
+	}
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	for _, m := range z.File {
+		if at, err := m.DataOffset(); err != nil || at%64 != 0 {
+			t.Errorf("%s begins at byte %d, %v", m.Name, at, err)
+		}
+	}
+}
+
+// Graphs that are wrong are refused by the names of their arrays, and condensed ones as what they are.
+func TestRefusesGraphs(t *testing.T) {
+	nan := float32(math.NaN())
+	change := func(name string, data any, shape ...int) func(*format.Arrays) {
+		return func(a *format.Arrays) {
+			a.List = slices.DeleteFunc(a.List, func(b format.Array) bool { return b.Name == name })
+			if data != nil {
+				a.Add(name, data, shape...)
+			}
+		}
+	}
+	for want, change := range map[string]func(*format.Arrays){
+		"x: missing, want nodes × features":                    change("x", nil),
+		"y: missing, want a label for each node":               change("y", nil),
+		"edge_index: missing, want 2 × edges":                  change("edge_index", nil),
+		"x: feature 1 of node 0 is not a finite number":        change("x", []float32{1, nan, 3, 4, 5, 6}, 3, 2),
+		"x: shape [6], want nodes × features":                  change("x", make([]float32, 6)),
+		"y: shape [3 2]: 2 labels for each node, want one":     change("y", make([]int64, 6), 3, 2),
+		"y: element 2 is 0.5, want a whole number":             change("y", []float32{0, 1, 0.5}),
+		"y: shape [2], want [3], one label for each node":      change("y", make([]int64, 2)),
+		"edge_index: shape [3 2], want 2 × edges (transpose":   change("edge_index", make([]int64, 6), 3, 2),
+		"edge_index: elements of type float32, want whole":     change("edge_index", make([]float32, 4), 2, 2),
+		"edge_index: node 3 at [1, 0], want 0 to 2":            change("edge_index", []int64{0, 1, 3, 2}, 2, 2),
+		"edge_index: node -1 at [0, 1], want 0 to 2":           change("edge_index", []int64{0, -1, 1, 2}, 2, 2),
+		"edge_weight: 3 weights for 2 edges":                   change("edge_weight", make([]float32, 3)),
+		"train_mask: no node trains, want at least 1":          change("train_mask", make([]bool, 3)),
+		"test_mask: node 0 is in train_mask too, want it once": change("test_mask", []bool{true, false, false}),
+		"val_mask: node 2 has no label (y is -1)":              change("val_mask", []bool{false, false, true}),
+		"test_mask: shape [2], want [3], a number for":         change("test_mask", []bool{true, false}),
+		"test_mask: it holds a list, want a tensor":            change("test_mask", []string{"a", "b", "c"}),
+		"adj_t: it is no sparse matrix": func(a *format.Arrays) {
+			change("edge_index", nil)(a)
+			a.Add("adj_t", make([]float32, 9), 3, 3)
+		},
+	} {
+		a := &format.Arrays{}
+		a.Add("x", []float32{1, 2, 3, 4, 5, 6}, 3, 2)
+		a.Add("y", []int64{0, 1, -1})
+		a.Add("edge_index", []int64{0, 1, 1, 2}, 2, 2)
+		a.Add("train_mask", []bool{true, false, false})
+		change(a)
+		path := filepath.Join(t.TempDir(), "own.pt")
+		if err := (torch.Format{}).WriteArrays(t.Context(), path, a); err != nil {
+			t.Fatal(err)
+		}
+		_, err := dataset.Options{}.Open(t.Context(), path)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("got the error %v\n want one line with %q", err, want)
+		}
+	}
+}
+
 // member changes one member of an archive; nil takes it away.
 func member(t *testing.T, data []byte, name string, change func([]byte) []byte) []byte {
 	t.Helper()
@@ -209,9 +281,10 @@ func TestRefuses(t *testing.T) {
 func TestRefusesOddObjects(t *testing.T) {
 	const data, store = "ctorch_geometric.data.data\nData\n)\x81q\x00", "X\x06\x00\x00\x00_store"
 	for pickled, want := range map[string]string{
-		data + "}" + store + "h\x00sb.":           "own.pt: x: missing, want nodes × features",
-		"K\x07.":                                  "it holds a number, want a Data or a dictionary with x, y and edge_index",
-		"(K\x01K\x02K\x03K\x04K\x05t.":            "it holds a tuple of 5, want (data, slices)",
+		data + "}" + store + "h\x00sb.": "own.pt: x: missing, want nodes × features",
+		"cbuiltins\ngetattr\nctorch_geometric.data.data\nData\nX\x08\x00\x00\x00__init__\x86R.": "wants the function getattr",
+		"K\x07.":                       "it holds a number, want a Data or a dictionary with x, y and edge_index",
+		"(K\x01K\x02K\x03K\x04K\x05t.": "it holds a tuple of 5, want (data, slices)",
 		"}X\x01\x00\x00\x00xX\x01\x00\x00\x00as.": "x: it holds a string, want a tensor",
 	} {
 		file := member(t, written(t, "data"), "data.pkl", func([]byte) []byte { return []byte("\x80\x02" + pickled) })

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"path/filepath"
 	"strings"
 
@@ -35,17 +36,19 @@ func Write(ctx context.Context, path string, members []Member, align int, total 
 		buffered := bufio.NewWriterSize(file, 1<<20)
 		to := &counter{w: buffered}
 		z := zip.NewWriter(to)
+		closing := int64(0) // bytes that end the member before
 		for _, m := range members {
 			if err := z.Flush(); err != nil {
 				return err
 			}
 			const january = 1<<5 | 1 // 1980-01-01, the first day that a zip archive can name
 			header := &zip.FileHeader{Name: m.Name, Method: zip.Store, ModifiedDate: january}
-			header.Extra = padding(to.n+localHeader+int64(len(m.Name)), int64(align))
+			header.Extra = padding(to.n+closing+localHeader+int64(len(m.Name)), int64(align))
 			w, err := z.CreateHeader(header)
 			if err != nil {
 				return err
 			}
+			length := int64(0)
 			for block, err := range m.Blocks {
 				if err == nil {
 					err = ctx.Err()
@@ -53,12 +56,16 @@ func Write(ctx context.Context, path string, members []Member, align int, total 
 				if err == nil {
 					_, err = w.Write(block)
 				}
+				length += int64(len(block))
 				if err != nil {
 					return fmt.Errorf("member %s: %w", m.Name, err)
 				}
 				progress.Report(ctx, progress.Event{
 					Stage: "writing " + filepath.Base(path), Done: min(to.n, total), Total: total,
 				})
+			}
+			if closing = 16; length >= math.MaxUint32 { // a checksum and two lengths, of 4 or 8 bytes each
+				closing = 24
 			}
 		}
 		if err := z.Close(); err != nil {

@@ -39,11 +39,13 @@ type Source interface {
 // An error names the array: also one about a node that is in two parts.
 func Read(z Source, n int) (s graph.Split, notes []string, err error) {
 	in := make([]string, n) // the array that has put a node into a part
+	some := false           // whether there is any array of the split
 	for _, p := range names(&s) {
 		for _, name := range p.names {
 			if !z.Has(name) {
 				continue
 			}
+			some = true
 			var note string
 			if strings.HasSuffix(name, "_mask") {
 				*p.nodes, note, err = mask(z, name, n)
@@ -65,7 +67,7 @@ func Read(z Source, n int) (s graph.Split, notes []string, err error) {
 			break
 		}
 	}
-	if len(s.Train) == 0 && len(s.Val)+len(s.Test) > 0 {
+	if len(s.Train) == 0 && some {
 		return s, nil, wrong(z, "train_mask: no node trains, want at least 1")
 	}
 	return s, notes, nil

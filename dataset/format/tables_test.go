@@ -1,0 +1,172 @@
+package format_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// friends returns the path alice–bob–zoë with two features and weights.
+func friends() *graph.Graph {
+	b := graph.Builder{
+		Name: "friends", X: &mat.Dense{Rows: 3, Cols: 2, Data: []float32{1, 0.5, 2, 0.25, 3, 0.125}},
+		Y: []int32{1, 0, graph.Unlabelled}, IDs: []string{"alice", "bob", "zoë"}, ClassNames: []string{"blue", "red"},
+		Split: graph.Split{Train: []int32{0}, Test: []int32{1}},
+	}
+	b.AddWeightedEdge(0, 1, 2)
+	b.AddWeightedEdge(2, 1, 0.5)
+	g, _, err := b.Graph()
+	if err != nil {
+		panic(err)
+	}
+	return g
+}
+
+// A graph as tables, for a format that writes lines of text.
+func ExampleGraphTables() {
+	t := format.GraphTables(friends())
+	for _, table := range []*format.Table{&t.Nodes, &t.Edges} {
+		for block, err := range table.Blocks() {
+			if err != nil {
+				panic(err)
+			}
+			for i := range block.Rows {
+				var cells []string
+				for _, c := range block.Columns {
+					cells = append(cells, c.Name+"="+c.Text(i))
+				}
+				fmt.Println(strings.Join(cells, " "))
+			}
+		}
+	}
+	fmt.Println(t.Metadata["name"], t.Metadata["class_names"])
+	// Output:
+	// id=alice label=red split=train x=[1,0.5]
+	// id=bob label=blue split=test x=[2,0.25]
+	// id=zoë label= split= x=[3,0.125]
+	// source=alice target=bob weight=2
+	// source=bob target=zoë weight=0.5
+	// friends ["blue","red"]
+}
+
+// A graph as arrays, for a format that keeps arrays with names.
+func ExampleGraphArrays() {
+	for _, a := range format.GraphArrays(friends()).List {
+		if a.Name != "x" {
+			fmt.Println(a.Name, a.Sides(), a.Data)
+		}
+	}
+	// Output:
+	// y [3] [1 0 -1]
+	// edge_index [2 4] [0 1 1 2 1 0 2 1]
+	// edge_weight [4] [2 2 0.5 0.5]
+	// train_mask [3] [true false false]
+	// val_mask [3] [false false false]
+	// test_mask [3] [false true false]
+	// ids [3] [alice bob zoë]
+}
+
+// Both turns each edge around.
+func TestBoth(t *testing.T) {
+	tables := format.GraphTables(friends())
+	both := tables.Edges.Both()
+	var lines []string
+	for i := range both.Rows {
+		lines = append(lines, both.Find("source").Text(i)+" "+both.Find("target").Text(i)+" "+both.Find("weight").Text(i))
+	}
+	if want := []string{"alice bob 2", "bob zoë 0.5", "bob alice 2", "zoë bob 0.5"}; !slices.Equal(lines, want) {
+		t.Errorf("edges %q, want %q", lines, want)
+	}
+}
+
+// Spread and Gather undo one another, and leave columns of similar names alone.
+func TestSpreadAndGather(t *testing.T) {
+	table := &format.Table{Rows: 2, Columns: []format.Column{
+		{Name: "id", Data: []int32{0, 1}}, {Name: "x", Width: 3, Data: []float32{1, 2, 3, 4, 5, 6}},
+		{Name: "x07", Data: []float32{8, 9}}, {Name: "xy", Data: []string{"a", "b"}},
+	}}
+	spread := table.Spread()
+	if names := columns(spread); !slices.Equal(names, []string{"id", "x0", "x1", "x2", "x07", "xy"}) {
+		t.Errorf("spread into %q", names)
+	}
+	if err := spread.Gather("x"); err != nil {
+		t.Fatal(err)
+	}
+	if names := columns(spread); !slices.Equal(names, columns(table)) ||
+		!slices.Equal(spread.Find("x").Data.([]float32), table.Find("x").Data.([]float32)) {
+		t.Errorf("gathered %q: %v", names, spread.Find("x"))
+	}
+}
+
+func columns(t *format.Table) (names []string) {
+	for _, c := range t.Columns {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// Blocks cut every kind of column, and together hold all rows.
+func TestBlocks(t *testing.T) {
+	const rows = 10_000
+	x := mat.NewDense(rows, 2)
+	ids, offsets, members := make([]int32, rows), make([]int64, rows+1), []int64{}
+	for i := range rows {
+		ids[i], x.Data[2*i+1] = int32(i), float32(i)
+		for k := range i % 3 {
+			members = append(members, int64(i+k))
+		}
+		offsets[i+1] = int64(len(members))
+	}
+	table := &format.Table{Rows: rows, Columns: []format.Column{
+		{Name: "id", Data: ids}, {Name: "x", Width: 2, Data: x}, {Name: "members", Offsets: offsets, Data: members},
+	}}
+	at, blocks := 0, 0
+	for block, err := range table.Blocks() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks++
+		for i := range block.Rows {
+			list := []string{}
+			for k := range at % 3 {
+				list = append(list, fmt.Sprint(at+k))
+			}
+			want := fmt.Sprintf("%d [0,%d] [%s]", at, at, strings.Join(list, ","))
+			got := block.Columns[0].Text(i) + " " + block.Columns[1].Text(i) + " " + block.Columns[2].Text(i)
+			if got != want {
+				t.Fatalf("row %d is %s, want %s", at, got, want)
+			}
+			at++
+		}
+	}
+	if at != rows || blocks < 2 {
+		t.Errorf("%d rows in %d blocks, want %d in several", at, blocks, rows)
+	}
+}
+
+// Check refuses columns that do not fit.
+func TestCheckTables(t *testing.T) {
+	good := format.Column{Name: "id", Data: []int64{0, 1}}
+	for _, bad := range []format.Column{
+		{Name: "short", Data: []int64{0}},
+		{Name: "wide", Width: 2, Data: []float32{1, 2, 3}},
+		{Name: "falling", Offsets: []int64{0, 3, 2}, Data: []int64{1, 2}},
+		{Name: "beyond", Offsets: []int64{0, 1, 3}, Data: []int64{1, 2}},
+		{Name: "few", Offsets: []int64{0, 2}, Data: []int64{1, 2}},
+		{Name: "nothing"},
+	} {
+		tables := &format.Tables{Nodes: format.Table{Rows: 2, Columns: []format.Column{good, bad}}}
+		if err := tables.Check(); err == nil || !strings.Contains(err.Error(), "nodes: column "+bad.Name) {
+			t.Errorf("column %s: error %v", bad.Name, err)
+		}
+	}
+	tables := &format.Tables{Nodes: format.Table{Rows: 2, Columns: []format.Column{good}}}
+	if err := tables.Check(); err != nil {
+		t.Error(err)
+	}
+}
