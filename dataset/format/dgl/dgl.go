@@ -2,6 +2,7 @@
 package dgl
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -36,13 +37,21 @@ func (Format) Describe() format.Description {
 	return format.Description{Title: "DGL's CSVDataset", Folder: metaFile, Extensions: []string{extension}}
 }
 
-// Recognise looks for meta.yaml.
+// Recognise looks for meta.yaml, and for node_data in it.
 func (Format) Recognise(path string) format.Certainty {
-	if !csvfile.Exists(filepath.Join(path, metaFile)) {
+	f, err := os.Open(filepath.Join(path, metaFile))
+	if err != nil {
 		return format.No
 	}
-	return format.Certain
+	defer f.Close()
+	if text, err := io.ReadAll(io.LimitReader(f, most)); err == nil && bytes.Contains(text, []byte("node_data")) {
+		return format.Certain
+	}
+	return format.Possible
 }
+
+// most bounds the bytes of meta.yaml.
+const most = 1 << 22
 
 // meta is what meta.yaml says.
 type meta struct {
@@ -69,7 +78,6 @@ type file struct {
 
 // readMeta reads meta.yaml in a folder.
 func readMeta(folder string) (m meta, err error) {
-	const most = 1 << 22
 	m.path = filepath.Join(folder, metaFile)
 	f, err := os.Open(m.path)
 	if err != nil {
