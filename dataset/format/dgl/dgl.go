@@ -167,7 +167,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 		}
 		edges, left, err := newEdges(t, m.Edges[0])
 		if len(left) > 0 {
-			notes = append(notes, fmt.Sprintf("%s: the columns %.200s are not read", t.File, strings.Join(left, ", ")))
+			notes = append(notes, fmt.Sprintf("%s: columns that are not read: %.200s", t.File, strings.Join(left, ", ")))
 		}
 		return edges, err
 	}

@@ -54,7 +54,7 @@ func TestReadFilesOfPandas(t *testing.T) {
 	if !slices.Equal(s.Train, []int32{0}) || !slices.Equal(s.Val, []int32{1}) || !slices.Equal(s.Test, []int32{2}) {
 		t.Errorf("split %+v", s)
 	}
-	if all := strings.Join(notes, "\n"); !strings.Contains(all, "edges_0.csv: the columns feat are not read") {
+	if all := strings.Join(notes, "\n"); !strings.Contains(all, "edges_0.csv: columns that are not read: feat") {
 		t.Errorf("notes %q", notes)
 	}
 }

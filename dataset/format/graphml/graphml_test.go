@@ -47,7 +47,7 @@ func TestReadFilesOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file, note := range map[string]string{
-		packed: "the attributes note of nodes are no features and are not read",
+		packed: "attributes of nodes that are not read: note",
 		filepath.Join("testdata", "networkx.graphml"): "3 edge entries became 2 undirected edges",
 		filepath.Join("testdata", "igraph.graphml"):   "",
 		filepath.Join("testdata", "gephi.graphml"):    "how Gephi draws nodes, are no features",

@@ -123,7 +123,7 @@ func roles(file string, keys []*key) (columns, notes []string, err error) {
 		return nil, nil, fmt.Errorf("no attribute of nodes is a feature, want at least one number (there are: %.200s)", all)
 	}
 	if len(left) > 0 {
-		notes = append(notes, fmt.Sprintf("%s: the attributes %.200s of nodes are no features and are not read",
+		notes = append(notes, fmt.Sprintf("%s: attributes of nodes that are not read: %.200s",
 			file, strings.Join(left, ", ")))
 	}
 	return columns, notes, nil
