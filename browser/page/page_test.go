@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/chromedp/cdproto/input"
@@ -29,6 +30,19 @@ const evil = `</script><script>alert(1)</script><img src=x onerror="alert(2)">`
 // page writes the page of a condensed demo graph, with all plots that there are, and returns its path.
 func page(t *testing.T) string {
 	t.Helper()
+	text, err := rendered()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "page.html")
+	if err := os.WriteFile(file, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// rendered makes that page, once for all tests.
+var rendered = sync.OnceValues(func() ([]byte, error) {
 	ctx := context.Background()
 	g := synth.Demo()
 	for v := range g.Nodes() {
@@ -42,11 +56,11 @@ func page(t *testing.T) string {
 	config.Nodes, config.Threshold = 42, 0.2
 	small, err := cgc.Condense(ctx, g, config)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	steps, err := bench.Steps(g, small, bench.Ceilings{Stream: 10, Gather: 5, Compute: 50})
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	small.Warnings = []string{"This is " + evil}
 	training := gnn.Defaults()
@@ -56,14 +70,14 @@ func page(t *testing.T) string {
 		Graph: g, Condensed: small, Over: "training seeds", Steps: steps, Command: "cgc condense demo -o demo.safetensors",
 	}
 	if s.Small, err = e.Run(ctx, small, g); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	if s.Whole, err = e.Whole(ctx, small, g); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	d, err := s.Document(ctx)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	d.Add(&report.Figure{
 		Title: "A figure", X: "nodes", Y: "accuracy",
@@ -71,16 +85,8 @@ func page(t *testing.T) string {
 			Name: evil, X: []float64{1, 2, 3}, Y: []float64{3, 4, 2}, Std: []float64{1, 0, 1}, Joined: true,
 		}},
 	})
-	text, err := html.Render(d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "page.html")
-	if err := os.WriteFile(file, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
+	return html.Render(d)
+})
 
 // want are the kinds of the plots of that page, in their order.
 const want = "[scatter network bars bars heatmap bars figure]"
