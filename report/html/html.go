@@ -12,7 +12,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
-	_ "embed"
+	"embed"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -24,14 +24,24 @@ import (
 	"github.com/graph-condensation/cgc/report"
 )
 
-//go:embed page.css
-var style string
+//go:embed page
+var files embed.FS
 
-//go:embed page.js
-var script string
+// style and text are the styles and the template of a page.
+var style, text = read("page.css"), read("page.tmpl")
 
-//go:embed page.tmpl
-var text string
+// script is what runs in a page: all scripts in one function, so that a page has no names but window.report.
+var script = "(function () {\n'use strict';\n" + read("keys.js") + read("plane.js") + read("bars.js") +
+	read("heatmap.js") + read("lines.js") + read("page.js") + "})();\n"
+
+// read returns a file of the folder page.
+func read(name string) string {
+	text, err := files.ReadFile("page/" + name)
+	if err != nil {
+		panic(err) // it was embedded
+	}
+	return string(text)
+}
 
 //go:embed plots/plots.min.js.gz
 var packed []byte

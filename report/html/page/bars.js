@@ -1,0 +1,155 @@
+// bars draws rows of bars, or of marks with intervals.
+function bars(figure, plot) {
+  const box = figure.querySelector('.plot'),
+    several = plot.series.length;
+  // Many rows stand upright where there is room.
+  const upright = () => !plot.points && plot.rows.length > 16 && box.clientWidth > 16 * plot.rows.length;
+  const row = plot.points ? Math.max(34, 18 * several + 10) : plot.rows.length > 24 ? 20 : 28;
+  box.style.height = upright() ? '330px' : plot.rows.length * row + 58 + 'px';
+  const chart = echarts.init(box);
+  const paint = (s) => [css('--after'), css('--before'), css('--c1'), css('--c2')][s % 4];
+  const swatch = (s) => {
+    const mark = icon(plot.points ? 0 : colours);
+    mark.firstChild.style.fill = plot.series[s].tick
+      ? 'var(--c1)'
+      : ['var(--after)', 'var(--before)', 'var(--c1)', 'var(--c2)'][s % 4];
+    return mark;
+  };
+  const { shows } =
+    several > 1
+      ? key(
+          figure,
+          plot.series.map((s) => s.name),
+          swatch,
+          () => render(),
+        )
+      : { shows: () => true };
+  function point(s, index) {
+    return {
+      type: 'custom',
+      name: s.name,
+      z: 3,
+      encode: { x: [0, 2, 3], y: 1 },
+      clip: true,
+      data: s.values.map((v, i) =>
+        v === null ? [NaN, i, NaN, NaN] : [v, i, s.low ? s.low[i] : v, s.high ? s.high[i] : v],
+      ),
+      renderItem: (_, api) => {
+        if (!Number.isFinite(api.value(0))) return null;
+        const shift = (index - (several - 1) / 2) * 17,
+          colour = paint(index),
+          opacity = shows(index) ? 1 : 0.08;
+        const [x, y] = api.coord([api.value(0), api.value(1)]).map((v, k) => v + (k ? shift : 0));
+        const [low] = api.coord([api.value(2), api.value(1)]),
+          [high] = api.coord([api.value(3), api.value(1)]);
+        const stroke = { stroke: colour, lineWidth: 2, opacity };
+        return {
+          type: 'group',
+          children: [
+            { type: 'line', shape: { x1: low, y1: y, x2: high, y2: y }, style: stroke },
+            { type: 'line', shape: { x1: low, y1: y - 4, x2: low, y2: y + 4 }, style: stroke },
+            { type: 'line', shape: { x1: high, y1: y - 4, x2: high, y2: y + 4 }, style: stroke },
+            { type: 'circle', shape: { cx: x, cy: y, r: 5 }, style: { fill: colour, opacity } },
+            {
+              type: 'text',
+              x: high + 9,
+              y: y - 6,
+              style: {
+                text: number(api.value(0), s.digits),
+                fill: css('--soft'),
+                opacity,
+                font: '12px ' + getComputedStyle(document.body).fontFamily,
+              },
+            },
+          ],
+        };
+      },
+    };
+  }
+  function bar(s, index) {
+    const common = { name: s.name, data: s.values.map((v) => (v === null ? '-' : v)), z: s.tick ? 4 : 3 };
+    const opacity = shows(index) ? 1 : 0.08;
+    if (s.tick) {
+      return {
+        ...common,
+        type: 'scatter',
+        symbol: 'rect',
+        symbolSize: upright() ? [14, 3] : [3, row * 0.62],
+        itemStyle: { color: css('--c1'), opacity },
+      };
+    }
+    return {
+      ...common,
+      type: 'bar',
+      barMaxWidth: 16,
+      barGap: '12%',
+      itemStyle: { color: paint(index), opacity, borderRadius: 2 },
+    };
+  }
+  function render() {
+    const wide = Math.min(190, chart.getWidth() * 0.34),
+      stands = upright();
+    const values = { ...valueAxis(plot.axis), scale: plot.points, splitNumber: chart.getWidth() < 460 ? 3 : 5 };
+    const words = {
+      type: 'category',
+      inverse: !stands,
+      data: plot.rows,
+      axisTick: { show: false },
+      axisLine: { lineStyle: { color: css('--line') } },
+      axisLabel: {
+        ...label(),
+        color: css('--ink'),
+        width: stands ? 110 : wide,
+        overflow: 'truncate',
+        interval: 0,
+        rotate: stands ? 60 : 0,
+      },
+    };
+    chart.setOption(
+      {
+        ...base(),
+        grid: {
+          left: 4,
+          right: plot.points ? 52 : 16,
+          top: 6,
+          bottom: stands ? 4 : 30,
+          outerBoundsMode: 'same',
+          outerBoundsContain: stands ? 'all' : 'axisLabel',
+        },
+        xAxis: stands ? words : values,
+        yAxis: stands ? { ...values, nameGap: 34 } : words,
+        series: plot.series.map(plot.points ? point : bar),
+      },
+      { replaceMerge: ['series'] },
+    );
+    chart.setOption({
+      tooltip: {
+        trigger: 'axis',
+        axisPointer: { type: 'shadow', shadowStyle: { color: css('--line'), opacity: 0.4 } },
+        formatter: (all) => {
+          const i = all[0].dataIndex;
+          return tip(
+            plot.rows[i],
+            ...plot.series.map((s) => {
+              if (s.values[i] === null) return '';
+              let text = s.name + ': ' + number(s.values[i], s.digits);
+              if (s.low) text += ' (' + number(s.low[i], s.digits) + ' to ' + number(s.high[i], s.digits) + ')';
+              return s.detail && s.detail[i] ? text + ', ' + s.detail[i] : text;
+            }),
+          );
+        },
+      },
+    });
+  }
+  return {
+    chart,
+    render,
+    resized: () => {
+      const height = upright() ? 330 : plot.rows.length * row + 58;
+      if (box.clientHeight !== height) {
+        box.style.height = height + 'px';
+        chart.resize();
+      }
+    },
+  };
+}

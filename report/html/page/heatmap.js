@@ -1,0 +1,113 @@
+// heatmap draws a matrix in colours, and its numbers where there is room.
+function heatmap(figure, plot) {
+  const box = figure.querySelector('.plot'),
+    rows = plot.rows.length,
+    columns = plot.columns.length;
+  box.style.height = Math.round(Math.max(260, Math.min(640, rows * 34 + 96))) + 'px';
+  const chart = echarts.init(box);
+  let sheet = 0;
+  choices(
+    figure,
+    plot.sheets.map((s) => s.name),
+    (i) => {
+      sheet = i;
+      render();
+    },
+  );
+  function render() {
+    const s = plot.sheets[sheet],
+      data = [];
+    let most = 1;
+    s.values.forEach((row, y) =>
+      row.forEach((v, x) => {
+        data.push([x, y, v]);
+        most = Math.max(most, Math.abs(v));
+      }),
+    );
+    // Numbers on a strong colour are of the colour of the card.
+    data.forEach((at, i) => {
+      data[i] = { value: at, label: { color: Math.abs(at[2]) > 0.55 * most ? css('--card') : css('--ink') } };
+    });
+    const fits = columns <= 12 && chart.getWidth() / columns > 34,
+      sign = (v) => (s.signed && v > 0 ? '+' : '') + number(v, 0).replace('-', '−');
+    const axis = (names, name, more) => ({
+      type: 'category',
+      data: names,
+      name,
+      nameLocation: 'middle',
+      nameTextStyle: label(),
+      axisTick: { show: false },
+      axisLine: { show: false },
+      splitArea: { show: false },
+      ...more,
+    });
+    const cell = (chart.getWidth() * 0.85) / columns,
+      turn = plot.columns.some((c) => c.length * 7 > cell) ? 45 : 0;
+    chart.setOption(
+      {
+        ...base(),
+        grid: { left: 4, right: 8, top: 6, bottom: 6, outerBoundsMode: 'same', outerBoundsContain: 'all' },
+        xAxis: axis(plot.columns, plot.x, {
+          nameGap: turn ? 66 : 28,
+          axisLabel: {
+            ...label(),
+            rotate: turn,
+            interval: columns > 40 ? 'auto' : 0,
+            width: 80,
+            overflow: 'truncate',
+          },
+        }),
+        yAxis: axis(plot.rows, plot.y, {
+          inverse: true,
+          nameGap: 8,
+          nameLocation: 'start',
+          nameTextStyle: { ...label(), align: 'right' },
+          axisLabel: {
+            ...label(),
+            interval: rows > 40 ? 'auto' : 0,
+            width: Math.min(120, chart.getWidth() * 0.26),
+            overflow: 'truncate',
+          },
+        }),
+        visualMap: {
+          show: false,
+          min: s.signed ? -most : 0,
+          max: most,
+          inRange: {
+            color: s.signed ? [css('--low'), css('--zero'), css('--high')] : [css('--zero'), css('--high')],
+          },
+        },
+        series: [
+          {
+            type: 'heatmap',
+            data,
+            itemStyle: { borderColor: css('--card'), borderWidth: columns > 24 ? 0.5 : 1.5 },
+            label: { show: fits, fontSize: 11, formatter: (p) => (p.value[2] === 0 ? '' : sign(p.value[2])) },
+            emphasis: { itemStyle: { borderColor: css('--ink'), borderWidth: 1.5 } },
+          },
+        ],
+      },
+      { replaceMerge: ['series', 'visualMap'] },
+    );
+    chart.setOption({
+      tooltip: {
+        trigger: 'item',
+        formatter: (p) => {
+          const [x, y] = p.value;
+          return tip(
+            plot.y + ': ' + plot.rows[y],
+            plot.x + ': ' + plot.columns[x],
+            ...plot.sheets.map(
+              (other) =>
+                other.name +
+                ': ' +
+                (other.signed && other.values[y][x] > 0 ? '+' : '') +
+                number(other.values[y][x], 0),
+            ),
+          );
+        },
+      },
+    });
+  }
+  return { chart, render };
+}

@@ -1,0 +1,122 @@
+// What all plots have in common: colours, keys, tips. Words of the data only ever become text.
+
+const root = document.documentElement;
+const begun = performance.now();
+const colours = 8; // then shapes tell classes apart
+const shapes = [
+  'circle',
+  'rect',
+  'triangle',
+  'diamond',
+  'path://M-1-3h2v2h2v2h-2v2h-2v-2h-2v-2h2z',
+  'path://M-3-3L0-1.4 3-3 1.4 0 3 3 0 1.4-3 3-1.4 0z',
+];
+const outlines = [
+  'M6 1a5 5 0 1 1 0 10A5 5 0 1 1 6 1z',
+  'M1.6 1.6h8.8v8.8H1.6z',
+  'M6 1l5.4 9.6H.6z',
+  'M6 .4L11.6 6 6 11.6.4 6z',
+  'M4 1h4v3h3v4H8v3H4V8H1V4h3z',
+  'M1 1l5 2.6L11 1 8.4 6 11 11 6 8.4 1 11l2.6-5z',
+];
+const drawn = []; // what is on the page, in order
+
+const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
+const classColour = (c) => css('--c' + (c % colours));
+const shape = (c) => shapes[Math.floor(c / colours) % shapes.length];
+
+function element(name, attributes, ...children) {
+  const e = document.createElement(name);
+  for (const key in attributes) e.setAttribute(key, attributes[key]);
+  e.append(...children);
+  return e;
+}
+
+// icon is the mark of a class or a series in a key. Its colour follows the theme.
+function icon(c) {
+  const space = 'http://www.w3.org/2000/svg';
+  const svg = document.createElementNS(space, 'svg'),
+    path = document.createElementNS(space, 'path');
+  for (const [k, v] of [
+    ['width', 12],
+    ['height', 12],
+    ['viewBox', '0 0 12 12'],
+    ['aria-hidden', true],
+  ])
+    svg.setAttribute(k, v);
+  path.setAttribute('d', outlines[Math.floor(c / colours) % outlines.length]);
+  path.style.fill = 'var(--c' + (c % colours) + ')';
+  svg.append(path);
+  return svg;
+}
+
+// key lists names with their marks. A press shows a name alone, or with others that are pressed.
+function key(figure, names, marks, changed) {
+  const list = element('ul', { class: 'key' }),
+    chosen = new Set();
+  names.forEach((name, c) => {
+    if (name === null) return;
+    const button = element(
+      'button',
+      { type: 'button', 'aria-pressed': false, title: name },
+      marks(c),
+      element('span', {}, name),
+    );
+    button.addEventListener('click', () => {
+      chosen.has(c) ? chosen.delete(c) : chosen.add(c);
+      button.setAttribute('aria-pressed', chosen.has(c));
+      changed();
+    });
+    list.append(element('li', {}, button));
+  });
+  figure.querySelector('.plot').after(list);
+  return { shows: (c) => chosen.size === 0 || chosen.has(c) };
+}
+
+// choices adds a switch between names, if there are several.
+function choices(figure, names, chosen) {
+  if (names.length < 2) return;
+  const buttons = names.map((name, i) => element('button', { type: 'button', 'aria-pressed': i === 0 }, name));
+  buttons.forEach((button, i) =>
+    button.addEventListener('click', () => {
+      buttons.forEach((other, j) => other.setAttribute('aria-pressed', i === j));
+      chosen(i);
+    }),
+  );
+  figure.querySelector('.tools').append(...buttons);
+}
+
+function tip(title, ...lines) {
+  const box = element('div', { class: 'tip' }, element('b', {}, title));
+  for (const line of lines) if (line) box.append(element('div', {}, line));
+  return box;
+}
+
+// base holds what all plots have in common.
+const base = () => ({
+  animation: false,
+  textStyle: { fontFamily: getComputedStyle(document.body).fontFamily, color: css('--ink') },
+  tooltip: {
+    confine: true,
+    backgroundColor: css('--card'),
+    borderColor: css('--line'),
+    padding: [7, 11],
+    transitionDuration: 0,
+    extraCssText: 'box-shadow:0 3px 14px rgba(0,0,0,.16);border-radius:8px;white-space:normal',
+  },
+});
+const number = (v, digits) =>
+  v.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+const rounded = (v) => Number(v.toPrecision(6)).toLocaleString('en-US', { maximumSignificantDigits: 6 });
+const label = () => ({ color: css('--soft'), fontSize: 12 });
+const valueAxis = (name) => ({
+  type: 'value',
+  name,
+  nameLocation: 'middle',
+  nameGap: 28,
+  nameTextStyle: label(),
+  axisLabel: label(),
+  splitLine: { lineStyle: { color: css('--line') } },
+  axisLine: { show: false },
+  axisTick: { show: false },
+});
