@@ -127,7 +127,8 @@ func (s Subject) confusion(names []string) *report.Plot {
 			Name: "confusion", Title: "What condensing changed in the predictions", Data: matrix,
 			Caption: fmt.Sprintf("Test nodes by their true and their predicted class: the number with a %s trained on the "+
 				"condensed graph, less the number with one trained on the whole graph. A gain on the diagonal is a gain in "+
-				"accuracy. The two agree on %s of %s test nodes (%.1f%%), with the first seed of each.", small.Model,
+				"accuracy. The two agree on %s of %s test nodes (%.1f%%), with the first seed of each. "+
+				"Colours follow the root of the number.", small.Model,
 				report.Count(same), report.Count(len(truth)), 100*float64(same)/float64(len(truth))),
 		}
 	}
@@ -135,7 +136,8 @@ func (s Subject) confusion(names []string) *report.Plot {
 	return &report.Plot{
 		Name: "confusion", Title: "Predictions on the test nodes", Data: matrix,
 		Caption: fmt.Sprintf("Test nodes by their true and their predicted class, with a %s trained on the condensed graph "+
-			"of the first seed. No model was trained on the whole graph to compare with.", small.Model),
+			"of the first seed. No model was trained on the whole graph to compare with. Colours follow the root of the number.",
+			small.Model),
 	}
 }
 

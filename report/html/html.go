@@ -166,6 +166,10 @@ func (p *page) body(blocks []report.Block) {
 				if len(data.Rows) > 16 { // they stand upright
 					shown.Class = wide
 				}
+			case *report.Heatmap:
+				if len(data.Columns) > 16 {
+					shown.Class = wide
+				}
 			}
 			if t := block.Table(); t != nil {
 				shown.Numbers = newTable(t)

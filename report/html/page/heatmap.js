@@ -24,9 +24,12 @@ function heatmap(figure, plot) {
         most = Math.max(most, Math.abs(v));
       }),
     );
-    // Numbers on a strong colour are of the colour of the card.
+    // Colours follow the square root, so that small numbers are seen beside a large one. Numbers on a strong colour
+    // are of the colour of the card.
+    const root = (v) => Math.sign(v) * Math.sqrt(Math.abs(v));
     data.forEach((at, i) => {
-      data[i] = { value: at, label: { color: Math.abs(at[2]) > 0.55 * most ? css('--card') : css('--ink') } };
+      const ink = Math.abs(at[2]) > 0.4 * most ? css('--card') : css('--ink');
+      data[i] = { value: [...at, root(at[2])], label: { color: ink } };
     });
     const fits = columns <= 12 && chart.getWidth() / columns > 34,
       sign = (v) => (s.signed && v > 0 ? '+' : '') + number(v, 0).replace('-', '−');
@@ -42,7 +45,8 @@ function heatmap(figure, plot) {
       ...more,
     });
     const cell = (chart.getWidth() * 0.85) / columns,
-      turn = plot.columns.some((c) => c.length * 7 > cell) ? 45 : 0;
+      turn = plot.columns.some((c) => c.length * 7 > cell) ? (cell < 24 ? 90 : 45) : 0,
+      small = (room) => ({ fontSize: Math.max(9, Math.min(12, room - 2)), interval: room < 11 ? 'auto' : 0 });
     chart.setOption(
       {
         ...base(),
@@ -51,8 +55,8 @@ function heatmap(figure, plot) {
           nameGap: turn ? 66 : 28,
           axisLabel: {
             ...label(),
+            ...small(cell),
             rotate: turn,
-            interval: columns > 40 ? 'auto' : 0,
             width: 80,
             overflow: 'truncate',
           },
@@ -64,15 +68,16 @@ function heatmap(figure, plot) {
           nameTextStyle: { ...label(), align: 'right' },
           axisLabel: {
             ...label(),
-            interval: rows > 40 ? 'auto' : 0,
+            ...small((chart.getHeight() * 0.8) / rows),
             width: Math.min(120, chart.getWidth() * 0.26),
             overflow: 'truncate',
           },
         }),
         visualMap: {
           show: false,
-          min: s.signed ? -most : 0,
-          max: most,
+          dimension: 3,
+          min: s.signed ? -root(most) : 0,
+          max: root(most),
           inRange: {
             color: s.signed ? [css('--low'), css('--zero'), css('--high')] : [css('--zero'), css('--high')],
           },
