@@ -13,16 +13,14 @@ func (c *command) describeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:               "describe GRAPH",
 		Example:           examples("cgc data describe my-graph/", "cgc data describe cora --json"),
-		Short:             "Describe a graph: sizes, split, classes, degrees, homophily",
+		Short:             "Describe a graph: sizes, split, classes, degrees, homophily, and what is odd",
+		Long: `Describe a graph, and say what is odd about it: a fact, what it means for condensing, and what helps.
+Notes on standard error tell what reading changed. --json has both: odd and notes.`,
 		Args:              arguments(1, "GRAPH"),
 		ValidArgsFunction: completeGraph,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c.progress.step("opening " + args[0])
-			g, err := c.options().Open(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			facts, err := dataset.Describe(g)
+			facts, err := c.options().Describe(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -48,6 +46,7 @@ func factsDocument(f dataset.Facts) *report.Document {
 	fact("graph", "%s", f.Name)
 	fact("nodes", "%s, %s without an edge, %s without a label", count(f.Nodes), count(f.Isolated), count(f.Unlabelled))
 	fact("edges", "%s, %s, %.3g%% of them within a class", count(f.Edges), weights, 100*f.Homophily)
+	fact("components", "%s, besides nodes without an edge", count(f.Components))
 	fact("degrees", "%s to %s, median %s", count(f.Degrees.Min), count(f.Degrees.Max), count(f.Degrees.Median))
 	fact("features", "%s, stored %s, %.3g%% of the values not zero", count(f.Features), storage, 100*f.Density)
 	fact("classes", "%s", count(f.Classes))
@@ -58,10 +57,21 @@ func factsDocument(f dataset.Facts) *report.Document {
 		classes.Row(class, report.Integer(all), report.Integer(train), report.Integer(val), report.Integer(test))
 	}
 	for i, c := range f.PerClass {
-		row(report.Full(i), c.All, c.Train, c.Val, c.Test)
+		name := report.Full(i)
+		if c.Name != "" {
+			name = report.Word(c.Name)
+		}
+		row(name, c.All, c.Train, c.Val, c.Test)
 	}
 	row(report.Word("all"), f.Nodes-f.Unlabelled, f.Train, f.Val, f.Test)
 	d := new(report.Document)
 	d.Add(facts, classes)
+	if len(f.Odd) > 0 {
+		odd := make(report.Notes, len(f.Odd))
+		for i, o := range f.Odd {
+			odd[i] = o.String()
+		}
+		d.Add(report.Heading("What is odd"), odd)
+	}
 	return d
 }

@@ -1,8 +1,10 @@
 package dataset
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync/atomic"
 
 	"github.com/graph-condensation/cgc/graph"
@@ -38,20 +40,49 @@ type Facts struct {
 	// Homophily is the share of edges that join nodes of one class, among edges whose ends both have a class; 0 if there
 	// are none.
 	Homophily float64 `json:"homophily"`
+	// Chance is the homophily that edges drawn at random between nodes of the same degrees would have.
+	Chance float64 `json:"homophily_by_chance"`
+	// Components is the number of connected components, nodes without an edge not among them.
+	Components int `json:"components"`
 	// PerClass counts the nodes of each class.
 	PerClass []ClassFacts `json:"per_class"`
+	// Notes are sentences about what reading changed or made up, such as self-loops that were dropped.
+	Notes []string `json:"notes,omitempty"`
+	// Odd lists what is odd, and what it means for condensing.
+	Odd []Oddity `json:"odd"`
 }
 
 // ClassFacts counts the nodes of a class, in all and in each part of the split.
 type ClassFacts struct {
-	All   int `json:"all"`
-	Train int `json:"train"`
-	Val   int `json:"val"`
-	Test  int `json:"test"`
+	// Name is empty if classes are numbered.
+	Name  string `json:"name,omitempty"`
+	All   int    `json:"all"`
+	Train int    `json:"train"`
+	Val   int    `json:"val"`
+	Test  int    `json:"test"`
 }
 
-// Describe returns the facts about g, which must be valid. It is one pass over the graph. An error is that of reading
-// features of a type of their own.
+// Describe opens the graph called name, as Open does, and returns the facts about it. Notes holds what Note was told.
+func (o Options) Describe(ctx context.Context, name string) (Facts, error) {
+	var notes []string
+	tell := o.Note
+	o.Note = func(sentence string) {
+		notes = append(notes, sentence)
+		if tell != nil {
+			tell(sentence)
+		}
+	}
+	g, err := o.Open(ctx, name)
+	if err != nil {
+		return Facts{}, err
+	}
+	f, err := Describe(g)
+	f.Notes = notes
+	return f, err
+}
+
+// Describe returns the facts about g, which must be valid. It reads features once, and edges twice. An error is that of
+// reading features of a type of their own.
 func Describe(g *graph.Graph) (Facts, error) {
 	f := Facts{
 		Name: g.Name, Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes,
@@ -81,26 +112,36 @@ func Describe(g *graph.Graph) (Facts, error) {
 			*part.count(&f.PerClass[c]) = n
 		}
 	}
-	f.Homophily = homophily(g)
-	filled := 0
-	switch x := g.X.(type) {
-	case *mat.Dense:
-		filled = nonZero(x.Data)
-	case *mat.CSR:
-		f.Sparse = true
-		if filled = x.NNZ(); x.Data != nil {
-			filled = nonZero(x.Data)
+	for c, name := range g.ClassNames {
+		f.PerClass[c].Name = name
+	}
+	f.Homophily, f.Chance = homophily(g)
+	_, f.Sparse = g.X.(*mat.CSR)
+	x, err := readFeatures(g.X)
+	if err != nil {
+		return f, fmt.Errorf("dataset: reading the features of %s: %w", g.Name, err)
+	}
+	f.Density = float64(x.filled) / (float64(max(1, f.Nodes)) * float64(max(1, f.Features)))
+	f.Odd = f.oddities(g, &x, f.components(g))
+	return f, nil
+}
+
+// components counts the components that have edges. It returns the number of nodes in those without a training node.
+func (f *Facts) components(g *graph.Graph) (unreached int) {
+	trains := make([]bool, f.Nodes)
+	for _, v := range g.Split.Train {
+		trains[v] = true
+	}
+	for _, nodes := range graph.Components(g.Adj) {
+		if len(nodes) == 1 {
+			continue
 		}
-	default:
-		for block, err := range mat.Blocks(x) {
-			if err != nil {
-				return f, fmt.Errorf("dataset: reading the features of %s: %w", g.Name, err)
-			}
-			filled += nonZero(block.Data)
+		f.Components++
+		if !slices.ContainsFunc(nodes, func(v int32) bool { return trains[v] }) {
+			unreached += len(nodes)
 		}
 	}
-	f.Density = float64(filled) / (float64(max(1, f.Nodes)) * float64(max(1, f.Features)))
-	return f, nil
+	return unreached
 }
 
 // degrees returns the smallest, the upper median and the largest number of entries of a row; zeros if there is no row.
@@ -123,18 +164,21 @@ func degrees(a *mat.CSR) (least, median, most int) {
 	return least, median, most
 }
 
-// homophily returns the share of edges that join nodes of one class, among edges whose ends both have a class. It is 0
-// if there are no such edges.
-func homophily(g *graph.Graph) float64 {
+// homophily returns the share of edges that join nodes of one class, among edges whose ends both have a class. chance
+// is what it would be if such edges joined nodes at random, Σ_c (D_c/ΣD)², where D_c counts the ends in class c. Both
+// are 0 if there are no such edges.
+func homophily(g *graph.Graph) (share, chance float64) {
 	const chunk = 1 << 12
-	var same, both atomic.Int64
+	var same atomic.Int64
+	ends := make([]atomic.Int64, g.Classes)
 	parallel.For(g.Nodes(), chunk, func(lo, hi int) {
-		equal, labelled := 0, 0
+		equal := 0
 		for i := lo; i < hi; i++ {
 			y := g.Y[i]
 			if y == graph.Unlabelled {
 				continue
 			}
+			labelled := 0
 			for _, j := range g.Adj.Indices[g.Adj.Indptr[i]:g.Adj.Indptr[i+1]] {
 				if z := g.Y[j]; z == y {
 					equal++
@@ -143,25 +187,17 @@ func homophily(g *graph.Graph) float64 {
 					labelled++
 				}
 			}
+			ends[y].Add(int64(labelled))
 		}
 		same.Add(int64(equal))
-		both.Add(int64(labelled))
 	})
-	return float64(same.Load()) / float64(max(1, both.Load()))
-}
-
-// nonZero returns the number of elements that are not 0.
-func nonZero(data []float32) int {
-	const chunk = 1 << 20
-	var count atomic.Int64
-	parallel.For(len(data), chunk, func(lo, hi int) {
-		n := 0
-		for _, v := range data[lo:hi] {
-			if v != 0 {
-				n++
-			}
-		}
-		count.Add(int64(n))
-	})
-	return int(count.Load())
+	all := 0.0
+	for c := range ends {
+		all += float64(ends[c].Load())
+	}
+	for c := range ends {
+		part := float64(ends[c].Load()) / max(1, all)
+		chance += part * part
+	}
+	return float64(same.Load()) / max(1, all), chance
 }

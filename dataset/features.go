@@ -1,0 +1,166 @@
+package dataset
+
+import (
+	"math"
+	"slices"
+
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// features is what one pass over the features of a graph finds.
+type features struct {
+	// filled is the number of elements that are not 0.
+	filled int
+	// constant is the number of features that are the same in all nodes, and first the first of them.
+	constant, first int
+	// scales is the largest norm of a feature over the median norm of those that are not zero; 1 if all are zero.
+	scales float64
+	// hash holds a hash of the features of each node: 0 if all of them are 0. Equal features have equal hashes.
+	hash []uint64
+}
+
+// column is what is known of a feature. Zeros are not counted.
+type column struct {
+	least, most float32
+	square      float64
+	filled      int
+}
+
+// readFeatures reads x once. An error is that of reading a type of its own.
+func readFeatures(x mat.Matrix) (features, error) {
+	n, d := x.Dims()
+	f := features{hash: make([]uint64, n)}
+	const parts, least = 16, 4096 // so many parts bound what columns take
+	chunk := max(least, (n+parts-1)/parts)
+	columns := make([][]column, (n+chunk-1)/chunk)
+	begin := func(part int) []column {
+		if columns[part] == nil {
+			columns[part] = slices.Repeat([]column{{least: math.MaxFloat32, most: -math.MaxFloat32}}, d)
+		}
+		return columns[part]
+	}
+	switch x := x.(type) {
+	case *mat.Dense:
+		parallel.For(n, chunk, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				f.hash[i] = addRow(begin(lo/chunk), nil, x.Row(i))
+			}
+		})
+	case *mat.CSR:
+		parallel.For(n, chunk, func(lo, hi int) {
+			ones := slices.Repeat([]float32{1}, d)
+			for i := lo; i < hi; i++ {
+				from, to := x.Indptr[i], x.Indptr[i+1]
+				values := ones[:to-from]
+				if x.Data != nil {
+					values = x.Data[from:to]
+				}
+				f.hash[i] = addRow(begin(lo/chunk), x.Indices[from:to], values)
+			}
+		})
+	default:
+		at := 0
+		for block, err := range mat.Blocks(x) {
+			if err != nil {
+				return f, err
+			}
+			for i := range block.Rows {
+				f.hash[at] = addRow(begin(0), nil, block.Row(i))
+				at++
+			}
+		}
+	}
+	f.join(columns, n, d)
+	return f, nil
+}
+
+// addRow adds the values of a node to what is known of their features, and returns a hash of them. at holds the feature
+// of each value; nil stands for 0, 1, ….
+func addRow(columns []column, at []int32, values []float32) (hash uint64) {
+	for k, v := range values {
+		if v == 0 {
+			continue
+		}
+		j := k
+		if at != nil {
+			j = int(at[k])
+		}
+		c := &columns[j]
+		c.least, c.most = min(c.least, v), max(c.most, v)
+		c.square += float64(v) * float64(v)
+		c.filled++
+		hash += scramble(uint64(j)<<32 | uint64(math.Float32bits(v)))
+	}
+	return hash
+}
+
+// scramble is the finaliser of SplitMix64 (Steele et al. 2014), a permutation of the 64-bit numbers.
+func scramble(z uint64) uint64 {
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// join puts together what the parts know of the features.
+func (f *features) join(parts [][]column, n, d int) {
+	var norms []float64
+	for j := range d {
+		all := column{least: math.MaxFloat32, most: -math.MaxFloat32}
+		for _, columns := range parts {
+			if columns != nil {
+				c := columns[j]
+				all.least, all.most = min(all.least, c.least), max(all.most, c.most)
+				all.square, all.filled = all.square+c.square, all.filled+c.filled
+			}
+		}
+		f.filled += all.filled
+		if all.filled == 0 || all.filled == n && all.least == all.most {
+			if f.constant++; f.constant == 1 {
+				f.first = j
+			}
+		}
+		if all.filled > 0 {
+			norms = append(norms, math.Sqrt(all.square))
+		}
+	}
+	slices.Sort(norms)
+	if f.scales = 1; len(norms) > 0 {
+		f.scales = norms[len(norms)-1] / norms[len(norms)/2]
+	}
+}
+
+// twins counts nodes with the features of other nodes, zeros alone not among them. copied is the number of test nodes
+// that have the features of a training node. contrary is the number of labelled nodes that have those of a node of
+// another class.
+func (f *features) twins(y []int32, train, test []int32) (copied, contrary int) {
+	learnt := make(map[uint64]bool, len(train))
+	for _, v := range train {
+		learnt[f.hash[v]] = true
+	}
+	delete(learnt, 0)
+	for _, v := range test {
+		if learnt[f.hash[v]] {
+			copied++
+		}
+	}
+	const several = -2
+	class := make(map[uint64]int32, len(y)) // of all labelled nodes with a hash, or several
+	for i, h := range f.hash {
+		if y[i] == graph.Unlabelled || h == 0 {
+			continue
+		}
+		if c, known := class[h]; !known {
+			class[h] = y[i]
+		} else if c != y[i] {
+			class[h] = several
+		}
+	}
+	for i, h := range f.hash {
+		if y[i] != graph.Unlabelled && h != 0 && class[h] == several {
+			contrary++
+		}
+	}
+	return copied, contrary
+}

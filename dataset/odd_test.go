@@ -1,0 +1,186 @@
+package dataset_test
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// usual is a graph with nothing odd: two classes of 300 nodes, each a ring, and an edge between them.
+func usual() graph.Builder {
+	const n = 600
+	random := rand.New(rand.NewPCG(1, 1))
+	b := graph.Builder{Nodes: n, X: mat.NewDense(n, 4), ClassNames: []string{"red", "blue"}}
+	for i := range n {
+		b.Y = append(b.Y, int32(i%2))
+		b.AddEdge(i, (i+2)%n)
+		for j := range 4 {
+			row(b, i)[j] = float32(random.NormFloat64())
+		}
+		list := [...]*[]int32{&b.Split.Train, &b.Split.Val, &b.Split.Test}[i/200]
+		*list = append(*list, int32(i))
+	}
+	b.AddEdge(0, 1)
+	return b
+}
+
+func row(b graph.Builder, i int) []float32 { return b.X.(*mat.Dense).Row(i) }
+
+// Each oddity is planted alone, and is told alone.
+func TestOdd(t *testing.T) {
+	for want, plant := range map[string]func(b *graph.Builder){
+		"": func(*graph.Builder) {},
+		"isolated: 2 of 600 nodes have no edge, 1 of them in the training split": func(b *graph.Builder) {
+			b.Edges = without(b.Edges, func(u int32) bool { return u == 0 || u == 599 })
+			b.AddEdge(2, 3)
+		},
+		"unreached: 120 of 600 nodes are in components without a training node (there are 3 comp": func(b *graph.Builder) {
+			b.Edges = without(b.Edges, func(u int32) bool { return u == 300 || u == 301 || u == 421 || u == 422 })
+			for _, bridge := range [][2]int{{300, 298}, {301, 299}, {421, 419}, {422, 424}} {
+				b.AddEdge(bridge[0], bridge[1])
+			}
+		},
+		"heterophily: 2.12% of the edges join nodes of one class, and 50% would by chance": func(b *graph.Builder) {
+			b.Edges = graph.Edges{}
+			for i := range 600 {
+				b.AddEdge(i, (i+1)%600)
+				if i < 25 && i%2 == 0 {
+					b.AddEdge(i, i+2)
+				}
+			}
+		},
+		"few_train: 10 nodes train, for 2 classes": func(b *graph.Builder) {
+			b.Split.Train = b.Split.Train[:10]
+		},
+		"few_val: 0 nodes validate": func(b *graph.Builder) { b.Split.Val = nil },
+		"few_val: 25 nodes validate. An accuracy on them has a standard error of up to 10 points": func(b *graph.Builder) {
+			b.Split.Val = b.Split.Val[:25]
+		},
+		"few_test: 0 nodes test. No accuracy": func(b *graph.Builder) { b.Split.Test = nil },
+		"empty_class: Class 2 has no node":    func(b *graph.Builder) { b.Classes, b.ClassNames = 3, nil },
+		`untrained_class: Class "grey" has no training node, and 1 test nodes. No model can learn it: at most 99.5%`: func(
+			b *graph.Builder,
+		) {
+			b.Y[599], b.ClassNames = 2, []string{"red", "blue", "grey"}
+		},
+		`tiny_class: Class "grey" has fewer than 5 training nodes`: func(b *graph.Builder) {
+			b.Y[0], b.Y[599], b.ClassNames = 2, 2, []string{"red", "blue", "grey"}
+		},
+		`majority: 180 of 200 test nodes are of class "red"`: func(b *graph.Builder) {
+			for i := 400; i < 600; i++ {
+				b.Y[i] = int32(i % 10 / 9)
+			}
+			b.Edges = graph.Edges{}
+			for i := range 600 {
+				for j := i + 1; j < min(600, i+12); j++ {
+					if b.Y[i] == b.Y[j] {
+						b.AddEdge(i, j)
+					}
+				}
+			}
+			b.AddEdge(0, 1)
+		},
+		"constant_features: 2 of 4 features have one value for all nodes, first feature 1": func(b *graph.Builder) {
+			for i := range 600 {
+				row(*b, i)[1], row(*b, i)[3] = 7, 0
+			}
+		},
+		"scales: The largest feature is 1": func(b *graph.Builder) {
+			for i := range 600 {
+				row(*b, i)[2] *= 1000
+			}
+		},
+		"zero_rows: 1 of 600 nodes has no feature but zeros, 1 of them in the training": func(b *graph.Builder) {
+			clear(row(*b, 0))
+		},
+		"copies: 2 of 200 test nodes have exactly the features of a training node": func(b *graph.Builder) {
+			copy(row(*b, 598), row(*b, 0))
+			copy(row(*b, 596), row(*b, 0))
+		},
+		"contradictions: 6 of 600 labelled nodes have exactly": func(b *graph.Builder) {
+			for i := 201; i < 206; i++ {
+				copy(row(*b, i), row(*b, 200))
+			}
+		},
+	} {
+		b := usual()
+		plant(&b)
+		g, _, err := b.Graph()
+		if err != nil {
+			t.Fatalf("%s: %v", want, err)
+		}
+		for _, g.X = range []mat.Matrix{g.X, sparse(g.X.(*mat.Dense)), elsewhere{g.X.(*mat.Dense), nil}} {
+			facts, err := dataset.Describe(g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, o := range facts.Odd {
+				got = append(got, o.Key+": "+o.String())
+				if o.Count == 0 && !strings.HasPrefix(o.Fact, "0 ") || o.Meaning == "" || o.Help == "" {
+					t.Errorf("%+v is not whole", o)
+				}
+			}
+			if want == "" && len(got) != 0 || want != "" && (len(got) != 1 || !strings.HasPrefix(got[0], want)) {
+				t.Errorf("%T: got %q\nwant %q", g.X, got, want)
+			}
+		}
+	}
+}
+
+// without returns the edges that do not touch the nodes.
+func without(e graph.Edges, is func(int32) bool) (kept graph.Edges) {
+	for i, u := range e.From {
+		if !is(u) && !is(e.To[i]) {
+			kept.From, kept.To = append(kept.From, u), append(kept.To, e.To[i])
+		}
+	}
+	return kept
+}
+
+func sparse(x *mat.Dense) *mat.CSR {
+	s := &mat.CSR{Rows: x.Rows, Cols: x.Cols, Indptr: []int64{0}, Data: []float32{}}
+	for i := range x.Rows {
+		for j, v := range x.Row(i) {
+			if v != 0 {
+				s.Indices, s.Data = append(s.Indices, int32(j)), append(s.Data, v)
+			}
+		}
+		s.Indptr = append(s.Indptr, int64(len(s.Indices)))
+	}
+	return s
+}
+
+// What reading drops is in the notes, and the keys of JSON are those of the docs.
+func TestDescribeTellsWhatReadingDropped(t *testing.T) {
+	dir := fixture.Folder(t, fixture.Plain())
+	f, err := dataset.Options{}.Describe(t.Context(), dir)
+	if err != nil || len(f.Notes) != 1 || !strings.Contains(f.Notes[0], "1 self-loop dropped, 1 repeat or opposite") {
+		t.Errorf("%v: notes %q", err, f.Notes)
+	}
+	text, err := json.Marshal(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys struct {
+		Notes []string
+		Odd   []map[string]any
+	}
+	if err := json.Unmarshal(text, &keys); err != nil || len(keys.Notes) != 1 {
+		t.Fatalf("%v: %s", err, text)
+	}
+	names := []string{}
+	for _, o := range keys.Odd {
+		names = append(names, o["key"].(string))
+	}
+	if !slices.Contains(names, "isolated") || !slices.Contains(names, "zero_rows") || len(keys.Odd[0]) != 5 {
+		t.Errorf("%s", text)
+	}
+}
