@@ -7,7 +7,7 @@ condense, tune and evaluate take a torch_geometric Data, a DGL or networkx graph
 the package, and give what it gives. Mistakes are cgc.Error.
 """
 
-from ._api import condense, evaluate, load_dataset, tune
+from ._api import condense, evaluate, load_dataset, report, tune
 from ._condensed import Condensed, Origin, load, save
 from ._error import Error, UnknownArgument
 from ._frames import Tables, tables
@@ -16,5 +16,5 @@ from ._table import Score, Table
 
 __all__ = [
     "Condensed", "Error", "Graph", "Origin", "Score", "Table", "Tables", "UnknownArgument",
-    "condense", "evaluate", "load", "load_dataset", "save", "tables", "tune",
+    "condense", "evaluate", "load", "load_dataset", "report", "save", "tables", "tune",
 ]  # fmt: skip

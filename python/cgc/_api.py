@@ -16,7 +16,7 @@ from ._condensed import Condensed
 from ._error import Error
 from ._frames import Tables
 from ._graph import Graph, read_graph
-from ._options import CondenseOptions, EvaluateOptions, TuneOptions
+from ._options import CondenseOptions, EvaluateOptions, ReportOptions, TuneOptions
 from ._run import run
 from ._scratch import folder
 from ._table import Table
@@ -25,7 +25,7 @@ from ._take import is_from, parts_of
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-__all__ = ["condense", "evaluate", "load_dataset", "tune"]
+__all__ = ["condense", "evaluate", "load_dataset", "report", "tune"]
 
 Path_ = Union[str, "os.PathLike[str]"]
 _Handed = tuple[str, Path, dict[str, str], Optional[Sequence[Any]]]
@@ -38,6 +38,7 @@ def _known(*of: type) -> list[str]:
 
 
 _CONDENSE, _TUNE, _EVALUATE = _known(CondenseOptions), _known(TuneOptions), [*_known(EvaluateOptions), "models"]
+_REPORT = [*_known(ReportOptions, EvaluateOptions), "models"]
 
 
 @overload
@@ -184,14 +185,44 @@ def evaluate(
     every = {**options, "models": models}
     line = _options.flags("evaluate", _EVALUATE, every, ["small", "on"])
     with _handed_over("on", on, {}) as (graph, home, spoken, _):
-        if isinstance(small, (str, os.PathLike)):
-            file = os.fspath(small)
-        else:
-            file = str(home / "small.safetensors")
-            spoken[file] = "small"
-            _condensed.save(small, file)
+        file = _file(small, home, spoken)
         found = run(["evaluate", file, f"--on={graph}", *line], spoken)
     return Table(found["results"], found["over"])
+
+
+def report(
+    small: Any, on: Any, path: Path_, models: Union[str, Sequence[str], None] = None, **options: Unpack[ReportOptions]
+) -> None:
+    """Write an HTML page that shows what condensing did: sizes, embeddings, class budgets, accuracies, seconds.
+
+    small and on are as for evaluate. path ends in .html; a file there is replaced. The page asks no server for
+    anything. Models are trained on the condensed and on the whole graph: seeds=0 and whole=0 train none. figures names
+    a folder, into which each plot goes as .svg and .png. The other keywords are those of evaluate, and ceilings, which
+    says whether the speed of the machine is measured.
+
+    Raises Error for a mistake in an argument.
+
+    >>> cgc.report(small, data, "report.html")  # doctest: +SKIP
+    """
+    line = _options.flags("report", _REPORT, {**options, "models": models}, ["small", "on", "path"])
+    if Path(path).suffix != ".html":
+        raise Error(f"path is {os.fspath(path)}, want a name that ends in .html")
+    with _handed_over("on", on, {}) as (graph, home, spoken, _):
+        file, page = _file(small, home, spoken), home / "report.html"
+        run(["report", file, f"--on={graph}", f"--output={page}", *line], spoken)
+        text = page.read_text(encoding="utf-8").replace(f"{home}{os.sep}", "")  # the folder will be gone
+        with _condensed.whole(path) as fresh:
+            fresh.write_text(text, encoding="utf-8")
+
+
+def _file(small: Any, home: Path, spoken: dict[str, str]) -> str:
+    """Return the file of a condensed graph, which is written if it is none."""
+    if isinstance(small, (str, os.PathLike)):
+        return os.fspath(small)
+    file = str(home / "small.safetensors")
+    spoken[file] = "small"
+    _condensed.save(small, file)
+    return file
 
 
 def load_dataset(name: Path_) -> Graph:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Optional
@@ -18,7 +19,7 @@ from ._run import run
 from ._safetensors import Array, Tensor
 from ._scratch import beside, folder
 
-__all__ = ["Condensed", "Origin", "load", "of_pyg", "save"]
+__all__ = ["Condensed", "Origin", "load", "of_pyg", "save", "whole"]
 
 # The tensors of a file by their fields, in the order of the command.
 _TENSORS = {
@@ -195,12 +196,18 @@ def _write(small: Condensed, path: str | os.PathLike[str]) -> None:
     tensors = [Tensor(name, getattr(small, k)) for k, name in _TENSORS.items() if getattr(small, k) is not None]
     if small.members_ids is not None:
         tensors += _names.strings("members.ids", [str(v) for v in small.members_ids])
+    with whole(path) as fresh:
+        _safetensors.write(fresh, tensors, small.origin.metadata)
+
+
+@contextlib.contextmanager
+def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a file to be written, which becomes path at the end: whole or not at all."""
     path = Path(path)
     try:
-        with beside(path) as folder:
-            whole = folder / "small"
-            _safetensors.write(whole, tensors, small.origin.metadata)
-            os.replace(whole, path)
+        with beside(path) as home:
+            yield home / "whole"
+            os.replace(home / "whole", path)
     except OSError as e:
         raise Error(f"writing {path}: {e.strerror or e}") from None
 

@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Union
 
 from ._error import Error, unknown
 
-__all__ = ["CondenseOptions", "EvaluateOptions", "TuneOptions", "flags", "plain"]
+__all__ = ["CondenseOptions", "EvaluateOptions", "ReportOptions", "TuneOptions", "flags", "plain"]
 
 
 class _Common(TypedDict, total=False):
@@ -59,6 +59,14 @@ class EvaluateOptions(_Common, total=False):
     weighted: bool
     validate_every: int
     seed: int
+
+
+class ReportOptions(EvaluateOptions, total=False):
+    """The keyword arguments of report, besides the graphs, the path and the models."""
+
+    whole: int
+    figures: str
+    ceilings: bool
 
 
 class TuneOptions(_Configuration, total=False):

@@ -285,6 +285,25 @@ def test_evaluate_gives_the_numbers_of_the_command(demo, tmp_path):
     assert "±" not in repr(same_file).splitlines()[1]
 
 
+def test_report_writes_a_page(demo, tmp_path):
+    small = cgc.condense(demo, nodes=35)
+    cgc.report(small, demo, tmp_path / "r.html", seeds=1, epochs=5, ceilings=False, figures=str(tmp_path / "figures"))
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert (
+        page.startswith("<!") and "35" in page and "cgc-python-" not in page
+    assert list((tmp_path / "figures").iterdir())
+    )
+    cgc.save(small, tmp_path / "small.safetensors")
+    cgc.report(tmp_path / "small.safetensors", "demo", tmp_path / "r.html", seeds=0, whole=0, ceilings=False)
+    assert (tmp_path / "r.html").read_text(encoding="utf-8") != page
+    with pytest.raises(cgc.Error, match=r"path is r\.htm, want a name that ends in \.html"):
+        cgc.report(small, demo, "r.htm")
+    with pytest.raises(cgc.Error, match=r"writing .*nowhere"):
+        cgc.report(small, demo, tmp_path / "nowhere" / "r.html", seeds=0, whole=0, ceilings=False)
+    with pytest.raises(cgc.UnknownArgument, match="report has no argument seed_, did you mean seed"):
+        cgc.report(small, demo, "r.html", seed_=1)
+
+
 def test_to_pandas(demo):
     pytest.importorskip("pandas")
     frame = cgc.evaluate(cgc.condense(demo, nodes=7), on=demo, seeds=1, epochs=2).to_pandas()
@@ -301,13 +320,17 @@ def test_tune_gives_a_configuration_for_condense(demo):
 
 def test_options_are_the_flags_of_the_command():
     for name, known in (
-        ("condense", _options.CondenseOptions), ("tune", _options.TuneOptions), ("evaluate", _options.EvaluateOptions)
+        ("condense", _options.CondenseOptions), ("tune", _options.TuneOptions), ("evaluate", _options.EvaluateOptions),
+        ("report", _options.ReportOptions),
     ):  # fmt: skip
         text = subprocess.check_output([_run.binary(), name, "--help"], text=True)
         found = {flag.replace("-", "_") for flag in re.findall(r"^ +(?:-\w, )?--([a-z-]+)", text, re.M)}
-        other = {"config", "output", "force", "help", "json", "quiet", "on", "param", "format", "report"}
+        other = {"config", "output", "force", "help", "json", "quiet", "on", "param", "format", "report", "dry_run"}
         # tune does not list --method, which is --methods with one; models of evaluate is an argument of its own
-        own = set(known.__annotations__) ^ {"evaluate": {"models"}, "tune": {"method"}}.get(name, set())
+        others = {"evaluate": {"models"}, "report": {"models"}, "tune": {"method"}}
+        own = set(known.__annotations__) ^ others.get(name, set())
+            name, set()
+        )
         assert own == found - other, name
 
 
