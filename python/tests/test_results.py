@@ -289,10 +289,8 @@ def test_report_writes_a_page(demo, tmp_path):
     small = cgc.condense(demo, nodes=35)
     cgc.report(small, demo, tmp_path / "r.html", seeds=1, epochs=5, ceilings=False, figures=str(tmp_path / "figures"))
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert (
-        page.startswith("<!") and "35" in page and "cgc-python-" not in page
+    assert page.startswith("<!") and "35" in page and "cgc-python-" not in page
     assert list((tmp_path / "figures").iterdir())
-    )
     cgc.save(small, tmp_path / "small.safetensors")
     cgc.report(tmp_path / "small.safetensors", "demo", tmp_path / "r.html", seeds=0, whole=0, ceilings=False)
     assert (tmp_path / "r.html").read_text(encoding="utf-8") != page
@@ -329,8 +327,6 @@ def test_options_are_the_flags_of_the_command():
         # tune does not list --method, which is --methods with one; models of evaluate is an argument of its own
         others = {"evaluate": {"models"}, "report": {"models"}, "tune": {"method"}}
         own = set(known.__annotations__) ^ others.get(name, set())
-            name, set()
-        )
         assert own == found - other, name
 
 
