@@ -65,7 +65,8 @@ func looksLikePath(name string) bool {
 }
 
 // findName looks for a name in the folders searched. In a folder DIR, the graph NAME may be a file of DIR, a file of a
-// folder that is called as a format (DIR/planetoid), or the folder DIR/NAME.
+// folder that is called as a format (DIR/planetoid), or the folder DIR/NAME. The graphs of the Open Graph Benchmark may
+// be in DIR/ogbn_NAME.
 func (o Options) findName(name string) (format.Place, error) {
 	if name == "" || strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, ".") {
 		return format.Place{}, o.missing(name)
@@ -85,6 +86,12 @@ func (o Options) findName(name string) (format.Place, error) {
 			}
 		}
 		if found, err := format.Recognise(sub); err == nil {
+			return found, nil
+		}
+		if !ofOGB(name) {
+			continue
+		}
+		if found, err := format.Recognise(filepath.Join(dir, "ogbn_"+name)); err == nil { // as ogb calls its folder
 			return found, nil
 		}
 	}
@@ -164,9 +171,13 @@ func distance(a, b string) int {
 
 // missing returns the error for a name that is not on this disk.
 func (o Options) missing(name string) error {
+	ogb := ""
+	if ofOGB(name) {
+		ogb = fmt.Sprintf("or ogb's folder as DIR/ogbn_%s, ", name)
+	}
 	text := fmt.Sprintf("%[1]s is not on this disk and cannot be fetched: put adj_full.npz, feats.npy, class_map.json "+
 		"and role.json (GraphSAINT's layout) into a folder DIR/%[1]s, or the graph into DIR/%[1]s.safetensors, "+
-		"and set CGC_DATA=DIR (looked in %[2]s)", name, o.where())
+		"%[3]sand set CGC_DATA=DIR (looked in %[2]s)", name, o.where(), ogb)
 	switch {
 	case !known(name):
 		text = fmt.Sprintf("there is no graph %q (looked in %s)", name, o.where())

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/synth"
 )
@@ -64,4 +65,11 @@ func (o Options) List() []Source {
 		}
 	}
 	return list
+}
+
+// ofOGB reports whether a graph with a name is one of the Open Graph Benchmark.
+func ofOGB(name string) bool {
+	return slices.ContainsFunc(sources(), func(s Source) bool {
+		return s.Name == name && strings.HasPrefix(s.Origin, "Open Graph Benchmark")
+	})
 }

@@ -241,3 +241,22 @@ func FuzzRead(f *testing.F) {
 		fixture.Valid(t, fixture.Folder(t, files))
 	})
 }
+
+// The name arxiv finds the folder that ogb makes. Other names do not.
+func TestFoundByName(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"ogbn_arxiv", "ogbn_own"} {
+		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(fixture.Folder(t, small()))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := dataset.Options{Search: []string{dir}}
+	for name, want := range map[string]string{"arxiv": "arxiv", "ogbn_arxiv": "ogbn_arxiv", "own": ""} {
+		if g, err := o.Open(t.Context(), name); (err == nil) != (want != "") || err == nil && g.Name != want {
+			t.Errorf("%s: %v, want the graph %q", name, err, want)
+		}
+	}
+	if _, err := o.Open(t.Context(), "products"); err == nil || !strings.Contains(err.Error(), "as DIR/ogbn_products") {
+		t.Errorf("products: %v", err)
+	}
+}
