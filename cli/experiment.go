@@ -36,7 +36,7 @@ stopped. With more methods, sizes, seeds or models, it does what is missing. FOL
 FOLDER/summary.csv hold what the last command asked for.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("0 arguments, want experiment GRAPH… -o FOLDER")
+				return usagef("experiment has no GRAPH, want cgc experiment GRAPH… -o FOLDER")
 			}
 			return nil
 		},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,6 +48,9 @@ func free(flag, path string, folder, force bool, replaceable func(path string) b
 		return usagef("%s %s is a folder, want a file", flag, path)
 	case err == nil && !force && !replaceable(path):
 		return fmt.Errorf("%s %s: the file exists (--force replaces it)", flag, path)
+	}
+	if folder := filepath.Dir(path); errors.Is(atomicfile.Check(path), fs.ErrNotExist) {
+		return fmt.Errorf("%s %s: there is no folder %s", flag, path, folder)
 	}
 	if err := atomicfile.Check(path); err != nil {
 		return fmt.Errorf("%s %s: %w", flag, path, err)

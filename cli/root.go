@@ -150,7 +150,11 @@ func arguments(atLeast int, names ...string) cobra.PositionalArgs {
 		if len(args) >= atLeast && len(args) <= len(names) {
 			return nil
 		}
-		return usagef("%d arguments, want %s", len(args), strings.TrimPrefix(cmd.UseLine(), cmd.Root().Name()+" "))
+		line := strings.TrimSuffix(cmd.UseLine(), " [flags]")
+		if len(args) < atLeast {
+			return usagef("%s has no %s, want %s", nameOfCommand(cmd), names[len(args)], line)
+		}
+		return usagef("%d arguments, want %s", len(args), line)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/internal/spelling"
 )
 
@@ -122,14 +123,22 @@ func withFlag(cmd *cobra.Command, name string) (commands []string) {
 	return commands
 }
 
-// nearPath returns a hint for a file or a folder that is not there: what stands beside it under a similar name.
+// nearPath returns a hint for a file or a folder that is not there: what stands beside it under a similar name. For a
+// file that is a part of a graph, the hint is the folder.
 func nearPath(err error) string {
 	var (
 		missing *dataset.NotFound
+		part    *format.Unrecognised
 		file    *fs.PathError
 		path    string
 	)
 	switch {
+	case errors.As(err, &part) && !part.Folder:
+		folder := filepath.Dir(part.Path)
+		if _, err := format.Recognise(folder); err == nil {
+			return "; did you mean the folder " + folder + "?"
+		}
+		return ""
 	case errors.As(err, &missing) && len(missing.Near) == 0:
 		path = missing.Name
 	case errors.As(err, &file) && errors.Is(err, fs.ErrNotExist):
