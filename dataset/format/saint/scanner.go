@@ -103,8 +103,17 @@ func (s *scanner) list(open, close byte, f func() error) error {
 func (s *scanner) integer() (int64, error) {
 	s.peek()
 	from := s.at
-	for s.at < len(s.data) && bytes.IndexByte([]byte("+-.0123456789eE"), s.data[s.at]) >= 0 {
+	for s.at < len(s.data) && ofNumber(s.data[s.at]) {
 		s.at++
 	}
 	return decimal.Int(s.data[from:s.at])
+}
+
+// ofNumber reports whether a JSON number may hold c.
+func ofNumber(c byte) bool {
+	switch c {
+	case '+', '-', '.', 'e', 'E':
+		return true
+	}
+	return '0' <= c && c <= '9'
 }
