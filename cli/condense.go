@@ -28,7 +28,7 @@ func (c *command) condenseCommand() *cobra.Command {
 		Example: examples(
 			"cgc condense my-graph/ --nodes 200 -o small.safetensors",
 			"cgc condense cora --ratio 2.6% --method cgc-x --partition spectral -o small.safetensors",
-			"cgc condense large.safetensors --nodes 1000 --memory 2GiB -o small.safetensors",
+			"cgc condense large.safetensors --nodes 1000 --memory 2GiB -o small.pt",
 			"cgc condense large.safetensors --nodes 1000 --memory 2GiB --dry-run",
 		),
 		Short:             "Condense a graph and write the result",

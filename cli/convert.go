@@ -23,7 +23,8 @@ func (c *command) convertCommand(parent string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "convert FROM TO",
 		Example: examples(
-			parent + " convert my-graph/ my-graph.safetensors",
+			parent+" convert my-graph/ my-graph.safetensors",
+			parent+" convert small.safetensors small.pt",
 		),
 		Short: "Write a graph, or a condensed graph, in another format",
 		Long: `Write the graph or the condensed graph FROM in the format that the end of TO tells.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 
@@ -84,6 +85,10 @@ func Load(path string) (*Condensed, error) {
 		var place *format.ReadError
 		if errors.As(err, &place) && place.File == path {
 			err = place.Err
+		}
+		var system *os.PathError
+		if errors.As(err, &system) && system.Path == path {
+			return nil, fmt.Errorf("condense: reading a condensed graph: %w", err)
 		}
 		return nil, fmt.Errorf("condense: %s: %w", path, err)
 	}
