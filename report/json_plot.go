@@ -20,7 +20,7 @@ func (p *Plot) MarshalJSON() ([]byte, error) {
 			Layers  []jsonLayer `json:"layers"`
 		}{of("scatter"), data.Classes, []jsonView{}, []jsonLayer{}}
 		for _, v := range data.Views {
-			object.Views = append(object.Views, jsonView{v.Name, v.X, v.Y, v.At})
+			object.Views = append(object.Views, jsonView(v))
 		}
 		for _, l := range data.Layers {
 			object.Layers = append(object.Layers, jsonLayer{marksOf(&l.Marks), l.Owner})
