@@ -137,7 +137,7 @@ func (n *nodes) checkSplit(y []int32) error {
 func (n *nodes) notes() (notes []string) {
 	whole, odd := 0, -1
 	for i, id := range n.ids {
-		if _, err := decimal.Int([]byte(id)); err == nil {
+		if ids.Whole(id) {
 			whole++
 		} else if odd < 0 {
 			odd = i

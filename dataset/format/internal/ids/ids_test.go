@@ -64,6 +64,11 @@ func TestNumbers(t *testing.T) {
 	if !ids.Numbered([]string{"0", "1", "2"}) || ids.Numbered([]string{"0", "01"}) || ids.Numbered([]string{"1"}) {
 		t.Error("Numbered is wrong")
 	}
+	for name, want := range map[string]bool{"0": true, "-07": true, "": false, "-": false, "7.": false, "--7": false} {
+		if ids.Whole(name) != want {
+			t.Errorf("%q: Whole is %v", name, !want)
+		}
+	}
 	for _, c := range []struct {
 		names       []string
 		node, other int

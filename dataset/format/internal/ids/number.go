@@ -16,6 +16,17 @@ func Numbered(names []string) bool {
 	return true
 }
 
+// Whole reports whether a name is a whole number: digits, perhaps after a minus sign.
+func Whole(name string) bool {
+	digits := strings.TrimPrefix(name, "-")
+	for i := range len(digits) {
+		if digits[i] < '0' || digits[i] > '9' {
+			return false
+		}
+	}
+	return digits != ""
+}
+
 // plain returns the usual form of a name that is a number, as other programs write it in several forms: "7" for "007",
 // "+7", "7.0" and "7.". It cuts space from around any name.
 func plain(name string) string {
