@@ -45,8 +45,10 @@ func terminal(t *testing.T, columns int) (control, screen *os.File) {
 // seconds.
 func shows(t *testing.T, columns int, quiet bool) (text string) {
 	t.Helper()
-	read := func() string { return "" }
-	var stderr *os.File
+	var (
+		stderr *os.File
+		read   func() string
+	)
 	if columns > 0 {
 		control, screen := terminal(t, columns)
 		stderr = screen
