@@ -29,6 +29,7 @@ var mayImport = map[string]string{
 	"internal/buildinfo":   "",
 	"internal/golden":      "",
 	"internal/plain":       "condense gnn",
+	"internal/commandline": ". condense",
 	"progress":             "",
 	"mat":                  "internal/kernel internal/memory internal/parallel",
 	"graph":                "mat internal/kernel internal/parallel",
@@ -118,14 +119,14 @@ var mayImport = map[string]string{
 	"cli": ". bench condense experiment tune overview paper progress report report/chart report/html dataset " +
 		"dataset/format " +
 		"dataset/synth gnn graph propagate partition internal/atomicfile internal/buildinfo internal/kernel " +
-		"internal/plain internal/spelling web",
+		"internal/commandline internal/plain internal/spelling web",
 	"cmd/cgc": "cli",
 
 	"web":       "internal/atomicfile",
 	"web/build": "internal/atomicfile",
 	"web/wasm":  "progress web/session",
-	"web/session": ". condense dataset dataset/format dataset/synth experiment gnn graph partition progress propagate " +
-		"internal/buildinfo internal/plain",
+	"web/session": ". condense dataset dataset/format dataset/synth experiment gnn graph overview partition progress " +
+		"propagate report/html internal/atomicfile internal/buildinfo internal/commandline internal/plain",
 }
 
 // mayUse lists, for each folder, the packages of other modules that its code, tests aside, imports. Folders without an

@@ -6,6 +6,7 @@ package chromium
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -120,6 +121,36 @@ func (b *Browser) Open(t testing.TB, address string, v View) *Page {
 	)
 	return p
 }
+
+// EvalFrame is Eval in the first frame of the page. A frame in a sandbox is reached only if Chromium was started with
+// FramesTogether.
+func (p *Page) EvalFrame(expression string, out any) {
+	p.t.Helper()
+	p.Run(chromedp.ActionFunc(func(ctx context.Context) error {
+		tree, err := page.GetFrameTree().Do(ctx)
+		if err != nil {
+			return err
+		}
+		if len(tree.ChildFrames) == 0 {
+			return errors.New("chromium: the page has no frame, or one of another process")
+		}
+		world, err := page.CreateIsolatedWorld(tree.ChildFrames[0].Frame.ID).Do(ctx)
+		if err != nil {
+			return err
+		}
+		value, thrown, err := runtime.Evaluate(expression).WithContextID(world).WithReturnByValue(true).Do(ctx)
+		if err != nil {
+			return err
+		}
+		if thrown != nil {
+			return thrown
+		}
+		return json.Unmarshal(value.Value, out)
+	}))
+}
+
+// FramesTogether is the flag that keeps frames in a sandbox in the process of their page.
+var FramesTogether = chromedp.Flag("disable-features", "IsolateSandboxedIframes,site-per-process,Translate")
 
 // hear keeps what a page says of errors and requests.
 func (p *Page) hear(event any) {

@@ -149,6 +149,12 @@ func (s *site) visible(selector string) {
 func (s *site) saved(name string) string {
 	s.t.Helper()
 	s.click(fmt.Sprintf("#downloads a[download=%q]", name))
+	return s.arrived(name)
+}
+
+// arrived waits for a file that the page saves.
+func (s *site) arrived(name string) string {
+	s.t.Helper()
 	path := filepath.Join(s.downloads, name)
 	for range 200 {
 		if _, err := os.Stat(path); err == nil {

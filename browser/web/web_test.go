@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -9,10 +10,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
 	"github.com/graph-condensation/cgc/browser/chromium"
+	"github.com/graph-condensation/cgc/condense"
 )
 
 // The page condenses the demo. The file that is saved is that of the portable command, and a model learns from it.
@@ -31,6 +34,45 @@ func TestDemo(t *testing.T) {
 	s.visible("#accuracies")
 	if row := s.text("#accuracies tbody"); !strings.HasPrefix(row, "gcn on the small graph\t70\t200\t8") {
 		t.Errorf("the table of accuracies has %q", row)
+	}
+	s.quiet()
+}
+
+// The report is shown in its frame with its plots, before and after a training, and the file that is saved is the same.
+// The condensed graph can be had in other formats.
+func TestReport(t *testing.T) {
+	s := open(t, chromium.View{}, chromium.FramesTogether)
+	s.click("#demo")
+	s.visible("#condense")
+	s.condense()
+	s.visible("#report")
+	for _, trained := range []bool{false, true} {
+		if trained {
+			s.Run(chromedp.SetValue("#epochs", "5", chromedp.ByQuery))
+			s.click("#train-run")
+			s.visible("#accuracies")
+		}
+		var marks, accuracies int
+		want := 2
+		if trained {
+			want = 4 // accuracies and predictions too
+		}
+		for begun := time.Now(); marks < want && time.Since(begun) < 20*time.Second; time.Sleep(100 * time.Millisecond) {
+			s.EvalFrame(`document.querySelectorAll(".plot canvas, .plot svg").length`, &marks)
+		}
+		s.EvalFrame(`[...document.querySelectorAll("h2")].filter((h) => /learn/.test(h.textContent)).length`, &accuracies)
+		if marks < want || (accuracies == 1) != trained {
+			t.Errorf("trained %v: the report has %d plots, and %d headings of accuracies", trained, marks, accuracies)
+		}
+	}
+	page, err := os.ReadFile(s.saved("demo-70.html"))
+	if err != nil || !bytes.Contains(page, []byte("cgc condense demo --nodes 70 ")) {
+		t.Errorf("%v: the report that was saved has %d bytes, without the command", err, len(page))
+	}
+	s.click(`#formats-of-result button`) // the first is .npz
+	small, err := condense.Load(s.arrived("demo-70.npz"))
+	if err != nil || small.Nodes() != 70 {
+		t.Errorf("the .npz that was saved: %v", err)
 	}
 	s.quiet()
 }

@@ -16,7 +16,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"html/template"
 	"io"
 	"strings"
 	"sync"
@@ -27,8 +26,8 @@ import (
 //go:embed page
 var files embed.FS
 
-// style and text are the styles and the template of a page.
-var style, text = read("page.css"), read("page.tmpl")
+// style is the style of a page.
+var style = read("page.css")
 
 // script is what runs in a page: all scripts in one function, so that a page has no names but window.report.
 var script = "(function () {\n'use strict';\n" + read("keys.js") + read("plane.js") + read("bars.js") +
@@ -61,17 +60,14 @@ func HTML(w io.Writer, d *report.Document) error {
 
 // Render returns the page of a document.
 func Render(d *report.Document) ([]byte, error) {
-	p := page{Title: d.Title, Mark: Mark, Style: template.CSS(style), Script: template.JS(script)}
+	p := page{Title: d.Title}
 	p.body(d.Blocks)
 	data, err := json.Marshal(p.plots) // escapes <, > and &: nothing in it can end the element it lies in
 	if err != nil {
 		return nil, fmt.Errorf("html: %w", err)
 	}
-	p.Data = template.JS(data)
-	if len(p.plots) == 0 {
-		p.Data = "[]"
-	} else {
-		p.Library = template.HTML(base64.StdEncoding.EncodeToString(packed))
+	if p.Data = "[]"; len(p.plots) > 0 {
+		p.Data, p.Library = string(data), base64.StdEncoding.EncodeToString(packed)
 	}
 	hash, err := libraryHash()
 	if err != nil {
@@ -79,15 +75,10 @@ func Render(d *report.Document) ([]byte, error) {
 	}
 	p.Policy = "default-src 'none'; script-src '" + hashOf([]byte(script)) + "' '" + hash + "'; " +
 		"style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-	var b bytes.Buffer
-	if err := parsed().Execute(&b, &p); err != nil {
-		return nil, fmt.Errorf("html: %w", err)
-	}
-	return b.Bytes(), nil
+	var w writer
+	w.page(&p)
+	return w.Bytes(), nil
 }
-
-// parsed is the template of a page.
-var parsed = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(text)) })
 
 // libraryHash is the hash of the library as the browser runs it.
 var libraryHash = sync.OnceValues(func() (string, error) {
@@ -108,12 +99,11 @@ func hashOf(code []byte) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// page is what the template shows.
+// page is what a writer writes.
 type page struct {
 	Title, Policy string
-	Mark, Library template.HTML
-	Style         template.CSS
-	Script, Data  template.JS
+	// Library is the library of the plots in base 64, empty if there are no plots. Data is the JSON of the plots.
+	Library, Data string
 	Parts         []part
 
 	plots []any
@@ -211,7 +201,7 @@ func (p *page) add(data any, shown plot) {
 	p.Parts = append(p.Parts, part{Plots: []plot{shown}})
 }
 
-// table is a report.Table as the template shows it.
+// table is a report.Table as a writer writes it.
 type table struct {
 	Title, Foot string
 	Head        []cell

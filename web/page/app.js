@@ -16,19 +16,23 @@ const engine = new Engine((share) => {
   byId("build").textContent = share < 1 ? `Loading the program, ${Math.round(100 * share)}%` : "Starting the program…";
 });
 
-/** What the page knows: the graph that is open, the condensed graph and its file. */
-const state = { path: null, bytes: 0, opened: null, condensed: null, busy: false };
+/** What the page knows: the graph that is open, the condensed graph, and the links that save its files. */
+const state = { path: null, bytes: 0, opened: null, condensed: null, links: [], busy: false };
 
 const reading = new Work(byId("reading"), () => engine.stop());
 const condensing = new Work(byId("condensing"), () => engine.stop());
+const converting = new Work(byId("converting"), () => engine.stop());
 const trainingWork = new Work(byId("training-work"), () => engine.stop());
+
+/** What cannot be used while work goes on. */
+const busyButtons = "button.main, #demo, #folder, #files, #formats-of-result button";
 
 /** Carries out one piece of work, with its bar and its problem. Returns what action returns; undefined if it failed. */
 async function work(bar, box, label, action) {
   if (state.busy) return undefined;
   state.busy = true;
   document.body.classList.add("busy");
-  for (const button of document.querySelectorAll("button.main, #demo, #folder, #files")) button.disabled = true;
+  for (const button of document.querySelectorAll(busyButtons)) button.disabled = true;
   problem(box);
   bar.begin(label);
   try {
@@ -40,7 +44,7 @@ async function work(bar, box, label, action) {
     bar.end();
     state.busy = false;
     document.body.classList.remove("busy");
-    for (const button of document.querySelectorAll("button.main, #demo, #folder, #files")) button.disabled = false;
+    for (const button of document.querySelectorAll(busyButtons)) button.disabled = false;
   }
 }
 
@@ -190,6 +194,8 @@ async function condense() {
 function show(r) {
   const g = state.opened;
   const file = r.files[0];
+  for (const old of state.links) URL.revokeObjectURL(old.href);
+  state.links = [];
   const rows = [
     [g.graph, count(g.nodes), count(g.edges), count(g.train), state.bytes > 0 ? size(state.bytes) : "built in"],
     ["condensed", count(r.nodes), count(r.edges), count(r.nodes), size(file.bytes)],
@@ -198,15 +204,17 @@ function show(r) {
   ];
   fill(byId("sizes"), [`In ${time(r.total)}`, "nodes", "edges", "training nodes", "size of files"], rows);
   list(byId("warnings"), r.warnings.map(sentence));
-  byId("downloads").replaceChildren(...r.files.map(({ name, what, bytes }, i) => {
-    const url = URL.createObjectURL(new Blob([r.contents[i]], { type: "application/octet-stream" }));
-    return element("a", { class: "button", href: url, download: name }, `${name}, ${size(bytes)}`,
-      element("span", { class: "hidden" }, `: ${what}`));
+  offer(r);
+  byId("formats-of-result").replaceChildren(...r.formats.map(({ name, title, extension }) => {
+    const button = element("button", { type: "button", class: "button small", "data-format": name }, extension,
+      element("span", { class: "hidden" }, ` (${title})`));
+    button.addEventListener("click", () => convert(name));
+    return button;
   }));
   byId("python").textContent = `from safetensors.torch import load_file; small = load_file("${file.name}")`;
   byId("command").textContent = r.command;
   showReport(r);
-  fill(byId("accuracies"), [], []);
+  problem(byId("convert-problem"));
   byId("accuracies").hidden = true;
   state.accuracies = [];
   problem(byId("train-problem"));
@@ -214,6 +222,35 @@ function show(r) {
   byId("train").hidden = g.test === 0 || g.val === 0;
   byId("result-title").focus();
   say(`Done: ${count(r.nodes)} nodes and ${count(r.edges)} edges.`);
+}
+
+/** Returns a link that saves a file of a result. */
+function link({ name, what, bytes }, content) {
+  const type = name.endsWith(".html") ? "text/html" : "application/octet-stream";
+  const url = URL.createObjectURL(new Blob([content], { type }));
+  return element("a", { class: "button", href: url, download: name }, `${name}, ${size(bytes)}`,
+    element("span", { class: "hidden" }, `: ${what}`));
+}
+
+/** Offers the files of a result, in place of those of the same name. */
+function offer(result) {
+  const links = new Map(state.links.map((a) => [a.download, a]));
+  result.files.forEach((file, i) => {
+    const old = links.get(file.name);
+    if (old) URL.revokeObjectURL(old.href);
+    links.set(file.name, link(file, result.contents[i]));
+  });
+  state.links = [...links.values()];
+  byId("downloads").replaceChildren(...state.links);
+}
+
+/** Writes the condensed graph in another format, and saves it. */
+async function convert(format) {
+  const result = await work(converting, byId("convert-problem"), steps.write[0], () =>
+    engine.call({ do: "convert", conversion: { file: state.condensed.files[0].path, format } }));
+  if (!result) return;
+  offer(result);
+  state.links.find((a) => a.download === result.files[0].name).click();
 }
 
 async function train() {
@@ -237,6 +274,10 @@ async function train() {
     fill(byId("accuracies"), ["Learnt from", "nodes", "epochs", "validation accuracy", "test accuracy", "time"],
       state.accuracies);
     byId("accuracies").hidden = false;
+    if (result.files) {
+      offer(result);
+      showReport(result);
+    }
     say(`Test accuracy ${result.test.toFixed(1)}% after training on ${on}.`);
   }
 }

@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/internal/commandline"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -42,8 +45,10 @@ type Condensed struct {
 	Config json.RawMessage `json:"config"`
 	// Command makes the same file on a machine with cgc. GRAPH stands for the user's files.
 	Command string `json:"command"`
-	// Files are what the user can keep, the condensed graph first.
+	// Files are what the user can keep: the condensed graph, and the page that shows what condensing did.
 	Files []File `json:"files"`
+	// Formats are the other formats that the condensed graph can be written in.
+	Formats []Store `json:"formats"`
 }
 
 // Step is the time of one step.
@@ -63,34 +68,58 @@ func (s *Session) condense(ctx context.Context, path string, changes json.RawMes
 	if err != nil {
 		return nil, err
 	}
-	s.small = nil
+	s.small, s.onSmall, s.onWhole = nil, nil, nil
 	small, err := cgc.Condense(ctx, g, config)
 	if err != nil {
 		return nil, err
 	}
-	name := condense.FileName(g.Name, small.Nodes()) + extension
-	file := filepath.Join(s.Outbox, name)
+	s.name = condense.FileName(g.Name, small.Nodes())
+	name := s.name + extension
 	progress.Report(ctx, progress.Event{Stage: "write"})
-	if err := small.Save(progress.With(ctx, nil), file); err != nil {
+	if err := small.Save(progress.With(ctx, nil), filepath.Join(s.Outbox, name)); err != nil {
 		return nil, err
 	}
-	info, err := os.Stat(file)
-	if err != nil {
-		return nil, fmt.Errorf("the file that was written: %w", err)
-	}
-	s.small, s.file = small, file
+	s.small, s.file = small, filepath.Join(s.Outbox, name)
 	c := &Condensed{
 		Graph: g.Name, Nodes: small.Nodes(), Edges: small.Edges(), Budget: small.Budget, Total: small.Seconds.Total,
 		Warnings: append([]string{}, small.Warnings...), Config: small.Config,
-		Files: []File{{Name: name, Path: file, Bytes: info.Size(), What: "the condensed graph"}},
-	}
-	if c.Command, err = s.command(path, name, config, small.Nodes()); err != nil {
-		return nil, err
+		Command: commandline.Condense(s.argument(path), name, small), Formats: stores(),
 	}
 	for _, step := range small.Seconds.Steps {
 		c.Seconds = append(c.Seconds, Step{step.Name, step.Seconds})
 	}
+	file, err := s.made(name, "the condensed graph")
+	if err != nil {
+		return nil, err
+	}
+	page, err := s.report(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.Files = []File{file, page}
 	return c, nil
+}
+
+// argument returns what the command calls the graph: ./NAME, since a name alone may be that of a known graph.
+func (s *Session) argument(path string) string {
+	inside, is := strings.CutPrefix(path, strings.TrimSuffix(s.Inbox, "/")+"/")
+	switch {
+	case path == synth.DemoName:
+		return path
+	case !is || inside == "":
+		return "FOLDER" // files that were chosen one by one
+	}
+	return "./" + inside
+}
+
+// made describes a file of the Outbox.
+func (s *Session) made(name, what string) (File, error) {
+	path := filepath.Join(s.Outbox, name)
+	info, err := os.Stat(path)
+	if err != nil {
+		return File{}, fmt.Errorf("the file that was written: %w", err)
+	}
+	return File{Name: name, Path: path, Bytes: info.Size(), What: what}, nil
 }
 
 // strictly reads a JSON object whose keys are all known.

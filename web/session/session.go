@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/plain"
 )
@@ -29,12 +30,15 @@ type Session struct {
 	load  float64 // seconds
 
 	file  string // what small was written to
+	name  string // of that file, without its extension
 	small *condense.Condensed
+	// The scores of the models that were trained on small, and on the whole graph.
+	onSmall, onWhole []experiment.Score
 }
 
 // Request is what the page asks for.
 type Request struct {
-	// Do is "about", "open", "condense" or "train".
+	// Do is "about", "open", "condense", "convert" or "train".
 	Do string `json:"do"`
 	// Graph is "demo", or the path of a file or a folder. It is opened if it is not the last one.
 	Graph string `json:"graph"`
@@ -42,6 +46,15 @@ type Request struct {
 	Config json.RawMessage `json:"config"`
 	// Training says how to train.
 	Training *Training `json:"training"`
+	// Conversion says in which format to write a condensed graph.
+	Conversion *Conversion `json:"conversion"`
+}
+
+// Conversion asks for a condensed graph in another format.
+type Conversion struct {
+	// File is the condensed graph, as Condensed.Files has it. Format is the Name of one of Condensed.Formats.
+	File   string `json:"file"`
+	Format string `json:"format"`
 }
 
 // Failure is what is wrong, in a sentence for the user.
@@ -57,8 +70,8 @@ type Choice struct {
 	Path string `json:"path"`
 }
 
-// Do carries out a request, given as JSON, and returns the answer as JSON: an About, Opened, Condensed or Trained. If
-// anything fails, the answer is a Failure. The same requests give the same answers, seconds aside.
+// Do carries out a request, given as JSON, and returns the answer as JSON: an About, Opened, Condensed, Converted or
+// Trained. If anything fails, the answer is a Failure. The same requests give the same answers, seconds aside.
 func (s *Session) Do(ctx context.Context, request []byte) []byte {
 	answer, err := s.do(ctx, request)
 	if err == nil {
@@ -83,10 +96,12 @@ func (s *Session) do(ctx context.Context, text []byte) (any, error) {
 		return s.open(ctx, r.Graph)
 	case "condense":
 		return s.condense(ctx, r.Graph, r.Config)
+	case "convert":
+		return s.convert(ctx, r.Conversion)
 	case "train":
 		return s.train(ctx, r.Graph, r.Training)
 	}
-	return nil, fmt.Errorf("the page asks for %q, want about, open, condense or train", r.Do)
+	return nil, fmt.Errorf("the page asks for %q, want about, open, condense, convert or train", r.Do)
 }
 
 // sentence returns err as the page shows it: paths begin at the folder or the file that the user chose.

@@ -3,6 +3,8 @@ package session
 import (
 	"context"
 	"errors"
+	"path/filepath"
+	"strings"
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
@@ -32,6 +34,8 @@ type Trained struct {
 	Nodes int `json:"nodes"`
 	// Tested is the number of test nodes.
 	Tested int `json:"tested"`
+	// Files holds the report with this training in it.
+	Files []File `json:"files"`
 }
 
 // train trains a model on a condensed graph, or on the whole one, and tests it on the graph at path. The numbers are
@@ -45,7 +49,7 @@ func (s *Session) train(ctx context.Context, path string, t *Training) (*Trained
 		return nil, err
 	}
 	config := gnn.Defaults()
-	config.Epochs, config.Weighted = t.Epochs, true
+	config.Epochs, config.Weighted = t.Epochs, !t.Whole
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
@@ -76,9 +80,17 @@ func (s *Session) train(ctx context.Context, path string, t *Training) (*Trained
 	if err != nil {
 		return nil, err
 	}
+	s.keep(r, t.Whole)
 	trained := &Trained{Result: *r, Epochs: t.Epochs, Whole: t.Whole, Tested: len(g.Split.Test), Nodes: small.Nodes()}
 	if t.Whole {
 		trained.Nodes = len(g.Split.Train)
+	}
+	if len(s.onSmall) > 0 { // a report needs something to compare with
+		page, err := s.report(ctx)
+		if err != nil {
+			return nil, err
+		}
+		trained.Files = []File{page}
 	}
 	return trained, nil
 }
@@ -92,6 +104,7 @@ func (s *Session) condensed(file string) (*condense.Condensed, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.file, s.small = file, small
+	s.file, s.small, s.name = file, small, strings.TrimSuffix(filepath.Base(file), extension)
+	s.onSmall, s.onWhole = nil, nil
 	return small, nil
 }

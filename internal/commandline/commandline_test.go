@@ -1,4 +1,4 @@
-package cli
+package commandline_test
 
 import (
 	"context"
@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cli"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/internal/commandline"
 )
 
 // The command of a configuration is parsed back into the same configuration.
-func TestRepeat(t *testing.T) {
+func TestCondense(t *testing.T) {
 	g := synth.Demo()
 	for name, change := range map[string]func(*cgc.Config){
 		"defaults": func(*cgc.Config) {},
@@ -37,8 +39,8 @@ func TestRepeat(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		file := filepath.Join(t.TempDir(), "again.safetensors")
-		line := repeat("demo", file, small)
-		if code := Run(context.Background(), shellWords(line)[1:], io.Discard, io.Discard); code != 0 {
+		line := commandline.Condense("demo", file, small)
+		if code := cli.Run(context.Background(), shellWords(line)[1:], io.Discard, io.Discard); code != 0 {
 			t.Errorf("%s: %s ends with code %d", name, line, code)
 			continue
 		}
@@ -53,17 +55,17 @@ func TestRepeat(t *testing.T) {
 }
 
 // Parameters of a method of another package are named all, quoted for a shell.
-func TestRepeatOther(t *testing.T) {
+func TestOther(t *testing.T) {
 	small := &condense.Condensed{
 		Method: "mine", Config: json.RawMessage(`{"method":"mine","nodes":5,"seed":0,"inductive":true,"word":"it's"}`),
 	}
 	want := `cgc condense 'my graph' --method mine --nodes 5 --inductive --param 'word="it'\''s"' -o a.safetensors`
-	if got := repeat("my graph", "a.safetensors", small); got != want {
+	if got := commandline.Condense("my graph", "a.safetensors", small); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
 
-// shellWords splits a line that commandLine wrote.
+// shellWords splits a line that Of wrote.
 func shellWords(line string) (words []string) {
 	word, quoted, any := "", false, false
 	for _, r := range line {

@@ -1,0 +1,114 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/internal/atomicfile"
+	"github.com/graph-condensation/cgc/internal/commandline"
+	"github.com/graph-condensation/cgc/overview"
+	"github.com/graph-condensation/cgc/progress"
+	"github.com/graph-condensation/cgc/report/html"
+)
+
+// Store is a format that condensed graphs can be written in, as one file.
+type Store struct {
+	// Name is what Request.Format takes, Title what people call it, Extension the end of its files.
+	Name      string `json:"name"`
+	Title     string `json:"title"`
+	Extension string `json:"extension"`
+}
+
+// stores returns the formats other than this project's own whose condensed graphs are one file.
+func stores() []Store {
+	all := []Store{}
+	for _, name := range format.Stores() {
+		f, err := format.Find(name)
+		if err != nil {
+			continue // it was listed
+		}
+		d := f.Describe()
+		if d.Folder == "" && len(d.Extensions) > 0 && d.Extensions[0] != extension {
+			all = append(all, Store{name, d.Title, d.Extensions[0]})
+		}
+	}
+	return all
+}
+
+// Converted is a condensed graph in another format.
+type Converted struct {
+	Files []File `json:"files"`
+}
+
+// convert writes a condensed graph in another format.
+func (s *Session) convert(ctx context.Context, c *Conversion) (*Converted, error) {
+	if c == nil {
+		return nil, errors.New("the page asks for another format, and does not say which")
+	}
+	for _, store := range stores() {
+		if store.Name != c.Format {
+			continue
+		}
+		small, err := s.condensed(c.File)
+		if err != nil {
+			return nil, err
+		}
+		name := s.name + store.Extension
+		progress.Report(ctx, progress.Event{Stage: "write"})
+		if err := small.SaveAs(progress.With(ctx, nil), filepath.Join(s.Outbox, name), c.Format); err != nil {
+			return nil, err
+		}
+		file, err := s.made(name, "the condensed graph, for "+store.Title)
+		return &Converted{Files: []File{file}}, err
+	}
+	return nil, fmt.Errorf("condensed graphs cannot be written in the format %q as one file", c.Format)
+}
+
+// report writes the page that shows what condensing did, with the trainings so far.
+func (s *Session) report(ctx context.Context) (File, error) {
+	progress.Report(ctx, progress.Event{Stage: "report"})
+	subject := overview.Subject{
+		Graph: s.graph, Condensed: s.small, Small: s.onSmall, Whole: s.onWhole, Over: "training seeds",
+		Command: commandline.Condense(s.argument(s.path), s.name+extension, s.small),
+	}
+	document, err := subject.Document(progress.With(ctx, nil))
+	if err != nil {
+		return File{}, err
+	}
+	page, err := html.Render(document)
+	if err != nil {
+		return File{}, err
+	}
+	err = atomicfile.Write(filepath.Join(s.Outbox, s.name+".html"), func(w io.Writer) error {
+		_, err := w.Write(page)
+		return err
+	})
+	if err != nil {
+		return File{}, err
+	}
+	return s.made(s.name+".html", "the report")
+}
+
+// keep keeps the score of a training for the report, in place of an earlier one of the same model.
+func (s *Session) keep(r *gnn.Result, whole bool) {
+	scores := &s.onSmall
+	if whole {
+		scores = &s.onWhole
+	}
+	score := experiment.Score{
+		Model: r.Model, Val: []float64{r.Validation}, Test: []float64{r.Test}, Seconds: r.Seconds, Predicted: r.Predicted,
+	}
+	for i, earlier := range *scores {
+		if earlier.Model == score.Model {
+			(*scores)[i] = score
+			return
+		}
+	}
+	*scores = append(*scores, score)
+}
