@@ -43,9 +43,12 @@ var foreign = []string{settingsVariable, progressVariable, parentVariable, "CGC_
 // settable says whether a flag may be set outside the command line.
 func settable(flag *pflag.Flag) bool { return !slices.Contains(personal, flag.Name) }
 
+// variablePrefix begins the names of our environment variables.
+const variablePrefix = "CGC_"
+
 // variable returns the environment variable of a flag: CGC_WEIGHT_DECAY for --weight-decay.
 func variable(flag string) string {
-	return "CGC_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+	return variablePrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
 // settingsPath returns the path of the file, and whether the user named it. The path is "" if the system has no place
@@ -228,21 +231,23 @@ func (s *settings) apply(cmd *cobra.Command) (err error) {
 // strange returns a sentence for each environment variable that looks like one for a flag, and is none.
 func (s *settings) strange(root *cobra.Command) (sentences []string) {
 	_, flags := vocabulary(root)
-	known := slices.Clone(foreign)
+	var known []string // without the prefix, which would make all names look alike
+	for _, name := range foreign {
+		known = append(known, strings.TrimPrefix(name, variablePrefix))
+	}
 	for _, names := range flags {
 		for _, name := range names {
-			known = append(known, variable(name))
+			known = append(known, strings.TrimPrefix(variable(name), variablePrefix))
 		}
 	}
 	slices.Sort(known)
 	known = slices.Compact(known)
 	for _, entry := range os.Environ() {
 		name, value, _ := strings.Cut(entry, "=")
-		if value == "" {
-			continue
-		}
-		if near := spelling.Near(name, known); strings.HasPrefix(name, "CGC_") && len(near) > 0 {
-			sentences = append(sentences, fmt.Sprintf("%s is set and not read; did you mean %s?", name, near[0]))
+		rest, ours := strings.CutPrefix(name, variablePrefix)
+		if near := spelling.Near(rest, known); ours && value != "" && len(near) > 0 {
+			sentences = append(sentences,
+				fmt.Sprintf("%s is set and not read; did you mean %s%s?", name, variablePrefix, near[0]))
 		}
 	}
 	return sentences
