@@ -11,9 +11,9 @@ import (
 
 func (c *command) describeCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:               "describe GRAPH",
-		Example:           examples("cgc data describe my-graph/", "cgc data describe cora --json"),
-		Short:             "Describe a graph: sizes, split, classes, degrees, homophily, and what is odd",
+		Use:     "describe GRAPH",
+		Example: examples("cgc data describe my-graph/", "cgc data describe cora --json"),
+		Short:   "Describe a graph: sizes, split, classes, degrees, homophily, and what is odd",
 		Long: `Describe a graph, and say what is odd about it: a fact, what it means for condensing, and what helps.
 Notes on standard error tell what reading changed. --json has both: odd and notes.`,
 		Args:              arguments(1, "GRAPH"),
