@@ -36,8 +36,8 @@ type Table interface {
 
 // Rows reads a part of a table.
 type Rows interface {
-	// Read returns the cells of the next row, one for each column, or io.EOF. The next call overwrites the cells, but
-	// not the bytes and numbers that they refer to. An error about the content is a *format.ReadError.
+	// Read returns the cells of the next row, one for each column, or io.EOF. The next call overwrites the cells and
+	// their lists, but not the bytes of their texts. An error about the content is a *format.ReadError.
 	Read() ([]Cell, error)
 	// At returns where the last row is. Fail returns a *format.ReadError about the row that was there.
 	At() int

@@ -1,0 +1,216 @@
+package parquet
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"strconv"
+
+	pq "github.com/parquet-go/parquet-go"
+	pqformat "github.com/parquet-go/parquet-go/format"
+
+	"github.com/graph-condensation/cgc/dataset/format/table"
+)
+
+// column reads a column of a row group.
+type column struct {
+	leaf int // its place among those that hold values
+	list bool
+	// most is the definition level of a value, and element that of a null in a list, or −1.
+	most, element int
+	set           func(v *pq.Value, cell *table.Cell) // to a value that is not null
+	keeps         bool                                // cells refer to the memory of a page
+
+	pages  pq.Pages
+	page   pq.Page
+	values pq.ValueReader
+	buffer [256]pq.Value
+	held   []pq.Value // what is read and not yet taken
+}
+
+// newColumn looks at the type of a column. An error says what it holds that a graph does not have.
+func newColumn(about *pq.Column) (*column, error) {
+	leaf := about
+	for !leaf.Leaf() {
+		if len(leaf.Columns()) != 1 {
+			return nil, errors.New("holds records, want numbers, text or lists of numbers")
+		}
+		leaf = leaf.Columns()[0]
+	}
+	c := &column{leaf: leaf.Index(), most: leaf.MaxDefinitionLevel(), element: -1, list: leaf.MaxRepetitionLevel() > 0}
+	if leaf.MaxRepetitionLevel() > 1 {
+		return nil, errors.New("holds lists of lists, want numbers, text or lists of numbers")
+	}
+	if c.list && leaf.Optional() {
+		c.element = c.most - 1
+	}
+	var err error
+	if c.set, c.keeps, err = setter(leaf.Type()); err == nil && c.list && c.keeps {
+		err = errors.New("holds lists of texts, want numbers, text or lists of numbers")
+	}
+	return c, err
+}
+
+// release gives back the memory of the page.
+func (c *column) release() {
+	if c.page != nil && !c.keeps {
+		pq.Release(c.page)
+	}
+	c.page = nil
+}
+
+// next makes the next value the first of held. It returns io.EOF after the last.
+func (c *column) next() error {
+	if len(c.held) > 0 {
+		return nil
+	}
+	return safely(func() error {
+		for {
+			if c.page == nil {
+				page, err := c.pages.ReadPage()
+				if err != nil {
+					return err
+				}
+				c.page, c.values = page, page.Values()
+			}
+			n, err := c.values.ReadValues(c.buffer[:])
+			if c.held = c.buffer[:n]; n > 0 {
+				return nil
+			}
+			if err != nil && err != io.EOF {
+				return err
+			}
+			c.release()
+		}
+	})
+}
+
+// read reads a cell.
+func (c *column) read(cell *table.Cell) error {
+	if err := c.next(); err != nil {
+		return err
+	}
+	v := &c.held[0]
+	c.held = c.held[1:]
+	if !c.list {
+		if cell.Kind = table.Null; !v.IsNull() {
+			c.set(v, cell)
+		}
+		return nil
+	}
+	if v.RepetitionLevel() != 0 {
+		return errors.New("the file is damaged: a list without a beginning")
+	}
+	if cell.Kind = table.List; v.DefinitionLevel() == 0 && c.most > 1 {
+		cell.Kind = table.Null
+	}
+	cell.List = cell.List[:0]
+	for {
+		switch level := v.DefinitionLevel(); level {
+		case c.most:
+			var element table.Cell
+			c.set(v, &element)
+			number := float32(element.Float)
+			if element.Kind == table.Int {
+				number = float32(element.Int)
+			}
+			cell.List = append(cell.List, number)
+		case c.element:
+			cell.List = append(cell.List, float32(math.NaN()))
+		}
+		err := c.next()
+		if err == io.EOF || err == nil && c.held[0].RepetitionLevel() == 0 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		v = &c.held[0]
+		c.held = c.held[1:]
+	}
+}
+
+// setter returns how a cell is set to a value of a type, and whether the cell then refers to memory of the page.
+func setter(t pq.Type) (set func(v *pq.Value, cell *table.Cell), keeps bool, err error) {
+	var logical pqformat.LogicalTypeValue
+	if l := t.LogicalType(); l != nil {
+		logical = l.Value
+	}
+	wrong := func(what string) error { return fmt.Errorf("holds %s, want numbers, text or lists of numbers", what) }
+	switch logical := logical.(type) {
+	case *pqformat.DecimalType:
+		return decimal(t.Kind(), logical.Scale), false, nil
+	case *pqformat.DateType, *pqformat.TimeType, *pqformat.TimestampType:
+		return nil, false, wrong("times")
+	case *pqformat.UUIDType:
+		return func(v *pq.Value, cell *table.Cell) {
+			b := v.ByteArray()
+			cell.Kind = table.Text
+			cell.Text = fmt.Appendf(nil, "%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+		}, false, nil
+	case *pqformat.IntType:
+		if !logical.IsSigned {
+			return unsigned(t.Kind()), false, nil
+		}
+	}
+	switch t.Kind() {
+	case pq.Boolean:
+		return func(v *pq.Value, cell *table.Cell) {
+			cell.Kind, cell.Int = table.Int, 0
+			if v.Boolean() {
+				cell.Int = 1
+			}
+		}, false, nil
+	case pq.Int32:
+		return func(v *pq.Value, cell *table.Cell) { cell.Kind, cell.Int = table.Int, int64(v.Int32()) }, false, nil
+	case pq.Int64:
+		return func(v *pq.Value, cell *table.Cell) { cell.Kind, cell.Int = table.Int, v.Int64() }, false, nil
+	case pq.Float:
+		return func(v *pq.Value, cell *table.Cell) { cell.Kind, cell.Float = table.Float, float64(v.Float()) }, false, nil
+	case pq.Double:
+		return func(v *pq.Value, cell *table.Cell) { cell.Kind, cell.Float = table.Float, v.Double() }, false, nil
+	case pq.ByteArray:
+		return func(v *pq.Value, cell *table.Cell) { cell.Kind, cell.Text = table.Text, v.ByteArray() }, true, nil
+	case pq.Int96:
+		return nil, false, wrong("times")
+	}
+	return nil, false, wrong("bytes")
+}
+
+// unsigned returns how a cell is set to a whole number without a sign.
+func unsigned(kind pq.Kind) func(v *pq.Value, cell *table.Cell) {
+	return func(v *pq.Value, cell *table.Cell) {
+		cell.Kind = table.Int
+		if kind == pq.Int32 {
+			cell.Int = int64(v.Uint32())
+			return
+		}
+		if cell.Int = int64(v.Uint64()); cell.Int < 0 {
+			cell.Kind, cell.Text = table.Text, strconv.AppendUint(nil, v.Uint64(), 10)
+		}
+	}
+}
+
+// decimal returns how a cell is set to a number that is written as a whole one times 10^−scale.
+func decimal(kind pq.Kind, scale int32) func(v *pq.Value, cell *table.Cell) {
+	power := math.Pow10(int(scale))
+	return func(v *pq.Value, cell *table.Cell) {
+		cell.Kind = table.Float
+		switch kind {
+		case pq.Int32:
+			cell.Float = float64(v.Int32()) / power
+		case pq.Int64:
+			cell.Float = float64(v.Int64()) / power
+		default: // the bytes of a whole number, the highest first
+			b := v.ByteArray()
+			whole := new(big.Int).SetBytes(b)
+			if len(b) > 0 && b[0] >= 0x80 {
+				whole.Sub(whole, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
+			}
+			n, _ := new(big.Float).SetInt(whole).Float64()
+			cell.Float = n / power
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package parquet_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format/formattest"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/tables/parquet"
+
+	_ "github.com/graph-condensation/cgc/tables"
+)
+
+func TestContract(t *testing.T) {
+	formattest.Run(t, parquet.Name, filepath.Join("testdata", "pandas-snappy"))
+}
+
+func open(ctx context.Context, path string) (*graph.Graph, error) {
+	return (dataset.Options{}).Open(ctx, path)
+}
+
+// TestLibraries reads one graph as several libraries wrote it: testdata/write.py.
+func TestLibraries(t *testing.T) {
+	for _, name := range []string{
+		"pandas-snappy", "pandas-zstd", "pandas-gzip", "pandas-lz4", "pandas-brotli",
+		"fastparquet", "polars", "duckdb", "pyarrow-lists", "pyarrow-encodings", "spark",
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, err := open(t.Context(), filepath.Join("testdata", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if g.Name != name || !slices.Equal(g.IDs, []string{"ann", "bob", "zoë", "dan", "eve"}) ||
+				!slices.Equal(g.ClassNames, []string{"blue", "red"}) ||
+				!slices.Equal(g.Y, []int32{1, 0, 1, graph.Unlabelled, 0}) {
+				t.Errorf("name %s, ids %q, classes %q, labels %v", g.Name, g.IDs, g.ClassNames, g.Y)
+			}
+			x := g.X.(*mat.Dense)
+			if x.Cols != 2 || !slices.Equal(x.Data, []float32{1, 2, 3, 4, 5, 6, 7, 8, 9.5, -0.25}) {
+				t.Errorf("features %+v", x)
+			}
+			s := g.Split
+			if !slices.Equal(s.Train, []int32{0, 1}) || !slices.Equal(s.Val, []int32{2}) || !slices.Equal(s.Test, []int32{4}) {
+				t.Errorf("split %+v", s)
+			}
+			if !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1, 4, 3}) ||
+				!slices.Equal(g.Adj.Data, []float32{1, 1, 2.5, 2.5, 1, 1}) {
+				t.Errorf("adjacency %+v", g.Adj)
+			}
+		})
+	}
+}
+
+// Ids may be numbers of any width, and then the ends of edges may be floats, as pandas makes them of a column with nulls.
+func TestIntegers(t *testing.T) {
+	g, err := open(t.Context(), filepath.Join("testdata", "integers"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(g.IDs, []string{"40", "7", "3000000000"}) || g.ClassNames != nil ||
+		!slices.Equal(g.Y, []int32{0, 1, 0}) || !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1}) ||
+		!slices.Equal(g.X.(*mat.Dense).Data, []float32{1, 1, -1.5, 0, 2, 0.25, 1, 3, 7}) {
+		t.Errorf("ids %q, labels %v, adjacency %+v, features %+v", g.IDs, g.Y, g.Adj, g.X)
+	}
+	g, err = open(t.Context(), filepath.Join("testdata", "uuids"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.Edges() != 1 || g.IDs[0] != "00000000-0000-0001-0000-000000000000" {
+		t.Errorf("%d edges, ids %q", g.Edges(), g.IDs)
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	for name, want := range map[string]string{
+		"bad-null":     "bad-null/nodes.parquet: row 4: column x: null, want a finite number",
+		"bad-nan":      "bad-nan/nodes.parquet: row 2: column x: NaN, want a finite number",
+		"bad-list":     "bad-list/nodes.parquet: row 3: column x holds 2 numbers, and 1 in the rows before",
+		"bad-element":  "bad-element/nodes.parquet: row 2: column x: number 2 of the list is NaN or null, want a finite",
+		"bad-nulls":    "bad-nulls/nodes.parquet: row 2: column x: null, want a finite number",
+		"bad-texts":    "bad-texts/nodes.parquet: column x holds lists of texts, want numbers, text or lists of numbers",
+		"bad-records":  "bad-records/nodes.parquet: column x holds records, want numbers, text or lists of numbers",
+		"bad-nested":   "bad-nested/nodes.parquet: column x holds lists of lists, want numbers",
+		"bad-times":    "bad-times/nodes.parquet: column x holds times, want numbers",
+		"bad-words":    `bad-words/nodes.parquet: row 1: column x: "a", want a finite number`,
+		"bad-empty":    "bad-empty/nodes.parquet: the table has no rows, want at least 1 node",
+		"bad-column":   `bad-column/nodes.parquet: the columns are "id,split,x", want id, label and features`,
+		"bad-again":    `bad-again/nodes.parquet: row 4: the id "bob" is there twice, first in row 2`,
+		"bad-dangling": `bad-dangling/edges.parquet: row 2: target "Bob" is not an id in nodes.parquet, which has "bob"`,
+		"bad-nobody":   "bad-nobody/edges.parquet: row 2: source is null, want an id in nodes.parquet",
+	} {
+		if _, err := open(t.Context(), filepath.Join("testdata", name)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+}
+
+// damaged is a copy of a folder of testdata with one file changed.
+func damaged(t *testing.T, name string, change func(content []byte) []byte) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "own")
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "pyarrow-lists"))); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, name)
+	content, err := os.ReadFile(file)
+	if err == nil {
+		err = os.WriteFile(file, change(content), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Files that are cut, changed in one byte or of another kind give a sentence or a valid graph, and never a panic.
+func TestDamaged(t *testing.T) {
+	cut := damaged(t, "edges.parquet", func(b []byte) []byte { return b[:len(b)/2] })
+	if _, err := open(t.Context(), cut); err == nil ||
+		!strings.Contains(err.Error(), "own/edges.parquet: not a whole Parquet file: ") {
+		t.Errorf("a file that is cut: %v", err)
+	}
+	missing := damaged(t, "edges.parquet", func(b []byte) []byte { return b })
+	if err := os.Remove(filepath.Join(missing, "edges.parquet")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open(t.Context(), missing); err == nil || !strings.Contains(err.Error(), "edges.parquet: no such file") {
+		t.Errorf("no edges: %v", err)
+	}
+	size := 0
+	damaged(t, "nodes.parquet", func(b []byte) []byte { size = len(b); return b })
+	wrong := 0
+	for at := 0; at < size; at += 7 {
+		dir := damaged(t, "nodes.parquet", func(b []byte) []byte { b[at] ^= 0x55; return b })
+		if g, err := open(t.Context(), dir); err == nil {
+			err = g.Validate()
+			if err != nil {
+				t.Errorf("byte %d: %v", at, err)
+			}
+		} else if wrong++; !strings.HasPrefix(err.Error(), "dataset: "+dir) {
+			t.Errorf("byte %d: error without the file: %v", at, err)
+		}
+	}
+	if wrong < size/70 {
+		t.Errorf("%d of %d damaged files were found to be wrong", wrong, size/7)
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := open(ctx, filepath.Join("testdata", "spark")); err != context.Canceled {
+		t.Errorf("%v, want that the context is cancelled", err)
+	}
+}

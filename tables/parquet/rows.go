@@ -1,0 +1,72 @@
+package parquet
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	pq "github.com/parquet-go/parquet-go"
+
+	"github.com/graph-condensation/cgc/dataset/format/table"
+)
+
+// rows reads a row group.
+type rows struct {
+	ctx     context.Context
+	table   *parts
+	file    *file
+	group   pq.RowGroup
+	at      int // the next row of the table
+	left    int // the rows that are still to be read
+	columns []*column
+	cells   []table.Cell
+}
+
+func (r *rows) At() int                       { return r.at - 1 }
+func (r *rows) Fail(row int, err error) error { return r.table.Fail(row, err) }
+func (r *rows) About() int                    { return r.left }
+
+// Read reads a row of all columns.
+func (r *rows) Read() ([]table.Cell, error) {
+	if r.left == 0 {
+		for _, c := range r.columns {
+			c.release()
+		}
+		return nil, io.EOF
+	}
+	if r.columns == nil {
+		if err := r.open(); err != nil {
+			return nil, err
+		}
+	}
+	if r.left&0xffff == 0 && r.ctx.Err() != nil {
+		return nil, r.ctx.Err()
+	}
+	for i, c := range r.columns {
+		if err := c.read(&r.cells[i]); err != nil {
+			if err == io.EOF {
+				err = fmt.Errorf("the column ends before it, and the row group has %d rows", r.group.NumRows())
+			}
+			return nil, r.table.Fail(r.at, fmt.Errorf("column %s: %w", r.table.header[i], err))
+		}
+	}
+	r.at, r.left = r.at+1, r.left-1
+	return r.cells, nil
+}
+
+// open begins to read.
+func (r *rows) open() error {
+	return safely(func() error {
+		chunks := r.group.ColumnChunks()
+		r.cells = make([]table.Cell, len(r.file.columns))
+		for _, about := range r.file.columns {
+			c, err := newColumn(about)
+			if err != nil {
+				return err
+			}
+			c.pages = chunks[c.leaf].Pages()
+			r.columns = append(r.columns, c)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,196 @@
+package parquet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	pq "github.com/parquet-go/parquet-go"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/table"
+	"github.com/graph-condensation/cgc/graph"
+)
+
+// parts is a table: a file, or the files of a folder one after the other.
+type parts struct {
+	name, path string
+	header     []string
+	files      []*file
+}
+
+// file is an open file.
+type file struct {
+	path    string
+	first   int // the row of the table that is its first
+	handle  *os.File
+	content *pq.File
+	columns []*pq.Column // by the header
+}
+
+// index is the name of a column that pandas makes of an index without a name.
+var index = regexp.MustCompile(`^__index_level_\d+__$`)
+
+// openTable opens the table of that name in a folder.
+func openTable(folder, name string) (*parts, error) {
+	t := &parts{name: name, path: filepath.Join(folder, name)}
+	info, err := os.Stat(t.path)
+	if err != nil {
+		return nil, err
+	}
+	paths := []string{t.path}
+	if info.IsDir() {
+		if paths, err = filepath.Glob(filepath.Join(t.path, "*.parquet")); err != nil {
+			return nil, err
+		}
+		slices.Sort(paths)
+	}
+	rows := 0
+	for _, path := range paths {
+		f, err := openFile(path)
+		if err != nil {
+			t.close()
+			return nil, err
+		}
+		f.first = rows
+		t.files = append(t.files, f)
+		if rows += int(f.content.NumRows()); f.content.NumRows() < 0 || rows < 0 {
+			t.close()
+			return nil, failed(path, errors.New("the number of rows is not in the range of whole numbers"))
+		}
+	}
+	if err := t.chooseColumns(); err != nil {
+		t.close()
+		return nil, err
+	}
+	if most := int64(graph.MaxNodes); name == "nodes.parquet" && int64(rows) > most {
+		t.close()
+		return nil, failed(t.path, fmt.Errorf("%d rows, want at most %d nodes", rows, most))
+	}
+	return t, nil
+}
+
+// failed returns an error about a file.
+func failed(path string, err error) error { return &format.ReadError{File: path, Err: err} }
+
+// safely calls f and returns its error. The library panics on some damaged files: that is an error too.
+func safely(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the file is damaged: %v", p)
+		}
+	}()
+	return f()
+}
+
+// openFile reads the end of a file, which describes it.
+func openFile(path string) (*file, error) {
+	handle, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &file{path: path, handle: handle}
+	err = safely(func() (err error) {
+		info, err := handle.Stat()
+		if err == nil {
+			f.content, err = pq.OpenFile(handle, info.Size(), pq.SkipPageIndex(true), pq.SkipBloomFilters(true))
+		}
+		return err
+	})
+	if err != nil {
+		handle.Close()
+		what, _, _ := strings.Cut(err.Error(), ": decoding thrift payload") // what follows is a path within
+		return nil, failed(path, fmt.Errorf("not a whole Parquet file: %s", what))
+	}
+	return f, nil
+}
+
+// chooseColumns sets the header by the first file, and finds the columns of the others.
+func (t *parts) chooseColumns() error {
+	if len(t.files) == 0 {
+		return failed(t.path, errors.New("the folder has no .parquet files"))
+	}
+	for _, c := range t.files[0].content.Root().Columns() {
+		if slices.Contains(t.header, c.Name()) {
+			return failed(t.path, fmt.Errorf("there is the column %.50q twice", c.Name()))
+		}
+		if !index.MatchString(c.Name()) {
+			t.header = append(t.header, c.Name())
+		}
+	}
+	for _, f := range t.files {
+		for _, name := range t.header {
+			c := f.content.Root().Column(name)
+			if c == nil {
+				return failed(f.path, fmt.Errorf("column %s is missing, which %s has", name, filepath.Base(t.files[0].path)))
+			}
+			if err := safely(func() error { _, err := newColumn(c); return err }); err != nil {
+				return failed(f.path, fmt.Errorf("column %s %w", name, err))
+			}
+			f.columns = append(f.columns, c)
+		}
+	}
+	return nil
+}
+
+// close closes the files.
+func (t *parts) close() {
+	if t == nil {
+		return
+	}
+	for _, f := range t.files {
+		f.handle.Close()
+	}
+}
+
+func (t *parts) Name() string     { return t.name }
+func (t *parts) File() string     { return t.path }
+func (t *parts) Header() []string { return t.header }
+
+// Parts returns a reader for each row group.
+func (t *parts) Parts(ctx context.Context) (all []table.Rows, err error) {
+	for _, f := range t.files {
+		first := 0
+		for _, group := range f.content.RowGroups() {
+			n := int(group.NumRows())
+			if n < 0 || n > int(f.content.NumRows())-first {
+				return nil, failed(f.path, fmt.Errorf("the file is damaged: a row group of %d rows", n))
+			}
+			all = append(all, &rows{ctx: ctx, table: t, file: f, group: group, at: f.first + first, left: n})
+			first += n
+		}
+	}
+	return all, nil
+}
+
+// where returns the file that has a row, and its number there, from 1.
+func (t *parts) where(row int) (f *file, number int) {
+	f = t.files[0]
+	for _, next := range t.files[1:] {
+		if next.first <= row {
+			f = next
+		}
+	}
+	return f, row - f.first + 1
+}
+
+func (t *parts) Place(row int) string {
+	f, number := t.where(row)
+	if len(t.files) > 1 {
+		return fmt.Sprintf("row %d of %s", number, filepath.Base(f.path))
+	}
+	return fmt.Sprintf("row %d", number)
+}
+
+func (t *parts) Fail(row int, err error) error {
+	if row < 0 {
+		return failed(t.path, err)
+	}
+	f, number := t.where(row)
+	return failed(f.path, fmt.Errorf("row %d: %w", number, err))
+}
