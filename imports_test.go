@@ -120,7 +120,13 @@ var mayImport = map[string]string{
 		"dataset/format " +
 		"dataset/synth gnn graph propagate partition internal/atomicfile internal/buildinfo internal/kernel " +
 		"internal/commandline internal/plain internal/spelling web",
-	"cmd/cgc": "cli",
+	"cmd/cgc": "cli tables",
+
+	"tables":                "dataset/format tables/parquet tables/postgres tables/sqlite",
+	"tables/parquet":        "dataset/format dataset/format/table graph",
+	"tables/postgres":       "dataset/format dataset/format/table graph tables/internal/query",
+	"tables/sqlite":         "dataset/format dataset/format/table graph tables/internal/query",
+	"tables/internal/query": "dataset/format dataset/format/table",
 
 	"web":       "internal/atomicfile",
 	"web/build": "internal/atomicfile",
@@ -158,7 +164,11 @@ var mayUse = map[string]string{
 	"report/chart": "gonum.org/v1/plot gonum.org/v1/plot/font gonum.org/v1/plot/plotter " +
 		"gonum.org/v1/plot/vg gonum.org/v1/plot/vg/draw " +
 		"gonum.org/v1/plot/vg/vgimg gonum.org/v1/plot/vg/vgsvg",
-	"tune": "gonum.org/v1/gonum/stat",
+	"tables/parquet": "github.com/parquet-go/parquet-go github.com/parquet-go/parquet-go/format",
+	"tables/postgres": "github.com/jackc/pgx/v5 github.com/jackc/pgx/v5/pgconn " +
+		"github.com/jackc/pgx/v5/pgtype",
+	"tables/sqlite": "modernc.org/sqlite",
+	"tune":          "gonum.org/v1/gonum/stat",
 }
 
 // banned lists packages that must not be imported, and what to use instead.

@@ -117,7 +117,7 @@ func (c *command) open(
 	ctx context.Context, name string, flags *configFlags,
 ) (g *graph.Graph, seconds float64, err error) {
 	begun := time.Now()
-	c.progress.step("opening " + name)
+	c.progress.step("opening " + format.Shown(name))
 	if g, err = c.options().Open(ctx, name); err != nil {
 		return nil, 0, err
 	}

@@ -50,7 +50,7 @@ func (c *command) convert(ctx context.Context, from, to, name string, force bool
 	if err := free("TO", to, target.Describe().Folder != "", force, never); err != nil {
 		return err
 	}
-	c.progress.step("opening " + from)
+	c.progress.step("opening " + format.Shown(from))
 	g, err := c.options().Open(ctx, from)
 	switch {
 	case errors.Is(err, format.ErrCondensed):

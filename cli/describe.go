@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/report"
 )
 
@@ -19,7 +20,7 @@ Notes on standard error tell what reading changed. --json has both: odd and note
 		Args:              arguments(1, "GRAPH"),
 		ValidArgsFunction: completeGraph,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c.progress.step("opening " + args[0])
+			c.progress.step("opening " + format.Shown(args[0]))
 			facts, err := c.options().Describe(cmd.Context(), args[0])
 			if err != nil {
 				return err

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/experiment"
 )
 
@@ -50,7 +51,7 @@ func (c *command) evaluate(ctx context.Context, file, on string, training *train
 		return err
 	}
 	begun := time.Now()
-	c.progress.step("opening " + on)
+	c.progress.step("opening " + format.Shown(on))
 	g, err := c.options().Open(ctx, on)
 	if err != nil {
 		return err

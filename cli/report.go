@@ -18,6 +18,7 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/bench"
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/overview"
 	"github.com/graph-condensation/cgc/report"
@@ -99,7 +100,7 @@ func (j *reportJob) run(ctx context.Context, file string) error {
 		return err
 	}
 	begun := time.Now()
-	j.progress.step("opening " + j.on)
+	j.progress.step("opening " + format.Shown(j.on))
 	g, err := j.options().Open(ctx, j.on)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format"
 )
 
 // run runs one command line and returns the exit code.
@@ -52,8 +53,9 @@ type command struct {
 	threads        int
 	settings       *settings
 	progress       *meter
-	writing        sync.Mutex // held while a file is written
-	warned         []string   // the warnings that were printed
+	queries        format.Queries // of the database that a graph is in
+	writing        sync.Mutex     // held while a file is written
+	warned         []string       // the warnings that were printed
 }
 
 func (c *command) root() *cobra.Command {
@@ -64,7 +66,7 @@ func (c *command) root() *cobra.Command {
 		Long: `cgc condenses a labelled graph: it makes hundreds of nodes from millions. A graph neural network that learns
 from the small graph does about as well on the large graph as one that learns from the large graph.
 
-GRAPH is a name (cgc data list shows them), a folder or a file. Try: cgc run
+GRAPH is a name (cgc data list shows them), a folder, a file or the address of a database. Try: cgc run
 
 ` + settingsHelp(),
 		SilenceErrors: true,
@@ -98,6 +100,7 @@ GRAPH is a name (cgc data list shows them), a folder or a file. Try: cgc run
 		c.runCommand(), c.condenseCommand(), c.evaluateCommand(), c.reportCommand(), c.tuneCommand(), c.experimentCommand(),
 		c.paperCommand(), c.benchCommand(), c.convertCommand("cgc"), c.dataCommand(), c.webCommand(), c.versionCommand(),
 		c.manualCommand())
+	c.addQueries(root)
 	group(root)
 	complete(root)
 	return root
@@ -161,6 +164,7 @@ func arguments(atLeast int, names ...string) cobra.PositionalArgs {
 // options returns where data is looked for. Notes go to the terminal.
 func (c *command) options() dataset.Options {
 	o := dataset.Environment()
+	o.Queries = c.queries
 	o.Note = func(sentence string) { c.progress.note("%s", sentence) }
 	return o
 }

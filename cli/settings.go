@@ -34,7 +34,8 @@ const settingsVariable = "CGC_CONFIG"
 
 // personal are the flags that only the command line sets: what they say is about one run.
 var personal = []string{
-	"config", "dry-run", "force", "help", "like", "on", "output", "param", "params", "report", "resume", "version",
+	"config", "dry-run", "edges-sql", "force", "help", "like", "nodes-sql", "on",
+	"output", "param", "params", "report", "resume", "version",
 }
 
 // foreign are the variables with our prefix that are not for flags.

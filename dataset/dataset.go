@@ -37,6 +37,8 @@ type Options struct {
 	Origin string
 	// Seed draws the split of a graph that comes without one.
 	Seed uint64
+	// Queries say which rows of a database are a graph. A graph that is not in a database is then an error.
+	Queries format.Queries
 	// Note, if not nil, is called with a sentence for each thing that reading changed or made up: self-loops dropped,
 	// repeated edges merged, a split drawn.
 	Note func(sentence string)
@@ -62,15 +64,18 @@ func Open(ctx context.Context, name string) (*graph.Graph, error) {
 	return Environment().Open(ctx, name)
 }
 
-// Open returns the graph called name: a known name, the name of a graph in a folder that is searched, or the path of a
-// folder or a file. Names win over paths: write ./cora for a folder of that name. The result is valid
-// (graph.Graph.Validate) and has training nodes. The tensors of a safetensors file stay in the file, which is mapped
-// for the life of the process.
+// Open returns the graph called name: a known name, the name of a graph in a folder that is searched, the path of a
+// folder or a file, or the address of a database. Names win over paths: write ./cora for a folder of that name. The
+// result is valid (graph.Graph.Validate) and has training nodes. The tensors of a safetensors file stay in the file,
+// which is mapped for the life of the process.
 //
 // An error that errors.As finds is a *NotFound, a *format.Unrecognised, *format.Ambiguous or *format.Several if no
 // format can be chosen, or a *ReadError. Fetching is told to package progress, in bytes.
 func (o Options) Open(ctx context.Context, name string) (*graph.Graph, error) {
 	if name == synth.DemoName {
+		if o.Queries != (format.Queries{}) {
+			return nil, &format.NoQueries{Path: name, Name: name}
+		}
 		return synth.Demo(), nil
 	}
 	found, err := o.find(name)
@@ -85,12 +90,8 @@ func (o Options) Open(ctx context.Context, name string) (*graph.Graph, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	g, notes, err := found.Format.Read(ctx, found.Path)
+	g, notes, err := o.read(ctx, found)
 	if err != nil {
-		var place *ReadError
-		if !errors.As(err, &place) {
-			err = fmt.Errorf("dataset: reading %s: %w", found.Path, err)
-		}
 		return nil, err
 	}
 	for _, sentence := range notes {
@@ -106,10 +107,31 @@ func (o Options) Open(ctx context.Context, name string) (*graph.Graph, error) {
 	return g, nil
 }
 
+// read reads a graph, by queries if there are any.
+func (o Options) read(ctx context.Context, found format.Place) (g *graph.Graph, notes []string, err error) {
+	q, takes := found.Format.(format.Querier)
+	switch {
+	case o.Queries == (format.Queries{}):
+		g, notes, err = found.Format.Read(ctx, found.Path)
+	case takes:
+		g, notes, err = q.ReadQueries(ctx, found.Path, o.Queries)
+	default:
+		return nil, nil, &format.NoQueries{Path: found.Path, Name: found.FormatName}
+	}
+	if err != nil {
+		var place *ReadError
+		if !errors.As(err, &place) {
+			err = fmt.Errorf("dataset: reading %s: %w", format.Shown(found.Path), err)
+		}
+		return nil, nil, err
+	}
+	return g, notes, nil
+}
+
 // complete draws a split if there is none, and seals the graph.
 func (o Options) complete(found format.Place, g *graph.Graph) error {
 	fail := func(text string, args ...any) error {
-		return &ReadError{File: found.Path, Err: fmt.Errorf(text, args...)}
+		return &ReadError{File: format.Shown(found.Path), Err: fmt.Errorf(text, args...)}
 	}
 	if g == nil {
 		return fail("the format %s returned no graph", found.FormatName)

@@ -2,6 +2,10 @@
 // Package cli is its body.
 package main
 
-import "github.com/graph-condensation/cgc/cli"
+import (
+	"github.com/graph-condensation/cgc/cli"
+
+	_ "github.com/graph-condensation/cgc/tables" // registers Parquet, SQLite and PostgreSQL
+)
 
 func main() { cli.Main() }

@@ -61,6 +61,8 @@ type Description struct {
 	// Extensions are the ends of the names of its files, with the dot. A file NAME + extension in a folder that is
 	// searched is the graph NAME. A Writer is chosen by any of them.
 	Extensions []string
+	// Schemes are how addresses begin that the format reads in place of a path, without "://": "postgres".
+	Schemes []string
 }
 
 // Certainty says how certain a format is that a path is its own. The most certain format reads the path.
@@ -115,8 +117,12 @@ type Place struct {
 // Recognise returns how to read path, a file or a folder that exists: by the format that is most certain of it. For a
 // folder that no format recognises, but that holds the file of one graph, it returns that file. An error is an
 // *Unrecognised, an *Ambiguous if two formats are equally certain, or a *Several if a folder holds the files of several
-// graphs.
+// graphs. Where path is an address (IsAddress), the format that has its scheme reads it; if none has, the error is an
+// *UnknownAddress.
 func Recognise(path string) (Place, error) {
+	if IsAddress(path) {
+		return recogniseAddress(path)
+	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return Place{}, err

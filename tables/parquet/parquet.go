@@ -15,8 +15,8 @@ import (
 const Name = "parquet"
 
 // Format reads a folder of nodes.parquet (id, label, split and features) and edges.parquet (source, target and weight),
-// by the names of the columns, as table.Pair does. Features are columns of numbers, or lists of equal length. Each of the
-// two may be a folder of .parquet files, as Spark writes them.
+// by the names of the columns, as table.Pair does. Features are columns of numbers, or lists of equal length. Each of
+// the two may be a folder of .parquet files, as Spark writes them.
 type Format struct{}
 
 // Describe says which files mark a folder.

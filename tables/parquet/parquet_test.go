@@ -57,7 +57,7 @@ func TestLibraries(t *testing.T) {
 	}
 }
 
-// Ids may be numbers of any width, and then the ends of edges may be floats, as pandas makes them of a column with nulls.
+// Ids may be numbers of any width. The ends of edges may then be floats, as pandas makes them of a column with nulls.
 func TestIntegers(t *testing.T) {
 	g, err := open(t.Context(), filepath.Join("testdata", "integers"))
 	if err != nil {

@@ -1,0 +1,107 @@
+package format
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/graph-condensation/cgc/graph"
+)
+
+// Queries say which rows of a database are the nodes and the edges of a graph, in its own language. An empty query
+// means the table called nodes, or edges.
+type Queries struct {
+	Nodes, Edges string
+}
+
+// Querier is a Format that reads databases. Its Read uses no Queries.
+type Querier interface {
+	Format
+	// ReadQueries is Read of the rows that the queries give. Nothing in the database changes.
+	ReadQueries(ctx context.Context, path string, q Queries) (g *graph.Graph, notes []string, err error)
+}
+
+// queriers returns the names of the formats that are Queriers.
+func queriers() (names []string) {
+	each(func(name string, f Format) {
+		if _, ok := f.(Querier); ok {
+			names = append(names, name)
+		}
+	})
+	return names
+}
+
+// NoQueries is the error for queries to a graph that is not in a database.
+type NoQueries struct {
+	// Path is where the graph is, and Name the name of its format.
+	Path, Name string
+}
+
+// Error names the formats that take queries.
+func (e *NoQueries) Error() string {
+	want := "no format here does"
+	if names := queriers(); len(names) > 0 {
+		want = "only those of " + strings.Join(names, " and ") + " do"
+	}
+	return fmt.Sprintf("dataset: graphs of the format %s take no queries, %s (%s)", e.Name, want, Shown(e.Path))
+}
+
+// mark stands between the scheme of an address and the rest.
+const mark = "://"
+
+// IsAddress reports whether path is an address such as postgres://host/name, not a file.
+func IsAddress(path string) bool {
+	at := strings.Index(path, mark)
+	return at > 0 && strings.Trim(strings.ToLower(path[:at]), "abcdefghijklmnopqrstuvwxyz+-.") == ""
+}
+
+// Shown returns path as errors, notes and results may show it: an address without user, password and parameters.
+func Shown(path string) string {
+	if !IsAddress(path) {
+		return path
+	}
+	scheme, rest, _ := strings.Cut(path, mark)
+	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
+		rest = rest[at+1:]
+	}
+	rest, _, _ = strings.Cut(rest, "?")
+	return scheme + mark + rest
+}
+
+// UnknownAddress is the error for an address that no format reads.
+type UnknownAddress struct {
+	// Path is the address, as Shown returns it.
+	Path string
+}
+
+// Error lists how addresses begin.
+func (e *UnknownAddress) Error() string {
+	var schemes []string
+	each(func(_ string, f Format) {
+		for _, s := range f.Describe().Schemes {
+			schemes = append(schemes, s+mark)
+		}
+	})
+	if len(schemes) == 0 {
+		return fmt.Sprintf("dataset: no format here reads addresses such as %s", e.Path)
+	}
+	return fmt.Sprintf("dataset: no format reads %s, want an address that begins with %s",
+		e.Path, strings.Join(schemes, " or "))
+}
+
+// recogniseAddress returns the format whose scheme an address has.
+func recogniseAddress(address string) (Place, error) {
+	scheme, _, _ := strings.Cut(address, mark)
+	var found Place
+	each(func(name string, f Format) {
+		for _, s := range f.Describe().Schemes {
+			if strings.EqualFold(s, scheme) {
+				found = Place{Name: name, Path: address, Format: f, FormatName: name}
+			}
+		}
+	})
+	if found.Format == nil {
+		return found, &UnknownAddress{Path: Shown(address)}
+	}
+	return found, nil
+}

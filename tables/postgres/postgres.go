@@ -1,0 +1,186 @@
+// Package postgres reads graphs from PostgreSQL databases.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/table"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/tables/internal/query"
+)
+
+// Name is the name of the format.
+const Name = "postgres"
+
+// patience is how long a server may take to answer at first, unless the address says otherwise.
+const patience = 15 * time.Second
+
+// Format reads the tables nodes (id, label, split and features) and edges (source, target and weight) of a database, or
+// what two queries give, as table.Pair does. Features are columns of numbers, or arrays of equal length. Nodes are
+// numbered in the order of their ids, because a server gives rows in any order.
+//
+// The path is an address, as libpq takes it: postgres://USER:PASSWORD@HOST:PORT/DATABASE. The password may come from
+// $PGPASSWORD or ~/.pgpass. It appears in no error and no result. All is read in one read-only transaction.
+type Format struct{}
+
+// Describe says how an address begins.
+func (Format) Describe() format.Description {
+	return format.Description{Title: "PostgreSQL", Schemes: []string{"postgres", "postgresql"}}
+}
+
+// Recognise knows no files.
+func (Format) Recognise(string) format.Certainty { return format.No }
+
+// Read reads the tables nodes and edges.
+func (f Format) Read(ctx context.Context, address string) (*graph.Graph, []string, error) {
+	return f.ReadQueries(ctx, address, format.Queries{})
+}
+
+// ReadQueries reads what the queries give.
+func (Format) ReadQueries(ctx context.Context, address string, q format.Queries) (*graph.Graph, []string, error) {
+	d, err := connect(ctx, address)
+	if err != nil {
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		return nil, nil, err
+	}
+	defer d.close()
+	nodes, err := d.table(ctx, "nodes", q.Nodes)
+	if err != nil {
+		return nil, nil, err
+	}
+	p := table.Pair{Name: d.name, Nodes: nodes, Sort: true}
+	p.Edges = func(ctx context.Context) (table.Table, error) { return d.table(ctx, "edges", q.Edges) }
+	return p.Graph(ctx)
+}
+
+// database is a connection with a transaction in which all is read, so that nodes and edges are of one moment.
+type database struct {
+	shown, name string // the address without secrets, and the name of the database
+	password    string
+	connection  *pgx.Conn
+	in          pgx.Tx
+}
+
+// connect begins a transaction.
+func connect(ctx context.Context, address string) (*database, error) {
+	d := &database{shown: format.Shown(address), name: Name}
+	config, err := pgx.ParseConfig(address)
+	if err != nil { // its text may hold the password
+		return nil, &format.ReadError{File: d.shown, Err: errors.New(
+			"the address is not understood, want postgres://USER@HOST:PORT/DATABASE, and %25 and so on for other signs")}
+	}
+	if d.password = config.Password; config.ConnectTimeout == 0 {
+		config.ConnectTimeout = patience
+	}
+	if config.Database != "" {
+		d.name = config.Database
+	}
+	if d.connection, err = pgx.ConnectConfig(ctx, config); err != nil {
+		return nil, d.fail(err)
+	}
+	options := pgx.TxOptions{AccessMode: pgx.ReadOnly, IsoLevel: pgx.RepeatableRead}
+	if d.in, err = d.connection.BeginTx(ctx, options); err != nil {
+		err = d.fail(err)
+		d.close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// close ends the connection, and so the transaction.
+func (d *database) close() {
+	ctx, stop := context.WithTimeout(context.Background(), time.Second)
+	defer stop()
+	_ = d.connection.Close(ctx) // nothing was written
+}
+
+// fail returns an error about the database.
+func (d *database) fail(err error) error { return &format.ReadError{File: d.shown, Err: d.plain(err)} }
+
+// plain returns what the server or the network says, in one line and without the password.
+func (d *database) plain(err error) error {
+	var server *pgconn.PgError
+	var network *net.OpError
+	text := strings.Join(strings.Fields(err.Error()), " ")
+	switch {
+	case errors.As(err, &server):
+		text = "PostgreSQL says: " + server.Message
+	case errors.Is(err, context.DeadlineExceeded):
+		text = "the server did not answer in time"
+	case errors.As(err, &network):
+		text = "no connection: " + network.Error()
+	}
+	if d.password != "" {
+		text = strings.ReplaceAll(text, d.password, "…")
+	}
+	return errors.New(text)
+}
+
+// table asks for a table, or for the answer to a query.
+func (d *database) table(ctx context.Context, name, question string) (*query.Table, error) {
+	t := &query.Table{Source: d.shown, Title: query.Title(name, question)}
+	if question == "" {
+		question = "select * from " + name
+	}
+	fail := func(row int, err error) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return t.Fail(row, d.plain(err))
+	}
+	rows, err := d.in.Query(ctx, question)
+	if err != nil {
+		return nil, fail(-1, err)
+	}
+	fields := rows.FieldDescriptions()
+	if len(fields) == 0 { // an error that only reading tells, or a statement that gives no rows
+		if rows.Close(); rows.Err() != nil {
+			return nil, fail(-1, rows.Err())
+		}
+		return nil, t.Fail(-1, errors.New("it gives no rows, want a select"))
+	}
+	setters := make([]setter, len(fields))
+	for i, f := range fields {
+		t.Columns = append(t.Columns, f.Name)
+		if setters[i], err = newSetter(d.connection.TypeMap(), f); err != nil {
+			rows.Close()
+			return nil, t.Fail(-1, fmt.Errorf("column %s %w", f.Name, err))
+		}
+	}
+	if err := t.Check(); err != nil {
+		rows.Close()
+		return nil, err
+	}
+	read := 0
+	t.Next = func(cells []table.Cell) error {
+		if !rows.Next() {
+			if err := rows.Err(); err != nil {
+				return fail(read, err)
+			}
+			return io.EOF
+		}
+		read++
+		for i, raw := range rows.RawValues() {
+			if cells[i].Kind = table.Null; raw == nil {
+				continue
+			}
+			if err := setters[i](raw, &cells[i]); err != nil {
+				return t.Fail(read-1, fmt.Errorf("column %s: %w", t.Columns[i], err))
+			}
+		}
+		return nil
+	}
+	return t, nil
+}

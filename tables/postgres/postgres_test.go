@@ -1,0 +1,188 @@
+//go:build unix
+
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+
+	_ "github.com/graph-condensation/cgc/tables"
+)
+
+func open(ctx context.Context, address, nodes, edges string) (*graph.Graph, error) {
+	return (dataset.Options{Queries: format.Queries{Nodes: nodes, Edges: edges}}).Open(ctx, address)
+}
+
+// TestServer reads graphs from a real server, which it starts.
+func TestServer(t *testing.T) {
+	s := start(t)
+	s.run(t, `create database "people"`,
+		"create type part as enum ('train', 'val', 'test')",
+		"create table nodes (f0 float8, id text primary key, label varchar(9), split part, f1 real)",
+		"create table edges (source text, target text, weight numeric(6, 2))",
+		`insert into nodes values (5, 'zoë', 'red', 'val', 6), (1, 'ann', 'red', 'train', 2),
+			(3, 'bob', 'blue', 'train', 4), (7, 'dan', null, null, 8), (9.5, 'eve', 'blue', 'test', -0.25)`,
+		"insert into edges values ('ann', 'bob', 1), ('zoë', 'bob', 2.5), ('dan', 'eve', 1)",
+		"create table arrays (node_id bigint, y smallint, x float8[], z real[], k int[], n numeric[])",
+		`insert into arrays values (10, 1, '{1,2}', '{3}', '{4}', '{5.5}'), (9, 2, '{6,7}', '{8}', '{9}', '{-1}')`,
+		"create table links (src int, dst numeric)", "insert into links values (10, 9)",
+		"create table uuids (id uuid, label bool, x int8)",
+		`insert into uuids values ('00000000-0000-0000-0000-00000000000a', true, 1),
+			('00000000-0000-0000-0000-00000000000b', false, 2)`,
+		"create table empty (id int, label int, x int)",
+		"create table odd (id text, label text, x float8, t timestamp, b bytea, j jsonb, a text[], m float8[], p point)",
+		`insert into odd values ('a', 'l', 'NaN', now(), 'b', '{}', '{a}', '{{1},{2}}', '(1,2)')`,
+	)
+	t.Run("tables", func(t *testing.T) { testTables(t, s) })
+	t.Run("arrays", func(t *testing.T) { testArrays(t, s) })
+	t.Run("refuses", func(t *testing.T) { testRefuses(t, s) })
+	t.Run("cancelled", func(t *testing.T) { testCancelled(t, s) })
+}
+
+func testTables(t *testing.T, s *server) {
+	var first *graph.Graph
+	for range 3 {
+		g, err := open(t.Context(), s.address("postgres"), "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = g
+		}
+		if !reflect.DeepEqual(g.X, first.X) || !reflect.DeepEqual(g.Adj, first.Adj) {
+			t.Error("the same rows in another order give another graph")
+		}
+		if g.Name != "postgres" || !slices.Equal(g.IDs, []string{"ann", "bob", "dan", "eve", "zoë"}) ||
+			!slices.Equal(g.ClassNames, []string{"blue", "red"}) ||
+			!slices.Equal(g.Y, []int32{1, 0, graph.Unlabelled, 0, 1}) {
+			t.Errorf("name %s, ids %q, classes %q, labels %v", g.Name, g.IDs, g.ClassNames, g.Y)
+		}
+		if x := g.X.(*mat.Dense); x.Cols != 2 || !slices.Equal(x.Data, []float32{1, 2, 3, 4, 7, 8, 9.5, -0.25, 5, 6}) {
+			t.Errorf("features %+v", x)
+		}
+		if !slices.Equal(g.Split.Train, []int32{0, 1}) || !slices.Equal(g.Adj.Data, []float32{1, 1, 2.5, 1, 1, 2.5}) {
+			t.Errorf("split %+v, weights %v", g.Split, g.Adj.Data)
+		}
+		s.run(t, "update nodes set f0 = f0 where id < 'd'") // moves rows
+	}
+}
+
+func testArrays(t *testing.T, s *server) {
+	g, err := open(t.Context(), s.address("postgres"), "select * from arrays", "table links")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(g.IDs, []string{"9", "10"}) || !slices.Equal(g.Y, []int32{1, 0}) || g.Edges() != 1 ||
+		!slices.Equal(g.X.(*mat.Dense).Data, []float32{6, 7, 8, 9, -1, 1, 2, 3, 4, 5.5}) {
+		t.Errorf("ids %q, labels %v, features %+v", g.IDs, g.Y, g.X)
+	}
+	g, err = open(t.Context(), s.address("postgres"), "table uuids",
+		"select a.id as source, b.id as target from uuids a, uuids b where a.label and not b.label")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.Edges() != 1 || g.IDs[1] != "00000000-0000-0000-0000-00000000000b" {
+		t.Errorf("%d edges, ids %q", g.Edges(), g.IDs)
+	}
+}
+
+func testRefuses(t *testing.T, s *server) {
+	shown := fmt.Sprintf("dataset: postgres://127.0.0.1:%d/postgres", s.port)
+	node := "select 'a' as id, 'l' as label, 1 as x "
+	for _, c := range []struct{ nodes, edges, want string }{
+		{"table missing", "", `, the query for nodes: PostgreSQL says: relation "missing" does not exist`},
+		{"table empty", "", ", the query for nodes: the table has no rows, want at least 1 node"},
+		{"delete from nodes", "", ", the query for nodes: PostgreSQL says: cannot execute DELETE in a read-only transaction"},
+		{"commit", "", ", the query for nodes: it gives no rows, want a select"},
+		{"select 1; select 2", "", "PostgreSQL says: cannot insert multiple commands into a prepared statement"},
+		{"", "drop table edges", ", the query for edges: PostgreSQL says: cannot execute DROP TABLE in a read-only"},
+		{node + "union all select null, 'l', 1", "", ", the query for nodes: row 2: the id is null"},
+		{node + "union all select 'a', 'l', 1", "", `row 2: the id "a" is there twice, first in row 1`},
+		{node + "union all select 'b', 'l', null", "", "row 2: column x: null, want a finite number"},
+		{"select id, label, x from odd", "", "row 1: column x: NaN, want a finite number"},
+		{"select id, label, t from odd", "", "column t holds times, want numbers, text or lists of numbers"},
+		{"select id, label, b from odd", "", "column b holds bytes, want numbers"},
+		{"select id, label, j from odd", "", "column j holds JSON, want numbers"},
+		{"select id, label, a from odd", "", "column a holds lists of texts, want numbers"},
+		{"select id, label, p from odd", "", "column p holds points, want numbers"},
+		{"select id, label, m from odd", "", "row 1: column m: an array of 2 dimensions, want 1"},
+		{node + "union all select 'b', 'l', 1 / 0", "", ", the query for nodes"},
+		{"", "select 'ann' as source, 'x' as target", `, the query for edges: row 1: target "x" is not an id in table nodes`},
+		{"", "select 'ann' as source", `the query for edges: the columns are "source", want source, target`},
+	} {
+		_, err := open(t.Context(), s.address("postgres"), c.nodes, c.edges)
+		if err == nil || !strings.HasPrefix(err.Error(), shown) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q, %q: %v, want %s", c.nodes, c.edges, err, c.want)
+		}
+		secretIn(t, err)
+	}
+	var count int
+	if err := s.connection.QueryRow(t.Context(), "select count(*) from nodes").Scan(&count); err != nil || count != 5 {
+		t.Errorf("%v: %d nodes after all this, want 5", err, count)
+	}
+	for address, want := range map[string]string{
+		s.address("nobody"): `PostgreSQL says: database "nobody" does not exist`,
+		strings.Replace(s.address("postgres"), "hush", "hash", 1): "PostgreSQL says: password authentication failed",
+		s.address("people") + "&connect_timeout=5":                `/people, table nodes: PostgreSQL says: relation`,
+	} {
+		_, err := open(t.Context(), address, "", "")
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+		secretIn(t, err)
+	}
+}
+
+// secretIn reports an error that tells the password.
+func secretIn(t *testing.T, err error) {
+	t.Helper()
+	if err != nil && (strings.Contains(err.Error(), "word@") || strings.Contains(err.Error(), "hush") ||
+		strings.Contains(err.Error(), "hash")) {
+		t.Errorf("the error tells the password: %v", err)
+	}
+}
+
+func testCancelled(t *testing.T, s *server) {
+	ctx, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer stop()
+	slow := "select i as id, 1 as label, pg_sleep(60) as x from generate_series(1, 9) i"
+	_, err := open(ctx, s.address("postgres"), slow, "")
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v, want that the time is over", err)
+	}
+}
+
+// Without a server there is a sentence, and no secret is in it.
+func TestNoServer(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := l.Addr().String()
+	l.Close()
+	for address, want := range map[string]string{
+		"postgres://ann:hushword@" + closed + "/people": "dataset: postgres://" + closed + "/people: no connection: ",
+		"postgresql://ann:hushword@host:port/people":    "dataset: postgresql://host:port/people: the address is not",
+		"postgres://ann:hush%word@host/people":          "dataset: postgres://host/people: the address is not understood",
+		"mysql://ann:hushword@host/people": "dataset: no format reads mysql://host/people, want an address that begins " +
+			"with postgres:// or postgresql://",
+	} {
+		_, err := open(t.Context(), address, "", "")
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+		secretIn(t, err)
+	}
+}

@@ -1,0 +1,154 @@
+//go:build unix
+
+package postgres_test
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// secret is the password of the user of the server. It may stand in no error, note or file.
+const secret = "hush'%?#/@:word"
+
+// server is a PostgreSQL server that belongs to a test.
+type server struct {
+	port       int
+	connection *pgx.Conn // of the user tester, who may write
+}
+
+// programs returns the folder of the newest server that is installed, as Debian installs it, or that is in $PATH.
+func programs(t *testing.T) string {
+	t.Helper()
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if path, err := exec.LookPath("initdb"); err == nil && len(found) == 0 {
+		found = []string{path}
+	}
+	if len(found) == 0 {
+		t.Skip("no PostgreSQL server is installed here (Debian: postgresql)")
+	}
+	slices.Sort(found)
+	return filepath.Dir(found[len(found)-1])
+}
+
+// runner is the user that runs the server, which refuses to run as root; nil for the user of the test.
+func runner(t *testing.T) *syscall.Credential {
+	t.Helper()
+	if os.Getuid() != 0 {
+		return nil
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, wrongUser := strconv.ParseUint(u.Uid, 10, 32)
+		gid, wrongGroup := strconv.ParseUint(u.Gid, 10, 32)
+		if wrongUser == nil && wrongGroup == nil {
+			return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+		}
+	}
+	t.Skip("the test runs as root, and there is no other user to run a server as")
+	return nil
+}
+
+// start starts a server on this machine, in a folder that the test removes, and stops it when the test ends.
+func start(t *testing.T) *server {
+	t.Helper()
+	bin, as := programs(t), runner(t)
+	dir, err := os.MkdirTemp("", "cgc-postgres-") // t.TempDir is closed to other users
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	password := filepath.Join(dir, "password")
+	if err := os.WriteFile(password, []byte(secret), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if as != nil {
+		for _, path := range []string{dir, password} {
+			if err := os.Chown(path, int(as.Uid), int(as.Gid)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	command := func(name string, args ...string) *exec.Cmd {
+		cmd := exec.Command(filepath.Join(bin, name), args...)
+		cmd.Dir, cmd.SysProcAttr = dir, &syscall.SysProcAttr{Credential: as}
+		cmd.Env = []string{"LC_ALL=C", "PATH=" + os.Getenv("PATH")}
+		return cmd
+	}
+	data := filepath.Join(dir, "data")
+	if out, err := command("initdb", "--pgdata", data, "--username", "tester", "--auth", "scram-sha-256",
+		"--pwfile", password, "--encoding", "UTF8", "--no-sync").CombinedOutput(); err != nil {
+		t.Fatalf("initdb: %v\n%s", err, out)
+	}
+	s := &server{port: freePort(t)}
+	var log bytes.Buffer
+	cmd := command("postgres", "-D", data, "-h", "127.0.0.1", "-p", strconv.Itoa(s.port), "-c", "fsync=off",
+		"-c", "unix_socket_directories=")
+	cmd.Stdout, cmd.Stderr = &log, &log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGINT) // a fast shutdown
+		_ = cmd.Wait()                         // with any exit code
+	})
+	for range 300 {
+		if s.connection, err = pgx.Connect(t.Context(), s.address("postgres")); err == nil {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	if err != nil {
+		t.Fatalf("the server did not start: %v\n%s", err, log.String())
+	}
+	t.Cleanup(func() { s.connection.Close(t.Context()) })
+	return s
+}
+
+// freePort returns a port of this machine that is free.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// address returns the address of a database, with the password.
+func (s *server) address(name string) string {
+	u := url.URL{
+		Scheme: "postgres", User: url.UserPassword("tester", secret), Host: fmt.Sprintf("127.0.0.1:%d", s.port), Path: name,
+		RawQuery: "sslmode=disable",
+	}
+	return u.String()
+}
+
+// run runs statements.
+func (s *server) run(t *testing.T, statements ...string) {
+	t.Helper()
+	for _, statement := range statements {
+		if _, err := s.connection.Exec(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
+	}
+}

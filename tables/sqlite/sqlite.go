@@ -1,0 +1,198 @@
+// Package sqlite reads graphs from SQLite files.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	_ "modernc.org/sqlite" // the driver
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/table"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/tables/internal/query"
+)
+
+// Name is the name of the format.
+const Name = "sqlite"
+
+// magic is how an SQLite file begins.
+const magic = "SQLite format 3\x00"
+
+// Format reads the tables nodes (id, label, split and features) and edges (source, target and weight) of an SQLite
+// file, or what two queries give, as table.Pair does. Nodes are numbered in the order of their ids.
+//
+// The file is opened for reading alone. Nothing in it is executed but the views that are named nodes and edges, or that
+// a query names. They can read, and call no functions that do more.
+type Format struct{}
+
+// Describe says how a file begins, not how it is called.
+func (Format) Describe() format.Description {
+	return format.Description{
+		Title: "SQLite", File: "an SQLite file with the tables nodes and edges",
+		Extensions: []string{".sqlite", ".sqlite3", ".db"},
+	}
+}
+
+// Recognise looks at the first bytes of a file.
+func (Format) Recognise(path string) format.Certainty {
+	f, err := os.Open(path)
+	if err != nil {
+		return format.No
+	}
+	defer f.Close()
+	var begin [len(magic)]byte
+	if _, err := io.ReadFull(f, begin[:]); err != nil || string(begin[:]) != magic {
+		return format.No
+	}
+	return format.Certain
+}
+
+// Read reads the tables nodes and edges.
+func (f Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
+	return f.ReadQueries(ctx, path, format.Queries{})
+}
+
+// ReadQueries reads what the queries give.
+func (Format) ReadQueries(ctx context.Context, path string, q format.Queries) (*graph.Graph, []string, error) {
+	d, err := open(ctx, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer d.db.Close()
+	nodes, rows, err := d.table(ctx, "nodes", q.Nodes)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer rows.Close()
+	base := filepath.Base(path)
+	p := table.Pair{Name: strings.TrimSuffix(base, filepath.Ext(base)), Nodes: nodes, Sort: true}
+	p.Edges = func(ctx context.Context) (table.Table, error) {
+		if err := rows.Close(); err != nil {
+			return nil, nodes.Fail(-1, err)
+		}
+		var edges *query.Table
+		edges, rows, err = d.table(ctx, "edges", q.Edges)
+		return edges, err
+	}
+	return p.Graph(ctx)
+}
+
+// database is an open file.
+type database struct {
+	path string
+	db   *sql.DB
+	in   *sql.Tx // in which all is read, so that nodes and edges are of one moment
+}
+
+// open opens a file for reading.
+func open(ctx context.Context, path string) (*database, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	address := url.URL{Scheme: "file", Path: filepath.ToSlash(absolute), RawQuery: url.Values{
+		"mode": {"ro"}, "_pragma": {"query_only(1)", "trusted_schema(0)"},
+	}.Encode()}
+	db, err := sql.Open("sqlite", address.String())
+	if err != nil {
+		return nil, &format.ReadError{File: path, Err: err}
+	}
+	d := &database{path: path, db: db}
+	if d.in, err = db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}); err != nil {
+		db.Close()
+		return nil, &format.ReadError{File: path, Err: plain(err)}
+	}
+	return d, nil
+}
+
+// plain returns what a message of SQLite says, without what it begins with.
+func plain(err error) error {
+	text := strings.TrimPrefix(err.Error(), "SQL logic error: ")
+	if at := strings.LastIndex(text, " ("); at > 0 && strings.HasSuffix(text, ")") {
+		text = text[:at] // the number of the error
+	}
+	return fmt.Errorf("SQLite says: %s", text)
+}
+
+// table asks for a table, or for the answer to a query. The caller closes rows.
+func (d *database) table(ctx context.Context, name, question string) (*query.Table, *sql.Rows, error) {
+	t := &query.Table{Source: d.path, Title: query.Title(name, question)}
+	if question == "" {
+		question = "select * from " + name
+	}
+	fail := func(err error) (*query.Table, *sql.Rows, error) {
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		return nil, nil, t.Fail(-1, err)
+	}
+	rows, err := d.in.QueryContext(ctx, question)
+	if err != nil {
+		return fail(plain(err))
+	}
+	if t.Columns, err = rows.Columns(); err == nil {
+		err = t.Check()
+	}
+	if err != nil {
+		rows.Close()
+		return fail(err)
+	}
+	values := make([]any, len(t.Columns))
+	places := make([]any, len(values))
+	for i := range values {
+		places[i] = &values[i]
+	}
+	read := 0
+	t.Next = func(cells []table.Cell) error {
+		if !rows.Next() {
+			if err := rows.Err(); err != nil && ctx.Err() == nil {
+				return t.Fail(read, plain(err))
+			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return io.EOF
+		}
+		if err := rows.Scan(places...); err != nil {
+			return t.Fail(read, err)
+		}
+		read++
+		for i, v := range values {
+			if !set(&cells[i], v) {
+				return &query.Wrong{Column: t.Columns[i], Value: fmt.Sprintf("a %T", v)}
+			}
+		}
+		return nil
+	}
+	return t, rows, nil
+}
+
+// set sets a cell to a value of the driver. It returns false for one that no graph has.
+func set(cell *table.Cell, value any) bool {
+	switch v := value.(type) {
+	case nil:
+		cell.Kind = table.Null
+	case int64:
+		cell.Kind, cell.Int = table.Int, v
+	case float64:
+		cell.Kind, cell.Float = table.Float, v
+	case string:
+		cell.Kind, cell.Text = table.Text, []byte(v)
+	case []byte:
+		cell.Kind, cell.Text = table.Text, v
+	case bool:
+		if cell.Kind, cell.Int = table.Int, 0; v {
+			cell.Int = 1
+		}
+	default: // times, by the declared type of the column
+		return false
+	}
+	return true
+}
