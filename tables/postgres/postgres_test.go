@@ -3,16 +3,20 @@
 package postgres_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/graph-condensation/cgc/cli"
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/graph"
@@ -46,6 +50,7 @@ func TestServer(t *testing.T) {
 		`insert into odd values ('a', 'l', 'NaN', now(), 'b', '{}', '{a}', '{{1},{2}}', '(1,2)')`,
 	)
 	t.Run("tables", func(t *testing.T) { testTables(t, s) })
+	t.Run("command", func(t *testing.T) { testCommand(t, s) })
 	t.Run("arrays", func(t *testing.T) { testArrays(t, s) })
 	t.Run("refuses", func(t *testing.T) { testRefuses(t, s) })
 	t.Run("cancelled", func(t *testing.T) { testCancelled(t, s) })
@@ -76,6 +81,30 @@ func testTables(t *testing.T, s *server) {
 			t.Errorf("split %+v, weights %v", g.Split, g.Adj.Data)
 		}
 		s.run(t, "update nodes set f0 = f0 where id < 'd'") // moves rows
+	}
+}
+
+// testCommand condenses by the command. The password is in nothing that it prints or writes.
+func testCommand(t *testing.T, s *server) {
+	file := filepath.Join(t.TempDir(), "small.safetensors")
+	var out, notes bytes.Buffer
+	args := []string{"condense", s.address("postgres"), "--nodes", "2", "-o", file, "--json",
+		"--nodes-sql", "select id, label, split, f0 from nodes", "--edges-sql", "select source, target from edges"}
+	if code := cli.Run(t.Context(), args, &out, &notes); code != 0 {
+		t.Fatalf("exit code %d: %s", code, notes.String())
+	}
+	written, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := strings.Join([]string{out.String(), notes.String(), string(written)}, "\n")
+	for _, word := range []string{"hush", "word@", "tester"} {
+		if strings.Contains(said, word) {
+			t.Errorf("the command tells %q: %s", word, said)
+		}
+	}
+	if !strings.Contains(said, `"postgres"`) || !strings.Contains(said, "ann") {
+		t.Errorf("the name of the graph or of a member is missing: %s", said)
 	}
 }
 
