@@ -36,6 +36,7 @@ def main() -> None:
     folder: Path = said.folder
     folder.mkdir(parents=True, exist_ok=True)
     _page()
+    _page()
     shared = _shared()
     made: list[Path] = []
     for system, processor in platforms:
@@ -55,6 +56,13 @@ def main() -> None:
             made.append(path)
     sums = "".join(f"{hashlib.sha256(p.read_bytes()).hexdigest()}  {p.name}\n" for p in sorted(made))
     (folder / "SHA256SUMS").write_text(sums, encoding="utf-8")
+
+
+def _page() -> None:
+    """Build the program of the page of `cgc web`. The commands that are built after it carry it."""
+    here = {k: v for k, v in os.environ.items() if k not in ("GOOS", "GOARCH")}
+    line = ["go", "run", "./web/build", "web/dist", *backend.linked()]
+    subprocess.run(line, cwd=ROOT, env=here, check=True)
 
 
 def _epoch() -> int:

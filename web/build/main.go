@@ -1,5 +1,7 @@
 // Command build makes the program of the page: dist/cgc.wasm.gz, and dist/wasm_exec.js, which connects it with
 // JavaScript. `go generate ./web` runs it. Both come from the Go that runs, since they must fit each other.
+//
+// The first argument is the folder. Others are flags of go build, in place of -trimpath -ldflags "-s -w".
 package main
 
 import (
@@ -17,26 +19,30 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "build: want one argument, the folder to write to")
+	if len(os.Args) < 2 {
+		fmt.Fprintln(os.Stderr, "build: want the folder to write to, and flags of go build if there are any")
 		os.Exit(2)
 	}
-	if err := build(os.Args[1]); err != nil {
+	flags := os.Args[2:]
+	if len(flags) == 0 {
+		flags = []string{"-trimpath", "-ldflags=-s -w"}
+	}
+	if err := build(os.Args[1], flags); err != nil {
 		fmt.Fprintln(os.Stderr, "build:", err)
 		os.Exit(1)
 	}
 }
 
 // build writes the two files into folder.
-func build(folder string) error {
+func build(folder string, flags []string) error {
 	scratch, err := os.MkdirTemp("", "cgc-web")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(scratch)
 	program := filepath.Join(scratch, "cgc.wasm")
-	compile := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", program,
-		"github.com/graph-condensation/cgc/web/wasm")
+	words := append([]string{"build"}, flags...)
+	compile := exec.Command("go", append(words, "-o", program, "github.com/graph-condensation/cgc/web/wasm")...)
 	compile.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
 	compile.Stderr = os.Stderr
 	if err := compile.Run(); err != nil {
