@@ -36,7 +36,6 @@ def main() -> None:
     folder: Path = said.folder
     folder.mkdir(parents=True, exist_ok=True)
     _page()
-    _page()
     shared = _shared()
     made: list[Path] = []
     for system, processor in platforms:
@@ -58,13 +57,6 @@ def main() -> None:
     (folder / "SHA256SUMS").write_text(sums, encoding="utf-8")
 
 
-def _page() -> None:
-    """Build the program of the page of `cgc web`. The commands that are built after it carry it."""
-    here = {k: v for k, v in os.environ.items() if k not in ("GOOS", "GOARCH")}
-    line = ["go", "run", "./web/build", "web/dist", *backend.linked()]
-    subprocess.run(line, cwd=ROOT, env=here, check=True)
-
-
 def _epoch() -> int:
     """Return the time that files carry: $SOURCE_DATE_EPOCH, else that of the commit, else the first of a zip file."""
     at = backend.commit()
@@ -79,8 +71,8 @@ def _here() -> dict[str, str]:
 
 def _page() -> None:
     """Make the program of the page that condenses in a browser: the commands that are built next carry it."""
-    flags = f"{os.environ.get('GOFLAGS', '')} -buildvcs=false".strip()  # the same bytes, however the checkout was made
-    subprocess.run(["go", "generate", "./web"], cwd=ROOT, env={**_here(), "GOFLAGS": flags}, check=True)
+    line = ["go", "run", "./web/build", "web/dist", *backend.linked()]
+    subprocess.run(line, cwd=ROOT, env=_here(), check=True)
 
 
 def _shared() -> dict[str, bytes]:
