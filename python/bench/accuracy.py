@@ -203,37 +203,40 @@ def interval(values: list[float]) -> tuple[float, float]:
 
 
 def table(file: Path) -> str:
-    """Return a Markdown table: test accuracies as mean ± deviation over condensation seeds, and paired differences."""
+    """Return Markdown: accuracies of cgc and of PyTorch Geometric, and the difference of each model over all graphs.
+
+    An accuracy is a mean ± deviation over condensation seeds, of those that both have. A difference is a mean over
+    graphs, of means over seeds.
+    """
     found: dict[tuple[str, str, str], dict[int, float]] = {}
     for line in file.read_text().splitlines():
         r = json.loads(line)
         found.setdefault((r["graph"], r["model"], r["by"]), {})[r["seed"]] = r["test"]
-    lines = [
-        "| condensed graph | model | `cgc evaluate` | PyTorch Geometric | difference | seeds |",
-        "|---|---|---|---|---|---|",
-    ]
-    means: dict[str, list[float]] = {}
+    models = [m for m in (*MODELS, *VARIANTS) if any(model == m for _, model, _ in found)]
+    lines = [f"| condensed graph | {' | '.join(models)} |", "|---|" + "---|" * len(models)]
+    differences: dict[str, list[float]] = {m: [] for m in models}
     for name in GRAPHS:
-        for model in [*MODELS, *VARIANTS]:
+        cells = []
+        for model in models:
             ours, theirs = (found.get((name, m, by), {}) for m, by in ((model.split()[0], "cgc"), (model, "pyg")))
             both = sorted(ours.keys() & theirs.keys())
-            if len(both) < 2:
-                continue
             a, b = [ours[s] for s in both], [theirs[s] for s in both]
-            middle, half = interval([q - p for p, q in zip(a, b)])
-            means.setdefault(model, []).append(middle)
-            mark = "" if middle - half <= 0 <= middle + half else " **"
-            lines.append(
-                f"| {name} | {model} | {mean(a):.1f} ± {stdev(a):.1f} | {mean(b):.1f} ± {stdev(b):.1f} "
-                f"| {middle - half:+.1f} to {middle + half:+.1f}{mark} | {len(both)} |"
-            )
-    lines += ["", "| model | mean difference over graphs | 95% interval | graphs |", "|---|---|---|---|"]
-    for model, differences in means.items():
-        if len(differences) > 1:
-            middle, half = interval(differences)
-            ends = f"{middle - half:+.2f} to {middle + half:+.2f}"
-            lines.append(f"| {model} | {middle:+.2f} | {ends} | {len(differences)} |")
+            cells.append(f"{spread(a)}, {spread(b)} ({len(both)})" if both else "")
+            if both:
+                differences[model].append(mean(b) - mean(a))
+        if any(cells):
+            lines.append(f"| {name} | {' | '.join(cells)} |")
+    lines += ["", "| model | PyTorch Geometric − cgc, points | 95% interval | graphs |", "|---|---|---|---|"]
+    for model, those in differences.items():
+        if len(those) > 1:
+            middle, half = interval(those)
+            lines.append(f"| {model} | {middle:+.2f} | {middle - half:+.2f} to {middle + half:+.2f} | {len(those)} |")
     return "\n".join(lines)
+
+
+def spread(values: list[float]) -> str:
+    """Return a mean, and the deviation if there is one."""
+    return f"{mean(values):.1f} ± {stdev(values):.1f}" if len(values) > 1 else f"{mean(values):.1f}"
 
 
 def main() -> None:
