@@ -185,7 +185,7 @@ func TestCancelled(t *testing.T) {
 }
 
 func ExampleFormat() {
-	g, err := dataset.Open(context.Background(), filepath.Join("testdata", "people.sqlite"))
+	g, err := (dataset.Options{}).Open(context.Background(), filepath.Join("testdata", "people.sqlite"))
 	if err != nil {
 		fmt.Println(err)
 		return
