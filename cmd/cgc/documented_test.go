@@ -307,6 +307,7 @@ func TestFlagsOfDocumented(t *testing.T) {
 		t.Fatal(pages, err)
 	}
 	indented, inline := regexp.MustCompile(`(?m)^    (cgc [^#\n]*)`), regexp.MustCompile("`(cgc [^`…]*)`")
+	fence, fenced := regexp.MustCompile("(?s)```sh\n.*?```"), regexp.MustCompile(`(?m)^(cgc [^#\n]*)`)
 	placeholder := regexp.MustCompile(`^[A-Z]+$`)
 	for _, page := range append(pages, "../../README.md") {
 		text, err := os.ReadFile(page)
@@ -314,6 +315,9 @@ func TestFlagsOfDocumented(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines := append(indented.FindAllSubmatch(text, -1), inline.FindAllSubmatch(text, -1)...)
+		for _, block := range fence.FindAll(text, -1) {
+			lines = append(lines, fenced.FindAllSubmatch(block, -1)...)
+		}
 		for _, found := range lines {
 			words := strings.Fields(string(found[1]))
 			for i, word := range words {
