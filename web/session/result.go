@@ -34,7 +34,7 @@ func stores() []Store {
 			continue // it was listed
 		}
 		d := f.Describe()
-		if d.Folder == "" && len(d.Extensions) > 0 && d.Extensions[0] != extension {
+		if d.File != "" && len(d.Extensions) > 0 && d.Extensions[0] != extension { // not a folder alone
 			all = append(all, Store{name, d.Title, d.Extensions[0]})
 		}
 	}

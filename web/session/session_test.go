@@ -138,8 +138,10 @@ func TestConvert(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Formats) < 2 {
-		t.Errorf("formats %+v, want several", c.Formats)
+	for _, extension := range []string{".npz", ".pt"} {
+		if !slices.ContainsFunc(c.Formats, func(s session.Store) bool { return s.Extension == extension }) {
+			t.Errorf("formats %+v, want one with %s", c.Formats, extension)
+		}
 	}
 	for _, store := range append(c.Formats, session.Store{Name: "safetensors"}, session.Store{Name: "gone"}) {
 		var got session.Converted
