@@ -123,7 +123,7 @@ var mayImport = map[string]string{
 	"cmd/cgc": "cli tables",
 
 	"tables":                "dataset/format tables/parquet tables/postgres tables/sqlite",
-	"tables/parquet":        "dataset/format dataset/format/table graph",
+	"tables/parquet":        "dataset/format dataset/format/table graph internal/atomicfile progress",
 	"tables/postgres":       "dataset/format dataset/format/table graph tables/internal/query",
 	"tables/sqlite":         "dataset/format dataset/format/table graph tables/internal/query",
 	"tables/internal/query": "dataset/format dataset/format/table",
@@ -164,7 +164,8 @@ var mayUse = map[string]string{
 	"report/chart": "gonum.org/v1/plot gonum.org/v1/plot/font gonum.org/v1/plot/plotter " +
 		"gonum.org/v1/plot/vg gonum.org/v1/plot/vg/draw " +
 		"gonum.org/v1/plot/vg/vgimg gonum.org/v1/plot/vg/vgsvg",
-	"tables/parquet": "github.com/parquet-go/parquet-go github.com/parquet-go/parquet-go/format",
+	"tables/parquet": "github.com/parquet-go/parquet-go github.com/parquet-go/parquet-go/compress/zstd " +
+		"github.com/parquet-go/parquet-go/format",
 	"tables/postgres": "github.com/jackc/pgx/v5 github.com/jackc/pgx/v5/pgconn " +
 		"github.com/jackc/pgx/v5/pgtype",
 	"tables/sqlite": "modernc.org/sqlite",

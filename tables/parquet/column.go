@@ -47,9 +47,7 @@ func newColumn(about *pq.Column) (*column, error) {
 		c.element = c.most - 1
 	}
 	var err error
-	if c.set, c.keeps, err = setter(leaf.Type()); err == nil && c.list && c.keeps {
-		err = errors.New("holds lists of texts, want numbers, text or lists of numbers")
-	}
+	c.set, c.keeps, err = setter(leaf.Type())
 	return c, err
 }
 

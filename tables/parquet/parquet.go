@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/table"
@@ -14,20 +15,26 @@ import (
 // Name is the name of the format.
 const Name = "parquet"
 
-// Format reads a folder of nodes.parquet (id, label, split and features) and edges.parquet (source, target and weight),
-// by the names of the columns, as table.Pair does. Features are columns of numbers, or lists of equal length. Each of
-// the two may be a folder of .parquet files, as Spark writes them.
+const (
+	nodesFile = "nodes.parquet"
+	edgesFile = "edges.parquet"
+	extension = ".parquet" // of a folder
+)
+
+// Format reads and writes a folder of nodes.parquet (id, label, split and features) and edges.parquet (source, target
+// and weight). It reads by the names of the columns, as table.Pair does. Features are columns of numbers, or lists of
+// equal length. Each of the two may be a folder of .parquet files, as Spark writes them.
 type Format struct{}
 
 // Describe says which files mark a folder.
 func (Format) Describe() format.Description {
-	return format.Description{Title: "Parquet", Folder: "nodes.parquet and edges.parquet"}
+	return format.Description{Title: "Parquet", Folder: nodesFile + " and " + edgesFile, Extensions: []string{extension}}
 }
 
 // Recognise looks for nodes.parquet and edges.parquet.
 func (Format) Recognise(path string) format.Certainty {
-	_, nodes := os.Stat(filepath.Join(path, "nodes.parquet"))
-	_, edges := os.Stat(filepath.Join(path, "edges.parquet"))
+	_, nodes := os.Stat(filepath.Join(path, nodesFile))
+	_, edges := os.Stat(filepath.Join(path, edgesFile))
 	switch {
 	case nodes == nil && edges == nil:
 		return format.Likely
@@ -37,19 +44,38 @@ func (Format) Recognise(path string) format.Certainty {
 	return format.No
 }
 
-// Read reads a folder. Row i of nodes.parquet is node i.
+// Read reads a folder. Row i of nodes.parquet is node i. A graph that Write wrote keeps the numbers of its classes.
 func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
-	nodes, err := openTable(path, "nodes.parquet")
+	nodes, err := openTable(path, nodesFile)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer nodes.close()
+	meta := nodes.metadata()
+	if meta["format"] == format.CondensedKind {
+		return nil, nil, failed(nodes.path, format.ErrCondensed)
+	}
+	if err := nodes.check(); err != nil {
+		return nil, nil, err
+	}
+	if meta["format"] == format.GraphKind {
+		if nodes.classes, err = newClasses(meta, nodes.header); err != nil {
+			return nil, nil, failed(nodes.path, err)
+		}
+	}
 	var edges *parts
 	defer func() { edges.close() }()
-	p := table.Pair{Name: filepath.Base(path), Nodes: nodes}
+	p := table.Pair{Name: strings.TrimSuffix(filepath.Base(path), extension), Nodes: nodes}
 	p.Edges = func(context.Context) (_ table.Table, err error) {
-		edges, err = openTable(path, "edges.parquet")
+		if edges, err = openTable(path, edgesFile); err == nil {
+			err = edges.check()
+		}
 		return edges, err
 	}
-	return p.Graph(ctx)
+	g, notes, err := p.Graph(ctx)
+	if err == nil && nodes.classes != nil {
+		nodes.classes.restore(g)
+		g.Name = meta["name"]
+	}
+	return g, notes, err
 }

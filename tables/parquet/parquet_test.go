@@ -2,12 +2,14 @@ package parquet_test
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/graph"
@@ -19,6 +21,7 @@ import (
 
 func TestContract(t *testing.T) {
 	formattest.Run(t, parquet.Name, filepath.Join("testdata", "pandas-snappy"))
+	formattest.Condensed(t, parquet.Name)
 }
 
 func open(ctx context.Context, path string) (*graph.Graph, error) {
@@ -157,5 +160,129 @@ func TestCancelled(t *testing.T) {
 	stop()
 	if _, err := open(ctx, filepath.Join("testdata", "spark")); err != context.Canceled {
 		t.Errorf("%v, want that the context is cancelled", err)
+	}
+}
+
+// The graph that was written is the graph that is read, with its names, weights, split and classes.
+func TestWrite(t *testing.T) {
+	for _, classes := range [][]string{{"z", "", "never"}, {"2", "0", "1"}, {"7", "a", "b"}, {"a", "a", "b"}, nil} {
+		g, err := open(t.Context(), filepath.Join("testdata", "spark"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.Name, g.ClassNames, g.Classes = "own", classes, 3
+		g.Y = []int32{2, 1, 2, graph.Unlabelled, 1} // no label is 0
+		path := filepath.Join(t.TempDir(), "out.parquet")
+		var written [2][]byte
+		for i := range written { // the second replaces the first
+			if err := dataset.Write(t.Context(), path, g); err != nil {
+				t.Fatal(err)
+			}
+			if written[i], err = os.ReadFile(filepath.Join(path, "nodes.parquet")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.Equal(written[0], written[1]) {
+			t.Errorf("%q: one graph gives different bytes", classes)
+		}
+		again, err := open(t.Context(), path)
+		if err != nil {
+			t.Fatalf("%q: %v", classes, err)
+		}
+		got, err := graph.Identify(again)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := graph.Identify(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != want || again.Name != "own" || !slices.Equal(again.IDs, g.IDs) ||
+			!slices.Equal(again.ClassNames, classes) || !slices.Equal(again.Y, g.Y) {
+			t.Errorf("%+v, want %+v; ids %q, classes %q, labels %v", got, want, again.IDs, again.ClassNames, again.Y)
+		}
+	}
+}
+
+// A graph of many row groups and pages is read as it was written.
+func TestWriteMany(t *testing.T) {
+	const n = 3 << 17
+	x := mat.NewDense(n, 32)
+	b := graph.Builder{X: x, Y: make([]int32, n)}
+	for i := range n {
+		x.Data[i*32] = float32(i)
+		b.AddEdge(i, (i+7)%n)
+	}
+	g, _, err := b.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "many.parquet")
+	if err := dataset.Write(t.Context(), path, g); err != nil {
+		t.Fatal(err)
+	}
+	again, _, err := (parquet.Format{}).Read(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(again.X.(*mat.Dense).Data, x.Data) || !slices.Equal(again.Adj.Indices, g.Adj.Indices) ||
+		again.IDs != nil {
+		t.Error("the graph that is read is another")
+	}
+}
+
+// A folder with anything else is not replaced.
+func TestWriteKeepsOthers(t *testing.T) {
+	g, err := open(t.Context(), filepath.Join("testdata", "spark"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "out.parquet")
+	if err := os.CopyFS(path, os.DirFS(filepath.Join("testdata", "spark"))); err != nil {
+		t.Fatal(err)
+	}
+	err = dataset.Write(t.Context(), path, g)
+	if err == nil || !strings.Contains(err.Error(), "the folder holds edges.parquet, and only one with the files nodes") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := open(t.Context(), path); err != nil {
+		t.Errorf("what stood there: %v", err)
+	}
+}
+
+// A condensed graph whose files are changed gives a sentence or a valid condensed graph, and never a panic.
+func TestDamagedCondensed(t *testing.T) {
+	small := &condense.Condensed{
+		X: &mat.Dense{Rows: 2, Cols: 2, Data: []float32{1, 0, 0.25, -3}}, Y: []int32{1, 0}, Classes: 2,
+		ClassNames: []string{"blue", "red"}, Graph: "own", GraphNodes: 4, Method: "cgc",
+		Config: json.RawMessage(`{"method":"cgc"}`), Account: json.RawMessage("{}"),
+		Members: &mat.CSR{
+			Rows: 2, Cols: 4, Indptr: []int64{0, 1, 3}, Indices: []int32{2, 0, 3}, Data: []float32{1, .5, .5},
+		},
+		MemberIDs: []string{"ann", "bob", "zoë"},
+		Adj:       &mat.CSR{Rows: 2, Cols: 2, Indptr: []int64{0, 1, 2}, Indices: []int32{1, 0}, Data: []float32{.5, .5}},
+	}
+	path := filepath.Join(t.TempDir(), "small.parquet")
+	if err := small.Save(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	nodes := filepath.Join(path, "nodes.parquet")
+	whole, err := os.ReadFile(nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := 0
+	for at := 0; at < len(whole); at += 3 {
+		changed := slices.Clone(whole)
+		changed[at] ^= 0x55
+		if err := os.WriteFile(nodes, changed, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := condense.Load(path); err != nil {
+			wrong++
+		}
+	}
+	if wrong < len(whole)/30 {
+		t.Errorf("%d of %d damaged files were found to be wrong", wrong, len(whole)/3)
 	}
 }

@@ -22,6 +22,7 @@ type parts struct {
 	name, path string
 	header     []string
 	files      []*file
+	classes    *classes // of a graph that Write wrote; else nil
 }
 
 // file is an open file.
@@ -68,7 +69,7 @@ func openTable(folder, name string) (*parts, error) {
 		t.close()
 		return nil, err
 	}
-	if most := int64(graph.MaxNodes); name == "nodes.parquet" && int64(rows) > most {
+	if most := int64(graph.MaxNodes); name == nodesFile && int64(rows) > most {
 		t.close()
 		return nil, failed(t.path, fmt.Errorf("%d rows, want at most %d nodes", rows, most))
 	}
@@ -129,10 +130,26 @@ func (t *parts) chooseColumns() error {
 			if c == nil {
 				return failed(f.path, fmt.Errorf("column %s is missing, which %s has", name, filepath.Base(t.files[0].path)))
 			}
-			if err := safely(func() error { _, err := newColumn(c); return err }); err != nil {
-				return failed(f.path, fmt.Errorf("column %s %w", name, err))
-			}
 			f.columns = append(f.columns, c)
+		}
+	}
+	return nil
+}
+
+// check returns an error if a column holds what no column of a graph holds.
+func (t *parts) check() error {
+	for _, f := range t.files {
+		for i, about := range f.columns {
+			err := safely(func() error {
+				c, err := newColumn(about)
+				if err == nil && c.list && c.keeps {
+					err = errors.New("holds lists of texts, want numbers, text or lists of numbers")
+				}
+				return err
+			})
+			if err != nil {
+				return failed(f.path, fmt.Errorf("column %s %w", t.header[i], err))
+			}
 		}
 	}
 	return nil

@@ -1,0 +1,224 @@
+package parquet
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/atomicfile"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+// Write writes g: id, label, split and the list x of each node, and source, target and weight of each edge. The label
+// is the name of the class if no two classes have one name, else its number. A folder that Write wrote is replaced.
+func (f Format) Write(ctx context.Context, path string, g *graph.Graph) error {
+	t := format.GraphTables(g)
+	if len(slices.Compact(slices.Sorted(slices.Values(g.ClassNames)))) < len(g.ClassNames) {
+		t.Nodes.Find("label").Dictionary = nil
+	}
+	return f.WriteTables(ctx, path, t)
+}
+
+// WriteTables writes tables. Columns are ordered by their names. A cell of several values is a list, and a text that is
+// not there is null. nodes.parquet has the metadata as its own. The files hold no time and no version of a program, so
+// equal tables give equal bytes.
+func (Format) WriteTables(ctx context.Context, path string, t *format.Tables) error {
+	if err := replaceable(path); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return atomicfile.Folder(path, func(folder string) error {
+		w := &writer{ctx: ctx, stage: "writing " + filepath.Base(path), total: t.Nodes.Rows + t.Edges.Rows}
+		if err := w.file(filepath.Join(folder, nodesFile), &t.Nodes, t.Metadata); err != nil {
+			return err
+		}
+		return w.file(filepath.Join(folder, edgesFile), &t.Edges, nil)
+	})
+}
+
+// replaceable returns an error if a folder at path holds other files than a graph has.
+func replaceable(path string) error {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil // there is no such folder, or writing says why it cannot be read
+	}
+	for _, e := range entries {
+		if e.IsDir() || e.Name() != nodesFile && e.Name() != edgesFile {
+			return fmt.Errorf("parquet: the folder holds %s, and only one with the files %s and %s alone is replaced",
+				e.Name(), nodesFile, edgesFile)
+		}
+	}
+	return nil
+}
+
+// writer writes the files of a folder.
+type writer struct {
+	ctx         context.Context
+	stage       string
+	done, total int
+	values      []pq.Value
+}
+
+// file writes a table as a file.
+func (w *writer) file(path string, t *format.Table, metadata map[string]string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	sorted := *t
+	sorted.Columns = slices.SortedFunc(slices.Values(t.Columns), func(a, b format.Column) int {
+		return cmp.Compare(a.Name, b.Name) // as pq.Group orders them
+	})
+	group := pq.Group{}
+	for k := range sorted.Columns {
+		group[sorted.Columns[k].Name] = node(&sorted.Columns[k])
+	}
+	options := []pq.WriterOption{
+		pq.NewSchema("table", group), pq.CreatedBy("cgc", "1", ""), pq.Compression(&zstd.Codec{}),
+		pq.DataPageVersion(1), // which all readers know
+	}
+	for key, value := range metadata {
+		options = append(options, pq.KeyValueMetadata(key, value)) // the library sorts them
+	}
+	out := pq.NewWriter(f, options...)
+	if err := w.rows(out, &sorted); err != nil {
+		return err
+	}
+	if err := out.Close(); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// optional says whether a cell of c may be empty.
+func optional(c *format.Column) bool {
+	codes, coded := c.Data.([]int32)
+	return coded && c.Dictionary != nil && len(codes) > 0 && slices.Min(codes) < 0
+}
+
+// node returns the type of a column.
+func node(c *format.Column) pq.Node {
+	var n pq.Node
+	switch c.Data.(type) {
+	case []string:
+		n = pq.String()
+	case []int64:
+		n = pq.Int(64)
+	case []int32:
+		n = pq.Int(32)
+	default: // []float32, or a matrix
+		n = pq.Leaf(pq.FloatType)
+	}
+	const few = 1 << 16
+	switch {
+	case c.Dictionary == nil:
+		n = pq.Encoded(n, &pq.Plain)
+	case len(c.Dictionary) < few:
+		n = pq.Encoded(pq.String(), &pq.RLEDictionary)
+	default:
+		n = pq.Encoded(pq.String(), &pq.Plain)
+	}
+	switch {
+	case c.IsList():
+		return pq.List(n)
+	case optional(c):
+		return pq.Optional(n)
+	}
+	return n
+}
+
+// rows writes all rows. The values of a row group stay in memory until it is full.
+func (w *writer) rows(out *pq.Writer, t *format.Table) error {
+	const full = 1 << 22
+	maybe := make([]bool, len(t.Columns))
+	for k := range t.Columns {
+		maybe[k] = optional(&t.Columns[k])
+	}
+	held := 0
+	for block, err := range t.Blocks() {
+		if err == nil {
+			err = w.ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		for k := range block.Columns {
+			c := &block.Columns[k]
+			if err := w.column(out.ColumnWriters()[k], k, c, block.Rows, maybe[k]); err != nil {
+				return err
+			}
+			_, end := c.Range(block.Rows - 1)
+			held += end
+		}
+		if held >= full {
+			if err := out.Flush(); err != nil {
+				return err
+			}
+			held = 0
+		}
+		w.done += block.Rows
+		progress.Report(w.ctx, progress.Event{Stage: w.stage, Done: int64(w.done), Total: int64(w.total)})
+	}
+	return w.ctx.Err()
+}
+
+// column writes the rows of a column, several at a time. maybe says that cells may be empty.
+func (w *writer) column(out *pq.ColumnWriter, k int, c *format.Column, rows int, maybe bool) error {
+	const several = 4096 // values: a page ends after any of these calls
+	w.values = w.values[:0]
+	for i := range rows {
+		from, to := c.Range(i)
+		if from == to {
+			w.values = append(w.values, pq.NullValue().Level(0, 0, k)) // an empty list
+		}
+		for e := from; e < to; e++ {
+			v, repetition, definition := value(c, e), 0, 0
+			if c.IsList() {
+				definition = 1
+				repetition = min(e-from, 1)
+			} else if maybe && !v.IsNull() {
+				definition = 1
+			}
+			w.values = append(w.values, v.Level(repetition, definition, k))
+		}
+		if len(w.values) >= several || i == rows-1 {
+			if _, err := out.WriteRowValues(w.values); err != nil {
+				return err
+			}
+			w.values = w.values[:0]
+		}
+	}
+	return nil
+}
+
+// value returns value e of the data of c.
+func value(c *format.Column, e int) pq.Value {
+	switch data := c.Data.(type) {
+	case []float32:
+		return pq.FloatValue(data[e])
+	case []int64:
+		return pq.Int64Value(data[e])
+	case []string:
+		return pq.ValueOf(data[e])
+	case []int32:
+		switch {
+		case c.Dictionary == nil:
+			return pq.Int32Value(data[e])
+		case data[e] < 0:
+			return pq.NullValue()
+		}
+		return pq.ValueOf(c.Dictionary[data[e]])
+	}
+	return pq.NullValue()
+}
