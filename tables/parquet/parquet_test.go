@@ -165,7 +165,7 @@ func TestCancelled(t *testing.T) {
 
 // The graph that was written is the graph that is read, with its names, weights, split and classes.
 func TestWrite(t *testing.T) {
-	for _, classes := range [][]string{{"z", "", "never"}, {"2", "0", "1"}, {"7", "a", "b"}, {"a", "a", "b"}, nil} {
+	for _, classes := range [][]string{{"z", "", "never"}, {"2", "0", "1"}, {"7", "a", "b"}, {"a", "b", "b"}, nil} {
 		g, err := open(t.Context(), filepath.Join("testdata", "spark"))
 		if err != nil {
 			t.Fatal(err)

@@ -88,7 +88,7 @@ func (w *writer) file(path string, t *format.Table, metadata map[string]string) 
 	for key, value := range metadata {
 		options = append(options, pq.KeyValueMetadata(key, value)) // the library sorts them
 	}
-	out := pq.NewWriter(f, options...)
+	out := pq.NewGenericWriter[any](f, options...)
 	if err := w.rows(out, &sorted); err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func node(c *format.Column) pq.Node {
 }
 
 // rows writes all rows. The values of a row group stay in memory until it is full.
-func (w *writer) rows(out *pq.Writer, t *format.Table) error {
+func (w *writer) rows(out *pq.GenericWriter[any], t *format.Table) error {
 	const full = 1 << 22
 	maybe := make([]bool, len(t.Columns))
 	for k := range t.Columns {
