@@ -301,3 +301,23 @@ func TestCondenseStops(t *testing.T) {
 		cancel()
 	}
 }
+
+// TestCondenseCounts wants the two long steps to say how far they are, up to their end.
+func TestCondenseCounts(t *testing.T) {
+	g, _ := smallGraph(100, 8, 3, false, false, rand.New(rand.NewPCG(28, 0)))
+	last := map[string]progress.Event{}
+	ctx := progress.With(t.Context(), func(e progress.Event) {
+		if e.Done < last[e.Stage].Done {
+			t.Errorf("%v after %v", e, last[e.Stage])
+		}
+		last[e.Stage] = e
+	})
+	if _, err := cgc.Condense(ctx, g, configured(10, nil)); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []string{"propagate", "partition"} {
+		if e := last[step]; e.Total == 0 || e.Done != e.Total {
+			t.Errorf("%s ends with %v", step, e)
+		}
+	}
+}

@@ -35,10 +35,10 @@ var mayImport = map[string]string{
 	"graph":                "mat internal/kernel internal/parallel",
 
 	"propagate":               "graph mat internal/kernel internal/parallel internal/registry",
-	"propagate/blocked":       "propagate graph mat internal/kernel internal/memory internal/parallel",
+	"propagate/blocked":       "propagate graph mat progress internal/kernel internal/memory internal/parallel",
 	"assess":                  "mat internal/kernel internal/parallel",
 	"augment":                 "",
-	"partition":               "mat internal/kernel internal/parallel internal/registry",
+	"partition":               "mat progress internal/kernel internal/parallel internal/registry",
 	"partition/partitiontest": "partition mat",
 	"generate":                "graph mat internal/kernel internal/parallel",
 

@@ -71,11 +71,15 @@ func (p *meter) step(name string) {
 	p.steps = append(p.steps, lap{name, time.Now()})
 }
 
-// rename says what is being done, as part of what was counted last.
+// rename says what is being done, as part of what was counted last if that has not ended.
 func (p *meter) rename(name string) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.name = name
+	if p.done >= p.all {
+		p.done, p.all = 0, 0
+		p.pace.count(0, 0, time.Now())
+	}
 	p.events.tell(name, p.done, p.all)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/progress"
 )
 
 // Plan says how the classes are partitioned and their groups aggregated.
@@ -94,7 +95,9 @@ func (p Plan) Aggregate(ctx context.Context, x [][]float32, y []int32, confidenc
 			Data: make([]float32, n)},
 	}
 	failed := make([]error, classes)
+	count := progress.NewCounter(0, classes)
 	ctxErr := parallel.ForContext(ctx, classes, 1, func(c, _ int) {
+		defer count.Add(ctx, "partition")
 		if p.Budgets[c] == 0 {
 			return
 		}

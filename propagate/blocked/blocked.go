@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/progress"
 	"github.com/graph-condensation/cgc/propagate"
 )
 
@@ -75,6 +76,7 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 		if err := r.block(ctx, lo, hi); err != nil {
 			return nil, err
 		}
+		progress.Report(ctx, progress.Event{Stage: "propagate", Done: int64(hi), Total: int64(d)})
 	}
 	return views, nil
 }
