@@ -39,6 +39,7 @@ def _known(*of: type) -> list[str]:
 
 _CONDENSE, _TUNE, _EVALUATE = _known(CondenseOptions), _known(TuneOptions), [*_known(EvaluateOptions), "models"]
 _REPORT = [*_known(ReportOptions, EvaluateOptions), "models"]
+_QUERIES = ["nodes_sql", "edges_sql"]
 
 
 @overload
@@ -225,18 +226,22 @@ def _file(small: Any, home: Path, spoken: dict[str, str]) -> str:
     return file
 
 
-def load_dataset(name: Path_) -> Graph:
-    """Return a graph by its name (`demo`, `cora`, `citeseer`, …) or by the path of a file or folder.
+def load_dataset(name: Path_, *, nodes_sql: Optional[str] = None, edges_sql: Optional[str] = None) -> Graph:
+    """Return a graph by its name (`demo`, `cora`, …), by the path of a file or folder, or by a database's address.
 
     A name is looked for in the folders of $CGC_DATA and in the user's cache; cora and citeseer are fetched if they
-    are not there. Graph.to_pyg makes a torch_geometric Data. Raises Error if there is no such graph.
+    are not there. Graph.to_pyg makes a torch_geometric Data. nodes_sql and edges_sql are the queries that give the
+    nodes and the edges of an SQLite file or of `postgres://…`; the tables `nodes` and `edges` by default.
+
+    Raises Error if there is no such graph.
 
     >>> cgc.load_dataset("demo")  # doctest: +SKIP
     Graph(demo: 4000 nodes, 24000 directed edges, 96 features, 7 classes)
     """
+    queries = _options.flags("load_dataset", _QUERIES, {"nodes_sql": nodes_sql, "edges_sql": edges_sql})
     with folder(0) as home:
         out = home / "graph.safetensors"
-        run(["data", "convert", os.fspath(name), str(out)])
+        run(["data", "convert", os.fspath(name), str(out), *queries])
         return read_graph(out)
 
 

@@ -16,7 +16,12 @@ class _Common(TypedDict, total=False):
     threads: int
 
 
-class _Configuration(_Common, total=False):
+class _Database(TypedDict, total=False):
+    nodes_sql: str
+    edges_sql: str
+
+
+class _Configuration(_Common, _Database, total=False):
     nodes: int
     ratio: Union[float, str]
     label_ratio: Union[float, str]
@@ -47,7 +52,7 @@ class CondenseOptions(_Configuration, total=False):
     params: Mapping[str, Any]
 
 
-class EvaluateOptions(_Common, total=False):
+class EvaluateOptions(_Common, _Database, total=False):
     """The keyword arguments of evaluate, besides the graphs and the models."""
 
     seeds: int

@@ -1,4 +1,5 @@
 import os
+import signal
 import tempfile
 from pathlib import Path
 
@@ -9,6 +10,10 @@ import cgc
 from cgc import _scratch
 
 os.environ.setdefault("DGLBACKEND", "pytorch")  # else DGL writes a file into the home folder
+
+
+# A shell's background job ignores Ctrl-C, and what it starts inherits that: the tests send Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

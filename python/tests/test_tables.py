@@ -1,6 +1,8 @@
 """Graphs in tables, and the names of nodes and classes."""
 
+import contextlib
 import os
+import sqlite3
 
 import numpy as np
 import pytest
@@ -233,3 +235,27 @@ def test_texts_survive_the_file():
     names = ["", "zoë", "a\nb", "\U0001f600" * 3]
     tensors = {t.name: t.array for t in _names.strings("ids", names)}
     assert _names.text_of("ids", tensors) == names
+
+
+def test_a_database_gives_the_rows_of_queries(arrays, tmp_path):
+    path = tmp_path / "shop.db"
+    part = ["train", "train", "validation", "test"]
+    with contextlib.closing(sqlite3.connect(path)) as base, base:
+        base.execute("create table items (sku int, department int, split text, a real, b real)")
+        base.execute("create table bought (one int, two int)")
+        rows = [(i, i // 20, part[i % 4], *map(float, arrays["x"][i, :2])) for i in range(60)]
+        base.executemany("insert into items values (?, ?, ?, ?, ?)", rows)
+        base.executemany("insert into bought values (?, ?)", arrays["edge_index"].T.tolist())
+    queries = {
+        "nodes_sql": "select sku as id, department as label, split, a, b from items",
+        "edges_sql": "select one as source, two as target from bought",
+    }
+    whole = cgc.load_dataset(path, **queries)
+    np.testing.assert_array_equal(whole.x, arrays["x"][:, :2])
+    small = cgc.condense(path, nodes=6, **queries)
+    np.testing.assert_array_equal(small.x, cgc.condense(whole, nodes=6).x)
+    assert cgc.evaluate(small, path, seeds=1, epochs=2, **queries)["gcn"].seeds == 1
+    with pytest.raises(cgc.Error, match="bought_together"):
+        cgc.condense(path, nodes=6, nodes_sql=queries["nodes_sql"], edges_sql="select * from bought_together")
+    with pytest.raises(cgc.Error, match="take no queries"):
+        cgc.condense(**arrays, nodes=6, **queries)
