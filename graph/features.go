@@ -11,6 +11,9 @@ type scaled struct {
 // Dims implements mat.Matrix.
 func (s scaled) Dims() (rows, cols int) { return s.of.Dims() }
 
+// PanelWidth implements mat.Paneled.
+func (s scaled) PanelWidth() int { return mat.PanelWidth(s.of) }
+
 // ReadBlock implements mat.Matrix.
 func (s scaled) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 	if err := mat.Read(dst, s.of, rows, lo, hi); err != nil {
@@ -31,6 +34,9 @@ func (c *chosen) Dims() (rows, cols int) {
 	_, cols = c.of.Dims()
 	return len(c.nodes), cols
 }
+
+// PanelWidth implements mat.Paneled.
+func (c *chosen) PanelWidth() int { return mat.PanelWidth(c.of) }
 
 // ReadBlock implements mat.Matrix.
 func (c *chosen) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {

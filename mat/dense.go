@@ -205,6 +205,9 @@ func FirstNotFinite(x Matrix) (row, col int, found bool, err error) {
 		}
 		return rows
 	}
+	if p, ok := x.(*Panels); ok {
+		x = unchecked{p}
+	}
 	err = readChunks(x, n, consecutive, func(lo int, block *Dense) {
 		first[lo/rowChunk] = 1 + slices.IndexFunc(block.Data, notFinite)
 	})

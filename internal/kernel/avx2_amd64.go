@@ -215,6 +215,29 @@ func maximumAVX2(x []float32) float32
 //go:noescape
 func expShiftedAVX2(dst []float32, x []float32, shift float32) float32
 
+// widenFloat16AVX2 widens blocks (at least 1) of 16 float16 to float32.
+//
+//go:noescape
+func widenFloat16AVX2(dst *float32, src *uint16, blocks int)
+
+// widenBFloat16AVX2 widens blocks (at least 1) of 16 bfloat16 to float32.
+//
+//go:noescape
+func widenBFloat16AVX2(dst *float32, src *uint16, blocks int)
+
+// narrowFloat16AVX2 rounds blocks (at least 1) of 16 float32 to the nearest float16, ties to even.
+//
+//go:noescape
+func narrowFloat16AVX2(dst *uint16, src *float32, blocks int)
+
+// largestAVX2 returns the largest magnitude in blocks (at least 1) of 16 numbers, as bits.
+//
+//go:noescape
+func largestAVX2(x *float32, blocks int) uint32
+
+// hasF16C reports whether the processor converts float16: bit 29 of ECX of leaf 1 of CPUID.
+func hasF16C() bool
+
 // transpose8AVX2 transposes 8 rows of 8·blocks values (at least one block), lds apart:
 // value j of row i goes to dst[j·ldd+i].
 //

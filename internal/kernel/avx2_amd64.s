@@ -5525,6 +5525,106 @@ DATA expAVX2<>+36(SB)/4, $0x3c0905b1
 DATA expAVX2<>+40(SB)/4, $0x3ab6887e
 GLOBL expAVX2<>(SB), RODATA|NOPTR, $44
 
+// func widenFloat16AVX2(dst *float32, src *uint16, blocks int)
+// Requires: AVX, F16C
+TEXT ·widenFloat16AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ blocks+16(FP), DX
+
+block:
+	VCVTPH2PS (CX), Y0
+	VMOVUPS   Y0, (AX)
+	VCVTPH2PS 16(CX), Y0
+	VMOVUPS   Y0, 32(AX)
+	ADDQ      $0x40, AX
+	ADDQ      $0x20, CX
+	DECQ      DX
+	JNE       block
+	VZEROUPPER
+	RET
+
+// func widenBFloat16AVX2(dst *float32, src *uint16, blocks int)
+// Requires: AVX, AVX2
+TEXT ·widenBFloat16AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ blocks+16(FP), DX
+
+block:
+	VPMOVZXWD (CX), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   Y0, (AX)
+	VPMOVZXWD 16(CX), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVUPS   Y0, 32(AX)
+	ADDQ      $0x40, AX
+	ADDQ      $0x20, CX
+	DECQ      DX
+	JNE       block
+	VZEROUPPER
+	RET
+
+// func narrowFloat16AVX2(dst *uint16, src *float32, blocks int)
+// Requires: AVX, F16C
+TEXT ·narrowFloat16AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ blocks+16(FP), DX
+
+block:
+	VMOVUPS   (CX), Y0
+	VCVTPS2PH $0x00, Y0, (AX)
+	VMOVUPS   32(CX), Y0
+	VCVTPS2PH $0x00, Y0, 16(AX)
+	ADDQ      $0x20, AX
+	ADDQ      $0x40, CX
+	DECQ      DX
+	JNE       block
+	VZEROUPPER
+	RET
+
+// func largestAVX2(x *float32, blocks int) uint32
+// Requires: AVX, AVX2
+TEXT ·largestAVX2(SB), NOSPLIT, $0-20
+	MOVQ         x+0(FP), AX
+	MOVQ         blocks+8(FP), CX
+	MOVL         $0x7fffffff, DX
+	VMOVD        DX, X0
+	VPBROADCASTD X0, Y0
+	VXORPS       Y1, Y1, Y1
+
+block:
+	VPAND        (AX), Y0, Y2
+	VPMAXUD      Y2, Y1, Y1
+	VPAND        32(AX), Y0, Y2
+	VPMAXUD      Y2, Y1, Y1
+	ADDQ         $0x40, AX
+	DECQ         CX
+	JNE          block
+	VMOVDQU      Y1, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPMAXUD      X0, X1, X0
+	VPSHUFD      $0x4e, X0, X1
+	VPMAXUD      X0, X1, X0
+	VPSHUFD      $0xb1, X0, X1
+	VPMAXUD      X0, X1, X0
+	VMOVD        X0, DX
+	MOVL         DX, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func hasF16C() bool
+// Requires: CPUID
+TEXT ·hasF16C(SB), NOSPLIT, $0-1
+	MOVL $0x00000001, AX
+	XORL CX, CX
+	CPUID
+	SHRL $0x1d, CX
+	ANDL $0x01, CX
+	MOVB CL, ret+0(FP)
+	RET
+
 // func transpose8AVX2(dst *float32, ldd int, src *float32, lds int, blocks int)
 // Requires: AVX
 TEXT ·transpose8AVX2(SB), NOSPLIT, $0-40

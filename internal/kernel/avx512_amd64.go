@@ -284,3 +284,23 @@ func maximumAVX512(x []float32) float32
 //
 //go:noescape
 func expShiftedAVX512(dst []float32, x []float32, shift float32) float32
+
+// widenFloat16AVX512 widens blocks (at least 1) of 16 float16 to float32.
+//
+//go:noescape
+func widenFloat16AVX512(dst *float32, src *uint16, blocks int)
+
+// widenBFloat16AVX512 widens blocks (at least 1) of 16 bfloat16 to float32.
+//
+//go:noescape
+func widenBFloat16AVX512(dst *float32, src *uint16, blocks int)
+
+// narrowFloat16AVX512 rounds blocks (at least 1) of 16 float32 to the nearest float16, ties to even.
+//
+//go:noescape
+func narrowFloat16AVX512(dst *uint16, src *float32, blocks int)
+
+// largestAVX512 returns the largest magnitude in blocks (at least 1) of 16 numbers, as bits.
+//
+//go:noescape
+func largestAVX512(x *float32, blocks int) uint32

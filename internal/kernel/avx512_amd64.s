@@ -7542,3 +7542,84 @@ DATA expAVX512<>+32(SB)/4, $0x3d2aaa8d
 DATA expAVX512<>+36(SB)/4, $0x3c0905b1
 DATA expAVX512<>+40(SB)/4, $0x3ab6887e
 GLOBL expAVX512<>(SB), RODATA|NOPTR, $44
+
+// func widenFloat16AVX512(dst *float32, src *uint16, blocks int)
+// Requires: AVX, AVX512F
+TEXT ·widenFloat16AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ blocks+16(FP), DX
+
+block:
+	VCVTPH2PS (CX), Z0
+	VMOVUPS   Z0, (AX)
+	ADDQ      $0x40, AX
+	ADDQ      $0x20, CX
+	DECQ      DX
+	JNE       block
+	VZEROUPPER
+	RET
+
+// func widenBFloat16AVX512(dst *float32, src *uint16, blocks int)
+// Requires: AVX, AVX512F
+TEXT ·widenBFloat16AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ blocks+16(FP), DX
+
+block:
+	VPMOVZXWD (CX), Z0
+	VPSLLD    $0x10, Z0, Z0
+	VMOVUPS   Z0, (AX)
+	ADDQ      $0x40, AX
+	ADDQ      $0x20, CX
+	DECQ      DX
+	JNE       block
+	VZEROUPPER
+	RET
+
+// func narrowFloat16AVX512(dst *uint16, src *float32, blocks int)
+// Requires: AVX, AVX512F
+TEXT ·narrowFloat16AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ blocks+16(FP), DX
+
+block:
+	VMOVUPS   (CX), Z0
+	VCVTPS2PH $0x00, Z0, (AX)
+	ADDQ      $0x20, AX
+	ADDQ      $0x40, CX
+	DECQ      DX
+	JNE       block
+	VZEROUPPER
+	RET
+
+// func largestAVX512(x *float32, blocks int) uint32
+// Requires: AVX, AVX2, AVX512F
+TEXT ·largestAVX512(SB), NOSPLIT, $0-20
+	MOVQ         x+0(FP), AX
+	MOVQ         blocks+8(FP), CX
+	MOVL         $0x7fffffff, DX
+	VMOVD        DX, X0
+	VPBROADCASTD X0, Z0
+	VPXORD       Z1, Z1, Z1
+
+block:
+	VPANDD        (AX), Z0, Z2
+	VPMAXUD       Z2, Z1, Z1
+	ADDQ          $0x40, AX
+	DECQ          CX
+	JNE           block
+	VEXTRACTI64X4 $0x01, Z1, Y0
+	VPMAXUD       Y1, Y0, Y1
+	VEXTRACTI128  $0x01, Y1, X0
+	VPMAXUD       X1, X0, X1
+	VPSHUFD       $0x4e, X1, X0
+	VPMAXUD       X1, X0, X1
+	VPSHUFD       $0xb1, X1, X0
+	VPMAXUD       X1, X0, X1
+	VMOVD         X1, DX
+	MOVL          DX, ret+16(FP)
+	VZEROUPPER
+	RET

@@ -31,6 +31,11 @@ func (s Set) ReLU(dst, x []float32)                            { s.im.relu(dst, 
 func (s Set) ReLUGrad(dst, g, x []float32)                     { s.im.reluGrad(dst, g, x) }
 func (s Set) AdamStep(w, g, m, v []float32, a Adam)            { s.im.adam(w, g, m, v, newAdamStep(a)) }
 
+func (s Set) WidenFloat16(dst []float32, src []uint16)  { s.im.widenFloat16(dst, src) }
+func (s Set) WidenBFloat16(dst []float32, src []uint16) { s.im.widenBFloat16(dst, src) }
+func (s Set) NarrowFloat16(dst []uint16, src []float32) { s.im.narrowFloat16(dst, src) }
+func (s Set) Largest(x []float32) uint32                { return s.im.largest(x) }
+
 func (s Set) Transpose(dst []float32, ldd int, src []float32, lds, rows, columns int) {
 	s.im.transpose(dst, ldd, src, lds, rows, columns)
 }

@@ -58,6 +58,11 @@ type implementation struct {
 	adam       func(w, g, m, v []float32, s adamStep)
 	maximum    func(x []float32) float32
 	expShifted func(dst, x []float32, shift float32) float32
+
+	// The numbers of 16 bits: see half.go.
+	widenFloat16, widenBFloat16 func(dst []float32, src []uint16)
+	narrowFloat16               func(dst []uint16, src []float32)
+	largest                     func(x []float32) uint32 // the largest magnitude, as bits
 }
 
 // portable is the reference, and all there is without assembly.
@@ -89,6 +94,11 @@ var portable = implementation{
 	adam:       adamGeneric,
 	maximum:    maximumGeneric,
 	expShifted: expShiftedGeneric,
+
+	widenFloat16:  widenFloat16Generic,
+	widenBFloat16: widenBFloat16Generic,
+	narrowFloat16: narrowFloat16Generic,
+	largest:       largestGeneric,
 }
 
 // best is the set in use. It is written once, before main, and never changed.

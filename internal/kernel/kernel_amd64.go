@@ -11,7 +11,7 @@ func available() []*implementation {
 	if x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512BW && x.HasBMI2 && x.HasAVX2 && x.HasFMA {
 		sets = append(sets, &avx512)
 	}
-	if x.HasAVX2 && x.HasFMA {
+	if x.HasAVX2 && x.HasFMA && hasF16C() {
 		sets = append(sets, &avx2)
 	}
 	return append(sets, &portable)
@@ -44,6 +44,11 @@ var avx512 = implementation{
 	adam:       adamWide(adamAVX512),
 	maximum:    maximumAVX512,
 	expShifted: expShiftedAVX512,
+
+	widenFloat16:  inBlocks(widenFloat16AVX512, widenFloat16Generic),
+	widenBFloat16: inBlocks(widenBFloat16AVX512, widenBFloat16Generic),
+	narrowFloat16: inBlocks(narrowFloat16AVX512, narrowFloat16Generic),
+	largest:       largestInBlocks(largestAVX512),
 }
 
 var avx2 = implementation{
@@ -74,6 +79,11 @@ var avx2 = implementation{
 	adam:        adamWide(adamAVX2),
 	maximum:     maximumAVX2,
 	expShifted:  expShiftedAVX2,
+
+	widenFloat16:  inBlocks(widenFloat16AVX2, widenFloat16Generic),
+	widenBFloat16: inBlocks(widenBFloat16AVX2, widenBFloat16Generic),
+	narrowFloat16: inBlocks(narrowFloat16AVX2, narrowFloat16Generic),
+	largest:       largestInBlocks(largestAVX2),
 }
 
 // microKernel makes a tile of a fixed number of rows.

@@ -338,6 +338,14 @@ def array(name: str, value: Any, texts: bool = False) -> Array:
     return found
 
 
+def _dense(tensors: Mapping[str, Array]) -> Array:
+    """Return x as float32: as it stands, or of its panels x.0, x.1, …."""
+    if "x" in tensors:
+        return tensors["x"].astype(np.float32, copy=False)
+    panels = [tensors[f"x.{k}"] for k in range(len(tensors)) if f"x.{k}" in tensors]
+    return np.concatenate(panels, axis=1, dtype=np.float32)
+
+
 def read_graph(path: str | os.PathLike[str]) -> Graph:
     """Read a graph that the command wrote as safetensors."""
     t, meta = _safetensors.read(path)
@@ -349,9 +357,9 @@ def read_graph(path: str | os.PathLike[str]) -> Graph:
             masks[part] = np.zeros(nodes, bool)
             masks[part][t.get(part[: -len("_mask")], [])] = True
         sparse = None
-        if "x" not in t:
+        if "x" not in t and "x.0" not in t:
             sparse = Sparse(t["x.indptr"], t["x.indices"], t.get("x.data"), (nodes, int(meta["features"])))
-        x = t["x"] if sparse is None else sparse.toarray()
+        x = _dense(t) if sparse is None else sparse.toarray()
         if sparse is not None:
             x.flags.writeable = False  # the file of the graph is made of the sparse form
         edges = np.stack([rows, t["adj.indices"].astype(np.int64)])

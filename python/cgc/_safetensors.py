@@ -149,7 +149,7 @@ def _parallel(tasks: Iterator[Callable[[], None]], workers: int) -> None:
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Array], dict[str, str]]:
-    """Return the arrays of a file by name, and its metadata.
+    """Return the arrays of a file by name, and its metadata. Arrays of bfloat16 become float32.
 
     Raises Error if the file cannot be read or is not a safetensors file.
     """
@@ -172,10 +172,10 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Array], dict[str, str]
                 raise wrong("its header is not understood") from None
             arrays: dict[str, Array] = {}
             for low, high, name, kind, shape in places:
-                if kind not in _TYPES:
+                if kind != "BF16" and kind not in _TYPES:
                     raise wrong(f"tensor {name} has the type {kind}")
                 whole = all(isinstance(v, int) and v >= 0 for v in (low, high, *shape))
-                bits = np.dtype(_TYPES[kind])
+                bits = np.dtype(_TYPES.get(kind, "<u2"))
                 count = 1
                 for side in shape:
                     count *= side
@@ -183,6 +183,8 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Array], dict[str, str]
                     raise wrong(f"tensor {name} does not fit into its {size} bytes")
                 file.seek(8 + length + low)
                 arrays[name] = np.fromfile(file, bits, count).reshape(shape)
+                if kind == "BF16":  # the upper half of a float32
+                    arrays[name] = (arrays[name].astype("<u4") << 16).view("<f4")
     except OSError as e:
         raise Error(f"{Path(path)}: {e.strerror or e}") from None
     return arrays, metadata

@@ -22,12 +22,13 @@ import (
 // Name is the name of the format.
 const Name = "safetensors"
 
-// Version is written into the metadata as format_version.
+// Version is the largest format_version in the metadata that Read knows. Write writes the lowest that holds the graph.
 //
 //	1: first. adj.indptr I64, adj.indices I32, adj.data F32 (optional); x F32, or x.indptr, x.indices,
 //	   x.data (optional) and features in the metadata; y, train, val, test I32. Metadata: name, classes.
 //	   Optional, and safe to ignore: ids U8, ids.offsets I64; class_names in the metadata.
-const Version = 1
+//	2: X in panels: x.0, x.1, …, each N×width, F32, F16 or BF16. Only files with panels have this version.
+const Version = 2
 
 const extension = ".safetensors"
 
@@ -65,8 +66,16 @@ func (Format) Read(_ context.Context, path string) (*graph.Graph, []string, erro
 
 // holdsFeatures reports whether the large part of x lies in the memory of the file.
 func (f *file) holdsFeatures(x mat.Matrix) bool {
-	if sparse, ok := x.(*mat.CSR); ok {
-		return safetensors.Holds(f.File, sparse.Indices)
+	switch x := x.(type) {
+	case *mat.CSR:
+		return safetensors.Holds(f.File, x.Indices)
+	case *mat.Panels:
+		for k := range x.Count() {
+			if !safetensors.Holds(f.File, x.Floats(k)) && !safetensors.Holds(f.File, x.Halves(k)) {
+				return false
+			}
+		}
+		return true
 	}
 	return safetensors.Holds(f.File, x.(*mat.Dense).Data)
 }
@@ -90,8 +99,10 @@ func (f *file) graph() (*graph.Graph, []string) {
 		f.fail("%w", format.ErrCondensed)
 		return nil, nil
 	}
-	if version, ok := f.Metadata["format_version"]; ok && version != strconv.Itoa(Version) {
-		f.fail("format_version %.20q, want %d: the file is from a later program", version, Version)
+	if text, ok := f.Metadata["format_version"]; ok {
+		if version, err := strconv.Atoi(text); err != nil || version < 1 || version > Version {
+			f.fail("format_version %.20q, want 1 to %d: the file is from a later program", text, Version)
+		}
 	}
 	g := &graph.Graph{Name: f.Metadata["name"]}
 	if g.Name == "" {
@@ -145,10 +156,16 @@ func (f *file) edges() graph.Edges {
 	return graph.Edges{From: ends[:half], To: ends[half:], Weight: tensor[float32](f, "edge_weight")}
 }
 
-// features reads the dense x or the sparse x.*.
+// features reads the dense x, the panels x.0, x.1, …, or the sparse x.*.
 func (f *file) features() mat.Matrix {
-	if _, dense := f.Find("x"); dense {
+	if _, inPanels := f.Find("x.0"); inPanels {
+		return f.panels()
+	}
+	if t, dense := f.Find("x"); dense {
 		shape := f.dims("x", 2)
+		if storageOf(t.DType) != "" && t.DType != safetensors.F32 && f.err == nil && t.Len() > 0 {
+			return f.panelsOf([]string{"x"}, shape[0], shape[1], shape[1], t.DType)
+		}
 		return &mat.Dense{Rows: shape[0], Cols: shape[1], Data: tensor[float32](f, "x")}
 	}
 	features, err := strconv.Atoi(f.Metadata["features"])

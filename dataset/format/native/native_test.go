@@ -100,9 +100,28 @@ func TestOpenForeignTensors(t *testing.T) {
 		X: &mat.Dense{Rows: 3, Cols: 2, Data: []float32{1, 0, -1, 0, 2, 0}}, Y: []int32{0, 1, 0}, Classes: 2,
 		Split: graph.Split{Train: []int32{0, 1}},
 	}
+	if x, ok := g.X.(*mat.Panels); !ok || x.Storage() != mat.BF16 || x.Count() != 1 {
+		t.Errorf("x is %T, want it as it is kept", g.X)
+	}
+	g.X = written(t, g.X)
 	if !reflect.DeepEqual(parts(g), parts(want)) {
 		t.Errorf("got %+v %+v %+v\nwant %+v", g, g.Adj, g.X, want)
 	}
+}
+
+// written returns x as a dense matrix.
+func written(t *testing.T, x mat.Matrix) *mat.Dense {
+	t.Helper()
+	rows, _ := x.Dims()
+	all := make([]int32, rows)
+	for i := range all {
+		all[i] = int32(i)
+	}
+	dense := new(mat.Dense)
+	if err := mat.Rows(dense, x, all); err != nil {
+		t.Fatal(err)
+	}
+	return dense
 }
 
 func TestOpenEdgeList(t *testing.T) {
@@ -116,6 +135,7 @@ func TestOpenEdgeList(t *testing.T) {
 	entries := []int64{1, 0, 2, 2, 0, 2, 0, 2}
 	g := fixture.Open(t, writeTensors(t, with(entries, nil, 2, 4), nil))
 	want := fixture.Open(t, writeTensors(t, foreign(), nil))
+	g.X, want.X = written(t, g.X), written(t, want.X)
 	if !reflect.DeepEqual(parts(g), parts(want)) {
 		t.Errorf("got %+v %+v, want %+v %+v", g, g.Adj, want, want.Adj)
 	}
@@ -157,7 +177,7 @@ func TestOpenTensorsRefuses(t *testing.T) {
 		{"train", []int64{}, nil, ""},
 		{"val", []int64{0}, nil, "node 0 is in train and again in val"},
 		{"y", []int64{0, 1, 0}, map[string]string{"classes": "1"}, `classes is "1"`},
-		{"y", []int64{0, 1, 0}, map[string]string{"format_version": "2"}, `format_version "2"`},
+		{"y", []int64{0, 1, 0}, map[string]string{"format_version": "3"}, `format_version "3", want 1 to 2`},
 		{"y", []int64{0, 1, 0}, map[string]string{"format": "cgc-condensed"}, "it is a condensed graph"},
 		{"y", []int64{0, 1, 0}, map[string]string{"class_names": `["a"]`}, `class_names is "[\"a\"]", want a JSON list of 2`},
 		{"ids", []uint8("abc"), nil, "ids.offsets"},

@@ -12,11 +12,11 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Write writes g into one file, which Read maps and Python reads. Features of a type of their own are read in blocks
-// and written dense.
+// Write writes g into one file, which Read maps and Python reads. A *mat.Panels is written as it is. Features of
+// another type of their own are read in blocks and written dense.
 func (Format) Write(ctx context.Context, path string, g *graph.Graph) error {
 	meta := map[string]string{
-		"format": format.GraphKind, "format_version": strconv.Itoa(Version),
+		"format": format.GraphKind, "format_version": "1",
 		"name": g.Name, "classes": strconv.Itoa(g.Classes), "features": strconv.Itoa(g.Features()),
 	}
 	tensors := []safetensors.Tensor{{Name: "adj.indptr", Data: g.Adj.Indptr}, {Name: "adj.indices", Data: g.Adj.Indices}}
@@ -32,6 +32,11 @@ func (Format) Write(ctx context.Context, path string, g *graph.Graph) error {
 		if x.Data != nil {
 			tensors = append(tensors, safetensors.Tensor{Name: "x.data", Data: x.Data})
 		}
+	case *mat.Panels:
+		if x.Count() > 1 {
+			meta["format_version"] = "2"
+		}
+		tensors = append(tensors, panelTensors(x)...)
 	default:
 		rows, cols := x.Dims()
 		tensors = append(tensors, safetensors.Tensor{Name: "x", Shape: []int{rows, cols}, Data: stream(x)})

@@ -58,8 +58,10 @@ func main() {
 	s.dot()
 	s.elementwise()
 	s.softmax()
+	s.half()
 	if !s.wide {
-		transpose() // this and the next serve both sets
+		features() // this and the next serve both sets
+		transpose()
 		lowest()
 		accumulate()
 		prefetch()

@@ -1,0 +1,113 @@
+package native
+
+import (
+	"strconv"
+
+	"github.com/graph-condensation/cgc/internal/safetensors"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// storageOf returns how a tensor of the given type keeps features; empty if it has another type.
+func storageOf(t safetensors.DType) mat.Storage {
+	switch t {
+	case safetensors.F32:
+		return mat.F32
+	case safetensors.F16:
+		return mat.F16
+	case safetensors.BF16:
+		return mat.BF16
+	}
+	return ""
+}
+
+// dtypes holds the type of a tensor for each way of keeping features.
+var dtypes = map[mat.Storage]safetensors.DType{
+	mat.F32: safetensors.F32, mat.F16: safetensors.F16, mat.BF16: safetensors.BF16,
+}
+
+// panelName returns the name of the tensor of panel k.
+func panelName(k int) string { return "x." + strconv.Itoa(k) }
+
+// panels reads x.0, x.1, …. They have the same rows and the same type. All but the last have the same columns.
+func (f *file) panels() mat.Matrix {
+	first, _ := f.Find(panelName(0))
+	shape := f.dims(panelName(0), 2)
+	if storageOf(first.DType) == "" {
+		f.fail("tensor %s is %s, want F32, F16 or BF16", panelName(0), first.DType)
+	}
+	var names []string
+	cols := 0
+	for k := 0; f.err == nil; k++ {
+		t, ok := f.Find(panelName(k))
+		if !ok {
+			break
+		}
+		here := f.dims(t.Name, 2)
+		if f.err != nil {
+			break
+		}
+		if t.DType != first.DType || here[0] != shape[0] || here[1] > shape[1] || cols != k*shape[1] || here[1] < 1 {
+			f.fail("tensor %s is %s %v, want %s with %d rows and %d columns, fewer only in the last panel",
+				t.Name, t.DType, here, first.DType, shape[0], shape[1])
+		}
+		names, cols = append(names, t.Name), cols+here[1]
+	}
+	if f.err != nil {
+		return nil
+	}
+	return f.panelsOf(names, shape[0], cols, shape[1], first.DType)
+}
+
+// panelsOf returns the matrix of the given tensors, which stay in the file.
+func (f *file) panelsOf(names []string, rows, cols, width int, t safetensors.DType) mat.Matrix {
+	var floats [][]float32
+	var halves [][]uint16
+	for _, name := range names {
+		if t == safetensors.F32 {
+			s, err := safetensors.Slice[float32](f.File, name)
+			floats = append(floats, s)
+			f.note(err)
+		} else {
+			s, err := safetensors.Slice[uint16](f.File, name)
+			halves = append(halves, s)
+			f.note(err)
+		}
+	}
+	if f.err != nil {
+		return nil
+	}
+	var x *mat.Panels
+	var err error
+	if t == safetensors.F32 {
+		x, err = mat.FloatPanels(rows, cols, width, floats)
+	} else {
+		x, err = mat.HalfPanels(rows, cols, width, storageOf(t), halves)
+	}
+	f.note(err)
+	return x
+}
+
+// note keeps the first error.
+func (f *file) note(err error) {
+	if err != nil {
+		f.fail("%w", err)
+	}
+}
+
+// panelTensors returns the panels of x, or the tensor x if there is one panel.
+func panelTensors(x *mat.Panels) (tensors []safetensors.Tensor) {
+	rows, _ := x.Dims()
+	for k := range x.Count() {
+		t := safetensors.Tensor{Name: panelName(k), DType: dtypes[x.Storage()], Data: x.Halves(k)}
+		length := len(x.Halves(k))
+		if x.Storage() == mat.F32 {
+			t.Data, length = x.Floats(k), len(x.Floats(k))
+		}
+		if x.Count() == 1 {
+			t.Name = "x"
+		}
+		t.Shape = []int{rows, length / max(1, rows)}
+		tensors = append(tensors, t)
+	}
+	return tensors
+}

@@ -1,0 +1,198 @@
+package native_test
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/safetensors"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Panels of each storage stay in the file, and the file that is written from it is the same.
+func TestPanelsStayInTheFile(t *testing.T) {
+	g := fixture.Made(t, "arxiv", 0.01)
+	dense := g.X
+	for _, s := range mat.Storages() {
+		for _, width := range []int{0, 16, 48} {
+			x, err := mat.InPanels(dense, width, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g.X = x
+			file := filepath.Join(t.TempDir(), "g.safetensors")
+			if err := dataset.Write(t.Context(), file, g); err != nil {
+				t.Fatal(err)
+			}
+			opened, err := safetensors.Open(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := "1"
+			if width > 0 {
+				want = "2"
+			}
+			if got := opened.Metadata["format_version"]; got != want {
+				t.Errorf("%s in panels of %d: format_version %s, want %s", s, width, got, want)
+			}
+			if err := opened.Close(); err != nil {
+				t.Fatal(err)
+			}
+			again := fixture.Open(t, file)
+			if again.Mapped != (runtime.GOOS != "windows") {
+				t.Errorf("%s in panels of %d: mapped %v", s, width, again.Mapped)
+			}
+			if p, ok := again.X.(*mat.Panels); ok != (s != mat.F32 || width > 0) || ok && p.Storage() != s {
+				t.Errorf("%s in panels of %d comes back as %T", s, width, again.X)
+			}
+			if got := written(t, again.X); !reflect.DeepEqual(got, written(t, x)) {
+				t.Errorf("%s in panels of %d: other numbers", s, width)
+			}
+			second := filepath.Join(t.TempDir(), "g.safetensors")
+			if err := dataset.Write(t.Context(), second, again); err != nil {
+				t.Fatal(err)
+			}
+			one, _ := os.ReadFile(file)
+			if two, err := os.ReadFile(second); err != nil || !bytes.Equal(one, two) {
+				t.Errorf("%s in panels of %d: the graph that was read is written differently, %v", s, width, err)
+			}
+		}
+	}
+}
+
+// panels returns foreign features in panels of other shapes or types.
+func panels(tensors ...safetensors.Tensor) []safetensors.Tensor {
+	var list []safetensors.Tensor
+	for _, t := range foreign() {
+		if t.Name != "x" {
+			list = append(list, t)
+		}
+	}
+	return append(list, tensors...)
+}
+
+func TestPanelsRefuse(t *testing.T) {
+	half := func(name string, cols int, d safetensors.DType) safetensors.Tensor {
+		return safetensors.Tensor{Name: name, Shape: []int{3, cols}, DType: d, Data: make([]uint16, 3*cols)}
+	}
+	wrong := half("x.1", 2, safetensors.F16)
+	wrong.Data.([]uint16)[3] = 0x7e00
+	for want, tensors := range map[string][]safetensors.Tensor{
+		"tensor x.0 is U16, want F32, F16 or BF16":      {half("x.0", 2, "")},
+		"tensor x.1 is BF16 [3 2], want F16 with 3 row": {half("x.0", 2, safetensors.F16), half("x.1", 2, safetensors.BF16)},
+		"tensor x.1 is F16 [3 3], want F16 with 3 rows": {half("x.0", 2, safetensors.F16), half("x.1", 3, safetensors.F16)},
+		"tensor x.2 is F16 [3 2], want F16 with 3 rows": {half("x.0", 2, safetensors.F16), half("x.1", 1, safetensors.F16),
+			half("x.2", 2, safetensors.F16)},
+		"tensor x.1 is F16 [3 0]":  {half("x.0", 2, safetensors.F16), half("x.1", 0, safetensors.F16)},
+		"tensor x.0 has shape [6]": {{Name: "x.0", DType: safetensors.F16, Data: make([]uint16, 6)}},
+		"features are 1×2, want 3 rows": {
+			{Name: "x.0", Shape: []int{1, 2}, DType: safetensors.F16, Data: make([]uint16, 2)}},
+		"feature 3 of node 1 is not a finit": {half("x.0", 2, safetensors.F16), wrong},
+	} {
+		_, err := dataset.Options{}.Open(t.Context(), writeTensors(t, panels(tensors...), nil))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// Files that Python's safetensors wrote, in both types of 16 bits, are mapped and deliver the numbers that numpy has.
+func TestPanelsThatPythonWrote(t *testing.T) {
+	for _, s := range []mat.Storage{mat.F16, mat.BF16} {
+		if s == mat.BF16 && exec.Command("python3", "-c", "import ml_dtypes").Run() != nil {
+			t.Skip("python3 with ml_dtypes is not here, so bfloat16 is left out")
+		}
+		for _, name := range []string{"x", "panels"} {
+			file := filepath.Join(t.TempDir(), "g.safetensors")
+			python(t, `
+import sys, numpy as np
+from safetensors.numpy import save_file
+kind, layout, file = sys.argv[1:]
+if kind == "bf16":
+    from ml_dtypes import bfloat16 as half
+else:
+    half = np.float16
+x = (np.arange(-20, 20, dtype=np.float32) / 8).reshape(8, 5).astype(half)
+parts = {"x": x} if layout == "x" else {"x.0": x[:, :3].copy(), "x.1": x[:, 3:].copy()}
+edges = np.array([[0, 1, 2, 3], [4, 5, 6, 7]])
+save_file({"edge_index": edges, "y": np.array([0, 1] * 4), "train": np.array([0, 1]), **parts}, file)`,
+				string(s), name, file)
+			g := fixture.Open(t, file)
+			p, ok := g.X.(*mat.Panels)
+			if !ok || p.Storage() != s || (p.Count() > 1) != (name == "panels") {
+				t.Fatalf("%s %s: x is %T", s, name, g.X)
+			}
+			got := written(t, p)
+			for i, v := range got.Data {
+				if want := float32(i-20) / 8; v != want || len(got.Data) != 40 {
+					t.Fatalf("%s %s: number %d is %v, want %v", s, name, i, v, want)
+				}
+			}
+		}
+	}
+}
+
+// The lines of docs/formats.md read panels in numpy.
+func TestPythonReadsPanels(t *testing.T) {
+	g := fixture.Open(t, fixture.Folder(t, fixture.Plain()))
+	for _, s := range mat.Storages() {
+		x, err := mat.InPanels(g.X, 1, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.X = x
+		file := filepath.Join(t.TempDir(), "g.safetensors")
+		if err := dataset.Write(t.Context(), file, g); err != nil {
+			t.Fatal(err)
+		}
+		program := `
+import sys, numpy as np
+from safetensors import safe_open
+with safe_open(sys.argv[1], "np") as g:
+    x = np.concatenate([g.get_tensor(f"x.{k}") for k in range(2)], axis=1)
+print(x.astype(np.float32).tolist())`
+		if s == mat.BF16 { // numpy has no bfloat16
+			program = `
+import sys, numpy as np, safetensors
+parts = dict(safetensors.deserialize(open(sys.argv[1], "rb").read()))
+def panel(t):
+    bits = np.frombuffer(t["data"], "<u2").astype("<u4") << 16
+    return bits.view("<f4").reshape(t["shape"])
+print(np.concatenate([panel(parts[f"x.{k}"]) for k in range(2)], axis=1).tolist())`
+		}
+		got := python(t, program, file)
+		values := written(t, x).Data
+		want := [][]float32{values[:2], values[2:4], values[4:6], values[6:8]}
+		if text := strings.ReplaceAll(got, ", ", " "); !near(text, want) {
+			t.Errorf("%s: Python reads %s, want %v", s, got, want)
+		}
+	}
+}
+
+// near reports whether text has the numbers of rows, in order.
+func near(text string, rows [][]float32) bool {
+	numbers := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("[] ", r) })
+	at := 0
+	for _, row := range rows {
+		for _, v := range row {
+			if at >= len(numbers) {
+				return false
+			}
+			got, err := strconv.ParseFloat(numbers[at], 64)
+			if err != nil || math.Float32bits(float32(got)) != math.Float32bits(v) {
+				return false
+			}
+			at++
+		}
+	}
+	return at == len(numbers)
+}

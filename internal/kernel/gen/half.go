@@ -1,0 +1,113 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// half writes the loops between float32 and the types of 16 bits. They take whole registers; the rest is for the
+// portable loops, which give the same bits.
+func (s set) half() {
+	s.convert("widenFloat16", "func(dst *float32, src *uint16, blocks int)",
+		"widens blocks (at least 1) of 16 float16 to float32.", 4, 2, func(dst, src Mem) {
+			v := s.vector()
+			VCVTPH2PS(src, v)
+			VMOVUPS(v, dst)
+		})
+	s.convert("widenBFloat16", "func(dst *float32, src *uint16, blocks int)",
+		"widens blocks (at least 1) of 16 bfloat16 to float32.", 4, 2, func(dst, src Mem) {
+			v := s.vector()
+			VPMOVZXWD(src, v)
+			VPSLLD(U8(16), v, v)
+			VMOVUPS(v, dst)
+		})
+	s.convert("narrowFloat16", "func(dst *uint16, src *float32, blocks int)",
+		"rounds blocks (at least 1) of 16 float32 to the nearest float16, ties to even.", 2, 4, func(dst, src Mem) {
+			v := s.vector()
+			VMOVUPS(src, v)
+			VCVTPS2PH(U8(0), v, dst)
+		})
+	s.largest()
+}
+
+// convert writes a loop over blocks of 16 elements, of the given sizes in bytes.
+func (s set) convert(name, signature, doc string, to, from int, step func(dst, src Mem)) {
+	TEXT(name+s.suffix, 4, signature)
+	Pragma("noescape")
+	Doc(name + s.suffix + " " + doc)
+	dst, src, blocks := GP64(), GP64(), GP64()
+	Load(Param("dst"), dst)
+	Load(Param("src"), src)
+	Load(Param("blocks"), blocks)
+	Label("block")
+	for i := 0; i < 16; i += s.lanes {
+		step(Mem{Base: dst, Disp: i * to}, Mem{Base: src, Disp: i * from})
+	}
+	ADDQ(U8(16*to), dst)
+	ADDQ(U8(16*from), src)
+	DECQ(blocks)
+	JNE(LabelRef("block"))
+	VZEROUPPER()
+	RET()
+}
+
+// largest writes the maximum of magnitudes as whole numbers: NaN is above infinity, and infinity above the rest.
+func (s set) largest() {
+	TEXT("largest"+s.suffix, 4, "func(x *float32, blocks int) uint32")
+	Pragma("noescape")
+	Doc("largest" + s.suffix + " returns the largest magnitude in blocks (at least 1) of 16 numbers, as bits.")
+	x, blocks := GP64(), GP64()
+	Load(Param("x"), x)
+	Load(Param("blocks"), blocks)
+	mask, bits := s.vector(), GP32()
+	MOVL(U32(0x7fffffff), bits)
+	low := XMM()
+	VMOVD(bits, low)
+	VPBROADCASTD(low, mask)
+	top, v := s.vector(), s.vector()
+	s.zero(top)
+	Label("block")
+	for i := 0; i < 16; i += s.lanes {
+		m := Mem{Base: x, Disp: 4 * i}
+		if s.wide {
+			VPANDD(m, mask, v)
+		} else {
+			VPAND(m, mask, v)
+		}
+		VPMAXUD(v, top, top)
+	}
+	ADDQ(U8(64), x)
+	DECQ(blocks)
+	JNE(LabelRef("block"))
+	narrow, other := YMM(), YMM()
+	if s.wide {
+		VEXTRACTI64X4(U8(1), top, other)
+		VPMAXUD(top.AsY(), other, narrow)
+	} else {
+		VMOVDQU(top, narrow)
+	}
+	VEXTRACTI128(U8(1), narrow, other.AsX())
+	VPMAXUD(narrow.AsX(), other.AsX(), narrow.AsX())
+	for _, order := range []uint64{0x4e, 0xb1} {
+		VPSHUFD(U8(order), narrow.AsX(), other.AsX())
+		VPMAXUD(narrow.AsX(), other.AsX(), narrow.AsX())
+	}
+	VMOVD(narrow.AsX(), bits)
+	Store(bits, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}
+
+// features asks the processor whether it has F16C, which golang.org/x/sys/cpu does not tell.
+func features() {
+	TEXT("hasF16C", 4, "func() bool")
+	Doc("hasF16C reports whether the processor converts float16: bit 29 of ECX of leaf 1 of CPUID.")
+	MOVL(U32(1), EAX)
+	XORL(ECX, ECX)
+	CPUID()
+	SHRL(U8(29), ECX)
+	ANDL(U8(1), ECX)
+	Store(CL, ReturnIndex(0))
+	RET()
+}

@@ -1,0 +1,30 @@
+//go:build !purego
+
+package kernel
+
+// inBlocks calls assembly for whole blocks of 16 elements, and rest for those behind them.
+func inBlocks[D, S any](
+	assembly func(dst *D, src *S, blocks int), rest func(dst []D, src []S),
+) func(dst []D, src []S) {
+	return func(dst []D, src []S) {
+		blocks := len(src) / 16
+		if blocks > 0 {
+			_ = dst[16*blocks-1]
+			assembly(&dst[0], &src[0], blocks)
+		}
+		if at := 16 * blocks; at < len(src) {
+			rest(dst[at:], src[at:])
+		}
+	}
+}
+
+// largestInBlocks is inBlocks for the largest magnitude.
+func largestInBlocks(assembly func(x *float32, blocks int) uint32) func(x []float32) uint32 {
+	return func(x []float32) (top uint32) {
+		blocks := len(x) / 16
+		if blocks > 0 {
+			top = assembly(&x[0], blocks)
+		}
+		return max(top, largestGeneric(x[16*blocks:]))
+	}
+}

@@ -1,0 +1,162 @@
+package kernel_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/graph-condensation/cgc/internal/kernel"
+)
+
+// all16 holds all numbers of 16 bits.
+func all16() []uint16 {
+	all := make([]uint16, 1<<16)
+	for i := range all {
+		all[i] = uint16(i)
+	}
+	return all
+}
+
+// value is float16 h by its definition.
+func value(h uint16) float64 {
+	exponent, mantissa := int(h>>10&0x1f), float64(h&0x3ff)
+	v := math.Ldexp(1+mantissa/1024, exponent-15)
+	switch {
+	case exponent == 0:
+		v = math.Ldexp(mantissa/1024, -14)
+	case exponent == 31 && mantissa == 0:
+		v = math.Inf(1)
+	case exponent == 31:
+		v = math.NaN()
+	}
+	if h&0x8000 != 0 {
+		v = -v
+	}
+	return v
+}
+
+// Every number of 16 bits is widened to its definition, and to the same bits by all sets.
+func TestWiden(t *testing.T) {
+	all := all16()
+	reference, brain := make([]float32, len(all)), make([]float32, len(all))
+	portable := kernel.Available()[len(kernel.Available())-1]
+	portable.WidenFloat16(reference, all)
+	portable.WidenBFloat16(brain, all)
+	for h, got := range reference {
+		if want := value(uint16(h)); float64(got) != want && !(math.IsNaN(want) && math.IsNaN(float64(got))) ||
+			math.Signbit(float64(got)) != (h&0x8000 != 0) {
+			t.Fatalf("float16 %#04x is %v, want %v", h, got, want)
+		}
+		if math.Float32bits(brain[h]) != uint32(h)<<16 {
+			t.Fatalf("bfloat16 %#04x is %v", h, brain[h])
+		}
+	}
+	each(t, func(t *testing.T, s kernel.Set) {
+		got := make([]float32, len(all))
+		s.WidenFloat16(got, all)
+		if !sameBits(got, reference) {
+			t.Error("float16 differ")
+		}
+		s.WidenBFloat16(got, all)
+		if !sameBits(got, brain) {
+			t.Error("bfloat16 differ")
+		}
+	})
+}
+
+// A number is rounded to the nearest float16, ties to even: what is between two neighbours goes to the right one.
+func TestNarrow(t *testing.T) {
+	var x []float32
+	var want []uint16
+	add := func(v float64, h uint16) {
+		x, want = append(x, float32(v), float32(-v)), append(want, h, h|0x8000)
+	}
+	for h := uint16(0); h < 0x7c00; h++ {
+		v, next := value(h), value(h+1)
+		if h == 0x7bff {
+			next = 65536 // where the next number would be
+		}
+		add(v, h)
+		add((v+next)/2, h+h&1)
+		add(float64(math.Nextafter32(float32((v+next)/2), 0)), h)
+		add(float64(math.Nextafter32(float32((v+next)/2), 1e9)), h+1)
+	}
+	add(math.Inf(1), 0x7c00)
+	add(math.MaxFloat32, 0x7c00)
+	add(1e-30, 0)
+	add(math.SmallestNonzeroFloat32, 0)
+	each(t, func(t *testing.T, s kernel.Set) {
+		got := make([]uint16, len(x))
+		s.NarrowFloat16(got, x)
+		for i, h := range got {
+			if h != want[i] {
+				t.Fatalf("%v becomes %#04x, want %#04x", x[i], h, want[i])
+			}
+		}
+		for _, n := range lengths() {
+			short := slices.Repeat([]uint16{0xabcd}, n+1)
+			s.NarrowFloat16(short[:n], x[5:][:n])
+			if !slices.Equal(short[:n], want[5:][:n]) || short[n] != 0xabcd {
+				t.Fatalf("%d numbers become %x, want %x and nothing behind them", n, short, want[5:][:n])
+			}
+		}
+		s.NarrowFloat16(got[:17], slices.Repeat([]float32{float32(math.NaN())}, 17))
+		for i, h := range got[:17] {
+			if h&0x7fff <= 0x7c00 {
+				t.Fatalf("NaN %d becomes %#04x", i, h)
+			}
+		}
+	})
+}
+
+// Widening and rounding back gives the same number. The middle between two neighbours goes to the even one.
+func TestBFloat16(t *testing.T) {
+	all := all16()
+	wide, again := make([]float32, len(all)), make([]uint16, len(all))
+	kernel.WidenBFloat16(wide, all)
+	kernel.NarrowBFloat16(again, wide)
+	for i, h := range all {
+		nan := h&0x7fff > 0x7f80
+		if nan && again[i]&0x7fff <= 0x7f80 || !nan && again[i] != h {
+			t.Fatalf("%#04x is %v and becomes %#04x", h, wide[i], again[i])
+		}
+	}
+	for bits, want := range map[uint32]uint16{
+		0x3f808000: 0x3f80, 0x3f808001: 0x3f81, 0x3f818000: 0x3f82, 0x3f80ffff: 0x3f81, 0xbf818000: 0xbf82,
+		0x7f7f8000: 0x7f80, 0x7f7f7fff: 0x7f7f, 0x7f800001: 0x7fc0, 0: 0, 0x80000000: 0x8000,
+	} {
+		got := make([]uint16, 1)
+		kernel.NarrowBFloat16(got, []float32{math.Float32frombits(bits)})
+		if got[0] != want {
+			t.Errorf("%#08x becomes %#04x, want %#04x", bits, got[0], want)
+		}
+	}
+}
+
+func TestLargest(t *testing.T) {
+	each(t, func(t *testing.T, s kernel.Set) {
+		random := source()
+		for _, n := range lengths() {
+			x := whole(random, n)
+			for at := range n {
+				before := x[at]
+				for _, v := range []float64{-1e9, 1e9, math.Inf(-1), math.Inf(1), math.NaN()} {
+					x[at] = float32(v)
+					if got, want := s.Largest(x), math.Float32bits(x[at])&0x7fffffff; got != want {
+						t.Fatalf("of %d numbers, %v at %d: %#x, want %#x", n, v, at, got, want)
+					}
+				}
+				x[at] = before
+			}
+			if n == 0 && s.Largest(x) != 0 {
+				t.Error("the largest of no numbers is not 0")
+			}
+		}
+	})
+	if x := []float32{65504, -65504, 0}; !kernel.Within(x, kernel.MaxFloat16) || kernel.Within(x, 65503) {
+		t.Error("a bound on magnitudes does not hold")
+	}
+	if kernel.Finite([]float32{0, float32(math.Inf(1))}) || !kernel.Finite([]float32{math.MaxFloat32}) {
+		t.Error("infinity is finite, or the largest number is not")
+	}
+}
