@@ -103,6 +103,10 @@ var mayImport = map[string]string{
 	"condense/condensetest": "condense graph mat progress",
 	"selftrain":             "mat internal/kernel internal/parallel",
 
+	"rival":           "condense graph mat partition",
+	"rival/all":       ". condense rival/selection",
+	"rival/selection": "condense graph mat propagate propagate/blocked rival internal/parallel",
+
 	".": "condense selftrain propagate propagate/blocked assess augment partition generate graph mat",
 
 	"experiment":  "condense gnn graph mat progress report internal/buildinfo",
@@ -119,7 +123,7 @@ var mayImport = map[string]string{
 	"cli": ". bench condense experiment tune overview paper progress report report/chart report/html dataset " +
 		"dataset/format " +
 		"dataset/synth gnn graph propagate partition internal/atomicfile internal/buildinfo internal/kernel " +
-		"internal/commandline internal/plain internal/spelling web",
+		"internal/commandline internal/plain internal/spelling rival/all web",
 	"cmd/cgc": "cli tables",
 
 	"tables":                "dataset/format tables/parquet tables/postgres tables/sqlite",

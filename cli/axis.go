@@ -21,7 +21,7 @@ func newAxes(cmd *cobra.Command) (*axes, *configFlags) {
 	f := &configFlags{config: cgc.Defaults(), flags: cmd.Flags()}
 	f.names = []string{f.config.Name()}
 	a := new(axes)
-	addSome(cmd, &f.names, "methods", condense.Names(), "methods to compare, the first with each other one")
+	addSome(cmd, &f.names, "methods", condense.Names(), "methods to compare, the first with each other one; or all")
 	flags := cmd.Flags()
 	flags.Var(&list[int]{&a.nodes, nodesOf, "whole numbers of at least 1"}, "nodes",
 		"numbers of condensed nodes, as `35,70,140` (default 10 for each class)")

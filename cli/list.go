@@ -50,7 +50,8 @@ func (l *list[T]) String() string {
 func (l *list[T]) Type() string { return l.kind }
 func (l *list[T]) want() string { return "different " + l.kind + ", separated by commas" }
 
-// some is a flag of several words of a few possible ones, separated by commas. A word that is repeated counts once.
+// some is a flag of several words of a few possible ones, separated by commas. A word that is repeated counts once. The
+// word "all" stands for all of them.
 type some[T ~string] struct {
 	values *[]T
 	among  []T
@@ -68,6 +69,10 @@ func addSome[T ~string](cmd *cobra.Command, values *[]T, name string, among []T,
 
 // Set reads the value from the command line.
 func (s some[T]) Set(text string) error {
+	if strings.TrimSpace(text) == "all" {
+		*s.values = slices.Clone(s.among)
+		return nil
+	}
 	var read []T
 	for word := range strings.SplitSeq(text, ",") {
 		w := T(strings.TrimSpace(word))

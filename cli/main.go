@@ -21,6 +21,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	_ "github.com/graph-condensation/cgc/rival/all" // registers the methods that others published
 )
 
 // patience is how long an interrupted command may take to end.

@@ -1,0 +1,20 @@
+// Package all registers the methods that others published, after cgc's own. A program that imports it knows them by
+// name:
+//
+//	import _ "github.com/graph-condensation/cgc/rival/all"
+package all
+
+import (
+	_ "github.com/graph-condensation/cgc" // registers its methods first, so that lists begin with them
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/rival/selection"
+)
+
+// init registers each method with its default parameters, family by family. Lists of methods have this order.
+func init() {
+	for _, m := range []condense.Method{
+		selection.Random{}, selection.NewHerding(), selection.NewKCenter(),
+	} {
+		condense.Register(m)
+	}
+}
