@@ -103,8 +103,10 @@ var mayImport = map[string]string{
 	"condense/condensetest": "condense graph mat progress",
 	"selftrain":             "mat internal/kernel internal/parallel",
 
-	"rival":           "condense graph mat partition",
-	"rival/all":       ". condense rival/selection",
+	"rival":     "condense graph mat partition",
+	"rival/all": ". condense rival/kernel rival/selection",
+	"rival/kernel": "autodiff condense graph kernelridge mat progress propagate propagate/blocked rival " +
+		"internal/parallel",
 	"rival/selection": "condense graph mat propagate propagate/blocked rival internal/parallel",
 
 	".": "condense selftrain propagate propagate/blocked assess augment partition generate graph mat",

@@ -74,6 +74,15 @@ func operations() []operation {
 		unary("log", true, (*autodiff.Tape).Log, math.Log),
 		unary("root", true,
 			func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.Power(x, 0.5) }, math.Sqrt),
+		unary("arc-cosine 0", false,
+			func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.ArcCosine0(t.Scale(0.2, x)) },
+			func(x float64) float64 { return 1 - math.Acos(0.2*x)/math.Pi }),
+		unary("arc-cosine 1", false,
+			func(t *autodiff.Tape, x *autodiff.Var) *autodiff.Var { return t.ArcCosine1(t.Scale(0.2, x)) },
+			func(x float64) float64 {
+				c := 0.2 * x
+				return (math.Sqrt(1-c*c) + c*(math.Pi-math.Acos(c))) / math.Pi
+			}),
 		{"add", [][2]int{{4, 3}, {4, 3}}, false,
 			func(t *autodiff.Tape, in []*autodiff.Var) *autodiff.Var { return t.Add(in[0], in[1]) },
 			func(in []table) table { return in[0].with(in[1], plus) }},
