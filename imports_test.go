@@ -32,7 +32,7 @@ var mayImport = map[string]string{
 	"internal/commandline": ". condense",
 	"progress":             "",
 	"mat":                  "internal/kernel internal/memory internal/parallel",
-	"graph":                "mat internal/kernel internal/parallel",
+	"graph":                "mat internal/kernel internal/memory internal/parallel",
 
 	"propagate":               "graph mat internal/kernel internal/parallel internal/registry",
 	"propagate/blocked":       "propagate graph mat progress internal/kernel internal/memory internal/parallel",

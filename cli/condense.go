@@ -64,6 +64,7 @@ func (c *command) condenseCommand() *cobra.Command {
 }
 
 func (c *command) condense(ctx context.Context, name string, flags *configFlags, out, as string) error {
+	defer bounded(flags.config.Memory)()
 	g, seconds, err := c.open(ctx, name, flags)
 	if err != nil {
 		return err

@@ -70,6 +70,7 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) error {
 	if err := j.check(); err != nil {
 		return err
 	}
+	defer bounded(j.config.config.Memory)()
 	g, seconds, err := j.open(ctx, name, j.config)
 	if err != nil {
 		return err

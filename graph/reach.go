@@ -3,6 +3,7 @@ package graph
 import (
 	"sync/atomic"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -17,16 +18,16 @@ type Reach struct {
 	// Hops is how often the Reach has grown.
 	Hops int32
 
-	adj     *mat.CSR
-	front   []int32 // the nodes at distance Hops, ascending or in the order in which they were met
-	pulled  bool    // front is not made yet
-	entries int64   // of the nodes nearer than front
-	counted bool    // entries has those of front too
+	adj      *mat.CSR
+	front    []int32 // the nodes at distance Hops, ascending: the adjacency may be mapped, and is then read in order
+	unlisted bool    // front is not made yet
+	entries  int64   // of the nodes nearer than front
+	counted  bool    // entries has those of front too
 }
 
 // NewReach returns the nodes at distance 0: the given ones, repeats allowed. a is valid, as in Graph.Adj.
 func NewReach(a *mat.CSR, from []int32) *Reach {
-	r := &Reach{Distance: make([]int32, a.Rows), adj: a}
+	r := &Reach{Distance: memory.Make[int32](a.Rows), adj: a}
 	for v := range r.Distance {
 		r.Distance[v] = Unreached
 	}
@@ -64,16 +65,14 @@ func (r *Reach) Grow() {
 
 // push reaches the neighbours of the outermost nodes.
 func (r *Reach) push() {
-	var next []int32
 	for _, v := range r.front {
 		for _, j := range r.adj.Indices[r.adj.Indptr[v]:r.adj.Indptr[v+1]] {
 			if r.Distance[j] == Unreached {
 				r.Distance[j] = r.Hops
-				next = append(next, j)
 			}
 		}
 	}
-	r.front = next
+	r.front, r.unlisted = nil, true
 }
 
 // pull does what push does. The adjacency is symmetric, so each node can look for itself.
@@ -92,13 +91,13 @@ func (r *Reach) pull() {
 			}
 		}
 	})
-	r.front, r.pulled = nil, true
+	r.front, r.unlisted = nil, true
 }
 
 // outermost returns the nodes at distance Hops.
 func (r *Reach) outermost() []int32 {
-	if r.pulled {
-		r.front, r.pulled = r.at(r.Hops), false
+	if r.unlisted {
+		r.front, r.unlisted = r.at(r.Hops), false
 	}
 	return r.front
 }

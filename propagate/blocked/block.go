@@ -1,14 +1,17 @@
 package blocked
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
@@ -22,39 +25,88 @@ import (
 //	S⁽ˡ⁾ = (1−β)·diag(R·L)·(A+I)·S⁽ˡ⁻¹⁾ + β·S⁽⁰⁾.
 type run struct {
 	*layout
-	adj         *mat.CSR
-	x           mat.Matrix
-	rows        []int32
-	mapped      bool         // adj and x lie in a file
-	h           []*mat.Dense // the result, from H⁽¹⁾ on
-	beta        float32      // β; 0 for rules without teleport
-	right, gain []float32    // R and (1−β)·R·L of each node
-	placed      []float32    // gain by places
-	entries     *entries     // of all places within hops−1; nil if each block makes them anew
-	panels      [3]mat.Dense // a block of S⁽⁰⁾, unless the features are sparse, and of two S⁽ˡ⁾
+	plan    plan
+	panel   int // columns that stand together in x; 0 if any do
+	adj     *mat.CSR
+	x       mat.Matrix
+	rows    []int32
+	mapped  bool // adj and x lie in a file
+	hops    int
+	beta    float32    // β; 0 for rules without teleport
+	right   []float32  // R of each node
+	gain    []float32  // (1−β)·R·L of each node, for sparse features
+	placed  []float32  // the same by places
+	results *results   // H⁽¹⁾ … H⁽ᴷ⁾, and H⁽⁰⁾ if it is a copy
+	copied  [][2]int32 // the node and the number of each row, by nodes, if H⁽⁰⁾ is copied while X is read
+	entries *entries   // of the places below plan.kept
+	panels  [3]panel   // a block of S⁽⁰⁾, unless the features are sparse, and of two S⁽ˡ⁾
 }
 
-// newRun prepares the propagation of in to the matrices h. There is one matrix for each hop.
-func newRun(operator graph.Operator, beta float32, in propagate.Input, h []*mat.Dense) *run {
-	a := in.Adj
-	r := &run{
-		layout: arrange(a, in.Rows, in.Classes, len(h)),
-		adj:    a, x: in.X, rows: in.Rows, mapped: in.Mapped, h: h, beta: beta, right: operator.Right,
+// panel is a block of columns with its rows a stride apart.
+type panel struct {
+	mat.Dense
+	memory []float32
+}
+
+// reshape makes p rows×stride. Behind the last row there is room for a line of the cache: kernels that read whole lines
+// of narrow rows read beyond the last one.
+func (p *panel) reshape(rows, stride int) {
+	if n := rows*stride + unit; cap(p.memory) < n {
+		p.memory = memory.Make[float32](n)
 	}
-	r.gain = make([]float32, a.Rows)
-	keep := 1 - beta
-	parallel.For(a.Rows, nodeChunk, func(lo, hi int) {
+	p.memory = p.memory[:cap(p.memory)]
+	p.Dense = mat.Dense{Rows: rows, Cols: stride, Data: p.memory[:rows*stride]}
+}
+
+// newRun plans the propagation of in by a number of hops, at least 1, within a bound in bytes. It makes no places yet.
+func newRun(in propagate.Input, hops int, beta float32, bound int64) *run {
+	r := &run{
+		layout: find(in.Adj, in.Rows, hops),
+		adj:    in.Adj, x: in.X, rows: in.Rows, mapped: in.Mapped, hops: hops, beta: beta, panel: panelWidth(in.X),
+	}
+	r.plan = r.choose(bound)
+	return r
+}
+
+// panelWidth returns how many columns of x stand together; 0 if any do.
+func panelWidth(x mat.Matrix) int {
+	if p, ok := x.(interface{ PanelWidth() int }); ok {
+		return p.PanelWidth()
+	}
+	return 0
+}
+
+// prepare gives the nodes their places, and finds the factors of the operator. Rows that are made anew for each block
+// are best met in the order in which they stand. So classes count only if all rows are kept.
+func (r *run) prepare(operator graph.Operator, in propagate.Input) {
+	last, classes := r.within[r.hops-1], in.Classes
+	if r.plan.kept < last || r.plan.beyond {
+		classes = nil
+	}
+	_, sparse := r.x.(*mat.CSR)
+	listed := last
+	if sparse {
+		listed = r.within[r.hops]
+	}
+	r.order(r.adj, r.rows, classes, listed)
+	r.right = operator.Right
+	keep := 1 - r.beta
+	r.placed = make([]float32, last)
+	parallel.For(len(r.placed), nodeChunk, func(lo, hi int) {
+		for p := lo; p < hi; p++ {
+			v := r.nodes[p]
+			r.placed[p] = keep * operator.Left[v] * r.scale(v)
+		}
+	})
+	if !sparse {
+		return
+	}
+	r.gain = make([]float32, r.adj.Rows)
+	parallel.For(r.adj.Rows, nodeChunk, func(lo, hi int) {
 		for v := lo; v < hi; v++ {
 			r.gain[v] = keep * operator.Left[v] * r.scale(int32(v))
 		}
 	})
-	r.placed = make([]float32, r.within[len(h)-1])
-	parallel.For(len(r.placed), nodeChunk, func(lo, hi int) {
-		for p := lo; p < hi; p++ {
-			r.placed[p] = r.gain[r.nodes[p]]
-		}
-	})
-	return r
 }
 
 // scale returns R of node v.
@@ -69,9 +121,12 @@ func (r *run) scale(v int32) float32 {
 // farther away than the row allows.
 var errDirected = errors.New("propagate: the adjacency is not symmetric")
 
-// store makes the entries once for all blocks.
+// store makes the entries of the first places once for all blocks.
 func (r *run) store(ctx context.Context) error {
-	count := r.within[len(r.h)-1]
+	count := r.plan.kept
+	if count == 0 {
+		return nil
+	}
 	r.entries = new(entries)
 	r.pointers(r.entries, r.adj, 0, count)
 	// By nodes and not by places: A may be mapped from a file, and is then read in order.
@@ -91,26 +146,26 @@ func (r *run) store(ctx context.Context) error {
 
 // block computes columns lo to hi−1 of H⁽¹⁾ … H⁽ᴷ⁾.
 func (r *run) block(ctx context.Context, lo, hi int) error {
-	x, hops := r.x, len(r.h)
-	if sparse, ok := x.(*mat.CSR); ok && hi-lo < sparse.Cols {
+	x, hops := r.x, r.hops
+	if sparse, ok := x.(*mat.CSR); ok && (hi-lo < sparse.Cols || r.plan.beyond) {
 		x = sparse.Columns(lo, hi)
 	}
-	d, width := hi-lo, (hi-lo+unit-1)/unit*unit
-	var from *mat.Dense
+	d, stride := hi-lo, r.stride(r.plan, hi-lo)
+	var from *panel
 	if _, sparse := x.(*mat.CSR); !sparse {
 		from = &r.panels[0]
-		from.Reshape(r.within[hops], width)
+		from.reshape(r.within[hops], stride)
 		if err := r.source(ctx, from, lo, d); err != nil {
 			return err
 		}
 	}
 	for l := 1; l <= hops; l++ {
-		to := &r.panels[r.panel(l)]
-		to.Reshape(r.within[hops-l], width)
+		to := &r.panels[r.turn(l)]
+		to.reshape(r.within[hops-l], stride)
 		var err error
 		if from == nil {
 			first := graph.Operator{Adj: r.adj, Left: r.gain, Right: r.right, Self: 1}
-			err = first.ApplyInto(ctx, to, x, r.nodes[:to.Rows], nil)
+			err = first.ApplyInto(ctx, &to.Dense, x, r.nodes[:to.Rows], nil)
 		} else {
 			err = r.hop(ctx, to, from)
 		}
@@ -118,16 +173,16 @@ func (r *run) block(ctx context.Context, lo, hi int) error {
 			return err
 		}
 		if r.beta > 0 {
-			r.teleport(to, x, d)
+			r.teleport(&to.Dense, x, d)
 		}
-		r.keep(r.h[l-1], to, lo, hi)
+		r.keep(l, &to.Dense, lo, hi)
 		from = to
 	}
 	return ctx.Err()
 }
 
-// panel returns which panel takes S⁽ˡ⁾. Two hops take turns. With teleport, S⁽⁰⁾ is needed until the end.
-func (r *run) panel(l int) int {
+// turn returns which panel takes S⁽ˡ⁾. Two hops take turns. With teleport, S⁽⁰⁾ is needed until the end.
+func (r *run) turn(l int) int {
 	if r.beta > 0 && l > 0 {
 		return 1 + l%2
 	}
@@ -138,12 +193,12 @@ func (r *run) panel(l int) int {
 const ahead = 8
 
 // source sets panel to R·X for d columns of X, from column first on. X is not sparse.
-func (r *run) source(ctx context.Context, panel *mat.Dense, first, d int) error {
+func (r *run) source(ctx context.Context, panel *panel, first, d int) error {
 	x, dense := r.x.(*mat.Dense)
 	if !dense {
 		return r.load(ctx, panel, first, d)
 	}
-	parallel.For(x.Rows, nodeChunk, func(lo, hi int) { // by nodes, as in store
+	return parallel.ForContext(ctx, x.Rows, nodeChunk, func(lo, hi int) { // by nodes, as in store
 		for v := lo; v < hi; v++ {
 			if v+ahead < hi {
 				kernel.Prefetch(x.Row(v + ahead)[first : first+d])
@@ -153,30 +208,66 @@ func (r *run) source(ctx context.Context, panel *mat.Dense, first, d int) error 
 				kernel.Scale(panel.Row(p)[:d], r.scale(int32(v)), x.Row(v)[first:first+d])
 			}
 		}
+		r.copyRows(lo, hi, first, d, func(v int) []float32 { return x.Row(v)[first : first+d] })
 	})
-	return nil
+}
+
+// copyRows sets d columns of H⁽⁰⁾, from column first on, for the rows that are nodes lo to hi−1.
+func (r *run) copyRows(lo, hi, first, d int, columns func(v int) []float32) {
+	at, _ := slices.BinarySearchFunc(r.copied, int32(lo), func(row [2]int32, v int32) int { return int(row[0] - v) })
+	for ; at < len(r.copied) && int(r.copied[at][0]) < hi; at++ {
+		copy(r.results.row(0, int(r.copied[at][1]), first, first+d), columns(int(r.copied[at][0])))
+	}
+}
+
+// byNode lists the nodes of the rows with the numbers of the rows, by nodes.
+func byNode(rows []int32) [][2]int32 {
+	list := make([][2]int32, len(rows))
+	for i, v := range rows {
+		list[i] = [2]int32{v, int32(i)}
+	}
+	if !slices.IsSorted(rows) {
+		slices.SortFunc(list, func(a, b [2]int32) int { return cmp.Or(int(a[0]-b[0]), int(a[1]-b[1])) })
+	}
+	return list
 }
 
 // rowsRead is how many rows of features are read at a time: 256 kB in a block of 64 columns.
 const rowsRead = 1024
 
+// buffers is memory for rows of features that are read and used at once.
+var buffers = sync.Pool{New: func() any { return new(buffer) }}
+
+type buffer struct {
+	nodes []int32
+	block mat.Dense
+}
+
 // load is source for features of a type that is read. Nodes without a place are not read.
-func (r *run) load(ctx context.Context, panel *mat.Dense, first, d int) error {
+func (r *run) load(ctx context.Context, panel *panel, first, d int) error {
 	errs := make([]error, (len(r.place)+rowsRead-1)/rowsRead)
 	err := parallel.ForContext(ctx, len(r.place), rowsRead, func(lo, hi int) {
-		var nodes []int32
+		b := buffers.Get().(*buffer)
+		defer buffers.Put(b)
+		b.nodes = b.nodes[:0]
 		for v := lo; v < hi; v++ {
 			if r.place[v] >= 0 {
-				nodes = append(nodes, int32(v))
+				b.nodes = append(b.nodes, int32(v))
 			}
 		}
-		var block mat.Dense
-		if errs[lo/rowsRead] = mat.Read(&block, r.x, nodes, first, first+d); errs[lo/rowsRead] != nil {
+		if len(b.nodes) == 0 {
 			return
 		}
-		for i, v := range nodes {
-			kernel.Scale(panel.Row(int(r.place[v]))[:d], r.scale(v), block.Row(i))
+		if errs[lo/rowsRead] = mat.Read(&b.block, r.x, b.nodes, first, first+d); errs[lo/rowsRead] != nil {
+			return
 		}
+		for i, v := range b.nodes {
+			kernel.Scale(panel.Row(int(r.place[v]))[:d], r.scale(v), b.block.Row(i))
+		}
+		r.copyRows(lo, hi, first, d, func(v int) []float32 {
+			i, _ := slices.BinarySearch(b.nodes, int32(v))
+			return b.block.Row(i)
+		})
 	})
 	for _, failed := range errs {
 		if failed != nil {
@@ -190,29 +281,26 @@ func (r *run) load(ctx context.Context, panel *mat.Dense, first, d int) error {
 var made = sync.Pool{New: func() any { return new(entries) }}
 
 // hop sets to to the first rows of (1−β)·diag(R·L)·(A+I)·from. Columns behind the features are carried along.
-func (r *run) hop(ctx context.Context, to, from *mat.Dense) error {
+func (r *run) hop(ctx context.Context, to, from *panel) error {
 	var directed atomic.Bool
 	err := parallel.ForContext(ctx, to.Rows, nodeChunk, func(lo, hi int) {
-		e, first := r.entries, 0
-		if e == nil {
-			e, first = made.Get().(*entries), lo
-			defer made.Put(e)
-			r.pointers(e, r.adj, lo, hi)
-			for p := lo; p < hi; p++ {
-				if !r.fill(e, p-lo, r.adj, r.nodes[p]) {
-					directed.Store(true)
-					return
-				}
+		if kept := min(hi, r.plan.kept); lo < kept {
+			r.sum(to, from, r.entries, 0, lo, kept)
+			lo = kept
+		}
+		if lo == hi {
+			return
+		}
+		e := made.Get().(*entries)
+		defer made.Put(e)
+		r.pointers(e, r.adj, lo, hi)
+		for p := lo; p < hi; p++ {
+			if !r.fill(e, p-lo, r.adj, r.nodes[p]) {
+				directed.Store(true)
+				return
 			}
 		}
-		dst, indptr, gain := to.Data[lo*to.Cols:hi*to.Cols], e.indptr[lo-first:hi-first+1], r.placed[lo:hi]
-		if r.adj.Data == nil {
-			sums := kernel.Rows(dst, to.Cols)
-			kernel.GatherSum(sums, indptr, e.indices, gain, kernel.Rows(from.Data, from.Cols), to.Cols)
-		} else {
-			edges := kernel.Sparse{Indptr: indptr, Indices: e.indices, Weights: e.data, Left: gain}
-			kernel.Gather(kernel.Rows(dst, to.Cols), edges, 0, hi-lo, kernel.Rows(from.Data, from.Cols), to.Cols)
-		}
+		r.sum(to, from, e, lo, lo, hi)
 	})
 	if directed.Load() {
 		return errDirected
@@ -220,16 +308,40 @@ func (r *run) hop(ctx context.Context, to, from *mat.Dense) error {
 	return err
 }
 
+// tiles is memory for the sums of narrow rows, which the kernel makes as whole lines of the cache.
+var tiles = sync.Pool{New: func() any { return new([nodeChunk * unit]float32) }}
+
+// sum computes rows lo to hi−1 of a hop, at most nodeChunk of them, by entries that begin at place first.
+func (r *run) sum(to, from *panel, e *entries, first, lo, hi int) {
+	stride := to.Cols
+	dst, indptr, gain := to.Data[lo*stride:hi*stride], e.indptr[lo-first:hi-first+1], r.placed[lo:hi]
+	switch {
+	case r.adj.Data != nil:
+		edges := kernel.Sparse{Indptr: indptr, Indices: e.indices, Weights: e.data, Left: gain}
+		kernel.Gather(kernel.Rows(dst, stride), edges, 0, hi-lo, kernel.Rows(from.Data, stride), stride)
+	case stride%unit == 0:
+		kernel.GatherSum(kernel.Rows(dst, stride), indptr, e.indices, gain, kernel.Rows(from.Data, stride), stride)
+	default:
+		// A line read at a narrow row goes on into the next rows. What they add is not used.
+		tile := tiles.Get().(*[nodeChunk * unit]float32)
+		defer tiles.Put(tile)
+		kernel.GatherSum(kernel.Rows(tile[:], unit), indptr, e.indices, gain, kernel.Rows(from.memory, stride), unit)
+		for i := range hi - lo {
+			copy(dst[i*stride:(i+1)*stride], tile[i*unit:])
+		}
+	}
+}
+
 // keep copies the rows of H⁽ˡ⁾ that are asked for, in columns lo to hi−1, from their block of S⁽ˡ⁾.
-func (r *run) keep(h, block *mat.Dense, lo, hi int) {
+func (r *run) keep(l int, block *mat.Dense, lo, hi int) {
 	parallel.For(len(r.rows), nodeChunk, func(first, end int) {
 		for i := first; i < end; i++ {
 			if i+ahead < end {
 				kernel.Prefetch(block.Row(int(r.place[r.rows[i+ahead]]))[:hi-lo])
-				kernel.Prefetch(h.Row(i + ahead)[lo:hi])
+				kernel.Prefetch(r.results.row(l, i+ahead, lo, hi))
 			}
 			v := r.rows[i]
-			kernel.Scale(h.Row(i)[lo:hi], 1/r.scale(v), block.Row(int(r.place[v]))[:hi-lo])
+			kernel.Scale(r.results.row(l, i, lo, hi), 1/r.scale(v), block.Row(int(r.place[v]))[:hi-lo])
 		}
 	})
 }

@@ -8,7 +8,9 @@ package blocked
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
 	"github.com/graph-condensation/cgc/propagate"
@@ -16,10 +18,15 @@ import (
 
 // Engine is a propagate.Engine. The zero value is ready to use.
 type Engine struct {
-	// Memory bounds, in bytes, what the graph, its features, the embeddings and the work on them take together. 0 sets no
-	// bound. With a smaller bound, fewer columns are propagated at a time, down to 16. The result is the same, bit for
-	// bit. If the input is mapped from a file (propagate.Input.Mapped) and larger than the bound, it is not counted: the
-	// system keeps what it has room for.
+	// Memory bounds, in bytes, what the process takes: the program, the graph, its features, the embeddings and the work
+	// on them. 0 sets no bound. The result is the same for any bound, bit for bit.
+	//
+	// An input that is mapped from a file (propagate.Input.Mapped) and does not fit is read in order, once for each block
+	// of columns. Features in panels (mat.Panels) are then read once in all, if a block holds the columns of a panel. What
+	// is read at random places is always in memory. Embeddings that do not fit go to a temporary file ($TMPDIR, else
+	// /var/tmp), which the system removes when the process ends.
+	//
+	// If even one column does not fit, Embeddings takes as little as it can. Footprint says how much that is.
 	Memory int64
 }
 
@@ -27,9 +34,9 @@ var _ propagate.Engine = Engine{}
 
 // Embeddings implements propagate.Engine. The cost is O(d · edges within K hops of the rows).
 //
-// If in.X is a *mat.Dense, H⁽⁰⁾ are rows of it and no copy. A *mat.CSR is never written out whole. Features of another
-// type are read: all columns of in.Rows, and each block of columns of the nodes within K hops of in.Rows. The error is
-// that of in.X.ReadBlock. in.Classes decide in which order nodes are worked on: neighbours are mostly of one class, and
+// If in.X is a *mat.Dense, H⁽⁰⁾ are rows of it and no copy, unless they lie in a file that is larger than Memory. A
+// *mat.CSR is never written out whole. Features of another type are read once: each block of columns of the nodes within
+// K hops of in.Rows, in the order of the nodes. The error is that of in.X.ReadBlock. in.Classes decide in which order nodes are worked on: neighbours are mostly of one class, and
 // then stand close together. If in.Adj turns out not to be symmetric, that is an error.
 func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in propagate.Input) ([]mat.View, error) {
 	if e.Memory < 0 {
@@ -42,41 +49,89 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 		return nil, err
 	}
 	_, d := in.X.Dims()
-	views := make([]mat.View, p.Hops+1)
-	switch x := in.X.(type) {
-	case *mat.Dense:
-		views[0] = x.Select(in.Rows)
-	default:
-		first := new(mat.Dense)
-		if err := mat.Rows(first, x, in.Rows); err != nil {
-			return nil, fmt.Errorf("propagate: reading features: %w", err)
-		}
-		views[0] = first.View()
-	}
-	h := make([]*mat.Dense, p.Hops)
-	for l := range h {
-		h[l] = mat.NewDense(len(in.Rows), d)
-		views[l+1] = h[l].View()
-	}
 	if p.Hops == 0 || len(in.Rows) == 0 || d == 0 {
-		return views, ctx.Err()
+		return e.still(ctx, p, in)
 	}
 	operator, beta := p.Step(in.Adj)
-	r := newRun(operator, beta, in, h)
-	width, store := r.plan(e.Memory)
-	if store {
-		if err := r.store(ctx); err != nil {
-			return nil, err
-		}
-	} else if in.Classes != nil { // rows that are made anew for each block are best met in the order in which they stand
-		in.Classes = nil
-		r = newRun(operator, beta, in, h)
+	r := newRun(in, p.Hops, beta, e.Memory)
+	if r.plan.beyond {
+		defer inOrder(in)()
 	}
-	for lo, hi := range blocks(d, width) {
+	r.prepare(operator, in)
+	var err error
+	_, sparse := in.X.(*mat.CSR)
+	if r.results, err = newResults(in.Rows, in.Classes, d, p.Hops, r.copies(r.plan), r.plan.spill); err != nil {
+		return nil, err
+	}
+	if r.copies(r.plan) && !sparse {
+		r.copied = byNode(in.Rows)
+	}
+	if err := r.store(ctx); err != nil {
+		return nil, err
+	}
+	var done [][2]int
+	for lo, hi := range r.blocks(r.plan) {
 		if err := r.block(ctx, lo, hi); err != nil {
 			return nil, err
 		}
+		done = append(done, [2]int{lo, hi})
 		progress.Report(ctx, progress.Event{Stage: "propagate", Done: int64(hi), Total: int64(d)})
 	}
+	results, room := r.results, e.Memory-r.overhead(e.Memory)
+	if freed := r.need(r.plan); e.Memory > 0 && freed >= large { // a bounded process cannot keep what it does not need
+		r.layout, r.entries, r.panels, r.right, r.gain, r.placed = nil, nil, [3]panel{}, nil, nil, nil
+		debug.FreeOSMemory()
+	}
+	views, err := results.views(room, done)
+	if err != nil {
+		return nil, err
+	}
+	return first(views, in, r.copied != nil)
+}
+
+// large is the least memory, in bytes, that is given back at once.
+const large = 16 << 20
+
+// still returns embeddings without a hop, or of no rows, or without columns.
+func (e Engine) still(ctx context.Context, p propagate.Propagation, in propagate.Input) ([]mat.View, error) {
+	_, d := in.X.Dims()
+	views := make([]mat.View, p.Hops+1)
+	for l := range views {
+		views[l] = mat.NewDense(len(in.Rows), d).View()
+	}
+	views, err := first(views, in, false)
+	if err != nil {
+		return nil, err
+	}
+	return views, ctx.Err()
+}
+
+// first puts H⁽⁰⁾ into its place, unless it has been copied there while X was read.
+func first(views []mat.View, in propagate.Input, copied bool) ([]mat.View, error) {
+	if copied {
+		return views, nil
+	}
+	if x, dense := in.X.(*mat.Dense); dense {
+		views[0] = x.Select(in.Rows)
+		return views, nil
+	}
+	rows := new(mat.Dense)
+	if err := mat.Rows(rows, in.X, in.Rows); err != nil {
+		return nil, fmt.Errorf("propagate: reading features: %w", err)
+	}
+	views[0] = rows.View()
 	return views, nil
+}
+
+// inOrder tells the system that the mapped input is read in order, and returns what ends that.
+func inOrder(in propagate.Input) (done func()) {
+	ends := []func(){memory.InOrder(in.Adj.Indices), memory.InOrder(in.Adj.Data)}
+	if x, dense := in.X.(*mat.Dense); dense {
+		ends = append(ends, memory.InOrder(x.Data))
+	}
+	return func() {
+		for _, end := range ends {
+			end()
+		}
+	}
 }

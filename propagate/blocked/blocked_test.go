@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -64,8 +65,10 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 		for _, rule := range propagate.Rules() {
 			for hops := 1; hops <= 4; hops++ {
 				p := propagate.Propagation{Rule: rule, Hops: hops, Teleport: 0.1}
-				widths, stored := map[int]bool{}, map[bool]bool{}
-				for kind, features := range map[string]mat.Matrix{"dense": x, "sparse": x.Sparse()} {
+				var all64, narrow, stored, remade, spilled bool
+				for kind, features := range map[string]mat.Matrix{
+					"dense": x, "sparse": x.Sparse(), "panels of 16": paneled{x, 16, nil}, "panels of 22": paneled{x, 22, nil},
+				} {
 					in := propagate.Input{Adj: a, X: features, Rows: all}
 					name := fmt.Sprintf("%s, %s, %s, %d hops", what, kind, rule, hops)
 					runtime.GOMAXPROCS(1)
@@ -76,18 +79,29 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 						for i := range in.Classes {
 							in.Classes[i] = random.Int32N(5)
 						}
-						for i, memory := range []int64{0, 1, 50 << 10, 1500 << 10, 1680 << 10, 1730 << 10, 4500 << 10, 1 << 30} {
-							in.Mapped = i%2 == 0
+						for i, memory := range []int64{
+							0, 1, 50 << 10, 90 << 10, 200 << 10, 700 << 10, 1680 << 10, 4500 << 10, 1 << 30,
+						} {
+							in.Mapped = i%3 != 0
+							if memory > 1 {
+								memory += blocked.Process
+								if in.Mapped {
+									memory += memory / 16
+								}
+							}
 							runtime.GOMAXPROCS([]int{1, 2, 7}[i%3])
 							engine := blocked.Engine{Memory: memory}
-							width, store := engine.Plan(p, in)
-							widths[width], stored[store] = true, true
+							plan := engine.Plan(p, in)
+							all64, narrow = all64 || plan.Width == 64, narrow || plan.Width < 16 && plan.Width > 1
+							stored, remade = stored || plan.Stored, remade || !plan.Stored
+							spilled = spilled || plan.Spill
 							wantRows(t, fmt.Sprintf("%s, memory %d", name, memory), embeddings(t, engine, p, in), want, rows)
 						}
 					}
 				}
-				if !widths[16] || !widths[64] || !widths[d] || !stored[false] || !stored[true] {
-					t.Errorf("blocks of %v columns, want some of 16, 64 and %d; rows stored %v, want both", widths, d, stored)
+				if !all64 || !narrow || !stored || !remade || !spilled {
+					t.Errorf("%s, %s, %d hops: blocks of 64 columns %t, narrow ones %t, entries stored %t, made anew %t, "+
+						"results in a file %t: want all of them", what, rule, hops, all64, narrow, stored, remade, spilled)
 				}
 			}
 		}
@@ -181,6 +195,22 @@ func edges(n int, list [][2]int32) *mat.CSR {
 	return a
 }
 
+// paneled is features in panels of a width, and which blocks of them were read.
+type paneled struct {
+	*mat.Dense
+	width int
+	read  func(rows []int32, lo, hi int)
+}
+
+func (p paneled) PanelWidth() int { return p.width }
+
+func (p paneled) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
+	if p.read != nil {
+		p.read(rows, lo, hi)
+	}
+	return p.Dense.ReadBlock(dst, rows, lo, hi)
+}
+
 // The bound on memory decides the width, and whether rows of the adjacency are kept in the order of places. Sparse
 // features are cut only if they must be.
 func TestPlan(t *testing.T) {
@@ -192,35 +222,40 @@ func TestPlan(t *testing.T) {
 		half[i] = int32(2 * i)
 	}
 	p := propagate.Propagation{Rule: propagate.SGC, Hops: 2}
-	const input, results, entries = 8*10_000 + 8*1001 + 4*n*d, 2 * 4 * n / 2 * d, 8*n + 2*4*11*n
-	const sparseInput = input - 4*n*d + 8*1001
+	const arrays, base = 16 * n, 8*10_000 + 8*1001 + 4*n*d + blocked.Process // all nodes are within one hop
+	const entries, inner = 8*n + 2*4*11*n, (8*n + 2*4*11*n) / 2
+	const results = 2 * 4 * n / 2 * d
+	const sparseBase, sparseArrays = base - 4*n*d + 8*1001, 20 * n
 	for _, c := range []struct {
 		what   string
 		x      mat.Matrix
 		memory int64
 		width  int
-		store  bool
+		kept   int
+		spill  bool
 	}{
-		{"no bound", x, 0, 64, true},
-		{"sparse", x.Sparse(), 0, d, true},
-		{"room for all", x, 1 << 30, 64, true},
-		{"room for 64 columns and the rows", x, input + results + 64*(4*n+4*n) + entries, 64, true},
-		{"room for 64 columns", x, input + results + 64*(4*n+4*n) + entries - 1, 64, false},
-		{"room for 50 columns", x, input + results + 50*(4*n+4*n), 48, false},
-		{"room for 31 columns", x, input + results + 31*(4*n+4*n), 16, false},
-		{"no room", x, input, 16, false},
-		{"sparse, room for 40 columns", x.Sparse(), sparseInput + results*3/2 + 40*(4*n+4*n/2), 32, false},
+		{"no bound", x, 0, 64, n, false},
+		{"sparse", x.Sparse(), 0, d, n, false},
+		{"room for all", x, 1 << 30, 64, n, false},
+		{"room for 64 columns and the rows", x, base + arrays + results + 64*(4*n+4*n) + entries, 64, n, false},
+		{"room for 64 columns", x, base + arrays + results + 64*(4*n+4*n) + entries - 1, 48, n, false},
+		{"room for 50 columns", x, base + arrays + results + 50*(4*n+4*n), 32, n, false},
+		{"room for 16 columns and half of the rows", x, base + arrays + results + 16*(4*n+4*n) + inner, 16, n / 2, false},
+		{"room for 2 columns, or for more without results", x, base + arrays + results + 2*(4*n+4*n), 64, n, true},
+		{"room for 2 columns and no results", x, base + arrays + 2*(4*n+4*n), 2, 0, true},
+		{"room for 1 column and no results", x, base + arrays + 4*n + 4*n, 1, 0, true},
+		{"no room", x, base, 16, 0, false},
+		{"sparse, room for 40 columns", x.Sparse(), sparseBase + sparseArrays + results*3/2 + 40*(4*n+4*n/2), 16, n, false},
 	} {
-		for _, mapped := range []bool{false, true} { // all bounds are at least the size of the input
-			in := propagate.Input{Adj: a, X: c.x, Rows: half, Mapped: mapped}
-			if width, store := (blocked.Engine{Memory: c.memory}).Plan(p, in); width != c.width || store != c.store {
-				t.Errorf("%s: blocks of %d columns, rows stored %t, want %d, %t", c.what, width, store, c.width, c.store)
-			}
+		in := propagate.Input{Adj: a, X: c.x, Rows: half}
+		plan := blocked.Engine{Memory: c.memory}.Plan(p, in)
+		if plan.Width != c.width || plan.Kept != c.kept || plan.Spill != c.spill || plan.Beyond {
+			t.Errorf("%s: %+v, want %d columns, %d places kept, spill %t", c.what, plan, c.width, c.kept, c.spill)
 		}
 	}
 	for span, want := range map[int]int{15: 64, 16: 32} {
 		in := propagate.Input{Adj: ring(n, span), X: x, Rows: half}
-		if got, _ := (blocked.Engine{}).Plan(p, in); got != want {
+		if got := (blocked.Engine{}).Plan(p, in).Width; got != want {
 			t.Errorf("%d edges at each node: blocks of %d columns, want %d", 2*span, got, want)
 		}
 	}
@@ -229,17 +264,96 @@ func TestPlan(t *testing.T) {
 // An input larger than the bound is not counted if it is mapped from a file. On the heap it is counted, and leaves no
 // room.
 func TestPlanOfInputsLargerThanTheBound(t *testing.T) {
-	const n, d = 1000, 800
+	const n, d = 1000, 8000
 	p := propagate.Propagation{Rule: propagate.SGC, Hops: 1}
 	in := propagate.Input{Adj: ring(n, 5), X: mat.NewDense(n, d), Rows: make([]int32, n/4)}
 	for i := range in.Rows {
 		in.Rows[i] = int32(2 * i)
 	}
-	engine := blocked.Engine{Memory: 4*n/4*d + 48*(4*n+4*n/4)} // less than X alone takes
+	engine := blocked.Engine{Memory: (blocked.Process + 4*n/2*d + 48*(4*n+4*n/4) + 600_000) * 16 / 15}
+	if in.X.(*mat.Dense).Data = in.X.(*mat.Dense).Data[:]; 4*n*d < engine.Memory-blocked.Process-1<<24 {
+		t.Fatal("the features fit")
+	}
 	for mapped, want := range map[bool]int{false: 16, true: 48} {
 		in.Mapped = mapped
-		if got, _ := engine.Plan(p, in); got != want {
-			t.Errorf("mapped %t: blocks of %d columns, want %d", mapped, got, want)
+		if got := engine.Plan(p, in); got.Beyond != mapped || got.Width < want || !mapped && got.Width > want {
+			t.Errorf("mapped %t: %+v, want blocks of %d columns", mapped, got.Width, want)
+		}
+	}
+}
+
+// Each panel of features that are mapped and larger than the bound is read once, and all its rows in order.
+func TestPanelsAreReadOnce(t *testing.T) {
+	const n, d, width = 3000, 100, 16
+	var mu sync.Mutex
+	read := map[[2]int]int{} // of a node and a panel
+	order := 0
+	x := paneled{features(n, d, 1, rand.New(rand.NewPCG(7, 0))), width, func(rows []int32, lo, hi int) {
+		mu.Lock()
+		defer mu.Unlock()
+		if lo < order {
+			t.Errorf("columns %d to %d are read after column %d", lo, hi-1, order)
+		}
+		order = lo
+		for k := lo / width; k*width < hi; k++ {
+			for _, v := range rows {
+				read[[2]int{int(v), k}]++
+			}
+		}
+	}}
+	in := propagate.Input{Adj: ring(n, 20), X: x, Rows: []int32{1, 700, 1500, 2500}, Mapped: true}
+	p := propagate.Propagation{Rule: propagate.SGC, Hops: 3}
+	engine := blocked.Engine{Memory: (blocked.Process + 16*8*n + 30*n) * 16 / 15}
+	plan := engine.Plan(p, in)
+	if !plan.Beyond || plan.Width != 16 {
+		t.Fatalf("plan %+v, want one with panels of 16 columns of a file", plan)
+	}
+	embeddings(t, engine, p, in)
+	f, err := engine.Footprint(p, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if most := 4*n*d + 10*int64(8*len(in.Adj.Indices)+8*n); f.Read < 4*n*d || f.Read > most {
+		t.Errorf("%d bytes to read, want X (%d) and at most ten times the adjacency", f.Read, 4*n*d)
+	}
+	for k := range (d + width - 1) / width {
+		for v := range n {
+			if times := read[[2]int{v, k}]; times > 1 || times == 0 && f.Input >= size(in.Adj)+4*n*d {
+				t.Fatalf("panel %d of node %d is read %d times", k, v, times)
+			}
+		}
+	}
+}
+
+// size returns the bytes of a.
+func size(a *mat.CSR) int64 { return int64(8*len(a.Indptr) + 4*len(a.Indices) + 4*len(a.Data)) }
+
+// Blocks of columns end where panels end, whatever the widths are, and cover each column once.
+func TestBlocksEndWithPanels(t *testing.T) {
+	a := ring(50, 2)
+	for d := 1; d < 150; d += 7 {
+		for _, width := range []int{1, 3, 10, 16, 22, 64, 150} {
+			for _, memory := range []int64{0, 1, 20_000, 40_000, 80_000, 200_000} {
+				if memory > 1 {
+					memory += blocked.Process
+				}
+				in := propagate.Input{Adj: a, X: paneled{mat.NewDense(50, d), min(width, d), nil}, Rows: []int32{1, 30}}
+				plan := blocked.Engine{Memory: memory}.Plan(propagate.Propagation{Rule: propagate.SGC, Hops: 1}, in)
+				at := 0
+				for _, b := range plan.Blocks {
+					if b[0] != at || b[1] <= b[0] || b[1]-b[0] > max(plan.Width, 1) && plan.Width < d {
+						t.Fatalf("%d columns in panels of %d, plan %+v", d, width, plan)
+					}
+					inside := b[0]/min(width, d) == (b[1]-1)/min(width, d)
+					if starts := b[0]%min(width, d) == 0 && (b[1]%min(width, d) == 0 || b[1] == d); !inside && !starts {
+						t.Fatalf("%d columns in panels of %d: block %v begins or ends within a panel", d, width, b)
+					}
+					at = b[1]
+				}
+				if at != d {
+					t.Fatalf("%d columns in panels of %d: blocks end at %d", d, width, at)
+				}
+			}
 		}
 	}
 }
@@ -315,18 +429,18 @@ func (f failing) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 	return f.Dense.ReadBlock(dst, rows, lo, hi)
 }
 
-// An error of a reader is passed on: from H⁽⁰⁾, which is the first block that is read, and from each block of columns.
+// An error of a reader is passed on, from each block of columns.
 func TestErrorsOfFeaturesArePassedOn(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 0))
 	in := propagate.Input{Adj: ring(500, 4), Rows: []int32{1, 2, 3}}
 	p := propagate.Propagation{Rule: propagate.PPR, Hops: 2, Teleport: 0.1}
 	x := features(500, 150, 1, random)
-	for blocks := range int64(5) { // H⁽⁰⁾, and three blocks of columns
+	for blocks := range int64(5) { // three blocks of columns; H⁽⁰⁾ is copied from them
 		left := new(atomic.Int64)
 		left.Store(blocks)
 		in.X = failing{x, left}
 		_, err := blocked.Engine{}.Embeddings(t.Context(), p, in)
-		if want := blocks < 4; errors.Is(err, errLost) != want {
+		if want := blocks < 3; errors.Is(err, errLost) != want {
 			t.Errorf("after %d blocks: error %v", blocks, err)
 		}
 	}
@@ -348,7 +462,7 @@ func BenchmarkEmbeddings(b *testing.B) {
 		}
 		for _, memory := range []int64{0, 1} {
 			engine := blocked.Engine{Memory: memory}
-			width, _ := engine.Plan(p, in)
+			width := engine.Plan(p, in).Width
 			b.Run(fmt.Sprintf("nodes=%d/features=%d/block=%d", size.n, size.d, width), func(b *testing.B) {
 				b.SetBytes(int64(in.Adj.NNZ()) * int64(size.d) * 4 * 3 / 2)
 				for b.Loop() {

@@ -5,12 +5,29 @@ import (
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// Plan returns the number of columns of the blocks that Embeddings works in, and whether it stores the rows of the
-// adjacency in the order of places.
-func (e Engine) Plan(p propagate.Propagation, in propagate.Input) (width int, store bool) {
-	operator, beta := p.Step(in.Adj)
-	in.Classes = nil
-	return newRun(operator, beta, in, make([]*mat.Dense, p.Hops)).plan(e.Memory)
+// Process is what a bound counts for the program itself.
+const Process = process
+
+// Plan is how columns are propagated.
+type Plan struct {
+	Width, Kept   int
+	Stored        bool // the entries of all places are kept
+	Spill, Beyond bool
+	Blocks        [][2]int
+}
+
+// Plan returns the plan of Embeddings.
+func (e Engine) Plan(p propagate.Propagation, in propagate.Input) Plan {
+	_, beta := p.Step(in.Adj)
+	r := newRun(in, p.Hops, beta, e.Memory)
+	plan := Plan{
+		Width: r.plan.width, Kept: r.plan.kept, Stored: r.plan.kept == r.within[p.Hops-1], Spill: r.plan.spill,
+		Beyond: r.plan.beyond,
+	}
+	for lo, hi := range r.blocks(r.plan) {
+		plan.Blocks = append(plan.Blocks, [2]int{lo, hi})
+	}
+	return plan
 }
 
 // Layout returns the nodes in the order of their places, and how many are within each number of hops.

@@ -14,6 +14,12 @@ type Footprint struct {
 	Input int64
 	// Columns is the number of columns of a block, Passes the number of blocks.
 	Columns, Passes int
+	// Read is how many bytes of a mapped file are read, if the system keeps none of them from one pass to the next: 0 for
+	// an input that is not mapped. Scratch is how many bytes are written to temporary files and read again.
+	Read, Scratch int64
+	// Held is the memory of a process whose mapped input is larger than Engine.Memory, with the program and the pages that
+	// are being read; 0 if the input fits. It exceeds Engine.Memory if one column does not fit.
+	Held int64
 }
 
 // Sum is the memory without the input.
@@ -39,24 +45,23 @@ func (e Engine) Footprint(p propagate.Propagation, in propagate.Input) (f Footpr
 		f.Input = 4 * n * int64(d)
 		return f, nil
 	}
-	operator, beta := p.Step(in.Adj)
-	r := newRun(operator, beta, in, make([]*mat.Dense, hops))
-	width, stored := r.plan(e.Memory)
-	f.Columns = width
-	for range blocks(d, width) {
-		f.Passes++
-	}
-	f.Blocks = r.column() * int64(width)
-	if stored {
-		f.Entries = r.stored()
-	}
-	// place, the distances, both sides of the operator and gain are of all nodes, nodes and placed of those near.
-	f.Layout = 20*int64(in.Adj.Rows) + 4*int64(len(r.nodes)+len(r.placed))
+	_, beta := p.Step(in.Adj)
+	r := newRun(in, hops, beta, e.Memory)
+	passes, _ := r.cut(r.plan)
+	f.Columns, f.Passes = r.plan.width, int(passes)
+	f.Blocks = r.column() * int64(r.stride(r.plan, r.plan.width))
+	f.Entries = r.storedBytes(r.plan.kept)
+	f.Results = r.resultBytes(r.plan)
+	f.Layout = r.arrays()
 	f.Input = size(in.Adj)
 	if x, sparse := in.X.(*mat.CSR); sparse {
 		f.Input += size(x)
 	} else {
 		f.Input += 4 * int64(d) * int64(r.within[hops])
+	}
+	f.Read, f.Scratch = r.bytesRead(r.plan), r.scratch(r.plan)
+	if r.plan.beyond {
+		f.Held = r.need(r.plan) + r.overhead(e.Memory)
 	}
 	return f, nil
 }

@@ -16,18 +16,44 @@ import (
 // below within[t] lead to places below within[t+1], and never to a node without a place. The kernels trust that; fill
 // checks it.
 type layout struct {
-	nodes  []int32 // the node at each place; a node that is not read has no place
+	nodes  []int32 // the node at each place that is listed: all at which an H⁽ˡ⁾ is computed
 	place  []int32 // the place of each node; −1 if it has none
 	read   int64   // entries of the adjacency that the first hop reads, the largest number for any hop
+	second int64   // entries that the second hop reads
 	within []int   // nodes at most t hops from the rows have the places below within[t]; t goes up to the number of hops
+
+	distance []int32 // of each node from the rows, until order gives it a place
 }
 
 // arrange returns the layout for a number of hops, at least 1, to the given rows. classes are the classes of the rows,
 // or nil.
 func arrange(a *mat.CSR, rows, classes []int32, hops int) *layout {
-	distance, read := distances(a, rows, hops)
+	l := find(a, rows, hops)
+	l.order(a, rows, classes, l.within[hops])
+	return l
+}
+
+// find returns a layout without places: the distances, and how many nodes are within each.
+func find(a *mat.CSR, rows []int32, hops int) *layout {
+	l := &layout{within: make([]int, hops+1)}
+	l.distance, l.read, l.second = distances(a, rows, hops)
+	for _, t := range l.distance {
+		if t != graph.Unreached {
+			l.within[t]++
+		}
+	}
+	for t := range hops {
+		l.within[t+1] += l.within[t]
+	}
+	return l
+}
+
+// order gives the nodes their places, by distance, then by class, then by number, and forgets the distances. The nodes
+// at places below listed are listed. Without classes, rows of one distance are met in the order in which they stand.
+func (l *layout) order(a *mat.CSR, rows, classes []int32, listed int) {
+	hops := len(l.within) - 1
 	kinds, kind := 1, func(int) int { return 0 }
-	if classes != nil && read > int64(a.Rows) {
+	if classes != nil && l.read > int64(a.Rows) {
 		likely := likelyClasses(a, rows, classes)
 		for _, c := range likely {
 			kinds = max(kinds, int(c)+2)
@@ -36,7 +62,7 @@ func arrange(a *mat.CSR, rows, classes []int32, hops int) *layout {
 	}
 	// A counting sort: start[k] is the first place of the nodes of distance k/kinds and kind k%kinds.
 	start := make([]int, (hops+1)*kinds+1)
-	for v, t := range distance {
+	for v, t := range l.distance {
 		if t != graph.Unreached {
 			start[int(t)*kinds+kind(v)+1]++
 		}
@@ -44,41 +70,42 @@ func arrange(a *mat.CSR, rows, classes []int32, hops int) *layout {
 	for k := range start[1:] {
 		start[k+1] += start[k]
 	}
-	l := &layout{place: memory.Make[int32](a.Rows), read: read}
-	for t := range hops + 1 {
-		l.within = append(l.within, start[(t+1)*kinds])
-	}
-	l.nodes = make([]int32, l.within[hops])
-	for v, t := range distance {
+	l.place = l.distance // in place of the distance of each node, which is not needed after it
+	l.distance = nil
+	l.nodes = make([]int32, listed)
+	for v, t := range l.place {
 		l.place[v] = -1
 		if t != graph.Unreached {
 			k := int(t)*kinds + kind(v)
-			l.nodes[start[k]], l.place[v] = int32(v), int32(start[k])
+			if start[k] < listed {
+				l.nodes[start[k]] = int32(v)
+			}
+			l.place[v] = int32(start[k])
 			start[k]++
 		}
 	}
-	return l
 }
 
 // distances returns the number of hops from each node to the nearest of the rows, graph.Unreached if it is more than
-// hops, and the number of entries of a that the first hop reads. If the first hop reads more entries than there are
-// nodes, the search stops one hop early and treats all nodes as near: finding the far ones would cost more than
+// hops, and the numbers of entries of a that the first two hops read. If the first hop reads more entries than there
+// are nodes, the search stops one hop early and treats all nodes as near: finding the far ones would cost more than
 // computing them.
-func distances(a *mat.CSR, rows []int32, hops int) (distance []int32, read int64) {
+func distances(a *mat.CSR, rows []int32, hops int) (distance []int32, read, second int64) {
 	reach := graph.NewReach(a, rows)
 	for range hops - 1 {
+		second = reach.Entries()
 		reach.Grow()
 	}
 	if read = reach.Entries(); read <= int64(a.Rows) {
 		reach.Grow()
-		return reach.Distance, read
+		return reach.Distance, read, second
 	}
 	for v, t := range reach.Distance {
 		if t == graph.Unreached {
 			reach.Distance[v] = int32(hops)
 		}
 	}
-	return reach.Distance, read
+	return reach.Distance, read, second
 }
 
 // nodeChunk is the number of nodes that one task works on.

@@ -1,0 +1,49 @@
+package memory
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"unsafe"
+)
+
+// Scratch returns n zeros in a temporary file that is mapped into memory: they may be more than memory holds. The file
+// is in the folder that TMPDIR names, else in /var/tmp, which lies on a disk, else in the usual folder for temporary
+// files. It has no name any more when Scratch returns. So the system removes it when the process ends, however it ends.
+//
+// The memory stays until then, because slices of it may be anywhere. Systems that cannot map files give ordinary
+// memory. The error says why there is no such file, or that the disk is too small.
+func Scratch(n int) ([]float32, error) {
+	if n == 0 {
+		return nil, nil
+	}
+	raw, err := scratch(4 * int64(n))
+	if errors.Is(err, errors.ErrUnsupported) {
+		return Make[float32](n), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("a temporary file of %d bytes in %s (TMPDIR names another folder): %w", 4*n, folder(), err)
+	}
+	return unsafe.Slice((*float32)(unsafe.Pointer(&raw[0])), n), nil
+}
+
+// folder returns where temporary files go.
+func folder() string {
+	const onDisk = "/var/tmp" // "temporary files preserved between reboots" (Filesystem Hierarchy Standard 3.0, §5.15)
+	if info, err := os.Stat(onDisk); err == nil && info.IsDir() {
+		return cmp.Or(os.Getenv("TMPDIR"), onDisk)
+	}
+	return os.TempDir()
+}
+
+// InOrder says that s lies in a mapped file and is about to be read in order, perhaps several times. The system then
+// reads ahead, and first drops what was read. The function that it returns takes that back.
+func InOrder[T int32 | int64 | uint16 | float32](s []T) (done func()) {
+	if len(s) == 0 {
+		return func() {}
+	}
+	raw := unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
+	inOrder(raw, true)
+	return func() { inOrder(raw, false) }
+}

@@ -1,0 +1,9 @@
+//go:build !unix
+
+package memory
+
+import "errors"
+
+func scratch(int64) ([]byte, error) { return nil, errors.ErrUnsupported }
+
+func inOrder([]byte, bool) {}

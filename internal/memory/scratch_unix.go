@@ -1,0 +1,47 @@
+//go:build unix
+
+package memory
+
+import (
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// scratch maps a new file of the given size that has no name.
+func scratch(size int64) ([]byte, error) {
+	file, err := os.CreateTemp(folder(), "cgc-*")
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() // the mapping stays
+	if err := os.Remove(file.Name()); err != nil {
+		return nil, err
+	}
+	if err := reserve(file, size); err != nil {
+		return nil, err
+	}
+	return unix.Mmap(int(file.Fd()), 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+}
+
+// inOrder advises the system on the whole pages that hold b. This is advice: if it is not taken, all works the same.
+func inOrder(b []byte, begin bool) {
+	advice := unix.MADV_NORMAL
+	if begin {
+		advice = unix.MADV_SEQUENTIAL
+	}
+	page := os.Getpagesize()
+	if whole := inside(b, page); len(whole) > 0 {
+		_ = unix.Madvise(whole, advice)
+	}
+}
+
+// inside returns the whole pages of b.
+func inside(b []byte, page int) []byte {
+	skip := -int(uintptr(unsafe.Pointer(&b[0]))) & (page - 1)
+	if skip >= len(b) {
+		return nil
+	}
+	return b[skip : skip+(len(b)-skip)&^(page-1)]
+}

@@ -1,0 +1,335 @@
+package blocked
+
+import (
+	"iter"
+	"math"
+
+	"github.com/graph-condensation/cgc/mat"
+)
+
+const (
+	// unit is the number of float32 in a cache line. Rows of blocks are whole lines, so that no two rows share one.
+	unit = 16
+	// widest is the number of columns of a block where nodes have few edges: copying to and from blocks then takes most of
+	// the time. From many edges a node on, a block has half as many columns, so that more of its rows fit in the cache.
+	widest = 64
+	many   = 32
+)
+
+// plan says how columns are propagated. No bit of the result depends on it.
+type plan struct {
+	// width is the number of columns of a block: all of x's, a multiple of unit, or fewer than unit.
+	width int
+	// kept is how many places have their entries made once, for all blocks. The others are made anew for each block.
+	kept int
+	// spill says that the results lie in a temporary file until the last block is done, and then as far as they fit.
+	spill bool
+	// beyond says that the input is mapped from a file and larger than the bound. It is read in order only.
+	beyond bool
+}
+
+// What a plan costs, in seconds, is needed only to compare plans. The rates are those of an ordinary machine: bytes a
+// second from a disk and from random places of memory, and entries a second that are made.
+const (
+	diskRate   = 1e9
+	gatherRate = 30e9
+	entryRate  = 4e8
+)
+
+// process is the memory of a process that has not begun to work, with the pages of its program.
+const process = 32 << 20
+
+// overhead is what a process takes beside what is counted. With a mapped input that is also the tables of its pages,
+// and room for the pages that are being read.
+func (r *run) overhead(memory int64) int64 {
+	if !r.mapped {
+		return process
+	}
+	return process + r.input()/512 + memory/16
+}
+
+// choose returns the plan for a bound in bytes; 0 sets no bound. If nothing fits, it returns a plan of little memory.
+func (r *run) choose(memory int64) plan {
+	last := r.within[r.hops-1]
+	_, d := r.x.Dims()
+	_, sparse := r.x.(*mat.CSR)
+	wide := d
+	if !sparse {
+		if wide = min(d, widest); r.read >= many*int64(last) {
+			wide = min(d, widest/2)
+		}
+	}
+	usual := plan{width: wide, kept: last}
+	room := memory - r.overhead(memory)
+	if memory == 0 || r.need(usual)+r.input() <= room {
+		return usual
+	}
+	if !r.mapped {
+		room -= r.input()
+	}
+	best, least := plan{width: min(unit, wide), beyond: r.mapped}, math.Inf(1)
+	smallest := best
+	for width := wide; width > 0; width = r.narrower(width) {
+		for _, kept := range []int{last, r.inner(), 0} {
+			for _, spill := range []bool{false, true} {
+				p := plan{width: width, kept: kept, spill: spill, beyond: r.mapped}
+				if r.mapped {
+					smallest = p
+				}
+				if r.need(p) > room {
+					continue
+				}
+				if cost := r.cost(p); cost < least {
+					best, least = p, cost
+				}
+			}
+		}
+	}
+	if math.IsInf(least, 1) {
+		return smallest
+	}
+	return best
+}
+
+// narrower returns the next smaller width of a block, 0 after the last.
+func (r *run) narrower(width int) int {
+	_, sparse := r.x.(*mat.CSR)
+	switch {
+	case width > unit:
+		return (width - 1) / unit * unit
+	case sparse:
+		return 0
+	}
+	return width / 2
+}
+
+// inner returns the number of places whose hop reads few entries: all that are computed but those of the first hop
+// alone.
+func (r *run) inner() int { return r.within[max(0, r.hops-2)] }
+
+// need returns the bytes that p takes beside its input.
+func (r *run) need(p plan) int64 {
+	bytes := r.arrays() + r.column()*int64(r.stride(p, p.width)) + r.storedBytes(p.kept)
+	if !p.spill {
+		bytes += r.resultBytes(p)
+	}
+	return bytes
+}
+
+// cost returns about how many seconds p takes: an entry reads a row of each block of columns, whole lines of the cache.
+func (r *run) cost(p plan) float64 {
+	passes, columns := r.cut(p)
+	made := r.entriesOf(r.within[r.hops-1]) - r.entriesOf(p.kept)
+	seconds := float64(4*r.read*(columns+passes))/gatherRate + float64(passes*made)/entryRate
+	return seconds + float64(r.bytesRead(p)+r.scratch(p))/diskRate
+}
+
+// cut returns the number of blocks, and of the columns that are read for an entry, in whole lines of the cache.
+func (r *run) cut(p plan) (passes, columns int64) {
+	_, d := r.x.Dims()
+	if _, sparse := r.x.(*mat.CSR); sparse {
+		return int64((d + p.width - 1) / p.width), int64(d)
+	}
+	for lo, hi := range r.blocks(p) {
+		passes++
+		columns += int64(max(unit, r.stride(p, hi-lo)))
+	}
+	return passes, columns
+}
+
+// bytesRead returns how many bytes of a mapped input p reads, if none of them stays in memory. The pass that finds the
+// nodes within some hops is among them.
+func (r *run) bytesRead(p plan) (bytes int64) {
+	if !p.beyond {
+		if r.mapped {
+			return r.input()
+		}
+		return 0
+	}
+	_, d := r.x.Dims()
+	adjacency, features := size(r.adj), r.features()
+	panel := r.panel
+	if panel == 0 {
+		panel = d
+	}
+	passes, _ := r.cut(p)
+	if _, sparse := r.x.(*mat.CSR); sparse {
+		bytes = features * passes
+	} else {
+		for lo, hi := range r.blocks(p) {
+			for first := lo / panel * panel; first < hi; first += panel {
+				bytes += features / int64(d) * int64(min(panel, d-first))
+			}
+		}
+	}
+	bytes += adjacency // to find the nodes
+	if p.kept > 0 {
+		bytes += adjacency
+	}
+	return bytes + passes*r.sweeps(p)
+}
+
+// sweeps returns how many bytes of a mapped adjacency the hops of one block read. A hop goes through the rows of each
+// distance in order, and reads whole pages.
+func (r *run) sweeps(p plan) (bytes int64) {
+	const page = 4096
+	for l := 1; l <= r.hops; l++ {
+		begin := 0
+		for _, end := range r.within[:r.hops-l+1] {
+			if rows := int64(end - max(begin, p.kept)); rows > 0 {
+				bytes += min(size(r.adj), page*rows+4*r.read)
+			}
+			begin = end
+		}
+	}
+	return bytes
+}
+
+// scratch returns how many bytes p writes to temporary files and reads again.
+func (r *run) scratch(p plan) int64 {
+	if !p.spill {
+		return 0
+	}
+	return 2 * r.resultBytes(p)
+}
+
+// features returns the bytes of X.
+func (r *run) features() int64 {
+	if x, sparse := r.x.(*mat.CSR); sparse {
+		return size(x)
+	}
+	n, d := r.x.Dims()
+	return 4 * int64(n) * int64(d)
+}
+
+// input returns the bytes of the graph that lie in memory, or are mapped. Features of a type that is read take no
+// memory that is known here, unless they are mapped.
+func (r *run) input() int64 {
+	switch r.x.(type) {
+	case *mat.Dense, *mat.CSR:
+		return size(r.adj) + r.features()
+	}
+	if r.mapped {
+		return size(r.adj) + r.features()
+	}
+	return size(r.adj)
+}
+
+// resultBytes returns the bytes of what Embeddings returns, as far as it is new memory.
+func (r *run) resultBytes(p plan) int64 {
+	_, d := r.x.Dims()
+	hops := r.hops
+	if r.copies(p) {
+		hops++
+	}
+	return 4 * int64(len(r.rows)) * int64(d) * int64(hops)
+}
+
+// copies reports whether H⁽⁰⁾ is a copy of rows of X. Rows of a mapped file that does not fit would be read at random.
+func (r *run) copies(p plan) bool {
+	_, inPlace := r.x.(*mat.Dense)
+	return !inPlace || p.beyond
+}
+
+// arrays returns the bytes of the arrays with a number for each node: its place, R, and, of those at which an H⁽ˡ⁾ is
+// computed, the node and the gain. A sparse X needs the gain of all nodes.
+func (r *run) arrays() int64 {
+	n, last := int64(r.adj.Rows), int64(r.within[r.hops-1])
+	if _, sparse := r.x.(*mat.CSR); sparse {
+		return 12*n + 8*int64(r.within[r.hops])
+	}
+	return 8*n + 8*last
+}
+
+// column returns the bytes that one column of a block takes.
+func (r *run) column() int64 {
+	hops := r.hops
+	bytes := 4 * int64(r.within[hops-1])
+	x, sparse := r.x.(*mat.CSR)
+	if sparse {
+		_, d := x.Dims()
+		bytes += 8 * int64(len(x.Indices)/max(1, d))
+	} else {
+		bytes += 4 * int64(r.within[hops])
+	}
+	if hops > 1 && (sparse || r.beta > 0) { // else S⁽²⁾ takes the place of S⁽⁰⁾
+		bytes += 4 * int64(r.within[hops-2])
+	}
+	return bytes
+}
+
+// stride returns how many numbers a row of a block of some columns takes. Rows that a bound made narrow share lines of
+// the cache.
+func (r *run) stride(p plan, columns int) int {
+	if r.narrow(p) {
+		return p.width
+	}
+	return (columns + unit - 1) / unit * unit
+}
+
+// narrow reports whether the bound asks for blocks of less than a line of the cache.
+func (r *run) narrow(p plan) bool {
+	_, d := r.x.Dims()
+	return p.width < min(unit, d)
+}
+
+// storedBytes returns the bytes that the entries of the first places take. The nodes themselves are among the entries.
+func (r *run) storedBytes(places int) int64 {
+	if places == 0 {
+		return 0
+	}
+	entries := r.entriesOf(places)
+	if r.adj.Data != nil {
+		return 8*entries + 16*int64(places)
+	}
+	return 4*entries + 12*int64(places)
+}
+
+// entriesOf returns how many entries of the adjacency the nodes at the first places have; places is 0, inner() or all
+// at which something is computed.
+func (r *run) entriesOf(places int) int64 {
+	switch places {
+	case 0:
+		return 0
+	case r.within[r.hops-1]:
+		return r.read
+	}
+	return r.second
+}
+
+// size returns the bytes that m takes.
+func size(m *mat.CSR) int64 {
+	return 8*int64(len(m.Indptr)) + 4*int64(len(m.Indices)+len(m.Data))
+}
+
+// blocks cuts the columns into blocks [lo, hi) of at most p.width columns, as few as can be and as even as whole units
+// allow. Columns that stand in panels are cut between panels, or within one if that is wider than a block.
+func (r *run) blocks(p plan) iter.Seq2[int, int] {
+	_, d := r.x.Dims()
+	step, whole := unit, d
+	if r.panel > 0 && r.panel < d {
+		if r.panel <= p.width {
+			step = r.panel
+		} else {
+			whole = r.panel
+		}
+	}
+	if r.narrow(p) {
+		step = 1
+	}
+	return func(yield func(lo, hi int) bool) {
+		for first := 0; first < d; first += whole {
+			columns := min(whole, d-first)
+			units, most := (columns+step-1)/step, max(1, p.width/step)
+			count := (units + most - 1) / most
+			if p.width >= columns {
+				count = 1
+			}
+			for b := range count {
+				if !yield(first+b*units/count*step, first+min(columns, (b+1)*units/count*step)) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package blocked
+
+import (
+	"fmt"
+
+	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// results takes the columns of H⁽⁰⁾ … H⁽ᴷ⁾ block by block. H⁽⁰⁾ is among them only if it is a copy.
+//
+// Results that are spilled lie in a temporary file, block by block, so that it is written in order. When the blocks are
+// done, and their memory is free, each H⁽ˡ⁾ is put together from the file: in memory if there is room, in another file
+// if not. There the rows of a class stand together, since the partition reads one class at a time.
+type results struct {
+	rows, cols int
+	whole      []*mat.Dense // the matrices; nil before they are put together, and for an H⁽⁰⁾ that is rows of X
+	file       []float32    // spilled columns: columns lo to hi−1 of H⁽ˡ⁾ are at (l·cols+lo)·rows
+	place      []int32      // where row i stands in the file; nil if that is i
+}
+
+// newResults makes room for the results of a plan.
+func newResults(rows []int32, classes []int32, cols, hops int, copied, spill bool) (*results, error) {
+	s := &results{rows: len(rows), cols: cols, whole: make([]*mat.Dense, hops+1)}
+	if spill {
+		var err error
+		if s.file, err = memory.Scratch((hops + 1) * s.rows * cols); err != nil {
+			return nil, fmt.Errorf("propagate: %w", err)
+		}
+		s.place = byClass(classes)
+		return s, nil
+	}
+	for l := range s.whole {
+		if l > 0 || copied {
+			s.whole[l] = mat.NewDense(s.rows, cols)
+		}
+	}
+	return s, nil
+}
+
+// byClass returns the position of each row when rows are sorted by class; nil without classes.
+func byClass(classes []int32) []int32 {
+	if classes == nil {
+		return nil
+	}
+	most := int32(0)
+	for _, c := range classes {
+		most = max(most, c)
+	}
+	next := make([]int32, most+2)
+	for _, c := range classes {
+		next[c+1]++
+	}
+	for c := range most + 1 {
+		next[c+1] += next[c]
+	}
+	place := make([]int32, len(classes))
+	for i, c := range classes {
+		place[i] = next[c]
+		next[c]++
+	}
+	return place
+}
+
+// row returns columns lo to hi−1, a block, of row i of H⁽ˡ⁾.
+func (s *results) row(l, i, lo, hi int) []float32 {
+	if s.file == nil {
+		return s.whole[l].Row(i)[lo:hi]
+	}
+	if s.place != nil {
+		i = int(s.place[i])
+	}
+	at := (l*s.cols+lo)*s.rows + i*(hi-lo)
+	return s.file[at : at+hi-lo]
+}
+
+// views returns H⁽⁰⁾ … H⁽ᴷ⁾. Spilled ones are put together, the last first: as many as the given bytes hold are in
+// memory.
+func (s *results) views(room int64, blocks [][2]int) ([]mat.View, error) {
+	views := make([]mat.View, len(s.whole))
+	for l := len(s.whole) - 1; l >= 0; l-- {
+		if s.file == nil {
+			if s.whole[l] != nil {
+				views[l] = s.whole[l].View()
+			}
+			continue
+		}
+		h := &mat.Dense{Rows: s.rows, Cols: s.cols}
+		if need := 4 * int64(s.rows) * int64(s.cols); need <= room {
+			room -= need
+			h.Reshape(s.rows, s.cols)
+		} else {
+			var err error
+			if h.Data, err = memory.Scratch(s.rows * s.cols); err != nil {
+				return nil, fmt.Errorf("propagate: %w", err)
+			}
+		}
+		s.assemble(h, l, blocks)
+		if s.place == nil {
+			views[l] = h.View()
+		} else {
+			views[l] = h.Select(s.place)
+		}
+	}
+	return views, nil
+}
+
+// assemble sets h to the rows of H⁽ˡ⁾ as they stand in the file.
+func (s *results) assemble(h *mat.Dense, l int, blocks [][2]int) {
+	const chunk = 4096
+	parallel.For(s.rows, chunk, func(first, end int) {
+		for _, b := range blocks {
+			width := b[1] - b[0]
+			from := s.file[(l*s.cols+b[0])*s.rows:]
+			for i := first; i < end; i++ {
+				copy(h.Row(i)[b[0]:b[1]], from[i*width:(i+1)*width])
+			}
+		}
+	})
+}
