@@ -62,18 +62,10 @@ func (p *panel) reshape(rows, stride int) {
 func newRun(in propagate.Input, hops int, beta float32, bound int64) *run {
 	r := &run{
 		layout: find(in.Adj, in.Rows, hops),
-		adj:    in.Adj, x: in.X, rows: in.Rows, mapped: in.Mapped, hops: hops, beta: beta, panel: panelWidth(in.X),
+		adj:    in.Adj, x: in.X, rows: in.Rows, mapped: in.Mapped, hops: hops, beta: beta, panel: mat.PanelWidth(in.X),
 	}
 	r.plan = r.choose(bound)
 	return r
-}
-
-// panelWidth returns how many columns of x stand together; 0 if any do.
-func panelWidth(x mat.Matrix) int {
-	if p, ok := x.(interface{ PanelWidth() int }); ok {
-		return p.PanelWidth()
-	}
-	return 0
 }
 
 // prepare gives the nodes their places, and finds the factors of the operator. Rows that are made anew for each block

@@ -35,9 +35,11 @@ var _ propagate.Engine = Engine{}
 // Embeddings implements propagate.Engine. The cost is O(d · edges within K hops of the rows).
 //
 // If in.X is a *mat.Dense, H⁽⁰⁾ are rows of it and no copy, unless they lie in a file that is larger than Memory. A
-// *mat.CSR is never written out whole. Features of another type are read once: each block of columns of the nodes within
-// K hops of in.Rows, in the order of the nodes. The error is that of in.X.ReadBlock. in.Classes decide in which order nodes are worked on: neighbours are mostly of one class, and
-// then stand close together. If in.Adj turns out not to be symmetric, that is an error.
+// *mat.CSR is never written out whole. Features of another type are read once: each block of columns of the nodes
+// within K hops of in.Rows, in the order of the nodes. The error is that of in.X.ReadBlock.
+//
+// in.Classes decide in which order nodes are worked on: neighbours are mostly of one class, and then stand close
+// together. If in.Adj turns out not to be symmetric, that is an error.
 func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in propagate.Input) ([]mat.View, error) {
 	if e.Memory < 0 {
 		return nil, fmt.Errorf("propagate: memory %d bytes, want at least 0 (0 for no bound)", e.Memory)
@@ -126,8 +128,13 @@ func first(views []mat.View, in propagate.Input, copied bool) ([]mat.View, error
 // inOrder tells the system that the mapped input is read in order, and returns what ends that.
 func inOrder(in propagate.Input) (done func()) {
 	ends := []func(){memory.InOrder(in.Adj.Indices), memory.InOrder(in.Adj.Data)}
-	if x, dense := in.X.(*mat.Dense); dense {
+	switch x := in.X.(type) {
+	case *mat.Dense:
 		ends = append(ends, memory.InOrder(x.Data))
+	case *mat.Panels:
+		for k := range x.Count() {
+			ends = append(ends, memory.InOrder(x.Floats(k)), memory.InOrder(x.Halves(k)))
+		}
 	}
 	return func() {
 		for _, end := range ends {

@@ -195,10 +195,13 @@ func (r *run) scratch(p plan) int64 {
 
 // features returns the bytes of X.
 func (r *run) features() int64 {
-	if x, sparse := r.x.(*mat.CSR); sparse {
-		return size(x)
-	}
 	n, d := r.x.Dims()
+	switch x := r.x.(type) {
+	case *mat.CSR:
+		return size(x)
+	case *mat.Panels:
+		return int64(x.Storage().Bytes()) * int64(n) * int64(d)
+	}
 	return 4 * int64(n) * int64(d)
 }
 
@@ -206,7 +209,7 @@ func (r *run) features() int64 {
 // memory that is known here, unless they are mapped.
 func (r *run) input() int64 {
 	switch r.x.(type) {
-	case *mat.Dense, *mat.CSR:
+	case *mat.Dense, *mat.CSR, *mat.Panels:
 		return size(r.adj) + r.features()
 	}
 	if r.mapped {
