@@ -31,6 +31,7 @@ var mayImport = map[string]string{
 	"internal/plain":       "condense gnn",
 	"internal/commandline": ". condense",
 	"progress":             "",
+	"checkpoint":           "mat progress internal/safetensors",
 	"mat":                  "internal/kernel internal/memory internal/parallel",
 	"graph":                "mat internal/kernel internal/memory internal/parallel",
 
@@ -104,9 +105,12 @@ var mayImport = map[string]string{
 	"selftrain":             "mat internal/kernel internal/parallel",
 
 	"rival":     "condense graph mat partition",
-	"rival/all": ". condense rival/kernel rival/selection",
+	"rival/all": ". condense rival/gradient rival/kernel rival/selection",
 	"rival/kernel": "autodiff condense graph kernelridge mat progress propagate propagate/blocked rival " +
 		"internal/parallel",
+	"rival/gradient": "autodiff condense gnn graph mat internal/kernel internal/parallel rival rival/learn",
+	"rival/learn": "checkpoint condense gnn graph mat partition progress propagate propagate/blocked rival " +
+		"internal/kernel internal/parallel internal/parameter",
 	"rival/selection": "condense graph mat propagate propagate/blocked rival internal/parallel",
 
 	".": "condense selftrain propagate propagate/blocked assess augment partition generate graph mat",
@@ -122,7 +126,7 @@ var mayImport = map[string]string{
 	"report":       "",
 	"report/chart": "report",
 	"report/html":  "report",
-	"cli": ". bench condense experiment tune overview paper progress report report/chart report/html dataset " +
+	"cli": ". bench checkpoint condense experiment tune overview paper progress report report/chart report/html dataset " +
 		"dataset/format " +
 		"dataset/synth gnn graph propagate partition internal/atomicfile internal/buildinfo internal/kernel " +
 		"internal/commandline internal/plain internal/spelling rival/all web",

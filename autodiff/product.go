@@ -71,3 +71,26 @@ func linearGrad(v, g *Var) {
 		v.a.add(v.tape.Linear(v.linear.T(), g))
 	}
 }
+
+// Transpose returns xᵀ.
+func (t *Tape) Transpose(x *Var) *Var {
+	v := t.record(x, nil, transposeGrad)
+	n, c := x.Value.Dims()
+	v.own.Reshape(c, n)
+	return t.run(v, c, rowChunk(n), transposeBody)
+}
+
+func transposeBody(v *Var, lo, hi int) {
+	x := v.a.Value
+	for i := range x.Rows { // reads rows in order; each task writes its own rows
+		for j, value := range x.Row(i)[lo:hi] {
+			v.own.Data[(lo+j)*x.Rows+i] = value
+		}
+	}
+}
+
+func transposeGrad(v, g *Var) {
+	if wanted(v.a) {
+		v.a.add(v.tape.Transpose(g))
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/checkpoint"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/graph"
@@ -63,6 +64,10 @@ func (c *command) condenseCommand() *cobra.Command {
 	return cmd
 }
 
+// checkpointEvery is the time between two writes of the state of a long condensation. An interruption loses at most
+// that.
+const checkpointEvery = time.Minute
+
 func (c *command) condense(ctx context.Context, name string, flags *configFlags, out, as string) error {
 	defer bounded(flags.config.Memory)()
 	g, seconds, err := c.open(ctx, name, flags)
@@ -70,11 +75,15 @@ func (c *command) condense(ctx context.Context, name string, flags *configFlags,
 		return err
 	}
 	c.progress.step("condensing")
-	small, err := flags.condense(ctx, g)
+	kept := checkpoint.With(ctx, out+".checkpoint", checkpointEvery)
+	small, err := flags.condense(kept, g)
 	if err != nil {
 		return flags.mistake(err)
 	}
 	if err := c.save(out, func() error { return small.SaveAs(ctx, out, as) }); err != nil {
+		return err
+	}
+	if err := checkpoint.Remove(kept); err != nil {
 		return err
 	}
 	r := outcomeOf(g)

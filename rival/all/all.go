@@ -7,6 +7,7 @@ package all
 import (
 	_ "github.com/graph-condensation/cgc" // registers its methods first, so that lists begin with them
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/rival/gradient"
 	"github.com/graph-condensation/cgc/rival/kernel"
 	"github.com/graph-condensation/cgc/rival/selection"
 )
@@ -16,6 +17,7 @@ func init() {
 	for _, m := range []condense.Method{
 		selection.Random{}, selection.NewHerding(), selection.NewKCenter(),
 		kernel.NewSNTK(), kernel.NewSNTKX(),
+		gradient.NewGCond(), gradient.NewGCondX(), gradient.NewDosCond(),
 	} {
 		condense.Register(m)
 	}

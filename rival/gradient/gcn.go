@@ -1,0 +1,370 @@
+package gradient
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"github.com/graph-condensation/cgc/autodiff"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/rival/learn"
+)
+
+// convolution is the relay GCN with two layers, Z = Â·ReLU(ÂX·W₁ + b₁)·W₂ + b₂. Its parameter gradient for the nodes of
+// class c is
+//
+//	∇W₁ = (ÂX)ᵀD,  D = Â(E·W₂ᵀ) ⊙ 1[ÂX·W₁ + b₁ > 0],  ∇b₁ = 1ᵀD,
+//	∇W₂ = VᵀE,     V = Â·ReLU(ÂX·W₁ + b₁),              ∇b₂ = 1ᵀE,
+//
+// with E as in linear. The objective differentiates it again: a gradient of second order.
+//
+// ∇W₁ is d×hidden and the largest matrix, but its rank is at most that of D. It is never formed: with K = Z′Z′ᵀ and
+// C = Z′·Sᵀ for Z′ = Â′X′ and S the rows of ÂX of the original graph,
+//
+//	‖∇W₁′ column k‖² = (D′ ⊙ K·D′ summed over rows)_k,  ⟨∇W₁′, ∇W₁⟩_k = (D′ ⊙ C·D summed over rows)_k.
+type convolution struct {
+	Matching
+	classes int
+	coeff   []float32
+	members [][]int32 // condensed nodes of each class
+	real    []realClass
+
+	parameters []*mat.Dense // W₁, b₁, W₂, b₂
+	steps      *learn.Adam
+	tape       *autodiff.Tape
+	y          *mat.Dense // one-hot labels
+	masks      []mat.Dense
+}
+
+// realClass holds the training nodes of one class and their neighbours, and the gradients on them.
+type realClass struct {
+	s    rows       // ÂX at the nodes and their neighbours
+	gram *mat.Dense // S·Sᵀ
+	p    *mat.CSR   // Â from these to the nodes
+	pt   *mat.CSR
+
+	u, r, v, e, back mat.Dense
+	d                mat.Dense // D
+	w2, b1, b2       mat.Dense // gradients
+	kd               mat.Dense
+	squares          []float64 // squared lengths of the columns of ∇W₁
+}
+
+// rows is a sparse matrix as a linear map.
+type rows struct{ m, t *mat.CSR }
+
+// Apply sets dst to the product with x.
+func (r rows) Apply(dst, x *mat.Dense) { mat.MulSparse(dst, r.m, x) }
+
+// T returns the transpose.
+func (r rows) T() autodiff.Linear { return rows{r.t, r.m} }
+
+func newRows(m *mat.CSR) rows {
+	t, _ := m.Transpose()
+	return rows{m, t}
+}
+
+// newConvolution returns the relay for a graph.
+func newConvolution(ctx context.Context, s *learn.Start, m Matching) (*convolution, error) {
+	c, d := len(s.Budget), s.X.Cols
+	o := &convolution{
+		Matching: m, classes: c, coeff: coefficients(s.Budget), tape: autodiff.NewTape(),
+		real: make([]realClass, c), members: make([][]int32, c), masks: make([]mat.Dense, c),
+		y: autodiff.OneHot(s.Y, c),
+		parameters: []*mat.Dense{
+			mat.NewDense(d, m.Hidden), mat.NewDense(1, m.Hidden), mat.NewDense(m.Hidden, c), mat.NewDense(1, c),
+		},
+	}
+	o.steps = learn.NewAdam(m.RelayRate, o.parameters...)
+	for i, y := range s.Y {
+		o.members[y] = append(o.members[y], int32(i))
+	}
+	operator := graph.Symmetric(s.Graph.Adj)
+	for class, nodes := range s.Train {
+		if s.Budget[class] == 0 {
+			continue
+		}
+		near := neighbours(s.Graph.Adj, nodes)
+		h, err := s.Embeddings(ctx, 1, near)
+		if err != nil {
+			return nil, err
+		}
+		r := &o.real[class]
+		r.s = newRows(h[1].Sparse())
+		if len(near) <= gramNodes {
+			r.gram = new(mat.Dense)
+			mat.MulTB(r.gram, h[1], h[1])
+		}
+		r.p = between(operator, nodes, near)
+		r.pt = newRows(r.p).t
+	}
+	return o, nil
+}
+
+// gramNodes is the largest number of rows of S whose Gram matrix is kept. Of more rows, ∇W₁ is formed.
+const gramNodes = 2048
+
+// neighbours returns the nodes and their neighbours, ascending.
+func neighbours(a *mat.CSR, nodes []int32) []int32 {
+	reach := graph.NewReach(a, nodes)
+	reach.Grow()
+	var near []int32
+	for i, distance := range reach.Distance {
+		if distance != graph.Unreached {
+			near = append(near, int32(i))
+		}
+	}
+	return near
+}
+
+// between returns the entries of P in the rows of nodes and the columns of near, which holds all their neighbours and
+// is ascending.
+func between(op graph.Operator, nodes, near []int32) *mat.CSR {
+	place := make(map[int32]int32, len(near))
+	for at, v := range near {
+		place[v] = int32(at)
+	}
+	p := &mat.CSR{Rows: len(nodes), Cols: len(near), Indptr: make([]int64, len(nodes)+1)}
+	for r, v := range nodes {
+		self := false
+		add := func(u int, w float32) {
+			p.Indices = append(p.Indices, place[int32(u)])
+			p.Data = append(p.Data, op.Left[v]*w*op.Right[u])
+		}
+		for u, w := range op.Adj.Row(int(v)) {
+			if !self && u > int(v) {
+				self = true
+				add(int(v), op.Self)
+			}
+			add(u, w)
+		}
+		if !self {
+			add(int(v), op.Self)
+		}
+		p.Indptr[r+1] = int64(len(p.Indices))
+	}
+	return p
+}
+
+// restart draws weights and biases uniform in ±1/√inputs.
+func (o *convolution) restart(src rand.Source) {
+	random := rand.New(src)
+	for i, p := range o.parameters {
+		learn.Uniform(p, o.parameters[i/2*2].Rows, random)
+	}
+	o.steps.Restart()
+}
+
+// gradient finds the gradients on the training nodes of class c.
+func (r *realClass) gradient(parameters []*mat.Dense, c int) {
+	w1, b1, w2, b2 := parameters[0], parameters[1], parameters[2], parameters[3]
+	mat.MulSparse(&r.u, r.s.m, w1)
+	r.r.Reshape(r.u.Dims())
+	for i := range r.u.Rows {
+		row := r.u.Row(i)
+		kernel.Add(row, row, b1.Data)
+		kernel.ReLU(r.r.Row(i), row)
+	}
+	mat.MulSparse(&r.v, r.p, &r.r)
+	mat.Mul(&r.e, &r.v, w2)
+	r.b2.Reshape(1, w2.Cols)
+	clear(r.b2.Data)
+	for i := range r.e.Rows {
+		row := r.e.Row(i)
+		kernel.Add(row, row, b2.Data)
+		kernel.Softmax(row)
+		row[c]--
+		kernel.Scale(row, 1/float32(r.e.Rows), row)
+		kernel.Add(r.b2.Data, r.b2.Data, row)
+	}
+	mat.MulTA(&r.w2, &r.v, &r.e)
+	mat.MulTB(&r.back, &r.e, w2)
+	mat.MulSparse(&r.d, r.pt, &r.back)
+	r.b1.Reshape(1, r.d.Cols)
+	clear(r.b1.Data)
+	for i := range r.d.Rows {
+		kernel.ReLUGrad(r.d.Row(i), r.d.Row(i), r.u.Row(i))
+		kernel.Add(r.b1.Data, r.b1.Data, r.d.Row(i))
+	}
+	r.squares = append(r.squares[:0], make([]float64, r.d.Cols)...)
+	if r.gram == nil {
+		mat.MulSparse(&r.kd, r.s.t, &r.d)
+		for i := range r.kd.Rows {
+			for k, g := range r.kd.Row(i) {
+				r.squares[k] += float64(g) * float64(g)
+			}
+		}
+		return
+	}
+	mat.Mul(&r.kd, r.gram, &r.d)
+	for i := range r.kd.Rows {
+		d := r.d.Row(i)
+		for k, g := range r.kd.Row(i) {
+			r.squares[k] += float64(g) * float64(d[k])
+		}
+	}
+}
+
+// forward is a forward pass on the tape.
+type forward struct {
+	in      *gnn.Input
+	edges   bool          // A′ is not I
+	z, u, v *autodiff.Var // Â′X′, Â′X′·W₁ + b₁, V
+	logits  *autodiff.Var
+}
+
+func (o *convolution) forward(x, a *autodiff.Var, p []*autodiff.Var) (f forward) {
+	t := o.tape
+	f.in, f.edges = gnn.VariableInput(a, x), a != nil
+	f.z = f.in.Symmetric(x)
+	f.u = t.AddRow(t.MatMul(f.z, p[0]), p[1])
+	f.v = f.in.Symmetric(t.ReLU(f.u))
+	f.logits = t.AddRow(t.MatMul(f.v, p[2]), p[3])
+	return f
+}
+
+// onTape puts the graph and the parameters on the tape.
+func (o *convolution) onTape(x, a *mat.Dense) (vx, va *autodiff.Var, p []*autodiff.Var) {
+	o.tape.Reset()
+	vx = o.tape.Var(x)
+	if a != nil {
+		va = o.tape.Var(a)
+	}
+	for _, m := range o.parameters {
+		p = append(p, o.tape.Var(m))
+	}
+	return vx, va, p
+}
+
+// match returns the objective and its gradients. It sees all training nodes.
+func (o *convolution) match(ctx context.Context, x, a *mat.Dense, _ rand.Source) (
+	loss float64, dx, da *mat.Dense, err error,
+) {
+	for c := range o.real {
+		if o.members[c] != nil {
+			o.real[c].gradient(o.parameters, c)
+		}
+		if err := ctx.Err(); err != nil {
+			return 0, nil, nil, err
+		}
+	}
+	vx, va, p := o.onTape(x, a)
+	f := o.forward(vx, va, p)
+	var total *autodiff.Var
+	for c, members := range o.members {
+		if members == nil {
+			continue
+		}
+		distance := o.tape.Scale(o.coeff[c], o.matchClass(f, p[2], c))
+		if total == nil {
+			total = distance
+		} else {
+			total = o.tape.Add(total, distance)
+		}
+	}
+	loss = float64(total.Value.Data[0])
+	if a == nil {
+		return loss, o.tape.Grad(total, vx)[0].Value, nil, nil
+	}
+	g := o.tape.Grad(total, vx, va)
+	return loss, g[0].Value, g[1].Value, nil
+}
+
+// matchClass returns the distance of class c on the tape.
+func (o *convolution) matchClass(f forward, w2 *autodiff.Var, c int) *autodiff.Var {
+	t, r, members := o.tape, &o.real[c], o.members[c]
+	labels := mat.NewDense(len(members), o.classes)
+	for i := range members {
+		labels.Row(i)[c] = 1
+	}
+	e := t.Exp(t.LogSoftmax(t.Rows(f.logits, members)))
+	e = t.Scale(1/float32(len(members)), t.Sub(e, t.Var(labels)))
+	v, b2 := t.Rows(f.v, members), t.ColumnSums(e)
+	z, u, back := f.z, f.u, t.MatMulTB(e, w2)
+	if f.edges {
+		back = f.in.Symmetric(t.SpreadRows(back, members, f.z.Value.Rows))
+	} else { // the other nodes have no part in it
+		z, u = t.Rows(f.z, members), t.Rows(f.u, members)
+	}
+	mask := &o.masks[c]
+	mask.Reshape(u.Value.Dims())
+	for i, value := range u.Value.Data {
+		mask.Data[i] = 0
+		if value > 0 {
+			mask.Data[i] = 1
+		}
+	}
+	d := t.Mul(back, t.Var(mask))
+	squares := t.ColumnSums(t.Mul(d, t.MatMul(t.MatMulTB(z, z), d)))
+	inner := t.ColumnSums(t.Mul(d, t.MatMulTA(t.Linear(r.s, t.Transpose(z)), t.Var(&r.d))))
+	g2 := t.MatMulTA(v, e)
+	if o.Distance == Cosine {
+		return t.Add(o.cosines(inner, squares, r.squares), o.cosineOf(g2, &r.w2))
+	}
+	var constant float64
+	for _, s := range r.squares {
+		constant += s
+	}
+	loss := t.Sum(t.Sub(squares, t.Scale(2, inner)))
+	loss = t.Add(loss, t.Var(filled(1, float32(constant))))
+	for _, pair := range []struct {
+		g    *autodiff.Var
+		real *mat.Dense
+	}{{g2, &r.w2}, {b2, &r.b2}, {t.ColumnSums(d), &r.b1}} {
+		difference := t.Sub(pair.g, t.Var(pair.real))
+		loss = t.Add(loss, t.Sum(t.Mul(difference, difference)))
+	}
+	return loss
+}
+
+// filled returns a row of n equal numbers.
+func filled(n int, value float32) *mat.Dense {
+	m := mat.NewDense(1, n)
+	for i := range m.Data {
+		m.Data[i] = value
+	}
+	return m
+}
+
+// tiny is added to squared lengths: the square root has no derivative at 0, where all units of a column are off.
+const tiny = 1e-14
+
+// cosines returns Σ_k 1 − inner_k/(√real_k·√squares_k + 10⁻⁶).
+func (o *convolution) cosines(inner, squares *autodiff.Var, real []float64) *autodiff.Var {
+	t, n := o.tape, len(real)
+	lengths := mat.NewDense(1, n)
+	for k, s := range real {
+		lengths.Data[k] = float32(math.Sqrt(max(0, s)))
+	}
+	own := t.Power(t.Add(t.ReLU(squares), t.Var(filled(n, tiny))), 0.5)
+	norm := t.Add(t.Mul(t.Var(lengths), own), t.Var(filled(n, guard)))
+	return t.Sum(t.Sub(t.Var(filled(n, 1)), t.Mul(inner, t.Power(norm, -1))))
+}
+
+// cosineOf returns the same for columns that are formed.
+func (o *convolution) cosineOf(g *autodiff.Var, real *mat.Dense) *autodiff.Var {
+	t := o.tape
+	squares := make([]float64, real.Cols)
+	for i := range real.Rows {
+		for k, x := range real.Row(i) {
+			squares[k] += float64(x) * float64(x)
+		}
+	}
+	return o.cosines(t.ColumnSums(t.Mul(g, t.Var(real))), t.ColumnSums(t.Mul(g, g)), squares)
+}
+
+// train minimises the mean cross entropy of the condensed nodes.
+func (o *convolution) train(ctx context.Context, x, a *mat.Dense, steps int) error {
+	for range steps {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		vx, va, p := o.onTape(x, a)
+		g := o.tape.Grad(o.tape.CrossEntropy(o.forward(vx, va, p).logits, o.tape.Var(o.y)), p...)
+		o.steps.Step(g[0].Value, g[1].Value, g[2].Value, g[3].Value)
+	}
+	return nil
+}

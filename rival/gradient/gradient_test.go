@@ -1,0 +1,161 @@
+package gradient_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/graph-condensation/cgc/checkpoint"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/condense/condensetest"
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/progress"
+	"github.com/graph-condensation/cgc/rival/gradient"
+	"github.com/graph-condensation/cgc/rival/learn"
+)
+
+// short makes a method fast enough for hundreds of condensations.
+func short(m *gradient.Matching) {
+	m.Epochs, m.Outer, m.Inner, m.Hidden, m.Batch = 3, 2, 1, 8, 12
+	m.Choice = learn.Choice{JudgeEvery: 2, JudgeEpochs: 3}
+}
+
+// methods are the methods of this package with few steps.
+func methods() []condense.Method {
+	a, b, c := gradient.NewGCond(), gradient.NewGCondX(), gradient.NewDosCond()
+	short(&a.Matching)
+	short(&b.Matching)
+	short(&c.Matching)
+	a.PairHidden, c.PairHidden = 8, 8
+	a.StructureEpochs, a.FeatureEpochs = 1, 1
+	return []condense.Method{a, b, c}
+}
+
+func TestContract(t *testing.T) {
+	for _, m := range methods() {
+		t.Run(m.Name(), func(t *testing.T) {
+			condensetest.Test(t, m, condensetest.Proportional, condensetest.Random, condensetest.ReadsValidation)
+		})
+	}
+}
+
+// On a made graph with clear classes, each method ends with a condensed graph on which a GCN is right.
+func TestLearns(t *testing.T) {
+	for _, m := range methods() {
+		text, _ := json.Marshal(map[string]any{
+			"epochs": 120, "outer": 5, "inner": 5, "judge_every": 30, "judge_epochs": 50, "lr_feat": 0.03, "lr_adj": 0.01,
+		})
+		switch own := m.(type) {
+		case gradient.GCond:
+			json.Unmarshal(text, &own)
+			m = own
+		case gradient.GCondX:
+			json.Unmarshal(text, &own)
+			m = own
+		case gradient.DosCond:
+			json.Unmarshal(text, &own)
+			m = own
+		}
+		g := synth.Demo()
+		small, err := m.Condense(t.Context(), g, 4*g.Classes, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var account learn.Account
+		if err := json.Unmarshal(small.Account, &account); err != nil {
+			t.Fatal(err)
+		}
+		if account.Validation < 80 || account.Judgements != 4 || account.Epoch < 1 || account.Epoch > 120 {
+			t.Errorf("%s: %+v, want a validation accuracy of at least 80 at one of 4 looks", m.Name(), account)
+		}
+	}
+}
+
+// A run that is stopped and continued, at any epoch, gives the bytes of one that is not.
+func TestContinues(t *testing.T) {
+	g := synth.Demo()
+	for _, m := range methods() {
+		want, err := m.Condense(t.Context(), g, 10, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "state")
+		stops := 0
+		for {
+			ctx, cancel := context.WithCancel(checkpoint.With(t.Context(), path, time.Hour))
+			ctx = progress.With(ctx, func(e progress.Event) {
+				if e.Stage == m.Name() { // after each epoch
+					cancel()
+				}
+			})
+			got, err := m.Condense(ctx, g, 10, 3)
+			cancel()
+			if errors.Is(err, context.Canceled) {
+				if stops++; stops > 3 {
+					t.Fatalf("%s: stopped %d times in 3 epochs", m.Name(), stops)
+				}
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got.X.Data, want.X.Data) || !same(got.Adj, want.Adj) {
+				t.Errorf("%s: another condensed graph after %d stops", m.Name(), stops)
+			}
+			break
+		}
+		if _, err := os.Stat(path); err != nil || stops < 2 {
+			t.Errorf("%s: %d stops, %v", m.Name(), stops, err)
+		}
+		ctx := checkpoint.With(t.Context(), path, 0)
+		if _, err := m.Condense(ctx, g, 10, 4); err == nil || !strings.Contains(err.Error(), "is of other work") {
+			t.Errorf("%s: another seed continues: %v", m.Name(), err)
+		}
+	}
+}
+
+func same(a, b *mat.CSR) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return slices.Equal(a.Indptr, b.Indptr) && slices.Equal(a.Indices, b.Indices) && slices.Equal(a.Data, b.Data)
+}
+
+// What is out of range is named, and so is what does not fit.
+func TestRefuses(t *testing.T) {
+	g := synth.Demo()
+	for _, c := range []struct {
+		change func(m *gradient.GCond)
+		says   string
+	}{
+		{func(m *gradient.GCond) { m.Epochs = 0 }, "epochs 0, want at least 1"},
+		{func(m *gradient.GCond) { m.Relay = "gat" }, "relay gat, want sgc or gcn"},
+		{func(m *gradient.GCond) { m.FeatureRate = 0 }, "lr feat 0, want above 0"},
+		{func(m *gradient.GCond) { m.JudgeEvery = 0 }, "judge every 0, want at least 1"},
+		{func(m *gradient.GCond) { m.Memory = 1e4 }, "gcond on 100 pairs of condensed nodes needs 13 kB, bound 10 kB"},
+		{func(m *gradient.GCond) { m.FeatureRate = 1e39 }, "gcond diverged: "},
+	} {
+		m := methods()[0].(gradient.GCond)
+		c.change(&m)
+		if _, err := m.Condense(t.Context(), g, 10, 1); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("error %v, want %q", err, c.says)
+		}
+	}
+}
+
+func ExampleNewGCondX() {
+	m := gradient.NewGCondX()
+	m.Epochs, m.JudgeEvery = 20, 10
+	small, err := m.Condense(context.Background(), synth.Demo(), 20, 0)
+	if err != nil {
+		panic(err)
+	}
+	_ = small // train on it: gnn.Train(ctx, gnn.GCN(), experiment.Sample(small), …)
+}

@@ -1,0 +1,258 @@
+package gradient
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/graph-condensation/cgc/autodiff"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/rival/learn"
+)
+
+func normal(rows, cols int, random *rand.Rand) *mat.Dense {
+	m := mat.NewDense(rows, cols)
+	for i := range m.Data {
+		m.Data[i] = float32(random.NormFloat64())
+	}
+	return m
+}
+
+// small returns a start with three classes, one of them without nodes, and rows of training nodes.
+func small(random *rand.Rand) (s *learn.Start, real *mat.Dense, first []int) {
+	s = &learn.Start{
+		Budget: []int{3, 0, 4}, Y: []int32{0, 0, 0, 2, 2, 2, 2}, First: []int{0, 3, 3, 7}, X: normal(7, 5, random),
+	}
+	return s, normal(11, 5, random), []int{0, 6, 6, 11}
+}
+
+// symmetric returns weights in (0, 1) without a diagonal.
+func symmetric(n int, random *rand.Rand) *mat.Dense {
+	a := mat.NewDense(n, n)
+	for i := range n {
+		for j := range i {
+			w := random.Float32()
+			a.Row(i)[j], a.Row(j)[i] = w, w
+		}
+	}
+	return a
+}
+
+// byTape is the objective of the linear relay, written on a tape from its definition: gradients by autodiff of the
+// cross entropy, their distance by columns, and the gradient of that through them.
+func byTape(l *linear, s *learn.Start, real *mat.Dense, first []int, x, a *mat.Dense) (
+	loss float64, dx, da *mat.Dense,
+) {
+	t := autodiff.NewTape()
+	vx, w, b := t.Var(x), t.Var(l.w), t.Var(l.b)
+	z := vx
+	var va *autodiff.Var
+	if a != nil {
+		va = t.Var(a)
+		in := gnn.VariableInput(va, vx)
+		for range l.Hops {
+			z = in.Symmetric(z)
+		}
+	}
+	gradients := func(z *autodiff.Var, c int32, n int) []*autodiff.Var {
+		y := make([]int32, n)
+		for i := range y {
+			y[i] = c
+		}
+		logits := t.AddRow(t.MatMul(z, w), b)
+		return t.Grad(t.CrossEntropy(logits, t.Var(autodiff.OneHot(y, l.classes))), w, b)
+	}
+	var total *autodiff.Var
+	for c, n := range s.Budget {
+		if n == 0 {
+			continue
+		}
+		var rows []int32
+		for i := s.First[c]; i < s.First[c+1]; i++ {
+			rows = append(rows, int32(i))
+		}
+		from := block(real, first[c], first[c+1])
+		g := gradients(t.Var(&from), int32(c), from.Rows)
+		h := gradients(t.Rows(z, rows), int32(c), n)
+		var distance *autodiff.Var
+		if l.Distance == MSE {
+			difference, bias := t.Sub(h[0], g[0]), t.Sub(h[1], g[1])
+			distance = t.Add(t.Sum(t.Mul(difference, difference)), t.Sum(t.Mul(bias, bias)))
+		} else {
+			length := func(v *autodiff.Var) *autodiff.Var { return t.Power(t.ColumnSums(t.Mul(v, v)), 0.5) }
+			one := mat.NewDense(1, l.classes)
+			small := mat.NewDense(1, l.classes)
+			for k := range one.Data {
+				one.Data[k], small.Data[k] = 1, guard
+			}
+			norm := t.Add(t.Mul(length(g[0]), length(h[0])), t.Var(small))
+			cosines := t.Mul(t.ColumnSums(t.Mul(g[0], h[0])), t.Power(norm, -1))
+			distance = t.Sum(t.Sub(t.Var(one), cosines))
+		}
+		distance = t.Scale(l.coeff[c], distance)
+		if total == nil {
+			total = distance
+		} else {
+			total = t.Add(total, distance)
+		}
+	}
+	loss = float64(total.Value.Data[0])
+	if a == nil {
+		return loss, t.Grad(total, vx)[0].Value, nil
+	}
+	g := t.Grad(total, vx, va)
+	return loss, g[0].Value, g[1].Value
+}
+
+// closeTo fails unless all numbers agree up to the rounding of float32.
+func closeTo(t *testing.T, what string, got, want *mat.Dense, tolerance float64) {
+	t.Helper()
+	var largest float64
+	for _, w := range want.Data {
+		largest = max(largest, math.Abs(float64(w)))
+	}
+	for i, w := range want.Data {
+		if math.Abs(float64(got.Data[i]-w)) > tolerance*largest {
+			t.Fatalf("%s: entry %d is %v, want %v", what, i, got.Data[i], w)
+		}
+	}
+}
+
+// The closed form agrees with autodiff, which differentiates twice.
+func TestLinearIsAutodiff(t *testing.T) {
+	for _, distance := range []string{Cosine, MSE} {
+		for _, structured := range []bool{false, true} {
+			random := rand.New(rand.NewPCG(5, 6))
+			s, real, first := small(random)
+			m := NewGCond().Matching
+			m.Distance = distance
+			l := linearOn(s, m, real, first)
+			l.restart(random)
+			var a *mat.Dense
+			if structured {
+				a = symmetric(7, random)
+			}
+			loss, dx, da, err := l.match(t.Context(), s.X, a, random)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, wantX, wantA := byTape(l, s, real, first, s.X, a)
+			if math.Abs(loss-want) > 1e-5*want {
+				t.Errorf("%s: loss %v, want %v", distance, loss, want)
+			}
+			closeTo(t, distance+": dX", dx, wantX, 1e-4)
+			if structured {
+				closeTo(t, distance+": dA", da, wantA, 1e-4)
+			}
+		}
+	}
+}
+
+// The gradients agree with differences of the objective.
+func TestLinearDifferences(t *testing.T) {
+	for _, distance := range []string{Cosine, MSE} {
+		random := rand.New(rand.NewPCG(7, 8))
+		s, real, first := small(random)
+		m := NewGCond().Matching
+		m.Distance = distance
+		l := linearOn(s, m, real, first)
+		l.restart(random)
+		a := symmetric(7, random)
+		differences(t, distance, l, s.X, a)
+	}
+}
+
+// differences compares the gradients of a relay with differences.
+func differences(t *testing.T, what string, r relay, x, a *mat.Dense) {
+	t.Helper()
+	value := func() float64 {
+		loss, _, _, err := r.match(t.Context(), x, a, rand.NewPCG(0, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return loss
+	}
+	_, dx, da, err := r.match(t.Context(), x, a, rand.NewPCG(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dx, da = dx.Clone(), da.Clone()
+	var largest float64
+	for _, g := range dx.Data {
+		largest = max(largest, math.Abs(float64(g)))
+	}
+	const step = 1e-2
+	for i := range x.Data {
+		old := x.Data[i]
+		x.Data[i] = old + step
+		above := value()
+		x.Data[i] = old - step
+		below := value()
+		x.Data[i] = old
+		want := (above - below) / (2 * step)
+		if got := float64(dx.Data[i]); math.Abs(got-want) > 1e-2*largest { // step² and rounding over the step
+			t.Errorf("%s: dX[%d] is %v, difference %v", what, i, got, want)
+		}
+	}
+	for i := range a.Rows {
+		for j := range i { // both entries of an edge
+			largest = max(largest, math.Abs(float64(da.Row(i)[j]+da.Row(j)[i])))
+		}
+	}
+	for i := range a.Rows {
+		for j := range i {
+			old := a.Row(i)[j]
+			set := func(w float32) { a.Row(i)[j], a.Row(j)[i] = w, w }
+			set(old + step)
+			above := value()
+			set(old - step)
+			below := value()
+			set(old)
+			want := (above - below) / (2 * step)
+			if got := float64(da.Row(i)[j] + da.Row(j)[i]); math.Abs(got-want) > 1e-2*largest {
+				t.Errorf("%s: dA[%d][%d] is %v, difference %v", what, i, j, got, want)
+			}
+		}
+	}
+}
+
+// The objective falls along its gradient, and training a relay lowers its cross entropy.
+func TestLinearFalls(t *testing.T) {
+	random := rand.New(rand.NewPCG(9, 10))
+	s, real, first := small(random)
+	l := linearOn(s, NewGCond().Matching, real, first)
+	l.restart(random)
+	adam := learn.NewAdam(0.01, s.X)
+	var begun, ended float64
+	for step := range 100 {
+		loss, dx, _, err := l.match(t.Context(), s.X, nil, random)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ended = loss; step == 0 {
+			begun = loss
+		}
+		adam.Step(dx)
+	}
+	if !(ended < begun/2) {
+		t.Errorf("the objective went from %v to %v in 100 steps, want less than half", begun, ended)
+	}
+	entropy := func() float64 {
+		var logits mat.Dense
+		mat.Mul(&logits, s.X, l.w)
+		for i := range logits.Rows {
+			for k := range logits.Row(i) {
+				logits.Row(i)[k] += l.b.Data[k]
+			}
+		}
+		return gnn.CrossEntropy(&logits, s.Y, 1)
+	}
+	before := entropy()
+	if err := l.train(t.Context(), s.X, nil, 100); err != nil {
+		t.Fatal(err)
+	}
+	if after := entropy(); !(after < before) {
+		t.Errorf("cross entropy went from %v to %v", before, after)
+	}
+}

@@ -1,0 +1,131 @@
+// Package learn holds what the methods share that learn a condensed graph step by step: the beginning, the pair
+// network, Adam, the choice of the iterate and the loop with checkpoints.
+//
+// A method is a Learner: an epoch changes X′, and A′ if it has one. Run repeats epochs. Every few epochs it trains a
+// GCN on the condensed graph and takes its accuracy on the validation nodes. The best iterate is the result. Labels of
+// test nodes are never read. A graph without validation nodes, as the training graph of the inductive setting, gives no
+// choice: the last iterate is the result.
+//
+// Determinism: epoch e draws from a source that the seed and e decide. So the bytes do not depend on threads, nor on
+// whether a run was stopped and continued (package checkpoint).
+package learn
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/partition"
+	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/blocked"
+	"github.com/graph-condensation/cgc/rival"
+)
+
+// Start is where learning begins.
+type Start struct {
+	// Graph is the graph as the method sees it.
+	Graph *graph.Graph
+	// Y is y′: the class of each condensed node, ascending. Budget is the number of condensed nodes of each class.
+	Y      []int32
+	Budget []int
+	// First has Classes+1 places: the condensed nodes of class c are First[c] to First[c+1]−1.
+	First []int
+	// Train holds the training nodes of each class.
+	Train [][]int32
+	// Unit is what features are divided by while they are learnt. The learning rates of the methods were found on rows
+	// with the sum 1, or on standardised columns. If no feature of a training node is negative, Unit is the mean sum of
+	// the training rows. Otherwise it is 1.
+	Unit float32
+	// X is N′×d: the features, over Unit, of random training nodes of each class, without repeats.
+	X *mat.Dense
+}
+
+// Begin returns the start for N′ nodes. Errors say what is wrong with the graph or the number of nodes.
+func Begin(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*Start, error) {
+	if err := rival.Check(g, nodes); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	budget, err := partition.Budgets(g.Counts(g.Split.Train), nodes)
+	if err != nil {
+		return nil, err
+	}
+	s := &Start{Graph: g, Budget: budget, First: []int{0}, Train: make([][]int32, g.Classes), X: new(mat.Dense)}
+	for _, v := range g.Split.Train {
+		if c := g.Y[v]; c >= 0 {
+			s.Train[c] = append(s.Train[c], v)
+		}
+	}
+	random := rand.New(Source(seed, 0))
+	var picked []int32
+	for c, n := range budget {
+		for _, at := range random.Perm(len(s.Train[c]))[:n] {
+			picked = append(picked, s.Train[c][at])
+			s.Y = append(s.Y, int32(c))
+		}
+		s.First = append(s.First, len(s.Y))
+	}
+	if err := mat.Rows(s.X, g.X, picked); err != nil {
+		return nil, fmt.Errorf("learn: reading features: %w", err)
+	}
+	if s.Unit, err = unit(g); err != nil {
+		return nil, err
+	}
+	kernel.Scale(s.X.Data, 1/s.Unit, s.X.Data)
+	return s, nil
+}
+
+// unit returns Start.Unit.
+func unit(g *graph.Graph) (float32, error) {
+	const rows = 4096 // at a time
+	var block mat.Dense
+	var sum float64
+	for train := g.Split.Train; len(train) > 0; train = train[min(rows, len(train)):] {
+		if err := mat.Rows(&block, g.X, train[:min(rows, len(train))]); err != nil {
+			return 0, fmt.Errorf("learn: reading features: %w", err)
+		}
+		for _, x := range block.Data {
+			if x < 0 {
+				return 1, nil
+			}
+			sum += float64(x)
+		}
+	}
+	if sum == 0 {
+		return 1, nil
+	}
+	return float32(sum / float64(len(g.Split.Train))), nil
+}
+
+// Source returns the random numbers of an epoch; epoch 0 is the beginning.
+func Source(seed uint64, epoch int) rand.Source { return rand.NewPCG(seed, uint64(epoch)) }
+
+// Embeddings returns H⁽⁰⁾ … H⁽ᴷ⁾ over Unit, H⁽ᵏ⁾ = ÂᵏX, at the given nodes: K+1 matrices with a row for each node.
+func (s *Start) Embeddings(ctx context.Context, hops int, nodes []int32) ([]*mat.Dense, error) {
+	in := propagate.Input{Adj: s.Graph.Adj, X: s.Graph.X, Rows: nodes, Mapped: s.Graph.Mapped}
+	views, err := propagate.Run(ctx, blocked.Engine{}, propagate.Propagation{Rule: propagate.SGC, Hops: hops}, in)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]*mat.Dense, len(views))
+	for k, v := range views {
+		all[k] = v.Dense().Clone() // H⁽⁰⁾ may be the graph's own
+		kernel.Scale(all[k].Data, 1/s.Unit, all[k].Data)
+	}
+	return all, nil
+}
+
+// Labelled returns the labelled training nodes class by class, and the place where each class begins.
+func (s *Start) Labelled() (nodes []int32, first []int) {
+	first = []int{0}
+	for _, own := range s.Train {
+		nodes = append(nodes, own...)
+		first = append(first, len(nodes))
+	}
+	return nodes, first
+}
