@@ -93,7 +93,7 @@ const (
 func (c Config) source(stream uint64) rand.Source { return rand.NewPCG(c.Seed, stream) }
 
 // Prepare does the first two steps, feature propagation and data assessment. They depend only on Propagation, Hops,
-// Teleport, Standardize, Inductive and Engine. Errors are those of Condense.
+// Teleport, NormalizeFeatures, Standardize, Inductive and Engine. Errors are those of Condense.
 func Prepare(ctx context.Context, g *graph.Graph, config Config) (*Prepared, error) {
 	if err := g.Check(); err != nil {
 		return nil, fmt.Errorf("cgc: graph %s is not valid: %w", g.Name, err)

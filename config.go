@@ -136,7 +136,9 @@ type Config struct {
 	Degree float64 `json:"degree"`
 	// Alpha is α ≥ 0, the weight of the smoothness of X′ over A′. CGC only.
 	Alpha float64 `json:"alpha"`
-	// Standardize scales each feature to mean 0 and variance 1 over the training nodes before anything else.
+	// NormalizeFeatures divides the features of each node by the sum of their absolute values, before anything else.
+	NormalizeFeatures bool `json:"normalize_features,omitempty"`
+	// Standardize scales each feature to mean 0 and variance 1 over the training nodes.
 	Standardize bool `json:"standardize"`
 	// Inductive condenses the subgraph induced by the training nodes, as if the others were not there yet.
 	Inductive bool `json:"inductive"`

@@ -48,7 +48,9 @@ func (c Config) with(g *graph.Graph, nodes int, seed uint64) Config {
 
 // Setting says how the configuration sees the graph.
 func (c Config) Setting() condense.Setting {
-	return condense.Setting{Standardize: c.Standardize, Inductive: c.Inductive}
+	return condense.Setting{
+		NormalizeFeatures: c.NormalizeFeatures, Standardize: c.Standardize, Inductive: c.Inductive,
+	}
 }
 
 // Prepare does the steps that all sizes and seeds share. The function Prepare does the same and returns a *Prepared.

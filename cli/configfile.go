@@ -79,12 +79,12 @@ func (c *configFile) decodeOther(text []byte) error {
 		return err
 	}
 	for _, key := range []string{
-		"method", "nodes", "ratio", "label_ratio", "standardize", "inductive", "seed", "training",
+		"method", "nodes", "ratio", "label_ratio", "normalize_features", "standardize", "inductive", "seed", "training",
 	} {
 		delete(c.parameters, key)
 	}
 	c.Size, c.Seed, c.Training = common.Size, common.Seed, common.Training
-	c.Standardize, c.Inductive = common.Standardize, common.Inductive
+	c.NormalizeFeatures, c.Standardize, c.Inductive = common.NormalizeFeatures, common.Standardize, common.Inductive
 	return nil
 }
 

@@ -79,7 +79,9 @@ func (f *configFlags) addParams() {
 func (f *configFlags) addRest(cmd *cobra.Command) {
 	c, flags := &f.config, f.flags
 	flags.SortFlags = false
-	flags.BoolVar(&c.Standardize, "standardize", c.Standardize, "first scale each feature to mean 0 and variance 1")
+	flags.BoolVar(&c.NormalizeFeatures, "normalize-features", c.NormalizeFeatures,
+		"first divide the features of each node by the sum of their absolute values")
+	flags.BoolVar(&c.Standardize, "standardize", c.Standardize, "scale each feature to mean 0 and variance 1")
 	flags.BoolVar(&c.Inductive, "inductive", c.Inductive,
 		"condense the subgraph of the training nodes, test on that of the test nodes")
 	flags.Uint64Var(&c.Seed, "seed", c.Seed, "decides all random choices")

@@ -140,6 +140,9 @@ func method(config json.RawMessage) string {
 		add("degree", "degree %g", c.Degree)
 	}
 	add("alpha", "alpha %g", c.Alpha)
+	if c.NormalizeFeatures {
+		add("normalize_features", "normalized features")
+	}
 	if c.Standardize {
 		add("standardize", "standardized")
 	}

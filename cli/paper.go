@@ -74,6 +74,8 @@ it was stopped, and tables share the trainings that they have in common. FOLDER 
 	flags.BoolVar(&job.all, "all", false,
 		"make large graphs too, of the sizes of reddit and products, if they are not at hand")
 	flags.BoolVar(&job.ours, "ours", false, "take the defaults of cgc for all parameters, not the paper's")
+	flags.BoolVar(&job.normalize, "normalize-features", false,
+		"first divide the features of each node by the sum of their absolute values")
 	flags.Uint64Var(&job.seed, "seed", 0, "first condensation seed")
 	job.training = newTrainingFlags(cmd,
 		"number of condensations of each kind, each with a seed and a training of its own")
@@ -95,6 +97,7 @@ type paperJob struct {
 	*command
 	graphs     []string
 	all, ours  bool
+	normalize  bool
 	seed       uint64
 	training   *trainingFlags
 	modelsSaid bool
@@ -166,7 +169,8 @@ func (j *paperJob) measure(ctx context.Context, s *paper.Study) (*paper.Result, 
 	at := s.Name
 	job := paper.Job{
 		Study: s, Sources: sources, Left: left, Seeds: j.training.seeds, Seed: j.seed, Whole: j.whole, Ours: j.ours,
-		Training: j.training.config, Log: j.log,
+		NormalizeFeatures: j.normalize,
+		Training:          j.training.config, Log: j.log,
 		Open: func(ctx context.Context, source paper.Source) (*graph.Graph, error) {
 			at = s.Name + " on " + source.Name
 			j.progress.step("opening " + source.Name)

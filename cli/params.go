@@ -187,7 +187,8 @@ func (f *configFlags) method(name string) (condense.Method, error) {
 		return m, nil
 	}
 	if _, own := m.(condense.InSetting); own {
-		return nil, usagef("--standardize and --inductive: %s has a setting of its own, want it by --param", name)
+		return nil, usagef("--normalize-features, --standardize and --inductive: %s has a setting of its own, "+
+			"want it by --param", name)
 	}
 	return condense.Under(setting, m), nil
 }

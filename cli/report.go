@@ -17,7 +17,6 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/bench"
-	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/overview"
@@ -161,8 +160,7 @@ func (c *command) document(ctx context.Context, s *overview.Subject, measure boo
 		if err != nil {
 			return nil, err
 		}
-		setting := condense.Setting{Standardize: s.Condensed.Scaling != nil, Inductive: s.Condensed.Inductive}
-		view, err := setting.View(s.Graph)
+		view, err := s.Condensed.Setting().View(s.Graph)
 		if err != nil {
 			return nil, err
 		}

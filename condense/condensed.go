@@ -31,8 +31,10 @@ type Condensed struct {
 	MemberIDs []string
 	// ClassNames holds the name of each class. nil means that classes are numbered.
 	ClassNames []string
-	// Scaling is how the features were scaled before; nil if they were not. A model that is trained on X expects features
-	// with the same scaling.
+	// NormalizedFeatures says that the features of each node were divided by the sum of their absolute values first.
+	NormalizedFeatures bool
+	// Scaling is how the features were scaled after that; nil if they were not. A model that is trained on X expects
+	// features of the same kind: see Seen.
 	Scaling *graph.Scaling
 	// Inductive says that the subgraph of the training nodes was condensed. Models are then tested on the subgraph of the
 	// test nodes.
@@ -53,6 +55,28 @@ type Condensed struct {
 	Account json.RawMessage
 	// Warnings are sentences for the user. Each says what about the graph harms the result, and what helps.
 	Warnings []string
+}
+
+// Setting returns the setting in which c was condensed.
+func (c *Condensed) Setting() Setting {
+	return Setting{
+		NormalizeFeatures: c.NormalizedFeatures, Standardize: c.Scaling != nil, Inductive: c.Inductive,
+	}
+}
+
+// Seen returns the original graph g with features as a model that is trained on c expects them. All nodes stay. The
+// error is that of g.X.ReadBlock.
+func (c *Condensed) Seen(g *graph.Graph) (*graph.Graph, error) {
+	if c.NormalizedFeatures {
+		var err error
+		if g, err = g.NormalizedFeatures(); err != nil {
+			return nil, fmt.Errorf("condense: %w", err)
+		}
+	}
+	if c.Scaling != nil {
+		g = g.Scaled(*c.Scaling)
+	}
+	return g, nil
 }
 
 // Nodes returns N′.

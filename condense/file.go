@@ -180,8 +180,9 @@ func ofMetadata(meta map[string]string) (*Condensed, error) {
 		return nil, fmt.Errorf("format version %q, want 1 to %d", meta["format_version"], FileVersion)
 	}
 	var config struct {
-		Method    string `json:"method"`
-		Inductive bool   `json:"inductive"`
+		Method     string `json:"method"`
+		Inductive  bool   `json:"inductive"`
+		Normalized bool   `json:"normalize_features"`
 	}
 	if err := json.Unmarshal([]byte(meta["config"]), &config); err != nil {
 		return nil, fmt.Errorf("configuration in the metadata: %w", err)
@@ -201,7 +202,8 @@ func ofMetadata(meta map[string]string) (*Condensed, error) {
 			meta["graph_nodes"], meta["classes"])
 	}
 	c := &Condensed{
-		Classes: classes, Inductive: config.Inductive, Graph: meta["graph"], GraphNodes: nodes,
+		Classes: classes, NormalizedFeatures: config.Normalized, Inductive: config.Inductive,
+		Graph: meta["graph"], GraphNodes: nodes,
 		Method: config.Method, Config: json.RawMessage(meta["config"]), Budget: told.Budget, Seconds: told.Seconds,
 		Account: more.without("budget", "seconds", "warnings").bytes(), Warnings: told.Warnings,
 	}

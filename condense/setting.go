@@ -10,6 +10,9 @@ import (
 
 // Setting says how a method sees the graph, and so which graph models are tested on.
 type Setting struct {
+	// NormalizeFeatures divides the features of each node by the sum of their absolute values: graph.NormalizedFeatures.
+	// It comes first.
+	NormalizeFeatures bool `json:"normalize_features,omitempty"`
 	// Standardize scales each feature to mean 0 and variance 1 over the training nodes.
 	Standardize bool `json:"standardize"`
 	// Inductive shows only the subgraph that the training nodes induce, as if the other nodes did not exist yet.
@@ -41,29 +44,45 @@ type View struct {
 	Scaling *graph.Scaling
 	// Nodes is the number of nodes of the original graph.
 	Nodes int
+
+	normalized bool // Setting.NormalizeFeatures
 }
 
-// View returns g as the setting shows it. The scaling of the features comes from the training nodes.
+// View returns g as the setting shows it.
 func (s Setting) View(g *graph.Graph) (View, error) {
-	v := View{Graph: g, Nodes: g.Nodes()}
+	v := View{Graph: g, Nodes: g.Nodes(), normalized: s.NormalizeFeatures}
 	if s.Inductive {
 		v.Origin = g.Split.Train
 		v.Graph = g.TrainingGraph()
 	}
-	if s.Standardize {
-		scaling, err := graph.FitScaling(v.X, v.Split.Train)
-		if err != nil {
-			return View{}, fmt.Errorf("condense: %w", err)
+	var err error
+	v.Graph, v.Scaling, err = s.Features(v.Graph)
+	return v, err
+}
+
+// Features returns g with features as the setting shows them, and their scaling, nil if there is none. The scaling
+// comes from the training nodes. All nodes stay.
+func (s Setting) Features(g *graph.Graph) (*graph.Graph, *graph.Scaling, error) {
+	if s.NormalizeFeatures {
+		var err error
+		if g, err = g.NormalizedFeatures(); err != nil {
+			return nil, nil, fmt.Errorf("condense: %w", err)
 		}
-		v.Scaling = &scaling
-		v.Graph = v.Scaled(scaling)
 	}
-	return v, nil
+	if !s.Standardize {
+		return g, nil, nil
+	}
+	scaling, err := graph.FitScaling(g.X, g.Split.Train)
+	if err != nil {
+		return nil, nil, fmt.Errorf("condense: %w", err)
+	}
+	return g.Scaled(scaling), &scaling, nil
 }
 
 // Adopt turns a condensed graph of the view into one of the original graph. Members then refer to the original nodes.
 func (v View) Adopt(small *Condensed) {
-	small.Scaling, small.Inductive, small.GraphNodes = v.Scaling, v.Origin != nil, v.Nodes
+	small.Scaling, small.NormalizedFeatures = v.Scaling, v.normalized
+	small.Inductive, small.GraphNodes = v.Origin != nil, v.Nodes
 	small.TakeNames(v.Graph)
 	if small.Members == nil {
 		return

@@ -15,17 +15,24 @@ func TestView(t *testing.T) {
 	g := hundred(t)
 	for _, s := range []condense.Setting{
 		{}, {Standardize: true}, {Inductive: true}, {Standardize: true, Inductive: true},
+		{NormalizeFeatures: true}, {NormalizeFeatures: true, Standardize: true, Inductive: true},
 	} {
 		view, err := s.View(g)
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := g
+		if s.NormalizeFeatures {
+			if want, err = g.NormalizedFeatures(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		source := want
 		if s.Inductive {
-			want = g.TrainingGraph()
+			want = want.TrainingGraph()
 		}
 		if s.Standardize {
-			scaling, err := graph.FitScaling(g.X, g.Split.Train)
+			scaling, err := graph.FitScaling(source.X, g.Split.Train)
 			if err != nil {
 				t.Fatal(err)
 			}

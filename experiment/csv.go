@@ -18,7 +18,8 @@ import (
 func WriteCSV(w io.Writer, records []Record) error {
 	steps := stepsOf(records)
 	names := []string{
-		"graph", "fingerprint", "arm", "method", "nodes", "edges", "model", "standardize", "inductive",
+		"graph", "fingerprint", "arm", "method", "nodes", "edges", "model", "normalize_features", "standardize",
+		"inductive",
 		"seed", "training_seed", "val", "test", "epoch",
 	}
 	for _, step := range steps {
@@ -33,7 +34,8 @@ func WriteCSV(w io.Writer, records []Record) error {
 			return fmt.Errorf("experiment: writing CSV: %w", err)
 		}
 		row := []any{
-			r.Graph.Name, r.Graph.Fingerprint, r.Arm, r.Method(), r.Nodes, r.Edges, r.Model, r.Standardize, r.Inductive,
+			r.Graph.Name, r.Graph.Fingerprint, r.Arm, r.Method(), r.Nodes, r.Edges, r.Model,
+			r.NormalizeFeatures, r.Standardize, r.Inductive,
 			r.Seed, r.TrainingSeed, r.Val, r.Test, r.Epoch,
 		}
 		for _, step := range steps {
@@ -62,7 +64,8 @@ func stepsOf(records []Record) (steps []string) {
 // empty. The columns are a contract (docs/formats.md).
 func WriteSummaryCSV(w io.Writer, summaries []Summary) error {
 	t := &report.Table{Columns: report.Columns(
-		"graph", "fingerprint", "arm", "method", "nodes", "edges", "model", "standardize", "inductive", "seeds", "trainings",
+		"graph", "fingerprint", "arm", "method", "nodes", "edges", "model", "normalize_features", "standardize",
+		"inductive", "seeds", "trainings",
 		"val_mean", "val_std", "val_ci95", "test_mean", "test_std", "test_ci95", "test_within",
 		"condense_seconds", "training_seconds",
 	)}
@@ -75,7 +78,8 @@ func WriteSummaryCSV(w io.Writer, summaries []Summary) error {
 		if len(s.Seeds) < 2 {
 			val, test = "", ""
 		}
-		t.Full(s.Graph.Name, s.Graph.Fingerprint, s.Arm, s.Method, s.Nodes, s.Edges, s.Model, s.Standardize, s.Inductive,
+		t.Full(s.Graph.Name, s.Graph.Fingerprint, s.Arm, s.Method, s.Nodes, s.Edges, s.Model,
+			s.NormalizeFeatures, s.Standardize, s.Inductive,
 			len(s.Seeds), trainings, s.Val.Mean, s.Val.Std, val, s.Test.Mean, s.Test.Std, test, s.Within, s.Condense, s.Train)
 	}
 	return writeTable(w, t)

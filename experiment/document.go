@@ -147,7 +147,7 @@ func picture(name string, summaries []Summary) *report.Plot {
 func (s Summary) setting() string {
 	training := s.Training
 	training.Weighted = false
-	return fmt.Sprint(s.Model, s.Standardize, s.Inductive, training)
+	return fmt.Sprint(s.Model, s.Setting, training)
 }
 
 // withinCell is the standard deviation over the trainings on one condensed graph; blank for one training.

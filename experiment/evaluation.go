@@ -55,8 +55,9 @@ func (e Evaluation) target(small *condense.Condensed, g *graph.Graph) (*gnn.Targ
 	if err := testable(g); err != nil {
 		return nil, err
 	}
-	if small.Scaling != nil {
-		g = g.Scaled(*small.Scaling)
+	g, err := small.Seen(g)
+	if err != nil {
+		return nil, err
 	}
 	return gnn.NewTarget(g, small.Inductive)
 }

@@ -198,7 +198,7 @@ func (w *work) plan(id graph.Identity) error {
 				}
 				for j := range uint64(w.Trainings) {
 					w.cells = append(w.cells, newCell(Record{
-						Arm: a.Name, Config: config, Standardize: setting.Standardize, Inductive: setting.Inductive,
+						Arm: a.Name, Config: config, Setting: setting,
 						Training: a.Training, Seed: seed, TrainingSeed: seed + step*j, Nodes: w.nodes[i],
 					}, id, i, m))
 				}
@@ -212,7 +212,7 @@ func (w *work) plan(id graph.Identity) error {
 		for _, m := range w.Models {
 			for s := range uint64(w.Grid.Whole) {
 				c := newCell(Record{
-					Arm: Whole, Standardize: setting.Standardize, Inductive: setting.Inductive,
+					Arm: Whole, Setting: setting,
 					Training: training, TrainingSeed: w.Seed + s,
 				}, id, -1, m)
 				if !planned[c.key] {

@@ -70,9 +70,13 @@ func (r Record) cell(seed, trainingSeed uint64) string {
 		}
 		p["nodes"] = json.RawMessage(strconv.Itoa(r.Nodes))
 	}
-	text, err := json.Marshal([]any{
+	values := []any{
 		r.Graph.Fingerprint, r.Standardize, r.Inductive, p, r.Training, r.Model, seed, trainingSeed,
-	})
+	}
+	if r.NormalizeFeatures { // logs from before this setting keep their keys
+		values = append(values, "normalize_features")
+	}
+	text, err := json.Marshal(values)
 	if err != nil {
 		panic("experiment: a record is not JSON: " + err.Error()) // validated numbers are finite
 	}

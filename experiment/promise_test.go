@@ -35,8 +35,8 @@ func plannedFor(m condense.Method) experiment.Plan {
 // A method that returns another size or setting than asked for is named. Its graph would be tested on other features.
 func TestPlanRefusesWhatIsNotPromised(t *testing.T) {
 	for want, m := range map[string]condense.Method{
-		"picked returned 11 nodes in the setting {Standardize:false Inductive:false}, want 12": careless{fewer: 1},
-		"picked returned 12 nodes in the setting {Standardize:false Inductive:true}, want 12 in {Standardize:false": careless{
+		"11 nodes in the setting {NormalizeFeatures:false Standardize:false Inductive:false}, want 12": careless{fewer: 1},
+		"12 nodes in the setting {NormalizeFeatures:false Standardize:false Inductive:true}, want 12 in": careless{
 			change: func(c *condense.Condensed) { c.Inductive = true },
 		},
 	} {

@@ -26,9 +26,8 @@ type Record struct {
 	// Config is a JSON object with the method, its parameters, the number of nodes and the seed: condense.Configuration.
 	// It is empty if the model was trained on the whole graph.
 	Config json.RawMessage `json:"config,omitempty"`
-	// Standardize and Inductive are the setting that the model was tested in: condense.Setting.
-	Standardize bool `json:"standardize"`
-	Inductive   bool `json:"inductive"`
+	// Setting is what the model was tested in. Its fields are keys of the record.
+	condense.Setting
 	// Model is the name of the model, Training says how it was trained.
 	Model    string     `json:"model"`
 	Training gnn.Config `json:"training"`

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 )
@@ -56,9 +57,8 @@ type Summary struct {
 	Nodes  int     `json:"nodes"`
 	Edges  float64 `json:"edges"`
 	Model  string  `json:"model"`
-	// Standardize and Inductive are those of the records.
-	Standardize bool `json:"standardize"`
-	Inductive   bool `json:"inductive"`
+	// Setting is that of the records. Its fields are keys of the summary.
+	condense.Setting
 	// Config is the configuration of the first seed, as in Record; empty on the whole graph. Training says how models
 	// were trained.
 	Config   json.RawMessage `json:"config,omitempty"`
@@ -112,7 +112,7 @@ func summarize(records []Record) Summary {
 	r := records[0]
 	s := Summary{
 		Graph: r.Graph, Arm: r.Arm, Method: r.Method(), Nodes: r.Nodes, Model: r.Model,
-		Standardize: r.Standardize, Inductive: r.Inductive, Config: r.Config, Training: r.Training,
+		Setting: r.Setting, Config: r.Config, Training: r.Training,
 	}
 	bySeed := map[uint64][]Record{}
 	for _, r := range records {

@@ -149,7 +149,7 @@ func (w *work) condense(
 	if err != nil {
 		return nil, err
 	}
-	is := condense.Setting{Standardize: small.Scaling != nil, Inductive: small.Inductive}
+	is := small.Setting()
 	if want := a.setting(); small.Nodes() != nodes || is != want {
 		return nil, fmt.Errorf("experiment: method %s returned %d nodes in the setting %+v, want %d in %+v",
 			a.Method.Name(), small.Nodes(), is, nodes, want)
@@ -167,7 +167,7 @@ func (w *work) wholes(ctx context.Context) error {
 		if _, is := w.found[c.key]; is {
 			continue
 		}
-		target, err := w.target(condense.Setting{Standardize: c.record.Standardize, Inductive: c.record.Inductive})
+		target, err := w.target(c.record.Setting)
 		if err != nil {
 			return err
 		}
@@ -199,13 +199,9 @@ func (w *work) target(s condense.Setting) (*gnn.Target, error) {
 	if err := testable(w.g); err != nil {
 		return nil, err
 	}
-	g := w.g
-	if s.Standardize {
-		scaling, err := graph.FitScaling(g.X, g.Split.Train) // of the training nodes in either setting, as in condensation
-		if err != nil {
-			return nil, err
-		}
-		g = g.Scaled(scaling)
+	g, _, err := s.Features(w.g)
+	if err != nil {
+		return nil, err
 	}
 	t, err := gnn.NewTarget(g, s.Inductive)
 	if err != nil {

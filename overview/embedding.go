@@ -29,7 +29,10 @@ const (
 
 // embeddings draws the training nodes and the condensed nodes in two dimensions.
 func (s Subject) embeddings(ctx context.Context, names []string) (*report.Plot, error) {
-	g, rows := s.seen()
+	g, rows, err := s.seen()
+	if err != nil {
+		return nil, err
+	}
 	drawn := spread(g, g.Split.Train, mostPoints)
 	p, weights, known := s.propagation()
 	h, err := embed(ctx, blocked.Engine{}, p, weights, propagate.Input{
@@ -108,15 +111,13 @@ func hops(n int) string {
 
 // seen returns the graph as the condensation saw it, and the original node of each of its nodes; nil if they are the
 // same.
-func (s Subject) seen() (g *graph.Graph, rows []int32) {
+func (s Subject) seen() (g *graph.Graph, rows []int32, err error) {
 	g = s.Graph
 	if s.Condensed.Inductive {
 		rows, g = g.Split.Train, g.TrainingGraph()
 	}
-	if s.Condensed.Scaling != nil {
-		g = g.Scaled(*s.Condensed.Scaling)
-	}
-	return g, rows
+	g, err = s.Condensed.Seen(g)
+	return g, rows, err
 }
 
 // propagation returns how the condensation propagated features, and the weights of the hops; nil means the last hop

@@ -30,6 +30,9 @@ func (r *Result) notes() (notes report.Notes) {
 			"each data set and does not print them. Taken here, from its ranges: p %g, τ %s, T %g, α %g.",
 			taken.Augment, taken.Temperature, taken.Threshold, taken.Alpha)
 	}
+	if r.NormalizeFeatures {
+		add("The features of each node were divided by the sum of their absolute values first.")
+	}
 	if r.about().note != "" {
 		add("%s", r.about().note)
 	}

@@ -283,6 +283,11 @@ func TestSettings(t *testing.T) {
 	if ours.Augment != want.Augment || ours.Partition != want.Partition || ours.Threshold != want.Threshold {
 		t.Errorf("with Ours, CGC is %+v, want %+v", ours, want)
 	}
+	j.NormalizeFeatures = true
+	normalized := mustRun(t, j)
+	if !by(normalized)["CGC"].NormalizeFeatures || !normalized.NormalizeFeatures {
+		t.Error("with NormalizeFeatures, CGC sees the features as they are")
+	}
 	r := mustRun(t, job(t, "table5", "flickr"))
 	if !by(r)[r.Cells[0].Arm].Inductive || !r.Graphs[0].Inductive {
 		t.Error("flickr is not inductive")

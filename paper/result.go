@@ -18,6 +18,8 @@ type Result struct {
 	DOI    string `json:"doi"`
 	// Settings is "paper" or "ours": whose parameters were used.
 	Settings string `json:"settings"`
+	// NormalizeFeatures is that of the Job.
+	NormalizeFeatures bool `json:"normalize_features,omitempty"`
 	// Seeds is the number of condensations of each arm, from Seed on.
 	Seeds int    `json:"seeds"`
 	Seed  uint64 `json:"seed"`

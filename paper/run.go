@@ -32,6 +32,9 @@ type Job struct {
 	Whole int
 	// Ours takes the parameters of cgc.Defaults instead of the paper's.
 	Ours bool
+	// NormalizeFeatures divides the features of each node by the sum of their absolute values first: what public programs
+	// of the field do with Cora and Citeseer.
+	NormalizeFeatures bool
 	// Models, if not nil, leaves out the models of the study that are not in the list.
 	Models []gnn.Model
 	// Training says how models are trained.
@@ -47,8 +50,9 @@ type Job struct {
 const smallWhole = 20_000
 
 // Run measures the study on each graph, one in memory at a time. The result, times aside, depends only on the graphs,
-// Seeds, Seed, Ours and Training. Run stops within moments of ctx's end, with ctx's error; the log then holds what was
-// done. It reports each training and timed condensation to ctx (package progress), counted for each graph anew.
+// Seeds, Seed, Ours, NormalizeFeatures and Training. Run stops within moments of ctx's end, with ctx's error; the log
+// then holds what was done. It reports each training and timed condensation to ctx (package progress), counted for each
+// graph anew.
 func (j Job) Run(ctx context.Context) (*Result, error) {
 	if j.Seeds < 1 || j.Whole < -1 || len(j.Sources) == 0 {
 		return nil, fmt.Errorf("paper: %d seeds, %d trainings on the whole graph, %d graphs, want at least 1, -1 and 1",
@@ -59,6 +63,7 @@ func (j Job) Run(ctx context.Context) (*Result, error) {
 		Study: j.Study.Name, Title: j.Study.Title, Source: Published().Source, DOI: Published().DOI, Settings: "paper",
 		Seeds: j.Seeds, Seed: j.Seed, Training: j.Training, LeftOut: j.Left,
 	}
+	r.NormalizeFeatures = j.NormalizeFeatures
 	if j.Ours {
 		r.Settings = "ours"
 	}
@@ -87,7 +92,7 @@ func (j Job) on(ctx context.Context, s Source, r *Result) error {
 		return err
 	}
 	r.Graphs = append(r.Graphs, is)
-	b := settings(is.Inductive, j.Ours)
+	b := j.settings(is.Inductive)
 	var plans []planned
 	for _, size := range sizes(s.Name, g, j.Study.ratios) {
 		sized := func(m method) cgc.Config {

@@ -9,16 +9,16 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// settings returns the configuration of a study: the paper's or, with ours, cgc.Defaults.
+// settings returns the configuration of a study: the paper's or, with Ours, cgc.Defaults.
 //
 // Parameters that the paper states are the paper's: SGC with K = 2, spectral partition. Parameters that it searched on
 // the validation split have the values of published.json's "taken". The bound on the mean degree of A′ stays: it raises
 // T within the range that the paper searched.
-func settings(inductive, ours bool) base {
+func (j Job) settings(inductive bool) base {
 	return func(m method) cgc.Config {
 		c := cgc.Defaults()
-		c.Variant, c.Inductive = m.is, inductive
-		if !ours {
+		c.Variant, c.Inductive, c.NormalizeFeatures = m.is, inductive, j.NormalizeFeatures
+		if !j.Ours {
 			taken := Published().Settings.Taken
 			c.Partition = "spectral"
 			c.Augment, c.Temperature, c.Threshold, c.Alpha = taken.Augment, taken.Temperature, taken.Threshold, taken.Alpha

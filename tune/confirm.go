@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/mat"
@@ -154,9 +155,9 @@ func (w *searcher) had(t trial) []float64 {
 func (w *searcher) train(ctx context.Context, trials []trial, repetitions int, count *progress.Counter) error {
 	quiet := progress.With(ctx, nil) // condensing takes milliseconds
 	type cell struct {
-		trial       string
-		repetition  int
-		standardize bool
+		trial      string
+		repetition int
+		setting    condense.Setting
 	}
 	var jobs []experiment.Job
 	var cells []cell
@@ -175,13 +176,13 @@ func (w *searcher) train(ctx context.Context, trials []trial, repetitions int, c
 			if err != nil {
 				return err
 			}
-			target, err := w.target(c.Config.Standardize)
+			target, err := w.target(c.Config.Setting())
 			if err != nil {
 				return err
 			}
 			training := w.Training
 			training.Weighted = c.Weighted
-			cells = append(cells, cell{t.key(), i, c.Config.Standardize})
+			cells = append(cells, cell{t.key(), i, c.Config.Setting()})
 			for _, m := range w.Models {
 				jobs = append(jobs, experiment.Job{
 					Model: m, Sample: experiment.Sample(small), Target: target, Training: training, Seed: c.Config.Seed,
@@ -204,7 +205,7 @@ func (w *searcher) train(ctx context.Context, trials []trial, repetitions int, c
 	return experiment.Train(ctx, jobs, 0, func(i int, r *gnn.Result) error {
 		found[i] = r.Validation
 		at := i / models
-		if err := w.mark(ctx, r.Trained, cells[at].standardize, right[at]); err != nil {
+		if err := w.mark(ctx, r.Trained, cells[at].setting, right[at]); err != nil {
 			return err
 		}
 		if ended[at]++; ended[at] == models {
@@ -220,8 +221,8 @@ func (w *searcher) train(ctx context.Context, trials []trial, repetitions int, c
 }
 
 // mark adds 1 at each validation node whose class the trained model finds.
-func (w *searcher) mark(ctx context.Context, trained *gnn.Trained, standardize bool, right []int) error {
-	g, err := w.view(standardize)
+func (w *searcher) mark(ctx context.Context, trained *gnn.Trained, setting condense.Setting, right []int) error {
+	g, err := w.view(setting)
 	if err != nil {
 		return err
 	}
@@ -248,9 +249,9 @@ func (w *searcher) mark(ctx context.Context, trained *gnn.Trained, standardize b
 }
 
 // target returns what candidates with or without standardised features are validated on.
-func (w *searcher) target(standardize bool) (*gnn.Target, error) {
-	if w.targets[standardize] == nil {
-		g, err := w.view(standardize)
+func (w *searcher) target(setting condense.Setting) (*gnn.Target, error) {
+	if w.targets[setting] == nil {
+		g, err := w.view(setting)
 		if err != nil {
 			return nil, err
 		}
@@ -258,7 +259,7 @@ func (w *searcher) target(standardize bool) (*gnn.Target, error) {
 		if err != nil {
 			return nil, err
 		}
-		w.targets[standardize] = target
+		w.targets[setting] = target
 	}
-	return w.targets[standardize], nil
+	return w.targets[setting], nil
 }

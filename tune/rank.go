@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/progress"
@@ -52,27 +53,23 @@ func (w *searcher) prepare(ctx context.Context, config cgc.Config) (*cgc.Prepare
 	return n.prepared, nil
 }
 
-// view returns the graph as candidates see it, with or without standardised features.
-func (w *searcher) view(standardize bool) (*graph.Graph, error) {
-	if w.views[standardize] == nil {
-		view := w.g
-		if standardize {
-			scaling, err := graph.FitScaling(w.g.X, w.g.Split.Train)
-			if err != nil {
-				return nil, err
-			}
-			view = w.g.Scaled(scaling)
+// view returns the whole graph with features as candidates in a setting see them.
+func (w *searcher) view(setting condense.Setting) (*graph.Graph, error) {
+	if w.views[setting] == nil {
+		view, _, err := setting.Features(w.g)
+		if err != nil {
+			return nil, err
 		}
-		w.views[standardize] = view
+		w.views[setting] = view
 	}
-	return w.views[standardize], nil
+	return w.views[setting], nil
 }
 
-// judge returns the judge for candidates with or without standardised features.
-func (w *searcher) judge(ctx context.Context, standardize bool) (*judge, error) {
-	if w.judges[standardize] == nil {
+// judge returns the judge for candidates in a setting.
+func (w *searcher) judge(ctx context.Context, setting condense.Setting) (*judge, error) {
+	if w.judges[setting] == nil {
 		linear := !slices.ContainsFunc(w.Models, func(m gnn.Model) bool { return m.Name() != gnn.SGC().Name() })
-		g, err := w.view(standardize)
+		g, err := w.view(setting)
 		if err != nil {
 			return nil, err
 		}
@@ -81,9 +78,9 @@ func (w *searcher) judge(ctx context.Context, standardize bool) (*judge, error) 
 		if err != nil {
 			return nil, err
 		}
-		w.judges[standardize] = j
+		w.judges[setting] = j
 	}
-	return w.judges[standardize], nil
+	return w.judges[setting], nil
 }
 
 // manyRows is the number of training nodes from which candidates go one at a time, with one seed each. Condensing then
@@ -119,7 +116,7 @@ func (w *searcher) rank(ctx context.Context, points []point) error {
 		if err != nil {
 			return err
 		}
-		judge, err := w.judge(quiet, first.Standardize)
+		judge, err := w.judge(quiet, first.Setting())
 		if err != nil {
 			return err
 		}

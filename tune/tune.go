@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
@@ -127,8 +128,9 @@ func (s Search) Run(ctx context.Context, g *graph.Graph) (*Result, error) {
 		Search: s, g: withoutTest(g), space: space{s.Base, s.Space}, begun: begun,
 		random: rand.New(rand.NewPCG(s.Base.Config.Seed, searchStream)),
 		seen:   map[string]bool{}, priors: map[string]Prior{},
-		views: map[bool]*graph.Graph{}, judges: map[bool]*judge{}, targets: map[bool]*gnn.Target{},
-		scores: map[string][]float64{}, right: map[string][][]int{},
+		views: map[condense.Setting]*graph.Graph{}, judges: map[condense.Setting]*judge{},
+		targets: map[condense.Setting]*gnn.Target{},
+		scores:  map[string][]float64{}, right: map[string][][]int{},
 	}
 	err := w.run(ctx)
 	if err != nil && ctx.Err() == nil {
@@ -174,9 +176,9 @@ type searcher struct {
 	ranked   []trial          // the best first
 	prepared []*preparation
 
-	views   map[bool]*graph.Graph // by Config.Standardize
-	judges  map[bool]*judge
-	targets map[bool]*gnn.Target
+	views   map[condense.Setting]*graph.Graph // the whole graph, with features as a setting shows them
+	judges  map[condense.Setting]*judge
+	targets map[condense.Setting]*gnn.Target
 
 	scores    map[string][]float64 // of a point: the validation accuracy of each repetition, NaN where there is none
 	right     map[string][][]int   // likewise: at each validation node, the number of models that find its class

@@ -78,6 +78,7 @@ var rules = []rule{
 	{"validation labels", (*trial).validationLabels},
 	{"file", (*trial).file},
 	{"inductive", (*trial).inductive},
+	{"normalize features", (*trial).normalize},
 	{"standardize", (*trial).standardize},
 	{"preparation", (*trial).preparation},
 }

@@ -188,6 +188,29 @@ func (t *trial) inductive() error {
 	return errors.Join(err, t.reload(small))
 }
 
+// normalize wants what condensing the graph with normalised features gives.
+func (t *trial) normalize() error {
+	m := condense.Under(condense.Setting{NormalizeFeatures: true}, t.method)
+	g := ordinary.made()
+	nodes := sizesOf(g)[1]
+	small, err := t.condense(t.ctx, m, g, nodes, 1)
+	if err != nil {
+		return err
+	}
+	normalized, err := g.NormalizedFeatures()
+	if err != nil {
+		return err
+	}
+	plain, err := t.condense(t.ctx, t.method, normalized, nodes, 1)
+	if err != nil {
+		return err
+	}
+	if !small.NormalizedFeatures || !slices.Equal(plain.X.Data, small.X.Data) {
+		return errors.New("normalising differs from condensing the graph with normalised features")
+	}
+	return t.reload(small)
+}
+
 // standardize wants what condensing the scaled graph gives.
 func (t *trial) standardize() error {
 	m := condense.Under(condense.Setting{Standardize: true}, t.method)

@@ -36,7 +36,7 @@ func Condense(graph, file string, small *condense.Condensed) string {
 	if text, err := json.Marshal(cgc.Defaults()); own && err == nil {
 		_ = json.Unmarshal(text, &usual) // it was marshalled here
 	}
-	common := []string{"nodes", "ratio", "label_ratio", "seed", "standardize", "inductive"}
+	common := []string{"nodes", "ratio", "label_ratio", "seed", "normalize_features", "standardize", "inductive"}
 	for _, p := range condense.Parameters(small.Config) {
 		value := strings.Trim(string(p.Value), `"[]`)
 		flag := "--" + strings.ReplaceAll(p.Key, "_", "-")

@@ -40,6 +40,7 @@ class _Configuration(_Common, _Database, total=False):
     threshold: float
     degree: float
     alpha: float
+    normalize_features: bool
     standardize: bool
     inductive: bool
     memory: Union[int, str]

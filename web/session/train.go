@@ -64,9 +64,9 @@ func (s *Session) train(ctx context.Context, path string, t *Training) (*Trained
 	if err != nil {
 		return nil, err
 	}
-	seen := g
-	if small.Scaling != nil {
-		seen = g.Scaled(*small.Scaling)
+	seen, err := small.Seen(g)
+	if err != nil {
+		return nil, err
 	}
 	target, err := gnn.NewTarget(seen, small.Inductive)
 	if err != nil {

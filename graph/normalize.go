@@ -1,0 +1,101 @@
+package graph
+
+import (
+	"math"
+
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// NormalizedFeatures returns g with the features of each node divided by the sum of their absolute values:
+//
+//	x_ij / Σ_k |x_ik|.
+//
+// A node whose features are all 0 keeps them. All else is shared with g. Sums are float64, in the order of the
+// features. Counts of words become frequencies, so that long texts weigh no more than short ones. Features of a type
+// that is read stay where they are: they are read once for the sums, and divided as they are read again. The error is
+// that of g.X.ReadBlock.
+func (g *Graph) NormalizedFeatures() (*Graph, error) {
+	to := *g
+	to.sealed = nil
+	switch x := g.X.(type) {
+	case *mat.CSR:
+		data := make([]float32, x.NNZ())
+		parallel.For(x.Rows, 256, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				from, end := x.Indptr[i], x.Indptr[i+1]
+				row := data[from:end]
+				for e := range row {
+					row[e] = 1
+				}
+				if x.Data != nil {
+					copy(row, x.Data[from:end])
+				}
+				divide(row, size(row))
+			}
+		})
+		to.X, to.Mapped = &mat.CSR{Rows: x.Rows, Cols: x.Cols, Indptr: x.Indptr, Indices: x.Indices, Data: data}, false
+	case *mat.Dense:
+		y := mat.NewDense(x.Rows, x.Cols)
+		parallel.For(x.Rows, 256, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				copy(y.Row(i), x.Row(i))
+				divide(y.Row(i), size(y.Row(i)))
+			}
+		})
+		to.X, to.Mapped = y, false
+	default:
+		sizes := make([]float64, 0, g.Nodes())
+		for block, err := range mat.Blocks(x) {
+			if err != nil {
+				return nil, err
+			}
+			for i := range block.Rows {
+				sizes = append(sizes, size(block.Row(i)))
+			}
+		}
+		to.X = normalized{x, sizes}
+	}
+	return &to, nil
+}
+
+// size returns Σ |v|; 1 if that is 0.
+func size(row []float32) float64 {
+	sum := 0.0
+	for _, v := range row {
+		sum += math.Abs(float64(v))
+	}
+	if sum == 0 {
+		return 1
+	}
+	return sum
+}
+
+func divide(row []float32, by float64) {
+	for j, v := range row {
+		row[j] = float32(float64(v) / by)
+	}
+}
+
+// normalized is features of a type that is read, divided by the sizes of the rows as they are read.
+type normalized struct {
+	of    mat.Matrix
+	sizes []float64
+}
+
+// Dims implements mat.Matrix.
+func (n normalized) Dims() (rows, cols int) { return n.of.Dims() }
+
+// PanelWidth implements mat.Paneled.
+func (n normalized) PanelWidth() int { return mat.PanelWidth(n.of) }
+
+// ReadBlock implements mat.Matrix.
+func (n normalized) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
+	if err := mat.Read(dst, n.of, rows, lo, hi); err != nil {
+		return err
+	}
+	for r, i := range rows {
+		divide(dst.Row(r), n.sizes[i])
+	}
+	return nil
+}
