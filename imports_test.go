@@ -105,10 +105,11 @@ var mayImport = map[string]string{
 	"selftrain":             "mat internal/kernel internal/parallel",
 
 	"rival":     "condense graph mat partition",
-	"rival/all": ". condense rival/gradient rival/kernel rival/selection",
+	"rival/all": ". condense rival/distribution rival/gradient rival/kernel rival/selection",
 	"rival/kernel": "autodiff condense graph kernelridge mat progress propagate propagate/blocked rival " +
 		"internal/parallel",
-	"rival/gradient": "autodiff condense gnn graph mat internal/kernel internal/parallel rival rival/learn",
+	"rival/distribution": "autodiff condense gnn graph mat internal/kernel rival rival/learn",
+	"rival/gradient":     "autodiff condense gnn graph mat internal/kernel internal/parallel rival rival/learn",
 	"rival/learn": "checkpoint condense gnn graph mat partition progress propagate propagate/blocked rival " +
 		"internal/kernel internal/parallel internal/parameter",
 	"rival/selection": "condense graph mat propagate propagate/blocked rival internal/parallel",

@@ -7,6 +7,7 @@ package all
 import (
 	_ "github.com/graph-condensation/cgc" // registers its methods first, so that lists begin with them
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/rival/distribution"
 	"github.com/graph-condensation/cgc/rival/gradient"
 	"github.com/graph-condensation/cgc/rival/kernel"
 	"github.com/graph-condensation/cgc/rival/selection"
@@ -18,6 +19,7 @@ func init() {
 		selection.Random{}, selection.NewHerding(), selection.NewKCenter(),
 		kernel.NewSNTK(), kernel.NewSNTKX(),
 		gradient.NewGCond(), gradient.NewGCondX(), gradient.NewDosCond(),
+		distribution.NewGCDM(), distribution.NewGCDMX(), distribution.NewSimGC(),
 	} {
 		condense.Register(m)
 	}

@@ -71,7 +71,7 @@ func newRows(m *mat.CSR) rows {
 func newConvolution(ctx context.Context, s *learn.Start, m Matching) (*convolution, error) {
 	c, d := len(s.Budget), s.X.Cols
 	o := &convolution{
-		Matching: m, classes: c, coeff: coefficients(s.Budget), tape: autodiff.NewTape(),
+		Matching: m, classes: c, coeff: s.Coefficients(), tape: autodiff.NewTape(),
 		real: make([]realClass, c), members: make([][]int32, c), masks: make([]mat.Dense, c),
 		y: autodiff.OneHot(s.Y, c),
 		parameters: []*mat.Dense{
@@ -87,7 +87,7 @@ func newConvolution(ctx context.Context, s *learn.Start, m Matching) (*convoluti
 		if s.Budget[class] == 0 {
 			continue
 		}
-		near := neighbours(s.Graph.Adj, nodes)
+		near, place := learn.Near(s.Graph.Adj, nodes)
 		h, err := s.Embeddings(ctx, 1, near)
 		if err != nil {
 			return nil, err
@@ -98,7 +98,7 @@ func newConvolution(ctx context.Context, s *learn.Start, m Matching) (*convoluti
 			r.gram = new(mat.Dense)
 			mat.MulTB(r.gram, h[1], h[1])
 		}
-		r.p = between(operator, nodes, near)
+		r.p = between(operator, nodes, place)
 		r.pt = newRows(r.p).t
 	}
 	return o, nil
@@ -107,27 +107,10 @@ func newConvolution(ctx context.Context, s *learn.Start, m Matching) (*convoluti
 // gramNodes is the largest number of rows of S whose Gram matrix is kept. Of more rows, ∇W₁ is formed.
 const gramNodes = 2048
 
-// neighbours returns the nodes and their neighbours, ascending.
-func neighbours(a *mat.CSR, nodes []int32) []int32 {
-	reach := graph.NewReach(a, nodes)
-	reach.Grow()
-	var near []int32
-	for i, distance := range reach.Distance {
-		if distance != graph.Unreached {
-			near = append(near, int32(i))
-		}
-	}
-	return near
-}
-
-// between returns the entries of P in the rows of nodes and the columns of near, which holds all their neighbours and
-// is ascending.
-func between(op graph.Operator, nodes, near []int32) *mat.CSR {
-	place := make(map[int32]int32, len(near))
-	for at, v := range near {
-		place[v] = int32(at)
-	}
-	p := &mat.CSR{Rows: len(nodes), Cols: len(near), Indptr: make([]int64, len(nodes)+1)}
+// between returns the entries of P in the rows of nodes and the columns of the nodes that have a place: nodes and all
+// their neighbours, ascending.
+func between(op graph.Operator, nodes []int32, place map[int32]int32) *mat.CSR {
+	p := &mat.CSR{Rows: len(nodes), Cols: len(place), Indptr: make([]int64, len(nodes)+1)}
 	for r, v := range nodes {
 		self := false
 		add := func(u int, w float32) {

@@ -59,24 +59,11 @@ func newLinear(ctx context.Context, s *learn.Start, m Matching) (*linear, error)
 func linearOn(s *learn.Start, m Matching, real *mat.Dense, realFirst []int) *linear {
 	c, d := len(s.Budget), s.X.Cols
 	l := &linear{
-		Matching: m, classes: c, coeff: coefficients(s.Budget), first: s.First, y: s.Y, real: real, realFirst: realFirst,
+		Matching: m, classes: c, coeff: s.Coefficients(), first: s.First, y: s.Y, real: real, realFirst: realFirst,
 		w: mat.NewDense(d, c), b: mat.NewDense(1, c), propagation: propagation{hops: m.Hops}, matches: make([]match, c),
 	}
 	l.steps = learn.NewAdam(m.RelayRate, l.w, l.b)
 	return l
-}
-
-// coefficients returns n′_c/max n′.
-func coefficients(budget []int) []float32 {
-	largest := 1
-	for _, n := range budget {
-		largest = max(largest, n)
-	}
-	coeff := make([]float32, len(budget))
-	for c, n := range budget {
-		coeff[c] = float32(n) / float32(largest)
-	}
-	return coeff
 }
 
 // restart draws weights and bias uniform in ±1/√inputs.

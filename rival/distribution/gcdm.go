@@ -1,0 +1,259 @@
+// Package distribution holds the rivals that match distributions: GCDM, GCDM-X and SimGC. They learn X′, and
+// A′ = PGE(X′), so that embeddings of each class have the same moments on the condensed graph as on the original one.
+//
+// docs/rivals.md says what the papers leave open, and where the authors' programs do otherwise.
+package distribution
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+
+	"github.com/graph-condensation/cgc/autodiff"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/rival"
+	"github.com/graph-condensation/cgc/rival/learn"
+)
+
+// Names of encoders.
+const (
+	SGC = "sgc"
+	GCN = "gcn"
+)
+
+// Means are the parameters of matching means.
+type Means struct {
+	// Epochs is the number of epochs, at least 1. Outer is the number of encoders of an epoch, at least 1: each is drawn
+	// at random and matched once.
+	Epochs int `json:"epochs"`
+	Outer  int `json:"outer"`
+	// FeatureRate is the step size of Adam on X′, above 0.
+	FeatureRate float64 `json:"lr_feat"`
+	// Relay is the encoder: GCN for Â·ReLU(ÂXW + b), SGC for Â²XW + b. Hidden is its number of units, at least 1.
+	Relay  string `json:"relay"`
+	Hidden int    `json:"hidden"`
+	learn.Choice
+}
+
+// GCDM is the method of Liu et al., Graph condensation via receptive field distribution matching (2022).
+type GCDM struct {
+	Means
+	learn.Structure
+}
+
+// GCDMX is GCDM with A′ = I.
+type GCDMX struct{ Means }
+
+// NewGCDM returns GCDM with the settings that public programs have for Cora.
+func NewGCDM() GCDM {
+	return GCDM{
+		Means: Means{
+			Epochs: 600, Outer: 5, FeatureRate: 1e-4, Relay: GCN, Hidden: 256,
+			Choice: learn.Choice{JudgeEvery: 25, JudgeEpochs: 200},
+		},
+		Structure: learn.Structure{
+			AdjacencyRate: 1e-4, PairHidden: 128, Threshold: 0.05, StructureEpochs: 10, FeatureEpochs: 20,
+		},
+	}
+}
+
+// NewGCDMX returns GCDMX with the settings of GCDM.
+func NewGCDMX() GCDMX { return GCDMX{NewGCDM().Means} }
+
+// Name returns "gcdm".
+func (GCDM) Name() string { return "gcdm" }
+
+// Name returns "gcdm-x".
+func (GCDMX) Name() string { return "gcdm-x" }
+
+// Check returns what is wrong with the parameters, with g, or with nodes for them.
+func (m GCDM) Check(g *graph.Graph, nodes int) error {
+	return errors.Join(m.Means.check(g, nodes), m.Structure.Check(m.Name(), nodes))
+}
+
+// Check returns what is wrong with the parameters, with g, or with nodes for them.
+func (m GCDMX) Check(g *graph.Graph, nodes int) error { return m.check(g, nodes) }
+
+func (m Means) check(g *graph.Graph, nodes int) error {
+	if err := rival.Check(g, nodes); err != nil {
+		return err
+	}
+	return errors.Join(
+		learn.Want(m.Epochs >= 1, "epochs", m.Epochs, "at least 1"),
+		learn.Want(m.Outer >= 1, "outer", m.Outer, "at least 1"),
+		learn.Want(m.FeatureRate > 0, "lr feat", m.FeatureRate, "above 0"),
+		learn.Want(m.Relay == SGC || m.Relay == GCN, "relay", m.Relay, "sgc or gcn"),
+		learn.Want(m.Hidden >= 1, "hidden", m.Hidden, "at least 1"),
+		m.Choice.Check(),
+	)
+}
+
+// Condense learns X′ and A′.
+func (m GCDM) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+	if err := m.Check(g, nodes); err != nil {
+		return nil, err
+	}
+	return m.run(ctx, g, m, m.Threshold, nodes, seed, func(start *learn.Start) *learn.Pair {
+		return learn.NewPair(start, m.FeatureRate, m.Structure, m.Pairs(start, seed))
+	})
+}
+
+// Condense learns X′.
+func (m GCDMX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+	if err := m.Check(g, nodes); err != nil {
+		return nil, err
+	}
+	return m.run(ctx, g, m, 0, nodes, seed, func(start *learn.Start) *learn.Pair {
+		return learn.NewPair(start, m.FeatureRate, learn.Structure{}, nil)
+	})
+}
+
+func (m Means) run(
+	ctx context.Context, g *graph.Graph, method condense.Method, threshold float64, nodes int, seed uint64,
+	pair func(*learn.Start) *learn.Pair,
+) (*condense.Condensed, error) {
+	plan := learn.Plan{
+		Method: method, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice, Threshold: threshold,
+	}
+	return learn.Run(ctx, g, plan, func(start *learn.Start) (learn.Learner, error) {
+		e, err := newMeans(ctx, start, m)
+		if err != nil {
+			return nil, err
+		}
+		return &meansLearner{Pair: pair(start), means: e}, nil
+	})
+}
+
+// meansLearner is the Learner of GCDM.
+type meansLearner struct {
+	*learn.Pair
+	means *means
+}
+
+// Epoch matches Outer encoders.
+func (l *meansLearner) Epoch(ctx context.Context, epoch int, src rand.Source) (loss float64, err error) {
+	for range l.means.Outer {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		l.means.restart(src)
+		value, dx, da := l.means.match(l.X, l.A())
+		loss += value / float64(l.means.Outer)
+		l.Step(epoch, dx, da)
+	}
+	return loss, nil
+}
+
+// means matches the class means of an encoder's embeddings:
+//
+//	Σ_c n′_c/max n′ · ‖mean_{i∈c} h′_i − mean_{i∈c} h_i‖²,  h = Â·ReLU(ÂXW + b) or Â²XW + b.
+type means struct {
+	Means
+	coeff []float32
+	// near are the nodes whose hidden units count: the training nodes and their neighbours. Row c of share holds their
+	// weights in the mean of class c. With SGC, near are the means of Â²X, and share is I.
+	near  *mat.CSR
+	share *mat.Dense
+	own   *mat.Dense // row c holds 1/n′_c at the condensed nodes of class c
+
+	w, b       *mat.Dense
+	hidden     mat.Dense
+	mean       mat.Dense
+	difference mat.Dense
+	tape       *autodiff.Tape
+}
+
+func newMeans(ctx context.Context, s *learn.Start, m Means) (*means, error) {
+	c := len(s.Budget)
+	e := &means{
+		Means: m, coeff: s.Coefficients(), share: mat.NewDense(c, c), own: s.Averages(), tape: autodiff.NewTape(),
+		w: mat.NewDense(s.X.Cols, m.Hidden), b: mat.NewDense(1, m.Hidden),
+	}
+	if m.Relay == SGC {
+		means, err := s.ClassMeans(ctx, 2)
+		if err != nil {
+			return nil, err
+		}
+		e.near = means[2].Sparse()
+		for i := range c {
+			e.share.Row(i)[i] = 1
+		}
+		return e, nil
+	}
+	var train []int32
+	for _, own := range s.Train {
+		train = append(train, own...)
+	}
+	near, place := learn.Near(s.Graph.Adj, train)
+	h, err := s.Embeddings(ctx, 1, near)
+	if err != nil {
+		return nil, err
+	}
+	e.near = h[1].Sparse()
+	e.share = mat.NewDense(c, len(near))
+	op := graph.Symmetric(s.Graph.Adj)
+	for class, nodes := range s.Train {
+		row := e.share.Row(class)
+		for _, v := range nodes {
+			part := 1 / float32(len(nodes))
+			row[place[v]] += part * op.Left[v] * op.Self * op.Right[v]
+			for u, w := range op.Adj.Row(int(v)) {
+				row[place[int32(u)]] += part * op.Left[v] * w * op.Right[u]
+			}
+		}
+	}
+	return e, nil
+}
+
+// restart draws an encoder, uniform in ±1/√d.
+func (e *means) restart(src rand.Source) {
+	random := rand.New(src)
+	learn.Uniform(e.w, e.w.Rows, random)
+	learn.Uniform(e.b, e.w.Rows, random)
+}
+
+// real sets mean to the class means of the training nodes.
+func (e *means) real() {
+	mat.MulSparse(&e.hidden, e.near, e.w)
+	for i := range e.hidden.Rows {
+		row := e.hidden.Row(i)
+		kernel.Add(row, row, e.b.Data)
+		if e.Relay == GCN {
+			kernel.ReLU(row, row)
+		}
+	}
+	mat.Mul(&e.mean, e.share, &e.hidden)
+}
+
+// match returns the objective and its gradients by X′ and A′; da is nil for A′ = I.
+func (e *means) match(x, a *mat.Dense) (loss float64, dx, da *mat.Dense) {
+	e.real()
+	t := e.tape
+	t.Reset()
+	vx := t.Var(x)
+	var va *autodiff.Var
+	if a != nil {
+		va = t.Var(a)
+	}
+	in := gnn.VariableInput(va, vx)
+	z := in.Symmetric(vx)
+	if e.Relay == SGC {
+		z = t.AddRow(t.MatMul(t.MatMul(t.Var(e.own), in.Symmetric(z)), t.Var(e.w)), t.Var(e.b))
+	} else {
+		z = t.ReLU(t.AddRow(t.MatMul(z, t.Var(e.w)), t.Var(e.b)))
+		z = t.MatMul(t.Var(e.own), in.Symmetric(z))
+	}
+	difference := t.Sub(z, t.Var(&e.mean))
+	weights := &mat.Dense{Rows: 1, Cols: len(e.coeff), Data: e.coeff}
+	total := t.MatMul(t.Var(weights), t.RowSums(t.Mul(difference, difference)))
+	loss = float64(total.Value.Data[0])
+	if a == nil {
+		return loss, t.Grad(total, vx)[0].Value, nil
+	}
+	g := t.Grad(total, vx, va)
+	return loss, g[0].Value, g[1].Value
+}

@@ -1,0 +1,70 @@
+package learn
+
+import (
+	"context"
+
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Coefficients returns n′_c/max n′ for each class c: what a class counts in an objective.
+func (s *Start) Coefficients() []float32 {
+	largest := 1
+	for _, n := range s.Budget {
+		largest = max(largest, n)
+	}
+	coeff := make([]float32, len(s.Budget))
+	for c, n := range s.Budget {
+		coeff[c] = float32(n) / float32(largest)
+	}
+	return coeff
+}
+
+// Averages returns the matrix, classes × N′, that takes the mean of each class. The row of a class without nodes is 0.
+func (s *Start) Averages() *mat.Dense {
+	m := mat.NewDense(len(s.Budget), len(s.Y))
+	for i, c := range s.Y {
+		m.Row(int(c))[i] = 1 / float32(s.Budget[c])
+	}
+	return m
+}
+
+// ClassMeans returns the mean of each class over its training nodes of H⁽⁰⁾ … H⁽ᴷ⁾, over Unit: K+1 matrices of
+// classes × d. The row of a class without training nodes is 0.
+func (s *Start) ClassMeans(ctx context.Context, hops int) ([]*mat.Dense, error) {
+	nodes, first := s.Labelled()
+	h, err := s.Embeddings(ctx, hops, nodes)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]*mat.Dense, len(h))
+	for k, rows := range h {
+		all[k] = mat.NewDense(len(s.Budget), rows.Cols)
+		sum := make([]float64, rows.Cols)
+		for c := range s.Budget {
+			clear(sum)
+			for i := first[c]; i < first[c+1]; i++ {
+				kernel.Accumulate(sum, 1/float64(first[c+1]-first[c]), rows.Row(i))
+			}
+			for j, v := range sum {
+				all[k].Row(c)[j] = float32(v)
+			}
+		}
+	}
+	return all, nil
+}
+
+// Near returns the nodes and their neighbours, ascending, and the place of each.
+func Near(a *mat.CSR, nodes []int32) (near []int32, place map[int32]int32) {
+	reach := graph.NewReach(a, nodes)
+	reach.Grow()
+	place = map[int32]int32{}
+	for i, distance := range reach.Distance {
+		if distance != graph.Unreached {
+			place[int32(i)] = int32(len(near))
+			near = append(near, int32(i))
+		}
+	}
+	return near, place
+}
