@@ -70,7 +70,7 @@ var mayImport = map[string]string{
 		"dataset/format/internal/numpy graph mat",
 	"dataset/format/ogb": "dataset/format dataset/format/internal/csvfile dataset/format/internal/decimal " +
 		"dataset/format/internal/lines dataset/format/internal/numpy dataset/format/internal/torchfile graph",
-	"dataset/format/planetoid": "dataset/format dataset/format/internal/pickle graph mat",
+	"dataset/format/planetoid": "dataset/format dataset/format/internal/pickle dataset/format/internal/reading graph mat",
 	"dataset/format/pyg": "dataset/format dataset/format/internal/archive dataset/format/internal/numpy " +
 		"dataset/format/internal/pygraph graph mat",
 	"dataset/format/torch": "dataset/format dataset/format/internal/numpy dataset/format/internal/pygraph " +
@@ -78,7 +78,7 @@ var mayImport = map[string]string{
 	"dataset/format/scipy": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy " +
 		"dataset/format/internal/parts dataset/format/internal/pickle graph mat",
 	"dataset/format/saint": "dataset/format dataset/format/internal/csr dataset/format/internal/decimal " +
-		"dataset/format/internal/numpy graph",
+		"dataset/format/internal/numpy dataset/format/internal/reading graph",
 	"dataset/format/text": "dataset/format dataset/format/internal/csvfile dataset/format/internal/decimal " +
 		"dataset/format/internal/numpy graph mat " +
 		"progress internal/parallel",
@@ -86,16 +86,19 @@ var mayImport = map[string]string{
 	"dataset/format/internal/pygraph": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy " +
 		"dataset/format/internal/parts graph mat",
 	"dataset/format/internal/torchfile": "dataset/format dataset/format/internal/archive dataset/format/internal/csr " +
-		"dataset/format/internal/numpy dataset/format/internal/pickle graph mat",
+		"dataset/format/internal/numpy dataset/format/internal/pickle dataset/format/internal/reading graph mat",
 	"dataset/format/internal/classes": "dataset/format dataset/format/internal/decimal graph",
 	"dataset/format/internal/csr":     "graph mat internal/parallel",
 	"dataset/format/internal/decimal": "",
-	"dataset/format/internal/csvfile": "dataset/format internal/parallel",
+	"dataset/format/internal/csvfile": "dataset/format dataset/format/internal/reading internal/parallel",
 	"dataset/format/internal/ids":     "",
 	"dataset/format/internal/lines":   "dataset/format dataset/format/internal/decimal mat progress",
-	"dataset/format/internal/numpy":   "dataset/format dataset/format/internal/csr graph mat",
-	"dataset/format/internal/parts":   "dataset/format dataset/format/internal/numpy graph",
-	"dataset/format/internal/pickle":  "dataset/format/internal/csr dataset/format/internal/numpy graph mat",
+	"dataset/format/internal/numpy": "dataset/format dataset/format/internal/csr dataset/format/internal/reading " +
+		"graph mat",
+	"dataset/format/internal/parts": "dataset/format dataset/format/internal/numpy graph",
+	"dataset/format/internal/pickle": "dataset/format/internal/csr dataset/format/internal/numpy " +
+		"dataset/format/internal/reading graph mat",
+	"dataset/format/internal/reading": "progress",
 	"dataset/format/formattest":       "condense dataset/format graph mat",
 	"dataset/internal/fixture":        "dataset dataset/synth graph",
 

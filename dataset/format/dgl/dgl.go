@@ -132,8 +132,8 @@ func or(s, other string) string {
 }
 
 // open opens a file that meta.yaml names.
-func (m *meta) open(folder string, f file) (*csvfile.Table, error) {
-	t, err := csvfile.OpenTable(filepath.Join(folder, f.File))
+func (m *meta) open(ctx context.Context, folder string, f file) (*csvfile.Table, error) {
+	t, err := csvfile.OpenTable(ctx, filepath.Join(folder, f.File))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, &format.ReadError{File: m.path, Err: fmt.Errorf("there is no file %.100q", f.File)}
 	}
@@ -150,7 +150,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	if m.Metadata["format"] == format.CondensedKind {
 		return nil, nil, &format.ReadError{File: m.path, Err: format.ErrCondensed}
 	}
-	t, err := m.open(path, m.Nodes[0])
+	t, err := m.open(ctx, path, m.Nodes[0])
 	if err != nil {
 		return nil, nil, err
 	}
@@ -160,8 +160,8 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	}
 	var notes []string
 	p := table.Pair{Name: filepath.Base(path), Nodes: nodes}
-	p.Edges = func(context.Context) (table.Table, error) {
-		t, err := m.open(path, m.Edges[0])
+	p.Edges = func(ctx context.Context) (table.Table, error) {
+		t, err := m.open(ctx, path, m.Edges[0])
 		if err != nil {
 			return nil, err
 		}

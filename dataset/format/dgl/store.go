@@ -97,7 +97,7 @@ func (m *meta) label(t *format.Tables) error {
 
 // read reads a file as columns of text, and lists of numbers as such.
 func (m *meta) read(ctx context.Context, t *format.Table, path string) error {
-	f, err := m.open(filepath.Dir(path), file{File: filepath.Base(path)})
+	f, err := m.open(ctx, filepath.Dir(path), file{File: filepath.Base(path)})
 	if err != nil {
 		return err
 	}

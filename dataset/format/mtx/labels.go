@@ -24,7 +24,7 @@ func readLabels(ctx context.Context, file, folder string, b *graph.Builder) (spl
 		b.Y, err = readColumn(ctx, file)
 	} else if filepath.Ext(file) == ".npy" {
 		var x *mat.Dense
-		if x, err = numpy.Read(file); err == nil {
+		if x, err = numpy.Read(ctx, file); err == nil {
 			b.Y, err = column(x, func(text string, args ...any) error {
 				return &format.ReadError{File: file, Err: fmt.Errorf(text, args...)}
 			})
@@ -152,7 +152,7 @@ func readFeatures(ctx context.Context, file string, n int) (mat.Matrix, error) {
 		return readMatrix(ctx, file, n)
 	}
 	if filepath.Ext(file) == ".npy" {
-		return numpy.Read(file)
+		return numpy.Read(ctx, file)
 	}
 	return lines.Matrix(ctx, file, n, true)
 }

@@ -40,12 +40,12 @@ func (Format) Recognise(path string) format.Certainty {
 // Read reads a folder. Line i of nodes.csv, after the header, is node i. Labels that are names become classes in sorted
 // order. Labels that are whole numbers and start at 1 are moved to start at 0.
 func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
-	nodes, err := open(path, "nodes")
+	nodes, err := open(ctx, path, "nodes")
 	if err != nil {
 		return nil, nil, err
 	}
 	p := table.Pair{Name: filepath.Base(path), Nodes: nodes}
-	p.Edges = func(context.Context) (table.Table, error) { return open(path, "edges") }
+	p.Edges = func(ctx context.Context) (table.Table, error) { return open(ctx, path, "edges") }
 	return p.Graph(ctx)
 }
 
@@ -56,8 +56,8 @@ type file struct {
 }
 
 // open opens the file of that name in a folder.
-func open(folder, name string) (table.Table, error) {
-	t, err := csvfile.OpenTable(csvfile.Path(folder, name))
+func open(ctx context.Context, folder, name string) (table.Table, error) {
+	t, err := csvfile.OpenTable(ctx, csvfile.Path(folder, name))
 	return file{t, name + ".csv"}, err
 }
 

@@ -1,6 +1,7 @@
 package ogb
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -14,9 +15,9 @@ import (
 const arraysFile = "data.npz"
 
 // readArrays reads data.npz, and node-label.npz.
-func readArrays(file, labels string) (p parts, err error) {
+func readArrays(ctx context.Context, file, labels string) (p parts, err error) {
 	p.edges, p.features, p.labels = file, file, labels
-	z, err := numpy.OpenArchive(file)
+	z, err := numpy.OpenArchive(ctx, file)
 	if err != nil {
 		return p, err
 	}
@@ -65,13 +66,13 @@ func readArrays(file, labels string) (p parts, err error) {
 	if z.Has("edge_feat") {
 		p.ignoresEdgeFeatures(file + ": array edge_feat")
 	}
-	p.Y, err = readLabelArray(labels, p.Nodes)
+	p.Y, err = readLabelArray(ctx, labels, p.Nodes)
 	return p, err
 }
 
 // readLabelArray reads node_label of n nodes: n or n × 1 numbers, NaN or −1 for none.
-func readLabelArray(file string, n int) (y []int32, err error) {
-	z, err := numpy.OpenArchive(file)
+func readLabelArray(ctx context.Context, file string, n int) (y []int32, err error) {
+	z, err := numpy.OpenArchive(ctx, file)
 	if err != nil {
 		if os.IsNotExist(err) {
 			err = missing(err, file, "a data set for nodes has a label for each, one for links or graphs is not read")

@@ -75,7 +75,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	var p parts
 	var err error
 	if file := filepath.Join(raw, arraysFile); csvfile.Exists(file) {
-		p, err = readArrays(file, filepath.Join(raw, "node-label.npz"))
+		p, err = readArrays(ctx, file, filepath.Join(raw, "node-label.npz"))
 	} else {
 		p, err = readText(ctx, raw)
 	}
@@ -83,7 +83,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 		return nil, nil, err
 	}
 	p.Name = filepath.Base(dir)
-	split, note, err := readSplit(dir, &p.Builder)
+	split, note, err := readSplit(ctx, dir, &p.Builder)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -2,6 +2,7 @@ package ogb
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -31,7 +32,7 @@ type part struct {
 }
 
 // readSplit sets the split of the one folder of split, and returns what it read and notes.
-func readSplit(dir string, b *graph.Builder) (source string, notes []string, err error) {
+func readSplit(ctx context.Context, dir string, b *graph.Builder) (source string, notes []string, err error) {
 	dir = filepath.Join(dir, "split")
 	var names []string
 	for _, name := range entries(dir) {
@@ -49,7 +50,7 @@ func readSplit(dir string, b *graph.Builder) (source string, notes []string, err
 	}
 	folder := filepath.Join(dir, names[0])
 	if file := filepath.Join(folder, pickled); !csvfile.Exists(csvfile.Path(folder, "train")) {
-		return file, notes, readPickled(file, b)
+		return file, notes, readPickled(ctx, file, b)
 	}
 	for _, part := range partsOf(&b.Split) {
 		if *part.nodes, err = readNodes(csvfile.Path(folder, part.name), b.Nodes); err != nil {
@@ -60,8 +61,8 @@ func readSplit(dir string, b *graph.Builder) (source string, notes []string, err
 }
 
 // readPickled reads split_dict.pt. Nothing in it is executed.
-func readPickled(file string, b *graph.Builder) error {
-	f, err := torchfile.Open(file)
+func readPickled(ctx context.Context, file string, b *graph.Builder) error {
+	f, err := torchfile.Open(ctx, file)
 	var system *os.PathError
 	if errors.As(err, &system) {
 		return err

@@ -17,6 +17,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/pickle"
+	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -80,25 +81,24 @@ const publicVal = 500
 // test.index. Nodes in neither (Citeseer has 15) have no features and no label. The split is the public one: the first
 // len(y) nodes train, the next 500 validate, and those of test.index test. Repeated edges are merged without a note, as
 // all published files repeat edges.
-func (Format) Read(_ context.Context, path string) (*graph.Graph, []string, error) {
+func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
 	name, _ := graphOf(path)
-	r := reader{folder: filepath.Dir(path), name: name}
+	r := reader{ctx: ctx, folder: filepath.Dir(path), name: name}
 	g, err := r.read()
 	return g, nil, err
 }
 
 // reader reads the files of one graph.
-type reader struct{ folder, name string }
+type reader struct {
+	ctx          context.Context
+	folder, name string
+}
 
 func (r reader) path(part string) string { return file(r.folder, r.name, part) }
 
 // fail returns an error about a file.
 func (r reader) fail(part, text string, args ...any) error {
-	return fail(r.path(part), text, args...)
-}
-
-func fail(file, text string, args ...any) error {
-	return &format.ReadError{File: file, Err: fmt.Errorf(text, args...)}
+	return &format.ReadError{File: r.path(part), Err: fmt.Errorf(text, args...)}
 }
 
 func (r reader) read() (*graph.Graph, error) {
@@ -106,11 +106,11 @@ func (r reader) read() (*graph.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	allx, err := readPickledCSR(r.path("allx"))
+	allx, err := r.pickledCSR("allx")
 	if err != nil {
 		return nil, err
 	}
-	tx, err := readPickledCSR(r.path("tx"))
+	tx, err := r.pickledCSR("tx")
 	if err != nil {
 		return nil, err
 	}
@@ -118,25 +118,25 @@ func (r reader) read() (*graph.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	ally, classes, err := readOneHot(r.path("ally"), allx.Rows)
+	ally, classes, err := r.oneHot("ally", allx.Rows)
 	if err != nil {
 		return nil, err
 	}
-	ty, testClasses, err := readOneHot(r.path("ty"), tx.Rows)
+	ty, testClasses, err := r.oneHot("ty", tx.Rows)
 	if err != nil {
 		return nil, err
 	}
 	if testClasses != classes {
 		return nil, r.fail("ty", "%d classes, and %d in ally", testClasses, classes)
 	}
-	train, err := countRows(r.path("y"))
+	train, err := r.countRows("y")
 	if err != nil {
 		return nil, err
 	}
 	if train > allx.Rows {
 		return nil, r.fail("y", "%d training nodes, and %d rows in allx", train, allx.Rows)
 	}
-	edges, err := readNeighbours(r.path("graph"), n)
+	edges, err := r.neighbours("graph", n)
 	if err != nil {
 		return nil, err
 	}
@@ -230,49 +230,53 @@ func readNodes(file string) (nodes []int, err error) {
 	return nodes, nil
 }
 
-// readPickle returns the object in a pickle. Nothing is executed.
-func readPickle(file string) (any, error) {
+// pickle returns the object in the pickle of a part. Nothing is executed.
+func (r reader) pickle(part string) (any, error) {
+	file := r.path(part)
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	object, err := pickle.Load(data)
+	object, _, err := pickle.Loader{Meter: reading.New(r.ctx, "reading", file, int64(len(data)))}.Load(data)
+	if err := r.ctx.Err(); err != nil {
+		return nil, err
+	}
 	if err != nil {
 		return nil, &format.ReadError{File: file, Err: err}
 	}
 	return object, nil
 }
 
-func readPickledCSR(file string) (*mat.CSR, error) {
-	object, err := readPickle(file)
+func (r reader) pickledCSR(part string) (*mat.CSR, error) {
+	object, err := r.pickle(part)
 	if err != nil {
 		return nil, err
 	}
 	m, ok := object.(*pickle.Matrix)
 	if !ok {
-		return nil, fail(file, "holds %s, want scipy's csr_matrix", pickle.Kind(object))
+		return nil, r.fail(part, "holds %s, want scipy's csr_matrix", pickle.Kind(object))
 	}
 	s, err := m.CSR()
 	if err != nil {
-		return nil, &format.ReadError{File: file, Err: err}
+		return nil, r.fail(part, "%w", err)
 	}
 	return s, nil
 }
 
-// readOneHot returns the position of the largest element in each row, and the number of columns. A row of zeros has no
+// oneHot returns the position of the largest element in each row, and the number of columns. A row of zeros has no
 // label.
-func readOneHot(file string, rows int) (y []int32, classes int, err error) {
-	object, err := readPickle(file)
+func (r reader) oneHot(part string, rows int) (y []int32, classes int, err error) {
+	object, err := r.pickle(part)
 	if err != nil {
 		return nil, 0, err
 	}
 	hot, err := pickle.Numbers[float32](object)
 	if err != nil {
-		return nil, 0, &format.ReadError{File: file, Err: err}
+		return nil, 0, r.fail(part, "%w", err)
 	}
 	shape := object.(*pickle.Array).Shape
 	if len(shape) != 2 || shape[0] != rows {
-		return nil, 0, &format.ReadError{File: file, Err: fmt.Errorf("shape %v, want %d rows of one-hot labels", shape, rows)}
+		return nil, 0, r.fail(part, "shape %v, want %d rows of one-hot labels", shape, rows)
 	}
 	classes = shape[1]
 	for i := range rows {
@@ -288,45 +292,45 @@ func readOneHot(file string, rows int) (y []int32, classes int, err error) {
 }
 
 // countRows returns the number of rows of a pickled array.
-func countRows(file string) (int, error) {
-	object, err := readPickle(file)
+func (r reader) countRows(part string) (int, error) {
+	object, err := r.pickle(part)
 	if err != nil {
 		return 0, err
 	}
 	a, ok := object.(*pickle.Array)
 	if !ok || len(a.Shape) == 0 {
-		return 0, fail(file, "holds %s, want a numpy array", pickle.Kind(object))
+		return 0, r.fail(part, "holds %s, want a numpy array", pickle.Kind(object))
 	}
 	return a.Shape[0], nil
 }
 
-// readNeighbours reads a dictionary from nodes to lists of neighbours.
-func readNeighbours(file string, n int) (e graph.Edges, err error) {
-	object, err := readPickle(file)
+// neighbours reads a dictionary from nodes to lists of neighbours.
+func (r reader) neighbours(part string, n int) (e graph.Edges, err error) {
+	object, err := r.pickle(part)
 	if err != nil {
 		return e, err
 	}
 	d, ok := object.(*pickle.Dict)
 	if !ok {
-		return e, fail(file, "holds %s, want a dictionary of neighbours", pickle.Kind(object))
+		return e, r.fail(part, "holds %s, want a dictionary of neighbours", pickle.Kind(object))
 	}
 	for k, key := range d.Keys {
 		from, isInt := key.(int)
 		neighbours, isList := d.Values[k].(*types.List)
 		if !isInt || !isList {
-			return e, fail(file, "entry %d maps %s to %s, want a node and a list",
+			return e, r.fail(part, "entry %d maps %s to %s, want a node and a list",
 				k, pickle.Kind(key), pickle.Kind(d.Values[k]))
 		}
 		for _, v := range *neighbours {
 			to, ok := v.(int)
 			if !ok || from < 0 || from >= n || to < 0 || to >= n {
-				return e, fail(file, "edge from node %d to %d, want nodes 0 to %d", from, to, n-1)
+				return e, r.fail(part, "edge from node %d to %d, want nodes 0 to %d", from, to, n-1)
 			}
 			e.From, e.To = append(e.From, int32(from)), append(e.To, int32(to))
 		}
 	}
 	if e.Len() == 0 {
-		return e, fail(file, "no edges")
+		return e, r.fail(part, "no edges")
 	}
 	return e, nil
 }

@@ -45,8 +45,8 @@ func (Format) Recognise(path string) format.Certainty {
 }
 
 // Read reads a file. Labels that start at 1 are moved to start at 0.
-func (Format) Read(_ context.Context, path string) (*graph.Graph, []string, error) {
-	z, err := open(path)
+func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
+	z, err := open(ctx, path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -60,8 +60,8 @@ type file struct {
 	meta map[string]string
 }
 
-func open(path string) (*file, error) {
-	z, err := numpy.OpenArchive(path)
+func open(ctx context.Context, path string) (*file, error) {
+	z, err := numpy.OpenArchive(ctx, path)
 	if err != nil {
 		return nil, err
 	}

@@ -60,8 +60,8 @@ func (Format) WriteArrays(ctx context.Context, path string, a *format.Arrays) er
 }
 
 // ReadArrays reads all arrays into memory.
-func (Format) ReadArrays(_ context.Context, path string) (*format.Arrays, error) {
-	z, err := open(path)
+func (Format) ReadArrays(ctx context.Context, path string) (*format.Arrays, error) {
+	z, err := open(ctx, path)
 	if err != nil {
 		return nil, err
 	}

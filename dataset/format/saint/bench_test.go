@@ -22,7 +22,7 @@ func BenchmarkRead(b *testing.B) {
 	dir := fixture.Folder(b, files)
 	b.SetBytes(int64(len(files["class_map.json"]) + len(files["role.json"])))
 	for b.Loop() {
-		if err := saint.ReadText(dir, nodes); err != nil {
+		if err := saint.ReadText(b.Context(), dir, nodes); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/csr"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
 	"github.com/graph-condensation/cgc/graph"
 )
 
@@ -43,21 +44,21 @@ func (Format) Recognise(path string) format.Certainty {
 
 // Read reads a folder. A node that class_map.json leaves out, or gives −1, has no label. Labels that start at 1 are
 // moved to start at 0.
-func (Format) Read(_ context.Context, path string) (*graph.Graph, []string, error) {
+func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
 	in := func(file string) string { return filepath.Join(path, file) }
-	edges, n, err := readEdges(in(adjacencyFile))
+	edges, n, err := readEdges(ctx, in(adjacencyFile))
 	if err != nil {
 		return nil, nil, err
 	}
 	b := graph.Builder{Name: filepath.Base(path), Nodes: n, Edges: edges}
-	if b.X, err = numpy.Read(in(featuresFile)); err != nil {
+	if b.X, err = numpy.Read(ctx, in(featuresFile)); err != nil {
 		return nil, nil, err
 	}
-	if b.Y, err = readClassMap(in(labelsFile), n); err != nil {
+	if b.Y, err = readClassMap(ctx, in(labelsFile), n); err != nil {
 		return nil, nil, err
 	}
 	format.ShiftLabels(b.Y)
-	if b.Split, err = readRoles(in(splitFile), n); err != nil {
+	if b.Split, err = readRoles(ctx, in(splitFile), n); err != nil {
 		return nil, nil, err
 	}
 	g, changes, err := b.Graph()
@@ -70,8 +71,8 @@ func (Format) Read(_ context.Context, path string) (*graph.Graph, []string, erro
 }
 
 // readEdges returns the edges and the number of nodes.
-func readEdges(file string) (graph.Edges, int, error) {
-	z, err := numpy.OpenArchive(file)
+func readEdges(ctx context.Context, file string) (graph.Edges, int, error) {
+	z, err := numpy.OpenArchive(ctx, file)
 	if err != nil {
 		return graph.Edges{}, 0, err
 	}
@@ -88,7 +89,7 @@ func readEdges(file string) (graph.Edges, int, error) {
 }
 
 // readClassMap reads {"node": label, …}.
-func readClassMap(file string, n int) ([]int32, error) {
+func readClassMap(ctx context.Context, file string, n int) ([]int32, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
@@ -97,7 +98,7 @@ func readClassMap(file string, n int) ([]int32, error) {
 	for i := range y {
 		y[i] = graph.Unlabelled
 	}
-	s := scanner{data: data}
+	s := scanner{data: data, meter: reading.New(ctx, "reading", file, int64(len(data)))}
 	err = s.object(func(key []byte) error {
 		node, err := decimal.Int(key)
 		if err != nil || node < 0 || node >= int64(n) {
@@ -117,13 +118,13 @@ func readClassMap(file string, n int) ([]int32, error) {
 }
 
 // readRoles reads {"tr": [nodes], "va": […], "te": […]}.
-func readRoles(file string, n int) (split graph.Split, err error) {
+func readRoles(ctx context.Context, file string, n int) (split graph.Split, err error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return split, err
 	}
 	parts := map[string]*[]int32{"tr": &split.Train, "va": &split.Val, "te": &split.Test}
-	s := scanner{data: data}
+	s := scanner{data: data, meter: reading.New(ctx, "reading", file, int64(len(data)))}
 	err = s.object(func(key []byte) error {
 		part := parts[string(key)]
 		if part == nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
+	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
 )
 
 // scanner walks JSON that is one object of integers or of arrays of integers. It is as fast as the disk, which
@@ -14,6 +15,9 @@ import (
 type scanner struct {
 	data []byte
 	at   int
+
+	meter *reading.Meter
+	told  int // the bytes that the meter knows
 }
 
 // wrap adds the file, the line and the byte to an error.
@@ -89,6 +93,9 @@ func (s *scanner) list(open, close byte, f func() error) error {
 		if err := f(); err != nil {
 			return err
 		}
+		if err := s.tell(); err != nil {
+			return err
+		}
 		if s.peek() == close {
 			s.at++
 			return nil
@@ -97,6 +104,13 @@ func (s *scanner) list(open, close byte, f func() error) error {
 			return err
 		}
 	}
+}
+
+// tell lets the meter know how far the scanner is.
+func (s *scanner) tell() error {
+	n := s.at - s.told
+	s.told = s.at
+	return s.meter.Add(n)
 }
 
 // integer reads a whole number.

@@ -48,8 +48,8 @@ func (Format) Recognise(path string) format.Certainty {
 }
 
 // Read reads a file. It may have masks or lists of a split. Labels that start at 1 are moved to start at 0.
-func (Format) Read(_ context.Context, path string) (*graph.Graph, []string, error) {
-	z, err := numpy.OpenArchive(path)
+func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
+	z, err := numpy.OpenArchive(ctx, path)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -19,7 +19,7 @@ import (
 func parseLines[T any](
 	ctx context.Context, file string, parse func(line []byte, out []T) ([]T, error),
 ) ([]T, error) {
-	data, err := csvfile.Read(file)
+	data, err := csvfile.Read(ctx, file)
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	b.Nodes = len(b.Y)
 	features := filepath.Join(path, "features.npy")
 	if csvfile.Exists(features) {
-		b.X, err = numpy.Read(features)
+		b.X, err = numpy.Read(ctx, features)
 	} else {
 		features = csvfile.Path(path, "features")
 		b.X, err = readTable(ctx, features)

@@ -25,8 +25,8 @@ func (Format) WriteArrays(ctx context.Context, path string, a *format.Arrays) er
 }
 
 // ReadArrays reads all tensors and lists of texts of a dictionary or a Data.
-func (Format) ReadArrays(_ context.Context, path string) (*format.Arrays, error) {
-	f, err := open(within(path))
+func (Format) ReadArrays(ctx context.Context, path string) (*format.Arrays, error) {
+	f, err := open(ctx, within(path))
 	if err != nil {
 		return nil, err
 	}

@@ -81,8 +81,8 @@ func nameOf(path string) string {
 }
 
 // Read reads a file. Labels that start at 1 are moved to start at 0.
-func (Format) Read(_ context.Context, path string) (*graph.Graph, []string, error) {
-	f, err := open(within(path))
+func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
+	f, err := open(ctx, within(path))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -98,8 +98,8 @@ type file struct {
 	meta   map[string]string
 }
 
-func open(path string) (*file, error) {
-	opened, err := torchfile.Open(path)
+func open(ctx context.Context, path string) (*file, error) {
+	opened, err := torchfile.Open(ctx, path)
 	var system *os.PathError
 	if errors.As(err, &system) {
 		return nil, err

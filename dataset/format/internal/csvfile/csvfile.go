@@ -2,6 +2,7 @@
 package csvfile
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
 )
 
 // Exists reports whether there is a file or a folder at path.
@@ -27,8 +29,9 @@ func Path(dir, name string) string {
 	return filepath.Join(dir, name+".csv")
 }
 
-// Read reads a file. It unpacks a file whose name ends in .gz; a *format.ReadError says that this failed.
-func Read(file string) ([]byte, error) {
+// Read reads a file. It unpacks a file whose name ends in .gz, and reports this to package progress. A
+// *format.ReadError says that unpacking failed.
+func Read(ctx context.Context, file string) ([]byte, error) {
 	if !strings.HasSuffix(file, ".gz") {
 		return os.ReadFile(file)
 	}
@@ -37,10 +40,17 @@ func Read(file string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	z, err := gzip.NewReader(f)
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	z, err := gzip.NewReader(reading.New(ctx, "unpacking", file, info.Size()).Reader(f))
 	var data []byte
 	if err == nil {
 		data, err = io.ReadAll(z)
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
 	if err != nil {
 		return nil, &format.ReadError{File: file, Err: fmt.Errorf("unpacking gzip: %w", err)}

@@ -2,6 +2,7 @@ package csvfile
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"slices"
 
@@ -20,9 +21,9 @@ type Table struct {
 	line int    // of the first of them
 }
 
-// OpenTable reads a file and its header.
-func OpenTable(file string) (*Table, error) {
-	data, err := Read(file)
+// OpenTable reads a file and its header, as Read does.
+func OpenTable(ctx context.Context, file string) (*Table, error) {
+	data, err := Read(ctx, file)
 	if err != nil {
 		return nil, err
 	}

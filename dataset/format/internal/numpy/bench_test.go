@@ -3,6 +3,7 @@ package numpy_test
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -41,7 +42,7 @@ func BenchmarkRead(b *testing.B) {
 		read func(file string) (int, error)
 	}{
 		{"features.npy", array, func(file string) (int, error) {
-			x, err := numpy.Read(file)
+			x, err := numpy.Read(b.Context(), file)
 			return len(x.Data), err
 		}},
 		{"stored.npz", zipped(zip.Store), countMember}, {"deflated.npz", zipped(zip.Deflate), countMember},
@@ -62,7 +63,7 @@ func BenchmarkRead(b *testing.B) {
 }
 
 func countMember(file string) (int, error) {
-	z, err := numpy.OpenArchive(file)
+	z, err := numpy.OpenArchive(context.Background(), file)
 	if err != nil {
 		return 0, err
 	}

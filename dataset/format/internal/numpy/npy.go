@@ -3,6 +3,7 @@ package numpy
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -153,8 +155,8 @@ func Dense(a *Array) (*mat.Dense, error) {
 	return &mat.Dense{Rows: a.Shape[0], Cols: a.Shape[1], Data: data}, nil
 }
 
-// Read reads an .npy file of one or two dimensions.
-func Read(file string) (*mat.Dense, error) {
+// Read reads an .npy file of one or two dimensions. It reports to package progress, and ends when ctx does.
+func Read(ctx context.Context, file string) (*mat.Dense, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
@@ -164,7 +166,8 @@ func Read(file string) (*mat.Dense, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := NewArray(bufio.NewReaderSize(f, 1<<16), info.Size())
+	r := reading.New(ctx, "reading", file, info.Size()).Reader(f)
+	a, err := NewArray(bufio.NewReaderSize(r, 1<<16), info.Size())
 	if err != nil {
 		return nil, &format.ReadError{File: file, Err: err}
 	}

@@ -2,6 +2,7 @@ package numpy
 
 import (
 	"archive/zip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csr"
+	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -21,10 +23,12 @@ type Archive struct {
 	*zip.ReadCloser
 	// Path is the path of the file.
 	Path string
+
+	meter *reading.Meter
 }
 
-// OpenArchive opens an .npz file.
-func OpenArchive(file string) (*Archive, error) {
+// OpenArchive opens an .npz file. Reading arrays reports to package progress, and ends when ctx does.
+func OpenArchive(ctx context.Context, file string) (*Archive, error) {
 	z, err := zip.OpenReader(file)
 	if err != nil {
 		if errors.Is(err, zip.ErrFormat) {
@@ -33,12 +37,16 @@ func OpenArchive(file string) (*Archive, error) {
 		return nil, err
 	}
 	z.RegisterDecompressor(zip.Deflate, flate.NewReader)
-	return &Archive{z, file}, nil
+	total := uint64(0)
+	for _, f := range z.File {
+		total += min(f.UncompressedSize64, 1<<50) // a claim that no file can meet
+	}
+	return &Archive{z, file, reading.New(ctx, "reading", file, int64(total))}, nil
 }
 
 // Holds reports whether file is an .npz file with an array of one of the names. It reads the directory alone.
 func Holds(file string, names ...string) bool {
-	z, err := OpenArchive(file)
+	z, err := OpenArchive(context.Background(), file)
 	if err != nil {
 		return false
 	}
@@ -74,7 +82,7 @@ func (z *Archive) Open(name string, read func(*Array) error) error {
 		return fail(err)
 	}
 	defer r.Close()
-	a, err := NewArray(r, int64(f.UncompressedSize64))
+	a, err := NewArray(z.meter.Reader(r), int64(f.UncompressedSize64))
 	if err == nil {
 		err = read(a)
 	}

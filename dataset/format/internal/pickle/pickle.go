@@ -15,6 +15,8 @@ import (
 
 	gopickle "github.com/nlpodyssey/gopickle/pickle"
 	"github.com/nlpodyssey/gopickle/types"
+
+	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
 )
 
 // Load returns the object in a pickle of protocol 0 to 5: an *Array, a *Matrix, a *Dict, a list or tuple, a string, a
@@ -31,6 +33,8 @@ type Loader struct {
 	Class func(module, name string) (any, bool)
 	// Persistent returns the object outside the pickle with that identifier. nil knows none.
 	Persistent func(id any) (any, error)
+	// Meter counts the bytes that are read of the pickle. nil counts none.
+	Meter *reading.Meter
 }
 
 // Load returns the object in a pickle, as the function Load does, and the bytes behind the pickle.
@@ -41,7 +45,7 @@ func (l Loader) Load(data []byte) (object any, rest []byte, err error) {
 		}
 	}()
 	whole := bytes.NewReader(data)
-	buffered := bufio.NewReader(whole)
+	buffered := bufio.NewReader(l.Meter.Reader(whole))
 	u := gopickle.NewUnpickler(&guard{Reader: buffered, size: len(data)})
 	u.FindClass = func(module, name string) (any, error) {
 		if l.Class != nil {

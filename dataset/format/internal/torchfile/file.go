@@ -14,6 +14,7 @@ package torchfile
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/dataset/format/internal/pickle"
+	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
 )
 
 const (
@@ -43,16 +45,23 @@ type File struct {
 	Object any
 
 	file     *os.File
+	meter    *reading.Meter
 	storages map[string]*storage
 }
 
-// Open reads the pickle of a file. Errors about the content do not name the file.
-func Open(name string) (*File, error) {
+// Open reads the pickle of a file. Reading tensors reports to package progress, and ends when ctx does. Errors about
+// the content do not name the file.
+func Open(ctx context.Context, name string) (*File, error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{file: file, storages: map[string]*storage{}}
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	f := &File{file: file, meter: reading.New(ctx, "reading", name, info.Size()), storages: map[string]*storage{}}
 	if err := f.read(); err != nil {
 		file.Close()
 		return nil, err
@@ -155,7 +164,7 @@ func (f *File) readArchive(archive *zip.Reader) error {
 		if held := min(int64(m.UncompressedSize64), info.Size()-at); held < s.size || held < 0 {
 			return fmt.Errorf("storage %.20q holds %d bytes, want %d", key, held, s.size)
 		}
-		s.from = io.NewSectionReader(f.file, at, s.size)
+		s.from = f.meter.ReaderAt(io.NewSectionReader(f.file, at, s.size))
 	}
 	f.Object = object
 	return nil
@@ -217,7 +226,7 @@ func (f *File) readLegacy(size int64) error {
 		return fmt.Errorf("a file of %d bytes in the form before torch 1.6, want at most %d: save it again",
 			size, int64(most))
 	}
-	rest, err := io.ReadAll(io.NewSectionReader(f.file, 0, size))
+	rest, err := io.ReadAll(f.meter.Reader(io.NewSectionReader(f.file, 0, size)))
 	if err != nil {
 		return err
 	}
