@@ -47,7 +47,7 @@ func (c *command) convert(ctx context.Context, from, to, name string, force bool
 	if err != nil {
 		return err
 	}
-	if err := free("TO", to, target.Describe().Folder != "", force, never); err != nil {
+	if err := freeFor("TO", to, target, force, never); err != nil {
 		return err
 	}
 	c.progress.step("opening " + format.Shown(from))

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -198,6 +199,8 @@ func (j *experimentJob) check() error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
+	case errors.Is(err, syscall.ENOTDIR):
+		return makeFolder("-o", j.folder) // which says what is wrong
 	case err != nil:
 		return fmt.Errorf("-o %s: %w", j.folder, reason(err))
 	case !info.IsDir():
@@ -223,8 +226,8 @@ func (j *experimentJob) keep() error {
 	if j.log != nil {
 		return nil
 	}
-	if err := os.MkdirAll(j.folder, 0o777); err != nil {
-		return fmt.Errorf("-o %s: %w", j.folder, reason(err))
+	if err := makeFolder("-o", j.folder); err != nil {
+		return err
 	}
 	log, err := experiment.OpenLog(j.path(recordsName))
 	if err != nil {

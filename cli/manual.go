@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -26,7 +24,7 @@ FOLDER/completions. The pages carry the date of the commit.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			pages, err := manual(cmd.Root(), args[0])
 			if err != nil {
-				return fmt.Errorf("writing the manual: %w", err)
+				return err
 			}
 			written := struct {
 				Folder string `json:"folder"`
@@ -41,7 +39,7 @@ FOLDER/completions. The pages carry the date of the commit.`,
 func manual(root *cobra.Command, folder string) (pages int, err error) {
 	man, shells := filepath.Join(folder, "man", "man1"), filepath.Join(folder, "completions")
 	for _, dir := range []string{man, shells} {
-		if err := os.MkdirAll(dir, 0o777); err != nil {
+		if err := makeFolder("FOLDER", dir); err != nil {
 			return 0, err
 		}
 	}

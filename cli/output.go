@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/dataset/format"
@@ -37,7 +38,16 @@ func storable(flag, path, name string, force bool) error {
 	case err != nil:
 		return usagef("--format %s: %s", name, sentence(err))
 	}
-	return free(flag, path, f.Describe().Folder != "", force, isCondensed)
+	return freeFor(flag, path, f, force, isCondensed)
+}
+
+// freeFor is free for a result in a format. Some formats write a folder, which takes the place of no file.
+func freeFor(flag, path string, f format.Format, force bool, replaceable func(path string) bool) error {
+	d := f.Describe()
+	if info, err := os.Stat(path); err == nil && !info.IsDir() && d.Folder != "" && d.File == "" {
+		return usagef("%s %s is a file, want a folder: the format is %s", flag, path, d.Title)
+	}
+	return free(flag, path, d.Folder != "", force, replaceable)
 }
 
 // free returns an error if nothing may be written to path. folder says that the result may be a folder.
@@ -49,11 +59,33 @@ func free(flag, path string, folder, force bool, replaceable func(path string) b
 	case err == nil && !force && !replaceable(path):
 		return fmt.Errorf("%s %s: the file exists (--force replaces it)", flag, path)
 	}
-	if folder := filepath.Dir(path); errors.Is(atomicfile.Check(path), fs.ErrNotExist) {
+	return roomFor(flag, path)
+}
+
+// roomFor returns an error if the folder that path is in takes no file.
+func roomFor(flag, path string) error {
+	folder := filepath.Dir(path)
+	err := atomicfile.Check(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s %s: there is no folder %s", flag, path, folder)
-	}
-	if err := atomicfile.Check(path); err != nil {
+	case errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("%s %s: %s is a file, want a folder", flag, path, folder)
+	case err != nil:
 		return fmt.Errorf("%s %s: %w", flag, path, err)
+	}
+	return nil
+}
+
+// makeFolder makes a folder if it is not there.
+func makeFolder(flag, path string) error {
+	err := os.MkdirAll(path, 0o777)
+	var at *os.PathError
+	switch {
+	case errors.As(err, &at) && errors.Is(err, syscall.ENOTDIR):
+		return usagef("%s %s: %s is a file, want a folder", flag, path, at.Path)
+	case err != nil:
+		return fmt.Errorf("%s %s: %w", flag, path, reason(err))
 	}
 	return nil
 }

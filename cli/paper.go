@@ -226,8 +226,8 @@ func (j *paperJob) keep(studies []*paper.Study) error {
 			}
 		}
 	}
-	if err := os.MkdirAll(j.folder, 0o777); err != nil {
-		return fmt.Errorf("-o %s: %w", j.folder, reason(err))
+	if err := makeFolder("-o", j.folder); err != nil {
+		return err
 	}
 	if j.log, err = experiment.OpenLog(path); err != nil {
 		return err

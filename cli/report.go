@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -93,6 +92,9 @@ func (j *reportJob) run(ctx context.Context, file string) error {
 	}
 	if err := writable("-o", j.out, pageExtension, j.force, isPage); err != nil {
 		return err
+	}
+	if info, err := os.Stat(j.figures); err == nil && !info.IsDir() {
+		return usagef("--figures %s is a file, want a folder", j.figures)
 	}
 	small, err := cgc.Load(file)
 	if err != nil {
@@ -188,8 +190,8 @@ func (c *command) writeFigures(folder string, d *report.Document) error {
 	if folder == "" {
 		return nil
 	}
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return fmt.Errorf("--figures %s: %w", folder, reason(err))
+	if err := makeFolder("--figures", folder); err != nil {
+		return err
 	}
 	for _, block := range d.Blocks {
 		p, is := block.(*report.Plot)

@@ -105,6 +105,15 @@ func load(ctx context.Context, path string) (*Condensed, error) {
 	if err != nil {
 		return nil, err
 	}
+	if t, is := place.Format.(format.Teller); is {
+		meta, err := t.ReadMetadata(ctx, place.Path)
+		if err == nil {
+			err = checkKind(meta) // before a large graph is read
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	switch store := place.Format.(type) {
 	case format.ArrayStore:
 		a, err := store.ReadArrays(ctx, place.Path)
@@ -171,10 +180,18 @@ func FileName(graph string, nodes int) string {
 	return fmt.Sprintf("%s-%d", strings.TrimLeft(strings.Map(allowed, graph), ".-"), nodes)
 }
 
+// checkKind returns an error if the metadata are not of a condensed graph.
+func checkKind(meta map[string]string) error {
+	if meta["format"] != FileFormat {
+		return fmt.Errorf("format %q in the metadata, want %q: not a condensed graph", meta["format"], FileFormat)
+	}
+	return nil
+}
+
 // ofMetadata returns a Condensed with the fields that are in the metadata.
 func ofMetadata(meta map[string]string) (*Condensed, error) {
-	if meta["format"] != FileFormat {
-		return nil, fmt.Errorf("format %q in the metadata, want %q: not a condensed graph", meta["format"], FileFormat)
+	if err := checkKind(meta); err != nil {
+		return nil, err
 	}
 	if v, err := strconv.Atoi(meta["format_version"]); err != nil || v < 1 || v > FileVersion {
 		return nil, fmt.Errorf("format version %q, want 1 to %d", meta["format_version"], FileVersion)

@@ -195,3 +195,42 @@ func TestSaveGoesByTheName(t *testing.T) {
 		t.Errorf("error %v, want one that lists extensions", err)
 	}
 }
+
+// graphs is a store whose files are all large graphs.
+type graphs struct{ t *testing.T }
+
+func (graphs) Describe() format.Description {
+	return format.Description{Title: "graphs", File: "a .graphs file", Extensions: []string{".graphs"}}
+}
+
+func (graphs) Recognise(path string) format.Certainty {
+	if filepath.Ext(path) == ".graphs" {
+		return format.Certain
+	}
+	return format.No
+}
+
+func (graphs) Read(context.Context, string) (*graph.Graph, []string, error) { return nil, nil, nil }
+
+func (graphs) WriteArrays(context.Context, string, *format.Arrays) error { return nil }
+
+func (graphs) ReadMetadata(context.Context, string) (map[string]string, error) {
+	return map[string]string{"format": format.GraphKind}, nil
+}
+
+func (g graphs) ReadArrays(context.Context, string) (*format.Arrays, error) {
+	g.t.Error("a large graph was read to find that it is no condensed one")
+	return nil, nil
+}
+
+// TestKindFirst loads a large graph as a condensed one: it is refused before it is read.
+func TestKindFirst(t *testing.T) {
+	format.Register("graphs", graphs{t})
+	path := filepath.Join(t.TempDir(), "large.graphs")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := condense.Load(path); err == nil || !strings.Contains(err.Error(), "not a condensed graph") {
+		t.Errorf("error %v", err)
+	}
+}

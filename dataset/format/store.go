@@ -31,6 +31,13 @@ type TableStore interface {
 	ReadTables(ctx context.Context, path string) (*Tables, error)
 }
 
+// Teller is an ArrayStore or a TableStore that tells the metadata at a path without reading the rest. A condensed graph
+// is then told from a large graph at once.
+type Teller interface {
+	// ReadMetadata returns the metadata of what ReadArrays or ReadTables would return.
+	ReadMetadata(ctx context.Context, path string) (map[string]string, error)
+}
+
 // isStore says whether f keeps condensed graphs.
 func isStore(f Format) bool {
 	_, arrays := f.(ArrayStore)

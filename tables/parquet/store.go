@@ -12,6 +12,16 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/table"
 )
 
+// ReadMetadata reads the end of nodes.parquet.
+func (Format) ReadMetadata(_ context.Context, path string) (map[string]string, error) {
+	nodes, err := openTable(path, nodesFile)
+	if err != nil {
+		return nil, err
+	}
+	defer nodes.close()
+	return nodes.metadata(), nil
+}
+
 // ReadTables reads a folder as tables: numbers as int64 or float32, texts, and lists of these. The metadata are those
 // of nodes.parquet.
 func (Format) ReadTables(ctx context.Context, path string) (*format.Tables, error) {

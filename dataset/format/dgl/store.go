@@ -39,6 +39,15 @@ func (m *meta) classes() (n int, names []string, err error) {
 	return n, names, nil
 }
 
+// ReadMetadata reads meta.yaml.
+func (Format) ReadMetadata(_ context.Context, path string) (map[string]string, error) {
+	m, err := readMeta(path)
+	if err != nil {
+		return nil, err
+	}
+	return m.Metadata, nil
+}
+
 // ReadTables reads a folder as tables. x and y_soft hold numbers; all other columns are text.
 func (Format) ReadTables(ctx context.Context, path string) (*format.Tables, error) {
 	m, err := readMeta(path)

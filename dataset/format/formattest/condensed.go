@@ -21,8 +21,8 @@ import (
 )
 
 // Condensed tests the format that is registered under name as a place for condensed graphs: a format.ArrayStore or a
-// format.TableStore. What was written is read back equal, whatever a condensed graph has or lacks. Equal graphs give
-// equal bytes. A write that is cancelled leaves nothing. The file is not read as a graph, and a graph is not read as a
+// format.TableStore. What was written is read back equal, whatever a condensed graph has or lacks. A format.Teller tells
+// what it is. Equal graphs give equal bytes. A write that is cancelled leaves nothing. The file is not read as a graph, and a graph is not read as a
 // condensed one.
 func Condensed(t *testing.T, name string) {
 	t.Helper()
@@ -54,6 +54,12 @@ func Condensed(t *testing.T, name string) {
 				t.Errorf("%s: %v", variant, err)
 			} else if difference := differ(got, small); difference != "" {
 				t.Errorf("%s: what was written is not what is read: %s", variant, difference)
+			}
+			if told, is := f.(format.Teller); is {
+				meta, err := told.ReadMetadata(t.Context(), path)
+				if err != nil || meta["format"] != format.CondensedKind {
+					t.Errorf("%s: the metadata are %v, error %v", variant, meta, err)
+				}
 			}
 			if _, _, err := f.Read(t.Context(), path); !errors.Is(err, format.ErrCondensed) {
 				t.Errorf("%s: read as a graph: error %v, want format.ErrCondensed", variant, err)

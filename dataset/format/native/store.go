@@ -44,6 +44,15 @@ func (Format) WriteArrays(ctx context.Context, path string, a *format.Arrays) er
 	return safetensors.Write(ctx, path, a.Metadata, tensors)
 }
 
+// ReadMetadata reads the metadata of the header.
+func (Format) ReadMetadata(_ context.Context, path string) (map[string]string, error) {
+	f, err := safetensors.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return f.Metadata, f.Close()
+}
+
 // ReadArrays reads all tensors into memory of their own.
 func (Format) ReadArrays(_ context.Context, path string) (*format.Arrays, error) {
 	opened, err := safetensors.Open(path)

@@ -59,6 +59,15 @@ func (Format) WriteArrays(ctx context.Context, path string, a *format.Arrays) er
 	return nil
 }
 
+// ReadMetadata reads the array of the metadata.
+func (Format) ReadMetadata(ctx context.Context, path string) (map[string]string, error) {
+	z, err := open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return z.meta, z.Close()
+}
+
 // ReadArrays reads all arrays into memory.
 func (Format) ReadArrays(ctx context.Context, path string) (*format.Arrays, error) {
 	z, err := open(ctx, path)

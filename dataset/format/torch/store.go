@@ -24,6 +24,15 @@ func (Format) WriteArrays(ctx context.Context, path string, a *format.Arrays) er
 	return torchfile.Write(ctx, path, a)
 }
 
+// ReadMetadata reads the pickle, and no tensor.
+func (Format) ReadMetadata(ctx context.Context, path string) (map[string]string, error) {
+	f, err := open(ctx, within(path))
+	if err != nil {
+		return nil, err
+	}
+	return f.meta, f.Close()
+}
+
 // ReadArrays reads all tensors and lists of texts of a dictionary or a Data.
 func (Format) ReadArrays(ctx context.Context, path string) (*format.Arrays, error) {
 	f, err := open(ctx, within(path))
