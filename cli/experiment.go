@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/report"
 )
 
 func (c *command) experimentCommand() *cobra.Command {
@@ -68,7 +70,8 @@ type experimentJob struct {
 	wholeSaid        bool
 	folder, page     string
 
-	log *experiment.Log
+	log  *experiment.Log
+	more []report.Block // of the page: what condensing did
 }
 
 // The files of an experiment's folder.
@@ -99,6 +102,9 @@ func (j *experimentJob) run(ctx context.Context, names []string) (err error) {
 		if err != nil {
 			return err
 		}
+		if err := j.show(ctx, name, g, &config, found); err != nil {
+			return err
+		}
 		records = append(records, found...)
 		done += trained
 	}
@@ -115,7 +121,7 @@ func (j *experimentJob) run(ctx context.Context, names []string) (err error) {
 		return err
 	}
 	j.otherBuilds(records)
-	if err := j.writeReport(j.page, "Experiment", e.Picture()); err != nil {
+	if err := j.writeReport(j.page, "Experiment", e.Picture(), j.more); err != nil {
 		return err
 	}
 	return j.print(e, e.Document())
@@ -147,6 +153,39 @@ func (j *experimentJob) one(
 		return nil, 0, config.mistake(err)
 	}
 	return records, len(j.log.Records()) - before, nil
+}
+
+// show adds to the page what condensing did: for each method, the condensed graph of the first size and seed.
+func (j *experimentJob) show(
+	ctx context.Context, name string, g *graph.Graph, config *configFlags, records []experiment.Record,
+) error {
+	if j.page == "" {
+		return nil
+	}
+	arms, err := j.arms(g, config)
+	if err != nil {
+		return err
+	}
+	summaries := experiment.Summarize(records)
+	var seen []string
+	for _, a := range arms {
+		if slices.Contains(seen, a.Name) {
+			continue
+		}
+		seen = append(seen, a.Name)
+		nodes, err := a.Size.Of(g, condense.SettingOf(a.Method).Inductive)
+		if err != nil {
+			return config.mistake(err)
+		}
+		s := shown{name: name, graph: g, method: a.Method, nodes: nodes, seed: config.config.Seed}
+		s.small, s.whole = scoresOf(summaries, a.Name, nodes)
+		blocks, err := j.command.show(ctx, s)
+		if err != nil {
+			return config.mistake(err)
+		}
+		j.more = append(j.more, blocks...)
+	}
+	return nil
 }
 
 // arms returns what is compared: for each size, each method.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
@@ -105,7 +106,8 @@ type paperJob struct {
 	folder     string
 	page       string
 
-	log *experiment.Log
+	log  *experiment.Log
+	more []report.Block // of the page: what condensing did
 }
 
 // paperResults is what --json prints.
@@ -150,7 +152,7 @@ func (j *paperJob) run(ctx context.Context, words []string) (err error) {
 		}
 		all.Add(d.Blocks...)
 	}
-	if err := j.writeReport(j.page, "", all); err != nil {
+	if err := j.writeReport(j.page, "", all, j.more); err != nil {
 		return err
 	}
 	return j.print(results, all)
@@ -180,6 +182,13 @@ func (j *paperJob) measure(ctx context.Context, s *paper.Study) (*paper.Result, 
 	}
 	if j.modelsSaid {
 		job.Models = j.training.models
+	}
+	if j.page != "" {
+		job.Show = func(ctx context.Context, source paper.Source, g *graph.Graph, config cgc.Config) error {
+			blocks, err := j.show(ctx, shown{name: source.Name, graph: g, method: config, nodes: config.Nodes, seed: config.Seed})
+			j.more = append(j.more, blocks...)
+			return err
+		}
 	}
 	return job.Run(progress.With(ctx, func(e progress.Event) {
 		j.progress.count(at+": "+e.Stage, e.Done, e.Total)

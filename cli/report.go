@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -157,8 +156,7 @@ func (j *reportJob) train(ctx context.Context, s *overview.Subject) (err error) 
 // document completes a subject with the steps of its condensation, and returns its overview.
 func (c *command) document(ctx context.Context, s *overview.Subject, measure bool) (*report.Document, error) {
 	if measure && s.Condensed.Seconds.Total > 0 {
-		c.progress.step("measuring the machine")
-		ceilings, err := bench.Measure(ctx, rand.NewPCG(0, 0))
+		ceilings, err := c.ceilings(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -209,14 +207,15 @@ func (c *command) writeFigures(folder string, d *report.Document) error {
 	return nil
 }
 
-// writeReport writes a document as a page with the command line that repeats it; nothing without a path. title is for
-// a document that has none.
-func (c *command) writeReport(path, title string, d *report.Document) error {
+// writeReport writes a document as a page; nothing without a path. The command line that repeats it follows, and then
+// more, which shows condensed graphs of the result. title is for a document that has none.
+func (c *command) writeReport(path, title string, d *report.Document, more []report.Block) error {
 	if path == "" {
 		return nil
 	}
 	page := report.Document{Title: cmp.Or(d.Title, title), Blocks: slices.Clone(d.Blocks)}
 	page.Add(report.Heading("How to repeat it"), report.Command(commandLine(append([]string{"cgc"}, c.args...)...)))
+	page.Add(more...)
 	return c.writePage(path, &page)
 }
 

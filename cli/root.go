@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graph-condensation/cgc/bench"
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format"
 )
@@ -53,9 +54,10 @@ type command struct {
 	threads        int
 	settings       *settings
 	progress       *meter
-	queries        format.Queries // of the database that a graph is in
-	writing        sync.Mutex     // held while a file is written
-	warned         []string       // the warnings that were printed
+	queries        format.Queries  // of the database that a graph is in
+	writing        sync.Mutex      // held while a file is written
+	warned         []string        // the warnings that were printed
+	measured       *bench.Ceilings // of this machine; nil before they are measured
 }
 
 func (c *command) root() *cobra.Command {

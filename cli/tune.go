@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/report"
 	"github.com/graph-condensation/cgc/tune"
 )
 
@@ -118,13 +120,30 @@ func (j *tuneJob) run(cmd *cobra.Command, name string) error {
 	r := tune.NewOutcome(g, modelNames(j.training.models), tuned)
 	r.Seconds, r.File = time.Since(begun).Seconds(), j.out
 	r.Next = j.next(name)
-	if err := j.writeReport(j.page, "Search on "+g.Name, r.Picture()); err != nil {
+	if err := j.report(ctx, name, g, r); err != nil {
 		return err
 	}
 	if printed := j.print(r, r.Document()); printed != nil {
 		return printed
 	}
 	return err
+}
+
+// report writes a page that shows the search, and the graph that its configuration condenses. No model is trained for
+// it: a search reads no labels of test nodes.
+func (j *tuneJob) report(ctx context.Context, name string, g *graph.Graph, r *tune.Outcome) error {
+	if j.page == "" {
+		return nil
+	}
+	var more []report.Block
+	if ctx.Err() == nil { // a search that was stopped has a page too, but no time for this
+		var err error
+		more, err = j.show(ctx, shown{name: name, graph: g, method: r.Config, nodes: r.Condensed, seed: r.Config.Seed})
+		if err != nil {
+			return err
+		}
+	}
+	return j.writeReport(j.page, "Search on "+g.Name, r.Picture(), more)
 }
 
 // check checks the command line before anything is opened.

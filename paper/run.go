@@ -42,6 +42,8 @@ type Job struct {
 	// Log keeps each training. A training that it holds is not done again. nil keeps nothing. Times are never kept.
 	Log *experiment.Log
 
+	// Show, if set, is called once for each graph, after it was measured, with the configuration of its first arm.
+	Show func(ctx context.Context, s Source, g *graph.Graph, config cgc.Config) error
 	// Note, if set, is called with a sentence for the user.
 	Note func(sentence string)
 }
@@ -115,10 +117,15 @@ func (j Job) on(ctx context.Context, s Source, r *Result) error {
 			return err
 		}
 	}
-	if len(j.Study.models) == 0 {
+	if len(j.Study.models) > 0 {
+		if err := j.train(ctx, g, is, plans, r); err != nil {
+			return err
+		}
+	}
+	if j.Show == nil {
 		return nil
 	}
-	return j.train(ctx, g, is, plans, r)
+	return j.Show(ctx, s, g, plans[0].arm.config)
 }
 
 func (j Job) note(format string, values ...any) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/report"
 )
@@ -60,6 +61,8 @@ type Confirmed struct {
 	Seeds   int     `json:"seeds"`
 	ValMean float64 `json:"val_mean"`
 	ValStd  float64 `json:"val_std"`
+	// interval is half the width of the 95% interval of the mean.
+	interval float64
 	// Config and Weighted are the candidate.
 	Config   cgc.Config `json:"config"`
 	Weighted bool       `json:"weighted"`
@@ -81,7 +84,8 @@ func NewOutcome(g *graph.Graph, models []string, tuned *Result) *Outcome {
 			Changes: listed(f.Changes), Prior: f.Prior, Judged: f.Accuracy, Entropy: f.Entropy, Seeds: len(f.Val),
 			Config: f.Config, Weighted: f.Weighted,
 		}
-		c.ValMean, c.ValStd = f.ValMean()
+		e := experiment.EstimateOf(f.Val)
+		c.ValMean, c.ValStd, c.interval = e.Mean, e.Std, e.CI95
 		o.Confirmed = append(o.Confirmed, c)
 	}
 	return o
@@ -142,14 +146,15 @@ func (o *Outcome) Picture() *report.Document {
 	for _, c := range o.Confirmed {
 		bars.Rows = append(bars.Rows, changed(c.Changes, c.Prior))
 		series.Values = append(series.Values, c.ValMean)
-		series.Low, series.High = append(series.Low, c.ValMean-c.ValStd), append(series.High, c.ValMean+c.ValStd)
+		series.Low = append(series.Low, max(0, c.ValMean-c.interval))
+		series.High = append(series.High, min(100, c.ValMean+c.interval))
 		series.Detail = append(series.Detail, report.Plural(c.Seeds, "seed"))
 	}
 	bars.Series = []report.BarSeries{series}
 	plot := &report.Plot{
 		Title: "Configurations that were trained", Data: bars,
-		Caption: "Accuracy on the validation nodes; strokes are the standard deviation over condensation seeds, each with " +
-			"a training of its own. Those of the last round come first.",
+		Caption: "Accuracy on the validation nodes. Strokes are 95% intervals of the mean over condensation seeds, each with a " +
+			"training of its own, by Student's t; one seed has none. Those of the last round come first.",
 	}
 	d.Blocks = append([]report.Block{plot}, d.Blocks...)
 	return d

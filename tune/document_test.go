@@ -3,9 +3,11 @@ package tune_test
 import (
 	"bytes"
 	"flag"
+	"math"
 	"os"
 	"testing"
 
+	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/report"
 	"github.com/graph-condensation/cgc/tune"
 )
@@ -59,13 +61,15 @@ func TestTuneDocument(t *testing.T) {
 
 // TestPicture: a page begins with a plot of what was trained; nothing trained has none.
 func TestPicture(t *testing.T) {
-	o := &tune.Outcome{Confirmed: []tune.Confirmed{{Seeds: 3, ValMean: 80.5, ValStd: 0.25}, {Seeds: 2, ValMean: 79}}}
+	g := &graph.Graph{Name: "own"}
+	o := tune.NewOutcome(g, nil, &tune.Result{Confirmed: []tune.Finalist{{Val: []float64{80, 80.5, 81}}, {Val: []float64{79}}}})
 	p, is := o.Picture().Blocks[0].(*report.Plot)
 	if !is {
 		t.Fatal("the page does not begin with a plot")
 	}
 	s := p.Data.(*report.Bars).Series[0]
-	if s.Values[0] != 80.5 || s.Low[0] != 80.25 || s.High[0] != 80.75 || s.Detail[1] != "2 seeds" {
+	if s.Values[0] != 80.5 || math.Abs(s.High[0]-80.5-4.303*0.5/math.Sqrt(3)) > 1e-3 || s.Low[0] >= 80 || s.Low[1] != 79 ||
+		s.Detail[0] != "3 seeds" {
 		t.Errorf("the plot has %+v", s)
 	}
 	if _, is := (&tune.Outcome{}).Picture().Blocks[0].(*report.Plot); is {
