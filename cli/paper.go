@@ -185,7 +185,8 @@ func (j *paperJob) measure(ctx context.Context, s *paper.Study) (*paper.Result, 
 	}
 	if j.page != "" {
 		job.Show = func(ctx context.Context, source paper.Source, g *graph.Graph, config cgc.Config) error {
-			blocks, err := j.show(ctx, shown{name: source.Name, graph: g, method: config, nodes: config.Nodes, seed: config.Seed})
+			s := shown{name: source.Name, graph: g, method: config, nodes: config.Nodes, seed: config.Seed}
+			blocks, err := j.show(ctx, s)
 			j.more = append(j.more, blocks...)
 			return err
 		}

@@ -153,8 +153,8 @@ func (o *Outcome) Picture() *report.Document {
 	bars.Series = []report.BarSeries{series}
 	plot := &report.Plot{
 		Title: "Configurations that were trained", Data: bars,
-		Caption: "Accuracy on the validation nodes. Strokes are 95% intervals of the mean over condensation seeds, each with a " +
-			"training of its own, by Student's t; one seed has none. Those of the last round come first.",
+		Caption: "Accuracy on the validation nodes. Strokes are 95% intervals of the mean over condensation seeds, each " +
+			"with a training of its own, by Student's t; one seed has none. Those of the last round come first.",
 	}
 	d.Blocks = append([]report.Block{plot}, d.Blocks...)
 	return d

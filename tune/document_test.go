@@ -62,7 +62,8 @@ func TestTuneDocument(t *testing.T) {
 // TestPicture: a page begins with a plot of what was trained; nothing trained has none.
 func TestPicture(t *testing.T) {
 	g := &graph.Graph{Name: "own"}
-	o := tune.NewOutcome(g, nil, &tune.Result{Confirmed: []tune.Finalist{{Val: []float64{80, 80.5, 81}}, {Val: []float64{79}}}})
+	trained := []tune.Finalist{{Val: []float64{80, 80.5, 81}}, {Val: []float64{79}}}
+	o := tune.NewOutcome(g, nil, &tune.Result{Confirmed: trained})
 	p, is := o.Picture().Blocks[0].(*report.Plot)
 	if !is {
 		t.Fatal("the page does not begin with a plot")

@@ -21,9 +21,9 @@ import (
 )
 
 // Condensed tests the format that is registered under name as a place for condensed graphs: a format.ArrayStore or a
-// format.TableStore. What was written is read back equal, whatever a condensed graph has or lacks. A format.Teller tells
-// what it is. Equal graphs give equal bytes. A write that is cancelled leaves nothing. The file is not read as a graph, and a graph is not read as a
-// condensed one.
+// format.TableStore. What was written is read back equal, whatever a condensed graph has or lacks. A format.Teller
+// tells what it is. Equal graphs give equal bytes. A write that is cancelled leaves nothing. The file is not read as a
+// graph, and a graph is not read as a condensed one.
 func Condensed(t *testing.T, name string) {
 	t.Helper()
 	f, err := format.Find(name)
