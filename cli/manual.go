@@ -38,7 +38,7 @@ FOLDER/completions. The pages carry the date of the commit.`,
 // manual writes the man pages and the completions, and returns the number of pages.
 func manual(root *cobra.Command, folder string) (pages int, err error) {
 	man, shells := filepath.Join(folder, "man", "man1"), filepath.Join(folder, "completions")
-	for _, dir := range []string{man, shells} {
+	for _, dir := range []string{folder, man, shells} {
 		if err := makeFolder("FOLDER", dir); err != nil {
 			return 0, err
 		}
