@@ -17,6 +17,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -30,7 +31,7 @@ var files embed.FS
 var style = read("page.css")
 
 // script is what runs in a page: all scripts in one function, so that a page has no names but window.report.
-var script = "(function () {\n'use strict';\n" + read("keys.js") + read("plane.js") + read("bars.js") +
+var script = "(function () {\n'use strict';\n" + read("keys.js") + read("steps.js") + read("plane.js") + read("bars.js") +
 	read("heatmap.js") + read("lines.js") + read("page.js") + "})();\n"
 
 // read returns a file of the folder page.
@@ -119,6 +120,7 @@ type part struct {
 
 type plot struct {
 	Number                int
+	Level                 string // of the title: h3 below a heading, else h2
 	Title, Caption, Class string
 	Numbers               *table
 }
@@ -145,7 +147,7 @@ func (p *page) body(blocks []report.Block) {
 				next.Table = newTable(block)
 			}
 		case *report.Figure:
-			p.add(block, plot{Title: block.Title})
+			p.add(block, plot{Title: block.Title, Numbers: newTable(block.Outline())})
 			continue
 		case *report.Plot:
 			shown := plot{Title: block.Title, Caption: block.Caption}
@@ -161,7 +163,7 @@ func (p *page) body(blocks []report.Block) {
 					shown.Class = wide
 				}
 			}
-			if t := block.Table(); t != nil {
+			if t := block.Outline(); t != nil {
 				shown.Numbers = newTable(t)
 			}
 			p.add(block, shown)
@@ -192,7 +194,10 @@ const wide = "wide"
 
 // add adds a plot beside the one before it, if there is one.
 func (p *page) add(data any, shown plot) {
-	shown.Number = len(p.plots)
+	shown.Number, shown.Level = len(p.plots), "h2"
+	if slices.ContainsFunc(p.Parts, func(before part) bool { return before.Heading != "" }) {
+		shown.Level = "h3"
+	}
 	p.plots = append(p.plots, data)
 	if last := len(p.Parts) - 1; last >= 0 && p.Parts[last].Plots != nil {
 		p.Parts[last].Plots = append(p.Parts[last].Plots, shown)

@@ -38,6 +38,7 @@ func (w *writer) page(p *page) {
 	w.element("h1", "", p.Title)
 	w.raw("<button type=\"button\" id=\"theme\" title=\"colours of the page\">dark</button></header>\n",
 		"<noscript><p class=\"warning\">The plots need JavaScript. The tables do not.</p></noscript>\n")
+	w.raw("<p class=\"unseen\" id=\"said\" role=\"status\"></p>\n")
 	for i := range p.Parts {
 		w.part(&p.Parts[i])
 		w.raw("\n")
@@ -68,7 +69,7 @@ func (w *writer) part(p *part) {
 	case p.Command != "":
 		w.raw("<div class=\"command\">")
 		w.element("code", "", p.Command)
-		w.raw("<button type=\"button\">copy</button></div>")
+		w.raw("<button type=\"button\" aria-label=\"copy the command\">copy</button></div>")
 	case len(p.Notes) > 0:
 		w.raw("<ul class=\"notes\">")
 		for _, note := range p.Notes {
@@ -101,7 +102,7 @@ func (w *writer) lead(t *table) {
 				w.raw("<dd>")
 				w.text(c.Text)
 			case j == 2:
-				w.raw(" <i>→</i> ")
+				w.raw(` <i aria-hidden="true">→</i><span class="unseen"> before, after: </span> `)
 				w.text(c.Text)
 			case c.Text != "":
 				w.element("small", "", c.Text)
@@ -113,17 +114,23 @@ func (w *writer) lead(t *table) {
 }
 
 func (w *writer) plot(p *plot) {
-	w.raw("<figure class=\"card ", p.Class, "\" id=\"plot-", strconv.Itoa(p.Number), "\">\n<div class=\"head\">")
-	w.element("h3", "", p.Title)
-	w.raw("<div class=\"tools\"></div></div>\n<div class=\"plot\" role=\"img\" aria-label=\"")
-	w.text(p.Title)
-	w.raw("\"></div>\n")
+	number := strconv.Itoa(p.Number)
+	w.raw("<figure class=\"card ", p.Class, "\" id=\"plot-", number, "\" aria-labelledby=\"title-", number,
+		"\">\n<div class=\"head\">")
+	w.element(p.Level, ` id="title-`+number+`"`, p.Title)
+	w.raw("<div class=\"tools\"></div></div>\n<div class=\"plot\" role=\"img\" aria-labelledby=\"title-", number, `"`)
 	if p.Caption != "" {
-		w.element("figcaption", "", p.Caption)
+		w.raw(" aria-describedby=\"caption-", number, `"`)
+	}
+	w.raw("></div>\n")
+	if p.Caption != "" {
+		w.element("figcaption", ` id="caption-`+number+`"`, p.Caption)
 		w.raw("\n")
 	}
 	if p.Numbers != nil {
-		w.raw("<details><summary>numbers</summary>")
+		w.raw("<details><summary>numbers")
+		w.element("span", ` class="unseen"`, " of: "+p.Title)
+		w.raw("</summary>")
 		w.table(p.Numbers)
 		w.raw("</details>\n")
 	}
@@ -139,7 +146,7 @@ func (w *writer) table(t *table) {
 	if len(t.Head) > 0 {
 		w.raw("<thead><tr>")
 		for _, c := range t.Head {
-			w.element("th", ` class="`+c.Class+`"`, c.Text)
+			w.element("th", ` scope="col" class="`+c.Class+`"`, c.Text)
 		}
 		w.raw("</tr></thead>")
 	}

@@ -24,12 +24,12 @@ function heatmap(figure, plot) {
         most = Math.max(most, Math.abs(v));
       }),
     );
-    // Colours follow the square root, so that small numbers are seen beside a large one. Numbers on a strong colour
-    // are of the colour of the card.
+    // Colours follow the square root, so that small numbers are seen beside a large one.
     const root = (v) => Math.sign(v) * Math.sqrt(Math.abs(v));
     data.forEach((at, i) => {
-      const ink = Math.abs(at[2]) > 0.4 * most ? css('--card') : css('--ink');
-      data[i] = { value: [...at, root(at[2])], label: { color: ink } };
+      const end = css(at[2] < 0 ? '--low' : '--high');
+      const color = ink(css('--zero'), end, Math.sqrt(Math.abs(at[2]) / most));
+      data[i] = { value: [...at, root(at[2])], label: { color } };
     });
     const fits = columns <= 12 && chart.getWidth() / columns > 34,
       sign = (v) => (s.signed && v > 0 ? '+' : '') + number(v, 0).replace('-', '−');

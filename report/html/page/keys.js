@@ -25,6 +25,11 @@ const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
 const classColour = (c) => css('--c' + (c % colours));
 const shape = (c) => shapes[Math.floor(c / colours) % shapes.length];
 
+// say tells a screen reader what happened.
+function say(text) {
+  document.getElementById('said').textContent = text;
+}
+
 function element(name, attributes, ...children) {
   const e = document.createElement(name);
   for (const key in attributes) e.setAttribute(key, attributes[key]);
@@ -52,7 +57,7 @@ function icon(c) {
 
 // key lists names with their marks. A press shows a name alone, or with others that are pressed.
 function key(figure, names, marks, changed) {
-  const list = element('ul', { class: 'key' }),
+  const list = element('ul', { class: 'key', 'aria-label': 'show only' }),
     chosen = new Set();
   names.forEach((name, c) => {
     if (name === null) return;
@@ -83,13 +88,26 @@ function choices(figure, names, chosen) {
       chosen(i);
     }),
   );
-  figure.querySelector('.tools').append(...buttons);
+  const group = figure.querySelector('.tools');
+  group.setAttribute('role', 'group');
+  group.setAttribute('aria-label', 'view');
+  group.append(...buttons);
 }
 
 function tip(title, ...lines) {
   const box = element('div', { class: 'tip' }, element('b', {}, title));
   for (const line of lines) if (line) box.append(element('div', {}, line));
   return box;
+}
+
+// ink is black or white, whichever is seen better on a colour between two others. Colours are #rrggbb.
+function ink(from, to, share) {
+  const part = (colour, k) => parseInt(colour.slice(1 + 2 * k, 3 + 2 * k), 16);
+  const light = [0.2126, 0.7152, 0.0722].reduce((sum, weight, k) => {
+    const v = (part(from, k) + share * (part(to, k) - part(from, k))) / 255;
+    return sum + weight * (v <= 0.04 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  }, 0);
+  return light > 0.179 ? '#000000' : '#ffffff';
 }
 
 // base holds what all plots have in common.

@@ -12,6 +12,7 @@ function theme() {
   if (root.dataset.theme !== now) {
     root.dataset.theme = now;
     button.textContent = now === 'dark' ? 'light' : 'dark';
+    button.setAttribute('aria-label', 'use ' + button.textContent + ' colours');
     for (const d of drawn) d.render();
   }
 }
@@ -50,6 +51,7 @@ for (const copy of document.querySelectorAll('.command button')) {
       getSelection().selectAllChildren(copy.parentElement.querySelector('code'));
       copy.textContent = 'selected';
     }
+    say(copy.textContent);
     setTimeout(() => {
       copy.textContent = 'copy';
     }, 1500);

@@ -167,18 +167,26 @@ function plane(figure, plot) {
       ],
     });
   }
-  function describe(p) {
-    const [l, c] = p.seriesId.split('-').map(Number),
-      i = p.value[2],
-      layer = layers[l];
-    const owner = layer.owner && layer.owner[i] >= 0 && layers[l + 1];
-    return tip(
+  function far() {
+    chart.setOption({
+      series: [
+        { id: 'near', data: [] },
+        { id: 'ring', data: [] },
+      ],
+    });
+  }
+  // words say what a mark is.
+  function words(l, i) {
+    const layer = layers[l],
+      owner = layer.owner && layer.owner[i] >= 0 && layers[l + 1];
+    return [
       layer.noun + ' ' + layer.label[i],
-      plot.classes[c],
+      plot.classes[layer.class[i]],
       layer.detail && layer.detail[i],
       owner && 'in ' + owner.noun + ' ' + owner.label[layer.owner[i]],
-    );
+    ].filter(Boolean);
   }
+  const describe = (p) => tip(...words(Number(p.seriesId.split('-')[0]), p.value[2]));
   function render() {
     const r = range(),
       v = views[view],
@@ -231,6 +239,14 @@ function plane(figure, plot) {
     });
     chart.dispatchAction({ type: 'dataZoom', batch });
   }
+  // pan moves what is in sight by a part of it.
+  function pan(...by) {
+    const batch = chart.getOption().dataZoom.map(({ start, end }, dataZoomIndex) => {
+      const move = Math.min(100 - end, Math.max(-start, by[dataZoomIndex] * (end - start)));
+      return { dataZoomIndex, start: start + move, end: end + move };
+    });
+    chart.dispatchAction({ type: 'dataZoom', batch });
+  }
   chart.on('datazoom', () => {
     const { start, end } = chart.getOption().dataZoom[0],
       before = narrow;
@@ -244,14 +260,7 @@ function plane(figure, plot) {
   chart.on('mouseover', (p) => {
     if (p.seriesType === 'scatter') near(Number(p.seriesId.split('-')[0]), p.value[2]);
   });
-  chart.on('mouseout', () =>
-    chart.setOption({
-      series: [
-        { id: 'near', data: [] },
-        { id: 'ring', data: [] },
-      ],
-    }),
-  );
+  chart.on('mouseout', far);
   chart.getZr().on('dblclick', () => zoom(1e9));
   choices(figure, views.map((v) => v.name).filter(Boolean), (i) => {
     view = i;
@@ -267,6 +276,36 @@ function plane(figure, plot) {
     button.addEventListener('click', () => zoom(factor));
     figure.querySelector('.tools').append(button);
   }
+  const top = layers.length - 1;
+  const mark = (type, i) => {
+    const of = layers[top].class,
+      id = top + '-' + of[i];
+    chart.dispatchAction({
+      type,
+      seriesIndex: chart.getOption().series.findIndex((s) => s.id === id),
+      dataIndex: of.slice(0, i).filter((c) => c === of[i]).length,
+    });
+  };
+  byKeys(box, layers[top], {
+    words: (i) => words(top, i),
+    show: (i) => {
+      const pixel = () => chart.convertToPixel({ gridIndex: 0 }, place(top, i));
+      if (!chart.containPixel('grid', pixel())) {
+        const grid = [0, 1].map((k) => chart.convertFromPixel({ gridIndex: 0 }, [chart.getWidth() / 2, chart.getHeight() / 2])[k]);
+        const edge = chart.convertFromPixel({ gridIndex: 0 }, [chart.getWidth(), 0]);
+        pan(...[0, 1].map((k) => (place(top, i)[k] - grid[k]) / (2 * (edge[k] - grid[k]))));
+      }
+      near(top, i);
+      mark('highlight', i);
+      return pixel();
+    },
+    hide: (i) => {
+      mark('downplay', i);
+      far();
+    },
+    zoom,
+    pan,
+  });
   return {
     chart,
     render,

@@ -1,0 +1,227 @@
+package page_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/accessibility"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/graph-condensation/cgc/browser/chromium"
+)
+
+// A screen reader finds headings in order, a name on each control, and a name, a description and a table for each plot.
+func TestScreenReader(t *testing.T) {
+	browser, file := chromium.Start(t), page(t)
+	p := shown(t, browser, file, chromium.View{})
+	var tree struct {
+		Nodes []node `json:"nodes"`
+	}
+	p.Run(chromedp.ActionFunc(func(ctx context.Context) error {
+		return cdp.Execute(ctx, accessibility.CommandGetFullAXTree, nil, &tree)
+	}))
+	count := map[string]int{}
+	for _, n := range tree.Nodes {
+		if n.Ignored {
+			continue
+		}
+		role, name := n.Role.text(), n.Name.text()
+		count[role]++
+		switch role {
+		case "button", "img", "image", "application", "figure", "DisclosureTriangle":
+			if strings.TrimSpace(name) == "" {
+				t.Errorf("a %s has no name", role)
+			}
+		}
+		if role == "application" || role == "img" || role == "image" {
+			if len(n.Description.text()) < 20 && name != "A figure" { // which has no caption
+				t.Errorf("the plot %q has the description %q", name, n.Description.text())
+			}
+		}
+	}
+	if plots := count["application"] + count["img"] + count["image"]; plots != 7 || count["application"] != 2 {
+		t.Errorf("%d plots, %d of them to step through, want 7 and 2: %v", plots, count["application"], count)
+	}
+	if count["DisclosureTriangle"] != 7 || count["status"] != 1 || count["main"] != 1 {
+		t.Errorf("want a table of numbers for each of 7 plots, one status and one main: %v", count)
+	}
+	var levels []int
+	p.Eval("[...document.querySelectorAll('h1, h2, h3, h4, h5, h6')].map((h) => Number(h.tagName[1]))", &levels)
+	for i, level := range levels {
+		if before := append([]int{0}, levels...)[i]; level > before+1 {
+			t.Errorf("headings have the levels %v, want none to be skipped", levels)
+		}
+	}
+	var rows string
+	p.Eval(`document.querySelector('#plot-0 details tbody tr').textContent`, &rows)
+	if !strings.Contains(rows, "topic 0") {
+		t.Errorf("the first row of the table of the embeddings is %q", rows)
+	}
+	quiet(t, p, file)
+}
+
+// node is a node of the accessibility tree, as far as it is looked at.
+type node struct {
+	Ignored     bool  `json:"ignored"`
+	Role        value `json:"role"`
+	Name        value `json:"name"`
+	Description value `json:"description"`
+}
+
+type value struct {
+	Value any `json:"value"`
+}
+
+func (v value) text() string {
+	if v.Value == nil {
+		return ""
+	}
+	return fmt.Sprint(v.Value)
+}
+
+// Tab reaches every control in the order of the page, and shows where it is.
+func TestTab(t *testing.T) {
+	browser, file := chromium.Start(t), page(t)
+	for _, v := range []chromium.View{{}, {Width: 390, Dark: true}} {
+		p := shown(t, browser, file, v)
+		var all int
+		p.Eval(`(() => {
+			window.controls = [...document.querySelectorAll('button, summary, .plot[tabindex="0"]')];
+			return controls.length;
+		})()`, &all)
+		var order []int
+		for range all {
+			p.Run(chromedp.KeyEvent(kb.Tab))
+			var at struct {
+				Place, Outline int
+			}
+			// Boxes that scroll are stops too, without a place among the controls.
+			for range 3 {
+				p.Eval(`({ place: controls.indexOf(document.activeElement),
+					outline: parseFloat(getComputedStyle(document.activeElement).outlineWidth) })`, &at)
+				if at.Place >= 0 {
+					break
+				}
+				p.Run(chromedp.KeyEvent(kb.Tab))
+			}
+			if at.Outline < 1 {
+				t.Errorf("%+v: control %d has the focus and does not show it", v, at.Place)
+			}
+			order = append(order, at.Place)
+		}
+		for i, place := range order {
+			if place != i {
+				t.Fatalf("%+v: Tab goes to the controls %v, want 0 to %d in their order", v, order, all-1)
+			}
+		}
+		quiet(t, p, file)
+	}
+}
+
+// The arrow keys step through the condensed nodes as hovering shows them, and say what they are. Other keys zoom and
+// move the view.
+func TestKeys(t *testing.T) {
+	browser, file := chromium.Start(t), page(t)
+	p := shown(t, browser, file, chromium.View{})
+	press := func(keys ...string) {
+		for _, key := range keys {
+			p.Run(chromedp.KeyEvent(key))
+		}
+	}
+	said := func() (text string) {
+		p.Eval("document.getElementById('said').textContent", &text)
+		return text
+	}
+	for plot := range 2 {
+		p.Eval(fmt.Sprintf("document.querySelector('#plot-%d .plot').focus()", plot), nil)
+		for _, step := range []struct {
+			key  string
+			node int
+		}{{kb.ArrowRight, 0}, {kb.ArrowDown, 1}, {kb.End, 41}, {kb.ArrowRight, 41}, {kb.ArrowLeft, 40}, {kb.Home, 0}} {
+			press(step.key)
+			for _, part := range []string{fmt.Sprintf("condensed node %d,", step.node), "member", "paper-"} {
+				if !strings.Contains(said(), part) {
+					t.Errorf("plot %d: %q does not tell %q", plot, said(), part)
+				}
+			}
+			tip := fmt.Sprintf("document.querySelector('#plot-%d .tip')", plot)
+			p.Wait(fmt.Sprintf("%s !== null && %s.textContent.startsWith('condensed node %d')", tip, tip, step.node))
+		}
+		p.Wait(fmt.Sprintf("report.plots[%d].chart.getOption().series.some((s) => s.id === 'near')", plot))
+		window := func() (z [4]float64) {
+			p.Eval(fmt.Sprintf("report.plots[%d].chart.getOption().dataZoom.flatMap((z) => [z.start, z.end])", plot), &z)
+			return z
+		}
+		press("0")
+		if all := window(); all != [4]float64{0, 100, 0, 100} {
+			t.Errorf("plot %d: 0 shows %v", plot, all)
+		}
+		press("+")
+		if in := window(); in[1]-in[0] > 61 {
+			t.Errorf("plot %d: + leaves %v in sight", plot, in)
+		}
+		before := window()
+		p.Run(chromedp.KeyEvent(kb.ArrowRight, chromedp.KeyModifiers(8))) // Shift
+		if after := window(); after[0] <= before[0] || after[2] != before[2] {
+			t.Errorf("plot %d: Shift with an arrow moves %v to %v", plot, before, after)
+		}
+		press(kb.Escape)
+	}
+	quiet(t, p, file)
+}
+
+// contrasts returns the text with the least contrast to its ground, and the class colour with the least to the card.
+const contrasts = `(() => {
+	const light = (c) => [0.2126, 0.7152, 0.0722].reduce((sum, weight, k) =>
+		sum + weight * (c[k] <= 10 ? c[k] / 255 / 12.92 : ((c[k] / 255 + 0.055) / 1.055) ** 2.4), 0);
+	const contrast = (a, b) => {
+		const [x, y] = [light(a), light(b)].sort((u, v) => v - u);
+		return (x + 0.05) / (y + 0.05);
+	};
+	const rgb = (text) => (text.match(/[\d.]+/g) || []).map(Number);
+	const ground = (e) => {
+		for (; e; e = e.parentElement) {
+			const c = rgb(getComputedStyle(e).backgroundColor);
+			if (c.length === 3 || c[3] > 0.99) return c;
+		}
+		return [255, 255, 255];
+	};
+	document.querySelectorAll('details').forEach((d) => { d.open = true; });
+	let worst = { ratio: 99, text: '' };
+	const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	for (let n = walk.nextNode(); n; n = walk.nextNode()) {
+		const e = n.parentElement;
+		if (!n.textContent.trim() || ['SCRIPT', 'NOSCRIPT'].includes(e.tagName) || !e.checkVisibility()) continue;
+		const ratio = contrast(rgb(getComputedStyle(e).color), ground(e));
+		if (ratio < worst.ratio) worst = { ratio, text: n.textContent.trim().slice(0, 40) };
+	}
+	const hex = (name) => [1, 3, 5].map((k) =>
+		parseInt(getComputedStyle(document.documentElement).getPropertyValue(name).trim().slice(k, k + 2), 16));
+	const card = rgb(getComputedStyle(document.querySelector('.card')).backgroundColor);
+	const marks = ['--c0', '--c1', '--c2', '--c3', '--c4', '--c5', '--c6', '--c7', '--before', '--after'];
+	const mark = Math.min(...marks.map((name) => contrast(hex(name), card)));
+	const axis = Math.min(...['--soft', '--faint', '--ink'].map((name) => contrast(hex(name), card)));
+	return { text: Math.min(worst.ratio, axis), where: worst.text, mark };
+})()`
+
+// Text has the contrast of WCAG 2, level AA: 4.5, and marks have 3.
+func TestContrast(t *testing.T) {
+	browser, file := chromium.Start(t), page(t)
+	for _, v := range []chromium.View{{}, {Dark: true}} {
+		p := shown(t, browser, file, v)
+		var found struct {
+			Text, Mark float64
+			Where      string
+		}
+		p.Eval(contrasts, &found)
+		t.Logf("%+v: text %.2f, marks %.2f", v, found.Text, found.Mark)
+		if found.Text < 4.5 || found.Mark < 3 {
+			t.Errorf("%+v: the contrast of text is %.2f (%q), want 4.5; that of marks %.2f, want 3", v, found.Text, found.Where,
+				found.Mark)
+		}
+	}
+}
