@@ -31,8 +31,8 @@ var files embed.FS
 var style = read("page.css")
 
 // script is what runs in a page: all scripts in one function, so that a page has no names but window.report.
-var script = "(function () {\n'use strict';\n" + read("keys.js") + read("steps.js") + read("plane.js") + read("bars.js") +
-	read("heatmap.js") + read("lines.js") + read("page.js") + "})();\n"
+var script = "(function () {\n'use strict';\n" + read("keys.js") + read("steps.js") + read("plane.js") +
+	read("bars.js") + read("heatmap.js") + read("lines.js") + read("page.js") + "})();\n"
 
 // read returns a file of the folder page.
 func read(name string) string {
