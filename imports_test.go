@@ -37,6 +37,7 @@ var mayImport = map[string]string{
 
 	"propagate":               "graph mat internal/kernel internal/parallel internal/registry",
 	"propagate/blocked":       "propagate graph mat progress internal/kernel internal/memory internal/parallel",
+	"propagate/stored":        "propagate graph mat internal/safetensors",
 	"assess":                  "mat internal/kernel internal/parallel",
 	"augment":                 "",
 	"partition":               "mat progress internal/kernel internal/parallel internal/registry",
@@ -132,9 +133,10 @@ var mayImport = map[string]string{
 	"report/html":  "report",
 	"cli": ". bench checkpoint condense experiment tune overview paper progress report report/chart report/html dataset " +
 		"dataset/format " +
-		"dataset/synth gnn graph propagate partition internal/atomicfile internal/buildinfo internal/kernel " +
-		"internal/commandline internal/plain internal/spelling rival/all web",
+		"dataset/synth gnn graph cluster propagate propagate/blocked propagate/stored partition internal/atomicfile " +
+		"internal/buildinfo internal/kernel internal/commandline internal/plain internal/spelling rival/all web",
 	"cmd/cgc": "cli tables",
+	"cluster": "graph mat propagate propagate/blocked propagate/stored internal/parallel",
 
 	"tables":                "dataset/format tables/parquet tables/postgres tables/sqlite",
 	"tables/parquet":        "dataset/format dataset/format/table graph internal/atomicfile progress",

@@ -23,6 +23,7 @@ func (c *command) condenseCommand() *cobra.Command {
 		name   string
 		force  bool
 		dry    bool
+		done   string
 	)
 	cmd := &cobra.Command{
 		Use: "condense GRAPH -o FILE",
@@ -31,11 +32,20 @@ func (c *command) condenseCommand() *cobra.Command {
 			"cgc condense cora --ratio 2.6% --method cgc-x --partition spectral -o small.safetensors",
 			"cgc condense large.safetensors --nodes 1000 --memory 2GiB -o small.pt",
 			"cgc condense large.safetensors --nodes 1000 --memory 2GiB --dry-run",
+			"cgc condense --embeddings embeddings.safetensors --nodes 1000 -o small.safetensors",
 		),
-		Short:             "Condense a graph and write the result",
-		Args:              arguments(1, "GRAPH"),
+		Short: "Condense a graph and write the result",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if done != "" {
+				return arguments(0, "GRAPH")(cmd, args)
+			}
+			return arguments(1, "GRAPH")(cmd, args)
+		},
 		ValidArgsFunction: completeGraph,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if dry && done != "" {
+				return usagef("--dry-run with --embeddings, want one of them: what was propagated needs no plan")
+			}
 			if dry {
 				if err := config.read(); err != nil {
 					return err
@@ -51,6 +61,9 @@ func (c *command) condenseCommand() *cobra.Command {
 			if err := storable("-o", out, name, force); err != nil {
 				return err
 			}
+			if done != "" {
+				return c.condenseEmbeddings(cmd.Context(), args, config, done, out, name)
+			}
 			return c.condense(cmd.Context(), args[0], config, out, name)
 		},
 	}
@@ -58,6 +71,8 @@ func (c *command) condenseCommand() *cobra.Command {
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write the condensed graph to `FILE`")
 	cmd.Flags().StringVar(&name, "format", "",
 		"write the format `NAME`: "+strings.Join(format.Stores(), ", ")+" (default by the end of FILE)")
+	cmd.Flags().StringVar(&done, "embeddings", "",
+		"take what cgc propagate wrote to `FILE`; GRAPH may be left out")
 	cmd.Flags().BoolVar(&force, "force", false, "replace the file even if it is not a condensed graph")
 	cmd.Flags().BoolVar(&dry, "dry-run", false,
 		"print the budget of each class and the memory and time to expect, and write nothing; -o may be left out")

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"archive/zip"
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +22,7 @@ import (
 //
 //	code N cgc …       runs cgc and wants the exit code N
 //	sentence PART …    wants the last standard error to be notes and one line, with "cgc: " first and each part
+//	same-arrays A B …  wants .npz files with the same bytes in each array, metadata aside
 //	result FILE MODELS wants FILE to be one JSON object with the keys of a report, and results of these models
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -31,6 +34,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code": exitCodeOf, "sentence": oneSentence, "result": result,
+			"same-arrays": sameArrays,
 		},
 	})
 }
@@ -60,6 +64,42 @@ func exitCodeOf(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("standard output of a command that failed: %s", &stdout)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs("stderr.txt"), stderr.Bytes(), 0o666))
+}
+
+// sameArrays compares the arrays of archives. The metadata, which has seconds, may differ.
+func sameArrays(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: same-arrays FILE FILE …")
+	}
+	arrays := func(path string) map[string]string {
+		archive, err := zip.OpenReader(ts.MkAbs(path))
+		ts.Check(err)
+		defer archive.Close()
+		all := map[string]string{}
+		for _, entry := range archive.File {
+			if entry.Name == "cgc.npy" {
+				continue
+			}
+			r, err := entry.Open()
+			ts.Check(err)
+			text, err := io.ReadAll(r)
+			ts.Check(err)
+			all[entry.Name] = string(text)
+		}
+		return all
+	}
+	want := arrays(args[0])
+	if len(want) < 5 {
+		ts.Fatalf("%s has %d arrays", args[0], len(want))
+	}
+	for _, path := range args[1:] {
+		got := arrays(path)
+		for name := range want {
+			if want[name] != got[name] {
+				ts.Fatalf("%s and %s differ in %s", args[0], path, name)
+			}
+		}
+	}
 }
 
 func oneSentence(ts *testscript.TestScript, neg bool, args []string) {

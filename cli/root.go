@@ -101,7 +101,7 @@ GRAPH is a name (cgc data list shows them), a folder, a file or the address of a
 	root.AddCommand(
 		c.runCommand(), c.condenseCommand(), c.evaluateCommand(), c.reportCommand(), c.tuneCommand(), c.experimentCommand(),
 		c.paperCommand(), c.benchCommand(), c.convertCommand("cgc"), c.dataCommand(), c.webCommand(), c.versionCommand(),
-		c.manualCommand())
+		c.manualCommand(), c.propagateCommand(), c.workerCommand())
 	c.addQueries(root)
 	group(root)
 	complete(root)
@@ -111,7 +111,7 @@ GRAPH is a name (cgc data list shows them), a folder, a file or the address of a
 // group puts the commands into groups, in the order in which they are met.
 func group(root *cobra.Command) {
 	for _, g := range []struct{ title, names string }{
-		{"Condense and train:", "run condense evaluate report web"},
+		{"Condense and train:", "run condense propagate evaluate report web"},
 		{"Search and compare:", "tune experiment paper bench"},
 		{"Graphs:", "data convert"},
 	} {

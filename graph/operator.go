@@ -25,26 +25,36 @@ type Operator struct {
 
 // Symmetric returns Â = D̃^-½ (A + I) D̃^-½ with D̃_ii = 1 + Σ_j A_ij (Kipf and Welling 2017, §2). §2.3 of the paper
 // has the exponent ½, which is a slip.
-func Symmetric(a *mat.CSR) Operator {
-	scale := scales(a, func(degree float64) float64 { return 1 / math.Sqrt(degree+1) })
+func Symmetric(a *mat.CSR) Operator { return SymmetricOf(a, nil) }
+
+// SymmetricOf is Symmetric with Σ_j A_ij as given: a may lack rows of the graph that it is a part of. Nil degrees are
+// those of a.
+func SymmetricOf(a *mat.CSR, degrees []float64) Operator {
+	scale := scales(a, degrees, func(degree float64) float64 { return 1 / math.Sqrt(degree+1) })
 	return Operator{Adj: a, Left: scale, Right: scale, Self: 1}
 }
 
 // Mean returns D̃⁻¹ (A + I): the mean over the neighbours and the node itself, weighted by the edges. The node itself
 // has weight 1.
-func Mean(a *mat.CSR) Operator {
-	scale := scales(a, func(degree float64) float64 { return 1 / (degree + 1) })
+func Mean(a *mat.CSR) Operator { return MeanOf(a, nil) }
+
+// MeanOf is Mean with Σ_j A_ij as given: a may lack rows of the graph that it is a part of. Nil degrees are those of a.
+func MeanOf(a *mat.CSR, degrees []float64) Operator {
+	scale := scales(a, degrees, func(degree float64) float64 { return 1 / (degree + 1) })
 	return Operator{Adj: a, Left: scale, Self: 1}
 }
 
-// scales returns f(Σ_j A_ij) for each i.
-func scales(a *mat.CSR, f func(degree float64) float64) []float32 {
+// scales returns f(Σ_j A_ij) for each i. Degrees that are not nil are these sums.
+func scales(a *mat.CSR, degrees []float64, f func(degree float64) float64) []float32 {
 	scale := make([]float32, a.Rows)
 	const chunk = 1 << 14
 	parallel.For(a.Rows, chunk, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			degree := float64(a.Indptr[i+1] - a.Indptr[i])
-			if a.Data != nil {
+			switch {
+			case degrees != nil:
+				degree = degrees[i]
+			case a.Data != nil:
 				degree = 0
 				for _, w := range a.Data[a.Indptr[i]:a.Indptr[i+1]] {
 					degree += float64(w)

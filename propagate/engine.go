@@ -59,7 +59,7 @@ func (Plain) Embeddings(ctx context.Context, p Propagation, in Input) ([]mat.Vie
 	if err := errors.Join(p.Validate(), in.Validate()); err != nil {
 		return nil, err
 	}
-	operator, beta := p.Step(in.Adj)
+	operator, beta := in.Step(p)
 	x := mat.NewDense(in.X.Dims())
 	if err := mat.Rows(x, in.X, nodes(x.Rows)); err != nil {
 		return nil, fmt.Errorf("propagate: reading features: %w", err)

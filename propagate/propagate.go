@@ -30,13 +30,14 @@ const (
 // step is what a rule needs: P of H⁽ˡ⁾ = (1−β)·P·H⁽ˡ⁻¹⁾ + β·X, and whether β is Teleport or 0.
 type step struct {
 	operator  func(a *mat.CSR) graph.Operator
+	given     func(a *mat.CSR, degrees []float64) graph.Operator // the same with Σ_j A_ij as given
 	teleports bool
 }
 
 var rules = registry.New[step]("propagation rule").
-	With(string(SGC), step{operator: graph.Symmetric}).
-	With(string(PPR), step{operator: graph.Symmetric, teleports: true}).
-	With(string(SAGE), step{operator: graph.Mean})
+	With(string(SGC), step{operator: graph.Symmetric, given: graph.SymmetricOf}).
+	With(string(PPR), step{operator: graph.Symmetric, given: graph.SymmetricOf, teleports: true}).
+	With(string(SAGE), step{operator: graph.Mean, given: graph.MeanOf})
 
 // Rules returns the rules, the default first, in a slice of the caller's own.
 func Rules() []Rule {
@@ -73,6 +74,16 @@ func (p Propagation) Validate() error {
 	return nil
 }
 
+// Step returns P and β of one hop over in.Adj, as Propagation.Step does, with the degrees that in has. p is valid.
+func (in Input) Step(p Propagation) (operator graph.Operator, beta float32) {
+	operator, beta = p.Step(in.Adj)
+	if in.Degrees == nil {
+		return operator, beta
+	}
+	s, _ := rules.Find(string(p.Rule))
+	return s.given(in.Adj, in.Degrees), beta
+}
+
 // Step returns P and β of one hop over adjacency a, H⁽ˡ⁾ = (1−β)·P·H⁽ˡ⁻¹⁾ + β·X. β is 0 unless the rule is PPR. p is
 // valid.
 func (p Propagation) Step(a *mat.CSR) (operator graph.Operator, beta float32) {
@@ -97,6 +108,9 @@ type Input struct {
 	// Classes holds the class of each of Rows, at least 0, or is nil. It is a hint: an engine may order its work by it. No
 	// bit of the result depends on it.
 	Classes []int32
+	// Degrees holds Σ_j A_ij of each node, or is nil if Adj tells them. With degrees, Adj may lack the rows of nodes that
+	// are K hops or more from Rows: a worker then holds only the part of a large graph that it needs.
+	Degrees []float64
 	// Mapped says that Adj and X lie in a file that is mapped into memory, as graph.Graph.Mapped does. It is a hint too.
 	Mapped bool
 }
@@ -112,6 +126,9 @@ func (in Input) Validate() error {
 		if v < 0 || int(v) >= n {
 			return fmt.Errorf("propagate: row %d is node %d, want 0 to %d", i, v, n-1)
 		}
+	}
+	if in.Degrees != nil && len(in.Degrees) != n {
+		return fmt.Errorf("propagate: %d degrees for %d nodes", len(in.Degrees), n)
 	}
 	if in.Classes == nil {
 		return nil

@@ -54,7 +54,7 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 	if p.Hops == 0 || len(in.Rows) == 0 || d == 0 {
 		return e.still(ctx, p, in)
 	}
-	operator, beta := p.Step(in.Adj)
+	operator, beta := in.Step(p)
 	r := newRun(in, p.Hops, beta, e.Memory)
 	if r.plan.beyond {
 		defer inOrder(in)()

@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -471,6 +473,47 @@ func BenchmarkEmbeddings(b *testing.B) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// A graph of the nodes within K hops, with the rows of those within K−1 and the degrees of all, gives the same bits as
+// the whole graph. That is what a worker of a cluster holds.
+func TestPartWithDegrees(t *testing.T) {
+	g := synth.Demo()
+	rows := g.Split.Train[:20]
+	for _, rule := range propagate.Rules() {
+		p := propagate.Propagation{Rule: rule, Hops: 2, Teleport: 0.1}
+		want, err := propagate.Run(t.Context(), blocked.Engine{}, p, propagate.Input{Adj: g.Adj, X: g.X, Rows: rows})
+		if err != nil {
+			t.Fatal(err)
+		}
+		reach := graph.NewReach(g.Adj, rows)
+		reach.Grow()
+		part := &mat.CSR{Rows: g.Adj.Rows, Cols: g.Adj.Cols, Indptr: make([]int64, g.Adj.Rows+1)}
+		degrees := make([]float64, g.Adj.Rows)
+		for v := range g.Adj.Rows {
+			row := g.Adj.Indices[g.Adj.Indptr[v]:g.Adj.Indptr[v+1]]
+			degrees[v] = float64(len(row))
+			if reach.Distance[v] != graph.Unreached {
+				part.Indices = append(part.Indices, row...)
+			}
+			part.Indptr[v+1] = int64(len(part.Indices))
+		}
+		if len(part.Indices) == len(g.Adj.Indices) {
+			t.Fatal("the part is the whole")
+		}
+		got, err := propagate.Run(t.Context(), blocked.Engine{}, p,
+			propagate.Input{Adj: part, X: g.X, Rows: rows, Degrees: degrees})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for l := range want {
+			for i := range rows {
+				if !slices.Equal(want[l].Row(i), got[l].Row(i)) {
+					t.Fatalf("%s: hop %d of row %d differs", rule, l, i)
+				}
+			}
 		}
 	}
 }

@@ -45,7 +45,7 @@ func (e Engine) Footprint(p propagate.Propagation, in propagate.Input) (f Footpr
 		f.Input = 4 * n * int64(d)
 		return f, nil
 	}
-	_, beta := p.Step(in.Adj)
+	_, beta := in.Step(p)
 	r := newRun(in, hops, beta, e.Memory)
 	passes, _ := r.cut(r.plan)
 	f.Columns, f.Passes = r.plan.width, int(passes)

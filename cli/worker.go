@@ -1,0 +1,29 @@
+package cli
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graph-condensation/cgc/cluster"
+)
+
+// workerCommand is what a cluster starts on its machines. It is not for people, so help does not show it.
+func (c *command) workerCommand() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:     "worker -o FILE",
+		Short:   "Do one task of a cluster that comes on standard input",
+		Example: examples("cgc worker -o part.safetensors"),
+		Hidden:  true,
+		Args:    arguments(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if out == "" {
+				return usagef("worker has no -o, want the name of the file to write")
+			}
+			return cluster.Run(cmd.Context(), os.Stdin, out)
+		},
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", "", "write the result to `FILE`")
+	return cmd
+}

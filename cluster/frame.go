@@ -1,0 +1,140 @@
+// Package cluster is what one worker of a cluster does: it takes a part of a graph from its standard input, propagates
+// features over it, and writes embeddings to a file. A program of the cluster's own starts the worker and feeds it, such
+// as python/cgc/spark.py. The worker knows nothing of that program.
+//
+// The input is a sequence of frames: one byte that tells the kind, the length of the payload in 8 bytes, and the
+// payload. All numbers are little-endian. The first frame is a Task, and the last one has the kind End, so that a worker
+// whose feeder was killed does not take half of its input for all of it.
+package cluster
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+)
+
+// Kind tells what a frame holds.
+type Kind byte
+
+// The kinds of frames.
+const (
+	// TaskFrame is the JSON of a Task.
+	TaskFrame Kind = 'T'
+	// NodeFrame is n nodes: a uint32 n, then n int32 numbers, n int32 counts of entries that will come, n float64 degrees
+	// Σ_j A_ij, n int32 classes (−1 unless the node trains), and n×w float32 features.
+	NodeFrame Kind = 'N'
+	// NameFrame is the names of n training nodes: a uint32 n, n int32 numbers, n+1 uint32 offsets, and text.
+	NameFrame Kind = 'I'
+	// EntryFrame is m entries of A: a uint32 m, a uint32 that is 1 if they have weights, m int32 rows, m int32 columns,
+	// and m float32 weights.
+	EntryFrame Kind = 'A'
+	// RowFrame is the rows of n nodes: a uint32 n, n int32 numbers, and n×w float32.
+	RowFrame Kind = 'R'
+	// EndFrame is empty.
+	EndFrame Kind = 'Z'
+)
+
+// maxFrame bounds a frame: a cell of a Spark table stays below it, and a damaged length does not take all memory.
+const maxFrame = 1 << 30
+
+// errCut is the error for an input that ends before its EndFrame.
+var errCut = errors.New("cluster: the input ends before its last frame: what feeds the worker was stopped")
+
+// readFrame returns the next frame.
+func readFrame(r io.Reader) (Kind, []byte, error) {
+	var head [9]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			err = errCut
+		}
+		return 0, nil, err
+	}
+	n := binary.LittleEndian.Uint64(head[1:])
+	if n > maxFrame {
+		return 0, nil, fmt.Errorf("cluster: a frame of %d bytes, want at most %d", n, maxFrame)
+	}
+	payload := make([]byte, n)
+	if _, err := io.ReadFull(r, payload); err != nil {
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			err = errCut
+		}
+		return 0, nil, err
+	}
+	return Kind(head[0]), payload, nil
+}
+
+// writeFrame writes one frame.
+func writeFrame(w io.Writer, kind Kind, payload []byte) error {
+	head := binary.LittleEndian.AppendUint64([]byte{byte(kind)}, uint64(len(payload)))
+	if _, err := w.Write(head); err != nil {
+		return err
+	}
+	_, err := w.Write(payload)
+	return err
+}
+
+// payload takes apart what a frame holds. It keeps the first error.
+type payload struct {
+	kind Kind
+	rest []byte
+	err  error
+}
+
+// take returns the next n elements of size bytes each.
+func (p *payload) take(n, size int) []byte {
+	if p.err == nil && (n < 0 || n > len(p.rest)/size) {
+		p.err = fmt.Errorf("cluster: a frame of kind %c has %d bytes left, want %d elements of %d", p.kind, len(p.rest), n,
+			size)
+	}
+	if p.err != nil {
+		return nil
+	}
+	out := p.rest[:n*size]
+	p.rest = p.rest[n*size:]
+	return out
+}
+
+// end returns the error, or one for bytes that are left.
+func (p *payload) end() error {
+	if p.err == nil && len(p.rest) > 0 {
+		p.err = fmt.Errorf("cluster: a frame of kind %c has %d bytes too many", p.kind, len(p.rest))
+	}
+	return p.err
+}
+
+func (p *payload) count() int {
+	raw := p.take(1, 4)
+	if raw == nil {
+		return 0
+	}
+	return int(binary.LittleEndian.Uint32(raw))
+}
+
+func (p *payload) int32s(n int) []int32 {
+	raw := p.take(n, 4)
+	list := make([]int32, len(raw)/4)
+	for i := range list {
+		list[i] = int32(binary.LittleEndian.Uint32(raw[4*i:]))
+	}
+	return list
+}
+
+func (p *payload) float32s(n int) []float32 {
+	raw := p.take(n, 4)
+	list := make([]float32, len(raw)/4)
+	for i := range list {
+		list[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+	}
+	return list
+}
+
+func (p *payload) float64s(n int) []float64 {
+	raw := p.take(n, 8)
+	list := make([]float64, len(raw)/8)
+	for i := range list {
+		list[i] = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:]))
+	}
+	return list
+}

@@ -1,0 +1,34 @@
+package cluster
+
+import "math/bits"
+
+// rank finds the place of a number in an ascending list of numbers below n. It takes 3n/16 bytes.
+type rank struct {
+	words []uint64
+	below []uint32 // of each word, how many numbers are in the words before
+}
+
+func newRank(numbers []int32, n int) *rank {
+	r := &rank{words: make([]uint64, n/64+1), below: make([]uint32, n/64+1)}
+	for _, v := range numbers {
+		r.words[v/64] |= 1 << (v % 64)
+	}
+	sum := 0
+	for i, w := range r.words {
+		r.below[i] = uint32(sum)
+		sum += bits.OnesCount64(w)
+	}
+	return r
+}
+
+// of returns the place of v, or −1 if v is not in the list.
+func (r *rank) of(v int32) int32 {
+	if v < 0 || int(v/64) >= len(r.words) {
+		return -1
+	}
+	word, bit := r.words[v/64], uint64(1)<<(v%64)
+	if word&bit == 0 {
+		return -1
+	}
+	return int32(r.below[v/64]) + int32(bits.OnesCount64(word&(bit-1)))
+}

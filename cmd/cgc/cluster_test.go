@@ -1,0 +1,86 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/graph-condensation/cgc/cli"
+)
+
+// TestClusterPage runs the scripts of docs/cluster.md: the tasks of a Slurm array as processes of their own at the same
+// time, and xargs with its processes. Each way must give the condensed graph of one process.
+func TestClusterPage(t *testing.T) {
+	for _, program := range []string{"bash", "xargs", "seq"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(err)
+		}
+	}
+	text, err := os.ReadFile("../../docs/cluster.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var blocks []string
+	for _, found := range regexp.MustCompile("(?s)```(?:sh|bash)\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		if strings.Contains(found[1], "cgc propagate") {
+			blocks = append(blocks, found[1])
+		}
+	}
+	if len(blocks) != 4 {
+		t.Fatalf("the page has %d scripts, want those by hand, of an array, after it, and of xargs", len(blocks))
+	}
+	want := condensed(t, t.TempDir(), "cgc condense demo --nodes 35 -o small.safetensors")
+	for name, script := range map[string]string{"by hand": blocks[0], "xargs": blocks[3]} {
+		t.Run(name, func(t *testing.T) {
+			if condensed(t, t.TempDir(), script) != want {
+				t.Error("another condensed graph than that of one process")
+			}
+		})
+	}
+	t.Run("slurm", func(t *testing.T) {
+		dir := t.TempDir()
+		last, err := strconv.Atoi(regexp.MustCompile(`--array=0-(\d+)`).FindStringSubmatch(blocks[1])[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		var tasks sync.WaitGroup
+		for id := range last + 1 {
+			tasks.Go(func() { script(t, dir, blocks[1], "SLURM_ARRAY_TASK_ID="+strconv.Itoa(id)) })
+		}
+		tasks.Wait()
+		if condensed(t, dir, blocks[2]) != want {
+			t.Error("another condensed graph than that of one process")
+		}
+	})
+}
+
+// script runs a script in a folder.
+func script(t *testing.T, dir, text string, environment ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "bash", "-ec", text)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), environment...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%s: %v\n%s", text, err, out)
+	}
+}
+
+// condensed runs a script and returns the members and features of small.safetensors, which it writes, as text.
+func condensed(t *testing.T, dir, text string) string {
+	t.Helper()
+	script(t, dir, text)
+	folder := filepath.Join(dir, "small.parquet")
+	if code := cli.Run(t.Context(), []string{"convert", filepath.Join(dir, "small.safetensors"), folder, "--quiet"},
+		os.Stderr, os.Stderr); code != 0 {
+		t.Fatalf("converting ended with code %d", code)
+	}
+	nodes, err := os.ReadFile(filepath.Join(folder, "members.parquet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(nodes)
+}

@@ -1,0 +1,79 @@
+package stored
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/propagate"
+)
+
+// Compute returns the embeddings of the training nodes of g in columns lo to hi−1, computed by engine as o says. o has
+// the propagation and the setting; the sizes are filled in. Columns do not mix: each is, bit for bit, that of any other
+// range with it.
+func Compute(
+	ctx context.Context, engine propagate.Engine, o Origin, g *graph.Graph, lo, hi int,
+) (*File, error) {
+	if o.Rule != propagate.PPR {
+		o.Teleport = 0
+	}
+	o.Graph, o.Nodes, o.Edges, o.Features = g.Name, g.Nodes(), int64(g.Edges()), g.Features()
+	o.Classes, o.ClassNames = g.Classes, g.ClassNames
+	f := &File{Origin: o, Lo: lo, Hi: hi, Train: g.Split.Train, Y: g.Labels(g.Split.Train), X: new(mat.Dense)}
+	switch {
+	case lo < 0 || lo >= hi || hi > o.Features:
+		return nil, fmt.Errorf("stored: columns %d:%d of %d features, want an ascending range of them", lo, hi, o.Features)
+	case len(f.Train) == 0:
+		return nil, fmt.Errorf("stored: graph %s has 0 training nodes, want at least 1", g.Name)
+	}
+	if g.IDs != nil {
+		for _, v := range f.Train {
+			f.IDs = append(f.IDs, g.IDs[v])
+		}
+	}
+	if err := mat.Read(f.X, g.X, f.Train, lo, hi); err != nil {
+		return nil, fmt.Errorf("stored: reading features: %w", err)
+	}
+	view := *g
+	if lo > 0 || hi < o.Features {
+		view.X, view.Mapped = window{g.X, lo, hi}, false
+	}
+	seen := &view
+	if o.Inductive {
+		seen = view.TrainingGraph()
+	}
+	if o.Standardize {
+		scaling, err := graph.FitScaling(seen.X, seen.Split.Train)
+		if err != nil {
+			return nil, fmt.Errorf("stored: %w", err)
+		}
+		seen = seen.Scaled(scaling)
+	}
+	in := propagate.Input{Adj: seen.Adj, X: seen.X, Rows: seen.Split.Train, Classes: f.Y, Mapped: seen.Mapped}
+	views, err := propagate.Run(ctx, engine, o.Propagation(), in)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range views[1:] {
+		f.H = append(f.H, h.Dense())
+	}
+	return f, nil
+}
+
+// window is columns lo to hi−1 of x.
+type window struct {
+	x      mat.Matrix
+	lo, hi int
+}
+
+// Dims returns the numbers of rows and columns.
+func (w window) Dims() (rows, cols int) {
+	rows, _ = w.x.Dims()
+	return rows, w.hi - w.lo
+}
+
+// ReadBlock reads columns lo to hi−1 of the window.
+func (w window) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
+	return w.x.ReadBlock(dst, rows, w.lo+lo, w.lo+hi)
+}

@@ -1,0 +1,314 @@
+// Package stored keeps embeddings in files, so that they can be computed elsewhere: by several processes, each for some
+// columns of the features, or by a cluster.
+//
+// A File holds H⁽⁰⁾ … H⁽ᴷ⁾ of the training nodes in some columns, and what they were computed from. Merge joins the
+// files of all columns. Engine is a propagate.Engine that delivers what a file of all columns holds.
+package stored
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/safetensors"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/propagate"
+)
+
+// Kind is the value of "format" in the metadata of a file. Version is that of "format_version".
+const (
+	Kind    = "cgc embeddings"
+	Version = "1"
+)
+
+// Origin says what embeddings were computed from, and how. Its JSON is in the metadata of a file.
+type Origin struct {
+	// Graph is the name of the graph, Nodes its number of nodes N, Features d, Classes c, and Edges its number of
+	// undirected edges.
+	Graph    string `json:"graph"`
+	Nodes    int    `json:"nodes"`
+	Edges    int64  `json:"edges"`
+	Features int    `json:"features"`
+	Classes  int    `json:"classes"`
+	// ClassNames are as in graph.Graph.
+	ClassNames []string `json:"class_names,omitempty"`
+	// Rule, Hops and Teleport are the propagation. Teleport is 0 unless the rule is PPR.
+	Rule     propagate.Rule `json:"propagation"`
+	Hops     int            `json:"hops"`
+	Teleport float64        `json:"teleport,omitempty"`
+	// Standardize and Inductive are the setting, as in condense.Setting.
+	Standardize bool `json:"standardize"`
+	Inductive   bool `json:"inductive"`
+}
+
+// Propagation returns what was computed.
+func (o Origin) Propagation() propagate.Propagation {
+	return propagate.Propagation{Rule: o.Rule, Hops: o.Hops, Teleport: o.Teleport}
+}
+
+// differs says in which way two origins differ, or returns "". The words are those of flags and of graphs.
+func (o Origin) differs(p Origin) string {
+	for _, f := range []struct {
+		name string
+		a, b any
+	}{
+		{"graph", o.Graph, p.Graph}, {"nodes", o.Nodes, p.Nodes}, {"edges", o.Edges, p.Edges},
+		{"features", o.Features, p.Features}, {"classes", o.Classes, p.Classes},
+		{"propagation", o.Rule, p.Rule}, {"hops", o.Hops, p.Hops}, {"teleport", o.Teleport, p.Teleport},
+		{"standardize", o.Standardize, p.Standardize}, {"inductive", o.Inductive, p.Inductive},
+	} {
+		if f.a != f.b {
+			return fmt.Sprintf("%s %v and %v", f.name, f.a, f.b)
+		}
+	}
+	return ""
+}
+
+// File is the embeddings of the training nodes in some columns.
+type File struct {
+	Origin
+	// Lo and Hi are the columns, Lo to Hi−1 of Features.
+	Lo, Hi int
+	// Train lists the training nodes, ascending; Y has their classes. IDs has their names, or is nil.
+	Train, Y []int32
+	IDs      []string
+	// X holds the features of the training nodes as the graph has them, not standardised.
+	X *mat.Dense
+	// H holds H⁽¹⁾ … H⁽ᴷ⁾. Row i of each is that of Train[i], in columns Lo to Hi−1.
+	H []*mat.Dense
+}
+
+// Validate returns the first way in which f breaks the comments of its fields, or nil.
+func (f *File) Validate() error {
+	n, width := len(f.Train), f.Hi-f.Lo
+	switch {
+	case f.Nodes < 1 || f.Nodes > math.MaxInt32:
+		return fmt.Errorf("stored: %d nodes, want 1 to %d", f.Nodes, math.MaxInt32)
+	case f.Lo < 0 || f.Lo >= f.Hi || f.Hi > f.Features:
+		return fmt.Errorf("stored: columns %d:%d of %d features, want an ascending range of them", f.Lo, f.Hi, f.Features)
+	case n == 0:
+		return errors.New("stored: there are 0 training nodes, want at least 1")
+	case len(f.Y) != n || f.IDs != nil && len(f.IDs) != n:
+		return fmt.Errorf("stored: %d labels and %d names for %d training nodes", len(f.Y), len(f.IDs), n)
+	case len(f.H) != f.Hops:
+		return fmt.Errorf("stored: %d embeddings for %d hops", len(f.H), f.Hops)
+	case f.ClassNames != nil && len(f.ClassNames) != f.Classes:
+		return fmt.Errorf("stored: %d names for %d classes", len(f.ClassNames), f.Classes)
+	}
+	if err := f.Propagation().Validate(); err != nil {
+		return fmt.Errorf("stored: %w", err)
+	}
+	for i, v := range f.Train {
+		if v < 0 || int(v) >= f.Nodes || i > 0 && v <= f.Train[i-1] {
+			return fmt.Errorf("stored: training node %d is node %d, want nodes 0 to %d, ascending", i, v, f.Nodes-1)
+		}
+		if y := f.Y[i]; y < 0 || int(y) >= f.Classes {
+			return fmt.Errorf("stored: label %d of node %d, want 0 to %d", y, v, f.Classes-1)
+		}
+	}
+	for l, h := range append([]*mat.Dense{f.X}, f.H...) {
+		if h.Rows != n || h.Cols != width || len(h.Data) != n*width {
+			return fmt.Errorf("stored: H%d is %d×%d, want %d training nodes × %d columns", l, h.Rows, h.Cols, n, width)
+		}
+		if i, j, found, _ := mat.FirstNotFinite(h); found {
+			return fmt.Errorf("stored: H%d of node %d in column %d is not a finite number", l, f.Train[i], f.Lo+j)
+		}
+	}
+	return nil
+}
+
+// Write writes f, which must be valid, whole or not at all. Equal files give equal bytes.
+func (f *File) Write(ctx context.Context, path string) error {
+	if err := f.Validate(); err != nil {
+		return err
+	}
+	return write(ctx, path, f, func(l int) any { return f.hop(l).Data })
+}
+
+// hop returns X or H⁽ˡ⁾.
+func (f *File) hop(l int) *mat.Dense {
+	if l == 0 {
+		return f.X
+	}
+	return f.H[l-1]
+}
+
+// write writes a file with the origin, the columns and the nodes of f. data returns the numbers of hop l.
+func write(ctx context.Context, path string, f *File, data func(l int) any) error {
+	text, err := json.Marshal(f.Origin)
+	if err != nil {
+		return fmt.Errorf("stored: origin: %w", err)
+	}
+	columns, err := json.Marshal([2]int{f.Lo, f.Hi})
+	if err != nil {
+		return fmt.Errorf("stored: columns: %w", err)
+	}
+	meta := map[string]string{
+		"format": Kind, "format_version": Version, "origin": string(text), "columns": string(columns),
+	}
+	tensors := []safetensors.Tensor{{Name: "train", Data: f.Train}, {Name: "y", Data: f.Y}}
+	for l := range f.Hops + 1 {
+		tensors = append(tensors, safetensors.Tensor{
+			Name: hopName(l), Shape: []int{len(f.Train), f.Hi - f.Lo}, Data: data(l),
+		})
+	}
+	if f.IDs != nil {
+		tensors = append(tensors, safetensors.Strings("ids", f.IDs)...)
+	}
+	return safetensors.Write(ctx, path, meta, tensors)
+}
+
+// hopName returns the name of the tensor of hop l: the features are hop 0.
+func hopName(l int) string {
+	if l == 0 {
+		return "x"
+	}
+	return fmt.Sprintf("h%d", l)
+}
+
+// Read reads a file. Numbers stay in the file, which is mapped for the life of the process. Errors name the file.
+func Read(path string) (*File, error) {
+	s, err := safetensors.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := read(s)
+	if err == nil {
+		err = f.Validate()
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("stored: %s: %w", path, err), s.Close())
+	}
+	return f, nil
+}
+
+func read(s *safetensors.File) (*File, error) {
+	if kind := s.Metadata["format"]; kind != Kind {
+		return nil, fmt.Errorf("the file is not of embeddings (format %.40q), want what cgc propagate writes", kind)
+	}
+	if v := s.Metadata["format_version"]; v != Version {
+		return nil, fmt.Errorf("format_version %.20q, want %s: the file is from a later program", v, Version)
+	}
+	f := new(File)
+	var columns [2]int
+	if err := json.Unmarshal([]byte(s.Metadata["origin"]), &f.Origin); err != nil {
+		return nil, fmt.Errorf("origin in the metadata: %w", err)
+	}
+	if err := json.Unmarshal([]byte(s.Metadata["columns"]), &columns); err != nil {
+		return nil, fmt.Errorf("columns in the metadata: %w", err)
+	}
+	f.Lo, f.Hi = columns[0], columns[1]
+	var err error
+	if f.Train, err = safetensors.Slice[int32](s, "train"); err != nil {
+		return nil, err
+	}
+	if f.Y, err = safetensors.Slice[int32](s, "y"); err != nil {
+		return nil, err
+	}
+	if f.IDs, err = safetensors.ReadStrings(s, "ids"); err != nil {
+		return nil, err
+	}
+	const most = 1000 // hops; a larger number would be a damaged file
+	if f.Hops < 0 || f.Hops > most {
+		return nil, fmt.Errorf("%d hops, want 0 to %d", f.Hops, most)
+	}
+	for l := range f.Hops + 1 {
+		data, err := safetensors.Slice[float32](s, hopName(l))
+		if err != nil {
+			return nil, err
+		}
+		t, _ := s.Find(hopName(l))
+		if len(t.Shape) != 2 {
+			return nil, fmt.Errorf("tensor %s has shape %v, want nodes × columns", hopName(l), t.Shape)
+		}
+		m := &mat.Dense{Rows: t.Shape[0], Cols: t.Shape[1], Data: data}
+		if l == 0 {
+			f.X = m
+		} else {
+			f.H = append(f.H, m)
+		}
+	}
+	return f, nil
+}
+
+// Merge writes one file of all columns from files of some columns each, in any order. If the columns have a gap or
+// overlap, or if the files do not belong together, the error names two of the paths. It holds some rows at a time.
+func Merge(ctx context.Context, path string, paths []string) error {
+	type part struct {
+		*File
+		path string
+	}
+	parts := make([]part, len(paths))
+	for i, name := range paths {
+		f, err := Read(name)
+		if err != nil {
+			return err
+		}
+		parts[i] = part{f, name}
+	}
+	if len(parts) == 0 {
+		return errors.New("stored: no files to merge, want at least 1")
+	}
+	slices.SortStableFunc(parts, func(a, b part) int { return a.Lo - b.Lo })
+	first, at := parts[0], 0
+	for i, p := range parts {
+		switch {
+		case p.Lo > at:
+			return fmt.Errorf("stored: no file has columns %d:%d of %d", at, p.Lo, p.Features)
+		case p.Lo < at:
+			return fmt.Errorf("stored: %s and %s both have column %d", parts[i-1].path, p.path, p.Lo)
+		}
+		why := first.differs(p.Origin)
+		if why == "" && (!slices.Equal(first.Train, p.Train) || !slices.Equal(first.Y, p.Y)) {
+			why = "other training nodes or labels"
+		}
+		if why != "" {
+			return fmt.Errorf("stored: %s and %s are not parts of one run: %s", first.path, p.path, why)
+		}
+		at = p.Hi
+	}
+	if at != first.Features {
+		return fmt.Errorf("stored: no file has columns %d:%d of %d", at, first.Features, first.Features)
+	}
+	whole := *first.File
+	whole.Lo, whole.Hi = 0, first.Features
+	return write(ctx, path, &whole, func(l int) any {
+		return safetensors.Stream(func(yield func([]float32, error) bool) {
+			const rows = 256
+			block := make([]float32, 0, rows*whole.Hi)
+			for i := range whole.Train {
+				for _, p := range parts {
+					block = append(block, p.hop(l).Row(i)...)
+				}
+				if i%rows == rows-1 || i == len(whole.Train)-1 {
+					if !yield(block, nil) {
+						return
+					}
+					block = block[:0]
+				}
+			}
+		})
+	})
+}
+
+// Graph returns the training nodes as a graph of their own, without edges. Node i is node Train[i] of the graph that f
+// is of. The file must hold all columns.
+func (f *File) Graph() (*graph.Graph, error) {
+	n := len(f.Train)
+	all := make([]int32, n)
+	for i := range all {
+		all[i] = int32(i)
+	}
+	g := &graph.Graph{
+		Name: f.Origin.Graph, Adj: &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}, X: f.X, Y: f.Y,
+		Classes: f.Classes, IDs: f.IDs, ClassNames: f.ClassNames, Split: graph.Split{Train: all},
+	}
+	if err := g.Seal(); err != nil {
+		return nil, err
+	}
+	return g, nil
+}

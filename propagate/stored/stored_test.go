@@ -1,0 +1,224 @@
+package stored_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/safetensors"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/blocked"
+	"github.com/graph-condensation/cgc/propagate/stored"
+)
+
+// demo is a made graph.
+func demo(t testing.TB) *graph.Graph {
+	t.Helper()
+	return synth.Demo()
+}
+
+// parts writes the columns of g in files of their own, and returns the paths.
+func parts(t *testing.T, o stored.Origin, g *graph.Graph, cuts ...int) (paths []string) {
+	t.Helper()
+	for i := range cuts[1:] {
+		f, err := stored.Compute(t.Context(), blocked.Engine{}, o, g, cuts[i], cuts[i+1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), fmt.Sprintf("part-%d.safetensors", i))
+		if err := f.Write(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// Columns that are propagated apart and merged are, bit for bit, those of one process, in every setting.
+func TestMergedIsWhole(t *testing.T) {
+	g := demo(t)
+	d := g.Features()
+	for _, rule := range propagate.Rules() {
+		for _, standardize := range []bool{false, true} {
+			for _, inductive := range []bool{false, true} {
+				o := stored.Origin{Rule: rule, Hops: 2, Teleport: 0.1, Standardize: standardize, Inductive: inductive}
+				paths := parts(t, o, g, 0, 7, d-3, d)
+				merged := filepath.Join(t.TempDir(), "merged.safetensors")
+				slices.Reverse(paths)
+				if err := stored.Merge(t.Context(), merged, paths); err != nil {
+					t.Fatal(err)
+				}
+				f, err := stored.Read(merged)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := f.Check(g); err != nil {
+					t.Fatal(err)
+				}
+				want, err := stored.Compute(t.Context(), blocked.Engine{}, o, g, 0, d)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for l := range f.H {
+					if !slices.Equal(f.H[l].Data, want.H[l].Data) {
+						t.Errorf("%s, standardize %v, inductive %v: hop %d differs", rule, standardize, inductive, l+1)
+					}
+				}
+			}
+		}
+	}
+}
+
+// The engine delivers the file's embeddings for the training nodes, hands other rows to the other engine, and has an
+// error for another propagation.
+func TestEngine(t *testing.T) {
+	g := demo(t)
+	o := stored.Origin{Rule: propagate.SGC, Hops: 2}
+	f, err := stored.Compute(t.Context(), blocked.Engine{}, o, g, 0, g.Features())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := o.Propagation()
+	in := propagate.Input{Adj: g.Adj, X: g.X, Rows: g.Split.Train}
+	want, err := propagate.Run(t.Context(), blocked.Engine{}, p, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := propagate.Run(t.Context(), stored.Engine{File: f}, p, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for l := range want {
+		for i := range in.Rows {
+			if !slices.Equal(want[l].Row(i), got[l].Row(i)) {
+				t.Fatalf("hop %d of row %d differs", l, i)
+			}
+		}
+	}
+	in.Rows = g.Split.Test
+	if _, err := propagate.Run(t.Context(), stored.Engine{File: f}, p, in); err == nil ||
+		!strings.Contains(err.Error(), "training nodes alone") {
+		t.Error("other rows without an engine:", err)
+	}
+	if _, err := propagate.Run(t.Context(), stored.Engine{File: f, Else: blocked.Engine{}}, p, in); err != nil {
+		t.Error(err)
+	}
+	in.Rows, p.Hops = g.Split.Train, 3
+	if _, err := propagate.Run(t.Context(), stored.Engine{File: f}, p, in); err == nil ||
+		!strings.Contains(err.Error(), "hops 2") {
+		t.Error("other hops:", err)
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	g := demo(t)
+	d := g.Features()
+	sgc := stored.Origin{Rule: propagate.SGC, Hops: 2}
+	good := parts(t, sgc, g, 0, 8, d)
+	other := parts(t, stored.Origin{Rule: propagate.SGC, Hops: 1}, g, 8, d)
+	overlap := parts(t, sgc, g, 5, d)
+	out := filepath.Join(t.TempDir(), "out.safetensors")
+	for _, c := range []struct {
+		paths []string
+		want  string
+	}{
+		{good[:1], fmt.Sprintf("no file has columns 8:%d of %d", d, d)},
+		{good[1:], "no file has columns 0:8"},
+		{[]string{good[0], overlap[0]}, "both have column 5"},
+		{[]string{good[0], other[0]}, "hops 2 and 1"},
+		{nil, "no files"},
+	} {
+		err := stored.Merge(t.Context(), out, c.paths)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %q", c.paths, err, c.want)
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Error("a file was written")
+		}
+	}
+	if _, err := stored.Compute(t.Context(), blocked.Engine{}, sgc, g, 3, d+1); err == nil {
+		t.Error("columns beyond the last are computed")
+	}
+	f, err := stored.Read(good[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := g.X.(*mat.Dense)
+	changed := *g
+	changed.X = &mat.Dense{Rows: x.Rows, Cols: x.Cols, Data: slices.Clone(x.Data)}
+	changed.X.(*mat.Dense).Row(int(g.Split.Train[3]))[2]++
+	if err := f.Check(&changed); err == nil || !strings.Contains(err.Error(), "feature 2 of training node") {
+		t.Error("another graph:", err)
+	}
+}
+
+// Damaged files are errors that name the file.
+func TestDamaged(t *testing.T) {
+	g := demo(t)
+	path := parts(t, stored.Origin{Rule: propagate.SGC, Hops: 1}, g, 0, 4)[0]
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		broken := slices.Clone(text)
+		for range 3 {
+			broken[random.IntN(900)] = byte(random.Uint32())
+		}
+		damaged := filepath.Join(t.TempDir(), "damaged.safetensors")
+		if err := os.WriteFile(damaged, broken, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := stored.Read(damaged); err != nil && !strings.Contains(err.Error(), damaged) {
+			t.Errorf("%v does not name the file", err)
+		}
+	}
+	if err := safetensors.Write(t.Context(), path, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stored.Read(path); err == nil || !strings.Contains(err.Error(), "not of embeddings") {
+		t.Error("another kind of file:", err)
+	}
+}
+
+func ExampleMerge() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	g := synth.Demo()
+	var paths []string
+	for lo := 0; lo < g.Features(); lo += 16 { // each on a machine of its own
+		hi := min(lo+16, g.Features())
+		f, err := stored.Compute(ctx, blocked.Engine{}, stored.Origin{Rule: propagate.SGC, Hops: 2}, g, lo, hi)
+		if err != nil {
+			panic(err)
+		}
+		path := filepath.Join(dir, fmt.Sprintf("part-%d.safetensors", lo))
+		if err := f.Write(ctx, path); err != nil {
+			panic(err)
+		}
+		paths = append(paths, path)
+	}
+	whole := filepath.Join(dir, "embeddings.safetensors")
+	if err := stored.Merge(ctx, whole, paths); err != nil {
+		panic(err)
+	}
+	f, err := stored.Read(whole)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(f.Lo, f.Hi == g.Features(), len(f.H))
+	// Output: 0 true 2
+}

@@ -1,0 +1,287 @@
+"""Condense a graph in tables of Spark: python -m cgc.spark condense --nodes-table … --edges-table … -o FILE.
+
+Propagation runs on the machines of Spark; the rows of training nodes come to the driver, which condenses them. pyspark
+and pyarrow must be installed: pip install 'cgc[spark]'. docs/cluster.md says how.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn, Optional
+
+from . import _spark_columns as _columns
+from . import _spark_work as _work
+from ._error import Error
+from ._run import binary
+from ._scratch import folder
+from ._spark_reach import needed
+from ._spark_tables import Columns, Numbered, number, read
+
+__all__ = ["condense", "main"]
+
+_UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 10**3, "MB": 10**6, "GB": 10**9, "B": 1}
+_JAVA = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+
+_SHUFFLE = "spark.sql.shuffle.partitions"
+_PARTITION = 32 << 20  # bytes of the tables, which are packed, for each partition of a shuffle
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose mistakes are one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong, as the command does."""
+        raise _Usage(message)
+
+
+class _Usage(Error):
+    """A mistake on the command line."""
+
+
+def _parser() -> _Parser:
+    parser = _Parser(
+        prog="python -m cgc.spark condense", allow_abbrev=False,
+        description="Condense a graph in tables of Spark. All flags of cgc condense are taken, too.",
+    )  # fmt: skip
+    add = parser.add_argument
+    add("--master", help="where Spark runs: local-cluster[2,1,1024], yarn, spark://…; spark-submit says it otherwise")
+    add("--conf", action="append", default=[], metavar="KEY=VALUE", help="a setting of Spark; may be repeated")
+    add("--nodes-table", required=True, help="path of Parquet, or name of a table: id, label, split, features")
+    add("--edges-table", required=True, help="path of Parquet, or name of a table: source, target[, weight]")
+    for name in ("id", "label", "split", "source", "target", "weight"):
+        add(f"--{name}", default=name, metavar="COLUMN", help=f"column for {name} (default {name})")
+    add("--features", default="", metavar="COLUMNS", help="columns of features, with commas (default all others)")
+    add("--shape", choices=("auto", "columns", "blocks"), default="auto",
+        help="split the work by columns of the features, or by blocks of nodes (default by the sizes)")  # fmt: skip
+    add("--parts", type=int, default=0, help="number of parts of the work (default by cores and memory)")
+    add("--worker-memory", default="", help="memory of a worker beside Java, as 2GiB (default as an executor's heap)")
+    add("--worker", default="", help="the command for the machines of Spark, if they are of another kind than this one")
+    add("--name", default="", help="name of the graph in the result (default from --nodes-table)")
+    add("-o", "--output", required=True, help="write the condensed graph to FILE")
+    add("--propagation", default="sgc")
+    add("--hops", type=int, default=2)
+    add("--teleport", type=float, default=0.1)
+    add("--standardize", action="store_true")
+    add("--inductive", action="store_true")
+    return parser
+
+
+def condense(arguments: Sequence[str], session: Any = None) -> None:
+    """Condense as the command line says: the arguments after `python -m cgc.spark condense`.
+
+    session is a SparkSession to use, else one is made. Raises Error for what is wrong, in one sentence.
+    """
+    given, rest = _parser().parse_known_args(list(arguments))
+    begun = time.monotonic()
+    setting = [f"--propagation={given.propagation}", f"--hops={given.hops}"]
+    setting += [f"--teleport={given.teleport}"] if given.propagation == "ppr" else []
+    setting += [f"--{name}" for name in ("standardize", "inductive") if getattr(given, name)]
+    finish = [f"--output={given.output}", *setting, *rest]
+    _check(finish)
+    session, own = _session(given) if session is None else (session, False)
+    try:
+        with folder(1 << 30) as home:
+            merged = home / "embeddings.safetensors"
+            parts = _propagate(session, given, home)
+            _command(["propagate", "--merge", *map(str, parts), f"--output={merged}", "--quiet"])
+            _note(f"propagated in {time.monotonic() - begun:.1f} s")
+            for part in parts:
+                part.unlink()
+            _command(["condense", f"--embeddings={merged}", *finish], sys.stdout)
+    finally:
+        if own:
+            session.stop()
+
+
+def _check(finish: Sequence[str]) -> None:
+    """Let the command read its flags before the long part: all that it can then say is that the file is not there."""
+    try:
+        _command(["condense", "--embeddings=/nonexistent/cgc", *finish, "--quiet"])
+    except Error as e:
+        if "/nonexistent/cgc" not in str(e):
+            raise
+        return
+    raise Error("the command read a file of embeddings that is not there")  # pragma: no cover
+
+
+def _propagate(session: Any, given: argparse.Namespace, home: Path) -> list[Path]:
+    """Return the files that workers wrote."""
+    from pyspark import cloudpickle
+
+    cloudpickle.register_pickle_by_value(_work)
+    kept: list[Any] = []
+    try:
+        nodes, edges = read(session, given.nodes_table, "nodes"), read(session, given.edges_table, "edges")
+        columns = Columns(
+            given.id, given.label, given.split, [n for n in given.features.split(",") if n], given.source,
+            given.target, given.weight,
+        )  # fmt: skip
+        memory, threads, slots = _workers(session, given)
+        _spread(session, slots, [nodes, edges])
+        graph = number(session, nodes, edges, columns)
+        kept += graph.kept
+        _note(
+            f"{graph.count:,} nodes, {graph.edge_count:,} edges, {graph.width} features, {graph.classes} classes, "
+            f"{graph.train:,} training nodes"
+        )
+        need = needed(graph, given.hops, given.inductive)
+        kept += need.kept
+        task = {
+            "graph": given.name or _stem(given.nodes_table), "nodes": graph.count, "edges": graph.edge_count,
+            "features": graph.width, "classes": graph.classes, "class_names": graph.class_names,
+            "propagation": given.propagation, "hops": given.hops,
+            "teleport": given.teleport if given.propagation == "ppr" else 0, "standardize": given.standardize,
+            "inductive": given.inductive, "memory": memory,
+        }  # fmt: skip
+        blocks = _plan(graph, need, given, memory, slots)
+        session.sparkContext.addFile(_worker_file(given, home))
+        return _columns.propagate(session, graph, need, task, blocks, threads, home)
+    except Error:
+        raise
+    except Exception as e:
+        raise Error(_reason(e)) from e
+    finally:
+        for frame in kept:
+            frame.unpersist()
+
+
+def _plan(graph: Numbered, need: Any, given: argparse.Namespace, memory: int, slots: int) -> list[tuple[int, int]]:
+    """Return the blocks of columns, and say what was chosen and why."""
+    fit = _columns.columns_that_fit(graph, need, given.hops, memory)
+    topology, _ = _columns.sizing(graph, need, given.hops)
+    if fit < 1:
+        raise Error(
+            f"{need.entry_count:,} entries of A and {need.node_count:,} nodes lead to training nodes: a worker needs "
+            f"{topology / 1e9:.1f} GB for them and has {memory / 1e9:.1f} GB (--worker-memory)"
+        )
+    blocks = _columns.cut(graph.width, given.parts or max(slots, -(-graph.width // fit)))
+    _note(
+        f"shape columns: {need.node_count:,} nodes and {need.entry_count:,} entries of A are needed, "
+        f"{topology / 1e6:,.0f} MB for each of {len(blocks)} workers with {memory / 1e6:,.0f} MB"
+    )
+    return blocks
+
+
+def _spread(session: Any, slots: int, tables: Sequence[Any]) -> None:
+    """Choose the number of partitions of a shuffle by the sizes of the tables, unless a setting of Spark says it."""
+    if session.sparkContext.getConf().contains(_SHUFFLE):
+        return
+    size = 0
+    for table in tables:
+        size += int(str(table._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()))
+    session.conf.set(_SHUFFLE, str(min(20_000, max(2 * slots, -(-size // _PARTITION)))))
+
+
+def _workers(session: Any, given: argparse.Namespace) -> tuple[int, int, int]:
+    """Return the memory of a worker, its threads, and how many run at a time."""
+    conf = session.sparkContext.getConf()
+    threads = int(conf.get("spark.task.cpus", "1"))
+    slots = max(1, session.sparkContext.defaultParallelism // threads)
+    if given.worker_memory:
+        return _size(given.worker_memory), threads, slots
+    heap = re.fullmatch(r"(\d+)([bkmgt]?)b?", conf.get("spark.executor.memory", "1g").lower())
+    memory = int(heap[1]) * _JAVA[heap[2]] if heap else 1 << 30
+    cores = int(conf.get("spark.executor.cores", "1"))
+    return memory // max(1, cores // threads), threads, slots
+
+
+def _size(text: str) -> int:
+    """Return the bytes of a size."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)", text)
+    if not found or found[2] not in _UNITS or float(found[1]) <= 0:
+        raise _Usage(f"--worker-memory {text}, want a number of bytes above 0, as 2GiB or 500MB")
+    return int(float(found[1]) * _UNITS[found[2]])
+
+
+def _worker_file(given: argparse.Namespace, home: Path) -> str:
+    """Return the path of the command for the machines of Spark, under the name that they know it by."""
+    path = Path(given.worker or binary())
+    if not path.is_file():
+        raise _Usage(f"--worker {path}: there is no such file")
+    link = home / "cgc"
+    link.symlink_to(path.resolve())
+    return str(link)
+
+
+def _session(given: argparse.Namespace) -> tuple[Any, bool]:
+    """Return a session of Spark, and whether it was made here."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise Error("pyspark is not installed: pip install 'cgc[spark]', and Java 17 or later") from None
+    if SparkSession.getActiveSession() is not None:
+        return SparkSession.getActiveSession(), False
+    builder = SparkSession.builder.appName("cgc")
+    if given.master:
+        builder = builder.master(given.master)
+        cluster = re.fullmatch(r"local-cluster\[\s*\d+\s*,\s*(\d+)\s*,\s*(\d+)\s*\]", given.master)
+        if cluster:
+            builder = builder.config("spark.executor.memory", f"{cluster[2]}m")
+            builder = builder.config("spark.executor.cores", cluster[1])
+    for pair in given.conf:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise _Usage(f"--conf {pair}, want KEY=VALUE")
+        builder = builder.config(key, value)
+    try:
+        return builder.getOrCreate(), True
+    except Exception as e:
+        raise Error(f"Spark does not start: {_reason(e)}") from e
+
+
+def _stem(place: str) -> str:
+    """Return the name of a graph whose nodes are in a table."""
+    path = Path(place)
+    return path.parent.name if path.stem == "nodes" and path.parent.name else path.stem
+
+
+def _command(line: Sequence[str], out: Any = None) -> None:
+    """Run the command. Its notes are shown; its mistake is raised."""
+    done = subprocess.run([binary(), *line], stdout=out or subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    said = done.stderr.splitlines()
+    if done.returncode == 0:
+        for text in said:
+            print(text, file=sys.stderr)
+        return
+    last = [text.removeprefix("cgc: ") for text in said if text.startswith("cgc: ")]
+    kind = _Usage if done.returncode == 2 else Error
+    raise kind(last[-1] if last else f"the command ended with code {done.returncode}")
+
+
+def _reason(e: BaseException) -> str:
+    """Return the sentence in an error of Spark: a worker's, or the first line of the cause."""
+    text = str(e)
+    marked = re.search(re.escape(_work.MARK) + r"([^\n]*)", text)
+    if marked:
+        return f"a worker failed: {marked[1].strip()}"
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    causes = [line for line in lines if re.search(r"(Error|Exception|reason): ", line)]
+    return (causes or lines or [type(e).__name__])[0]
+
+
+def _note(sentence: str) -> None:
+    print(f"note: {sentence}", file=sys.stderr, flush=True)
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> None:
+    """Run the command line, and exit as cgc does: 1 if it failed, 2 for a mistake on the line."""
+    line = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        if line[:1] != ["condense"]:
+            raise _Usage("want python -m cgc.spark condense --nodes-table … --edges-table … -o FILE")
+        condense(line[1:])
+    except Error as e:
+        print(f"cgc: {e}", file=sys.stderr)
+        sys.exit(2 if isinstance(e, _Usage) else 1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()
