@@ -40,7 +40,7 @@ func (c *command) propagateCommand() *cobra.Command {
 		),
 		Short: "Propagate some columns of the features, so that several machines share the work",
 		Long: `Write the embeddings of the training nodes in some columns of the features. Columns do not mix: machines that
-share no network may each propagate some. --merge joins what they wrote, and cgc condense --embeddings goes on from there.
+share no network may each propagate some. --merge joins what they wrote. cgc condense --embeddings goes on from there.
 docs/cluster.md has scripts for Slurm and xargs.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if job.merge && len(args) == 0 {

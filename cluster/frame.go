@@ -1,10 +1,10 @@
-// Package cluster is what one worker of a cluster does: it takes a part of a graph from its standard input, propagates
-// features over it, and writes embeddings to a file. A program of the cluster's own starts the worker and feeds it, such
-// as python/cgc/spark.py. The worker knows nothing of that program.
+// Package cluster is what one worker of a cluster does. It takes a part of a graph from its standard input, propagates
+// features over it, and writes embeddings to a file. A program of the cluster starts the worker and feeds it, such as
+// python/cgc/spark.py. The worker knows nothing of that program.
 //
 // The input is a sequence of frames: one byte that tells the kind, the length of the payload in 8 bytes, and the
-// payload. All numbers are little-endian. The first frame is a Task, and the last one has the kind End, so that a worker
-// whose feeder was killed does not take half of its input for all of it.
+// payload. All numbers are little-endian. The first frame is a Task, and the last is an EndFrame. So a worker whose
+// feeder was killed does not take half of its input for all of it.
 package cluster
 
 import (

@@ -1,0 +1,178 @@
+package cluster_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/cluster"
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/blocked"
+	"github.com/graph-condensation/cgc/propagate/stored"
+)
+
+// frame appends a frame whose payload is the given numbers.
+func frame(out []byte, kind cluster.Kind, values ...any) []byte {
+	var payload []byte
+	for _, v := range values {
+		payload, _ = binary.Append(payload, binary.LittleEndian, v)
+	}
+	out = binary.LittleEndian.AppendUint64(append(out, byte(kind)), uint64(len(payload)))
+	return append(out, payload...)
+}
+
+// feed is what a worker for columns lo to hi−1 of g gets: the nodes within two hops and the rows within one, the last
+// first, in two frames each.
+func feed(t *testing.T, g *graph.Graph, o stored.Origin, lo, hi int) []byte {
+	t.Helper()
+	o.Graph, o.Nodes, o.Edges, o.Features, o.Classes = g.Name, g.Nodes(), int64(g.Edges()), g.Features(), g.Classes
+	task, err := json.Marshal(cluster.Task{Do: "columns", Origin: o, Lo: lo, Hi: hi})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := frame(nil, cluster.TaskFrame, task)
+	reach := graph.NewReach(g.Adj, g.Split.Train)
+	reach.Grow()
+	near := slices.Clone(reach.Distance)
+	reach.Grow()
+	class := make([]int32, g.Nodes())
+	for v := range class {
+		class[v] = -1
+	}
+	for _, v := range g.Split.Train {
+		class[v] = g.Y[v]
+	}
+	var entries [][]byte
+	for part := range 2 {
+		var numbers, counts, classes, rows, cols []int32
+		var degrees []float64
+		var x, weights []float32
+		for v := g.Nodes() - 1; v >= 0; v-- {
+			if reach.Distance[v] == graph.Unreached || v%2 != part {
+				continue
+			}
+			degree, count := 0.0, 0
+			for j, w := range g.Adj.Row(v) {
+				degree += float64(w)
+				if near[v] != graph.Unreached {
+					count++
+					rows, cols, weights = append(rows, int32(v)), append(cols, int32(j)), append(weights, w)
+				}
+			}
+			numbers, counts = append(numbers, int32(v)), append(counts, int32(count))
+			degrees, classes = append(degrees, degree), append(classes, class[v])
+			x = append(x, g.X.(*mat.Dense).Row(v)[lo:hi]...)
+		}
+		slices.Reverse(rows)
+		slices.Reverse(cols)
+		slices.Reverse(weights)
+		out = frame(out, cluster.NodeFrame, uint32(len(numbers)), numbers, counts, degrees, classes, x)
+		weighted := uint32(0)
+		if g.Adj.Data == nil {
+			weights = nil
+		} else {
+			weighted = 1
+		}
+		entries = append(entries, frame(nil, cluster.EntryFrame, uint32(len(rows)), weighted, rows, cols, weights))
+	}
+	for _, e := range entries {
+		out = append(out, e...)
+	}
+	return frame(out, cluster.EndFrame)
+}
+
+// open is a pipe that stays open after its content, as that of a living feeder.
+func open(t *testing.T, content []byte) io.Reader {
+	r, w := io.Pipe()
+	go func() { _, _ = w.Write(content) }()
+	t.Cleanup(func() { w.Close() })
+	return r
+}
+
+// weighted is g with weights on its edges.
+func weighted(g *graph.Graph) *graph.Graph {
+	h := *g
+	adj := *g.Adj
+	for i := range adj.Rows {
+		for _, j := range adj.Indices[adj.Indptr[i]:adj.Indptr[i+1]] {
+			adj.Data = append(adj.Data, float32(1+(i+int(j))%5)/4)
+		}
+	}
+	h.Adj = &adj
+	return &h
+}
+
+// A worker with a part of the graph writes, bit for bit, what one process with the whole graph computes.
+func TestColumns(t *testing.T) {
+	for _, g := range []*graph.Graph{synth.Demo(), weighted(synth.Demo())} {
+		for _, rule := range propagate.Rules() {
+			for _, standardize := range []bool{false, true} {
+				o := stored.Origin{Rule: rule, Hops: 2, Standardize: standardize}
+				if rule == propagate.PPR {
+					o.Teleport = 0.1
+				}
+				out := filepath.Join(t.TempDir(), "part.safetensors")
+				if err := cluster.Run(t.Context(), open(t, feed(t, g, o, 5, 23)), out); err != nil {
+					t.Fatal(err)
+				}
+				got, err := stored.Read(out)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, err := stored.Compute(t.Context(), blocked.Engine{}, o, g, 5, 23)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(got.Train, want.Train) || !slices.Equal(got.X.Data, want.X.Data) {
+					t.Fatal("other training nodes or features")
+				}
+				for l := range want.H {
+					if !slices.Equal(got.H[l].Data, want.H[l].Data) {
+						t.Errorf("%s, standardize %v, weights %v: hop %d differs", rule, standardize, g.Adj.Data != nil, l+1)
+					}
+				}
+			}
+		}
+	}
+}
+
+// An input that was cut, or that contradicts itself, is one sentence, and no file is written.
+func TestRefuses(t *testing.T) {
+	good := feed(t, synth.Demo(), stored.Origin{Rule: propagate.SGC, Hops: 2}, 0, 4)
+	end := len(good) - 9
+	entry := func(row, col int32) []byte {
+		return frame(slices.Clone(good[:end]), cluster.EntryFrame, uint32(1), uint32(0), row, col)
+	}
+	for _, c := range []struct {
+		want string
+		in   []byte
+	}{
+		{"ends before its last frame", good[:len(good)/2]},
+		{"ends before its last frame", good[:end]},
+		{"first frame", good[60+bytes.IndexByte(good[60:], 'N'):]},
+		{"more than the", append(entry(0, 1), good[end:]...)},
+		{"did not come", append(entry(3999, 3999999), good[end:]...)},
+		{"kind", frame(slices.Clone(good[:end]), 'x')},
+		{"after an entry", frame(slices.Clone(good[:end]), cluster.NodeFrame, uint32(0))},
+		{"bytes left", frame(slices.Clone(good[:end]), cluster.EntryFrame, uint32(1<<31), uint32(0))},
+		{"at most", append(slices.Clone(good[:end]), 'A', 0, 0, 0, 0, 0, 0, 0, 9)},
+	} {
+		out := filepath.Join(t.TempDir(), "part.safetensors")
+		err := cluster.Run(t.Context(), bytes.NewReader(c.in), out)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Error("a file was written")
+		}
+	}
+}
