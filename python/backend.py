@@ -67,10 +67,15 @@ def _wheel(wheel_directory: str, platform: tuple[str, str], files: dict[str, byt
     )
     tag, info = f"py3-none-{TAGS[platform]}", f"{name}-{version}.dist-info"
     needs = re.findall(r'"([^"]+)"', re.search(r"^dependencies = \[(.*)\]$", project, re.M)[1])  # type: ignore[index]
+    extras = []
+    for extra, more in re.findall(r'^(\w+) = \[(".*")\]$', _section(project, "project.optional-dependencies"), re.M):
+        extras.append(f"Provides-Extra: {extra}")
+        extras += [f'Requires-Dist: {n}; extra == "{extra}"' for n in re.findall(r'"([^"]+)"', more)]
     files[f"{info}/METADATA"] = "\n".join(
         [
             "Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}", f"Summary: {summary}",
-            "License: Apache-2.0", f"Requires-Python: {python}", *(f"Requires-Dist: {n}" for n in needs), "",
+            "License: Apache-2.0", f"Requires-Python: {python}", *(f"Requires-Dist: {n}" for n in needs),
+            *extras, "",
         ]
     ).encode()  # fmt: skip
     tags = "".join(f"Tag: py3-none-{t}\n" for t in TAGS[platform].split("."))
@@ -87,6 +92,11 @@ def _wheel(wheel_directory: str, platform: tuple[str, str], files: dict[str, byt
             entry.external_attr = (0o100755 if path.startswith("cgc/bin/") else 0o100644) << 16
             archive.writestr(entry, data)
     return wheel
+
+
+def _section(project: str, name: str) -> str:
+    """Return the lines of a section of pyproject.toml."""
+    return project.partition(f"[{name}]\n")[2].partition("\n[")[0]
 
 
 def build_sdist(sdist_directory: str, config_settings: _Settings = None) -> str:

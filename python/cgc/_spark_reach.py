@@ -38,9 +38,7 @@ def needed(graph: Numbered, hops: int, inductive: bool) -> Needed:
     if inductive:
         pairs = pairs.join(train.withColumnRenamed("number", "u"), "u", "leftsemi")
         pairs = pairs.join(train.withColumnRenamed("number", "v"), "v", "leftsemi")
-    both = pairs.select("u", "v", *weights).union(
-        pairs.select(F.col("v").alias("u"), F.col("u").alias("v"), *weights)
-    )
+    both = pairs.select("u", "v", *weights).union(pairs.select(F.col("v").alias("u"), F.col("u").alias("v"), *weights))
     both = both.persist(disk)
     # The sum of sorted weights does not depend on the order in which rows come.
     degree = F.aggregate(F.array_sort(F.collect_list(F.col("w").cast("double"))), F.lit(0.0), lambda a, b: a + b)

@@ -74,10 +74,7 @@ def nodes_of(blocks: Sequence[tuple[int, int, int]], width: int) -> Callable[[It
                 rows = slice(first, first + step)
                 head = struct.pack("<I", len(x[rows])) + b"".join(p[rows].tobytes() for p in parts)
                 yield _batch(
-                    [
-                        (key, _NODE, 0, head + np.ascontiguousarray(x[rows, lo:hi]).tobytes())
-                        for key, lo, hi in blocks
-                    ]
+                    [(key, _NODE, 0, head + np.ascontiguousarray(x[rows, lo:hi]).tobytes()) for key, lo, hi in blocks]
                 )
 
     return cut
@@ -157,11 +154,17 @@ def run_worker(
                         row = next(rows, None)
                     worker.end()
                 with open(out, "rb") as file:
-                    for seq, piece in enumerate(iter(lambda f=file: f.read(PIECE), b"")):
+                    for seq, piece in enumerate(_pieces(file)):
                         arrays = [pa.array([key], pa.int32()), pa.array([seq], pa.int32()), pa.array([piece])]
                         yield pa.RecordBatch.from_arrays(arrays, ["key", "seq", "payload"])
 
     return feed
+
+
+def _pieces(file: IO[bytes]) -> Iterator[bytes]:
+    """Return a file in pieces."""
+    while piece := file.read(PIECE):
+        yield piece
 
 
 def _rows(batches: Iterable[Any]) -> Iterator[tuple[int, int, Any]]:

@@ -114,7 +114,8 @@ def _propagate(session: Any, given: argparse.Namespace, home: Path) -> list[Path
     """Return the files that workers wrote."""
     from pyspark import cloudpickle
 
-    cloudpickle.register_pickle_by_value(_work)
+    pickle: Any = cloudpickle
+    pickle.register_pickle_by_value(_work)  # the package need not be on the machines of Spark
     kept: list[Any] = []
     try:
         nodes, edges = read(session, given.nodes_table, "nodes"), read(session, given.edges_table, "edges")
