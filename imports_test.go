@@ -108,8 +108,9 @@ var mayImport = map[string]string{
 	"condense/condensetest": "condense graph mat progress",
 	"selftrain":             "mat internal/kernel internal/parallel",
 
-	"rival":     "condense graph mat partition",
-	"rival/all": ". condense rival/distribution rival/gradient rival/kernel rival/selection",
+	"rival":            "condense graph mat partition",
+	"rival/all":        ". condense rival/coarsening rival/distribution rival/gradient rival/kernel rival/selection",
+	"rival/coarsening": "condense graph mat progress propagate propagate/blocked rival internal/parallel",
 	"rival/kernel": "autodiff condense graph kernelridge mat progress propagate propagate/blocked rival " +
 		"internal/parallel",
 	"rival/distribution": "autodiff condense gnn graph mat internal/kernel rival rival/learn",

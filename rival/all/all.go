@@ -7,6 +7,7 @@ package all
 import (
 	_ "github.com/graph-condensation/cgc" // registers its methods first, so that lists begin with them
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/rival/coarsening"
 	"github.com/graph-condensation/cgc/rival/distribution"
 	"github.com/graph-condensation/cgc/rival/gradient"
 	"github.com/graph-condensation/cgc/rival/kernel"
@@ -17,6 +18,7 @@ import (
 func init() {
 	for _, m := range []condense.Method{
 		selection.Random{}, selection.NewHerding(), selection.NewKCenter(),
+		coarsening.NewVN(), coarsening.NewACM(),
 		kernel.NewSNTK(), kernel.NewSNTKX(),
 		gradient.NewGCond(), gradient.NewGCondX(), gradient.NewDosCond(),
 		distribution.NewGCDM(), distribution.NewGCDMX(), distribution.NewSimGC(),

@@ -1,0 +1,220 @@
+package coarsening
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+const (
+	// written is the largest component whose Laplacian is written out and decomposed.
+	written = 128
+	// spare is how many vectors more than asked for the iteration carries.
+	spare = 8
+	// settled ends the iteration when no eigenvalue that is asked for moves by more than this share of itself.
+	settled = 1e-5
+	// mostRounds bounds the rounds of the iteration, mostSolves the steps of conjugate gradients in each.
+	mostRounds, mostSolves = 40, 300
+)
+
+// laplacian is L = D − A of a connected graph.
+type laplacian struct {
+	edges  [][]edge
+	degree []float64
+}
+
+func newLaplacian(edges [][]edge) *laplacian {
+	l := &laplacian{edges, make([]float64, len(edges))}
+	for i, of := range edges {
+		for _, e := range of {
+			l.degree[i] += e.weight
+		}
+	}
+	return l
+}
+
+// apply sets dst to L·x.
+func (l *laplacian) apply(dst, x []float64) {
+	for i, of := range l.edges {
+		sum := l.degree[i] * x[i]
+		for _, e := range of {
+			sum -= e.weight * x[e.to]
+		}
+		dst[i] = sum
+	}
+}
+
+// smallest returns the k least eigenvalues of L above 0, ascending, and their eigenvectors. If the graph has fewer than
+// k+1 nodes, there are fewer.
+//
+// A large L is never written out. Subspace iteration with its inverse starts from random vectors V ⟂ 1 of a fixed
+// source and repeats V ← L⁻¹V by conjugate gradients, with a Rayleigh-Ritz step after each. The result does not depend
+// on the number of threads.
+func (l *laplacian) smallest(ctx context.Context, k int) (values []float64, vectors [][]float64, err error) {
+	n := len(l.edges)
+	k = min(k, n-1)
+	if n <= written || n <= 3*(k+spare) {
+		return l.dense(ctx, k)
+	}
+	random := rand.New(rand.NewPCG(1, 10))
+	v := make([][]float64, k+spare)
+	for c := range v {
+		v[c] = make([]float64, n)
+		for i := range v[c] {
+			v[c][i] = random.NormFloat64()
+		}
+	}
+	var before []float64
+	for range mostRounds {
+		orthonormalize(v)
+		if values, err = l.ritz(ctx, v); err != nil {
+			return nil, nil, err
+		}
+		moved := before == nil
+		for c := range min(k, len(before)) {
+			moved = moved || math.Abs(values[c]-before[c]) > settled*values[c]
+		}
+		if !moved {
+			break
+		}
+		before = values
+		err := parallel.ForContext(ctx, len(v), 1, func(lo, _ int) { l.solve(ctx, v[lo], values[lo]) })
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return values[:k], v[:k], ctx.Err()
+}
+
+// dense is smallest by a full decomposition.
+func (l *laplacian) dense(ctx context.Context, k int) (values []float64, vectors [][]float64, err error) {
+	n := len(l.edges)
+	s := mat.NewSymmetric(n)
+	for i, of := range l.edges {
+		s.Data[i*n+i] = l.degree[i]
+		for _, e := range of {
+			s.Data[i*n+int(e.to)] = -e.weight
+		}
+	}
+	all, rows, err := s.Eigen(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for c := range k { // the last eigenvalue is 0
+		at := n - 2 - c
+		values = append(values, all[at])
+		vectors = append(vectors, rows[at*n:(at+1)*n])
+	}
+	return values, vectors, nil
+}
+
+// ritz turns the orthonormal v into approximate eigenvectors, and returns their eigenvalues, ascending.
+func (l *laplacian) ritz(ctx context.Context, v [][]float64) ([]float64, error) {
+	m, n := len(v), len(v[0])
+	images := make([][]float64, m)
+	if err := parallel.ForContext(ctx, m, 1, func(c, _ int) {
+		images[c] = make([]float64, n)
+		l.apply(images[c], v[c])
+	}); err != nil {
+		return nil, err
+	}
+	s := mat.NewSymmetric(m)
+	for a := range m {
+		for b := range a + 1 {
+			s.Data[a*m+b] = dot(v[a], images[b])
+			s.Data[b*m+a] = s.Data[a*m+b]
+		}
+	}
+	values, rows, err := s.Eigen(ctx)
+	if err != nil {
+		return nil, err
+	}
+	turned, ascending := make([][]float64, m), make([]float64, m)
+	for c := range m {
+		turned[c] = make([]float64, n)
+		ascending[c] = values[m-1-c]
+		for b := range m {
+			axpy(turned[c], rows[(m-1-c)*m+b], v[b])
+		}
+	}
+	copy(v, turned)
+	return ascending, nil
+}
+
+// solve sets x to about L⁻¹x, by conjugate gradients with the degrees as preconditioner. It begins with x/value, which
+// is the answer for an eigenvector.
+func (l *laplacian) solve(ctx context.Context, x []float64, value float64) {
+	n := len(x)
+	r, z, p, q := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	begin := 1 / max(value, math.SmallestNonzeroFloat32)
+	norm := math.Sqrt(dot(x, x))
+	l.apply(q, x)
+	for i, b := range x {
+		r[i] = b - begin*q[i]
+		x[i] = begin * b
+	}
+	rho := 0.0
+	for step := range mostSolves {
+		if ctx.Err() != nil || math.Sqrt(dot(r, r)) <= 1e-3*norm {
+			return
+		}
+		for i := range z {
+			z[i] = r[i] / l.degree[i]
+		}
+		last := rho
+		rho = dot(r, z)
+		for i := range p {
+			if step == 0 {
+				p[i] = z[i]
+			} else {
+				p[i] = z[i] + rho/last*p[i]
+			}
+		}
+		l.apply(q, p)
+		curve := dot(p, q)
+		if !(curve > 0) {
+			return
+		}
+		axpy(x, rho/curve, p)
+		axpy(r, -rho/curve, q)
+	}
+}
+
+// orthonormalize makes v orthonormal and orthogonal to 1, by Gram and Schmidt, twice.
+func orthonormalize(v [][]float64) {
+	for c, x := range v {
+		for range 2 {
+			mean := 0.0
+			for _, e := range x {
+				mean += e / float64(len(x))
+			}
+			for i := range x {
+				x[i] -= mean
+			}
+			for _, before := range v[:c] {
+				axpy(x, -dot(before, x), before)
+			}
+			if norm := math.Sqrt(dot(x, x)); norm > 0 {
+				for i := range x {
+					x[i] /= norm
+				}
+			}
+		}
+	}
+}
+
+func dot(a, b []float64) (sum float64) {
+	for i, v := range a {
+		sum += v * b[i]
+	}
+	return sum
+}
+
+func axpy(y []float64, alpha float64, x []float64) {
+	for i, v := range x {
+		y[i] += alpha * v
+	}
+}
