@@ -20,6 +20,8 @@ var mayImport = map[string]string{
 	"internal/kernel":      "",
 	"internal/memory":      "",
 	"internal/parallel":    "",
+	"internal/radix":       "",
+	"internal/external":    "graph progress internal/parallel internal/radix",
 	"internal/safetensors": "internal/atomicfile progress",
 	"internal/atomicfile":  "",
 	"internal/parameter":   "",
@@ -33,7 +35,7 @@ var mayImport = map[string]string{
 	"progress":             "",
 	"checkpoint":           "mat progress internal/safetensors",
 	"mat":                  "internal/kernel internal/memory internal/parallel",
-	"graph":                "mat internal/kernel internal/memory internal/parallel",
+	"graph":                "mat internal/kernel internal/memory internal/parallel internal/radix",
 
 	"propagate":               "graph mat internal/kernel internal/parallel internal/registry",
 	"propagate/blocked":       "propagate graph mat progress internal/kernel internal/memory internal/parallel",

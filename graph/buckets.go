@@ -2,10 +2,9 @@ package graph
 
 import (
 	"math/bits"
-	"slices"
-	"sync"
 
 	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/internal/radix"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -14,8 +13,6 @@ const (
 	bucketEntries = 1 << 16
 	// maxBuckets bounds the number of buckets. Writes to more of them would miss the TLB.
 	maxBuckets = 1 << 10
-	// digit bounds the bits that a pass of the radix sort orders by: its counts then stay in a core's first cache.
-	digit = 12
 )
 
 // buckets is the first level of a radix sort in two levels. It holds the entries of the matrix by row>>shift. The
@@ -123,79 +120,19 @@ func (b *buckets) matrix() *mat.CSR {
 // entries at the front of the bucket and returns their number. degree[i] becomes the number of entries of row i.
 func (b *buckets) merge(k int, degree []int64) (kept int) {
 	entry, weight := b.sort(k)
-	for i, e := range entry {
-		if kept > 0 && entry[kept-1] == e {
-			if weight != nil {
-				weight[kept-1] = max(weight[kept-1], weight[i])
-			}
-			continue
-		}
-		entry[kept] = e
-		if weight != nil {
-			weight[kept] = weight[i]
-		}
-		kept++
+	kept = radix.Merge(entry, weight)
+	for _, e := range entry[:kept] {
 		degree[e>>32]++
 	}
 	return kept
 }
 
-// scratch holds the entries of a bucket while it is sorted.
-type scratch struct {
-	entry  []uint64
-	weight []float32
-}
-
-var idle = sync.Pool{New: func() any { return new(scratch) }}
-
 // sort sorts bucket k by rows and columns, by the digits of the columns and then of the rows, the lowest digit first.
 func (b *buckets) sort(k int) (entry []uint64, weight []float32) {
 	entry = b.entry[b.start[k]:b.start[k+1]]
-	s := idle.Get().(*scratch)
-	defer idle.Put(s)
-	s.entry = slices.Grow(s.entry[:0], len(entry))[:len(entry)]
-	from, to := entry, s.entry
-	var fromWeight, toWeight []float32
 	if b.weight != nil {
 		weight = b.weight[b.start[k]:b.start[k+1]]
-		s.weight = slices.Grow(s.weight[:0], len(weight))[:len(weight)]
-		fromWeight, toWeight = weight, s.weight
 	}
-	pass := func(low, width int) {
-		for width > 0 {
-			passes := (width + digit - 1) / digit
-			w := (width + passes - 1) / passes
-			distribute(to, from, toWeight, fromWeight, low, w)
-			from, to, fromWeight, toWeight = to, from, toWeight, fromWeight
-			low, width = low+w, width-w
-		}
-	}
-	pass(0, bits.Len(uint(b.rows-1)))
-	pass(32, b.shift)
-	if len(entry) > 0 && &from[0] != &entry[0] {
-		copy(entry, from)
-		copy(weight, fromWeight)
-	}
+	radix.Sort(entry, weight, radix.Bits{Low: 0, Width: bits.Len(uint(b.rows - 1))}, radix.Bits{Low: 32, Width: b.shift})
 	return entry, weight
-}
-
-// distribute orders from by the given bits of its entries into to, and keeps the order of those that agree in them.
-func distribute(to, from []uint64, toWeight, fromWeight []float32, low, width int) {
-	var next [1 << digit]int
-	mask := uint64(1)<<width - 1
-	for _, e := range from {
-		next[e>>low&mask&(1<<digit-1)]++
-	}
-	total := 0
-	for d := range next[:mask+1] {
-		next[d], total = total, total+next[d]
-	}
-	for i, e := range from {
-		at := &next[e>>low&mask&(1<<digit-1)]
-		to[*at] = e
-		if fromWeight != nil {
-			toWeight[*at] = fromWeight[i]
-		}
-		*at++
-	}
 }

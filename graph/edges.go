@@ -77,8 +77,7 @@ func Adjacency(n int, edges Edges) (*mat.CSR, Changes, error) {
 		return nil, changes, &PartError{"edges", fmt.Errorf("%d nodes, want 0 to %d", n, MaxNodes)}
 	}
 	if len(edges.To) != edges.Len() || edges.Weight != nil && len(edges.Weight) != edges.Len() {
-		return nil, changes, &PartError{"edges", fmt.Errorf("edges have %d sources, %d targets and %d weights, "+
-			"want equal numbers", len(edges.From), len(edges.To), len(edges.Weight))}
+		return nil, changes, edges.unequal()
 	}
 	if edges.Len() == 0 {
 		return &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}, changes, nil
@@ -100,6 +99,22 @@ func Adjacency(n int, edges Edges) (*mat.CSR, Changes, error) {
 	return adj, changes, nil
 }
 
+// Check returns an error if an edge has a node outside 0 to n−1, or a weight that is not positive and finite. It is a
+// *PartError that names the first such edge. first is the number of edge 0 of e in the list that e is a part of.
+func (e *Edges) Check(n int, first int) error {
+	if len(e.To) != e.Len() || e.Weight != nil && len(e.Weight) != e.Len() {
+		return e.unequal()
+	}
+	if err := e.check(0, e.Len(), n); err != nil {
+		for i := range e.From {
+			if e.fault(i, n) != nil {
+				return e.faultAt(i, n, first+i)
+			}
+		}
+	}
+	return nil
+}
+
 // check returns what is wrong with the first wrong edge from lo to hi−1 of a graph with n nodes, or nil.
 func (e *Edges) check(lo, hi, n int) error {
 	from, to := e.From[lo:hi], e.To[lo:hi]
@@ -119,17 +134,26 @@ func (e *Edges) check(lo, hi, n int) error {
 	return nil
 }
 
+// unequal is the error for lists of different lengths.
+func (e *Edges) unequal() error {
+	return &PartError{"edges", fmt.Errorf("edges have %d sources, %d targets and %d weights, want equal numbers",
+		len(e.From), len(e.To), len(e.Weight))}
+}
+
 // fault returns what is wrong with edge i of a graph with n nodes, or nil.
-func (e *Edges) fault(i, n int) error {
+func (e *Edges) fault(i, n int) error { return e.faultAt(i, n, i) }
+
+// faultAt is fault, where edge i has another number in messages.
+func (e *Edges) faultAt(i, n, number int) error {
 	u, v := e.From[i], e.To[i]
 	for _, node := range []int32{u, v} {
 		if uint(node) >= uint(n) {
-			return &PartError{"edges", fmt.Errorf("edge %d (%d–%d): node %d, want 0 to %d", i, u, v, node, n-1)}
+			return &PartError{"edges", fmt.Errorf("edge %d (%d–%d): node %d, want 0 to %d", number, u, v, node, n-1)}
 		}
 	}
 	if e.Weight != nil && !legal(e.Weight[i]) {
 		return &PartError{"edges", fmt.Errorf("edge %d (%d–%d): weight %v, want a positive finite number",
-			i, u, v, e.Weight[i])}
+			number, u, v, e.Weight[i])}
 	}
 	return nil
 }

@@ -1,0 +1,157 @@
+package external_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/external"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+// inMemory is a sink that makes the matrix.
+type inMemory struct{ *mat.CSR }
+
+func (m inMemory) Pointers(first int, indptr []int64) error {
+	m.Indptr = slices.Grow(m.Indptr, first+len(indptr))
+	m.CSR.Indptr = append(m.Indptr[:first], indptr...)
+	return nil
+}
+
+func (m inMemory) Entries(at int64, indices []int32, data []float32) error {
+	if int(at) != len(m.Indices) {
+		return fmt.Errorf("entries from %d on after %d", at, len(m.Indices))
+	}
+	m.CSR.Indices = append(m.Indices, indices...)
+	if data != nil {
+		m.CSR.Data = append(m.Data, data...)
+	}
+	return nil
+}
+
+// some returns edges of one of several kinds.
+func some(kind string, nodes, count int, weighted bool) graph.Edges {
+	random := rand.New(rand.NewPCG(uint64(nodes), uint64(count)))
+	var e graph.Edges
+	for range count {
+		u, v := random.Int32N(int32(nodes)), random.Int32N(int32(nodes))
+		switch kind {
+		case "hub":
+			u = 3 % int32(nodes)
+		case "one edge":
+			u, v = 0, int32(nodes-1)
+		case "loops":
+			v = u
+		}
+		e.From, e.To = append(e.From, u), append(e.To, v)
+		if weighted {
+			e.Weight = append(e.Weight, float32(1+random.IntN(9)))
+		}
+	}
+	return e
+}
+
+// part returns edges lo to hi−1 of e.
+func part(e graph.Edges, lo, hi int) graph.Edges {
+	p := graph.Edges{From: e.From[lo:hi], To: e.To[lo:hi]}
+	if e.Weight != nil {
+		p.Weight = e.Weight[lo:hi]
+	}
+	return p
+}
+
+// The adjacency is that of package graph, however little memory there is, and in whatever parts edges come.
+func TestSorterIsAdjacency(t *testing.T) {
+	for _, kind := range []string{"any", "hub", "one edge", "loops"} {
+		for _, nodes := range []int{1, 2, 50, 5000} {
+			for _, count := range []int{0, 1, 300, 20_000} {
+				for _, memory := range []int64{1, 1 << 30} {
+					for _, weighted := range []bool{false, true} {
+						what := fmt.Sprintf("%s: %d nodes, %d edges, %d bytes, weighted %v", kind, nodes, count, memory, weighted)
+						edges := some(kind, nodes, count, weighted)
+						want, changes, err := graph.Adjacency(nodes, edges)
+						if err != nil {
+							t.Fatal(err)
+						}
+						folder := t.TempDir()
+						s := external.New(folder, nodes, int64(count), memory, weighted)
+						half := count / 2
+						if err := s.Add(part(edges, 0, half)); err != nil {
+							t.Fatal(err)
+						}
+						if count == 300 { // more comes after it was sorted
+							if err := s.Sort(t.Context()); err != nil {
+								t.Fatal(err)
+							}
+						}
+						var tasks sync.WaitGroup
+						for lo := half; lo < count; lo += 3000 {
+							tasks.Go(func() {
+								if err := s.Add(part(edges, lo, min(count, lo+3000))); err != nil {
+									t.Error(err)
+								}
+							})
+						}
+						tasks.Wait()
+						if err := s.Sort(t.Context()); err != nil {
+							t.Fatal(err)
+						}
+						got := inMemory{&mat.CSR{Rows: nodes, Cols: nodes}}
+						if err := s.Write(t.Context(), -1, got); err != nil {
+							t.Fatal(err)
+						}
+						if s.Entries() != int64(want.NNZ()) || s.Weighted() != (want.Data != nil) || s.Changes() != changes {
+							t.Errorf("%s: %d entries, weighted %v, %v; want %d, %v", what, s.Entries(), s.Weighted(), s.Changes(),
+								want.NNZ(), changes)
+						}
+						if !slices.Equal(got.Indptr, want.Indptr) || !slices.Equal(got.Indices, want.Indices) ||
+							!slices.Equal(got.Data, want.Data) {
+							t.Fatalf("%s: another matrix", what)
+						}
+						if left, _ := os.ReadDir(folder); len(left) > 0 {
+							t.Fatalf("%s: %d files are left", what, len(left))
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// Weights of 1 are none, as in memory.
+func TestSorterDropsWeightsOfOne(t *testing.T) {
+	s := external.New(t.TempDir(), 3, 2, 1<<20, true)
+	err := errors.Join(
+		s.Add(graph.Edges{From: []int32{0}, To: []int32{1}}),
+		s.Add(graph.Edges{From: []int32{2, 1}, To: []int32{1, 0}, Weight: []float32{1, 0.5}}),
+		s.Sort(t.Context()))
+	got := inMemory{&mat.CSR{Rows: 3, Cols: 3}}
+	if err := errors.Join(err, s.Write(t.Context(), -1, got)); err != nil {
+		t.Fatal(err)
+	}
+	want := &mat.CSR{Rows: 3, Cols: 3, Indptr: []int64{0, 1, 3, 4}, Indices: []int32{1, 0, 2, 1}}
+	if s.Weighted() || !reflect.DeepEqual(got.CSR, want) {
+		t.Errorf("got %+v, want %+v", got.CSR, want)
+	}
+}
+
+// A sort stops soon after its context ends.
+func TestSorterStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	ctx = progress.With(ctx, func(progress.Event) { cancel() })
+	s := external.New(t.TempDir(), 5000, 20_000, 1<<16, false)
+	if err := s.Add(some("any", 5000, 20_000, false)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Sort(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,73 @@
+package safetensors_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/graph-condensation/cgc/internal/safetensors"
+)
+
+// A file that is filled in any order has the bytes of one that is written at once.
+func TestBlankBecomesTheFile(t *testing.T) {
+	dir := t.TempDir()
+	meta := map[string]string{"name": "g"}
+	half, ints, bytesOf := []uint16{1, 2, 3, 4, 5, 6}, []int64{7, 8, 9}, []uint8("abc")
+	tensors := []safetensors.Tensor{
+		{Name: "half", DType: safetensors.F16, Shape: []int{2, 3}, Data: half},
+		{Name: "ints", DType: safetensors.I64, Shape: []int{3}, Data: ints},
+		{Name: "none", DType: safetensors.F32, Shape: []int{0}, Data: []float32{}},
+		{Name: "text", DType: safetensors.U8, Shape: []int{3}, Data: bytesOf},
+	}
+	if err := safetensors.Write(t.Context(), filepath.Join(dir, "a"), meta, tensors); err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(filepath.Join(dir, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Create(filepath.Join(dir, "b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	blank, err := safetensors.NewBlank(file, meta, tensors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if blank.Size() != int64(len(want)) {
+		t.Errorf("%d bytes, want %d", blank.Size(), len(want))
+	}
+	for _, err := range []error{
+		safetensors.Fill(blank, "text", 1, bytesOf[1:]), safetensors.Fill(blank, "half", 4, half[4:]),
+		safetensors.Fill(blank, "ints", 0, ints), safetensors.Fill(blank, "half", 0, half[:4]),
+		safetensors.Fill(blank, "text", 0, bytesOf[:1]), safetensors.Fill(blank, "none", 0, []float32{}),
+	} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, "b")); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%v: the bytes differ:\n%q\n%q", err, got, want)
+	}
+	for what, err := range map[string]error{
+		"beyond the end": safetensors.Fill(blank, "half", 3, half[:4]),
+		"below":          safetensors.Fill(blank, "half", -1, half[:1]),
+		"another type":   safetensors.Fill(blank, "half", 0, ints[:1]),
+		"no tensor":      safetensors.Fill(blank, "third", 0, half),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", what)
+		}
+	}
+	for _, wrong := range [][]safetensors.Tensor{
+		{tensors[0], tensors[0]}, {{Name: "a", DType: "F8", Shape: []int{1}}},
+		{{Name: "a", DType: safetensors.F32, Shape: []int{-1}}}, {{Name: "__metadata__", DType: safetensors.F32}},
+	} {
+		if _, err := safetensors.NewBlank(file, meta, slices.Clone(wrong)); err == nil {
+			t.Errorf("no error for %v", wrong)
+		}
+	}
+}
