@@ -21,7 +21,7 @@ func TestDefaultsForSizes(t *testing.T) {
 		{6, 3, "3 condensed nodes, one for each class"},
 		{3, 3, "3 condensed nodes, one for each class"},
 	} {
-		g, err := synth.Make(synth.Shape{
+		g, err := synth.Make(t.Context(), synth.Shape{
 			Name: "tiny", Nodes: 400, Edges: 900, Features: 8, Classes: 3, Train: c.train, Val: 30, Test: 30,
 			Groups: 1, Homophily: 0.8, Signal: 2, Balanced: true,
 		}, rand.NewPCG(1, 1))
@@ -40,7 +40,7 @@ func TestDefaultsForSizes(t *testing.T) {
 
 // Only labels of training nodes are read. A class without training nodes does not count.
 func TestDefaultsForTrainingLabelsAlone(t *testing.T) {
-	g, err := synth.Make(synth.Shape{
+	g, err := synth.Make(t.Context(), synth.Shape{
 		Name: "tiny", Nodes: 400, Edges: 900, Features: 8, Classes: 4, Train: 200, Val: 30, Test: 30,
 		Groups: 1, Homophily: 0.8, Signal: 2, Balanced: true,
 	}, rand.NewPCG(1, 1))

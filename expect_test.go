@@ -17,7 +17,7 @@ func TestExpect(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := synth.Make(shape.Scale(0.05), rand.NewPCG(1, 0))
+	g, err := synth.Make(t.Context(), shape.Scale(0.05), rand.NewPCG(1, 0))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func goldenGraph(t *testing.T, name string) *graph.Graph {
 	if name == "weighted" {
 		shape.Features, shape.Words, shape.Signal = 50, 0, 1.5
 	}
-	g, err := synth.Make(shape, rand.NewPCG(1, 2))
+	g, err := synth.Make(t.Context(), shape, rand.NewPCG(1, 2))
 	if err != nil {
 		t.Fatal(err)
 	}

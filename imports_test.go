@@ -52,7 +52,7 @@ var mayImport = map[string]string{
 
 	"dataset": "dataset/format dataset/format/builtin dataset/format/native dataset/format/planetoid dataset/synth " +
 		"graph mat progress internal/parallel",
-	"dataset/synth":  "graph mat internal/parallel internal/registry",
+	"dataset/synth":  "dataset/format graph mat progress internal/parallel internal/registry",
 	"dataset/format": "graph mat internal/registry",
 	"dataset/format/builtin": "dataset/format dataset/format/arrays dataset/format/dgl dataset/format/graphml " +
 		"dataset/format/mtx dataset/format/named dataset/format/native dataset/format/ogb dataset/format/planetoid " +
@@ -67,7 +67,7 @@ var mayImport = map[string]string{
 	"dataset/format/table": "dataset/format dataset/format/internal/decimal dataset/format/internal/ids graph mat " +
 		"progress internal/parallel",
 	"dataset/format/native": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy graph mat " +
-		"internal/safetensors",
+		"progress internal/atomicfile internal/external internal/safetensors",
 	"dataset/format/mtx": "dataset/format dataset/format/internal/classes dataset/format/internal/csr " +
 		"dataset/format/internal/csvfile dataset/format/internal/decimal dataset/format/internal/lines " +
 		"dataset/format/internal/numpy graph mat",
@@ -137,7 +137,8 @@ var mayImport = map[string]string{
 	"cli": ". bench checkpoint condense experiment tune overview paper progress report report/chart report/html dataset " +
 		"dataset/format " +
 		"dataset/synth gnn graph cluster propagate propagate/blocked propagate/stored partition internal/atomicfile " +
-		"internal/buildinfo internal/kernel internal/commandline internal/plain internal/spelling rival/all web",
+		"internal/buildinfo internal/kernel internal/commandline internal/plain internal/spelling rival/all web " +
+		"internal/memory mat",
 	"cmd/cgc": "cli tables",
 	"cluster": "graph mat propagate propagate/blocked propagate/stored internal/parallel",
 
@@ -174,6 +175,7 @@ var mayUse = map[string]string{
 	"experiment":                        "gonum.org/v1/gonum/stat gonum.org/v1/gonum/stat/distuv",
 	"generate":                          "gonum.org/v1/gonum/blas/blas64",
 	"internal/kernel":                   "golang.org/x/sys/cpu",
+	"internal/atomicfile":               "golang.org/x/sys/unix",
 	"internal/memory":                   "golang.org/x/sys/unix",
 	"internal/safetensors":              "golang.org/x/sys/unix",
 	"mat": "gonum.org/v1/gonum/blas gonum.org/v1/gonum/blas/blas64 " +

@@ -113,7 +113,7 @@ func (p Plan) graph(ctx context.Context, name string, scale float64, train bool,
 	if err != nil {
 		return nil, err
 	}
-	g, err := synth.Make(s, rand.NewPCG(p.Seed, 0))
+	g, err := synth.Make(ctx, s, rand.NewPCG(p.Seed, 0))
 	if err != nil {
 		return nil, fmt.Errorf("making %s: %w", title, err)
 	}

@@ -1,6 +1,7 @@
 package bench_test
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -104,7 +105,7 @@ func TestPropagationOfAll(t *testing.T) {
 		edges := rapid.IntRange(0, nodes).Draw(t, "edges")
 		hops := rapid.IntRange(0, 4).Draw(t, "hops")
 		shape := synth.Shape{Nodes: nodes, Edges: edges, Features: 3, Classes: 2, Train: 2}
-		g, err := synth.Make(shape, rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		g, err := synth.Make(context.Background(), shape, rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		if err != nil {
 			t.Fatal(err)
 		}

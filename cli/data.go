@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"math/rand/v2"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/graph-condensation/cgc/dataset"
-	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/report"
 )
 
@@ -121,62 +119,4 @@ func fetchable() (names []string) {
 		}
 	}
 	return names
-}
-
-func (c *command) makeCommand() *cobra.Command {
-	var (
-		like, out string
-		seed      uint64
-		scale     float64
-		force     bool
-	)
-	cmd := &cobra.Command{
-		Use: "make --like NAME -o FILE" + extension,
-		Example: examples(
-			"cgc data make --like arxiv -o made.safetensors",
-			"cgc data make --like products --scale 0.1 --seed 3 -o made.safetensors",
-		),
-		Short: "Make a graph with the sizes of a real one",
-		Long: `Make a graph by a seeded block model. It has the numbers of nodes, edges, features and classes of a real one,
-and a split of the same sizes. Its features and edges tell the classes. It is for trying and measuring:
-accuracies on it say nothing about the real graph.`,
-		Args: arguments(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			switch {
-			case like == "":
-				return usagef("data make has no --like, want the name of the graph to take the sizes of")
-			case out == "":
-				return usagef("data make has no -o, want the name of the file to write")
-			case !(scale > 0 && scale <= 1e6):
-				return usagef("--scale %v, want above 0 and at most 1e+06", scale)
-			}
-			shape, err := synth.Like(like)
-			if err != nil {
-				return usagef("--like %s: %s", like, sentence(err))
-			}
-			if scale != 1 {
-				shape = shape.Scale(scale)
-			}
-			if err := shape.Validate(); err != nil {
-				return usagef("--scale %v: %s", scale, sentence(err))
-			}
-			if err := writable("-o", out, extension, force, never); err != nil {
-				return err
-			}
-			c.progress.step("making a graph like " + like)
-			g, err := synth.Make(shape, rand.NewPCG(seed, 0))
-			if err != nil {
-				return err
-			}
-			return c.write(cmd.Context(), g, out, "")
-		},
-	}
-	flags := cmd.Flags()
-	flags.SortFlags = false
-	flags.StringVar(&like, "like", "", "take the sizes of `NAME`: "+strings.Join(synth.Names(), ", "))
-	flags.Uint64Var(&seed, "seed", 0, "decides all random choices")
-	flags.Float64Var(&scale, "scale", 1, "factor for the numbers of nodes and edges and for the split")
-	flags.StringVarP(&out, "output", "o", "", "write the graph to `FILE`")
-	flags.BoolVar(&force, "force", false, "replace the file if it exists")
-	return cmd
 }

@@ -18,7 +18,7 @@ func BenchmarkMake(b *testing.B) {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				g, err := synth.Make(shape, rand.NewPCG(1, 0))
+				g, err := synth.Make(b.Context(), shape, rand.NewPCG(1, 0))
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -60,7 +60,7 @@ func BenchmarkOpenNative(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	g, err := synth.Make(shape.Scale(0.1), rand.NewPCG(1, 0))
+	g, err := synth.Make(b.Context(), shape.Scale(0.1), rand.NewPCG(1, 0))
 	if err != nil {
 		b.Fatal(err)
 	}

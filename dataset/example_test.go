@@ -61,7 +61,7 @@ func ExampleVerify() {
 		fmt.Println(err)
 		return
 	}
-	g, err := synth.Make(shape, rand.NewPCG(1, 0))
+	g, err := synth.Make(context.Background(), shape, rand.NewPCG(1, 0))
 	if err != nil {
 		fmt.Println(err)
 		return

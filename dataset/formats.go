@@ -13,6 +13,12 @@ import (
 // Bytes written are told to package progress.
 func Write(ctx context.Context, path string, g *graph.Graph) error { return WriteAs(ctx, path, "", g) }
 
+// WriteStream writes s, which is delivered in parts, to path in this project's own format, and says what became of its
+// edges. See format.StreamWriter.
+func WriteStream(ctx context.Context, path string, s *format.Stream, o format.Storing) (graph.Changes, error) {
+	return native.Format{}.WriteStream(ctx, path, s, o)
+}
+
 // WriteAs writes g, which must be valid, to path in the format of the given name. An empty name means Write. An error
 // is a *format.Unknown, a *format.ReadOnly, or that of writing.
 func WriteAs(ctx context.Context, path, name string, g *graph.Graph) error {

@@ -21,7 +21,7 @@ import (
 
 func tiny(t *testing.T) *graph.Graph {
 	t.Helper()
-	g, err := synth.Make(synth.Shape{
+	g, err := synth.Make(t.Context(), synth.Shape{
 		Name: "tiny", Nodes: 300, Edges: 900, Features: 16, Classes: 3, Train: 60, Val: 60, Test: 120,
 		Groups: 2, Homophily: 0.8, Signal: 2, Balanced: true,
 	}, rand.NewPCG(5, 5))

@@ -420,7 +420,7 @@ func TestGridStopsWithItsLog(t *testing.T) {
 
 func ExampleGrid() {
 	ctx := context.Background()
-	g, err := synth.Make(synth.Shape{
+	g, err := synth.Make(ctx, synth.Shape{
 		Name: "demo", Nodes: 300, Edges: 900, Features: 16, Classes: 3, Train: 60, Val: 60, Test: 120,
 		Groups: 2, Homophily: 0.8, Signal: 2, Balanced: true,
 	}, rand.NewPCG(5, 5))

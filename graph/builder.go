@@ -91,26 +91,33 @@ func (b *Builder) Graph() (*Graph, Changes, error) {
 	if err := checkFeatures(b.X, n); err != nil {
 		return nil, changes, err
 	}
-	if b.Y == nil {
-		g.Y = slices.Repeat([]int32{Unlabelled}, n)
-	}
-	if g.Classes, err = checkLabels(g.Y, n, b.Classes); err != nil {
+	g.Split = b.Split
+	if g.Classes, err = CheckLabels(n, &g.Y, b.Classes, &g.Split); err != nil {
 		return nil, changes, err
 	}
 	g.IDs, g.ClassNames = b.IDs, b.ClassNames
 	if err := g.checkNames(); err != nil {
 		return nil, changes, &PartError{"labels", err}
 	}
-	s := b.Split
+	g.mark() // what the checks above let through is valid
+	return g, changes, nil
+}
+
+// CheckLabels does for labels and split what Builder.Graph does. y becomes n times Unlabelled if it is nil, and the
+// parts of s are sorted. It returns the number of classes; 0 classes means the largest label plus 1. An error is a
+// *PartError.
+func CheckLabels(n int, y *[]int32, classes int, s *Split) (int, error) {
+	if *y == nil {
+		*y = slices.Repeat([]int32{Unlabelled}, n)
+	}
+	classes, err := checkLabels(*y, n, classes)
+	if err != nil {
+		return 0, err
+	}
 	for _, part := range []*[]int32{&s.Train, &s.Val, &s.Test} {
 		*part = slices.Sorted(slices.Values(*part))
 	}
-	if err := s.check(g.Y); err != nil {
-		return nil, changes, err
-	}
-	g.Split = s
-	g.mark() // what the checks above let through is valid
-	return g, changes, nil
+	return classes, s.check(*y)
 }
 
 // checkFeatures returns an error if x has not n rows and at least one column, or holds a number that is not finite.

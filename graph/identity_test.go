@@ -1,6 +1,7 @@
 package graph_test
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -13,7 +14,7 @@ import (
 
 // demo returns a made graph.
 func demo() *graph.Graph {
-	g, err := synth.Make(synth.Shape{
+	g, err := synth.Make(context.Background(), synth.Shape{
 		Name: "demo", Nodes: 300, Edges: 900, Features: 16, Classes: 3, Train: 60, Val: 60, Test: 120,
 		Groups: 2, Homophily: 0.8, Signal: 2, Balanced: true,
 	}, rand.NewPCG(5, 5))

@@ -32,7 +32,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // tiny is a graph that takes the place of any data set.
 func tiny(t *testing.T, name string) *graph.Graph {
 	t.Helper()
-	g, err := synth.Make(synth.Shape{
+	g, err := synth.Make(t.Context(), synth.Shape{
 		Name: name, Nodes: 240, Edges: 700, Features: 12, Classes: 3, Train: 60, Val: 40, Test: 80, Groups: 2,
 		Homophily: 0.7, Signal: 2,
 	}, rand.NewPCG(1, 2))
@@ -348,7 +348,7 @@ func TestSensitivity(t *testing.T) {
 	j := job(t, "figure4", "own")
 	j.Seeds = 1
 	j.Open = func(_ context.Context, s paper.Source) (*graph.Graph, error) {
-		return synth.Make(synth.Shape{
+		return synth.Make(t.Context(), synth.Shape{
 			Name: s.Name, Nodes: 400, Edges: 500, Features: 60, Classes: 4, Train: 80, Val: 40, Test: 80, Groups: 2,
 			Homophily: 0.8, Signal: 1,
 		}, rand.NewPCG(3, 4))

@@ -62,7 +62,7 @@ func (s Source) Open(ctx context.Context, options dataset.Options) (*graph.Graph
 	if err != nil {
 		return nil, err
 	}
-	return synth.Make(shape, rand.NewPCG(2025, 0))
+	return synth.Make(ctx, shape, rand.NewPCG(2025, 0))
 }
 
 // Graph is a graph that a study was measured on.

@@ -24,7 +24,7 @@ import (
 // made returns a small graph with the given number of training nodes.
 func made(t *testing.T, nodes, train int) *graph.Graph {
 	t.Helper()
-	g, err := synth.Make(synth.Shape{
+	g, err := synth.Make(t.Context(), synth.Shape{
 		Name: "tiny", Nodes: nodes, Edges: 3 * nodes, Features: 16, Classes: 3, Train: train, Val: 60, Test: 120,
 		Groups: 2, Homophily: 0.8, Signal: 2, Balanced: true,
 	}, rand.NewPCG(5, 5))

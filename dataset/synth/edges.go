@@ -1,18 +1,42 @@
 package synth
 
 import (
+	"context"
 	"slices"
+	"sync/atomic"
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/progress"
 )
 
+// edgeChunk is the number of edges that one generator draws.
+const edgeChunk = 1 << 16
+
+// surplus is how many edges are drawn at first: repeats and self-loops do not count.
+func (m *maker) surplus() int { return m.Edges + m.Edges/32 }
+
+// more returns how many edges to draw if so many are missing of those that were drawn.
+func more(drawn, missing int) int { return drawn + 2*missing + 16 }
+
 // edges draws edges until Edges of them differ, and drops the surplus.
-func (m *maker) edges() *mat.CSR {
+func (m *maker) edges(ctx context.Context) (*mat.CSR, error) {
 	var drawn graph.Edges
-	for want := m.Edges + m.Edges/32; ; {
-		drawn = m.lengthen(drawn, want)
+	for want := m.surplus(); ; {
+		from := drawn.Len() / edgeChunk * edgeChunk // a chunk that was cut short is drawn again, in full
+		drawn.From = slices.Grow(drawn.From[:from], want-from)[:want]
+		drawn.To = slices.Grow(drawn.To[:from], want-from)[:want]
+		var done atomic.Int64
+		err := m.chunks(ctx, from, want, func(lo, hi int) error {
+			m.fill(graph.Edges{From: drawn.From[lo:hi], To: drawn.To[lo:hi]}, lo)
+			now := done.Add(int64(hi - lo))
+			progress.Report(ctx, progress.Event{Stage: "drawing edges", Done: now, Total: int64(want - from)})
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
 		adj, _, err := graph.Adjacency(m.Nodes, drawn)
 		if err != nil {
 			panic(err) // nodes are drawn from 0 to N−1
@@ -20,40 +44,53 @@ func (m *maker) edges() *mat.CSR {
 		surplus := adj.NNZ()/2 - m.Edges
 		if surplus >= 0 {
 			thin(adj, surplus)
-			return adj
+			return adj, ctx.Err()
 		}
-		want += -2*surplus + 16
+		want = more(want, -surplus)
 	}
 }
 
-// lengthen draws more edges, until there are length of them.
-func (m *maker) lengthen(e graph.Edges, length int) graph.Edges {
-	const chunk = 1 << 16
-	done := e.Len() / chunk * chunk // a chunk that was cut short is drawn again, in full
-	e.From = slices.Grow(e.From[:done], length-done)[:length]
-	e.To = slices.Grow(e.To[:done], length-done)[:length]
+// chunks calls draw for the chunks of edges from to want−1, several at a time. The error is one of draw.
+func (m *maker) chunks(ctx context.Context, from, want int, draw func(lo, hi int) error) error {
+	return each(ctx, want-from, edgeChunk, func(lo, hi int) error { return draw(from+lo, from+hi) })
+}
+
+// each calls f for the chunks of [0, n), several at a time, until one returns an error.
+func each(ctx context.Context, n, chunk int, f func(lo, hi int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	err := parallel.ForContext(ctx, n, chunk, func(lo, hi int) {
+		if err := f(lo, hi); err != nil {
+			cancel(err)
+		}
+	})
+	if err != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// fill draws edges first, first+1, … into e. They are of one chunk, and first begins it.
+func (m *maker) fill(e graph.Edges, first int) {
 	same := uint64(m.Homophily / 2 * (1 << 32))
 	class := uint64(m.Homophily * (1 << 32))
 	groups := uint64(m.Groups)
-	parallel.For(length-done, chunk, func(lo, hi int) {
-		random := m.stream(forEdges, (done+lo)/chunk)
-		for i := done + lo; i < done+hi; i++ {
-			u := int32(i)
-			if i >= m.Nodes {
-				u = m.stub[uint64(uint32(random.Uint64()))*uint64(len(m.stub))>>32]
-			}
-			r, k := random.Uint64(), uint64(m.group[u])
-			from, to := uint64(0), uint64(len(m.stub))
-			switch kind := r >> 32; {
-			case kind < same:
-				from, to = m.start[k], m.start[k+1]
-			case kind < class:
-				from, to = m.start[k/groups*groups], m.start[k/groups*groups+groups]
-			}
-			e.From[i], e.To[i] = u, m.stub[from+uint64(uint32(r))*(to-from)>>32]
+	random := m.stream(forEdges, first/edgeChunk)
+	for i := range e.From {
+		u := int32(first + i)
+		if first+i >= m.Nodes {
+			u = m.stub[uint64(uint32(random.Uint64()))*uint64(len(m.stub))>>32]
 		}
-	})
-	return e
+		r, k := random.Uint64(), uint64(m.group[u])
+		from, to := uint64(0), uint64(len(m.stub))
+		switch kind := r >> 32; {
+		case kind < same:
+			from, to = m.start[k], m.start[k+1]
+		case kind < class:
+			from, to = m.start[k/groups*groups], m.start[k/groups*groups+groups]
+		}
+		e.From[i], e.To[i] = u, m.stub[from+uint64(uint32(r))*(to-from)>>32]
+	}
 }
 
 // thin drops n edges from a symmetric adjacency without weights. They are evenly spaced in the order of rows.

@@ -1,6 +1,7 @@
 package synth_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 
@@ -14,7 +15,7 @@ func ExampleMake() {
 		fmt.Println(err)
 		return
 	}
-	g, err := synth.Make(shape, rand.NewPCG(1, 0))
+	g, err := synth.Make(context.Background(), shape, rand.NewPCG(1, 0))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,19 +1,22 @@
 package synth
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/progress"
 )
 
 // featureChunk is the number of rows of X that one generator fills.
 const featureChunk = 1024
 
-// features returns dense features: centre of the class + centre of the sub-class + noise of unit variance.
-func (m *maker) features() *mat.Dense {
+// centres returns the centre of each sub-class: centre of the class + offset of the sub-class.
+func (m *maker) centres() *mat.Dense {
 	random := rand.New(m.stream(forCentres, 0))
 	centre := mat.NewDense(m.Classes*m.Groups, m.Features)
 	class := make([]float32, m.Features)
@@ -28,17 +31,31 @@ func (m *maker) features() *mat.Dense {
 			centre.Row(k)[j] = v + float32(unit/2*random.NormFloat64())
 		}
 	}
-	x := mat.NewDense(m.Nodes, m.Features)
-	parallel.For(m.Nodes, featureChunk, func(lo, hi int) {
-		random := rand.New(m.stream(forFeatures, lo/featureChunk))
-		for i := lo; i < hi; i++ {
-			row := x.Row(i)
-			for j, c := range centre.Row(int(m.group[i])) {
-				row[j] = c + float32(random.NormFloat64())
-			}
-		}
+	return centre
+}
+
+// dense returns dense features: the centre of the sub-class + noise of unit variance.
+func (m *maker) dense(ctx context.Context) (*mat.Dense, error) {
+	x, centre := mat.NewDense(m.Nodes, m.Features), m.centres()
+	var done atomic.Int64
+	err := parallel.ForContext(ctx, m.Nodes, featureChunk, func(lo, hi int) {
+		block := mat.Dense{Rows: hi - lo, Cols: m.Features, Data: x.Data[lo*m.Features : hi*m.Features]}
+		m.noise(&block, centre, lo)
+		now := done.Add(int64(hi - lo))
+		progress.Report(ctx, progress.Event{Stage: "drawing features", Done: now, Total: int64(m.Nodes)})
 	})
-	return x
+	return x, err
+}
+
+// noise sets block to the features of nodes first, first+1, …, which are those of one chunk.
+func (m *maker) noise(block, centre *mat.Dense, first int) {
+	random := rand.New(m.stream(forFeatures, first/featureChunk))
+	for i := range block.Rows {
+		row := block.Row(i)
+		for j, c := range centre.Row(int(m.group[first+i])) {
+			row[j] = c + float32(random.NormFloat64())
+		}
+	}
 }
 
 // topic is the number of words that are typical of a class, and also that of a sub-class.
@@ -46,7 +63,7 @@ const topic = 30
 
 // words returns sparse features of ones. A word is drawn from those of the class, of the sub-class, or of the language.
 // In the language, a word of low rank is drawn more often.
-func (m *maker) words() *mat.CSR {
+func (m *maker) words(ctx context.Context) (*mat.CSR, error) {
 	random := rand.New(m.stream(forCentres, 0))
 	topics := make([][]int32, m.Classes*m.Groups)
 	var class []int32
@@ -63,7 +80,7 @@ func (m *maker) words() *mat.CSR {
 		}
 	}
 	rows := make([][]int32, m.Nodes)
-	parallel.For(m.Nodes, featureChunk, func(lo, hi int) {
+	err := parallel.ForContext(ctx, m.Nodes, featureChunk, func(lo, hi int) {
 		random := rand.New(m.stream(forFeatures, lo/featureChunk))
 		for i := lo; i < hi; i++ {
 			var row []int32
@@ -84,5 +101,5 @@ func (m *maker) words() *mat.CSR {
 		x.Indices = append(x.Indices, row...)
 		x.Indptr = append(x.Indptr, int64(len(x.Indices)))
 	}
-	return x
+	return x, err
 }

@@ -5,12 +5,14 @@
 package synth
 
 import (
+	"context"
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/progress"
 )
 
 // DemoName is the name of the built-in graph.
@@ -29,7 +31,7 @@ func DemoShape() Shape {
 // Demo returns the built-in graph: 4000 nodes, 7 classes, always the same. A linear model on the mean features of
 // neighbourhoods is far better than one on the features of single nodes, and neither is near perfect.
 func Demo() *graph.Graph {
-	g, err := Make(DemoShape(), rand.NewPCG(2025, 0))
+	g, err := Make(context.Background(), DemoShape(), rand.NewPCG(2025, 0))
 	if err != nil {
 		panic(err) // the shape is a constant
 	}
@@ -40,27 +42,59 @@ func Demo() *graph.Graph {
 // 2011). Every node has a class, a sub-class and a weight with a power-law tail (exponent 2.5). The first end of an
 // edge is drawn by weight; the first N edges take each node in turn, so that no node is isolated. The other end is
 // drawn by weight from the same sub-class, the same class or all nodes. The numbers of nodes and edges and the sizes of
-// the split are exact. The same shape and source give the same graph for any number of threads. src is read twice.
-func Make(s Shape, src rand.Source) (*graph.Graph, error) {
+// the split are exact. The same shape and source give the same graph for any number of threads. src is read twice. Make
+// reports to package progress, and returns soon after ctx is done, with its error.
+func Make(ctx context.Context, s Shape, src rand.Source) (*graph.Graph, error) {
+	m, err := newMaker(ctx, s, src)
+	if err != nil {
+		return nil, err
+	}
+	g := &graph.Graph{Name: s.Name, Classes: s.Classes}
+	if g.Adj, err = m.edges(ctx); err != nil {
+		return nil, err
+	}
+	m.stub = nil
+	if g.Y, g.Split, err = m.labels(ctx); err != nil {
+		return nil, err
+	}
+	if s.Words > 0 {
+		g.X, err = m.words(ctx)
+	} else {
+		g.X, err = m.dense(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return g, g.Seal()
+}
+
+// newMaker draws the nodes of a graph.
+func newMaker(ctx context.Context, s Shape, src rand.Source) (*maker, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
 	m := &maker{Shape: s, seed: [2]uint64{src.Uint64(), src.Uint64()}}
 	m.Groups = max(1, m.Groups)
-	g := &graph.Graph{Name: s.Name, Classes: s.Classes, Y: make([]int32, s.Nodes)}
-	m.draw()
+	return m, m.draw(ctx)
+}
+
+// labels returns the labels and the split.
+func (m *maker) labels(ctx context.Context) ([]int32, graph.Split, error) {
+	y := make([]int32, m.Nodes)
 	for i, k := range m.group {
-		g.Y[i] = k / int32(m.Groups)
+		y[i] = k / int32(m.Groups)
 	}
-	g.Adj = m.edges()
-	m.stub = nil
-	g.Split = m.split(g.Y)
-	if s.Words > 0 {
-		g.X = m.words()
-	} else {
-		g.X = m.features()
+	split, err := m.split(ctx, y)
+	if m.Partial {
+		known := y
+		y = slices.Repeat([]int32{graph.Unlabelled}, m.Nodes)
+		for _, part := range [][]int32{split.Train, split.Val, split.Test} {
+			for _, v := range part {
+				y[v] = known[v]
+			}
+		}
 	}
-	return g, g.Seal()
+	return y, split, err
 }
 
 // maker holds what the steps of Make share.
@@ -100,7 +134,7 @@ const (
 )
 
 // draw draws the sub-class and the weight of each node. The smallest class is a quarter of the largest.
-func (m *maker) draw() {
+func (m *maker) draw(ctx context.Context) error {
 	random := rand.New(m.stream(forNodes, 0))
 	m.group = make([]int32, 0, m.Nodes)
 	total := 0.0
@@ -119,10 +153,15 @@ func (m *maker) draw() {
 			m.group = append(m.group, int32(c*m.Groups+i%m.Groups))
 		}
 	}
-	random.Shuffle(m.Nodes, func(i, j int) { m.group[i], m.group[j] = m.group[j], m.group[i] })
+	if err := shuffle(ctx, "drawing nodes", random, m.group); err != nil {
+		return err
+	}
 	count := make([]uint8, m.Nodes)
 	m.start = make([]uint64, m.Classes*m.Groups+1)
 	for i, k := range m.group {
+		if i%often == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		weight := min(maxWeight, math.Pow(1-random.Float64(), -1/tail))
 		count[i] = uint8(stubs * weight)
 		m.start[k+1] += uint64(count[i])
@@ -133,21 +172,45 @@ func (m *maker) draw() {
 	m.stub = make([]int32, m.start[len(m.start)-1])
 	next := slices.Clone(m.start)
 	for i, k := range m.group {
+		if i%often == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		for range count[i] {
 			m.stub[next[k]] = int32(i)
 			next[k]++
 		}
 	}
+	return nil
+}
+
+// often is the number of nodes after which work looks at its context: milliseconds.
+const often = 1 << 18
+
+// shuffle is random.Shuffle for a list, and stops when ctx is done.
+func shuffle(ctx context.Context, stage string, random *rand.Rand, list []int32) error {
+	for i := len(list) - 1; i > 0; i-- {
+		if i%often == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			progress.Report(ctx, progress.Event{Stage: stage, Done: int64(len(list) - i), Total: int64(len(list))})
+		}
+		j := random.Uint64N(uint64(i + 1))
+		list[i], list[j] = list[j], list[i]
+	}
+	return ctx.Err()
 }
 
 // split draws Train, Val and Test nodes.
-func (m *maker) split(y []int32) (split graph.Split) {
+func (m *maker) split(ctx context.Context, y []int32) (split graph.Split, err error) {
 	random := rand.New(m.stream(forSplit, 0))
 	order := make([]int32, m.Nodes)
 	for i := range order {
 		order[i] = int32(i)
 	}
-	random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	if err := shuffle(ctx, "drawing the split", random, order); err != nil {
+		return split, err
+	}
 	quota := make([]int, m.Classes) // training nodes that a class gets before the draw is free
 	for c := range quota {
 		if m.Balanced {
@@ -172,5 +235,5 @@ func (m *maker) split(y []int32) (split graph.Split) {
 	slices.Sort(split.Train)
 	slices.Sort(split.Val)
 	slices.Sort(split.Test)
-	return split
+	return split, nil
 }

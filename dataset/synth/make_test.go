@@ -17,7 +17,7 @@ import (
 
 func made(t *testing.T, s synth.Shape, seed uint64) *graph.Graph {
 	t.Helper()
-	g, err := synth.Make(s, rand.NewPCG(seed, 0))
+	g, err := synth.Make(t.Context(), s, rand.NewPCG(seed, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestMakeRefuses(t *testing.T) {
 	} {
 		s := good
 		change(&s)
-		if _, err := synth.Make(s, rand.NewPCG(1, 1)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := synth.Make(t.Context(), s, rand.NewPCG(1, 1)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v gives %v, want a mention of %q", s, err, want)
 		}
 	}

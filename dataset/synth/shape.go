@@ -10,7 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/registry"
 )
 
-// Shape says what Make makes. The last five fields may be 0. Like returns the shapes of real graphs.
+// Shape says what Make makes. The last six fields may be 0. Like returns the shapes of real graphs.
 type Shape struct {
 	// Name is the name of the graph.
 	Name string
@@ -25,6 +25,8 @@ type Shape struct {
 	// Balanced spreads the training nodes evenly over the classes, as the public splits of Cora and Citeseer do. Otherwise
 	// they are drawn from all nodes: at least one from each class, if Train is at least Classes.
 	Balanced bool
+	// Partial leaves the nodes outside the split without a label.
+	Partial bool
 	// Groups is the number of sub-classes of each class; 0 means 1.
 	Groups int
 	// Homophily is the probability that an edge is drawn within a class, half of it within a sub-class. In [0, 1].
@@ -41,7 +43,8 @@ type Shape struct {
 const Prefix = "made-"
 
 // shapes holds the sizes of the paper's data sets (its table of statistics). Edges are undirected: the paper's numbers
-// for Flickr and Reddit count both directions and are halved.
+// for Flickr and Reddit count both directions and are halved. papers100m has the sizes of ogbn-papers100M (Hu et al.
+// 2020): its edges are citations, and few of its nodes have labels.
 var shapes = registry.New[Shape]("shape").With("cora", Shape{
 	Nodes: 2_708, Edges: 5_429, Features: 1_433, Classes: 7, Train: 140, Val: 500, Test: 1_000,
 	Balanced: true, Words: 18, Signal: 0.25,
@@ -58,6 +61,9 @@ var shapes = registry.New[Shape]("shape").With("cora", Shape{
 }).With("products", Shape{
 	Nodes: 2_449_029, Edges: 61_859_140, Features: 100, Classes: 47, Train: 196_615, Val: 39_323, Test: 2_213_091,
 	Signal: 1.5,
+}).With("papers100m", Shape{
+	Nodes: 111_059_956, Edges: 1_615_685_872, Features: 128, Classes: 172,
+	Train: 1_207_179, Val: 125_265, Test: 214_338, Partial: true, Signal: 1.5,
 })
 
 // Unknown is the error of Like for a name that it does not know. It lists the names.
@@ -66,8 +72,9 @@ type Unknown = registry.Unknown
 // Names returns the names that Like takes.
 func Names() []string { return shapes.Names() }
 
-// Like returns the shape of one of the paper's data sets: cora, citeseer, arxiv, flickr, reddit or products. The shape
-// is called Prefix + name, so that what is made of it cannot be taken for the data set. An error is an *Unknown.
+// Like returns the shape of one of the paper's data sets, cora, citeseer, arxiv, flickr, reddit or products, or that of
+// papers100m. The shape is called Prefix + name, so that what is made of it cannot be taken for the data set. An error
+// is an *Unknown.
 func Like(name string) (Shape, error) {
 	s, err := shapes.Find(name)
 	if err != nil {

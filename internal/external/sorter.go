@@ -59,8 +59,8 @@ const (
 	sortedBytes = 24
 )
 
-// newPlan divides memory for a number of entries: half for sorting, a quarter for the blocks of the buckets. A bucket is
-// meant to be half as large as what can be sorted, since no graph fills its buckets evenly.
+// newPlan divides memory for a number of entries: half for sorting, a quarter for the blocks of the buckets. A bucket
+// is meant to be half as large as what can be sorted, since no graph fills its buckets evenly.
 func newPlan(entries, memory int64) plan {
 	workers := int64(runtime.GOMAXPROCS(0))
 	p := plan{limit: int(max(leastSort, min(memory/2/workers/sortedBytes, 1<<24)))}
@@ -304,4 +304,18 @@ func (s *Sorter) sortOne(b *bucket) (unit, error) {
 // create makes a file of its own.
 func (s *Sorter) create(kind string) (*os.File, error) {
 	return os.Create(fmt.Sprintf("%s%c%s%d", s.folder, os.PathSeparator, kind, s.files.Add(1)))
+}
+
+// Close closes what files are open. The folder is the caller's to remove.
+func (s *Sorter) Close() {
+	for k := range s.level.buckets {
+		s.level.buckets[k].reset()
+	}
+	for _, units := range s.units {
+		for _, u := range units {
+			if u.file != nil {
+				_ = u.file.Close() // again, if it was written
+			}
+		}
+	}
 }

@@ -26,11 +26,11 @@ func (m inMemory) Pointers(first int, indptr []int64) error {
 	return nil
 }
 
-func (m inMemory) Entries(at int64, indices []int32, data []float32) error {
-	if int(at) != len(m.Indices) {
-		return fmt.Errorf("entries from %d on after %d", at, len(m.Indices))
+func (m inMemory) Indices(at int64, indices []int32, data []float32) error {
+	if int(at) != len(m.CSR.Indices) {
+		return fmt.Errorf("entries from %d on after %d", at, len(m.CSR.Indices))
 	}
-	m.CSR.Indices = append(m.Indices, indices...)
+	m.CSR.Indices = append(m.CSR.Indices, indices...)
 	if data != nil {
 		m.CSR.Data = append(m.Data, data...)
 	}
@@ -112,7 +112,7 @@ func TestSorterIsAdjacency(t *testing.T) {
 							t.Errorf("%s: %d entries, weighted %v, %v; want %d, %v", what, s.Entries(), s.Weighted(), s.Changes(),
 								want.NNZ(), changes)
 						}
-						if !slices.Equal(got.Indptr, want.Indptr) || !slices.Equal(got.Indices, want.Indices) ||
+						if !slices.Equal(got.Indptr, want.Indptr) || !slices.Equal(got.CSR.Indices, want.Indices) ||
 							!slices.Equal(got.Data, want.Data) {
 							t.Fatalf("%s: another matrix", what)
 						}

@@ -13,12 +13,13 @@ import (
 type Sink interface {
 	// Pointers takes Indptr[first], Indptr[first+1], …. Later calls may replace the last of them.
 	Pointers(first int, indptr []int64) error
-	// Entries takes Indices[at], Indices[at+1], … and, unless the graph has no weights, the Data of the same places.
-	Entries(at int64, indices []int32, data []float32) error
+	// Indices takes Indices[at], Indices[at+1], … and, unless the graph has no weights, the Data of the same places.
+	Indices(at int64, indices []int32, data []float32) error
 }
 
 // Write delivers the adjacency to sink, row by row, and removes the sorted files as it goes. edges, if not negative, is
-// the number of edges to keep: at most as many as there are. The others are dropped, evenly spaced in the order of rows.
+// the number of edges to keep: at most as many as there are. The others are dropped, evenly spaced in the order of
+// rows.
 // Entries get Data only if Weighted.
 func (s *Sorter) Write(ctx context.Context, edges int64, sink Sink) error {
 	t := thinning{s: s, edges: s.kept / 2}
@@ -54,7 +55,7 @@ func (s *Sorter) Write(ctx context.Context, edges int64, sink Sink) error {
 		if s.ones.Load() {
 			data = nil
 		}
-		if err := sink.Entries(total, r.columns, data); err != nil {
+		if err := sink.Indices(total, r.columns, data); err != nil {
 			return err
 		}
 		pointers = pointers[:0]

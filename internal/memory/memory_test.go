@@ -26,3 +26,10 @@ func TestMake(t *testing.T) {
 		}
 	}
 }
+
+// A process may use some memory, and no more than the machine has.
+func TestMachine(t *testing.T) {
+	if m := memory.Machine(); m != 0 && (m < 64<<20 || m > 1<<50) {
+		t.Errorf("the machine has %d bytes", m)
+	}
+}

@@ -20,7 +20,7 @@ type scratch struct {
 
 var idle = sync.Pool{New: func() any { return new(scratch) }}
 
-// Sort orders keys by the given bits, the least significant range first, and keeps the order of keys that agree in them.
+// Sort orders keys by the given bits, the least significant range first. It keeps the order of keys that agree in them.
 // weight, if not nil, has a weight for each key, which moves with it. It takes as much memory again as its input. The
 // cost is two passes over the input for each 12 bits.
 func Sort(key []uint64, weight []float32, ranges ...Bits) {

@@ -15,8 +15,8 @@ type Blank struct {
 	infos map[string]Info
 }
 
-// NewBlank writes the header into an empty file, and gives the file its length. Tensors have a Shape and a DType, and no
-// Data. Once every element is filled, the file has the bytes that Write gives for the same tensors.
+// NewBlank writes the header into an empty file, and gives the file its length. Tensors have a Shape and a DType, and
+// no Data. Once every element is filled, the file has the bytes that Write gives for the same tensors.
 func NewBlank(file *os.File, meta map[string]string, tensors []Tensor) (*Blank, error) {
 	order := slices.Clone(tensors)
 	b := &Blank{file: file, infos: map[string]Info{}}
@@ -63,8 +63,8 @@ func (b *Blank) Size() (size int64) {
 	return size
 }
 
-// Fill writes elements of the tensor of that name, from element at on. They lie within the tensor, whose type is kept as
-// E.
+// Fill writes elements of the tensor of that name, from element at on. They lie within the tensor, whose type is kept
+// as E.
 func Fill[E Element](b *Blank, name string, at int64, s []E) error {
 	t, ok := b.infos[name]
 	size := int64(t.DType.Size())

@@ -15,9 +15,9 @@ import (
 // Write writes g into one file, which Read maps and Python reads. A *mat.Panels is written as it is. Features of
 // another type of their own are read in blocks and written dense.
 func (Format) Write(ctx context.Context, path string, g *graph.Graph) error {
-	meta := map[string]string{
-		"format": format.GraphKind, "format_version": "1",
-		"name": g.Name, "classes": strconv.Itoa(g.Classes), "features": strconv.Itoa(g.Features()),
+	meta, err := metadata(g.Name, g.Classes, g.Features(), g.ClassNames)
+	if err != nil {
+		return fmt.Errorf("dataset: %w", err)
 	}
 	tensors := []safetensors.Tensor{{Name: "adj.indptr", Data: g.Adj.Indptr}, {Name: "adj.indices", Data: g.Adj.Indices}}
 	if g.Adj.Data != nil {
@@ -47,17 +47,26 @@ func (Format) Write(ctx context.Context, path string, g *graph.Graph) error {
 	if g.IDs != nil {
 		tensors = append(tensors, safetensors.Strings("ids", g.IDs)...)
 	}
-	if g.ClassNames != nil {
-		names, err := json.Marshal(g.ClassNames)
-		if err != nil {
-			return fmt.Errorf("dataset: names of classes: %w", err)
-		}
-		meta["class_names"] = string(names)
-	}
 	if err := safetensors.Write(ctx, path, meta, tensors); err != nil {
 		return fmt.Errorf("dataset: %w", err)
 	}
 	return nil
+}
+
+// metadata returns the strings that describe a graph without panels.
+func metadata(name string, classes, features int, classNames []string) (map[string]string, error) {
+	meta := map[string]string{
+		"format": format.GraphKind, "format_version": "1",
+		"name": name, "classes": strconv.Itoa(classes), "features": strconv.Itoa(features),
+	}
+	if classNames != nil {
+		names, err := json.Marshal(classNames)
+		if err != nil {
+			return nil, fmt.Errorf("names of classes: %w", err)
+		}
+		meta["class_names"] = string(names)
+	}
+	return meta, nil
 }
 
 // stream returns the rows of x, one after the other.

@@ -1,0 +1,145 @@
+package synth_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/native"
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+// written returns the bytes of the file that a stream of the shape becomes.
+func written(t *testing.T, s synth.Shape, seed uint64, o format.Storing) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "g.safetensors")
+	g, err := synth.Stream(t.Context(), s, rand.NewPCG(seed, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (native.Format{}).WriteStream(t.Context(), path, g, o); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
+		t.Errorf("beside the file stand %v", left)
+	}
+	return content
+}
+
+// The file of a stream is, byte for byte, that of the graph made in memory, however little memory sorting has.
+func TestStreamIsMake(t *testing.T) {
+	for _, s := range []synth.Shape{
+		like(t, "arxiv").Scale(0.05), like(t, "products").Scale(0.002), like(t, "papers100m").Scale(0.0001),
+		synth.DemoShape(),
+		{Nodes: 200, Edges: 1900, Features: 3, Classes: 2, Train: 10}, // more must be drawn
+		{Nodes: 200, Edges: 0, Features: 3, Classes: 2, Train: 10, Name: "none"},
+	} {
+		g := made(t, s, 3)
+		dense := g.X
+		for _, o := range []format.Storing{
+			{Memory: 1 << 20}, {Memory: 1 << 40}, {Width: 16, Storage: mat.F16, Memory: 1 << 21},
+			{Storage: mat.BF16, Memory: 1 << 30}, {Width: 2, Storage: mat.F32, Memory: 1 << 30},
+		} {
+			g.X = dense
+			if o.Storage != "" {
+				x, err := mat.InPanels(dense, o.Width, o.Storage)
+				if err != nil {
+					t.Fatal(err)
+				}
+				g.X = x
+			}
+			path := filepath.Join(t.TempDir(), "g.safetensors")
+			if err := dataset.Write(t.Context(), path, g); err != nil {
+				t.Fatal(err)
+			}
+			want, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := written(t, s, 3, o); !bytes.Equal(got, want) {
+				t.Errorf("%+v: the file of the stream (%d bytes) is another than that of the graph (%d), kept as %+v",
+					s, len(got), len(want), o)
+			}
+		}
+	}
+}
+
+// Nodes outside the split of a partial shape have no label, and all others have one.
+func TestPartialLabels(t *testing.T) {
+	s := like(t, "papers100m").Scale(0.0002)
+	g := made(t, s, 1)
+	labelled := 0
+	for _, y := range g.Y {
+		if y != graph.Unlabelled {
+			labelled++
+		}
+	}
+	if want := s.Train + s.Val + s.Test; labelled != want || want > s.Nodes/10 || g.Validate() != nil {
+		t.Errorf("%d nodes of %d have labels, want %d; %v", labelled, s.Nodes, want, g.Validate())
+	}
+}
+
+// Every stage looks at its context.
+func TestMakeStops(t *testing.T) {
+	s := like(t, "arxiv").Scale(0.2)
+	stages := map[string]bool{}
+	ctx := progress.With(t.Context(), func(e progress.Event) { stages[e.Stage] = true })
+	if _, err := synth.Make(ctx, s, rand.NewPCG(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if len(stages) < 2 {
+		t.Errorf("stages %v, want some", stages)
+	}
+	for stage := range stages {
+		ctx, cancel := context.WithCancel(t.Context())
+		ctx = progress.With(ctx, func(e progress.Event) {
+			if e.Stage == stage {
+				cancel()
+			}
+		})
+		if _, err := synth.Make(ctx, s, rand.NewPCG(1, 0)); !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled while %s: error %v", stage, err)
+		}
+	}
+}
+
+// A write that is cancelled in any stage leaves nothing.
+func TestStreamStops(t *testing.T) {
+	s := like(t, "arxiv").Scale(0.05)
+	for _, stage := range []string{"adding edges", "sorting edges", "writing edges", "writing features"} {
+		dir := t.TempDir()
+		ctx, cancel := context.WithCancel(t.Context())
+		ctx = progress.With(ctx, func(e progress.Event) {
+			if e.Stage == stage {
+				cancel()
+			}
+		})
+		g, err := synth.Stream(ctx, s, rand.NewPCG(1, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = native.Format{}.WriteStream(ctx, filepath.Join(dir, "g.safetensors"), g, format.Storing{Memory: 1 << 20})
+		if left, _ := os.ReadDir(dir); !errors.Is(err, context.Canceled) || len(left) > 0 {
+			t.Errorf("cancelled while %s: error %v, left %v", stage, err, left)
+		}
+	}
+}
+
+func TestStreamRefuses(t *testing.T) {
+	if _, err := synth.Stream(t.Context(), like(t, "cora"), rand.NewPCG(1, 0)); err == nil {
+		t.Error("sparse features are streamed")
+	}
+}
