@@ -28,7 +28,7 @@ func (s *Sorter) Write(ctx context.Context, edges int64, sink Sink) error {
 	}
 	if edges >= 0 {
 		if t.drop = t.edges - edges; t.drop < 0 || t.drop > 0 && s.weighted {
-			return fmt.Errorf("external: %d edges, want to keep %d", t.edges, edges)
+			return fmt.Errorf("%d edges, want to keep %d", t.edges, edges)
 		}
 	}
 	t.pending = make([][]uint64, len(t.units))
