@@ -19,6 +19,7 @@ import (
 var mayImport = map[string]string{
 	"internal/kernel":      "",
 	"internal/memory":      "",
+	"internal/confine":     "",
 	"internal/parallel":    "",
 	"internal/radix":       "",
 	"internal/external":    "graph progress internal/parallel internal/radix",
@@ -177,6 +178,7 @@ var mayUse = map[string]string{
 	"internal/kernel":                   "golang.org/x/sys/cpu",
 	"internal/atomicfile":               "golang.org/x/sys/unix",
 	"internal/memory":                   "golang.org/x/sys/unix",
+	"internal/confine":                  "golang.org/x/sys/unix",
 	"internal/safetensors":              "golang.org/x/sys/unix",
 	"mat": "gonum.org/v1/gonum/blas gonum.org/v1/gonum/blas/blas64 " +
 		"gonum.org/v1/gonum/mat",
