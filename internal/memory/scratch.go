@@ -14,18 +14,18 @@ import (
 //
 // The memory stays until then, because slices of it may be anywhere. Systems that cannot map files give ordinary
 // memory. The error says why there is no such file, or that the disk is too small.
-func Scratch(n int) ([]float32, error) {
+func Scratch[T int32 | float32](n int) ([]T, error) {
 	if n == 0 {
 		return nil, nil
 	}
 	raw, err := scratch(4 * int64(n))
 	if errors.Is(err, errors.ErrUnsupported) {
-		return Make[float32](n), nil
+		return Make[T](n), nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("a temporary file of %d bytes in %s (TMPDIR names another folder): %w", 4*n, folder(), err)
 	}
-	return unsafe.Slice((*float32)(unsafe.Pointer(&raw[0])), n), nil
+	return unsafe.Slice((*T)(unsafe.Pointer(&raw[0])), n), nil
 }
 
 // folder returns where temporary files go.

@@ -120,6 +120,19 @@ func (r *run) store(ctx context.Context) error {
 		return nil
 	}
 	r.entries = new(entries)
+	if r.plan.extract {
+		var err error
+		if r.entries.indices, err = memory.Scratch[int32](int(r.entriesOf(count)) + count); err != nil {
+			return fmt.Errorf("propagate: %w", err)
+		}
+		if r.adj.Data != nil {
+			if r.entries.data, err = memory.Scratch[float32](cap(r.entries.indices)); err != nil {
+				return fmt.Errorf("propagate: %w", err)
+			}
+		}
+		memory.InOrder(r.entries.indices)
+		memory.InOrder(r.entries.data)
+	}
 	r.pointers(r.entries, r.adj, 0, count)
 	// By nodes and not by places: A may be mapped from a file, and is then read in order.
 	var directed atomic.Bool

@@ -10,10 +10,11 @@ const Process = process
 
 // Plan is how columns are propagated.
 type Plan struct {
-	Width, Kept   int
-	Stored        bool // the entries of all places are kept
-	Spill, Beyond bool
-	Blocks        [][2]int
+	Width, Kept    int
+	Stored         bool // the entries of all places are kept
+	Extract, Spill bool
+	Beyond         bool
+	Blocks         [][2]int
 }
 
 // Plan returns the plan of Embeddings.
@@ -21,7 +22,7 @@ func (e Engine) Plan(p propagate.Propagation, in propagate.Input) Plan {
 	_, beta := p.Step(in.Adj)
 	r := newRun(in, p.Hops, beta, e.Memory)
 	plan := Plan{
-		Width: r.plan.width, Kept: r.plan.kept, Stored: r.plan.kept == r.within[p.Hops-1], Spill: r.plan.spill,
+		Width: r.plan.width, Kept: r.plan.kept, Stored: r.plan.kept == r.within[p.Hops-1], Extract: r.plan.extract, Spill: r.plan.spill,
 		Beyond: r.plan.beyond,
 	}
 	for lo, hi := range r.blocks(r.plan) {

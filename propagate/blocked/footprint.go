@@ -50,7 +50,7 @@ func (e Engine) Footprint(p propagate.Propagation, in propagate.Input) (f Footpr
 	passes, _ := r.cut(r.plan)
 	f.Columns, f.Passes = r.plan.width, int(passes)
 	f.Blocks = r.column() * int64(r.stride(r.plan, r.plan.width))
-	f.Entries = r.storedBytes(r.plan.kept)
+	f.Entries = r.storedBytes(r.plan)
 	f.Results = r.resultBytes(r.plan)
 	f.Layout = r.arrays()
 	f.Input = size(in.Adj)

@@ -22,6 +22,8 @@ type plan struct {
 	width int
 	// kept is how many places have their entries made once, for all blocks. The others are made anew for each block.
 	kept int
+	// extract says that the entries that are kept lie in a temporary file, in the order of places.
+	extract bool
 	// spill says that the results lie in a temporary file until the last block is done, and then as far as they fit.
 	spill bool
 	// beyond says that the input is mapped from a file and larger than the bound. It is read in order only.
@@ -70,9 +72,9 @@ func (r *run) choose(memory int64) plan {
 	best, least := plan{width: min(unit, wide), beyond: r.mapped}, math.Inf(1)
 	smallest := best
 	for width := wide; width > 0; width = r.narrower(width) {
-		for _, kept := range []int{last, r.inner(), 0} {
+		for _, entries := range []plan{{kept: last}, {kept: last, extract: true}, {kept: r.inner()}, {}} {
 			for _, spill := range []bool{false, true} {
-				p := plan{width: width, kept: kept, spill: spill, beyond: r.mapped}
+				p := plan{width: width, kept: entries.kept, extract: entries.extract, spill: spill, beyond: r.mapped}
 				if r.mapped {
 					smallest = p
 				}
@@ -109,7 +111,7 @@ func (r *run) inner() int { return r.within[max(0, r.hops-2)] }
 
 // need returns the bytes that p takes beside its input.
 func (r *run) need(p plan) int64 {
-	bytes := r.arrays() + r.column()*int64(r.stride(p, p.width)) + r.storedBytes(p.kept)
+	bytes := r.arrays() + r.column()*int64(r.stride(p, p.width)) + r.storedBytes(p)
 	if !p.spill {
 		bytes += r.resultBytes(p)
 	}
@@ -186,11 +188,16 @@ func (r *run) sweeps(p plan) (bytes int64) {
 }
 
 // scratch returns how many bytes p writes to temporary files and reads again.
-func (r *run) scratch(p plan) int64 {
-	if !p.spill {
-		return 0
+func (r *run) scratch(p plan) (bytes int64) {
+	if p.spill {
+		bytes = 2 * r.resultBytes(p)
 	}
-	return 2 * r.resultBytes(p)
+	if p.extract {
+		passes, _ := r.cut(p)
+		hops := r.entryBytes(p.kept) + int64(r.hops-1)*r.entryBytes(r.inner()) // the first, and at most so much for others
+		bytes += passes*hops + r.entryBytes(p.kept)
+	}
+	return bytes
 }
 
 // features returns the bytes of X.
@@ -276,16 +283,22 @@ func (r *run) narrow(p plan) bool {
 	return p.width < min(unit, d)
 }
 
-// storedBytes returns the bytes that the entries of the first places take. The nodes themselves are among the entries.
-func (r *run) storedBytes(places int) int64 {
-	if places == 0 {
-		return 0
+// storedBytes returns the bytes that the entries that p keeps take in memory, with a pointer to each place's.
+func (r *run) storedBytes(p plan) int64 {
+	bytes := 8 * int64(p.kept)
+	if !p.extract {
+		bytes += r.entryBytes(p.kept)
 	}
-	entries := r.entriesOf(places)
+	return bytes
+}
+
+// entryBytes returns the bytes of the entries of the first places. The nodes themselves are among the entries.
+func (r *run) entryBytes(places int) int64 {
+	bytes := 4 * (r.entriesOf(places) + int64(places))
 	if r.adj.Data != nil {
-		return 8*entries + 16*int64(places)
+		bytes *= 2
 	}
-	return 4*entries + 12*int64(places)
+	return bytes
 }
 
 // entriesOf returns how many entries of the adjacency the nodes at the first places have; places is 0, inner() or all

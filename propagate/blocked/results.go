@@ -25,7 +25,7 @@ func newResults(rows []int32, classes []int32, cols, hops int, copied, spill boo
 	s := &results{rows: len(rows), cols: cols, whole: make([]*mat.Dense, hops+1)}
 	if spill {
 		var err error
-		if s.file, err = memory.Scratch((hops + 1) * s.rows * cols); err != nil {
+		if s.file, err = memory.Scratch[float32]((hops + 1) * s.rows * cols); err != nil {
 			return nil, fmt.Errorf("propagate: %w", err)
 		}
 		s.place = byClass(classes)
@@ -92,7 +92,7 @@ func (s *results) views(room int64, blocks [][2]int) ([]mat.View, error) {
 			h.Reshape(s.rows, s.cols)
 		} else {
 			var err error
-			if h.Data, err = memory.Scratch(s.rows * s.cols); err != nil {
+			if h.Data, err = memory.Scratch[float32](s.rows * s.cols); err != nil {
 				return nil, fmt.Errorf("propagate: %w", err)
 			}
 		}
