@@ -20,7 +20,8 @@ type Expectation struct {
 	Propagation blocked.Footprint
 	// Rest is the memory of the later steps, as far as it is not that of the propagation.
 	Rest int64
-	// Memory is the largest resident set to expect of a process that does nothing else, in bytes.
+	// Memory is the largest resident set to expect of a process that does nothing else, in bytes. Of a mapped graph that
+	// is larger than Config.Memory, it is what the process needs: pages of the file that the system keeps come on top.
 	Memory int64
 }
 
@@ -62,5 +63,8 @@ func Expect(g *graph.Graph, config Config) (e Expectation, err error) {
 	}
 	e.Rest += int64(config.PseudoLabels * float64(row) * float64(len(train)))
 	e.Memory = process + e.Propagation.Input + e.Propagation.Sum() + e.Rest
+	if p := e.Propagation; p.Held > 0 { // the graph stays in its file, and blocks make room for the later steps
+		e.Memory = max(p.Held, process+p.Results+e.Rest)
+	}
 	return e, nil
 }

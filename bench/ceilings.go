@@ -20,6 +20,9 @@ type Ceilings struct {
 	// Compute is the speed of the matrix product in GFLOP/s. Each thread multiplies matrices of its own, 1024×1024 by
 	// 1024×1024, which takes 2·1024³ operations.
 	Compute float64 `json:"compute_gflop_per_s"`
+	// File is the rate in GB/s at which a graph was read from its file when it was opened; 0 if it was not measured.
+	// Measure leaves it alone.
+	File float64 `json:"file_gb_per_s,omitempty"`
 }
 
 // Ceiling names one of the ceilings.

@@ -31,6 +31,11 @@ type Forecast struct {
 	Held   int64 `json:"held_bytes"`
 	// Passes is the number of blocks of columns that are propagated one after the other; 0 if it is not known.
 	Passes int `json:"passes"`
+	// Columns is how many columns a block has. File is how many bytes are read of a mapped file that is larger than the
+	// bound on memory, Scratch how many are written to temporary files and read again; both are 0 if the graph fits.
+	Columns int   `json:"columns,omitempty"`
+	File    int64 `json:"file_bytes,omitempty"`
+	Scratch int64 `json:"scratch_bytes,omitempty"`
 	// Seconds is the sum over Steps. The time of opening the graph is not in it.
 	Seconds  float64  `json:"seconds"`
 	Steps    []Step   `json:"steps"`
@@ -59,6 +64,9 @@ func Predict(g *graph.Graph, config cgc.Config, ceilings Ceilings) (*Forecast, e
 		Train: len(g.Split.Train), Condensed: e.Nodes, Budget: e.Budget, Memory: e.Memory, Read: e.Propagation.Input,
 		Held: e.Propagation.Sum() + e.Rest, Passes: e.Propagation.Passes, Ceilings: ceilings,
 	}
+	if p := e.Propagation; p.Held > 0 {
+		f.Columns, f.File, f.Scratch, f.Held = p.Columns, p.Read, p.Scratch, f.Memory
+	}
 	hops, d, n, judged := config.Hops, g.Features(), len(g.Split.Train), 1
 	picks := int(config.Augment * float64(n))
 	if picks > 0 {
@@ -83,6 +91,9 @@ func Predict(g *graph.Graph, config cgc.Config, ceilings Ceilings) (*Forecast, e
 		s := Step{Name: name, Work: w, Share: usual[name]}
 		if ceiling := ceilings.of(w.Ceiling); ceiling > 0 {
 			s.Seconds = w.Amount / ceiling / s.Share
+		}
+		if rate := ceilings.File; name == "propagate" && rate > 0 {
+			s.Seconds += float64(f.File+f.Scratch) / rate / 1e9
 		}
 		f.Seconds += s.Seconds
 		f.Steps = append(f.Steps, s)
@@ -113,7 +124,13 @@ func (f *Forecast) Document() *report.Document {
 	sizes.Row(report.Word("condensed"), report.Integer(f.Condensed))
 	memory := fmt.Sprintf("expected memory: %s, of which %s of the graph and %s of embeddings and the work on them",
 		report.Bytes(f.Memory), report.Bytes(f.Read), report.Bytes(f.Held))
-	if f.Passes > 1 {
+	if f.File > 0 {
+		memory = fmt.Sprintf("expected memory: %s, and %s to read from the file in %d blocks of %d columns",
+			report.Bytes(f.Memory), report.Bytes(f.File), f.Passes, f.Columns)
+		if f.Scratch > 0 {
+			memory += fmt.Sprintf(", and %s through temporary files", report.Bytes(f.Scratch))
+		}
+	} else if f.Passes > 1 {
 		memory += fmt.Sprintf("; features are propagated in %d blocks of columns", f.Passes)
 	}
 	steps := &report.Table{Columns: []report.Column{

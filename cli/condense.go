@@ -90,11 +90,13 @@ func (c *command) condense(ctx context.Context, name string, flags *configFlags,
 		return err
 	}
 	c.progress.step("condensing")
-	kept := checkpoint.With(ctx, out+".checkpoint", checkpointEvery)
+	watched, plan := c.watch(ctx, flags.config.Memory, 1e9*openedRate(g, seconds))
+	kept := checkpoint.With(watched, out+".checkpoint", checkpointEvery)
 	small, err := flags.condense(kept, g)
 	if err != nil {
 		return flags.mistake(err)
 	}
+	planned := plan(small.Seconds.Of("propagate"))
 	if err := c.save(out, func() error { return small.SaveAs(ctx, out, as) }); err != nil {
 		return err
 	}
@@ -103,7 +105,7 @@ func (c *command) condense(ctx context.Context, name string, flags *configFlags,
 	}
 	r := outcomeOf(g)
 	r.add(small, seconds, small.Seconds)
-	r.PeakRSS, r.File = peakRSS(), out
+	r.PeakRSS, r.File, r.Plan = peakRSS(), out, planned
 	c.warn(r.Warnings)
 	return c.print(r, r.document())
 }

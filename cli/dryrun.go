@@ -18,7 +18,8 @@ func (c *command) dryRun(ctx context.Context, name string, flags *configFlags) e
 	if _, is := methods[0].(cgc.Config); !is {
 		return usagef("--dry-run: what %s takes is not known, want one of cgc's methods", methods[0].Name())
 	}
-	g, _, err := c.open(ctx, name, flags)
+	defer bounded(flags.config.Memory)()
+	g, seconds, err := c.open(ctx, name, flags)
 	if err != nil {
 		return err
 	}
@@ -36,10 +37,13 @@ func (c *command) dryRun(ctx context.Context, name string, flags *configFlags) e
 	if err != nil {
 		return err
 	}
+	ceilings.File = openedRate(g, seconds)
 	f, err := bench.Predict(g, config[0].(cgc.Config), ceilings)
 	if err != nil {
 		return flags.mistake(err)
 	}
-	f.Memory = max(f.Memory, opened)
+	if f.File == 0 {
+		f.Memory = max(f.Memory, opened)
+	}
 	return c.print(f, f.Document())
 }

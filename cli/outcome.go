@@ -30,6 +30,8 @@ type outcome struct {
 	Warnings []string `json:"warnings,omitempty"`
 	// PeakRSS is the largest resident set of the process in bytes, 0 where it is not known.
 	PeakRSS int64 `json:"peak_rss_bytes"`
+	// Plan is how features were propagated within a bound on memory; absent if there was none.
+	Plan *planned `json:"plan,omitempty"`
 	// Over says what the seeds of Results are: overCondensations or overTrainings; absent where there are no results.
 	Over string `json:"over,omitempty"`
 	// Results has an entry for each model that was trained on the condensed graph; absent where none was.

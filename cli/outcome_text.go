@@ -25,6 +25,9 @@ func (r *outcome) document() *report.Document {
 			d.Add(report.Paragraph("peak memory: " + report.Bytes(r.PeakRSS)))
 		}
 	}
+	if r.Plan != nil {
+		d.Add(r.Plan.paragraph())
+	}
 	if len(r.Results) > 0 {
 		d.Add(r.accuracies(), r.notes())
 	}

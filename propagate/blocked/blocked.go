@@ -56,6 +56,7 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 	}
 	operator, beta := in.Step(p)
 	r := newRun(in, p.Hops, beta, e.Memory)
+	r.tell(ctx, e.Memory)
 	if r.plan.beyond {
 		defer inOrder(in)()
 	}

@@ -22,8 +22,8 @@ func (e Engine) Plan(p propagate.Propagation, in propagate.Input) Plan {
 	_, beta := p.Step(in.Adj)
 	r := newRun(in, p.Hops, beta, e.Memory)
 	plan := Plan{
-		Width: r.plan.width, Kept: r.plan.kept, Stored: r.plan.kept == r.within[p.Hops-1], Extract: r.plan.extract, Spill: r.plan.spill,
-		Beyond: r.plan.beyond,
+		Width: r.plan.width, Kept: r.plan.kept, Stored: r.plan.kept == r.within[p.Hops-1],
+		Extract: r.plan.extract, Spill: r.plan.spill, Beyond: r.plan.beyond,
 	}
 	for lo, hi := range r.blocks(r.plan) {
 		plan.Blocks = append(plan.Blocks, [2]int{lo, hi})

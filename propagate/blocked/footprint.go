@@ -17,6 +17,8 @@ type Footprint struct {
 	// Read is how many bytes of a mapped file are read, if the system keeps none of them from one pass to the next: 0 for
 	// an input that is not mapped. Scratch is how many bytes are written to temporary files and read again.
 	Read, Scratch int64
+	// Work is about how many seconds the arithmetic takes on two threads of an ordinary machine.
+	Work float64
 	// Held is the memory of a process whose mapped input is larger than Engine.Memory, with the program and the pages that
 	// are being read; 0 if the input fits. It exceeds Engine.Memory if one column does not fit.
 	Held int64
@@ -35,33 +37,36 @@ func (e Engine) Footprint(p propagate.Propagation, in propagate.Input) (f Footpr
 		return f, err
 	}
 	_, d := in.X.Dims()
-	n, hops := int64(len(in.Rows)), p.Hops
-	_, inPlace := in.X.(*mat.Dense)
-	f.Results = 4 * n * int64(d) * int64(hops)
-	if !inPlace {
-		f.Results += 4 * n * int64(d)
-	}
-	if hops == 0 || n == 0 || d == 0 {
+	if n := int64(len(in.Rows)); p.Hops == 0 || n == 0 || d == 0 {
 		f.Input = 4 * n * int64(d)
+		if _, inPlace := in.X.(*mat.Dense); !inPlace {
+			f.Results = f.Input
+		}
+		f.Results += 4 * n * int64(d) * int64(p.Hops)
 		return f, nil
 	}
 	_, beta := in.Step(p)
-	r := newRun(in, hops, beta, e.Memory)
+	return newRun(in, p.Hops, beta, e.Memory).footprint(e.Memory), nil
+}
+
+// footprint returns what the plan takes within a bound.
+func (r *run) footprint(memory int64) (f Footprint) {
+	_, d := r.x.Dims()
 	passes, _ := r.cut(r.plan)
 	f.Columns, f.Passes = r.plan.width, int(passes)
 	f.Blocks = r.column() * int64(r.stride(r.plan, r.plan.width))
 	f.Entries = r.storedBytes(r.plan)
 	f.Results = r.resultBytes(r.plan)
 	f.Layout = r.arrays()
-	f.Input = size(in.Adj)
-	if x, sparse := in.X.(*mat.CSR); sparse {
+	f.Input = size(r.adj)
+	if x, sparse := r.x.(*mat.CSR); sparse {
 		f.Input += size(x)
 	} else {
-		f.Input += 4 * int64(d) * int64(r.within[hops])
+		f.Input += 4 * int64(d) * int64(r.within[r.hops])
 	}
-	f.Read, f.Scratch = r.bytesRead(r.plan), r.scratch(r.plan)
+	f.Read, f.Scratch, f.Work = r.bytesRead(r.plan), r.scratch(r.plan), r.work(r.plan)
 	if r.plan.beyond {
-		f.Held = r.need(r.plan) + r.overhead(e.Memory)
+		f.Held = r.need(r.plan) + r.overhead(memory)
 	}
-	return f, nil
+	return f
 }

@@ -118,12 +118,17 @@ func (r *run) need(p plan) int64 {
 	return bytes
 }
 
-// cost returns about how many seconds p takes: an entry reads a row of each block of columns, whole lines of the cache.
+// cost returns about how many seconds p takes.
 func (r *run) cost(p plan) float64 {
+	return r.work(p) + float64(r.bytesRead(p)+r.scratch(p))/diskRate
+}
+
+// work returns about how many seconds the arithmetic of p takes: an entry reads a row of each block of columns, whole
+// lines of the cache.
+func (r *run) work(p plan) float64 {
 	passes, columns := r.cut(p)
 	made := r.entriesOf(r.within[r.hops-1]) - r.entriesOf(p.kept)
-	seconds := float64(4*r.read*(columns+passes))/gatherRate + float64(passes*made)/entryRate
-	return seconds + float64(r.bytesRead(p)+r.scratch(p))/diskRate
+	return float64(4*r.read*(columns+passes))/gatherRate + float64(passes*made)/entryRate
 }
 
 // cut returns the number of blocks, and of the columns that are read for an entry, in whole lines of the cache.
