@@ -19,7 +19,7 @@ type Plan struct {
 
 // Plan returns the plan of Embeddings.
 func (e Engine) Plan(p propagate.Propagation, in propagate.Input) Plan {
-	_, beta := p.Step(in.Adj)
+	_, beta := in.Step(p)
 	r := newRun(in, p.Hops, beta, e.Memory)
 	plan := Plan{
 		Width: r.plan.width, Kept: r.plan.kept, Stored: r.plan.kept == r.within[p.Hops-1],
