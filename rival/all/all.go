@@ -20,7 +20,7 @@ func init() {
 		selection.Random{}, selection.NewHerding(), selection.NewKCenter(),
 		coarsening.NewVN(), coarsening.NewACM(),
 		kernel.NewSNTK(), kernel.NewSNTKX(),
-		gradient.NewGCond(), gradient.NewGCondX(), gradient.NewDosCond(),
+		gradient.NewGCond(), gradient.NewGCondX(), gradient.NewDosCond(), gradient.NewMSGC(), gradient.NewSGDD(),
 		distribution.NewGCDM(), distribution.NewGCDMX(), distribution.NewSimGC(),
 	} {
 		condense.Register(m)

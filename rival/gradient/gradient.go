@@ -1,4 +1,4 @@
-// Package gradient holds the rivals that match gradients: GCond, GCond-X and DosCond.
+// Package gradient holds the rivals that match gradients: GCond, GCond-X, DosCond, MSGC and SGDD.
 //
 // They learn X′, and A′ = PGE(X′), so that a relay model has the same parameter gradient on the condensed graph as on
 // the original one:

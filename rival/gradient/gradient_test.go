@@ -35,7 +35,12 @@ func methods() []condense.Method {
 	short(&c.Matching)
 	a.PairHidden, c.PairHidden = 8, 8
 	a.StructureEpochs, a.FeatureEpochs = 1, 1
-	return []condense.Method{a, b, c}
+	d, e := gradient.NewMSGC(), gradient.NewSGDD()
+	short(&d.Matching)
+	short(&e.Matching)
+	d.PairHidden, d.Patterns, d.Window, d.StructureEpochs, d.FeatureEpochs = 8, 3, 2, 1, 1
+	e.PairHidden, e.Sample, e.StructureEpochs, e.FeatureEpochs = 8, 20, 1, 1
+	return []condense.Method{a, b, c, d, e}
 }
 
 func TestContract(t *testing.T) {
@@ -60,6 +65,12 @@ func TestLearns(t *testing.T) {
 			json.Unmarshal(text, &own)
 			m = own
 		case gradient.DosCond:
+			json.Unmarshal(text, &own)
+			m = own
+		case gradient.MSGC:
+			json.Unmarshal(text, &own)
+			m = own
+		case gradient.SGDD:
 			json.Unmarshal(text, &own)
 			m = own
 		}

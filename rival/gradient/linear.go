@@ -107,8 +107,15 @@ func (l *linear) draw(src rand.Source) (rows *mat.Dense, first []int) {
 func (l *linear) match(ctx context.Context, x, a *mat.Dense, src rand.Source) (
 	loss float64, dx, da *mat.Dense, err error,
 ) {
+	loss = l.matchRows(l.forward(x, a), src)
+	dx, da = l.backward(x, a, &l.dz)
+	return loss, dx, da, nil
+}
+
+// matchRows returns the objective for Z′ and sets dz to its gradient.
+func (l *linear) matchRows(z *mat.Dense, src rand.Source) (loss float64) {
 	rows, from := l.draw(src)
-	l.z = l.forward(x, a)
+	l.z = z
 	l.dz.Reshape(l.z.Dims())
 	clear(l.dz.Data)
 	parallel.For(l.classes, 1, func(lo, hi int) {
@@ -125,8 +132,7 @@ func (l *linear) match(ctx context.Context, x, a *mat.Dense, src rand.Source) (
 			loss += float64(l.coeff[c]) * l.matches[c].loss
 		}
 	}
-	dx, da = l.backward(x, a, &l.dz)
-	return loss, dx, da, nil
+	return loss
 }
 
 // block returns rows lo to hi−1 of m, sharing its memory.
@@ -244,7 +250,11 @@ func (l *linear) train(ctx context.Context, x, a *mat.Dense, steps int) error {
 	if steps == 0 {
 		return nil
 	}
-	z := l.forward(x, a)
+	return l.trainRows(ctx, l.forward(x, a), steps)
+}
+
+// trainRows minimises the mean cross entropy of the rows of Z′.
+func (l *linear) trainRows(ctx context.Context, z *mat.Dense, steps int) error {
 	for range steps {
 		if err := ctx.Err(); err != nil {
 			return err
