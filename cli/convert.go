@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/report"
 )
 
@@ -19,26 +22,93 @@ func (c *command) convertCommand(parent string) *cobra.Command {
 	var (
 		force bool
 		name  string
+		store storing
 	)
 	cmd := &cobra.Command{
 		Use: "convert FROM TO",
 		Example: examples(
 			parent+" convert my-graph/ my-graph.safetensors",
+			parent+" convert my-graph.safetensors half.safetensors --store f16 --panels 16",
 			parent+" convert small.safetensors small.pt",
 		),
 		Short: "Write a graph, or a condensed graph, in another format",
 		Long: `Write the graph or the condensed graph FROM in the format that the end of TO tells.
-FROM is a GRAPH, or the file of a condensed graph.`,
+FROM is a GRAPH, or the file of a condensed graph. With --store, --panels or --memory, TO ends in .safetensors.
+FROM is then written in parts: a native file that exceeds memory is read as it is written.`,
 		Args:              arguments(2, "FROM", "TO"),
 		ValidArgsFunction: completeGraph,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if store.asked() {
+				return c.convertStored(cmd.Context(), args[0], args[1], name, force, store)
+			}
 			return c.convert(cmd.Context(), args[0], args[1], name, force)
 		},
 	}
 	cmd.Flags().StringVar(&name, "format", "",
 		"write the format `NAME`: "+strings.Join(format.Writers(), ", ")+" (default by the end of TO)")
+	store.addTo(cmd)
 	cmd.Flags().BoolVar(&force, "force", false, "replace the file if it exists")
 	return cmd
+}
+
+// convertStored is convert for a graph whose features are kept as the flags say.
+func (c *command) convertStored(ctx context.Context, from, to, name string, force bool, store storing) error {
+	if err := store.check(); err != nil {
+		return err
+	}
+	if w, ok, err := format.WriterFor(to, name); err != nil || !ok {
+		return usagef("TO %s: --store, --panels and --memory want a name that ends in %s", to, extension)
+	} else if _, streams := w.(format.StreamWriter); !streams {
+		return usagef("TO %s: --store, --panels and --memory want a name that ends in %s", to, extension)
+	}
+	if err := writable("TO", to, extension, force, never); err != nil {
+		return err
+	}
+	c.progress.step("opening " + format.Shown(from))
+	if err := c.fits(from, store.memory); err != nil {
+		return err
+	}
+	defer bounded(store.memory)()
+	g, err := c.options().Open(ctx, from)
+	if err != nil {
+		return err
+	}
+	if sparse, is := g.X.(*mat.CSR); is {
+		if store.storage != "" || store.panels != 0 {
+			return usagef("%s has sparse features (%d of %d×%d are not 0), want dense ones for --store and --panels",
+				g.Name, sparse.NNZ(), sparse.Rows, sparse.Cols)
+		}
+		return c.write(ctx, g, to, name)
+	}
+	if p, is := g.X.(*mat.Panels); is && store.storage == "" {
+		store.storage = p.Storage()
+	}
+	return c.writeStream(ctx, format.StreamOf(g), to, store.options(0))
+}
+
+// fits returns an error if a file that is read whole is larger than the memory. Native files are mapped.
+func (c *command) fits(from string, memory int64) error {
+	found, err := c.options().Find(from)
+	if err != nil {
+		return nil // Open says what is wrong
+	}
+	if _, mapped := found.Format.(format.StreamWriter); mapped {
+		return nil
+	}
+	total := int64(0)
+	_ = filepath.WalkDir(found.Path, func(_ string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() {
+			if info, err := entry.Info(); err == nil {
+				total += info.Size()
+			}
+		}
+		return nil
+	})
+	if total > memory {
+		return usagef("FROM %s holds %s and is read whole in the format %s, and --memory allows %s: "+
+			"raise it, or convert a %s file", from, bytesText(total), found.FormatName, bytesText(memory), extension)
+	}
+	return nil
 }
 
 // convert writes what is at from to a file, in the format of the given name or by the end of the file.

@@ -89,7 +89,7 @@ func (c *command) makeGraph(ctx context.Context, shape synth.Shape, seed uint64,
 	if err := store.enough(shape.Name, shape.Need()); err != nil {
 		return err
 	}
-	defer store.bound()()
+	defer bounded(store.memory)()
 	s, err := synth.Stream(ctx, shape, src)
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -20,13 +19,16 @@ type storing struct {
 	memory  int64
 }
 
-// storage is a flag of a mat.Storage. Empty means that it was not given.
+// addTo gives cmd the flags. An empty storage means that it was not given.
 func (s *storing) addTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	addChoice(cmd, &s.storage, "store", mat.Storages(), "keep dense features in this type of number")
 	flags.IntVar(&s.panels, "panels", 0, "keep dense features in panels of `W` columns; 0 for one matrix")
 	flags.Var((*size)(&s.memory), "memory", "take about so much memory (default a quarter of the machine's)")
 }
+
+// asked reports whether a flag was given.
+func (s *storing) asked() bool { return s.storage != "" || s.panels != 0 || s.memory != 0 }
 
 // check returns what is wrong with the flags, and sets the memory that was not given.
 func (s *storing) check() error {
@@ -39,12 +41,6 @@ func (s *storing) check() error {
 		}
 	}
 	return nil
-}
-
-// bound makes the garbage collector keep to the memory, and returns what ends that.
-func (s *storing) bound() (end func()) {
-	before := debug.SetMemoryLimit(s.memory)
-	return func() { debug.SetMemoryLimit(before) }
 }
 
 // options returns what a format is told, if so many bytes are needed beside sorting.

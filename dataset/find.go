@@ -41,6 +41,9 @@ func (o Options) folders() []string {
 	return slices.Concat(o.Search, []string{o.Cache})
 }
 
+// Find returns where the graph is that Open would read, and which format reads it. It fetches nothing.
+func (o Options) Find(name string) (format.Place, error) { return o.find(name) }
+
 // find returns where the graph is that name calls: a name first, then a path.
 func (o Options) find(name string) (format.Place, error) {
 	found, err := o.findName(name)
