@@ -1,13 +1,10 @@
 package page_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/accessibility"
-	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -18,18 +15,9 @@ import (
 func TestScreenReader(t *testing.T) {
 	browser, file := chromium.Start(t), page(t)
 	p := shown(t, browser, file, chromium.View{})
-	var tree struct {
-		Nodes []node `json:"nodes"`
-	}
-	p.Run(chromedp.ActionFunc(func(ctx context.Context) error {
-		return cdp.Execute(ctx, accessibility.CommandGetFullAXTree, nil, &tree)
-	}))
 	count := map[string]int{}
-	for _, n := range tree.Nodes {
-		if n.Ignored {
-			continue
-		}
-		role, name := n.Role.text(), n.Name.text()
+	for _, heard := range p.Heard() {
+		role, name := heard.Role, heard.Name
 		count[role]++
 		switch role {
 		case "button", "img", "image", "application", "figure", "DisclosureTriangle":
@@ -38,8 +26,8 @@ func TestScreenReader(t *testing.T) {
 			}
 		}
 		if role == "application" || role == "img" || role == "image" {
-			if len(n.Description.text()) < 20 && name != "A figure" { // which has no caption
-				t.Errorf("the plot %q has the description %q", name, n.Description.text())
+			if len(heard.Description) < 20 && name != "A figure" { // which has no caption
+				t.Errorf("the plot %q has the description %q", name, heard.Description)
 			}
 		}
 	}
@@ -62,25 +50,6 @@ func TestScreenReader(t *testing.T) {
 		t.Errorf("the first row of the table of the embeddings is %q", rows)
 	}
 	quiet(t, p, file)
-}
-
-// node is a node of the accessibility tree, as far as it is looked at.
-type node struct {
-	Ignored     bool  `json:"ignored"`
-	Role        value `json:"role"`
-	Name        value `json:"name"`
-	Description value `json:"description"`
-}
-
-type value struct {
-	Value any `json:"value"`
-}
-
-func (v value) text() string {
-	if v.Value == nil {
-		return ""
-	}
-	return fmt.Sprint(v.Value)
 }
 
 // Tab reaches every control in the order of the page, and shows where it is.
@@ -174,38 +143,15 @@ func TestKeys(t *testing.T) {
 	quiet(t, p, file)
 }
 
-// contrasts returns the text with the least contrast to its ground, and the class colour with the least to the card.
-const contrasts = `(() => {
-	const light = (c) => [0.2126, 0.7152, 0.0722].reduce((sum, weight, k) =>
-		sum + weight * (c[k] <= 10 ? c[k] / 255 / 12.92 : ((c[k] / 255 + 0.055) / 1.055) ** 2.4), 0);
-	const contrast = (a, b) => {
-		const [x, y] = [light(a), light(b)].sort((u, v) => v - u);
-		return (x + 0.05) / (y + 0.05);
-	};
-	const rgb = (text) => (text.match(/[\d.]+/g) || []).map(Number);
-	const ground = (e) => {
-		for (; e; e = e.parentElement) {
-			const c = rgb(getComputedStyle(e).backgroundColor);
-			if (c.length === 3 || c[3] > 0.99) return c;
-		}
-		return [255, 255, 255];
-	};
-	document.querySelectorAll('details').forEach((d) => { d.open = true; });
-	let worst = { ratio: 99, text: '' };
-	const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-	for (let n = walk.nextNode(); n; n = walk.nextNode()) {
-		const e = n.parentElement;
-		if (!n.textContent.trim() || ['SCRIPT', 'NOSCRIPT'].includes(e.tagName) || !e.checkVisibility()) continue;
-		const ratio = contrast(rgb(getComputedStyle(e).color), ground(e));
-		if (ratio < worst.ratio) worst = { ratio, text: n.textContent.trim().slice(0, 40) };
-	}
+// markContrast is the least contrast of a colour of marks to the card. Words in plots count by their own bound.
+const markContrast = `(() => {
+	const { contrast, rgb } = contrasts;
 	const hex = (name) => [1, 3, 5].map((k) =>
 		parseInt(getComputedStyle(document.documentElement).getPropertyValue(name).trim().slice(k, k + 2), 16));
 	const card = rgb(getComputedStyle(document.querySelector('.card')).backgroundColor);
 	const marks = ['--c0', '--c1', '--c2', '--c3', '--c4', '--c5', '--c6', '--c7', '--before', '--after'];
-	const mark = Math.min(...marks.map((name) => contrast(hex(name), card)));
-	const axis = Math.min(...['--soft', '--faint', '--ink'].map((name) => contrast(hex(name), card)));
-	return { text: Math.min(worst.ratio, axis), where: worst.text, mark };
+	const words = ['--soft', '--faint', '--ink'].map((name) => contrast(hex(name), card) / 1.5);
+	return Math.min(...words, ...marks.map((name) => contrast(hex(name), card)));
 })()`
 
 // Text has the contrast of WCAG 2, level AA: 4.5, and marks have 3.
@@ -213,15 +159,12 @@ func TestContrast(t *testing.T) {
 	browser, file := chromium.Start(t), page(t)
 	for _, v := range []chromium.View{{}, {Dark: true}} {
 		p := shown(t, browser, file, v)
-		var found struct {
-			Text, Mark float64
-			Where      string
-		}
-		p.Eval(contrasts, &found)
-		t.Logf("%+v: text %.2f, marks %.2f", v, found.Text, found.Mark)
-		if found.Text < 4.5 || found.Mark < 3 {
-			t.Errorf("%+v: the contrast of text is %.2f (%q), want 4.5; that of marks %.2f, want 3", v, found.Text, found.Where,
-				found.Mark)
+		text, where := p.LeastContrast()
+		var marks float64
+		p.Eval(markContrast, &marks)
+		t.Logf("%+v: text %.2f, marks %.2f", v, text, marks)
+		if text < 4.5 || marks < 3 {
+			t.Errorf("%+v: the contrast of text is %.2f (%q), want 4.5; that of marks %.2f, want 3", v, text, where, marks)
 		}
 	}
 }
