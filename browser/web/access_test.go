@@ -10,8 +10,8 @@ import (
 	"github.com/graph-condensation/cgc/browser/chromium"
 )
 
-// The page works by keyboard alone: Tab reaches the demo, the focus goes to what came next, Enter condenses. Each control
-// has a name, and text has the contrast of WCAG 2 AA, light and dark.
+// The page works by keyboard alone: Tab reaches the demo, the focus goes to what came next, Enter condenses. Each
+// control has a name, and text has the contrast of WCAG 2 AA, light and dark.
 func TestAccess(t *testing.T) {
 	for _, view := range []chromium.View{{}, {Width: 390, Dark: true}} {
 		s := open(t, view)
