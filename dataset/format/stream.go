@@ -2,23 +2,10 @@ package format
 
 import (
 	"context"
-	"errors"
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )
-
-// Streamer is a Format that delivers a graph in parts, for graphs larger than memory.
-type Streamer interface {
-	Format
-	// Stream returns the graph at path, which Recognise has recognised. It reads labels, the split and names at once, and
-	// edges and features as they are asked for. If this graph can only be read whole, the error is ErrWhole. Else an error
-	// about the content is a *ReadError, now or from the functions of the Stream.
-	Stream(ctx context.Context, path string) (*Stream, error)
-}
-
-// ErrWhole is the error of Streamer.Stream for a graph that can only be read whole.
-var ErrWhole = errors.New("this graph can only be read whole")
 
 // StreamWriter is a Writer that takes a graph in parts.
 type StreamWriter interface {
