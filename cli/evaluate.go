@@ -16,6 +16,7 @@ func (c *command) evaluateCommand() *cobra.Command {
 		training *trainingFlags
 		on       string
 		seed     uint64
+		memory   int64
 	)
 	cmd := &cobra.Command{
 		Use: "evaluate FILE --on GRAPH",
@@ -35,17 +36,22 @@ The standard deviation is over trainings on this one condensed graph. cgc run re
 			if err := training.check(); err != nil {
 				return err
 			}
-			return c.evaluate(cmd.Context(), args[0], on, training, seed)
+			defer bounded(memory)()
+			return c.evaluate(cmd.Context(), args[0], on, training, seed, memory)
 		},
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&on, "on", "", "test on `GRAPH`, the original one")
 	training = newTrainingFlags(cmd, "number of trainings of each model")
 	cmd.Flags().Uint64Var(&seed, "seed", 0, "decides all random choices")
+	cmd.Flags().Var((*size)(&memory), "memory",
+		"bound on the memory of testing, as 2GiB or 500MB; a model that takes more is refused (default none)")
 	return cmd
 }
 
-func (c *command) evaluate(ctx context.Context, file, on string, training *trainingFlags, seed uint64) error {
+func (c *command) evaluate(
+	ctx context.Context, file, on string, training *trainingFlags, seed uint64, memory int64,
+) error {
 	small, err := cgc.Load(file)
 	if err != nil {
 		return err
@@ -59,6 +65,7 @@ func (c *command) evaluate(ctx context.Context, file, on string, training *train
 	seconds := time.Since(begun).Seconds()
 	evaluation := experiment.Evaluation{
 		Models: training.models, Training: training.config, Trainings: training.seeds, Seed: seed,
+		Memory: memory,
 	}
 	c.progress.step("training")
 	scores, err := evaluation.Run(ctx, small, g)

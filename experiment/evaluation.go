@@ -19,6 +19,9 @@ type Evaluation struct {
 	// Trainings is the number of trainings of each model, at least 1. Training i has seed Seed+i.
 	Trainings int
 	Seed      uint64
+	// Memory bounds, in bytes, what testing takes; 0 sets no bound. If a model takes more, that is an error before the
+	// first training (gnn.Target.Bound and Memory).
+	Memory int64
 }
 
 // Run trains each model on small and tests it on g, the graph that small was condensed from. It returns a score for
@@ -59,7 +62,18 @@ func (e Evaluation) target(small *condense.Condensed, g *graph.Graph) (*gnn.Targ
 	if err != nil {
 		return nil, err
 	}
-	return gnn.NewTarget(g, small.Inductive)
+	target, err := gnn.NewTarget(g, small.Inductive)
+	if err != nil || e.Memory == 0 {
+		return target, err
+	}
+	target.Bound(e.Memory, g.Mapped && !small.Inductive)
+	for _, m := range e.Models {
+		if need := target.Memory(m, e.Training.Hidden); need > e.Memory {
+			return nil, fmt.Errorf("experiment: testing %s on graph %s takes about %d bytes, want at most the bound on memory (%d)",
+				m.Name(), g.Name, need, e.Memory)
+		}
+	}
+	return target, nil
 }
 
 // train trains each model on sample, and returns its scores.

@@ -190,6 +190,16 @@ func TestEvaluateIsRunOnOneGraph(t *testing.T) {
 	if len(got) != 2 || got[0].Test[0] != r.Small[0].Test[0] || len(got[0].Test) != 2 {
 		t.Errorf("%+v, want first %+v", got, r.Small)
 	}
+	e.Memory = 1 << 30
+	if bounded, err := e.Run(t.Context(), r.Condensed[0], g); err != nil || !slices.Equal(bounded[0].Test, got[0].Test) {
+		t.Errorf("within a bound %+v (%v), want the accuracies without one", bounded, err)
+	}
+	e.Memory = 1000
+	_, err = e.Run(t.Context(), r.Condensed[0], g)
+	if err == nil || !strings.Contains(err.Error(), "want at most the bound on memory (1000)") {
+		t.Errorf("a bound of 1000 bytes: error %v", err)
+	}
+	e.Memory = 0
 	other := *g
 	other.Classes = 4
 	want := "16 features and 3 classes, graph tiny has 16 and 4"

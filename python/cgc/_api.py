@@ -38,7 +38,7 @@ def _known(*of: type) -> list[str]:
 
 
 _CONDENSE, _TUNE, _EVALUATE = _known(CondenseOptions), _known(TuneOptions), [*_known(EvaluateOptions), "models"]
-_REPORT = [*_known(ReportOptions, EvaluateOptions), "models"]
+_REPORT = [*_known(ReportOptions), "models"]
 _QUERIES = ["nodes_sql", "edges_sql"]
 
 

@@ -53,8 +53,8 @@ class CondenseOptions(_Configuration, total=False):
     params: Mapping[str, Any]
 
 
-class EvaluateOptions(_Common, _Database, total=False):
-    """The keyword arguments of evaluate, besides the graphs and the models."""
+class _Testing(_Common, _Database, total=False):
+    """What evaluate and report share."""
 
     seeds: int
     epochs: int
@@ -67,7 +67,13 @@ class EvaluateOptions(_Common, _Database, total=False):
     seed: int
 
 
-class ReportOptions(EvaluateOptions, total=False):
+class EvaluateOptions(_Testing, total=False):
+    """The keyword arguments of evaluate, besides the graphs and the models."""
+
+    memory: Union[int, str]
+
+
+class ReportOptions(_Testing, total=False):
     """The keyword arguments of report, besides the graphs, the path and the models."""
 
     whole: int
