@@ -69,8 +69,8 @@ func (e Evaluation) target(small *condense.Condensed, g *graph.Graph) (*gnn.Targ
 	target.Bound(e.Memory, g.Mapped && !small.Inductive)
 	for _, m := range e.Models {
 		if need := target.Memory(m, e.Training.Hidden); need > e.Memory {
-			return nil, fmt.Errorf("experiment: testing %s on graph %s takes about %d bytes, want at most the bound on memory (%d)",
-				m.Name(), g.Name, need, e.Memory)
+			return nil, fmt.Errorf("experiment: testing %s on graph %s takes about %d bytes, "+
+				"want at most the bound on memory (%d)", m.Name(), g.Name, need, e.Memory)
 		}
 	}
 	return target, nil

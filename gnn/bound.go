@@ -21,9 +21,10 @@ func (t *Target) Bound(memory int64, mapped bool) {
 }
 
 // Memory returns about how many bytes it takes to ask m, with so many hidden units, about the validation and test nodes
-// of t, beside a mapped graph; 0 if that is not known. It finds the nodes within some hops, which stay known to t.
+// of t, beside the graph; 0 if that is not known. Both questions keep their memory. It finds the nodes within some
+// hops, which stay known to t.
 func (t *Target) Memory(m Model, hidden int) int64 {
-	return max(t.validation.memory(m, t.features, hidden, t.classes), t.test.memory(m, t.features, hidden, t.classes))
+	return t.validation.memory(m, t.features, hidden, t.classes) + t.test.memory(m, t.features, hidden, t.classes)
 }
 
 // memory returns Target.Memory for one scope.

@@ -176,7 +176,7 @@ def evaluate(
     small is what condense returned, or the path of its file. on is the original graph, as data of condense. models
     are some of sgc, gcn, sage, appnp, cheby and gat (gcn alone by default). The other keywords are the flags of
     `cgc evaluate`: seeds (trainings of each model), epochs, hidden, dropout, lr, weight_decay, weighted,
-    validate_every, seed, threads.
+    validate_every, memory, seed, threads.
 
     Returns a Table of accuracies in percent. Its deviation is over trainings on this one condensed graph.
     Raises Error for a mistake in an argument.
