@@ -30,8 +30,6 @@ const (
 	// EntryFrame is m entries of A: a uint32 m, a uint32 that is 1 if they have weights, m int32 rows, m int32 columns,
 	// and m float32 weights.
 	EntryFrame Kind = 'A'
-	// RowFrame is the rows of n nodes: a uint32 n, n int32 numbers, and n×w float32.
-	RowFrame Kind = 'R'
 	// EndFrame is empty.
 	EndFrame Kind = 'Z'
 )
@@ -63,16 +61,6 @@ func readFrame(r io.Reader) (Kind, []byte, error) {
 		return 0, nil, err
 	}
 	return Kind(head[0]), payload, nil
-}
-
-// writeFrame writes one frame.
-func writeFrame(w io.Writer, kind Kind, payload []byte) error {
-	head := binary.LittleEndian.AppendUint64([]byte{byte(kind)}, uint64(len(payload)))
-	if _, err := w.Write(head); err != nil {
-		return err
-	}
-	_, err := w.Write(payload)
-	return err
 }
 
 // payload takes apart what a frame holds. It keeps the first error.

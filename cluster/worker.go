@@ -12,10 +12,8 @@ import (
 
 // Task says what a worker does with its input.
 type Task struct {
-	// Do is one of "columns", "sums" and "ends".
-	//
-	//	columns  takes the nodes within K hops of the training nodes with columns Lo to Hi−1 of their features, and the
-	//	         entries of A that lead there; writes a stored.File of these columns
+	// Do is "columns". The worker gets the nodes within K hops of the training nodes with columns Lo to Hi−1 of their
+	// features, and the entries of A in the rows of the nodes within K−1 hops. It writes a stored.File of these columns.
 	Do string `json:"do"`
 	stored.Origin
 	// Lo and Hi are the columns that the worker gets.
@@ -47,7 +45,7 @@ func Run(ctx context.Context, in io.Reader, out string) error {
 	}
 	do, is := tasks[t.Do]
 	if !is {
-		return fmt.Errorf("cluster: task %q, want columns, sums or ends", t.Do)
+		return fmt.Errorf("cluster: task %q, want columns", t.Do)
 	}
 	if err := t.Propagation().Validate(); err != nil {
 		return err

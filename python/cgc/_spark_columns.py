@@ -58,7 +58,7 @@ def keys_for(session: Any, parts: int) -> list[int]:
 
 def propagate(
     session: Any, graph: Numbered, need: Needed, task: Mapping[str, Any], blocks: list[tuple[int, int]], threads: int,
-    home: Path,
+    program: str, home: Path,
 ) -> list[Path]:  # fmt: skip
     """Propagate each block of columns in a task of its own, and return the files that they wrote."""
     from pyspark.sql import functions as F
@@ -77,7 +77,7 @@ def propagate(
         key: {**task, "do": "columns", "lo": lo, "hi": hi} for key, lo, hi in cuts
     }  # fmt: skip
     fed = frames.repartition(len(keys), "key").sortWithinPartitions("key", "kind")
-    return fetch(session, fed.mapInArrow(run_worker(tasks, threads), RESULT), home)
+    return fetch(session, fed.mapInArrow(run_worker(tasks, threads, program), RESULT), home)
 
 
 def fetch(session: Any, results: Any, home: Path) -> list[Path]:

@@ -240,14 +240,13 @@ def _ranks(session: Any, plain: Any) -> tuple[Any, int, list[Any]]:
     sizes = ordered.groupBy(F.shiftright("place", 33).alias("part")).agg(
         F.count("*").alias("rows"), F.count_distinct("id").alias("ids")
     )
-    before, count, first, twice = [], 0, 0, False
+    before, count, twice = [], 0, False
     for row in sorted(sizes.collect(), key=lambda row: row.part):
         before.append((row.part, count))
         count, twice = count + row.rows, twice or row.ids < row.rows
     if twice:
         bad = ordered.groupBy("id").count().where("count > 1").orderBy("id").first()
         raise Error(f"the id {bad.id} is of {bad['count']} nodes, want each id once")
-    del first
     offsets = F.broadcast(session.createDataFrame(before, "part long, before long"))
     ranked = ordered.join(offsets, F.shiftright("place", 33) == F.col("part")).select(
         (F.col("before") + F.col("place").bitwiseAND((1 << 33) - 1)).cast("int").alias("number"), "id", "label", "split"

@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import IO, Any, Optional
+from typing import IO, Any
 
 __all__ = [
     "CHUNK", "FRAMES", "MARK", "RESULT", "entries_of", "names_of", "nodes_of", "run_worker",
@@ -25,7 +25,7 @@ MARK = "cgc worker: "  # stands before a worker's sentence in the error of a tas
 FRAMES = "key int, kind int, part int, payload binary"
 RESULT = "key int, seq int, payload binary"
 _NODE, _NAME, _ENTRY = 1, 2, 3  # the order in which a worker takes kinds
-_LETTERS = {_NODE: b"N", _NAME: b"I", _ENTRY: b"A", 4: b"R"}
+_LETTERS = {_NODE: b"N", _NAME: b"I", _ENTRY: b"A"}
 
 
 def _batch(rows: Sequence[tuple[int, int, int, bytes]]) -> Any:
@@ -130,10 +130,11 @@ def entries_of(weighted: bool) -> Callable[[Iterable[Any]], Iterator[Any]]:
 
 
 def run_worker(
-    tasks: Mapping[int, Mapping[str, Any]], threads: int, path: Optional[str] = None
+    tasks: Mapping[int, Mapping[str, Any]], threads: int, program: str
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """Return a function that feeds frames to workers, one for each key of tasks, and yields the files they write.
 
+    program is the name under which Spark ships the command.
     Frames are sorted by key. A worker that fails, or that is killed, makes the task fail with its sentence; Spark then
     tries the task again.
     """
@@ -147,7 +148,7 @@ def run_worker(
             key = row[0]
             with tempfile.TemporaryDirectory(prefix="cgc-worker-") as home:
                 out = os.path.join(home, "part.safetensors")
-                with _Worker(path, threads, out) as worker:
+                with _Worker(program, threads, out) as worker:
                     worker.put(b"T", json.dumps(tasks[key]).encode())
                     while row is not None and row[0] == key:
                         worker.put(_LETTERS[row[1]], row[2])
@@ -178,12 +179,11 @@ def _rows(batches: Iterable[Any]) -> Iterator[tuple[int, int, Any]]:
 class _Worker:
     """A worker process. What it says on standard error is kept, and is read all the time."""
 
-    def __init__(self, path: Optional[str], threads: int, out: str) -> None:
-        if path is None:
-            from pyspark import SparkFiles
+    def __init__(self, program: str, threads: int, out: str) -> None:
+        from pyspark import SparkFiles
 
-            path = SparkFiles.get("cgc")
-        line = [str(path), "worker", "-o", out, "--threads", str(threads), "--quiet"]
+        path = str(SparkFiles.get(program))
+        line = [path, "worker", "-o", out, "--threads", str(threads), "--quiet"]
         environment = {k: v for k, v in os.environ.items() if not k.startswith("CGC_")}
         try:
             self.process = subprocess.Popen(

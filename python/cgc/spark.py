@@ -7,7 +7,9 @@ and pyarrow must be installed: pip install 'cgc[spark]'. docs/cluster.md says ho
 from __future__ import annotations
 
 import argparse
+import hashlib
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -57,8 +59,6 @@ def _parser() -> _Parser:
     for name in ("id", "label", "split", "source", "target", "weight"):
         add(f"--{name}", default=name, metavar="COLUMN", help=f"column for {name} (default {name})")
     add("--features", default="", metavar="COLUMNS", help="columns of features, with commas (default all others)")
-    add("--shape", choices=("auto", "columns", "blocks"), default="auto",
-        help="split the work by columns of the features, or by blocks of nodes (default by the sizes)")  # fmt: skip
     add("--parts", type=int, default=0, help="number of parts of the work (default by cores and memory)")
     add("--worker-memory", default="", help="memory of a worker beside Java, as 2GiB (default as an executor's heap)")
     add("--worker", default="", help="the command for the machines of Spark, if they are of another kind than this one")
@@ -141,8 +141,8 @@ def _propagate(session: Any, given: argparse.Namespace, home: Path) -> list[Path
             "inductive": given.inductive, "memory": memory,
         }  # fmt: skip
         blocks = _plan(graph, need, given, memory, slots)
-        session.sparkContext.addFile(_worker_file(given, home))
-        return _columns.propagate(session, graph, need, task, blocks, threads, home)
+        program = _ship(session, given, home)
+        return _columns.propagate(session, graph, need, task, blocks, threads, program, home)
     except Error:
         raise
     except Exception as e:
@@ -163,7 +163,7 @@ def _plan(graph: Numbered, need: Any, given: argparse.Namespace, memory: int, sl
         )
     blocks = _columns.cut(graph.width, given.parts or max(slots, -(-graph.width // fit)))
     _note(
-        f"shape columns: {need.node_count:,} nodes and {need.entry_count:,} entries of A are needed, "
+        f"by columns: {need.node_count:,} nodes and {need.entry_count:,} entries of A are needed, "
         f"{topology / 1e6:,.0f} MB for each of {len(blocks)} workers with {memory / 1e6:,.0f} MB"
     )
     return blocks
@@ -200,14 +200,15 @@ def _size(text: str) -> int:
     return int(float(found[1]) * _UNITS[found[2]])
 
 
-def _worker_file(given: argparse.Namespace, home: Path) -> str:
-    """Return the path of the command for the machines of Spark, under the name that they know it by."""
+def _ship(session: Any, given: argparse.Namespace, home: Path) -> str:
+    """Ship the command to the machines of Spark, and return its name there: another one for other content."""
     path = Path(given.worker or binary())
     if not path.is_file():
         raise _Usage(f"--worker {path}: there is no such file")
-    link = home / "cgc"
-    link.symlink_to(path.resolve())
-    return str(link)
+    name = f"cgc-{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}"
+    shutil.copyfile(path, home / name)  # Spark goes by the name of what a link points to
+    session.sparkContext.addFile(str(home / name))
+    return name
 
 
 def _session(given: argparse.Namespace) -> tuple[Any, bool]:

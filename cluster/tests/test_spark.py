@@ -1,0 +1,221 @@
+"""cgc.spark on executors that are processes of their own, against the command on one machine."""
+
+import os
+import re
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import cgc
+from cgc import spark
+
+MASTER = "local-cluster[2,1,1024]"
+ARRAYS = ["x", "y", "edge_index", "edge_weight", "members_indptr", "members_indices", "members_weights"]
+
+
+@pytest.fixture(scope="session")
+def session():
+    from pyspark.sql import SparkSession
+
+    made = SparkSession.builder.master(MASTER).config("spark.executor.memory", "1024m").config("spark.ui.enabled", "false")
+    made = made.config("spark.sql.adaptive.enabled", "false").config("spark.sql.shuffle.partitions", "2")
+    made = made.config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    made.sparkContext.setLogLevel("OFF")
+    yield made
+    made.stop()
+
+
+def write(home: Path, weighted: bool) -> Path:
+    """Write the demo graph with ids that are texts; edges repeat, in both directions and with self-loops."""
+    home.mkdir()
+    g = cgc.load_dataset("demo")
+    n = len(g.y)
+    random = np.random.default_rng(1)
+    ids = np.array([f"n{v:05d}" for v in range(n)])
+    split = np.full(n, "", dtype=object)
+    for name in ("train", "val", "test"):
+        split[np.asarray(getattr(g, f"{name}_mask"))] = name
+    nodes = pa.table({"id": ids, "label": g.y, "split": split.astype(str), "x": list(np.asarray(g.x, np.float32))})
+    u, v = np.asarray(g.edge_index)
+    u, v = np.concatenate([u, v[:500], [3, 4]]), np.concatenate([v, u[:500], [3, 4]])
+    columns = {"source": ids[u], "target": ids[v]}
+    if weighted:
+        columns["weight"] = random.integers(1, 9, len(u)) / 4
+    pq.write_table(nodes, home / "nodes.parquet")
+    pq.write_table(pa.table(columns), home / "edges.parquet")
+    return home
+
+
+@pytest.fixture(scope="session")
+def plain(tmp_path_factory):
+    return write(tmp_path_factory.mktemp("plain") / "graph", False)
+
+
+@pytest.fixture(scope="session")
+def weighted(tmp_path_factory):
+    return write(tmp_path_factory.mktemp("weighted") / "graph", True)
+
+
+def tables(home: Path) -> list:
+    return ["--nodes-table", f"{home}/nodes.parquet", "--edges-table", f"{home}/edges.parquet"]
+
+
+def on_spark(session, home: Path, out: Path, *flags: str) -> cgc.Condensed:
+    """Condense on Spark. Spark gets the rows of nodes in another order."""
+    shuffled = home / "shuffled.parquet"
+    if not shuffled.exists():
+        table = pq.read_table(home / "nodes.parquet")
+        pq.write_table(table.take(np.random.default_rng(2).permutation(len(table))), shuffled)
+    spark.condense(
+        ["--nodes-table", str(shuffled), "--edges-table", f"{home}/edges.parquet", "-o", str(out), *flags], session
+    )
+    return cgc.load(out)
+
+
+def same(a: cgc.Condensed, b: cgc.Condensed) -> None:
+    for name in ARRAYS:
+        u, v = np.asarray(getattr(a, name)), np.asarray(getattr(b, name))
+        assert u.shape == v.shape, name
+        if u.dtype.kind == "f":
+            assert np.abs(u - v).max(initial=0) <= 1e-5, name
+        else:
+            assert (u == v).all(), name
+    assert a.members_ids == b.members_ids
+
+
+@pytest.mark.parametrize(
+    "kind, flags",
+    [
+        ("plain", ["--propagation", "sgc", "--nodes", "35"]),
+        ("plain", ["--propagation", "sage", "--hops", "3", "--label-ratio", "20%", "--standardize"]),
+        ("weighted", ["--propagation", "ppr", "--teleport", "0.2", "--nodes", "35", "--augment", "0.5"]),
+        ("weighted", ["--inductive", "--nodes", "21", "--method", "cgc-x"]),
+    ],
+)
+def test_same_as_one_machine(session, request, tmp_path, kind, flags):
+    home = request.getfixturevalue(kind)
+    one = tmp_path / "one.safetensors"
+    subprocess.run([spark.binary(), "condense", str(home), "-o", str(one), "--quiet", *flags], check=True)
+    same(on_spark(session, home, tmp_path / "spark.safetensors", *flags), cgc.load(one))
+
+
+def changed(home: Path, out: Path, nodes=None, edges=None) -> list:
+    """Write tables that are changed by functions."""
+    for name, change in (("nodes", nodes), ("edges", edges)):
+        table = pq.read_table(home / f"{name}.parquet")
+        pq.write_table(change(table) if change else table, out / f"{name}.parquet")
+    return tables(out)
+
+
+def put(column: str, row: int, value):
+    """Return a function that puts a value into a table."""
+
+    def change(table):
+        values = table.column(column).to_pylist()
+        values[row] = value
+        return table.set_column(
+            table.column_names.index(column), column, pa.array(values, table.schema.field(column).type)
+        )
+
+    return change
+
+
+def listed(table):
+    rows = table.column("x").to_pylist()
+    rows[7][3] = None
+    return table.set_column(table.column_names.index("x"), "x", pa.array(rows, table.schema.field("x").type))
+
+
+@pytest.mark.parametrize(
+    "nodes, edges, want",
+    [
+        (lambda t: t.drop_columns(["label"]), None, r"no column label \(--label names another\)"),
+        (None, lambda t: t.drop_columns(["target"]), r"no column target"),
+        (listed, None, r"feature 3 of node n00007 is null"),
+        (put("split", 5, "tran"), None, r"split of node n00005 is 'tran'"),
+        (put("label", 5, 1 << 20), None, r"label of node n00005 is 1048576, want 0 to 65535"),
+        (put("id", 5, "n00004"), None, r"id n00004 is of 2 nodes"),
+        (put("id", 5, None), None, r"1 rows without an id"),
+        (None, put("target", 9, "nobody"), r"target nobody, which no node has"),
+    ],
+)
+def test_bad_tables(session, plain, tmp_path, nodes, edges, want):
+    out = tmp_path / "small.safetensors"
+    with pytest.raises(cgc.Error, match=want):
+        spark.condense([*changed(plain, tmp_path, nodes, edges), "-o", str(out), "--nodes", "35"], session)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    "flags, want",
+    [
+        (["--hops", "-1"], "hops"),
+        (["--node", "3"], "did you mean|unknown flag"),
+        (["--edges", "real"], "--edges real|/nonexistent"),
+        (["--worker-memory", "64MB"], "--worker-memory"),
+        (["--worker-memory", "many"], "--worker-memory many"),
+    ],
+)
+def test_bad_flags(session, plain, tmp_path, flags, want):
+    with pytest.raises(cgc.Error, match=want):
+        spark.condense([*tables(plain), "-o", str(tmp_path / "s.safetensors"), *flags], session)
+
+
+def program(path: Path, text: str) -> Path:
+    """Write a program that stands for the worker: it does as text says, and then becomes the command."""
+    path.write_text(f'#!/bin/sh\n{text}\nexec {spark.binary()} "$@"\n')
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return path
+
+
+PARENT = r"""
+pid=$$
+while [ "$(cat /proc/$pid/comm)" != java ]; do pid=$(awk '{print $4}' /proc/$pid/stat); done
+kill -9 $pid
+"""
+
+
+@pytest.mark.parametrize("killed", ["worker", "executor"])
+def test_killed(session, plain, tmp_path, killed):
+    """kill -9 of a worker, and of an executor with all of its shuffle files, in mid-run: the result is right."""
+    what = "kill -9 $$" if killed == "worker" else PARENT
+    once = f"if mkdir {tmp_path}/once 2>/dev/null; then\n{what}\nfi"
+    flags = ["--nodes", "35", "--worker", str(program(tmp_path / "worker", once))]
+    got = on_spark(session, plain, tmp_path / "spark.safetensors", *flags)
+    assert (tmp_path / "once").exists()
+    one = tmp_path / "one.safetensors"
+    subprocess.run([spark.binary(), "condense", str(plain), "-o", str(one), "--quiet", "--nodes", "35"], check=True)
+    same(got, cgc.load(one))
+
+
+def test_sentence_of_worker(session, plain, tmp_path):
+    worker = program(tmp_path / "worker", "echo 'cgc: the disk is full of stones' >&2; exit 1")
+    with pytest.raises(cgc.Error, match=r"^a worker failed: the disk is full of stones$"):
+        on_spark(session, plain, tmp_path / "s.safetensors", "--nodes", "35", "--worker", str(worker))
+
+
+def test_driver_killed(plain, tmp_path):
+    """kill -9 of the driver in mid-run leaves nothing half-written, and the next run works."""
+    out, pid = tmp_path / "out" / "small.safetensors", tmp_path / "pid"
+    out.parent.mkdir()
+    once = f"if mkdir {tmp_path}/once 2>/dev/null; then\nkill -9 $(cat {pid}); sleep 1\nfi"
+    worker = program(tmp_path / "worker", once)
+    line = [sys.executable, "-m", "cgc.spark", "condense", "--master", MASTER, *tables(plain), "--nodes", "35"]
+    line += ["-o", str(out), "--worker", str(worker), "--conf", "spark.ui.enabled=false"]
+    line += ["--conf", "spark.sql.adaptive.enabled=false", "--conf", "spark.sql.shuffle.partitions=2"]
+    for attempt in range(2):
+        child = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ)
+        pid.write_text(str(child.pid))
+        said = child.communicate(timeout=280)
+        if attempt == 0:
+            assert child.returncode == -9, said
+            assert list(out.parent.iterdir()) == []
+    assert child.returncode == 0, said
+    assert re.search("35", said[0])
+    assert cgc.load(out).x.shape[0] == 35
