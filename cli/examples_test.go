@@ -2,6 +2,9 @@ package cli
 
 import (
 	"io"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -30,6 +33,57 @@ func TestExamples(t *testing.T) {
 		t.Error("a wrong flag parses")
 	}
 }
+
+// TestPages: every command line in a block of README and of the pages of docs parses.
+func TestPages(t *testing.T) {
+	pages, err := filepath.Glob("../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for _, page := range append(pages, "../README.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		block, whole := false, ""
+		for i, line := range strings.Split(string(text), "\n") {
+			if strings.HasPrefix(line, "```") {
+				block = !block
+			}
+			command, is := strings.CutPrefix(line, "$ cgc ")
+			if !is && block {
+				command, is = strings.CutPrefix(line, "cgc ")
+			}
+			if !is && !block {
+				command, is = strings.CutPrefix(line, "    cgc ")
+			}
+			if is {
+				whole = "cgc " + command
+			} else if whole != "" {
+				whole += " " + strings.TrimSpace(line)
+			}
+			if whole == "" || strings.HasSuffix(whole, "\\") {
+				whole = strings.TrimSuffix(whole, "\\")
+				continue
+			}
+			command, _, _ = strings.Cut(whole, " #")
+			whole = ""
+			command = quoted.ReplaceAllString(command, "x")
+			if err := parse(strings.Fields(command), commandTree()); err != nil {
+				t.Errorf("%s:%d: %q: %v", page, i+1, command, err)
+			}
+			count++
+		}
+	}
+	t.Logf("%d command lines parse", count)
+	if count < 20 {
+		t.Errorf("%d command lines were found, want more", count)
+	}
+}
+
+// quoted is a word in quotes.
+var quoted = regexp.MustCompile(`'[^']*'|"[^"]*"`)
 
 // commandTree returns all commands.
 func commandTree() *cobra.Command {
