@@ -69,7 +69,7 @@ func TestPages(t *testing.T) {
 			}
 			command, _, _ = strings.Cut(whole, " #")
 			whole = ""
-			command = quoted.ReplaceAllString(command, "x")
+			command = expanded.ReplaceAllString(quoted.ReplaceAllString(command, "x"), "1")
 			if err := parse(strings.Fields(command), commandTree()); err != nil {
 				t.Errorf("%s:%d: %q: %v", page, i+1, command, err)
 			}
@@ -82,8 +82,11 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// quoted is a word in quotes.
-var quoted = regexp.MustCompile(`'[^']*'|"[^"]*"`)
+// quoted is a word in quotes, and expanded what a shell puts a value for.
+var (
+	quoted   = regexp.MustCompile(`'[^']*'|"[^"]*"`)
+	expanded = regexp.MustCompile(`\$\(\(.*?\)\)|\$\w+`)
+)
 
 // commandTree returns all commands.
 func commandTree() *cobra.Command {
