@@ -137,7 +137,7 @@ type ACM struct {
 }
 
 // NewACM returns A-CM with default parameters.
-func NewACM() ACM { return ACM{OwnWeights: true, Memory: rival.DefaultMemory} }
+func NewACM() ACM { return ACM{Memory: rival.DefaultMemory} }
 
 // Name returns "a-cm".
 func (ACM) Name() string { return "a-cm" }
