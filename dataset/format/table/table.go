@@ -134,15 +134,18 @@ func collect[T any](ctx context.Context, t Table, f func(r Rows) (T, error)) (pa
 		return nil, err
 	}
 	parts, errs := make([]T, len(rows)), make([]error, len(rows))
-	var failed atomic.Bool
+	var failed atomic.Int64 // the first part that is known to have failed
+	failed.Store(int64(len(rows)))
 	count, stage := progress.NewCounter(0, len(rows)), "reading "+t.Name()
 	err = parallel.ForContext(ctx, len(rows), 1, func(k, _ int) {
 		defer count.Add(ctx, stage)
-		if failed.Load() {
-			return // a part before this one failed, as parts are begun in their order
+		if failed.Load() < int64(k) {
+			return // the error is that of an earlier part
 		}
 		if parts[k], errs[k] = f(rows[k]); errs[k] != nil {
-			failed.Store(true)
+			for first := failed.Load(); int64(k) < first && !failed.CompareAndSwap(first, int64(k)); {
+				first = failed.Load()
+			}
 		}
 	})
 	for k, wrong := range errs {
