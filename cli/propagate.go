@@ -183,6 +183,9 @@ func (c *command) condenseEmbeddings(
 	if _, is := methods[0].(cgc.Config); !is {
 		return usagef("--embeddings: %s propagates by itself, want one of cgc's methods", methods[0].Name())
 	}
+	if flags.config.NormalizeFeatures {
+		return usagef("--normalize-features with --embeddings, want one of them: the file has features as they are")
+	}
 	f, err := stored.Read(path)
 	if err != nil {
 		return fmt.Errorf("--embeddings: %w", err)

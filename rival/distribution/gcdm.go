@@ -160,11 +160,10 @@ type means struct {
 	share *mat.Dense
 	own   *mat.Dense // row c holds 1/n′_c at the condensed nodes of class c
 
-	w, b       *mat.Dense
-	hidden     mat.Dense
-	mean       mat.Dense
-	difference mat.Dense
-	tape       *autodiff.Tape
+	w, b   *mat.Dense
+	hidden mat.Dense
+	mean   mat.Dense
+	tape   *autodiff.Tape
 }
 
 func newMeans(ctx context.Context, s *learn.Start, m Means) (*means, error) {
