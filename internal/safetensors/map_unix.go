@@ -9,8 +9,9 @@ import (
 )
 
 // mapFile maps a file privately: pages are read when touched, and a page that is written to becomes the process's own.
+// Few pages are, so the file may be larger than memory: the system reserves none for it.
 func mapFile(f *os.File, size int64) ([]byte, error) {
-	return unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE)
+	return unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unreserved)
 }
 
 func unmapFile(b []byte) error { return unix.Munmap(b) }

@@ -1,0 +1,6 @@
+//go:build unix && !linux
+
+package safetensors
+
+// unreserved is for Linux alone: other systems map files of any size.
+const unreserved = 0
