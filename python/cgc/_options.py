@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypedDict, Union
 
@@ -51,6 +52,7 @@ class CondenseOptions(_Configuration, total=False):
     """The keyword arguments of condense, besides the graph and config."""
 
     params: Mapping[str, Any]
+    embeddings: Union[str, os.PathLike[str]]
 
 
 class _Testing(_Common, _Database, total=False):
@@ -125,6 +127,8 @@ def _word(name: str, value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, (int, float, str)):
         return str(value)
+    if isinstance(value, os.PathLike):
+        return str(os.fspath(value))
     if isinstance(value, (list, tuple)):
         return ",".join(_word(name, v) for v in value)
     raise Error(f"{name} is a {type(value).__name__}, want a number, a word or a list of them")

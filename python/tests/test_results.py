@@ -316,6 +316,15 @@ def test_tune_gives_a_configuration_for_condense(demo):
     assert cgc.condense(demo, config={"temperature": float("inf"), "nodes": 7}).origin.config["temperature"] == "inf"
 
 
+def test_condense_takes_the_embeddings_of_a_file(tmp_path):
+    path = tmp_path / "embeddings.safetensors"
+    subprocess.check_call([_run.binary(), "propagate", "demo", "-o", path, "--quiet"], stdout=subprocess.DEVNULL)
+    want = cgc.condense("demo", nodes=21)
+    np.testing.assert_array_equal(cgc.condense("demo", nodes=21, embeddings=path).x, want.x)
+    with pytest.raises(cgc.Error, match="hops"):
+        cgc.condense("demo", nodes=21, embeddings=path, hops=3)
+
+
 def test_options_are_the_flags_of_the_command():
     for name, known in (
         ("condense", _options.CondenseOptions), ("tune", _options.TuneOptions), ("evaluate", _options.EvaluateOptions),
