@@ -60,7 +60,7 @@ type SNTKX struct{ Parameters }
 // defaults are the parameters of the authors' program for Cora, but for Init and LearnLabels.
 func defaults() Parameters {
 	return Parameters{
-		Hops: 2, Layers: 2, Ridge: 1, Steps: 500, Rate: 0.01, Init: propagated, Every: 10, Memory: rival.DefaultMemory,
+		Hops: 2, Layers: 2, Ridge: 1, Steps: 500, Rate: 0.01, Init: sampled, Every: 10, Memory: rival.DefaultMemory,
 	}
 }
 
