@@ -138,8 +138,8 @@ var mayImport = map[string]string{
 	"cli": ". bench checkpoint condense experiment tune overview paper progress report report/chart report/html dataset " +
 		"dataset/format " +
 		"dataset/synth gnn graph cluster propagate propagate/blocked propagate/stored partition internal/atomicfile " +
-		"internal/buildinfo internal/kernel internal/commandline internal/plain internal/spelling rival/all web " +
-		"internal/memory mat",
+		"internal/buildinfo internal/confine internal/kernel internal/commandline internal/plain internal/spelling " +
+		"rival/all web internal/memory mat",
 	"cmd/cgc": "cli tables",
 	"cluster": "graph mat propagate propagate/blocked propagate/stored internal/parallel",
 

@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
-	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/confine"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate/blocked"
 	"github.com/graph-condensation/cgc/report"
@@ -71,7 +70,7 @@ func (c *command) watch(
 			} else if rate > 0 {
 				plan.Expected.Seconds += float64(f.Read+f.Scratch) / rate
 			}
-			readBefore, writtenBefore = transferred()
+			readBefore, writtenBefore = confine.Transferred(os.Getpid())
 			c.progress.note("%s", plan.sentence(f))
 		})
 	})
@@ -79,7 +78,7 @@ func (c *command) watch(
 		if plan == nil {
 			return nil
 		}
-		read, written := transferred()
+		read, written := confine.Transferred(os.Getpid())
 		plan.Measured = taken{
 			Memory: peakRSS(), Read: read - readBefore, Scratch: written - writtenBefore, Seconds: seconds,
 		}
@@ -116,26 +115,6 @@ func openedRate(g *graph.Graph, seconds float64) float64 {
 		bytes += 4 * len(x.Data)
 	}
 	return float64(bytes) / seconds / 1e9
-}
-
-// transferred returns how many bytes this process has read from disks and written to them; zeros if the system does
-// not tell.
-func transferred() (read, written int64) {
-	text, err := os.ReadFile("/proc/self/io")
-	if err != nil {
-		return 0, 0
-	}
-	for line := range strings.Lines(string(text)) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
-		n, _ := strconv.ParseInt(value, 10, 64)
-		switch name {
-		case "read_bytes":
-			read = n
-		case "write_bytes":
-			written = n
-		}
-	}
-	return read, written
 }
 
 // paragraph shows what was expected beside what was measured.

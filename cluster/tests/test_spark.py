@@ -23,7 +23,8 @@ ARRAYS = ["x", "y", "edge_index", "edge_weight", "members_indptr", "members_indi
 def session():
     from pyspark.sql import SparkSession
 
-    made = SparkSession.builder.master(MASTER).config("spark.executor.memory", "1024m").config("spark.ui.enabled", "false")
+    made = SparkSession.builder.master(MASTER).config("spark.executor.memory", "1024m")
+    made = made.config("spark.ui.enabled", "false")
     made = made.config("spark.sql.adaptive.enabled", "false").config("spark.sql.shuffle.partitions", "2")
     made = made.config("spark.ui.showConsoleProgress", "false").getOrCreate()
     made.sparkContext.setLogLevel("OFF")

@@ -189,46 +189,32 @@ func (t *trial) inductive() error {
 }
 
 // normalize wants what condensing the graph with normalised features gives.
-func (t *trial) normalize() error {
-	m := condense.Under(condense.Setting{NormalizeFeatures: true}, t.method)
-	g := ordinary.made()
-	nodes := sizesOf(g)[1]
-	small, err := t.condense(t.ctx, m, g, nodes, 1)
-	if err != nil {
-		return err
-	}
-	normalized, err := g.NormalizedFeatures()
-	if err != nil {
-		return err
-	}
-	plain, err := t.condense(t.ctx, t.method, normalized, nodes, 1)
-	if err != nil {
-		return err
-	}
-	if !small.NormalizedFeatures || !slices.Equal(plain.X.Data, small.X.Data) {
-		return errors.New("normalising differs from condensing the graph with normalised features")
-	}
-	return t.reload(small)
-}
+func (t *trial) normalize() error { return t.features(condense.Setting{NormalizeFeatures: true}) }
 
 // standardize wants what condensing the scaled graph gives.
-func (t *trial) standardize() error {
-	m := condense.Under(condense.Setting{Standardize: true}, t.method)
+func (t *trial) standardize() error { return t.features(condense.Setting{Standardize: true}) }
+
+// features wants what condensing the graph gives whose features are those that the setting shows.
+func (t *trial) features(s condense.Setting) error {
 	g := ordinary.made()
 	nodes := sizesOf(g)[1]
-	small, err := t.condense(t.ctx, m, g, nodes, 1)
+	small, err := t.condense(t.ctx, condense.Under(s, t.method), g, nodes, 1)
 	if err != nil {
 		return err
 	}
-	if small.Scaling == nil {
-		return errors.New("the condensed graph has no scaling")
+	if is := small.Setting(); is != s {
+		return fmt.Errorf("the setting of the condensed graph is %+v, want %+v", is, s)
 	}
-	plain, err := t.condense(t.ctx, t.method, g.Scaled(*small.Scaling), nodes, 1)
+	seen, err := small.Seen(g)
+	if err != nil {
+		return err
+	}
+	plain, err := t.condense(t.ctx, t.method, seen, nodes, 1)
 	if err != nil {
 		return err
 	}
 	if !slices.Equal(plain.X.Data, small.X.Data) {
-		return errors.New("standardising differs from condensing the scaled graph")
+		return fmt.Errorf("under %+v, X′ differs from that of the graph with such features", s)
 	}
 	return t.reload(small)
 }

@@ -2,7 +2,6 @@ package confine
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -84,7 +83,7 @@ func (u *Usage) follow(lines *bufio.Scanner, pid int, begun time.Time) (last str
 	phase, since := Phase{Name: "load"}, begun
 	var read, written int64
 	end := func() {
-		nowRead, nowWritten := transferred(pid)
+		nowRead, nowWritten := Transferred(pid)
 		phase.Seconds = time.Since(since).Seconds()
 		phase.Read, phase.Written = max(0, nowRead-read), max(0, nowWritten-written)
 		u.Phases = append(u.Phases, phase)
@@ -102,26 +101,6 @@ func (u *Usage) follow(lines *bufio.Scanner, pid int, begun time.Time) (last str
 	}
 	end()
 	return last
-}
-
-// transferred returns how many bytes a process has read from disks and written to them. A process that has ended gives
-// zeros.
-func transferred(pid int) (read, written int64) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
-	if err != nil {
-		return 0, 0
-	}
-	for line := range bytes.Lines(text) {
-		name, value, _ := strings.Cut(strings.TrimSpace(string(line)), ": ")
-		n, _ := strconv.ParseInt(value, 10, 64)
-		switch name {
-		case "read_bytes":
-			read = n
-		case "write_bytes":
-			written = n
-		}
-	}
-	return read, written
 }
 
 // Forget drops the pages of a file that the system keeps in memory, so that whoever reads it next pays for them.

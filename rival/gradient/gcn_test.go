@@ -98,11 +98,7 @@ func twice(t *testing.T, o *convolution, s *learn.Start, x, a *mat.Dense) (loss 
 			} else if i%2 == 1 {
 				continue // biases do not count
 			} else {
-				length := func(v *autodiff.Var) *autodiff.Var { return tape.Power(tape.ColumnSums(tape.Mul(v, v)), 0.5) }
-				n := g[i].Value.Cols
-				norm := tape.Add(tape.Mul(length(g[i]), length(h[i])), tape.Var(filled(n, guard)))
-				cosines := tape.Mul(tape.ColumnSums(tape.Mul(g[i], h[i])), tape.Power(norm, -1))
-				distance = tape.Sum(tape.Sub(tape.Var(filled(n, 1)), cosines))
+				distance = byCosine(tape, g[i], h[i])
 			}
 			distance = tape.Scale(o.coeff[c], distance)
 			if total == nil {
@@ -112,12 +108,7 @@ func twice(t *testing.T, o *convolution, s *learn.Start, x, a *mat.Dense) (loss 
 			}
 		}
 	}
-	loss = float64(total.Value.Data[0])
-	if a == nil {
-		return loss, tape.Grad(total, vx)[0].Value, nil
-	}
-	g := tape.Grad(total, vx, va)
-	return loss, g[0].Value, g[1].Value
+	return outcome(tape, total, vx, va)
 }
 
 // The products of low rank agree with gradients that are formed and differentiated by the tape, on sparse and on dense

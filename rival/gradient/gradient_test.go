@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -57,23 +58,12 @@ func TestLearns(t *testing.T) {
 		text, _ := json.Marshal(map[string]any{
 			"epochs": 120, "outer": 5, "inner": 5, "judge_every": 30, "judge_epochs": 50, "lr_feat": 0.03, "lr_adj": 0.01,
 		})
-		switch own := m.(type) {
-		case gradient.GCond:
-			json.Unmarshal(text, &own)
-			m = own
-		case gradient.GCondX:
-			json.Unmarshal(text, &own)
-			m = own
-		case gradient.DosCond:
-			json.Unmarshal(text, &own)
-			m = own
-		case gradient.MSGC:
-			json.Unmarshal(text, &own)
-			m = own
-		case gradient.SGDD:
-			json.Unmarshal(text, &own)
-			m = own
+		own := reflect.New(reflect.TypeOf(m)) // m with other parameters
+		own.Elem().Set(reflect.ValueOf(m))
+		if err := json.Unmarshal(text, own.Interface()); err != nil {
+			t.Fatal(err)
 		}
+		m = own.Elem().Interface().(condense.Method)
 		g := synth.Demo()
 		small, err := m.Condense(t.Context(), g, 4*g.Classes, 1)
 		if err != nil {

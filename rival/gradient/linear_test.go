@@ -80,15 +80,7 @@ func byTape(l *linear, s *learn.Start, real *mat.Dense, first []int, x, a *mat.D
 			difference, bias := t.Sub(h[0], g[0]), t.Sub(h[1], g[1])
 			distance = t.Add(t.Sum(t.Mul(difference, difference)), t.Sum(t.Mul(bias, bias)))
 		} else {
-			length := func(v *autodiff.Var) *autodiff.Var { return t.Power(t.ColumnSums(t.Mul(v, v)), 0.5) }
-			one := mat.NewDense(1, l.classes)
-			small := mat.NewDense(1, l.classes)
-			for k := range one.Data {
-				one.Data[k], small.Data[k] = 1, guard
-			}
-			norm := t.Add(t.Mul(length(g[0]), length(h[0])), t.Var(small))
-			cosines := t.Mul(t.ColumnSums(t.Mul(g[0], h[0])), t.Power(norm, -1))
-			distance = t.Sum(t.Sub(t.Var(one), cosines))
+			distance = byCosine(t, g[0], h[0])
 		}
 		distance = t.Scale(l.coeff[c], distance)
 		if total == nil {
@@ -97,12 +89,26 @@ func byTape(l *linear, s *learn.Start, real *mat.Dense, first []int, x, a *mat.D
 			total = t.Add(total, distance)
 		}
 	}
-	loss = float64(total.Value.Data[0])
+	return outcome(t, total, vx, va)
+}
+
+// byCosine returns Σ over the columns of 1 − cosine.
+func byCosine(t *autodiff.Tape, g, h *autodiff.Var) *autodiff.Var {
+	length := func(v *autodiff.Var) *autodiff.Var { return t.Power(t.ColumnSums(t.Mul(v, v)), 0.5) }
+	n := g.Value.Cols
+	norm := t.Add(t.Mul(length(g), length(h)), t.Var(filled(n, guard)))
+	cosines := t.Mul(t.ColumnSums(t.Mul(g, h)), t.Power(norm, -1))
+	return t.Sum(t.Sub(t.Var(filled(n, 1)), cosines))
+}
+
+// outcome returns a loss and its gradients in X′ and A′. There is none in A′ if a is nil.
+func outcome(t *autodiff.Tape, loss, x, a *autodiff.Var) (value float64, dx, da *mat.Dense) {
+	value = float64(loss.Value.Data[0])
 	if a == nil {
-		return loss, t.Grad(total, vx)[0].Value, nil
+		return value, t.Grad(loss, x)[0].Value, nil
 	}
-	g := t.Grad(total, vx, va)
-	return loss, g[0].Value, g[1].Value
+	g := t.Grad(loss, x, a)
+	return value, g[0].Value, g[1].Value
 }
 
 // closeTo fails unless all numbers agree up to the rounding of float32.

@@ -59,6 +59,7 @@ type reader struct {
 	*Meter
 }
 
+// Read implements io.Reader. It counts what it reads.
 func (r reader) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p[:min(len(p), step)])
 	if wrong := r.Add(n); wrong != nil {
@@ -72,6 +73,7 @@ type readerAt struct {
 	*Meter
 }
 
+// ReadAt implements io.ReaderAt. It counts what it reads.
 func (r readerAt) ReadAt(p []byte, at int64) (n int, err error) {
 	for n < len(p) && err == nil {
 		var k int
