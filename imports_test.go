@@ -111,8 +111,9 @@ var mayImport = map[string]string{
 	"condense/condensetest": "condense graph mat progress",
 	"selftrain":             "mat internal/kernel internal/parallel",
 
-	"rival":            "condense graph mat partition",
-	"rival/all":        ". condense rival/coarsening rival/distribution rival/gradient rival/kernel rival/selection",
+	"rival": "condense graph mat partition",
+	"rival/all": ". condense rival/coarsening rival/distribution rival/gradient rival/kernel rival/selection " +
+		"rival/trajectory",
 	"rival/coarsening": "condense graph mat progress propagate propagate/blocked rival internal/parallel",
 	"rival/kernel": "autodiff condense graph kernelridge mat progress propagate propagate/blocked rival " +
 		"internal/parallel",
@@ -121,6 +122,8 @@ var mayImport = map[string]string{
 	"rival/learn": "checkpoint condense gnn graph mat partition progress propagate propagate/blocked rival " +
 		"internal/kernel internal/parallel internal/parameter",
 	"rival/selection": "condense graph mat propagate propagate/blocked rival internal/parallel",
+	"rival/trajectory": "autodiff condense graph mat progress rival rival/learn rival/selection internal/kernel " +
+		"internal/parallel",
 
 	".": "condense selftrain propagate propagate/blocked assess augment partition generate graph mat",
 

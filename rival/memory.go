@@ -50,14 +50,17 @@ func (m Memory) String() string { return words(float64(m)) }
 
 // Fits returns an error if the bytes that a method needs exceed the bound. what says what needs them, as in "sntk on
 // 153,932 training nodes".
-func (m Memory) Fits(what string, bytes float64) error {
+func (m Memory) Fits(what string, bytes float64) error { return m.FitsAs("memory", what, bytes) }
+
+// FitsAs is Fits for a bound that is the parameter of another name.
+func (m Memory) FitsAs(parameter, what string, bytes float64) error {
 	if m == 0 {
 		m = DefaultMemory
 	}
 	if bytes <= float64(m) {
 		return nil
 	}
-	return fmt.Errorf("rival: %s needs %s, bound %s (parameter memory)", what, words(bytes), m)
+	return fmt.Errorf("rival: %s needs %s, bound %s (parameter %s)", what, words(bytes), m, parameter)
 }
 
 // words writes a number of bytes with its unit, below 10 with one digit after the point.

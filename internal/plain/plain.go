@@ -18,7 +18,8 @@ import (
 var packages = strings.Fields(`
 	assess augment bench cgc chart checkpoint chromium cluster coarsening condense confine dataset dgl
 	experiment generate gnn graph graphml html json kernel kernelridge learn mat offline overview paper
-	parquet partition propagate report rival safetensors selection selftrain stored synth tune web`)
+	parquet partition propagate report rival safetensors selection selftrain stored synth
+	trajectory tune web`)
 
 // Sentence returns err as one line. The names of packages are left out, because they tell a user nothing. A cancelled
 // context is "interrupted".

@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/rival/gradient"
 	"github.com/graph-condensation/cgc/rival/kernel"
 	"github.com/graph-condensation/cgc/rival/selection"
+	"github.com/graph-condensation/cgc/rival/trajectory"
 )
 
 // init registers each method with its default parameters, family by family. Lists of methods have this order.
@@ -22,6 +23,7 @@ func init() {
 		kernel.NewSNTK(), kernel.NewSNTKX(),
 		gradient.NewGCond(), gradient.NewGCondX(), gradient.NewDosCond(), gradient.NewMSGC(), gradient.NewSGDD(),
 		distribution.NewGCDM(), distribution.NewGCDMX(), distribution.NewSimGC(),
+		trajectory.NewSFGC(),
 	} {
 		condense.Register(m)
 	}

@@ -98,7 +98,7 @@ func newConvolution(ctx context.Context, s *learn.Start, m Matching) (*convoluti
 			r.gram = new(mat.Dense)
 			mat.MulTB(r.gram, h[1], h[1])
 		}
-		r.p = between(operator, nodes, place)
+		r.p = learn.Between(operator, nodes, place)
 		r.pt = newRows(r.p).t
 	}
 	return o, nil
@@ -106,31 +106,6 @@ func newConvolution(ctx context.Context, s *learn.Start, m Matching) (*convoluti
 
 // gramNodes is the largest number of rows of S whose Gram matrix is kept. Of more rows, ∇W₁ is formed.
 const gramNodes = 2048
-
-// between returns the entries of P in the rows of nodes and the columns of the nodes that have a place: nodes and all
-// their neighbours, ascending.
-func between(op graph.Operator, nodes []int32, place map[int32]int32) *mat.CSR {
-	p := &mat.CSR{Rows: len(nodes), Cols: len(place), Indptr: make([]int64, len(nodes)+1)}
-	for r, v := range nodes {
-		self := false
-		add := func(u int, w float32) {
-			p.Indices = append(p.Indices, place[int32(u)])
-			p.Data = append(p.Data, op.Left[v]*w*op.Right[u])
-		}
-		for u, w := range op.Adj.Row(int(v)) {
-			if !self && u > int(v) {
-				self = true
-				add(int(v), op.Self)
-			}
-			add(u, w)
-		}
-		if !self {
-			add(int(v), op.Self)
-		}
-		p.Indptr[r+1] = int64(len(p.Indices))
-	}
-	return p
-}
 
 // restart draws weights and biases uniform in ±1/√inputs.
 func (o *convolution) restart(src rand.Source) {

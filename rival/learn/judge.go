@@ -42,7 +42,7 @@ func newJudge(g *graph.Graph, epochs int) (*judge, error) {
 func (j *judge) accuracy(ctx context.Context, small *condense.Condensed, y []int32, seed uint64) (
 	accuracy, tie float64, err error,
 ) {
-	sample := &gnn.Sample{Adj: small.Adj, X: small.X, Y: y, Classes: j.target.Sample().Classes}
+	sample := &gnn.Sample{Adj: small.Adj, X: small.X, Y: y, Soft: small.Soft, Classes: j.target.Sample().Classes}
 	quiet := progress.With(ctx, nil)
 	result, err := gnn.Train(quiet, gnn.GCN(), sample, j.target, j.config, rand.NewPCG(seed, math.MaxUint64))
 	if err != nil {

@@ -68,3 +68,28 @@ func Near(a *mat.CSR, nodes []int32) (near []int32, place map[int32]int32) {
 	}
 	return near, place
 }
+
+// Between returns the entries of P in the rows of nodes and the columns of the nodes that have a place: nodes and all
+// their neighbours, ascending.
+func Between(op graph.Operator, nodes []int32, place map[int32]int32) *mat.CSR {
+	p := &mat.CSR{Rows: len(nodes), Cols: len(place), Indptr: make([]int64, len(nodes)+1)}
+	for r, v := range nodes {
+		self := false
+		add := func(u int, w float32) {
+			p.Indices = append(p.Indices, place[int32(u)])
+			p.Data = append(p.Data, op.Left[v]*w*op.Right[u])
+		}
+		for u, w := range op.Adj.Row(int(v)) {
+			if !self && u > int(v) {
+				self = true
+				add(int(v), op.Self)
+			}
+			add(u, w)
+		}
+		if !self {
+			add(int(v), op.Self)
+		}
+		p.Indptr[r+1] = int64(len(p.Indices))
+	}
+	return p
+}

@@ -27,6 +27,13 @@ type Learner interface {
 	State() []*mat.Dense
 }
 
+// SoftLearner is a Learner that learns labels too.
+type SoftLearner interface {
+	Learner
+	// Soft returns a distribution over the classes for each condensed node, N′×Classes. It may be memory of the learner.
+	Soft() *mat.Dense
+}
+
 // Plan says how often a Learner learns, and how its result is chosen.
 type Plan struct {
 	// Method, Nodes and Seed are those of the condensation.
@@ -64,6 +71,7 @@ const (
 // best is the best iterate so far.
 type best struct {
 	x, a  *mat.Dense
+	soft  *mat.Dense // 0×0 where labels are not learnt
 	notes *mat.Dense // 1×5: epoch, accuracy, cross entropy, judgements, loss of the last epoch
 }
 
@@ -102,12 +110,15 @@ func Run(
 		return nil, err
 	}
 	x, a := learner.Result()
-	b := &best{x: x.Clone(), a: mat.NewDense(0, 0), notes: mat.NewDense(1, notes)}
+	b := &best{x: x.Clone(), a: mat.NewDense(0, 0), soft: mat.NewDense(0, 0), notes: mat.NewDense(1, notes)}
 	if a != nil {
 		b.a = a.Clone()
 	}
+	if soft := softOf(learner); soft != nil {
+		b.soft = soft.Clone()
+	}
 	b.notes.Data[accuracyNote] = -1
-	state := append(append([]*mat.Dense(nil), learner.State()...), b.x, b.a, b.notes)
+	state := append(append([]*mat.Dense(nil), learner.State()...), b.x, b.a, b.soft, b.notes)
 	sizes, err := json.Marshal(g.Sizes())
 	if err != nil {
 		return nil, err
@@ -160,7 +171,8 @@ func Run(
 // consider judges the iterate, and keeps it if it is the best so far.
 func (b *best) consider(ctx context.Context, judge *judge, s *Start, plan Plan, learner Learner, epoch int) error {
 	x, a := learner.Result()
-	for _, m := range []*mat.Dense{x, a} {
+	soft := softOf(learner)
+	for _, m := range []*mat.Dense{x, a, soft} {
 		if m == nil {
 			continue
 		}
@@ -176,7 +188,7 @@ func (b *best) consider(ctx context.Context, judge *judge, s *Start, plan Plan, 
 	accuracy, entropy := 0.0, 0.0
 	if judge != nil {
 		var err error
-		small := b.sample(s, plan, x, a)
+		small := b.sample(s, plan, x, a, soft)
 		if accuracy, entropy, err = judge.accuracy(ctx, small, s.Y, plan.Seed); err != nil {
 			return err
 		}
@@ -191,13 +203,24 @@ func (b *best) consider(ctx context.Context, judge *judge, s *Start, plan Plan, 
 	if a != nil {
 		copy(b.a.Data, a.Data)
 	}
+	if soft != nil {
+		copy(b.soft.Data, soft.Data)
+	}
 	b.notes.Data[epochNote] = float32(epoch)
 	b.notes.Data[accuracyNote], b.notes.Data[entropyNote] = float32(accuracy), float32(entropy)
 	return nil
 }
 
+// softOf returns the labels that a learner learns; nil if it learns none.
+func softOf(learner Learner) *mat.Dense {
+	if l, is := learner.(SoftLearner); is {
+		return l.Soft()
+	}
+	return nil
+}
+
 // sample returns X′ and A′ as they are handed over: X′ times the unit, A′ without weights below the threshold.
-func (b *best) sample(s *Start, plan Plan, x, a *mat.Dense) *condense.Condensed {
+func (b *best) sample(s *Start, plan Plan, x, a, soft *mat.Dense) *condense.Condensed {
 	small := &condense.Condensed{X: x.Clone(), Y: s.Y}
 	kernel.Scale(small.X.Data, s.Unit, small.X.Data)
 	if a != nil && a.Rows > 0 {
@@ -209,12 +232,15 @@ func (b *best) sample(s *Start, plan Plan, x, a *mat.Dense) *condense.Condensed 
 		}
 		small.Adj = cut.Sparse()
 	}
+	if soft != nil && soft.Rows > 0 {
+		small.Soft = soft.Clone()
+	}
 	return small
 }
 
 // condensed returns the best iterate.
 func (b *best) condensed(s *Start, plan Plan) (*condense.Condensed, error) {
-	small := b.sample(s, plan, b.x, b.a)
+	small := b.sample(s, plan, b.x, b.a, b.soft)
 	small.Classes, small.Budget = s.Graph.Classes, s.Budget
 	small.Graph, small.GraphNodes, small.Method = s.Graph.Name, s.Graph.Nodes(), plan.Method.Name()
 	small.TakeNames(s.Graph)

@@ -1,0 +1,101 @@
+package trajectory
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+
+	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// store keeps snapshots of weights, each with its number: in memory, or in a temporary file.
+type store struct {
+	size   int // numbers of a snapshot
+	memory []float32
+	file   *os.File
+	buffer []byte
+}
+
+// newStore returns a store for n snapshots. On disk, they are in a file of the folder for temporary files, which close
+// removes.
+func newStore(n, size int, onDisk bool) (*store, error) {
+	s := &store{size: size}
+	if !onDisk {
+		s.memory = make([]float32, n*size)
+		return s, nil
+	}
+	file, err := os.CreateTemp("", "cgc-experts-*")
+	if err != nil {
+		return nil, fmt.Errorf("trajectory: a file for experts: %w", err)
+	}
+	s.file, s.buffer = file, make([]byte, 4*size)
+	return s, nil
+}
+
+// weightNumbers is the size of a snapshot.
+func weightNumbers(features, hidden, classes int) int {
+	return features*hidden + hidden + hidden*classes + classes
+}
+
+// put keeps weights as snapshot i. Weights that are not finite are an error: the expert diverged.
+func (s *store) put(i int, w weights) error {
+	for _, m := range w.all() {
+		if !kernel.Finite(m.Data) {
+			return fmt.Errorf("trajectory: an expert diverged: its weights are not finite; lower lr_expert")
+		}
+	}
+	if s.file == nil {
+		at := s.memory[i*s.size:]
+		for _, m := range w.all() {
+			at = at[copy(at, m.Data):]
+		}
+		return nil
+	}
+	at := 0
+	for _, m := range w.all() {
+		for _, v := range m.Data {
+			binary.LittleEndian.PutUint32(s.buffer[at:], math.Float32bits(v))
+			at += 4
+		}
+	}
+	if _, err := s.file.WriteAt(s.buffer, int64(i)*int64(len(s.buffer))); err != nil {
+		return fmt.Errorf("trajectory: writing experts: %w", err)
+	}
+	return nil
+}
+
+// get sets the weights to snapshot i.
+func (s *store) get(i int, w weights) error {
+	if s.file == nil {
+		at := s.memory[i*s.size:]
+		for _, m := range w.all() {
+			at = at[copy(m.Data, at[:len(m.Data)]):]
+		}
+		return nil
+	}
+	if _, err := s.file.ReadAt(s.buffer, int64(i)*int64(len(s.buffer))); err != nil {
+		return fmt.Errorf("trajectory: reading experts: %w", err)
+	}
+	at := 0
+	for _, m := range w.all() {
+		read(m, s.buffer[at:])
+		at += 4 * len(m.Data)
+	}
+	return nil
+}
+
+func read(m *mat.Dense, bytes []byte) {
+	for i := range m.Data {
+		m.Data[i] = math.Float32frombits(binary.LittleEndian.Uint32(bytes[4*i:]))
+	}
+}
+
+// close removes the file, if there is one.
+func (s *store) close() {
+	if s != nil && s.file != nil {
+		s.file.Close()
+		os.Remove(s.file.Name())
+	}
+}

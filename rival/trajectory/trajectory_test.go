@@ -1,0 +1,249 @@
+package trajectory
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/autodiff"
+	"github.com/graph-condensation/cgc/checkpoint"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/condense/condensetest"
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/progress"
+	"github.com/graph-condensation/cgc/rival/learn"
+)
+
+// brief makes runs short.
+func brief(m *Matching) {
+	m.Epochs, m.Steps, m.Hidden = 4, 5, 6
+	m.Experts.Experts, m.ExpertEpochs, m.MaxStart, m.Interval = 2, 6, 4, 2
+	m.Choice = learn.Choice{JudgeEvery: 2, JudgeEpochs: 3}
+}
+
+func methods() []condense.Method {
+	sfgc := NewSFGC()
+	brief(&sfgc.Matching)
+	return []condense.Method{sfgc}
+}
+
+func TestContract(t *testing.T) {
+	for _, m := range methods() {
+		t.Run(m.Name(), func(t *testing.T) {
+			condensetest.Test(t, m, condensetest.Proportional, condensetest.Random, condensetest.ReadsValidation)
+		})
+	}
+}
+
+// begun returns a start on a small graph with three classes.
+func begun(t *testing.T) *learn.Start {
+	t.Helper()
+	random := rand.New(rand.NewPCG(3, 1))
+	const n = 48
+	b := graph.Builder{Name: "small", Y: make([]int32, n), Classes: 3}
+	x := mat.NewDense(n, 6)
+	for v := range n {
+		b.Y[v] = int32(v % 3)
+		for j := range x.Row(v) {
+			x.Row(v)[j] = random.Float32()
+		}
+		x.Row(v)[v%3]++
+		for range 3 {
+			if u := random.IntN(n); u != v {
+				b.AddEdge(u, v)
+			}
+		}
+		if v < 30 {
+			b.Split.Train = append(b.Split.Train, int32(v))
+		} else {
+			b.Split.Val = append(b.Split.Val, int32(v))
+		}
+	}
+	b.X = x
+	g, _, err := b.Graph()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := learn.Begin(t.Context(), g, 9, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// The gradient of an expert agrees with autodiff, for both networks and for a part of the training nodes.
+func TestExpertIsAutodiff(t *testing.T) {
+	s := begun(t)
+	train, _ := s.Labelled()
+	convolution, err := newConvolution(t.Context(), s, train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	linear, err := newLinear(t.Context(), s, train, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []*pupil{convolution, linear} {
+		net := &network{pupil: p, weights: newWeights(6, 5, 3), gradients: newWeights(6, 5, 3)}
+		net.restart(rand.NewPCG(1, 9))
+		const seen = 20
+		net.gradient(seen)
+		tape := autodiff.NewTape()
+		var theta []*autodiff.Var
+		for _, m := range net.all() {
+			theta = append(theta, tape.Var(m))
+		}
+		hidden := tape.AddRow(tape.MatMul(tape.Var(p.s.Dense()), theta[0]), theta[1])
+		if p.relu {
+			hidden = tape.MatMul(tape.Var(p.p.Dense()), tape.ReLU(hidden))
+		}
+		index := make([]int32, seen)
+		for i := range index {
+			index[i] = int32(i)
+		}
+		logits := tape.Rows(tape.AddRow(tape.MatMul(hidden, theta[2]), theta[3]), index)
+		targets := tape.Var(autodiff.OneHot(p.y[:seen], 3))
+		for i, g := range tape.Grad(tape.CrossEntropy(logits, targets), theta...) {
+			closeTo(t, "gradient of an expert", net.gradients.all()[i], g.Value, 1e-5)
+		}
+	}
+}
+
+// A store on disk gives what one in memory gives, and leaves no file.
+func TestStoreOnDisk(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	s := begun(t)
+	train, _ := s.Labelled()
+	p, err := newConvolution(t.Context(), s, train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := methods()[0].(SFGC)
+	size := weightNumbers(6, m.Hidden, 3)
+	var stores []*store
+	for _, onDisk := range []bool{false, true} {
+		to, err := newStore(m.Experts.Experts*m.snapshots(), size, onDisk)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer to.close()
+		if err := m.train(t.Context(), p, to, 5, "experts"); err != nil {
+			t.Fatal(err)
+		}
+		stores = append(stores, to)
+	}
+	one, two, first := newWeights(6, m.Hidden, 3), newWeights(6, m.Hidden, 3), newWeights(6, m.Hidden, 3)
+	if err := stores[0].get(0, first); err != nil {
+		t.Fatal(err)
+	}
+	for i := range m.Experts.Experts * m.snapshots() {
+		for k, w := range []weights{one, two} {
+			if err := stores[k].get(i, w); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for k, w := range one.all() {
+			closeTo(t, "snapshot", two.all()[k], w, 0)
+		}
+		if _, apart := differences(one, first); i > 0 && apart == 0 {
+			t.Errorf("snapshots 0 and %d are the same", i)
+		}
+	}
+	stores[1].close()
+	if files, _ := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "*")); len(files) > 0 {
+		t.Errorf("the store leaves %v", files)
+	}
+}
+
+// What exceeds the bounds is refused with the number, before any work.
+func TestRefused(t *testing.T) {
+	s := begun(t)
+	m := NewSFGC()
+	m.Memory, m.Disk = 1<<20, 1<<10
+	if err := m.Check(s.Graph, 9); err == nil || !strings.Contains(err.Error(), "(parameter disk)") {
+		t.Errorf("error %v, want one about the disk", err)
+	}
+	m.Memory = 1 << 10
+	if err := m.Check(s.Graph, 9); err == nil || !strings.Contains(err.Error(), "(parameter memory)") {
+		t.Errorf("error %v, want one about the memory", err)
+	}
+	m = NewSFGC()
+	m.ExpertRate, m.Epochs = 1e30, 2
+	m.ExpertEpochs = 20
+	if _, err := m.Condense(t.Context(), s.Graph, 9, 0); err == nil || !strings.Contains(err.Error(), "diverged") {
+		t.Errorf("error %v, want one of a diverged expert", err)
+	}
+}
+
+// A run that is stopped and continued gives the bytes of one that is not.
+func TestResume(t *testing.T) {
+	g := synth.Demo()
+	for _, m := range methods() {
+		whole := saved(t.Context(), t, m, g)
+		path := filepath.Join(t.TempDir(), "checkpoint")
+		ctx, cancel := context.WithCancel(checkpoint.With(t.Context(), path, 0))
+		if _, err := m.Condense(progress.With(ctx, func(e progress.Event) {
+			if e.Stage == m.Name() && e.Done == 2 {
+				cancel()
+			}
+		}), g, 20, 1); err == nil {
+			t.Fatalf("%s: not stopped", m.Name())
+		}
+		if _, err := os.Stat(path); err != nil {
+			t.Fatalf("%s: no checkpoint: %v", m.Name(), err)
+		}
+		if again := saved(checkpoint.With(t.Context(), path, 0), t, m, g); !bytes.Equal(whole, again) {
+			t.Errorf("%s: a continued run gives other bytes", m.Name())
+		}
+	}
+}
+
+// saved returns the bytes of a condensed graph, with all seconds 0.
+func saved(ctx context.Context, t *testing.T, m condense.Method, g *graph.Graph) []byte {
+	t.Helper()
+	small, err := m.Condense(ctx, g, 20, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	small.Seconds = condense.Seconds{}
+	path := filepath.Join(t.TempDir(), "small.safetensors")
+	if err := small.Save(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// On a planted graph the distance falls below that of the beginning, and validation accuracy is far above chance.
+func TestPlanted(t *testing.T) {
+	g := synth.Demo()
+	for _, m := range methods() {
+		if sfgc, is := m.(SFGC); is {
+			sfgc.Epochs, sfgc.Steps, sfgc.Hidden, sfgc.ExpertEpochs = 40, 20, 16, 40
+			sfgc.FeatureRate, sfgc.JudgeEvery, sfgc.JudgeEpochs = 0.01, 20, 60
+			m = sfgc
+		}
+		small, err := m.Condense(t.Context(), g, 2*g.Classes, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var account learn.Account
+		if err := json.Unmarshal(small.Account, &account); err != nil {
+			t.Fatal(err)
+		}
+		if !(account.Loss < 1) || account.Validation < 100/float64(g.Classes)+25 {
+			t.Errorf("%s: distance %v and validation accuracy %v of %d classes", m.Name(), account.Loss, account.Validation,
+				g.Classes)
+		}
+	}
+}
