@@ -23,7 +23,7 @@ func init() {
 		kernel.NewSNTK(), kernel.NewSNTKX(),
 		gradient.NewGCond(), gradient.NewGCondX(), gradient.NewDosCond(), gradient.NewMSGC(), gradient.NewSGDD(),
 		distribution.NewGCDM(), distribution.NewGCDMX(), distribution.NewSimGC(),
-		trajectory.NewSFGC(),
+		trajectory.NewSFGC(), trajectory.NewGEOM(), trajectory.NewGCSR(),
 	} {
 		condense.Register(m)
 	}

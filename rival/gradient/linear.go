@@ -26,14 +26,14 @@ type linear struct {
 	batch     mat.Dense
 	from      []int // rows of each class in the batch
 
-	w, b  *mat.Dense // d×c and 1×c
-	steps *learn.Adam
-	propagation
-	z       *mat.Dense
-	matches []match // one for each class
-	dz      mat.Dense
-	logits  mat.Dense
-	dw, db  mat.Dense
+	w, b        *mat.Dense // d×c and 1×c
+	steps       *learn.Adam
+	propagation learn.Propagation
+	z           *mat.Dense
+	matches     []match // one for each class
+	dz          mat.Dense
+	logits      mat.Dense
+	dw, db      mat.Dense
 }
 
 // match is what matching one class needs.
@@ -60,7 +60,7 @@ func linearOn(s *learn.Start, m Matching, real *mat.Dense, realFirst []int) *lin
 	c, d := len(s.Budget), s.X.Cols
 	l := &linear{
 		Matching: m, classes: c, coeff: s.Coefficients(), first: s.First, y: s.Y, real: real, realFirst: realFirst,
-		w: mat.NewDense(d, c), b: mat.NewDense(1, c), propagation: propagation{hops: m.Hops}, matches: make([]match, c),
+		w: mat.NewDense(d, c), b: mat.NewDense(1, c), propagation: learn.Propagation{Hops: m.Hops}, matches: make([]match, c),
 	}
 	l.steps = learn.NewAdam(m.RelayRate, l.w, l.b)
 	return l
@@ -107,8 +107,8 @@ func (l *linear) draw(src rand.Source) (rows *mat.Dense, first []int) {
 func (l *linear) match(ctx context.Context, x, a *mat.Dense, src rand.Source) (
 	loss float64, dx, da *mat.Dense, err error,
 ) {
-	loss = l.matchRows(l.forward(x, a), src)
-	dx, da = l.backward(x, a, &l.dz)
+	loss = l.matchRows(l.propagation.Forward(x, a), src)
+	dx, da = l.propagation.Backward(x, a, &l.dz)
 	return loss, dx, da, nil
 }
 
@@ -250,7 +250,7 @@ func (l *linear) train(ctx context.Context, x, a *mat.Dense, steps int) error {
 	if steps == 0 {
 		return nil
 	}
-	return l.trainRows(ctx, l.forward(x, a), steps)
+	return l.trainRows(ctx, l.propagation.Forward(x, a), steps)
 }
 
 // trainRows minimises the mean cross entropy of the rows of Z′.

@@ -6,6 +6,8 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 // Coefficients returns n′_c/max n′ for each class c: what a class counts in an objective.
@@ -92,4 +94,31 @@ func Between(op graph.Operator, nodes []int32, place map[int32]int32) *mat.CSR {
 		p.Indptr[r+1] = int64(len(p.Indices))
 	}
 	return p
+}
+
+// LabelMixtures returns, for each of the training nodes, the mixture of classes around it: rows of ÂᴷY over their sums,
+// with Y one-hot at labelled training nodes and 0 elsewhere. Other labels are not read.
+func (s *Start) LabelMixtures(ctx context.Context, hops int, nodes []int32) (*mat.Dense, error) {
+	y := mat.NewDense(s.Graph.Nodes(), len(s.Budget))
+	for c, own := range s.Train {
+		for _, v := range own {
+			y.Row(int(v))[c] = 1
+		}
+	}
+	in := propagate.Input{Adj: s.Graph.Adj, X: y, Rows: nodes, Mapped: s.Graph.Mapped}
+	views, err := propagate.Run(ctx, blocked.Engine{}, propagate.Propagation{Rule: propagate.SGC, Hops: hops}, in)
+	if err != nil {
+		return nil, err
+	}
+	mixtures := views[hops].Dense().Clone()
+	for i := range mixtures.Rows {
+		var sum float32
+		for _, v := range mixtures.Row(i) {
+			sum += v
+		}
+		if sum > 0 {
+			kernel.Scale(mixtures.Row(i), 1/sum, mixtures.Row(i))
+		}
+	}
+	return mixtures, nil
 }

@@ -41,8 +41,16 @@ func (e Experts) starts() int { return e.MaxStart/e.Interval + 1 }
 // last is the last epoch of an expert.
 func (e Experts) last() int { return (e.starts()-1)*e.Interval + e.ExpertEpochs }
 
+// toTarget is the number of snapshots from a start to its target. Starts and targets are shared where they can be.
+func (e Experts) toTarget() int {
+	if e.ExpertEpochs%e.Interval == 0 {
+		return min(e.starts(), e.ExpertEpochs/e.Interval)
+	}
+	return e.starts()
+}
+
 // snapshots is the number of snapshots of an expert: the starts, then their targets. The last is its end.
-func (e Experts) snapshots() int { return 2 * e.starts() }
+func (e Experts) snapshots() int { return e.starts() + e.toTarget() }
 
 // pupil is what experts learn from: logits P·σ(S·W₁ + b₁)·W₂ + b₂ at the training nodes.
 type pupil struct {
@@ -203,18 +211,17 @@ func (e Experts) keep(to *store, expert, epoch int, w weights) error {
 		}
 	}
 	if since := epoch - e.ExpertEpochs; since >= 0 && since%e.Interval == 0 && since/e.Interval < e.starts() {
-		return to.put(expert*e.snapshots()+e.starts()+since/e.Interval, w)
+		return to.put(expert*e.snapshots()+e.toTarget()+since/e.Interval, w)
 	}
 	return nil
 }
 
-// draw reads a start and its target of a random expert into the weights. The start is one of the first n.
-func (e Experts) draw(from *store, src rand.Source, n int, start, target weights) (expert int, err error) {
-	random := rand.New(src)
+// draw reads a random expert's snapshot of a start, given by its place, and the target into the weights.
+func (e Experts) draw(from *store, random *rand.Rand, place int, start, target weights) (expert int, err error) {
 	expert = random.IntN(e.Experts)
-	at := expert*e.snapshots() + random.IntN(n)
+	at := expert*e.snapshots() + place
 	if err := from.get(at, start); err != nil {
 		return 0, err
 	}
-	return expert, from.get(at+e.starts(), target)
+	return expert, from.get(at+e.toTarget(), target)
 }

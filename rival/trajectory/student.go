@@ -55,7 +55,8 @@ type free struct {
 
 // Epoch lets one student follow one expert.
 func (l *free) Epoch(ctx context.Context, _ int, src rand.Source) (loss float64, err error) {
-	if _, err := l.draw(l.store, src, l.starts(), l.start, l.target); err != nil {
+	random := rand.New(src)
+	if _, err := l.draw(l.store, random, random.IntN(l.starts()), l.start, l.target); err != nil {
 		return 0, err
 	}
 	loss, dx, _, drate, err := l.unroll.match(ctx, l.x, l.y, l.start, l.target, l.pace.rate())

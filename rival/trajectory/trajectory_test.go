@@ -31,7 +31,13 @@ func brief(m *Matching) {
 func methods() []condense.Method {
 	sfgc := NewSFGC()
 	brief(&sfgc.Matching)
-	return []condense.Method{sfgc}
+	geom := NewGEOM()
+	brief(&geom.Matching)
+	geom.Window, geom.Span = 2, 4
+	gcsr := NewGCSR()
+	brief(&gcsr.Matching)
+	gcsr.ExpertEpochs = 2
+	return []condense.Method{sfgc, geom, gcsr}
 }
 
 func TestContract(t *testing.T) {
@@ -228,10 +234,23 @@ func saved(ctx context.Context, t *testing.T, m condense.Method, g *graph.Graph)
 func TestPlanted(t *testing.T) {
 	g := synth.Demo()
 	for _, m := range methods() {
-		if sfgc, is := m.(SFGC); is {
-			sfgc.Epochs, sfgc.Steps, sfgc.Hidden, sfgc.ExpertEpochs = 40, 20, 16, 40
-			sfgc.FeatureRate, sfgc.JudgeEvery, sfgc.JudgeEpochs = 0.01, 20, 60
-			m = sfgc
+		longer := func(m *Matching) {
+			m.Epochs, m.Steps, m.Hidden, m.FeatureRate = 40, 20, 16, 0.01
+			m.Choice = learn.Choice{JudgeEvery: 20, JudgeEpochs: 60}
+		}
+		switch of := m.(type) {
+		case SFGC:
+			longer(&of.Matching)
+			of.ExpertEpochs = 40
+			m = of
+		case GEOM:
+			longer(&of.Matching)
+			of.ExpertEpochs = 40
+			m = of
+		case GCSR:
+			longer(&of.Matching)
+			of.ExpertRate = 0.01
+			m = of
 		}
 		small, err := m.Condense(t.Context(), g, 2*g.Classes, 0)
 		if err != nil {

@@ -127,7 +127,7 @@ func TestUnrollIsAutodiff(t *testing.T) {
 		if math.Abs(loss-want) > 1e-5*want {
 			t.Errorf("loss %v, want %v", loss, want)
 		}
-		closeTo(t, "dZ", dz, wantZ, 1e-4) // rounding of float32
+		closeTo(t, "dZ", dz, wantZ, 1e-4)                   // rounding of float32
 		closeTo(t, "dY", centred(dy), centred(wantY), 1e-4) // sums of rows of Y stay 1
 	}
 }

@@ -1,4 +1,4 @@
-package gradient
+package learn
 
 import (
 	"math"
@@ -7,13 +7,14 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// propagation computes Z′ = Â′ᴷX′ for a dense A′ and differentiates it:
+// Propagation computes Z′ = Â′ᴷX′ for a dense A′ and differentiates it:
 //
 //	Â′ = S(A′ + I)S with S_ii = (1 + Σ_j A′_ij)^-½.
 //
 // With A′ = I (nil) it is X′ itself.
-type propagation struct {
-	hops  int
+type Propagation struct {
+	// Hops is K, at least 0.
+	Hops  int
 	scale []float64
 	p     mat.Dense   // Â′
 	z     []mat.Dense // z[k] = Â′ᵏX′ for k > 0
@@ -23,9 +24,9 @@ type propagation struct {
 	part  mat.Dense
 }
 
-// forward returns Z′. With no hops or no edges it is x.
-func (o *propagation) forward(x, a *mat.Dense) *mat.Dense {
-	if a == nil || o.hops == 0 {
+// Forward returns Z′. With no hops or no edges it is x.
+func (o *Propagation) Forward(x, a *mat.Dense) *mat.Dense {
+	if a == nil || o.Hops == 0 {
 		return x
 	}
 	n := a.Rows
@@ -47,23 +48,23 @@ func (o *propagation) forward(x, a *mat.Dense) *mat.Dense {
 			row[j] = float32(o.scale[i] * float64(w) * o.scale[j])
 		}
 	}
-	if len(o.z) != o.hops {
-		o.z = make([]mat.Dense, o.hops)
+	if len(o.z) != o.Hops {
+		o.z = make([]mat.Dense, o.Hops)
 	}
-	for k := range o.hops {
+	for k := range o.Hops {
 		from := x
 		if k > 0 {
 			from = &o.z[k-1]
 		}
 		mat.Mul(&o.z[k], &o.p, from)
 	}
-	return &o.z[o.hops-1]
+	return &o.z[o.Hops-1]
 }
 
-// backward returns the gradients by X′ and A′ of a function of Z′ whose gradient is dz. A′ is symmetric; da is the
+// Backward returns the gradients by X′ and A′ of a function of Z′ whose gradient is dz. A′ is symmetric; da is the
 // gradient by each of its entries. The results are memory of o or dz itself.
-func (o *propagation) backward(x, a, dz *mat.Dense) (dx, da *mat.Dense) {
-	if a == nil || o.hops == 0 {
+func (o *Propagation) Backward(x, a, dz *mat.Dense) (dx, da *mat.Dense) {
+	if a == nil || o.Hops == 0 {
 		if a != nil {
 			o.da.Reshape(a.Rows, a.Rows)
 			clear(o.da.Data)
@@ -75,7 +76,7 @@ func (o *propagation) backward(x, a, dz *mat.Dense) (dx, da *mat.Dense) {
 	o.dp.Reshape(n, n)
 	clear(o.dp.Data)
 	g, next, other := dz, &o.g, &o.h
-	for k := o.hops - 1; k >= 0; k-- {
+	for k := o.Hops - 1; k >= 0; k-- {
 		from := x
 		if k > 0 {
 			from = &o.z[k-1]
