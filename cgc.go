@@ -210,7 +210,7 @@ func (p *Prepared) Condense(ctx context.Context, config Config) (*Condensed, err
 		if small.Adj, account.Threshold, err = p.edges(ctx, config, small); err != nil {
 			return nil, err
 		}
-		small.X, err = generate.Features(ctx, small.Adj, groups.H, config.shares(), config.Alpha)
+		small.X, account.Singular, err = generate.Solve(ctx, small.Adj, groups.H, config.shares(), config.Alpha)
 		if err != nil {
 			return nil, err
 		}
@@ -241,7 +241,11 @@ func (p *Prepared) confidence(drawn bool) [][]float32 {
 // assessed returns the account of the assessment.
 func (p *Prepared) assessed() Assessed {
 	a := p.assessment
-	return Assessed{Accuracy: 100 * a.Accuracy, Rank: a.Rank, Error: a.Error}
+	assessed := Assessed{Accuracy: 100 * a.Accuracy, Rank: a.Rank, Error: a.Error}
+	if a.Condition >= IllConditioned {
+		assessed.Condition = a.Condition
+	}
+	return assessed
 }
 
 // warnings returns what the user should know about the features.

@@ -31,6 +31,7 @@ var mayImport = map[string]string{
 	"internal/registry":    "",
 	"internal/buildinfo":   "",
 	"internal/golden":      "",
+	"internal/awkward":     "",
 	"internal/plain":       "condense gnn",
 	"internal/commandline": ". condense",
 	"progress":             "",

@@ -8,6 +8,7 @@ import (
 	"reflect"
 
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/generate"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/propagate"
@@ -115,7 +116,13 @@ type Account struct {
 	Assessed Assessed `json:"assessed"`
 	// Partitions is the account of each class's partition.
 	Partitions []partition.Stats `json:"partitions"`
+	// Singular says which systems of X′ were singular; nil if none was.
+	Singular *generate.Singular `json:"singular,omitempty"`
 }
+
+// IllConditioned is the condition of T from which on an account gives it. A relative change of T by 1/IllConditioned
+// can then change the classifier as a whole.
+const IllConditioned = 1000
 
 // Assessed is what the linear classifier found in the training nodes' embeddings.
 type Assessed struct {
@@ -125,6 +132,9 @@ type Assessed struct {
 	// Rank is the rank of the mean embeddings T. If it is below the number of features, many classifiers fit equally well,
 	// and the one of smallest norm is taken.
 	Rank int `json:"rank"`
+	// Condition is σ_max/σ_min of T over the directions that count, within a factor of two. It is left out (0) below
+	// IllConditioned.
+	Condition float64 `json:"condition,omitempty"`
 	// Error is 1 − F1 of each class.
 	Error []float64 `json:"error"`
 	// Augmented is the number of embeddings that augmentation added.

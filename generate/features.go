@@ -29,46 +29,78 @@ import (
 // A component of m nodes costs m³/3 operations. The result is the same for any number of threads. The error says what
 // is wrong with weights or alpha, that h or X′ has a number that is not finite in float32, or is that of ctx.
 func Features(ctx context.Context, a *mat.CSR, h *mat.Dense, weights []float64, alpha float64) (*mat.Dense, error) {
+	x, _, err := Solve(ctx, a, h, weights, alpha)
+	return x, err
+}
+
+// Singular says which systems were singular. Each component of A′ has one.
+type Singular struct {
+	// Components is the number of components with a singular system, and Nodes that of the nodes in them.
+	Components int `json:"components"`
+	Nodes      int `json:"nodes"`
+	// Rank is the sum of the ranks of these systems. Below Nodes, X′ is the solution of smallest norm.
+	Rank int `json:"rank"`
+	// Condition is the largest λ_max/λ_min of QᵀQ + αL′ over the directions that count, within a factor of two.
+	Condition float64 `json:"condition"`
+}
+
+// Solve is Features, and says which systems were singular; nil if none was.
+func Solve(ctx context.Context, a *mat.CSR, h *mat.Dense, weights []float64, alpha float64) (
+	*mat.Dense, *Singular, error,
+) {
 	sum := 0.0
 	for l, w := range weights {
 		if !(w >= 0) {
-			return nil, fmt.Errorf("generate: weight %v of hop %d, want at least 0", w, l)
+			return nil, nil, fmt.Errorf("generate: weight %v of hop %d, want at least 0", w, l)
 		}
 		sum += w
 	}
 	if !(math.Abs(sum-1) <= 1e-6) {
-		return nil, fmt.Errorf("generate: the weights of hops sum to %v, want 1", sum)
+		return nil, nil, fmt.Errorf("generate: the weights of hops sum to %v, want 1", sum)
 	}
 	if !(alpha >= 0) || math.IsInf(alpha, 1) {
-		return nil, fmt.Errorf("generate: alpha %v, want a finite number of at least 0", alpha)
+		return nil, nil, fmt.Errorf("generate: alpha %v, want a finite number of at least 0", alpha)
 	}
 	if a.Rows != h.Rows || a.Cols != h.Rows {
 		panic(fmt.Sprintf("generate: a %d×%d adjacency for %d embeddings", a.Rows, a.Cols, h.Rows))
 	}
 	if err := checkFinite("H′", h); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	x := h.Clone()
+	var singular *Singular
 	operator := graph.Symmetric(a)
 	for _, nodes := range graph.Components(a) {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if len(nodes) == 1 {
 			continue
 		}
-		if err := solve(ctx, x, h, operator, nodes, weights, alpha); err != nil {
-			return nil, fmt.Errorf("generate: component of node %d with %d nodes, alpha %v: %w", nodes[0], len(nodes), alpha,
-				err)
+		solution, direct, err := solve(ctx, x, h, operator, nodes, weights, alpha)
+		if err != nil {
+			return nil, nil, fmt.Errorf("generate: component of node %d with %d nodes, alpha %v: %w",
+				nodes[0], len(nodes), alpha, err)
 		}
+		if direct || solution.Rank == len(nodes) {
+			continue
+		}
+		if singular == nil {
+			singular = new(Singular)
+		}
+		singular.Components++
+		singular.Nodes += len(nodes)
+		singular.Rank += solution.Rank
+		singular.Condition = max(singular.Condition, solution.Condition)
 	}
-	return x, checkFinite("X′", x)
+	return x, singular, checkFinite("X′", x)
 }
 
 // solve sets the rows of x for the nodes of one component. Its system is QᵀQ + αL′ = Q² + αL′, for Â′ is symmetric. Â′
-// is applied as a sparse matrix: 2K products of the component's edges with as many columns as it has nodes.
+// is applied as a sparse matrix: 2K products of the component's edges with as many columns as it has nodes. direct says
+// that a Cholesky factor solved it; the solution then has neither rank nor condition.
 func solve(ctx context.Context, x, h *mat.Dense, operator graph.Operator, nodes []int32, weights []float64,
-	alpha float64) error {
+	alpha float64) (found mat.Solution, direct bool, err error) {
 	m, d := len(nodes), h.Cols
 	normal := local(operator, nodes)
 	system, target := mat.NewSymmetric(m), make([]float64, m*d)
@@ -78,14 +110,13 @@ func solve(ctx context.Context, x, h *mat.Dense, operator graph.Operator, nodes 
 			target[i*d+j] = float64(value)
 		}
 	}
-	var err error
 	for range 2 {
 		if system.Data, err = normal.mix(ctx, weights, system.Data, m); err != nil {
-			return err
+			return found, false, err
 		}
 	}
 	if target, err = normal.mix(ctx, weights, target, d); err != nil {
-		return err
+		return found, false, err
 	}
 	for i, row := range normal {
 		for e, j := range row.nodes {
@@ -95,34 +126,38 @@ func solve(ctx context.Context, x, h *mat.Dense, operator graph.Operator, nodes 
 			}
 		}
 	}
-	solution, err := solution(ctx, system, target, d, alpha)
+	found, direct, err = solution(ctx, system, target, d, alpha)
 	if err != nil {
-		return err
+		return found, false, err
 	}
 	for i, v := range nodes {
 		for j := range d {
-			x.Row(int(v))[j] = float32(solution[i*d+j])
+			x.Row(int(v))[j] = float32(found.X[i*d+j])
 		}
 	}
-	return nil
+	return found, direct, nil
 }
 
 // cut is the eigenvalue of QᵀQ, as a share of its trace, below which a direction counts as singular.
 const cut = 1e-9
 
 // solution returns system⁻¹·target, or the one of smallest norm if the system is singular.
-func solution(ctx context.Context, system *mat.Symmetric, target []float64, d int, alpha float64) ([]float64, error) {
+// direct says that it is not.
+func solution(ctx context.Context, system *mat.Symmetric, target []float64, d int, alpha float64) (
+	found mat.Solution, direct bool, err error,
+) {
 	if alpha > 0 {
 		factor, err := system.Cholesky(ctx)
 		if err == nil {
-			return factor.Solve(ctx, target, d)
+			found.X, err = factor.Solve(ctx, target, d)
+			return found, true, err
 		}
 		if not := (mat.NotPositive{}); !errors.As(err, &not) {
-			return nil, err
+			return found, false, err
 		}
 	}
-	solved, err := system.PseudoSolve(ctx, target, d, cut)
-	return solved.X, err
+	found, err = system.PseudoSolve(ctx, target, d, cut)
+	return found, false, err
 }
 
 // component is Â′ of one component in float64: for each of its nodes, numbered from 0, the neighbours and itself.

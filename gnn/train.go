@@ -42,7 +42,8 @@ type Result struct {
 // validation accuracy on t. The labels of t's test nodes are read after the last epoch, once.
 //
 // Weights and dropout are drawn from src: the same seed gives the same bytes for any number of threads. Train stops
-// within an epoch when ctx is done. It reports each validated epoch to package progress. The sample is not changed.
+// within an epoch when ctx is done. It reports each validated epoch to package progress. The sample is not changed. A
+// loss, a cross entropy or a weight that is not finite is an error that says in which epoch: the training diverged.
 func Train(ctx context.Context, m Model, s *Sample, t *Target, config Config, src rand.Source) (*Result, error) {
 	start := time.Now()
 	if err := config.Validate(); err != nil {
@@ -93,8 +94,9 @@ func Train(ctx context.Context, m Model, s *Sample, t *Target, config Config, sr
 			return nil, err
 		}
 		value := loss.Value.Data[0]
-		if math.IsNaN(float64(value)) {
-			return nil, fmt.Errorf("gnn: loss of %s is not a number in epoch %d", m.Name(), epoch)
+		if !finite(float64(value)) {
+			return nil, fmt.Errorf("gnn: %s diverged: its loss is %v in epoch %d, want a finite number: scale the features, "+
+				"or lower the learning rate", m.Name(), value, epoch)
 		}
 		rate := config.LearningRate
 		if epoch > config.Epochs/2 {
@@ -113,6 +115,10 @@ func Train(ctx context.Context, m Model, s *Sample, t *Target, config Config, sr
 		accuracy := Accuracy(found, t.labels)
 		result.Accuracies = append(result.Accuracies, accuracy)
 		entropy := CrossEntropy(found, t.labels, 1)
+		if !finite(entropy) {
+			return nil, fmt.Errorf("gnn: %s diverged: its cross entropy on the validation nodes is %v after epoch %d, "+
+				"want a finite number: scale the features or the weights of edges", m.Name(), entropy, epoch)
+		}
 		if accuracy > result.Validation || accuracy == result.Validation && entropy < lowest {
 			lowest = entropy
 			result.Validation, result.Epoch = accuracy, epoch
@@ -121,6 +127,12 @@ func Train(ctx context.Context, m Model, s *Sample, t *Target, config Config, sr
 			}
 		}
 		progress.Report(ctx, progress.Event{Stage: stage, Done: int64(epoch), Total: int64(config.Epochs)})
+	}
+	for k, p := range best { // a ReLU turns NaN into 0, so that losses do not show it
+		if i, j, found, _ := mat.FirstNotFinite(p); found {
+			return nil, fmt.Errorf("gnn: %s diverged: weight (%d, %d) of parameter %d is %v after epoch %d, want a finite "+
+				"number: scale the features or the weights of edges", m.Name(), i, j, k, p.Row(i)[j], result.Epoch)
+		}
 	}
 	if labels := t.testLabels(); len(labels) > 0 {
 		view.scope = t.test
@@ -134,6 +146,9 @@ func Train(ctx context.Context, m Model, s *Sample, t *Target, config Config, sr
 	result.Seconds = time.Since(start).Seconds()
 	return result, nil
 }
+
+// finite says whether v is neither NaN nor an infinity.
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // adam holds the moments of Adam for a list of parameters.
 type adam struct {

@@ -69,3 +69,18 @@ func (v View) Dense() *Dense {
 	v.of.Gather(m, v.rows)
 	return m
 }
+
+// FirstNotFinite returns the position of the first NaN or infinity of v in row-major order, and whether there is one.
+func (v View) FirstNotFinite() (row, col int, found bool) {
+	n, _ := v.Dims()
+	if n > 0 && v.rows == nil {
+		row, col, found, _ = FirstNotFinite(v.of) // reading a *Dense never fails
+		return row, col, found
+	}
+	for i := range n {
+		if j := firstNotFinite(v.Row(i)); j >= 0 {
+			return i, j, true
+		}
+	}
+	return 0, 0, false
+}

@@ -24,7 +24,8 @@ type Engine interface {
 }
 
 // Run validates p and in, asks engine for the embeddings, and checks their number and shapes. If the engine delivers
-// other shapes than it should, the error says which.
+// other shapes than it should, the error says which. A number of H⁽ᴷ⁾ that is not finite is an error too: it comes from
+// features or weights of edges near the largest float32.
 func Run(ctx context.Context, engine Engine, p Propagation, in Input) ([]mat.View, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -46,6 +47,10 @@ func Run(ctx context.Context, engine Engine, p Propagation, in Input) ([]mat.Vie
 			return nil, fmt.Errorf("propagate: engine %T delivered %d×%d for hop %d, want %d×%d",
 				engine, rows, columns, l, len(in.Rows), d)
 		}
+	}
+	if i, j, found := h[p.Hops].FirstNotFinite(); found {
+		return nil, fmt.Errorf("propagate: feature %d of node %d is %v in hop %d, want a finite number: "+
+			"scale the features or the weights of edges", j, in.Rows[i], h[p.Hops].Row(i)[j], p.Hops)
 	}
 	return h, ctx.Err()
 }

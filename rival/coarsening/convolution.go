@@ -101,8 +101,8 @@ func standardize(h *mat.Dense) ([]float32, error) {
 	}
 	scale := make([]float32, h.Cols)
 	for j, s := range scaling.Std {
-		if s > 0 {
-			scale[j] = 1 / s
+		if inverse := 1 / s; s > 0 && !math.IsInf(float64(inverse), 1) { // a denormal counts as no variance
+			scale[j] = inverse
 		}
 	}
 	for i := range h.Rows {

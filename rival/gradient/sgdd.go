@@ -3,6 +3,7 @@ package gradient
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -180,7 +181,10 @@ func spectrum(ctx context.Context, a *mat.Dense) (values []float64, vectors []fl
 		}
 		l.Row(i)[i]++
 	}
-	return l.Eigen(ctx)
+	if values, vectors, err = l.Eigen(ctx); err != nil {
+		return nil, nil, fmt.Errorf("gradient: spectrum of A′ of sgdd: %w", err)
+	}
+	return values, vectors, nil
 }
 
 // isolated is added to degrees, so that a node without edges has one.

@@ -161,7 +161,8 @@ func (s *search) learn(ctx context.Context) (account Account, err error) {
 			return account, err
 		}
 		if math.IsNaN(loss) || math.IsInf(loss, 0) {
-			return account, fmt.Errorf("kernel: the loss is %v at step %d of %d, want a finite number (a smaller rate helps)",
+			return account, fmt.Errorf("kernel: the loss is %v at step %d of %d, want a finite number: "+
+				"scale the features, or lower the rate",
 				loss, step, s.Steps)
 		}
 		if step == 0 {
@@ -214,7 +215,7 @@ func (s *search) gradient(ctx context.Context) (loss float64, gradients [2]*mat.
 	cross, own := s.structure.Between(t, s.train, c)
 	regression := kernelridge.Regression{Kernel: symmetric(own.Value), Y: s.labels}
 	if alpha, err = regression.Solve(ctx, s.Ridge); err != nil {
-		return 0, gradients, nil, err
+		return 0, gradients, nil, fmt.Errorf("kernel: the kernel of the condensed nodes: %w", err)
 	}
 	var residual mat.Dense
 	mat.Mul(&residual, cross.Value, alpha)

@@ -142,7 +142,7 @@ func Run(
 		done()
 		if math.IsNaN(loss) || math.IsInf(loss, 0) {
 			return nil, fmt.Errorf("learn: %s diverged: the loss of epoch %d of %d is %v, want a finite number; "+
-				"lower its learning rates", plan.Method.Name(), epoch, plan.Epochs, loss)
+				"lower its learning rates, or scale the features", plan.Method.Name(), epoch, plan.Epochs, loss)
 		}
 		b.notes.Data[lossNote] = float32(loss)
 		if epoch == plan.Epochs || judge != nil && epoch%plan.JudgeEvery == 0 {
@@ -182,7 +182,8 @@ func (b *best) consider(ctx context.Context, judge *judge, s *Start, plan Plan, 
 		}
 		if is {
 			return fmt.Errorf("learn: %s diverged: entry (%d, %d) after epoch %d of %d is %v, want a finite number; "+
-				"lower its learning rates", plan.Method.Name(), row, col, epoch, plan.Epochs, m.Row(row)[col])
+				"lower its learning rates, or scale the features",
+				plan.Method.Name(), row, col, epoch, plan.Epochs, m.Row(row)[col])
 		}
 	}
 	accuracy, entropy := 0.0, 0.0
