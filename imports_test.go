@@ -74,7 +74,8 @@ var mayImport = map[string]string{
 		"dataset/format/internal/csvfile dataset/format/internal/decimal dataset/format/internal/lines " +
 		"dataset/format/internal/numpy graph mat",
 	"dataset/format/ogb": "dataset/format dataset/format/internal/csvfile dataset/format/internal/decimal " +
-		"dataset/format/internal/lines dataset/format/internal/numpy dataset/format/internal/torchfile graph",
+		"dataset/format/internal/lines dataset/format/internal/numpy dataset/format/internal/torchfile graph " +
+		"mat progress",
 	"dataset/format/planetoid": "dataset/format dataset/format/internal/pickle dataset/format/internal/reading graph mat",
 	"dataset/format/pyg": "dataset/format dataset/format/internal/archive dataset/format/internal/numpy " +
 		"dataset/format/internal/pygraph graph mat",
@@ -85,8 +86,7 @@ var mayImport = map[string]string{
 	"dataset/format/saint": "dataset/format dataset/format/internal/csr dataset/format/internal/decimal " +
 		"dataset/format/internal/numpy dataset/format/internal/reading graph",
 	"dataset/format/text": "dataset/format dataset/format/internal/csvfile dataset/format/internal/decimal " +
-		"dataset/format/internal/numpy graph mat " +
-		"progress internal/parallel",
+		"dataset/format/internal/lines dataset/format/internal/numpy graph mat progress internal/parallel",
 	"dataset/format/internal/archive": "internal/atomicfile progress",
 	"dataset/format/internal/pygraph": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy " +
 		"dataset/format/internal/parts graph mat",

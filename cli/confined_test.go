@@ -1,7 +1,10 @@
 package cli_test
 
 import (
+	"archive/zip"
+	"bufio"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"flag"
 	"fmt"
@@ -10,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -124,6 +128,189 @@ func TestCondensesWithinMemory(t *testing.T) {
 				t.Error("another file than without a bound")
 			}
 		})
+	}
+}
+
+// The command converts text and arrays that are several times larger than the memory of its control group. What it
+// writes is what is written of the graph in memory.
+func TestConvertsWithinMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it makes graphs of 300 MB")
+	}
+	for _, c := range []struct {
+		name     string
+		nodes    int
+		limit    int64
+		from     func(t *testing.T, g *graph.Graph, dir string)
+		expected int64 // bytes of the files, at least
+	}{
+		{"text", 150_000, 80 << 20, writeText, 3 * 80 << 20},
+		{"OGB's arrays", 340_000, 80 << 20, writeArrays, 4 * 80 << 20},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			g := wide(c.nodes, 16, 120)
+			from, to, want := filepath.Join(dir, "wide"), filepath.Join(dir, "to.safetensors"), filepath.Join(dir, "want")
+			if err := os.MkdirAll(filepath.Join(from, "raw"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			c.from(t, g, from)
+			if err := dataset.Write(t.Context(), want, g); err != nil {
+				t.Fatal(err)
+			}
+			size := int64(0)
+			for _, folder := range []string{from, filepath.Join(from, "raw")} {
+				files, _ := filepath.Glob(filepath.Join(folder, "*.*"))
+				for _, file := range files {
+					if err := confine.Forget(file); err != nil {
+						t.Fatal(err)
+					}
+					info, err := os.Stat(file)
+					if err != nil {
+						t.Fatal(err)
+					}
+					size += info.Size()
+				}
+			}
+			if size < c.expected {
+				t.Fatalf("the files hold %d bytes, want %d", size, c.expected)
+			}
+			u, err := confine.Run(t.Context(), c.limit, nil, "cgc", "convert", from, to, "--memory", fmt.Sprint(c.limit))
+			if errors.Is(err, confine.ErrNone) {
+				t.Skip(err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%.0f MB of files", float64(size)/1e6)
+			tell(t, u, to, 0)
+			if !sameContents(t, to, want) {
+				t.Error("another file than that of the graph in memory")
+			}
+		})
+	}
+}
+
+// sameContents reports whether two files hold the same bytes.
+func sameContents(t *testing.T, one, other string) bool {
+	t.Helper()
+	a, err := os.ReadFile(one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Equal(a, b)
+}
+
+// writeText writes g as a folder of one's own.
+func writeText(t *testing.T, g *graph.Graph, dir string) {
+	t.Helper()
+	x := g.X.(*mat.Dense)
+	part := make([]string, g.Nodes())
+	for _, p := range []struct {
+		name  string
+		nodes []int32
+	}{{"train", g.Split.Train}, {"val", g.Split.Val}, {"test", g.Split.Test}} {
+		for _, v := range p.nodes {
+			part[v] = p.name
+		}
+	}
+	for name, row := range map[string]func(line []byte, v int) []byte{
+		"edges.csv": func(line []byte, v int) []byte {
+			for _, u := range g.Adj.Indices[g.Adj.Indptr[v]:g.Adj.Indptr[v+1]] {
+				line = fmt.Appendf(line, "%d,%d\n", v, u)
+			}
+			return line
+		},
+		"features.csv": func(line []byte, v int) []byte {
+			for _, f := range x.Row(v) {
+				line = append(strconv.AppendFloat(line, float64(f), 'g', -1, 32), ',')
+			}
+			line[len(line)-1] = '\n'
+			return line
+		},
+		"labels.csv": func(line []byte, v int) []byte { return fmt.Appendf(line, "%d,%s\n", g.Y[v], part[v]) },
+	} {
+		file, err := os.Create(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := bufio.NewWriter(file)
+		for v := range g.Nodes() {
+			if _, err := w.Write(row(nil, v)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(w.Flush(), file.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// writeArrays writes g as OGB's data.npz, whose members are not packed.
+func writeArrays(t *testing.T, g *graph.Graph, dir string) {
+	t.Helper()
+	n, entries := g.Nodes(), g.Adj.NNZ()
+	from, to := make([]int64, 0, entries), make([]int64, 0, entries)
+	for v := range n {
+		for _, u := range g.Adj.Indices[g.Adj.Indptr[v]:g.Adj.Indptr[v+1]] {
+			from, to = append(from, int64(v)), append(to, int64(u))
+		}
+	}
+	labels := make([]float32, n)
+	for v, c := range g.Y {
+		labels[v] = float32(c)
+	}
+	array := func(z *zip.Writer, name, descr, shape string, parts ...any) {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: zip.Store})
+		if err != nil {
+			t.Fatal(err)
+		}
+		header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }\n", descr, shape)
+		b := append([]byte("\x93NUMPY\x01\x00"), byte(len(header)), byte(len(header)>>8))
+		if _, err := w.Write(append(b, header...)); err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range parts {
+			if err := binary.Write(w, binary.LittleEndian, part); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	archive := func(name string, fill func(z *zip.Writer)) {
+		file, err := os.Create(filepath.Join(dir, "raw", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := zip.NewWriter(file)
+		fill(z)
+		if err := errors.Join(z.Close(), file.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	archive("data.npz", func(z *zip.Writer) {
+		array(z, "edge_index", "<i8", fmt.Sprint("2, ", entries), from, to)
+		array(z, "node_feat", "<f4", fmt.Sprint(n, ", ", g.Features()), g.X.(*mat.Dense).Data)
+		array(z, "num_nodes_list", "<i8", "1,", []int64{int64(n)})
+	})
+	archive("node-label.npz", func(z *zip.Writer) {
+		array(z, "node_label", "<f4", fmt.Sprint(n, ", 1"), labels)
+	})
+	split := filepath.Join(dir, "split", "time")
+	if err := os.MkdirAll(split, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, nodes := range map[string][]int32{"train": g.Split.Train, "valid": g.Split.Val, "test": g.Split.Test} {
+		var text []byte
+		for _, v := range nodes {
+			text = fmt.Appendln(text, v)
+		}
+		if err := os.WriteFile(filepath.Join(split, name+".csv"), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -34,7 +35,8 @@ func (c *command) convertCommand(parent string) *cobra.Command {
 		Short: "Write a graph, or a condensed graph, in another format",
 		Long: `Write the graph or the condensed graph FROM in the format that the end of TO tells.
 FROM is a GRAPH, or the file of a condensed graph. With --store, --panels or --memory, TO ends in .safetensors.
-FROM is then written in parts: a native file that exceeds memory is read as it is written.`,
+A native file, text, OGB's folders and arrays are read as they are written, so a graph may exceed memory.
+Edges are sorted in temporary files beside TO, at most 16 bytes for each of FROM, or 24 if they have weights.`,
 		Args:              arguments(2, "FROM", "TO"),
 		ValidArgsFunction: completeGraph,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -64,6 +66,9 @@ func (c *command) convertStored(ctx context.Context, from, to, name string, forc
 	if err := writable("TO", to, extension, force, never); err != nil {
 		return err
 	}
+	if handled, err := c.convertStream(ctx, from, to, store); handled || err != nil {
+		return err
+	}
 	c.progress.step("opening " + format.Shown(from))
 	if err := c.fits(from, store.memory); err != nil {
 		return err
@@ -84,6 +89,38 @@ func (c *command) convertStored(ctx context.Context, from, to, name string, forc
 		store.storage = p.Storage()
 	}
 	return c.writeStream(ctx, format.StreamOf(g), to, store.options(0))
+}
+
+// convertStream is convertStored for a format that delivers graphs in parts. It says whether FROM has one.
+func (c *command) convertStream(ctx context.Context, from, to string, store storing) (handled bool, err error) {
+	defer bounded(store.memory)()
+	c.progress.step("opening " + format.Shown(from))
+	s, err := c.options().Stream(ctx, from, store.memory)
+	if missing := new(dataset.NotFound); errors.As(err, &missing) || errors.Is(err, format.ErrCondensed) {
+		return false, nil // it may be fetched, and a condensed graph is read as such
+	}
+	if err != nil || s == nil {
+		return err != nil, err
+	}
+	if s.Close != nil {
+		defer s.Close()
+	}
+	if err := store.enough(s.Name, s.Held); err != nil {
+		return true, err
+	}
+	o := store.options(s.Held)
+	const worth = 256 << 20 // bytes of a graph whose plan is told
+	if p := s.Plan(o); p.Read+p.Scratch >= worth {
+		c.progress.note("%s", planText(p, s.Held, store.memory))
+	}
+	return true, c.writeStream(ctx, s, to, o)
+}
+
+// planText says what writing a stream takes.
+func planText(p format.Plan, held, memory int64) string {
+	return fmt.Sprintf("plan within %s: %s to read, at most %s in temporary files, at most %s to write, %s of memory for "+
+		"labels and names and the rest for sorting", report.Bytes(memory), report.Bytes(p.Read), report.Bytes(p.Scratch),
+		report.Bytes(p.File), report.Bytes(held))
 }
 
 // fits returns an error if a file that is read whole is larger than the memory. Native files are mapped.
@@ -119,6 +156,15 @@ func (c *command) convert(ctx context.Context, from, to, name string, force bool
 	}
 	if err := freeFor("TO", to, target, force, never); err != nil {
 		return err
+	}
+	if _, streams := target.(format.StreamWriter); streams {
+		var store storing
+		if err := store.check(); err != nil {
+			return err
+		}
+		if handled, err := c.convertStream(ctx, from, to, store); handled || err != nil {
+			return err
+		}
 	}
 	c.progress.step("opening " + format.Shown(from))
 	g, err := c.options().Open(ctx, from)

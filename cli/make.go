@@ -113,8 +113,10 @@ func (c *command) writeStream(ctx context.Context, s *format.Stream, file string
 		edges = s.Adj.NNZ() / 2
 	case s.Exact > 0:
 		edges = int(s.Exact)
-	case changes.Any():
-		c.progress.note("%s", changes)
+	default:
+		for _, sentence := range format.EdgeNotes(s.Name, changes) {
+			c.progress.note("%s", sentence)
+		}
 	}
 	written := struct {
 		Graph string `json:"graph"`

@@ -119,13 +119,69 @@ func (o Options) read(ctx context.Context, found format.Place) (g *graph.Graph, 
 		return nil, nil, &format.NoQueries{Path: found.Path, Name: found.FormatName}
 	}
 	if err != nil {
-		var place *ReadError
-		if !errors.As(err, &place) {
-			err = fmt.Errorf("dataset: reading %s: %w", format.Shown(found.Path), err)
-		}
-		return nil, nil, err
+		return nil, nil, located(found, err)
 	}
 	return g, notes, nil
+}
+
+// Stream is Open for a graph that need not be held. It delivers the same graph in parts, and holds at most memory bytes
+// of labels, split and names. It returns nil if the format reads graphs as a whole: a format.Streamer does not. Close
+// the stream after use.
+func (o Options) Stream(ctx context.Context, name string, memory int64) (*format.Stream, error) {
+	if name == synth.DemoName || o.Queries != (format.Queries{}) {
+		return nil, nil
+	}
+	found, err := o.find(name)
+	if err != nil {
+		return nil, err
+	}
+	f, streams := found.Format.(format.Streamer)
+	if !streams {
+		return nil, nil
+	}
+	s, notes, err := f.Stream(ctx, found.Path, memory)
+	if err != nil {
+		return nil, located(found, err)
+	}
+	for _, sentence := range notes {
+		o.note("%s", sentence)
+	}
+	if s.Name == "" {
+		s.Name = found.Name
+	}
+	if known(name) && !strings.HasPrefix(s.Name, synth.Prefix) {
+		s.Name = name
+	}
+	o.split(s.Name, &s.Split, s.Y, s.Classes)
+	if len(s.Split.Train) == 0 {
+		err = &ReadError{File: format.Shown(found.Path), Err: errNoTraining}
+		if s.Close != nil {
+			err = errors.Join(err, s.Close())
+		}
+		return nil, err
+	}
+	return s, nil
+}
+
+var errNoTraining = errors.New("the training split is empty, want at least 1 node")
+
+// located gives an error of reading its place.
+func located(found format.Place, err error) error {
+	var place *ReadError
+	if !errors.As(err, &place) {
+		err = fmt.Errorf("dataset: reading %s: %w", format.Shown(found.Path), err)
+	}
+	return err
+}
+
+// split draws a split if there is none.
+func (o Options) split(name string, s *graph.Split, y []int32, classes int) {
+	if len(s.Train)+len(s.Val)+len(s.Test) > 0 {
+		return
+	}
+	*s = drawSplit(y, classes, rand.NewPCG(o.Seed, 0))
+	o.note("%s comes without a split: one was drawn with seed %d (%d train, %d val, %d test nodes)",
+		name, o.Seed, len(s.Train), len(s.Val), len(s.Test))
 }
 
 // complete draws a split if there is none, and seals the graph.
@@ -139,16 +195,12 @@ func (o Options) complete(found format.Place, g *graph.Graph) error {
 	if g.Name == "" {
 		g.Name = found.Name
 	}
-	if s := g.Split; len(s.Train)+len(s.Val)+len(s.Test) == 0 {
-		g.Split = drawSplit(g.Y, g.Classes, rand.NewPCG(o.Seed, 0))
-		o.note("%s comes without a split: one was drawn with seed %d (%d train, %d val, %d test nodes)",
-			g.Name, o.Seed, len(g.Split.Train), len(g.Split.Val), len(g.Split.Test))
-	}
+	o.split(g.Name, &g.Split, g.Y, g.Classes)
 	if err := g.Seal(); err != nil {
 		return fail("%w", errors.New(strings.ReplaceAll(err.Error(), "\n", "; ")))
 	}
 	if len(g.Split.Train) == 0 {
-		return fail("the training split is empty, want at least 1 node")
+		return fail("%w", errNoTraining)
 	}
 	return nil
 }

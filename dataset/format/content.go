@@ -51,11 +51,15 @@ func ShiftLabels(y []int32) {
 
 // Notes returns what a Format's Read tells of the edges: nothing, if the file has each edge once, or each in both
 // directions.
-func Notes(g *graph.Graph, changes graph.Changes) []string {
-	if changes.Loops == 0 && changes.Entries == g.Adj.NNZ() || !changes.Any() {
+func Notes(g *graph.Graph, changes graph.Changes) []string { return EdgeNotes(g.Name, changes) }
+
+// EdgeNotes is Notes for the graph of that name.
+func EdgeNotes(name string, changes graph.Changes) []string {
+	both := changes.Entries == 2*(changes.Entries-changes.Loops-changes.Merged) // each in both directions
+	if changes.Loops == 0 && both || !changes.Any() {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s: %v", g.Name, changes)}
+	return []string{fmt.Sprintf("%s: %v", name, changes)}
 }
 
 // CheckTraining returns a *ReadError about file if no node of g trains although g has a split.

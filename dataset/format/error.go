@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
 )
 
 // ErrCondensed is what Format.Read returns, in a *ReadError, for a file that holds a condensed graph.
@@ -33,11 +34,13 @@ func (e *ReadError) Error() string {
 // Unwrap returns what is wrong, without the place.
 func (e *ReadError) Unwrap() error { return e.Err }
 
-// Locate turns an error of graph.Builder into a *ReadError. parts gives the file for each part of a graph that has a
-// file of its own (graph.PartError); all else is in file. A nil err gives nil.
+// Locate turns an error of graph.Builder, or a *mat.CannotKeep, into a *ReadError. parts gives the file for each part
+// of a graph that has a file of its own (graph.PartError); all else is in file. A nil err gives nil.
 func Locate(err error, file string, parts map[string]string) error {
 	var part *graph.PartError
-	if !errors.As(err, &part) {
+	if number := new(mat.CannotKeep); errors.As(err, &number) {
+		part = &graph.PartError{Part: "features", Err: number}
+	} else if !errors.As(err, &part) {
 		return err
 	}
 	if own := parts[part.Part]; own != "" {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -33,12 +35,22 @@ func (Format) WriteStream(
 	}
 	err = atomicfile.Scratch(path, func(folder string, file *os.File) error {
 		w.file = file
+		if err := w.room(folder); err != nil {
+			return err
+		}
 		if changes, err = w.edges(ctx, folder); err != nil {
+			return err
+		}
+		if err := w.names(ctx); err != nil {
 			return err
 		}
 		return w.features(ctx)
 	})
-	if err != nil {
+	var place *format.ReadError
+	switch {
+	case errors.As(err, &place):
+		return changes, place // about a file that is read, not the one that is written
+	case err != nil:
 		return changes, fmt.Errorf("dataset: %w", err)
 	}
 	return changes, nil
@@ -53,6 +65,20 @@ type streamed struct {
 	blank *safetensors.Blank
 }
 
+// errWeights says that edges have weights that no place was made for.
+var errWeights = errors.New("edges have weights")
+
+// room returns an error if the disk of the folder has less free than is needed.
+func (w *streamed) room(folder string) error {
+	free, known := atomicfile.Free(folder)
+	plan := w.Plan(w.Storing)
+	if !known || free >= plan.Disk {
+		return nil
+	}
+	return fmt.Errorf("the disk of %s has %d MB free, want %d MB: temporary files take up to %d MB, the file %d MB",
+		filepath.Dir(w.path), free/1e6, plan.Disk/1e6+1, plan.Scratch/1e6+1, plan.File/1e6+1)
+}
+
 // edges writes all but the features.
 func (w *streamed) edges(ctx context.Context, folder string) (changes graph.Changes, err error) {
 	if w.Adj != nil {
@@ -61,8 +87,9 @@ func (w *streamed) edges(ctx context.Context, folder string) (changes graph.Chan
 		}
 		return changes, w.copyAdjacency(ctx)
 	}
-	sorter := external.New(folder, w.Nodes, w.Entries, w.Memory, w.Weighted)
-	defer sorter.Close()
+	weighted := w.Weighted
+	sorter := external.New(folder, w.Nodes, w.Entries, w.Memory, weighted)
+	defer func() { sorter.Close() }()
 	var added atomic.Int64
 	add := func(e graph.Edges) error {
 		if err := ctx.Err(); err != nil {
@@ -71,11 +98,24 @@ func (w *streamed) edges(ctx context.Context, folder string) (changes graph.Chan
 		if err := e.Check(w.Nodes, int(added.Load())); err != nil {
 			return err
 		}
+		if !weighted && slices.ContainsFunc(e.Weight, func(w float32) bool { return w != 1 }) {
+			return errWeights
+		}
 		done := added.Add(int64(e.Len()))
-		progress.Report(ctx, progress.Event{Stage: "adding edges", Done: min(done, w.Entries), Total: w.Entries})
+		if !w.Tells {
+			progress.Report(ctx, progress.Event{Stage: "adding edges", Done: min(done, w.Entries), Total: w.Entries})
+		}
 		return sorter.Add(e)
 	}
-	if err := w.Edges(ctx, add); err != nil {
+	err = w.Edges(ctx, add)
+	if errors.Is(err, errWeights) {
+		sorter.Close()
+		weighted = true
+		sorter = external.New(folder, w.Nodes, w.Entries, w.Memory, weighted)
+		added.Store(0)
+		err = w.Edges(ctx, add)
+	}
+	if err != nil {
 		return changes, err
 	}
 	if err := sorter.Sort(ctx); err != nil {
@@ -128,17 +168,13 @@ func (w *streamed) begin(entries int64, weighted bool) (err error) {
 	for _, part := range small {
 		tensors = append(tensors, shape(part.name, safetensors.I32, len(part.nodes)))
 	}
-	var names []safetensors.Tensor
-	if w.IDs != nil {
-		names = safetensors.Strings("ids", w.IDs)
-	}
-	for _, t := range names {
-		switch data := t.Data.(type) {
-		case []uint8:
-			tensors = append(tensors, shape(t.Name, safetensors.U8, len(data)))
-		case []int64:
-			tensors = append(tensors, shape(t.Name, safetensors.I64, len(data)))
-		}
+	switch {
+	case w.Stream.Names == nil && w.IDs != nil:
+		w.takeIDs()
+		fallthrough
+	case w.Stream.Names != nil:
+		tensors = append(tensors, shape("ids", safetensors.U8, int(w.NameBytes)),
+			shape("ids.offsets", safetensors.I64, w.Nodes+1))
 	}
 	if w.blank, err = safetensors.NewBlank(w.file, meta, tensors); err != nil {
 		return err
@@ -148,18 +184,54 @@ func (w *streamed) begin(entries int64, weighted bool) (err error) {
 			return err
 		}
 	}
-	for _, t := range names {
-		switch data := t.Data.(type) {
-		case []uint8:
-			err = safetensors.Fill(w.blank, t.Name, 0, data)
-		case []int64:
-			err = safetensors.Fill(w.blank, t.Name, 0, data)
-		}
-		if err != nil {
-			return err
-		}
-	}
 	return nil
+}
+
+// takeIDs makes Names of IDs.
+func (w *streamed) takeIDs() {
+	for _, id := range w.IDs {
+		w.NameBytes += int64(len(id))
+	}
+	w.Stream.Names = func(_ context.Context, put func(text []byte, ends []int) error) error {
+		var text []byte
+		var ends []int
+		for ids := range slices.Chunk(w.IDs, 1<<16) {
+			text, ends = text[:0], ends[:0]
+			for _, id := range ids {
+				text = append(text, id...)
+				ends = append(ends, len(text))
+			}
+			if err := put(text, ends); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// names writes the names of the nodes, if they have any.
+func (w *streamed) names(ctx context.Context) error {
+	if w.Stream.Names == nil {
+		return nil
+	}
+	nodes, bytes := int64(0), int64(0)
+	offsets := []int64{0}
+	err := w.Stream.Names(ctx, func(text []byte, ends []int) error {
+		offsets = offsets[:1]
+		for _, end := range ends {
+			offsets = append(offsets, bytes+int64(end))
+		}
+		offsets[0] = bytes
+		err := errors.Join(ctx.Err(), safetensors.Fill(w.blank, "ids.offsets", nodes, offsets),
+			safetensors.Fill(w.blank, "ids", bytes, text))
+		nodes, bytes = nodes+int64(len(ends)), bytes+int64(len(text))
+		progress.Report(ctx, progress.Event{Stage: "writing names", Done: nodes, Total: int64(w.Nodes)})
+		return err
+	})
+	if err == nil && (nodes != int64(w.Nodes) || bytes != w.NameBytes) {
+		err = fmt.Errorf("%d names of %d bytes, want %d of %d", nodes, bytes, w.Nodes, w.NameBytes)
+	}
+	return err
 }
 
 // Pointers implements external.Sink.
@@ -222,6 +294,9 @@ func (w *streamed) features(ctx context.Context) error {
 			return err
 		}
 		done := rows.Add(int64(block.Rows))
+		if w.Tells {
+			return nil
+		}
 		progress.Report(ctx, progress.Event{Stage: "writing features", Done: done, Total: int64(w.Nodes)})
 		return nil
 	})

@@ -14,6 +14,52 @@ import (
 // arraysFile holds edge_index, node_feat, num_nodes_list and num_edges_list.
 const arraysFile = "data.npz"
 
+// The names of its arrays.
+const (
+	arrayEdges    = "edge_index"
+	arrayFeatures = "node_feat"
+	arrayCounts   = "num_nodes_list"
+)
+
+// countNodes returns the number of nodes of the one graph in z.
+func countNodes(z numpy.Source) (int, error) {
+	var counts []int64
+	err := z.Open(arrayCounts, func(a *numpy.Array) (err error) {
+		counts, err = numpy.Numbers[int64](a)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	if len(counts) != 1 {
+		return 0, &format.ReadError{
+			File: z.Where(), Err: fmt.Errorf("num_nodes_list counts %d graphs, want one", len(counts)),
+		}
+	}
+	if n := counts[0]; n < 0 || n > graph.MaxNodes {
+		return 0, &format.ReadError{File: z.Where(), Err: fmt.Errorf("%d nodes, want at most %d", n, graph.MaxNodes)}
+	}
+	return int(counts[0]), nil
+}
+
+// needsFeatures returns an error if z has no features of nodes.
+func needsFeatures(z numpy.Source) error {
+	if z.Has(arrayFeatures) {
+		return nil
+	}
+	return &format.ReadError{
+		File: z.Where(), Err: errors.New("array node_feat: missing: cgc needs features of the nodes"),
+	}
+}
+
+// checkFeatures returns an error unless the array has a row for each of n nodes.
+func checkFeatures(a *numpy.Array, n int) error {
+	if len(a.Shape) != 2 || a.Shape[0] != n {
+		return fmt.Errorf("shape %v, want %d rows, one for each node, and features", a.Shape, n)
+	}
+	return nil
+}
+
 // readArrays reads data.npz, and node-label.npz.
 func readArrays(ctx context.Context, file, labels string) (p parts, err error) {
 	p.edges, p.features, p.labels = file, file, labels
@@ -22,26 +68,15 @@ func readArrays(ctx context.Context, file, labels string) (p parts, err error) {
 		return p, err
 	}
 	defer z.Close()
-	counts, err := numpy.Member[int64](z, "num_nodes_list")
-	if err != nil {
+	if p.Nodes, err = countNodes(z); err != nil {
 		return p, err
 	}
-	if len(counts) != 1 {
-		return p, &format.ReadError{File: file, Err: fmt.Errorf("num_nodes_list counts %d graphs, want one", len(counts))}
+	if err := needsFeatures(z); err != nil {
+		return p, err
 	}
-	n := counts[0]
-	if n < 0 || n > graph.MaxNodes {
-		return p, &format.ReadError{File: file, Err: fmt.Errorf("%d nodes, want at most %d", n, graph.MaxNodes)}
-	}
-	p.Nodes = int(n)
-	if !z.Has("node_feat") {
-		return p, &format.ReadError{
-			File: file, Err: errors.New("array node_feat: missing: cgc needs features of the nodes"),
-		}
-	}
-	err = z.Open("node_feat", func(a *numpy.Array) error {
-		if len(a.Shape) != 2 || a.Shape[0] != p.Nodes {
-			return fmt.Errorf("shape %v, want %d rows, one for each node, and features", a.Shape, p.Nodes)
+	err = z.Open(arrayFeatures, func(a *numpy.Array) error {
+		if err := checkFeatures(a, p.Nodes); err != nil {
+			return err
 		}
 		p.X, err = numpy.Dense(a)
 		return err
@@ -49,9 +84,9 @@ func readArrays(ctx context.Context, file, labels string) (p parts, err error) {
 	if err != nil {
 		return p, err
 	}
-	err = z.Open("edge_index", func(a *numpy.Array) error {
-		if len(a.Shape) != 2 || a.Shape[0] != 2 {
-			return fmt.Errorf("shape %v, want 2 × edges", a.Shape)
+	err = z.Open(arrayEdges, func(a *numpy.Array) error {
+		if err := numpy.CheckEdges(a); err != nil {
+			return err
 		}
 		ends, err := numpy.Numbers[int32](a)
 		if err != nil {
@@ -75,7 +110,7 @@ func readLabelArray(ctx context.Context, file string, n int) (y []int32, err err
 	z, err := numpy.OpenArchive(ctx, file)
 	if err != nil {
 		if os.IsNotExist(err) {
-			err = missing(err, file, "a data set for nodes has a label for each, one for links or graphs is not read")
+			err = missing(err, file, needLabels)
 		}
 		return nil, err
 	}
@@ -87,15 +122,23 @@ func readLabelArray(ctx context.Context, file string, n int) (y []int32, err err
 		case len(a.Shape) < 1 || len(a.Shape) > 2 || a.Shape[0] != n || len(a.Shape) == 2 && a.Shape[1] < 1:
 			return fmt.Errorf("shape %v, want [%d 1], a label for each node", a.Shape, n)
 		}
-		values, err := numpy.Numbers[float32](a) // a label is below 2¹⁶, and exact
+		d, err := numpy.NewDecoder[float32](a) // a label is below 2¹⁶, and exact
 		if err != nil {
 			return err
 		}
 		y = make([]int32, n)
-		for i, v := range values {
-			if y[i], err = label(float64(v)); err != nil {
-				return fmt.Errorf("node %d: %w", i, err)
+		values := make([]float32, min(n, 1<<16))
+		for done := 0; done < n; {
+			values = values[:min(len(values), n-done)]
+			if err := d.Read(values); err != nil {
+				return err
 			}
+			for i, v := range values {
+				if y[done+i], err = label(float64(v)); err != nil {
+					return fmt.Errorf("node %d: %w", done+i, err)
+				}
+			}
+			done += len(values)
 		}
 		return nil
 	})

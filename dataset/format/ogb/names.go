@@ -19,24 +19,46 @@ import (
 // readNames sets the names of classes and nodes from the files labelidx2….csv.gz and nodeidx2….csv.gz in dir. No result
 // depends on names. So a file that is not understood only gives a note.
 func readNames(dir string, b *graph.Builder) (notes []string) {
-	read := func(prefix string, n int, names *[]string) {
-		for _, file := range entries(dir) {
-			text := strings.TrimSuffix(file, ".gz")
-			if *names != nil || !strings.HasPrefix(file, prefix) || !strings.HasSuffix(text, ".csv") {
-				continue
-			}
-			var err error
-			if *names, err = readMapping(filepath.Join(dir, file), n); err != nil {
-				notes = append(notes, fmt.Sprintf("%s; its names are left out",
-					strings.TrimPrefix(err.Error(), "dataset: ")))
-			}
+	notes = readClassNames(dir, b)
+	return append(notes, readList(dir, "nodeidx2", b.Nodes, &b.IDs)...)
+}
+
+// mappings returns the files of a folder whose names begin with prefix.
+func mappings(dir, prefix string) (files []string) {
+	for _, file := range entries(dir) {
+		if strings.HasPrefix(file, prefix) && strings.HasSuffix(strings.TrimSuffix(file, ".gz"), ".csv") {
+			files = append(files, filepath.Join(dir, file))
 		}
 	}
+	return files
+}
+
+// readList sets names from the first file that is understood.
+func readList(dir, prefix string, n int, names *[]string) (notes []string) {
+	for _, file := range mappings(dir, prefix) {
+		var err error
+		if *names, err = readMapping(file, n); err == nil && *names != nil {
+			break
+		}
+		if err != nil {
+			notes = append(notes, leftOut(err))
+		}
+	}
+	return notes
+}
+
+// leftOut is the note about a file of names that is not understood.
+func leftOut(err error) string {
+	return fmt.Sprintf("%s; its names are left out", strings.TrimPrefix(err.Error(), "dataset: "))
+}
+
+// readClassNames sets the names of classes.
+func readClassNames(dir string, b *graph.Builder) (notes []string) {
 	classes := 0
 	if len(b.Y) > 0 {
 		classes = int(slices.Max(b.Y)) + 1
 	}
-	read("labelidx2", 0, &b.ClassNames)
+	notes = readList(dir, "labelidx2", 0, &b.ClassNames)
 	switch named := len(b.ClassNames); {
 	case named == 0:
 	case named < classes:
@@ -46,8 +68,61 @@ func readNames(dir string, b *graph.Builder) (notes []string) {
 	default:
 		b.Classes = named
 	}
-	read("nodeidx2", b.Nodes, &b.IDs)
 	return notes
+}
+
+// errOrder says that a mapping is not in the order of its numbers.
+var errOrder = errors.New("its numbers are not in order")
+
+// namesInOrder is readMapping for n names in the order of their numbers. It delivers them to put, some at a time; put
+// may be nil. It returns the number of their bytes. An error may be an errOrder.
+func namesInOrder(file string, n int, put func(text []byte, ends []int) error) (bytes int64, err error) {
+	const most = 1 << 16
+	t, err := lines.Open(file)
+	if err != nil {
+		return 0, err
+	}
+	defer t.Close()
+	if _, err := t.Next(); err != nil && err != io.EOF {
+		return 0, err
+	}
+	var text []byte
+	var ends []int
+	count := 0
+	for {
+		line, err := t.Next()
+		if (err == io.EOF || len(ends) == most) && len(ends) > 0 && put != nil {
+			if err := put(text, ends); err != nil {
+				return 0, err
+			}
+			text, ends = text[:0], ends[:0]
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return 0, err
+		}
+		if len(line) == 0 {
+			continue
+		}
+		e, err := mapping(line)
+		if err != nil {
+			return 0, t.Fail(t.Line, "%w", err)
+		}
+		if e.number != int64(count) || count == n {
+			return 0, t.Fail(t.Line, "%w", errOrder)
+		}
+		count, bytes = count+1, bytes+int64(len(e.name))
+		if put != nil {
+			text = append(text, e.name...)
+			ends = append(ends, len(text))
+		}
+	}
+	if count != n {
+		return 0, t.Fail(0, "%d names, want %d", count, n)
+	}
+	return bytes, nil
 }
 
 // readMapping reads lines of a number and a name, after a header. The numbers are 0 to n−1, in any order. n = 0 means

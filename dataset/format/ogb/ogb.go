@@ -4,7 +4,6 @@ package ogb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -67,10 +66,8 @@ func several(raw string) string {
 func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
 	dir := root(path)
 	raw := filepath.Join(dir, "raw")
-	if file := several(raw); file != "" {
-		return nil, nil, &format.ReadError{
-			File: file, Err: errors.New("several sorts of nodes or edges, want a graph with one sort of each"),
-		}
+	if err := oneSort(raw); err != nil {
+		return nil, nil, err
 	}
 	var p parts
 	var err error
@@ -108,6 +105,12 @@ type parts struct {
 // ignoresEdgeFeatures notes that the features of edges are not read.
 func (p *parts) ignoresEdgeFeatures(where string) {
 	p.notes = append(p.notes, where+": features of edges are not read")
+}
+
+// locate sets the files of the text in raw.
+func (p *parts) locate(raw string) {
+	p.edges, p.features = csvfile.Path(raw, "edge"), csvfile.Path(raw, "node-feat")
+	p.labels = csvfile.Path(raw, "node-label")
 }
 
 // label returns the label v of a node, a whole number that may be written with a point, or graph.Unlabelled for NaN.

@@ -16,28 +16,38 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// readText reads the .csv files of raw. They have no headers.
-func readText(ctx context.Context, raw string) (p parts, err error) {
-	nodes, err := readCount(csvfile.Path(raw, "num-node-list"), "nodes")
-	if err != nil {
-		return p, err
+// What a folder without a file lacks.
+const (
+	needFeatures = "cgc needs features of the nodes"
+	needLabels   = "a data set for nodes has a label for each, one for links or graphs is not read"
+)
+
+// readCounts reads the numbers of nodes and of edges.
+func readCounts(raw string) (nodes, entries int, err error) {
+	if nodes, err = readCount(csvfile.Path(raw, "num-node-list"), "nodes"); err != nil {
+		return 0, 0, err
 	}
 	if nodes > graph.MaxNodes {
-		return p, &format.ReadError{File: csvfile.Path(raw, "num-node-list"), Line: 1,
+		return 0, 0, &format.ReadError{File: csvfile.Path(raw, "num-node-list"), Line: 1,
 			Err: fmt.Errorf("%d nodes, want at most %d", nodes, graph.MaxNodes)}
 	}
-	entries, err := readCount(csvfile.Path(raw, "num-edge-list"), "edges")
+	entries, err = readCount(csvfile.Path(raw, "num-edge-list"), "edges")
+	return nodes, entries, err
+}
+
+// readText reads the .csv files of raw. They have no headers.
+func readText(ctx context.Context, raw string) (p parts, err error) {
+	nodes, entries, err := readCounts(raw)
 	if err != nil {
 		return p, err
 	}
 	p.Nodes = nodes
-	p.edges, p.features = csvfile.Path(raw, "edge"), csvfile.Path(raw, "node-feat")
-	p.labels = csvfile.Path(raw, "node-label")
+	p.locate(raw)
 	if p.X, err = lines.Matrix(ctx, p.features, nodes, false); err != nil {
-		return p, missing(err, p.features, "cgc needs features of the nodes")
+		return p, missing(err, p.features, needFeatures)
 	}
 	if p.Y, err = readLabels(ctx, p.labels, nodes); err != nil {
-		return p, missing(err, p.labels, "a data set for nodes has a label for each, one for links or graphs is not read")
+		return p, missing(err, p.labels, needLabels)
 	}
 	if p.Edges, err = readEdges(ctx, p.edges, entries, nodes); err != nil {
 		return p, err

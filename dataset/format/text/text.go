@@ -45,7 +45,7 @@ func (Format) Recognise(path string) format.Certainty {
 // Read reads a folder. Labels that start at 1 are moved to start at 0.
 func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
 	b := graph.Builder{Name: filepath.Base(path)}
-	splitFile, err := readLabels(ctx, path, &b)
+	splitFile, err := readLabels(ctx, path, &b, math.MaxInt64)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -77,44 +77,6 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 type line struct {
 	label int32
 	part  byte // t, v, s for test, or 0
-}
-
-// readLabels sets labels and split, and returns the file that the split is from.
-func readLabels(ctx context.Context, dir string, b *graph.Builder) (splitFile string, err error) {
-	file := csvfile.Path(dir, "labels")
-	lines, err := parseLines(ctx, file, parseLabel)
-	if err != nil {
-		return file, err
-	}
-	for _, l := range lines {
-		b.Y = append(b.Y, l.label)
-	}
-	format.ShiftLabels(b.Y)
-	if split := csvfile.Path(dir, "split"); csvfile.Exists(split) {
-		file = split
-		parts, err := parseLines(ctx, file, func(text []byte, out []line) ([]line, error) {
-			part, err := parsePart(text)
-			return append(out, line{part: part}), err
-		})
-		if err != nil {
-			return file, err
-		}
-		if len(parts) != len(lines) {
-			return file, &format.ReadError{File: file, Err: fmt.Errorf("%d lines for %d labels", len(parts), len(lines))}
-		}
-		lines = parts
-	}
-	for i, l := range lines {
-		switch l.part {
-		case 't':
-			b.Split.Train = append(b.Split.Train, int32(i))
-		case 'v':
-			b.Split.Val = append(b.Split.Val, int32(i))
-		case 's':
-			b.Split.Test = append(b.Split.Test, int32(i))
-		}
-	}
-	return file, nil
 }
 
 // parseLabel reads label[,part].
@@ -149,31 +111,36 @@ func parsePart(field []byte) (byte, error) {
 	return 0, fmt.Errorf("part %.50q, want train, val, test or nothing", field)
 }
 
-// readEdges reads source,target[,weight] for n nodes.
-func readEdges(ctx context.Context, file string, n int) (graph.Edges, error) {
-	type edge struct {
-		from, to int32
-		weight   float32
+// edge is what a line of edges.csv says.
+type edge struct {
+	from, to int32
+	weight   float32
+}
+
+// parseEdge reads source,target[,weight] for n nodes.
+func parseEdge(text []byte, n int) (e edge, err error) {
+	source, rest, _ := bytes.Cut(text, comma)
+	target, weight, weighted := bytes.Cut(rest, comma)
+	e.weight = 1
+	if e.from, err = parseNode(source, n); err != nil {
+		return e, err
 	}
+	if e.to, err = parseNode(target, n); err != nil || !weighted {
+		return e, err
+	}
+	w, err := decimal.Float(weight)
+	if err != nil || !(w > 0) || math.IsInf(float64(w), 0) {
+		return e, fmt.Errorf("weight %.50q, want a positive finite number", weight)
+	}
+	e.weight = w
+	return e, nil
+}
+
+// readEdges reads the edges of n nodes.
+func readEdges(ctx context.Context, file string, n int) (graph.Edges, error) {
 	edges, err := parseLines(ctx, file, func(text []byte, out []edge) ([]edge, error) {
-		source, rest, _ := bytes.Cut(text, []byte(","))
-		target, weight, weighted := bytes.Cut(rest, []byte(","))
-		e := edge{weight: 1}
-		var err error
-		if e.from, err = parseNode(source, n); err != nil {
-			return nil, err
-		}
-		if e.to, err = parseNode(target, n); err != nil {
-			return nil, err
-		}
-		if weighted {
-			w, err := decimal.Float(weight)
-			if err != nil || !(w > 0) || math.IsInf(float64(w), 0) {
-				return nil, fmt.Errorf("weight %.50q, want a positive finite number", weight)
-			}
-			e.weight = w
-		}
-		return append(out, e), nil
+		e, err := parseEdge(text, n)
+		return append(out, e), err
 	})
 	if err != nil {
 		return graph.Edges{}, err

@@ -143,6 +143,24 @@ func (t *File) Next() ([]byte, error) {
 	}
 }
 
+// About returns about how many lines there are still to read, by the length of those of the first block.
+func (t *File) About() (int64, error) {
+	if len(t.rest) == 0 {
+		if err := t.more(); err != nil && err != io.EOF {
+			return 0, err
+		}
+	}
+	at, err := t.file.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return 0, err
+	}
+	count := int64(bytes.Count(t.rest, []byte("\n")))
+	if at > 0 && at < t.onDisk {
+		count = int64(float64(count) * float64(t.onDisk) / float64(at))
+	}
+	return count + 1, nil
+}
+
 // Parse parses text, a block of whole lines. Line first of what Each reads, from 0, is its first. It returns nil or
 // what is wrong with a line of text, and that line, from 0.
 type Parse func(first int, text []byte) (line int, err error)

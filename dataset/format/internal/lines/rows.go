@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"sync"
 
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/mat"
@@ -15,13 +16,25 @@ import (
 // lines at the end do not count. least is the least length of a line, its end included: if the file is too short for n
 // lines, Rows returns an error before it reads. what names the lines in errors: "nodes".
 func (t *File) Rows(ctx context.Context, n, least int, what string, parse func(i int, line []byte) error) error {
+	return t.Blocks(ctx, n, least, what, func(int, int) (func(int, []byte) error, func() error) { return parse, nil })
+}
+
+// Blocks is Rows for what is done with many lines at a time. It calls begin for each block of lines, with the number of
+// its first line and an upper bound of their number. For each line of the block it calls parse, which begin returns.
+// Then it calls end, unless that is nil. An error of end is returned as it is.
+func (t *File) Blocks(
+	ctx context.Context, n, least int, what string,
+	begin func(first, most int) (parse func(i int, line []byte) error, end func() error),
+) error {
 	if err := t.Fits(n, least, what); err != nil {
 		return err
 	}
 	read := make(chan int, 1)
 	read <- 0
+	var ended failure
 	err := t.Each(ctx, func(first int, text []byte) (int, error) {
 		at := first
+		parse, end := begin(first, min(n-first, len(text)/least+1))
 		for ; len(text) > 0; at++ {
 			var line []byte
 			line, text = Cut(text)
@@ -34,10 +47,36 @@ func (t *File) Rows(ctx context.Context, n, least int, what string, parse func(i
 			}
 		}
 		read <- max(at, <-read)
-		return 0, nil
+		return 0, ended.of(end)
 	})
+	if ended.err != nil {
+		return ended.err
+	}
 	if count := <-read; err == nil && count < n {
 		return t.Fail(0, "%d lines, want %d, one for each of the %s", count, n, what)
+	}
+	return err
+}
+
+// failure keeps the first error that has its own place.
+type failure struct {
+	mu  sync.Mutex
+	err error
+}
+
+// of calls end, unless it is nil, and keeps its error.
+func (f *failure) of(end func() error) error {
+	if end == nil {
+		return nil
+	}
+	err := end()
+	if err == nil {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil {
+		f.err = err
 	}
 	return err
 }
@@ -51,35 +90,90 @@ func (t *File) Fits(n, least int, what string) error {
 	return nil
 }
 
+// Table is a file with a line of numbers for each node, with commas between them.
+type Table struct {
+	Path string
+	// Nodes is the number of lines, Columns that of the numbers in a line.
+	Nodes, Columns int
+	header         bool // a first line that is left out
+}
+
+// OpenTable looks at the first line of a file with a line for each of n nodes. If header is true, a first line that
+// begins with a word is left out. An error says that the file is too short for n lines.
+func OpenTable(path string, n int, header bool) (t Table, err error) {
+	f, err := Open(path)
+	if err != nil {
+		return t, err
+	}
+	defer f.Close()
+	line, err := f.Next()
+	if err != nil && err != io.EOF {
+		return t, err
+	}
+	t = Table{Path: path, Nodes: n, Columns: bytes.Count(line, comma) + 1}
+	first, _, _ := bytes.Cut(line, comma)
+	_, wrong := decimal.Float(first)
+	t.header = header && wrong != nil && len(bytes.TrimSpace(first)) > 0
+	return t, f.Fits(n, 2*t.Columns, fmt.Sprintf("nodes with %d features", t.Columns))
+}
+
+// open opens the file after its header.
+func (t Table) open() (*File, error) {
+	f, err := Open(t.Path)
+	if err != nil || !t.header {
+		return f, err
+	}
+	if _, err := f.Next(); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Rows calls put with blocks of the rows, as format.Stream.Rows does. Several blocks are put at a time.
+func (t Table) Rows(ctx context.Context, put func(first int, block *mat.Dense) error) error {
+	f, err := t.open()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var memory sync.Pool
+	return f.Blocks(ctx, t.Nodes, 2*t.Columns, "nodes", func(first, most int) (func(int, []byte) error, func() error) {
+		block, _ := memory.Get().(*mat.Dense)
+		if block == nil {
+			block = new(mat.Dense)
+		}
+		block.Reshape(max(0, most), t.Columns)
+		rows := 0
+		parse := func(i int, line []byte) error {
+			rows = i - first + 1
+			return numbers(block.Row(i-first), line)
+		}
+		return parse, func() error {
+			defer memory.Put(block)
+			if rows == 0 {
+				return nil
+			}
+			block.Reshape(rows, t.Columns)
+			return put(first, block)
+		}
+	})
+}
+
 // Matrix reads a file with a line of numbers for each of n nodes, with commas between them. If header is true, a first
 // line that begins with a word is left out.
 func Matrix(ctx context.Context, path string, n int, header bool) (*mat.Dense, error) {
-	head, err := Open(path)
+	t, err := OpenTable(path, n, header)
 	if err != nil {
 		return nil, err
 	}
-	line, err := head.Next()
-	head.Close()
-	if err != nil && err != io.EOF {
-		return nil, err
-	}
-	t, err := Open(path)
+	f, err := t.open()
 	if err != nil {
 		return nil, err
 	}
-	defer t.Close()
-	first, _, _ := bytes.Cut(line, comma)
-	if _, err := decimal.Float(first); header && err != nil && len(bytes.TrimSpace(first)) > 0 {
-		if _, err := t.Next(); err != nil {
-			return nil, err
-		}
-	}
-	columns := bytes.Count(line, comma) + 1
-	if err := t.Fits(n, 2*columns, fmt.Sprintf("nodes with %d features", columns)); err != nil {
-		return nil, err
-	}
-	x := mat.NewDense(n, columns)
-	return x, t.Rows(ctx, n, 2*columns, "nodes", func(i int, line []byte) error { return numbers(x.Row(i), line) })
+	defer f.Close()
+	x := mat.NewDense(n, t.Columns)
+	return x, f.Rows(ctx, n, 2*t.Columns, "nodes", func(i int, line []byte) error { return numbers(x.Row(i), line) })
 }
 
 var comma = []byte(",")

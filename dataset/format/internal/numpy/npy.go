@@ -25,6 +25,10 @@ type Array struct {
 	Shape   []int
 	Fortran bool // column-major
 	R       io.Reader
+	// At holds the elements, from its beginning on, where they stand in a file as they are; nil where they are packed.
+	At io.ReaderAt
+
+	begin int64 // of the elements, in the file
 }
 
 // DType is numpy's description of an element.
@@ -104,7 +108,7 @@ func NewArray(r io.Reader, size int64) (*Array, error) {
 	if _, err := io.ReadFull(r, header); err != nil {
 		return nil, errors.New("numpy header is cut short")
 	}
-	a := &Array{R: r}
+	a := &Array{R: r, begin: used + length}
 	field := func(key string) string {
 		_, value, _ := strings.Cut(string(header), "'"+key+"':")
 		return strings.TrimSpace(value)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -66,30 +67,69 @@ func (z *Archive) member(name string) *zip.File {
 
 // Open calls read with the array of that name.
 func (z *Archive) Open(name string, read func(*Array) error) error {
-	fail := func(err error) error {
-		return &format.ReadError{File: z.Path, Err: fmt.Errorf("array %s: %w", name, err)}
+	a, closer, err := z.Reader(name)
+	if err != nil {
+		return err
 	}
+	defer closer.Close()
+	if err := read(a); err != nil {
+		return z.Fail(name, err)
+	}
+	return nil
+}
+
+// Fail returns a *format.ReadError about an array.
+func (z *Archive) Fail(name string, err error) error {
+	return &format.ReadError{File: z.Path, Err: fmt.Errorf("array %s: %w", name, err)}
+}
+
+// Reader begins to read the array of that name. Several may be read side by side.
+func (z *Archive) Reader(name string) (*Array, io.Closer, error) {
 	f := z.member(name)
 	if f == nil {
-		return fail(errors.New("missing"))
+		return nil, nil, z.Fail(name, errors.New("missing"))
 	}
 	const ratio = 1032 // deflate cannot shrink more: a larger claim is wrong, and would only take memory
 	if f.UncompressedSize64/ratio > f.CompressedSize64 {
-		return fail(fmt.Errorf("claims %d bytes from %d", f.UncompressedSize64, f.CompressedSize64))
+		return nil, nil, z.Fail(name, fmt.Errorf("claims %d bytes from %d", f.UncompressedSize64, f.CompressedSize64))
 	}
 	r, err := f.Open()
 	if err != nil {
-		return fail(err)
+		return nil, nil, z.Fail(name, err)
 	}
-	defer r.Close()
 	a, err := NewArray(z.meter.Reader(r), int64(f.UncompressedSize64))
-	if err == nil {
-		err = read(a)
-	}
 	if err != nil {
-		return fail(err)
+		r.Close()
+		return nil, nil, z.Fail(name, err)
 	}
-	return nil
+	closers := closers{r}
+	if f.Method == zip.Store {
+		begin, err := f.DataOffset()
+		if err != nil {
+			r.Close()
+			return nil, nil, z.Fail(name, err)
+		}
+		file, err := os.Open(z.Path)
+		if err != nil {
+			r.Close()
+			return nil, nil, err
+		}
+		closers = append(closers, file)
+		a.At = io.NewSectionReader(file, begin+a.begin, int64(f.UncompressedSize64)-a.begin)
+	}
+	return a, closers, nil
+}
+
+// closers are closed together.
+type closers []io.Closer
+
+// Close closes all of them.
+func (c closers) Close() error {
+	var errs []error
+	for _, one := range c {
+		errs = append(errs, one.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // Has reports whether there is an array of that name.

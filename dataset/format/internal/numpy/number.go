@@ -16,60 +16,95 @@ type Number interface{ int32 | int64 | float32 }
 // Numbers reads the elements of a in C order. If T is an integer type, a number that T cannot hold is an error. As a
 // float32, a number is rounded.
 func Numbers[T Number](a *Array) ([]T, error) {
-	if a.Kind == Object || a.Kind == 0 {
-		return nil, errors.New("pickled Python objects, want numbers")
+	d, err := NewDecoder[T](a)
+	if err != nil {
+		return nil, err
 	}
-	n := 1
-	for _, s := range a.Shape {
-		n *= s
-	}
-	dst := make([]T, n)
-	var err error
-	switch kind := fmt.Sprint(string(a.Kind), a.Size); kind {
-	case "b1", "u1":
-		err = convert[T, uint8](dst, a)
-	case "u2":
-		err = convert[T, uint16](dst, a)
-	case "u4":
-		err = convert[T, uint32](dst, a)
-	case "u8":
-		err = convert[T, uint64](dst, a)
-	case "i1":
-		err = convert[T, int8](dst, a)
-	case "i2":
-		err = convert[T, int16](dst, a)
-	case "i4":
-		err = convert[T, int32](dst, a)
-	case "i8":
-		err = convert[T, int64](dst, a)
-	case "f2":
-		err = convert[T, float16](dst, a)
-	case "e2":
-		err = convert[T, bfloat16](dst, a)
-	case "f4":
-		err = convert[T, float32](dst, a)
-	case "f8":
-		err = convert[T, float64](dst, a)
-	default:
-		err = fmt.Errorf("elements of type %s, want numbers", kind)
-	}
-	if err != nil || !a.Fortran || len(a.Shape) < 2 {
+	dst := make([]T, d.n)
+	if err := d.Read(dst); err != nil || !a.Fortran || len(a.Shape) < 2 {
 		return dst, err
 	}
 	if len(a.Shape) > 2 {
 		return nil, fmt.Errorf("shape %v in Fortran order, want at most 2 dimensions", a.Shape)
 	}
-	rows, cols := a.Shape[0], a.Shape[1]
-	c := make([]T, n)
+	c := make([]T, d.n)
+	transpose(c, dst, a.Shape[0], a.Shape[1])
+	return c, nil
+}
+
+// transpose sets dst, rows × cols, to src, cols × rows.
+func transpose[T Number](dst, src []T, rows, cols int) {
 	const tile = 64 // both sides of the transposition then stay in cache
 	for i0 := 0; i0 < rows; i0 += tile {
 		for j := range cols {
 			for i := i0; i < min(i0+tile, rows); i++ {
-				c[i*cols+j] = dst[j*rows+i]
+				dst[i*cols+j] = src[j*rows+i]
 			}
 		}
 	}
-	return c, nil
+}
+
+// Decoder reads the elements of an array as T, in the order in which they stand, some at a time.
+type Decoder[T Number] struct {
+	a       *Array
+	n, at   int // the number of elements, and of those that were read
+	convert func(dst []T, a *Array, first int) error
+}
+
+// NewDecoder begins to read an array. An error says that it does not hold numbers.
+func NewDecoder[T Number](a *Array) (*Decoder[T], error) {
+	if a.Kind == Object || a.Kind == 0 {
+		return nil, errors.New("pickled Python objects, want numbers")
+	}
+	d := &Decoder[T]{a: a, n: 1}
+	for _, s := range a.Shape {
+		d.n *= s
+	}
+	switch kind := fmt.Sprint(string(a.Kind), a.Size); kind {
+	case "b1", "u1":
+		d.convert = convert[T, uint8]
+	case "u2":
+		d.convert = convert[T, uint16]
+	case "u4":
+		d.convert = convert[T, uint32]
+	case "u8":
+		d.convert = convert[T, uint64]
+	case "i1":
+		d.convert = convert[T, int8]
+	case "i2":
+		d.convert = convert[T, int16]
+	case "i4":
+		d.convert = convert[T, int32]
+	case "i8":
+		d.convert = convert[T, int64]
+	case "f2":
+		d.convert = convert[T, float16]
+	case "e2":
+		d.convert = convert[T, bfloat16]
+	case "f4":
+		d.convert = convert[T, float32]
+	case "f8":
+		d.convert = convert[T, float64]
+	default:
+		return nil, fmt.Errorf("elements of type %s, want numbers", kind)
+	}
+	return d, nil
+}
+
+// Read reads the next len(dst) elements.
+func (d *Decoder[T]) Read(dst []T) error {
+	first := d.at
+	d.at += len(dst)
+	return d.convert(dst, d.a, first)
+}
+
+// Skip leaves out the next n elements.
+func (d *Decoder[T]) Skip(n int) error {
+	d.at += n
+	if _, err := io.CopyN(io.Discard, d.a.R, int64(n)*int64(d.a.Size)); err != nil {
+		return fmt.Errorf("reading %d numbers: %w", n, err)
+	}
+	return nil
 }
 
 // float16 is an IEEE half, by its bits.
@@ -105,8 +140,9 @@ func bytesOf[E element](s []E) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
 }
 
-// convert fills dst with the elements of a, which are stored as S. If T is S, they are read in place.
-func convert[T Number, S element](dst []T, a *Array) error {
+// convert fills dst with the next elements of a, which are stored as S. If T is S, they are read in place. first is the
+// number of the first of them.
+func convert[T Number, S element](dst []T, a *Array, first int) error {
 	swap := a.Big == (binary.NativeEndian.Uint16([]byte{1, 0}) == 1)
 	if same, ok := any(dst).([]S); ok && !swap {
 		if _, err := io.ReadFull(a.R, bytesOf(same)); err != nil {
@@ -119,7 +155,7 @@ func convert[T Number, S element](dst []T, a *Array) error {
 		block := buffer[:min(len(buffer), len(dst)-done)]
 		raw := bytesOf(block)
 		if _, err := io.ReadFull(a.R, raw); err != nil {
-			return fmt.Errorf("reading number %d of %d: %w", done, len(dst), err)
+			return fmt.Errorf("reading number %d: %w", first+done, err)
 		}
 		if swap && a.Size > 1 {
 			for e := range slices.Chunk(raw, a.Size) {
@@ -127,7 +163,7 @@ func convert[T Number, S element](dst []T, a *Array) error {
 			}
 		}
 		if at := cast(dst[done:], block); at >= 0 {
-			return fmt.Errorf("element %d is %v, which does not fit in %T", done+at, block[at], dst[0])
+			return fmt.Errorf("element %d is %v, which does not fit in %T", first+done+at, block[at], dst[0])
 		}
 		done += len(block)
 	}

@@ -1,0 +1,104 @@
+package numpy
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
+)
+
+// Folder is a folder of .npy files: the array NAME is the file NAME.npy.
+type Folder struct {
+	// Path is the path of the folder.
+	Path string
+
+	ctx context.Context
+}
+
+// OpenFolder returns the arrays of a folder. Reading them reports to package progress, and ends when ctx does.
+func OpenFolder(ctx context.Context, path string) *Folder { return &Folder{path, ctx} }
+
+// Close does nothing: files are open while they are read.
+func (*Folder) Close() error { return nil }
+
+// Has reports whether there is an array of that name.
+func (f *Folder) Has(name string) bool {
+	info, err := os.Stat(f.file(name))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// Where returns the path of the folder.
+func (f *Folder) Where() string { return f.Path }
+
+func (f *Folder) file(name string) string { return filepath.Join(f.Path, name+".npy") }
+
+// Fail returns a *format.ReadError about an array.
+func (f *Folder) Fail(name string, err error) error {
+	return &format.ReadError{File: f.file(name), Err: err}
+}
+
+// Open calls read with the array of that name.
+func (f *Folder) Open(name string, read func(*Array) error) error {
+	a, closer, err := f.Reader(name)
+	if err != nil {
+		return err
+	}
+	defer closer.Close()
+	if err := read(a); err != nil {
+		return f.Fail(name, err)
+	}
+	return nil
+}
+
+// Reader begins to read the array of that name. Several may be read side by side.
+func (f *Folder) Reader(name string) (*Array, io.Closer, error) {
+	file, err := os.Open(f.file(name))
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = f.Fail(name, errors.New("missing"))
+		}
+		return nil, nil, err
+	}
+	a, err := f.array(file)
+	if err != nil {
+		file.Close()
+		return nil, nil, f.Fail(name, err)
+	}
+	return a, file, nil
+}
+
+func (f *Folder) array(file *os.File) (*Array, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return nil, errors.New("a folder, want a file")
+	}
+	a, err := NewArray(reading.New(f.ctx, "reading", file.Name(), info.Size()).Reader(file), info.Size())
+	if err == nil {
+		a.At = io.NewSectionReader(file, a.begin, info.Size()-a.begin)
+	}
+	return a, err
+}
+
+// Source is where arrays with names are: an Archive or a Folder.
+type Source interface {
+	// Has reports whether there is an array of that name.
+	Has(name string) bool
+	// Open calls read with the array of that name. An error, also that of read, is a *format.ReadError with the name.
+	Open(name string, read func(*Array) error) error
+	// Reader begins to read the array of that name. Several may be read side by side.
+	Reader(name string) (*Array, io.Closer, error)
+	// Fail returns a *format.ReadError about the array of that name.
+	Fail(name string, err error) error
+	// Where returns the path of the file or the folder.
+	Where() string
+	// Close ends the use of the file.
+	Close() error
+}

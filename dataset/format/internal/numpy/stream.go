@@ -1,0 +1,255 @@
+package numpy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// edgeBlock is the number of edges that are read at a time.
+const edgeBlock = 1 << 17
+
+// Edges reads the array of that name, 2 × edges, and calls add with blocks of it, in their order. It reads sources and
+// targets side by side. add keeps nothing.
+func Edges(ctx context.Context, z Source, name string, add func(graph.Edges) error) error {
+	from, closeFrom, err := z.Reader(name)
+	if err != nil {
+		return err
+	}
+	defer closeFrom.Close()
+	wrong := error(nil) // of add, which names its own place
+	err = edges(ctx, z, name, from, func(e graph.Edges) error {
+		wrong = add(e)
+		return wrong
+	})
+	if err == nil || wrong != nil {
+		return err
+	}
+	return z.Fail(name, err)
+}
+
+func edges(ctx context.Context, z Source, name string, from *Array, add func(graph.Edges) error) error {
+	if err := CheckEdges(from); err != nil {
+		return err
+	}
+	n := from.Shape[1]
+	sources, err := NewDecoder[int32](from)
+	if err != nil {
+		return err
+	}
+	e := graph.Edges{From: make([]int32, edgeBlock), To: make([]int32, edgeBlock)}
+	read, last := pairs(sources), from
+	if !from.Fortran {
+		to, closeTo, err := z.Reader(name)
+		if err != nil {
+			return err
+		}
+		defer closeTo.Close()
+		targets, err := NewDecoder[int32](to)
+		if err == nil {
+			err = targets.Skip(n)
+		}
+		if err != nil {
+			return err
+		}
+		last = to
+		read = func(e graph.Edges) error { return errors.Join(sources.Read(e.From), targets.Read(e.To)) }
+	}
+	for done := 0; done < n; {
+		k := min(edgeBlock, n-done)
+		e.From, e.To = e.From[:k], e.To[:k]
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := read(e); err != nil {
+			return err
+		}
+		if err := add(e); err != nil {
+			return err
+		}
+		done += k
+	}
+	return end(last)
+}
+
+// CheckEdges returns an error unless the array is 2 × edges.
+func CheckEdges(a *Array) error {
+	if len(a.Shape) != 2 || a.Shape[0] != 2 {
+		return fmt.Errorf("shape %v, want 2 × edges", a.Shape)
+	}
+	return nil
+}
+
+// pairs reads edges whose source and target stand side by side, as in Fortran order.
+func pairs(d *Decoder[int32]) func(e graph.Edges) error {
+	both := make([]int32, 2*edgeBlock)
+	return func(e graph.Edges) error {
+		both = both[:2*e.Len()]
+		if err := d.Read(both); err != nil {
+			return err
+		}
+		for i := range e.From {
+			e.From[i], e.To[i] = both[2*i], both[2*i+1]
+		}
+		return nil
+	}
+}
+
+// rowBytes is how many bytes of float32 are read at a time.
+const rowBytes = 1 << 20
+
+// Rows reads the array of that name, rows × columns, and calls put with blocks of its rows, as format.Stream.Rows does.
+// Several blocks are put at a time.
+func Rows(ctx context.Context, z Source, name string, put func(first int, block *mat.Dense) error) error {
+	a, closer, err := z.Reader(name)
+	if err != nil {
+		return err
+	}
+	defer closer.Close()
+	wrong := make(chan error, 1) // of put, which names its own place
+	err = rows(ctx, a, func(first int, block *mat.Dense) error {
+		err := put(first, block)
+		if err != nil {
+			select {
+			case wrong <- err:
+			default:
+			}
+		}
+		return err
+	})
+	select {
+	case own := <-wrong:
+		return own
+	default:
+	}
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	return z.Fail(name, err)
+}
+
+// CheckRows returns the number of columns of an array that is n × columns, where a vector counts as one column. It
+// returns an error if the array is not, or if its rows cannot be read one after the other.
+func CheckRows(a *Array, n int) (columns int, err error) {
+	if len(a.Shape) == 1 {
+		a.Shape = append(a.Shape, 1)
+	}
+	if len(a.Shape) != 2 || a.Shape[0] != n || a.Shape[1] < 1 {
+		return 0, fmt.Errorf("shape %v, want %d rows, one for each node, and features", a.Shape, n)
+	}
+	if a.Fortran && a.Shape[1] > 1 && a.At == nil {
+		return 0, errors.New("it is in Fortran order and packed, so its rows cannot be read one after the other: " +
+			"save it in C order (numpy.ascontiguousarray), or unpacked (numpy.savez)")
+	}
+	return a.Shape[1], nil
+}
+
+func rows(ctx context.Context, a *Array, put func(first int, block *mat.Dense) error) error {
+	n := a.Shape[0]
+	columns, err := CheckRows(a, n)
+	if err != nil {
+		return err
+	}
+	d, err := NewDecoder[float32](a)
+	if err != nil {
+		return err
+	}
+	height := min(max(1, rowBytes/4/columns), max(1, n))
+	read := func(_ int, block *mat.Dense) error { return d.Read(block.Data) }
+	turned := a.Fortran && columns > 1
+	if turned {
+		height = min(16*height, max(1, n)) // long runs of each column
+		read = byColumns(a)
+	}
+	type work struct {
+		first int
+		block *mat.Dense
+	}
+	todo := make(chan work)
+	var memory sync.Pool
+	var group sync.WaitGroup
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for w := range todo {
+				if ctx.Err() != nil {
+					continue
+				}
+				if err := put(w.first, w.block); err != nil {
+					cancel(err)
+				}
+				memory.Put(w.block)
+			}
+		})
+	}
+	for first := 0; first < n && ctx.Err() == nil; first += height {
+		block, _ := memory.Get().(*mat.Dense)
+		if block == nil {
+			block = mat.NewDense(height, columns)
+		}
+		block.Reshape(min(height, n-first), columns)
+		if err := read(first, block); err != nil {
+			cancel(err)
+			break
+		}
+		todo <- work{first, block}
+	}
+	close(todo)
+	group.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if turned {
+		return nil
+	}
+	return end(a)
+}
+
+// end reads to the end, where a checksum is compared.
+func end(a *Array) error {
+	_, err := io.Copy(io.Discard, a.R)
+	return err
+}
+
+// byColumns reads blocks of rows of an array whose columns stand one after the other.
+func byColumns(a *Array) func(first int, block *mat.Dense) error {
+	var columns []float32
+	return func(first int, block *mat.Dense) error {
+		if columns == nil {
+			columns = make([]float32, len(block.Data))
+		}
+		columns = columns[:len(block.Data)]
+		size := int64(a.Size)
+		for j := range block.Cols {
+			at := (int64(j)*int64(a.Shape[0]) + int64(first)) * size
+			part := *a
+			part.Shape = []int{block.Rows}
+			part.R = io.NewSectionReader(a.At, at, int64(block.Rows)*size)
+			d, err := NewDecoder[float32](&part)
+			if err == nil {
+				err = d.Read(columns[j*block.Rows:][:block.Rows])
+			}
+			if err != nil {
+				return err
+			}
+		}
+		transpose(block.Data, columns, block.Rows, block.Cols)
+		return nil
+	}
+}
+
+// Bytes returns the bytes of the elements.
+func (a *Array) Bytes() int64 {
+	n := int64(a.Size)
+	for _, s := range a.Shape {
+		n *= int64(s)
+	}
+	return n
+}

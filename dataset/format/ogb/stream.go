@@ -1,0 +1,230 @@
+package ogb
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
+	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
+	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+var _ format.Streamer = Format{}
+
+// Stream delivers what Read reads. Text is read in blocks of lines, arrays in blocks of elements. Sources and targets
+// of edge_index are read side by side.
+func (Format) Stream(ctx context.Context, path string, memory int64) (*format.Stream, []string, error) {
+	dir := root(path)
+	raw := filepath.Join(dir, "raw")
+	if err := oneSort(raw); err != nil {
+		return nil, nil, err
+	}
+	s := &format.Stream{Name: filepath.Base(dir)}
+	var p parts
+	var err error
+	if file := filepath.Join(raw, arraysFile); csvfile.Exists(file) {
+		p, err = streamArrays(ctx, file, filepath.Join(raw, "node-label.npz"), s, memory)
+	} else {
+		p, err = streamText(ctx, raw, s, memory)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	p.Nodes = s.Nodes
+	split, note, err := readSplit(ctx, dir, &p.Builder)
+	if err != nil {
+		return nil, nil, err
+	}
+	notes := append(p.notes, note...)
+	note, err = streamNames(filepath.Join(dir, "mapping"), &p.Builder, s, memory)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.Y, s.Split, s.Classes, s.ClassNames = p.Y, p.Split, p.Classes, p.ClassNames
+	files := map[string]string{"edges": p.edges, "features": p.features, "labels": p.labels, "split": split}
+	edges, rows := s.Edges, s.Rows
+	s.Edges = func(ctx context.Context, add func(graph.Edges) error) error {
+		return format.Locate(edges(ctx, add), raw, files)
+	}
+	s.Rows = func(ctx context.Context, put func(first int, block *mat.Dense) error) error {
+		return format.Locate(rows(ctx, put), raw, files)
+	}
+	return s, append(notes, note...), s.Check(raw, files)
+}
+
+// oneSort returns an error if raw holds several sorts of nodes or edges.
+func oneSort(raw string) error {
+	if file := several(raw); file != "" {
+		return &format.ReadError{
+			File: file, Err: errors.New("several sorts of nodes or edges, want a graph with one sort of each"),
+		}
+	}
+	return nil
+}
+
+// hold sets the number of nodes, unless their labels take more than memory.
+func hold(s *format.Stream, file string, nodes int, memory int64) (err error) {
+	s.Nodes = nodes
+	if s.Held, err = format.Hold(int64(nodes), memory); err != nil {
+		return &format.ReadError{File: file, Err: err}
+	}
+	return nil
+}
+
+// streamText sets all but labels and split of s.
+func streamText(ctx context.Context, raw string, s *format.Stream, memory int64) (p parts, err error) {
+	nodes, entries, err := readCounts(raw)
+	if err != nil {
+		return p, err
+	}
+	if err := hold(s, csvfile.Path(raw, "num-node-list"), nodes, memory); err != nil {
+		return p, err
+	}
+	s.Entries, s.Tells = int64(entries), true
+	p.locate(raw)
+	table, err := lines.OpenTable(p.features, nodes, false)
+	if err != nil {
+		return p, missing(err, p.features, needFeatures)
+	}
+	s.Features, s.Rows = table.Columns, table.Rows
+	if p.Y, err = readLabels(ctx, p.labels, nodes); err != nil {
+		return p, missing(err, p.labels, needLabels)
+	}
+	s.Edges = func(ctx context.Context, add func(graph.Edges) error) error {
+		return streamEdges(ctx, p.edges, entries, nodes, add)
+	}
+	if file := csvfile.Path(raw, "edge-feat"); csvfile.Exists(file) {
+		p.ignoresEdgeFeatures(file)
+	}
+	s.Size = format.SizeOf(p.edges, p.features)
+	return p, nil
+}
+
+// streamEdges delivers a line of source and target for each edge of n nodes.
+func streamEdges(ctx context.Context, file string, count, n int, add func(graph.Edges) error) error {
+	t, err := lines.Open(file)
+	if err != nil {
+		return missing(err, file, "it holds the edges")
+	}
+	defer t.Close()
+	return t.Blocks(ctx, count, 4, "edges", func(_, most int) (func(int, []byte) error, func() error) {
+		e := graph.Edges{From: make([]int32, 0, max(0, most)), To: make([]int32, 0, max(0, most))}
+		parse := func(_ int, line []byte) error {
+			source, target, _ := bytes.Cut(line, comma)
+			u, err := node(source, n)
+			if err != nil {
+				return err
+			}
+			v, err := node(target, n)
+			e.From, e.To = append(e.From, u), append(e.To, v)
+			return err
+		}
+		return parse, func() error { return add(e) }
+	})
+}
+
+// streamArrays sets all but labels and split of s.
+func streamArrays(ctx context.Context, file, labels string, s *format.Stream, memory int64) (p parts, err error) {
+	p.edges, p.features, p.labels = file, file, labels
+	open := func(ctx context.Context) (numpy.Source, error) {
+		return numpy.OpenArchive(progress.With(ctx, nil), file) // edges and rows are counted where they are written
+	}
+	z, err := open(ctx)
+	if err != nil {
+		return p, err
+	}
+	defer z.Close()
+	nodes, err := countNodes(z)
+	if err != nil {
+		return p, err
+	}
+	if err := hold(s, file, nodes, memory); err != nil {
+		return p, err
+	}
+	if err := needsFeatures(z); err != nil {
+		return p, err
+	}
+	err = z.Open(arrayFeatures, func(a *numpy.Array) error {
+		if err := checkFeatures(a, nodes); err != nil {
+			return err
+		}
+		s.Features, err = numpy.CheckRows(a, nodes)
+		return err
+	})
+	if err != nil {
+		return p, err
+	}
+	err = z.Open(arrayEdges, func(a *numpy.Array) error {
+		if err := numpy.CheckEdges(a); err != nil {
+			return err
+		}
+		s.Entries = int64(a.Shape[1])
+		return nil
+	})
+	if err != nil {
+		return p, err
+	}
+	if z.Has("edge_feat") {
+		p.ignoresEdgeFeatures(file + ": array edge_feat")
+	}
+	s.Edges = func(ctx context.Context, add func(graph.Edges) error) error {
+		z, err := open(ctx)
+		if err != nil {
+			return err
+		}
+		defer z.Close()
+		return numpy.Edges(ctx, z, arrayEdges, add)
+	}
+	s.Rows = func(ctx context.Context, put func(first int, block *mat.Dense) error) error {
+		z, err := open(ctx)
+		if err != nil {
+			return err
+		}
+		defer z.Close()
+		return numpy.Rows(ctx, z, arrayFeatures, put)
+	}
+	s.Size = format.SizeOf(file)
+	p.Y, err = readLabelArray(ctx, labels, nodes)
+	return p, err
+}
+
+// streamNames is readNames for a stream. Names of nodes in the order of their numbers are delivered from the file.
+// Others are read if they fit into memory.
+func streamNames(dir string, b *graph.Builder, s *format.Stream, memory int64) (notes []string, err error) {
+	notes = readClassNames(dir, b)
+	for _, file := range mappings(dir, "nodeidx2") {
+		s.NameBytes, err = namesInOrder(file, b.Nodes, nil)
+		if err == nil {
+			s.Names = func(ctx context.Context, put func(text []byte, ends []int) error) error {
+				_, err := namesInOrder(file, b.Nodes, func(text []byte, ends []int) error {
+					if err := ctx.Err(); err != nil {
+						return err
+					}
+					return put(text, ends)
+				})
+				return err
+			}
+			s.Size += 2 * format.SizeOf(file)
+			return notes, nil
+		}
+		const perNode = 100 // bytes: an entry, a text and its place
+		if need := perNode * int64(b.Nodes); errors.Is(err, errOrder) && need > memory {
+			return nil, fmt.Errorf("%w; to order them takes %d MB of memory, want at least that, not %d MB",
+				err, need/1e6+1, memory/1e6)
+		}
+		var names []string
+		if names, err = readMapping(file, b.Nodes); err == nil {
+			s.IDs = names
+			return notes, nil
+		}
+		notes = append(notes, leftOut(err))
+	}
+	return notes, nil
+}

@@ -1,0 +1,348 @@
+package dataset_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+const (
+	streamedNodes    = 3000
+	streamedEdges    = 40_000
+	streamedFeatures = 5
+)
+
+// lists are the parts of a graph with repeats, self-loops and nodes without labels or edges.
+type lists struct {
+	from, to, y []int64
+	weight      []float32
+	x           []float32
+	part        []string
+}
+
+func randomLists() lists {
+	random := rand.New(rand.NewPCG(7, 7))
+	var l lists
+	for range streamedEdges {
+		u, v := random.IntN(streamedNodes-5), random.IntN(streamedNodes-5)
+		if random.IntN(50) == 0 {
+			v = u
+		}
+		l.from, l.to = append(l.from, int64(u)), append(l.to, int64(v))
+		l.weight = append(l.weight, float32(1+random.IntN(3)))
+		if random.IntN(4) == 0 {
+			l.from, l.to, l.weight = append(l.from, int64(v)), append(l.to, int64(u)), append(l.weight, 2)
+		}
+	}
+	for i := range streamedNodes {
+		l.y, l.part = append(l.y, int64(i%7)), append(l.part, []string{"train", "val", "test", ""}[i/7%4])
+		if i%100 == 99 {
+			l.y[i], l.part[i] = -1, ""
+		}
+		for range streamedFeatures {
+			l.x = append(l.x, float32(random.NormFloat64()))
+		}
+	}
+	return l
+}
+
+// text returns a table with a line for each of n rows.
+func text(header string, n int, row func(i int) string) []byte {
+	out := []byte(header)
+	for i := range n {
+		out = append(append(out, row(i)...), '\n')
+	}
+	return out
+}
+
+func (l lists) features(i int) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(l.x[i*streamedFeatures:][:streamedFeatures]), " ", ","), "[]")
+}
+
+func (l lists) edge(i int) string { return fmt.Sprintf("%d,%d", l.from[i], l.to[i]) }
+
+// own returns a folder of one's own, with weights from edge weighted on.
+func (l lists) own(weighted int) map[string][]byte {
+	return map[string][]byte{
+		"edges.csv": text("source,target\n", len(l.from), func(i int) string {
+			if i < weighted {
+				return l.edge(i)
+			}
+			return fmt.Sprintf("%s,%v", l.edge(i), l.weight[i])
+		}),
+		"features.csv": text("", streamedNodes, l.features),
+		"labels.csv": text("label,part\n", streamedNodes, func(i int) string {
+			if l.y[i] < 0 && i < streamedNodes-1 {
+				return ""
+			}
+			return fmt.Sprintf("%d,%s", l.y[i], l.part[i])
+		}),
+	}
+}
+
+// npy returns the features as an .npy file, in C or in Fortran order.
+func (l lists) npy(fortran bool) []byte {
+	x := l.x
+	if fortran {
+		x = make([]float32, len(l.x))
+		for i, v := range l.x {
+			x[i%streamedFeatures*streamedNodes+i/streamedFeatures] = v
+		}
+	}
+	file := fixture.Npy("<f4", fmt.Sprint(streamedNodes, ", ", streamedFeatures), x)
+	if fortran {
+		file = bytes.Replace(file, []byte("False"), []byte("True "), 1)
+	}
+	return file
+}
+
+// ends returns the edges as an .npy file of the given type.
+func (l lists) ends(descr string, fortran bool) []byte {
+	both := append(append([]int64{}, l.from...), l.to...)
+	if fortran {
+		for i := range l.from {
+			both[2*i], both[2*i+1] = l.from[i], l.to[i]
+		}
+	}
+	var file []byte
+	if shape := fmt.Sprint("2, ", len(l.from)); descr == "<i8" {
+		file = fixture.Npy(descr, shape, both)
+	} else {
+		short := make([]int32, len(both))
+		for i, v := range both {
+			short[i] = int32(v)
+		}
+		file = fixture.Npy(descr, shape, short)
+		if descr == ">i4" {
+			raw := file[len(file)-4*len(short):]
+			for i, v := range short {
+				binary.BigEndian.PutUint32(raw[4*i:], uint32(v))
+			}
+		}
+	}
+	if fortran {
+		file = bytes.Replace(file, []byte("False"), []byte("True "), 1)
+	}
+	return file
+}
+
+// ogb returns the files of split and mapping of OGB's folders.
+func (l lists) ogb(order bool) map[string][]byte {
+	files := map[string][]byte{}
+	for from, to := range map[string]string{"train": "train", "val": "valid", "test": "test"} {
+		var list []byte
+		for i, part := range l.part {
+			if part == from {
+				list = fmt.Appendln(list, i)
+			}
+		}
+		files["split/time/"+to+".csv.gz"] = fixture.Packed(string(list))
+	}
+	papers := text("node,paper\n", streamedNodes, func(i int) string {
+		if !order && i < 2 {
+			i = 1 - i
+		}
+		return fmt.Sprintf("%d,paper %d", i, i*i)
+	})
+	files["mapping/nodeidx2paperid.csv.gz"] = fixture.Packed(string(papers))
+	files["mapping/labelidx2field.csv.gz"] = fixture.Packed("label,field\n" +
+		"0,a\n1,b\n2,c\n3,d\n4,e\n5,f\n6,g\n7,unused\n")
+	return files
+}
+
+func (l lists) ogbText(order bool) map[string][]byte {
+	files := l.ogb(order)
+	files["raw/edge.csv.gz"] = fixture.Packed(string(text("", len(l.from), l.edge)))
+	files["raw/node-feat.csv.gz"] = fixture.Packed(string(text("", streamedNodes, l.features)))
+	files["raw/node-label.csv"] = text("", streamedNodes, func(i int) string {
+		if l.y[i] < 0 {
+			return `""`
+		}
+		return fmt.Sprint(l.y[i])
+	})
+	files["raw/num-node-list.csv"] = fmt.Append(nil, streamedNodes)
+	files["raw/num-edge-list.csv"] = fmt.Append(nil, len(l.from))
+	return files
+}
+
+func (l lists) ogbArrays(ends, x []byte) map[string][]byte {
+	files := l.ogb(true)
+	labels := make([]float32, streamedNodes)
+	for i, c := range l.y {
+		if labels[i] = float32(c); c < 0 {
+			labels[i] = float32(math.NaN())
+		}
+	}
+	count := fixture.Npy("<i8", "1,", []int64{streamedNodes})
+	files["raw/data.npz"] = fixture.Npz(map[string][]byte{"edge_index": ends, "node_feat": x, "num_nodes_list": count})
+	files["raw/node-label.npz"] = fixture.Npz(map[string][]byte{
+		"node_label": fixture.Npy("<f4", fmt.Sprint(streamedNodes, ", 1"), labels),
+	})
+	return files
+}
+
+// What is written in parts, within a bound that makes many buckets, is the file of the graph that is read as a whole.
+func TestStreamWritesWhatOpenReads(t *testing.T) {
+	l := randomLists()
+	all := len(l.from)
+	npy := fixture.With(fixture.With(l.own(all), "features.csv", nil), "features.npy", l.npy(false))
+	for name, files := range map[string]map[string][]byte{
+		"text":              l.own(all),
+		"text, weights":     l.own(0),
+		"text, late weight": l.own(all - 3),
+		"text, packed": fixture.With(fixture.With(l.own(0), "edges.csv", nil), "edges.csv.gz",
+			fixture.Packed(string(l.own(0)["edges.csv"]))),
+		"text, no split": fixture.With(l.own(all), "labels.csv", text("", streamedNodes, func(i int) string {
+			return fmt.Sprint(i%7 + 1)
+		})),
+		"text, split.csv": fixture.With(l.own(all), "split.csv", text("", streamedNodes, func(i int) string {
+			return l.part[i] + " "
+		})),
+		"npy":                 npy,
+		"npy, Fortran":        fixture.With(npy, "features.npy", l.npy(true)),
+		"ogb text":            l.ogbText(true),
+		"ogb text, disorder":  l.ogbText(false),
+		"ogb arrays":          l.ogbArrays(l.ends("<i8", false), l.npy(false)),
+		"ogb arrays, turned":  l.ogbArrays(l.ends("<i4", true), l.npy(false)),
+		"ogb arrays, swapped": l.ogbArrays(l.ends(">i4", false), l.npy(false)),
+	} {
+		t.Run(name, func(t *testing.T) { sameFile(t, fixture.Folder(t, files)) })
+	}
+}
+
+// sameFile fails unless the graph at path gives the same bytes as a whole and in parts, and the same notes.
+func sameFile(t *testing.T, path string) {
+	t.Helper()
+	var notes, streamNotes []string
+	g, err := dataset.Options{Note: func(s string) { notes = append(notes, s) }}.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []format.Storing{
+		{Memory: 1 << 16}, {Memory: 1 << 16, Storage: mat.BF16, Width: 2}, {Memory: 1 << 30, Storage: mat.F16},
+	} {
+		whole := *g
+		if o.Storage != "" {
+			if whole.X, err = mat.InPanels(g.X, o.Width, o.Storage); err != nil {
+				t.Fatal(err)
+			}
+		}
+		dir := t.TempDir()
+		want, got := filepath.Join(dir, "want.safetensors"), filepath.Join(dir, "got.safetensors")
+		if err := dataset.Write(t.Context(), want, &whole); err != nil {
+			t.Fatal(err)
+		}
+		streamNotes = nil
+		options := dataset.Options{Note: func(s string) { streamNotes = append(streamNotes, s) }}
+		s, err := options.Stream(t.Context(), path, 1<<20)
+		if err != nil || s == nil {
+			t.Fatalf("no stream: %v", err)
+		}
+		changes, err := dataset.WriteStream(t.Context(), got, s, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Close != nil {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if a, b := contents(t, want), contents(t, got); !bytes.Equal(a, b) {
+			t.Errorf("%+v: %d bytes written in parts are not the %d written as a whole", o, len(b), len(a))
+		}
+		streamNotes = append(streamNotes, format.EdgeNotes(s.Name, changes)...)
+		for _, sentence := range notes {
+			if !strings.Contains(strings.Join(streamNotes, "\n"), sentence) {
+				t.Errorf("notes %q, want %q among them", streamNotes, sentence)
+			}
+		}
+		if left, _ := os.ReadDir(dir); len(left) != 2 {
+			t.Errorf("files are left: %v", left)
+		}
+		if s.Held <= 0 || s.Size <= 0 || s.Plan(o).File < int64(len(contents(t, got)))/2 {
+			t.Errorf("held %d, size %d, plan %+v for a file of %d bytes", s.Held, s.Size, s.Plan(o), len(contents(t, got)))
+		}
+	}
+}
+
+func contents(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// streams writes the graph of files in parts.
+func streams(ctx context.Context, t *testing.T, files map[string][]byte, memory int64) (folder string, err error) {
+	t.Helper()
+	s, err := dataset.Options{}.Stream(ctx, fixture.Folder(t, files), memory)
+	folder = t.TempDir()
+	if err == nil {
+		_, err = dataset.WriteStream(ctx, filepath.Join(folder, "a.safetensors"), s, format.Storing{Memory: 1 << 16})
+	}
+	return folder, err
+}
+
+// Bad files give one sentence with the place and the value, and leave nothing.
+func TestStreamRefuses(t *testing.T) {
+	l := randomLists()
+	good := l.own(len(l.from))
+	with := func(file string, old, new string) map[string][]byte {
+		return fixture.With(good, file, bytes.Replace(good[file], []byte(old), []byte(new), 1))
+	}
+	line7 := l.edge(5) + "\n"
+	bad := l.npy(false)
+	binary.LittleEndian.PutUint32(bad[len(bad)-4:], math.Float32bits(float32(math.Inf(1))))
+	ends := l.ends("<i8", false)
+	binary.LittleEndian.PutUint64(ends[len(ends)-8:], 3000)
+	for want, files := range map[string]map[string][]byte{
+		"edges.csv:7: node 3000, want 0 to 2999":    with("edges.csv", line7, "1,3000\n"),
+		`edges.csv:7: weight "-2", want a positive`: with("edges.csv", line7, "1,2,-2\n"),
+		"edges.csv:7: the line is empty":            with("edges.csv", line7, "\n"),
+		`features.csv:3000: column 2: "b", want a finite`: fixture.With(good, "features.csv",
+			text("", streamedNodes, func(i int) string { return []string{"0,1", "0,b"}[i/(streamedNodes-1)] })),
+		"features.csv: 2999 lines, want 3000, one": fixture.With(good, "features.csv",
+			text("", streamedNodes-1, func(int) string { return "0.125" })),
+		"labels.csv:2: label 70000, want 0 to 65535": with("labels.csv", "0,train\n", "70000,train\n"),
+		`labels.csv:2: part "dev", want train`:       with("labels.csv", "0,train\n", "0,dev\n"),
+		"split.csv: 1 lines for 3000 labels":         fixture.With(good, "split.csv", []byte("train\n")),
+		"features.npy: feature 4 of node 2999 is +Inf, want a finite": fixture.With(
+			fixture.With(good, "features.csv", nil), "features.npy", bad),
+		fmt.Sprintf("data.npz: edge %d (", len(l.from)-1): l.ogbArrays(ends, l.npy(false)),
+		"array node_feat: shape [3000 5], want":           nil,
+	} {
+		if files == nil {
+			continue
+		}
+		folder, err := streams(t.Context(), t, files, 1<<20)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("got the error %v\nwant one line with %q", err, want)
+		}
+		if left, _ := os.ReadDir(folder); len(left) > 0 {
+			t.Errorf("%s: files are left: %v", want, left)
+		}
+	}
+	if _, err := streams(t.Context(), t, good, 1000); err == nil || !strings.Contains(err.Error(), "labels and split of") {
+		t.Errorf("labels beyond the memory: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := streams(ctx, t, good, 1<<20); !errors.Is(err, context.Canceled) {
+		t.Errorf("a context that has ended: %v", err)
+	}
+}
