@@ -48,8 +48,9 @@ var mayImport = map[string]string{
 	"partition/partitiontest": "partition mat",
 	"generate":                "graph mat internal/kernel internal/parallel",
 
-	"autodiff":    "mat internal/kernel internal/parallel",
-	"gnn":         "autodiff graph mat progress internal/kernel internal/parallel internal/parameter internal/registry",
+	"autodiff": "mat internal/kernel internal/parallel",
+	"gnn": "autodiff graph mat progress internal/kernel internal/memory internal/parallel internal/parameter " +
+		"internal/registry",
 	"gnn/gnntest": "autodiff gnn graph mat",
 
 	"dataset": "dataset/format dataset/format/builtin dataset/format/native dataset/format/planetoid dataset/synth " +

@@ -119,10 +119,12 @@ func openedRate(g *graph.Graph, seconds float64) float64 {
 
 // paragraph shows what was expected beside what was measured.
 func (p *planned) paragraph() report.Paragraph {
-	show := func(name string, t taken) string {
-		return fmt.Sprintf("%s %.3g s, %s of memory, %s read, %s in temporary files", name, t.Seconds, report.Bytes(t.Memory),
-			report.Bytes(t.Read), report.Bytes(t.Scratch))
-	}
-	return report.Paragraph("propagation within " + report.Bytes(p.Bound) + ": " + show("expected", p.Expected) + "; " +
-		show("measured", p.Measured))
+	return report.Paragraph("propagation within " + report.Bytes(p.Bound) + ": " + p.Expected.shown("expected") + "; " +
+		p.Measured.shown("measured"))
+}
+
+// shown puts what was taken into words.
+func (t taken) shown(name string) string {
+	return fmt.Sprintf("%s %.3g s, %s of memory, %s read, %s in temporary files", name, t.Seconds, report.Bytes(t.Memory),
+		report.Bytes(t.Read), report.Bytes(t.Scratch))
 }

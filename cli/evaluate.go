@@ -17,12 +17,14 @@ func (c *command) evaluateCommand() *cobra.Command {
 		on       string
 		seed     uint64
 		memory   int64
+		dry      bool
 	)
 	cmd := &cobra.Command{
 		Use: "evaluate FILE --on GRAPH",
 		Example: examples(
 			"cgc evaluate small.safetensors --on my-graph/",
 			"cgc evaluate cora-70.safetensors --on cora --models gcn,gat --seeds 10 --json",
+			"cgc evaluate small.safetensors --on large.safetensors --memory 6GB --dry-run",
 		),
 		Short: "Train on a condensed graph and test on the original",
 		Long: `Train models on the condensed graph in FILE and test them on the graph it was made from.
@@ -37,7 +39,7 @@ The standard deviation is over trainings on this one condensed graph. cgc run re
 				return err
 			}
 			defer bounded(memory)()
-			return c.evaluate(cmd.Context(), args[0], on, training, seed, memory)
+			return c.evaluate(cmd.Context(), args[0], on, training, seed, memory, dry)
 		},
 	}
 	cmd.Flags().SortFlags = false
@@ -46,11 +48,12 @@ The standard deviation is over trainings on this one condensed graph. cgc run re
 	cmd.Flags().Uint64Var(&seed, "seed", 0, "decides all random choices")
 	cmd.Flags().Var((*size)(&memory), "memory",
 		"bound on the memory of testing, as 2GiB or 500MB; a model that takes more is refused (default none)")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "print what testing takes within --memory, and train nothing")
 	return cmd
 }
 
 func (c *command) evaluate(
-	ctx context.Context, file, on string, training *trainingFlags, seed uint64, memory int64,
+	ctx context.Context, file, on string, training *trainingFlags, seed uint64, memory int64, dry bool,
 ) error {
 	small, err := cgc.Load(file)
 	if err != nil {
@@ -67,6 +70,14 @@ func (c *command) evaluate(
 		Models: training.models, Training: training.config, Trainings: training.seeds, Seed: seed,
 		Memory: memory,
 	}
+	tests := c.newTests(memory, training.config, g, training.seeds)
+	evaluation.Planned = tests.plan
+	if dry {
+		if err := evaluation.Plan(small, g); err != nil {
+			return err
+		}
+		return c.print(tests, tests.document())
+	}
 	c.progress.step("training")
 	scores, err := evaluation.Run(ctx, small, g)
 	if err != nil {
@@ -75,6 +86,6 @@ func (c *command) evaluate(
 	r := outcomeOf(g)
 	r.add(small, seconds, small.Seconds) // the seconds are those of its condensation
 	r.Over, r.Results = overTrainings, accuracies(scores)
-	r.PeakRSS, r.File = peakRSS(), file
+	r.PeakRSS, r.File, r.Testing = peakRSS(), file, tests.measured()
 	return c.print(r, r.document())
 }

@@ -32,6 +32,8 @@ type outcome struct {
 	PeakRSS int64 `json:"peak_rss_bytes"`
 	// Plan is how features were propagated within a bound on memory; absent if there was none.
 	Plan *planned `json:"plan,omitempty"`
+	// Testing is how models were tested on a graph larger than a bound on memory; absent if there was none.
+	Testing *tests `json:"testing,omitempty"`
 	// Over says what the seeds of Results are: overCondensations or overTrainings; absent where there are no results.
 	Over string `json:"over,omitempty"`
 	// Results has an entry for each model that was trained on the condensed graph; absent where none was.

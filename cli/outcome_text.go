@@ -28,6 +28,9 @@ func (r *outcome) document() *report.Document {
 	if r.Plan != nil {
 		d.Add(r.Plan.paragraph())
 	}
+	if r.Testing != nil {
+		d.Add(r.Testing.paragraph())
+	}
 	if len(r.Results) > 0 {
 		d.Add(r.accuracies(), r.notes())
 	}

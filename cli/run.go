@@ -100,8 +100,10 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) error {
 	config := j.config.config
 	plan := experiment.Plan{
 		Method: methods[0], Size: config.Size, Training: j.training.config, Seed: config.Seed, Seeds: j.training.seeds,
-		Models: j.training.models, Whole: j.whole,
+		Models: j.training.models, Whole: j.whole, Memory: config.Memory,
 	}
+	tests := j.newTests(config.Memory, plan.Training, g, plan.Seeds)
+	plan.Planned = tests.plan
 	result, err := plan.Run(ctx, g)
 	if err != nil {
 		return j.config.mistake(err)
@@ -112,7 +114,7 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) error {
 	r := outcomeOf(g)
 	r.add(result.Condensed[0], seconds, meanSeconds(result.Condensed))
 	r.Over, r.Results, r.Whole = overCondensations, accuracies(result.Small), accuracies(result.Whole)
-	r.PeakRSS, r.File, r.Report = peakRSS(), j.out, j.page
+	r.PeakRSS, r.File, r.Report, r.Testing = peakRSS(), j.out, j.page, tests.measured()
 	for _, small := range result.Condensed {
 		j.warn(small.Warnings)
 	}

@@ -20,8 +20,11 @@ type Evaluation struct {
 	Trainings int
 	Seed      uint64
 	// Memory bounds, in bytes, what testing takes; 0 sets no bound. If a model takes more, that is an error before the
-	// first training (gnn.Target.Bound and Memory).
+	// first training. A graph that is larger is read in order (gnn.TargetWithin).
 	Memory int64
+	// Planned, if it is not nil, hears before the first training what each model takes on a graph that is larger than
+	// Memory.
+	Planned func(*gnn.Plan)
 }
 
 // Run trains each model on small and tests it on g, the graph that small was condensed from. It returns a score for
@@ -31,7 +34,18 @@ func (e Evaluation) Run(ctx context.Context, small *condense.Condensed, g *graph
 	if err != nil {
 		return nil, err
 	}
+	defer target.Close()
 	return e.train(ctx, Sample(small), target)
+}
+
+// Plan checks what Run checks before the first training, and trains nothing. Planned hears what each model takes.
+func (e Evaluation) Plan(small *condense.Condensed, g *graph.Graph) error {
+	target, err := e.target(small, g)
+	if err != nil {
+		return err
+	}
+	target.Close()
+	return nil
 }
 
 // Whole trains each model on the whole graph g in the setting of small, and tests it there: what Run compares with. The
@@ -41,6 +55,7 @@ func (e Evaluation) Whole(ctx context.Context, small *condense.Condensed, g *gra
 	if err != nil {
 		return nil, err
 	}
+	defer target.Close()
 	e.Training.Weighted = false
 	return e.train(ctx, target.Sample(), target)
 }
@@ -62,18 +77,36 @@ func (e Evaluation) target(small *condense.Condensed, g *graph.Graph) (*gnn.Targ
 	if err != nil {
 		return nil, err
 	}
-	target, err := gnn.NewTarget(g, small.Inductive)
-	if err != nil || e.Memory == 0 {
-		return target, err
+	target, err := gnn.TargetWithin(g, small.Inductive, e.Memory)
+	if err != nil {
+		return nil, err
 	}
-	target.Bound(e.Memory, g.Mapped && !small.Inductive)
-	for _, m := range e.Models {
-		if need := target.Memory(m, e.Training.Hidden); need > e.Memory {
-			return nil, fmt.Errorf("experiment: testing %s on graph %s takes about %d bytes, "+
-				"want at most the bound on memory (%d)", m.Name(), g.Name, need, e.Memory)
-		}
+	if err := Fits(target, e.Models, e.Training.Hidden, e.Memory, e.Planned); err != nil {
+		return nil, err
 	}
 	return target, nil
+}
+
+// Fits returns an error if testing one of the models on target takes more than a bound on memory; 0 sets none. planned,
+// if it is not nil, hears what each takes.
+func Fits(target *gnn.Target, models []gnn.Model, hidden int, memory int64, planned func(*gnn.Plan)) error {
+	if memory == 0 {
+		return nil
+	}
+	for _, m := range models {
+		plan, err := target.Plan(m, hidden)
+		if err != nil {
+			return fmt.Errorf("experiment: %w", err)
+		}
+		if plan != nil && planned != nil {
+			planned(plan)
+		}
+		if need := target.Memory(m, hidden); need > memory {
+			return fmt.Errorf("experiment: testing %s takes about %d bytes, want at most the bound on memory (%d)",
+				m.Name(), need, memory)
+		}
+	}
+	return nil
 }
 
 // train trains each model on sample, and returns its scores.

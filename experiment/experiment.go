@@ -31,6 +31,9 @@ type Plan struct {
 	Models []gnn.Model
 	// Whole is the number of trainings of each model on the whole graph, at least 0.
 	Whole int
+	// Memory and Planned are as in Evaluation: they bound what testing takes. The method has a bound of its own.
+	Memory  int64
+	Planned func(*gnn.Plan)
 }
 
 // Result is the outcome of a Plan.
@@ -71,7 +74,7 @@ func (s Score) TestCI95() float64 { return EstimateOf(s.Test).CI95 }
 func (p Plan) Run(ctx context.Context, g *graph.Graph) (*Result, error) {
 	grid := Grid{
 		Arms: []Arm{{Method: p.Method, Size: p.Size, Training: p.Training}}, Seed: p.Seed, Seeds: p.Seeds, Trainings: 1,
-		Models: p.Models, Whole: p.Whole,
+		Models: p.Models, Whole: p.Whole, Memory: p.Memory, Planned: p.Planned,
 	}
 	result := new(Result)
 	keep := func(small *condense.Condensed) { result.Condensed = append(result.Condensed, small) }

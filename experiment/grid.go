@@ -44,6 +44,10 @@ type Grid struct {
 	// Parallel is the number of trainings at once. 0 means the number of threads (runtime.GOMAXPROCS). Results do not
 	// depend on it.
 	Parallel int
+	// Memory and Planned are as in Evaluation: they bound what testing takes, for every setting of the arms. With a graph
+	// that is larger, one training runs at a time.
+	Memory  int64
+	Planned func(*gnn.Plan)
 	// Peak, if set, returns the largest resident set of the process in bytes, for Record.Peak.
 	Peak func() int64
 	// Warn, if set, is called with each warning of each condensed graph (condense.Condensed.Warnings).
@@ -86,6 +90,11 @@ func (p Grid) run(
 	if err := w.plan(id); err != nil {
 		return nil, err
 	}
+	defer func() {
+		for _, t := range w.targets {
+			t.Close()
+		}
+	}()
 	w.begin()
 	if err := w.condensations(ctx); err != nil {
 		return nil, err

@@ -26,11 +26,16 @@ type Job struct {
 }
 
 // Train carries out jobs side by side, since one condensed graph is too small to keep all threads busy. At most atOnce
-// of them run at a time; 0 means the number of threads. As each job ends, ended gets its result, one call at a time.
-// The first error of a training, or of ended, stops the rest and is returned. Results do not depend on atOnce.
+// of them run at a time; 0 means the number of threads. If a target reads its graph in order, one runs at a time.
+//
+// As each job ends, ended gets its result, one call at a time. The first error of a training, or of ended, stops the
+// rest and is returned. Results do not depend on atOnce.
 func Train(ctx context.Context, jobs []Job, atOnce int, ended func(i int, r *gnn.Result) error) error {
 	if atOnce == 0 {
 		atOnce = runtime.GOMAXPROCS(0)
+	}
+	if slices.ContainsFunc(jobs, func(j Job) bool { return j.Target.Streams() }) {
+		atOnce = 1
 	}
 	ctx, cancel := context.WithCancelCause(uncounted(ctx))
 	defer cancel(nil)

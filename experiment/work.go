@@ -203,9 +203,18 @@ func (w *work) target(s condense.Setting) (*gnn.Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := gnn.NewTarget(g, s.Inductive)
+	t, err := gnn.TargetWithin(g, s.Inductive, w.Memory)
 	if err != nil {
 		return nil, err
+	}
+	for _, a := range w.Arms {
+		if a.setting() != s {
+			continue
+		}
+		if err := Fits(t, w.Models, a.Training.Hidden, w.Memory, w.Planned); err != nil {
+			return nil, err
+		}
+		break // the arms of a command differ in their methods
 	}
 	w.targets[s] = t
 	return t, nil

@@ -20,12 +20,16 @@ const (
 )
 
 // operator returns the propagation over a constant A.
-func (r rule) operator(a *mat.CSR) graph.Operator {
+func (r rule) operator(a *mat.CSR) graph.Operator { return r.given(a, nil) }
+
+// given is operator with Σ_j A_ij as given, for an A that lacks rows of the graph that it is a part of. Nil degrees are
+// those of A.
+func (r rule) given(a *mat.CSR, degrees []float64) graph.Operator {
 	switch r {
 	case symmetric:
-		return graph.Symmetric(a)
+		return graph.SymmetricOf(a, degrees)
 	case mean:
-		return graph.Mean(a)
+		return graph.MeanOf(a, degrees)
 	}
 	return graph.Operator{Adj: a}
 }

@@ -2,28 +2,13 @@ package gnn
 
 import "github.com/graph-condensation/cgc/mat"
 
-// Bound makes t take less memory when it is asked, for a bound in bytes: propagated features are kept only as far as a
-// quarter of the bound holds them, and hidden units are computed in parts of a quarter. mapped says that the features
-// lie in a mapped file. If they are larger than the bound, they are then read in order, and multiplied by the weights
-// before they are propagated. Logits differ by rounding. Call Bound before t is asked. Memory says what remains.
-func (t *Target) Bound(memory int64, mapped bool) {
-	for _, s := range []*scope{t.validation, t.test} {
-		s.room = min(s.room, int(memory/16))
-		s.units = min(s.units, int(memory/64)) // four matrices of them, at most
-		x, dense := s.x.(*mat.Dense)
-		if !dense || !mapped || 4*int64(len(x.Data)) <= memory {
-			continue
-		}
-		if inOrder, err := mat.FloatPanels(x.Rows, x.Cols, x.Cols, [][]float32{x.Data}); err == nil {
-			s.x = inOrder
-		}
-	}
-}
-
 // Memory returns about how many bytes it takes to ask m, with so many hidden units, about the validation and test nodes
-// of t, beside the graph; 0 if that is not known. Both questions keep their memory. It finds the nodes within some
-// hops, which stay known to t.
+// of t, beside the graph. It is 0 if that is not known, or if the graph is larger than a bound on memory (Plan). Both
+// questions keep their memory. It finds the nodes within some hops, which stay known to t.
 func (t *Target) Memory(m Model, hidden int) int64 {
+	if t.streams != nil {
+		return 0
+	}
 	return t.validation.memory(m, t.features, hidden, t.classes) + t.test.memory(m, t.features, hidden, t.classes)
 }
 

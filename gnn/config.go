@@ -71,6 +71,12 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
+// Validations returns how many questions about its validation nodes a training asks a target of n nodes.
+func (c Config) Validations(n int) int {
+	every := c.cadence(n)
+	return (c.Epochs + every - 1) / every
+}
+
 // cadence returns how often a target of n nodes is validated.
 func (c Config) cadence(n int) int {
 	const large = 50_000

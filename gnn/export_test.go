@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/graph-condensation/cgc/autodiff"
+	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -60,9 +61,32 @@ func (q Question) Ask(ctx context.Context, m Model, parameters []*mat.Dense) (a 
 	a.First = z.Clone()
 	a.Second, err = v.infer(ctx, m, parameters)
 	for _, k := range s.kept {
-		a.Kept += len(k.px.Data)
+		a.Kept += len(k.px.(*mat.Dense).Data)
 	}
 	return a, err
+}
+
+// Stream returns a target for a mapped graph within a bound, in which the process itself takes no memory.
+func Stream(g *graph.Graph, inductive bool, bound int64) (*Target, error) {
+	mapped := *g
+	mapped.Mapped = true
+	t, err := TargetWithin(&mapped, inductive, 1)
+	if err == nil {
+		t.streams.bound, t.streams.process = bound, 0
+	}
+	return t, err
+}
+
+// Logits returns the logits of the validation and test nodes of t.
+func Logits(ctx context.Context, t *Target, m Model, parameters []*mat.Dense) (logits []*mat.Dense, err error) {
+	for _, s := range []*scope{t.validation, t.test} {
+		z, err := s.view().infer(ctx, m, parameters)
+		if err != nil {
+			return nil, err
+		}
+		logits = append(logits, z.Clone())
+	}
+	return logits, nil
 }
 
 // FieldSize returns how many nodes inference sees within some hops of the given ones.

@@ -115,6 +115,7 @@ type attentionHead struct {
 // attend sets row i of dst, on the field to, to Σ_j α_ij·x_j + b.
 func (v *View) attend(ctx context.Context, dst *mat.Dense, x located, head attentionHead, to *field) error {
 	w := &v.work
+	x.at.positions()
 	dst.Reshape(v.size(to), x.Cols)
 	taken := w.taken
 	scores := w.take() // v·x_j

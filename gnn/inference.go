@@ -2,6 +2,7 @@ package gnn
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/parallel"
@@ -38,43 +39,96 @@ func (m *polynomial) Infer(ctx context.Context, v *View, parameters []*mat.Dense
 	for _, f := range last {
 		first.hops = max(first.hops, f.degree())
 	}
-	at := v.field(first.hops)
-	projected := make([]*mat.Dense, 0, fewFilters)
-	for k := range last {
-		projected = append(projected, w.take())
-		projected[k].Reshape(v.size(at), parameters[k].Cols)
+	at, classes := v.field(first.hops), parameters[0].Cols
+	width := classes
+	if v.classes > 0 {
+		width = min(width, v.classes)
 	}
+	projected := v.projections(make([]*mat.Dense, 0, fewFilters), v.size(at), len(last), classes, width)
 	part := w.take()
 	taken := w.taken
 	err := v.first(ctx, first, func(lo, first int, h mat.Dense) {
 		kernel.ReLU(h.Data, h.Data)
-		for k, p := range projected {
-			to, units := rowsOf(p, lo, lo+h.Rows), rowsOf(parameters[k], first, first+h.Cols)
-			if first == 0 {
+		for k := range last {
+			units := rowsOf(parameters[k], first, first+h.Cols)
+			if width == classes && first == 0 {
+				to := rowsOf(projected[k], lo, lo+h.Rows)
 				mat.Mul(&to, &h, &units)
 				continue
 			}
 			mat.Mul(part, &h, &units)
-			kernel.Add(to.Data, to.Data, part.Data)
+			for b := 0; b*width < classes; b++ {
+				addColumns(projected[b*len(last)+k], lo, part, b*width, first > 0)
+			}
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
 	w.taken = taken // the first layer's memory serves the last
-	var z *mat.Dense
-	for k, f := range last {
-		term, err := v.filter(ctx, f, located{projected[k], at}, 0)
-		if err != nil {
-			return nil, err
+	var z, all *mat.Dense
+	if width < classes {
+		all = w.take()
+		all.Reshape(v.size(v.field(0)), classes)
+		taken = w.taken
+	}
+	for b := 0; b*width < classes; b++ {
+		w.taken, z = taken, nil
+		kept := taken
+		for k, f := range last {
+			term, err := v.filter(ctx, f, located{projected[b*len(last)+k], at}, 0)
+			if err != nil {
+				return nil, err
+			}
+			if z = sum(z, term); k == 0 {
+				kept = w.taken
+			}
+			w.taken = kept
 		}
-		if z = sum(z, term); k == 0 {
-			taken = w.taken
+		if all != nil {
+			for i := range z.Rows {
+				copy(all.Row(i)[b*width:], z.Row(i))
+			}
 		}
-		w.taken = taken
+	}
+	if all != nil {
+		z = all
 	}
 	addRow(z, parameters[len(last)].Data)
 	return z, nil
+}
+
+// projections appends to list the matrices of rows rows that take H·V_k for each filter k of the last layer, some
+// columns of them at a time: those of columns b·width on are at place b·filters+k.
+func (v *View) projections(list []*mat.Dense, rows, filters, columns, width int) []*mat.Dense {
+	used := 0
+	for lo := 0; lo < columns; lo += width {
+		some := min(width, columns-lo)
+		for range filters {
+			var p *mat.Dense
+			if v.file == nil {
+				p = v.work.take()
+				p.Reshape(rows, some)
+			} else {
+				p = &mat.Dense{Rows: rows, Cols: some, Data: v.file[used:][: rows*some : rows*some]}
+				used += rows * some
+			}
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// addColumns sets rows lo, lo+1, … of dst to the rows of x in its columns first, first+1, …; or adds them.
+func addColumns(dst *mat.Dense, lo int, x *mat.Dense, first int, add bool) {
+	for i := range x.Rows {
+		to, from := dst.Row(lo+i), x.Row(i)[first:first+dst.Cols]
+		if add {
+			kernel.Add(to, to, from)
+		} else {
+			copy(to, from)
+		}
+	}
 }
 
 // fewFilters is the capacity of lists with an entry for each filter, so that they stay off the heap.
@@ -97,7 +151,7 @@ type firstLayer struct {
 // nodes is bounded.
 func (v *View) first(ctx context.Context, l firstLayer, each func(lo, first int, h mat.Dense)) error {
 	x, dense := v.x.(*mat.Dense)
-	if !dense {
+	if !dense && !v.ready {
 		width := max(16, v.units/max(1, v.adj.Rows)/16*16)
 		for lo := 0; lo < len(l.bias); lo += width {
 			if err := v.firstUnits(ctx, l, lo, min(lo+width, len(l.bias)), each); err != nil {
@@ -223,17 +277,14 @@ type source struct {
 	filter filter
 	at     *field
 	x      *mat.Dense
-	px     *mat.Dense // P·X, nil if it is not in memory
-	z      *mat.Dense // all but the last step of Horner's rule, at all nodes
+	px     mat.Matrix // P·X; nil if it is not made yet
+	z      located    // all but the last step of Horner's rule
 }
 
 // features returns P·X for dense X, at the nodes within the given number of hops. All but the last propagation are done
-// here, for all nodes. The last is done block by block. If v keeps P·X and has room, it is done once for all blocks.
+// here. The last is done block by block. If v keeps P·X and has room, it is done once for all blocks.
 func (v *View) features(ctx context.Context, x *mat.Dense, f filter, hops int) (source, error) {
 	s := source{filter: f, at: v.field(hops), x: x}
-	if f.degree() == 0 {
-		return s, nil
-	}
 	keep := false
 	if v.keep {
 		v.keptMu.Lock()
@@ -244,24 +295,26 @@ func (v *View) features(ctx context.Context, x *mat.Dense, f filter, hops int) (
 				return s, nil
 			}
 		}
-		keep = v.size(s.at)*x.Cols <= v.room
+		keep = !v.ready && f.degree() > 0 && v.size(s.at)*x.Cols <= v.room
+	}
+	if f.degree() == 0 {
+		return s, nil
 	}
 	taken := v.work.taken
-	s.z = x
+	s.z = located{x, &v.whole}
 	for j := f.degree() - 1; j > 0; j-- {
-		next := v.work.take()
-		err := v.horner(ctx, next, hornerStep{f, j, located{s.z, &v.whole}, located{x, &v.whole}, &v.whole})
-		if err != nil {
+		next, to := v.work.take(), v.field(hops+j)
+		if err := v.horner(ctx, next, hornerStep{f, j, s.z, located{x, &v.whole}, to}); err != nil {
 			return s, err
 		}
-		s.z = next
+		s.z = located{next, to}
 	}
 	if keep {
 		px := &mat.Dense{}
 		if _, err := v.read(ctx, px, s, 0, v.size(s.at)); err != nil {
 			return s, err
 		}
-		s.px, s.z = px, nil
+		s.px, s.z = px, located{}
 		v.kept = append(v.kept, kept{f, hops, px})
 		v.room -= len(px.Data)
 		v.work.taken = taken // z is not needed any more
@@ -271,12 +324,19 @@ func (v *View) features(ctx context.Context, x *mat.Dense, f filter, hops int) (
 
 // read returns rows lo to hi−1 of a source: in dst, or in memory of the source.
 func (v *View) read(ctx context.Context, dst *mat.Dense, s source, lo, hi int) (mat.Dense, error) {
+	if px, dense := s.px.(*mat.Dense); dense {
+		return rowsOf(px, lo, hi), nil
+	}
 	switch {
 	case s.px != nil:
-		return rowsOf(s.px, lo, hi), nil
+		v.work.index = span(v.work.index, lo, hi)
+		if err := mat.Rows(dst, s.px, v.work.index); err != nil {
+			return *dst, fmt.Errorf("gnn: reading features: %w", err)
+		}
+		return *dst, ctx.Err()
 	case s.filter.degree() > 0:
 		part := &field{nodes: v.nodes(s.at, lo, hi)}
-		err := v.horner(ctx, dst, hornerStep{s.filter, 0, located{s.z, &v.whole}, located{s.x, &v.whole}, part})
+		err := v.horner(ctx, dst, hornerStep{s.filter, 0, s.z, located{s.x, &v.whole}, part})
 		return *dst, err
 	case s.at.nodes == nil:
 		return rowsOf(s.x, lo, hi), nil
@@ -334,7 +394,7 @@ func (v *View) horner(ctx context.Context, dst *mat.Dense, s hornerStep) error {
 	if s.to.nodes == nil {
 		err = op.Apply(ctx, dst, s.z.Dense)
 	} else {
-		err = op.ApplyRows(ctx, dst, s.z.Dense, s.to.nodes, s.z.at.position)
+		err = op.ApplyRows(ctx, dst, s.z.Dense, s.to.nodes, s.z.at.positions())
 	}
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
@@ -17,19 +18,41 @@ type Target struct {
 	name             string
 	nodes, features  int
 	classes          int
-	sample           *Sample
+	sample           func() *Sample
 	validation, test *scope
 	labels           []int32 // of the validation nodes
 	testLabels       func() []int32
+	streams          *streams // nil unless the graph is larger than a bound on memory
 }
 
 // NewTarget prepares g. In the transductive setting models see the whole graph, and are asked for the nodes of a split.
 // In the inductive one, they see the subgraph that the nodes of the split induce. g must not change afterwards.
 // NewTarget refuses a graph that is not valid (graph.Graph.Check) and one without validation nodes. Without test nodes,
 // Result.Test is 0.
-func NewTarget(g *graph.Graph, inductive bool) (*Target, error) {
+func NewTarget(g *graph.Graph, inductive bool) (*Target, error) { return TargetWithin(g, inductive, 0) }
+
+// TargetWithin is NewTarget within a bound on the memory of the process, in bytes; 0 sets none.
+//
+// A graph that is mapped from a file (graph.Graph.Mapped) and is larger than the bound is read in order, not held.
+// Only the nodes within the model's hops of the validation or test nodes count. What a model propagates of the features
+// is computed once for all questions, some columns at a time. It is kept in a temporary file ($TMPDIR, else /var/tmp).
+// The logits are, bit for bit, those of dense features without a bound. Sparse features are not read in order.
+//
+// Plan says what a model takes, and Close gives the files back. Questions come one at a time. A model that asks after
+// another prepares anew: train one model after the other, and one training at a time.
+func TargetWithin(g *graph.Graph, inductive bool, memory int64) (*Target, error) {
 	if err := g.Check(); err != nil {
 		return nil, fmt.Errorf("gnn: target: %w", err)
+	}
+	input := mappedBytes(g)
+	beyond := memory > 0 && input > memory
+	if x, dense := g.X.(*mat.Dense); beyond && dense {
+		inOrder, err := mat.FloatPanels(x.Rows, x.Cols, x.Cols, [][]float32{x.Data})
+		if err != nil {
+			return nil, fmt.Errorf("gnn: target: %w", err)
+		}
+		view := *g // parts of it are then read, and not copied
+		view.X, g = inOrder, &view
 	}
 	s := g.Split
 	if len(s.Val) == 0 {
@@ -40,18 +63,73 @@ func NewTarget(g *graph.Graph, inductive bool) (*Target, error) {
 		labels: g.Labels(s.Val), testLabels: func() []int32 { return g.Labels(s.Test) },
 	}
 	if inductive {
-		train, val, test := g.TrainingGraph(), g.Induced(s.Val), g.Induced(s.Test)
-		t.sample = &Sample{Adj: train.Adj, X: train.X, Y: train.Y, Classes: g.Classes}
+		val, test := g.Induced(s.Val), g.Induced(s.Test)
+		t.sample = sync.OnceValue(func() *Sample {
+			train := g.TrainingGraph()
+			return &Sample{Adj: train.Adj, X: train.X, Y: train.Y, Classes: g.Classes}
+		})
 		t.validation, t.test = newScope(val.Adj, val.X, nil, true), newScope(test.Adj, test.X, nil, false)
-		return t, nil
+	} else {
+		t.sample = sync.OnceValue(func() *Sample {
+			return &Sample{Adj: g.Adj, X: g.X, Y: g.Y, Classes: g.Classes, Rows: s.Train}
+		})
+		t.validation, t.test = newScope(g.Adj, g.X, s.Val, true), newScope(g.Adj, g.X, s.Test, false)
 	}
-	t.sample = &Sample{Adj: g.Adj, X: g.X, Y: g.Y, Classes: g.Classes, Rows: s.Train}
-	t.validation, t.test = newScope(g.Adj, g.X, s.Val, true), newScope(g.Adj, g.X, s.Test, false)
+	t.within(memory, input, beyond)
 	return t, nil
 }
 
+// within keeps questions within a bound on memory; 0 sets none. input is the size of a mapped graph, and beyond says
+// that it is larger than the bound.
+func (t *Target) within(memory, input int64, beyond bool) {
+	if memory == 0 {
+		return
+	}
+	_, sparse := t.validation.x.(*mat.CSR)
+	if beyond && !sparse {
+		t.streams = &streams{
+			bound: memory, process: process, input: input, features: t.features, classes: t.classes,
+		}
+		t.streams.validation = &stream{target: t.streams, of: t.validation, name: "validation"}
+		t.streams.test = &stream{target: t.streams, of: t.test, name: "test"}
+		t.validation.stream, t.test.stream = t.streams.validation, t.streams.test
+		return
+	}
+	for _, s := range []*scope{t.validation, t.test} {
+		s.room = min(s.room, int(memory/16))
+		s.units = min(s.units, int(memory/64)) // four matrices of them, at most
+	}
+}
+
+// mappedBytes returns the bytes of a graph that is mapped from a file, 0 for another.
+func mappedBytes(g *graph.Graph) int64 {
+	if !g.Mapped {
+		return 0
+	}
+	bytes := 8*int64(len(g.Adj.Indptr)) + 4*int64(len(g.Adj.Indices)+len(g.Adj.Data))
+	if x, sparse := g.X.(*mat.CSR); sparse {
+		return bytes + 8*int64(len(x.Indptr)) + 4*int64(len(x.Indices)+len(x.Data))
+	}
+	return bytes + bytesOf(g.X)
+}
+
+// Streams reports whether the graph is larger than the bound on memory, and is read in order.
+func (t *Target) Streams() bool { return t.streams != nil }
+
+// Close gives back the temporary files of a target within a bound on memory. No training may be under way. Later
+// questions make new files.
+func (t *Target) Close() {
+	if t.streams == nil {
+		return
+	}
+	t.streams.asking.Lock()
+	defer t.streams.asking.Unlock()
+	t.streams.validation.release()
+	t.streams.test.release()
+}
+
 // Sample returns the training part of the graph itself: the sample for training without condensation.
-func (t *Target) Sample() *Sample { return t.sample }
+func (t *Target) Sample() *Sample { return t.sample() }
 
 // accept returns an error if models trained on s cannot be asked about t.
 func (t *Target) accept(s *Sample) error {

@@ -33,8 +33,10 @@ type Result struct {
 	Seconds float64 `json:"seconds"`
 	// Trained holds the weights after epoch Epoch.
 	Trained *Trained `json:"-"`
-	// Predicted is the class that they give each test node, in the order of the split.
+	// Predicted is the class that they give each test node, in the order of the split. Validated is the same for the
+	// validation nodes.
 	Predicted []int32 `json:"-"`
+	Validated []int32 `json:"-"`
 }
 
 // Train trains a model on s by Adam (Kingma and Ba 2015; β 0.9 and 0.999, ε 10⁻⁸), full batch. The loss is the mean
@@ -62,6 +64,7 @@ func Train(ctx context.Context, m Model, s *Sample, t *Target, config Config, sr
 	result := &Result{Model: m.Name(), Validation: -1, ValidateEvery: config.cadence(t.nodes)}
 	reserved := min(config.Epochs, 1<<16) // so that the lists do not grow within a usual training
 	result.Losses, result.Accuracies = make([]float32, 0, reserved), make([]float64, 0, reserved/result.ValidateEvery+1)
+	result.Validated = make([]int32, len(t.labels))
 	best := make([]*mat.Dense, len(parameters))
 	for i, p := range parameters {
 		best[i] = mat.NewDense(p.Dims())
@@ -122,6 +125,9 @@ func Train(ctx context.Context, m Model, s *Sample, t *Target, config Config, sr
 		if accuracy > result.Validation || accuracy == result.Validation && entropy < lowest {
 			lowest = entropy
 			result.Validation, result.Epoch = accuracy, epoch
+			for i := range result.Validated {
+				result.Validated[i] = int32(largest(found.Row(i)))
+			}
 			for i, p := range parameters {
 				copy(best[i].Data, p.Data)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/graph-condensation/cgc/autodiff"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -27,6 +28,9 @@ func (v *View) Rows() []int32 { return v.rows }
 
 // infer returns the logits of the rows of v.
 func (v *View) infer(ctx context.Context, m Model, parameters []*mat.Dense) (*mat.Dense, error) {
+	if v.stream != nil {
+		return v.stream.infer(ctx, v, m, parameters)
+	}
 	if m, ok := m.(Inferrer); ok {
 		return m.Infer(ctx, v, parameters)
 	}
@@ -65,6 +69,13 @@ type scope struct {
 	// units is the number of hidden units, over all nodes, that are kept at a time where X is not dense.
 	units int
 
+	stream *stream // answers in place of the scope if the graph is larger than a bound on memory; else nil
+	// classes and file bound the memory of a scope that a stream made. So many columns of the last layer are propagated
+	// at a time. If that is not all, what is to be propagated waits in file. 0 means all.
+	classes int
+	file    []float32
+	ready   bool // all P·X that there are to be are in kept; x is not read for them
+
 	mu        sync.Mutex
 	operators [rules]*graph.Operator
 	fields    []*field
@@ -84,13 +95,34 @@ const keptNumbers = 1 << 29
 type kept struct {
 	filter filter
 	hops   int
-	px     *mat.Dense
+	px     mat.Matrix
 }
 
 // field is the set of nodes within some hops of the rows that are asked for.
 type field struct {
-	nodes    []int32 // ascending from one hop on; nil means all nodes
-	position []int32 // where each node of the graph stands in nodes, −1 where it does not; nil with nodes
+	nodes []int32 // ascending from one hop on; nil means all nodes
+	graph int     // the number of nodes of the graph
+
+	located  sync.Once
+	position []int32
+}
+
+// positions returns where each node of the graph stands in the nodes of the field, −1 where it does not; nil for all
+// nodes.
+func (f *field) positions() []int32 {
+	f.located.Do(func() {
+		if f.nodes == nil {
+			return
+		}
+		f.position = memory.Make[int32](f.graph)
+		for i := range f.position {
+			f.position[i] = -1
+		}
+		for r, i := range f.nodes {
+			f.position[i] = int32(r)
+		}
+	})
+	return f.position
 }
 
 // located is a matrix with one row for each node of a field.
@@ -99,7 +131,7 @@ type located struct {
 	at *field
 }
 
-// place returns where node i of the graph stands in the field.
+// place returns where node i of the graph stands in the field. positions must have been called.
 func (f *field) place(i int32) int32 {
 	if f.nodes == nil {
 		return i
@@ -167,14 +199,7 @@ func (s *scope) newField(nodes []int32, whole bool) *field {
 	if whole {
 		return &s.whole
 	}
-	f := &field{nodes: nodes, position: make([]int32, s.adj.Rows)}
-	for i := range f.position {
-		f.position[i] = -1
-	}
-	for r, i := range nodes {
-		f.position[i] = int32(r)
-	}
-	return f
+	return &field{nodes: nodes, graph: s.adj.Rows}
 }
 
 // restrict returns the rows of x at the field to, which the field of x contains: memory of v, or x itself.
@@ -185,8 +210,9 @@ func (v *View) restrict(x located, to *field) *mat.Dense {
 	index := to.nodes
 	if x.at.nodes != nil {
 		v.work.index = v.work.index[:0]
+		position := x.at.positions()
 		for _, i := range to.nodes {
-			v.work.index = append(v.work.index, x.at.position[i])
+			v.work.index = append(v.work.index, position[i])
 		}
 		index = v.work.index
 	}

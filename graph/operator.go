@@ -2,7 +2,6 @@ package graph
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -159,10 +158,10 @@ func (a *application) run(lo, hi int) {
 func (a *application) read(ctx context.Context, count int) error {
 	const width = 64
 	n, d := a.x.Dims()
-	all, block, from := consecutive(n), mat.NewDense(n, min(width, d)), a.x
+	block, from := mat.NewDense(n, min(width, d)), a.x
 	for lo := 0; lo < d; lo += width {
 		hi := min(lo+width, d)
-		if err := readColumns(ctx, block, from, all, lo, hi); err != nil {
+		if err := mat.ReadColumns(ctx, block, from, nil, lo, hi); err != nil {
 			return err
 		}
 		a.first, a.d, a.x = lo, hi-lo, block
@@ -171,30 +170,6 @@ func (a *application) read(ctx context.Context, count int) error {
 		}
 	}
 	return ctx.Err()
-}
-
-// readColumns sets dst to columns lo to hi−1 of all rows of x, read in blocks of rows.
-func readColumns(ctx context.Context, dst *mat.Dense, x mat.Matrix, all []int32, lo, hi int) error {
-	const chunk = 1 << 12
-	dst.Reshape(len(all), hi-lo)
-	errs := make([]error, (len(all)+chunk-1)/chunk)
-	err := parallel.ForContext(ctx, len(all), chunk, func(first, end int) {
-		var block mat.Dense
-		if errs[first/chunk] = mat.Read(&block, x, all[first:end], lo, hi); errs[first/chunk] == nil {
-			copy(dst.Data[first*dst.Cols:], block.Data)
-		}
-	})
-	return errors.Join(err, firstError(errs))
-}
-
-// firstError returns the first error of a list, nil if there is none.
-func firstError(errs []error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // scatter sets dst to row i of P·x for a sparse x.

@@ -11,7 +11,6 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
-	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
 	"gonum.org/v1/gonum/stat"
 )
@@ -205,9 +204,7 @@ func (w *searcher) train(ctx context.Context, trials []trial, repetitions int, c
 	return experiment.Train(ctx, jobs, 0, func(i int, r *gnn.Result) error {
 		found[i] = r.Validation
 		at := i / models
-		if err := w.mark(ctx, r.Trained, cells[at].setting, right[at]); err != nil {
-			return err
-		}
+		w.mark(r, right[at])
 		if ended[at]++; ended[at] == models {
 			w.right[cells[at].trial][cells[at].repetition] = right[at]
 			w.scores[cells[at].trial][cells[at].repetition] = stat.Mean(found[at*models:(at+1)*models], nil)
@@ -221,31 +218,12 @@ func (w *searcher) train(ctx context.Context, trials []trial, repetitions int, c
 }
 
 // mark adds 1 at each validation node whose class the trained model finds.
-func (w *searcher) mark(ctx context.Context, trained *gnn.Trained, setting condense.Setting, right []int) error {
-	g, err := w.view(setting)
-	if err != nil {
-		return err
-	}
-	nodes := w.g.Split.Val
-	if w.Base.Config.Inductive {
-		g = g.Induced(nodes)
-		nodes = nil // all of it, in their order
-	}
-	logits, err := trained.Logits(ctx, g.Adj, g.X)
-	if err != nil {
-		return err
-	}
-	for i := range right {
-		node := int32(i)
-		if nodes != nil {
-			node = nodes[i]
-		}
-		row := mat.Dense{Rows: 1, Cols: logits.Cols, Data: logits.Row(int(node))}
-		if gnn.Accuracy(&row, g.Labels([]int32{node})) > 0 {
+func (w *searcher) mark(r *gnn.Result, right []int) {
+	for i, y := range w.g.Labels(w.g.Split.Val) {
+		if r.Validated[i] == y {
 			right[i]++
 		}
 	}
-	return nil
 }
 
 // target returns what candidates with or without standardised features are validated on.
@@ -255,8 +233,12 @@ func (w *searcher) target(setting condense.Setting) (*gnn.Target, error) {
 		if err != nil {
 			return nil, err
 		}
-		target, err := gnn.NewTarget(g, w.Base.Config.Inductive)
+		target, err := gnn.TargetWithin(g, w.Base.Config.Inductive, w.Base.Config.Memory)
 		if err != nil {
+			return nil, err
+		}
+		bound := w.Base.Config.Memory
+		if err := experiment.Fits(target, w.Models, w.Training.Hidden, bound, nil); err != nil {
 			return nil, err
 		}
 		w.targets[setting] = target

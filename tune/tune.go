@@ -133,6 +133,9 @@ func (s Search) Run(ctx context.Context, g *graph.Graph) (*Result, error) {
 		scores:  map[string][]float64{}, right: map[string][][]int{},
 	}
 	err := w.run(ctx)
+	for _, t := range w.targets {
+		t.Close()
+	}
 	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}

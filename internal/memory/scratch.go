@@ -12,8 +12,8 @@ import (
 // is in the folder that TMPDIR names, else in /var/tmp, which lies on a disk, else in the usual folder for temporary
 // files. It has no name any more when Scratch returns. So the system removes it when the process ends, however it ends.
 //
-// The memory stays until then, because slices of it may be anywhere. Systems that cannot map files give ordinary
-// memory. The error says why there is no such file, or that the disk is too small.
+// Free gives the file back before that. Systems that cannot map files give ordinary memory. The error says why there is
+// no such file, or that the disk is too small.
 func Scratch[T int32 | float32](n int) ([]T, error) {
 	if n == 0 {
 		return nil, nil
@@ -26,6 +26,14 @@ func Scratch[T int32 | float32](n int) ([]T, error) {
 		return nil, fmt.Errorf("a temporary file of %d bytes in %s (TMPDIR names another folder): %w", 4*n, folder(), err)
 	}
 	return unsafe.Slice((*T)(unsafe.Pointer(&raw[0])), n), nil
+}
+
+// Free gives back the file of a slice that Scratch returned, whole. No part of the slice may be used any more.
+func Free[T int32 | float32](s []T) {
+	if len(s) == 0 {
+		return
+	}
+	free(unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), 4*len(s)))
 }
 
 // folder returns where temporary files go.

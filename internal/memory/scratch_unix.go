@@ -25,6 +25,9 @@ func scratch(size int64) ([]byte, error) {
 	return unix.Mmap(int(file.Fd()), 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 }
 
+// free unmaps what scratch mapped. The file has no name, so it is gone then.
+func free(b []byte) { _ = unix.Munmap(b) }
+
 // inOrder advises the system on the whole pages that hold b. This is advice: if it is not taken, all works the same.
 func inOrder(b []byte, begin bool) {
 	advice := unix.MADV_NORMAL

@@ -128,15 +128,7 @@ func first(views []mat.View, in propagate.Input, copied bool) ([]mat.View, error
 
 // inOrder tells the system that the mapped input is read in order, and returns what ends that.
 func inOrder(in propagate.Input) (done func()) {
-	ends := []func(){memory.InOrder(in.Adj.Indices), memory.InOrder(in.Adj.Data)}
-	switch x := in.X.(type) {
-	case *mat.Dense:
-		ends = append(ends, memory.InOrder(x.Data))
-	case *mat.Panels:
-		for k := range x.Count() {
-			ends = append(ends, memory.InOrder(x.Floats(k)), memory.InOrder(x.Halves(k)))
-		}
-	}
+	ends := []func(){memory.InOrder(in.Adj.Indices), memory.InOrder(in.Adj.Data), mat.InOrder(in.X)}
 	return func() {
 		for _, end := range ends {
 			end()

@@ -1,0 +1,202 @@
+package gnn_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// circle returns a graph in which each node is joined to those at some steps around a ring, near ones: what is within
+// some hops of few nodes is then a small part of it.
+func circle(n, features int, weighted bool) *graph.Graph {
+	random := rand.New(rand.NewPCG(7, 0))
+	steps := []int{1, 2, 5}
+	adj := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
+	for v := range n {
+		var row []int32
+		for _, s := range steps {
+			row = append(row, int32((v+s)%n), int32((v+n-s)%n))
+		}
+		slices.Sort(row)
+		adj.Indices = append(adj.Indices, row...)
+		adj.Indptr[v+1] = int64(len(adj.Indices))
+	}
+	if weighted {
+		for v := range n {
+			for _, j := range adj.Indices[adj.Indptr[v]:adj.Indptr[v+1]] {
+				adj.Data = append(adj.Data, 0.5+float32((v+int(j))%7)/4)
+			}
+		}
+	}
+	const classes = 5
+	g := &graph.Graph{Name: "circle", Adj: adj, X: randomDense(n, features, random), Y: make([]int32, n), Classes: classes}
+	for v := range n {
+		g.Y[v] = int32(random.IntN(classes))
+		switch {
+		case v%9 == 0:
+			g.Split.Train = append(g.Split.Train, int32(v))
+		case v < n/4 && v%31 == 1, v > n-20:
+			g.Split.Val = append(g.Split.Val, int32(v))
+		case v%47 == 2:
+			g.Split.Test = append(g.Split.Test, int32(v))
+		}
+	}
+	return g
+}
+
+// stored returns the features of g as a file keeps them, and the same numbers as dense features.
+func stored(t *testing.T, g *graph.Graph, width int, s mat.Storage) (read, dense *graph.Graph) {
+	t.Helper()
+	panels, err := mat.InPanels(g.X, width, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := new(mat.Dense)
+	if err := mat.ReadColumns(t.Context(), x, panels, nil, 0, g.Features()); err != nil {
+		t.Fatal(err)
+	}
+	a, b := *g, *g
+	a.X, b.X = panels, x
+	return &a, &b
+}
+
+// least returns the least bound within which m can be asked about g, which the refusal names.
+func least(t *testing.T, g *graph.Graph, inductive bool, m gnn.Model) int64 {
+	t.Helper()
+	target, err := gnn.Stream(g, inductive, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = target.Plan(m, 16)
+	if err == nil {
+		t.Fatalf("%s fits into 1 byte", m.Name())
+	}
+	found := regexp.MustCompile(`takes (\d+) bytes of memory, want a bound of at least that \(it is 1\)`).
+		FindStringSubmatch(err.Error())
+	if found == nil {
+		t.Fatalf("%s: %v", m.Name(), err)
+	}
+	bytes, _ := strconv.ParseInt(found[1], 10, 64)
+	return bytes
+}
+
+// What models find on a graph that is read in order does not depend on the bound, to the bit. It is what they find on
+// dense features in memory: for graphs of which they see a part or the whole, weighted or not, in both settings, for
+// all storages. The least bound that the refusal names works, and cuts the work into blocks.
+func TestStreamedIsInMemory(t *testing.T) {
+	type storage struct {
+		width int
+		s     mat.Storage
+	}
+	for _, weighted := range []bool{false, true} {
+		for _, st := range []storage{{0, mat.F32}, {4, mat.F32}, {5, mat.F16}, {4, mat.BF16}} {
+			for _, inductive := range []bool{false, true} {
+				read, dense := stored(t, circle(2000, 13, weighted), st.width, st.s)
+				t.Run(fmt.Sprintf("%v,%d,%s,%v", weighted, st.width, st.s, inductive), func(t *testing.T) {
+					each(t, func(t *testing.T, m gnn.Model) { streamed(t, m, read, dense, inductive) })
+				})
+			}
+		}
+	}
+}
+
+// streamed compares the logits of m on a graph that is read with those on a dense one.
+func streamed(t *testing.T, m gnn.Model, read, dense *graph.Graph, inductive bool) {
+	whole, err := gnn.NewTarget(dense, inductive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound := least(t, read, inductive, m)
+	var blocks []string
+	for _, bound := range []int64{bound, bound + bound/8, 100 * bound} {
+		target, err := gnn.Stream(read, inductive, bound)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := target.Plan(m, 16)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plan.Memory > bound {
+			t.Errorf("%s takes %d bytes within %d", m.Name(), plan.Memory, bound)
+		}
+		blocks = append(blocks, fmt.Sprint(plan.Passes, plan.Classes))
+		for seed := range uint64(2) { // the second question finds what the first has kept
+			parameters := gnn.Initial(m, dense.Features(), 16, dense.Classes, rand.NewPCG(seed, 3))
+			want, err := gnn.Logits(t.Context(), whole, m, parameters)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := gnn.Logits(t.Context(), target, m, parameters)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k := range want {
+				if !slices.Equal(got[k].Data, want[k].Data) {
+					t.Fatalf("%s, bound %d, question %d: other logits than in memory", m.Name(), bound, k)
+				}
+			}
+		}
+		target.Close()
+	}
+	if m.Name() != "gat" && !inductive && blocks[0] == blocks[2] {
+		t.Errorf("%s is cut up alike within the least bound and a large one: %v", m.Name(), blocks)
+	}
+}
+
+// Training within a bound is training without one.
+func TestTrainingWithinABound(t *testing.T) {
+	read, dense := stored(t, circle(2000, 13, false), 4, mat.F16)
+	c := gnn.Config{Hidden: 16, Dropout: 0.5, LearningRate: 0.01, Epochs: 12, Drop: 1, ValidateEvery: 3}
+	each(t, func(t *testing.T, m gnn.Model) {
+		whole := newTarget(t, dense, false)
+		want := train(t, m, whole.Sample(), whole, c)
+		target, err := gnn.Stream(read, false, least(t, read, false, m))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer target.Close()
+		got := train(t, m, whole.Sample(), target, c)
+		if got.Test != want.Test || !slices.Equal(got.Accuracies, want.Accuracies) ||
+			!slices.Equal(got.Predicted, want.Predicted) {
+			t.Errorf("%s: validation %v, test %v; in memory %v, %v", m.Name(), got.Accuracies, got.Test, want.Accuracies,
+				want.Test)
+		}
+	})
+}
+
+// A model whose memory is not known is refused. An error of reading features is passed on, and a graph with a number
+// that is not finite is named by node and feature.
+func TestStreamErrors(t *testing.T) {
+	g := circle(2000, 13, false)
+	target, err := gnn.Stream(g, false, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := target.Plan(unknown{gnn.GCN()}, 16); err == nil || !strings.Contains(err.Error(), "is not known") {
+		t.Error("an unknown model:", err)
+	}
+	h, _ := halve(g.X.(*mat.Dense))
+	view := *g
+	view.X = h
+	if target, err = gnn.Stream(&view, false, 1<<24); err != nil {
+		t.Fatal(err)
+	}
+	h.readable.Store(1)
+	parameters := gnn.Initial(gnn.GCN(), 13, 16, g.Classes, rand.NewPCG(1, 3))
+	if _, err = gnn.Logits(t.Context(), target, gnn.GCN(), parameters); !errors.Is(err, errGone) {
+		t.Error("reading fails:", err)
+	}
+}
+
+// unknown is a model of which package gnn does not know what it needs.
+type unknown struct{ gnn.Model }

@@ -1,0 +1,64 @@
+package mat
+
+import (
+	"context"
+	"errors"
+
+	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/parallel"
+)
+
+// ReadColumns sets dst to columns lo to hi−1 of the given rows of x, in their order; nil rows are all. It reads some
+// rows at a time, several blocks side by side, and stops between them when ctx is done. The error is ctx's, or that of
+// the first block in order that has one.
+func ReadColumns(ctx context.Context, dst *Dense, x Matrix, rows []int32, lo, hi int) error {
+	const chunk = 1 << 12
+	n := len(rows)
+	if rows == nil {
+		n, _ = x.Dims()
+	}
+	dst.Reshape(n, hi-lo)
+	errs := make([]error, (n+chunk-1)/chunk)
+	err := parallel.ForContext(ctx, n, chunk, func(first, end int) {
+		some := rows
+		if some == nil {
+			some = make([]int32, end-first)
+			for r := range some {
+				some[r] = int32(first + r)
+			}
+		} else {
+			some = rows[first:end]
+		}
+		block := blocks.Get().(*Dense)
+		defer blocks.Put(block)
+		if errs[first/chunk] = Read(block, x, some, lo, hi); errs[first/chunk] == nil {
+			copy(dst.Data[first*dst.Cols:], block.Data)
+		}
+	})
+	for _, failed := range errs {
+		if failed != nil {
+			return errors.Join(err, failed)
+		}
+	}
+	return err
+}
+
+// InOrder says that x lies in a mapped file, as *Dense and *Panels may, and is about to be read in order. The function
+// that it returns takes that back. A matrix of another type is left as it is.
+func InOrder(x Matrix) (done func()) {
+	switch x := x.(type) {
+	case *Dense:
+		return memory.InOrder(x.Data)
+	case *Panels:
+		var ends []func()
+		for k := range x.Count() {
+			ends = append(ends, memory.InOrder(x.Floats(k)), memory.InOrder(x.Halves(k)))
+		}
+		return func() {
+			for _, end := range ends {
+				end()
+			}
+		}
+	}
+	return func() {}
+}
