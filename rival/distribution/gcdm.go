@@ -56,7 +56,7 @@ func NewGCDM() GCDM {
 			Choice: learn.Choice{JudgeEvery: 25, JudgeEpochs: 200},
 		},
 		Structure: learn.Structure{
-			AdjacencyRate: 1e-4, PairHidden: 128, Threshold: 0.05, StructureEpochs: 10, FeatureEpochs: 20,
+			AdjacencyRate: 1e-4, PairHidden: 128, Threshold: 0.05, StartWeight: 0.02, StructureEpochs: 10, FeatureEpochs: 20,
 		},
 	}
 }

@@ -43,7 +43,7 @@ func NewSimGC() SimGC {
 		Epochs: 1500, FeatureRate: 0.005, Hops: 2, FeatureWeight: 10, Smoothness: 0.1, TeacherEpochs: 600, TeacherRate: 0.01,
 		Choice: learn.Choice{JudgeEvery: 50, JudgeEpochs: 200},
 		Structure: learn.Structure{
-			AdjacencyRate: 0.001, PairHidden: 128, Threshold: 0.01, StructureEpochs: 10, FeatureEpochs: 40,
+			AdjacencyRate: 0.001, PairHidden: 128, Threshold: 0.01, StartWeight: 0.02, StructureEpochs: 10, FeatureEpochs: 40,
 		},
 	}
 }

@@ -82,7 +82,7 @@ func NewGCond() GCond {
 			Distance: Cosine, Batch: 256, Choice: learn.Choice{JudgeEvery: 25, JudgeEpochs: 200},
 		},
 		Structure: learn.Structure{
-			AdjacencyRate: 1e-4, PairHidden: 128, Threshold: 0.05, StructureEpochs: 10, FeatureEpochs: 40,
+			AdjacencyRate: 1e-4, PairHidden: 128, Threshold: 0.05, StartWeight: 0.5, StructureEpochs: 10, FeatureEpochs: 40,
 		},
 	}
 }

@@ -39,7 +39,8 @@ func methods() []condense.Method {
 	d, e := gradient.NewMSGC(), gradient.NewSGDD()
 	short(&d.Matching)
 	short(&e.Matching)
-	d.PairHidden, d.Patterns, d.Window, d.StructureEpochs, d.FeatureEpochs = 8, 3, 2, 1, 1
+	d.PairHidden, d.Patterns, d.Window = 8, 3, 2
+	d.StructureEpochs, d.FeatureEpochs = 0, 0 // so that epoch 1 moves X′, which begins alike for all seeds
 	e.PairHidden, e.Sample, e.StructureEpochs, e.FeatureEpochs = 8, 20, 1, 1
 	return []condense.Method{a, b, c, d, e}
 }
@@ -73,8 +74,8 @@ func TestLearns(t *testing.T) {
 		if err := json.Unmarshal(small.Account, &account); err != nil {
 			t.Fatal(err)
 		}
-		if account.Validation < 80 || account.Judgements != 4 || account.Epoch < 1 || account.Epoch > 120 {
-			t.Errorf("%s: %+v, want a validation accuracy of at least 80 at one of 4 looks", m.Name(), account)
+		if account.Validation < 80 || account.Judgements != 9 || account.Epoch < 1 || account.Epoch > 120 {
+			t.Errorf("%s: %+v, want a validation accuracy of at least 80 at one of 9 looks", m.Name(), account)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package learn
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"github.com/graph-condensation/cgc/internal/parameter"
@@ -12,12 +13,18 @@ import (
 
 // Choice are the parameters by which an iterate is chosen.
 type Choice struct {
-	// JudgeEvery is the number of epochs from one look at the validation accuracy to the next, at least 1. The last epoch
-	// is always judged.
+	// JudgeEvery is the number of epochs from one look at the validation accuracy to the next, at least 1. Before the
+	// first, the epochs 1, 2, 4, 8, … are looked at: on some graphs the best iterates are early ones. The last epoch is
+	// always judged.
 	JudgeEvery int `json:"judge_every"`
 	// JudgeEpochs is the number of epochs of the training whose best validation accuracy is taken, at least 1. On Cora and
 	// Citeseer a GCN on a condensed graph is near its best after 200.
 	JudgeEpochs int `json:"judge_epochs"`
+}
+
+// looks says whether the iterate of an epoch is judged, but for the last.
+func (c Choice) looks(epoch int) bool {
+	return epoch%c.JudgeEvery == 0 || epoch < c.JudgeEvery && epoch&(epoch-1) == 0
 }
 
 // Check returns everything that is wrong with the parameters.
@@ -36,6 +43,9 @@ type Structure struct {
 	PairHidden int `json:"pair_hidden"`
 	// Threshold is the least weight of an edge of the result, from 0 to 1.
 	Threshold float64 `json:"threshold"`
+	// StartWeight is about the weight with which the pairs of nodes begin, above 0 and below 1. A new pair network gives
+	// all pairs about 0.5, which makes A′ complete. Its last bias moves that to StartWeight.
+	StartWeight float64 `json:"start_weight"`
 	// StructureEpochs and FeatureEpochs take turns: that many epochs train A′, then that many X′. Both are at least 0. If
 	// both are 0, every step trains both.
 	StructureEpochs int `json:"structure_epochs"`
@@ -50,6 +60,7 @@ func (s Structure) Check(method string, nodes int) error {
 		Want(s.AdjacencyRate > 0, "lr adj", s.AdjacencyRate, "above 0"),
 		Want(s.PairHidden >= 1, "pair hidden", s.PairHidden, "at least 1"),
 		Want(s.Threshold >= 0 && s.Threshold <= 1, "threshold", s.Threshold, "0 to 1"),
+		Want(s.StartWeight > 0 && s.StartWeight < 1, "start weight", s.StartWeight, "above 0 and below 1"),
 		Want(s.StructureEpochs >= 0, "structure epochs", s.StructureEpochs, "at least 0"),
 		Want(s.FeatureEpochs >= 0, "feature epochs", s.FeatureEpochs, "at least 0"),
 		s.Memory.Fits(fmt.Sprintf("%s on %s pairs of condensed nodes", method, rival.Count(nodes*nodes)),
@@ -69,7 +80,9 @@ func (s Structure) Turns(epoch int) (structure, features bool) {
 
 // Pairs returns a pair network for a start, drawn from the seed.
 func (s Structure) Pairs(start *Start, seed uint64) *Pairs {
-	return NewPairs(len(start.Y), start.X.Cols, s.PairHidden, rand.NewPCG(seed, structureStream))
+	p := NewPairs(len(start.Y), start.X.Cols, s.PairHidden, rand.NewPCG(seed, structureStream))
+	p.bias.Data[0] += float32(math.Log(s.StartWeight / (1 - s.StartWeight)))
+	return p
 }
 
 // structureStream seeds the weights of the pair network. Epochs have the streams from 1 on.

@@ -145,7 +145,7 @@ func Run(
 				"lower its learning rates, or scale the features", plan.Method.Name(), epoch, plan.Epochs, loss)
 		}
 		b.notes.Data[lossNote] = float32(loss)
-		if epoch == plan.Epochs || judge != nil && epoch%plan.JudgeEvery == 0 {
+		if epoch == plan.Epochs || judge != nil && plan.looks(epoch) {
 			done := clock.Step(judgeStep)
 			if err := b.consider(ctx, judge, start, plan, learner, epoch); err != nil {
 				return nil, err
