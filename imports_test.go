@@ -37,7 +37,7 @@ var mayImport = map[string]string{
 	"progress":             "",
 	"checkpoint":           "mat progress internal/safetensors",
 	"mat":                  "internal/kernel internal/memory internal/parallel",
-	"graph":                "mat internal/kernel internal/memory internal/parallel internal/radix",
+	"graph":                "mat progress internal/kernel internal/memory internal/parallel internal/radix",
 
 	"propagate":               "graph mat internal/kernel internal/parallel internal/registry",
 	"propagate/blocked":       "propagate graph mat progress internal/kernel internal/memory internal/parallel",

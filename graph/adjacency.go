@@ -22,12 +22,12 @@ type survey struct {
 }
 
 // examine checks the edges of a graph with n nodes and looks at their order.
-func examine(n int, edges Edges) (survey, error) {
+func examine(w *work, n int, edges Edges) (survey, error) {
 	chunks := (edges.Len() + edgeChunk - 1) / edgeChunk
 	loops, faults := make([]int, chunks), make([]error, chunks)
 	var sum atomic.Uint64 // as in mirrored
 	var disorder atomic.Bool
-	parallel.For(edges.Len(), edgeChunk, func(lo, hi int) {
+	w.each(edges.Len(), edgeChunk, 1, func(lo, hi int) {
 		c := lo / edgeChunk
 		if faults[c] = edges.check(lo, hi, n); faults[c] != nil {
 			return

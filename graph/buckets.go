@@ -26,8 +26,8 @@ type buckets struct {
 }
 
 // newBuckets distributes edges, of which there is at least one, and which examine found valid. It takes an entry for
-// each edge if the edges are mirrored, else two.
-func newBuckets(n int, edges Edges, mirrored bool) *buckets {
+// each edge if the edges are mirrored, else two. It returns nil if the work is stopped.
+func newBuckets(w *work, n int, edges Edges, mirrored bool) *buckets {
 	b := &buckets{rows: n}
 	entries := edges.Len()
 	if !mirrored {
@@ -40,7 +40,7 @@ func newBuckets(n int, edges Edges, mirrored bool) *buckets {
 	k := (n-1)>>b.shift + 1
 	chunks := (edges.Len() + edgeChunk - 1) / edgeChunk
 	at := make([]int, chunks*k) // entries of chunk c in bucket j; later the place of the next one
-	parallel.For(edges.Len(), edgeChunk, func(lo, hi int) {
+	w.each(edges.Len(), edgeChunk, 1, func(lo, hi int) {
 		count, shift := at[lo/edgeChunk*k:][:k], b.shift
 		from, to := edges.From[lo:hi], edges.To[lo:hi]
 		for i, u := range from {
@@ -54,6 +54,9 @@ func newBuckets(n int, edges Edges, mirrored bool) *buckets {
 			}
 		}
 	})
+	if w.stopped() {
+		return nil
+	}
 	total := 0
 	for j := range k {
 		b.start = append(b.start, total)
@@ -66,7 +69,7 @@ func newBuckets(n int, edges Edges, mirrored bool) *buckets {
 	if edges.Weight != nil {
 		b.weight = make([]float32, total)
 	}
-	parallel.For(edges.Len(), edgeChunk, func(lo, hi int) {
+	w.each(edges.Len(), edgeChunk, passes-2, func(lo, hi int) {
 		next := at[lo/edgeChunk*k:][:k]
 		put := func(u, v int32, i int) {
 			p := &next[u>>b.shift]
@@ -86,15 +89,21 @@ func newBuckets(n int, edges Edges, mirrored bool) *buckets {
 			}
 		}
 	})
+	if w.stopped() {
+		return nil
+	}
 	return b
 }
 
-// matrix sorts the buckets and returns their entries as a matrix.
-func (b *buckets) matrix() *mat.CSR {
+// matrix sorts the buckets and returns their entries as a matrix, nil if the work is stopped.
+func (b *buckets) matrix(w *work) *mat.CSR {
 	n := b.rows
 	adj := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
 	kept := make([]int, len(b.start)-1)
-	parallel.For(len(kept), 1, func(k, _ int) { kept[k] = b.merge(k, adj.Indptr[1:]) })
+	w.each(len(kept), 1, passes, func(k, _ int) { kept[k] = b.merge(k, adj.Indptr[1:]) })
+	if w.stopped() {
+		return nil
+	}
 	for i := range n {
 		adj.Indptr[i+1] += adj.Indptr[i]
 	}

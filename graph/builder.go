@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -75,7 +76,10 @@ func (b *Builder) AddWeightedEdge(u, v int, weight float32) {
 // Graph returns the graph, which is valid (Graph.Validate), and what became of the edges. An error is a *PartError or
 // comes from reading X: it names the first thing that is wrong, with its place, its value and its bound.
 // The builder can be used again, but its X and Y belong to the graph.
-func (b *Builder) Graph() (*Graph, Changes, error) {
+func (b *Builder) Graph() (*Graph, Changes, error) { return b.GraphContext(context.Background()) }
+
+// GraphContext is Graph, which reports its progress to ctx and stops when ctx ends.
+func (b *Builder) GraphContext(ctx context.Context) (*Graph, Changes, error) {
 	n := b.Nodes
 	if n == 0 && b.X != nil {
 		n, _ = b.X.Dims()
@@ -83,7 +87,7 @@ func (b *Builder) Graph() (*Graph, Changes, error) {
 	if b.outside != nil {
 		return nil, Changes{Entries: b.Edges.Len()}, b.outside
 	}
-	adj, changes, err := Adjacency(n, b.Edges)
+	adj, changes, err := adjacency(ctx, n, b.Edges)
 	if err != nil {
 		return nil, changes, err
 	}

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -72,6 +73,11 @@ func plural(n int, one, many string) string {
 // number of threads. If the edges are those of A already, row by row, A keeps edges.To and edges.Weight: do not change
 // them later.
 func Adjacency(n int, edges Edges) (*mat.CSR, Changes, error) {
+	return adjacency(context.Background(), n, edges)
+}
+
+// adjacency is Adjacency, which reports its progress to ctx and stops when ctx ends.
+func adjacency(ctx context.Context, n int, edges Edges) (*mat.CSR, Changes, error) {
 	changes := Changes{Entries: edges.Len()}
 	if n < 0 || n > MaxNodes {
 		return nil, changes, &PartError{"edges", fmt.Errorf("%d nodes, want 0 to %d", n, MaxNodes)}
@@ -85,15 +91,19 @@ func Adjacency(n int, edges Edges) (*mat.CSR, Changes, error) {
 	if n == 0 {
 		return nil, changes, edges.fault(0, n)
 	}
-	seen, err := examine(n, edges)
+	w := newWork(ctx, edges.Len())
+	seen, err := examine(w, n, edges)
 	if err != nil {
 		return nil, changes, err
 	}
 	var adj *mat.CSR
 	if seen.mirrored && seen.ascending && seen.loops == 0 {
 		adj = inPlace(n, edges)
-	} else {
-		adj = newBuckets(n, edges, seen.mirrored).matrix()
+	} else if b := newBuckets(w, n, edges, seen.mirrored); b != nil {
+		adj = b.matrix(w)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, changes, fmt.Errorf("graph: building the adjacency: %w", err)
 	}
 	changes.Loops, changes.Merged = seen.loops, edges.Len()-seen.loops-adj.NNZ()/2
 	return adj, changes, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/progress"
 	"github.com/graph-condensation/cgc/propagate"
 )
 
@@ -182,6 +183,9 @@ func (r *run) block(ctx context.Context, lo, hi int) error {
 		}
 		r.keep(l, &to.Dense, lo, hi)
 		from = to
+		_, all := r.x.Dims()
+		done := lo*hops + l*(hi-lo)
+		progress.Report(ctx, progress.Event{Stage: "propagate", Done: int64(done), Total: int64(all * hops)})
 	}
 	return ctx.Err()
 }

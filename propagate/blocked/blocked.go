@@ -12,7 +12,6 @@ import (
 
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
-	"github.com/graph-condensation/cgc/progress"
 	"github.com/graph-condensation/cgc/propagate"
 )
 
@@ -78,7 +77,6 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 			return nil, err
 		}
 		done = append(done, [2]int{lo, hi})
-		progress.Report(ctx, progress.Event{Stage: "propagate", Done: int64(hi), Total: int64(d)})
 	}
 	results, room := r.results, e.Memory-r.overhead(e.Memory)
 	if freed := r.need(r.plan); e.Memory > 0 && freed >= large { // a bounded process cannot keep what it does not need

@@ -68,7 +68,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	if err != nil {
 		return nil, nil, &format.ReadError{File: path, Err: err}
 	}
-	g, changes, err := b.Graph()
+	g, changes, err := b.GraphContext(ctx)
 	if err != nil {
 		return nil, nil, format.Locate(err, path, nil)
 	}

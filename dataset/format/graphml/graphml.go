@@ -62,7 +62,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	if err := r.finish(); err != nil {
 		return nil, nil, err
 	}
-	g, changes, err := r.b.Graph()
+	g, changes, err := r.b.GraphContext(ctx)
 	if err != nil {
 		return nil, nil, format.Locate(err, path, nil)
 	}

@@ -131,7 +131,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	if b.Edges, err = readEdges(ctx, adjacency, b.Nodes); err != nil {
 		return nil, nil, err
 	}
-	g, changes, err := b.Graph()
+	g, changes, err := b.GraphContext(ctx)
 	if err != nil {
 		return nil, nil, format.Locate(err, adjacency, map[string]string{
 			"features": features, "labels": labels, "split": split,

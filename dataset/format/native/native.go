@@ -50,13 +50,13 @@ func (Format) Recognise(path string) format.Certainty {
 
 // Read reads a graph. Tensors of the types that Write gives them stay in the file, which is mapped for the life of the
 // process: a graph may be larger than memory. Adjacencies of other programs are made symmetric, without self-loops.
-func (Format) Read(_ context.Context, path string) (*graph.Graph, []string, error) {
+func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
 	opened, err := safetensors.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	f := &file{File: opened, path: path}
-	g, notes := f.graph()
+	g, notes := f.graph(ctx)
 	if f.err != nil {
 		return nil, nil, errors.Join(f.err, f.Close())
 	}
@@ -94,7 +94,7 @@ func (f *file) fail(text string, args ...any) {
 }
 
 // graph returns the graph, unless f.err is set.
-func (f *file) graph() (*graph.Graph, []string) {
+func (f *file) graph(ctx context.Context) (*graph.Graph, []string) {
 	if f.Metadata["format"] == format.CondensedKind {
 		f.fail("%w", format.ErrCondensed)
 		return nil, nil
@@ -130,7 +130,7 @@ func (f *file) graph() (*graph.Graph, []string) {
 	case f.err != nil:
 		return g, nil
 	case list:
-		return f.complete(g, nodes, f.edges())
+		return f.complete(ctx, g, nodes, f.edges())
 	case f.Metadata["format"] == format.GraphKind:
 		return g, nil // Write wrote it, and dataset.Open validates it
 	}
@@ -139,7 +139,7 @@ func (f *file) graph() (*graph.Graph, []string) {
 		f.fail("adj: %w", err)
 		return nil, nil
 	}
-	return f.complete(g, g.Nodes(), edges)
+	return f.complete(ctx, g, g.Nodes(), edges)
 }
 
 // edges reads the list edge_index, 2 × entries in any order, and the optional edge_weight.
@@ -221,7 +221,7 @@ func (f *file) names(g *graph.Graph) {
 }
 
 // complete makes a valid graph of what another program wrote.
-func (f *file) complete(g *graph.Graph, nodes int, edges graph.Edges) (*graph.Graph, []string) {
+func (f *file) complete(ctx context.Context, g *graph.Graph, nodes int, edges graph.Edges) (*graph.Graph, []string) {
 	if f.err != nil {
 		return nil, nil
 	}
@@ -229,7 +229,7 @@ func (f *file) complete(g *graph.Graph, nodes int, edges graph.Edges) (*graph.Gr
 		Name: g.Name, Nodes: nodes, Edges: edges, X: g.X, Y: g.Y, Classes: g.Classes, Split: g.Split,
 		IDs: g.IDs, ClassNames: g.ClassNames,
 	}
-	g, changes, err := b.Graph()
+	g, changes, err := b.GraphContext(ctx)
 	if err != nil {
 		f.err = format.Locate(err, f.path, nil)
 		return nil, nil

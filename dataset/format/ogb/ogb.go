@@ -86,7 +86,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	}
 	notes := append(p.notes, note...)
 	notes = append(notes, readNames(filepath.Join(dir, "mapping"), &p.Builder)...)
-	g, changes, err := p.Graph()
+	g, changes, err := p.GraphContext(ctx)
 	if err != nil {
 		return nil, nil, format.Locate(err, raw, map[string]string{
 			"edges": p.edges, "features": p.features, "labels": p.labels, "split": split,

@@ -51,7 +51,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 		return nil, nil, err
 	}
 	defer z.Close()
-	return pygraph.Read(z, strings.TrimSuffix(filepath.Base(path), extension))
+	return pygraph.Read(ctx, z, strings.TrimSuffix(filepath.Base(path), extension))
 }
 
 // file is an .npz file with its metadata.

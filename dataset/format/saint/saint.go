@@ -61,7 +61,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	if b.Split, err = readRoles(ctx, in(splitFile), n); err != nil {
 		return nil, nil, err
 	}
-	g, changes, err := b.Graph()
+	g, changes, err := b.GraphContext(ctx)
 	if err != nil {
 		return nil, nil, format.Locate(err, in(adjacencyFile), map[string]string{
 			"features": in(featuresFile), "labels": in(labelsFile), "split": in(splitFile),

@@ -75,7 +75,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 		return nil, nil, err
 	}
 	b.Split = split
-	g, changes, err := b.Graph()
+	g, changes, err := b.GraphContext(ctx)
 	if err != nil {
 		return nil, nil, format.LocateArrays(err, path, map[string]string{
 			"edges": adjacencyNames[0], "features": features, "labels": "node_label", "split": "train_mask",

@@ -119,7 +119,7 @@ func (p Pair) Graph(ctx context.Context) (*graph.Graph, []string, error) {
 	if !ids.Numbered(n.ids) {
 		b.IDs = n.ids
 	}
-	g, changes, err := b.Graph()
+	g, changes, err := b.GraphContext(ctx)
 	if err != nil {
 		return nil, nil, format.Locate(err, p.Nodes.File(), map[string]string{"edges": edges.File()})
 	}

@@ -64,7 +64,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	if b.Edges, err = readEdges(ctx, edges, b.Nodes); err != nil {
 		return nil, nil, err
 	}
-	g, changes, err := b.Graph()
+	g, changes, err := b.GraphContext(ctx)
 	if err != nil {
 		return nil, nil, format.Locate(err, path, map[string]string{
 			"edges": edges, "features": features, "labels": csvfile.Path(path, "labels"), "split": splitFile,

@@ -87,7 +87,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 		return nil, nil, err
 	}
 	defer f.Close()
-	return pygraph.Read(f, nameOf(f.path))
+	return pygraph.Read(ctx, f, nameOf(f.path))
 }
 
 // file is an open file whose object is a graph.

@@ -2,6 +2,7 @@
 package pygraph
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,7 +42,7 @@ type Source interface {
 // of a split, and ids. name is its name unless the metadata has one. Labels that start at 1 are moved to start at 0,
 // unless the metadata says how many classes there are. An error names the array. That of a condensed graph is
 // format.ErrCondensed.
-func Read(z Source, name string) (*graph.Graph, []string, error) {
+func Read(ctx context.Context, z Source, name string) (*graph.Graph, []string, error) {
 	meta := z.Metadata()
 	if meta["format"] == format.CondensedKind {
 		return nil, nil, &format.ReadError{File: z.Where(), Err: format.ErrCondensed}
@@ -71,7 +72,7 @@ func Read(z Source, name string) (*graph.Graph, []string, error) {
 	if err := parts.Labelled(z, b.Split, b.Y); err != nil {
 		return nil, nil, err
 	}
-	g, changes, err := b.Graph()
+	g, changes, err := b.GraphContext(ctx)
 	if err != nil {
 		return nil, nil, format.LocateArrays(err, z.Where(), map[string]string{
 			"edges": edgeIndex, "features": features, "labels": labels, "split": "train_mask",

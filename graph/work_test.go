@@ -1,0 +1,65 @@
+package graph_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+// drawnBuilder returns a builder with several chunks of edges in no order.
+func drawnBuilder() *graph.Builder {
+	const nodes, edges = 1000, 3<<20 + 5
+	src := rand.New(rand.NewPCG(1, 2))
+	b := &graph.Builder{X: mat.NewDense(nodes, 1)}
+	for range edges {
+		b.AddEdge(src.IntN(nodes), src.IntN(nodes))
+	}
+	return b
+}
+
+// TestGraphContextReports: the count rises with each chunk, and ends at its total.
+func TestGraphContextReports(t *testing.T) {
+	var events []progress.Event
+	_, _, err := drawnBuilder().GraphContext(progress.With(t.Context(), func(e progress.Event) {
+		events = append(events, e)
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(events) < 12 {
+		t.Fatalf("%d events, want one for each chunk of each pass", len(events))
+	}
+	least, last := events[0].Total, events[0]
+	for _, e := range events {
+		if e.Total != least || e.Done < 0 || e.Done > e.Total {
+			t.Fatalf("event %+v, want at most %d of %d", e, least, least)
+		}
+		last = progress.Event{Stage: e.Stage, Done: max(last.Done, e.Done), Total: e.Total}
+	}
+	if float64(last.Done) < 0.99*float64(last.Total) {
+		t.Errorf("the count ends at %d of %d", last.Done, last.Total)
+	}
+}
+
+// TestGraphContextStops: whichever chunk is the last before the end of the context, there is an error and no graph.
+func TestGraphContextStops(t *testing.T) {
+	b := drawnBuilder()
+	for after := range 14 {
+		ctx, cancel := context.WithCancel(t.Context())
+		count := 0
+		g, _, err := b.GraphContext(progress.With(ctx, func(progress.Event) {
+			if count++; count > after {
+				cancel()
+			}
+		}))
+		if g != nil || !errors.Is(err, context.Canceled) {
+			t.Errorf("stopped after %d chunks: graph %v, error %v", after, g != nil, err)
+		}
+		cancel()
+	}
+}
