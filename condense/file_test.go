@@ -23,7 +23,7 @@ import (
 
 // whole returns a condensed graph with everything that a file can hold: 12 nodes of 3 classes, 8 features, edges with
 // weights, members, soft labels and scaling. The method is a stranger's.
-func whole(t *testing.T) *condense.Condensed {
+func whole(t testing.TB) *condense.Condensed {
 	t.Helper()
 	random := rand.New(rand.NewPCG(30, 0))
 	x := mat.NewDense(12, 8)

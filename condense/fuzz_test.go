@@ -1,0 +1,67 @@
+package condense_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/graph-condensation/cgc/condense"
+	_ "github.com/graph-condensation/cgc/rival/all"
+)
+
+// kinds are the files that a condensed graph can be in, apart from those of module tables.
+var kinds = []string{".safetensors", ".npz", ".pt", ".graphml", ".json"}
+
+// FuzzLoad looks for a panic and for memory without bound, in condensed graphs of all formats. What is read is valid.
+func FuzzLoad(f *testing.F) {
+	c := whole(f)
+	for i, kind := range kinds[:4] {
+		path := filepath.Join(f.TempDir(), "small"+kind)
+		if err := c.Save(f.Context(), path); err != nil {
+			f.Fatal(err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(uint8(i), text)
+		f.Add(uint8(i), text[:len(text)-7])
+	}
+	f.Fuzz(func(t *testing.T, kind uint8, text []byte) {
+		path := filepath.Join(t.TempDir(), "small"+kinds[int(kind)%len(kinds)])
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if small, err := condense.Load(path); err == nil {
+			if err := small.Validate(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// FuzzNew looks for a panic in the parameters of methods. What is read is written as JSON again.
+func FuzzNew(f *testing.F) {
+	for _, name := range condense.Names() {
+		m, err := condense.New(name, nil)
+		if err != nil {
+			f.Fatal(err)
+		}
+		text, err := json.Marshal(m)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(name, text)
+	}
+	f.Add("cgc", []byte(`{"temperature":"inf","hop_weights":[1,1e999]}`))
+	f.Fuzz(func(t *testing.T, name string, parameters []byte) {
+		m, err := condense.New(name, parameters)
+		if err != nil {
+			return
+		}
+		if _, err := condense.Configuration(m, 3, 1); err != nil {
+			t.Fatalf("%s: parameters %s are read, and not written: %v", name, parameters, err)
+		}
+	})
+}

@@ -1,0 +1,61 @@
+package experiment_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/graph-condensation/cgc/experiment"
+)
+
+// FuzzOpenLog looks for a panic in records.jsonl. A file that is refused stays as it is. One that is read loses its
+// torn last line alone, and has the same records when it is read again.
+func FuzzOpenLog(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "records.jsonl")
+	log, err := experiment.OpenLog(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, r := range example() {
+		if err := log.Add(r); err != nil {
+			f.Fatal(err)
+		}
+	}
+	if err := log.Close(); err != nil {
+		f.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Add(text[:len(text)-9])
+	f.Add([]byte("{\"record\":1}\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		path := filepath.Join(t.TempDir(), "records.jsonl")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		log, err := experiment.OpenLog(path)
+		left, _ := os.ReadFile(path)
+		if err != nil {
+			if !bytes.Equal(left, text) {
+				t.Fatalf("%v, and the file is changed", err)
+			}
+			return
+		}
+		defer log.Close()
+		if !bytes.Equal(left, text[:len(text)-log.Torn()]) {
+			t.Fatalf("%d bytes of %d are left, and %d were torn", len(left), len(text), log.Torn())
+		}
+		again, err := experiment.OpenLog(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer again.Close()
+		if len(again.Records()) != len(log.Records()) {
+			t.Fatalf("%d records, then %d", len(log.Records()), len(again.Records()))
+		}
+	})
+}

@@ -1,0 +1,49 @@
+package stored_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/blocked"
+	"github.com/graph-condensation/cgc/propagate/stored"
+)
+
+// FuzzRead looks for a panic and for memory without bound, in a file of embeddings. What is read is valid, also as a
+// graph.
+func FuzzRead(f *testing.F) {
+	g := demo(f)
+	file, err := stored.Compute(f.Context(), blocked.Engine{}, stored.Origin{Rule: propagate.SGC, Hops: 1}, g, 0, 2)
+	if err != nil {
+		f.Fatal(err)
+	}
+	path := filepath.Join(f.TempDir(), "part.safetensors")
+	if err := file.Write(f.Context(), path); err != nil {
+		f.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Add(text[:100])
+	f.Fuzz(func(t *testing.T, text []byte) {
+		path := filepath.Join(t.TempDir(), "part.safetensors")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		file, err := stored.Read(path)
+		if err != nil {
+			return
+		}
+		if err := file.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		if g, err := file.Graph(); err == nil {
+			if err := g.Validate(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,35 @@
+package parquet_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// FuzzRead looks for a panic and for memory without bound, in tables of nodes and of edges. What is read is valid.
+func FuzzRead(f *testing.F) {
+	for _, name := range []string{"pandas-snappy", "pyarrow-lists", "pyarrow-encodings", "integers", "duckdb"} {
+		nodes, err := os.ReadFile(filepath.Join("testdata", name, "nodes.parquet"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		edges, err := os.ReadFile(filepath.Join("testdata", name, "edges.parquet"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(nodes, edges)
+	}
+	f.Fuzz(func(t *testing.T, nodes, edges []byte) {
+		dir := t.TempDir()
+		for name, content := range map[string][]byte{"nodes.parquet": nodes, "edges.parquet": edges} {
+			if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if g, err := open(t.Context(), dir); err == nil {
+			if err := g.Validate(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
