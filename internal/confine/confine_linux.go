@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,19 +29,71 @@ func newGroup(limit int64) (g group, err error) {
 	for _, g := range []group{
 		{filepath.Join("/sys/fs/cgroup/memory", name), "memory.limit_in_bytes", "memory.max_usage_in_bytes"},
 		{filepath.Join("/sys/fs/cgroup", name), "memory.max", "memory.peak"},
+		{filepath.Join("/sys/fs/cgroup", filepath.Dir(ownGroup()), name), "memory.max", "memory.peak"},
 	} {
-		if _, err := os.Stat(filepath.Dir(g.folder)); err != nil {
+		if !g.possible() {
 			continue
 		}
 		if err = os.Mkdir(g.folder, 0o755); err != nil {
 			continue
 		}
-		if err = os.WriteFile(filepath.Join(g.folder, g.limit), []byte(strconv.FormatInt(limit, 10)), 0o644); err == nil {
+		if err = g.bound(limit); err == nil {
 			return g, nil
 		}
 		_ = os.Remove(g.folder)
 	}
 	return group{}, ErrNone
+}
+
+// possible reports whether the folder above g is a control group whose children can have a bound on memory. In version 2
+// it passes that on, or is told to. A folder of another kind would take files of any name.
+func (g group) possible() bool {
+	above := filepath.Dir(g.folder)
+	if g.limit != "memory.max" { // version 1: the kernel makes the file
+		_, err := os.Stat(filepath.Join(above, g.limit))
+		return err == nil
+	}
+	controllers, err := os.ReadFile(filepath.Join(above, "cgroup.controllers"))
+	if err != nil || !slices.Contains(strings.Fields(string(controllers)), "memory") {
+		return false
+	}
+	children := filepath.Join(above, "cgroup.subtree_control")
+	if enabled, err := os.ReadFile(children); err == nil && slices.Contains(strings.Fields(string(enabled)), "memory") {
+		return true
+	}
+	return os.WriteFile(children, []byte("+memory"), 0) == nil
+}
+
+// bound sets the limit of g, in bytes. In version 2, memory that is swapped out does not count, so there is none.
+func (g group) bound(limit int64) error {
+	set := func(name, value string) error {
+		file, err := os.OpenFile(filepath.Join(g.folder, name), os.O_WRONLY, 0) // never made here
+		if err != nil {
+			return err
+		}
+		_, err = file.WriteString(value)
+		return errors.Join(err, file.Close())
+	}
+	if g.limit == "memory.max" {
+		if err := set("memory.swap.max", "0"); err != nil && !errors.Is(err, os.ErrNotExist) { // no swap, no file
+			return err
+		}
+	}
+	return set(g.limit, strconv.FormatInt(limit, 10))
+}
+
+// ownGroup returns the control group of this process in version 2, "/" if there is none.
+func ownGroup() string {
+	text, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return "/"
+	}
+	for line := range strings.Lines(string(text)) {
+		if path, is := strings.CutPrefix(strings.TrimSpace(line), "0::"); is {
+			return path
+		}
+	}
+	return "/"
 }
 
 // Run runs a command line in a control group of limit bytes, with env beside the environment of this process. The

@@ -40,6 +40,7 @@ type run struct {
 	results *results   // H⁽¹⁾ … H⁽ᴷ⁾, and H⁽⁰⁾ if it is a copy
 	copied  [][2]int32 // the node and the number of each row, by nodes, if H⁽⁰⁾ is copied while X is read
 	entries *entries   // of the places below plan.kept
+	files   entries    // what of them lies in temporary files, whole
 	panels  [3]panel   // a block of S⁽⁰⁾, unless the features are sparse, and of two S⁽ˡ⁾
 }
 
@@ -126,10 +127,12 @@ func (r *run) store(ctx context.Context) error {
 		if r.entries.indices, err = memory.Scratch[int32](int(r.entriesOf(count)) + count); err != nil {
 			return fmt.Errorf("propagate: %w", err)
 		}
+		r.files.indices = r.entries.indices
 		if r.adj.Data != nil {
 			if r.entries.data, err = memory.Scratch[float32](cap(r.entries.indices)); err != nil {
 				return fmt.Errorf("propagate: %w", err)
 			}
+			r.files.data = r.entries.data
 		}
 		memory.InOrder(r.entries.indices)
 		memory.InOrder(r.entries.data)
@@ -148,6 +151,17 @@ func (r *run) store(ctx context.Context) error {
 		return errDirected
 	}
 	return err
+}
+
+// free gives the temporary files back that the results are not in.
+func (r *run) free() {
+	memory.Free(r.files.indices)
+	memory.Free(r.files.data)
+	if r.results != nil {
+		memory.Free(r.results.file)
+		r.results.file = nil
+	}
+	r.entries, r.files = nil, entries{}
 }
 
 // block computes columns lo to hi−1 of H⁽¹⁾ … H⁽ᴷ⁾.

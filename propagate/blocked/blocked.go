@@ -25,7 +25,8 @@ type Engine struct {
 	// is read at random places is always in memory. Embeddings that do not fit go to a temporary file ($TMPDIR, else
 	// /var/tmp), which the system removes when the process ends.
 	//
-	// If even one column does not fit, Embeddings takes as little as it can. Footprint says how much that is.
+	// If even one column of such an input does not fit, that is an error before any feature is read. It names the least
+	// bound that works. With an input in memory, Embeddings takes as little more as it can.
 	Memory int64
 }
 
@@ -55,10 +56,15 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 	}
 	operator, beta := in.Step(p)
 	r := newRun(in, p.Hops, beta, e.Memory)
-	r.tell(ctx, e.Memory)
 	if r.plan.beyond {
+		if need := r.need(r.plan) + r.overhead(e.Memory); need > e.Memory {
+			return nil, fmt.Errorf("propagate: the bound on memory is %d bytes, want at least %d for this graph", e.Memory,
+				r.least(need))
+		}
 		defer inOrder(in)()
 	}
+	r.tell(ctx, e.Memory)
+	defer r.free()
 	r.prepare(operator, in)
 	var err error
 	_, sparse := in.X.(*mat.CSR)

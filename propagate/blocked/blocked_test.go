@@ -92,7 +92,7 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 								}
 							}
 							runtime.GOMAXPROCS([]int{1, 2, 7}[i%3])
-							engine := blocked.Engine{Memory: memory}
+							engine := fitting(t, blocked.Engine{Memory: memory}, p, in)
 							plan := engine.Plan(p, in)
 							all64, narrow = all64 || plan.Width == 64, narrow || plan.Width < 16 && plan.Width > 1
 							stored, remade = stored || plan.Stored, remade || !plan.Stored
@@ -109,6 +109,25 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 			}
 		}
 	}
+}
+
+// fitting returns engine, or one with the least bound that works if engine refuses an input that is mapped.
+func fitting(t *testing.T, engine blocked.Engine, p propagate.Propagation, in propagate.Input) blocked.Engine {
+	t.Helper()
+	_, err := engine.Embeddings(t.Context(), p, in)
+	if err == nil {
+		return engine
+	}
+	var bound, least int64
+	words := "propagate: the bound on memory is %d bytes, want at least %d for this graph"
+	_, scanned := fmt.Sscanf(err.Error(), words, &bound, &least)
+	if scanned != nil || !in.Mapped || bound != engine.Memory {
+		t.Fatal(err)
+	}
+	if _, err := (blocked.Engine{Memory: least - 64}).Embeddings(t.Context(), p, in); err == nil {
+		t.Errorf("%d bytes are enough, and %d were asked for", least-64, least)
+	}
+	return blocked.Engine{Memory: least}
 }
 
 func embeddings(t *testing.T, engine propagate.Engine, p propagate.Propagation, in propagate.Input) []mat.View {

@@ -118,6 +118,22 @@ func (r *run) need(p plan) int64 {
 	return bytes
 }
 
+// least returns the least bound within which the plan of need bytes fits: a part of the overhead grows with the bound.
+func (r *run) least(need int64) int64 {
+	least := need
+	for range 100 {
+		p := r.choose(least)
+		if !p.beyond { // all of the input fits before the blocks do
+			return least
+		}
+		if need = r.need(p) + r.overhead(least); need <= least {
+			return least
+		}
+		least = need
+	}
+	return least
+}
+
 // cost returns about how many seconds p takes.
 func (r *run) cost(p plan) float64 {
 	return r.work(p) + float64(r.bytesRead(p)+r.scratch(p))/diskRate

@@ -1,0 +1,42 @@
+package confine
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A folder is taken for a control group only if it has the kernel's files. Its children get a bound on memory if it has
+// the controller and passes it on, or can be told to.
+func TestPossible(t *testing.T) {
+	for _, c := range []struct {
+		controllers, enabled string // contents of the files; "-" for no file
+		want                 bool
+	}{
+		{"-", "-", false},
+		{"cpu io", "cpu", false},
+		{"cpu memory", "cpu memory", true},
+		{"cpu memory", "cpu", true},
+	} {
+		dir := t.TempDir()
+		for name, text := range map[string]string{"cgroup.controllers": c.controllers, "cgroup.subtree_control": c.enabled} {
+			if text != "-" {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		g := group{filepath.Join(dir, "child"), "memory.max", "memory.peak"}
+		if got := g.possible(); got != c.want {
+			t.Errorf("%+v: %t", c, got)
+		}
+		text, _ := os.ReadFile(filepath.Join(dir, "cgroup.subtree_control"))
+		if c.want && !strings.Contains(string(text), "memory") {
+			t.Errorf("%+v: memory was not passed on", c)
+		}
+		if err := g.bound(1 << 20); err == nil {
+			t.Errorf("%+v: a bound was set in a folder that is no control group", c)
+		}
+	}
+}
