@@ -45,8 +45,8 @@ func newGroup(limit int64) (g group, err error) {
 	return group{}, ErrNone
 }
 
-// possible reports whether the folder above g is a control group whose children can have a bound on memory. In version 2
-// it passes that on, or is told to. A folder of another kind would take files of any name.
+// possible reports whether the folder above g is a control group whose children can have a bound on memory. In version
+// 2 it passes that on, or is told to. A folder of another kind would take files of any name.
 func (g group) possible() bool {
 	above := filepath.Dir(g.folder)
 	if g.limit != "memory.max" { // version 1: the kernel makes the file
