@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/cwriter"
@@ -103,7 +105,40 @@ func (p *meter) note(format string, args ...any) {
 	if p.container != nil && !p.closed {
 		w = p.container // above the bar
 	}
-	fmt.Fprintf(w, "note: "+format+"\n", args...)
+	fmt.Fprintln(w, fold("note: "+fmt.Sprintf(format, args...), columns(p.stderr)))
+}
+
+// columns returns the width of a terminal, 0 if w is none.
+func columns(w io.Writer) int {
+	if file, is := w.(*os.File); is && cwriter.IsTerminal(int(file.Fd())) {
+		if width, _, err := cwriter.GetSize(int(file.Fd())); err == nil {
+			return width
+		}
+	}
+	return 0
+}
+
+// fold breaks a text between words into lines of at most width columns, the second and later ones indented. A longer
+// word has a line of its own. 0 columns mean any number.
+func fold(text string, width int) string {
+	const indent = "      "
+	var folded strings.Builder
+	used := 0
+	for i, word := range strings.Split(text, " ") {
+		letters := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case width > len(indent) && used+1+letters > width:
+			folded.WriteString("\n" + indent)
+			used = len(indent)
+		default:
+			folded.WriteByte(' ')
+			used++
+		}
+		folded.WriteString(word)
+		used += letters
+	}
+	return folded.String()
 }
 
 func (p *meter) state() (name string, done, all int64) {

@@ -242,6 +242,30 @@ func TestHover(t *testing.T) {
 	quiet(t, p, file)
 }
 
+// cut returns the texts of all plots of which a part is not drawn: behind the end of a canvas, or cut off by a plot.
+const cut = `report.plots.flatMap(({ chart }) => chart.getZr().storage.getDisplayList(true)
+	.filter((e) => e.type === 'tspan' && !e.ignore && !e.invisible)
+	.filter((e) => {
+		const box = e.getBoundingRect().clone();
+		if (e.transform) box.applyTransform(e.transform);
+		const ends = (e.__clipPaths || []).map((c) => c.getBoundingRect());
+		ends.push({ x: 0, y: 0, width: chart.getWidth(), height: chart.getHeight() });
+		return ends.some((c) => box.x < c.x - 3 || box.x + box.width > c.x + c.width + 3);
+	})
+	.map((e) => e.style.text))`
+
+// No word and no number in a plot is cut off, in wide and in narrow windows.
+func TestNothingIsCut(t *testing.T) {
+	browser, file := chromium.Start(t), page(t)
+	for _, width := range []int64{1400, 390} {
+		p := shown(t, browser, file, chromium.View{Width: width})
+		var texts []string
+		if p.Eval(cut, &texts); len(texts) > 0 {
+			t.Errorf("at %d pixels these are cut off: %q", width, texts)
+		}
+	}
+}
+
 // The buttons and the wheel zoom, and a view that is zoomed stays when a class is chosen.
 func TestZoom(t *testing.T) {
 	browser, file := chromium.Start(t), page(t)

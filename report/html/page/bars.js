@@ -30,7 +30,7 @@ function bars(figure, plot) {
       name: s.name,
       z: 3,
       encode: { x: [0, 2, 3], y: 1 },
-      clip: true,
+      clip: false, // the number stands behind the interval, which may end at the edge
       data: s.values.map((v, i) =>
         v === null ? [NaN, i, NaN, NaN] : [v, i, s.low ? s.low[i] : v, s.high ? s.high[i] : v],
       ),
