@@ -96,7 +96,8 @@ var mayImport = map[string]string{
 	"dataset/format/internal/classes": "dataset/format dataset/format/internal/decimal graph",
 	"dataset/format/internal/csr":     "graph mat internal/parallel",
 	"dataset/format/internal/decimal": "",
-	"dataset/format/internal/csvfile": "dataset/format dataset/format/internal/reading internal/parallel",
+	"dataset/format/internal/csvfile": "dataset/format dataset/format/internal/lines dataset/format/internal/reading " +
+		"internal/parallel",
 	"dataset/format/internal/ids":     "",
 	"dataset/format/internal/lines":   "dataset/format dataset/format/internal/decimal mat progress",
 	"dataset/format/internal/numpy": "dataset/format dataset/format/internal/csr dataset/format/internal/reading " +

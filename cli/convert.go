@@ -35,7 +35,7 @@ func (c *command) convertCommand(parent string) *cobra.Command {
 		Short: "Write a graph, or a condensed graph, in another format",
 		Long: `Write the graph or the condensed graph FROM in the format that the end of TO tells.
 FROM is a GRAPH, or the file of a condensed graph. With --store, --panels or --memory, TO ends in .safetensors.
-A native file, text, OGB's folders and arrays are read as they are written, so a graph may exceed memory.
+A native file, text, OGB's folders, folders with names and Parquet are read in parts: a graph may exceed memory.
 Edges are sorted in temporary files beside TO, at most 16 bytes for each of FROM, or 24 if they have weights.`,
 		Args:              arguments(2, "FROM", "TO"),
 		ValidArgsFunction: completeGraph,

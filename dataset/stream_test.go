@@ -194,10 +194,40 @@ func (l lists) ogbArrays(ends, x []byte) map[string][]byte {
 	return files
 }
 
+// named returns a folder with names, which are quoted and go over lines if wild is true.
+func (l lists) named(id func(i int64) string, wild bool) map[string][]byte {
+	quote := func(s string) string { return s }
+	if wild {
+		quote = func(s string) string { return `"` + strings.Replace(s, " ", "\n\"\"", 1) + `"` }
+	}
+	return map[string][]byte{
+		"nodes.csv": text("\xef\xbb\xbfid,split,label,a,b,c,d,e\n", streamedNodes, func(i int) string {
+			label := ""
+			if l.y[i] >= 0 {
+				label = string(rune('a' + l.y[i]))
+			}
+			line := fmt.Sprintf("%s,%s,%s,%s", quote(id(int64(i))), l.part[i], label, l.features(i))
+			if wild && i%100 == 0 {
+				line += "\r\n" // an empty line follows
+			}
+			return line
+		}),
+		"edges.csv": text("weight,source,target\n", len(l.from), func(i int) string {
+			return fmt.Sprintf("%v,%s,%s", l.weight[i], quote(id(l.from[i])), quote(id(l.to[i])))
+		}),
+	}
+}
+
 // What is written in parts, within a bound that makes many buckets, is the file of the graph that is read as a whole.
 func TestStreamWritesWhatOpenReads(t *testing.T) {
 	l := randomLists()
 	all := len(l.from)
+	digits := func(i int64) string { return fmt.Sprint(i) }
+	words := func(i int64) string {
+		return fmt.Sprintf("node %d, %s", i*i%9_999_991, strings.Repeat("x", int(i%900)))
+	}
+	named := l.named(words, true)
+	mixed := func(i int64) string { return []string{"x", "007", "7.0"}[i%3] + fmt.Sprint(i) }
 	npy := fixture.With(fixture.With(l.own(all), "features.csv", nil), "features.npy", l.npy(false))
 	for name, files := range map[string]map[string][]byte{
 		"text":              l.own(all),
@@ -211,6 +241,12 @@ func TestStreamWritesWhatOpenReads(t *testing.T) {
 		"text, split.csv": fixture.With(l.own(all), "split.csv", text("", streamedNodes, func(i int) string {
 			return l.part[i] + " "
 		})),
+		"named, numbers": l.named(digits, false),
+		"named, names":   named,
+		"named, both":    l.named(mixed, false),
+		"named, plain":   l.named(func(i int64) string { return fmt.Sprint(i + 5) }, false),
+		"named, packed": fixture.With(fixture.With(named, "nodes.csv", nil), "nodes.csv.gz",
+			fixture.Packed(string(named["nodes.csv"]))),
 		"npy":                 npy,
 		"npy, Fortran":        fixture.With(npy, "features.npy", l.npy(true)),
 		"ogb text":            l.ogbText(true),
@@ -287,6 +323,15 @@ func contents(t *testing.T, path string) []byte {
 	return data
 }
 
+// alike fails unless files are refused with the same sentence as a whole and in parts.
+func alike(t *testing.T, files map[string][]byte, want string) {
+	t.Helper()
+	fixture.Refuses(t, files, want)
+	if _, err := streams(t.Context(), t, files, 1<<20); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("in parts: error %v\nwant %s", err, want)
+	}
+}
+
 // streams writes the graph of files in parts.
 func streams(ctx context.Context, t *testing.T, files map[string][]byte, memory int64) (folder string, err error) {
 	t.Helper()
@@ -336,6 +381,31 @@ func TestStreamRefuses(t *testing.T) {
 		if left, _ := os.ReadDir(folder); len(left) > 0 {
 			t.Errorf("%s: files are left: %v", want, left)
 		}
+	}
+	named := l.named(func(i int64) string { return fmt.Sprintf("n%d", i) }, false)
+	target := fmt.Sprintf(",n%d\n", l.to[7])
+	for want, change := range map[string][3]string{
+		`edges.csv:9: target "Nobody" is not an id in nodes.csv`:     {"edges.csv", target, ",Nobody\n"},
+		`nodes.csv:4: the id "n0" is there twice, first in line 2`:   {"nodes.csv", "\nn2,", "\nn0,"},
+		`nodes.csv:4: split "dev", want train, val, test or nothing`: {"nodes.csv", "\nn2,train,", "\nn2,dev,"},
+		`nodes.csv:4: 9 fields, and the header has 8`:                {"nodes.csv", "\nn2,", "\nn2,,"},
+		`nodes.csv:4: column a: "x`:                                  {"nodes.csv", "\nn2,train,c,", "\nn2,train,c,x"},
+		`nodes.csv:1: the columns are`:                               {"nodes.csv", "id,", "name,"},
+		`nodes.csv:4: label "7", and label "a" in line 2: want only`: {"nodes.csv", "\nn2,train,c,", "\nn2,train,7,"},
+		`edges.csv:2: weight "-1`:                                    {"edges.csv", "\n", "\n-1"},
+	} {
+		file, old, new := change[0], change[1], change[2]
+		if strings.Contains(want, ":9:") {
+			lines := bytes.SplitAfter(named[file], []byte("\n"))
+			lines[8] = bytes.Replace(lines[8], []byte(old), []byte(new), 1)
+			named := fixture.With(named, file, bytes.Join(lines, nil))
+			alike(t, named, want)
+			continue
+		}
+		if !bytes.Contains(named[file], []byte(old)) {
+			t.Fatalf("%s has no %q", file, old)
+		}
+		alike(t, fixture.With(named, file, bytes.Replace(named[file], []byte(old), []byte(new), 1)), want)
 	}
 	if _, err := streams(t.Context(), t, good, 1000); err == nil || !strings.Contains(err.Error(), "labels and split of") {
 		t.Errorf("labels beyond the memory: %v", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	pq "github.com/parquet-go/parquet-go"
 
@@ -16,9 +17,10 @@ type rows struct {
 	table   *parts
 	file    *file
 	group   pq.RowGroup
-	at      int // the next row of the table
-	left    int // the rows that are still to be read
-	columns []*column
+	at      int       // the next row of the table
+	left    int       // the rows that are still to be read
+	only    []int     // the columns that are read; nil: all
+	columns []*column // nil where a column is not read
 	cells   []table.Cell
 }
 
@@ -29,9 +31,7 @@ func (r *rows) About() int                    { return r.left }
 // Read reads a row of all columns.
 func (r *rows) Read() ([]table.Cell, error) {
 	if r.left == 0 {
-		for _, c := range r.columns {
-			c.release()
-		}
+		r.release()
 		return nil, io.EOF
 	}
 	if r.columns == nil {
@@ -43,6 +43,10 @@ func (r *rows) Read() ([]table.Cell, error) {
 		return nil, r.ctx.Err()
 	}
 	for i, c := range r.columns {
+		if c == nil {
+			r.cells[i].Kind = table.Null
+			continue
+		}
 		if err := c.read(&r.cells[i]); err != nil {
 			if err == io.EOF {
 				err = fmt.Errorf("the column ends before it, and the row group has %d rows", r.group.NumRows())
@@ -50,7 +54,7 @@ func (r *rows) Read() ([]table.Cell, error) {
 			return nil, r.table.Fail(r.at, fmt.Errorf("column %s: %w", r.table.header[i], err))
 		}
 	}
-	if known := r.table.classes; known != nil {
+	if known := r.table.classes; known != nil && r.columns[known.column] != nil {
 		if err := known.number(&r.cells[known.column]); err != nil {
 			return nil, r.table.Fail(r.at, fmt.Errorf("column label: %w", err))
 		}
@@ -59,12 +63,25 @@ func (r *rows) Read() ([]table.Cell, error) {
 	return r.cells, nil
 }
 
+// release gives back the memory of pages.
+func (r *rows) release() {
+	for _, c := range r.columns {
+		if c != nil {
+			c.release()
+		}
+	}
+}
+
 // open begins to read.
 func (r *rows) open() error {
 	return safely(func() error {
 		chunks := r.group.ColumnChunks()
 		r.cells = make([]table.Cell, len(r.file.columns))
-		for _, about := range r.file.columns {
+		for i, about := range r.file.columns {
+			if r.only != nil && !slices.Contains(r.only, i) {
+				r.columns = append(r.columns, nil)
+				continue
+			}
 			c, err := newColumn(about)
 			if err != nil {
 				return err

@@ -185,6 +185,45 @@ func (t *parts) Parts(ctx context.Context) (all []table.Rows, err error) {
 	return all, nil
 }
 
+// Runs calls use for a reader of each row group.
+func (t *parts) Runs(ctx context.Context, columns []int, use func(run int, r table.Rows) error) error {
+	all, err := t.Parts(ctx)
+	if err != nil {
+		return err
+	}
+	at := 0
+	next := func() (r table.Rows, more bool, err error) {
+		for ; at < len(all); at++ {
+			if group := all[at].(*rows); group.left > 0 {
+				at++
+				group.only = columns
+				return group, true, nil
+			}
+		}
+		return nil, false, nil
+	}
+	return table.Each(ctx, next, func(run int, r table.Rows) error {
+		defer r.(*rows).release()
+		return use(run, r)
+	})
+}
+
+// Bytes returns the bytes of the files.
+func (t *parts) Bytes() (size int64) {
+	for _, f := range t.files {
+		size += format.SizeOf(f.path)
+	}
+	return size
+}
+
+// Most returns the number of rows.
+func (t *parts) Most() (rows int64, err error) {
+	for _, f := range t.files {
+		rows += f.content.NumRows()
+	}
+	return rows, nil
+}
+
 // where returns the file that has a row, and its number there, from 1.
 func (t *parts) where(row int) (f *file, number int) {
 	f = t.files[0]

@@ -86,7 +86,9 @@ func (f file) Fail(row int, err error) error {
 // rows reads records as rows of text.
 type rows struct {
 	*csvfile.Reader
-	file  file
+	file interface {
+		FailAt(line int, err error) error
+	}
 	cells []table.Cell
 }
 

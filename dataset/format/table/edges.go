@@ -13,15 +13,11 @@ import (
 
 // readEdges reads a table of edges. at gives the node of each id, and table is the name of the table that has them.
 func readEdges(ctx context.Context, t Table, table string, at *ids.Index) (e graph.Edges, err error) {
-	header := t.Header()
-	columns := edges{
-		table: table, at: at, plain: true,
-		source: column(header, sourceNames), target: column(header, targetNames), weight: column(header, weightNames),
+	columns, err := findEnds(t)
+	if err != nil {
+		return e, err
 	}
-	if columns.source < 0 || columns.target < 0 {
-		return e, failHeader(t, "the columns are %.200q, want source, target and, if there are weights, weight",
-			strings.Join(header, ","))
-	}
+	columns.table, columns.at = table, at
 	parts, err := collect(ctx, t, func(r Rows) (edges, error) {
 		p := columns
 		p.Rows = r
@@ -44,14 +40,37 @@ func readEdges(ctx context.Context, t Table, table string, at *ids.Index) (e gra
 	return e, nil
 }
 
+// findEnds looks at the header of a table of edges.
+func findEnds(t Table) (e edges, err error) {
+	header := t.Header()
+	e = edges{
+		plain:  true,
+		source: column(header, sourceNames), target: column(header, targetNames), weight: column(header, weightNames),
+	}
+	if e.source < 0 || e.target < 0 {
+		return e, failHeader(t, "the columns are %.200q, want source, target and, if there are weights, weight",
+			strings.Join(header, ","))
+	}
+	return e, nil
+}
+
+// index gives the node of each id, as ids.Index does.
+type index interface {
+	Find(names [][]byte, nodes []int32)
+	// Like returns a node whose id differs in form alone, or −1, and Name the id of a node.
+	Like(name string) (node int)
+	Name(node int) string
+}
+
 // edges is what a part of a table of edges holds.
 type edges struct {
 	Rows
 	graph.Edges
 	table                  string
-	at                     *ids.Index
-	source, target, weight int  // columns; −1 if there is none
-	plain                  bool // all weights are 1
+	at                     index
+	take                   func(graph.Edges) error // takes edges some at a time; nil: they stay
+	source, target, weight int                     // columns; −1 if there is none
+	plain                  bool                    // all weights are 1
 
 	// What is read and not yet looked up: the source and the target of each edge, and the text of those that are numbers.
 	ends    [][]byte
@@ -67,8 +86,14 @@ func (p *edges) fail(at int, text string, args ...any) error {
 
 // read reads all rows.
 func (p *edges) read() error {
-	const batch = 512 // edges that are looked up together
+	batch := 512 // edges that are looked up together
+	if p.take != nil {
+		batch = 1 << 14 // and taken
+	}
 	about := min(p.About(), most)
+	if p.take != nil {
+		about = batch
+	}
 	p.From, p.To = make([]int32, 0, about), make([]int32, 0, about)
 	if p.weight >= 0 {
 		p.Weight = make([]float32, 0, about)
@@ -81,6 +106,11 @@ func (p *edges) read() error {
 		if err != nil || len(p.places) == batch {
 			if wrong := p.find(); wrong != nil {
 				return wrong // in a row before that of err, or in the same
+			}
+			if err == nil || err == io.EOF {
+				if wrong := p.pass(); wrong != nil {
+					return wrong
+				}
 			}
 		}
 		if err == io.EOF {
@@ -130,6 +160,19 @@ func (p *edges) find() error {
 	}
 	p.ends, p.places, p.numbers = p.ends[:0], p.places[:0], p.numbers[:0]
 	return nil
+}
+
+// pass hands on the edges that were looked up.
+func (p *edges) pass() error {
+	if p.take == nil {
+		return nil
+	}
+	e := p.Edges
+	p.From, p.To, p.Weight = p.From[:0], p.To[:0], p.Weight[:0]
+	if p.weight < 0 {
+		e.Weight = nil
+	}
+	return p.take(e)
 }
 
 // unknown is the error for an end of an edge that is no node.

@@ -100,12 +100,11 @@ func (l *labels) classes(t Table) (y []int32, names []string, err error) {
 		}
 		class[k] = int32(v)
 	}
-	y = make([]int32, len(l.of))
-	for i, k := range l.of {
+	y = l.of // l is not used again
+	for i, k := range y {
 		if k != graph.Unlabelled {
-			k = class[k]
+			y[i] = class[k]
 		}
-		y[i] = k
 	}
 	if whole {
 		format.ShiftLabels(y)
