@@ -66,6 +66,8 @@ docs/cluster.md has scripts for Slurm and xargs.`,
 	flags.IntVar(&config.Hops, "hops", config.Hops, "number of propagations")
 	flags.Float64Var(&config.Teleport, "teleport", config.Teleport,
 		"share of a node's own features in each hop of --propagation ppr")
+	flags.BoolVar(&config.NormalizeFeatures, "normalize-features", false,
+		"first divide the features of each node by the sum of their absolute values")
 	flags.BoolVar(&config.Standardize, "standardize", false, "first scale each feature to mean 0 and variance 1")
 	flags.BoolVar(&config.Inductive, "inductive", false, "propagate over the subgraph of the training nodes")
 	flags.Var((*size)(&config.Memory), "memory",
@@ -105,7 +107,7 @@ func (j *propagateJob) run(ctx context.Context, flags *pflag.FlagSet, args []str
 	c.progress.step("propagating")
 	origin := stored.Origin{
 		Rule: j.config.Propagation, Hops: j.config.Hops, Teleport: j.config.Teleport,
-		Standardize: j.config.Standardize, Inductive: j.config.Inductive,
+		Normalize: j.config.NormalizeFeatures, Standardize: j.config.Standardize, Inductive: j.config.Inductive,
 	}
 	f, err := stored.Compute(ctx, blocked.Engine{Memory: j.config.Memory}, origin, g, lo, hi)
 	if err != nil {
@@ -183,9 +185,6 @@ func (c *command) condenseEmbeddings(
 	if _, is := methods[0].(cgc.Config); !is {
 		return usagef("--embeddings: %s propagates by itself, want one of cgc's methods", methods[0].Name())
 	}
-	if flags.config.NormalizeFeatures {
-		return usagef("--normalize-features with --embeddings, want one of them: the file has features as they are")
-	}
 	f, err := stored.Read(path)
 	if err != nil {
 		return fmt.Errorf("--embeddings: %w", err)
@@ -232,6 +231,9 @@ func (c *command) condenseEmbeddings(
 
 // agrees returns an error if the file was not computed as config wants it.
 func agrees(f *stored.File, path string, config *cgc.Config) error {
+	if config.NormalizeFeatures != f.Normalize {
+		return usagef("--embeddings %s was computed with --normalize-features=%v, want the same here", path, f.Normalize)
+	}
 	if config.Standardize != f.Standardize || config.Inductive != f.Inductive {
 		return usagef("--embeddings %s was computed with --standardize=%v --inductive=%v, want the same here",
 			path, f.Standardize, f.Inductive)

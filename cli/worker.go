@@ -21,7 +21,7 @@ func (c *command) workerCommand() *cobra.Command {
 			if out == "" {
 				return usagef("worker has no -o, want the name of the file to write")
 			}
-			return cluster.Run(cmd.Context(), os.Stdin, out)
+			return cluster.Run(cmd.Context(), os.Stdin, os.Stdout, out)
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "write the result to `FILE`")

@@ -13,7 +13,7 @@ left_out() {
 }
 java -version >/dev/null 2>&1 || left_out "no Java here (Debian: openjdk-17-jre-headless)"
 python3 -m venv "$venv" >/dev/null 2>&1 || left_out "python3 makes no virtual environments (Debian: python3-venv)"
-"$venv/bin/pip" install -q --retries 1 -r cluster/tests/requirements.txt || left_out "pip does not get pyspark"
+"$venv/bin/pip" install -q --no-compile --retries 1 -r cluster/tests/requirements.txt || left_out "pip does not get pyspark"
 "$venv/bin/pip" install -q ./python
 PYSPARK_PYTHON="$venv/bin/python"
 export PYSPARK_PYTHON

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,7 +55,7 @@ func feed(t *testing.T, g *graph.Graph, o stored.Origin, lo, hi int) []byte {
 	var entries [][]byte
 	for part := range 2 {
 		var numbers, counts, classes, rows, cols []int32
-		var degrees []float64
+		var degrees, sizes []float64
 		var x, weights []float32
 		for v := g.Nodes() - 1; v >= 0; v-- {
 			if reach.Distance[v] == graph.Unreached || v%2 != part {
@@ -71,11 +72,15 @@ func feed(t *testing.T, g *graph.Graph, o stored.Origin, lo, hi int) []byte {
 			numbers, counts = append(numbers, int32(v)), append(counts, int32(count))
 			degrees, classes = append(degrees, degree), append(classes, class[v])
 			x = append(x, g.X.(*mat.Dense).Row(v)[lo:hi]...)
+			if o.Normalize {
+				sizes = append(sizes, size(g.X.(*mat.Dense).Row(v)))
+			}
 		}
 		slices.Reverse(rows)
 		slices.Reverse(cols)
 		slices.Reverse(weights)
-		out = frame(out, cluster.NodeFrame, uint32(len(numbers)), numbers, counts, degrees, classes, x)
+		out = frame(out, cluster.NodeFrame, uint32(len(numbers)), numbers, counts, degrees, classes,
+			sizes, x)
 		weighted := uint32(0)
 		if g.Adj.Data == nil {
 			weights = nil
@@ -88,6 +93,18 @@ func feed(t *testing.T, g *graph.Graph, o stored.Origin, lo, hi int) []byte {
 		out = append(out, e...)
 	}
 	return frame(out, cluster.EndFrame)
+}
+
+// size is the sum of the absolute values of a row, 1 in place of 0.
+func size(row []float32) float64 {
+	sum := 0.0
+	for _, v := range row {
+		sum += math.Abs(float64(v))
+	}
+	if sum == 0 {
+		return 1
+	}
+	return sum
 }
 
 // open is a pipe that stays open after its content, as that of a living feeder.
@@ -116,12 +133,12 @@ func TestColumns(t *testing.T) {
 	for _, g := range []*graph.Graph{synth.Demo(), weighted(synth.Demo())} {
 		for _, rule := range propagate.Rules() {
 			for _, standardize := range []bool{false, true} {
-				o := stored.Origin{Rule: rule, Hops: 2, Standardize: standardize}
+				o := stored.Origin{Rule: rule, Hops: 2, Standardize: standardize, Normalize: standardize}
 				if rule == propagate.PPR {
 					o.Teleport = 0.1
 				}
 				out := filepath.Join(t.TempDir(), "part.safetensors")
-				if err := cluster.Run(t.Context(), open(t, feed(t, g, o, 5, 23)), out); err != nil {
+				if err := cluster.Run(t.Context(), open(t, feed(t, g, o, 5, 23)), io.Discard, out); err != nil {
 					t.Fatal(err)
 				}
 				got, err := stored.Read(out)
@@ -167,7 +184,7 @@ func TestRefuses(t *testing.T) {
 		{"at most", append(slices.Clone(good[:end]), 'A', 0, 0, 0, 0, 0, 0, 0, 9)},
 	} {
 		out := filepath.Join(t.TempDir(), "part.safetensors")
-		err := cluster.Run(t.Context(), bytes.NewReader(c.in), out)
+		err := cluster.Run(t.Context(), bytes.NewReader(c.in), io.Discard, out)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // columns is the task "columns".
-func columns(ctx context.Context, t Task, in io.Reader, out string) error {
+func columns(ctx context.Context, t Task, in io.Reader, _ io.Writer, out string) error {
 	p, err := readPart(t, in)
 	if err != nil {
 		return err
@@ -30,10 +30,10 @@ func columns(ctx context.Context, t Task, in io.Reader, out string) error {
 	if len(p.train) == 0 {
 		return errors.New("cluster: the input has 0 training nodes, want at least 1")
 	}
-	var x mat.Matrix = p.x
-	if err := mat.Rows(f.X, x, p.train); err != nil {
+	if err := mat.Rows(f.X, p.x, p.train); err != nil {
 		return err
 	}
+	x := p.features()
 	g := &graph.Graph{Adj: p.adj, X: x}
 	if t.Standardize {
 		scaling, err := graph.FitScaling(x, p.train)
@@ -66,6 +66,7 @@ type part struct {
 	degrees []float64
 	adj     *mat.CSR
 	x       *arrived
+	sizes   []float64 // Σ_k |x_ik| over all columns, nil unless features are normalised
 	ids     []string
 }
 
@@ -80,7 +81,7 @@ func (p *part) names(nodes []int32) []int32 {
 
 // readPart reads nodes, names and entries. All nodes come before the first entry.
 func readPart(t Task, in io.Reader) (*part, error) {
-	var nodes gathered
+	nodes := gathered{width: t.Hi - t.Lo, sized: t.Normalize}
 	var a *assembly
 	named := map[int32]string{}
 	for {
@@ -94,12 +95,12 @@ func readPart(t Task, in io.Reader) (*part, error) {
 			if a != nil {
 				return nil, errors.New("cluster: a node comes after an entry")
 			}
-			err = nodes.add(p, t)
+			err = nodes.add(p)
 		case NameFrame:
 			err = addNames(named, p)
 		case EntryFrame, EndFrame:
 			if a == nil {
-				if a, err = nodes.sort(t); err != nil {
+				if a, err = assemble(&nodes, t); err != nil {
 					return nil, err
 				}
 			}
@@ -116,99 +117,26 @@ func readPart(t Task, in io.Reader) (*part, error) {
 	}
 }
 
-// addNames reads a NameFrame.
-func addNames(named map[int32]string, p *payload) error {
-	n := p.count()
-	numbers, offsets := p.int32s(n), p.int32s(n+1)
-	text := p.take(len(p.rest), 1)
-	if p.err != nil {
-		return p.err
-	}
-	for i, v := range numbers {
-		if offsets[i] < 0 || offsets[i] > offsets[i+1] || int(offsets[i+1]) > len(text) {
-			return fmt.Errorf("cluster: name of node %d runs from byte %d to %d of %d", v, offsets[i], offsets[i+1], len(text))
-		}
-		named[v] = string(text[offsets[i]:offsets[i+1]])
-	}
-	return nil
-}
-
-// gathered is nodes in the order in which they came.
-type gathered struct {
-	numbers, counts, class []int32
-	degrees                []float64
-	chunks                 [][]float32 // features, as they came
-	first                  []int       // of each chunk, its first node
-}
-
-// add reads a NodeFrame.
-func (g *gathered) add(p *payload, t Task) error {
-	n := p.count()
-	g.first = append(g.first, len(g.numbers))
-	g.numbers = append(g.numbers, p.int32s(n)...)
-	g.counts = append(g.counts, p.int32s(n)...)
-	g.degrees = append(g.degrees, p.float64s(n)...)
-	g.class = append(g.class, p.int32s(n)...)
-	g.chunks = append(g.chunks, p.float32s(n*(t.Hi-t.Lo)))
-	return p.end()
-}
-
-// sort puts the nodes into the order of their numbers, and makes room for their entries.
-func (g *gathered) sort(t Task) (*assembly, error) {
-	n := len(g.numbers)
-	order := make([]int32, n) // by number, the place in the order of coming
-	for i := range order {
-		order[i] = int32(i)
-	}
-	slices.SortFunc(order, func(i, j int32) int { return int(g.numbers[i]) - int(g.numbers[j]) })
-	p := &part{
-		numbers: make([]int32, n), class: make([]int32, n), degrees: make([]float64, n),
-		adj: &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)},
-		x:   &arrived{width: t.Hi - t.Lo, chunk: make([]int32, n), row: make([]int32, n), chunks: g.chunks},
-	}
-	for c, first := range g.first {
-		end := n
-		if c+1 < len(g.first) {
-			end = g.first[c+1]
-		}
-		for i := first; i < end; i++ {
-			p.x.chunk[i], p.x.row[i] = int32(c), int32(i-first)
-		}
-	}
-	p.x.chunk, p.x.row = permuted(p.x.chunk, order), permuted(p.x.row, order)
-	for v, i := range order {
-		number := g.numbers[i]
-		switch {
-		case number < 0 || int(number) >= t.Nodes:
-			return nil, fmt.Errorf("cluster: node %d, want 0 to %d", number, t.Nodes-1)
-		case v > 0 && number == p.numbers[v-1]:
-			return nil, fmt.Errorf("cluster: node %d came twice", number)
-		case g.counts[i] < 0:
-			return nil, fmt.Errorf("cluster: node %d has %d entries, want at least 0", number, g.counts[i])
-		}
-		p.numbers[v], p.class[v], p.degrees[v] = number, g.class[i], g.degrees[i]
-		p.adj.Indptr[v+1] = p.adj.Indptr[v] + int64(g.counts[i])
-		if p.class[v] >= 0 {
-			p.train = append(p.train, int32(v))
-		}
-	}
-	p.adj.Indices = make([]int32, p.adj.Indptr[n])
-	return &assembly{part: p, rank: newRank(p.numbers, t.Nodes), at: slices.Clone(p.adj.Indptr[:n])}, nil
-}
-
-func permuted(list, order []int32) []int32 {
-	out := make([]int32, len(list))
-	for v, i := range order {
-		out[v] = list[i]
-	}
-	return out
-}
-
 // assembly puts entries, which come in any order, into the rows of a part.
 type assembly struct {
 	*part
 	rank *rank
 	at   []int64 // of each row, the place of its next entry
+}
+
+// assemble sorts nodes and makes room for their entries.
+func assemble(nodes *gathered, t Task) (*assembly, error) {
+	p, counts, err := nodes.sort(t)
+	if err != nil {
+		return nil, err
+	}
+	n := len(counts)
+	p.adj = &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
+	for v, count := range counts {
+		p.adj.Indptr[v+1] = p.adj.Indptr[v] + int64(count)
+	}
+	p.adj.Indices = make([]int32, p.adj.Indptr[n])
+	return &assembly{part: p, rank: newRank(p.numbers, t.Nodes), at: slices.Clone(p.adj.Indptr[:n])}, nil
 }
 
 // add reads an EntryFrame.
@@ -297,24 +225,4 @@ func sortBoth(order []int, columns []int32, weights []float32) []int {
 	copy(columns, c)
 	copy(weights, w)
 	return order
-}
-
-// arrived is features in the chunks in which they came. Row i is row row[i] of chunk chunk[i].
-type arrived struct {
-	width      int
-	chunk, row []int32
-	chunks     [][]float32
-}
-
-// Dims returns the numbers of rows and columns.
-func (x *arrived) Dims() (rows, cols int) { return len(x.row), x.width }
-
-// ReadBlock sets dst to columns lo to hi−1 of rows.
-func (x *arrived) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
-	dst.Reshape(len(rows), hi-lo)
-	for i, v := range rows {
-		first := int(x.row[v]) * x.width
-		copy(dst.Row(i), x.chunks[x.chunk[v]][first+lo:first+hi])
-	}
-	return nil
 }

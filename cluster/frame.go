@@ -1,5 +1,5 @@
-// Package cluster is what one worker of a cluster does. It takes a part of a graph from its standard input, propagates
-// features over it, and writes embeddings to a file. A program of the cluster starts the worker and feeds it, such as
+// Package cluster is what one worker of a cluster does. It takes a part of a graph from its standard input and propagates
+// features over it. It writes embeddings to a file, or frames for the next step to its standard output. A program of the cluster starts the worker and feeds it, such as
 // python/cgc/spark.py. The worker knows nothing of that program.
 //
 // The input is a sequence of frames: one byte that tells the kind, the length of the payload in 8 bytes, and the
@@ -23,13 +23,22 @@ const (
 	// TaskFrame is the JSON of a Task.
 	TaskFrame Kind = 'T'
 	// NodeFrame is n nodes: a uint32 n, then n int32 numbers, n int32 counts of entries that will come, n float64 degrees
-	// Σ_j A_ij, n int32 classes (−1 unless the node trains), and n×w float32 features.
+	// Σ_j A_ij, n int32 classes (−1 unless the node trains), and n×w float32 features. If features are to be normalised, n
+	// float64 sums Σ_k |x_ik| over all columns, 1 in place of 0, come before them. In the task "rows", the distance to the
+	// training nodes stands for the count. After step 0 there are no sums, and w is 0 unless the rule takes X in each hop.
 	NodeFrame Kind = 'N'
 	// NameFrame is the names of n training nodes: a uint32 n, n int32 numbers, n+1 uint32 offsets, and text.
 	NameFrame Kind = 'I'
 	// EntryFrame is m entries of A: a uint32 m, a uint32 that is 1 if they have weights, m int32 rows, m int32 columns,
 	// and m float32 weights.
 	EntryFrame Kind = 'A'
+	// HopFrame is rows of H⁽ˡ⁾: a uint32 l, a uint32 n, n int32 numbers of training nodes, and n×w float32.
+	HopFrame Kind = 'H'
+	// SumFrame is partial sums Σ_j A_ij·Right_j·H_j over the nodes j of one block: a uint32 n, n int32 numbers of nodes i,
+	// and n×w float32.
+	SumFrame Kind = 'S'
+	// ScalingFrame is the mean and the deviation of each column over the training nodes: 2w float32.
+	ScalingFrame Kind = 'F'
 	// EndFrame is empty.
 	EndFrame Kind = 'Z'
 )

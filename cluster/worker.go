@@ -12,8 +12,18 @@ import (
 
 // Task says what a worker does with its input.
 type Task struct {
-	// Do is "columns". The worker gets the nodes within K hops of the training nodes with columns Lo to Hi−1 of their
-	// features, and the entries of A in the rows of the nodes within K−1 hops. It writes a stored.File of these columns.
+	// Do is "columns", "rows" or "scaling".
+	//
+	// "columns": the worker gets the nodes within K hops of the training nodes with columns Lo to Hi−1 of their features,
+	// and the entries of A in the rows of the nodes within K−1 hops. It writes a stored.File of these columns.
+	//
+	// "rows": the nodes are cut into Blocks, node v into block v mod Blocks. In step l = 0 … K−1 the worker of a block
+	// gets its nodes within K−l hops, with features (l = 0) or with partial sums of H⁽ˡ⁾, and the entries of A in its
+	// columns and in the rows of nodes within K−l−1 hops. It sends frames for step l+1. In step K it writes a stored.File
+	// of its training nodes; none if it has none. Sums of float32 are cut by blocks, so the result differs from that of
+	// one machine by rounding. It depends on Blocks, and not on the order in which entries come.
+	//
+	// "scaling": the worker gets the training nodes, and sends the ScalingFrame of its columns.
 	Do string `json:"do"`
 	stored.Origin
 	// Lo and Hi are the columns that the worker gets.
@@ -21,16 +31,44 @@ type Task struct {
 	Hi int `json:"hi"`
 	// Memory bounds what the worker takes, in bytes; 0 sets no bound (blocked.Engine.Memory).
 	Memory int64 `json:"memory"`
+	// Step, Block and Blocks are of the task "rows".
+	Step   int `json:"step"`
+	Block  int `json:"block"`
+	Blocks int `json:"blocks"`
+	// Mean and Std are the scaling of columns Lo to Hi−1 for step 0 of "rows", or empty.
+	Mean []float32 `json:"mean"`
+	Std  []float32 `json:"std"`
 }
 
-// tasks are what a worker can do. out is the path of the file that it writes.
-var tasks = map[string]func(ctx context.Context, t Task, in io.Reader, out string) error{
+// validate returns an error if a number of t is out of its range.
+func (t Task) validate() error {
+	if err := t.Propagation().Validate(); err != nil {
+		return err
+	}
+	if t.Lo < 0 || t.Lo >= t.Hi || t.Hi > t.Features || t.Memory < 0 || t.Nodes < 1 || t.Nodes > 1<<31-1 {
+		return fmt.Errorf("cluster: task of columns %d:%d of %d, %d nodes and %d bytes, want ranges that exist",
+			t.Lo, t.Hi, t.Features, t.Nodes, t.Memory)
+	}
+	if t.Do == "rows" && (t.Step < 0 || t.Step > t.Hops || t.Block < 0 || t.Block >= t.Blocks || t.Blocks > t.Nodes) {
+		return fmt.Errorf("cluster: step %d of %d hops, block %d of %d, %d nodes, want ranges that exist",
+			t.Step, t.Hops, t.Block, t.Blocks, t.Nodes)
+	}
+	if len(t.Mean) != len(t.Std) || t.Mean != nil && len(t.Mean) != t.Hi-t.Lo {
+		return fmt.Errorf("cluster: %d means and %d deviations of %d columns", len(t.Mean), len(t.Std), t.Hi-t.Lo)
+	}
+	return nil
+}
+
+// tasks are what a worker can do. out is the path of the file that it writes, frames takes what it sends.
+var tasks = map[string]func(ctx context.Context, t Task, in io.Reader, frames io.Writer, out string) error{
 	"columns": columns,
+	"rows":    rows,
+	"scaling": fit,
 }
 
-// Run reads a task and its input from in, and writes the result to the file out, whole or not at all. If in ends before
-// the task does, what feeds the worker is gone, and Run stops.
-func Run(ctx context.Context, in io.Reader, out string) error {
+// Run reads a task and its input from in. It writes the result to the file out, whole or not at all, or sends it as
+// frames, as Task says. If in ends before the task does, what feeds the worker is gone, and Run stops.
+func Run(ctx context.Context, in io.Reader, frames io.Writer, out string) error {
 	buffered := bufio.NewReaderSize(in, 1<<20)
 	kind, text, err := readFrame(buffered)
 	if err != nil {
@@ -45,16 +83,16 @@ func Run(ctx context.Context, in io.Reader, out string) error {
 	}
 	do, is := tasks[t.Do]
 	if !is {
-		return fmt.Errorf("cluster: task %q, want columns", t.Do)
+		return fmt.Errorf("cluster: task %q, want columns, rows or scaling", t.Do)
 	}
-	if err := t.Propagation().Validate(); err != nil {
+	if err := t.validate(); err != nil {
 		return err
 	}
-	if t.Lo < 0 || t.Lo >= t.Hi || t.Hi > t.Features || t.Memory < 0 || t.Nodes < 1 || t.Nodes > 1<<31-1 {
-		return fmt.Errorf("cluster: task of columns %d:%d of %d, %d nodes and %d bytes, want ranges that exist",
-			t.Lo, t.Hi, t.Features, t.Nodes, t.Memory)
+	buffer := bufio.NewWriterSize(frames, 1<<20)
+	if err := do(ctx, t, buffered, buffer, out); err != nil {
+		return err
 	}
-	return do(ctx, t, buffered, out)
+	return buffer.Flush()
 }
 
 // watched returns a context that ends when in does, once all frames are read: the feeder keeps in open as long as it

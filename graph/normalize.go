@@ -77,6 +77,10 @@ func divide(row []float32, by float64) {
 	}
 }
 
+// Divided returns x with row i divided by sizes[i] as it is read: the features of NormalizedFeatures, where a program
+// has some columns of them and the sums Σ_k |x_ik| over all. A size is above 0.
+func Divided(x mat.Matrix, sizes []float64) mat.Matrix { return normalized{x, sizes} }
+
 // normalized is features of a type that is read, divided by the sizes of the rows as they are read.
 type normalized struct {
 	of    mat.Matrix

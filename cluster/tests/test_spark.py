@@ -1,6 +1,5 @@
 """cgc.spark on executors that are processes of their own, against the command on one machine."""
 
-import os
 import re
 import stat
 import subprocess
@@ -13,9 +12,23 @@ import pyarrow.parquet as pq
 import pytest
 
 import cgc
-from cgc import spark
+from cgc import _spark_rows, spark
+from cgc._spark_reach import Needed
+from cgc._spark_tables import Numbered
 
 MASTER = "local-cluster[2,1,1024]"
+# The graphs are small and the stages many: what Spark compiles for each, and what Java then optimises, would take most
+# of the time.
+CONF = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+}
 ARRAYS = ["x", "y", "edge_index", "edge_weight", "members_indptr", "members_indices", "members_weights"]
 
 
@@ -24,9 +37,9 @@ def session():
     from pyspark.sql import SparkSession
 
     made = SparkSession.builder.master(MASTER).config("spark.executor.memory", "1024m")
-    made = made.config("spark.ui.enabled", "false")
-    made = made.config("spark.sql.adaptive.enabled", "false").config("spark.sql.shuffle.partitions", "2")
-    made = made.config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    for key, value in CONF.items():
+        made = made.config(key, value)
+    made = made.getOrCreate()
     made.sparkContext.setLogLevel("OFF")
     yield made
     made.stop()
@@ -96,13 +109,18 @@ def same(a: cgc.Condensed, b: cgc.Condensed) -> None:
         ("plain", ["--propagation", "sgc", "--nodes", "35"]),
         ("plain", ["--propagation", "sage", "--hops", "3", "--label-ratio", "20%", "--standardize"]),
         ("weighted", ["--propagation", "ppr", "--teleport", "0.2", "--nodes", "35", "--augment", "0.5"]),
-        ("weighted", ["--inductive", "--nodes", "21", "--method", "cgc-x"]),
+        ("weighted", ["--inductive", "--nodes", "21", "--method", "cgc-x", "--normalize-features"]),
+        ("plain", ["--nodes", "35", "--shape", "rows"]),
+        ("weighted", ["--propagation", "sage", "--hops", "3", "--nodes", "35", "--standardize", "--shape", "rows"]),
+        ("plain", ["--propagation", "ppr", "--nodes", "35", "--shape", "rows", "--parts", "5", "--normalize-features"]),
+        ("weighted", ["--propagation", "ppr", "--inductive", "--nodes", "21", "--shape", "rows"]),
     ],
 )
 def test_same_as_one_machine(session, request, tmp_path, kind, flags):
     home = request.getfixturevalue(kind)
     one = tmp_path / "one.safetensors"
-    subprocess.run([spark.binary(), "condense", str(home), "-o", str(one), "--quiet", *flags], check=True)
+    alone = [f for i, f in enumerate(flags) if not ({f, flags[i - 1]} & {"--shape", "--parts"} and i)]
+    subprocess.run([spark.binary(), "condense", str(home), "-o", str(one), "--quiet", *alone], check=True)
     same(on_spark(session, home, tmp_path / "spark.safetensors", *flags), cgc.load(one))
 
 
@@ -182,14 +200,19 @@ kill -9 $pid
 """
 
 
-@pytest.mark.parametrize("killed", ["worker", "executor"])
-def test_killed(session, plain, tmp_path, killed):
-    """kill -9 of a worker, and of an executor with all of its shuffle files, in mid-run: the result is right."""
+@pytest.mark.parametrize(
+    "killed, shape, at", [("worker", "columns", 1), ("executor", "columns", 1), ("executor", "rows", 3)]
+)
+def test_killed(session, plain, tmp_path, killed, shape, at):
+    """Kill -9 of a worker, and of an executor with all of its shuffle files, in mid-run: the result is right.
+
+    By rows, two workers do the first step: the third one runs when their sums are in the shuffle files.
+    """
     what = "kill -9 $$" if killed == "worker" else PARENT
-    once = f"if mkdir {tmp_path}/once 2>/dev/null; then\n{what}\nfi"
-    flags = ["--nodes", "35", "--worker", str(program(tmp_path / "worker", once))]
+    nth = f"n=1\nwhile ! mkdir {tmp_path}/run-$n 2>/dev/null; do n=$((n + 1)); done\nif [ $n = {at} ]; then\n{what}\nfi"
+    flags = ["--nodes", "35", "--shape", shape, "--worker", str(program(tmp_path / "worker", nth))]
     got = on_spark(session, plain, tmp_path / "spark.safetensors", *flags)
-    assert (tmp_path / "once").exists()
+    assert (tmp_path / f"run-{at + 1}").exists(), "no worker ran again"
     one = tmp_path / "one.safetensors"
     subprocess.run([spark.binary(), "condense", str(plain), "-o", str(one), "--quiet", "--nodes", "35"], check=True)
     same(got, cgc.load(one))
@@ -202,21 +225,60 @@ def test_sentence_of_worker(session, plain, tmp_path):
 
 
 def test_driver_killed(plain, tmp_path):
-    """kill -9 of the driver in mid-run leaves nothing half-written, and the next run works."""
+    """Kill -9 of the driver in mid-run leaves nothing half-written, and the next run works, here by spark-submit."""
     out, pid = tmp_path / "out" / "small.safetensors", tmp_path / "pid"
     out.parent.mkdir()
     once = f"if mkdir {tmp_path}/once 2>/dev/null; then\nkill -9 $(cat {pid}); sleep 1\nfi"
     worker = program(tmp_path / "worker", once)
-    line = [sys.executable, "-m", "cgc.spark", "condense", "--master", MASTER, *tables(plain), "--nodes", "35"]
-    line += ["-o", str(out), "--worker", str(worker), "--conf", "spark.ui.enabled=false"]
-    line += ["--conf", "spark.sql.adaptive.enabled=false", "--conf", "spark.sql.shuffle.partitions=2"]
-    for attempt in range(2):
-        child = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ)
-        pid.write_text(str(child.pid))
-        said = child.communicate(timeout=280)
-        if attempt == 0:
-            assert child.returncode == -9, said
-            assert list(out.parent.iterdir()) == []
-    assert child.returncode == 0, said
-    assert re.search("35", said[0])
+    condense = ["condense", *tables(plain), "--nodes", "35", "-o", str(out), "--worker", str(worker)]
+    settings = [word for pair in CONF.items() for word in ("--conf", "=".join(pair))]
+    line = [sys.executable, "-m", "cgc.spark", *condense, "--master", MASTER, *settings]
+    child = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pid.write_text(str(child.pid))
+    said = child.communicate(timeout=280)
+    assert child.returncode == -9, said
+    assert list(out.parent.iterdir()) == []
+
+    script = tmp_path / "spark_condense.py"
+    script.write_text("from cgc.spark import main\n\nmain()\n")
+    submit = [str(Path(sys.executable).with_name("spark-submit")), "--master", MASTER, *settings]
+    submit += ["--conf", "spark.executor.memory=1024m", str(script), *condense]
+    done = subprocess.run(submit, capture_output=True, text=True, timeout=280)
+    assert done.returncode == 0, done
+    assert re.search("35", done.stdout)
     assert cgc.load(out).x.shape[0] == 35
+
+
+def test_shape_by_memory(session, plain, tmp_path, capsys):
+    """A worker that is too small for all edges gets blocks of rows, and the note says why."""
+    got = on_spark(session, plain, tmp_path / "s.safetensors", "--nodes", "35", "--worker-memory", "67700000B")
+    assert got.x.shape[0] == 35
+    said = capsys.readouterr().err
+    assert re.search(r"note: by rows: .* a worker would need 68 MB for all of them and has 68 MB; 3 blocks", said), said
+    sent, expected = (
+        float(re.search(pattern, said)[1])
+        for pattern in (r"partial sums of each hop: ([\d.]+)", r"about ([\d.]+) MB of p")
+    )
+    assert 0.5 * expected < sent < 2 * expected
+
+
+def test_room_on_driver(session, plain, tmp_path, monkeypatch):
+    monkeypatch.setattr(spark.shutil, "disk_usage", lambda place: spark.shutil._ntuple_diskusage(1, 1, 1000))
+    with pytest.raises(cgc.Error, match=r"^140 training nodes with 96 features and 2 hops take 0\.0 GB on the driver"):
+        on_spark(session, plain, tmp_path / "s.safetensors", "--nodes", "35")
+
+
+def test_plan_by_rows():
+    """Blocks keep within the memory of a worker, as many as machines if that is enough."""
+    need = Needed(None, None, 400_000_000, 3_200_000_000, [1_200_000, 50_000_000, 400_000_000])
+    graph = Numbered(None, None, None, 400_000_000, 1_600_000_000, 128, 1_200_000, 172, None, False, False)
+    wide = _spark_rows.plan(graph, need, 2, "sgc", 1 << 40, 16, 128, 0)
+    assert (wide.blocks, len(wide.cuts)) == (16, 8)
+    tight = _spark_rows.plan(graph, need, 2, "sgc", 8 << 30, 16, 32, 0)
+    assert tight.memory <= 8 << 30
+    assert tight.blocks >= 16
+    assert _spark_rows.plan(graph, need, 2, "sgc", 1 << 20, 16, 32, 0) is None
+    assert _spark_rows.plan(graph, need, 2, "ppr", 8 << 30, 16, 32, 7) is None
+    sums = _spark_rows.traffic(need, 2, 128, 16)
+    assert sums[0] > sums[1] > 0
+    assert _spark_rows.traffic(need, 2, 128, 1) == [50_000_000 * 516, 1_200_000 * 516]

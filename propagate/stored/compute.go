@@ -36,8 +36,15 @@ func Compute(
 		return nil, fmt.Errorf("stored: reading features: %w", err)
 	}
 	view := *g
+	if o.Normalize {
+		whole, err := g.NormalizedFeatures()
+		if err != nil {
+			return nil, fmt.Errorf("stored: %w", err)
+		}
+		view = *whole
+	}
 	if lo > 0 || hi < o.Features {
-		view.X, view.Mapped = window{g.X, lo, hi}, false
+		view.X, view.Mapped = window{view.X, lo, hi}, false
 	}
 	seen := &view
 	if o.Inductive {

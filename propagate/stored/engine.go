@@ -73,19 +73,23 @@ func (e Engine) holds(x *mat.Dense, rows []int32) (bool, error) {
 	if !own && !slices.Equal(rows, f.Train) {
 		return false, nil
 	}
-	have := f.X
-	if f.Standardize {
-		g, err := f.Graph()
-		if err != nil {
-			return false, err
-		}
-		scaling, err := graph.FitScaling(have, g.Split.Train)
-		if err != nil {
-			return false, err
-		}
-		have = g.Scaled(scaling).X.(*mat.Dense)
+	g, err := f.Graph()
+	if err != nil {
+		return false, err
 	}
-	return slices.Equal(have.Data, x.Data), nil
+	if f.Normalize {
+		if g, err = g.NormalizedFeatures(); err != nil {
+			return false, err
+		}
+	}
+	if f.Standardize {
+		scaling, err := graph.FitScaling(g.X, g.Split.Train)
+		if err != nil {
+			return false, err
+		}
+		g = g.Scaled(scaling)
+	}
+	return slices.Equal(g.X.(*mat.Dense).Data, x.Data), nil
 }
 
 // Check returns an error if f is not of g: if sizes, training nodes, their labels or their features differ.

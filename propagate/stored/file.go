@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/safetensors"
@@ -40,7 +39,8 @@ type Origin struct {
 	Rule     propagate.Rule `json:"propagation"`
 	Hops     int            `json:"hops"`
 	Teleport float64        `json:"teleport,omitempty"`
-	// Standardize and Inductive are the setting, as in condense.Setting.
+	// Normalize, Standardize and Inductive are the setting, as in condense.Setting.
+	Normalize   bool `json:"normalize_features,omitempty"`
 	Standardize bool `json:"standardize"`
 	Inductive   bool `json:"inductive"`
 }
@@ -59,7 +59,8 @@ func (o Origin) differs(p Origin) string {
 		{"graph", o.Graph, p.Graph}, {"nodes", o.Nodes, p.Nodes}, {"edges", o.Edges, p.Edges},
 		{"features", o.Features, p.Features}, {"classes", o.Classes, p.Classes},
 		{"propagation", o.Rule, p.Rule}, {"hops", o.Hops, p.Hops}, {"teleport", o.Teleport, p.Teleport},
-		{"standardize", o.Standardize, p.Standardize}, {"inductive", o.Inductive, p.Inductive},
+		{"normalize_features", o.Normalize, p.Normalize}, {"standardize", o.Standardize, p.Standardize},
+		{"inductive", o.Inductive, p.Inductive},
 	} {
 		if f.a != f.b {
 			return fmt.Sprintf("%s %v and %v", f.name, f.a, f.b)
@@ -76,7 +77,7 @@ type File struct {
 	// Train lists the training nodes, ascending; Y has their classes. IDs has their names, or is nil.
 	Train, Y []int32
 	IDs      []string
-	// X holds the features of the training nodes as the graph has them, not standardised.
+	// X holds the features of the training nodes as the graph has them, neither normalised nor standardised.
 	X *mat.Dense
 	// H holds H⁽¹⁾ … H⁽ᴷ⁾. Row i of each is that of Train[i], in columns Lo to Hi−1.
 	H []*mat.Dense
@@ -233,66 +234,6 @@ func read(s *safetensors.File) (*File, error) {
 		}
 	}
 	return f, nil
-}
-
-// Merge writes one file of all columns from files of some columns each, in any order. If the columns have a gap or
-// overlap, or if the files do not belong together, the error names two of the paths. It holds some rows at a time.
-func Merge(ctx context.Context, path string, paths []string) error {
-	type part struct {
-		*File
-		path string
-	}
-	parts := make([]part, len(paths))
-	for i, name := range paths {
-		f, err := Read(name)
-		if err != nil {
-			return err
-		}
-		parts[i] = part{f, name}
-	}
-	if len(parts) == 0 {
-		return errors.New("stored: no files to merge, want at least 1")
-	}
-	slices.SortStableFunc(parts, func(a, b part) int { return a.Lo - b.Lo })
-	first, at := parts[0], 0
-	for i, p := range parts {
-		switch {
-		case p.Lo > at:
-			return fmt.Errorf("stored: no file has columns %d:%d of %d", at, p.Lo, p.Features)
-		case p.Lo < at:
-			return fmt.Errorf("stored: %s and %s both have column %d", parts[i-1].path, p.path, p.Lo)
-		}
-		why := first.differs(p.Origin)
-		if why == "" && (!slices.Equal(first.Train, p.Train) || !slices.Equal(first.Y, p.Y)) {
-			why = "other training nodes or labels"
-		}
-		if why != "" {
-			return fmt.Errorf("stored: %s and %s are not parts of one run: %s", first.path, p.path, why)
-		}
-		at = p.Hi
-	}
-	if at != first.Features {
-		return fmt.Errorf("stored: no file has columns %d:%d of %d", at, first.Features, first.Features)
-	}
-	whole := *first.File
-	whole.Lo, whole.Hi = 0, first.Features
-	return write(ctx, path, &whole, func(l int) any {
-		return safetensors.Stream(func(yield func([]float32, error) bool) {
-			const rows = 256
-			block := make([]float32, 0, rows*whole.Hi)
-			for i := range whole.Train {
-				for _, p := range parts {
-					block = append(block, p.hop(l).Row(i)...)
-				}
-				if i%rows == rows-1 || i == len(whole.Train)-1 {
-					if !yield(block, nil) {
-						return
-					}
-					block = block[:0]
-				}
-			}
-		})
-	})
 }
 
 // Graph returns the training nodes as a graph of their own, without edges. Node i is node Train[i] of the graph that f

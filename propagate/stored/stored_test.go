@@ -50,6 +50,7 @@ func TestMergedIsWhole(t *testing.T) {
 		for _, standardize := range []bool{false, true} {
 			for _, inductive := range []bool{false, true} {
 				o := stored.Origin{Rule: rule, Hops: 2, Teleport: 0.1, Standardize: standardize, Inductive: inductive}
+				o.Normalize = inductive != standardize
 				paths := parts(t, o, g, 0, 7, d-3, d)
 				merged := filepath.Join(t.TempDir(), "merged.safetensors")
 				slices.Reverse(paths)
@@ -135,6 +136,8 @@ func TestRefuses(t *testing.T) {
 		{[]string{good[0], overlap[0]}, "both have column 5"},
 		{[]string{good[0], other[0]}, "hops 2 and 1"},
 		{nil, "no files"},
+		{[]string{good[0], good[0]}, "both have column 0 of node"},
+		{[]string{good[0], parts(t, sgc, g, 0, 9)[0]}, "both have column 0"},
 	} {
 		err := stored.Merge(t.Context(), out, c.paths)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

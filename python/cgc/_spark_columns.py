@@ -13,6 +13,7 @@ from ._spark_work import FRAMES, RESULT, entries_of, names_of, nodes_of, run_wor
 
 __all__ = ["UNIT", "columns_that_fit", "cut", "fetch", "keys_for", "propagate", "sizing"]
 
+_BATCH = 16 << 20  # bytes of a batch between Java and Python
 UNIT = 16  # columns of a cache line, as package blocked cuts them
 
 
@@ -66,11 +67,12 @@ def propagate(
     keys = keys_for(session, len(blocks))
     cuts = [(key, lo, hi) for key, (lo, hi) in zip(keys, blocks)]
     rows = need.nodes.join(graph.nodes, "id").select("number", "entries", "degree", "class", "x")
-    frames = rows.mapInArrow(nodes_of(cuts, graph.width), FRAMES)
+    frames = rows.mapInArrow(nodes_of(cuts, graph.width, task["normalize_features"]), FRAMES)
     if graph.named:
         names = need.nodes.where("class >= 0").select("number", F.col("id").cast("string").alias("name"))
-        frames = frames.union(names.mapInArrow(names_of(keys[0]), FRAMES))
-    once = need.entries.mapInArrow(entries_of(graph.weighted), FRAMES)
+        frames = frames.union(names.mapInArrow(names_of(keys[:1]), FRAMES))
+    entries = need.entries.select("u", "v", *(["w"] if graph.weighted else []))
+    once = entries.mapInArrow(entries_of(graph.weighted), FRAMES)
     each = F.explode(F.array(*[F.lit(key).cast("int") for key in keys]))
     frames = frames.union(once.select(each.alias("key"), "kind", "part", "payload"))
     tasks = {
@@ -84,9 +86,11 @@ def fetch(session: Any, results: Any, home: Path) -> list[Path]:
     """Write the files of workers into a folder, one partition after the other, and return their paths."""
     from pyspark import StorageLevel
 
-    batch = "spark.sql.execution.arrow.maxRecordsPerBatch"
+    # A row of frames is a megabyte or more. Before Spark 4 no setting bounds the bytes of a batch.
+    modern = int(str(session.version).split(".")[0]) >= 4
+    batch = "spark.sql.execution.arrow.max" + ("BytesPerBatch" if modern else "RecordsPerBatch")
     before = session.conf.get(batch)
-    session.conf.set(batch, "4")  # a row is a megabyte or more
+    session.conf.set(batch, str(_BATCH) if modern else "4")
     results = results.persist(StorageLevel.DISK_ONLY)
     try:
         results.count()

@@ -15,7 +15,7 @@ class Needed:
     """The part of a graph that its training nodes need within K hops.
 
     nodes has number, hops (the distance to the training nodes), degree, entries (of A, that a worker gets) and class.
-    entries has u, v and w: the rows of A for nodes within K - 1 hops.
+    entries has u, v, w and hops, which is that of u: the rows of A for nodes within K - 1 hops.
     """
 
     nodes: Any
@@ -54,8 +54,8 @@ def needed(graph: Numbered, hops: int, inductive: bool) -> Needed:
         reach = reach.union(near).persist(disk)
         kept.append(reach)
         within.append(reach.count())
-    rows = reach.where(F.col("hops") < hops).select(F.col("number").alias("u"))
-    entries = both.join(rows, "u", "leftsemi").select("u", "v", *weights).persist(disk)
+    rows = reach.where(F.col("hops") < hops).select(F.col("number").alias("u"), "hops")
+    entries = both.join(rows, "u").select("u", "v", "hops", *weights).persist(disk)
     nodes = (
         reach.join(degrees, F.col("number") == F.col("u"), "left")
         .join(graph.keys.select("number", "id", "class"), "number")

@@ -7,22 +7,24 @@ and pyarrow must be installed: pip install 'cgc[spark]'. docs/cluster.md says ho
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import re
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn, Optional
+from typing import Any, NoReturn, Optional, Union
 
 from . import _spark_columns as _columns
+from . import _spark_rows as _rows
 from . import _spark_work as _work
 from ._error import Error
 from ._run import binary
 from ._scratch import folder
-from ._spark_reach import needed
+from ._spark_reach import Needed, needed
 from ._spark_tables import Columns, Numbered, number, read
 
 __all__ = ["condense", "main"]
@@ -59,6 +61,7 @@ def _parser() -> _Parser:
     for name in ("id", "label", "split", "source", "target", "weight"):
         add(f"--{name}", default=name, metavar="COLUMN", help=f"column for {name} (default {name})")
     add("--features", default="", metavar="COLUMNS", help="columns of features, with commas (default all others)")
+    add("--shape", choices=("auto", "columns", "rows"), default="auto", help="how work is cut (default by memory)")
     add("--parts", type=int, default=0, help="number of parts of the work (default by cores and memory)")
     add("--worker-memory", default="", help="memory of a worker beside Java, as 2GiB (default as an executor's heap)")
     add("--worker", default="", help="the command for the machines of Spark, if they are of another kind than this one")
@@ -67,6 +70,7 @@ def _parser() -> _Parser:
     add("--propagation", default="sgc")
     add("--hops", type=int, default=2)
     add("--teleport", type=float, default=0.1)
+    add("--normalize-features", action="store_true")
     add("--standardize", action="store_true")
     add("--inductive", action="store_true")
     return parser
@@ -81,14 +85,18 @@ def condense(arguments: Sequence[str], session: Any = None) -> None:
     begun = time.monotonic()
     setting = [f"--propagation={given.propagation}", f"--hops={given.hops}"]
     setting += [f"--teleport={given.teleport}"] if given.propagation == "ppr" else []
-    setting += [f"--{name}" for name in ("standardize", "inductive") if getattr(given, name)]
+    setting += [
+        f"--{name}"
+        for name in ("normalize-features", "standardize", "inductive")
+        if getattr(given, name.replace("-", "_"))
+    ]
     finish = [f"--output={given.output}", *setting, *rest]
     _check(finish)
     session, own = _session(given) if session is None else (session, False)
     try:
-        with folder(1 << 30) as home:
+        with contextlib.ExitStack() as stack:
+            parts, home = _propagate(session, given, lambda size: stack.enter_context(folder(size)))
             merged = home / "embeddings.safetensors"
-            parts = _propagate(session, given, home)
             _command(["propagate", "--merge", *map(str, parts), f"--output={merged}", "--quiet"])
             _note(f"propagated in {time.monotonic() - begun:.1f} s")
             for part in parts:
@@ -110,8 +118,10 @@ def _check(finish: Sequence[str]) -> None:
     raise Error("the command read a file of embeddings that is not there")  # pragma: no cover
 
 
-def _propagate(session: Any, given: argparse.Namespace, home: Path) -> list[Path]:
-    """Return the files that workers wrote."""
+def _propagate(
+    session: Any, given: argparse.Namespace, place: Callable[[int], Path]
+) -> tuple[list[Path], Path]:  # fmt: skip
+    """Return the files that workers wrote, and their folder. place makes a folder for so many bytes."""
     from pyspark import cloudpickle
 
     pickle: Any = cloudpickle
@@ -138,11 +148,17 @@ def _propagate(session: Any, given: argparse.Namespace, home: Path) -> list[Path
             "features": graph.width, "classes": graph.classes, "class_names": graph.class_names,
             "propagation": given.propagation, "hops": given.hops,
             "teleport": given.teleport if given.propagation == "ppr" else 0, "standardize": given.standardize,
+            "normalize_features": given.normalize_features,
             "inductive": given.inductive, "memory": memory,
         }  # fmt: skip
-        blocks = _plan(graph, need, given, memory, slots)
-        program = _ship(session, given, home)
-        return _columns.propagate(session, graph, need, task, blocks, threads, program, home)
+        by = _choose(graph, need, given, memory, slots, _machines(session))
+        home = _room(graph, given.hops, place)
+        program = _ship(session, given)
+        if isinstance(by, list):
+            return _columns.propagate(session, graph, need, task, by, threads, program, home), home
+        parts, sent = _rows.propagate(session, graph, need, task, by, threads, program, home)
+        _note("partial sums of each hop: " + ", ".join(f"{size / 1e6:,.1f} MB" for size in sent))
+        return parts, home
     except Error:
         raise
     except Exception as e:
@@ -152,21 +168,51 @@ def _propagate(session: Any, given: argparse.Namespace, home: Path) -> list[Path
             frame.unpersist()
 
 
-def _plan(graph: Numbered, need: Any, given: argparse.Namespace, memory: int, slots: int) -> list[tuple[int, int]]:
-    """Return the blocks of columns, and say what was chosen and why."""
-    fit = _columns.columns_that_fit(graph, need, given.hops, memory)
+def _choose(
+    graph: Numbered, need: Needed, given: argparse.Namespace, memory: int, slots: int, machines: int
+) -> Union[list[tuple[int, int]], _rows.Plan]:
+    """Return blocks of columns, or a plan by rows where a worker cannot hold all edges. Say what was chosen and why."""
     topology, _ = _columns.sizing(graph, need, given.hops)
-    if fit < 1:
-        raise Error(
-            f"{need.entry_count:,} entries of A and {need.node_count:,} nodes lead to training nodes: a worker needs "
-            f"{topology / 1e9:.1f} GB for them and has {memory / 1e9:.1f} GB (--worker-memory)"
+    fit = _columns.columns_that_fit(graph, need, given.hops, memory)
+    sizes = f"{need.node_count:,} nodes and {need.entry_count:,} entries of A are needed"
+    lacks = f"a worker would need {topology / 1e6:,.0f} MB for all of them and has {memory / 1e6:,.0f} MB"
+    if given.shape == "columns" or (given.shape == "auto" and fit >= 1):
+        if fit < 1:
+            raise Error(f"{sizes}: {lacks} (--worker-memory, or --shape rows)")
+        blocks = _columns.cut(graph.width, given.parts or max(slots, -(-graph.width // fit)))
+        _note(
+            f"by columns: {sizes}, {topology / 1e6:,.0f} MB for each of {len(blocks)} workers with "
+            f"{memory / 1e6:,.0f} MB; nothing is shuffled between hops"
         )
-    blocks = _columns.cut(graph.width, given.parts or max(slots, -(-graph.width // fit)))
+        return blocks
+    plan = _rows.plan(graph, need, given.hops, given.propagation, memory, machines, slots, given.parts)
+    if plan is None:
+        raise Error(f"{sizes}: {lacks}, and even blocks of rows do not fit (--worker-memory, --parts)")
+    sent = sum(_rows.traffic(need, given.hops, graph.width, plan.blocks))
+    why = lacks if fit < 1 else "--shape rows asks for it"
     _note(
-        f"by columns: {need.node_count:,} nodes and {need.entry_count:,} entries of A are needed, "
-        f"{topology / 1e6:,.0f} MB for each of {len(blocks)} workers with {memory / 1e6:,.0f} MB"
+        f"by rows: {sizes}; {why}; {plan.blocks} blocks of nodes by {len(plan.cuts)} of columns, about "
+        f"{plan.memory / 1e6:,.0f} MB for each worker, and about {sent / 1e6:,.0f} MB of partial sums are shuffled"
     )
-    return blocks
+    return plan
+
+
+def _room(graph: Numbered, hops: int, place: Callable[[int], Path]) -> Path:
+    """Return a folder on the driver that takes the embeddings of the training nodes, in parts and merged."""
+    size = 2 * 4 * graph.train * graph.width * (hops + 1)
+    home = place(size)
+    free = shutil.disk_usage(home).free
+    if free < size:
+        raise Error(
+            f"{graph.train:,} training nodes with {graph.width} features and {hops} hops take {size / 1e9:.1f} GB on "
+            f"the driver, and {home.parent} has {free / 1e9:.1f} GB free (TMPDIR names another folder)"
+        )
+    return home
+
+
+def _machines(session: Any) -> int:
+    """Return the number of executors: without any of their own, the driver is one."""
+    return max(1, int(session.sparkContext._jsc.sc().getExecutorMemoryStatus().size()) - 1)
 
 
 def _spread(session: Any, slots: int, tables: Sequence[Any]) -> None:
@@ -200,14 +246,23 @@ def _size(text: str) -> int:
     return int(float(found[1]) * _UNITS[found[2]])
 
 
-def _ship(session: Any, given: argparse.Namespace, home: Path) -> str:
-    """Ship the command to the machines of Spark, and return its name there: another one for other content."""
+def _ship(session: Any, given: argparse.Namespace) -> str:
+    """Ship the command to the machines of Spark, and return its name there: another one for other content.
+
+    What is shipped stays on the driver as long as the session: machines that join later fetch it, too.
+    """
+    from pyspark import SparkFiles
+
     path = Path(given.worker or binary())
     if not path.is_file():
         raise _Usage(f"--worker {path}: there is no such file")
     name = f"cgc-{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}"
-    shutil.copyfile(path, home / name)  # Spark goes by the name of what a link points to
-    session.sparkContext.addFile(str(home / name))
+    shipped = session.sparkContext.listFiles
+    if not any(str(place).rsplit("/", 1)[-1] == name for place in shipped):
+        copy = Path(SparkFiles.getRootDirectory()) / "shipped" / name
+        copy.parent.mkdir(exist_ok=True)
+        shutil.copy(path, copy)  # Spark goes by the name of what a link points to
+        session.sparkContext.addFile(str(copy))
     return name
 
 

@@ -1,0 +1,137 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// addNames reads a NameFrame.
+func addNames(named map[int32]string, p *payload) error {
+	n := p.count()
+	numbers, offsets := p.int32s(n), p.int32s(n+1)
+	text := p.take(len(p.rest), 1)
+	if p.err != nil {
+		return p.err
+	}
+	for i, v := range numbers {
+		if offsets[i] < 0 || offsets[i] > offsets[i+1] || int(offsets[i+1]) > len(text) {
+			return fmt.Errorf("cluster: name of node %d runs from byte %d to %d of %d", v, offsets[i], offsets[i+1], len(text))
+		}
+		named[v] = string(text[offsets[i]:offsets[i+1]])
+	}
+	return nil
+}
+
+// gathered is nodes in the order in which they came.
+type gathered struct {
+	width                  int  // of the features
+	sized                  bool // whether sizes come
+	sizes                  []float64
+	numbers, counts, class []int32
+	degrees                []float64
+	chunks                 [][]float32 // features, as they came
+	first                  []int       // of each chunk, its first node
+}
+
+// add reads a NodeFrame.
+func (g *gathered) add(p *payload) error {
+	n := p.count()
+	g.first = append(g.first, len(g.numbers))
+	g.numbers = append(g.numbers, p.int32s(n)...)
+	g.counts = append(g.counts, p.int32s(n)...)
+	g.degrees = append(g.degrees, p.float64s(n)...)
+	g.class = append(g.class, p.int32s(n)...)
+	if g.sized {
+		g.sizes = append(g.sizes, p.float64s(n)...)
+	}
+	g.chunks = append(g.chunks, p.float32s(n*g.width))
+	return p.end()
+}
+
+// sort puts the nodes into the order of their numbers. It returns, beside the part without entries, the count that came
+// with each node.
+func (g *gathered) sort(t Task) (p *part, counts []int32, err error) {
+	n := len(g.numbers)
+	order := make([]int32, n) // by number, the place in the order of coming
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(i, j int32) int { return int(g.numbers[i]) - int(g.numbers[j]) })
+	p = &part{
+		numbers: make([]int32, n), class: make([]int32, n), degrees: make([]float64, n),
+		x: &arrived{width: g.width, chunk: make([]int32, n), row: make([]int32, n), chunks: g.chunks},
+	}
+	counts = make([]int32, n)
+	for c, first := range g.first {
+		end := n
+		if c+1 < len(g.first) {
+			end = g.first[c+1]
+		}
+		for i := first; i < end; i++ {
+			p.x.chunk[i], p.x.row[i] = int32(c), int32(i-first)
+		}
+	}
+	p.x.chunk, p.x.row = permuted(p.x.chunk, order), permuted(p.x.row, order)
+	for v, i := range order {
+		number := g.numbers[i]
+		switch {
+		case number < 0 || int(number) >= t.Nodes:
+			return nil, nil, fmt.Errorf("cluster: node %d, want 0 to %d", number, t.Nodes-1)
+		case v > 0 && number == p.numbers[v-1]:
+			return nil, nil, fmt.Errorf("cluster: node %d came twice", number)
+		case g.counts[i] < 0:
+			return nil, nil, fmt.Errorf("cluster: node %d has the count %d, want at least 0", number, g.counts[i])
+		}
+		p.numbers[v], p.class[v], p.degrees[v], counts[v] = number, g.class[i], g.degrees[i], g.counts[i]
+		if g.sized {
+			if !(g.sizes[i] > 0) {
+				return nil, nil, fmt.Errorf("cluster: features of node %d have the sum %v, want above 0", number, g.sizes[i])
+			}
+			p.sizes = append(p.sizes, g.sizes[i])
+		}
+		if p.class[v] >= 0 {
+			p.train = append(p.train, int32(v))
+		}
+	}
+	return p, counts, nil
+}
+
+// permuted returns the elements of a list at the places of order.
+func permuted(list, order []int32) []int32 {
+	out := make([]int32, len(order))
+	for v, i := range order {
+		out[v] = list[i]
+	}
+	return out
+}
+
+// arrived is features in the chunks in which they came. Row i is row row[i] of chunk chunk[i].
+type arrived struct {
+	width      int
+	chunk, row []int32
+	chunks     [][]float32
+}
+
+// features returns the features as the setting wants them, before they are standardised.
+func (p *part) features() mat.Matrix {
+	if p.sizes == nil {
+		return p.x
+	}
+	return graph.Divided(p.x, p.sizes)
+}
+
+// Dims returns the numbers of rows and columns.
+func (x *arrived) Dims() (rows, cols int) { return len(x.row), x.width }
+
+// ReadBlock sets dst to columns lo to hi−1 of rows.
+func (x *arrived) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
+	dst.Reshape(len(rows), hi-lo)
+	for i, v := range rows {
+		first := int(x.row[v]) * x.width
+		copy(dst.Row(i), x.chunks[x.chunk[v]][first+lo:first+hi])
+	}
+	return nil
+}

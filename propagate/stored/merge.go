@@ -1,0 +1,139 @@
+package stored
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/graph-condensation/cgc/internal/safetensors"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Merge writes one file of all columns from files of some columns each, in any order. Several files may hold the same
+// columns of different training nodes. If columns have a gap or overlap, if a training node is there twice, or if the
+// files do not belong together, the error names two of the paths. It holds some rows at a time.
+func Merge(ctx context.Context, path string, paths []string) error {
+	parts := make([]part, len(paths))
+	for i, name := range paths {
+		f, err := Read(name)
+		if err != nil {
+			return err
+		}
+		parts[i] = part{f, name}
+	}
+	if len(parts) == 0 {
+		return errors.New("stored: no files to merge, want at least 1")
+	}
+	slices.SortStableFunc(parts, func(a, b part) int { return a.Lo - b.Lo })
+	var stacks []*stack
+	first, at := parts[0], 0
+	for i := 0; i < len(parts); {
+		p, end := parts[i], i+1
+		switch {
+		case p.Lo > at:
+			return fmt.Errorf("stored: no file has columns %d:%d of %d", at, p.Lo, p.Features)
+		case p.Lo < at:
+			return fmt.Errorf("stored: %s and %s both have column %d", parts[i-1].path, p.path, p.Lo)
+		}
+		for end < len(parts) && parts[end].Lo == p.Lo {
+			end++
+		}
+		for _, q := range parts[i:end] {
+			if why := first.differs(q.Origin); why != "" {
+				return fmt.Errorf("stored: %s and %s are not parts of one run: %s", first.path, q.path, why)
+			}
+		}
+		s, err := newStack(parts[i:end])
+		if err != nil {
+			return err
+		}
+		if stacks = append(stacks, s); !slices.Equal(stacks[0].train, s.train) || !slices.Equal(stacks[0].y, s.y) {
+			return fmt.Errorf("stored: %s and %s are not parts of one run: other training nodes or labels", first.path, p.path)
+		}
+		i, at = end, p.Hi
+	}
+	if at != first.Features {
+		return fmt.Errorf("stored: no file has columns %d:%d of %d", at, first.Features, first.Features)
+	}
+	whole := *first.File
+	whole.Lo, whole.Hi = 0, first.Features
+	whole.Train, whole.Y, whole.IDs = stacks[0].train, stacks[0].y, stacks[0].ids
+	return write(ctx, path, &whole, func(l int) any {
+		return safetensors.Stream(func(yield func([]float32, error) bool) {
+			const rows = 256
+			block := make([]float32, 0, rows*whole.Hi)
+			for i := range whole.Train {
+				for _, s := range stacks {
+					block = append(block, s.row(l, i)...)
+				}
+				if i%rows == rows-1 || i == len(whole.Train)-1 {
+					if !yield(block, nil) {
+						return
+					}
+					block = block[:0]
+				}
+			}
+		})
+	})
+}
+
+// part is a file to merge.
+type part struct {
+	*File
+	path string
+}
+
+// stack is files of the same columns, one below the other.
+type stack struct {
+	parts    []part
+	from     []place // of each training node, nil if there is one part
+	train, y []int32
+	ids      []string
+}
+
+// place is a row of a part.
+type place struct{ part, row int32 }
+
+// newStack returns the rows of parts in the order of their nodes. No two parts have the same node.
+func newStack(parts []part) (*stack, error) {
+	first := parts[0]
+	s := &stack{parts: parts, train: first.Train, y: first.Y, ids: first.IDs}
+	if len(parts) == 1 {
+		return s, nil
+	}
+	for i, p := range parts {
+		if p.Hi != first.Hi || (p.IDs == nil) != (first.IDs == nil) {
+			return nil, fmt.Errorf("stored: %s and %s both have column %d", first.path, p.path, p.Lo)
+		}
+		for r := range p.Train {
+			s.from = append(s.from, place{int32(i), int32(r)})
+		}
+	}
+	node := func(at place) int32 { return parts[at.part].Train[at.row] }
+	slices.SortStableFunc(s.from, func(a, b place) int { return int(node(a)) - int(node(b)) })
+	s.train, s.y, s.ids = nil, nil, nil
+	for i, at := range s.from {
+		p := parts[at.part]
+		if i > 0 && s.train[i-1] == node(at) {
+			return nil, fmt.Errorf("stored: %s and %s both have column %d of node %d",
+				parts[s.from[i-1].part].path, p.path, p.Lo, node(at))
+		}
+		s.train, s.y = append(s.train, node(at)), append(s.y, p.Y[at.row])
+		if p.IDs != nil {
+			s.ids = append(s.ids, p.IDs[at.row])
+		}
+	}
+	return s, nil
+}
+
+// row returns row i of hop l.
+func (s *stack) row(l, i int) []float32 {
+	var h *mat.Dense
+	if s.from == nil {
+		h = s.parts[0].hop(l)
+	} else {
+		h, i = s.parts[s.from[i].part].hop(l), int(s.from[i].row)
+	}
+	return h.Row(i)
+}

@@ -1,0 +1,146 @@
+"""Shape 2: each task takes a block of nodes. A hop makes partial sums before a shuffle and adds them after it.
+
+Node v is in block v mod P. All entries of A in the columns of a block, and its rows of H, meet in one task. That task
+sends one partial sum for each row of each block. So a hop shuffles about rows × P(1 - (1 - 1/P)^degree) × (4d + 4)
+bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Optional
+
+from ._error import Error
+from ._spark_columns import UNIT, cut, fetch, keys_for
+from ._spark_reach import Needed
+from ._spark_tables import Numbered
+from ._spark_work import FRAMES, RESULT, entries_by_block, names_of, nodes_by_block, nodes_of, run_step, run_worker
+
+__all__ = ["Plan", "plan", "propagate", "traffic"]
+
+_FIXED = 64 << 20  # bytes of a worker before it takes anything
+_UNEVEN = 1.2  # what the largest block has more than the mean
+
+
+@dataclass
+class Plan:
+    """How work is cut: into blocks of nodes, and these into blocks of columns."""
+
+    blocks: int
+    cuts: list[tuple[int, int]]
+    memory: int  # bytes of a worker
+
+
+def _sizing(graph: Numbered, need: Needed, hops: int, rule: str) -> tuple[int, int]:
+    """Return the bytes that all workers of a step take for the topology, and for each column."""
+    topology = (20 if graph.weighted else 12) * need.entry_count + 64 * need.node_count
+    matrices = 3 if rule == "ppr" else 2  # rows of H and what they are read from; X in each hop of PPR
+    return topology, 4 * (matrices * need.node_count + (hops + 1) * graph.train)
+
+
+def plan(
+    graph: Numbered, need: Needed, hops: int, rule: str, memory: int, machines: int, slots: int, parts: int
+) -> Optional[Plan]:
+    """Return how to cut the work so that each worker keeps within its memory, or None if that cannot be.
+
+    As many blocks as machines shuffle the least; more parallel work comes from blocks of columns. parts, if above 0, is
+    the number of blocks of nodes.
+    """
+    topology, column = _sizing(graph, need, hops, rule)
+    room = memory - _FIXED
+    if room <= 0:
+        return None
+
+    def within(blocks: int, width: int) -> float:
+        return _UNEVEN * (topology + width * column) / blocks
+
+    unit = min(UNIT, graph.width)
+    least = int(_UNEVEN * (topology + unit * column) // room) + 1
+    blocks = parts or max(machines, least, int(2 * _UNEVEN * topology // room) + 1)
+    blocks = min(blocks, graph.count)
+    units = -(-graph.width // UNIT)
+    for pieces in range(max(1, min(units, slots // blocks)), units + 1):
+        cuts = cut(graph.width, pieces)
+        widest = max(hi - lo for lo, hi in cuts)
+        if within(blocks, widest) <= room:
+            return Plan(blocks, cuts, int(within(blocks, widest)) + _FIXED)
+    return None
+
+
+def traffic(need: Needed, hops: int, width: int, blocks: int) -> list[float]:
+    """Return the bytes of the partial sums of each hop, if each column of A may be in any block.
+
+    >>> need = Needed(None, None, 0, 1600, [4, 100, 400])
+    >>> [round(b) for b in traffic(need, 2, 1, 4)]
+    [3168, 127]
+    """
+    degree = need.entry_count / max(1, need.within[max(0, hops - 1)])
+    sums = blocks * (1 - (1 - 1 / blocks) ** (degree + 1))  # a row has an entry for itself, too
+    return [need.within[hops - hop] * sums * (4 * width + 4) for hop in range(1, hops + 1)]
+
+
+def propagate(
+    session: Any, graph: Numbered, need: Needed, task: Mapping[str, Any], chosen: Plan, threads: int, program: str,
+    home: Path,
+) -> tuple[list[Path], list[int]]:  # fmt: skip
+    """Propagate hop by hop.
+
+    Returns the files of training nodes that the last step wrote, and the bytes of the partial sums of each hop. What
+    was done again because a machine failed is counted again.
+    """
+    from pyspark.sql import functions as F
+
+    blocks, cuts, hops = chosen.blocks, chosen.cuts, int(task["hops"])
+    flat = keys_for(session, blocks * len(cuts))
+    keys = [flat[b * len(cuts) : (b + 1) * len(cuts)] for b in range(blocks)]
+    weights = ["w"] if graph.weighted else []
+    rows = need.nodes.join(graph.nodes, "id")
+    scaling = _scaling(session, graph, rows, task, threads, program) if task["standardize"] else None
+    frames = rows.select("number", F.col("hops").cast("int").alias("entries"), "degree", "class", "x")
+    frames = frames.mapInArrow(nodes_by_block(keys, cuts, graph.width, task["normalize_features"]), FRAMES)
+    together = {own[c]: [other[c] for other in keys] for own in keys for c in range(len(cuts))}
+    sent = [session.sparkContext.accumulator(0) for _ in range(hops)]
+    for step in range(hops + 1):
+        tasks = {}
+        for b, own in enumerate(keys):
+            for key, (lo, hi) in zip(own, cuts):
+                tasks[key] = {**task, "do": "rows", "lo": lo, "hi": hi, "step": step, "block": b, "blocks": blocks}
+                if step == 0 and scaling is not None:
+                    tasks[key].update(mean=scaling[0][lo:hi], std=scaling[1][lo:hi])
+        if step < hops:
+            tiles = need.entries.where(F.col("hops") <= hops - step - 1).select("u", "v", *weights)
+            frames = frames.union(tiles.mapInArrow(entries_by_block(keys, graph.weighted), FRAMES))
+        elif graph.named:
+            names = need.nodes.where("class >= 0").select("number", F.col("id").cast("string").alias("name"))
+            frames = frames.union(names.mapInArrow(names_of([own[0] for own in keys]), FRAMES))
+        frames = frames.repartition(len(flat), "key").sortWithinPartitions("key", "kind", "part")
+        if step < hops:
+            frames = frames.mapInArrow(run_step(tasks, threads, program, together, sent[step].add), FRAMES)
+    files = fetch(session, frames.mapInArrow(run_worker(tasks, threads, program), RESULT), home)
+    return files, [int(s.value) for s in sent]
+
+
+def _scaling(
+    session: Any, graph: Numbered, rows: Any, task: Mapping[str, Any], threads: int, program: str
+) -> tuple[list[float], list[float]]:
+    """Return the mean and the deviation of each feature over the training nodes, some columns a worker."""
+    import numpy as np
+    from pyspark.sql import functions as F
+
+    cuts = cut(graph.width, max(1, session.sparkContext.defaultParallelism))
+    keys = keys_for(session, len(cuts))
+    zero = F.lit(0).cast("int").alias("entries")
+    train = rows.where("class >= 0").select("number", zero, F.lit(0.0).alias("degree"), "class", "x")
+    frames = train.mapInArrow(
+        nodes_of([(key, *c) for key, c in zip(keys, cuts)], graph.width, task["normalize_features"]), FRAMES
+    )
+    frames = frames.repartition(len(keys), "key").sortWithinPartitions("key", "kind", "part")
+    tasks = {key: {**task, "do": "scaling", "lo": lo, "hi": hi, "block": 0} for key, (lo, hi) in zip(keys, cuts)}
+    sent = frames.mapInArrow(run_step(tasks, threads, program, {key: [key] for key in keys}), FRAMES).collect()
+    found = {row.key: np.frombuffer(row.payload, "<f4").reshape(2, -1) for row in sent}
+    if len(found) != len(keys):
+        raise Error(f"{len(found)} of {len(keys)} workers sent the scaling of features")
+    mean, std = np.concatenate([found[key] for key in keys], axis=1)
+    return mean.tolist(), std.tolist()
