@@ -1,6 +1,7 @@
-// Package cluster is what one worker of a cluster does. It takes a part of a graph from its standard input and propagates
-// features over it. It writes embeddings to a file, or frames for the next step to its standard output. A program of the cluster starts the worker and feeds it, such as
-// python/cgc/spark.py. The worker knows nothing of that program.
+// Package cluster is what one worker of a cluster does. It takes a part of a graph from its standard input and
+// propagates features over it. It writes embeddings to a file, or frames for the next step to its standard output. A
+// program of the cluster starts the worker and feeds it, such as python/cgc/spark.py. The worker knows nothing of that
+// program.
 //
 // The input is a sequence of frames: one byte that tells the kind, the length of the payload in 8 bytes, and the
 // payload. All numbers are little-endian. The first frame is a Task, and the last is an EndFrame. So a worker whose

@@ -14,9 +14,9 @@ import (
 	"github.com/graph-condensation/cgc/propagate/stored"
 )
 
-// rows is the task "rows": one step of the propagation for the nodes of one block. Step l makes H⁽ˡ⁾ of these nodes from
-// partial sums of step l−1. Then it sends the partial sums of the next hop, one for each row of each block that needs
-// it. Step 0 starts from features, and the last step writes the embeddings of the block's training nodes.
+// rows is the task "rows": one step of the propagation for the nodes of one block. Step l makes H⁽ˡ⁾ of these nodes
+// from partial sums of step l−1. Then it sends the partial sums of the next hop, one for each row of each block that
+// needs it. Step 0 starts from features, and the last step writes the embeddings of the block's training nodes.
 func rows(ctx context.Context, t Task, in io.Reader, frames io.Writer, out string) error {
 	b, err := readBlock(t, in)
 	if err != nil {

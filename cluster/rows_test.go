@@ -23,7 +23,8 @@ import (
 func shuffle(t *testing.T, sent []byte, boxes []map[cluster.Kind][]byte) {
 	t.Helper()
 	for len(sent) > 0 {
-		to, kind, size := binary.LittleEndian.Uint32(sent), cluster.Kind(sent[4]), binary.LittleEndian.Uint64(sent[5:])
+		to, kind := binary.LittleEndian.Uint32(sent), cluster.Kind(sent[4])
+		size := binary.LittleEndian.Uint64(sent[5:])
 		boxes[to][kind] = append(boxes[to][kind], sent[4:13+size]...)
 		sent = sent[13+size:]
 	}
@@ -76,13 +77,12 @@ func byRows(t *testing.T, g *graph.Graph, o stored.Origin, blocks int, scaling g
 				continue
 			}
 			for j, w := range g.Adj.Row(v) {
-				box := boxes[int(j)%blocks]
-				if g.Adj.Data == nil {
-					box[cluster.EntryFrame] = frame(box[cluster.EntryFrame], cluster.EntryFrame, uint32(1), uint32(0), int32(v), int32(j))
-				} else {
-					box[cluster.EntryFrame] = frame(box[cluster.EntryFrame], cluster.EntryFrame, uint32(1), uint32(1),
-						int32(v), int32(j), w)
+				box, weight := boxes[int(j)%blocks], []float32(nil)
+				if g.Adj.Data != nil {
+					weight = []float32{w}
 				}
+				box[cluster.EntryFrame] = frame(box[cluster.EntryFrame], cluster.EntryFrame, uint32(1), uint32(len(weight)),
+					int32(v), int32(j), weight)
 			}
 		}
 		next := newBoxes(blocks)
@@ -125,8 +125,8 @@ func byRows(t *testing.T, g *graph.Graph, o stored.Origin, blocks int, scaling g
 	return f
 }
 
-// Blocks of rows give what one process computes, but for rounding: each row is at most some hundred float32 terms, whose
-// sum is cut into as many sums as there are blocks.
+// Blocks of rows give what one process computes, but for rounding: each row is at most some hundred float32 terms,
+// whose sum is cut into as many sums as there are blocks.
 func TestRows(t *testing.T) {
 	for _, g := range []*graph.Graph{synth.Demo(), weighted(synth.Demo())} {
 		normalized, err := g.NormalizedFeatures()

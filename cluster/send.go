@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// sender writes frames for the next step. Each is the block that it is for, an int32, and then a frame as a worker reads
-// it.
+// sender writes frames for the next step. Each is the block that it is for, an int32, and then a frame as a worker
+// reads it.
 type sender struct {
 	w       io.Writer
 	head    [13]byte

@@ -14,6 +14,7 @@ import pytest
 import cgc
 from cgc import _spark_rows, spark
 from cgc._spark_reach import Needed
+from cgc._safetensors import read
 from cgc._spark_tables import Numbered
 
 MASTER = "local-cluster[2,1,1024]"
@@ -92,6 +93,12 @@ def on_spark(session, home: Path, out: Path, *flags: str) -> cgc.Condensed:
     return cgc.load(out)
 
 
+def embeddings(path: Path) -> list:
+    """Return H of each hop."""
+    tensors, _ = read(path)
+    return [tensors[name] for name in sorted(tensors) if re.fullmatch(r"x|h\d+", name)]
+
+
 def same(a: cgc.Condensed, b: cgc.Condensed) -> None:
     for name in ARRAYS:
         u, v = np.asarray(getattr(a, name)), np.asarray(getattr(b, name))
@@ -111,17 +118,34 @@ def same(a: cgc.Condensed, b: cgc.Condensed) -> None:
         ("weighted", ["--propagation", "ppr", "--teleport", "0.2", "--nodes", "35", "--augment", "0.5"]),
         ("weighted", ["--inductive", "--nodes", "21", "--method", "cgc-x", "--normalize-features"]),
         ("plain", ["--nodes", "35", "--shape", "rows"]),
-        ("weighted", ["--propagation", "sage", "--hops", "3", "--nodes", "35", "--standardize", "--shape", "rows"]),
+        ("weighted", ["--propagation", "sage", "--hops", "3", "--nodes", "35", "--shape", "rows"]),
         ("plain", ["--propagation", "ppr", "--nodes", "35", "--shape", "rows", "--parts", "5", "--normalize-features"]),
-        ("weighted", ["--propagation", "ppr", "--inductive", "--nodes", "21", "--shape", "rows"]),
+        ("weighted", ["--inductive", "--standardize", "--nodes", "21", "--shape", "rows"]),
     ],
 )
-def test_same_as_one_machine(session, request, tmp_path, kind, flags):
+def test_same_as_one_machine(session, request, tmp_path, monkeypatch, kind, flags):
+    """Embeddings within 1e-5, and the same groups."""
     home = request.getfixturevalue(kind)
     one = tmp_path / "one.safetensors"
     alone = [f for i, f in enumerate(flags) if not ({f, flags[i - 1]} & {"--shape", "--parts"} and i)]
     subprocess.run([spark.binary(), "condense", str(home), "-o", str(one), "--quiet", *alone], check=True)
-    same(on_spark(session, home, tmp_path / "spark.safetensors", *flags), cgc.load(one))
+    kept, command = [], spark._command
+
+    def keep(line, out=None):
+        kept.extend(embeddings(word.removeprefix("--embeddings=")) for word in line if "--embeddings=/" in word and out)
+        command(line, out)
+
+    monkeypatch.setattr(spark, "_command", keep)
+    got = on_spark(session, home, tmp_path / "spark.safetensors", *flags)
+    names = ("--propagation", "--hops", "--teleport")
+    switches = ("--normalize-features", "--standardize", "--inductive")
+    settings = [f for i, f in enumerate(alone) if f in names + switches or (i and alone[i - 1] in names)]
+    whole = tmp_path / "whole.safetensors"
+    subprocess.run([spark.binary(), "propagate", str(home), "-o", str(whole), "--quiet", *settings], check=True)
+    want = embeddings(whole)
+    assert [h.shape for h in kept[0]] == [h.shape for h in want]
+    assert max(np.abs(a - b).max() for a, b in zip(kept[0], want)) <= (1e-5 if "--shape" in flags else 0)
+    same(got, cgc.load(one))
 
 
 def changed(home: Path, out: Path, nodes=None, edges=None) -> list:
@@ -235,7 +259,7 @@ def test_driver_killed(plain, tmp_path):
     line = [sys.executable, "-m", "cgc.spark", *condense, "--master", MASTER, *settings]
     child = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     pid.write_text(str(child.pid))
-    said = child.communicate(timeout=280)
+    said = child.communicate(timeout=600)
     assert child.returncode == -9, said
     assert list(out.parent.iterdir()) == []
 
@@ -243,7 +267,7 @@ def test_driver_killed(plain, tmp_path):
     script.write_text("from cgc.spark import main\n\nmain()\n")
     submit = [str(Path(sys.executable).with_name("spark-submit")), "--master", MASTER, *settings]
     submit += ["--conf", "spark.executor.memory=1024m", str(script), *condense]
-    done = subprocess.run(submit, capture_output=True, text=True, timeout=280)
+    done = subprocess.run(submit, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done
     assert re.search("35", done.stdout)
     assert cgc.load(out).x.shape[0] == 35
