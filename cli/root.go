@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -18,8 +19,15 @@ import (
 
 // run runs one command line and returns the exit code.
 func (c *command) run(ctx context.Context, args []string) (code int) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // a mapped file may shrink
 	defer func() {
-		if fault := recover(); fault != nil {
+		switch fault := recover().(type) {
+		case nil:
+		case interface{ Addr() uintptr }: // the system could not read a page
+			fmt.Fprintf(c.stderr, "cgc: a file that is mapped into memory cannot be read any more: it was cut or changed, or "+
+				"its disk failed (%v)\n", fault)
+			code = exitFailure
+		default:
 			fmt.Fprintf(c.stderr, "cgc: this is a mistake in cgc, please report it with the command line: %v\n", fault)
 			code = exitFailure
 		}

@@ -196,8 +196,10 @@ func (o Options) complete(found format.Place, g *graph.Graph) error {
 		g.Name = found.Name
 	}
 	o.split(g.Name, &g.Split, g.Y, g.Classes)
-	if err := g.Seal(); err != nil {
-		return fail("%w", errors.New(strings.ReplaceAll(err.Error(), "\n", "; ")))
+	if !g.Sealed() { // its format may have done so
+		if err := g.Seal(); err != nil {
+			return fail("%w", errors.New(strings.ReplaceAll(err.Error(), "\n", "; ")))
+		}
 	}
 	if len(g.Split.Train) == 0 {
 		return fail("%w", errNoTraining)

@@ -22,6 +22,12 @@ func (g *Graph) Seal() error {
 	return nil
 }
 
+// Sealed reports whether g is sealed and no field was replaced since.
+func (g *Graph) Sealed() bool {
+	s, ok := g.memory()
+	return ok && g.sealed != nil && s == *g.sealed
+}
+
 // mark notes that g is valid.
 func (g *Graph) mark() {
 	if s, ok := g.memory(); ok {
@@ -32,10 +38,8 @@ func (g *Graph) mark() {
 // Check returns nil at once if g is sealed and no field was replaced since, and else what Validate returns. It is the
 // check at the door of what trusts a graph. It only reads g: it is safe for concurrent use.
 func (g *Graph) Check() error {
-	if g.sealed != nil {
-		if s, ok := g.memory(); ok && s == *g.sealed {
-			return nil
-		}
+	if g.Sealed() {
+		return nil
 	}
 	return g.Validate()
 }

@@ -11,6 +11,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 )
@@ -75,6 +76,7 @@ var idle stack[shift]
 func newShift() *shift {
 	s := &shift{}
 	s.work = func() {
+		debug.SetPanicOnFault(true) // of memory that a file backs: the caller gets the panic
 		defer s.group.Done()
 		defer s.rescue()
 		chunks := (s.n + s.chunk - 1) / s.chunk

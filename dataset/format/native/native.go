@@ -57,6 +57,11 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	}
 	f := &file{File: opened, path: path}
 	g, notes := f.graph(ctx)
+	if f.err == nil && !g.Sealed() { // here, where the mapping of a file that is refused can be given back
+		if err := g.Seal(); err != nil {
+			f.fail("%w", errors.New(strings.ReplaceAll(err.Error(), "\n", "; ")))
+		}
+	}
 	if f.err != nil {
 		return nil, nil, errors.Join(f.err, f.Close())
 	}

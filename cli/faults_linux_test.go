@@ -1,0 +1,280 @@
+package cli_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/graph-condensation/cgc/cli"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/dataset"
+)
+
+// hooked calls hook at the first write that holds the word.
+type hooked struct {
+	bytes.Buffer
+	word string
+	hook func()
+	once sync.Once
+}
+
+// Write keeps p.
+func (h *hooked) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), h.word) {
+		h.once.Do(h.hook)
+	}
+	return h.Buffer.Write(p)
+}
+
+// A mapped file that becomes shorter while it is read is a sentence, and what stood at -o stays.
+func TestShrinkingFile(t *testing.T) {
+	dir := t.TempDir()
+	file, out := filepath.Join(dir, "wide.safetensors"), filepath.Join(dir, "small.safetensors")
+	g := wide(20_000, 4, 64)
+	if err := dataset.Write(t.Context(), file, g); err != nil {
+		t.Fatal(err)
+	}
+	if code := cli.Run(t.Context(), []string{"condense", "demo", "--nodes", "35", "-o", out}, &bytes.Buffer{},
+		&bytes.Buffer{}); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	old, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stdout bytes.Buffer
+	stderr := &hooked{word: "block", hook: func() {
+		if err := os.Truncate(file, 4096); err != nil {
+			t.Error(err)
+		}
+	}}
+	code := cli.Run(t.Context(), []string{
+		"condense", file, "--nodes", "40", "--memory", "100MB", "-o", out,
+	}, &stdout, stderr)
+	said := stderr.String()
+	const want = "cgc: a file that is mapped into memory cannot be read any more: it was cut or changed, or"
+	if code != 1 || !strings.Contains(said, want) || strings.Contains(said, "goroutine") {
+		t.Errorf("exit code %d, %q, want %q", code, said, want)
+	}
+	if left, err := os.ReadFile(out); err != nil || !bytes.Equal(left, old) {
+		t.Errorf("what stood at -o is changed: %v", err)
+	}
+	wantAlone(t, dir, "small.safetensors", "wide.safetensors")
+}
+
+// wantAlone fails the test unless the folder holds these files and no other.
+func wantAlone(t *testing.T, dir string, files ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if got := strings.Join(names, " "); got != strings.Join(files, " ") {
+		t.Errorf("%s holds %q, want %q", dir, got, files)
+	}
+}
+
+// Each output that cannot be written is a sentence, and what stood there stays.
+func TestUnwritable(t *testing.T) {
+	var graphs bytes.Buffer
+	run := func(args ...string) (said string, code int) {
+		var stderr bytes.Buffer
+		code = cli.Run(t.Context(), append(args, "--quiet"), &graphs, &stderr)
+		return stderr.String(), code
+	}
+	commands := func(out string) [][]string {
+		return [][]string{
+			{"condense", "demo", "--nodes", "35", "-o", out + ".safetensors"},
+			{"condense", "demo", "--nodes", "35", "-o", out + ".npz"},
+			{"condense", "demo", "--nodes", "35", "-o", out + ".pt"},
+			{"convert", "demo", out + ".safetensors"},
+			{"propagate", "demo", "-o", out + ".safetensors"},
+			{"data", "make", "--like", "cora", "-o", out + ".safetensors"},
+		}
+	}
+	for name, folder := range map[string]func(t *testing.T) string{
+		"disk full": func(t *testing.T) string { return mounted(t, "size=8k,nr_inodes=20") },
+		"read-only": func(t *testing.T) string { return mounted(t, "ro") },
+		"no folder": func(t *testing.T) string { return filepath.Join(t.TempDir(), "nowhere") },
+		"a file for a folder": func(t *testing.T) string {
+			file := filepath.Join(t.TempDir(), "file")
+			if err := os.WriteFile(file, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return file
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := folder(t)
+			for _, args := range commands(filepath.Join(dir, "out")) {
+				said, code := run(args...)
+				if code == 0 || strings.Count(said, "\n") != 1 || !strings.Contains(said, "out") {
+					t.Errorf("%v: exit code %d, %q", args, code, said)
+				}
+			}
+			if entries, _ := os.ReadDir(dir); len(entries) > 0 {
+				t.Errorf("left behind: %v", entries)
+			}
+		})
+	}
+	t.Run("the output is a folder", func(t *testing.T) {
+		dir := t.TempDir()
+		for _, args := range commands(filepath.Join(dir, "out")) {
+			out := args[len(args)-1]
+			if err := os.MkdirAll(filepath.Join(out, "inside"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if said, code := run(args...); code == 0 || strings.Count(said, "\n") != 1 {
+				t.Errorf("%v: exit code %d, %q", args, code, said)
+			}
+			wantAlone(t, out, "inside")
+		}
+	})
+}
+
+// mounted returns the folder of a new file system in memory. It skips the test where mounting is not allowed.
+func mounted(t *testing.T, options string) string {
+	t.Helper()
+	dir := t.TempDir()
+	flags := uintptr(0)
+	if options == "ro" {
+		flags, options = syscall.MS_RDONLY, ""
+	}
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", flags, options); err != nil {
+		t.Skipf("no file system can be mounted here (%v): as root it can", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// A user who may not write or read is told so. The commands run as nobody, which only root can arrange.
+func TestForbidden(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can run commands as another user")
+	}
+	dir, err := os.MkdirTemp("/tmp", "cgc-forbidden-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	secret := filepath.Join(dir, "secret.safetensors")
+	if err := dataset.Write(t.Context(), secret, wide(200, 2, 8)); err != nil {
+		t.Fatal(err)
+	}
+	self, err := exec.LookPath("cgc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(dir, "cgc")
+	if err := os.WriteFile(copied, program, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for path, mode := range map[string]os.FileMode{dir: 0o755, secret: 0o600, copied: 0o755} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{
+		{"condense", "demo", "--nodes", "35", "-o", filepath.Join(dir, "small.safetensors")},
+		{"condense", secret, "--nodes", "8", "-o", filepath.Join(os.TempDir(), "never.safetensors")},
+		{"evaluate", secret, "--on", "demo"},
+	} {
+		cmd := exec.Command(copied, append(args, "--quiet")...)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		out, err := cmd.CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "permission denied") || strings.Count(string(out), "\n") != 1 {
+			t.Errorf("%v: %v, %q, want one line with: permission denied", args, err, out)
+		}
+	}
+	wantAlone(t, dir, "cgc", "secret.safetensors")
+}
+
+// Several runs that write one path leave the whole file of one of them.
+func TestOnePath(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "small.safetensors")
+	const runs = 8
+	var group sync.WaitGroup
+	for i := range runs {
+		group.Go(func() {
+			args := []string{"condense", "demo", "--nodes", fmt.Sprint(35 + 5*i), "-o", out, "--quiet"}
+			if said, err := exec.Command("cgc", args...).CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, said)
+			}
+		})
+	}
+	group.Wait()
+	small, err := condense.Load(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := small.Nodes(); n < 35 || n > 35+5*runs || n%5 != 0 {
+		t.Errorf("%d nodes", n)
+	}
+	wantAlone(t, dir, "small.safetensors")
+}
+
+// 16 processes that read one graph file at once write the same bytes, seconds aside.
+func TestManyProcesses(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "wide.safetensors")
+	if err := dataset.Write(t.Context(), file, wide(5_000, 4, 16)); err != nil {
+		t.Fatal(err)
+	}
+	const processes = 16
+	var graphs [processes]*condense.Condensed
+	var group sync.WaitGroup
+	for i := range processes {
+		group.Go(func() {
+			out := filepath.Join(dir, fmt.Sprintf("small-%d.safetensors", i))
+			args := []string{"condense", file, "--nodes", "16", "-o", out, "--quiet", "--threads", fmt.Sprint(1 + i%3)}
+			if said, err := exec.Command("cgc", args...).CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, said)
+				return
+			}
+			var err error
+			if graphs[i], err = condense.Load(out); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	var first []byte
+	for i, small := range graphs {
+		if small == nil {
+			continue
+		}
+		small.Seconds = condense.Seconds{}
+		path := filepath.Join(dir, "timeless.safetensors")
+		if err := small.Save(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			first = text
+		} else if !bytes.Equal(text, first) {
+			t.Errorf("process %d writes other bytes", i)
+		}
+	}
+}

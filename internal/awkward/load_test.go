@@ -1,0 +1,162 @@
+package awkward_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+// held is what a process holds.
+type held struct{ heap, goroutines, files, mappings int }
+
+// holds counts what this process holds after a collection. Files and mappings are 0 where there is no /proc.
+func holds() held {
+	debug.FreeOSMemory()
+	time.Sleep(10 * time.Millisecond) // goroutines that have ended leave the count
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	h := held{heap: int(stats.HeapAlloc), goroutines: runtime.NumGoroutine()}
+	files, _ := os.ReadDir("/proc/self/fd")
+	h.files = len(files)
+	text, _ := os.ReadFile("/proc/self/maps")
+	h.mappings = strings.Count(string(text), cgcFile)
+	return h
+}
+
+// cgcFile is in the names of the files that these tests map.
+const cgcFile = "cgc-load"
+
+// 500 condensations in turn, each with its file, leave nothing behind: memory after the last is that after the first,
+// and no goroutine and no file stays open.
+func TestRepeatedCondensations(t *testing.T) {
+	g := synth.Demo()
+	path := filepath.Join(t.TempDir(), cgcFile+".safetensors")
+	once := func(seed uint64) {
+		t.Helper()
+		config := cgc.Defaults()
+		config.Nodes, config.Seed, config.Augment = 35, seed, 0.4
+		if seed%3 == 1 {
+			config.Partition = "spectral"
+		}
+		small, err := cgc.Condense(t.Context(), g, config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := small.Save(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := condense.Load(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for seed := range uint64(3) {
+		once(seed)
+	}
+	first := holds()
+	for run := range uint64(500) {
+		once(run)
+		if run == 9 {
+			t.Logf("after 10: %+v", holds())
+		}
+	}
+	last := holds()
+	t.Logf("after the first: %+v", first)
+	t.Logf("after 500 more:  %+v", last)
+	const slack = 2 << 20 // pools that grew to what the largest class needs
+	if last.heap > first.heap+slack || last.goroutines > first.goroutines || last.files > first.files ||
+		last.mappings > first.mappings {
+		t.Errorf("%+v after the first condensations, %+v after 500 more", first, last)
+	}
+}
+
+// A graph file that is refused, and a condensation that is interrupted, leave no file, mapping or goroutine behind.
+func TestNothingLeftBehind(t *testing.T) {
+	dir := t.TempDir()
+	torn := filepath.Join(dir, cgcFile+"-torn.safetensors")
+	whole := filepath.Join(dir, cgcFile+".safetensors")
+	if err := dataset.Write(t.Context(), whole, synth.Demo()); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := len(text) - 4; i < len(text); i++ { // a node of the split that is not there
+		text[i] = 0x7f
+	}
+	if err := os.WriteFile(torn, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := holds()
+	g := synth.Demo()
+	for range 20 {
+		if _, err := (dataset.Options{}).Open(t.Context(), torn); err == nil {
+			t.Fatal("a torn file is opened")
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		config := cgc.Defaults()
+		config.Nodes = 35
+		_, err := cgc.Condense(progress.With(ctx, func(progress.Event) { cancel() }), g, config)
+		cancel()
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("an interrupted condensation: %v", err)
+		}
+	}
+	if after := holds(); after.goroutines > before.goroutines || after.files > before.files ||
+		after.mappings > before.mappings {
+		t.Errorf("before %+v, after %+v", before, after)
+	}
+}
+
+// BenchmarkCancel measures the milliseconds from the end of a context to the return of Condense, for an end in each
+// step, on a made graph like Flickr's.
+func BenchmarkCancel(b *testing.B) {
+	shape, err := synth.Like("flickr")
+	if err != nil {
+		b.Fatal(err)
+	}
+	g, err := synth.Make(b.Context(), shape, rand.NewPCG(1, 0))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, step := range []string{"propagate", "assess", "augment", "partition", "generate"} {
+		b.Run(step, func(b *testing.B) {
+			worst, total := time.Duration(0), time.Duration(0)
+			for b.Loop() {
+				ctx, cancel := context.WithCancel(b.Context())
+				var ended time.Time
+				heard := progress.With(ctx, func(e progress.Event) {
+					if e.Stage == step && ended.IsZero() {
+						ended = time.Now()
+						cancel()
+					}
+				})
+				config := cgc.Defaults()
+				config.Nodes, config.Augment, config.Partition = 446, 0.4, "spectral"
+				_, err := cgc.Condense(heard, g, config)
+				if took := time.Since(ended); !ended.IsZero() {
+					worst, total = max(worst, took), total+took
+				}
+				cancel()
+				if !errors.Is(err, context.Canceled) {
+					b.Fatalf("step %s: %v", step, err)
+				}
+			}
+			b.ReportMetric(float64(worst.Microseconds())/1000, "ms-worst")
+			b.ReportMetric(float64(total.Microseconds())/1000/float64(b.N), "ms-mean")
+		})
+	}
+}
