@@ -40,6 +40,18 @@ func Example() {
 	// true
 }
 
+// A graph that is larger than a bound on memory is read in order from its file. This one is not, so there is no plan.
+func ExampleTargetWithin() {
+	target, err := gnn.TargetWithin(synth.Demo(), false, 1<<30)
+	if err != nil {
+		panic(err)
+	}
+	defer target.Close()
+	plan, err := target.Plan(gnn.GCN(), 256)
+	fmt.Println(target.Streams(), plan == nil, err)
+	// Output: false true <nil>
+}
+
 // The gradient of a training step is differentiated in X′ and A′, as a method does that learns them by matching
 // gradients.
 func ExampleVariableInput() {
