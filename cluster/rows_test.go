@@ -19,15 +19,18 @@ import (
 	"github.com/graph-condensation/cgc/propagate/stored"
 )
 
-// shuffle takes apart what a worker sent, into the frames for each block.
-func shuffle(t *testing.T, sent []byte, boxes []map[cluster.Kind][]byte) {
+// shuffle takes apart what a worker sent, into the frames for each block, and returns the bytes of sums.
+func shuffle(t *testing.T, sent []byte, boxes []map[cluster.Kind][]byte) (sums int) {
 	t.Helper()
 	for len(sent) > 0 {
 		to, kind := binary.LittleEndian.Uint32(sent), cluster.Kind(sent[4])
 		size := binary.LittleEndian.Uint64(sent[5:])
 		boxes[to][kind] = append(boxes[to][kind], sent[4:13+size]...)
-		sent = sent[13+size:]
+		if sent = sent[13+size:]; kind == cluster.SumFrame {
+			sums += int(size)
+		}
 	}
+	return sums
 }
 
 // newBoxes returns places for the frames of each block.
@@ -40,8 +43,10 @@ func newBoxes(blocks int) []map[cluster.Kind][]byte {
 }
 
 // byRows runs the workers of all steps and blocks one after the other, and merges what they write. Entries come in
-// descending order.
-func byRows(t *testing.T, g *graph.Graph, o stored.Origin, blocks int, scaling graph.Scaling) *stored.File {
+// descending order. It returns the bytes of the sums of each hop, too.
+func byRows(
+	t *testing.T, g *graph.Graph, o stored.Origin, blocks int, scaling graph.Scaling,
+) (f *stored.File, sums []int) {
 	t.Helper()
 	o.Graph, o.Nodes, o.Edges, o.Features, o.Classes = g.Name, g.Nodes(), int64(g.Edges()), g.Features(), g.Classes
 	reach := graph.NewReach(g.Adj, g.Split.Train)
@@ -85,7 +90,7 @@ func byRows(t *testing.T, g *graph.Graph, o stored.Origin, blocks int, scaling g
 					int32(v), int32(j), weight)
 			}
 		}
-		next := newBoxes(blocks)
+		next, bytesOfHop := newBoxes(blocks), 0
 		for q, box := range boxes {
 			task := cluster.Task{Do: "rows", Origin: o, Hi: g.Features(), Step: step, Block: q, Blocks: blocks}
 			if step == 0 {
@@ -106,12 +111,12 @@ func byRows(t *testing.T, g *graph.Graph, o stored.Origin, blocks int, scaling g
 			if err := cluster.Run(t.Context(), open(t, frame(in, cluster.EndFrame)), &sent, out); err != nil {
 				t.Fatalf("step %d, block %d: %v", step, q, err)
 			}
-			shuffle(t, sent.Bytes(), next)
+			bytesOfHop += shuffle(t, sent.Bytes(), next)
 			if step == o.Hops {
 				paths = append(paths, out)
 			}
 		}
-		boxes = next
+		boxes, sums = next, append(sums, bytesOfHop)
 	}
 	merged := filepath.Join(t.TempDir(), "merged.safetensors")
 	slices.Reverse(paths)
@@ -122,7 +127,30 @@ func byRows(t *testing.T, g *graph.Graph, o stored.Origin, blocks int, scaling g
 	if err != nil {
 		t.Fatal(err)
 	}
-	return f
+	return f, sums[:o.Hops]
+}
+
+// The sums of a hop have as many bytes as docs/cluster.md says: a row of D entries takes
+// P·(1 − (1 − 1/P)^(D+1))·(4d + 4) if any block may hold any of them.
+func TestTraffic(t *testing.T) {
+	g := synth.Demo()
+	reach := graph.NewReach(g.Adj, g.Split.Train)
+	reach.Grow()
+	for _, blocks := range []int{2, 4, 8, 16} {
+		_, sums := byRows(t, g, stored.Origin{Rule: propagate.SGC, Hops: 2}, blocks, graph.Scaling{})
+		p, want := float64(blocks), 0.0
+		for v, d := range reach.Distance {
+			if d != graph.Unreached {
+				degree := float64(g.Adj.Indptr[v+1] - g.Adj.Indptr[v])
+				want += p * (1 - math.Pow(1-1/p, degree+1)) * float64(4*g.Features()+4)
+			}
+		}
+		ratio := float64(sums[0]) / want
+		t.Logf("%d blocks: %d bytes in hop 1, %.3f of the formula", blocks, sums[0], ratio)
+		if math.Abs(ratio-1) > 0.05 {
+			t.Errorf("%d blocks: %d bytes of sums, want about %.0f", blocks, sums[0], want)
+		}
+	}
 }
 
 // Blocks of rows give what one process computes, but for rounding: each row is at most some hundred float32 terms,
@@ -154,7 +182,7 @@ func TestRows(t *testing.T) {
 				if c.standardize {
 					s = scaling
 				}
-				got := byRows(t, g, o, c.blocks, s)
+				got, _ := byRows(t, g, o, c.blocks, s)
 				if !slices.Equal(got.Train, want.Train) || !slices.Equal(got.Y, want.Y) ||
 					!slices.Equal(got.X.Data, want.X.Data) {
 					t.Fatal("other training nodes or features")
