@@ -98,8 +98,8 @@ var mayImport = map[string]string{
 	"dataset/format/internal/decimal": "",
 	"dataset/format/internal/csvfile": "dataset/format dataset/format/internal/lines dataset/format/internal/reading " +
 		"internal/parallel",
-	"dataset/format/internal/ids":     "",
-	"dataset/format/internal/lines":   "dataset/format dataset/format/internal/decimal mat progress",
+	"dataset/format/internal/ids":   "",
+	"dataset/format/internal/lines": "dataset/format dataset/format/internal/decimal mat progress",
 	"dataset/format/internal/numpy": "dataset/format dataset/format/internal/csr dataset/format/internal/reading " +
 		"graph mat",
 	"dataset/format/internal/parts": "dataset/format dataset/format/internal/numpy graph",

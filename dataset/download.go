@@ -17,6 +17,19 @@ import (
 // stall is how long a server may be silent.
 const stall = 30 * time.Second
 
+// client follows redirects within the host and the scheme of what was asked for.
+var client = &http.Client{CheckRedirect: func(next *http.Request, before []*http.Request) error {
+	const most = 5
+	if first := before[0].URL; next.URL.Host != first.Host || next.URL.Scheme != first.Scheme {
+		return fmt.Errorf("the server redirects to %s://%s, want %s://%s", next.URL.Scheme, next.URL.Host, first.Scheme,
+			first.Host)
+	}
+	if len(before) > most {
+		return fmt.Errorf("the server redirects more than %d times", most)
+	}
+	return nil
+}}
+
 // download continues the file part from url.
 func download(ctx context.Context, url, part string) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -44,7 +57,7 @@ func download(ctx context.Context, url, part string) (err error) {
 	if done > 0 {
 		request.Header.Set("Range", fmt.Sprintf("bytes=%d-", done))
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,60 @@
+package cgc_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// docs/licences.md names the licence of every module that a go.mod file requires, and no other module. Each of the
+// licences lets cgc be handed out under its own.
+func TestLicences(t *testing.T) {
+	permissive := "MIT BSD-2-Clause BSD-3-Clause Apache-2.0 Unlicense FTL CC-BY-4.0 OFL-1.1 MPL-2.0"
+	text, err := os.ReadFile("docs/licences.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]bool{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `(\\S+)` \\| (.+) \\|$").FindAllStringSubmatch(string(text), -1) {
+		listed[row[1]] = true
+		for _, name := range strings.Split(row[2], " and ") {
+			if !strings.Contains(" "+permissive+" ", " "+name+" ") {
+				t.Errorf("%s has the licence %q, want one of %s", row[1], name, permissive)
+			}
+		}
+	}
+	required := map[string]bool{}
+	for _, pattern := range []string{"go.mod", "*/go.mod", "*/*/go.mod", "*/*/*/go.mod"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			line := regexp.MustCompile(`(?m)^(?:require |\t)(\S+) v\S+`)
+			for _, found := range line.FindAllStringSubmatch(string(text), -1) {
+				if !strings.HasPrefix(found[1], module) {
+					required[found[1]] = true
+				}
+			}
+		}
+	}
+	if len(required) < 20 {
+		t.Errorf("%d modules are required: the go.mod files are not understood", len(required))
+	}
+	for name := range required {
+		if !listed[name] {
+			t.Errorf("docs/licences.md does not list %s", name)
+		}
+	}
+	for name := range listed {
+		if !required[name] {
+			t.Errorf("docs/licences.md lists %s, which no go.mod file requires", name)
+		}
+	}
+}
