@@ -194,6 +194,14 @@ func (l lists) ogbArrays(ends, x []byte) map[string][]byte {
 	return files
 }
 
+// ogbFiles has the arrays of data.npz as .npy files.
+func (l lists) ogbFiles() map[string][]byte {
+	files := l.ogbArrays(nil, nil)
+	files["raw/data.npz"] = nil
+	files["raw/edge_index.npy"], files["raw/node_feat.npy"] = l.ends("<i8", false), l.npy(true)
+	return files
+}
+
 // named returns a folder with names, which are quoted and go over lines if wild is true.
 func (l lists) named(id func(i int64) string, wild bool) map[string][]byte {
 	quote := func(s string) string { return s }
@@ -252,6 +260,7 @@ func TestStreamWritesWhatOpenReads(t *testing.T) {
 		"ogb text":            l.ogbText(true),
 		"ogb text, disorder":  l.ogbText(false),
 		"ogb arrays":          l.ogbArrays(l.ends("<i8", false), l.npy(false)),
+		"ogb files":           l.ogbFiles(),
 		"ogb arrays, turned":  l.ogbArrays(l.ends("<i4", true), l.npy(false)),
 		"ogb arrays, swapped": l.ogbArrays(l.ends(">i4", false), l.npy(false)),
 	} {

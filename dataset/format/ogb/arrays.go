@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/graph"
 )
@@ -21,10 +23,20 @@ const (
 	arrayCounts   = "num_nodes_list"
 )
 
-// countNodes returns the number of nodes of the one graph in z.
-func countNodes(z numpy.Source) (int, error) {
+// countNodes returns the number of nodes of the one graph in z: the rows of its features if nothing else says.
+func countNodes(z numpy.Source) (nodes int, err error) {
+	if _, archive := z.(*numpy.Archive); !archive && !z.Has(arrayCounts) {
+		err := z.Open(arrayFeatures, func(a *numpy.Array) error {
+			if len(a.Shape) != 2 || a.Shape[0] > graph.MaxNodes {
+				return fmt.Errorf("shape %v, want at most %d rows, one for each node, and features", a.Shape, graph.MaxNodes)
+			}
+			nodes = a.Shape[0]
+			return nil
+		})
+		return nodes, err
+	}
 	var counts []int64
-	err := z.Open(arrayCounts, func(a *numpy.Array) (err error) {
+	err = z.Open(arrayCounts, func(a *numpy.Array) (err error) {
 		counts, err = numpy.Numbers[int64](a)
 		return err
 	})
@@ -60,14 +72,46 @@ func checkFeatures(a *numpy.Array, n int) error {
 	return nil
 }
 
-// readArrays reads data.npz, and node-label.npz.
-func readArrays(ctx context.Context, file, labels string) (p parts, err error) {
-	p.edges, p.features, p.labels = file, file, labels
-	z, err := numpy.OpenArchive(ctx, file)
+// opener opens arrays with names.
+type opener func(ctx context.Context) (numpy.Source, error)
+
+// ofArrays reports whether raw has its arrays as .npy files.
+func ofArrays(raw string) bool {
+	folder := numpy.OpenFolder(context.Background(), raw)
+	return folder.Has(arrayEdges) && folder.Has(arrayFeatures)
+}
+
+// arraysOf returns how to open the arrays of raw: data.npz or .npy files. It returns nil if there are none.
+func arraysOf(raw string) opener {
+	file := filepath.Join(raw, arraysFile)
+	switch {
+	case csvfile.Exists(file):
+		return func(ctx context.Context) (numpy.Source, error) { return numpy.OpenArchive(ctx, file) }
+	case ofArrays(raw):
+		return func(ctx context.Context) (numpy.Source, error) { return numpy.OpenFolder(ctx, raw), nil }
+	}
+	return nil
+}
+
+// locateArrays sets the files of the arrays in raw, and returns the one to name in front of an array.
+func (p *parts) locateArrays(z numpy.Source, raw string) (file string) {
+	p.labels = filepath.Join(raw, "node-label.npz")
+	if _, archive := z.(*numpy.Archive); archive {
+		p.edges, p.features = z.Where(), z.Where()
+		return z.Where()
+	}
+	p.edges, p.features = filepath.Join(raw, arrayEdges+".npy"), filepath.Join(raw, arrayFeatures+".npy")
+	return raw
+}
+
+// readArrays reads the arrays of raw, and node-label.npz.
+func readArrays(ctx context.Context, open opener, raw string) (p parts, err error) {
+	z, err := open(ctx)
 	if err != nil {
 		return p, err
 	}
 	defer z.Close()
+	file := p.locateArrays(z, raw)
 	if p.Nodes, err = countNodes(z); err != nil {
 		return p, err
 	}
@@ -101,7 +145,7 @@ func readArrays(ctx context.Context, file, labels string) (p parts, err error) {
 	if z.Has("edge_feat") {
 		p.ignoresEdgeFeatures(file + ": array edge_feat")
 	}
-	p.Y, err = readLabelArray(ctx, labels, p.Nodes)
+	p.Y, err = readLabelArray(ctx, p.labels, p.Nodes)
 	return p, err
 }
 

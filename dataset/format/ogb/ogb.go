@@ -20,7 +20,8 @@ const Name = "ogb"
 
 // Format reads a folder as the Python package ogb leaves it: raw, split and mapping. raw holds text (edge.csv.gz,
 // node-feat.csv.gz, node-label.csv.gz, num-node-list.csv.gz and num-edge-list.csv.gz) or arrays (data.npz and
-// node-label.npz). Each .csv.gz may be a .csv. The folder raw itself may be named too.
+// node-label.npz). Each .csv.gz may be a .csv. In place of data.npz, its arrays may stand in raw as .npy files. The
+// folder raw itself may be named too.
 type Format struct{}
 
 // Describe says which files mark a folder.
@@ -34,7 +35,7 @@ func (Format) Recognise(path string) format.Certainty {
 	exists := func(name string) bool { return csvfile.Exists(csvfile.Path(raw, name)) }
 	switch {
 	case exists("edge") && exists("num-node-list"),
-		numpy.Holds(filepath.Join(raw, arraysFile), "num_nodes_list"),
+		numpy.Holds(filepath.Join(raw, arraysFile), "num_nodes_list"), ofArrays(raw),
 		several(raw) != "":
 		return format.Certain
 	case exists("edge"), exists("num-node-list"):
@@ -71,8 +72,8 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	}
 	var p parts
 	var err error
-	if file := filepath.Join(raw, arraysFile); csvfile.Exists(file) {
-		p, err = readArrays(ctx, file, filepath.Join(raw, "node-label.npz"))
+	if open := arraysOf(raw); open != nil {
+		p, err = readArrays(ctx, open, raw)
 	} else {
 		p, err = readText(ctx, raw)
 	}

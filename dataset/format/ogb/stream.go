@@ -29,8 +29,8 @@ func (Format) Stream(ctx context.Context, path string, memory int64) (*format.St
 	s := &format.Stream{Name: filepath.Base(dir)}
 	var p parts
 	var err error
-	if file := filepath.Join(raw, arraysFile); csvfile.Exists(file) {
-		p, err = streamArrays(ctx, file, filepath.Join(raw, "node-label.npz"), s, memory)
+	if open := arraysOf(raw); open != nil {
+		p, err = streamArrays(ctx, open, raw, s, memory)
 	} else {
 		p, err = streamText(ctx, raw, s, memory)
 	}
@@ -131,16 +131,18 @@ func streamEdges(ctx context.Context, file string, count, n int, add func(graph.
 }
 
 // streamArrays sets all but labels and split of s.
-func streamArrays(ctx context.Context, file, labels string, s *format.Stream, memory int64) (p parts, err error) {
-	p.edges, p.features, p.labels = file, file, labels
+func streamArrays(
+	ctx context.Context, openArrays opener, raw string, s *format.Stream, memory int64,
+) (p parts, err error) {
 	open := func(ctx context.Context) (numpy.Source, error) {
-		return numpy.OpenArchive(progress.With(ctx, nil), file) // edges and rows are counted where they are written
+		return openArrays(progress.With(ctx, nil)) // edges and rows are counted where they are written
 	}
 	z, err := open(ctx)
 	if err != nil {
 		return p, err
 	}
 	defer z.Close()
+	file := p.locateArrays(z, raw)
 	nodes, err := countNodes(z)
 	if err != nil {
 		return p, err
@@ -190,8 +192,10 @@ func streamArrays(ctx context.Context, file, labels string, s *format.Stream, me
 		defer z.Close()
 		return numpy.Rows(ctx, z, arrayFeatures, put)
 	}
-	s.Size = format.SizeOf(file)
-	p.Y, err = readLabelArray(ctx, labels, nodes)
+	if s.Size = format.SizeOf(p.edges); p.features != p.edges {
+		s.Size += format.SizeOf(p.features)
+	}
+	p.Y, err = readLabelArray(ctx, p.labels, nodes)
 	return p, err
 }
 
