@@ -300,11 +300,13 @@ def _stem(place: str) -> str:
 
 def _command(line: Sequence[str], out: Any = None) -> None:
     """Run the command. Its notes are shown; its mistake is raised."""
-    done = subprocess.run([binary(), *line], stdout=out or subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run([binary(), *line], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     said = done.stderr.splitlines()
     if done.returncode == 0:
         for text in said:
             print(text, file=sys.stderr)
+        if out is not None:  # a notebook's has no file descriptor that a process could write to
+            print(done.stdout, end="", file=out)
         return
     last = [text.removeprefix("cgc: ") for text in said if text.startswith("cgc: ")]
     kind = _Usage if done.returncode == 2 else Error
