@@ -300,7 +300,7 @@ def _stem(place: str) -> str:
 
 def _command(line: Sequence[str], out: Any = None) -> None:
     """Run the command. Its notes are shown; its mistake is raised."""
-    done = subprocess.run([binary(), *line], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run([binary(), *line], capture_output=True, text=True)
     said = done.stderr.splitlines()
     if done.returncode == 0:
         for text in said:
