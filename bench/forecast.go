@@ -125,8 +125,8 @@ func (f *Forecast) Document() *report.Document {
 	memory := fmt.Sprintf("expected memory: %s, of which %s of the graph and %s of embeddings and the work on them",
 		report.Bytes(f.Memory), report.Bytes(f.Read), report.Bytes(f.Held))
 	if f.File > 0 {
-		memory = fmt.Sprintf("expected memory: %s, and %s to read from the file in %d blocks of %d columns",
-			report.Bytes(f.Memory), report.Bytes(f.File), f.Passes, f.Columns)
+		memory = fmt.Sprintf("expected memory: %s, and %s to read from the file in blocks of %d columns, %d in all",
+			report.Bytes(f.Memory), report.Bytes(f.File), f.Columns, f.Passes)
 		if f.Scratch > 0 {
 			memory += fmt.Sprintf(", and %s through temporary files", report.Bytes(f.Scratch))
 		}

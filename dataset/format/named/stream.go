@@ -2,6 +2,7 @@ package named
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -45,7 +46,7 @@ func (s source) Most() (int64, error) { return s.About() }
 
 // Parts is not used: Runs reads the rows.
 func (s source) Parts(context.Context) ([]table.Rows, error) {
-	return nil, fmt.Errorf("named: %s is read in parts", s.name)
+	return nil, errors.ErrUnsupported
 }
 
 func (s source) Runs(ctx context.Context, _ []int, use func(run int, r table.Rows) error) error {
