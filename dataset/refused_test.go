@@ -51,7 +51,7 @@ func TestRefused(t *testing.T) {
 		if c.bomb {
 			bound = allowance + unpacked*size
 		}
-		err, used := measured(t, c.name, func() error {
+		used, err := measured(t, c.name, func() error {
 			_, err := dataset.Options{}.Open(t.Context(), filepath.Join(dir, c.open))
 			return err
 		})
@@ -70,8 +70,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// measured calls f and returns its error and the bytes that it allocated. A panic fails the test.
-func measured(t *testing.T, name string, f func() error) (err error, allocated int64) {
+// measured calls f and returns the bytes that it allocated, and its error. A panic fails the test.
+func measured(t *testing.T, name string, f func() error) (allocated int64, err error) {
 	t.Helper()
 	defer func() {
 		if p := recover(); p != nil {
@@ -83,7 +83,7 @@ func measured(t *testing.T, name string, f func() error) (err error, allocated i
 	runtime.ReadMemStats(&before)
 	err = f()
 	runtime.ReadMemStats(&after)
-	return err, int64(after.TotalAlloc - before.TotalAlloc)
+	return int64(after.TotalAlloc - before.TotalAlloc), err
 }
 
 // tensors returns a safetensors file with this header and as many bytes of zeros.
@@ -298,7 +298,7 @@ func TestCondensedRefused(t *testing.T) {
 		if err := os.WriteFile(path, tensors(header, 16), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		err, used := measured(t, name, func() error {
+		used, err := measured(t, name, func() error {
 			_, err := condense.Load(path)
 			return err
 		})
