@@ -124,7 +124,8 @@ var mayImport = map[string]string{
 	"rival/gradient":     "autodiff condense gnn graph mat internal/kernel internal/parallel rival rival/learn",
 	"rival/learn": "checkpoint condense gnn graph mat partition progress propagate propagate/blocked rival " +
 		"internal/kernel internal/parallel internal/parameter",
-	"rival/selection": "condense graph mat propagate propagate/blocked rival internal/parallel",
+	"rival/learn/learntest": "graph mat rival/learn",
+	"rival/selection":       "condense graph mat propagate propagate/blocked rival internal/parallel",
 	"rival/trajectory": "autodiff condense graph mat progress rival rival/learn rival/selection internal/kernel " +
 		"internal/parallel",
 

@@ -141,15 +141,11 @@ func assemble(nodes *gathered, t Task) (*assembly, error) {
 
 // add reads an EntryFrame.
 func (a *assembly) add(p *payload) error {
-	m, weighted := p.count(), p.count() == 1
-	rows, cols := p.int32s(m), p.int32s(m)
-	var weights []float32
-	if weighted {
-		weights = p.float32s(m)
-	}
-	if err := p.end(); err != nil {
+	rows, cols, weights, err := p.entries()
+	if err != nil {
 		return err
 	}
+	weighted := weights != nil
 	if weighted && a.adj.Data == nil {
 		a.adj.Data = make([]float32, len(a.adj.Indices))
 	}

@@ -136,3 +136,13 @@ func (p *payload) float64s(n int) []float64 {
 	}
 	return list
 }
+
+// entries takes apart all of an EntryFrame. weights is nil if the entries have none.
+func (p *payload) entries() (rows, cols []int32, weights []float32, err error) {
+	m, weighted := p.count(), p.count() == 1
+	rows, cols = p.int32s(m), p.int32s(m)
+	if weighted {
+		weights = p.float32s(m)
+	}
+	return rows, cols, weights, p.end()
+}

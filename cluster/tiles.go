@@ -26,15 +26,11 @@ type tile struct {
 
 // addEntries reads an EntryFrame.
 func (b *block) addEntries(p *payload) error {
-	m, weighted := p.count(), p.count() == 1
-	rows, cols := p.int32s(m), p.int32s(m)
-	var weights []float32
-	if weighted {
-		weights = p.float32s(m)
-	}
-	if err := p.end(); err != nil {
+	rows, cols, weights, err := p.entries()
+	if err != nil {
 		return err
 	}
+	weighted := weights != nil
 	if b.weighted == nil {
 		b.weighted = &weighted
 	} else if *b.weighted != weighted {

@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/learn"
+	"github.com/graph-condensation/cgc/rival/learn/learntest"
 )
 
 var few = learn.Choice{JudgeEvery: 2, JudgeEpochs: 3}
@@ -31,42 +32,6 @@ func TestContract(t *testing.T) {
 			condensetest.Test(t, m, condensetest.Proportional, condensetest.Random, condensetest.ReadsValidation)
 		})
 	}
-}
-
-// start returns a start on a small graph with three classes.
-func start(t *testing.T) *learn.Start {
-	t.Helper()
-	random := rand.New(rand.NewPCG(3, 1))
-	const n = 48
-	b := graph.Builder{Name: "small", Y: make([]int32, n), Classes: 3}
-	x := mat.NewDense(n, 6)
-	for v := range n {
-		b.Y[v] = int32(v % 3)
-		for j := range x.Row(v) {
-			x.Row(v)[j] = random.Float32()
-		}
-		x.Row(v)[v%3]++
-		for range 3 {
-			if u := random.IntN(n); u != v {
-				b.AddEdge(u, v)
-			}
-		}
-		if v < 30 {
-			b.Split.Train = append(b.Split.Train, int32(v))
-		} else {
-			b.Split.Val = append(b.Split.Val, int32(v))
-		}
-	}
-	b.X = x
-	g, _, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := learn.Begin(t.Context(), g, 9, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
 }
 
 func symmetric(n int, random *rand.Rand) *mat.Dense {
@@ -127,7 +92,7 @@ func differences(
 func TestMeansDifferences(t *testing.T) {
 	for _, relay := range []string{GCN, SGC} {
 		for _, structured := range []bool{false, true} {
-			s := start(t)
+			s := learntest.Begin(t)
 			m := NewGCDM().Means
 			m.Relay, m.Hidden = relay, 7
 			e, err := newMeans(t.Context(), s, m)
@@ -150,7 +115,7 @@ func TestMeansDifferences(t *testing.T) {
 
 // The class means of the training nodes are those of the whole graph's embeddings.
 func TestRealMeans(t *testing.T) {
-	s := start(t)
+	s := learntest.Begin(t)
 	m := NewGCDM().Means
 	m.Hidden = 4
 	e, err := newMeans(t.Context(), s, m)
@@ -190,7 +155,7 @@ func TestRealMeans(t *testing.T) {
 }
 
 func TestMomentsDifferences(t *testing.T) {
-	s := start(t)
+	s := learntest.Begin(t)
 	m := NewSimGC()
 	m.TeacherEpochs = 20
 	o, err := newMoments(t.Context(), s, m, rand.NewPCG(1, 2))
@@ -202,7 +167,7 @@ func TestMomentsDifferences(t *testing.T) {
 
 // The objective is its formula, in plain loops.
 func TestMomentsAreTheirFormula(t *testing.T) {
-	s := start(t)
+	s := learntest.Begin(t)
 	m := NewSimGC()
 	m.Hops = 0
 	o, err := newMoments(t.Context(), s, m, rand.NewPCG(1, 2))

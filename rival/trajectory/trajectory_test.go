@@ -16,9 +16,9 @@ import (
 	"github.com/graph-condensation/cgc/condense/condensetest"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
 	"github.com/graph-condensation/cgc/rival/learn"
+	"github.com/graph-condensation/cgc/rival/learn/learntest"
 )
 
 // brief makes runs short.
@@ -48,45 +48,9 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// begun returns a start on a small graph with three classes.
-func begun(t *testing.T) *learn.Start {
-	t.Helper()
-	random := rand.New(rand.NewPCG(3, 1))
-	const n = 48
-	b := graph.Builder{Name: "small", Y: make([]int32, n), Classes: 3}
-	x := mat.NewDense(n, 6)
-	for v := range n {
-		b.Y[v] = int32(v % 3)
-		for j := range x.Row(v) {
-			x.Row(v)[j] = random.Float32()
-		}
-		x.Row(v)[v%3]++
-		for range 3 {
-			if u := random.IntN(n); u != v {
-				b.AddEdge(u, v)
-			}
-		}
-		if v < 30 {
-			b.Split.Train = append(b.Split.Train, int32(v))
-		} else {
-			b.Split.Val = append(b.Split.Val, int32(v))
-		}
-	}
-	b.X = x
-	g, _, err := b.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := learn.Begin(t.Context(), g, 9, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 // The gradient of an expert agrees with autodiff, for both networks and for a part of the training nodes.
 func TestExpertIsAutodiff(t *testing.T) {
-	s := begun(t)
+	s := learntest.Begin(t)
 	train, _ := s.Labelled()
 	convolution, err := newConvolution(t.Context(), s, train)
 	if err != nil {
@@ -125,7 +89,7 @@ func TestExpertIsAutodiff(t *testing.T) {
 // A store on disk gives what one in memory gives, and leaves no file.
 func TestStoreOnDisk(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	s := begun(t)
+	s := learntest.Begin(t)
 	train, _ := s.Labelled()
 	p, err := newConvolution(t.Context(), s, train)
 	if err != nil {
@@ -170,7 +134,7 @@ func TestStoreOnDisk(t *testing.T) {
 
 // What exceeds the bounds is refused with the number, before any work.
 func TestRefused(t *testing.T) {
-	s := begun(t)
+	s := learntest.Begin(t)
 	m := NewSFGC()
 	m.Memory, m.Disk = 1<<20, 1<<10
 	if err := m.Check(s.Graph, 9); err == nil || !strings.Contains(err.Error(), "(parameter disk)") {

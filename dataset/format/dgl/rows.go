@@ -29,17 +29,14 @@ type sheet struct {
 	least  *atomic.Int64 // the smallest label from 0 on that is a number
 }
 
-func (s *sheet) Name() string         { return s.name }
-func (s *sheet) File() string         { return s.Table.File }
-func (s *sheet) Header() []string     { return s.header }
-func (s *sheet) Place(row int) string { return fmt.Sprintf("line %d", s.Line(row)) }
+// Name returns the name of the file.
+func (s *sheet) Name() string { return s.name }
 
-func (s *sheet) Fail(row int, err error) error {
-	if row < 0 {
-		return s.FailAt(1, err)
-	}
-	return s.FailAt(s.Line(row), err)
-}
+// File returns the path of the file.
+func (s *sheet) File() string { return s.Table.File }
+
+// Header returns the names of the columns.
+func (s *sheet) Header() []string { return s.header }
 
 // Parts reads the file in blocks. The column graph_id must have one value.
 func (s *sheet) Parts(context.Context) (parts []table.Rows, err error) {
@@ -123,7 +120,10 @@ type rows struct {
 	numbers []float32
 }
 
-func (r *rows) At() int                        { return r.Line }
+// At returns the line of the last row.
+func (r *rows) At() int { return r.Line }
+
+// Fail returns an error about a line.
 func (r *rows) Fail(line int, err error) error { return r.sheet.FailAt(line, err) }
 
 // Read returns the next row.

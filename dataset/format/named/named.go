@@ -3,7 +3,6 @@ package named
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"slices"
 
@@ -61,10 +60,16 @@ func open(ctx context.Context, folder, name string) (table.Table, error) {
 	return file{t, name + ".csv"}, err
 }
 
-func (f file) Name() string     { return f.name }
-func (f file) File() string     { return f.Table.File }
+// Name returns the name of the file.
+func (f file) Name() string { return f.name }
+
+// File returns the path of the file.
+func (f file) File() string { return f.Table.File }
+
+// Header returns the names of the columns.
 func (f file) Header() []string { return f.Table.Header }
 
+// Parts returns the blocks of the file.
 func (f file) Parts(context.Context) ([]table.Rows, error) {
 	var parts []table.Rows
 	for _, r := range f.Blocks() {
@@ -72,15 +77,6 @@ func (f file) Parts(context.Context) ([]table.Rows, error) {
 		parts = append(parts, &rows{Reader: r, file: f, cells: cells})
 	}
 	return parts, nil
-}
-
-func (f file) Place(row int) string { return fmt.Sprintf("line %d", f.Line(row)) }
-
-func (f file) Fail(row int, err error) error {
-	if row < 0 {
-		return f.FailAt(1, err)
-	}
-	return f.FailAt(f.Line(row), err)
 }
 
 // rows reads records as rows of text.

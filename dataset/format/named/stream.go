@@ -3,7 +3,6 @@ package named
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 
@@ -37,11 +36,19 @@ func openSource(folder, name string) (table.Table, error) {
 	return source{s, name + ".csv"}, err
 }
 
-func (s source) Name() string     { return s.name }
-func (s source) File() string     { return s.Source.File }
-func (s source) Header() []string { return s.Source.Header }
-func (s source) Bytes() int64     { return format.SizeOf(s.Source.File) }
+// Name returns the name of the file.
+func (s source) Name() string { return s.name }
 
+// File returns the path of the file.
+func (s source) File() string { return s.Source.File }
+
+// Header returns the names of the columns.
+func (s source) Header() []string { return s.Source.Header }
+
+// Bytes returns the size of the file.
+func (s source) Bytes() int64 { return format.SizeOf(s.Source.File) }
+
+// Most returns about how many rows there are at most.
 func (s source) Most() (int64, error) { return s.About() }
 
 // Parts is not used: Runs reads the rows.
@@ -49,6 +56,7 @@ func (s source) Parts(context.Context) ([]table.Rows, error) {
 	return nil, errors.ErrUnsupported
 }
 
+// Runs calls use with the rows of one block after the other.
 func (s source) Runs(ctx context.Context, _ []int, use func(run int, r table.Rows) error) error {
 	b, err := s.Open()
 	if err != nil {
@@ -59,13 +67,4 @@ func (s source) Runs(ctx context.Context, _ []int, use func(run int, r table.Row
 		cells := slices.Repeat([]table.Cell{{Kind: table.Text}}, len(s.Source.Header))
 		return use(run, &rows{Reader: r, file: s, cells: cells})
 	})
-}
-
-func (s source) Place(row int) string { return fmt.Sprintf("line %d", s.Line(row)) }
-
-func (s source) Fail(row int, err error) error {
-	if row < 0 {
-		return s.FailAt(1, err)
-	}
-	return s.FailAt(s.Line(row), err)
 }

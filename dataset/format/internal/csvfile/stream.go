@@ -39,6 +39,17 @@ func (s *Source) FailAt(line int, err error) error {
 	return &format.ReadError{File: s.File, Line: line, Err: err}
 }
 
+// Place names the line of a record.
+func (s *Source) Place(record int) string { return fmt.Sprintf("line %d", s.Line(record)) }
+
+// Fail returns an error about a record, −1 for the header.
+func (s *Source) Fail(record int, err error) error {
+	if record < 0 {
+		return s.FailAt(1, err)
+	}
+	return s.FailAt(s.Line(record), err)
+}
+
 // Blocks is a file whose blocks are being read.
 type Blocks struct {
 	source *Source

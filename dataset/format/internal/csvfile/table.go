@@ -3,6 +3,7 @@ package csvfile
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"slices"
 
@@ -47,6 +48,17 @@ func OpenTable(ctx context.Context, file string) (*Table, error) {
 // FailAt returns an error about a line.
 func (t *Table) FailAt(line int, err error) error {
 	return &format.ReadError{File: t.File, Line: line, Err: err}
+}
+
+// Place names the line of a record.
+func (t *Table) Place(record int) string { return fmt.Sprintf("line %d", t.Line(record)) }
+
+// Fail returns an error about a record, −1 for the header.
+func (t *Table) Fail(record int, err error) error {
+	if record < 0 {
+		return t.FailAt(1, err)
+	}
+	return t.FailAt(t.Line(record), err)
 }
 
 // Blocks returns readers of the parts of the file, each about a megabyte and with whole records, in their order.
