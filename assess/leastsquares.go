@@ -126,7 +126,7 @@ func solvePrimal(ctx context.Context, s hops, y []int32, classes int) (w *mat.De
 	return mat.Rounded(solution.X, classes), fitted, nil
 }
 
-// solveDual is solvePrimal by the Gram matrix of the rows, of which there are fewer.
+// solveDual is solvePrimal by the Gram matrix of the rows, for fewer rows than columns.
 func solveDual(ctx context.Context, s hops, y []int32, classes int) (w *mat.Dense, fitted Classifier, err error) {
 	whole := mat.NewDense(s.views[0].Dims())
 	s.sum(whole, 0)

@@ -90,8 +90,8 @@ func least(t *testing.T, g *graph.Graph, inductive bool, m gnn.Model) int64 {
 }
 
 // What models find on a graph that is read in order does not depend on the bound, to the bit. It is what they find on
-// dense features in memory: for graphs of which they see a part or the whole, weighted or not, in both settings, for
-// all storages. The least bound that the refusal names works, and cuts the work into blocks.
+// dense features in memory: for training on a part or on the whole of a graph, with and without weights, in both
+// settings, for all storages. The least bound that the refusal names works, and cuts the work into blocks.
 func TestStreamedIsInMemory(t *testing.T) {
 	type storage struct {
 		width int
@@ -198,5 +198,5 @@ func TestStreamErrors(t *testing.T) {
 	}
 }
 
-// unknown is a model of which package gnn does not know what it needs.
+// unknown is a model whose needs package gnn does not know.
 type unknown struct{ gnn.Model }

@@ -149,7 +149,7 @@ func (t *Target) accept(s *Sample) error {
 type Trained struct {
 	// Model says what the weights mean.
 	Model Model
-	// Features, Hidden and Classes are the sizes of which Model.Shapes makes the shapes of the parameters.
+	// Features, Hidden and Classes are the sizes that Model.Shapes takes.
 	Features, Hidden, Classes int
 	// Parameters are the weights and biases, in the order of Model.Shapes.
 	Parameters []*mat.Dense

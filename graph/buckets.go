@@ -25,8 +25,8 @@ type buckets struct {
 	weight []float32 // nil: all 1
 }
 
-// newBuckets distributes edges, of which there is at least one, and which examine found valid. It takes an entry for
-// each edge if the edges are mirrored, else two. It returns nil if the work is stopped.
+// newBuckets distributes at least one edge. Function examine must have found the edges valid. Each edge becomes one
+// entry if the edges are mirrored, else two. It returns nil if the work is stopped.
 func newBuckets(w *work, n int, edges Edges, mirrored bool) *buckets {
 	b := &buckets{rows: n}
 	entries := edges.Len()
@@ -125,7 +125,7 @@ func (b *buckets) matrix(w *work) *mat.CSR {
 	return adj
 }
 
-// merge sorts bucket k by rows and columns and merges repeats, of which the largest weight is kept. It leaves the
+// merge sorts bucket k by rows and columns. Of repeated entries it keeps the one with the largest weight. It leaves the
 // entries at the front of the bucket and returns their number. degree[i] becomes the number of entries of row i.
 func (b *buckets) merge(k int, degree []int64) (kept int) {
 	entry, weight := b.sort(k)

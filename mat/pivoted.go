@@ -82,8 +82,8 @@ func exchange(a []float64, n, p, q int) {
 	a[p*n+p], a[q*n+q] = a[q*n+q], a[p*n+p]
 }
 
-// column turns column j of a into that of L, the columns from k to j−1 of L not being taken off it yet, and takes its
-// squares off the diagonal of the rest.
+// column turns column j of a into column j of L. It first subtracts columns k to j−1 of L, which column j still holds.
+// Then it subtracts the squares of the new column from the diagonal of the rest.
 func column(a, rest []float64, n, k, j int) {
 	root := math.Sqrt(rest[j])
 	own := blas64.Vector{N: j - k, Inc: 1, Data: a[j*n+k : j*n+j]}

@@ -60,8 +60,8 @@ func LeftSingular(ctx context.Context, x *Dense, k int, src rand.Source) (*Dense
 	return Orthonormal(ctx, &u)
 }
 
-// CentredLeftByGram returns an orthonormal basis, n×r with r ≤ k, of the space of the leading k left singular vectors
-// of (I − 11ᵀ/n)X, for x of many rows whose mean is about zero. It reads x twice: for XᵀX, n·d² operations, and for XV.
+// CentredLeftByGram returns an orthonormal basis, n×r with r ≤ k, of the leading k left singular vectors of
+// (I − 11ᵀ/n)X. It is for x of many rows and a mean near zero. It reads x twice: for XᵀX, n·d² operations, and for XV.
 // The error is that of ctx, or ErrRange.
 func CentredLeftByGram(ctx context.Context, x Tall, k int, src rand.Source) (*Dense, error) {
 	n, d := x.Dims()

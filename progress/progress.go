@@ -68,7 +68,7 @@ type Counter struct {
 	done, total int64
 }
 
-// NewCounter returns a counter of which done of total pieces are finished.
+// NewCounter returns a counter of total pieces. The first done of them are finished.
 func NewCounter(done, total int) *Counter { return &Counter{done: int64(done), total: int64(total)} }
 
 // Add counts one piece and reports it as stage.

@@ -15,7 +15,7 @@ import (
 	"github.com/graph-condensation/cgc/selftrain"
 )
 
-// clouds returns n embeddings and their classes, of which all occur. An embedding is unit noise around 2 on the
+// clouds returns n embeddings and their classes. Every class occurs. An embedding is unit noise around 2 on the
 // axis of its class.
 func clouds(n, d, classes int, random *rand.Rand) (h *mat.Dense, y []int32) {
 	h = mat.NewDense(n, d)

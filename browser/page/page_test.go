@@ -242,7 +242,7 @@ func TestHover(t *testing.T) {
 	quiet(t, p, file)
 }
 
-// cut returns the texts of all plots of which a part is not drawn: behind the end of a canvas, or cut off by a plot.
+// cut returns the texts that a plot does not draw whole: they reach beyond the canvas, or a plot clips them.
 const cut = `report.plots.flatMap(({ chart }) => chart.getZr().storage.getDisplayList(true)
 	.filter((e) => e.type === 'tspan' && !e.ignore && !e.invisible)
 	.filter((e) => {

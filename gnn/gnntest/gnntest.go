@@ -52,7 +52,7 @@ type point struct {
 	parameters []*mat.Dense
 }
 
-// at returns a random point: an unweighted graph, normal features, and parameters none of which is zero.
+// at returns a random point: an unweighted graph, normal features, and parameters that are not zero.
 func at(m gnn.Model, seed uint64) point {
 	random := rand.New(rand.NewPCG(seed, 1))
 	p := point{a: mat.NewDense(nodes, nodes), x: normal(nodes, features, random)}

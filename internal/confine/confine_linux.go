@@ -23,7 +23,7 @@ var ErrNone = errors.New("confine: no control group for memory can be made here"
 // group is a control group: its folder, and the names of its files in version 1 or 2 of control groups.
 type group struct{ folder, limit, peak string }
 
-// newGroup makes a group of which the processes hold at most limit bytes.
+// newGroup makes a control group whose processes hold at most limit bytes together.
 func newGroup(limit int64) (g group, err error) {
 	name := fmt.Sprintf("cgc-%d-%d", os.Getpid(), time.Now().UnixNano())
 	for _, g := range []group{

@@ -73,7 +73,7 @@ func distribute(to, from []uint64, toWeight, fromWeight []float32, low, width in
 	}
 }
 
-// Merge drops repeats among sorted keys, of which the largest weight is kept. It leaves the keys at the front and
+// Merge drops repeats among sorted keys and keeps the largest weight of each. It leaves the keys at the front and
 // returns their number. weight may be nil.
 func Merge(key []uint64, weight []float32) (kept int) {
 	for i, e := range key {

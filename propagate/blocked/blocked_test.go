@@ -436,7 +436,7 @@ func TestDirectedGraphsAreRefused(t *testing.T) {
 	}
 }
 
-// failing is features of which only some blocks can be read.
+// failing holds features. Its first blocks can be read, the later ones cannot.
 type failing struct {
 	*mat.Dense
 	blocks *atomic.Int64

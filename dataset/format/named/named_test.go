@@ -109,7 +109,7 @@ func TestNamesAreKept(t *testing.T) {
 	}
 }
 
-// Ids of which some are whole numbers are read as text, and a note says so.
+// If only some ids are whole numbers, all are read as text, and a note says so.
 func TestMixedIDs(t *testing.T) {
 	var notes []string
 	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
