@@ -35,7 +35,7 @@ var mayImport = map[string]string{
 	"internal/plain":       "condense gnn",
 	"internal/commandline": ". condense",
 	"progress":             "",
-	"checkpoint":           "mat progress internal/safetensors",
+	"checkpoint":           "mat progress internal/atomicfile internal/safetensors",
 	"mat":                  "internal/kernel internal/memory internal/parallel",
 	"graph":                "mat progress internal/kernel internal/memory internal/parallel internal/radix",
 
@@ -54,7 +54,7 @@ var mayImport = map[string]string{
 	"gnn/gnntest": "autodiff gnn graph mat",
 
 	"dataset": "dataset/format dataset/format/builtin dataset/format/native dataset/format/planetoid dataset/synth " +
-		"graph mat progress internal/parallel",
+		"graph mat progress internal/atomicfile internal/parallel",
 	"dataset/synth":  "dataset/format graph mat progress internal/parallel internal/registry",
 	"dataset/format": "graph mat internal/registry",
 	"dataset/format/builtin": "dataset/format dataset/format/arrays dataset/format/dgl dataset/format/graphml " +
@@ -127,11 +127,11 @@ var mayImport = map[string]string{
 	"rival/learn/learntest": "graph mat rival/learn",
 	"rival/selection":       "condense graph mat propagate propagate/blocked rival internal/parallel",
 	"rival/trajectory": "autodiff condense graph mat progress rival rival/learn rival/selection internal/kernel " +
-		"internal/parallel",
+		"internal/memory internal/parallel",
 
 	".": "condense selftrain propagate propagate/blocked assess augment partition generate graph mat",
 
-	"experiment":  "condense gnn graph mat progress report internal/buildinfo",
+	"experiment":  "condense gnn graph mat progress report internal/atomicfile internal/buildinfo",
 	"tune":        ". condense experiment gnn graph kernelridge mat partition progress propagate report",
 	"kernelridge": "mat internal/parallel",
 	"bench": ". condense dataset/synth gnn graph mat partition progress report internal/kernel " +

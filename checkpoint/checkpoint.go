@@ -26,6 +26,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/graph-condensation/cgc/internal/atomicfile"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
@@ -113,13 +114,14 @@ func (k *Keeper) Save(ctx context.Context, identity string, step int, state []*m
 	return nil
 }
 
-// Remove deletes the file of ctx's Keeper, if there is one. Whoever put the path into ctx calls it once the result is
-// safe.
+// Remove deletes the file of ctx's Keeper, if there is one, and what a killed process left of it. Whoever put the path
+// into ctx calls it once the result is safe.
 func Remove(ctx context.Context) error {
 	k := From(ctx)
 	if k == nil {
 		return nil
 	}
+	atomicfile.Clean(k.path)
 	if err := os.Remove(k.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("checkpoint: %w", err)
 	}

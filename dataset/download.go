@@ -4,6 +4,7 @@ package dataset
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"path"
 	"time"
 
+	"github.com/graph-condensation/cgc/internal/atomicfile"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -46,6 +48,9 @@ func download(ctx context.Context, url, part string) (err error) {
 		return err
 	}
 	defer file.Close()
+	if err := atomicfile.Lock(file); err != nil {
+		return err
+	}
 	done, err := file.Seek(0, io.SeekEnd)
 	if err != nil {
 		return err
@@ -90,7 +95,7 @@ func download(ctx context.Context, url, part string) (err error) {
 		done += int64(n)
 		progress.Report(ctx, progress.Event{Stage: "fetching " + path.Base(url), Done: done, Total: total})
 		if err == io.EOF {
-			return file.Close()
+			return errors.Join(file.Sync(), file.Close())
 		}
 		if err != nil {
 			return err

@@ -3,19 +3,20 @@ package experiment
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"os"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/internal/atomicfile"
 )
 
 // Log keeps records in a file of JSON lines, one record a line. A Grid that was stopped goes on from it. A record is on
-// the disk when Add returns. A Log is safe for concurrent use by one process; two processes must not share a file.
+// the disk when Add returns. A Log is safe for concurrent use by one process. While one process has it open, OpenLog in
+// another one is an error.
 type Log struct {
 	mu      sync.Mutex
 	file    *os.File
@@ -31,35 +32,43 @@ var start = fmt.Sprintf(`{"record":%d,`, RecordVersion)
 //
 // A last line without an end was cut short when a process was killed while it wrote. It is removed, and Torn tells of
 // it. Any other line that is not a record is an error, and the file stays as it is.
-func OpenLog(path string) (*Log, error) {
-	text, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("experiment: reading the log: %w", err)
+func OpenLog(path string) (l *Log, err error) {
+	l = &Log{byKey: map[string]int{}}
+	if l.file, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o666); err != nil {
+		return nil, fmt.Errorf("experiment: opening the log: %w", err)
 	}
-	l := &Log{byKey: map[string]int{}}
+	defer func() {
+		if err != nil {
+			l.file.Close()
+			l = nil
+		}
+	}()
+	if err := atomicfile.Lock(l.file); err != nil { // before reading: another process may be adding lines
+		return l, fmt.Errorf("experiment: opening the log: %w", err)
+	}
+	text, err := io.ReadAll(l.file)
+	if err != nil {
+		return l, fmt.Errorf("experiment: reading the log: %w", err)
+	}
 	whole := bytes.LastIndexByte(text, '\n') + 1
 	number := 0
 	for line := range bytes.Lines(text[:whole]) {
 		number++
 		var r Record
 		if err := decode(line, &r); err != nil {
-			return nil, fmt.Errorf("experiment: %s line %d: %w", path, number, err)
+			return l, fmt.Errorf("experiment: %s line %d: %w", path, number, err)
 		}
 		l.keep(r)
 	}
 	if last := text[whole:]; len(last) > 0 {
 		if n := min(len(last), len(start)); string(last[:n]) != start[:n] {
-			return nil, fmt.Errorf("experiment: %s line %d: %w", path, number+1, errNotRecord)
+			return l, fmt.Errorf("experiment: %s line %d: %w", path, number+1, errNotRecord)
 		}
 		l.torn = len(last)
 	}
-	if l.file, err = os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666); err != nil {
-		return nil, fmt.Errorf("experiment: opening the log: %w", err)
-	}
 	if l.torn > 0 {
 		if err := l.file.Truncate(int64(whole)); err != nil {
-			l.file.Close()
-			return nil, fmt.Errorf("experiment: removing the torn last line of the log: %w", err)
+			return l, fmt.Errorf("experiment: removing the torn last line of the log: %w", err)
 		}
 	}
 	return l, nil

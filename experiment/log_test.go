@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -155,4 +156,27 @@ func TestLogFillsInYoungerParameters(t *testing.T) {
 	if got := configOf(t, r); !reflect.DeepEqual(got, config) || !reflect.DeepEqual(r.Training, training) {
 		t.Errorf("%+v and %+v, want %+v and %+v", got, r.Training, config, training)
 	}
+}
+
+// A log that is open is not opened again: two processes would append to it.
+func TestLogIsTakenOnce(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files are not locked here")
+	}
+	path := filepath.Join(t.TempDir(), "records.jsonl")
+	log, err := experiment.OpenLog(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "experiment: opening the log: another process is writing " + path
+	if _, err := experiment.OpenLog(path); err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if log, err = experiment.OpenLog(path); err != nil {
+		t.Fatal(err)
+	}
+	log.Close()
 }

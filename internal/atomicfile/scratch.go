@@ -3,6 +3,7 @@ package atomicfile
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -15,27 +16,23 @@ import (
 // makes the same path, Scratch returns an error.
 func Scratch(path string, write func(folder string, file *os.File) error) (err error) {
 	path = filepath.Clean(path)
-	folder := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".partial")
+	Clean(path)
+	folder := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+partial)
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("writing %s: %w", path, err)
 		}
 	}()
-	if err := os.Mkdir(folder, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
-		return reason(err)
-	}
-	lock, err := os.OpenFile(filepath.Join(folder, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	lock, err := takeFolder(folder)
 	if err != nil {
-		return reason(err)
-	}
-	if err := take(lock); err != nil {
-		lock.Close()
-		return fmt.Errorf("another process is making it (%s is in use)", folder)
+		return err
 	}
 	defer func() {
-		err = errors.Join(err, lock.Close(), os.RemoveAll(folder))
+		closeOnWindows(lock)
+		err = errors.Join(err, discard(folder)) // while it is locked
+		lock.Close()
 	}()
-	if err := empty(folder); err != nil {
+	if err := empty(folder, lock.Name()); err != nil {
 		return reason(err)
 	}
 	file, err := os.Create(filepath.Join(folder, "file"))
@@ -46,25 +43,46 @@ func Scratch(path string, write func(folder string, file *os.File) error) (err e
 		file.Close()
 		return err
 	}
-	if err := file.Sync(); err != nil {
+	if err := rename(file, path); err != nil {
 		file.Close()
-		return reason(err)
+		return err
 	}
-	if err := file.Close(); err != nil {
-		return reason(err)
+	return nil
+}
+
+// takeFolder makes a folder of Scratch and locks it.
+func takeFolder(folder string) (*os.File, error) {
+	for {
+		if err := os.Mkdir(folder, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, reason(err)
+		}
+		lock, err := openLock(folder)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // the process that had it removed it
+		}
+		if err != nil {
+			return nil, reason(err)
+		}
+		if take(lock) == errTaken {
+			lock.Close()
+			return nil, fmt.Errorf("another process is making it (%s is in use)", folder)
+		}
+		if named(lock, lockOf(folder)) {
+			return lock, nil
+		}
+		lock.Close()
 	}
-	return reason(os.Rename(file.Name(), path))
 }
 
 // empty removes what a killed process left in a folder, but for the lock.
-func empty(folder string) error {
+func empty(folder, lock string) error {
 	left, err := os.ReadDir(folder)
 	if err != nil {
 		return err
 	}
 	for _, entry := range left {
-		if entry.Name() != "lock" {
-			if err := os.RemoveAll(filepath.Join(folder, entry.Name())); err != nil {
+		if name := filepath.Join(folder, entry.Name()); name != lock {
+			if err := discard(name); err != nil {
 				return err
 			}
 		}

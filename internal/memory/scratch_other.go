@@ -2,9 +2,14 @@
 
 package memory
 
-import "errors"
+import (
+	"errors"
+	"os"
+)
 
 func scratch(int64) ([]byte, error) { return nil, errors.ErrUnsupported }
+
+func nameless(string) (*os.File, error) { return nil, errors.ErrUnsupported }
 
 func inOrder([]byte, bool) {}
 

@@ -11,14 +11,11 @@ import (
 
 // scratch maps a new file of the given size that has no name.
 func scratch(size int64) ([]byte, error) {
-	file, err := os.CreateTemp(folder(), "cgc-*")
+	file, err := nameless(folder())
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close() // the mapping stays
-	if err := os.Remove(file.Name()); err != nil {
-		return nil, err
-	}
 	if err := reserve(file, size); err != nil {
 		return nil, err
 	}
@@ -47,4 +44,17 @@ func inside(b []byte, page int) []byte {
 		return nil
 	}
 	return b[skip : skip+(len(b)-skip)&^(page-1)]
+}
+
+// unnamed makes a file and takes its name away.
+func unnamed(folder string) (*os.File, error) {
+	file, err := os.CreateTemp(folder, "cgc-*")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(file.Name()); err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -15,22 +16,23 @@ type store struct {
 	size   int // numbers of a snapshot
 	memory []float32
 	file   *os.File
+	done   func() // closes and removes the file
 	buffer []byte
 }
 
-// newStore returns a store for n snapshots. On disk, they are in a file of the folder for temporary files, which close
-// removes.
+// newStore returns a store for n snapshots. On disk, they are in a file of the folder for temporary files. close
+// removes it, or the system when the process ends.
 func newStore(n, size int, onDisk bool) (*store, error) {
 	s := &store{size: size}
 	if !onDisk {
 		s.memory = make([]float32, n*size)
 		return s, nil
 	}
-	file, err := os.CreateTemp("", "cgc-experts-*")
-	if err != nil {
-		return nil, fmt.Errorf("trajectory: a file for experts: %w", err)
+	var err error
+	if s.file, s.done, err = memory.TemporaryFile(); err != nil {
+		return nil, fmt.Errorf("trajectory: %w", err)
 	}
-	s.file, s.buffer = file, make([]byte, 4*size)
+	s.buffer = make([]byte, 4*size)
 	return s, nil
 }
 
@@ -95,7 +97,6 @@ func read(m *mat.Dense, bytes []byte) {
 // close removes the file, if there is one.
 func (s *store) close() {
 	if s != nil && s.file != nil {
-		s.file.Close()
-		os.Remove(s.file.Name())
+		s.done()
 	}
 }
