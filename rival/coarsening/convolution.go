@@ -24,8 +24,8 @@ const (
 )
 
 // project returns the features of each node of the graph in c along the leading principal components of the embeddings
-// Â²X of these nodes. Each feature of Â²X is scaled to variance 1 first. Propagation and means commute with the projection.
-// So the embeddings of any later graph come from these few numbers.
+// Â²X of these nodes. Each feature of Â²X is scaled to variance 1 first. Propagation and means commute with the
+// projection. So the embeddings of any later graph come from these few numbers.
 func (c *coarse) project(ctx context.Context, g *graph.Graph, x *mat.Dense) ([][]float64, error) {
 	nodes := make([]int32, 0, c.nodes())
 	for _, members := range c.members {

@@ -1,0 +1,374 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"flag"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
+)
+
+// Hundreds of kills: go test ./cmd/cgc -run TestKills -v -kills 25 -timeout 1h.
+var (
+	killsOfEach = flag.Int("kills", 1, "TestKills kills each command `N` times")
+	killSeed    = flag.Uint64("kills.seed", uint64(time.Now().UnixNano()), "decides when TestKills kills")
+)
+
+// A command that is killed at any moment leaves each of its outputs as it was, or whole and new. The next run makes
+// what a run without a kill makes, and leaves no temporary file.
+func TestKills(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs each command several times")
+	}
+	t.Logf("-kills.seed %d", *killSeed)
+	for _, v := range victims() {
+		t.Run(v.name, func(t *testing.T) {
+			if v.skip != nil {
+				v.skip(t)
+			}
+			v.run(t, rand.New(rand.NewPCG(*killSeed, 0)))
+		})
+	}
+}
+
+// victim is a command that is killed.
+type victim struct {
+	name string
+	// before makes what stood there, after is what is killed. Each is a command line, run in a folder of its own.
+	before, after []string
+	// outputs are the files and folders that after writes. Each is replaced as a whole. grown are files that only grow,
+	// and partly those that a run goes on with.
+	outputs, grown, partly []string
+	skip                   func(t *testing.T)
+	// prepare makes the inputs in a folder, and returns the environment of the command.
+	prepare func(t *testing.T, dir string) []string
+}
+
+// command returns a command of v that runs in a folder.
+func (v *victim) command(dir string, environment, line []string) *exec.Cmd {
+	cmd := exec.Command(line[0], line[1:]...)
+	cmd.Dir = dir
+	cmd.Env = append(append(os.Environ(), "TMPDIR="+filepath.Join(dir, "temporary")), environment...)
+	return cmd
+}
+
+// run kills v and looks at what is left.
+func (v *victim) run(t *testing.T, random *rand.Rand) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "temporary"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var environment []string
+	if v.prepare != nil {
+		environment = v.prepare(t, dir)
+	}
+	must := func(line []string) time.Duration {
+		begun := time.Now()
+		if out, err := v.command(dir, environment, line).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", line, err, out)
+		}
+		return time.Since(begun)
+	}
+	if v.before != nil {
+		must(v.before)
+	}
+	before := contents(t, dir)
+	took := must(v.after)
+	after := contents(t, dir)
+	restore(t, dir, before)
+
+	killed, late, replaced, strays := 0, 0, 0, 0
+	for killed < *killsOfEach {
+		if late > 20+10*killed {
+			t.Fatalf("%d of %d runs ended before they were killed", late, late+killed)
+		}
+		if !v.kill(t, dir, environment, took, random) {
+			late++
+			restore(t, dir, before)
+			continue
+		}
+		killed++
+		left := contents(t, dir)
+		replaced += v.check(t, before, after, left)
+		strays += len(temporary(left))
+		must(v.after)
+		again := contents(t, dir)
+		if names := temporary(again); len(names) > 0 {
+			t.Errorf("kill %d: the next run leaves %q", killed, names)
+		}
+		v.compare(t, after, again)
+		restore(t, dir, before)
+		if t.Failed() {
+			t.Fatalf("after %d kills", killed)
+		}
+	}
+	t.Logf("%d kills: %d outputs were new already, %d temporary files were left for the next run; %d ended before",
+		killed, replaced, strays, late)
+}
+
+// kill starts v.after and kills it: half of the time at a random point of its run, otherwise soon after a temporary
+// file has appeared. It returns false if the command ended before.
+func (v *victim) kill(t *testing.T, dir string, environment []string, took time.Duration, random *rand.Rand) bool {
+	t.Helper()
+	cmd := v.command(dir, environment, v.after)
+	ended := make(chan error, 1)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { ended <- cmd.Wait() }()
+	var wait <-chan time.Time
+	if random.IntN(2) == 0 {
+		wait = time.After(time.Duration(random.Float64() * float64(took)))
+	} else {
+		soon := make(chan time.Time, 1)
+		pause := time.Duration(random.Float64() * float64(2*time.Millisecond))
+		go func() {
+			for end := time.Now().Add(10 * took); time.Now().Before(end) && !beside(dir); {
+				time.Sleep(20 * time.Microsecond)
+			}
+			time.Sleep(pause)
+			soon <- time.Now()
+		}()
+		wait = soon
+	}
+	select {
+	case <-wait:
+	case err := <-ended:
+		ended <- err
+	}
+	_ = cmd.Process.Kill()
+	err := <-ended
+	var failed *exec.ExitError
+	if err == nil {
+		return false
+	}
+	if !errors.As(err, &failed) || failed.ExitCode() != -1 {
+		t.Fatalf("%v: %v", v.after, err)
+	}
+	return true
+}
+
+// beside reports whether a temporary file is in a folder, or in a folder of results in it.
+func beside(dir string) bool {
+	for _, pattern := range []string{".*.cgc-*", ".*.partial", "*/.*.cgc-*", "*/*/*.part", ".cgc-python-*", "*/cgc-*"} {
+		if found, _ := filepath.Glob(filepath.Join(dir, pattern)); len(found) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// contents returns the files below a folder by name. Folders without files have an entry that ends in a slash.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			files[name+"/"] = ""
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		files[name] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// restore makes a folder hold these files and no other.
+func restore(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name := range contents(t, dir) {
+		if _, is := files[name]; !is {
+			if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	names := make([]string, 0, len(files))
+	for name := range files {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		err := os.MkdirAll(filepath.Dir(path), 0o755)
+		if strings.HasSuffix(name, "/") {
+			err = os.MkdirAll(path, 0o755)
+		} else if err == nil {
+			err = os.WriteFile(path, []byte(files[name]), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// temporary returns the names of temporary files.
+func temporary(files map[string]string) (names []string) {
+	for name := range files {
+		for part := range strings.SplitSeq(strings.TrimSuffix(name, "/"), "/") {
+			hidden := strings.HasPrefix(part, ".") && part != "."
+			if hidden || strings.HasPrefix(part, "cgc-") || strings.HasSuffix(part, ".part") {
+				names = append(names, name)
+				break
+			}
+		}
+	}
+	return names
+}
+
+// below returns the files of an output: itself, or those of its folder.
+func below(files map[string]string, output string) map[string]string {
+	found := map[string]string{}
+	for name, text := range files {
+		if name == output || strings.HasPrefix(name, output+"/") {
+			found[name] = text
+		}
+	}
+	return found
+}
+
+// check fails unless each output is what it was, or whole and new. It returns how many are new.
+func (v *victim) check(t *testing.T, before, after, left map[string]string) (replaced int) {
+	t.Helper()
+	for _, output := range v.outputs {
+		got := below(left, output)
+		switch {
+		case same(t, got, below(before, output)):
+		case same(t, got, below(after, output)):
+			replaced++
+		default:
+			t.Errorf("%s is neither what it was (%d bytes) nor new and whole (%d bytes): %d bytes, %d files", output,
+				len(before[output]), len(after[output]), len(left[output]), len(got))
+		}
+	}
+	for _, file := range v.grown {
+		if !strings.HasPrefix(left[file], before[file]) {
+			t.Errorf("%s lost what was in it", file)
+		}
+	}
+	for _, folder := range v.partly {
+		for name, text := range below(left, folder) {
+			if len(temporary(map[string]string{name: ""})) == 0 && text != after[name] {
+				t.Errorf("%s is %d bytes, want %d", name, len(text), len(after[name]))
+			}
+		}
+	}
+	for name := range before {
+		if _, is := left[name]; !is {
+			t.Errorf("%s is gone", name)
+		}
+	}
+	return replaced
+}
+
+// compare fails unless two runs made the same.
+func (v *victim) compare(t *testing.T, want, got map[string]string) {
+	t.Helper()
+	for name := range want {
+		if _, is := got[name]; !is {
+			t.Errorf("the next run did not make %s", name)
+		}
+	}
+	for name := range got {
+		if _, is := want[name]; !is {
+			t.Errorf("the next run made %s", name)
+		}
+	}
+	for _, output := range slices.Concat(v.outputs, v.partly) {
+		if !same(t, below(want, output), below(got, output)) {
+			t.Errorf("%s: the next run made another one than a run that was not killed", output)
+		}
+	}
+	for _, file := range v.grown {
+		if a, b := strings.Count(want[file], "\n"), strings.Count(got[file], "\n"); a != b {
+			t.Errorf("%s has %d lines, want %d", file, b, a)
+		}
+	}
+}
+
+// same reports whether files have the same names and, seconds and bytes of memory aside, the same contents.
+func same(t *testing.T, a, b map[string]string) bool {
+	t.Helper()
+	if len(a) != len(b) {
+		return false
+	}
+	for name, text := range a {
+		other, is := b[name]
+		if !is || text != other && timeless(t, name, text) != timeless(t, name, other) {
+			return false
+		}
+	}
+	return true
+}
+
+// secondsOrBytes are the members of JSON that differ between runs.
+var secondsOrBytes = regexp.MustCompile(`"[a-z_]*(seconds|_s|bytes)": [^\n]*`)
+
+// timeless returns the contents of a file without seconds and memory. Half a file stays half a file.
+func timeless(t *testing.T, name, text string) string {
+	t.Helper()
+	switch filepath.Ext(name) {
+	case ".json":
+		return secondsOrBytes.ReplaceAllString(text, "")
+	case ".csv":
+		rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+		if err != nil || len(rows) == 0 {
+			return text
+		}
+		var kept bytes.Buffer
+		for _, row := range rows {
+			for i, value := range row {
+				if head := rows[0][i]; !strings.HasSuffix(head, "seconds") && !strings.HasSuffix(head, "_s") &&
+					!strings.HasSuffix(head, "bytes") {
+					kept.WriteString(value + ",")
+				}
+			}
+			kept.WriteByte('\n')
+		}
+		return kept.String()
+	case ".safetensors":
+		path := filepath.Join(t.TempDir(), "small.safetensors")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		small, err := cgc.Load(path)
+		if err != nil {
+			return text // a graph, or half a file
+		}
+		small.Seconds = condense.Seconds{}
+		if err := small.Save(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+		saved, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(saved)
+	}
+	return text
+}

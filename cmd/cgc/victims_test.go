@@ -1,0 +1,246 @@
+//go:build unix
+
+package main
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"io"
+	"log"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/graph-condensation/cgc/dataset"
+)
+
+// victims lists the commands that TestKills kills.
+func victims() []*victim {
+	const made = "made.safetensors"
+	training := []string{"--whole", "0", "--epochs", "4", "--hidden", "4"}
+	experiment := append([]string{"cgc", "experiment", "demo", "--methods", "cgc,cgc-x", "--nodes", "14", "-o", "results"},
+		training...)
+	paper := append([]string{"cgc", "paper", "table3", "--graphs", made, "-o", "results"}, training...)
+	condense := []string{"cgc", "condense", "demo", "--nodes", "35", "-o"}
+	tune := []string{"cgc", "tune", "demo", "--nodes", "35", "--seeds", "1", "--epochs", "5", "--hidden", "4", "--force",
+		"-o", "best.json"}
+	with := func(line []string, more ...string) []string { return append(line[:len(line):len(line)], more...) }
+	makes := func(line ...string) func(*testing.T, string) []string {
+		return func(t *testing.T, dir string) []string {
+			cmd := exec.Command(line[0], line[1:]...)
+			cmd.Dir = dir
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			return nil
+		}
+	}
+	small := func(file string) *victim {
+		return &victim{
+			name: "condense to " + path.Ext(file), outputs: []string{file},
+			before: with(condense, file), after: with(condense, file, "--seed", "1", "--method", "cgc-x"),
+		}
+	}
+	return []*victim{
+		small("small.safetensors"),
+		{
+			name: "condense with checkpoints", outputs: []string{"small.safetensors"},
+			before: with(condense, "small.safetensors"),
+			after: with(condense, "small.safetensors", "--method", "gcond-x", "--param", "epochs=2", "--param",
+				"outer=2", "--seed", "1"),
+		},
+		{
+			name: "convert to safetensors", outputs: []string{"to.safetensors"},
+			prepare: makes("cgc", "data", "make", "--like", "arxiv", "--scale", "0.03", "-o", made),
+			before:  []string{"cgc", "convert", made, "to.safetensors"},
+			after:   []string{"cgc", "convert", made, "to.safetensors", "--store", "f16", "--panels", "16", "--force"},
+		},
+		{
+			name: "convert to Parquet", outputs: []string{"to"},
+			prepare: makes("cgc", "data", "make", "--like", "arxiv", "--scale", "0.01", "-o", made),
+			before:  []string{"cgc", "convert", "demo", "to", "--format", "parquet"},
+			after:   []string{"cgc", "convert", made, "to", "--format", "parquet", "--force"},
+		},
+		{
+			name: "data make", outputs: []string{made},
+			before: []string{"cgc", "data", "make", "--like", "arxiv", "--scale", "0.01", "-o", made},
+			after:  []string{"cgc", "data", "make", "--like", "arxiv", "--scale", "0.05", "--seed", "1", "-o", made, "--force"},
+		},
+		{
+			name: "experiment", outputs: []string{"results/records.csv", "results/summary.csv"},
+			grown:  []string{"results/records.jsonl"},
+			before: with(experiment, "--seeds", "1"), after: with(experiment, "--seeds", "3"),
+		},
+		{
+			name: "tune", outputs: []string{"best.json"},
+			before: with(tune, "--trials", "1"), after: with(tune, "--trials", "3", "--seed", "1"),
+		},
+		{
+			name: "paper", grown: []string{"results/records.jsonl"},
+			outputs: []string{"results/table3.csv", "results/table3.json", "results/table3.md",
+				"results/table3-made-safetensors.png", "results/table3-made-safetensors.svg"},
+			prepare: makes("cgc", "data", "make", "--like", "cora", "--scale", "0.1", "-o", made),
+			before:  with(paper, "--seeds", "1"), after: with(paper, "--seeds", "2"),
+		},
+		fetched(), python(),
+	}
+}
+
+// python is the Python package, which runs the command.
+func python() *victim {
+	program := `import sys, cgc; from cgc import _scratch; _scratch._memory = lambda size: None
+cgc.condense("demo", nodes=35, seed=int(sys.argv[1])).save("small.safetensors")`
+	name := os.Getenv("CGC_PYTHON")
+	if name == "" {
+		name = "python3"
+	}
+	v := &victim{
+		name: "Python", outputs: []string{"small.safetensors"},
+		before: []string{name, "-c", program, "0"}, after: []string{name, "-c", program, "1"},
+	}
+	v.skip = func(t *testing.T) {
+		if err := exec.Command(name, "-c", "import numpy").Run(); err != nil {
+			t.Skipf("%s has no numpy (CGC_PYTHON names another Python): %v", name, err)
+		}
+	}
+	v.prepare = func(t *testing.T, dir string) []string {
+		command, err := exec.LookPath("cgc")
+		if err != nil {
+			t.Fatal(err)
+		}
+		source, err := filepath.Abs("../../python")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []string{"CGC_BINARY=" + command, "PYTHONPATH=" + source, "PYTHONDONTWRITEBYTECODE=1"}
+	}
+	return v
+}
+
+// fetched is cgc data fetch. A proxy that the test starts answers for the host of the files, with a certificate that
+// only the killed command trusts.
+func fetched() *victim {
+	fetch := []string{"cgc", "data", "fetch", "cora"}
+	var source string
+	return &victim{
+		name: "data fetch", partly: []string{"cache"}, after: fetch,
+		skip: func(t *testing.T) {
+			found, err := dataset.Environment().Find("cora")
+			if err != nil {
+				t.Skipf("cora is not here (CGC_DATA): %v", err)
+			}
+			for _, source = range []string{found.Path, filepath.Dir(found.Path)} {
+				if _, err = os.Stat(filepath.Join(source, "ind.cora.x")); err == nil {
+					return
+				}
+			}
+			t.Skipf("cora is not here as it is fetched: %v", err)
+		},
+		prepare: func(t *testing.T, dir string) []string {
+			proxy, certificate := interceptor(t, slow(source))
+			if err := os.WriteFile(filepath.Join(dir, "certificate.pem"), certificate, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return []string{
+				"HTTPS_PROXY=" + proxy, "SSL_CERT_FILE=" + filepath.Join(dir, "certificate.pem"),
+				"XDG_CACHE_HOME=" + filepath.Join(dir, "cache"), "CGC_DATA=",
+			}
+		},
+	}
+}
+
+// slow serves the files of a folder, whatever path they are asked under, in small pieces.
+func slow(folder string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.ServeFile(pieces{w}, r, filepath.Join(folder, path.Base(r.URL.Path)))
+	})
+}
+
+// pieces writes 16 KiB at a time, and waits a little after each.
+type pieces struct{ http.ResponseWriter }
+
+// Write sends p.
+func (w pieces) Write(p []byte) (done int, err error) {
+	const size = 16 << 10
+	for done < len(p) && err == nil {
+		var n int
+		n, err = w.ResponseWriter.Write(p[done:min(len(p), done+size)])
+		done += n
+		w.ResponseWriter.(http.Flusher).Flush()
+		time.Sleep(time.Millisecond)
+	}
+	return done, err
+}
+
+// interceptor starts a proxy of HTTPS that answers for every host itself. It returns its address, and the certificate
+// of the authority to trust.
+func interceptor(t *testing.T, handler http.Handler) (address string, authority []byte) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "a test"}, IsCA: true, BasicConstraintsValid: true,
+		DNSNames: []string{"raw.githubusercontent.com"}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(24 * time.Hour), KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+	}
+	signed, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner := httptest.NewUnstartedServer(handler)
+	inner.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{signed}, PrivateKey: key}}}
+	inner.Config.ErrorLog = log.New(io.Discard, "", 0) // a killed client ends in mid-handshake
+	inner.StartTLS()
+	outer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodConnect {
+			http.Error(w, "want CONNECT", http.StatusBadRequest)
+			return
+		}
+		to, err := net.Dial("tcp", inner.Listener.Addr().String())
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+			return
+		}
+		from, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			to.Close()
+			return
+		}
+		if _, err := io.WriteString(from, "HTTP/1.1 200 OK\r\n\r\n"); err != nil {
+			from.Close()
+			to.Close()
+			return
+		}
+		go join(to, from)
+		go join(from, to)
+	}))
+	t.Cleanup(func() { outer.Close(); inner.Close() })
+	return outer.URL, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed})
+}
+
+// join passes on what one connection says to the other one, and closes both at its end.
+func join(to, from net.Conn) {
+	defer to.Close()
+	defer from.Close()
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buffer)
+		if _, wrong := to.Write(buffer[:n]); err != nil || wrong != nil {
+			return
+		}
+	}
+}
