@@ -11,7 +11,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"io"
-	"log"
+	"log/slog"
 	"math/big"
 	"net"
 	"net/http"
@@ -203,7 +203,7 @@ func interceptor(t *testing.T, handler http.Handler) (address string, authority 
 	}
 	inner := httptest.NewUnstartedServer(handler)
 	inner.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{signed}, PrivateKey: key}}}
-	inner.Config.ErrorLog = log.New(io.Discard, "", 0) // a killed client ends in mid-handshake
+	inner.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0) // a killed client ends in mid-handshake
 	inner.StartTLS()
 	outer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodConnect {
