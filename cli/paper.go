@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
@@ -32,6 +33,7 @@ func (c *command) paperCommand() *cobra.Command {
 			"cgc paper",
 			"cgc paper table3 --graphs cora,citeseer -o results",
 			"cgc paper figure5 --ours --seeds 3 -o results",
+			"cgc paper table3 --graphs cora --search --trials 16 -o searched",
 		),
 		Short: "Repeat the paper's tables and figures, beside its numbers; without a TABLE, list them",
 		Long: `Measure tables and figures of the paper on the graphs at hand, and print them beside the paper's numbers.
@@ -40,6 +42,9 @@ graphs can be compared. Their accuracies cannot, and are kept apart.
 
 The paper states some parameters. It searched the others and does not print what it found: docs/paper.md lists the
 values that are taken. --ours takes the defaults of cgc instead.
+
+--search tunes each cell first, as the paper did: over the paper's sets, on the validation nodes. Each cell has the
+same number of candidates (--trials). --methods measures rivals beside the methods of a table.
 
 With -o, every training is a line of FOLDER/records.jsonl as soon as it ends. The same command again goes on where
 it was stopped, and tables share the trainings that they have in common. FOLDER gets each table as .md, .json and
@@ -54,6 +59,7 @@ it was stopped, and tables share the trainings that they have in common. FOLDER 
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			job.modelsSaid = job.said(cmd, "models")
+			job.trialsSaid = job.said(cmd, "trials")
 			if !job.said(cmd, "weighted") {
 				job.training.config.Weighted = job.ours // the paper's condensed nodes count alike
 			}
@@ -77,6 +83,12 @@ it was stopped, and tables share the trainings that they have in common. FOLDER 
 	flags.BoolVar(&job.ours, "ours", false, "take the defaults of cgc for all parameters, not the paper's")
 	flags.BoolVar(&job.normalize, "normalize-features", false,
 		"first divide the features of each node by the sum of their absolute values")
+	flags.BoolVar(&job.search, "search", false,
+		"tune each cell first on the validation nodes, over the sets of the paper's appendix E.3")
+	flags.IntVar(&job.trials, "trials", 16, "number of candidates of each cell, with --search")
+	addSome(cmd, &job.names, "methods", rivalNames(), "methods to measure beside those of the table; or all")
+	flags.Var(&job.params, "param",
+		"set a parameter of such a method, as KEY=VALUE or METHOD.KEY=VALUE; may be repeated")
 	flags.Uint64Var(&job.seed, "seed", 0, "first condensation seed")
 	job.training = newTrainingFlags(cmd,
 		"number of condensations of each kind, each with a seed and a training of its own")
@@ -99,6 +111,11 @@ type paperJob struct {
 	graphs     []string
 	all, ours  bool
 	normalize  bool
+	search     bool
+	trials     int
+	trialsSaid bool
+	names      []string // of methods beside the table's
+	params     params
 	seed       uint64
 	training   *trainingFlags
 	modelsSaid bool
@@ -106,8 +123,23 @@ type paperJob struct {
 	folder     string
 	page       string
 
-	log  *experiment.Log
-	more []report.Block // of the page: what condensing did
+	methods  []condense.Method
+	log      *experiment.Log
+	searched *experiment.Log
+	more     []report.Block // of the page: what condensing did
+}
+
+// searchName is the file of the trainings of a search, in the folder of records.
+const searchName = "search.jsonl"
+
+// rivalNames returns the methods whose parameters are not flags.
+func rivalNames() (names []string) {
+	for _, name := range condense.Names() {
+		if m, err := condense.New(name, nil); err == nil && !isCGC(m) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // paperResults is what --json prints.
@@ -124,8 +156,10 @@ func (j *paperJob) run(ctx context.Context, words []string) (err error) {
 		return err
 	}
 	defer func() {
-		if j.log != nil {
-			err = errors.Join(err, j.log.Close())
+		for _, log := range []*experiment.Log{j.log, j.searched} {
+			if log != nil {
+				err = errors.Join(err, log.Close())
+			}
 		}
 		if errors.Is(err, context.Canceled) && j.folder != "" {
 			j.progress.note("the same command goes on where this one was stopped")
@@ -178,7 +212,11 @@ func (j *paperJob) measure(ctx context.Context, s *paper.Study) (*paper.Result, 
 			j.progress.step("opening " + source.Name)
 			return source.Open(ctx, options)
 		},
-		Note: func(sentence string) { j.progress.note("%s: %s", s.Name, sentence) },
+		Methods: j.methods,
+		Note:    func(sentence string) { j.progress.note("%s: %s", s.Name, sentence) },
+	}
+	if j.search {
+		job.Search = &paper.Search{Trials: j.trials, Log: j.searched}
 	}
 	if j.modelsSaid {
 		job.Models = j.training.models
@@ -211,6 +249,9 @@ func (j *paperJob) check(studies []*paper.Study) error {
 			}
 		}
 	}
+	if err := j.checkMethods(studies); err != nil {
+		return err
+	}
 	if err := checkReport(j.page); err != nil {
 		return err
 	}
@@ -218,6 +259,33 @@ func (j *paperJob) check(studies []*paper.Study) error {
 		return nil
 	}
 	return j.keep(studies)
+}
+
+// checkMethods checks what the command line says of a search and of methods beside those of the tables.
+func (j *paperJob) checkMethods(studies []*paper.Study) error {
+	switch {
+	case j.trialsSaid && !j.search:
+		return usagef("--trials %d without --search, want both", j.trials)
+	case j.search && j.trials < 1:
+		return usagef("--trials %d, want at least 1", j.trials)
+	case len(j.params.list) > 0 && len(j.names) == 0:
+		return usagef("--param %s without --methods, want both", j.params.list[0])
+	}
+	for _, s := range studies {
+		if len(j.names) > 0 && !s.Beside() {
+			return usagef("--methods %s: %s has its own methods alone", strings.Join(j.names, ","), s.Name)
+		}
+		if j.search && !s.Trains(nil) {
+			return usagef("--search: %s trains nothing that could be searched", s.Name)
+		}
+	}
+	flags := configFlags{config: cgc.Defaults(), names: j.names, params: j.params}
+	if len(j.names) == 0 {
+		return nil
+	}
+	var err error
+	j.methods, err = flags.methods()
+	return err
 }
 
 // keep opens the log in the folder, or begins one. It refuses a folder with tables but no log: they are of other
@@ -239,14 +307,21 @@ func (j *paperJob) keep(studies []*paper.Study) error {
 	if err := makeFolder("-o", j.folder); err != nil {
 		return err
 	}
-	if j.log, err = experiment.OpenLog(path); err != nil {
+	if j.log, err = j.openLog(path); err != nil || !j.search {
 		return err
 	}
-	if j.log.Torn() > 0 {
+	j.searched, err = j.openLog(filepath.Join(j.folder, searchName))
+	return err
+}
+
+// openLog opens a log, or begins one.
+func (j *paperJob) openLog(path string) (*experiment.Log, error) {
+	log, err := experiment.OpenLog(path)
+	if err == nil && log.Torn() > 0 {
 		j.progress.note("the last line of %s was cut short (%d bytes) and is gone; its training is done again", path,
-			j.log.Torn())
+			log.Torn())
 	}
-	return nil
+	return log, err
 }
 
 // write writes the files of a result, if there is a folder for them.

@@ -41,6 +41,9 @@ type Grid struct {
 	// Whole is the number of trainings of each model on the whole graph, at least 0, with the seeds Seed, Seed+1, ….
 	// Arms with the same training and the same setting share them.
 	Whole int
+	// Blind shows g without its test nodes and their labels (graph.Graph.WithoutTest), for a search that validation nodes
+	// decide. Record.Test is 0 then, and the fingerprint in the records is that of the graph without the labels.
+	Blind bool
 	// Parallel is the number of trainings at once. 0 means the number of threads (runtime.GOMAXPROCS). Results do not
 	// depend on it.
 	Parallel int
@@ -68,6 +71,12 @@ const step = 1_000_000
 // nodes are read after training and decide nothing. The same grid gives the same numbers for any number of threads.
 // Each condensation and training that ends is reported to ctx with their total, less those that log holds.
 func (p Grid) Run(ctx context.Context, g *graph.Graph, log *Log) ([]Record, error) {
+	if p.Blind {
+		if err := g.Check(); err != nil {
+			return nil, fmt.Errorf("experiment: graph %s is not valid: %w", g.Name, err)
+		}
+		g = g.WithoutTest()
+	}
 	id, err := graph.Identify(g)
 	if err != nil {
 		return nil, err

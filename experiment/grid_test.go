@@ -376,6 +376,36 @@ func TestGridIgnoresTestLabels(t *testing.T) {
 	}
 }
 
+// A blind grid has the validation accuracies of another, tests nothing, and cannot tell test labels apart.
+func TestBlindGrid(t *testing.T) {
+	g := tiny(t)
+	want := mustGrid(t, grid(nil), nil)
+	blind := grid(nil)
+	blind.Blind = true
+	got, err := blind.Run(t.Context(), g, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := *g
+	other.Y = slices.Clone(g.Y)
+	for _, v := range g.Split.Test {
+		other.Y[v] = (g.Y[v] + 1) % int32(g.Classes)
+	}
+	again, err := blind.Run(t.Context(), &other, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range got {
+		is, other := r.Graph.Fingerprint, again[i].Graph.Fingerprint
+		if r.Test != 0 || is == want[i].Graph.Fingerprint || is != other {
+			t.Fatalf("blind: test %v, graph %s; other test labels: graph %s", r.Test, is, other)
+		}
+		if r.Val != want[i].Val {
+			t.Errorf("%s %s: validation %v, want %v", r.Arm, r.Model, r.Val, want[i].Val)
+		}
+	}
+}
+
 func TestGridNamesMistakesBeforeItCondenses(t *testing.T) {
 	blind := *tiny(t)
 	blind.Split.Val = nil

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/propagate"
 )
 
@@ -13,9 +15,50 @@ import (
 type arm struct {
 	name   string // as the paper writes it
 	config cgc.Config
-	row    string  // Row.Method of the paper's number
-	column string  // the column of the paper's number; empty means the model's
-	x      float64 // the value of the parameter, in a figure over one
+	rival  condense.Method // takes the place of config, for a method that is not cgc's own
+	row    string          // Row.Method of the paper's number
+	column string          // the column of the paper's number; empty means the model's
+	x      float64         // the value of the parameter, in a figure over one
+
+	training gnn.Config
+	found    *Found // of a search
+}
+
+// method returns what condenses.
+func (a arm) method() condense.Method {
+	if a.rival != nil {
+		return a.rival
+	}
+	return a.config
+}
+
+// beside returns the arms of methods that a study does not have itself. The paper's numbers for them stand in a column
+// or, if byRow, in a row.
+func beside(methods []condense.Method, setting condense.Setting, byRow bool) (arms []arm) {
+	for _, m := range methods {
+		a := arm{name: printedMethod(m.Name()), rival: m}
+		if setting != (condense.Setting{}) {
+			a.rival = condense.Under(setting, m)
+		}
+		if byRow {
+			a.row = a.name
+		} else {
+			a.column = a.name
+		}
+		arms = append(arms, a)
+	}
+	return arms
+}
+
+// printedMethod returns the paper's name of a method: "GCond-X" for "gcond-x". A method that the paper does not have
+// keeps its name.
+func printedMethod(name string) string {
+	for _, column := range Published().Table("table4").Columns {
+		if strings.EqualFold(column, name) {
+			return column
+		}
+	}
+	return name
 }
 
 // base makes the configuration of a method that a study changes.

@@ -22,6 +22,12 @@ func (r *Result) Document() *report.Document {
 		}
 		d.Add(r.seconds())
 	}
+	if r.about().data {
+		d.Add(r.dataTable())
+	}
+	if r.Trials > 0 {
+		d.Add(report.Heading("what the search found"), r.foundTable())
+	}
 	for _, t := range r.others() {
 		d.Add(report.Heading(t.Title), t)
 		t.Title = ""

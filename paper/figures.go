@@ -111,6 +111,33 @@ func overMethods(r *Result) []*report.Figure {
 	return []*report.Figure{f}
 }
 
+// overSeconds draws accuracy over seconds of condensation for each graph: a point for each method here, with the 95%
+// interval of its mean, and one in the paper, with the paper's deviation.
+func overSeconds(r *Result) (all []*report.Figure) {
+	for _, g := range r.Graphs {
+		here := gathered{report.Series{Name: "here", Labels: []string{}}}
+		paper := gathered{report.Series{Name: "paper", Labels: []string{}, Style: 1, Hollow: true}}
+		for _, c := range r.Cells {
+			if c.Graph != g.Name || c.Arm == wholeName {
+				continue
+			}
+			here.add(c.Condense, c.Test.Mean, c.Test.CI95)
+			here.Labels = append(here.Labels, c.Arm)
+			seconds, has := Published().Table("table4").Value(g.Name, c.Ratio, "", c.Arm)
+			if !has || seconds.OutOfMemory || c.Paper == nil || c.Paper.OutOfMemory || !c.Comparable {
+				continue
+			}
+			paper.add(seconds.Mean, c.Paper.Mean, c.Paper.Std)
+			paper.Labels = append(paper.Labels, c.Arm)
+		}
+		all = append(all, &report.Figure{
+			Name: r.Study + "-" + file(g.Name), Title: "GCN on " + r.legend(g.Name), X: "seconds of condensation",
+			Y: accuracyAxis, LogX: true, Series: []report.Series{here.Series, paper.Series},
+		})
+	}
+	return all
+}
+
 // overWords draws the accuracy of each model, or of each arm if there is one model, for each graph: here and in the
 // paper.
 func overWords(r *Result) []*report.Figure {

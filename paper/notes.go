@@ -22,13 +22,21 @@ func (r *Result) notes() (notes report.Notes) {
 		add("Seconds here are medians of %s, from the graph in memory. The paper's were taken on other machines: compare "+
 			"orders of magnitude only.", report.Plural(r.Seeds, "condensation"))
 	}
-	if r.Settings == "ours" {
+	r.searchNotes(add)
+	switch {
+	case r.about().data:
+		add("Edges are undirected. The paper counts both directions of flickr and reddit. Sources differ in how they count " +
+			"repeated edges and loops.")
+	case r.Settings == "ours":
 		add("Parameters: the defaults of cgc, the same for all graphs.")
-	} else {
+	default:
 		taken := Published().Settings.Taken
 		add("Parameters: the paper's where it states them (SGC, K = 2, spectral partition). It searched the others for "+
 			"each data set and does not print them. Taken here, from its ranges: p %g, τ %s, T %g, α %g.",
 			taken.Augment, taken.Temperature, taken.Threshold, taken.Alpha)
+		if r.Trials > 0 {
+			add("These are what each search began with.")
+		}
 	}
 	if r.NormalizeFeatures {
 		add("The features of each node were divided by the sum of their absolute values first.")
@@ -52,6 +60,8 @@ func (r *Result) notes() (notes report.Notes) {
 func (r *Result) graphNotes(add func(string, ...any)) {
 	for _, g := range r.Graphs {
 		switch {
+		case r.about().data && g.Why != "":
+			add("%s: %s.", g.Name, g.Why)
 		case g.Made:
 			add("%s: %s, since the data set is not here. Its accuracies say nothing of the data set's; "+
 				"times are those of the size.", g.Name, g.Why)
@@ -84,6 +94,9 @@ func (r *Result) numberNotes(add func(string, ...any)) {
 		default:
 			none = append(none, g.Name)
 		}
+	}
+	if r.about().data {
+		return
 	}
 	if len(r.about().tables) == 0 {
 		add("The paper shows this as a figure and prints no numbers.")

@@ -30,6 +30,16 @@ type Publication struct {
 		About    string            `json:"about"`
 		Stated   map[string]any    `json:"stated"`
 		Searched map[string]string `json:"searched"`
+		// Sets holds the values that a search tries. Augment is a share of the K·n embeddings of all hops.
+		Sets struct {
+			Augment      []float64         `json:"augment"`
+			Temperature  []cgc.Temperature `json:"temperature"`
+			Threshold    []float64         `json:"threshold"`
+			Alpha        []float64         `json:"alpha"`
+			LearningRate []float64         `json:"learning_rate"`
+			Dropout      []float64         `json:"dropout"`
+			About        string            `json:"about"`
+		} `json:"sets"`
 		// Taken holds the values used for parameters that the paper searched and does not print.
 		Taken struct {
 			Augment     float64         `json:"augment"`

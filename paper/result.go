@@ -23,7 +23,9 @@ type Result struct {
 	// Seeds is the number of condensations of each arm, from Seed on.
 	Seeds int    `json:"seeds"`
 	Seed  uint64 `json:"seed"`
-	// Training says how models were trained.
+	// Trials is the number of candidates of each cell's search; absent without a search.
+	Trials int `json:"trials,omitempty"`
+	// Training says how models were trained. A search changes the dropout of a cell: Cell.Found.
 	Training gnn.Config `json:"training"`
 	Graphs   []Graph    `json:"graphs"`
 	// LeftOut says which graphs were left out, and why.
@@ -64,6 +66,10 @@ type Cell struct {
 	// Test and Val are accuracies in percent, over condensation seeds; on the whole graph, over trainings.
 	Test experiment.Estimate `json:"test"`
 	Val  experiment.Estimate `json:"val"`
+	// Best is the highest test accuracy of a seed, which is no estimate: papers report such numbers.
+	Best float64 `json:"best,omitempty"`
+	// Found is what the search found; absent without a search.
+	Found *Found `json:"search,omitempty"`
 	// Edges is the mean number of edges of the condensed graph.
 	Edges float64 `json:"edges"`
 	// Condense and Train are mean seconds. Other work ran beside, so they are upper bounds.

@@ -39,6 +39,12 @@ type Job struct {
 	Models []gnn.Model
 	// Training says how models are trained.
 	Training gnn.Config
+	// Methods are measured beside those of the study, in their order, where Study.Beside says that it can have them. They
+	// take the graph as it is: their setting is that of the study.
+	Methods []condense.Method
+	// Search, if not nil, searches the parameters of each cell first. Nothing is then trained on the whole graph, whose
+	// parameters are not searched.
+	Search *Search
 	// Log keeps each training. A training that it holds is not done again. nil keeps nothing. Times are never kept.
 	Log *experiment.Log
 
@@ -61,11 +67,20 @@ func (j Job) Run(ctx context.Context) (*Result, error) {
 			j.Seeds,
 			j.Whole, len(j.Sources))
 	}
+	if j.Search != nil && j.Search.Trials < 1 {
+		return nil, fmt.Errorf("paper: %d trials, want at least 1", j.Search.Trials)
+	}
+	if len(j.Methods) > 0 && !j.Study.beside {
+		return nil, fmt.Errorf("paper: %d methods beside those of %s, want 0", len(j.Methods), j.Study.Name)
+	}
 	r := &Result{
 		Study: j.Study.Name, Title: j.Study.Title, Source: Published().Source, DOI: Published().DOI, Settings: "paper",
 		Seeds: j.Seeds, Seed: j.Seed, Training: j.Training, LeftOut: j.Left,
 	}
 	r.NormalizeFeatures = j.NormalizeFeatures
+	if j.Search != nil {
+		r.Trials = j.Search.Trials
+	}
 	if j.Ours {
 		r.Settings = "ours"
 	}
@@ -94,6 +109,9 @@ func (j Job) on(ctx context.Context, s Source, r *Result) error {
 		return err
 	}
 	r.Graphs = append(r.Graphs, is)
+	if j.Study.data {
+		return nil
+	}
 	b := j.settings(is.Inductive)
 	var plans []planned
 	for _, size := range sizes(s.Name, g, j.Study.ratios) {
@@ -107,8 +125,17 @@ func (j Job) on(ctx context.Context, s Source, r *Result) error {
 			sweeps = []sweep{{arms: j.Study.arms}}
 		}
 		for _, sw := range sweeps {
-			for _, a := range sw.arms(sized) {
+			arms := append(sw.arms(sized), beside(j.Methods, sized(full).Setting(), len(j.Study.models) > 1)...)
+			for _, a := range arms {
+				a.training = j.Training
 				plans = append(plans, planned{size, sw.name, a})
+			}
+		}
+	}
+	if j.Search != nil && len(j.Study.models) > 0 {
+		for i := range plans {
+			if err := j.search(ctx, g, sizedBase(b, plans[i].size), &plans[i]); err != nil {
+				return err
 			}
 		}
 	}
@@ -145,10 +172,13 @@ type planned struct {
 func (j Job) train(ctx context.Context, g *graph.Graph, is Graph, plans []planned, r *Result) error {
 	grid := experiment.Grid{Seed: j.Seed, Seeds: j.Seeds, Trainings: 1, Models: among(j.Study.models, j.Models)}
 	for _, p := range plans {
-		arm := experiment.Arm{Name: p.arm.name, Method: p.arm.config, Size: p.arm.config.Size, Training: j.Training}
+		arm := experiment.Arm{
+			Name: p.arm.name, Method: p.arm.method(), Size: condense.Size{Nodes: p.size.nodes},
+			Training: p.arm.training,
+		}
 		grid.Arms = append(grid.Arms, arm)
 	}
-	if j.Study.whole {
+	if j.Study.whole && j.Search == nil {
 		switch grid.Whole = j.Whole; {
 		case j.Whole >= 0:
 		case g.Nodes() <= smallWhole:
@@ -196,7 +226,10 @@ func (j Job) cell(is Graph, p planned, s experiment.Summary) Cell {
 	c := Cell{
 		Graph: is.Name, Ratio: p.size.ratio, Nodes: s.Nodes, Part: p.part, Arm: a.name, X: a.x, Model: s.Model,
 		Seeds: len(s.Seeds), Config: s.Config, Test: s.Test, Val: s.Val, Condense: s.Condense, Train: s.Train,
-		Edges: s.Edges, Comparable: is.Comparable,
+		Edges: s.Edges, Comparable: is.Comparable, Found: a.found,
+	}
+	for _, seed := range s.Seeds {
+		c.Best = max(c.Best, seed.Test)
 	}
 	column := a.column
 	if column == "" {
@@ -259,9 +292,8 @@ func (j Job) time(ctx context.Context, g *graph.Graph, is Graph, plans []planned
 	for seed := range uint64(j.Seeds) {
 		for i, p := range plans {
 			debug.FreeOSMemory()
-			config := p.arm.config
-			config.Seed += seed
-			small, err := cgc.Condense(progress.With(ctx, nil), g, config) // count reports
+			// The counter reports, and not the methods.
+			small, err := p.arm.method().Condense(progress.With(ctx, nil), g, p.size.nodes, j.Seed+seed)
 			if err != nil {
 				return err
 			}
@@ -302,8 +334,11 @@ func among(models, these []gnn.Model) (both []gnn.Model) {
 	return both
 }
 
-// Trains says whether the study trains at least one of the models, or no model at all.
+// Trains says whether the study trains at least one of the models, or no model at all. nil asks whether it trains any.
 func (s *Study) Trains(models []gnn.Model) bool {
+	if models == nil {
+		return len(s.models) > 0
+	}
 	return len(s.models) == 0 || len(among(s.models, models)) > 0
 }
 

@@ -81,6 +81,8 @@ type Graph struct {
 	Features   int    `json:"features"`
 	Classes    int    `json:"classes"`
 	Train      int    `json:"train"`
+	Val        int    `json:"val"`
+	Test       int    `json:"test"`
 	Inductive  bool   `json:"inductive"`
 
 	unverified bool // the sizes are right, and no fingerprint is known
@@ -97,6 +99,7 @@ func describe(s Source, g *graph.Graph) (Graph, error) {
 	d := Graph{
 		Name: s.Name, Made: s.Made || strings.HasPrefix(g.Name, synth.Prefix),
 		Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes, Train: len(g.Split.Train),
+		Val: len(g.Split.Val), Test: len(g.Split.Test),
 	}
 	of, is := Published().Of(s.Name)
 	d.Paper, d.Inductive = is, of.Task == "inductive"

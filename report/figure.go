@@ -21,6 +21,8 @@ type Series struct {
 	X, Y []float64
 	// Std is half the length of the error bar of each point; nil, or 0, for none.
 	Std []float64
+	// Labels stand beside the points; nil for none.
+	Labels []string
 	// Style picks the shape and the colour of the marks, from 0; they repeat after six. Shapes differ without colour.
 	Style int
 	// Hollow draws the marks as outlines and the line dashed: for numbers of others.

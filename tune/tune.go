@@ -125,7 +125,7 @@ func (s Search) Run(ctx context.Context, g *graph.Graph) (*Result, error) {
 		without("standardize")
 	}
 	w := &searcher{
-		Search: s, g: withoutTest(g), space: space{s.Base, s.Space}, begun: begun,
+		Search: s, g: g.WithoutTest(), space: space{s.Base, s.Space}, begun: begun,
 		random: rand.New(rand.NewPCG(s.Base.Config.Seed, searchStream)),
 		seen:   map[string]bool{}, priors: map[string]Prior{},
 		views: map[condense.Setting]*graph.Graph{}, judges: map[condense.Setting]*judge{},
@@ -140,18 +140,6 @@ func (s Search) Run(ctx context.Context, g *graph.Graph) (*Result, error) {
 		return nil, err
 	}
 	return w.result(), err
-}
-
-// withoutTest returns g without test nodes and their labels.
-func withoutTest(g *graph.Graph) *graph.Graph {
-	blind := *g
-	blind.Y = slices.Clone(g.Y)
-	for _, i := range g.Split.Test {
-		blind.Y[i] = graph.Unlabelled
-	}
-	blind.Split.Test = nil
-	_ = blind.Seal() // checked once and not for each candidate; there is no error, since g is valid
-	return &blind
 }
 
 const (

@@ -190,11 +190,15 @@ func even(lo, hi float64) (ticks []plot.Tick) {
 func (f figure) add(p *plot.Plot, i int) ([]plot.Thumbnailer, error) {
 	s := f.Series[i]
 	points := spread{}
+	var labels []string
 	for j, y := range s.Y {
 		if math.IsNaN(y) || math.IsInf(y, 0) {
 			continue
 		}
 		points.XYs = append(points.XYs, plotter.XY{X: s.X[j] + f.dodge(i), Y: y})
+		if s.Labels != nil {
+			labels = append(labels, s.Labels[j])
+		}
 		std := 0.0
 		if s.Std != nil {
 			std = s.Std[j]
@@ -238,6 +242,18 @@ func (f figure) add(p *plot.Plot, i int) ([]plot.Thumbnailer, error) {
 		}
 	}
 	p.Add(marks)
+	if labels != nil {
+		words, err := plotter.NewLabels(plotter.XYLabels{XYs: points.XYs, Labels: labels})
+		if err != nil {
+			return nil, err
+		}
+		words.Offset = vg.Point{X: vg.Points(4), Y: vg.Points(2)}
+		for j := range words.TextStyle {
+			words.TextStyle[j].Font.Variant, words.TextStyle[j].Font.Size = "Sans", 7
+			words.TextStyle[j].Color = look.color
+		}
+		p.Add(words)
+	}
 	return append(thumbs, marks), nil
 }
 
