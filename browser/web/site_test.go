@@ -24,15 +24,16 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 )
 
-// programs are the two builds of the command that the tests run.
-type programs struct {
-	folder   string
-	cgc      string // as released, with the page in it
-	portable string // without assembly
-	err      error
+// program is the command that the tests run: as released, with the page in it.
+type program struct {
+	folder, cgc string
+	err         error
 }
 
-var build = sync.OnceValue(func() (p programs) {
+// portable is a setting of Go's run time with which the command computes as the page does, without assembly.
+const portable = "GODEBUG=cpu.avx2=off,cpu.avx512f=off"
+
+var build = sync.OnceValue(func() (p program) {
 	run := func(name string, args ...string) {
 		if p.err != nil {
 			return
@@ -44,10 +45,9 @@ var build = sync.OnceValue(func() (p programs) {
 		}
 	}
 	p.folder, p.err = os.MkdirTemp("", "cgc-web-test")
-	p.cgc, p.portable = filepath.Join(p.folder, "cgc"), filepath.Join(p.folder, "portable")
+	p.cgc = filepath.Join(p.folder, "cgc")
 	run("go", "generate", "./web")
 	run("go", "build", "-o", p.cgc, "./cmd/cgc")
-	run("go", "build", "-tags", "purego", "-o", p.portable, "./cmd/cgc")
 	return p
 })
 
@@ -166,7 +166,7 @@ func (s *site) arrived(name string) string {
 	return ""
 }
 
-// sameAsPortable saves the condensed graph, runs the command line that the page shows with the portable command in a
+// sameAsPortable saves the condensed graph, runs the command line that the page shows with portable kernels in a
 // folder, and compares the bytes.
 func (s *site) sameAsPortable(name, folder string) {
 	s.t.Helper()
@@ -174,8 +174,8 @@ func (s *site) sameAsPortable(name, folder string) {
 	if words[0] != "cgc" {
 		s.t.Fatalf("the page shows the command %q", words)
 	}
-	cmd := exec.Command(build().portable, words[1:]...)
-	cmd.Dir = folder
+	cmd := exec.Command(build().cgc, words[1:]...)
+	cmd.Dir, cmd.Env = folder, append(os.Environ(), portable)
 	if text, err := cmd.CombinedOutput(); err != nil {
 		s.t.Fatalf("%q: %v\n%s", words, err, text)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 )
 
-// The page condenses the demo. The file that is saved is that of the portable command, and a model learns from it.
+// The page condenses the demo. The file that is saved is that of the command, and a model learns from it.
 func TestDemo(t *testing.T) {
 	s := open(t, chromium.View{})
 	s.click("#demo")
@@ -77,7 +77,7 @@ func TestReport(t *testing.T) {
 	s.quiet()
 }
 
-// A folder that is dropped is described with its names, condensed as by the portable command, and trained on. No
+// A folder that is dropped is described with its names, condensed as by the command, and trained on. No
 // request leaves the page.
 func TestDropFolder(t *testing.T) {
 	s := open(t, chromium.View{})

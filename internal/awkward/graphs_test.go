@@ -3,6 +3,7 @@ package awkward_test
 import (
 	"math"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"github.com/graph-condensation/cgc/graph"
@@ -228,6 +229,7 @@ func questions(t *testing.T) []trial {
 
 // large are graphs that are large in one direction.
 func large(t *testing.T) []trial {
+	t.Helper()
 	wide := ordinary(func(b *graph.Builder, _ *mat.Dense) {
 		random := rand.New(rand.NewPCG(1, 1))
 		x := mat.NewDense(60, 100_000)
@@ -239,30 +241,40 @@ func large(t *testing.T) []trial {
 		}
 		b.X = x.Sparse()
 	})
-	const leaves = 1_000_000
-	star := &graph.Builder{X: mat.NewDense(leaves+1, 4), Y: make([]int32, leaves+1), Classes: 2}
-	for v := range leaves + 1 {
-		row := star.X.(*mat.Dense).Row(v)
-		star.Y[v] = int32(v % 2)
-		row[v%2], row[2+v%2] = 1, float32(v%5)
-		if v > 0 {
-			star.AddEdge(0, v)
-		}
-		switch {
-		case v < 40:
-			star.Split.Train = append(star.Split.Train, int32(v))
-		case v < 60:
-			star.Split.Val = append(star.Split.Val, int32(v))
-		case v < 80:
-			star.Split.Test = append(star.Split.Test, int32(v))
-		}
+	around, err := star()
+	if err != nil {
+		t.Fatal(err)
 	}
 	cheap := []string{"cgc", "cgc-x", "simdm", "random", "herding", "k-center"}
 	return []trial{
-		{name: "100000 features", graph: built(t, "wide", wide), nodes: 6},
-		{name: "a node with 1000000 neighbours", graph: built(t, "star", star), nodes: 6, only: cheap},
+		{name: "100000 features", graph: built(t, "wide", wide), nodes: 6, set: fewest},
+		{name: "a node with 1000000 neighbours", graph: around, nodes: 6, only: cheap},
 	}
 }
+
+// star makes a graph in which all nodes are neighbours of the first, once for all tests.
+var star = sync.OnceValues(func() (*graph.Graph, error) {
+	const leaves = 1_000_000
+	b := &graph.Builder{Name: "star", X: mat.NewDense(leaves+1, 4), Y: make([]int32, leaves+1), Classes: 2}
+	for v := range leaves + 1 {
+		row := b.X.(*mat.Dense).Row(v)
+		b.Y[v] = int32(v % 2)
+		row[v%2], row[2+v%2] = 1, float32(v%5)
+		if v > 0 {
+			b.AddEdge(0, v)
+		}
+		switch {
+		case v < 40:
+			b.Split.Train = append(b.Split.Train, int32(v))
+		case v < 60:
+			b.Split.Val = append(b.Split.Val, int32(v))
+		case v < 80:
+			b.Split.Test = append(b.Split.Test, int32(v))
+		}
+	}
+	g, _, err := b.Graph()
+	return g, err
+})
 
 // without returns the nodes but v.
 func without(nodes []int32, v int32) (rest []int32) {

@@ -32,7 +32,13 @@ var listed = strings.Fields("cgc cgc-x simdm random herding k-center vn a-cm snt
 var few = map[string]any{
 	"epochs": 3, "outer": 2, "inner": 1, "hidden": 8, "batch": 12, "judge_every": 2, "judge_epochs": 3,
 	"pair_hidden": 8, "patterns": 3, "window": 2, "structure_epochs": 1, "feature_epochs": 1, "sample": 20,
-	"teacher_epochs": 5, "steps": 6, "every": 3,
+	"teacher_epochs": 5, "steps": 6, "every": 3, "experts": 2, "expert_epochs": 10, "max_start": 10,
+}
+
+// fewest is for a graph on which each step takes long.
+var fewest = map[string]any{
+	"epochs": 1, "outer": 1, "judge_every": 1, "judge_epochs": 1, "steps": 2, "experts": 1, "expert_epochs": 2,
+	"max_start": 0, "teacher_epochs": 1,
 }
 
 // method returns the method of that name with few steps, and with the parameters of set that it has.
@@ -184,8 +190,6 @@ func TestMethods(t *testing.T) {
 // Every model trains on what cgc makes of every awkward graph, and on the graph itself: losses, weights and accuracies
 // are finite, or the error is the one in the list.
 func TestModels(t *testing.T) {
-	training := gnn.Defaults()
-	training.Hidden, training.Epochs = 8, 3
 	var text bytes.Buffer
 	for _, c := range trials(t) {
 		if c.same {
@@ -206,6 +210,11 @@ func TestModels(t *testing.T) {
 				continue
 			}
 			var outcomes []string
+			training := gnn.Defaults()
+			training.Hidden, training.Epochs = 8, 3
+			if len(sample.Y) > 1000 {
+				training.Epochs = 1
+			}
 			for _, m := range gnn.All() {
 				outcomes = append(outcomes, trained(t, c.name+", "+on+", "+m.Name(), m, sample, target, training))
 			}
