@@ -32,6 +32,7 @@ var mayImport = map[string]string{
 	"internal/buildinfo":   "",
 	"internal/golden":      "",
 	"internal/awkward":     "",
+	"internal/load":        "",
 	"internal/plain":       "condense gnn",
 	"internal/commandline": ". condense",
 	"progress":             "",

@@ -1,4 +1,4 @@
-package awkward_test
+package load_test
 
 import (
 	"context"
