@@ -3,6 +3,7 @@ package load_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -39,9 +40,14 @@ func holds() held {
 // cgcFile is in the names of the files that these tests map.
 const cgcFile = "cgc-load"
 
-// 500 condensations in turn, each with its file, leave nothing behind: memory after the last is that after the first,
+var runs = flag.Int("load.runs", 100, "how many condensations TestRepeatedCondensations does in turn")
+
+// Many condensations in turn, each with its file, leave nothing behind: memory after the last is that after the first,
 // and no goroutine and no file stays open.
 func TestRepeatedCondensations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("condenses many times")
+	}
 	g := synth.Demo()
 	path := filepath.Join(t.TempDir(), cgcFile+".safetensors")
 	once := func(seed uint64) {
@@ -66,7 +72,7 @@ func TestRepeatedCondensations(t *testing.T) {
 		once(seed)
 	}
 	first := holds()
-	for run := range uint64(500) {
+	for run := range uint64(*runs) {
 		once(run)
 		if run == 9 {
 			t.Logf("after 10: %+v", holds())
@@ -74,11 +80,11 @@ func TestRepeatedCondensations(t *testing.T) {
 	}
 	last := holds()
 	t.Logf("after the first: %+v", first)
-	t.Logf("after 500 more:  %+v", last)
+	t.Logf("after %d more: %+v", *runs, last)
 	const slack = 2 << 20 // pools that grew to what the largest class needs
 	if last.heap > first.heap+slack || last.goroutines > first.goroutines || last.files > first.files ||
 		last.mappings > first.mappings {
-		t.Errorf("%+v after the first condensations, %+v after 500 more", first, last)
+		t.Errorf("%+v after the first condensations, %+v after %d more", first, last, *runs)
 	}
 }
 
