@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -84,13 +85,17 @@ func (c *command) condenseCommand() *cobra.Command {
 const checkpointEvery = time.Minute
 
 func (c *command) condense(ctx context.Context, name string, flags *configFlags, out, as string) error {
-	defer bounded(flags.config.Memory)()
+	defer bounded(collected(flags.config.Memory))()
 	g, seconds, err := c.open(ctx, name, flags)
 	if err != nil {
 		return err
 	}
+	bound, err := c.fit(g, flags)
+	if err != nil {
+		return err
+	}
 	c.progress.step("condensing")
-	watched, plan := c.watch(ctx, flags.config.Memory, 1e9*openedRate(g, seconds))
+	watched, plan := c.watch(ctx, cmp.Or(flags.config.Memory, bound), 1e9*openedRate(g, seconds))
 	kept := checkpoint.With(watched, out+".checkpoint", checkpointEvery)
 	small, err := flags.condense(kept, g)
 	if err != nil {

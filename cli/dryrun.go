@@ -6,6 +6,8 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/bench"
+	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/report"
 )
 
 // dryRun prints what condensing a graph would make and take, and writes nothing. It opens the graph, as condensing
@@ -44,6 +46,10 @@ func (c *command) dryRun(ctx context.Context, name string, flags *configFlags) e
 	}
 	if f.File == 0 {
 		f.Memory = max(f.Memory, opened)
+	}
+	if limit, by := memory.Limit(); limit > 0 && f.Memory > limit {
+		c.progress.note("%s %s: less than %s. Without --memory, condensing is done in blocks if these fit, or refused", by,
+			report.Bytes(limit), report.Bytes(f.Memory))
 	}
 	return c.print(f, f.Document())
 }

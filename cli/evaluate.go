@@ -38,7 +38,7 @@ The standard deviation is over trainings on this one condensed graph. cgc run re
 			if err := training.check(); err != nil {
 				return err
 			}
-			defer bounded(memory)()
+			defer bounded(collected(memory))()
 			return c.evaluate(cmd.Context(), args[0], on, training, seed, memory, dry)
 		},
 	}
@@ -66,22 +66,23 @@ func (c *command) evaluate(
 		return err
 	}
 	seconds := time.Since(begun).Seconds()
+	bound, by := testingBound(memory, g, small.Nodes(), training.config.Hidden)
 	evaluation := experiment.Evaluation{
 		Models: training.models, Training: training.config, Trainings: training.seeds, Seed: seed,
-		Memory: memory,
+		Memory: bound,
 	}
-	tests := c.newTests(memory, training.config, g, training.seeds)
+	tests := c.newTests(bound, training.config, g, training.seeds)
 	evaluation.Planned = tests.plan
 	if dry {
 		if err := evaluation.Plan(small, g); err != nil {
-			return err
+			return limited(err, by, g)
 		}
 		return c.print(tests, tests.document())
 	}
 	c.progress.step("training")
 	scores, err := evaluation.Run(ctx, small, g)
 	if err != nil {
-		return err
+		return limited(err, by, g)
 	}
 	r := outcomeOf(g)
 	r.add(small, seconds, small.Seconds) // the seconds are those of its condensation

@@ -1,46 +1,120 @@
 package memory
 
 import (
+	"fmt"
+	"math"
 	"os"
+	"path"
+	"path/filepath"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
-// Machine returns the bytes of memory that this process may use: those of the machine, or of the control group that
-// limits the process, if that is fewer. 0 if it is not known.
+// Machine returns the bytes of memory that this process may use: those of the machine, of the control groups that limit
+// the process, or of its address space (ulimit -v), whichever are fewest. 0 if it is not known.
 func Machine() int64 {
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) != nil {
 		return 0
 	}
 	total := int64(info.Totalram) * int64(info.Unit)
-	groups, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil {
-		return total
+	return min(total, groupLimit(ownGroups(), "/sys/fs/cgroup", 0), addressSpace())
+}
+
+// Limit returns the bytes of memory beyond which the system ends this process, and what sets the limit, as "the machine
+// has" or "the control group allows". Swap space counts. 0 if it is not known.
+func Limit() (bytes int64, by string) {
+	var info unix.Sysinfo_t
+	if unix.Sysinfo(&info) != nil {
+		return 0, ""
 	}
-	for line := range strings.Lines(string(groups)) { // "4:memory:/a/b", or "0::/a/b" in version 2
+	unit := int64(info.Unit)
+	swap := int64(info.Totalswap) * unit
+	bytes, by = int64(info.Totalram)*unit+swap, ByMachine
+	if group := groupLimit(ownGroups(), "/sys/fs/cgroup", swap); group < bytes {
+		bytes, by = group, "the control group allows"
+	}
+	if space := addressSpace(); space < bytes {
+		bytes, by = space, "ulimit -v allows"
+	}
+	return bytes, by
+}
+
+// ownGroups returns the text that tells the control groups of this process.
+func ownGroups() string {
+	text, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// groupLimit returns the least limit of control groups, and of those above them; the largest number if there is none. A
+// container may see its own group as the root, below another name: the walk ends there. Swap space counts as far as the
+// group may use it.
+func groupLimit(groups, root string, swap int64) int64 {
+	limit := int64(math.MaxInt64)
+	for line := range strings.Lines(groups) { // "4:memory:/a/b", or "0::/a/b" in version 2
 		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		if len(fields) < 3 {
 			continue
 		}
-		var file string
+		var folder, bound, both, more string
 		switch {
-		case fields[1] == "memory":
-			file = "/sys/fs/cgroup/memory" + fields[2] + "/memory.limit_in_bytes"
+		case strings.Contains(","+fields[1]+",", ",memory,"):
+			folder, bound, both = "memory", "memory.limit_in_bytes", "memory.memsw.limit_in_bytes"
 		case fields[0] == "0":
-			file = "/sys/fs/cgroup" + fields[2] + "/memory.max"
+			bound, more = "memory.max", "memory.swap.max"
 		default:
 			continue
 		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue
-		}
-		if limit, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && limit < total {
-			total = limit // no limit is "max", or a number above all memory
+		for at := path.Clean("/" + fields[2]); ; at = path.Dir(at) {
+			read := func(name string) int64 {
+				if name == "" {
+					return math.MaxInt64
+				}
+				return number(filepath.Join(root, folder, at, name))
+			}
+			if memory := read(bound); memory < math.MaxInt64-swap {
+				limit = min(limit, max(memory, min(memory+min(swap, read(more)), read(both))))
+			}
+			if at == "/" {
+				break
+			}
 		}
 	}
-	return total
+	return limit
+}
+
+// number returns the number in a file, the largest one if there is none: no limit is "max", or no file.
+func number(file string) int64 {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return math.MaxInt64
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+	if err != nil || n < 0 {
+		return math.MaxInt64
+	}
+	return n
+}
+
+// addressSpace returns how many bytes may be resident before the address space is full; the largest number if it has no
+// limit. Go reserves more than a gigabyte that it never touches.
+func addressSpace() int64 {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_AS, &limit) != nil || limit.Cur > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return int64(limit.Cur)
+	}
+	var reserved, resident int64 // pages
+	if _, err := fmt.Sscan(string(text), &reserved, &resident); err != nil {
+		return int64(limit.Cur)
+	}
+	return max(1, int64(limit.Cur)-(reserved-resident)*int64(os.Getpagesize()))
 }

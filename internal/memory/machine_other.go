@@ -4,3 +4,6 @@ package memory
 
 // Machine returns the bytes of memory of the machine; 0 if it is not known.
 func Machine() int64 { return 0 }
+
+// Limit returns 0: this system is not asked.
+func Limit() (bytes int64, by string) { return 0, "" }

@@ -16,3 +16,6 @@ func Make[T int32 | int64 | float32](n int) []T {
 	}
 	return s
 }
+
+// ByMachine is what Limit says of a limit that is the size of the machine.
+const ByMachine = "the machine has"

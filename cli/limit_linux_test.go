@@ -1,0 +1,126 @@
+package cli_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/internal/confine"
+	"github.com/graph-condensation/cgc/report"
+)
+
+// Too little memory for a graph is a sentence with the estimate of Expect, which --dry-run prints. That holds under a
+// control group and under ulimit -v. The file that stood at -o stays.
+func TestTooLittleMemory(t *testing.T) {
+	dir := t.TempDir()
+	file, small := filepath.Join(dir, "graph.safetensors"), filepath.Join(dir, "small.safetensors")
+	g := wide(20_000, 2, 64)
+	g.Split.Train, g.Split.Val, g.Split.Test = nil, []int32{0}, []int32{1}
+	for v := 2; v < g.Nodes(); v++ {
+		g.Split.Train = append(g.Split.Train, int32(v))
+	}
+	err := errors.Join(dataset.Write(t.Context(), file, g), os.WriteFile(small, []byte("precious"), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := cgc.Defaults()
+	config.Nodes, config.Hops = 40, 600 // 5 MB for each hop
+	want, err := cgc.Expect(g, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	estimate := report.Bytes(want.Memory)
+	line := []string{"cgc", "condense", file, "--nodes", "40", "--hops", "600", "-o", small, "--force"}
+	check := func(said string, err error, by string) {
+		t.Helper()
+		said = said[strings.LastIndex(strings.TrimSpace(said), "\n")+1:]
+		sentence := regexp.MustCompile(`cgc: condensing \S+ takes about (.*) of memory, .* in blocks, and ` + by)
+		found := sentence.FindStringSubmatch(said)
+		if err == nil || len(found) < 2 || found[1] != estimate {
+			t.Errorf("%v, %q, want %s that %s", err, said, estimate, by)
+		}
+		if left, err := os.ReadFile(small); err != nil || string(left) != "precious" {
+			t.Errorf("the output is %d bytes, %v, want what stood there", len(left), err)
+		}
+	}
+
+	t.Run("control group", func(t *testing.T) {
+		_, err := confine.Run(t.Context(), 128<<20, nil, line...)
+		if errors.Is(err, confine.ErrNone) {
+			t.Skip(err)
+		}
+		check(fmt.Sprint(err)[strings.Index(fmt.Sprint(err), "cgc: "):], err, "the control group allows 134 MB")
+	})
+	t.Run("ulimit -v", func(t *testing.T) {
+		// Go reserves some 1.3 GB of address space. The rest is less than the estimate.
+		cmd := exec.Command("sh", append([]string{"-c", `ulimit -v 3000000 && exec "$@"`, "sh"}, line...)...)
+		out, err := cmd.CombinedOutput()
+		check(string(out), err, "ulimit -v allows ")
+	})
+}
+
+// Without --memory, a graph in a file that takes more than the control group allows is condensed in blocks. The result
+// is that of a run without a limit.
+func TestGoesOutOfCore(t *testing.T) {
+	dir := t.TempDir()
+	file, small := filepath.Join(dir, "graph.safetensors"), filepath.Join(dir, "small.safetensors")
+	g := wide(120_000, 8, 128)
+	if err := dataset.Write(t.Context(), file, g); err != nil {
+		t.Fatal(err)
+	}
+	if err := confine.Forget(file); err != nil {
+		t.Fatal(err)
+	}
+	said := filepath.Join(dir, "said")
+	line := []string{"sh", "-c", `exec "$@" 2> "$0"`, said, "cgc", "condense", file, "--nodes", "40", "-o", small}
+	_, err := confine.Run(t.Context(), 64<<20, []string{"CGC_PROGRESS="}, line...)
+	if errors.Is(err, confine.ErrNone) {
+		t.Skip(err)
+	}
+	notes, _ := os.ReadFile(said)
+	if err != nil || !strings.Contains(string(notes), "it is done in blocks, as with --memory 59 MB") {
+		t.Fatalf("%v, %s", err, notes)
+	}
+	config := cgc.Defaults()
+	config.Nodes = 40
+	want, err := cgc.Condense(t.Context(), g, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := cgc.Load(small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got.Seconds, want.Seconds = condense.Seconds{}, condense.Seconds{}
+	got.Config, want.Config = nil, nil
+	if !bytes.Equal(saved(t, got), saved(t, want)) {
+		t.Error("another file than without a limit")
+	}
+}
+
+// Testing a model takes more than the control group allows: a sentence before the first training.
+func TestTooLittleMemoryForTesting(t *testing.T) {
+	dir := t.TempDir()
+	small := filepath.Join(dir, "small.safetensors")
+	if out, err := exec.Command("cgc", "condense", "demo", "--nodes", "35", "-o", small).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	_, err := confine.Run(t.Context(), 64<<20, nil, "cgc", "evaluate", small, "--on", "demo", "--seeds", "1", "--hidden",
+		"9000", "--models", "gat")
+	if errors.Is(err, confine.ErrNone) {
+		t.Skip(err)
+	}
+	if err == nil || !strings.Contains(err.Error(), "testing gat takes about") ||
+		!strings.Contains(err.Error(), "the control group allows no more") {
+		t.Errorf("error %v", err)
+	}
+}
