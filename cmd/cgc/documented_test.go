@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/graph-condensation/cgc/cli"
+	"github.com/graph-condensation/cgc/internal/offline"
 )
 
 // The pages show a command and what it prints like this; a line with … alone stands for any lines:
@@ -88,7 +89,12 @@ var substitutes = []substitute{
 // elsewhere are pages whose commands another test runs.
 var elsewhere = map[string]string{"docs/cluster.md": "TestClusterPage, and the tests of cgc.spark"}
 
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"cgc": cli.Main}) }
+func TestMain(m *testing.M) { testscript.Main(local{m}, map[string]func(){"cgc": cli.Main}) }
+
+// local keeps the tests of this process away from the network. What they start gets a proxy that is not there.
+type local struct{ *testing.M }
+
+func (l local) Run() int { return offline.Main(l.M) }
 
 // shown is a command line of a page. output is what it prints there, nil if the page does not say.
 type shown struct {
