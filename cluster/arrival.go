@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/radix"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -25,29 +26,46 @@ func addNames(named map[int32]string, p *payload) error {
 	return nil
 }
 
-// gathered is nodes in the order in which they came.
+// gathered is nodes in the order in which they came, and features in theirs.
 type gathered struct {
 	width                  int  // of the features
 	sized                  bool // whether sizes come
-	sizes                  []float64
 	numbers, counts, class []int32
 	degrees                []float64
+	owners                 []int32     // of each row of features, the number of its node
+	sizes                  []float64   // of each row of features
 	chunks                 [][]float32 // features, as they came
-	first                  []int       // of each chunk, its first node
+	first                  []int       // of each chunk, its first row
 }
 
 // add reads a NodeFrame.
 func (g *gathered) add(p *payload) error {
 	n := p.count()
-	g.first = append(g.first, len(g.numbers))
-	g.numbers = append(g.numbers, p.int32s(n)...)
+	numbers := p.int32s(n)
+	g.numbers = append(g.numbers, numbers...)
 	g.counts = append(g.counts, p.int32s(n)...)
 	g.degrees = append(g.degrees, p.float64s(n)...)
 	g.class = append(g.class, p.int32s(n)...)
-	if g.sized {
-		g.sizes = append(g.sizes, p.float64s(n)...)
+	if p.err == nil && len(p.rest) == 0 {
+		return nil // features come in frames of their own
 	}
-	g.chunks = append(g.chunks, p.float32s(n*g.width))
+	return g.addRows(p, numbers)
+}
+
+// addFeatures reads a FeatureFrame.
+func (g *gathered) addFeatures(p *payload) error {
+	n := p.count()
+	return g.addRows(p, p.int32s(n))
+}
+
+// addRows reads the features of nodes, with their sums if features are to be normalised.
+func (g *gathered) addRows(p *payload, numbers []int32) error {
+	g.first = append(g.first, len(g.owners))
+	g.owners = append(g.owners, numbers...)
+	if g.sized {
+		g.sizes = append(g.sizes, p.float64s(len(numbers))...)
+	}
+	g.chunks = append(g.chunks, p.float32s(len(numbers)*g.width))
 	return p.end()
 }
 
@@ -55,27 +73,9 @@ func (g *gathered) add(p *payload) error {
 // with each node.
 func (g *gathered) sort(t Task) (p *part, counts []int32, err error) {
 	n := len(g.numbers)
-	order := make([]int32, n) // by number, the place in the order of coming
-	for i := range order {
-		order[i] = int32(i)
-	}
-	slices.SortFunc(order, func(i, j int32) int { return int(g.numbers[i]) - int(g.numbers[j]) })
-	p = &part{
-		numbers: make([]int32, n), class: make([]int32, n), degrees: make([]float64, n),
-		x: &arrived{width: g.width, chunk: make([]int32, n), row: make([]int32, n), chunks: g.chunks},
-	}
+	p = &part{numbers: make([]int32, n), class: make([]int32, n), degrees: make([]float64, n)}
 	counts = make([]int32, n)
-	for c, first := range g.first {
-		end := n
-		if c+1 < len(g.first) {
-			end = g.first[c+1]
-		}
-		for i := first; i < end; i++ {
-			p.x.chunk[i], p.x.row[i] = int32(c), int32(i-first)
-		}
-	}
-	p.x.chunk, p.x.row = permuted(p.x.chunk, order), permuted(p.x.row, order)
-	for v, i := range order {
+	for v, i := range ascending(g.numbers) {
 		number := g.numbers[i]
 		switch {
 		case number < 0 || int(number) >= t.Nodes:
@@ -86,17 +86,57 @@ func (g *gathered) sort(t Task) (p *part, counts []int32, err error) {
 			return nil, nil, fmt.Errorf("cluster: node %d has the count %d, want at least 0", number, g.counts[i])
 		}
 		p.numbers[v], p.class[v], p.degrees[v], counts[v] = number, g.class[i], g.degrees[i], g.counts[i]
-		if g.sized {
-			if !(g.sizes[i] > 0) {
-				return nil, nil, fmt.Errorf("cluster: features of node %d have the sum %v, want above 0", number, g.sizes[i])
-			}
-			p.sizes = append(p.sizes, g.sizes[i])
-		}
 		if p.class[v] >= 0 {
 			p.train = append(p.train, int32(v))
 		}
 	}
-	return p, counts, nil
+	return p, counts, g.sortFeatures(p)
+}
+
+// sortFeatures gives each node of a part its features.
+func (g *gathered) sortFeatures(p *part) error {
+	n := len(p.numbers)
+	p.x = &arrived{width: g.width, chunk: make([]int32, n), row: make([]int32, n), chunks: g.chunks}
+	if g.width == 0 {
+		return nil
+	}
+	if len(g.owners) != n {
+		return fmt.Errorf("cluster: features of %d nodes came, want those of %d", len(g.owners), n)
+	}
+	for v, i := range ascending(g.owners) {
+		if g.owners[i] != p.numbers[v] {
+			return fmt.Errorf("cluster: features of node %d came, want those of node %d", g.owners[i], p.numbers[v])
+		}
+		c, is := slices.BinarySearch(g.first, int(i))
+		if !is {
+			c--
+		}
+		for c+1 < len(g.first) && g.first[c+1] == int(i) { // chunks without rows
+			c++
+		}
+		p.x.chunk[v], p.x.row[v] = int32(c), i-int32(g.first[c])
+		if g.sized {
+			if !(g.sizes[i] > 0) {
+				return fmt.Errorf("cluster: features of node %d have the sum %v, want above 0", p.numbers[v], g.sizes[i])
+			}
+			p.sizes = append(p.sizes, g.sizes[i])
+		}
+	}
+	return nil
+}
+
+// ascending returns the places of numbers in ascending order.
+func ascending(numbers []int32) []int32 {
+	keys := make([]uint64, len(numbers))
+	for i, v := range numbers {
+		keys[i] = uint64(uint32(v)^1<<31)<<32 | uint64(i)
+	}
+	radix.Sort(keys, nil, radix.Bits{Low: 32, Width: 32})
+	order := make([]int32, len(keys))
+	for i, key := range keys {
+		order[i] = int32(uint32(key))
+	}
+	return order
 }
 
 // permuted returns the elements of a list at the places of order.

@@ -32,8 +32,8 @@ func frame(out []byte, kind cluster.Kind, values ...any) []byte {
 }
 
 // feed is what a worker for columns lo to hi−1 of g gets: the nodes within two hops and the rows within one, the last
-// first, in two frames each.
-func feed(t *testing.T, g *graph.Graph, o stored.Origin, lo, hi int) []byte {
+// first, in two frames each. If features come apart, their frames are in another order than those of nodes.
+func feed(t *testing.T, g *graph.Graph, o stored.Origin, lo, hi int, apart bool) []byte {
 	t.Helper()
 	o.Graph, o.Nodes, o.Edges, o.Features, o.Classes = g.Name, g.Nodes(), int64(g.Edges()), g.Features(), g.Classes
 	task, err := json.Marshal(cluster.Task{Do: "columns", Origin: o, Lo: lo, Hi: hi})
@@ -52,7 +52,7 @@ func feed(t *testing.T, g *graph.Graph, o stored.Origin, lo, hi int) []byte {
 	for _, v := range g.Split.Train {
 		class[v] = g.Y[v]
 	}
-	var entries [][]byte
+	var entries, features [][]byte
 	for part := range 2 {
 		var numbers, counts, classes, rows, cols []int32
 		var degrees, sizes []float64
@@ -79,8 +79,11 @@ func feed(t *testing.T, g *graph.Graph, o stored.Origin, lo, hi int) []byte {
 		slices.Reverse(rows)
 		slices.Reverse(cols)
 		slices.Reverse(weights)
-		out = frame(out, cluster.NodeFrame, uint32(len(numbers)), numbers, counts, degrees, classes,
-			sizes, x)
+		if apart {
+			features = append(features, frame(nil, cluster.FeatureFrame, uint32(len(numbers)), numbers, sizes, x))
+			sizes, x = nil, nil
+		}
+		out = frame(out, cluster.NodeFrame, uint32(len(numbers)), numbers, counts, degrees, classes, sizes, x)
 		weighted := uint32(0)
 		if g.Adj.Data == nil {
 			weights = nil
@@ -89,7 +92,8 @@ func feed(t *testing.T, g *graph.Graph, o stored.Origin, lo, hi int) []byte {
 		}
 		entries = append(entries, frame(nil, cluster.EntryFrame, uint32(len(rows)), weighted, rows, cols, weights))
 	}
-	for _, e := range entries {
+	slices.Reverse(features)
+	for _, e := range append(features, entries...) {
 		out = append(out, e...)
 	}
 	return frame(out, cluster.EndFrame)
@@ -138,7 +142,7 @@ func TestColumns(t *testing.T) {
 					o.Teleport = 0.1
 				}
 				out := filepath.Join(t.TempDir(), "part.safetensors")
-				if err := cluster.Run(t.Context(), open(t, feed(t, g, o, 5, 23)), io.Discard, out); err != nil {
+				if err := cluster.Run(t.Context(), open(t, feed(t, g, o, 5, 23, rule != propagate.SGC)), io.Discard, out); err != nil {
 					t.Fatal(err)
 				}
 				got, err := stored.Read(out)
@@ -164,7 +168,7 @@ func TestColumns(t *testing.T) {
 
 // An input that was cut, or that contradicts itself, is one sentence, and no file is written.
 func TestRefuses(t *testing.T) {
-	good := feed(t, synth.Demo(), stored.Origin{Rule: propagate.SGC, Hops: 2}, 0, 4)
+	good := feed(t, synth.Demo(), stored.Origin{Rule: propagate.SGC, Hops: 2}, 0, 4, false)
 	end := len(good) - 9
 	entry := func(row, col int32) []byte {
 		return frame(slices.Clone(good[:end]), cluster.EntryFrame, uint32(1), uint32(0), row, col)
@@ -180,6 +184,7 @@ func TestRefuses(t *testing.T) {
 		{"did not come", append(entry(3999, 3999999), good[end:]...)},
 		{"kind", frame(slices.Clone(good[:end]), 'x')},
 		{"after an entry", frame(slices.Clone(good[:end]), cluster.NodeFrame, uint32(0))},
+		{"features come after", frame(slices.Clone(good[:end]), cluster.FeatureFrame, uint32(0))},
 		{"bytes left", frame(slices.Clone(good[:end]), cluster.EntryFrame, uint32(1<<31), uint32(0))},
 		{"at most", append(slices.Clone(good[:end]), 'A', 0, 0, 0, 0, 0, 0, 0, 9)},
 	} {
@@ -190,6 +195,36 @@ func TestRefuses(t *testing.T) {
 		}
 		if _, err := os.Stat(out); err == nil {
 			t.Error("a file was written")
+		}
+	}
+}
+
+// Features that do not belong to the nodes are one sentence.
+func TestRefusesFeatures(t *testing.T) {
+	o := stored.Origin{Rule: propagate.SGC, Hops: 0, Nodes: 9, Features: 1, Classes: 2}
+	text, err := json.Marshal(cluster.Task{Do: "columns", Origin: o, Lo: 0, Hi: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes := frame(frame(nil, cluster.TaskFrame, text), cluster.NodeFrame, uint32(2), []int32{3, 5}, []int32{0, 0},
+		[]float64{0, 0}, []int32{0, 1})
+	feature := func(numbers ...int32) []byte {
+		x := make([]float32, len(numbers))
+		return frame(nil, cluster.FeatureFrame, uint32(len(numbers)), numbers, x)
+	}
+	for _, c := range []struct {
+		want string
+		x    []byte
+	}{
+		{"features of 1 nodes came, want those of 2", feature(3)},
+		{"features of node 4 came, want those of node 5", feature(4, 3)},
+		{"features of node 3 came, want those of node 5", append(feature(3), feature(3)...)},
+		{"", append(append(feature(5), feature()...), feature(3)...)},
+	} {
+		in := frame(slices.Concat(nodes, c.x), cluster.EndFrame)
+		err := cluster.Run(t.Context(), open(t, in), io.Discard, filepath.Join(t.TempDir(), "part.safetensors"))
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
 }

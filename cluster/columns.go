@@ -96,6 +96,11 @@ func readPart(t Task, in io.Reader) (*part, error) {
 				return nil, errors.New("cluster: a node comes after an entry")
 			}
 			err = nodes.add(p)
+		case FeatureFrame:
+			if a != nil {
+				return nil, errors.New("cluster: features come after an entry")
+			}
+			err = nodes.addFeatures(p)
 		case NameFrame:
 			err = addNames(named, p)
 		case EntryFrame, EndFrame:

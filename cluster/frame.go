@@ -24,10 +24,14 @@ const (
 	// TaskFrame is the JSON of a Task.
 	TaskFrame Kind = 'T'
 	// NodeFrame is n nodes: a uint32 n, then n int32 numbers, n int32 counts of entries that will come, n float64 degrees
-	// Σ_j A_ij, n int32 classes (−1 unless the node trains), and n×w float32 features. If features are to be normalised, n
-	// float64 sums Σ_k |x_ik| over all columns, 1 in place of 0, come before them. In the task "rows", the distance to the
-	// training nodes stands for the count. After step 0 there are no sums, and w is 0 unless the rule takes X in each hop.
+	// Σ_j A_ij, n int32 classes (−1 unless the node trains), and their features as in a FeatureFrame, or nothing more: the
+	// features then come in frames of their own. In the task "rows", the distance to the training nodes stands for the
+	// count.
 	NodeFrame Kind = 'N'
+	// FeatureFrame is features of n nodes: a uint32 n, n int32 numbers, and n×w float32. If features are to be normalised, n
+	// float64 sums Σ_k |x_ik| over all columns, 1 in place of 0, come before the last. After step 0 of "rows" there are no
+	// sums, and w is 0 unless the rule takes X in each hop. It comes before all but nodes and features.
+	FeatureFrame Kind = 'X'
 	// NameFrame is the names of n training nodes: a uint32 n, n int32 numbers, n+1 uint32 offsets, and text.
 	NameFrame Kind = 'I'
 	// EntryFrame is m entries of A: a uint32 m, a uint32 that is 1 if they have weights, m int32 rows, m int32 columns,

@@ -68,11 +68,15 @@ func readBlock(t Task, in io.Reader) (*block, error) {
 			return nil, err
 		}
 		p := &payload{kind: kind, rest: raw}
-		if kind == NodeFrame {
+		if kind == NodeFrame || kind == FeatureFrame {
 			if last != NodeFrame {
 				return nil, fmt.Errorf("cluster: a node comes after a frame of kind %q", byte(last))
 			}
-			if err := nodes.add(p); err != nil {
+			add := nodes.add
+			if kind == FeatureFrame {
+				add = nodes.addFeatures
+			}
+			if err := add(p); err != nil {
 				return nil, err
 			}
 			continue

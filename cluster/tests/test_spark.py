@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import cgc
-from cgc import _spark_rows, spark
-from cgc._spark_reach import Needed
+from cgc import _spark_numbers, _spark_rows, spark
 from cgc._safetensors import read
-from cgc._spark_tables import Numbered
+from cgc._spark_numbers import Numbered
+from cgc._spark_reach import Needed
 
 MASTER = "local-cluster[2,1,1024]"
 # The graphs are small and the stages many: what Spark compiles for each, and what Java then optimises, would take most
@@ -286,6 +286,51 @@ def test_shape_by_memory(session, plain, tmp_path, capsys):
     assert 0.5 * expected < sent < 2 * expected
 
 
+def test_joined(session, weighted, tmp_path, monkeypatch):
+    """Ids that the driver cannot hold become numbers by joins, and the bytes are those of ids that it can."""
+    flags = ["--nodes", "35", "--standardize"]
+    got = on_spark(session, weighted, tmp_path / "collected.safetensors", *flags)
+    monkeypatch.setattr(_spark_numbers, "COLLECTED", 0)
+    same(on_spark(session, weighted, tmp_path / "joined.safetensors", *flags), got)
+    for row, want in (({"id": "n00004"}, r"id n00004 is of 2 nodes"), ({"id": "other"}, r"n00005, which no node has")):
+        bad = changed(weighted, tmp_path, put("id", 5, row["id"]))
+        with pytest.raises(cgc.Error, match=want):
+            spark.condense([*bad, "-o", str(tmp_path / "s.safetensors"), "--nodes", "35"], session)
+
+
+@pytest.mark.parametrize("first", [0, 10])
+def test_whole_numbers(session, plain, tmp_path, first):
+    """Ids that are whole numbers: 0 to n - 1 are numbers already, and others are names of the training nodes."""
+
+    def numbered(names, table):
+        for name in names:
+            ids = [int(text[1:]) + first for text in table.column(name).to_pylist()]
+            table = table.set_column(table.column_names.index(name), name, pa.array(ids, pa.int32()))
+        return table
+
+    line = changed(plain, tmp_path, lambda t: numbered(["id"], t), lambda t: numbered(["source", "target"], t))
+    spark.condense([*line, "-o", str(tmp_path / "s.safetensors"), "--nodes", "35"], session)
+    got = cgc.load(tmp_path / "s.safetensors")
+    texts = on_spark(session, plain, tmp_path / "t.safetensors", "--nodes", "35")
+    for name in ARRAYS:
+        assert np.array_equal(np.asarray(getattr(got, name)), np.asarray(getattr(texts, name))), name
+    want = [str(int(text[1:]) + first) for text in texts.members_ids] if first else None
+    assert (list(got.members_ids) if got.members_ids else None) == want
+    bad = changed(plain, tmp_path, lambda t: put("id", 5, first + 4)(numbered(["id"], t)),
+                  lambda t: numbered(["source", "target"], t))  # fmt: skip
+    with pytest.raises(cgc.Error, match=rf"the id {first + 4} is of 2 nodes"):
+        spark.condense([*bad, "-o", str(tmp_path / "u.safetensors"), "--nodes", "35"], session)
+
+
+def test_keys(session):
+    """A key for each partition: Spark's hash puts it there."""
+    from pyspark.sql import functions as F
+
+    keys = session.createDataFrame([(key,) for key in _spark_numbers.keys_for(37)], "key int")
+    places = keys.select(F.pmod(F.hash("key"), F.lit(37)).alias("place")).collect()
+    assert [row.place for row in places] == list(range(37))
+
+
 def test_room_on_driver(session, plain, tmp_path, monkeypatch):
     monkeypatch.setattr(spark.shutil, "disk_usage", lambda place: spark.shutil._ntuple_diskusage(1, 1, 1000))
     with pytest.raises(cgc.Error, match=r"^140 training nodes with 96 features and 2 hops take 0\.0 GB on the driver"):
@@ -294,8 +339,8 @@ def test_room_on_driver(session, plain, tmp_path, monkeypatch):
 
 def test_plan_by_rows():
     """Blocks keep within the memory of a worker, as many as machines if that is enough."""
-    need = Needed(None, None, 400_000_000, 3_200_000_000, [1_200_000, 50_000_000, 400_000_000])
-    graph = Numbered(None, None, None, 400_000_000, 1_600_000_000, 128, 1_200_000, 172, None, False, False)
+    need = Needed(None, 400_000_000, 3_200_000_000, [1_200_000, 50_000_000, 400_000_000])
+    graph = Numbered(400_000_000, 1_600_000_000, 128, 1_200_000, 172, None, False, False)
     wide = _spark_rows.plan(graph, need, 2, "sgc", 1 << 40, 16, 128, 0)
     assert (wide.blocks, len(wide.cuts)) == (16, 8)
     tight = _spark_rows.plan(graph, need, 2, "sgc", 8 << 30, 16, 32, 0)

@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ._error import Error
+from ._spark_blocks import features_of, names_of
+from ._spark_buckets import entries_of, nodes_of
+from ._spark_numbers import Numbered, keys_for
 from ._spark_reach import Needed
-from ._spark_tables import Numbered
-from ._spark_work import FRAMES, RESULT, entries_of, names_of, nodes_of, run_worker
+from ._spark_tables import disk
+from ._spark_work import FRAMES, RESULT, run_worker
 
-__all__ = ["UNIT", "columns_that_fit", "cut", "fetch", "keys_for", "propagate", "sizing"]
+__all__ = ["UNIT", "columns_that_fit", "cut", "features", "fetch", "names", "propagate", "sizing"]
 
-_BATCH = 16 << 20  # bytes of a batch between Java and Python
 UNIT = 16  # columns of a cache line, as package blocked cuts them
 
 
@@ -43,55 +44,52 @@ def cut(width: int, blocks: int) -> list[tuple[int, int]]:
     return [(b * units // blocks * UNIT, min(width, (b + 1) * units // blocks * UNIT)) for b in range(blocks)]
 
 
-def keys_for(session: Any, parts: int) -> list[int]:
-    """Return numbers of which Spark's hash puts one into each of so many partitions: tasks are then even."""
-    from pyspark.sql import functions as F
-
-    tries = session.range(0, 64 * parts + 64, 1, 1).select(F.col("id").cast("int").alias("key"))
-    places = tries.select("key", F.pmod(F.hash("key"), F.lit(parts)).alias("place")).collect()
-    first: dict[int, int] = {}
-    for row in places:
-        first.setdefault(row.place, row.key)
-    if len(first) < parts:
-        raise Error(f"{parts} partitions, want fewer (--parts)")
-    return [first[place] for place in range(parts)]
-
-
 def propagate(
-    session: Any, graph: Numbered, need: Needed, task: Mapping[str, Any], blocks: list[tuple[int, int]], threads: int,
-    program: str, home: Path,
+    graph: Numbered, need: Needed, task: Mapping[str, Any], blocks: list[tuple[int, int]], threads: int, program: str,
+    home: Path,
 ) -> list[Path]:  # fmt: skip
     """Propagate each block of columns in a task of its own, and return the files that they wrote."""
     from pyspark.sql import functions as F
 
-    keys = keys_for(session, len(blocks))
-    cuts = [(key, lo, hi) for key, (lo, hi) in zip(keys, blocks)]
-    rows = need.nodes.join(graph.nodes, "id").select("number", "entries", "degree", "class", "x")
-    frames = rows.mapInArrow(nodes_of(cuts, graph.width, task["normalize_features"]), FRAMES)
-    if graph.named:
-        names = need.nodes.where("class >= 0").select("number", F.col("id").cast("string").alias("name"))
-        frames = frames.union(names.mapInArrow(names_of(keys[:1]), FRAMES))
-    entries = need.entries.select("u", "v", *(["w"] if graph.weighted else []))
-    once = entries.mapInArrow(entries_of(graph.weighted), FRAMES)
+    keys, buckets = keys_for(len(blocks)), graph.buckets
+    lists = need.entries.select("bucket", "counts", "columns", *(["weights"] if graph.weighted else []))
+    # All workers get the same nodes and entries: Java makes the copies.
+    once = need.entries.select("bucket", "counts", "columns", "degrees", "classes")
+    once = once.mapInArrow(nodes_of(need.reach, [[0]], buckets, False), FRAMES)
+    if need.entry_count:
+        inner = need.reach[-2]
+        once = once.union(lists.mapInArrow(entries_of(inner, [[0]], buckets, graph.weighted, False), FRAMES))
     each = F.explode(F.array(*[F.lit(key).cast("int") for key in keys]))
-    frames = frames.union(once.select(each.alias("key"), "kind", "part", "payload"))
-    tasks = {
-        key: {**task, "do": "columns", "lo": lo, "hi": hi} for key, lo, hi in cuts
-    }  # fmt: skip
+    frames = once.select(each.alias("key"), "kind", "part", "payload")
+    frames = frames.union(features(graph, need.reach[-1], [keys], blocks, task["normalize_features"]))
+    if graph.named:
+        frames = frames.union(names(graph, keys[:1]))
+    tasks = {key: {**task, "do": "columns", "lo": lo, "hi": hi} for key, (lo, hi) in zip(keys, blocks)}
     fed = frames.repartition(len(keys), "key").sortWithinPartitions("key", "kind")
-    return fetch(session, fed.mapInArrow(run_worker(tasks, threads, program), RESULT), home)
+    return fetch(fed.mapInArrow(run_worker(tasks, threads, program), RESULT), home)
 
 
-def fetch(session: Any, results: Any, home: Path) -> list[Path]:
+def features(graph: Numbered, bits: Any, keys: list[list[int]], cuts: list[tuple[int, int]], normalize: bool) -> Any:
+    """Return frames of the features of the nodes in a bitmap, as features_of cuts them."""
+    from pyspark.sql import functions as F
+
+    assert graph.rank is not None
+    own = graph.blocks.where(F.col("keys").isNotNull()).select("keys", "x")
+    return own.mapInArrow(features_of(graph.rank, bits, keys, cuts, graph.width, normalize), FRAMES)
+
+
+def names(graph: Numbered, keys: list[int]) -> Any:
+    """Return frames of the names of training nodes."""
+    from pyspark.sql import functions as F
+
+    assert graph.rank is not None
+    own = graph.blocks.where(F.col("keys").isNotNull()).select("keys")
+    return own.mapInArrow(names_of(graph.rank, graph.places, keys), FRAMES)
+
+
+def fetch(results: Any, home: Path) -> list[Path]:
     """Write the files of workers into a folder, one partition after the other, and return their paths."""
-    from pyspark import StorageLevel
-
-    # A row of frames is a megabyte or more. Before Spark 4 no setting bounds the bytes of a batch.
-    modern = int(str(session.version).split(".")[0]) >= 4
-    batch = "spark.sql.execution.arrow.max" + ("BytesPerBatch" if modern else "RecordsPerBatch")
-    before = session.conf.get(batch)
-    session.conf.set(batch, str(_BATCH) if modern else "4")
-    results = results.persist(StorageLevel.DISK_ONLY)
+    results = results.persist(disk())
     try:
         results.count()
         paths: list[Path] = []
@@ -102,6 +100,5 @@ def fetch(session: Any, results: Any, home: Path) -> list[Path]:
             with open(path, "wb" if row.seq == 0 else "ab") as file:
                 file.write(row.payload)
     finally:
-        session.conf.set(batch, before)
         results.unpersist()
     return paths

@@ -1,11 +1,15 @@
-"""Which nodes and edges lead to training nodes, as steps of Spark: K semi-joins and one group-by."""
+"""Which nodes and entries lead to training nodes: one pass over the buckets for each hop, without a shuffle."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
-from ._spark_tables import Numbered
+import numpy as np
+
+from ._spark_buckets import BUCKETS, NEAR, near, restrict
+from ._spark_numbers import Numbered, gathered
+from ._spark_tables import disk
 
 __all__ = ["Needed", "needed"]
 
@@ -14,56 +18,33 @@ __all__ = ["Needed", "needed"]
 class Needed:
     """The part of a graph that its training nodes need within K hops.
 
-    nodes has number, hops (the distance to the training nodes), degree, entries (of A, that a worker gets) and class.
-    entries has u, v, w and hops, which is that of u: the rows of A for nodes within K - 1 hops.
+    entries are the buckets of A. reach are broadcast bitmaps of the nodes at most t hops away, for t from 0 to K.
     """
 
-    nodes: Any
     entries: Any
     node_count: int
-    entry_count: int
-    within: list[int]  # nodes at most t hops away, for t from 0 to K
-    kept: list[Any] = field(default_factory=list)
+    entry_count: int  # in the rows of nodes within K - 1 hops
+    within: list[int]  # nodes at most t hops away
+    reach: list[Any] = field(default_factory=list)
 
 
-def needed(graph: Numbered, hops: int, inductive: bool) -> Needed:
+def needed(session: Any, graph: Numbered, hops: int, inductive: bool, kept: list[Any]) -> Needed:
     """Return what is needed of a graph. In the inductive setting, that is the subgraph of the training nodes."""
-    from pyspark import StorageLevel
-    from pyspark.sql import functions as F
 
-    disk = StorageLevel.MEMORY_AND_DISK
-    weights = ["w"] if graph.weighted else []
-    train = graph.keys.where("class >= 0").select("number")
-    pairs = graph.edges
+    def share(inside: Any) -> Any:
+        return session.sparkContext.broadcast(np.packbits(inside))
+
+    entries = graph.entries
+    reach, within = [share(graph.trains)], [graph.train]
     if inductive:
-        pairs = pairs.join(train.withColumnRenamed("number", "u"), "u", "leftsemi")
-        pairs = pairs.join(train.withColumnRenamed("number", "v"), "v", "leftsemi")
-    both = pairs.select("u", "v", *weights).union(pairs.select(F.col("v").alias("u"), F.col("u").alias("v"), *weights))
-    both = both.persist(disk)
-    # The sum of sorted weights does not depend on the order in which rows come.
-    degree = F.aggregate(F.array_sort(F.collect_list(F.col("w").cast("double"))), F.lit(0.0), lambda a, b: a + b)
-    degrees = both.groupBy("u").agg(
-        F.count("*").alias("count"), (degree if graph.weighted else F.count("*").cast("double")).alias("degree")
-    )
-    reach = train.withColumn("hops", F.lit(0)).persist(disk)
-    within, kept = [reach.count()], [both, reach]
-    for t in range(1, hops + 1):
-        edge = reach.where(F.col("hops") == t - 1).select(F.col("number").alias("u"))
-        near = both.join(edge, "u", "leftsemi").select(F.col("v").alias("number")).distinct()
-        near = near.join(reach.select("number"), "number", "leftanti").withColumn("hops", F.lit(t))
-        reach = reach.union(near).persist(disk)
-        kept.append(reach)
-        within.append(reach.count())
-    rows = reach.where(F.col("hops") < hops).select(F.col("number").alias("u"), "hops")
-    entries = both.join(rows, "u").select("u", "v", "hops", *weights).persist(disk)
-    nodes = (
-        reach.join(degrees, F.col("number") == F.col("u"), "left")
-        .join(graph.keys.select("number", "id", "class"), "number")
-        .select(
-            "number", "id", "hops", "class", F.coalesce("degree", F.lit(0.0)).alias("degree"),
-            F.when(F.col("hops") < hops, F.coalesce("count", F.lit(0))).otherwise(0).cast("int").alias("entries"),
-        )
-        .persist(disk)
-    )  # fmt: skip
-    kept += [entries, nodes]
-    return Needed(nodes, entries, nodes.count(), entries.count(), within, kept)
+        entries = entries.mapInArrow(restrict(reach[0], graph.buckets, graph.weighted), BUCKETS).persist(disk())
+        kept.append(entries)
+    count = 0
+    for _ in range(hops):
+        lists = entries.select("bucket", "counts", "columns")
+        found = lists.mapInArrow(near(reach[-1], graph.buckets), NEAR).collect()
+        inside = gathered(graph.count, graph.buckets, [(row.bucket, row.bits) for row in found])
+        reach.append(share(inside))
+        within.append(int(np.count_nonzero(inside)))
+        count = sum(row.entries for row in found)
+    return Needed(entries, within[-1], count, within, reach)

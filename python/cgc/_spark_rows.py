@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any, Optional
 
 from ._error import Error
-from ._spark_columns import UNIT, cut, fetch, keys_for
+from ._spark_buckets import entries_of, nodes_of
+from ._spark_columns import UNIT, cut, features, fetch, names
+from ._spark_numbers import Numbered, keys_for
 from ._spark_reach import Needed
-from ._spark_tables import Numbered
-from ._spark_work import FRAMES, RESULT, entries_by_block, names_of, nodes_by_block, nodes_of, run_step, run_worker
+from ._spark_work import FRAMES, RESULT, run_step, run_worker
 
 __all__ = ["Plan", "plan", "propagate", "traffic"]
 
@@ -72,7 +73,7 @@ def plan(
 def traffic(need: Needed, hops: int, width: int, blocks: int) -> list[float]:
     """Return the bytes of the partial sums of each hop, if each column of A may be in any block.
 
-    >>> need = Needed(None, None, 0, 1600, [4, 100, 400])
+    >>> need = Needed(None, 0, 1600, [4, 100, 400])
     >>> [round(b) for b in traffic(need, 2, 1, 4)]
     [3168, 127]
     """
@@ -82,26 +83,23 @@ def traffic(need: Needed, hops: int, width: int, blocks: int) -> list[float]:
 
 
 def propagate(
-    session: Any, graph: Numbered, need: Needed, task: Mapping[str, Any], chosen: Plan, threads: int, program: str,
-    home: Path,
+    graph: Numbered, need: Needed, task: Mapping[str, Any], chosen: Plan, threads: int, program: str, home: Path,
+    context: Any,
 ) -> tuple[list[Path], list[int]]:  # fmt: skip
     """Propagate hop by hop.
 
     Returns the files of training nodes that the last step wrote, and the bytes of the partial sums of each hop. What
     was done again because a machine failed is counted again.
     """
-    from pyspark.sql import functions as F
-
     blocks, cuts, hops = chosen.blocks, chosen.cuts, int(task["hops"])
-    flat = keys_for(session, blocks * len(cuts))
+    flat = keys_for(blocks * len(cuts))
     keys = [flat[b * len(cuts) : (b + 1) * len(cuts)] for b in range(blocks)]
-    weights = ["w"] if graph.weighted else []
-    rows = need.nodes.join(graph.nodes, "id")
-    scaling = _scaling(session, graph, rows, task, threads, program) if task["standardize"] else None
-    frames = rows.select("number", F.col("hops").cast("int").alias("entries"), "degree", "class", "x")
-    frames = frames.mapInArrow(nodes_by_block(keys, cuts, graph.width, task["normalize_features"]), FRAMES)
+    weights = ["weights"] if graph.weighted else []
+    scaling = _scaling(graph, need, task, threads, program, context) if task["standardize"] else None
+    frames = _nodes(graph, need, need.reach, keys, True)
+    frames = frames.union(features(graph, need.reach[-1], keys, cuts, task["normalize_features"]))
     together = {own[c]: [other[c] for other in keys] for own in keys for c in range(len(cuts))}
-    sent = [session.sparkContext.accumulator(0) for _ in range(hops)]
+    sent = [context.accumulator(0) for _ in range(hops)]
     for step in range(hops + 1):
         tasks = {}
         for b, own in enumerate(keys):
@@ -110,32 +108,33 @@ def propagate(
                 if step == 0 and scaling is not None:
                     tasks[key].update(mean=scaling[0][lo:hi], std=scaling[1][lo:hi])
         if step < hops:
-            tiles = need.entries.where(F.col("hops") <= hops - step - 1).select("u", "v", *weights)
-            frames = frames.union(tiles.mapInArrow(entries_by_block(keys, graph.weighted), FRAMES))
+            lists = need.entries.select("bucket", "counts", "columns", *weights)
+            made = need.reach[hops - step - 1]
+            frames = frames.union(lists.mapInArrow(entries_of(made, keys, graph.buckets, graph.weighted, True), FRAMES))
         elif graph.named:
-            names = need.nodes.where("class >= 0").select("number", F.col("id").cast("string").alias("name"))
-            frames = frames.union(names.mapInArrow(names_of([own[0] for own in keys]), FRAMES))
+            frames = frames.union(names(graph, [own[0] for own in keys]))
         frames = frames.repartition(len(flat), "key").sortWithinPartitions("key", "kind", "part")
         if step < hops:
             frames = frames.mapInArrow(run_step(tasks, threads, program, together, sent[step].add), FRAMES)
-    files = fetch(session, frames.mapInArrow(run_worker(tasks, threads, program), RESULT), home)
+    files = fetch(frames.mapInArrow(run_worker(tasks, threads, program), RESULT), home)
     return files, [int(s.value) for s in sent]
 
 
+def _nodes(graph: Numbered, need: Needed, reach: list[Any], keys: list[list[int]], rows: bool) -> Any:
+    lists = need.entries.select("bucket", "counts", "columns", "degrees", "classes")
+    return lists.mapInArrow(nodes_of(reach, keys, graph.buckets, rows), FRAMES)
+
+
 def _scaling(
-    session: Any, graph: Numbered, rows: Any, task: Mapping[str, Any], threads: int, program: str
+    graph: Numbered, need: Needed, task: Mapping[str, Any], threads: int, program: str, context: Any
 ) -> tuple[list[float], list[float]]:
     """Return the mean and the deviation of each feature over the training nodes, some columns a worker."""
     import numpy as np
-    from pyspark.sql import functions as F
 
-    cuts = cut(graph.width, max(1, session.sparkContext.defaultParallelism))
-    keys = keys_for(session, len(cuts))
-    zero = F.lit(0).cast("int").alias("entries")
-    train = rows.where("class >= 0").select("number", zero, F.lit(0.0).alias("degree"), "class", "x")
-    frames = train.mapInArrow(
-        nodes_of([(key, *c) for key, c in zip(keys, cuts)], graph.width, task["normalize_features"]), FRAMES
-    )
+    cuts = cut(graph.width, max(1, context.defaultParallelism))
+    keys = keys_for(len(cuts))
+    frames = _nodes(graph, need, need.reach[:1], [keys], True)
+    frames = frames.union(features(graph, need.reach[0], [keys], cuts, task["normalize_features"]))
     frames = frames.repartition(len(keys), "key").sortWithinPartitions("key", "kind", "part")
     tasks = {key: {**task, "do": "scaling", "lo": lo, "hi": hi, "block": 0} for key, (lo, hi) in zip(keys, cuts)}
     sent = frames.mapInArrow(run_step(tasks, threads, program, {key: [key] for key in keys}), FRAMES).collect()

@@ -1,19 +1,22 @@
-"""The two tables of a graph on Spark: their columns, what may be wrong with them, and numbers for ids."""
+"""The table of nodes on Spark: its columns, what may be wrong with them, and the blocks that it becomes."""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Optional
 
 from ._error import Error
+from ._spark_blocks import BLOCKS, blocks_of
 
-__all__ = ["Columns", "Numbered", "number", "read"]
+__all__ = ["WHOLE", "Columns", "Table", "check", "column", "disk", "key_of", "load", "read"]
 
 _MAX_CLASSES = 1 << 16
 _MAX_NODES = (1 << 31) - 1
 _SPLITS = {"train": "train", "val": "val", "valid": "val", "validation": "val", "test": "test", "": "", "none": ""}
+WHOLE = ("byte", "short", "integer", "long")
 _NUMBERS = ("byte", "short", "integer", "long", "float", "double", "boolean", "decimal")
 
 
@@ -31,25 +34,20 @@ class Columns:
 
 
 @dataclass
-class Numbered:
-    """A graph whose nodes are the numbers 0 to nodes - 1, in the order of their ids.
+class Table:
+    """A table of nodes whose rows were checked and became blocks."""
 
-    nodes has number, id, class (-1 unless the node trains) and the list x of float. edges has u < v and, if weighted,
-    the weight w: each edge once, without self-loops. A weight is the largest of those that repeat.
-    """
-
-    nodes: Any
-    keys: Any  # number, id and class alone
-    edges: Any
+    plain: Any  # id, label, split, perhaps name, and the list x of float
+    blocks: Any
     count: int
-    edge_count: int
     width: int
-    train: int
     classes: int
     class_names: Optional[list[str]]
-    weighted: bool
-    named: bool  # ids are not 0 to count - 1
-    kept: list[Any] = field(default_factory=list)  # what is persisted
+    places: dict[str, int]  # of each label, its class
+    whole: bool  # ids are whole numbers
+    low: int
+    high: int
+    size: int  # bytes of all ids
 
 
 def read(session: Any, place: str, what: str) -> Any:
@@ -62,51 +60,61 @@ def read(session: Any, place: str, what: str) -> Any:
         raise Error(f"--{what}-table {place}: {why}") from None
 
 
-def _column(frame: Any, name: str, flag: str, table: str) -> None:
+def column(frame: Any, name: str, flag: str, table: str) -> None:
     if name not in frame.columns:
         raise Error(f"{table} has no column {name} (--{flag} names another), want one of {', '.join(frame.columns)}")
 
 
-def number(session: Any, nodes: Any, edges: Any, columns: Columns) -> Numbered:
-    """Check both tables and number the nodes. What is wrong is one sentence, before any propagation."""
+def load(nodes: Any, columns: Columns, kept: list[Any]) -> Table:
+    """Read the table of nodes once, and check it. kept gets what is persisted."""
     from pyspark.sql import functions as F
 
     for name, flag in ((columns.id, "id"), (columns.label, "label"), (columns.split, "split")):
-        _column(nodes, name, flag, "the table of nodes")
-    for name, flag in ((columns.source, "source"), (columns.target, "target")):
-        _column(edges, name, flag, "the table of edges")
-    weighted = columns.weight in edges.columns
+        column(nodes, name, flag, "the table of nodes")
     x, names = _features(nodes, columns)
     split = F.lower(F.coalesce(F.col(f"`{columns.split}`").cast("string"), F.lit("")))
     label = F.col(f"`{columns.label}`").cast("string")
+    key = key_of(nodes, columns.id)
     plain = nodes.select(
-        F.col(f"`{columns.id}`").alias("id"), F.when(label != "", label).alias("label"), split.alias("split"),
-        x.alias("x"),
+        key.alias("id"), F.when(label != "", label).alias("label"), split.alias("split"), x.alias("x"),
+        *([] if _simple(nodes, columns.id) else [key.cast("string").alias("name")]),
     )  # fmt: skip
-    width = _check_features(plain, names)
-    classes, class_names, place = _classes(session, plain)
-    keys, count, kept = _ranks(session, plain.select("id", "label", "split"))
-    keys = keys.join(F.broadcast(place), "label", "left").select(
-        "number", "id", F.when(F.col("split") == "train", F.col("place")).otherwise(-1).cast("int").alias("class")
-    )
-    keys = keys.persist(_disk())
-    facts = keys.agg(
-        F.sum((F.col("class") >= 0).cast("long")),
-        F.sum((F.col("id").cast("string") != F.col("number").cast("string")).cast("long")),
-    ).first()
-    kept.append(keys)
-    pairs, edge_count, more = _edges(edges, keys, columns, weighted)
-    return Numbered(
-        nodes=plain.select("id", "x"), keys=keys, edges=pairs, count=count, edge_count=edge_count, width=width,
-        train=facts[0], classes=classes, class_names=class_names, weighted=weighted, named=facts[1] > 0,
-        kept=[*kept, *more],
+    return check(plain, names, kept)
+
+
+def check(plain: Any, names: Sequence[str], kept: list[Any]) -> Table:
+    """Make blocks of a table, and check what was found in them."""
+    from pyspark.sql import functions as F
+
+    whole = plain.schema["id"].dataType.typeName() in WHOLE
+    blocks = plain.mapInArrow(blocks_of(list(_SPLITS), whole), BLOCKS).persist(disk())
+    kept.append(blocks)
+    found = [json.loads(row.facts) for row in blocks.select("facts").where(F.col("facts").isNotNull()).collect()]
+    width = _check_facts(plain, names, found)
+    classes, class_names, places = _classes(plain, found)
+    return Table(
+        plain, blocks, sum(f["rows"] for f in found), width, classes, class_names, places, whole,
+        min(f["low"] for f in found), max(f["high"] for f in found), sum(f["bytes"] for f in found),
     )  # fmt: skip
 
 
-def _disk() -> Any:
+def key_of(table: Any, name: str) -> Any:
+    """Return a column of ids: whole numbers as long, so that those of two tables are of one type."""
+    from pyspark.sql import functions as F
+
+    found = F.col(f"`{name}`")
+    return found.cast("long") if table.schema[name].dataType.typeName() in WHOLE else found
+
+
+def _simple(table: Any, name: str) -> bool:
+    return table.schema[name].dataType.typeName() in (*WHOLE, "string")
+
+
+def disk() -> Any:
+    """Return where what is persisted lies: on the disks of executors, so that their memory does not grow with it."""
     from pyspark import StorageLevel
 
-    return StorageLevel.MEMORY_AND_DISK
+    return StorageLevel.DISK_ONLY
 
 
 def _features(nodes: Any, columns: Columns) -> tuple[Any, list[str]]:
@@ -120,7 +128,7 @@ def _features(nodes: Any, columns: Columns) -> tuple[Any, list[str]]:
         raise Error("the table of nodes has no column of features, want at least one of numbers or lists of numbers")
     parts = []
     for name in names:
-        _column(nodes, name, "features", "the table of nodes")
+        column(nodes, name, "features", "the table of nodes")
         of, kind = types[name], types[name].typeName()
         if kind == "array" and of.elementType.typeName() in _NUMBERS:
             parts.append(F.col(f"`{name}`").cast("array<float>"))
@@ -136,24 +144,20 @@ def _features(nodes: Any, columns: Columns) -> tuple[Any, list[str]]:
     return (parts[0] if len(parts) == 1 else F.concat(*parts)), names
 
 
-def _check_features(plain: Any, names: list[str]) -> int:
-    """Return the number of features. Each is a finite number, and there is no id twice."""
+def _check_facts(plain: Any, names: Sequence[str], found: Sequence[Mapping[str, Any]]) -> int:
+    """Return the number of features. Each is a finite number."""
     from pyspark.sql import functions as F
 
-    odd = F.exists("x", lambda v: v.isNull() | F.isnan(v) | (F.abs(v) == float("inf")))
-    facts = plain.agg(
-        F.count("*").alias("rows"), F.count("id").alias("ids"), F.max(F.size("x")).alias("most"),
-        F.min(F.size("x")).alias("fewest"), F.max(odd | F.col("x").isNull()).alias("odd"),
-        F.sum((~F.col("split").isin(*_SPLITS)).cast("long")).alias("strange"),
-        F.sum(((F.col("split") == "train") & F.col("label").isNull()).cast("long")).alias("bare"),
-    ).first()  # fmt: skip
-    if facts.rows == 0:
+    rows, nulls = sum(f["rows"] for f in found), sum(f["nulls"] for f in found)
+    if rows == 0:
         raise Error("the table of nodes has 0 rows, want at least 1")
-    if facts.rows > _MAX_NODES:
-        raise Error(f"the table of nodes has {facts.rows:,} rows, want at most {_MAX_NODES:,}")
-    if facts.ids < facts.rows:
-        raise Error(f"the table of nodes has {facts.rows - facts.ids:,} rows without an id, want 0")
-    if facts.odd:
+    if rows > _MAX_NODES:
+        raise Error(f"the table of nodes has {rows:,} rows, want at most {_MAX_NODES:,}")
+    if nulls:
+        raise Error(f"the table of nodes has {nulls:,} rows without an id, want 0")
+    most, fewest = max(f["most"] for f in found), min(f["fewest"] for f in found)
+    if any(f["odd"] for f in found):
+        odd = F.exists("x", lambda v: v.isNull() | F.isnan(v) | (F.abs(v) == float("inf")))
         bad = plain.where(odd | F.col("x").isNull()).orderBy("id").first()
         if bad.x is None:
             raise Error(f"the features of node {bad.id} are null, want a list of numbers")
@@ -161,28 +165,30 @@ def _check_features(plain: Any, names: list[str]) -> int:
         name = f"column {names[k]}" if len(names) == len(bad.x) else f"feature {k}"
         value = "null" if bad.x[k] is None else str(bad.x[k])
         raise Error(f"{name} of node {bad.id} is {value}, want a finite number")
-    if facts.most != facts.fewest or facts.most < 1:
-        raise Error(f"nodes have from {facts.fewest} to {facts.most} features, want the same number, at least 1")
-    if facts.strange:
+    if most != fewest or most < 1:
+        raise Error(f"nodes have from {fewest} to {most} features, want the same number, at least 1")
+    if any(f["strange"] for f in found):
         bad = plain.where(~F.col("split").isin(*_SPLITS)).orderBy("id").first()
         raise Error(f"the split of node {bad.id} is {bad.split!r}, want train, val, test or nothing")
-    if facts.bare:
+    if any(f["bare"] for f in found):
         bad = plain.where((F.col("split") == "train") & F.col("label").isNull()).orderBy("id").first()
         raise Error(f"the split of node {bad.id} is train, and it has no label")
-    return int(facts.most)
+    return int(most)
 
 
-def _classes(session: Any, plain: Any) -> tuple[int, Optional[list[str]], Any]:
-    """Return the number of classes, their names, and a table from label to place.
+def _classes(plain: Any, found: Sequence[Mapping[str, Any]]) -> tuple[int, Optional[list[str]], dict[str, int]]:
+    """Return the number of classes, their names, and the class of each label.
 
     Labels that are whole numbers are the classes, -1 is none. Other labels are numbered in the order of their names.
     """
     from pyspark.sql import functions as F
 
     counts: dict[str, dict[str, int]] = {}
-    found = plain.where(F.col("label").isNotNull()).groupBy("label", "split").count().limit(4 * _MAX_CLASSES).collect()
-    for row in found:
-        counts.setdefault(row.label, {})[_SPLITS[row.split]] = row["count"]
+    for facts in found:
+        for label, split, count in facts["labels"]:
+            if label is not None:
+                own = counts.setdefault(label, {})
+                own[_SPLITS[split]] = own.get(_SPLITS[split], 0) + count
     if len(counts) > _MAX_CLASSES + 1:
         raise Error(f"the table of nodes has more than {_MAX_CLASSES:,} labels, want at most as many")
     whole = {text: _whole(text) for text in counts}
@@ -213,8 +219,7 @@ def _classes(session: Any, plain: Any) -> tuple[int, Optional[list[str]], Any]:
         if place < 0 and counts[text].get("train"):
             bad = plain.where((F.col("label") == text) & (F.col("split") == "train")).orderBy("id").first()
             raise Error(f"the split of node {bad.id} is train, and it has no label")
-    table = session.createDataFrame(sorted(places.items()), "label string, place int")
-    return size, names, table
+    return size, names, places
 
 
 def _whole(text: str) -> Optional[int]:
@@ -224,70 +229,3 @@ def _whole(text: str) -> Optional[int]:
     except ValueError:
         return None
     return int(value) if value.is_integer() and abs(value) < 1 << 53 else None
-
-
-def _ranks(session: Any, plain: Any) -> tuple[Any, int, list[Any]]:
-    """Return the rows with the rank of their id as number, the number of rows, and what is persisted.
-
-    The rank does not depend on how rows are cut into partitions. What is persisted is one plan, so a partition that is
-    lost is made again as it was.
-    """
-    from pyspark.sql import functions as F
-
-    parts = max(1, int(session.conf.get("spark.sql.shuffle.partitions")))
-    ordered = plain.repartitionByRange(parts, "id").sortWithinPartitions("id")
-    ordered = ordered.withColumn("place", F.monotonically_increasing_id()).persist(_disk())
-    sizes = ordered.groupBy(F.shiftright("place", 33).alias("part")).agg(
-        F.count("*").alias("rows"), F.count_distinct("id").alias("ids")
-    )
-    before, count, twice = [], 0, False
-    for row in sorted(sizes.collect(), key=lambda row: row.part):
-        before.append((row.part, count))
-        count, twice = count + row.rows, twice or row.ids < row.rows
-    if twice:
-        bad = ordered.groupBy("id").count().where("count > 1").orderBy("id").first()
-        raise Error(f"the id {bad.id} is of {bad['count']} nodes, want each id once")
-    offsets = F.broadcast(session.createDataFrame(before, "part long, before long"))
-    ranked = ordered.join(offsets, F.shiftright("place", 33) == F.col("part")).select(
-        (F.col("before") + F.col("place").bitwiseAND((1 << 33) - 1)).cast("int").alias("number"), "id", "label", "split"
-    )
-    return ranked, count, [ordered]
-
-
-def _edges(edges: Any, keys: Any, columns: Columns, weighted: bool) -> tuple[Any, int, list[Any]]:
-    """Return the edges by numbers, how many there are, and what is persisted."""
-    from pyspark.sql import functions as F
-
-    def end(name: str, number: str) -> Any:
-        return keys.select(F.col("id").alias(name), F.col("number").alias(number))
-
-    want = [F.col(f"`{columns.source}`").alias("source"), F.col(f"`{columns.target}`").alias("target")]
-    if weighted:
-        want.append(F.col(f"`{columns.weight}`").cast("float").alias("w"))
-    ends = edges.select(*want)
-    for name in ("source", "target"):
-        own = keys.schema["id"].dataType.typeName()
-        have = ends.schema[name].dataType.typeName()
-        if (own == "string") != (have == "string"):
-            raise Error(f"ids of nodes have the type {own}, and column {name} of the edges has {have}: want one type")
-    joined = ends.join(end("source", "a"), "source", "left").join(end("target", "b"), "target", "left")
-    joined = joined.persist(_disk())
-    wrong = F.col("a").isNull() | F.col("b").isNull()
-    if weighted:
-        w = F.col("w")
-        wrong = wrong | w.isNull() | F.isnan(w) | (w <= 0) | (w == float("inf"))
-    bad = joined.where(wrong).first()
-    if bad is not None:
-        joined.unpersist()
-        for name, found in (("source", bad.a), ("target", bad.b)):
-            if found is None:
-                raise Error(f"the edge from {bad.source} to {bad.target} has the {name} {bad[name]}, which no node has")
-        raise Error(f"the edge from {bad.source} to {bad.target} has the weight {bad.w}, want a finite one above 0")
-    pairs = joined.where("a <> b").select(
-        F.least("a", "b").alias("u"), F.greatest("a", "b").alias("v"), *(["w"] if weighted else [])
-    )
-    pairs = pairs.groupBy("u", "v").agg(F.max("w").alias("w")) if weighted else pairs.distinct()
-    pairs = pairs.persist(_disk())
-    count = pairs.count()
-    joined.unpersist()
-    return pairs, count, [pairs]

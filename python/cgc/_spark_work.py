@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any
 
 __all__ = [
-    "CHUNK", "FRAMES", "MARK", "RESULT", "entries_by_block", "entries_of", "names_of", "nodes_by_block", "nodes_of",
-    "run_step", "run_worker",
+    "CHUNK", "ENTRY", "FEATURE", "FRAMES", "MARK", "NAME", "NODE", "RESULT", "batch_of", "numbers_of", "run_step",
+    "run_worker",
 ]  # fmt: skip
 
 CHUNK = 1 << 20  # bytes of a frame, about
@@ -25,183 +25,29 @@ PIECE = 8 << 20  # bytes of the result in a row
 MARK = "cgc worker: "  # stands before a worker's sentence in the error of a task
 FRAMES = "key int, kind int, part int, payload binary"
 RESULT = "key int, seq int, payload binary"
-_NODE, _NAME, _HOP, _SUM, _ENTRY, _SCALING = 1, 2, 3, 4, 5, 6  # the order in which a worker takes kinds
-_LETTERS = {_NODE: b"N", _NAME: b"I", _HOP: b"H", _SUM: b"S", _ENTRY: b"A", _SCALING: b"F"}
+NODE, FEATURE, NAME, _HOP, _SUM, ENTRY, _SCALING = range(1, 8)  # the order in which a worker takes kinds
+_LETTERS = {NODE: b"N", FEATURE: b"X", NAME: b"I", _HOP: b"H", _SUM: b"S", ENTRY: b"A", _SCALING: b"F"}
 _KINDS = {letter: kind for kind, letter in _LETTERS.items()}
 
 
-def _batch(rows: Sequence[tuple[int, int, int, bytes]]) -> Any:
+def batch_of(rows: Sequence[tuple[int, int, int, bytes]]) -> Any:
     """Return rows as a batch of FRAMES."""
     import pyarrow as pa
 
-    columns = list(zip(*rows))
     types = [pa.int32(), pa.int32(), pa.int32(), pa.binary()]
-    arrays = [pa.array(c, t) for c, t in zip(columns, types)]
+    arrays = [pa.array([row[i] for row in rows], t) for i, t in enumerate(types)]
     return pa.RecordBatch.from_arrays(arrays, ["key", "kind", "part", "payload"])
 
 
-def _numbers(batch: Any, name: str, kind: str) -> Any:
-    """Return a column without nulls as an array of numpy."""
+def numbers_of(column: Any, kind: str) -> Any:
+    """Return a column of whole numbers as an array of numpy, -1 in place of nulls."""
     import numpy as np
 
-    return np.ascontiguousarray(batch.column(name).to_numpy(zero_copy_only=False), dtype=kind)
-
-
-def matrix(batch: Any, name: str, width: int) -> Any:
-    """Return a column of lists of one length as a matrix of float32."""
-    import numpy as np
-
-    column = batch.column(name)
-    flat = column.flatten().to_numpy(zero_copy_only=False)
-    return np.ascontiguousarray(flat, dtype="<f4").reshape(len(column), width)
-
-
-def nodes_of(
-    blocks: Sequence[tuple[int, int, int]], width: int, normalize: bool
-) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Return a function that cuts nodes into frames, one for each block (key, first column, end).
-
-    Its batches have number, entries, degree, class and the list x of width numbers. If features are to be normalised,
-    their sums go with them.
-    """
-
-    def cut(batches: Iterable[Any]) -> Iterator[Any]:
-        import numpy as np
-
-        step = max(1, CHUNK // (4 * max(hi - lo for _, lo, hi in blocks) + 20))
-        for batch in batches:
-            x = matrix(batch, "x", width)
-            parts = [
-                _numbers(batch, "number", "<i4"), _numbers(batch, "entries", "<i4"),
-                _numbers(batch, "degree", "<f8"), _numbers(batch, "class", "<i4"),
-            ]  # fmt: skip
-            if normalize:  # one after the other in float64, as the command adds them
-                sums = np.cumsum(np.abs(x), axis=1, dtype="<f8")[:, -1]
-                parts.append(np.where(sums == 0, 1, sums))
-            for first in range(0, len(x), step):
-                rows = slice(first, first + step)
-                head = struct.pack("<I", len(x[rows])) + b"".join(p[rows].tobytes() for p in parts)
-                yield _batch(
-                    [(key, _NODE, 0, head + np.ascontiguousarray(x[rows, lo:hi]).tobytes()) for key, lo, hi in blocks]
-                )
-
-    return cut
-
-
-def names_of(keys: Sequence[int]) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Return a function that makes frames of the columns number and name. Block v mod len(keys) gets the name of v."""
-
-    def cut(batches: Iterable[Any]) -> Iterator[Any]:
-        import numpy as np
-
-        for batch in batches:
-            numbers = _numbers(batch, "number", "<i4")
-            if not len(numbers):
-                continue
-            texts = [name.encode() for name in batch.column("name").to_pylist()]
-            for block, key in enumerate(keys):
-                own = np.flatnonzero(numbers % len(keys) == block)
-                if not len(own):
-                    continue
-                named = [texts[i] for i in own]
-                ends = np.cumsum([0, *map(len, named)]).astype("<u4")
-                head = struct.pack("<I", len(own)) + numbers[own].tobytes() + ends.tobytes()
-                yield _batch([(key, _NAME, 0, head + b"".join(named))])
-
-    return cut
-
-
-def entries_of(weighted: bool) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Return a function that makes frames of the columns u, v and, if there are weights, w. Their key is 0."""
-
-    def cut(batches: Iterable[Any]) -> Iterator[Any]:
-        held: list[list[Any]] = [[], [], []]
-        kinds = ["<i4", "<i4", "<f4"] if weighted else ["<i4", "<i4"]
-        limit = CHUNK // (4 * len(kinds))
-
-        def frame() -> Any:
-            import numpy as np
-
-            whole = [np.concatenate(h) for h in held[: len(kinds)]]
-            for h in held:
-                h.clear()
-            head = struct.pack("<II", len(whole[0]), int(weighted))
-            return _batch([(0, _ENTRY, 0, head + b"".join(w.tobytes() for w in whole))])
-
-        count = 0
-        for batch in batches:
-            for name, kind, h in zip("uvw", kinds, held):
-                h.append(_numbers(batch, name, kind))
-            count += len(held[0][-1])
-            if count >= limit:
-                yield frame()
-                count = 0
-        if count:
-            yield frame()
-
-    return cut
-
-
-def nodes_by_block(
-    keys: Sequence[Sequence[int]], cuts: Sequence[tuple[int, int]], width: int, normalize: bool
-) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Return a function that cuts nodes into frames: keys[b][c] gets columns cuts[c] of the nodes of block b.
-
-    Node v is of block v mod len(keys).
-    """
-
-    def cut(batches: Iterable[Any]) -> Iterator[Any]:
-        import numpy as np
-
-        for batch in batches:
-            block = _numbers(batch, "number", "<i4") % len(keys)
-            order = np.argsort(block, kind="stable")
-            ends = np.searchsorted(block[order], np.arange(len(keys) + 1))
-            for b, own in enumerate(keys):
-                if ends[b] < ends[b + 1]:
-                    part = batch.take(order[ends[b] : ends[b + 1]])
-                    yield from nodes_of([(key, *c) for key, c in zip(own, cuts)], width, normalize)([part])
-
-    return cut
-
-
-def entries_by_block(keys: Sequence[Sequence[int]], weighted: bool) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Return a function that makes frames of entries: all of keys[b] get those whose column v is b mod len(keys)."""
-
-    def cut(batches: Iterable[Any]) -> Iterator[Any]:
-        import numpy as np
-
-        names = ["u", "v", "w"] if weighted else ["u", "v"]
-        limit = max(1 << 13, CHUNK // (4 * len(names)))  # entries of all blocks together come to some frames each
-        held: list[list[Any]] = []
-
-        def frames() -> Any:
-            whole = [np.concatenate(column) for column in zip(*held)]
-            block = whole[1] % len(keys)
-            order = np.argsort(block, kind="stable")
-            ends = np.searchsorted(block[order], np.arange(len(keys) + 1))
-            rows = []
-            for b, own in enumerate(keys):
-                chosen = order[ends[b] : ends[b + 1]]
-                if len(chosen):
-                    head = struct.pack("<II", len(chosen), int(weighted))
-                    payload = head + b"".join(w[chosen].tobytes() for w in whole)
-                    rows += [(key, _ENTRY, 0, payload) for key in own]
-            return _batch(rows)
-
-        count = 0
-        for batch in batches:
-            if batch.num_rows:
-                held.append([_numbers(batch, name, "<f4" if name == "w" else "<i4") for name in names])
-                count += batch.num_rows
-            if count >= limit * min(16, len(keys)):
-                yield frames()
-                held.clear()
-                count = 0
-        if count:
-            yield frames()
-
-    return cut
+    if hasattr(column, "combine_chunks"):
+        column = column.combine_chunks()
+    if column.null_count:
+        column = column.fill_null(-1)
+    return np.ascontiguousarray(column.to_numpy(zero_copy_only=False), dtype=kind)
 
 
 def run_worker(
@@ -245,7 +91,7 @@ def run_step(
         for block, letter, payload in worker.frames():
             if _KINDS[letter] == _SUM:
                 sent(len(payload))
-            yield _batch([(columns[key][block], _KINDS[letter], int(tasks[key]["block"]), payload)])
+            yield batch_of([(columns[key][block], _KINDS[letter], int(tasks[key]["block"]), payload)])
 
     return _fed(tasks, threads, program, result)
 

@@ -14,18 +14,21 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, Optional, Union
 
+from . import _spark_blocks as _blocks
+from . import _spark_buckets as _buckets
 from . import _spark_columns as _columns
 from . import _spark_rows as _rows
 from . import _spark_work as _work
 from ._error import Error
 from ._run import binary
 from ._scratch import folder
+from ._spark_numbers import Numbered, number, size_of
 from ._spark_reach import Needed, needed
-from ._spark_tables import Columns, Numbered, number, read
+from ._spark_tables import Columns, load, read
 
 __all__ = ["condense", "main"]
 
@@ -34,6 +37,22 @@ _JAVA = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 _SHUFFLE = "spark.sql.shuffle.partitions"
 _PARTITION = 32 << 20  # bytes of the tables, which are packed, for each partition of a shuffle
+
+# Rows are few and large: what Spark compiles for each stage would take longer than it saves, and a batch between Java
+# and Python is bounded by its bytes.
+_FAST = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
+}
+
+# One machine plays a cluster: no page shows it, and a task never waits for the executor that has its data.
+_LOCAL = {
+    "spark.ui.enabled": "false",
+    "spark.locality.wait": "0",
+    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC",
+    "spark.executor.extraJavaOptions": "-XX:+UseSerialGC",
+}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -125,8 +144,10 @@ def _propagate(
     from pyspark import cloudpickle
 
     pickle: Any = cloudpickle
-    pickle.register_pickle_by_value(_work)  # the package need not be on the machines of Spark
+    for module in (_work, _blocks, _buckets):  # the package need not be on the machines of Spark
+        pickle.register_pickle_by_value(module)
     kept: list[Any] = []
+    settings = contextlib.ExitStack()
     try:
         nodes, edges = read(session, given.nodes_table, "nodes"), read(session, given.edges_table, "edges")
         columns = Columns(
@@ -135,14 +156,14 @@ def _propagate(
         )  # fmt: skip
         memory, threads, slots = _workers(session, given)
         _spread(session, slots, [nodes, edges])
-        graph = number(session, nodes, edges, columns)
-        kept += graph.kept
+        settings.enter_context(_set(session, _FAST if str(session.version) >= "4" else {}))
+        table = load(nodes, columns, kept)
+        graph = number(session, table, edges, columns, slots, kept)
         _note(
             f"{graph.count:,} nodes, {graph.edge_count:,} edges, {graph.width} features, {graph.classes} classes, "
             f"{graph.train:,} training nodes"
         )
-        need = needed(graph, given.hops, given.inductive)
-        kept += need.kept
+        need = needed(session, graph, given.hops, given.inductive, kept)
         task = {
             "graph": given.name or _stem(given.nodes_table), "nodes": graph.count, "edges": graph.edge_count,
             "features": graph.width, "classes": graph.classes, "class_names": graph.class_names,
@@ -155,8 +176,8 @@ def _propagate(
         home = _room(graph, given.hops, place)
         program = _ship(session, given)
         if isinstance(by, list):
-            return _columns.propagate(session, graph, need, task, by, threads, program, home), home
-        parts, sent = _rows.propagate(session, graph, need, task, by, threads, program, home)
+            return _columns.propagate(graph, need, task, by, threads, program, home), home
+        parts, sent = _rows.propagate(graph, need, task, by, threads, program, home, session.sparkContext)
         _note("partial sums of each hop: " + ", ".join(f"{size / 1e6:,.1f} MB" for size in sent))
         return parts, home
     except Error:
@@ -164,6 +185,7 @@ def _propagate(
     except Exception as e:
         raise Error(_reason(e)) from e
     finally:
+        settings.close()
         for frame in kept:
             frame.unpersist()
 
@@ -197,6 +219,19 @@ def _choose(
     return plan
 
 
+@contextlib.contextmanager
+def _set(session: Any, wanted: Mapping[str, str]) -> Iterator[None]:
+    """Set settings of a session, and put them back."""
+    before = {key: session.conf.get(key) for key in wanted}
+    for key, value in wanted.items():
+        session.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key, value in before.items():
+            session.conf.set(key, value)
+
+
 def _room(graph: Numbered, hops: int, place: Callable[[int], Path]) -> Path:
     """Return a folder on the driver that takes the embeddings of the training nodes, in parts and merged."""
     size = 2 * 4 * graph.train * graph.width * (hops + 1)
@@ -221,7 +256,7 @@ def _spread(session: Any, slots: int, tables: Sequence[Any]) -> None:
         return
     size = 0
     for table in tables:
-        size += int(str(table._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()))
+        size += size_of(table)
     session.conf.set(_SHUFFLE, str(min(20_000, max(2 * slots, -(-size // _PARTITION)))))
 
 
@@ -281,6 +316,8 @@ def _session(given: argparse.Namespace) -> tuple[Any, bool]:
         if cluster:
             builder = builder.config("spark.executor.memory", f"{cluster[2]}m")
             builder = builder.config("spark.executor.cores", cluster[1])
+            for key, value in _LOCAL.items():
+                builder = builder.config(key, value)
     for pair in given.conf:
         key, equals, value = pair.partition("=")
         if not equals:
