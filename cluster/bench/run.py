@@ -1,6 +1,6 @@
 """Time cgc.spark beside one process: python run.py GRAPH.safetensors FOLDER [--nodes N] [--shape rows --parts 4] ….
 
-FOLDER holds the tables that tables.py wrote. All other flags go to python -m cgc.spark condense. It prints one object
+FOLDER holds the tables that tables.py wrote, and has a slash in its name. One process runs twice, on either. All other flags go to python -m cgc.spark condense. It prints one object
 of JSON for each run: seconds, processor seconds of all processes, the peak memory of each kind of process, and what the
 run said. pyspark, pyarrow and cgc must be installed.
 """
@@ -84,6 +84,7 @@ def main(graph: str, folder: str, *flags: str) -> None:
         line += ["--master", "local-cluster[2,1,1024]"]
     with tempfile.TemporaryDirectory() as home:
         timed("one process", [binary(), "condense", graph, "-o", f"{home}/one.safetensors", *alone])
+        timed("one process, same tables", [binary(), "condense", folder, "-o", f"{home}/two.safetensors", *alone])
         timed("spark", [sys.executable, "-m", "cgc.spark", "condense", *line, "-o", f"{home}/spark.safetensors"])
 
 

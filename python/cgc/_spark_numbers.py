@@ -14,6 +14,7 @@ import numpy as np
 from ._error import Error
 from ._spark_blocks import Rank, as_they_are, ends_of, found_in, keys_of
 from ._spark_buckets import BUCKETS, build
+from ._spark_files import groups_of, of_edges, read_by
 from ._spark_tables import Columns, Table, check, column, disk, key_of
 from ._spark_work import FRAMES
 
@@ -66,6 +67,8 @@ def number(session: Any, table: Table, edges: Any, columns: Columns, slots: int,
             raise Error(
                 f"ids of nodes have the type {own.typeName()}, and column {name} of the edges has {have}: want one type"
             )
+    plain = [columns.source, columns.target]
+    groups = groups_of(edges, [*plain, *([columns.weight] if weighted else [])], plain)
     as_told = table.whole and table.low == 0 and table.high == table.count - 1
     alike = all(ends.schema[name].dataType == own for name in ("source", "target"))
     named = not as_told
@@ -75,13 +78,19 @@ def number(session: Any, table: Table, edges: Any, columns: Columns, slots: int,
         rank = found_in(session.sparkContext.broadcast(ids))
     elif not (as_told and alike):
         table, ends, named = _join(session, table, ends, kept)
-        rank = as_they_are(table.count)
+        rank, groups = as_they_are(table.count), None
     buckets = min(table.count, max(slots, min(20_000, -(-size_of(edges) // _BUCKET))))
     keys = keys_for(buckets)
     pieces = table.blocks.where(F.col("keys").isNotNull()).select("keys").mapInArrow(
         keys_of(rank, table.places, keys), FRAMES
     )  # fmt: skip
-    pieces = pieces.union(ends.mapInArrow(ends_of(rank, keys, weighted), FRAMES)).repartition(buckets, "key")
+    take = ends_of(rank, keys, weighted)
+    if groups is None:
+        halves = ends.mapInArrow(take, FRAMES)
+    else:
+        own_files = of_edges(take, groups, columns.source, columns.target, columns.weight if weighted else None)
+        halves = read_by(session, groups, own_files, FRAMES)
+    pieces = pieces.union(halves).repartition(buckets, "key")
     entries = pieces.mapInArrow(build(keys, table.count, weighted), BUCKETS).persist(disk())
     kept.append(entries)
     facts = entries.select("bucket", "edges", "train", "wrong").collect()

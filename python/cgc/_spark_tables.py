@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
 
 from ._error import Error
-from ._spark_blocks import BLOCKS, blocks_of
+from ._spark_blocks import BLOCKS, Map, blocks_of
+from ._spark_files import groups_of, of_nodes, read_by
 
 __all__ = ["WHOLE", "Columns", "Table", "check", "column", "disk", "key_of", "load", "read"]
 
@@ -79,15 +80,28 @@ def load(nodes: Any, columns: Columns, kept: list[Any]) -> Table:
         key.alias("id"), F.when(label != "", label).alias("label"), split.alias("split"), x.alias("x"),
         *([] if _simple(nodes, columns.id) else [key.cast("string").alias("name")]),
     )  # fmt: skip
-    return check(plain, names, kept)
+    own = [columns.id, columns.label, columns.split]
+    groups = groups_of(nodes, [*own, *names], own)
+    if groups is None:
+        return check(plain, names, kept)
+    session = nodes.sparkSession
+
+    def run(take: Map) -> Any:
+        read_ = of_nodes(take, groups, columns.id, columns.label, columns.split, names)
+        return read_by(session, groups, read_, BLOCKS)
+
+    return check(plain, names, kept, run)
 
 
-def check(plain: Any, names: Sequence[str], kept: list[Any]) -> Table:
-    """Make blocks of a table, and check what was found in them."""
+def check(
+    plain: Any, names: Sequence[str], kept: list[Any], run: Optional[Callable[[Map], Any]] = None
+) -> Table:  # fmt: skip
+    """Make blocks of a table, and check what was found in them. run runs a function over its rows without Spark."""
     from pyspark.sql import functions as F
 
     whole = plain.schema["id"].dataType.typeName() in WHOLE
-    blocks = plain.mapInArrow(blocks_of(list(_SPLITS), whole), BLOCKS).persist(disk())
+    take = blocks_of(list(_SPLITS), whole)
+    blocks = (run(take) if run else plain.mapInArrow(take, BLOCKS)).persist(disk())
     kept.append(blocks)
     found = [json.loads(row.facts) for row in blocks.select("facts").where(F.col("facts").isNotNull()).collect()]
     width = _check_facts(plain, names, found)

@@ -21,6 +21,7 @@ from typing import Any, NoReturn, Optional, Union
 from . import _spark_blocks as _blocks
 from . import _spark_buckets as _buckets
 from . import _spark_columns as _columns
+from . import _spark_files as _files
 from . import _spark_rows as _rows
 from . import _spark_work as _work
 from ._error import Error
@@ -46,12 +47,13 @@ _FAST = {
     "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
 }
 
-# One machine plays a cluster: no page shows it, and a task never waits for the executor that has its data.
+# One machine plays a cluster: no page shows it, a task never waits for the executor that has its data, and Java compiles
+# quickly, since the long loops are not its own.
 _LOCAL = {
     "spark.ui.enabled": "false",
     "spark.locality.wait": "0",
-    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC",
-    "spark.executor.extraJavaOptions": "-XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+    "spark.executor.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
 }
 
 
@@ -112,6 +114,8 @@ def condense(arguments: Sequence[str], session: Any = None) -> None:
     finish = [f"--output={given.output}", *setting, *rest]
     _check(finish)
     session, own = _session(given) if session is None else (session, False)
+    if own:
+        _note(f"Spark has started after {time.monotonic() - begun:.1f} s")
     try:
         with contextlib.ExitStack() as stack:
             parts, home = _propagate(session, given, lambda size: stack.enter_context(folder(size)))
@@ -144,7 +148,7 @@ def _propagate(
     from pyspark import cloudpickle
 
     pickle: Any = cloudpickle
-    for module in (_work, _blocks, _buckets):  # the package need not be on the machines of Spark
+    for module in (_work, _blocks, _buckets, _files):  # the package need not be on the machines of Spark
         pickle.register_pickle_by_value(module)
     kept: list[Any] = []
     settings = contextlib.ExitStack()
