@@ -142,7 +142,8 @@ func TestColumns(t *testing.T) {
 					o.Teleport = 0.1
 				}
 				out := filepath.Join(t.TempDir(), "part.safetensors")
-				if err := cluster.Run(t.Context(), open(t, feed(t, g, o, 5, 23, rule != propagate.SGC)), io.Discard, out); err != nil {
+				in := feed(t, g, o, 5, 23, rule != propagate.SGC)
+				if err := cluster.Run(t.Context(), open(t, in), io.Discard, out); err != nil {
 					t.Fatal(err)
 				}
 				got, err := stored.Read(out)

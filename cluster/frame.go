@@ -28,9 +28,9 @@ const (
 	// features then come in frames of their own. In the task "rows", the distance to the training nodes stands for the
 	// count.
 	NodeFrame Kind = 'N'
-	// FeatureFrame is features of n nodes: a uint32 n, n int32 numbers, and n×w float32. If features are to be normalised, n
-	// float64 sums Σ_k |x_ik| over all columns, 1 in place of 0, come before the last. After step 0 of "rows" there are no
-	// sums, and w is 0 unless the rule takes X in each hop. It comes before all but nodes and features.
+	// FeatureFrame is features of n nodes: a uint32 n, n int32 numbers, and n×w float32. If features are to be normalised,
+	// n float64 sums Σ_k |x_ik| over all columns, 1 in place of 0, come before the last. After step 0 of "rows" there are
+	// no sums, and w is 0 unless the rule takes X in each hop. It comes before all but nodes and features.
 	FeatureFrame Kind = 'X'
 	// NameFrame is the names of n training nodes: a uint32 n, n int32 numbers, n+1 uint32 offsets, and text.
 	NameFrame Kind = 'I'
