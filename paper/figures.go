@@ -112,7 +112,7 @@ func overMethods(r *Result) []*report.Figure {
 }
 
 // overSeconds draws accuracy over seconds of condensation for each graph: a point for each method here, with the 95%
-// interval of its mean, and one in the paper, with the paper's deviation.
+// interval of its mean. A figure of the paper's points follows, with the paper's deviations.
 func overSeconds(r *Result) (all []*report.Figure) {
 	for _, g := range r.Graphs {
 		here := gathered{report.Series{Name: "here", Labels: []string{}}}
@@ -130,10 +130,19 @@ func overSeconds(r *Result) (all []*report.Figure) {
 			paper.add(seconds.Mean, c.Paper.Mean, c.Paper.Std)
 			paper.Labels = append(paper.Labels, c.Arm)
 		}
-		all = append(all, &report.Figure{
-			Name: r.Study + "-" + file(g.Name), Title: "GCN on " + r.legend(g.Name), X: "seconds of condensation",
-			Y: accuracyAxis, LogX: true, Series: []report.Series{here.Series, paper.Series},
-		})
+		for _, s := range []gathered{here, paper} {
+			if len(s.X) == 0 {
+				continue
+			}
+			f := &report.Figure{
+				Name: r.Study + "-" + file(g.Name), Title: "GCN on " + r.legend(g.Name) + ", " + s.Name,
+				X: "seconds of condensation", Y: accuracyAxis, LogX: true, Series: []report.Series{s.Series},
+			}
+			if s.Hollow {
+				f.Name += "-paper"
+			}
+			all = append(all, f)
+		}
 	}
 	return all
 }

@@ -4,6 +4,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"io"
@@ -243,18 +244,45 @@ func (f figure) add(p *plot.Plot, i int) ([]plot.Thumbnailer, error) {
 	}
 	p.Add(marks)
 	if labels != nil {
-		words, err := plotter.NewLabels(plotter.XYLabels{XYs: points.XYs, Labels: labels})
-		if err != nil {
-			return nil, err
+		for _, words := range beside(points.XYs, labels, look.color) {
+			p.Add(words)
 		}
-		words.Offset = vg.Point{X: vg.Points(4), Y: vg.Points(2)}
-		for j := range words.TextStyle {
-			words.TextStyle[j].Font.Variant, words.TextStyle[j].Font.Size = "Sans", 7
-			words.TextStyle[j].Color = look.color
-		}
-		p.Add(words)
 	}
 	return append(thumbs, marks), nil
+}
+
+// beside puts labels to the right of points. Of two that follow each other from left to right, the higher point has its
+// label above, and the lower one below. So labels of near points stay apart.
+func beside(points plotter.XYs, labels []string, colour color.Color) (all []*plotter.Labels) {
+	order := make([]int, len(points))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(points[a].X, points[b].X) })
+	for i := 0; i+1 < len(order); i += 2 {
+		if points[order[i]].Y < points[order[i+1]].Y {
+			order[i], order[i+1] = order[i+1], order[i]
+		}
+	}
+	for parity, y := range []vg.Length{2, -8} {
+		var half plotter.XYLabels
+		for rank, i := range order {
+			if rank%2 == parity {
+				half.XYs, half.Labels = append(half.XYs, points[i]), append(half.Labels, labels[i])
+			}
+		}
+		words, err := plotter.NewLabels(half)
+		if err != nil {
+			continue // there is no point
+		}
+		words.Offset = vg.Point{X: vg.Points(4), Y: vg.Points(float64(y))}
+		for i := range words.TextStyle {
+			words.TextStyle[i].Font.Variant, words.TextStyle[i].Font.Size = "Sans", 7
+			words.TextStyle[i].Color = colour
+		}
+		all = append(all, words)
+	}
+	return all
 }
 
 // dodge moves series i a little to the side, so that error bars of several series at one place stay apart.

@@ -49,7 +49,10 @@ func figures() map[string]*report.Figure {
 		"logarithmic": {
 			Title: "Accuracy over seconds", X: "seconds of condensation", Y: axis, LogX: true,
 			Series: []report.Series{
-				{Name: "CGC", X: []float64{0.01}, Y: []float64{82}, Std: []float64{1}},
+				{
+					Name: "CGC", X: []float64{0.01, 0.02, 0.3}, Y: []float64{82, 83, 81}, Std: []float64{1, 1, 1},
+					Labels: []string{"first", "second", "third"},
+				},
 				{Name: "CGC, paper", X: []float64{1.4}, Y: []float64{82.3}, Std: []float64{1.3}, Hollow: true},
 				{Name: "others, paper", X: []float64{2.7, 498.9}, Y: []float64{65.2, 80.1}, Style: 3, Hollow: true},
 			},
@@ -78,6 +81,7 @@ func TestFigure(t *testing.T) {
 			for _, s := range f.Series {
 				if len(s.Y) > 0 {
 					words = append(words, s.Name)
+					words = append(words, s.Labels...)
 				}
 			}
 			for _, word := range words {
