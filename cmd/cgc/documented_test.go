@@ -74,14 +74,12 @@ var substitutes = []substitute{
 	{"docs/rivals.md", "cgc experiment cora --methods vn --nodes 70 --seeds 5 --models gcn --whole 0 " +
 		"--validate-every 10 --epochs 1000 -o r", "cgc experiment cora --methods vn --nodes 70 --seeds 1 --models gcn " +
 		"--whole 0 --validate-every 10 --epochs 20 -o r", "minutes"},
-	{"docs/rivals.md", "cgc experiment cora --methods gcond-x --nodes 70 --seeds 2 --models gcn --whole 0 " +
-		"--validate-every 10 -o r",
-		"cgc experiment shop --methods gcond-x --param epochs=1 --nodes 8 --seeds 1 --models gcn " +
-			"--whole 0 --epochs 20 -o r0", "minutes, as the method learns"},
-	{"docs/rivals.md", "cgc experiment citeseer --methods gcond-x --param epochs=50 --nodes 60 --seeds 1 --models " +
-		"gcn --whole 0 --validate-every 10 --normalize-features -o r",
-		"cgc experiment shop --methods gcond-x --param epochs=1 --nodes 8 --seeds 1 --models gcn " +
-			"--whole 0 --epochs 20 -o r1", "minutes, as the method learns"},
+	{"docs/rivals.md", "cgc condense cora --nodes 70 --method doscond --seed 0 -o doscond.safetensors",
+		"cgc condense shop --nodes 8 --method doscond --seed 0 --param epochs=1 -o doscond.safetensors",
+		"minutes, as the method learns"},
+	{"docs/rivals.md", "cgc evaluate doscond.safetensors --on cora --models gcn --seeds 1 --seed 0 --validate-every 10",
+		"cgc evaluate doscond.safetensors --on shop --models gcn --seeds 1 --seed 0 --validate-every 10 --epochs 20",
+		"the graph is that of the line before"},
 	{"docs/web.md", "cgc web --open", "", "serves until Ctrl-C; cli has tests of it, and browser of the page"},
 	{"docs/web.md", "go generate ./web && go build ./cmd/cgc", "", "browser/web does it, and opens the page"},
 }
