@@ -39,7 +39,7 @@ func (r *rows) Read() ([]table.Cell, error) {
 			return nil, err
 		}
 	}
-	if r.left&0xffff == 0 && r.ctx.Err() != nil {
+	if r.left&0xfff == 0 && r.ctx.Err() != nil { // a row may hold thousands of features
 		return nil, r.ctx.Err()
 	}
 	for i, c := range r.columns {

@@ -300,7 +300,7 @@ func (d *document) nodeOrEdge(ctx context.Context, start xml.StartElement, take 
 		line: line,
 		id:   attribute(start, "id"), source: attribute(start, "source"), target: attribute(start, "target"),
 	}
-	if d.count++; d.count&0xffff == 0 && ctx.Err() != nil {
+	if d.count++; d.count&0xf == 0 && ctx.Err() != nil { // an element may hold thousands of features
 		return ctx.Err()
 	}
 	for depth := len(d.open); len(d.open) >= depth; {

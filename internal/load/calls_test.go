@@ -1,0 +1,150 @@
+package load_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/propagate"
+	_ "github.com/graph-condensation/cgc/rival/all" // registers the methods of others
+	"github.com/graph-condensation/cgc/tune"
+)
+
+// written are endings of files that graphs are written to and read from.
+var written = []string{".npz", ".pt", ".graphml"}
+
+// bound is what calls within a bound may take, in bytes: less than products takes, more than it needs.
+const bound = 2 << 30
+
+// calls lists the long calls on the graph of a file. What they write goes into a folder of the test.
+func calls(t *testing.T, path string) []call {
+	t.Helper()
+	g, err := dataset.Options{}.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes := 4 * g.Classes
+	dir := t.TempDir()
+	all := []call{
+		{"read .safetensors", func(ctx context.Context) error {
+			_, err := dataset.Options{}.Open(ctx, path)
+			return err
+		}},
+		{"make", func(ctx context.Context) error {
+			shape := synth.DemoShape().Scale(float64(g.Nodes()) / float64(synth.DemoShape().Nodes))
+			_, err := synth.Make(ctx, shape, rand.NewPCG(1, 1))
+			return err
+		}},
+		{"convert in parts", func(ctx context.Context) error {
+			s, err := dataset.Options{}.Stream(ctx, path, 64<<20)
+			if err != nil || s == nil {
+				return err
+			}
+			defer s.Close()
+			o := format.Storing{Memory: 64 << 20, Width: 16}
+			_, err = dataset.WriteStream(ctx, filepath.Join(dir, "parts.safetensors"), s, o)
+			return err
+		}},
+	}
+	for _, extension := range written {
+		file := filepath.Join(dir, "graph"+extension)
+		all = append(all, call{"write " + extension, func(ctx context.Context) error {
+			return dataset.Write(ctx, file, g)
+		}}, call{"read " + extension, func(ctx context.Context) error {
+			if _, err := os.Stat(file); err != nil { // the whole of it is written once
+				if err := dataset.Write(context.WithoutCancel(ctx), file, g); err != nil {
+					return err
+				}
+			}
+			_, err := dataset.Options{}.Open(ctx, file)
+			return err
+		}})
+	}
+	return append(append(all, condensing(g, nodes)...), training(t, g, nodes)...)
+}
+
+// condensing lists every method, and cgc in its ways.
+func condensing(g *graph.Graph, nodes int) (all []call) {
+	for _, way := range []struct {
+		name   string
+		change func(*cgc.Config)
+	}{
+		{"k-means", func(c *cgc.Config) { c.Augment = 0.4 }},
+		{"spectral", func(c *cgc.Config) { c.Partition, c.Augment = "spectral", 0.4 }},
+		{"3 hops of sage", func(c *cgc.Config) { c.Propagation, c.Hops = propagate.SAGE, 3 }},
+		{"within a bound", func(c *cgc.Config) { c.Memory = bound }},
+		{"standardized", func(c *cgc.Config) { c.Standardize = true }},
+		{"inductive", func(c *cgc.Config) { c.Inductive = true }},
+		{"beyond the paper", func(c *cgc.Config) { c.PseudoLabels, c.SoftLabels, c.Partitions = 1, true, 3 }},
+	} {
+		all = append(all, call{"cgc, " + way.name, func(ctx context.Context) error {
+			config := cgc.Defaults()
+			config.Nodes = nodes
+			way.change(&config)
+			_, err := cgc.Condense(ctx, g, config)
+			return err
+		}})
+	}
+	for _, name := range condense.Names() {
+		all = append(all, call{"method " + name, func(ctx context.Context) error {
+			m, err := condense.New(name, nil)
+			if err != nil {
+				return err
+			}
+			_, err = m.Condense(ctx, g, nodes, 1)
+			return err
+		}})
+	}
+	return all
+}
+
+// training lists what trains and tests models.
+func training(t *testing.T, g *graph.Graph, nodes int) (all []call) {
+	config := cgc.Defaults()
+	config.Nodes = nodes
+	small, err := cgc.Condense(t.Context(), g, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trained := gnn.Defaults()
+	trained.Epochs = 5
+	for _, m := range gnn.All() {
+		e := experiment.Evaluation{Models: []gnn.Model{m}, Training: trained, Trainings: 1}
+		all = append(all, call{"evaluate " + m.Name(), func(ctx context.Context) error {
+			_, err := e.Run(ctx, small, g)
+			return err
+		}}, call{"train whole " + m.Name(), func(ctx context.Context) error {
+			_, err := e.Whole(ctx, small, g)
+			return err
+		}})
+	}
+	e := experiment.Evaluation{Models: []gnn.Model{gnn.GCN()}, Training: trained, Trainings: 1, Memory: bound}
+	all = append(all, call{"evaluate within a bound", func(ctx context.Context) error {
+		_, err := e.Run(ctx, small, g)
+		return err
+	}})
+	return append(all, call{"experiment", func(ctx context.Context) error {
+		p := experiment.Plan{
+			Method: config, Size: condense.Size{Nodes: nodes}, Training: trained, Seeds: 2, Models: []gnn.Model{gnn.GCN()},
+		}
+		_, err := p.Run(ctx, g)
+		return err
+	}}, call{"tune", func(ctx context.Context) error {
+		s := tune.Search{
+			Base: tune.Candidate{Config: config}, Space: tune.Space(cgc.CGC), Models: []gnn.Model{gnn.SGC()},
+			Training: trained, Trials: 4,
+		}
+		_, err := s.Run(ctx, g)
+		return err
+	}})
+}

@@ -1,0 +1,176 @@
+package load_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+var (
+	cancelGraph = flag.String("cancel.graph", "", "a graph file: TestCancel ends calls on it and tells when they return")
+	cancelCalls = flag.String("cancel.calls", "", "the calls of TestCancel, as a regular expression; empty means all")
+	cancelTimes = flag.Int("cancel.times", 3, "how often TestCancel ends each call at a random time")
+	cancelAfter = flag.Float64("cancel.after", 20, "the latest time at which TestCancel ends a call, in seconds")
+)
+
+// call is something that takes long and ends with its context.
+type call struct {
+	name string
+	run  func(ctx context.Context) error
+}
+
+// ended is what became of a call whose context was ended.
+type ended struct {
+	stage string        // the last that it told of
+	at    time.Duration // when the context ended
+	took  time.Duration // from there to the return
+	err   error
+}
+
+// TestCancel ends the context of each long call at random times, and once in each stage that the call tells of. The
+// call must return the error of the context, and leave no goroutine. How many milliseconds it took is logged, not
+// asserted. Without -cancel.graph the graph is small, each call is ended once, and early. Methods are left out then:
+// package condensetest ends them.
+func TestCancel(t *testing.T) {
+	wanted, err := regexp.Compile(*cancelCalls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, times := *cancelGraph, *cancelTimes
+	limit := time.Duration(*cancelAfter * float64(time.Second))
+	if path == "" {
+		t.Log("on a small graph: name a large one in -cancel.graph")
+		path, times, limit = filepath.Join(t.TempDir(), cgcFile+".safetensors"), 1, 50*time.Millisecond
+		shape := synth.DemoShape().Scale(0.2)
+		g, err := synth.Make(t.Context(), shape, rand.NewPCG(1, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := dataset.Write(t.Context(), path, g); err != nil {
+			t.Fatal(err)
+		}
+	}
+	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0)) // other times on each run
+	for _, c := range calls(t, path) {
+		if !wanted.MatchString(c.name) || *cancelGraph == "" && strings.HasPrefix(c.name, "method ") {
+			continue
+		}
+		goroutines := runtime.NumGoroutine()
+		first, stages := end(t.Context(), c, limit, "")
+		all := []ended{first}
+		span := min(first.at, limit)
+		for range times {
+			one, _ := end(t.Context(), c, time.Duration(random.Float64()*float64(span)), "")
+			all = append(all, one)
+		}
+		for _, stage := range stages {
+			one, _ := end(t.Context(), c, 2*limit, stage)
+			all = append(all, one)
+		}
+		for range 100 {
+			if runtime.NumGoroutine() <= goroutines {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if n := runtime.NumGoroutine(); n > goroutines {
+			t.Errorf("%s: %d goroutines, %d before", c.name, n, goroutines)
+		}
+		tell(t, c.name, all)
+	}
+}
+
+// end runs a call and ends its context after a time, or at the first event of a stage if one is named. It returns the
+// stages that the call told of, in their order.
+func end(parent context.Context, c call, after time.Duration, stage string) (e ended, stages []string) {
+	ctx, cancel := context.WithCancel(parent)
+	defer cancel()
+	var mu sync.Mutex
+	var when time.Time
+	stop := func() {
+		if when.IsZero() {
+			when = time.Now()
+			cancel()
+		}
+	}
+	heard := progress.With(ctx, func(event progress.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !slices.Contains(stages, event.Stage) {
+			stages = append(stages, event.Stage)
+		}
+		if when.IsZero() {
+			e.stage = event.Stage
+		}
+		if stage != "" && event.Stage == stage {
+			stop()
+		}
+	})
+	begun := time.Now()
+	timer := time.AfterFunc(after, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		stop()
+	})
+	e.err = c.run(heard)
+	returned := time.Now()
+	timer.Stop()
+	mu.Lock()
+	defer mu.Unlock()
+	if when.IsZero() {
+		e.at = returned.Sub(begun)
+		return e, stages
+	}
+	e.at, e.took = when.Sub(begun), returned.Sub(when)
+	return e, stages
+}
+
+// tell logs the milliseconds of a call for each stage in which it was ended. It fails the test if a call that was ended
+// returned another error.
+func tell(t *testing.T, name string, all []ended) {
+	t.Helper()
+	of := map[string][]time.Duration{}
+	var order []string
+	for _, e := range all {
+		if e.took == 0 {
+			t.Logf("%s: over after %v (%v)", name, e.at.Round(time.Millisecond), short(e.err))
+			continue
+		}
+		if e.err != nil && !errors.Is(e.err, context.Canceled) {
+			t.Errorf("%s, ended in %q: error %v, want that of the context", name, e.stage, e.err)
+		}
+		if of[e.stage] == nil {
+			order = append(order, e.stage)
+		}
+		of[e.stage] = append(of[e.stage], e.took)
+	}
+	for _, stage := range order {
+		took := of[stage]
+		slices.SortFunc(took, cmp.Compare)
+		t.Logf("%-28s %-24s n %2d  median %8.1f ms  worst %8.1f ms", name, cmp.Or(stage, "(before any)"), len(took),
+			milliseconds(took[len(took)/2]), milliseconds(took[len(took)-1]))
+	}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// short returns the first line of an error.
+func short(err error) string {
+	line, _, _ := strings.Cut(fmt.Sprint(err), "\n")
+	return line
+}
