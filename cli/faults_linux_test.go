@@ -278,3 +278,68 @@ func TestManyProcesses(t *testing.T) {
 		}
 	}
 }
+
+// A graph behind a symbolic link is read. A link at -o is replaced: what it leads to stays. So is a link that leads
+// nowhere. A link to a folder is a folder.
+func TestSymbolicLinks(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	run := func(args ...string) (said string, code int) {
+		var stderr bytes.Buffer
+		code = cli.Run(t.Context(), append(args, "--quiet"), &bytes.Buffer{}, &stderr)
+		return stderr.String(), code
+	}
+	if err := dataset.Write(t.Context(), in("graph.safetensors"), wide(5000, 2, 8)); err != nil {
+		t.Fatal(err)
+	}
+	for link, to := range map[string]string{
+		"linked.safetensors": "graph.safetensors", "out.safetensors": "precious.safetensors", "lost.safetensors": "nowhere",
+		"folder.safetensors": ".", "round.safetensors": "round.safetensors",
+	} {
+		if err := os.Symlink(to, in(link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	condense := func(from, to string) (string, int) {
+		return run("condense", in(from), "--nodes", "8", "-o", in(to))
+	}
+	if said, code := condense("graph.safetensors", "precious.safetensors"); code != 0 {
+		t.Fatal(said)
+	}
+	precious, err := os.ReadFile(in("precious.safetensors"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range []string{"out.safetensors", "lost.safetensors"} {
+		if said, code := condense("linked.safetensors", out); code != 0 {
+			t.Fatal(said)
+		}
+		if info, err := os.Lstat(in(out)); err != nil || !info.Mode().IsRegular() {
+			t.Errorf("%s is %v, %v, want a file in place of the link", out, info.Mode(), err)
+		}
+		if small, err := nodesOf(in(out)); err != nil || small != 8 {
+			t.Errorf("%s has %d nodes, %v", out, small, err)
+		}
+	}
+	if left, err := os.ReadFile(in("precious.safetensors")); err != nil || !bytes.Equal(left, precious) {
+		t.Errorf("what the link leads to is changed: %v", err)
+	}
+	for from, to := range map[string]string{
+		"graph.safetensors": "folder.safetensors", "round.safetensors": "new.safetensors",
+	} {
+		if said, code := condense(from, to); code == 0 || strings.Count(said, "\n") != 1 {
+			t.Errorf("%s to %s: exit code %d, %q", from, to, code, said)
+		}
+	}
+	wantAlone(t, dir, "folder.safetensors", "graph.safetensors", "linked.safetensors", "lost.safetensors",
+		"out.safetensors", "precious.safetensors", "round.safetensors")
+}
+
+// nodesOf returns the number of nodes of a condensed graph.
+func nodesOf(path string) (int, error) {
+	small, err := condense.Load(path)
+	if err != nil {
+		return 0, err
+	}
+	return small.Nodes(), nil
+}

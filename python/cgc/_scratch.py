@@ -32,7 +32,7 @@ def folder(size: int) -> Iterator[Path]:
     It is in memory (/dev/shm) where there is room for twice the size, else in the folder of tempfile. It is also gone
     after an exception, Ctrl-C, SIGTERM and SIGHUP. What a killed process left in these places is removed first.
     """
-    memory, disk = "/dev/shm", tempfile.gettempdir()
+    memory, disk = "/dev/shm", _disk()
     sweep(disk)
     if os.path.isdir(memory):
         sweep(memory)
@@ -147,6 +147,16 @@ def _leave() -> None:
     for path, process in list(_live.items()):
         if process == os.getpid():
             shutil.rmtree(path, ignore_errors=True)
+
+
+def _disk() -> str:
+    """Return the folder of tempfile, without the file by which tempfile tries it: a kill would leave that file."""
+    if tempfile.tempdir is None:
+        places = [os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP")]
+        for place in [*places, "/tmp"]:
+            if place and os.path.isdir(place) and os.access(place, os.W_OK | os.X_OK):
+                return os.path.abspath(place)
+    return tempfile.gettempdir()
 
 
 def _memory(size: int) -> Optional[str]:
