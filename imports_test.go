@@ -130,6 +130,8 @@ var mayImport = map[string]string{
 	"rival/trajectory": "autodiff condense graph mat progress rival rival/learn rival/selection internal/kernel " +
 		"internal/memory internal/parallel",
 
+	"distill": ". condense graph mat partition rival selftrain internal/kernel",
+
 	".": "condense selftrain propagate propagate/blocked assess augment partition generate graph mat",
 
 	"experiment":  "condense gnn graph mat progress report internal/atomicfile internal/buildinfo",
@@ -147,7 +149,7 @@ var mayImport = map[string]string{
 		"dataset/format " +
 		"dataset/synth gnn graph cluster propagate propagate/blocked propagate/stored partition internal/atomicfile " +
 		"internal/buildinfo internal/confine internal/kernel internal/commandline internal/plain internal/spelling " +
-		"rival/all web internal/memory mat",
+		"distill rival/all web internal/memory mat",
 	"cmd/cgc": "cli tables",
 	"cluster": "graph mat propagate propagate/blocked propagate/stored internal/parallel internal/radix",
 

@@ -22,6 +22,7 @@ import (
 	"syscall"
 	"time"
 
+	_ "github.com/graph-condensation/cgc/distill"   // registers cgc-d
 	_ "github.com/graph-condensation/cgc/rival/all" // registers the methods that others published
 )
 

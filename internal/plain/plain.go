@@ -17,7 +17,7 @@ import (
 // packages are the names that errors of this module begin with. A test compares them with the sources.
 var packages = strings.Fields(`
 	assess augment bench cgc chart checkpoint chromium cluster coarsening condense confine dataset dgl
-	experiment generate gnn gradient graph graphml html json kernel kernelridge learn mat offline overview paper
+	distill experiment generate gnn gradient graph graphml html json kernel kernelridge learn mat offline overview paper
 	parquet partition propagate report rival safetensors selection selftrain stored synth
 	trajectory tune web`)
 
