@@ -55,6 +55,8 @@ var substitutes = []substitute{
 		"shows that the shell knows it"},
 	{"docs/formats.md", "cgc run shop.db --nodes-sql 'select sku as id, department as label, price, weight from items' " +
 		"--edges-sql 'select a as source, b as target from bought_together'", " --nodes 20 --seeds 1 --epochs 20", "time"},
+	{"docs/better.md", "cgc experiment cora --methods cgc,cgc-x,cgc-d --nodes 70 --models gcn --whole 0 " +
+		"--validate-every 10 -o results", " --seeds 1 --epochs 10", "minutes"},
 	{"docs/formats.md", "cgc condense 'postgres://reader@db.example.org/shop' --nodes 200 -o small.safetensors", "",
 		"needs a server; the tests of tables/postgres start one"},
 	{"docs/formats.md", "cgc condense 'postgres://reader@db.example.org/shop' --nodes 200 -o small.safetensors " +
