@@ -73,15 +73,15 @@ func mirrored(a *mat.CSR) bool {
 			row := uint64(i)
 			for e := a.Indptr[i]; e < a.Indptr[i+1]; e++ {
 				column := uint64(a.Indices[e])
-				var weight uint64
+				h := scramble(min(row, column)<<32 | max(row, column))
 				if a.Data != nil {
-					weight = uint64(math.Float32bits(a.Data[e]))
+					h = scramble(h + uint64(math.Float32bits(a.Data[e])))
 				}
 				switch {
 				case column > row:
-					s += hash(row<<32|column, weight)
+					s += h
 				case column < row:
-					s -= hash(column<<32|row, weight)
+					s -= h
 				default:
 					loops.Store(true)
 				}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
@@ -231,11 +232,8 @@ func firstNotFinite(data []float32) int {
 	first := make([]int, (len(data)+chunk-1)/chunk)
 	parallel.For(len(data), chunk, func(lo, hi int) {
 		first[lo/chunk] = -1
-		for i, v := range data[lo:hi] {
-			if notFinite(v) {
-				first[lo/chunk] = lo + i
-				break
-			}
+		if !kernel.Finite(data[lo:hi]) {
+			first[lo/chunk] = lo + slices.IndexFunc(data[lo:hi], notFinite)
 		}
 	})
 	for _, at := range first {
