@@ -138,7 +138,7 @@ var mayImport = map[string]string{
 	"tune":        ". condense experiment gnn graph kernelridge mat partition progress propagate report",
 	"kernelridge": "mat internal/parallel",
 	"bench": ". condense dataset/synth gnn graph mat partition progress report internal/kernel " +
-		"internal/parallel internal/parameter",
+		"internal/memory internal/parallel internal/parameter",
 	"paper": ". bench condense dataset dataset/synth experiment gnn graph progress propagate report " +
 		"internal/registry",
 	"overview":     ". bench condense experiment graph mat propagate propagate/blocked report",

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
@@ -15,7 +16,8 @@ type Ceilings struct {
 	// Stream is the bandwidth of memory in GB/s: y += αx on arrays of 256 MB each, which moves 12 bytes an element.
 	Stream float64 `json:"stream_gb_per_s"`
 	// Gather is the bandwidth in GB/s at which kernel.Gather reads rows of 112 float32 (448 bytes, seven lines of the
-	// cache) at random places of 256 MB. The row that it writes for every 20 that it reads is not counted.
+	// cache) at random places of 256 MB, in huge pages if the system gives them. The row that it writes for every 20 that
+	// it reads is not counted.
 	Gather float64 `json:"gather_gb_per_s"`
 	// Compute is the speed of the matrix product in GFLOP/s. Each thread multiplies matrices of its own, 1024×1024 by
 	// 1024×1024, which takes 2·1024³ operations.
@@ -66,8 +68,9 @@ const (
 // takes about two seconds with the assembly kernels, and 600 MB of memory. src draws the places that are gathered from.
 func Measure(ctx context.Context, src rand.Source) (Ceilings, error) {
 	var c Ceilings
-	x, y := make([]float32, elements), make([]float32, elements)
-	parallel.For(elements, 1<<16, func(lo, hi int) { // pages that were never written share one page, which is in the cache
+	x, y := memory.Make[float32](elements), memory.Make[float32](elements) // as the blocks of propagation
+	// Pages that were never written share one page, which is in the cache.
+	parallel.For(elements, 1<<16, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			x[i], y[i] = 1, 1
 		}
