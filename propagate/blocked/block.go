@@ -255,7 +255,7 @@ func byNode(rows []int32) [][2]int32 {
 	return list
 }
 
-// rowsRead is how many rows of features are read at a time: 256 kB in a block of 64 columns.
+// rowsRead is how many rows of features are read at a time: 128 kB in a block of 32 columns.
 const rowsRead = 1024
 
 // buffers is memory for rows of features that are read and used at once.

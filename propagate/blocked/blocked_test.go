@@ -67,7 +67,7 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 		for _, rule := range propagate.Rules() {
 			for hops := 1; hops <= 4; hops++ {
 				p := propagate.Propagation{Rule: rule, Hops: hops, Teleport: 0.1}
-				var all64, narrow, stored, remade, extracted, spilled bool
+				var wide, narrow, stored, remade, extracted, spilled bool
 				for kind, features := range map[string]mat.Matrix{
 					"dense": x, "sparse": x.Sparse(), "panels of 16": paneled{x, 16, nil}, "panels of 22": paneled{x, 22, nil},
 				} {
@@ -94,17 +94,17 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 							runtime.GOMAXPROCS([]int{1, 2, 7}[i%3])
 							engine := fitting(t, blocked.Engine{Memory: memory}, p, in)
 							plan := engine.Plan(p, in)
-							all64, narrow = all64 || plan.Width == 64, narrow || plan.Width < 16 && plan.Width > 1
+							wide, narrow = wide || plan.Width == 32, narrow || plan.Width < 16 && plan.Width > 1
 							stored, remade = stored || plan.Stored, remade || !plan.Stored
 							extracted, spilled = extracted || plan.Extract, spilled || plan.Spill
 							wantRows(t, fmt.Sprintf("%s, memory %d", name, memory), embeddings(t, engine, p, in), want, rows)
 						}
 					}
 				}
-				if !all64 || !narrow || !stored || !remade || !extracted && hops < 3 || !spilled {
-					t.Errorf("%s, %s, %d hops: blocks of 64 columns %t, narrow ones %t, entries stored %t, made anew %t, "+
+				if !wide || !narrow || !stored || !remade || !extracted && hops < 3 || !spilled {
+					t.Errorf("%s, %s, %d hops: blocks of 32 columns %t, narrow ones %t, entries stored %t, made anew %t, "+
 						"in a file %t, results in a file %t: want all of them",
-						what, rule, hops, all64, narrow, stored, remade, extracted, spilled)
+						what, rule, hops, wide, narrow, stored, remade, extracted, spilled)
 				}
 			}
 		}
@@ -256,12 +256,11 @@ func TestPlan(t *testing.T) {
 		kept   int
 		spill  bool
 	}{
-		{"no bound", x, 0, 64, n, false},
+		{"no bound", x, 0, 32, n, false},
 		{"sparse", x.Sparse(), 0, d, n, false},
-		{"room for all", x, 1 << 30, 64, n, false},
-		{"room for 64 columns and the rows", x, base + arrays + results + 64*(4*n+4*n) + entries, 64, n, false},
-		{"room for 64 columns", x, base + arrays + results + 64*(4*n+4*n) + entries - 1, 48, n, false},
-		{"room for 50 columns", x, base + arrays + results + 50*(4*n+4*n), 32, n, false},
+		{"room for all", x, 1 << 30, 32, n, false},
+		{"room for 32 columns and the rows", x, base + arrays + results + 32*(4*n+4*n) + entries, 32, n, false},
+		{"room for 32 columns", x, base + arrays + results + 32*(4*n+4*n) + entries - 1, 16, n, false},
 		{"room for 16 columns and half of the rows", x, base + arrays + results + 16*(4*n+4*n) + inner, 16, n / 2, false},
 		{"room for 2 columns, or for more without results", x, base + arrays + results + 2*(4*n+4*n), 64, n, true},
 		{"room for 2 columns and no results", x, base + arrays + 2*(4*n+4*n), 2, 0, true},
@@ -275,10 +274,15 @@ func TestPlan(t *testing.T) {
 			t.Errorf("%s: %+v, want %d columns, %d places kept, spill %t", c.what, plan, c.width, c.kept, c.spill)
 		}
 	}
+	// Results that have no room leave some to wide blocks, where nodes have few edges.
 	for span, want := range map[int]int{15: 64, 16: 32} {
 		in := propagate.Input{Adj: ring(n, span), X: x, Rows: half}
-		if got := (blocked.Engine{}).Plan(p, in).Width; got != want {
-			t.Errorf("%d edges at each node: blocks of %d columns, want %d", 2*span, got, want)
+		in.Adj.Data = nil
+		entries := int64(2 * span * n)
+		input := blocked.Process + 8*(n+1) + 4*entries + 4*n*d
+		engine := blocked.Engine{Memory: input + arrays + 8*n + 4*(entries+n) + 64*(4*n+4*n)}
+		if plan := engine.Plan(p, in); plan.Width != want || !plan.Spill {
+			t.Errorf("%d edges at each node: %+v, want blocks of %d columns and results in a file", 2*span, plan, want)
 		}
 	}
 }
@@ -457,12 +461,12 @@ func TestErrorsOfFeaturesArePassedOn(t *testing.T) {
 	in := propagate.Input{Adj: ring(500, 4), Rows: []int32{1, 2, 3}}
 	p := propagate.Propagation{Rule: propagate.PPR, Hops: 2, Teleport: 0.1}
 	x := features(500, 150, 1, random)
-	for blocks := range int64(5) { // three blocks of columns; H⁽⁰⁾ is copied from them
+	for blocks := range int64(7) { // five blocks of columns; H⁽⁰⁾ is copied from them
 		left := new(atomic.Int64)
 		left.Store(blocks)
 		in.X = failing{x, left}
 		_, err := blocked.Engine{}.Embeddings(t.Context(), p, in)
-		if want := blocks < 3; errors.Is(err, errLost) != want {
+		if want := blocks < 5; errors.Is(err, errLost) != want {
 			t.Errorf("after %d blocks: error %v", blocks, err)
 		}
 	}

@@ -10,8 +10,11 @@ import (
 const (
 	// unit is the number of float32 in a cache line. Rows of blocks are whole lines, so that no two rows share one.
 	unit = 16
-	// widest is the number of columns of a block where nodes have few edges: copying to and from blocks then takes most of
-	// the time. From many edges a node on, a block has half as many columns, so that more of its rows fit in the cache.
+	// usualWidth is the number of columns of a block if there is room. Wider blocks copy rows in longer pieces, but new
+	// memory costs more than the copies, and fewer of their rows fit in the cache.
+	usualWidth = 32
+	// widest is the largest number of columns of a block within a bound, where nodes have fewer than many edges: a wide
+	// block spares reading X, or making entries, once more.
 	widest = 64
 	many   = 32
 )
@@ -55,13 +58,13 @@ func (r *run) choose(memory int64) plan {
 	last := r.within[r.hops-1]
 	_, d := r.x.Dims()
 	_, sparse := r.x.(*mat.CSR)
-	wide := d
+	wide, usual := d, plan{width: d, kept: last}
 	if !sparse {
+		usual.width = min(d, usualWidth)
 		if wide = min(d, widest); r.read >= many*int64(last) {
-			wide = min(d, widest/2)
+			wide = usual.width
 		}
 	}
-	usual := plan{width: wide, kept: last}
 	room := memory - r.overhead(memory)
 	if memory == 0 || r.need(usual)+r.input() <= room {
 		return usual
