@@ -151,7 +151,7 @@ var mayImport = map[string]string{
 		"internal/buildinfo internal/confine internal/kernel internal/commandline internal/plain internal/spelling " +
 		"distill rival/all web internal/memory mat",
 	"cmd/cgc": "cli tables",
-	"cluster": "graph mat propagate propagate/blocked propagate/stored internal/parallel internal/radix",
+	"cluster": "graph mat propagate propagate/blocked propagate/stored internal/memory internal/parallel internal/radix",
 
 	"tables":                "dataset/format tables/parquet tables/postgres tables/sqlite",
 	"tables/parquet":        "dataset/format dataset/format/table graph internal/atomicfile progress",

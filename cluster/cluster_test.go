@@ -188,6 +188,7 @@ func TestRefuses(t *testing.T) {
 		{"features come after", frame(slices.Clone(good[:end]), cluster.FeatureFrame, uint32(0))},
 		{"bytes left", frame(slices.Clone(good[:end]), cluster.EntryFrame, uint32(1<<31), uint32(0))},
 		{"at most", append(slices.Clone(good[:end]), 'A', 0, 0, 0, 0, 0, 0, 0, 9)},
+		{"ends before its last frame", append(slices.Clone(good[:end]), 'A', 0, 0, 0, 32, 0, 0, 0, 0)},
 	} {
 		out := filepath.Join(t.TempDir(), "part.safetensors")
 		err := cluster.Run(t.Context(), bytes.NewReader(c.in), io.Discard, out)
@@ -197,6 +198,22 @@ func TestRefuses(t *testing.T) {
 		if _, err := os.Stat(out); err == nil {
 			t.Error("a file was written")
 		}
+	}
+}
+
+// A count of entries that the task's memory cannot hold is one sentence, before memory is taken for it.
+func TestRefusesCounts(t *testing.T) {
+	o := stored.Origin{Rule: propagate.SGC, Hops: 1, Nodes: 9, Features: 1, Classes: 2}
+	text, err := json.Marshal(cluster.Task{Do: "columns", Origin: o, Lo: 0, Hi: 1, Memory: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := frame(frame(nil, cluster.TaskFrame, text), cluster.NodeFrame, uint32(1), int32(3), int32(1<<31-1), 1., int32(0),
+		float32(0))
+	in = frame(frame(in, cluster.EntryFrame, uint32(0), uint32(0)), cluster.EndFrame)
+	err = cluster.Run(t.Context(), open(t, in), io.Discard, filepath.Join(t.TempDir(), "part.safetensors"))
+	if err == nil || !strings.Contains(err.Error(), "tell of 2147483647 entries, 4 bytes each, want at most 1048576") {
+		t.Error(err)
 	}
 }
 

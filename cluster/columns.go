@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
@@ -139,6 +141,10 @@ func assemble(nodes *gathered, t Task) (*assembly, error) {
 	p.adj = &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
 	for v, count := range counts {
 		p.adj.Indptr[v+1] = p.adj.Indptr[v] + int64(count)
+	}
+	limit := cmp.Or(t.Memory, memory.Machine())
+	if entries := p.adj.Indptr[n]; limit > 0 && entries > limit/4 {
+		return nil, fmt.Errorf("cluster: %d nodes tell of %d entries, 4 bytes each, want at most %d bytes", n, entries, limit)
 	}
 	p.adj.Indices = make([]int32, p.adj.Indptr[n])
 	return &assembly{part: p, rank: newRank(p.numbers, t.Nodes), at: slices.Clone(p.adj.Indptr[:n])}, nil

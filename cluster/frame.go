@@ -9,6 +9,7 @@
 package cluster
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -67,14 +68,15 @@ func readFrame(r io.Reader) (Kind, []byte, error) {
 	if n > maxFrame {
 		return 0, nil, fmt.Errorf("cluster: a frame of %d bytes, want at most %d", n, maxFrame)
 	}
-	payload := make([]byte, n)
-	if _, err := io.ReadFull(r, payload); err != nil {
-		if err == io.EOF || err == io.ErrUnexpectedEOF {
+	var payload bytes.Buffer // it grows with what comes, and not with what the frame claims
+	payload.Grow(int(min(n, 1<<22)))
+	if _, err := io.CopyN(&payload, r, int64(n)); err != nil {
+		if err == io.EOF {
 			err = errCut
 		}
 		return 0, nil, err
 	}
-	return Kind(head[0]), payload, nil
+	return Kind(head[0]), payload.Bytes(), nil
 }
 
 // payload takes apart what a frame holds. It keeps the first error.

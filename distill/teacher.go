@@ -2,7 +2,6 @@ package distill
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/graph-condensation/cgc/graph"
@@ -105,9 +104,13 @@ func propagated(ctx context.Context, g *graph.Graph, d Depth, nodes []int32) (*m
 			copy(z.Row(i)[lo:hi], part.Row(int(v)))
 		}
 	}
-	if row, col, found, err := mat.FirstNotFinite(z); err != nil || found {
-		return nil, errors.Join(err, fmt.Errorf("distill: feature %d of node %d is %v after %d hops, want a finite number",
-			col, nodes[row], z.Row(row)[col], d.Hops))
+	row, col, found, err := mat.FirstNotFinite(z)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		return nil, fmt.Errorf("distill: feature %d of node %d is %v after %d hops, want a finite number",
+			col, nodes[row], z.Row(row)[col], d.Hops)
 	}
 	return z, nil
 }

@@ -47,8 +47,8 @@ _FAST = {
     "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
 }
 
-# One machine plays a cluster: no page shows it, a task never waits for the executor that has its data, and Java compiles
-# quickly, since the long loops are not its own.
+# One machine plays a cluster. So no page shows it, and a task never waits for the executor that has its data. Java
+# compiles quickly, since the long loops are not its own.
 _LOCAL = {
     "spark.ui.enabled": "false",
     "spark.locality.wait": "0",
