@@ -20,9 +20,10 @@ ENDLESS = "import cgc; print(1, flush=True); cgc.tune('demo', nodes=35, trials=1
 
 
 def start(program: str, place: Path, **options) -> subprocess.Popen:
-    """Run a program in a Python whose folder for temporary files is place."""
+    """Run a program in a Python whose folder for temporary files is place, and that hears a SIGHUP under nohup too."""
     environment = {**os.environ, "TMPDIR": str(place)}
-    return subprocess.Popen([sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, **options)
+    heard = "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL); "
+    return subprocess.Popen([sys.executable, "-c", heard + program], env=environment, stdout=subprocess.PIPE, **options)
 
 
 def found(place: Path) -> list[Path]:
