@@ -154,12 +154,21 @@ type candidate struct {
 // queue orders candidates by cost, and those of one cost by their centre.
 type queue []candidate
 
+// Len returns the number of candidates. Len, Less, Swap, Push and Pop are heap.Interface.
 func (q queue) Len() int { return len(q) }
+
+// Less reports whether candidate a comes before candidate b.
 func (q queue) Less(a, b int) bool {
 	return q[a].cost < q[b].cost || q[a].cost == q[b].cost && q[a].centre < q[b].centre
 }
+
+// Swap exchanges two candidates.
 func (q queue) Swap(a, b int) { q[a], q[b] = q[b], q[a] }
-func (q *queue) Push(x any)   { *q = append(*q, x.(candidate)) }
+
+// Push appends a candidate.
+func (q *queue) Push(x any) { *q = append(*q, x.(candidate)) }
+
+// Pop removes the last candidate and returns it.
 func (q *queue) Pop() any {
 	last := len(*q) - 1
 	x := (*q)[last]

@@ -88,6 +88,7 @@ type rows struct {
 	cells []table.Cell
 }
 
+// Read returns the cells of the next row, in memory that the next call uses again.
 func (r *rows) Read() ([]table.Cell, error) {
 	fields, err := r.Reader.Read()
 	for i, text := range fields {
@@ -96,5 +97,8 @@ func (r *rows) Read() ([]table.Cell, error) {
 	return r.cells, err
 }
 
-func (r *rows) At() int                        { return r.Line }
+// At returns the line of the last row that was read.
+func (r *rows) At() int { return r.Line }
+
+// Fail names the file and the line of an error.
 func (r *rows) Fail(line int, err error) error { return r.file.FailAt(line, err) }

@@ -396,11 +396,13 @@ func (n *streamed) search(is func(node int, id string) bool) (node int, id strin
 	return node, id
 }
 
+// Like returns a node whose id differs from name in form alone, or −1.
 func (n *streamed) Like(name string) int {
 	node, _ := n.search(func(_ int, id string) bool { return ids.Alike(id, name) })
 	return node
 }
 
+// Name returns the id of a node.
 func (n *streamed) Name(node int) string {
 	_, id := n.search(func(at int, _ string) bool { return at == node })
 	return id

@@ -74,7 +74,10 @@ type rows struct {
 	read  int
 }
 
-func (r *rows) At() int    { return r.read - 1 }
+// At returns the number of the last row that was read, from 0.
+func (r *rows) At() int { return r.read - 1 }
+
+// About returns a guess at the number of rows, which a query does not tell before its end.
 func (r *rows) About() int { return 1024 }
 
 func (r *rows) Read() ([]table.Cell, error) {
