@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -46,10 +47,28 @@ var build = sync.OnceValue(func() (p program) {
 	}
 	p.folder, p.err = os.MkdirTemp("", "cgc-web-test")
 	p.cgc = filepath.Join(p.folder, "cgc")
-	run("go", "generate", "./web")
-	run("go", "build", "-o", p.cgc, "./cmd/cgc")
+	run("go", "run", "./web/build", p.folder)
+	overlay, err := overlaid(p.folder)
+	p.err = errors.Join(p.err, err)
+	run("go", "build", "-overlay", overlay, "-o", p.cgc, "./cmd/cgc")
 	return p
 })
+
+// overlaid writes the file that lets go build take the program of the page from folder. What go generate writes into
+// web/dist would change under other builds of the same checkout.
+func overlaid(folder string) (path string, err error) {
+	dist, err := filepath.Abs("../../web/dist")
+	if err != nil {
+		return "", err
+	}
+	replaced := make(map[string]string)
+	for _, name := range []string{"cgc.wasm.gz", "wasm_exec.js"} {
+		replaced[filepath.Join(dist, name)] = filepath.Join(folder, name)
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replaced})
+	path = filepath.Join(folder, "overlay.json")
+	return path, errors.Join(err, os.WriteFile(path, text, 0o600))
+}
 
 func TestMain(m *testing.M) {
 	code := m.Run()
