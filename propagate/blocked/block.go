@@ -33,6 +33,7 @@ type run struct {
 	rows    []int32
 	mapped  bool // adj and x lie in a file
 	hops    int
+	widest  int        // the largest distance between rows of a block
 	beta    float32    // β; 0 for rules without teleport
 	right   []float32  // R of each node
 	gain    []float32  // (1−β)·R·L of each node, for sparse features
@@ -50,10 +51,10 @@ type panel struct {
 	memory []float32
 }
 
-// reshape makes p rows×stride. Behind the last row there is room for a line of the cache: kernels that read whole lines
-// of narrow rows read beyond the last one.
-func (p *panel) reshape(rows, stride int) {
-	if n := rows*stride + unit; cap(p.memory) < n {
+// reshape makes p rows×stride, in memory that holds any block: rows are at most widest numbers apart. Behind the last
+// row there is room for a line of the cache: kernels that read whole lines of narrow rows read beyond the last one.
+func (p *panel) reshape(rows, stride, widest int) {
+	if n := rows*widest + unit; cap(p.memory) < n {
 		p.memory = memory.Make[float32](n)
 	}
 	p.memory = p.memory[:cap(p.memory)]
@@ -67,6 +68,9 @@ func newRun(in propagate.Input, hops int, beta float32, bound int64) *run {
 		adj:    in.Adj, x: in.X, rows: in.Rows, mapped: in.Mapped, hops: hops, beta: beta, panel: mat.PanelWidth(in.X),
 	}
 	r.plan = r.choose(bound)
+	for lo, hi := range r.blocks(r.plan) {
+		r.widest = max(r.widest, r.stride(r.plan, hi-lo))
+	}
 	return r
 }
 
@@ -174,14 +178,14 @@ func (r *run) block(ctx context.Context, lo, hi int) error {
 	var from *panel
 	if _, sparse := x.(*mat.CSR); !sparse {
 		from = &r.panels[0]
-		from.reshape(r.within[hops], stride)
+		from.reshape(r.within[hops], stride, r.widest)
 		if err := r.source(ctx, from, lo, d); err != nil {
 			return err
 		}
 	}
 	for l := 1; l <= hops; l++ {
 		to := &r.panels[r.turn(l)]
-		to.reshape(r.within[hops-l], stride)
+		to.reshape(r.within[hops-l], stride, r.widest)
 		var err error
 		if from == nil {
 			first := graph.Operator{Adj: r.adj, Left: r.gain, Right: r.right, Self: 1}

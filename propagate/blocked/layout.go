@@ -1,6 +1,8 @@
 package blocked
 
 import (
+	"math"
+
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
@@ -54,11 +56,7 @@ func (l *layout) order(a *mat.CSR, rows, classes []int32, listed int) {
 	hops := len(l.within) - 1
 	kinds, kind := 1, func(int) int { return 0 }
 	if classes != nil && l.read > int64(a.Rows) {
-		likely := likelyClasses(a, rows, classes)
-		for _, c := range likely {
-			kinds = max(kinds, int(c)+2)
-		}
-		kind = func(v int) int { return int(likely[v]) + 1 }
+		kinds, kind = likelyClasses(a, rows, classes)
 	}
 	// A counting sort: start[k] is the first place of the nodes of distance k/kinds and kind k%kinds.
 	start := make([]int, (hops+1)*kinds+1)
@@ -111,25 +109,34 @@ func distances(a *mat.CSR, rows []int32, hops int) (distance []int32, read, seco
 // nodeChunk is the number of nodes that one task works on.
 const nodeChunk = 256
 
-// likelyClasses returns a class for each node to sort by. A row has its own. Another node has the candidate of Boyer
-// and Moore's vote among its neighbours that are rows, which is the majority if there is one, or −1 without such
-// neighbours.
-func likelyClasses(a *mat.CSR, rows, classes []int32) []int32 {
-	known, likely := memory.Make[int32](a.Rows), memory.Make[int32](a.Rows)
-	for v := range known {
-		known[v] = -1
+// likelyClasses returns a kind for each node to sort by, and the number of kinds: 1 + a likely class, or 0 without one.
+// A row has its own class. Another node has the candidate of Boyer and Moore's vote among its neighbours that are rows,
+// which is the majority if there is one. Without such neighbours it has none.
+func likelyClasses(a *mat.CSR, rows, classes []int32) (kinds int, kind func(v int) int) {
+	for _, c := range classes {
+		kinds = max(kinds, int(c)+2)
 	}
+	if kinds <= math.MaxUint8+1 { // the table is read at random places, and more of it is in the cache
+		likely := vote(make([]uint8, a.Rows), make([]uint8, a.Rows), a, rows, classes)
+		return kinds, func(v int) int { return int(likely[v]) }
+	}
+	likely := vote(memory.Make[int32](a.Rows), memory.Make[int32](a.Rows), a, rows, classes)
+	return kinds, func(v int) int { return int(likely[v]) }
+}
+
+// vote sets likely to the kind of each node by likelyClasses, and returns it. known and likely are zeros.
+func vote[T uint8 | int32](known, likely []T, a *mat.CSR, rows, classes []int32) []T {
 	for i, v := range rows {
-		known[v] = classes[i]
+		known[v] = T(classes[i] + 1)
 	}
 	parallel.For(a.Rows, nodeChunk, func(lo, hi int) {
 		for v := lo; v < hi; v++ {
 			candidate := known[v]
-			if candidate < 0 {
+			if candidate == 0 {
 				votes := 0
 				for _, j := range a.Indices[a.Indptr[v]:a.Indptr[v+1]] {
 					switch c := known[j]; {
-					case c < 0:
+					case c == 0:
 					case votes == 0:
 						candidate, votes = c, 1
 					case c == candidate:

@@ -1,0 +1,59 @@
+package blocked_test
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/blocked"
+)
+
+// Memory is asked for once: no block of columns takes more than the first. The first of the four blocks of 100 columns
+// has 16 of them, and the others have 32.
+func TestMemoryIsAskedForOnce(t *testing.T) {
+	const n, d = 4000, 100
+	x := features(n, d, 1, rand.New(rand.NewPCG(1, 0)))
+	in := propagate.Input{Adj: ring(n, 3), X: x, Rows: make([]int32, n)}
+	for v := range in.Rows {
+		in.Rows[v] = int32(v)
+	}
+	p := propagate.Propagation{Rule: propagate.PPR, Hops: 2, Teleport: 0.5}
+	planned, err := blocked.Engine{}.Footprint(p, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if planned.Columns != 32 || planned.Passes != 4 {
+		t.Fatalf("%d blocks of %d columns, want 4 of at most 32", planned.Passes, planned.Columns)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	embeddings(t, blocked.Engine{}, p, in)
+	runtime.ReadMemStats(&after)
+	taken := int64(after.TotalAlloc - before.TotalAlloc)
+	// 10%: what a size class and the bookkeeping of threads add. A second set of blocks would add a quarter.
+	if most := planned.Sum() * 11 / 10; taken > most {
+		t.Errorf("took %d bytes, want at most %d for a plan of %d", taken, most, planned.Sum())
+	}
+}
+
+// Classes beyond a byte give the order that the same classes with smaller numbers give.
+func TestLayoutOfManyClasses(t *testing.T) {
+	const n = 900
+	a, rows := ring(n, 2), []int32{}
+	for v := int32(0); v < n; v += 2 {
+		rows = append(rows, v)
+	}
+	random := rand.New(rand.NewPCG(2, 0))
+	few, many := make([]int32, len(rows)), make([]int32, len(rows))
+	for i := range few {
+		few[i] = random.Int32N(5)
+		many[i] = 251 + few[i] // 254 is the last one that fits
+	}
+	want, _ := blocked.Layout(a, rows, few, 2)
+	got, _ := blocked.Layout(a, rows, many, 2)
+	if !slices.Equal(got, want) {
+		t.Error("classes 251 to 255 give another order than classes 0 to 4")
+	}
+}
