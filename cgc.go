@@ -95,7 +95,7 @@ func (c Config) source(stream uint64) rand.Source { return rand.NewPCG(c.Seed, s
 // Prepare does the first two steps, feature propagation and data assessment. They depend only on Propagation, Hops,
 // Teleport, NormalizeFeatures, Standardize, Inductive and Engine. Errors are those of Condense.
 func Prepare(ctx context.Context, g *graph.Graph, config Config) (*Prepared, error) {
-	if err := g.Check(); err != nil {
+	if err := g.CheckContext(ctx); err != nil {
 		return nil, fmt.Errorf("cgc: graph %s is not valid: %w", g.Name, err)
 	}
 	if _, err := check(g, config); err != nil {
@@ -107,7 +107,7 @@ func Prepare(ctx context.Context, g *graph.Graph, config Config) (*Prepared, err
 
 	// Feature propagation: H⁽ˡ⁾ = ÂH⁽ˡ⁻¹⁾ at the training nodes (eq. 12).
 	done := clock.Step(propagateStep)
-	if p.view, err = config.Setting().View(g); err != nil {
+	if p.view, err = config.Setting().View(ctx, g); err != nil {
 		return nil, err
 	}
 	train := p.view.Split.Train

@@ -1,6 +1,7 @@
 package cgc
 
 import (
+	"context"
 	"runtime"
 	"slices"
 
@@ -34,7 +35,7 @@ func Expect(g *graph.Graph, config Config) (e Expectation, err error) {
 	if e.Nodes, err = check(g, config); err != nil {
 		return e, err
 	}
-	view, err := config.Setting().View(g)
+	view, err := config.Setting().View(context.Background(), g)
 	if err != nil {
 		return e, err
 	}

@@ -74,7 +74,7 @@ func (c *command) evaluate(
 	tests := c.newTests(bound, training.config, g, training.seeds)
 	evaluation.Planned = tests.plan
 	if dry {
-		if err := evaluation.Plan(small, g); err != nil {
+		if err := evaluation.Plan(ctx, small, g); err != nil {
 			return limited(err, by, g)
 		}
 		return c.print(tests, tests.document())

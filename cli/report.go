@@ -160,7 +160,7 @@ func (c *command) document(ctx context.Context, s *overview.Subject, measure boo
 		if err != nil {
 			return nil, err
 		}
-		view, err := s.Condensed.Setting().View(s.Graph)
+		view, err := s.Condensed.Setting().View(ctx, s.Graph)
 		if err != nil {
 			return nil, err
 		}

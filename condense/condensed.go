@@ -1,6 +1,7 @@
 package condense
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -65,16 +66,17 @@ func (c *Condensed) Setting() Setting {
 }
 
 // Seen returns the original graph g with features as a model that is trained on c expects them. All nodes stay. The
-// error is that of g.X.ReadBlock.
-func (c *Condensed) Seen(g *graph.Graph) (*graph.Graph, error) {
+// error is that of g.X.ReadBlock, or of ctx.
+func (c *Condensed) Seen(ctx context.Context, g *graph.Graph) (_ *graph.Graph, err error) {
 	if c.NormalizedFeatures {
-		var err error
-		if g, err = g.NormalizedFeatures(); err != nil {
+		if g, err = g.NormalizedFeaturesContext(ctx); err != nil {
 			return nil, fmt.Errorf("condense: %w", err)
 		}
 	}
 	if c.Scaling != nil {
-		g = g.Scaled(*c.Scaling)
+		if g, err = g.ScaledContext(ctx, *c.Scaling); err != nil {
+			return nil, err
+		}
 	}
 	return g, nil
 }

@@ -21,7 +21,7 @@ func TestNamesOfMembersAndClasses(t *testing.T) {
 		g.ClassNames = append(g.ClassNames, fmt.Sprintf("class-%d", c))
 	}
 	for _, setting := range []condense.Setting{{}, {Standardize: true}, {Inductive: true}} {
-		view, err := setting.View(&g)
+		view, err := setting.View(t.Context(), &g)
 		if err != nil {
 			t.Fatal(err)
 		}

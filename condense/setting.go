@@ -48,24 +48,24 @@ type View struct {
 	normalized bool // Setting.NormalizeFeatures
 }
 
-// View returns g as the setting shows it.
-func (s Setting) View(g *graph.Graph) (View, error) {
+// View returns g as the setting shows it. It returns soon after ctx is done, with its error.
+func (s Setting) View(ctx context.Context, g *graph.Graph) (View, error) {
 	v := View{Graph: g, Nodes: g.Nodes(), normalized: s.NormalizeFeatures}
 	if s.Inductive {
 		v.Origin = g.Split.Train
 		v.Graph = g.TrainingGraph()
 	}
 	var err error
-	v.Graph, v.Scaling, err = s.Features(v.Graph)
+	v.Graph, v.Scaling, err = s.Features(ctx, v.Graph)
 	return v, err
 }
 
 // Features returns g with features as the setting shows them, and their scaling, nil if there is none. The scaling
 // comes from the training nodes. All nodes stay.
-func (s Setting) Features(g *graph.Graph) (*graph.Graph, *graph.Scaling, error) {
+func (s Setting) Features(ctx context.Context, g *graph.Graph) (*graph.Graph, *graph.Scaling, error) {
 	if s.NormalizeFeatures {
 		var err error
-		if g, err = g.NormalizedFeatures(); err != nil {
+		if g, err = g.NormalizedFeaturesContext(ctx); err != nil {
 			return nil, nil, fmt.Errorf("condense: %w", err)
 		}
 	}
@@ -76,7 +76,8 @@ func (s Setting) Features(g *graph.Graph) (*graph.Graph, *graph.Scaling, error) 
 	if err != nil {
 		return nil, nil, fmt.Errorf("condense: %w", err)
 	}
-	return g.Scaled(scaling), &scaling, nil
+	g, err = g.ScaledContext(ctx, scaling)
+	return g, &scaling, err
 }
 
 // Adopt turns a condensed graph of the view into one of the original graph. Members then refer to the original nodes.
@@ -116,7 +117,7 @@ func (u under) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uin
 	if own := SettingOf(u.Method); own != (Setting{}) {
 		return nil, fmt.Errorf("condense: method %s under %+v has a setting of its own, %+v", u.Name(), u.setting, own)
 	}
-	view, err := u.setting.View(g)
+	view, err := u.setting.View(ctx, g)
 	if err != nil {
 		return nil, err
 	}

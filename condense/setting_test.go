@@ -17,7 +17,7 @@ func TestView(t *testing.T) {
 		{}, {Standardize: true}, {Inductive: true}, {Standardize: true, Inductive: true},
 		{NormalizeFeatures: true}, {NormalizeFeatures: true, Standardize: true, Inductive: true},
 	} {
-		view, err := s.View(g)
+		view, err := s.View(t.Context(), g)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func TestView(t *testing.T) {
 
 // Members of the view's nodes become members of the nodes they come from. A shared matrix is left alone.
 func TestAdopt(t *testing.T) {
-	view, err := condense.Setting{Inductive: true}.View(hundred(t))
+	view, err := condense.Setting{Inductive: true}.View(t.Context(), hundred(t))
 	if err != nil {
 		t.Fatal(err)
 	}

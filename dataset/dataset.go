@@ -97,7 +97,7 @@ func (o Options) Open(ctx context.Context, name string) (*graph.Graph, error) {
 	for _, sentence := range notes {
 		o.note("%s", sentence)
 	}
-	if err := o.complete(found, g); err != nil {
+	if err := o.complete(ctx, found, g); err != nil {
 		return nil, err
 	}
 	// What a shape made keeps its name, so that it is not taken for the data set whose name its file has.
@@ -185,7 +185,7 @@ func (o Options) split(name string, s *graph.Split, y []int32, classes int) {
 }
 
 // complete draws a split if there is none, and seals the graph.
-func (o Options) complete(found format.Place, g *graph.Graph) error {
+func (o Options) complete(ctx context.Context, found format.Place, g *graph.Graph) error {
 	fail := func(text string, args ...any) error {
 		return &ReadError{File: format.Shown(found.Path), Err: fmt.Errorf(text, args...)}
 	}
@@ -197,7 +197,9 @@ func (o Options) complete(found format.Place, g *graph.Graph) error {
 	}
 	o.split(g.Name, &g.Split, g.Y, g.Classes)
 	if !g.Sealed() { // its format may have done so
-		if err := g.Seal(); err != nil {
+		if err := g.SealContext(ctx); ctx.Err() != nil {
+			return ctx.Err()
+		} else if err != nil {
 			return fail("%w", errors.New(strings.ReplaceAll(err.Error(), "\n", "; ")))
 		}
 	}

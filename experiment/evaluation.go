@@ -30,7 +30,7 @@ type Evaluation struct {
 // Run trains each model on small and tests it on g, the graph that small was condensed from. It returns a score for
 // each model. Its standard deviation is over trainings alone, and says nothing of other condensations.
 func (e Evaluation) Run(ctx context.Context, small *condense.Condensed, g *graph.Graph) ([]Score, error) {
-	target, err := e.target(small, g)
+	target, err := e.target(ctx, small, g)
 	if err != nil {
 		return nil, err
 	}
@@ -39,8 +39,8 @@ func (e Evaluation) Run(ctx context.Context, small *condense.Condensed, g *graph
 }
 
 // Plan checks what Run checks before the first training, and trains nothing. Planned hears what each model takes.
-func (e Evaluation) Plan(small *condense.Condensed, g *graph.Graph) error {
-	target, err := e.target(small, g)
+func (e Evaluation) Plan(ctx context.Context, small *condense.Condensed, g *graph.Graph) error {
+	target, err := e.target(ctx, small, g)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (e Evaluation) Plan(small *condense.Condensed, g *graph.Graph) error {
 // Whole trains each model on the whole graph g in the setting of small, and tests it there: what Run compares with. The
 // nodes of g count alike, whatever Training says.
 func (e Evaluation) Whole(ctx context.Context, small *condense.Condensed, g *graph.Graph) ([]Score, error) {
-	target, err := e.target(small, g)
+	target, err := e.target(ctx, small, g)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,9 @@ func (e Evaluation) Whole(ctx context.Context, small *condense.Condensed, g *gra
 }
 
 // target returns what models are tested on, after checking that all fits together.
-func (e Evaluation) target(small *condense.Condensed, g *graph.Graph) (*gnn.Target, error) {
+func (e Evaluation) target(
+	ctx context.Context, small *condense.Condensed, g *graph.Graph,
+) (*gnn.Target, error) {
 	if e.Trainings < 1 || len(e.Models) == 0 {
 		return nil, fmt.Errorf("experiment: %d trainings of %d models, want at least 1 of each", e.Trainings, len(e.Models))
 	}
@@ -73,11 +75,11 @@ func (e Evaluation) target(small *condense.Condensed, g *graph.Graph) (*gnn.Targ
 	if err := testable(g); err != nil {
 		return nil, err
 	}
-	g, err := small.Seen(g)
+	g, err := small.Seen(ctx, g)
 	if err != nil {
 		return nil, err
 	}
-	target, err := gnn.TargetWithin(g, small.Inductive, e.Memory)
+	target, err := gnn.TargetWithin(ctx, g, small.Inductive, e.Memory)
 	if err != nil {
 		return nil, err
 	}

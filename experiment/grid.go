@@ -72,7 +72,7 @@ const step = 1_000_000
 // Each condensation and training that ends is reported to ctx with their total, less those that log holds.
 func (p Grid) Run(ctx context.Context, g *graph.Graph, log *Log) ([]Record, error) {
 	if p.Blind {
-		if err := g.Check(); err != nil {
+		if err := g.CheckContext(ctx); err != nil {
 			return nil, fmt.Errorf("experiment: graph %s is not valid: %w", g.Name, err)
 		}
 		g = g.WithoutTest()

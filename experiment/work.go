@@ -98,7 +98,7 @@ func (w *work) together(ctx context.Context, arms []int) error {
 			if len(cells) == 0 && w.keep == nil {
 				continue
 			}
-			target, err := w.target(a.setting()) // first: it may find that there is nothing to validate on
+			target, err := w.target(ctx, a.setting()) // first: it may find that there is nothing to validate on
 			if err != nil {
 				return err
 			}
@@ -167,7 +167,7 @@ func (w *work) wholes(ctx context.Context) error {
 		if _, is := w.found[c.key]; is {
 			continue
 		}
-		target, err := w.target(c.record.Setting)
+		target, err := w.target(ctx, c.record.Setting)
 		if err != nil {
 			return err
 		}
@@ -192,18 +192,18 @@ func (w *work) atOnce() int {
 }
 
 // target returns what models of a setting are tested on.
-func (w *work) target(s condense.Setting) (*gnn.Target, error) {
+func (w *work) target(ctx context.Context, s condense.Setting) (*gnn.Target, error) {
 	if t := w.targets[s]; t != nil {
 		return t, nil
 	}
 	if err := testable(w.g); err != nil && !w.Blind {
 		return nil, err
 	}
-	g, _, err := s.Features(w.g)
+	g, _, err := s.Features(ctx, w.g)
 	if err != nil {
 		return nil, err
 	}
-	t, err := gnn.TargetWithin(g, s.Inductive, w.Memory)
+	t, err := gnn.TargetWithin(ctx, g, s.Inductive, w.Memory)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ func TestBound(t *testing.T) {
 		var results []*gnn.Result
 		var memory []int64
 		for _, bound := range []int64{0, 1 << 30, 4096} {
-			target, err := gnn.TargetWithin(g, false, bound)
+			target, err := gnn.TargetWithin(t.Context(), g, false, bound)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -42,7 +42,7 @@ func Example() {
 
 // A graph that is larger than a bound on memory is read in order from its file. This one is not, so there is no plan.
 func ExampleTargetWithin() {
-	target, err := gnn.TargetWithin(synth.Demo(), false, 1<<30)
+	target, err := gnn.TargetWithin(context.Background(), synth.Demo(), false, 1<<30)
 	if err != nil {
 		panic(err)
 	}

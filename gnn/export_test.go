@@ -70,7 +70,7 @@ func (q Question) Ask(ctx context.Context, m Model, parameters []*mat.Dense) (a 
 func Stream(g *graph.Graph, inductive bool, bound int64) (*Target, error) {
 	mapped := *g
 	mapped.Mapped = true
-	t, err := TargetWithin(&mapped, inductive, 1)
+	t, err := TargetWithin(context.Background(), &mapped, inductive, 1)
 	if err == nil {
 		t.streams.bound, t.streams.process = bound, 0
 	}

@@ -29,7 +29,9 @@ type Target struct {
 // In the inductive one, they see the subgraph that the nodes of the split induce. g must not change afterwards.
 // NewTarget refuses a graph that is not valid (graph.Graph.Check) and one without validation nodes. Without test nodes,
 // Result.Test is 0.
-func NewTarget(g *graph.Graph, inductive bool) (*Target, error) { return TargetWithin(g, inductive, 0) }
+func NewTarget(g *graph.Graph, inductive bool) (*Target, error) {
+	return TargetWithin(context.Background(), g, inductive, 0)
+}
 
 // TargetWithin is NewTarget within a bound on the memory of the process, in bytes; 0 sets none.
 //
@@ -40,8 +42,8 @@ func NewTarget(g *graph.Graph, inductive bool) (*Target, error) { return TargetW
 //
 // Plan says what a model takes, and Close gives the files back. Questions come one at a time. A model that asks after
 // another prepares anew: train one model after the other, and one training at a time.
-func TargetWithin(g *graph.Graph, inductive bool, memory int64) (*Target, error) {
-	if err := g.Check(); err != nil {
+func TargetWithin(ctx context.Context, g *graph.Graph, inductive bool, memory int64) (*Target, error) {
+	if err := g.CheckContext(ctx); err != nil {
 		return nil, fmt.Errorf("gnn: target: %w", err)
 	}
 	input := mappedBytes(g)

@@ -87,12 +87,12 @@ func (b *Builder) GraphContext(ctx context.Context) (*Graph, Changes, error) {
 	if b.outside != nil {
 		return nil, Changes{Entries: b.Edges.Len()}, b.outside
 	}
-	adj, changes, err := adjacency(ctx, n, b.Edges)
+	adj, changes, err := AdjacencyContext(ctx, n, b.Edges)
 	if err != nil {
 		return nil, changes, err
 	}
 	g := &Graph{Name: b.Name, Adj: adj, X: b.X, Y: b.Y}
-	if err := checkFeatures(b.X, n); err != nil {
+	if err := checkFeatures(ctx, b.X, n); err != nil {
 		return nil, changes, err
 	}
 	g.Split = b.Split
@@ -125,7 +125,7 @@ func CheckLabels(n int, y *[]int32, classes int, s *Split) (int, error) {
 }
 
 // checkFeatures returns an error if x has not n rows and at least one column, or holds a number that is not finite.
-func checkFeatures(x mat.Matrix, n int) error {
+func checkFeatures(ctx context.Context, x mat.Matrix, n int) error {
 	wrong := func(format string, args ...any) error { return &PartError{"features", fmt.Errorf(format, args...)} }
 	if x == nil {
 		return wrong("there are no features, want a matrix of %d rows", n)
@@ -140,11 +140,14 @@ func checkFeatures(x mat.Matrix, n int) error {
 			return wrong("features are %d×%d and hold %d numbers, want %d", rows, cols, len(x.Data), rows*cols)
 		}
 	case *mat.CSR:
-		if err := x.Validate(); err != nil {
+		if err := x.ValidateContext(ctx); err != nil {
 			return wrong("features: %w", err)
 		}
 	}
-	i, j, found, err := mat.FirstNotFinite(x)
+	i, j, found, err := mat.FirstNotFiniteContext(ctx, x)
+	if ended := ctx.Err(); ended != nil {
+		return ended
+	}
 	if err != nil {
 		return fmt.Errorf("graph: reading features: %w", err)
 	}

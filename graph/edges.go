@@ -73,11 +73,11 @@ func plural(n int, one, many string) string {
 // number of threads. If the edges are those of A already, row by row, A keeps edges.To and edges.Weight: do not change
 // them later.
 func Adjacency(n int, edges Edges) (*mat.CSR, Changes, error) {
-	return adjacency(context.Background(), n, edges)
+	return AdjacencyContext(context.Background(), n, edges)
 }
 
-// adjacency is Adjacency, which reports its progress to ctx and stops when ctx ends.
-func adjacency(ctx context.Context, n int, edges Edges) (*mat.CSR, Changes, error) {
+// AdjacencyContext is Adjacency, which reports its progress to ctx and stops when ctx ends.
+func AdjacencyContext(ctx context.Context, n int, edges Edges) (*mat.CSR, Changes, error) {
 	changes := Changes{Entries: edges.Len()}
 	if n < 0 || n > MaxNodes {
 		return nil, changes, &PartError{"edges", fmt.Errorf("%d nodes, want 0 to %d", n, MaxNodes)}

@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"cmp"
+	"context"
 	"math"
 
 	"github.com/graph-condensation/cgc/internal/parallel"
@@ -16,12 +18,17 @@ import (
 // that is read stay where they are: they are read once for the sums, and divided as they are read again. The error is
 // that of g.X.ReadBlock.
 func (g *Graph) NormalizedFeatures() (*Graph, error) {
+	return g.NormalizedFeaturesContext(context.Background())
+}
+
+// NormalizedFeaturesContext is NormalizedFeatures, but returns soon after ctx is done, with its error.
+func (g *Graph) NormalizedFeaturesContext(ctx context.Context) (*Graph, error) {
 	to := *g
 	to.sealed = nil
 	switch x := g.X.(type) {
 	case *mat.CSR:
 		data := make([]float32, x.NNZ())
-		parallel.For(x.Rows, 256, func(lo, hi int) {
+		ended := parallel.ForContext(ctx, x.Rows, 256, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				from, end := x.Indptr[i], x.Indptr[i+1]
 				row := data[from:end]
@@ -34,20 +41,26 @@ func (g *Graph) NormalizedFeatures() (*Graph, error) {
 				divide(row, size(row))
 			}
 		})
+		if ended != nil {
+			return nil, ended
+		}
 		to.X, to.Mapped = &mat.CSR{Rows: x.Rows, Cols: x.Cols, Indptr: x.Indptr, Indices: x.Indices, Data: data}, false
 	case *mat.Dense:
 		y := mat.NewDense(x.Rows, x.Cols)
-		parallel.For(x.Rows, 256, func(lo, hi int) {
+		ended := parallel.ForContext(ctx, x.Rows, 256, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				copy(y.Row(i), x.Row(i))
 				divide(y.Row(i), size(y.Row(i)))
 			}
 		})
+		if ended != nil {
+			return nil, ended
+		}
 		to.X, to.Mapped = y, false
 	default:
 		sizes := make([]float64, 0, g.Nodes())
 		for block, err := range mat.Blocks(x) {
-			if err != nil {
+			if err = cmp.Or(err, ctx.Err()); err != nil {
 				return nil, err
 			}
 			for i := range block.Rows {

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"context"
 	"reflect"
 
 	"github.com/graph-condensation/cgc/mat"
@@ -13,9 +14,12 @@ import (
 // The note names the memory of each field. It does not hold once a field is replaced. A copy of g has the note too, and
 // it holds for as long as the copy shares all fields with g. The note cannot see a number that is changed in place:
 // call Seal again after that.
-func (g *Graph) Seal() error {
+func (g *Graph) Seal() error { return g.SealContext(context.Background()) }
+
+// SealContext is Seal, but returns soon after ctx is done, with its error. g is not sealed then.
+func (g *Graph) SealContext(ctx context.Context) error {
 	g.sealed = nil
-	if err := g.Validate(); err != nil {
+	if err := g.ValidateContext(ctx); err != nil {
 		return err
 	}
 	g.mark()
@@ -37,11 +41,14 @@ func (g *Graph) mark() {
 
 // Check returns nil at once if g is sealed and no field was replaced since, and else what Validate returns. It is the
 // check at the door of what trusts a graph. It only reads g: it is safe for concurrent use.
-func (g *Graph) Check() error {
+func (g *Graph) Check() error { return g.CheckContext(context.Background()) }
+
+// CheckContext is Check, but returns soon after ctx is done, with its error.
+func (g *Graph) CheckContext(ctx context.Context) error {
 	if g.Sealed() {
 		return nil
 	}
-	return g.Validate()
+	return g.ValidateContext(ctx)
 }
 
 // seal tells where the fields of a graph lie in memory. It keeps that memory in use, so that nothing else can take its

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -77,6 +78,12 @@ func columns(x mat.Matrix, nodes []int32, add func(first int, row []float32)) er
 // Scaled returns g with its features scaled; all else is shared with g. The features of a *mat.Dense or *mat.CSR become
 // a new *mat.Dense. Features of another type stay where they are: they are scaled as they are read.
 func (g *Graph) Scaled(s Scaling) *Graph {
+	to, _ := g.ScaledContext(context.Background(), s) // no other error
+	return to
+}
+
+// ScaledContext is Scaled, but returns soon after ctx is done, with its error.
+func (g *Graph) ScaledContext(ctx context.Context, s Scaling) (*Graph, error) {
 	if len(s.Mean) != g.Features() {
 		panic(fmt.Sprintf("graph: scaling of %d features for %d", len(s.Mean), g.Features()))
 	}
@@ -84,14 +91,21 @@ func (g *Graph) Scaled(s Scaling) *Graph {
 	to.sealed = nil
 	switch g.X.(type) {
 	case *mat.Dense, *mat.CSR:
-		x := new(mat.Dense)
-		_ = mat.Rows(x, g.X, consecutive(g.Nodes())) // these types have no error
-		s.apply(x, 0)
+		n, d := g.X.Dims()
+		x := mat.NewDense(n, d)
+		err := parallel.ForContext(ctx, n, 256, func(lo, hi int) {
+			part := mat.Dense{Rows: hi - lo, Cols: d, Data: x.Data[lo*d : hi*d]}
+			_ = mat.Rows(&part, g.X, between(lo, hi)) // these types have no error
+			s.apply(&part, 0)
+		})
+		if err != nil {
+			return nil, err
+		}
 		to.X, to.Mapped = x, false
 	default:
 		to.X = scaled{g.X, &s}
 	}
-	return &to
+	return &to, ctx.Err()
 }
 
 // apply scales x, whose columns are those of the features from first on.
@@ -107,11 +121,11 @@ func (s Scaling) apply(x *mat.Dense, first int) {
 	})
 }
 
-// consecutive returns 0 … n−1.
-func consecutive(n int) []int32 {
-	all := make([]int32, n)
+// between returns lo … hi−1.
+func between(lo, hi int) []int32 {
+	all := make([]int32, hi-lo)
 	for i := range all {
-		all[i] = int32(i)
+		all[i] = int32(lo + i)
 	}
 	return all
 }

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -12,9 +13,9 @@ import (
 
 // asymmetry returns the first entry of a that breaks symmetry, and what is wrong with it: a self-loop, or an entry that
 // the transpose does not repeat. a is valid and square. Hashes say first whether there is such an entry. Only then is
-// the counterpart of each entry looked up.
-func asymmetry(a *mat.CSR) (i, j int, why string) {
-	if mirrored(a) {
+// the counterpart of each entry looked up. What it returns means nothing once ctx is done.
+func asymmetry(ctx context.Context, a *mat.CSR) (i, j int, why string) {
+	if mirrored(ctx, a) {
 		return 0, 0, ""
 	}
 	const chunk = 1 << 12
@@ -23,7 +24,7 @@ func asymmetry(a *mat.CSR) (i, j int, why string) {
 		why  string
 	}
 	first := make([]fault, (a.Rows+chunk-1)/chunk)
-	parallel.For(a.Rows, chunk, func(lo, hi int) {
+	_ = parallel.ForContext(ctx, a.Rows, chunk, func(lo, hi int) { // the caller asks ctx
 		for i := lo; i < hi; i++ {
 			for e := a.Indptr[i]; e < a.Indptr[i+1]; e++ {
 				if why := unmatched(a, i, e); why != "" {
@@ -62,12 +63,12 @@ func unmatched(a *mat.CSR, i int, e int64) string {
 // mirrored reports whether a equals its transpose and has no self-loops. It reads the entries once, in order. The
 // hashes of the entries above the diagonal and those of the mirrored entries below must have the same sum. A single
 // entry without counterpart always changes the sum. Several such entries cancel with a probability of 2⁻⁶⁴. The answer
-// can be no for a symmetric matrix with the weights 0 and −0.
-func mirrored(a *mat.CSR) bool {
+// can be no for a symmetric matrix with the weights 0 and −0, and once ctx is done.
+func mirrored(ctx context.Context, a *mat.CSR) bool {
 	const chunk = 1 << 12
 	var sum atomic.Uint64 // modulo 2⁶⁴, so the order of the chunks does not matter
 	var loops atomic.Bool
-	parallel.For(a.Rows, chunk, func(lo, hi int) {
+	ended := parallel.ForContext(ctx, a.Rows, chunk, func(lo, hi int) {
 		var s uint64
 		for i := lo; i < hi; i++ {
 			row := uint64(i)
@@ -89,7 +90,7 @@ func mirrored(a *mat.CSR) bool {
 		}
 		sum.Add(s)
 	})
-	return sum.Load() == 0 && !loops.Load()
+	return ended == nil && sum.Load() == 0 && !loops.Load()
 }
 
 // hash returns a number that for a given entry differs between all weights, and for a given weight between all entries.

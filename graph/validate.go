@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -11,7 +12,18 @@ import (
 // Validate returns every reason why g is not a graph as its fields' comments promise, joined, each with the place, the
 // value and the bound; nil if there is none. It reads all of the data once, and only reads: it is safe for concurrent
 // use.
-func (g *Graph) Validate() error {
+func (g *Graph) Validate() error { return g.ValidateContext(context.Background()) }
+
+// ValidateContext is Validate, but returns soon after ctx is done, with its error.
+func (g *Graph) ValidateContext(ctx context.Context) error {
+	err := g.validate(ctx)
+	if ended := ctx.Err(); ended != nil {
+		return ended // what was found is not all, and may mean nothing
+	}
+	return err
+}
+
+func (g *Graph) validate(ctx context.Context) error {
 	var errs []error
 	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf("graph: "+format, args...)) }
 	switch {
@@ -20,14 +32,14 @@ func (g *Graph) Validate() error {
 	case g.X == nil:
 		return errors.New("graph: there are no features (nil)")
 	}
-	if err := validatePattern(g.Adj); err != nil {
+	if err := validatePattern(ctx, g.Adj); err != nil {
 		return err
 	}
 	n := g.Adj.Rows
-	if err := validateEntries(g.Adj); err != nil {
+	if err := validateEntries(ctx, g.Adj); err != nil {
 		errs = append(errs, err)
 	}
-	if err := validateFeatures(g.X, n); err != nil {
+	if err := validateFeatures(ctx, g.X, n); err != nil {
 		errs = append(errs, err)
 	}
 	if len(g.Y) != n {
@@ -61,33 +73,34 @@ func (g *Graph) checkNames() error {
 // ValidateAdjacency returns every reason why a is not an adjacency as Graph.Adj promises; nil if there is none. It
 // reads all of a once.
 func ValidateAdjacency(a *mat.CSR) error {
-	if err := validatePattern(a); err != nil {
+	ctx := context.Background()
+	if err := validatePattern(ctx, a); err != nil {
 		return err
 	}
-	return validateEntries(a)
+	return validateEntries(ctx, a)
 }
 
 // validatePattern returns the first thing wrong with the shape of a and its rows.
-func validatePattern(a *mat.CSR) error {
+func validatePattern(ctx context.Context, a *mat.CSR) error {
 	switch n := a.Rows; {
 	case a.Cols != n:
 		return fmt.Errorf("graph: adjacency is %d×%d, want it square", n, a.Cols)
 	case n > math.MaxInt32:
 		return fmt.Errorf("graph: %d nodes, want at most %d", n, math.MaxInt32)
 	}
-	if err := a.Validate(); err != nil {
+	if err := a.ValidateContext(ctx); err != nil {
 		return fmt.Errorf("graph: adjacency: %w", err)
 	}
 	return nil
 }
 
 // validateEntries returns what is wrong with the entries of a, whose pattern is valid, joined.
-func validateEntries(a *mat.CSR) error {
+func validateEntries(ctx context.Context, a *mat.CSR) error {
 	var errs []error
-	if i, j, why := asymmetry(a); why != "" {
+	if i, j, why := asymmetry(ctx, a); why != "" {
 		errs = append(errs, fmt.Errorf("graph: adjacency entry (%d, %d) %s", i, j, why))
 	}
-	if i, j, found, _ := mat.FirstNotFinite(a); found {
+	if i, j, found, _ := mat.FirstNotFiniteContext(ctx, a); found {
 		errs = append(errs, fmt.Errorf("graph: weight of edge (%d, %d) is not a finite number", i, j))
 	}
 	for e, w := range a.Data {
@@ -100,7 +113,7 @@ func validateEntries(a *mat.CSR) error {
 }
 
 // validateFeatures returns the first thing wrong with features x of n nodes.
-func validateFeatures(x mat.Matrix, n int) error {
+func validateFeatures(ctx context.Context, x mat.Matrix, n int) error {
 	rows, cols := x.Dims()
 	switch {
 	case rows != n:
@@ -114,13 +127,13 @@ func validateFeatures(x mat.Matrix, n int) error {
 			return fmt.Errorf("graph: %d numbers for %d×%d features", len(x.Data), rows, cols)
 		}
 	case *mat.CSR:
-		if err := x.Validate(); err != nil {
+		if err := x.ValidateContext(ctx); err != nil {
 			return fmt.Errorf("graph: features: %w", err)
 		}
 	case *mat.Panels:
 		return nil // reading them refuses what is not finite, and they may be larger than memory
 	}
-	i, j, found, err := mat.FirstNotFinite(x)
+	i, j, found, err := mat.FirstNotFiniteContext(ctx, x)
 	if err != nil {
 		return fmt.Errorf("graph: reading features: %w", err)
 	}

@@ -1,6 +1,7 @@
 package mat
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"slices"
@@ -59,7 +60,10 @@ func (m *CSR) at(e int64) float32 {
 
 // Validate returns an error that names the first thing wrong with m: lengths, bounds of the pointers, columns out of
 // range or not ascending within their row.
-func (m *CSR) Validate() error {
+func (m *CSR) Validate() error { return m.ValidateContext(context.Background()) }
+
+// ValidateContext is Validate, but returns soon after ctx is done, with its error.
+func (m *CSR) ValidateContext(ctx context.Context) error {
 	if len(m.Indptr) != m.Rows+1 {
 		return fmt.Errorf("mat: %d row pointers for %d rows, want %d", len(m.Indptr), m.Rows, m.Rows+1)
 	}
@@ -72,7 +76,10 @@ func (m *CSR) Validate() error {
 	}
 	const chunk = 1 << 12
 	errs := make([]error, (m.Rows+chunk-1)/chunk)
-	parallel.For(m.Rows, chunk, func(lo, hi int) { errs[lo/chunk] = m.validateRows(lo, hi) })
+	ended := parallel.ForContext(ctx, m.Rows, chunk, func(lo, hi int) { errs[lo/chunk] = m.validateRows(lo, hi) })
+	if ended != nil {
+		return ended
+	}
 	for _, err := range errs {
 		if err != nil {
 			return err

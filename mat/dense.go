@@ -1,6 +1,7 @@
 package mat
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -133,7 +134,8 @@ func Rows(dst *Dense, x Matrix, rows []int32) error {
 	}
 	_, cols := x.Dims()
 	dst.Reshape(len(rows), cols)
-	return readChunks(x, len(rows), func(lo, hi int) []int32 { return rows[lo:hi] }, func(lo int, block *Dense) {
+	part := func(lo, hi int) []int32 { return rows[lo:hi] }
+	return readChunks(context.Background(), x, len(rows), part, func(lo int, block *Dense) {
 		copy(dst.Data[lo*cols:], block.Data)
 	})
 }
@@ -160,17 +162,22 @@ func Read(dst *Dense, x Matrix, rows []int32, lo, hi int) error {
 }
 
 // readChunks reads n rows of x in chunks, in parallel. rows names the rows of a chunk, and use takes the chunk that
-// begins at lo. The error is that of the first chunk in order that has one.
-func readChunks(x Matrix, n int, rows func(lo, hi int) []int32, use func(lo int, block *Dense)) error {
+// begins at lo. The error is that of the first chunk in order that has one, or that of ctx.
+func readChunks(
+	ctx context.Context, x Matrix, n int, rows func(lo, hi int) []int32, use func(lo int, block *Dense),
+) error {
 	_, cols := x.Dims()
 	errs := make([]error, (n+rowChunk-1)/rowChunk)
-	parallel.For(n, rowChunk, func(lo, hi int) {
+	ended := parallel.ForContext(ctx, n, rowChunk, func(lo, hi int) {
 		block := blocks.Get().(*Dense)
 		defer blocks.Put(block)
 		if errs[lo/rowChunk] = Read(block, x, rows(lo, hi), 0, cols); errs[lo/rowChunk] == nil {
 			use(lo, block)
 		}
 	})
+	if ended != nil {
+		return ended
+	}
 	for _, err := range errs {
 		if err != nil {
 			return err
@@ -185,18 +192,23 @@ var blocks = sync.Pool{New: func() any { return new(Dense) }}
 // FirstNotFinite returns the position of the first NaN or infinity of x in row-major order, and whether there is one.
 // The error is that of x.ReadBlock; *Dense and *CSR have none.
 func FirstNotFinite(x Matrix) (row, col int, found bool, err error) {
+	return FirstNotFiniteContext(context.Background(), x)
+}
+
+// FirstNotFiniteContext is FirstNotFinite, but returns soon after ctx is done, with its error.
+func FirstNotFiniteContext(ctx context.Context, x Matrix) (row, col int, found bool, err error) {
 	n, cols := x.Dims()
 	switch x := x.(type) {
 	case *Dense:
-		if at := firstNotFinite(x.Data); at >= 0 {
+		if at := firstNotFinite(ctx, x.Data); at >= 0 {
 			return at / cols, at % cols, true, nil
 		}
-		return 0, 0, false, nil
+		return 0, 0, false, ctx.Err()
 	case *CSR:
-		if at := firstNotFinite(x.Data); at >= 0 {
+		if at := firstNotFinite(ctx, x.Data); at >= 0 {
 			return x.rowOf(at), int(x.Indices[at]), true, nil
 		}
-		return 0, 0, false, nil
+		return 0, 0, false, ctx.Err()
 	}
 	first := make([]int, (n+rowChunk-1)/rowChunk) // 1 + the place of the first in a chunk
 	consecutive := func(lo, hi int) []int32 {
@@ -209,7 +221,7 @@ func FirstNotFinite(x Matrix) (row, col int, found bool, err error) {
 	if p, ok := x.(*Panels); ok {
 		x = unchecked{p}
 	}
-	err = readChunks(x, n, consecutive, func(lo int, block *Dense) {
+	err = readChunks(ctx, x, n, consecutive, func(lo int, block *Dense) {
 		first[lo/rowChunk] = 1 + slices.IndexFunc(block.Data, notFinite)
 	})
 	if err != nil {
@@ -226,16 +238,19 @@ func FirstNotFinite(x Matrix) (row, col int, found bool, err error) {
 // notFinite reports whether v is NaN or an infinity: all bits of the exponent are ones.
 func notFinite(v float32) bool { return math.Float32bits(v)&0x7f800000 == 0x7f800000 }
 
-// firstNotFinite returns the place of the first number of data that is not finite, −1 if all are.
-func firstNotFinite(data []float32) int {
+// firstNotFinite returns the place of the first number of data that is not finite, −1 if all are or ctx is done.
+func firstNotFinite(ctx context.Context, data []float32) int {
 	const chunk = 1 << 16
 	first := make([]int, (len(data)+chunk-1)/chunk)
-	parallel.For(len(data), chunk, func(lo, hi int) {
+	ended := parallel.ForContext(ctx, len(data), chunk, func(lo, hi int) {
 		first[lo/chunk] = -1
 		if !kernel.Finite(data[lo:hi]) {
 			first[lo/chunk] = lo + slices.IndexFunc(data[lo:hi], notFinite)
 		}
 	})
+	if ended != nil {
+		return -1
+	}
 	for _, at := range first {
 		if at >= 0 {
 			return at

@@ -1,6 +1,7 @@
 package mat
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
@@ -140,7 +141,7 @@ func (p *Panels) ReadBlock(dst *Dense, rows []int32, lo, hi int) error {
 	if kernel.Finite(dst.Data) {
 		return nil
 	}
-	at := firstNotFinite(dst.Data)
+	at := firstNotFinite(context.Background(), dst.Data)
 	return &CannotKeep{Row: int(rows[at/(hi-lo)]), Col: lo + at%(hi-lo), Value: dst.Data[at], Storage: p.storage}
 }
 
@@ -195,7 +196,7 @@ func (p *Panels) SetRows(first int, block *Dense) error {
 			wrong := -1
 			if p.storage == F32 {
 				if !kernel.Finite(part) {
-					wrong = firstNotFinite(part)
+					wrong = firstNotFinite(context.Background(), part)
 				}
 				copy(p.floats[k][at:], part)
 			} else {

@@ -1,5 +1,7 @@
 package mat
 
+import "context"
+
 // View is some rows of a dense matrix in an order of their own, without a copy: they change with the matrix. The zero
 // value has no rows.
 type View struct {
@@ -78,7 +80,7 @@ func (v View) FirstNotFinite() (row, col int, found bool) {
 		return row, col, found
 	}
 	for i := range n {
-		if j := firstNotFinite(v.Row(i)); j >= 0 {
+		if j := firstNotFinite(context.Background(), v.Row(i)); j >= 0 {
 			return i, j, true
 		}
 	}

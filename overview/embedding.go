@@ -29,7 +29,7 @@ const (
 
 // embeddings draws the training nodes and the condensed nodes in two dimensions.
 func (s Subject) embeddings(ctx context.Context, names []string) (*report.Plot, error) {
-	g, rows, err := s.seen()
+	g, rows, err := s.seen(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -111,12 +111,12 @@ func hops(n int) string {
 
 // seen returns the graph as the condensation saw it, and the original node of each of its nodes; nil if they are the
 // same.
-func (s Subject) seen() (g *graph.Graph, rows []int32, err error) {
+func (s Subject) seen(ctx context.Context) (g *graph.Graph, rows []int32, err error) {
 	g = s.Graph
 	if s.Condensed.Inductive {
 		rows, g = g.Split.Train, g.TrainingGraph()
 	}
-	g, err = s.Condensed.Seen(g)
+	g, err = s.Condensed.Seen(ctx, g)
 	return g, rows, err
 }
 

@@ -175,7 +175,7 @@ func (w *searcher) train(ctx context.Context, trials []trial, repetitions int, c
 			if err != nil {
 				return err
 			}
-			target, err := w.target(c.Config.Setting())
+			target, err := w.target(quiet, c.Config.Setting())
 			if err != nil {
 				return err
 			}
@@ -227,13 +227,13 @@ func (w *searcher) mark(r *gnn.Result, right []int) {
 }
 
 // target returns what candidates with or without standardised features are validated on.
-func (w *searcher) target(setting condense.Setting) (*gnn.Target, error) {
+func (w *searcher) target(ctx context.Context, setting condense.Setting) (*gnn.Target, error) {
 	if w.targets[setting] == nil {
-		g, err := w.view(setting)
+		g, err := w.view(ctx, setting)
 		if err != nil {
 			return nil, err
 		}
-		target, err := gnn.TargetWithin(g, w.Base.Config.Inductive, w.Base.Config.Memory)
+		target, err := gnn.TargetWithin(ctx, g, w.Base.Config.Inductive, w.Base.Config.Memory)
 		if err != nil {
 			return nil, err
 		}

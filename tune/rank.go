@@ -54,9 +54,9 @@ func (w *searcher) prepare(ctx context.Context, config cgc.Config) (*cgc.Prepare
 }
 
 // view returns the whole graph with features as candidates in a setting see them.
-func (w *searcher) view(setting condense.Setting) (*graph.Graph, error) {
+func (w *searcher) view(ctx context.Context, setting condense.Setting) (*graph.Graph, error) {
 	if w.views[setting] == nil {
-		view, _, err := setting.Features(w.g)
+		view, _, err := setting.Features(ctx, w.g)
 		if err != nil {
 			return nil, err
 		}
@@ -69,7 +69,7 @@ func (w *searcher) view(setting condense.Setting) (*graph.Graph, error) {
 func (w *searcher) judge(ctx context.Context, setting condense.Setting) (*judge, error) {
 	if w.judges[setting] == nil {
 		linear := !slices.ContainsFunc(w.Models, func(m gnn.Model) bool { return m.Name() != gnn.SGC().Name() })
-		g, err := w.view(setting)
+		g, err := w.view(ctx, setting)
 		if err != nil {
 			return nil, err
 		}

@@ -105,7 +105,7 @@ func (s Search) Run(ctx context.Context, g *graph.Graph) (*Result, error) {
 		return nil, fmt.Errorf("tune: %d models, %d trials, %v seconds, want at least 1 model, and trials or seconds above 0",
 			len(s.Models), s.Trials, s.Seconds)
 	}
-	if err := g.Check(); err != nil {
+	if err := g.CheckContext(ctx); err != nil {
 		return nil, fmt.Errorf("tune: graph %s is not valid: %w", g.Name, err)
 	}
 	if len(g.Split.Val) == 0 {

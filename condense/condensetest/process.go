@@ -205,7 +205,7 @@ func (t *trial) features(s condense.Setting) error {
 	if is := small.Setting(); is != s {
 		return fmt.Errorf("the setting of the condensed graph is %+v, want %+v", is, s)
 	}
-	seen, err := small.Seen(g)
+	seen, err := small.Seen(t.ctx, g)
 	if err != nil {
 		return err
 	}

@@ -37,13 +37,18 @@ func (m *maker) edges(ctx context.Context) (*mat.CSR, error) {
 		if err != nil {
 			return nil, err
 		}
-		adj, _, err := graph.Adjacency(m.Nodes, drawn)
+		adj, _, err := graph.AdjacencyContext(ctx, m.Nodes, drawn)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if err != nil {
 			panic(err) // nodes are drawn from 0 to N−1
 		}
 		surplus := adj.NNZ()/2 - m.Edges
 		if surplus >= 0 {
-			thin(adj, surplus)
+			if err := thin(ctx, adj, surplus); err != nil {
+				return nil, err
+			}
 			return adj, ctx.Err()
 		}
 		want = more(want, -surplus)
@@ -94,15 +99,20 @@ func (m *maker) fill(e graph.Edges, first int) {
 }
 
 // thin drops n edges from a symmetric adjacency without weights. They are evenly spaced in the order of rows.
-func thin(adj *mat.CSR, n int) {
+// The error is that of ctx: adj is not valid then.
+func thin(ctx context.Context, adj *mat.CSR, n int) error {
 	if n == 0 {
-		return
+		return nil
 	}
+	const rows = 1 << 12 // between two looks at ctx
 	edges := adj.NNZ() / 2
 	rank, dropped := 0, 0
 	due := func() int { return int((int64(2*dropped+1) * int64(edges)) / int64(2*n)) }
 	drop := make([]int64, 0, 2*n)
 	for i := range adj.Rows {
+		if i%rows == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		lo, hi := adj.Indptr[i], adj.Indptr[i+1]
 		at, _ := slices.BinarySearch(adj.Indices[lo:hi], int32(i))
 		upper := lo + int64(at) // the first entry above the diagonal, where each edge is met once
@@ -118,6 +128,9 @@ func thin(adj *mat.CSR, n int) {
 	slices.Sort(drop)
 	at := int64(0)
 	for i, lo := 0, int64(0); i < adj.Rows; i++ {
+		if i%rows == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		hi := adj.Indptr[i+1]
 		for ; len(drop) > 0 && drop[0] < hi; drop = drop[1:] {
 			at += int64(copy(adj.Indices[at:], adj.Indices[lo:drop[0]]))
@@ -127,4 +140,5 @@ func thin(adj *mat.CSR, n int) {
 		lo, adj.Indptr[i+1] = hi, at
 	}
 	adj.Indices = adj.Indices[:at:at]
+	return nil
 }

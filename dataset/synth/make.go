@@ -65,7 +65,7 @@ func Make(ctx context.Context, s Shape, src rand.Source) (*graph.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g, g.Seal()
+	return g, g.SealContext(ctx)
 }
 
 // newMaker draws the nodes of a graph.

@@ -3,7 +3,6 @@ package load_test
 import (
 	"context"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -20,8 +19,9 @@ import (
 	"github.com/graph-condensation/cgc/tune"
 )
 
-// written are endings of files that graphs are written to and read from.
-var written = []string{".npz", ".pt", ".graphml"}
+// written are endings of files that graphs are written to and read from. Writing a large graph as .graphml, to read it,
+// takes minutes: -cancel.calls leaves it out.
+var written = []string{".safetensors", ".npz", ".pt", ".graphml"}
 
 // bound is what calls within a bound may take, in bytes: less than products takes, more than it needs.
 const bound = 2 << 30
@@ -36,41 +36,49 @@ func calls(t *testing.T, path string) []call {
 	nodes := 4 * g.Classes
 	dir := t.TempDir()
 	all := []call{
-		{"read .safetensors", func(ctx context.Context) error {
+		{name: "read .safetensors", run: func(ctx context.Context) error {
 			_, err := dataset.Options{}.Open(ctx, path)
 			return err
 		}},
-		{"make", func(ctx context.Context) error {
-			shape := synth.DemoShape().Scale(float64(g.Nodes()) / float64(synth.DemoShape().Nodes))
-			_, err := synth.Make(ctx, shape, rand.NewPCG(1, 1))
+		{name: "make", run: func(ctx context.Context) error {
+			_, err := synth.Make(ctx, shapeOf(g), rand.NewPCG(1, 1))
 			return err
 		}},
-		{"convert in parts", func(ctx context.Context) error {
-			s, err := dataset.Options{}.Stream(ctx, path, 64<<20)
-			if err != nil || s == nil {
+		{name: "make in parts", run: func(ctx context.Context) error {
+			s, err := synth.Stream(ctx, shapeOf(g), rand.NewPCG(1, 1))
+			if err != nil {
 				return err
 			}
-			defer s.Close()
-			o := format.Storing{Memory: 64 << 20, Width: 16}
-			_, err = dataset.WriteStream(ctx, filepath.Join(dir, "parts.safetensors"), s, o)
-			return err
+			return inParts(ctx, filepath.Join(dir, "made.safetensors"), s)
+		}},
+		{name: "convert in parts", run: func(ctx context.Context) error {
+			return inParts(ctx, filepath.Join(dir, "parts.safetensors"), format.StreamOf(g))
 		}},
 	}
 	for _, extension := range written {
 		file := filepath.Join(dir, "graph"+extension)
-		all = append(all, call{"write " + extension, func(ctx context.Context) error {
+		all = append(all, call{name: "write " + extension, run: func(ctx context.Context) error {
 			return dataset.Write(ctx, file, g)
-		}}, call{"read " + extension, func(ctx context.Context) error {
-			if _, err := os.Stat(file); err != nil { // the whole of it is written once
-				if err := dataset.Write(context.WithoutCancel(ctx), file, g); err != nil {
-					return err
-				}
-			}
+		}}, call{name: "read " + extension, run: func(ctx context.Context) error {
 			_, err := dataset.Options{}.Open(ctx, file)
 			return err
-		}})
+		}, prepare: func() error { return dataset.Write(t.Context(), file, g) }})
 	}
 	return append(append(all, condensing(g, nodes)...), training(t, g, nodes)...)
+}
+
+// shapeOf returns the shape of a made graph of the size of g.
+func shapeOf(g *graph.Graph) synth.Shape {
+	return synth.Shape{
+		Name: "made", Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes, Signal: 1,
+		Train: len(g.Split.Train), Val: len(g.Split.Val), Test: len(g.Split.Test),
+	}
+}
+
+// inParts writes a graph that is delivered in parts.
+func inParts(ctx context.Context, path string, s *format.Stream) error {
+	_, err := dataset.WriteStream(ctx, path, s, format.Storing{Memory: 64 << 20, Width: 16})
+	return err
 }
 
 // condensing lists every method, and cgc in its ways.
@@ -87,7 +95,7 @@ func condensing(g *graph.Graph, nodes int) (all []call) {
 		{"inductive", func(c *cgc.Config) { c.Inductive = true }},
 		{"beyond the paper", func(c *cgc.Config) { c.PseudoLabels, c.SoftLabels, c.Partitions = 1, true, 3 }},
 	} {
-		all = append(all, call{"cgc, " + way.name, func(ctx context.Context) error {
+		all = append(all, call{name: "cgc, " + way.name, run: func(ctx context.Context) error {
 			config := cgc.Defaults()
 			config.Nodes = nodes
 			way.change(&config)
@@ -96,7 +104,7 @@ func condensing(g *graph.Graph, nodes int) (all []call) {
 		}})
 	}
 	for _, name := range condense.Names() {
-		all = append(all, call{"method " + name, func(ctx context.Context) error {
+		all = append(all, call{name: "method " + name, run: func(ctx context.Context) error {
 			m, err := condense.New(name, nil)
 			if err != nil {
 				return err
@@ -120,26 +128,26 @@ func training(t *testing.T, g *graph.Graph, nodes int) (all []call) {
 	trained.Epochs = 5
 	for _, m := range gnn.All() {
 		e := experiment.Evaluation{Models: []gnn.Model{m}, Training: trained, Trainings: 1}
-		all = append(all, call{"evaluate " + m.Name(), func(ctx context.Context) error {
+		all = append(all, call{name: "evaluate " + m.Name(), run: func(ctx context.Context) error {
 			_, err := e.Run(ctx, small, g)
 			return err
-		}}, call{"train whole " + m.Name(), func(ctx context.Context) error {
+		}}, call{name: "train whole " + m.Name(), run: func(ctx context.Context) error {
 			_, err := e.Whole(ctx, small, g)
 			return err
 		}})
 	}
 	e := experiment.Evaluation{Models: []gnn.Model{gnn.GCN()}, Training: trained, Trainings: 1, Memory: bound}
-	all = append(all, call{"evaluate within a bound", func(ctx context.Context) error {
+	all = append(all, call{name: "evaluate within a bound", run: func(ctx context.Context) error {
 		_, err := e.Run(ctx, small, g)
 		return err
 	}})
-	return append(all, call{"experiment", func(ctx context.Context) error {
+	return append(all, call{name: "experiment", run: func(ctx context.Context) error {
 		p := experiment.Plan{
 			Method: config, Size: condense.Size{Nodes: nodes}, Training: trained, Seeds: 2, Models: []gnn.Model{gnn.GCN()},
 		}
 		_, err := p.Run(ctx, g)
 		return err
-	}}, call{"tune", func(ctx context.Context) error {
+	}}, call{name: "tune", run: func(ctx context.Context) error {
 		s := tune.Search{
 			Base: tune.Candidate{Config: config}, Space: tune.Space(cgc.CGC), Models: []gnn.Model{gnn.SGC()},
 			Training: trained, Trials: 4,

@@ -25,13 +25,15 @@ var (
 	cancelGraph = flag.String("cancel.graph", "", "a graph file: TestCancel ends calls on it and tells when they return")
 	cancelCalls = flag.String("cancel.calls", "", "the calls of TestCancel, as a regular expression; empty means all")
 	cancelTimes = flag.Int("cancel.times", 3, "how often TestCancel ends each call at a random time")
+	cancelSlow  = flag.Duration("cancel.slow", 0, "TestCancel shows what runs so long after the end of a call; 0 never")
 	cancelAfter = flag.Float64("cancel.after", 20, "the latest time at which TestCancel ends a call, in seconds")
 )
 
 // call is something that takes long and ends with its context.
 type call struct {
-	name string
-	run  func(ctx context.Context) error
+	name    string
+	run     func(ctx context.Context) error
+	prepare func() error // makes what run needs, if it is not nil
 }
 
 // ended is what became of a call whose context was ended.
@@ -69,6 +71,11 @@ func TestCancel(t *testing.T) {
 	for _, c := range calls(t, path) {
 		if !wanted.MatchString(c.name) || *cancelGraph == "" && strings.HasPrefix(c.name, "method ") {
 			continue
+		}
+		if c.prepare != nil {
+			if err := c.prepare(); err != nil {
+				t.Fatal(err)
+			}
 		}
 		goroutines := runtime.NumGoroutine()
 		first, stages := end(t.Context(), c, limit, "")
@@ -127,8 +134,17 @@ func end(parent context.Context, c call, after time.Duration, stage string) (e e
 		defer mu.Unlock()
 		stop()
 	})
+	done := make(chan struct{})
+	go func() { // it ends with the call, or after the stacks of what is slow
+		select {
+		case <-done:
+		case <-ctx.Done():
+			showSlow(c.name, done)
+		}
+	}()
 	e.err = c.run(heard)
 	returned := time.Now()
+	close(done)
 	timer.Stop()
 	mu.Lock()
 	defer mu.Unlock()
@@ -138,6 +154,19 @@ func end(parent context.Context, c call, after time.Duration, stage string) (e e
 	}
 	e.at, e.took = when.Sub(begun), returned.Sub(when)
 	return e, stages
+}
+
+// showSlow prints the stacks of all goroutines if done is not closed within -cancel.slow.
+func showSlow(name string, done <-chan struct{}) {
+	if *cancelSlow == 0 {
+		return
+	}
+	select {
+	case <-done:
+	case <-time.After(*cancelSlow):
+		stacks := make([]byte, 1<<20)
+		fmt.Printf("%s goes on for %v:\n%s\n", name, *cancelSlow, stacks[:runtime.Stack(stacks, true)])
+	}
 }
 
 // tell logs the milliseconds of a call for each stage in which it was ended. It fails the test if a call that was ended

@@ -62,9 +62,9 @@ func (p *panel) reshape(rows, stride, widest int) {
 }
 
 // newRun plans the propagation of in by a number of hops, at least 1, within a bound in bytes. It makes no places yet.
-func newRun(in propagate.Input, hops int, beta float32, bound int64) *run {
+func newRun(ctx context.Context, in propagate.Input, hops int, beta float32, bound int64) *run {
 	r := &run{
-		layout: find(in.Adj, in.Rows, hops),
+		layout: find(ctx, in.Adj, in.Rows, hops),
 		adj:    in.Adj, x: in.X, rows: in.Rows, mapped: in.Mapped, hops: hops, beta: beta, panel: mat.PanelWidth(in.X),
 	}
 	r.plan = r.choose(bound)
@@ -76,7 +76,7 @@ func newRun(in propagate.Input, hops int, beta float32, bound int64) *run {
 
 // prepare gives the nodes their places, and finds the factors of the operator. Rows that are made anew for each block
 // are best met in the order in which they stand. So classes count only if all rows are kept.
-func (r *run) prepare(operator graph.Operator, in propagate.Input) {
+func (r *run) prepare(ctx context.Context, operator graph.Operator, in propagate.Input) error {
 	last, classes := r.within[r.hops-1], in.Classes
 	if r.plan.kept < last || r.plan.beyond {
 		classes = nil
@@ -86,7 +86,9 @@ func (r *run) prepare(operator graph.Operator, in propagate.Input) {
 	if sparse {
 		listed = r.within[r.hops]
 	}
-	r.order(r.adj, r.rows, classes, listed)
+	if err := r.order(ctx, r.adj, r.rows, classes, listed); err != nil {
+		return err
+	}
 	r.right = operator.Right
 	keep := 1 - r.beta
 	r.placed = make([]float32, last)
@@ -97,7 +99,7 @@ func (r *run) prepare(operator graph.Operator, in propagate.Input) {
 		}
 	})
 	if !sparse {
-		return
+		return nil
 	}
 	r.gain = make([]float32, r.adj.Rows)
 	parallel.For(r.adj.Rows, nodeChunk, func(lo, hi int) {
@@ -105,6 +107,7 @@ func (r *run) prepare(operator graph.Operator, in propagate.Input) {
 			r.gain[v] = keep * operator.Left[v] * r.scale(int32(v))
 		}
 	})
+	return nil
 }
 
 // scale returns R of node v.

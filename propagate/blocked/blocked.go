@@ -55,7 +55,10 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 		return e.still(ctx, p, in)
 	}
 	operator, beta := in.Step(p)
-	r := newRun(in, p.Hops, beta, e.Memory)
+	r := newRun(ctx, in, p.Hops, beta, e.Memory)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if r.plan.beyond {
 		if need := r.need(r.plan) + r.overhead(e.Memory); need > e.Memory {
 			return nil, fmt.Errorf("propagate: the bound on memory is %d bytes, want at least %d for this graph", e.Memory,
@@ -65,7 +68,9 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 	}
 	r.tell(ctx, e.Memory)
 	defer r.free()
-	r.prepare(operator, in)
+	if err := r.prepare(ctx, operator, in); err != nil {
+		return nil, err
+	}
 	var err error
 	_, sparse := in.X.(*mat.CSR)
 	if r.results, err = newResults(in.Rows, in.Classes, d, p.Hops, r.copies(r.plan), r.plan.spill); err != nil {

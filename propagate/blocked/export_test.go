@@ -1,6 +1,8 @@
 package blocked
 
 import (
+	"context"
+
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 )
@@ -20,7 +22,7 @@ type Plan struct {
 // Plan returns the plan of Embeddings.
 func (e Engine) Plan(p propagate.Propagation, in propagate.Input) Plan {
 	_, beta := in.Step(p)
-	r := newRun(in, p.Hops, beta, e.Memory)
+	r := newRun(context.Background(), in, p.Hops, beta, e.Memory)
 	plan := Plan{
 		Width: r.plan.width, Kept: r.plan.kept, Stored: r.plan.kept == r.within[p.Hops-1],
 		Extract: r.plan.extract, Spill: r.plan.spill, Beyond: r.plan.beyond,
@@ -33,6 +35,6 @@ func (e Engine) Plan(p propagate.Propagation, in propagate.Input) Plan {
 
 // Layout returns the nodes in the order of their places, and how many are within each number of hops.
 func Layout(a *mat.CSR, rows, classes []int32, hops int) (nodes []int32, within []int) {
-	l := arrange(a, rows, classes, hops)
+	l, _ := arrange(context.Background(), a, rows, classes, hops) // the context does not end
 	return l.nodes, l.within
 }

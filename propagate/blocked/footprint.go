@@ -1,6 +1,8 @@
 package blocked
 
 import (
+	"context"
+
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 )
@@ -46,7 +48,7 @@ func (e Engine) Footprint(p propagate.Propagation, in propagate.Input) (f Footpr
 		return f, nil
 	}
 	_, beta := in.Step(p)
-	return newRun(in, p.Hops, beta, e.Memory).footprint(e.Memory), nil
+	return newRun(context.Background(), in, p.Hops, beta, e.Memory).footprint(e.Memory), nil
 }
 
 // footprint returns what the plan takes within a bound.

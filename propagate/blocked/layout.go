@@ -1,6 +1,7 @@
 package blocked
 
 import (
+	"context"
 	"math"
 
 	"github.com/graph-condensation/cgc/graph"
@@ -29,16 +30,16 @@ type layout struct {
 
 // arrange returns the layout for a number of hops, at least 1, to the given rows. classes are the classes of the rows,
 // or nil.
-func arrange(a *mat.CSR, rows, classes []int32, hops int) *layout {
-	l := find(a, rows, hops)
-	l.order(a, rows, classes, l.within[hops])
-	return l
+func arrange(ctx context.Context, a *mat.CSR, rows, classes []int32, hops int) (*layout, error) {
+	l := find(ctx, a, rows, hops)
+	return l, l.order(ctx, a, rows, classes, l.within[hops])
 }
 
-// find returns a layout without places: the distances, and how many nodes are within each.
-func find(a *mat.CSR, rows []int32, hops int) *layout {
+// find returns a layout without places: the distances, and how many nodes are within each. It means
+// nothing once ctx is done.
+func find(ctx context.Context, a *mat.CSR, rows []int32, hops int) *layout {
 	l := &layout{within: make([]int, hops+1)}
-	l.distance, l.read, l.second = distances(a, rows, hops)
+	l.distance, l.read, l.second = distances(ctx, a, rows, hops)
 	for _, t := range l.distance {
 		if t != graph.Unreached {
 			l.within[t]++
@@ -52,11 +53,15 @@ func find(a *mat.CSR, rows []int32, hops int) *layout {
 
 // order gives the nodes their places, by distance, then by class, then by number, and forgets the distances. The nodes
 // at places below listed are listed. Without classes, rows of one distance are met in the order in which they stand.
-func (l *layout) order(a *mat.CSR, rows, classes []int32, listed int) {
+// The error is that of ctx.
+func (l *layout) order(ctx context.Context, a *mat.CSR, rows, classes []int32, listed int) error {
 	hops := len(l.within) - 1
 	kinds, kind := 1, func(int) int { return 0 }
 	if classes != nil && l.read > int64(a.Rows) {
-		kinds, kind = likelyClasses(a, rows, classes)
+		kinds, kind = likelyClasses(ctx, a, rows, classes)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 	}
 	// A counting sort: start[k] is the first place of the nodes of distance k/kinds and kind k%kinds.
 	start := make([]int, (hops+1)*kinds+1)
@@ -82,15 +87,19 @@ func (l *layout) order(a *mat.CSR, rows, classes []int32, listed int) {
 			start[k]++
 		}
 	}
+	return ctx.Err()
 }
 
 // distances returns the number of hops from each node to the nearest of the rows, graph.Unreached if it is more than
 // hops, and the numbers of entries of a that the first two hops read. If the first hop reads more entries than there
 // are nodes, the search stops one hop early and treats all nodes as near: finding the far ones would cost more than
 // computing them.
-func distances(a *mat.CSR, rows []int32, hops int) (distance []int32, read, second int64) {
+func distances(ctx context.Context, a *mat.CSR, rows []int32, hops int) (distance []int32, read, second int64) {
 	reach := graph.NewReach(a, rows)
 	for range hops - 1 {
+		if ctx.Err() != nil {
+			return reach.Distance, 0, 0 // the caller asks ctx
+		}
 		second = reach.Entries()
 		reach.Grow()
 	}
@@ -111,25 +120,26 @@ const nodeChunk = 256
 
 // likelyClasses returns a kind for each node to sort by, and the number of kinds: 1 + a likely class, or 0 without one.
 // A row has its own class. Another node has the candidate of Boyer and Moore's vote among its neighbours that are rows,
-// which is the majority if there is one. Without such neighbours it has none.
-func likelyClasses(a *mat.CSR, rows, classes []int32) (kinds int, kind func(v int) int) {
+// which is the majority if there is one. Without such neighbours it has none. The kinds mean nothing once ctx is
+// done.
+func likelyClasses(ctx context.Context, a *mat.CSR, rows, classes []int32) (kinds int, kind func(v int) int) {
 	for _, c := range classes {
 		kinds = max(kinds, int(c)+2)
 	}
 	if kinds <= math.MaxUint8+1 { // the table is read at random places, and more of it is in the cache
-		likely := vote(make([]uint8, a.Rows), make([]uint8, a.Rows), a, rows, classes)
+		likely := vote(ctx, make([]uint8, a.Rows), make([]uint8, a.Rows), a, rows, classes)
 		return kinds, func(v int) int { return int(likely[v]) }
 	}
-	likely := vote(memory.Make[int32](a.Rows), memory.Make[int32](a.Rows), a, rows, classes)
+	likely := vote(ctx, memory.Make[int32](a.Rows), memory.Make[int32](a.Rows), a, rows, classes)
 	return kinds, func(v int) int { return int(likely[v]) }
 }
 
 // vote sets likely to the kind of each node by likelyClasses, and returns it. known and likely are zeros.
-func vote[T uint8 | int32](known, likely []T, a *mat.CSR, rows, classes []int32) []T {
+func vote[T uint8 | int32](ctx context.Context, known, likely []T, a *mat.CSR, rows, classes []int32) []T {
 	for i, v := range rows {
 		known[v] = T(classes[i] + 1)
 	}
-	parallel.For(a.Rows, nodeChunk, func(lo, hi int) {
+	_ = parallel.ForContext(ctx, a.Rows, nodeChunk, func(lo, hi int) { // the caller asks ctx
 		for v := lo; v < hi; v++ {
 			candidate := known[v]
 			if candidate == 0 {

@@ -37,7 +37,7 @@ func Compute(
 	}
 	view := *g
 	if o.Normalize {
-		whole, err := g.NormalizedFeatures()
+		whole, err := g.NormalizedFeaturesContext(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("stored: %w", err)
 		}

@@ -64,7 +64,7 @@ func (s *Session) train(ctx context.Context, path string, t *Training) (*Trained
 	if err != nil {
 		return nil, err
 	}
-	seen, err := small.Seen(g)
+	seen, err := small.Seen(ctx, g)
 	if err != nil {
 		return nil, err
 	}

@@ -55,10 +55,12 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	if err != nil {
 		return nil, nil, err
 	}
-	f := &file{File: opened, path: path}
-	g, notes := f.graph(ctx)
+	f := &file{File: opened, path: path, ctx: ctx}
+	g, notes := f.graph()
 	if f.err == nil && !g.Sealed() { // here, where the mapping of a file that is refused can be given back
-		if err := g.Seal(); err != nil {
+		if err := g.SealContext(ctx); ctx.Err() != nil {
+			f.fail("%w", ctx.Err())
+		} else if err != nil {
 			f.fail("%w", errors.New(strings.ReplaceAll(err.Error(), "\n", "; ")))
 		}
 	}
@@ -85,10 +87,12 @@ func (f *file) holdsFeatures(x mat.Matrix) bool {
 	return safetensors.Holds(f.File, x.(*mat.Dense).Data)
 }
 
-// file reads the tensors of one file, converts those of other types, and keeps the first error.
+// file reads the tensors of one file, converts those of other types, and keeps the first error. It works for one call
+// of Read, whose context it has.
 type file struct {
 	*safetensors.File
 	path string
+	ctx  context.Context
 	err  error
 }
 
@@ -99,7 +103,7 @@ func (f *file) fail(text string, args ...any) {
 }
 
 // graph returns the graph, unless f.err is set.
-func (f *file) graph(ctx context.Context) (*graph.Graph, []string) {
+func (f *file) graph() (*graph.Graph, []string) {
 	if f.Metadata["format"] == format.CondensedKind {
 		f.fail("%w", format.ErrCondensed)
 		return nil, nil
@@ -135,7 +139,7 @@ func (f *file) graph(ctx context.Context) (*graph.Graph, []string) {
 	case f.err != nil:
 		return g, nil
 	case list:
-		return f.complete(ctx, g, nodes, f.edges())
+		return f.complete(g, nodes, f.edges())
 	case f.Metadata["format"] == format.GraphKind:
 		return g, nil // Write wrote it, and dataset.Open validates it
 	}
@@ -144,7 +148,7 @@ func (f *file) graph(ctx context.Context) (*graph.Graph, []string) {
 		f.fail("adj: %w", err)
 		return nil, nil
 	}
-	return f.complete(ctx, g, g.Nodes(), edges)
+	return f.complete(g, g.Nodes(), edges)
 }
 
 // edges reads the list edge_index, 2 × entries in any order, and the optional edge_weight.
@@ -226,7 +230,7 @@ func (f *file) names(g *graph.Graph) {
 }
 
 // complete makes a valid graph of what another program wrote.
-func (f *file) complete(ctx context.Context, g *graph.Graph, nodes int, edges graph.Edges) (*graph.Graph, []string) {
+func (f *file) complete(g *graph.Graph, nodes int, edges graph.Edges) (*graph.Graph, []string) {
 	if f.err != nil {
 		return nil, nil
 	}
@@ -234,7 +238,7 @@ func (f *file) complete(ctx context.Context, g *graph.Graph, nodes int, edges gr
 		Name: g.Name, Nodes: nodes, Edges: edges, X: g.X, Y: g.Y, Classes: g.Classes, Split: g.Split,
 		IDs: g.IDs, ClassNames: g.ClassNames,
 	}
-	g, changes, err := b.GraphContext(ctx)
+	g, changes, err := b.GraphContext(f.ctx)
 	if err != nil {
 		f.err = format.Locate(err, f.path, nil)
 		return nil, nil
@@ -293,7 +297,7 @@ func (f *file) csr(prefix string, cols int) *mat.CSR {
 	}
 	if rows < 0 || rows > graph.MaxNodes {
 		f.fail("tensor %s.indptr has %d elements, want 1 to %d", prefix, rows+1, graph.MaxNodes+1)
-	} else if err := csr.Check(m); err != nil {
+	} else if err := csr.CheckContext(f.ctx, m); err != nil {
 		f.fail("%s: %w", prefix, err)
 	}
 	return m

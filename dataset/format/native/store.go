@@ -54,12 +54,12 @@ func (Format) ReadMetadata(_ context.Context, path string) (map[string]string, e
 }
 
 // ReadArrays reads all tensors into memory of their own.
-func (Format) ReadArrays(_ context.Context, path string) (*format.Arrays, error) {
+func (Format) ReadArrays(ctx context.Context, path string) (*format.Arrays, error) {
 	opened, err := safetensors.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	f := &file{File: opened, path: path}
+	f := &file{File: opened, path: path, ctx: ctx}
 	defer f.Close()
 	a := &format.Arrays{Metadata: f.Metadata}
 	for _, t := range f.Tensors() {

@@ -3,6 +3,7 @@ package csr
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -14,7 +15,10 @@ import (
 
 // Check returns an error if m cannot be read row by row. Unlike m.Validate it lets columns repeat and stand in any
 // order, as scipy does.
-func Check(m *mat.CSR) error {
+func Check(m *mat.CSR) error { return CheckContext(context.Background(), m) }
+
+// CheckContext is Check, but returns soon after ctx is done, with its error.
+func CheckContext(ctx context.Context, m *mat.CSR) error {
 	if len(m.Indptr) != m.Rows+1 {
 		return fmt.Errorf("%d row pointers for %d rows, want %d", len(m.Indptr), m.Rows, m.Rows+1)
 	}
@@ -30,17 +34,22 @@ func Check(m *mat.CSR) error {
 			return fmt.Errorf("row pointer %d of row %d is above %d of the next", m.Indptr[i], i, m.Indptr[i+1])
 		}
 	}
-	if e := firstOutside(m.Indices, m.Cols); e < len(m.Indices) {
+	e := firstOutside(ctx, m.Indices, m.Cols)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if e < len(m.Indices) {
 		return fmt.Errorf("column %d of entry %d, want 0 to %d", m.Indices[e], e, m.Cols-1)
 	}
 	return nil
 }
 
-// firstOutside returns the position of the first index that is not in [0, n), or the number of indices.
-func firstOutside(indices []int32, n int) int {
+// firstOutside returns the position of the first index that is not in [0, n), or the number of indices. It means
+// nothing once ctx is done.
+func firstOutside(ctx context.Context, indices []int32, n int) int {
 	const chunk = 1 << 20
 	first := make([]int, (len(indices)+chunk-1)/chunk)
-	parallel.For(len(indices), chunk, func(lo, hi int) {
+	_ = parallel.ForContext(ctx, len(indices), chunk, func(lo, hi int) {
 		at := lo
 		for at < hi && uint(indices[at]) < uint(n) { // a negative index is large
 			at++
