@@ -94,7 +94,7 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 							runtime.GOMAXPROCS([]int{1, 2, 7}[i%3])
 							engine := fitting(t, blocked.Engine{Memory: memory}, p, in)
 							plan := engine.Plan(p, in)
-							wide, narrow = wide || plan.Width == 32, narrow || plan.Width < 16 && plan.Width > 1
+							wide, narrow = wide || plan.Width == 64, narrow || plan.Width < 16 && plan.Width > 1
 							stored, remade = stored || plan.Stored, remade || !plan.Stored
 							extracted, spilled = extracted || plan.Extract, spilled || plan.Spill
 							wantRows(t, fmt.Sprintf("%s, memory %d", name, memory), embeddings(t, engine, p, in), want, rows)
@@ -102,7 +102,7 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 					}
 				}
 				if !wide || !narrow || !stored || !remade || !extracted && hops < 3 || !spilled {
-					t.Errorf("%s, %s, %d hops: blocks of 32 columns %t, narrow ones %t, entries stored %t, made anew %t, "+
+					t.Errorf("%s, %s, %d hops: blocks of 64 columns %t, narrow ones %t, entries stored %t, made anew %t, "+
 						"in a file %t, results in a file %t: want all of them",
 						what, rule, hops, wide, narrow, stored, remade, extracted, spilled)
 				}
@@ -256,9 +256,10 @@ func TestPlan(t *testing.T) {
 		kept   int
 		spill  bool
 	}{
-		{"no bound", x, 0, 32, n, false},
+		{"no bound", x, 0, 64, n, false},
 		{"sparse", x.Sparse(), 0, d, n, false},
-		{"room for all", x, 1 << 30, 32, n, false},
+		{"room for all", x, 1 << 30, 64, n, false},
+		{"room for 64 columns and the rows", x, base + arrays + results + 64*(4*n+4*n) + entries, 64, n, false},
 		{"room for 32 columns and the rows", x, base + arrays + results + 32*(4*n+4*n) + entries, 32, n, false},
 		{"room for 32 columns", x, base + arrays + results + 32*(4*n+4*n) + entries - 1, 16, n, false},
 		{"room for 16 columns and half of the rows", x, base + arrays + results + 16*(4*n+4*n) + inner, 16, n / 2, false},
@@ -461,12 +462,12 @@ func TestErrorsOfFeaturesArePassedOn(t *testing.T) {
 	in := propagate.Input{Adj: ring(500, 4), Rows: []int32{1, 2, 3}}
 	p := propagate.Propagation{Rule: propagate.PPR, Hops: 2, Teleport: 0.1}
 	x := features(500, 150, 1, random)
-	for blocks := range int64(7) { // five blocks of columns; H⁽⁰⁾ is copied from them
+	for blocks := range int64(5) { // three blocks of columns; H⁽⁰⁾ is copied from them
 		left := new(atomic.Int64)
 		left.Store(blocks)
 		in.X = failing{x, left}
 		_, err := blocked.Engine{}.Embeddings(t.Context(), p, in)
-		if want := blocks < 5; errors.Is(err, errLost) != want {
+		if want := blocks < 3; errors.Is(err, errLost) != want {
 			t.Errorf("after %d blocks: error %v", blocks, err)
 		}
 	}

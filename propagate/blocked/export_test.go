@@ -33,6 +33,11 @@ func (e Engine) Plan(p propagate.Propagation, in propagate.Input) Plan {
 	return plan
 }
 
+// Fitting returns the width of blocks that a cache of some bytes asks for.
+func Fitting(in propagate.Input, hops int, cache int64) int {
+	return newRun(context.Background(), in, hops, 0, 0).fitting(cache)
+}
+
 // Layout returns the nodes in the order of their places, and how many are within each number of hops.
 func Layout(a *mat.CSR, rows, classes []int32, hops int) (nodes []int32, within []int) {
 	l, _ := arrange(context.Background(), a, rows, classes, hops) // the context does not end

@@ -6,26 +6,24 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
-// Memory is asked for once: no block of columns takes more than the first. The first of the four blocks of 100 columns
-// has 16 of them, and the others have 32.
+// Memory is asked for once: no block of columns takes more than the first. The first of the two blocks of 100 columns
+// has 48 of them, and the other has 52.
 func TestMemoryIsAskedForOnce(t *testing.T) {
 	const n, d = 4000, 100
 	x := features(n, d, 1, rand.New(rand.NewPCG(1, 0)))
-	in := propagate.Input{Adj: ring(n, 3), X: x, Rows: make([]int32, n)}
-	for v := range in.Rows {
-		in.Rows[v] = int32(v)
-	}
+	in := propagate.Input{Adj: ring(n, 3), X: x, Rows: nodes(n)}
 	p := propagate.Propagation{Rule: propagate.PPR, Hops: 2, Teleport: 0.5}
 	planned, err := blocked.Engine{}.Footprint(p, in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if planned.Columns != 32 || planned.Passes != 4 {
-		t.Fatalf("%d blocks of %d columns, want 4 of at most 32", planned.Passes, planned.Columns)
+	if planned.Columns != 64 || planned.Passes != 2 {
+		t.Fatalf("%d blocks of %d columns, want 2 of at most 64", planned.Passes, planned.Columns)
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -35,6 +33,26 @@ func TestMemoryIsAskedForOnce(t *testing.T) {
 	// 10%: what a size class and the bookkeeping of threads add. A second set of blocks would add a quarter.
 	if most := planned.Sum() * 11 / 10; taken > most {
 		t.Errorf("took %d bytes, want at most %d for a plan of %d", taken, most, planned.Sum())
+	}
+}
+
+// nodes returns 0 … n−1.
+func nodes(n int32) (all []int32) {
+	for v := range n {
+		all = append(all, v)
+	}
+	return all
+}
+
+// Blocks are as wide as the cache has room for the rows of X, from 32 to 64 columns.
+func TestWidthFollowsTheCache(t *testing.T) {
+	const n = 1000
+	in := propagate.Input{Adj: ring(n, 5), X: mat.NewDense(n, 200), Rows: nodes(n)}
+	for cache, want := range map[int64]int{0: 32, 4*48*n - 1: 32, 4 * 48 * n: 48, 4*64*n - 1: 48, 4 * 64 * n: 64,
+		1 << 40: 64} {
+		if got := blocked.Fitting(in, 2, cache); got != want {
+			t.Errorf("a cache of %d bytes: %d columns, want %d", cache, got, want)
+		}
 	}
 }
 

@@ -1,22 +1,26 @@
 package blocked
 
 import (
+	"cmp"
 	"iter"
 	"math"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
 const (
 	// unit is the number of float32 in a cache line. Rows of blocks are whole lines, so that no two rows share one.
 	unit = 16
-	// usualWidth is the number of columns of a block if there is room. Wider blocks copy rows in longer pieces, but new
-	// memory costs more than the copies, and fewer of their rows fit in the cache.
+	// usualWidth is the number of columns of a block. Wider blocks copy rows in longer pieces, but new memory costs more
+	// than the copies, and fewer of their rows are in the cache.
 	usualWidth = 32
-	// widest is the largest number of columns of a block within a bound, where nodes have fewer than many edges: a wide
-	// block spares reading X, or making entries, once more.
+	// widest is the largest number of columns of a block where nodes have fewer than many edges: if the rows of X fit in
+	// the cache, or within a bound on memory. A wide block spares reading X, or making entries, once more.
 	widest = 64
 	many   = 32
+	// usualCache is the size in bytes of the last cache where the system does not tell it.
+	usualCache = 8 << 20
 )
 
 // plan says how columns are propagated. No bit of the result depends on it.
@@ -54,19 +58,19 @@ func (r *run) overhead(memory int64) int64 {
 }
 
 // choose returns the plan for a bound in bytes; 0 sets no bound. If nothing fits, it returns a plan of little memory.
-func (r *run) choose(memory int64) plan {
+func (r *run) choose(bound int64) plan {
 	last := r.within[r.hops-1]
 	_, d := r.x.Dims()
 	_, sparse := r.x.(*mat.CSR)
 	wide, usual := d, plan{width: d, kept: last}
 	if !sparse {
-		usual.width = min(d, usualWidth)
-		if wide = min(d, widest); r.read >= many*int64(last) {
-			wide = usual.width
+		wide, usual.width = min(d, usualWidth), min(d, usualWidth)
+		if r.read < many*int64(last) {
+			wide, usual.width = min(d, widest), min(d, r.fitting(cmp.Or(memory.Cache(), usualCache)))
 		}
 	}
-	room := memory - r.overhead(memory)
-	if memory == 0 || r.need(usual)+r.input() <= room {
+	room := bound - r.overhead(bound)
+	if bound == 0 || r.need(usual)+r.input() <= room {
 		return usual
 	}
 	if !r.mapped {
@@ -94,6 +98,16 @@ func (r *run) choose(memory int64) plan {
 		return smallest
 	}
 	return best
+}
+
+// fitting returns the widest block, from usualWidth to widest columns, whose S⁽⁰⁾ fits in a cache of some bytes.
+func (r *run) fitting(cache int64) int {
+	for width := widest; width > usualWidth; width -= unit {
+		if 4*int64(width)*int64(r.within[r.hops]) <= cache {
+			return width
+		}
+	}
+	return usualWidth
 }
 
 // narrower returns the next smaller width of a block, 0 after the last.
