@@ -84,7 +84,9 @@ func (c *command) condenseCommand() *cobra.Command {
 // that.
 const checkpointEvery = time.Minute
 
-func (c *command) condense(ctx context.Context, name string, flags *configFlags, out, as string) error {
+func (c *command) condense(
+	ctx context.Context, name string, flags *configFlags, out, as string,
+) (err error) {
 	defer bounded(collected(flags.config.Memory))()
 	g, seconds, err := c.open(ctx, name, flags)
 	if err != nil {
@@ -94,6 +96,8 @@ func (c *command) condense(ctx context.Context, name string, flags *configFlags,
 	if err != nil {
 		return err
 	}
+	ctx, explain := guard(ctx, "condensing "+g.Name, inParts(g))
+	defer func() { err = explain(err) }()
 	c.progress.step("condensing")
 	watched, plan := c.watch(ctx, cmp.Or(flags.config.Memory, bound), 1e9*openedRate(g, seconds))
 	kept := checkpoint.With(watched, out+".checkpoint", checkpointEvery)
@@ -150,7 +154,7 @@ func (c *command) open(
 ) (g *graph.Graph, seconds float64, err error) {
 	begun := time.Now()
 	c.progress.step("opening " + format.Shown(name))
-	if g, err = c.options().Open(ctx, name); err != nil {
+	if g, err = c.read(ctx, name); err != nil {
 		return nil, 0, err
 	}
 	seconds = time.Since(begun).Seconds()

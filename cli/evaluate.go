@@ -61,7 +61,7 @@ func (c *command) evaluate(
 	}
 	begun := time.Now()
 	c.progress.step("opening " + format.Shown(on))
-	g, err := c.options().Open(ctx, on)
+	g, err := c.read(ctx, on)
 	if err != nil {
 		return err
 	}

@@ -90,6 +90,7 @@ func (j *experimentJob) run(ctx context.Context, names []string) (err error) {
 			err = errors.Join(err, j.log.Close())
 		}
 	}()
+	defer bounded(collected(0))()
 	var records []experiment.Record
 	done := 0
 	for _, name := range names {
@@ -131,6 +132,9 @@ func (j *experimentJob) run(ctx context.Context, names []string) (err error) {
 func (j *experimentJob) one(
 	ctx context.Context, g *graph.Graph, config *configFlags,
 ) (records []experiment.Record, trained int, err error) {
+	if _, err := j.fit(g, config); err != nil {
+		return nil, 0, err
+	}
 	arms, err := j.arms(g, config)
 	if err != nil {
 		return nil, 0, err
@@ -142,15 +146,26 @@ func (j *experimentJob) one(
 	if !j.wholeSaid && g.Nodes() <= smallWhole {
 		whole = j.training.seeds
 	}
+	largest := 0 // condensed nodes
+	for _, a := range arms {
+		nodes, err := a.Size.Of(g, condense.SettingOf(a.Method).Inductive)
+		if err != nil {
+			return nil, 0, config.mistake(err)
+		}
+		largest = max(largest, nodes)
+	}
+	bound, by := testingBound(config.config.Memory, g, largest, j.training.config.Hidden)
+	ctx, explain := guard(ctx, "working on "+g.Name, inParts(g))
+	defer func() { err = explain(err) }()
 	before := len(j.log.Records())
 	grid := experiment.Grid{
 		Arms: arms, Seed: config.config.Seed, Seeds: j.training.seeds, Trainings: j.trainings,
-		Models: j.training.models, Whole: whole, Peak: peakRSS,
+		Models: j.training.models, Whole: whole, Peak: peakRSS, Memory: bound,
 		Warn: func(sentence string) { j.warn([]string{g.Name + ": " + sentence}) },
 	}
 	records, err = grid.Run(ctx, g, j.log)
 	if err != nil {
-		return nil, 0, config.mistake(err)
+		return nil, 0, limited(config.mistake(err), by, g)
 	}
 	return records, len(j.log.Records()) - before, nil
 }

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
@@ -32,8 +34,12 @@ func (c *command) fit(g *graph.Graph, flags *configFlags) (bound int64, err erro
 	if err != nil {
 		return 0, err
 	}
-	config, is := methods[0].(cgc.Config)
-	if !is || flags.config.Memory > 0 || config.Engine != nil || limit == 0 || roomy(g, config.Hops+8, limit) {
+	at := slices.IndexFunc(methods, func(m condense.Method) bool { _, is := m.(cgc.Config); return is })
+	if at < 0 || flags.config.Memory > 0 || limit == 0 {
+		return 0, nil
+	}
+	config := methods[at].(cgc.Config) // variants propagate alike
+	if config.Engine != nil || roomy(g, config.Hops+8, limit) {
 		return 0, nil
 	}
 	whole, err := cgc.Expect(g, config)

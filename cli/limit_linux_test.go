@@ -124,3 +124,67 @@ func TestTooLittleMemoryForTesting(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// Reading a graph in text that takes more than the system allows is refused with an estimate before it begins.
+func TestTooLittleMemoryForReading(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "wide")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const nodes, features = 40_000, 400 // 64 MB
+	row := strings.Repeat(",1", features)[1:] + "\n"
+	var edges, labels strings.Builder
+	for v := range nodes {
+		fmt.Fprintf(&edges, "%d,%d\n", v, (v+1)%nodes)
+		fmt.Fprintf(&labels, "%d\n", v%2)
+	}
+	for name, text := range map[string]string{
+		"edges.csv": edges.String(), "labels.csv": labels.String(), "features.csv": strings.Repeat(row, nodes),
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, line := range [][]string{
+		{"condense", folder, "--nodes", "40", "--dry-run"},
+		{"run", folder, "--nodes", "40", "-o", folder + ".safetensors"},
+		{"experiment", folder, "--nodes", "40", "-o", folder + "-results"},
+		{"tune", folder, "--nodes", "40", "-o", folder + ".json"},
+	} {
+		_, err := confine.Run(t.Context(), 64<<20, nil, append([]string{"cgc"}, line...)...)
+		if errors.Is(err, confine.ErrNone) {
+			t.Skip(err)
+		}
+		const want = "takes about 91 MB of memory, and the control group allows 67 MB (cgc convert"
+		if err == nil || !strings.Contains(err.Error(), "reading "+folder) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want …%s", line[0], err, want)
+		}
+	}
+}
+
+// Commands that condense several times refuse a graph that takes too much, as condense does: the graph is read in
+// parts, and its embeddings do not fit.
+func TestTooLittleMemoryToCompare(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "graph.safetensors")
+	g := wide(20_000, 2, 64)
+	g.Split.Train, g.Split.Val, g.Split.Test = nil, []int32{0}, []int32{1}
+	for v := 2; v < g.Nodes(); v++ {
+		g.Split.Train = append(g.Split.Train, int32(v))
+	}
+	if err := dataset.Write(t.Context(), file, g); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range [][]string{
+		{"run", file, "--nodes", "40", "--hops", "600", "-o", file + ".small.safetensors"},
+		{"experiment", file, "--nodes", "40", "--hops", "600", "--methods", "random,cgc", "-o", file + "-results"},
+		{"tune", file, "--nodes", "40", "--hops", "600", "-o", file + ".json"},
+	} {
+		_, err := confine.Run(t.Context(), 128<<20, nil, append([]string{"cgc"}, line...)...)
+		if errors.Is(err, confine.ErrNone) {
+			t.Skip(err)
+		}
+		if err == nil || !strings.Contains(err.Error(), "in blocks, and the control group allows 134 MB") {
+			t.Errorf("%s: error %v, want an estimate", line[0], err)
+		}
+	}
+}

@@ -66,11 +66,11 @@ type runJob struct {
 	page     string
 }
 
-func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) error {
+func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) (err error) {
 	if err := j.check(); err != nil {
 		return err
 	}
-	defer bounded(j.config.config.Memory)()
+	defer bounded(collected(j.config.config.Memory))()
 	g, seconds, err := j.open(ctx, name, j.config)
 	if err != nil {
 		return err
@@ -93,20 +93,26 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) error {
 			return err
 		}
 	}
+	if _, err := j.fit(g, j.config); err != nil {
+		return err
+	}
+	ctx, explain := guard(ctx, "working on "+g.Name, inParts(g))
+	defer func() { err = explain(err) }()
 	methods, err := j.config.methods()
 	if err != nil {
 		return err
 	}
 	config := j.config.config
+	bound, by := testingBound(config.Memory, g, nodes, j.training.config.Hidden)
 	plan := experiment.Plan{
 		Method: methods[0], Size: config.Size, Training: j.training.config, Seed: config.Seed, Seeds: j.training.seeds,
-		Models: j.training.models, Whole: j.whole, Memory: config.Memory,
+		Models: j.training.models, Whole: j.whole, Memory: bound,
 	}
-	tests := j.newTests(config.Memory, plan.Training, g, plan.Seeds)
+	tests := j.newTests(bound, plan.Training, g, plan.Seeds)
 	plan.Planned = tests.plan
 	result, err := plan.Run(ctx, g)
 	if err != nil {
-		return j.config.mistake(err)
+		return limited(j.config.mistake(err), by, g)
 	}
 	if err := j.save(j.out, func() error { return result.Condensed[0].Save(ctx, j.out) }); err != nil {
 		return err

@@ -83,12 +83,13 @@ type tuneJob struct {
 	page     string
 }
 
-func (j *tuneJob) run(cmd *cobra.Command, name string) error {
+func (j *tuneJob) run(cmd *cobra.Command, name string) (err error) {
 	begun := time.Now()
 	ctx := cmd.Context()
 	if err := j.check(cmd); err != nil {
 		return err
 	}
+	defer bounded(collected(j.config.config.Memory))()
 	g, _, err := j.open(ctx, name, j.config)
 	if err != nil {
 		return err
@@ -103,16 +104,23 @@ func (j *tuneJob) run(cmd *cobra.Command, name string) error {
 			return err
 		}
 	}
+	if err := j.within(g, j.space(cmd)); err != nil {
+		return err
+	}
+	bound, by := testingBound(j.config.config.Memory, g, nodes, j.training.config.Hidden)
+	ctx, explain := guard(ctx, "searching on "+g.Name, inParts(g))
+	defer func() { err = explain(err) }()
 	search := tune.Search{
 		Base:  tune.Candidate{Config: j.config.config, Weighted: j.training.config.Weighted},
 		Space: j.space(cmd), Models: j.training.models, Training: j.training.config, Trials: j.trials,
+		Memory: bound,
 	}
 	if j.seconds > 0 {
 		search.Seconds = max(j.seconds-time.Since(begun).Seconds(), 0.001)
 	}
 	tuned, err := search.Run(ctx, g)
 	if tuned == nil || len(tuned.Ranked) == 0 {
-		return j.config.mistake(errors.Join(err, context.Cause(ctx)))
+		return limited(j.config.mistake(errors.Join(err, context.Cause(ctx))), by, g)
 	}
 	if err := j.save(j.out, func() error { return writeConfig(j.out, tuned.Best.Candidate) }); err != nil {
 		return err
@@ -126,6 +134,17 @@ func (j *tuneJob) run(cmd *cobra.Command, name string) error {
 	if printed := j.print(r, r.Document()); printed != nil {
 		return printed
 	}
+	return err
+}
+
+// within compares what the search takes with what the system allows, as fit does, for a candidate with the most hops.
+func (j *tuneJob) within(g *graph.Graph, space []tune.Dimension) error {
+	most := *j.config
+	if slices.ContainsFunc(space, func(d tune.Dimension) bool { return d.Name == "hops" }) {
+		most.config.Hops = max(most.config.Hops, tune.MostHops)
+	}
+	_, err := j.fit(g, &most)
+	j.config.config.Engine = most.config.Engine
 	return err
 }
 

@@ -85,6 +85,9 @@ func (g *gathered) sort(t Task) (p *part, counts []int32, err error) {
 		case g.counts[i] < 0:
 			return nil, nil, fmt.Errorf("cluster: node %d has the count %d, want at least 0", number, g.counts[i])
 		}
+		if c := g.class[i]; c < -1 || int(c) >= t.Classes {
+			return nil, nil, fmt.Errorf("cluster: node %d has the class %d, want -1 to %d", number, c, t.Classes-1)
+		}
 		p.numbers[v], p.class[v], p.degrees[v], counts[v] = number, g.class[i], g.degrees[i], g.counts[i]
 		if p.class[v] >= 0 {
 			p.train = append(p.train, int32(v))

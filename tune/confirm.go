@@ -233,11 +233,11 @@ func (w *searcher) target(ctx context.Context, setting condense.Setting) (*gnn.T
 		if err != nil {
 			return nil, err
 		}
-		target, err := gnn.TargetWithin(ctx, g, w.Base.Config.Inductive, w.Base.Config.Memory)
+		bound := cmp.Or(w.Memory, w.Base.Config.Memory)
+		target, err := gnn.TargetWithin(ctx, g, w.Base.Config.Inductive, bound)
 		if err != nil {
 			return nil, err
 		}
-		bound := w.Base.Config.Memory
 		if err := experiment.Fits(target, w.Models, w.Training.Hidden, bound, nil); err != nil {
 			return nil, err
 		}

@@ -36,6 +36,9 @@ func (d Dimension) matters(c Candidate) bool {
 	return c.Config.Variant.Reads(strings.ReplaceAll(d.Name, "-", "_")) && (d.where == nil || d.where(c))
 }
 
+// MostHops is the largest number of hops that a Search tries.
+const MostHops = 5
+
 // Change is a parameter in which a candidate differs from the base.
 type Change struct {
 	Name string `json:"name"`
@@ -59,7 +62,7 @@ func Space(variants ...cgc.Variant) []Dimension {
 	return []Dimension{
 		dimension("method", func(c *Candidate) *cgc.Variant { return &c.Config.Variant }, nil, variants...),
 		dimension("weighted", func(c *Candidate) *bool { return &c.Weighted }, nil, true, false),
-		dimension("hops", func(c *Candidate) *int { return &c.Config.Hops }, nil, 0, 1, 2, 3, 4, 5),
+		dimension("hops", func(c *Candidate) *int { return &c.Config.Hops }, nil, 0, 1, 2, 3, 4, MostHops),
 		dimension("propagation", func(c *Candidate) *propagate.Rule { return &c.Config.Propagation }, propagated,
 			propagate.Rules()...),
 		dimension("teleport", func(c *Candidate) *float64 { return &c.Config.Teleport }, teleports, 0.05, 0.1, 0.2),

@@ -38,6 +38,8 @@ type Search struct {
 	// Seconds bounds the wall-clock time of the search; 0 sets no bound. Without a bound the result does not depend on the
 	// time or on the number of threads: the same search on the same graph gives the same Result.
 	Seconds float64
+	// Memory bounds what testing a model takes, in bytes; 0 means Base.Config.Memory, which bounds propagation.
+	Memory int64
 }
 
 // Trial is a candidate that was ranked.

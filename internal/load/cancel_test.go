@@ -39,6 +39,7 @@ type call struct {
 // ended is what became of a call whose context was ended.
 type ended struct {
 	stage string        // the last that it told of
+	begun bool          // the context ended as that stage began
 	at    time.Duration // when the context ended
 	took  time.Duration // from there to the return
 	err   error
@@ -125,6 +126,7 @@ func end(parent context.Context, c call, after time.Duration, stage string) (e e
 			e.stage = event.Stage
 		}
 		if stage != "" && event.Stage == stage {
+			e.begun = when.IsZero() && event.Done < event.Total
 			stop()
 		}
 	})
@@ -182,6 +184,9 @@ func tell(t *testing.T, name string, all []ended) {
 		}
 		if e.err != nil && !errors.Is(e.err, context.Canceled) {
 			t.Errorf("%s, ended in %q: error %v, want that of the context", name, e.stage, e.err)
+		}
+		if e.err == nil && e.begun {
+			t.Errorf("%s goes on to its end, though its context ended as %q began", name, e.stage)
 		}
 		if of[e.stage] == nil {
 			order = append(order, e.stage)

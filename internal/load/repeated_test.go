@@ -17,19 +17,22 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/progress"
 )
 
-// held is what a process holds.
-type held struct{ heap, goroutines, files, mappings int }
+// held is what a process holds. resident and peak are bytes that no file backs, now and at most so far. Both are 0
+// where there is no /proc.
+type held struct{ heap, goroutines, files, mappings, resident, peak int }
 
 // holds counts what this process holds after a collection. Files and mappings are 0 where there is no /proc.
 func holds() held {
+	resident := int(memory.Held()) // with what the collector has not found yet
 	debug.FreeOSMemory()
 	time.Sleep(10 * time.Millisecond) // goroutines that have ended leave the count
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
-	h := held{heap: int(stats.HeapAlloc), goroutines: runtime.NumGoroutine()}
+	h := held{heap: int(stats.HeapAlloc), goroutines: runtime.NumGoroutine(), resident: resident}
 	files, _ := os.ReadDir("/proc/self/fd")
 	h.files = len(files)
 	text, _ := os.ReadFile("/proc/self/maps")
@@ -40,7 +43,24 @@ func holds() held {
 // cgcFile is in the names of the files that these tests map.
 const cgcFile = "cgc-load"
 
-var runs = flag.Int("load.runs", 100, "how many condensations TestRepeatedCondensations does in turn")
+var (
+	runs      = flag.Int("load.runs", 100, "how many condensations TestRepeatedCondensations does in turn")
+	loadGraph = flag.String("load.graph", "", "TestRepeatedCondensations condenses the graph of this file")
+)
+
+// watchPeak looks at the resident bytes until stop is closed, and returns the most that it has seen.
+func watchPeak(stop <-chan struct{}) (peak int64) {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		peak = max(peak, memory.Held())
+		select {
+		case <-stop:
+			return peak
+		case <-tick.C:
+		}
+	}
+}
 
 // Many condensations in turn, each with its file, leave nothing behind: memory after the last is that after the first,
 // and no goroutine and no file stays open.
@@ -48,12 +68,19 @@ func TestRepeatedCondensations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("condenses many times")
 	}
-	g := synth.Demo()
+	g, nodes := synth.Demo(), 35
+	if *loadGraph != "" {
+		var err error
+		if g, err = (dataset.Options{}).Open(t.Context(), *loadGraph); err != nil {
+			t.Fatal(err)
+		}
+		nodes = 5 * g.Classes
+	}
 	path := filepath.Join(t.TempDir(), cgcFile+".safetensors")
 	once := func(seed uint64) {
 		t.Helper()
 		config := cgc.Defaults()
-		config.Nodes, config.Seed, config.Augment = 35, seed, 0.4
+		config.Nodes, config.Seed, config.Augment = nodes, seed, 0.4
 		if seed%3 == 1 {
 			config.Partition = "spectral"
 		}
@@ -68,18 +95,32 @@ func TestRepeatedCondensations(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	measured := func(seed uint64) (peak int) { // of one condensation
+		stop, done := make(chan struct{}), make(chan int64)
+		go func() { done <- watchPeak(stop) }()
+		once(seed)
+		close(stop)
+		return int(<-done)
+	}
+	peak := measured(0)
+	alone := holds()
+	alone.peak = peak
+	t.Logf("after 1: %+v", alone)
 	for seed := range uint64(3) {
 		once(seed)
 	}
 	first := holds()
 	for run := range uint64(*runs) {
-		once(run)
+		peak = max(peak, measured(run))
 		if run == 9 {
-			t.Logf("after 10: %+v", holds())
+			after := holds()
+			after.peak = peak
+			t.Logf("after 10: %+v", after)
 		}
 	}
 	last := holds()
-	t.Logf("after the first: %+v", first)
+	last.peak = peak
+	t.Logf("after the first three: %+v", first)
 	t.Logf("after %d more: %+v", *runs, last)
 	const slack = 2 << 20 // pools that grew to what the largest class needs
 	if last.heap > first.heap+slack || last.goroutines > first.goroutines || last.files > first.files ||

@@ -108,13 +108,26 @@ func addressSpace() int64 {
 	if unix.Getrlimit(unix.RLIMIT_AS, &limit) != nil || limit.Cur > math.MaxInt64 {
 		return math.MaxInt64
 	}
+	reserved, resident, _ := pages()
+	return max(1, int64(limit.Cur)-reserved+resident)
+}
+
+// Held returns the resident bytes of this process that no file backs: the system cannot drop them. 0 if that is not
+// known.
+func Held() int64 {
+	_, resident, backed := pages()
+	return resident - backed
+}
+
+// pages returns the bytes of the address space, those that are resident, and those of them that files back.
+func pages() (reserved, resident, backed int64) {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
-		return int64(limit.Cur)
+		return 0, 0, 0
 	}
-	var reserved, resident int64 // pages
-	if _, err := fmt.Sscan(string(text), &reserved, &resident); err != nil {
-		return int64(limit.Cur)
+	if _, err := fmt.Sscan(string(text), &reserved, &resident, &backed); err != nil {
+		return 0, 0, 0
 	}
-	return max(1, int64(limit.Cur)-(reserved-resident)*int64(os.Getpagesize()))
+	page := int64(os.Getpagesize())
+	return reserved * page, resident * page, backed * page
 }

@@ -7,3 +7,6 @@ func Machine() int64 { return 0 }
 
 // Limit returns 0: this system is not asked.
 func Limit() (bytes int64, by string) { return 0, "" }
+
+// Held returns 0: this system is not asked.
+func Held() int64 { return 0 }

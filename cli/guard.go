@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/report"
+)
+
+// beyond is the error for work that takes more memory than the system allows.
+type beyond struct {
+	doing      string // what is done, as "reading my-graph"
+	took, most int64  // bytes
+	by         string // what allows no more
+	help       string
+}
+
+func (b *beyond) Error() string {
+	return fmt.Sprintf("%s has taken %s of memory and is not through, and %s %s%s", b.doing, report.Bytes(b.took), b.by,
+		report.Bytes(b.most), b.help)
+}
+
+// looking is the time between two looks at the memory of the process. New memory comes at a few GB/s at most.
+const looking = 4 * time.Millisecond
+
+// guard ends a context before the system ends the process: when the memory that only the process can free comes within
+// a sixteenth of the limit, or will with the growth of four more looks. Pages of mapped files do not count. Memory that
+// grows faster than that is not caught. The function that it returns ends the watch, and puts the reason in place of an
+// error that comes from the end of the context.
+func guard(ctx context.Context, doing, help string) (watched context.Context, explain func(error) error) {
+	return guarded(ctx, &beyond{doing: doing, help: help}, memory.Limit, memory.Held)
+}
+
+// guarded is guard with functions that tell the limit and what is held.
+func guarded(
+	ctx context.Context, b *beyond, limit func() (int64, string), held func() int64,
+) (watched context.Context, explain func(error) error) {
+	watched, cancel := context.WithCancelCause(ctx)
+	last := held()
+	go func() { // it ends with the context, which explain ends
+		tick := time.NewTicker(looking)
+		defer tick.Stop()
+		for {
+			select {
+			case <-watched.Done():
+				return
+			case <-tick.C:
+			}
+			most, by := limit()
+			now := held()
+			if growth := max(0, now-last); most > 0 && now+4*growth > most-most/16 {
+				b.took, b.most, b.by = now, most, by
+				cancel(b)
+				return
+			}
+			last = now
+		}
+	}()
+	return watched, func(err error) error {
+		cancel(nil)
+		var reason *beyond
+		if errors.Is(err, context.Canceled) && errors.As(context.Cause(watched), &reason) {
+			return reason
+		}
+		return err
+	}
+}
+
+// read opens a graph. If that takes more memory than the system allows, the error says so: at once, with an estimate,
+// if the format can tell the sizes of the graph first.
+func (c *command) read(ctx context.Context, name string) (*graph.Graph, error) {
+	if err := c.readable(ctx, name); err != nil {
+		return nil, err
+	}
+	ctx, explain := guard(ctx, "reading "+name, "")
+	g, err := c.options().Open(ctx, name)
+	return g, explain(err)
+}
+
+// readable returns an error if the format can tell the sizes of a graph before it is read, and reading takes more
+// memory than the system allows. Files that are far smaller than that are not asked.
+func (c *command) readable(ctx context.Context, name string) error {
+	limit, by := memory.Limit()
+	o := c.options()
+	o.Note = nil // Open tells
+	found, err := o.Find(name)
+	const unpacked, program = 64, 256 << 20 // bytes of memory for a byte of a file
+	if err != nil || limit == 0 || unpacked*bytesUnder(found.Path)+program < limit {
+		return nil // Open says what is wrong
+	}
+	s, err := o.Stream(ctx, name, limit)
+	if err != nil || s == nil {
+		return nil
+	}
+	if s.Close != nil {
+		defer s.Close()
+	}
+	need := readingTakes(int64(s.Nodes), int64(s.Features), s.Entries) + s.Held
+	if need <= limit {
+		return nil
+	}
+	return fmt.Errorf("reading %s takes about %s of memory, and %s %s (cgc convert writes it in parts to a .safetensors "+
+		"file, which is read in parts)", name, report.Bytes(need), by, report.Bytes(limit))
+}
+
+// readingTakes returns the memory of a process that reads a graph whole: features, and the list of edges beside the
+// adjacency that is made of it.
+func readingTakes(nodes, features, edges int64) int64 {
+	const program, list, sorted = 24 << 20, 8, 16
+	return program + nodes*(4*features+8) + edges*(list+sorted)
+}
+
+// bytesUnder returns the bytes of a file, or of all files in a folder.
+func bytesUnder(path string) (bytes int64) {
+	_ = filepath.WalkDir(path, func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return nil
+		}
+		if info, err := entry.Info(); err == nil {
+			bytes += info.Size()
+			if strings.HasSuffix(entry.Name(), ".gz") {
+				bytes += 7 * info.Size()
+			}
+		}
+		return nil
+	})
+	return bytes
+}
