@@ -42,7 +42,7 @@ var mayImport = map[string]string{
 
 	"propagate":               "graph mat internal/kernel internal/parallel internal/registry",
 	"propagate/blocked":       "propagate graph mat progress internal/kernel internal/memory internal/parallel",
-	"propagate/stored":        "propagate graph mat internal/safetensors",
+	"propagate/stored":        "propagate graph mat internal/memory internal/safetensors",
 	"assess":                  "mat internal/kernel internal/parallel",
 	"augment":                 "",
 	"partition":               "mat progress internal/kernel internal/parallel internal/registry",

@@ -24,6 +24,8 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/confine"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/stored"
 )
 
 // A measurement of one's own graph: go test ./cli -run TestConfinedFigures -v -timeout 2h -confined.graph FILE
@@ -128,6 +130,82 @@ func TestCondensesWithinMemory(t *testing.T) {
 				t.Error("another file than without a bound")
 			}
 		})
+	}
+}
+
+// The command merges and condenses embeddings of training nodes that are several times larger than the memory of its
+// control group, as the driver of a cluster does. The result is that without a bound.
+func TestCondensesEmbeddingsWithinMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it makes embeddings of 120 MB")
+	}
+	const n, width, classes, hops, limit = 100_000, 100, 20, 2, 64 << 20
+	dir := t.TempDir()
+	random := rand.New(rand.NewPCG(5, 0))
+	origin := stored.Origin{
+		Graph: "wide", Nodes: 3 * n, Edges: n, Features: width, Classes: classes, Rule: propagate.SGC, Hops: hops,
+	}
+	merge, merged := []string{"cgc", "propagate", "--merge"}, filepath.Join(dir, "merged.safetensors")
+	for _, cut := range [][2]int{{0, 48}, {48, width}} {
+		f := &stored.File{Origin: origin, Lo: cut[0], Hi: cut[1]}
+		for l := range hops + 1 {
+			h := mat.NewDense(n, cut[1]-cut[0])
+			for i := range h.Data {
+				h.Data[i] = random.Float32()
+			}
+			for i := range n {
+				h.Row(i)[i%classes] += 0.5
+			}
+			if l == 0 {
+				f.X = h
+			} else {
+				f.H = append(f.H, h)
+			}
+		}
+		for i := range n {
+			f.Train, f.Y = append(f.Train, int32(3*i)), append(f.Y, int32(i%classes))
+		}
+		part := filepath.Join(dir, fmt.Sprintf("part-%d.safetensors", cut[0]))
+		if err := f.Write(t.Context(), part); err != nil {
+			t.Fatal(err)
+		}
+		if err := confine.Forget(part); err != nil {
+			t.Fatal(err)
+		}
+		merge = append(merge, part)
+	}
+	u, err := confine.Run(t.Context(), limit, nil, append(merge, "-o", merged)...)
+	if errors.Is(err, confine.ErrNone) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	tell(t, u, merged, 0)
+	if err := confine.Forget(merged); err != nil {
+		t.Fatal(err)
+	}
+	var results [][]byte
+	for _, flag := range []string{"--memory=" + strconv.Itoa(limit), "--memory=4GB"} {
+		out, bound := filepath.Join(dir, "small.safetensors"), int64(limit)
+		if len(results) > 0 {
+			bound = 4e9
+		}
+		u, err := confine.Run(t.Context(), bound, nil, "cgc", "condense", "--embeddings", merged, "--nodes", "60",
+			"--augment", "0.2", "--standardize=false", flag, "-o", out, "--force")
+		if err != nil {
+			t.Fatal(err)
+		}
+		tell(t, u, merged, 0)
+		small, err := cgc.Load(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		small.Config, small.Seconds = nil, condense.Seconds{} // the configuration tells the bound
+		results = append(results, saved(t, small))
+	}
+	if !bytes.Equal(results[0], results[1]) {
+		t.Error("another file than without a bound")
 	}
 }
 

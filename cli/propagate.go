@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -14,6 +15,7 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
 	"github.com/graph-condensation/cgc/propagate/stored"
@@ -178,6 +180,7 @@ func (c *command) condenseEmbeddings(
 	ctx context.Context, args []string, flags *configFlags, path, out, as string,
 ) error {
 	begun := time.Now()
+	defer bounded(collected(flags.config.Memory))()
 	methods, err := flags.methods()
 	if err != nil {
 		return err
@@ -192,7 +195,7 @@ func (c *command) condenseEmbeddings(
 	if err := agrees(f, path, &flags.config); err != nil {
 		return err
 	}
-	engine := stored.Engine{File: f}
+	engine := stored.Engine{File: f, Memory: cmp.Or(flags.config.Memory, memory.Machine())}
 	var g *graph.Graph
 	if len(args) > 0 {
 		if g, _, err = c.open(ctx, args[0], flags); err != nil {

@@ -115,6 +115,33 @@ type Input struct {
 	Mapped bool
 }
 
+// ByClass returns the position of each of Rows when they are sorted by class, and else stay in order; nil without
+// Classes. Engines that write embeddings to a file put the rows of a class together: what follows reads one class at a
+// time.
+func (in Input) ByClass() []int32 {
+	classes := in.Classes
+	if classes == nil {
+		return nil
+	}
+	most := int32(0)
+	for _, c := range classes {
+		most = max(most, c)
+	}
+	next := make([]int32, most+2)
+	for _, c := range classes {
+		next[c+1]++
+	}
+	for c := range most + 1 {
+		next[c+1] += next[c]
+	}
+	place := make([]int32, len(classes))
+	for i, c := range classes {
+		place[i] = next[c]
+		next[c]++
+	}
+	return place
+}
+
 // Validate returns an error if the sizes of in do not fit together, or if a row or a class is out of range. It reads
 // Rows and Classes only: that Adj is valid is for the caller to know (graph.Graph.Check).
 func (in Input) Validate() error {

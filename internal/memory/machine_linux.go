@@ -131,3 +131,16 @@ func pages() (reserved, resident, backed int64) {
 	page := int64(os.Getpagesize())
 	return reserved * page, resident * page, backed * page
 }
+
+// ReadAhead returns how many bytes the system reads at once where one byte of a file of Scratch is asked for.
+func ReadAhead() int64 {
+	var at unix.Stat_t
+	if unix.Stat(folder(), &at) != nil {
+		return usualReadAhead
+	}
+	device := fmt.Sprintf("/sys/class/bdi/%d:%d/read_ahead_kb", unix.Major(at.Dev), unix.Minor(at.Dev))
+	if kb := number(device); kb < math.MaxInt64>>10 {
+		return kb << 10
+	}
+	return usualReadAhead
+}

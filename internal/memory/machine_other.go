@@ -10,3 +10,6 @@ func Limit() (bytes int64, by string) { return 0, "" }
 
 // Held returns 0: this system is not asked.
 func Held() int64 { return 0 }
+
+// ReadAhead returns what systems usually read at once.
+func ReadAhead() int64 { return usualReadAhead }

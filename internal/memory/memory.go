@@ -19,3 +19,6 @@ func Make[T int32 | int64 | float32](n int) []T {
 
 // ByMachine is what Limit says of a limit that is the size of the machine.
 const ByMachine = "the machine has"
+
+// usualReadAhead is what Linux reads ahead unless a disk's setting says otherwise.
+const usualReadAhead = 128 << 10

@@ -71,3 +71,10 @@ func InOrder[T int32 | int64 | uint16 | float32](s []T) (done func()) {
 	inOrder(raw, true)
 	return func() { inOrder(raw, false) }
 }
+
+// Sparsely says that s lies in a mapped file and is read at random places: the system then reads no more than asked.
+func Sparsely[T int32 | float32](s []T) {
+	if len(s) > 0 {
+		sparsely(unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), 4*len(s)))
+	}
+}

@@ -58,3 +58,10 @@ func unnamed(folder string) (*os.File, error) {
 	}
 	return file, nil
 }
+
+// sparsely advises the system on the whole pages in b.
+func sparsely(b []byte) {
+	if whole := inside(b, os.Getpagesize()); len(whole) > 0 {
+		_ = unix.Madvise(whole, unix.MADV_RANDOM)
+	}
+}

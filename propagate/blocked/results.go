@@ -6,6 +6,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/propagate"
 )
 
 // results takes the columns of H⁽⁰⁾ … H⁽ᴷ⁾ block by block. H⁽⁰⁾ is among them only if it is a copy.
@@ -28,7 +29,7 @@ func newResults(rows []int32, classes []int32, cols, hops int, copied, spill boo
 		if s.file, err = memory.Scratch[float32]((hops + 1) * s.rows * cols); err != nil {
 			return nil, fmt.Errorf("propagate: %w", err)
 		}
-		s.place = byClass(classes)
+		s.place = propagate.Input{Classes: classes}.ByClass()
 		return s, nil
 	}
 	for l := range s.whole {
@@ -37,30 +38,6 @@ func newResults(rows []int32, classes []int32, cols, hops int, copied, spill boo
 		}
 	}
 	return s, nil
-}
-
-// byClass returns the position of each row when rows are sorted by class; nil without classes.
-func byClass(classes []int32) []int32 {
-	if classes == nil {
-		return nil
-	}
-	most := int32(0)
-	for _, c := range classes {
-		most = max(most, c)
-	}
-	next := make([]int32, most+2)
-	for _, c := range classes {
-		next[c+1]++
-	}
-	for c := range most + 1 {
-		next[c+1] += next[c]
-	}
-	place := make([]int32, len(classes))
-	for i, c := range classes {
-		place[i] = next[c]
-		next[c]++
-	}
-	return place
 }
 
 // row returns columns lo to hi−1, a block, of row i of H⁽ˡ⁾.

@@ -17,6 +17,10 @@ type Engine struct {
 	// Else computes what the file does not hold: embeddings of other nodes or of other features. Nil means that there is
 	// no graph to compute them from, and then they are an error.
 	Else propagate.Engine
+	// Memory bounds what is held, in bytes; 0 sets no bound. Embeddings that take more than half of it are read from the
+	// file in order, once, and go to temporary files: one for each hop, in which the rows of a class stand together. The
+	// bits are the same.
+	Memory int64
 }
 
 var _ propagate.Engine = Engine{}
@@ -29,11 +33,7 @@ var errNoGraph = errors.New("stored: the file of embeddings holds those of train
 // was computed with, the error says in which parameter.
 func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in propagate.Input) ([]mat.View, error) {
 	f := e.File
-	x := new(mat.Dense)
-	if err := mat.Rows(x, in.X, in.Rows); err != nil {
-		return nil, fmt.Errorf("stored: reading features: %w", err)
-	}
-	if is, err := e.holds(x, in.Rows); err != nil {
+	if is, err := e.holds(ctx, in); err != nil {
 		return nil, err
 	} else if !is {
 		if e.Else == nil {
@@ -49,6 +49,13 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 			"propagation %s, hops %d, teleport %v are wanted",
 			have.Rule, have.Hops, have.Teleport, p.Rule, p.Hops, p.Teleport)
 	}
+	if bytes := 4 * int64(len(in.Rows)) * int64(f.Features) * int64(f.Hops+1); e.Memory > 0 && bytes > e.Memory/2 {
+		return f.spilled(ctx, in, e.Memory)
+	}
+	x := new(mat.Dense)
+	if err := mat.Rows(x, in.X, in.Rows); err != nil {
+		return nil, fmt.Errorf("stored: reading features: %w", err)
+	}
 	views := []mat.View{x.View()}
 	for _, h := range f.H {
 		views = append(views, h.View())
@@ -56,14 +63,15 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 	return views, ctx.Err()
 }
 
-// holds says whether rows with features x are the training nodes with the features that the file was computed from.
-func (e Engine) holds(x *mat.Dense, rows []int32) (bool, error) {
-	f := e.File
+// holds says whether the rows of in are the training nodes, with the features that the file was computed from.
+func (e Engine) holds(ctx context.Context, in propagate.Input) (bool, error) {
+	f, rows := e.File, in.Rows
+	_, width := in.X.Dims()
 	if f.Lo != 0 || f.Hi != f.Features {
 		return false, fmt.Errorf("stored: the file has columns %d:%d of %d, want all (cgc propagate --merge)",
 			f.Lo, f.Hi, f.Features)
 	}
-	if len(rows) != len(f.Train) || x.Cols != f.Features {
+	if len(rows) != len(f.Train) || width != f.Features {
 		return false, nil
 	}
 	own := true // the rows are those of a graph of the training nodes alone
@@ -89,7 +97,21 @@ func (e Engine) holds(x *mat.Dense, rows []int32) (bool, error) {
 		}
 		g = g.Scaled(scaling)
 	}
-	return slices.Equal(g.X.(*mat.Dense).Data, x.Data), nil
+	if x, is := in.X.(inFile); is && own && g.X == mat.Matrix(inFile{f.X}) && x.Dense == f.X {
+		return true, nil // they are the file's
+	}
+	have, want, same := new(mat.Dense), new(mat.Dense), true
+	err = each(ctx, len(rows), func(lo, hi int) error {
+		if err := mat.Read(want, g.X, g.Split.Train[lo:hi], 0, width); err != nil {
+			return err
+		}
+		if err := mat.Read(have, in.X, rows[lo:hi], 0, width); err != nil {
+			return fmt.Errorf("stored: reading features: %w", err)
+		}
+		same = same && slices.Equal(have.Data, want.Data)
+		return nil
+	})
+	return same, err
 }
 
 // Check returns an error if f is not of g: if sizes, training nodes, their labels or their features differ.

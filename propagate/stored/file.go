@@ -237,7 +237,8 @@ func read(s *safetensors.File) (*File, error) {
 }
 
 // Graph returns the training nodes as a graph of their own, without edges. Node i is node Train[i] of the graph that f
-// is of. The file must hold all columns.
+// is of. The file must hold all columns. Features stay where f has them: they are normalised or scaled as they are
+// read.
 func (f *File) Graph() (*graph.Graph, error) {
 	n := len(f.Train)
 	all := make([]int32, n)
@@ -245,7 +246,7 @@ func (f *File) Graph() (*graph.Graph, error) {
 		all[i] = int32(i)
 	}
 	g := &graph.Graph{
-		Name: f.Origin.Graph, Adj: &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}, X: f.X, Y: f.Y,
+		Name: f.Origin.Graph, Adj: &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}, X: inFile{f.X}, Y: f.Y,
 		Classes: f.Classes, IDs: f.IDs, ClassNames: f.ClassNames, Split: graph.Split{Train: all},
 	}
 	if err := g.Seal(); err != nil {

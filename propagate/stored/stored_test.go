@@ -119,6 +119,51 @@ func TestEngine(t *testing.T) {
 	}
 }
 
+// Embeddings that exceed the bound on memory are those without a bound, whether features come from the graph or from
+// the file. They may be scaled.
+func TestEngineWithinMemory(t *testing.T) {
+	whole := demo(t)
+	for _, standardize := range []bool{false, true} {
+		o := stored.Origin{Rule: propagate.SGC, Hops: 2, Normalize: standardize, Standardize: standardize}
+		f, err := stored.Compute(t.Context(), blocked.Engine{}, o, whole, 0, whole.Features())
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone, err := f.Graph()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, g := range map[string]*graph.Graph{"graph": whole, "file": alone} {
+			if standardize {
+				if g, err = g.NormalizedFeatures(); err != nil {
+					t.Fatal(err)
+				}
+				scaling, err := graph.FitScaling(g.X, g.Split.Train)
+				if err != nil {
+					t.Fatal(err)
+				}
+				g = g.Scaled(scaling)
+			}
+			in := propagate.Input{Adj: g.Adj, X: g.X, Rows: g.Split.Train, Classes: g.Labels(g.Split.Train)}
+			want, err := propagate.Run(t.Context(), stored.Engine{File: f}, o.Propagation(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := propagate.Run(t.Context(), stored.Engine{File: f, Memory: 1 << 10}, o.Propagation(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for l := range want {
+				for i := range in.Rows {
+					if !slices.Equal(want[l].Row(i), got[l].Row(i)) {
+						t.Fatalf("features of the %s, standardize %v: hop %d of row %d differs", name, standardize, l, i)
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestRefuses(t *testing.T) {
 	g := demo(t)
 	d := g.Features()
