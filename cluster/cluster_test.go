@@ -32,7 +32,8 @@ func frame(out []byte, kind cluster.Kind, values ...any) []byte {
 }
 
 // feed is what a worker for columns lo to hi−1 of g gets: the nodes within two hops and the rows within one, the last
-// first, in two frames each. If features come apart, their frames are in another order than those of nodes.
+// first, in two frames each. If features come apart, their frames are in another order than those of nodes, and both
+// features and entries come before nodes.
 func feed(t *testing.T, g *graph.Graph, o stored.Origin, lo, hi int, apart bool) []byte {
 	t.Helper()
 	o.Graph, o.Nodes, o.Edges, o.Features, o.Classes = g.Name, g.Nodes(), int64(g.Edges()), g.Features(), g.Classes
@@ -40,7 +41,7 @@ func feed(t *testing.T, g *graph.Graph, o stored.Origin, lo, hi int, apart bool)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := frame(nil, cluster.TaskFrame, task)
+	head, nodes := frame(nil, cluster.TaskFrame, task), []byte(nil)
 	reach := graph.NewReach(g.Adj, g.Split.Train)
 	reach.Grow()
 	near := slices.Clone(reach.Distance)
@@ -83,20 +84,22 @@ func feed(t *testing.T, g *graph.Graph, o stored.Origin, lo, hi int, apart bool)
 			features = append(features, frame(nil, cluster.FeatureFrame, uint32(len(numbers)), numbers, sizes, x))
 			sizes, x = nil, nil
 		}
-		out = frame(out, cluster.NodeFrame, uint32(len(numbers)), numbers, counts, degrees, classes, sizes, x)
+		nodes = frame(nodes, cluster.NodeFrame, uint32(len(numbers)), numbers, counts, degrees, classes, sizes, x)
 		weighted := uint32(0)
 		if g.Adj.Data == nil {
 			weights = nil
 		} else {
 			weighted = 1
 		}
-		entries = append(entries, frame(nil, cluster.EntryFrame, uint32(len(rows)), weighted, rows, cols, weights))
+		lengths := slices.Repeat([]int32{1}, len(rows))
+		entries = append(entries, frame(nil, cluster.EntryFrame, uint32(len(rows)), weighted, rows, lengths, cols, weights))
 	}
 	slices.Reverse(features)
-	for _, e := range append(features, entries...) {
-		out = append(out, e...)
+	rest := slices.Concat(append(features, entries...)...)
+	if apart {
+		return frame(slices.Concat(head, rest, nodes), cluster.EndFrame)
 	}
-	return frame(out, cluster.EndFrame)
+	return frame(slices.Concat(head, nodes, rest), cluster.EndFrame)
 }
 
 // size is the sum of the absolute values of a row, 1 in place of 0.
@@ -172,7 +175,7 @@ func TestRefuses(t *testing.T) {
 	good := feed(t, synth.Demo(), stored.Origin{Rule: propagate.SGC, Hops: 2}, 0, 4, false)
 	end := len(good) - 9
 	entry := func(row, col int32) []byte {
-		return frame(slices.Clone(good[:end]), cluster.EntryFrame, uint32(1), uint32(0), row, col)
+		return frame(slices.Clone(good[:end]), cluster.EntryFrame, uint32(1), uint32(0), row, int32(1), col)
 	}
 	for _, c := range []struct {
 		want string
@@ -182,11 +185,11 @@ func TestRefuses(t *testing.T) {
 		{"ends before its last frame", good[:end]},
 		{"first frame", good[60+bytes.IndexByte(good[60:], 'N'):]},
 		{"more than the", append(entry(0, 1), good[end:]...)},
-		{"did not come", append(entry(3999, 3999999), good[end:]...)},
+		{"node 3999999 came, and the node did not", append(entry(3999999, 0), good[end:]...)},
 		{"kind", frame(slices.Clone(good[:end]), 'x')},
-		{"after an entry", frame(slices.Clone(good[:end]), cluster.NodeFrame, uint32(0))},
-		{"features come after", frame(slices.Clone(good[:end]), cluster.FeatureFrame, uint32(0))},
-		{"bytes left", frame(slices.Clone(good[:end]), cluster.EntryFrame, uint32(1<<31), uint32(0))},
+		{"length -2", append(frame(slices.Clone(good[:end]), cluster.EntryFrame, uint32(1), uint32(0), int32(0), int32(-2)),
+			good[end:]...)},
+		{"bytes left", append(frame(slices.Clone(good[:end]), cluster.EntryFrame, uint32(1<<31), uint32(0)), good[end:]...)},
 		{"at most", append(slices.Clone(good[:end]), 'A', 0, 0, 0, 0, 0, 0, 0, 9)},
 		{"ends before its last frame", append(slices.Clone(good[:end]), 'A', 0, 0, 0, 32, 0, 0, 0, 0)},
 	} {
@@ -201,19 +204,25 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// A count of entries that the task's memory cannot hold is one sentence, before memory is taken for it.
+// A count of entries that the task's memory cannot hold is one sentence, before memory is taken for it. So is an entry
+// in the column of a node that is not there.
 func TestRefusesCounts(t *testing.T) {
 	o := stored.Origin{Rule: propagate.SGC, Hops: 1, Nodes: 9, Features: 1, Classes: 2}
 	text, err := json.Marshal(cluster.Task{Do: "columns", Origin: o, Lo: 0, Hi: 1, Memory: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := frame(frame(nil, cluster.TaskFrame, text), cluster.NodeFrame, uint32(1), int32(3), int32(1<<31-1), 1., int32(0),
-		float32(0))
-	in = frame(frame(in, cluster.EntryFrame, uint32(0), uint32(0)), cluster.EndFrame)
-	err = cluster.Run(t.Context(), open(t, in), io.Discard, filepath.Join(t.TempDir(), "part.safetensors"))
-	if err == nil || !strings.Contains(err.Error(), "tell of 2147483647 entries, 4 bytes each, want at most 1048576") {
-		t.Error(err)
+	for count, want := range map[int32]string{
+		1<<31 - 1: "tell of 2147483647 entries, 4 bytes each, want at most 1048576",
+		1:         "entry (3, 4) is of a node that did not come",
+	} {
+		in := frame(frame(nil, cluster.TaskFrame, text), cluster.NodeFrame, uint32(1), int32(3), count, 1., int32(0),
+			float32(0))
+		in = frame(frame(in, cluster.EntryFrame, uint32(1), uint32(0), int32(3), int32(1), int32(4)), cluster.EndFrame)
+		err = cluster.Run(t.Context(), open(t, in), io.Discard, filepath.Join(t.TempDir(), "part.safetensors"))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }
 

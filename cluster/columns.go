@@ -81,10 +81,11 @@ func (p *part) names(nodes []int32) []int32 {
 	return numbers
 }
 
-// readPart reads nodes, names and entries. All nodes come before the first entry.
+// readPart reads nodes, features, names and entries, in any order. Entries are held as they came until the last frame:
+// then all nodes are there.
 func readPart(t Task, in io.Reader) (*part, error) {
 	nodes := gathered{width: t.Hi - t.Lo, sized: t.Normalize}
-	var a *assembly
+	var entries [][]byte
 	named := map[int32]string{}
 	for {
 		kind, raw, err := readFrame(in)
@@ -94,27 +95,25 @@ func readPart(t Task, in io.Reader) (*part, error) {
 		p := &payload{kind: kind, rest: raw}
 		switch kind {
 		case NodeFrame:
-			if a != nil {
-				return nil, errors.New("cluster: a node comes after an entry")
-			}
 			err = nodes.add(p)
 		case FeatureFrame:
-			if a != nil {
-				return nil, errors.New("cluster: features come after an entry")
-			}
 			err = nodes.addFeatures(p)
 		case NameFrame:
 			err = addNames(named, p)
-		case EntryFrame, EndFrame:
-			if a == nil {
-				if a, err = assemble(&nodes, t); err != nil {
+		case EntryFrame:
+			entries = append(entries, raw)
+		case EndFrame:
+			a, err := assemble(&nodes, t)
+			if err != nil {
+				return nil, err
+			}
+			for i, held := range entries {
+				if err := a.add(&payload{kind: EntryFrame, rest: held}); err != nil {
 					return nil, err
 				}
+				entries[i] = nil // its memory is free
 			}
-			if kind == EndFrame {
-				return a.finish(named)
-			}
-			err = a.add(p)
+			return a.finish(named)
 		default:
 			err = fmt.Errorf("cluster: a frame of kind %q, want nodes, names or entries", byte(kind))
 		}
@@ -152,28 +151,36 @@ func assemble(nodes *gathered, t Task) (*assembly, error) {
 
 // add reads an EntryFrame.
 func (a *assembly) add(p *payload) error {
-	rows, cols, weights, err := p.entries()
+	l, err := p.lists()
 	if err != nil {
 		return err
 	}
-	weighted := weights != nil
-	if weighted && a.adj.Data == nil {
+	if l.weights != nil && a.adj.Data == nil {
 		a.adj.Data = make([]float32, len(a.adj.Indices))
 	}
-	for k, row := range rows {
-		r, c := a.rank.of(row), a.rank.of(cols[k])
-		if r < 0 || c < 0 {
-			return fmt.Errorf("cluster: entry (%d, %d) is of a node that did not come", row, cols[k])
+	k := 0
+	for i, row := range l.nodes {
+		r, length := a.rank.of(row), int(l.lengths[i])
+		if r < 0 {
+			return fmt.Errorf("cluster: a list of node %d came, and the node did not come", row)
 		}
 		at := a.at[r]
-		if at == a.adj.Indptr[r+1] {
-			return fmt.Errorf("cluster: node %d has more than the %d entries that were told", row, at-a.adj.Indptr[r])
+		if most := a.adj.Indptr[r+1]; at+int64(length) > most {
+			return fmt.Errorf("cluster: node %d has more than the %d entries that were told", row, most-a.adj.Indptr[r])
 		}
-		a.adj.Indices[at] = c
-		if weighted {
-			a.adj.Data[at] = weights[k]
+		for _, column := range l.neighbours[k : k+length] {
+			c := a.rank.of(column)
+			if c < 0 {
+				return fmt.Errorf("cluster: entry (%d, %d) is of a node that did not come", row, column)
+			}
+			a.adj.Indices[at] = c
+			at++
 		}
-		a.at[r]++
+		if l.weights != nil {
+			copy(a.adj.Data[a.at[r]:at], l.weights[k:k+length])
+		}
+		a.at[r] = at
+		k += length
 	}
 	return nil
 }

@@ -35,8 +35,10 @@ const (
 	FeatureFrame Kind = 'X'
 	// NameFrame is the names of n training nodes: a uint32 n, n int32 numbers, n+1 uint32 offsets, and text.
 	NameFrame Kind = 'I'
-	// EntryFrame is m entries of A: a uint32 m, a uint32 that is 1 if they have weights, m int32 rows, m int32 columns,
-	// and m float32 weights.
+	// EntryFrame is entries of A, as lists of neighbours: a uint32 n, a uint32 that is 1 if entries have weights, n int32
+	// numbers of nodes, n int32 lengths of their lists, the int32 numbers of the neighbours in these lists, one list after
+	// the other, and as many float32 weights. A list may come in pieces. In the task "columns" a list is a row of A. In
+	// the task "rows" it is a column: A is symmetric.
 	EntryFrame Kind = 'A'
 	// HopFrame is rows of H⁽ˡ⁾: a uint32 l, a uint32 n, n int32 numbers of training nodes, and n×w float32.
 	HopFrame Kind = 'H'
@@ -143,12 +145,27 @@ func (p *payload) float64s(n int) []float64 {
 	return list
 }
 
-// entries takes apart all of an EntryFrame. weights is nil if the entries have none.
-func (p *payload) entries() (rows, cols []int32, weights []float32, err error) {
-	m, weighted := p.count(), p.count() == 1
-	rows, cols = p.int32s(m), p.int32s(m)
-	if weighted {
-		weights = p.float32s(m)
+// lists is what an EntryFrame holds. Node nodes[i] has the next lengths[i] neighbours. weights is nil if entries have
+// none.
+type lists struct {
+	nodes, lengths, neighbours []int32
+	weights                    []float32
+}
+
+// lists takes apart all of an EntryFrame.
+func (p *payload) lists() (l lists, err error) {
+	n, weighted := p.count(), p.count() == 1
+	l.nodes, l.lengths = p.int32s(n), p.int32s(n)
+	entries := 0
+	for i, length := range l.lengths {
+		if length < 0 {
+			return l, fmt.Errorf("cluster: a list of node %d has the length %d, want at least 0", l.nodes[i], length)
+		}
+		entries += int(length)
 	}
-	return rows, cols, weights, p.end()
+	l.neighbours = p.int32s(entries)
+	if weighted {
+		l.weights = p.float32s(entries)
+	}
+	return l, p.end()
 }

@@ -87,7 +87,7 @@ func byRows(
 					weight = []float32{w}
 				}
 				box[cluster.EntryFrame] = frame(box[cluster.EntryFrame], cluster.EntryFrame, uint32(1), uint32(len(weight)),
-					int32(v), int32(j), weight)
+					int32(j), int32(1), int32(v), weight)
 			}
 		}
 		next, bytesOfHop := newBoxes(blocks), 0
@@ -235,7 +235,8 @@ func TestRowsRefuse(t *testing.T) {
 	}
 	entry := func(rows, cols []int32, weights ...float32) []byte {
 		weighted := uint32(min(1, len(weights)))
-		return frame(nil, cluster.EntryFrame, uint32(len(rows)), weighted, rows, cols, weights)
+		return frame(nil, cluster.EntryFrame, uint32(len(rows)), weighted, cols,
+			slices.Repeat([]int32{1}, len(rows)), rows, weights)
 	}
 	for _, c := range []struct {
 		want   string

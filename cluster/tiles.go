@@ -26,29 +26,33 @@ type tile struct {
 
 // addEntries reads an EntryFrame.
 func (b *block) addEntries(p *payload) error {
-	rows, cols, weights, err := p.entries()
+	l, err := p.lists()
 	if err != nil {
 		return err
 	}
-	weighted := weights != nil
+	weighted := l.weights != nil
 	if b.weighted == nil {
 		b.weighted = &weighted
 	} else if *b.weighted != weighted {
 		return errors.New("cluster: some entries have weights and others have none")
 	}
 	blocks := int32(b.task.Blocks)
-	for k, row := range rows {
-		if row < 0 || int(row) >= b.task.Nodes {
-			return fmt.Errorf("cluster: entry (%d, %d), want rows 0 to %d", row, cols[k], b.task.Nodes-1)
-		}
-		c, err := b.place(cols[k])
+	k := 0
+	for i, column := range l.nodes {
+		c, err := b.place(column)
 		if err != nil {
 			return err
 		}
-		t := &b.tiles[row%blocks]
-		t.keys = append(t.keys, uint64(row/blocks)<<32|uint64(c))
-		if weighted {
-			t.weights = append(t.weights, weights[k])
+		for end := k + int(l.lengths[i]); k < end; k++ {
+			row := l.neighbours[k]
+			if row < 0 || int(row) >= b.task.Nodes {
+				return fmt.Errorf("cluster: entry (%d, %d), want rows 0 to %d", row, column, b.task.Nodes-1)
+			}
+			t := &b.tiles[row%blocks]
+			t.keys = append(t.keys, uint64(row/blocks)<<32|uint64(c))
+			if weighted {
+				t.weights = append(t.weights, l.weights[k])
+			}
 		}
 	}
 	return nil

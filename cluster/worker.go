@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"runtime/debug"
 
 	"github.com/graph-condensation/cgc/propagate/stored"
 )
@@ -29,7 +30,8 @@ type Task struct {
 	// Lo and Hi are the columns that the worker gets.
 	Lo int `json:"lo"`
 	Hi int `json:"hi"`
-	// Memory bounds what the worker takes, in bytes; 0 sets no bound (blocked.Engine.Memory).
+	// Memory bounds what the worker takes, in bytes; 0 sets no bound (blocked.Engine.Memory). While it runs, the
+	// collector of the process keeps to it.
 	Memory int64 `json:"memory"`
 	// Step, Block and Blocks are of the task "rows".
 	Step   int `json:"step"`
@@ -87,6 +89,10 @@ func Run(ctx context.Context, in io.Reader, frames io.Writer, out string) error 
 	}
 	if err := t.validate(); err != nil {
 		return err
+	}
+	if t.Memory > 0 { // what lies about is collected before it exceeds the bound
+		const least = 64 << 20
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(max(least, t.Memory-t.Memory/16)))
 	}
 	buffer := bufio.NewWriterSize(frames, 1<<20)
 	if err := do(ctx, t, buffered, buffer, out); err != nil {

@@ -1,7 +1,7 @@
 """Time cgc.spark beside one process: python run.py GRAPH.safetensors FOLDER [--nodes N] [--shape rows --parts 4] ….
 
-FOLDER holds the tables that tables.py wrote, and has a slash in its name. One process condenses GRAPH, then the tables.
-All other flags go to python -m cgc.spark condense. It prints one object of JSON for each run: seconds, processor
+FOLDER holds the tables that tables.py wrote, and has a slash in its name. One process condenses GRAPH, then the tables,
+unless the last flag is --spark-only. All other flags go to python -m cgc.spark condense. It prints one object of JSON for each run: seconds, processor
 seconds of all processes, the peak memory of each kind of process, and what the run said. pyspark, pyarrow and cgc must
 be installed.
 """
@@ -78,14 +78,16 @@ def timed(name: str, line: list[str]) -> None:
 
 def main(graph: str, folder: str, *flags: str) -> None:
     """Run both."""
+    alone_too = flags[-1:] != ("--spark-only",)
+    flags = flags if alone_too else flags[:-1]
     own = {"--shape", "--parts", "--master", "--worker-memory", "--conf"}
     alone = [f for i, f in enumerate(flags) if f not in own and (i == 0 or flags[i - 1] not in own)]
     line = ["--nodes-table", f"{folder}/nodes.parquet", "--edges-table", f"{folder}/edges.parquet", *flags]
     if "--master" not in flags:
         line += ["--master", "local-cluster[2,1,1024]"]
     with tempfile.TemporaryDirectory() as home:
-        timed("one process", [binary(), "condense", graph, "-o", f"{home}/one.safetensors", *alone])
-        timed("one process, same tables", [binary(), "condense", folder, "-o", f"{home}/two.safetensors", *alone])
+        for name, place in (("one process", graph), ("one process, same tables", folder)) if alone_too else ():
+            timed(name, [binary(), "condense", place, "-o", f"{home}/one.safetensors", "--force", *alone])
         timed("spark", [sys.executable, "-m", "cgc.spark", "condense", *line, "-o", f"{home}/spark.safetensors"])
 
 

@@ -4,6 +4,7 @@ import re
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import cgc
-from cgc import _spark_numbers, _spark_rows, spark
+from cgc import _scratch, _spark_columns, _spark_numbers, _spark_rows, _spark_work, spark
 from cgc._safetensors import read
 from cgc._spark_numbers import Numbered
 from cgc._spark_reach import Needed
@@ -237,9 +238,31 @@ def test_killed(session, plain, tmp_path, killed, shape, at):
     flags = ["--nodes", "35", "--shape", shape, "--worker", str(program(tmp_path / "worker", nth))]
     got = on_spark(session, plain, tmp_path / "spark.safetensors", *flags)
     assert (tmp_path / f"run-{at + 1}").exists(), "no worker ran again"
+    end = time.monotonic() + 20  # what Spark left of a killed executor ends by itself
+    while left := list(Path(_scratch._disk()).glob("cgc-python-*")):
+        assert time.monotonic() < end, left
+        _scratch.sweep(_scratch._disk())
+        time.sleep(0.1)
     one = tmp_path / "one.safetensors"
     subprocess.run([spark.binary(), "condense", str(plain), "-o", str(one), "--quiet", "--nodes", "35"], check=True)
     same(got, cgc.load(one))
+
+
+def test_folders_of_killed(tmp_path, monkeypatch):
+    """Kill -9 leaves the folder of a worker, and the next worker on that machine removes it."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(_scratch.tempfile, "tempdir", None)
+    text = "import time\nfrom cgc._scratch import on_disk\nwith on_disk() as home:\n    print(home, flush=True)\n    time.sleep(60)"
+    child = subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, text=True)
+    left = Path(child.stdout.readline().strip())
+    assert left.parent == tmp_path
+    with _scratch.on_disk():
+        assert left.exists(), "its owner lives"
+    child.kill()
+    child.wait()
+    assert left.exists()
+    with _scratch.on_disk() as home:
+        assert list(tmp_path.iterdir()) == [home]
 
 
 def test_sentence_of_worker(session, plain, tmp_path):
@@ -329,6 +352,18 @@ def test_keys(session):
     keys = session.createDataFrame([(key,) for key in _spark_numbers.keys_for(37)], "key int")
     places = keys.select(F.pmod(F.hash("key"), F.lit(37)).alias("place")).collect()
     assert [row.place for row in places] == list(range(37))
+
+
+def test_pieces_to_driver(session, weighted, tmp_path, monkeypatch):
+    """Embeddings that exceed the driver's memory come piece by piece, and are condensed within it."""
+    one = on_spark(session, weighted, tmp_path / "one.safetensors", "--nodes", "35", "--augment", "0.5")
+    monkeypatch.setattr(_spark_columns, "HELD", 1 << 15)
+    monkeypatch.setattr(_spark_work, "PIECE", 1 << 13)
+    monkeypatch.setattr(_spark_columns, "PIECE", 1 << 13)
+    flags = ["--nodes", "35", "--augment", "0.5", "--memory", "100kB"]
+    same(on_spark(session, weighted, tmp_path / "many.safetensors", *flags), one)
+    with pytest.raises(cgc.Error, match="memory"):
+        on_spark(session, weighted, tmp_path / "x.safetensors", "--nodes", "35", "--memory", "none")
 
 
 def test_room_on_driver(session, plain, tmp_path, monkeypatch):

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Optional
 
-__all__ = ["beside", "folder", "sweep"]
+__all__ = ["beside", "folder", "on_disk", "sweep"]
 
 _PREFIX = "cgc-python-"
 _NAME = re.compile(rf"\.?{_PREFIX}[a-z0-9_]{{8}}")  # as tempfile makes them
@@ -37,6 +37,15 @@ def folder(size: int) -> Iterator[Path]:
     if os.path.isdir(memory):
         sweep(memory)
     with _kept(_PREFIX, _memory(size) or disk) as path:
+        yield path
+
+
+@contextlib.contextmanager
+def on_disk() -> Iterator[Path]:
+    """Make a temporary folder as folder does, but never in memory."""
+    disk = _disk()
+    sweep(disk)
+    with _kept(_PREFIX, disk) as path:
         yield path
 
 

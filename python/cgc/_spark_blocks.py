@@ -29,10 +29,11 @@ Map = Callable[[Iterable[Any]], Iterator[Any]]
 Rank = Callable[[Any], Any]  # ids to numbers, -1 for an id that no node has
 
 
-def blocks_of(splits: Sequence[str], whole: bool) -> Map:
+def blocks_of(splits: Sequence[str], whole: bool, keep: bool = True) -> Map:
     """Return a function that makes blocks of the columns id, label, split, perhaps name, and x.
 
     After the blocks of a partition comes what was found in them, as JSON. whole says that ids are whole numbers.
+    Without keep, features are checked and left out: they can be read again.
     """
 
     def take(batches: Iterable[Any]) -> Iterator[Any]:
@@ -73,10 +74,10 @@ def blocks_of(splits: Sequence[str], whole: bool) -> Map:
             keys = batch.select([name for name in batch.schema.names if name != "x"])
             with pa.ipc.new_stream(sink, keys.schema) as stream:
                 stream.write_batch(keys)
-            packed = np.ascontiguousarray(values, "<f4")
+            packed = np.ascontiguousarray(values, "<f4").tobytes() if keep else None
             yield record(
-                keys=pa.array([sink.getvalue().to_pybytes()], pa.binary()),
-                x=pa.array([packed.tobytes()], pa.binary()), facts=pa.array([None], pa.string()),
+                keys=pa.array([sink.getvalue().to_pybytes()], pa.binary()), x=pa.array([packed], pa.binary()),
+                facts=pa.array([None], pa.string()),
             )  # fmt: skip
         facts["labels"] = [(label, split, count) for (label, split), count in counts.items()]
         none = pa.array([None], pa.binary())
@@ -93,10 +94,13 @@ def record(**columns: Any) -> Any:
 
 
 def _blocks(batches: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-    """Return the keys and the features of each block."""
+    """Return the keys and the features of each block. Rows that are not blocks are taken as they are."""
     import pyarrow as pa
 
     for batch in batches:
+        if "keys" not in batch.schema.names:
+            yield batch, np.ascontiguousarray(batch.column("x").flatten().to_numpy(zero_copy_only=False), "<f4")
+            continue
         for i in range(batch.num_rows):
             keys = batch.column("keys")[i]
             if keys.is_valid:
@@ -216,12 +220,13 @@ def features_of(
                 for first in range(0, len(chosen), step):
                     part = chosen[first : first + step]
                     head = struct.pack("<I", len(part)) + number[part].tobytes()
+                    rows = x[part[0] : part[-1] + 1] if part[-1] - part[0] + 1 == len(part) else x[part]
                     if normalize:  # one after the other in float64, as the command adds them
-                        sums = np.cumsum(np.abs(x[part]), axis=1, dtype="<f8")[:, -1]
+                        sums = np.cumsum(np.abs(rows), axis=1, dtype="<f8")[:, -1]
                         head += np.where(sums == 0, 1, sums).tobytes()
                     yield batch_of(
                         [
-                            (key, FEATURE, 0, head + np.ascontiguousarray(x[part, lo:hi]).tobytes())
+                            (key, FEATURE, 0, b"".join((head, np.ascontiguousarray(rows[:, lo:hi]).data)))
                             for key, (lo, hi) in zip(own, cuts)
                         ]
                     )

@@ -106,6 +106,7 @@ def _row(
 class _Bucket:
     """A bucket as it was built."""
 
+    columns: Any
     degrees: Any
     classes: Any
     weights: Any
@@ -115,8 +116,8 @@ class _Bucket:
             return np.frombuffer(batch.column(name)[i].as_buffer(), kind)
 
         self.b = batch.column("bucket")[i].as_py()
-        self.counts, self.columns = array("counts", "<i4"), array("columns", "<i4")
-        for name, kind in (("degrees", "<f8"), ("classes", "<i4"), ("weights", "<f4")):
+        self.counts = array("counts", "<i4")
+        for name, kind in (("columns", "<i4"), ("degrees", "<f8"), ("classes", "<i4"), ("weights", "<f4")):
             if name in batch.schema.names:  # else it was not asked for
                 setattr(self, name, array(name, kind))
         self.numbers = np.arange(len(self.counts), dtype="<i4") * np.int32(buckets) + np.int32(self.b)
@@ -195,26 +196,44 @@ def nodes_of(within: Sequence[Any], keys: Sequence[Sequence[int]], buckets: int,
 
 
 def entries_of(bits: Any, keys: Sequence[Sequence[int]], buckets: int, weighted: bool, rows: bool) -> Map:
-    """Return a function that makes frames of the entries of A in the rows of a bitmap.
+    """Return a function that makes frames of the entries of A in the rows of a bitmap, as lists of neighbours.
 
-    By columns, all keys get all of them. By rows, all of keys[b] get those in the columns v with v mod len(keys) = b.
+    By columns, all keys get all rows. By rows, all of keys[b] get the columns v with v mod len(keys) = b. A bucket
+    knows the rows of its nodes. A is symmetric, so these are the columns of its nodes, too.
     """
-    limit = CHUNK // (12 if weighted else 8)
+    limit = CHUNK // (8 if weighted else 4)
 
     def take(batches: Iterable[Any]) -> Iterator[Any]:
         for bucket in _buckets(batches, buckets):
-            own = bucket.numbers[bucket.rows()]
-            inside = np.flatnonzero(holds(bits.value, bucket.columns if rows else own))
-            # A bucket knows the rows of its nodes. A is symmetric, so these are the columns of its nodes, too.
-            u, v = (bucket.columns, own) if rows else (own, bucket.columns)
-            block = own[inside] % len(keys)
+            if rows:
+                inside = holds(bits.value, bucket.columns)
+            else:
+                inside = np.repeat(holds(bits.value, bucket.numbers), bucket.counts)
+            block = bucket.numbers % len(keys)
             for b, them in enumerate(keys):
-                chosen = inside if len(keys) == 1 else inside[block == b]
-                for lo in range(0, len(chosen), limit):
-                    part = chosen[lo : lo + limit]
-                    columns = (u, v, bucket.weights) if weighted else (u, v)
-                    head = struct.pack("<II", len(part), int(weighted))
-                    payload = head + b"".join(c[part].tobytes() for c in columns)
+                chosen = inside if len(keys) == 1 else inside & np.repeat(block == b, bucket.counts)
+                for payload in _lists(bucket, chosen, limit, weighted):
                     yield batch_of([(key, ENTRY, 0, payload) for key in them])
 
     return take
+
+
+def _lists(bucket: _Bucket, chosen: Any, limit: int, weighted: bool) -> Iterator[bytes]:
+    """Return the payloads of frames of chosen entries, about limit in each. A list is in one frame."""
+    columns, w = bucket.columns, bucket.weights if weighted else None
+    counts = bucket.counts
+    if not chosen.all():
+        before = np.concatenate([[0], np.cumsum(chosen, dtype="<i8")])
+        ends = np.concatenate([[0], np.cumsum(counts, dtype="<i8")])
+        counts = np.diff(before[ends]).astype("<i4")
+        columns, w = columns[chosen], None if w is None else w[chosen]
+    full = np.flatnonzero(counts)
+    ends = np.concatenate([[0], np.cumsum(counts[full], dtype="<i8")])
+    first = 0
+    while first < len(full):
+        end = max(first + 1, int(np.searchsorted(ends, ends[first] + limit, "right")) - 1)
+        part, lo, hi = full[first:end], ends[first], ends[end]
+        pieces = [struct.pack("<II", len(part), int(weighted)), bucket.numbers[part].tobytes(), counts[part].tobytes()]
+        pieces += [column[lo:hi].data for column in (columns, w) if column is not None]
+        yield b"".join(pieces)
+        first = end

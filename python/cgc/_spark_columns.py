@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,12 @@ from ._spark_blocks import features_of, names_of
 from ._spark_buckets import entries_of, nodes_of
 from ._spark_numbers import Numbered, keys_for
 from ._spark_reach import Needed
-from ._spark_tables import disk
-from ._spark_work import FRAMES, RESULT, run_worker
+from ._spark_work import FRAMES, PIECE, RESULT, run_worker
 
-__all__ = ["UNIT", "columns_that_fit", "cut", "features", "fetch", "names", "propagate", "sizing"]
+__all__ = ["UNIT", "columns_that_fit", "cut", "features", "fetch", "names", "propagate", "sizing", "slots_for"]
 
 UNIT = 16  # columns of a cache line, as package blocked cuts them
+HELD = 32 << 20  # bytes of results that come to the driver at a time
 
 
 def sizing(graph: Numbered, need: Needed, hops: int) -> tuple[int, int]:
@@ -54,7 +55,7 @@ def propagate(
     keys, buckets = keys_for(len(blocks)), graph.buckets
     lists = need.entries.select("bucket", "counts", "columns", *(["weights"] if graph.weighted else []))
     # All workers get the same nodes and entries: Java makes the copies.
-    once = need.entries.select("bucket", "counts", "columns", "degrees", "classes")
+    once = need.entries.select("bucket", "counts", "degrees", "classes")
     once = once.mapInArrow(nodes_of(need.reach, [[0]], buckets, False), FRAMES)
     if need.entry_count:
         inner = need.reach[-2]
@@ -65,8 +66,9 @@ def propagate(
     if graph.named:
         frames = frames.union(names(graph, keys[:1]))
     tasks = {key: {**task, "do": "columns", "lo": lo, "hi": hi} for key, (lo, hi) in zip(keys, blocks)}
-    fed = frames.repartition(len(keys), "key").sortWithinPartitions("key", "kind")
-    return fetch(fed.mapInArrow(run_worker(tasks, threads, program), RESULT), home)
+    fed = frames.repartition(len(keys), "key")  # a worker of columns takes frames in any order
+    slots = slots_for(graph.embedded(task["hops"]))
+    return fetch(fed.mapInArrow(run_worker(tasks, threads, program, slots), RESULT), slots, home)
 
 
 def features(graph: Numbered, bits: Any, keys: list[list[int]], cuts: list[tuple[int, int]], normalize: bool) -> Any:
@@ -74,8 +76,10 @@ def features(graph: Numbered, bits: Any, keys: list[list[int]], cuts: list[tuple
     from pyspark.sql import functions as F
 
     assert graph.rank is not None
-    own = graph.blocks.where(F.col("keys").isNotNull()).select("keys", "x")
-    return own.mapInArrow(features_of(graph.rank, bits, keys, cuts, graph.width, normalize), FRAMES)
+    take = features_of(graph.rank, bits, keys, cuts, graph.width, normalize)
+    if graph.again is not None:
+        return graph.again(take, FRAMES)
+    return graph.blocks.where(F.col("keys").isNotNull()).select("keys", "x").mapInArrow(take, FRAMES)
 
 
 def names(graph: Numbered, keys: list[int]) -> Any:
@@ -87,18 +91,22 @@ def names(graph: Numbered, keys: list[int]) -> Any:
     return own.mapInArrow(names_of(graph.rank, graph.places, keys), FRAMES)
 
 
-def fetch(results: Any, home: Path) -> list[Path]:
-    """Write the files of workers into a folder, one partition after the other, and return their paths."""
-    results = results.persist(disk())
-    try:
-        results.count()
-        paths: list[Path] = []
-        for row in results.toLocalIterator():
-            path = home / f"part-{row.key}.safetensors"
-            if row.seq == 0:
-                paths.append(path)
-            with open(path, "wb" if row.seq == 0 else "ab") as file:
-                file.write(row.payload)
-    finally:
-        results.unpersist()
-    return paths
+def slots_for(size: int) -> list[int]:
+    """Return the slots in which so many bytes of results come to the driver."""
+    return keys_for(max(1, -(-size // HELD)))
+
+
+def fetch(results: Any, slots: list[int], home: Path) -> list[Path]:
+    """Write the files of workers into a folder, and return their paths.
+
+    The driver holds the pieces of two slots at a time. The shuffle keeps pieces where they were made until they come.
+    """
+    pieces = results.repartition(len(slots), "slot")
+    with contextlib.ExitStack() as stack:
+        files: dict[int, Any] = {}
+        for row in pieces.toLocalIterator(prefetchPartitions=True):
+            if row.key not in files:
+                files[row.key] = stack.enter_context(open(home / f"part-{row.key}.safetensors", "wb"))
+            files[row.key].seek(row.seq * PIECE)
+            files[row.key].write(row.payload)
+        return [Path(file.name) for _, file in sorted(files.items())]

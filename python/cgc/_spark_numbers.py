@@ -15,7 +15,7 @@ from ._error import Error
 from ._spark_blocks import Rank, as_they_are, ends_of, found_in, keys_of
 from ._spark_buckets import BUCKETS, build
 from ._spark_files import groups_of, of_edges, read_by
-from ._spark_tables import Columns, Table, check, column, disk, key_of
+from ._spark_tables import Again, Columns, Table, check, column, disk, key_of
 from ._spark_work import FRAMES
 
 __all__ = ["COLLECTED", "Numbered", "gathered", "keys_for", "number", "size_of"]
@@ -47,6 +47,11 @@ class Numbered:
     entries: Any = None
     buckets: int = 1
     trains: Any = None  # of each node, whether it trains
+    again: Optional[Again] = None  # runs a function over the rows with features, if blocks have none
+
+    def embedded(self, hops: int) -> int:
+        """Return the bytes of the embeddings of the training nodes."""
+        return 4 * self.train * self.width * (hops + 1)
 
 
 def number(session: Any, table: Table, edges: Any, columns: Columns, slots: int, kept: list[Any]) -> Numbered:
@@ -100,7 +105,7 @@ def number(session: Any, table: Table, edges: Any, columns: Columns, slots: int,
     trains = gathered(table.count, buckets, [(fact.bucket, fact.train) for fact in facts])
     return Numbered(
         table.count, sum(fact.edges for fact in facts), table.width, int(np.count_nonzero(trains)), table.classes,
-        table.class_names, weighted, named, table.places, table.blocks, rank, entries, buckets, trains,
+        table.class_names, weighted, named, table.places, table.blocks, rank, entries, buckets, trains, table.again,
     )  # fmt: skip
 
 

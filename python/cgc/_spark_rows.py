@@ -14,7 +14,7 @@ from typing import Any, Optional
 
 from ._error import Error
 from ._spark_buckets import entries_of, nodes_of
-from ._spark_columns import UNIT, cut, features, fetch, names
+from ._spark_columns import UNIT, cut, features, fetch, names, slots_for
 from ._spark_numbers import Numbered, keys_for
 from ._spark_reach import Needed
 from ._spark_work import FRAMES, RESULT, run_step, run_worker
@@ -116,12 +116,13 @@ def propagate(
         frames = frames.repartition(len(flat), "key").sortWithinPartitions("key", "kind", "part")
         if step < hops:
             frames = frames.mapInArrow(run_step(tasks, threads, program, together, sent[step].add), FRAMES)
-    files = fetch(frames.mapInArrow(run_worker(tasks, threads, program), RESULT), home)
+    slots = slots_for(graph.embedded(hops))
+    files = fetch(frames.mapInArrow(run_worker(tasks, threads, program, slots), RESULT), slots, home)
     return files, [int(s.value) for s in sent]
 
 
 def _nodes(graph: Numbered, need: Needed, reach: list[Any], keys: list[list[int]], rows: bool) -> Any:
-    lists = need.entries.select("bucket", "counts", "columns", "degrees", "classes")
+    lists = need.entries.select("bucket", "counts", "degrees", "classes")
     return lists.mapInArrow(nodes_of(reach, keys, graph.buckets, rows), FRAMES)
 
 

@@ -12,13 +12,16 @@ from ._error import Error
 from ._spark_blocks import BLOCKS, Map, blocks_of
 from ._spark_files import groups_of, of_nodes, read_by
 
-__all__ = ["WHOLE", "Columns", "Table", "check", "column", "disk", "key_of", "load", "read"]
+__all__ = ["WHOLE", "Again", "Columns", "Table", "check", "column", "disk", "key_of", "load", "read"]
 
 _MAX_CLASSES = 1 << 16
 _MAX_NODES = (1 << 31) - 1
 _SPLITS = {"train": "train", "val": "val", "valid": "val", "validation": "val", "test": "test", "": "", "none": ""}
 WHOLE = ("byte", "short", "integer", "long")
 _NUMBERS = ("byte", "short", "integer", "long", "float", "double", "boolean", "decimal")
+
+
+Again = Callable[[Map, str], Any]  # the table of what a function makes of the rows of files: columns of a schema
 
 
 @dataclass
@@ -49,6 +52,7 @@ class Table:
     low: int
     high: int
     size: int  # bytes of all ids
+    again: Optional[Again] = None  # if blocks have no features
 
 
 def read(session: Any, place: str, what: str) -> Any:
@@ -86,29 +90,30 @@ def load(nodes: Any, columns: Columns, kept: list[Any]) -> Table:
         return check(plain, names, kept)
     session = nodes.sparkSession
 
-    def run(take: Map) -> Any:
+    def run(take: Map, schema: str) -> Any:
         read_ = of_nodes(take, groups, columns.id, columns.label, columns.split, names)
-        return read_by(session, groups, read_, BLOCKS)
+        return read_by(session, groups, read_, schema)
 
     return check(plain, names, kept, run)
 
 
-def check(
-    plain: Any, names: Sequence[str], kept: list[Any], run: Optional[Callable[[Map], Any]] = None
-) -> Table:  # fmt: skip
-    """Make blocks of a table, and check what was found in them. run runs a function over its rows without Spark."""
+def check(plain: Any, names: Sequence[str], kept: list[Any], run: Optional[Again] = None) -> Table:
+    """Make blocks of a table, and check what was found in them.
+
+    run runs a function over the rows of files, without Spark. It can do so again, so blocks then have no features.
+    """
     from pyspark.sql import functions as F
 
     whole = plain.schema["id"].dataType.typeName() in WHOLE
-    take = blocks_of(list(_SPLITS), whole)
-    blocks = (run(take) if run else plain.mapInArrow(take, BLOCKS)).persist(disk())
+    take = blocks_of(list(_SPLITS), whole, run is None)
+    blocks = (run(take, BLOCKS) if run else plain.mapInArrow(take, BLOCKS)).persist(disk())
     kept.append(blocks)
     found = [json.loads(row.facts) for row in blocks.select("facts").where(F.col("facts").isNotNull()).collect()]
     width = _check_facts(plain, names, found)
     classes, class_names, places = _classes(plain, found)
     return Table(
         plain, blocks, sum(f["rows"] for f in found), width, classes, class_names, places, whole,
-        min(f["low"] for f in found), max(f["high"] for f in found), sum(f["bytes"] for f in found),
+        min(f["low"] for f in found), max(f["high"] for f in found), sum(f["bytes"] for f in found), run,
     )  # fmt: skip
 
 

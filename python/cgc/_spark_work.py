@@ -10,21 +10,22 @@ import json
 import os
 import struct
 import subprocess
-import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any
 
+from ._scratch import on_disk
+
 __all__ = [
-    "CHUNK", "ENTRY", "FEATURE", "FRAMES", "MARK", "NAME", "NODE", "RESULT", "batch_of", "numbers_of", "run_step",
-    "run_worker",
+    "CHUNK", "ENTRY", "FEATURE", "FRAMES", "MARK", "NAME", "NODE", "PIECE", "RESULT", "batch_of", "numbers_of",
+    "run_step", "run_worker",
 ]  # fmt: skip
 
 CHUNK = 1 << 20  # bytes of a frame, about
-PIECE = 8 << 20  # bytes of the result in a row
+PIECE = 4 << 20  # bytes of the result in a row
 MARK = "cgc worker: "  # stands before a worker's sentence in the error of a task
 FRAMES = "key int, kind int, part int, payload binary"
-RESULT = "key int, seq int, payload binary"
+RESULT = "key int, seq int, slot int, payload binary"
 NODE, FEATURE, NAME, _HOP, _SUM, ENTRY, _SCALING = range(1, 8)  # the order in which a worker takes kinds
 _LETTERS = {NODE: b"N", FEATURE: b"X", NAME: b"I", _HOP: b"H", _SUM: b"S", ENTRY: b"A", _SCALING: b"F"}
 _KINDS = {letter: kind for kind, letter in _LETTERS.items()}
@@ -34,8 +35,13 @@ def batch_of(rows: Sequence[tuple[int, int, int, bytes]]) -> Any:
     """Return rows as a batch of FRAMES."""
     import pyarrow as pa
 
-    types = [pa.int32(), pa.int32(), pa.int32(), pa.binary()]
-    arrays = [pa.array([row[i] for row in rows], t) for i, t in enumerate(types)]
+    arrays = [pa.array([row[i] for row in rows], pa.int32()) for i in range(3)]
+    ends = [0]
+    for row in rows:
+        ends.append(ends[-1] + len(row[3]))
+    whole = rows[0][3] if len(rows) == 1 else b"".join(row[3] for row in rows)
+    buffers = [None, pa.array(ends, pa.int32()).buffers()[1], pa.py_buffer(whole)]  # pa.array would copy the payloads
+    arrays.append(pa.Array.from_buffers(pa.binary(), len(rows), buffers))
     return pa.RecordBatch.from_arrays(arrays, ["key", "kind", "part", "payload"])
 
 
@@ -51,14 +57,15 @@ def numbers_of(column: Any, kind: str) -> Any:
 
 
 def run_worker(
-    tasks: Mapping[int, Mapping[str, Any]], threads: int, program: str
+    tasks: Mapping[int, Mapping[str, Any]], threads: int, program: str, slots: Sequence[int]
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """Return a function that feeds frames to workers, one for each key of tasks, and yields the files they write.
 
-    program is the name under which Spark ships the command.
-    Frames are sorted by key. A worker that fails, or that is killed, makes the task fail with its sentence; Spark then
-    tries the task again.
+    program is the name under which Spark ships the command. Frames of a key come one after the other. A worker that
+    fails, or that is killed, makes the task fail with its sentence; Spark then tries the task again. Pieces of files go
+    to the slots in turn.
     """
+    places = {key: place for place, key in enumerate(tasks)}
 
     def result(key: int, worker: _Worker) -> Iterator[Any]:
         import pyarrow as pa
@@ -68,8 +75,9 @@ def run_worker(
             return
         with open(worker.out, "rb") as file:
             for seq, piece in enumerate(_pieces(file)):
-                arrays = [pa.array([key], pa.int32()), pa.array([seq], pa.int32()), pa.array([piece])]
-                yield pa.RecordBatch.from_arrays(arrays, ["key", "seq", "payload"])
+                slot = slots[(seq * len(tasks) + places[key]) % len(slots)]
+                arrays = [pa.array([number], pa.int32()) for number in (key, seq, slot)]
+                yield pa.RecordBatch.from_arrays([*arrays, pa.array([piece])], ["key", "seq", "slot", "payload"])
 
     return _fed(tasks, threads, program, result)
 
@@ -102,11 +110,14 @@ def _fed(
     """Return a function that feeds frames to workers, and yields the result of each."""
 
     def feed(batches: Iterable[Any]) -> Iterator[Any]:
-        rows = _rows(batches)
+        rows, seen = _rows(batches), set()
         row = next(rows, None)
         while row is not None:  # a partition without frames starts no worker
             key = row[0]
-            with tempfile.TemporaryDirectory(prefix="cgc-worker-") as home, _Worker(program, threads, home) as worker:
+            if key in seen:
+                raise RuntimeError(f"{MARK}frames of worker {key} came apart: this Spark hashes keys in another way")
+            seen.add(key)
+            with on_disk() as home, _Worker(program, threads, str(home)) as worker:
                 worker.put(b"T", json.dumps(tasks[key]).encode())
                 while row is not None and row[0] == key:
                     worker.put(_LETTERS[row[1]], row[2])

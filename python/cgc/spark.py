@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, Optional, Union
 
+from . import _scratch
 from . import _spark_blocks as _blocks
 from . import _spark_buckets as _buckets
 from . import _spark_columns as _columns
@@ -26,7 +27,6 @@ from . import _spark_rows as _rows
 from . import _spark_work as _work
 from ._error import Error
 from ._run import binary
-from ._scratch import folder
 from ._spark_numbers import Numbered, number, size_of
 from ._spark_reach import Needed, needed
 from ._spark_tables import Columns, load, read
@@ -94,6 +94,7 @@ def _parser() -> _Parser:
     add("--normalize-features", action="store_true")
     add("--standardize", action="store_true")
     add("--inductive", action="store_true")
+    add("--memory", default="", help="bound on the driver's memory for training nodes, as of cgc condense")
     return parser
 
 
@@ -111,14 +112,20 @@ def condense(arguments: Sequence[str], session: Any = None) -> None:
         for name in ("normalize-features", "standardize", "inductive")
         if getattr(given, name.replace("-", "_"))
     ]
-    finish = [f"--output={given.output}", *setting, *rest]
+    finish = [f"--output={given.output}", *setting, *([f"--memory={given.memory}"] if given.memory else []), *rest]
     _check(finish)
     session, own = _session(given) if session is None else (session, False)
     if own:
         _note(f"Spark has started after {time.monotonic() - begun:.1f} s")
     try:
         with contextlib.ExitStack() as stack:
-            parts, home = _propagate(session, given, lambda size: stack.enter_context(folder(size)))
+            bound = _size(given.memory, "memory") if given.memory else None
+
+            def place(size: int) -> Path:
+                small = bound is None or 4 * size < bound
+                return stack.enter_context(_scratch.folder(size) if small else _scratch.on_disk())
+
+            parts, home = _propagate(session, given, place)
             merged = home / "embeddings.safetensors"
             _command(["propagate", "--merge", *map(str, parts), f"--output={merged}", "--quiet"])
             _note(f"propagated in {time.monotonic() - begun:.1f} s")
@@ -148,7 +155,7 @@ def _propagate(
     from pyspark import cloudpickle
 
     pickle: Any = cloudpickle
-    for module in (_work, _blocks, _buckets, _files):  # the package need not be on the machines of Spark
+    for module in (_work, _blocks, _buckets, _files, _scratch):  # the package need not be on the machines of Spark
         pickle.register_pickle_by_value(module)
     kept: list[Any] = []
     settings = contextlib.ExitStack()
@@ -270,18 +277,18 @@ def _workers(session: Any, given: argparse.Namespace) -> tuple[int, int, int]:
     threads = int(conf.get("spark.task.cpus", "1"))
     slots = max(1, session.sparkContext.defaultParallelism // threads)
     if given.worker_memory:
-        return _size(given.worker_memory), threads, slots
+        return _size(given.worker_memory, "worker-memory"), threads, slots
     heap = re.fullmatch(r"(\d+)([bkmgt]?)b?", conf.get("spark.executor.memory", "1g").lower())
     memory = int(heap[1]) * _JAVA[heap[2]] if heap else 1 << 30
     cores = int(conf.get("spark.executor.cores", "1"))
     return memory // max(1, cores // threads), threads, slots
 
 
-def _size(text: str) -> int:
+def _size(text: str, flag: str) -> int:
     """Return the bytes of a size."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)", text)
     if not found or found[2] not in _UNITS or float(found[1]) <= 0:
-        raise _Usage(f"--worker-memory {text}, want a number of bytes above 0, as 2GiB or 500MB")
+        raise _Usage(f"--{flag} {text}, want a number of bytes above 0, as 2GiB or 500MB")
     return int(float(found[1]) * _UNITS[found[2]])
 
 
