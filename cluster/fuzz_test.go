@@ -61,3 +61,23 @@ func FuzzRun(f *testing.F) {
 		}
 	})
 }
+
+// A class that the graph does not have is refused, and makes no room for itself.
+func TestClassOutOfRange(t *testing.T) {
+	for _, class := range []int32{-2, 2, 1 << 30} {
+		task, err := json.Marshal(cluster.Task{Do: "columns", Hi: 1, Origin: stored.Origin{
+			Graph: "pair", Nodes: 2, Edges: 1, Features: 1, Classes: 2, Rule: propagate.SGC, Hops: 1,
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := slices.Concat(frame(nil, cluster.TaskFrame, task),
+			frame(nil, cluster.NodeFrame, uint32(2), []int32{0, 1}, []int32{1, 0}, []float64{1, 1}, []int32{class, -1},
+				[]float32{1, 2}),
+			frame(nil, cluster.EntryFrame, uint32(1), uint32(0), []int32{0}, []int32{1}), frame(nil, cluster.EndFrame))
+		err = cluster.Run(t.Context(), bytes.NewReader(in), io.Discard, filepath.Join(t.TempDir(), "out.safetensors"))
+		if err == nil || !strings.Contains(err.Error(), "node 0 has the class") {
+			t.Errorf("class %d: error %v", class, err)
+		}
+	}
+}
