@@ -207,7 +207,7 @@ func TestMomentsAreTheirFormula(t *testing.T) {
 		for j := range s.X.Cols {
 			m1, d1 := moments(real, j)
 			m2, d2 := moments(own, j)
-			want += 10 * 10.0 / 30 * ((m1-m2)*(m1-m2) + (d1-d2)*(d1-d2)) / float64(s.X.Cols)
+			want += NewSimGC().FeatureWeight * 10.0 / 30 * ((m1-m2)*(m1-m2) + (d1-d2)*(d1-d2)) / float64(s.X.Cols)
 		}
 	}
 	var near, weight float64

@@ -64,8 +64,8 @@ func defaults() Parameters {
 	}
 }
 
-// NewSNTK returns SNTK with default parameters.
-func NewSNTK() SNTK { return SNTK{Parameters: defaults(), Degree: 4} }
+// NewSNTK returns SNTK with default parameters. Validation nodes of Cora and Citeseer chose Degree.
+func NewSNTK() SNTK { return SNTK{Parameters: defaults(), Degree: 0.5} }
 
 // NewSNTKX returns SNTK-X with default parameters.
 func NewSNTKX() SNTKX { return SNTKX{defaults()} }
