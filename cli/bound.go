@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"sync"
 
 	"github.com/graph-condensation/cgc/graph"
@@ -13,17 +12,6 @@ import (
 	"github.com/graph-condensation/cgc/propagate/blocked"
 	"github.com/graph-condensation/cgc/report"
 )
-
-// bounded makes the collector keep the memory of the process within a bound in bytes; 0 sets none. What the collector
-// does not see is left out: the program, and the pages of mapped files. The function that it returns takes that back.
-func bounded(memory int64) (restore func()) {
-	if memory <= 0 {
-		return func() {}
-	}
-	const program, least = 24 << 20, 32 << 20
-	before := debug.SetMemoryLimit(max(least, memory-memory/16-program))
-	return func() { debug.SetMemoryLimit(before) }
-}
 
 // planned is the plan of a propagation within a bound on memory, and what it came to.
 type planned struct {

@@ -14,6 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/report"
 )
 
@@ -84,10 +85,8 @@ func (c *command) condenseCommand() *cobra.Command {
 // that.
 const checkpointEvery = time.Minute
 
-func (c *command) condense(
-	ctx context.Context, name string, flags *configFlags, out, as string,
-) (err error) {
-	defer bounded(collected(flags.config.Memory))()
+func (c *command) condense(ctx context.Context, name string, flags *configFlags, out, as string) (err error) {
+	defer memory.Bounded(collected(flags.config.Memory))()
 	g, seconds, err := c.open(ctx, name, flags)
 	if err != nil {
 		return err

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/report"
 )
@@ -73,7 +72,7 @@ func (c *command) convertStored(ctx context.Context, from, to, name string, forc
 	if err := c.fits(from, store.memory); err != nil {
 		return err
 	}
-	defer bounded(store.memory)()
+	defer memory.Bounded(store.memory)()
 	g, err := c.options().Open(ctx, from)
 	if err != nil {
 		return err
@@ -93,7 +92,7 @@ func (c *command) convertStored(ctx context.Context, from, to, name string, forc
 
 // convertStream is convertStored for a format that delivers graphs in parts. It says whether FROM has one.
 func (c *command) convertStream(ctx context.Context, from, to string, store storing) (handled bool, err error) {
-	defer bounded(store.memory)()
+	defer memory.Bounded(store.memory)()
 	c.progress.step("opening " + format.Shown(from))
 	s, err := c.options().Stream(ctx, from, store.memory)
 	if missing := new(dataset.NotFound); errors.As(err, &missing) || errors.Is(err, format.ErrCondensed) {
@@ -133,14 +132,9 @@ func (c *command) fits(from string, memory int64) error {
 		return nil
 	}
 	total := int64(0)
-	_ = filepath.WalkDir(found.Path, func(_ string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.Type().IsRegular() {
-			if info, err := entry.Info(); err == nil {
-				total += info.Size()
-			}
-		}
-		return nil
-	})
+	for info := range filesUnder(found.Path) {
+		total += info.Size()
+	}
 	if total > memory {
 		return usagef("FROM %s holds %s and is read whole in the format %s, and --memory allows %s: "+
 			"raise it, or convert a %s file", from, bytesText(total), found.FormatName, bytesText(memory), extension)

@@ -20,7 +20,7 @@ func (c *command) dryRun(ctx context.Context, name string, flags *configFlags) e
 	if _, is := methods[0].(cgc.Config); !is {
 		return usagef("--dry-run: what %s takes is not known, want one of cgc's methods", methods[0].Name())
 	}
-	defer bounded(flags.config.Memory)()
+	defer memory.Bounded(flags.config.Memory)()
 	g, seconds, err := c.open(ctx, name, flags)
 	if err != nil {
 		return err

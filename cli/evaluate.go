@@ -9,6 +9,7 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 func (c *command) evaluateCommand() *cobra.Command {
@@ -16,7 +17,7 @@ func (c *command) evaluateCommand() *cobra.Command {
 		training *trainingFlags
 		on       string
 		seed     uint64
-		memory   int64
+		bound    int64
 		dry      bool
 	)
 	cmd := &cobra.Command{
@@ -38,15 +39,15 @@ The standard deviation is over trainings on this one condensed graph. cgc run re
 			if err := training.check(); err != nil {
 				return err
 			}
-			defer bounded(collected(memory))()
-			return c.evaluate(cmd.Context(), args[0], on, training, seed, memory, dry)
+			defer memory.Bounded(collected(bound))()
+			return c.evaluate(cmd.Context(), args[0], on, training, seed, bound, dry)
 		},
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().StringVar(&on, "on", "", "test on `GRAPH`, the original one")
 	training = newTrainingFlags(cmd, "number of trainings of each model")
 	cmd.Flags().Uint64Var(&seed, "seed", 0, "decides all random choices")
-	cmd.Flags().Var((*size)(&memory), "memory",
+	cmd.Flags().Var((*size)(&bound), "memory",
 		"bound on the memory of testing, as 2GiB or 500MB; a model that takes more is refused (default none)")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "print what testing takes within --memory, and train nothing")
 	return cmd

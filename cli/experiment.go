@@ -18,6 +18,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/report"
 )
 
@@ -90,7 +91,7 @@ func (j *experimentJob) run(ctx context.Context, names []string) (err error) {
 			err = errors.Join(err, j.log.Close())
 		}
 	}()
-	defer bounded(collected(0))()
+	defer memory.Bounded(collected(0))()
 	var records []experiment.Record
 	done := 0
 	for _, name := range names {

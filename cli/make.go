@@ -11,6 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/report"
 )
 
@@ -89,7 +90,7 @@ func (c *command) makeGraph(ctx context.Context, shape synth.Shape, seed uint64,
 	if err := store.enough(shape.Name, shape.Need()); err != nil {
 		return err
 	}
-	defer bounded(store.memory)()
+	defer memory.Bounded(store.memory)()
 	s, err := synth.Stream(ctx, shape, src)
 	if err != nil {
 		return err

@@ -180,7 +180,7 @@ func (c *command) condenseEmbeddings(
 	ctx context.Context, args []string, flags *configFlags, path, out, as string,
 ) error {
 	begun := time.Now()
-	defer bounded(collected(flags.config.Memory))()
+	defer memory.Bounded(collected(flags.config.Memory))()
 	methods, err := flags.methods()
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/overview"
 	"github.com/graph-condensation/cgc/report"
 )
@@ -70,7 +71,7 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) (err erro
 	if err := j.check(); err != nil {
 		return err
 	}
-	defer bounded(collected(j.config.config.Memory))()
+	defer memory.Bounded(collected(j.config.config.Memory))()
 	g, seconds, err := j.open(ctx, name, j.config)
 	if err != nil {
 		return err

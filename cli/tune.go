@@ -12,6 +12,7 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/report"
 	"github.com/graph-condensation/cgc/tune"
 )
@@ -89,7 +90,7 @@ func (j *tuneJob) run(cmd *cobra.Command, name string) (err error) {
 	if err := j.check(cmd); err != nil {
 		return err
 	}
-	defer bounded(collected(j.config.config.Memory))()
+	defer memory.Bounded(collected(j.config.config.Memory))()
 	g, _, err := j.open(ctx, name, j.config)
 	if err != nil {
 		return err
@@ -104,7 +105,8 @@ func (j *tuneJob) run(cmd *cobra.Command, name string) (err error) {
 			return err
 		}
 	}
-	if err := j.within(g, j.space(cmd)); err != nil {
+	space := j.space(cmd)
+	if err := j.within(g, space); err != nil {
 		return err
 	}
 	bound, by := testingBound(j.config.config.Memory, g, nodes, j.training.config.Hidden)
@@ -112,7 +114,7 @@ func (j *tuneJob) run(cmd *cobra.Command, name string) (err error) {
 	defer func() { err = explain(err) }()
 	search := tune.Search{
 		Base:  tune.Candidate{Config: j.config.config, Weighted: j.training.config.Weighted},
-		Space: j.space(cmd), Models: j.training.models, Training: j.training.config, Trials: j.trials,
+		Space: space, Models: j.training.models, Training: j.training.config, Trials: j.trials,
 		Memory: bound,
 	}
 	if j.seconds > 0 {

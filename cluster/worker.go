@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"runtime/debug"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/propagate/stored"
 )
 
@@ -90,10 +90,7 @@ func Run(ctx context.Context, in io.Reader, frames io.Writer, out string) error 
 	if err := t.validate(); err != nil {
 		return err
 	}
-	if t.Memory > 0 { // what lies about is collected before it exceeds the bound
-		const least = 64 << 20
-		defer debug.SetMemoryLimit(debug.SetMemoryLimit(max(least, t.Memory-t.Memory/16)))
-	}
+	defer memory.Bounded(t.Memory)()
 	buffer := bufio.NewWriterSize(frames, 1<<20)
 	if err := do(ctx, t, buffered, buffer, out); err != nil {
 		return err
