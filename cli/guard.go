@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"path/filepath"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ type beyond struct {
 	help       string
 }
 
+// Error says what was done, what it took, and what allows no more.
 func (b *beyond) Error() string {
 	return fmt.Sprintf("%s has taken %s of memory and is not through, and %s %s%s", b.doing, report.Bytes(b.took), b.by,
 		report.Bytes(b.most), b.help)
@@ -29,6 +31,10 @@ func (b *beyond) Error() string {
 
 // looking is the time between two looks at the memory of the process. New memory comes at a few GB/s at most.
 const looking = 4 * time.Millisecond
+
+// looks is the number of them after which the limit is asked for again. Asking reads a dozen files, which takes ten
+// times as long as a look.
+const looks = 256
 
 // guard ends a context before the system ends the process: when the memory that only the process can free comes within
 // a sixteenth of the limit, or will with the growth of four more looks. Pages of mapped files do not count. Memory that
@@ -47,13 +53,16 @@ func guarded(
 	go func() { // it ends with the context, which explain ends
 		tick := time.NewTicker(looking)
 		defer tick.Stop()
-		for {
+		most, by := limit()
+		for look := 1; ; look++ {
 			select {
 			case <-watched.Done():
 				return
 			case <-tick.C:
 			}
-			most, by := limit()
+			if look%looks == 0 {
+				most, by = limit()
+			}
 			now := held()
 			if growth := max(0, now-last); most > 0 && now+4*growth > most-most/16 {
 				b.took, b.most, b.by = now, most, by
@@ -92,7 +101,7 @@ func (c *command) readable(ctx context.Context, name string) error {
 	o.Note = nil // Open tells
 	found, err := o.Find(name)
 	const unpacked, program = 64, 256 << 20 // bytes of memory for a byte of a file
-	if err != nil || limit == 0 || unpacked*bytesUnder(found.Path)+program < limit {
+	if err != nil || limit == 0 || unpacked*unpackedUnder(found.Path)+program < limit {
 		return nil // Open says what is wrong
 	}
 	s, err := o.Stream(ctx, name, limit)
@@ -117,19 +126,28 @@ func readingTakes(nodes, features, edges int64) int64 {
 	return program + nodes*(4*features+8) + edges*(list+sorted)
 }
 
-// bytesUnder returns the bytes of a file, or of all files in a folder.
-func bytesUnder(path string) (bytes int64) {
-	_ = filepath.WalkDir(path, func(_ string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return nil
+// unpackedUnder returns the bytes of a file, or of all files in a folder. Those of gzip count as what they may hold.
+func unpackedUnder(path string) (bytes int64) {
+	for info := range filesUnder(path) {
+		bytes += info.Size()
+		if strings.HasSuffix(info.Name(), ".gz") {
+			bytes += 7 * info.Size()
 		}
-		if info, err := entry.Info(); err == nil {
-			bytes += info.Size()
-			if strings.HasSuffix(entry.Name(), ".gz") {
-				bytes += 7 * info.Size()
-			}
-		}
-		return nil
-	})
+	}
 	return bytes
+}
+
+// filesUnder returns the file at path, or all files in a folder. What cannot be looked at is left out.
+func filesUnder(path string) iter.Seq[fs.FileInfo] {
+	return func(yield func(fs.FileInfo) bool) {
+		_ = filepath.WalkDir(path, func(_ string, entry fs.DirEntry, err error) error {
+			if err != nil || !entry.Type().IsRegular() {
+				return nil
+			}
+			if info, err := entry.Info(); err == nil && !yield(info) {
+				return fs.SkipAll
+			}
+			return nil
+		})
+	}
 }
