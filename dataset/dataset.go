@@ -119,7 +119,7 @@ func (o Options) read(ctx context.Context, found format.Place) (g *graph.Graph, 
 		return nil, nil, &format.NoQueries{Path: found.Path, Name: found.FormatName}
 	}
 	if err != nil {
-		return nil, nil, located(found, err)
+		return nil, nil, located(ctx, found, err)
 	}
 	return g, notes, nil
 }
@@ -141,7 +141,7 @@ func (o Options) Stream(ctx context.Context, name string, memory int64) (*format
 	}
 	s, notes, err := f.Stream(ctx, found.Path, memory)
 	if err != nil {
-		return nil, located(found, err)
+		return nil, located(ctx, found, err)
 	}
 	for _, sentence := range notes {
 		o.note("%s", sentence)
@@ -165,8 +165,11 @@ func (o Options) Stream(ctx context.Context, name string, memory int64) (*format
 
 var errNoTraining = errors.New("the training split is empty, want at least 1 node")
 
-// located gives an error of reading its place.
-func located(found format.Place, err error) error {
+// located gives an error of reading its place. Once ctx is done, the error is that of ctx.
+func located(ctx context.Context, found format.Place, err error) error {
+	if ended := ctx.Err(); ended != nil {
+		return ended
+	}
 	var place *ReadError
 	if !errors.As(err, &place) {
 		err = fmt.Errorf("dataset: reading %s: %w", format.Shown(found.Path), err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -167,7 +166,7 @@ func TestCancelled(t *testing.T) {
 	path := made(t, nodes, edges, two)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := open(ctx, path, "", ""); !errors.Is(err, context.Canceled) {
+	if _, err := open(ctx, path, "", ""); err != context.Canceled {
 		t.Errorf("%v, want that the context is cancelled", err)
 	}
 	ctx, stop = context.WithCancel(t.Context())
@@ -180,7 +179,7 @@ func TestCancelled(t *testing.T) {
 		ended <- err
 	}()
 	stop()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
+	if err := <-ended; err != context.Canceled {
 		t.Errorf("%v, want that the context is cancelled", err)
 	}
 }
