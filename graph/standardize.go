@@ -95,7 +95,7 @@ func (g *Graph) ScaledContext(ctx context.Context, s Scaling) (*Graph, error) {
 		x := mat.NewDense(n, d)
 		err := parallel.ForContext(ctx, n, 256, func(lo, hi int) {
 			part := mat.Dense{Rows: hi - lo, Cols: d, Data: x.Data[lo*d : hi*d]}
-			_ = mat.Rows(&part, g.X, between(lo, hi)) // these types have no error
+			_ = mat.Read(&part, g.X, between(lo, hi), 0, d) // these types have no error
 			s.apply(&part, 0)
 		})
 		if err != nil {
