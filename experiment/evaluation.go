@@ -61,9 +61,7 @@ func (e Evaluation) Whole(ctx context.Context, small *condense.Condensed, g *gra
 }
 
 // target returns what models are tested on, after checking that all fits together.
-func (e Evaluation) target(
-	ctx context.Context, small *condense.Condensed, g *graph.Graph,
-) (*gnn.Target, error) {
+func (e Evaluation) target(ctx context.Context, small *condense.Condensed, g *graph.Graph) (*gnn.Target, error) {
 	if e.Trainings < 1 || len(e.Models) == 0 {
 		return nil, fmt.Errorf("experiment: %d trainings of %d models, want at least 1 of each", e.Trainings, len(e.Models))
 	}

@@ -1,9 +1,9 @@
 """Time cgc.spark beside one process: python run.py GRAPH.safetensors FOLDER [--nodes N] [--shape rows --parts 4] ….
 
 FOLDER holds the tables that tables.py wrote, and has a slash in its name. One process condenses GRAPH, then the tables,
-unless the last flag is --spark-only. All other flags go to python -m cgc.spark condense. It prints one object of JSON for each run: seconds, processor
-seconds of all processes, the peak memory of each kind of process, and what the run said. pyspark, pyarrow and cgc must
-be installed.
+unless the last flag is --spark-only. All other flags go to python -m cgc.spark condense. It prints one object of JSON
+for each run: seconds, processor seconds of all processes, the peak memory of each kind of process, and what the run
+said. pyspark, pyarrow and cgc must be installed.
 """
 
 import json

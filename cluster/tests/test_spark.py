@@ -252,7 +252,12 @@ def test_folders_of_killed(tmp_path, monkeypatch):
     """Kill -9 leaves the folder of a worker, and the next worker on that machine removes it."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(_scratch.tempfile, "tempdir", None)
-    text = "import time\nfrom cgc._scratch import on_disk\nwith on_disk() as home:\n    print(home, flush=True)\n    time.sleep(60)"
+    text = """import time
+from cgc._scratch import on_disk
+with on_disk() as home:
+    print(home, flush=True)
+    time.sleep(60)
+"""
     child = subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, text=True)
     left = Path(child.stdout.readline().strip())
     assert left.parent == tmp_path

@@ -24,9 +24,14 @@ type rows struct {
 	cells   []table.Cell
 }
 
-func (r *rows) At() int                       { return r.at - 1 }
+// At returns the number of the last row that was read, from 0.
+func (r *rows) At() int { return r.at - 1 }
+
+// Fail puts the file and the row before an error.
 func (r *rows) Fail(row int, err error) error { return r.table.Fail(row, err) }
-func (r *rows) About() int                    { return r.left }
+
+// About returns the number of rows that are still to be read.
+func (r *rows) About() int { return r.left }
 
 // Read reads a row of all columns.
 func (r *rows) Read() ([]table.Cell, error) {

@@ -165,8 +165,13 @@ func (t *parts) close() {
 	}
 }
 
-func (t *parts) Name() string     { return t.name }
-func (t *parts) File() string     { return t.path }
+// Name returns what the table is called in messages.
+func (t *parts) Name() string { return t.name }
+
+// File returns the path of the table, a file or a folder.
+func (t *parts) File() string { return t.path }
+
+// Header returns the names of the columns.
 func (t *parts) Header() []string { return t.header }
 
 // Parts returns a reader for each row group.
@@ -235,6 +240,7 @@ func (t *parts) where(row int) (f *file, number int) {
 	return f, row - f.first + 1
 }
 
+// Place says where a row of the table, from 0, is found: by its number in its file, from 1.
 func (t *parts) Place(row int) string {
 	f, number := t.where(row)
 	if len(t.files) > 1 {
@@ -243,6 +249,7 @@ func (t *parts) Place(row int) string {
 	return fmt.Sprintf("row %d", number)
 }
 
+// Fail puts the file and the row before an error; a row below 0 is none.
 func (t *parts) Fail(row int, err error) error {
 	if row < 0 {
 		return failed(t.path, err)

@@ -80,6 +80,7 @@ func (r *rows) At() int { return r.read - 1 }
 // About returns a guess at the number of rows, which a query does not tell before its end.
 func (r *rows) About() int { return 1024 }
 
+// Read reads a row. It returns io.EOF after the last one.
 func (r *rows) Read() ([]table.Cell, error) {
 	if r.read&0xfff == 0 && r.ctx.Err() != nil {
 		return nil, r.ctx.Err()
