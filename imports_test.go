@@ -121,7 +121,7 @@ var mayImport = map[string]string{
 	"rival/coarsening": "condense graph mat progress propagate propagate/blocked rival internal/parallel",
 	"rival/kernel": "autodiff condense graph kernelridge mat progress propagate propagate/blocked rival " +
 		"internal/parallel",
-	"rival/distribution": "autodiff condense gnn graph mat internal/kernel rival rival/learn",
+	"rival/distribution": "autodiff condense gnn graph mat internal/kernel internal/parallel rival rival/learn",
 	"rival/gradient":     "autodiff condense gnn graph mat internal/kernel internal/parallel rival rival/learn",
 	"rival/learn": "checkpoint condense gnn graph mat partition progress propagate propagate/blocked rival " +
 		"internal/kernel internal/parallel internal/parameter",

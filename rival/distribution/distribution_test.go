@@ -108,7 +108,11 @@ func TestMeansDifferences(t *testing.T) {
 			if structured {
 				a = symmetric(9, random)
 			}
-			differences(t, relay, s.X, a, e.match)
+			e.real()
+			differences(t, relay, s.X, a, func(x, a *mat.Dense) (float64, *mat.Dense, *mat.Dense) { return e.match(x, a, true) })
+			if _, dx, da := e.match(s.X, a, false); structured && (dx != nil || da == nil) {
+				t.Error("without features, want the gradient by A′ alone")
+			}
 		}
 	}
 }

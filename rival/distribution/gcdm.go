@@ -14,6 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival"
 	"github.com/graph-condensation/cgc/rival/learn"
@@ -140,12 +141,30 @@ func (l *meansLearner) Epoch(ctx context.Context, epoch int, src rand.Source) (l
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		l.means.restart(src)
-		value, dx, da := l.means.match(l.X, l.A())
+		var a *mat.Dense
+		parallel.For(2, 1, func(lo, hi int) { // neither needs the other
+			if lo == 0 {
+				l.means.restart(src)
+				l.means.real()
+			}
+			if hi == 2 {
+				a = l.A()
+			}
+		})
+		value, dx, da := l.means.match(l.X, a, l.features(epoch))
 		loss += value / float64(l.means.Outer)
 		l.Step(epoch, dx, da)
 	}
 	return loss, nil
+}
+
+// features says whether the epoch trains X′.
+func (l *meansLearner) features(epoch int) bool {
+	if l.Maker == nil {
+		return true
+	}
+	_, features := l.Turns(epoch)
+	return features
 }
 
 // means matches the class means of an encoder's embeddings:
@@ -210,9 +229,8 @@ func newMeans(ctx context.Context, s *learn.Start, m Means) (*means, error) {
 
 // restart draws an encoder, uniform in ±1/√d.
 func (e *means) restart(src rand.Source) {
-	random := rand.New(src)
-	learn.Uniform(e.w, e.w.Rows, random)
-	learn.Uniform(e.b, e.w.Rows, random)
+	learn.Uniform(e.w, e.w.Rows, src)
+	learn.Uniform(e.b, e.w.Rows, src)
 }
 
 // real sets mean to the class means of the training nodes.
@@ -228,9 +246,9 @@ func (e *means) real() {
 	mat.Mul(&e.mean, e.share, &e.hidden)
 }
 
-// match returns the objective and its gradients by X′ and A′; da is nil for A′ = I.
-func (e *means) match(x, a *mat.Dense) (loss float64, dx, da *mat.Dense) {
-	e.real()
+// match returns the objective and its gradients by X′ and A′. real was called for the encoder.
+// dx is nil without features, da for A′ = I.
+func (e *means) match(x, a *mat.Dense, features bool) (loss float64, dx, da *mat.Dense) {
 	t := e.tape
 	t.Reset()
 	vx := t.Var(x)
@@ -252,6 +270,9 @@ func (e *means) match(x, a *mat.Dense) (loss float64, dx, da *mat.Dense) {
 	loss = float64(total.Value.Data[0])
 	if a == nil {
 		return loss, t.Grad(total, vx)[0].Value, nil
+	}
+	if !features {
+		return loss, nil, t.Grad(total, va)[0].Value
 	}
 	g := t.Grad(total, vx, va)
 	return loss, g[0].Value, g[1].Value

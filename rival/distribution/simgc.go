@@ -163,8 +163,7 @@ const tiny = 1e-10
 func (m SimGC) teach(ctx context.Context, rows *mat.Dense, y []int32, classes int, src rand.Source) (
 	w, b *mat.Dense, err error,
 ) {
-	random := rand.New(src)
-	w = learn.Uniform(mat.NewDense(rows.Cols, classes), rows.Cols, random)
+	w = learn.Uniform(mat.NewDense(rows.Cols, classes), rows.Cols, src)
 	b = mat.NewDense(1, classes)
 	adam := learn.NewAdam(m.TeacherRate, w, b)
 	t := autodiff.NewTape()

@@ -109,9 +109,8 @@ const gramNodes = 2048
 
 // restart draws weights and biases uniform in ±1/√inputs.
 func (o *convolution) restart(src rand.Source) {
-	random := rand.New(src)
 	for i, p := range o.parameters {
-		learn.Uniform(p, o.parameters[i/2*2].Rows, random)
+		learn.Uniform(p, o.parameters[i/2*2].Rows, src)
 	}
 	o.steps.Restart()
 }
@@ -172,6 +171,8 @@ type forward struct {
 	edges   bool          // A′ is not I
 	z, u, v *autodiff.Var // Â′X′, Â′X′·W₁ + b₁, V
 	logits  *autodiff.Var
+	columns *autodiff.Var // Z′ᵀ
+	gram    *autodiff.Var // Z′·Z′ᵀ; only where A′ is not I, since all classes then share it
 }
 
 func (o *convolution) forward(x, a *autodiff.Var, p []*autodiff.Var) (f forward) {
@@ -211,6 +212,9 @@ func (o *convolution) match(ctx context.Context, x, a *mat.Dense, _ rand.Source)
 	}
 	vx, va, p := o.onTape(x, a)
 	f := o.forward(vx, va, p)
+	if f.edges {
+		f.columns, f.gram = o.tape.Transpose(f.z), o.tape.MatMulTB(f.z, f.z)
+	}
 	var total *autodiff.Var
 	for c, members := range o.members {
 		if members == nil {
@@ -241,11 +245,12 @@ func (o *convolution) matchClass(f forward, w2 *autodiff.Var, c int) *autodiff.V
 	e := t.Exp(t.LogSoftmax(t.Rows(f.logits, members)))
 	e = t.Scale(1/float32(len(members)), t.Sub(e, t.Var(labels)))
 	v, b2 := t.Rows(f.v, members), t.ColumnSums(e)
-	z, u, back := f.z, f.u, t.MatMulTB(e, w2)
+	columns, gram, u, back := f.columns, f.gram, f.u, t.MatMulTB(e, w2)
 	if f.edges {
 		back = f.in.Symmetric(t.SpreadRows(back, members, f.z.Value.Rows))
 	} else { // the other nodes have no part in it
-		z, u = t.Rows(f.z, members), t.Rows(f.u, members)
+		z := t.Rows(f.z, members)
+		columns, gram, u = t.Transpose(z), t.MatMulTB(z, z), t.Rows(f.u, members)
 	}
 	mask := &o.masks[c]
 	mask.Reshape(u.Value.Dims())
@@ -256,8 +261,8 @@ func (o *convolution) matchClass(f forward, w2 *autodiff.Var, c int) *autodiff.V
 		}
 	}
 	d := t.Mul(back, t.Var(mask))
-	squares := t.ColumnSums(t.Mul(d, t.MatMul(t.MatMulTB(z, z), d)))
-	inner := t.ColumnSums(t.Mul(d, t.MatMulTA(t.Linear(r.s, t.Transpose(z)), t.Var(&r.d))))
+	squares := t.ColumnSums(t.Mul(d, t.MatMul(gram, d)))
+	inner := t.ColumnSums(t.Mul(d, t.MatMulTA(t.Linear(r.s, columns), t.Var(&r.d))))
 	g2 := t.MatMulTA(v, e)
 	if o.Distance == Cosine {
 		return t.Add(o.cosines(inner, squares, r.squares), o.cosineOf(g2, &r.w2))

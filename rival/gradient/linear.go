@@ -68,9 +68,8 @@ func linearOn(s *learn.Start, m Matching, real *mat.Dense, realFirst []int) *lin
 
 // restart draws weights and bias uniform in ±1/√inputs.
 func (l *linear) restart(src rand.Source) {
-	random := rand.New(src)
-	learn.Uniform(l.w, l.w.Rows, random)
-	learn.Uniform(l.b, l.w.Rows, random)
+	learn.Uniform(l.w, l.w.Rows, src)
+	learn.Uniform(l.b, l.w.Rows, src)
 	l.steps.Restart()
 }
 

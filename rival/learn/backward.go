@@ -6,7 +6,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Backward returns the gradients of a function of A′ whose gradient is da, N′×N′, after Forward: those of the
+// Backward returns the gradients of a function of A′ whose gradient is da, N′×N′, once after each Forward: those of the
 // parameters in their order if parameters is set, and that of X′, N′×d, if features is. What is not asked for is nil.
 // The results are memory of p, valid until the next Backward.
 func (p *Pairs) Backward(da *mat.Dense, parameters, features bool) (gradients []*mat.Dense, dx *mat.Dense) {
@@ -36,22 +36,23 @@ func (p *Pairs) Backward(da *mat.Dense, parameters, features bool) (gradients []
 		slope[k] = float32(-scale * along / count * p.inverse2[k])
 		constant[k] = float32(scale * (along/count*p.inverse2[k]*p.mean2[k] - sum[k]/count))
 	}
+	scales, slopes, constants := p.repeat(p.scale2), p.repeat(slope), p.repeat(constant)
 	parallel.For(n, 1, func(lo, hi int) {
-		buffer := make([]float32, h)
 		for i := lo; i < hi; i++ {
-			for j := range n {
-				row := p.row(&p.du, i, j)
-				kernel.Mul(row, row, p.scale2)
-				kernel.Mul(buffer, p.row(&p.u, i, j), slope)
-				kernel.Add(row, row, buffer)
-				kernel.Add(row, row, constant)
+			for from := 0; from < n; from += p.tile() {
+				to := min(from+p.tile(), n)
+				rows, u := p.rows(&p.h2, i, from, to), p.rows(&p.u, i, from, to)
+				kernel.Mul(rows, rows, scales[:len(rows)])
+				kernel.Mul(u, u, slopes[:len(rows)])
+				kernel.Add(rows, rows, u)
+				kernel.Add(rows, rows, constants[:len(rows)])
 			}
 		}
 	})
 	if parameters {
-		mat.MulTA(p.gradients[3], &p.h1, &p.du)
+		mat.MulTA(p.gradients[3], &p.h1, &p.h2)
 	}
-	mat.MulTB(&p.dh, &p.du, p.v)
+	mat.MulTB(&p.dh, &p.h2, p.v)
 	p.firstGradient(parameters)
 	if parameters {
 		mat.MulTA(p.gradients[0], p.x, &p.dfirst)
@@ -69,13 +70,11 @@ func (p *Pairs) outGradient() {
 	n, h := p.Nodes, p.Hidden
 	p.partial.Reshape(n, h)
 	parallel.For(n, 1, func(lo, hi int) {
-		buffer := make([]float32, h)
 		for i := lo; i < hi; i++ {
 			sum := p.partial.Row(i)
 			clear(sum)
 			for j := range n {
-				p.second(buffer, i, j)
-				kernel.Axpy(p.dz.Row(i)[j], buffer, sum)
+				kernel.Axpy(p.dz.Row(i)[j], p.row(&p.h2, i, j), sum)
 			}
 		}
 	})
@@ -89,26 +88,28 @@ func (p *Pairs) outGradient() {
 	p.gradients[7].Data[0] = float32(sum)
 }
 
-// secondSums sets du to dỹ, the gradient after the second BN, and returns Σ dỹ and Σ dỹ·u over all pairs.
+// secondSums makes dỹ, the gradient after the second BN, of h², and returns Σ dỹ and Σ dỹ·u over all pairs.
 func (p *Pairs) secondSums() (sum, product []float64) {
 	n, h := p.Nodes, p.Hidden
-	p.du.Reshape(n*n, h)
 	p.partial.Reshape(n, h)
 	p.another.Reshape(n, h)
+	out := p.repeat(p.out.Data)
 	parallel.For(n, 1, func(lo, hi int) {
-		buffer := make([]float32, h)
 		for i := lo; i < hi; i++ {
 			sum, product := p.partial.Row(i), p.another.Row(i)
 			clear(sum)
 			clear(product)
-			for j := range n {
-				p.second(buffer, i, j)
-				row := p.row(&p.du, i, j)
-				kernel.ReLUGrad(row, p.out.Data, buffer)
-				kernel.Scale(row, p.dz.Row(i)[j], row)
-				kernel.Add(sum, sum, row)
-				kernel.Mul(buffer, row, p.row(&p.u, i, j))
-				kernel.Add(product, product, buffer)
+			for from := 0; from < n; from += p.tile() {
+				to := min(from+p.tile(), n)
+				rows, along := p.rows(&p.h2, i, from, to), p.rows(&p.dh, i, 0, to-from) // dh is free until the sums are known
+				kernel.ReLUGrad(rows, out[:len(rows)], rows)
+				for j := from; j < to; j++ {
+					row := p.row(&p.h2, i, j)
+					kernel.Scale(row, p.dz.Row(i)[j], row)
+				}
+				kernel.Mul(along, rows, p.rows(&p.u, i, from, to))
+				addRows(sum, rows)
+				addRows(product, along)
 			}
 		}
 	})
@@ -123,10 +124,11 @@ func (p *Pairs) firstGradient(parameters bool) {
 		for i := lo; i < hi; i++ {
 			sum := p.dscaled.Row(i)[:h]
 			clear(sum)
-			for j := range n {
-				row := p.row(&p.dh, i, j)
-				kernel.ReLUGrad(row, row, p.row(&p.h1, i, j))
-				kernel.Add(sum, sum, row)
+			for from := 0; from < n; from += p.tile() {
+				to := min(from+p.tile(), n)
+				rows := p.rows(&p.dh, i, from, to)
+				kernel.ReLUGrad(rows, rows, p.rows(&p.h1, i, from, to))
+				addRows(sum, rows)
 			}
 		}
 	})

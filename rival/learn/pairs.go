@@ -36,11 +36,12 @@ type Pairs struct {
 	first            mat.Dense // X·[W₁ᵀ W₂ᵀ], N′×2·hidden; centred and divided by the deviation
 	scaled           mat.Dense // the same times the gain, the shift added to the left half
 	h1, u            mat.Dense // N′²×hidden
+	h2               mat.Dense // N′²×hidden: h²; Backward makes the gradient by u of it
 	scale2, offset2  []float32 // BN of u is u·scale2 + offset2
 	mean2, inverse2  []float64 // mean and 1/deviation of u
 	deviation1       []float64 // of the first layer
 	z, a             mat.Dense // N′×N′
-	dz, du, dh       mat.Dense
+	dz, dh           mat.Dense
 	partial, another mat.Dense
 	dscaled, dfirst  mat.Dense
 	gradients        []*mat.Dense
@@ -57,15 +58,14 @@ func PairBytes(nodes, hidden int) float64 {
 
 // NewPairs returns a network for N′ nodes with d features. Weights are uniform in ±1/√(inputs of their layer).
 func NewPairs(nodes, features, hidden int, src rand.Source) *Pairs {
-	random := rand.New(src)
 	p := &Pairs{
 		Nodes: nodes, Hidden: hidden,
-		w:     Uniform(mat.NewDense(features, 2*hidden), 2*features, random),
+		w:     Uniform(mat.NewDense(features, 2*hidden), 2*features, src),
 		gain1: ones(hidden), shift1: mat.NewDense(1, hidden),
-		v:     Uniform(mat.NewDense(hidden, hidden), hidden, random),
+		v:     Uniform(mat.NewDense(hidden, hidden), hidden, src),
 		gain2: ones(hidden), shift2: mat.NewDense(1, hidden),
-		out:  Uniform(mat.NewDense(1, hidden), hidden, random),
-		bias: Uniform(mat.NewDense(1, 1), hidden, random),
+		out:  Uniform(mat.NewDense(1, hidden), hidden, src),
+		bias: Uniform(mat.NewDense(1, 1), hidden, src),
 	}
 	for _, m := range p.Parameters() {
 		p.gradients = append(p.gradients, mat.NewDense(m.Dims()))
@@ -73,14 +73,24 @@ func NewPairs(nodes, features, hidden int, src rand.Source) *Pairs {
 	return p
 }
 
-// Uniform fills m from ±1/√inputs, and returns it.
-func Uniform(m *mat.Dense, inputs int, random *rand.Rand) *mat.Dense {
+// Uniform fills m from ±1/√inputs, and returns it. The numbers are those of rand.New(src).Float64. A PCG is called
+// directly, which takes half the time.
+func Uniform(m *mat.Dense, inputs int, src rand.Source) *mat.Dense {
 	limit := 1 / math.Sqrt(float64(inputs))
+	if pcg, is := src.(*rand.PCG); is {
+		for i := range m.Data {
+			m.Data[i] = float32(limit * (2*unit64(pcg.Uint64()) - 1))
+		}
+		return m
+	}
 	for i := range m.Data {
-		m.Data[i] = float32(limit * (2*random.Float64() - 1))
+		m.Data[i] = float32(limit * (2*unit64(src.Uint64()) - 1))
 	}
 	return m
 }
+
+// unit64 returns the number in [0, 1) that rand.Rand.Float64 makes of 64 random bits.
+func unit64(bits uint64) float64 { return float64(bits<<11>>11) / (1 << 53) }
 
 func ones(n int) *mat.Dense {
 	m := mat.NewDense(1, n)
@@ -97,6 +107,25 @@ func (p *Pairs) Parameters() []*mat.Dense {
 
 // row returns row (i, j) of a matrix with a row for each pair.
 func (p *Pairs) row(m *mat.Dense, i, j int) []float32 { return m.Row(i*p.Nodes + j) }
+
+// tile is the number of pairs that are worked on in one go: 4 kB of a matrix, so that what they need stays in the first
+// cache.
+func (p *Pairs) tile() int { return max(1, 1024/p.Hidden) }
+
+// rows returns the rows of the pairs (i, lo) to (i, hi−1).
+func (p *Pairs) rows(m *mat.Dense, i, lo, hi int) []float32 {
+	at := i * p.Nodes
+	return m.Data[(at+lo)*m.Cols : (at+hi)*m.Cols]
+}
+
+// repeat returns v as often as a tile has rows.
+func (p *Pairs) repeat(v []float32) []float32 {
+	r := make([]float32, 0, p.tile()*len(v))
+	for range p.tile() {
+		r = append(r, v...)
+	}
+	return r
+}
 
 // Forward returns A′ for X′, N′×N′. The result is memory of p, valid until the next Forward.
 func (p *Pairs) Forward(x *mat.Dense) *mat.Dense {
@@ -118,12 +147,19 @@ func (p *Pairs) Forward(x *mat.Dense) *mat.Dense {
 	mat.Mul(&p.u, &p.h1, p.v)
 	p.statistics()
 	p.z.Reshape(n, n)
+	p.h2.Reshape(n*n, h)
+	scale, offset := p.repeat(p.scale2), p.repeat(p.offset2)
 	parallel.For(n, 1, func(lo, hi int) {
-		buffer := make([]float32, h)
 		for i := lo; i < hi; i++ {
-			for j := range n {
-				p.second(buffer, i, j)
-				p.z.Row(i)[j] = kernel.Dot(buffer, p.out.Data) + p.bias.Data[0]
+			for from := 0; from < n; from += p.tile() {
+				to := min(from+p.tile(), n)
+				second := p.rows(&p.h2, i, from, to)
+				kernel.Mul(second, p.rows(&p.u, i, from, to), scale[:len(second)])
+				kernel.Add(second, second, offset[:len(second)])
+				kernel.ReLU(second, second)
+				for j := from; j < to; j++ {
+					p.z.Row(i)[j] = kernel.Dot(p.row(&p.h2, i, j), p.out.Data) + p.bias.Data[0]
+				}
 			}
 		}
 	})
@@ -170,7 +206,7 @@ func (p *Pairs) normalise() {
 	}
 }
 
-// columns returns Σ_j f(i, j) summed over i, for f that adds a row of hidden values to dst.
+// columns returns the sums of the columns of partial.
 func (p *Pairs) columns(partial *mat.Dense) []float64 {
 	sum := make([]float64, p.Hidden)
 	for i := range p.Nodes {
@@ -184,17 +220,18 @@ func (p *Pairs) statistics() {
 	n, h := p.Nodes, p.Hidden
 	p.partial.Reshape(n, h)
 	p.another.Reshape(n, h)
+	p.dh.Reshape(n*n, h)
 	parallel.For(n, 1, func(lo, hi int) {
-		square := make([]float32, h)
 		for i := lo; i < hi; i++ {
 			sum, squares := p.partial.Row(i), p.another.Row(i)
 			clear(sum)
 			clear(squares)
-			for j := range n {
-				row := p.row(&p.u, i, j)
-				kernel.Add(sum, sum, row)
-				kernel.Mul(square, row, row)
-				kernel.Add(squares, squares, square)
+			for from := 0; from < n; from += p.tile() {
+				to := min(from+p.tile(), n)
+				rows, square := p.rows(&p.u, i, from, to), p.rows(&p.dh, i, 0, to-from) // dh is free until Backward
+				kernel.Mul(square, rows, rows)
+				addRows(sum, rows)
+				addRows(squares, square)
 			}
 		}
 	})
@@ -210,9 +247,10 @@ func (p *Pairs) statistics() {
 	}
 }
 
-// second sets dst to h²_ij.
-func (p *Pairs) second(dst []float32, i, j int) {
-	kernel.Mul(dst, p.row(&p.u, i, j), p.scale2)
-	kernel.Add(dst, dst, p.offset2)
-	kernel.ReLU(dst, dst)
+// addRows adds rows, which lie one after the other, to dst.
+func addRows(dst, rows []float32) {
+	for len(rows) > 0 {
+		kernel.Add(dst, dst, rows[:len(dst)])
+		rows = rows[len(dst):]
+	}
 }

@@ -140,3 +140,20 @@ func TestPairsGradients(t *testing.T) {
 		t.Error("gradients that were not asked for")
 	}
 }
+
+// Uniform draws what rand.Float64 gives, from a PCG and from any other source.
+func TestUniform(t *testing.T) {
+	sources := map[string]func() rand.Source{
+		"PCG":     func() rand.Source { return rand.NewPCG(3, 4) },
+		"ChaCha8": func() rand.Source { return rand.NewChaCha8([32]byte{5}) },
+	}
+	for name, source := range sources {
+		random := rand.New(source())
+		m := learn.Uniform(mat.NewDense(7, 5), 9, source())
+		for i, got := range m.Data {
+			if want := float32((2*random.Float64() - 1) / 3); math.Abs(float64(got-want)) > 1e-7 {
+				t.Fatalf("%s: number %d is %v, want %v", name, i, got, want)
+			}
+		}
+	}
+}

@@ -148,12 +148,11 @@ func (w *network) gradient(n int) {
 
 // restart draws weights and biases uniform in ±1/√inputs.
 func (w weights) restart(src rand.Source) {
-	random := rand.New(src)
 	for _, p := range []*mat.Dense{w.w1, w.b1} {
-		learn.Uniform(p, w.w1.Rows, random)
+		learn.Uniform(p, w.w1.Rows, src)
 	}
 	for _, p := range []*mat.Dense{w.w2, w.b2} {
-		learn.Uniform(p, w.w2.Rows, random)
+		learn.Uniform(p, w.w2.Rows, src)
 	}
 }
 
