@@ -1,6 +1,7 @@
 package autodiff
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
@@ -24,6 +25,12 @@ type Edges struct {
 // NewEdges returns the stored entries (i, j) of a square pattern as edges. Values are not used, and the pattern must
 // not change.
 func NewEdges(pattern *mat.CSR) *Edges {
+	e, _ := NewEdgesContext(context.Background(), pattern)
+	return e
+}
+
+// NewEdgesContext is NewEdges, but returns soon after ctx is done, with its error.
+func NewEdgesContext(ctx context.Context, pattern *mat.CSR) (*Edges, error) {
 	if pattern.Rows != pattern.Cols {
 		panic(fmt.Sprintf("autodiff: edges of a %d×%d matrix", pattern.Rows, pattern.Cols))
 	}
@@ -31,15 +38,21 @@ func NewEdges(pattern *mat.CSR) *Edges {
 		Nodes: pattern.Rows, Indptr: pattern.Indptr, Target: pattern.Indices, source: make([]int32, pattern.NNZ()),
 	}
 	for i := range e.Nodes {
+		if i%(1<<16) == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		for at := e.Indptr[i]; at < e.Indptr[i+1]; at++ {
 			e.source[at] = int32(i)
 		}
 	}
-	transpose, from := (&mat.CSR{
+	transpose, from, err := (&mat.CSR{
 		Rows: e.Nodes, Cols: e.Nodes, Indptr: pattern.Indptr, Indices: pattern.Indices,
-	}).Transpose()
+	}).TransposeContext(ctx)
+	if err != nil {
+		return nil, err
+	}
 	e.indptr, e.reverse = transpose.Indptr, from
-	return e
+	return e, nil
 }
 
 // edge records an operation along edges. flip exchanges the two ends.

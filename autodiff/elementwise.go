@@ -214,6 +214,6 @@ func (t *Tape) Dropout(x *Var, p float64, src rand.Source) *Var {
 	}
 	mask := t.record(nil, nil, nil)
 	mask.own.Reshape(x.Value.Rows, x.Value.Cols)
-	Mask(mask.own.Data, p, src)
+	maskWithin(t.ctx, mask.own.Data, p, src)
 	return t.Mul(x, mask)
 }

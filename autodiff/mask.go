@@ -1,6 +1,7 @@
 package autodiff
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 
@@ -10,7 +11,10 @@ import (
 // Mask sets each element of dst to 0 with probability p in [0,1), and to 1/(1−p) otherwise, independently. p is rounded
 // to a multiple of 2⁻¹⁶. One value is drawn from src. It seeds a generator that can start at any place, so that the
 // number of threads does not change the mask.
-func Mask(dst []float32, p float64, src rand.Source) {
+func Mask(dst []float32, p float64, src rand.Source) { maskWithin(context.Background(), dst, p, src) }
+
+// maskWithin is Mask, but returns soon after ctx is done.
+func maskWithin(ctx context.Context, dst []float32, p float64, src rand.Source) {
 	seed := src.Uint64()
 	threshold := uint64(math.Round(p * (1 << 16)))
 	// The two values, indexed by whether the element stays. A branch on random bits would be mispredicted half of the
@@ -20,7 +24,8 @@ func Mask(dst []float32, p float64, src rand.Source) {
 		mask(dst, seed, threshold, &keep)
 		return
 	}
-	maskings.For(len(dst), elementChunk, masking{dst, seed, threshold, keep}, func(m *masking, lo, hi int) {
+	m := masking{dst, seed, threshold, keep}
+	_ = maskings.ForContext(ctx, len(dst), elementChunk, m, func(m *masking, lo, hi int) {
 		mask(m.dst[lo:hi], m.seed+uint64(lo/4)*golden, m.threshold, &m.keep)
 	})
 }

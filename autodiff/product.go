@@ -5,7 +5,7 @@ import "github.com/graph-condensation/cgc/mat"
 // MatMul returns a·b. The shapes are a m×k, b k×n.
 func (t *Tape) MatMul(a, b *Var) *Var {
 	v := t.record(a, b, matMulGrad)
-	mat.Mul(&v.own, a.Value, b.Value)
+	_ = mat.MulContext(t.ctx, &v.own, a.Value, b.Value)
 	return v
 }
 
@@ -21,7 +21,7 @@ func matMulGrad(v, g *Var) {
 // MatMulTA returns aᵀ·b. The shapes are a k×m, b k×n.
 func (t *Tape) MatMulTA(a, b *Var) *Var {
 	v := t.record(a, b, matMulTAGrad)
-	mat.MulTA(&v.own, a.Value, b.Value)
+	_ = mat.MulTAContext(t.ctx, &v.own, a.Value, b.Value)
 	return v
 }
 
@@ -37,7 +37,7 @@ func matMulTAGrad(v, g *Var) {
 // MatMulTB returns a·bᵀ. The shapes are a m×k, b n×k.
 func (t *Tape) MatMulTB(a, b *Var) *Var {
 	v := t.record(a, b, matMulTBGrad)
-	mat.MulTB(&v.own, a.Value, b.Value)
+	_ = mat.MulTBContext(t.ctx, &v.own, a.Value, b.Value)
 	return v
 }
 

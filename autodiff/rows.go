@@ -37,6 +37,9 @@ func (t *Tape) SpreadRows(x *Var, index []int32, rows int) *Var {
 	v.own.Reshape(rows, x.Value.Cols)
 	clear(v.own.Data)
 	for r, i := range index {
+		if r%(1<<14) == 0 && t.ctx.Err() != nil {
+			break // the next operation says so
+		}
 		row := v.own.Row(int(i))
 		kernel.Add(row, row, x.Value.Row(r))
 	}

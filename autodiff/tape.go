@@ -23,6 +23,7 @@
 package autodiff
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/graph-condensation/cgc/internal/parallel"
@@ -38,6 +39,7 @@ type Tape struct {
 	results []*Var // what Grad returned since Reset
 	visit   int    // counts the calls of Grad
 
+	ctx    context.Context
 	values bool // keep no records
 	last   *Var // the last record of a tape that keeps none
 
@@ -76,7 +78,7 @@ type Var struct {
 
 // NewTape returns an empty tape.
 func NewTape() *Tape {
-	t := &Tape{}
+	t := &Tape{ctx: context.Background()}
 	t.body = func(lo, hi int) { t.current.body(t.current, lo, hi) }
 	return t
 }
@@ -87,6 +89,34 @@ func NewValueTape() *Tape {
 	t := NewTape()
 	t.values = true
 	return t
+}
+
+// ended is what an operation panics with after the end of its tape's context.
+type ended struct{}
+
+// Within calls f, which makes operations on t. When ctx is done, the operation under way ends soon, f ends at its next
+// operation by a panic that Within recovers, and the error is that of ctx. Values have no meaning then. All operations
+// of f run in the goroutine of the caller.
+func (t *Tape) Within(ctx context.Context, f func()) (err error) {
+	before := t.ctx
+	t.ctx = ctx
+	defer func() {
+		t.ctx = before
+		if raised := recover(); raised == any(ended{}) {
+			err = ctx.Err()
+		} else if raised != nil {
+			panic(raised)
+		}
+	}()
+	f()
+	return ctx.Err()
+}
+
+// Values returns a tape like NewValueTape's whose operations end as those of t do.
+func (t *Tape) Values() *Tape {
+	values := NewValueTape()
+	values.ctx = t.ctx
+	return values
 }
 
 // Reset forgets all records and keeps their memory. Every Var of the tape becomes invalid.
@@ -111,6 +141,9 @@ func (t *Tape) Var(m *mat.Dense) *Var {
 
 // record returns the next record. The caller gives its value a shape.
 func (t *Tape) record(a, b *Var, vjp func(v, g *Var)) *Var {
+	if t.ctx.Err() != nil {
+		panic(ended{})
+	}
 	if t.values {
 		if t.last != nil {
 			t.last.a, t.last.b = nil, nil // its value is computed
@@ -200,7 +233,7 @@ func (t *Tape) run(v *Var, n, chunk int, body func(v *Var, lo, hi int)) *Var {
 		body(v, 0, n)
 		return v
 	}
-	parallel.For(n, chunk, t.body)
+	_ = parallel.ForContext(t.ctx, n, chunk, t.body)
 	return v
 }
 

@@ -153,7 +153,7 @@ func (p *propagation) Apply(dst, x *mat.Dense) { _ = p.op.Apply(p.ctx, dst, x) }
 func (p *propagation) T() autodiff.Linear { return p.t }
 
 // check returns an error if adj, where it is not nil, is not an adjacency for the nodes of x, or if x is not sound.
-func check(adj *mat.CSR, x mat.Matrix) error {
+func check(ctx context.Context, adj *mat.CSR, x mat.Matrix) error {
 	n, d := x.Dims()
 	switch x := x.(type) {
 	case *mat.Dense:
@@ -161,7 +161,7 @@ func check(adj *mat.CSR, x mat.Matrix) error {
 			return fmt.Errorf("gnn: %d numbers for %d×%d features", len(x.Data), n, d)
 		}
 	case *mat.CSR:
-		if err := x.Validate(); err != nil {
+		if err := x.ValidateContext(ctx); err != nil {
 			return fmt.Errorf("gnn: features: %w", err)
 		}
 	}
@@ -171,7 +171,7 @@ func check(adj *mat.CSR, x mat.Matrix) error {
 	if adj.Rows != n || adj.Cols != n {
 		return fmt.Errorf("gnn: adjacency %d×%d for %d nodes", adj.Rows, adj.Cols, n)
 	}
-	if err := graph.ValidateAdjacency(adj); err != nil {
+	if err := graph.ValidateAdjacencyContext(ctx, adj); err != nil {
 		return fmt.Errorf("gnn: %w", err)
 	}
 	return nil

@@ -1,9 +1,11 @@
 package gnn
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/graph-condensation/cgc/autodiff"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -31,7 +33,11 @@ func (in *Input) Attend(a Attention, x *autodiff.Var) *autodiff.Var {
 		return in.attendDense(a, x)
 	}
 	if in.adj.edges == nil {
-		in.adj.edges = autodiff.NewEdges(withLoops(in.adj.constant, in.nodes))
+		edges, err := loopedEdges(in.adj.ctx, in.adj.constant, in.nodes)
+		if err != nil {
+			return x // Err says so
+		}
+		in.adj.edges = edges
 	}
 	t, edges := x.Tape(), in.adj.edges
 	own, other := t.EdgeRows(edges, a.Own, false), t.EdgeRows(edges, a.Other, true)
@@ -116,10 +122,18 @@ func headOwners(width, heads int) *mat.Dense {
 	return m
 }
 
-// withLoops returns the pattern of A + I for n nodes; a nil A has no edges.
-func withLoops(a *mat.CSR, n int) *mat.CSR {
+// loopedEdges returns the edges of A + I for n nodes; a nil A has no edges. The error is that of ctx.
+func loopedEdges(ctx context.Context, a *mat.CSR, n int) (*autodiff.Edges, error) {
 	p := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
+	entries := n
+	if a != nil {
+		entries += a.NNZ()
+	}
+	p.Indices = memory.Make[int32](entries)[:0]
 	for i := range n {
+		if i%(1<<16) == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		placed := false
 		if a != nil {
 			for _, j := range a.Indices[a.Indptr[i]:a.Indptr[i+1]] {
@@ -135,5 +149,5 @@ func withLoops(a *mat.CSR, n int) *mat.CSR {
 		}
 		p.Indptr[i+1] = int64(len(p.Indices))
 	}
-	return p
+	return autodiff.NewEdgesContext(ctx, p)
 }

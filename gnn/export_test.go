@@ -97,7 +97,7 @@ func FieldSize(adj *mat.CSR, nodes []int32, hops int) int {
 
 // Dropped returns sparse features after dropout as training multiplies with them, and with their transpose.
 func Dropped(x *mat.CSR, p float64, src rand.Source) (dropped, transposed *mat.Dense) {
-	f := newFeatures(x)
+	f := newFeatures(context.Background(), x)
 	f.drop(p, src)
 	identity := func(n int) *mat.Dense {
 		m := mat.NewDense(n, n)

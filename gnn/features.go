@@ -14,6 +14,7 @@ import (
 
 // features is a sparse X on a tape: a linear map of the weights, with dropout on its stored entries.
 type features struct {
+	ctx   context.Context
 	x, xt *mat.CSR
 	from  []int64   // entry e of xt is entry from[e] of x
 	whole []float32 // the entries of x without dropout
@@ -23,8 +24,8 @@ type features struct {
 // transposed is the map Xᵀ of features.
 type transposed features
 
-func newFeatures(x *mat.CSR) *features {
-	f := &features{whole: make([]float32, x.NNZ())}
+func newFeatures(ctx context.Context, x *mat.CSR) *features {
+	f := &features{ctx: ctx, whole: make([]float32, x.NNZ())}
 	for e := range f.whole {
 		f.whole[e] = 1
 	}
@@ -38,13 +39,13 @@ func newFeatures(x *mat.CSR) *features {
 }
 
 // Apply sets dst to X·w.
-func (f *features) Apply(dst, w *mat.Dense) { mat.MulSparse(dst, f.x, w) }
+func (f *features) Apply(dst, w *mat.Dense) { _ = mat.MulSparseContext(f.ctx, dst, f.x, w) }
 
 // T returns Xᵀ.
 func (f *features) T() autodiff.Linear { return f.t }
 
 // Apply sets dst to Xᵀ·g.
-func (f *transposed) Apply(dst, g *mat.Dense) { mat.MulSparse(dst, f.xt, g) }
+func (f *transposed) Apply(dst, g *mat.Dense) { _ = mat.MulSparseContext(f.ctx, dst, f.xt, g) }
 
 // T returns X.
 func (f *transposed) T() autodiff.Linear { return (*features)(f) }

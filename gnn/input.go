@@ -51,7 +51,7 @@ type filtered struct {
 // *mat.Dense nor *mat.CSR is read into memory. When ctx is done, products with A stop, and Err says so.
 func NewInput(ctx context.Context, adj *mat.CSR, x mat.Matrix) (*Input, error) {
 	n, _ := x.Dims()
-	if err := check(adj, x); err != nil {
+	if err := check(ctx, adj, x); err != nil {
 		return nil, err
 	}
 	switch x.(type) {
@@ -164,7 +164,7 @@ func (in *Input) X(t *autodiff.Tape) *autodiff.Var {
 // dropSparse returns a sparse X with entries dropped out, once in a round.
 func (in *Input) dropSparse(t *autodiff.Tape, x *mat.CSR) *features {
 	if in.sparse == nil {
-		in.sparse = newFeatures(x)
+		in.sparse = newFeatures(in.adj.ctx, x)
 	}
 	if p := in.inputDropout(); p > 0 && in.droppedIn != roundOf(t) {
 		in.sparse.drop(p, in.src)
@@ -206,7 +206,7 @@ func (in *Input) filter(f filter, w *autodiff.Var) *autodiff.Var {
 			return t.MatMul(t.Var(p.px), w)
 		}
 	}
-	values := autodiff.NewValueTape()
+	values := t.Values()
 	px := in.adj.filter(f, values.Var(x)).Value
 	in.propagated = append(in.propagated, filtered{f, px})
 	return t.MatMul(t.Var(px), w)

@@ -183,7 +183,7 @@ func (m *Trained) Logits(ctx context.Context, adj *mat.CSR, x mat.Matrix) (*mat.
 	if err := m.validate(); err != nil {
 		return nil, err
 	}
-	if err := check(adj, x); err != nil {
+	if err := check(ctx, adj, x); err != nil {
 		return nil, err
 	}
 	if adj == nil {

@@ -77,22 +77,35 @@ func Train(ctx context.Context, m Model, s *Sample, t *Target, config Config, sr
 		view    = t.validation.view()
 		stage   = "train " + m.Name()
 		lowest  float64 // cross entropy of the best epoch so far
+
+		loss      *autodiff.Var
+		gradients []*autodiff.Var
+		wrong     error
 	)
-	for epoch := 1; epoch <= config.Epochs; epoch++ {
+	differentiate := func() {
 		tape.Reset()
 		for i, p := range parameters {
 			vars[i] = tape.Var(p)
 		}
 		logits := m.Forward(tape, in, vars)
 		if n := in.Nodes(); logits.Value.Rows != n || logits.Value.Cols != s.Classes {
-			return nil, fmt.Errorf("gnn: model %s returns logits %d×%d, want %d×%d",
+			wrong = fmt.Errorf("gnn: model %s returns logits %d×%d, want %d×%d",
 				m.Name(), logits.Value.Rows, logits.Value.Cols, n, s.Classes)
+			return
 		}
 		if s.Rows != nil {
 			logits = tape.Rows(logits, s.Rows)
 		}
-		loss := tape.CrossEntropy(logits, tape.Var(targets))
-		gradients := tape.Grad(loss, vars...)
+		loss = tape.CrossEntropy(logits, tape.Var(targets))
+		gradients = tape.Grad(loss, vars...)
+	}
+	for epoch := 1; epoch <= config.Epochs; epoch++ {
+		if err := tape.Within(ctx, differentiate); err != nil {
+			return nil, err
+		}
+		if wrong != nil {
+			return nil, wrong
+		}
 		if err := in.Err(); err != nil {
 			return nil, err
 		}

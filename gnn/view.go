@@ -42,7 +42,10 @@ func (v *View) infer(ctx context.Context, m Model, parameters []*mat.Dense) (*ma
 	adj := newAdjacency(ctx, v.adj, v.adj.Rows)
 	adj.shared = v.scope
 	in := newInput(adj, v.x)
-	z := m.Forward(t, in, vars).Value
+	var z *mat.Dense
+	if err := t.Within(ctx, func() { z = m.Forward(t, in, vars).Value }); err != nil {
+		return nil, err
+	}
 	if err := in.Err(); err != nil {
 		return nil, err
 	}

@@ -72,12 +72,17 @@ func (g *Graph) checkNames() error {
 
 // ValidateAdjacency returns every reason why a is not an adjacency as Graph.Adj promises; nil if there is none. It
 // reads all of a once.
-func ValidateAdjacency(a *mat.CSR) error {
-	ctx := context.Background()
+func ValidateAdjacency(a *mat.CSR) error { return ValidateAdjacencyContext(context.Background(), a) }
+
+// ValidateAdjacencyContext is ValidateAdjacency, but returns soon after ctx is done, with its error.
+func ValidateAdjacencyContext(ctx context.Context, a *mat.CSR) error {
 	if err := validatePattern(ctx, a); err != nil {
 		return err
 	}
-	return validateEntries(ctx, a)
+	if err := validateEntries(ctx, a); err != nil {
+		return err
+	}
+	return ctx.Err()
 }
 
 // validatePattern returns the first thing wrong with the shape of a and its rows.

@@ -1,6 +1,9 @@
 package kernel
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+)
 
 // Block is a matrix, or a part of one, in row-major order: row i begins at Data[i·Stride]. The loops are told how many
 // rows and columns it has.
@@ -47,10 +50,15 @@ func (b Block) check(name string, rows, columns int) {
 // over several calls changes no bit. Each call packs B anew, so a split by rows should leave some hundreds of them to
 // each call. C must not overlap A or B.
 func Gemm(c, a, b Block, m, n, k int, accumulate bool) {
+	GemmContext(context.Background(), c, a, b, m, n, k, accumulate)
+}
+
+// GemmContext is Gemm, but returns soon after ctx is done. Elements of C that are missing then have no meaning.
+func GemmContext(ctx context.Context, c, a, b Block, m, n, k int, accumulate bool) {
 	c.check("C", m, n)
 	a.check("A", m, k)
 	b.check("B", k, n)
-	best.gemm(product{c: c, a: a, b: b, m: m, n: n, k: k, accumulate: accumulate, above: m})
+	best.gemm(product{ctx: ctx, c: c, a: a, b: b, m: m, n: n, k: k, accumulate: accumulate, above: m})
 }
 
 // GramRows sets rows lo to hi−1 of the upper triangle of G = XᵀX, or adds to them if accumulate, for X n×d and G d×d.
@@ -87,6 +95,7 @@ func (im *implementation) gramRows(g, x Block, n, d, lo, hi int, accumulate bool
 // product is a call of Gemm. Tiles whose elements (i, j) all have i > j+above are left out. They are below the diagonal
 // of a symmetric product whose columns begin at column above.
 type product struct {
+	ctx        context.Context // nil never ends
 	c, a, b    Block
 	m, n, k    int
 	accumulate bool
@@ -129,7 +138,7 @@ func (im *implementation) gemm(g product) {
 			add := g.accumulate || p0 > 0
 			for i0 := 0; i0 < m; i0 += im.height {
 				i1 := min(i0+im.height, m)
-				if i0 >= j1+above {
+				if i0 >= j1+above || g.ended() {
 					break
 				}
 				if pack {
@@ -160,6 +169,9 @@ func (im *implementation) gemm(g product) {
 	}
 	s.giveBack()
 }
+
+// ended reports whether the context of the product is done.
+func (g *product) ended() bool { return g.ctx != nil && g.ctx.Err() != nil }
 
 // aheadBytes returns how many bytes of the next strip of a to ask for at each of k steps. If columns of a are stored as
 // rows, it is one such column. If the rows of a lie close together, it is a k-th of the strip.
