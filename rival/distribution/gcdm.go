@@ -257,11 +257,11 @@ func (e *means) match(x, a *mat.Dense, features bool) (loss float64, dx, da *mat
 		va = t.Var(a)
 	}
 	in := gnn.VariableInput(va, vx)
-	z := in.Symmetric(vx)
+	var z *autodiff.Var
 	if e.Relay == SGC {
-		z = t.AddRow(t.MatMul(t.MatMul(t.Var(e.own), in.Symmetric(z)), t.Var(e.w)), t.Var(e.b))
-	} else {
-		z = t.ReLU(t.AddRow(t.MatMul(z, t.Var(e.w)), t.Var(e.b)))
+		z = t.AddRow(t.MatMul(t.MatMul(t.Var(e.own), in.Symmetric(in.Symmetric(vx))), t.Var(e.w)), t.Var(e.b))
+	} else { // Â′(X′W) takes fewer operations than (Â′X′)W
+		z = t.ReLU(t.AddRow(in.Symmetric(t.MatMul(vx, t.Var(e.w))), t.Var(e.b)))
 		z = t.MatMul(t.Var(e.own), in.Symmetric(z))
 	}
 	difference := t.Sub(z, t.Var(&e.mean))
