@@ -70,6 +70,14 @@ func TestCallsAllocateNothing(t *testing.T) {
 		kernel.GatherRows(kernel.Rows(z, n), kernel.Sparse{Indptr: indptr, Indices: indices, Left: x, Right: y, Self: 1},
 			rows, nil, kernel.Rows(w, n), n)
 	})
+	halves := make([]uint16, n*n)
+	check("GatherHalf", func() {
+		kernel.GatherHalf(kernel.Rows(z, n), indptr, indices, nil, x[:n], kernel.Halves{Data: halves, Stride: n}, 96)
+	})
+	check("NarrowScaled", func() { kernel.NarrowScaled(halves, 2, x, y) })
+	check("WidenScaled", func() { kernel.WidenScaled(z, 2, x, halves) })
+	check("Magnitudes", func() { kernel.Magnitudes(z, x) })
+	check("PrefetchHalves", func() { kernel.PrefetchHalves(halves) })
 	wide := make([]float64, n)
 	check("Accumulate", func() { kernel.Accumulate(wide, 2, x[:n]) })
 	check("Nearest", func() {
@@ -127,6 +135,16 @@ func TestWrongShapesPanic(t *testing.T) {
 			kernel.GatherRows(kernel.Rows(four, 1), kernel.Sparse{Indptr: []int64{0, 0, 0}, Left: four[:1]}, []int32{0}, nil,
 				kernel.Rows(four, 1), 1)
 		},
+		"GatherHalf: columns": func() {
+			kernel.GatherHalf(kernel.Rows(make([]float32, 8), 8), []int64{0, 0}, nil, nil, four[:1], kernel.Halves{Stride: 8}, 8)
+		},
+		"GatherHalf: weights": func() {
+			kernel.GatherHalf(kernel.Rows(make([]float32, 16), 16), []int64{0, 1}, []int32{0}, four[:0], four[:1],
+				kernel.Halves{Data: make([]uint16, 16), Stride: 16}, 16)
+		},
+		"NarrowScaled": func() { kernel.NarrowScaled(make([]uint16, 4), 1, four, five) },
+		"WidenScaled":  func() { kernel.WidenScaled(four, 1, five, make([]uint16, 4)) },
+		"Magnitudes":   func() { kernel.Magnitudes(four, five) },
 		"Nearest: no centres": func() {
 			kernel.Nearest([]int32{0}, four, kernel.Points{Data: four, Stride: 1, N: 1, Norms: four},
 				kernel.Points{Data: nil, Stride: 1, N: 0, Norms: nil}, 1)

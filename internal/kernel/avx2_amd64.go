@@ -165,6 +165,46 @@ func gatherSum3AVX2(dst *float32, ldd int, count int, indptr *int64, indices *in
 //go:noescape
 func gatherSum4AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
 
+// gatherSumHalf1AVX2 sums count rows (at least 1) of 16 values: see GatherHalf.
+//
+//go:noescape
+func gatherSumHalf1AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+
+// gatherSumHalf2AVX2 sums count rows (at least 1) of 32 values: see GatherHalf.
+//
+//go:noescape
+func gatherSumHalf2AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+
+// gatherSumHalf3AVX2 sums count rows (at least 1) of 48 values: see GatherHalf.
+//
+//go:noescape
+func gatherSumHalf3AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+
+// gatherSumHalf4AVX2 sums count rows (at least 1) of 64 values: see GatherHalf.
+//
+//go:noescape
+func gatherSumHalf4AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+
+// gatherWeightedHalf1AVX2 sums count rows (at least 1) of 16 values: see GatherHalf.
+//
+//go:noescape
+func gatherWeightedHalf1AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
+
+// gatherWeightedHalf2AVX2 sums count rows (at least 1) of 32 values: see GatherHalf.
+//
+//go:noescape
+func gatherWeightedHalf2AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
+
+// gatherWeightedHalf3AVX2 sums count rows (at least 1) of 48 values: see GatherHalf.
+//
+//go:noescape
+func gatherWeightedHalf3AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
+
+// gatherWeightedHalf4AVX2 sums count rows (at least 1) of 64 values: see GatherHalf.
+//
+//go:noescape
+func gatherWeightedHalf4AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
+
 // dotAVX2 returns the inner product of x and y, of the same length.
 //
 //go:noescape
@@ -229,6 +269,21 @@ func widenBFloat16AVX2(dst *float32, src *uint16, blocks int)
 //
 //go:noescape
 func narrowFloat16AVX2(dst *uint16, src *float32, blocks int)
+
+// magnitudesAVX2 raises blocks (at least 1) of 16 numbers of dst to the magnitudes of src.
+//
+//go:noescape
+func magnitudesAVX2(dst *float32, src *float32, blocks int)
+
+// narrowScaledAVX2 rounds alpha·src·factors to float16, in blocks (at least 1) of 16.
+//
+//go:noescape
+func narrowScaledAVX2(dst *uint16, alpha float32, factors *float32, src *float32, blocks int)
+
+// widenScaledAVX2 sets dst to alpha·src·factors of float16, in blocks (at least 1) of 16.
+//
+//go:noescape
+func widenScaledAVX2(dst *float32, alpha float32, factors *float32, src *uint16, blocks int)
 
 // largestAVX2 returns the largest magnitude in blocks (at least 1) of 16 numbers, as bits.
 //

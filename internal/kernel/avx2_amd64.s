@@ -5008,6 +5008,578 @@ finish:
 	VZEROUPPER
 	RET
 
+// func gatherSumHalf1AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+// Requires: AVX, CMOV, F16C, MMX+
+TEXT ·gatherSumHalf1AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ scale+40(FP), DI
+	MOVQ x+48(FP), R8
+	MOVQ ldx+56(FP), R9
+	SHLQ $0x01, R9
+	MOVQ (BX)(DX*8), R12
+	DECQ R12
+	MOVQ (BX), R10
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R11
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	CMPQ   R10, R11
+	JGE    finish
+
+edge:
+	LEAQ       96(R10), R13
+	CMPQ       R13, R12
+	CMOVQGT    R12, R13
+	MOVLQSX    (SI)(R13*4), R13
+	IMULQ      R9, R13
+	PREFETCHT0 (R8)(R13*1)
+	MOVLQSX    (SI)(R10*4), R13
+	IMULQ      R9, R13
+	VCVTPH2PS  (R8)(R13*1), Y2
+	VADDPS     Y2, Y0, Y0
+	VCVTPH2PS  16(R8)(R13*1), Y2
+	VADDPS     Y2, Y1, Y1
+	INCQ       R10
+	CMPQ       R10, R11
+	JLT        edge
+
+finish:
+	VBROADCASTSS (DI), Y2
+	ADDQ         $0x04, DI
+	VMULPS       Y2, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y2, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func gatherSumHalf2AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+// Requires: AVX, CMOV, F16C, MMX+
+TEXT ·gatherSumHalf2AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ scale+40(FP), DI
+	MOVQ x+48(FP), R8
+	MOVQ ldx+56(FP), R9
+	SHLQ $0x01, R9
+	MOVQ (BX)(DX*8), R12
+	DECQ R12
+	MOVQ (BX), R10
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R11
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	CMPQ   R10, R11
+	JGE    finish
+
+edge:
+	LEAQ       96(R10), R13
+	CMPQ       R13, R12
+	CMOVQGT    R12, R13
+	MOVLQSX    (SI)(R13*4), R13
+	IMULQ      R9, R13
+	PREFETCHT0 (R8)(R13*1)
+	MOVLQSX    (SI)(R10*4), R13
+	IMULQ      R9, R13
+	VCVTPH2PS  (R8)(R13*1), Y4
+	VADDPS     Y4, Y0, Y0
+	VCVTPH2PS  16(R8)(R13*1), Y4
+	VADDPS     Y4, Y1, Y1
+	VCVTPH2PS  32(R8)(R13*1), Y4
+	VADDPS     Y4, Y2, Y2
+	VCVTPH2PS  48(R8)(R13*1), Y4
+	VADDPS     Y4, Y3, Y3
+	INCQ       R10
+	CMPQ       R10, R11
+	JLT        edge
+
+finish:
+	VBROADCASTSS (DI), Y4
+	ADDQ         $0x04, DI
+	VMULPS       Y4, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y4, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	VMULPS       Y4, Y2, Y2
+	VMOVUPS      Y2, 64(AX)
+	VMULPS       Y4, Y3, Y3
+	VMOVUPS      Y3, 96(AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func gatherSumHalf3AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+// Requires: AVX, CMOV, F16C, MMX+
+TEXT ·gatherSumHalf3AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ scale+40(FP), DI
+	MOVQ x+48(FP), R8
+	MOVQ ldx+56(FP), R9
+	SHLQ $0x01, R9
+	MOVQ (BX)(DX*8), R12
+	DECQ R12
+	MOVQ (BX), R10
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R11
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	CMPQ   R10, R11
+	JGE    finish
+
+edge:
+	LEAQ       48(R10), R13
+	CMPQ       R13, R12
+	CMOVQGT    R12, R13
+	MOVLQSX    (SI)(R13*4), R13
+	IMULQ      R9, R13
+	PREFETCHT0 (R8)(R13*1)
+	PREFETCHT0 64(R8)(R13*1)
+	MOVLQSX    (SI)(R10*4), R13
+	IMULQ      R9, R13
+	VCVTPH2PS  (R8)(R13*1), Y6
+	VADDPS     Y6, Y0, Y0
+	VCVTPH2PS  16(R8)(R13*1), Y6
+	VADDPS     Y6, Y1, Y1
+	VCVTPH2PS  32(R8)(R13*1), Y6
+	VADDPS     Y6, Y2, Y2
+	VCVTPH2PS  48(R8)(R13*1), Y6
+	VADDPS     Y6, Y3, Y3
+	VCVTPH2PS  64(R8)(R13*1), Y6
+	VADDPS     Y6, Y4, Y4
+	VCVTPH2PS  80(R8)(R13*1), Y6
+	VADDPS     Y6, Y5, Y5
+	INCQ       R10
+	CMPQ       R10, R11
+	JLT        edge
+
+finish:
+	VBROADCASTSS (DI), Y6
+	ADDQ         $0x04, DI
+	VMULPS       Y6, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y6, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	VMULPS       Y6, Y2, Y2
+	VMOVUPS      Y2, 64(AX)
+	VMULPS       Y6, Y3, Y3
+	VMOVUPS      Y3, 96(AX)
+	VMULPS       Y6, Y4, Y4
+	VMOVUPS      Y4, 128(AX)
+	VMULPS       Y6, Y5, Y5
+	VMOVUPS      Y5, 160(AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func gatherSumHalf4AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+// Requires: AVX, CMOV, F16C, MMX+
+TEXT ·gatherSumHalf4AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ scale+40(FP), DI
+	MOVQ x+48(FP), R8
+	MOVQ ldx+56(FP), R9
+	SHLQ $0x01, R9
+	MOVQ (BX)(DX*8), R12
+	DECQ R12
+	MOVQ (BX), R10
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R11
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	CMPQ   R10, R11
+	JGE    finish
+
+edge:
+	LEAQ       48(R10), R13
+	CMPQ       R13, R12
+	CMOVQGT    R12, R13
+	MOVLQSX    (SI)(R13*4), R13
+	IMULQ      R9, R13
+	PREFETCHT0 (R8)(R13*1)
+	PREFETCHT0 64(R8)(R13*1)
+	MOVLQSX    (SI)(R10*4), R13
+	IMULQ      R9, R13
+	VCVTPH2PS  (R8)(R13*1), Y8
+	VADDPS     Y8, Y0, Y0
+	VCVTPH2PS  16(R8)(R13*1), Y8
+	VADDPS     Y8, Y1, Y1
+	VCVTPH2PS  32(R8)(R13*1), Y8
+	VADDPS     Y8, Y2, Y2
+	VCVTPH2PS  48(R8)(R13*1), Y8
+	VADDPS     Y8, Y3, Y3
+	VCVTPH2PS  64(R8)(R13*1), Y8
+	VADDPS     Y8, Y4, Y4
+	VCVTPH2PS  80(R8)(R13*1), Y8
+	VADDPS     Y8, Y5, Y5
+	VCVTPH2PS  96(R8)(R13*1), Y8
+	VADDPS     Y8, Y6, Y6
+	VCVTPH2PS  112(R8)(R13*1), Y8
+	VADDPS     Y8, Y7, Y7
+	INCQ       R10
+	CMPQ       R10, R11
+	JLT        edge
+
+finish:
+	VBROADCASTSS (DI), Y8
+	ADDQ         $0x04, DI
+	VMULPS       Y8, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y8, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	VMULPS       Y8, Y2, Y2
+	VMOVUPS      Y2, 64(AX)
+	VMULPS       Y8, Y3, Y3
+	VMOVUPS      Y3, 96(AX)
+	VMULPS       Y8, Y4, Y4
+	VMOVUPS      Y4, 128(AX)
+	VMULPS       Y8, Y5, Y5
+	VMOVUPS      Y5, 160(AX)
+	VMULPS       Y8, Y6, Y6
+	VMOVUPS      Y6, 192(AX)
+	VMULPS       Y8, Y7, Y7
+	VMOVUPS      Y7, 224(AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func gatherWeightedHalf1AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
+// Requires: AVX, CMOV, F16C, FMA3, MMX+
+TEXT ·gatherWeightedHalf1AVX2(SB), NOSPLIT, $0-72
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ weights+40(FP), R10
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
+	SHLQ $0x01, R9
+	MOVQ (BX)(DX*8), R13
+	DECQ R13
+	MOVQ (BX), R11
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R12
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	CMPQ   R11, R12
+	JGE    finish
+
+edge:
+	LEAQ         96(R11), R14
+	CMPQ         R14, R13
+	CMOVQGT      R13, R14
+	MOVLQSX      (SI)(R14*4), R14
+	IMULQ        R9, R14
+	PREFETCHT0   (R8)(R14*1)
+	MOVLQSX      (SI)(R11*4), R14
+	IMULQ        R9, R14
+	VBROADCASTSS (R10)(R11*4), Y2
+	VCVTPH2PS    (R8)(R14*1), Y3
+	VFMADD231PS  Y3, Y2, Y0
+	VCVTPH2PS    16(R8)(R14*1), Y3
+	VFMADD231PS  Y3, Y2, Y1
+	INCQ         R11
+	CMPQ         R11, R12
+	JLT          edge
+
+finish:
+	VBROADCASTSS (DI), Y2
+	ADDQ         $0x04, DI
+	VMULPS       Y2, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y2, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func gatherWeightedHalf2AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
+// Requires: AVX, CMOV, F16C, FMA3, MMX+
+TEXT ·gatherWeightedHalf2AVX2(SB), NOSPLIT, $0-72
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ weights+40(FP), R10
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
+	SHLQ $0x01, R9
+	MOVQ (BX)(DX*8), R13
+	DECQ R13
+	MOVQ (BX), R11
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R12
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	CMPQ   R11, R12
+	JGE    finish
+
+edge:
+	LEAQ         96(R11), R14
+	CMPQ         R14, R13
+	CMOVQGT      R13, R14
+	MOVLQSX      (SI)(R14*4), R14
+	IMULQ        R9, R14
+	PREFETCHT0   (R8)(R14*1)
+	MOVLQSX      (SI)(R11*4), R14
+	IMULQ        R9, R14
+	VBROADCASTSS (R10)(R11*4), Y4
+	VCVTPH2PS    (R8)(R14*1), Y5
+	VFMADD231PS  Y5, Y4, Y0
+	VCVTPH2PS    16(R8)(R14*1), Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VCVTPH2PS    32(R8)(R14*1), Y5
+	VFMADD231PS  Y5, Y4, Y2
+	VCVTPH2PS    48(R8)(R14*1), Y5
+	VFMADD231PS  Y5, Y4, Y3
+	INCQ         R11
+	CMPQ         R11, R12
+	JLT          edge
+
+finish:
+	VBROADCASTSS (DI), Y4
+	ADDQ         $0x04, DI
+	VMULPS       Y4, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y4, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	VMULPS       Y4, Y2, Y2
+	VMOVUPS      Y2, 64(AX)
+	VMULPS       Y4, Y3, Y3
+	VMOVUPS      Y3, 96(AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func gatherWeightedHalf3AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
+// Requires: AVX, CMOV, F16C, FMA3, MMX+
+TEXT ·gatherWeightedHalf3AVX2(SB), NOSPLIT, $0-72
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ weights+40(FP), R10
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
+	SHLQ $0x01, R9
+	MOVQ (BX)(DX*8), R13
+	DECQ R13
+	MOVQ (BX), R11
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R12
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	CMPQ   R11, R12
+	JGE    finish
+
+edge:
+	LEAQ         48(R11), R14
+	CMPQ         R14, R13
+	CMOVQGT      R13, R14
+	MOVLQSX      (SI)(R14*4), R14
+	IMULQ        R9, R14
+	PREFETCHT0   (R8)(R14*1)
+	PREFETCHT0   64(R8)(R14*1)
+	MOVLQSX      (SI)(R11*4), R14
+	IMULQ        R9, R14
+	VBROADCASTSS (R10)(R11*4), Y6
+	VCVTPH2PS    (R8)(R14*1), Y7
+	VFMADD231PS  Y7, Y6, Y0
+	VCVTPH2PS    16(R8)(R14*1), Y7
+	VFMADD231PS  Y7, Y6, Y1
+	VCVTPH2PS    32(R8)(R14*1), Y7
+	VFMADD231PS  Y7, Y6, Y2
+	VCVTPH2PS    48(R8)(R14*1), Y7
+	VFMADD231PS  Y7, Y6, Y3
+	VCVTPH2PS    64(R8)(R14*1), Y7
+	VFMADD231PS  Y7, Y6, Y4
+	VCVTPH2PS    80(R8)(R14*1), Y7
+	VFMADD231PS  Y7, Y6, Y5
+	INCQ         R11
+	CMPQ         R11, R12
+	JLT          edge
+
+finish:
+	VBROADCASTSS (DI), Y6
+	ADDQ         $0x04, DI
+	VMULPS       Y6, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y6, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	VMULPS       Y6, Y2, Y2
+	VMOVUPS      Y2, 64(AX)
+	VMULPS       Y6, Y3, Y3
+	VMOVUPS      Y3, 96(AX)
+	VMULPS       Y6, Y4, Y4
+	VMOVUPS      Y4, 128(AX)
+	VMULPS       Y6, Y5, Y5
+	VMOVUPS      Y5, 160(AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func gatherWeightedHalf4AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
+// Requires: AVX, CMOV, F16C, FMA3, MMX+
+TEXT ·gatherWeightedHalf4AVX2(SB), NOSPLIT, $0-72
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ weights+40(FP), R10
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
+	SHLQ $0x01, R9
+	MOVQ (BX)(DX*8), R13
+	DECQ R13
+	MOVQ (BX), R11
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R12
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	CMPQ   R11, R12
+	JGE    finish
+
+edge:
+	LEAQ         48(R11), R14
+	CMPQ         R14, R13
+	CMOVQGT      R13, R14
+	MOVLQSX      (SI)(R14*4), R14
+	IMULQ        R9, R14
+	PREFETCHT0   (R8)(R14*1)
+	PREFETCHT0   64(R8)(R14*1)
+	MOVLQSX      (SI)(R11*4), R14
+	IMULQ        R9, R14
+	VBROADCASTSS (R10)(R11*4), Y8
+	VCVTPH2PS    (R8)(R14*1), Y9
+	VFMADD231PS  Y9, Y8, Y0
+	VCVTPH2PS    16(R8)(R14*1), Y9
+	VFMADD231PS  Y9, Y8, Y1
+	VCVTPH2PS    32(R8)(R14*1), Y9
+	VFMADD231PS  Y9, Y8, Y2
+	VCVTPH2PS    48(R8)(R14*1), Y9
+	VFMADD231PS  Y9, Y8, Y3
+	VCVTPH2PS    64(R8)(R14*1), Y9
+	VFMADD231PS  Y9, Y8, Y4
+	VCVTPH2PS    80(R8)(R14*1), Y9
+	VFMADD231PS  Y9, Y8, Y5
+	VCVTPH2PS    96(R8)(R14*1), Y9
+	VFMADD231PS  Y9, Y8, Y6
+	VCVTPH2PS    112(R8)(R14*1), Y9
+	VFMADD231PS  Y9, Y8, Y7
+	INCQ         R11
+	CMPQ         R11, R12
+	JLT          edge
+
+finish:
+	VBROADCASTSS (DI), Y8
+	ADDQ         $0x04, DI
+	VMULPS       Y8, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y8, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	VMULPS       Y8, Y2, Y2
+	VMOVUPS      Y2, 64(AX)
+	VMULPS       Y8, Y3, Y3
+	VMOVUPS      Y3, 96(AX)
+	VMULPS       Y8, Y4, Y4
+	VMOVUPS      Y4, 128(AX)
+	VMULPS       Y8, Y5, Y5
+	VMOVUPS      Y5, 160(AX)
+	VMULPS       Y8, Y6, Y6
+	VMOVUPS      Y6, 192(AX)
+	VMULPS       Y8, Y7, Y7
+	VMOVUPS      Y7, 224(AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
 // func dotAVX2(x []float32, y []float32) float32
 // Requires: AVX, FMA3, SSE
 TEXT ·dotAVX2(SB), NOSPLIT, $0-52
@@ -5580,6 +6152,81 @@ block:
 	ADDQ      $0x20, AX
 	ADDQ      $0x40, CX
 	DECQ      DX
+	JNE       block
+	VZEROUPPER
+	RET
+
+// func magnitudesAVX2(dst *float32, src *float32, blocks int)
+// Requires: AVX, AVX2
+TEXT ·magnitudesAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ blocks+16(FP), DX
+
+block:
+	VMOVUPS (CX), Y0
+	VPSLLD  $0x01, Y0, Y0
+	VPSRLD  $0x01, Y0, Y0
+	VPMAXUD (AX), Y0, Y0
+	VMOVUPS Y0, (AX)
+	VMOVUPS 32(CX), Y0
+	VPSLLD  $0x01, Y0, Y0
+	VPSRLD  $0x01, Y0, Y0
+	VPMAXUD 32(AX), Y0, Y0
+	VMOVUPS Y0, 32(AX)
+	ADDQ    $0x40, AX
+	ADDQ    $0x40, CX
+	DECQ    DX
+	JNE     block
+	VZEROUPPER
+	RET
+
+// func narrowScaledAVX2(dst *uint16, alpha float32, factors *float32, src *float32, blocks int)
+// Requires: AVX, F16C
+TEXT ·narrowScaledAVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	VBROADCASTSS alpha+8(FP), Y0
+	MOVQ         factors+16(FP), CX
+	MOVQ         src+24(FP), DX
+	MOVQ         blocks+32(FP), BX
+
+block:
+	VMULPS    (DX), Y0, Y1
+	VMULPS    (CX), Y1, Y1
+	VCVTPS2PH $0x00, Y1, (AX)
+	VMULPS    32(DX), Y0, Y1
+	VMULPS    32(CX), Y1, Y1
+	VCVTPS2PH $0x00, Y1, 16(AX)
+	ADDQ      $0x20, AX
+	ADDQ      $0x40, CX
+	ADDQ      $0x40, DX
+	DECQ      BX
+	JNE       block
+	VZEROUPPER
+	RET
+
+// func widenScaledAVX2(dst *float32, alpha float32, factors *float32, src *uint16, blocks int)
+// Requires: AVX, F16C
+TEXT ·widenScaledAVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	VBROADCASTSS alpha+8(FP), Y0
+	MOVQ         factors+16(FP), CX
+	MOVQ         src+24(FP), DX
+	MOVQ         blocks+32(FP), BX
+
+block:
+	VCVTPH2PS (DX), Y1
+	VMULPS    Y0, Y1, Y1
+	VMULPS    (CX), Y1, Y1
+	VMOVUPS   Y1, (AX)
+	VCVTPH2PS 16(DX), Y1
+	VMULPS    Y0, Y1, Y1
+	VMULPS    32(CX), Y1, Y1
+	VMOVUPS   Y1, 32(AX)
+	ADDQ      $0x40, AX
+	ADDQ      $0x40, CX
+	ADDQ      $0x20, DX
+	DECQ      BX
 	JNE       block
 	VZEROUPPER
 	RET

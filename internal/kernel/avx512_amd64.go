@@ -235,6 +235,46 @@ func gatherSum3AVX512(dst *float32, ldd int, count int, indptr *int64, indices *
 //go:noescape
 func gatherSum4AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
 
+// gatherSumHalf1AVX512 sums count rows (at least 1) of 16 values: see GatherHalf.
+//
+//go:noescape
+func gatherSumHalf1AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+
+// gatherSumHalf2AVX512 sums count rows (at least 1) of 32 values: see GatherHalf.
+//
+//go:noescape
+func gatherSumHalf2AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+
+// gatherSumHalf3AVX512 sums count rows (at least 1) of 48 values: see GatherHalf.
+//
+//go:noescape
+func gatherSumHalf3AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+
+// gatherSumHalf4AVX512 sums count rows (at least 1) of 64 values: see GatherHalf.
+//
+//go:noescape
+func gatherSumHalf4AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+
+// gatherWeightedHalf1AVX512 sums count rows (at least 1) of 16 values: see GatherHalf.
+//
+//go:noescape
+func gatherWeightedHalf1AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
+
+// gatherWeightedHalf2AVX512 sums count rows (at least 1) of 32 values: see GatherHalf.
+//
+//go:noescape
+func gatherWeightedHalf2AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
+
+// gatherWeightedHalf3AVX512 sums count rows (at least 1) of 48 values: see GatherHalf.
+//
+//go:noescape
+func gatherWeightedHalf3AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
+
+// gatherWeightedHalf4AVX512 sums count rows (at least 1) of 64 values: see GatherHalf.
+//
+//go:noescape
+func gatherWeightedHalf4AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
+
 // dotAVX512 returns the inner product of x and y, of the same length.
 //
 //go:noescape
@@ -299,6 +339,21 @@ func widenBFloat16AVX512(dst *float32, src *uint16, blocks int)
 //
 //go:noescape
 func narrowFloat16AVX512(dst *uint16, src *float32, blocks int)
+
+// magnitudesAVX512 raises blocks (at least 1) of 16 numbers of dst to the magnitudes of src.
+//
+//go:noescape
+func magnitudesAVX512(dst *float32, src *float32, blocks int)
+
+// narrowScaledAVX512 rounds alpha·src·factors to float16, in blocks (at least 1) of 16.
+//
+//go:noescape
+func narrowScaledAVX512(dst *uint16, alpha float32, factors *float32, src *float32, blocks int)
+
+// widenScaledAVX512 sets dst to alpha·src·factors of float16, in blocks (at least 1) of 16.
+//
+//go:noescape
+func widenScaledAVX512(dst *float32, alpha float32, factors *float32, src *uint16, blocks int)
 
 // largestAVX512 returns the largest magnitude in blocks (at least 1) of 16 numbers, as bits.
 //

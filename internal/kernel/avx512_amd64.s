@@ -7045,6 +7045,478 @@ finish:
 	VZEROUPPER
 	RET
 
+// func gatherSumHalf1AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·gatherSumHalf1AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ scale+40(FP), DI
+	MOVQ x+48(FP), R8
+	MOVQ ldx+56(FP), R9
+	SHLQ $0x01, R9
+	MOVQ (BX)(DX*8), R12
+	DECQ R12
+	MOVQ (BX), R10
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R11
+	VPXORD Z0, Z0, Z0
+	CMPQ   R10, R11
+	JGE    finish
+
+edge:
+	LEAQ       96(R10), R13
+	CMPQ       R13, R12
+	CMOVQGT    R12, R13
+	MOVLQSX    (SI)(R13*4), R13
+	IMULQ      R9, R13
+	PREFETCHT0 (R8)(R13*1)
+	MOVLQSX    (SI)(R10*4), R13
+	IMULQ      R9, R13
+	VCVTPH2PS  (R8)(R13*1), Z1
+	VADDPS     Z1, Z0, Z0
+	INCQ       R10
+	CMPQ       R10, R11
+	JLT        edge
+
+finish:
+	VBROADCASTSS (DI), Z1
+	ADDQ         $0x04, DI
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func gatherSumHalf2AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·gatherSumHalf2AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ scale+40(FP), DI
+	MOVQ x+48(FP), R8
+	MOVQ ldx+56(FP), R9
+	SHLQ $0x01, R9
+	MOVQ (BX)(DX*8), R12
+	DECQ R12
+	MOVQ (BX), R10
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R11
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	CMPQ   R10, R11
+	JGE    finish
+
+edge:
+	LEAQ       96(R10), R13
+	CMPQ       R13, R12
+	CMOVQGT    R12, R13
+	MOVLQSX    (SI)(R13*4), R13
+	IMULQ      R9, R13
+	PREFETCHT0 (R8)(R13*1)
+	MOVLQSX    (SI)(R10*4), R13
+	IMULQ      R9, R13
+	VCVTPH2PS  (R8)(R13*1), Z2
+	VADDPS     Z2, Z0, Z0
+	VCVTPH2PS  32(R8)(R13*1), Z2
+	VADDPS     Z2, Z1, Z1
+	INCQ       R10
+	CMPQ       R10, R11
+	JLT        edge
+
+finish:
+	VBROADCASTSS (DI), Z2
+	ADDQ         $0x04, DI
+	VMULPS       Z2, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	VMULPS       Z2, Z1, Z1
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func gatherSumHalf3AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·gatherSumHalf3AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ scale+40(FP), DI
+	MOVQ x+48(FP), R8
+	MOVQ ldx+56(FP), R9
+	SHLQ $0x01, R9
+	MOVQ (BX)(DX*8), R12
+	DECQ R12
+	MOVQ (BX), R10
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R11
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	CMPQ   R10, R11
+	JGE    finish
+
+edge:
+	LEAQ       48(R10), R13
+	CMPQ       R13, R12
+	CMOVQGT    R12, R13
+	MOVLQSX    (SI)(R13*4), R13
+	IMULQ      R9, R13
+	PREFETCHT0 (R8)(R13*1)
+	PREFETCHT0 64(R8)(R13*1)
+	MOVLQSX    (SI)(R10*4), R13
+	IMULQ      R9, R13
+	VCVTPH2PS  (R8)(R13*1), Z3
+	VADDPS     Z3, Z0, Z0
+	VCVTPH2PS  32(R8)(R13*1), Z3
+	VADDPS     Z3, Z1, Z1
+	VCVTPH2PS  64(R8)(R13*1), Z3
+	VADDPS     Z3, Z2, Z2
+	INCQ       R10
+	CMPQ       R10, R11
+	JLT        edge
+
+finish:
+	VBROADCASTSS (DI), Z3
+	ADDQ         $0x04, DI
+	VMULPS       Z3, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	VMULPS       Z3, Z1, Z1
+	VMOVUPS      Z1, 64(AX)
+	VMULPS       Z3, Z2, Z2
+	VMOVUPS      Z2, 128(AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func gatherSumHalf4AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·gatherSumHalf4AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ scale+40(FP), DI
+	MOVQ x+48(FP), R8
+	MOVQ ldx+56(FP), R9
+	SHLQ $0x01, R9
+	MOVQ (BX)(DX*8), R12
+	DECQ R12
+	MOVQ (BX), R10
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R11
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	CMPQ   R10, R11
+	JGE    finish
+
+edge:
+	LEAQ       48(R10), R13
+	CMPQ       R13, R12
+	CMOVQGT    R12, R13
+	MOVLQSX    (SI)(R13*4), R13
+	IMULQ      R9, R13
+	PREFETCHT0 (R8)(R13*1)
+	PREFETCHT0 64(R8)(R13*1)
+	MOVLQSX    (SI)(R10*4), R13
+	IMULQ      R9, R13
+	VCVTPH2PS  (R8)(R13*1), Z4
+	VADDPS     Z4, Z0, Z0
+	VCVTPH2PS  32(R8)(R13*1), Z4
+	VADDPS     Z4, Z1, Z1
+	VCVTPH2PS  64(R8)(R13*1), Z4
+	VADDPS     Z4, Z2, Z2
+	VCVTPH2PS  96(R8)(R13*1), Z4
+	VADDPS     Z4, Z3, Z3
+	INCQ       R10
+	CMPQ       R10, R11
+	JLT        edge
+
+finish:
+	VBROADCASTSS (DI), Z4
+	ADDQ         $0x04, DI
+	VMULPS       Z4, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	VMULPS       Z4, Z1, Z1
+	VMOVUPS      Z1, 64(AX)
+	VMULPS       Z4, Z2, Z2
+	VMOVUPS      Z2, 128(AX)
+	VMULPS       Z4, Z3, Z3
+	VMOVUPS      Z3, 192(AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func gatherWeightedHalf1AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·gatherWeightedHalf1AVX512(SB), NOSPLIT, $0-72
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ weights+40(FP), R10
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
+	SHLQ $0x01, R9
+	MOVQ (BX)(DX*8), R13
+	DECQ R13
+	MOVQ (BX), R11
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R12
+	VPXORD Z0, Z0, Z0
+	CMPQ   R11, R12
+	JGE    finish
+
+edge:
+	LEAQ         96(R11), R14
+	CMPQ         R14, R13
+	CMOVQGT      R13, R14
+	MOVLQSX      (SI)(R14*4), R14
+	IMULQ        R9, R14
+	PREFETCHT0   (R8)(R14*1)
+	MOVLQSX      (SI)(R11*4), R14
+	IMULQ        R9, R14
+	VBROADCASTSS (R10)(R11*4), Z1
+	VCVTPH2PS    (R8)(R14*1), Z2
+	VFMADD231PS  Z2, Z1, Z0
+	INCQ         R11
+	CMPQ         R11, R12
+	JLT          edge
+
+finish:
+	VBROADCASTSS (DI), Z1
+	ADDQ         $0x04, DI
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func gatherWeightedHalf2AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·gatherWeightedHalf2AVX512(SB), NOSPLIT, $0-72
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ weights+40(FP), R10
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
+	SHLQ $0x01, R9
+	MOVQ (BX)(DX*8), R13
+	DECQ R13
+	MOVQ (BX), R11
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R12
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	CMPQ   R11, R12
+	JGE    finish
+
+edge:
+	LEAQ         96(R11), R14
+	CMPQ         R14, R13
+	CMOVQGT      R13, R14
+	MOVLQSX      (SI)(R14*4), R14
+	IMULQ        R9, R14
+	PREFETCHT0   (R8)(R14*1)
+	MOVLQSX      (SI)(R11*4), R14
+	IMULQ        R9, R14
+	VBROADCASTSS (R10)(R11*4), Z2
+	VCVTPH2PS    (R8)(R14*1), Z3
+	VFMADD231PS  Z3, Z2, Z0
+	VCVTPH2PS    32(R8)(R14*1), Z3
+	VFMADD231PS  Z3, Z2, Z1
+	INCQ         R11
+	CMPQ         R11, R12
+	JLT          edge
+
+finish:
+	VBROADCASTSS (DI), Z2
+	ADDQ         $0x04, DI
+	VMULPS       Z2, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	VMULPS       Z2, Z1, Z1
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func gatherWeightedHalf3AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·gatherWeightedHalf3AVX512(SB), NOSPLIT, $0-72
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ weights+40(FP), R10
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
+	SHLQ $0x01, R9
+	MOVQ (BX)(DX*8), R13
+	DECQ R13
+	MOVQ (BX), R11
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R12
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	CMPQ   R11, R12
+	JGE    finish
+
+edge:
+	LEAQ         48(R11), R14
+	CMPQ         R14, R13
+	CMOVQGT      R13, R14
+	MOVLQSX      (SI)(R14*4), R14
+	IMULQ        R9, R14
+	PREFETCHT0   (R8)(R14*1)
+	PREFETCHT0   64(R8)(R14*1)
+	MOVLQSX      (SI)(R11*4), R14
+	IMULQ        R9, R14
+	VBROADCASTSS (R10)(R11*4), Z3
+	VCVTPH2PS    (R8)(R14*1), Z4
+	VFMADD231PS  Z4, Z3, Z0
+	VCVTPH2PS    32(R8)(R14*1), Z4
+	VFMADD231PS  Z4, Z3, Z1
+	VCVTPH2PS    64(R8)(R14*1), Z4
+	VFMADD231PS  Z4, Z3, Z2
+	INCQ         R11
+	CMPQ         R11, R12
+	JLT          edge
+
+finish:
+	VBROADCASTSS (DI), Z3
+	ADDQ         $0x04, DI
+	VMULPS       Z3, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	VMULPS       Z3, Z1, Z1
+	VMOVUPS      Z1, 64(AX)
+	VMULPS       Z3, Z2, Z2
+	VMOVUPS      Z2, 128(AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func gatherWeightedHalf4AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·gatherWeightedHalf4AVX512(SB), NOSPLIT, $0-72
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ weights+40(FP), R10
+	MOVQ scale+48(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ ldx+64(FP), R9
+	SHLQ $0x01, R9
+	MOVQ (BX)(DX*8), R13
+	DECQ R13
+	MOVQ (BX), R11
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R12
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	CMPQ   R11, R12
+	JGE    finish
+
+edge:
+	LEAQ         48(R11), R14
+	CMPQ         R14, R13
+	CMOVQGT      R13, R14
+	MOVLQSX      (SI)(R14*4), R14
+	IMULQ        R9, R14
+	PREFETCHT0   (R8)(R14*1)
+	PREFETCHT0   64(R8)(R14*1)
+	MOVLQSX      (SI)(R11*4), R14
+	IMULQ        R9, R14
+	VBROADCASTSS (R10)(R11*4), Z4
+	VCVTPH2PS    (R8)(R14*1), Z5
+	VFMADD231PS  Z5, Z4, Z0
+	VCVTPH2PS    32(R8)(R14*1), Z5
+	VFMADD231PS  Z5, Z4, Z1
+	VCVTPH2PS    64(R8)(R14*1), Z5
+	VFMADD231PS  Z5, Z4, Z2
+	VCVTPH2PS    96(R8)(R14*1), Z5
+	VFMADD231PS  Z5, Z4, Z3
+	INCQ         R11
+	CMPQ         R11, R12
+	JLT          edge
+
+finish:
+	VBROADCASTSS (DI), Z4
+	ADDQ         $0x04, DI
+	VMULPS       Z4, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	VMULPS       Z4, Z1, Z1
+	VMOVUPS      Z1, 64(AX)
+	VMULPS       Z4, Z2, Z2
+	VMOVUPS      Z2, 128(AX)
+	VMULPS       Z4, Z3, Z3
+	VMOVUPS      Z3, 192(AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
 // func dotAVX512(x []float32, y []float32) float32
 // Requires: AVX, AVX512F, BMI2, SSE
 TEXT ·dotAVX512(SB), NOSPLIT, $0-52
@@ -7591,6 +8063,69 @@ block:
 	ADDQ      $0x20, AX
 	ADDQ      $0x40, CX
 	DECQ      DX
+	JNE       block
+	VZEROUPPER
+	RET
+
+// func magnitudesAVX512(dst *float32, src *float32, blocks int)
+// Requires: AVX, AVX512F
+TEXT ·magnitudesAVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ blocks+16(FP), DX
+
+block:
+	VMOVUPS (CX), Z0
+	VPSLLD  $0x01, Z0, Z0
+	VPSRLD  $0x01, Z0, Z0
+	VPMAXUD (AX), Z0, Z0
+	VMOVUPS Z0, (AX)
+	ADDQ    $0x40, AX
+	ADDQ    $0x40, CX
+	DECQ    DX
+	JNE     block
+	VZEROUPPER
+	RET
+
+// func narrowScaledAVX512(dst *uint16, alpha float32, factors *float32, src *float32, blocks int)
+// Requires: AVX, AVX512F
+TEXT ·narrowScaledAVX512(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	VBROADCASTSS alpha+8(FP), Z0
+	MOVQ         factors+16(FP), CX
+	MOVQ         src+24(FP), DX
+	MOVQ         blocks+32(FP), BX
+
+block:
+	VMULPS    (DX), Z0, Z1
+	VMULPS    (CX), Z1, Z1
+	VCVTPS2PH $0x00, Z1, (AX)
+	ADDQ      $0x20, AX
+	ADDQ      $0x40, CX
+	ADDQ      $0x40, DX
+	DECQ      BX
+	JNE       block
+	VZEROUPPER
+	RET
+
+// func widenScaledAVX512(dst *float32, alpha float32, factors *float32, src *uint16, blocks int)
+// Requires: AVX, AVX512F
+TEXT ·widenScaledAVX512(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	VBROADCASTSS alpha+8(FP), Z0
+	MOVQ         factors+16(FP), CX
+	MOVQ         src+24(FP), DX
+	MOVQ         blocks+32(FP), BX
+
+block:
+	VCVTPH2PS (DX), Z1
+	VMULPS    Z0, Z1, Z1
+	VMULPS    (CX), Z1, Z1
+	VMOVUPS   Z1, (AX)
+	ADDQ      $0x40, AX
+	ADDQ      $0x40, CX
+	ADDQ      $0x20, DX
+	DECQ      BX
 	JNE       block
 	VZEROUPPER
 	RET

@@ -37,6 +37,16 @@ func TestGatherSumReadsNoIndexBehindTheLast(t *testing.T) {
 			if dst[0] != 3 || dst[2*d-1] != n-3 {
 				t.Errorf("sums %g and %g, want 3 and %d", dst[0], dst[2*d-1], n-3)
 			}
+			halves := make([]uint16, n*d)
+			kernel.NarrowFloat16(halves, x)
+			for _, weights := range [][]float32{nil, x[:n]} {
+				clear(dst)
+				s.GatherHalf(kernel.Rows(dst, d), []int64{0, 3, n}, indices, weights, []float32{1, 1},
+					kernel.Halves{Data: halves, Stride: d}, d)
+				if dst[0] != 3 || dst[2*d-1] != n-3 {
+					t.Errorf("sums of float16 %g and %g, want 3 and %d", dst[0], dst[2*d-1], n-3)
+				}
+			}
 		}
 	})
 }

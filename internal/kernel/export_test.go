@@ -34,7 +34,19 @@ func (s Set) AdamStep(w, g, m, v []float32, a Adam)            { s.im.adam(w, g,
 func (s Set) WidenFloat16(dst []float32, src []uint16)  { s.im.widenFloat16(dst, src) }
 func (s Set) WidenBFloat16(dst []float32, src []uint16) { s.im.widenBFloat16(dst, src) }
 func (s Set) NarrowFloat16(dst []uint16, src []float32) { s.im.narrowFloat16(dst, src) }
-func (s Set) Largest(x []float32) uint32                { return s.im.largest(x) }
+func (s Set) NarrowScaled(dst []uint16, alpha float32, factors, src []float32) {
+	s.im.narrowScaled(dst, alpha, factors, src)
+}
+
+func (s Set) WidenScaled(dst []float32, alpha float32, factors []float32, src []uint16) {
+	s.im.widenScaled(dst, alpha, factors, src)
+}
+func (s Set) Magnitudes(top, x []float32) { s.im.magnitudes(top, x) }
+
+func (s Set) GatherHalf(dst Block, indptr []int64, indices []int32, weights, scale []float32, x Halves, d int) {
+	s.im.sumHalves(halfSumming{dst, indptr, indices, weights, scale, x, d})
+}
+func (s Set) Largest(x []float32) uint32 { return s.im.largest(x) }
 
 func (s Set) Transpose(dst []float32, ldd int, src []float32, lds, rows, columns int) {
 	s.im.transpose(dst, ldd, src, lds, rows, columns)

@@ -165,6 +165,78 @@ func TestGatherSplitChangesNoBit(t *testing.T) {
 	})
 }
 
+// Sums of float16 are those of the same numbers as float32, in every width and from every row on. Whole numbers make
+// them exact. Behind the rows of x lies what is no number, between and behind the rows of dst what must stay.
+func TestGatherHalfIsTheSparseProduct(t *testing.T) {
+	each(t, func(t *testing.T, s kernel.Set) {
+		random := source()
+		const n = 50
+		for d := 0; d <= 144; d += 16 {
+			for _, gap := range []int{0, 16, 7} { // rows that begin on lines of the cache, on halves of them, anywhere
+				for _, most := range []int{0, 1, 3, 200} { // both sides of the distance of prefetching
+					indptr, indices := sparse(random, n, most)
+					scale, weights, xv := whole(random, n), whole(random, len(indices)), whole(random, n*d)
+					halves := slices.Repeat([]uint16{0x7e00}, n*(d+gap)+1)
+					for i := range n {
+						kernel.NarrowFloat16(halves[i*(d+gap):][:d], xv[i*d:][:d])
+					}
+					x := kernel.Halves{Data: halves, Stride: d + gap}
+					for variant, rows := range [][2]int{{0, n}, {7, n - 9}, {1, 2}, {20, 20}, {0, n}, {7, n - 9}} { // row 1 is empty
+						lo, hi := rows[0], rows[1]
+						var w []float32
+						if variant > 2 {
+							w = weights
+						}
+						what := fmt.Sprintf("d=%d, gap %d, rows %d to %d of up to %d edges, weights %t", d, gap, lo, hi, most,
+							w != nil)
+						dst, check := matrix(make([]float32, (hi-lo)*d), hi-lo, d, d+5)
+						for i := range dst {
+							dst[i] = nan // whatever was there
+						}
+						s.GatherHalf(kernel.Rows(dst, d+5), indptr[lo:hi+1], indices[:indptr[hi]], w, scale[lo:hi], x, d)
+						for i := lo; i < hi; i++ {
+							want := gathered(i, indptr, indices, w, scale, nil, 0, xv, d)
+							if got := dst[(i-lo)*(d+5):][:d]; !slices.Equal(got, want) {
+								t.Fatalf("%s: row %d is %v, want %v", what, i, got, want)
+							}
+						}
+						check(t, what)
+					}
+				}
+			}
+		}
+	})
+}
+
+// Without weights, all sets sum in the same order and round alike: the bits are the same. With weights, the portable
+// set rounds each product, and the others agree.
+func TestGatherHalfOfSetsIsTheSame(t *testing.T) {
+	random := source()
+	const n, d = 60, 112
+	indptr, indices := sparse(random, n, 70)
+	scale, weights, halves := normal(random, n), normal(random, len(indices)), make([]uint16, n*d)
+	kernel.NarrowFloat16(halves, normal(random, n*d))
+	sets := kernel.Available()
+	sums := func(s kernel.Set, weights []float32) []float32 {
+		dst := make([]float32, n*d)
+		s.GatherHalf(kernel.Rows(dst, d), indptr, indices, weights, scale, kernel.Halves{Data: halves, Stride: d}, d)
+		return dst
+	}
+	portable := sets[len(sets)-1]
+	for _, s := range sets {
+		if !sameBits(sums(s, nil), sums(portable, nil)) {
+			t.Errorf("%s: sums differ from the portable ones", s.Name())
+		}
+		// Sums of at most 70 terms, each a product of three normal values: a hundred at most, with relative error 72·2⁻²⁴.
+		if k := firstDifference(sums(s, weights), sums(portable, weights), 1e-3); k >= 0 {
+			t.Errorf("%s: weighted sum %d differs from the portable one", s.Name(), k)
+		}
+		if s != portable && !sameBits(sums(s, weights), sums(sets[0], weights)) {
+			t.Errorf("%s: weighted sums differ from those of %s", s.Name(), sets[0].Name())
+		}
+	}
+}
+
 func TestGatherSumIsGather(t *testing.T) {
 	each(t, func(t *testing.T, s kernel.Set) {
 		random := source()

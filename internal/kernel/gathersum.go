@@ -12,11 +12,16 @@ import "fmt"
 // memory is there.
 func GatherSum(dst Block, indptr []int64, indices []int32, scale []float32, x Block, d int) {
 	dst.check("the destination", len(scale), d)
+	checkSums(indptr, indices, scale, d)
+	best.sumRows(summing{dst, indptr, indices, scale, x, d})
+}
+
+// checkSums panics if the sums of len(scale) rows do not fit.
+func checkSums(indptr []int64, indices []int32, scale []float32, d int) {
 	if len(indptr) != len(scale)+1 || int(indptr[len(scale)]) > len(indices) || d%16 != 0 {
 		panic(fmt.Sprintf("kernel: sums of %d rows with %d pointers, up to %d, into %d indices, in %d columns",
 			len(scale), len(indptr), indptr[len(indptr)-1], len(indices), d))
 	}
-	best.sumRows(summing{dst, indptr, indices, scale, x, d})
 }
 
 // summing is a call of GatherSum.

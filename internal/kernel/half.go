@@ -41,6 +41,32 @@ func NarrowBFloat16(dst []uint16, src []float32) {
 	}
 }
 
+// NarrowScaled sets dst to the float16 nearest to alpha·src·factors, element by element. The products are rounded to
+// float32, that with alpha first.
+func NarrowScaled(dst []uint16, alpha float32, factors, src []float32) {
+	if len(src) != len(dst) || len(factors) != len(dst) {
+		checkLengths(len(dst), len(src), len(factors))
+	}
+	best.narrowScaled(dst, alpha, factors, src)
+}
+
+// WidenScaled sets dst to alpha·src·factors, element by element. The products are rounded as in NarrowScaled.
+func WidenScaled(dst []float32, alpha float32, factors []float32, src []uint16) {
+	if len(src) != len(dst) || len(factors) != len(dst) {
+		checkLengths(len(dst), len(src), len(factors))
+	}
+	best.widenScaled(dst, alpha, factors, src)
+}
+
+// Magnitudes raises top to the magnitudes of x: top[k] becomes max(top[k], |x[k]|). top is not negative. NaN is above
+// infinity, and stays.
+func Magnitudes(top, x []float32) {
+	if len(x) != len(top) {
+		checkLengths(len(top), len(x))
+	}
+	best.magnitudes(top, x)
+}
+
 // infinite holds the bits of the infinite float32.
 const infinite = 0x7f800000
 
@@ -107,4 +133,25 @@ func largestGeneric(x []float32) (top uint32) {
 		top = max(top, math.Float32bits(v)&0x7fffffff)
 	}
 	return top
+}
+
+func magnitudesGeneric(top, x []float32) {
+	top = top[:len(x)]
+	for k, v := range x {
+		top[k] = math.Float32frombits(max(math.Float32bits(top[k]), math.Float32bits(v)&0x7fffffff))
+	}
+}
+
+func narrowScaledGeneric(dst []uint16, alpha float32, factors, src []float32) {
+	dst, factors = dst[:len(src)], factors[:len(src)]
+	for k, v := range src {
+		dst[k] = narrowed(float32(alpha*v) * factors[k])
+	}
+}
+
+func widenScaledGeneric(dst []float32, alpha float32, factors []float32, src []uint16) {
+	dst, factors = dst[:len(src)], factors[:len(src)]
+	for k, h := range src {
+		dst[k] = float32(alpha*widened(h)) * factors[k]
+	}
 }

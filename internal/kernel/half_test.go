@@ -133,6 +133,82 @@ func TestBFloat16(t *testing.T) {
 	}
 }
 
+// Scaled numbers are rounded once for each product and once to float16, for every length and place, and nothing behind
+// them is written.
+func TestScaledHalves(t *testing.T) {
+	random := source()
+	const most = 200
+	x, factors := normal(random, most), make([]float32, most)
+	for k := range factors {
+		factors[k] = float32(math.Ldexp(1, random.IntN(60)-30))
+	}
+	x[3], x[20], x[40] = 0, float32(math.Inf(-1)), 1e-40
+	each(t, func(t *testing.T, s kernel.Set) {
+		for _, n := range lengths() {
+			for at := range 4 {
+				if at+n > most {
+					continue
+				}
+				alpha := float32(random.NormFloat64())
+				from, by := x[at:at+n], factors[at:at+n]
+				scaled, want := make([]float32, n), make([]uint16, n)
+				for k, v := range from {
+					scaled[k] = float32(alpha*v) * by[k]
+				}
+				kernel.NarrowFloat16(want, scaled)
+				got := slices.Repeat([]uint16{0xabcd}, at+n+1)
+				s.NarrowScaled(got[at:at+n], alpha, by, from)
+				if !slices.Equal(got[at:at+n], want) || got[at+n] != 0xabcd {
+					t.Fatalf("%d numbers from %d on become %x, want %x and nothing behind them", n, at, got[at:], want)
+				}
+				back, check := guarded(make([]float32, n))
+				s.WidenScaled(back, alpha, by, want)
+				for k, h := range want {
+					if v := float32(alpha*float32(value(h))) * by[k]; math.Float32bits(back[k]) != math.Float32bits(v) {
+						t.Fatalf("of %d numbers, %#04x at %d becomes %v, want %v", n, h, k, back[k], v)
+					}
+				}
+				check(t, "widened")
+			}
+		}
+	})
+}
+
+// Magnitudes are the largest of each column, for every length and place. NaN and infinity stay.
+func TestMagnitudes(t *testing.T) {
+	each(t, func(t *testing.T, s kernel.Set) {
+		random := source()
+		for _, n := range lengths() {
+			rows, want := normal(random, 5*n), make([]float64, n)
+			top, check := guarded(make([]float32, n))
+			for r := range 5 {
+				row := rows[r*n:][:n]
+				s.Magnitudes(top, row)
+				for k, v := range row {
+					want[k] = max(want[k], math.Abs(float64(v)))
+				}
+			}
+			for k := range want {
+				if float64(top[k]) != want[k] {
+					t.Fatalf("column %d of %d is %v, want %v", k, n, top[k], want[k])
+				}
+				odd := make([]float32, n)
+				odd[k] = float32(math.Inf(-1))
+				s.Magnitudes(top, odd)
+				infinite := math.IsInf(float64(top[k]), 1)
+				odd[k] = nan
+				s.Magnitudes(top, odd)
+				s.Magnitudes(top, rows[:n])
+				if !infinite || top[k] == top[k] {
+					t.Fatalf("column %d of %d: infinity or NaN is lost", k, n)
+				}
+				top[k] = float32(want[k])
+			}
+			check(t, "magnitudes")
+		}
+	})
+}
+
 func TestLargest(t *testing.T) {
 	each(t, func(t *testing.T, s kernel.Set) {
 		random := source()

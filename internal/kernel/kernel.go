@@ -37,6 +37,8 @@ type implementation struct {
 
 	gather    func(g gathering)
 	gatherSum func(s summing)
+	// gatherHalf is gatherSum for rows of float16.
+	gatherHalf func(s halfSumming)
 	// few sets product, of 8 values, to the inner products of x0, then of x1, with the four rows of centres. These have d
 	// values each, without gaps.
 	few func(product, x0, x1, centres []float32, d int)
@@ -62,7 +64,10 @@ type implementation struct {
 	// The numbers of 16 bits: see half.go.
 	widenFloat16, widenBFloat16 func(dst []float32, src []uint16)
 	narrowFloat16               func(dst []uint16, src []float32)
+	narrowScaled                func(dst []uint16, alpha float32, factors, src []float32)
+	widenScaled                 func(dst []float32, alpha float32, factors []float32, src []uint16)
 	largest                     func(x []float32) uint32 // the largest magnitude, as bits
+	magnitudes                  func(top, x []float32)
 }
 
 // portable is the reference, and all there is without assembly.
@@ -79,6 +84,7 @@ var portable = implementation{
 	transpose:  transposeGeneric,
 	gather:     gatherGeneric,
 	gatherSum:  gatherSumGeneric,
+	gatherHalf: gatherHalfGeneric,
 	few:        fewGeneric,
 	closest:    closestGeneric,
 	lowest:     lowestGeneric,
@@ -98,7 +104,10 @@ var portable = implementation{
 	widenFloat16:  widenFloat16Generic,
 	widenBFloat16: widenBFloat16Generic,
 	narrowFloat16: narrowFloat16Generic,
+	narrowScaled:  narrowScaledGeneric,
+	widenScaled:   widenScaledGeneric,
 	largest:       largestGeneric,
+	magnitudes:    magnitudesGeneric,
 }
 
 // best is the set in use. It is written once, before main, and never changed.

@@ -29,6 +29,7 @@ var avx512 = implementation{
 	transpose:  transposeAVX2,
 	gather:     gatherAVX512,
 	gatherSum:  gatherSumAVX512,
+	gatherHalf: gatherHalfAVX512,
 	few:        fewWide,
 	closest:    closestWide(closestAVX512),
 	lowest:     lowestWide,
@@ -48,7 +49,10 @@ var avx512 = implementation{
 	widenFloat16:  inBlocks(widenFloat16AVX512, widenFloat16Generic),
 	widenBFloat16: inBlocks(widenBFloat16AVX512, widenBFloat16Generic),
 	narrowFloat16: inBlocks(narrowFloat16AVX512, narrowFloat16Generic),
+	narrowScaled:  narrowScaledInBlocks(narrowScaledAVX512),
+	widenScaled:   widenScaledInBlocks(widenScaledAVX512),
 	largest:       largestInBlocks(largestAVX512),
+	magnitudes:    inBlocks(magnitudesAVX512, magnitudesGeneric),
 }
 
 var avx2 = implementation{
@@ -64,6 +68,7 @@ var avx2 = implementation{
 	transpose:   transposeAVX2,
 	gather:      gatherAVX2,
 	gatherSum:   gatherSumAVX2,
+	gatherHalf:  gatherHalfAVX2,
 	few:         fewWide,
 	closest:     closestWide(closestAVX2),
 	lowest:      lowestWide,
@@ -83,7 +88,10 @@ var avx2 = implementation{
 	widenFloat16:  inBlocks(widenFloat16AVX2, widenFloat16Generic),
 	widenBFloat16: inBlocks(widenBFloat16AVX2, widenBFloat16Generic),
 	narrowFloat16: inBlocks(narrowFloat16AVX2, narrowFloat16Generic),
+	narrowScaled:  narrowScaledInBlocks(narrowScaledAVX2),
+	widenScaled:   widenScaledInBlocks(widenScaledAVX2),
 	largest:       largestInBlocks(largestAVX2),
+	magnitudes:    inBlocks(magnitudesAVX2, magnitudesGeneric),
 }
 
 // microKernel makes a tile of a fixed number of rows.
@@ -223,6 +231,52 @@ func sumPanels(loops *[4]rowSummer, s summing) {
 	for j := 0; j < s.d; j += 64 {
 		sum := loops[min(64, s.d-j)/16-1]
 		sum(&s.dst.Data[j], s.dst.Stride, len(s.scale), &s.indptr[0], &s.indices[0], &s.scale[0], &s.x.Data[j], s.x.Stride)
+	}
+}
+
+// halfSummer sums rows of a fixed number of times 16 float16.
+type halfSummer func(dst *float32, ldd, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+
+// weightedSummer is halfSummer with weights.
+type weightedSummer func(dst *float32, ldd, count int, indptr *int64, indices *int32, weights, scale *float32, x *uint16,
+	ldx int)
+
+// halfSums are the summing loops of float16, by 16 columns, from one on.
+type halfSums struct {
+	plain    [4]halfSummer
+	weighted [4]weightedSummer
+}
+
+var (
+	halfSumsAVX512 = halfSums{
+		[4]halfSummer{gatherSumHalf1AVX512, gatherSumHalf2AVX512, gatherSumHalf3AVX512, gatherSumHalf4AVX512},
+		[4]weightedSummer{gatherWeightedHalf1AVX512, gatherWeightedHalf2AVX512, gatherWeightedHalf3AVX512,
+			gatherWeightedHalf4AVX512},
+	}
+	halfSumsAVX2 = halfSums{
+		[4]halfSummer{gatherSumHalf1AVX2, gatherSumHalf2AVX2, gatherSumHalf3AVX2, gatherSumHalf4AVX2},
+		[4]weightedSummer{gatherWeightedHalf1AVX2, gatherWeightedHalf2AVX2, gatherWeightedHalf3AVX2,
+			gatherWeightedHalf4AVX2},
+	}
+)
+
+func gatherHalfAVX512(s halfSumming) { halfSumsAVX512.panels(s) }
+func gatherHalfAVX2(s halfSumming)   { halfSumsAVX2.panels(s) }
+
+// panels cuts the columns into panels of at most 64.
+func (loops *halfSums) panels(s halfSumming) {
+	if s.indptr[0] == s.indptr[len(s.indptr)-1] { // no entry to ask for ahead
+		gatherHalfGeneric(s)
+		return
+	}
+	for j := 0; j < s.d; j += 64 {
+		dst, count, part, x := &s.dst.Data[j], len(s.scale), min(64, s.d-j)/16-1, &s.x.Data[j]
+		if s.weights != nil {
+			loops.weighted[part](dst, s.dst.Stride, count, &s.indptr[0], &s.indices[0], &s.weights[0], &s.scale[0], x,
+				s.x.Stride)
+			continue
+		}
+		loops.plain[part](dst, s.dst.Stride, count, &s.indptr[0], &s.indices[0], &s.scale[0], x, s.x.Stride)
 	}
 }
 

@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"math"
+	"unsafe"
 )
 
 func checkLengths(lengths ...int) {
@@ -40,6 +41,11 @@ func Accumulate(sum []float64, w float64, x []float32) {
 // Prefetch asks the memory for x, which is wanted soon, without waiting for it. It pays one or two rows ahead, where
 // rows that are read lie apart.
 func Prefetch(x []float32) { best.prefetch(x) }
+
+// PrefetchHalves is Prefetch for float16.
+func PrefetchHalves(x []uint16) {
+	best.prefetch(unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(x))), len(x)/2))
+}
 
 // Add sets dst = x + y. dst may be x or y.
 func Add(dst, x, y []float32) {

@@ -28,7 +28,60 @@ func (s set) half() {
 			VMOVUPS(src, v)
 			VCVTPS2PH(U8(0), v, dst)
 		})
+	s.convert("magnitudes", "func(dst, src *float32, blocks int)",
+		"raises blocks (at least 1) of 16 numbers of dst to the magnitudes of src.", 4, 4, func(dst, src Mem) {
+			v := s.vector()
+			VMOVUPS(src, v)
+			VPSLLD(U8(1), v, v)
+			VPSRLD(U8(1), v, v)
+			VPMAXUD(dst, v, v)
+			VMOVUPS(v, dst)
+		})
+	s.scaled("narrowScaled", "func(dst *uint16, alpha float32, factors, src *float32, blocks int)",
+		"rounds alpha·src·factors to float16, in blocks (at least 1) of 16.", 2, 4, func(dst, factors, src Mem, alpha Op) {
+			v := s.vector()
+			VMULPS(src, alpha, v)
+			VMULPS(factors, v, v)
+			VCVTPS2PH(U8(0), v, dst)
+		})
+	s.scaled("widenScaled", "func(dst *float32, alpha float32, factors *float32, src *uint16, blocks int)",
+		"sets dst to alpha·src·factors of float16, in blocks (at least 1) of 16.", 4, 2, func(dst, factors, src Mem, alpha Op) {
+			v := s.vector()
+			VCVTPH2PS(src, v)
+			VMULPS(alpha, v, v)
+			VMULPS(factors, v, v)
+			VMOVUPS(v, dst)
+		})
 	s.largest()
+}
+
+// scaled writes a loop over blocks of 16 elements, of the given sizes in bytes, with a factor of each and one of all.
+func (s set) scaled(name, signature, doc string, to, from int, step func(dst, factors, src Mem, alpha Op)) {
+	TEXT(name+s.suffix, 4, signature)
+	Pragma("noescape")
+	Doc(name + s.suffix + " " + doc)
+	dst, factors, src, blocks := GP64(), GP64(), GP64(), GP64()
+	Load(Param("dst"), dst)
+	alpha := s.vector()
+	address, err := Param("alpha").Resolve()
+	if err != nil {
+		panic(err)
+	}
+	VBROADCASTSS(address.Addr, alpha)
+	Load(Param("factors"), factors)
+	Load(Param("src"), src)
+	Load(Param("blocks"), blocks)
+	Label("block")
+	for i := 0; i < 16; i += s.lanes {
+		step(Mem{Base: dst, Disp: i * to}, Mem{Base: factors, Disp: 4 * i}, Mem{Base: src, Disp: i * from}, alpha)
+	}
+	ADDQ(U8(16*to), dst)
+	ADDQ(U8(64), factors)
+	ADDQ(U8(16*from), src)
+	DECQ(blocks)
+	JNE(LabelRef("block"))
+	VZEROUPPER()
+	RET()
 }
 
 // convert writes a loop over blocks of 16 elements, of the given sizes in bytes.

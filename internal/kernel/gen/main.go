@@ -52,8 +52,10 @@ func main() {
 	for vectors := 1; vectors <= s.gathered; vectors++ {
 		s.gather(vectors)
 	}
-	for lines := 1; lines <= 4; lines++ {
-		s.gatherSum(lines)
+	for _, kind := range summedRows {
+		for parts := 1; parts <= 4; parts++ {
+			s.gatherSum(kind, parts)
+		}
 	}
 	s.dot()
 	s.elementwise()

@@ -8,14 +8,36 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// gatherSum is the simplest sparse row × dense loop, for rows of a number of cache lines: no weights, and no list of
-// rows. Each entry asks for the data of one far ahead of it.
-func (s set) gatherSum(lines int) {
-	TEXT(fmt.Sprintf("gatherSum%d%s", lines, s.suffix), 4,
-		"func(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)")
+// summed is what the rows of a sum are: float32, or float16 that are widened when they are read.
+type summed struct {
+	name, element string
+	shift, size   int // the size of an element in bytes, and its logarithm
+	weighted      bool
+}
+
+var summedRows = []summed{
+	{name: "gatherSum", element: "float32", shift: 2, size: 4},
+	{name: "gatherSumHalf", element: "uint16", shift: 1, size: 2},
+	{name: "gatherWeightedHalf", element: "uint16", shift: 1, size: 2, weighted: true},
+}
+
+// gatherSum is the simplest sparse row × dense loop, for rows of a number of times 16 values: no list of rows. Each
+// entry asks for the data of one far ahead of it.
+func (s set) gatherSum(kind summed, parts int) {
+	weights := ""
+	if kind.weighted {
+		weights = "weights, "
+	}
+	name := fmt.Sprintf("%s%d%s", kind.name, parts, s.suffix)
+	TEXT(name, 4, fmt.Sprintf("func(dst *float32, ldd int, count int, indptr *int64, indices *int32, %sscale *float32,"+
+		" x *%s, ldx int)", weights, kind.element))
 	Pragma("noescape")
-	Doc(fmt.Sprintf("gatherSum%d%s sums count rows (at least 1) of %d values: see GatherSum.", lines, s.suffix, 16*lines))
-	vectors := lines * 64 / s.bytes()
+	source := "GatherSum"
+	if kind.size == 2 {
+		source = "GatherHalf"
+	}
+	Doc(fmt.Sprintf("%s sums count rows (at least 1) of %d values: see %s.", name, 16*parts, source))
+	vectors, lines := parts*64/s.bytes(), (16*parts*kind.size+63)/64
 	dst, ldd, count, indptr, indices := GP64(), GP64(), GP64(), GP64(), GP64()
 	scale, x, ldx := GP64(), GP64(), GP64()
 	Load(Param("dst"), dst)
@@ -24,10 +46,14 @@ func (s set) gatherSum(lines int) {
 	Load(Param("count"), count)
 	Load(Param("indptr"), indptr)
 	Load(Param("indices"), indices)
+	weight := GP64()
+	if kind.weighted {
+		Load(Param("weights"), weight)
+	}
 	Load(Param("scale"), scale)
 	Load(Param("x"), x)
 	Load(Param("ldx"), ldx)
-	SHLQ(U8(2), ldx)
+	SHLQ(U8(kind.shift), ldx)
 	edge, end, last := GP64(), GP64(), GP64()
 	MOVQ(Mem{Base: indptr, Index: count, Scale: 8}, last)
 	DECQ(last)
@@ -57,8 +83,22 @@ func (s set) gatherSum(lines int) {
 	}
 	MOVLQSX(Mem{Base: indices, Index: edge, Scale: 4}, j)
 	IMULQ(ldx, j)
+	w, wide := s.vector(), s.vector()
+	if kind.weighted {
+		VBROADCASTSS(Mem{Base: weight, Index: edge, Scale: 4}, w)
+	}
 	for v, sum := range sums {
-		VADDPS(Mem{Base: x, Index: j, Scale: 1, Disp: v * s.bytes()}, sum, sum)
+		from := Mem{Base: x, Index: j, Scale: 1, Disp: v * s.lanes * kind.size}
+		switch {
+		case kind.weighted:
+			VCVTPH2PS(from, wide)
+			VFMADD231PS(wide, w, sum)
+		case kind.size == 2:
+			VCVTPH2PS(from, wide)
+			VADDPS(wide, sum, sum)
+		default:
+			VADDPS(from, sum, sum)
+		}
 	}
 	INCQ(edge)
 	CMPQ(edge, end)
