@@ -238,8 +238,8 @@ func sumPanels(loops *[4]rowSummer, s summing) {
 type halfSummer func(dst *float32, ldd, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
 
 // weightedSummer is halfSummer with weights.
-type weightedSummer func(dst *float32, ldd, count int, indptr *int64, indices *int32, weights, scale *float32, x *uint16,
-	ldx int)
+type weightedSummer func(dst *float32, ldd, count int, indptr *int64, indices *int32, weights, scale *float32,
+	x *uint16, ldx int)
 
 // halfSums are the summing loops of float16, by 16 columns, from one on.
 type halfSums struct {

@@ -38,14 +38,16 @@ func (s set) half() {
 			VMOVUPS(v, dst)
 		})
 	s.scaled("narrowScaled", "func(dst *uint16, alpha float32, factors, src *float32, blocks int)",
-		"rounds alpha·src·factors to float16, in blocks (at least 1) of 16.", 2, 4, func(dst, factors, src Mem, alpha Op) {
+		"rounds alpha·src·factors to float16, in blocks (at least 1) of 16.", 2, 4,
+		func(dst, factors, src Mem, alpha Op) {
 			v := s.vector()
 			VMULPS(src, alpha, v)
 			VMULPS(factors, v, v)
 			VCVTPS2PH(U8(0), v, dst)
 		})
 	s.scaled("widenScaled", "func(dst *float32, alpha float32, factors *float32, src *uint16, blocks int)",
-		"sets dst to alpha·src·factors of float16, in blocks (at least 1) of 16.", 4, 2, func(dst, factors, src Mem, alpha Op) {
+		"sets dst to alpha·src·factors of float16, in blocks (at least 1) of 16.", 4, 2,
+		func(dst, factors, src Mem, alpha Op) {
 			v := s.vector()
 			VCVTPH2PS(src, v)
 			VMULPS(alpha, v, v)
