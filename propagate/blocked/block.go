@@ -33,6 +33,10 @@ type run struct {
 	rows    []int32
 	mapped  bool // adj and x lie in a file
 	hops    int
+	half    bool       // blocks are float16
+	degrees bool       // the degrees were given
+	up      []float32  // for half precision: the power of two of each column of the block
+	down    []float32  // its inverse
 	widest  int        // the largest distance between rows of a block
 	beta    float32    // β; 0 for rules without teleport
 	right   []float32  // R of each node
@@ -45,29 +49,14 @@ type run struct {
 	panels  [3]panel   // a block of S⁽⁰⁾, unless the features are sparse, and of two S⁽ˡ⁾
 }
 
-// panel is a block of columns with its rows a stride apart.
-type panel struct {
-	mat.Dense
-	memory []float32
-}
-
-// reshape makes p rows×stride, in memory that holds any block: rows are at most widest numbers apart. Behind the last
-// row there is room for a line of the cache: kernels that read whole lines of narrow rows read beyond the last one.
-func (p *panel) reshape(rows, stride, widest int) {
-	if n := rows*widest + unit; cap(p.memory) < n {
-		p.memory = memory.Make[float32](n)
-	}
-	p.memory = p.memory[:cap(p.memory)]
-	p.Dense = mat.Dense{Rows: rows, Cols: stride, Data: p.memory[:rows*stride]}
-}
-
-// newRun plans the propagation of in by a number of hops, at least 1, within a bound in bytes. It makes no places yet.
-func newRun(ctx context.Context, in propagate.Input, hops int, beta float32, bound int64) *run {
+// newRun plans the propagation of in by a number of hops, at least 1, as e says. It makes no places yet.
+func newRun(ctx context.Context, in propagate.Input, hops int, beta float32, e Engine) *run {
 	r := &run{
 		layout: find(ctx, in.Adj, in.Rows, hops),
 		adj:    in.Adj, x: in.X, rows: in.Rows, mapped: in.Mapped, hops: hops, beta: beta, panel: mat.PanelWidth(in.X),
+		half: e.Precision == Half, degrees: in.Degrees != nil,
 	}
-	r.plan = r.choose(bound)
+	r.plan = r.choose(e.Memory)
 	for lo, hi := range r.blocks(r.plan) {
 		r.widest = max(r.widest, r.stride(r.plan, hi-lo))
 	}
@@ -90,6 +79,9 @@ func (r *run) prepare(ctx context.Context, operator graph.Operator, in propagate
 		return err
 	}
 	r.right = operator.Right
+	if err := r.checkDegrees(operator.Left); err != nil {
+		return err
+	}
 	keep := 1 - r.beta
 	r.placed = make([]float32, last)
 	parallel.For(len(r.placed), nodeChunk, func(lo, hi int) {
@@ -178,31 +170,24 @@ func (r *run) block(ctx context.Context, lo, hi int) error {
 		x = sparse.Columns(lo, hi)
 	}
 	d, stride := hi-lo, r.stride(r.plan, hi-lo)
+	if err := r.factors(ctx, x, lo, hi); err != nil {
+		return err
+	}
 	var from *panel
 	if _, sparse := x.(*mat.CSR); !sparse {
 		from = &r.panels[0]
-		from.reshape(r.within[hops], stride, r.widest)
+		r.reshape(from, r.within[hops], stride)
 		if err := r.source(ctx, from, lo, d); err != nil {
 			return err
 		}
 	}
 	for l := 1; l <= hops; l++ {
 		to := &r.panels[r.turn(l)]
-		to.reshape(r.within[hops-l], stride, r.widest)
-		var err error
-		if from == nil {
-			first := graph.Operator{Adj: r.adj, Left: r.gain, Right: r.right, Self: 1}
-			err = first.ApplyInto(ctx, &to.Dense, x, r.nodes[:to.Rows], nil)
-		} else {
-			err = r.hop(ctx, to, from)
-		}
-		if err != nil {
+		r.reshape(to, r.within[hops-l], stride)
+		if err := r.hop(ctx, to, from, x, d); err != nil {
 			return err
 		}
-		if r.beta > 0 {
-			r.teleport(&to.Dense, x, d)
-		}
-		r.keep(l, &to.Dense, lo, hi)
+		r.keep(l, to, lo, hi)
 		from = to
 		_, all := r.x.Dims()
 		done := lo*hops + l*(hi-lo)
@@ -232,10 +217,10 @@ func (r *run) source(ctx context.Context, panel *panel, first, d int) error {
 		for v := lo; v < hi; v++ {
 			if v+ahead < hi {
 				kernel.Prefetch(x.Row(v + ahead)[first : first+d])
-				kernel.Prefetch(panel.Row(max(0, int(r.place[v+ahead]))))
+				panel.prefetch(max(0, int(r.place[v+ahead])))
 			}
 			if p := int(r.place[v]); p >= 0 {
-				kernel.Scale(panel.Row(p)[:d], r.scale(int32(v)), x.Row(v)[first:first+d])
+				r.put(panel, p, r.scale(int32(v)), x.Row(v)[first:first+d])
 			}
 		}
 		r.copyRows(lo, hi, first, d, func(v int) []float32 { return x.Row(v)[first : first+d] })
@@ -273,8 +258,22 @@ type buffer struct {
 	block mat.Dense
 }
 
-// load is source for features of a type that is read. Nodes without a place are not read.
+// load is source for features of a type that is read.
 func (r *run) load(ctx context.Context, panel *panel, first, d int) error {
+	return r.visit(ctx, first, d, func(nodes []int32, block *mat.Dense) {
+		for i, v := range nodes {
+			r.put(panel, int(r.place[v]), r.scale(v), block.Row(i))
+		}
+		r.copyRows(int(nodes[0]), int(nodes[len(nodes)-1])+1, first, d, func(v int) []float32 {
+			i, _ := slices.BinarySearch(nodes, int32(v))
+			return block.Row(i)
+		})
+	})
+}
+
+// visit calls use with d columns of X, from column first on, for some nodes at a time, in order and from several
+// goroutines. Nodes without a place are not read.
+func (r *run) visit(ctx context.Context, first, d int, use func(nodes []int32, block *mat.Dense)) error {
 	errs := make([]error, (len(r.place)+rowsRead-1)/rowsRead)
 	err := parallel.ForContext(ctx, len(r.place), rowsRead, func(lo, hi int) {
 		b := buffers.Get().(*buffer)
@@ -288,16 +287,9 @@ func (r *run) load(ctx context.Context, panel *panel, first, d int) error {
 		if len(b.nodes) == 0 {
 			return
 		}
-		if errs[lo/rowsRead] = mat.Read(&b.block, r.x, b.nodes, first, first+d); errs[lo/rowsRead] != nil {
-			return
+		if errs[lo/rowsRead] = mat.Read(&b.block, r.x, b.nodes, first, first+d); errs[lo/rowsRead] == nil {
+			use(b.nodes, &b.block)
 		}
-		for i, v := range b.nodes {
-			kernel.Scale(panel.Row(int(r.place[v]))[:d], r.scale(v), b.block.Row(i))
-		}
-		r.copyRows(lo, hi, first, d, func(v int) []float32 {
-			i, _ := slices.BinarySearch(b.nodes, int32(v))
-			return b.block.Row(i)
-		})
 	})
 	for _, failed := range errs {
 		if failed != nil {
@@ -310,12 +302,34 @@ func (r *run) load(ctx context.Context, panel *panel, first, d int) error {
 // made is memory for entries that are made for some rows and used at once.
 var made = sync.Pool{New: func() any { return new(entries) }}
 
-// hop sets to to the first rows of (1−β)·diag(R·L)·(A+I)·from. Columns behind the features are carried along.
-func (r *run) hop(ctx context.Context, to, from *panel) error {
+// hop sets to to the first rows of (1−β)·diag(R·L)·(A+I)·from + β·S⁽⁰⁾. Without from, it is the first hop of x, sparse
+// features of d columns. Columns behind the features are carried along.
+func (r *run) hop(ctx context.Context, to, from *panel, x mat.Matrix, d int) error {
+	first := graph.Operator{Adj: r.adj, Left: r.gain, Right: r.right, Self: 1}
 	var directed atomic.Bool
+	sum := func(e *entries, begin, lo, hi int) { // rows lo to hi−1, by entries that begin at place begin
+		for end := lo; lo < hi; lo = end {
+			end = min(lo+r.tileRows(to.Cols), hi)
+			t := r.tile(to, lo, end)
+			if from != nil {
+				r.sum(t, from, e, begin, lo, end)
+			} else {
+				_ = first.ApplyInto(ctx, &t.Dense, x, r.nodes[lo:end], nil) // the caller asks ctx
+				t.scale(r.up, d)
+			}
+			if r.beta > 0 {
+				r.teleport(t, lo, x, d)
+			}
+			t.settle(to, lo)
+		}
+	}
 	err := parallel.ForContext(ctx, to.Rows, nodeChunk, func(lo, hi int) {
+		if from == nil {
+			sum(nil, 0, lo, hi)
+			return
+		}
 		if kept := min(hi, r.plan.kept); lo < kept {
-			r.sum(to, from, r.entries, 0, lo, kept)
+			sum(r.entries, 0, lo, kept)
 			lo = kept
 		}
 		if lo == hi {
@@ -330,7 +344,7 @@ func (r *run) hop(ctx context.Context, to, from *panel) error {
 				return
 			}
 		}
-		r.sum(to, from, e, lo, lo, hi)
+		sum(e, lo, lo, hi)
 	})
 	if directed.Load() {
 		return errDirected
@@ -338,63 +352,61 @@ func (r *run) hop(ctx context.Context, to, from *panel) error {
 	return err
 }
 
-// tiles is memory for the sums of narrow rows, which the kernel makes as whole lines of the cache.
-var tiles = sync.Pool{New: func() any { return new([nodeChunk * unit]float32) }}
-
-// sum computes rows lo to hi−1 of a hop, at most nodeChunk of them, by entries that begin at place first.
-func (r *run) sum(to, from *panel, e *entries, first, lo, hi int) {
-	stride := to.Cols
-	dst, indptr, gain := to.Data[lo*stride:hi*stride], e.indptr[lo-first:hi-first+1], r.placed[lo:hi]
+// sum computes rows lo to hi−1 of a hop into t, at most nodeChunk of them, by entries that begin at place first.
+func (r *run) sum(t *tile, from *panel, e *entries, first, lo, hi int) {
+	dst, stride := kernel.Rows(t.Data, t.Cols), from.Cols
+	indptr, gain := e.indptr[lo-first:hi-first+1], r.placed[lo:hi]
+	var weights []float32
+	if r.adj.Data != nil {
+		weights = e.data
+	}
+	// A line read at a narrow row goes on into the next rows. What they add is not used.
 	switch {
-	case r.adj.Data != nil:
-		edges := kernel.Sparse{Indptr: indptr, Indices: e.indices, Weights: e.data, Left: gain}
-		kernel.Gather(kernel.Rows(dst, stride), edges, 0, hi-lo, kernel.Rows(from.Data, stride), stride)
-	case stride%unit == 0:
-		kernel.GatherSum(kernel.Rows(dst, stride), indptr, e.indices, gain, kernel.Rows(from.Data, stride), stride)
+	case r.half:
+		kernel.GatherHalf(dst, indptr, e.indices, weights, gain, kernel.Halves{Data: from.halves, Stride: stride}, t.Cols)
+	case weights != nil:
+		edges := kernel.Sparse{Indptr: indptr, Indices: e.indices, Weights: weights, Left: gain}
+		kernel.Gather(dst, edges, 0, hi-lo, kernel.Rows(from.Data, stride), stride)
 	default:
-		// A line read at a narrow row goes on into the next rows. What they add is not used.
-		tile := tiles.Get().(*[nodeChunk * unit]float32)
-		defer tiles.Put(tile)
-		kernel.GatherSum(kernel.Rows(tile[:], unit), indptr, e.indices, gain, kernel.Rows(from.memory, stride), unit)
-		for i := range hi - lo {
-			copy(dst[i*stride:(i+1)*stride], tile[i*unit:])
-		}
+		kernel.GatherSum(dst, indptr, e.indices, gain, kernel.Rows(from.memory, stride), t.Cols)
 	}
 }
 
 // keep copies the rows of H⁽ˡ⁾ that are asked for, in columns lo to hi−1, from their block of S⁽ˡ⁾.
-func (r *run) keep(l int, block *mat.Dense, lo, hi int) {
+func (r *run) keep(l int, block *panel, lo, hi int) {
 	parallel.For(len(r.rows), nodeChunk, func(first, end int) {
 		for i := first; i < end; i++ {
 			if i+ahead < end {
-				kernel.Prefetch(block.Row(int(r.place[r.rows[i+ahead]]))[:hi-lo])
+				block.prefetch(int(r.place[r.rows[i+ahead]]))
 				kernel.Prefetch(r.results.row(l, i+ahead, lo, hi))
 			}
 			v := r.rows[i]
-			kernel.Scale(r.results.row(l, i, lo, hi), 1/r.scale(v), block.Row(int(r.place[v]))[:hi-lo])
+			r.take(r.results.row(l, i, lo, hi), 1/r.scale(v), block, int(r.place[v]))
 		}
 	})
 }
 
-// teleport adds β·S⁽⁰⁾ to d columns of block. x holds the features of these columns if they are sparse.
-func (r *run) teleport(block *mat.Dense, x mat.Matrix, d int) {
-	parallel.For(block.Rows, nodeChunk, func(lo, hi int) {
-		for p := lo; p < hi; p++ {
-			row := block.Row(p)[:d]
-			sparse, ok := x.(*mat.CSR)
-			if !ok {
-				kernel.Axpy(r.beta, r.panels[0].Row(p)[:d], row)
-				continue
-			}
-			v := r.nodes[p]
-			w := r.beta * r.scale(v)
-			for e := sparse.Indptr[v]; e < sparse.Indptr[v+1]; e++ {
-				feature := float32(1)
-				if sparse.Data != nil {
-					feature = sparse.Data[e]
-				}
-				row[sparse.Indices[e]] += float32(w * feature)
-			}
+// teleport adds β·S⁽⁰⁾ to d columns of t, whose rows are those from place first on. x holds the features of these
+// columns if they are sparse.
+func (r *run) teleport(t *tile, first int, x mat.Matrix, d int) {
+	sparse, ok := x.(*mat.CSR)
+	for i := range t.Rows {
+		if !ok {
+			r.addTo(t, first, &r.panels[0], first+i, d)
+			continue
 		}
-	})
+		v := r.nodes[first+i]
+		w := r.beta * r.scale(v)
+		for e := sparse.Indptr[v]; e < sparse.Indptr[v+1]; e++ {
+			feature := float32(1)
+			if sparse.Data != nil {
+				feature = sparse.Data[e]
+			}
+			share, k := float32(w*feature), sparse.Indices[e]
+			if r.half {
+				share *= r.up[k]
+			}
+			t.Row(i)[k] += share
+		}
+	}
 }

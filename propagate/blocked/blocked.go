@@ -28,6 +28,11 @@ type Engine struct {
 	// If even one column of such an input does not fit, that is an error before any feature is read. It names the least
 	// bound that works. With an input in memory, Embeddings takes as little more as it can.
 	Memory int64
+
+	// Precision is one of Precisions. Half is faster where memory is the bound, and less exact.
+	// H⁽⁰⁾, what is returned, sums and the features stay float32. Features that are not a *mat.Dense are read once more,
+	// for the largest magnitude of each column. If weights of edges give a node a degree above 2³², that is an error.
+	Precision Precision
 }
 
 var _ propagate.Engine = Engine{}
@@ -44,6 +49,9 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 	if e.Memory < 0 {
 		return nil, fmt.Errorf("propagate: memory %d bytes, want at least 0 (0 for no bound)", e.Memory)
 	}
+	if err := e.Precision.validate(); err != nil {
+		return nil, err
+	}
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
@@ -55,7 +63,7 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 		return e.still(ctx, p, in)
 	}
 	operator, beta := in.Step(p)
-	r := newRun(ctx, in, p.Hops, beta, e.Memory)
+	r := newRun(ctx, in, p.Hops, beta, e)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -124,10 +124,12 @@ func fitting(t *testing.T, engine blocked.Engine, p propagate.Propagation, in pr
 	if scanned != nil || !in.Mapped || bound != engine.Memory {
 		t.Fatal(err)
 	}
-	if _, err := (blocked.Engine{Memory: least - 64}).Embeddings(t.Context(), p, in); err == nil {
+	engine.Memory = least - 64
+	if _, err := engine.Embeddings(t.Context(), p, in); err == nil {
 		t.Errorf("%d bytes are enough, and %d were asked for", least-64, least)
 	}
-	return blocked.Engine{Memory: least}
+	engine.Memory = least
+	return engine
 }
 
 func embeddings(t *testing.T, engine propagate.Engine, p propagate.Propagation, in propagate.Input) []mat.View {

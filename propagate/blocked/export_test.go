@@ -22,7 +22,7 @@ type Plan struct {
 // Plan returns the plan of Embeddings.
 func (e Engine) Plan(p propagate.Propagation, in propagate.Input) Plan {
 	_, beta := in.Step(p)
-	r := newRun(context.Background(), in, p.Hops, beta, e.Memory)
+	r := newRun(context.Background(), in, p.Hops, beta, e)
 	plan := Plan{
 		Width: r.plan.width, Kept: r.plan.kept, Stored: r.plan.kept == r.within[p.Hops-1],
 		Extract: r.plan.extract, Spill: r.plan.spill, Beyond: r.plan.beyond,
@@ -35,7 +35,7 @@ func (e Engine) Plan(p propagate.Propagation, in propagate.Input) Plan {
 
 // Fitting returns the width of blocks that a cache of some bytes asks for.
 func Fitting(in propagate.Input, hops int, cache int64) int {
-	return newRun(context.Background(), in, hops, 0, 0).fitting(cache)
+	return newRun(context.Background(), in, hops, 0, Engine{}).fitting(cache)
 }
 
 // Layout returns the nodes in the order of their places, and how many are within each number of hops.

@@ -32,6 +32,9 @@ func (f Footprint) Sum() int64 { return f.Results + f.Blocks + f.Entries + f.Lay
 // Footprint returns what Embeddings would take for p and in. It costs about as much as finding the nodes within K hops
 // of the rows, and reads no features. Errors are those of p and in.
 func (e Engine) Footprint(p propagate.Propagation, in propagate.Input) (f Footprint, err error) {
+	if err := e.Precision.validate(); err != nil {
+		return f, err
+	}
 	if err := p.Validate(); err != nil {
 		return f, err
 	}
@@ -48,7 +51,7 @@ func (e Engine) Footprint(p propagate.Propagation, in propagate.Input) (f Footpr
 		return f, nil
 	}
 	_, beta := in.Step(p)
-	return newRun(context.Background(), in, p.Hops, beta, e.Memory).footprint(e.Memory), nil
+	return newRun(context.Background(), in, p.Hops, beta, e).footprint(e.Memory), nil
 }
 
 // footprint returns what the plan takes within a bound.
@@ -56,7 +59,7 @@ func (r *run) footprint(memory int64) (f Footprint) {
 	_, d := r.x.Dims()
 	passes, _ := r.cut(r.plan)
 	f.Columns, f.Passes = r.plan.width, int(passes)
-	f.Blocks = r.column() * int64(r.stride(r.plan, r.plan.width))
+	f.Blocks = r.blockBytes(r.plan)
 	f.Entries = r.storedBytes(r.plan)
 	f.Results = r.resultBytes(r.plan)
 	f.Layout = r.arrays()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"math"
+	"runtime"
 
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
@@ -103,7 +104,7 @@ func (r *run) choose(bound int64) plan {
 // fitting returns the widest block, from usualWidth to widest columns, whose S⁽⁰⁾ fits in a cache of some bytes.
 func (r *run) fitting(cache int64) int {
 	for width := widest; width > usualWidth; width -= unit {
-		if 4*int64(width)*int64(r.within[r.hops]) <= cache {
+		if r.element()*int64(width)*int64(r.within[r.hops]) <= cache {
 			return width
 		}
 	}
@@ -128,7 +129,7 @@ func (r *run) inner() int { return r.within[max(0, r.hops-2)] }
 
 // need returns the bytes that p takes beside its input.
 func (r *run) need(p plan) int64 {
-	bytes := r.arrays() + r.column()*int64(r.stride(p, p.width)) + r.storedBytes(p)
+	bytes := r.arrays() + r.blockBytes(p) + r.storedBytes(p)
 	if !p.spill {
 		bytes += r.resultBytes(p)
 	}
@@ -161,7 +162,7 @@ func (r *run) cost(p plan) float64 {
 func (r *run) work(p plan) float64 {
 	passes, columns := r.cut(p)
 	made := r.entriesOf(r.within[r.hops-1]) - r.entriesOf(p.kept)
-	return float64(4*r.read*(columns+passes))/gatherRate + float64(passes*made)/entryRate
+	return float64(r.read*(r.element()*columns+4*passes))/gatherRate + float64(passes*made)/entryRate
 }
 
 // cut returns the number of blocks, and of the columns that are read for an entry, in whole lines of the cache.
@@ -201,6 +202,9 @@ func (r *run) bytesRead(p plan) (bytes int64) {
 				bytes += features / int64(d) * int64(min(panel, d-first))
 			}
 		}
+	}
+	if r.half { // once more, for the largest magnitudes
+		bytes *= 2
 	}
 	bytes += adjacency // to find the nodes
 	if p.kept > 0 {
@@ -289,19 +293,33 @@ func (r *run) arrays() int64 {
 	return 8*n + 8*last
 }
 
+// blockBytes returns the bytes of a block of S⁽⁰⁾ and of two S⁽ˡ⁾, and of the tile of each thread.
+func (r *run) blockBytes(p plan) int64 {
+	stride := r.stride(p, p.width)
+	return r.column()*int64(stride) + int64(runtime.GOMAXPROCS(0))*r.tileBytes(stride)
+}
+
+// element returns the bytes of a number of a block.
+func (r *run) element() int64 {
+	if r.half {
+		return 2
+	}
+	return 4
+}
+
 // column returns the bytes that one column of a block takes.
 func (r *run) column() int64 {
-	hops := r.hops
-	bytes := 4 * int64(r.within[hops-1])
+	hops, element := r.hops, r.element()
+	bytes := element * int64(r.within[hops-1])
 	x, sparse := r.x.(*mat.CSR)
 	if sparse {
 		_, d := x.Dims()
 		bytes += 8 * int64(len(x.Indices)/max(1, d))
 	} else {
-		bytes += 4 * int64(r.within[hops])
+		bytes += element * int64(r.within[hops])
 	}
 	if hops > 1 && (sparse || r.beta > 0) { // else S⁽²⁾ takes the place of S⁽⁰⁾
-		bytes += 4 * int64(r.within[hops-2])
+		bytes += element * int64(r.within[hops-2])
 	}
 	return bytes
 }

@@ -1,0 +1,166 @@
+package blocked
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Precision is what numbers are kept in between hops. Its text, in JSON too, is float32 or half.
+type Precision uint8
+
+const (
+	// Float32 keeps numbers of 32 bits.
+	Float32 Precision = iota
+	// Half keeps numbers of 16 bits, IEEE 754 binary16, with a power of two for each column. Sums are still float32. The
+	// neighbours of a node are read at random places of memory, so half the bytes take less time where that is the bound.
+	//
+	// With u = 2⁻¹¹, the unit roundoff of binary16, and P the operator of a hop, a number of H⁽ˡ⁾ differs from that of
+	// exact arithmetic by at most
+	//
+	//	((1+u)ˡ⁺¹−1)·(Pˡ|X|)_vj + (l+1)·2⁻²³·max_w |X_wj|,
+	//
+	// and by the roundings of float32. With PPR, Pˡ|X| is H⁽ˡ⁾ of |X|. So features of any size will do.
+	Half
+)
+
+// Precisions returns the precisions, the default first.
+func Precisions() []Precision { return []Precision{Float32, Half} }
+
+// names are the texts of the precisions.
+var names = []string{"float32", "half"}
+
+// Known says whether p is one of Precisions.
+func (p Precision) Known() bool { return int(p) < len(names) }
+
+// String returns the text of p.
+func (p Precision) String() string {
+	if !p.Known() {
+		return strconv.Itoa(int(p))
+	}
+	return names[p]
+}
+
+// MarshalText returns the text of p.
+func (p Precision) MarshalText() ([]byte, error) { return []byte(p.String()), p.validate() }
+
+// UnmarshalText reads what MarshalText writes.
+func (p *Precision) UnmarshalText(text []byte) error {
+	i := slices.Index(names, string(text))
+	if i < 0 {
+		return fmt.Errorf("propagate: precision %q, want one of %v", text, names)
+	}
+	*p = Precision(i)
+	return nil
+}
+
+// validate returns an error for a number that is no precision.
+func (p Precision) validate() error {
+	if !p.Known() {
+		return fmt.Errorf("propagate: precision %v, want one of %v", p, names)
+	}
+	return nil
+}
+
+// Why S⁽ˡ⁾ fits in float16. R·L = 1/D, D being the degrees with self-loops. So a row of S⁽ˡ⁾ is a mean of rows of
+// S⁽ˡ⁻¹⁾, mixed with S⁽⁰⁾ if β > 0. Weights of edges are positive. So no magnitude of a column grows: all are at most
+// that of S⁽⁰⁾ = R·X, and R ≤ 1. A power of two makes the largest magnitude of the column of X at least 2¹⁴ and below
+// 2¹⁵. That leaves a factor of 2 to the largest float16, for roundings.
+//
+// Scaled numbers below 2⁻¹⁴ are rounded to multiples of 2⁻²⁴, that is by at most 2⁻³⁹ of the column's largest. H⁽ˡ⁾ is
+// S⁽ˡ⁾/R. With degrees up to largestDegree, 1/R is at most 2¹⁶. That makes the second term of Half's bound. Degrees of
+// graphs without weights are below 2³¹.
+const largestDegree = 1 << 32
+
+// largestExponent bounds the power of two of a column, so that it has an inverse. Columns below 2⁻¹¹¹ are then not
+// scaled up to 2¹⁴.
+const largestExponent = 126
+
+// checkDegrees returns an error if half precision cannot keep the S⁽ˡ⁾ of a node where a hop is computed. left and
+// right are L and R of the operator.
+func (r *run) checkDegrees(left []float32) error {
+	if !r.half || r.adj.Data == nil && !r.degrees {
+		return nil
+	}
+	for _, v := range r.nodes[:r.within[r.hops-1]] {
+		if mean := float64(left[v]) * float64(r.scale(v)); !(mean*largestDegree >= 1) {
+			return fmt.Errorf("propagate: weights of edges give node %d the degree %.3g, want at most %.3g with precision half",
+				v, 1/mean, float64(largestDegree))
+		}
+	}
+	return nil
+}
+
+// factors finds the powers of two of columns lo to hi−1, whose features are x in sparse blocks.
+func (r *run) factors(ctx context.Context, x mat.Matrix, lo, hi int) error {
+	if !r.half {
+		return nil
+	}
+	top, err := r.largest(ctx, x, lo, hi-lo)
+	if err != nil {
+		return err
+	}
+	r.up, r.down = slices.Grow(r.up[:0], len(top))[:len(top)], slices.Grow(r.down[:0], len(top))[:len(top)]
+	for k, v := range top {
+		r.up[k], r.down[k] = 1, 1
+		if v > 0 && v <= math.MaxFloat32 {
+			_, exponent := math.Frexp(float64(v))
+			e := min(15-exponent, largestExponent)
+			r.up[k], r.down[k] = float32(math.Ldexp(1, e)), float32(math.Ldexp(1, -e))
+		}
+	}
+	return nil
+}
+
+// largest returns the largest magnitudes of d columns of the features, from column first on. Sparse features are x,
+// which has these columns alone.
+func (r *run) largest(ctx context.Context, x mat.Matrix, first, d int) ([]float32, error) {
+	all, merge := make([]float32, d), sync.Mutex{}
+	const chunk = 1 << 14 // the largest of some do not depend on how they are cut
+	part := func(fill func(top []float32)) {
+		top := make([]float32, d)
+		fill(top)
+		merge.Lock()
+		defer merge.Unlock()
+		kernel.Magnitudes(all, top)
+	}
+	switch x := x.(type) {
+	case *mat.Dense:
+		err := parallel.ForContext(ctx, x.Rows, chunk, func(lo, hi int) {
+			part(func(top []float32) {
+				for v := lo; v < hi; v++ {
+					kernel.Magnitudes(top, x.Row(v)[first:first+d])
+				}
+			})
+		})
+		return all, err
+	case *mat.CSR:
+		err := parallel.ForContext(ctx, x.Rows, max(chunk, d), func(lo, hi int) {
+			part(func(top []float32) {
+				for e := x.Indptr[lo]; e < x.Indptr[hi]; e++ {
+					v := float32(1)
+					if x.Data != nil {
+						v = max(x.Data[e], -x.Data[e])
+					}
+					top[x.Indices[e]] = max(top[x.Indices[e]], v)
+				}
+			})
+		})
+		return all, err
+	}
+	err := r.visit(ctx, first, d, func(nodes []int32, block *mat.Dense) {
+		part(func(top []float32) {
+			for i := range nodes {
+				kernel.Magnitudes(top, block.Row(i))
+			}
+		})
+	})
+	return all, err
+}

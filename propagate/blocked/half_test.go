@@ -1,0 +1,305 @@
+package blocked_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/blocked"
+)
+
+// star joins node 0 to all others but the last, which is alone, and each to the next. Degrees go from 0 to n−2. With
+// weights, degrees go up to 2³².
+func star(n int, weighted bool) *mat.CSR {
+	var list [][2]int32
+	for v := int32(1); v < int32(n)-1; v++ {
+		list = append(list, [2]int32{0, v})
+		if v+1 < int32(n)-1 {
+			list = append(list, [2]int32{v, v + 1})
+		}
+	}
+	a := edges(n, list)
+	if weighted {
+		a.Data = make([]float32, len(a.Indices))
+		for i := range n {
+			for e := a.Indptr[i]; e < a.Indptr[i+1]; e++ {
+				low, high := min(i, int(a.Indices[e])), max(i, int(a.Indices[e]))
+				a.Data[e] = 1 / float32(1+high)
+				if low == 1 && high == 2 {
+					a.Data[e] = 1<<32 - 1<<12
+				}
+			}
+		}
+	}
+	return a
+}
+
+// uneven returns features whose columns differ: of order 1, 1e30, 1e-30, all zeros, a few ones, and numbers of many
+// sizes.
+func uneven(n, d int, random *rand.Rand) *mat.Dense {
+	x := mat.NewDense(n, d)
+	for i := range n {
+		for j, v := range x.Row(i) {
+			switch v = float32(random.NormFloat64()); j % 6 {
+			case 1:
+				v *= 1e30
+			case 2:
+				v *= 1e-30
+			case 3:
+				v = 0
+			case 4:
+				v = float32(int(math.Abs(float64(v))) / 2)
+			case 5:
+				v *= float32(math.Ldexp(1, -random.IntN(40)))
+			}
+			x.Row(i)[j] = v
+		}
+	}
+	return x
+}
+
+// exact computes H⁽⁰⁾ … H⁽ᴷ⁾ of all nodes in float64.
+func exact(p propagate.Propagation, a *mat.CSR, x []float64, d int) [][]float64 {
+	n := a.Rows
+	weight := func(e int64) float64 {
+		if a.Data == nil {
+			return 1
+		}
+		return float64(a.Data[e])
+	}
+	degree := make([]float64, n)
+	for i := range n {
+		degree[i] = 1
+		for e := a.Indptr[i]; e < a.Indptr[i+1]; e++ {
+			degree[i] += weight(e)
+		}
+	}
+	coefficient := func(i, j int) float64 {
+		if p.Rule == propagate.SAGE {
+			return 1 / degree[i]
+		}
+		return 1 / math.Sqrt(degree[i]*degree[j])
+	}
+	beta := 0.0
+	if p.Rule == propagate.PPR {
+		beta = float64(float32(p.Teleport))
+	}
+	h := [][]float64{x}
+	for l := range p.Hops {
+		next := make([]float64, n*d)
+		for i := range n {
+			for j := range d {
+				sum := coefficient(i, i) * h[l][i*d+j]
+				for e := a.Indptr[i]; e < a.Indptr[i+1]; e++ {
+					v := int(a.Indices[e])
+					sum += weight(e) * coefficient(i, v) * h[l][v*d+j]
+				}
+				next[i*d+j] = (1-beta)*sum + beta*x[i*d+j]
+			}
+		}
+		h = append(h, next)
+	}
+	return h
+}
+
+// The bound of blocked.Half holds for every number, whatever the sizes of features and of degrees. The roundings of
+// float32 come on top: for each hop, the sum of at most n+1 terms and five products, each within 2⁻²⁴.
+func TestHalfIsWithinItsBound(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 0))
+	const n, d, u = 60, 75, 1.0 / (1 << 11)
+	x := uneven(n, d, random)
+	wide, magnitudes, largest := make([]float64, n*d), make([]float64, n*d), make([]float64, d)
+	for k, v := range x.Data {
+		wide[k], magnitudes[k] = float64(v), math.Abs(float64(v))
+		largest[k%d] = max(largest[k%d], magnitudes[k])
+	}
+	worst := 0.0
+	for _, weighted := range []bool{false, true} {
+		a := star(n, weighted)
+		for _, rule := range propagate.Rules() {
+			p := propagate.Propagation{Rule: rule, Hops: 5, Teleport: 0.2}
+			want, size := exact(p, a, wide, d), exact(p, a, magnitudes, d)
+			for hops := 1; hops <= p.Hops; hops++ { // the sparse first hop, and both turns of the panels
+				p.Hops = hops
+				for kind, features := range map[string]mat.Matrix{"dense": x, "sparse": x.Sparse(), "read": paneled{x, 16, nil}} {
+					got := embeddings(t, blocked.Engine{Precision: blocked.Half}, p,
+						propagate.Input{Adj: a, X: features, Rows: nodes(n)})
+					for l := range got {
+						for k, v := range got[l].Dense().Data {
+							bound := 0.0
+							if l > 0 {
+								bound = (math.Pow(1+u, float64(l+1))-1)*size[l][k] + float64(l+1)*math.Ldexp(largest[k%d], -23) +
+									float64(l)*(n+6)*math.Ldexp(size[l][k], -24)
+							}
+							off := math.Abs(float64(v) - want[l][k])
+							if !(off <= bound) {
+								t.Fatalf("%s, weights %t, %s, %d hops: H(%d) of node %d, feature %d is %v, want %v ± %g", rule, weighted,
+									kind, hops, l, k/d, k%d, v, want[l][k], bound)
+							}
+							if bound > 0 {
+								worst = max(worst, off/bound)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	if worst < 0.3 {
+		t.Errorf("no error comes nearer to its bound than %.0f%%: is this half precision?", 100*worst)
+	}
+}
+
+// The bits do not depend on the number of threads, on the bound on memory, on the kind of the features, or on the other
+// rows.
+func TestHalfBlocksAreTheWholeBitForBit(t *testing.T) {
+	random := rand.New(rand.NewPCG(4, 0))
+	const n, d = 500, 150
+	x := features(n, d, 0.3, random)
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	plain := ring(n, 4)
+	plain.Data = nil
+	for what, a := range map[string]*mat.CSR{"weighted": ring(n, 4), "unweighted": plain} {
+		for _, p := range []propagate.Propagation{
+			{Rule: propagate.SGC, Hops: 2}, {Rule: propagate.PPR, Hops: 3, Teleport: 0.1}, {Rule: propagate.SAGE, Hops: 1},
+		} {
+			var wide, narrow, remade, spilled bool
+			for kind, features := range map[string]mat.Matrix{
+				"dense": x, "sparse": x.Sparse(), "panels of 22": paneled{x, 22, nil},
+			} {
+				in := propagate.Input{Adj: a, X: features, Rows: nodes(n)}
+				runtime.GOMAXPROCS(1)
+				want := embeddings(t, blocked.Engine{Precision: blocked.Half}, p, in)
+				for _, rows := range [][]int32{{499, 3, 4, 3, 77, 300}, nodes(n)} {
+					in.Rows = rows
+					for i, memory := range []int64{0, 1, 30 << 10, 60 << 10, 200 << 10, 700 << 10, 1680 << 10, 1 << 30} {
+						in.Mapped = i%3 != 0
+						if memory > 1 {
+							memory += blocked.Process
+							if in.Mapped {
+								memory += memory / 16
+							}
+						}
+						runtime.GOMAXPROCS([]int{1, 2, 7}[i%3])
+						engine := fitting(t, blocked.Engine{Memory: memory, Precision: blocked.Half}, p, in)
+						plan := engine.Plan(p, in)
+						wide, narrow = wide || plan.Width == 64, narrow || plan.Width < 16
+						remade, spilled = remade || !plan.Stored, spilled || plan.Spill
+						name := fmt.Sprintf("%s, %s, %s, memory %d", what, kind, p.Rule, memory)
+						wantRows(t, name, embeddings(t, engine, p, in), want, rows)
+					}
+				}
+			}
+			if !wide || !narrow || !remade || !spilled {
+				t.Errorf("%s, %s: blocks of 64 columns %t, narrow ones %t, entries made anew %t, results in a file %t: want all",
+					what, p.Rule, wide, narrow, remade, spilled)
+			}
+		}
+	}
+}
+
+// A degree beyond 2³² is an error that names the node. Weights that are no weights end in an error too, never in
+// numbers that are not finite.
+func TestHalfRefusesWeights(t *testing.T) {
+	for _, c := range []struct {
+		weight float32
+		rule   propagate.Rule
+		want   string
+	}{
+		{1 << 33, propagate.SGC, "propagate: weights of edges give node 1 the degree 8.59e+09, want at most 4.29e+09 with"},
+		{1 << 33, propagate.SAGE, "propagate: weights of edges give node 1 the degree 8.59e+09, want at most 4.29e+09 with"},
+		{1e38, propagate.PPR, "propagate: weights of edges give node 1 the degree 1e+38, want"},
+		{-0.9999, propagate.SAGE, "want a finite number"},
+		{-5, propagate.SGC, "propagate: weights of edges give node 1 the degree"},
+	} {
+		a := edges(4, [][2]int32{{1, 2}, {2, 3}})
+		a.Data = []float32{c.weight, c.weight, 1, 1}
+		x := mat.NewDense(4, 3)
+		x.Data[3] = 1
+		p := propagate.Propagation{Rule: c.rule, Hops: 3, Teleport: 0.5}
+		in := propagate.Input{Adj: a, X: x, Rows: nodes(4)}
+		h, err := propagate.Run(t.Context(), blocked.Engine{Precision: blocked.Half}, p, in)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s with the weight %v: %v and the error %v, want %s", c.rule, c.weight, h, err, c.want)
+		}
+	}
+}
+
+func TestPrecision(t *testing.T) {
+	in := propagate.Input{Adj: ring(9, 2), X: mat.NewDense(9, 3), Rows: nodes(9)}
+	p := propagate.Propagation{Rule: propagate.SGC, Hops: 1}
+	want := "propagate: precision 7, want one of [float32 half]"
+	if _, err := (blocked.Engine{Precision: 7}).Embeddings(t.Context(), p, in); err == nil || err.Error() != want {
+		t.Errorf("the error is %v, want %s", err, want)
+	}
+	if _, err := (blocked.Engine{Precision: 7}).Footprint(p, in); err == nil || err.Error() != want {
+		t.Errorf("the error of a footprint is %v, want %s", err, want)
+	}
+	for _, p := range blocked.Precisions() {
+		var read blocked.Precision
+		text, err := json.Marshal(p)
+		if err != nil || json.Unmarshal(text, &read) != nil || read != p {
+			t.Errorf("%v is %s in JSON, and read as %v", p, text, read)
+		}
+	}
+	var read blocked.Precision
+	if err := json.Unmarshal([]byte(`"bfloat16"`), &read); err == nil {
+		t.Error("bfloat16 is a precision")
+	}
+	if _, err := json.Marshal(blocked.Precision(2)); err == nil {
+		t.Error("precision 2 has a text")
+	}
+}
+
+// Half precision takes half of the memory of blocks, and what tiles take is counted.
+func TestHalfTakesHalfOfTheBlocks(t *testing.T) {
+	const n, d = 40_000, 64
+	in := propagate.Input{Adj: ring(n, 2), X: features(n, d, 1, rand.New(rand.NewPCG(1, 0))), Rows: nodes(n)}
+	in.Adj.Data = nil
+	for _, p := range []propagate.Propagation{
+		{Rule: propagate.PPR, Hops: 2, Teleport: 0.5}, {Rule: propagate.SAGE, Hops: 2}, {Rule: propagate.SGC, Hops: 3},
+	} {
+		whole, err := blocked.Engine{}.Footprint(p, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		engine := blocked.Engine{Precision: blocked.Half}
+		planned, err := engine.Footprint(p, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A column is half of the bytes. The widths are 32 or 64, by the cache of this machine.
+		half := whole.Blocks / int64(whole.Columns) * int64(planned.Columns) / 2
+		if tiles := planned.Blocks - half; tiles < 0 || tiles > 1<<20 {
+			t.Errorf("%s: blocks of %d bytes, want %d and tiles", p.Rule, planned.Blocks, half)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		embeddings(t, engine, p, in)
+		runtime.ReadMemStats(&after)
+		taken := int64(after.TotalAlloc - before.TotalAlloc)
+		// 10%: as in TestMemoryIsAskedForOnce. Blocks of float32 would add a fifth.
+		if most := planned.Sum() * 11 / 10; taken > most {
+			t.Errorf("%s: took %d bytes, want at most %d for a plan of %d", p.Rule, taken, most, planned.Sum())
+		}
+	}
+}
+
+// Without a hop, embeddings are the features.
+func TestHalfWithoutHops(t *testing.T) {
+	x := features(20, 5, 1, rand.New(rand.NewPCG(2, 0)))
+	p := propagate.Propagation{Rule: propagate.SGC}
+	in := propagate.Input{Adj: ring(20, 2), X: x, Rows: nodes(20)}
+	h := embeddings(t, blocked.Engine{Precision: blocked.Half}, p, in)
+	if !slices.Equal(h[0].Dense().Data, x.Data) {
+		t.Error("H(0) is not X")
+	}
+}
