@@ -11,6 +11,8 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 func TestMistakesAreAllNamed(t *testing.T) {
@@ -60,6 +62,18 @@ func TestMistakesAreAllNamed(t *testing.T) {
 			[]string{"hop weights +Inf,0,NaN"},
 		},
 		{
+			"precision", func(c *cgc.Config) { c.Precision = 9 }, []string{"precision 9, want one of [float32 half]"},
+		},
+		{
+			"precision of another engine",
+			func(c *cgc.Config) { c.Precision, c.Engine = blocked.Half, propagate.Plain{} },
+			[]string{"precision half, want float32 with the engine propagate.Plain, which decides by itself"},
+		},
+		{
+			"precision of an engine", func(c *cgc.Config) { c.Precision, c.Engine = blocked.Half, blocked.Engine{} },
+			[]string{"precision half, want float32 with the engine blocked.Engine"},
+		},
+		{
 			"not a number", func(c *cgc.Config) { c.Alpha, c.Threshold = math.NaN(), math.NaN() },
 			[]string{"alpha NaN", "threshold NaN"},
 		},
@@ -90,6 +104,9 @@ func TestConfigSurvivesJSON(t *testing.T) {
 	for _, temperature := range []cgc.Temperature{cgc.Infinite, 0.01, 1} {
 		want := configured(10, func(c *cgc.Config) {
 			c.Temperature, c.Partition, c.HopWeights = temperature, "random", cgc.HopWeights{0, 1, 0.3}
+			if temperature == 1 {
+				c.Precision = blocked.Half
+			}
 		})
 		text, err := json.Marshal(want)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 // init registers the methods of the paper, so that flags, tables and files know them by name.
@@ -97,10 +98,14 @@ func (s shared) Condense(ctx context.Context, m condense.Method, nodes int, seed
 type preparation struct {
 	Propagation propagate.Propagation
 	Setting     condense.Setting
+	Precision   blocked.Precision
 }
 
 func (c Config) preparation() preparation {
-	p := preparation{propagate.Propagation{Rule: c.Propagation, Hops: c.Hops}, c.Setting()}
+	p := preparation{
+		Propagation: propagate.Propagation{Rule: c.Propagation, Hops: c.Hops}, Setting: c.Setting(),
+		Precision: c.Precision,
+	}
 	if c.Propagation == propagate.PPR {
 		p.Propagation.Teleport = c.Teleport
 	}

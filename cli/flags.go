@@ -125,6 +125,9 @@ func (f *configFlags) addParameters(cmd *cobra.Command) {
 	flags.Float64Var(&c.Alpha, "alpha", c.Alpha, "smoothness of the condensed features over the condensed edges")
 	flags.Var((*size)(&c.Memory), "memory",
 		"bound on the memory of the graph and its propagation, as 2GiB or 500MB; slower (default none)")
+	flags.Var((*precision)(&c.Precision), "precision",
+		"numbers between hops; half is faster on large graphs, and less exact: "+joinWords(precisions(), ", "))
+	completion(cmd, "precision", precisions())
 }
 
 // read reads the files that the command line names, and checks all that does not depend on the graph.

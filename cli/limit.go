@@ -51,7 +51,7 @@ func (c *command) fit(g *graph.Graph, flags *configFlags) (bound int64, err erro
 		return 0, nil
 	}
 	bound = limit - limit/8 // for what the estimate leaves out
-	config.Engine = blocked.Engine{Memory: bound}
+	config.Engine = blocked.Engine{Memory: bound, Precision: config.Precision}
 	blocks, err := cgc.Expect(g, config)
 	if err != nil {
 		return 0, flags.mistake(err)

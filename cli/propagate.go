@@ -249,6 +249,10 @@ func agrees(f *stored.File, path string, config *cgc.Config) error {
 		return usagef("--embeddings %s was computed with --propagation %s --hops %d%s, want the same here",
 			path, f.Rule, f.Hops, teleport(f.Propagation()))
 	}
+	if config.Precision != blocked.Float32 {
+		return usagef("--precision %s with --embeddings %s, want %s: the file has been computed with it", config.Precision,
+			path, blocked.Float32)
+	}
 	if f.Lo != 0 || f.Hi != f.Features {
 		return usagef("--embeddings %s has the columns %d:%d of %d, want all (cgc propagate --merge)",
 			path, f.Lo, f.Hi, f.Features)

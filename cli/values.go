@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 // share is a flag of a part of a whole, in percent or plain.
@@ -88,6 +89,32 @@ func (t *temperature) String() string { return cgc.Temperature(*t).String() }
 // Type is the word for the value in the command's help.
 func (t *temperature) Type() string { return "number|inf" }
 func (t *temperature) want() string { return "a number above 0 or inf" }
+
+// precision is the flag of a blocked.Precision.
+type precision blocked.Precision
+
+// Set reads the value from the command line.
+func (p *precision) Set(text string) error {
+	if (*blocked.Precision)(p).UnmarshalText([]byte(text)) != nil {
+		return errors.New(p.want())
+	}
+	return nil
+}
+
+// String writes the value as Set reads it.
+func (p *precision) String() string { return blocked.Precision(*p).String() }
+
+// Type is the word for the value in the command's help.
+func (p *precision) Type() string { return "word" }
+func (p *precision) want() string { return "one of " + joinWords(precisions(), ", ") }
+
+// precisions returns the words of --precision.
+func precisions() (words []string) {
+	for _, p := range blocked.Precisions() {
+		words = append(words, p.String())
+	}
+	return words
+}
 
 // choice is a flag of one word of a few possible ones.
 type choice[T ~string] struct {

@@ -45,6 +45,7 @@ class _Configuration(_Common, _Database, total=False):
     standardize: bool
     inductive: bool
     memory: Union[int, str]
+    precision: str
     seed: int
 
 
