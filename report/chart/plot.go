@@ -73,7 +73,7 @@ func drawPlot(p *report.Plot, c draw.Canvas) error {
 	c.Fill(c.Rectangle.Path())
 	c = draw.Crop(c, margin, -margin, margin, -margin)
 	drawn := plot.New()
-	drawn.BackgroundColor = color.Transparent
+	drawn.BackgroundColor = nil // the canvas is white
 	drawn.Title.Text = p.Title
 	set(drawn)
 	legend := newLegend()
