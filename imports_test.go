@@ -198,7 +198,8 @@ var mayUse = map[string]string{
 		"gonum.org/v1/plot/vg gonum.org/v1/plot/vg/draw " +
 		"gonum.org/v1/plot/vg/vgimg gonum.org/v1/plot/vg/vgsvg",
 	"tables/parquet": "github.com/parquet-go/parquet-go github.com/parquet-go/parquet-go/compress/zstd " +
-		"github.com/parquet-go/parquet-go/format",
+		"github.com/parquet-go/parquet-go/encoding/thrift github.com/parquet-go/parquet-go/format " +
+		"github.com/pierrec/lz4/v4",
 	"tables/postgres": "github.com/jackc/pgx/v5 github.com/jackc/pgx/v5/pgconn " +
 		"github.com/jackc/pgx/v5/pgtype",
 	"tables/sqlite": "modernc.org/sqlite",

@@ -6,8 +6,6 @@ import (
 	"io"
 	"slices"
 
-	pq "github.com/parquet-go/parquet-go"
-
 	"github.com/graph-condensation/cgc/dataset/format/table"
 )
 
@@ -16,7 +14,7 @@ type rows struct {
 	ctx     context.Context
 	table   *parts
 	file    *file
-	group   pq.RowGroup
+	group   int       // its number in the file
 	at      int       // the next row of the table
 	left    int       // the rows that are still to be read
 	only    []int     // the columns that are read; nil: all
@@ -54,7 +52,7 @@ func (r *rows) Read() ([]table.Cell, error) {
 		}
 		if err := c.read(&r.cells[i]); err != nil {
 			if err == io.EOF {
-				err = fmt.Errorf("the column ends before it, and the row group has %d rows", r.group.NumRows())
+				err = fmt.Errorf("the column ends before it, and the row group has %d rows", r.file.content.RowGroups()[r.group].NumRows())
 			}
 			return nil, r.table.Fail(r.at, fmt.Errorf("column %s: %w", r.table.header[i], err))
 		}
@@ -80,7 +78,6 @@ func (r *rows) release() {
 // open begins to read.
 func (r *rows) open() error {
 	return safely(func() error {
-		chunks := r.group.ColumnChunks()
 		r.cells = make([]table.Cell, len(r.file.columns))
 		for i, about := range r.file.columns {
 			if r.only != nil && !slices.Contains(r.only, i) {
@@ -91,7 +88,9 @@ func (r *rows) open() error {
 			if err != nil {
 				return err
 			}
-			c.pages = chunks[c.leaf].Pages()
+			if c.pages, err = r.file.pages(r.group, c.leaf); err != nil {
+				return failed(r.file.path, fmt.Errorf("column %s: %w", r.table.header[i], err))
+			}
 			r.columns = append(r.columns, c)
 		}
 		return nil

@@ -54,11 +54,11 @@ func (t *parts) all(ctx context.Context) (whole format.Table, err error) {
 	for i, name := range t.header {
 		var v values
 		for _, f := range t.files {
-			for _, group := range f.content.RowGroups() {
+			for group := range f.content.RowGroups() {
 				if err := ctx.Err(); err != nil {
 					return whole, err
 				}
-				if err := safely(func() error { return v.add(f.columns[i], group) }); err != nil {
+				if err := safely(func() error { return v.add(f, i, group) }); err != nil {
 					return whole, failed(f.path, fmt.Errorf("column %s %w", name, err))
 				}
 			}
@@ -81,12 +81,13 @@ type values struct {
 // count returns how many there are.
 func (v *values) count() int { return len(v.texts) + len(v.wholes) + len(v.reals) }
 
-// add adds the values of a row group.
-func (v *values) add(about *pq.Column, group pq.RowGroup) error {
-	c, err := newColumn(about)
+// add adds the values of a column of a row group.
+func (v *values) add(f *file, i, number int) error {
+	c, err := newColumn(f.columns[i])
 	if err != nil {
 		return err
 	}
+	group := f.content.RowGroups()[number]
 	kind := table.Int
 	switch group.ColumnChunks()[c.leaf].Type().Kind() {
 	case pq.ByteArray, pq.FixedLenByteArray:
@@ -98,7 +99,9 @@ func (v *values) add(about *pq.Column, group pq.RowGroup) error {
 		return errors.New("has another type in another file of the table")
 	}
 	v.kind, v.list = kind, c.list
-	c.pages = group.ColumnChunks()[c.leaf].Pages()
+	if c.pages, err = f.pages(number, c.leaf); err != nil {
+		return err
+	}
 	defer c.pages.Close()
 	for row := int64(0); ; {
 		err := c.next()

@@ -178,12 +178,12 @@ func (t *parts) Header() []string { return t.header }
 func (t *parts) Parts(ctx context.Context) (all []table.Rows, err error) {
 	for _, f := range t.files {
 		first := 0
-		for _, group := range f.content.RowGroups() {
+		for i, group := range f.content.RowGroups() {
 			n := int(group.NumRows())
 			if n < 0 || n > int(f.content.NumRows())-first {
 				return nil, failed(f.path, fmt.Errorf("the file is damaged: a row group of %d rows", n))
 			}
-			all = append(all, &rows{ctx: ctx, table: t, file: f, group: group, at: f.first + first, left: n})
+			all = append(all, &rows{ctx: ctx, table: t, file: f, group: i, at: f.first + first, left: n})
 			first += n
 		}
 	}

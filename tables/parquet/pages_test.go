@@ -1,0 +1,49 @@
+package parquet_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	pqformat "github.com/parquet-go/parquet-go/format"
+)
+
+// A page whose header claims more than its bytes can hold is refused before memory is taken for it.
+func TestPagesClaim(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(h *pqformat.PageHeader)
+		want   string
+	}{
+		"unpacked": {func(h *pqformat.PageHeader) { h.UncompressedPageSize = 2_000_000_000 }, "it unpacks to 2000000000, want"},
+		"packed":   {func(h *pqformat.PageHeader) { h.CompressedPageSize = 2_000_000_000 }, "has 2000000000 bytes, want at most"},
+		"values": {func(h *pqformat.PageHeader) {
+			h.DictionaryPageHeader.Valid = false
+			h.Type, h.DataPageHeader.Valid = pqformat.DataPage, true
+			h.DataPageHeader.V.NumValues = 2_000_000_000
+		}, "says that it has 2000000000 values, and its column has "},
+	} {
+		dir := damaged(t, "nodes.parquet", func(content []byte) []byte {
+			var protocol thrift.CompactProtocol
+			var h pqformat.PageHeader
+			const first = 4 // after the magic
+			r := bytes.NewReader(content[first:])
+			if err := thrift.NewDecoder(protocol.NewReader(r)).Decode(&h); err != nil {
+				t.Fatal(err)
+			}
+			rest := content[len(content)-r.Len():]
+			c.change(&h)
+			var changed bytes.Buffer
+			if err := thrift.NewEncoder(protocol.NewWriter(&changed)).Encode(&h); err != nil {
+				t.Fatal(err)
+			}
+			return slices.Concat(content[:first], changed.Bytes(), rest)
+		})
+		_, err := open(t.Context(), dir)
+		if err == nil || !strings.Contains(err.Error(), "own/nodes.parquet: column id: the file is damaged: page 0 at byte 4 ") ||
+			!strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+}
