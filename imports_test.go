@@ -68,7 +68,8 @@ var mayImport = map[string]string{
 	"dataset/format/graphml": "dataset/format dataset/format/internal/classes dataset/format/internal/decimal " +
 		"dataset/format/internal/lines graph mat progress internal/atomicfile",
 	"dataset/format/named": "dataset/format dataset/format/internal/csvfile dataset/format/table graph",
-	"dataset/format/table": "dataset/format dataset/format/internal/decimal dataset/format/internal/ids graph mat " +
+	"dataset/format/table": "dataset/format dataset/format/internal/decimal dataset/format/internal/ids graph " +
+		"internal/memory mat " +
 		"progress internal/parallel",
 	"dataset/format/native": "dataset/format dataset/format/internal/csr dataset/format/internal/numpy graph mat " +
 		"progress internal/atomicfile internal/external internal/safetensors",

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -204,16 +205,16 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// A count of entries that the task's memory cannot hold is one sentence, before memory is taken for it. So is an entry
-// in the column of a node that is not there.
+// A count of entries beyond those that came is one sentence, before memory is taken for it. So is an entry in the
+// column of a node that is not there. Neither needs a bound in the task.
 func TestRefusesCounts(t *testing.T) {
-	o := stored.Origin{Rule: propagate.SGC, Hops: 1, Nodes: 9, Features: 1, Classes: 2}
-	text, err := json.Marshal(cluster.Task{Do: "columns", Origin: o, Lo: 0, Hi: 1, Memory: 1 << 20})
+	o := stored.Origin{Rule: propagate.SGC, Hops: 1, Nodes: 1<<31 - 1, Features: 1, Classes: 2}
+	text, err := json.Marshal(cluster.Task{Do: "columns", Origin: o, Lo: 0, Hi: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for count, want := range map[int32]string{
-		1<<31 - 1: "tell of 2147483647 entries, 4 bytes each, want at most 1048576",
+		1<<31 - 1: "tell of 2147483647 entries, 4 bytes each, and frames of 20 bytes came",
 		1:         "entry (3, 4) is of a node that did not come",
 	} {
 		in := frame(frame(nil, cluster.TaskFrame, text), cluster.NodeFrame, uint32(1), int32(3), count, 1., int32(0),
@@ -222,6 +223,61 @@ func TestRefusesCounts(t *testing.T) {
 		err = cluster.Run(t.Context(), open(t, in), io.Discard, filepath.Join(t.TempDir(), "part.safetensors"))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// Few nodes of a large graph are found by their numbers.
+func TestFewNodes(t *testing.T) {
+	o := stored.Origin{Graph: "few", Rule: propagate.SGC, Hops: 1, Nodes: 1<<31 - 1, Edges: 1, Features: 1, Classes: 2}
+	text, err := json.Marshal(cluster.Task{Do: "columns", Origin: o, Lo: 0, Hi: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := frame(frame(nil, cluster.TaskFrame, text), cluster.NodeFrame, uint32(2), []int32{2_000_000_000, 3},
+		[]int32{0, 1}, []float64{1, 1}, []int32{-1, 1}, []float32{5, 7})
+	in = frame(in, cluster.EntryFrame, uint32(1), uint32(0), int32(3), int32(1), int32(2_000_000_000))
+	out := filepath.Join(t.TempDir(), "part.safetensors")
+	if err := cluster.Run(t.Context(), open(t, frame(in, cluster.EndFrame)), io.Discard, out); err != nil {
+		t.Fatal(err)
+	}
+	f, err := stored.Read(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := f.H[0].Data; !slices.Equal(f.Train, []int32{3}) || len(h) != 1 || math.Abs(float64(h[0])-6) > 1e-5 {
+		t.Errorf("hop 1 of nodes %v is %v, want 6: the mean of the two, both of degree 1", f.Train, h)
+	}
+}
+
+// What a task claims is compared with the machine, or with its own bound, before memory is taken for it: blocks,
+// columns that no frame has, and a graph of which few nodes came.
+func TestRefusesClaims(t *testing.T) {
+	o := stored.Origin{Rule: propagate.SGC, Hops: 2, Nodes: 1<<31 - 1, Features: 1 << 40, Classes: 2}
+	for _, c := range []struct {
+		task cluster.Task
+		want string
+	}{
+		{cluster.Task{Do: "rows", Origin: o, Hi: 1, Blocks: 1<<31 - 1}, "2147483647 blocks, want at most 65536"},
+		{cluster.Task{Do: "rows", Origin: o, Hi: 1 << 40, Blocks: 1, Step: 1}, "hops of 4398046511104 bytes, want at most"},
+		{cluster.Task{Do: "rows", Origin: o, Hi: 1 << 10, Blocks: 1, Step: 1, Memory: 1 << 10}, "want at most 1024"},
+		{cluster.Task{Do: "rows", Origin: o, Hi: 1, Blocks: 1, Step: 1}, "node 5 did not come"},
+	} {
+		text, err := json.Marshal(c.task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := frame(frame(nil, cluster.TaskFrame, text), cluster.NodeFrame, uint32(1), int32(3), int32(1), 1., int32(-1))
+		in = frame(in, cluster.EntryFrame, uint32(1), uint32(0), int32(5), int32(1), int32(3))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err = cluster.Run(t.Context(), open(t, frame(in, cluster.EndFrame)), io.Discard, filepath.Join(t.TempDir(), "out"))
+		runtime.ReadMemStats(&after)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 {
+			t.Errorf("%q took %d bytes", c.want, took)
 		}
 	}
 }

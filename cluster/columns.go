@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
@@ -86,6 +84,7 @@ func (p *part) names(nodes []int32) []int32 {
 func readPart(t Task, in io.Reader) (*part, error) {
 	nodes := gathered{width: t.Hi - t.Lo, sized: t.Normalize}
 	var entries [][]byte
+	var came int64 // their bytes
 	named := map[int32]string{}
 	for {
 		kind, raw, err := readFrame(in)
@@ -102,8 +101,9 @@ func readPart(t Task, in io.Reader) (*part, error) {
 			err = addNames(named, p)
 		case EntryFrame:
 			entries = append(entries, raw)
+			came += int64(len(raw))
 		case EndFrame:
-			a, err := assemble(&nodes, t)
+			a, err := assemble(&nodes, t, came)
 			if err != nil {
 				return nil, err
 			}
@@ -130,8 +130,8 @@ type assembly struct {
 	at   []int64 // of each row, the place of its next entry
 }
 
-// assemble sorts nodes and makes room for their entries.
-func assemble(nodes *gathered, t Task) (*assembly, error) {
+// assemble sorts nodes and makes room for their entries, for which frames of so many bytes came.
+func assemble(nodes *gathered, t Task, came int64) (*assembly, error) {
 	p, counts, err := nodes.sort(t)
 	if err != nil {
 		return nil, err
@@ -141,9 +141,12 @@ func assemble(nodes *gathered, t Task) (*assembly, error) {
 	for v, count := range counts {
 		p.adj.Indptr[v+1] = p.adj.Indptr[v] + int64(count)
 	}
-	limit := cmp.Or(t.Memory, memory.Machine())
-	if entries := p.adj.Indptr[n]; limit > 0 && entries > limit/4 {
-		return nil, fmt.Errorf("cluster: %d nodes tell of %d entries, 4 bytes each, want at most %d bytes", n, entries, limit)
+	if entries := p.adj.Indptr[n]; entries > came/4 {
+		return nil, fmt.Errorf("cluster: %d nodes tell of %d entries, 4 bytes each, and frames of %d bytes came", n, entries,
+			came)
+	}
+	if err := t.fits("entries", 4*float64(p.adj.Indptr[n])); err != nil {
+		return nil, err
 	}
 	p.adj.Indices = make([]int32, p.adj.Indptr[n])
 	return &assembly{part: p, rank: newRank(p.numbers, t.Nodes), at: slices.Clone(p.adj.Indptr[:n])}, nil

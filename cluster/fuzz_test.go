@@ -26,9 +26,9 @@ func FuzzRun(f *testing.F) {
 	var tasks [][]byte
 	for _, task := range []cluster.Task{
 		{Do: "columns"}, {Do: "scaling"}, {Do: "rows", Blocks: 1}, {Do: "rows", Blocks: 2, Block: 1, Step: 1},
-		{Do: "rows", Blocks: 1, Step: 2},
+		{Do: "rows", Blocks: 1, Step: 2}, {Do: "columns", Memory: -1},
 	} {
-		task.Origin, task.Hi, task.Memory = origin, width, 64<<20
+		task.Origin, task.Hi, task.Memory = origin, width, 64<<20*(task.Memory+1) // the last has none
 		text, err := json.Marshal(task)
 		if err != nil {
 			f.Fatal(err)

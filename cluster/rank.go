@@ -1,14 +1,25 @@
 package cluster
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
-// rank finds the place of a number in an ascending list of numbers below n. It takes 3n/16 bytes.
+// rank finds the place of a number in an ascending list of numbers below n. It takes 3n/16 bytes, or none if the list
+// is sparse: whoever names few nodes of a graph that is said to be large takes no memory for all of them.
 type rank struct {
-	words []uint64
-	below []uint32 // of each word, how many numbers are in the words before
+	words   []uint64
+	below   []uint32 // of each word, how many numbers are in the words before
+	numbers []int32  // a sparse list, in place of words
 }
 
+// sparseRank is the share of numbers below which a list is sparse.
+const sparseRank = 1. / 1024
+
 func newRank(numbers []int32, n int) *rank {
+	if float64(len(numbers)) < sparseRank*float64(n) {
+		return &rank{numbers: numbers}
+	}
 	r := &rank{words: make([]uint64, n/64+1), below: make([]uint32, n/64+1)}
 	for _, v := range numbers {
 		r.words[v/64] |= 1 << (v % 64)
@@ -23,6 +34,12 @@ func newRank(numbers []int32, n int) *rank {
 
 // of returns the place of v, or −1 if v is not in the list.
 func (r *rank) of(v int32) int32 {
+	if r.words == nil {
+		if i, is := slices.BinarySearch(r.numbers, v); is {
+			return int32(i)
+		}
+		return -1
+	}
 	if v < 0 || int(v/64) >= len(r.words) {
 		return -1
 	}

@@ -130,6 +130,10 @@ func settle(nodes *gathered, t Task, beta float32) (*block, error) {
 	b.rank = newRank(quotients, t.Nodes/t.Blocks+1)
 	in := propagate.Input{Adj: &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}, Degrees: p.degrees}
 	b.operator, _ = in.Step(t.Propagation())
+	rows := float64(n) + float64(len(p.train))*float64(t.Step+1)
+	if err := t.fits("hops", 4*float64(width)*rows); err != nil {
+		return nil, err
+	}
 	if t.Step > 0 {
 		for range t.Step {
 			b.past = append(b.past, mat.NewDense(len(p.train), width))

@@ -51,12 +51,30 @@ func (t Task) validate() error {
 		return fmt.Errorf("cluster: task of columns %d:%d of %d, %d nodes and %d bytes, want ranges that exist",
 			t.Lo, t.Hi, t.Features, t.Nodes, t.Memory)
 	}
+	if t.Do == "rows" && t.Blocks > maxBlocks {
+		return fmt.Errorf("cluster: %d blocks, want at most %d", t.Blocks, maxBlocks)
+	}
 	if t.Do == "rows" && (t.Step < 0 || t.Step > t.Hops || t.Block < 0 || t.Block >= t.Blocks || t.Blocks > t.Nodes) {
 		return fmt.Errorf("cluster: step %d of %d hops, block %d of %d, %d nodes, want ranges that exist",
 			t.Step, t.Hops, t.Block, t.Blocks, t.Nodes)
 	}
 	if len(t.Mean) != len(t.Std) || t.Mean != nil && len(t.Mean) != t.Hi-t.Lo {
 		return fmt.Errorf("cluster: %d means and %d deviations of %d columns", len(t.Mean), len(t.Std), t.Hi-t.Lo)
+	}
+	return nil
+}
+
+// maxBlocks bounds the number of blocks: a worker keeps a list for each.
+const maxBlocks = 1 << 16
+
+// fits returns an error if something takes more bytes than Memory, or than the system allows if that is 0.
+func (t Task) fits(what string, bytes float64) error {
+	limit := t.Memory
+	if limit == 0 {
+		limit, _ = memory.Limit()
+	}
+	if limit > 0 && bytes > float64(limit) {
+		return fmt.Errorf("cluster: %s of %.0f bytes, want at most %d", what, bytes, limit)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"context"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -71,10 +72,10 @@ func examine(w *work, n int, edges Edges) (survey, error) {
 }
 
 // inPlace returns the adjacency that edges are already: mirrored, ascending and without self-loops. It keeps their
-// targets and weights.
-func inPlace(n int, edges Edges) *mat.CSR {
+// targets and weights. What it returns after the end of ctx has no meaning.
+func inPlace(ctx context.Context, n int, edges Edges) *mat.CSR {
 	adj := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1), Indices: slices.Clip(edges.To)}
-	parallel.For(edges.Len(), edgeChunk, func(lo, hi int) {
+	_ = parallel.ForContext(ctx, edges.Len(), edgeChunk, func(lo, hi int) {
 		row := 0 // rows up to it have their pointers
 		if lo > 0 {
 			row = int(edges.From[lo-1]) + 1

@@ -98,7 +98,7 @@ func AdjacencyContext(ctx context.Context, n int, edges Edges) (*mat.CSR, Change
 	}
 	var adj *mat.CSR
 	if seen.mirrored && seen.ascending && seen.loops == 0 {
-		adj = inPlace(n, edges)
+		adj = inPlace(ctx, n, edges)
 	} else if b := newBuckets(w, n, edges, seen.mirrored); b != nil {
 		adj = b.matrix(w)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc"
@@ -65,6 +66,19 @@ func calls(t *testing.T, path string) []call {
 		}, prepare: func() error { return dataset.Write(t.Context(), file, g) }})
 	}
 	return append(append(all, condensing(g, nodes)...), training(t, g, nodes)...)
+}
+
+// readings lists the reading of each graph of -cancel.read; nil if there is none.
+func readings() (all []call) {
+	for path := range strings.SplitSeq(*cancelRead, ",") {
+		if path != "" {
+			all = append(all, call{name: "read " + filepath.Base(path), run: func(ctx context.Context) error {
+				_, err := dataset.Options{}.Open(ctx, path)
+				return err
+			}})
+		}
+	}
+	return all
 }
 
 // shapeOf returns the shape of a made graph of the size of g.

@@ -19,8 +19,8 @@ const (
 	pageRoom  = 16 << 20
 )
 
-// pages returns the pages of a column of a row group. Before the library reads them, their headers are compared with the
-// bytes that are there.
+// pages returns the pages of a column of a row group. Before the library reads them, their headers are compared with
+// the bytes that are there.
 func (f *file) pages(group, leaf int) (pq.Pages, error) {
 	about := f.content.Metadata().RowGroups[group].Columns[leaf].MetaData
 	if err := f.checkPages(&about); err != nil {

@@ -16,8 +16,8 @@ func TestPagesClaim(t *testing.T) {
 		change func(h *pqformat.PageHeader)
 		want   string
 	}{
-		"unpacked": {func(h *pqformat.PageHeader) { h.UncompressedPageSize = 2_000_000_000 }, "it unpacks to 2000000000, want"},
-		"packed":   {func(h *pqformat.PageHeader) { h.CompressedPageSize = 2_000_000_000 }, "has 2000000000 bytes, want at most"},
+		"unpacked": {func(h *pqformat.PageHeader) { h.UncompressedPageSize = 2e9 }, "it unpacks to 2000000000, want"},
+		"packed":   {func(h *pqformat.PageHeader) { h.CompressedPageSize = 2e9 }, "has 2000000000 bytes, want at most"},
 		"values": {func(h *pqformat.PageHeader) {
 			h.DictionaryPageHeader.Valid = false
 			h.Type, h.DataPageHeader.Valid = pqformat.DataPage, true
@@ -41,8 +41,8 @@ func TestPagesClaim(t *testing.T) {
 			return slices.Concat(content[:first], changed.Bytes(), rest)
 		})
 		_, err := open(t.Context(), dir)
-		if err == nil || !strings.Contains(err.Error(), "own/nodes.parquet: column id: the file is damaged: page 0 at byte 4 ") ||
-			!strings.Contains(err.Error(), c.want) {
+		const where = "own/nodes.parquet: column id: the file is damaged: page 0 at byte 4 "
+		if err == nil || !strings.Contains(err.Error(), where) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}

@@ -52,7 +52,8 @@ func (r *rows) Read() ([]table.Cell, error) {
 		}
 		if err := c.read(&r.cells[i]); err != nil {
 			if err == io.EOF {
-				err = fmt.Errorf("the column ends before it, and the row group has %d rows", r.file.content.RowGroups()[r.group].NumRows())
+				rows := r.file.content.RowGroups()[r.group].NumRows()
+				err = fmt.Errorf("the column ends before it, and the row group has %d rows", rows)
 			}
 			return nil, r.table.Fail(r.at, fmt.Errorf("column %s: %w", r.table.header[i], err))
 		}

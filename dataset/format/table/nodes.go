@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/internal/ids"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 // columns are the places of the columns of a table of nodes; −1 if there is none.
@@ -61,12 +62,14 @@ func readNodes(ctx context.Context, t Table) (*nodes, error) {
 		return nil, err
 	}
 	n := &nodes{Table: t}
-	if wrong := n.join(parts); wrong != nil {
+	if wrong := n.join(ctx, parts); wrong != nil {
 		return nil, wrong
 	}
 	again, first := 0, 0
-	n.at, again, first = ids.New(n.ids)
+	n.at, again, first = ids.New(ctx, n.ids)
 	switch most := n.labels.beyond(); {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
 	case again >= 0 && (most < 0 || again <= most):
 		return nil, n.failAt(again, "the id %.50q is there twice, first in %s", n.ids[again], t.Place(first))
 	case most >= 0:
@@ -87,9 +90,12 @@ func (n *nodes) failAt(node int, text string, args ...any) error {
 }
 
 // join puts parts together. It leaves nothing in them. An error says that lists of features differ in length.
-func (n *nodes) join(parts []*part) error {
+func (n *nodes) join(ctx context.Context, parts []*part) error {
 	x := make([][]float32, len(parts))
 	for k, p := range parts {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		base := len(n.ids)
 		text, from := string(p.text), 0
 		for _, end := range p.ends {
@@ -113,7 +119,18 @@ func (n *nodes) join(parts []*part) error {
 		x[k] = p.x
 		*p = part{}
 	}
-	n.x = slices.Concat(x...)
+	numbers := 0
+	for _, some := range x {
+		numbers += len(some)
+	}
+	n.x = memory.Make[float32](numbers)
+	to := n.x
+	for _, some := range x {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		to = to[copy(to, some):]
+	}
 	return nil
 }
 
@@ -134,7 +151,7 @@ func (n *nodes) checkSplit(y []int32) error {
 }
 
 // notes returns a sentence if ids are numbers and names, and one if two ids are the same number.
-func (n *nodes) notes() (notes []string) {
+func (n *nodes) notes(ctx context.Context) (notes []string) {
 	whole, odd := 0, -1
 	for i, id := range n.ids {
 		if ids.Whole(id) {
@@ -147,7 +164,7 @@ func (n *nodes) notes() (notes []string) {
 		notes = append(notes, fmt.Sprintf("%s: the id %.50q in %s is a name, and %d of %d ids are whole numbers: "+
 			"all are compared as text", n.File(), n.ids[odd], n.Place(odd), whole, len(n.ids)))
 	}
-	if i, j := n.at.SameNumber(); i >= 0 {
+	if i, j := n.at.SameNumber(ctx); i >= 0 {
 		notes = append(notes, fmt.Sprintf("%s: the id %.50q in %s is another node than %.50q in %s: "+
 			"ids are compared as text", n.File(), n.ids[i], n.Place(i), n.ids[j], n.Place(j)))
 	}

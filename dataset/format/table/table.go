@@ -103,7 +103,7 @@ func (p Pair) Graph(ctx context.Context) (*graph.Graph, []string, error) {
 	if err := n.checkSplit(b.Y); err != nil {
 		return nil, nil, err
 	}
-	notes := n.notes()
+	notes := n.notes(ctx)
 	edges, err := p.Edges(ctx)
 	if err != nil {
 		return nil, nil, err

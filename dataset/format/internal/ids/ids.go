@@ -2,6 +2,7 @@
 package ids
 
 import (
+	"context"
 	"hash/maphash"
 	"math/bits"
 )
@@ -30,14 +31,18 @@ type key struct {
 const short = 16 // bytes of a name that is its key
 
 // New returns the index of distinct names, in which names[i] is node i. It keeps names. If a name is there twice, again
-// is the first node that repeats the name of an earlier one, and first is that one. Otherwise again is −1.
-func New(names []string) (x *Index, again, first int) {
+// is the first node that repeats the name of an earlier one, and first is that one. Otherwise again is −1. When ctx is
+// done, New returns soon, and what it returns has no meaning.
+func New(ctx context.Context, names []string) (x *Index, again, first int) {
 	x = &Index{names: names, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
 	for i, seed := range x.seeds {
 		x.salt[i] = maphash.String(seed, "salt") | 1
 	}
 	x.slots = make([]slot, 1<<bits.Len(uint(2*len(names)))) // at most half of them taken
 	for i, name := range names {
+		if i&0xffff == 0 && ctx.Err() != nil {
+			break
+		}
 		k := x.key(name)
 		at, node := x.find(k, name)
 		if node >= 0 {

@@ -19,7 +19,7 @@ func TestFind(t *testing.T) {
 		}
 		names = append(names, strings.Repeat("\x00", length))
 	}
-	x, again, _ := ids.New(names)
+	x, again, _ := ids.New(t.Context(), names)
 	if again >= 0 {
 		t.Fatalf("node %d is said to repeat another", again)
 	}
@@ -45,7 +45,7 @@ func TestFind(t *testing.T) {
 			t.Fatalf("%q is node %d, want %d", name, got[i], node)
 		}
 	}
-	none, _, _ := ids.New(nil)
+	none, _, _ := ids.New(t.Context(), nil)
 	if none.Find(ask[:1], got[:1]); got[0] != -1 {
 		t.Errorf("an empty index gives node %d", got[0])
 	}
@@ -54,7 +54,7 @@ func TestFind(t *testing.T) {
 func TestRepeats(t *testing.T) {
 	for _, long := range []string{"", "a name of more than sixteen bytes "} {
 		names := []string{long + "b", long + "a", long + "c", long + "a", long + "b"}
-		if _, again, first := ids.New(names); again != 3 || first != 1 {
+		if _, again, first := ids.New(t.Context(), names); again != 3 || first != 1 {
 			t.Errorf("node %d repeats %d, want 3 and 1", again, first)
 		}
 	}
@@ -80,12 +80,12 @@ func TestNumbers(t *testing.T) {
 		{[]string{"-0", "0.00"}, 1, 0},
 		{[]string{"a", " a"}, 1, 0},
 	} {
-		x, _, _ := ids.New(c.names)
-		if node, other := x.SameNumber(); node != c.node || other != c.other {
+		x, _, _ := ids.New(t.Context(), c.names)
+		if node, other := x.SameNumber(t.Context()); node != c.node || other != c.other {
 			t.Errorf("%q: nodes %d and %d, want %d and %d", c.names, node, other, c.node, c.other)
 		}
 	}
-	x, _, _ := ids.New([]string{"7", "Bob", "008"})
+	x, _, _ := ids.New(t.Context(), []string{"7", "Bob", "008"})
 	for name, want := range map[string]int{"7.0": 0, " bob ": 1, "8": 2, "9": -1, "": -1} {
 		if node := x.Like(name); node != want {
 			t.Errorf("%q is like node %d, want %d", name, node, want)
@@ -100,7 +100,7 @@ func BenchmarkFind(b *testing.B) {
 	for i := range names {
 		names[i] = fmt.Sprintf("p%d", i*7)
 	}
-	x, _, _ := ids.New(names)
+	x, _, _ := ids.New(b.Context(), names)
 	random := rand.New(rand.NewPCG(1, 1))
 	ask, got := make([][]byte, asked), make([]int32, asked)
 	for i := range ask {

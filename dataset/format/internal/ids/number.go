@@ -1,6 +1,7 @@
 package ids
 
 import (
+	"context"
 	"strconv"
 	"strings"
 )
@@ -47,11 +48,14 @@ func plain(name string) string {
 }
 
 // SameNumber returns the first node whose name is the number of another node in another form, as 7.0 and 7 are, and
-// that other node. It returns −1 and −1 if there is none.
-func (x *Index) SameNumber() (node, other int) {
+// that other node. It returns −1 and −1 if there is none, or if ctx is done first.
+func (x *Index) SameNumber(ctx context.Context) (node, other int) {
 	var forms []string // of the names that are not in the usual form
 	var of []int
 	for i, name := range x.names {
+		if i&0xffff == 0 && ctx.Err() != nil {
+			break
+		}
 		form := plain(name)
 		if form == name {
 			continue
@@ -61,7 +65,7 @@ func (x *Index) SameNumber() (node, other int) {
 		}
 		forms, of = append(forms, form), append(of, i)
 	}
-	if _, again, first := New(forms); again >= 0 {
+	if _, again, first := New(ctx, forms); again >= 0 {
 		return of[again], of[first]
 	}
 	return -1, -1
