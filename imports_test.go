@@ -138,7 +138,7 @@ var mayImport = map[string]string{
 	"experiment":  "condense gnn graph mat progress report internal/atomicfile internal/buildinfo",
 	"tune":        ". condense experiment gnn graph kernelridge mat partition progress propagate report",
 	"kernelridge": "mat internal/parallel",
-	"bench": ". condense dataset/synth gnn graph mat partition progress report internal/kernel " +
+	"bench": ". condense dataset/synth gnn graph mat partition progress propagate/blocked report internal/kernel " +
 		"internal/memory internal/parallel internal/parameter",
 	"paper": ". bench condense dataset dataset/synth experiment gnn graph progress propagate report " +
 		"internal/registry",

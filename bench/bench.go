@@ -24,6 +24,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/progress"
+	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 // Result is what was measured. Its JSON keys are a contract (docs/formats.md).
@@ -47,6 +48,8 @@ type Case struct {
 	Size      string  `json:"size"`
 	Scale     float64 `json:"scale"`
 	Partition string  `json:"partition"`
+	// Precision is what propagation kept numbers in between hops.
+	Precision blocked.Precision `json:"precision,omitzero"`
 	// Nodes, Edges (undirected), Features and Classes are the sizes of the graph. Train is its number of training nodes,
 	// Condensed is N′.
 	Nodes     int `json:"nodes"`
@@ -120,16 +123,15 @@ func (p Plan) graph(ctx context.Context, name string, scale float64, train bool,
 	config := cgc.Defaults()
 	config.Nodes, config.Seed = nodes, p.Seed
 	var cases []Case
-	for i, partition := range p.Partitions {
-		config.Partition = partition
-		doing := fmt.Sprintf("condensing %s by %s", title, partition)
+	for _, config := range p.configurations(config) {
+		doing := fmt.Sprintf("condensing %s by %s", title, named(config.Partition, config.Precision))
 		inner := progress.With(ctx, func(e progress.Event) { begin(ctx, doing+": "+e.Stage) })
 		c, small, err := p.measure(inner, g, config)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", doing, err)
 		}
 		c.Size, c.Scale = name, scale
-		if train && i == 0 {
+		if train && len(cases) == 0 {
 			begin(ctx, "training on condensed "+title)
 			step, err := training(ctx, g, small, p.Seed)
 			if err != nil {
@@ -145,6 +147,20 @@ func (p Plan) graph(ctx context.Context, name string, scale float64, train bool,
 	return cases, nil
 }
 
+// configurations returns config with each partition and precision of p.
+func (p Plan) configurations(config cgc.Config) (all []cgc.Config) {
+	precisions := p.Precisions
+	if len(precisions) == 0 {
+		precisions = []blocked.Precision{blocked.Float32}
+	}
+	for _, config.Partition = range p.Partitions {
+		for _, config.Precision = range precisions {
+			all = append(all, config)
+		}
+	}
+	return all
+}
+
 // measure condenses g p.Runs times and returns what it took, and the last condensed graph.
 func (p Plan) measure(ctx context.Context, g *graph.Graph, config cgc.Config) (Case, *cgc.Condensed, error) {
 	small, seconds, err := repeat(ctx, g, config, p.Runs)
@@ -152,7 +168,7 @@ func (p Plan) measure(ctx context.Context, g *graph.Graph, config cgc.Config) (C
 		return Case{}, nil, err
 	}
 	c := Case{
-		Partition: config.Partition, Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes,
+		Partition: config.Partition, Precision: config.Precision, Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes,
 		Train: len(g.Split.Train), Condensed: small.Nodes(), Peak: p.Peak(),
 	}
 	c.Steps, err = timed(g, small, config, seconds)
@@ -203,7 +219,7 @@ func timed(g *graph.Graph, small *cgc.Condensed, config cgc.Config, s condense.S
 	}
 	step := func(name string, w *Work) Step { return Step{Name: name, Seconds: s.Of(name), Work: w} }
 	return []Step{
-		step("propagate", propagation(g.Adj, g.X, g.Split.Train, hops)),
+		step("propagate", propagation(g.Adj, g.X, g.Split.Train, hops, config.Precision)),
 		step("assess", assessment(train, d, g.Classes, judged)),
 		step("augment", augmentation(train, d, account.Assessed.Augmented)),
 		step("partition", partitioning(g.Counts(g.Split.Train), d, config.Partition, small.Budget, account)),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/graph-condensation/cgc/propagate/blocked"
 	"github.com/graph-condensation/cgc/report"
 )
 
@@ -30,7 +31,7 @@ func (r *Result) Document() *report.Document {
 	for from := 0; from < len(r.Growth); {
 		to := from
 		for to < len(r.Growth) && r.Growth[to].Size == r.Growth[from].Size &&
-			r.Growth[to].Partition == r.Growth[from].Partition {
+			r.Growth[to].Partition == r.Growth[from].Partition && r.Growth[to].Precision == r.Growth[from].Precision {
 			to++
 		}
 		d.Add(r.growth(r.Growth[from:to]))
@@ -40,8 +41,16 @@ func (r *Result) Document() *report.Document {
 }
 
 // title names what is condensed, and how.
-func title(size string, scale float64, partition string) string {
-	return scaled(size, scale) + ", " + partition
+func title(size string, scale float64, partition string, precision blocked.Precision) string {
+	return scaled(size, scale) + ", " + named(partition, precision)
+}
+
+// named names a partition, and a precision that is not the default: "kmeans, half precision".
+func named(partition string, precision blocked.Precision) string {
+	if precision == blocked.Float32 {
+		return partition
+	}
+	return fmt.Sprintf("%s, %v precision", partition, precision)
 }
 
 // scaled returns the name of a size at a scale: "arxiv", "arxiv ×2".
@@ -56,7 +65,7 @@ func scaled(size string, scale float64) string {
 func (c Case) table() *report.Table {
 	t := &report.Table{
 		Title: fmt.Sprintf("%s: %s nodes, %s edges, %s features, %s classes, %s training nodes, condensed to %s",
-			title(c.Size, c.Scale, string(c.Partition)), report.Count(c.Nodes), report.Count(c.Edges),
+			title(c.Size, c.Scale, c.Partition, c.Precision), report.Count(c.Nodes), report.Count(c.Edges),
 			report.Count(c.Features), report.Count(c.Classes), report.Count(c.Train), report.Count(c.Condensed)),
 		Columns: []report.Column{
 			{Name: "step"}, {Name: "seconds"}, {Name: "work"}, {Key: "unit"}, {Name: "per second"},
@@ -82,13 +91,13 @@ func (r *Result) growth(fits []Growth) *report.Table {
 	of := fits[0]
 	var cases []Case
 	for _, c := range r.Cases {
-		if c.Size == of.Size && c.Partition == of.Partition {
+		if c.Size == of.Size && c.Partition == of.Partition && c.Precision == of.Precision {
 			cases = append(cases, c)
 		}
 	}
 	slices.SortStableFunc(cases, func(a, b Case) int { return cmp.Compare(a.Scale, b.Scale) })
 	t := &report.Table{
-		Title:   "growth of " + title(of.Size, 1, string(of.Partition)),
+		Title:   "growth of " + title(of.Size, 1, of.Partition, of.Precision),
 		Columns: []report.Column{{Name: "seconds at", Key: "step"}},
 	}
 	for _, c := range cases {

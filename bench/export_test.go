@@ -7,6 +7,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 // The formulas and the fit, for the tests.
@@ -15,8 +16,8 @@ func Exponent(scales, seconds []float64) (float64, bool) { return exponent(scale
 func GrowthOf(cases []Case) []Growth                     { return growth(cases) }
 func Median(values []float64) float64                    { return median(values) }
 
-func Propagation(a *mat.CSR, x mat.Matrix, rows []int32, hops int) *Work {
-	return propagation(a, x, rows, hops)
+func Propagation(a *mat.CSR, x mat.Matrix, rows []int32, hops int, precision blocked.Precision) *Work {
+	return propagation(a, x, rows, hops, precision)
 }
 func Assessment(n, d, classes, judged int) *Work { return assessment(n, d, classes, judged) }
 func Augmentation(n, d, picks int) *Work         { return augmentation(n, d, picks) }

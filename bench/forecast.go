@@ -74,7 +74,7 @@ func Predict(g *graph.Graph, config cgc.Config, ceilings Ceilings) (*Forecast, e
 	}
 	counts := g.Counts(g.Split.Train)
 	work := map[string]*Work{
-		"propagate": propagation(g.Adj, g.X, g.Split.Train, hops),
+		"propagate": propagation(g.Adj, g.X, g.Split.Train, hops, config.Precision),
 		"assess":    assessment(n, d, g.Classes, judged),
 		"augment":   augmentation(n, d, picks),
 		"partition": partitioning(counts, d, config.Partition, e.Budget, course(counts, picks)),

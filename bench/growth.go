@@ -4,13 +4,17 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 // Growth says how the time of a step grows with the graph: seconds ∝ scaleᵉ, nodes and edges growing alike.
 type Growth struct {
 	Size      string `json:"size"`
 	Partition string `json:"partition"`
-	Step      string `json:"step"`
+	// Precision is that of the cases.
+	Precision blocked.Precision `json:"precision,omitzero"`
+	Step      string            `json:"step"`
 	// Exponent is e, the slope of the least-squares line through (log scale, log seconds). 1 is linear time.
 	Exponent float64 `json:"exponent"`
 }
@@ -22,7 +26,7 @@ func growth(cases []Case) (fits []Growth) {
 	var order []Growth // the keys of found, whose exponents are 0
 	for _, c := range cases {
 		for _, s := range c.Steps {
-			key := Growth{Size: c.Size, Partition: c.Partition, Step: s.Name}
+			key := Growth{Size: c.Size, Partition: c.Partition, Precision: c.Precision, Step: s.Name}
 			if found[key] == nil {
 				found[key] = new(times)
 				order = append(order, key)

@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/partition"
+	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 // Plan says what is measured. Run reports the beginning of each part to its context (package progress).
@@ -21,10 +22,12 @@ type Plan struct {
 	Scales []float64
 	// Partitions names the partitions to measure: some of partition.Names.
 	Partitions []string
+	// Precisions holds what propagation keeps numbers in between hops. None means blocked.Float32 alone.
+	Precisions []blocked.Precision
 	// Runs is the number of condensations of each graph, at least 1. Their medians count.
 	Runs int
-	// Train says whether a GCN is trained as well, for each size: on the condensed graph of the first scale and partition,
-	// with gnn.Defaults and a validation on the whole graph every 10 epochs.
+	// Train says whether a GCN is trained as well, for each size: on the condensed graph of the first scale, partition
+	// and precision, with gnn.Defaults and a validation on the whole graph every 10 epochs.
 	Train bool
 	// Seed decides the graphs and all random choices.
 	Seed uint64
@@ -75,6 +78,9 @@ func (p Plan) Validate() error {
 	for _, name := range p.Partitions {
 		_, err := partition.Find(name)
 		check(err == nil, "partition", strconv.Quote(name), "one of %s", strings.Join(partition.Names(), ", "))
+	}
+	for _, precision := range p.Precisions {
+		check(precision.Known(), "precision", precision, "some of %v", blocked.Precisions())
 	}
 	valid := func(scale float64) bool { return scale > 0 && scale <= most }
 	for _, scale := range p.Scales {

@@ -6,6 +6,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
+	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 // Work is what a step has to do, as the method asks for it.
@@ -20,11 +21,16 @@ type Work struct {
 //
 //	Σ_{l=1…K} Σ_i Σ_{j ∈ N(i)∪{i}} 4·d,  i over the nodes within K−l hops of the rows.
 //
+// Numbers of half precision count 2 bytes instead of 4.
 // In the first hop, a row of a sparse X counts 4 bytes for the column of each entry and 4 for its value, if it has one,
-// instead of 4·d.
-func propagation(a *mat.CSR, x mat.Matrix, rows []int32, hops int) *Work {
+// instead of a row of d numbers.
+func propagation(a *mat.CSR, x mat.Matrix, rows []int32, hops int, precision blocked.Precision) *Work {
 	_, d := x.Dims()
-	first := func(int32) float64 { return 4 * float64(d) }
+	row := 4 * float64(d)
+	if precision == blocked.Half {
+		row /= 2
+	}
+	first := func(int32) float64 { return row }
 	if x, sparse := x.(*mat.CSR); sparse {
 		entry := 4.0
 		if x.Data != nil {
@@ -43,7 +49,7 @@ func propagation(a *mat.CSR, x mat.Matrix, rows []int32, hops int) *Work {
 			continue
 		}
 		neighbours := a.Indices[a.Indptr[v]:a.Indptr[v+1]]
-		bytes += float64(times-1) * 4 * float64(d) * float64(len(neighbours)+1)
+		bytes += float64(times-1) * row * float64(len(neighbours)+1)
 		bytes += first(int32(v))
 		for _, j := range neighbours {
 			bytes += first(j)

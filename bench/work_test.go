@@ -15,6 +15,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
+	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 // path is the graph 0–1–2–3 with two features.
@@ -52,12 +53,14 @@ func TestWork(t *testing.T) {
 		ceiling bench.Ceiling
 	}{
 		// Hop 2 makes row 0 from rows 0 and 1; hop 1 makes row 0 from 2 rows and row 1 from 3: 7 rows of 8 bytes.
-		{"two hops", bench.Propagation(g.Adj, g.X, []int32{0}, 2), 7 * 8, bench.Gather},
-		{"no hops", bench.Propagation(g.Adj, g.X, []int32{0}, 0), 0, bench.Gather},
-		{"a row named twice is made once", bench.Propagation(g.Adj, g.X, []int32{0, 0}, 1), 2 * 8, bench.Gather},
+		{"two hops", bench.Propagation(g.Adj, g.X, []int32{0}, 2, blocked.Float32), 7 * 8, bench.Gather},
+		{"two hops in half precision", bench.Propagation(g.Adj, g.X, []int32{0}, 2, blocked.Half), 7 * 4, bench.Gather},
+		{"no hops", bench.Propagation(g.Adj, g.X, []int32{0}, 0, blocked.Float32), 0, bench.Gather},
+		{"a row named twice is made once", bench.Propagation(g.Adj, g.X, []int32{0, 0}, 1, blocked.Float32), 2 * 8, bench.Gather},
 		// Hop 1 reads rows 0, 1 of X for node 0 and rows 0, 1, 2 for node 1: 3 and 3 entries. Hop 2 reads 2 dense rows.
-		{"words", bench.Propagation(g.Adj, words, []int32{0}, 2), 2*8 + 6*4, bench.Gather},
-		{"words with values", bench.Propagation(g.Adj, &valued, []int32{0}, 2), 2*8 + 6*8, bench.Gather},
+		{"words", bench.Propagation(g.Adj, words, []int32{0}, 2, blocked.Float32), 2*8 + 6*4, bench.Gather},
+		{"words with values", bench.Propagation(g.Adj, &valued, []int32{0}, 2, blocked.Float32), 2*8 + 6*8, bench.Gather},
+		{"words in half precision", bench.Propagation(g.Adj, words, []int32{0}, 2, blocked.Half), 2*4 + 6*4, bench.Gather},
 		// 3·2·3 + 2³/3 + 2·(2·3·2·5)
 		{"assessment", bench.Assessment(3, 2, 5, 2), 18 + 8./3 + 120, bench.Compute},
 		{"dual assessment", bench.Assessment(2, 3, 5, 2), 18 + 8./3 + 180, bench.Compute},
@@ -114,10 +117,10 @@ func TestPropagationOfAll(t *testing.T) {
 			all[i] = int32(i)
 		}
 		want := float64(hops*(2*edges+nodes)*4*3) / 1e9
-		if got := bench.Propagation(g.Adj, g.X, all, hops).Amount; math.Abs(got-want) > 1e-12*want {
+		if got := bench.Propagation(g.Adj, g.X, all, hops, blocked.Float32).Amount; math.Abs(got-want) > 1e-12*want {
 			t.Errorf("%v GB, want %v", got, want)
 		}
-		if part := bench.Propagation(g.Adj, g.X, all[:1], hops).Amount; part > want*(1+1e-12) {
+		if part := bench.Propagation(g.Adj, g.X, all[:1], hops, blocked.Float32).Amount; part > want*(1+1e-12) {
 			t.Errorf("%v GB for one row, %v for all", part, want)
 		}
 	})

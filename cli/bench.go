@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/bench"
 	"github.com/graph-condensation/cgc/partition"
+	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 func (c *command) benchCommand() *cobra.Command {
@@ -18,6 +19,7 @@ func (c *command) benchCommand() *cobra.Command {
 		Sizes:      []string{"cora", "citeseer", "arxiv", "flickr"},
 		Scales:     []float64{1},
 		Partitions: []string{cgc.Defaults().Partition},
+		Precisions: []blocked.Precision{cgc.Defaults().Precision},
 		Runs:       3,
 	}
 	cmd := &cobra.Command{
@@ -43,6 +45,10 @@ proportional to nodes and edges.`,
 		"factors for the numbers of nodes and edges and for the split, as in 1,2,4,8")
 	flags.Var(&list[string]{&plan.Partitions, word, "words"}, "partition",
 		"partitions to measure: "+strings.Join(partition.Names(), ","))
+	flags.Var(&list[blocked.Precision]{&plan.Precisions, func(word string) (p blocked.Precision, err error) {
+		err = p.UnmarshalText([]byte(word))
+		return p, err
+	}, "words"}, "precision", "precisions of propagation to measure: "+strings.Join(precisions(), ","))
 	flags.IntVar(&plan.Runs, "runs", plan.Runs, "number of condensations; their medians are printed")
 	flags.BoolVar(&plan.Train, "train", false, "also train a GCN on each condensed graph of the first scale and partition")
 	flags.Uint64Var(&plan.Seed, "seed", 0, "decides the graphs and all random choices")
