@@ -17,7 +17,8 @@ const (
 	// than the copies, and fewer of their rows are in the cache.
 	usualWidth = 32
 	// widest is the largest number of columns of a block where nodes have fewer than many edges: if the rows of X fit in
-	// the cache, or within a bound on memory. A wide block spares reading X, or making entries, once more.
+	// the cache, or within a bound on memory. A wide block spares reading X, or making entries, once more. In half
+	// precision it is the usual number: a row has two lines of the cache, as 32 float32.
 	widest = 64
 	many   = 32
 	// usualCache is the size in bytes of the last cache where the system does not tell it.
@@ -66,7 +67,9 @@ func (r *run) choose(bound int64) plan {
 	wide, usual := d, plan{width: d, kept: last}
 	if !sparse {
 		wide, usual.width = min(d, usualWidth), min(d, usualWidth)
-		if r.read < many*int64(last) {
+		if r.half { // rows of as many bytes
+			wide, usual.width = min(d, widest), min(d, widest)
+		} else if r.read < many*int64(last) {
 			wide, usual.width = min(d, widest), min(d, r.fitting(cmp.Or(memory.Cache(), usualCache)))
 		}
 	}
@@ -104,7 +107,7 @@ func (r *run) choose(bound int64) plan {
 // fitting returns the widest block, from usualWidth to widest columns, whose S⁽⁰⁾ fits in a cache of some bytes.
 func (r *run) fitting(cache int64) int {
 	for width := widest; width > usualWidth; width -= unit {
-		if r.element()*int64(width)*int64(r.within[r.hops]) <= cache {
+		if 4*int64(width)*int64(r.within[r.hops]) <= cache {
 			return width
 		}
 	}
