@@ -136,6 +136,9 @@ func (r *run) largest(ctx context.Context, x mat.Matrix, first, d int) ([]float3
 		err := parallel.ForContext(ctx, x.Rows, chunk, func(lo, hi int) {
 			part(func(top []float32) {
 				for v := lo; v < hi; v++ {
+					if v+ahead < hi {
+						kernel.Prefetch(x.Row(v + ahead)[first : first+d])
+					}
 					kernel.Magnitudes(top, x.Row(v)[first:first+d])
 				}
 			})
