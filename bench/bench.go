@@ -168,7 +168,8 @@ func (p Plan) measure(ctx context.Context, g *graph.Graph, config cgc.Config) (C
 		return Case{}, nil, err
 	}
 	c := Case{
-		Partition: config.Partition, Precision: config.Precision, Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes,
+		Partition: config.Partition, Precision: config.Precision,
+		Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes,
 		Train: len(g.Split.Train), Condensed: small.Nodes(), Peak: p.Peak(),
 	}
 	c.Steps, err = timed(g, small, config, seconds)

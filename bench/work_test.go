@@ -56,7 +56,8 @@ func TestWork(t *testing.T) {
 		{"two hops", bench.Propagation(g.Adj, g.X, []int32{0}, 2, blocked.Float32), 7 * 8, bench.Gather},
 		{"two hops in half precision", bench.Propagation(g.Adj, g.X, []int32{0}, 2, blocked.Half), 7 * 4, bench.Gather},
 		{"no hops", bench.Propagation(g.Adj, g.X, []int32{0}, 0, blocked.Float32), 0, bench.Gather},
-		{"a row named twice is made once", bench.Propagation(g.Adj, g.X, []int32{0, 0}, 1, blocked.Float32), 2 * 8, bench.Gather},
+		{"a row named twice is made once", bench.Propagation(g.Adj, g.X, []int32{0, 0}, 1, blocked.Float32), 2 * 8,
+			bench.Gather},
 		// Hop 1 reads rows 0, 1 of X for node 0 and rows 0, 1, 2 for node 1: 3 and 3 entries. Hop 2 reads 2 dense rows.
 		{"words", bench.Propagation(g.Adj, words, []int32{0}, 2, blocked.Float32), 2*8 + 6*4, bench.Gather},
 		{"words with values", bench.Propagation(g.Adj, &valued, []int32{0}, 2, blocked.Float32), 2*8 + 6*8, bench.Gather},
