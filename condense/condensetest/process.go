@@ -71,12 +71,36 @@ func (t *trial) threads() error {
 }
 
 // cancellation wants ctx's error, and no graph, when ctx ends before the call, and when it ends at any event that the
-// method reports.
+// method reports. The same holds for what a condense.Preparer does in two calls.
 func (t *trial) cancellation() error {
 	g := ordinary.made()
 	nodes := sizesOf(g)[1]
+	err := t.cancelled("", func(ctx context.Context) (bool, error) {
+		small, err := t.condense(ctx, t.method, g, nodes, 1)
+		return small != nil, err
+	})
+	preparer, is := t.method.(condense.Preparer)
+	if !is || err != nil {
+		return err
+	}
+	err = t.cancelled("Prepare, ", func(ctx context.Context) (bool, error) {
+		p, err := preparer.Prepare(ctx, g)
+		return p != nil, err
+	})
+	prepared, wrong := preparer.Prepare(t.ctx, g)
+	if wrong != nil {
+		return errors.Join(err, wrong)
+	}
+	return errors.Join(err, t.cancelled("what was prepared, ", func(ctx context.Context) (bool, error) {
+		small, err := prepared.Condense(ctx, t.method, nodes, 1)
+		return small != nil, err
+	}))
+}
+
+// cancelled ends the context of a call before it, and at each event. made says whether the call returned something.
+func (t *trial) cancelled(what string, call func(ctx context.Context) (made bool, err error)) error {
 	events := 0
-	if _, err := t.condense(progress.With(t.ctx, func(progress.Event) { events++ }), t.method, g, nodes, 1); err != nil {
+	if _, err := call(progress.With(t.ctx, func(progress.Event) { events++ })); err != nil {
 		return err
 	}
 	var errs []error
@@ -92,9 +116,10 @@ func (t *trial) cancellation() error {
 				cancel()
 			}
 		})
-		small, err := t.condense(ctx, t.method, g, nodes, 1)
-		if ctx.Err() != nil && (!errors.Is(err, context.Canceled) || small != nil) {
-			errs = append(errs, fmt.Errorf("cancelled %s: error %v, want %v and no graph", stage, err, context.Canceled))
+		made, err := call(ctx)
+		if ctx.Err() != nil && (!errors.Is(err, context.Canceled) || made) {
+			errs = append(errs, fmt.Errorf("cancelled %s%s: error %v, want %v and nothing made", what, stage, err,
+				context.Canceled))
 		}
 		cancel()
 	}
