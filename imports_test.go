@@ -135,8 +135,8 @@ var mayImport = map[string]string{
 
 	".": "condense selftrain propagate propagate/blocked assess augment partition generate graph mat",
 
-	"experiment":  "condense gnn graph mat progress report internal/atomicfile internal/buildinfo",
-	"tune":        ". condense experiment gnn graph kernelridge mat partition progress propagate report",
+	"experiment":  "condense gnn graph mat progress report internal/atomicfile internal/buildinfo internal/parallel",
+	"tune":        ". condense experiment gnn graph kernelridge mat partition progress propagate report internal/parallel",
 	"kernelridge": "mat internal/parallel",
 	"bench": ". condense dataset/synth gnn graph mat partition progress propagate/blocked report internal/kernel " +
 		"internal/memory internal/parallel internal/parameter",

@@ -15,20 +15,16 @@ import (
 	"github.com/graph-condensation/cgc/bench"
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/report"
 )
 
 // run runs one command line and returns the exit code.
 func (c *command) run(ctx context.Context, args []string) (code int) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // a mapped file may shrink
 	defer func() {
-		switch fault := recover().(type) {
-		case nil:
-		case interface{ Addr() uintptr }: // the system could not read a page
-			fmt.Fprintf(c.stderr, "cgc: a file that is mapped into memory cannot be read any more: it was cut or changed, or "+
-				"its disk failed (%v)\n", fault)
-			code = exitFailure
-		default:
-			fmt.Fprintf(c.stderr, "cgc: this is a mistake in cgc, please report it with the command line: %v\n", fault)
+		if raised := recover(); raised != nil {
+			c.fault(raised)
 			code = exitFailure
 		}
 	}()
@@ -52,6 +48,20 @@ func (c *command) run(ctx context.Context, args []string) (code int) {
 		fmt.Fprintf(c.stderr, "cgc: %s\n", text)
 	}
 	return exitCode(err)
+}
+
+// fault prints a sentence about a panic.
+func (c *command) fault(raised any) {
+	switch fault := raised.(type) {
+	case interface{ Addr() uintptr }: // the system could not read a page
+		fmt.Fprintf(c.stderr, "cgc: a file that is mapped into memory cannot be read any more: it was cut or changed, or "+
+			"its disk failed (%v)\n", fault)
+	case *memory.Exceeded:
+		fmt.Fprintf(c.stderr, "cgc: the next step takes %s of memory at once beside %s that are taken, and %s %s\n",
+			report.Bytes(fault.Asked), report.Bytes(fault.Held), fault.By, report.Bytes(fault.Most))
+	default:
+		fmt.Fprintf(c.stderr, "cgc: this is a mistake in cgc, please report it with the command line: %v\n", fault)
+	}
 }
 
 // command holds what the commands of one command line share.

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -41,7 +42,7 @@ func Train(ctx context.Context, jobs []Job, atOnce int, ended func(i int, r *gnn
 	defer cancel(nil)
 	var (
 		free  = make(chan struct{}, atOnce)
-		group sync.WaitGroup
+		group parallel.Group
 		mu    sync.Mutex
 	)
 	for i, j := range jobs {
@@ -50,8 +51,15 @@ func Train(ctx context.Context, jobs []Job, atOnce int, ended func(i int, r *gnn
 			break
 		}
 		group.Go(func() {
-			defer func() { <-free }()
+			panics := true
+			defer func() {
+				if panics { // Wait raises it again
+					cancel(context.Canceled)
+				}
+				<-free
+			}()
 			r, err := gnn.Train(ctx, j.Model, j.Sample, j.Target, j.Training, TrainingSource(j.Model, j.Seed))
+			panics = false
 			if err != nil {
 				cancel(fmt.Errorf("training %s: %w", j.Model.Name(), err)) // the first error stands
 				return

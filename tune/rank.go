@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -120,7 +121,7 @@ func (w *searcher) rank(ctx context.Context, points []point) error {
 		if err != nil {
 			return err
 		}
-		var group sync.WaitGroup
+		var group parallel.Group
 		var mu sync.Mutex
 		var failed error
 		free := make(chan struct{}, atOnce)

@@ -17,8 +17,8 @@ import (
 // packages are the names that errors of this module begin with. A test compares them with the sources.
 var packages = strings.Fields(`
 	assess augment bench cgc chart checkpoint chromium cluster coarsening condense confine dataset dgl
-	distill experiment generate gnn gradient graph graphml html json kernel kernelridge learn mat offline overview paper
-	parquet partition propagate report rival safetensors selection selftrain stored synth
+	distill experiment generate gnn gradient graph graphml html json kernel kernelridge learn mat memory offline overview
+	paper parquet partition propagate report rival safetensors selection selftrain stored synth
 	trajectory tune web`)
 
 // Sentence returns err as one line. The names of packages are left out, because they tell a user nothing. A cancelled
