@@ -157,6 +157,33 @@ func TestHalfIsWithinItsBound(t *testing.T) {
 	}
 }
 
+// The power of two of a column is that of its largest number, wherever it stands among many nodes: no number overflows.
+func TestHalfFindsTheLargest(t *testing.T) {
+	const n, d = 40_000, 3
+	a := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)} // no edges: H⁽¹⁾ = X
+	for _, at := range []int{0, n / 2, n - 1} {
+		x := mat.NewDense(n, d)
+		for v := range n {
+			x.Row(v)[1] = 1
+		}
+		x.Row(at)[1] = -1 << 100
+		for kind, features := range map[string]mat.Matrix{"dense": x, "sparse": x.Sparse(), "read": paneled{x, 16, nil}} {
+			in := propagate.Input{Adj: a, X: features, Rows: nodes(n)}
+			p := propagate.Propagation{Rule: propagate.SAGE, Hops: 1}
+			h := embeddings(t, blocked.Engine{Precision: blocked.Half}, p, in)
+			for v := range n {
+				want := float32(0) // 1 is nothing beside 2¹⁰⁰
+				if v == at {
+					want = -1 << 100
+				}
+				if got := h[1].Row(v); got[1] != want || got[0] != 0 || got[2] != 0 {
+					t.Fatalf("%s, the largest at node %d: node %d has %v, want %v in column 1", kind, at, v, got, want)
+				}
+			}
+		}
+	}
+}
+
 // The bits do not depend on the number of threads, on the bound on memory, on the kind of the features, or on the other
 // rows.
 func TestHalfBlocksAreTheWholeBitForBit(t *testing.T) {
