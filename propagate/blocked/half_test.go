@@ -286,40 +286,6 @@ func TestPrecision(t *testing.T) {
 	}
 }
 
-// Half precision takes half of the memory of blocks, and what tiles take is counted.
-func TestHalfTakesHalfOfTheBlocks(t *testing.T) {
-	const n, d = 40_000, 64
-	in := propagate.Input{Adj: ring(n, 2), X: features(n, d, 1, rand.New(rand.NewPCG(1, 0))), Rows: nodes(n)}
-	in.Adj.Data = nil
-	for _, p := range []propagate.Propagation{
-		{Rule: propagate.PPR, Hops: 2, Teleport: 0.5}, {Rule: propagate.SAGE, Hops: 2}, {Rule: propagate.SGC, Hops: 3},
-	} {
-		whole, err := blocked.Engine{}.Footprint(p, in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		engine := blocked.Engine{Precision: blocked.Half}
-		planned, err := engine.Footprint(p, in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		// A column is half of the bytes. The widths are 32 or 64, by the cache of this machine.
-		half := whole.Blocks / int64(whole.Columns) * int64(planned.Columns) / 2
-		if tiles := planned.Blocks - half; tiles < 0 || tiles > 1<<20 {
-			t.Errorf("%s: blocks of %d bytes, want %d and tiles", p.Rule, planned.Blocks, half)
-		}
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		embeddings(t, engine, p, in)
-		runtime.ReadMemStats(&after)
-		taken := int64(after.TotalAlloc - before.TotalAlloc)
-		// 10%: as in TestMemoryIsAskedForOnce. Blocks of float32 would add a fifth.
-		if most := planned.Sum() * 11 / 10; taken > most {
-			t.Errorf("%s: took %d bytes, want at most %d for a plan of %d", p.Rule, taken, most, planned.Sum())
-		}
-	}
-}
-
 // Without a hop, embeddings are the features.
 func TestHalfWithoutHops(t *testing.T) {
 	x := features(20, 5, 1, rand.New(rand.NewPCG(2, 0)))
