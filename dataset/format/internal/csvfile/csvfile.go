@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
@@ -54,7 +55,7 @@ func unpack(z io.Reader, size int64) ([]byte, error) {
 // *format.ReadError says that unpacking failed.
 func Read(ctx context.Context, file string) ([]byte, error) {
 	if !strings.HasSuffix(file, ".gz") {
-		return os.ReadFile(file)
+		return plain(ctx, file)
 	}
 	f, err := os.Open(file)
 	if err != nil {
@@ -75,6 +76,36 @@ func Read(ctx context.Context, file string) ([]byte, error) {
 	}
 	if err != nil {
 		return nil, &format.ReadError{File: file, Err: fmt.Errorf("unpacking gzip: %w", err)}
+	}
+	return data, nil
+}
+
+// plain reads a file as it is. It asks ctx between pieces: a file of gigabytes takes seconds.
+func plain(ctx context.Context, file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	const piece, more = 16 << 20, 512              // a read beyond the last byte tells the end
+	data := make([]byte, 0, int(info.Size())+more) // not a bytes.Buffer, which would write zeros first
+	for err == nil {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if len(data) == cap(data) {
+			data = slices.Grow(data, more) // the file has grown, or tells no size
+		}
+		var n int
+		n, err = f.Read(data[len(data):min(cap(data), len(data)+piece)])
+		data = data[:len(data)+n]
+	}
+	if err != io.EOF {
+		return nil, err
 	}
 	return data, nil
 }
