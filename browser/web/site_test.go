@@ -171,12 +171,13 @@ func (s *site) saved(name string) string {
 	return s.arrived(name)
 }
 
-// arrived waits for a file that the page saves.
+// arrived waits for a file that the page saves. The browser first makes an empty file of that name, and then puts the
+// whole one in its place.
 func (s *site) arrived(name string) string {
 	s.t.Helper()
 	path := filepath.Join(s.downloads, name)
 	for range 200 {
-		if _, err := os.Stat(path); err == nil {
+		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
 			return path
 		}
 		time.Sleep(50 * time.Millisecond)

@@ -29,32 +29,18 @@ func largestInBlocks(assembly func(x *float32, blocks int) uint32) func(x []floa
 	}
 }
 
-// narrowScaledInBlocks is inBlocks for NarrowScaled.
-func narrowScaledInBlocks(
-	assembly func(dst *uint16, alpha float32, factors, src *float32, blocks int),
-) func(dst []uint16, alpha float32, factors, src []float32) {
-	return func(dst []uint16, alpha float32, factors, src []float32) {
+// scaledInBlocks is inBlocks for NarrowScaled and WidenScaled.
+func scaledInBlocks[D, S any](
+	assembly func(dst *D, alpha float32, factors *float32, src *S, blocks int),
+	rest func(dst []D, alpha float32, factors []float32, src []S),
+) func(dst []D, alpha float32, factors []float32, src []S) {
+	return func(dst []D, alpha float32, factors []float32, src []S) {
 		blocks := len(src) / 16
 		at := 16 * blocks
 		if blocks > 0 {
 			_, _ = dst[at-1], factors[at-1]
 			assembly(&dst[0], alpha, &factors[0], &src[0], blocks)
 		}
-		narrowScaledGeneric(dst[at:], alpha, factors[at:], src[at:])
-	}
-}
-
-// widenScaledInBlocks is inBlocks for WidenScaled.
-func widenScaledInBlocks(
-	assembly func(dst *float32, alpha float32, factors *float32, src *uint16, blocks int),
-) func(dst []float32, alpha float32, factors []float32, src []uint16) {
-	return func(dst []float32, alpha float32, factors []float32, src []uint16) {
-		blocks := len(src) / 16
-		at := 16 * blocks
-		if blocks > 0 {
-			_, _ = dst[at-1], factors[at-1]
-			assembly(&dst[0], alpha, &factors[0], &src[0], blocks)
-		}
-		widenScaledGeneric(dst[at:], alpha, factors[at:], src[at:])
+		rest(dst[at:], alpha, factors[at:], src[at:])
 	}
 }

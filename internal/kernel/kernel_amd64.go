@@ -49,8 +49,8 @@ var avx512 = implementation{
 	widenFloat16:  inBlocks(widenFloat16AVX512, widenFloat16Generic),
 	widenBFloat16: inBlocks(widenBFloat16AVX512, widenBFloat16Generic),
 	narrowFloat16: inBlocks(narrowFloat16AVX512, narrowFloat16Generic),
-	narrowScaled:  narrowScaledInBlocks(narrowScaledAVX512),
-	widenScaled:   widenScaledInBlocks(widenScaledAVX512),
+	narrowScaled:  scaledInBlocks(narrowScaledAVX512, narrowScaledGeneric),
+	widenScaled:   scaledInBlocks(widenScaledAVX512, widenScaledGeneric),
 	largest:       largestInBlocks(largestAVX512),
 	magnitudes:    inBlocks(magnitudesAVX512, magnitudesGeneric),
 }
@@ -88,8 +88,8 @@ var avx2 = implementation{
 	widenFloat16:  inBlocks(widenFloat16AVX2, widenFloat16Generic),
 	widenBFloat16: inBlocks(widenBFloat16AVX2, widenBFloat16Generic),
 	narrowFloat16: inBlocks(narrowFloat16AVX2, narrowFloat16Generic),
-	narrowScaled:  narrowScaledInBlocks(narrowScaledAVX2),
-	widenScaled:   widenScaledInBlocks(widenScaledAVX2),
+	narrowScaled:  scaledInBlocks(narrowScaledAVX2, narrowScaledGeneric),
+	widenScaled:   scaledInBlocks(widenScaledAVX2, widenScaledGeneric),
 	largest:       largestInBlocks(largestAVX2),
 	magnitudes:    inBlocks(magnitudesAVX2, magnitudesGeneric),
 }
@@ -179,18 +179,15 @@ func transposeAVX2(dst []float32, ldd int, src []float32, lds, rows, columns int
 
 // rowGatherer gathers rows of a fixed number of registers.
 type rowGatherer func(dst *float32, ldd int, rows *int32, first, count int, position *int32, indptr *int64,
-	indices *int32,
-	weights, left, right *float32, self float32, x *float32, ldx, d int)
+	indices *int32, weights, left, right *float32, self float32, x *float32, ldx, d int)
 
 // The gathering loops, by registers, from one on.
 var (
 	gathersAVX512 = [...]rowGatherer{gather1AVX512, gather2AVX512, gather3AVX512, gather4AVX512, gather5AVX512,
-		gather6AVX512,
-		gather7AVX512, gather8AVX512, gather9AVX512, gather10AVX512, gather11AVX512, gather12AVX512, gather13AVX512,
+		gather6AVX512, gather7AVX512, gather8AVX512, gather9AVX512, gather10AVX512, gather11AVX512, gather12AVX512, gather13AVX512,
 		gather14AVX512, gather15AVX512, gather16AVX512}
 	gathersAVX2 = [...]rowGatherer{gather1AVX2, gather2AVX2, gather3AVX2, gather4AVX2, gather5AVX2, gather6AVX2,
-		gather7AVX2,
-		gather8AVX2, gather9AVX2, gather10AVX2, gather11AVX2, gather12AVX2, gather13AVX2, gather14AVX2}
+		gather7AVX2, gather8AVX2, gather9AVX2, gather10AVX2, gather11AVX2, gather12AVX2, gather13AVX2, gather14AVX2}
 )
 
 func gatherAVX512(g gathering) { gatherPanels(g, gathersAVX512[:], 16) }
@@ -210,20 +207,25 @@ func gatherPanels(g gathering, loops []rowGatherer, lanes int) {
 	}
 }
 
-// rowSummer sums rows of a fixed number of cache lines.
-type rowSummer func(dst *float32, ldd, count int, indptr *int64, indices *int32, scale, x *float32, ldx int)
+// rowSummer sums rows of a fixed number of times 16 columns, of float32 or of float16.
+type rowSummer[T float32 | uint16] func(dst *float32, ldd, count int, indptr *int64, indices *int32, scale *float32,
+	x *T, ldx int)
 
-// The summing loops, by cache lines, from one on.
+// weightedSummer is rowSummer for float16, with weights.
+type weightedSummer func(dst *float32, ldd, count int, indptr *int64, indices *int32, weights, scale *float32,
+	x *uint16, ldx int)
+
+// The summing loops of float32, by 16 columns, from one on.
 var (
-	sumsAVX512 = [...]rowSummer{gatherSum1AVX512, gatherSum2AVX512, gatherSum3AVX512, gatherSum4AVX512}
-	sumsAVX2   = [...]rowSummer{gatherSum1AVX2, gatherSum2AVX2, gatherSum3AVX2, gatherSum4AVX2}
+	sumsAVX512 = [...]rowSummer[float32]{gatherSum1AVX512, gatherSum2AVX512, gatherSum3AVX512, gatherSum4AVX512}
+	sumsAVX2   = [...]rowSummer[float32]{gatherSum1AVX2, gatherSum2AVX2, gatherSum3AVX2, gatherSum4AVX2}
 )
 
 func gatherSumAVX512(s summing) { sumPanels(&sumsAVX512, s) }
 func gatherSumAVX2(s summing)   { sumPanels(&sumsAVX2, s) }
 
 // sumPanels cuts the columns into panels of at most 64.
-func sumPanels(loops *[4]rowSummer, s summing) {
+func sumPanels(loops *[4]rowSummer[float32], s summing) {
 	if s.indptr[0] == s.indptr[len(s.indptr)-1] { // no entry to ask for ahead
 		gatherSumGeneric(s)
 		return
@@ -234,27 +236,20 @@ func sumPanels(loops *[4]rowSummer, s summing) {
 	}
 }
 
-// halfSummer sums rows of a fixed number of times 16 float16.
-type halfSummer func(dst *float32, ldd, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
-
-// weightedSummer is halfSummer with weights.
-type weightedSummer func(dst *float32, ldd, count int, indptr *int64, indices *int32, weights, scale *float32,
-	x *uint16, ldx int)
-
 // halfSums are the summing loops of float16, by 16 columns, from one on.
 type halfSums struct {
-	plain    [4]halfSummer
+	plain    [4]rowSummer[uint16]
 	weighted [4]weightedSummer
 }
 
 var (
 	halfSumsAVX512 = halfSums{
-		[4]halfSummer{gatherSumHalf1AVX512, gatherSumHalf2AVX512, gatherSumHalf3AVX512, gatherSumHalf4AVX512},
+		[4]rowSummer[uint16]{gatherSumHalf1AVX512, gatherSumHalf2AVX512, gatherSumHalf3AVX512, gatherSumHalf4AVX512},
 		[4]weightedSummer{gatherWeightedHalf1AVX512, gatherWeightedHalf2AVX512, gatherWeightedHalf3AVX512,
 			gatherWeightedHalf4AVX512},
 	}
 	halfSumsAVX2 = halfSums{
-		[4]halfSummer{gatherSumHalf1AVX2, gatherSumHalf2AVX2, gatherSumHalf3AVX2, gatherSumHalf4AVX2},
+		[4]rowSummer[uint16]{gatherSumHalf1AVX2, gatherSumHalf2AVX2, gatherSumHalf3AVX2, gatherSumHalf4AVX2},
 		[4]weightedSummer{gatherWeightedHalf1AVX2, gatherWeightedHalf2AVX2, gatherWeightedHalf3AVX2,
 			gatherWeightedHalf4AVX2},
 	}

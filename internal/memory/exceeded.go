@@ -13,6 +13,7 @@ type Exceeded struct {
 	By string
 }
 
+// Error says what was asked for, what is held, and what the system allows, in bytes.
 func (e *Exceeded) Error() string {
 	return fmt.Sprintf("memory: %d bytes asked for at once, and %d held, %s %d", e.Asked, e.Held, e.By, e.Most)
 }

@@ -54,9 +54,6 @@ func unpack(z io.Reader, size int64) ([]byte, error) {
 // Read reads a file. It unpacks a file whose name ends in .gz, and reports this to package progress. A
 // *format.ReadError says that unpacking failed.
 func Read(ctx context.Context, file string) ([]byte, error) {
-	if !strings.HasSuffix(file, ".gz") {
-		return plain(ctx, file)
-	}
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
@@ -65,6 +62,9 @@ func Read(ctx context.Context, file string) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
+	}
+	if !strings.HasSuffix(file, ".gz") {
+		return plain(ctx, f, info.Size())
 	}
 	z, err := gzip.NewReader(reading.New(ctx, "unpacking", file, info.Size()).Reader(f))
 	var data []byte
@@ -80,32 +80,23 @@ func Read(ctx context.Context, file string) ([]byte, error) {
 	return data, nil
 }
 
-// plain reads a file as it is. It asks ctx between pieces: a file of gigabytes takes seconds.
-func plain(ctx context.Context, file string) ([]byte, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	const piece, more = 16 << 20, 512              // a read beyond the last byte tells the end
-	data := make([]byte, 0, int(info.Size())+more) // not a bytes.Buffer, which would write zeros first
-	for err == nil {
+// plain reads a file of size bytes as it is. It asks ctx between pieces: a file of gigabytes takes seconds.
+func plain(ctx context.Context, f *os.File, size int64) ([]byte, error) {
+	const piece, more = 16 << 20, 512       // a read beyond the last byte tells the end
+	data := make([]byte, 0, int(size)+more) // not a bytes.Buffer, which would write zeros first
+	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		if len(data) == cap(data) {
 			data = slices.Grow(data, more) // the file has grown, or tells no size
 		}
-		var n int
-		n, err = f.Read(data[len(data):min(cap(data), len(data)+piece)])
+		n, err := f.Read(data[len(data):min(cap(data), len(data)+piece)])
 		data = data[:len(data)+n]
+		if err == io.EOF {
+			return data, nil
+		} else if err != nil {
+			return nil, err
+		}
 	}
-	if err != io.EOF {
-		return nil, err
-	}
-	return data, nil
 }
