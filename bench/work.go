@@ -21,9 +21,8 @@ type Work struct {
 //
 //	Σ_{l=1…K} Σ_i Σ_{j ∈ N(i)∪{i}} 4·d,  i over the nodes within K−l hops of the rows.
 //
-// Numbers of half precision count 2 bytes instead of 4.
-// In the first hop, a row of a sparse X counts 4 bytes for the column of each entry and 4 for its value, if it has one,
-// instead of a row of d numbers.
+// Numbers of half precision count 2 bytes instead of 4. In the first hop, a row of a sparse X counts 4 bytes for the
+// column of each entry and 4 for its value, if it has one, instead of a row of d numbers.
 func propagation(a *mat.CSR, x mat.Matrix, rows []int32, hops int, precision blocked.Precision) *Work {
 	_, d := x.Dims()
 	row := 4 * float64(d)
