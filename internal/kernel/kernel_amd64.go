@@ -184,8 +184,8 @@ type rowGatherer func(dst *float32, ldd int, rows *int32, first, count int, posi
 // The gathering loops, by registers, from one on.
 var (
 	gathersAVX512 = [...]rowGatherer{gather1AVX512, gather2AVX512, gather3AVX512, gather4AVX512, gather5AVX512,
-		gather6AVX512, gather7AVX512, gather8AVX512, gather9AVX512, gather10AVX512, gather11AVX512, gather12AVX512, gather13AVX512,
-		gather14AVX512, gather15AVX512, gather16AVX512}
+		gather6AVX512, gather7AVX512, gather8AVX512, gather9AVX512, gather10AVX512, gather11AVX512, gather12AVX512,
+		gather13AVX512, gather14AVX512, gather15AVX512, gather16AVX512}
 	gathersAVX2 = [...]rowGatherer{gather1AVX2, gather2AVX2, gather3AVX2, gather4AVX2, gather5AVX2, gather6AVX2,
 		gather7AVX2, gather8AVX2, gather9AVX2, gather10AVX2, gather11AVX2, gather12AVX2, gather13AVX2, gather14AVX2}
 )
