@@ -47,13 +47,7 @@ func (p Parameters) start(
 		return nil, err
 	}
 	s.targets = autodiff.OneHot(g.Labels(g.Split.Train), g.Classes)
-	var val []int32
-	for _, v := range judged(g) {
-		if g.Y[v] >= 0 {
-			val = append(val, v)
-		}
-	}
-	if len(val) > 0 {
+	if val := judged(g); len(val) > 0 {
 		if s.judge, err = s.structure.Of(ctx, g, val); err != nil {
 			return nil, err
 		}

@@ -36,8 +36,8 @@ type Side struct {
 	features *mat.Dense
 	// gather is M from near to the nodes of the side; nil for one hop, where both are the same.
 	gather *sparse
-	// inverse[k] and length[k] are √Σ_ii and its inverse after propagation k+1, as columns.
-	inverse, length []*mat.Dense
+	// length[k] and inverse[k] are √Σ_ii and its inverse after propagation k+1, as columns.
+	length, inverse []*mat.Dense
 }
 
 // Nodes returns the number of rows of the kernel.

@@ -37,10 +37,10 @@ func newJudge(g *graph.Graph, epochs int) (*judge, error) {
 	return &judge{target, config}, nil
 }
 
-// accuracy returns the best validation accuracy, in percent, of one training on the condensed graph, and a number that
-// decides between equal ones: the mean validation error over the training.
+// accuracy returns the best validation accuracy of one training on the condensed graph, and the mean validation error
+// over the training, both in percent. The mean error decides between iterates of equal accuracy.
 func (j *judge) accuracy(ctx context.Context, small *condense.Condensed, y []int32, seed uint64) (
-	accuracy, tie float64, err error,
+	accuracy, meanError float64, err error,
 ) {
 	sample := &gnn.Sample{Adj: small.Adj, X: small.X, Y: y, Soft: small.Soft, Classes: j.target.Sample().Classes}
 	quiet := progress.With(ctx, nil)

@@ -97,7 +97,7 @@ func Between(op graph.Operator, nodes []int32, place map[int32]int32) *mat.CSR {
 }
 
 // LabelMixtures returns, for each of the training nodes, the mixture of classes around it: rows of ÂᴷY over their sums,
-// with Y one-hot at labelled training nodes and 0 elsewhere. Other labels are not read.
+// with Y one-hot at training nodes and 0 elsewhere. Other labels are not read.
 func (s *Start) LabelMixtures(ctx context.Context, hops int, nodes []int32) (*mat.Dense, error) {
 	y := mat.NewDense(s.Graph.Nodes(), len(s.Budget))
 	for c, own := range s.Train {

@@ -73,8 +73,10 @@ func NewPairs(nodes, features, hidden int, src rand.Source) *Pairs {
 	return p
 }
 
-// Uniform fills m from ±1/√inputs, and returns it. The numbers are those of rand.New(src).Float64. A PCG is called
-// directly, which takes half the time.
+// Uniform fills m from ±1/√inputs, and returns it. The numbers are those of rand.New(src).Float64.
+//
+// The two loops are alike, but the first calls the PCG directly and not through an interface. That takes a sixth off
+// Uniform, and a twentieth off all of gcdm, which draws its encoders here.
 func Uniform(m *mat.Dense, inputs int, src rand.Source) *mat.Dense {
 	limit := 1 / math.Sqrt(float64(inputs))
 	if pcg, is := src.(*rand.PCG); is {

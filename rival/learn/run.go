@@ -72,14 +72,14 @@ const (
 type best struct {
 	x, a  *mat.Dense
 	soft  *mat.Dense // 0×0 where labels are not learnt
-	notes *mat.Dense // 1×5: epoch, accuracy, cross entropy, judgements, loss of the last epoch
+	notes *mat.Dense // 1×5: epoch, accuracy, mean error, judgements, loss of the last epoch
 }
 
 // Places in best.notes.
 const (
 	epochNote = iota
 	accuracyNote
-	entropyNote
+	errorNote
 	judgementsNote
 	lossNote
 	notes
@@ -186,17 +186,16 @@ func (b *best) consider(ctx context.Context, judge *judge, s *Start, plan Plan, 
 				plan.Method.Name(), row, col, epoch, plan.Epochs, m.Row(row)[col])
 		}
 	}
-	accuracy, entropy := 0.0, 0.0
+	accuracy, meanError := 0.0, 0.0
 	if judge != nil {
 		var err error
 		small := b.sample(s, plan, x, a, soft)
-		if accuracy, entropy, err = judge.accuracy(ctx, small, s.Y, plan.Seed); err != nil {
+		if accuracy, meanError, err = judge.accuracy(ctx, small, s.Y, plan.Seed); err != nil {
 			return err
 		}
 		b.notes.Data[judgementsNote]++
-		best := float64(b.notes.Data[accuracyNote])
-		tie := float32(accuracy) == b.notes.Data[accuracyNote] && float32(entropy) < b.notes.Data[entropyNote]
-		if float32(accuracy) <= float32(best) && !tie {
+		best, own := b.notes.Data[accuracyNote], float32(accuracy)
+		if own < best || own == best && float32(meanError) >= b.notes.Data[errorNote] {
 			return nil
 		}
 	}
@@ -208,7 +207,7 @@ func (b *best) consider(ctx context.Context, judge *judge, s *Start, plan Plan, 
 		copy(b.soft.Data, soft.Data)
 	}
 	b.notes.Data[epochNote] = float32(epoch)
-	b.notes.Data[accuracyNote], b.notes.Data[entropyNote] = float32(accuracy), float32(entropy)
+	b.notes.Data[accuracyNote], b.notes.Data[errorNote] = float32(accuracy), float32(meanError)
 	return nil
 }
 

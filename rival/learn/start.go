@@ -57,9 +57,7 @@ func Begin(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*Start,
 	}
 	s := &Start{Graph: g, Budget: budget, First: []int{0}, Train: make([][]int32, g.Classes), X: new(mat.Dense)}
 	for _, v := range g.Split.Train {
-		if c := g.Y[v]; c >= 0 {
-			s.Train[c] = append(s.Train[c], v)
-		}
+		s.Train[g.Y[v]] = append(s.Train[g.Y[v]], v)
 	}
 	random := rand.New(Source(seed, 0))
 	var picked []int32
@@ -120,7 +118,7 @@ func (s *Start) Embeddings(ctx context.Context, hops int, nodes []int32) ([]*mat
 	return all, nil
 }
 
-// Labelled returns the labelled training nodes class by class, and the place where each class begins.
+// Labelled returns the training nodes class by class, and the place where each class begins.
 func (s *Start) Labelled() (nodes []int32, first []int) {
 	first = []int{0}
 	for _, own := range s.Train {

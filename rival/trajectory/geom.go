@@ -96,7 +96,7 @@ func (m GEOM) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint
 // easyHops is the number of hops of the labels that say how hard a node is.
 const easyHops = 2
 
-// easyFirst returns the labelled training nodes, those first around which classes mix least: by the entropy of
+// easyFirst returns the training nodes, those first around which classes mix least: by the entropy of
 // LabelMixtures.
 func easyFirst(ctx context.Context, s *learn.Start) ([]int32, error) {
 	train, _ := s.Labelled()
@@ -127,7 +127,7 @@ func (m GEOM) seen(epoch, n int) int {
 	return max(1, int(min(1, share)*float64(n)))
 }
 
-// open is the number of starts in the window of an epoch of the condensation.
+// open draws the place of a start from the window of an epoch of the condensation.
 func (m GEOM) open(random *rand.Rand, epoch int) (place int) {
 	bound := min(m.Window+epoch-1, m.MaxStart+m.Interval)
 	return min(random.IntN(bound)/m.Interval, m.starts()-1)
