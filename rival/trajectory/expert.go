@@ -2,6 +2,7 @@ package trajectory
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 
 	"github.com/graph-condensation/cgc/graph"
@@ -202,14 +203,27 @@ func (e Experts) train(ctx context.Context, p *pupil, to *store, seed uint64, st
 	return nil
 }
 
-// keep puts the weights into the store if the epoch is a start or a target.
+// keep puts the weights into the store if the epoch is a start or a target. Weights that are not finite are then an
+// error: the expert diverged.
 func (e Experts) keep(to *store, expert, epoch int, w weights) error {
-	if epoch%e.Interval == 0 && epoch/e.Interval < e.starts() {
+	start := epoch%e.Interval == 0 && epoch/e.Interval < e.starts()
+	since := epoch - e.ExpertEpochs
+	target := since >= 0 && since%e.Interval == 0 && since/e.Interval < e.starts()
+	if !start && !target {
+		return nil
+	}
+	for _, m := range w.all() {
+		if !kernel.Finite(m.Data) {
+			return fmt.Errorf("trajectory: expert %d of %d diverged: its weights are not finite after epoch %d of %d; "+
+				"lower lr_expert", expert+1, e.Experts, epoch, e.last())
+		}
+	}
+	if start {
 		if err := to.put(expert*e.snapshots()+epoch/e.Interval, w); err != nil {
 			return err
 		}
 	}
-	if since := epoch - e.ExpertEpochs; since >= 0 && since%e.Interval == 0 && since/e.Interval < e.starts() {
+	if target {
 		return to.put(expert*e.snapshots()+e.toTarget()+since/e.Interval, w)
 	}
 	return nil

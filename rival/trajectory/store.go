@@ -6,7 +6,6 @@ import (
 	"math"
 	"os"
 
-	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -41,13 +40,8 @@ func weightNumbers(features, hidden, classes int) int {
 	return features*hidden + hidden + hidden*classes + classes
 }
 
-// put keeps weights as snapshot i. Weights that are not finite are an error: the expert diverged.
+// put keeps weights as snapshot i.
 func (s *store) put(i int, w weights) error {
-	for _, m := range w.all() {
-		if !kernel.Finite(m.Data) {
-			return fmt.Errorf("trajectory: an expert diverged: its weights are not finite; lower lr_expert")
-		}
-	}
 	if s.file == nil {
 		at := s.memory[i*s.size:]
 		for _, m := range w.all() {

@@ -147,8 +147,9 @@ func TestRefused(t *testing.T) {
 	m = NewSFGC()
 	m.ExpertRate, m.Epochs = 1e30, 2
 	m.ExpertEpochs = 20
-	if _, err := m.Condense(t.Context(), s.Graph, 9, 0); err == nil || !strings.Contains(err.Error(), "diverged") {
-		t.Errorf("error %v, want one of a diverged expert", err)
+	const says = "expert 1 of 20 diverged: its weights are not finite after epoch "
+	if _, err := m.Condense(t.Context(), s.Graph, 9, 0); err == nil || !strings.Contains(err.Error(), says) {
+		t.Errorf("error %v, want %q", err, says)
 	}
 }
 
