@@ -47,7 +47,11 @@ type GCDM struct {
 }
 
 // GCDMX is GCDM with A′ = I.
-type GCDMX struct{ Means }
+type GCDMX struct {
+	Means
+	// Memory bounds the memory for the training nodes.
+	Memory rival.Memory `json:"memory"`
+}
 
 // NewGCDM returns GCDM with the settings that public programs have for Cora.
 func NewGCDM() GCDM {
@@ -63,7 +67,7 @@ func NewGCDM() GCDM {
 }
 
 // NewGCDMX returns GCDMX with the settings of GCDM.
-func NewGCDMX() GCDMX { return GCDMX{NewGCDM().Means} }
+func NewGCDMX() GCDMX { return GCDMX{Means: NewGCDM().Means} }
 
 // Name returns "gcdm".
 func (GCDM) Name() string { return "gcdm" }
@@ -73,11 +77,32 @@ func (GCDMX) Name() string { return "gcdm-x" }
 
 // Check returns what is wrong with the parameters, with g, or with nodes for them.
 func (m GCDM) Check(g *graph.Graph, nodes int) error {
-	return errors.Join(m.Means.check(g, nodes), m.Structure.Check(m.Name(), nodes))
+	if err := errors.Join(m.Means.check(g, nodes), m.Structure.Check(m.Name(), nodes)); err != nil {
+		return err
+	}
+	return m.Memory.Fits(learn.Training(m.Name(), g), learn.PairBytes(nodes, m.PairHidden)+m.bytes(g, nodes))
 }
 
 // Check returns what is wrong with the parameters, with g, or with nodes for them.
-func (m GCDMX) Check(g *graph.Graph, nodes int) error { return m.check(g, nodes) }
+func (m GCDMX) Check(g *graph.Graph, nodes int) error {
+	if err := m.check(g, nodes); err != nil {
+		return err
+	}
+	return m.Memory.Fits(learn.Training(m.Name(), g), m.bytes(g, nodes))
+}
+
+// bytes returns what matching takes beside the pair network: X′ with what a step makes of it, and the rows of the
+// training nodes. The encoder GCN has ÂX at the training nodes and their neighbours, as dense and as sparse rows, with
+// their hidden units.
+func (m Means) bytes(g *graph.Graph, nodes int) float64 {
+	d := g.Features()
+	own := 40 * float64(nodes) * float64(d)
+	if m.Relay == SGC {
+		return own + learn.EmbeddingBytes(len(g.Split.Train), d, 2)
+	}
+	_, near := learn.Reached(g)
+	return own + learn.EmbeddingBytes(near, d, 1) + float64(near)*float64(8*d+4*m.Hidden)
+}
 
 func (m Means) check(g *graph.Graph, nodes int) error {
 	if err := rival.Check(g, nodes); err != nil {
@@ -202,10 +227,7 @@ func newMeans(ctx context.Context, s *learn.Start, m Means) (*means, error) {
 		}
 		return e, nil
 	}
-	var train []int32
-	for _, own := range s.Train {
-		train = append(train, own...)
-	}
+	train, _ := s.Labelled()
 	near, place := learn.Near(s.Graph.Adj, train)
 	h, err := s.Embeddings(ctx, 1, near)
 	if err != nil {

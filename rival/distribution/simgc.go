@@ -57,7 +57,7 @@ func (m SimGC) Check(g *graph.Graph, nodes int) error {
 	if err := rival.Check(g, nodes); err != nil {
 		return err
 	}
-	return errors.Join(
+	err := errors.Join(
 		learn.Want(m.Epochs >= 1, "epochs", m.Epochs, "at least 1"),
 		learn.Want(m.FeatureRate > 0, "lr feat", m.FeatureRate, "above 0"),
 		learn.Want(m.Hops >= 0, "hops", m.Hops, "at least 0"),
@@ -67,6 +67,14 @@ func (m SimGC) Check(g *graph.Graph, nodes int) error {
 		learn.Want(m.TeacherRate > 0, "lr teacher", m.TeacherRate, "above 0"),
 		m.Choice.Check(), m.Structure.Check(m.Name(), nodes),
 	)
+	if err != nil {
+		return err
+	}
+	// Embeddings of the training nodes, the teacher's weights with their gradients, X′ and what a step makes of it.
+	d, hops := float64(g.Features()), float64(m.Hops+1)
+	bytes := learn.EmbeddingBytes(len(g.Split.Train), g.Features(), m.Hops) + 24*d*float64(g.Classes) +
+		40*float64(nodes)*d*hops
+	return m.Memory.Fits(learn.Training(m.Name(), g), learn.PairBytes(nodes, m.PairHidden)+bytes)
 }
 
 // Condense learns X′ and A′.

@@ -19,6 +19,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
@@ -65,7 +66,11 @@ type GCond struct {
 }
 
 // GCondX is GCond with A′ = I.
-type GCondX struct{ Matching }
+type GCondX struct {
+	Matching
+	// Memory bounds the memory for the training nodes.
+	Memory rival.Memory `json:"memory"`
+}
 
 // DosCond is the method of Jin et al., Condensing graphs via one-step gradient matching (KDD 2022), for nodes: relays
 // are matched at their initial weights only, and each step trains X′ and A′.
@@ -88,7 +93,7 @@ func NewGCond() GCond {
 }
 
 // NewGCondX returns GCondX with the settings of GCond.
-func NewGCondX() GCondX { return GCondX{NewGCond().Matching} }
+func NewGCondX() GCondX { return GCondX{Matching: NewGCond().Matching} }
 
 // NewDosCond returns DosCond with relays GCN and rates 10⁻³, as its authors' program has for Cora, and the cosine.
 func NewDosCond() DosCond {
@@ -109,30 +114,46 @@ func (DosCond) Name() string { return "doscond" }
 
 // Condense learns X′ and A′.
 func (m GCond) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+	if err := m.Check(g, nodes); err != nil {
+		return nil, err
+	}
 	return m.run(ctx, g, m, &m.Structure, nodes, seed)
 }
 
 // Condense learns X′.
 func (m GCondX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+	if err := m.Check(g, nodes); err != nil {
+		return nil, err
+	}
 	return m.run(ctx, g, m, nil, nodes, seed)
 }
 
 // Condense learns X′ and A′.
 func (m DosCond) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+	if err := m.Check(g, nodes); err != nil {
+		return nil, err
+	}
 	return m.run(ctx, g, m, &m.Structure, nodes, seed)
 }
 
 // Check returns what is wrong with the parameters, with g, or with nodes for them.
-func (m GCond) Check(g *graph.Graph, nodes int) error { return m.check(g, m, &m.Structure, nodes) }
+func (m GCond) Check(g *graph.Graph, nodes int) error {
+	return m.check(g, m, &m.Structure, m.Memory, nodes)
+}
 
 // Check returns what is wrong with the parameters, with g, or with nodes for them.
-func (m GCondX) Check(g *graph.Graph, nodes int) error { return m.check(g, m, nil, nodes) }
+func (m GCondX) Check(g *graph.Graph, nodes int) error { return m.check(g, m, nil, m.Memory, nodes) }
 
 // Check returns what is wrong with the parameters, with g, or with nodes for them.
-func (m DosCond) Check(g *graph.Graph, nodes int) error { return m.check(g, m, &m.Structure, nodes) }
+func (m DosCond) Check(g *graph.Graph, nodes int) error {
+	return m.check(g, m, &m.Structure, m.Memory, nodes)
+}
 
-// check returns everything that is wrong; a nil structure means A′ = I.
-func (m Matching) check(g *graph.Graph, method condense.Method, s *learn.Structure, nodes int) error {
+// check returns everything that is wrong; a nil structure means A′ = I. What is needed beside the structure is counted
+// where the parameters are right.
+func (m Matching) check(
+	g *graph.Graph, method condense.Method, s *learn.Structure, memory rival.Memory, nodes int,
+) error {
 	if err := rival.Check(g, nodes); err != nil {
 		return err
 	}
@@ -149,19 +170,38 @@ func (m Matching) check(g *graph.Graph, method condense.Method, s *learn.Structu
 		learn.Want(m.Batch >= 0, "batch", m.Batch, "at least 0"),
 		m.Choice.Check(),
 	}
+	pairs := 0.0
 	if s != nil {
 		errs = append(errs, s.Check(method.Name(), nodes))
+		pairs = learn.PairBytes(nodes, s.PairHidden)
 	}
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return memory.Fits(learn.Training(method.Name(), g), pairs+m.bytes(g, nodes))
 }
 
-// run condenses by matching. A nil structure means A′ = I.
+// bytes returns what matching takes beside the pair network: X′ with what a step makes of it, and the rows of the
+// training nodes. The relay GCN keeps, for each class, ÂX at its training nodes and their neighbours, the transpose of
+// that, and four matrices of hidden units. Both ÂX are sparse matrices. One class at a time has dense rows too.
+func (m Matching) bytes(g *graph.Graph, nodes int) float64 {
+	d := g.Features()
+	own := 40 * float64(nodes) * float64(d)
+	if m.Relay == SGC {
+		return own + learn.EmbeddingBytes(len(g.Split.Train), d, m.Hops)
+	}
+	each, _ := learn.Reached(g)
+	rows := 0
+	for _, n := range each {
+		rows += n
+	}
+	return own + 16*float64(rows)*float64(d+m.Hidden) + learn.EmbeddingBytes(slices.Max(each), d, 1)
+}
+
+// run condenses by matching. A nil structure means A′ = I. The parameters were checked.
 func (m Matching) run(
 	ctx context.Context, g *graph.Graph, method condense.Method, s *learn.Structure, nodes int, seed uint64,
 ) (*condense.Condensed, error) {
-	if err := m.check(g, method, s, nodes); err != nil {
-		return nil, err
-	}
 	plan := learn.Plan{Method: method, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice}
 	if s != nil {
 		plan.Threshold = s.Threshold

@@ -142,11 +142,30 @@ func TestRefuses(t *testing.T) {
 		{func(m *gradient.GCond) { m.FeatureRate = 0 }, "lr feat 0, want above 0"},
 		{func(m *gradient.GCond) { m.JudgeEvery = 0 }, "judge every 0, want at least 1"},
 		{func(m *gradient.GCond) { m.Memory = 1e4 }, "gcond on 100 pairs of condensed nodes needs 13 kB, bound 10 kB"},
+		{func(m *gradient.GCond) { m.Memory = 3e4 }, "training nodes with "},
 		{func(m *gradient.GCond) { m.FeatureRate = 1e39 }, "gcond diverged: "},
 	} {
 		m := methods()[0].(gradient.GCond)
 		c.change(&m)
 		if _, err := m.Condense(t.Context(), g, 10, 1); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("error %v, want %q", err, c.says)
+		}
+	}
+}
+
+// SGDD has two pair networks. Their memory counts twice, and a bad number of units is named as it was given.
+func TestSGDDRefuses(t *testing.T) {
+	g := synth.Demo()
+	for _, c := range []struct {
+		hidden int
+		says   string
+	}{
+		{-3, "pair hidden -3, want at least 1"},
+		{8, "sgdd on 100 pairs of condensed nodes needs 26 kB, bound 20 kB"},
+	} {
+		m := methods()[4].(gradient.SGDD)
+		m.PairHidden, m.Memory = c.hidden, 2e4
+		if err := m.Check(g, 10); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("error %v, want %q", err, c.says)
 		}
 	}

@@ -42,13 +42,20 @@ func (MSGC) Name() string { return "msgc" }
 
 // Check returns what is wrong with the parameters, with g, or with nodes for them.
 func (m MSGC) Check(g *graph.Graph, nodes int) error {
-	return errors.Join(
-		m.check(g, m, &m.Structure, nodes),
+	err := errors.Join(
+		m.check(g, m, &m.Structure, m.Memory, nodes),
 		learn.Want(m.Relay == SGC, "relay", m.Relay, "sgc"),
 		learn.Want(m.Patterns >= 1, "patterns", m.Patterns, "at least 1"),
 		learn.Want(m.Links >= 1, "links", m.Links, "at least 1"),
 		learn.Want(m.Window >= 1, "window", m.Window, "at least 1"),
 	)
+	if err != nil {
+		return err
+	}
+	// The rows of X′ and of its propagations on each pattern, those of the gradient, and the last X′.
+	rows := float64(nodes) * (float64(m.Patterns)*float64(m.Hops+6) + float64(m.Window))
+	return m.Memory.Fits(learn.Training(m.Name(), g),
+		learn.PairBytes(nodes, m.PairHidden)+m.bytes(g, nodes)+4*rows*float64(g.Features()))
 }
 
 // Condense learns X′ and A′.

@@ -42,9 +42,9 @@ func (SGDD) Name() string { return "sgdd" }
 // Check returns what is wrong with the parameters, with g, or with nodes for them.
 func (m SGDD) Check(g *graph.Graph, nodes int) error {
 	both := m.Structure
-	both.PairHidden *= 2 // there are two networks
+	both.PairHidden = max(m.PairHidden, 2*m.PairHidden) // there are two networks; a number below 0 is named as it is
 	return errors.Join(
-		m.check(g, m, &both, nodes),
+		m.check(g, m, &both, m.Memory, nodes),
 		learn.Want(m.Graphon >= 0 && m.Graphon <= 1, "graphon", m.Graphon, "0 to 1"),
 		learn.Want(m.Spectrum >= 0, "spectrum", m.Spectrum, "at least 0"),
 		learn.Want(m.Sample >= 2, "sample", m.Sample, "at least 2"),
