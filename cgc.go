@@ -29,6 +29,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/generate"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/propagate"
@@ -94,7 +95,8 @@ func (c Config) source(stream uint64) rand.Source { return rand.NewPCG(c.Seed, s
 
 // Prepare does the first two steps, feature propagation and data assessment. They depend only on Propagation, Hops,
 // Teleport, NormalizeFeatures, Standardize, Inductive and Engine. Errors are those of Condense.
-func Prepare(ctx context.Context, g *graph.Graph, config Config) (*Prepared, error) {
+func Prepare(ctx context.Context, g *graph.Graph, config Config) (_ *Prepared, err error) {
+	defer memory.Recover(&err)
 	if err := g.CheckContext(ctx); err != nil {
 		return nil, fmt.Errorf("cgc: graph %s is not valid: %w", g.Name, err)
 	}
@@ -103,7 +105,6 @@ func Prepare(ctx context.Context, g *graph.Graph, config Config) (*Prepared, err
 	}
 	clock := condense.StartClock(ctx, propagateStep, assessStep)
 	p := &Prepared{config: config, given: g}
-	var err error
 
 	// Feature propagation: H⁽ˡ⁾ = ÂH⁽ˡ⁻¹⁾ at the training nodes (eq. 12).
 	done := clock.Step(propagateStep)
@@ -153,7 +154,8 @@ func (p *Prepared) collect() {
 
 // Condense does the remaining steps. It returns the same bytes as the function Condense, and Seconds that include those
 // of the preparation. A config that does not share the preparation is an error.
-func (p *Prepared) Condense(ctx context.Context, config Config) (*Condensed, error) {
+func (p *Prepared) Condense(ctx context.Context, config Config) (_ *Condensed, err error) {
+	defer memory.Recover(&err)
 	nodes, err := check(p.given, config)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -82,7 +83,7 @@ var scratches = sync.Pool{New: func() any { return new(scratch) }}
 func judge(h mat.View, w *mat.Dense, y []int32) (confidence []float32, predicted []int32) {
 	n, d := h.Dims()
 	classes := w.Cols
-	confidence, predicted = make([]float32, n), make([]int32, n)
+	confidence, predicted = memory.Make[float32](n), memory.Make[int32](n)
 	least := make([]float32, (n+rowChunk-1)/rowChunk) // of the confidences in each chunk
 	parallel.For(n, rowChunk, func(lo, hi int) {
 		s := scratches.Get().(*scratch)

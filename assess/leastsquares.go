@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -208,7 +209,7 @@ func columnNorms(x *mat.Dense) []float64 {
 
 // oneHot returns Y, row-major: y_ic is 1 if the class of row i is c, else 0.
 func oneHot(y []int32, classes int) []float64 {
-	r := make([]float64, len(y)*classes)
+	r := memory.Make[float64](len(y) * classes)
 	for i, c := range y {
 		r[i*classes+int(c)] = 1
 	}
@@ -287,7 +288,7 @@ func (s hops) equations(ctx context.Context, y []int32, classes int) (left *mat.
 		s.sum(dst, lo)
 		part := lo / terms
 		if of[part] == nil {
-			of[part] = make([]float64, classes*d)
+			of[part] = memory.Make[float64](classes * d)
 		}
 		for r := range dst.Rows {
 			c := int(y[lo+r])
@@ -297,7 +298,7 @@ func (s hops) equations(ctx context.Context, y []int32, classes int) (left *mat.
 	if err != nil {
 		return nil, nil, err
 	}
-	right = make([]float64, d*classes)
+	right = memory.Make[float64](d * classes)
 	for _, sums := range of {
 		for c := range classes {
 			for k, v := range sums[c*d : (c+1)*d] {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -35,7 +36,7 @@ func NewEdgesContext(ctx context.Context, pattern *mat.CSR) (*Edges, error) {
 		panic(fmt.Sprintf("autodiff: edges of a %d×%d matrix", pattern.Rows, pattern.Cols))
 	}
 	e := &Edges{
-		Nodes: pattern.Rows, Indptr: pattern.Indptr, Target: pattern.Indices, source: make([]int32, pattern.NNZ()),
+		Nodes: pattern.Rows, Indptr: pattern.Indptr, Target: pattern.Indices, source: memory.Make[int32](pattern.NNZ()),
 	}
 	for i := range e.Nodes {
 		if i%(1<<16) == 0 && ctx.Err() != nil {

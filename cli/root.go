@@ -16,7 +16,6 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/internal/memory"
-	"github.com/graph-condensation/cgc/report"
 )
 
 // run runs one command line and returns the exit code.
@@ -57,8 +56,7 @@ func (c *command) fault(raised any) {
 		fmt.Fprintf(c.stderr, "cgc: a file that is mapped into memory cannot be read any more: it was cut or changed, or "+
 			"its disk failed (%v)\n", fault)
 	case *memory.Exceeded:
-		fmt.Fprintf(c.stderr, "cgc: the next step takes %s of memory at once beside %s that are taken, and %s %s\n",
-			report.Bytes(fault.Asked), report.Bytes(fault.Held), fault.By, report.Bytes(fault.Most))
+		fmt.Fprintf(c.stderr, "cgc: %s\n", sentence(fault))
 	default:
 		fmt.Fprintf(c.stderr, "cgc: this is a mistake in cgc, please report it with the command line: %v\n", fault)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	_ "github.com/graph-condensation/cgc/dataset/format/builtin" // registers the formats
 	"github.com/graph-condensation/cgc/dataset/format/native"
+	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 const (
@@ -53,7 +54,8 @@ func (c *Condensed) Save(ctx context.Context, path string) error { return c.Save
 
 // SaveAs is Save in the format of the given name. An empty name means Save. An error about the name is a
 // *format.Unknown or a *format.NoStore.
-func (c *Condensed) SaveAs(ctx context.Context, path, name string) error {
+func (c *Condensed) SaveAs(ctx context.Context, path, name string) (err error) {
+	defer memory.Recover(&err)
 	store, err := format.StoreFor(path, name)
 	if err != nil {
 		return err
@@ -95,7 +97,8 @@ func Load(path string) (*Condensed, error) {
 	return c, nil
 }
 
-func load(ctx context.Context, path string) (*Condensed, error) {
+func load(ctx context.Context, path string) (_ *Condensed, err error) {
+	defer memory.Recover(&err)
 	place, err := format.RecogniseStore(path)
 	if unknown := new(format.UnknownExtension); errors.As(err, &unknown) {
 		if a, err := (native.Format{}).ReadArrays(ctx, path); err == nil { // of any name, as it always was

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -49,13 +50,13 @@ type View struct {
 }
 
 // View returns g as the setting shows it. It returns soon after ctx is done, with its error.
-func (s Setting) View(ctx context.Context, g *graph.Graph) (View, error) {
+func (s Setting) View(ctx context.Context, g *graph.Graph) (_ View, err error) {
+	defer memory.Recover(&err)
 	v := View{Graph: g, Nodes: g.Nodes(), normalized: s.NormalizeFeatures}
 	if s.Inductive {
 		v.Origin = g.Split.Train
 		v.Graph = g.TrainingGraph()
 	}
-	var err error
 	v.Graph, v.Scaling, err = s.Features(ctx, v.Graph)
 	return v, err
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 // ReadError says where a file stops making sense.
@@ -110,24 +111,29 @@ func (o Options) Open(ctx context.Context, name string) (*graph.Graph, error) {
 // read reads a graph, by queries if there are any.
 func (o Options) read(ctx context.Context, found format.Place) (g *graph.Graph, notes []string, err error) {
 	q, takes := found.Format.(format.Querier)
-	switch {
-	case o.Queries == (format.Queries{}):
-		g, notes, err = found.Format.Read(ctx, found.Path)
-	case takes:
-		g, notes, err = q.ReadQueries(ctx, found.Path, o.Queries)
-	default:
+	if !takes && o.Queries != (format.Queries{}) {
 		return nil, nil, &format.NoQueries{Path: found.Path, Name: found.FormatName}
 	}
-	if err != nil {
+	reading := func() (err error) {
+		defer memory.Recover(&err)
+		if o.Queries == (format.Queries{}) {
+			g, notes, err = found.Format.Read(ctx, found.Path)
+		} else {
+			g, notes, err = q.ReadQueries(ctx, found.Path, o.Queries)
+		}
+		return err
+	}
+	if err := reading(); err != nil {
 		return nil, nil, located(ctx, found, err)
 	}
 	return g, notes, nil
 }
 
-// Stream is Open for a graph that need not be held. It delivers the same graph in parts, and holds at most memory bytes
+// Stream is Open for a graph that need not be held. It delivers the same graph in parts, and holds at most bound bytes
 // of labels, split and names. It returns nil if the format reads graphs as a whole: a format.Streamer does not. Close
 // the stream after use.
-func (o Options) Stream(ctx context.Context, name string, memory int64) (*format.Stream, error) {
+func (o Options) Stream(ctx context.Context, name string, bound int64) (_ *format.Stream, err error) {
+	defer memory.Recover(&err)
 	if name == synth.DemoName || o.Queries != (format.Queries{}) {
 		return nil, nil
 	}
@@ -139,7 +145,7 @@ func (o Options) Stream(ctx context.Context, name string, memory int64) (*format
 	if !streams {
 		return nil, nil
 	}
-	s, notes, err := f.Stream(ctx, found.Path, memory)
+	s, notes, err := f.Stream(ctx, found.Path, bound)
 	if err != nil {
 		return nil, located(ctx, found, err)
 	}

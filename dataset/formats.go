@@ -7,6 +7,7 @@ import (
 	_ "github.com/graph-condensation/cgc/dataset/format/builtin" // registers the formats
 	"github.com/graph-condensation/cgc/dataset/format/native"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 // Write writes g, which must be valid, to path: in the format whose extension path has, else in this project's own.
@@ -15,13 +16,15 @@ func Write(ctx context.Context, path string, g *graph.Graph) error { return Writ
 
 // WriteStream writes s, which is delivered in parts, to path in this project's own format, and says what became of its
 // edges. See format.StreamWriter.
-func WriteStream(ctx context.Context, path string, s *format.Stream, o format.Storing) (graph.Changes, error) {
+func WriteStream(ctx context.Context, path string, s *format.Stream, o format.Storing) (_ graph.Changes, err error) {
+	defer memory.Recover(&err)
 	return native.Format{}.WriteStream(ctx, path, s, o)
 }
 
 // WriteAs writes g, which must be valid, to path in the format of the given name. An empty name means Write. An error
 // is a *format.Unknown, a *format.ReadOnly, or that of writing.
-func WriteAs(ctx context.Context, path, name string, g *graph.Graph) error {
+func WriteAs(ctx context.Context, path, name string, g *graph.Graph) (err error) {
+	defer memory.Recover(&err)
 	w, ok, err := format.WriterFor(path, name)
 	if err != nil {
 		return err

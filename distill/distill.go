@@ -23,6 +23,7 @@ import (
 	_ "github.com/graph-condensation/cgc" // registers the paper's methods first, so that lists begin with them
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/rival"
@@ -146,7 +147,10 @@ func (m Method) bytes(nodes, train, features, classes int) float64 {
 }
 
 // Condense condenses g. Other seeds start k-means elsewhere; the teacher draws nothing.
-func (m Method) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m Method) Condense(
+	ctx context.Context, g *graph.Graph, nodes int, seed uint64,
+) (_ *condense.Condensed, err error) {
+	defer memory.Recover(&err)
 	if err := m.Check(g, nodes); err != nil {
 		return nil, err
 	}

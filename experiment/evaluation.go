@@ -7,6 +7,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -29,7 +30,8 @@ type Evaluation struct {
 
 // Run trains each model on small and tests it on g, the graph that small was condensed from. It returns a score for
 // each model. Its standard deviation is over trainings alone, and says nothing of other condensations.
-func (e Evaluation) Run(ctx context.Context, small *condense.Condensed, g *graph.Graph) ([]Score, error) {
+func (e Evaluation) Run(ctx context.Context, small *condense.Condensed, g *graph.Graph) (_ []Score, err error) {
+	defer memory.Recover(&err)
 	target, err := e.target(ctx, small, g)
 	if err != nil {
 		return nil, err
@@ -39,7 +41,8 @@ func (e Evaluation) Run(ctx context.Context, small *condense.Condensed, g *graph
 }
 
 // Plan checks what Run checks before the first training, and trains nothing. Planned hears what each model takes.
-func (e Evaluation) Plan(ctx context.Context, small *condense.Condensed, g *graph.Graph) error {
+func (e Evaluation) Plan(ctx context.Context, small *condense.Condensed, g *graph.Graph) (err error) {
+	defer memory.Recover(&err)
 	target, err := e.target(ctx, small, g)
 	if err != nil {
 		return err
@@ -50,7 +53,8 @@ func (e Evaluation) Plan(ctx context.Context, small *condense.Condensed, g *grap
 
 // Whole trains each model on the whole graph g in the setting of small, and tests it there: what Run compares with. The
 // nodes of g count alike, whatever Training says.
-func (e Evaluation) Whole(ctx context.Context, small *condense.Condensed, g *graph.Graph) ([]Score, error) {
+func (e Evaluation) Whole(ctx context.Context, small *condense.Condensed, g *graph.Graph) (_ []Score, err error) {
+	defer memory.Recover(&err)
 	target, err := e.target(ctx, small, g)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 // Arm is one way to condense a graph and to train on the result.
@@ -87,7 +88,8 @@ func (p Grid) Run(ctx context.Context, g *graph.Graph, log *Log) ([]Record, erro
 // run is Run. If keep is not nil, every condensation is done, and keep is given its graph.
 func (p Grid) run(
 	ctx context.Context, g *graph.Graph, id graph.Identity, log *Log, keep func(*condense.Condensed),
-) ([]Record, error) {
+) (_ []Record, err error) {
+	defer memory.Recover(&err)
 	nodes, err := p.check(g)
 	if err != nil {
 		return nil, err

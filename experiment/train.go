@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/progress"
 )
@@ -31,7 +32,8 @@ type Job struct {
 //
 // As each job ends, ended gets its result, one call at a time. The first error of a training, or of ended, stops the
 // rest and is returned. Results do not depend on atOnce.
-func Train(ctx context.Context, jobs []Job, atOnce int, ended func(i int, r *gnn.Result) error) error {
+func Train(ctx context.Context, jobs []Job, atOnce int, ended func(i int, r *gnn.Result) error) (err error) {
+	defer memory.Recover(&err)
 	if atOnce == 0 {
 		atOnce = runtime.GOMAXPROCS(0)
 	}
@@ -72,7 +74,7 @@ func Train(ctx context.Context, jobs []Job, atOnce int, ended func(i int, r *gnn
 		})
 	}
 	group.Wait()
-	err := context.Cause(ctx)
+	err = context.Cause(ctx)
 	if errors.Is(err, context.Canceled) {
 		return context.Canceled
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -98,7 +99,7 @@ type homes struct {
 }
 
 func newHomes(members *mat.CSR, scale []float32) homes {
-	h := homes{make([]int64, members.Cols+1), make([]int32, members.NNZ()), make([]float64, members.NNZ())}
+	h := homes{make([]int64, members.Cols+1), memory.Make[int32](members.NNZ()), memory.Make[float64](members.NNZ())}
 	for _, v := range members.Indices {
 		h.start[v+1]++
 	}
@@ -145,9 +146,9 @@ func strongest(pairs []pair, bound float64, n int, degree float64) ([]pair, floa
 // joined returns the symmetric n×n matrix of the given pairs. All entries are ones unless it is weighted. It sorts
 // pairs.
 func joined(n int, pairs []pair, weighted bool) *mat.CSR {
-	a := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1), Indices: make([]int32, 2*len(pairs))}
+	a := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1), Indices: memory.Make[int32](2 * len(pairs))}
 	if weighted {
-		a.Data = make([]float32, 2*len(pairs))
+		a.Data = memory.Make[float32](2 * len(pairs))
 	}
 	for _, p := range pairs {
 		a.Indptr[p.i+1]++

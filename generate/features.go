@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -103,7 +104,7 @@ func solve(ctx context.Context, x, h *mat.Dense, operator graph.Operator, nodes 
 	alpha float64) (found mat.Solution, direct bool, err error) {
 	m, d := len(nodes), h.Cols
 	normal := local(operator, nodes)
-	system, target := mat.NewSymmetric(m), make([]float64, m*d)
+	system, target := mat.NewSymmetric(m), memory.Make[float64](m*d)
 	for i, v := range nodes {
 		system.Data[i*m+i] = 1
 		for j, value := range h.Row(int(v)) {

@@ -124,7 +124,7 @@ func headOwners(width, heads int) *mat.Dense {
 
 // loopedEdges returns the edges of A + I for n nodes; a nil A has no edges. The error is that of ctx.
 func loopedEdges(ctx context.Context, a *mat.CSR, n int) (*autodiff.Edges, error) {
-	p := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
+	p := &mat.CSR{Rows: n, Cols: n, Indptr: memory.Make[int64](n + 1)}
 	entries := n
 	if a != nil {
 		entries += a.NNZ()

@@ -69,8 +69,8 @@ func (s *scope) closure(
 	for range hops {
 		reach.Grow()
 	}
-	nodes = make([]int32, 0, e.nodes[hops])
-	distance := make([]uint8, 0, e.nodes[hops])
+	nodes = memory.Make[int32](int(e.nodes[hops]))[:0]
+	distance := memory.Make[uint8](int(e.nodes[hops]))[:0]
 	place := reach.Distance // from here on, the place of a node among nodes, −1 if it has none
 	for v, t := range place {
 		if t != graph.Unreached {
@@ -79,7 +79,7 @@ func (s *scope) closure(
 		}
 	}
 	n := len(nodes)
-	adj := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
+	adj := &mat.CSR{Rows: n, Cols: n, Indptr: memory.Make[int64](n + 1)}
 	for r, v := range nodes {
 		adj.Indptr[r+1] = adj.Indptr[r]
 		if int(distance[r]) < hops {

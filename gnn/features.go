@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/graph-condensation/cgc/autodiff"
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -25,14 +25,14 @@ type features struct {
 type transposed features
 
 func newFeatures(ctx context.Context, x *mat.CSR) *features {
-	f := &features{ctx: ctx, whole: make([]float32, x.NNZ())}
+	f := &features{ctx: ctx, whole: memory.Make[float32](x.NNZ())}
 	for e := range f.whole {
 		f.whole[e] = 1
 	}
 	if x.Data != nil {
 		copy(f.whole, x.Data)
 	}
-	f.x = &mat.CSR{Rows: x.Rows, Cols: x.Cols, Indptr: x.Indptr, Indices: x.Indices, Data: slices.Clone(f.whole)}
+	f.x = &mat.CSR{Rows: x.Rows, Cols: x.Cols, Indptr: x.Indptr, Indices: x.Indices, Data: memory.Clone(f.whole)}
 	f.xt, f.from = f.x.Transpose()
 	f.t = (*transposed)(f)
 	return f

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -42,12 +43,13 @@ func NewTarget(g *graph.Graph, inductive bool) (*Target, error) {
 //
 // Plan says what a model takes, and Close gives the files back. Questions come one at a time. A model that asks after
 // another prepares anew: train one model after the other, and one training at a time.
-func TargetWithin(ctx context.Context, g *graph.Graph, inductive bool, memory int64) (*Target, error) {
+func TargetWithin(ctx context.Context, g *graph.Graph, inductive bool, bound int64) (_ *Target, err error) {
+	defer memory.Recover(&err)
 	if err := g.CheckContext(ctx); err != nil {
 		return nil, fmt.Errorf("gnn: target: %w", err)
 	}
 	input := mappedBytes(g)
-	beyond := memory > 0 && input > memory
+	beyond := bound > 0 && input > bound
 	if x, dense := g.X.(*mat.Dense); beyond && dense {
 		inOrder, err := mat.FloatPanels(x.Rows, x.Cols, x.Cols, [][]float32{x.Data})
 		if err != nil {
@@ -77,7 +79,7 @@ func TargetWithin(ctx context.Context, g *graph.Graph, inductive bool, memory in
 		})
 		t.validation, t.test = newScope(g.Adj, g.X, s.Val, true), newScope(g.Adj, g.X, s.Test, false)
 	}
-	t.within(memory, input, beyond)
+	t.within(bound, input, beyond)
 	return t, nil
 }
 
@@ -175,7 +177,8 @@ func (m *Trained) validate() error {
 // Logits returns the logits of each node of a graph with adjacency adj and features x: n×c, not normalised. The
 // predicted class is the column of the largest logit. adj is symmetric and without self-loops; a nil adj has no edges.
 // x may be of any type. Errors of reading it are passed on.
-func (m *Trained) Logits(ctx context.Context, adj *mat.CSR, x mat.Matrix) (*mat.Dense, error) {
+func (m *Trained) Logits(ctx context.Context, adj *mat.CSR, x mat.Matrix) (_ *mat.Dense, err error) {
+	defer memory.Recover(&err)
 	n, d := x.Dims()
 	if d != m.Features {
 		return nil, fmt.Errorf("gnn: features are %d×%d, want the %d features of training", n, d, m.Features)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/graph-condensation/cgc/autodiff"
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
@@ -46,7 +47,10 @@ type Result struct {
 // Weights and dropout are drawn from src: the same seed gives the same bytes for any number of threads. Train stops
 // within an epoch when ctx is done. It reports each validated epoch to package progress. The sample is not changed. A
 // loss, a cross entropy or a weight that is not finite is an error that says in which epoch: the training diverged.
-func Train(ctx context.Context, m Model, s *Sample, t *Target, config Config, src rand.Source) (*Result, error) {
+func Train(
+	ctx context.Context, m Model, s *Sample, t *Target, config Config, src rand.Source,
+) (_ *Result, err error) {
+	defer memory.Recover(&err)
 	start := time.Now()
 	if err := config.Validate(); err != nil {
 		return nil, err

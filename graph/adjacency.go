@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -74,7 +75,7 @@ func examine(w *work, n int, edges Edges) (survey, error) {
 // inPlace returns the adjacency that edges are already: mirrored, ascending and without self-loops. It keeps their
 // targets and weights. What it returns after the end of ctx has no meaning.
 func inPlace(ctx context.Context, n int, edges Edges) *mat.CSR {
-	adj := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1), Indices: slices.Clip(edges.To)}
+	adj := &mat.CSR{Rows: n, Cols: n, Indptr: memory.Make[int64](n + 1), Indices: slices.Clip(edges.To)}
 	_ = parallel.ForContext(ctx, edges.Len(), edgeChunk, func(lo, hi int) {
 		row := 0 // rows up to it have their pointers
 		if lo > 0 {

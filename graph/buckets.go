@@ -3,6 +3,7 @@ package graph
 import (
 	"math/bits"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/internal/radix"
 	"github.com/graph-condensation/cgc/mat"
@@ -65,9 +66,9 @@ func newBuckets(w *work, n int, edges Edges, mirrored bool) *buckets {
 		}
 	}
 	b.start = append(b.start, total)
-	b.entry = make([]uint64, total)
+	b.entry = memory.Uncleared[uint64](total)
 	if edges.Weight != nil {
-		b.weight = make([]float32, total)
+		b.weight = memory.Uncleared[float32](total)
 	}
 	w.each(edges.Len(), edgeChunk, passes-2, func(lo, hi int) {
 		next := at[lo/edgeChunk*k:][:k]
@@ -98,7 +99,7 @@ func newBuckets(w *work, n int, edges Edges, mirrored bool) *buckets {
 // matrix sorts the buckets and returns their entries as a matrix, nil if the work is stopped.
 func (b *buckets) matrix(w *work) *mat.CSR {
 	n := b.rows
-	adj := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
+	adj := &mat.CSR{Rows: n, Cols: n, Indptr: memory.Make[int64](n + 1)}
 	kept := make([]int, len(b.start)-1)
 	w.each(len(kept), 1, passes, func(k, _ int) { kept[k] = b.merge(k, adj.Indptr[1:]) })
 	if w.stopped() {
@@ -107,9 +108,9 @@ func (b *buckets) matrix(w *work) *mat.CSR {
 	for i := range n {
 		adj.Indptr[i+1] += adj.Indptr[i]
 	}
-	adj.Indices = make([]int32, adj.Indptr[n])
+	adj.Indices = memory.Uncleared[int32](int(adj.Indptr[n]))
 	if b.weight != nil {
-		adj.Data = make([]float32, adj.Indptr[n])
+		adj.Data = memory.Uncleared[float32](int(adj.Indptr[n]))
 	}
 	parallel.For(len(kept), 1, func(k, _ int) {
 		at, from := adj.Indptr[min(n, k<<b.shift)], b.start[k]

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -65,7 +66,7 @@ func (b *Builder) AddWeightedEdge(u, v int, weight float32) {
 	}
 	e := &b.Edges
 	if weight != 1 && e.Weight == nil {
-		e.Weight = slices.Repeat([]float32{1}, e.Len())
+		e.Weight = memory.Filled[float32](e.Len(), 1)
 	}
 	e.From, e.To = append(e.From, int32(u)), append(e.To, int32(v))
 	if e.Weight != nil {
@@ -112,7 +113,7 @@ func (b *Builder) GraphContext(ctx context.Context) (*Graph, Changes, error) {
 // *PartError.
 func CheckLabels(n int, y *[]int32, classes int, s *Split) (int, error) {
 	if *y == nil {
-		*y = slices.Repeat([]int32{Unlabelled}, n)
+		*y = memory.Filled[int32](n, Unlabelled)
 	}
 	classes, err := checkLabels(*y, n, classes)
 	if err != nil {
@@ -185,7 +186,7 @@ func checkLabels(y []int32, n, classes int) (int, error) {
 // check returns an error if a node is out of range, is in the split twice, or has no label.
 func (s Split) check(y []int32) error {
 	wrong := func(format string, args ...any) error { return &PartError{"split", fmt.Errorf(format, args...)} }
-	part := make([]byte, len(y))
+	part := memory.Make[byte](len(y))
 	names := [...]string{1: "train", "val", "test"}
 	for p, nodes := range [...][]int32{1: s.Train, s.Val, s.Test} {
 		for _, v := range nodes {

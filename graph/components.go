@@ -3,13 +3,14 @@ package graph
 import (
 	"slices"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
 // Components returns the connected components of a symmetric adjacency: the nodes of each, ascending. Components are
 // ordered by their smallest node. It reads each entry once.
 func Components(a *mat.CSR) (parts [][]int32) {
-	seen := make([]bool, a.Rows)
+	seen := memory.Make[bool](a.Rows)
 	for v := range a.Rows {
 		if seen[v] {
 			continue

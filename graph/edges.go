@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -77,7 +78,8 @@ func Adjacency(n int, edges Edges) (*mat.CSR, Changes, error) {
 }
 
 // AdjacencyContext is Adjacency, which reports its progress to ctx and stops when ctx ends.
-func AdjacencyContext(ctx context.Context, n int, edges Edges) (*mat.CSR, Changes, error) {
+func AdjacencyContext(ctx context.Context, n int, edges Edges) (_ *mat.CSR, _ Changes, err error) {
+	defer memory.Recover(&err)
 	changes := Changes{Entries: edges.Len()}
 	if n < 0 || n > MaxNodes {
 		return nil, changes, &PartError{"edges", fmt.Errorf("%d nodes, want 0 to %d", n, MaxNodes)}
@@ -86,7 +88,7 @@ func AdjacencyContext(ctx context.Context, n int, edges Edges) (*mat.CSR, Change
 		return nil, changes, edges.unequal()
 	}
 	if edges.Len() == 0 {
-		return &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}, changes, nil
+		return &mat.CSR{Rows: n, Cols: n, Indptr: memory.Make[int64](n + 1)}, changes, nil
 	}
 	if n == 0 {
 		return nil, changes, edges.fault(0, n)

@@ -3,6 +3,7 @@ package graph
 import (
 	"slices"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -10,7 +11,7 @@ import (
 // the result is nodes[i]; the split keeps what is left of each part. Adjacency and labels are copies, and so are
 // features of a *mat.Dense or *mat.CSR. Features of another type stay where they are, and are read from there.
 func (g *Graph) Induced(nodes []int32) *Graph {
-	position := make([]int32, g.Nodes())
+	position := memory.Make[int32](g.Nodes())
 	for i := range position {
 		position[i] = -1
 	}

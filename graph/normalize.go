@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -27,7 +28,7 @@ func (g *Graph) NormalizedFeaturesContext(ctx context.Context) (*Graph, error) {
 	to.sealed = nil
 	switch x := g.X.(type) {
 	case *mat.CSR:
-		data := make([]float32, x.NNZ())
+		data := memory.Make[float32](x.NNZ())
 		ended := parallel.ForContext(ctx, x.Rows, 256, func(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				from, end := x.Indptr[i], x.Indptr[i+1]

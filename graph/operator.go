@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -45,7 +46,7 @@ func MeanOf(a *mat.CSR, degrees []float64) Operator {
 
 // scales returns f(Σ_j A_ij) for each i. Degrees that are not nil are these sums.
 func scales(a *mat.CSR, degrees []float64, f func(degree float64) float64) []float32 {
-	scale := make([]float32, a.Rows)
+	scale := memory.Make[float32](a.Rows)
 	const chunk = 1 << 14
 	parallel.For(a.Rows, chunk, func(lo, hi int) {
 		for i := lo; i < hi; i++ {

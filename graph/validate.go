@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -150,7 +151,7 @@ func validateFeatures(ctx context.Context, x mat.Matrix, n int) error {
 
 func (s Split) validate(g *Graph) (errs []error) {
 	names := []string{"", "train", "val", "test"}
-	part := make([]byte, g.Nodes()) // of each node, as a place in names
+	part := memory.Make[byte](g.Nodes()) // of each node, as a place in names
 	for k, nodes := range [][]int32{nil, s.Train, s.Val, s.Test} {
 		last := int32(-1)
 		for _, v := range nodes {

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -54,7 +55,7 @@ func (r Regression) Solve(ctx context.Context, ridge float64) (*mat.Dense, error
 	if err != nil {
 		return nil, fmt.Errorf("kernelridge: ridge %v: %w", ridge, err)
 	}
-	y := make([]float64, len(r.Y.Data))
+	y := memory.Make[float64](len(r.Y.Data))
 	for i, v := range r.Y.Data {
 		y[i] = float64(v)
 	}

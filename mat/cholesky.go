@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
@@ -41,7 +42,7 @@ const choleskyBlock = 64
 // threads.
 func (s *Symmetric) Cholesky(ctx context.Context) (*Cholesky, error) {
 	n := s.N
-	u, least := make([]float64, n*n), make([]float64, n)
+	u, least := memory.Make[float64](n*n), make([]float64, n)
 	for i := range n {
 		copy(u[i*n+i:(i+1)*n], s.Row(i)[i:])
 		least[i] = float64(n) * 0x1p-52 * s.Row(i)[i]
@@ -137,7 +138,7 @@ func (c *Cholesky) LeastPivot() float64 {
 // Inverse returns U⁻¹, n×n and row-major. For s = VᵀV the columns of VU⁻¹ are orthonormal.
 func (c *Cholesky) Inverse() []float64 {
 	n := c.u.N
-	inverse := make([]float64, n*n)
+	inverse := memory.Make[float64](n * n)
 	for i := range n {
 		inverse[i*n+i] = 1
 	}

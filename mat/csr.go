@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
@@ -120,7 +121,7 @@ func (m *CSR) Dense() *Dense {
 
 // Sparse returns the non-zero entries of m. Data is never nil.
 func (m *Dense) Sparse() *CSR {
-	s := &CSR{Rows: m.Rows, Cols: m.Cols, Indptr: make([]int64, m.Rows+1), Data: []float32{}}
+	s := &CSR{Rows: m.Rows, Cols: m.Cols, Indptr: memory.Make[int64](m.Rows + 1), Data: []float32{}}
 	for i := range m.Rows {
 		for j, v := range m.Row(i) {
 			if v != 0 {
@@ -138,7 +139,7 @@ func (m *CSR) Columns(lo, hi int) *CSR {
 	if lo < 0 || lo > hi || hi > m.Cols {
 		panic(fmt.Sprintf("mat: columns %d to %d of %d", lo, hi, m.Cols))
 	}
-	c := &CSR{Rows: m.Rows, Cols: hi - lo, Indptr: make([]int64, m.Rows+1)}
+	c := &CSR{Rows: m.Rows, Cols: hi - lo, Indptr: memory.Make[int64](m.Rows + 1)}
 	if m.Data != nil {
 		c.Data = []float32{}
 	}

@@ -63,7 +63,7 @@ func (m *Dense) Reshape(rows, cols int) {
 
 // Clone returns a copy that shares no memory with m.
 func (m *Dense) Clone() *Dense {
-	return &Dense{Rows: m.Rows, Cols: m.Cols, Data: append([]float32(nil), m.Data...)}
+	return &Dense{Rows: m.Rows, Cols: m.Cols, Data: memory.Clone(m.Data)}
 }
 
 // Columns returns columns lo to hi−1 of m: m itself if these are all of it, else a new matrix.

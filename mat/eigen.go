@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 // Eigen returns the eigenvalues of s, largest first, and their eigenvectors as the rows of vectors (n×n, row-major):
@@ -31,7 +33,7 @@ func (s *Symmetric) Eigen(ctx context.Context) (values, vectors []float64, err e
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	own := mat.NewSymDense(n, slices.Clone(s.Data)) // the caller may change s after ctx's end
+	own := mat.NewSymDense(n, memory.Clone(s.Data)) // the caller may change s after ctx's end
 	found := make(chan *mat.EigenSym, 1)
 	go func() {
 		e := new(mat.EigenSym)
@@ -58,7 +60,7 @@ func ordered(e *mat.EigenSym, n int) (values, vectors []float64) {
 	slices.Reverse(values)
 	var q mat.Dense
 	e.VectorsTo(&q)
-	vectors = make([]float64, n*n)
+	vectors = memory.Make[float64](n * n)
 	for i := range n {
 		v := vectors[i*n : (i+1)*n]
 		largest := 0

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 // Panels is a dense matrix that is kept in panels of some columns. Panel p holds columns p·Width to (p+1)·Width−1; the
@@ -46,9 +47,9 @@ func NewPanels(rows, cols, width int, s Storage) (*Panels, error) {
 	}
 	for k := range p.Count() {
 		if s == F32 {
-			p.floats = append(p.floats, make([]float32, rows*p.columns(k)))
+			p.floats = append(p.floats, memory.Make[float32](rows*p.columns(k)))
 		} else {
-			p.halves = append(p.halves, make([]uint16, rows*p.columns(k)))
+			p.halves = append(p.halves, memory.Make[uint16](rows*p.columns(k)))
 		}
 	}
 	return p, nil

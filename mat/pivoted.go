@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
@@ -20,7 +21,7 @@ import (
 // of ctx.
 func (s *Symmetric) pivoted(ctx context.Context, least float64) (l []float64, order []int, r int, err error) {
 	n := s.N
-	a := append([]float64(nil), s.Data...) // its lower triangle: the rest of s, and L to the left of it
+	a := memory.Clone(s.Data) // its lower triangle: the rest of s, and L to the left of it
 	order, rest := make([]int, n), make([]float64, n)
 	for i := range n {
 		order[i], rest[i] = i, a[i*n+i]

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
@@ -132,10 +133,10 @@ func (m *CSR) Transpose() (t *CSR, from []int64) {
 // TransposeContext is Transpose, but returns soon after ctx is done, with its error.
 func (m *CSR) TransposeContext(ctx context.Context) (t *CSR, from []int64, err error) {
 	const step = 1 << 14 // rows between two looks at ctx
-	t = &CSR{Rows: m.Cols, Cols: m.Rows, Indptr: make([]int64, m.Cols+1), Indices: make([]int32, m.NNZ())}
-	from = make([]int64, m.NNZ())
+	t = &CSR{Rows: m.Cols, Cols: m.Rows, Indptr: memory.Make[int64](m.Cols + 1), Indices: memory.Make[int32](m.NNZ())}
+	from = memory.Make[int64](m.NNZ())
 	if m.Data != nil {
-		t.Data = make([]float32, m.NNZ())
+		t.Data = memory.Make[float32](m.NNZ())
 	}
 	for some := range slices.Chunk(m.Indices, 1<<22) {
 		for _, j := range some {

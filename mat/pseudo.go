@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
@@ -91,7 +92,7 @@ func (s *Symmetric) pseudoByEigen(ctx context.Context, b []float64, cols int, th
 	if err != nil {
 		return Solution{}, err
 	}
-	solution, rank := make([]float64, n*cols), 0
+	solution, rank := memory.Make[float64](n*cols), 0
 	for rank < n && values[rank] > threshold {
 		v := vectors[rank*n : (rank+1)*n]
 		along := make([]float64, cols)
@@ -132,11 +133,11 @@ func (s *Symmetric) pseudoByPivots(ctx context.Context, b []float64, cols int, t
 	if err != nil {
 		return Solution{}, err
 	}
-	x := make([]float64, n*cols)
+	x := memory.Make[float64](n * cols)
 	if r == 0 {
 		return Solution{x, 0, 1}, nil
 	}
-	turned := make([]float64, n*cols) // PᵀB, then L(LᵀL)⁻²LᵀPᵀB
+	turned := memory.Make[float64](n * cols) // PᵀB, then L(LᵀL)⁻²LᵀPᵀB
 	for at, i := range order {
 		copy(turned[at*cols:(at+1)*cols], b[i*cols:(i+1)*cols])
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
@@ -14,7 +15,7 @@ type Symmetric struct {
 }
 
 // NewSymmetric returns an n×n matrix of zeros.
-func NewSymmetric(n int) *Symmetric { return &Symmetric{N: n, Data: make([]float64, n*n)} }
+func NewSymmetric(n int) *Symmetric { return &Symmetric{N: n, Data: memory.Make[float64](n * n)} }
 
 // Row returns row i, a slice of s's own memory.
 func (s *Symmetric) Row(i int) []float64 { return s.Data[i*s.N : (i+1)*s.N] }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
@@ -91,8 +92,8 @@ func (p Plan) Aggregate(ctx context.Context, x [][]float32, y []int32, confidenc
 	nodes := first[classes]
 	a := &Aggregation{
 		H: mat.NewDense(nodes, d), Y: make([]int32, nodes), Stats: make([]Stats, classes),
-		Members: &mat.CSR{Rows: nodes, Cols: n, Indptr: make([]int64, nodes+1), Indices: make([]int32, n),
-			Data: make([]float32, n)},
+		Members: &mat.CSR{Rows: nodes, Cols: n, Indptr: make([]int64, nodes+1), Indices: memory.Make[int32](n),
+			Data: memory.Make[float32](n)},
 	}
 	failed := make([]error, classes)
 	count := progress.NewCounter(0, classes)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -26,12 +27,13 @@ type lloyd struct {
 func newLloyd(p *points, k int) *lloyd {
 	l := &lloyd{
 		points: p, k: k,
-		of: make([]int32, p.n), next: make([]int32, p.n), dist: make([]float32, p.n),
-		count: make([]int, k), sum: make([]float64, k*p.d), centres: mat.NewDense(k, p.d), centreNorms: make([]float32, k),
+		of: memory.Make[int32](p.n), next: memory.Make[int32](p.n), dist: memory.Make[float32](p.n),
+		count: make([]int, k), sum: memory.Make[float64](k * p.d), centres: mat.NewDense(k, p.d),
+		centreNorms: make([]float32, k),
 	}
 	l.part = make([][]float64, (p.n-1)/l.chunk())
 	for c := range l.part {
-		l.part[c] = make([]float64, k*p.d)
+		l.part[c] = memory.Make[float64](k * p.d)
 	}
 	return l
 }

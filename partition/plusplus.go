@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"sort"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -19,11 +20,11 @@ func (p *points) plusPlus(k int, random *rand.Rand) []int32 {
 	n := p.n
 	drawn := make([]int32, 1, k)
 	drawn[0] = int32(random.IntN(n))
-	dist := make([]float32, n)
+	dist := memory.Make[float32](n)
 	for i := range dist {
 		dist[i] = float32(math.Inf(1))
 	}
-	cumulative := make([]float64, n)
+	cumulative := memory.Make[float64](n)
 	for known := 0; len(drawn) < k; {
 		p.approach(dist, drawn[known:])
 		known = len(drawn)

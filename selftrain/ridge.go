@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -211,7 +212,7 @@ func decompose(ctx context.Context, h *mat.Dense, y []int32, classes int) (*deco
 
 // classSums returns XᵀY, row-major: column c is the sum of the rows of x that have class c.
 func classSums(x *mat.Dense, y []int32, classes int) []float64 {
-	sums := make([]float64, x.Cols*classes)
+	sums := memory.Make[float64](x.Cols * classes)
 	for i, c := range y {
 		for k, v := range x.Row(i) {
 			sums[k*classes+int(c)] += float64(v)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -163,11 +164,11 @@ func times(x mat.Matrix, w *mat.Dense) (*mat.Dense, error) {
 
 // others returns the nodes from 0 to n−1 that are not given, ascending.
 func others(nodes []int32, n int) []int32 {
-	among := make([]bool, n)
+	among := memory.Make[bool](n)
 	for _, v := range nodes {
 		among[v] = true
 	}
-	rest := make([]int32, 0, n-len(nodes))
+	rest := memory.Make[int32](n - len(nodes))[:0]
 	for v := range int32(n) {
 		if !among[v] {
 			rest = append(rest, v)

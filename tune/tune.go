@@ -17,6 +17,7 @@ import (
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -101,7 +102,8 @@ type Result struct {
 //
 // Run reports each candidate "ranked" and each training "confirmed" to ctx (package progress); a first total may not be
 // reached. If ctx ends, Run returns the best so far and ctx's error.
-func (s Search) Run(ctx context.Context, g *graph.Graph) (*Result, error) {
+func (s Search) Run(ctx context.Context, g *graph.Graph) (_ *Result, err error) {
+	defer memory.Recover(&err)
 	begun := time.Now()
 	if len(s.Models) == 0 || s.Trials < 0 || !(s.Seconds >= 0) || s.Trials == 0 && s.Seconds == 0 {
 		return nil, fmt.Errorf("tune: %d models, %d trials, %v seconds, want at least 1 model, and trials or seconds above 0",
@@ -134,7 +136,7 @@ func (s Search) Run(ctx context.Context, g *graph.Graph) (*Result, error) {
 		targets: map[condense.Setting]*gnn.Target{},
 		scores:  map[string][]float64{}, right: map[string][][]int{},
 	}
-	err := w.run(ctx)
+	err = w.run(ctx)
 	for _, t := range w.targets {
 		t.Close()
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -82,7 +83,7 @@ func (a *Array) Floats() ([]float32, error) {
 	case []float32:
 		return data, nil
 	case []int64:
-		out := make([]float32, len(data))
+		out := memory.Make[float32](len(data))
 		for i, v := range data {
 			out[i] = float32(v)
 		}
@@ -97,7 +98,7 @@ func (a *Array) Ints() ([]int64, error) {
 	case []int64:
 		return data, nil
 	case []float32:
-		out := make([]int64, len(data))
+		out := memory.Make[int64](len(data))
 		for i, v := range data {
 			if out[i] = int64(v); float32(out[i]) != v {
 				return nil, fmt.Errorf("array %s: element %d is %v, want a whole number", a.Name, i, v)

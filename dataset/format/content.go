@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 // Label returns the label of a node as graph.Graph.Y holds it: 0 to graph.MaxClasses−1, or graph.Unlabelled. An error
@@ -20,7 +21,7 @@ func Label(node, label int64) (int32, error) {
 // Labels returns labels as graph.Graph.Y holds them, those that start at 1 moved to start at 0. An error names the
 // first node whose label is out of range.
 func Labels(labels []int64) ([]int32, error) {
-	y := make([]int32, len(labels))
+	y := memory.Make[int32](len(labels))
 	for i, c := range labels {
 		var err error
 		if y[i], err = Label(int64(i), c); err != nil {

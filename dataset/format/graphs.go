@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -44,7 +45,7 @@ func GraphArrays(g *graph.Graph) *Arrays {
 	a := &Arrays{Metadata: graphMetadata(g)}
 	a.Add("x", g.X, n, g.Features())
 	a.Add("y", g.Y)
-	ends := make([]int32, entries, 2*entries)
+	ends := memory.Uncleared[int32](2 * entries)[:entries]
 	for i := range n {
 		for e := g.Adj.Indptr[i]; e < g.Adj.Indptr[i+1]; e++ {
 			ends[e] = int32(i)
@@ -58,7 +59,7 @@ func GraphArrays(g *graph.Graph) *Arrays {
 		name  string
 		nodes []int32
 	}{{"train_mask", g.Split.Train}, {"val_mask", g.Split.Val}, {"test_mask", g.Split.Test}} {
-		mask := make([]bool, n)
+		mask := memory.Make[bool](n)
 		for _, v := range part.nodes {
 			mask[v] = true
 		}
@@ -84,7 +85,7 @@ var partNames = []string{"train", "val", "test"}
 // The metadata has name, classes and, if classes have names, class_names.
 func GraphTables(g *graph.Graph) *Tables {
 	n := g.Nodes()
-	split := slices.Repeat([]int32{-1}, n)
+	split := memory.Filled[int32](n, -1)
 	for part, nodes := range [][]int32{g.Split.Train, g.Split.Val, g.Split.Test} {
 		for _, v := range nodes {
 			split[v] = int32(part)
@@ -107,7 +108,7 @@ func idColumn(n int, ids []string) Column {
 	if ids != nil {
 		return Column{Name: "id", Data: ids}
 	}
-	numbers := make([]int32, n)
+	numbers := memory.Make[int32](n)
 	for i := range numbers {
 		numbers[i] = int32(i)
 	}
@@ -118,7 +119,7 @@ func idColumn(n int, ids []string) Column {
 // target and, if a has values, weight. ids holds the name of each node; nil means numbers.
 func EdgeTable(a *mat.CSR, ids []string) Table {
 	edges := a.NNZ() / 2
-	source, target, weight := make([]int32, 0, edges), make([]int32, 0, edges), []float32(nil)
+	source, target, weight := memory.Make[int32](edges)[:0], memory.Make[int32](edges)[:0], []float32(nil)
 	for i := range a.Rows {
 		for e := a.Indptr[i]; e < a.Indptr[i+1]; e++ {
 			if j := a.Indices[e]; int(j) > i {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -257,7 +258,7 @@ func (t *Table) Gather(name string) error {
 	if len(parts) == 0 {
 		return nil
 	}
-	data := make([]float32, 0, t.Rows*len(parts))
+	data := memory.Make[float32](t.Rows * len(parts))[:0]
 	for i := range t.Rows {
 		for _, part := range parts {
 			data = append(data, part[i])

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -44,7 +45,8 @@ func Demo() *graph.Graph {
 // drawn by weight from the same sub-class, the same class or all nodes. The numbers of nodes and edges and the sizes of
 // the split are exact. The same shape and source give the same graph for any number of threads. src is read twice. Make
 // reports to package progress, and returns soon after ctx is done, with its error.
-func Make(ctx context.Context, s Shape, src rand.Source) (*graph.Graph, error) {
+func Make(ctx context.Context, s Shape, src rand.Source) (_ *graph.Graph, err error) {
+	defer memory.Recover(&err)
 	m, err := newMaker(ctx, s, src)
 	if err != nil {
 		return nil, err
@@ -80,14 +82,14 @@ func newMaker(ctx context.Context, s Shape, src rand.Source) (*maker, error) {
 
 // labels returns the labels and the split.
 func (m *maker) labels(ctx context.Context) ([]int32, graph.Split, error) {
-	y := make([]int32, m.Nodes)
+	y := memory.Make[int32](m.Nodes)
 	for i, k := range m.group {
 		y[i] = k / int32(m.Groups)
 	}
 	split, err := m.split(ctx, y)
 	if m.Partial {
 		known := y
-		y = slices.Repeat([]int32{graph.Unlabelled}, m.Nodes)
+		y = memory.Filled[int32](m.Nodes, graph.Unlabelled)
 		for _, part := range [][]int32{split.Train, split.Val, split.Test} {
 			for _, v := range part {
 				y[v] = known[v]
@@ -136,7 +138,7 @@ const (
 // draw draws the sub-class and the weight of each node. The smallest class is a quarter of the largest.
 func (m *maker) draw(ctx context.Context) error {
 	random := rand.New(m.stream(forNodes, 0))
-	m.group = make([]int32, 0, m.Nodes)
+	m.group = memory.Make[int32](m.Nodes)[:0]
 	total := 0.0
 	size := func(c int) float64 { return 1 / (1 + 3*float64(c)/float64(m.Classes)) }
 	for c := range m.Classes {
@@ -156,7 +158,7 @@ func (m *maker) draw(ctx context.Context) error {
 	if err := shuffle(ctx, "drawing nodes", random, m.group); err != nil {
 		return err
 	}
-	count := make([]uint8, m.Nodes)
+	count := memory.Make[uint8](m.Nodes)
 	m.start = make([]uint64, m.Classes*m.Groups+1)
 	for i, k := range m.group {
 		if i%often == 0 && ctx.Err() != nil {
@@ -169,7 +171,7 @@ func (m *maker) draw(ctx context.Context) error {
 	for k := range m.Classes * m.Groups {
 		m.start[k+1] += m.start[k]
 	}
-	m.stub = make([]int32, m.start[len(m.start)-1])
+	m.stub = memory.Make[int32](int(m.start[len(m.start)-1]))
 	next := slices.Clone(m.start)
 	for i, k := range m.group {
 		if i%often == 0 && ctx.Err() != nil {
@@ -204,7 +206,7 @@ func shuffle(ctx context.Context, stage string, random *rand.Rand, list []int32)
 // split draws Train, Val and Test nodes.
 func (m *maker) split(ctx context.Context, y []int32) (split graph.Split, err error) {
 	random := rand.New(m.stream(forSplit, 0))
-	order := make([]int32, m.Nodes)
+	order := memory.Make[int32](m.Nodes)
 	for i := range order {
 		order[i] = int32(i)
 	}

@@ -8,12 +8,14 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
 // Stream returns the graph of Make in parts, so that it need not be held: a format.StreamWriter writes the file of the
 // same graph. Nodes are drawn at once and take Need bytes. Shapes with Words have no stream.
-func Stream(ctx context.Context, s Shape, src rand.Source) (*format.Stream, error) {
+func Stream(ctx context.Context, s Shape, src rand.Source) (_ *format.Stream, err error) {
+	defer memory.Recover(&err)
 	if s.Words > 0 {
 		return nil, errors.New("synth: a shape with words has sparse features, want a dense one to stream")
 	}

@@ -1,6 +1,9 @@
 package memory_test
 
 import (
+	"context"
+	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -25,6 +28,68 @@ func TestMake(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What is not cleared can be written from end to end, keeps what was written through a collection, and shares nothing.
+func TestUncleared(t *testing.T) {
+	for _, n := range []int{0, 1, 1<<20 - 1, 1 << 20, 5_000_001} {
+		a, b, c := memory.Uncleared[float64](n), memory.Uncleared[byte](n), memory.Clone(memory.Filled(n, int32(7)))
+		for i := range n {
+			a[i], b[i] = float64(i), byte(i)
+		}
+		runtime.GC()
+		if len(a) != n || len(b) != n || len(c) != n {
+			t.Fatalf("%d, %d and %d values, want %d", len(a), len(b), len(c), n)
+		}
+		for i := range n {
+			if a[i] != float64(i) || b[i] != byte(i) || c[i] != 7 {
+				t.Fatalf("place %d of %d holds %v, %d and %d", i, n, a[i], b[i], c[i])
+			}
+		}
+	}
+}
+
+// Parts of any length are joined in their order, and not once the context is done.
+func TestJoin(t *testing.T) {
+	long := memory.Filled(3<<20+1, int32(5))
+	got, err := memory.Join(t.Context(), []int32{1}, nil, long, []int32{2, 3})
+	if err != nil || len(got) != len(long)+3 || got[0] != 1 || !slices.Equal(got[1:len(got)-2], long) ||
+		!slices.Equal(got[len(got)-2:], []int32{2, 3}) {
+		t.Errorf("%d numbers, error %v", len(got), err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if got, err := memory.Join(ctx, long); got != nil || err != context.Canceled {
+		t.Errorf("%d numbers, error %v, want that of the context", len(got), err)
+	}
+}
+
+// A function with Recover returns what Make panics with, its own error, or nil. Another panic goes on.
+func TestRecover(t *testing.T) {
+	run := func(raised any, returned error) (err error) {
+		defer memory.Recover(&err)
+		if raised != nil {
+			panic(raised)
+		}
+		return returned
+	}
+	large := &memory.Exceeded{Asked: 3e9, Held: 2e9, Most: 4e9, By: memory.ByMachine}
+	const want = "memory: the next step takes 3.00 GB of memory at once beside 2.00 GB that are taken, " +
+		"and the machine has 4.00 GB"
+	if err := run(large, nil); err != error(large) || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	for _, own := range []error{nil, context.Canceled} {
+		if err := run(nil, own); err != own {
+			t.Errorf("error %v, want %v", err, own)
+		}
+	}
+	defer func() {
+		if raised := recover(); raised != "another" {
+			t.Errorf("raised %v, want the panic", raised)
+		}
+	}()
+	_ = run("another", nil)
 }
 
 // A process may use some memory, and no more than the machine has.

@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 	"unsafe"
+
+	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 // File is an open safetensors file. Its methods are safe for concurrent use.
@@ -111,7 +113,7 @@ func Slice[E Element](f *File, name string) ([]E, error) {
 			return unsafe.Slice((*E)(first), n), nil
 		}
 	}
-	s := make([]E, n)
+	s := memory.Uncleared[E](n)
 	raw := bytesOf(s)
 	if _, err := f.file.ReadAt(raw, f.start+t.Begin); err != nil {
 		return nil, fmt.Errorf("safetensors: %s: reading tensor %q: %w", f.file.Name(), name, err)

@@ -93,7 +93,7 @@ func (r *run) prepare(ctx context.Context, operator graph.Operator, in propagate
 	if !sparse {
 		return nil
 	}
-	r.gain = make([]float32, r.adj.Rows)
+	r.gain = memory.Make[float32](r.adj.Rows)
 	parallel.For(r.adj.Rows, nodeChunk, func(lo, hi int) {
 		for v := lo; v < hi; v++ {
 			r.gain[v] = keep * operator.Left[v] * r.scale(int32(v))

@@ -75,7 +75,7 @@ func (l *layout) order(ctx context.Context, a *mat.CSR, rows, classes []int32, l
 	}
 	l.place = l.distance // in place of the distance of each node, which is not needed after it
 	l.distance = nil
-	l.nodes = make([]int32, listed)
+	l.nodes = memory.Make[int32](listed)
 	for v, t := range l.place {
 		l.place[v] = -1
 		if t != graph.Unreached {
@@ -127,7 +127,7 @@ func likelyClasses(ctx context.Context, a *mat.CSR, rows, classes []int32) (kind
 		kinds = max(kinds, int(c)+2)
 	}
 	if kinds <= math.MaxUint8+1 { // the table is read at random places, and more of it is in the cache
-		likely := vote(ctx, make([]uint8, a.Rows), make([]uint8, a.Rows), a, rows, classes)
+		likely := vote(ctx, memory.Make[uint8](a.Rows), memory.Make[uint8](a.Rows), a, rows, classes)
 		return kinds, func(v int) int { return int(likely[v]) }
 	}
 	likely := vote(ctx, memory.Make[int32](a.Rows), memory.Make[int32](a.Rows), a, rows, classes)
@@ -173,7 +173,7 @@ type entries struct {
 // pointers sets e's pointers for the rows of places lo to hi−1, and makes room for the entries.
 func (l *layout) pointers(e *entries, a *mat.CSR, lo, hi int) {
 	if n := hi - lo + 1; cap(e.indptr) < n {
-		e.indptr = make([]int64, n)
+		e.indptr = memory.Make[int64](n)
 	} else {
 		e.indptr = e.indptr[:n]
 	}

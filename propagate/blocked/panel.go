@@ -108,7 +108,7 @@ func (r *run) tile(to *panel, lo, hi int) *tile {
 	}
 	width := wholeLines(stride)
 	if n := r.tileRows(stride) * width; cap(t.memory) < n {
-		t.memory = make([]float32, n)
+		t.memory = memory.Make[float32](n)
 	}
 	t.Dense = mat.Dense{Rows: hi - lo, Cols: width, Data: t.memory[:(hi-lo)*width]}
 	return t

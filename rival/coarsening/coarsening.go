@@ -13,6 +13,7 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/progress"
 	"github.com/graph-condensation/cgc/rival"
 )
@@ -57,7 +58,10 @@ func (m VN) Check(g *graph.Graph, nodes int) error {
 }
 
 // Condense merges neighbourhoods until N′ super-nodes are left. It reports each level.
-func (m VN) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m VN) Condense(
+	ctx context.Context, g *graph.Graph, nodes int, seed uint64,
+) (_ *condense.Condensed, err error) {
+	defer memory.Recover(&err)
 	if err := m.Check(g, nodes); err != nil {
 		return nil, err
 	}
@@ -158,7 +162,10 @@ func (m ACM) Check(g *graph.Graph, nodes int) error {
 }
 
 // Condense merges pairs until N′ super-nodes are left. It reports each level.
-func (m ACM) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m ACM) Condense(
+	ctx context.Context, g *graph.Graph, nodes int, seed uint64,
+) (_ *condense.Condensed, err error) {
+	defer memory.Recover(&err)
 	if err := m.Check(g, nodes); err != nil {
 		return nil, err
 	}

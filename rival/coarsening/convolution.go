@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
@@ -237,7 +238,7 @@ func (v *convolution) pairs(ctx context.Context, points [][]float64, nodes int) 
 
 // merged returns the means of the rows of x by the place of each super-node of c in the next graph.
 func (c *coarse) merged(x *mat.Dense, place []int32, next *coarse) *mat.Dense {
-	sums := make([]float64, next.nodes()*x.Cols)
+	sums := memory.Make[float64](next.nodes() * x.Cols)
 	for i, p := range place {
 		to := sums[int(p)*x.Cols : int(p+1)*x.Cols]
 		share := float64(len(c.members[i])) / float64(len(next.members[p]))

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -62,7 +63,7 @@ func (l *laplacian) smallest(ctx context.Context, k int) (values []float64, vect
 	random := rand.New(rand.NewPCG(1, 10))
 	v := make([][]float64, k+spare)
 	for c := range v {
-		v[c] = make([]float64, n)
+		v[c] = memory.Make[float64](n)
 		for i := range v[c] {
 			v[c][i] = random.NormFloat64()
 		}
@@ -116,7 +117,7 @@ func (l *laplacian) ritz(ctx context.Context, v [][]float64) ([]float64, error) 
 	m, n := len(v), len(v[0])
 	images := make([][]float64, m)
 	if err := parallel.ForContext(ctx, m, 1, func(c, _ int) {
-		images[c] = make([]float64, n)
+		images[c] = memory.Make[float64](n)
 		l.apply(images[c], v[c])
 	}); err != nil {
 		return nil, err
@@ -134,7 +135,7 @@ func (l *laplacian) ritz(ctx context.Context, v [][]float64) ([]float64, error) 
 	}
 	turned, ascending := make([][]float64, m), make([]float64, m)
 	for c := range m {
-		turned[c] = make([]float64, n)
+		turned[c] = memory.Make[float64](n)
 		ascending[c] = values[m-1-c]
 		for b := range m {
 			axpy(turned[c], rows[(m-1-c)*m+b], v[b])

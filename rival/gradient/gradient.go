@@ -23,6 +23,7 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival"
 	"github.com/graph-condensation/cgc/rival/learn"
@@ -113,7 +114,10 @@ func (GCondX) Name() string { return "gcond-x" }
 func (DosCond) Name() string { return "doscond" }
 
 // Condense learns X′ and A′.
-func (m GCond) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m GCond) Condense(
+	ctx context.Context, g *graph.Graph, nodes int, seed uint64,
+) (_ *condense.Condensed, err error) {
+	defer memory.Recover(&err)
 	if err := m.Check(g, nodes); err != nil {
 		return nil, err
 	}
@@ -121,7 +125,10 @@ func (m GCond) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uin
 }
 
 // Condense learns X′.
-func (m GCondX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m GCondX) Condense(
+	ctx context.Context, g *graph.Graph, nodes int, seed uint64,
+) (_ *condense.Condensed, err error) {
+	defer memory.Recover(&err)
 	if err := m.Check(g, nodes); err != nil {
 		return nil, err
 	}
@@ -129,7 +136,10 @@ func (m GCondX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed ui
 }
 
 // Condense learns X′ and A′.
-func (m DosCond) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m DosCond) Condense(
+	ctx context.Context, g *graph.Graph, nodes int, seed uint64,
+) (_ *condense.Condensed, err error) {
+	defer memory.Recover(&err)
 	if err := m.Check(g, nodes); err != nil {
 		return nil, err
 	}

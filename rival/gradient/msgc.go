@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/learn"
@@ -59,7 +60,10 @@ func (m MSGC) Check(g *graph.Graph, nodes int) error {
 }
 
 // Condense learns X′ and A′.
-func (m MSGC) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m MSGC) Condense(
+	ctx context.Context, g *graph.Graph, nodes int, seed uint64,
+) (_ *condense.Condensed, err error) {
+	defer memory.Recover(&err)
 	if err := m.Check(g, nodes); err != nil {
 		return nil, err
 	}
@@ -166,7 +170,7 @@ func newSparse(s *learn.Start, m MSGC, real *mat.Dense, first []int, src rand.So
 		place: make([]int, n*m.Patterns),
 	}
 	for b := range o.patterns {
-		joined := make([]bool, n*n)
+		joined := memory.Make[bool](n * n)
 		for i := range n {
 			joined[i*n+i] = true
 			for range m.Links {

@@ -11,6 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/autodiff"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/learn"
 )
@@ -58,7 +59,10 @@ const (
 )
 
 // Condense learns X′ and A′.
-func (m SGDD) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m SGDD) Condense(
+	ctx context.Context, g *graph.Graph, nodes int, seed uint64,
+) (_ *condense.Condensed, err error) {
+	defer memory.Recover(&err)
 	if err := m.Check(g, nodes); err != nil {
 		return nil, err
 	}
@@ -156,7 +160,7 @@ func spectrumOf(ctx context.Context, g *graph.Graph, sample, count int, src rand
 	if err != nil {
 		return nil, err
 	}
-	want := make([]float64, count)
+	want := memory.Make[float64](count)
 	for j := range want {
 		want[j] = values[min(len(values)-1, int((float64(j)+0.5)/float64(count)*float64(len(values))))]
 	}

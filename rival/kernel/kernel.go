@@ -19,6 +19,7 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/rival"
 )
 
@@ -88,7 +89,10 @@ func (m SNTK) Check(g *graph.Graph, nodes int) error {
 func (m SNTKX) Check(g *graph.Graph, nodes int) error { return m.check(m.Name(), g, nodes) }
 
 // Condense learns X′ for edges A′. It reports each look at the validation nodes.
-func (m SNTK) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m SNTK) Condense(
+	ctx context.Context, g *graph.Graph, nodes int, seed uint64,
+) (_ *condense.Condensed, err error) {
+	defer memory.Recover(&err)
 	if err := m.Check(g, nodes); err != nil {
 		return nil, err
 	}
@@ -96,7 +100,10 @@ func (m SNTK) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint
 }
 
 // Condense learns X′. It reports each look at the validation nodes.
-func (m SNTKX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m SNTKX) Condense(
+	ctx context.Context, g *graph.Graph, nodes int, seed uint64,
+) (_ *condense.Condensed, err error) {
+	defer memory.Recover(&err)
 	if err := m.Check(g, nodes); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/graph-condensation/cgc/autodiff"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/kernelridge"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
@@ -309,7 +310,7 @@ type adam struct {
 }
 
 func newAdam(of *mat.Dense) *adam {
-	return &adam{first: make([]float64, len(of.Data)), second: make([]float64, len(of.Data))}
+	return &adam{first: memory.Make[float64](len(of.Data)), second: memory.Make[float64](len(of.Data))}
 }
 
 // step moves x against its gradient.

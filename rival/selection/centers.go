@@ -6,6 +6,7 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/rival"
 )
@@ -33,7 +34,10 @@ func (h Herding) Check(g *graph.Graph, nodes int) error {
 }
 
 // Condense chooses the nodes of each class by herding. It costs n·d operations for each chosen node of a class of n.
-func (h Herding) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (h Herding) Condense(
+	ctx context.Context, g *graph.Graph, nodes int, seed uint64,
+) (_ *condense.Condensed, err error) {
+	defer memory.Recover(&err)
 	return h.condense(ctx, g, h, nodes, seed, herd)
 }
 
@@ -85,7 +89,10 @@ func (c KCenter) Check(g *graph.Graph, nodes int) error {
 }
 
 // Condense chooses the nodes of each class by k-center. It costs n·d operations for each chosen node of a class of n.
-func (c KCenter) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (c KCenter) Condense(
+	ctx context.Context, g *graph.Graph, nodes int, seed uint64,
+) (_ *condense.Condensed, err error) {
+	defer memory.Recover(&err)
 	return c.condense(ctx, g, c, nodes, seed, cover)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -34,7 +35,10 @@ func (Random) Name() string { return "random" }
 func (Random) Check(g *graph.Graph, nodes int) error { return rival.Check(g, nodes) }
 
 // Condense chooses nodes at random. Other seeds choose other nodes.
-func (r Random) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (r Random) Condense(
+	ctx context.Context, g *graph.Graph, nodes int, seed uint64,
+) (_ *condense.Condensed, err error) {
+	defer memory.Recover(&err)
 	task, err := rival.Begin(ctx, g, r, nodes, seed, selectStep)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -28,7 +29,7 @@ type express struct {
 func (e *express) forward(ctx context.Context, x, p, q *mat.Dense) (*mat.Dense, error) {
 	n := x.Rows
 	mat.MulTB(&e.k, x, x)
-	system, right := mat.NewSymmetric(n), make([]float64, n*n)
+	system, right := mat.NewSymmetric(n), memory.Make[float64](n*n)
 	for i := range n {
 		for j := range n {
 			k := (float64(e.k.Row(i)[j]) + float64(e.k.Row(j)[i])) / 2
@@ -59,7 +60,7 @@ func (e *express) forward(ctx context.Context, x, p, q *mat.Dense) (*mat.Dense, 
 // G = (XXᵀ + (α+β)I)⁻¹dB, the gradient by XXᵀ is G − G·Bᵀ.
 func (e *express) backward(ctx context.Context, x, da *mat.Dense) (*mat.Dense, error) {
 	n := x.Rows
-	db := make([]float64, n*n)
+	db := memory.Make[float64](n * n)
 	for i := range n {
 		for j := range n {
 			if i != j && e.b[i*n+j] != 0 {

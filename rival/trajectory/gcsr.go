@@ -8,6 +8,7 @@ import (
 	"github.com/graph-condensation/cgc/autodiff"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival"
 	"github.com/graph-condensation/cgc/rival/learn"
@@ -63,7 +64,10 @@ func (m GCSR) Check(g *graph.Graph, nodes int) error {
 }
 
 // Condense learns X′ and A′.
-func (m GCSR) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m GCSR) Condense(
+	ctx context.Context, g *graph.Graph, nodes int, seed uint64,
+) (_ *condense.Condensed, err error) {
+	defer memory.Recover(&err)
 	if err := m.Check(g, nodes); err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/learn"
 )
@@ -65,7 +66,10 @@ func (m GEOM) Check(g *graph.Graph, nodes int) error {
 }
 
 // Condense learns X′ and Y′.
-func (m GEOM) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m GEOM) Condense(
+	ctx context.Context, g *graph.Graph, nodes int, seed uint64,
+) (_ *condense.Condensed, err error) {
+	defer memory.Recover(&err)
 	if err := m.Check(g, nodes); err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ type store struct {
 func newStore(n, size int, onDisk bool) (*store, error) {
 	s := &store{size: size}
 	if !onDisk {
-		s.memory = make([]float32, n*size)
+		s.memory = memory.Make[float32](n * size)
 		return s, nil
 	}
 	var err error

@@ -19,6 +19,7 @@ import (
 	"github.com/graph-condensation/cgc/autodiff"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival"
 	"github.com/graph-condensation/cgc/rival/learn"
@@ -144,7 +145,10 @@ func checkInit(init string) error {
 }
 
 // Condense learns X′.
-func (m SFGC) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+func (m SFGC) Condense(
+	ctx context.Context, g *graph.Graph, nodes int, seed uint64,
+) (_ *condense.Condensed, err error) {
+	defer memory.Recover(&err)
 	if err := m.Check(g, nodes); err != nil {
 		return nil, err
 	}

@@ -45,15 +45,15 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 		return nil, nil, err
 	}
 	defer z.Close()
-	m, err := z.CSR("adj_")
+	m, err := z.CSR(ctx, "adj_")
 	if err != nil {
 		return nil, nil, err
 	}
 	b := graph.Builder{Name: strings.TrimSuffix(filepath.Base(path), extension), Nodes: m.Rows}
-	if b.Edges, err = csr.Edges(m); err != nil {
+	if b.Edges, err = csr.Edges(ctx, m); err != nil {
 		return nil, nil, &format.ReadError{File: path, Err: err}
 	}
-	if b.X, err = features(z); err != nil {
+	if b.X, err = features(ctx, z); err != nil {
 		return nil, nil, err
 	}
 	labels, err := numpy.Member[int64](z, "labels")
@@ -76,14 +76,13 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 }
 
 // features reads attr_matrix, or the sparse attr_*.
-func features(z *numpy.Archive) (mat.Matrix, error) {
+func features(ctx context.Context, z *numpy.Archive) (mat.Matrix, error) {
 	if !z.Has("attr_matrix") {
-		x, err := z.CSR("attr_")
-		if err != nil {
-			return nil, err
+		x, err := z.CSR(ctx, "attr_")
+		if err == nil {
+			err = csr.SortRows(ctx, x)
 		}
-		csr.SortRows(x)
-		return x, nil
+		return x, err
 	}
 	var x *mat.Dense
 	err := z.Open("attr_matrix", func(a *numpy.Array) (err error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -87,6 +88,9 @@ func readHeader(t *lines.File) (h header, err error) {
 	return h, nil
 }
 
+// look is how many entries are taken between two looks at the context.
+const look = 1 << 20
+
 // entries are the entries of a coordinate matrix, counted from 0.
 type entries struct {
 	row, col []int32
@@ -102,9 +106,9 @@ func readEntries(ctx context.Context, t *lines.File, h header) (e entries, err e
 	if err := t.Fits(h.entries, least, "entries"); err != nil {
 		return e, err
 	}
-	e.row, e.col = make([]int32, h.entries), make([]int32, h.entries)
+	e.row, e.col = memory.Uncleared[int32](h.entries), memory.Uncleared[int32](h.entries)
 	if h.field != "pattern" {
-		e.value = make([]float32, h.entries)
+		e.value = memory.Uncleared[float32](h.entries)
 	}
 	return e, t.Rows(ctx, h.entries, least, "entries", func(i int, line []byte) (err error) {
 		field, rest := word(line)
@@ -192,6 +196,9 @@ func readEdges(ctx context.Context, file string, n int) (edges graph.Edges, err 
 	}
 	kept, plain := 0, true
 	for i, w := range e.value {
+		if i%look == 0 && ctx.Err() != nil {
+			return edges, ctx.Err()
+		}
 		if w < 0 {
 			return edges, t.Fail(0, "entry %d: weight %v of edge %d–%d, want a positive number",
 				i+1, w, e.row[i]+1, e.col[i]+1)
@@ -232,8 +239,8 @@ func readMatrix(ctx context.Context, file string, n int) (mat.Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &mat.CSR{Rows: n, Cols: h.cols, Indptr: make([]int64, n+1), Indices: make([]int32, h.entries)}
-	x.Data = make([]float32, h.entries)
+	x := &mat.CSR{Rows: n, Cols: h.cols, Indptr: memory.Make[int64](n + 1), Indices: memory.Uncleared[int32](h.entries)}
+	x.Data = memory.Uncleared[float32](h.entries)
 	for _, i := range e.row {
 		x.Indptr[i+1]++
 	}
@@ -242,6 +249,9 @@ func readMatrix(ctx context.Context, file string, n int) (mat.Matrix, error) {
 	}
 	next := slices.Clone(x.Indptr)
 	for k, i := range e.row {
+		if k%look == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		at := next[i]
 		next[i]++
 		x.Indices[at], x.Data[at] = e.col[k], 1
@@ -249,7 +259,9 @@ func readMatrix(ctx context.Context, file string, n int) (mat.Matrix, error) {
 			x.Data[at] = e.value[k]
 		}
 	}
-	csr.SortRows(x)
+	if err := csr.SortRows(ctx, x); err != nil {
+		return nil, err
+	}
 	if !slices.ContainsFunc(x.Data, func(v float32) bool { return v != 1 }) {
 		x.Data = nil
 	}

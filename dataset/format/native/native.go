@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/csr"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -143,7 +143,7 @@ func (f *file) graph() (*graph.Graph, []string) {
 	case f.Metadata["format"] == format.GraphKind:
 		return g, nil // Write wrote it, and dataset.Open validates it
 	}
-	edges, err := csr.Edges(g.Adj) // it may write to g.Adj: pages of the file are private
+	edges, err := csr.Edges(f.ctx, g.Adj) // it may write to g.Adj: pages of the file are private
 	if err != nil {
 		f.fail("adj: %w", err)
 		return nil, nil
@@ -183,11 +183,11 @@ func (f *file) features() mat.Matrix {
 			f.Metadata["features"], graph.MaxNodes)
 	}
 	x := f.csr("x", features)
-	if f.err == nil && x.Validate() != nil { // columns in another order
+	if f.err == nil && x.ValidateContext(f.ctx) != nil { // columns in another order
 		if x.Data == nil {
-			x.Data = slices.Repeat([]float32{1}, x.NNZ())
+			x.Data = memory.Filled[float32](x.NNZ(), 1)
 		}
-		csr.SortRows(x)
+		f.err = csr.SortRows(f.ctx, x)
 	}
 	return x
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 // arraysFile holds edge_index, node_feat, num_nodes_list and num_edges_list.
@@ -170,7 +171,7 @@ func readLabelArray(ctx context.Context, file string, n int) (y []int32, err err
 		if err != nil {
 			return err
 		}
-		y = make([]int32, n)
+		y = memory.Make[int32](n)
 		values := make([]float32, min(n, 1<<16))
 		for done := 0; done < n; {
 			values = values[:min(len(values), n-done)]

@@ -14,6 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 // What a folder without a file lacks.
@@ -108,7 +109,7 @@ func readLabels(ctx context.Context, file string, n int) ([]int32, error) {
 	if err := t.Fits(n, 1, "nodes"); err != nil {
 		return nil, err
 	}
-	y := make([]int32, n)
+	y := memory.Make[int32](n)
 	return y, t.Rows(ctx, n, 1, "nodes", func(i int, line []byte) (err error) {
 		if columns := bytes.Count(line, comma) + 1; columns > 1 {
 			return fmt.Errorf("%d labels, want one: a node of several labels is not understood", columns)
@@ -137,7 +138,7 @@ func readEdges(ctx context.Context, file string, count, n int) (e graph.Edges, e
 	if err := t.Fits(count, 4, "edges"); err != nil {
 		return e, err
 	}
-	e.From, e.To = make([]int32, count), make([]int32, count)
+	e.From, e.To = memory.Make[int32](count), memory.Make[int32](count)
 	return e, t.Rows(ctx, count, 4, "edges", func(i int, line []byte) (err error) {
 		source, target, _ := bytes.Cut(line, comma)
 		if e.From[i], err = node(source, n); err == nil {

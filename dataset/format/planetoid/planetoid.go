@@ -256,7 +256,7 @@ func (r reader) pickledCSR(part string) (*mat.CSR, error) {
 	if !ok {
 		return nil, r.fail(part, "holds %s, want scipy's csr_matrix", pickle.Kind(object))
 	}
-	s, err := m.CSR()
+	s, err := m.CSR(r.ctx)
 	if err != nil {
 		return nil, r.fail(part, "%w", err)
 	}

@@ -81,7 +81,7 @@ func open(ctx context.Context, path string) (*file, error) {
 }
 
 // Matrix returns nil: an array of numbers is no sparse matrix.
-func (*file) Matrix(string, int) (*mat.CSR, error) { return nil, nil }
+func (*file) Matrix(context.Context, string, int) (*mat.CSR, error) { return nil, nil }
 
 // Strings returns the texts of an array.
 func (f *file) Strings(name string) (texts []string, err error) {

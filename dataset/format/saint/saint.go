@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 // Name is the name of the format.
@@ -77,11 +78,11 @@ func readEdges(ctx context.Context, file string) (graph.Edges, int, error) {
 		return graph.Edges{}, 0, err
 	}
 	defer z.Close()
-	m, err := z.CSR("")
+	m, err := z.CSR(ctx, "")
 	if err != nil {
 		return graph.Edges{}, 0, err
 	}
-	edges, err := csr.Edges(m)
+	edges, err := csr.Edges(ctx, m)
 	if err != nil {
 		return graph.Edges{}, 0, &format.ReadError{File: file, Err: err}
 	}
@@ -94,7 +95,7 @@ func readClassMap(ctx context.Context, file string, n int) ([]int32, error) {
 	if err != nil {
 		return nil, err
 	}
-	y := make([]int32, n)
+	y := memory.Make[int32](n)
 	for i := range y {
 		y[i] = graph.Unlabelled
 	}

@@ -59,15 +59,15 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 		return nil, nil, err
 	}
 	b.Nodes = len(b.Y)
-	adjacency, _, err := matrix(z, adjacencyNames, b.Nodes)
+	adjacency, _, err := matrix(ctx, z, adjacencyNames, b.Nodes)
 	if err != nil {
 		return nil, nil, err
 	}
-	if b.Edges, err = csr.Edges(sparse(adjacency)); err != nil {
+	if b.Edges, err = csr.Edges(ctx, sparse(adjacency)); err != nil {
 		return nil, nil, &format.ReadError{File: path, Err: fmt.Errorf("adj_matrix: %w", err)}
 	}
 	var features string
-	if b.X, features, err = matrix(z, featureNames, b.Nodes); err != nil {
+	if b.X, features, err = matrix(ctx, z, featureNames, b.Nodes); err != nil {
 		return nil, nil, err
 	}
 	split, notes, err := parts.Read(z, b.Nodes)
@@ -148,7 +148,7 @@ func labels(z *numpy.Archive) ([]int32, error) {
 }
 
 // matrix returns a matrix with n rows, and the name of its array.
-func matrix(z *numpy.Archive, names []string, n int) (m mat.Matrix, name string, err error) {
+func matrix(ctx context.Context, z *numpy.Archive, names []string, n int) (m mat.Matrix, name string, err error) {
 	name, err = open(z, names, func(a *numpy.Array, object any) error {
 		switch o := object.(type) {
 		case *pickle.Matrix:
@@ -159,7 +159,7 @@ func matrix(z *numpy.Archive, names []string, n int) (m mat.Matrix, name string,
 			if rows != n {
 				return fmt.Errorf("shape %d×%d, want %d rows, one for each label", rows, cols, n)
 			}
-			m, err = o.CSR()
+			m, err = o.CSR(ctx)
 			return err
 		case *pickle.Array:
 			a = o.Open()

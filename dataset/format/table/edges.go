@@ -9,6 +9,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format/internal/ids"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 // readEdges reads a table of edges. at gives the node of each id, and table is the name of the table that has them.
@@ -33,11 +34,13 @@ func readEdges(ctx context.Context, t Table, table string, at *ids.Index) (e gra
 		from, to, weight = append(from, p.From), append(to, p.To), append(weight, p.Weight)
 		plain = plain && p.plain
 	}
-	e.From, e.To = slices.Concat(from...), slices.Concat(to...)
-	if !plain {
-		e.Weight = slices.Concat(weight...)
+	if e.From, err = memory.Join(ctx, from...); err != nil {
+		return e, err
 	}
-	return e, nil
+	if e.To, err = memory.Join(ctx, to...); err == nil && !plain {
+		e.Weight, err = memory.Join(ctx, weight...)
+	}
+	return e, err
 }
 
 // findEnds looks at the header of a table of edges.

@@ -37,6 +37,9 @@ func findColumns(t Table) (c columns, err error) {
 	return c, nil
 }
 
+// often is how many nodes, or comparisons of them, are between two looks at the context.
+const often = 1 << 14
+
 // nodes is what a table of nodes holds.
 type nodes struct {
 	Table
@@ -119,19 +122,9 @@ func (n *nodes) join(ctx context.Context, parts []*part) error {
 		x[k] = p.x
 		*p = part{}
 	}
-	numbers := 0
-	for _, some := range x {
-		numbers += len(some)
-	}
-	n.x = memory.Make[float32](numbers)
-	to := n.x
-	for _, some := range x {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		to = to[copy(to, some):]
-	}
-	return nil
+	var err error
+	n.x, err = memory.Join(ctx, x...)
+	return err
 }
 
 // checkSplit returns an error about the first node of the split that has no label.
@@ -171,38 +164,59 @@ func (n *nodes) notes(ctx context.Context) (notes []string) {
 	return notes
 }
 
-// sort numbers the nodes by their ids. b has labels and edges.
-func (n *nodes) sort(b *graph.Builder) {
-	values, whole := make([]int64, len(n.ids)), true
+// sort numbers the nodes by their ids. b has labels and edges. When ctx is done, sort returns its error soon, and what
+// is numbered has no meaning.
+func (n *nodes) sort(ctx context.Context, b *graph.Builder) error {
+	values, whole := memory.Make[int64](len(n.ids)), true
 	for i, id := range n.ids {
 		v, err := decimal.Int([]byte(id))
 		values[i], whole = v, whole && err == nil
 	}
-	order := make([]int32, len(n.ids)) // the row of each node
+	order := memory.Make[int32](len(n.ids)) // the row of each node
 	for i := range order {
 		order[i] = int32(i)
 	}
+	compared, ended := 0, false
 	compare := func(i, j int32) int {
+		if compared++; compared%often == 0 {
+			ended = ended || ctx.Err() != nil
+		}
+		if ended {
+			return 0 // to be done soon
+		}
 		if whole && values[i] != values[j] {
 			return cmp.Compare(values[i], values[j])
 		}
 		return strings.Compare(n.ids[i], n.ids[j])
 	}
-	if slices.IsSortedFunc(order, compare) {
-		return
+	if !slices.IsSortedFunc(order, compare) {
+		slices.SortFunc(order, compare)
+	} else if !ended {
+		return nil
 	}
-	slices.SortFunc(order, compare)
-	node := make([]int32, len(order)) // of each row
-	ids, y, x, width := make([]string, len(order)), make([]int32, len(order)), make([]float32, 0, len(n.x)),
-		len(n.x)/len(n.ids)
+	if ended {
+		return ctx.Err()
+	}
+	node := memory.Make[int32](len(order)) // of each row
+	ids, y := make([]string, len(order)), memory.Make[int32](len(order))
+	x, width := memory.Uncleared[float32](len(n.x))[:0], len(n.x)/len(n.ids)
 	for i, row := range order {
+		if i%often == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		node[row], ids[i], y[i] = int32(i), n.ids[row], b.Y[row]
 		x = append(x, n.x[int(row)*width:][:width]...)
 	}
 	n.ids, b.Y, n.x = ids, y, x
 	for _, list := range [][]int32{n.split.Train, n.split.Val, n.split.Test, b.Edges.From, b.Edges.To} {
-		for k, row := range list {
-			list[k] = node[row]
+		for some := range slices.Chunk(list, 1<<20) {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			for k, row := range some {
+				some[k] = node[row]
+			}
 		}
 	}
+	return nil
 }

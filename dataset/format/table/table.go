@@ -112,7 +112,9 @@ func (p Pair) Graph(ctx context.Context) (*graph.Graph, []string, error) {
 		return nil, nil, err
 	}
 	if p.Sort {
-		n.sort(&b)
+		if err := n.sort(ctx, &b); err != nil {
+			return nil, nil, err
+		}
 	}
 	b.X = &mat.Dense{Rows: len(n.ids), Cols: len(n.x) / len(n.ids), Data: n.x}
 	b.Split = n.split

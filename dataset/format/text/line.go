@@ -13,15 +13,15 @@ import (
 	"github.com/graph-condensation/cgc/progress"
 )
 
-// parseLines calls parse for each line of a file, several blocks of the file at a time. It returns what parse appended,
-// in the order of the lines. A first line whose first field is a word is a header. It is left out, and so are empty
-// lines at the end. It reports the blocks that are done.
+// parseLines calls parse for each line of a file, several blocks of the file at a time. It returns what parse appended
+// for each block, in the order of the lines, and how much that is. A first line whose first field is a word is a
+// header. It is left out, and so are empty lines at the end. It reports the blocks that are done.
 func parseLines[T any](
 	ctx context.Context, file string, parse func(line []byte, out []T) ([]T, error),
-) ([]T, error) {
+) (blocks [][]T, total int, err error) {
 	data, err := csvfile.Read(ctx, file)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	header := 0
 	if line, rest, _ := bytes.Cut(data, []byte("\n")); isHeader(line) {
@@ -61,25 +61,21 @@ func parseLines[T any](
 		}
 	})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	total := 0
-	for _, r := range results {
-		total += len(r.out)
-	}
-	all := make([]T, 0, total)
 	line := header
 	for _, r := range results {
 		line += r.lines
 		if r.err != nil {
-			return nil, &format.ReadError{File: file, Line: line, Err: r.err}
+			return nil, 0, &format.ReadError{File: file, Line: line, Err: r.err}
 		}
-		all = append(all, r.out...)
+		blocks = append(blocks, r.out)
+		total += len(r.out)
 	}
-	if len(all) == 0 {
-		return nil, &format.ReadError{File: file, Err: errors.New("no lines with values")}
+	if total == 0 {
+		return nil, 0, &format.ReadError{File: file, Err: errors.New("no lines with values")}
 	}
-	return all, nil
+	return blocks, total, nil
 }
 
 // isHeader reports whether the first field of a line is a word, but not that of a part.

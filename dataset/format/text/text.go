@@ -4,17 +4,16 @@ package text
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
-	"slices"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -138,20 +137,27 @@ func parseEdge(text []byte, n int) (e edge, err error) {
 
 // readEdges reads the edges of n nodes.
 func readEdges(ctx context.Context, file string, n int) (graph.Edges, error) {
-	edges, err := parseLines(ctx, file, func(text []byte, out []edge) ([]edge, error) {
+	blocks, total, err := parseLines(ctx, file, func(text []byte, out []edge) ([]edge, error) {
 		e, err := parseEdge(text, n)
 		return append(out, e), err
 	})
 	if err != nil {
 		return graph.Edges{}, err
 	}
-	n = len(edges)
-	list := graph.Edges{From: make([]int32, n), To: make([]int32, n), Weight: make([]float32, n)}
-	for i, e := range edges {
-		list.From[i], list.To[i], list.Weight[i] = e.from, e.to, e.weight
+	list := graph.Edges{From: memory.Uncleared[int32](total), To: memory.Uncleared[int32](total)}
+	weight, plain, at := memory.Uncleared[float32](total), true, 0
+	for _, block := range blocks {
+		if err := ctx.Err(); err != nil {
+			return graph.Edges{}, err
+		}
+		for _, e := range block {
+			list.From[at], list.To[at], weight[at] = e.from, e.to, e.weight
+			plain = plain && e.weight == 1
+			at++
+		}
 	}
-	if !slices.ContainsFunc(list.Weight, func(w float32) bool { return w != 1 }) {
-		list.Weight = nil
+	if !plain {
+		list.Weight = weight
 	}
 	return list, nil
 }
@@ -173,7 +179,7 @@ func parseNode(field []byte, n int) (int32, error) {
 // readTable reads lines with equal numbers of numbers.
 func readTable(ctx context.Context, file string) (*mat.Dense, error) {
 	const unknown = -1
-	rows, err := parseLines(ctx, file, func(line []byte, out [][]float32) ([][]float32, error) {
+	blocks, total, err := parseLines(ctx, file, func(line []byte, out [][]float32) ([][]float32, error) {
 		cols := unknown
 		if len(out) > 0 {
 			cols = len(out[0])
@@ -197,17 +203,25 @@ func readTable(ctx context.Context, file string) (*mat.Dense, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(rows) == 0 {
-		return nil, &format.ReadError{File: file, Err: errors.New("no lines with numbers")}
-	}
-	x := mat.NewDense(len(rows), len(rows[0]))
-	for i, row := range rows {
-		if len(row) != x.Cols {
-			return nil, &format.ReadError{
-				File: file, Err: fmt.Errorf("node %d has %d columns, and node 0 has %d", i, len(row), x.Cols),
-			}
+	x := &mat.Dense{Rows: total}
+	i := 0
+	for _, block := range blocks {
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
-		copy(x.Row(i), row)
+		if i == 0 && len(block) > 0 {
+			x.Cols = len(block[0])
+			x.Data = memory.Uncleared[float32](total * x.Cols)
+		}
+		for _, row := range block {
+			if len(row) != x.Cols {
+				return nil, &format.ReadError{
+					File: file, Err: fmt.Errorf("node %d has %d columns, and node 0 has %d", i, len(row), x.Cols),
+				}
+			}
+			copy(x.Row(i), row)
+			i++
+		}
 	}
 	return x, nil
 }

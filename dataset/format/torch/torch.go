@@ -193,7 +193,7 @@ func (f *file) Open(name string, read func(*numpy.Array) error) error {
 }
 
 // Matrix returns a sparse matrix of at most n rows, or nil.
-func (f *file) Matrix(name string, n int) (*mat.CSR, error) {
+func (f *file) Matrix(ctx context.Context, name string, n int) (*mat.CSR, error) {
 	s, err := torchfile.MatrixOf(f.fields[name])
 	if s == nil && err == nil {
 		return nil, nil
@@ -206,7 +206,7 @@ func (f *file) Matrix(name string, n int) (*mat.CSR, error) {
 	}
 	var m *mat.CSR
 	if err == nil {
-		m, err = s.CSR(n)
+		m, err = s.CSR(ctx, n)
 	}
 	if err != nil {
 		return nil, &format.ReadError{File: f.path, Err: fmt.Errorf("%s: %w", name, err)}

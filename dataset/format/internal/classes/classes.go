@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 // Labels collects the labels of nodes, one after the other. The zero value has none.
@@ -87,7 +88,7 @@ func (l *Labels) Classes() (y []int32, names []string, line int, err error) {
 			}
 		}
 	}
-	y = make([]int32, len(l.of))
+	y = memory.Make[int32](len(l.of))
 	for i, k := range l.of {
 		y[i] = graph.Unlabelled
 		if k != graph.Unlabelled {
@@ -117,7 +118,7 @@ func (l *Labels) Of(n int, names []string) (y []int32, ok bool) {
 	if names != nil && len(class) < len(names) {
 		return nil, false
 	}
-	y = make([]int32, len(l.of))
+	y = memory.Make[int32](len(l.of))
 	for i, k := range l.of {
 		y[i] = graph.Unlabelled
 		if k == graph.Unlabelled {

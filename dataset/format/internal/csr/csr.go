@@ -9,9 +9,13 @@ import (
 	"slices"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
+
+// So many entries, and so many rows, are taken between two looks at the context.
+const look, lookRows = 1 << 20, 1 << 12
 
 // Check returns an error if m cannot be read row by row. Unlike m.Validate it lets columns repeat and stand in any
 // order, as scipy does.
@@ -65,13 +69,16 @@ func firstOutside(ctx context.Context, indices []int32, n int) int {
 }
 
 // Gather fills s, which has its sides alone, with the entries (row[e], col[e], data[e]) in the order of the rows. Rows
-// are checked, columns are not. It returns s.
-func Gather(s *mat.CSR, row, col []int32, data []float32) (*mat.CSR, error) {
+// are checked, columns are not. It returns s, or soon after ctx is done its error.
+func Gather(ctx context.Context, s *mat.CSR, row, col []int32, data []float32) (*mat.CSR, error) {
 	if len(row) != len(col) || len(data) != len(row) {
 		return nil, fmt.Errorf("%d rows, %d columns and %d values, want equal numbers", len(row), len(col), len(data))
 	}
-	s.Indptr = make([]int64, s.Rows+1)
+	s.Indptr = memory.Make[int64](s.Rows + 1)
 	for e, i := range row {
+		if e%look == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if i < 0 || int(i) >= s.Rows {
 			return nil, fmt.Errorf("row %d of entry %d, want 0 to %d", i, e, s.Rows-1)
 		}
@@ -81,8 +88,11 @@ func Gather(s *mat.CSR, row, col []int32, data []float32) (*mat.CSR, error) {
 		s.Indptr[i+1] += s.Indptr[i]
 	}
 	at := append([]int64{}, s.Indptr...)
-	s.Indices, s.Data = make([]int32, len(row)), make([]float32, len(row))
+	s.Indices, s.Data = memory.Uncleared[int32](len(row)), memory.Uncleared[float32](len(row))
 	for e, i := range row {
+		if e%look == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		s.Indices[at[i]], s.Data[at[i]] = col[e], data[e]
 		at[i]++
 	}
@@ -90,19 +100,25 @@ func Gather(s *mat.CSR, row, col []int32, data []float32) (*mat.CSR, error) {
 }
 
 // Edges returns the entries of a square matrix that are not zero as edges. A value that is negative or not finite is an
-// error. The edges take the memory of m, whose entries change.
-func Edges(m *mat.CSR) (graph.Edges, error) {
+// error, and so is the end of ctx. The edges take the memory of m, whose entries change.
+func Edges(ctx context.Context, m *mat.CSR) (graph.Edges, error) {
 	if m.Rows != m.Cols {
 		return graph.Edges{}, fmt.Errorf("adjacency is %d×%d, want it square", m.Rows, m.Cols)
 	}
-	e := graph.Edges{From: make([]int32, 0, len(m.Indices)), To: m.Indices, Weight: m.Data}
+	e := graph.Edges{From: memory.Uncleared[int32](len(m.Indices))[:0], To: m.Indices, Weight: m.Data}
 	for i := range m.Rows {
+		if i%lookRows == 0 && ctx.Err() != nil {
+			return graph.Edges{}, ctx.Err()
+		}
 		for range m.Indptr[i+1] - m.Indptr[i] {
 			e.From = append(e.From, int32(i))
 		}
 	}
 	kept, plain := 0, true
 	for k, w := range m.Data {
+		if k%look == 0 && ctx.Err() != nil {
+			return graph.Edges{}, ctx.Err()
+		}
 		if w < 0 || w != w || w > math.MaxFloat32 {
 			return graph.Edges{}, fmt.Errorf("weight %v of edge %d–%d, want a positive finite number", w, e.From[k], e.To[k])
 		}
@@ -122,11 +138,11 @@ func Edges(m *mat.CSR) (graph.Edges, error) {
 }
 
 // SortRows makes the columns of each row ascend, and adds up the values of repeated columns, as scipy reads them.
-// m.Data is not nil. It changes m.
-func SortRows(m *mat.CSR) {
+// m.Data is not nil. It changes m. When ctx is done, it returns soon with the error of ctx, and m means nothing.
+func SortRows(ctx context.Context, m *mat.CSR) error {
 	const chunk = 1024
-	length := make([]int64, m.Rows+1)
-	parallel.For(m.Rows, chunk, func(lo, hi int) {
+	length := memory.Make[int64](m.Rows + 1)
+	err := parallel.ForContext(ctx, m.Rows, chunk, func(lo, hi int) {
 		type entry struct {
 			column int32
 			value  float32
@@ -155,8 +171,14 @@ func SortRows(m *mat.CSR) {
 			length[i+1] = int64(kept)
 		}
 	})
+	if err != nil {
+		return err
+	}
 	at := int64(0)
 	for i := range m.Rows {
+		if i%lookRows == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		from := m.Indptr[i]
 		copy(m.Indices[at:], m.Indices[from:from+length[i+1]])
 		copy(m.Data[at:], m.Data[from:from+length[i+1]])
@@ -165,6 +187,7 @@ func SortRows(m *mat.CSR) {
 	}
 	m.Indptr[m.Rows] = at
 	m.Indices, m.Data = m.Indices[:at], m.Data[:at]
+	return nil
 }
 
 // ascending reports whether columns ascend without repeats.

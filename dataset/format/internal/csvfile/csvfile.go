@@ -2,7 +2,6 @@
 package csvfile
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
+	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 // Exists reports whether there is a file or a folder at path.
@@ -38,17 +38,47 @@ const (
 	ratio = 512
 )
 
+// piece is how many bytes are read between two looks at the context.
+const piece = 16 << 20
+
 // unpack reads all of z, which size bytes hold.
-func unpack(z io.Reader, size int64) ([]byte, error) {
-	var data bytes.Buffer
+func unpack(ctx context.Context, z io.Reader, size int64) ([]byte, error) {
 	bound := most + ratio*size
-	if n, err := io.Copy(&data, io.LimitReader(z, bound+1)); err != nil {
-		return nil, err
-	} else if n > bound {
-		return nil, fmt.Errorf("%d bytes hold more than %d, want at most %d times as many: unpack the file first",
-			size, bound, ratio)
+	data := memory.Uncleared[byte](int(min(bound+1, 4*size+piece)))[:0]
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if len(data) == cap(data) {
+			var err error
+			if data, err = grow(ctx, data, len(data)); err != nil {
+				return nil, err
+			}
+		}
+		n, err := z.Read(data[len(data):min(cap(data), len(data)+piece)])
+		data = data[:len(data)+n]
+		switch {
+		case int64(len(data)) > bound:
+			return nil, fmt.Errorf("%d bytes hold more than %d, want at most %d times as many: unpack the file first",
+				size, bound, ratio)
+		case err == io.EOF:
+			return data, nil
+		case err != nil:
+			return nil, err
+		}
 	}
-	return data.Bytes(), nil
+}
+
+// grow returns data with room for at least so many bytes more. It asks ctx between pieces.
+func grow(ctx context.Context, data []byte, more int) ([]byte, error) {
+	grown := memory.Uncleared[byte](len(data) + max(more, len(data)/2))[:0]
+	for some := range slices.Chunk(data, piece) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		grown = append(grown, some...)
+	}
+	return grown, nil
 }
 
 // Read reads a file. It unpacks a file whose name ends in .gz, and reports this to package progress. A
@@ -69,7 +99,7 @@ func Read(ctx context.Context, file string) ([]byte, error) {
 	z, err := gzip.NewReader(reading.New(ctx, "unpacking", file, info.Size()).Reader(f))
 	var data []byte
 	if err == nil {
-		data, err = unpack(z, info.Size())
+		data, err = unpack(ctx, z, info.Size())
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -82,14 +112,17 @@ func Read(ctx context.Context, file string) ([]byte, error) {
 
 // plain reads a file of size bytes as it is. It asks ctx between pieces: a file of gigabytes takes seconds.
 func plain(ctx context.Context, f *os.File, size int64) ([]byte, error) {
-	const piece, more = 16 << 20, 512       // a read beyond the last byte tells the end
-	data := make([]byte, 0, int(size)+more) // not a bytes.Buffer, which would write zeros first
+	const more = 512 // a read beyond the last byte tells the end
+	data := memory.Uncleared[byte](int(size) + more)[:0]
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		if len(data) == cap(data) {
-			data = slices.Grow(data, more) // the file has grown, or tells no size
+			var err error
+			if data, err = grow(ctx, data, more); err != nil { // the file has grown, or tells no size
+				return nil, err
+			}
 		}
 		n, err := f.Read(data[len(data):min(cap(data), len(data)+piece)])
 		data = data[:len(data)+n]

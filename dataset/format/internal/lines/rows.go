@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -137,9 +138,9 @@ func (t Table) Rows(ctx context.Context, put func(first int, block *mat.Dense) e
 		return err
 	}
 	defer f.Close()
-	var memory sync.Pool
+	var blocks sync.Pool
 	return f.Blocks(ctx, t.Nodes, 2*t.Columns, "nodes", func(first, most int) (func(int, []byte) error, func() error) {
-		block, _ := memory.Get().(*mat.Dense)
+		block, _ := blocks.Get().(*mat.Dense)
 		if block == nil {
 			block = new(mat.Dense)
 		}
@@ -150,7 +151,7 @@ func (t Table) Rows(ctx context.Context, put func(first int, block *mat.Dense) e
 			return numbers(block.Row(i-first), line)
 		}
 		return parse, func() error {
-			defer memory.Put(block)
+			defer blocks.Put(block)
 			if rows == 0 {
 				return nil
 			}
@@ -172,7 +173,7 @@ func Matrix(ctx context.Context, path string, n int, header bool) (*mat.Dense, e
 		return nil, err
 	}
 	defer f.Close()
-	x := mat.NewDense(n, t.Columns)
+	x := &mat.Dense{Rows: n, Cols: t.Columns, Data: memory.Uncleared[float32](n * t.Columns)} // Rows sets each row
 	return x, f.Rows(ctx, n, 2*t.Columns, "nodes", func(i int, line []byte) error { return numbers(x.Row(i), line) })
 }
 

@@ -28,7 +28,7 @@ func FuzzNpz(f *testing.F) {
 		}
 		defer z.Close()
 		_, _ = numpy.Member[float32](z, "x")
-		if m, err := z.CSR(""); err == nil {
+		if m, err := z.CSR(t.Context(), ""); err == nil {
 			if err := m.Validate(); err != nil && len(m.Indices) == 0 {
 				t.Fatal(err)
 			}

@@ -148,8 +148,8 @@ func Member[T Number](z *Archive, name string) (numbers []T, err error) {
 }
 
 // CSR reads the arrays prefix+{indptr, indices, data, shape}, which scipy calls a CSR matrix. Columns are in range.
-// They need not ascend, and may repeat.
-func (z *Archive) CSR(prefix string) (*mat.CSR, error) {
+// They need not ascend, and may repeat. It ends when ctx does.
+func (z *Archive) CSR(ctx context.Context, prefix string) (*mat.CSR, error) {
 	if z.Has(prefix + "format") {
 		var layout string
 		if err := z.Open(prefix+"format", func(a *Array) error {
@@ -183,7 +183,7 @@ func (z *Archive) CSR(prefix string) (*mat.CSR, error) {
 	if m.Data, err = Member[float32](z, prefix+"data"); err != nil {
 		return nil, err
 	}
-	if err := csr.Check(m); err != nil {
+	if err := csr.CheckContext(ctx, m); err != nil {
 		return nil, &format.ReadError{File: z.Path, Err: err}
 	}
 	return m, nil

@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"unsafe"
+
+	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 // Number is a type that arrays are read as.
@@ -20,25 +22,34 @@ func Numbers[T Number](a *Array) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
-	dst := make([]T, d.n)
-	if err := d.Read(dst); err != nil || !a.Fortran || len(a.Shape) < 2 {
-		return dst, err
-	}
-	if len(a.Shape) > 2 {
+	if a.Fortran && len(a.Shape) > 2 {
 		return nil, fmt.Errorf("shape %v in Fortran order, want at most 2 dimensions", a.Shape)
 	}
-	c := make([]T, d.n)
-	transpose(c, dst, a.Shape[0], a.Shape[1])
-	return c, nil
+	dst := memory.Uncleared[T](d.n)
+	if !a.Fortran || len(a.Shape) < 2 || d.n == 0 {
+		return dst, d.Read(dst)
+	}
+	const most = 1 << 24 // numbers that are read, and put into their places, at a time
+	rows, cols := a.Shape[0], a.Shape[1]
+	some := min(cols, max(1, most/rows))
+	columns := memory.Uncleared[T](some * rows)
+	for j := 0; j < cols; j += some {
+		columns = columns[:min(some, cols-j)*rows]
+		if err := d.Read(columns); err != nil {
+			return nil, err
+		}
+		transpose(dst, columns, rows, cols, j)
+	}
+	return dst, nil
 }
 
-// transpose sets dst, rows × cols, to src, cols × rows.
-func transpose[T Number](dst, src []T, rows, cols int) {
+// transpose sets some columns of dst, rows × cols, from column first on. src holds the columns one after the other.
+func transpose[T Number](dst, src []T, rows, cols, first int) {
 	const tile = 64 // both sides of the transposition then stay in cache
 	for i0 := 0; i0 < rows; i0 += tile {
-		for j := range cols {
+		for j := range len(src) / rows {
 			for i := i0; i < min(i0+tile, rows); i++ {
-				dst[i*cols+j] = src[j*rows+i]
+				dst[i*cols+first+j] = src[j*rows+i]
 			}
 		}
 	}

@@ -48,6 +48,31 @@ func TestParseNpy(t *testing.T) {
 	}
 }
 
+// A large array in Fortran order is read some columns at a time, and comes in C order.
+func TestLargeFortranOrder(t *testing.T) {
+	const rows, cols = 6_000_011, 5
+	raw := make([]uint8, rows*cols)
+	for i := range rows {
+		for j := range cols {
+			raw[j*rows+i] = uint8(i*7 + j)
+		}
+	}
+	a := &numpy.Array{
+		DType: numpy.DType{Kind: 'u', Size: 1}, Shape: []int{rows, cols}, Fortran: true, R: bytes.NewReader(raw),
+	}
+	got, err := numpy.Numbers[float32](a)
+	if err != nil || len(got) != rows*cols {
+		t.Fatalf("%d numbers, error %v", len(got), err)
+	}
+	for i := range rows {
+		for j := range cols {
+			if v := got[i*cols+j]; v != float32(uint8(i*7+j)) {
+				t.Fatalf("number (%d, %d) is %v, want %d", i, j, v, uint8(i*7+j))
+			}
+		}
+	}
+}
+
 // FuzzNpy looks for a panic and for memory without bound. Errors are right.
 func FuzzNpy(f *testing.F) {
 	f.Add(fixture.Npy("<f4", "2, 2", []float32{1, 2, 3, 4}))

@@ -240,7 +240,7 @@ func byColumns(a *Array) func(first int, block *mat.Dense) error {
 				return err
 			}
 		}
-		transpose(block.Data, columns, block.Rows, block.Cols)
+		transpose(block.Data, columns, block.Rows, block.Cols, 0)
 		return nil
 	}
 }

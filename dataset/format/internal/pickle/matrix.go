@@ -1,6 +1,7 @@
 package pickle
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format/internal/csr"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -42,7 +44,7 @@ func (m *Matrix) Shape() (rows, cols int, err error) {
 // CSR returns the matrix with the columns of each row ascending. Repeated entries are added up, as scipy does.
 //
 // A csc or coo matrix takes memory for the rows that it claims: compare Shape with what is known first.
-func (m *Matrix) CSR() (*mat.CSR, error) {
+func (m *Matrix) CSR(ctx context.Context) (*mat.CSR, error) {
 	rows, cols, err := m.Shape()
 	if err != nil {
 		return nil, err
@@ -50,9 +52,9 @@ func (m *Matrix) CSR() (*mat.CSR, error) {
 	s := &mat.CSR{Rows: rows, Cols: cols}
 	switch m.layout {
 	case "coo":
-		s, err = m.byRows(s)
+		s, err = m.byRows(ctx, s)
 	case "csc":
-		s, err = m.transposed(s)
+		s, err = m.transposed(ctx, s)
 	default:
 		if s.Indptr, err = take[int64](m, "indptr"); err == nil {
 			s.Indices, err = take[int32](m, "indices")
@@ -62,12 +64,14 @@ func (m *Matrix) CSR() (*mat.CSR, error) {
 		s.Data, err = take[float32](m, "data")
 	}
 	if err == nil {
-		err = csr.Check(s)
+		err = csr.CheckContext(ctx, s)
 	}
 	if err != nil {
 		return nil, err
 	}
-	csr.SortRows(s)
+	if err := csr.SortRows(ctx, s); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 
@@ -81,7 +85,7 @@ func take[T int32 | int64 | float32](m *Matrix, name string) ([]T, error) {
 }
 
 // byRows fills s with the entries of a coo matrix. Its positions are row and col, and coords in later versions.
-func (m *Matrix) byRows(s *mat.CSR) (*mat.CSR, error) {
+func (m *Matrix) byRows(ctx context.Context, s *mat.CSR) (*mat.CSR, error) {
 	if coords, ok := m.field["coords"].(*types.Tuple); ok && coords.Len() == 2 {
 		m.field["row"], m.field["col"] = coords.Get(0), coords.Get(1)
 	}
@@ -93,11 +97,11 @@ func (m *Matrix) byRows(s *mat.CSR) (*mat.CSR, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.gather(s, row, col)
+	return m.gather(ctx, s, row, col)
 }
 
 // transposed fills s with the entries of a csc matrix.
-func (m *Matrix) transposed(s *mat.CSR) (*mat.CSR, error) {
+func (m *Matrix) transposed(ctx context.Context, s *mat.CSR) (*mat.CSR, error) {
 	columns := &mat.CSR{Rows: s.Cols, Cols: s.Rows}
 	var err error
 	if columns.Indptr, err = take[int64](m, "indptr"); err != nil {
@@ -106,23 +110,23 @@ func (m *Matrix) transposed(s *mat.CSR) (*mat.CSR, error) {
 	if columns.Indices, err = take[int32](m, "indices"); err != nil {
 		return nil, err
 	}
-	if err := csr.Check(columns); err != nil {
+	if err := csr.CheckContext(ctx, columns); err != nil {
 		return nil, fmt.Errorf("in columns: %w", err)
 	}
-	col := make([]int32, 0, len(columns.Indices))
+	col := memory.Uncleared[int32](len(columns.Indices))[:0]
 	for j := range columns.Rows {
 		for range columns.Indptr[j+1] - columns.Indptr[j] {
 			col = append(col, int32(j))
 		}
 	}
-	return m.gather(s, columns.Indices, col)
+	return m.gather(ctx, s, columns.Indices, col)
 }
 
 // gather fills s with the entries (row[e], col[e], data[e]), in the order of the rows.
-func (m *Matrix) gather(s *mat.CSR, row, col []int32) (*mat.CSR, error) {
+func (m *Matrix) gather(ctx context.Context, s *mat.CSR, row, col []int32) (*mat.CSR, error) {
 	data, err := take[float32](m, "data")
 	if err != nil {
 		return nil, err
 	}
-	return csr.Gather(s, row, col, data)
+	return csr.Gather(ctx, s, row, col, data)
 }

@@ -27,7 +27,7 @@ func TestMatricesOfEachLayout(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := object.(*pickle.Matrix).CSR()
+		m, err := object.(*pickle.Matrix).CSR(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestMatricesRefuse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := object.(*pickle.Matrix).CSR(); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := object.(*pickle.Matrix).CSR(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
@@ -110,7 +110,7 @@ func FuzzPickle(f *testing.F) {
 	for _, body := range matrices() {
 		f.Add(fixture.Pickled(body))
 	}
-	f.Fuzz(func(_ *testing.T, data []byte) {
+	f.Fuzz(func(t *testing.T, data []byte) {
 		object, err := pickle.Load(data)
 		if err != nil {
 			return
@@ -118,7 +118,7 @@ func FuzzPickle(f *testing.F) {
 		_, _ = pickle.Numbers[float32](object)
 		if m, ok := object.(*pickle.Matrix); ok {
 			if rows, _, err := m.Shape(); err == nil && rows <= len(data) { // as readers do
-				_, _ = m.CSR()
+				_, _ = m.CSR(t.Context())
 			}
 		}
 	})

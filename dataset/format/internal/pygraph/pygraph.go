@@ -14,6 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/dataset/format/internal/parts"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -31,7 +32,7 @@ const (
 type Source interface {
 	parts.Source
 	// Matrix returns the array of that name if it is a sparse matrix of at most n rows, else nil. n < 0 is no bound.
-	Matrix(name string, n int) (*mat.CSR, error)
+	Matrix(ctx context.Context, name string, n int) (*mat.CSR, error)
 	// Strings returns the texts of that name.
 	Strings(name string) ([]string, error)
 	// Metadata returns the strings that a graph of format.GraphArrays comes with; nil if there are none.
@@ -49,7 +50,7 @@ func Read(ctx context.Context, z Source, name string) (*graph.Graph, []string, e
 	}
 	b := graph.Builder{Name: name}
 	var err error
-	if b.X, err = readFeatures(z); err != nil {
+	if b.X, err = readFeatures(ctx, z); err != nil {
 		return nil, nil, err
 	}
 	b.Nodes, _ = b.X.Dims()
@@ -62,7 +63,7 @@ func Read(ctx context.Context, z Source, name string) (*graph.Graph, []string, e
 			return nil, nil, err
 		}
 	}
-	if b.Edges, err = readEdges(z, b.Nodes); err != nil {
+	if b.Edges, err = readEdges(ctx, z, b.Nodes); err != nil {
 		return nil, nil, err
 	}
 	var notes []string
@@ -109,11 +110,11 @@ func missing(z Source, name, want string) error {
 }
 
 // readFeatures returns x, nodes × features, dense or sparse.
-func readFeatures(z Source) (x mat.Matrix, err error) {
+func readFeatures(ctx context.Context, z Source) (x mat.Matrix, err error) {
 	if !z.Has(features) {
 		return nil, missing(z, features, "nodes × features")
 	}
-	if s, err := z.Matrix(features, -1); s != nil || err != nil {
+	if s, err := z.Matrix(ctx, features, -1); s != nil || err != nil {
 		return s, err
 	}
 	err = z.Open(features, func(a *numpy.Array) error {
@@ -145,7 +146,7 @@ func readLabels(z Source, n int, own bool) (y []int32, err error) {
 			return err
 		}
 		if own {
-			y = make([]int32, n)
+			y = memory.Make[int32](n)
 			for i, c := range numbers {
 				if y[i], err = format.Label(int64(i), c); err != nil {
 					return err
@@ -168,7 +169,7 @@ func wholeNumbers(a *numpy.Array) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	numbers := make([]int64, len(floats))
+	numbers := memory.Make[int64](len(floats))
 	for i, v := range floats {
 		if v != v {
 			numbers[i] = graph.Unlabelled
@@ -180,9 +181,9 @@ func wholeNumbers(a *numpy.Array) ([]int64, error) {
 }
 
 // readEdges returns the edges of n nodes: edge_index with edge_weight if it is there, or adj_t.
-func readEdges(z Source, n int) (e graph.Edges, err error) {
+func readEdges(ctx context.Context, z Source, n int) (e graph.Edges, err error) {
 	if !z.Has(edgeIndex) && z.Has(adjacency) {
-		return readMatrix(z, n)
+		return readMatrix(ctx, z, n)
 	}
 	if !z.Has(edgeIndex) {
 		return e, missing(z, edgeIndex, "2 × edges")
@@ -233,8 +234,8 @@ func readEdges(z Source, n int) (e graph.Edges, err error) {
 }
 
 // readMatrix returns the entries of adj_t, n×n.
-func readMatrix(z Source, n int) (e graph.Edges, err error) {
-	m, err := z.Matrix(adjacency, n)
+func readMatrix(ctx context.Context, z Source, n int) (e graph.Edges, err error) {
+	m, err := z.Matrix(ctx, adjacency, n)
 	if err != nil {
 		return e, err
 	}
@@ -243,7 +244,7 @@ func readMatrix(z Source, n int) (e graph.Edges, err error) {
 	} else if m.Rows != n || m.Cols != n {
 		err = fmt.Errorf("shape %d×%d, want %d×%d, a row for each row of x", m.Rows, m.Cols, n, n)
 	} else {
-		e, err = csr.Edges(m)
+		e, err = csr.Edges(ctx, m)
 	}
 	if err != nil {
 		return e, &format.ReadError{File: z.Where(), Err: fmt.Errorf("%s: %w", adjacency, err)}

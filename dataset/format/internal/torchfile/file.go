@@ -30,6 +30,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/dataset/format/internal/pickle"
 	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
+	"github.com/graph-condensation/cgc/internal/memory"
 )
 
 const (
@@ -345,7 +346,7 @@ func ArrayOf(object any) (a *numpy.Array, ok bool, err error) {
 	if !isList || len(list) == 0 {
 		return nil, false, nil
 	}
-	raw := make([]byte, 0, 8*len(list))
+	raw := memory.Make[byte](8 * len(list))[:0]
 	for _, v := range list {
 		raw = binary.LittleEndian.AppendUint64(raw, uint64(v))
 	}

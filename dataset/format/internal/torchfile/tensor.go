@@ -2,14 +2,15 @@ package torchfile
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/graph-condensation/cgc/dataset/format/internal/csr"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -114,11 +115,11 @@ func (t *Tensor) gather(elements int64) ([]byte, error) {
 	for k, n := range t.Shape {
 		span += (n - 1) * t.stride[k]
 	}
-	all := make([]byte, span*t.Size)
+	all := memory.Uncleared[byte](span * t.Size)
 	if _, err := t.storage.from.ReadAt(all, int64(t.offset)*int64(t.Size)); err != nil {
 		return nil, fmt.Errorf("reading %d bytes: %w", len(all), err)
 	}
-	out := make([]byte, 0, elements*int64(t.Size))
+	out := memory.Uncleared[byte](int(elements) * t.Size)[:0]
 	index := make([]int, len(t.Shape))
 	for range elements {
 		at := 0
@@ -164,7 +165,7 @@ func sparseOf(r *Record) (*Sparse, error) {
 
 // CSR returns the matrix with the columns of each row ascending, and repeated entries added up. n bounds its rows: they
 // take memory even if they are empty.
-func (s *Sparse) CSR(n int) (*mat.CSR, error) {
+func (s *Sparse) CSR(ctx context.Context, n int) (*mat.CSR, error) {
 	if s.Rows < 0 || s.Cols < 0 || s.Cols > graph.MaxNodes || s.Rows > n {
 		return nil, fmt.Errorf("shape %d×%d, want at most %d×%d", s.Rows, s.Cols, n, graph.MaxNodes)
 	}
@@ -179,18 +180,20 @@ func (s *Sparse) CSR(n int) (*mat.CSR, error) {
 			m.Indices, err = numbers[int32](s.columns)
 		}
 		if m.Data == nil {
-			m.Data = slices.Repeat([]float32{1}, len(m.Indices))
+			m.Data = memory.Filled[float32](len(m.Indices), 1)
 		}
 	default:
-		m, err = s.byRows(m)
+		m, err = s.byRows(ctx, m)
 	}
 	if err == nil {
-		err = csr.Check(m)
+		err = csr.CheckContext(ctx, m)
 	}
 	if err != nil {
 		return nil, err
 	}
-	csr.SortRows(m)
+	if err := csr.SortRows(ctx, m); err != nil {
+		return nil, err
+	}
 	return m, nil
 }
 
@@ -203,7 +206,7 @@ func (s *Sparse) weights() ([]float32, error) {
 }
 
 // byRows fills m with the entries of a matrix that is not ordered by rows.
-func (s *Sparse) byRows(m *mat.CSR) (*mat.CSR, error) {
+func (s *Sparse) byRows(ctx context.Context, m *mat.CSR) (*mat.CSR, error) {
 	var row, col []int32
 	var err error
 	switch s.layout {
@@ -222,10 +225,10 @@ func (s *Sparse) byRows(m *mat.CSR) (*mat.CSR, error) {
 			t.Indices, err = numbers[int32](s.columns)
 		}
 		if err == nil {
-			err = csr.Check(t)
+			err = csr.CheckContext(ctx, t)
 		}
 		if err == nil {
-			row = t.Indices
+			row, col = t.Indices, memory.Uncleared[int32](len(t.Indices))[:0]
 			for j := range t.Rows {
 				for range t.Indptr[j+1] - t.Indptr[j] {
 					col = append(col, int32(j))
@@ -237,9 +240,9 @@ func (s *Sparse) byRows(m *mat.CSR) (*mat.CSR, error) {
 		return nil, err
 	}
 	if m.Data == nil {
-		m.Data = slices.Repeat([]float32{1}, len(row))
+		m.Data = memory.Filled[float32](len(row), 1)
 	}
-	return csr.Gather(m, row, col, m.Data)
+	return csr.Gather(ctx, m, row, col, m.Data)
 }
 
 // numbers returns the elements of a tensor.

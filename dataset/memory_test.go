@@ -1,0 +1,54 @@
+package dataset_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
+)
+
+// vast is a format whose files take more memory than any system allows.
+type vast struct{}
+
+func init() { format.Register("vast", vast{}) }
+
+// Describe says that a file of the format ends in .vast.
+func (vast) Describe() format.Description {
+	return format.Description{Title: "vast", File: "a .vast file", Extensions: []string{".vast"}}
+}
+
+// Recognise goes by the name of the file.
+func (vast) Recognise(path string) format.Certainty {
+	if filepath.Ext(path) == ".vast" {
+		return format.Likely
+	}
+	return format.No
+}
+
+// Read asks for 64 TB.
+func (vast) Read(context.Context, string) (*graph.Graph, []string, error) {
+	memory.Make[float32](1 << 44)
+	return nil, nil, nil
+}
+
+// A file that takes more memory than the system allows is an error that names the file, and not a panic.
+func TestMemoryIsRefused(t *testing.T) {
+	if most, _ := memory.Limit(); most == 0 {
+		t.Skip("this system does not tell how much it allows")
+	}
+	path := filepath.Join(t.TempDir(), "graph.vast")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := dataset.Options{}.Open(t.Context(), path)
+	if large := new(memory.Exceeded); !errors.As(err, &large) || !strings.Contains(err.Error(), path) {
+		t.Errorf("error %v, want that the memory is refused, and the path", err)
+	}
+}
