@@ -34,17 +34,6 @@ func TestContract(t *testing.T) {
 	}
 }
 
-func symmetric(n int, random *rand.Rand) *mat.Dense {
-	a := mat.NewDense(n, n)
-	for i := range n {
-		for j := range i {
-			w := random.Float32()
-			a.Row(i)[j], a.Row(j)[i] = w, w
-		}
-	}
-	return a
-}
-
 // differences compares gradients with differences of the objective.
 func differences(
 	t *testing.T, what string, x, a *mat.Dense, match func(x, a *mat.Dense) (float64, *mat.Dense, *mat.Dense),
@@ -63,7 +52,7 @@ func differences(
 		set(-2 * step)
 		below := value()
 		set(step)
-		if want := (above - below) / (2 * step); math.Abs(got-want) > 2e-2*scale { // step² and rounding over the step
+		if want := (above - below) / (2 * step); !(math.Abs(got-want) <= 2e-2*scale) { // step² and rounding over the step
 			t.Errorf("%s: %s is %v, difference %v", what, name, got, want)
 		}
 	}
@@ -106,7 +95,7 @@ func TestMeansDifferences(t *testing.T) {
 			}
 			var a *mat.Dense
 			if structured {
-				a = symmetric(9, random)
+				a = learntest.Symmetric(9, random)
 			}
 			e.real()
 			differences(t, relay, s.X, a, func(x, a *mat.Dense) (float64, *mat.Dense, *mat.Dense) { return e.match(x, a, true) })
@@ -151,7 +140,7 @@ func TestRealMeans(t *testing.T) {
 			for _, v := range nodes {
 				want += float64(all.Row(int(v))[k]) / float64(len(nodes))
 			}
-			if got := float64(e.mean.Row(c)[k]); math.Abs(got-want) > 1e-5 {
+			if got := float64(e.mean.Row(c)[k]); !(math.Abs(got-want) <= 1e-5) {
 				t.Errorf("class %d, unit %d: mean %v, want %v", c, k, got, want)
 			}
 		}
@@ -166,7 +155,7 @@ func TestMomentsDifferences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	differences(t, "simgc", s.X, symmetric(9, rand.New(rand.NewPCG(6, 6))), o.match)
+	differences(t, "simgc", s.X, learntest.Symmetric(9, rand.New(rand.NewPCG(6, 6))), o.match)
 }
 
 // The objective is its formula, in plain loops.
@@ -178,7 +167,7 @@ func TestMomentsAreTheirFormula(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := symmetric(9, rand.New(rand.NewPCG(6, 6)))
+	a := learntest.Symmetric(9, rand.New(rand.NewPCG(6, 6)))
 	got, _, _ := o.match(s.X, a)
 	rowsOf := func(c int) (real, own [][]float32) {
 		all := s.Graph.X.(*mat.Dense)
@@ -236,7 +225,7 @@ func TestMomentsAreTheirFormula(t *testing.T) {
 		}
 	}
 	want -= 0.1 * near / weight
-	if math.Abs(got-want) > 1e-4*math.Abs(want) {
+	if !(math.Abs(got-want) <= 1e-4*math.Abs(want)) {
 		t.Errorf("objective %v, want %v", got, want)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/learn"
+	"github.com/graph-condensation/cgc/rival/learn/learntest"
 )
 
 // planted returns a graph of n nodes whose class decides two features and most neighbours.
@@ -140,7 +141,7 @@ func TestGCNIsAutodiff(t *testing.T) {
 			}
 			var a *mat.Dense
 			if structured {
-				a = symmetric(9, random)
+				a = learntest.Symmetric(9, random)
 			}
 			loss, dx, da, err := o.match(t.Context(), s.X, a, nil)
 			if err != nil {
@@ -148,13 +149,13 @@ func TestGCNIsAutodiff(t *testing.T) {
 			}
 			dx = dx.Clone()
 			want, wantX, wantA := twice(t, o, s, s.X, a)
-			if math.Abs(loss-want) > 1e-4*want {
+			if !(math.Abs(loss-want) <= 1e-4*want) {
 				t.Errorf("%s: loss %v, want %v", distance, loss, want)
 			}
-			closeTo(t, distance+": dX", dx, wantX, 2e-3)
+			learntest.Close(t, distance+": dX", dx, wantX, 2e-3)
 			if structured {
 				// The relay takes Â′ᵀ for Â′, so the two entries of an edge share their gradient in another way.
-				closeTo(t, distance+": dA", both(da), both(wantA), 2e-3)
+				learntest.Close(t, distance+": dA", both(da), both(wantA), 2e-3)
 			}
 		}
 	}
@@ -187,7 +188,7 @@ func TestGCNDifferences(t *testing.T) {
 		for i := range o.parameters[1].Data {
 			o.parameters[1].Data[i] = 3 // no unit switches on or off within a step
 		}
-		differences(t, distance, o, s.X, symmetric(9, random))
+		differences(t, distance, o, s.X, learntest.Symmetric(9, random))
 	}
 }
 

@@ -9,34 +9,15 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/learn"
+	"github.com/graph-condensation/cgc/rival/learn/learntest"
 )
-
-func normal(rows, cols int, random *rand.Rand) *mat.Dense {
-	m := mat.NewDense(rows, cols)
-	for i := range m.Data {
-		m.Data[i] = float32(random.NormFloat64())
-	}
-	return m
-}
 
 // small returns a start with three classes, one of them without nodes, and rows of training nodes.
 func small(random *rand.Rand) (s *learn.Start, real *mat.Dense, first []int) {
 	s = &learn.Start{
-		Budget: []int{3, 0, 4}, Y: []int32{0, 0, 0, 2, 2, 2, 2}, First: []int{0, 3, 3, 7}, X: normal(7, 5, random),
+		Budget: []int{3, 0, 4}, Y: []int32{0, 0, 0, 2, 2, 2, 2}, First: []int{0, 3, 3, 7}, X: learntest.Normal(7, 5, random),
 	}
-	return s, normal(11, 5, random), []int{0, 6, 6, 11}
-}
-
-// symmetric returns weights in (0, 1) without a diagonal.
-func symmetric(n int, random *rand.Rand) *mat.Dense {
-	a := mat.NewDense(n, n)
-	for i := range n {
-		for j := range i {
-			w := random.Float32()
-			a.Row(i)[j], a.Row(j)[i] = w, w
-		}
-	}
-	return a
+	return s, learntest.Normal(11, 5, random), []int{0, 6, 6, 11}
 }
 
 // byTape is the objective of the linear relay, written on a tape from its definition: gradients by autodiff of the
@@ -94,8 +75,10 @@ func byTape(l *linear, s *learn.Start, real *mat.Dense, first []int, x, a *mat.D
 
 // byCosine returns Σ over the columns of 1 − cosine.
 func byCosine(t *autodiff.Tape, g, h *autodiff.Var) *autodiff.Var {
-	length := func(v *autodiff.Var) *autodiff.Var { return t.Power(t.ColumnSums(t.Mul(v, v)), 0.5) }
 	n := g.Value.Cols
+	length := func(v *autodiff.Var) *autodiff.Var { // with a derivative where all units of a column are off
+		return t.Power(t.Add(t.ColumnSums(t.Mul(v, v)), t.Var(filled(n, tiny))), 0.5)
+	}
 	norm := t.Add(t.Mul(length(g), length(h)), t.Var(filled(n, guard)))
 	cosines := t.Mul(t.ColumnSums(t.Mul(g, h)), t.Power(norm, -1))
 	return t.Sum(t.Sub(t.Var(filled(n, 1)), cosines))
@@ -111,20 +94,6 @@ func outcome(t *autodiff.Tape, loss, x, a *autodiff.Var) (value float64, dx, da 
 	return value, g[0].Value, g[1].Value
 }
 
-// closeTo fails unless all numbers agree up to the rounding of float32.
-func closeTo(t *testing.T, what string, got, want *mat.Dense, tolerance float64) {
-	t.Helper()
-	var largest float64
-	for _, w := range want.Data {
-		largest = max(largest, math.Abs(float64(w)))
-	}
-	for i, w := range want.Data {
-		if math.Abs(float64(got.Data[i]-w)) > tolerance*largest {
-			t.Fatalf("%s: entry %d is %v, want %v", what, i, got.Data[i], w)
-		}
-	}
-}
-
 // The closed form agrees with autodiff, which differentiates twice.
 func TestLinearIsAutodiff(t *testing.T) {
 	for _, distance := range []string{Cosine, MSE} {
@@ -137,19 +106,19 @@ func TestLinearIsAutodiff(t *testing.T) {
 			l.restart(random)
 			var a *mat.Dense
 			if structured {
-				a = symmetric(7, random)
+				a = learntest.Symmetric(7, random)
 			}
 			loss, dx, da, err := l.match(t.Context(), s.X, a, random)
 			if err != nil {
 				t.Fatal(err)
 			}
 			want, wantX, wantA := byTape(l, s, real, first, s.X, a)
-			if math.Abs(loss-want) > 1e-5*want {
+			if !(math.Abs(loss-want) <= 1e-5*want) {
 				t.Errorf("%s: loss %v, want %v", distance, loss, want)
 			}
-			closeTo(t, distance+": dX", dx, wantX, 1e-4)
+			learntest.Close(t, distance+": dX", dx, wantX, 1e-4)
 			if structured {
-				closeTo(t, distance+": dA", da, wantA, 1e-4)
+				learntest.Close(t, distance+": dA", da, wantA, 1e-4)
 			}
 		}
 	}
@@ -164,7 +133,7 @@ func TestLinearDifferences(t *testing.T) {
 		m.Distance = distance
 		l := linearOn(s, m, real, first)
 		l.restart(random)
-		a := symmetric(7, random)
+		a := learntest.Symmetric(7, random)
 		differences(t, distance, l, s.X, a)
 	}
 }
@@ -197,7 +166,7 @@ func differences(t *testing.T, what string, r relay, x, a *mat.Dense) {
 		below := value()
 		x.Data[i] = old
 		want := (above - below) / (2 * step)
-		if got := float64(dx.Data[i]); math.Abs(got-want) > 1e-2*largest { // step² and rounding over the step
+		if got := float64(dx.Data[i]); !(math.Abs(got-want) <= 1e-2*largest) { // step² and rounding over the step
 			t.Errorf("%s: dX[%d] is %v, difference %v", what, i, got, want)
 		}
 	}
@@ -216,7 +185,7 @@ func differences(t *testing.T, what string, r relay, x, a *mat.Dense) {
 			below := value()
 			set(old)
 			want := (above - below) / (2 * step)
-			if got := float64(da.Row(i)[j] + da.Row(j)[i]); math.Abs(got-want) > 1e-2*largest {
+			if got := float64(da.Row(i)[j] + da.Row(j)[i]); !(math.Abs(got-want) <= 1e-2*largest) {
 				t.Errorf("%s: dA[%d][%d] is %v, difference %v", what, i, j, got, want)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/graph-condensation/cgc/autodiff"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/learn"
+	"github.com/graph-condensation/cgc/rival/learn/learntest"
 )
 
 // One pattern with all edges is the dense relay.
@@ -23,7 +24,7 @@ func TestSparseIsDense(t *testing.T) {
 	l := linearOn(s, m.Matching, real, first)
 	l.restart(rand.NewPCG(1, 1))
 	o.restart(rand.NewPCG(1, 1))
-	a := symmetric(7, random)
+	a := learntest.Symmetric(7, random)
 	want, wantX, wantA, err := l.match(t.Context(), s.X, a, random)
 	if err != nil {
 		t.Fatal(err)
@@ -32,14 +33,14 @@ func TestSparseIsDense(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if math.Abs(loss-want) > 1e-5*want {
+	if !(math.Abs(loss-want) <= 1e-5*want) {
 		t.Errorf("objective %v, want %v", loss, want)
 	}
-	closeTo(t, "dX", dx, wantX, 1e-4)
+	learntest.Close(t, "dX", dx, wantX, 1e-4)
 	for i := range 7 { // the diagonal of A′ is fixed
 		wantA.Row(i)[i] = 0
 	}
-	closeTo(t, "dA", da, wantA, 1e-4)
+	learntest.Close(t, "dA", da, wantA, 1e-4)
 }
 
 // With several patterns the gradients agree with differences, and entries outside all patterns have none.
@@ -50,7 +51,7 @@ func TestSparseDifferences(t *testing.T) {
 	m.Patterns, m.Links = 3, 1
 	o := newSparse(s, m, real, first, random)
 	o.restart(random)
-	a := symmetric(7, random)
+	a := learntest.Symmetric(7, random)
 	differences(t, "msgc", o, s.X, a)
 	_, _, da, err := o.match(t.Context(), s.X, a, random)
 	if err != nil {
@@ -81,7 +82,7 @@ func term(t *testing.T, o *spectral, a *mat.Dense) (float64, *mat.Dense) {
 }
 
 func TestSpectrumDifferences(t *testing.T) {
-	a := symmetric(6, rand.New(rand.NewPCG(25, 26)))
+	a := learntest.Symmetric(6, rand.New(rand.NewPCG(25, 26)))
 	o := &spectral{weight: 1, want: []float64{1.6, 1.5, 1, 0.8, 0.3, 0}, tape: autodiff.NewTape()}
 	_, da := term(t, o, a)
 	for i := range 6 {
@@ -94,7 +95,7 @@ func TestSpectrumDifferences(t *testing.T) {
 			below, _ := term(t, o, a)
 			a.Row(i)[j], a.Row(j)[i] = old, old
 			want := (above - below) / (2 * step)
-			if got := float64(da.Row(i)[j] + da.Row(j)[i]); math.Abs(got-want) > 1e-3 { // step²
+			if got := float64(da.Row(i)[j] + da.Row(j)[i]); !(math.Abs(got-want) <= 1e-3) { // step²
 				t.Errorf("dA[%d][%d] is %v, difference %v", i, j, got, want)
 			}
 		}
@@ -124,7 +125,7 @@ func TestSpectrumOfRepeatedEigenvalues(t *testing.T) {
 
 // The spectral term falls along its gradient.
 func TestSpectrumFalls(t *testing.T) {
-	a := symmetric(6, rand.New(rand.NewPCG(27, 28)))
+	a := learntest.Symmetric(6, rand.New(rand.NewPCG(27, 28)))
 	o := &spectral{weight: 1, want: []float64{1.9, 1.5, 1.4, 0.8, 0.3, 0}, tape: autodiff.NewTape()}
 	begun, _ := term(t, o, a)
 	adam := learn.NewAdam(0.01, a)
@@ -147,16 +148,16 @@ func TestSpectrumFalls(t *testing.T) {
 // A′ of the graphon is the mixture of its two networks, and gradients reach both.
 func TestGraphon(t *testing.T) {
 	random := rand.New(rand.NewPCG(29, 30))
-	x, grid := normal(5, 4, random), normal(5, 2, random)
+	x, grid := learntest.Normal(5, 4, random), learntest.Normal(5, 2, random)
 	o := &graphon{share: 0.25, pairs: learn.NewPairs(5, 4, 3, random), points: learn.NewPairs(5, 2, 3, random), grid: grid}
 	a := o.Forward(x).Clone()
 	one, two := o.pairs.Forward(x).Clone(), o.points.Forward(grid).Clone()
 	for i, v := range a.Data {
-		if want := 0.75*one.Data[i] + 0.25*two.Data[i]; math.Abs(float64(v-want)) > 1e-6 {
+		if want := 0.75*one.Data[i] + 0.25*two.Data[i]; !(math.Abs(float64(v-want)) <= 1e-6) {
 			t.Fatalf("entry %d is %v, want %v", i, v, want)
 		}
 	}
-	c := normal(5, 5, random)
+	c := learntest.Normal(5, 5, random)
 	gradients, dx := o.Backward(c, true, true)
 	if len(gradients) != len(o.Parameters()) || dx == nil {
 		t.Fatalf("%d gradients for %d parameters", len(gradients), len(o.Parameters()))
@@ -172,7 +173,7 @@ func TestGraphon(t *testing.T) {
 	bias.Data[0] += 0.05
 	above := value()
 	bias.Data[0] -= 0.1
-	if want := (above - value()) / 0.1; math.Abs(float64(last)-want) > 1e-3 {
+	if want := (above - value()) / 0.1; !(math.Abs(float64(last)-want) <= 1e-3) {
 		t.Errorf("gradient %v, difference %v", last, want)
 	}
 }

@@ -63,7 +63,7 @@ func TestBothSidesAgree(t *testing.T) {
 		cross, own := s.Between(tape, side, Condensed{X: tape.Var(g.X.(*mat.Dense)), M: tape.Var(written(t, g))})
 		for i, v := range cross.Value.Data {
 			// κ₀ has a steep slope near a cosine of 1, where float32 leaves an error of 10⁻⁴.
-			if want := own.Value.Data[i]; math.Abs(float64(v-want)) > 1e-3*math.Abs(float64(want)) {
+			if want := own.Value.Data[i]; !(math.Abs(float64(v-want)) <= 1e-3*math.Abs(float64(want))) {
 				t.Errorf("%+v: entry %d is %v from the graph's side and %v from the condensed one", s, i, v, want)
 			}
 		}
@@ -74,7 +74,7 @@ func TestBothSidesAgree(t *testing.T) {
 		rows, _ := s.Between(tape, some, Condensed{X: tape.Var(g.X.(*mat.Dense)), M: tape.Var(written(t, g))})
 		for r, v := range []int{1, 4, 6} {
 			for j, got := range rows.Value.Row(r) {
-				if want := cross.Value.Row(v)[j]; math.Abs(float64(got-want)) > 1e-5 {
+				if want := cross.Value.Row(v)[j]; !(math.Abs(float64(got-want)) <= 1e-5) {
 					t.Errorf("%+v: row of node %d alone is %v at %d, among all %v", s, v, got, j, want)
 				}
 			}
@@ -98,7 +98,7 @@ func TestOneHopIsWide(t *testing.T) {
 	mat.MulTB(want, h, x)
 	kernelridge.Wide(want, kernelridge.Norms(h), kernelridge.Norms(x))
 	for i, v := range want.Data {
-		if math.Abs(float64(v-got.Value.Data[i])) > 1e-4 {
+		if !(math.Abs(float64(v-got.Value.Data[i])) <= 1e-4) {
 			t.Errorf("entry %d is %v, and %v of kernelridge.Wide", i, got.Value.Data[i], v)
 		}
 	}
@@ -132,7 +132,7 @@ func TestWideNetwork(t *testing.T) {
 			for j, dot := range dots[i] {
 				got := float64(own.Value.Row(i)[j])
 				scale := math.Sqrt(float64(own.Value.Row(i)[i]) * float64(own.Value.Row(j)[j]))
-				if math.Abs(got-dot) > 0.2*scale {
+				if !(math.Abs(got-dot) <= 0.2*scale) {
 					t.Errorf("%+v: kernel of %d and %d is %.3f, networks of %d units give %.3f", s, i, j, got, units, dot)
 				}
 			}
@@ -225,7 +225,7 @@ func TestGradient(t *testing.T) {
 				copy(m.Data, before.Data)
 				// float32 kernels leave 10⁻⁶ of the loss, over a step of 2·10⁻².
 				numeric := (loss[0] - loss[1]) / (2 * h)
-				if math.Abs(numeric-slope/length) > 1e-4+0.01*math.Abs(numeric) {
+				if !(math.Abs(numeric-slope/length) <= 1e-4+0.01*math.Abs(numeric)) {
 					t.Errorf("degree %v, matrix %d: slope %v, differences give %v", degree, which, slope/length, numeric)
 				}
 			}

@@ -71,7 +71,7 @@ func TestStartWeight(t *testing.T) {
 		for _, w := range a.Data {
 			mean += float64(w) / float64(40*39)
 		}
-		if math.Abs(math.Log(mean/(1-mean))-math.Log(want/(1-want))) > 1 { // the other weights are random
+		if !(math.Abs(math.Log(mean/(1-mean))-math.Log(want/(1-want))) <= 1) { // the other weights are random
 			t.Errorf("the mean weight is %v, want about %v", mean, want)
 		}
 	}

@@ -7,15 +7,8 @@ import (
 
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/learn"
+	"github.com/graph-condensation/cgc/rival/learn/learntest"
 )
-
-func normal(rows, cols int, random *rand.Rand) *mat.Dense {
-	m := mat.NewDense(rows, cols)
-	for i := range m.Data {
-		m.Data[i] = float32(random.NormFloat64())
-	}
-	return m
-}
 
 // slow is the network as its comment writes it, in float64: the first layer sees [x_i; x_j] for each pair.
 func slow(p []*mat.Dense, x *mat.Dense) [][]float64 {
@@ -90,11 +83,11 @@ func network(n, d, h int, random *rand.Rand) *learn.Pairs {
 
 func TestPairsAreTheirFormula(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	p, x := network(7, 5, 4, random), normal(7, 5, random)
+	p, x := network(7, 5, 4, random), learntest.Normal(7, 5, random)
 	a, want := p.Forward(x), slow(p.Parameters(), x)
 	for i := range want {
 		for j, w := range want[i] {
-			if got := float64(a.Row(i)[j]); math.Abs(got-w) > 1e-5 { // rounding of float32
+			if got := float64(a.Row(i)[j]); !(math.Abs(got-w) <= 1e-5) { // rounding of float32
 				t.Fatalf("A′[%d][%d] is %v, want %v", i, j, got, w)
 			}
 		}
@@ -105,7 +98,7 @@ func TestPairsAreTheirFormula(t *testing.T) {
 func TestPairsGradients(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	n, d, h := 6, 5, 4
-	p, x, c := network(n, d, h, random), normal(n, d, random), normal(n, n, random)
+	p, x, c := network(n, d, h, random), learntest.Normal(n, d, random), learntest.Normal(n, n, random)
 	p.Forward(x)
 	gradients, dx := p.Backward(c, true, true)
 	value := func() (sum float64) {
@@ -127,7 +120,7 @@ func TestPairsGradients(t *testing.T) {
 			below := value()
 			m.Data[i] = old
 			want := (above - below) / float64(hi-lo)
-			if got := float64(g.Data[i]); math.Abs(got-want) > 1e-3*(1+math.Abs(want)) { // rounding of A′ by float32
+			if got := float64(g.Data[i]); !(math.Abs(got-want) <= 1e-3*(1+math.Abs(want))) { // rounding of A′ by float32
 				t.Errorf("%s, entry %d: gradient %v, difference %v", what, i, got, want)
 			}
 		}
@@ -151,7 +144,7 @@ func TestUniform(t *testing.T) {
 		random := rand.New(source())
 		m := learn.Uniform(mat.NewDense(7, 5), 9, source())
 		for i, got := range m.Data {
-			if want := float32((2*random.Float64() - 1) / 3); math.Abs(float64(got-want)) > 1e-7 {
+			if want := float32((2*random.Float64() - 1) / 3); !(math.Abs(float64(got-want)) <= 1e-7) {
 				t.Fatalf("%s: number %d is %v, want %v", name, i, got, want)
 			}
 		}

@@ -9,13 +9,14 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/learn"
+	"github.com/graph-condensation/cgc/rival/learn/learntest"
 )
 
 // B minimises the objective of which it is the solution: no change of an entry lowers it.
 func TestExpressSolves(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 3))
 	const n = 6
-	x, p, q := normal(n, 4, random), normal(n, n, random), normal(n, n, random)
+	x, p, q := learntest.Normal(n, 4, random), learntest.Normal(n, n, random), learntest.Normal(n, n, random)
 	e := express{alpha: 0.7, beta: 1.3}
 	if _, err := e.forward(t.Context(), x, p, q); err != nil {
 		t.Fatal(err)
@@ -54,12 +55,16 @@ func TestGCSRDifferences(t *testing.T) {
 	const n, d, h, c = 6, 5, 4, 3
 	problem := newProblem(n, d, h, c, random)
 	for _, hops := range []int{1, 2} {
+		p, q := learntest.Symmetric(n, random), learntest.Symmetric(n, random)
+		for i := range n { // P and Q have a diagonal
+			p.Row(i)[i], q.Row(i)[i] = random.Float32(), random.Float32()
+		}
 		l := &expressive{
 			student: &student{
 				Matching: Matching{StudentRate: 0.2}, unroll: unroll{steps: 5, stretch: 1},
 				start: problem.start, target: problem.target,
 			},
-			x: problem.z, y: problem.y, p: symmetric(n, random), q: symmetric(n, random),
+			x: problem.z, y: problem.y, p: p, q: q,
 			structure: express{alpha: 1, beta: 0.5}, propagation: learn.Propagation{Hops: hops},
 		}
 		_, dx, _, err := l.objective(t.Context())
@@ -83,19 +88,8 @@ func TestGCSRDifferences(t *testing.T) {
 			want.Data[i] = float32((above - value()) / (2 * step))
 			l.x.Data[i] = old
 		}
-		closeTo(t, "dX", got, want, 2e-2) // step² and rounding over the step
+		learntest.Close(t, "dX", got, want, 2e-2) // step² and rounding over the step
 	}
-}
-
-func symmetric(n int, random *rand.Rand) *mat.Dense {
-	m := mat.NewDense(n, n)
-	for i := range n {
-		for j := range i + 1 {
-			w := random.Float32()
-			m.Row(i)[j], m.Row(j)[i] = w, w
-		}
-	}
-	return m
 }
 
 // P of two classes without an edge between them joins nodes of one class alone.
@@ -120,7 +114,7 @@ func TestPrior(t *testing.T) {
 	}
 	p := prior(mixtures, first, []int32{0, 1, 1})
 	want := &mat.Dense{Rows: 3, Cols: 3, Data: []float32{1, 0, 0, 0, 1, 1, 0, 1, 1}}
-	closeTo(t, "P", p, want, 1e-6)
+	learntest.Close(t, "P", p, want, 1e-6)
 }
 
 // What the end of an expert says of X′ is differentiated right, by X′ and by Y′.
@@ -137,12 +131,12 @@ func TestKnowledgeIsAutodiff(t *testing.T) {
 	logits := tape.AddRow(tape.MatMul(hidden, tape.Var(l.end.w2)), tape.Var(l.end.b2))
 	entropy := tape.Scale(1/float32(n), tape.Sum(tape.Mul(y, tape.Log(y))))
 	divergence := tape.Add(entropy, tape.CrossEntropy(logits, y))
-	if want := float64(divergence.Value.Data[0]); math.Abs(got-want) > 1e-5 {
+	if want := float64(divergence.Value.Data[0]); !(math.Abs(got-want) <= 1e-5) {
 		t.Errorf("KL is %v, want %v", got, want)
 	}
 	g := tape.Grad(tape.Scale(0.3, divergence), x, y)
-	closeTo(t, "dX", dx, g[0].Value, 1e-5)
-	closeTo(t, "dY", centred(dy), centred(g[1].Value), 1e-5)
+	learntest.Close(t, "dX", dx, g[0].Value, 1e-5)
+	learntest.Close(t, "dY", centred(dy), centred(g[1].Value), 1e-5)
 }
 
 // Experts see the nodes first around which classes mix least, and students start in a window that grows.
@@ -189,8 +183,8 @@ func TestCurriculum(t *testing.T) {
 func TestRelabelDifferences(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 3))
 	const n, c, step = 4, 3, 1e-2
-	l := &window{geom: GEOM{LabelRate: 1}, logits: normal(n, c, random), velocity: mat.NewDense(n, c)}
-	dy, old := normal(n, c, random), l.logits.Clone()
+	l := &window{geom: GEOM{LabelRate: 1}, logits: learntest.Normal(n, c, random), velocity: mat.NewDense(n, c)}
+	dy, old := learntest.Normal(n, c, random), l.logits.Clone()
 	value := func() float64 {
 		l.soften()
 		return inner(&l.y, dy)
@@ -209,5 +203,5 @@ func TestRelabelDifferences(t *testing.T) {
 	for i, v := range l.logits.Data {
 		got.Data[i] -= v
 	}
-	closeTo(t, "step", got, want, 1e-3) // step² and rounding
+	learntest.Close(t, "step", got, want, 1e-3) // step² and rounding
 }

@@ -81,7 +81,7 @@ func TestExpertIsAutodiff(t *testing.T) {
 		logits := tape.Rows(tape.AddRow(tape.MatMul(hidden, theta[2]), theta[3]), index)
 		targets := tape.Var(autodiff.OneHot(p.y[:seen], 3))
 		for i, g := range tape.Grad(tape.CrossEntropy(logits, targets), theta...) {
-			closeTo(t, "gradient of an expert", net.gradients.all()[i], g.Value, 1e-5)
+			learntest.Close(t, "gradient of an expert", net.gradients.all()[i], g.Value, 1e-5)
 		}
 	}
 }
@@ -120,7 +120,7 @@ func TestStoreOnDisk(t *testing.T) {
 			}
 		}
 		for k, w := range one.all() {
-			closeTo(t, "snapshot", two.all()[k], w, 0)
+			learntest.Close(t, "snapshot", two.all()[k], w, 0)
 		}
 		if _, apart := differences(one, first); i > 0 && apart == 0 {
 			t.Errorf("snapshots 0 and %d are the same", i)

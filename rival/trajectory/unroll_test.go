@@ -9,15 +9,8 @@ import (
 
 	"github.com/graph-condensation/cgc/autodiff"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/rival/learn/learntest"
 )
-
-func normal(rows, cols int, random *rand.Rand) *mat.Dense {
-	m := mat.NewDense(rows, cols)
-	for i := range m.Data {
-		m.Data[i] = float32(random.NormFloat64())
-	}
-	return m
-}
 
 // problem is a student with its expert.
 type problem struct {
@@ -27,7 +20,9 @@ type problem struct {
 
 // newProblem returns one with soft labels.
 func newProblem(n, d, h, c int, random *rand.Rand) problem {
-	p := problem{z: normal(n, d, random), y: mat.NewDense(n, c), start: newWeights(d, h, c), target: newWeights(d, h, c)}
+	p := problem{
+		z: learntest.Normal(n, d, random), y: mat.NewDense(n, c), start: newWeights(d, h, c), target: newWeights(d, h, c),
+	}
 	p.start.restart(rand.NewPCG(1, 2))
 	for i, m := range p.target.all() {
 		copy(m.Data, p.start.all()[i].Data)
@@ -85,19 +80,6 @@ func (p problem) byTape(relu bool, steps int, rate float64) (loss float64, dz, d
 	return float64(total.Value.Data[0]), g[0].Value, g[1].Value
 }
 
-func closeTo(t *testing.T, what string, got, want *mat.Dense, tolerance float64) {
-	t.Helper()
-	var largest float64
-	for _, w := range want.Data {
-		largest = max(largest, math.Abs(float64(w)))
-	}
-	for i, w := range want.Data {
-		if math.Abs(float64(got.Data[i]-w)) > tolerance*largest {
-			t.Fatalf("%s: entry %d is %v, want %v", what, i, got.Data[i], w)
-		}
-	}
-}
-
 // centred subtracts the mean of each row.
 func centred(m *mat.Dense) *mat.Dense {
 	c := m.Clone()
@@ -124,11 +106,11 @@ func TestUnrollIsAutodiff(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if math.Abs(loss-want) > 1e-5*want {
+		if !(math.Abs(loss-want) <= 1e-5*want) {
 			t.Errorf("loss %v, want %v", loss, want)
 		}
-		closeTo(t, "dZ", dz, wantZ, 1e-4)                   // rounding of float32
-		closeTo(t, "dY", centred(dy), centred(wantY), 1e-4) // sums of rows of Y stay 1
+		learntest.Close(t, "dZ", dz, wantZ, 1e-4)                   // rounding of float32
+		learntest.Close(t, "dY", centred(dy), centred(wantY), 1e-4) // sums of rows of Y stay 1
 	}
 }
 
@@ -166,10 +148,10 @@ func TestUnrollDifferences(t *testing.T) {
 				want.Data[i] = float32((above - value(rate)) / (2 * step))
 				x.Data[i] = old
 			}
-			closeTo(t, what, got, want, 2e-2) // rounding of float32 over the step
+			learntest.Close(t, what, got, want, 2e-2) // rounding of float32 over the step
 		}
 		want := (value(rate+step) - value(rate-step)) / (2 * step)
-		if math.Abs(drate-want) > 1e-2*math.Abs(want) {
+		if !(math.Abs(drate-want) <= 1e-2*math.Abs(want)) {
 			t.Errorf("gradient by the rate is %v, difference %v", drate, want)
 		}
 	}
@@ -193,7 +175,7 @@ func TestStretches(t *testing.T) {
 		if gotLoss != loss || gotRate != drate {
 			t.Errorf("stretch %d: loss %v and gradient by the rate %v, want %v and %v", stretch, gotLoss, gotRate, loss, drate)
 		}
-		closeTo(t, "dZ", got, dz, 0)
+		learntest.Close(t, "dZ", got, dz, 0)
 	}
 	const one = 4 * (70*256 + 256*7 + 7)
 	for _, c := range []struct {
