@@ -11,8 +11,8 @@ import (
 // prefetchAhead is how many entries ahead the rows of X, of the given number of cache lines, are asked for: some 256
 // lines on their way keep memory busy. Narrow rows are twice as fast as with 16 entries; more than 128 bring nothing.
 //
-// Rows come into the second cache and not into the first. A core waits for some twenty lines of the first at a time, and
-// for more of the second: memory gives random rows at twice the rate.
+// Rows come into the second cache and not into the first. A core waits for some twenty lines of the first at a time,
+// and for more of the second: memory gives random rows at twice the rate.
 func prefetchAhead(lines int) int { return min(128, 256/lines) }
 
 // gather is the sparse row × dense loop for rows of a number of registers. The sum of a row stays in registers. A
