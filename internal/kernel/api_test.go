@@ -78,6 +78,8 @@ func TestCallsAllocateNothing(t *testing.T) {
 	check("WidenScaled", func() { kernel.WidenScaled(z, 2, x, halves) })
 	check("Magnitudes", func() { kernel.Magnitudes(z, x) })
 	check("PrefetchHalves", func() { kernel.PrefetchHalves(halves) })
+	far := []int32{0, 1 << 30, -1 << 30} // out of range does no harm
+	check("PrefetchAt", func() { kernel.PrefetchAt(nearest, far) })
 	wide := make([]float64, n)
 	check("Accumulate", func() { kernel.Accumulate(wide, 2, x[:n]) })
 	check("Nearest", func() {

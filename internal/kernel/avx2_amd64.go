@@ -315,6 +315,11 @@ func accumulateAVX2(sum []float64, w float64, x []float32)
 //go:noescape
 func prefetchAVX2(x []float32)
 
+// prefetchAtAVX2 asks the memory for the elements of table at the indices.
+//
+//go:noescape
+func prefetchAtAVX2(table *int32, indices []int32)
+
 // fewAVX2 sets product to the inner products of x0 and then of x1 with the rows of c,
 // 4×d without gaps, d at least 1.
 //

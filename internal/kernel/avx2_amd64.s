@@ -6459,6 +6459,25 @@ line:
 done:
 	RET
 
+// func prefetchAtAVX2(table *int32, indices []int32)
+// Requires: MMX+
+TEXT ·prefetchAtAVX2(SB), NOSPLIT, $0-32
+	MOVQ table+0(FP), AX
+	MOVQ indices_base+8(FP), CX
+	MOVQ indices_len+16(FP), DX
+
+index:
+	TESTQ      DX, DX
+	JLE        done
+	MOVLQSX    (CX), BX
+	PREFETCHT1 (AX)(BX*4)
+	ADDQ       $0x04, CX
+	DECQ       DX
+	JMP        index
+
+done:
+	RET
+
 // func fewAVX2(product *float32, x0 *float32, x1 *float32, c *float32, d int)
 // Requires: AVX, FMA3
 TEXT ·fewAVX2(SB), NOSPLIT, $0-40

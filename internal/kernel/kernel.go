@@ -52,6 +52,7 @@ type implementation struct {
 	axpy       func(alpha float32, x, y []float32)
 	accumulate func(sum []float64, w float64, x []float32)
 	prefetch   func(x []float32)
+	prefetchAt func(table *int32, indices []int32)
 	add        func(dst, x, y []float32)
 	mul        func(dst, x, y []float32)
 	scale      func(dst []float32, alpha float32, x []float32)
@@ -92,6 +93,7 @@ var portable = implementation{
 	axpy:       axpyGeneric,
 	accumulate: accumulateGeneric,
 	prefetch:   prefetchGeneric,
+	prefetchAt: prefetchAtGeneric,
 	add:        addGeneric,
 	mul:        mulGeneric,
 	scale:      scaleGeneric,

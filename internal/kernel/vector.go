@@ -42,6 +42,10 @@ func Accumulate(sum []float64, w float64, x []float32) {
 // rows that are read lie apart.
 func Prefetch(x []float32) { best.prefetch(x) }
 
+// PrefetchAt asks the memory for the elements of a table at some indices, which will be read soon. It reads nothing: an
+// index out of range does no harm.
+func PrefetchAt(table []int32, indices []int32) { best.prefetchAt(unsafe.SliceData(table), indices) }
+
 // PrefetchHalves is Prefetch for float16.
 func PrefetchHalves(x []uint16) {
 	best.prefetch(unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(x))), len(x)/2))
@@ -161,6 +165,8 @@ func accumulateGeneric(sum []float64, w float64, x []float32) {
 }
 
 func prefetchGeneric([]float32) {} // portable Go has no way to ask
+
+func prefetchAtGeneric(*int32, []int32) {}
 
 func addGeneric(dst, x, y []float32) {
 	x, y = x[:len(dst)], y[:len(dst)]

@@ -140,7 +140,12 @@ func (r *run) store(ctx context.Context) error {
 	// By nodes and not by places: A may be mapped from a file, and is then read in order.
 	var directed atomic.Bool
 	err := parallel.ForContext(ctx, r.adj.Rows, nodeChunk, func(lo, hi int) {
+		asked := r.adj.Indptr[lo]
 		for v := int32(lo); v < int32(hi); v++ {
+			if end := min(r.adj.Indptr[v+1]+placesAhead, r.adj.Indptr[hi]); end > asked {
+				kernel.PrefetchAt(r.place, r.adj.Indices[asked:end])
+				asked = end
+			}
 			if p := int(r.place[v]); p >= 0 && p < count && !r.fill(r.entries, p, r.adj, v) {
 				directed.Store(true)
 			}
@@ -151,6 +156,9 @@ func (r *run) store(ctx context.Context) error {
 	}
 	return err
 }
+
+// placesAhead is how many entries before it is read the place of a neighbour is asked for.
+const placesAhead = 64
 
 // free gives the temporary files back that the results are not in.
 func (r *run) free() {

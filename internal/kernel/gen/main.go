@@ -67,6 +67,7 @@ func main() {
 		lowest()
 		accumulate()
 		prefetch()
+		prefetchAt()
 		s.few()
 	}
 	Generate()

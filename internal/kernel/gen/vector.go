@@ -318,6 +318,27 @@ func prefetch() {
 	RET()
 }
 
+// prefetchAt asks the memory for elements of a table, into the second cache as prefetchAhead has it.
+func prefetchAt() {
+	TEXT("prefetchAtAVX2", 4, "func(table *int32, indices []int32)")
+	Pragma("noescape")
+	Doc("prefetchAtAVX2 asks the memory for the elements of table at the indices.")
+	table, at, n, index := GP64(), GP64(), GP64(), GP64()
+	Load(Param("table"), table)
+	Load(Param("indices").Base(), at)
+	Load(Param("indices").Len(), n)
+	Label("index")
+	TESTQ(n, n)
+	JLE(LabelRef("done"))
+	MOVLQSX(Mem{Base: at}, index)
+	PREFETCHT1(Mem{Base: table, Index: index, Scale: 4})
+	ADDQ(U8(4), at)
+	DECQ(n)
+	JMP(LabelRef("index"))
+	Label("done")
+	RET()
+}
+
 // few multiplies two rows with four others: eight sums of eight lanes, and two rows and one of the four at hand.
 func (s set) few() {
 	TEXT("fewAVX2", 4, "func(product, x0, x1, c *float32, d int)")
