@@ -67,7 +67,7 @@ func (c *command) evaluate(
 		return err
 	}
 	seconds := time.Since(begun).Seconds()
-	bound, by := testingBound(memory, g, small.Nodes(), training.config.Hidden)
+	bound, rest := testingBound(memory, g, small.Nodes(), training.config.Hidden)
 	evaluation := experiment.Evaluation{
 		Models: training.models, Training: training.config, Trainings: training.seeds, Seed: seed,
 		Memory: bound,
@@ -76,14 +76,14 @@ func (c *command) evaluate(
 	evaluation.Planned = tests.plan
 	if dry {
 		if err := evaluation.Plan(ctx, small, g); err != nil {
-			return limited(err, by, g)
+			return rest.limited(err, g)
 		}
 		return c.print(tests, tests.document())
 	}
 	c.progress.step("training")
 	scores, err := evaluation.Run(ctx, small, g)
 	if err != nil {
-		return limited(err, by, g)
+		return rest.limited(err, g)
 	}
 	r := outcomeOf(g)
 	r.add(small, seconds, small.Seconds) // the seconds are those of its condensation

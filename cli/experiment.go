@@ -155,7 +155,7 @@ func (j *experimentJob) one(
 		}
 		largest = max(largest, nodes)
 	}
-	bound, by := testingBound(config.config.Memory, g, largest, j.training.config.Hidden)
+	bound, rest := testingBound(config.config.Memory, g, largest, j.training.config.Hidden)
 	ctx, explain := guard(ctx, "working on "+g.Name, inParts(g))
 	defer func() { err = explain(err) }()
 	before := len(j.log.Records())
@@ -166,7 +166,7 @@ func (j *experimentJob) one(
 	}
 	records, err = grid.Run(ctx, g, j.log)
 	if err != nil {
-		return nil, 0, limited(config.mistake(err), by, g)
+		return nil, 0, rest.limited(config.mistake(err), g)
 	}
 	return records, len(j.log.Records()) - before, nil
 }

@@ -2,9 +2,12 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
@@ -21,5 +24,25 @@ func TestFault(t *testing.T) {
 		if got := out.String(); got != "cgc: "+want+"\n" {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// A test that takes more than a graph leaves of the memory says what is taken and what there is.
+func TestNothingIsLeft(t *testing.T) {
+	large := fmt.Errorf("experiment: %w", &gnn.MemoryError{Model: "gcn", Need: 5e9, Bound: 1})
+	rest := remainder{by: memory.ByMachine, limit: 2e9, taken: 3e9}
+	const want = "testing gcn takes about 5.00 GB of memory beside 3.00 GB for the program, the graph and the training, " +
+		"and the machine has 2.00 GB"
+	if got := rest.limited(large, synth.Demo()); got == nil || !strings.HasPrefix(got.Error(), want) {
+		t.Errorf("%v, want %s", got, want)
+	}
+	other := errors.New("another")
+	for _, err := range []error{nil, other} {
+		if got := rest.limited(err, synth.Demo()); got != err {
+			t.Errorf("error %v became %v", err, got)
+		}
+	}
+	if got := (remainder{}).limited(large, synth.Demo()); got != large {
+		t.Errorf("with a bound that was asked for: %v", got)
 	}
 }

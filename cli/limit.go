@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
@@ -101,29 +103,43 @@ func bytesOf(g *graph.Graph) int64 {
 }
 
 // testingBound returns the bound on memory of testing models on a graph: asked, or what the system allows if that may
-// be too little, without what training on so many condensed nodes takes. by is what allows it, empty for a bound that
-// was asked for.
-func testingBound(asked int64, g *graph.Graph, small, hidden int) (bound int64, by string) {
+// be too little, without what training on so many condensed nodes takes. rest says how it comes about; it is empty for a
+// bound that was asked for.
+func testingBound(asked int64, g *graph.Graph, small, hidden int) (bound int64, rest remainder) {
 	limit, by := memory.Limit()
 	if asked > 0 || limit == 0 {
-		return asked, ""
+		return asked, remainder{}
 	}
+	rest = remainder{by: by, limit: limit}
 	// The program, the weights with their gradients and moments, and what a layer makes of the condensed nodes.
 	limit -= 24<<20 + 4*int64(hidden)*int64(6*(g.Features()+g.Classes)+8*small)
 	units := 4 * int64(g.Nodes()) * int64(hidden+g.Classes)
 	if roomy(g, 8, limit-8*units) {
-		return 0, ""
+		return 0, remainder{}
 	}
 	if !g.Mapped { // a graph in memory is there already
 		limit -= bytesOf(g)
 	}
-	return max(1, limit), by
+	rest.taken = rest.limit - limit
+	return max(1, limit), rest // 0 would be no bound
+}
+
+// remainder is what the system allows beside what is taken: by the graph, unless it is mapped, and by training.
+type remainder struct {
+	by           string // "the machine has"; empty if there is no such limit
+	limit, taken int64  // in bytes
 }
 
 // limited says in the error of a test that takes too much memory what allows no more.
-func limited(err error, by string, g *graph.Graph) error {
-	if err == nil || by == "" {
+func (r remainder) limited(err error, g *graph.Graph) error {
+	large := new(gnn.MemoryError)
+	if r.by == "" || !errors.As(err, &large) {
 		return err
 	}
-	return fmt.Errorf("%w: %s no more%s", err, by, inParts(g))
+	what := "the program, the graph and the training"
+	if g.Mapped {
+		what = "the program and the training"
+	}
+	return fmt.Errorf("testing %s takes about %s of memory beside %s for %s, and %s %s%s", large.Model,
+		report.Bytes(large.Need), report.Bytes(r.taken), what, r.by, report.Bytes(r.limit), inParts(g))
 }

@@ -104,7 +104,7 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) (err erro
 		return err
 	}
 	config := j.config.config
-	bound, by := testingBound(config.Memory, g, nodes, j.training.config.Hidden)
+	bound, rest := testingBound(config.Memory, g, nodes, j.training.config.Hidden)
 	plan := experiment.Plan{
 		Method: methods[0], Size: config.Size, Training: j.training.config, Seed: config.Seed, Seeds: j.training.seeds,
 		Models: j.training.models, Whole: j.whole, Memory: bound,
@@ -113,7 +113,7 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) (err erro
 	plan.Planned = tests.plan
 	result, err := plan.Run(ctx, g)
 	if err != nil {
-		return limited(j.config.mistake(err), by, g)
+		return rest.limited(j.config.mistake(err), g)
 	}
 	if err := j.save(j.out, func() error { return result.Condensed[0].Save(ctx, j.out) }); err != nil {
 		return err

@@ -109,7 +109,7 @@ func (j *tuneJob) run(cmd *cobra.Command, name string) (err error) {
 	if err := j.within(g, space); err != nil {
 		return err
 	}
-	bound, by := testingBound(j.config.config.Memory, g, nodes, j.training.config.Hidden)
+	bound, rest := testingBound(j.config.config.Memory, g, nodes, j.training.config.Hidden)
 	ctx, explain := guard(ctx, "searching on "+g.Name, inParts(g))
 	defer func() { err = explain(err) }()
 	search := tune.Search{
@@ -122,7 +122,7 @@ func (j *tuneJob) run(cmd *cobra.Command, name string) (err error) {
 	}
 	tuned, err := search.Run(ctx, g)
 	if tuned == nil || len(tuned.Ranked) == 0 {
-		return limited(j.config.mistake(errors.Join(err, context.Cause(ctx))), by, g)
+		return rest.limited(j.config.mistake(errors.Join(err, context.Cause(ctx))), g)
 	}
 	if err := j.save(j.out, func() error { return writeConfig(j.out, tuned.Best.Candidate) }); err != nil {
 		return err

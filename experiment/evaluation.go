@@ -91,8 +91,8 @@ func (e Evaluation) target(ctx context.Context, small *condense.Condensed, g *gr
 	return target, nil
 }
 
-// Fits returns an error if testing one of the models on target takes more than a bound on memory; 0 sets none. planned,
-// if it is not nil, hears what each takes.
+// Fits returns an error if testing one of the models on target takes more than a bound on memory; 0 sets none. It wraps
+// a *gnn.MemoryError. planned, if it is not nil, hears what each takes.
 func Fits(target *gnn.Target, models []gnn.Model, hidden int, memory int64, planned func(*gnn.Plan)) error {
 	if memory == 0 {
 		return nil
@@ -106,8 +106,7 @@ func Fits(target *gnn.Target, models []gnn.Model, hidden int, memory int64, plan
 			planned(plan)
 		}
 		if need := target.Memory(m, hidden); need > memory {
-			return fmt.Errorf("experiment: testing %s takes about %d bytes, want at most the bound on memory (%d)",
-				m.Name(), need, memory)
+			return fmt.Errorf("experiment: %w", &gnn.MemoryError{Model: m.Name(), Need: need, Bound: memory})
 		}
 	}
 	return nil

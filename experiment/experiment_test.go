@@ -2,6 +2,7 @@ package experiment_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -196,7 +197,7 @@ func TestEvaluateIsRunOnOneGraph(t *testing.T) {
 	}
 	e.Memory = 1000
 	_, err = e.Run(t.Context(), r.Condensed[0], g)
-	if err == nil || !strings.Contains(err.Error(), "want at most the bound on memory (1000)") {
+	if large := new(gnn.MemoryError); !errors.As(err, &large) || large.Bound != 1000 || large.Need <= 1000 {
 		t.Errorf("a bound of 1000 bytes: error %v", err)
 	}
 	e.Memory = 0

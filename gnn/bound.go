@@ -1,6 +1,23 @@
 package gnn
 
-import "github.com/graph-condensation/cgc/mat"
+import (
+	"fmt"
+
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// MemoryError says that testing a model takes more than a bound on memory.
+type MemoryError struct {
+	// Model is the name of the model. Need is what testing it takes, and Bound the bound, in bytes.
+	Model       string
+	Need, Bound int64
+}
+
+// Error says what testing takes, and the bound.
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("gnn: testing %s takes about %d bytes of memory, want a bound of at least that (it is %d)",
+		e.Model, e.Need, e.Bound)
+}
 
 // Memory returns about how many bytes it takes to ask m, with so many hidden units, about the validation and test nodes
 // of t, beside the graph. It is 0 if that is not known, or if the graph is larger than a bound on memory (Plan). Both

@@ -84,8 +84,7 @@ func (t *streams) cut(m Model, hidden int) (c cut, err error) {
 		}
 		least = c.need
 	}
-	return c, fmt.Errorf("gnn: testing %s takes %d bytes of memory, want a bound of at least that (it is %d)",
-		m.Name(), least, t.bound)
+	return c, &MemoryError{Model: m.Name(), Need: least, Bound: t.bound}
 }
 
 // within returns how the work of a model is cut up within a bound, or what little it needs if it does not fit. inFile

@@ -80,7 +80,7 @@ func least(t *testing.T, g *graph.Graph, inductive bool, m gnn.Model) int64 {
 	if err == nil {
 		t.Fatalf("%s fits into 1 byte", m.Name())
 	}
-	found := regexp.MustCompile(`takes (\d+) bytes of memory, want a bound of at least that \(it is 1\)`).
+	found := regexp.MustCompile(`takes about (\d+) bytes of memory, want a bound of at least that \(it is 1\)`).
 		FindStringSubmatch(err.Error())
 	if found == nil {
 		t.Fatalf("%s: %v", m.Name(), err)
