@@ -103,8 +103,8 @@ func bytesOf(g *graph.Graph) int64 {
 }
 
 // testingBound returns the bound on memory of testing models on a graph: asked, or what the system allows if that may
-// be too little, without what training on so many condensed nodes takes. rest says how it comes about; it is empty for a
-// bound that was asked for.
+// be too little, without what training on so many condensed nodes takes. rest says how it comes about; it is empty for
+// a bound that was asked for.
 func testingBound(asked int64, g *graph.Graph, small, hidden int) (bound int64, rest remainder) {
 	limit, by := memory.Limit()
 	if asked > 0 || limit == 0 {

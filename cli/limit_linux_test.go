@@ -119,8 +119,8 @@ func TestTooLittleMemoryForTesting(t *testing.T) {
 	if errors.Is(err, confine.ErrNone) {
 		t.Skip(err)
 	}
-	want := regexp.MustCompile(`testing gat takes about [\d.]+ [MG]B of memory beside [\d.]+ MB for the program, the graph ` +
-		`and the training, and the control group allows 67 MB`)
+	want := regexp.MustCompile(`testing gat takes about [\d.]+ [MG]B of memory beside [\d.]+ MB for the program, ` +
+		`the graph and the training, and the control group allows 67 MB`)
 	if err == nil || !want.MatchString(err.Error()) {
 		t.Errorf("error %v", err)
 	}

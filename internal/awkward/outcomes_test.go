@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
@@ -71,6 +73,10 @@ func method(t *testing.T, name string, set map[string]any) condense.Method {
 	}
 	return m
 }
+
+// every lets all methods meet the graphs on which those that learn take long: go test ./internal/awkward -run
+// TestMethods -v -every.
+var every = flag.Bool("every", false, "TestMethods runs all methods on all graphs, which takes long")
 
 // attempt runs f. A panic is an error, and fails the test.
 func attempt(t *testing.T, f func() error) (err error) {
@@ -183,6 +189,20 @@ func TestMethods(t *testing.T) {
 			tell(outcome)
 		}
 		grouped(&text, c.name, told, outcomes)
+		for _, name := range condense.Names() {
+			if !*every || slices.Contains(names, name) {
+				continue
+			}
+			begun := time.Now()
+			err := attempt(t, func() error {
+				small, err := method(t, name, fewest).Condense(t.Context(), c.graph, c.nodes, 1)
+				if err == nil {
+					sound(t, c.name+", "+name, small, c.graph, c.nodes)
+				}
+				return err
+			})
+			t.Logf("%s, %s: error %v, after %.1f s", c.name, name, err, time.Since(begun).Seconds())
+		}
 	}
 	golden.Compare(t, "testdata/methods.txt", text.Bytes())
 }

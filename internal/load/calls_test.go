@@ -156,11 +156,13 @@ func training(t *testing.T, g *graph.Graph, nodes int) (all []call) {
 			return err
 		}})
 	}
-	e := experiment.Evaluation{Models: []gnn.Model{gnn.GCN()}, Training: trained, Trainings: 1, Memory: 2 * bound}
-	all = append(all, call{name: "evaluate within a bound", run: func(ctx context.Context) error {
-		_, err := e.Run(ctx, small, g)
-		return err
-	}})
+	for name, most := range map[string]int64{"evaluate within a bound": 2 * bound, "evaluate in order": bound / 2} {
+		e := experiment.Evaluation{Models: []gnn.Model{gnn.GCN()}, Training: trained, Trainings: 1, Memory: most}
+		all = append(all, call{name: name, run: func(ctx context.Context) error {
+			_, err := e.Run(ctx, small, g)
+			return err
+		}})
+	}
 	return append(all, call{name: "experiment", run: func(ctx context.Context) error {
 		p := experiment.Plan{
 			Method: config, Size: condense.Size{Nodes: nodes}, Training: trained, Seeds: 2, Models: []gnn.Model{gnn.GCN()},

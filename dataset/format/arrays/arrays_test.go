@@ -11,18 +11,20 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-func TestReadArrays(t *testing.T) {
-	members := func() map[string][]byte {
-		return map[string][]byte{
-			"adj_indptr": fixture.Npy("<i4", "4,", []int32{0, 1, 2, 2}), "adj_indices": fixture.Npy("<i4", "2,", []int32{1, 2}),
-			"adj_data": fixture.Npy("<f4", "2,", []float32{1, 1}), "adj_shape": fixture.Npy("<i8", "2,", []int64{3, 3}),
-			"attr_indptr":  fixture.Npy("<i4", "4,", []int32{0, 3, 3, 4}),
-			"attr_indices": fixture.Npy("<i4", "4,", []int32{4, 1, 4, 0}),
-			"attr_data":    fixture.Npy("<f4", "4,", []float32{1, 2, 3, 4}),
-			"attr_shape":   fixture.Npy("<i8", "2,", []int64{3, 5}),
-			"labels":       fixture.Npy("<i8", "3,", []int64{0, 1, 0}),
-		}
+// members are the arrays of a graph.
+func members() map[string][]byte {
+	return map[string][]byte{
+		"adj_indptr": fixture.Npy("<i4", "4,", []int32{0, 1, 2, 2}), "adj_indices": fixture.Npy("<i4", "2,", []int32{1, 2}),
+		"adj_data": fixture.Npy("<f4", "2,", []float32{1, 1}), "adj_shape": fixture.Npy("<i8", "2,", []int64{3, 3}),
+		"attr_indptr":  fixture.Npy("<i4", "4,", []int32{0, 3, 3, 4}),
+		"attr_indices": fixture.Npy("<i4", "4,", []int32{4, 1, 4, 0}),
+		"attr_data":    fixture.Npy("<f4", "4,", []float32{1, 2, 3, 4}),
+		"attr_shape":   fixture.Npy("<i8", "2,", []int64{3, 5}),
+		"labels":       fixture.Npy("<i8", "3,", []int64{0, 1, 0}),
 	}
+}
+
+func TestReadArrays(t *testing.T) {
 	dir := fixture.Folder(t, map[string][]byte{"own.npz": fixture.Npz(members())})
 	formattest.Run(t, arrays.Name, filepath.Join(dir, "own.npz"))
 	g := fixture.Open(t, dir)
@@ -52,4 +54,21 @@ func TestReadArrays(t *testing.T) {
 		}
 		fixture.Refuses(t, map[string][]byte{"own.npz": fixture.Npz(files)}, want)
 	}
+}
+
+// FuzzRead looks for a panic and for memory without bound. Errors are right.
+func FuzzRead(f *testing.F) {
+	f.Add("adj_indptr", members()["adj_indptr"])
+	f.Add("attr_indices", members()["attr_indices"])
+	f.Add("adj_shape", fixture.Npy("<i8", "2,", []int64{1 << 30, 1 << 30}))
+	f.Add("attr_matrix", fixture.Npy("<f2", "3, 1", []uint16{1, 2, 3}))
+	f.Add("labels", fixture.Npy(">u8", "3,", []uint64{1 << 63, 0, 0}))
+	f.Add("adj_data", []byte("\x93NUMPY"))
+	f.Fuzz(func(t *testing.T, name string, content []byte) {
+		if _, known := members()[name]; !known {
+			name = "attr_matrix"
+		}
+		files := map[string][]byte{"own.npz": fixture.Npz(fixture.With(members(), name, content))}
+		fixture.Valid(t, filepath.Join(fixture.Folder(t, files), "own.npz"))
+	})
 }

@@ -1,0 +1,155 @@
+package dataset_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/synth"
+)
+
+// rezipped returns an archive with the members of another one under other names. A member with no name is left out. A
+// member whose name ends in "→" is a symbolic link to /etc/passwd.
+func rezipped(t *testing.T, archive string, rename func(name string) []string) []byte {
+	t.Helper()
+	from, err := zip.OpenReader(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer from.Close()
+	var to bytes.Buffer
+	w := zip.NewWriter(&to)
+	for _, member := range from.File {
+		r, err := member.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(r)
+		r.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range rename(member.Name) {
+			header := &zip.FileHeader{Name: strings.TrimSuffix(name, "→"), Method: zip.Store}
+			data := content
+			if strings.HasSuffix(name, "→") {
+				header.SetMode(fs.ModeSymlink | 0o777)
+				data = []byte("/etc/passwd")
+			}
+			m, err := w.CreateHeader(header)
+			if err == nil {
+				_, err = m.Write(data)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return to.Bytes()
+}
+
+// everything lists the files and folders below a folder.
+func everything(t *testing.T, folder string) (all []string) {
+	t.Helper()
+	err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+		all = append(all, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Names of members that climb out, begin at the root, are links or stand there twice write nothing. Reading an archive
+// gives the graph, if all its arrays have their names, or an error that names the file.
+func TestArchivesThatClimbOut(t *testing.T) {
+	dir := t.TempDir()
+	inner := filepath.Join(dir, "a", "b", "c")
+	if err := os.MkdirAll(inner, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, extension := range []string{".npz", ".pt"} {
+		whole := filepath.Join(dir, "whole"+extension)
+		if err := dataset.Write(t.Context(), whole, synth.Demo()); err != nil {
+			t.Fatal(err)
+		}
+		for name, rename := range map[string]func(string) []string{
+			"climbs":        func(name string) []string { return []string{"../../" + name} },
+			"climbs within": func(name string) []string { return []string{"x/../../../" + name} },
+			"from the root": func(name string) []string { return []string{filepath.Join(dir, "root", name)} },
+			"of Windows":    func(name string) []string { return []string{`..\..\` + name, `C:\` + name} },
+			"beside":        func(name string) []string { return []string{name, "../../../" + name, "/" + name} },
+			"a link":        func(name string) []string { return []string{name + "→"} },
+			"links beside":  func(name string) []string { return []string{name, "../../link→", "link→"} },
+		} {
+			path := filepath.Join(inner, strings.ReplaceAll(name, " ", "-")+extension)
+			if err := os.WriteFile(path, rezipped(t, whole, rename), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			before := everything(t, dir)
+			g, err := dataset.Options{}.Open(t.Context(), path)
+			if err != nil && (strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), filepath.Base(path))) {
+				t.Errorf("%s%s: error %v, want one line with the file", name, extension, err)
+			}
+			beside := strings.HasSuffix(name, "beside") // all arrays have their names
+			if beside && err != nil || !beside && extension == ".npz" && err == nil {
+				t.Errorf("%s%s: error %v", name, extension, err)
+			}
+			if err == nil && g.Nodes() != synth.Demo().Nodes() {
+				t.Errorf("%s%s: %d nodes", name, extension, g.Nodes())
+			}
+			if after := everything(t, dir); !slices.Equal(after, before) {
+				t.Errorf("%s%s: the files are now %q", name, extension, after)
+			}
+		}
+	}
+}
+
+// A folder whose description names files outside it is refused, though they are there and would be read. A symbolic
+// link in the folder is followed, as by any program that opens a file.
+func TestFoldersThatClimbOut(t *testing.T) {
+	dir := t.TempDir()
+	made := filepath.Join(dir, "made.dgl")
+	if err := dataset.Write(t.Context(), made, synth.Demo()); err != nil {
+		t.Fatal(err)
+	}
+	meta, err := os.ReadFile(filepath.Join(made, "meta.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, to := range map[string]string{
+		"climbs.dgl": "../made.dgl/", "root.dgl": made + "/", "within.dgl": "x/../../made.dgl/", "linked.dgl": "",
+	} {
+		folder := filepath.Join(dir, name)
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if to == "" {
+			for _, file := range []string{"nodes_0.csv", "edges_0.csv"} {
+				if err := os.Symlink(filepath.Join("..", "made.dgl", file), filepath.Join(folder, file)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		text := strings.NewReplacer("nodes_0.csv", to+"nodes_0.csv", "edges_0.csv", to+"edges_0.csv").Replace(string(meta))
+		if err := os.WriteFile(filepath.Join(folder, "meta.yaml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := dataset.Options{}.Open(t.Context(), folder)
+		refused := err != nil && strings.Contains(err.Error(), "want a file in the folder")
+		if refused != (to != "") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
