@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
+	"github.com/graph-condensation/cgc/rival"
 )
 
 // Learner is a method in the middle of its work.
@@ -91,7 +92,11 @@ const (
 func Run(
 	ctx context.Context, g *graph.Graph, plan Plan, begin func(*Start) (Learner, error),
 ) (*condense.Condensed, error) {
-	clock := condense.StartClock(ctx, prepareStep, learnStep, judgeStep)
+	task, err := rival.Begin(ctx, g, plan.Method, plan.Nodes, plan.Seed, prepareStep, learnStep, judgeStep)
+	if err != nil {
+		return nil, err
+	}
+	clock := task.Clock
 	done := clock.Step(prepareStep)
 	start, err := Begin(ctx, g, plan.Nodes, plan.Seed)
 	if err != nil {
@@ -161,11 +166,10 @@ func Run(
 	if err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
+	if small, err = task.Finish(ctx, small); err != nil {
 		return nil, err
 	}
-	small.Config, small.Seconds = config, clock.Stop()
-	return small, nil
+	return small, small.Validate()
 }
 
 // consider judges the iterate, and keeps it if it is the best so far.
@@ -238,19 +242,14 @@ func (b *best) sample(s *Start, plan Plan, x, a, soft *mat.Dense) *condense.Cond
 	return small
 }
 
-// condensed returns the best iterate.
+// condensed returns the best iterate with its account.
 func (b *best) condensed(s *Start, plan Plan) (*condense.Condensed, error) {
 	small := b.sample(s, plan, b.x, b.a, b.soft)
-	small.Classes, small.Budget = s.Graph.Classes, s.Budget
-	small.Graph, small.GraphNodes, small.Method = s.Graph.Name, s.Graph.Nodes(), plan.Method.Name()
-	small.TakeNames(s.Graph)
 	account := Account{
 		Epoch: int(b.notes.Data[epochNote]), Epochs: plan.Epochs, Loss: float64(b.notes.Data[lossNote]),
 		Judgements: int(b.notes.Data[judgementsNote]), Validation: float64(b.notes.Data[accuracyNote]),
 	}
 	var err error
-	if small.Account, err = json.Marshal(account); err != nil {
-		return nil, err
-	}
-	return small, small.Validate()
+	small.Account, err = json.Marshal(account)
+	return small, err
 }
