@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -73,10 +73,6 @@ func method(t *testing.T, name string, set map[string]any) condense.Method {
 	}
 	return m
 }
-
-// every lets all methods meet the graphs on which those that learn take long: go test ./internal/awkward -run
-// TestMethods -v -every.
-var every = flag.Bool("every", false, "TestMethods runs all methods on all graphs, which takes long")
 
 // attempt runs f. A panic is an error, and fails the test.
 func attempt(t *testing.T, f func() error) (err error) {
@@ -157,12 +153,12 @@ func grouped(text *bytes.Buffer, trial string, names, outcomes []string) {
 func TestMethods(t *testing.T) {
 	var text bytes.Buffer
 	for _, c := range trials(t) {
-		names := condense.Names()
-		if c.only != nil {
-			names = c.only
-		}
 		var outcomes, told []string
-		for _, name := range names {
+		for _, name := range condense.Names() {
+			if slices.Contains(c.long, name) {
+				told, outcomes = append(told, name), append(outcomes, "not here, it takes minutes")
+				continue
+			}
 			tell := func(outcome string) {
 				if slices.Contains(listed, name) {
 					told, outcomes = append(told, name), append(outcomes, outcome)
@@ -189,22 +185,32 @@ func TestMethods(t *testing.T) {
 			tell(outcome)
 		}
 		grouped(&text, c.name, told, outcomes)
-		for _, name := range condense.Names() {
-			if !*every || slices.Contains(names, name) {
-				continue
-			}
-			begun := time.Now()
-			err := attempt(t, func() error {
-				small, err := method(t, name, fewest).Condense(t.Context(), c.graph, c.nodes, 1)
-				if err == nil {
-					sound(t, c.name+", "+name, small, c.graph, c.nodes)
-				}
-				return err
-			})
-			t.Logf("%s, %s: error %v, after %.1f s", c.name, name, err, time.Since(begun).Seconds())
-		}
 	}
 	golden.Compare(t, "testdata/methods.txt", text.Bytes())
+}
+
+// Methods that take minutes on a graph end with their context there, in the middle of their work.
+func TestMethodsThatTakeLong(t *testing.T) {
+	for _, c := range trials(t) {
+		for _, name := range c.long {
+			t.Run(c.name+"/"+name, func(t *testing.T) {
+				ctx, end := context.WithTimeout(t.Context(), time.Second)
+				defer end()
+				begun := time.Now()
+				err := attempt(t, func() error {
+					small, err := method(t, name, fewest).Condense(ctx, c.graph, c.nodes, 1)
+					if err == nil {
+						sound(t, name, small, c.graph, c.nodes)
+					}
+					return err
+				})
+				if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("error %v, want that the context has ended", err)
+				}
+				t.Logf("error %v after %v", err, time.Since(begun))
+			})
+		}
+	}
 }
 
 // Every model trains on what cgc makes of every awkward graph, and on the graph itself: losses, weights and accuracies

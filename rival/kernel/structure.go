@@ -126,6 +126,9 @@ func (s Structure) second(ctx context.Context, x *mat.Dense, norms []float32, m 
 			columns, weights := m.Indices[m.Indptr[i]:m.Indptr[i+1]], m.Data[m.Indptr[i]:m.Indptr[i+1]]
 			sum := 0.0
 			for a, u := range columns {
+				if len(columns) > 1000 && ctx.Err() != nil { // all pairs of so many neighbours take long
+					return
+				}
 				w := float64(weights[a]) * float64(norms[u])
 				sum += w * w
 				for b, v := range columns[:a] {
