@@ -25,12 +25,11 @@ type features struct {
 type transposed features
 
 func newFeatures(ctx context.Context, x *mat.CSR) *features {
-	f := &features{ctx: ctx, whole: memory.Make[float32](x.NNZ())}
-	for e := range f.whole {
-		f.whole[e] = 1
-	}
+	f := &features{ctx: ctx}
 	if x.Data != nil {
-		copy(f.whole, x.Data)
+		f.whole = memory.Clone(x.Data)
+	} else {
+		f.whole = memory.Filled[float32](x.NNZ(), 1)
 	}
 	f.x = &mat.CSR{Rows: x.Rows, Cols: x.Cols, Indptr: x.Indptr, Indices: x.Indices, Data: memory.Clone(f.whole)}
 	f.xt, f.from = f.x.Transpose()

@@ -11,10 +11,7 @@ import (
 // the result is nodes[i]; the split keeps what is left of each part. Adjacency and labels are copies, and so are
 // features of a *mat.Dense or *mat.CSR. Features of another type stay where they are, and are read from there.
 func (g *Graph) Induced(nodes []int32) *Graph {
-	position := memory.Make[int32](g.Nodes())
-	for i := range position {
-		position[i] = -1
-	}
+	position := memory.Filled[int32](g.Nodes(), -1)
 	for i, v := range nodes {
 		position[v] = int32(i)
 	}

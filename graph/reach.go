@@ -27,10 +27,7 @@ type Reach struct {
 
 // NewReach returns the nodes at distance 0: the given ones, repeats allowed. a is valid, as in Graph.Adj.
 func NewReach(a *mat.CSR, from []int32) *Reach {
-	r := &Reach{Distance: memory.Make[int32](a.Rows), adj: a}
-	for v := range r.Distance {
-		r.Distance[v] = Unreached
-	}
+	r := &Reach{Distance: memory.Filled[int32](a.Rows, Unreached), adj: a}
 	for _, v := range from {
 		r.Distance[v] = 0
 	}

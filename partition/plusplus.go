@@ -20,10 +20,7 @@ func (p *points) plusPlus(k int, random *rand.Rand) []int32 {
 	n := p.n
 	drawn := make([]int32, 1, k)
 	drawn[0] = int32(random.IntN(n))
-	dist := memory.Make[float32](n)
-	for i := range dist {
-		dist[i] = float32(math.Inf(1))
-	}
+	dist := memory.Filled(n, float32(math.Inf(1)))
 	cumulative := memory.Make[float64](n)
 	for known := 0; len(drawn) < k; {
 		p.approach(dist, drawn[known:])

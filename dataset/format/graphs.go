@@ -119,7 +119,7 @@ func idColumn(n int, ids []string) Column {
 // target and, if a has values, weight. ids holds the name of each node; nil means numbers.
 func EdgeTable(a *mat.CSR, ids []string) Table {
 	edges := a.NNZ() / 2
-	source, target, weight := memory.Make[int32](edges)[:0], memory.Make[int32](edges)[:0], []float32(nil)
+	source, target, weight := memory.Uncleared[int32](edges)[:0], memory.Uncleared[int32](edges)[:0], []float32(nil)
 	for i := range a.Rows {
 		for e := a.Indptr[i]; e < a.Indptr[i+1]; e++ {
 			if j := a.Indices[e]; int(j) > i {

@@ -114,35 +114,17 @@ func (GCondX) Name() string { return "gcond-x" }
 func (DosCond) Name() string { return "doscond" }
 
 // Condense learns X′ and A′.
-func (m GCond) Condense(
-	ctx context.Context, g *graph.Graph, nodes int, seed uint64,
-) (_ *condense.Condensed, err error) {
-	defer memory.Recover(&err)
-	if err := m.Check(g, nodes); err != nil {
-		return nil, err
-	}
+func (m GCond) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, &m.Structure, nodes, seed)
 }
 
 // Condense learns X′.
-func (m GCondX) Condense(
-	ctx context.Context, g *graph.Graph, nodes int, seed uint64,
-) (_ *condense.Condensed, err error) {
-	defer memory.Recover(&err)
-	if err := m.Check(g, nodes); err != nil {
-		return nil, err
-	}
+func (m GCondX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, nil, nodes, seed)
 }
 
 // Condense learns X′ and A′.
-func (m DosCond) Condense(
-	ctx context.Context, g *graph.Graph, nodes int, seed uint64,
-) (_ *condense.Condensed, err error) {
-	defer memory.Recover(&err)
-	if err := m.Check(g, nodes); err != nil {
-		return nil, err
-	}
+func (m DosCond) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return m.run(ctx, g, m, &m.Structure, nodes, seed)
 }
 
@@ -208,10 +190,14 @@ func (m Matching) bytes(g *graph.Graph, nodes int) float64 {
 	return own + 16*float64(rows)*float64(d+m.Hidden) + learn.EmbeddingBytes(slices.Max(each), d, 1)
 }
 
-// run condenses by matching. A nil structure means A′ = I. The parameters were checked.
+// run checks everything and condenses by matching. A nil structure means A′ = I.
 func (m Matching) run(
-	ctx context.Context, g *graph.Graph, method condense.Method, s *learn.Structure, nodes int, seed uint64,
-) (*condense.Condensed, error) {
+	ctx context.Context, g *graph.Graph, method condense.Checker, s *learn.Structure, nodes int, seed uint64,
+) (_ *condense.Condensed, err error) {
+	defer memory.Recover(&err)
+	if err := method.Check(g, nodes); err != nil {
+		return nil, err
+	}
 	plan := learn.Plan{Method: method, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice}
 	if s != nil {
 		plan.Threshold = s.Threshold

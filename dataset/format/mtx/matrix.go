@@ -239,25 +239,13 @@ func readMatrix(ctx context.Context, file string, n int) (mat.Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &mat.CSR{Rows: n, Cols: h.cols, Indptr: memory.Make[int64](n + 1), Indices: memory.Uncleared[int32](h.entries)}
-	x.Data = memory.Uncleared[float32](h.entries)
-	for _, i := range e.row {
-		x.Indptr[i+1]++
+	values := e.value
+	if values == nil {
+		values = memory.Filled[float32](len(e.row), 1)
 	}
-	for i := range n {
-		x.Indptr[i+1] += x.Indptr[i]
-	}
-	next := slices.Clone(x.Indptr)
-	for k, i := range e.row {
-		if k%look == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		at := next[i]
-		next[i]++
-		x.Indices[at], x.Data[at] = e.col[k], 1
-		if e.value != nil {
-			x.Data[at] = e.value[k]
-		}
+	x, err := csr.Gather(ctx, &mat.CSR{Rows: n, Cols: h.cols}, e.row, e.col, values)
+	if err != nil {
+		return nil, err
 	}
 	if err := csr.SortRows(ctx, x); err != nil {
 		return nil, err

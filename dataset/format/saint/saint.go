@@ -95,10 +95,7 @@ func readClassMap(ctx context.Context, file string, n int) ([]int32, error) {
 	if err != nil {
 		return nil, err
 	}
-	y := memory.Make[int32](n)
-	for i := range y {
-		y[i] = graph.Unlabelled
-	}
+	y := memory.Filled[int32](n, graph.Unlabelled)
 	s := scanner{data: data, meter: reading.New(ctx, "reading", file, int64(len(data)))}
 	err = s.object(func(key []byte) error {
 		node, err := decimal.Int(key)

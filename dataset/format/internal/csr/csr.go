@@ -87,7 +87,7 @@ func Gather(ctx context.Context, s *mat.CSR, row, col []int32, data []float32) (
 	for i := range s.Rows {
 		s.Indptr[i+1] += s.Indptr[i]
 	}
-	at := append([]int64{}, s.Indptr...)
+	at := memory.Clone(s.Indptr)
 	s.Indices, s.Data = memory.Uncleared[int32](len(row)), memory.Uncleared[float32](len(row))
 	for e, i := range row {
 		if e%look == 0 && ctx.Err() != nil {
@@ -99,21 +99,32 @@ func Gather(ctx context.Context, s *mat.CSR, row, col []int32, data []float32) (
 	return s, nil
 }
 
+// Rows returns the row of each entry of m, or soon after ctx is done its error.
+func Rows(ctx context.Context, m *mat.CSR) ([]int32, error) {
+	rows := memory.Uncleared[int32](len(m.Indices))
+	for i := range m.Rows {
+		if i%lookRows == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		row := rows[m.Indptr[i]:m.Indptr[i+1]]
+		for e := range row {
+			row[e] = int32(i)
+		}
+	}
+	return rows, nil
+}
+
 // Edges returns the entries of a square matrix that are not zero as edges. A value that is negative or not finite is an
 // error, and so is the end of ctx. The edges take the memory of m, whose entries change.
 func Edges(ctx context.Context, m *mat.CSR) (graph.Edges, error) {
 	if m.Rows != m.Cols {
 		return graph.Edges{}, fmt.Errorf("adjacency is %d×%d, want it square", m.Rows, m.Cols)
 	}
-	e := graph.Edges{From: memory.Uncleared[int32](len(m.Indices))[:0], To: m.Indices, Weight: m.Data}
-	for i := range m.Rows {
-		if i%lookRows == 0 && ctx.Err() != nil {
-			return graph.Edges{}, ctx.Err()
-		}
-		for range m.Indptr[i+1] - m.Indptr[i] {
-			e.From = append(e.From, int32(i))
-		}
+	rows, err := Rows(ctx, m)
+	if err != nil {
+		return graph.Edges{}, err
 	}
+	e := graph.Edges{From: rows, To: m.Indices, Weight: m.Data}
 	kept, plain := 0, true
 	for k, w := range m.Data {
 		if k%look == 0 && ctx.Err() != nil {

@@ -44,34 +44,41 @@ const piece = 16 << 20
 // unpack reads all of z, which size bytes hold.
 func unpack(ctx context.Context, z io.Reader, size int64) ([]byte, error) {
 	bound := most + ratio*size
-	data := memory.Uncleared[byte](int(min(bound+1, 4*size+piece)))[:0]
+	data, err := whole(ctx, io.LimitReader(z, bound+1), int(min(bound, 4*size+piece)))
+	if err == nil && int64(len(data)) > bound {
+		return nil, fmt.Errorf("%d bytes hold more than %d, want at most %d times as many: unpack the file first",
+			size, bound, ratio)
+	}
+	return data, err
+}
+
+// whole reads all of r, which is expected to hold size bytes. It asks ctx between pieces: gigabytes take seconds.
+func whole(ctx context.Context, r io.Reader, size int) ([]byte, error) {
+	const more = 512 // a read beyond the last byte tells the end
+	data := memory.Uncleared[byte](size + more)[:0]
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		if len(data) == cap(data) {
 			var err error
-			if data, err = grow(ctx, data, len(data)); err != nil {
+			if data, err = grow(ctx, data); err != nil {
 				return nil, err
 			}
 		}
-		n, err := z.Read(data[len(data):min(cap(data), len(data)+piece)])
+		n, err := r.Read(data[len(data):min(cap(data), len(data)+piece)])
 		data = data[:len(data)+n]
-		switch {
-		case int64(len(data)) > bound:
-			return nil, fmt.Errorf("%d bytes hold more than %d, want at most %d times as many: unpack the file first",
-				size, bound, ratio)
-		case err == io.EOF:
+		if err == io.EOF {
 			return data, nil
-		case err != nil:
+		} else if err != nil {
 			return nil, err
 		}
 	}
 }
 
-// grow returns data with room for at least so many bytes more. It asks ctx between pieces.
-func grow(ctx context.Context, data []byte, more int) ([]byte, error) {
-	grown := memory.Uncleared[byte](len(data) + max(more, len(data)/2))[:0]
+// grow returns data with room for half as many bytes more. It asks ctx between pieces.
+func grow(ctx context.Context, data []byte) ([]byte, error) {
+	grown := memory.Uncleared[byte](len(data) + len(data)/2)[:0]
 	for some := range slices.Chunk(data, piece) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -94,7 +101,7 @@ func Read(ctx context.Context, file string) ([]byte, error) {
 		return nil, err
 	}
 	if !strings.HasSuffix(file, ".gz") {
-		return plain(ctx, f, info.Size())
+		return whole(ctx, f, int(info.Size()))
 	}
 	z, err := gzip.NewReader(reading.New(ctx, "unpacking", file, info.Size()).Reader(f))
 	var data []byte
@@ -108,28 +115,4 @@ func Read(ctx context.Context, file string) ([]byte, error) {
 		return nil, &format.ReadError{File: file, Err: fmt.Errorf("unpacking gzip: %w", err)}
 	}
 	return data, nil
-}
-
-// plain reads a file of size bytes as it is. It asks ctx between pieces: a file of gigabytes takes seconds.
-func plain(ctx context.Context, f *os.File, size int64) ([]byte, error) {
-	const more = 512 // a read beyond the last byte tells the end
-	data := memory.Uncleared[byte](int(size) + more)[:0]
-	for {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if len(data) == cap(data) {
-			var err error
-			if data, err = grow(ctx, data, more); err != nil { // the file has grown, or tells no size
-				return nil, err
-			}
-		}
-		n, err := f.Read(data[len(data):min(cap(data), len(data)+piece)])
-		data = data[:len(data)+n]
-		if err == io.EOF {
-			return data, nil
-		} else if err != nil {
-			return nil, err
-		}
-	}
 }

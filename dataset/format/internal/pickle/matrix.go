@@ -9,7 +9,6 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format/internal/csr"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -113,11 +112,9 @@ func (m *Matrix) transposed(ctx context.Context, s *mat.CSR) (*mat.CSR, error) {
 	if err := csr.CheckContext(ctx, columns); err != nil {
 		return nil, fmt.Errorf("in columns: %w", err)
 	}
-	col := memory.Uncleared[int32](len(columns.Indices))[:0]
-	for j := range columns.Rows {
-		for range columns.Indptr[j+1] - columns.Indptr[j] {
-			col = append(col, int32(j))
-		}
+	col, err := csr.Rows(ctx, columns)
+	if err != nil {
+		return nil, err
 	}
 	return m.gather(ctx, s, columns.Indices, col)
 }

@@ -228,12 +228,8 @@ func (s *Sparse) byRows(ctx context.Context, m *mat.CSR) (*mat.CSR, error) {
 			err = csr.CheckContext(ctx, t)
 		}
 		if err == nil {
-			row, col = t.Indices, memory.Uncleared[int32](len(t.Indices))[:0]
-			for j := range t.Rows {
-				for range t.Indptr[j+1] - t.Indptr[j] {
-					col = append(col, int32(j))
-				}
-			}
+			row = t.Indices
+			col, err = csr.Rows(ctx, t)
 		}
 	}
 	if err != nil {
