@@ -12,12 +12,9 @@ import (
 )
 
 // asymmetry returns the first entry of a that breaks symmetry, and what is wrong with it: a self-loop, or an entry that
-// the transpose does not repeat. a is valid and square. Hashes say first whether there is such an entry. Only then is
-// the counterpart of each entry looked up. What it returns means nothing once ctx is done.
+// the transpose does not repeat. a is valid and square. The counterpart of each entry is looked up, so a mirror says
+// first whether that is needed. What asymmetry returns means nothing once ctx is done.
 func asymmetry(ctx context.Context, a *mat.CSR) (i, j int, why string) {
-	if mirrored(ctx, a) {
-		return 0, 0, ""
-	}
 	const chunk = 1 << 12
 	type fault struct {
 		i, j int
@@ -60,38 +57,41 @@ func unmatched(a *mat.CSR, i int, e int64) string {
 	return ""
 }
 
-// mirrored reports whether a equals its transpose and has no self-loops. It reads the entries once, in order. The
-// hashes of the entries above the diagonal and those of the mirrored entries below must have the same sum. A single
-// entry without counterpart always changes the sum. Several such entries cancel with a probability of 2⁻⁶⁴. The answer
-// can be no for a symmetric matrix with the weights 0 and −0, and once ctx is done.
-func mirrored(ctx context.Context, a *mat.CSR) bool {
-	const chunk = 1 << 12
-	var sum atomic.Uint64 // modulo 2⁶⁴, so the order of the chunks does not matter
-	var loops atomic.Bool
-	ended := parallel.ForContext(ctx, a.Rows, chunk, func(lo, hi int) {
-		var s uint64
-		for i := lo; i < hi; i++ {
-			row := uint64(i)
-			for e := a.Indptr[i]; e < a.Indptr[i+1]; e++ {
-				column := uint64(a.Indices[e])
-				h := scramble(min(row, column)<<32 | max(row, column))
-				if a.Data != nil {
-					h = scramble(h + uint64(math.Float32bits(a.Data[e])))
-				}
-				switch {
-				case column > row:
-					s += h
-				case column < row:
-					s -= h
-				default:
-					loops.Store(true)
-				}
+// mirror is a hash that tells whether a matrix equals its transpose and has no self-loops. The hashes of the entries
+// above the diagonal and those of the mirrored entries below must have the same sum. A single entry without counterpart
+// always changes the sum. Several such entries cancel with a probability of 2⁻⁶⁴. The answer can be no for a symmetric
+// matrix with the weights 0 and −0.
+type mirror struct {
+	sum   atomic.Uint64 // modulo 2⁶⁴, so the order of the rows does not matter
+	loops atomic.Bool
+}
+
+// add adds rows lo to hi−1 of a, from any goroutine.
+func (m *mirror) add(a *mat.CSR, lo, hi int) {
+	var s uint64
+	for i := lo; i < hi; i++ {
+		row := uint64(i)
+		for e := a.Indptr[i]; e < a.Indptr[i+1]; e++ {
+			column := uint64(a.Indices[e])
+			h := scramble(min(row, column)<<32 | max(row, column))
+			if a.Data != nil {
+				h = scramble(h + uint64(math.Float32bits(a.Data[e])))
+			}
+			switch {
+			case column > row:
+				s += h
+			case column < row:
+				s -= h
+			default:
+				m.loops.Store(true)
 			}
 		}
-		sum.Add(s)
-	})
-	return ended == nil && sum.Load() == 0 && !loops.Load()
+	}
+	m.sum.Add(s)
 }
+
+// same reports whether the rows that were added, all of them, are those of such a matrix.
+func (m *mirror) same() bool { return m.sum.Load() == 0 && !m.loops.Load() }
 
 // hash returns a number that for a given entry differs between all weights, and for a given weight between all entries.
 func hash(entry, weight uint64) uint64 { return scramble(scramble(entry) + weight) }

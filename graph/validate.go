@@ -33,11 +33,12 @@ func (g *Graph) validate(ctx context.Context) error {
 	case g.X == nil:
 		return errors.New("graph: there are no features (nil)")
 	}
-	if err := validatePattern(ctx, g.Adj); err != nil {
+	mirrored, err := validatePattern(ctx, g.Adj)
+	if err != nil {
 		return err
 	}
 	n := g.Adj.Rows
-	if err := validateEntries(ctx, g.Adj); err != nil {
+	if err := validateEntries(ctx, g.Adj, mirrored); err != nil {
 		errs = append(errs, err)
 	}
 	if err := validateFeatures(ctx, g.X, n); err != nil {
@@ -77,34 +78,39 @@ func ValidateAdjacency(a *mat.CSR) error { return ValidateAdjacencyContext(conte
 
 // ValidateAdjacencyContext is ValidateAdjacency, but returns soon after ctx is done, with its error.
 func ValidateAdjacencyContext(ctx context.Context, a *mat.CSR) error {
-	if err := validatePattern(ctx, a); err != nil {
+	mirrored, err := validatePattern(ctx, a)
+	if err != nil {
 		return err
 	}
-	if err := validateEntries(ctx, a); err != nil {
+	if err := validateEntries(ctx, a, mirrored); err != nil {
 		return err
 	}
 	return ctx.Err()
 }
 
-// validatePattern returns the first thing wrong with the shape of a and its rows.
-func validatePattern(ctx context.Context, a *mat.CSR) error {
+// validatePattern returns the first thing wrong with the shape of a and its rows. If there is none, it reports what a
+// mirror says of a. Both take one reading of the entries, which may lie in a file that is larger than memory.
+func validatePattern(ctx context.Context, a *mat.CSR) (mirrored bool, err error) {
 	switch n := a.Rows; {
 	case a.Cols != n:
-		return fmt.Errorf("graph: adjacency is %d×%d, want it square", n, a.Cols)
+		return false, fmt.Errorf("graph: adjacency is %d×%d, want it square", n, a.Cols)
 	case n > math.MaxInt32:
-		return fmt.Errorf("graph: %d nodes, want at most %d", n, math.MaxInt32)
+		return false, fmt.Errorf("graph: %d nodes, want at most %d", n, math.MaxInt32)
 	}
-	if err := a.ValidateContext(ctx); err != nil {
-		return fmt.Errorf("graph: adjacency: %w", err)
+	var m mirror
+	if err := a.ValidateRows(ctx, func(lo, hi int) { m.add(a, lo, hi) }); err != nil {
+		return false, fmt.Errorf("graph: adjacency: %w", err)
 	}
-	return nil
+	return m.same(), nil
 }
 
 // validateEntries returns what is wrong with the entries of a, whose pattern is valid, joined.
-func validateEntries(ctx context.Context, a *mat.CSR) error {
+func validateEntries(ctx context.Context, a *mat.CSR, mirrored bool) error {
 	var errs []error
-	if i, j, why := asymmetry(ctx, a); why != "" {
-		errs = append(errs, fmt.Errorf("graph: adjacency entry (%d, %d) %s", i, j, why))
+	if !mirrored {
+		if i, j, why := asymmetry(ctx, a); why != "" {
+			errs = append(errs, fmt.Errorf("graph: adjacency entry (%d, %d) %s", i, j, why))
+		}
 	}
 	if i, j, found, _ := mat.FirstNotFiniteContext(ctx, a); found {
 		errs = append(errs, fmt.Errorf("graph: weight of edge (%d, %d) is not a finite number", i, j))

@@ -65,6 +65,12 @@ func (m *CSR) Validate() error { return m.ValidateContext(context.Background()) 
 
 // ValidateContext is Validate, but returns soon after ctx is done, with its error.
 func (m *CSR) ValidateContext(ctx context.Context) error {
+	return m.ValidateRows(ctx, func(int, int) {})
+}
+
+// ValidateRows is ValidateContext, and calls use with the rows, some at a time and from several goroutines. Rows lo
+// to hi−1 are valid, and were read just before: a matrix that is mapped from a file is read once for both.
+func (m *CSR) ValidateRows(ctx context.Context, use func(lo, hi int)) error {
 	if len(m.Indptr) != m.Rows+1 {
 		return fmt.Errorf("mat: %d row pointers for %d rows, want %d", len(m.Indptr), m.Rows, m.Rows+1)
 	}
@@ -77,7 +83,11 @@ func (m *CSR) ValidateContext(ctx context.Context) error {
 	}
 	const chunk = 1 << 12
 	errs := make([]error, (m.Rows+chunk-1)/chunk)
-	ended := parallel.ForContext(ctx, m.Rows, chunk, func(lo, hi int) { errs[lo/chunk] = m.validateRows(lo, hi) })
+	ended := parallel.ForContext(ctx, m.Rows, chunk, func(lo, hi int) {
+		if errs[lo/chunk] = m.validateRows(lo, hi); errs[lo/chunk] == nil {
+			use(lo, hi)
+		}
+	})
 	if ended != nil {
 		return ended
 	}

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/graph-condensation/cgc/mat"
@@ -226,6 +227,34 @@ func TestCSRValidateNamesTheFault(t *testing.T) {
 		change(&m)
 		if err := m.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+}
+
+// Rows that are valid are used, each once, and none of a chunk with a fault.
+func TestValidateRows(t *testing.T) {
+	const n = 20_000 // several chunks
+	m := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1), Indices: make([]int32, n)}
+	for i := range n {
+		m.Indptr[i+1], m.Indices[i] = int64(i+1), int32(i)
+	}
+	for _, fault := range []int{-1, 0, n / 2} {
+		if fault >= 0 {
+			m.Indices[fault] = n
+		}
+		used := make([]atomic.Int32, n)
+		err := m.ValidateRows(t.Context(), func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				used[i].Add(1)
+			}
+		})
+		if (err != nil) != (fault >= 0) {
+			t.Errorf("fault in row %d: error %v", fault, err)
+		}
+		for i := range used {
+			if times := used[i].Load(); times > 1 || fault < 0 && times == 0 || i == fault && times > 0 {
+				t.Fatalf("fault in row %d: row %d is used %d times", fault, i, times)
+			}
 		}
 	}
 }

@@ -61,6 +61,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 		if err := g.SealContext(ctx); ctx.Err() != nil {
 			f.fail("%w", ctx.Err())
 		} else if err != nil {
+			f.check("adj", g.Adj) // names the tensor
 			f.fail("%w", errors.New(strings.ReplaceAll(err.Error(), "\n", "; ")))
 		}
 	}
@@ -141,7 +142,10 @@ func (f *file) graph() (*graph.Graph, []string) {
 	case list:
 		return f.complete(g, nodes, f.edges())
 	case f.Metadata["format"] == format.GraphKind:
-		return g, nil // Write wrote it, and dataset.Open validates it
+		return g, nil // Write wrote it. Read validates it, and reads the entries once: they may be more than memory holds
+	}
+	if f.check("adj", g.Adj); f.err != nil {
+		return g, nil
 	}
 	edges, err := csr.Edges(f.ctx, g.Adj) // it may write to g.Adj: pages of the file are private
 	if err != nil {
@@ -183,6 +187,7 @@ func (f *file) features() mat.Matrix {
 			f.Metadata["features"], graph.MaxNodes)
 	}
 	x := f.csr("x", features)
+	f.check("x", x)
 	if f.err == nil && x.ValidateContext(f.ctx) != nil { // columns in another order
 		if x.Data == nil {
 			x.Data = memory.Filled[float32](x.NNZ(), 1)
@@ -285,20 +290,25 @@ func (f *file) dims(name string, n int) []int {
 	return t.Shape
 }
 
-// csr reads prefix.indptr, prefix.indices and the optional prefix.data. Columns are in range. They need not ascend.
+// csr reads prefix.indptr, prefix.indices and the optional prefix.data, and trusts them.
 func (f *file) csr(prefix string, cols int) *mat.CSR {
 	rows := f.dims(prefix+".indptr", 1)[0] - 1
 	f.dims(prefix+".indices", 1)
 	m := &mat.CSR{Rows: rows, Cols: cols}
 	m.Indptr, m.Indices = tensor[int64](f, prefix+".indptr"), tensor[int32](f, prefix+".indices")
 	m.Data = tensor[float32](f, prefix+".data")
-	if f.err != nil {
-		return m
-	}
-	if rows < 0 || rows > graph.MaxNodes {
+	if f.err == nil && (rows < 0 || rows > graph.MaxNodes) {
 		f.fail("tensor %s.indptr has %d elements, want 1 to %d", prefix, rows+1, graph.MaxNodes+1)
-	} else if err := csr.CheckContext(f.ctx, m); err != nil {
-		f.fail("%s: %w", prefix, err)
 	}
 	return m
+}
+
+// check fails if m, of the tensors of prefix, cannot be read row by row. Columns need not ascend.
+func (f *file) check(prefix string, m *mat.CSR) {
+	if f.err != nil {
+		return
+	}
+	if err := csr.CheckContext(f.ctx, m); err != nil {
+		f.fail("%s: %w", prefix, err)
+	}
 }
