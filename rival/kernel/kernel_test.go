@@ -10,13 +10,15 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/kernel"
+	"github.com/graph-condensation/cgc/rival/learn"
 )
 
 func TestContract(t *testing.T) {
 	claims := []condensetest.Claim{condensetest.Proportional, condensetest.Random, condensetest.ReadsValidation}
 	edges, learnt := kernel.NewSNTK(), kernel.NewSNTKX()
-	edges.Steps, edges.Every = 12, 5
-	learnt.Steps, learnt.Every, learnt.LearnLabels, learnt.Init = 7, 3, true, "uniform"
+	few := learn.Choice{JudgeEvery: 2, JudgeEpochs: 3}
+	edges.Epochs, edges.Choice = 5, few
+	learnt.Epochs, learnt.Choice, learnt.LearnLabels, learnt.InitHops = 3, few, true, 1
 	t.Run("sntk", func(t *testing.T) { condensetest.Test(t, edges, claims...) })
 	t.Run("sntk-x", func(t *testing.T) { condensetest.Test(t, learnt, claims...) })
 }
@@ -55,43 +57,45 @@ func planted(t *testing.T) *graph.Graph {
 	return g
 }
 
-// TestPlanted: one condensed node a class predicts all validation nodes of two cliques, though their own features
-// mislead. The loss falls.
+// TestPlanted: on two condensed nodes a class, a GCN learns to tell two cliques apart, though the features of a third of
+// their nodes mislead. The loss falls.
 func TestPlanted(t *testing.T) {
 	edges, none := kernel.NewSNTK(), kernel.NewSNTKX()
-	edges.Steps, none.Steps, none.Init = 200, 200, "uniform"
+	edges.Epochs, none.Epochs, none.InitHops = 100, 100, 1
 	for _, m := range []condense.Method{edges, none} {
-		small, err := m.Condense(t.Context(), planted(t), 2, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var a kernel.Account
-		if err := json.Unmarshal(small.Account, &a); err != nil {
-			t.Fatal(err)
-		}
-		if a.Validation != 100 {
-			t.Errorf("%s predicts %v%% of the validation nodes, want all", m.Name(), a.Validation)
+		if a := account(t, m, planted(t), 4); a.Validation != 100 {
+			t.Errorf("%s: validation accuracy %v%%, want 100", m.Name(), a.Validation)
 		}
 	}
-	last := kernel.NewSNTKX()
-	last.Steps, last.Every = 200, 200
 	g := planted(t)
 	g.Split.Val = nil // so that the last iterate is kept
-	small, err := last.Condense(t.Context(), g, 4, 0)
+	first, last := kernel.NewSNTKX(), kernel.NewSNTKX()
+	first.Epochs, last.Epochs = 1, 500
+	a, b := account(t, first, g, 4), account(t, last, g, 4)
+	if b.Epoch != 500 || !(b.Loss < 0.7*a.Loss) {
+		t.Errorf("epoch %d with loss %v, and %v at first: want epoch 500, and a loss that fell by a third",
+			b.Epoch, b.Loss, a.Loss)
+	}
+}
+
+// account returns what a method reports of its run on g.
+func account(t *testing.T, m condense.Method, g *graph.Graph, nodes int) (a learn.Account) {
+	t.Helper()
+	small, err := m.Condense(t.Context(), g, nodes, 3)
+	if err == nil {
+		err = json.Unmarshal(small.Account, &a)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	var a kernel.Account
-	if err := json.Unmarshal(small.Account, &a); err != nil || a.Step != 200 || !(a.Loss[1] < 0.7*a.Loss[0]) {
-		t.Errorf("account %+v (error %v), want step 200 and a loss that fell by a third", a, err)
-	}
+	return a
 }
 
 // TestEdges: A′ has the mean degree that is asked for, or all pairs.
 func TestEdges(t *testing.T) {
 	for degree, want := range map[float64]int{0: 0, 1: 2, 2: 4, 100: 6} {
 		m := kernel.NewSNTK()
-		m.Steps, m.Degree = 1, degree
+		m.Epochs, m.Degree = 1, degree
 		small, err := m.Condense(t.Context(), planted(t), 4, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -109,10 +113,10 @@ func TestRefusals(t *testing.T) {
 		"hops 3, want 1 or 2":     func(p *kernel.Parameters) { p.Hops = 3 },
 		"layers 0, want from 1":   func(p *kernel.Parameters) { p.Layers = 0 },
 		"ridge 0, want above 0":   func(p *kernel.Parameters) { p.Ridge = 0 },
-		"steps -1, want from 0":   func(p *kernel.Parameters) { p.Steps = -1 },
-		"rate -1, want from 0":    func(p *kernel.Parameters) { p.Rate = -1 },
-		"every 0, want at least":  func(p *kernel.Parameters) { p.Every = 0 },
-		"init none, want":         func(p *kernel.Parameters) { p.Init = "none" },
+		"epochs 0, want at least": func(p *kernel.Parameters) { p.Epochs = 0 },
+		"lr feat -1, want above":  func(p *kernel.Parameters) { p.FeatureRate = -1 },
+		"judge every 0, want at":  func(p *kernel.Parameters) { p.JudgeEvery = 0 },
+		"init hops -1, want at":   func(p *kernel.Parameters) { p.InitHops = -1 },
 		"sntk-x on 8 training no": func(p *kernel.Parameters) { p.Memory = 1000 },
 	} {
 		m := kernel.NewSNTKX()

@@ -9,7 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/kernelridge"
 	"github.com/graph-condensation/cgc/mat"
-	"github.com/graph-condensation/cgc/rival"
+	"github.com/graph-condensation/cgc/rival/learn"
 )
 
 // normal returns a matrix of normal numbers.
@@ -182,28 +182,27 @@ func must(s *Side, err error) *Side {
 func TestGradient(t *testing.T) {
 	g := weighted(t)
 	for _, degree := range []float64{0, 2} {
-		method := NewSNTK()
-		method.Init, method.LearnLabels, method.Degree = "sample", true, degree
-		task, err := rival.Begin(t.Context(), g, method, 4, 1)
+		start, err := learn.Begin(t.Context(), g, 4, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		start.Unit = 2 // so that a gradient that forgets it is wrong
+		s, err := newRegression(t.Context(), start, defaults(), degree)
 		if err != nil {
 			t.Fatal(err)
 		}
 		random := rand.New(rand.NewPCG(2, 2))
-		s, err := method.start(t.Context(), task, degree, random)
-		if err != nil {
-			t.Fatal(err)
-		}
 		for _, m := range []*mat.Dense{s.x, s.labels} {
 			for i := range m.Data {
 				m.Data[i] += 0.3 * float32(random.NormFloat64()) // away from the rows of the graph, where κ₀ has an edge
 			}
 		}
-		_, gradients, _, err := s.gradient(t.Context())
+		_, dx, dy, err := s.gradient(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		for which, m := range []*mat.Dense{s.x, s.labels} {
-			gradient := gradients[which].Clone()
+			gradient := [2]*mat.Dense{dx, dy}[which].Clone()
 			for _, direction := range []*mat.Dense{gradient, normal(m.Rows, m.Cols, random), normal(m.Rows, m.Cols, random)} {
 				length, slope := 0.0, 0.0
 				for i, v := range direction.Data {

@@ -127,3 +127,18 @@ func (s *Start) Labelled() (nodes []int32, first []int) {
 	}
 	return nodes, first
 }
+
+// Propagate sets X to rows of H⁽ᴷ⁾ = ÂᴷX, over Unit, of random training nodes of each class, without repeats.
+func (s *Start) Propagate(ctx context.Context, hops int, random *rand.Rand) error {
+	train, first := s.Labelled()
+	h, err := s.Embeddings(ctx, hops, train)
+	if err != nil {
+		return err
+	}
+	for c, n := range s.Budget {
+		for i, at := range random.Perm(first[c+1] - first[c])[:n] {
+			copy(s.X.Row(s.First[c]+i), h[hops].Row(first[c]+at))
+		}
+	}
+	return nil
+}

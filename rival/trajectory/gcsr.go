@@ -80,7 +80,7 @@ func (m GCSR) Condense(
 		if err := m.train(ctx, p, r.store, seed, m.Name()+" experts"); err != nil {
 			return nil, err
 		}
-		if err := m.propagated(ctx, s, train, first, rand.New(rand.NewPCG(seed, beginStream))); err != nil {
+		if err := s.Propagate(ctx, m.InitHops, rand.New(rand.NewPCG(seed, beginStream))); err != nil {
 			return nil, err
 		}
 		mixtures, err := s.LabelMixtures(ctx, m.Hops, train)
@@ -102,20 +102,6 @@ func (m GCSR) Condense(
 
 // beginStream seeds the choice of the nodes with which X′ begins.
 const beginStream = 1<<40 + 2
-
-// propagated replaces X′ by rows of ÂᴷX at random training nodes of each class.
-func (m GCSR) propagated(ctx context.Context, s *learn.Start, train []int32, first []int, random *rand.Rand) error {
-	h, err := s.Embeddings(ctx, m.InitHops, train)
-	if err != nil {
-		return err
-	}
-	for c, n := range s.Budget {
-		for i, at := range random.Perm(first[c+1] - first[c])[:n] {
-			copy(s.X.Row(s.First[c]+i), h[m.InitHops].Row(first[c]+at))
-		}
-	}
-	return nil
-}
 
 // prior returns P: P_ij is the probability that a node around a training node of class y_i has the class y_j, made
 // symmetric. The mixtures are given class by class.
