@@ -231,3 +231,30 @@ func TestGradient(t *testing.T) {
 		}
 	}
 }
+
+// TestUnit: the kernel sees features as the graph has them, whatever unit X′ is learnt in.
+func TestUnit(t *testing.T) {
+	start, err := learn.Begin(t.Context(), weighted(t), 4, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var losses []float64
+	for range 2 {
+		r, err := newRegression(t.Context(), start, defaults(), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		loss, _, _, err := r.gradient(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		losses = append(losses, loss)
+		start.Unit *= 4 // a power of two changes no digit
+		for i := range start.X.Data {
+			start.X.Data[i] /= 4
+		}
+	}
+	if losses[0] != losses[1] {
+		t.Errorf("losses %v in two units, want the same", losses)
+	}
+}
