@@ -95,7 +95,7 @@ func (c *command) condense(ctx context.Context, name string, flags *configFlags,
 	if err != nil {
 		return err
 	}
-	ctx, explain := guard(ctx, "condensing "+g.Name, inParts(g))
+	ctx, explain := guard(ctx, "condensing "+g.Name, inParts(g), flags.config.Memory)
 	defer func() { err = explain(err) }()
 	c.progress.step("condensing")
 	watched, plan := c.watch(ctx, cmp.Or(flags.config.Memory, bound), 1e9*openedRate(g, seconds))

@@ -156,7 +156,7 @@ func (j *experimentJob) one(
 		largest = max(largest, nodes)
 	}
 	bound, rest := testingBound(config.config.Memory, g, largest, j.training.config.Hidden)
-	ctx, explain := guard(ctx, "working on "+g.Name, inParts(g))
+	ctx, explain := guard(ctx, "working on "+g.Name, inParts(g), config.config.Memory)
 	defer func() { err = explain(err) }()
 	before := len(j.log.Records())
 	grid := experiment.Grid{

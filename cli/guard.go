@@ -21,6 +21,7 @@ type beyond struct {
 	took, most int64  // bytes
 	by         string // what allows no more
 	help       string
+	planned    bool // the work keeps to a bound
 }
 
 // Error says what was done, what it took, and what allows no more.
@@ -38,10 +39,13 @@ const looks = 256
 
 // guard ends a context before the system ends the process: when the memory that only the process can free comes within
 // a sixteenth of the limit, or will with the growth of four more looks. Pages of mapped files do not count. Memory that
-// grows faster than that is not caught. The function that it returns ends the watch, and puts the reason in place of an
-// error that comes from the end of the context.
-func guard(ctx context.Context, doing, help string) (watched context.Context, explain func(error) error) {
-	return guarded(ctx, &beyond{doing: doing, help: help}, memory.Limit, memory.Held)
+// grows faster than that is not caught. Work that keeps to a bound (0 is none) fills it fast, and its growth says
+// nothing. The function that guard returns ends the watch, and puts the reason in place of an error that comes from the
+// end of the context.
+func guard(
+	ctx context.Context, doing, help string, bound int64,
+) (watched context.Context, explain func(error) error) {
+	return guarded(ctx, &beyond{doing: doing, help: help, planned: bound > 0}, memory.Limit, memory.Held)
 }
 
 // guarded is guard with functions that tell the limit and what is held.
@@ -64,7 +68,11 @@ func guarded(
 				most, by = limit()
 			}
 			now := held()
-			if growth := max(0, now-last); most > 0 && now+4*growth > most-most/16 {
+			growth := max(0, now-last)
+			if b.planned {
+				growth = 0
+			}
+			if most > 0 && now+4*growth > most-most/16 {
 				b.took, b.most, b.by = now, most, by
 				cancel(b)
 				return
@@ -88,7 +96,7 @@ func (c *command) read(ctx context.Context, name string) (*graph.Graph, error) {
 	if err := c.readable(ctx, name); err != nil {
 		return nil, err
 	}
-	ctx, explain := guard(ctx, "reading "+name, "")
+	ctx, explain := guard(ctx, "reading "+name, "", 0)
 	g, err := c.options().Open(ctx, name)
 	return g, explain(err)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // Work that comes near the limit is ended, with a sentence. Work below it is left alone. So is an error of its own.
@@ -38,10 +39,20 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// Memory that grows fast is stopped farther from the limit.
+// Memory that grows fast is stopped farther from the limit, unless the work keeps to a bound.
 func TestGuardLooksAhead(t *testing.T) {
-	var held atomic.Int64
+	var held, looks atomic.Int64
 	limit := func() (int64, string) { return 160e6, "the test allows" }
+	planned, end := guarded(t.Context(), &beyond{planned: true}, limit, func() int64 {
+		return min(1, looks.Add(1)-1) * 150e6 // nothing at first
+	})
+	for looks.Load() < 4 {
+		time.Sleep(looking)
+	}
+	if err := planned.Err(); err != nil {
+		t.Errorf("work within a bound ended: %v", end(err))
+	}
+	end(nil)
 	ctx, explain := guarded(t.Context(), &beyond{doing: "reading x"}, limit, held.Load)
 	held.Store(100e6)
 	<-ctx.Done()

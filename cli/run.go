@@ -97,7 +97,7 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) (err erro
 	if _, err := j.fit(g, j.config); err != nil {
 		return err
 	}
-	ctx, explain := guard(ctx, "working on "+g.Name, inParts(g))
+	ctx, explain := guard(ctx, "working on "+g.Name, inParts(g), j.config.config.Memory)
 	defer func() { err = explain(err) }()
 	methods, err := j.config.methods()
 	if err != nil {

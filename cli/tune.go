@@ -110,7 +110,7 @@ func (j *tuneJob) run(cmd *cobra.Command, name string) (err error) {
 		return err
 	}
 	bound, rest := testingBound(j.config.config.Memory, g, nodes, j.training.config.Hidden)
-	ctx, explain := guard(ctx, "searching on "+g.Name, inParts(g))
+	ctx, explain := guard(ctx, "searching on "+g.Name, inParts(g), j.config.config.Memory)
 	defer func() { err = explain(err) }()
 	search := tune.Search{
 		Base:  tune.Candidate{Config: j.config.config, Weighted: j.training.config.Weighted},

@@ -44,8 +44,8 @@ type run struct {
 	placed  []float32  // the same by places
 	results *results   // H⁽¹⁾ … H⁽ᴷ⁾, and H⁽⁰⁾ if it is a copy
 	copied  [][2]int32 // the node and the number of each row, by nodes, if H⁽⁰⁾ is copied while X is read
-	entries *entries   // of the places below plan.kept
-	files   entries    // what of them lies in temporary files, whole
+	entries []*entries // of the places below plan.kept, in order
+	file    entries    // those that lie in temporary files
 	panels  [3]panel   // a block of S⁽⁰⁾, unless the features are sparse, and of two S⁽ˡ⁾
 }
 
@@ -120,23 +120,21 @@ func (r *run) store(ctx context.Context) error {
 	if count == 0 {
 		return nil
 	}
-	r.entries = new(entries)
-	if r.plan.extract {
-		var err error
-		if r.entries.indices, err = memory.Scratch[int32](int(r.entriesOf(count)) + count); err != nil {
+	held, left := count, int64(0) // places whose entries are in memory, and how many entries more have room
+	if r.plan.held < r.keeps(count) {
+		held, left = r.holds(count)
+	}
+	if held > 0 {
+		r.entries = append(r.entries, new(entries))
+		r.pointers(r.entries[0], r.adj, 0, held)
+	}
+	if held < count {
+		if err := r.file.scratch(int(r.keeps(count)-(r.plan.held-left)), r.adj.Data != nil); err != nil {
 			return fmt.Errorf("propagate: %w", err)
 		}
-		r.files.indices = r.entries.indices
-		if r.adj.Data != nil {
-			if r.entries.data, err = memory.Scratch[float32](cap(r.entries.indices)); err != nil {
-				return fmt.Errorf("propagate: %w", err)
-			}
-			r.files.data = r.entries.data
-		}
-		memory.InOrder(r.entries.indices)
-		memory.InOrder(r.entries.data)
+		r.entries = append(r.entries, &r.file)
+		r.pointers(&r.file, r.adj, held, count)
 	}
-	r.pointers(r.entries, r.adj, 0, count)
 	// By nodes and not by places: A may be mapped from a file, and is then read in order.
 	var directed atomic.Bool
 	err := parallel.ForContext(ctx, r.adj.Rows, nodeChunk, func(lo, hi int) {
@@ -146,7 +144,15 @@ func (r *run) store(ctx context.Context) error {
 				kernel.PrefetchAt(r.place, r.adj.Indices[asked:end])
 				asked = end
 			}
-			if p := int(r.place[v]); p >= 0 && p < count && !r.fill(r.entries, p, r.adj, v) {
+			p := int(r.place[v])
+			if p < 0 || p >= count {
+				continue
+			}
+			e := r.entries[0]
+			if p >= e.end() {
+				e = r.entries[1]
+			}
+			if !r.fill(e, p, r.adj, v) {
 				directed.Store(true)
 			}
 		}
@@ -157,18 +163,32 @@ func (r *run) store(ctx context.Context) error {
 	return err
 }
 
+// holds returns how many of the first places have all their entries in memory, and how many entries more have room.
+func (r *run) holds(count int) (places int, left int64) {
+	left = r.plan.held
+	for _, v := range r.nodes[:count] {
+		n := r.adj.Indptr[v+1] - r.adj.Indptr[v] + 1
+		if n > left {
+			break
+		}
+		left -= n
+		places++
+	}
+	return places, left
+}
+
 // placesAhead is how many entries before it is read the place of a neighbour is asked for.
 const placesAhead = 64
 
 // free gives the temporary files back that the results are not in.
 func (r *run) free() {
-	memory.Free(r.files.indices)
-	memory.Free(r.files.data)
+	memory.Free(r.file.indices)
+	memory.Free(r.file.data)
 	if r.results != nil {
 		memory.Free(r.results.file)
 		r.results.file = nil
 	}
-	r.entries, r.files = nil, entries{}
+	r.entries, r.file = nil, entries{}
 }
 
 // block computes columns lo to hi−1 of H⁽¹⁾ … H⁽ᴷ⁾.
@@ -315,12 +335,12 @@ var made = sync.Pool{New: func() any { return new(entries) }}
 func (r *run) hop(ctx context.Context, to, from *panel, x mat.Matrix, d int) error {
 	first := graph.Operator{Adj: r.adj, Left: r.gain, Right: r.right, Self: 1}
 	var directed atomic.Bool
-	sum := func(e *entries, begin, lo, hi int) { // rows lo to hi−1, by entries that begin at place begin
+	sum := func(e *entries, lo, hi int) { // rows lo to hi−1
 		for end := lo; lo < hi; lo = end {
 			end = min(lo+r.tileRows(to.Cols), hi)
 			t := r.tile(to, lo, end)
 			if from != nil {
-				r.sum(t, from, e, begin, lo, end)
+				r.sum(t, from, e, lo, end)
 			} else {
 				_ = first.ApplyInto(ctx, &t.Dense, x, r.nodes[lo:end], nil) // the caller asks ctx
 				t.scale(r.up, d)
@@ -333,12 +353,14 @@ func (r *run) hop(ctx context.Context, to, from *panel, x mat.Matrix, d int) err
 	}
 	err := parallel.ForContext(ctx, to.Rows, nodeChunk, func(lo, hi int) {
 		if from == nil {
-			sum(nil, 0, lo, hi)
+			sum(nil, lo, hi)
 			return
 		}
-		if kept := min(hi, r.plan.kept); lo < kept {
-			sum(r.entries, 0, lo, kept)
-			lo = kept
+		for _, e := range r.entries {
+			if end := min(hi, e.end()); lo < end {
+				sum(e, lo, end)
+				lo = end
+			}
 		}
 		if lo == hi {
 			return
@@ -347,12 +369,12 @@ func (r *run) hop(ctx context.Context, to, from *panel, x mat.Matrix, d int) err
 		defer made.Put(e)
 		r.pointers(e, r.adj, lo, hi)
 		for p := lo; p < hi; p++ {
-			if !r.fill(e, p-lo, r.adj, r.nodes[p]) {
+			if !r.fill(e, p, r.adj, r.nodes[p]) {
 				directed.Store(true)
 				return
 			}
 		}
-		sum(e, lo, lo, hi)
+		sum(e, lo, hi)
 	})
 	if directed.Load() {
 		return errDirected
@@ -360,10 +382,10 @@ func (r *run) hop(ctx context.Context, to, from *panel, x mat.Matrix, d int) err
 	return err
 }
 
-// sum computes rows lo to hi−1 of a hop into t, at most nodeChunk of them, by entries that begin at place first.
-func (r *run) sum(t *tile, from *panel, e *entries, first, lo, hi int) {
+// sum computes rows lo to hi−1 of a hop into t, at most nodeChunk of them.
+func (r *run) sum(t *tile, from *panel, e *entries, lo, hi int) {
 	dst, stride := kernel.Rows(t.Data, t.Cols), from.Cols
-	indptr, gain := e.indptr[lo-first:hi-first+1], r.placed[lo:hi]
+	indptr, gain := e.indptr[lo-e.first:hi-e.first+1], r.placed[lo:hi]
 	var weights []float32
 	if r.adj.Data != nil {
 		weights = e.data

@@ -165,13 +165,18 @@ func vote[T uint8 | int32](ctx context.Context, known, likely []T, a *mat.CSR, r
 // entries are the rows of A + I from one place on, with places as indices. The entries of a row keep the order that
 // they have in A. The node itself comes last.
 type entries struct {
-	indptr  []int64 // row r, counted from the first place on, has the entries indptr[r] to indptr[r+1]−1
+	first   int     // the place of row 0
+	indptr  []int64 // row r has the entries indptr[r] to indptr[r+1]−1
 	indices []int32
 	data    []float32 // of a graph with weights; without meaning for other graphs
 }
 
+// end returns the place behind that of the last row.
+func (e *entries) end() int { return e.first + len(e.indptr) - 1 }
+
 // pointers sets e's pointers for the rows of places lo to hi−1, and makes room for the entries.
 func (l *layout) pointers(e *entries, a *mat.CSR, lo, hi int) {
+	e.first = lo
 	if n := hi - lo + 1; cap(e.indptr) < n {
 		e.indptr = memory.Make[int64](n)
 	} else {
@@ -200,10 +205,23 @@ func (l *layout) pointers(e *entries, a *mat.CSR, lo, hi int) {
 	e.data = e.data[:n]
 }
 
-// fill writes row r of e, that of node v. It reports whether all neighbours are at most one hop farther than v. If not,
-// the row must not be used.
-func (l *layout) fill(e *entries, r int, a *mat.CSR, v int32) (ok bool) {
-	from, to := a.Indptr[v], a.Indptr[v+1]
+// scratch makes room for n entries in temporary files.
+func (e *entries) scratch(n int, weighted bool) (err error) {
+	if e.indices, err = memory.Scratch[int32](n); err != nil {
+		return err
+	}
+	memory.InOrder(e.indices)
+	if weighted {
+		e.data, err = memory.Scratch[float32](n)
+		memory.InOrder(e.data)
+	}
+	return err
+}
+
+// fill writes the row of e at place p, that of node v. It reports whether all neighbours are at most one hop farther
+// than v. If not, the row must not be used.
+func (l *layout) fill(e *entries, p int, a *mat.CSR, v int32) (ok bool) {
+	r, from, to := p-e.first, a.Indptr[v], a.Indptr[v+1]
 	indices, place := e.indices[e.indptr[r]:e.indptr[r+1]], l.place
 	farthest := uint32(0) // −1, no place, is the largest uint32
 	for k, j := range a.Indices[from:to] {

@@ -31,8 +31,9 @@ type plan struct {
 	width int
 	// kept is how many places have their entries made once, for all blocks. The others are made anew for each block.
 	kept int
-	// extract says that the entries that are kept lie in a temporary file, in the order of places.
-	extract bool
+	// held is how many of these entries are in memory, at most: whole rows, from the first place on. The others lie in a
+	// temporary file, in the order of places.
+	held int64
 	// spill says that the results lie in a temporary file until the last block is done, and then as far as they fit.
 	spill bool
 	// beyond says that the input is mapped from a file and larger than the bound. It is read in order only.
@@ -64,7 +65,7 @@ func (r *run) choose(bound int64) plan {
 	last := r.within[r.hops-1]
 	_, d := r.x.Dims()
 	_, sparse := r.x.(*mat.CSR)
-	wide, usual := d, plan{width: d, kept: last}
+	wide, usual := d, plan{width: d, kept: last, held: r.keeps(last)}
 	if !sparse {
 		wide, usual.width = min(d, usualWidth), min(d, usualWidth)
 		if r.half { // rows of as many bytes
@@ -83,15 +84,17 @@ func (r *run) choose(bound int64) plan {
 	best, least := plan{width: min(unit, wide), beyond: r.mapped}, math.Inf(1)
 	smallest := best
 	for width := wide; width > 0; width = r.narrower(width) {
-		for _, entries := range []plan{{kept: last}, {kept: last, extract: true}, {kept: r.inner()}, {}} {
+		for _, kept := range []int{last, r.inner(), 0} {
 			for _, spill := range []bool{false, true} {
-				p := plan{width: width, kept: entries.kept, extract: entries.extract, spill: spill, beyond: r.mapped}
+				p := plan{width: width, kept: kept, spill: spill, beyond: r.mapped}
 				if r.mapped {
 					smallest = p
 				}
-				if r.need(p) > room {
+				left := room - r.need(p)
+				if left < 0 {
 					continue
 				}
+				p.held = min(left/r.perEntry(), r.keeps(kept))
 				if cost := r.cost(p); cost < least {
 					best, least = p, cost
 				}
@@ -237,12 +240,11 @@ func (r *run) scratch(p plan) (bytes int64) {
 	if p.spill {
 		bytes = 2 * r.resultBytes(p)
 	}
-	if p.extract {
-		passes, _ := r.cut(p)
-		hops := r.entryBytes(p.kept) + int64(r.hops-1)*r.entryBytes(r.inner()) // the first, and at most so much for others
-		bytes += passes*hops + r.entryBytes(p.kept)
-	}
-	return bytes
+	passes, _ := r.cut(p)
+	filed := r.keeps(p.kept) - p.held
+	later := max(0, r.keeps(min(p.kept, r.inner()))-p.held) // at most that for each hop but the first
+	hops := filed + int64(r.hops-1)*later
+	return bytes + r.perEntry()*(passes*hops+filed)
 }
 
 // features returns the bytes of X.
@@ -344,21 +346,19 @@ func (r *run) narrow(p plan) bool {
 
 // storedBytes returns the bytes that the entries that p keeps take in memory, with a pointer to each place's.
 func (r *run) storedBytes(p plan) int64 {
-	bytes := 8 * int64(p.kept)
-	if !p.extract {
-		bytes += r.entryBytes(p.kept)
-	}
-	return bytes
+	return 8*int64(p.kept) + r.perEntry()*p.held
 }
 
-// entryBytes returns the bytes of the entries of the first places. The nodes themselves are among the entries.
-func (r *run) entryBytes(places int) int64 {
-	bytes := 4 * (r.entriesOf(places) + int64(places))
+// perEntry returns the bytes of an entry.
+func (r *run) perEntry() int64 {
 	if r.adj.Data != nil {
-		bytes *= 2
+		return 8
 	}
-	return bytes
+	return 4
 }
+
+// keeps returns how many entries are kept for the first places. The nodes themselves are among them.
+func (r *run) keeps(places int) int64 { return r.entriesOf(places) + int64(places) }
 
 // entriesOf returns how many entries of the adjacency the nodes at the first places have; places is 0, inner() or all
 // at which something is computed.
