@@ -205,6 +205,26 @@ func gatherWeightedHalf3AVX2(dst *float32, ldd int, count int, indptr *int64, in
 //go:noescape
 func gatherWeightedHalf4AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
 
+// gatherFactored1AVX2 sums count rows (at least 1) of 16 values: see GatherFactored.
+//
+//go:noescape
+func gatherFactored1AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+
+// gatherFactored2AVX2 sums count rows (at least 1) of 32 values: see GatherFactored.
+//
+//go:noescape
+func gatherFactored2AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+
+// gatherFactored3AVX2 sums count rows (at least 1) of 48 values: see GatherFactored.
+//
+//go:noescape
+func gatherFactored3AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+
+// gatherFactored4AVX2 sums count rows (at least 1) of 64 values: see GatherFactored.
+//
+//go:noescape
+func gatherFactored4AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+
 // dotAVX2 returns the inner product of x and y, of the same length.
 //
 //go:noescape

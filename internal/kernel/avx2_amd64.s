@@ -5580,6 +5580,316 @@ finish:
 	VZEROUPPER
 	RET
 
+// func gatherFactored1AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+// Requires: AVX, CMOV, F16C, MMX+
+TEXT ·gatherFactored1AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ scale+40(FP), DI
+	MOVQ x+48(FP), R8
+	MOVQ ldx+56(FP), R9
+	SHLQ $0x01, R9
+	MOVQ (BX)(DX*8), R12
+	DECQ R12
+	MOVQ (BX), R10
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R11
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	CMPQ   R10, R11
+	JGE    finish
+
+edge:
+	LEAQ         64(R10), R13
+	CMPQ         R13, R12
+	CMOVQGT      R12, R13
+	MOVLQSX      (SI)(R13*4), R13
+	IMULQ        R9, R13
+	PREFETCHT1   (R8)(R13*1)
+	PREFETCHT1   32(R8)(R13*1)
+	MOVLQSX      (SI)(R10*4), R13
+	IMULQ        R9, R13
+	VBROADCASTSS 32(R8)(R13*1), Y2
+	VCVTPH2PS    (R8)(R13*1), Y3
+	VMULPS       Y3, Y2, Y3
+	VADDPS       Y3, Y0, Y0
+	VCVTPH2PS    16(R8)(R13*1), Y3
+	VMULPS       Y3, Y2, Y3
+	VADDPS       Y3, Y1, Y1
+	INCQ         R10
+	CMPQ         R10, R11
+	JLT          edge
+
+finish:
+	VBROADCASTSS (DI), Y2
+	ADDQ         $0x04, DI
+	VMULPS       Y2, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y2, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func gatherFactored2AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+// Requires: AVX, CMOV, F16C, MMX+
+TEXT ·gatherFactored2AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ scale+40(FP), DI
+	MOVQ x+48(FP), R8
+	MOVQ ldx+56(FP), R9
+	SHLQ $0x01, R9
+	MOVQ (BX)(DX*8), R12
+	DECQ R12
+	MOVQ (BX), R10
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R11
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	CMPQ   R10, R11
+	JGE    finish
+
+edge:
+	LEAQ         64(R10), R13
+	CMPQ         R13, R12
+	CMOVQGT      R12, R13
+	MOVLQSX      (SI)(R13*4), R13
+	IMULQ        R9, R13
+	PREFETCHT1   (R8)(R13*1)
+	PREFETCHT1   64(R8)(R13*1)
+	MOVLQSX      (SI)(R10*4), R13
+	IMULQ        R9, R13
+	VBROADCASTSS 64(R8)(R13*1), Y4
+	VCVTPH2PS    (R8)(R13*1), Y5
+	VMULPS       Y5, Y4, Y5
+	VADDPS       Y5, Y0, Y0
+	VCVTPH2PS    16(R8)(R13*1), Y5
+	VMULPS       Y5, Y4, Y5
+	VADDPS       Y5, Y1, Y1
+	VCVTPH2PS    32(R8)(R13*1), Y5
+	VMULPS       Y5, Y4, Y5
+	VADDPS       Y5, Y2, Y2
+	VCVTPH2PS    48(R8)(R13*1), Y5
+	VMULPS       Y5, Y4, Y5
+	VADDPS       Y5, Y3, Y3
+	INCQ         R10
+	CMPQ         R10, R11
+	JLT          edge
+
+finish:
+	VBROADCASTSS (DI), Y4
+	ADDQ         $0x04, DI
+	VMULPS       Y4, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y4, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	VMULPS       Y4, Y2, Y2
+	VMOVUPS      Y2, 64(AX)
+	VMULPS       Y4, Y3, Y3
+	VMOVUPS      Y3, 96(AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func gatherFactored3AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+// Requires: AVX, CMOV, F16C, MMX+
+TEXT ·gatherFactored3AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ scale+40(FP), DI
+	MOVQ x+48(FP), R8
+	MOVQ ldx+56(FP), R9
+	SHLQ $0x01, R9
+	MOVQ (BX)(DX*8), R12
+	DECQ R12
+	MOVQ (BX), R10
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R11
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	CMPQ   R10, R11
+	JGE    finish
+
+edge:
+	LEAQ         42(R10), R13
+	CMPQ         R13, R12
+	CMOVQGT      R12, R13
+	MOVLQSX      (SI)(R13*4), R13
+	IMULQ        R9, R13
+	PREFETCHT1   (R8)(R13*1)
+	PREFETCHT1   64(R8)(R13*1)
+	PREFETCHT1   96(R8)(R13*1)
+	MOVLQSX      (SI)(R10*4), R13
+	IMULQ        R9, R13
+	VBROADCASTSS 96(R8)(R13*1), Y6
+	VCVTPH2PS    (R8)(R13*1), Y7
+	VMULPS       Y7, Y6, Y7
+	VADDPS       Y7, Y0, Y0
+	VCVTPH2PS    16(R8)(R13*1), Y7
+	VMULPS       Y7, Y6, Y7
+	VADDPS       Y7, Y1, Y1
+	VCVTPH2PS    32(R8)(R13*1), Y7
+	VMULPS       Y7, Y6, Y7
+	VADDPS       Y7, Y2, Y2
+	VCVTPH2PS    48(R8)(R13*1), Y7
+	VMULPS       Y7, Y6, Y7
+	VADDPS       Y7, Y3, Y3
+	VCVTPH2PS    64(R8)(R13*1), Y7
+	VMULPS       Y7, Y6, Y7
+	VADDPS       Y7, Y4, Y4
+	VCVTPH2PS    80(R8)(R13*1), Y7
+	VMULPS       Y7, Y6, Y7
+	VADDPS       Y7, Y5, Y5
+	INCQ         R10
+	CMPQ         R10, R11
+	JLT          edge
+
+finish:
+	VBROADCASTSS (DI), Y6
+	ADDQ         $0x04, DI
+	VMULPS       Y6, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y6, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	VMULPS       Y6, Y2, Y2
+	VMOVUPS      Y2, 64(AX)
+	VMULPS       Y6, Y3, Y3
+	VMOVUPS      Y3, 96(AX)
+	VMULPS       Y6, Y4, Y4
+	VMOVUPS      Y4, 128(AX)
+	VMULPS       Y6, Y5, Y5
+	VMOVUPS      Y5, 160(AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func gatherFactored4AVX2(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+// Requires: AVX, CMOV, F16C, MMX+
+TEXT ·gatherFactored4AVX2(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ scale+40(FP), DI
+	MOVQ x+48(FP), R8
+	MOVQ ldx+56(FP), R9
+	SHLQ $0x01, R9
+	MOVQ (BX)(DX*8), R12
+	DECQ R12
+	MOVQ (BX), R10
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R11
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	CMPQ   R10, R11
+	JGE    finish
+
+edge:
+	LEAQ         42(R10), R13
+	CMPQ         R13, R12
+	CMOVQGT      R12, R13
+	MOVLQSX      (SI)(R13*4), R13
+	IMULQ        R9, R13
+	PREFETCHT1   (R8)(R13*1)
+	PREFETCHT1   64(R8)(R13*1)
+	PREFETCHT1   128(R8)(R13*1)
+	MOVLQSX      (SI)(R10*4), R13
+	IMULQ        R9, R13
+	VBROADCASTSS 128(R8)(R13*1), Y8
+	VCVTPH2PS    (R8)(R13*1), Y9
+	VMULPS       Y9, Y8, Y9
+	VADDPS       Y9, Y0, Y0
+	VCVTPH2PS    16(R8)(R13*1), Y9
+	VMULPS       Y9, Y8, Y9
+	VADDPS       Y9, Y1, Y1
+	VCVTPH2PS    32(R8)(R13*1), Y9
+	VMULPS       Y9, Y8, Y9
+	VADDPS       Y9, Y2, Y2
+	VCVTPH2PS    48(R8)(R13*1), Y9
+	VMULPS       Y9, Y8, Y9
+	VADDPS       Y9, Y3, Y3
+	VCVTPH2PS    64(R8)(R13*1), Y9
+	VMULPS       Y9, Y8, Y9
+	VADDPS       Y9, Y4, Y4
+	VCVTPH2PS    80(R8)(R13*1), Y9
+	VMULPS       Y9, Y8, Y9
+	VADDPS       Y9, Y5, Y5
+	VCVTPH2PS    96(R8)(R13*1), Y9
+	VMULPS       Y9, Y8, Y9
+	VADDPS       Y9, Y6, Y6
+	VCVTPH2PS    112(R8)(R13*1), Y9
+	VMULPS       Y9, Y8, Y9
+	VADDPS       Y9, Y7, Y7
+	INCQ         R10
+	CMPQ         R10, R11
+	JLT          edge
+
+finish:
+	VBROADCASTSS (DI), Y8
+	ADDQ         $0x04, DI
+	VMULPS       Y8, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMULPS       Y8, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	VMULPS       Y8, Y2, Y2
+	VMOVUPS      Y2, 64(AX)
+	VMULPS       Y8, Y3, Y3
+	VMOVUPS      Y3, 96(AX)
+	VMULPS       Y8, Y4, Y4
+	VMOVUPS      Y4, 128(AX)
+	VMULPS       Y8, Y5, Y5
+	VMOVUPS      Y5, 160(AX)
+	VMULPS       Y8, Y6, Y6
+	VMOVUPS      Y6, 192(AX)
+	VMULPS       Y8, Y7, Y7
+	VMOVUPS      Y7, 224(AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
 // func dotAVX2(x []float32, y []float32) float32
 // Requires: AVX, FMA3, SSE
 TEXT ·dotAVX2(SB), NOSPLIT, $0-52

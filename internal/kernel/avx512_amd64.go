@@ -275,6 +275,26 @@ func gatherWeightedHalf3AVX512(dst *float32, ldd int, count int, indptr *int64, 
 //go:noescape
 func gatherWeightedHalf4AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
 
+// gatherFactored1AVX512 sums count rows (at least 1) of 16 values: see GatherFactored.
+//
+//go:noescape
+func gatherFactored1AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+
+// gatherFactored2AVX512 sums count rows (at least 1) of 32 values: see GatherFactored.
+//
+//go:noescape
+func gatherFactored2AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+
+// gatherFactored3AVX512 sums count rows (at least 1) of 48 values: see GatherFactored.
+//
+//go:noescape
+func gatherFactored3AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+
+// gatherFactored4AVX512 sums count rows (at least 1) of 64 values: see GatherFactored.
+//
+//go:noescape
+func gatherFactored4AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+
 // dotAVX512 returns the inner product of x and y, of the same length.
 //
 //go:noescape

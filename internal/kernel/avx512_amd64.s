@@ -7517,6 +7517,256 @@ finish:
 	VZEROUPPER
 	RET
 
+// func gatherFactored1AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·gatherFactored1AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ scale+40(FP), DI
+	MOVQ x+48(FP), R8
+	MOVQ ldx+56(FP), R9
+	SHLQ $0x01, R9
+	MOVQ (BX)(DX*8), R12
+	DECQ R12
+	MOVQ (BX), R10
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R11
+	VPXORD Z0, Z0, Z0
+	CMPQ   R10, R11
+	JGE    finish
+
+edge:
+	LEAQ         64(R10), R13
+	CMPQ         R13, R12
+	CMOVQGT      R12, R13
+	MOVLQSX      (SI)(R13*4), R13
+	IMULQ        R9, R13
+	PREFETCHT1   (R8)(R13*1)
+	PREFETCHT1   32(R8)(R13*1)
+	MOVLQSX      (SI)(R10*4), R13
+	IMULQ        R9, R13
+	VBROADCASTSS 32(R8)(R13*1), Z1
+	VCVTPH2PS    (R8)(R13*1), Z2
+	VMULPS       Z2, Z1, Z2
+	VADDPS       Z2, Z0, Z0
+	INCQ         R10
+	CMPQ         R10, R11
+	JLT          edge
+
+finish:
+	VBROADCASTSS (DI), Z1
+	ADDQ         $0x04, DI
+	VMULPS       Z1, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func gatherFactored2AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·gatherFactored2AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ scale+40(FP), DI
+	MOVQ x+48(FP), R8
+	MOVQ ldx+56(FP), R9
+	SHLQ $0x01, R9
+	MOVQ (BX)(DX*8), R12
+	DECQ R12
+	MOVQ (BX), R10
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R11
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	CMPQ   R10, R11
+	JGE    finish
+
+edge:
+	LEAQ         64(R10), R13
+	CMPQ         R13, R12
+	CMOVQGT      R12, R13
+	MOVLQSX      (SI)(R13*4), R13
+	IMULQ        R9, R13
+	PREFETCHT1   (R8)(R13*1)
+	PREFETCHT1   64(R8)(R13*1)
+	MOVLQSX      (SI)(R10*4), R13
+	IMULQ        R9, R13
+	VBROADCASTSS 64(R8)(R13*1), Z2
+	VCVTPH2PS    (R8)(R13*1), Z3
+	VMULPS       Z3, Z2, Z3
+	VADDPS       Z3, Z0, Z0
+	VCVTPH2PS    32(R8)(R13*1), Z3
+	VMULPS       Z3, Z2, Z3
+	VADDPS       Z3, Z1, Z1
+	INCQ         R10
+	CMPQ         R10, R11
+	JLT          edge
+
+finish:
+	VBROADCASTSS (DI), Z2
+	ADDQ         $0x04, DI
+	VMULPS       Z2, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	VMULPS       Z2, Z1, Z1
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func gatherFactored3AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·gatherFactored3AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ scale+40(FP), DI
+	MOVQ x+48(FP), R8
+	MOVQ ldx+56(FP), R9
+	SHLQ $0x01, R9
+	MOVQ (BX)(DX*8), R12
+	DECQ R12
+	MOVQ (BX), R10
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R11
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	CMPQ   R10, R11
+	JGE    finish
+
+edge:
+	LEAQ         42(R10), R13
+	CMPQ         R13, R12
+	CMOVQGT      R12, R13
+	MOVLQSX      (SI)(R13*4), R13
+	IMULQ        R9, R13
+	PREFETCHT1   (R8)(R13*1)
+	PREFETCHT1   64(R8)(R13*1)
+	PREFETCHT1   96(R8)(R13*1)
+	MOVLQSX      (SI)(R10*4), R13
+	IMULQ        R9, R13
+	VBROADCASTSS 96(R8)(R13*1), Z3
+	VCVTPH2PS    (R8)(R13*1), Z4
+	VMULPS       Z4, Z3, Z4
+	VADDPS       Z4, Z0, Z0
+	VCVTPH2PS    32(R8)(R13*1), Z4
+	VMULPS       Z4, Z3, Z4
+	VADDPS       Z4, Z1, Z1
+	VCVTPH2PS    64(R8)(R13*1), Z4
+	VMULPS       Z4, Z3, Z4
+	VADDPS       Z4, Z2, Z2
+	INCQ         R10
+	CMPQ         R10, R11
+	JLT          edge
+
+finish:
+	VBROADCASTSS (DI), Z3
+	ADDQ         $0x04, DI
+	VMULPS       Z3, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	VMULPS       Z3, Z1, Z1
+	VMOVUPS      Z1, 64(AX)
+	VMULPS       Z3, Z2, Z2
+	VMOVUPS      Z2, 128(AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
+// func gatherFactored4AVX512(dst *float32, ldd int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·gatherFactored4AVX512(SB), NOSPLIT, $0-64
+	MOVQ dst+0(FP), AX
+	MOVQ ldd+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ count+16(FP), DX
+	MOVQ indptr+24(FP), BX
+	MOVQ indices+32(FP), SI
+	MOVQ scale+40(FP), DI
+	MOVQ x+48(FP), R8
+	MOVQ ldx+56(FP), R9
+	SHLQ $0x01, R9
+	MOVQ (BX)(DX*8), R12
+	DECQ R12
+	MOVQ (BX), R10
+
+row:
+	ADDQ   $0x08, BX
+	MOVQ   (BX), R11
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	CMPQ   R10, R11
+	JGE    finish
+
+edge:
+	LEAQ         42(R10), R13
+	CMPQ         R13, R12
+	CMOVQGT      R12, R13
+	MOVLQSX      (SI)(R13*4), R13
+	IMULQ        R9, R13
+	PREFETCHT1   (R8)(R13*1)
+	PREFETCHT1   64(R8)(R13*1)
+	PREFETCHT1   128(R8)(R13*1)
+	MOVLQSX      (SI)(R10*4), R13
+	IMULQ        R9, R13
+	VBROADCASTSS 128(R8)(R13*1), Z4
+	VCVTPH2PS    (R8)(R13*1), Z5
+	VMULPS       Z5, Z4, Z5
+	VADDPS       Z5, Z0, Z0
+	VCVTPH2PS    32(R8)(R13*1), Z5
+	VMULPS       Z5, Z4, Z5
+	VADDPS       Z5, Z1, Z1
+	VCVTPH2PS    64(R8)(R13*1), Z5
+	VMULPS       Z5, Z4, Z5
+	VADDPS       Z5, Z2, Z2
+	VCVTPH2PS    96(R8)(R13*1), Z5
+	VMULPS       Z5, Z4, Z5
+	VADDPS       Z5, Z3, Z3
+	INCQ         R10
+	CMPQ         R10, R11
+	JLT          edge
+
+finish:
+	VBROADCASTSS (DI), Z4
+	ADDQ         $0x04, DI
+	VMULPS       Z4, Z0, Z0
+	VMOVUPS      Z0, (AX)
+	VMULPS       Z4, Z1, Z1
+	VMOVUPS      Z1, 64(AX)
+	VMULPS       Z4, Z2, Z2
+	VMOVUPS      Z2, 128(AX)
+	VMULPS       Z4, Z3, Z3
+	VMOVUPS      Z3, 192(AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNE          row
+	VZEROUPPER
+	RET
+
 // func dotAVX512(x []float32, y []float32) float32
 // Requires: AVX, AVX512F, BMI2, SSE
 TEXT ·dotAVX512(SB), NOSPLIT, $0-52

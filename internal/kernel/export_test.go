@@ -46,6 +46,10 @@ func (s Set) Magnitudes(top, x []float32) { s.im.magnitudes(top, x) }
 func (s Set) GatherHalf(dst Block, indptr []int64, indices []int32, weights, scale []float32, x Halves, d int) {
 	s.im.sumHalves(halfSumming{dst, indptr, indices, weights, scale, x, d})
 }
+
+func (s Set) GatherFactored(dst Block, indptr []int64, indices []int32, scale []float32, x Halves, d int) {
+	s.im.sumFactored(newFactored(dst, indptr, indices, scale, x, d))
+}
 func (s Set) Largest(x []float32) uint32 { return s.im.largest(x) }
 
 func (s Set) Transpose(dst []float32, ldd int, src []float32, lds, rows, columns int) {

@@ -237,6 +237,49 @@ func TestGatherHalfOfSetsIsTheSame(t *testing.T) {
 	}
 }
 
+// Sums of factored rows have the bits of sums of rows that were multiplied before, in every width and from every row
+// on. The numbers between and behind the rows of dst stay.
+func TestGatherFactoredIsGatherSum(t *testing.T) {
+	each(t, func(t *testing.T, s kernel.Set) {
+		random := source()
+		const n = 50
+		for d := 16; d <= 64; d += 16 {
+			for _, most := range []int{0, 1, 3, 200} { // both sides of the distance of prefetching
+				indptr, indices := sparse(random, n, most)
+				scale, factors, xv := normal(random, n), normal(random, n), normal(random, n*d)
+				stride := kernel.FactoredStride(d)
+				x := kernel.Halves{Data: make([]uint16, n*stride), Stride: stride}
+				for i, f := range factors {
+					row := xv[i*d:][:d]
+					halves := make([]uint16, d)
+					kernel.NarrowFloat16(halves, row)
+					kernel.WidenFloat16(row, halves)
+					kernel.PutFactored(x.Data[i*stride:][:stride], f, row)
+					kernel.Scale(row, f, row)
+				}
+				for _, rows := range [][2]int{{0, n}, {7, n - 9}, {1, 2}, {20, 20}} { // row 1 is empty
+					lo, hi := rows[0], rows[1]
+					what := fmt.Sprintf("d=%d, rows %d to %d of up to %d edges", d, lo, hi, most)
+					dst, check := matrix(make([]float32, (hi-lo)*d), hi-lo, d, d+5)
+					for i := range dst {
+						dst[i] = nan // whatever was there
+					}
+					want := make([]float32, (hi-lo)*d)
+					pointers, entries, left := indptr[lo:hi+1], indices[:indptr[hi]], scale[lo:hi]
+					s.GatherSum(kernel.Rows(want, d), pointers, entries, left, kernel.Rows(xv, d), d)
+					s.GatherFactored(kernel.Rows(dst, d+5), pointers, entries, left, x, d)
+					for i := range hi - lo {
+						if got := dst[i*(d+5):][:d]; !sameBits(got, want[i*d:][:d]) {
+							t.Fatalf("%s: row %d is %v, want %v", what, lo+i, got, want[i*d:][:d])
+						}
+					}
+					check(t, what)
+				}
+			}
+		}
+	})
+}
+
 func TestGatherSumIsGather(t *testing.T) {
 	each(t, func(t *testing.T, s kernel.Set) {
 		random := source()

@@ -11,26 +11,34 @@ const (
 // WidenFloat16 sets dst to the float16 (IEEE 754 binary16) of src. Each is a float32 exactly. A signalling NaN becomes
 // a quiet one.
 func WidenFloat16(dst []float32, src []uint16) {
-	checkLengths(len(dst), len(src))
+	if len(src) != len(dst) {
+		checkLengths(len(dst), len(src))
+	}
 	best.widenFloat16(dst, src)
 }
 
 // WidenBFloat16 sets dst to the bfloat16 of src, the upper halves of float32.
 func WidenBFloat16(dst []float32, src []uint16) {
-	checkLengths(len(dst), len(src))
+	if len(src) != len(dst) {
+		checkLengths(len(dst), len(src))
+	}
 	best.widenBFloat16(dst, src)
 }
 
 // NarrowFloat16 sets dst to the float16 nearest to src, ties to even. What would round beyond MaxFloat16 is infinite.
 func NarrowFloat16(dst []uint16, src []float32) {
-	checkLengths(len(dst), len(src))
+	if len(src) != len(dst) {
+		checkLengths(len(dst), len(src))
+	}
 	best.narrowFloat16(dst, src)
 }
 
 // NarrowBFloat16 sets dst to the bfloat16 nearest to src, ties to even. What would round beyond MaxBFloat16 is
 // infinite.
 func NarrowBFloat16(dst []uint16, src []float32) {
-	checkLengths(len(dst), len(src))
+	if len(src) != len(dst) {
+		checkLengths(len(dst), len(src))
+	}
 	for i, v := range src {
 		bits := math.Float32bits(v)
 		if bits&0x7fffffff > infinite {

@@ -39,6 +39,8 @@ type implementation struct {
 	gatherSum func(s summing)
 	// gatherHalf is gatherSum for rows of float16.
 	gatherHalf func(s halfSumming)
+	// factored is gatherHalf for rows that have a factor behind them.
+	factored func(s halfSumming)
 	// few sets product, of 8 values, to the inner products of x0, then of x1, with the four rows of centres. These have d
 	// values each, without gaps.
 	few func(product, x0, x1, centres []float32, d int)
@@ -86,6 +88,7 @@ var portable = implementation{
 	gather:     gatherGeneric,
 	gatherSum:  gatherSumGeneric,
 	gatherHalf: gatherHalfGeneric,
+	factored:   gatherFactoredGeneric,
 	few:        fewGeneric,
 	closest:    closestGeneric,
 	lowest:     lowestGeneric,

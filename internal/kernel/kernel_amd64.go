@@ -30,6 +30,7 @@ var avx512 = implementation{
 	gather:     gatherAVX512,
 	gatherSum:  gatherSumAVX512,
 	gatherHalf: gatherHalfAVX512,
+	factored:   gatherFactoredAVX512,
 	few:        fewWide,
 	closest:    closestWide(closestAVX512),
 	lowest:     lowestWide,
@@ -70,6 +71,7 @@ var avx2 = implementation{
 	gather:      gatherAVX2,
 	gatherSum:   gatherSumAVX2,
 	gatherHalf:  gatherHalfAVX2,
+	factored:    gatherFactoredAVX2,
 	few:         fewWide,
 	closest:     closestWide(closestAVX2),
 	lowest:      lowestWide,
@@ -275,6 +277,26 @@ func (loops *halfSums) panels(s halfSumming) {
 		}
 		loops.plain[part](dst, s.dst.Stride, count, &s.indptr[0], &s.indices[0], &s.scale[0], x, s.x.Stride)
 	}
+}
+
+// The summing loops of factored rows, by 16 columns, from one on.
+var (
+	factoredSumsAVX512 = [...]rowSummer[uint16]{gatherFactored1AVX512, gatherFactored2AVX512, gatherFactored3AVX512,
+		gatherFactored4AVX512}
+	factoredSumsAVX2 = [...]rowSummer[uint16]{gatherFactored1AVX2, gatherFactored2AVX2, gatherFactored3AVX2,
+		gatherFactored4AVX2}
+)
+
+func gatherFactoredAVX512(s halfSumming) { sumFactored(&factoredSumsAVX512, s) }
+func gatherFactoredAVX2(s halfSumming)   { sumFactored(&factoredSumsAVX2, s) }
+
+func sumFactored(loops *[4]rowSummer[uint16], s halfSumming) {
+	if s.indptr[0] == s.indptr[len(s.indptr)-1] { // no entry to ask for ahead
+		gatherFactoredGeneric(s)
+		return
+	}
+	loops[s.d/16-1](&s.dst.Data[0], s.dst.Stride, len(s.scale), &s.indptr[0], &s.indices[0], &s.scale[0], &s.x.Data[0],
+		s.x.Stride)
 }
 
 // first returns the address of the first element, nil if there is none.

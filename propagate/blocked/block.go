@@ -204,7 +204,7 @@ func (r *run) block(ctx context.Context, lo, hi int) error {
 	var from *panel
 	if _, sparse := x.(*mat.CSR); !sparse {
 		from = &r.panels[0]
-		r.reshape(from, r.within[hops], stride)
+		r.reshapeSource(from, r.within[hops], stride)
 		if err := r.source(ctx, from, lo, d); err != nil {
 			return err
 		}
@@ -392,6 +392,8 @@ func (r *run) sum(t *tile, from *panel, e *entries, lo, hi int) {
 	}
 	// A line read at a narrow row goes on into the next rows. What they add is not used.
 	switch {
+	case from.Data == nil && !r.half:
+		kernel.GatherFactored(dst, indptr, e.indices, gain, kernel.Halves{Data: from.halves, Stride: stride}, t.Cols)
 	case r.half:
 		kernel.GatherHalf(dst, indptr, e.indices, weights, gain, kernel.Halves{Data: from.halves, Stride: stride}, t.Cols)
 	case weights != nil:

@@ -61,15 +61,20 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 	}
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)
+	halves, err := mat.InPanels(x, 16, mat.F16)
+	if err != nil {
+		t.Fatal(err)
+	}
 	plain := ring(n, 4)
 	plain.Data = nil
 	for what, a := range map[string]*mat.CSR{"weighted": ring(n, 4), "unweighted": plain} {
 		for _, rule := range propagate.Rules() {
 			for hops := 1; hops <= 4; hops++ {
 				p := propagate.Propagation{Rule: rule, Hops: hops, Teleport: 0.1}
-				var wide, narrow, stored, remade, filed, both, spilled bool
+				var wide, narrow, stored, remade, filed, both, spilled, halved bool
 				for kind, features := range map[string]mat.Matrix{
 					"dense": x, "sparse": x.Sparse(), "panels of 16": paneled{x, 16, nil}, "panels of 22": paneled{x, 22, nil},
+					"panels of 16 bits": halves,
 				} {
 					in := propagate.Input{Adj: a, X: features, Rows: all}
 					name := fmt.Sprintf("%s, %s, %s, %d hops", what, kind, rule, hops)
@@ -97,10 +102,14 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 							wide, narrow = wide || plan.Width == 64, narrow || plan.Width < 16 && plan.Width > 1
 							stored, remade = stored || plan.Stored, remade || !plan.Stored
 							filed, spilled = filed || plan.Filed > 0, spilled || plan.Spill
+							halved = halved || plan.Halves
 							both = both || plan.Filed > 0 && plan.Held > 0
 							wantRows(t, fmt.Sprintf("%s, memory %d", name, memory), embeddings(t, engine, p, in), want, rows)
 						}
 					}
+				}
+				if can := a.Data == nil && rule != propagate.PPR; halved != can {
+					t.Errorf("%s, %s, %d hops: blocks of 16 bits %t, want %t", what, rule, hops, halved, can)
 				}
 				if !wide || !narrow || !stored || !remade || (!filed || !both) && hops < 4 || !spilled {
 					t.Errorf("%s, %s, %d hops: blocks of 64 columns %t, narrow ones %t, entries stored %t, made anew %t, "+

@@ -12,12 +12,12 @@ const Process = process
 
 // Plan is how columns are propagated.
 type Plan struct {
-	Width, Kept int
-	Stored      bool  // the entries of all places are kept
-	Held, Filed int64 // entries that are kept in memory, and in a file
-	Spill       bool
-	Beyond      bool
-	Blocks      [][2]int
+	Width, Kept   int
+	Stored        bool  // the entries of all places are kept
+	Held, Filed   int64 // entries that are kept in memory, and in a file
+	Halves, Spill bool
+	Beyond        bool
+	Blocks        [][2]int
 }
 
 // Plan returns the plan of Embeddings.
@@ -26,7 +26,8 @@ func (e Engine) Plan(p propagate.Propagation, in propagate.Input) Plan {
 	r := newRun(context.Background(), in, p.Hops, beta, e)
 	plan := Plan{
 		Width: r.plan.width, Kept: r.plan.kept, Stored: r.plan.kept == r.within[p.Hops-1],
-		Held: r.plan.held, Filed: r.keeps(r.plan.kept) - r.plan.held, Spill: r.plan.spill, Beyond: r.plan.beyond,
+		Held: r.plan.held, Filed: r.keeps(r.plan.kept) - r.plan.held, Halves: r.plan.halves,
+		Spill: r.plan.spill, Beyond: r.plan.beyond,
 	}
 	for lo, hi := range r.blocks(r.plan) {
 		plan.Blocks = append(plan.Blocks, [2]int{lo, hi})

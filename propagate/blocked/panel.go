@@ -9,11 +9,30 @@ import (
 )
 
 // panel is a block of columns with its rows a stride apart. The rows are float32, or float16 in halves: then Data is
-// nil, and a column is kept times its power of two (run.up).
+// nil. With half precision, a column is kept times its power of two (run.up). If the plan says halves, each row of S⁽⁰⁾
+// has R behind it (kernel.PutFactored).
 type panel struct {
 	mat.Dense
 	memory []float32
 	halves []uint16
+}
+
+// reshapeSource is reshape for S⁽⁰⁾.
+func (r *run) reshapeSource(p *panel, rows, stride int) {
+	if !r.plan.halves {
+		r.reshape(p, rows, stride)
+		return
+	}
+	p.halves = room(p.halves, rows*kernel.FactoredStride(r.widest))
+	p.Dense = mat.Dense{Rows: rows, Cols: kernel.FactoredStride(stride)}
+}
+
+// room returns s with all its capacity, or new memory if that is less than n.
+func room[T uint16 | float32](s []T, n int) []T {
+	if cap(s) < n {
+		s = memory.Make[T](n)
+	}
+	return s[:cap(s)]
 }
 
 // reshape makes p rows×stride, in memory that holds any block: rows are at most r.widest numbers apart. Behind the last
@@ -21,16 +40,10 @@ type panel struct {
 func (r *run) reshape(p *panel, rows, stride int) {
 	n := rows*r.widest + unit
 	if r.half {
-		if cap(p.halves) < n {
-			p.halves = memory.Make[uint16](n)
-		}
-		p.halves, p.Dense = p.halves[:cap(p.halves)], mat.Dense{Rows: rows, Cols: stride}
+		p.halves, p.Dense = room(p.halves, n), mat.Dense{Rows: rows, Cols: stride}
 		return
 	}
-	if cap(p.memory) < n {
-		p.memory = memory.Make[float32](n)
-	}
-	p.memory = p.memory[:cap(p.memory)]
+	p.memory = room(p.memory, n)
 	p.Dense = mat.Dense{Rows: rows, Cols: stride, Data: p.memory[:rows*stride]}
 }
 
@@ -46,13 +59,16 @@ func (p *panel) prefetch(i int) {
 	kernel.Prefetch(p.Row(i))
 }
 
-// put sets row i of p to scale·x, times the powers of two.
+// put sets row i of p, a block of S⁽⁰⁾, to scale·x: times the powers of two, or as the two factors.
 func (r *run) put(p *panel, i int, scale float32, x []float32) {
-	if r.half {
+	switch {
+	case r.half:
 		kernel.NarrowScaled(p.half(i)[:len(x)], scale, r.up, x)
-		return
+	case r.plan.halves:
+		kernel.PutFactored(p.half(i), scale, x)
+	default:
+		kernel.Scale(p.Row(i)[:len(x)], scale, x)
 	}
-	kernel.Scale(p.Row(i)[:len(x)], scale, x)
 }
 
 // take sets dst to scale times row i of p, without the powers of two.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"runtime"
 
+	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -34,6 +35,9 @@ type plan struct {
 	// held is how many of these entries are in memory, at most: whole rows, from the first place on. The others lie in a
 	// temporary file, in the order of places.
 	held int64
+	// halves says that a block of S⁽⁰⁾ is kept as X in float16, with R of each row behind the row. The products R·X are
+	// made while they are summed, and have the bits of S⁽⁰⁾.
+	halves bool
 	// spill says that the results lie in a temporary file until the last block is done, and then as far as they fit.
 	spill bool
 	// beyond says that the input is mapped from a file and larger than the bound. It is read in order only.
@@ -84,9 +88,12 @@ func (r *run) choose(bound int64) plan {
 	best, least := plan{width: min(unit, wide), beyond: r.mapped}, math.Inf(1)
 	smallest := best
 	for width := wide; width > 0; width = r.narrower(width) {
-		for _, kept := range []int{last, r.inner(), 0} {
+		for _, p := range []plan{{kept: last}, {kept: last, halves: true}, {kept: r.inner()}, {}} {
 			for _, spill := range []bool{false, true} {
-				p := plan{width: width, kept: kept, spill: spill, beyond: r.mapped}
+				p.width, p.held, p.spill, p.beyond = width, 0, spill, r.mapped
+				if p.halves && !r.halvable(p) {
+					continue
+				}
 				if r.mapped {
 					smallest = p
 				}
@@ -94,7 +101,7 @@ func (r *run) choose(bound int64) plan {
 				if left < 0 {
 					continue
 				}
-				p.held = min(left/r.perEntry(), r.keeps(kept))
+				p.held = min(left/r.perEntry(), r.keeps(p.kept))
 				if cost := r.cost(p); cost < least {
 					best, least = p, cost
 				}
@@ -105,6 +112,13 @@ func (r *run) choose(bound int64) plan {
 		return smallest
 	}
 	return best
+}
+
+// halvable reports whether p can keep S⁽⁰⁾ as X. The kernel for that has no weights of edges, and teleport would need
+// S⁽⁰⁾ later.
+func (r *run) halvable(p plan) bool {
+	x, panels := r.x.(*mat.Panels)
+	return panels && x.Storage() == mat.F16 && !r.half && r.adj.Data == nil && r.beta == 0 && !r.narrow(p)
 }
 
 // fitting returns the widest block, from usualWidth to widest columns, whose S⁽⁰⁾ fits in a cache of some bytes.
@@ -166,22 +180,27 @@ func (r *run) cost(p plan) float64 {
 // work returns about how many seconds the arithmetic of p takes: an entry reads a row of each block of columns, whole
 // lines of the cache.
 func (r *run) work(p plan) float64 {
-	passes, columns := r.cut(p)
+	passes, bytes := r.cut(p)
 	made := r.entriesOf(r.within[r.hops-1]) - r.entriesOf(p.kept)
-	return float64(r.read*(r.element()*columns+4*passes))/gatherRate + float64(passes*made)/entryRate
+	return float64(r.read*(bytes+4*passes))/gatherRate + float64(passes*made)/entryRate
 }
 
-// cut returns the number of blocks, and of the columns that are read for an entry, in whole lines of the cache.
-func (r *run) cut(p plan) (passes, columns int64) {
+// cut returns the number of blocks, and the bytes of the rows of all blocks that are read for an entry, in whole lines
+// of the cache.
+func (r *run) cut(p plan) (passes, bytes int64) {
 	_, d := r.x.Dims()
 	if _, sparse := r.x.(*mat.CSR); sparse {
-		return int64((d + p.width - 1) / p.width), int64(d)
+		return int64((d + p.width - 1) / p.width), r.element() * int64(d)
 	}
 	for lo, hi := range r.blocks(p) {
 		passes++
-		columns += int64(max(unit, r.stride(p, hi-lo)))
+		if stride := r.stride(p, hi-lo); p.halves { // rows begin at any word of a line, and an eighth is for the products
+			bytes += (2*int64(kernel.FactoredStride(stride)) + 60) * 9 / 8
+		} else {
+			bytes += r.element() * int64(max(unit, stride))
+		}
 	}
-	return passes, columns
+	return passes, bytes
 }
 
 // bytesRead returns how many bytes of a mapped input p reads, if none of them stays in memory. The pass that finds the
@@ -301,7 +320,11 @@ func (r *run) arrays() int64 {
 // blockBytes returns the bytes of a block of S⁽⁰⁾ and of two S⁽ˡ⁾, and of the tile of each thread.
 func (r *run) blockBytes(p plan) int64 {
 	stride := r.stride(p, p.width)
-	return r.column()*int64(stride) + int64(runtime.GOMAXPROCS(0))*r.tileBytes(stride)
+	bytes := r.column(p)*int64(stride) + int64(runtime.GOMAXPROCS(0))*r.tileBytes(stride)
+	if p.halves {
+		bytes += 2 * int64(kernel.FactoredStride(0)) * int64(r.within[r.hops])
+	}
+	return bytes
 }
 
 // element returns the bytes of a number of a block.
@@ -313,17 +336,19 @@ func (r *run) element() int64 {
 }
 
 // column returns the bytes that one column of a block takes.
-func (r *run) column() int64 {
+func (r *run) column(p plan) int64 {
 	hops, element := r.hops, r.element()
 	bytes := element * int64(r.within[hops-1])
 	x, sparse := r.x.(*mat.CSR)
 	if sparse {
 		_, d := x.Dims()
 		bytes += 8 * int64(len(x.Indices)/max(1, d))
+	} else if p.halves {
+		bytes += 2 * int64(r.within[hops])
 	} else {
 		bytes += element * int64(r.within[hops])
 	}
-	if hops > 1 && (sparse || r.beta > 0) { // else S⁽²⁾ takes the place of S⁽⁰⁾
+	if hops > 1 && (sparse || p.halves || r.beta > 0) { // else S⁽²⁾ takes the place of S⁽⁰⁾
 		bytes += element * int64(r.within[hops-2])
 	}
 	return bytes

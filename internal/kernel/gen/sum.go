@@ -13,12 +13,14 @@ type summed struct {
 	name, element string
 	shift, size   int // the size of an element in bytes, and its logarithm
 	weighted      bool
+	factored      bool // a row has its factor behind it, a float32
 }
 
 var summedRows = []summed{
 	{name: "gatherSum", element: "float32", shift: 2, size: 4},
 	{name: "gatherSumHalf", element: "uint16", shift: 1, size: 2},
 	{name: "gatherWeightedHalf", element: "uint16", shift: 1, size: 2, weighted: true},
+	{name: "gatherFactored", element: "uint16", shift: 1, size: 2, factored: true},
 }
 
 // gatherSum is the simplest sparse row × dense loop, for rows of a number of times 16 values: no list of rows. Each
@@ -33,11 +35,20 @@ func (s set) gatherSum(kind summed, parts int) {
 		" x *%s, ldx int)", weights, kind.element))
 	Pragma("noescape")
 	source := "GatherSum"
-	if kind.size == 2 {
+	if kind.factored {
+		source = "GatherFactored"
+	} else if kind.size == 2 {
 		source = "GatherHalf"
 	}
 	Doc(fmt.Sprintf("%s sums count rows (at least 1) of %d values: see %s.", name, 16*parts, source))
-	vectors, lines := parts*64/s.bytes(), (16*parts*kind.size+63)/64
+	vectors, row := parts*64/s.bytes(), 16*parts*kind.size
+	var asked []int // places in a row, one in each of its lines of the cache
+	for at := 0; at < row; at += 64 {
+		asked = append(asked, at)
+	}
+	if kind.factored { // rows begin anywhere
+		asked = append(asked, row)
+	}
 	dst, ldd, count, indptr, indices := GP64(), GP64(), GP64(), GP64(), GP64()
 	scale, x, ldx := GP64(), GP64(), GP64()
 	Load(Param("dst"), dst)
@@ -73,19 +84,22 @@ func (s set) gatherSum(kind summed, parts int) {
 	CMPQ(edge, end)
 	JGE(LabelRef("finish"))
 	Label("edge")
-	LEAQ(Mem{Base: edge, Disp: sumAhead(lines)}, ahead)
+	LEAQ(Mem{Base: edge, Disp: sumAhead(len(asked))}, ahead)
 	CMPQ(ahead, last)
 	CMOVQGT(last, ahead)
 	MOVLQSX(Mem{Base: indices, Index: ahead, Scale: 4}, ahead)
 	IMULQ(ldx, ahead)
-	for line := range lines {
-		PREFETCHT1(Mem{Base: x, Index: ahead, Scale: 1, Disp: 64 * line})
+	for _, at := range asked {
+		PREFETCHT1(Mem{Base: x, Index: ahead, Scale: 1, Disp: at})
 	}
 	MOVLQSX(Mem{Base: indices, Index: edge, Scale: 4}, j)
 	IMULQ(ldx, j)
 	w, wide := s.vector(), s.vector()
-	if kind.weighted {
+	switch {
+	case kind.weighted:
 		VBROADCASTSS(Mem{Base: weight, Index: edge, Scale: 4}, w)
+	case kind.factored:
+		VBROADCASTSS(Mem{Base: x, Index: j, Scale: 1, Disp: row}, w)
 	}
 	for v, sum := range sums {
 		from := Mem{Base: x, Index: j, Scale: 1, Disp: v * s.lanes * kind.size}
@@ -93,6 +107,10 @@ func (s set) gatherSum(kind summed, parts int) {
 		case kind.weighted:
 			VCVTPH2PS(from, wide)
 			VFMADD231PS(wide, w, sum)
+		case kind.factored: // the product is rounded, as if it had been stored
+			VCVTPH2PS(from, wide)
+			VMULPS(wide, w, wide)
+			VADDPS(wide, sum, sum)
 		case kind.size == 2:
 			VCVTPH2PS(from, wide)
 			VADDPS(wide, sum, sum)

@@ -1,0 +1,64 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+)
+
+// factorHalves is how many halves a factor takes.
+const factorHalves = 2
+
+// FactoredStride returns the distance between rows of d numbers with their factors.
+func FactoredStride(d int) int { return d + factorHalves }
+
+// PutFactored sets a row of a factored matrix: to x, which must be numbers of float16, and the factor. What is between
+// x and the factor stays. The factor stands at the end of the row, the lower half first.
+func PutFactored(row []uint16, factor float32, x []float32) {
+	NarrowFloat16(row[:len(x)], x)
+	bits, at := math.Float32bits(factor), len(row)-factorHalves
+	row[at], row[at+1] = uint16(bits), uint16(bits>>16)
+}
+
+// GatherFactored is GatherSum for factored rows of float16: d numbers, then a factor f that is float32. Row r of dst
+// becomes
+//
+//	scale[r]·Σ_e f_j·X_j,  j = indices[e],  e from indptr[r] to indptr[r+1]−1.
+//
+// Each product is rounded to float32. So the bits are those of GatherSum with rows f·X of float32, which take almost
+// twice the memory. d is 16, 32, 48 or 64, and rows are FactoredStride(d) apart.
+func GatherFactored(dst Block, indptr []int64, indices []int32, scale []float32, x Halves, d int) {
+	best.sumFactored(newFactored(dst, indptr, indices, scale, x, d))
+}
+
+// newFactored is a call of GatherFactored.
+func newFactored(dst Block, indptr []int64, indices []int32, scale []float32, x Halves, d int) halfSumming {
+	dst.check("the destination", len(scale), d)
+	checkSums(indptr, indices, scale, d)
+	if d == 0 || d > 64 || x.Stride != FactoredStride(d) {
+		panic(fmt.Sprintf("kernel: factored rows of %d numbers, %d apart", d, x.Stride))
+	}
+	return halfSumming{dst: dst, indptr: indptr, indices: indices, scale: scale, x: x, d: d}
+}
+
+func (im *implementation) sumFactored(s halfSumming) {
+	if len(s.scale) > 0 {
+		im.factored(s)
+	}
+}
+
+func gatherFactoredGeneric(s halfSumming) {
+	for r, scale := range s.scale {
+		out := s.dst.Data[r*s.dst.Stride:][:s.d]
+		clear(out)
+		for _, j := range s.indices[s.indptr[r]:s.indptr[r+1]] {
+			row := s.x.Data[int(j)*s.x.Stride:][:s.x.Stride]
+			factor := math.Float32frombits(uint32(row[s.d]) | uint32(row[s.d+1])<<16)
+			for k, h := range row[:s.d] {
+				out[k] += float32(factor * widened(h))
+			}
+		}
+		for k := range out {
+			out[k] *= scale
+		}
+	}
+}
