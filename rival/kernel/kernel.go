@@ -62,7 +62,7 @@ type SNTKX struct{ Parameters }
 func defaults() Parameters {
 	return Parameters{
 		Hops: 2, Layers: 2, Ridge: 1, Epochs: 500, FeatureRate: 0.01, Memory: rival.DefaultMemory,
-		Choice: learn.Choice{JudgeEvery: 50, JudgeEpochs: 200},
+		Choice: learn.Choice{JudgeEvery: 25, JudgeEpochs: 200},
 	}
 }
 
