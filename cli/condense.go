@@ -95,10 +95,11 @@ func (c *command) condense(ctx context.Context, name string, flags *configFlags,
 	if err != nil {
 		return err
 	}
-	ctx, explain := guard(ctx, "condensing "+g.Name, inParts(g), flags.config.Memory)
+	bound = cmp.Or(flags.config.Memory, bound)
+	ctx, explain := guard(ctx, "condensing "+g.Name, inParts(g), bound)
 	defer func() { err = explain(err) }()
 	c.progress.step("condensing")
-	watched, plan := c.watch(ctx, cmp.Or(flags.config.Memory, bound), 1e9*openedRate(g, seconds))
+	watched, plan := c.watch(ctx, bound, 1e9*openedRate(g, seconds))
 	kept := checkpoint.With(watched, out+".checkpoint", checkpointEvery)
 	small, err := flags.condense(kept, g)
 	if err != nil {

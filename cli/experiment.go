@@ -133,7 +133,8 @@ func (j *experimentJob) run(ctx context.Context, names []string) (err error) {
 func (j *experimentJob) one(
 	ctx context.Context, g *graph.Graph, config *configFlags,
 ) (records []experiment.Record, trained int, err error) {
-	if _, err := j.fit(g, config); err != nil {
+	blocks, err := j.fit(g, config)
+	if err != nil {
 		return nil, 0, err
 	}
 	arms, err := j.arms(g, config)
@@ -156,7 +157,7 @@ func (j *experimentJob) one(
 		largest = max(largest, nodes)
 	}
 	bound, rest := testingBound(config.config.Memory, g, largest, j.training.config.Hidden)
-	ctx, explain := guard(ctx, "working on "+g.Name, inParts(g), config.config.Memory)
+	ctx, explain := guard(ctx, "working on "+g.Name, inParts(g), cmp.Or(config.config.Memory, blocks))
 	defer func() { err = explain(err) }()
 	before := len(j.log.Records())
 	grid := experiment.Grid{

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -94,10 +95,11 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) (err erro
 			return err
 		}
 	}
-	if _, err := j.fit(g, j.config); err != nil {
+	blocks, err := j.fit(g, j.config)
+	if err != nil {
 		return err
 	}
-	ctx, explain := guard(ctx, "working on "+g.Name, inParts(g), j.config.config.Memory)
+	ctx, explain := guard(ctx, "working on "+g.Name, inParts(g), cmp.Or(j.config.config.Memory, blocks))
 	defer func() { err = explain(err) }()
 	methods, err := j.config.methods()
 	if err != nil {

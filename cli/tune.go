@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,11 +107,12 @@ func (j *tuneJob) run(cmd *cobra.Command, name string) (err error) {
 		}
 	}
 	space := j.space(cmd)
-	if err := j.within(g, space); err != nil {
+	blocks, err := j.within(g, space)
+	if err != nil {
 		return err
 	}
 	bound, rest := testingBound(j.config.config.Memory, g, nodes, j.training.config.Hidden)
-	ctx, explain := guard(ctx, "searching on "+g.Name, inParts(g), j.config.config.Memory)
+	ctx, explain := guard(ctx, "searching on "+g.Name, inParts(g), cmp.Or(j.config.config.Memory, blocks))
 	defer func() { err = explain(err) }()
 	search := tune.Search{
 		Base:  tune.Candidate{Config: j.config.config, Weighted: j.training.config.Weighted},
@@ -140,14 +142,15 @@ func (j *tuneJob) run(cmd *cobra.Command, name string) (err error) {
 }
 
 // within compares what the search takes with what the system allows, as fit does, for a candidate with the most hops.
-func (j *tuneJob) within(g *graph.Graph, space []tune.Dimension) error {
+// It returns the bound of fit.
+func (j *tuneJob) within(g *graph.Graph, space []tune.Dimension) (bound int64, err error) {
 	most := *j.config
 	if slices.ContainsFunc(space, func(d tune.Dimension) bool { return d.Name == "hops" }) {
 		most.config.Hops = max(most.config.Hops, tune.MostHops)
 	}
-	_, err := j.fit(g, &most)
+	bound, err = j.fit(g, &most)
 	j.config.config.Engine = most.config.Engine
-	return err
+	return bound, err
 }
 
 // report writes a page that shows the search, and the graph that its configuration condenses. No model is trained for
