@@ -119,8 +119,8 @@ var mayImport = map[string]string{
 	"rival": "condense graph mat partition",
 	"rival/all": ". condense rival/coarsening rival/distribution rival/gradient rival/kernel rival/selection " +
 		"rival/trajectory",
-	"rival/coarsening": "condense graph mat progress propagate propagate/blocked rival internal/parallel",
-	"rival/kernel": "autodiff condense graph kernelridge mat rival rival/learn internal/parallel",
+	"rival/coarsening":   "condense graph mat progress propagate propagate/blocked rival internal/parallel",
+	"rival/kernel":       "autodiff condense graph kernelridge mat rival rival/learn internal/parallel",
 	"rival/distribution": "autodiff condense gnn graph mat internal/kernel internal/parallel rival rival/learn",
 	"rival/gradient":     "autodiff condense gnn graph mat internal/kernel internal/parallel rival rival/learn",
 	"rival/learn": "checkpoint condense gnn graph mat partition progress propagate propagate/blocked rival " +

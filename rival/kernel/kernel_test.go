@@ -57,8 +57,8 @@ func planted(t *testing.T) *graph.Graph {
 	return g
 }
 
-// TestPlanted: on two condensed nodes a class, a GCN learns to tell two cliques apart, though the features of a third of
-// their nodes mislead. The loss falls.
+// TestPlanted: on two condensed nodes a class, a GCN learns to tell two cliques apart, though the features of a third
+// of their nodes mislead. The loss falls.
 func TestPlanted(t *testing.T) {
 	edges, none := kernel.NewSNTK(), kernel.NewSNTKX()
 	edges.Epochs, none.Epochs, none.InitHops = 100, 100, 1
