@@ -73,12 +73,13 @@ var substitutes = []substitute{
 		"cgc experiment shop --methods cgc,cgc-x,simdm,random,herding,k-center,vn,a-cm,sntk,sntk-x --nodes 8 " +
 			"-o results-of-all --seeds 1 --epochs 5 --whole 0",
 		"hours; the methods that learn step by step are left to the tests of their packages, and the graph is small"},
-	{"docs/rivals.md", "cgc experiment cora --methods vn --nodes 70 --seeds 5 --models gcn --whole 0 " +
-		"--validate-every 10 --epochs 1000 -o r", "cgc experiment cora --methods vn --nodes 70 --seeds 1 --models gcn " +
-		"--whole 0 --validate-every 10 --epochs 20 -o r", "minutes"},
-	{"docs/rivals.md", "cgc condense cora --nodes 70 --method doscond --seed 0 -o doscond.safetensors",
-		"cgc condense shop --nodes 8 --method doscond --seed 0 --param epochs=1 -o doscond.safetensors",
+	{"docs/rivals.md",
+		"cgc condense cora --nodes 70 --method doscond --param lr_feat=0.01 --seed 0 -o doscond.safetensors",
+		"cgc condense shop --nodes 8 --method doscond --param lr_feat=0.01 --param epochs=1 -o doscond.safetensors",
 		"minutes, as the method learns"},
+	{"docs/rivals.md", "cgc paper table3 --graphs cora --methods doscond --param doscond.lr_feat=0.01 " +
+		"--validate-every 10 --whole 0 -o r", "cgc paper table3 --graphs cora --methods random --seeds 1 --epochs 2 " +
+		"--validate-every 10 --whole 0 -o r", "half an hour, as the method learns"},
 	{"docs/rivals.md", "cgc evaluate doscond.safetensors --on cora --models gcn --seeds 1 --seed 0 --validate-every 10",
 		"cgc evaluate doscond.safetensors --on shop --models gcn --seeds 1 --seed 0 --validate-every 10 --epochs 20",
 		"the graph is that of the line before"},
