@@ -75,34 +75,3 @@ func TestLayoutOfManyClasses(t *testing.T) {
 		t.Error("classes 251 to 255 give another order than classes 0 to 4")
 	}
 }
-
-// Blocks of 16 bits, each row with its factor, take the memory that the plan says.
-func TestMemoryOfHalves(t *testing.T) {
-	const n, d = 300_000, 32
-	x, err := mat.InPanels(features(n, d, 1, rand.New(rand.NewPCG(1, 0))), 16, mat.F16)
-	if err != nil {
-		t.Fatal(err)
-	}
-	in := propagate.Input{Adj: ring(n, 3), X: x, Mapped: true}
-	in.Adj.Data = nil
-	for v := int32(0); v < n; v += 7 { // all others are within a hop
-		in.Rows = append(in.Rows, v)
-	}
-	p := propagate.Propagation{Rule: propagate.SGC, Hops: 1}
-	engine := blocked.Engine{Memory: blocked.Process + 36<<20}
-	planned, err := engine.Footprint(p, in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if plan := engine.Plan(p, in); !plan.Halves || plan.Width != 16 {
-		t.Fatalf("plan %+v, want blocks of 16 columns of 16 bits", plan)
-	}
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	embeddings(t, engine, p, in)
-	runtime.ReadMemStats(&after)
-	// 5%: buffers of threads and lists of the rows take 4%. Without the factors the plan would be 4% smaller.
-	if taken, most := int64(after.TotalAlloc-before.TotalAlloc), planned.Sum()*105/100; taken > most {
-		t.Errorf("took %d bytes, want at most %d for a plan of %d", taken, most, planned.Sum())
-	}
-}
