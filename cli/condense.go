@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -95,7 +94,6 @@ func (c *command) condense(ctx context.Context, name string, flags *configFlags,
 	if err != nil {
 		return err
 	}
-	bound = cmp.Or(flags.config.Memory, bound)
 	ctx, explain := guard(ctx, "condensing "+g.Name, inParts(g), bound)
 	defer func() { err = explain(err) }()
 	c.progress.step("condensing")

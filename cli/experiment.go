@@ -157,7 +157,7 @@ func (j *experimentJob) one(
 		largest = max(largest, nodes)
 	}
 	bound, rest := testingBound(config.config.Memory, g, largest, j.training.config.Hidden)
-	ctx, explain := guard(ctx, "working on "+g.Name, inParts(g), cmp.Or(config.config.Memory, blocks))
+	ctx, explain := guard(ctx, "working on "+g.Name, inParts(g), blocks)
 	defer func() { err = explain(err) }()
 	before := len(j.log.Records())
 	grid := experiment.Grid{

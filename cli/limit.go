@@ -28,8 +28,8 @@ func collected(asked int64) int64 {
 }
 
 // fit compares what condensing takes with what the system allows, when --memory does not say what to keep to. If it is
-// more, features are propagated in blocks, as with --memory: the result is the same. fit returns the bound of these
-// blocks; 0 if there is none. The error says that blocks do not help, with the estimate that --dry-run prints.
+// more, features are propagated in blocks, as with --memory: the result is the same. fit returns the bound that
+// work keeps to: that of --memory, or of these blocks; 0 if there is none. The error says that blocks do not help, with the estimate that --dry-run prints.
 func (c *command) fit(g *graph.Graph, flags *configFlags) (bound int64, err error) {
 	limit, by := memory.Limit()
 	methods, err := flags.methods()
@@ -38,7 +38,7 @@ func (c *command) fit(g *graph.Graph, flags *configFlags) (bound int64, err erro
 	}
 	at := slices.IndexFunc(methods, func(m condense.Method) bool { _, is := m.(cgc.Config); return is })
 	if at < 0 || flags.config.Memory > 0 || limit == 0 {
-		return 0, nil
+		return flags.config.Memory, nil
 	}
 	config := methods[at].(cgc.Config) // variants propagate alike
 	if config.Engine != nil || roomy(g, config.Hops+8, limit) {

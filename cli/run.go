@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -99,7 +98,7 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) (err erro
 	if err != nil {
 		return err
 	}
-	ctx, explain := guard(ctx, "working on "+g.Name, inParts(g), cmp.Or(j.config.config.Memory, blocks))
+	ctx, explain := guard(ctx, "working on "+g.Name, inParts(g), blocks)
 	defer func() { err = explain(err) }()
 	methods, err := j.config.methods()
 	if err != nil {

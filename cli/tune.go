@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,7 +111,7 @@ func (j *tuneJob) run(cmd *cobra.Command, name string) (err error) {
 		return err
 	}
 	bound, rest := testingBound(j.config.config.Memory, g, nodes, j.training.config.Hidden)
-	ctx, explain := guard(ctx, "searching on "+g.Name, inParts(g), cmp.Or(j.config.config.Memory, blocks))
+	ctx, explain := guard(ctx, "searching on "+g.Name, inParts(g), blocks)
 	defer func() { err = explain(err) }()
 	search := tune.Search{
 		Base:  tune.Candidate{Config: j.config.config, Weighted: j.training.config.Weighted},
