@@ -28,8 +28,9 @@ func collected(asked int64) int64 {
 }
 
 // fit compares what condensing takes with what the system allows, when --memory does not say what to keep to. If it is
-// more, features are propagated in blocks, as with --memory: the result is the same. fit returns the bound that
-// work keeps to: that of --memory, or of these blocks; 0 if there is none. The error says that blocks do not help, with the estimate that --dry-run prints.
+// more, features are propagated in blocks, as with --memory: the result is the same. fit returns the bound that work
+// keeps to, that of --memory or of these blocks; 0 if there is none. The error says that blocks do not help, with the
+// estimate that --dry-run prints.
 func (c *command) fit(g *graph.Graph, flags *configFlags) (bound int64, err error) {
 	limit, by := memory.Limit()
 	methods, err := flags.methods()
