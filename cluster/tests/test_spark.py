@@ -377,6 +377,18 @@ def test_room_on_driver(session, plain, tmp_path, monkeypatch):
         on_spark(session, plain, tmp_path / "s.safetensors", "--nodes", "35")
 
 
+def test_blocks_of_columns():
+    """No more blocks than memory asks for: the last unit of 16 columns may be a narrow one."""
+    need = Needed(None, 2_449_029, 118_352_826, [196_615, 1_500_000, 2_449_029])
+    graph = Numbered(2_449_029, 61_859_140, 100, 196_615, 47, None, False, False)
+    topology, column = _spark_columns.sizing(graph, need, 2)
+    assert _spark_columns.blocks_that_fit(graph, need, 2, topology + 52 * column, 2) == [(0, 48), (48, 100)]
+    assert len(_spark_columns.blocks_that_fit(graph, need, 2, topology + 51 * column, 2)) == 3
+    assert len(_spark_columns.blocks_that_fit(graph, need, 2, 1 << 40, 2)) == 2
+    assert len(_spark_columns.blocks_that_fit(graph, need, 2, topology + 16 * column, 2)) == 7
+    assert _spark_columns.blocks_that_fit(graph, need, 2, topology + 15 * column, 2) == []
+
+
 def test_plan_by_rows():
     """Blocks keep within the memory of a worker, as many as machines if that is enough."""
     need = Needed(None, 400_000_000, 3_200_000_000, [1_200_000, 50_000_000, 400_000_000])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from ._spark_numbers import Numbered, keys_for
 from ._spark_reach import Needed
 from ._spark_work import FRAMES, PIECE, RESULT, run_worker
 
-__all__ = ["UNIT", "columns_that_fit", "cut", "features", "fetch", "names", "propagate", "sizing", "slots_for"]
+__all__ = ["UNIT", "blocks_that_fit", "cut", "features", "fetch", "names", "propagate", "sizing", "slots_for"]
 
 UNIT = 16  # columns of a cache line, as package blocked cuts them
 HELD = 32 << 20  # bytes of results that come to the driver at a time
@@ -27,13 +27,6 @@ def sizing(graph: Numbered, need: Needed, hops: int) -> tuple[int, int]:
     return topology, column
 
 
-def columns_that_fit(graph: Numbered, need: Needed, hops: int, memory: int) -> int:
-    """Return the number of columns that a worker with so much memory can take, 0 if not even one unit fits."""
-    topology, column = sizing(graph, need, hops)
-    fit = (memory - topology) // column
-    return int(fit) // UNIT * UNIT if fit < graph.width else graph.width
-
-
 def cut(width: int, blocks: int) -> list[tuple[int, int]]:
     """Cut columns into blocks of whole units, as even as can be.
 
@@ -43,6 +36,19 @@ def cut(width: int, blocks: int) -> list[tuple[int, int]]:
     units = -(-width // UNIT)
     blocks = min(blocks, units)
     return [(b * units // blocks * UNIT, min(width, (b + 1) * units // blocks * UNIT)) for b in range(blocks)]
+
+
+def blocks_that_fit(graph: Numbered, need: Needed, hops: int, memory: int, least: int) -> list[tuple[int, int]]:
+    """Return the fewest blocks of columns, from least on, that workers with so much memory can take.
+
+    If not even one unit fits, there are none.
+    """
+    topology, column = sizing(graph, need, hops)
+    for blocks in range(least, max(least, -(-graph.width // UNIT)) + 1):
+        cuts = cut(graph.width, blocks)
+        if topology + max(hi - lo for lo, hi in cuts) * column <= memory:
+            return cuts
+    return []
 
 
 def propagate(
@@ -99,16 +105,22 @@ def slots_for(size: int) -> list[int]:
 def fetch(results: Any, slots: list[int], home: Path) -> list[Path]:
     """Write the files of workers into a folder, and return their paths.
 
-    The driver holds the pieces of one slot at a time. The shuffle keeps pieces where they were made until they come.
-    Each slot is a job of its own: Java's side of toLocalIterator keeps what it has delivered (seen with Spark 4.3).
+    The driver holds the pieces of two slots at a time: while one is written, Spark sends the next. The shuffle keeps
+    pieces where they were made until they come. Each slot is a job of its own: Java's side of toLocalIterator keeps
+    what it has delivered (seen with Spark 4.3).
     """
     pieces = results.repartition(len(slots), "slot").rdd
-    with contextlib.ExitStack() as stack:
-        files: dict[int, Any] = {}
-        for place in range(len(slots)):
-            for row in pieces.context.runJob(pieces, lambda rows: rows, [place]):
-                if row.key not in files:
-                    files[row.key] = stack.enter_context(open(home / f"part-{row.key}.safetensors", "wb"))
-                files[row.key].seek(row.seq * PIECE)
-                files[row.key].write(row.payload)
-        return [Path(file.name) for _, file in sorted(files.items())]
+
+    def bring(place: int) -> dict[int, Path]:
+        files = {}
+        for row in pieces.context.runJob(pieces, lambda rows: rows, [place]):
+            files[row.key] = home / f"part-{row.key}.safetensors"
+            files[row.key].touch()
+            with open(files[row.key], "r+b") as file:
+                file.seek(row.seq * PIECE)
+                file.write(row.payload)
+        return files
+
+    with ThreadPoolExecutor(2) as pool:
+        files = {key: path for found in pool.map(bring, range(len(slots))) for key, path in found.items()}
+    return [files[key] for key in sorted(files)]

@@ -47,11 +47,12 @@ _FAST = {
     "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
 }
 
-# One machine plays a cluster. So no page shows it, and a task never waits for the executor that has its data. Java
-# compiles quickly, since the long loops are not its own.
+# One machine plays a cluster. So no page shows it, a task never waits for the executor that has its data, and what is
+# shuffled is not compressed. Java compiles quickly, since the long loops are not its own.
 _LOCAL = {
     "spark.ui.enabled": "false",
     "spark.locality.wait": "0",
+    "spark.shuffle.compress": "false",
     "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
     "spark.executor.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
 }
@@ -206,13 +207,13 @@ def _choose(
 ) -> Union[list[tuple[int, int]], _rows.Plan]:
     """Return blocks of columns, or a plan by rows where a worker cannot hold all edges. Say what was chosen and why."""
     topology, _ = _columns.sizing(graph, need, given.hops)
-    fit = _columns.columns_that_fit(graph, need, given.hops, memory)
+    blocks = _columns.blocks_that_fit(graph, need, given.hops, memory, slots)
     sizes = f"{need.node_count:,} nodes and {need.entry_count:,} entries of A are needed"
     lacks = f"a worker would need {topology / 1e6:,.0f} MB for all of them and has {memory / 1e6:,.0f} MB"
-    if given.shape == "columns" or (given.shape == "auto" and fit >= 1):
-        if fit < 1:
+    if given.shape == "columns" or (given.shape == "auto" and blocks):
+        if not blocks:
             raise Error(f"{sizes}: {lacks} (--worker-memory, or --shape rows)")
-        blocks = _columns.cut(graph.width, given.parts or max(slots, -(-graph.width // fit)))
+        blocks = _columns.cut(graph.width, given.parts) if given.parts else blocks
         _note(
             f"by columns: {sizes}, {topology / 1e6:,.0f} MB for each of {len(blocks)} workers with "
             f"{memory / 1e6:,.0f} MB; nothing is shuffled between hops"
@@ -222,7 +223,7 @@ def _choose(
     if plan is None:
         raise Error(f"{sizes}: {lacks}, and even blocks of rows do not fit (--worker-memory, --parts)")
     sent = sum(_rows.traffic(need, given.hops, graph.width, plan.blocks))
-    why = lacks if fit < 1 else "--shape rows asks for it"
+    why = "--shape rows asks for it" if blocks else lacks
     _note(
         f"by rows: {sizes}; {why}; {plan.blocks} blocks of nodes by {len(plan.cuts)} of columns, about "
         f"{plan.memory / 1e6:,.0f} MB for each worker, and about {sent / 1e6:,.0f} MB of partial sums are shuffled"
