@@ -360,8 +360,9 @@ def test_keys(session):
 
 
 def test_pieces_to_driver(session, weighted, tmp_path, monkeypatch):
-    """Embeddings that exceed the driver's memory come piece by piece, and are condensed within it."""
+    """From machines without the driver's folder, embeddings come piece by piece, and are condensed within a bound."""
     one = on_spark(session, weighted, tmp_path / "one.safetensors", "--nodes", "35", "--augment", "0.5")
+    monkeypatch.setattr(_spark_work, "_finds", lambda home, mark: False)
     monkeypatch.setattr(_spark_columns, "HELD", 1 << 15)
     monkeypatch.setattr(_spark_work, "PIECE", 1 << 13)
     monkeypatch.setattr(_spark_columns, "PIECE", 1 << 13)

@@ -11,12 +11,12 @@ from ._spark_blocks import features_of, names_of
 from ._spark_buckets import entries_of, nodes_of
 from ._spark_numbers import Numbered, keys_for
 from ._spark_reach import Needed
-from ._spark_work import FRAMES, PIECE, RESULT, run_worker
+from ._spark_work import FRAMES, PIECE, RESULT, part, run_worker, write_mark
 
-__all__ = ["UNIT", "blocks_that_fit", "cut", "features", "fetch", "names", "propagate", "sizing", "slots_for"]
+__all__ = ["UNIT", "blocks_that_fit", "cut", "features", "fetch", "names", "propagate", "sizing"]
 
 UNIT = 16  # columns of a cache line, as package blocked cuts them
-HELD = 32 << 20  # bytes of results that come to the driver at a time
+HELD = 32 << 20  # bytes of results in a slot, about
 
 
 def sizing(graph: Numbered, need: Needed, hops: int) -> tuple[int, int]:
@@ -73,8 +73,7 @@ def propagate(
         frames = frames.union(names(graph, keys[:1]))
     tasks = {key: {**task, "do": "columns", "lo": lo, "hi": hi} for key, (lo, hi) in zip(keys, blocks)}
     fed = frames.repartition(len(keys), "key")  # a worker of columns takes frames in any order
-    slots = slots_for(graph.embedded(task["hops"]))
-    return fetch(fed.mapInArrow(run_worker(tasks, threads, program, slots), RESULT), slots, home)
+    return fetch(fed, tasks, threads, program, graph.embedded(task["hops"]), home)
 
 
 def features(graph: Numbered, bits: Any, keys: list[list[int]], cuts: list[tuple[int, int]], normalize: bool) -> Any:
@@ -97,30 +96,34 @@ def names(graph: Numbered, keys: list[int]) -> Any:
     return own.mapInArrow(names_of(graph.rank, graph.places, keys), FRAMES)
 
 
-def slots_for(size: int) -> list[int]:
-    """Return the slots in which so many bytes of results come to the driver."""
-    return keys_for(max(1, -(-size // HELD)))
+def fetch(
+    frames: Any, tasks: Mapping[int, Mapping[str, Any]], threads: int, program: str, size: int, home: Path
+) -> list[Path]:  # fmt: skip
+    """Let workers write the embeddings of training nodes, and return the paths of their files in the driver's folder.
 
-
-def fetch(results: Any, slots: list[int], home: Path) -> list[Path]:
-    """Write the files of workers into a folder, and return their paths.
-
-    The driver holds the pieces of two slots at a time: while one is written, Spark sends the next. The shuffle keeps
-    pieces where they were made until they come. Each slot is a job of its own: Java's side of toLocalIterator keeps
-    what it has delivered (seen with Spark 4.3).
+    What machines cannot write there comes in pieces. The driver holds the pieces of two slots at a time: while one is
+    written, Spark sends the next. The shuffle keeps pieces where they were made until they come. Each slot is a job of
+    its own: Java's side of toLocalIterator keeps what it has delivered (seen with Spark 4.3).
     """
-    pieces = results.repartition(len(slots), "slot").rdd
+    slots = keys_for(max(1, -(-size // HELD)))
+    run = run_worker(tasks, threads, program, slots, str(home), write_mark(str(home)))
+    pieces = frames.mapInArrow(run, RESULT).repartition(len(slots), "slot").rdd
 
-    def bring(place: int) -> dict[int, Path]:
-        files = {}
+    def bring(place: int) -> dict[int, int]:
+        told = {}
         for row in pieces.context.runJob(pieces, lambda rows: rows, [place]):
-            files[row.key] = home / f"part-{row.key}.safetensors"
-            files[row.key].touch()
-            with open(files[row.key], "r+b") as file:
+            if row.payload is None:
+                told[row.key] = row.seq
+                continue
+            path = Path(part(str(home), row.key))
+            path.touch()
+            with open(path, "r+b") as file:
                 file.seek(row.seq * PIECE)
                 file.write(row.payload)
-        return files
+        return told
 
-    with ThreadPoolExecutor(2) as pool:
-        files = {key: path for found in pool.map(bring, range(len(slots))) for key, path in found.items()}
-    return [files[key] for key in sorted(files)]
+    told = bring(0)
+    if any(told.values()):
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(bring, range(1, len(slots))))
+    return [Path(part(str(home), key)) for key in sorted(told)]

@@ -14,10 +14,10 @@ from typing import Any, Optional
 
 from ._error import Error
 from ._spark_buckets import entries_of, nodes_of
-from ._spark_columns import UNIT, cut, features, fetch, names, slots_for
+from ._spark_columns import UNIT, cut, features, fetch, names
 from ._spark_numbers import Numbered, keys_for
 from ._spark_reach import Needed
-from ._spark_work import FRAMES, RESULT, run_step, run_worker
+from ._spark_work import FRAMES, run_step
 
 __all__ = ["Plan", "plan", "propagate", "traffic"]
 
@@ -116,8 +116,7 @@ def propagate(
         frames = frames.repartition(len(flat), "key").sortWithinPartitions("key", "kind", "part")
         if step < hops:
             frames = frames.mapInArrow(run_step(tasks, threads, program, together, sent[step].add), FRAMES)
-    slots = slots_for(graph.embedded(hops))
-    files = fetch(frames.mapInArrow(run_worker(tasks, threads, program, slots), RESULT), slots, home)
+    files = fetch(frames, tasks, threads, program, graph.embedded(hops), home)
     return files, [int(s.value) for s in sent]
 
 

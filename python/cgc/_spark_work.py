@@ -8,22 +8,24 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import struct
 import subprocess
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import IO, Any
+from typing import IO, Any, Optional
 
 from ._scratch import on_disk
 
 __all__ = [
-    "CHUNK", "ENTRY", "FEATURE", "FRAMES", "MARK", "NAME", "NODE", "PIECE", "RESULT", "batch_of", "numbers_of",
-    "run_step", "run_worker",
+    "CHUNK", "ENTRY", "FEATURE", "FRAMES", "MARK", "NAME", "NODE", "PIECE", "RESULT", "batch_of", "numbers_of", "part",
+    "run_step", "run_worker", "write_mark",
 ]  # fmt: skip
 
 CHUNK = 1 << 20  # bytes of a frame, about
 PIECE = 4 << 20  # bytes of the result in a row
 MARK = "cgc worker: "  # stands before a worker's sentence in the error of a task
+_MARK_FILE = "driver"
 FRAMES = "key int, kind int, part int, payload binary"
 RESULT = "key int, seq int, slot int, payload binary"
 NODE, FEATURE, NAME, _HOP, _SUM, ENTRY, _SCALING = range(1, 8)  # the order in which a worker takes kinds
@@ -57,29 +59,61 @@ def numbers_of(column: Any, kind: str) -> Any:
 
 
 def run_worker(
-    tasks: Mapping[int, Mapping[str, Any]], threads: int, program: str, slots: Sequence[int]
+    tasks: Mapping[int, Mapping[str, Any]], threads: int, program: str, slots: Sequence[int], home: str, mark: str
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """Return a function that feeds frames to workers, one for each key of tasks, and yields the files they write.
 
     program is the name under which Spark ships the command. Frames of a key come one after the other. A worker that
-    fails, or that is killed, makes the task fail with its sentence; Spark then tries the task again. Pieces of files go
-    to the slots in turn.
+    fails, or that is killed, makes the task fail with its sentence; Spark then tries the task again.
+
+    home is the driver's folder. A machine that finds mark there writes into it. Pieces of other files go to the slots
+    in turn. The first slot is told of each file how many pieces it comes in, which may be none.
     """
     places = {key: place for place, key in enumerate(tasks)}
 
-    def result(key: int, worker: _Worker) -> Iterator[Any]:
+    def row(key: int, seq: int, slot: int, payload: Optional[bytes]) -> Any:
         import pyarrow as pa
 
+        arrays = [pa.array([number], pa.int32()) for number in (key, seq, slot)]
+        return pa.RecordBatch.from_arrays(
+            [*arrays, pa.array([payload], pa.binary())], ["key", "seq", "slot", "payload"]
+        )
+
+    def result(key: int, worker: _Worker) -> Iterator[Any]:
         worker.wait()
         if not os.path.exists(worker.out):  # a block without training nodes
             return
-        with open(worker.out, "rb") as file:
-            for seq, piece in enumerate(_pieces(file)):
-                slot = slots[(seq * len(tasks) + places[key]) % len(slots)]
-                arrays = [pa.array([number], pa.int32()) for number in (key, seq, slot)]
-                yield pa.RecordBatch.from_arrays([*arrays, pa.array([piece])], ["key", "seq", "slot", "payload"])
+        count = 0
+        if os.path.dirname(worker.out) != home:
+            with open(worker.out, "rb") as file:
+                for piece in _pieces(file):
+                    yield row(key, count, slots[(count * len(tasks) + places[key]) % len(slots)], piece)
+                    count += 1
+        yield row(key, count, slots[0], None)
 
-    return _fed(tasks, threads, program, result)
+    return _fed(tasks, threads, program, result, lambda key: part(home, key) if _finds(home, mark) else None)
+
+
+def part(home: str, key: int) -> str:
+    """Return the path of the file of a worker in the driver's folder."""
+    return os.path.join(home, f"part-{key}.safetensors")
+
+
+def write_mark(home: str) -> str:
+    """Write a text into the driver's folder by which a machine knows it, and return the text."""
+    mark = secrets.token_hex()
+    with open(os.path.join(home, _MARK_FILE), "x", encoding="ascii") as file:
+        file.write(mark)
+    return mark
+
+
+def _finds(home: str, mark: str) -> bool:
+    """Return whether this machine has the driver's folder, and may write into it."""
+    try:
+        with open(os.path.join(home, _MARK_FILE), encoding="ascii") as file:
+            return file.read() == mark and os.access(home, os.W_OK | os.X_OK)
+    except (OSError, ValueError):
+        return False
 
 
 def run_step(
@@ -105,9 +139,13 @@ def run_step(
 
 
 def _fed(
-    tasks: Mapping[int, Mapping[str, Any]], threads: int, program: str, result: Callable[[int, _Worker], Iterator[Any]]
-) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Return a function that feeds frames to workers, and yields the result of each."""
+    tasks: Mapping[int, Mapping[str, Any]], threads: int, program: str,
+    result: Callable[[int, _Worker], Iterator[Any]], out: Callable[[int], Optional[str]] = lambda key: None,
+) -> Callable[[Iterable[Any]], Iterator[Any]]:  # fmt: skip
+    """Return a function that feeds frames to workers, and yields the result of each.
+
+    out is the path of the file of a worker, or None for one in a temporary folder.
+    """
 
     def feed(batches: Iterable[Any]) -> Iterator[Any]:
         rows, seen = _rows(batches), set()
@@ -117,7 +155,7 @@ def _fed(
             if key in seen:
                 raise RuntimeError(f"{MARK}frames of worker {key} came apart: this Spark hashes keys in another way")
             seen.add(key)
-            with on_disk() as home, _Worker(program, threads, str(home)) as worker:
+            with on_disk() as home, _Worker(program, threads, out(key) or str(home / "part")) as worker:
                 worker.put(b"T", json.dumps(tasks[key]).encode())
                 while row is not None and row[0] == key:
                     worker.put(_LETTERS[row[1]], row[2])
@@ -145,10 +183,10 @@ def _rows(batches: Iterable[Any]) -> Iterator[tuple[int, int, Any]]:
 class _Worker:
     """A worker process. What it says on standard error is kept, and is read all the time."""
 
-    def __init__(self, program: str, threads: int, home: str) -> None:
+    def __init__(self, program: str, threads: int, out: str) -> None:
         from pyspark import SparkFiles
 
-        self.out = os.path.join(home, "part.safetensors")
+        self.out = out
         path = str(SparkFiles.get(program))
         line = [path, "worker", "-o", self.out, "--threads", str(threads), "--quiet"]
         environment = {k: v for k, v in os.environ.items() if not k.startswith("CGC_")}
