@@ -361,7 +361,9 @@ def test_keys(session):
 
 def test_pieces_to_driver(session, weighted, tmp_path, monkeypatch):
     """From machines without the driver's folder, embeddings come piece by piece, and are condensed within a bound."""
-    one = on_spark(session, weighted, tmp_path / "one.safetensors", "--nodes", "35", "--augment", "0.5")
+    with monkeypatch.context() as whole:
+        whole.setattr(_spark_work, "_pieces", lambda file: iter(()))  # these machines have the folder, and send none
+        one = on_spark(session, weighted, tmp_path / "one.safetensors", "--nodes", "35", "--augment", "0.5")
     monkeypatch.setattr(_spark_work, "_finds", lambda home, mark: False)
     monkeypatch.setattr(_spark_columns, "HELD", 1 << 15)
     monkeypatch.setattr(_spark_work, "PIECE", 1 << 13)
@@ -370,6 +372,16 @@ def test_pieces_to_driver(session, weighted, tmp_path, monkeypatch):
     same(on_spark(session, weighted, tmp_path / "many.safetensors", *flags), one)
     with pytest.raises(cgc.Error, match="memory"):
         on_spark(session, weighted, tmp_path / "x.safetensors", "--nodes", "35", "--memory", "none")
+
+
+def test_mark_of_driver(tmp_path):
+    """A folder is the driver's only with the mark that the driver wrote, and where this process may write."""
+    mark = _spark_work.write_mark(str(tmp_path))
+    assert _spark_work._finds(str(tmp_path), mark)
+    assert not _spark_work._finds(str(tmp_path), mark[1:])
+    assert not _spark_work._finds(str(tmp_path / "other"), mark)
+    (tmp_path / "driver").write_bytes(b"\xff")
+    assert not _spark_work._finds(str(tmp_path), mark)
 
 
 def test_room_on_driver(session, plain, tmp_path, monkeypatch):

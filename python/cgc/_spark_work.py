@@ -108,11 +108,12 @@ def write_mark(home: str) -> str:
 
 
 def _finds(home: str, mark: str) -> bool:
-    """Return whether this machine has the driver's folder, and may write into it."""
+    """Return whether this machine has the driver's folder, and may write files into it that the driver can read."""
     try:
         with open(os.path.join(home, _MARK_FILE), encoding="ascii") as file:
-            return file.read() == mark and os.access(home, os.W_OK | os.X_OK)
-    except (OSError, ValueError):
+            own = os.fstat(file.fileno()).st_uid == os.geteuid()
+            return own and file.read() == mark and os.access(home, os.W_OK | os.X_OK)
+    except (AttributeError, OSError, ValueError):  # Windows has no users of this kind
         return False
 
 
