@@ -228,9 +228,12 @@ var (
 func gatherSumAVX512(s summing) { sumPanels(&sumsAVX512, s) }
 func gatherSumAVX2(s summing)   { sumPanels(&sumsAVX2, s) }
 
+// bare reports whether rows have no entries: the loops ask for entries ahead, and there is none to ask for.
+func bare(indptr []int64) bool { return indptr[0] == indptr[len(indptr)-1] }
+
 // sumPanels cuts the columns into panels of at most 64.
 func sumPanels(loops *[4]rowSummer[float32], s summing) {
-	if s.indptr[0] == s.indptr[len(s.indptr)-1] { // no entry to ask for ahead
+	if bare(s.indptr) {
 		gatherSumGeneric(s)
 		return
 	}
@@ -264,7 +267,7 @@ func gatherHalfAVX2(s halfSumming)   { halfSumsAVX2.panels(s) }
 
 // panels cuts the columns into panels of at most 64.
 func (loops *halfSums) panels(s halfSumming) {
-	if s.indptr[0] == s.indptr[len(s.indptr)-1] { // no entry to ask for ahead
+	if bare(s.indptr) {
 		gatherHalfGeneric(s)
 		return
 	}
@@ -291,7 +294,7 @@ func gatherFactoredAVX512(s halfSumming) { sumFactored(&factoredSumsAVX512, s) }
 func gatherFactoredAVX2(s halfSumming)   { sumFactored(&factoredSumsAVX2, s) }
 
 func sumFactored(loops *[4]rowSummer[uint16], s halfSumming) {
-	if s.indptr[0] == s.indptr[len(s.indptr)-1] { // no entry to ask for ahead
+	if bare(s.indptr) {
 		gatherFactoredGeneric(s)
 		return
 	}

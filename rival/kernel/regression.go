@@ -25,8 +25,8 @@ type regression struct {
 	x, labels *mat.Dense // X′ and Y′
 	a, mean   *mat.Dense // A′ and M′; nil for I
 
-	adamX, adamY *learn.Adam
-	tape         *autodiff.Tape
+	adam *learn.Adam // of X′, then Y′ if it is learnt
+	tape *autodiff.Tape
 }
 
 func newRegression(ctx context.Context, start *learn.Start, p Parameters, degree float64) (*regression, error) {
@@ -36,7 +36,11 @@ func newRegression(ctx context.Context, start *learn.Start, p Parameters, degree
 		labels: autodiff.OneHot(start.Y, g.Classes), targets: autodiff.OneHot(g.Labels(g.Split.Train), g.Classes),
 		tape: autodiff.NewTape(),
 	}
-	r.adamX, r.adamY = learn.NewAdam(p.FeatureRate, r.x), learn.NewAdam(p.FeatureRate, r.labels)
+	learnt := []*mat.Dense{r.x}
+	if p.LearnLabels {
+		learnt = append(learnt, r.labels)
+	}
+	r.adam = learn.NewAdam(p.FeatureRate, learnt...)
 	var err error
 	if r.train, err = r.structure.Of(ctx, g, g.Split.Train); err != nil {
 		return nil, err
@@ -56,10 +60,7 @@ func (r *regression) Epoch(ctx context.Context, _ int, _ rand.Source) (loss floa
 	if err != nil {
 		return 0, err
 	}
-	r.adamX.Step(dx)
-	if r.LearnLabels {
-		r.adamY.Step(dy)
-	}
+	r.adam.Step(dx, dy)
 	return loss, ctx.Err()
 }
 
@@ -75,7 +76,7 @@ func (r *regression) Soft() *mat.Dense {
 }
 
 // State lists what an epoch leaves.
-func (r *regression) State() []*mat.Dense { return append(r.adamX.State(), r.adamY.State()...) }
+func (r *regression) State() []*mat.Dense { return r.adam.State() }
 
 // nearest returns A′ with edges between the pairs of rows that are closest, as many as make the mean degree. Of equal
 // distances those of the first rows are taken.

@@ -25,7 +25,7 @@ func NewAdam(rate float64, parameters ...*mat.Dense) *Adam {
 	return a
 }
 
-// Step changes each parameter by one step along its gradient.
+// Step changes each parameter by one step along its gradient. Gradients beyond those of the parameters are not used.
 func (a *Adam) Step(gradients ...*mat.Dense) {
 	a.steps.Data[0]++
 	for i, p := range a.parameters {
