@@ -67,7 +67,7 @@ func defaults() Parameters {
 }
 
 // NewSNTK returns SNTK with default parameters. Validation nodes of Cora and Citeseer chose Degree.
-func NewSNTK() SNTK { return SNTK{Parameters: defaults(), Degree: 0.5} }
+func NewSNTK() SNTK { return SNTK{Parameters: defaults(), Degree: 0.2} }
 
 // NewSNTKX returns SNTK-X with default parameters.
 func NewSNTKX() SNTKX { return SNTKX{defaults()} }
