@@ -42,7 +42,8 @@ type SimGC struct {
 // validation nodes of Cora and Citeseer prefer 10,000.
 func NewSimGC() SimGC {
 	return SimGC{
-		Epochs: 1500, FeatureRate: 0.005, Hops: 2, FeatureWeight: 10_000, Smoothness: 0.1, TeacherEpochs: 600, TeacherRate: 0.01,
+		Epochs: 1500, FeatureRate: 0.005, Hops: 2, FeatureWeight: 10_000, Smoothness: 0.1,
+		TeacherEpochs: 600, TeacherRate: 0.01,
 		Choice: learn.Choice{JudgeEvery: 50, JudgeEpochs: 200},
 		Structure: learn.Structure{
 			AdjacencyRate: 0.001, PairHidden: 128, Threshold: 0.01, StartWeight: 0.02, StructureEpochs: 10, FeatureEpochs: 40,
