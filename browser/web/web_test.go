@@ -57,7 +57,7 @@ func TestReport(t *testing.T) {
 		if trained {
 			want = 4 // accuracies and predictions too
 		}
-		shown := func() bool { return marks >= want && (accuracies == 1) == trained } // the frame may have the old report still
+		shown := func() bool { return marks >= want && (accuracies == 1) == trained } // the old report may be there still
 		for begun := time.Now(); !shown() && time.Since(begun) < 20*time.Second; time.Sleep(100 * time.Millisecond) {
 			s.EvalFrame(`document.querySelectorAll(".plot canvas, .plot svg").length`, &marks)
 			s.EvalFrame(`[...document.querySelectorAll("h2")].filter((h) => /learn/.test(h.textContent)).length`, &accuracies)
