@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
@@ -123,30 +124,44 @@ func (b *Browser) Open(t testing.TB, address string, v View) *Page {
 }
 
 // EvalFrame is Eval in the first frame of the page. A frame in a sandbox is reached only if Chromium was started with
-// FramesTogether.
+// FramesTogether. If the frame is replaced meanwhile, EvalFrame asks the new one.
 func (p *Page) EvalFrame(expression string, out any) {
 	p.t.Helper()
 	p.Run(chromedp.ActionFunc(func(ctx context.Context) error {
-		tree, err := page.GetFrameTree().Do(ctx)
-		if err != nil {
-			return err
+		for {
+			err := evalFrame(ctx, expression, out)
+			var gone *cdproto.Error
+			if !errors.As(err, &gone) || gone.Code != frameGone || ctx.Err() != nil {
+				return err
+			}
+			time.Sleep(50 * time.Millisecond)
 		}
-		if len(tree.ChildFrames) == 0 {
-			return errors.New("chromium: the page has no frame, or one of another process")
-		}
-		world, err := page.CreateIsolatedWorld(tree.ChildFrames[0].Frame.ID).Do(ctx)
-		if err != nil {
-			return err
-		}
-		value, thrown, err := runtime.Evaluate(expression).WithContextID(world).WithReturnByValue(true).Do(ctx)
-		if err != nil {
-			return err
-		}
-		if thrown != nil {
-			return thrown
-		}
-		return json.Unmarshal(value.Value, out)
 	}))
+}
+
+// frameGone is the code of Chromium's errors about a frame, or about its context, that is not there any more.
+const frameGone = -32000
+
+func evalFrame(ctx context.Context, expression string, out any) error {
+	tree, err := page.GetFrameTree().Do(ctx)
+	if err != nil {
+		return err
+	}
+	if len(tree.ChildFrames) == 0 {
+		return errors.New("chromium: the page has no frame, or one of another process")
+	}
+	world, err := page.CreateIsolatedWorld(tree.ChildFrames[0].Frame.ID).Do(ctx)
+	if err != nil {
+		return err
+	}
+	value, thrown, err := runtime.Evaluate(expression).WithContextID(world).WithReturnByValue(true).Do(ctx)
+	if err != nil {
+		return err
+	}
+	if thrown != nil {
+		return thrown
+	}
+	return json.Unmarshal(value.Value, out)
 }
 
 // FramesTogether is the flag that keeps frames in a sandbox in the process of their page.
