@@ -8,7 +8,7 @@ FROM golang:1.26 AS build
 WORKDIR /src
 COPY . .
 # .git is copied too, so that the command names its commit.
-RUN go generate ./web && CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o /out/cgc ./cmd/cgc \
+RUN go generate ./cmd/cgc/internal/web && CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o /out/cgc ./cmd/cgc \
  && mkdir -p /out/data /out/work /out/tmp
 
 FROM scratch

@@ -1,4 +1,4 @@
-# Everything here is a command that can be typed as well. What is handed out needs Go, git and Python 3.9.
+# Everything here is a command that can be typed as well. Release artifacts need Go, git, and Python 3.9 with pip.
 
 .PHONY: build install test check dist reproducible
 

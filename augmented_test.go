@@ -12,27 +12,27 @@ import (
 	"github.com/graph-condensation/cgc/partition"
 )
 
-// recorder is a partition that hands its work to another and keeps what it saw and what came back.
+// recorder is a partitioner that delegates to another one and records its inputs and results.
 type recorder struct {
 	mu    sync.Mutex
 	by    string
 	calls []recorded
 }
 
-// recorded is the partition of one class: its rows, and the group of each.
+// recorded is one recorded call: the rows of a class and the group of each row.
 type recorded struct {
 	rows dense
 	of   []int
 }
 
-// recording is the recorder that configurations name "recorded". It is k-means unless a test says otherwise.
+// recording is the recorder registered as "recorded". It delegates to k-means unless a test changes that.
 var recording = func() *recorder {
 	r := &recorder{by: "kmeans"}
 	partition.Register("recorded", r)
 	return r
 }()
 
-// record makes the recorder empty, with another partition below.
+// record clears the recorder and sets the partitioner that it delegates to.
 func (r *recorder) record(by string) { r.by, r.calls = by, nil }
 
 func (r *recorder) Partition(ctx context.Context, x [][]float32, k int, src rand.Source) (partition.Groups, error) {
@@ -56,16 +56,16 @@ func (r *recorder) Partition(ctx context.Context, x [][]float32, k int, src rand
 	return groups, nil
 }
 
-// refPool is H_cond (§3.3) with all that is known of each row.
+// refPool is H_cond (§3.3) with the class, confidence and node of each row.
 type refPool struct {
 	h          dense
 	y          []int
 	confidence []float64
-	node       []int32 // of the graph
+	node       []int32 // node in the graph
 }
 
-// refAugment is H⁽ᴷ⁾ of the training nodes, followed by the sampled rows of shallower hops. It draws as the library
-// does, from stream 1 of the seed: a class by its weight e_c·|C_c|, then a hop, then a node of the class.
+// refAugment returns H⁽ᴷ⁾ of the training nodes, followed by the sampled rows of shallower hops. Like the library, it
+// draws from stream 1 of the seed: a class by its weight e_c·|C_c|, then a hop, then a node of the class.
 func refAugment(h []dense, r [][]float64, y []int, e []float64, train []int32, multiple float64, seed uint64) refPool {
 	hops := len(h) - 1
 	pool := refPool{h: append(dense{}, h[hops]...), y: append([]int{}, y...), node: append([]int32{}, train...)}
@@ -96,8 +96,8 @@ func refAugment(h []dense, r [][]float64, y []int, e []float64, train []int32, m
 	return pool
 }
 
-// groups is the condensed node of each row of the pool, from the partitions of the classes that were recorded. It fails
-// where the recorded rows of a class are not the pool's.
+// groups returns the condensed node of each row of the pool, from the recorded partitions of the classes. It fails if
+// the recorded rows of a class differ from the pool's.
 func (p refPool) groups(t *testing.T, name string, calls []recorded, budget []int) []int {
 	t.Helper()
 	of := make([]int, len(p.y))
@@ -114,7 +114,7 @@ func (p refPool) groups(t *testing.T, name string, calls []recorded, budget []in
 			rows[k] = p.h[i]
 		}
 		call := recorded{}
-		for _, other := range calls { // classes are partitioned side by side; the first row tells them apart
+		for _, other := range calls { // classes are partitioned concurrently; the first row identifies the class
 			if square(refSub(other.rows[:1], rows[:1])) < float32Error {
 				call = other
 			}
@@ -131,7 +131,7 @@ func (p refPool) groups(t *testing.T, name string, calls []recorded, budget []in
 	return of
 }
 
-// members is P̂: the weights of softmax(r/τ) within each group, summed for the embeddings of one node.
+// members returns P̂: the weights softmax(r/τ) within each group, summed over the embeddings of each node.
 func (p refPool) members(of []int, groups, nodes int, temperature float64) dense {
 	m, total := zeros(groups, nodes), make([]float64, groups)
 	for i, j := range of {
@@ -147,8 +147,8 @@ func (p refPool) members(of []int, groups, nodes int, temperature float64) dense
 	return m
 }
 
-// With augmentation, the whole run is the paper's formulas for the groups that were found. The reference draws the
-// sample and keeps account of it by itself: hop, row, class, confidence and node of each embedding.
+// With augmentation, the full run equals the paper's formulas, given the groups that were found. The reference draws
+// its own sample and tracks the hop, row, class, confidence and node of each embedding.
 func TestAugmentedEqualsReference(t *testing.T) {
 	defer recording.record("kmeans")
 	g, a := smallGraph(60, 6, 3, true, false, rand.New(rand.NewPCG(20, 0)))
@@ -159,7 +159,7 @@ func TestAugmentedEqualsReference(t *testing.T) {
 	}
 	w := refClassifier(h, y, 3, 1e-9)
 	r := make([][]float64, len(h))
-	var predicted []int // of H⁽ᴷ⁾ in the end
+	var predicted []int // from H⁽ᴷ⁾ after the loop
 	for l := range h {
 		r[l], predicted = refJudge(h[l], w, y)
 	}

@@ -1,19 +1,19 @@
-// Package cgc condenses a labelled graph: it makes a graph of hundreds of nodes from one of millions. A graph neural
-// network (GNN) that is trained on the small graph does about as well on the large one as a GNN that was trained there.
+// Package cgc condenses a labelled graph, for instance from millions of nodes to hundreds. A graph neural network (GNN)
+// trained on the small graph reaches about the same accuracy on the original as one trained on the original itself.
 //
 // The method is Class-partitioned Graph Condensation (Gao et al., "Rethinking and Accelerating Graph Condensation: A
-// Training-Free Approach with Class Partition", WWW 2025). It has closed forms and clustering, and no training.
+// It uses closed-form solutions and clustering, and involves no training.
 //
 //	config := cgc.Defaults()
 //	config.Nodes = 70
 //	small, err := cgc.Condense(ctx, g, config)
 //	err = small.Save(ctx, "cora70.safetensors")
 //
-// Condense is algorithm 1 of the paper. Each of its steps has a package: propagate, assess, augment, partition,
-// generate. What goes beyond the paper is in extensions.go and in package selftrain. docs/paper.md leads from each
-// equation to the name that computes it.
+// Condense implements algorithm 1 of the paper. Each step has its own package: propagate, assess, augment, partition,
+// generate. Extensions beyond the paper are in extensions.go and in package selftrain. docs/paper.md maps each equation
+// to the code that computes it.
 //
-// A Config is a condense.Method. Experiments and tables take any such method.
+// A Config is a condense.Method, and experiments and tables accept any such method.
 package cgc
 
 import (
@@ -24,16 +24,16 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/graph-condensation/cgc/assess"
-	"github.com/graph-condensation/cgc/augment"
 	"github.com/graph-condensation/cgc/condense"
-	"github.com/graph-condensation/cgc/generate"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/assess"
+	"github.com/graph-condensation/cgc/internal/augment"
+	"github.com/graph-condensation/cgc/internal/generate"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/selftrain"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/propagate"
-	"github.com/graph-condensation/cgc/selftrain"
 )
 
 // Condensed is a condensed graph 𝒮 = {A′, X′}, y′.
@@ -42,11 +42,11 @@ type Condensed = condense.Condensed
 // Load reads a condensed graph from a file that Condensed.Save wrote.
 func Load(path string) (*Condensed, error) { return condense.Load(path) }
 
-// Condense condenses g by config: algorithm 1 of the paper. g is left alone.
+// Condense condenses g according to config, by algorithm 1 of the paper. It does not modify g.
 //
-// If g is not valid (graph.Graph.Check), that is the error. Other errors name everything that is wrong with config,
-// or with g for it, or the step that failed. Condense stops within moments of ctx's end and returns ctx's error. It
-// reports its steps to ctx (package progress).
+// An invalid g (graph.Graph.Check) is an error. Other errors list everything that is wrong with config, or with g for
+// this config, or name the step that failed. When ctx is cancelled, Condense stops within moments and returns ctx's
+// error. It reports its steps through ctx (package progress).
 //
 // The same graph and configuration give the same bytes for any number of threads, on processors that run the same
 // kernels.
@@ -55,15 +55,16 @@ func Condense(ctx context.Context, g *graph.Graph, config Config) (*Condensed, e
 	if err != nil {
 		return nil, err
 	}
-	return p.Condense(ctx, config)
+	return p.With(ctx, config)
 }
 
 // Prepared is a graph after feature propagation and data assessment, the first two steps of algorithm 1. Configurations
-// that agree in these steps can all be condensed from it, each at the cost of the remaining steps. It is safe for
-// concurrent use. It reads the graph, which must not change.
+// that agree in these steps can all be condensed from it, each at the cost of the remaining steps. It implements
+// condense.Prepared and is safe for concurrent use. It reads the graph, which must not change.
 type Prepared struct {
 	config     Config
 	given      *graph.Graph  // the graph that was given
+	digest     graph.Digest  // of given
 	view       condense.View // what is condensed
 	counts     []int         // training nodes of each class
 	y          []int32       // class of each training node
@@ -74,7 +75,7 @@ type Prepared struct {
 	seconds    condense.Seconds
 }
 
-// The steps, as Seconds names them.
+// The names of the steps in Seconds.
 const (
 	propagateStep = "propagate"
 	assessStep    = "assess"
@@ -83,8 +84,8 @@ const (
 	generateStep  = "generate"
 )
 
-// The streams of random numbers. Each step has its own, so that a change of one step leaves the draws of the other
-// alone.
+// The streams of random numbers. Each step has its own stream, so that a change to one step does not change the draws
+// of another.
 const (
 	augmentStream = iota + 1
 	partitionStream
@@ -93,11 +94,12 @@ const (
 // source returns the source of one stream.
 func (c Config) source(stream uint64) rand.Source { return rand.NewPCG(c.Seed, stream) }
 
-// Prepare does the first two steps, feature propagation and data assessment. They depend only on Propagation, Hops,
-// Teleport, NormalizeFeatures, Standardize, Inductive and Engine. Errors are those of Condense.
+// Prepare runs the first two steps, feature propagation and data assessment. They depend only on Propagation, Hops,
+// Teleport, NormalizeFeatures, Standardize, Inductive, Precision and Engine. The errors are the same as those of
+// Condense.
 func Prepare(ctx context.Context, g *graph.Graph, config Config) (_ *Prepared, err error) {
 	defer memory.Recover(&err)
-	if err := g.CheckContext(ctx); err != nil {
+	if err := g.Check(ctx); err != nil {
 		return nil, fmt.Errorf("cgc: graph %s is not valid: %w", g.Name, err)
 	}
 	if _, err := check(g, config); err != nil {
@@ -105,6 +107,9 @@ func Prepare(ctx context.Context, g *graph.Graph, config Config) (_ *Prepared, e
 	}
 	clock := condense.StartClock(ctx, propagateStep, assessStep)
 	p := &Prepared{config: config, given: g}
+	if p.digest, err = graph.DigestOf(g); err != nil {
+		return nil, fmt.Errorf("cgc: %w", err)
+	}
 
 	// Feature propagation: H⁽ˡ⁾ = ÂH⁽ˡ⁻¹⁾ at the training nodes (eq. 12).
 	done := clock.Step(propagateStep)
@@ -113,7 +118,7 @@ func Prepare(ctx context.Context, g *graph.Graph, config Config) (_ *Prepared, e
 	}
 	train := p.view.Split.Train
 	p.counts, p.y = p.view.Counts(train), p.view.Labels(train)
-	p.collect() // what a condensation before this one has left
+	p.collect() // the garbage of earlier condensations
 	if p.h, err = p.embed(ctx, p.view.X, train, p.y); err != nil {
 		return nil, err
 	}
@@ -123,7 +128,7 @@ func Prepare(ctx context.Context, g *graph.Graph, config Config) (_ *Prepared, e
 	p.collect()
 	done()
 
-	// Data assessment: the linear classifier W = T⁺Y (eqs. 13, 14), the confidence r and the class errors e by it.
+	// Data assessment: the linear classifier W = T⁺Y (eqs. 13, 14), its confidence r and its class errors e.
 	done = clock.Step(assessStep)
 	if p.assessment, err = assess.Fit(ctx, p.h, p.y, g.Classes); err != nil {
 		return nil, err
@@ -136,15 +141,14 @@ func Prepare(ctx context.Context, g *graph.Graph, config Config) (_ *Prepared, e
 	return p, ctx.Err()
 }
 
-// embed returns H⁽⁰⁾ … H⁽ᴷ⁾ of the given nodes. x takes the place of the features.
+// embed returns H⁽⁰⁾ … H⁽ᴷ⁾ of the given nodes, computed from x instead of the features.
 func (p *Prepared) embed(ctx context.Context, x mat.Matrix, nodes, classes []int32) ([]mat.View, error) {
 	in := propagate.Input{Adj: p.view.Adj, X: x, Rows: nodes, Classes: classes, Mapped: p.view.Mapped && x == p.view.X}
 	return propagate.Run(ctx, p.config.engine(), p.config.propagation(), in)
 }
 
-// collect frees what is not in use, as the blocks of propagation, if they are large. The collector alone would wait
-// until twice the memory is in use. Memory that is new to the process costs more than a collection: a tenth of the
-// whole time at 10⁵ nodes.
+// collect frees unused memory, such as the blocks of propagation, if it is large. Otherwise the collector would wait
+// until the heap has doubled. Fresh memory costs more than a collection: a tenth of the run time at 10⁵ nodes.
 func (p *Prepared) collect() {
 	const large = 16 << 20
 	if p.config.Memory > 0 || 4*len(p.y)*p.view.Features() >= large {
@@ -152,9 +156,19 @@ func (p *Prepared) collect() {
 	}
 }
 
-// Condense does the remaining steps. It returns the same bytes as the function Condense, and Seconds that include those
-// of the preparation. A config that does not share the preparation is an error.
-func (p *Prepared) Condense(ctx context.Context, config Config) (_ *Condensed, err error) {
+// Condense implements condense.Prepared. It calls With on m, which must be a Config, with nodes and seed in place of
+// its Size and Seed.
+func (p *Prepared) Condense(ctx context.Context, m condense.Method, nodes int, seed uint64) (*Condensed, error) {
+	c, is := m.(Config)
+	if !is {
+		return nil, fmt.Errorf("cgc: method %s (%T) cannot condense from what Config prepared", m.Name(), m)
+	}
+	return p.With(ctx, c.with(p.given, nodes, seed))
+}
+
+// With runs the remaining steps of config. The result has the same bytes as that of the function Condense, and its
+// Seconds include those of the preparation. A config that does not share the preparation is an error.
+func (p *Prepared) With(ctx context.Context, config Config) (_ *Condensed, err error) {
 	defer memory.Recover(&err)
 	nodes, err := check(p.given, config)
 	if err != nil {
@@ -171,7 +185,7 @@ func (p *Prepared) Condense(ctx context.Context, config Config) (_ *Condensed, e
 	recorded := config
 	config = config.resolved()
 
-	// Data augmentation: H_cond is H⁽ᴷ⁾ of the training nodes and a sample of shallower hops, drawn by class errors
+	// Data augmentation: H_cond is H⁽ᴷ⁾ of the training nodes and a sample from shallower hops, weighted by class errors
 	// (§3.3).
 	done := clock.Step(augmentStep)
 	size := int(config.Augment * float64(len(p.y)))
@@ -220,6 +234,7 @@ func (p *Prepared) Condense(ctx context.Context, config Config) (_ *Condensed, e
 		done()
 	}
 	p.view.Adopt(small)
+	small.SetSource(p.digest, p.given)
 	small.Warnings = p.warnings()
 	small.Seconds = clock.Stop()
 	if err := describe(small, recorded, account); err != nil {
@@ -231,7 +246,7 @@ func (p *Prepared) Condense(ctx context.Context, config Config) (_ *Condensed, e
 	return small, nil
 }
 
-// confidence returns the confidence of each hop. Hops below H⁽ᴷ⁾ may have none unless augmentation draws from them.
+// confidence returns the confidence at each hop. Unless drawn is set, the hops below H⁽ᴷ⁾ may have none.
 func (p *Prepared) confidence(drawn bool) [][]float32 {
 	p.judging.Lock()
 	defer p.judging.Unlock()
@@ -241,7 +256,7 @@ func (p *Prepared) confidence(drawn bool) [][]float32 {
 	return slices.Clone(p.assessment.Confidence)
 }
 
-// assessed returns the account of the assessment.
+// assessed returns the assessment part of the Account.
 func (p *Prepared) assessed() Assessed {
 	a := p.assessment
 	assessed := Assessed{Accuracy: 100 * a.Accuracy, Rank: a.Rank, Error: a.Error}
@@ -251,7 +266,7 @@ func (p *Prepared) assessed() Assessed {
 	return assessed
 }
 
-// warnings returns what the user should know about the features.
+// warnings returns warnings about the scales of the features.
 func (p *Prepared) warnings() []string {
 	warning := p.assessment.Warning()
 	if warning == "" || p.config.Standardize {

@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// wallClock finds what reads the wall clock as a number, or the time of a file. Differences of two time.Now are of the
-// monotonic clock, unless Round strips it.
+// wallClock matches code that reads the wall clock as a number, or the time of a file. The difference of two time.Now
+// values uses the monotonic clock, unless Round strips it.
 var wallClock = regexp.MustCompile(`\.(ModTime|Unix|UnixNano|UnixMilli|UnixMicro)\(\)|\.Round\(0\)|os\.Chtimes`)
 
-// A clock that jumps changes nothing: no code compares the wall clock with that of another run, or with the time of a
-// file. Progress, intervals of checkpoints and bounds in seconds are differences of the monotonic clock.
+// A jump of the wall clock changes nothing: no code compares it with the clock of another run or with the time of a
+// file. Progress, checkpoint intervals and time limits use the monotonic clock.
 func TestNoWallClock(t *testing.T) {
 	allowed := map[string]string{
 		"internal/confine/confine_linux.go": "a number in the name of a control group",

@@ -20,7 +20,7 @@ import (
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// configured returns the defaults with n nodes and a change.
+// configured returns the defaults with n nodes, modified by change.
 func configured(n int, change func(*cgc.Config)) cgc.Config {
 	c := cgc.Defaults()
 	c.Nodes = n
@@ -39,7 +39,7 @@ func mustCondense(t *testing.T, g *graph.Graph, c cgc.Config) *cgc.Condensed {
 	return small
 }
 
-// Without augmentation, the whole run is the paper's formulas for the groups that were found.
+// Without augmentation, the full run equals the paper's formulas, given the groups that were found.
 func TestCondenseEqualsReference(t *testing.T) {
 	g, a := smallGraph(60, 6, 3, true, false, rand.New(rand.NewPCG(20, 0)))
 	for _, method := range cgc.Variants() {
@@ -89,7 +89,7 @@ func TestCondenseEqualsReference(t *testing.T) {
 // weights of each condensed node sum to 1.
 func groupsOf(t *testing.T, small *cgc.Condensed, g *graph.Graph) []int {
 	t.Helper()
-	if err := small.Members.Validate(); err != nil {
+	if err := small.Members.Validate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	of := make([]int, len(g.Split.Train))
@@ -163,7 +163,7 @@ func TestSameSeedSameBytesForAnyThreads(t *testing.T) {
 	}
 }
 
-// More nodes at the end, without labels and edges, do not matter.
+// Isolated, unlabelled nodes at the end do not change the result.
 func TestIsolatedNodesDoNotMatter(t *testing.T) {
 	g, _ := smallGraph(80, 8, 3, false, false, rand.New(rand.NewPCG(22, 0)))
 	more := *g
@@ -175,7 +175,7 @@ func TestIsolatedNodesDoNotMatter(t *testing.T) {
 		more.Adj.Indptr = append(more.Adj.Indptr, g.Adj.Indptr[80])
 		more.Y = append(more.Y, graph.Unlabelled)
 	}
-	if err := more.Validate(); err != nil {
+	if err := more.Validate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	a, b := mustCondense(t, g, configured(12, nil)), mustCondense(t, &more, configured(12, nil))
@@ -191,7 +191,7 @@ func TestInductiveSeesOnlyTheTrainingGraph(t *testing.T) {
 	config := configured(12, func(c *cgc.Config) { c.Inductive, c.Standardize = true, true })
 	want := mustCondense(t, g, config)
 	plain := configured(12, func(c *cgc.Config) { c.Inductive, c.Augment = true, 0 })
-	groupsOf(t, mustCondense(t, g, plain), g) // members name nodes of the whole graph
+	groupsOf(t, mustCondense(t, g, plain), g) // members refer to nodes of the full graph
 
 	other := *g
 	x := g.X.(*mat.Dense).Clone()
@@ -216,7 +216,10 @@ func TestInductiveSeesOnlyTheTrainingGraph(t *testing.T) {
 func TestStandardize(t *testing.T) {
 	g, _ := smallGraph(80, 8, 3, false, false, rand.New(rand.NewPCG(24, 0)))
 	small := mustCondense(t, g, configured(12, func(c *cgc.Config) { c.Standardize = true }))
-	scaled := g.Scaled(*small.Scaling)
+	scaled, err := g.Scaled(t.Context(), *small.Scaling)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for j := range 8 {
 		var sum, square float64
 		for _, v := range g.Split.Train {
@@ -236,7 +239,7 @@ func TestStandardize(t *testing.T) {
 }
 
 func TestSizes(t *testing.T) {
-	g, _ := smallGraph(100, 8, 3, false, false, rand.New(rand.NewPCG(25, 0))) // trains 50 nodes
+	g, _ := smallGraph(100, 8, 3, false, false, rand.New(rand.NewPCG(25, 0))) // 50 training nodes
 	for _, c := range []struct {
 		change func(*cgc.Config)
 		want   int
@@ -270,7 +273,7 @@ func TestZeroHopsAndMuchAugmentation(t *testing.T) {
 		func(c *cgc.Config) { c.Hops, c.Propagation = 5, propagate.PPR },
 	} {
 		small := mustCondense(t, g, configured(10, c))
-		if i, j, found, _ := mat.FirstNotFinite(small.X); found {
+		if i, j, found, _ := mat.FirstNotFinite(t.Context(), small.X); found {
 			t.Errorf("feature %d of condensed node %d is not finite", j, i)
 		}
 		for j := range small.Nodes() {
@@ -302,7 +305,7 @@ func TestCondenseStops(t *testing.T) {
 	}
 }
 
-// TestCondenseCounts wants the two long steps to say how far they are, up to their end.
+// TestCondenseCounts checks that the two long steps report progress up to their totals.
 func TestCondenseCounts(t *testing.T) {
 	g, _ := smallGraph(100, 8, 3, false, false, rand.New(rand.NewPCG(28, 0)))
 	last := map[string]progress.Event{}

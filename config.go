@@ -14,19 +14,22 @@ import (
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
-// Variant is a method of the paper: what the condensed graph consists of.
+// Variant is a method of the paper. It decides what the condensed graph consists of.
 type Variant string
 
 const (
-	// CGC is the whole method: {A′, X′}.
+	// CGC propagates features, weights them by the confidence of a linear classifier, clusters each class and generates
+	// {A′, X′} in closed form. Nothing is trained. Source: Gao et al., Rethinking and accelerating graph condensation: A
+	// training-free approach with class partition (WWW 2025).
 	CGC Variant = "cgc"
-	// CGCX is the graphless variant {I, H′}, which leaves generation out (§3.5).
+	// CGCX condenses as cgc does, without edges: {I, H′} (§3.5). Source: as cgc.
 	CGCX Variant = "cgc-x"
-	// SimDM is the paper's simplified distribution matching (§2.3): k-means, no augmentation, plain means, {I, H′}.
+	// SimDM returns the plain means of k-means clusters of each class, {I, H′}: simplified distribution matching (§2.3).
+	// Source: as cgc.
 	SimDM Variant = "simdm"
 )
 
-// variants says what makes one variant differ from another. Nothing else branches on a variant.
+// variants lists what distinguishes the variants. No other code branches on a variant.
 var variants = []struct {
 	variant Variant
 	edges   bool          // it generates A′ and X′
@@ -45,7 +48,7 @@ var variants = []struct {
 	},
 }
 
-// generated are the parameters of generation, which graphless variants do not read.
+// generated lists the parameters of graph generation, which graphless variants ignore.
 var generated = []string{"edges", "threshold", "degree", "alpha"}
 
 // Variants returns the variants, the default first.
@@ -59,7 +62,7 @@ func Variants() []Variant {
 
 func (v Variant) known() bool { return slices.Contains(Variants(), v) }
 
-// Edges says whether the variant generates A′; if not, A′ = I.
+// Edges reports whether the variant generates A′; if not, A′ = I.
 func (v Variant) Edges() bool {
 	for _, known := range variants {
 		if known.variant == v {
@@ -69,7 +72,7 @@ func (v Variant) Edges() bool {
 	return false
 }
 
-// Reads says whether a parameter, named as in the JSON of Config, changes what the variant makes.
+// Reads reports whether a parameter, named as in the JSON of Config, affects the result of the variant.
 func (v Variant) Reads(parameter string) bool {
 	for _, known := range variants {
 		if known.variant == v && slices.Contains(known.fixed, parameter) {
@@ -79,26 +82,26 @@ func (v Variant) Reads(parameter string) bool {
 	return v.Edges() || !slices.Contains(generated, parameter)
 }
 
-// Edges says what A′ is made of.
+// Edges says where the edges of A′ come from.
 type Edges string
 
 const (
-	// SimilarEdges join condensed nodes whose embeddings are similar (eq. 16).
+	// SimilarEdges joins condensed nodes whose embeddings are similar (eq. 16).
 	SimilarEdges Edges = "similarity"
-	// RealEdges aggregate the edges between the nodes that condensed nodes stand for (generate.Aggregated). The paper does
-	// not have them.
+	// RealEdges aggregates the edges between the source nodes of condensed nodes (generate.Aggregated). This is not in the
+	// paper.
 	RealEdges Edges = "real"
 )
 
-// EdgeKinds returns what A′ can be made of, the default first.
+// EdgeKinds returns the values of Edges, the default first.
 func EdgeKinds() []Edges { return []Edges{SimilarEdges, RealEdges} }
 
-// Config holds every parameter of a condensation. Many zeros are legal choices (no hops, no augmentation), so a
-// zero never stands for a default. Start from Defaults and change what you mean.
+// Config holds every parameter of a condensation. Zero is a legal value of many parameters (no hops, no augmentation),
+// so it never means a default. Start from Defaults and change what you need.
 type Config struct {
 	// Variant is one of Variants.
 	Variant Variant `json:"method"`
-	// Size is N′, in one of three ways.
+	// Size gives N′ in one of three ways.
 	condense.Size
 	// Propagation is one of propagate.Rules.
 	Propagation propagate.Rule `json:"propagation"`
@@ -106,23 +109,24 @@ type Config struct {
 	Hops int `json:"hops"`
 	// Teleport is β of propagate.PPR, in (0, 1].
 	Teleport float64 `json:"teleport"`
-	// HopWeights are w_0 … w_K, each at least 0 and not all 0. They are divided by their sum. Σ_l w_l·H⁽ˡ⁾ then takes the
-	// place of H⁽ᴷ⁾, and Q of eq. 17 is Σ_l w_l·Â′ˡ. No weights mean 0, …, 0, 1, as in the paper.
+	// HopWeights are w_0 … w_K, each at least 0 and not all 0. They are divided by their sum. Σ_l w_l·H⁽ˡ⁾ then replaces
+	// H⁽ᴷ⁾, and Q of eq. 17 is Σ_l w_l·Â′ˡ. An empty list means 0, …, 0, 1, as in the paper.
 	HopWeights HopWeights `json:"hop_weights,omitempty"`
 	// Augment is p ≥ 0: the number of shallower embeddings that are added, as a multiple of the number of training nodes.
 	Augment float64 `json:"augment"`
-	// PseudoLabels is how many nodes outside the training split join the embeddings, as a multiple ≥ 0 of the number of
-	// training nodes. A ridge classifier gives them classes, and those of the widest margin are taken
-	// (selftrain.Labeller.Pseudo). Their labels are not read. Rows of Condensed.Members then hold such nodes too. N′ is
-	// still at most the number of training nodes. The inductive setting has no other nodes and wants 0.
+	// PseudoLabels is the number of nodes outside the training split whose embeddings are added, as a multiple ≥ 0 of the
+	// number of training nodes. A ridge classifier predicts their classes, and those with the widest margin are used
+	// (selftrain.Labeller.Pseudo). Their labels are not read. Rows of Condensed.Members then contain such nodes too. N′ is
+	// still at most the number of training nodes. PseudoLabels must be 0 in the inductive setting, which has no other
+	// nodes.
 	PseudoLabels float64 `json:"pseudo_labels,omitempty"`
-	// SoftLabels gives each condensed node a distribution over the classes, Condensed.Soft. A GNN learns it instead of the
-	// class.
+	// SoftLabels gives each condensed node a distribution over the classes, Condensed.Soft. A GNN learns this distribution
+	// instead of the class.
 	SoftLabels bool `json:"soft_labels,omitempty"`
-	// Partition names what splits the embeddings of a class into groups: one of partition.Names. partition.Register adds
-	// to them.
+	// Partition is the name of the method that groups the embeddings of a class: one of partition.Names.
+	// partition.Register adds names.
 	Partition string `json:"partition"`
-	// Partitions is how many times each class is partitioned, from 1 to 1000. The best one is kept (partition.Plan).
+	// Partitions is the number of times each class is partitioned, from 1 to 1000. The best one is kept (partition.Plan).
 	Partitions int `json:"partitions"`
 	// Temperature is τ > 0: embeddings in a group are weighted by softmax(r/τ). Infinity weights them equally.
 	Temperature Temperature `json:"temperature"`
@@ -131,8 +135,8 @@ type Config struct {
 	// Threshold is T in [−1, 1]: condensed nodes are joined where the cosine of their embeddings is above it. CGC with
 	// SimilarEdges only.
 	Threshold float64 `json:"threshold"`
-	// Degree bounds the mean degree of A′; 0 sets no bound. If Threshold gives more edges, T is raised to the smallest
-	// similarity that keeps the bound. Graphs differ so much in similarity that no T fits all of them. CGC only.
+	// Degree limits the mean degree of A′; 0 means no limit. If Threshold gives more edges, T is raised to the smallest
+	// similarity that respects the limit. Similarities differ so much between graphs that no T fits all of them. CGC only.
 	Degree float64 `json:"degree"`
 	// Alpha is α ≥ 0, the weight of the smoothness of X′ over A′. CGC only.
 	Alpha float64 `json:"alpha"`
@@ -140,26 +144,26 @@ type Config struct {
 	NormalizeFeatures bool `json:"normalize_features,omitempty"`
 	// Standardize scales each feature to mean 0 and variance 1 over the training nodes.
 	Standardize bool `json:"standardize"`
-	// Inductive condenses the subgraph induced by the training nodes, as if the others were not there yet.
+	// Inductive condenses the subgraph induced by the training nodes, as if the other nodes did not exist yet.
 	Inductive bool `json:"inductive"`
-	// Memory is a bound in bytes on the graph and its propagation together; 0 sets no bound. With a bound, features are
-	// propagated in blocks of as many columns as fit, at least 16. The result does not depend on it.
+	// Memory is the memory limit for the graph and its propagation together, in bytes; 0 is no limit. With a limit,
+	// features are propagated in blocks of as many columns as fit. The result does not depend on it.
 	Memory int64 `json:"memory,omitempty"`
-	// Precision is one of blocked.Precisions: what propagation keeps numbers in between hops. blocked.Half is faster where
-	// memory is the bound, and changes embeddings by about a thousandth. It is an error with an Engine of another
-	// precision.
+	// Precision is one of blocked.Precisions: the number format between the hops of the propagation. blocked.Half is
+	// faster if memory bandwidth is the bottleneck, and changes embeddings by about 0.1%. With blocked.Half, any Engine
+	// other than a blocked.Engine of that precision is an error.
 	Precision blocked.Precision `json:"precision,omitzero"`
-	// Seed decides all random choices.
+	// Seed is the random seed.
 	Seed uint64 `json:"seed"`
 
-	// Engine computes or fetches the embeddings; nil means package propagate/blocked. Files do not hold it.
+	// Engine computes the embeddings or reads them; nil means package propagate/blocked. It is not saved in files.
 	Engine propagate.Engine `json:"-"`
 }
 
-// Temperature is a τ that JSON can hold: infinity is written "inf".
+// Temperature is τ. In JSON it is a number, or "inf" for infinity.
 type Temperature float64
 
-// Infinite is the temperature of plain means.
+// Infinite is the temperature that gives plain means.
 var Infinite = Temperature(math.Inf(1))
 
 // MarshalJSON writes t as a JSON number, or the string "inf".
@@ -181,16 +185,16 @@ func (t *Temperature) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// ParseTemperature reads a number above 0, or "inf".
+// ParseTemperature parses a number above 0, or "inf".
 func ParseTemperature(text string) (Temperature, error) {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(v > 0) {
-		return 0, fmt.Errorf("cgc: temperature %q, want a number above 0 or inf", text)
+		return 0, fmt.Errorf("cgc: temperature %q, must be a number above 0 or inf", text)
 	}
 	return Temperature(v), nil
 }
 
-// String writes t as ParseTemperature reads it.
+// String returns t in the form that ParseTemperature reads.
 func (t Temperature) String() string {
 	if math.IsInf(float64(t), 1) {
 		return "inf"
@@ -198,33 +202,33 @@ func (t Temperature) String() string {
 	return strconv.FormatFloat(float64(t), 'g', -1, 64)
 }
 
-// Defaults returns the configuration to start from; only the size is left to say.
+// Defaults returns the configuration to start from. Only its size has to be set.
 func Defaults() Config {
 	return Config{
 		Variant:     CGC,
 		Propagation: propagate.SGC,
-		// Two hops are the paper's choice for all graphs (appendix E.3), and the depth of the GNNs that train on the result.
+		// Two hops are the paper's choice for all graphs (appendix E.3), and the depth of the GNNs trained on the result.
 		Hops: 2,
 		// The teleport of the paper that proposed PPR for GNNs (Gasteiger et al. 2019, §5).
 		Teleport: 0.1,
-		// At 0.4, shallower embeddings lower the validation accuracy by 0.7 to 1 points on all of four graphs with few labels
-		// (docs/design/defaults.md).
+		// At 0.4, shallower embeddings lower the validation accuracy by 0.7 to 1 points on each of four graphs with few
+		// labels (docs/notes/2026-11-defaults.md).
 		Augment: 0,
-		// Spectral partition is as good on three of these graphs, 1.7 points worse on the fourth, and costs more.
+		// Spectral clustering is as good on three of these graphs, 1.7 points worse on the fourth, and costs more.
 		Partition:   "kmeans",
 		Partitions:  1,
 		Temperature: 1,
 		Edges:       SimilarEdges,
 		// Of the thresholds from 0.6 to 0.9, 0.85 has the best validation accuracy on Cora and Citeseer together.
 		Threshold: 0.85,
-		// On Amazon Photo, 0.85 alone joins most pairs and halves the validation accuracy. With a mean degree of 1, edges
-		// help.
+		// On Amazon Photo, a threshold of 0.85 without a degree limit joins most pairs and halves the validation accuracy.
+		// With a mean degree of 1, edges help.
 		Degree: 1,
 		Alpha:  1,
 	}
 }
 
-// resolved returns the configuration that runs, with what the variant fixes.
+// resolved returns c with the parameters that the variant fixes.
 func (c Config) resolved() Config {
 	for _, v := range variants {
 		if v.variant == c.Variant {
@@ -239,7 +243,7 @@ func (c Config) propagation() propagate.Propagation {
 	return propagate.Propagation{Rule: c.Propagation, Hops: c.Hops, Teleport: c.Teleport}
 }
 
-// engine returns what propagates: Engine, or the blocked one.
+// engine returns Engine, or a blocked.Engine if it is nil.
 func (c Config) engine() propagate.Engine {
 	if c.Engine == nil {
 		return blocked.Engine{Memory: c.Memory, Precision: c.Precision}
@@ -255,8 +259,8 @@ func (c Config) plan(budgets []int) (partition.Plan, error) {
 	}, err
 }
 
-// Validate returns everything that is wrong with c without regard to a graph, joined; nil if nothing is. Each
-// mistake in a parameter is a *condense.FieldError. What depends on the graph, Condense checks.
+// Validate returns all errors in c that do not depend on a graph, joined, or nil. An error about a single parameter is
+// a *condense.FieldError. Condense also checks what depends on the graph.
 func (c Config) Validate() error {
 	var errs []error
 	check := func(ok bool, field string, value any, want string, args ...any) {
@@ -296,13 +300,13 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// quoted returns a word as an error shows it.
+// quoted returns word in quotes, for error messages.
 func quoted[T ~string](word T) string { return strconv.Quote(string(word)) }
 
-// NodesFor returns N′ for g, as Size.Of does in the setting of c.
+// NodesFor returns N′ for g, in the setting of c: see Size.Of.
 func (c Config) NodesFor(g *graph.Graph) (int, error) { return c.Size.Of(g, c.Inductive) }
 
-// check returns N′, or what is wrong with config, or with g for it.
+// check returns N′, or an error about config, or about g for this config.
 func check(g *graph.Graph, config Config) (nodes int, err error) {
 	if err := config.Validate(); err != nil {
 		return 0, err

@@ -24,30 +24,30 @@ func TestMistakesAreAllNamed(t *testing.T) {
 	}{
 		{
 			"two at once", func(c *cgc.Config) { c.Hops, c.Temperature = -1, 0 },
-			[]string{"hops -1, want at least 0", "temperature 0, want above 0"},
+			[]string{"hops -1, must be at least 0", "temperature 0, must be above 0"},
 		},
-		{"method", func(c *cgc.Config) { c.Variant = "cgx" }, []string{`method "cgx", want one of [cgc cgc-x simdm]`}},
-		{"partition", func(c *cgc.Config) { c.Partition = "" }, []string{`partition "", want one of`}},
+		{"method", func(c *cgc.Config) { c.Variant = "cgx" }, []string{`method "cgx", must be one of [cgc cgc-x simdm]`}},
+		{"partition", func(c *cgc.Config) { c.Partition = "" }, []string{`partition "", must be one of`}},
 		{
 			"two sizes", func(c *cgc.Config) { c.Ratio = 0.5 },
-			[]string{"2 of nodes, ratio and label ratio given, want exactly one"},
+			[]string{"2 of nodes, ratio and label ratio given, must be exactly one"},
 		},
 		{"no size", func(c *cgc.Config) { c.Nodes = 0 }, []string{"0 of nodes, ratio and label ratio given"}},
-		{"too few", func(c *cgc.Config) { c.Nodes = 2 }, []string{"nodes 2, want from 3", "to 50"}},
+		{"too few", func(c *cgc.Config) { c.Nodes = 2 }, []string{"nodes 2, must be from 3", "to 50"}},
 		{"too many", func(c *cgc.Config) { c.Nodes = 51 }, []string{"nodes 51", "to 50 (the training nodes)"}},
 		{
 			"ratio too small", func(c *cgc.Config) { c.Nodes, c.Ratio = 0, 0.001 },
-			[]string{"ratio 0.001 of 100 nodes: nodes 0, want from 3"},
+			[]string{"ratio 0.001 of 100 nodes: nodes 0, must be from 3"},
 		},
 		{
 			"ratio above 1", func(c *cgc.Config) { c.Nodes, c.Ratio = 0, 1.5 },
-			[]string{"ratio 1.5, want above 0 and at most 1"},
+			[]string{"ratio 1.5, must be above 0 and at most 1"},
 		},
-		{"edges", func(c *cgc.Config) { c.Edges = "" }, []string{`edges "", want one of [similarity real]`}},
-		{"partitions", func(c *cgc.Config) { c.Partitions = 1001 }, []string{"partitions 1001, want 1 to 1000"}},
+		{"edges", func(c *cgc.Config) { c.Edges = "" }, []string{`edges "", must be one of [similarity real]`}},
+		{"partitions", func(c *cgc.Config) { c.Partitions = 1001 }, []string{"partitions 1001, must be 1 to 1000"}},
 		{
 			"too few hop weights", func(c *cgc.Config) { c.HopWeights = cgc.HopWeights{0.5, 0.5} },
-			[]string{"hop weights 0.5,0.5, want 3 finite numbers (hops + 1)"},
+			[]string{"hop weights 0.5,0.5, must be 3 finite numbers (hops + 1)"},
 		},
 		{
 			"hop weight below 0", func(c *cgc.Config) { c.HopWeights = cgc.HopWeights{1, -1, 1} },
@@ -62,16 +62,16 @@ func TestMistakesAreAllNamed(t *testing.T) {
 			[]string{"hop weights +Inf,0,NaN"},
 		},
 		{
-			"precision", func(c *cgc.Config) { c.Precision = 9 }, []string{"precision 9, want one of [float32 half]"},
+			"precision", func(c *cgc.Config) { c.Precision = 9 }, []string{"precision 9, must be one of [float32 half]"},
 		},
 		{
 			"precision of another engine",
 			func(c *cgc.Config) { c.Precision, c.Engine = blocked.Half, propagate.Plain{} },
-			[]string{"precision half, want float32 with the engine propagate.Plain, which decides by itself"},
+			[]string{"precision half, must be float32 with the engine propagate.Plain, which decides by itself"},
 		},
 		{
 			"precision of an engine", func(c *cgc.Config) { c.Precision, c.Engine = blocked.Half, blocked.Engine{} },
-			[]string{"precision half, want float32 with the engine blocked.Engine"},
+			[]string{"precision half, must be float32 with the engine blocked.Engine"},
 		},
 		{
 			"not a number", func(c *cgc.Config) { c.Alpha, c.Threshold = math.NaN(), math.NaN() },

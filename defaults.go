@@ -6,7 +6,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// Reason says why a parameter is chosen as it is.
+// Reason explains the value of a parameter.
 type Reason struct {
 	// Name is the parameter, as in the JSON of Config.
 	Name string
@@ -19,10 +19,10 @@ type Reason struct {
 const perClass = 10
 
 // DefaultsFor returns Defaults with a size that suits g, and the reason for it. The other parameters do not depend
-// on g: docs/design/defaults.md has the measurements. Labels of validation and test nodes are not read.
+// on g: docs/notes/2026-11-defaults.md has the measurements. Labels of validation and test nodes are not read.
 //
-// With c classes and n training nodes, Nodes is max(c, min(10·c, n/2)). Above n/2 there is little left to condense.
-// Only classes with training nodes count.
+// With c classes and n training nodes, Nodes is max(c, min(10·c, n/2)). More than n/2 nodes would hardly condense the
+// graph. Only classes with training nodes count.
 func DefaultsFor(g *graph.Graph) (Config, []Reason) {
 	config := Defaults()
 	train, classes := len(g.Split.Train), 0

@@ -47,7 +47,7 @@ func Example() {
 	// condensed nodes of each class: [10 10 10 10 10 10 10]
 }
 
-// A graph neural network that is trained on the condensed graph is tested on the whole graph.
+// A graph neural network that is trained on the condensed graph is tested on the full graph.
 func ExampleCondense_evaluate() {
 	ctx := context.Background()
 	g := synth.Demo()
@@ -70,12 +70,12 @@ func ExampleCondense_evaluate() {
 	// Output: more than 70% of the test nodes are right: true
 }
 
-// A graph of one's own is made from its edges, its features and the labels that are known.
+// A graph of your own is built from its edges, its features and the known labels.
 func ExampleCondense_edges() {
 	b := graph.Builder{Name: "ring", X: mat.NewDense(60, 2)}
 	for v := range 60 {
 		b.AddEdge(v, (v+1)%60)
-		class := int32(v / 30) // half of the ring each
+		class := int32(v / 30) // half of the ring for each class
 		b.Y = append(b.Y, class)
 		copy(b.X.(*mat.Dense).Row(v), []float32{float32(v % 5), float32(3 * class)})
 		if v%3 == 0 {
@@ -84,7 +84,7 @@ func ExampleCondense_edges() {
 			b.Split.Test = append(b.Split.Test, int32(v))
 		}
 	}
-	g, _, err := b.Graph()
+	g, _, err := b.Graph(context.Background())
 	if err != nil {
 		panic(err)
 	}
@@ -112,7 +112,7 @@ func ExamplePrepare() {
 	}
 	for _, variant := range cgc.Variants() {
 		config.Variant = variant
-		small, err := prepared.Condense(ctx, config)
+		small, err := prepared.With(ctx, config)
 		if err != nil {
 			panic(err)
 		}
@@ -124,7 +124,7 @@ func ExamplePrepare() {
 	// simdm 70 false
 }
 
-// Stripes puts row i of a class in group i modulo k. The order of the rows is that of the nodes.
+// Stripes puts row i of a class into group i mod k. Rows are in the order of the nodes.
 type Stripes struct{}
 
 // Partition implements partition.Partitioner.
@@ -139,8 +139,8 @@ func (Stripes) Partition(ctx context.Context, x [][]float32, k int, _ rand.Sourc
 	return groups, ctx.Err()
 }
 
-// A partition of one's own goes by the name under which it is registered. An engine of one's own that propagates is
-// Config.Engine: see propagate.Engine.
+// A configuration selects your own partitioner by the name under which it is registered. An engine of your own is set
+// as Config.Engine: see propagate.Engine.
 func ExampleConfig_partition() {
 	partition.Register("stripes", Stripes{})
 	config := cgc.Defaults()

@@ -11,26 +11,26 @@ import (
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
-// Expectation is what a condensation will make and take, as far as it follows from sizes.
+// Expectation estimates the size of the result and the memory of a condensation from the input sizes only.
 type Expectation struct {
-	// Nodes is N′, Budget the number of condensed nodes of each class.
+	// Nodes is N′. Budget is the number of condensed nodes of each class.
 	Nodes  int
 	Budget []int
-	// Propagation is the memory of the propagation. Its Input is the part of the graph that is read. If the engine is not
-	// the usual one, the results alone are known.
+	// Propagation is the memory of the propagation. Its Input covers only the part of the graph that is read. If the
+	// engine is not a blocked.Engine, only Results is set.
 	Propagation blocked.Footprint
-	// Rest is the memory of the later steps, as far as it is not that of the propagation.
+	// Rest is the memory of the steps after propagation, excluding what propagation keeps.
 	Rest int64
-	// Memory is the largest resident set to expect of a process that does nothing else, in bytes. Of a mapped graph that
-	// is larger than Config.Memory, it is what the process needs: pages of the file that the system keeps come on top.
+	// Memory is the expected peak resident set of a process that does nothing else, in bytes. For a mapped graph larger
+	// than Config.Memory, it excludes pages of the file that the system caches.
 	Memory int64
 }
 
-// process is the resident set of a command that has not begun to work.
+// process is the resident set size of an idle process, in bytes.
 const process = 24 << 20
 
-// Expect returns what Condense would make and take, without reading features. In the inductive setting, the subgraph of
-// the training nodes is made. Errors are those that Condense has before it begins.
+// Expect estimates the result and memory of Condense without reading features. In the inductive setting, it builds the
+// subgraph of the training nodes. Errors are the same as those that Condense returns before it starts.
 func Expect(g *graph.Graph, config Config) (e Expectation, err error) {
 	if e.Nodes, err = check(g, config); err != nil {
 		return e, err
@@ -56,15 +56,15 @@ func Expect(g *graph.Graph, config Config) (e Expectation, err error) {
 	} else {
 		e.Propagation.Results = row * int64(len(train)*(config.Hops+1))
 	}
-	// Assessment takes about one more set of embeddings. After that, a class on each thread may be copied.
+	// Assessment needs memory for about one more set of embeddings. Later, each thread may copy the rows of one class.
 	classes := min(runtime.GOMAXPROCS(0), len(counts))
 	e.Rest = max(row*int64(len(train)), row*int64(slices.Max(counts)*classes))
-	if view.Adj != g.Adj { // the subgraph is a copy of what is read
+	if view.Adj != g.Adj { // the subgraph is a copy of the part that is read
 		e.Rest += e.Propagation.Input
 	}
 	e.Rest += int64(config.PseudoLabels * float64(row) * float64(len(train)))
 	e.Memory = process + e.Propagation.Input + e.Propagation.Sum() + e.Rest
-	if p := e.Propagation; p.Held > 0 { // the graph stays in its file, and blocks make room for the later steps
+	if p := e.Propagation; p.Held > 0 { // the graph stays in its file, and later steps reuse the memory of blocks
 		e.Memory = max(p.Held, process+p.Results+e.Rest)
 	}
 	return e, nil

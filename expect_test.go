@@ -10,8 +10,8 @@ import (
 	"github.com/graph-condensation/cgc/dataset/synth"
 )
 
-// TestExpect: the budget is that of the condensed graph, a bound on memory lowers what is expected, and mistakes in the
-// size are those of Condense.
+// TestExpect checks that the budget equals that of the condensed graph, that a memory limit lowers the expected memory,
+// and that errors about the size equal those of Condense.
 func TestExpect(t *testing.T) {
 	shape, err := synth.Like("arxiv")
 	if err != nil {

@@ -7,17 +7,17 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/graph-condensation/cgc/generate"
+	"github.com/graph-condensation/cgc/internal/generate"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// This file holds what goes beyond the paper. Each extension is off by default and attaches to one step of Condense.
+// This file contains the extensions beyond the paper. Each is off by default and changes one step of Condense.
 
 // HopWeights are the w_0 … w_K of Config.HopWeights.
 type HopWeights []float64
 
-// String writes the weights with commas between them.
+// String returns the weights, separated by commas.
 func (w HopWeights) String() string {
 	words := make([]string, len(w))
 	for i, v := range w {
@@ -26,7 +26,7 @@ func (w HopWeights) String() string {
 	return strings.Join(words, ",")
 }
 
-// fit says whether w is empty or holds valid weights for H⁽⁰⁾ … H⁽ʰᵒᵖˢ⁾.
+// fit reports whether w is empty or contains valid weights for H⁽⁰⁾ … H⁽ʰᵒᵖˢ⁾.
 func (w HopWeights) fit(hops int) bool {
 	sum := 0.0
 	for _, v := range w {
@@ -38,7 +38,7 @@ func (w HopWeights) fit(hops int) bool {
 	return len(w) == 0 || len(w) == hops+1 && sum > 0 && !math.IsInf(sum, 1)
 }
 
-// shares returns the hop weights divided by their sum. Without weights, the last hop has all.
+// shares returns the hop weights divided by their sum. Without weights, the last hop has weight 1.
 func (c Config) shares() []float64 {
 	shares := make([]float64, c.Hops+1)
 	if len(c.HopWeights) == 0 {
@@ -55,8 +55,8 @@ func (c Config) shares() []float64 {
 	return shares
 }
 
-// mixed returns H⁽⁰⁾ … H⁽ᴷ⁾ and their confidence. With hop weights, Σ_l w_l·H⁽ˡ⁾ takes the place of H⁽ᴷ⁾. drawn says
-// that augmentation draws from the hops below.
+// mixed returns H⁽⁰⁾ … H⁽ᴷ⁾ and their confidence. With hop weights, Σ_l w_l·H⁽ˡ⁾ replaces H⁽ᴷ⁾. drawn says that
+// augmentation draws from the lower hops.
 func (p *Prepared) mixed(config Config, drawn bool) (h []mat.View, confidence [][]float32) {
 	h, confidence = p.h, p.confidence(drawn)
 	if len(config.HopWeights) == 0 {
@@ -69,8 +69,8 @@ func (p *Prepared) mixed(config Config, drawn bool) (h []mat.View, confidence []
 	return h, confidence
 }
 
-// pseudoLabel adds nodes outside the training split to the pool. The ridge classifier gives them classes, the
-// classifier of the assessment gives them confidence.
+// pseudoLabel adds nodes outside the training split to the pool. Their classes come from the ridge classifier, and
+// their confidence from the classifier of the assessment.
 func (p *Prepared) pseudoLabel(ctx context.Context, config Config, pool *pool, account *Assessed) error {
 	if config.PseudoLabels == 0 {
 		return nil
@@ -88,7 +88,7 @@ func (p *Prepared) pseudoLabel(ctx context.Context, config Config, pool *pool, a
 	return nil
 }
 
-// softLabels returns a distribution over the classes for each condensed node; nil if they are off.
+// softLabels returns a distribution over the classes for each condensed node, or nil if soft labels are off.
 func (p *Prepared) softLabels(ctx context.Context, config Config, pool pool, groups *mat.CSR) (*mat.Dense, error) {
 	if !config.SoftLabels {
 		return nil, nil
@@ -96,7 +96,7 @@ func (p *Prepared) softLabels(ctx context.Context, config Config, pool pool, gro
 	return p.labeller.Soft(ctx, pool.rows, groups)
 }
 
-// edges returns A′ and its threshold. A′ comes from similarity (eq. 16) or from the graph's own edges.
+// edges returns A′ and its threshold. A′ comes from similarity (eq. 16) or from the edges of the graph.
 func (p *Prepared) edges(ctx context.Context, config Config, small *Condensed) (*mat.CSR, float64, error) {
 	switch config.Edges {
 	case SimilarEdges:
@@ -104,5 +104,5 @@ func (p *Prepared) edges(ctx context.Context, config Config, small *Condensed) (
 	case RealEdges:
 		return generate.Aggregated(ctx, small.Members, p.view.Adj, config.Degree)
 	}
-	return nil, 0, fmt.Errorf("cgc: edges %q, want one of %v", config.Edges, EdgeKinds())
+	return nil, 0, fmt.Errorf("cgc: edges %q, must be one of %v", config.Edges, EdgeKinds())
 }

@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// Each test that docs/design/faults.md names is in the file that it names, and each file is there.
+// TestFaultsPage checks that the files named in SECURITY.md exist and contain the tests that it names.
 func TestFaultsPage(t *testing.T) {
-	page, err := os.ReadFile("docs/design/faults.md")
+	page, err := os.ReadFile("SECURITY.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	named, inFile := 0, "" // the tests, and the file that was named last
+	named, inFile := 0, "" // the number of tests, and the text of the last named file
 	for _, part := range regexp.MustCompile("`[^`]+`").FindAllString(string(page), -1) {
 		word := strings.Trim(part, "`")
 		switch {

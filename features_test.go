@@ -20,7 +20,7 @@ import (
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// half is features in bfloat16, which is the upper half of a float32. A stranger may write such a type.
+// half holds features in bfloat16, the upper half of a float32. A program that uses cgc may define such a type.
 type half struct {
 	rows, cols int
 	bits       []uint16
@@ -38,7 +38,7 @@ func (h *half) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 	return nil
 }
 
-// onDisk is features in a file of little-endian float32, row by row, that is read as it is needed.
+// onDisk reads features on demand from a file of little-endian float32, row by row.
 type onDisk struct {
 	rows, cols int
 	file       io.ReaderAt
@@ -60,7 +60,7 @@ func (f onDisk) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 	return nil
 }
 
-// Wherever features live, and however they are kept, the same numbers give the same bytes.
+// The same feature values give the same bytes, wherever and in whatever type they are stored.
 func TestFeaturesLiveAnywhere(t *testing.T) {
 	g, _ := fewLabels(900, 70, 3, false, rand.New(rand.NewPCG(60, 0)))
 	dense := g.X.(*mat.Dense)
@@ -102,7 +102,7 @@ func TestFeaturesLiveAnywhere(t *testing.T) {
 	}
 }
 
-// saved returns the bytes of a condensed graph's file, its seconds set to 0.
+// saved returns the bytes of a condensed graph's file with Seconds set to 0.
 func saved(t *testing.T, small *cgc.Condensed) string {
 	t.Helper()
 	small.Seconds = condense.Seconds{}
@@ -117,7 +117,7 @@ func saved(t *testing.T, small *cgc.Condensed) string {
 	return string(file)
 }
 
-// An error of a reader is the error of Condense, whichever step met it.
+// Condense returns the error of a feature reader, whichever step meets it.
 func TestErrorsOfFeaturesArePassedOn(t *testing.T) {
 	g, _ := fewLabels(200, 9, 3, false, rand.New(rand.NewPCG(61, 0)))
 	failed := errors.New("the disk is on fire")
@@ -137,7 +137,7 @@ func TestErrorsOfFeaturesArePassedOn(t *testing.T) {
 	t.Error("40 blocks are not enough")
 }
 
-// An invalid graph made by hand is an error at the door.
+// Condense and Prepare reject an invalid graph that was built by hand.
 func TestInvalidGraphsAreRefused(t *testing.T) {
 	for want, spoil := range map[string]func(*graph.Graph){
 		"has no counterpart": func(g *graph.Graph) {
@@ -145,10 +145,10 @@ func TestInvalidGraphsAreRefused(t *testing.T) {
 				Rows: g.Nodes(), Cols: g.Nodes(), Indptr: append(make([]int64, g.Nodes()), 1), Indices: []int32{3},
 			}
 		},
-		"do not ascend":          func(g *graph.Graph) { a := g.Adj.Indices[g.Adj.Indptr[0]:]; a[0], a[1] = a[1], a[0] },
-		"want 0 to 39":           func(g *graph.Graph) { g.Adj.Indices[0] = 1 << 20 },
-		"split train: want 0 to": func(g *graph.Graph) { g.Split.Train = append(g.Split.Train, 40) },
-		"want 0 to 2":            func(g *graph.Graph) { g.Y[5] = 3 },
+		"do not ascend":             func(g *graph.Graph) { a := g.Adj.Indices[g.Adj.Indptr[0]:]; a[0], a[1] = a[1], a[0] },
+		"must be 0 to 39":           func(g *graph.Graph) { g.Adj.Indices[0] = 1 << 20 },
+		"split train: must be 0 to": func(g *graph.Graph) { g.Split.Train = append(g.Split.Train, 40) },
+		"must be 0 to 2":            func(g *graph.Graph) { g.Y[5] = 3 },
 	} {
 		g, _ := smallGraph(40, 7, 3, false, false, rand.New(rand.NewPCG(62, 0)))
 		spoil(g)
@@ -163,7 +163,7 @@ func TestInvalidGraphsAreRefused(t *testing.T) {
 	}
 }
 
-// failing is features that can be read some times only.
+// failing holds features that can be read only a limited number of times.
 type failing struct {
 	mat.Matrix
 	left int64
@@ -177,7 +177,7 @@ func (f *failing) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 	return f.Matrix.ReadBlock(dst, rows, lo, hi)
 }
 
-// listening is an engine that keeps what it was asked.
+// listening is an engine that records its inputs.
 type listening struct{ asked *[]propagate.Input }
 
 func (l listening) Embeddings(ctx context.Context, p propagate.Propagation, in propagate.Input) ([]mat.View, error) {
@@ -185,7 +185,7 @@ func (l listening) Embeddings(ctx context.Context, p propagate.Propagation, in p
 	return propagate.Plain{}.Embeddings(ctx, p, in)
 }
 
-// The engine is told of features that lie in a file. What is made of them lies in memory.
+// The engine is told whether features are mapped from a file. Features computed from them are in memory.
 func TestEnginesAreToldOfMappedGraphs(t *testing.T) {
 	g, _ := fewLabels(200, 9, 3, false, rand.New(rand.NewPCG(63, 0)))
 	for _, mapped := range []bool{false, true} {

@@ -1,6 +1,6 @@
 package cgc_test
 
-// Pseudo-labels and soft labels, which the paper does not have.
+// This file tests pseudo-labels and soft labels, which go beyond the paper.
 
 import (
 	"bytes"
@@ -17,12 +17,12 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/selftrain"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
-	"github.com/graph-condensation/cgc/selftrain"
 )
 
-// withLabels is bytesOf with what these options add.
+// withLabels returns bytesOf(c) and the fields that these options add.
 func withLabels(t *testing.T, c *cgc.Condensed) []byte {
 	t.Helper()
 	soft, err := json.Marshal(c.Soft)
@@ -32,7 +32,7 @@ func withLabels(t *testing.T, c *cgc.Condensed) []byte {
 	return append(bytesOf(t, c), soft...)
 }
 
-// labelled is a configuration with both options.
+// labelled returns a configuration with both options.
 func labelled(n int, multiple float64, change func(*cgc.Config)) cgc.Config {
 	return configured(n, func(c *cgc.Config) {
 		c.PseudoLabels, c.SoftLabels = multiple, true
@@ -42,8 +42,8 @@ func labelled(n int, multiple float64, change func(*cgc.Config)) cgc.Config {
 	})
 }
 
-// fewLabels is smallGraph with a quarter of the training nodes. The other former training nodes are in no part, and
-// every second of them has no label.
+// fewLabels returns smallGraph with a quarter of its training nodes. The other training nodes are taken out of the
+// split, and every second of them loses its label.
 func fewLabels(n, d, classes int, sparse bool, random *rand.Rand) (*graph.Graph, dense) {
 	g, a := smallGraph(n, d, classes, true, sparse, random)
 	train := g.Split.Train
@@ -56,9 +56,9 @@ func fewLabels(n, d, classes int, sparse bool, random *rand.Rand) (*graph.Graph,
 	return g, a
 }
 
-// Members of condensed nodes are the training nodes, and the nodes to which the ridge classifier gives the widest
-// margins. A condensed node is the weighted mean of the embeddings of its members. Its soft label is the weighted
-// mean of the distributions that the classifier gives to its members.
+// The source nodes of condensed nodes are the training nodes and the nodes for which the ridge classifier has the
+// widest margins. A condensed node is the weighted mean of the embeddings of its source nodes. Its soft label is the
+// weighted mean of their class distributions, as the classifier predicts them.
 func TestPseudoAndSoftLabelsEqualReference(t *testing.T) {
 	random := rand.New(rand.NewPCG(50, 0))
 	for _, method := range propagate.Rules() {
@@ -77,7 +77,11 @@ func TestPseudoAndSoftLabelsEqualReference(t *testing.T) {
 
 			x := g.X
 			if standardize {
-				x = g.Scaled(*small.Scaling).X
+				scaled, err := g.Scaled(t.Context(), *small.Scaling)
+				if err != nil {
+					t.Fatal(err)
+				}
+				x = scaled.X
 			}
 			norm, beta := refNormalize(a), 0.0
 			switch method {
@@ -122,7 +126,7 @@ func TestPseudoAndSoftLabelsEqualReference(t *testing.T) {
 				t.Fatalf("%s: %d nodes with pseudo-labels, want %d, and at least %d", name, n, len(rows), len(train))
 			}
 
-			if err := small.Members.Validate(); err != nil {
+			if err := small.Members.Validate(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			seen := map[int]bool{}
@@ -146,7 +150,7 @@ func TestPseudoAndSoftLabelsEqualReference(t *testing.T) {
 				}
 				x, q := &mat.Dense{Rows: 1, Cols: 6, Data: small.X.Row(j)}, &mat.Dense{Rows: 1, Cols: 3, Data: small.Soft.Row(j)}
 				wantClose(t, name+": H′", x, dense{mean}, float32Error)
-				wantClose(t, name+": soft labels", q, dense{soft}, 1e-4) // the scale of the outputs magnifies their errors
+				wantClose(t, name+": soft labels", q, dense{soft}, 1e-4) // the scale factor of the outputs magnifies their errors
 			}
 			if len(seen) != len(label) {
 				t.Errorf("%s: %d nodes are in groups, want %d", name, len(seen), len(label))
@@ -155,8 +159,8 @@ func TestPseudoAndSoftLabelsEqualReference(t *testing.T) {
 	}
 }
 
-// Labels of validation and test nodes are not read: if they are shuffled, the bytes stay the same. So they do if these
-// nodes have no label and are in no part.
+// Labels of validation and test nodes are not read: the bytes stay the same if these labels are shuffled, and also if
+// these nodes are unlabelled and outside the split.
 func TestOtherLabelsDoNotMatter(t *testing.T) {
 	random := rand.New(rand.NewPCG(51, 0))
 	g, _ := fewLabels(200, 8, 5, false, random)
@@ -172,7 +176,7 @@ func TestOtherLabelsDoNotMatter(t *testing.T) {
 	for i, j := range random.Perm(len(others)) {
 		shuffled.Y[others[i]], gone.Y[others[i]] = g.Y[others[j]], graph.Unlabelled
 	}
-	gone.Split = graph.Split{Train: g.Split.Train} // a node of the split has a label
+	gone.Split = graph.Split{Train: g.Split.Train} // nodes of the split must have labels
 	if slices.Equal(shuffled.Y, g.Y) {
 		t.Fatal("nothing was shuffled")
 	}
@@ -187,8 +191,8 @@ func TestOtherLabelsDoNotMatter(t *testing.T) {
 	}
 }
 
-// One preparation serves several configurations at once, also after one was cancelled. Each gives the bytes that it
-// gives alone on one thread.
+// One preparation serves several configurations concurrently, even after one was cancelled. Each result has the same
+// bytes as a separate run on one thread.
 func TestPreparedLabels(t *testing.T) {
 	g, _ := fewLabels(200, 8, 5, true, rand.New(rand.NewPCG(52, 0)))
 	var configs []cgc.Config
@@ -208,7 +212,7 @@ func TestPreparedLabels(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := p.Condense(cancelled, configs[3]); err == nil {
+	if _, err := p.With(cancelled, configs[3]); err == nil {
 		t.Error("no error from a cancelled context")
 	}
 	before := runtime.GOMAXPROCS(0)
@@ -223,7 +227,7 @@ func TestPreparedLabels(t *testing.T) {
 	for range 3 {
 		for i, config := range configs {
 			group.Go(func() {
-				small, err := p.Condense(t.Context(), config)
+				small, err := p.With(t.Context(), config)
 				if err != nil {
 					t.Error(err)
 				} else if !bytes.Equal(withLabels(t, small), want[i]) {
@@ -236,7 +240,8 @@ func TestPreparedLabels(t *testing.T) {
 	group.Wait()
 }
 
-// Pseudo-labels at their bounds: more than there are nodes, all nodes train, simdm, the inductive setting.
+// Edge cases of pseudo-labels: more than there are nodes, a graph whose nodes all train, simdm, and the inductive
+// setting.
 func TestPseudoLabelsAtTheBounds(t *testing.T) {
 	g, _ := smallGraph(100, 8, 3, false, false, rand.New(rand.NewPCG(53, 0)))
 	count := func(small *cgc.Condensed) int { return accountOf(t, small).Assessed.PseudoLabelled }
@@ -257,9 +262,9 @@ func TestPseudoLabelsAtTheBounds(t *testing.T) {
 		t.Error("simdm has pseudo-labels or soft labels")
 	}
 	for want, change := range map[string]func(*cgc.Config){
-		"pseudo labels 1, want 0 in the inductive setting": func(c *cgc.Config) { c.PseudoLabels, c.Inductive = 1, true },
-		"pseudo labels -1, want 0 to 1000":                 func(c *cgc.Config) { c.PseudoLabels = -1 },
-		"pseudo labels NaN, want 0 to 1000":                func(c *cgc.Config) { c.PseudoLabels = math.NaN() },
+		"pseudo labels 1, must be 0 in the inductive setting": func(c *cgc.Config) { c.PseudoLabels, c.Inductive = 1, true },
+		"pseudo labels -1, must be 0 to 1000":                 func(c *cgc.Config) { c.PseudoLabels = -1 },
+		"pseudo labels NaN, must be 0 to 1000":                func(c *cgc.Config) { c.PseudoLabels = math.NaN() },
 	} {
 		_, err := cgc.Condense(t.Context(), g, configured(12, change))
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// docs/licences.md names the licence of every module that a go.mod file requires, and no other module. Each of the
-// licences lets cgc be handed out under its own.
+// THIRD_PARTY_LICENSES.md names the licence of every module that a go.mod file requires, and no other module. Each of
+// these licences allows cgc to be distributed under its own.
 func TestLicences(t *testing.T) {
 	permissive := "MIT BSD-2-Clause BSD-3-Clause Apache-2.0 Unlicense FTL CC-BY-4.0 OFL-1.1 MPL-2.0"
-	text, err := os.ReadFile("docs/licences.md")
+	text, err := os.ReadFile("THIRD_PARTY_LICENSES.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,12 +49,12 @@ func TestLicences(t *testing.T) {
 	}
 	for name := range required {
 		if !listed[name] {
-			t.Errorf("docs/licences.md does not list %s", name)
+			t.Errorf("THIRD_PARTY_LICENSES.md does not list %s", name)
 		}
 	}
 	for name := range listed {
 		if !required[name] {
-			t.Errorf("docs/licences.md lists %s, which no go.mod file requires", name)
+			t.Errorf("THIRD_PARTY_LICENSES.md lists %s, which no go.mod file requires", name)
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"reflect"
 
 	"github.com/graph-condensation/cgc/condense"
-	"github.com/graph-condensation/cgc/generate"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/generate"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -24,22 +24,23 @@ func init() {
 	}
 }
 
-// Name returns the name of the variant. With it, a Config is a condense.Method.
+// Name returns the name of the variant.
 func (c Config) Name() string { return string(c.Variant) }
 
-// Condense condenses g to the given number of nodes, by the configuration with that size and seed.
+// Condense implements condense.Method. It calls the function Condense with nodes and seed in place of c's Size and
+// Seed.
 func (c Config) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*Condensed, error) {
 	return Condense(ctx, g, c.with(g, nodes, seed))
 }
 
-// Check returns what is wrong with c, or with g or the number of nodes for it.
+// Check implements condense.Checker. It returns what is wrong with c, or with g or the number of nodes for this c.
 func (c Config) Check(g *graph.Graph, nodes int) error {
 	_, err := check(g, c.with(g, nodes, c.Seed))
 	return err
 }
 
-// with returns c with another seed and size. A size that c gives in another way, as a ratio, stays if it comes to
-// the same.
+// with returns c with another seed and size. It keeps a ratio that gives the same number of nodes, so that files record
+// what the user asked for.
 func (c Config) with(g *graph.Graph, nodes int, seed uint64) Config {
 	c.Seed = seed
 	if n, err := c.NodesFor(g); err != nil || n != nodes {
@@ -48,50 +49,38 @@ func (c Config) with(g *graph.Graph, nodes int, seed uint64) Config {
 	return c
 }
 
-// Setting says how the configuration sees the graph.
+// Setting returns the setting in which c condenses a graph.
 func (c Config) Setting() condense.Setting {
 	return condense.Setting{
 		NormalizeFeatures: c.NormalizeFeatures, Standardize: c.Standardize, Inductive: c.Inductive,
 	}
 }
 
-// Prepare does the steps that all sizes and seeds share. The function Prepare does the same and returns a *Prepared.
+// Prepare implements condense.Preparer with the function Prepare. c needs no size.
 func (c Config) Prepare(ctx context.Context, g *graph.Graph) (condense.Prepared, error) {
 	if c.Size.IsZero() {
 		c.Nodes = len(g.Split.Train) // a valid size; the preparation does not depend on it
 	}
 	p, err := Prepare(ctx, g, c)
 	if err != nil {
-		return nil, err
+		return nil, err // not a nil *Prepared in the interface
 	}
-	return shared{p}, nil
+	return p, nil
 }
 
-// SharesPreparation says whether c and other agree in all that Prepare depends on. Both can then be condensed from one
-// Prepared.
+// SharesPreparation reports whether c and other agree in all that Prepare depends on. Both can then be condensed from
+// one Prepared.
 func (c Config) SharesPreparation(other condense.Method) bool {
 	d, is := other.(Config)
 	return is && c.preparation() == d.preparation() && sameEngine(c.Engine, d.Engine)
 }
 
-// sameEngine says whether a and b are equal. Engines that cannot be compared count as different.
+// sameEngine reports whether a and b are equal. Engines that cannot be compared count as different.
 func sameEngine(a, b propagate.Engine) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
 	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
-}
-
-// shared is a Prepared that implements condense.Prepared.
-type shared struct{ *Prepared }
-
-// Condense condenses by m, which must be a Config.
-func (s shared) Condense(ctx context.Context, m condense.Method, nodes int, seed uint64) (*Condensed, error) {
-	c, is := m.(Config)
-	if !is {
-		return nil, fmt.Errorf("cgc: method %s (%T) cannot condense from what Config prepared", m.Name(), m)
-	}
-	return s.Prepared.Condense(ctx, c.with(s.given, nodes, seed))
 }
 
 // preparation is the part of a Config that Prepare depends on. Memory is left out: results do not depend on it.
@@ -112,39 +101,39 @@ func (c Config) preparation() preparation {
 	return p
 }
 
-// Account is what the methods of this package put into Condensed.Account.
+// Account is what the methods of this package store in Condensed.Account.
 type Account struct {
-	// Threshold is the T at which A′ was cut: Config.Threshold, or what Config.Degree raised it to. 0 for the graphless
-	// variants. With RealEdges, it is the weight above which edges were kept.
+	// Threshold is the T of A′: the configured one, or a larger one if the degree limit requires it. 0 for the graphless
+	// variants. With real edges, it is the weight above which edges were kept.
 	Threshold float64 `json:"threshold"`
 	// Assessed is what the linear classifier found.
 	Assessed Assessed `json:"assessed"`
-	// Partitions is the account of each class's partition.
+	// Partitions describes the partition of each class: iterations, objective and how it ended.
 	Partitions []partition.Stats `json:"partitions"`
-	// Singular says which systems of X′ were singular; nil if none was.
+	// Singular says which systems of X′ were singular; absent if none was.
 	Singular *generate.Singular `json:"singular,omitempty"`
 }
 
-// IllConditioned is the condition of T from which on an account gives it. A relative change of T by 1/IllConditioned
-// can then change the classifier as a whole.
+// IllConditioned is the smallest condition number of T that an account reports. From there on, a relative change of T
+// by 1/IllConditioned can change the classifier completely.
 const IllConditioned = 1000
 
 // Assessed is what the linear classifier found in the training nodes' embeddings.
 type Assessed struct {
-	// Accuracy is the share of the training nodes whose class it finds from H⁽ᴷ⁾, in percent. Near 100 it interpolates.
-	// Confidence then differs little between embeddings.
+	// Accuracy is the share of the training nodes whose class it predicts from H⁽ᴷ⁾, in percent. If it is near 100,
+	// confidence differs little between embeddings.
 	Accuracy float64 `json:"accuracy"`
 	// Rank is the rank of the mean embeddings T. If it is below the number of features, many classifiers fit equally well,
 	// and the one of smallest norm is taken.
 	Rank int `json:"rank"`
-	// Condition is σ_max/σ_min of T over the directions that count, within a factor of two. It is left out (0) below
-	// IllConditioned.
+	// Condition is σ_max/σ_min of T over the nonzero singular values, within a factor of two. It is absent below 1000
+	// (IllConditioned).
 	Condition float64 `json:"condition,omitempty"`
 	// Error is 1 − F1 of each class.
 	Error []float64 `json:"error"`
 	// Augmented is the number of embeddings that augmentation added.
 	Augmented int `json:"augmented"`
-	// PseudoLabelled is the number of nodes with pseudo-labels that took part.
+	// PseudoLabelled is the number of nodes with pseudo-labels that were used.
 	PseudoLabelled int `json:"pseudo_labelled,omitempty"`
 }
 
@@ -156,15 +145,15 @@ func AccountOf(small *Condensed) (a Account, err error) {
 	return a, nil
 }
 
-// ConfigOf returns the configuration of a graph that this package condensed. Fields that an older file lacks are
-// those of Defaults.
+// ConfigOf returns the configuration of a graph that this package condensed. Fields that are missing from an older file
+// have the values of Defaults.
 func ConfigOf(small *Condensed) (Config, error) {
 	c := Defaults()
 	if err := json.Unmarshal(small.Config, &c); err != nil {
 		return c, fmt.Errorf("cgc: configuration of a graph condensed by %q: %w", small.Method, err)
 	}
 	if !c.Variant.known() {
-		return c, fmt.Errorf("cgc: the graph was condensed by %q, want one of %v", small.Method, Variants())
+		return c, fmt.Errorf("cgc: the graph was condensed by %q, must be one of %v", small.Method, Variants())
 	}
 	return c, nil
 }

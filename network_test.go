@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// No test uses the network. dataset.Open and dataset.Environment may fetch, so a package whose tests call one of them
-// runs its tests by offline.Main, which refuses other machines.
+// No test uses the network. dataset.Open and dataset.Environment may download files. A package whose tests call one of
+// them must run its tests through offline.Main, which blocks connections to other machines.
 func TestTestsAreOffline(t *testing.T) {
 	fetches, guarded := map[string]string{}, map[string]bool{}
 	for file := range sources(t) {

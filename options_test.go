@@ -1,6 +1,6 @@
 package cgc_test
 
-// Real edges, mixtures of hops and the best of several partitions, which the paper does not have.
+// This file tests real edges, mixtures of hops and the best of several partitions, which go beyond the paper.
 
 import (
 	"context"
@@ -12,13 +12,13 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc"
-	"github.com/graph-condensation/cgc/generate"
+	"github.com/graph-condensation/cgc/internal/generate"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// randomMembers is an aggregation matrix of n nodes. Some nodes are in no group, some in several.
+// randomMembers returns an aggregation matrix of n nodes. Some nodes are in no group, some in several.
 func randomMembers(groups, n int, random *rand.Rand) dense {
 	p := zeros(groups, n)
 	for i := range p {
@@ -47,7 +47,7 @@ func TestAggregatedEqualsReference(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := refTies(members, a, 0.01)
-		if err := all.Validate(); err != nil || used != 0.01 || all.NNZ() == 0 {
+		if err := all.Validate(t.Context()); err != nil || used != 0.01 || all.NNZ() == 0 {
 			t.Fatalf("A′ of %d entries above %v: %v", all.NNZ(), used, err)
 		}
 		wantClose(t, "A′", all.Dense(), want, 1e-6) // float64, rounded to float32
@@ -70,13 +70,13 @@ func TestAggregatedEqualsReference(t *testing.T) {
 			if edges := few.NNZ() / 2; edges > most || edges < most && few.NNZ() < all.NNZ() {
 				t.Errorf("degree %v: %d edges, want the strongest %d of %d", degree, edges, most, all.NNZ()/2)
 			}
-			ties := refTies(members, a, used+1e-7) // without edges that are as weak as the first that is left out
+			ties := refTies(members, a, used+1e-7) // without edges that tie with the strongest one left out
 			wantClose(t, fmt.Sprintf("A′ of mean degree %v", degree), few.Dense(), ties, 1e-6)
 		}
 	}
 }
 
-// Groups of one node have the edges and the weights of these nodes, for any scale of the rows of P̂.
+// Groups of one node each have the edges and weights between these nodes, for any scale of the rows of P̂.
 func TestAggregatedSingletonsAreTheSubgraph(t *testing.T) {
 	random := rand.New(rand.NewPCG(41, 0))
 	g, _ := smallGraph(50, 4, 3, true, false, random)
@@ -131,8 +131,8 @@ func TestMixtureEqualsReference(t *testing.T) {
 	}
 }
 
-// With all of these extensions, the whole run is the formulas for the groups that were found. In the inductive
-// setting the formulas are those of the training graph.
+// With all these extensions, the full run equals the formulas, given the groups that were found. In the inductive
+// setting, the formulas apply to the training graph.
 func TestOptionsEqualReference(t *testing.T) {
 	g, _ := smallGraph(60, 6, 3, true, false, rand.New(rand.NewPCG(44, 0)))
 	weights := cgc.HopWeights{1, 2, 5} // ⅛, ¼, ⅝
@@ -182,7 +182,7 @@ func TestOptionsEqualReference(t *testing.T) {
 	}
 }
 
-// canned is a partitioner that groups at random and keeps its groups.
+// canned is a partitioner that groups at random and records its groups.
 type canned struct{ tried *[][]int }
 
 func (m canned) Partition(_ context.Context, x [][]float32, k int, src rand.Source) (partition.Groups, error) {
@@ -199,7 +199,7 @@ func (m canned) Partition(_ context.Context, x [][]float32, k int, src rand.Sour
 	return g, nil
 }
 
-// Of several partitions, the one with the lowest score is kept. More partitions never have a higher lowest score.
+// Of several partitions, the one with the lowest score is kept. More partitions never raise the lowest score.
 func TestTheBestPartitionIsKept(t *testing.T) {
 	h := gaussian(40, 3, rand.New(rand.NewPCG(45, 0)))
 	previous := math.Inf(1)
@@ -240,7 +240,7 @@ func TestTheBestPartitionIsKept(t *testing.T) {
 	}
 }
 
-// A weight for the last hop alone changes nothing. With all options, the seed still decides the result.
+// Putting all weight on the last hop changes nothing. With all options, the seed still determines the result.
 func TestOptionsAreDeterministic(t *testing.T) {
 	g, _ := smallGraph(200, 10, 3, false, true, rand.New(rand.NewPCG(46, 0)))
 	with := func(change func(*cgc.Config)) string {

@@ -4,21 +4,21 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/graph-condensation/cgc/augment"
+	"github.com/graph-condensation/cgc/internal/augment"
 	"github.com/graph-condensation/cgc/mat"
 )
 
 // pool is H_cond, y_cond and their confidence (§3.3): first the embeddings of the training nodes, then the sampled
-// ones, then those of nodes with pseudo-labels.
+// ones, then the pseudo-labelled ones.
 type pool struct {
 	rows       [][]float32 // views of the embeddings, which are not copied
 	y          []int32
 	confidence []float32
 	source     []int32 // nodes[source[i]] is the node of embedding i
-	nodes      []int32 // of the graph: the training nodes, then those with pseudo-labels
+	nodes      []int32 // graph nodes: the training nodes, then the pseudo-labelled ones
 }
 
-// gather returns the pool of H⁽ᴷ⁾ of the training nodes and of the picks among the shallower embeddings.
+// gather returns the pool of H⁽ᴷ⁾ of the training nodes and the picked shallower embeddings.
 func gather(h []mat.View, y []int32, confidence [][]float32, picks []augment.Pick, train []int32) pool {
 	last := len(h) - 1
 	n := len(y)
@@ -42,7 +42,7 @@ func gather(h []mat.View, y []int32, confidence [][]float32, picks []augment.Pic
 	return p
 }
 
-// join adds nodes that are not in the pool yet, with an embedding each.
+// join adds nodes that are not in the pool yet, with one embedding each.
 func (p *pool) join(nodes []int32, h mat.View, y []int32, confidence []float32) {
 	for i := range nodes {
 		p.source = append(p.source, int32(len(p.nodes)+i))
@@ -53,8 +53,8 @@ func (p *pool) join(nodes []int32, h mat.View, y []int32, confidence []float32) 
 	p.confidence = slices.Concat(p.confidence, confidence)
 }
 
-// members turns groups of embeddings, R̂, into groups of the n nodes of the graph, P̂. If a group has several
-// embeddings of one node, the weight of the node is their sum.
+// members converts R̂, the groups of embeddings, into P̂, the groups of the n nodes of the graph. If a group contains
+// several embeddings of a node, their weights are summed.
 func (p *pool) members(groups *mat.CSR, n int) *mat.CSR {
 	m := &mat.CSR{Rows: groups.Rows, Cols: n, Indptr: make([]int64, 1, groups.Rows+1), Data: []float32{}}
 	weight := make([]float32, len(p.nodes))

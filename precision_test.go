@@ -11,8 +11,8 @@ import (
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
-// Half precision changes what is condensed, by little, and not how many times a Config is prepared. The same bytes come
-// with any bound on memory and any number of threads.
+// Half precision changes the condensed graph slightly and does not share a preparation with float32. The bytes do not
+// depend on the memory limit or on the number of threads.
 func TestHalfPrecision(t *testing.T) {
 	g, _ := fewLabels(400, 60, 3, false, rand.New(rand.NewPCG(64, 0)))
 	half := func(c *cgc.Config) { c.Precision = blocked.Half }
@@ -20,7 +20,7 @@ func TestHalfPrecision(t *testing.T) {
 	if slices.Equal(full.X.Data, small.X.Data) {
 		t.Error("half precision changes no number")
 	}
-	// Groups of so few nodes are the same. Two hops and their means are within 3·2⁻¹¹ of sums of magnitudes below 10.
+	// With so few nodes, the groups stay the same. Two hops and a mean err by at most 3·2⁻¹¹ times magnitudes below 10.
 	for k, v := range small.X.Data {
 		if math.Abs(float64(v-full.X.Data[k])) > 0.02 {
 			t.Fatalf("number %d of X′ is %v, and %v in float32", k, v, full.X.Data[k])

@@ -13,11 +13,11 @@ import (
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// Prepared.Condense gives what Condense gives, for each configuration of the later steps, one after the other.
+// Prepared.Condense gives the same result as Condense, for a sequence of configurations of the later steps.
 func TestPreparedIsCondense(t *testing.T) {
 	g, _ := smallGraph(60, 6, 3, true, false, rand.New(rand.NewPCG(27, 0)))
 	for _, shared := range []func(*cgc.Config){
-		func(c *cgc.Config) { c.Augment = 0 }, // hops below K are judged only when a configuration draws from them
+		func(c *cgc.Config) { c.Augment = 0 }, // confidence below hop K is computed only when it is needed
 		func(*cgc.Config) {},
 		func(c *cgc.Config) { c.Standardize, c.Propagation, c.Teleport = true, propagate.PPR, 0.3 },
 		func(c *cgc.Config) { c.Inductive, c.Hops = true, 1 },
@@ -38,7 +38,7 @@ func TestPreparedIsCondense(t *testing.T) {
 		} {
 			config := configured(12, func(c *cgc.Config) { shared(c); change(c) })
 			want := mustCondense(t, g, config)
-			got, err := p.Condense(t.Context(), config)
+			got, err := p.With(t.Context(), config)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,7 +50,7 @@ func TestPreparedIsCondense(t *testing.T) {
 	}
 }
 
-// The first condensations that augment may run side by side, and beside one that does not.
+// The first condensations with augmentation may run concurrently, also with one that has none.
 func TestPreparedAugmentsConcurrently(t *testing.T) {
 	g, _ := smallGraph(60, 6, 3, true, false, rand.New(rand.NewPCG(27, 0)))
 	p, err := cgc.Prepare(t.Context(), g, configured(12, func(c *cgc.Config) { c.Augment = 0 }))
@@ -65,7 +65,7 @@ func TestPreparedAugmentsConcurrently(t *testing.T) {
 		})
 		want := mustCondense(t, g, config)
 		group.Go(func() {
-			got, err := p.Condense(t.Context(), config)
+			got, err := p.With(t.Context(), config)
 			if err != nil {
 				t.Error(err)
 				return
@@ -88,15 +88,15 @@ func TestPreparedRefusesAnotherPropagation(t *testing.T) {
 		"hops": func(c *cgc.Config) { c.Hops = 3 }, "method": func(c *cgc.Config) { c.Propagation = propagate.SAGE },
 		"standardize": func(c *cgc.Config) { c.Standardize = true }, "inductive": func(c *cgc.Config) { c.Inductive = true },
 	} {
-		_, err := p.Condense(t.Context(), configured(12, change))
+		_, err := p.With(t.Context(), configured(12, change))
 		if err == nil || !strings.Contains(err.Error(), "was prepared for") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
-	if _, err := p.Condense(t.Context(), configured(12, func(c *cgc.Config) { c.Teleport = 0.4 })); err != nil {
+	if _, err := p.With(t.Context(), configured(12, func(c *cgc.Config) { c.Teleport = 0.4 })); err != nil {
 		t.Errorf("a teleport, which SGC does not read: %v", err)
 	}
-	if _, err := p.Condense(t.Context(), configured(999, nil)); err == nil || !strings.Contains(err.Error(), "nodes 999") {
+	if _, err := p.With(t.Context(), configured(999, nil)); err == nil || !strings.Contains(err.Error(), "nodes 999") {
 		t.Errorf("too many nodes: error %v", err)
 	}
 }

@@ -1,7 +1,7 @@
 package cgc_test
 
-// Propositions 1 to 3 of the paper (§2.2, appendix B), checked on random matrices. The test of graph generation checks
-// proposition 4.
+// This file checks propositions 1 to 3 of the paper (§2.2, appendix B) on random matrices. The test of graph generation
+// checks proposition 4.
 
 import (
 	"math"

@@ -1,8 +1,8 @@
 package cgc_test
 
-// The formulas of the paper as plain loops over dense float64. They share no code with the library, whose steps are
-// compared with them on small graphs. Rows are nodes; m[i][j] is row i, column j. Equation numbers are those of the
-// paper.
+// This file contains the formulas of the paper as plain loops over dense float64. They share no code with the library,
+// whose steps are compared with them on small graphs. Rows are nodes; m[i][j] is row i, column j. Equation numbers are
+// those of the paper.
 
 import (
 	"math"
@@ -42,7 +42,7 @@ func refT(a dense) dense {
 	return t
 }
 
-// refNormalize is Â = D̃^-½ (A+I) D̃^-½.
+// refNormalize returns Â = D̃^-½ (A+I) D̃^-½.
 func refNormalize(a dense) dense {
 	n := len(a)
 	degree := make([]float64, n)
@@ -65,7 +65,7 @@ func refNormalize(a dense) dense {
 	return norm
 }
 
-// refMean is D̃⁻¹ (A+I).
+// refMean returns D̃⁻¹ (A+I).
 func refMean(a dense) dense {
 	n := len(a)
 	m := zeros(n, n)
@@ -82,7 +82,8 @@ func refMean(a dense) dense {
 	return m
 }
 
-// refPropagate is H⁽⁰⁾ … H⁽ᴷ⁾ (eq. 12), for p = Â or the mean; with beta > 0, personalised PageRank.
+// refPropagate returns H⁽⁰⁾ … H⁽ᴷ⁾ (eq. 12) for p = Â or the mean operator. With beta > 0, it computes personalised
+// PageRank.
 func refPropagate(p, x dense, hops int, beta float64) []dense {
 	h := []dense{x}
 	for range hops {
@@ -99,8 +100,8 @@ func refPropagate(p, x dense, hops int, beta float64) []dense {
 	return h
 }
 
-// refClassifier is W = T⁺Y (eqs. 13, 14) by a singular value decomposition. Singular values up to cut times the largest
-// count as zero.
+// refClassifier returns W = T⁺Y (eqs. 13, 14), by a singular value decomposition. Singular values up to cut times the
+// largest count as zero.
 func refClassifier(h []dense, y []int, classes int, cut float64) dense {
 	n, d := len(h[0]), len(h[0][0])
 	t := mat.NewDense(n, d, nil)
@@ -136,7 +137,7 @@ func refClassifier(h []dense, y []int, classes int, cut float64) dense {
 	return w
 }
 
-// refJudge is r of each row of h, and the predicted classes.
+// refJudge returns r of each row of h, and the predicted classes.
 func refJudge(h, w dense, y []int) (r []float64, predicted []int) {
 	logits := refMul(h, w)
 	r, predicted = make([]float64, len(h)), make([]int, len(h))
@@ -160,7 +161,7 @@ func refJudge(h, w dense, y []int) (r []float64, predicted []int) {
 	return r, predicted
 }
 
-// refClassErrors is e_c = 1 − F1.
+// refClassErrors returns e_c = 1 − F1.
 func refClassErrors(predicted, y []int, classes int) []float64 {
 	e := make([]float64, classes)
 	for c := range e {
@@ -182,7 +183,7 @@ func refClassErrors(predicted, y []int, classes int) []float64 {
 	return e
 }
 
-// refAggregate is H′ = R̂H (eq. 15) with softmax(r/τ) within each group of one class; of[i] is the group of row i.
+// refAggregate returns H′ = R̂H (eq. 15) with softmax(r/τ) within each group of one class; of[i] is the group of row i.
 func refAggregate(h dense, r []float64, of []int, groups int, temperature float64) dense {
 	out := zeros(groups, len(h[0]))
 	total := make([]float64, groups)
@@ -201,7 +202,7 @@ func refAggregate(h dense, r []float64, of []int, groups int, temperature float6
 	return out
 }
 
-// refAdjacency is A′ (eq. 16).
+// refAdjacency returns A′ (eq. 16).
 func refAdjacency(h dense, threshold float64) dense {
 	a := zeros(len(h), len(h))
 	for i := range h {
@@ -220,7 +221,7 @@ func refAdjacency(h dense, threshold float64) dense {
 	return a
 }
 
-// refTies is A′ of real edges: the entries above bound of M = P̂ÂP̂ᵀ, scaled so that its diagonal is 1.
+// refTies returns A′ of real edges: the entries above bound of M = P̂ÂP̂ᵀ, scaled so that its diagonal is 1.
 func refTies(members, a dense, bound float64) dense {
 	m := refMul(refMul(members, refNormalize(a)), refT(members))
 	ties := zeros(len(m), len(m))
@@ -234,7 +235,7 @@ func refTies(members, a dense, bound float64) dense {
 	return ties
 }
 
-// refMix is Σ_l w_l·H⁽ˡ⁾.
+// refMix returns Σ_l w_l·H⁽ˡ⁾.
 func refMix(h []dense, weights []float64) dense {
 	sum := zeros(len(h[0]), len(h[0][0]))
 	for l := range h {
@@ -247,7 +248,7 @@ func refMix(h []dense, weights []float64) dense {
 	return sum
 }
 
-// refScore is the k-means objective of a partition times 1 + v², v being the coefficient of variation of the group
+// refScore returns the k-means objective of a partition times 1 + v², v being the coefficient of variation of the group
 // sizes.
 func refScore(h dense, of []int, groups int) float64 {
 	mean := refAggregate(h, make([]float64, len(h)), of, groups, 1)
@@ -266,7 +267,8 @@ func refScore(h dense, of []int, groups int) float64 {
 	return within * (1 + variance/(average*average))
 }
 
-// refSystem is QᵀQ + αL′ and QᵀH′ of proposition 4, with Q = Σ_l w_l·Â′ˡ; in the paper, all weights but the last are 0.
+// refSystem returns QᵀQ + αL′ and QᵀH′ of proposition 4, with Q = Σ_l w_l·Â′ˡ. In the paper, all weights but the last
+// are 0.
 func refSystem(a, h dense, weights []float64, alpha float64) (system, right dense) {
 	n := len(a)
 	identity := zeros(n, n)
@@ -284,7 +286,7 @@ func refSystem(a, h dense, weights []float64, alpha float64) (system, right dens
 	return system, right
 }
 
-// refSolve is the solution of a·x = b by Gaussian elimination with pivoting.
+// refSolve solves a·x = b by Gaussian elimination with pivoting.
 func refSolve(a, b dense) dense {
 	n := len(a)
 	m := zeros(n, n+len(b[0]))
@@ -319,7 +321,7 @@ func refSolve(a, b dense) dense {
 	return x
 }
 
-// refFeatures is X′ (proposition 4).
+// refFeatures returns X′ (proposition 4).
 func refFeatures(a, h dense, weights []float64, alpha float64) dense {
 	return refSolve(refSystem(a, h, weights, alpha))
 }

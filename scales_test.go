@@ -1,6 +1,6 @@
 package cgc_test
 
-// Features of very large, very small and very different numbers.
+// This file tests features of very large, very small and very different magnitudes.
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// scaledDemo is the demo graph with its features, or one column of them, multiplied by a factor.
+// scaledDemo returns the demo graph with its features, or one column of them, multiplied by a factor.
 func scaledDemo(factor float32, column int) *graph.Graph {
 	g := synth.Demo()
 	x := g.X.(*mat.Dense).Clone()
@@ -30,7 +30,7 @@ func scaledDemo(factor float32, column int) *graph.Graph {
 	return g
 }
 
-// A column of far larger numbers than the others decides all distances. Condense warns and names what helps.
+// A column with far larger values than the others dominates all distances. Condense warns and names the remedy.
 func TestWarnsOfScales(t *testing.T) {
 	for _, c := range []struct {
 		factor      float32
@@ -48,28 +48,35 @@ func TestWarnsOfScales(t *testing.T) {
 	}
 }
 
-// Extensions with features of any size give a valid graph or an error.
+// TestExtensionsOfAnySize checks that extensions condense features of any magnitude to a valid graph, unless products
+// of features overflow. The overflow is an error.
 func TestExtensionsOfAnySize(t *testing.T) {
 	for _, exponent := range []int{-60, 30, 63, 100} {
 		factor := float32(math.Ldexp(1, exponent))
 		small, err := cgc.Condense(t.Context(), scaledDemo(factor, -1), labelled(70, 1, func(c *cgc.Config) {
 			c.HopWeights, c.Edges = cgc.HopWeights{1, 1, 2}, cgc.RealEdges
 		}))
+		if exponent > 60 {
+			if err == nil || !strings.Contains(err.Error(), "must be finite numbers") {
+				t.Errorf("features times 2^%d: error %v, want that numbers are not finite", exponent, err)
+			}
+			continue
+		}
 		if err != nil {
-			t.Logf("features times 2^%d: %v", exponent, err)
+			t.Errorf("features times 2^%d: %v", exponent, err)
 		} else if err := small.Validate(); err != nil {
 			t.Errorf("features times 2^%d: %v", exponent, err)
 		}
 	}
 }
 
-// Features of any size give the groups and the accuracy of the same features at an ordinary size. Sums beyond
-// float32 are an error.
+// TestFeaturesOfAnySize checks that scaling the features by a power of two changes neither the groups nor the accuracy,
+// and scales X′. At 2⁶⁴ squares overflow, and at 2⁻⁸⁰ they underflow. Sums beyond float32 are an error.
 func TestFeaturesOfAnySize(t *testing.T) {
 	for _, part := range []string{"kmeans", "spectral"} {
 		config := configured(70, func(c *cgc.Config) { c.Partition, c.Augment = part, 0.4 })
 		want := mustCondense(t, synth.Demo(), config)
-		for _, exponent := range []int{-60, -30, 30, 60, 63, 100, 126} {
+		for _, exponent := range []int{-110, -80, -30, 30, 63, 64, 100, 122, 126} {
 			name := fmt.Sprintf("%s, features times 2^%d", part, exponent)
 			factor := float32(math.Ldexp(1, exponent))
 			small, err := cgc.Condense(t.Context(), scaledDemo(factor, -1), config)
@@ -85,6 +92,13 @@ func TestFeaturesOfAnySize(t *testing.T) {
 			}
 			if a, b := accountOf(t, small).Assessed, accountOf(t, want).Assessed; a.Accuracy != b.Accuracy || a.Rank != b.Rank {
 				t.Errorf("%s: accuracy %v and rank %d, want %v and %d", name, a.Accuracy, a.Rank, b.Accuracy, b.Rank)
+			}
+			worst := 0.0
+			for i, v := range small.X.Data {
+				worst = max(worst, math.Abs(math.Ldexp(float64(v), -exponent)-float64(want.X.Data[i])))
+			}
+			if worst > 1e-2 { // features are about 1; confidences, and hence weights, have other rounding errors
+				t.Errorf("%s: X′ differs by up to %g after scaling back", name, worst)
 			}
 		}
 	}

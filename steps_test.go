@@ -7,10 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/graph-condensation/cgc/assess"
-	"github.com/graph-condensation/cgc/augment"
-	"github.com/graph-condensation/cgc/generate"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/assess"
+	"github.com/graph-condensation/cgc/internal/augment"
+	"github.com/graph-condensation/cgc/internal/generate"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -19,7 +19,7 @@ import (
 // float32Error bounds the rounding of a few dozen float32 additions of numbers near 1.
 const float32Error = 2e-5
 
-// smallGraph is a random graph of n nodes, and its adjacency as a dense matrix. Node n−1 is isolated.
+// smallGraph returns a random graph of n nodes, and its adjacency as a dense matrix. Node n−1 is isolated.
 func smallGraph(n, d, classes int, weighted, sparse bool, random *rand.Rand) (*graph.Graph, dense) {
 	a := zeros(n, n)
 	for i := range n - 1 {
@@ -126,7 +126,7 @@ func TestPropagationEqualsReference(t *testing.T) {
 				} {
 					name := fmt.Sprintf("%s, %d hops, weighted %v, sparse %v", c.p.Rule, hops, weighted, sparse)
 					want := refPropagate(c.by, fromMatrix(g.X), hops, c.beta)
-					rows := []int32{3, 17, 4, 39} // few, unordered, one isolated: the frontier matters
+					rows := []int32{3, 17, 4, 39} // few rows, unordered, one isolated, to test the frontier
 					for _, rows := range [][]int32{rows, g.Split.Train} {
 						for _, engine := range []propagate.Engine{propagate.Plain{}, blocked.Engine{}} {
 							h, err := propagate.Run(t.Context(), engine, c.p, propagate.Input{Adj: g.Adj, X: g.X, Rows: rows})
@@ -145,7 +145,7 @@ func TestPropagationEqualsReference(t *testing.T) {
 	}
 }
 
-// A row of an embedding does not depend on which other rows are asked for.
+// A row of an embedding does not depend on which other rows are requested.
 func TestPropagationOfFewRowsIsThatOfAll(t *testing.T) {
 	g, _ := smallGraph(60, 9, 3, true, false, rand.New(rand.NewPCG(11, 0)))
 	p := propagate.Propagation{Rule: propagate.SGC, Hops: 3}
@@ -172,7 +172,7 @@ func TestPropagationOfFewRowsIsThatOfAll(t *testing.T) {
 
 func TestAssessmentEqualsReference(t *testing.T) {
 	random := rand.New(rand.NewPCG(12, 0))
-	for _, shape := range []struct{ n, d int }{{60, 5}, {20, 33}, {16, 16}} { // more nodes than features, fewer, as many
+	for _, shape := range []struct{ n, d int }{{60, 5}, {20, 33}, {16, 16}} { // more nodes than features, fewer, equal
 		g, a := smallGraph(shape.n, shape.d, 3, false, false, random)
 		p, in := propagate.Propagation{Rule: propagate.SGC, Hops: 2}, propagate.Input{Adj: g.Adj, X: g.X, Rows: g.Split.Train}
 		h, err := propagate.Plain{}.Embeddings(t.Context(), p, in)
@@ -190,11 +190,11 @@ func TestAssessmentEqualsReference(t *testing.T) {
 		}
 		labels := ints(y)
 		w := refClassifier(want, labels, g.Classes, 1e-9)
-		wantClose(t, "W", got.W, w, 1e-3) // conditions reach some hundreds, and normal equations square them
+		wantClose(t, "W", got.W, w, 1e-3) // condition numbers reach several hundred, and normal equations square them
 		var predicted []int
 		for l := range want {
 			var r []float64
-			// Judge with the library's own W, so that a tie in the argmax cannot fall differently.
+			// Judge with the library's own W, so that ties in the argmax are broken the same way.
 			r, predicted = refJudge(want[l], fromMatrix(got.W), labels)
 			for i := range r {
 				if math.Abs(r[i]-float64(got.Confidence[l][i])) > float32Error {
@@ -284,7 +284,7 @@ func TestAugmentationFollowsTheClassErrors(t *testing.T) {
 			hop[p.Hop] += 1.0 / size
 			row[p.Row]++
 		}
-		// 200,000 draws: the standard deviation of a share is at most 0.0012, of a node's count about 6% of it.
+		// 200,000 draws: the standard deviation of a share is at most 0.0012, and that of a node's count about 6%.
 		for k := range class {
 			if math.Abs(class[k]-c.want[k]) > 0.006 {
 				t.Errorf("errors %v: class %d drawn with share %v, want %v", c.e, k, class[k], c.want[k])
@@ -312,7 +312,7 @@ func TestGenerationEqualsReference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := a.Validate(); err != nil {
+		if err := a.Validate(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if used != threshold {
@@ -328,11 +328,11 @@ func TestGenerationEqualsReference(t *testing.T) {
 					t.Fatal(err)
 				}
 				wantClose(t, name, x, refFeatures(reference, h, last(hops), alpha), 1e-4) // float32 in and out of a float64 solve
-				// Proposition 4: the gradient 2(QᵀQ+αL′)X′ − 2QᵀH′ is zero there.
+				// Proposition 4: the gradient 2(QᵀQ+αL′)X′ − 2QᵀH′ is zero at X′.
 				system, right := refSystem(reference, h, last(hops), alpha)
 				for i, row := range refSub(refMul(system, fromMatrix(x)), right) {
 					for j, v := range row {
-						if math.Abs(v) > 1e-4*(1+alpha*25) { // X′ is rounded to float32 and L′ is up to N′ large
+						if math.Abs(v) > 1e-4*(1+alpha*25) { // X′ is rounded to float32, and entries of L′ reach N′
 							t.Errorf("%s: gradient (%d,%d) = %v", name, i, j, v)
 						}
 					}
@@ -342,7 +342,7 @@ func TestGenerationEqualsReference(t *testing.T) {
 	}
 }
 
-// A bound on the degree raises the threshold no more than it must.
+// A degree limit raises the threshold no more than necessary.
 func TestAdjacencyKeepsTheMostSimilar(t *testing.T) {
 	h := gaussian(30, 4, rand.New(rand.NewPCG(16, 0)))
 	m := toDense(h)
@@ -356,7 +356,7 @@ func TestAdjacencyKeepsTheMostSimilar(t *testing.T) {
 		most := int(degree * 30 / 2)
 		exact := used
 		if used > 0.2 {
-			exact += 1e-6 // cosines are float32; pairs as similar as the first that is left out must not count
+			exact += 1e-6 // cosines are float32; pairs that tie with the first one left out must not count
 		}
 		wantClose(t, fmt.Sprintf("A′ of mean degree %v", degree), a.Dense(), refAdjacency(fromMatrix(m), exact), 0)
 		if edges := a.NNZ() / 2; edges > most {

@@ -5,16 +5,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 )
 
-// columns is the greatest length of a line of Go, in characters. A tab counts as one.
+// columns is the maximum length of a line of Go code, in characters. A tab counts as one.
 const columns = 120
 
-// TestColumns lists the lines of Go that are too long, generated files aside.
+// TestColumns lists the lines of Go code that are too long, except in generated files.
 func TestColumns(t *testing.T) {
 	for _, file := range goFiles(t) {
 		if long := tooLong(t, file); len(long) > 0 {
@@ -23,7 +24,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// tooLong returns the numbers of the lines of file that have more than so many characters.
+// tooLong returns the numbers of the lines of file that have more than columns characters.
 func tooLong(t *testing.T, file string) (lines []int) {
 	t.Helper()
 	f, err := os.Open(file)
@@ -45,6 +46,28 @@ func tooLong(t *testing.T, file string) (lines []int) {
 		t.Fatalf("%s: %v", file, err)
 	}
 	return lines
+}
+
+// houseWords matches jargon of this project that readers would have to decode.
+var houseWords = regexp.MustCompile(`(?i)\b(bound on memory|whole graphs?|made graphs?|truth values?|whole numbers?|` +
+	`of one's own|at hand|so many|as far as|by more than chance|handed out|sorts of nodes|what comes of|to be had)\b`)
+
+// TestComments lists the comments that contain house words.
+func TestComments(t *testing.T) {
+	for _, file := range goFiles(t) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for line := range strings.Lines(string(text)) {
+			n++
+			_, comment, _ := strings.Cut(line, "//")
+			if word := houseWords.FindString(comment); word != "" {
+				t.Errorf("%s:%d: %q in a comment", file, n, word)
+			}
+		}
+	}
 }
 
 // TestColumnsCatches shows that a line of 121 characters is found, and one of 120 is not.

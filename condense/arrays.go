@@ -8,7 +8,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// arrays returns c as arrays, by the names that Save lists.
+// arrays returns c as arrays, under the names that Save documents.
 func (c *Condensed) arrays(meta map[string]string) *format.Arrays {
 	a := &format.Arrays{Metadata: meta}
 	source, target, weight := c.edges()
@@ -35,7 +35,7 @@ func (c *Condensed) arrays(meta map[string]string) *format.Arrays {
 	return a
 }
 
-// counts returns how many nodes each condensed node stands for: its weight in the loss.
+// counts returns the number of source nodes of each condensed node, which is its weight in the loss.
 func (c *Condensed) counts() []float32 {
 	n := make([]float32, c.Members.Rows)
 	for i := range n {
@@ -44,7 +44,7 @@ func (c *Condensed) counts() []float32 {
 	return n
 }
 
-// edges lists the entries of A′ by rows.
+// edges lists the entries of A′ row by row.
 func (c *Condensed) edges() (source, target []int64, weight []float32) {
 	source, target, weight = []int64{}, []int64{}, []float32{}
 	if c.Adj == nil {
@@ -66,7 +66,7 @@ func wide(narrow []int32) []int64 {
 	return w
 }
 
-// ofArrays returns the condensed graph that arrays made a.
+// ofArrays is the inverse of arrays: it returns the condensed graph stored in a.
 func ofArrays(a *format.Arrays) (*Condensed, error) {
 	c, err := ofMetadata(a.Metadata)
 	if err != nil {
@@ -101,7 +101,8 @@ func ofArrays(a *format.Arrays) (*Condensed, error) {
 		return nil, r.err
 	}
 	if edges[0] != 2 || edges[1] != len(weight) {
-		return nil, fmt.Errorf("edge_index is %d×%d for %d weights, want 2×%d", edges[0], edges[1], len(weight), len(weight))
+		return nil, fmt.Errorf("edge_index is %d×%d for %d weights, must be 2×%d", edges[0], edges[1], len(weight),
+			len(weight))
 	}
 	if len(weight) > 0 {
 		if c.Adj, err = adjacency(ends, weight, len(c.Y)); err != nil {
@@ -111,13 +112,14 @@ func ofArrays(a *format.Arrays) (*Condensed, error) {
 	return c, c.Validate()
 }
 
-// adjacency returns the n×n matrix with the given entries, which are ordered by rows.
+// adjacency returns the n×n matrix with the given entries, which are ordered by row.
 func adjacency(ends []int64, weight []float32, n int) (*mat.CSR, error) {
 	a := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1), Data: weight}
 	source, target := ends[:len(weight)], ends[len(weight):]
 	for e, i := range source {
 		if j := target[e]; i < 0 || i >= int64(n) || j < 0 || j >= int64(n) || e > 0 && i < source[e-1] {
-			return nil, fmt.Errorf("edge_index: edge %d from %d to %d, want nodes 0 to %d, ordered by the first", e, i, j, n-1)
+			return nil, fmt.Errorf("edge_index: edge %d from %d to %d, must be nodes 0 to %d, ordered by the first", e, i, j,
+				n-1)
 		}
 		a.Indptr[i+1]++
 		a.Indices = append(a.Indices, int32(target[e]))
@@ -128,13 +130,13 @@ func adjacency(ends []int64, weight []float32, n int) (*mat.CSR, error) {
 	return a, nil
 }
 
-// reader takes arrays out of a file and keeps the first error.
+// reader reads arrays from a file and remembers the first error.
 type reader struct {
 	file *format.Arrays
 	err  error
 }
 
-// find returns an array, an empty one if there is none of that name.
+// find returns the array of that name. A missing array is an error, and find then returns an empty one.
 func (r *reader) find(name string) *format.Array {
 	a := r.file.Find(name)
 	if a == nil {
@@ -158,11 +160,11 @@ func keep[E any](r *reader, take func(*format.Array) ([]E, error), name string) 
 	return s
 }
 
-// shape returns the shape of an array. It is an error if the array has another number of sides.
+// shape returns the shape of an array, which must have the given number of dimensions.
 func (r *reader) shape(name string, sides int) []int {
 	shape := r.find(name).Sides()
 	if r.err == nil && len(shape) != sides {
-		r.err = fmt.Errorf("array %q has shape %v, want %d sides", name, shape, sides)
+		r.err = fmt.Errorf("array %q has shape %v, expected %d sides", name, shape, sides)
 	}
 	if r.err != nil {
 		return make([]int, sides)
@@ -170,13 +172,13 @@ func (r *reader) shape(name string, sides int) []int {
 	return shape
 }
 
-// narrow returns v in 32 bits. Each number must be in [0, bound).
+// narrow converts v to 32 bits. Each value must be in [0, bound).
 func (r *reader) narrow(v []int64, bound int, name string) []int32 {
 	n := make([]int32, len(v))
 	for i, x := range v {
 		if x < 0 || x >= int64(bound) {
 			if r.err == nil {
-				r.err = fmt.Errorf("%s[%d] is %d, want 0 to %d", name, i, x, bound-1)
+				r.err = fmt.Errorf("%s[%d] is %d, must be 0 to %d", name, i, x, bound-1)
 			}
 			return n
 		}

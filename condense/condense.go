@@ -1,7 +1,7 @@
-// Package condense says what a condensation method is and what it returns.
+// Package condense defines what a condensation method is and what it returns.
 //
-// A Method turns a graph with N nodes into a Condensed graph with N′ nodes. Package cgc holds the methods of the
-// paper. A method of another package or module is a type with Name and Condense. Its exported fields are its
+// A Method turns a graph with N nodes into a Condensed graph with N′ nodes. Package cgc contains the methods of the
+// paper. Any type with the methods Name and Condense, in any module, is a Method. Its exported fields are its
 // parameters:
 //
 //	type Herding struct{ Hops int }
@@ -9,8 +9,8 @@
 //	func (Herding) Name() string { return "herding" }
 //	func (h Herding) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error)
 //
-// Experiments, tables and files take any Method. Register adds one to the names that the command knows. Package
-// condensetest tests the promises of Method.
+// Experiments, tables and files accept any Method. Register makes a method available to the command under its name.
+// Package condensetest checks that a Method keeps its contract.
 package condense
 
 import (
@@ -27,60 +27,59 @@ import (
 	"github.com/graph-condensation/cgc/internal/registry"
 )
 
-// Method is a way to condense a graph. Its value holds the parameters, and is their JSON.
+// Method is a way to condense a graph. A value of it holds the parameters, and its JSON lists them.
 type Method interface {
-	// Name is what flags, tables and files call the method: lower-case letters, digits and hyphens.
+	// Name returns the name of the method in flags, tables and files: lower-case letters, digits and hyphens.
 	Name() string
-	// Condense returns a condensed graph of g with the given number of nodes. g is valid, and is left alone.
+	// Condense condenses g to the given number of nodes. g is valid and must not be modified.
 	//
 	// The same graph, parameters, nodes and seed give the same result for any number of threads, Seconds aside. Labels of
-	// test nodes are never read. Labels of validation nodes may be read to choose between candidates, and for nothing
-	// else. Condense stops within a second of ctx's end and returns ctx's error.
-	// It is an error if a parameter is out of range, or if nodes is below the number of classes with training nodes or
-	// above the number of training nodes.
+	// test nodes are never read. Labels of validation nodes may be read only to choose between candidates. Condense
+	// returns ctx's error within a second of its cancellation. It is an error if a parameter is out of range, or if nodes
+	// is below the number of classes with training nodes or above the number of training nodes.
 	Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*Condensed, error)
 }
 
-// Preparer is a Method whose first steps depend on neither size nor seed. Experiments do these steps once for all
+// Preparer is a Method whose first steps depend on neither size nor seed. Experiments run these steps once for all
 // sizes, all seeds and all methods that share them.
 type Preparer interface {
 	Method
-	// Prepare does the shared steps.
+	// Prepare runs the shared steps.
 	Prepare(ctx context.Context, g *graph.Graph) (Prepared, error)
-	// SharesPreparation says whether other can condense from what Prepare returns.
+	// SharesPreparation reports whether other can condense from what Prepare returns.
 	SharesPreparation(other Method) bool
 }
 
 // Prepared is a graph after the shared steps. It is safe for concurrent use. It may read the graph, which must not
 // change.
 type Prepared interface {
-	// Condense does the remaining steps of m and returns what m.Condense would. Seconds include those of the shared steps.
+	// Condense runs the remaining steps of m and returns what m.Condense would. Its Seconds include the shared steps.
 	Condense(ctx context.Context, m Method, nodes int, seed uint64) (*Condensed, error)
 }
 
-// Checker is a Method that can say what is wrong before any work is done. Experiments ask before the first
+// Checker is a Method that can check its input before any work is done. Experiments call Check before the first
 // condensation.
 type Checker interface {
 	Method
-	// Check returns what is wrong with the parameters, or with g or the number of nodes for them; nil if nothing is.
+	// Check returns what is wrong with the parameters, or with g or the number of nodes for these parameters, or nil.
 	Check(g *graph.Graph, nodes int) error
 }
 
 // methods holds a prototype of each method: its value with default parameters.
 var methods = registry.New[Method]("method")
 
-// Register makes a method known by its name. The prototype holds the default parameters. Register panics if the name is
-// taken.
+// Register registers a method under its name. The prototype holds the default parameters. Register panics if the name
+// is taken.
 func Register(prototype Method) { methods.Register(prototype.Name(), prototype) }
 
 // Names returns the names of the registered methods, in the order of registration.
 func Names() []string { return methods.Names() }
 
-// UnknownMethod is the error of a name that is not registered. It lists the names that are.
+// UnknownMethod is the error for a name that is not registered. It lists the registered names.
 type UnknownMethod = registry.Unknown
 
-// New returns the method of a name. parameters is a JSON object that replaces defaults; it may be empty. The error of a
-// name that is not registered is an *UnknownMethod. A key that the method does not have is an error.
+// New returns the method with the given name. parameters is a JSON object that overrides defaults; it may be empty. For
+// a name that is not registered, the error is an *UnknownMethod. A key that the method does not have is an error.
 func New(name string, parameters json.RawMessage) (Method, error) {
 	prototype, err := methods.Find(name)
 	if err != nil {
@@ -119,9 +118,8 @@ func decode(prototype Method, parameters json.RawMessage) (Method, error) {
 	return copied.Elem().Interface().(Method), nil
 }
 
-// Configuration returns what files and records keep of a condensation: the JSON object of m's parameters with the
-// keys method, nodes and seed. These say what was asked for, whatever m has under such a key. Keys of other sizes
-// are left out.
+// Configuration returns the configuration that files and records store: the JSON object of m's parameters, with the
+// keys method, nodes and seed. These three keys override those of m. The keys ratio and label_ratio are left out.
 func Configuration(m Method, nodes int, seed uint64) (json.RawMessage, error) {
 	parameters, err := objectOf(m)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// tuned is a method that is registered with other defaults than its zero value, as a pointer.
+// tuned is a method that is registered as a pointer and whose defaults differ from its zero value.
 type tuned struct {
 	Hops  int     `json:"hops"`
 	Share float64 `json:"share"`
@@ -81,7 +81,7 @@ func TestRegisterTwice(t *testing.T) {
 	condense.Register(&tuned{})
 }
 
-// Keys that the parameters lack come first. Keys that they have stay where they are.
+// Configuration puts keys that the parameters lack first. Existing keys keep their places.
 func TestConfiguration(t *testing.T) {
 	config, err := condense.Configuration(&tuned{Hops: 1, Share: 0.25, Seed: 9}, 12, 9)
 	if want := `{"method":"tuned","nodes":12,"hops":1,"share":0.25,"seed":9}`; err != nil || string(config) != want {
@@ -92,7 +92,7 @@ func TestConfiguration(t *testing.T) {
 	}
 }
 
-// list is a method whose JSON is no object.
+// list is a method whose JSON is not an object.
 type list struct{ tuned }
 
 func (list) Name() string                 { return "list" }

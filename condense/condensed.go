@@ -24,8 +24,8 @@ type Condensed struct {
 	Soft *mat.Dense
 	// Classes is the number of classes of the graph. Some of them may have no condensed node.
 	Classes int
-	// Members is the aggregation matrix P̂, N′×N. Row j holds the nodes of the graph that condensed node j stands for, and
-	// their weights. nil means that condensed nodes do not stand for given nodes.
+	// Members is the aggregation matrix P̂, N′×N. Row j holds the source nodes of condensed node j in the graph, and their
+	// weights. nil means that condensed nodes have no source nodes.
 	Members *mat.CSR
 	// MemberIDs holds the name of the node of each entry of Members, in the order of Members.Indices. nil means that the
 	// nodes of the graph are numbered.
@@ -34,16 +34,19 @@ type Condensed struct {
 	ClassNames []string
 	// NormalizedFeatures says that the features of each node were divided by the sum of their absolute values first.
 	NormalizedFeatures bool
-	// Scaling is how the features were scaled after that; nil if they were not. A model that is trained on X expects
-	// features of the same kind: see Seen.
+	// Scaling is the scaling applied to the features after that, or nil. A model trained on X expects features that are
+	// preprocessed in the same way: see Seen.
 	Scaling *graph.Scaling
 	// Inductive says that the subgraph of the training nodes was condensed. Models are then tested on the subgraph of the
 	// test nodes.
 	Inductive bool
 
-	// Graph is the name of the original graph, GraphNodes its number of nodes N.
+	// Graph is the name of the original graph, and GraphNodes is its number of nodes N.
 	Graph      string
 	GraphNodes int
+	// Source identifies the original graph and its split, so that CheckTarget notices a test on another graph or split.
+	// nil means that they are unknown.
+	Source *Source
 	// Method is the name of the method.
 	Method string
 	// Config is a JSON object with the method, the seed and all parameters: see Configuration.
@@ -52,9 +55,12 @@ type Condensed struct {
 	Budget []int
 	// Seconds says how long each step took.
 	Seconds Seconds
+	// Timed makes Save write Seconds. They differ from run to run, and so do files that contain them. Load sets Timed if
+	// the file contains Seconds.
+	Timed bool
 	// Account is a JSON object with whatever else the method reports; it may be empty.
 	Account json.RawMessage
-	// Warnings are sentences for the user. Each says what about the graph harms the result, and what helps.
+	// Warnings are sentences for the user. Each names a property of the graph that harms the result, and a remedy.
 	Warnings []string
 }
 
@@ -65,16 +71,16 @@ func (c *Condensed) Setting() Setting {
 	}
 }
 
-// Seen returns the original graph g with features as a model that is trained on c expects them. All nodes stay. The
-// error is that of g.X.ReadBlock, or of ctx.
+// Seen returns the original graph g with its features preprocessed as a model trained on c expects them. It keeps all
+// nodes. The error comes from g.X.ReadBlock or from ctx.
 func (c *Condensed) Seen(ctx context.Context, g *graph.Graph) (_ *graph.Graph, err error) {
 	if c.NormalizedFeatures {
-		if g, err = g.NormalizedFeaturesContext(ctx); err != nil {
+		if g, err = g.NormalizedFeatures(ctx); err != nil {
 			return nil, fmt.Errorf("condense: %w", err)
 		}
 	}
 	if c.Scaling != nil {
-		if g, err = g.ScaledContext(ctx, *c.Scaling); err != nil {
+		if g, err = g.Scaled(ctx, *c.Scaling); err != nil {
 			return nil, err
 		}
 	}
@@ -101,8 +107,8 @@ func (c *Condensed) Operator() graph.Operator {
 	return graph.Symmetric(a)
 }
 
-// TakeNames keeps the names of g's classes, and those of the nodes that c has as members. c must have been condensed
-// from g. View.Adopt calls it.
+// TakeNames copies the names of g's classes and of the source nodes. c must have been condensed from g. View.Adopt
+// calls it.
 func (c *Condensed) TakeNames(g *graph.Graph) {
 	c.ClassNames, c.MemberIDs = g.ClassNames, nil
 	if g.IDs == nil || c.Members == nil {
@@ -114,7 +120,7 @@ func (c *Condensed) TakeNames(g *graph.Graph) {
 	}
 }
 
-// CountBudget returns the number of nodes of each class, as Budget holds it.
+// CountBudget returns the number of nodes of each class, in the form of Condensed.Budget.
 func CountBudget(y []int32, classes int) []int {
 	budget := make([]int, classes)
 	for _, c := range y {
@@ -123,7 +129,7 @@ func CountBudget(y []int32, classes int) []int {
 	return budget
 }
 
-// Validate returns every way in which c breaks the comments of its fields, joined; nil if there is none.
+// Validate returns every violation of the comments of c's fields, joined, or nil.
 func (c *Condensed) Validate() error {
 	var errs []error
 	add := func(format string, args ...any) { errs = append(errs, fmt.Errorf("condense: "+format, args...)) }
@@ -132,40 +138,41 @@ func (c *Condensed) Validate() error {
 		if c.X != nil {
 			rows, cols = c.X.Dims()
 		}
-		add("x is %d×%d for %d labels, want a row for each and at least one column", rows, cols, len(c.Y))
+		add("x is %d×%d for %d labels, must be a row for each and at least one column", rows, cols, len(c.Y))
 		return errors.Join(errs...)
 	}
 	n := len(c.Y)
+	ctx := context.Background() // a condensed graph is small
 	a := c.Adj
 	if a == nil {
 		a = &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
 	}
 	if a.Rows != n {
 		add("adjacency has %d rows for %d nodes", a.Rows, n)
-	} else if err := (&graph.Graph{Adj: a, X: c.X, Y: c.Y, Classes: c.Classes}).Validate(); err != nil {
+	} else if err := (&graph.Graph{Adj: a, X: c.X, Y: c.Y, Classes: c.Classes}).Validate(ctx); err != nil {
 		errs = append(errs, err)
 	}
 	for j, y := range c.Y {
 		if y < 0 {
-			add("label %d of node %d, want 0 to %d", y, j, c.Classes-1)
+			add("label %d of node %d, must be 0 to %d", y, j, c.Classes-1)
 			break
 		}
 	}
 	if m := c.Members; m != nil {
 		if m.Rows != n || m.Cols != c.GraphNodes {
-			add("members are %d×%d, want %d condensed nodes × %d nodes of the graph", m.Rows, m.Cols, n, c.GraphNodes)
-		} else if err := m.Validate(); err != nil {
+			add("members are %d×%d, expected %d condensed nodes × %d nodes of the graph", m.Rows, m.Cols, n, c.GraphNodes)
+		} else if err := m.Validate(ctx); err != nil {
 			errs = append(errs, fmt.Errorf("condense: members: %w", err))
 		}
 	}
 	if c.MemberIDs != nil && (c.Members == nil || len(c.MemberIDs) != c.Members.NNZ()) {
-		add("%d names of members, want one for each entry of the members", len(c.MemberIDs))
+		add("%d names of members, expected one for each entry of the members", len(c.MemberIDs))
 	}
 	if c.ClassNames != nil && len(c.ClassNames) != c.Classes {
 		add("%d names for %d classes", len(c.ClassNames), c.Classes)
 	}
 	if d := c.X.Cols; c.Scaling != nil && (len(c.Scaling.Mean) != d || len(c.Scaling.Std) != d) {
-		add("scaling of %d and %d features, want %d", len(c.Scaling.Mean), len(c.Scaling.Std), d)
+		add("scaling of %d and %d features, expected %d", len(c.Scaling.Mean), len(c.Scaling.Std), d)
 	}
 	return errors.Join(append(errs, c.validateSoft())...)
 }
@@ -176,7 +183,7 @@ func (c *Condensed) validateSoft() error {
 		return nil
 	}
 	if c.Soft.Rows != len(c.Y) || c.Soft.Cols != c.Classes {
-		return fmt.Errorf("condense: y_soft is %d×%d, want %d labels × %d classes",
+		return fmt.Errorf("condense: y_soft is %d×%d, expected %d labels × %d classes",
 			c.Soft.Rows, c.Soft.Cols, len(c.Y), c.Classes)
 	}
 	const rounding = 1e-3 // far above the rounding of float32 sums
@@ -184,12 +191,12 @@ func (c *Condensed) validateSoft() error {
 		var sum float64
 		for j, v := range c.Soft.Row(i) {
 			if !(v >= 0) {
-				return fmt.Errorf("condense: y_soft[%d][%d] is %v, want at least 0", i, j, v)
+				return fmt.Errorf("condense: y_soft[%d][%d] is %v, must be at least 0", i, j, v)
 			}
 			sum += float64(v)
 		}
 		if !(math.Abs(sum-1) < rounding) {
-			return fmt.Errorf("condense: row %d of y_soft has the sum %v, want 1", i, sum)
+			return fmt.Errorf("condense: row %d of y_soft has the sum %v, must be 1", i, sum)
 		}
 	}
 	return nil

@@ -23,7 +23,7 @@ type Draw struct {
 	Replace bool `json:"replace"`
 }
 
-// Name is what flags and files call the method.
+// Name returns the name of the method in flags and files.
 func (Draw) Name() string { return "draw" }
 
 // Condense draws the nodes.
@@ -55,6 +55,9 @@ func (d Draw) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint
 	if err := g.X.ReadBlock(small.X, picked, 0, g.Features()); err != nil {
 		return nil, err
 	}
+	if err := small.TakeSource(g); err != nil {
+		return nil, err
+	}
 	if small.Config, err = condense.Configuration(d, nodes, seed); err != nil {
 		return nil, err
 	}
@@ -66,7 +69,7 @@ func (d Draw) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint
 	return small, nil
 }
 
-// A type with a name and a way to condense is a method. Registered, it is known by its name.
+// A type with the methods Name and Condense is a condensation method. Once registered, it is available by name.
 func ExampleRegister() {
 	condense.Register(Draw{})
 	m, err := condense.New("draw", []byte(`{"replace": true}`))
@@ -84,7 +87,7 @@ func ExampleRegister() {
 	// {"method":"draw","nodes":70,"seed":1,"replace":true}
 }
 
-// The end of the name tells the format of the file.
+// The file extension determines the format.
 func ExampleCondensed_Save() {
 	small, err := Draw{}.Condense(context.Background(), synth.Demo(), 70, 1)
 	if err != nil {

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
-	_ "github.com/graph-condensation/cgc/dataset/format/builtin" // registers the formats
 	"github.com/graph-condensation/cgc/dataset/format/native"
 	"github.com/graph-condensation/cgc/internal/memory"
 )
@@ -24,22 +24,23 @@ const (
 	//	2: y_soft, which a model learns in place of y
 	//	3: members may be missing
 	//
-	// Names of members and classes may stand in each version: a reader may ignore them.
+	// Files of any version may contain names of source nodes and classes, and Source. A reader may ignore them.
 	//
-	// Save writes the lowest version that can hold the graph, so that older readers read as much as possible.
+	// Save writes the lowest version that can represent the graph, so that older readers can read as many files as
+	// possible.
 	FileVersion = 3
 )
 
-// account is what the metadata keeps besides the configuration. The keys of Condensed.Account follow in the same
-// object.
+// account is the metadata besides the configuration. The keys of Condensed.Account follow in the same object.
 type account struct {
 	Budget   []int    `json:"budget"`
-	Seconds  Seconds  `json:"seconds"`
+	Seconds  *Seconds `json:"seconds,omitempty"` // only if Condensed.Timed
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// Save writes c, which must be valid, to path, in the format that the end of its name tells: .safetensors, .pt, .npz or
-// another that format.Stores lists. The names in the file are those of PyTorch Geometric.
+// Save writes c, which must be valid, to path, in the format of the file extension. The extension .safetensors is
+// always supported. Programs that import package dataset also write .pt, .npz and the other formats in format.Stores.
+// The names in the file follow PyTorch Geometric.
 //
 //	x (N′×d), y (N′), edge_index (2×E, each edge in both directions), edge_weight (E); E = 0 if A′ = I
 //	members.indptr, members.indices, members.weights: the rows of P̂, if c has members
@@ -47,18 +48,18 @@ type account struct {
 //	scaling.mean, scaling.std, if the features were standardised
 //	members.ids, if the nodes of the graph have names
 //
-// Configuration, sizes and account are in the metadata (docs/formats.md). The file appears under its name only when
-// it is complete. It replaces an existing file. Equal graphs give equal bytes, seconds aside. An error about the name
-// is a *format.UnknownExtension.
+// Configuration, sizes and account are in the metadata (docs/reference/condensed-file.md). The file appears under its
+// name only when it is complete. It replaces an existing file. Equal graphs give equal bytes: Seconds are left out,
+// unless c.Timed is set. An error about the file extension wraps a *format.UnknownExtensionError.
 func (c *Condensed) Save(ctx context.Context, path string) error { return c.SaveAs(ctx, path, "") }
 
-// SaveAs is Save in the format of the given name. An empty name means Save. An error about the name is a
-// *format.Unknown or a *format.NoStore.
+// SaveAs is Save in the format of the given name. An empty name selects the format by the file extension. An error
+// about the name wraps a *format.UnknownError or a *format.NoStoreError.
 func (c *Condensed) SaveAs(ctx context.Context, path, name string) (err error) {
 	defer memory.Recover(&err)
 	store, err := format.StoreFor(path, name)
 	if err != nil {
-		return err
+		return withoutDataset(err, format.Stores())
 	}
 	if err := c.Validate(); err != nil {
 		return fmt.Errorf("condense: writing %s: %w", path, err)
@@ -79,8 +80,8 @@ func (c *Condensed) SaveAs(ctx context.Context, path, name string) (err error) {
 // Load reads a condensed graph that Save wrote, in any of its formats. The error names the file and what is wrong with
 // it.
 //
-// A file without edges gives Adj nil, also if Adj was a matrix without entries when it was saved. Edges without weights
-// get weights of 1.
+// If the file has no edges, Adj is nil, even if it was an empty matrix when it was saved. Edges without weights get
+// weights of 1.
 func Load(path string) (*Condensed, error) {
 	c, err := load(context.Background(), path)
 	if err != nil {
@@ -100,13 +101,13 @@ func Load(path string) (*Condensed, error) {
 func load(ctx context.Context, path string) (_ *Condensed, err error) {
 	defer memory.Recover(&err)
 	place, err := format.RecogniseStore(path)
-	if unknown := new(format.UnknownExtension); errors.As(err, &unknown) {
-		if a, err := (native.Format{}).ReadArrays(ctx, path); err == nil { // of any name, as it always was
+	if unknown := new(format.UnknownExtensionError); errors.As(err, &unknown) {
+		if a, err := (native.Format{}).ReadArrays(ctx, path); err == nil { // kept for old files
 			return ofArrays(a)
 		}
 	}
 	if err != nil {
-		return nil, err
+		return nil, withoutDataset(err, format.Stores())
 	}
 	if t, is := place.Format.(format.Teller); is {
 		meta, err := t.ReadMetadata(ctx, place.Path)
@@ -134,9 +135,23 @@ func load(ctx context.Context, path string) (_ *Condensed, err error) {
 	return nil, fmt.Errorf("the format %s reads neither arrays nor tables", place.FormatName)
 }
 
-// metadata returns the strings that a file holds besides the arrays.
+// withoutDataset adds an import hint to an error about an unknown format, if the program only has the native format.
+func withoutDataset(err error, stores []string) error {
+	var name *format.UnknownError
+	var extension *format.UnknownExtensionError
+	if !errors.As(err, &name) && !errors.As(err, &extension) || !slices.Equal(stores, []string{native.Name}) {
+		return err
+	}
+	return fmt.Errorf("%w; to use other formats, import github.com/graph-condensation/cgc/dataset", err)
+}
+
+// metadata returns the strings that a file contains in addition to the arrays.
 func (c *Condensed) metadata() (map[string]string, error) {
-	told, err := objectOf(account{c.Budget, c.Seconds, c.Warnings})
+	own := account{Budget: c.Budget, Warnings: c.Warnings}
+	if c.Timed {
+		own.Seconds = &c.Seconds
+	}
+	told, err := objectOf(own)
 	if err == nil && len(c.Account) > 0 {
 		var more object
 		more, err = parseObject(c.Account)
@@ -161,6 +176,13 @@ func (c *Condensed) metadata() (map[string]string, error) {
 		"graph": c.Graph, "graph_nodes": strconv.Itoa(c.GraphNodes), "classes": strconv.Itoa(c.Classes),
 		"config": string(config), "account": string(told.bytes()),
 	}
+	if c.Source != nil {
+		source, err := json.Marshal(c.Source)
+		if err != nil {
+			return nil, fmt.Errorf("source: %w", err)
+		}
+		meta[sourceKey] = string(source)
+	}
 	if c.ClassNames != nil {
 		names, err := json.Marshal(c.ClassNames)
 		if err != nil {
@@ -171,8 +193,8 @@ func (c *Condensed) metadata() (map[string]string, error) {
 	return meta, nil
 }
 
-// FileName returns a name for the file of a condensed graph with so many nodes, without an extension: GRAPH-NODES.
-// Characters of the graph's name that do not belong into the name of a file become hyphens.
+// FileName returns a file name for a condensed graph with the given number of nodes, without extension: GRAPH-NODES.
+// Characters of the graph's name that are unusual in file names become hyphens.
 func FileName(graph string, nodes int) string {
 	allowed := func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.", r) {
@@ -183,10 +205,10 @@ func FileName(graph string, nodes int) string {
 	return fmt.Sprintf("%s-%d", strings.TrimLeft(strings.Map(allowed, graph), ".-"), nodes)
 }
 
-// checkKind returns an error if the metadata are not of a condensed graph.
+// checkKind returns an error unless the metadata belongs to a condensed graph.
 func checkKind(meta map[string]string) error {
 	if meta["format"] != FileFormat {
-		return fmt.Errorf("format %q in the metadata, want %q: not a condensed graph", meta["format"], FileFormat)
+		return fmt.Errorf("format %q in the metadata, expected %q: not a condensed graph", meta["format"], FileFormat)
 	}
 	return nil
 }
@@ -197,7 +219,7 @@ func ofMetadata(meta map[string]string) (*Condensed, error) {
 		return nil, err
 	}
 	if v, err := strconv.Atoi(meta["format_version"]); err != nil || v < 1 || v > FileVersion {
-		return nil, fmt.Errorf("format version %q, want 1 to %d", meta["format_version"], FileVersion)
+		return nil, fmt.Errorf("format version %q, must be 1 to %d", meta["format_version"], FileVersion)
 	}
 	var config struct {
 		Method     string `json:"method"`
@@ -218,14 +240,20 @@ func ofMetadata(meta map[string]string) (*Condensed, error) {
 	nodes, errNodes := strconv.Atoi(meta["graph_nodes"])
 	classes, errClasses := strconv.Atoi(meta["classes"])
 	if err := errors.Join(errNodes, errClasses); err != nil || nodes < 1 || classes < 1 {
-		return nil, fmt.Errorf("metadata: graph_nodes %q and classes %q, want numbers above 0",
+		return nil, fmt.Errorf("metadata: graph_nodes %q and classes %q, must be numbers above 0",
 			meta["graph_nodes"], meta["classes"])
 	}
 	c := &Condensed{
 		Classes: classes, NormalizedFeatures: config.Normalized, Inductive: config.Inductive,
 		Graph: meta["graph"], GraphNodes: nodes,
-		Method: config.Method, Config: json.RawMessage(meta["config"]), Budget: told.Budget, Seconds: told.Seconds,
+		Method: config.Method, Config: json.RawMessage(meta["config"]), Budget: told.Budget,
 		Account: more.without("budget", "seconds", "warnings").bytes(), Warnings: told.Warnings,
+	}
+	if told.Seconds != nil {
+		c.Seconds, c.Timed = *told.Seconds, true
+	}
+	if c.Source, err = sourceOf(meta); err != nil {
+		return nil, err
 	}
 	if names, has := meta["class_names"]; has {
 		if err := json.Unmarshal([]byte(names), &c.ClassNames); err != nil {

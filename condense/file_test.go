@@ -21,8 +21,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// whole returns a condensed graph with everything that a file can hold: 12 nodes of 3 classes, 8 features, edges with
-// weights, members, soft labels and scaling. The method is a stranger's.
+// whole returns a condensed graph with everything that a file can contain: 12 nodes of 3 classes, 8 features, edges
+// with weights, members, soft labels and scaling. Its method is not one of the paper's.
 func whole(t testing.TB) *condense.Condensed {
 	t.Helper()
 	random := rand.New(rand.NewPCG(30, 0))
@@ -34,7 +34,7 @@ func whole(t testing.TB) *condense.Condensed {
 	for i := range 9 {
 		b.AddWeightedEdge(i, i+3, 0.25+random.Float32())
 	}
-	g, _, err := b.Graph()
+	g, _, err := b.Graph(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,10 +42,15 @@ func whole(t testing.TB) *condense.Condensed {
 		X: x, Adj: g.Adj, Y: []int32{0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2}, Soft: mat.NewDense(12, 3), Classes: 3,
 		Members: condense.FromRows([]int32{90, 3, 14, 15, 9, 26, 53, 58, 97, 93, 2, 38}, 100),
 		Scaling: &graph.Scaling{Mean: make([]float32, 8), Std: slices.Repeat([]float32{2}, 8)},
-		Graph:   "small", GraphNodes: 100, Method: "herding", Inductive: true,
+		Source: &condense.Source{Unlabelled: 3, Digest: graph.Digest{
+			Nodes: 100, Edges: 7, Features: 8, Classes: 3, TrainNodes: 9, ValNodes: 1, TestNodes: 2,
+			Adjacency: "0a", X: "1b", Labels: "2c", Train: "3d", Val: "4e", Test: "5f",
+		}},
+		Graph: "small", GraphNodes: 100, Method: "herding", Inductive: true,
 		Config:   json.RawMessage(`{"method":"herding","inductive":true,"hops":2}`),
 		Budget:   []int{5, 4, 3},
 		Seconds:  condense.Seconds{Steps: []condense.Step{{"embed", 0.5}, {"herd", 0.25}}, Total: 1},
+		Timed:    true,
 		Account:  json.RawMessage(`{"distance":[0.5,1e-07],"note":"a \"word\""}`),
 		Warnings: []string{"features differ in scale"},
 	}
@@ -65,8 +70,8 @@ func save(t *testing.T, c *condense.Condensed) string {
 	return path
 }
 
-// A file gives back what was written, for any method: edges, weights, members or none, soft labels or none. The version
-// is the lowest that holds the graph.
+// Loading a file returns what was saved, for any method, with and without edges, weights, members and soft labels. The
+// version is the lowest that can represent the graph.
 func TestSaveAndLoad(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -78,9 +83,12 @@ func TestSaveAndLoad(t *testing.T) {
 		{"no members", func(c *condense.Condensed) { c.Members = nil }, "3"},
 		{"no members, no soft labels", func(c *condense.Condensed) { c.Members, c.Soft = nil, nil }, "3"},
 		{"no edges", func(c *condense.Condensed) { c.Adj = nil }, "2"},
+		{"no source", func(c *condense.Condensed) { c.Source = nil }, "2"},
+		{"no seconds", func(c *condense.Condensed) { c.Seconds, c.Timed = condense.Seconds{}, false }, "2"},
 		{"little told", func(c *condense.Condensed) {
 			c.Scaling, c.Account, c.Warnings, c.Budget = nil, json.RawMessage("{}"), nil, nil
 			c.Config, c.Inductive, c.Seconds = json.RawMessage(`{"method":"herding"}`), false, condense.Seconds{}
+			c.Timed, c.Source = false, nil
 		}, "2"},
 	} {
 		want := whole(t)
@@ -99,7 +107,7 @@ func TestSaveAndLoad(t *testing.T) {
 	}
 }
 
-// An adjacency without weights is read back with weights of 1, one without entries as nil.
+// An adjacency without weights is loaded with weights of 1, one without entries as nil.
 func TestLoadEdges(t *testing.T) {
 	c := whole(t)
 	c.Adj.Data = nil
@@ -121,22 +129,22 @@ func TestLoadNamesTheFault(t *testing.T) {
 	nan := float32(math.NaN())
 	type tensors = map[string]*safetensors.Tensor
 	for want, change := range map[string]func(meta map[string]string, t tensors){
-		`format "" in the metadata, want`: func(m map[string]string, _ tensors) { delete(m, "format") },
-		`format version "9", want 1 to 3`: func(m map[string]string, _ tensors) { m["format_version"] = "9" },
-		`classes "x"`:                     func(m map[string]string, _ tensors) { m["classes"] = "x" },
-		`y[9] is 2, want 0 to 1`:          func(m map[string]string, _ tensors) { m["classes"] = "2" },
-		`configuration in the metadata`:   func(m map[string]string, _ tensors) { m["config"] = "{" },
-		`account in the metadata`:         func(m map[string]string, _ tensors) { m["account"] = "[]" },
-		`no array "y"`:                    func(_ map[string]string, t tensors) { delete(t, "y") },
-		`x is 8×12 for 12 labels`:         func(_ map[string]string, t tensors) { t["x"].Shape = []int{8, 12} },
-		`"x" has shape [96], want 2 side`: func(_ map[string]string, t tensors) { t["x"].Shape = []int{96} },
-		`y_soft is 9×4, want 12 labels`:   func(_ map[string]string, t tensors) { t["y_soft"].Shape = []int{9, 4} },
-		`y_soft[1][2] is NaN`:             func(_ map[string]string, t tensors) { t["y_soft"].Data.([]float32)[5] = nan },
-		`row 1 of y_soft has the sum`:     func(_ map[string]string, t tensors) { t["y_soft"].Data.([]float32)[5]++ },
-		`is not a finite number`:          func(_ map[string]string, t tensors) { t["x"].Data.([]float32)[5] = nan },
-		`want nodes 0 to 11`:              func(_ map[string]string, t tensors) { t["edge_index"].Data.([]int64)[0] = 99 },
-		`want 2×17`:                       func(_ map[string]string, t tensors) { shorten(t["edge_weight"]) },
-		`scaling of 7 and 8 features`:     func(_ map[string]string, t tensors) { shorten(t["scaling.mean"]) },
+		`format "" in the metadata, expected`: func(m map[string]string, _ tensors) { delete(m, "format") },
+		`format version "9", must be`:         func(m map[string]string, _ tensors) { m["format_version"] = "9" },
+		`classes "x"`:                         func(m map[string]string, _ tensors) { m["classes"] = "x" },
+		`y[9] is 2, must be 0 to 1`:           func(m map[string]string, _ tensors) { m["classes"] = "2" },
+		`configuration in the metadata`:       func(m map[string]string, _ tensors) { m["config"] = "{" },
+		`account in the metadata`:             func(m map[string]string, _ tensors) { m["account"] = "[]" },
+		`no array "y"`:                        func(_ map[string]string, t tensors) { delete(t, "y") },
+		`x is 8×12 for 12 labels`:             func(_ map[string]string, t tensors) { t["x"].Shape = []int{8, 12} },
+		`"x" has shape [96], expected`:        func(_ map[string]string, t tensors) { t["x"].Shape = []int{96} },
+		`y_soft is 9×4, expected 12`:          func(_ map[string]string, t tensors) { t["y_soft"].Shape = []int{9, 4} },
+		`y_soft[1][2] is NaN`:                 func(_ map[string]string, t tensors) { t["y_soft"].Data.([]float32)[5] = nan },
+		`row 1 of y_soft has the sum`:         func(_ map[string]string, t tensors) { t["y_soft"].Data.([]float32)[5]++ },
+		`is not a finite number`:              func(_ map[string]string, t tensors) { t["x"].Data.([]float32)[5] = nan },
+		`must be nodes 0 to 11`:               func(_ map[string]string, t tensors) { t["edge_index"].Data.([]int64)[0]-- },
+		`must be 2×17`:                        func(_ map[string]string, t tensors) { shorten(t["edge_weight"]) },
+		`scaling of 7 and 8 features`:         func(_ map[string]string, t tensors) { shorten(t["scaling.mean"]) },
 		`members: mat: `: func(_ map[string]string, t tensors) {
 			t["members.indptr"].Data.([]int64)[3] = 999
 		},
@@ -165,7 +173,7 @@ func TestLoadNamesTheFault(t *testing.T) {
 	}
 }
 
-// shorten takes the last number off a tensor of one side.
+// shorten removes the last value of a one-dimensional tensor.
 func shorten(t *safetensors.Tensor) {
 	data := t.Data.([]float32)
 	t.Data, t.Shape = data[:len(data)-1], []int{len(data) - 1}
@@ -204,7 +212,7 @@ func elements[E safetensors.Element](t *testing.T, file *safetensors.File, name 
 	return slices.Clone(data)
 }
 
-// A graph that is not valid, or a write that is cancelled, leaves no file.
+// An invalid graph or a cancelled write leaves no file.
 func TestSaveStopsWithoutAFile(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -217,7 +225,7 @@ func TestSaveStopsWithoutAFile(t *testing.T) {
 		want  string
 	}{
 		{ctx, whole(t), "context canceled"},
-		{t.Context(), invalid, "label 7 of node 3, want 0 to 2"},
+		{t.Context(), invalid, "label 7 of node 3, must be 0 to 2"},
 		{t.Context(), odd, "account: not a JSON object"},
 	} {
 		folder := t.TempDir()
@@ -231,7 +239,7 @@ func TestSaveStopsWithoutAFile(t *testing.T) {
 	}
 }
 
-// The file is for Python: what users of PyTorch Geometric read is there, under these names, with these types.
+// The file contains what users of PyTorch Geometric expect in Python, under these names and with these types.
 func TestFileInPython(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -275,7 +283,7 @@ True
 	}
 }
 
-// listed writes numbers as Python does.
+// listed formats numbers as Python does.
 func listed(v []int32) string { return strings.ReplaceAll(fmt.Sprint(v), " ", ", ") }
 
 func TestFileName(t *testing.T) {

@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/condense"
+	_ "github.com/graph-condensation/cgc/dataset" // registers the formats
 	_ "github.com/graph-condensation/cgc/rival/all"
 )
 
-// kinds are the files that a condensed graph can be in, apart from those of module tables.
+// kinds are the file extensions of condensed graphs, apart from those of module tables.
 var kinds = []string{".safetensors", ".npz", ".pt", ".graphml", ".json"}
 
-// FuzzLoad looks for a panic and for memory without bound, in condensed graphs of all formats. What is read is valid.
+// FuzzLoad checks that loading a condensed graph of any format neither panics nor uses unbounded memory, and that a
+// loaded graph is valid.
 func FuzzLoad(f *testing.F) {
 	c := whole(f)
 	for i, kind := range kinds[:4] {
@@ -41,7 +43,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// FuzzNew looks for a panic in the parameters of methods. What is read is written as JSON again.
+// FuzzNew checks that parameters of methods cause no panic, and that accepted parameters can be written as JSON again.
 func FuzzNew(f *testing.F) {
 	for _, name := range condense.Names() {
 		m, err := condense.New(name, nil)

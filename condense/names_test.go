@@ -10,7 +10,8 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 )
 
-// A method whose members are nodes of a graph with names, in each setting: the file has the names of these nodes.
+// If the nodes and classes of a graph have names, the file contains those of the source nodes and classes, in each
+// setting.
 func TestNamesOfMembersAndClasses(t *testing.T) {
 	bare := hundred(t)
 	g := *bare
@@ -30,7 +31,7 @@ func TestNamesOfMembersAndClasses(t *testing.T) {
 		if view.Adopt(small); g.Classes != small.Classes {
 			t.Fatalf("%d classes, want those of whole, %d", g.Classes, small.Classes)
 		}
-		small.Scaling = nil // of another number of features
+		small.Scaling = nil // it has another number of features
 		again, err := condense.Load(save(t, small))
 		if err != nil {
 			t.Fatal(err)
@@ -47,7 +48,7 @@ func TestNamesOfMembersAndClasses(t *testing.T) {
 	}
 }
 
-// A graph without names gives a file that says nothing of them.
+// If a graph has no names, the file contains none.
 func TestFilesWithoutNames(t *testing.T) {
 	small := whole(t)
 	small.TakeNames(hundred(t))

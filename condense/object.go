@@ -38,7 +38,7 @@ func parseObject(text []byte) (object, error) {
 	return o, err
 }
 
-// without returns o without some keys.
+// without returns o without the given keys.
 func (o object) without(keys ...string) object {
 	return slices.DeleteFunc(slices.Clone(o), func(f field) bool { return slices.Contains(keys, f.key) })
 }
@@ -55,7 +55,7 @@ func (o object) bytes() json.RawMessage {
 	return append(text, '}')
 }
 
-// objectOf returns v, whose JSON is an object.
+// objectOf returns the JSON of v, which must be an object.
 func objectOf(v any) (object, error) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -70,8 +70,8 @@ type Parameter struct {
 	Value json.RawMessage
 }
 
-// Parameters lists the keys of a configuration, such as Condensed.Config, in their order; nil if it is not a JSON
-// object.
+// Parameters returns the keys and values of a configuration, such as Condensed.Config, in their order. It returns nil
+// if config is not a JSON object.
 func Parameters(config json.RawMessage) (list []Parameter) {
 	o, err := parseObject(config)
 	if err != nil {

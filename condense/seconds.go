@@ -14,7 +14,7 @@ import (
 // Seconds is the wall-clock time of a condensation, in seconds. Its JSON is one object with a key for each step, in
 // order, and then "condense" for Total.
 type Seconds struct {
-	// Steps are the parts of the method, in order. Time between steps counts in Total alone.
+	// Steps are the parts of the method, in order. Time between steps counts only in Total.
 	Steps []Step
 	// Total is the time from the graph in memory to the condensed graph in memory.
 	Total float64
@@ -29,7 +29,7 @@ type Step struct {
 // totalKey is the JSON key of Seconds.Total.
 const totalKey = "condense"
 
-// Of returns the seconds of a step, 0 if there is no such step.
+// Of returns the seconds of a step, or 0 if there is no such step.
 func (s Seconds) Of(step string) float64 {
 	for _, p := range s.Steps {
 		if p.Name == step {
@@ -39,8 +39,8 @@ func (s Seconds) Of(step string) float64 {
 	return 0
 }
 
-// Combine applies f to the seconds of each step and to the totals. f is a mean or a median, for instance. The steps are
-// those of all[0]. Combine returns the zero value if all is empty.
+// Combine applies f, such as a mean or a median, to the seconds of each step and to the totals. The steps are those of
+// all[0]. Combine returns the zero value if all is empty.
 func Combine(all []Seconds, f func(values []float64) float64) Seconds {
 	if len(all) == 0 {
 		return Seconds{}
@@ -108,7 +108,7 @@ type Clock struct {
 	seconds Seconds
 }
 
-// StartClock returns a running clock. The given steps are listed in this order; a step that is left out shows as 0.
+// StartClock returns a running clock. The given steps are listed in this order; a step that never runs has 0 seconds.
 func StartClock(ctx context.Context, steps ...string) *Clock {
 	c := &Clock{ctx: ctx, begun: time.Now()}
 	for _, name := range steps {
@@ -134,7 +134,7 @@ func (c *Clock) Step(name string) (done func()) {
 	return func() { *c.step(name) += time.Since(begun).Seconds() }
 }
 
-// step returns the place for the seconds of a step.
+// step returns a pointer to the seconds of a step.
 func (c *Clock) step(name string) *float64 {
 	for i := range c.seconds.Steps {
 		if p := &c.seconds.Steps[i]; p.Name == name {

@@ -46,7 +46,7 @@ func TestCombine(t *testing.T) {
 	}
 }
 
-// Steps keep the order in which they are listed, even those that are left out. Steps of another clock are added.
+// Steps keep the order in which StartClock lists them, even if they never run. Steps of another clock are added.
 func TestClock(t *testing.T) {
 	var stages []string
 	ctx := progress.With(t.Context(), func(e progress.Event) { stages = append(stages, e.Stage) })

@@ -9,18 +9,17 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Setting says how a method sees the graph, and so which graph models are tested on.
+// Setting says how a method sees the graph, and therefore on which graph models are tested.
 type Setting struct {
-	// NormalizeFeatures divides the features of each node by the sum of their absolute values: graph.NormalizedFeatures.
-	// It comes first.
+	// NormalizeFeatures divides the features of each node by the sum of their absolute values (graph.NormalizedFeatures),
+	// then Standardize scales each feature to mean 0 and variance 1 over the training nodes. Inductive shows only the
+	// subgraph that the training nodes induce, as if the other nodes did not exist yet.
 	NormalizeFeatures bool `json:"normalize_features,omitempty"`
-	// Standardize scales each feature to mean 0 and variance 1 over the training nodes.
-	Standardize bool `json:"standardize"`
-	// Inductive shows only the subgraph that the training nodes induce, as if the other nodes did not exist yet.
-	Inductive bool `json:"inductive"`
+	Standardize       bool `json:"standardize"`
+	Inductive         bool `json:"inductive"`
 }
 
-// InSetting is a Method that says in which setting it condenses. A method without it takes the graph as it is.
+// InSetting is a Method with a setting of its own. Other methods condense the graph as it is.
 type InSetting interface {
 	Method
 	// Setting returns the setting.
@@ -37,11 +36,11 @@ func SettingOf(m Method) Setting {
 
 // View is a graph as a setting shows it.
 type View struct {
-	// Graph is what is to be condensed.
+	// Graph is the graph to condense.
 	*graph.Graph
 	// Origin maps each node of Graph to its node in the original graph; nil if they are the same.
 	Origin []int32
-	// Scaling is how the features were scaled; nil if they were not.
+	// Scaling is the scaling of the features; nil if they were not scaled.
 	Scaling *graph.Scaling
 	// Nodes is the number of nodes of the original graph.
 	Nodes int
@@ -49,7 +48,7 @@ type View struct {
 	normalized bool // Setting.NormalizeFeatures
 }
 
-// View returns g as the setting shows it. It returns soon after ctx is done, with its error.
+// View returns g as the setting shows it. When ctx is done, it soon returns ctx's error.
 func (s Setting) View(ctx context.Context, g *graph.Graph) (_ View, err error) {
 	defer memory.Recover(&err)
 	v := View{Graph: g, Nodes: g.Nodes(), normalized: s.NormalizeFeatures}
@@ -61,12 +60,12 @@ func (s Setting) View(ctx context.Context, g *graph.Graph) (_ View, err error) {
 	return v, err
 }
 
-// Features returns g with features as the setting shows them, and their scaling, nil if there is none. The scaling
-// comes from the training nodes. All nodes stay.
+// Features returns g with features as the setting shows them, and their scaling, or nil if they are not scaled. The
+// scaling is fitted to the training nodes. All nodes are kept.
 func (s Setting) Features(ctx context.Context, g *graph.Graph) (*graph.Graph, *graph.Scaling, error) {
 	if s.NormalizeFeatures {
 		var err error
-		if g, err = g.NormalizedFeaturesContext(ctx); err != nil {
+		if g, err = g.NormalizedFeatures(ctx); err != nil {
 			return nil, nil, fmt.Errorf("condense: %w", err)
 		}
 	}
@@ -77,11 +76,12 @@ func (s Setting) Features(ctx context.Context, g *graph.Graph) (*graph.Graph, *g
 	if err != nil {
 		return nil, nil, fmt.Errorf("condense: %w", err)
 	}
-	g, err = g.ScaledContext(ctx, scaling)
+	g, err = g.Scaled(ctx, scaling)
 	return g, &scaling, err
 }
 
-// Adopt turns a condensed graph of the view into one of the original graph. Members then refer to the original nodes.
+// Adopt turns a condensed graph of the view into one of the original graph. Its members then refer to the original
+// nodes.
 func (v View) Adopt(small *Condensed) {
 	small.Scaling, small.NormalizedFeatures = v.Scaling, v.normalized
 	small.Inductive, small.GraphNodes = v.Origin != nil, v.Nodes
@@ -100,9 +100,8 @@ func (v View) Adopt(small *Condensed) {
 	small.Members = &m
 }
 
-// Under returns m in a setting: m condenses the graph as the setting shows it. The JSON of the result is that of m,
-// with the keys of Setting. m itself must take the graph as it is: if it has another setting, Condense returns an
-// error.
+// Under returns m in setting s: m then condenses the graph as s shows it. The JSON of the result contains the keys of
+// Setting and the parameters of m. If m has another setting of its own, Condense returns an error.
 func Under(s Setting, m Method) Method { return under{s, m} }
 
 type under struct {
@@ -127,13 +126,17 @@ func (u under) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uin
 		return nil, err
 	}
 	view.Adopt(small)
+	if err := small.TakeSource(g); err != nil {
+		return nil, err
+	}
 	if small.Config, err = Configuration(u, nodes, seed); err != nil {
 		return nil, err
 	}
 	return small, nil
 }
 
-// MarshalJSON writes the setting and then the parameters of the method. Keys of both are the setting's.
+// MarshalJSON writes the setting and then the parameters of the method. The setting overrides parameters with the same
+// key.
 func (u under) MarshalJSON() ([]byte, error) {
 	setting, err := objectOf(u.setting)
 	if err != nil {
@@ -146,8 +149,8 @@ func (u under) MarshalJSON() ([]byte, error) {
 	return append(setting, parameters...).bytes(), err
 }
 
-// FromRows returns members for a method that picks nodes: condensed node j stands for nodes[j] alone, with weight
-// 1. of is the number of nodes of the graph.
+// FromRows returns Members for a method that selects nodes: the only source node of condensed node j is nodes[j], with
+// weight 1. The graph has of nodes.
 func FromRows(nodes []int32, of int) *mat.CSR {
 	m := &mat.CSR{Rows: len(nodes), Cols: of, Indptr: make([]int64, len(nodes)+1), Indices: nodes}
 	for j := range nodes {

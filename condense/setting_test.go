@@ -23,7 +23,7 @@ func TestView(t *testing.T) {
 		}
 		want := g
 		if s.NormalizeFeatures {
-			if want, err = g.NormalizedFeatures(); err != nil {
+			if want, err = g.NormalizedFeatures(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -39,7 +39,9 @@ func TestView(t *testing.T) {
 			if !reflect.DeepEqual(view.Scaling, &scaling) {
 				t.Errorf("%+v: scaling %v, want that of the training nodes, %v", s, view.Scaling, scaling)
 			}
-			want = want.Scaled(scaling)
+			if want, err = want.Scaled(t.Context(), scaling); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if !reflect.DeepEqual(view.Graph, want) || view.Nodes != 100 || (view.Scaling != nil) != s.Standardize {
 			t.Errorf("%+v: another graph than expected", s)
@@ -50,7 +52,7 @@ func TestView(t *testing.T) {
 	}
 }
 
-// Members of the view's nodes become members of the nodes they come from. A shared matrix is left alone.
+// Adopt maps members from nodes of the view to nodes of the original graph. It does not modify a shared matrix.
 func TestAdopt(t *testing.T) {
 	view, err := condense.Setting{Inductive: true}.View(t.Context(), hundred(t))
 	if err != nil {
@@ -75,7 +77,8 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// Under condenses what the setting shows, says so in the configuration, and keeps the method's own parameters.
+// Under condenses the graph as the setting shows it, records the setting in the configuration, and keeps the method's
+// own parameters.
 func TestUnder(t *testing.T) {
 	setting := condense.Setting{Inductive: true, Standardize: true}
 	m := condense.Under(setting, Draw{Replace: true})

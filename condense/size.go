@@ -19,10 +19,10 @@ type Size struct {
 	LabelRatio float64 `json:"label_ratio,omitempty"`
 }
 
-// IsZero says whether no size is given.
+// IsZero reports whether no size is given.
 func (s Size) IsZero() bool { return s == Size{} }
 
-// Validate returns everything that is wrong with s without regard to a graph, joined; nil if nothing is.
+// Validate returns all errors in s that do not depend on a graph, joined, or nil.
 func (s Size) Validate() error {
 	var errs []error
 	given := 0
@@ -32,7 +32,7 @@ func (s Size) Validate() error {
 		}
 	}
 	if given != 1 {
-		errs = append(errs, fmt.Errorf("condense: %d of nodes, ratio and label ratio given, want exactly one", given))
+		errs = append(errs, fmt.Errorf("condense: %d of nodes, ratio and label ratio given, must be exactly one", given))
 	}
 	if s.Nodes < 0 {
 		errs = append(errs, outOfRange("nodes", s.Nodes, "at least 1"))
@@ -48,9 +48,8 @@ func (s Size) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Of returns N′ for g: Nodes, or the rounded product of the ratio and the number of nodes that it is a share of. If
-// N′ is below the number of classes with training nodes, or above the number of training nodes, the error is a
-// *FieldError.
+// Of returns N′ for g: Nodes, or the rounded product of the ratio and the number of nodes that it refers to. If N′ is
+// below the number of classes with training nodes, or above the number of training nodes, the error is a *FieldError.
 func (s Size) Of(g *graph.Graph, inductive bool) (int, error) {
 	train := len(g.Split.Train)
 	present := 0
@@ -80,23 +79,24 @@ func (s Size) Of(g *graph.Graph, inductive bool) (int, error) {
 }
 
 // Trainable returns an error if a class of validation or test nodes has no training node, or if g has no training
-// nodes. It reads which classes occur among validation and test nodes, and nothing else of their labels.
+// nodes. Of the labels of validation and test nodes, it reads only which classes occur.
 func Trainable(g *graph.Graph) error {
 	if len(g.Split.Train) == 0 {
-		return fmt.Errorf("condense: graph %s has 0 training nodes, want at least 1", g.Name)
+		return fmt.Errorf("condense: graph %s has 0 training nodes, must have at least 1", g.Name)
 	}
 	train, val, test := g.Counts(g.Split.Train), g.Counts(g.Split.Val), g.Counts(g.Split.Test)
 	var errs []error
 	for c, n := range train {
 		if rest := val[c] + test[c]; n == 0 && rest > 0 {
 			errs = append(errs, fmt.Errorf("condense: class %d of graph %s has 0 training nodes and "+
-				"%d for validation and test, want at least 1 for training", c, g.Name, rest))
+				"%d for validation and test, must be at least 1 for training", c, g.Name, rest))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// FieldError says that a parameter has a value out of its range. Its Field is the JSON key in words: "label ratio".
+// FieldError is the error for a parameter that is out of range. Its Field is the JSON key in words, such as "label
+// ratio".
 type FieldError = parameter.Error
 
 // outOfRange returns a FieldError of this package.

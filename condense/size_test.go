@@ -12,8 +12,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// hundred returns a graph of 100 nodes and 3 classes. Even nodes train, nodes 1 to 19 that are odd validate, the other
-// odd ones test.
+// hundred returns a graph of 100 nodes and 3 classes. Even nodes are training nodes, odd nodes up to 19 are validation
+// nodes, and the other odd nodes are test nodes.
 func hundred(t *testing.T) *graph.Graph {
 	t.Helper()
 	b := graph.Builder{Name: "hundred", X: mat.NewDense(100, 4)}
@@ -33,7 +33,7 @@ func hundred(t *testing.T) *graph.Graph {
 			b.Split.Test = append(b.Split.Test, v)
 		}
 	}
-	g, _, err := b.Graph()
+	g, _, err := b.Graph(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,11 +53,11 @@ func TestSize(t *testing.T) {
 		{condense.Size{Ratio: 0.125}, false, 13, ""},
 		{condense.Size{Ratio: 0.125}, true, 6, ""},
 		{condense.Size{LabelRatio: 1}, false, 50, ""},
-		{condense.Size{Nodes: 2}, false, 0, "nodes 2, want from 3 (the classes with training nodes) to 50"},
-		{condense.Size{Nodes: 51}, false, 0, "nodes 51, want from 3"},
-		{condense.Size{Ratio: 0.01}, false, 0, "ratio 0.01 of 100 nodes: nodes 1, want from 3"},
-		{condense.Size{Ratio: 0.01}, true, 0, "ratio 0.01 of 50 training nodes: nodes 1, want from 3"},
-		{condense.Size{LabelRatio: 0.01}, false, 0, "label ratio 0.01 of 50 training nodes: nodes 1, want from 3"},
+		{condense.Size{Nodes: 2}, false, 0, "nodes 2, must be from 3 (the classes with training nodes) to 50"},
+		{condense.Size{Nodes: 51}, false, 0, "nodes 51, must be from 3"},
+		{condense.Size{Ratio: 0.01}, false, 0, "ratio 0.01 of 100 nodes: nodes 1, must be from 3"},
+		{condense.Size{Ratio: 0.01}, true, 0, "ratio 0.01 of 50 training nodes: nodes 1, must be from 3"},
+		{condense.Size{LabelRatio: 0.01}, false, 0, "label ratio 0.01 of 50 training nodes: nodes 1, must be from 3"},
 	} {
 		got, err := c.size.Of(g, c.inductive)
 		var field *condense.FieldError
@@ -69,11 +69,11 @@ func TestSize(t *testing.T) {
 		}
 	}
 	for want, size := range map[string]condense.Size{
-		"0 of nodes, ratio and label ratio given": {},
-		"2 of nodes, ratio and label ratio given": {Nodes: 5, Ratio: 0.5},
-		"nodes -1, want at least 1":               {Nodes: -1},
-		"ratio 1.5, want above 0 and at most 1":   {Ratio: 1.5},
-		"label ratio NaN, want above 0":           {LabelRatio: math.NaN()},
+		"0 of nodes, ratio and label ratio given":  {},
+		"2 of nodes, ratio and label ratio given":  {Nodes: 5, Ratio: 0.5},
+		"nodes -1, must be at least 1":             {Nodes: -1},
+		"ratio 1.5, must be above 0 and at most 1": {Ratio: 1.5},
+		"label ratio NaN, must be above 0":         {LabelRatio: math.NaN()},
 	} {
 		if err := size.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: error %v, want %q", size, err, want)
@@ -96,7 +96,7 @@ func TestTrainable(t *testing.T) {
 		t.Errorf("error %v, want %q", err, want)
 	}
 	missing.Split.Train = nil
-	want = "0 training nodes, want at least 1"
+	want = "0 training nodes, must have at least 1"
 	if err := condense.Trainable(&missing); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v without training nodes", err)
 	}

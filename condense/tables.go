@@ -1,6 +1,7 @@
 package condense
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -10,7 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// The keys of the metadata of tables that arrays have as arrays of their own: JSON lists.
+// Metadata keys of the scaling, which tables store as JSON lists and arrays store as separate arrays.
 const scalingMean, scalingStd = "scaling_mean", "scaling_std"
 
 // tables returns c as tables.
@@ -21,7 +22,7 @@ const scalingMean, scalingStd = "scaling_mean", "scaling_std"
 //	       members, member_weights (lists), if c has members; member_ids (lists), if the nodes of the graph have names
 //	edges: source, target, weight
 //
-// The metadata is that of arrays; scaling is added as two lists in JSON.
+// The metadata is the same as in arrays, plus the scaling as two JSON lists.
 func (c *Condensed) tables(meta map[string]string) *format.Tables {
 	n := c.Nodes()
 	ids := make([]int32, n)
@@ -62,12 +63,12 @@ func (c *Condensed) tables(meta map[string]string) *format.Tables {
 	return &format.Tables{Metadata: meta, Nodes: nodes, Edges: format.EdgeTable(a, nil)}
 }
 
-// distinct says whether there are names, and no two are equal.
+// distinct reports whether names is not nil and has no duplicates.
 func distinct(names []string) bool {
 	return names != nil && len(slices.Compact(slices.Sorted(slices.Values(names)))) == len(names)
 }
 
-// ofTables returns the condensed graph that tables made t.
+// ofTables is the inverse of tables: it returns the condensed graph stored in t.
 func ofTables(t *format.Tables) (*Condensed, error) {
 	c, err := ofMetadata(t.Metadata)
 	if err != nil {
@@ -94,7 +95,7 @@ func ofTables(t *format.Tables) (*Condensed, error) {
 	return c, c.Validate()
 }
 
-// column returns a column that must be there.
+// column returns the column of that name, or an error if it is missing.
 func column(t *format.Table, name string) (*format.Column, error) {
 	c := t.Find(name)
 	if c == nil {
@@ -103,7 +104,7 @@ func column(t *format.Table, name string) (*format.Column, error) {
 	return c, nil
 }
 
-// takeNodes sets what the table of nodes holds.
+// takeNodes sets the fields of c that are in the table of nodes.
 func (c *Condensed) takeNodes(t *format.Table) (err error) {
 	if c.X, err = matrix(t, "x"); err != nil {
 		return err
@@ -127,7 +128,7 @@ func (c *Condensed) takeNodes(t *format.Table) (err error) {
 	c.Members = &mat.CSR{Rows: t.Rows, Cols: c.GraphNodes, Indptr: offsets, Indices: make([]int32, len(members))}
 	for e, v := range members {
 		if v < 0 || v >= int64(c.GraphNodes) {
-			return fmt.Errorf("column members: node %d, want 0 to %d", v, c.GraphNodes-1)
+			return fmt.Errorf("column members: node %d, must be 0 to %d", v, c.GraphNodes-1)
 		}
 		c.Members.Indices[e] = int32(v)
 	}
@@ -157,20 +158,20 @@ func matrix(t *format.Table, name string) (*mat.Dense, error) {
 	width := int(offsets[1])
 	for i := range t.Rows {
 		if int(offsets[i+1]-offsets[i]) != width {
-			return nil, fmt.Errorf("column %s: row %d has %d values, want %d", name, i, offsets[i+1]-offsets[i], width)
+			return nil, fmt.Errorf("column %s: row %d has %d values, expected %d", name, i, offsets[i+1]-offsets[i], width)
 		}
 	}
 	return &mat.Dense{Rows: t.Rows, Cols: width, Data: values}, nil
 }
 
-// labels returns the class of each node, by name where classes have names of their own.
+// labels returns the class of each node. If class names are distinct, the column contains names, otherwise numbers.
 func (c *Condensed) labels(column *format.Column) ([]int32, error) {
 	y := make([]int32, 0, c.X.Rows)
 	if !distinct(c.ClassNames) {
 		numbers, err := format.Scalars[int64](column)
 		for i, v := range numbers {
 			if v < 0 || v >= int64(c.Classes) {
-				return nil, fmt.Errorf("column label: row %d is %d, want 0 to %d", i, v, c.Classes-1)
+				return nil, fmt.Errorf("column label: row %d is %d, must be 0 to %d", i, v, c.Classes-1)
 			}
 			y = append(y, int32(v))
 		}
@@ -184,14 +185,14 @@ func (c *Condensed) labels(column *format.Column) ([]int32, error) {
 	for i, name := range names {
 		k, known := class[name]
 		if !known {
-			return nil, fmt.Errorf("column label: row %d is %.40q, want the name of a class", i, name)
+			return nil, fmt.Errorf("column label: row %d is %.40q, must be the name of a class", i, name)
 		}
 		y = append(y, k)
 	}
 	return y, err
 }
 
-// ends returns the rows of the nodes that a column of edges names.
+// ends returns the row numbers of the nodes in one column of the table of edges.
 func ends(t *format.Table, name string, row map[string]int32) ([]int32, error) {
 	end, err := column(t, name)
 	if err != nil {
@@ -202,14 +203,15 @@ func ends(t *format.Table, name string, row map[string]int32) ([]int32, error) {
 	for e, id := range ids {
 		i, known := row[id]
 		if !known {
-			return nil, fmt.Errorf("column %s: row %d is %.40q, want the id of a node", name, e, id)
+			return nil, fmt.Errorf("column %s: row %d is %.40q, must be the id of a node", name, e, id)
 		}
 		rows = append(rows, i)
 	}
 	return rows, err
 }
 
-// takeEdges sets what the table of edges holds: each edge in one direction or both. Ends are ids of nodes.
+// takeEdges sets A′ from the table of edges, which has each edge in one direction or both. Its nodes are identified by
+// id.
 func (c *Condensed) takeEdges(t *format.Tables) error {
 	if t.Edges.Rows == 0 {
 		return nil
@@ -238,7 +240,7 @@ func (c *Condensed) takeEdges(t *format.Tables) error {
 			return err
 		}
 	}
-	if c.Adj, _, err = graph.Adjacency(t.Nodes.Rows, edges); err != nil {
+	if c.Adj, _, err = graph.Adjacency(context.Background(), t.Nodes.Rows, edges); err != nil {
 		return err
 	}
 	if c.Adj.Data == nil {

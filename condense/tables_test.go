@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -19,7 +20,7 @@ import (
 
 func init() { format.Register("rows", rows{}) }
 
-// rows is a store of tables that keeps no types: each cell is text, and the features are columns of their own.
+// rows is a store of tables without types: each cell is text, and each feature is a separate column.
 type rows struct{}
 
 type rowsFile struct {
@@ -42,6 +43,27 @@ func (rows) Read(_ context.Context, path string) (*graph.Graph, []string, error)
 	return nil, nil, &format.ReadError{File: path, Err: format.ErrCondensed}
 }
 
+// cells returns row i of a column, or the header if i is −1. A column with several values per row becomes numbered
+// columns.
+func cells(c format.Column, i int) (line []string) {
+	data, numbers := c.Data.([]float32)
+	switch several := c.Width > 0 && numbers; {
+	case !several && i < 0:
+		return []string{c.Name}
+	case !several:
+		return []string{c.Text(i)}
+	case i < 0:
+		for j := range c.Width {
+			line = append(line, c.Name+strconv.Itoa(j))
+		}
+	default:
+		for _, v := range data[i*c.Width:][:c.Width] {
+			line = append(line, strconv.FormatFloat(float64(v), 'g', -1, 32))
+		}
+	}
+	return line
+}
+
 func (rows) WriteTables(ctx context.Context, path string, t *format.Tables) error {
 	file := rowsFile{Metadata: t.Metadata}
 	for table, out := range map[*format.Table]*[][]string{&t.Nodes: &file.Nodes, &t.Edges: &file.Edges} {
@@ -50,15 +72,10 @@ func (rows) WriteTables(ctx context.Context, path string, t *format.Tables) erro
 			if err != nil {
 				return err
 			}
-			spread := block.Spread()
-			for i := -1; i < spread.Rows; i++ {
+			for i := -1; i < block.Rows; i++ {
 				var line []string
-				for _, c := range spread.Columns {
-					if i < 0 {
-						line = append(line, c.Name)
-					} else {
-						line = append(line, c.Text(i))
-					}
+				for _, c := range block.Columns {
+					line = append(line, cells(c, i)...)
 				}
 				if i >= 0 || header {
 					*out = append(*out, line)
@@ -110,7 +127,7 @@ func TestStores(t *testing.T) {
 	}
 }
 
-// Tables that were changed by hand are refused, with the column and the row.
+// Tables that were damaged by hand are errors that name the column and the row.
 func TestTablesNameTheFault(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "small.rows")
@@ -137,17 +154,17 @@ func TestTablesNameTheFault(t *testing.T) {
 		return func(f *rowsFile) { f.Edges[row+1][column(f.Edges, name)] = value }
 	}
 	for want, change := range map[string]func(*rowsFile){
-		`nodes: column x3: row 4 is "wide", want a number`:          set("x3", 4, "wide"),
-		`nodes: column label: row 2 is 9, want 0 to 2`:              set("label", 2, "9"),
-		`nodes: column members: row 5 is "3,4", want a list`:        set("members", 5, "3,4"),
-		`nodes: column members: node 100, want 0 to 99`:             set("members", 5, "[100]"),
-		`nodes: column y_soft0: row 0 is "", want a number`:         set("y_soft0", 0, ""),
-		`edges: column target: row 1 is "44", want the id of a nod`: edge("target", 1, "44"),
-		`weight -1, want a positive finite number`:                  edge("weight", 0, "-1"),
-		`column member_weights is missing`:                          set("member_weights", -1, "weights"),
-		`the table of nodes is empty, want at least 1 row`:          func(f *rowsFile) { f.Nodes = f.Nodes[:1] },
-		`scaling_mean in the metadata`:                              func(f *rowsFile) { f.Metadata["scaling_mean"] = "[" },
-		`want "cgc-condensed": not a condensed graph`:               func(f *rowsFile) { f.Metadata["format"] = "x" },
+		`nodes: column x3: row 4 is "wide", must be a number`:        set("x3", 4, "wide"),
+		`nodes: column label: row 2 is 9, must be 0 to 2`:            set("label", 2, "9"),
+		`nodes: column members: row 5 is "3,4", must be a JSON list`: set("members", 5, "3,4"),
+		`nodes: column members: node 100, must be 0 to 99`:           set("members", 5, "[100]"),
+		`nodes: column y_soft0: row 0 is "", must be a number`:       set("y_soft0", 0, ""),
+		`edges: column target: row 1 is "44", must be`:               edge("target", 1, "44"),
+		`weight -1, must be a positive finite number`:                edge("weight", 0, "-1"),
+		`column member_weights is missing`:                           set("member_weights", -1, "weights"),
+		`the table of nodes is empty, must have`:                     func(f *rowsFile) { f.Nodes = f.Nodes[:1] },
+		`scaling_mean in the metadata`:                               func(f *rowsFile) { f.Metadata["scaling_mean"] = "[" },
+		`expected "cgc-condensed": not a condensed graph`:            func(f *rowsFile) { f.Metadata["format"] = "x" },
 	} {
 		var file rowsFile
 		if err := json.Unmarshal(text, &file); err != nil {
@@ -168,16 +185,32 @@ func TestTablesNameTheFault(t *testing.T) {
 	}
 }
 
-// The name of a file tells its format. One that tells none is an error with the names that do.
+// TestUnknownFormatSaysWhatToImport checks the error of a program that does not import package dataset.
+func TestUnknownFormatSaysWhatToImport(t *testing.T) {
+	_, err := format.StoreFor("small.xyz", "")
+	const hint = "import github.com/graph-condensation/cgc/dataset"
+	if few := condense.WithoutDataset(err, []string{"safetensors"}); !strings.Contains(few.Error(), hint) {
+		t.Errorf("error %v, want one with %q", few, hint)
+	}
+	if all := condense.WithoutDataset(err, format.Stores()); all != err {
+		t.Errorf("with all formats, the error is %v, want %v", all, err)
+	}
+	if missing := condense.WithoutDataset(os.ErrNotExist, []string{"safetensors"}); missing != os.ErrNotExist {
+		t.Errorf("error %v, want %v", missing, os.ErrNotExist)
+	}
+}
+
+// TestSaveGoesByTheName checks that the file extension decides the format, and that the error about an unknown
+// extension lists the known ones.
 func TestSaveGoesByTheName(t *testing.T) {
 	folder := t.TempDir()
 	err := whole(t).Save(t.Context(), filepath.Join(folder, "small.xyz"))
-	var unknown *format.UnknownExtension
+	var unknown *format.UnknownExtensionError
 	if !errors.As(err, &unknown) || !strings.Contains(err.Error(), ".safetensors") {
 		t.Errorf("error %v, want one that lists extensions", err)
 	}
 	if err := whole(t).SaveAs(t.Context(), filepath.Join(folder, "a"), "npz"); err == nil ||
-		!strings.Contains(err.Error(), "npz keeps no condensed graphs, want one of safetensors") {
+		!strings.Contains(err.Error(), "npz keeps no condensed graphs, must be one of safetensors") {
 		t.Errorf("error %v, want one that lists formats", err)
 	}
 	other := filepath.Join(folder, "small.other")
@@ -223,7 +256,7 @@ func (g graphs) ReadArrays(context.Context, string) (*format.Arrays, error) {
 	return nil, nil
 }
 
-// TestKindFirst loads a large graph as a condensed one: it is refused before it is read.
+// TestKindFirst checks that a large graph that is loaded as a condensed one is rejected before it is read.
 func TestKindFirst(t *testing.T) {
 	format.Register("graphs", graphs{t})
 	path := filepath.Join(t.TempDir(), "large.graphs")

@@ -9,7 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/synth"
 )
 
-// Making products takes 3 GB: -bench Make/products asks for it alone.
+// BenchmarkMake makes synthetic graphs. The shape of products needs 3 GB: -bench Make/products runs only that one.
 func BenchmarkMake(b *testing.B) {
 	for _, name := range []string{"cora", "arxiv", "flickr", "reddit", "products"} {
 		b.Run(name, func(b *testing.B) {
@@ -54,7 +54,7 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// A graph of a tenth of products, in this project's own format: mapped and checked.
+// BenchmarkOpenNative maps and checks a native file with a tenth of the nodes of products.
 func BenchmarkOpenNative(b *testing.B) {
 	shape, err := synth.Like("products")
 	if err != nil {

@@ -1,18 +1,19 @@
 // Package dataset opens, fetches, describes and writes graphs.
 //
-// Open takes a name, a folder or a file. The formats that it reads are those of package format: Planetoid's raw files,
-// GraphSAINT's folders, sparse matrices in one .npz file, folders of .csv files, this project's own safetensors files,
-// and those that a program registers. docs/formats.md describes them. The graph that comes out is undirected, without
+// Open takes a name, a folder or a file. It reads the formats that are registered in package format: Planetoid's raw
+// files, GraphSAINT's folders, sparse matrices in one .npz file, folders of .csv files, this project's own safetensors
+// files, and those that a program registers. docs/reference/formats.md describes them. The graph is undirected, without
 // self-loops or repeated edges, with finite features and labels in range, and has at least one training node.
 //
-// Nothing in a file is ever executed. Only Fetch uses the network, and Open of a name that is not found on disk, if
-// Options.Cache is set.
+// Nothing in a file is ever executed. Only Fetch uses the network, and so does Open for a name that is not found on
+// disk, if Options.Cache is set.
 package dataset
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -24,29 +25,29 @@ import (
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
-// ReadError says where a file stops making sense.
+// ReadError is an error about a place in a file.
 type ReadError = format.ReadError
 
-// Options says where graphs are looked for and what is told on the way. The zero value reads folders, files and "demo",
-// and never uses the network. Environment returns the usual options.
+// Options controls where graphs are looked up and how changes are reported. The zero value reads folders, files and
+// "demo", and never uses the network. Environment returns the usual options.
 type Options struct {
-	// Search lists the folders in which a name is looked for, in this order.
+	// Search lists the folders that are searched for a name, in this order.
 	Search []string
-	// Cache is the folder for what is fetched. It is searched after Search. Empty: nothing is fetched.
+	// Cache is the folder for fetched files. It is searched after Search. If it is empty, nothing is fetched.
 	Cache string
-	// Origin replaces the address of the official files, for a mirror. Empty: the official one.
+	// Origin replaces the address of the official files, for a mirror. If it is empty, the official address is used.
 	Origin string
-	// Seed draws the split of a graph that comes without one.
+	// Seed is the random seed of the split that is drawn for a graph without one.
 	Seed uint64
-	// Queries say which rows of a database are a graph. A graph that is not in a database is then an error.
+	// Queries select the rows of a database that form the graph. With queries, a graph outside a database is an error.
 	Queries format.Queries
-	// Note, if not nil, is called with a sentence for each thing that reading changed or made up: self-loops dropped,
-	// repeated edges merged, a split drawn.
+	// Note, if not nil, is called with a sentence for each change made while reading: self-loops dropped, repeated edges
+	// merged, a split drawn.
 	Note func(sentence string)
 }
 
-// Environment returns the options of the command: the folders of $CGC_DATA (separated as in $PATH), and the folder cgc
-// in the user's cache folder.
+// Environment returns the options of the cgc command: Search lists the folders of $CGC_DATA (separated as in $PATH),
+// and Cache is the folder cgc in the user's cache folder.
 func Environment() Options {
 	o := Options{}
 	for _, dir := range filepath.SplitList(os.Getenv("CGC_DATA")) {
@@ -60,22 +61,22 @@ func Environment() Options {
 	return o
 }
 
-// Open returns the graph called name, with the options of Environment. It may fetch it.
+// Open returns the graph called name, with the options of Environment. It may download the graph.
 func Open(ctx context.Context, name string) (*graph.Graph, error) {
 	return Environment().Open(ctx, name)
 }
 
 // Open returns the graph called name: a known name, the name of a graph in a folder that is searched, the path of a
-// folder or a file, or the address of a database. Names win over paths: write ./cora for a folder of that name. The
-// result is valid (graph.Graph.Validate) and has training nodes. The tensors of a safetensors file stay in the file,
-// which is mapped for the life of the process.
+// folder or a file, or the address of a database. Names take precedence over paths: write ./cora for a folder called
+// cora. The result is valid (graph.Graph.Validate) and has training nodes. The tensors of a safetensors file stay in
+// the file, which is mapped for the life of the process.
 //
-// An error that errors.As finds is a *NotFound, a *format.Unrecognised, *format.Ambiguous or *format.Several if no
-// format can be chosen, or a *ReadError. Fetching is told to package progress, in bytes.
+// The error is a *NotFoundError, a *ReadError, or a *format.UnrecognisedError, *format.AmbiguousError or
+// *format.SeveralError if no format can be chosen. Downloads report their bytes to package progress.
 func (o Options) Open(ctx context.Context, name string) (*graph.Graph, error) {
 	if name == synth.DemoName {
 		if o.Queries != (format.Queries{}) {
-			return nil, &format.NoQueries{Path: name, Name: name}
+			return nil, &format.NoQueriesError{Path: name, Name: name}
 		}
 		return synth.Demo(), nil
 	}
@@ -101,18 +102,18 @@ func (o Options) Open(ctx context.Context, name string) (*graph.Graph, error) {
 	if err := o.complete(ctx, found, g); err != nil {
 		return nil, err
 	}
-	// What a shape made keeps its name, so that it is not taken for the data set whose name its file has.
+	// A synthetic graph keeps its name, so that it is not mistaken for the data set that its file is named after.
 	if known(name) && !strings.HasPrefix(g.Name, synth.Prefix) {
 		g.Name = name
 	}
 	return g, nil
 }
 
-// read reads a graph, by queries if there are any.
+// read reads a graph, with the queries if there are any.
 func (o Options) read(ctx context.Context, found format.Place) (g *graph.Graph, notes []string, err error) {
 	q, takes := found.Format.(format.Querier)
 	if !takes && o.Queries != (format.Queries{}) {
-		return nil, nil, &format.NoQueries{Path: found.Path, Name: found.FormatName}
+		return nil, nil, &format.NoQueriesError{Path: found.Path, Name: found.FormatName}
 	}
 	reading := func() (err error) {
 		defer memory.Recover(&err)
@@ -129,9 +130,9 @@ func (o Options) read(ctx context.Context, found format.Place) (g *graph.Graph, 
 	return g, notes, nil
 }
 
-// Stream is Open for a graph that need not be held. It delivers the same graph in parts, and holds at most bound bytes
-// of labels, split and names. It returns nil if the format reads graphs as a whole: a format.Streamer does not. Close
-// the stream after use.
+// Stream is like Open, for a graph that may exceed memory. It delivers the same graph in parts, and keeps at most bound
+// bytes of labels, split and names in memory. It returns nil if the format is not a format.Streamer. Close the stream
+// after use.
 func (o Options) Stream(ctx context.Context, name string, bound int64) (_ *format.Stream, err error) {
 	defer memory.Recover(&err)
 	if name == synth.DemoName || o.Queries != (format.Queries{}) {
@@ -169,19 +170,36 @@ func (o Options) Stream(ctx context.Context, name string, bound int64) (_ *forma
 	return s, nil
 }
 
-var errNoTraining = errors.New("the training split is empty, want at least 1 node")
+var errNoTraining = errors.New("the training split is empty, must have at least 1 node")
 
-// located gives an error of reading its place. Once ctx is done, the error is that of ctx.
+// located adds the path to an error of reading. Once ctx is done, it returns ctx.Err().
 func located(ctx context.Context, found format.Place, err error) error {
 	if ended := ctx.Err(); ended != nil {
 		return ended
 	}
 	var place *ReadError
-	if !errors.As(err, &place) {
-		err = fmt.Errorf("dataset: reading %s: %w", format.Shown(found.Path), err)
+	var system *fs.PathError
+	switch {
+	case errors.As(err, &place):
+		return err
+	case !errors.As(err, &system):
+		return fmt.Errorf("dataset: reading %s: %w", format.Shown(found.Path), err)
+	case errors.Is(err, fs.ErrNotExist):
+		return &ReadError{File: system.Path, Err: missingFile{found.Format.Describe().Title}}
 	}
-	return err
+	return &ReadError{File: system.Path, Err: system.Err}
 }
+
+// missingFile is the error for a file that a graph of a format needs.
+type missingFile struct{ title string }
+
+// Error names the format.
+func (e missingFile) Error() string {
+	return fmt.Sprintf("there is no such file, and the format of this graph (%s) needs it", e.title)
+}
+
+// Is reports whether target is fs.ErrNotExist.
+func (missingFile) Is(target error) bool { return target == fs.ErrNotExist }
 
 // split draws a split if there is none.
 func (o Options) split(name string, s *graph.Split, y []int32, classes int) {
@@ -205,12 +223,10 @@ func (o Options) complete(ctx context.Context, found format.Place, g *graph.Grap
 		g.Name = found.Name
 	}
 	o.split(g.Name, &g.Split, g.Y, g.Classes)
-	if !g.Sealed() { // its format may have done so
-		if err := g.SealContext(ctx); ctx.Err() != nil {
-			return ctx.Err()
-		} else if err != nil {
-			return fail("%w", errors.New(strings.ReplaceAll(err.Error(), "\n", "; ")))
-		}
+	if err := g.Seal(ctx); ctx.Err() != nil { // costs nothing if the format has already sealed the graph
+		return ctx.Err()
+	} else if err != nil {
+		return fail("%w", errors.New(strings.ReplaceAll(err.Error(), "\n", "; ")))
 	}
 	if len(g.Split.Train) == 0 {
 		return fail("%w", errNoTraining)

@@ -14,45 +14,45 @@ import (
 
 // Facts describes a graph. Its JSON keys are stable.
 type Facts struct {
+	// Name is the name of the graph. Nodes, Edges (undirected), Features and Classes are its sizes. Train, Val and Test
+	// are the sizes of the parts of its split.
 	Name     string `json:"graph"`
 	Nodes    int    `json:"nodes"`
-	Edges    int    `json:"edges"` // undirected
+	Edges    int    `json:"edges"`
 	Features int    `json:"features"`
 	Classes  int    `json:"classes"`
 	Train    int    `json:"train"`
 	Val      int    `json:"val"`
 	Test     int    `json:"test"`
-	// Unlabelled is the number of nodes without a class.
+	// Unlabelled is the number of nodes without a class, Isolated the number of nodes without an edge.
 	Unlabelled int `json:"unlabelled"`
-	// Isolated is the number of nodes without an edge.
-	Isolated int `json:"isolated"`
-	// Degrees counts neighbours, whatever the weights.
+	Isolated   int `json:"isolated"`
+	// Degrees counts neighbours and ignores edge weights.
 	Degrees struct {
 		Min    int `json:"min"`
 		Median int `json:"median"` // the upper median, if the number of nodes is even
 		Max    int `json:"max"`
 	} `json:"degrees"`
-	Weighted bool `json:"weighted"`
-	// Sparse says whether features are stored sparse.
-	Sparse bool `json:"sparse"`
+	// Weighted says whether edges have weights other than 1, and Sparse whether features are stored as a sparse matrix.
 	// Density is the share of features that are not zero, in [0, 1].
-	Density float64 `json:"density"`
-	// Homophily is the share of edges that join nodes of one class, among edges whose ends both have a class; 0 if there
-	// are none.
+	Weighted bool    `json:"weighted"`
+	Sparse   bool    `json:"sparse"`
+	Density  float64 `json:"density"`
+	// Homophily is the share of edges that join nodes of the same class, among edges with two labelled ends; 0 if there
+	// are none. Chance is the homophily that edges drawn at random between nodes of the same degrees would have.
 	Homophily float64 `json:"homophily"`
-	// Chance is the homophily that edges drawn at random between nodes of the same degrees would have.
-	Chance float64 `json:"homophily_by_chance"`
-	// Components is the number of connected components, nodes without an edge not among them.
+	Chance    float64 `json:"homophily_by_chance"`
+	// Components is the number of connected components with edges.
 	Components int `json:"components"`
 	// PerClass counts the nodes of each class.
 	PerClass []ClassFacts `json:"per_class"`
-	// Notes are sentences about what reading changed or made up, such as self-loops that were dropped.
+	// Notes holds a sentence for each change made while reading, such as dropped self-loops.
 	Notes []string `json:"notes,omitempty"`
-	// Odd lists what is odd, and what it means for condensing.
+	// Odd lists the unusual properties of the graph.
 	Odd []Oddity `json:"odd"`
 }
 
-// ClassFacts counts the nodes of a class, in all and in each part of the split.
+// ClassFacts counts the nodes of a class, in total and in each part of the split.
 type ClassFacts struct {
 	// Name is empty if classes are numbered.
 	Name  string `json:"name,omitempty"`
@@ -62,7 +62,8 @@ type ClassFacts struct {
 	Test  int    `json:"test"`
 }
 
-// Describe opens the graph called name, as Open does, and returns the facts about it. Notes holds what Note was told.
+// Describe opens the graph called name, as Open does, and returns the facts about it. Notes holds the sentences that
+// Note was called with.
 func (o Options) Describe(ctx context.Context, name string) (Facts, error) {
 	var notes []string
 	tell := o.Note
@@ -81,8 +82,8 @@ func (o Options) Describe(ctx context.Context, name string) (Facts, error) {
 	return f, err
 }
 
-// Describe returns the facts about g, which must be valid. It reads features once, and edges twice. An error is that of
-// reading features of a type of their own.
+// Describe returns the facts about g, which must be valid. It reads features once, and edges twice. It can only fail on
+// a feature matrix whose type is not from package mat.
 func Describe(g *graph.Graph) (Facts, error) {
 	f := Facts{
 		Name: g.Name, Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes,
@@ -126,7 +127,8 @@ func Describe(g *graph.Graph) (Facts, error) {
 	return f, nil
 }
 
-// components counts the components that have edges. It returns the number of nodes in those without a training node.
+// components counts the connected components that have edges. It returns the number of nodes in the components without
+// a training node.
 func (f *Facts) components(g *graph.Graph) (unreached int) {
 	trains := make([]bool, f.Nodes)
 	for _, v := range g.Split.Train {
@@ -164,8 +166,8 @@ func degrees(a *mat.CSR) (least, median, most int) {
 	return least, median, most
 }
 
-// homophily returns the share of edges that join nodes of one class, among edges whose ends both have a class. chance
-// is what it would be if such edges joined nodes at random, Σ_c (D_c/ΣD)², where D_c counts the ends in class c. Both
+// homophily returns the share of edges that join nodes of the same class, among edges with two labelled ends. chance is
+// the expected share if such edges joined nodes at random, Σ_c (D_c/ΣD)², where D_c counts the ends in class c. Both
 // are 0 if there are no such edges.
 func homophily(g *graph.Graph) (share, chance float64) {
 	const chunk = 1 << 12

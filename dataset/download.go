@@ -16,14 +16,14 @@ import (
 	"github.com/graph-condensation/cgc/progress"
 )
 
-// stall is how long a server may be silent.
+// stall is the longest time that a server may send nothing.
 const stall = 30 * time.Second
 
-// client follows redirects within the host and the scheme of what was asked for.
+// client follows redirects only within the host and the scheme of the request.
 var client = &http.Client{CheckRedirect: func(next *http.Request, before []*http.Request) error {
 	const most = 5
 	if first := before[0].URL; next.URL.Host != first.Host || next.URL.Scheme != first.Scheme {
-		return fmt.Errorf("the server redirects to %s://%s, want %s://%s", next.URL.Scheme, next.URL.Host, first.Scheme,
+		return fmt.Errorf("the server redirects to %s://%s, expected %s://%s", next.URL.Scheme, next.URL.Host, first.Scheme,
 			first.Host)
 	}
 	if len(before) > most {
@@ -32,7 +32,7 @@ var client = &http.Client{CheckRedirect: func(next *http.Request, before []*http
 	return nil
 }}
 
-// download continues the file part from url.
+// download appends the missing rest of url to the partial file part.
 func download(ctx context.Context, url, part string) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -69,14 +69,14 @@ func download(ctx context.Context, url, part string) (err error) {
 	defer response.Body.Close()
 	switch response.StatusCode {
 	case http.StatusPartialContent:
-	case http.StatusOK: // the server sends all of it
+	case http.StatusOK: // the server sends the complete file
 		if done, err = file.Seek(0, io.SeekStart); err != nil {
 			return err
 		}
 		if err := file.Truncate(0); err != nil {
 			return err
 		}
-	case http.StatusRequestedRangeNotSatisfiable: // all is there, or too much: the checksum decides
+	case http.StatusRequestedRangeNotSatisfiable: // the file is complete or too long: the checksum decides
 		return nil
 	default:
 		return fmt.Errorf("the server answers %s", response.Status)

@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// download fails: nothing leaves a browser, and a client of HTTP would add megabytes to the program.
+// download fails: the program in the browser uses no network, and an HTTP client would add megabytes to it.
 func download(context.Context, string, string) error {
 	return errors.New("a browser fetches no graphs")
 }

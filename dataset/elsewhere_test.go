@@ -14,7 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// elsewhere is a matrix of a type of its own, whose reading may fail.
+// elsewhere is a matrix type outside package mat, whose reads may fail.
 type elsewhere struct {
 	x   *mat.Dense
 	err error
@@ -29,7 +29,7 @@ func (e elsewhere) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 	return e.x.ReadBlock(dst, rows, lo, hi)
 }
 
-// Features of another type are described and written as the dense ones that they stand for.
+// TestFeaturesElsewhere checks that features of such a type are described and written like equal dense features.
 func TestFeaturesElsewhere(t *testing.T) {
 	g := fixture.Made(t, "arxiv", 0.05) // several blocks
 	dense := g.X.(*mat.Dense)
@@ -73,7 +73,8 @@ func TestContractOfAFormatFromOutside(t *testing.T) {
 	formattest.Run(t, "pairs", filepath.Join(dir, "ring.pairs"))
 }
 
-// Graphs of a format from outside have names in a folder that is searched, as those of any format.
+// TestFormatsFromOutsideAreFound checks that graphs of an external format are found by name in a folder that is
+// searched.
 func TestFormatsFromOutsideAreFound(t *testing.T) {
 	dir := fixture.Folder(t, map[string][]byte{"ring.pairs": []byte(`{"edges": [[0, 1]], "labels": [0, 1, 0, 1]}`)})
 	for _, o := range []dataset.Options{{Search: []string{dir}}, {Search: []string{filepath.Dir(dir)}}} {

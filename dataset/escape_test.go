@@ -15,8 +15,8 @@ import (
 	"github.com/graph-condensation/cgc/dataset/synth"
 )
 
-// rezipped returns an archive with the members of another one under other names. A member with no name is left out. A
-// member whose name ends in "→" is a symbolic link to /etc/passwd.
+// rezipped returns a copy of an archive with renamed members. A member without a new name is omitted. A member whose
+// name ends in "→" is a symbolic link to /etc/passwd.
 func rezipped(t *testing.T, archive string, rename func(name string) []string) []byte {
 	t.Helper()
 	from, err := zip.OpenReader(archive)
@@ -71,8 +71,9 @@ func everything(t *testing.T, folder string) (all []string) {
 	return all
 }
 
-// Names of members that climb out, begin at the root, are links or stand there twice write nothing. Reading an archive
-// gives the graph, if all its arrays have their names, or an error that names the file.
+// TestArchivesThatClimbOut reads archives whose members have absolute paths, paths out of the folder, links or repeated
+// names, and checks that no file is written. Reading returns the graph if all its arrays are found, else an error that
+// names the file.
 func TestArchivesThatClimbOut(t *testing.T) {
 	dir := t.TempDir()
 	inner := filepath.Join(dir, "a", "b", "c")
@@ -102,7 +103,7 @@ func TestArchivesThatClimbOut(t *testing.T) {
 			if err != nil && (strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), filepath.Base(path))) {
 				t.Errorf("%s%s: error %v, want one line with the file", name, extension, err)
 			}
-			beside := strings.HasSuffix(name, "beside") // all arrays have their names
+			beside := strings.HasSuffix(name, "beside") // all arrays keep their names
 			if beside && err != nil || !beside && extension == ".npz" && err == nil {
 				t.Errorf("%s%s: error %v", name, extension, err)
 			}
@@ -116,8 +117,8 @@ func TestArchivesThatClimbOut(t *testing.T) {
 	}
 }
 
-// A folder whose description names files outside it is refused, though they are there and would be read. A symbolic
-// link in the folder is followed, as by any program that opens a file.
+// TestFoldersThatClimbOut checks that a folder whose description names readable files outside the folder is an error.
+// Symbolic links in the folder are followed.
 func TestFoldersThatClimbOut(t *testing.T) {
 	dir := t.TempDir()
 	made := filepath.Join(dir, "made.dgl")
@@ -147,7 +148,7 @@ func TestFoldersThatClimbOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := dataset.Options{}.Open(t.Context(), folder)
-		refused := err != nil && strings.Contains(err.Error(), "want a file in the folder")
+		refused := err != nil && strings.Contains(err.Error(), "must be a file in the folder")
 		if refused != (to != "") {
 			t.Errorf("%s: error %v", name, err)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// A name, a folder or a file opens. "demo" is built in.
+// Open accepts a name, a folder or a file. The graph "demo" is built in.
 func ExampleOptions_Open() {
 	var o dataset.Options // searches no folder, and never fetches
 	g, err := o.Open(context.Background(), "demo")
@@ -24,14 +24,14 @@ func ExampleOptions_Open() {
 	fmt.Println(g.Nodes(), "nodes,", g.Edges(), "edges")
 
 	_, err = o.Open(context.Background(), "coar")
-	var missing *dataset.NotFound
+	var missing *dataset.NotFoundError
 	fmt.Println(errors.As(err, &missing), missing.Near)
 	// Output:
 	// 4000 nodes, 12000 edges
 	// true [cora]
 }
 
-// A graph is written into one file, which opens at once, also in Python.
+// Write stores a graph in one file, which opens instantly, in Python too.
 func ExampleWrite() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "cgc")
@@ -54,7 +54,7 @@ func ExampleWrite() {
 	// Output: demo 4000 96
 }
 
-// The fingerprint of a graph tells whether it is the public data set whose name it has.
+// The fingerprint of a graph shows whether it is the public data set of its name.
 func ExampleVerify() {
 	shape, err := synth.Like("cora")
 	if err != nil {

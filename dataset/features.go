@@ -9,30 +9,30 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// features is what one pass over the features of a graph finds.
+// features summarises the features of a graph.
 type features struct {
 	// filled is the number of elements that are not 0.
 	filled int
-	// constant is the number of features that are the same in all nodes, and first the first of them.
+	// constant is the number of features that are equal in all nodes, and first is the first such feature.
 	constant, first int
-	// scales is the largest norm of a feature over the median norm of those that are not zero; 1 if all are zero.
+	// scales is the largest norm of a feature divided by the median of the nonzero norms; 1 if all are zero.
 	scales float64
 	// hash holds a hash of the features of each node: 0 if all of them are 0. Equal features have equal hashes.
 	hash []uint64
 }
 
-// column is what is known of a feature. Zeros are not counted.
+// column summarises a feature, zeros excluded.
 type column struct {
 	least, most float32
 	square      float64
 	filled      int
 }
 
-// readFeatures reads x once. An error is that of reading a type of its own.
+// readFeatures reads x once. An error comes from reading x.
 func readFeatures(x mat.Matrix) (features, error) {
 	n, d := x.Dims()
 	f := features{hash: make([]uint64, n)}
-	const parts, least = 16, 4096 // so many parts bound what columns take
+	const parts, least = 16, 4096 // bounds the memory of the columns
 	chunk := max(least, (n+parts-1)/parts)
 	columns := make([][]column, (n+chunk-1)/chunk)
 	begin := func(part int) []column {
@@ -76,8 +76,8 @@ func readFeatures(x mat.Matrix) (features, error) {
 	return f, nil
 }
 
-// addRow adds the values of a node to what is known of their features, and returns a hash of them. at holds the feature
-// of each value; nil stands for 0, 1, ….
+// addRow adds the values of a node to the summaries of their features, and returns a hash of the values. at holds the
+// feature of each value; nil means 0, 1, ….
 func addRow(columns []column, at []int32, values []float32) (hash uint64) {
 	for k, v := range values {
 		if v == 0 {
@@ -103,7 +103,7 @@ func scramble(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// join puts together what the parts know of the features.
+// join combines the summaries of the parts.
 func (f *features) join(parts [][]column, n, d int) {
 	var norms []float64
 	for j := range d {
@@ -131,9 +131,9 @@ func (f *features) join(parts [][]column, n, d int) {
 	}
 }
 
-// twins counts nodes with the features of other nodes, zeros alone not among them. copied is the number of test nodes
-// that have the features of a training node. contrary is the number of labelled nodes that have those of a node of
-// another class.
+// twins counts nodes with the same features as another node, except all-zero nodes. copied is the number of test nodes
+// with the features of a training node. contrary is the number of labelled nodes with the features of a node of another
+// class.
 func (f *features) twins(y []int32, train, test []int32) (copied, contrary int) {
 	learnt := make(map[uint64]bool, len(train))
 	for _, v := range train {
@@ -146,7 +146,7 @@ func (f *features) twins(y []int32, train, test []int32) (copied, contrary int) 
 		}
 	}
 	const several = -2
-	class := make(map[uint64]int32, len(y)) // of all labelled nodes with a hash, or several
+	class := make(map[uint64]int32, len(y)) // the class of the labelled nodes with a hash, or several
 	for i, h := range f.hash {
 		if y[i] == graph.Unlabelled || h == 0 {
 			continue

@@ -18,7 +18,7 @@ import (
 	"github.com/graph-condensation/cgc/progress"
 )
 
-// server serves content under every path and counts the bytes it was asked for.
+// server serves content under every path and records the Range header of each request.
 func server(t *testing.T, content []byte, asked *[]string) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -51,7 +51,7 @@ func TestFetchFileResumes(t *testing.T) {
 		}
 		var done, total int64
 		ctx := progress.With(t.Context(), func(e progress.Event) { done, total = e.Done, e.Total })
-		for range 2 { // the second time, the file is there
+		for range 2 { // the second time, the file exists
 			if err := dataset.FetchFile(ctx, url, path, sum); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -68,11 +68,30 @@ func TestFetchFileResumes(t *testing.T) {
 	}
 }
 
+// TestFetchFileByBlobID checks that a checksum of 40 digits is compared with Git's ID of the content, as git
+// hash-object prints it.
+func TestFetchFileByBlobID(t *testing.T) {
+	var asked []string
+	path := filepath.Join(t.TempDir(), "file")
+	url := server(t, []byte("hello\n"), &asked)
+	for range 2 {
+		if err := dataset.FetchFile(t.Context(), url, path, "ce013625030ba8dba906f756967f9e9ca394464a"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(asked) != 1 {
+		t.Errorf("asked %d times, want once", len(asked))
+	}
+	if err := dataset.FetchFile(t.Context(), url, path, "ce013625030ba8dba906f756967f9e9ca394464b"); err == nil {
+		t.Error("another ID is taken")
+	}
+}
+
 func TestFetchFileRefusesOtherContent(t *testing.T) {
 	var asked []string
 	path := filepath.Join(t.TempDir(), "file")
 	err := dataset.FetchFile(t.Context(), server(t, []byte("something else"), &asked), path, strings.Repeat("0", 64))
-	if err == nil || !strings.Contains(err.Error(), "SHA-256") {
+	if err == nil || !strings.Contains(err.Error(), "its checksum is ") {
 		t.Errorf("error %v", err)
 	}
 	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) > 0 {
@@ -118,7 +137,7 @@ func TestFetchCora(t *testing.T) {
 	if err != nil || g.Nodes() != 2708 {
 		t.Fatal(err)
 	}
-	s.Close() // from now on, the cache must do
+	s.Close() // from now on, files can only come from the cache
 	if _, err := o.Open(t.Context(), "cora"); err != nil {
 		t.Error(err)
 	}

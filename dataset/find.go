@@ -13,24 +13,24 @@ import (
 	"github.com/graph-condensation/cgc/dataset/synth"
 )
 
-// NotFound is the error for a name or a path at which there is no graph.
-type NotFound struct {
-	// Name is what was asked for.
+// NotFoundError is the error for a name or a path without a graph.
+type NotFoundError struct {
+	// Name is the requested name.
 	Name string
-	// Near are the names of graphs that are spelled alike.
+	// Near lists the names of graphs with a similar spelling.
 	Near []string
 
 	text string
 }
 
-// Error says what was looked for, and where.
-func (e *NotFound) Error() string { return "dataset: " + e.text }
+// Error says which graph was looked for, and where.
+func (e *NotFoundError) Error() string { return "dataset: " + e.text }
 
 // Is reports whether target is fs.ErrNotExist.
-func (e *NotFound) Is(target error) bool { return target == fs.ErrNotExist }
+func (e *NotFoundError) Is(target error) bool { return target == fs.ErrNotExist }
 
 func isNotFound(err error) bool {
-	var missing *NotFound
+	var missing *NotFoundError
 	return errors.As(err, &missing)
 }
 
@@ -41,10 +41,10 @@ func (o Options) folders() []string {
 	return slices.Concat(o.Search, []string{o.Cache})
 }
 
-// Find returns where the graph is that Open would read, and which format reads it. It fetches nothing.
+// Find returns the location of the graph that Open would read, and its format. It downloads nothing.
 func (o Options) Find(name string) (format.Place, error) { return o.find(name) }
 
-// find returns where the graph is that name calls: a name first, then a path.
+// find locates a graph. It looks up name as a name first, then as a path.
 func (o Options) find(name string) (format.Place, error) {
 	found, err := o.findName(name)
 	if !isNotFound(err) || known(name) {
@@ -60,16 +60,16 @@ func (o Options) find(name string) (format.Place, error) {
 	if err != nil {
 		path = name
 	}
-	return format.Place{}, &NotFound{Name: name, text: "there is no file or folder " + path}
+	return format.Place{}, &NotFoundError{Name: name, text: "there is no file or folder " + path}
 }
 
 func looksLikePath(name string) bool {
 	return strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, ".") || filepath.Ext(name) != ""
 }
 
-// findName looks for a name in the folders searched. In a folder DIR, the graph NAME may be a file of DIR, a file of a
-// folder that is called as a format (DIR/planetoid), or the folder DIR/NAME. The graphs of the Open Graph Benchmark may
-// be in DIR/ogbn_NAME.
+// findName looks up a name in the search folders. In a folder DIR, the graph NAME may be a file in DIR, a file in a
+// folder named after a format (DIR/planetoid), or the folder DIR/NAME. Graphs of the Open Graph Benchmark may also be
+// in DIR/ogbn_NAME.
 func (o Options) findName(name string) (format.Place, error) {
 	if name == "" || strings.ContainsAny(name, `/\`) || strings.HasPrefix(name, ".") {
 		return format.Place{}, o.missing(name)
@@ -94,14 +94,14 @@ func (o Options) findName(name string) (format.Place, error) {
 		if !ofOGB(name) {
 			continue
 		}
-		if found, err := format.Recognise(filepath.Join(dir, "ogbn_"+name)); err == nil { // as ogb calls its folder
+		if found, err := format.Recognise(filepath.Join(dir, "ogbn_"+name)); err == nil { // the folder name that ogb uses
 			return found, nil
 		}
 	}
 	return format.Place{}, o.missing(name)
 }
 
-// shelves returns the folders whose files have the names of graphs: dir, and those in it that are called as a format.
+// shelves returns the folders whose file names are names of graphs: dir, and its subfolders named after a format.
 func shelves(dir string) []string {
 	folders := []string{dir}
 	for _, name := range format.Names() {
@@ -110,7 +110,7 @@ func shelves(dir string) []string {
 	return folders
 }
 
-// others returns the names of the graphs in the folders searched that are not known, sorted.
+// others returns the sorted names of the graphs in the search folders, known names excluded.
 func (o Options) others() (names []string) {
 	add := func(name string) {
 		if !known(name) && !slices.Contains(names, name) {
@@ -123,7 +123,7 @@ func (o Options) others() (names []string) {
 				add(found.Name)
 			}
 		}
-		entries, _ := os.ReadDir(dir) // a folder that cannot be read holds nothing to offer
+		entries, _ := os.ReadDir(dir) // an unreadable folder counts as empty
 		for _, e := range entries {
 			if _, err := format.Recognise(filepath.Join(dir, e.Name())); e.IsDir() && err == nil {
 				add(e.Name())
@@ -134,7 +134,7 @@ func (o Options) others() (names []string) {
 	return names
 }
 
-// unknown returns the error for a name that nothing has.
+// unknown returns the error for a name that no graph has.
 func (o Options) unknown(name string) error {
 	var names, near []string
 	for _, s := range o.List() {
@@ -148,10 +148,10 @@ func (o Options) unknown(name string) error {
 		hint = "; did you mean " + strings.Join(near, " or ") + "?"
 	}
 	text := fmt.Sprintf("%q is not a graph, folder or file%s (graphs: %s)", name, hint, strings.Join(names, ", "))
-	return &NotFound{Name: name, Near: near, text: text}
+	return &NotFoundError{Name: name, Near: near, text: text}
 }
 
-// distance is the number of letters to insert, delete or replace that turns a into b.
+// distance returns the Levenshtein distance: the number of letters to insert, delete or replace to turn a into b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -172,7 +172,7 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// missing returns the error for a name that is not on this disk.
+// missing returns the error for a graph that is not on disk.
 func (o Options) missing(name string) error {
 	ogb := ""
 	if ofOGB(name) {
@@ -187,9 +187,10 @@ func (o Options) missing(name string) error {
 	case name == synth.DemoName:
 		text = "demo is made, not read"
 	case fetchable(name):
-		text = fmt.Sprintf("no files of %s in %s", name, o.where())
+		text = fmt.Sprintf("no files of %[1]s in %[2]s: cgc data fetch %[1]s brings them, or put %[3]s from %[4]s into a "+
+			"folder DIR and set CGC_DATA=DIR", name, o.where(), "ind."+name+".*", officialOrigin)
 	}
-	return &NotFound{Name: name, text: text}
+	return &NotFoundError{Name: name, text: text}
 }
 
 func (o Options) where() string {

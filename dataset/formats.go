@@ -4,25 +4,24 @@ import (
 	"context"
 
 	"github.com/graph-condensation/cgc/dataset/format"
-	_ "github.com/graph-condensation/cgc/dataset/format/builtin" // registers the formats
+	_ "github.com/graph-condensation/cgc/dataset/format/all"
 	"github.com/graph-condensation/cgc/dataset/format/native"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
-// Write writes g, which must be valid, to path: in the format whose extension path has, else in this project's own.
-// Bytes written are told to package progress.
+// Write writes g, which must be valid, to path, in the format with the extension of path or else in the native format.
+// Bytes written are reported to package progress.
 func Write(ctx context.Context, path string, g *graph.Graph) error { return WriteAs(ctx, path, "", g) }
 
-// WriteStream writes s, which is delivered in parts, to path in this project's own format, and says what became of its
-// edges. See format.StreamWriter.
+// WriteStream writes s to path in the native format, and reports the changes to its edges. See format.StreamWriter.
 func WriteStream(ctx context.Context, path string, s *format.Stream, o format.Storing) (_ graph.Changes, err error) {
 	defer memory.Recover(&err)
 	return native.Format{}.WriteStream(ctx, path, s, o)
 }
 
-// WriteAs writes g, which must be valid, to path in the format of the given name. An empty name means Write. An error
-// is a *format.Unknown, a *format.ReadOnly, or that of writing.
+// WriteAs writes g, which must be valid, to path in the format of the given name. If name is empty, it is Write. An
+// error is a *format.UnknownError, a *format.ReadOnlyError, or comes from writing.
 func WriteAs(ctx context.Context, path, name string, g *graph.Graph) (err error) {
 	defer memory.Recover(&err)
 	w, ok, err := format.WriterFor(path, name)

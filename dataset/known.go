@@ -2,18 +2,18 @@ package dataset
 
 import "fmt"
 
-// Known is a public graph that is known by its content.
+// Known is a public graph with the fingerprint of its content.
 type Known struct {
 	// Name is the name of the data set.
 	Name string
-	// Fingerprint is that of graph.Identify.
+	// Fingerprint is the fingerprint by graph.Identify.
 	Fingerprint string
-	// Variant says in what the graph differs from the data set. Empty if it is the data set itself.
+	// Variant says how the graph differs from the data set. It is empty for the data set itself.
 	Variant string
 }
 
-// KnownGraphs returns the public graphs whose content is known, read from the files that their authors publish. The
-// data sets flickr, reddit and products, and arxiv with OGB's features, are not among them.
+// KnownGraphs returns the public graphs whose fingerprint is known, computed from the files that their authors publish.
+// The data sets flickr, reddit and products, and arxiv with OGB's features, are not among them.
 func KnownGraphs() []Known {
 	return []Known{
 		{Name: "cora", Fingerprint: "44ff285387fc1692cccf7ce78355b0f0"},
@@ -24,7 +24,7 @@ func KnownGraphs() []Known {
 	}
 }
 
-// Verdict says whether a graph is the data set whose name it has.
+// Verdict reports whether a graph is the data set that it is named after.
 type Verdict int
 
 const (
@@ -34,12 +34,12 @@ const (
 	Genuine
 	// Variant: the graph is known to differ from the data set.
 	Variant
-	// Other: the fingerprint is not that of the data set.
+	// Other: the fingerprint differs from that of the data set.
 	Other
 )
 
-// Verify compares the fingerprint of a graph (graph.Identify) with that of the data set called name. why says in words
-// why the graph is not, or may not be, the data set. It is empty if the verdict is Genuine.
+// Verify compares the fingerprint of a graph (graph.Identify) with the fingerprint of the data set called name. why
+// explains why the graph is not, or may not be, the data set. It is empty if the verdict is Genuine.
 func Verify(name, fingerprint string) (v Verdict, why string) {
 	v, why = Unverified, fmt.Sprintf("not verified: no fingerprint of the public %s is known, and this graph has %s",
 		name, fingerprint)

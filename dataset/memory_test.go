@@ -14,17 +14,17 @@ import (
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
-// vast is a format whose files take more memory than any system allows.
+// vast is a format whose files need more memory than any system allows.
 type vast struct{}
 
 func init() { format.Register("vast", vast{}) }
 
-// Describe says that a file of the format ends in .vast.
+// Describe implements format.Format. Files have the extension .vast.
 func (vast) Describe() format.Description {
 	return format.Description{Title: "vast", File: "a .vast file", Extensions: []string{".vast"}}
 }
 
-// Recognise goes by the name of the file.
+// Recognise checks the file extension.
 func (vast) Recognise(path string) format.Certainty {
 	if filepath.Ext(path) == ".vast" {
 		return format.Likely
@@ -38,7 +38,7 @@ func (vast) Read(context.Context, string) (*graph.Graph, []string, error) {
 	return nil, nil, nil
 }
 
-// A file that takes more memory than the system allows is an error that names the file, and not a panic.
+// TestMemoryIsRefused checks that a file that needs more memory than the system allows is an error that names the file.
 func TestMemoryIsRefused(t *testing.T) {
 	if most, _ := memory.Limit(); most == 0 {
 		t.Skip("this system does not tell how much it allows")

@@ -7,12 +7,13 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// Oddity is something odd about a graph: a fact, what follows from it for condensing, and what helps, a sentence each.
+// Oddity is an unusual property of a graph.
 type Oddity struct {
-	// Key is a stable name of the kind: isolated, unreached, few_train, few_val, few_test, empty_class, untrained_class,
+	// Key is the kind: isolated, unreached, few_train, few_val, few_test, empty_class, untrained_class,
 	// tiny_class, majority, constant_features, scales, zero_rows, copies, contradictions, heterophily.
 	Key string `json:"key"`
-	// Count is how many nodes, classes or features it is about.
+	// Count is the number of nodes, classes or features concerned. Fact, Meaning (for condensing) and Help are one
+	// sentence each.
 	Count   int    `json:"count"`
 	Fact    string `json:"fact"`
 	Meaning string `json:"meaning"`
@@ -22,18 +23,18 @@ type Oddity struct {
 // String returns the three sentences.
 func (o Oddity) String() string { return o.Fact + ". " + o.Meaning + ". " + o.Help + "." }
 
-// The bounds of what is odd.
+// Thresholds beyond which a property is unusual.
 const (
 	fewPerClass = 10   // training nodes for each class, on average
 	tinyClass   = 5    // training nodes of a class
-	fewJudges   = 100  // validation or test nodes: the standard error of an accuracy is then 5 points at most
-	mostScales  = 256  // as assess.MostScales
-	noticeable  = 0.01 // share of nodes that is worth a sentence
+	fewJudges   = 100  // validation or test nodes: with 100, the standard error of an accuracy is at most 5 points
+	mostScales  = 256  // the same as assess.MostScales
+	noticeable  = 0.01 // share of nodes that is reported
 	majority    = 0.8  // share of the test nodes
-	mixing      = 0.2  // homophily beyond chance, as a share of what is possible
+	mixing      = 0.2  // homophily beyond chance, as a share of the largest possible value
 )
 
-// oddities lists what is odd. unreached is the number of nodes in components without a training node.
+// oddities lists the unusual properties. unreached is the number of nodes in components without a training node.
 func (f *Facts) oddities(g *graph.Graph, x *features, unreached int) []Oddity {
 	odd := []Oddity{}
 	add := func(is bool, key string, count int, fact, meaning, help string) {
@@ -102,7 +103,7 @@ func (f *Facts) oddities(g *graph.Graph, x *features, unreached int) []Oddity {
 	return odd
 }
 
-// oddSplit lists what is odd about the sizes of the split.
+// oddSplit lists unusual sizes of the split.
 func (f *Facts) oddSplit() (odd []Oddity) {
 	if f.Train < fewPerClass*f.Classes {
 		odd = append(odd, Oddity{"few_train", f.Train,
@@ -132,7 +133,7 @@ func (f *Facts) oddSplit() (odd []Oddity) {
 	return odd
 }
 
-// oddClasses lists what is odd about the sizes of classes.
+// oddClasses lists unusual sizes of classes.
 func (f *Facts) oddClasses() (odd []Oddity) {
 	var empty, untrained, tiny []int
 	lost, largest := 0, 0

@@ -33,7 +33,7 @@ func usual() graph.Builder {
 
 func row(b graph.Builder, i int) []float32 { return b.X.(*mat.Dense).Row(i) }
 
-// Each oddity is planted alone, and is told alone.
+// TestOdd plants one unusual property at a time, and checks that only this property is reported.
 func TestOdd(t *testing.T) {
 	for want, plant := range map[string]func(b *graph.Builder){
 		"": func(*graph.Builder) {},
@@ -112,7 +112,7 @@ func TestOdd(t *testing.T) {
 	} {
 		b := usual()
 		plant(&b)
-		g, _, err := b.Graph()
+		g, _, err := b.Graph(t.Context())
 		if err != nil {
 			t.Fatalf("%s: %v", want, err)
 		}
@@ -135,7 +135,7 @@ func TestOdd(t *testing.T) {
 	}
 }
 
-// without returns the edges that do not touch the nodes.
+// without returns the edges that do not touch the nodes for which is returns true.
 func without(e graph.Edges, is func(int32) bool) (kept graph.Edges) {
 	for i, u := range e.From {
 		if !is(u) && !is(e.To[i]) {
@@ -158,7 +158,8 @@ func sparse(x *mat.Dense) *mat.CSR {
 	return s
 }
 
-// What reading drops is in the notes, and the keys of JSON are those of the docs.
+// TestDescribeTellsWhatReadingDropped checks that the notes list what reading drops, and that the JSON keys are the
+// documented ones.
 func TestDescribeTellsWhatReadingDropped(t *testing.T) {
 	dir := fixture.Folder(t, fixture.Plain())
 	f, err := dataset.Options{}.Describe(t.Context(), dir)

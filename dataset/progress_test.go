@@ -1,9 +1,7 @@
 package dataset_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -18,16 +16,15 @@ import (
 	"github.com/graph-condensation/cgc/progress"
 )
 
-// TestProgress reads graphs of 20,000 nodes in formats whose readers take bytes from the file themselves. Each reports
-// how far it is, never back and never beyond the total, to the end. Each stops when it is cancelled at its first
-// report.
+// TestProgress reads graphs of 20,000 nodes in formats whose readers count bytes themselves. The reported progress
+// never decreases, never exceeds the total, and reaches it. A reader that is cancelled at its first report stops.
 func TestProgress(t *testing.T) {
 	const n, features = 20_000, 40
-	var b bytes.Buffer
-	for i := range n * features {
-		_ = binary.Write(&b, binary.LittleEndian, float32(i%7))
+	numbers := make([]float32, n*features)
+	for i := range numbers {
+		numbers[i] = float32(i % 7)
 	}
-	x := fixture.Npy("<f4", fmt.Sprintf("%d, %d", n, features), b.Bytes())
+	x := fixture.Npy("<f4", fmt.Sprintf("%d, %d", n, features), numbers)
 	var indptr, indices, ones, labels []int64
 	var classes, train []string
 	for i := range n + 1 {
@@ -48,7 +45,7 @@ func TestProgress(t *testing.T) {
 	}
 	lines := new(strings.Builder)
 	for i := range n {
-		for k := range features {
+		for k := range 20 {
 			lines.WriteString(strconv.FormatFloat(math.Sqrt(float64(i+n*k)), 'f', 12, 64) + ",")
 		}
 		lines.WriteString("1\n")
@@ -87,7 +84,7 @@ func TestProgress(t *testing.T) {
 		"node_label": number(labels),
 	})})
 
-	made := fixture.Made(t, "cora", 2)
+	made := fixture.Made(t, "cora", 1)
 	written := func(name, file string) string {
 		f, err := format.Find(name)
 		if err != nil {
@@ -101,7 +98,7 @@ func TestProgress(t *testing.T) {
 	}
 	for _, c := range []struct {
 		path  string
-		files []string // that report
+		files []string // files that report progress
 	}{
 		{fixture.Folder(t, saint), []string{"reading feats.npy", "reading class_map.json",
 			"reading role.json"}},
@@ -109,7 +106,7 @@ func TestProgress(t *testing.T) {
 		{filepath.Join(scipy, "own.npz"), []string{"reading own.npz"}},
 		{written("pyg", "made.npz"), []string{"reading made.npz"}},
 		{written("torch", "made.pt"), []string{"reading made.pt"}},
-		{fixture.Folder(t, text), []string{"unpacking features.csv.gz"}},
+		{fixture.Folder(t, text), []string{"reading features.csv.gz"}},
 	} {
 		last := map[string]progress.Event{}
 		ctx := progress.With(t.Context(), func(e progress.Event) {

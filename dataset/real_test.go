@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
@@ -11,7 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// realData returns the options that find real graphs: $CGC_DATA, or a folder beside the checkout.
+// realData returns the options that find real graphs: $CGC_DATA, or a folder next to the checkout.
 func realData(t *testing.T) dataset.Options {
 	t.Helper()
 	o := dataset.Environment()
@@ -24,8 +25,21 @@ func realData(t *testing.T) dataset.Options {
 	return o
 }
 
-func TestRealGraphs(t *testing.T) {
+// realGraph opens a real graph, or skips the test where its files are missing.
+func realGraph(t *testing.T, name string) *graph.Graph {
+	t.Helper()
 	o := realData(t)
+	if !slices.ContainsFunc(o.List(), func(s dataset.Source) bool { return s.Name == name && s.Path != "" }) {
+		t.Skipf("%s is not in $CGC_DATA", name)
+	}
+	g, err := o.Open(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func TestRealGraphs(t *testing.T) {
 	for _, want := range []struct {
 		name                                              string
 		nodes, edges, features, classes, train, val, test int
@@ -38,17 +52,7 @@ func TestRealGraphs(t *testing.T) {
 	} {
 		t.Run(want.name, func(t *testing.T) {
 			t.Parallel()
-			found := false
-			for _, s := range o.List() {
-				found = found || s.Name == want.name && s.Path != ""
-			}
-			if !found {
-				t.Skipf("%s is not in $CGC_DATA", want.name)
-			}
-			g, err := o.Open(t.Context(), want.name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := realGraph(t, want.name)
 			got := want
 			got.nodes, got.edges, got.features, got.classes = g.Nodes(), g.Edges(), g.Features(), g.Classes
 			got.train, got.val, got.test = len(g.Split.Train), len(g.Split.Val), len(g.Split.Test)
@@ -71,13 +75,10 @@ func TestRealGraphs(t *testing.T) {
 	}
 }
 
-// Sums that weigh every place of Cora's parts: they change when a row is misplaced. Computed from the files with numpy
-// and scipy.
+// TestCoraIsInPlace compares position-weighted sums over the parts of Cora with values computed by numpy and scipy. A
+// misplaced row changes these sums.
 func TestCoraIsInPlace(t *testing.T) {
-	g, err := realData(t).Open(t.Context(), "cora")
-	if err != nil {
-		t.Skip(err)
-	}
+	g := realGraph(t, "cora")
 	x, labels, features, edges := g.X.(*mat.CSR), 0, 0, 0
 	for i, y := range g.Y {
 		labels += i * int(y)

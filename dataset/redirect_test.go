@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// A redirect within the host is followed. One to another host is an error that names both, and nothing is kept.
+// TestRedirect checks that a redirect within the host is followed. A redirect to another host is an error that names
+// both hosts and leaves no file.
 func TestRedirect(t *testing.T) {
 	asked := false
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -33,7 +34,7 @@ func TestRedirect(t *testing.T) {
 		t.Errorf("a redirect within the host: %v", err)
 	}
 	for path, want := range map[string]string{
-		"/far": "redirects to " + other.URL + ", want " + own.URL, "/round": "redirects more than 5 times",
+		"/far": "redirects to " + other.URL + ", expected " + own.URL, "/round": "redirects more than 5 times",
 	} {
 		err := download(t.Context(), own.URL+path, filepath.Join(t.TempDir(), "part"))
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -7,21 +7,21 @@ import (
 	"github.com/graph-condensation/cgc/dataset/synth"
 )
 
-// Source is what List says of a graph that has a name.
+// Source describes a named graph.
 type Source struct {
-	// Name is what Open takes.
+	// Name is the name for Open.
 	Name string
 	// Origin says where the graph comes from, in a few words.
 	Origin string
 	// Nodes, Edges (undirected), Features and Classes are its sizes as published; 0 if not known.
 	Nodes, Edges, Features, Classes int
-	// Path is where the graph was found; empty if it was not.
+	// Path is the location of the graph, or empty if it was not found.
 	Path string
-	// Fetchable says that Fetch can bring it.
+	// Fetchable says that Fetch can download the graph.
 	Fetchable bool
 }
 
-// sources lists the graphs with a name: those of the paper, and the one that is made.
+// sources lists the named graphs: the paper's data sets, and the synthetic demo.
 func sources() []Source {
 	demo := synth.DemoShape()
 	return []Source{
@@ -31,6 +31,8 @@ func sources() []Source {
 			Nodes: 2708, Edges: 5278, Features: 1433, Classes: 7, Fetchable: true},
 		{Name: "citeseer", Origin: "Planetoid, citations",
 			Nodes: 3327, Edges: 4552, Features: 3703, Classes: 6, Fetchable: true},
+		{Name: "pubmed", Origin: "Planetoid, citations",
+			Nodes: 19717, Edges: 44324, Features: 500, Classes: 3, Fetchable: true},
 		{Name: "arxiv", Origin: "Open Graph Benchmark, citations",
 			Nodes: 169343, Edges: 1157799, Features: 128, Classes: 40},
 		{Name: "flickr", Origin: "GraphSAINT, images",
@@ -50,8 +52,7 @@ func fetchable(name string) bool {
 	return slices.ContainsFunc(sources(), func(s Source) bool { return s.Name == name && s.Fetchable })
 }
 
-// List returns the graphs that have a name, each with where it was found. Then come the other graphs in the folders
-// searched.
+// List returns the named graphs with their locations, followed by the other graphs in the search folders.
 func (o Options) List() []Source {
 	list := sources()
 	for i := range list {
@@ -67,7 +68,7 @@ func (o Options) List() []Source {
 	return list
 }
 
-// ofOGB reports whether a graph with a name is one of the Open Graph Benchmark.
+// ofOGB reports whether a named graph is from the Open Graph Benchmark.
 func ofOGB(name string) bool {
 	return slices.ContainsFunc(sources(), func(s Source) bool {
 		return s.Name == name && strings.HasPrefix(s.Origin, "Open Graph Benchmark")

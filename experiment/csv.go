@@ -7,14 +7,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/graph-condensation/cgc/report"
+	"github.com/graph-condensation/cgc/experiment/report"
 )
 
-// WriteCSV writes a header and a row for each record, with the numbers in full.
+// WriteCSV writes a header and a row for each record, with unrounded numbers.
 //
-// The times of a condensation are in a column STEP_seconds for each step of the methods present, in the order in which
-// records first have them, and in condense_seconds. A cell is 0 if the method has no such step. The columns config and
-// training hold JSON; config is empty for trainings on the whole graph. The columns are a contract (docs/formats.md).
+// Each condensation step of the methods present has a column STEP_seconds, in order of first appearance. A cell is 0 if
+// the method has no such step. condense_seconds is the total. The columns config and training hold JSON; config is
+// empty for trainings on the full graph. The columns are a contract (docs/reference/json.md).
 func WriteCSV(w io.Writer, records []Record) error {
 	steps := stepsOf(records)
 	names := []string{
@@ -60,8 +60,8 @@ func stepsOf(records []Record) (steps []string) {
 	return steps
 }
 
-// WriteSummaryCSV writes a header and a row for each summary, with the numbers in full. The ci95 of a single seed is
-// empty. The columns are a contract (docs/formats.md).
+// WriteSummaryCSV writes a header and a row for each summary, with unrounded numbers. The ci95 columns are empty for a
+// single seed. The columns are a contract (docs/reference/json.md).
 func WriteSummaryCSV(w io.Writer, summaries []Summary) error {
 	t := &report.Table{Columns: report.Columns(
 		"graph", "fingerprint", "arm", "method", "nodes", "edges", "model", "normalize_features", "standardize",

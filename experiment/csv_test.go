@@ -40,7 +40,7 @@ func number(t *testing.T, cell string) float64 {
 	return v
 }
 
-// Everything that repeats a training can be read back from the table, with no digit lost.
+// TestCSVHoldsRecords checks that the table holds everything needed to repeat a training, with all digits.
 func TestCSVHoldsRecords(t *testing.T) {
 	var text bytes.Buffer
 	if err := experiment.WriteCSV(&text, example()); err != nil {
@@ -73,7 +73,7 @@ func TestCSVHoldsRecords(t *testing.T) {
 	}
 }
 
-// Each method of a table brings the columns of its steps, and those of cgc stay as they are.
+// TestCSVHasTheStepsOfItsMethods checks that each method in a table adds columns for its steps.
 func TestCSVHasTheStepsOfItsMethods(t *testing.T) {
 	p := grid(func(p *experiment.Grid) {
 		p.Arms = p.Arms[:2]
@@ -118,7 +118,7 @@ func TestSummaryCSV(t *testing.T) {
 	}
 }
 
-// full is a device without space.
+// full is a writer that always fails, like a full disk.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errFull }

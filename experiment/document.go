@@ -4,29 +4,29 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/graph-condensation/cgc/experiment/report"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/report"
 )
 
-// Outcome is what an experiment on one or more graphs found. Its JSON keys are a contract (docs/formats.md).
+// Outcome is the outcome of an experiment on one or more graphs. Its JSON keys are a contract (docs/reference/json.md).
 type Outcome struct {
-	// Summaries has one entry for each graph, arm, size and model, the entries of a graph together. Comparisons puts
-	// the arms beside the first of each graph, size and model.
-	Summaries   []Summary    `json:"summaries"`
+	// Summaries has one entry for each graph, method, size and model, grouped by graph.
+	Summaries []Summary `json:"summaries"`
+	// Comparisons compares each method with the first method on the same graph, with the same size and model.
 	Comparisons []Comparison `json:"comparisons"`
-	// Trained is the number of trainings that were done, Kept the number that the log held already.
+	// Trained is the number of trainings that were run, Kept the number that were already in the log.
 	Trained int `json:"trained"`
 	Kept    int `json:"kept"`
-	// Records is the path of the log, RecordsCSV and SummaryCSV those of the tables.
+	// Records, RecordsCSV and SummaryCSV are the paths of the files.
 	Records    string `json:"records"`
 	RecordsCSV string `json:"records_csv"`
 	SummaryCSV string `json:"summary_csv"`
 }
 
-// Document shows the outcome: for each graph the accuracies, and the methods compared on the same seeds.
+// Document returns a report of the outcome: the accuracies on each graph, and the methods compared over the same seeds.
 func (o *Outcome) Document() *report.Document { return o.document(false) }
 
-// Picture is Document with a plot of the accuracies on each graph, for pages.
+// Picture is Document with a plot of the accuracies on each graph, for HTML pages.
 func (o *Outcome) Picture() *report.Document { return o.document(true) }
 
 func (o *Outcome) document(plots bool) *report.Document {
@@ -54,14 +54,14 @@ func (o *Outcome) document(plots bool) *report.Document {
 	return d
 }
 
-// meanParts and intervalParts name the values of cells by report.PlusMinus and report.Interval.
+// meanParts and intervalParts name the values in cells of report.PlusMinus and report.Interval.
 var (
 	meanParts     = []string{"mean", "std"}
 	intervalParts = []string{"low", "high"}
 )
 
-// accuracies has a row for each summary. "of whole" is the share of the accuracy that the same model has when it is
-// trained on the whole graph.
+// accuracies returns a table with a row for each summary. The column "of full graph" is the accuracy relative to that
+// of the same model trained on the full graph.
 func accuracies(summaries []Summary) *report.Table {
 	whole, within := map[string]float64{}, false
 	for _, s := range summaries {
@@ -80,11 +80,15 @@ func accuracies(summaries []Summary) *report.Table {
 	}
 	t.Columns = append(t.Columns, report.Column{Name: "condense s"}, report.Column{Name: "train s"})
 	if len(whole) > 0 {
-		t.Columns = append(t.Columns, report.Column{Name: "of whole", Key: "% of whole"})
+		t.Columns = append(t.Columns, report.Column{Name: "of full graph", Key: "% of whole"})
 	}
 	for _, s := range summaries {
+		arm := s.Arm
+		if s.IsWhole() {
+			arm = "full graph"
+		}
 		row := []report.Cell{
-			report.Word(s.Arm), report.Integer(s.Nodes), report.Word(s.Model), plusMinus(s.Test, len(s.Seeds), 1),
+			report.Word(arm), report.Integer(s.Nodes), report.Word(s.Model), plusMinus(s.Test, len(s.Seeds), 1),
 			interval95(s), report.Integer(len(s.Seeds)),
 		}
 		if within {
@@ -110,7 +114,7 @@ func accuracies(summaries []Summary) *report.Table {
 func picture(name string, summaries []Summary) *report.Plot {
 	bars := &report.Bars{Axis: "test accuracy, %", Points: true}
 	type place struct{ row, series int }
-	at := map[place]Estimate{}
+	at := map[place]Summary{}
 	rows, models := map[string]int{}, map[string]int{}
 	for _, s := range summaries {
 		row := fmt.Sprintf("%s, %s", s.Arm, report.Plural(s.Nodes, "node"))
@@ -122,35 +126,33 @@ func picture(name string, summaries []Summary) *report.Plot {
 			models[s.Model] = len(models)
 			bars.Series = append(bars.Series, report.BarSeries{Name: s.Model, Digits: 1})
 		}
-		at[place{rows[row], models[s.Model]}] = s.Test
+		at[place{rows[row], models[s.Model]}] = s
 	}
 	for k := range bars.Series {
 		series := &bars.Series[k]
 		for i := range bars.Rows {
-			e, is := at[place{i, k}]
+			s, is := at[place{i, k}]
 			if !is {
-				e = Estimate{Mean: math.NaN()}
+				s.Test.Mean = math.NaN()
 			}
-			series.Values = append(series.Values, e.Mean)
-			series.Low = append(series.Low, max(0, e.Mean-e.CI95))
-			series.High = append(series.High, min(100, e.Mean+e.CI95))
+			series.Estimate(s.Test.Mean, s.Test.CI95, len(s.Seeds))
 		}
 	}
 	return &report.Plot{
 		Title: "Accuracy on " + name, Data: bars,
-		Caption: "Accuracy on the test nodes of the original graph. Strokes are 95% intervals of the mean, by Student's t; " +
-			"one seed has none.",
+		Caption: "Mean accuracy on the test nodes of the original graph. Strokes are 95% intervals of the mean (Student's " +
+			"t), from three seeds on. In a good picture, few nodes reach as far to the right as the full graph.",
 	}
 }
 
-// setting names what a training on the whole graph has in common with one on a condensed graph.
+// setting identifies the training on the full graph that a summary is compared with.
 func (s Summary) setting() string {
 	training := s.Training
 	training.Weighted = false
 	return fmt.Sprint(s.Model, s.Setting, training)
 }
 
-// withinCell is the standard deviation over the trainings on one condensed graph; blank for one training.
+// withinCell shows the standard deviation over the trainings on one condensed graph. It is blank if there is only one.
 func withinCell(s Summary) report.Cell {
 	if len(s.Seeds) == 0 || s.Seeds[0].Trainings < 2 {
 		return report.Cell{}
@@ -158,7 +160,7 @@ func withinCell(s Summary) report.Cell {
 	return report.Decimal(s.Within, 1)
 }
 
-// comparisons has a row for each comparison on one graph.
+// comparisons returns a table with a row for each comparison on one graph.
 func comparisons(all []Comparison, g graph.Identity) *report.Table {
 	t := &report.Table{Columns: []report.Column{
 		{Name: "points of difference", Key: "arms"}, {Name: "nodes"}, {Name: "model"},
@@ -180,7 +182,7 @@ func comparisons(all []Comparison, g graph.Identity) *report.Table {
 	return t
 }
 
-// notes says what the columns are.
+// notes explains the columns.
 func (o *Outcome) notes() report.Notes {
 	several, whole, within := false, false, false
 	for _, s := range o.Summaries {
@@ -192,7 +194,7 @@ func (o *Outcome) notes() report.Notes {
 	if several {
 		over := "±: standard deviation over condensation seeds"
 		if whole {
-			over += fmt.Sprintf("; of the %s graph, over training seeds", Whole)
+			over += "; of the full graph, over training seeds"
 		}
 		notes = report.Notes{over, "95% interval: of the mean, by Student's t"}
 	}
@@ -207,7 +209,7 @@ func (o *Outcome) notes() report.Notes {
 	return notes
 }
 
-// plusMinus shows mean ± standard deviation, or the mean alone of one seed.
+// plusMinus shows mean ± standard deviation, or only the mean if there is one seed.
 func plusMinus(e Estimate, seeds, digits int) report.Cell {
 	if seeds < 2 {
 		return report.Decimal(e.Mean, digits)
@@ -215,7 +217,7 @@ func plusMinus(e Estimate, seeds, digits int) report.Cell {
 	return report.PlusMinus(e.Mean, e.Std, digits)
 }
 
-// interval95 shows the 95% interval of the mean accuracy within 0 to 100; blank for one seed.
+// interval95 shows the 95% interval of the mean accuracy, clipped to 0–100. It is blank for one seed.
 func interval95(s Summary) report.Cell {
 	if len(s.Seeds) < 2 {
 		return report.Cell{}

@@ -7,14 +7,14 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/experiment/report"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/golden"
-	"github.com/graph-condensation/cgc/report"
 )
 
-// outcomes returns trainings of three arms and of the whole graph, with the given numbers of condensation seeds and of
-// trainings on each.
+// outcomes returns records of three arms and of the full graph, with the given numbers of condensation seeds and of
+// trainings per condensed graph.
 func outcomes(seeds, trainings int) (all []experiment.Record) {
 	r := experiment.Record{
 		Version: experiment.RecordVersion, Training: gnn.Defaults(), Model: "gcn", TrainingSeconds: 2.5,
@@ -69,7 +69,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// TestOutcomeJSON holds the keys: their names and order are a contract.
+// TestOutcomeJSON checks the names and the order of the keys, which are a contract.
 func TestOutcomeJSON(t *testing.T) {
 	all := experiment.Summarize(outcomes(2, 1))
 	o := &experiment.Outcome{
@@ -88,8 +88,8 @@ func TestOutcomeJSON(t *testing.T) {
 	}
 }
 
-// TestPicture: a page has a plot for each graph, with a row for each arm and size, the values of the table, and their
-// intervals.
+// TestPicture checks that a page has a plot for each graph, with a row for each arm and size, the values of the table,
+// and their intervals.
 func TestPicture(t *testing.T) {
 	all := outcomes(5, 1)
 	other := all[0]

@@ -2,34 +2,38 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
-	"github.com/graph-condensation/cgc/progress"
 )
 
-// Evaluation says how models are tested on one condensed graph.
+// Evaluation is an experiment with one condensed graph.
 type Evaluation struct {
-	// Models are trained and tested, at least one.
+	// Models lists the models to train and test, at least one.
 	Models []gnn.Model
-	// Training says how they are trained.
+	// Training is the configuration of all trainings.
 	Training gnn.Config
 	// Trainings is the number of trainings of each model, at least 1. Training i has seed Seed+i.
 	Trainings int
 	Seed      uint64
-	// Memory bounds, in bytes, what testing takes; 0 sets no bound. If a model takes more, that is an error before the
-	// first training. A graph that is larger is read in order (gnn.TargetWithin).
+	// Memory limits the memory that testing uses, in bytes; 0 means no limit. If a model needs more, Run fails before the
+	// first training. A mapped graph that exceeds the limit is read in order (gnn.TargetWithin).
 	Memory int64
-	// Planned, if it is not nil, hears before the first training what each model takes on a graph that is larger than
+	// OtherGraph allows testing on a graph or split other than the one that was condensed. If it is not set, Run returns a
+	// *condense.TargetError for such a graph, because the condensed graph may have been made from its test nodes.
+	OtherGraph bool
+	// Planned, if not nil, is called before the first training with the plan of each model, if the graph is larger than
 	// Memory.
 	Planned func(*gnn.Plan)
 }
 
 // Run trains each model on small and tests it on g, the graph that small was condensed from. It returns a score for
-// each model. Its standard deviation is over trainings alone, and says nothing of other condensations.
+// each model. The standard deviation of a score is over trainings only; it does not cover the variation between
+// condensations.
 func (e Evaluation) Run(ctx context.Context, small *condense.Condensed, g *graph.Graph) (_ []Score, err error) {
 	defer memory.Recover(&err)
 	target, err := e.target(ctx, small, g)
@@ -40,7 +44,7 @@ func (e Evaluation) Run(ctx context.Context, small *condense.Condensed, g *graph
 	return e.train(ctx, Sample(small), target)
 }
 
-// Plan checks what Run checks before the first training, and trains nothing. Planned hears what each model takes.
+// Plan performs the checks of Run and calls Planned, but trains nothing.
 func (e Evaluation) Plan(ctx context.Context, small *condense.Condensed, g *graph.Graph) (err error) {
 	defer memory.Recover(&err)
 	target, err := e.target(ctx, small, g)
@@ -51,8 +55,8 @@ func (e Evaluation) Plan(ctx context.Context, small *condense.Condensed, g *grap
 	return nil
 }
 
-// Whole trains each model on the whole graph g in the setting of small, and tests it there: what Run compares with. The
-// nodes of g count alike, whatever Training says.
+// Whole trains each model on the full graph g in the setting of small, and tests it there, for comparison with Run. The
+// nodes of g have equal weights, even if Training.Weighted is set.
 func (e Evaluation) Whole(ctx context.Context, small *condense.Condensed, g *graph.Graph) (_ []Score, err error) {
 	defer memory.Recover(&err)
 	target, err := e.target(ctx, small, g)
@@ -64,10 +68,11 @@ func (e Evaluation) Whole(ctx context.Context, small *condense.Condensed, g *gra
 	return e.train(ctx, target.Sample(), target)
 }
 
-// target returns what models are tested on, after checking that all fits together.
+// target returns the target for g, after checking that everything fits together.
 func (e Evaluation) target(ctx context.Context, small *condense.Condensed, g *graph.Graph) (*gnn.Target, error) {
 	if e.Trainings < 1 || len(e.Models) == 0 {
-		return nil, fmt.Errorf("experiment: %d trainings of %d models, want at least 1 of each", e.Trainings, len(e.Models))
+		return nil, fmt.Errorf("experiment: %d trainings of %d models, must be at least 1 of each", e.Trainings,
+			len(e.Models))
 	}
 	if small.X.Cols != g.Features() || small.Classes != g.Classes {
 		return nil, fmt.Errorf("experiment: the condensed graph has %d features and %d classes, "+
@@ -77,7 +82,14 @@ func (e Evaluation) target(ctx context.Context, small *condense.Condensed, g *gr
 	if err := testable(g); err != nil {
 		return nil, err
 	}
-	g, err := small.Seen(ctx, g)
+	compared, err := small.CheckTarget(g)
+	if err != nil {
+		return nil, err
+	}
+	if err := compared.Err(); err != nil && !e.OtherGraph {
+		return nil, fmt.Errorf("experiment: %w", err)
+	}
+	g, err = small.Seen(ctx, g)
 	if err != nil {
 		return nil, err
 	}
@@ -85,29 +97,32 @@ func (e Evaluation) target(ctx context.Context, small *condense.Condensed, g *gr
 	if err != nil {
 		return nil, err
 	}
-	if err := Fits(target, e.Models, e.Training.Hidden, e.Memory, e.Planned); err != nil {
+	if err := Fits(target, e.Models, e.Training.Hidden, e.Planned); err != nil {
 		return nil, err
 	}
 	return target, nil
 }
 
-// Fits returns an error if testing one of the models on target takes more than a bound on memory; 0 sets none. It wraps
-// a *gnn.MemoryError. planned, if it is not nil, hears what each takes.
-func Fits(target *gnn.Target, models []gnn.Model, hidden int, memory int64, planned func(*gnn.Plan)) error {
-	if memory == 0 {
-		return nil
-	}
+// Fits returns an error if testing one of the models on target exceeds the memory limit of target. The error wraps the
+// *gnn.MemoryError of the model that needs the most. If planned is not nil, Fits calls it with the plan of each model.
+func Fits(target *gnn.Target, models []gnn.Model, hidden int, planned func(*gnn.Plan)) error {
+	var largest *gnn.MemoryError
 	for _, m := range models {
 		plan, err := target.Plan(m, hidden)
-		if err != nil {
-			return fmt.Errorf("experiment: %w", err)
-		}
-		if plan != nil && planned != nil {
+		if plan != nil && planned != nil && err == nil {
 			planned(plan)
 		}
-		if need := target.Memory(m, hidden); need > memory {
-			return fmt.Errorf("experiment: %w", &gnn.MemoryError{Model: m.Name(), Need: need, Bound: memory})
+		large := new(gnn.MemoryError)
+		switch {
+		case err == nil:
+		case !errors.As(err, &large):
+			return fmt.Errorf("experiment: %w", err)
+		case largest == nil || large.Need > largest.Need:
+			largest = large
 		}
+	}
+	if largest != nil {
+		return fmt.Errorf("experiment: %w", largest)
 	}
 	return nil
 }
@@ -121,13 +136,17 @@ func (e Evaluation) train(ctx context.Context, sample *gnn.Sample, target *gnn.T
 		}
 	}
 	records := make([]Record, len(jobs))
-	count := progress.NewCounter(0, len(jobs))
+	stages := stages{}
+	for _, j := range jobs {
+		stages.plan("training "+j.Model.Name(), 1)
+	}
+	stages.announce(ctx)
 	err := Train(ctx, jobs, 0, func(i int, r *gnn.Result) error {
 		records[i] = Record{Model: r.Model, Val: r.Validation, Test: r.Test, TrainingSeconds: r.Seconds}
 		if i%e.Trainings == 0 {
 			records[i].predicted = r.Predicted
 		}
-		count.Add(ctx, "trained "+r.Model)
+		stages.end(ctx, "training "+r.Model)
 		return nil
 	})
 	if err != nil {
@@ -139,14 +158,14 @@ func (e Evaluation) train(ctx context.Context, sample *gnn.Sample, target *gnn.T
 // testable returns an error if g has no test nodes.
 func testable(g *graph.Graph) error {
 	if len(g.Split.Test) == 0 {
-		return fmt.Errorf("experiment: graph %s has no test nodes (0), want at least 1", g.Name)
+		return fmt.Errorf("experiment: graph %s has no test nodes (0), must have at least 1", g.Name)
 	}
 	return nil
 }
 
-// Sample returns a condensed graph as a GNN trains on it. Soft labels, if there are any, take the place of the labels.
-// The weight of a node is the number of nodes it stands for; without Members, all weights are equal. Weights count
-// only if gnn.Config.Weighted is set.
+// Sample returns a condensed graph as a training sample. Soft labels, if there are any, replace the labels. The weight
+// of a node is the number of its source nodes; without Members, all weights are equal. Weights are used only if
+// gnn.Config.Weighted is set.
 func Sample(c *condense.Condensed) *gnn.Sample {
 	s := &gnn.Sample{Adj: c.Adj, X: c.X, Y: c.Y, Classes: c.Classes, Soft: c.Soft}
 	if m := c.Members; m != nil {

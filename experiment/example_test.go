@@ -11,10 +11,10 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 )
 
-// Measure one method: three condensations, each with a training, and a training on the whole graph.
+// Measure one method: three condensations with one training each, and one training on the full graph.
 func ExamplePlan() {
 	training := gnn.Defaults()
-	training.Epochs, training.Hidden = 20, 16 // for an example; leave them
+	training.Epochs, training.Hidden = 10, 16 // smaller than the defaults, to keep the example fast
 	result, err := experiment.Plan{
 		Method: cgc.Defaults(), Size: condense.Size{Nodes: 28}, Training: training,
 		Seeds: 3, Models: []gnn.Model{gnn.SGC()}, Whole: 1,
@@ -24,13 +24,13 @@ func ExamplePlan() {
 	}
 	mean, _ := result.Small[0].TestMean()
 	fmt.Println(len(result.Condensed), "condensed graphs, above chance:", mean > 100/7.)
-	fmt.Println(len(result.Whole[0].Test), "training on the whole graph")
+	fmt.Println(len(result.Whole[0].Test), "training on the full graph")
 	// Output:
 	// 3 condensed graphs, above chance: true
-	// 1 training on the whole graph
+	// 1 training on the full graph
 }
 
-// Test what a condensed graph, as from condense.Load, is worth: two models, five trainings each.
+// Evaluate a condensed graph, such as one from condense.Load, with two models and five trainings each.
 func ExampleEvaluation() {
 	ctx, g := context.Background(), synth.Demo()
 	config := cgc.Defaults()
@@ -40,7 +40,7 @@ func ExampleEvaluation() {
 		panic(err)
 	}
 	training := gnn.Defaults()
-	training.Epochs, training.Hidden = 20, 16 // for an example; leave them
+	training.Epochs, training.Hidden = 10, 16 // smaller than the defaults, to keep the example fast
 	scores, err := experiment.Evaluation{
 		Models: []gnn.Model{gnn.GCN(), gnn.SGC()}, Training: training, Trainings: 5,
 	}.Run(ctx, small, g)

@@ -9,8 +9,8 @@ import (
 	"github.com/graph-condensation/cgc/experiment"
 )
 
-// FuzzOpenLog looks for a panic in records.jsonl. A file that is refused stays as it is. One that is read loses its
-// torn last line alone, and has the same records when it is read again.
+// FuzzOpenLog looks for panics in reading records.jsonl. It checks that an invalid file stays as it is, and that a
+// valid one loses only its torn last line and has the same records when it is read again.
 func FuzzOpenLog(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "records.jsonl")
 	log, err := experiment.OpenLog(path)

@@ -14,42 +14,41 @@ import (
 
 // Arm is one way to condense a graph and to train on the result.
 type Arm struct {
-	// Name is what tables call the arm. Arms of one name differ in their number of nodes.
+	// Name is the name of the arm in tables. Arms with the same name differ in their number of nodes.
 	Name string
 	// Method condenses the graph to Size.
 	Method condense.Method
 	Size   condense.Size
-	// Training says how models are trained.
+	// Training is the configuration of all trainings.
 	Training gnn.Config
 }
 
-// setting returns the setting of the arm's method.
 func (a Arm) setting() condense.Setting { return condense.SettingOf(a.Method) }
 
 // Grid is an experiment on one graph: every arm with every condensation seed, every training seed and every model.
 type Grid struct {
-	// Arms is what is compared, at least one.
+	// Arms lists the arms to compare, at least one.
 	Arms []Arm
 	// Seed is the first condensation seed, for all arms.
 	Seed uint64
 	// Seeds is the number of condensations of each arm, at least 1, with the seeds Seed, Seed+1, ….
 	Seeds int
 	// Trainings is the number of trainings of each model on each condensed graph, 1 to 1000. Training j on the condensed
-	// graph of seed s has seed s + j·10⁶, the same for all arms and models.
+	// graph of seed s has seed s + j·10⁶ for all arms and models.
 	Trainings int
-	// Models are trained and tested, at least one.
+	// Models lists the models to train and test, at least one.
 	Models []gnn.Model
-	// Whole is the number of trainings of each model on the whole graph, at least 0, with the seeds Seed, Seed+1, ….
+	// Whole is the number of trainings of each model on the full graph, at least 0, with the seeds Seed, Seed+1, ….
 	// Arms with the same training and the same setting share them.
 	Whole int
-	// Blind shows g without its test nodes and their labels (graph.Graph.WithoutTest), for a search that validation nodes
-	// decide. Record.Test is 0 then, and the fingerprint in the records is that of the graph without the labels.
+	// Blind hides the test nodes and their labels (graph.Graph.WithoutTest), for a search by validation accuracy.
+	// Record.Test is then 0, and records hold the fingerprint of the graph without these labels.
 	Blind bool
-	// Parallel is the number of trainings at once. 0 means the number of threads (runtime.GOMAXPROCS). Results do not
+	// Parallel is the number of concurrent trainings. 0 means the number of threads (runtime.GOMAXPROCS). Results do not
 	// depend on it.
 	Parallel int
-	// Memory and Planned are as in Evaluation: they bound what testing takes, for every setting of the arms. With a graph
-	// that is larger, one training runs at a time.
+	// Memory and Planned apply to testing, as in Evaluation, for every setting of the arms. If the graph is larger than
+	// Memory, trainings run one after another.
 	Memory  int64
 	Planned func(*gnn.Plan)
 	// Peak, if set, returns the largest resident set of the process in bytes, for Record.Peak.
@@ -58,22 +57,23 @@ type Grid struct {
 	Warn func(sentence string)
 }
 
-// step is the distance between the training seeds on one condensed graph. It is above any number of condensation seeds.
+// step separates the training seeds on one condensed graph. It is larger than any number of condensation seeds.
 const step = 1_000_000
 
-// Run carries out the grid on g and returns a record for each training. They are ordered by arm, model, condensation
-// seed and training seed. Records of the whole graph follow, by model.
+// Run carries out the grid on g and returns a record for each training, ordered by arm, model, condensation seed and
+// training seed. Records of the full graph follow, by model.
 //
-// Trainings that log holds are taken from it, and new ones are added to it at once. A graph is condensed only if a
-// training on it is left to do. So a run that was stopped goes on where it was, with the numbers it would have had.
-// With a nil log nothing is kept.
+// Run skips trainings that log already has, and adds each new one to log as soon as it ends. It condenses a graph only
+// if a training on it is missing. An interrupted run can therefore be resumed and gives the same numbers as an
+// uninterrupted one. If log is nil, nothing is kept.
 //
-// Everything that is wrong with the grid, or with g for it, is reported before anything is condensed. Labels of test
-// nodes are read after training and decide nothing. The same grid gives the same numbers for any number of threads.
-// Each condensation and training that ends is reported to ctx with their total, less those that log holds.
+// Run checks the grid before it condenses anything. Labels of test nodes are read only after training, and no choice
+// depends on them. The same grid gives the same numbers for any number of threads. There is a progress stage for
+// condensations, one for the trainings of each model, and one for each model's trainings on the full graph. Run reports
+// to ctx the number of pieces that are missing from log, and each piece when it ends.
 func (p Grid) Run(ctx context.Context, g *graph.Graph, log *Log) ([]Record, error) {
 	if p.Blind {
-		if err := g.CheckContext(ctx); err != nil {
+		if err := g.Check(ctx); err != nil {
 			return nil, fmt.Errorf("experiment: graph %s is not valid: %w", g.Name, err)
 		}
 		g = g.WithoutTest()
@@ -85,7 +85,7 @@ func (p Grid) Run(ctx context.Context, g *graph.Graph, log *Log) ([]Record, erro
 	return p.run(ctx, g, id, log, nil)
 }
 
-// run is Run. If keep is not nil, every condensation is done, and keep is given its graph.
+// run implements Run. If keep is not nil, every condensation is done, and its graph is passed to keep.
 func (p Grid) run(
 	ctx context.Context, g *graph.Graph, id graph.Identity, log *Log, keep func(*condense.Condensed),
 ) (_ []Record, err error) {
@@ -106,7 +106,7 @@ func (p Grid) run(
 			t.Close()
 		}
 	}()
-	w.begin()
+	w.begin(ctx)
 	if err := w.condensations(ctx); err != nil {
 		return nil, err
 	}
@@ -116,13 +116,13 @@ func (p Grid) run(
 	var records []Record
 	for _, c := range slices.Concat(w.cells, w.whole) {
 		r := w.found[c.key]
-		r.Arm, r.Graph.Name = c.record.Arm, c.record.Graph.Name // a log may know them by other names
+		r.Arm, r.Graph.Name = c.record.Arm, c.record.Graph.Name // the log may have other names
 		records = append(records, r)
 	}
 	return records, nil
 }
 
-// check returns N′ of each arm, or what is wrong with the grid.
+// check validates the grid and returns N′ of each arm.
 func (p Grid) check(g *graph.Graph) (nodes []int, err error) {
 	var errs []error
 	check := func(ok bool, format string, args ...any) {
@@ -130,19 +130,19 @@ func (p Grid) check(g *graph.Graph) (nodes []int, err error) {
 			errs = append(errs, fmt.Errorf("experiment: "+format, args...))
 		}
 	}
-	check(len(p.Arms) > 0, "0 arms, want at least 1")
-	check(p.Seeds >= 1, "%d seeds, want at least 1", p.Seeds)
-	check(p.Trainings >= 1 && p.Trainings <= 1000, "%d trainings, want 1 to 1000", p.Trainings)
-	check(len(p.Models) > 0, "0 models, want at least 1")
-	check(p.Whole >= 0, "%d trainings on the whole graph, want at least 0", p.Whole)
-	check(p.Parallel >= 0, "%d trainings at once, want at least 0", p.Parallel)
+	check(len(p.Arms) > 0, "0 arms, must be at least 1")
+	check(p.Seeds >= 1, "%d seeds, must be at least 1", p.Seeds)
+	check(p.Trainings >= 1 && p.Trainings <= 1000, "%d trainings, must be 1 to 1000", p.Trainings)
+	check(len(p.Models) > 0, "0 models, must be at least 1")
+	check(p.Whole >= 0, "%d trainings on the full graph, must be at least 0", p.Whole)
+	check(p.Parallel >= 0, "%d trainings at once, must be at least 0", p.Parallel)
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
 	models := map[string]bool{}
 	for _, m := range p.Models {
 		if models[m.Name()] {
-			return nil, fmt.Errorf("experiment: model %s is there twice, want it once", m.Name())
+			return nil, fmt.Errorf("experiment: model %s is there twice, must be once", m.Name())
 		}
 		models[m.Name()] = true
 	}
@@ -158,7 +158,8 @@ func (p Grid) check(g *graph.Graph) (nodes []int, err error) {
 		}
 		l := label{a.Name, n}
 		if known[l] {
-			return nil, fmt.Errorf("experiment: two arms are called %q and have %d nodes, want another name for one", a.Name, n)
+			return nil, fmt.Errorf("experiment: two arms are called %q and have %d nodes, must have another name for one",
+				a.Name, n)
 		}
 		known[l] = true
 		nodes = append(nodes, n)
@@ -166,7 +167,7 @@ func (p Grid) check(g *graph.Graph) (nodes []int, err error) {
 	return nodes, nil
 }
 
-// check returns N′, or what is wrong with the arm, or with g for it.
+// check validates the arm and returns N′ on g.
 func (a Arm) check(g *graph.Graph) (nodes int, err error) {
 	if a.Method == nil {
 		return 0, errors.New("experiment: no method (nil)")
@@ -183,7 +184,7 @@ func (a Arm) check(g *graph.Graph) (nodes int, err error) {
 	return nodes, nil
 }
 
-// in says which arm err is about, if there are several.
+// in adds the name of the arm to err, if there are several arms.
 func (p Grid) in(a Arm, err error) error {
 	if len(p.Arms) == 1 || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -195,7 +196,7 @@ func (p Grid) in(a Arm, err error) error {
 type cell struct {
 	record Record
 	key    string
-	arm    int // −1: on the whole graph
+	arm    int // −1: on the full graph
 	model  gnn.Model
 }
 
@@ -205,7 +206,7 @@ func newCell(r Record, id graph.Identity, arm int, m gnn.Model) cell {
 	return cell{record: r, key: r.key(), arm: arm, model: m}
 }
 
-// plan lists the trainings: those on condensed graphs in w.cells, those on the whole graph in w.whole.
+// plan lists the trainings on condensed graphs in w.cells, and the trainings on the full graph in w.whole.
 func (w *work) plan(id graph.Identity) error {
 	for i, a := range w.Arms {
 		setting := a.setting()
@@ -228,7 +229,7 @@ func (w *work) plan(id graph.Identity) error {
 	planned := map[string]bool{}
 	for _, a := range w.Arms {
 		setting, training := a.setting(), a.Training
-		training.Weighted = false // a node of the whole graph stands for itself
+		training.Weighted = false // nodes of the full graph have no weights
 		for _, m := range w.Models {
 			for s := range uint64(w.Grid.Whole) {
 				c := newCell(Record{

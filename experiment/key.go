@@ -22,8 +22,8 @@ func parse(config json.RawMessage) (p parameters, method string, err error) {
 	return p, method, nil
 }
 
-// complete returns config with the parameters that it lacks: those of a registered method have their defaults. A
-// parameter may be younger than the record.
+// complete adds the default of each parameter that config lacks. The parameter may have been added after the record was
+// written.
 func complete(config json.RawMessage) (json.RawMessage, error) {
 	p, method, err := parse(config)
 	if err != nil {
@@ -31,7 +31,7 @@ func complete(config json.RawMessage) (json.RawMessage, error) {
 	}
 	prototype, err := condense.New(method, nil)
 	if err != nil {
-		return config, nil // of another program, which knows more methods
+		return config, nil // written by a program with other methods
 	}
 	text, err := condense.Configuration(prototype, 0, 0)
 	if err != nil {
@@ -53,18 +53,18 @@ func complete(config json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(p)
 }
 
-// key names what the numbers of r depend on: two records of one key are the same training.
+// key identifies the training of r: two records with the same key are the same training.
 func (r Record) key() string { return r.cell(r.Seed, r.TrainingSeed) }
 
-// group names what trainings have in common that differ in their seeds alone.
+// group is the key without seeds: trainings of one group differ only in their seeds.
 func (r Record) group() string { return r.Arm + "\n" + r.cell(0, 0) }
 
-// cell returns a text that is the same for the same training with the given seeds. Sizes enter as N′, whichever way
-// they were given. A parameter called memory is left out: it bounds what a method takes and not what it returns.
+// cell returns a string that identifies a training with the given seeds. Sizes count as N′, however they were given.
+// The parameter memory is ignored, because it limits the memory of a method without changing its result.
 func (r Record) cell(seed, trainingSeed uint64) string {
 	var p parameters
 	if !r.IsWhole() {
-		p, _, _ = parse(r.Config) // a log and a grid check it
+		p, _, _ = parse(r.Config) // logs and grids have checked it
 		for _, key := range []string{"ratio", "label_ratio", "seed", "memory"} {
 			delete(p, key)
 		}
@@ -73,7 +73,7 @@ func (r Record) cell(seed, trainingSeed uint64) string {
 	values := []any{
 		r.Graph.Fingerprint, r.Standardize, r.Inductive, p, r.Training, r.Model, seed, trainingSeed,
 	}
-	if r.NormalizeFeatures { // logs from before this setting keep their keys
+	if r.NormalizeFeatures { // logs from before this setting existed keep their keys
 		values = append(values, "normalize_features")
 	}
 	text, err := json.Marshal(values)

@@ -14,9 +14,9 @@ import (
 	"github.com/graph-condensation/cgc/internal/atomicfile"
 )
 
-// Log keeps records in a file of JSON lines, one record a line. A Grid that was stopped goes on from it. A record is on
-// the disk when Add returns. A Log is safe for concurrent use by one process. While one process has it open, OpenLog in
-// another one is an error.
+// Log keeps records in a file of JSON lines, one record per line, from which an interrupted Grid resumes. A record is
+// on the disk when Add returns. A Log is safe for concurrent use by one process. While one process has it open, OpenLog
+// fails in other processes.
 type Log struct {
 	mu      sync.Mutex
 	file    *os.File
@@ -25,13 +25,14 @@ type Log struct {
 	torn    int
 }
 
-// start is how each line begins.
+// start is the beginning of each line.
 var start = fmt.Sprintf(`{"record":%d,`, RecordVersion)
 
-// OpenLog opens the log at path. If there is no such file, it begins one.
+// OpenLog opens the log at path and creates the file if it does not exist.
 //
-// A last line without an end was cut short when a process was killed while it wrote. It is removed, and Torn tells of
-// it. Any other line that is not a record is an error, and the file stays as it is.
+// A last line without a newline was cut short because a process was killed while writing it. OpenLog removes the line,
+// and Torn returns its length. If any other line is not a record, OpenLog returns an error and leaves the file
+// unchanged.
 func OpenLog(path string) (l *Log, err error) {
 	l = &Log{byKey: map[string]int{}}
 	if l.file, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o666); err != nil {
@@ -74,9 +75,9 @@ func OpenLog(path string) (l *Log, err error) {
 	return l, nil
 }
 
-var errNotRecord = fmt.Errorf("not a record of an experiment, want a line that begins with %s", start)
+var errNotRecord = fmt.Errorf("not a record of an experiment, must be a line that begins with %s", start)
 
-// decode reads one line. A parameter that is younger than the line has its default.
+// decode reads one line. A parameter that was added since the line was written gets its default.
 func decode(line []byte, r *Record) error {
 	var known struct {
 		Record int `json:"record"`
@@ -85,7 +86,7 @@ func decode(line []byte, r *Record) error {
 		return errNotRecord
 	}
 	if known.Record > RecordVersion {
-		return fmt.Errorf("record of version %d, want 1 to %d", known.Record, RecordVersion)
+		return fmt.Errorf("record of version %d, must be 1 to %d", known.Record, RecordVersion)
 	}
 	r.Training = gnn.Defaults()
 	err := json.Unmarshal(line, r)
@@ -130,7 +131,7 @@ func (l *Log) Add(r Record) error {
 // Close closes the file.
 func (l *Log) Close() error { return l.file.Close() }
 
-// keep takes r in, unless a record of its key is there.
+// keep adds r, unless there is a record with its key.
 func (l *Log) keep(r Record) {
 	if _, is := l.byKey[r.key()]; is {
 		return
@@ -139,7 +140,7 @@ func (l *Log) keep(r Record) {
 	l.records = append(l.records, r)
 }
 
-// find returns the record of a key, if there is one; a nil log has none.
+// find returns the record with a key, if there is one. A nil log has no records.
 func (l *Log) find(key string) (Record, bool) {
 	if l == nil {
 		return Record{}, false

@@ -36,7 +36,7 @@ func written(m condense.Method, nodes int, seed uint64) json.RawMessage {
 	return config
 }
 
-// example returns a record of each kind, with numbers that do not end in binary.
+// example returns a record of each kind, with numbers that have no finite binary representation.
 func example() []experiment.Record {
 	const seed = 1<<63 + 1
 	config := cgc.Defaults()
@@ -60,7 +60,7 @@ func example() []experiment.Record {
 func TestLogKeepsRecords(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "records.jsonl")
 	log := mustOpen(t, path)
-	for _, r := range append(example(), example()...) { // a second one of the same key changes nothing
+	for _, r := range append(example(), example()...) { // a second record with the same key changes nothing
 		if err := log.Add(r); err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func TestLogKeepsRecords(t *testing.T) {
 	}
 }
 
-// The last line may be cut anywhere: what is before it stays, and what is added afterwards is whole.
+// TestLogDropsATornLine cuts the last line anywhere, and checks that earlier and later records are complete.
 func TestLogDropsATornLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "records.jsonl")
 	log := mustOpen(t, path)
@@ -88,7 +88,7 @@ func TestLogDropsATornLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := bytes.IndexByte(text, '\n') + 1
-	for cut := first; cut < len(text); cut += 1 + (cut-first)/16 { // close together where a line begins
+	for cut := first; cut < len(text); cut += 1 + (cut-first)/16 { // at short distances near the beginning of a line
 		if err := os.WriteFile(path, text[:cut], 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +117,7 @@ func TestLogRefusesOtherFiles(t *testing.T) {
 		record + "\n":                              "line 2: not a record",
 		record + "x":                               "line 2: not a record",
 		record + "{\"record\":1,\n":                "line 2: not a record",
-		"{\"record\":99}\n":                        "line 1: record of version 99, want 1 to 1",
+		"{\"record\":99}\n":                        "line 1: record of version 99, must be 1 to 1",
 		"{\"record\":1,\"seed\":-1}\n":             "line 1: not a record",
 		"{\"record\":1,\"val\":\"x\"}\n":           "line 1: not a record",
 		"{\"record\":1,\"config\":7}\n":            "line 1: not a record",
@@ -140,7 +140,7 @@ func TestLogRefusesOtherFiles(t *testing.T) {
 	}
 }
 
-// A parameter that came after a record was written has its default in it.
+// TestLogFillsInYoungerParameters checks that a parameter added since a record was written gets its default.
 func TestLogFillsInYoungerParameters(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "records.jsonl")
 	line := `{"record":1,"graph":{"name":"g"},"arm":"a","model":"gcn",` +
@@ -158,7 +158,7 @@ func TestLogFillsInYoungerParameters(t *testing.T) {
 	}
 }
 
-// A log that is open is not opened again: two processes would append to it.
+// TestLogIsTakenOnce checks that a log can be open only once, since two processes would append to it.
 func TestLogIsTakenOnce(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files are not locked here")

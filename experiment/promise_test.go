@@ -11,7 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// careless is Picked with a mistake.
+// careless is Picked with a bug: it returns a graph with fewer nodes, or one altered by change.
 type careless struct {
 	Picked
 	change func(*condense.Condensed)
@@ -27,16 +27,19 @@ func (c careless) Condense(ctx context.Context, g *graph.Graph, nodes int, seed 
 	return small, err
 }
 
-// plannedFor is one condensation by a method of one's own, with one training.
+// plannedFor returns a plan of one condensation by m, with one training.
 func plannedFor(m condense.Method) experiment.Plan {
 	return plan(func(p *experiment.Plan) { p.Method, p.Seeds, p.Models, p.Whole = m, 1, []gnn.Model{gnn.SGC()}, 0 })
 }
 
-// A method that returns another size or setting than asked for is named. Its graph would be tested on other features.
+// TestPlanRefusesWhatIsNotPromised checks the error for a method that returns a wrong size or setting. A graph with a
+// wrong setting would be tested on other features.
 func TestPlanRefusesWhatIsNotPromised(t *testing.T) {
 	for want, m := range map[string]condense.Method{
-		"11 nodes in the setting {NormalizeFeatures:false Standardize:false Inductive:false}, want 12": careless{fewer: 1},
-		"12 nodes in the setting {NormalizeFeatures:false Standardize:false Inductive:true}, want 12 in": careless{
+		"11 nodes in the setting {NormalizeFeatures:false Standardize:false Inductive:false}, expected 12": careless{
+			fewer: 1,
+		},
+		"in the setting {NormalizeFeatures:false Standardize:false Inductive:true}, expected 12 in": careless{
 			change: func(c *condense.Condensed) { c.Inductive = true },
 		},
 	} {
@@ -46,7 +49,8 @@ func TestPlanRefusesWhatIsNotPromised(t *testing.T) {
 	}
 }
 
-// A method that does not know settings works in each of them, and so does one whose nodes stand for no nodes.
+// TestPlanUnderASetting checks that a method that ignores settings works in each of them, and that Members may be
+// missing.
 func TestPlanUnderASetting(t *testing.T) {
 	loose := careless{change: func(c *condense.Condensed) { c.Members = nil }}
 	for _, m := range []condense.Method{

@@ -11,31 +11,33 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// RecordVersion is the version of the JSON of a Record. 1: first.
+// RecordVersion is the version of the JSON format of a Record. Version 1 is the first.
 const RecordVersion = 1
 
-// Record is one training: what was trained, the outcome, and everything that is needed to repeat it. Its JSON keys are
-// a contract (docs/formats.md).
+// Record is one training: its parameters, its outcome, and everything needed to repeat it. Its JSON keys are a contract
+// (docs/reference/json.md).
 type Record struct {
-	// Version is RecordVersion.
+	// Version is the version of the format: 1.
 	Version int `json:"record"`
 	// Graph is the graph that was condensed, and that the model was tested on.
 	Graph graph.Identity `json:"graph"`
-	// Arm is the name of the Arm, or Whole.
+	// Arm is the name of the method in tables; "whole" for trainings on the full graph.
 	Arm string `json:"arm"`
-	// Config is a JSON object with the method, its parameters, the number of nodes and the seed: condense.Configuration.
-	// It is empty if the model was trained on the whole graph.
+	// Config is the configuration with its seed, which --config reads; absent for the full graph.
+	//
+	// condense.Configuration writes it.
 	Config json.RawMessage `json:"config,omitempty"`
-	// Setting is what the model was tested in. Its fields are keys of the record.
+	// Setting is the setting in which the model was tested. Its fields are keys of the record.
 	condense.Setting
 	// Model is the name of the model, Training says how it was trained.
 	Model    string     `json:"model"`
 	Training gnn.Config `json:"training"`
-	// Seed is the seed of the condensation, 0 for the whole graph. TrainingSeed decides weights and dropout.
+	// Seed is the seed of the condensation, 0 for the full graph. TrainingSeed is the seed of weights and dropout: Seed +
+	// j·10⁶ for training j, so that methods are compared with the same random numbers.
 	Seed         uint64 `json:"seed"`
 	TrainingSeed uint64 `json:"training_seed"`
 
-	// Nodes is N′, Edges the number of undirected edges of A′. For the whole graph, they are the nodes and edges that the
+	// Nodes is N′, Edges the number of undirected edges of A′. For the full graph, they are the nodes and edges that the
 	// model was trained on.
 	Nodes int `json:"nodes"`
 	Edges int `json:"edges"`
@@ -44,22 +46,23 @@ type Record struct {
 	Test  float64 `json:"test"`
 	Epoch int     `json:"epoch"`
 	// Seconds is the time of each step of the condensation. Steps that several condensations share are counted in each.
-	// The whole graph has no steps.
+	// The full graph has no steps.
 	Seconds condense.Seconds `json:"seconds"`
-	// TrainingSeconds is the time of the training with its validations and its test. Others may have run beside it.
+	// TrainingSeconds is the time of the training with its validations and its test. Other trainings may have run at
+	// the same time.
 	TrainingSeconds float64 `json:"training_seconds"`
-	// Peak is the largest resident set of the process so far, in bytes; 0 where it is not known.
+	// Peak is the largest resident set of the process so far, in bytes; 0 if it is not known.
 	Peak int64 `json:"peak_rss_bytes"`
 	// Build is the program that made the record.
 	Build Build `json:"build"`
 
-	predicted []int32 // gnn.Result.Predicted, of the first training on the first graph of a Plan or an Evaluation
+	predicted []int32 // gnn.Result.Predicted of the first training on the first graph of a Plan or an Evaluation
 }
 
-// Whole is the Arm of trainings on the whole graph.
+// Whole is the Arm of trainings on the full graph.
 const Whole = "whole"
 
-// IsWhole says whether the model was trained on the whole graph.
+// IsWhole reports whether the model was trained on the full graph.
 func (r Record) IsWhole() bool { return len(r.Config) == 0 }
 
 // Method returns the name of the method, or Whole.
@@ -71,20 +74,20 @@ func (r Record) Method() string {
 		Method string `json:"method"`
 	}
 	if json.Unmarshal(r.Config, &config) != nil {
-		return "" // not of a log or a grid, which check
+		return "" // not from a log or a grid, which check it
 	}
 	return config.Method
 }
 
-// Build is what results depend on besides their parameters.
+// Build identifies the program. Results depend on the program as well as on their parameters.
 type Build struct {
-	// Version is that of this module. Revision is the commit it was built from, with "+changes" if files differed. Both
-	// are empty where the build does not know them.
+	// Version is the version of cgc. Revision is its commit, with "+changes" if files were changed. Both are empty if the
+	// build does not record them.
 	Version  string `json:"version"`
 	Revision string `json:"revision"`
-	// Kernels is the set of loops in use: mat.Kernels.
+	// Kernels is the SIMD code path in use.
 	Kernels string `json:"kernels"`
-	// Go is the version of Go, Platform the system and the processor.
+	// Go is the version of the compiler, Platform the system and the processor.
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 	// Threads is the number of threads. Only times depend on it.

@@ -16,22 +16,22 @@ import (
 
 // Estimate is a mean over seeds and its uncertainty.
 type Estimate struct {
-	// Mean is the mean over the seeds, each with the mean of its trainings. Std is their standard deviation, with n−1 in
-	// the denominator; 0 for one seed.
+	// Mean averages the trainings of each seed first, and then the seeds. Std is the standard deviation over the seeds,
+	// with n−1 in the denominator; 0 for one seed.
 	Mean float64 `json:"mean"`
 	Std  float64 `json:"std"`
-	// CI95 is half the width of the 95% interval of the mean, t·Std/√n, with Student's t of n−1 degrees of freedom. One
-	// seed has no interval, and 0 here.
+	// CI95 is half the width of the 95% interval of the mean, t·Std/√n, with Student's t of n−1 degrees of freedom; 0 for
+	// one seed.
 	CI95 float64 `json:"ci95"`
 }
 
-// EstimateOf returns the estimate from one number for each seed.
+// EstimateOf returns the Estimate of values, one for each seed.
 func EstimateOf(values []float64) Estimate {
 	mean, std := meanStd(values)
 	return Estimate{mean, std, interval(std, len(values))}
 }
 
-// meanStd returns the mean and the standard deviation of values, as Estimate has them.
+// meanStd returns the mean and the standard deviation of values; see Estimate.
 func meanStd(values []float64) (mean, std float64) {
 	if len(values) < 2 {
 		return stat.Mean(values, nil), 0
@@ -48,19 +48,18 @@ func interval(std float64, n int) float64 {
 }
 
 // Summary is the outcome of one arm at one size, for one model on one graph. The unit is the condensation seed: the
-// trainings on one condensed graph are averaged first. On the whole graph the unit is the training.
+// trainings on one condensed graph are averaged first. On the full graph the unit is the training.
 type Summary struct {
 	Graph graph.Identity `json:"graph"`
-	// Arm, Method, Nodes and Model are those of the records, Nodes being N′. Edges is the mean over the seeds.
+	// Arm, Method, Nodes (N′) and Model are as in the records. Edges is the mean over the seeds.
 	Arm    string  `json:"arm"`
 	Method string  `json:"method"`
 	Nodes  int     `json:"nodes"`
 	Edges  float64 `json:"edges"`
 	Model  string  `json:"model"`
-	// Setting is that of the records. Its fields are keys of the summary.
+	// Setting is as in the records. Its fields are keys of the summary.
 	condense.Setting
-	// Config is the configuration of the first seed, as in Record; empty on the whole graph. Training says how models
-	// were trained.
+	// Config is the configuration of the first seed; absent for the full graph. Training says how models were trained.
 	Config   json.RawMessage `json:"config,omitempty"`
 	Training gnn.Config      `json:"training"`
 	// Val and Test are accuracies in percent.
@@ -69,27 +68,27 @@ type Summary struct {
 	// Within is the standard deviation of the test accuracy over trainings on one condensed graph, pooled over the
 	// condensation seeds; 0 if there is one training on each.
 	Within float64 `json:"within"`
-	// Condense and Train are the mean seconds of one condensation and of one training.
+	// Condense and Train are the mean times, in seconds, of one condensation and of one training.
 	Condense float64 `json:"condense_seconds"`
 	Train    float64 `json:"train_seconds"`
 	// Seeds holds the means of each seed, by ascending seed.
 	Seeds []SeedMean `json:"seeds"`
 }
 
-// SeedMean is the mean over the trainings of one seed.
+// SeedMean holds means over the trainings of one seed.
 type SeedMean struct {
-	// Seed is the condensation seed; on the whole graph, the training seed.
+	// Seed is the condensation seed; on the full graph, the training seed.
 	Seed      uint64  `json:"seed"`
 	Trainings int     `json:"trainings"`
 	Val       float64 `json:"val"`
 	Test      float64 `json:"test"`
 }
 
-// IsWhole says whether the models were trained on the whole graph.
+// IsWhole reports whether the models were trained on the full graph.
 func (s Summary) IsWhole() bool { return s.Method == Whole }
 
-// Summarize returns a summary of all records that differ in their seeds alone, for each such group, in the order of
-// their first records. Records of different graphs, configurations or ways of training are never mixed.
+// Summarize groups the records that differ only in their seeds, and returns a summary of each group, in the order of
+// their first records. Records of different graphs, configurations or trainings are never mixed.
 func Summarize(records []Record) []Summary {
 	groups := map[string][]Record{}
 	var order []string
@@ -126,7 +125,7 @@ func summarize(records []Record) Summary {
 	var squares float64 // of the differences from the seed's mean
 	for seed, list := range bySeed {
 		m := SeedMean{Seed: seed, Trainings: len(list)}
-		// Sums must not depend on the order of a log.
+		// Sums must not depend on the order of records in a log.
 		slices.SortFunc(list, func(a, b Record) int { return cmp.Compare(a.TrainingSeed, b.TrainingSeed) })
 		for _, r := range list {
 			m.Val += r.Val / float64(len(list))
@@ -152,9 +151,9 @@ func summarize(records []Record) Summary {
 	return s
 }
 
-// Comparison is the paired difference of two arms in test accuracy, over the seeds that both have.
+// Comparison is the paired difference of two arms in test accuracy, over their common seeds.
 type Comparison struct {
-	// Graph is the name of the graph, Fingerprint that of its Identity.
+	// Graph and Fingerprint are as in the records.
 	Graph       string `json:"graph"`
 	Fingerprint string `json:"fingerprint"`
 	// Nodes is N′, Model the name of the model.
@@ -163,15 +162,16 @@ type Comparison struct {
 	// Arm is compared with Base.
 	Arm  string `json:"arm"`
 	Base string `json:"base"`
-	// Seeds is the number of seeds that both have; with 0 there is nothing to compare.
+	// Seeds is the number of common seeds. If it is 0, there is nothing to compare.
 	Seeds int `json:"seeds"`
-	// Difference is that of Arm minus Base, in points of percent.
+	// Difference is the accuracy of Arm minus that of Base, in points.
 	Difference Estimate `json:"difference"`
-	// Verdict is Better or Worse if the 95% interval of the difference excludes 0, else empty.
+	// Verdict is "better" or "worse" if the 95% interval of the difference excludes 0, else empty.
 	Verdict string `json:"verdict"`
 }
 
-// The verdicts of a Comparison. If two arms do not differ, one comparison in twenty has a verdict by chance.
+// Better and Worse are the verdicts of a Comparison. If two arms do not differ, one comparison in twenty still has a
+// verdict by chance.
 const (
 	Better = "better"
 	Worse  = "worse"
@@ -202,7 +202,8 @@ func Compare(a, base Summary) Comparison {
 	return c
 }
 
-// Comparisons compares every arm with the first one of the same graph, size N′ and model. The whole graph is left out.
+// Comparisons compares every arm with the first arm on the same graph, with the same size N′ and model. The full graph
+// is left out.
 func Comparisons(summaries []Summary) (all []Comparison) {
 	type place struct {
 		graph, model string

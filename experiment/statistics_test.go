@@ -38,8 +38,8 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// The interval holds the mean of normal numbers in 95 of 100 samples. 4000 samples leave a standard error of 0.34
-// points.
+// TestIntervalCovers checks that the interval contains the mean of normal numbers in 95% of 4000 samples, whose
+// standard error is 0.34 points.
 func TestIntervalCovers(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 3))
 	const samples = 4000
@@ -73,7 +73,8 @@ func trained(arm string, from uint64, tests ...[]float64) (records []experiment.
 	return records
 }
 
-// The unit is the condensation seed: seeds 0, 1 and 2 come to 81, 84 and 81, however many trainings each has.
+// TestSummaryIsOverCondensationSeeds checks that the unit is the condensation seed: seeds 0, 1 and 2 have the means 81,
+// 84 and 81, for any number of trainings.
 func TestSummaryIsOverCondensationSeeds(t *testing.T) {
 	records := trained("a", 0, []float64{80, 82}, []float64{83, 84, 85}, []float64{81})
 	all := experiment.Summarize(records)
@@ -85,7 +86,7 @@ func TestSummaryIsOverCondensationSeeds(t *testing.T) {
 	near(t, "standard deviation", s.Test.Std, math.Sqrt(3))
 	near(t, "interval", s.Test.CI95, 4.302653)
 	near(t, "validation", s.Val.Mean, 81)
-	// Squares of differences from the seeds' means, over 6 trainings − 3 seeds.
+	// The sum of squared differences from the seeds' means, divided by 6 trainings − 3 seeds.
 	near(t, "within", s.Within, math.Sqrt((1+1+1+0+1)/3.))
 	near(t, "edges", s.Edges, 1)
 	near(t, "condensation", s.Condense, 1)
@@ -99,7 +100,7 @@ func TestSummaryIsOverCondensationSeeds(t *testing.T) {
 	}
 }
 
-// The order of the records decides the order of the summaries and nothing else.
+// TestSummariesDoNotDependOnOrder checks that the order of the records only changes the order of the summaries.
 func TestSummariesDoNotDependOnOrder(t *testing.T) {
 	records := append(trained("a", 0, []float64{80.1, 82.7}, []float64{83.3, 84.9}),
 		trained("b", 0, []float64{79.7}, []float64{78.2})...)
@@ -112,7 +113,7 @@ func TestSummariesDoNotDependOnOrder(t *testing.T) {
 			got[0], got[1] = got[1], got[0]
 		}
 		for i := range got {
-			got[i].Config = want[i].Config // of whichever seed is first
+			got[i].Config = want[i].Config // the configuration of the first seed, which varies
 			if !reflect.DeepEqual(got[i], want[i]) {
 				t.Fatalf("%+v, want %+v", got[i], want[i])
 			}
@@ -120,7 +121,8 @@ func TestSummariesDoNotDependOnOrder(t *testing.T) {
 	}
 }
 
-// Records that differ in more than seeds are kept apart, those of the whole graph too, whose unit is the training.
+// TestSummariesKeepApart checks that records that differ in more than their seeds get separate summaries, also on the
+// full graph, where the unit is the training.
 func TestSummariesKeepApart(t *testing.T) {
 	base := trained("a", 0, []float64{80}, []float64{81})
 	records := base
@@ -154,7 +156,8 @@ func TestSummariesKeepApart(t *testing.T) {
 	if !all[7].IsWhole() || all[0].IsWhole() {
 		t.Error("the whole graph is not told from the others")
 	}
-	// Arm b, the other training and the other α are compared with the first. The others have another graph, model or size.
+	// Arm b, the other training and the other α are compared with the first. The other summaries have another graph, model
+	// or size.
 	if n := len(experiment.Comparisons(all)); n != 3 {
 		t.Errorf("%d comparisons, want 3", n)
 	}
@@ -162,7 +165,7 @@ func TestSummariesKeepApart(t *testing.T) {
 
 func TestCompareIsPaired(t *testing.T) {
 	one := func(records []experiment.Record) experiment.Summary { return experiment.Summarize(records)[0] }
-	// Seeds differ by 10 points, arms by about 1: paired, that is found.
+	// Seeds differ by 10 points, and arms by about 1. Only a paired comparison detects that.
 	base := one(trained("base", 0, []float64{60}, []float64{70}, []float64{80}, []float64{90}))
 	for _, c := range []struct {
 		name           string

@@ -16,7 +16,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Picked is a method of one's own: training nodes at random, as many of each class as its share, with their edges.
+// Picked is a new method: it selects random training nodes, in proportion to the classes, with their edges.
 type Picked struct{}
 
 func (Picked) Name() string { return "picked" }
@@ -25,7 +25,7 @@ func (Picked) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint
 	clock := condense.StartClock(ctx, "pick")
 	order := rand.New(rand.NewPCG(seed, 1)).Perm(len(g.Split.Train))
 	var picked []int32
-	for round := 0; len(picked) < nodes; round++ { // one node of each class a round
+	for round := 0; len(picked) < nodes; round++ { // one node of each class per round
 		in := make([]int, g.Classes)
 		for _, i := range order {
 			node := g.Split.Train[i]
@@ -48,11 +48,11 @@ func (Picked) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint
 	return small, err
 }
 
-// A method of one's own stands beside those of package cgc, and its files keep its edges.
+// Compare a new method with cgc. Its condensed graphs keep their edges when saved and loaded.
 func ExampleGrid_method() {
 	ctx, g, size := context.Background(), synth.Demo(), condense.Size{Nodes: 28}
 	training := gnn.Defaults()
-	training.Epochs, training.Hidden = 30, 16 // for an example; leave them
+	training.Epochs, training.Hidden = 30, 16 // smaller than the defaults, to keep the example fast
 	records, err := experiment.Grid{
 		Arms:  []experiment.Arm{{"cgc", cgc.Defaults(), size, training}, {"picked", Picked{}, size, training}},
 		Seeds: 3, Trainings: 1, Models: []gnn.Model{gnn.GCN()},

@@ -19,19 +19,19 @@ import (
 // Job is one training.
 type Job struct {
 	Model gnn.Model
-	// Sample is trained on, Target validates and tests.
+	// The model is trained on Sample, and validated and tested on Target.
 	Sample *gnn.Sample
 	Target *gnn.Target
-	// Training says how, and Seed decides weights and dropout.
+	// Training is the configuration. Seed is the random seed of weights and dropout.
 	Training gnn.Config
 	Seed     uint64
 }
 
-// Train carries out jobs side by side, since one condensed graph is too small to keep all threads busy. At most atOnce
-// of them run at a time; 0 means the number of threads. If a target reads its graph in order, one runs at a time.
+// Train runs jobs concurrently, since one condensed graph is too small to keep all threads busy. At most atOnce of them
+// run at the same time; 0 means the number of threads. If a target streams its graph, jobs run one after another.
 //
-// As each job ends, ended gets its result, one call at a time. The first error of a training, or of ended, stops the
-// rest and is returned. Results do not depend on atOnce.
+// When a job ends, Train calls ended with its result; calls do not overlap. The first error of a training, or of ended,
+// stops the other jobs and is returned. Results do not depend on atOnce.
 func Train(ctx context.Context, jobs []Job, atOnce int, ended func(i int, r *gnn.Result) error) (err error) {
 	defer memory.Recover(&err)
 	if atOnce == 0 {
@@ -63,7 +63,7 @@ func Train(ctx context.Context, jobs []Job, atOnce int, ended func(i int, r *gnn
 			r, err := gnn.Train(ctx, j.Model, j.Sample, j.Target, j.Training, TrainingSource(j.Model, j.Seed))
 			panics = false
 			if err != nil {
-				cancel(fmt.Errorf("training %s: %w", j.Model.Name(), err)) // the first error stands
+				cancel(fmt.Errorf("training %s: %w", j.Model.Name(), err)) // later errors change nothing
 				return
 			}
 			mu.Lock()
@@ -81,8 +81,8 @@ func Train(ctx context.Context, jobs []Job, atOnce int, ended func(i int, r *gnn
 	return err
 }
 
-// uncounted returns ctx without the counted events of the work below, such as the epochs of a training: a grid counts
-// condensations and trainings. Events without a total pass.
+// uncounted returns ctx without the counted events of the jobs, such as the epochs of a training, because a grid counts
+// condensations and trainings instead. Events without a total are passed on.
 func uncounted(ctx context.Context) context.Context {
 	return progress.With(ctx, func(e progress.Event) {
 		if e.Total == 0 {
@@ -91,15 +91,15 @@ func uncounted(ctx context.Context) context.Context {
 	})
 }
 
-// trainingStream is the first stream of random numbers of trainings. Condensation has lower ones.
+// trainingStream is the first random stream for training. Condensation uses lower streams.
 const trainingStream = 1 << 32
 
-// streams lists models by the number of their stream. Each model has its own, so that the numbers of a training do not
-// depend on what else is trained. A model that is not here has a stream by the hash of its name.
+// streams lists the models with a fixed random stream. Each model has its own stream, so that a training does not
+// depend on other trainings. For models that are not listed, the stream is a hash of their name.
 var streams = []string{"gcn", "sgc", "sage", "appnp", "cheby", "gat"}
 
-// TrainingSource returns what a training of m with a seed draws weights and dropout from. A caller of gnn.Train that
-// uses it has the numbers of an Evaluation.
+// TrainingSource returns the random source of weights and dropout for training m with the given seed. gnn.Train with
+// this source repeats the training of an Evaluation.
 func TrainingSource(m gnn.Model, seed uint64) rand.Source {
 	stream := slices.Index(streams, m.Name())
 	if stream < 0 {

@@ -9,10 +9,9 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/progress"
 )
 
-// work is a grid while it runs.
+// work is a running grid.
 type work struct {
 	Grid
 	g            *graph.Graph
@@ -22,37 +21,51 @@ type work struct {
 	cells, whole []cell
 	found        map[string]Record // by key
 	targets      map[condense.Setting]*gnn.Target
-	count        *progress.Counter
+	stages       stages
 
-	jobs    []Job    // trainings that wait for their turn
-	waiting []Record // and their records
+	jobs    []Job  // trainings that are queued
+	waiting []cell // and their cells
 	queued  map[string]bool
 }
 
-// begin takes from the log what is there, and counts what is left.
-func (w *work) begin() {
+// condensing is the stage of condensations.
+const condensing = "condensing"
+
+// stage returns the stage of a training. Trainings of one stage take about the same time.
+func (c cell) stage() string {
+	if c.arm < 0 {
+		return "training " + c.model.Name() + " on the full graph"
+	}
+	return "training " + c.model.Name()
+}
+
+// begin looks up the known trainings in the log and announces the others.
+func (w *work) begin(ctx context.Context) {
 	type condensation struct {
 		arm  int
 		seed uint64
 	}
 	condensations, trainings := map[condensation]bool{}, map[string]bool{}
+	w.stages = stages{}
 	for _, c := range slices.Concat(w.cells, w.whole) {
 		if r, is := w.log.find(c.key); is {
 			w.found[c.key] = r
 			continue
 		}
-		if trainings[c.key] { // another arm has it
+		if trainings[c.key] { // another arm has the same training
 			continue
 		}
 		trainings[c.key] = true
+		w.stages.plan(c.stage(), 1)
 		if c.arm >= 0 {
 			condensations[condensation{c.arm, c.record.Seed}] = true
 		}
 	}
-	w.count = progress.NewCounter(0, len(condensations)+len(trainings))
+	w.stages.plan(condensing, len(condensations))
+	w.stages.announce(ctx)
 }
 
-// missing returns the cells of an arm and seed that are not found and not queued.
+// missing returns the cells of an arm and seed that are neither found nor queued.
 func (w *work) missing(arm int, seed uint64) (cells []cell) {
 	for _, c := range w.cells {
 		if _, is := w.found[c.key]; !is && !w.queued[c.key] && c.arm == arm && c.record.Seed == seed {
@@ -62,8 +75,8 @@ func (w *work) missing(arm int, seed uint64) (cells []cell) {
 	return cells
 }
 
-// condensations does all that is missing on condensed graphs. Arms that share a preparation come together, so that one
-// preparation is in memory at a time.
+// condensations does all missing trainings on condensed graphs. Arms that share a preparation are processed together,
+// so that only one preparation is in memory.
 func (w *work) condensations(ctx context.Context) error {
 	first := map[int][]int{} // arms that share a preparation, by the first of them
 	for i, a := range w.Arms {
@@ -81,13 +94,13 @@ func (w *work) condensations(ctx context.Context) error {
 	return nil
 }
 
-// sharing says whether a and b can be condensed from one preparation.
+// sharing reports whether a and b can be condensed from one preparation.
 func sharing(a, b condense.Method) bool {
 	preparer, is := a.(condense.Preparer)
 	return is && preparer.SharesPreparation(b)
 }
 
-// together condenses for arms that share a preparation, and trains.
+// together condenses for arms that share a preparation, and trains on the results.
 func (w *work) together(ctx context.Context, arms []int) error {
 	var prepared condense.Prepared
 	for _, arm := range arms {
@@ -98,10 +111,11 @@ func (w *work) together(ctx context.Context, arms []int) error {
 			if len(cells) == 0 && w.keep == nil {
 				continue
 			}
-			target, err := w.target(ctx, a.setting()) // first: it may find that there is nothing to validate on
+			target, err := w.target(ctx, a.setting()) // first, because it fails if there are no validation nodes
 			if err != nil {
 				return err
 			}
+			w.stages.begin(ctx, condensing)
 			small, err := w.condense(ctx, &prepared, a, w.nodes[arm], seed)
 			if err != nil {
 				return w.in(a, err)
@@ -114,13 +128,13 @@ func (w *work) together(ctx context.Context, arms []int) error {
 					w.Warn(sentence)
 				}
 			}
-			w.count.Add(ctx, "condensed")
+			w.stages.end(ctx, condensing)
 			sample := Sample(small)
 			for _, c := range cells {
 				c.record.Edges, c.record.Seconds = small.Edges(), small.Seconds
 				w.queue(c, sample, target)
 			}
-			if len(w.jobs) >= 4*w.atOnce() { // enough that few threads wait for the last
+			if len(w.jobs) >= 4*w.atOnce() { // enough that few threads idle while the last trainings run
 				if err := w.flush(ctx, w.Parallel); err != nil {
 					return err
 				}
@@ -130,8 +144,8 @@ func (w *work) together(ctx context.Context, arms []int) error {
 	return w.flush(ctx, w.Parallel)
 }
 
-// condense condenses by an arm, and checks that the result is what the arm says. It prepares first if the method can
-// share a preparation.
+// condense condenses by the method of an arm, and checks the size and the setting of the result. It prepares first if
+// the method can share a preparation.
 func (w *work) condense(
 	ctx context.Context, prepared *condense.Prepared, a Arm, nodes int, seed uint64,
 ) (small *condense.Condensed, err error) {
@@ -149,19 +163,26 @@ func (w *work) condense(
 	if err != nil {
 		return nil, err
 	}
+	compared, err := small.CheckTarget(w.g)
+	if err != nil {
+		return nil, err
+	}
+	if err := compared.Err(); err != nil && compared.Known { // the method may have read another graph
+		return nil, err
+	}
 	is := small.Setting()
 	if want := a.setting(); small.Nodes() != nodes || is != want {
-		return nil, fmt.Errorf("experiment: method %s returned %d nodes in the setting %+v, want %d in %+v",
+		return nil, fmt.Errorf("experiment: method %s returned %d nodes in the setting %+v, expected %d in %+v",
 			a.Method.Name(), small.Nodes(), is, nodes, want)
 	}
 	return small, nil
 }
 
-// large is the number of nodes from which trainings on the whole graph go one at a time. Each keeps all threads busy,
-// and takes much memory.
+// large is the number of nodes from which trainings on the full graph run one after another: each keeps all threads
+// busy and needs much memory.
 const large = 20_000
 
-// wholes trains on the whole graph.
+// wholes trains on the full graph.
 func (w *work) wholes(ctx context.Context) error {
 	for _, c := range w.whole {
 		if _, is := w.found[c.key]; is {
@@ -183,7 +204,7 @@ func (w *work) wholes(ctx context.Context) error {
 	return w.flush(ctx, atOnce)
 }
 
-// atOnce returns the number of trainings at once.
+// atOnce returns the number of concurrent trainings.
 func (w *work) atOnce() int {
 	if w.Parallel == 0 {
 		return runtime.GOMAXPROCS(0)
@@ -191,7 +212,7 @@ func (w *work) atOnce() int {
 	return w.Parallel
 }
 
-// target returns what models of a setting are tested on.
+// target returns the target of a setting.
 func (w *work) target(ctx context.Context, s condense.Setting) (*gnn.Target, error) {
 	if t := w.targets[s]; t != nil {
 		return t, nil
@@ -211,28 +232,31 @@ func (w *work) target(ctx context.Context, s condense.Setting) (*gnn.Target, err
 		if a.setting() != s {
 			continue
 		}
-		if err := Fits(t, w.Models, a.Training.Hidden, w.Memory, w.Planned); err != nil {
+		if err := Fits(t, w.Models, a.Training.Hidden, w.Planned); err != nil {
 			return nil, err
 		}
-		break // the arms of a command differ in their methods
+		break // one is enough: the arms of a command differ only in their methods
 	}
 	w.targets[s] = t
 	return t, nil
 }
 
-// queue adds a training to those that wait.
+// queue adds a training to the waiting ones.
 func (w *work) queue(c cell, sample *gnn.Sample, target *gnn.Target) {
 	w.queued[c.key] = true
 	w.jobs = append(w.jobs, Job{c.model, sample, target, c.record.Training, c.record.TrainingSeed})
-	w.waiting = append(w.waiting, c.record)
+	w.waiting = append(w.waiting, c)
 }
 
-// flush does the trainings that wait.
+// flush runs the queued trainings.
 func (w *work) flush(ctx context.Context, atOnce int) error {
 	jobs, waiting := w.jobs, w.waiting
 	w.jobs, w.waiting = nil, nil
+	if len(waiting) > 0 {
+		w.stages.begin(ctx, waiting[0].stage())
+	}
 	return Train(ctx, jobs, atOnce, func(i int, result *gnn.Result) error {
-		r := waiting[i]
+		r := waiting[i].record
 		r.Val, r.Test, r.Epoch, r.TrainingSeconds = result.Validation, result.Test, result.Epoch, result.Seconds
 		r.Build = ThisBuild()
 		if w.keep != nil && r.TrainingSeed == w.Seed {
@@ -247,7 +271,7 @@ func (w *work) flush(ctx context.Context, atOnce int) error {
 			}
 		}
 		w.found[r.key()] = r
-		w.count.Add(ctx, "trained "+r.Model)
+		w.stages.end(ctx, waiting[i].stage())
 		return nil
 	})
 }

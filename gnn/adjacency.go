@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/graph-condensation/cgc/autodiff"
+	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// rule is how a propagation weighs the neighbours.
+// rule is the kind of a propagation matrix P.
 type rule int
 
 const (
@@ -22,8 +22,8 @@ const (
 // operator returns the propagation over a constant A.
 func (r rule) operator(a *mat.CSR) graph.Operator { return r.given(a, nil) }
 
-// given is operator with Σ_j A_ij as given, for an A that lacks rows of the graph that it is a part of. Nil degrees are
-// those of A.
+// given is like operator, but with the given degrees Σ_j A_ij. A part of a graph lacks rows and needs the degrees of
+// the full graph. If degrees is nil, it is computed from A.
 func (r rule) given(a *mat.CSR, degrees []float64) graph.Operator {
 	switch r {
 	case symmetric:
@@ -34,22 +34,22 @@ func (r rule) given(a *mat.CSR, degrees []float64) graph.Operator {
 	return graph.Operator{Adj: a}
 }
 
-// adjacency is A as forward passes use it: a constant or a variable. What does not change is computed once.
+// adjacency is the A of forward passes: a constant or a variable. Results that stay the same are computed only once.
 type adjacency struct {
 	ctx      context.Context
 	nodes    int
-	constant *mat.CSR      // nil without edges, or where A is a variable
-	variable *autodiff.Var // nil where A is a constant
+	constant *mat.CSR      // nil if there are no edges, or if A is a variable
+	variable *autodiff.Var // nil if A is a constant
 
-	shared    *scope               // has operators of a constant; may be nil
+	shared    *scope               // holds the operators of a constant; may be nil
 	operators [rules]*propagation  // of a constant
 	edges     *autodiff.Edges      // of a constant, with self-loops
-	made      round                // of a variable
+	made      round                // when a variable A was put on its tape
 	matrices  [rules]*autodiff.Var // of a variable
 	looped    *autodiff.Var        // A + I of a variable A
 }
 
-// newAdjacency returns a constant A of n nodes; nil has no edges.
+// newAdjacency returns a constant A of n nodes. A nil a has no edges.
 func newAdjacency(ctx context.Context, a *mat.CSR, n int) *adjacency {
 	if a != nil && a.NNZ() == 0 {
 		a = nil
@@ -107,7 +107,7 @@ func (a *adjacency) matrix(r rule) *autodiff.Var {
 	return p
 }
 
-// beside returns the n×n matrix whose rows are all xᵀ, for x n×1.
+// beside returns the n×n matrix in which every row is xᵀ, for x n×1.
 func beside(x *autodiff.Var) *autodiff.Var {
 	t, column := x.Tape(), mat.NewDense(x.Value.Rows, 1)
 	for i := range column.Data {
@@ -132,8 +132,8 @@ func (a *adjacency) loops() *autodiff.Var {
 	return a.looped
 }
 
-// propagation is an operator on a tape. It stops when its context is done, and its result then has no meaning. Whoever
-// runs the tape asks the context before using the result.
+// propagation is an operator on a tape. It stops when its context is done; its result is then meaningless. The caller
+// of the tape must therefore check the context before it uses the result.
 type propagation struct {
 	ctx context.Context
 	op  graph.Operator
@@ -152,7 +152,7 @@ func (p *propagation) Apply(dst, x *mat.Dense) { _ = p.op.Apply(p.ctx, dst, x) }
 // T returns the transpose.
 func (p *propagation) T() autodiff.Linear { return p.t }
 
-// check returns an error if adj, where it is not nil, is not an adjacency for the nodes of x, or if x is not sound.
+// check returns an error if x is invalid, or if adj is neither nil nor an adjacency of the nodes of x.
 func check(ctx context.Context, adj *mat.CSR, x mat.Matrix) error {
 	n, d := x.Dims()
 	switch x := x.(type) {
@@ -161,7 +161,7 @@ func check(ctx context.Context, adj *mat.CSR, x mat.Matrix) error {
 			return fmt.Errorf("gnn: %d numbers for %d×%d features", len(x.Data), n, d)
 		}
 	case *mat.CSR:
-		if err := x.ValidateContext(ctx); err != nil {
+		if err := x.Validate(ctx); err != nil {
 			return fmt.Errorf("gnn: features: %w", err)
 		}
 	}
@@ -171,7 +171,7 @@ func check(ctx context.Context, adj *mat.CSR, x mat.Matrix) error {
 	if adj.Rows != n || adj.Cols != n {
 		return fmt.Errorf("gnn: adjacency %d×%d for %d nodes", adj.Rows, adj.Cols, n)
 	}
-	if err := graph.ValidateAdjacencyContext(ctx, adj); err != nil {
+	if err := graph.ValidateAdjacency(ctx, adj); err != nil {
 		return fmt.Errorf("gnn: %w", err)
 	}
 	return nil

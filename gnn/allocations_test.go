@@ -14,15 +14,15 @@ import (
 )
 
 // TestEpochsAllocateNothing compares the allocations of long and short trainings on a condensed graph, validated in
-// every epoch, on two threads: all allocations must belong to the first epoch. The race detector empties pools at
-// random, so this file is left out with it.
+// every epoch, on two threads: all allocations must happen in the first epoch. The race detector empties pools at
+// random, so this file is not built with it.
 func TestEpochsAllocateNothing(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	random := rand.New(rand.NewPCG(3, 3))
-	dense := blocks(2000, 60, 7, 8) // a validation is several chunks of work
+	dense := blocks(1000, 30, 7, 8) // each validation is split into several chunks of work
 	sparse := *dense
 	sparse.X = dense.X.(*mat.Dense).Sparse()
-	small := &gnn.Sample{Adj: randomGraph(70, 0.05, false, random), X: randomDense(70, 60, random), Classes: 7}
+	small := &gnn.Sample{Adj: randomGraph(70, 0.05, false, random), X: randomDense(70, 30, random), Classes: 7}
 	for i := range int32(70) {
 		small.Y = append(small.Y, i%7)
 	}
@@ -31,9 +31,9 @@ func TestEpochsAllocateNothing(t *testing.T) {
 		each(t, func(t *testing.T, m gnn.Model) {
 			allocated := func(epochs int) float64 {
 				c := gnn.Defaults()
-				c.Epochs, c.ValidateEvery, c.InputDropout, c.Hidden = epochs, 1, 0.1, 64
+				c.Epochs, c.ValidateEvery, c.InputDropout, c.Hidden = epochs, 1, 0.1, 32
 				runtime.GC()
-				defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties pools
+				defer debug.SetGCPercent(debug.SetGCPercent(-1)) // garbage collection empties pools
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
 				train(t, m, small, target, c)
@@ -41,7 +41,7 @@ func TestEpochsAllocateNothing(t *testing.T) {
 				return float64(after.Mallocs - before.Mallocs)
 			}
 			per := 1.0
-			// A pool grows when more workers meet than before. So it may try again.
+			// A pool grows when more workers run at once than before, so the test may be repeated.
 			for try := 0; try < 5 && per >= 0.5; try++ {
 				per = (allocated(25) - allocated(5)) / 20
 			}

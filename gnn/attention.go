@@ -4,18 +4,19 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/graph-condensation/cgc/autodiff"
+	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Attention says how node i weighs its neighbours j and itself: by the softmax over j of LeakyReLU(Own_i + Other_j).
+// Attention defines the attention weights of node i over its neighbours j and i itself: the softmax over j of
+// LeakyReLU(Own_i + Other_j).
 type Attention struct {
 	// Own and Other are the two parts of the scores, n×h for h heads.
 	Own, Other *autodiff.Var
 	// Slope is the slope of the LeakyReLU below 0.
 	Slope float32
-	// Dropout is the probability with which a weight is dropped out in training, unless Config.Dropout is 0.
+	// Dropout is the probability of dropping a weight in training. It is ignored if Config.Dropout is 0.
 	Dropout float64
 }
 
@@ -23,8 +24,8 @@ type Attention struct {
 //
 //	α_ij = w_ij·exp(s_ij) / Σ_j w_ij·exp(s_ij),  s_ij = LeakyReLU(Own_i + Other_j).
 //
-// The columns of x, n×(h·f), are h groups of f, one group for each head. Where A is a variable, w = A + I, so that the
-// result has a gradient in A. Where A is a constant, w is 1 for i and its neighbours: weights of edges are not used.
+// The columns of x, n×(h·f), are h groups of f, one group for each head. If A is a variable, w = A + I, so that the
+// result has a gradient in A. If A is a constant, w is 1 for i and its neighbours: edge weights are not used.
 func (in *Input) Attend(a Attention, x *autodiff.Var) *autodiff.Var {
 	if heads := a.Own.Value.Cols; heads == 0 || x.Value.Cols%heads != 0 {
 		panic(fmt.Sprintf("gnn: %d columns for %d heads", x.Value.Cols, heads))
@@ -35,7 +36,7 @@ func (in *Input) Attend(a Attention, x *autodiff.Var) *autodiff.Var {
 	if in.adj.edges == nil {
 		edges, err := loopedEdges(in.adj.ctx, in.adj.constant, in.nodes)
 		if err != nil {
-			return x // Err says so
+			return x // in.Err returns the error
 		}
 		in.adj.edges = edges
 	}
@@ -45,7 +46,6 @@ func (in *Input) Attend(a Attention, x *autodiff.Var) *autodiff.Var {
 	return t.Attend(edges, in.dropWeights(a, weights), x, false)
 }
 
-// dropWeights drops out attention weights in training.
 func (in *Input) dropWeights(a Attention, weights *autodiff.Var) *autodiff.Var {
 	if in.src == nil || in.config.Dropout == 0 {
 		return weights
@@ -53,7 +53,7 @@ func (in *Input) dropWeights(a Attention, weights *autodiff.Var) *autodiff.Var {
 	return weights.Tape().Dropout(weights, a.Dropout, in.src)
 }
 
-// attendDense is Attend for a variable A, on n×n matrices.
+// attendDense implements Attend for a variable A, with n×n matrices.
 func (in *Input) attendDense(a Attention, x *autodiff.Var) *autodiff.Var {
 	t := x.Tape()
 	heads := a.Own.Value.Cols
@@ -74,8 +74,9 @@ func (in *Input) attendDense(a Attention, x *autodiff.Var) *autodiff.Var {
 	return all
 }
 
-// exponentials returns exp(min(s_ij − m_i, 40)), where m_i is the largest score among i and its neighbours. Only nodes
-// that are not neighbours can exceed the bound. Their exponentials are multiplied by 0, and so must be finite.
+// exponentials returns exp(min(s_ij − m_i, 40)), where m_i is the largest score among i and its neighbours. Only scores
+// of nodes that are not neighbours can exceed the bound of 40. Their exponentials are multiplied by 0, so they must be
+// finite.
 func (in *Input) exponentials(scores *autodiff.Var) *autodiff.Var {
 	t, n := scores.Tape(), in.nodes
 	const bound = 40
@@ -93,14 +94,14 @@ func (in *Input) exponentials(scores *autodiff.Var) *autodiff.Var {
 			bounds.Row(i)[j] = bound
 		}
 	}
-	// m_i is a constant: it cancels in α, so it adds nothing to a gradient.
+	// m_i is a constant: it cancels out in α and contributes nothing to the gradient.
 	shifted := t.Sub(scores, t.RepeatColumn(t.Var(largest), n))
 	most := t.Var(bounds)
 	return t.Exp(t.Sub(most, t.ReLU(t.Sub(most, shifted))))
 }
 
-// HeadDots returns the inner products of each row of x with u, head by head: n×h for x n×(h·f) and u (h·f)×1.
-func (in *Input) HeadDots(x, u *autodiff.Var, heads int) *autodiff.Var {
+// headDots returns the inner products of each row of x with u, head by head: n×h for x n×(h·f) and u (h·f)×1.
+func (in *Input) headDots(x, u *autodiff.Var, heads int) *autodiff.Var {
 	t, key := x.Tape(), [2]int{u.Value.Rows, heads}
 	owner := in.owners[key]
 	if owner == nil {
@@ -113,7 +114,7 @@ func (in *Input) HeadDots(x, u *autodiff.Var, heads int) *autodiff.Var {
 	return t.MatMul(x, t.Mul(t.RepeatColumn(u, heads), t.Var(owner)))
 }
 
-// headOwners returns the width×heads matrix with a 1 where the unit belongs to the head.
+// headOwners returns the width×heads matrix that has a 1 where the unit belongs to the head.
 func headOwners(width, heads int) *mat.Dense {
 	m := mat.NewDense(width, heads)
 	for i := range width {
@@ -122,7 +123,7 @@ func headOwners(width, heads int) *mat.Dense {
 	return m
 }
 
-// loopedEdges returns the edges of A + I for n nodes; a nil A has no edges. The error is that of ctx.
+// loopedEdges returns the edges of A + I for n nodes; a nil A has no edges. It returns the error of ctx.
 func loopedEdges(ctx context.Context, a *mat.CSR, n int) (*autodiff.Edges, error) {
 	p := &mat.CSR{Rows: n, Cols: n, Indptr: memory.Make[int64](n + 1)}
 	entries := n
@@ -149,5 +150,5 @@ func loopedEdges(ctx context.Context, a *mat.CSR, n int) (*autodiff.Edges, error
 		}
 		p.Indptr[i+1] = int64(len(p.Indices))
 	}
-	return autodiff.NewEdgesContext(ctx, p)
+	return autodiff.NewEdges(ctx, p)
 }

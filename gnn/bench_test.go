@@ -8,7 +8,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// BenchmarkTrain takes 50 epochs on a condensed graph of 454 nodes with 128 features and 40 classes. The target has
+// BenchmarkTrain runs 50 epochs on a condensed graph of 454 nodes with 128 features and 40 classes. The target has
 // 50,000 nodes: 10,000 are validated every 10 epochs, and 10,000 more are tested at the end.
 func BenchmarkTrain(b *testing.B) {
 	const n, d, classes = 50_000, 128, 40

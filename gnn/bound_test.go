@@ -1,6 +1,7 @@
 package gnn_test
 
 import (
+	"errors"
 	"math/rand/v2"
 	"testing"
 
@@ -8,8 +9,8 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 )
 
-// Within a bound, models find what they find without one. A smaller bound takes less memory for the models that keep
-// propagated features. A graph that is not mapped counts nowhere.
+// TestBound checks that a memory limit does not change results, that models keep fewer propagated features under a
+// smaller limit, and that the error reports the smallest limit that works. The graph is in memory.
 func TestBound(t *testing.T) {
 	g := synth.Demo()
 	for _, name := range gnn.Names() {
@@ -18,7 +19,7 @@ func TestBound(t *testing.T) {
 			t.Fatal(err)
 		}
 		config := gnn.Defaults()
-		config.Epochs, config.Hidden = 3, 32
+		config.Epochs, config.Hidden = 2, 16
 		var results []*gnn.Result
 		var memory []int64
 		for _, bound := range []int64{0, 1 << 30, 4096} {
@@ -26,7 +27,22 @@ func TestBound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			memory = append(memory, target.Memory(m, config.Hidden))
+			memory = append(memory, gnn.MemoryOf(target, m, config.Hidden))
+			large := new(gnn.MemoryError)
+			if _, err := target.Plan(m, config.Hidden); errors.As(err, &large) != (bound == 4096) {
+				t.Errorf("%s, bound %d: error %v", name, bound, err)
+			}
+			if bound == 4096 { // the smallest limit works, and a smaller one does not
+				for _, b := range []int64{large.Need, large.Need * 9 / 10} {
+					other, err := gnn.TargetWithin(t.Context(), g, false, b)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if _, err := other.Plan(m, config.Hidden); (err == nil) != (b == large.Need) {
+						t.Errorf("%s, least %d, bound %d: error %v", name, large.Need, b, err)
+					}
+				}
+			}
 			r, err := gnn.Train(t.Context(), m, target.Sample(), target, config, rand.NewPCG(1, 0))
 			if err != nil {
 				t.Fatal(err)

@@ -9,13 +9,13 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// extent tells how much of a graph lies near the rows that are asked for.
+// extent holds the sizes of the neighbourhoods of the requested rows.
 type extent struct {
-	nodes   []int64 // within j hops
-	entries []int64 // of the adjacency, in the rows of these nodes
+	nodes   []int64 // the number of nodes within j hops
+	entries []int64 // the number of entries of the adjacency in the rows of these nodes
 }
 
-// grow makes e reach the given number of hops.
+// grow extends e to the given number of hops.
 func (e *extent) grow(adj *mat.CSR, rows []int32, hops int) {
 	if len(e.nodes) > hops {
 		return
@@ -30,7 +30,7 @@ func (e *extent) grow(adj *mat.CSR, rows []int32, hops int) {
 	reach := graph.NewReach(adj, rows)
 	for j := range hops + 1 {
 		if j > 0 {
-			if at := j - 1; at > 0 && e.nodes[at] == e.nodes[at-1] { // all that can be reached is reached
+			if at := j - 1; at > 0 && e.nodes[at] == e.nodes[at-1] { // all reachable nodes are included
 				e.nodes, e.entries = append(e.nodes, e.nodes[at]), append(e.entries, e.entries[at])
 				continue
 			}
@@ -48,81 +48,85 @@ func (e *extent) grow(adj *mat.CSR, rows []int32, hops int) {
 	}
 }
 
-// mostly reports whether the rows of the nodes within hops−1 are most of the adjacency. Then a copy does not pay.
+// mostly reports whether the rows of the nodes within hops−1 hops have most entries of the adjacency. A copy is then
+// not worth its cost.
 func (s *scope) mostly(e *extent, hops int) bool {
 	return hops == 0 || s.rows == nil || 2*e.entries[hops-1] > int64(s.adj.NNZ())
 }
 
-// closure returns the part of a scope that decides what is found for its rows by the given number of hops, and the
-// nodes of the part, ascending. It has the rows of the adjacency of the nodes within hops−1. The nodes at the last hop
-// have none. If the rows are most of the adjacency, the part is the whole, and nodes is nil.
+// closure returns the part of a scope that determines the logits of its rows, and the nodes of the part in ascending
+// order. The part has the adjacency rows of the nodes within r.hops−1 hops; the nodes at the last hop have empty rows.
+// If the part would be most of the adjacency, closure returns the full graph and nil nodes. The entries of a part are
+// stored in one of the files.
 //
-// The operators are those of the whole. So each sum has its terms in the order of the whole, and is the same bits.
-// inFile says that the entries go into one of the files.
-func (s *scope) closure(
-	e *extent, hops int, used []rule, files *files, inFile bool,
-) (p *scope, nodes []int32, err error) {
-	if s.mostly(e, hops) {
+// The operators use the degrees of the full graph, and each sum adds its terms in the order of the full graph. Results
+// on the part are therefore bit-identical to those on the full graph.
+func (s *scope) closure(r *region, files *files) (p *scope, nodes []int32, err error) {
+	if r.whole {
 		return newScope(s.adj, nil, s.rows, false), nil, nil
 	}
 	reach := graph.NewReach(s.adj, s.rows)
-	for range hops {
+	for range r.hops {
 		reach.Grow()
 	}
-	nodes = memory.Make[int32](int(e.nodes[hops]))[:0]
-	distance := memory.Make[uint8](int(e.nodes[hops]))[:0]
-	place := reach.Distance // from here on, the place of a node among nodes, −1 if it has none
+	nodes = memory.Make[int32](int(r.nodes))[:0]
+	distance := memory.Make[uint8](int(r.nodes))[:0]
+	place := reach.Distance // from here on, the index of a node in nodes, −1 if it is not there
 	for v, t := range place {
 		if t != graph.Unreached {
 			place[v] = int32(len(nodes))
 			nodes, distance = append(nodes, int32(v)), append(distance, uint8(t))
 		}
 	}
-	n := len(nodes)
-	adj := &mat.CSR{Rows: n, Cols: n, Indptr: memory.Make[int64](n + 1)}
-	for r, v := range nodes {
-		adj.Indptr[r+1] = adj.Indptr[r]
-		if int(distance[r]) < hops {
-			adj.Indptr[r+1] += s.adj.Indptr[v+1] - s.adj.Indptr[v]
-		}
+	adj, err := s.induced(nodes, place, func(i int) bool { return int(distance[i]) < r.hops }, files)
+	if err != nil {
+		return nil, nil, err
 	}
-	count := int(adj.Indptr[n])
-	if !inFile {
-		adj.Indices = memory.Make[int32](count)
-		if s.adj.Data != nil {
-			adj.Data = memory.Make[float32](count)
-		}
-	} else {
-		if adj.Indices, err = files.indices(count); err == nil && s.adj.Data != nil {
-			adj.Data, err = files.numbers(count)
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-	}
-	parallel.For(n, 1<<12, func(lo, hi int) {
-		for r := lo; r < hi; r++ {
-			to, from := adj.Indptr[r], s.adj.Indptr[nodes[r]]
-			for k, j := range s.adj.Indices[from:][:adj.Indptr[r+1]-to] {
-				adj.Indices[to+int64(k)] = place[j]
-			}
-			if adj.Data != nil {
-				copy(adj.Data[to:adj.Indptr[r+1]], s.adj.Data[from:])
-			}
-		}
-	})
 	rows := make([]int32, len(s.rows))
 	for i, v := range s.rows {
 		rows[i] = place[v]
 	}
 	p = newScope(adj, nil, rows, false)
-	p.fields = fieldsOf(distance, rows, hops, &p.whole)
+	p.fields = fieldsOf(distance, rows, r.hops, &p.whole)
 	degrees := s.degrees(nodes)
-	for _, r := range used {
-		op := r.given(adj, degrees)
-		p.operators[r] = &op
+	for _, rule := range r.rules {
+		op := rule.given(adj, degrees)
+		p.operators[rule] = &op
 	}
 	return p, nodes, nil
+}
+
+// induced returns the adjacency of some nodes, with columns renamed by place and entries stored in one of the files. If
+// has(i) is false, node i has no entries. Otherwise, all its neighbours must be among the nodes.
+func (s *scope) induced(nodes, place []int32, has func(i int) bool, files *files) (adj *mat.CSR, err error) {
+	n := len(nodes)
+	adj = &mat.CSR{Rows: n, Cols: n, Indptr: memory.Make[int64](n + 1)}
+	for i, v := range nodes {
+		adj.Indptr[i+1] = adj.Indptr[i]
+		if has(i) {
+			adj.Indptr[i+1] += s.adj.Indptr[v+1] - s.adj.Indptr[v]
+		}
+	}
+	if adj.Indices, err = files.indices(int(adj.Indptr[n])); err != nil {
+		return nil, err
+	}
+	if s.adj.Data != nil {
+		if adj.Data, err = files.numbers(int(adj.Indptr[n])); err != nil {
+			return nil, err
+		}
+	}
+	parallel.For(n, 1<<12, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			to, from := adj.Indptr[i], s.adj.Indptr[nodes[i]]
+			for k, j := range s.adj.Indices[from:][:adj.Indptr[i+1]-to] {
+				adj.Indices[to+int64(k)] = place[j]
+			}
+			if adj.Data != nil {
+				copy(adj.Data[to:adj.Indptr[i+1]], s.adj.Data[from:])
+			}
+		}
+	})
+	return adj, nil
 }
 
 // files are temporary files that are mapped into memory.
@@ -131,7 +135,7 @@ type files struct {
 	floats [][]float32
 }
 
-// indices returns n zeros in a new file.
+// indices returns a slice of n zeros in a new file.
 func (f *files) indices(n int) ([]int32, error) {
 	s, err := memory.Scratch[int32](n)
 	if err != nil {
@@ -141,7 +145,7 @@ func (f *files) indices(n int) ([]int32, error) {
 	return s, nil
 }
 
-// numbers returns n zeros in a new file.
+// numbers returns a slice of n zeros in a new file.
 func (f *files) numbers(n int) ([]float32, error) {
 	s, err := memory.Scratch[float32](n)
 	if err != nil {
@@ -151,7 +155,20 @@ func (f *files) numbers(n int) ([]float32, error) {
 	return s, nil
 }
 
-// free gives the files back. Nothing in them may be used any more.
+// panels returns a rows×d matrix of zeros in a new file, in panels of width columns.
+func (f *files) panels(rows, d, width int) (*mat.Panels, error) {
+	data, err := f.numbers(rows * d)
+	if err != nil {
+		return nil, err
+	}
+	var panels [][]float32
+	for lo := 0; lo < d; lo += width {
+		panels = append(panels, data[rows*lo:rows*min(lo+width, d)])
+	}
+	return mat.FloatPanels(rows, d, width, panels)
+}
+
+// free releases the files. Their contents must not be used afterwards.
 func (f *files) free() {
 	for _, s := range f.ints {
 		memory.Free(s)
@@ -162,7 +179,7 @@ func (f *files) free() {
 	*f = files{}
 }
 
-// fieldsOf returns the nodes within 0 to hops of rows, by their distances. The last field is the whole.
+// fieldsOf returns the sets of nodes within 0 to hops hops of rows, given their distances. The last set is whole.
 func fieldsOf(distance []uint8, rows []int32, hops int, whole *field) []*field {
 	fields := []*field{{nodes: rows, graph: len(distance)}}
 	for j := 1; j < hops; j++ {
@@ -183,7 +200,7 @@ func fieldsOf(distance []uint8, rows []int32, hops int, whole *field) []*field {
 	return append(fields, whole)
 }
 
-// degrees returns Σ_j A_ij of the given nodes, summed as graph.Symmetric sums.
+// degrees returns Σ_j A_ij of the given nodes, added in the same order as in graph.Symmetric.
 func (s *scope) degrees(nodes []int32) []float64 {
 	degrees := make([]float64, len(nodes))
 	parallel.For(len(nodes), 1<<14, func(lo, hi int) {

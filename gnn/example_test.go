@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/graph-condensation/cgc/autodiff"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// A GCN is trained on the training nodes of a graph, and tells the classes of all its nodes.
+// Train a GCN on the training nodes of a graph, and predict the classes of all its nodes.
 func Example() {
 	ctx, g := context.Background(), synth.Demo()
 	target, err := gnn.NewTarget(g, false)
@@ -19,7 +19,7 @@ func Example() {
 		panic(err)
 	}
 	config := gnn.Defaults()
-	config.Epochs = 30
+	config.Epochs, config.Hidden = 30, 32 // smaller than the defaults, to keep the example fast
 	r, err := gnn.Train(ctx, gnn.GCN(), target.Sample(), target, config, rand.NewPCG(1, 1))
 	if err != nil {
 		panic(err)
@@ -40,7 +40,8 @@ func Example() {
 	// true
 }
 
-// A graph that is larger than a bound on memory is read in order from its file. This one is not, so there is no plan.
+// A mapped graph that is larger than the memory limit is read from its file in order. This graph is smaller, so there
+// is no plan.
 func ExampleTargetWithin() {
 	target, err := gnn.TargetWithin(context.Background(), synth.Demo(), false, 1<<30)
 	if err != nil {
@@ -52,8 +53,7 @@ func ExampleTargetWithin() {
 	// Output: false true <nil>
 }
 
-// The gradient of a training step is differentiated in X′ and A′, as a method does that learns them by matching
-// gradients.
+// Differentiate the gradient of a training step with respect to X′ and A′, as gradient-matching methods do.
 func ExampleVariableInput() {
 	m := gnn.GCN()
 	random := rand.New(rand.NewPCG(1, 1))

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 
-	"github.com/graph-condensation/cgc/autodiff"
+	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -28,23 +28,23 @@ func LossAndGradients(m Model, s *Sample, parameters []*mat.Dense) (loss float64
 	return float64(y.Value.Data[0]), gradients
 }
 
-// Question asks for the logits of some nodes of a graph.
+// Question is a request for the logits of some nodes of a graph.
 type Question struct {
 	Adj   *mat.CSR
 	X     mat.Matrix
 	Nodes []int32 // nil: all
-	Keep  bool    // keep P·X
-	Room  int     // the bound on the numbers kept; 0: the usual one
-	Units int     // the bound on the hidden units in a part where X is not dense; 0: the usual one
+	Keep  bool    // whether to keep P·X
+	Room  int     // the largest number of values to keep; 0 means the default
+	Units int     // the largest number of hidden units in a part if X is not dense; 0 means the default
 }
 
-// Answer is the logits of two calls, and how many numbers the first call kept for the second.
+// Answer holds the logits of two calls, and the number of values that the first call kept for the second.
 type Answer struct {
 	First, Second *mat.Dense
 	Kept          int
 }
 
-// Ask asks twice.
+// Ask computes the logits twice.
 func (q Question) Ask(ctx context.Context, m Model, parameters []*mat.Dense) (a Answer, err error) {
 	s := newScope(q.Adj, q.X, q.Nodes, q.Keep)
 	if q.Room > 0 {
@@ -66,7 +66,7 @@ func (q Question) Ask(ctx context.Context, m Model, parameters []*mat.Dense) (a 
 	return a, err
 }
 
-// Stream returns a target for a mapped graph within a bound, in which the process itself takes no memory.
+// Stream returns a target for a mapped graph with a memory limit, ignoring the memory of the process itself.
 func Stream(g *graph.Graph, inductive bool, bound int64) (*Target, error) {
 	mapped := *g
 	mapped.Mapped = true
@@ -76,6 +76,9 @@ func Stream(g *graph.Graph, inductive bool, bound int64) (*Target, error) {
 	}
 	return t, err
 }
+
+// MemoryOf returns the bytes that testing m in memory needs.
+func MemoryOf(t *Target, m Model, hidden int) int64 { return t.memory(m, hidden, t.bound) }
 
 // Logits returns the logits of the validation and test nodes of t.
 func Logits(ctx context.Context, t *Target, m Model, parameters []*mat.Dense) (logits []*mat.Dense, err error) {
@@ -89,16 +92,16 @@ func Logits(ctx context.Context, t *Target, m Model, parameters []*mat.Dense) (l
 	return logits, nil
 }
 
-// FieldSize returns how many nodes inference sees within some hops of the given ones.
+// FieldSize returns the number of nodes that inference reads within hops hops of the given nodes.
 func FieldSize(adj *mat.CSR, nodes []int32, hops int) int {
 	s := newScope(adj, nil, nodes, false)
 	return s.size(s.field(hops))
 }
 
-// Dropped returns sparse features after dropout as training multiplies with them, and with their transpose.
+// Dropped returns sparse features after dropout, as training multiplies by them, and their transpose likewise.
 func Dropped(x *mat.CSR, p float64, src rand.Source) (dropped, transposed *mat.Dense) {
 	f := newFeatures(context.Background(), x)
-	f.drop(p, src)
+	f.drop(p, src, false)
 	identity := func(n int) *mat.Dense {
 		m := mat.NewDense(n, n)
 		for i := range n {
@@ -111,3 +114,11 @@ func Dropped(x *mat.CSR, p float64, src rand.Source) (dropped, transposed *mat.D
 	f.T().Apply(transposed, identity(x.Rows))
 	return dropped, transposed
 }
+
+// WithDropout exports Input.withDropout.
+func WithDropout(in *Input, config Config, src rand.Source) *Input {
+	return in.withDropout(config, src)
+}
+
+// Sparser exports sparser.
+var Sparser = sparser

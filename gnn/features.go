@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/graph-condensation/cgc/autodiff"
+	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// features is a sparse X on a tape: a linear map of the weights, with dropout on its stored entries.
+// features is a sparse X on a tape: a linear map applied to the weights, with dropout on its stored entries.
 type features struct {
 	ctx   context.Context
 	x, xt *mat.CSR
@@ -32,7 +32,7 @@ func newFeatures(ctx context.Context, x *mat.CSR) *features {
 		f.whole = memory.Filled[float32](x.NNZ(), 1)
 	}
 	f.x = &mat.CSR{Rows: x.Rows, Cols: x.Cols, Indptr: x.Indptr, Indices: x.Indices, Data: memory.Clone(f.whole)}
-	f.xt, f.from = f.x.Transpose()
+	f.xt, f.from, _ = f.x.Transpose(context.Background())
 	f.t = (*transposed)(f)
 	return f
 }
@@ -49,12 +49,17 @@ func (f *transposed) Apply(dst, g *mat.Dense) { _ = mat.MulSparseContext(f.ctx, 
 // T returns X.
 func (f *transposed) T() autodiff.Linear { return (*features)(f) }
 
-// drop leaves out each entry of X with probability p, and scales the others by 1/(1−p).
-func (f *features) drop(p float64, src rand.Source) {
+// drop sets each entry of X to 0 with probability p, and scales the others by 1/(1−p). If dense, it drops the same
+// entries as Mask would for X as a dense matrix.
+func (f *features) drop(p float64, src rand.Source, dense bool) {
 	if p == 0 {
 		return
 	}
-	autodiff.Mask(f.x.Data, p, src)
+	if dense {
+		autodiff.MaskStored(f.x, p, src)
+	} else {
+		autodiff.Mask(f.x.Data, p, src)
+	}
 	kernel.Mul(f.x.Data, f.x.Data, f.whole)
 	transpositions.For(len(f.from), 1<<15, f, func(captured **features, lo, hi int) {
 		f := *captured
@@ -66,7 +71,7 @@ func (f *features) drop(p float64, src rand.Source) {
 
 var transpositions parallel.Loop[*features]
 
-// streamed is an X of any kind that is read in blocks of rows, in each product anew. The first error stays.
+// streamed is an X of any type. Each product reads it in blocks of rows. err keeps the first error.
 type streamed struct {
 	ctx   context.Context
 	x     mat.Matrix
@@ -75,7 +80,7 @@ type streamed struct {
 	index []int32
 }
 
-// blocks calls f with each block of rows of X and its first row, until an error.
+// blocks calls f with each block of rows of X and the index of its first row, and stops at the first error.
 func (s *streamed) blocks(f func(lo int, x *mat.Dense)) {
 	n, d := s.x.Dims()
 	for lo := 0; lo < n && s.err == nil; lo += blockRows {

@@ -3,11 +3,11 @@ package gnn
 import (
 	"slices"
 
-	"github.com/graph-condensation/cgc/autodiff"
+	"github.com/graph-condensation/cgc/gnn/autodiff"
 )
 
-// filter is a polynomial of a propagation, Σ_j c_j·Pʲ with P = Â or the mean M. Horner's rule applies it with as many
-// propagations as its degree. For personalised PageRank that rule is the recursion of the model's paper.
+// filter is a polynomial of a propagation, Σ_j c_j·Pʲ with P = Â or the mean M. Horner's rule applies a filter of
+// degree m with m propagations. For personalised PageRank, this is the recursion of the APPNP paper.
 type filter struct {
 	mean bool
 	c    []float32 // c_0 … c_degree
@@ -17,7 +17,7 @@ func (f filter) degree() int { return len(f.c) - 1 }
 
 func (f filter) equal(g filter) bool { return f.mean == g.mean && slices.Equal(f.c, g.c) }
 
-// sum returns the value of the polynomial at 1. Without edges P = I, and the filter multiplies by it.
+// sum returns the value of the polynomial at 1. Without edges P = I, so the filter is multiplication by this value.
 func (f filter) sum() (sum float32) {
 	for _, c := range f.c {
 		sum += c
@@ -25,7 +25,7 @@ func (f filter) sum() (sum float32) {
 	return sum
 }
 
-// rule is P.
+// rule returns P.
 func (f filter) rule() rule {
 	if f.mean {
 		return mean
@@ -33,7 +33,7 @@ func (f filter) rule() rule {
 	return symmetric
 }
 
-// filter returns f·x. Without edges P = I.
+// filter returns f·x. Without edges, P = I.
 func (a *adjacency) filter(f filter, x *autodiff.Var) *autodiff.Var {
 	t := x.Tape()
 	if a.none() {

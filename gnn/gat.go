@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/graph-condensation/cgc/autodiff"
+	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
@@ -14,30 +14,28 @@ import (
 type gat struct{}
 
 const (
-	gatHeads = 8
-	// gatDropout is the probability with which an attention weight is left out in an epoch, as in the model's paper.
-	gatDropout = 0.6
-	// gatSlope is the slope of the LeakyReLU over scores, as in the model's paper.
-	gatSlope = 0.2
+	gatHeads   = 8
+	gatDropout = 0.6 // for attention weights, as in the GAT paper
+	gatSlope   = 0.2 // for the LeakyReLU of the scores, as in the GAT paper
 )
 
 // GAT returns the model of Veličković et al., Graph attention networks (ICLR 2018). The hidden layer concatenates 8
-// heads of f = ⌈hidden/8⌉ units; the last has one head of c units:
+// heads of f = ⌈hidden/8⌉ units; the output layer has one head of c units:
 //
 //	H = ELU(‖_k α_k·X·W_k + b₁),  Z = α·H·V + b₂,  W_k d×f, V hidden×c,
 //	α_ij = softmax over j of LeakyReLU_0.2(u·(XW)_i + v·(XW)_j),  j a neighbour of i or i itself,
 //
 // with u and v 1×f for each head.
 //
-// Attention weights are dropped out with probability 0.6, unless Config.Dropout is 0. Weights of a constant A are not
-// used; see Input.Attend for a variable A. On a sample without edges nothing trains u and v. Decay takes them towards
-// zero, where attention is the plain mean.
+// Attention weights are dropped with probability 0.6, unless Config.Dropout is 0. Edge weights of a constant A are not
+// used; see Input.Attend for a variable A. On a sample without edges, u and v have no gradient, and weight decay
+// shrinks them towards zero. At zero, attention is the plain mean.
 func GAT() Model { return gat{} }
 
 // Name returns "gat".
 func (gat) Name() string { return "gat" }
 
-// Shapes lists W, u, v, b of the hidden layer, heads side by side, then those of the last layer.
+// Shapes lists W, u, v and b of the hidden layer, with the heads side by side, then those of the output layer.
 func (gat) Shapes(features, hidden, classes int) []Shape {
 	width := gatHeads * ((hidden + gatHeads - 1) / gatHeads)
 	return []Shape{
@@ -50,15 +48,15 @@ func (gat) Shapes(features, hidden, classes int) []Shape {
 // Forward returns Z.
 func (gat) Forward(t *autodiff.Tape, in *Input, p []*autodiff.Var) *autodiff.Var {
 	layer := func(x *autodiff.Var, p []*autodiff.Var, heads int) *autodiff.Var {
-		own, other := in.HeadDots(x, p[0], heads), in.HeadDots(x, p[1], heads)
+		own, other := in.headDots(x, p[0], heads), in.headDots(x, p[1], heads)
 		return t.AddRow(in.Attend(Attention{Own: own, Other: other, Slope: gatSlope, Dropout: gatDropout}, x), p[2])
 	}
 	h := t.ELU(layer(in.Times(p[0]), p[1:4], gatHeads))
 	return layer(t.MatMul(in.Dropout(h), p[4]), p[5:8], 1)
 }
 
-// Infer takes one head at a time. ELU acts on each unit by itself, so a head's units are projected on the classes and
-// forgotten. A node keeps 2f units and c values, an edge nothing.
+// Infer computes one head after another. ELU acts on each unit separately, so the units of a head are immediately
+// projected on the classes and then discarded. This needs memory for 2f units and c values per node, and none per edge.
 func (gat) Infer(ctx context.Context, v *View, p []*mat.Dense) (*mat.Dense, error) {
 	w := &v.work
 	w.reset()
@@ -107,12 +105,12 @@ func (v *View) times(ctx context.Context, dst *mat.Dense, at *field, weights *ma
 	return ctx.Err()
 }
 
-// attentionHead is one head: the vectors u and v of its scores, and the bias b.
+// attentionHead holds the parameters of one head: the vectors u and v of its scores, and the bias b.
 type attentionHead struct {
 	u, v, b []float32
 }
 
-// attend sets row i of dst, on the field to, to Σ_j α_ij·x_j + b.
+// attend sets row i of dst, for each node i of the field to, to Σ_j α_ij·x_j + b.
 func (v *View) attend(ctx context.Context, dst *mat.Dense, x located, head attentionHead, to *field) error {
 	w := &v.work
 	x.at.positions()
@@ -126,7 +124,7 @@ func (v *View) attend(ctx context.Context, dst *mat.Dense, x located, head atten
 	return attentions.ForContext(ctx, dst.Rows, 256, a, (*attention).run)
 }
 
-// attention is a call of attend.
+// attention holds the arguments of a call to attend.
 type attention struct {
 	adj      *mat.CSR
 	dst, x   mat.Dense // copies of the headers
@@ -137,7 +135,7 @@ type attention struct {
 
 var attentions parallel.Loop[attention]
 
-// score computes v·x_j for the nodes j from lo to hi−1 of the field from.
+// score computes v·x_j for nodes lo to hi−1 of the field from.
 func (a *attention) score(lo, hi int) {
 	for j := lo; j < hi; j++ {
 		a.scores[j] = kernel.Dot(a.x.Row(j), a.head.v)
@@ -153,8 +151,8 @@ type segments struct {
 
 var segmentPool = sync.Pool{New: func() any { return new(segments) }}
 
-// run computes rows lo to hi−1 of dst. It writes the edges of these nodes as a sparse matrix, which the gathering
-// kernel multiplies.
+// run computes rows lo to hi−1 of dst. It writes the edges of these nodes as a sparse matrix, which the sparse kernel
+// multiplies.
 func (a *attention) run(lo, hi int) {
 	s := segmentPool.Get().(*segments)
 	defer segmentPool.Put(s)

@@ -9,117 +9,143 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// blockRows is the number of nodes whose hidden units are kept at a time. For 256 units they take 8 MB. That is enough
-// rows for the kernel of products.
+// blockRows is the number of nodes whose hidden units are in memory at once. With 256 units they need 8 MB. More rows
+// would not make the matrix product faster.
 const blockRows = 8192
 
-// sparseUnits is the initial scope.units: 256 MB. Graphs of up to 262,144 nodes then need one part for 256 units.
+// sparseUnits is the initial value of scope.units: 256 MB. Graphs of up to 262,144 nodes then need one part for 256
+// units.
 const sparseUnits = 1 << 26
 
-// Infer works from the output back to what is needed. The filters of the last layer reach nodes at most some hops from
-// the rows of v. There, in blocks, hidden units are computed and at once projected on the classes, for each filter of
-// the last layer. Propagation then moves rows of c values only.
+// Infer works backwards from the output to determine which nodes are needed. The filters of the last layer reach nodes
+// within a few hops of the rows of v. There, hidden units are computed in blocks of nodes and immediately projected on
+// the classes, for each filter of the last layer. Propagation then moves only rows of c values.
 func (m *polynomial) Infer(ctx context.Context, v *View, parameters []*mat.Dense) (*mat.Dense, error) {
-	w := &v.work
-	w.reset()
+	v.work.reset()
 	filters := m.layers[0]
 	first := firstLayer{filters: filters, weights: parameters[:len(filters)], bias: parameters[len(filters)].Data}
 	if len(m.layers) == 1 {
-		z := w.take()
+		z := v.work.take()
 		z.Reshape(v.size(v.field(0)), len(first.bias))
-		err := v.first(ctx, first, func(lo, first int, h mat.Dense) {
-			for i := range h.Rows {
-				copy(z.Row(lo + i)[first:], h.Row(i))
-			}
-		})
+		err := v.first(ctx, first, func(lo, unit int, h mat.Dense) { setColumns(z, lo, unit, &h) })
 		return z, err
 	}
 	parameters = parameters[len(filters)+1:]
-	last := m.layers[1]
-	for _, f := range last {
-		first.hops = max(first.hops, f.degree())
-	}
-	at, classes := v.field(first.hops), parameters[0].Cols
-	width := classes
+	last := lastLayer{filters: m.layers[1], weights: parameters}
+	first.hops = degree(last.filters)
+	last.at, last.classes = v.field(first.hops), parameters[0].Cols
+	last.width = last.classes
 	if v.classes > 0 {
-		width = min(width, v.classes)
+		last.width = v.classes
 	}
-	projected := v.projections(make([]*mat.Dense, 0, fewFilters), v.size(at), len(last), classes, width)
-	part := w.take()
-	taken := w.taken
-	err := v.first(ctx, first, func(lo, first int, h mat.Dense) {
-		kernel.ReLU(h.Data, h.Data)
-		for k := range last {
-			units := rowsOf(parameters[k], first, first+h.Cols)
-			if width == classes && first == 0 {
-				to := rowsOf(projected[k], lo, lo+h.Rows)
-				mat.Mul(&to, &h, &units)
-				continue
-			}
-			mat.Mul(part, &h, &units)
-			for b := 0; b*width < classes; b++ {
-				addColumns(projected[b*len(last)+k], lo, part, b*width, first > 0)
-			}
-		}
-	})
+	last.projected = v.projections(last)
+	if err := v.project(ctx, first, last); err != nil {
+		return nil, err
+	}
+	z, err := v.logits(ctx, last)
 	if err != nil {
 		return nil, err
 	}
-	w.taken = taken // the first layer's memory serves the last
-	var z, all *mat.Dense
-	if width < classes {
-		all = w.take()
-		all.Reshape(v.size(v.field(0)), classes)
-		taken = w.taken
-	}
-	for b := 0; b*width < classes; b++ {
-		w.taken, z = taken, nil
-		kept := taken
-		for k, f := range last {
-			term, err := v.filter(ctx, f, located{projected[b*len(last)+k], at}, 0)
-			if err != nil {
-				return nil, err
-			}
-			if z = sum(z, term); k == 0 {
-				kept = w.taken
-			}
-			w.taken = kept
-		}
-		if all != nil {
-			for i := range z.Rows {
-				copy(all.Row(i)[b*width:], z.Row(i))
-			}
-		}
-	}
-	if all != nil {
-		z = all
-	}
-	addRow(z, parameters[len(last)].Data)
+	addRow(z, parameters[len(last.filters)].Data)
 	return z, nil
 }
 
-// projections appends to list the matrices of rows rows that take H·V_k for each filter k of the last layer, some
-// columns of them at a time: those of columns b·width on are at place b·filters+k.
-func (v *View) projections(list []*mat.Dense, rows, filters, columns, width int) []*mat.Dense {
-	used := 0
-	for lo := 0; lo < columns; lo += width {
-		some := min(width, columns-lo)
-		for range filters {
-			var p *mat.Dense
-			if v.file == nil {
-				p = v.work.take()
-				p.Reshape(rows, some)
-			} else {
-				p = &mat.Dense{Rows: rows, Cols: some, Data: v.file[used:][: rows*some : rows*some]}
+// lastLayer is the layer Σ_k P_k·(H·V_k), and H·V_k at the nodes of the field at. The columns of H·V_k, one for each
+// class, are stored in blocks of width columns. Block b of filter k is projected[b·filters+k].
+type lastLayer struct {
+	filters        []filter
+	weights        []*mat.Dense // V_k
+	at             *field
+	classes, width int
+	projected      []*mat.Dense
+}
+
+// projections returns the matrices for l.projected, with arbitrary contents.
+func (v *View) projections(l lastLayer) []*mat.Dense {
+	list, rows, used := v.work.list[:0], v.size(l.at), 0
+	for lo := 0; lo < l.classes; lo += l.width {
+		some := min(l.width, l.classes-lo)
+		for range l.filters {
+			if v.spill != nil {
+				list = append(list, &mat.Dense{Rows: rows, Cols: some, Data: v.spill[used:][: rows*some : rows*some]})
 				used += rows * some
+				continue
 			}
+			p := v.work.take()
+			p.Reshape(rows, some)
 			list = append(list, p)
 		}
 	}
+	v.work.list = list // the slice is reused in the next call
 	return list
 }
 
-// addColumns sets rows lo, lo+1, … of dst to the rows of x in its columns first, first+1, …; or adds them.
+// project computes the hidden units and their projections.
+func (v *View) project(ctx context.Context, first firstLayer, l lastLayer) error {
+	product := v.work.take()
+	taken := v.work.taken
+	err := v.first(ctx, first, func(lo, unit int, h mat.Dense) {
+		kernel.ReLU(h.Data, h.Data)
+		for k := range l.filters {
+			weights := rowsOf(l.weights[k], unit, unit+h.Cols)
+			if l.width == l.classes && unit == 0 {
+				to := rowsOf(l.projected[k], lo, lo+h.Rows)
+				mat.Mul(&to, &h, &weights)
+				continue
+			}
+			mat.Mul(product, &h, &weights)
+			for b := 0; b*l.width < l.classes; b++ {
+				addColumns(l.projected[b*len(l.filters)+k], lo, product, b*l.width, unit > 0)
+			}
+		}
+	})
+	v.work.taken = taken // the last layer reuses the memory of the first
+	return err
+}
+
+// logits returns the output of the last layer at the rows of v, without the bias.
+func (v *View) logits(ctx context.Context, l lastLayer) (*mat.Dense, error) {
+	if l.width == l.classes {
+		return v.propagate(ctx, l, l.projected)
+	}
+	z := v.work.take()
+	z.Reshape(v.size(v.field(0)), l.classes)
+	taken := v.work.taken
+	for b := 0; b*l.width < l.classes; b++ {
+		v.work.taken = taken
+		some, err := v.propagate(ctx, l, l.projected[b*len(l.filters):][:len(l.filters)])
+		if err != nil {
+			return nil, err
+		}
+		setColumns(z, 0, b*l.width, some)
+	}
+	return z, nil
+}
+
+// propagate returns Σ_k P_k·X_k at the rows of v. X_k is the matrix on l.at for filter k.
+func (v *View) propagate(ctx context.Context, l lastLayer, x []*mat.Dense) (z *mat.Dense, err error) {
+	kept := v.work.taken
+	for k, f := range l.filters {
+		term, err := v.filter(ctx, f, located{x[k], l.at}, 0)
+		if err != nil {
+			return nil, err
+		}
+		if z = sum(z, term); k == 0 {
+			kept = v.work.taken
+		}
+		v.work.taken = kept
+	}
+	return z, nil
+}
+
+// setColumns copies x into rows lo, lo+1, … and columns first, first+1, … of dst.
+func setColumns(dst *mat.Dense, lo, first int, x *mat.Dense) {
+	for i := range x.Rows {
+		copy(dst.Row(lo + i)[first:], x.Row(i))
+	}
+}
+
+// addColumns sets rows lo, lo+1, … of dst to columns first, first+1, … of the rows of x, or adds them if add is set.
 func addColumns(dst *mat.Dense, lo int, x *mat.Dense, first int, add bool) {
 	for i := range x.Rows {
 		to, from := dst.Row(lo+i), x.Row(i)[first:first+dst.Cols]
@@ -131,10 +157,11 @@ func addColumns(dst *mat.Dense, lo int, x *mat.Dense, first int, add bool) {
 	}
 }
 
-// fewFilters is the capacity of lists with an entry for each filter, so that they stay off the heap.
+// fewFilters is the initial capacity of slices with an entry for each filter. A constant capacity keeps the slices off
+// the heap.
 const fewFilters = 4
 
-// firstLayer is Σ_k P_k·X·W_k + b at the nodes within some hops of the rows.
+// firstLayer is the layer Σ_k P_k·X·W_k + b at the nodes within hops of the rows.
 type firstLayer struct {
 	filters []filter
 	weights []*mat.Dense
@@ -142,13 +169,13 @@ type firstLayer struct {
 	hops    int
 }
 
-// first computes a first layer in parts, and calls each with every part. In a part, h holds units first, first+1, … of
-// nodes lo, lo+1, … of the field. Its memory is used again for the next part.
+// first computes a first layer in parts, and calls each with every part. The matrix h of a part holds units first,
+// first+1, … of nodes lo, lo+1, … of the field. The next part overwrites it.
 //
-// Dense X is propagated before the product with W: P·X does not depend on the weights, and hidden units need not be
-// kept. Parts are blocks of nodes. Other X is multiplied first: sparse X has fewer entries than its propagated form,
-// and X of another type is read in blocks of rows. Parts are blocks of nodes and of units, so that the memory for all
-// nodes is bounded.
+// Dense X is propagated before it is multiplied by W, because P·X does not depend on the weights, and hidden units need
+// not be kept. Parts are blocks of nodes. Any other X is multiplied first: sparse X has fewer entries than P·X, and X
+// of another type is read in blocks of rows. Parts are then blocks of nodes and of units, to limit the memory for the
+// units of all nodes.
 func (v *View) first(ctx context.Context, l firstLayer, each func(lo, first int, h mat.Dense)) error {
 	x, dense := v.x.(*mat.Dense)
 	if !dense && !v.ready {
@@ -194,7 +221,7 @@ func (v *View) first(ctx context.Context, l firstLayer, each func(lo, first int,
 	return nil
 }
 
-// firstUnits does for units lo to hi−1 what first does for all, for X that is not dense.
+// firstUnits implements first for units lo to hi−1, for X that is not dense.
 func (v *View) firstUnits(ctx context.Context, l firstLayer, lo, hi int, each func(lo, first int, h mat.Dense)) error {
 	w := &v.work
 	taken := w.taken
@@ -272,17 +299,17 @@ func columns(w *workspace, m *mat.Dense, lo, hi int) *mat.Dense {
 	return c
 }
 
-// source is P·X for dense X at the nodes of a field: in memory, or one propagation away from it.
+// source is P·X for dense X at the nodes of a field. It is either complete or lacks only its last propagation.
 type source struct {
 	filter filter
 	at     *field
 	x      *mat.Dense
-	px     mat.Matrix // P·X; nil if it is not made yet
-	z      located    // all but the last step of Horner's rule
+	px     mat.Matrix // P·X; nil if it is not computed yet
+	z      located    // P·X before the last step of Horner's rule
 }
 
-// features returns P·X for dense X, at the nodes within the given number of hops. All but the last propagation are done
-// here. The last is done block by block. If v keeps P·X and has room, it is done once for all blocks.
+// features returns P·X for dense X, at the nodes within the given number of hops. It does all propagations but the
+// last, which read does block by block. If v keeps P·X and has room for it, features does the last one too.
 func (v *View) features(ctx context.Context, x *mat.Dense, f filter, hops int) (source, error) {
 	s := source{filter: f, at: v.field(hops), x: x}
 	keep := false
@@ -317,12 +344,12 @@ func (v *View) features(ctx context.Context, x *mat.Dense, f filter, hops int) (
 		s.px, s.z = px, located{}
 		v.kept = append(v.kept, kept{f, hops, px})
 		v.room -= len(px.Data)
-		v.work.taken = taken // z is not needed any more
+		v.work.taken = taken // z is no longer needed
 	}
 	return s, nil
 }
 
-// read returns rows lo to hi−1 of a source: in dst, or in memory of the source.
+// read returns rows lo to hi−1 of a source, in dst or in memory of the source.
 func (v *View) read(ctx context.Context, dst *mat.Dense, s source, lo, hi int) (mat.Dense, error) {
 	if px, dense := s.px.(*mat.Dense); dense {
 		return rowsOf(px, lo, hi), nil
@@ -354,14 +381,14 @@ func (v *View) nodes(f *field, lo, hi int) []int32 {
 	return v.work.index
 }
 
-// filter returns f·x at the nodes within the given number of hops. The field of x has all nodes that f reaches from
-// there. The result is memory of v, or x itself.
+// filter returns f·x at the nodes within the given number of hops. The field of x must contain all nodes that f reaches
+// from there. The result is in memory of v, or is x itself.
 func (v *View) filter(ctx context.Context, f filter, x located, hops int) (*mat.Dense, error) {
 	if f.degree() == 0 {
 		return v.restrict(x, v.field(hops)), nil // c_0 is 1 in all models
 	}
 	z := x
-	var next, spare *mat.Dense // two matrices that take turns, whatever the degree
+	var next, spare *mat.Dense // two matrices that alternate, whatever the degree
 	for j := f.degree() - 1; j >= 0; j-- {
 		if next, spare = spare, nil; next == nil {
 			next = v.work.take()
@@ -379,7 +406,7 @@ func (v *View) filter(ctx context.Context, f filter, x located, hops int) (*mat.
 }
 
 // hornerStep is the step of Horner's rule that adds the term of degree j: P·z + c_j·x on the field to. In the first
-// step z is x without its coefficient.
+// step, z is x without its coefficient.
 type hornerStep struct {
 	filter filter
 	j      int
@@ -387,7 +414,7 @@ type hornerStep struct {
 	to     *field
 }
 
-// horner sets dst to the result of a step.
+// horner performs the step s and stores its result in dst.
 func (v *View) horner(ctx context.Context, dst *mat.Dense, s hornerStep) error {
 	op := v.operator(s.filter.rule())
 	var err error
@@ -411,7 +438,7 @@ func (v *View) horner(ctx context.Context, dst *mat.Dense, s hornerStep) error {
 	return nil
 }
 
-// sum adds b to a, or returns b if there is no a yet.
+// sum adds b to a, or returns b if a is nil.
 func sum(a, b *mat.Dense) *mat.Dense {
 	if a == nil {
 		return b
@@ -420,7 +447,7 @@ func sum(a, b *mat.Dense) *mat.Dense {
 	return a
 }
 
-// rowsOf returns rows lo to hi−1 of m, in m's memory.
+// rowsOf returns rows lo to hi−1 of m. They share m's memory.
 func rowsOf(m *mat.Dense, lo, hi int) mat.Dense {
 	return mat.Dense{Rows: hi - lo, Cols: m.Cols, Data: m.Data[lo*m.Cols : hi*m.Cols : hi*m.Cols]}
 }
@@ -434,7 +461,7 @@ func addRow(x *mat.Dense, b []float32) {
 	})
 }
 
-// rowAddition is a call of addRow.
+// rowAddition holds the arguments of a call to addRow.
 type rowAddition struct {
 	x mat.Dense // a copy of the header
 	b []float32

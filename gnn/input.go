@@ -5,15 +5,15 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/graph-condensation/cgc/autodiff"
+	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Input is a graph as a forward pass sees it: products with X, and propagation over A. Each of A and X is a constant or
-// a variable on the tape; a model need not know which. All operations are differentiable in every variable, any number
-// of times. An Input is not safe for concurrent use.
+// Input is the graph of a forward pass: it multiplies by X and propagates over A. Each of A and X is a constant or a
+// variable on the tape, and a model need not know which. All operations are differentiable any number of times in every
+// variable. An Input is not safe for concurrent use.
 //
-// A variable A is dense, n×n. Its entries are at least 0. It has no self-loops: propagation adds them.
+// A variable A is dense, n×n, with entries of at least 0 and without self-loops, which propagation adds.
 type Input struct {
 	adj      *adjacency
 	nodes    int
@@ -21,18 +21,19 @@ type Input struct {
 	x        mat.Matrix    // a constant X, nil otherwise
 	variable *autodiff.Var // a variable X, nil otherwise
 
-	sparse     *features             // a constant X as a map, where it is not dense
-	streamed   *streamed             // a constant X that is read block by block, where it is neither dense nor sparse
+	sparse     *features             // a constant sparse X as a linear map
+	wasDense   bool                  // X was given as a dense matrix: dropout draws random numbers for its zeros too
+	streamed   *streamed             // a constant X that is neither dense nor sparse, read in blocks of rows
 	propagated []filtered            // P·X of a constant A and a constant dense X
-	owners     map[[2]int]*mat.Dense // of HeadDots
+	owners     map[[2]int]*mat.Dense // for headDots
 
-	config    Config        // its dropout
+	config    Config        // its dropout rates are used
 	src       rand.Source   // nil: no dropout
 	dropped   *autodiff.Var // X after dropout, in the round droppedIn
-	droppedIn round
+	droppedIn round         // the round of dropped
 }
 
-// round is the life of a Var: from one Reset of its tape to the next.
+// round is the lifetime of a Var: from one Reset of its tape to the next.
 type round struct {
 	tape   *autodiff.Tape
 	resets int
@@ -46,9 +47,11 @@ type filtered struct {
 	px     *mat.Dense
 }
 
-// NewInput returns a constant graph. adj is symmetric and without self-loops; nil means that there are no edges. The
-// Input serves any number of forward passes: what they share is computed once. It keeps adj and x. An x that is neither
-// *mat.Dense nor *mat.CSR is read into memory. When ctx is done, products with A stop, and Err says so.
+// NewInput returns a constant graph. adj is symmetric and without self-loops; nil means no edges. The Input can be used
+// for any number of forward passes and computes shared results once. It keeps adj and x. A wide *mat.Dense that is
+// mostly zeros is stored as *mat.CSR: dropout stays the same, but products may differ in the last bits. If x is neither
+// *mat.Dense nor *mat.CSR, it is read into memory. When ctx is done, products with A stop, and Err returns the error of
+// ctx.
 func NewInput(ctx context.Context, adj *mat.CSR, x mat.Matrix) (*Input, error) {
 	n, _ := x.Dims()
 	if err := check(ctx, adj, x); err != nil {
@@ -63,11 +66,14 @@ func NewInput(ctx context.Context, adj *mat.CSR, x mat.Matrix) (*Input, error) {
 		}
 		x = dense
 	}
-	return newInput(newAdjacency(ctx, adj, n), x), nil
+	_, dense := x.(*mat.Dense)
+	in := newInput(newAdjacency(ctx, adj, n), sparser(x))
+	in.wasDense = dense
+	return in, nil
 }
 
-// newInput returns a graph that does not change. An x that is neither *mat.Dense nor *mat.CSR is read in each product,
-// and the product has no gradient.
+// newInput returns a constant graph. If x is neither *mat.Dense nor *mat.CSR, it is read in each product, and the
+// product has no gradient.
 func newInput(adj *adjacency, x mat.Matrix) *Input {
 	in := &Input{adj: adj, x: x, owners: map[[2]int]*mat.Dense{}}
 	in.nodes, in.features = x.Dims()
@@ -80,8 +86,8 @@ func newInput(adj *adjacency, x mat.Matrix) *Input {
 	return in
 }
 
-// VariableInput returns a graph whose A, n×n, and X, n×d, are variables of one tape. A nil a means that there are no
-// edges. The Input is valid until the tape's Reset.
+// VariableInput returns a graph whose A, n×n, and X, n×d, are variables of one tape. A nil a means no edges. The Input
+// is valid until the tape's Reset.
 func VariableInput(a, x *autodiff.Var) *Input {
 	n := x.Value.Rows
 	in := &Input{
@@ -94,17 +100,17 @@ func VariableInput(a, x *autodiff.Var) *Input {
 	return in
 }
 
-// WithA returns in with the variable a, n×n, in place of A. It is valid until the Reset of a's tape.
+// WithA returns in with A replaced by the variable a, n×n. It is valid until the Reset of a's tape.
 func (in *Input) WithA(a *autodiff.Var) *Input {
 	if a.Value.Rows != in.nodes || a.Value.Cols != in.nodes {
 		panic(fmt.Sprintf("gnn: adjacency %d×%d for %d nodes", a.Value.Rows, a.Value.Cols, in.nodes))
 	}
 	out := *in
 	out.adj, out.propagated = &adjacency{ctx: in.adj.ctx, nodes: in.nodes, variable: a, made: roundOf(a.Tape())}, nil
-	return out.WithDropout(in.config, in.src)
+	return out.withDropout(in.config, in.src)
 }
 
-// WithX returns in with the variable x, n×d, in place of X. It is valid until the Reset of x's tape.
+// WithX returns in with X replaced by the variable x, n×d. It is valid until the Reset of x's tape.
 func (in *Input) WithX(x *autodiff.Var) *Input {
 	if x.Value.Rows != in.nodes || x.Value.Cols != in.features {
 		panic(fmt.Sprintf("gnn: features %d×%d for %d×%d", x.Value.Rows, x.Value.Cols, in.nodes, in.features))
@@ -112,16 +118,16 @@ func (in *Input) WithX(x *autodiff.Var) *Input {
 	out := *in
 	out.x, out.sparse, out.streamed, out.propagated = nil, nil, nil, nil
 	out.variable = x
-	return out.WithDropout(in.config, in.src)
+	return out.withDropout(in.config, in.src)
 }
 
-// WithDropout returns in as training sees it: features and hidden units are dropped out as config says, drawn from src.
-// A feature is dropped out alike wherever a pass uses it, and anew after each Reset of the tape.
-func (in *Input) WithDropout(config Config, src rand.Source) *Input {
+// withDropout returns in with dropout of features and hidden units at the rates of config, drawn from src. All uses of
+// a feature in one pass share its mask. Each Reset of the tape draws a new mask.
+func (in *Input) withDropout(config Config, src rand.Source) *Input {
 	out := *in
 	out.config, out.src, out.dropped, out.droppedIn = config, src, nil, round{}
 	if in.inputDropout() > 0 || out.inputDropout() > 0 {
-		out.sparse = nil // dropout changes its entries, so each Input has its own
+		out.sparse = nil // dropout changes its entries, so each Input needs its own
 	}
 	return &out
 }
@@ -129,8 +135,8 @@ func (in *Input) WithDropout(config Config, src rand.Source) *Input {
 // Nodes returns n.
 func (in *Input) Nodes() int { return in.nodes }
 
-// Err returns the first error of reading features, or the error of NewInput's context. Values that were computed after
-// it have no meaning. Whoever calls Forward asks Err before using the logits.
+// Err returns the first error of reading features, or the error of NewInput's context. Values computed after an error
+// are meaningless. A caller of Forward must check Err before it uses the logits.
 func (in *Input) Err() error {
 	if in.streamed != nil && in.streamed.err != nil {
 		return in.streamed.err
@@ -138,7 +144,7 @@ func (in *Input) Err() error {
 	return in.adj.ctx.Err()
 }
 
-// X returns X, n×d, written out dense. Times is cheaper where the model wants X·W.
+// X returns X, n×d, as a dense matrix. To compute X·W, Times is cheaper.
 func (in *Input) X(t *autodiff.Tape) *autodiff.Var {
 	p := in.inputDropout()
 	if p > 0 && in.dropped != nil && in.droppedIn == roundOf(t) {
@@ -161,19 +167,19 @@ func (in *Input) X(t *autodiff.Tape) *autodiff.Var {
 	return x
 }
 
-// dropSparse returns a sparse X with entries dropped out, once in a round.
+// dropSparse returns a sparse X after dropout. The dropout mask is drawn once per round.
 func (in *Input) dropSparse(t *autodiff.Tape, x *mat.CSR) *features {
 	if in.sparse == nil {
 		in.sparse = newFeatures(in.adj.ctx, x)
 	}
 	if p := in.inputDropout(); p > 0 && in.droppedIn != roundOf(t) {
-		in.sparse.drop(p, in.src)
+		in.sparse.drop(p, in.src, in.wasDense)
 		in.droppedIn = roundOf(t)
 	}
 	return in.sparse
 }
 
-// inputDropout returns the probability with which features are dropped out.
+// inputDropout returns the dropout rate of features.
 func (in *Input) inputDropout() float64 {
 	if in.src == nil {
 		return 0
@@ -193,8 +199,8 @@ func (in *Input) Times(w *autodiff.Var) *autodiff.Var {
 	return t.MatMul(in.X(t), w)
 }
 
-// filter returns f(P)·X·w. Where A and a dense X are constants, f(P)·X is computed once. Otherwise X·w comes first:
-// dropout changes X in each pass, a sparse X stays sparse, and X·w mostly has fewer columns than X.
+// filter returns f(P)·X·w. If A and a dense X are constants, f(P)·X is computed once. Otherwise X·w is computed first:
+// dropout changes X in each pass, a sparse X stays sparse, and X·w usually has fewer columns than X.
 func (in *Input) filter(f filter, w *autodiff.Var) *autodiff.Var {
 	x, dense := in.x.(*mat.Dense)
 	if !dense || in.adj.variable != nil || in.inputDropout() > 0 {
@@ -212,7 +218,7 @@ func (in *Input) filter(f filter, w *autodiff.Var) *autodiff.Var {
 	return t.MatMul(t.Var(px), w)
 }
 
-// Dropout returns x with elements dropped out by Config.Dropout in training, and x itself otherwise.
+// Dropout returns x after dropout at the rate Config.Dropout in training, and x itself otherwise.
 func (in *Input) Dropout(x *autodiff.Var) *autodiff.Var {
 	if in.src == nil {
 		return x
@@ -226,10 +232,10 @@ func (in *Input) Symmetric(x *autodiff.Var) *autodiff.Var { return in.adj.apply(
 // Mean returns D̃⁻¹ (A + I)·x: the mean over the neighbours and the node itself. Without edges it is x.
 func (in *Input) Mean(x *autodiff.Var) *autodiff.Var { return in.adj.apply(mean, x) }
 
-// Sum returns A·x: the sum over the neighbours, weighted where the edges are. Without edges it is zero.
+// Sum returns A·x: the sum over the neighbours, weighted if the edges have weights. Without edges it is zero.
 func (in *Input) Sum(x *autodiff.Var) *autodiff.Var { return in.adj.apply(total, x) }
 
-// span returns the numbers lo to hi−1 in the memory of dst, as far as that is large enough.
+// span returns the integers lo to hi−1, in the memory of dst if it is large enough.
 func span(dst []int32, lo, hi int) []int32 {
 	dst = dst[:0]
 	for i := lo; i < hi; i++ {

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/graph-condensation/cgc/autodiff"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/gnn/gnntest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// TestFeaturesDropOutAlike checks that X and X·W see the same features dropped out, and others after a Reset.
+// TestFeaturesDropOutAlike checks that X and X·W drop the same features, and that a Reset changes which ones.
 func TestFeaturesDropOutAlike(t *testing.T) {
 	const n, d = 40, 30
 	random := rand.New(rand.NewPCG(30, 1))
@@ -27,7 +27,7 @@ func TestFeaturesDropOutAlike(t *testing.T) {
 		}
 		c := gnn.Defaults()
 		c.InputDropout = 0.5
-		in := constant.WithDropout(c, rand.NewPCG(30, 2))
+		in := gnn.WithDropout(constant, c, rand.NewPCG(30, 2))
 		tape := autodiff.NewTape()
 		pass := func(in *gnn.Input) []float32 {
 			tape.Reset()
@@ -44,7 +44,7 @@ func TestFeaturesDropOutAlike(t *testing.T) {
 		if slices.Equal(first, second) || slices.Equal(first, whole) {
 			t.Errorf("%s: features are not dropped out anew in each pass", name)
 		}
-		if !slices.Equal(pass(in.WithDropout(gnn.Config{}, nil)), whole) || !slices.Equal(pass(constant), whole) {
+		if !slices.Equal(pass(gnn.WithDropout(in, gnn.Config{}, nil)), whole) || !slices.Equal(pass(constant), whole) {
 			t.Errorf("%s: dropout in one Input changes another", name)
 		}
 	}
@@ -64,7 +64,7 @@ func TestStaleAdjacency(t *testing.T) {
 	in.Symmetric(tape.Var(mat.NewDense(3, 2)))
 }
 
-// mlp is a model without a graph that looks at the nodes it is asked for alone.
+// mlp is a model that ignores the graph. It computes logits for the requested nodes only.
 type mlp struct{}
 
 func (mlp) Name() string { return "mlp" }

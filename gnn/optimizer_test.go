@@ -21,22 +21,22 @@ func TestInitial(t *testing.T) {
 			}
 			continue
 		}
-		// There are at least 350 uniform values. All of them are below 0.97 of the limit with probability 0.97³⁵⁰ = 2e-5.
+		// There are at least 350 uniform values, so all of them are below 0.97 of the limit with probability 0.97³⁵⁰ = 2e-5.
 		if limit := math.Sqrt(6 / float64(p.Rows+p.Cols)); largest > limit || largest < 0.97*limit {
 			t.Errorf("parameter %d of %d×%d starts at up to %v, want close below %v", k, p.Rows, p.Cols, largest, limit)
 		}
 	}
 }
 
-// TestSteps repeats a training with Adam in float64, with decay of the weights. The rate drops after the third of seven
-// epochs.
+// TestSteps compares a training with Adam in float64, with weight decay. The learning rate drops after the third of
+// seven epochs.
 func TestSteps(t *testing.T) {
 	g := blocks(90, 6, 3, 9)
 	target := newTarget(t, g, false)
 	c := gnn.Config{Hidden: 8, LearningRate: 0.02, WeightDecay: 0.05, Epochs: 7, Drop: 0.25, ValidateEvery: 7}
 	got := train(t, gnn.GCN(), target.Sample(), target, c).Trained.Parameters
 
-	src := rand.NewPCG(11, 12) // as train does
+	src := rand.NewPCG(11, 12) // as in train
 	want := gnn.Initial(gnn.GCN(), 6, 8, 3, src)
 	var first, second [][]float64
 	for _, p := range want {
@@ -61,7 +61,8 @@ func TestSteps(t *testing.T) {
 	}
 	for k, p := range got {
 		for i, w := range p.Data {
-			// A step divides by the gradient's own size. So rounding of a small gradient, 1e-7 of 1e-4, changes a step by 1e-3.
+			// A step is divided by the size of the gradient, so the rounding of a small gradient, 1e-7 of 1e-4, changes a step
+			// by 1e-3.
 			if d := math.Abs(float64(w - want[k].Data[i])); d > 2e-5 {
 				t.Fatalf("parameter %d, element %d: %v, want %v", k, i, w, want[k].Data[i])
 			}
@@ -89,7 +90,7 @@ func TestSparseDropout(t *testing.T) {
 			}
 			if got != 0 {
 				kept++
-				if want := float64(v) / (1 - p); math.Abs(float64(got)-want) > 1e-6 { // two roundings of numbers below 4
+				if want := float64(v) / (1 - p); math.Abs(float64(got)-want) > 1e-6 { // two roundings of values below 4
 					t.Fatalf("element (%d, %d) is %v, want 0 or %v", i, j, got, want)
 				}
 			}

@@ -2,371 +2,316 @@ package gnn
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Plan is what it takes to ask a model about the validation and test nodes of a graph that is larger than a bound on
-// memory (Within). Sizes are in bytes.
+// Plan describes how a model is tested on a graph that is larger than the memory limit (TargetWithin), and what this
+// costs. Sizes are in bytes.
 type Plan struct {
-	// Model is the name of the model, Bound the bound on memory.
+	// Model is the name of the model, Bound the memory limit.
 	Model string
 	Bound int64
-	// Memory is what the process needs. The system keeps pages of files in what is left.
+	// Memory is what the process needs. The operating system can use the rest for cached pages of files.
 	Memory int64
-	// Columns is how many columns of the features are propagated at a time, and Passes how many times that is done, for
-	// the validation nodes and for the test nodes. 0 if the model propagates no features.
+	// Columns is the number of feature columns that are propagated together, and Passes is the number of such blocks.
+	// Element 0 is for the validation nodes, element 1 for the test nodes. Both are 0 if the model propagates no features.
 	Columns, Passes [2]int
-	// Classes is how many classes are propagated at a time in a question about each.
+	// Classes is the number of classes that are propagated together when inferring the validation nodes and the test
+	// nodes.
 	Classes [2]int
-	// Read is how many bytes are read from the graph's file before the first questions, and Scratch how many are written
-	// to temporary files. Each question about the validation nodes reads Question bytes of files, unless the system has
-	// kept them, and the question about the test nodes Test.
+	// Read is the number of bytes that are read from the graph's file before the first inference, and Scratch the number
+	// that are written to temporary files. Each inference of the validation nodes reads Question bytes of files, unless
+	// they are still cached, and that of the test nodes reads Test bytes.
 	Read, Scratch, Question, Test int64
-	// Seconds is about how long the work before the first questions takes on two threads of an ordinary machine, and
-	// QuestionSeconds and TestSeconds how long a question takes.
+	// Seconds estimates the time before the first inference on two threads of an ordinary machine, without reading the
+	// graph's file. QuestionSeconds and TestSeconds estimate the time of one inference.
 	Seconds, QuestionSeconds, TestSeconds float64
 }
 
-// The rates of an ordinary machine: bytes a second from a disk and from random places of memory, operations a second of
-// products.
-const (
-	diskRate    = 1e9
-	gatherRate  = 1e10
-	productRate = 1e11
-)
-
-// process is the memory of a process that has not begun to work, with the pages of its program and of a sample.
-const process = 48 << 20
-
-// cut is how the work of a model is cut up within a bound.
-type cut struct {
-	need             int64
-	inFile           bool // copies of entries of the adjacency go into files
-	validation, test share
-}
-
-// of returns the share of a stream.
-func (c cut) of(s *stream) share {
-	if s == s.target.test {
-		return c.test
-	}
-	return c.validation
-}
-
-// share is how the questions about one scope are cut up.
-type share struct {
-	columns, classes int
-	spilled          bool  // the projections on classes wait in a file
-	spill            int64 // of so many bytes
-}
-
-// cut returns how the work of m is cut up. The error says how much memory is needed, if that is more than the bound.
-func (t *streams) cut(m Model, hidden int) (c cut, err error) {
-	sm, ok := m.(streaming)
-	if !ok {
-		return c, fmt.Errorf("gnn: what model %s takes on a graph larger than the bound on memory (%d bytes) is not known, "+
-			"want one of cgc's models or a bound above %d", m.Name(), t.bound, t.input)
-	}
-	n := sm.needs()
-	for _, s := range []*stream{t.validation, t.test} {
-		s.extent.grow(s.of.adj, s.of.rows, n.hops)
-	}
-	for _, inFile := range []bool{false, true} {
-		if c = t.within(n, hidden, t.bound, inFile); c.need <= t.bound {
-			return c, nil
-		}
-	}
-	least := c.need
-	for range 100 { // part of the need grows with the bound
-		if c = t.within(n, hidden, least, true); c.need <= least {
-			break
-		}
-		least = c.need
-	}
-	return c, &MemoryError{Model: m.Name(), Need: least, Bound: t.bound}
-}
-
-// within returns how the work of a model is cut up within a bound, or what little it needs if it does not fit. inFile
-// says that copies of entries go into files. The extents are known.
-func (t *streams) within(n needs, hidden int, bound int64, inFile bool) (c cut) {
-	c.inFile = inFile
-	base := t.process + t.input/512 + bound/16 // with the tables of its pages, and room for those that are being read
-	for _, s := range []*stream{t.validation, t.test} {
-		base += s.held(n, inFile)
-	}
-	room := bound - base
-	for _, s := range []*stream{t.validation, t.test} {
-		if s.of.empty() {
-			continue
-		}
-		here, least := s.share(n, hidden, room)
-		c.need = max(c.need, base+least)
-		if s == t.test {
-			c.test = here
-		} else {
-			c.validation = here
-		}
-	}
-	return c
-}
-
-// empty reports whether nothing is asked for.
-func (s *scope) empty() bool { return s.adj.Rows == 0 || s.rows != nil && len(s.rows) == 0 }
-
-// size returns how many nodes within some hops inference of n sees.
-func (s *stream) size(n needs, hops int) int64 {
-	within, all := s.extent.nodes[hops], int64(s.of.adj.Rows)
-	if s.of.mostly(&s.extent, n.hops) && 10*within >= 9*all {
-		return all
-	}
-	return within
-}
-
-// nodes returns how many nodes the part has.
-func (s *stream) nodes(n needs) int64 {
-	if s.of.mostly(&s.extent, n.hops) {
-		return int64(s.of.adj.Rows)
-	}
-	return s.extent.nodes[n.hops]
-}
-
-// entryBytes returns the bytes of the entries that the part has a copy of.
-func (s *stream) entryBytes(n needs) int64 {
-	if s.of.mostly(&s.extent, n.hops) {
-		return 0
-	}
-	bytes := 4 * s.extent.entries[n.hops-1]
-	if s.of.adj.Data != nil {
-		bytes *= 2
-	}
-	return bytes
-}
-
-// held returns the bytes that the part keeps in memory between questions, and what its making takes.
-func (s *stream) held(n needs, inFile bool) int64 {
-	if s.of.empty() {
-		return 0
-	}
-	all, here := int64(s.of.adj.Rows), s.nodes(n)
-	bytes := 4 * here * int64(len(n.rules))
-	if !s.of.mostly(&s.extent, n.hops) {
-		bytes += 8*here + 4*here // pointers, nodes
-		if !inFile {
-			bytes += s.entryBytes(n)
-		}
-	} else if s.of.rows != nil {
-		bytes += 4 * all // the distances, which the search for fields keeps
-	}
-	for j := range n.hops {
-		if size := s.size(n, j); size < here {
-			bytes += 4 * (size + here) // the nodes, and their places
-		}
-	}
-	return bytes
-}
-
-// share returns how the questions are cut up so that they take at most room bytes beside what is held, and how many
-// they take.
-func (s *stream) share(n needs, hidden int, room int64) (here share, least int64) {
-	d, c := s.target.features, s.target.classes
-	if !s.of.mostly(&s.extent, n.hops) {
-		least = 4*int64(s.of.adj.Rows) + 9*s.nodes(n) // to find the part
-	}
-	panel := mat.PanelWidth(s.of.x)
-	if n.first != nil && s.copies(n) {
-		per := s.column(n)
-		here.columns = widthFor(int(min(room/per, int64(d))), panel, d)
-		least = max(least, per*int64(here.columns))
-	}
-	here.classes = c
-	if bytes := s.question(n, hidden, c, false); bytes <= room || len(n.last) == 0 {
-		return here, max(least, bytes)
-	}
-	here.spilled, here.spill = true, 4*s.size(n, n.reach())*int64(c*len(n.last))
-	one, two := s.question(n, hidden, 1, true), s.question(n, hidden, 2, true)
-	here.classes = int(min(max(1, 1+(room-one)/(two-one)), int64(c)))
-	return here, max(least, s.question(n, hidden, here.classes, true))
-}
-
-// widthFor returns how many columns of d are propagated at a time if most of them fit: whole panels if a panel fits.
-// It is at least 1.
-func widthFor(most, panel, d int) int {
-	const widest = 64 // wider blocks of panels gain nothing: each panel is read once anyway
-	switch {
-	case panel == 0 || panel >= d: // each pass reads all of X
-		passes := (d + max(1, most) - 1) / max(1, most)
-		return (d + passes - 1) / passes
-	case most >= panel:
-		return min(most, max(widest, panel)) / panel * panel
-	}
-	most = max(1, most)
-	for panel%most != 0 {
-		most--
-	}
-	return most
-}
-
-// copies reports whether any filter of the first layer puts P·X into a file.
-func (s *stream) copies(n needs) bool {
-	return degree(n.first) > 0 || !s.fromFile(int(s.size(n, n.reach())))
-}
-
-// column returns the bytes that the propagation of a column of X takes.
-func (s *stream) column(n needs) int64 {
-	values := s.nodes(n)
-	if m := degree(n.first); m > 1 {
-		values += int64(m-1)*s.size(n, n.hops-1) + s.size(n, n.reach())
-	}
-	return 4 * values
-}
-
-// question returns the bytes that a question takes if so many classes are propagated at a time. spilled says that the
-// projections wait in a file. If the model has no filters, it is gat.
-func (s *stream) question(n needs, hidden, classes int, spilled bool) int64 {
-	d, c, w := int64(s.target.features), int64(s.target.classes), int64(classes)
-	at := func(hops int) int64 { return s.size(n, hops) }
-	h := int64(hidden)
-	if n.first == nil {
-		width := h / gatHeads
-		return 4 * (at(2)*(width+1) + at(1)*(width+2*c+1) + at(0)*c + min(blockRows, at(2))*d)
-	}
-	block := min(blockRows, at(n.reach())) // nodes whose hidden units are made at a time
-	if n.last == nil {
-		return 4 * (at(0)*c + block*(d+2*c))
-	}
-	values := at(0)*c + block*(d+2*h+c)
-	if spilled {
-		values += at(n.reach()) * w
-	} else {
-		values += at(n.reach()) * w * int64(len(n.last))
-	}
-	m := n.reach()
-	if m > 0 {
-		values += at(m-1) * w // a step of the last filter
-	}
-	if m > 1 {
-		values += at(m-1) * w // the step before
-	}
-	for _, f := range n.last {
-		if f.degree() > 0 && f.c[0] != 0 {
-			values += at(m-1) * w // what it adds
-			break
-		}
-	}
-	if len(n.last) > 1 {
-		values += at(0) * w
-	}
-	return 4 * values
-}
-
-// Plan returns what it takes to ask m, with so many hidden units, about the nodes of t. It is nil if t has no bound on
-// memory or if the graph is not larger. The error says how much memory is needed, if that is more than the bound. It
-// finds the nodes within some hops, and reads no features.
+// Plan returns how m, with the given number of hidden units, is tested on t. It is nil if t has no memory limit or its
+// graph is not larger than the limit: the model is then tested in memory. A *MemoryError reports the smallest limit
+// that works. Plan searches for the nodes within the model's hops, but reads no features.
 func (t *Target) Plan(m Model, hidden int) (*Plan, error) {
 	s := t.streams
 	if s == nil {
-		return nil, nil
+		return nil, t.fits(m, hidden)
 	}
 	s.asking.Lock()
 	defer s.asking.Unlock()
 	if shapes := m.Shapes(t.features, hidden, t.classes); len(shapes) > 0 {
 		hidden = shapes[0].Cols
 	}
-	c, err := s.cut(m, hidden)
+	regions, memory, err := s.choose(m, hidden)
 	if err != nil {
 		return nil, err
 	}
-	n := m.(streaming).needs()
-	p := &Plan{Model: m.Name(), Bound: s.bound, Memory: c.need}
-	for i, part := range []*stream{s.validation, s.test} {
-		if part.of.empty() {
+	p := &Plan{Model: m.Name(), Bound: s.bound, Memory: memory}
+	for i, r := range regions {
+		if r == nil {
 			continue
 		}
-		here := c.of(part)
-		p.Columns[i], p.Classes[i] = here.columns, here.classes
-		if here.columns > 0 {
-			p.Passes[i] = (s.features + here.columns - 1) / here.columns
+		p.Columns[i], p.Passes[i], p.Classes[i] = r.columns, r.passes(), r.classes
+		before := r.preparing()
+		p.Read, p.Scratch, p.Seconds = p.Read+before.read, p.Scratch+before.written, p.Seconds+before.seconds()
+		question := r.question()
+		if i == forTest {
+			p.Test, p.TestSeconds = question.read, question.seconds()
+		} else {
+			p.Question, p.QuestionSeconds = question.read, question.seconds()
 		}
-		part.tell(n, hidden, here, p, c.inFile, i == 1)
 	}
 	return p, nil
 }
 
-// tell adds to p what the questions of s take.
-func (s *stream) tell(n needs, hidden int, here share, p *Plan, inFile, test bool) {
-	d, c, h := int64(s.target.features), int64(s.target.classes), int64(hidden)
-	near, whole := s.size(n, n.reach()), s.of.mostly(&s.extent, n.hops)
-	adjacency := 4 * int64(len(s.of.adj.Indices)+len(s.of.adj.Data))
-	p.Read += adjacency // to find the nodes
-	if !whole {
-		p.Read += 2 * adjacency // to find them again, and to copy their rows
-		if inFile {
-			p.Scratch += s.entryBytes(n)
+// process is the memory of a process that has not started to work, with the pages of its program and of a sample.
+const process = 48 << 20
+
+// choose returns, for the validation nodes and the test nodes, the largest blocks of columns and of classes with which
+// testing m stays within the limit. A region is nil if there are no such nodes. Blocks are halved until they fit.
+// memory is what the process then needs, in bytes,
+//
+//	process + input/512 + limit/16 + Σ held + max(finding, propagating, asking),
+//
+// where input/512 is for the tables of mapped pages, and limit/16 for the pages that are being read. held is what both
+// regions keep between inferences, and the maximum is over the steps of both.
+func (t *streams) choose(m Model, hidden int) (regions [2]*region, memory int64, err error) {
+	sm, ok := m.(streaming)
+	if !ok {
+		return regions, 0, fmt.Errorf("gnn: what model %s takes on a graph larger than the bound on memory (%d bytes) is "+
+			"not known, must be one of cgc's models or a bound above %d", m.Name(), t.bound, t.input)
+	}
+	fixed := t.process + t.input/512
+	for i, s := range t.parts {
+		if !s.of.empty() {
+			regions[i] = newRegion(s, sm.needs(), hidden)
+			fixed += regions[i].held()
 		}
 	}
-	var question, products, gathered int64
-	for _, f := range n.first {
-		if f.degree() == 0 && s.fromFile(int(near)) {
-			question += bytesOf(s.of.x)
+	room, most := t.bound-t.bound/16-fixed, int64(0)
+	for _, r := range regions {
+		if r != nil {
+			r.cut(room)
+			most = max(most, r.finding(), r.propagating(r.columns), r.asking(r.classes))
+		}
+	}
+	if most > room {
+		least := (16*(fixed+most) + 14) / 15 // the smallest limit of which 15/16 are enough
+		return regions, 0, &MemoryError{Model: m.Name(), Need: least, Bound: t.bound}
+	}
+	return regions, fixed + most + t.bound/16, nil
+}
+
+// empty reports whether no logits are requested.
+func (s *scope) empty() bool { return s.adj.Rows == 0 || s.rows != nil && len(s.rows) == 0 }
+
+// region is the part of a graph that a stream needs for inference with a model, and the blocks into which the work is
+// divided.
+type region struct {
+	needs
+	target           *streams
+	of               *scope
+	extent           *extent
+	hidden           int
+	whole            bool  // the part is the full graph
+	nodes            int64 // the number of nodes in the part
+	columns, classes int   // in a block; columns is 0 if no P·X is copied
+}
+
+func newRegion(s *stream, n needs, hidden int) *region {
+	s.extent.grow(s.of.adj, s.of.rows, n.hops)
+	r := &region{needs: n, target: s.target, of: s.of, extent: &s.extent, hidden: hidden}
+	r.whole, r.nodes = s.of.mostly(&s.extent, n.hops), s.extent.nodes[n.hops]
+	if r.whole {
+		r.nodes = int64(s.of.adj.Rows)
+	}
+	return r
+}
+
+// cut chooses the largest blocks that need at most room bytes.
+func (r *region) cut(room int64) {
+	if slices.ContainsFunc(r.first, r.copied) {
+		r.columns = r.target.features
+		if panel := mat.PanelWidth(r.of.x); panel > 0 {
+			r.columns = min(r.columns, max(panel, widestBlock/panel*panel))
+		}
+		for r.columns > 1 && r.propagating(r.columns) > room {
+			r.columns = (r.columns + 1) / 2
+		}
+	}
+	r.classes = r.target.classes
+	for len(r.last) > 0 && r.classes > 1 && r.asking(r.classes) > room {
+		r.classes = (r.classes + 1) / 2
+	}
+}
+
+// widestBlock is the largest number of columns of a block if the features are stored in panels. Each panel is read only
+// once anyway, so wider blocks gain nothing.
+const widestBlock = 64
+
+// passes returns the number of blocks of columns.
+func (r *region) passes() int {
+	if r.columns == 0 {
+		return 0
+	}
+	return (r.target.features + r.columns - 1) / r.columns
+}
+
+// at returns how many nodes inference uses within the given number of hops. As in scope.field, these are all nodes of
+// the graph if most of them are within that number of hops.
+func (r *region) at(hops int) int64 {
+	within, all := r.extent.nodes[hops], int64(r.of.adj.Rows)
+	if r.whole && 10*within >= 9*all {
+		return all
+	}
+	return within
+}
+
+// copied reports whether P·X for a filter of the first layer is copied into a file. X itself is not copied if reading
+// it from the file of the graph takes fewer bytes.
+func (r *region) copied(f filter) bool {
+	return f.degree() > 0 || 4*r.at(r.reach())*int64(r.target.features) <= bytesOf(r.of.x)
+}
+
+// spilled returns how many numbers are stored in a file during inference: the projections on the classes, or none if
+// all classes are propagated together.
+func (r *region) spilled() int {
+	if r.classes == r.target.classes {
+		return 0
+	}
+	return int(r.at(r.reach())) * r.target.classes * len(r.last)
+}
+
+// held returns the bytes that stay in memory between inferences: degrees, nodes, pointers, and the nodes of each field
+// with their positions. Entries of the adjacency are in a file.
+func (r *region) held() int64 {
+	bytes := 4 * r.nodes * int64(len(r.rules))
+	if !r.whole {
+		bytes += 12 * r.nodes
+	} else if r.of.rows != nil {
+		bytes += 4 * r.nodes // distances, which the search for fields keeps
+	}
+	for hops := range r.hops {
+		if size := r.at(hops); size < r.nodes {
+			bytes += 4 * (size + r.nodes)
+		}
+	}
+	return bytes
+}
+
+// finding returns the bytes that are needed to find the nodes of a part: distances, and arrays that are kept until the
+// part is built.
+func (r *region) finding() int64 {
+	if r.whole {
+		return 0
+	}
+	return 4*int64(r.of.adj.Rows) + 9*r.nodes
+}
+
+// propagating returns the bytes that are needed to propagate the given number of columns of X.
+func (r *region) propagating(columns int) int64 {
+	values := r.nodes
+	if m := degree(r.first); m > 1 {
+		values += int64(m-1)*r.at(r.hops-1) + r.at(r.reach())
+	}
+	return 4 * values * int64(columns)
+}
+
+// asking returns the bytes that inference needs if the given number of classes are propagated together.
+func (r *region) asking(classes int) int64 {
+	d, h, c := int64(r.target.features), int64(r.hidden), int64(r.target.classes)
+	if r.first == nil {
+		return 4 * (gatNumbers(r.at, h, c) + min(blockRows, r.at(2))*d)
+	}
+	values := min(blockRows, r.at(r.reach())) * (d + 2*h + c) // a block of features, hidden units and logits
+	if r.last == nil {
+		return 4 * (values + r.at(0)*c)
+	}
+	return 4 * (values + r.lastLayer(r.at, int64(classes), c))
+}
+
+// work counts the cost of a step: bytes read from files and written to them, bytes gathered from random memory
+// addresses, and floating-point operations of products.
+type work struct{ read, written, gathered, products int64 }
+
+// seconds estimates the time of w at the rates of an ordinary machine. Reading is not counted, because the operating
+// system caches what was read before if there is room.
+func (w work) seconds() float64 {
+	const disk, gather, product = 1e9, 1e10, 1e11 // bytes, bytes and operations per second
+	return float64(w.written)/disk + float64(w.gathered)/gather + float64(w.products)/product
+}
+
+// preparing returns the work before the first inference: finding the nodes, copying their rows, and propagating X.
+func (r *region) preparing() (w work) {
+	d, adjacency := int64(r.target.features), r.entryBytes()*int64(r.of.adj.NNZ())
+	w.read = adjacency
+	if !r.whole {
+		w.read += 2 * adjacency
+		w.written = r.entryBytes() * r.extent.entries[r.hops-1]
+	}
+	if r.columns == 0 {
+		return w
+	}
+	panel := mat.PanelWidth(r.of.x)
+	if panel == 0 {
+		panel = r.target.features
+	}
+	w.read += bytesOf(r.of.x) * int64((panel+r.columns-1)/r.columns) // a panel is read again for each block
+	if r.whole {
+		w.read += adjacency * int64(degree(r.first)*r.passes())
+	}
+	for _, f := range r.first {
+		if r.copied(f) {
+			w.written += 4 * r.at(r.reach()) * d
+		}
+		if f.degree() > 0 {
+			w.gathered += 4 * d * r.extent.entries[r.hops-1]
+		}
+	}
+	return w
+}
+
+// question returns the work of one inference.
+func (r *region) question() (w work) {
+	d, c, h := int64(r.target.features), int64(r.target.classes), int64(r.hidden)
+	near, adjacency := r.at(r.reach()), r.entryBytes()*int64(r.of.adj.NNZ())
+	if r.first == nil { // gat reads X for each head
+		w.read = gatHeads * bytesOf(r.of.x)
+		w.products = 2*r.at(2)*d*h + 2*near*h*c
+		w.gathered = 4 * r.extent.entries[1] * h
+	}
+	for _, f := range r.first {
+		if r.copied(f) {
+			w.read += 4 * near * d
 		} else {
-			question += 4 * near * d
-			p.Scratch += 4 * near * d
+			w.read += bytesOf(r.of.x)
 		}
-		products += 2 * near * d * h
-		if f.degree() > 0 && n.hops > 0 {
-			lines := (int64(here.columns) + 15) / 16 * int64(max(1, p.passes(test)))
-			p.Seconds += float64(64*lines*s.extent.entries[n.hops-1]) / gatherRate
-		}
+		w.products += 2 * near * d * h
 	}
-	if here.columns > 0 {
-		panel := mat.PanelWidth(s.of.x)
-		if panel == 0 {
-			panel = int(d)
-		}
-		for lo := 0; lo < int(d); lo += here.columns {
-			hi := min(lo+here.columns, int(d))
-			p.Read += bytesOf(s.of.x) / d * int64((hi+panel-1)/panel*panel-lo/panel*panel)
-			if whole {
-				p.Read += adjacency * int64(degree(n.first))
-			}
-		}
-	}
-	if n.first == nil { // gat: a head at a time
-		question += gatHeads * bytesOf(s.of.x)
-		far := s.size(n, 2)
-		products += 2*far*d*h + 2*near*h*c
-		gathered += 4 * s.extent.entries[1] * h
-	}
-	for _, f := range n.last {
-		products += 2 * near * h * c
+	blocks := int64((r.target.classes + r.classes - 1) / r.classes)
+	for _, f := range r.last {
+		w.products += 2 * near * h * c
 		for j := range f.degree() {
-			blocks := (c + int64(here.classes) - 1) / int64(here.classes)
-			gathered += 4 * s.extent.entries[j] * c
-			if whole {
-				question += adjacency * blocks
+			w.gathered += 4 * r.extent.entries[j] * c
+			if r.whole {
+				w.read += adjacency * blocks
 			}
 		}
 	}
-	question += 2 * here.spill
-	seconds := float64(products)/productRate + float64(gathered)/gatherRate
-	if test {
-		p.Test, p.TestSeconds = question, seconds
-	} else {
-		p.Question, p.QuestionSeconds = question, seconds
-	}
-	p.Seconds += float64(p.Scratch) / diskRate
+	w.read += 2 * 4 * int64(r.spilled()) // written to the file once and read once
+	return w
 }
 
-// passes returns how often columns are propagated for the validation nodes or the test nodes.
-func (p *Plan) passes(test bool) int {
-	if test {
-		return p.Passes[1]
+// entryBytes returns the bytes of an entry of the adjacency: its column, and its weight if entries have weights.
+func (r *region) entryBytes() int64 {
+	if r.of.adj.Data != nil {
+		return 8
 	}
-	return p.Passes[0]
+	return 4
 }
 
-// bytesOf returns the bytes of features in a file.
+// bytesOf returns the number of bytes that features occupy in a file.
 func bytesOf(x mat.Matrix) int64 {
 	n, d := x.Dims()
 	per := 4

@@ -1,13 +1,13 @@
 package gnn
 
-import "github.com/graph-condensation/cgc/autodiff"
+import "github.com/graph-condensation/cgc/gnn/autodiff"
 
 // polynomial is a model whose layers are
 //
 //	σ( Σ_k P_k·X·W_k + 1·b ),
 //
 // with fixed filters P_k and dropout on X. σ is the ReLU, and the identity in the last layer. All models of the paper
-// but GAT are of this kind and differ only in their filters. X is n×d, W_k d×hidden or hidden×c. With one layer the
+// except GAT are of this kind and differ only in their filters. X is n×d, W_k d×hidden or hidden×c. With one layer the
 // model is linear.
 type polynomial struct {
 	name   string
@@ -30,13 +30,13 @@ func SGC() Model {
 	return &polynomial{"sgc", [][]filter{{{c: []float32{0, 0, 1}}}}}
 }
 
-// SAGE returns the model of Hamilton et al., Inductive representation learning on large graphs (NIPS 2017), with mean
-// aggregation:
+// SAGE returns the model of Hamilton et al., Inductive representation learning on large graphs (NIPS 2017), with the
+// mean as aggregator:
 //
 //	H = ReLU(X·U₁ + M·X·W₁ + b₁),  Z = H·U₂ + M·H·W₂ + b₂,  U₁, W₁ d×hidden, U₂, W₂ hidden×c,
 //
-// where M averages over the neighbours and the node itself. Because the node is in the mean, a condensed graph without
-// edges trains W too. Otherwise the mean there would be zero, and W would meet the original graph untrained.
+// where M averages over the neighbours and the node itself. Because the mean includes the node, a condensed graph
+// without edges trains W too. If it did not, M·X would be zero there, and W would stay untrained.
 func SAGE() Model {
 	f := []filter{{c: []float32{1}}, {mean: true, c: []float32{0, 1}}}
 	return &polynomial{"sage", [][]filter{f, f}}
@@ -64,18 +64,18 @@ func APPNP() Model {
 //
 //	H = ReLU(Σ_k T_k(L)·X·W_k + b₁),  Z = Σ_k T_k(L)·H·V_k + b₂,  k = 0, 1, 2,  W_k d×hidden, V_k hidden×c,
 //
-// with T_0 = I, T_1 = L, T_2 = 2L²−I. L is the scaled Laplacian of the graph with self-loops; with 2 for its largest
-// eigenvalue, L = (I−Â) − I = −Â. Because of the self-loops, a condensed graph without edges trains each W_k. Otherwise
-// L would be zero there, and W_1 would meet the original graph untrained.
+// with T_0 = I, T_1 = L, T_2 = 2L²−I. L is the scaled Laplacian of the graph with self-loops. If its largest eigenvalue
+// is taken as 2, L = (I−Â) − I = −Â. Because of the self-loops, a condensed graph without edges trains each W_k.
+// Otherwise L would be zero there, and W_1 would stay untrained.
 func Cheby() Model {
 	f := []filter{{c: []float32{1}}, {c: []float32{0, -1}}, {c: []float32{-1, 0, 2}}}
 	return &polynomial{"cheby", [][]filter{f, f}}
 }
 
-// Name returns the model's name.
+// Name implements Model.
 func (m *polynomial) Name() string { return m.name }
 
-// Shapes lists for each layer the W_k, then the bias.
+// Shapes lists the W_k and then the bias of each layer.
 func (m *polynomial) Shapes(features, hidden, classes int) (shapes []Shape) {
 	in, out := features, hidden
 	for l, filters := range m.layers {

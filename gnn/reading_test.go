@@ -14,17 +14,17 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// halves is features in half precision: the upper 16 bits of each float32.
+// halves are features in half precision: the upper 16 bits of each float32.
 type halves struct {
 	rows, cols int
 	bits       []uint16
-	largest    *atomic.Int64 // the most rows that were read at once
-	readable   *atomic.Int64 // how many blocks can still be read
+	largest    *atomic.Int64 // the most rows read by one call
+	readable   *atomic.Int64 // the number of blocks until reading fails
 }
 
 var errGone = errors.New("the disk is gone")
 
-// halve returns x in half precision, and what that is in full precision.
+// halve returns x in half precision, and the same numbers in full precision.
 func halve(x *mat.Dense) (halves, *mat.Dense) {
 	h := halves{rows: x.Rows, cols: x.Cols, largest: new(atomic.Int64), readable: new(atomic.Int64)}
 	h.readable.Store(math.MaxInt64)
@@ -52,19 +52,21 @@ func (h halves) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 	return nil
 }
 
-// TestHalfPrecision compares targets and samples in half precision with dense ones that hold the same numbers.
+// TestHalfPrecision compares targets and samples in half precision with dense targets and samples of the same numbers.
 func TestHalfPrecision(t *testing.T) {
 	dense := blocks(400, 10, 3, 20)
-	read := *dense
+	read, config := *dense, quick()
+	config.Epochs = 10
 	read.X, dense.X = halve(dense.X.(*mat.Dense))
 	for _, inductive := range []bool{false, true} {
 		one, other := newTarget(t, dense, inductive), newTarget(t, &read, inductive)
 		each(t, func(t *testing.T, m gnn.Model) {
-			want, got := train(t, m, one.Sample(), one, quick()), train(t, m, other.Sample(), other, quick())
+			want, got := train(t, m, one.Sample(), one, config), train(t, m, other.Sample(), other, config)
 			if !slices.Equal(got.Losses, want.Losses) {
 				t.Errorf("inductive=%v: losses of a sample in half precision differ", inductive)
 			}
-			// X·W before or after propagation: rounding may decide a node or two of 133.
+			// The order of propagation and the product with W differs, so rounding may change the class of one or two of 133
+			// nodes.
 			if math.Abs(got.Validation-want.Validation) > 1.6 || math.Abs(got.Test-want.Test) > 1.6 {
 				t.Errorf("inductive=%v: accuracies %v and %v, want about %v and %v",
 					inductive, got.Validation, got.Test, want.Validation, want.Test)
@@ -86,7 +88,7 @@ func TestHalfPrecision(t *testing.T) {
 	}
 }
 
-// TestBlocks checks that inference reads no more than some thousand rows at once.
+// TestBlocks checks that inference reads at most a few thousand rows at once.
 func TestBlocks(t *testing.T) {
 	const n, d = 20_000, 4
 	random := rand.New(rand.NewPCG(21, 1))
@@ -105,7 +107,7 @@ func TestBlocks(t *testing.T) {
 	})
 }
 
-// TestReadingFails lets reading fail before and within a training, in the target and in the sample.
+// TestReadingFails makes reading fail before and during training, in the target and in the sample.
 func TestReadingFails(t *testing.T) {
 	g := blocks(120, 6, 3, 22)
 	sample := &gnn.Sample{X: randomDense(9, 6, rand.New(rand.NewPCG(22, 1))), Y: make([]int32, 9), Classes: 3}
@@ -130,7 +132,7 @@ func TestReadingFails(t *testing.T) {
 	})
 }
 
-// TestInvalidGraphs hands over graphs that were built wrongly by hand.
+// TestInvalidGraphs checks the errors for invalid adjacencies.
 func TestInvalidGraphs(t *testing.T) {
 	for want, change := range map[string]func(a *mat.CSR){
 		"no counterpart": func(a *mat.CSR) { // an edge in one direction
@@ -139,9 +141,9 @@ func TestInvalidGraphs(t *testing.T) {
 				a.Indptr[i+1]--
 			}
 		},
-		"do not ascend":  func(a *mat.CSR) { a.Indices[0], a.Indices[1] = a.Indices[1], a.Indices[0] },
-		"want 0 to 89":   func(a *mat.CSR) { a.Indices[1] = 90 },
-		"is a self-loop": func(a *mat.CSR) { a.Indices[0] = 0 },
+		"do not ascend":   func(a *mat.CSR) { a.Indices[0], a.Indices[1] = a.Indices[1], a.Indices[0] },
+		"must be 0 to 89": func(a *mat.CSR) { a.Indices[1] = 90 },
+		"is a self-loop":  func(a *mat.CSR) { a.Indices[0] = 0 },
 	} {
 		g := &graph.Graph{
 			Name: "ring", Adj: ring(90), X: mat.NewDense(90, 2), Y: make([]int32, 90), Classes: 2,

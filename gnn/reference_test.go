@@ -7,7 +7,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// table is a matrix of float64.
+// table is a float64 matrix.
 type table [][]float64
 
 func newTable(rows, cols int) table {
@@ -55,7 +55,7 @@ func (m table) each(f func(i, j int, x float64) float64) table {
 }
 
 func (m table) plus(o table) table {
-	return m.each(func(i, j int, x float64) float64 { return x + o[i%len(o)][j] }) // o of one row is added to each
+	return m.each(func(i, j int, x float64) float64 { return x + o[i%len(o)][j] }) // o of one row is added to each row
 }
 
 func (m table) scaled(a float64) table {
@@ -78,7 +78,7 @@ func loops(a *mat.CSR, n int) table {
 	return m
 }
 
-// propagations returns Â and M as their formulas have them.
+// propagations returns Â and M by their formulas.
 func propagations(a *mat.CSR, n int) (symmetric, mean table) {
 	m := loops(a, n)
 	degree := make([]float64, n)
@@ -92,7 +92,7 @@ func propagations(a *mat.CSR, n int) (symmetric, mean table) {
 	return symmetric, mean
 }
 
-// referenceLogits restates each model by its formula.
+// referenceLogits computes the logits of each model from its formula.
 func referenceLogits(m gnn.Model, adj *mat.CSR, x table, p []table) table {
 	a, mean := propagations(adj, len(x))
 	chebyshev := func(x table, w []table) table {
@@ -161,7 +161,7 @@ func attention(pattern, x table, p []table, heads int) table {
 	return out.plus(p[2])
 }
 
-// referenceLoss is the mean cross entropy at the sample's rows.
+// referenceLoss returns the mean cross entropy at the sample's rows.
 func referenceLoss(m gnn.Model, s *gnn.Sample, p []table) (loss float64) {
 	z := referenceLogits(m, s.Adj, tableOf(s.X), p)
 	for _, i := range s.Rows {

@@ -4,28 +4,28 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/graph-condensation/cgc/autodiff"
+	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Sample is what a model is trained on.
+// Sample is a graph with labels for training, usually a condensed graph.
 type Sample struct {
 	// Adj is A′: symmetric, without self-loops (normalisation adds them), columns ascending. nil means no edges.
 	Adj *mat.CSR
-	// X is X′. A matrix that is neither *mat.Dense nor *mat.CSR is read once, into a dense one.
+	// X is X′. If it is neither *mat.Dense nor *mat.CSR, it is read once into a dense matrix.
 	X mat.Matrix
 	// Y is the class of each node in [0, Classes). Labels of nodes outside Rows are not read.
 	Y []int32
-	// Classes is c, the number of classes. The target has the same.
+	// Classes is c, the number of classes of both sample and target.
 	Classes int
-	// Rows lists the nodes whose labels are learnt. nil means all.
+	// Rows lists the nodes that the loss covers. nil means all.
 	Rows []int32
-	// Weights says how much each node of Rows counts in the loss if Config.Weighted is set. The weights are at least 0 and
-	// not all 0. nil means that all nodes count alike.
+	// Weights are the weights of the nodes of Rows in the loss if Config.Weighted is set. They are at least 0, and not all
+	// 0. nil means equal weights.
 	Weights []float32
-	// Soft holds a distribution over the classes for each node of Rows, which is learnt in place of its label: one row of
-	// Classes numbers of at least 0 with the sum 1. nil means that labels are learnt.
+	// Soft holds a distribution over the classes for each node of Rows, which replaces its label in the loss. Each row has
+	// Classes numbers that are at least 0 and sum to 1. nil means that the loss uses Y.
 	Soft *mat.Dense
 }
 
@@ -36,20 +36,20 @@ func (s *Sample) validate() error {
 	n, d := s.X.Dims()
 	switch {
 	case n == 0 || d == 0:
-		return fmt.Errorf("gnn: sample of %d nodes with %d features, want at least 1 of each", n, d)
+		return fmt.Errorf("gnn: sample of %d nodes with %d features, must be at least 1 of each", n, d)
 	case len(s.Y) != n:
 		return fmt.Errorf("gnn: %d labels for %d nodes of the sample", len(s.Y), n)
 	case s.Adj != nil && (s.Adj.Rows != n || s.Adj.Cols != n):
 		return fmt.Errorf("gnn: adjacency %d×%d for %d nodes of the sample", s.Adj.Rows, s.Adj.Cols, n)
 	case s.Rows != nil && len(s.Rows) == 0:
-		return fmt.Errorf("gnn: no node of the sample to learn from (0 rows), want at least 1")
+		return fmt.Errorf("gnn: no node of the sample to learn from (0 rows), must be at least 1")
 	}
 	check := func(i int32) error {
 		if i < 0 || int(i) >= n {
-			return fmt.Errorf("gnn: row %d of the sample, want 0 to %d", i, n-1)
+			return fmt.Errorf("gnn: row %d of the sample, must be 0 to %d", i, n-1)
 		}
 		if y := s.Y[i]; y < 0 || int(y) >= s.Classes {
-			return fmt.Errorf("gnn: label %d of node %d of the sample, want 0 to %d", y, i, s.Classes-1)
+			return fmt.Errorf("gnn: label %d of node %d of the sample, must be 0 to %d", y, i, s.Classes-1)
 		}
 		return nil
 	}
@@ -76,7 +76,7 @@ func (s *Sample) validateSoft() error {
 		return nil
 	}
 	if n := len(s.labels()); s.Soft.Rows != n || s.Soft.Cols != s.Classes {
-		return fmt.Errorf("gnn: soft labels are %d×%d, want %d nodes to learn from × %d classes",
+		return fmt.Errorf("gnn: soft labels are %d×%d, expected %d nodes to learn from × %d classes",
 			s.Soft.Rows, s.Soft.Cols, n, s.Classes)
 	}
 	const rounding = 1e-3
@@ -84,12 +84,12 @@ func (s *Sample) validateSoft() error {
 		var sum float64
 		for c, p := range s.Soft.Row(i) {
 			if !(p >= 0) || math.IsInf(float64(p), 1) {
-				return fmt.Errorf("gnn: soft label %d of class %d is %v, want a finite number of at least 0", i, c, p)
+				return fmt.Errorf("gnn: soft label %d of class %d is %v, must be a finite number of at least 0", i, c, p)
 			}
 			sum += float64(p)
 		}
 		if math.Abs(sum-1) > rounding {
-			return fmt.Errorf("gnn: soft label %d has the sum %v, want 1", i, sum)
+			return fmt.Errorf("gnn: soft label %d has the sum %v, must be 1", i, sum)
 		}
 	}
 	return nil
@@ -105,22 +105,22 @@ func (s *Sample) validateWeights() error {
 	var sum float64
 	for i, w := range s.Weights {
 		if !(w >= 0) || math.IsInf(float64(w), 1) {
-			return fmt.Errorf("gnn: weight %d is %v, want a finite number of at least 0", i, w)
+			return fmt.Errorf("gnn: weight %d is %v, must be a finite number of at least 0", i, w)
 		}
 		sum += float64(w)
 	}
 	if sum == 0 {
-		return fmt.Errorf("gnn: all %d weights are 0, want one above", len(s.Weights))
+		return fmt.Errorf("gnn: all %d weights are 0, expected one above", len(s.Weights))
 	}
 	return nil
 }
 
-// targets returns the distributions that are learnt, one-hot for labels. If weighted, each row is multiplied by the
-// node's weight over the mean weight.
+// targets returns the target distributions of the loss: Soft, or one-hot labels. If weighted, each row is multiplied by
+// the node's weight over the mean weight.
 func (s *Sample) targets(weighted bool) *mat.Dense {
 	var y *mat.Dense
 	if s.Soft != nil {
-		y = s.Soft.Clone() // scaled below
+		y = s.Soft.Clone() // a copy, because it is scaled below
 	} else {
 		y = autodiff.OneHot(s.labels(), s.Classes)
 	}
@@ -138,7 +138,7 @@ func (s *Sample) targets(weighted bool) *mat.Dense {
 	return y
 }
 
-// labels returns the labels that are learnt, in the order of Rows.
+// labels returns the labels of the nodes of Rows.
 func (s *Sample) labels() []int32 {
 	if s.Rows == nil {
 		return s.Y

@@ -8,13 +8,14 @@ import (
 	"sync"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Target is the graph on which trained models are judged: the original one, prepared once for any number of trainings.
-// It is safe for concurrent use. It keeps what does not depend on weights, such as ÂX at the nodes that validation
-// needs.
+// Target is the graph on which trained models are validated and tested. This is the original graph, prepared once for
+// any number of trainings. A Target is safe for concurrent use. It keeps results that do not depend on weights, such as
+// ÂX at the nodes that validation needs.
 type Target struct {
 	name             string
 	nodes, features  int
@@ -23,29 +24,31 @@ type Target struct {
 	validation, test *scope
 	labels           []int32 // of the validation nodes
 	testLabels       func() []int32
-	streams          *streams // nil unless the graph is larger than a bound on memory
+	bound            int64    // the memory limit, 0 for none
+	streams          *streams // nil unless the graph is larger than the memory limit
 }
 
-// NewTarget prepares g. In the transductive setting models see the whole graph, and are asked for the nodes of a split.
-// In the inductive one, they see the subgraph that the nodes of the split induce. g must not change afterwards.
-// NewTarget refuses a graph that is not valid (graph.Graph.Check) and one without validation nodes. Without test nodes,
-// Result.Test is 0.
+// NewTarget prepares g. In the transductive setting, models see the full graph and predict the nodes of a split. In the
+// inductive setting, they see only the subgraph that the nodes of the split induce. g must not change afterwards.
+// NewTarget returns an error if the graph is invalid (graph.Graph.Check) or has no validation nodes. Without test
+// nodes, Result.Test is 0.
 func NewTarget(g *graph.Graph, inductive bool) (*Target, error) {
 	return TargetWithin(context.Background(), g, inductive, 0)
 }
 
-// TargetWithin is NewTarget within a bound on the memory of the process, in bytes; 0 sets none.
+// TargetWithin is like NewTarget, but limits the memory of the process to bound bytes; 0 means no limit.
 //
-// A graph that is mapped from a file (graph.Graph.Mapped) and is larger than the bound is read in order, not held.
-// Only the nodes within the model's hops of the validation or test nodes count. What a model propagates of the features
-// is computed once for all questions, some columns at a time. It is kept in a temporary file ($TMPDIR, else /var/tmp).
-// The logits are, bit for bit, those of dense features without a bound. Sparse features are not read in order.
+// If a graph is mapped from a file (graph.Graph.Mapped) and larger than the limit, it is read in order instead of being
+// held in memory. Only nodes within the model's hops of the validation or test nodes are used. Propagated features are
+// computed once, in blocks of columns, and kept in a temporary file ($TMPDIR, else /var/tmp). Sparse features are not
+// read in order. The logits are bit-identical to those without a limit, unless wide dense features are mostly zeros:
+// NewTarget multiplies these as sparse, and the order of additions changes the last bits.
 //
-// Plan says what a model takes, and Close gives the files back. Questions come one at a time. A model that asks after
-// another prepares anew: train one model after the other, and one training at a time.
+// Plan reports what a model costs, and Close removes the files. Such a target processes one call after another. Each
+// change of the model creates new files, so train one model after the other, not several concurrently.
 func TargetWithin(ctx context.Context, g *graph.Graph, inductive bool, bound int64) (_ *Target, err error) {
 	defer memory.Recover(&err)
-	if err := g.CheckContext(ctx); err != nil {
+	if err := g.Check(ctx); err != nil {
 		return nil, fmt.Errorf("gnn: target: %w", err)
 	}
 	input := mappedBytes(g)
@@ -55,12 +58,12 @@ func TargetWithin(ctx context.Context, g *graph.Graph, inductive bool, bound int
 		if err != nil {
 			return nil, fmt.Errorf("gnn: target: %w", err)
 		}
-		view := *g // parts of it are then read, and not copied
+		view := *g // so that parts of it are read and not copied
 		view.X, g = inOrder, &view
 	}
 	s := g.Split
 	if len(s.Val) == 0 {
-		return nil, fmt.Errorf("gnn: graph %s has no validation nodes (0), want at least 1", g.Name)
+		return nil, fmt.Errorf("gnn: graph %s has no validation nodes (0), must have at least 1", g.Name)
 	}
 	t := &Target{
 		name: g.Name, nodes: g.Nodes(), features: g.Features(), classes: g.Classes,
@@ -72,40 +75,42 @@ func TargetWithin(ctx context.Context, g *graph.Graph, inductive bool, bound int
 			train := g.TrainingGraph()
 			return &Sample{Adj: train.Adj, X: train.X, Y: train.Y, Classes: g.Classes}
 		})
-		t.validation, t.test = newScope(val.Adj, val.X, nil, true), newScope(test.Adj, test.X, nil, false)
+		t.validation, t.test = newScope(val.Adj, sparser(val.X), nil, true), newScope(test.Adj, sparser(test.X), nil, false)
 	} else {
 		t.sample = sync.OnceValue(func() *Sample {
 			return &Sample{Adj: g.Adj, X: g.X, Y: g.Y, Classes: g.Classes, Rows: s.Train}
 		})
-		t.validation, t.test = newScope(g.Adj, g.X, s.Val, true), newScope(g.Adj, g.X, s.Test, false)
+		x := sparser(g.X)
+		t.validation, t.test = newScope(g.Adj, x, s.Val, true), newScope(g.Adj, x, s.Test, false)
 	}
 	t.within(bound, input, beyond)
 	return t, nil
 }
 
-// within keeps questions within a bound on memory; 0 sets none. input is the size of a mapped graph, and beyond says
-// that it is larger than the bound.
+// within sets a memory limit; 0 means no limit. input is the size of a mapped graph, and beyond says that it is larger
+// than the limit.
 func (t *Target) within(memory, input int64, beyond bool) {
 	if memory == 0 {
 		return
 	}
+	t.bound = memory
 	_, sparse := t.validation.x.(*mat.CSR)
 	if beyond && !sparse {
 		t.streams = &streams{
 			bound: memory, process: process, input: input, features: t.features, classes: t.classes,
 		}
-		t.streams.validation = &stream{target: t.streams, of: t.validation, name: "validation"}
-		t.streams.test = &stream{target: t.streams, of: t.test, name: "test"}
-		t.validation.stream, t.test.stream = t.streams.validation, t.streams.test
+		for i, s := range []*scope{forValidation: t.validation, forTest: t.test} {
+			s.stream = &stream{target: t.streams, place: i, of: s}
+			t.streams.parts[i] = s.stream
+		}
 		return
 	}
 	for _, s := range []*scope{t.validation, t.test} {
-		s.room = min(s.room, int(memory/16))
-		s.units = min(s.units, int(memory/64)) // four matrices of them, at most
+		s.room, s.units = roomWithin(memory)
 	}
 }
 
-// mappedBytes returns the bytes of a graph that is mapped from a file, 0 for another.
+// mappedBytes returns the size in bytes of a graph that is mapped from a file, and 0 for any other graph.
 func mappedBytes(g *graph.Graph) int64 {
 	if !g.Mapped {
 		return 0
@@ -117,25 +122,26 @@ func mappedBytes(g *graph.Graph) int64 {
 	return bytes + bytesOf(g.X)
 }
 
-// Streams reports whether the graph is larger than the bound on memory, and is read in order.
+// Streams reports whether the graph is larger than the memory limit and is read in order.
 func (t *Target) Streams() bool { return t.streams != nil }
 
-// Close gives back the temporary files of a target within a bound on memory. No training may be under way. Later
-// questions make new files.
+// Close removes the temporary files of a target with a memory limit. No training may be running. Later trainings create
+// new files.
 func (t *Target) Close() {
 	if t.streams == nil {
 		return
 	}
 	t.streams.asking.Lock()
 	defer t.streams.asking.Unlock()
-	t.streams.validation.release()
-	t.streams.test.release()
+	for _, s := range t.streams.parts {
+		s.release()
+	}
 }
 
-// Sample returns the training part of the graph itself: the sample for training without condensation.
+// Sample returns the training part of the graph, for training without condensation.
 func (t *Target) Sample() *Sample { return t.sample() }
 
-// accept returns an error if models trained on s cannot be asked about t.
+// accept returns an error if models trained on s cannot be tested on t.
 func (t *Target) accept(s *Sample) error {
 	if err := s.validate(); err != nil {
 		return err
@@ -151,37 +157,37 @@ func (t *Target) accept(s *Sample) error {
 
 // Trained is a model with its weights.
 type Trained struct {
-	// Model says what the weights mean.
+	// Model is the architecture.
 	Model Model
-	// Features, Hidden and Classes are the sizes that Model.Shapes takes.
+	// Features, Hidden and Classes are the arguments of Model.Shapes.
 	Features, Hidden, Classes int
 	// Parameters are the weights and biases, in the order of Model.Shapes.
 	Parameters []*mat.Dense
 }
 
-// validate returns an error if the parameters are not those of the model.
+// validate returns an error if the shapes of the parameters do not fit the model.
 func (m *Trained) validate() error {
 	shapes := m.Model.Shapes(m.Features, m.Hidden, m.Classes)
 	if len(shapes) != len(m.Parameters) {
-		return fmt.Errorf("gnn: %d parameters for model %s, want %d", len(m.Parameters), m.Model.Name(), len(shapes))
+		return fmt.Errorf("gnn: %d parameters for model %s, expected %d", len(m.Parameters), m.Model.Name(), len(shapes))
 	}
 	for i, s := range shapes {
 		if p := m.Parameters[i]; p.Rows != s.Rows || p.Cols != s.Cols {
-			return fmt.Errorf("gnn: parameter %d of model %s is %d×%d, want %d×%d",
+			return fmt.Errorf("gnn: parameter %d of model %s is %d×%d, expected %d×%d",
 				i, m.Model.Name(), p.Rows, p.Cols, s.Rows, s.Cols)
 		}
 	}
 	return nil
 }
 
-// Logits returns the logits of each node of a graph with adjacency adj and features x: n×c, not normalised. The
-// predicted class is the column of the largest logit. adj is symmetric and without self-loops; a nil adj has no edges.
-// x may be of any type. Errors of reading it are passed on.
+// Logits returns the unnormalised logits, n×c, of all nodes of a graph with adjacency adj and features x. The predicted
+// class is the column of the largest logit. adj is symmetric and without self-loops; a nil adj has no edges. x may be
+// of any type. Errors from reading it are returned.
 func (m *Trained) Logits(ctx context.Context, adj *mat.CSR, x mat.Matrix) (_ *mat.Dense, err error) {
 	defer memory.Recover(&err)
 	n, d := x.Dims()
 	if d != m.Features {
-		return nil, fmt.Errorf("gnn: features are %d×%d, want the %d features of training", n, d, m.Features)
+		return nil, fmt.Errorf("gnn: features are %d×%d, must be the %d features of training", n, d, m.Features)
 	}
 	if err := m.validate(); err != nil {
 		return nil, err
@@ -192,46 +198,34 @@ func (m *Trained) Logits(ctx context.Context, adj *mat.CSR, x mat.Matrix) (_ *ma
 	if adj == nil {
 		adj = &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
 	}
-	return newScope(adj, x, nil, false).view().infer(ctx, m.Model, m.Parameters)
+	return newScope(adj, sparser(x), nil, false).view().infer(ctx, m.Model, m.Parameters)
 }
 
-// Accuracy returns the share of rows, in percent, whose largest logit is that of their label. Of equal logits the first
-// counts as the largest.
+// Accuracy returns the percentage of rows whose largest logit belongs to their label. If several logits are equally
+// large, the first one counts.
 func Accuracy(logits *mat.Dense, labels []int32) float64 {
 	if len(labels) != logits.Rows {
 		panic(fmt.Sprintf("gnn: %d labels for %d rows", len(labels), logits.Rows))
 	}
 	right := 0
 	for i, y := range labels {
-		if largest(logits.Row(i)) == int(y) {
+		if kernel.ArgMax(logits.Row(i)) == int(y) {
 			right++
 		}
 	}
 	return 100 * float64(right) / float64(len(labels))
 }
 
-// predictions returns the column of the largest logit of each row.
-func predictions(logits *mat.Dense) []int32 {
-	classes := make([]int32, logits.Rows)
-	for i := range classes {
-		classes[i] = int32(largest(logits.Row(i)))
+// predict sets dst to the column of the largest logit of each row.
+func predict(dst []int32, logits *mat.Dense) {
+	for i := range dst {
+		dst[i] = int32(kernel.ArgMax(logits.Row(i)))
 	}
-	return classes
-}
-
-// largest returns the place of the largest number, the first of equal ones.
-func largest(row []float32) (best int) {
-	for c, z := range row {
-		if z > row[best] {
-			best = c
-		}
-	}
-	return best
 }
 
 // CrossEntropy returns the mean of log Σ_c exp(s·z_c) − s·z_y over the rows z of logits, in nats. y is the label of the
-// row, in [0, c), and s scales the logits. Sums are float64, so that it can decide between near ties. The loss of
-// training is float32: autodiff.Tape.CrossEntropy.
+// row, in [0, c), and s scales the logits. Sums are float64, so that small differences are resolved. The training loss
+// is float32: autodiff.Tape.CrossEntropy.
 func CrossEntropy(logits *mat.Dense, labels []int32, scale float64) float64 {
 	if len(labels) != logits.Rows {
 		panic(fmt.Sprintf("gnn: %d labels for %d rows", len(labels), logits.Rows))

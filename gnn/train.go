@@ -7,20 +7,19 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/graph-condensation/cgc/autodiff"
-	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/gnn/autodiff"
+	"github.com/graph-condensation/cgc/internal/adam"
 	"github.com/graph-condensation/cgc/internal/memory"
-	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
 )
 
-// Result is the account of a training.
+// Result is the outcome of a training.
 type Result struct {
 	// Model is the name of the model.
 	Model string `json:"model"`
-	// Validation and Test are the accuracies in percent of the weights after epoch Epoch, the one of the best Validation.
-	// Ties are common on a few hundred nodes: of tied epochs, the one with the lowest validation cross entropy counts.
+	// Validation and Test are the accuracies in percent of the weights after epoch Epoch, the one with the best
+	// Validation. Ties are common on a few hundred nodes; they are broken by the lowest validation cross entropy.
 	Validation float64 `json:"validation"`
 	Test       float64 `json:"test"`
 	Epoch      int     `json:"epoch"`
@@ -30,181 +29,193 @@ type Result struct {
 	Losses []float32 `json:"-"`
 	// Accuracies holds the validation accuracy in percent at each validation.
 	Accuracies []float64 `json:"-"`
-	// Seconds is the time that the training took, tests included.
+	// Seconds is the time of the training, including tests.
 	Seconds float64 `json:"seconds"`
 	// Trained holds the weights after epoch Epoch.
 	Trained *Trained `json:"-"`
-	// Predicted is the class that they give each test node, in the order of the split. Validated is the same for the
-	// validation nodes.
+	// Predicted is the class that these weights predict for each test node, in the order of the split. Validated is the
+	// predicted class of each validation node.
 	Predicted []int32 `json:"-"`
 	Validated []int32 `json:"-"`
 }
 
-// Train trains a model on s by Adam (Kingma and Ba 2015; β 0.9 and 0.999, ε 10⁻⁸), full batch. The loss is the mean
-// cross entropy of the sample's nodes, weighted if config says so. The result is that of the epoch with the best
-// validation accuracy on t. The labels of t's test nodes are read after the last epoch, once.
+// Train trains a model on s with Adam (Kingma and Ba 2015; β 0.9 and 0.999, ε 10⁻⁸), full batch. The loss is the mean
+// cross entropy of the sample's nodes, weighted if config.Weighted is set. The result belongs to the epoch with the
+// best validation accuracy on t. The labels of t's test nodes are read only once, after the last epoch.
 //
 // Weights and dropout are drawn from src: the same seed gives the same bytes for any number of threads. Train stops
-// within an epoch when ctx is done. It reports each validated epoch to package progress. The sample is not changed. A
-// loss, a cross entropy or a weight that is not finite is an error that says in which epoch: the training diverged.
+// within an epoch when ctx is done. It reports each validated epoch to package progress. The sample is not changed. If
+// a loss, a cross entropy or a weight is not finite, the training has diverged, and the error names the epoch.
 func Train(
 	ctx context.Context, m Model, s *Sample, t *Target, config Config, src rand.Source,
 ) (_ *Result, err error) {
 	defer memory.Recover(&err)
 	start := time.Now()
+	r, err := newTraining(ctx, m, s, t, config, src)
+	if err != nil {
+		return nil, err
+	}
+	for epoch := 1; epoch <= config.Epochs; epoch++ {
+		if err := r.step(ctx, epoch); err != nil {
+			return nil, err
+		}
+		if epoch%r.result.ValidateEvery != 0 && epoch != config.Epochs {
+			continue
+		}
+		if err := r.validate(ctx, epoch); err != nil {
+			return nil, err
+		}
+		progress.Report(ctx, progress.Event{Stage: r.stage, Done: int64(epoch), Total: int64(config.Epochs)})
+	}
+	if err := r.test(ctx); err != nil {
+		return nil, err
+	}
+	r.result.Seconds = time.Since(start).Seconds()
+	return r.result, nil
+}
+
+// training is the state of a running training.
+type training struct {
+	model  Model
+	sample *Sample
+	target *Target
+	config Config
+	stage  string // for progress reports
+
+	parameters []*mat.Dense
+	in         *Input
+	labels     *mat.Dense // the distributions to learn
+	tape       *autodiff.Tape
+	vars       []*autodiff.Var // the parameters on the tape
+	loss       float32
+	gradients  []*mat.Dense
+	optimizer  *adam.Optimizer
+
+	view    *View
+	result  *Result
+	best    []*mat.Dense // the parameters after epoch result.Epoch
+	entropy float64      // the validation cross entropy after that epoch
+}
+
+// newTraining checks that all arguments fit together, and returns the training before its first epoch.
+func newTraining(
+	ctx context.Context, m Model, s *Sample, t *Target, config Config, src rand.Source,
+) (*training, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
 	if err := t.accept(s); err != nil {
 		return nil, err
 	}
-	_, features := s.X.Dims()
-	parameters := Initial(m, features, config.Hidden, s.Classes, src)
+	parameters := Initial(m, t.features, config.Hidden, s.Classes, src)
 	in, err := NewInput(ctx, s.Adj, s.X)
 	if err != nil {
 		return nil, err
 	}
-	in = in.WithDropout(config, src)
-	result := &Result{Model: m.Name(), Validation: -1, ValidateEvery: config.cadence(t.nodes)}
-	reserved := min(config.Epochs, 1<<16) // so that the lists do not grow within a usual training
-	result.Losses, result.Accuracies = make([]float32, 0, reserved), make([]float64, 0, reserved/result.ValidateEvery+1)
-	result.Validated = make([]int32, len(t.labels))
-	best := make([]*mat.Dense, len(parameters))
-	for i, p := range parameters {
-		best[i] = mat.NewDense(p.Dims())
+	r := &training{
+		model: m, sample: s, target: t, config: config, stage: "train " + m.Name(),
+		parameters: parameters, in: in.withDropout(config, src), labels: s.targets(config.Weighted),
+		tape: autodiff.NewTape(), vars: make([]*autodiff.Var, len(parameters)),
+		gradients: make([]*mat.Dense, len(parameters)), optimizer: adam.New(config.LearningRate, parameters...),
+		view: t.validation.view(),
 	}
-	var (
-		tape    = autodiff.NewTape()
-		targets = s.targets(config.Weighted)
-		steps   = newAdam(parameters)
-		vars    = make([]*autodiff.Var, len(parameters))
-		view    = t.validation.view()
-		stage   = "train " + m.Name()
-		lowest  float64 // cross entropy of the best epoch so far
-
-		loss      *autodiff.Var
-		gradients []*autodiff.Var
-		wrong     error
-	)
-	differentiate := func() {
-		tape.Reset()
-		for i, p := range parameters {
-			vars[i] = tape.Var(p)
-		}
-		logits := m.Forward(tape, in, vars)
-		if n := in.Nodes(); logits.Value.Rows != n || logits.Value.Cols != s.Classes {
-			wrong = fmt.Errorf("gnn: model %s returns logits %d×%d, want %d×%d",
-				m.Name(), logits.Value.Rows, logits.Value.Cols, n, s.Classes)
-			return
-		}
-		if s.Rows != nil {
-			logits = tape.Rows(logits, s.Rows)
-		}
-		loss = tape.CrossEntropy(logits, tape.Var(targets))
-		gradients = tape.Grad(loss, vars...)
-	}
-	for epoch := 1; epoch <= config.Epochs; epoch++ {
-		if err := tape.Within(ctx, differentiate); err != nil {
-			return nil, err
-		}
-		if wrong != nil {
-			return nil, wrong
-		}
-		if err := in.Err(); err != nil {
-			return nil, err
-		}
-		value := loss.Value.Data[0]
-		if !finite(float64(value)) {
-			return nil, fmt.Errorf("gnn: %s diverged: its loss is %v in epoch %d, want a finite number: scale the features, "+
-				"or lower the learning rate", m.Name(), value, epoch)
-		}
-		rate := config.LearningRate
-		if epoch > config.Epochs/2 {
-			rate *= config.Drop
-		}
-		steps.step(parameters, gradients, rate, config.WeightDecay)
-		result.Losses = append(result.Losses, value)
-
-		if epoch%result.ValidateEvery != 0 && epoch != config.Epochs {
-			continue
-		}
-		found, err := view.infer(ctx, m, parameters)
-		if err != nil {
-			return nil, err
-		}
-		accuracy := Accuracy(found, t.labels)
-		result.Accuracies = append(result.Accuracies, accuracy)
-		entropy := CrossEntropy(found, t.labels, 1)
-		if !finite(entropy) {
-			return nil, fmt.Errorf("gnn: %s diverged: its cross entropy on the validation nodes is %v after epoch %d, "+
-				"want a finite number: scale the features or the weights of edges", m.Name(), entropy, epoch)
-		}
-		if accuracy > result.Validation || accuracy == result.Validation && entropy < lowest {
-			lowest = entropy
-			result.Validation, result.Epoch = accuracy, epoch
-			for i := range result.Validated {
-				result.Validated[i] = int32(largest(found.Row(i)))
-			}
-			for i, p := range parameters {
-				copy(best[i].Data, p.Data)
-			}
-		}
-		progress.Report(ctx, progress.Event{Stage: stage, Done: int64(epoch), Total: int64(config.Epochs)})
-	}
-	for k, p := range best { // a ReLU turns NaN into 0, so that losses do not show it
-		if i, j, found, _ := mat.FirstNotFinite(p); found {
-			return nil, fmt.Errorf("gnn: %s diverged: weight (%d, %d) of parameter %d is %v after epoch %d, want a finite "+
-				"number: scale the features or the weights of edges", m.Name(), i, j, k, p.Row(i)[j], result.Epoch)
-		}
-	}
-	if labels := t.testLabels(); len(labels) > 0 {
-		view.scope = t.test
-		found, err := view.infer(ctx, m, best)
-		if err != nil {
-			return nil, err
-		}
-		result.Test, result.Predicted = Accuracy(found, labels), predictions(found)
-	}
-	result.Trained = &Trained{m, features, config.Hidden, s.Classes, best}
-	result.Seconds = time.Since(start).Seconds()
-	return result, nil
-}
-
-// finite says whether v is neither NaN nor an infinity.
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
-// adam holds the moments of Adam for a list of parameters.
-type adam struct {
-	first, second []*mat.Dense
-	steps         int
-}
-
-func newAdam(parameters []*mat.Dense) *adam {
-	a := &adam{}
+	r.optimizer.Decay = config.WeightDecay
 	for _, p := range parameters {
-		a.first = append(a.first, mat.NewDense(p.Dims()))
-		a.second = append(a.second, mat.NewDense(p.Dims()))
+		r.best = append(r.best, mat.NewDense(p.Dims()))
 	}
-	return a
-}
-
-// step changes the parameters by one step along their gradients.
-func (a *adam) step(parameters []*mat.Dense, gradients []*autodiff.Var, rate, decay float64) {
-	a.steps++
-	for i, p := range parameters {
-		s := adamStep{p.Data, gradients[i].Value.Data, a.first[i].Data, a.second[i].Data, rate, decay, a.steps}
-		adamSteps.For(len(p.Data), 1<<14, s, func(s *adamStep, lo, hi int) {
-			parameters := kernel.Adam{Rate: s.rate, B1: 0.9, B2: 0.999, Epsilon: 1e-8, Decay: s.decay, Step: s.steps}
-			kernel.AdamStep(s.w[lo:hi], s.g[lo:hi], s.m[lo:hi], s.v[lo:hi], parameters)
-		})
+	every, reserved := config.cadence(t.nodes), min(config.Epochs, 1<<16) // the lists of most trainings never grow
+	r.result = &Result{
+		Model: m.Name(), Validation: -1, ValidateEvery: every, Losses: make([]float32, 0, reserved),
+		Accuracies: make([]float64, 0, reserved/every+1), Validated: make([]int32, len(t.labels)),
 	}
+	return r, nil
 }
 
-// adamStep is a step of one parameter w along its gradient g.
-type adamStep struct {
-	w, g, m, v  []float32
-	rate, decay float64
-	steps       int
+// step updates the parameters along the gradients of the loss.
+func (r *training) step(ctx context.Context, epoch int) error {
+	if err := r.tape.Within(ctx, r.differentiate); err != nil {
+		return err
+	}
+	if err := r.in.Err(); err != nil {
+		return err
+	}
+	if !finite(float64(r.loss)) {
+		return fmt.Errorf("gnn: %s diverged: its loss is %v in epoch %d, must be a finite number: scale the features, "+
+			"or lower the learning rate", r.model.Name(), r.loss, epoch)
+	}
+	if epoch == r.config.Epochs/2+1 {
+		r.optimizer.Rate *= r.config.Drop
+	}
+	r.optimizer.Step(r.gradients...)
+	r.result.Losses = append(r.result.Losses, r.loss)
+	return nil
 }
 
-var adamSteps parallel.Loop[adamStep]
+// differentiate computes the loss and its gradients.
+func (r *training) differentiate() error {
+	r.tape.Reset()
+	for i, p := range r.parameters {
+		r.vars[i] = r.tape.Var(p)
+	}
+	logits := r.model.Forward(r.tape, r.in, r.vars)
+	if n, z := r.in.Nodes(), logits.Value; z.Rows != n || z.Cols != r.sample.Classes {
+		return fmt.Errorf("gnn: model %s returns logits %d×%d, expected %d×%d", r.model.Name(), z.Rows, z.Cols, n,
+			r.sample.Classes)
+	}
+	if r.sample.Rows != nil {
+		logits = r.tape.Rows(logits, r.sample.Rows)
+	}
+	loss := r.tape.CrossEntropy(logits, r.tape.Var(r.labels))
+	for i, g := range r.tape.Grad(loss, r.vars...) {
+		r.gradients[i] = g.Value
+	}
+	r.loss = loss.Value.Data[0]
+	return nil
+}
+
+// validate evaluates the parameters on the validation nodes, and keeps them if they are the best so far.
+func (r *training) validate(ctx context.Context, epoch int) error {
+	logits, err := r.view.infer(ctx, r.model, r.parameters)
+	if err != nil {
+		return err
+	}
+	accuracy, entropy := Accuracy(logits, r.target.labels), CrossEntropy(logits, r.target.labels, 1)
+	if !finite(entropy) {
+		return fmt.Errorf("gnn: %s diverged: its cross entropy on the validation nodes is %v after epoch %d, "+
+			"must be a finite number: scale the features or the weights of edges", r.model.Name(), entropy, epoch)
+	}
+	r.result.Accuracies = append(r.result.Accuracies, accuracy)
+	if accuracy < r.result.Validation || accuracy == r.result.Validation && entropy >= r.entropy {
+		return nil
+	}
+	r.result.Validation, r.result.Epoch, r.entropy = accuracy, epoch, entropy
+	predict(r.result.Validated, logits)
+	for i, p := range r.parameters {
+		copy(r.best[i].Data, p.Data)
+	}
+	return nil
+}
+
+// test evaluates the best parameters on the test nodes, and completes the result except for Seconds.
+func (r *training) test(ctx context.Context) error {
+	for k, p := range r.best { // ReLU turns NaN into 0, which hides it from the loss
+		if i, j, found, _ := mat.FirstNotFinite(ctx, p); found {
+			return fmt.Errorf("gnn: %s diverged: weight (%d, %d) of parameter %d is %v after epoch %d, must be a finite "+
+				"number: scale the features or the weights of edges", r.model.Name(), i, j, k, p.Row(i)[j], r.result.Epoch)
+		}
+	}
+	if labels := r.target.testLabels(); len(labels) > 0 {
+		r.view.scope = r.target.test
+		logits, err := r.view.infer(ctx, r.model, r.best)
+		if err != nil {
+			return err
+		}
+		r.result.Test, r.result.Predicted = Accuracy(logits, labels), make([]int32, len(labels))
+		predict(r.result.Predicted, logits)
+	}
+	r.result.Trained = &Trained{r.model, r.target.features, r.config.Hidden, r.sample.Classes, r.best}
+	return nil
+}
+
+// finite reports whether v is neither NaN nor an infinity.
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
 )
@@ -22,7 +23,7 @@ func quick() gnn.Config {
 	return c
 }
 
-// wantError checks that an error says all of these.
+// wantError checks that err contains all given texts.
 func wantError(t *testing.T, err error, say ...string) {
 	t.Helper()
 	for _, s := range say {
@@ -32,7 +33,7 @@ func wantError(t *testing.T, err error, say ...string) {
 	}
 }
 
-// TestSelection checks the choice of the epoch, and that the weights returned are those of that epoch.
+// TestSelection checks the choice of the epoch, and that the returned weights belong to it.
 func TestSelection(t *testing.T) {
 	g := blocks(300, 10, 3, 2)
 	target := newTarget(t, g, false)
@@ -59,13 +60,13 @@ func TestSelection(t *testing.T) {
 				t.Errorf("%s accuracy %v of the weights returned, %v reported", what, got, part.want)
 			}
 		}
-		if r.Test < 48 { // chance finds a third, with a standard deviation of 4.7
+		if r.Test < 48 { // guessing gives a third, with a standard deviation of 4.7
 			t.Errorf("test accuracy %v, want above 48 on blocks", r.Test)
 		}
 	})
 }
 
-// TestTies checks that the lowest cross entropy decides between epochs of equal validation accuracy.
+// TestTies checks that the lowest cross entropy breaks ties between epochs of equal validation accuracy.
 func TestTies(t *testing.T) {
 	g := blocks(300, 10, 3, 2)
 	target := newTarget(t, g, false)
@@ -84,7 +85,7 @@ func TestTies(t *testing.T) {
 		return sum
 	}
 	config := quick()
-	config.Drop = 1 // so that fewer epochs are the beginning of more
+	config.Drop = 1 // so that a shorter training equals the beginning of a longer one
 	r := train(t, gnn.GCN(), target.Sample(), target, config)
 	ties := 0
 	for i, accuracy := range r.Accuracies {
@@ -92,7 +93,7 @@ func TestTies(t *testing.T) {
 			continue
 		}
 		ties++
-		config.Epochs, config.ValidateEvery = i+1, i+1 // the only choice is the last epoch
+		config.Epochs, config.ValidateEvery = i+1, i+1 // only the last epoch can be chosen
 		if there := entropy(train(t, gnn.GCN(), target.Sample(), target, config)); there < entropy(r) {
 			t.Errorf("epoch %d is chosen with cross entropy %v; epoch %d has %v", r.Epoch, entropy(r), i+1, there)
 		}
@@ -102,7 +103,7 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// TestWeights checks that a node of weight 2 counts as two nodes, if asked for.
+// TestWeights checks that a node of weight 2 counts as two nodes if Weighted is set.
 func TestWeights(t *testing.T) {
 	g := blocks(90, 5, 3, 3)
 	target := newTarget(t, g, false)
@@ -116,7 +117,7 @@ func TestWeights(t *testing.T) {
 	c.Dropout, c.Weighted = 0, true
 	a, b := train(t, gnn.GCN(), weighted, target, c), train(t, gnn.GCN(), repeated, target, c)
 	for i, loss := range a.Losses {
-		if math.Abs(float64(loss-b.Losses[i])) > 1e-3*float64(loss) { // sums in another order, over 30 steps of Adam
+		if math.Abs(float64(loss-b.Losses[i])) > 1e-3*float64(loss) { // sums in different orders, over 30 steps of Adam
 			t.Fatalf("epoch %d: loss %v with weights, %v with repeated nodes", i+1, loss, b.Losses[i])
 		}
 	}
@@ -134,8 +135,8 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestSoftLabels checks that soft labels are learnt in place of the labels. A certain one counts as its label. A
-// mixture of two counts as two nodes, one with each label.
+// TestSoftLabels checks that soft labels replace the labels. A one-hot soft label must equal its label, and a mixture
+// of two classes must equal two nodes, one with each label.
 func TestSoftLabels(t *testing.T) {
 	g := blocks(90, 5, 3, 3)
 	target := newTarget(t, g, false)
@@ -167,7 +168,7 @@ func TestSoftLabels(t *testing.T) {
 	before := slices.Clone(sample.Soft.Data)
 	a, b := train(t, gnn.GCN(), sample, target, c), train(t, gnn.GCN(), both, target, c)
 	for i, loss := range a.Losses {
-		if math.Abs(float64(loss-b.Losses[i])) > 1e-3*float64(loss) { // sums in another order, over 30 steps of Adam
+		if math.Abs(float64(loss-b.Losses[i])) > 1e-3*float64(loss) { // sums in different orders, over 30 steps of Adam
 			t.Fatalf("epoch %d: loss %v of soft labels, %v of nodes with either label", i+1, loss, b.Losses[i])
 		}
 	}
@@ -175,10 +176,10 @@ func TestSoftLabels(t *testing.T) {
 		t.Error("training changed the soft labels")
 	}
 	for want, change := range map[string]func(m *mat.Dense){
-		"soft labels are 5×3, want 6 nodes": func(m *mat.Dense) { m.Reshape(5, 3) },
-		"soft label 1 of class 1 is -0.5":   func(m *mat.Dense) { m.Row(1)[1] = -0.5 },
-		"soft label 0 has the sum 1.5":      func(m *mat.Dense) { m.Row(0)[0] += 0.5 },
-		"is NaN":                            func(m *mat.Dense) { m.Row(5)[0] = float32(math.NaN()) },
+		"soft labels are 5×3, expected 6 nodes": func(m *mat.Dense) { m.Reshape(5, 3) },
+		"soft label 1 of class 1 is -0.5":       func(m *mat.Dense) { m.Row(1)[1] = -0.5 },
+		"soft label 0 has the sum 1.5":          func(m *mat.Dense) { m.Row(0)[0] += 0.5 },
+		"is NaN":                                func(m *mat.Dense) { m.Row(5)[0] = float32(math.NaN()) },
 	} {
 		sample.Soft = soft.Clone()
 		change(sample.Soft)
@@ -217,8 +218,8 @@ func TestCadence(t *testing.T) {
 	}
 }
 
-// TestTestLabels shows that labels of test nodes are read after the last epoch and not before. A change of them in the
-// last epoch changes the test accuracy, and nothing else.
+// TestTestLabels checks that the labels of test nodes are read only after the last epoch: changing them in the last
+// epoch changes the test accuracy and nothing else.
 func TestTestLabels(t *testing.T) {
 	run := func(change bool, inductive bool) *gnn.Result {
 		g := blocks(200, 8, 3, 4)
@@ -326,10 +327,10 @@ func TestBadInput(t *testing.T) {
 		Model: gnn.GCN(), Features: 4, Hidden: 8, Classes: 3, Parameters: gnn.Initial(gnn.GCN(), 4, 8, 3, rand.NewPCG(1, 1)),
 	}
 	_, err = trained.Logits(t.Context(), g.Adj, g.X)
-	wantError(t, err, "want the 4 features")
+	wantError(t, err, "must be the 4 features")
 	trained.Features = 5
 	_, err = trained.Logits(t.Context(), g.Adj, g.X)
-	wantError(t, err, "is 4×8, want 5×8")
+	wantError(t, err, "is 4×8, expected 5×8")
 }
 
 func TestCancel(t *testing.T) {
@@ -350,9 +351,10 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// TestCora trains on the whole of Cora, if it is on this machine. The range is that of published GCNs (81.5), with one
-// more point on either side for two seeds.
+// TestCora trains on the full graph of Cora, if it is installed. Published GCNs reach 81.5; accuracies vary by a point
+// or two between seeds.
 func TestCora(t *testing.T) {
+	slow.Test(t, "trains on the whole of Cora")
 	options := dataset.Environment()
 	options.Cache = "" // never fetch
 	g, err := options.Open(t.Context(), "cora")

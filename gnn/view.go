@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/graph-condensation/cgc/autodiff"
+	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// View is a constant graph and the nodes whose logits are asked for. It is not safe for concurrent use.
+// View is a constant graph and the nodes whose logits an Inferrer computes. It is not safe for concurrent use.
 type View struct {
 	*scope
 	work workspace
@@ -23,7 +23,7 @@ func (v *View) Adj() *mat.CSR { return v.adj }
 // X returns the features of all nodes.
 func (v *View) X() mat.Matrix { return v.x }
 
-// Rows returns the nodes that are asked for, in the order of the logits. nil means all.
+// Rows returns the nodes whose logits are requested, in the order of the logits. nil means all.
 func (v *View) Rows() []int32 { return v.rows }
 
 // infer returns the logits of the rows of v.
@@ -43,14 +43,14 @@ func (v *View) infer(ctx context.Context, m Model, parameters []*mat.Dense) (*ma
 	adj.shared = v.scope
 	in := newInput(adj, v.x)
 	var z *mat.Dense
-	if err := t.Within(ctx, func() { z = m.Forward(t, in, vars).Value }); err != nil {
+	if err := t.Within(ctx, func() error { z = m.Forward(t, in, vars).Value; return nil }); err != nil {
 		return nil, err
 	}
 	if err := in.Err(); err != nil {
 		return nil, err
 	}
 	if z.Rows != v.adj.Rows {
-		return nil, fmt.Errorf("gnn: model %s returns logits of %d nodes, want %d", m.Name(), z.Rows, v.adj.Rows)
+		return nil, fmt.Errorf("gnn: model %s returns logits of %d nodes, expected %d", m.Name(), z.Rows, v.adj.Rows)
 	}
 	if v.rows == nil {
 		return z, nil
@@ -60,48 +60,49 @@ func (v *View) infer(ctx context.Context, m Model, parameters []*mat.Dense) (*ma
 	return some, nil
 }
 
-// scope is the part of a View that several trainings share. What does not depend on weights is computed once and kept.
-// It is safe for concurrent use.
+// scope is the part of a View that several trainings share. It keeps results that do not depend on weights. It is safe
+// for concurrent use.
 type scope struct {
 	adj  *mat.CSR
 	x    mat.Matrix
-	rows []int32 // the nodes asked for; nil means all
+	rows []int32 // the requested nodes; nil means all
 
-	// keep says that propagated features are kept for the next call. With many calls they are worth their memory.
+	// keep says that propagated features are kept for the next call. They are worth their memory if there are many calls.
 	keep bool
-	// units is the number of hidden units, over all nodes, that are kept at a time where X is not dense.
+	// units limits the number of hidden units, over all nodes, that are computed together if X is not dense.
 	units int
 
-	stream *stream // answers in place of the scope if the graph is larger than a bound on memory; else nil
-	// classes and file bound the memory of a scope that a stream made. So many columns of the last layer are propagated
-	// at a time. If that is not all, what is to be propagated waits in file. 0 means all.
+	stream *stream // computes the logits if the graph is larger than the memory limit; else nil
+	// classes and spill limit the memory of a scope that a stream made. classes is the number of columns of the last layer
+	// that are propagated together; 0 means all. If it is not all, the projections are stored in spill, which is in a
+	// file.
 	classes int
-	file    []float32
-	ready   bool // all P·X that there are to be are in kept; x is not read for them
+	spill   []float32
+	ready   bool // kept holds every P·X, so x is not read
 
 	mu        sync.Mutex
 	operators [rules]*graph.Operator
 	fields    []*field
-	reach     *graph.Reach // of the last field, unless that is the whole
+	reach     *graph.Reach // of the last field, unless that is the full graph
 	whole     field
 
 	keptMu sync.Mutex
 	kept   []kept
-	room   int // how many more numbers may be kept
+	room   int // the number of values that may still be kept
 }
 
-// keptNumbers is the initial scope.room: 2 GiB, enough for one or two filters at 2.4 million nodes with 100 features.
-// P·X that finds no room is computed anew in each call.
+// keptNumbers is the initial scope.room: 2 GiB, enough for one or two filters on 2.4 million nodes with 100 features.
+// If P·X does not fit, each call recomputes it.
 const keptNumbers = 1 << 29
 
-// kept is P·X for a filter, at the nodes within some hops of the rows.
+// kept is P·X for a filter, at the nodes within the given number of hops of the rows.
 type kept struct {
 	filter filter
 	hops   int
 	px     mat.Matrix
 }
 
-// field is the set of nodes within some hops of the rows that are asked for.
+// field is the set of nodes within a given number of hops of the rows: their receptive field.
 type field struct {
 	nodes []int32 // ascending from one hop on; nil means all nodes
 	graph int     // the number of nodes of the graph
@@ -110,8 +111,8 @@ type field struct {
 	position []int32
 }
 
-// positions returns where each node of the graph stands in the nodes of the field, −1 where it does not; nil for all
-// nodes.
+// positions returns the index in f.nodes of each node of the graph, −1 for nodes outside the field; nil if the field is
+// the full graph.
 func (f *field) positions() []int32 {
 	f.located.Do(func() {
 		if f.nodes == nil {
@@ -134,7 +135,7 @@ type located struct {
 	at *field
 }
 
-// place returns where node i of the graph stands in the field. positions must have been called.
+// place returns the index of node i of the graph in the field. positions must have been called.
 func (f *field) place(i int32) int32 {
 	if f.nodes == nil {
 		return i
@@ -146,7 +147,7 @@ func newScope(adj *mat.CSR, x mat.Matrix, rows []int32, keep bool) *scope {
 	return &scope{adj: adj, x: x, rows: rows, keep: keep, units: sparseUnits, room: keptNumbers}
 }
 
-// view returns s with memory of its own.
+// view returns a View of s with its own memory.
 func (s *scope) view() *View { return &View{scope: s} }
 
 func (s *scope) size(f *field) int {
@@ -166,8 +167,8 @@ func (s *scope) operator(r rule) graph.Operator {
 	return *s.operators[r]
 }
 
-// field returns the nodes within the given number of hops of the rows. If these are nine tenths of the graph, it
-// returns the whole graph: choosing rows would cost more than it saves.
+// field returns the nodes within the given number of hops of the rows. If they are nine tenths of the graph or more, it
+// returns the full graph, because selecting rows would cost more than it saves.
 func (s *scope) field(hops int) *field {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -205,7 +206,8 @@ func (s *scope) newField(nodes []int32, whole bool) *field {
 	return &field{nodes: nodes, graph: s.adj.Rows}
 }
 
-// restrict returns the rows of x at the field to, which the field of x contains: memory of v, or x itself.
+// restrict returns the rows of x at the field to, which must be within the field of x. The result is in memory of v, or
+// is x itself.
 func (v *View) restrict(x located, to *field) *mat.Dense {
 	if x.at == to {
 		return x.Dense
@@ -224,16 +226,17 @@ func (v *View) restrict(x located, to *field) *mat.Dense {
 	return dst
 }
 
-// workspace is memory that is used again from one call to the next: matrices in the order in which they are taken.
+// workspace is memory that is reused between calls: matrices in the order in which they are taken.
 type workspace struct {
 	matrices []*mat.Dense
 	taken    int
 	index    []int32
+	list     []*mat.Dense
 }
 
 func (w *workspace) reset() { w.taken = 0 }
 
-// take returns a matrix of arbitrary shape and contents.
+// take returns a matrix with arbitrary shape and contents.
 func (w *workspace) take() *mat.Dense {
 	if w.taken == len(w.matrices) {
 		w.matrices = append(w.matrices, &mat.Dense{})

@@ -11,19 +11,19 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// edgeChunk is the number of edges that one task takes.
+// edgeChunk is the number of edges per task.
 const edgeChunk = 1 << 20
 
-// survey is what one pass over a list of edges tells of it.
+// survey is the result of one pass over a list of edges.
 type survey struct {
 	loops int
-	// mirrored says that each edge stands in the list as often in one direction as in the other, with the same weights.
+	// mirrored: the list contains each edge equally often in both directions, with the same weights.
 	mirrored bool
-	// ascending says that sources ascend, and the targets of a source.
+	// ascending: sources ascend, and so do the targets of each source.
 	ascending bool
 }
 
-// examine checks the edges of a graph with n nodes and looks at their order.
+// examine checks the edges of a graph with n nodes and determines their order.
 func examine(w *work, n int, edges Edges) (survey, error) {
 	chunks := (edges.Len() + edgeChunk - 1) / edgeChunk
 	loops, faults := make([]int, chunks), make([]error, chunks)
@@ -72,12 +72,12 @@ func examine(w *work, n int, edges Edges) (survey, error) {
 	return seen, nil
 }
 
-// inPlace returns the adjacency that edges are already: mirrored, ascending and without self-loops. It keeps their
-// targets and weights. What it returns after the end of ctx has no meaning.
+// inPlace returns the adjacency of edges that are already mirrored, ascending and without self-loops. It shares their
+// targets and weights. The result is meaningless if ctx has ended.
 func inPlace(ctx context.Context, n int, edges Edges) *mat.CSR {
 	adj := &mat.CSR{Rows: n, Cols: n, Indptr: memory.Make[int64](n + 1), Indices: slices.Clip(edges.To)}
 	_ = parallel.ForContext(ctx, edges.Len(), edgeChunk, func(lo, hi int) {
-		row := 0 // rows up to it have their pointers
+		row := 0 // rows up to this one have their pointers
 		if lo > 0 {
 			row = int(edges.From[lo-1]) + 1
 		}

@@ -1,9 +1,10 @@
 package graph
 
+import "context"
 import "slices"
 
-// WithoutTest returns g without its test nodes as a split, and without their labels: what a search may see. Features
-// and edges are those of g, in the same memory. g must be valid.
+// WithoutTest returns g without its test split and without the labels of the test nodes: what a hyperparameter search
+// may see. It shares features and edges with g. g must be valid.
 func (g *Graph) WithoutTest() *Graph {
 	blind := *g
 	blind.Y = slices.Clone(g.Y)
@@ -11,6 +12,6 @@ func (g *Graph) WithoutTest() *Graph {
 		blind.Y[i] = Unlabelled
 	}
 	blind.Split.Test = nil
-	_ = blind.Seal() // checked once and not for each user; there is no error, since g is valid
+	_ = blind.Seal(context.Background()) // validates once for all users; there is no error, since g is valid
 	return &blind
 }

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// bucketEntries is the number of entries that a bucket should have: its rows are then sorted within a core's cache.
+	// bucketEntries is the target number of entries of a bucket, so that its rows are sorted within a core's cache.
 	bucketEntries = 1 << 16
 	// maxBuckets bounds the number of buckets. Writes to more of them would miss the TLB.
 	maxBuckets = 1 << 10
 )
 
 // buckets is the first level of a radix sort in two levels. It holds the entries of the matrix by row>>shift. The
-// second level sorts each bucket on its own.
+// second level sorts each bucket separately.
 type buckets struct {
 	rows   int
 	shift  int
@@ -26,8 +26,8 @@ type buckets struct {
 	weight []float32 // nil: all 1
 }
 
-// newBuckets distributes at least one edge. Function examine must have found the edges valid. Each edge becomes one
-// entry if the edges are mirrored, else two. It returns nil if the work is stopped.
+// newBuckets distributes the edges, of which there must be at least one. The function examine must have found them
+// valid. Each edge becomes one entry if the edges are mirrored, else two. It returns nil if the work is stopped.
 func newBuckets(w *work, n int, edges Edges, mirrored bool) *buckets {
 	b := &buckets{rows: n}
 	entries := edges.Len()
@@ -40,7 +40,7 @@ func newBuckets(w *work, n int, edges Edges, mirrored bool) *buckets {
 	}
 	k := (n-1)>>b.shift + 1
 	chunks := (edges.Len() + edgeChunk - 1) / edgeChunk
-	at := make([]int, chunks*k) // entries of chunk c in bucket j; later the place of the next one
+	at := make([]int, chunks*k) // entries of chunk c in bucket j; later the position of the next one
 	w.each(edges.Len(), edgeChunk, 1, func(lo, hi int) {
 		count, shift := at[lo/edgeChunk*k:][:k], b.shift
 		from, to := edges.From[lo:hi], edges.To[lo:hi]
@@ -66,9 +66,9 @@ func newBuckets(w *work, n int, edges Edges, mirrored bool) *buckets {
 		}
 	}
 	b.start = append(b.start, total)
-	b.entry = memory.Uncleared[uint64](total)
+	b.entry = memory.Make[uint64](total)
 	if edges.Weight != nil {
-		b.weight = memory.Uncleared[float32](total)
+		b.weight = memory.Make[float32](total)
 	}
 	w.each(edges.Len(), edgeChunk, passes-2, func(lo, hi int) {
 		next := at[lo/edgeChunk*k:][:k]
@@ -96,7 +96,7 @@ func newBuckets(w *work, n int, edges Edges, mirrored bool) *buckets {
 	return b
 }
 
-// matrix sorts the buckets and returns their entries as a matrix, nil if the work is stopped.
+// matrix sorts the buckets and returns their entries as a matrix, or nil if the work is stopped.
 func (b *buckets) matrix(w *work) *mat.CSR {
 	n := b.rows
 	adj := &mat.CSR{Rows: n, Cols: n, Indptr: memory.Make[int64](n + 1)}
@@ -108,9 +108,9 @@ func (b *buckets) matrix(w *work) *mat.CSR {
 	for i := range n {
 		adj.Indptr[i+1] += adj.Indptr[i]
 	}
-	adj.Indices = memory.Uncleared[int32](int(adj.Indptr[n]))
+	adj.Indices = memory.Make[int32](int(adj.Indptr[n]))
 	if b.weight != nil {
-		adj.Data = memory.Uncleared[float32](int(adj.Indptr[n]))
+		adj.Data = memory.Make[float32](int(adj.Indptr[n]))
 	}
 	parallel.For(len(kept), 1, func(k, _ int) {
 		at, from := adj.Indptr[min(n, k<<b.shift)], b.start[k]

@@ -9,7 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Builder makes a Graph from its parts, given in any order. Nodes are numbered from 0. Set the fields, add edges, and
+// Builder builds a Graph from its parts, given in any order. Nodes are numbered from 0. Set the fields, add edges, and
 // call Graph:
 //
 //	b := graph.Builder{Name: "triangle", X: x, Y: []int32{0, 1, graph.Unlabelled}}
@@ -22,47 +22,48 @@ import (
 type Builder struct {
 	// Name becomes the name of the graph.
 	Name string
-	// Nodes is the number of nodes N. 0 means as many as X has rows.
+	// Nodes is the number of nodes N. 0 means the number of rows of X.
 	Nodes int
 	// Edges is the list of edges: in any order, in one direction or both, repeated or not, with self-loops or not. The
 	// graph may keep its slices, as Adjacency does.
 	Edges Edges
-	// X holds the features of node i in row i, N×d with d ≥ 1. The graph keeps it.
+	// X holds the features of node i in row i, N×d with d ≥ 1. The graph uses it without a copy.
 	X mat.Matrix
-	// Y holds the label of each node: 0 to Classes−1, or Unlabelled. Nil means that no node has a label. The graph keeps
-	// it.
+	// Y holds the label of each node: 0 to Classes−1, or Unlabelled. Nil means that no node has a label. The graph uses it
+	// without a copy.
 	Y []int32
 	// Classes is the number of classes, at most MaxClasses. 0 means the largest label plus 1.
 	Classes int
-	// IDs holds a name for each node, and ClassNames for each class. Nil means numbers. The graph keeps them.
+	// IDs holds a name for each node, and ClassNames for each class. Nil means numbers. The graph uses both without a
+	// copy.
 	IDs, ClassNames []string
 	// Split lists the nodes of each part, in any order. The parts may be empty. They do not overlap.
 	Split Split
 
-	outside error // the first edge whose nodes are no int32
+	outside error // the error for the first edge whose nodes do not fit in int32
 }
 
 // PartError says which part of a graph is wrong.
 type PartError struct {
 	// Part is "edges", "features", "labels" or "split".
 	Part string
-	// Err names the place, the value and the bound.
+	// Err names the position, the value and the limit.
 	Err error
 }
 
-// Error returns "graph: " and what is wrong.
+// Error returns Err with the prefix "graph: ".
 func (e *PartError) Error() string { return "graph: " + e.Err.Error() }
 
-// Unwrap returns what is wrong, without the prefix.
+// Unwrap returns Err.
 func (e *PartError) Unwrap() error { return e.Err }
 
 // AddEdge adds an undirected edge of weight 1. Graph checks the nodes.
 func (b *Builder) AddEdge(u, v int) { b.AddWeightedEdge(u, v, 1) }
 
-// AddWeightedEdge adds an undirected edge. Where edges repeat, the largest weight counts. Graph checks the values.
+// AddWeightedEdge adds an undirected edge. If an edge is repeated, its largest weight counts. Graph checks the values.
 func (b *Builder) AddWeightedEdge(u, v int, weight float32) {
 	if b.outside == nil && (u != int(int32(u)) || v != int(int32(v))) {
-		b.outside = &PartError{"edges", fmt.Errorf("edge %d (%d–%d): want nodes 0 to %d", b.Edges.Len(), u, v, MaxNodes-1)}
+		b.outside = &PartError{"edges", fmt.Errorf("edge %d (%d–%d): must be nodes 0 to %d", b.Edges.Len(), u, v, MaxNodes-1)}
 	}
 	e := &b.Edges
 	if weight != 1 && e.Weight == nil {
@@ -74,13 +75,10 @@ func (b *Builder) AddWeightedEdge(u, v int, weight float32) {
 	}
 }
 
-// Graph returns the graph, which is valid (Graph.Validate), and what became of the edges. An error is a *PartError or
-// comes from reading X: it names the first thing that is wrong, with its place, its value and its bound.
-// The builder can be used again, but its X and Y belong to the graph.
-func (b *Builder) Graph() (*Graph, Changes, error) { return b.GraphContext(context.Background()) }
-
-// GraphContext is Graph, which reports its progress to ctx and stops when ctx ends.
-func (b *Builder) GraphContext(ctx context.Context) (*Graph, Changes, error) {
+// Graph returns a valid graph (Graph.Validate) and how the edges were changed. An error is a *PartError or comes from
+// reading X: it names the first fault, with its position, value and limit. The builder can be used again, but its X and
+// Y belong to the graph. Graph reports its progress to ctx and stops when ctx ends.
+func (b *Builder) Graph(ctx context.Context) (*Graph, Changes, error) {
 	n := b.Nodes
 	if n == 0 && b.X != nil {
 		n, _ = b.X.Dims()
@@ -88,7 +86,7 @@ func (b *Builder) GraphContext(ctx context.Context) (*Graph, Changes, error) {
 	if b.outside != nil {
 		return nil, Changes{Entries: b.Edges.Len()}, b.outside
 	}
-	adj, changes, err := AdjacencyContext(ctx, n, b.Edges)
+	adj, changes, err := Adjacency(ctx, n, b.Edges)
 	if err != nil {
 		return nil, changes, err
 	}
@@ -104,12 +102,12 @@ func (b *Builder) GraphContext(ctx context.Context) (*Graph, Changes, error) {
 	if err := g.checkNames(); err != nil {
 		return nil, changes, &PartError{"labels", err}
 	}
-	g.mark() // what the checks above let through is valid
+	g.mark() // the checks above have passed
 	return g, changes, nil
 }
 
-// CheckLabels does for labels and split what Builder.Graph does. y becomes n times Unlabelled if it is nil, and the
-// parts of s are sorted. It returns the number of classes; 0 classes means the largest label plus 1. An error is a
+// CheckLabels checks labels and split like Builder.Graph. A nil y is replaced by n times Unlabelled, and the parts of s
+// are sorted. It returns the number of classes. If classes is 0, that is the largest label plus 1. An error is a
 // *PartError.
 func CheckLabels(n int, y *[]int32, classes int, s *Split) (int, error) {
 	if *y == nil {
@@ -125,27 +123,27 @@ func CheckLabels(n int, y *[]int32, classes int, s *Split) (int, error) {
 	return classes, s.check(*y)
 }
 
-// checkFeatures returns an error if x has not n rows and at least one column, or holds a number that is not finite.
+// checkFeatures returns an error unless x has n rows, at least one column, and only finite values.
 func checkFeatures(ctx context.Context, x mat.Matrix, n int) error {
 	wrong := func(format string, args ...any) error { return &PartError{"features", fmt.Errorf(format, args...)} }
 	if x == nil {
-		return wrong("there are no features, want a matrix of %d rows", n)
+		return wrong("there are no features, expected a matrix of %d rows", n)
 	}
 	rows, cols := x.Dims()
 	if rows != n || cols == 0 || cols > MaxNodes {
-		return wrong("features are %d×%d, want %d rows, one for each node, and 1 to %d columns", rows, cols, n, MaxNodes)
+		return wrong("features are %d×%d, expected %d rows, one for each node, and 1 to %d columns", rows, cols, n, MaxNodes)
 	}
 	switch x := x.(type) {
 	case *mat.Dense:
 		if len(x.Data) != rows*cols {
-			return wrong("features are %d×%d and hold %d numbers, want %d", rows, cols, len(x.Data), rows*cols)
+			return wrong("features are %d×%d and hold %d numbers, expected %d", rows, cols, len(x.Data), rows*cols)
 		}
 	case *mat.CSR:
-		if err := x.ValidateContext(ctx); err != nil {
+		if err := x.Validate(ctx); err != nil {
 			return wrong("features: %w", err)
 		}
 	}
-	i, j, found, err := mat.FirstNotFiniteContext(ctx, x)
+	i, j, found, err := mat.FirstNotFinite(ctx, x)
 	if ended := ctx.Err(); ended != nil {
 		return ended
 	}
@@ -158,14 +156,14 @@ func checkFeatures(ctx context.Context, x mat.Matrix, n int) error {
 	return nil
 }
 
-// checkLabels returns the number of classes. 0 classes means the largest label plus 1.
+// checkLabels returns the number of classes. If classes is 0, that is the largest label plus 1.
 func checkLabels(y []int32, n, classes int) (int, error) {
 	wrong := func(format string, args ...any) error { return &PartError{"labels", fmt.Errorf(format, args...)} }
 	if len(y) != n {
 		return 0, wrong("%d labels for %d nodes", len(y), n)
 	}
 	if classes < 0 || classes > MaxClasses {
-		return 0, wrong("%d classes, want 0 to %d", classes, MaxClasses)
+		return 0, wrong("%d classes, must be 0 to %d", classes, MaxClasses)
 	}
 	bound, largest := classes, int32(Unlabelled)
 	if classes == 0 {
@@ -173,7 +171,7 @@ func checkLabels(y []int32, n, classes int) (int, error) {
 	}
 	for i, c := range y {
 		if c < Unlabelled || int(c) >= bound {
-			return 0, wrong("label %d of node %d, want 0 to %d, or %d for none", c, i, bound-1, Unlabelled)
+			return 0, wrong("label %d of node %d, must be 0 to %d, or %d for none", c, i, bound-1, Unlabelled)
 		}
 		largest = max(largest, c)
 	}
@@ -192,9 +190,9 @@ func (s Split) check(y []int32) error {
 		for _, v := range nodes {
 			switch {
 			case v < 0 || int(v) >= len(y):
-				return wrong("node %d of %s, want 0 to %d", v, names[p], len(y)-1)
+				return wrong("node %d of %s, must be 0 to %d", v, names[p], len(y)-1)
 			case part[v] != 0:
-				return wrong("node %d is in %s and again in %s, want it once", v, names[part[v]], names[p])
+				return wrong("node %d is in %s and again in %s, must be once", v, names[part[v]], names[p])
 			case y[v] == Unlabelled:
 				return wrong("node %d of %s has no label", v, names[p])
 			}

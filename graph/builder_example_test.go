@@ -9,7 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Two rings of eight nodes, joined by one edge, become a graph of one node for each ring.
+// Two rings of eight nodes, joined by one edge, are condensed to one node for each ring.
 func ExampleBuilder() {
 	const n = 16
 	b := graph.Builder{Name: "rings", X: mat.NewDense(n, 2), Y: make([]int32, n)}
@@ -22,7 +22,7 @@ func ExampleBuilder() {
 	}
 	b.AddEdge(7, 8)
 	b.AddEdge(8, 7) // the same edge
-	g, changes, err := b.Graph()
+	g, changes, err := b.Graph(context.Background())
 	if err != nil {
 		fmt.Println(err)
 		return

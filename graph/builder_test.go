@@ -11,7 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// square returns a builder of the square 0–1–2–3, with a repeat, an opposite direction and a self-loop.
+// square returns a builder of the square 0–1–2–3, with a repeated edge, a reversed edge and a self-loop.
 func square() *graph.Builder {
 	b := &graph.Builder{Name: "square", X: mat.NewDense(4, 2), Y: []int32{0, 2, 0, graph.Unlabelled}}
 	for _, e := range [][2]int{{2, 3}, {1, 0}, {1, 2}, {2, 1}, {3, 3}, {0, 3}, {1, 0}} {
@@ -23,11 +23,11 @@ func square() *graph.Builder {
 
 func TestBuilder(t *testing.T) {
 	b := square()
-	g, changes, err := b.Graph()
+	g, changes, err := b.Graph(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := g.Validate(); err != nil {
+	if err := g.Validate(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if changes != (graph.Changes{Entries: 7, Loops: 1, Merged: 2}) || !changes.Any() {
@@ -45,7 +45,7 @@ func TestBuilder(t *testing.T) {
 	}
 	b.AddWeightedEdge(0, 1, 3)
 	b.AddWeightedEdge(1, 2, 0.5)
-	g, _, err = b.Graph()
+	g, _, err = b.Graph(t.Context())
 	if err != nil || !slices.Equal(g.Adj.Data, []float32{3, 1, 3, 1, 1, 1, 1, 1}) {
 		t.Errorf("%v: weights %v, want the largest of each edge", err, g.Adj.Data)
 	}
@@ -53,8 +53,8 @@ func TestBuilder(t *testing.T) {
 
 func TestBuilderNeedsFeaturesAlone(t *testing.T) {
 	b := graph.Builder{X: &mat.CSR{Rows: 2, Cols: 3, Indptr: []int64{0, 1, 1}, Indices: []int32{2}}}
-	g, changes, err := b.Graph()
-	if err != nil || changes.Any() || g.Validate() != nil {
+	g, changes, err := b.Graph(t.Context())
+	if err != nil || changes.Any() || g.Validate(t.Context()) != nil {
 		t.Fatalf("%v, %v", err, changes)
 	}
 	none := []int32{graph.Unlabelled, graph.Unlabelled}
@@ -69,19 +69,22 @@ func TestBuilderNamesTheFault(t *testing.T) {
 		want   string
 		change func(*graph.Builder)
 	}{
-		{"edges: edge 7 (1–4): node 4, want 0 to 3", func(b *graph.Builder) { b.AddEdge(1, 4) }},
-		{"edges: edge 7 (-1–2): node -1, want 0 to 3", func(b *graph.Builder) { b.AddEdge(-1, 2) }},
-		{"edges: edge 7 (4294967296–2): want nodes 0 to 2147483646", func(b *graph.Builder) { b.AddEdge(1<<32, 2) }},
-		{"edges: edge 7 (1–2): weight 0, want a positive finite", func(b *graph.Builder) { b.AddWeightedEdge(1, 2, 0) }},
-		{"edges: edge 7 (1–2): weight +Inf, want a positive finite", func(b *graph.Builder) { b.AddWeightedEdge(1, 2, inf) }},
-		{"edges: edges have 7 sources, 6 targets and 0 weights, want", func(b *graph.Builder) {
+		{"edges: edge 7 (1–4): node 4, must be 0 to 3", func(b *graph.Builder) { b.AddEdge(1, 4) }},
+		{"edges: edge 7 (-1–2): node -1, must be 0 to 3", func(b *graph.Builder) { b.AddEdge(-1, 2) }},
+		{"edges: edge 7 (4294967296–2): must be nodes 0 to 2147483646", func(b *graph.Builder) { b.AddEdge(1<<32, 2) }},
+		{"edges: edge 7 (1–2): weight 0, must be a positive finite", func(b *graph.Builder) { b.AddWeightedEdge(1, 2, 0) }},
+		{"edges: edge 7 (1–2): weight +Inf, must be a positive finite", func(b *graph.Builder) {
+			b.AddWeightedEdge(1, 2,
+				inf)
+		}},
+		{"edges: edges have 7 sources, 6 targets and 0 weights, must be", func(b *graph.Builder) {
 			b.Edges.To = b.Edges.To[:6]
 		}},
-		{"edges: -1 nodes, want 0 to", func(b *graph.Builder) { b.Nodes = -1 }},
-		{"features: there are no features, want a matrix of 4 rows", func(b *graph.Builder) { b.X, b.Nodes = nil, 4 }},
-		{"features: features are 3×2, want 4 rows", func(b *graph.Builder) { b.X, b.Nodes = mat.NewDense(3, 2), 4 }},
-		{"features: features are 4×0, want", func(b *graph.Builder) { b.X = mat.NewDense(4, 0) }},
-		{"features: features are 4×2 and hold 7 numbers, want 8", func(b *graph.Builder) {
+		{"edges: -1 nodes, must be 0 to", func(b *graph.Builder) { b.Nodes = -1 }},
+		{"features: there are no features, expected a matrix of 4 rows", func(b *graph.Builder) { b.X, b.Nodes = nil, 4 }},
+		{"features: features are 3×2, expected 4 rows", func(b *graph.Builder) { b.X, b.Nodes = mat.NewDense(3, 2), 4 }},
+		{"features: features are 4×0, expected", func(b *graph.Builder) { b.X = mat.NewDense(4, 0) }},
+		{"features: features are 4×2 and hold 7 numbers, expected 8", func(b *graph.Builder) {
 			d := dense(b)
 			d.Data = d.Data[:7]
 		}},
@@ -96,17 +99,17 @@ func TestBuilderNamesTheFault(t *testing.T) {
 			b.X = &mat.CSR{Rows: 4, Cols: 1, Indptr: []int64{0, 0, 0}}
 		}},
 		{"labels: 3 labels for 4 nodes", func(b *graph.Builder) { b.Y = b.Y[:3] }},
-		{"labels: label -2 of node 1, want 0 to 65535, or -1", func(b *graph.Builder) { b.Y[1] = -2 }},
-		{"labels: label 2 of node 1, want 0 to 1, or -1", func(b *graph.Builder) { b.Classes = 2 }},
-		{"labels: 65537 classes, want 0 to 65536", func(b *graph.Builder) { b.Classes = graph.MaxClasses + 1 }},
-		{"split: node 4 of test, want 0 to 3", func(b *graph.Builder) { b.Split.Test = []int32{4} }},
-		{"split: node 0 is in train and again in val, want it once", func(b *graph.Builder) { b.Split.Val = []int32{0} }},
+		{"labels: label -2 of node 1, must be 0 to 65535, or -1", func(b *graph.Builder) { b.Y[1] = -2 }},
+		{"labels: label 2 of node 1, must be 0 to 1, or -1", func(b *graph.Builder) { b.Classes = 2 }},
+		{"labels: 65537 classes, must be 0 to 65536", func(b *graph.Builder) { b.Classes = graph.MaxClasses + 1 }},
+		{"split: node 4 of test, must be 0 to 3", func(b *graph.Builder) { b.Split.Test = []int32{4} }},
+		{"split: node 0 is in train and again in val, must be once", func(b *graph.Builder) { b.Split.Val = []int32{0} }},
 		{"split: node 2 is in train and again in train", func(b *graph.Builder) { b.Split.Train = []int32{2, 2} }},
 		{"split: node 3 of test has no label", func(b *graph.Builder) { b.Split.Test = []int32{3} }},
 	} {
 		b := square()
 		c.change(b)
-		g, _, err := b.Graph()
+		g, _, err := b.Graph(t.Context())
 		var part *graph.PartError
 		if !errors.As(err, &part) || g != nil || !strings.HasPrefix(part.Part+": "+part.Err.Error(), c.want) {
 			t.Errorf("error %v, want %q", err, c.want)
@@ -114,7 +117,7 @@ func TestBuilderNamesTheFault(t *testing.T) {
 	}
 }
 
-// far is a matrix of a type of its own, whose reading may fail.
+// far is a matrix of a custom type, whose reads may fail.
 type far struct {
 	x   *mat.Dense
 	err error
@@ -133,11 +136,11 @@ func TestBuilderPassesOnErrorsOfReading(t *testing.T) {
 	lost := errors.New("connection lost")
 	b := square()
 	b.X = far{mat.NewDense(4, 2), lost}
-	if _, _, err := b.Graph(); !errors.Is(err, lost) {
+	if _, _, err := b.Graph(t.Context()); !errors.Is(err, lost) {
 		t.Errorf("error %v, want %v", err, lost)
 	}
 	b.X = far{mat.NewDense(4, 2), nil}
-	if g, _, err := b.Graph(); err != nil || g.Features() != 2 {
+	if g, _, err := b.Graph(t.Context()); err != nil || g.Features() != 2 {
 		t.Errorf("a matrix of another type: %v", err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// TestComponents: 0–4–2, 1–3 and 5 alone.
+// TestComponents uses a graph with the components 0–4–2, 1–3 and 5.
 func TestComponents(t *testing.T) {
 	a := &mat.CSR{
 		Rows: 6, Cols: 6, Indptr: []int64{0, 1, 2, 3, 4, 6, 6}, Indices: []int32{4, 3, 4, 1, 0, 2},

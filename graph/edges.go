@@ -16,8 +16,8 @@ const MaxNodes = math.MaxInt32
 // MaxClasses is the largest number of classes. A larger label is more likely an identifier than a class.
 const MaxClasses = 1 << 16
 
-// Edges is a list of edges in any order. An edge may stand in one direction or in both, and may repeat.
-// Edge i joins From[i] and To[i].
+// Edges is a list of edges in any order. An edge may be given in one direction or in both, and may repeat. Edge i joins
+// From[i] and To[i].
 type Edges struct {
 	From, To []int32
 	// Weight holds a positive weight for each edge. Nil means that each weight is 1.
@@ -27,7 +27,7 @@ type Edges struct {
 // Len returns the number of entries of the list.
 func (e *Edges) Len() int { return len(e.From) }
 
-// Changes tells what became of a list of edges in an undirected graph.
+// Changes counts how a list of edges was changed to make an undirected graph.
 type Changes struct {
 	// Entries is the length of the list.
 	Entries int
@@ -71,18 +71,13 @@ func plural(n int, one, many string) string {
 //
 // A.Data is nil if all weights are 1. An error is a *PartError that names the first edge with a node outside 0 to n−1,
 // or with a weight that is not positive and finite. The result does not depend on the order of the edges or on the
-// number of threads. If the edges are those of A already, row by row, A keeps edges.To and edges.Weight: do not change
-// them later.
-func Adjacency(n int, edges Edges) (*mat.CSR, Changes, error) {
-	return AdjacencyContext(context.Background(), n, edges)
-}
-
-// AdjacencyContext is Adjacency, which reports its progress to ctx and stops when ctx ends.
-func AdjacencyContext(ctx context.Context, n int, edges Edges) (_ *mat.CSR, _ Changes, err error) {
+// number of threads. If the edges are already the entries of A, row by row, A shares edges.To and edges.Weight: do not
+// change them later. Adjacency reports its progress to ctx and stops when ctx ends.
+func Adjacency(ctx context.Context, n int, edges Edges) (_ *mat.CSR, _ Changes, err error) {
 	defer memory.Recover(&err)
 	changes := Changes{Entries: edges.Len()}
 	if n < 0 || n > MaxNodes {
-		return nil, changes, &PartError{"edges", fmt.Errorf("%d nodes, want 0 to %d", n, MaxNodes)}
+		return nil, changes, &PartError{"edges", fmt.Errorf("%d nodes, must be 0 to %d", n, MaxNodes)}
 	}
 	if len(edges.To) != edges.Len() || edges.Weight != nil && len(edges.Weight) != edges.Len() {
 		return nil, changes, edges.unequal()
@@ -112,7 +107,8 @@ func AdjacencyContext(ctx context.Context, n int, edges Edges) (_ *mat.CSR, _ Ch
 }
 
 // Check returns an error if an edge has a node outside 0 to n−1, or a weight that is not positive and finite. It is a
-// *PartError that names the first such edge. first is the number of edge 0 of e in the list that e is a part of.
+// *PartError that names the first such edge. If e is a part of a longer list, first is the number of its edge 0 in that
+// list.
 func (e *Edges) Check(n int, first int) error {
 	if len(e.To) != e.Len() || e.Weight != nil && len(e.Weight) != e.Len() {
 		return e.unequal()
@@ -127,7 +123,7 @@ func (e *Edges) Check(n int, first int) error {
 	return nil
 }
 
-// check returns what is wrong with the first wrong edge from lo to hi−1 of a graph with n nodes, or nil.
+// check returns an error for the first invalid edge from lo to hi−1 of a graph with n nodes, or nil.
 func (e *Edges) check(lo, hi, n int) error {
 	from, to := e.From[lo:hi], e.To[lo:hi]
 	for i, u := range from {
@@ -148,23 +144,23 @@ func (e *Edges) check(lo, hi, n int) error {
 
 // unequal is the error for lists of different lengths.
 func (e *Edges) unequal() error {
-	return &PartError{"edges", fmt.Errorf("edges have %d sources, %d targets and %d weights, want equal numbers",
+	return &PartError{"edges", fmt.Errorf("edges have %d sources, %d targets and %d weights, must be equal numbers",
 		len(e.From), len(e.To), len(e.Weight))}
 }
 
 // fault returns what is wrong with edge i of a graph with n nodes, or nil.
 func (e *Edges) fault(i, n int) error { return e.faultAt(i, n, i) }
 
-// faultAt is fault, where edge i has another number in messages.
+// faultAt is fault with another number for edge i in the message.
 func (e *Edges) faultAt(i, n, number int) error {
 	u, v := e.From[i], e.To[i]
 	for _, node := range []int32{u, v} {
 		if uint(node) >= uint(n) {
-			return &PartError{"edges", fmt.Errorf("edge %d (%d–%d): node %d, want 0 to %d", number, u, v, node, n-1)}
+			return &PartError{"edges", fmt.Errorf("edge %d (%d–%d): node %d, must be 0 to %d", number, u, v, node, n-1)}
 		}
 	}
 	if e.Weight != nil && !legal(e.Weight[i]) {
-		return &PartError{"edges", fmt.Errorf("edge %d (%d–%d): weight %v, want a positive finite number",
+		return &PartError{"edges", fmt.Errorf("edge %d (%d–%d): weight %v, must be a positive finite number",
 			number, u, v, e.Weight[i])}
 	}
 	return nil

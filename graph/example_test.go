@@ -8,7 +8,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// cycle is the cycle 0–1–2–3–0 with a number for each node.
+// cycle is the cycle 0–1–2–3–0 with one feature for each node.
 func cycle() *graph.Graph {
 	b := graph.Builder{
 		Name: "square", X: &mat.Dense{Rows: 4, Cols: 1, Data: []float32{1, 2, 3, 4}}, Y: []int32{0, 0, 1, 1},
@@ -17,7 +17,7 @@ func cycle() *graph.Graph {
 	for v := range 4 {
 		b.AddEdge(v, (v+1)%4)
 	}
-	g, _, err := b.Graph()
+	g, _, err := b.Graph(context.Background())
 	if err != nil {
 		panic(err)
 	}
@@ -58,21 +58,21 @@ func ExampleSymmetric() {
 	// Output: [0.33 0.33 0.00 0.33]
 }
 
-// The subgraph of three nodes keeps two edges, and the part of the split that it holds.
+// The subgraph of three nodes keeps two edges, and the split of these nodes.
 func ExampleGraph_Induced() {
 	sub := cycle().Induced([]int32{0, 2, 3})
 	fmt.Println(sub.Nodes(), "nodes,", sub.Edges(), "edges, labels", sub.Y, "training nodes", sub.Split.Train)
 	// Output: 3 nodes, 2 edges, labels [0 1 1] training nodes [0 1]
 }
 
-// Every reason why a graph is not valid is named.
+// Validate names every reason why a graph is not valid.
 func ExampleGraph_Validate() {
 	g := cycle()
 	g.Y = []int32{0, 0, 1, 5}
 	g.Split.Val = []int32{2}
-	fmt.Println(g.Validate())
+	fmt.Println(g.Validate(context.Background()))
 	// Output:
-	// graph: label 5 of node 3, want 0 to 1
+	// graph: label 5 of node 3, must be 0 to 1
 	// graph: node 2 of split val: it is in train too
 }
 
@@ -96,6 +96,11 @@ func ExampleFitScaling() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(s.Mean, s.Std, g.Scaled(s).X.(*mat.Dense).Data)
+	scaled, err := g.Scaled(context.Background(), s)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(s.Mean, s.Std, scaled.X.(*mat.Dense).Data)
 	// Output: [2] [1] [-1 0 1 2]
 }

@@ -2,7 +2,7 @@ package graph
 
 import "github.com/graph-condensation/cgc/mat"
 
-// scaled is features of a type that is read, scaled as they are read.
+// scaled is features of another matrix type, which are scaled as they are read.
 type scaled struct {
 	of      mat.Matrix
 	scaling *Scaling
@@ -23,30 +23,6 @@ func (s scaled) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 	return nil
 }
 
-// chosen is some rows of features of a type that is read.
-type chosen struct {
-	of    mat.Matrix
-	nodes []int32 // the row of of for each row
-}
-
-// Dims implements mat.Matrix.
-func (c *chosen) Dims() (rows, cols int) {
-	_, cols = c.of.Dims()
-	return len(c.nodes), cols
-}
-
-// PanelWidth implements mat.Paneled.
-func (c *chosen) PanelWidth() int { return mat.PanelWidth(c.of) }
-
-// ReadBlock implements mat.Matrix.
-func (c *chosen) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
-	there := make([]int32, len(rows))
-	for r, i := range rows {
-		there[r] = c.nodes[i]
-	}
-	return mat.Read(dst, c.of, there, lo, hi)
-}
-
 // selectRows returns the given rows of x in a matrix of the same kind.
 func selectRows(x mat.Matrix, rows []int32) mat.Matrix {
 	switch x := x.(type) {
@@ -57,7 +33,7 @@ func selectRows(x mat.Matrix, rows []int32) mat.Matrix {
 	case *mat.CSR:
 		return selectSparse(x, rows)
 	}
-	return &chosen{x, rows}
+	return mat.RowsOf(x, rows)
 }
 
 func selectSparse(x *mat.CSR, rows []int32) *mat.CSR {

@@ -1,33 +1,32 @@
-// Package graph holds a labelled graph, its split, and the normalisations of its adjacency.
+// Package graph defines a labelled graph, its split, and the normalisations of its adjacency.
 package graph
 
 import "github.com/graph-condensation/cgc/mat"
 
 // Graph is a graph with features, labels and a split: 𝒯 = {A, X}, y of the paper (§2.1).
 //
-// A Graph may be made field by field. Validate says whether it keeps the promises below. What works on a graph trusts
-// it, once Check has passed it at the door.
+// A Graph may be built field by field. Validate reports whether the fields are as documented below. Every function that
+// takes a graph checks it once with Check and trusts it from then on.
 type Graph struct {
-	// Name says which graph this is, for messages and results.
+	// Name identifies the graph in messages and results.
 	Name string
 	// Adj is A: n×n, symmetric, without self-loops, columns ascending. Data nil means unweighted.
 	Adj *mat.CSR
-	// X holds the features of each node, n×d. *mat.Dense and *mat.CSR are worked on in place; any other type is read in
-	// blocks.
+	// X holds the features of each node, n×d. *mat.Dense and *mat.CSR are used in place; any other type is read in blocks.
 	X mat.Matrix
 	// Y is the class of each node in [0, Classes), or Unlabelled.
 	Y []int32
-	// Classes is c, the number of classes. A class may have no node.
+	// Classes is c, the number of classes. A class may be empty.
 	Classes int
-	// IDs holds the name of each node, as its file has it. Nil means that nodes are numbered. No result depends on it.
+	// IDs holds the name of each node in its file. Nil means that nodes are numbered. No result depends on it.
 	IDs []string
 	// ClassNames holds the name of each class, Classes of them. Nil means that classes are numbered. No result depends on
 	// it.
 	ClassNames []string
-	// Split says which nodes train, validate and test.
+	// Split lists the nodes for training, validation and testing.
 	Split Split
-	// Mapped says that Adj and X, a *mat.Dense or *mat.CSR, lie in a file that is mapped into memory: the system may drop
-	// their pages. A bound on memory then need not count them. It is a hint; no result depends on it.
+	// Mapped says that Adj and X, a *mat.Dense or *mat.CSR, are in a file that is mapped into memory. The system may drop
+	// their pages, so a memory limit need not count them. It is a hint; no result depends on it.
 	Mapped bool
 
 	sealed *seal // what Seal found valid; nil if it was not called
@@ -63,7 +62,7 @@ func (g *Graph) Labels(nodes []int32) []int32 {
 	return y
 }
 
-// Counts returns how many of the given nodes each class has. Nodes without a label count nowhere.
+// Counts returns how many of the given nodes each class has. Nodes without a label are not counted.
 func (g *Graph) Counts(nodes []int32) []int {
 	count := make([]int, g.Classes)
 	for _, v := range nodes {

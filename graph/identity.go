@@ -11,13 +11,15 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Identity says which graph a record is of. Its JSON keys are stable.
+// Identity identifies the graph of a record. Its JSON keys are stable.
 type Identity struct {
+	// Name is the name of the graph.
 	Name string `json:"name"`
-	// Fingerprint depends on all that the graph holds, but not on its name: 32 hexadecimal digits. Empty if it was not
-	// asked for.
+	// Fingerprint is a hash of adjacency, features, labels, classes and split, as 32 hexadecimal digits.
+	//
+	// It is empty unless it was requested.
 	Fingerprint string `json:"fingerprint"`
-	// Nodes, Edges (undirected), Features and Classes are its sizes; Train, Val and Test those of its split.
+	// Nodes, Edges (undirected), Features and Classes are its sizes; Train, Val and Test are the sizes of its split.
 	Nodes    int `json:"nodes"`
 	Edges    int `json:"edges"`
 	Features int `json:"features"`
@@ -37,7 +39,8 @@ func (g *Graph) Sizes() Identity {
 
 // Identify returns the identity of g. Its cost is one pass over the data. The fingerprint is the first half of a
 // SHA-256 of adjacency, features, classes, labels and split. Sparse features have another fingerprint than the same
-// ones dense. Features of a type of their own have that of dense ones; an error is that of reading them.
+// features stored densely. Features of other types have the fingerprint of dense ones; errors of reading them are
+// returned.
 func Identify(g *Graph) (Identity, error) {
 	id := g.Sizes()
 	sum := sha256.New()

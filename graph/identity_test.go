@@ -12,7 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// demo returns a made graph.
+// demo returns a synthetic graph.
 func demo() *graph.Graph {
 	g, err := synth.Make(context.Background(), synth.Shape{
 		Name: "demo", Nodes: 300, Edges: 900, Features: 16, Classes: 3, Train: 60, Val: 60, Test: 120,
@@ -33,7 +33,7 @@ func identify(t *testing.T, g *graph.Graph) graph.Identity {
 	return id
 }
 
-// Logs of experiments hold fingerprints: they stay from one version to the next.
+// Logs of experiments contain fingerprints, so fingerprints must not change between versions.
 func TestFingerprintsStay(t *testing.T) {
 	dense, sparse := path(), path()
 	sparse.X = sparse.X.(*mat.Dense).Sparse()
@@ -61,7 +61,7 @@ func TestFingerprintOfOtherMatrices(t *testing.T) {
 	}
 }
 
-// The fingerprint follows all that a graph holds, and not its name.
+// The fingerprint depends on everything in a graph except its name.
 func TestFingerprint(t *testing.T) {
 	want := identify(t, demo())
 	sizes := demo().Sizes()

@@ -8,8 +8,8 @@ import (
 )
 
 // Induced returns the subgraph of the given nodes, ascending and without repeats, and the edges between them. Node i of
-// the result is nodes[i]; the split keeps what is left of each part. Adjacency and labels are copies, and so are
-// features of a *mat.Dense or *mat.CSR. Features of another type stay where they are, and are read from there.
+// the result is nodes[i]. The split keeps those nodes of each part that are in the subgraph. Adjacency and labels are
+// copies, and so are features of type *mat.Dense or *mat.CSR. Features of another type are not copied, but read from g.
 func (g *Graph) Induced(nodes []int32) *Graph {
 	position := memory.Filled[int32](g.Nodes(), -1)
 	for i, v := range nodes {

@@ -15,15 +15,10 @@ import (
 //	x_ij / Σ_k |x_ik|.
 //
 // A node whose features are all 0 keeps them. All else is shared with g. Sums are float64, in the order of the
-// features. Counts of words become frequencies, so that long texts weigh no more than short ones. Features of a type
-// that is read stay where they are: they are read once for the sums, and divided as they are read again. The error is
-// that of g.X.ReadBlock.
-func (g *Graph) NormalizedFeatures() (*Graph, error) {
-	return g.NormalizedFeaturesContext(context.Background())
-}
-
-// NormalizedFeaturesContext is NormalizedFeatures, but returns soon after ctx is done, with its error.
-func (g *Graph) NormalizedFeaturesContext(ctx context.Context) (*Graph, error) {
+// features. Word counts become frequencies, so that long texts weigh no more than short ones. Features that are neither
+// *mat.Dense nor *mat.CSR are not copied: they are read once for the sums, and divided whenever they are read. The
+// error comes from g.X.ReadBlock or from ctx.
+func (g *Graph) NormalizedFeatures(ctx context.Context) (*Graph, error) {
 	to := *g
 	to.sealed = nil
 	switch x := g.X.(type) {
@@ -91,11 +86,11 @@ func divide(row []float32, by float64) {
 	}
 }
 
-// Divided returns x with row i divided by sizes[i] as it is read: the features of NormalizedFeatures, where a program
-// has some columns of them and the sums Σ_k |x_ik| over all. A size is above 0.
+// Divided returns x with row i divided by sizes[i] as it is read. A program that has only some columns, and the sums
+// Σ_k |x_ik| over all columns, gets the features of NormalizedFeatures this way. Sizes are above 0.
 func Divided(x mat.Matrix, sizes []float64) mat.Matrix { return normalized{x, sizes} }
 
-// normalized is features of a type that is read, divided by the sizes of the rows as they are read.
+// normalized is features of another matrix type, divided by the sizes of the rows as they are read.
 type normalized struct {
 	of    mat.Matrix
 	sizes []float64

@@ -9,10 +9,10 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// plainly hides the type of a matrix, so that it is read.
+// plainly hides the type of a matrix, so that only ReadBlock can read it.
 type plainly struct{ *mat.Dense }
 
-// Dense features, sparse ones and features that are read become the same, and those of g stay.
+// Dense features, sparse features and features of another type give the same result, and those of g are not modified.
 func TestNormalizedFeatures(t *testing.T) {
 	x := &mat.Dense{Rows: 4, Cols: 3, Data: []float32{1, 3, 0, 0, 0, 0, -2, 2, 4, 0, 5, 0}}
 	want := []float32{.25, .75, 0, 0, 0, 0, -.25, .25, .5, 0, 1, 0}
@@ -33,7 +33,7 @@ func TestNormalizedFeatures(t *testing.T) {
 			t.Fatal(err)
 		}
 		kept := slices.Clone(before.Data)
-		n, err := g.NormalizedFeatures()
+		n, err := g.NormalizedFeatures(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,12 +23,12 @@ type Operator struct {
 	Self        float32
 }
 
-// Symmetric returns Â = D̃^-½ (A + I) D̃^-½ with D̃_ii = 1 + Σ_j A_ij (Kipf and Welling 2017, §2). §2.3 of the paper
-// has the exponent ½, which is a slip.
+// Symmetric returns Â = D̃^-½ (A + I) D̃^-½ with D̃_ii = 1 + Σ_j A_ij (Kipf and Welling 2017, §2). The exponent ½ in
+// §2.3 of the paper is a slip.
 func Symmetric(a *mat.CSR) Operator { return SymmetricOf(a, nil) }
 
-// SymmetricOf is Symmetric with Σ_j A_ij as given: a may lack rows of the graph that it is a part of. Nil degrees are
-// those of a.
+// SymmetricOf is Symmetric with the given Σ_j A_ij, for an a without some rows of the full graph. If degrees is nil,
+// they are computed from a.
 func SymmetricOf(a *mat.CSR, degrees []float64) Operator {
 	scale := scales(a, degrees, func(degree float64) float64 { return 1 / math.Sqrt(degree+1) })
 	return Operator{Adj: a, Left: scale, Right: scale, Self: 1}
@@ -38,13 +38,14 @@ func SymmetricOf(a *mat.CSR, degrees []float64) Operator {
 // has weight 1.
 func Mean(a *mat.CSR) Operator { return MeanOf(a, nil) }
 
-// MeanOf is Mean with Σ_j A_ij as given: a may lack rows of the graph that it is a part of. Nil degrees are those of a.
+// MeanOf is Mean with the given Σ_j A_ij, for an a without some rows of the full graph. If degrees is nil, they are
+// computed from a.
 func MeanOf(a *mat.CSR, degrees []float64) Operator {
 	scale := scales(a, degrees, func(degree float64) float64 { return 1 / (degree + 1) })
 	return Operator{Adj: a, Left: scale, Self: 1}
 }
 
-// scales returns f(Σ_j A_ij) for each i. Degrees that are not nil are these sums.
+// scales returns f(Σ_j A_ij) for each i. If degrees is not nil, it contains these sums.
 func scales(a *mat.CSR, degrees []float64, f func(degree float64) float64) []float32 {
 	scale := memory.Make[float32](a.Rows)
 	const chunk = 1 << 14
@@ -76,18 +77,18 @@ func (o Operator) T() Operator {
 // usual degrees.
 const nodeChunk = 256
 
-// Apply sets dst to P·x, n×d. dst must not alias x. A sparse x is never written out; features of a type that is neither
-// *mat.Dense nor *mat.CSR are read some columns at a time. It stops between blocks of rows when ctx is done, and
-// returns ctx's error, or that of x.ReadBlock.
+// Apply sets dst to P·x, n×d. dst must not alias x. A sparse x is never converted to dense. Features of a type that is
+// neither *mat.Dense nor *mat.CSR are read in blocks of columns. Apply stops between blocks of rows when ctx is done,
+// and returns ctx.Err() or the error of x.ReadBlock.
 func (o Operator) Apply(ctx context.Context, dst *mat.Dense, x mat.Matrix) error {
 	_, d := x.Dims()
 	dst.Reshape(o.Adj.Rows, d)
 	return o.ApplyInto(ctx, dst, x, nil, nil)
 }
 
-// ApplyRows sets row r of dst to row rows[r] of P·x. If position is not nil, the features of node j stand in row
-// position[j] of x, which must hold all neighbours of the rows and the rows themselves. The result is, bit for bit,
-// that of Apply.
+// ApplyRows sets row r of dst to row rows[r] of P·x. If position is not nil, the features of node j are in row
+// position[j] of x, which must contain the given nodes and all their neighbours. The result is bit-identical to that of
+// Apply.
 func (o Operator) ApplyRows(ctx context.Context, dst *mat.Dense, x mat.Matrix, rows, position []int32) error {
 	_, d := x.Dims()
 	dst.Reshape(len(rows), d)
@@ -97,8 +98,9 @@ func (o Operator) ApplyRows(ctx context.Context, dst *mat.Dense, x mat.Matrix, r
 	return o.ApplyInto(ctx, dst, x, rows, position)
 }
 
-// ApplyInto is ApplyRows into a dst that has its shape already. dst may have more columns than x, and these stay as
-// they are. Nil rows are all nodes in order. How features are cut into blocks of columns changes no bit of them.
+// ApplyInto is ApplyRows into a dst that already has its shape. dst may have more columns than x, which are not
+// modified. Nil rows mean all nodes in order. The result is bit-identical however features are cut into blocks of
+// columns.
 func (o Operator) ApplyInto(ctx context.Context, dst *mat.Dense, x mat.Matrix, rows, position []int32) error {
 	have, d := x.Dims()
 	n := o.Adj.Rows
@@ -120,7 +122,7 @@ func (o Operator) ApplyInto(ctx context.Context, dst *mat.Dense, x mat.Matrix, r
 	return call.read(ctx, count)
 }
 
-// application is a call of ApplyInto: d columns into dst, from column first on.
+// application holds the arguments of ApplyInto. It writes d columns of dst, from column first on.
 type application struct {
 	Operator
 	dst            mat.Dense // a copy of the header
@@ -155,7 +157,7 @@ func (a *application) run(lo, hi int) {
 	}
 }
 
-// read applies the operator to features that are read, some columns at a time, to count rows of dst.
+// read applies the operator to features of other matrix types, in blocks of columns, and sets count rows of dst.
 func (a *application) read(ctx context.Context, count int) error {
 	const width = 64
 	n, d := a.x.Dims()
@@ -210,7 +212,7 @@ func scaleOf(scale []float32, i int32) float32 {
 	return scale[i]
 }
 
-// Sparse returns P·x as a sparse matrix for a sparse x. The first layer of a GNN on bag-of-words features works on it.
+// Sparse returns P·x as a sparse matrix for a sparse x. The first layer of a GNN uses it for bag-of-words features.
 // Entries are summed in the order of the neighbours.
 func (o Operator) Sparse(ctx context.Context, x *mat.CSR) (*mat.CSR, error) {
 	if x.Rows != o.Adj.Rows {

@@ -11,18 +11,18 @@ import (
 // Unreached is the distance of a node that a Reach has not reached.
 const Unreached = -1
 
-// Reach is the nodes within some hops of given nodes. It grows by one hop at a time.
+// Reach is the set of nodes within some hops of given nodes. It grows hop by hop.
 type Reach struct {
 	// Distance is the number of hops from each node to the nearest given node, or Unreached.
 	Distance []int32
-	// Hops is how often the Reach has grown.
+	// Hops is the number of hops so far.
 	Hops int32
 
 	adj      *mat.CSR
 	front    []int32 // the nodes at distance Hops, ascending: the adjacency may be mapped, and is then read in order
-	unlisted bool    // front is not made yet
+	unlisted bool    // front is not computed yet
 	entries  int64   // of the nodes nearer than front
-	counted  bool    // entries has those of front too
+	counted  bool    // entries includes those of front
 }
 
 // NewReach returns the nodes at distance 0: the given ones, repeats allowed. a is valid, as in Graph.Adj.
@@ -35,8 +35,8 @@ func NewReach(a *mat.CSR, from []int32) *Reach {
 	return r
 }
 
-// Entries returns how many entries of the adjacency the nodes within Hops have. To propagate to the given nodes by one
-// hop more than Hops, the first hop reads so many entries.
+// Entries returns the number of adjacency entries of the nodes within Hops hops. A propagation of Hops+1 hops reads
+// that many entries in its first hop.
 func (r *Reach) Entries() int64 {
 	if !r.counted {
 		for _, v := range r.outermost() {
@@ -47,8 +47,8 @@ func (r *Reach) Entries() int64 {
 	return r.entries
 }
 
-// Grow reaches one hop further. The cost is that of the entries of the outermost nodes. If the nodes have more entries
-// than there are nodes, the nodes that are not reached look for a neighbour instead, in parallel: they soon find one.
+// Grow reaches one hop further. It reads the adjacency entries of the outermost nodes. If Entries exceeds the number of
+// nodes, each unreached node looks for a reached neighbour instead, in parallel: it usually finds one soon.
 func (r *Reach) Grow() {
 	many := r.Entries() > int64(r.adj.Rows)
 	r.Hops++
@@ -72,7 +72,7 @@ func (r *Reach) push() {
 	r.front, r.unlisted = nil, true
 }
 
-// pull does what push does. The adjacency is symmetric, so each node can look for itself.
+// pull has the same result as push. The adjacency is symmetric, so each node can look for a reached neighbour.
 func (r *Reach) pull() {
 	distance, last := r.Distance, r.Hops-1
 	parallel.For(r.adj.Rows, nodeChunk, func(lo, hi int) {

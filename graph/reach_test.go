@@ -11,7 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// hops is breadth-first search, one node at a time.
+// hops is a plain breadth-first search, one node at a time.
 func hops(a *mat.CSR, from []int32, most int32) []int32 {
 	distance := slices.Repeat([]int32{graph.Unreached}, a.Rows)
 	var queue []int32
@@ -32,7 +32,7 @@ func hops(a *mat.CSR, from []int32, most int32) []int32 {
 	return distance
 }
 
-// A reach grows as breadth-first search does, whether the outermost nodes are many or few and for any number of
+// A reach grows like breadth-first search, whether there are many or few outermost nodes, and for any number of
 // threads.
 func TestReach(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
@@ -43,7 +43,7 @@ func TestReach(t *testing.T) {
 		for range edges {
 			list.From, list.To = append(list.From, random.Int32N(n)), append(list.To, random.Int32N(n))
 		}
-		a, _, err := graph.Adjacency(n, list)
+		a, _, err := graph.Adjacency(t.Context(), n, list)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// reader is a matrix that can only be read. It fails with err if that is set, and delivers some columns too many if
-// wide is.
+// reader is a matrix that can only be read in blocks. It fails with err if that is set, and returns too many columns if
+// wide is set.
 type reader struct {
 	of   mat.Matrix
 	err  error
@@ -45,14 +45,14 @@ func random(t *testing.T) *graph.Graph {
 		b.X.(*mat.Dense).Data[i] = float32(source.NormFloat64())
 	}
 	b.Split.Train = []int32{3, 17, 200, 599}
-	g, _, err := b.Graph()
+	g, _, err := b.Graph(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return g
 }
 
-// written returns x written out.
+// written returns x as a dense matrix.
 func written(t *testing.T, x mat.Matrix) *mat.Dense {
 	t.Helper()
 	n, _ := x.Dims()
@@ -67,12 +67,12 @@ func written(t *testing.T, x mat.Matrix) *mat.Dense {
 	return &dst
 }
 
-// What is made of features that are read is what is made of the same features in memory, bit for bit.
+// Results from features that are read in blocks are bit-identical to those from the same features in memory.
 func TestFeaturesThatAreRead(t *testing.T) {
 	g := random(t)
 	read := *g
 	read.X = &reader{of: g.X}
-	if err := read.Validate(); err != nil {
+	if err := read.Validate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	o := graph.Symmetric(g.Adj)
@@ -101,12 +101,14 @@ func TestFeaturesThatAreRead(t *testing.T) {
 		t.Error("the scaling is another")
 	}
 	for what, change := range map[string]func(*graph.Graph) *graph.Graph{
-		"scaled":             func(g *graph.Graph) *graph.Graph { return g.Scaled(s) },
-		"training":           (*graph.Graph).TrainingGraph,
-		"scaled and induced": func(g *graph.Graph) *graph.Graph { return g.Scaled(s).Induced([]int32{1, 2, 500}).Scaled(s) },
+		"scaled":   func(g *graph.Graph) *graph.Graph { return scaled(t, g, s) },
+		"training": (*graph.Graph).TrainingGraph,
+		"scaled and induced": func(g *graph.Graph) *graph.Graph {
+			return scaled(t, scaled(t, g, s).Induced([]int32{1, 2, 500}), s)
+		},
 	} {
 		got, want := change(&read), change(g)
-		if err := got.Validate(); err != nil {
+		if err := got.Validate(t.Context()); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
 		if !slices.Equal(written(t, got.X).Data, written(t, want.X).Data) {
@@ -118,6 +120,7 @@ func TestFeaturesThatAreRead(t *testing.T) {
 func TestFeaturesThatCannotBeRead(t *testing.T) {
 	g := random(t)
 	failed := errors.New("the line is dead")
+	none := graph.Scaling{Mean: make([]float32, 150), Std: make([]float32, 150)}
 	for want, x := range map[string]*reader{
 		"the line is dead": {of: g.X, err: failed},
 		"*graph_test.reader delivered 256×155 (39680 numbers) for a block of 256×150": {of: g.X, wide: 5},
@@ -125,9 +128,9 @@ func TestFeaturesThatCannotBeRead(t *testing.T) {
 		g.X = x
 		var dst mat.Dense
 		for what, err := range map[string]error{
-			"Validate": g.Validate(),
-			"Induced":  g.Induced([]int32{0, 1}).Validate(),
-			"Scaled":   g.Scaled(graph.Scaling{Mean: make([]float32, 150), Std: make([]float32, 150)}).Validate(),
+			"Validate": g.Validate(t.Context()),
+			"Induced":  g.Induced([]int32{0, 1}).Validate(t.Context()),
+			"Scaled":   scaled(t, g, none).Validate(t.Context()),
 			"Apply":    graph.Mean(g.Adj).Apply(t.Context(), &dst, x),
 			"Fit":      second(graph.FitScaling(x, g.Split.Train)),
 		} {
@@ -139,7 +142,7 @@ func TestFeaturesThatCannotBeRead(t *testing.T) {
 				t.Errorf("%s: error %v, want one like %q", what, err, want)
 			}
 		}
-		if err := g.Validate(); !strings.Contains(err.Error(), want) {
+		if err := g.Validate(t.Context()); !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 		g.X = x.of
@@ -148,7 +151,7 @@ func TestFeaturesThatCannotBeRead(t *testing.T) {
 	x.Row(599)[3] = inf
 	x.Row(300)[149] = float32(math.NaN())
 	g.X = &reader{of: x}
-	if err := g.Validate(); err == nil || !strings.Contains(err.Error(), "feature 149 of node 300 is not") {
+	if err := g.Validate(t.Context()); err == nil || !strings.Contains(err.Error(), "feature 149 of node 300 is not") {
 		t.Errorf("error %v, want one that names feature 149 of node 300", err)
 	}
 }

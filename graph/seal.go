@@ -7,52 +7,45 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Seal validates g and, if g is valid, notes that in g: Check then costs nothing. Whoever makes a graph calls it, as
-// dataset.Open does; Builder notes the same. It writes to g, and must not run at the same time as anything else that
-// uses g.
+// Seal returns what Check returns. If g is valid, it also records this in g, so that later calls of Check cost nothing.
+// Code that creates a graph calls Seal, as dataset.Open does, or uses Builder, which seals its graphs. Seal writes to
+// g, so nothing else may use g at the same time.
 //
-// The note names the memory of each field. It does not hold once a field is replaced. A copy of g has the note too, and
-// it holds for as long as the copy shares all fields with g. The note cannot see a number that is changed in place:
-// call Seal again after that.
-func (g *Graph) Seal() error { return g.SealContext(context.Background()) }
-
-// SealContext is Seal, but returns soon after ctx is done, with its error. g is not sealed then.
-func (g *Graph) SealContext(ctx context.Context) error {
-	g.sealed = nil
-	if err := g.ValidateContext(ctx); err != nil {
+// The record contains the memory address of each field, and is void once a field is replaced. A copy of g has the
+// record too. It is valid as long as the copy shares all fields with g. The record does not cover values that are
+// changed in place: only Validate finds those.
+func (g *Graph) Seal(ctx context.Context) error {
+	if err := g.Check(ctx); err != nil {
+		g.sealed = nil
 		return err
 	}
 	g.mark()
 	return nil
 }
 
-// Sealed reports whether g is sealed and no field was replaced since.
-func (g *Graph) Sealed() bool {
+// untouched reports whether g is sealed and no field was replaced since.
+func (g *Graph) untouched() bool {
 	s, ok := g.memory()
 	return ok && g.sealed != nil && s == *g.sealed
 }
 
-// mark notes that g is valid.
+// mark records that g is valid.
 func (g *Graph) mark() {
 	if s, ok := g.memory(); ok {
 		g.sealed = &s
 	}
 }
 
-// Check returns nil at once if g is sealed and no field was replaced since, and else what Validate returns. It is the
-// check at the door of what trusts a graph. It only reads g: it is safe for concurrent use.
-func (g *Graph) Check() error { return g.CheckContext(context.Background()) }
-
-// CheckContext is Check, but returns soon after ctx is done, with its error.
-func (g *Graph) CheckContext(ctx context.Context) error {
-	if g.Sealed() {
+// Check returns nil at once if g is sealed and no field was replaced since, otherwise what Validate returns. Every
+// function that relies on a valid graph calls it first. It only reads g and is safe for concurrent use.
+func (g *Graph) Check(ctx context.Context) error {
+	if g.untouched() {
 		return nil
 	}
-	return g.ValidateContext(ctx)
+	return g.Validate(ctx)
 }
 
-// seal tells where the fields of a graph lie in memory. It keeps that memory in use, so that nothing else can take its
-// place.
+// seal records where the fields of a graph are in memory. It refers to that memory, so that nothing else can reuse it.
 type seal struct {
 	adj                 compressed
 	x                   any // written, compressed, or the matrix itself if it is of another type
@@ -61,7 +54,7 @@ type seal struct {
 	ids, classNames     stretch[string]
 }
 
-// stretch tells where a slice lies.
+// stretch is the address and the length of a slice.
 type stretch[E any] struct {
 	first  *E
 	length int
@@ -80,7 +73,7 @@ type written struct {
 	data       stretch[float32]
 }
 
-// memory returns the seal of g as it is, and whether there can be one.
+// memory returns the seal of the current fields of g, and whether g can be sealed.
 func (g *Graph) memory() (s seal, ok bool) {
 	if g.Adj == nil {
 		return s, false

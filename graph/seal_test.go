@@ -11,22 +11,23 @@ import (
 // asTheyAre leaves four features as they are.
 var asTheyAre = graph.Scaling{Mean: make([]float32, 4), Std: []float32{1, 1, 1, 1}}
 
-// spoil changes a number of g in place, which only a check of all data can see.
+// spoil changes a value of g in place, which only a check of all data can detect.
 func spoil(g *graph.Graph) { g.Adj.Indices[0] = 0 }
 
 func TestSeal(t *testing.T) {
 	g := path()
-	if err := g.Seal(); err != nil {
+	if err := g.Seal(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	spoil(g)
-	if err := g.Check(); err != nil {
+	if err := g.Check(t.Context()); err != nil {
 		t.Errorf("a sealed graph is read once more: %v", err)
 	}
-	if g.Validate() == nil {
+	if g.Validate(t.Context()) == nil {
 		t.Error("Validate trusts the seal")
 	}
-	if g.Seal() == nil || g.Check() == nil {
+	other := path()
+	if spoil(other); other.Seal(t.Context()) == nil || other.Check(t.Context()) == nil {
 		t.Error("an invalid graph is sealed")
 	}
 }
@@ -35,17 +36,17 @@ func TestSeal(t *testing.T) {
 func TestBuilderSeals(t *testing.T) {
 	b := graph.Builder{X: mat.NewDense(3, 1)}
 	b.AddEdge(0, 1)
-	g, _, err := b.Graph()
+	g, _, err := b.Graph(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	spoil(g)
-	if err := g.Check(); err != nil {
+	if err := g.Check(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
-// The seal of a copy holds for what it shares with the graph. It does not hold once a field is replaced.
+// A copy is sealed as long as it shares all fields with the graph. Replacing a field breaks the seal.
 func TestSealBreaks(t *testing.T) {
 	for what, change := range map[string]func(g *graph.Graph){
 		"adjacency": func(g *graph.Graph) { a := *g.Adj; a.Indices = slices.Clone(a.Indices); g.Adj = &a },
@@ -63,25 +64,25 @@ func TestSealBreaks(t *testing.T) {
 		"train":     func(g *graph.Graph) { g.Split.Train = g.Split.Train[:1] },
 		"val":       func(g *graph.Graph) { g.Split.Val = nil },
 		"test":      func(g *graph.Graph) { g.Split.Test = slices.Clone(g.Split.Test) },
-		"scaled":    func(g *graph.Graph) { *g = *g.Scaled(asTheyAre) },
+		"scaled":    func(g *graph.Graph) { *g = *scaled(t, g, asTheyAre) },
 		"induced":   func(g *graph.Graph) { *g = *g.Induced([]int32{0, 1, 2, 3}) },
 	} {
 		g := path()
-		if err := g.Seal(); err != nil {
+		if err := g.Seal(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		spoil(g)
 		other := *g
-		if err := other.Check(); err != nil {
+		if err := other.Check(t.Context()); err != nil {
 			t.Errorf("%s: a copy is read once more: %v", what, err)
 		}
 		adj := *g.Adj
 		other.Adj = &adj
 		change(&other)
-		if other.Check() == nil {
+		if other.Check(t.Context()) == nil {
 			t.Errorf("%s: a changed copy is trusted", what)
 		}
-		if err := g.Check(); what != "numbers" && err != nil {
+		if err := g.Check(t.Context()); what != "numbers" && err != nil {
 			t.Errorf("%s: the copy's change breaks the seal of the graph: %v", what, err)
 		}
 	}
@@ -91,18 +92,18 @@ func TestSealBreaks(t *testing.T) {
 func TestFeaturesThatCannotBeCompared(t *testing.T) {
 	g := path()
 	g.X = listed{g.X.(*mat.Dense).Rows, nil, g.X}
-	if err := g.Seal(); err != nil {
+	if err := g.Seal(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.Check(); err != nil {
+	if err := g.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if spoil(g); g.Check() == nil {
+	if spoil(g); g.Check(t.Context()) == nil {
 		t.Error("the graph is trusted")
 	}
 }
 
-// listed is features of a type that == does not take.
+// listed is a matrix whose type does not support ==.
 type listed struct {
 	n     int
 	parts []string

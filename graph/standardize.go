@@ -17,8 +17,8 @@ type Scaling struct {
 // FitScaling returns the scaling that gives each feature mean 0 and variance 1 over the given nodes. A feature keeps
 // Std 1 if it is constant there, or if its deviation is below the rounding of a float32 of the size of its mean.
 //
-// Sums are float64, in the order of the nodes. The nodes are read twice: the squares are those of the differences from
-// the mean, since a difference of sums of squares cancels where the mean is large. The error is that of x.ReadBlock.
+// Sums are float64, in the order of the nodes. The nodes are read twice, because sums of squares cancel if the mean is
+// large: the second pass squares the differences from the mean. Errors of x.ReadBlock are returned.
 func FitScaling(x mat.Matrix, nodes []int32) (Scaling, error) {
 	_, d := x.Dims()
 	mean, moment, square := make([]float64, d), make([]float64, d), make([]float64, d)
@@ -47,7 +47,7 @@ func FitScaling(x mat.Matrix, nodes []int32) (Scaling, error) {
 	s := Scaling{Mean: make([]float32, d), Std: make([]float32, d)}
 	const rounding = 0x1p-24
 	for j := range d {
-		variance := (square[j] - moment[j]*moment[j]/n) / n // moment is what rounding of the mean left
+		variance := (square[j] - moment[j]*moment[j]/n) / n // moment corrects for the rounding of the mean
 		s.Mean[j], s.Std[j] = float32(mean[j]), 1
 		if deviation := math.Sqrt(max(0, variance)); deviation > rounding*math.Abs(mean[j]) {
 			s.Std[j] = float32(deviation)
@@ -56,8 +56,8 @@ func FitScaling(x mat.Matrix, nodes []int32) (Scaling, error) {
 	return s, nil
 }
 
-// columns calls add with some columns of each of the given nodes, in the order of the nodes. first is the first of
-// these columns. Calls for other columns run at the same time.
+// columns calls add with a range of columns of each given node, in the order of the nodes. The range begins at column
+// first. Calls for other ranges run concurrently.
 func columns(x mat.Matrix, nodes []int32, add func(first int, row []float32)) error {
 	_, d := x.Dims()
 	var rows mat.Dense
@@ -75,15 +75,10 @@ func columns(x mat.Matrix, nodes []int32, add func(first int, row []float32)) er
 	return nil
 }
 
-// Scaled returns g with its features scaled; all else is shared with g. The features of a *mat.Dense or *mat.CSR become
-// a new *mat.Dense. Features of another type stay where they are: they are scaled as they are read.
-func (g *Graph) Scaled(s Scaling) *Graph {
-	to, _ := g.ScaledContext(context.Background(), s) // no other error
-	return to
-}
-
-// ScaledContext is Scaled, but returns soon after ctx is done, with its error.
-func (g *Graph) ScaledContext(ctx context.Context, s Scaling) (*Graph, error) {
+// Scaled returns g with its features scaled; all else is shared with g. Features of type *mat.Dense or *mat.CSR become
+// a new *mat.Dense. Features of another type are not copied: they are scaled as they are read. The only error is
+// ctx.Err().
+func (g *Graph) Scaled(ctx context.Context, s Scaling) (*Graph, error) {
 	if len(s.Mean) != g.Features() {
 		panic(fmt.Sprintf("graph: scaling of %d features for %d", len(s.Mean), g.Features()))
 	}
@@ -95,7 +90,7 @@ func (g *Graph) ScaledContext(ctx context.Context, s Scaling) (*Graph, error) {
 		x := mat.NewDense(n, d)
 		err := parallel.ForContext(ctx, n, 256, func(lo, hi int) {
 			part := mat.Dense{Rows: hi - lo, Cols: d, Data: x.Data[lo*d : hi*d]}
-			_ = mat.Read(&part, g.X, between(lo, hi), 0, d) // these types have no error
+			_ = mat.Read(&part, g.X, between(lo, hi), 0, d) // these types return no error
 			s.apply(&part, 0)
 		})
 		if err != nil {
@@ -108,7 +103,7 @@ func (g *Graph) ScaledContext(ctx context.Context, s Scaling) (*Graph, error) {
 	return &to, ctx.Err()
 }
 
-// apply scales x, whose columns are those of the features from first on.
+// apply scales x, whose columns are features first, first+1, ….
 func (s Scaling) apply(x *mat.Dense, first int) {
 	mean, std := s.Mean[first:first+x.Cols], s.Std[first:first+x.Cols]
 	parallel.For(x.Rows, 256, func(lo, hi int) {

@@ -11,9 +11,9 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// asymmetry returns the first entry of a that breaks symmetry, and what is wrong with it: a self-loop, or an entry that
-// the transpose does not repeat. a is valid and square. The counterpart of each entry is looked up, so a mirror says
-// first whether that is needed. What asymmetry returns means nothing once ctx is done.
+// asymmetry returns the first entry of a that breaks symmetry, and what is wrong with it: a self-loop, or an entry
+// without an equal one in the transpose. a is valid and square. Looking up the counterpart of each entry is slow, so
+// callers first let a mirror decide whether it is needed. The result is meaningless once ctx is done.
 func asymmetry(ctx context.Context, a *mat.CSR) (i, j int, why string) {
 	const chunk = 1 << 12
 	type fault struct {
@@ -21,7 +21,7 @@ func asymmetry(ctx context.Context, a *mat.CSR) (i, j int, why string) {
 		why  string
 	}
 	first := make([]fault, (a.Rows+chunk-1)/chunk)
-	_ = parallel.ForContext(ctx, a.Rows, chunk, func(lo, hi int) { // the caller asks ctx
+	_ = parallel.ForContext(ctx, a.Rows, chunk, func(lo, hi int) { // the caller checks ctx
 		for i := lo; i < hi; i++ {
 			for e := a.Indptr[i]; e < a.Indptr[i+1]; e++ {
 				if why := unmatched(a, i, e); why != "" {
@@ -57,16 +57,16 @@ func unmatched(a *mat.CSR, i int, e int64) string {
 	return ""
 }
 
-// mirror is a hash that tells whether a matrix equals its transpose and has no self-loops. The hashes of the entries
-// above the diagonal and those of the mirrored entries below must have the same sum. A single entry without counterpart
-// always changes the sum. Several such entries cancel with a probability of 2⁻⁶⁴. The answer can be no for a symmetric
-// matrix with the weights 0 and −0.
+// mirror is a hash to decide whether a matrix equals its transpose and has no self-loops. The hashes of the entries
+// above the diagonal must have the same sum as the hashes of the mirrored entries below it. A single entry without
+// counterpart always changes the sum. Several such entries cancel with a probability of 2⁻⁶⁴. The answer can be false
+// for a symmetric matrix with the weights 0 and −0.
 type mirror struct {
 	sum   atomic.Uint64 // modulo 2⁶⁴, so the order of the rows does not matter
 	loops atomic.Bool
 }
 
-// add adds rows lo to hi−1 of a, from any goroutine.
+// add adds rows lo to hi−1 of a. It is safe for concurrent use.
 func (m *mirror) add(a *mat.CSR, lo, hi int) {
 	var s uint64
 	for i := lo; i < hi; i++ {
@@ -90,10 +90,10 @@ func (m *mirror) add(a *mat.CSR, lo, hi int) {
 	m.sum.Add(s)
 }
 
-// same reports whether the rows that were added, all of them, are those of such a matrix.
+// same reports whether the added rows form a symmetric matrix without self-loops.
 func (m *mirror) same() bool { return m.sum.Load() == 0 && !m.loops.Load() }
 
-// hash returns a number that for a given entry differs between all weights, and for a given weight between all entries.
+// hash returns a number that differs between all weights of a given entry, and between all entries of a given weight.
 func hash(entry, weight uint64) uint64 { return scramble(scramble(entry) + weight) }
 
 // scramble is the finaliser of SplitMix64 (Steele et al. 2014), a permutation of the 64-bit numbers.

@@ -10,16 +10,13 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Validate returns every reason why g is not a graph as its fields' comments promise, joined, each with the place, the
-// value and the bound; nil if there is none. It reads all of the data once, and only reads: it is safe for concurrent
-// use.
-func (g *Graph) Validate() error { return g.ValidateContext(context.Background()) }
-
-// ValidateContext is Validate, but returns soon after ctx is done, with its error.
-func (g *Graph) ValidateContext(ctx context.Context) error {
+// Validate returns every violation of the comments of g's fields, joined, each with the position, the value and the
+// limit, or nil. It reads all data once and writes nothing, so it is safe for concurrent use. It returns the error of
+// ctx soon after ctx ends.
+func (g *Graph) Validate(ctx context.Context) error {
 	err := g.validate(ctx)
 	if ended := ctx.Err(); ended != nil {
-		return ended // what was found is not all, and may mean nothing
+		return ended // the faults found are incomplete, and may be wrong
 	}
 	return err
 }
@@ -50,7 +47,7 @@ func (g *Graph) validate(ctx context.Context) error {
 	}
 	for i, y := range g.Y {
 		if y != Unlabelled && (y < 0 || int(y) >= g.Classes) {
-			add("label %d of node %d, want 0 to %d", y, i, g.Classes-1)
+			add("label %d of node %d, must be 0 to %d", y, i, g.Classes-1)
 			break
 		}
 	}
@@ -72,12 +69,9 @@ func (g *Graph) checkNames() error {
 	return nil
 }
 
-// ValidateAdjacency returns every reason why a is not an adjacency as Graph.Adj promises; nil if there is none. It
-// reads all of a once.
-func ValidateAdjacency(a *mat.CSR) error { return ValidateAdjacencyContext(context.Background(), a) }
-
-// ValidateAdjacencyContext is ValidateAdjacency, but returns soon after ctx is done, with its error.
-func ValidateAdjacencyContext(ctx context.Context, a *mat.CSR) error {
+// ValidateAdjacency returns every violation of the comment of Graph.Adj, joined, or nil. It reads all of a once. It
+// returns the error of ctx soon after ctx ends.
+func ValidateAdjacency(ctx context.Context, a *mat.CSR) error {
 	mirrored, err := validatePattern(ctx, a)
 	if err != nil {
 		return err
@@ -88,14 +82,14 @@ func ValidateAdjacencyContext(ctx context.Context, a *mat.CSR) error {
 	return ctx.Err()
 }
 
-// validatePattern returns the first thing wrong with the shape of a and its rows. If there is none, it reports what a
-// mirror says of a. Both take one reading of the entries, which may lie in a file that is larger than memory.
+// validatePattern returns the first fault of the shape of a and its rows. If there is none, it returns what a mirror
+// finds for a. Both share one pass over the entries, which may be in a file larger than memory.
 func validatePattern(ctx context.Context, a *mat.CSR) (mirrored bool, err error) {
 	switch n := a.Rows; {
 	case a.Cols != n:
-		return false, fmt.Errorf("graph: adjacency is %d×%d, want it square", n, a.Cols)
+		return false, fmt.Errorf("graph: adjacency is %d×%d, must be square", n, a.Cols)
 	case n > math.MaxInt32:
-		return false, fmt.Errorf("graph: %d nodes, want at most %d", n, math.MaxInt32)
+		return false, fmt.Errorf("graph: %d nodes, must be at most %d", n, math.MaxInt32)
 	}
 	var m mirror
 	if err := a.ValidateRows(ctx, func(lo, hi int) { m.add(a, lo, hi) }); err != nil {
@@ -112,26 +106,26 @@ func validateEntries(ctx context.Context, a *mat.CSR, mirrored bool) error {
 			errs = append(errs, fmt.Errorf("graph: adjacency entry (%d, %d) %s", i, j, why))
 		}
 	}
-	if i, j, found, _ := mat.FirstNotFiniteContext(ctx, a); found {
+	if i, j, found, _ := mat.FirstNotFinite(ctx, a); found {
 		errs = append(errs, fmt.Errorf("graph: weight of edge (%d, %d) is not a finite number", i, j))
 	}
 	for e, w := range a.Data {
 		if w <= 0 {
-			errs = append(errs, fmt.Errorf("graph: weight %v of an edge to node %d, want it positive", w, a.Indices[e]))
+			errs = append(errs, fmt.Errorf("graph: weight %v of an edge to node %d, must be positive", w, a.Indices[e]))
 			break
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// validateFeatures returns the first thing wrong with features x of n nodes.
+// validateFeatures returns the first fault of features x of n nodes.
 func validateFeatures(ctx context.Context, x mat.Matrix, n int) error {
 	rows, cols := x.Dims()
 	switch {
 	case rows != n:
 		return fmt.Errorf("graph: features have %d rows for %d nodes", rows, n)
 	case cols == 0:
-		return errors.New("graph: there are no features (0 columns), want at least 1")
+		return errors.New("graph: there are no features (0 columns), expected at least 1")
 	}
 	switch x := x.(type) {
 	case *mat.Dense:
@@ -139,13 +133,13 @@ func validateFeatures(ctx context.Context, x mat.Matrix, n int) error {
 			return fmt.Errorf("graph: %d numbers for %d×%d features", len(x.Data), rows, cols)
 		}
 	case *mat.CSR:
-		if err := x.ValidateContext(ctx); err != nil {
+		if err := x.Validate(ctx); err != nil {
 			return fmt.Errorf("graph: features: %w", err)
 		}
 	case *mat.Panels:
-		return nil // reading them refuses what is not finite, and they may be larger than memory
+		return nil // reading them rejects values that are not finite, and they may be larger than memory
 	}
-	i, j, found, err := mat.FirstNotFiniteContext(ctx, x)
+	i, j, found, err := mat.FirstNotFinite(ctx, x)
 	if err != nil {
 		return fmt.Errorf("graph: reading features: %w", err)
 	}
@@ -157,14 +151,14 @@ func validateFeatures(ctx context.Context, x mat.Matrix, n int) error {
 
 func (s Split) validate(g *Graph) (errs []error) {
 	names := []string{"", "train", "val", "test"}
-	part := memory.Make[byte](g.Nodes()) // of each node, as a place in names
+	part := memory.Make[byte](g.Nodes()) // the part of each node, as an index of names
 	for k, nodes := range [][]int32{nil, s.Train, s.Val, s.Test} {
 		last := int32(-1)
 		for _, v := range nodes {
 			var why string
 			switch {
 			case v < 0 || int(v) >= len(part):
-				why = fmt.Sprintf("want 0 to %d", len(part)-1)
+				why = fmt.Sprintf("must be 0 to %d", len(part)-1)
 			case v <= last:
 				why = "nodes must ascend without repeats"
 			case part[v] != 0:

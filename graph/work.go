@@ -8,11 +8,11 @@ import (
 	"github.com/graph-condensation/cgc/progress"
 )
 
-// passes is the number of units of work for each edge while an adjacency is built: one to look at it, one to count it,
-// and three to put it and its mirror image into buckets. Sorting the buckets takes as many again.
+// passes is the number of units of work for each edge while an adjacency is built: one to examine it, one to count it,
+// and three to put it and its mirror image into buckets. Sorting the buckets takes another five.
 const passes = 5
 
-// work counts what is done of an adjacency, and stops when its context ends.
+// work counts the progress of building an adjacency, and stops when its context ends.
 type work struct {
 	ctx   context.Context
 	edges int64
@@ -21,14 +21,15 @@ type work struct {
 
 func newWork(ctx context.Context, edges int) *work { return &work{ctx: ctx, edges: int64(edges)} }
 
-// each calls f as parallel.For does, until the context ends. All calls together are units of work for each edge.
+// each calls f as parallel.For does, until the context ends. All calls together add units to the progress for each
+// edge.
 func (w *work) each(n, chunk, units int, f func(lo, hi int)) {
-	_ = parallel.ForContext(w.ctx, n, chunk, func(lo, hi int) { // the caller asks stopped
+	_ = parallel.ForContext(w.ctx, n, chunk, func(lo, hi int) { // the caller checks stopped
 		f(lo, hi)
 		part := int64(float64(hi-lo) / float64(n) * float64(units) * float64(w.edges))
 		progress.Report(w.ctx, progress.Event{Stage: "build adjacency", Done: w.done.Add(part), Total: 2 * passes * w.edges})
 	})
 }
 
-// stopped says whether the context has ended, so that what was done is not whole.
+// stopped reports whether the context has ended, so that the result is incomplete.
 func (w *work) stopped() bool { return w.ctx.Err() != nil }

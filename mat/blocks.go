@@ -8,8 +8,8 @@ const (
 	blockElements = 1 << 20
 )
 
-// Blocks returns an iterator over all rows of x in order, written out, some rows at a time. It is the way to read a
-// matrix of any type once. A block is valid until the next one. After an error there is no block more.
+// Blocks returns an iterator over all rows of x in order, as dense blocks. Use it to read a matrix of any type once. A
+// block is valid until the next one. The iterator ends after an error.
 func Blocks(x Matrix) iter.Seq2[*Dense, error] {
 	return func(yield func(*Dense, error) bool) {
 		n, d := x.Dims()

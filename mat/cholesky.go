@@ -28,18 +28,19 @@ func (e NotPositive) Error() string {
 // Cholesky is the factorisation s = UᵀU of a positive definite matrix, U upper triangular.
 type Cholesky struct{ u blas64.Triangular }
 
-// choleskyBlock is the number of rows of U that are found before the rest of the matrix is updated. The update is a
-// matrix product of that depth. With 64 it takes nearly all of the time.
+// choleskyBlock is the number of rows of U that are computed before the rest of the matrix is updated. The update is a
+// matrix product of that depth. With 64, it takes nearly all of the time.
 const choleskyBlock = 64
 
-// Cholesky factors s, which it leaves alone. The cost is N³/3 multiplications.
+// Cholesky factors s and does not modify it. The cost is N³/3 multiplications.
 //
-// A pivot counts as positive if it exceeds N·2⁻⁵² times the diagonal entry that it comes from: less is what rounding
-// leaves of a zero. The error is a NotPositive, or that of ctx, after whose end it returns within moments.
+// A pivot counts as positive if it exceeds N·2⁻⁵² times the diagonal entry that it comes from: below that, it
+// may be the rounding error of a zero pivot. The error is a NotPositive or ctx.Err(). Cholesky returns soon after ctx
+// ends.
 //
-// Rows of U are found in blocks. First comes the triangle on the diagonal, then what stands to the right of it, by
-// substitution. Then the product of that with itself is taken off the rest. The result is the same for any number of
-// threads.
+// Rows of U are computed in blocks: first the triangle on the diagonal, then the part to the right of it, by
+// substitution. The product of that part with itself is then subtracted from the rest. The result is the same for any
+// number of threads.
 func (s *Symmetric) Cholesky(ctx context.Context) (*Cholesky, error) {
 	n := s.N
 	u, least := memory.Make[float64](n*n), make([]float64, n)
@@ -68,8 +69,8 @@ func (s *Symmetric) Cholesky(ctx context.Context) (*Cholesky, error) {
 	return &Cholesky{blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: n, Stride: max(1, n), Data: u}}, nil
 }
 
-// factorDiagonal turns rows and columns k to end of u into their factor. It returns end, or the first row whose pivot
-// is not above 0 and above its bound in least.
+// factorDiagonal replaces rows and columns k to end−1 of u by their factor. It returns end, or the first row whose
+// pivot is not above both 0 and its limit in least.
 func factorDiagonal(u, least []float64, n, k, end int) int {
 	for i := k; i < end; i++ {
 		pivot := u[i*n+i]
@@ -91,8 +92,8 @@ func factorDiagonal(u, least []float64, n, k, end int) int {
 	return end
 }
 
-// substitute multiplies columns lo to hi of rows k to end of u by U₁₁⁻ᵀ. U₁₁ is the triangle in columns k to end of
-// these rows.
+// substitute multiplies columns lo to hi−1 of rows k to end−1 of u by U₁₁⁻ᵀ. U₁₁ is the triangle in columns k to end−1
+// of these rows.
 func substitute(u []float64, n, k, end, lo, hi int) {
 	for i := k; i < end; i++ {
 		row := u[i*n+lo : i*n+hi]
@@ -108,7 +109,7 @@ func substitute(u []float64, n, k, end, lo, hi int) {
 	}
 }
 
-// Solve returns s⁻¹·b for b of n rows and cols columns, row-major. b is left alone. The error is that of ctx.
+// Solve returns s⁻¹·b for b of n rows and cols columns, row-major. It does not modify b. The only error is ctx.Err().
 func (c *Cholesky) Solve(ctx context.Context, b []float64, cols int) ([]float64, error) {
 	u, n := c.u, c.u.N
 	x := append([]float64(nil), b...)
@@ -124,9 +125,9 @@ func (c *Cholesky) Solve(ctx context.Context, b []float64, cols int) ([]float64,
 	return x, err
 }
 
-// LeastPivot returns min_i U_ii², or +Inf for an empty matrix. For s = VᵀV it is the least squared distance of a column
-// of V from the space of the columns before it.
-func (c *Cholesky) LeastPivot() float64 {
+// leastPivot returns min_i U_ii², or +Inf for an empty matrix. For s = VᵀV, it is the smallest squared distance of a
+// column of V from the span of the earlier columns.
+func (c *Cholesky) leastPivot() float64 {
 	least := math.Inf(1)
 	for i := range c.u.N {
 		root := c.u.Data[i*c.u.N+i]
@@ -135,8 +136,8 @@ func (c *Cholesky) LeastPivot() float64 {
 	return least
 }
 
-// Inverse returns U⁻¹, n×n and row-major. For s = VᵀV the columns of VU⁻¹ are orthonormal.
-func (c *Cholesky) Inverse() []float64 {
+// inverse returns U⁻¹, n×n and row-major. For s = VᵀV the columns of VU⁻¹ are orthonormal.
+func (c *Cholesky) inverse() []float64 {
 	n := c.u.N
 	inverse := memory.Make[float64](n * n)
 	for i := range n {

@@ -10,11 +10,10 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// A matrix that is formed block by block has the same Gram matrix as one that is held whole, bit for bit, for any
-// number of threads.
+// A matrix given block by block has the same Gram matrix as one in memory, bit for bit, for any number of threads.
 func TestGramBlocks(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 0))
-	// One chunk, two chunks, and more than are summed in float32.
+	// One chunk, two chunks, and more chunks than are summed in float32.
 	for _, shape := range [][2]int{{1, 1}, {255, 7}, {257, 40}, {9000, 33}} {
 		x := normal(shape[0], shape[1], random)
 		want := gram(t, x)
@@ -29,7 +28,7 @@ func TestGramBlocks(t *testing.T) {
 				t.Errorf("%d×%d, %d threads: blocks differ from the whole", x.Rows, x.Cols, threads)
 			}
 		})
-		// Compared with float64: some 270 roundings of 6e-8 add up to 1e-6 if they are random.
+		// The comparison is with float64: about 270 roundings of 6e-8 add up to 1e-6 if they are random.
 		for i := range x.Cols {
 			for j := range x.Cols {
 				sum, scale := 0.0, 0.0
@@ -46,7 +45,7 @@ func TestGramBlocks(t *testing.T) {
 	}
 }
 
-// The factor reproduces the solution for orders on either side of the bounds of blocks, with the same bits for any
+// The factor reproduces the solution for orders on both sides of the block boundaries, with the same bits for any
 // number of threads.
 func TestCholeskySolves(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 0))
@@ -82,7 +81,7 @@ func TestCholeskySolves(t *testing.T) {
 				t.Errorf("order %d: %d threads change the solution", n, threads)
 			}
 			for i := range got {
-				if math.Abs(got[i]-x[i]) > 1e-9 { // condition numbers up to some 10⁵
+				if math.Abs(got[i]-x[i]) > 1e-9 { // condition numbers up to about 10⁵
 					t.Fatalf("order %d: component %d is %v, want %v", n, i, got[i], x[i])
 				}
 			}
@@ -136,7 +135,7 @@ func TestCholeskyInverse(t *testing.T) {
 				if i == j {
 					want = 1
 				}
-				if math.Abs(sum-want) > 1e-9 { // condition numbers up to some 10⁵
+				if math.Abs(sum-want) > 1e-9 { // condition numbers up to about 10⁵
 					t.Fatalf("order %d: (%d, %d) of the product is %g, want %g", n, i, j, sum, want)
 				}
 			}

@@ -8,9 +8,9 @@ import (
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
-// ReadColumns sets dst to columns lo to hi−1 of the given rows of x, in their order; nil rows are all. It reads some
-// rows at a time, several blocks side by side, and stops between them when ctx is done. The error is ctx's, or that of
-// the first block in order that has one.
+// ReadColumns sets dst to columns lo to hi−1 of the given rows of x, in their order; nil means all rows. It reads
+// several blocks of rows concurrently, and stops between blocks when ctx is done. The error comes from ctx or from the
+// first block, in order, that has one.
 func ReadColumns(ctx context.Context, dst *Dense, x Matrix, rows []int32, lo, hi int) error {
 	const chunk = 1 << 12
 	n := len(rows)
@@ -43,8 +43,8 @@ func ReadColumns(ctx context.Context, dst *Dense, x Matrix, rows []int32, lo, hi
 	return err
 }
 
-// InOrder says that x lies in a mapped file, as *Dense and *Panels may, and is about to be read in order. The function
-// that it returns takes that back. A matrix of another type is left as it is.
+// InOrder tells the system that x will be read in order, if x is a *Dense or *Panels that is mapped from a file. done
+// ends this. A matrix of another type is ignored.
 func InOrder(x Matrix) (done func()) {
 	switch x := x.(type) {
 	case *Dense:

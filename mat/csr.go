@@ -24,7 +24,7 @@ type CSR struct {
 // Dims returns the numbers of rows and columns.
 func (m *CSR) Dims() (rows, cols int) { return m.Rows, m.Cols }
 
-// ReadBlock sets dst to columns lo to hi−1 of the given rows, written out.
+// ReadBlock sets dst to columns lo to hi−1 of the given rows, as a dense matrix.
 func (m *CSR) ReadBlock(dst *Dense, rows []int32, lo, hi int) error {
 	dst.Reshape(len(rows), hi-lo)
 	clear(dst.Data)
@@ -59,23 +59,20 @@ func (m *CSR) at(e int64) float32 {
 	return m.Data[e]
 }
 
-// Validate returns an error that names the first thing wrong with m: lengths, bounds of the pointers, columns out of
-// range or not ascending within their row.
-func (m *CSR) Validate() error { return m.ValidateContext(context.Background()) }
-
-// ValidateContext is Validate, but returns soon after ctx is done, with its error.
-func (m *CSR) ValidateContext(ctx context.Context) error {
+// Validate returns an error that names the first fault of m: wrong lengths, row pointers out of bounds, columns out of
+// range or not ascending within their row. It returns the error of ctx soon after ctx ends.
+func (m *CSR) Validate(ctx context.Context) error {
 	return m.ValidateRows(ctx, func(int, int) {})
 }
 
-// ValidateRows is ValidateContext, and calls use with the rows, some at a time and from several goroutines. Rows lo
-// to hi−1 are valid, and were read just before: a matrix that is mapped from a file is read once for both.
+// ValidateRows is Validate, and also calls use for ranges of valid rows, from several goroutines. Rows lo to hi−1 were
+// read just before the call, so that a matrix that is mapped from a file is read once for both.
 func (m *CSR) ValidateRows(ctx context.Context, use func(lo, hi int)) error {
 	if len(m.Indptr) != m.Rows+1 {
-		return fmt.Errorf("mat: %d row pointers for %d rows, want %d", len(m.Indptr), m.Rows, m.Rows+1)
+		return fmt.Errorf("mat: %d row pointers for %d rows, expected %d", len(m.Indptr), m.Rows, m.Rows+1)
 	}
 	if m.Indptr[0] != 0 || m.Indptr[m.Rows] != int64(len(m.Indices)) {
-		return fmt.Errorf("mat: row pointers run from %d to %d, want 0 to the number of entries %d", m.Indptr[0],
+		return fmt.Errorf("mat: row pointers run from %d to %d, must be 0 to the number of entries %d", m.Indptr[0],
 			m.Indptr[m.Rows], len(m.Indices))
 	}
 	if m.Data != nil && len(m.Data) != len(m.Indices) {
@@ -99,7 +96,7 @@ func (m *CSR) ValidateRows(ctx context.Context, use func(lo, hi int)) error {
 	return nil
 }
 
-// validateRows names the first thing wrong with rows first to end−1. It does not trust the rows above.
+// validateRows returns the first fault in rows first to end−1. It does not assume that earlier rows are valid.
 func (m *CSR) validateRows(first, end int) error {
 	for i := first; i < end; i++ {
 		lo, hi := m.Indptr[i], m.Indptr[i+1]
@@ -109,7 +106,7 @@ func (m *CSR) validateRows(first, end int) error {
 		last := int32(-1)
 		for _, j := range m.Indices[lo:hi] {
 			if j < 0 || int(j) >= m.Cols {
-				return fmt.Errorf("mat: column %d in row %d, want 0 to %d", j, i, m.Cols-1)
+				return fmt.Errorf("mat: column %d in row %d, must be 0 to %d", j, i, m.Cols-1)
 			}
 			if j <= last {
 				return fmt.Errorf("mat: columns %d, %d in row %d do not ascend", last, j, i)
@@ -120,7 +117,7 @@ func (m *CSR) validateRows(first, end int) error {
 	return nil
 }
 
-// Dense returns m written out.
+// Dense returns m as a dense matrix.
 func (m *CSR) Dense() *Dense {
 	d := NewDense(m.Rows, m.Cols)
 	for i := range m.Rows {
@@ -144,7 +141,7 @@ func (m *Dense) Sparse() *CSR {
 	return s
 }
 
-// Columns returns columns lo to hi−1 of m as a new matrix. Column j of it is column lo+j of m.
+// Columns returns columns lo to hi−1 of m as a new matrix. Its column j is column lo+j of m.
 func (m *CSR) Columns(lo, hi int) *CSR {
 	if lo < 0 || lo > hi || hi > m.Cols {
 		panic(fmt.Sprintf("mat: columns %d to %d of %d", lo, hi, m.Cols))

@@ -12,14 +12,14 @@ import (
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
-// Matrix is a matrix that can be read in blocks. *Dense and *CSR are, and have faster ways of their own. A matrix of
-// another type may keep its numbers in a file, or in half precision.
+// Matrix is a matrix that can be read in blocks. *Dense and *CSR implement it, and have faster code paths. A matrix of
+// another type may keep its values in a file, or in half precision.
 type Matrix interface {
 	// Dims returns the numbers of rows and columns.
 	Dims() (rows, cols int)
 	// ReadBlock sets dst to columns lo to hi−1 of the given rows, in the given order, repeats allowed: len(rows)×(hi−lo).
-	// It calls dst.Reshape and fills dst: the memory of dst stays the caller's. Indices are in range. It is safe for
-	// concurrent use. An error means that dst holds nothing of use.
+	// It calls dst.Reshape and fills dst, and does not retain the memory of dst. Indices are in range. It is safe for
+	// concurrent use. After an error, the contents of dst are undefined.
 	ReadBlock(dst *Dense, rows []int32, lo, hi int) error
 }
 
@@ -51,7 +51,7 @@ func (m *Dense) ReadBlock(dst *Dense, rows []int32, lo, hi int) error {
 // Row returns row i, a slice of m's own memory.
 func (m *Dense) Row(i int) []float32 { return m.Data[i*m.Cols : (i+1)*m.Cols : (i+1)*m.Cols] }
 
-// Reshape makes m rows×cols, keeping its memory where that is large enough. The contents are then arbitrary.
+// Reshape makes m rows×cols. It reuses the memory of m if that is large enough. The contents are then undefined.
 func (m *Dense) Reshape(rows, cols int) {
 	if n := rows * cols; cap(m.Data) < n {
 		m.Data = memory.Make[float32](n)
@@ -66,7 +66,7 @@ func (m *Dense) Clone() *Dense {
 	return &Dense{Rows: m.Rows, Cols: m.Cols, Data: memory.Clone(m.Data)}
 }
 
-// Columns returns columns lo to hi−1 of m: m itself if these are all of it, else a new matrix.
+// Columns returns columns lo to hi−1 of m: m itself if these are all columns, else a new matrix.
 func (m *Dense) Columns(lo, hi int) *Dense {
 	if lo < 0 || lo > hi || hi > m.Cols {
 		panic(fmt.Sprintf("mat: columns %d to %d of %d", lo, hi, m.Cols))
@@ -92,7 +92,7 @@ func (m *Dense) T() *Dense {
 	return t
 }
 
-// rowChunk is the number of rows that one task copies or checks: large against the cost of starting a task.
+// rowChunk is the number of rows that one task copies or checks, large enough to outweigh the cost of starting a task.
 const rowChunk = 256
 
 // Rounded returns values, row-major with cols columns, as a matrix of float32.
@@ -115,8 +115,8 @@ func (m *Dense) Gather(dst *Dense, rows []int32) {
 	})
 }
 
-// Rows sets dst to the given rows of x, in the given order, repeats allowed: row r of dst is row rows[r] of x.
-// A sparse x is written out dense. The error is that of x.ReadBlock; *Dense and *CSR have none.
+// Rows sets dst to the given rows of x, in the given order, repeats allowed: row r of dst is row rows[r] of x. A sparse
+// x is converted to dense rows. Errors of x.ReadBlock are returned; *Dense and *CSR have none.
 func Rows(dst *Dense, x Matrix, rows []int32) error {
 	switch x := x.(type) {
 	case *Dense:
@@ -140,7 +140,7 @@ func Rows(dst *Dense, x Matrix, rows []int32) error {
 	})
 }
 
-// rowCopy is a call of Gather or Rows.
+// rowCopy holds the arguments of Gather or Rows.
 type rowCopy struct {
 	dst  Dense // a copy of the header
 	x    Matrix
@@ -149,7 +149,7 @@ type rowCopy struct {
 
 var rowCopies parallel.Loop[rowCopy]
 
-// Read is x.ReadBlock(dst, rows, lo, hi), and an error if what x delivers has another shape.
+// Read calls x.ReadBlock(dst, rows, lo, hi). It is an error if x gives dst another shape.
 func Read(dst *Dense, x Matrix, rows []int32, lo, hi int) error {
 	if err := x.ReadBlock(dst, rows, lo, hi); err != nil {
 		return err
@@ -161,8 +161,8 @@ func Read(dst *Dense, x Matrix, rows []int32, lo, hi int) error {
 	return nil
 }
 
-// readChunks reads n rows of x in chunks, in parallel. rows names the rows of a chunk, and use takes the chunk that
-// begins at lo. The error is that of the first chunk in order that has one, or that of ctx.
+// readChunks reads n rows of x in chunks, in parallel. rows returns the row numbers of a chunk, and use processes the
+// chunk that begins at lo. The error is that of the first chunk, in order, that has one, or that of ctx.
 func readChunks(
 	ctx context.Context, x Matrix, n int, rows func(lo, hi int) []int32, use func(lo int, block *Dense),
 ) error {
@@ -186,17 +186,12 @@ func readChunks(
 	return nil
 }
 
-// blocks is memory for rows that are read and used at once.
+// blocks is a pool of memory for rows that are used as soon as they are read.
 var blocks = sync.Pool{New: func() any { return new(Dense) }}
 
 // FirstNotFinite returns the position of the first NaN or infinity of x in row-major order, and whether there is one.
-// The error is that of x.ReadBlock; *Dense and *CSR have none.
-func FirstNotFinite(x Matrix) (row, col int, found bool, err error) {
-	return FirstNotFiniteContext(context.Background(), x)
-}
-
-// FirstNotFiniteContext is FirstNotFinite, but returns soon after ctx is done, with its error.
-func FirstNotFiniteContext(ctx context.Context, x Matrix) (row, col int, found bool, err error) {
+// The error comes from x.ReadBlock or from ctx. *Dense and *CSR return no error of their own.
+func FirstNotFinite(ctx context.Context, x Matrix) (row, col int, found bool, err error) {
 	n, cols := x.Dims()
 	switch x := x.(type) {
 	case *Dense:
@@ -210,7 +205,7 @@ func FirstNotFiniteContext(ctx context.Context, x Matrix) (row, col int, found b
 		}
 		return 0, 0, false, ctx.Err()
 	}
-	first := make([]int, (n+rowChunk-1)/rowChunk) // 1 + the place of the first in a chunk
+	first := make([]int, (n+rowChunk-1)/rowChunk) // 1 + the position of the first such value in each chunk
 	consecutive := func(lo, hi int) []int32 {
 		rows := make([]int32, hi-lo)
 		for r := range rows {
@@ -238,7 +233,8 @@ func FirstNotFiniteContext(ctx context.Context, x Matrix) (row, col int, found b
 // notFinite reports whether v is NaN or an infinity: all bits of the exponent are ones.
 func notFinite(v float32) bool { return math.Float32bits(v)&0x7f800000 == 0x7f800000 }
 
-// firstNotFinite returns the place of the first number of data that is not finite, −1 if all are or ctx is done.
+// firstNotFinite returns the index of the first value of data that is not finite, or −1 if all are finite or ctx is
+// done.
 func firstNotFinite(ctx context.Context, data []float32) int {
 	const chunk = 1 << 16
 	first := make([]int, (len(data)+chunk-1)/chunk)

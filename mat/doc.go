@@ -1,10 +1,11 @@
-// Package mat holds float32 matrices, dense (Dense, row-major) and sparse (CSR), with their products, factorisations,
-// eigenvalues and singular vectors.
+// Package mat provides float32 matrices, dense (Dense, row-major) and sparse (CSR), with their products,
+// factorisations, eigenvalues and singular vectors.
 //
-// The destination comes first and takes its shape from the operands. The zero value is a destination, and a reused one
-// allocates nothing. A destination must not alias an operand unless a comment says so. Wrong shapes are bugs of the
-// caller and panic with the numbers; nothing panics on numbers.
+// The destination is the first argument, and its shape is set from the operands. The zero value is a valid destination,
+// and a reused one avoids allocation. A destination must not alias an operand unless a comment says so. Wrong shapes
+// are bugs of the caller and cause a panic that names the sizes. The values in a matrix never cause a panic.
 //
-// Products run on all threads. Each output element is summed in an order that only the sizes decide, so any number of
-// threads gives the same bits. Gram matrices and factorisations are float64: forming XᵀX squares the condition number.
+// Products run on all threads. The order in which each output element is summed depends only on the sizes, so results
+// are bit-identical for any number of threads. Gram matrices and factorisations are float64: forming XᵀX squares the
+// condition number.
 package mat

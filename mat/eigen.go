@@ -15,11 +15,11 @@ import (
 //
 //	s·v_i = values[i]·v_i,  ‖v_i‖ = 1.
 //
-// The sign of a vector makes its first component of largest magnitude positive. The cost is some 9n³ operations on one
+// The sign of a vector makes its first component of largest magnitude positive. The cost is about 9n³ operations on one
 // thread, in a library call that cannot be interrupted: 0.3 seconds at n = 500, and up to 10 seconds at n = 1024.
 //
-// The error says that s has an entry that is not finite, or is that of ctx. After ctx's end Eigen returns at once, and
-// the call that was begun ends in the background.
+// The error says that s has an entry that is not finite, or is ctx.Err(). When ctx ends, Eigen returns at once, and the
+// library call finishes in the background.
 func (s *Symmetric) Eigen(ctx context.Context) (values, vectors []float64, err error) {
 	n := s.N
 	if n == 0 {
@@ -27,7 +27,7 @@ func (s *Symmetric) Eigen(ctx context.Context) (values, vectors []float64, err e
 	}
 	for i, v := range s.Data {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, nil, fmt.Errorf("mat: eigen-decomposition of a matrix with %v in row %d, want finite numbers", v, i/n)
+			return nil, nil, fmt.Errorf("mat: eigen-decomposition of a matrix with %v in row %d, must be finite numbers", v, i/n)
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -44,6 +44,9 @@ func (s *Symmetric) Eigen(ctx context.Context) (values, vectors []float64, err e
 	}()
 	select {
 	case e := <-found:
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
 		if e == nil {
 			return nil, nil, fmt.Errorf("mat: the eigen-decomposition of a %d×%d matrix did not converge", n, n)
 		}

@@ -9,7 +9,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Products and transposes with a context are those without one. After its end they return its error.
+// Products and transposes give the same result with and without a context. After the context ends, they return its
+// error.
 func TestContexts(t *testing.T) {
 	const m, k, n = 70, 300, 40
 	a, b := mat.NewDense(m, k), mat.NewDense(k, n)
@@ -45,7 +46,7 @@ func TestContexts(t *testing.T) {
 			t.Errorf("%s after the end: error %v", name, err)
 		}
 	}
-	if _, _, err := s.TransposeContext(ended); !errors.Is(err, context.Canceled) {
+	if _, _, err := s.Transpose(ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("TransposeContext after the end: error %v", err)
 	}
 }

@@ -27,7 +27,7 @@ func ExampleLeftSingular() {
 	// 0.333 0.667 0.667
 }
 
-// The smallest solution of a system that has many.
+// The minimum-norm solution of a system with many solutions.
 func ExampleSymmetric_PseudoSolve() {
 	s := &mat.Symmetric{N: 2, Data: []float64{1, 1, 1, 1}}
 	found, err := s.PseudoSolve(context.Background(), []float64{4, 4}, 1, 1e-7)

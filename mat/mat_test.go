@@ -13,7 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// whole returns a matrix of whole numbers between −8 and 8: sums of their products are exact in float32, so that
+// whole returns a matrix of integers between −8 and 8: sums of their products are exact in float32, so that
 // comparisons need no tolerance.
 func whole(rows, cols int, random *rand.Rand) *mat.Dense {
 	m := mat.NewDense(rows, cols)
@@ -23,7 +23,7 @@ func whole(rows, cols int, random *rand.Rand) *mat.Dense {
 	return m
 }
 
-// sparse is whole with about the given share of entries other than 0.
+// sparse is whole with about the given share of nonzero entries.
 func sparse(rows, cols int, share float64, random *rand.Rand) *mat.CSR {
 	m := whole(rows, cols, random)
 	for i := range m.Data {
@@ -83,7 +83,7 @@ func TestProducts(t *testing.T) {
 			mat.MulSparse(&dst, s, b)
 			wantEqual(t, "MulSparse", &dst, wantSparse)
 		})
-		transposed, from := s.Transpose()
+		transposed, from, _ := s.Transpose(t.Context())
 		wantEqual(t, "transpose of sparse", transposed.Dense(), s.Dense().T())
 		for e, was := range from {
 			if got, want := transposed.Data[e], s.Data[was]; got != want {
@@ -93,7 +93,7 @@ func TestProducts(t *testing.T) {
 	}
 }
 
-// Products of numbers that do round are the same bits for any number of threads.
+// Products with rounding give the same bits for any number of threads.
 func TestProductsIgnoreThreads(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 0))
 	a, b := mat.NewDense(150, 333), mat.NewDense(333, 90)
@@ -210,28 +210,28 @@ func TestFactorisations(t *testing.T) {
 
 func TestCSRValidateNamesTheFault(t *testing.T) {
 	good := mat.CSR{Rows: 2, Cols: 3, Indptr: []int64{0, 2, 3}, Indices: []int32{0, 2, 1}, Data: []float32{1, 2, 3}}
-	if err := good.Validate(); err != nil {
+	if err := good.Validate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(*mat.CSR){
-		"2 row pointers for 2 rows":         func(m *mat.CSR) { m.Indptr = m.Indptr[:2] },
-		"row pointers run from 0 to 2":      func(m *mat.CSR) { m.Indptr = []int64{0, 2, 2} },
-		"row 0 runs from entry 0 to 9":      func(m *mat.CSR) { m.Indptr = []int64{0, 9, 3} },
-		"column 3 in row 0, want 0 to 2":    func(m *mat.CSR) { m.Indices = []int32{0, 3, 1} },
-		"column -1 in row 1":                func(m *mat.CSR) { m.Indices = []int32{0, 2, -1} },
-		"columns 2, 2 in row 0":             func(m *mat.CSR) { m.Indices = []int32{2, 2, 1} },
-		"2 values for 3 entries":            func(m *mat.CSR) { m.Data = m.Data[:2] },
-		"want 0 to the number of entries 3": func(m *mat.CSR) { m.Indptr = []int64{1, 2, 3} },
+		"2 row pointers for 2 rows":            func(m *mat.CSR) { m.Indptr = m.Indptr[:2] },
+		"row pointers run from 0 to 2":         func(m *mat.CSR) { m.Indptr = []int64{0, 2, 2} },
+		"row 0 runs from entry 0 to 9":         func(m *mat.CSR) { m.Indptr = []int64{0, 9, 3} },
+		"column 3 in row 0, must be 0 to 2":    func(m *mat.CSR) { m.Indices = []int32{0, 3, 1} },
+		"column -1 in row 1":                   func(m *mat.CSR) { m.Indices = []int32{0, 2, -1} },
+		"columns 2, 2 in row 0":                func(m *mat.CSR) { m.Indices = []int32{2, 2, 1} },
+		"2 values for 3 entries":               func(m *mat.CSR) { m.Data = m.Data[:2] },
+		"must be 0 to the number of entries 3": func(m *mat.CSR) { m.Indptr = []int64{1, 2, 3} },
 	} {
 		m := good
 		change(&m)
-		if err := m.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+		if err := m.Validate(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
 }
 
-// Rows that are valid are used, each once, and none of a chunk with a fault.
+// ValidateRows passes valid rows to use, each at most once, but no row of a chunk with a fault.
 func TestValidateRows(t *testing.T) {
 	const n = 20_000 // several chunks
 	m := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1), Indices: make([]int32, n)}
@@ -262,17 +262,18 @@ func TestValidateRows(t *testing.T) {
 func TestFirstNotFinite(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 0))
 	m := whole(700, 300, random) // several chunks
-	if i, j, found, err := mat.FirstNotFinite(m); err != nil || found {
+	if i, j, found, err := mat.FirstNotFinite(t.Context(), m); err != nil || found {
 		t.Errorf("found (%d, %d) in finite numbers", i, j)
 	}
 	m.Row(600)[7] = float32(math.Inf(-1))
 	m.Row(650)[9] = float32(math.NaN())
-	if i, j, found, err := mat.FirstNotFinite(m); err != nil || !found || i != 600 || j != 7 {
+	if i, j, found, err := mat.FirstNotFinite(t.Context(), m); err != nil || !found || i != 600 || j != 7 {
 		t.Errorf("found (%d, %d) %v, want (600, 7)", i, j, found)
 	}
 	s := sparse(5, 9, 1, random)
 	s.Data[s.Indptr[3]+1] = float32(math.NaN())
-	if i, j, found, err := mat.FirstNotFinite(s); err != nil || !found || i != 3 || j != int(s.Indices[s.Indptr[3]+1]) {
+	column := int(s.Indices[s.Indptr[3]+1])
+	if i, j, found, err := mat.FirstNotFinite(t.Context(), s); err != nil || !found || i != 3 || j != column {
 		t.Errorf("found (%d, %d) %v in row 3", i, j, found)
 	}
 }
@@ -287,7 +288,7 @@ func TestRowsAndRoundTrips(t *testing.T) {
 	}
 	for _, cut := range [][2]int{{0, 8}, {2, 5}, {7, 8}, {3, 3}} {
 		columns, part := s.Columns(cut[0], cut[1]), d.Columns(cut[0], cut[1])
-		if err := columns.Validate(); err != nil {
+		if err := columns.Validate(t.Context()); err != nil {
 			t.Error(err)
 		}
 		wantEqual(t, "columns of sparse", columns.Dense(), part)

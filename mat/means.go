@@ -6,14 +6,14 @@ import (
 )
 
 const (
-	// meanChunk is the number of rows whose sum one task of ColumnMeans takes. It decides the order of sums.
+	// meanChunk is the number of rows that one task of ColumnMeans sums. It determines the order of sums.
 	meanChunk = 512
-	// ahead is how many rows before its use a row that lies apart from the others is asked for.
+	// ahead is the prefetch distance in rows, which are not contiguous in memory.
 	ahead = 2
 )
 
-// ColumnMeans returns the mean of each column of x, at least one row of d numbers each, which may stand anywhere in
-// memory. It is summed in float64 and rounded to float32: the mean of equal rows is exactly that row. The result is the
+// ColumnMeans returns the mean of each column of x. x has at least one row, and its rows may be anywhere in memory. The
+// mean is summed in float64 and rounded to float32, so the mean of equal rows is exactly that row. The result is the
 // same for any number of threads.
 func ColumnMeans(x [][]float32) []float32 {
 	n, d := len(x), len(x[0])

@@ -8,12 +8,13 @@ import (
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
-// Panels is a dense matrix that is kept in panels of some columns. Panel p holds columns p·Width to (p+1)·Width−1; the
-// last one may be narrower. Each panel is row-major, and all of them keep their numbers in one Storage:
+// Panels is a dense matrix that is stored in panels of adjacent columns. Panel p holds columns p·Width to
+// (p+1)·Width−1; the last one may be narrower. Each panel is row-major, and all panels have the same Storage:
 //
 //	element (i, j) is element i·w + j mod Width of panel j/Width, where w is the number of columns of that panel.
 //
-// To read all rows of some columns is then to read their panels once, in order. A matrix of one panel is row-major.
+// To read all rows of some columns, it is enough to read their panels once, in order. A matrix of one panel is
+// row-major.
 type Panels struct {
 	rows, cols, width int
 	storage           Storage
@@ -26,12 +27,12 @@ var _ Paneled = (*Panels)(nil)
 // Paneled is a Matrix that is read faster in blocks of whole panels.
 type Paneled interface {
 	Matrix
-	// PanelWidth returns the number of columns of a panel, or 0 if any columns are as good as others. Columns k·PanelWidth
-	// to (k+1)·PanelWidth−1 stand together.
+	// PanelWidth returns the number of columns of a panel, or 0 if all columns are equally fast to read. Columns
+	// k·PanelWidth to (k+1)·PanelWidth−1 are stored together.
 	PanelWidth() int
 }
 
-// PanelWidth returns the panel width of x, 0 if x has no panels.
+// PanelWidth returns the panel width of x, or 0 if x has no panels.
 func PanelWidth(x Matrix) int {
 	if p, ok := x.(Paneled); ok {
 		return p.PanelWidth()
@@ -39,7 +40,7 @@ func PanelWidth(x Matrix) int {
 	return 0
 }
 
-// NewPanels returns a matrix of zeros in panels of width columns. Width 0, and one above cols, means one panel.
+// NewPanels returns a matrix of zeros in panels of width columns. A width of 0 or above cols means one panel.
 func NewPanels(rows, cols, width int, s Storage) (*Panels, error) {
 	p := &Panels{rows: rows, cols: cols, width: PanelsOf(cols, width), storage: s}
 	if err := p.checkShape(); err != nil {
@@ -55,7 +56,7 @@ func NewPanels(rows, cols, width int, s Storage) (*Panels, error) {
 	return p, nil
 }
 
-// PanelsOf returns the width of the panels of cols columns that are asked for by width: at most cols, and cols for 0.
+// PanelsOf returns the panel width of a matrix of cols columns if width is requested: at most cols, and cols for 0.
 func PanelsOf(cols, width int) int {
 	if width <= 0 || width > cols {
 		return cols
@@ -63,7 +64,8 @@ func PanelsOf(cols, width int) int {
 	return width
 }
 
-// FloatPanels returns the matrix of the given panels, which it keeps. An error names the first panel of a wrong length.
+// FloatPanels returns the matrix of the given panels. It keeps the slices. An error names the first panel of a wrong
+// length.
 func FloatPanels(rows, cols, width int, panels [][]float32) (*Panels, error) {
 	p := &Panels{rows: rows, cols: cols, width: width, storage: F32, floats: panels}
 	return p, p.checkLengths(len(panels), func(k int) int { return len(panels[k]) })
@@ -83,7 +85,7 @@ func (p *Panels) checkShape() error {
 		return err
 	}
 	if p.rows < 0 || p.cols < 1 || p.width < 1 || p.width > p.cols {
-		return fmt.Errorf("mat: %d×%d in panels of %d columns, want at least 1 column and panels of 1 to %d",
+		return fmt.Errorf("mat: %d×%d in panels of %d columns, must be at least 1 column and panels of 1 to %d",
 			p.rows, p.cols, p.width, max(1, p.cols))
 	}
 	return nil
@@ -94,11 +96,11 @@ func (p *Panels) checkLengths(count int, length func(k int) int) error {
 		return err
 	}
 	if count != p.Count() {
-		return fmt.Errorf("mat: %d panels for %d columns, want %d of %d columns", count, p.cols, p.Count(), p.width)
+		return fmt.Errorf("mat: %d panels for %d columns, expected %d of %d columns", count, p.cols, p.Count(), p.width)
 	}
 	for k := range count {
 		if length(k) != p.rows*p.columns(k) {
-			return fmt.Errorf("mat: panel %d holds %d numbers, want %d×%d", k, length(k), p.rows, p.columns(k))
+			return fmt.Errorf("mat: panel %d holds %d numbers, expected %d×%d", k, length(k), p.rows, p.columns(k))
 		}
 	}
 	return nil
@@ -110,7 +112,7 @@ func (p *Panels) Dims() (rows, cols int) { return p.rows, p.cols }
 // PanelWidth returns the number of columns of a panel.
 func (p *Panels) PanelWidth() int { return p.width }
 
-// Storage returns how numbers are kept.
+// Storage returns the number format of the elements.
 func (p *Panels) Storage() Storage { return p.storage }
 
 // Count returns the number of panels.
@@ -135,8 +137,8 @@ func (p *Panels) Halves(k int) []uint16 {
 // columns returns the number of columns of panel k.
 func (p *Panels) columns(k int) int { return min(p.width, p.cols-k*p.width) }
 
-// ReadBlock implements Matrix. Rows that follow each other are read together. An error names the first number, in the
-// order of the block, that is not finite: so panels need not be read to know that they are valid.
+// ReadBlock implements Matrix. Consecutive rows are read together. An error names the first value of the block, in its
+// order, that is not finite. Panels therefore need not be read in advance to validate them.
 func (p *Panels) ReadBlock(dst *Dense, rows []int32, lo, hi int) error {
 	p.read(dst, rows, lo, hi)
 	if kernel.Finite(dst.Data) {
@@ -146,7 +148,7 @@ func (p *Panels) ReadBlock(dst *Dense, rows []int32, lo, hi int) error {
 	return &CannotKeep{Row: int(rows[at/(hi-lo)]), Col: lo + at%(hi-lo), Value: dst.Data[at], Storage: p.storage}
 }
 
-// unchecked is a matrix whose numbers need not be finite.
+// unchecked is a matrix whose values may be infinite or NaN.
 type unchecked struct{ *Panels }
 
 // ReadBlock implements Matrix.
@@ -174,7 +176,7 @@ func (p *Panels) read(dst *Dense, rows []int32, lo, hi int) {
 	}
 }
 
-// copy sets dst to the numbers of panel k from place at on.
+// copy sets dst to the values of panel k from index at on.
 func (p *Panels) copy(dst []float32, k, at int) {
 	if p.storage == F32 {
 		copy(dst, p.floats[k][at:])
@@ -183,8 +185,8 @@ func (p *Panels) copy(dst []float32, k, at int) {
 	}
 }
 
-// SetRows sets the rows from first on to those of block, rounded to the storage. An error is a *CannotKeep. Different
-// rows may be set at the same time.
+// SetRows sets the rows from first on to the rows of block, rounded to the storage. An error is a *CannotKeep.
+// Different rows may be set at the same time.
 func (p *Panels) SetRows(first int, block *Dense) error {
 	if block.Cols != p.cols || first < 0 || first+block.Rows > p.rows {
 		panic(fmt.Sprintf("mat: %d×%d set from row %d on in %d×%d", block.Rows, block.Cols, first, p.rows, p.cols))
@@ -211,7 +213,7 @@ func (p *Panels) SetRows(first int, block *Dense) error {
 	return nil
 }
 
-// InPanels returns a copy of x in panels of width columns. An error is a *CannotKeep, or that of reading x.
+// InPanels returns a copy of x in panels of width columns. An error is a *CannotKeep, or comes from reading x.
 func InPanels(x Matrix, width int, s Storage) (*Panels, error) {
 	rows, cols := x.Dims()
 	p, err := NewPanels(rows, cols, width, s)

@@ -22,7 +22,7 @@ func eighths(rows, cols int) *mat.Dense {
 	return m
 }
 
-// Panels of all widths deliver the blocks that the dense matrix delivers.
+// Panels of any width return the same blocks as the dense matrix.
 func TestPanelsReadBlock(t *testing.T) {
 	x := eighths(70, 23)
 	lists := map[string][]int32{
@@ -55,7 +55,7 @@ func TestPanelsReadBlock(t *testing.T) {
 	}
 }
 
-// A panel stands together, in the order of rows.
+// Each panel is contiguous, in the order of rows.
 func TestPanelsStandTogether(t *testing.T) {
 	x := eighths(5, 7)
 	p, err := mat.InPanels(x, 3, mat.F32)
@@ -72,7 +72,7 @@ func TestPanelsStandTogether(t *testing.T) {
 	}
 }
 
-// Reading is the nearest number of the storage: within half a step.
+// Reading gives the nearest value of the storage, within half a step.
 func TestPanelsRound(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	x := mat.NewDense(100, 10)
@@ -109,12 +109,12 @@ func TestPanelsRefuse(t *testing.T) {
 		value float32
 		want  string
 	}{
-		{mat.F16, 65520, "feature 5 of node 2 is 65520, want −65504 to 65504 for f16"},
-		{mat.F16, -65505, "feature 5 of node 2 is -65505, want"},
+		{mat.F16, 65520, "feature 5 of node 2 is 65520, expected −65504 to 65504 for f16"},
+		{mat.F16, -65505, "feature 5 of node 2 is -65505, expected"},
 		{mat.F16, 65504, ""},
-		{mat.F16, nan, "feature 5 of node 2 is NaN, want a finite number"},
-		{mat.BF16, math.MaxFloat32, "want −3.3895314e+38 to 3.3895314e+38 for bf16"},
-		{mat.BF16, inf, "is +Inf, want a finite number"},
+		{mat.F16, nan, "feature 5 of node 2 is NaN, must be a finite number"},
+		{mat.BF16, math.MaxFloat32, "expected −3.3895314e+38 to 3.3895314e+38 for bf16"},
+		{mat.BF16, inf, "is +Inf, must be a finite number"},
 		{mat.F32, nan, "feature 5 of node 2 is NaN"},
 		{mat.F32, math.MaxFloat32, ""},
 	} {
@@ -127,7 +127,8 @@ func TestPanelsRefuse(t *testing.T) {
 	}
 }
 
-// What another program wrote may be infinite. It is found by a search, and reading it is an error that names the place.
+// Another program may have written infinite values. FirstNotFinite finds them, and reading them is an error that names
+// the position.
 func TestPanelsThatAreNotFinite(t *testing.T) {
 	halves := [][]uint16{make([]uint16, 2*600), make([]uint16, 600)}
 	halves[1][400] = 0x7c00
@@ -135,7 +136,7 @@ func TestPanelsThatAreNotFinite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if row, col, found, err := mat.FirstNotFinite(p); row != 400 || col != 2 || !found || err != nil {
+	if row, col, found, err := mat.FirstNotFinite(t.Context(), p); row != 400 || col != 2 || !found || err != nil {
 		t.Errorf("found %v at (%d, %d), error %v, want (400, 2)", found, row, col, err)
 	}
 	var block mat.Dense
@@ -152,10 +153,10 @@ func TestPanelsOfWrongShapes(t *testing.T) {
 	for want, make := range map[string]func() (*mat.Panels, error){
 		"storage \"f8\"":    func() (*mat.Panels, error) { return mat.NewPanels(2, 2, 1, "f8") },
 		"at least 1 column": func() (*mat.Panels, error) { return mat.NewPanels(2, 0, 1, mat.F16) },
-		"2 panels for 5 columns, want 3": func() (*mat.Panels, error) {
+		"2 panels for 5 columns, expected 3": func() (*mat.Panels, error) {
 			return mat.FloatPanels(1, 5, 2, [][]float32{{1, 2}, {3, 4}})
 		},
-		"panel 1 holds 2 numbers, want 1×1": func() (*mat.Panels, error) {
+		"panel 1 holds 2 numbers, expected 1×1": func() (*mat.Panels, error) {
 			return mat.HalfPanels(1, 3, 2, mat.BF16, [][]uint16{{1, 2}, {3, 4}})
 		},
 		"of 16 bits with the storage f32": func() (*mat.Panels, error) { return mat.HalfPanels(1, 1, 1, mat.F32, nil) },

@@ -15,13 +15,12 @@ import (
 //
 //	PᵀSP ≈ LLᵀ,  L n×r lower trapezoidal with L_jj falling,
 //
-// until no diagonal entry of S − LLᵀ exceeds least. Row i of L, n numbers apart, belongs to row order[i] of s. What
-// stands above the diagonal of L is zero, and so are its columns from r on. The cost is n²r − nr² + r³/3
-// multiplications, nearly all in matrix products. The result is the same for any number of threads. The error is that
-// of ctx.
+// until no diagonal entry of S − LLᵀ exceeds least. Row i of L, at stride n, belongs to row order[i] of s. Entries
+// above the diagonal of L are zero, and so are its columns from r on. The cost is n²r − nr² + r³/3 multiplications,
+// nearly all in matrix products. The result is the same for any number of threads. The only error is ctx.Err().
 func (s *Symmetric) pivoted(ctx context.Context, least float64) (l []float64, order []int, r int, err error) {
 	n := s.N
-	a := memory.Clone(s.Data) // its lower triangle: the rest of s, and L to the left of it
+	a := memory.Clone(s.Data) // the lower triangle holds the rest of s, with L to the left of it
 	order, rest := make([]int, n), make([]float64, n)
 	for i := range n {
 		order[i], rest[i] = i, a[i*n+i]
@@ -103,7 +102,7 @@ func column(a, rest []float64, n, k, j int) {
 	})
 }
 
-// lowerGram returns LᵀL, r×r, for the first r columns of an n×n lower triangular l. The error is that of ctx.
+// lowerGram returns LᵀL, r×r, for the first r columns of an n×n lower triangular l. The only error is ctx.Err().
 func lowerGram(ctx context.Context, l []float64, n, r int) (*Symmetric, error) {
 	g := NewSymmetric(r)
 	const strip, width = 64, 512

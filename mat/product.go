@@ -14,7 +14,7 @@ import (
 // Mul sets dst to a·b. The shapes are a m×k, b k×n, dst m×n.
 func Mul(dst, a, b *Dense) { _ = MulContext(context.Background(), dst, a, b) }
 
-// MulContext is Mul, but returns soon after ctx is done, with its error. What dst holds then has no meaning.
+// MulContext is Mul, but returns ctx's error soon after ctx is done. The contents of dst are then undefined.
 func MulContext(ctx context.Context, dst, a, b *Dense) error {
 	if a.Cols != b.Rows {
 		panic(fmt.Sprintf("mat: %d×%d times %d×%d", a.Rows, a.Cols, b.Rows, b.Cols))
@@ -26,7 +26,7 @@ func MulContext(ctx context.Context, dst, a, b *Dense) error {
 // MulTA sets dst to aᵀ·b. The shapes are a k×m, b k×n, dst m×n.
 func MulTA(dst, a, b *Dense) { _ = MulTAContext(context.Background(), dst, a, b) }
 
-// MulTAContext is MulTA, but returns soon after ctx is done, with its error. What dst holds then has no meaning.
+// MulTAContext is MulTA, but returns ctx's error soon after ctx is done. The contents of dst are then undefined.
 func MulTAContext(ctx context.Context, dst, a, b *Dense) error {
 	if a.Rows != b.Rows {
 		panic(fmt.Sprintf("mat: (%d×%d)ᵀ times %d×%d", a.Rows, a.Cols, b.Rows, b.Cols))
@@ -38,7 +38,7 @@ func MulTAContext(ctx context.Context, dst, a, b *Dense) error {
 // MulTB sets dst to a·bᵀ. The shapes are a m×k, b n×k, dst m×n.
 func MulTB(dst, a, b *Dense) { _ = MulTBContext(context.Background(), dst, a, b) }
 
-// MulTBContext is MulTB, but returns soon after ctx is done, with its error. What dst holds then has no meaning.
+// MulTBContext is MulTB, but returns ctx's error soon after ctx is done. The contents of dst are then undefined.
 func MulTBContext(ctx context.Context, dst, a, b *Dense) error {
 	if a.Cols != b.Cols {
 		panic(fmt.Sprintf("mat: %d×%d times (%d×%d)ᵀ", a.Rows, a.Cols, b.Rows, b.Cols))
@@ -57,11 +57,12 @@ type factors struct {
 
 var rowStrips, columnStrips parallel.Loop[factors]
 
-// smallProduct is the number of multiplications below which starting goroutines costs more than they save (some 10 µs).
+// smallProduct is the number of multiplications below which starting goroutines costs more than they save (about 10
+// µs).
 const smallProduct = 1 << 17
 
-// product cuts the m×n output into a strip for each worker, along its longer side. The cuts change no bit of the
-// output: the kernel sums along k in an order that only k decides.
+// product cuts the m×n output into one strip per worker, along its longer side. The cuts do not change the output: the
+// order in which the kernel sums along k depends only on k.
 func product(ctx context.Context, dst, a, b *Dense, transA, transB bool, k int) error {
 	m, n := dst.Rows, dst.Cols
 	if m == 0 || n == 0 {
@@ -100,8 +101,8 @@ func (f *factors) tile(i0, i1, j0, j1 int) {
 // their columns.
 func MulSparse(dst *Dense, s *CSR, b *Dense) { _ = MulSparseContext(context.Background(), dst, s, b) }
 
-// MulSparseContext is MulSparse, but returns soon after ctx is done, with its error. What dst holds then has no
-// meaning.
+// MulSparseContext is MulSparse, but returns ctx's error soon after ctx is done. The contents of dst are then
+// undefined.
 func MulSparseContext(ctx context.Context, dst *Dense, s *CSR, b *Dense) error {
 	if s.Cols != b.Rows {
 		panic(fmt.Sprintf("mat: sparse %d×%d times %d×%d", s.Rows, s.Cols, b.Rows, b.Cols))
@@ -124,15 +125,10 @@ type sparseFactors struct {
 
 var sparseProducts parallel.Loop[sparseFactors]
 
-// Transpose returns mᵀ as a new matrix, by a counting sort of the columns. Entry e of it is entry from[e] of m.
-func (m *CSR) Transpose() (t *CSR, from []int64) {
-	t, from, _ = m.TransposeContext(context.Background())
-	return t, from
-}
-
-// TransposeContext is Transpose, but returns soon after ctx is done, with its error.
-func (m *CSR) TransposeContext(ctx context.Context) (t *CSR, from []int64, err error) {
-	const step = 1 << 14 // rows between two looks at ctx
+// Transpose returns mᵀ as a new matrix, by a counting sort of the columns. Entry e of mᵀ is entry from[e] of m. The
+// only error is ctx.Err().
+func (m *CSR) Transpose(ctx context.Context) (t *CSR, from []int64, err error) {
+	const step = 1 << 14 // rows between two checks of ctx
 	t = &CSR{Rows: m.Cols, Cols: m.Rows, Indptr: memory.Make[int64](m.Cols + 1), Indices: memory.Make[int32](m.NNZ())}
 	from = memory.Make[int64](m.NNZ())
 	if m.Data != nil {

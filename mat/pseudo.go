@@ -18,33 +18,41 @@ import (
 type Solution struct {
 	// X is S⁺B, row-major with as many columns as B.
 	X []float64
-	// Rank is the number of directions of S that count.
+	// Rank is the number of directions of S that do not count as zero.
 	Rank int
-	// Condition is λ_max/λ_min of S over the directions that count, at least 1 and right within a factor of two; 1 for
-	// rank 0.
+	// Condition is λ_max/λ_min of S over these directions, at least 1 and accurate within a factor of two; 1 for rank 0.
 	Condition float64
 }
 
-// eigenOrder is the largest order whose pseudo-inverse is taken by eigenvectors. The decomposition takes 0.6 seconds
-// there, and up to 10 seconds at order 1024. A pivoted Cholesky factor does it in a fifth to a fiftieth of the time.
+// eigenOrder is the largest order for which the pseudo-inverse is computed from eigenvectors. The decomposition takes
+// 0.6 seconds at this order, and up to 10 seconds at order 1024. A pivoted Cholesky factorisation takes a fifth to a
+// fiftieth of that time.
 const eigenOrder = 640
 
-// PseudoSolve returns S⁺B for a positive semi-definite S = s, n×n, and B = b of n rows and cols columns, row-major:
-// among the X that minimise ‖SX − B‖ the one of smallest norm. Directions in which S is below cut·tr S count as zero, 0
+// PseudoSolve returns S⁺B for a positive semi-definite S = s, n×n, and B = b of n rows and cols columns, row-major: the
+// X of smallest norm among those that minimise ‖SX − B‖. Directions in which S is below cut·tr S count as zero, with 0
 // < cut < 1/n.
 //
-// If S − cut·tr S·I is positive definite, S is, and a Cholesky factor solves the system. Otherwise
+// If S − cut·tr S·I is positive definite, so is S, and a Cholesky factor solves the system. Otherwise
 //
 //	S⁺B = Σ_i v_i·(v_iᵀB)/λ_i over the eigenvalues λ_i > cut·tr S       for n ≤ 640,
 //	S⁺B ≈ PL(LᵀL)⁻²LᵀPᵀB with PᵀSP ≈ LLᵀ by complete pivoting           beyond.
 //
-// Pivoting stops where no diagonal entry of the rest exceeds cut·tr S. Then as many columns of L are kept as leave
-// every eigenvalue of LᵀL above cut·tr S. Both ways agree where the eigenvalues leave a gap at the cut. They cost about
-// 9n³ and 3n³ operations; the second is nearly all matrix products.
+// Pivoting stops when no diagonal entry of the rest exceeds cut·tr S. The method then keeps as many columns of L as
+// possible with every eigenvalue of LᵀL above cut·tr S. Both methods agree if the eigenvalues have a gap at the cut.
+// They cost about 9n³ and 3n³ operations; the second consists almost entirely of matrix products.
 //
-// The result is the same for any number of threads. The error says that s has an entry that is not finite, or is that
-// of ctx, after whose end it returns within moments.
+// The result is the same for any number of threads. The error says that s has an entry that is not finite, or is
+// ctx.Err(), soon after ctx ends.
 func (s *Symmetric) PseudoSolve(ctx context.Context, b []float64, cols int, cut float64) (Solution, error) {
+	return s.pseudoSolve(ctx, b, cols, cut, eigenOrder)
+}
+
+// pseudoSolve is PseudoSolve with eigenvectors up to order eigenOrder. This parameter lets tests compare both methods
+// on small matrices.
+func (s *Symmetric) pseudoSolve(
+	ctx context.Context, b []float64, cols int, cut float64, eigenOrder int,
+) (Solution, error) {
 	if err := s.finite(); err != nil {
 		return Solution{}, err
 	}
@@ -63,11 +71,11 @@ func (s *Symmetric) PseudoSolve(ctx context.Context, b []float64, cols int, cut 
 	return s.pseudoByPivots(ctx, b, cols, threshold)
 }
 
-// finite returns an error if an entry of s is not.
+// finite returns an error if an entry of s is not finite.
 func (s *Symmetric) finite() error {
 	for i, v := range s.Data {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("mat: a symmetric matrix has %v in row %d, want finite numbers", v, i/s.N)
+			return fmt.Errorf("mat: a symmetric matrix has %v in row %d, must have finite numbers", v, i/s.N)
 		}
 	}
 	return nil
@@ -203,8 +211,7 @@ func condition(s *Symmetric, factor *Cholesky) float64 {
 	return max(1, largest*least)
 }
 
-// growth returns the factor by which a symmetric operator stretches a vector that it has been applied to conditionSteps
-// times.
+// growth returns the factor by which a symmetric operator stretches a vector after conditionSteps applications.
 func growth(n int, apply func(to, from blas64.Vector)) (factor float64) {
 	random := rand.New(rand.NewPCG(1, uint64(n)))
 	from := blas64.Vector{N: n, Inc: 1, Data: make([]float64, n)}

@@ -10,7 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// distant is a matrix that is read in blocks only.
+// distant is a matrix that can only be read in blocks.
 type distant struct {
 	of  *mat.Dense
 	err error
@@ -48,15 +48,15 @@ func TestRowsOfAnyType(t *testing.T) {
 
 func TestFirstNotFiniteOfAnyType(t *testing.T) {
 	m := whole(700, 30, rand.New(rand.NewPCG(13, 0)))
-	if _, _, found, err := mat.FirstNotFinite(distant{of: m}); found || err != nil {
+	if _, _, found, err := mat.FirstNotFinite(t.Context(), distant{of: m}); found || err != nil {
 		t.Errorf("found one in finite numbers; error %v", err)
 	}
 	m.Row(600)[29], m.Row(650)[0] = float32(math.NaN()), float32(math.Inf(1))
-	if i, j, found, err := mat.FirstNotFinite(distant{of: m}); i != 600 || j != 29 || !found || err != nil {
+	if i, j, found, err := mat.FirstNotFinite(t.Context(), distant{of: m}); i != 600 || j != 29 || !found || err != nil {
 		t.Errorf("found (%d, %d) %v, error %v, want (600, 29)", i, j, found, err)
 	}
 	failed := errors.New("no answer")
-	if _, _, _, err := mat.FirstNotFinite(distant{m, failed}); !errors.Is(err, failed) {
+	if _, _, _, err := mat.FirstNotFinite(t.Context(), distant{m, failed}); !errors.Is(err, failed) {
 		t.Errorf("error %v, want that of the reader", err)
 	}
 }

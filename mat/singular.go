@@ -11,30 +11,30 @@ import (
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
-// Tall is a matrix of many rows that are read a block at a time. View is one. Another may form its rows when they are
-// asked for.
+// Tall is a matrix of many rows that is read in blocks. View implements it. Another type may compute its rows on
+// demand.
 type Tall interface {
 	// Dims returns the numbers of rows and columns.
 	Dims() (rows, cols int)
-	// Block returns rows lo to hi−1, one behind the other. It may write them to buffer. It is safe for concurrent use with
+	// Block returns rows lo to hi−1, one after the other. It may write them to buffer. It is safe for concurrent use with
 	// different buffers.
 	Block(lo, hi int, buffer *Dense) []float32
 }
 
-// ErrRange says that numbers are too large or too small for products in float32: squares overflow or vanish. Scaling
-// all of them by a power of two helps.
+// ErrRange says that values are too large or too small for products in float32: squares overflow or underflow. Scaling
+// all values by a power of two helps.
 var ErrRange = errors.New("mat: numbers out of the range of products in float32")
 
 const (
-	// Between these bounds of the squared norm of a row, squared distances neither overflow nor lose much to underflow.
+	// If squared norms of rows are between these limits, squared distances neither overflow nor lose much to underflow.
 	leastNorm, mostNorm = 0x1p-40, 0x1p40
 	// sampleSteps is the number of power iterations on the sample that precede the products with all rows.
 	sampleSteps = 4
 )
 
-// LeftSingular returns an orthonormal basis, n×r, of the space of the leading k left singular vectors of x, n×d: the
-// leading eigenvectors of XXᵀ if n ≤ d, and otherwise XV for those V of XᵀX. r is below k if the rank of x is. The
-// eigenvectors come from LeadingEigen, with its cost and errors.
+// LeftSingular returns an orthonormal basis, n×r, of the space of the leading k left singular vectors of x, n×d. It
+// computes the leading eigenvectors of XXᵀ if n ≤ d, and otherwise XV with the leading eigenvectors V of XᵀX. r is
+// below k if the rank of x is lower. The eigenvectors come from LeadingEigen, with its cost and errors.
 func LeftSingular(ctx context.Context, x *Dense, k int, src rand.Source) (*Dense, error) {
 	if x.Rows <= x.Cols {
 		g, err := GramRows(ctx, x)
@@ -60,9 +60,9 @@ func LeftSingular(ctx context.Context, x *Dense, k int, src rand.Source) (*Dense
 	return Orthonormal(ctx, &u)
 }
 
-// CentredLeftByGram returns an orthonormal basis, n×r with r ≤ k, of the leading k left singular vectors of
-// (I − 11ᵀ/n)X. It is for x of many rows and a mean near zero. It reads x twice: for XᵀX, n·d² operations, and for XV.
-// The error is that of ctx, or ErrRange.
+// CentredLeftByGram returns an orthonormal basis, n×r with r ≤ k, of the leading k left singular vectors of (I −
+// 11ᵀ/n)X. It is meant for x with many rows and a mean near zero. It reads x twice: for XᵀX (n·d² operations) and for
+// XV. The error is ctx.Err() or ErrRange.
 func CentredLeftByGram(ctx context.Context, x Tall, k int, src rand.Source) (*Dense, error) {
 	n, d := x.Dims()
 	g, err := GramBlocks(ctx, n, d, func(dst *Dense, lo int) {
@@ -88,12 +88,12 @@ func CentredLeftByGram(ctx context.Context, x Tall, k int, src rand.Source) (*De
 }
 
 // CentredLeftByKrylov is CentredLeftByGram for x of many columns, by the Rayleigh-Ritz method in a block Krylov space
-// (Musco and Musco 2015). sample is some rows of x. Power iteration on it, from k+Oversampling random vectors of src,
-// gives V. The space is that of
+// (Musco and Musco 2015). sample contains some rows of x. Power iteration on sample, from k+Oversampling random vectors
+// of src, gives V. The Krylov space is spanned by
 //
 //	[V, XᵀXV].
 //
-// It reads x three times and takes 8·n·d·(k+Oversampling) operations. The error is that of ctx, or ErrRange.
+// It reads x three times and needs 8·n·d·(k+Oversampling) operations. The error is ctx.Err() or ErrRange.
 func CentredLeftByKrylov(ctx context.Context, x, sample Tall, k int, src rand.Source) (*Dense, error) {
 	_, d := x.Dims()
 	v := gaussian(d, k+Oversampling, src)
@@ -137,21 +137,21 @@ func CentredLeftByKrylov(ctx context.Context, x, sample Tall, k int, src rand.So
 }
 
 const (
-	// passTasks is the most tasks that a pass over many rows is cut into. Each task keeps sums of its own.
+	// passTasks is the maximum number of tasks for a pass over many rows. Each task has its own sums.
 	passTasks = 32
-	// leastPass is the least number of rows in a task.
+	// leastPass is the minimum number of rows in a task.
 	leastPass = 2048
-	// blockSize is the number of values in a block: 256 kB, half of a second cache.
+	// blockSize is the number of values in a block: 256 kB, half of a typical second-level cache.
 	blockSize = 1 << 16
 )
 
 // passRows returns the number of rows in a task of a pass over n rows.
 func passRows(n int) int { return max(leastPass, (n+passTasks-1)/passTasks) }
 
-// buffers is memory for blocks, kept between passes.
+// buffers is a pool of memory for blocks.
 var buffers = sync.Pool{New: func() any { return new(Dense) }}
 
-// each calls f for the rows lo to hi−1 of x, block after block: block holds rows at to end−1.
+// each calls f for blocks of the rows lo to hi−1 of x: block contains rows at to end−1.
 func each(x Tall, lo, hi int, f func(at, end int, block []float32)) {
 	_, d := x.Dims()
 	buffer := buffers.Get().(*Dense)
@@ -162,8 +162,8 @@ func each(x Tall, lo, hi int, f func(at, end int, block []float32)) {
 	}
 }
 
-// covariance returns XᵀX·v, d×m for v d×m. The mean of the rows, about zero, is left in. The error is that of ctx, or
-// ErrRange.
+// covariance returns XᵀX·v, d×m for v d×m. It does not subtract the mean of the rows, which is about zero. The error is
+// ctx.Err() or ErrRange.
 func covariance(ctx context.Context, x Tall, v *Dense) (*Dense, error) {
 	n, _ := x.Dims()
 	d, m := v.Dims()
@@ -191,7 +191,7 @@ func covariance(ctx context.Context, x Tall, v *Dense) (*Dense, error) {
 	return image, nil
 }
 
-// project returns (I − 11ᵀ/n)X·v, n×m. The error is that of ctx, or ErrRange.
+// project returns (I − 11ᵀ/n)X·v, n×m. The error is ctx.Err() or ErrRange.
 func project(ctx context.Context, x Tall, v *Dense) (*Dense, error) {
 	n, _ := x.Dims()
 	d, m := v.Dims()

@@ -7,12 +7,12 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 )
 
-// Storage says how a number is kept.
+// Storage is the number format in which elements are stored.
 type Storage string
 
-// The ways of keeping a number. What is read is float32 in any case.
+// The number formats. Values are read as float32 from each of them.
 const (
-	// F32 is float32, as it is.
+	// F32 is float32, without conversion.
 	F32 Storage = "f32"
 	// F16 is float16 (IEEE 754 binary16): 11 significant bits, at most 65504 in magnitude, steps of 6e-8 near 0.
 	F16 Storage = "f16"
@@ -20,10 +20,10 @@ const (
 	BF16 Storage = "bf16"
 )
 
-// Storages returns all of them.
+// Storages returns all number formats.
 func Storages() []Storage { return []Storage{F32, F16, BF16} }
 
-// Bytes returns the bytes of a number.
+// Bytes returns the number of bytes of an element.
 func (s Storage) Bytes() int {
 	if s == F32 {
 		return 4
@@ -31,8 +31,8 @@ func (s Storage) Bytes() int {
 	return 2
 }
 
-// Largest returns the largest finite magnitude.
-func (s Storage) Largest() float32 {
+// largest returns the largest finite magnitude.
+func (s Storage) largest() float32 {
 	switch s {
 	case F16:
 		return kernel.MaxFloat16
@@ -42,18 +42,18 @@ func (s Storage) Largest() float32 {
 	return math.MaxFloat32
 }
 
-// check returns an error if s is none of Storages.
+// check returns an error unless s is one of Storages.
 func (s Storage) check() error {
 	if s != F32 && s != F16 && s != BF16 {
-		return fmt.Errorf("mat: storage %q, want one of %q", string(s), Storages())
+		return fmt.Errorf("mat: storage %q, must be one of %q", string(s), Storages())
 	}
 	return nil
 }
 
-// Round sets dst to x in s, which is F16 or BF16: to the nearest number, ties to even. It returns the place of the
-// first number of x that is NaN or whose magnitude is above s.Largest, and −1 if there is none. len(dst) is len(x).
+// Round sets dst to x in the format s, F16 or BF16, rounded to nearest, ties to even. It returns the index of the first
+// value of x that is NaN or exceeds the largest magnitude of s, and −1 if there is none. len(dst) is len(x).
 func (s Storage) Round(dst []uint16, x []float32) (wrong int) {
-	if bound := s.Largest(); !kernel.Within(x, bound) {
+	if bound := s.largest(); !kernel.Within(x, bound) {
 		for i, v := range x {
 			if !(v >= -bound && v <= bound) {
 				return i
@@ -68,7 +68,7 @@ func (s Storage) Round(dst []uint16, x []float32) (wrong int) {
 	return -1
 }
 
-// widen sets dst to the numbers of src, kept in s.
+// widen converts src from the format s to float32.
 func (s Storage) widen(dst []float32, src []uint16) {
 	if s == F16 {
 		kernel.WidenFloat16(dst, src)
@@ -77,18 +77,18 @@ func (s Storage) widen(dst []float32, src []uint16) {
 	}
 }
 
-// CannotKeep is the error for a number that a Storage has no place for.
+// CannotKeep is the error for a value that a Storage cannot represent.
 type CannotKeep struct {
 	Row, Col int
 	Value    float32
 	Storage  Storage
 }
 
-// Error names the place, the value and the bound.
+// Error names the position, the value and the limit.
 func (e *CannotKeep) Error() string {
 	if notFinite(e.Value) {
-		return fmt.Sprintf("feature %d of node %d is %v, want a finite number", e.Col, e.Row, e.Value)
+		return fmt.Sprintf("feature %d of node %d is %v, must be a finite number", e.Col, e.Row, e.Value)
 	}
-	return fmt.Sprintf("feature %d of node %d is %v, want −%v to %v for %s", e.Col, e.Row, e.Value,
-		e.Storage.Largest(), e.Storage.Largest(), e.Storage)
+	return fmt.Sprintf("feature %d of node %d is %v, expected −%v to %v for %s", e.Col, e.Row, e.Value,
+		e.Storage.largest(), e.Storage.largest(), e.Storage)
 }

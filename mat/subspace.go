@@ -9,18 +9,17 @@ import (
 )
 
 const (
-	// Oversampling is how many vectors more than asked for a subspace iteration carries. The last of these need not
-	// settle.
+	// Oversampling is the number of additional vectors in a subspace iteration. The last vectors need not converge.
 	Oversampling = 8
-	// settledTrace ends subspace iteration when a step raises the trace that the subspace carries by less than this share.
+	// settledTrace ends subspace iteration when a step raises the trace captured by the subspace by less than this share.
 	settledTrace = 1e-4
-	// mostSteps bounds the steps of subspace iteration.
+	// mostSteps limits the steps of subspace iteration.
 	mostSteps = 100
-	// negligible is the ratio to the largest eigenvalue below which an eigenvalue of a Gram matrix of float32 columns is
-	// rounding.
+	// negligible: an eigenvalue of a Gram matrix of float32 columns counts as a rounding error if it is at most negligible
+	// times the largest.
 	negligible = 1e-6
-	// independent decides how Orthonormal works. A unit column may be nearly in the space of the columns before it: its
-	// squared distance is below independent. Then eigenvectors are taken instead of a Cholesky factor.
+	// independent decides how Orthonormal works. If the squared distance of a unit column to the span of the earlier
+	// columns is below independent, it uses eigenvectors instead of a Cholesky factor.
 	independent = 1e-2
 )
 
@@ -48,10 +47,11 @@ func (s *Symmetric) EigenColumns(ctx context.Context) (values []float64, vectors
 //	V ← orthonormal basis of GV
 //
 // in float32 until tr VᵀGV grows by less than 10⁻⁴ of itself in a step, but at most 100 times. A Rayleigh-Ritz step on
-// VᵀGV ends it. Eigenvalues that lie close together at the cut may be told apart wrongly. That costs the trace next to
-// nothing.
+// VᵀGV follows. If eigenvalues are close together at the cut, the selected ones may not be the largest. That hardly
+// lowers the trace.
 //
-// A step costs 2n²(k+Oversampling) operations. The result depends on g, k and src only. The error is that of Eigen.
+// A step costs 2n²(k+Oversampling) operations. The result depends only on g, k and src. Errors are the same as those of
+// Eigen.
 func LeadingEigen(ctx context.Context, g *Symmetric, k int, src rand.Source) (values []float64, vectors *Dense,
 	err error) {
 	m := k + Oversampling
@@ -111,7 +111,7 @@ func gaussian(rows, cols int, src rand.Source) *Dense {
 }
 
 // Rank returns how many of the leading k eigenvalues of a Gram matrix of float32 columns, largest first, are not
-// rounding: they exceed 10⁻⁶ of the largest.
+// rounding errors: they exceed 10⁻⁶ of the largest.
 func Rank(values []float64, k int) (r int) {
 	for r < min(k, len(values)) && values[r] > 0 && values[r] > negligible*values[0] {
 		r++
@@ -119,12 +119,12 @@ func Rank(values []float64, k int) (r int) {
 	return r
 }
 
-// Orthonormal returns an orthonormal basis, n×r, of the column space of v, n×m with m small. r is the rank of v within
-// rounding, as Rank has it. It scales the columns of v.
+// Orthonormal returns an orthonormal basis, n×r, of the column space of v, n×m with m small. r is the numerical rank of
+// v, as defined by Rank. It scales the columns of v.
 //
 // With the columns scaled to norm 1 and G = VᵀV = UᵀU, the basis is VU⁻¹. If a pivot of the Cholesky factor U is below
-// 10⁻², it is VQΛ^-½ instead, with the eigenvectors Q and eigenvalues Λ of G that Rank counts. The error is that of
-// ctx, or says that v is not finite.
+// 10⁻², it is VQΛ^-½ instead, with the eigenvectors Q and eigenvalues Λ of G that Rank counts. The error is ctx.Err(),
+// or it says that v is not finite.
 func Orthonormal(ctx context.Context, v *Dense) (*Dense, error) {
 	scaleColumns(v)
 	g, err := Gram(ctx, v)
@@ -153,17 +153,17 @@ func Orthonormal(ctx context.Context, v *Dense) (*Dense, error) {
 }
 
 // inverseFactor returns U⁻¹ of the Cholesky factorisation g = UᵀU for g with ones on the diagonal. It returns nil if a
-// pivot is below independent. The error is that of ctx.
+// pivot is below independent. The only error is ctx.Err().
 func inverseFactor(ctx context.Context, g *Symmetric) (*Dense, error) {
 	factor, err := g.Cholesky(ctx)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if err != nil || factor.LeastPivot() < independent {
+	if err != nil || factor.leastPivot() < independent {
 		return nil, nil
 	}
 	turn := NewDense(g.N, g.N)
-	for i, e := range factor.Inverse() {
+	for i, e := range factor.inverse() {
 		turn.Data[i] = float32(e)
 	}
 	return turn, nil

@@ -29,18 +29,19 @@ func (s *Symmetric) Trace() (sum float64) {
 }
 
 const (
-	// gramChunk is the number of products that are summed in one go in float32. gramChunks is the number of such sums that
-	// are added in float32 before they join the float64 sum. So the error of a Gram matrix is that of some 270 additions,
-	// however long it is, and nearly all time is spent in the fast kernel.
+	// gramChunk is the number of products in one float32 sum. gramChunks is the number of such sums that are added in
+	// float32 before they are added to the float64 sum. The rounding error of a Gram matrix is therefore that of about 270
+	// additions, for any number of rows, and nearly all time is spent in the fast kernel.
 	gramChunk, gramChunks = 256, 16
-	// gramParts bounds the number of float32 sums that are made at a time, each by one task.
+	// gramParts limits the number of float32 sums computed concurrently, each by one task.
 	gramParts = 16
-	// gramMemory bounds what they take, in bytes.
+	// gramMemory limits the memory of these sums, in bytes.
 	gramMemory = 128 << 20
 )
 
-// Gram returns XᵀX, d×d, for x n×d. Products are summed in float32 over blocks of 256 rows, these over at most 16
-// blocks, and the rest in float64. The result is the same for any number of threads. The error is that of ctx.
+// Gram returns XᵀX, d×d, for x n×d. Products are summed in float32 over blocks of 256 rows, block sums in float32 over
+// at most 16 blocks, and the rest in float64. The result is the same for any number of threads. The only error is
+// ctx.Err().
 func Gram(ctx context.Context, x *Dense) (*Symmetric, error) {
 	d := x.Cols
 	return gram(ctx, d, x.Rows, func(sum []float32, _ *Dense, lo, hi int, accumulate bool) {
@@ -48,10 +49,10 @@ func Gram(ctx context.Context, x *Dense) (*Symmetric, error) {
 	})
 }
 
-// GramBlocks returns XᵀX, d×d, of an X of n rows that is never held whole. rows(dst, lo) sets dst to the rows of X from
-// lo on; dst has d columns and at most 256 rows. X is cut into parts of GramPart(n, d) rows. Several parts are asked
-// for at a time, the rows of each in ascending order. The result is that of Gram, bit for bit. The error is that of
-// ctx.
+// GramBlocks returns XᵀX, d×d, for an X of n rows that is never completely in memory. rows(dst, lo) sets dst to the
+// rows of X from lo on; dst has d columns and at most 256 rows. X is cut into parts of GramPart(n, d) rows. Several
+// parts are read concurrently, the rows of each in ascending order. The result is bit-identical to Gram. The only error
+// is ctx.Err().
 func GramBlocks(ctx context.Context, n, d int, rows func(dst *Dense, lo int)) (*Symmetric, error) {
 	return gram(ctx, d, n, func(sum []float32, block *Dense, lo, hi int, accumulate bool) {
 		block.Reshape(hi-lo, d)
@@ -60,7 +61,7 @@ func GramBlocks(ctx context.Context, n, d int, rows func(dst *Dense, lo int)) (*
 	})
 }
 
-// GramRows returns XXᵀ, n×n, for x n×d, with sums as in Gram. The error is that of ctx.
+// GramRows returns XXᵀ, n×n, for x n×d, with sums as in Gram. The only error is ctx.Err().
 func GramRows(ctx context.Context, x *Dense) (*Symmetric, error) {
 	n := x.Rows
 	const strip = 240 // rows of the result that are computed at a time, from the diagonal on
@@ -73,14 +74,14 @@ func GramRows(ctx context.Context, x *Dense) (*Symmetric, error) {
 	})
 }
 
-// GramPart returns the number of rows in each part that GramBlocks cuts n rows of d columns into. Only the sizes
-// decide.
+// GramPart returns the number of rows in each part that GramBlocks cuts n rows of d columns into. It depends only on
+// the sizes.
 func GramPart(n, d int) int {
 	_, terms := gramWave(d, n)
 	return terms
 }
 
-// gramWave returns how many parts of a Gram matrix are summed at a time, and how many terms each has.
+// gramWave returns the number of parts of a Gram matrix that are summed concurrently, and the terms of each.
 func gramWave(order, length int) (parts, terms int) {
 	chunks := (length + gramChunk - 1) / gramChunk
 	parts = max(1, min(gramParts, chunks, gramMemory/(4*max(1, order*order))))
@@ -88,8 +89,8 @@ func gramWave(order, length int) (parts, terms int) {
 }
 
 // gram sums the upper triangle of a Gram matrix of the given order over length terms and mirrors it. Parts are summed
-// in float32, as many at a time as gramWave says, and then added to the whole in their order. add sets sum to the terms
-// from lo to hi, or adds them; block is memory for it.
+// in float32, several concurrently (see gramWave), and then added to the total in their order. add sets sum to the
+// terms from lo to hi−1, or adds them to sum; block is scratch memory for add.
 func gram(ctx context.Context, order, length int,
 	add func(sum []float32, block *Dense, lo, hi int, accumulate bool)) (*Symmetric, error) {
 	total := NewSymmetric(order)

@@ -2,8 +2,8 @@ package mat
 
 import "context"
 
-// View is some rows of a dense matrix in an order of their own, without a copy: they change with the matrix. The zero
-// value has no rows.
+// View is a selection of rows of a dense matrix, in any order. It shares the memory of the matrix. The zero value has
+// no rows.
 type View struct {
 	of   *Dense
 	rows []int32 // nil: all rows in order
@@ -12,7 +12,8 @@ type View struct {
 // View returns all rows of m.
 func (m *Dense) View() View { return View{of: m} }
 
-// Select returns the given rows of m, in the given order, repeats allowed. It keeps rows. No rows give an empty view.
+// Select returns the given rows of m, in the given order, repeats allowed. It keeps rows. If rows is empty or nil, so
+// is the view.
 func (m *Dense) Select(rows []int32) View {
 	if rows == nil {
 		rows = []int32{} // nil means all rows
@@ -49,8 +50,8 @@ func (v View) Rows() [][]float32 {
 	return rows
 }
 
-// Block returns rows lo to hi−1, one behind the other. They are the matrix's own memory if they stand so there, else
-// copied into buffer.
+// Block returns rows lo to hi−1, contiguous. They share the matrix's memory if they are contiguous there, and are
+// copied into buffer otherwise.
 func (v View) Block(lo, hi int, buffer *Dense) []float32 {
 	if v.rows == nil {
 		return v.of.Data[lo*v.of.Cols : hi*v.of.Cols]
@@ -62,7 +63,7 @@ func (v View) Block(lo, hi int, buffer *Dense) []float32 {
 	return buffer.Data
 }
 
-// Dense returns the rows as a matrix: the one that they are all rows of, in order, or else a copy.
+// Dense returns the rows as a matrix: the underlying matrix if v has all its rows in order, otherwise a copy.
 func (v View) Dense() *Dense {
 	if v.rows == nil {
 		return v.of
@@ -76,7 +77,7 @@ func (v View) Dense() *Dense {
 func (v View) FirstNotFinite() (row, col int, found bool) {
 	n, _ := v.Dims()
 	if n > 0 && v.rows == nil {
-		row, col, found, _ = FirstNotFinite(v.of) // reading a *Dense never fails
+		row, col, found, _ = FirstNotFinite(context.Background(), v.of) // reading a *Dense never fails
 		return row, col, found
 	}
 	for i := range n {

@@ -17,7 +17,7 @@ import (
 // Plan says how the classes are partitioned and their groups aggregated.
 type Plan struct {
 	// Budgets[c] is the number of condensed nodes |C′_c| of class c: at most its number of rows, and at least 1 if it has
-	// any. The function Budgets finds them.
+	// any. The function Budgets computes them.
 	Budgets []int
 	// Partitioner groups the rows of each class.
 	Partitioner Partitioner
@@ -25,10 +25,10 @@ type Plan struct {
 	//
 	//	Σ_S Σ_{i∈S} ‖x_i − mean of S‖² · k Σ_S (|S|/n)²
 	//
-	// is kept, of equal ones the first. The first factor is the k-means objective in the space of the rows, whatever the
-	// partitioner clusters. The second is one plus the squared coefficient of variation of the sizes: 1 if all groups
-	// have one size, and k if one group has nearly all rows. Condensed nodes count alike in a loss, so a small group
-	// weighs as much there as a large one. 0 means 1.
+	// is kept, the first one if several are equal. The first factor is the k-means objective in the space of the rows,
+	// whatever the partitioner clusters. The second is one plus the squared coefficient of variation of the sizes: 1 if
+	// all groups have the same size, and nearly k if one group has nearly all rows. Condensed nodes have equal weight in a
+	// loss, so a small group counts as much there as a large one. 0 means 1.
 	Partitions int
 	// Temperature is τ > 0 of the calibration. The smaller it is, the more a condensed node follows its most confident
 	// rows. +Inf gives plain means.
@@ -41,27 +41,27 @@ type Aggregation struct {
 	H *mat.Dense
 	// Y is the class of each condensed node.
 	Y []int32
-	// Members is R̂, N′×n: row j holds the rows of the group of condensed node j with their weights, which sum to 1. A
+	// Members is R̂, N′×n: row j contains the weights of the rows in the group of condensed node j, which sum to 1. A
 	// weight is positive, or 0 if it is below the smallest float32. Each row of the embeddings is in exactly one group.
 	Members *mat.CSR
-	// Stats[c] is the partitioner's account of class c.
+	// Stats[c] describes the partition of class c.
 	Stats []Stats
 }
 
 // Aggregate partitions the rows of each class of x and aggregates each group.
 //
-// x has the n embeddings of d numbers each, which may stand anywhere in memory. y holds their classes, in
-// [0, len(Budgets)). confidence holds the scores r of the assessment; nil stands for equal scores. Within a group S the
+// x contains the n embeddings of length d, which may be anywhere in memory. y contains their classes, in [0,
+// len(Budgets)). confidence contains the scores r of the assessment; nil means equal scores. Within a group S, the
 // weight of row k is
 //
 //	R̂_k = exp(r_k/τ) / Σ_{l∈S} exp(r_l/τ).
 //
-// (The paper divides r by τ and then by the sum of the row, §3.4, where τ cancels. The softmax makes it a temperature.)
-// Weights and sums are float64, rounded to float32 at the end.
+// (In §3.4, the paper divides r by τ and then by the sum of the row, so that τ cancels. With the softmax, τ is a
+// temperature.) Weights and sums are float64, rounded to float32 at the end.
 //
-// Each class has a source of its own, seeded from src by the number of the class. What happens in one class does not
-// depend on the others. The error is that of ctx, or names the argument, its value and its bound. Besides the result it
-// needs memory for copies of the rows of a few classes.
+// Each class has its own source, seeded from src in the order of the classes, so that groups of one class do not depend
+// on the rows of others. The error is ctx.Err(), or it names the argument, its value and its bound. In addition to the
+// result, Aggregate needs memory for copies of the rows of a few classes.
 func (p Plan) Aggregate(ctx context.Context, x [][]float32, y []int32, confidence []float32,
 	src rand.Source) (*Aggregation, error) {
 	n, classes := len(x), len(p.Budgets)
@@ -75,11 +75,11 @@ func (p Plan) Aggregate(ctx context.Context, x [][]float32, y []int32, confidenc
 	start, rows := sorted(y, classes)
 	first := make([]int, classes+1) // condensed nodes of class c: first[c] to first[c+1]
 	tries := max(1, p.Partitions)
-	seeds := make([][][2]uint64, classes) // of class c, one for each try
+	seeds := make([][][2]uint64, classes) // for each class, one seed per try
 	for c, budget := range p.Budgets {
 		has := start[c+1] - start[c]
 		if budget < min(1, has) || budget > has {
-			return nil, fmt.Errorf("partition: class %d: %d condensed nodes for %d rows, want %d to %d", c, budget, has,
+			return nil, fmt.Errorf("partition: class %d: %d condensed nodes for %d rows, must be %d to %d", c, budget, has,
 				min(1, has), has)
 		}
 		first[c+1] = first[c] + budget
@@ -130,8 +130,8 @@ func (p Plan) Aggregate(ctx context.Context, x [][]float32, y []int32, confidenc
 	return a, nil
 }
 
-// place writes the groups of class c. Its condensed nodes start at first, and its members at the given entry. rows are
-// the rows of the class.
+// place writes the groups of class c, whose rows are given. Its condensed nodes start at first, and its members at
+// entry.
 func (a *Aggregation) place(groups Groups, c, first, entry int, rows []int32) {
 	for j, members := range groups.All() {
 		for _, i := range members {
@@ -143,7 +143,7 @@ func (a *Aggregation) place(groups Groups, c, first, entry int, rows []int32) {
 	}
 }
 
-// ahead is how many rows before its use a row is prefetched. Rows lie apart in memory.
+// ahead is the prefetch distance in rows, which are not contiguous in memory.
 const ahead = 2
 
 // weigh sets weights to the softmax of confidence/temperature over the given rows of x, and mean to the weighted mean.
@@ -179,27 +179,27 @@ func (p Plan) check(x [][]float32, y []int32, confidence []float32) error {
 		return fmt.Errorf("partition: no partitioner")
 	}
 	if p.Partitions < 0 {
-		return fmt.Errorf("partition: %d partitions of each class, want at least 1 (0 for the default, 1)", p.Partitions)
+		return fmt.Errorf("partition: %d partitions of each class, must be at least 1 (0 for the default, 1)", p.Partitions)
 	}
 	if !(p.Temperature > 0) {
-		return fmt.Errorf("partition: temperature %v, want it positive", p.Temperature)
+		return fmt.Errorf("partition: temperature %v, must be positive", p.Temperature)
 	}
 	if len(y) != len(x) || confidence != nil && len(confidence) != len(x) {
 		return fmt.Errorf("partition: %d rows with %d labels and %d confidences", len(x), len(y), len(confidence))
 	}
 	for i, row := range x {
 		if len(row) != len(x[0]) {
-			return fmt.Errorf("partition: row %d has %d columns, want %d", i, len(row), len(x[0]))
+			return fmt.Errorf("partition: row %d has %d columns, expected %d", i, len(row), len(x[0]))
 		}
 	}
 	for i, c := range y {
 		if c < 0 || int(c) >= len(p.Budgets) {
-			return fmt.Errorf("partition: row %d has class %d, want 0 to %d", i, c, len(p.Budgets)-1)
+			return fmt.Errorf("partition: row %d has class %d, must be 0 to %d", i, c, len(p.Budgets)-1)
 		}
 	}
 	for i, r := range confidence {
 		if math.IsNaN(float64(r)) || math.IsInf(float64(r), 0) {
-			return fmt.Errorf("partition: row %d has confidence %v, want a finite number", i, r)
+			return fmt.Errorf("partition: row %d has confidence %v, must be a finite number", i, r)
 		}
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/graph-condensation/cgc/partition/partitiontest"
 )
 
-// labelled draws n rows with classes and confidences; class 2 has none.
+// labelled draws n rows with classes and confidences; class 2 has no rows.
 func labelled(n int, seed uint64) (x *mat.Dense, y []int32, confidence []float32, budgets []int) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	x = partitiontest.Mixture(n, 6, 9, seed)
@@ -36,7 +36,7 @@ func labelled(n int, seed uint64) (x *mat.Dense, y []int32, confidence []float32
 	return x, y, confidence, budgets
 }
 
-// Aggregate agrees with its definition by plain loops.
+// Aggregate agrees with its definition, computed with plain loops.
 func TestAggregate(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		n := rapid.IntRange(1, 150).Draw(r, "n")
@@ -52,7 +52,7 @@ func TestAggregate(t *testing.T) {
 			r.Fatalf("shapes: %d×%d, %d classes %v, members %d×%d", a.H.Rows, a.H.Cols, len(a.Y), a.Y, a.Members.Rows,
 				a.Members.Cols)
 		}
-		if err := a.Members.Validate(); err != nil {
+		if err := a.Members.Validate(r.Context()); err != nil {
 			r.Fatal(err)
 		}
 		perClass, seen := make([]int, len(budgets)), make([]int, n)
@@ -60,7 +60,7 @@ func TestAggregate(t *testing.T) {
 			perClass[c]++
 			var total, norm float64
 			for i := range a.Members.Row(j) {
-				norm += math.Exp((float64(confidence[i]) - 1) / max(temperature, 1e-2)) // below, exp would vanish here
+				norm += math.Exp((float64(confidence[i]) - 1) / max(temperature, 1e-2)) // exp would underflow below this
 			}
 			mean := make([]float64, x.Cols)
 			members := 0
@@ -73,7 +73,7 @@ func TestAggregate(t *testing.T) {
 				}
 				if want := math.Exp((float64(confidence[i])-1)/temperature) / norm; temperature >= 1e-2 &&
 					math.Abs(float64(w)-want) > 1e-6*want {
-					r.Fatalf("weight of row %d is %v, want %v", i, w, want)
+					r.Fatalf("weight of row %d is %v, expected %v", i, w, want)
 				}
 				for col, v := range x.Row(i) {
 					mean[col] += float64(w) * float64(v)
@@ -87,12 +87,12 @@ func TestAggregate(t *testing.T) {
 			}
 			for col, v := range mean {
 				if math.Abs(float64(a.H.Row(j)[col])-v) > 1e-5 { // values of size 10, weights and result in float32
-					r.Fatalf("node %d column %d is %v, want %v", j, col, a.H.Row(j)[col], v)
+					r.Fatalf("node %d column %d is %v, expected %v", j, col, a.H.Row(j)[col], v)
 				}
 			}
 		}
 		if !slices.Equal(perClass, budgets) {
-			r.Fatalf("condensed nodes per class %v, want %v", perClass, budgets)
+			r.Fatalf("condensed nodes per class %v, expected %v", perClass, budgets)
 		}
 		for i, times := range seen {
 			if times != 1 {
@@ -112,7 +112,7 @@ func TestAggregateByConfidence(t *testing.T) {
 	}{
 		{math.Inf(1), confidence, []float32{4. / 3, 8. / 3}},
 		{1, nil, []float32{4. / 3, 8. / 3}},
-		{1e-9, confidence, []float32{4, 0}}, // the most confident row alone
+		{1e-9, confidence, []float32{4, 0}}, // only the most confident row
 	} {
 		a, err := partition.Plan{Budgets: []int{1}, Partitioner: partition.KMeans{},
 			Temperature: c.temperature}.Aggregate(t.Context(), x.View().Rows(), y, c.confidence, rand.NewPCG(1, 2))
@@ -125,7 +125,7 @@ func TestAggregateByConfidence(t *testing.T) {
 	}
 }
 
-// With as many condensed nodes as rows, H′ is the rows, sorted by class.
+// With as many condensed nodes as rows, H′ consists of the rows, sorted by class.
 func TestAggregateOfSingletons(t *testing.T) {
 	x := &mat.Dense{Rows: 3, Cols: 1, Data: []float32{5, 6, 7}}
 	for name, m := range methods {
@@ -222,12 +222,12 @@ func TestAggregateRefuses(t *testing.T) {
 		{with(func(p *partition.Plan) { p.Temperature = 0 }), x, y, r, "temperature 0"},
 		{with(func(p *partition.Plan) { p.Temperature = math.NaN() }), x, y, r, "temperature NaN"},
 		{with(func(p *partition.Plan) { p.Budgets = []int{1, 3} }), x, y, r,
-			"class 1: 3 condensed nodes for 2 rows, want 1 to 2"},
+			"class 1: 3 condensed nodes for 2 rows, must be 1 to 2"},
 		{with(func(p *partition.Plan) { p.Budgets = []int{1, 0} }), x, y, r, "class 1: 0 condensed nodes for 2 rows"},
 		{with(func(p *partition.Plan) { p.Budgets = []int{1, 1, 1} }), x, y, r, "class 2: 1 condensed nodes for 0 rows"},
 		{ok, x, y[:3], r, "4 rows with 3 labels"},
 		{ok, x, y, r[:1], "1 confidences"},
-		{ok, x, []int32{0, 0, 1, 2}, r, "row 3 has class 2, want 0 to 1"},
+		{ok, x, []int32{0, 0, 1, 2}, r, "row 3 has class 2, must be 0 to 1"},
 		{ok, x, []int32{0, 0, -1, 1}, r, "row 2 has class -1"},
 		{ok, x, y, []float32{0, nan, 0, 0}, "row 1 has confidence NaN"},
 		{with(func(p *partition.Plan) { p.Budgets = []int{1, 1} }), bad, y, r,

@@ -10,13 +10,13 @@ import (
 	"github.com/graph-condensation/cgc/partition"
 )
 
-// arxivTraining are the training nodes of ogbn-arxiv's 40 classes.
+// arxivTraining lists the number of training nodes of each of ogbn-arxiv's 40 classes.
 var arxivTraining = []int{437, 382, 3604, 1014, 2864, 2933, 703, 380, 4056, 2245, 5182, 391, 21, 1290, 473, 248, 9998,
 	202, 402, 1873, 1495,
 	304, 1268, 1539, 6989, 457, 2854, 1661, 16284, 239, 4334, 1350, 270, 926, 5426, 75, 2506, 1615, 1100, 1551}
 
-// made returns rows for classes of the given sizes: in each, 40 overlapping groups of unequal size whose spread decays
-// over the columns as that of propagated features does.
+// made returns rows for classes of the given sizes. Each class has 40 overlapping groups of unequal size, whose spread
+// decays over the columns like that of propagated features.
 func made(sizes []int, d int) (x *mat.Dense, y []int32) {
 	n := 0
 	for _, size := range sizes {
@@ -42,8 +42,8 @@ func made(sizes []int, d int) (x *mat.Dense, y []int32) {
 	return x, y
 }
 
-// BenchmarkAggregate partitions and aggregates as many rows as ogbn-arxiv has training nodes and 0.4 times as many
-// added ones, into 454 nodes.
+// BenchmarkAggregate partitions as many rows as ogbn-arxiv has training nodes, and 40% more, and aggregates them into
+// 454 nodes.
 func BenchmarkAggregate(b *testing.B) {
 	budgets, err := partition.Budgets(arxivTraining, 454)
 	if err != nil {
@@ -69,7 +69,7 @@ func BenchmarkAggregate(b *testing.B) {
 	}
 }
 
-// BenchmarkLargestClass is the largest class alone, 22797 rows into 97 groups.
+// BenchmarkLargestClass partitions only the largest class: 22797 rows into 97 groups.
 func BenchmarkLargestClass(b *testing.B) {
 	x, _ := made([]int{22797}, 128)
 	for _, m := range []partition.Partitioner{partition.KMeans{}, partition.Spectral{}} {

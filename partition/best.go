@@ -8,8 +8,8 @@ import (
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
-// best partitions the rows of x with one source for each seed and returns the groups of the lowest score, of equals the
-// first.
+// best partitions the rows of x once for each seed and returns the groups with the lowest score, the first if several
+// are equal.
 func best(ctx context.Context, by Partitioner, x [][]float32, k int, seeds [][2]uint64) (kept Groups, err error) {
 	lowest := math.Inf(1)
 	for t, seed := range seeds {

@@ -2,20 +2,20 @@ package partition
 
 import "fmt"
 
-// Budgets shares total condensed nodes out over the classes in proportion to counts, their numbers of training nodes
-// (the paper's |C′_i| for |C_i|).
+// Budgets distributes total condensed nodes over the classes in proportion to counts, the numbers of their training
+// nodes (in the paper, |C′_i| and |C_i|).
 //
-// A class with n_i of all n nodes gets ⌊total·n_i/n⌋, but at least 1. The largest class (of several, the last) takes
-// what remains. If that would be more nodes than it has, or none, single nodes move to or from the classes that are
-// furthest from their share. So every class has between 1 and n_i condensed nodes, an absent class none, and the sum is
-// total.
+// A class with n_i of all n nodes gets ⌊total·n_i/n⌋, but at least 1. The largest class (the last one if several are
+// equal) gets the remaining nodes. If these are none, or more than it has training nodes, single nodes move to or from
+// the classes that are furthest from their share. Every class with training nodes then has between 1 and n_i condensed
+// nodes, other classes have none, and the sum is total.
 //
-// The error says that total is below the number of classes present or above n, or that a count is negative.
+// It is an error if total is below the number of classes with training nodes or above n, or if a count is negative.
 func Budgets(counts []int, total int) ([]int, error) {
 	present, nodes, largest := 0, 0, 0
 	for c, n := range counts {
 		if n < 0 {
-			return nil, fmt.Errorf("partition: class %d has %d training nodes, want 0 or more", c, n)
+			return nil, fmt.Errorf("partition: class %d has %d training nodes, must have 0 or more", c, n)
 		}
 		if n > 0 {
 			present++
@@ -30,7 +30,7 @@ func Budgets(counts []int, total int) ([]int, error) {
 	}
 	if total < present || total > nodes {
 		return nil, fmt.Errorf("partition: %d condensed nodes, "+
-			"want %d (the classes with training nodes) to %d (the training nodes)", total, present, nodes)
+			"must be %d (the classes with training nodes) to %d (the training nodes)", total, present, nodes)
 	}
 	share := func(c int) float64 { return float64(counts[c]) * float64(total) / float64(nodes) }
 	budgets := make([]int, len(counts))
@@ -41,7 +41,7 @@ func Budgets(counts []int, total int) ([]int, error) {
 			rest -= budgets[c]
 		}
 	}
-	// move gives step (+1 or −1) to the class, other than the largest, that may take it and is furthest from its share.
+	// move gives step (+1 or −1) to a class other than the largest: the one furthest from its share that can still change.
 	move := func(step int) {
 		best, furthest := -1, 0.0
 		for c, n := range counts {

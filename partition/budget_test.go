@@ -42,7 +42,7 @@ func TestBudgetsRefuses(t *testing.T) {
 		total  int
 		names  string
 	}{
-		{[]int{3, 0, 4}, 1, "want 2"},
+		{[]int{3, 0, 4}, 1, "must be 2"},
 		{[]int{3, 0, 4}, 8, "to 7"},
 		{[]int{0, 0}, 1, "no class"},
 		{nil, 1, "no class"},

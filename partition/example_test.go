@@ -9,7 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/partition"
 )
 
-// Six condensed nodes for three classes of 20, 30 and 50 training nodes.
+// Distribute six condensed nodes over three classes of 20, 30 and 50 training nodes.
 func ExampleBudgets() {
 	budgets, err := partition.Budgets([]int{20, 30, 50}, 6)
 	if err != nil {
@@ -21,10 +21,10 @@ func ExampleBudgets() {
 	fmt.Println(err)
 	// Output:
 	// [1 1 4]
-	// partition: 2 condensed nodes, want 3 (the classes with training nodes) to 100 (the training nodes)
+	// partition: 2 condensed nodes, must be 3 (the classes with training nodes) to 100 (the training nodes)
 }
 
-// The rows of one class in two groups.
+// Split the rows of one class into two groups.
 func ExampleKMeans() {
 	x := [][]float32{{0, 0}, {10, 0}, {0, 1}, {10, 1}}
 	groups, err := partition.KMeans{}.Partition(context.Background(), x, 2, rand.NewPCG(1, 2))
@@ -36,7 +36,7 @@ func ExampleKMeans() {
 	// Output: true true false
 }
 
-// Two classes, each aggregated to means of its groups.
+// Aggregate two classes to the means of their groups.
 func ExamplePlan_Aggregate() {
 	x := &mat.Dense{Rows: 5, Cols: 1, Data: []float32{1, 3, 100, 7, 9}}
 	plan := partition.Plan{Budgets: []int{2, 1}, Partitioner: partition.KMeans{}, Temperature: 1}
@@ -58,7 +58,7 @@ func ExamplePlan_Aggregate() {
 	// class 1: row 4 of value 9 with weight 0.5
 }
 
-// inTurn deals the rows out to the groups, one after the other.
+// inTurn assigns rows to groups in round-robin order.
 type inTurn struct{}
 
 func (inTurn) Partition(_ context.Context, x [][]float32, k int, _ rand.Source) (partition.Groups, error) {
@@ -72,7 +72,7 @@ func (inTurn) Partition(_ context.Context, x [][]float32, k int, _ rand.Source) 
 	return groups, nil
 }
 
-// A partitioner of one's own, which a configuration can name. Package partitiontest tests it.
+// Register makes a partitioner of your own available to configurations. Package partitiontest tests such a partitioner.
 func ExampleRegister() {
 	partition.Register("in-turn", inTurn{})
 	p, err := partition.Find("in-turn")

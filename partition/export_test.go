@@ -38,12 +38,12 @@ func LeftSingular(x *mat.Dense, k int) *mat.Dense {
 	return u
 }
 
-// LeadingLeft is step 1 of Spectral for rows that may be many.
+// LeadingLeft is step 1 of Spectral for any number of rows.
 func LeadingLeft(ctx context.Context, x [][]float32, k int) (*mat.Dense, error) {
 	return leading(ctx, x, k, rand.New(rand.NewPCG(1, 1)))
 }
 
-// Leading is step 3 of Spectral, without the matrix S and with it.
+// Leading is step 3 of Spectral, without and with the explicit matrix S.
 func Leading(ctx context.Context, u *mat.Dense, k int, src rand.Source) (free, dense *mat.Dense, err error) {
 	m, err := newKernelMap(ctx, u)
 	if err != nil {

@@ -10,13 +10,13 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// kernelMap stands for S = D^-½KD^-½ of Spectral. With w_i = D_ii^-¼·[√c, u_i],
+// kernelMap represents S = D^-½KD^-½ of Spectral. With w_i = D_ii^-¼·[√c, u_i],
 //
 //	K_ij = ([√c, u_i]·[√c, u_j])²  and  S_ij = (w_i·w_j)² = z_i·z_j,
 //
-// where z_i lists √2·w_ia·w_ib for a < b and w_ia² for a = b. This is the map Z of the kernel, its rows scaled by D^-½:
-// a constant column from c, the linear columns √(2c)·u, and quadratic ones. A product S·V = Z(ZᵀV) makes strips of
-// columns of Z for blocks of rows when they are needed, small enough for the cache, and multiplies with them.
+// where z_i lists √2·w_ia·w_ib for a < b and w_ia² for a = b. This is the feature map Z of the kernel with its rows
+// scaled by D^-½: a constant column from c, the linear columns √(2c)·u, and quadratic columns. A product S·V = Z(ZᵀV)
+// computes strips of columns of Z for blocks of rows on demand, small enough for the cache, and multiplies with them.
 type kernelMap struct {
 	w       *mat.Dense // n×(r+1)
 	leader  []float64  // D^½1 / ‖D^½1‖, the eigenvector of S with eigenvalue 1
@@ -25,8 +25,8 @@ type kernelMap struct {
 }
 
 const (
-	stripColumns = 128 // at least, of one strip of Z: enough for the matrix product to run at speed
-	mapRows      = 256 // rows of Z made at a time: with a strip, some 200 kB
+	stripColumns = 128 // the minimum width of a strip of Z, for an efficient matrix product
+	mapRows      = 256 // rows of Z computed at a time; a strip of them has about 200 kB
 )
 
 // newKernelMap returns the map for the rows of u, n×r. Each degree is D_ii = ũ_iᵀ(Σ_j ũ_jũ_jᵀ)ũ_i with ũ = [√c, u]; the
@@ -124,8 +124,8 @@ func (m *kernelMap) forward(ctx context.Context, dst, t *mat.Dense) error {
 	})
 }
 
-// deflate takes the part along the leading eigenvector out of each column of v. It is due after every product: S keeps
-// that part as it is and shrinks all others by a factor of about n.
+// deflate removes the component along the leading eigenvector from each column of v. It must run after every product: S
+// preserves that component and shrinks all others by a factor of about n.
 func (m *kernelMap) deflate(v *mat.Dense) {
 	along := make([]float64, v.Cols)
 	for i, q := range m.leader {
@@ -141,15 +141,19 @@ func (m *kernelMap) deflate(v *mat.Dense) {
 	}
 }
 
-// leading returns the k eigenvectors of S after the first as columns, up to rotations among them, and the number of
-// products it took. There are fewer columns if the rank of S is lower.
+// leading returns eigenvectors 2 to k+1 of S = ZZᵀ as columns, up to rotations among them, and the number of products
+// with S. There are fewer columns if the rank of S is lower.
 //
-// The start is the space of the linear columns of Z, which outweigh the quadratic ones. In most large classes the
-// quadratic columns are known to turn it by next to nothing (see sine), and it is returned as it is. Otherwise subspace
-// iteration goes on from it, with a Rayleigh-Ritz step each time. If u has fewer than k columns, random vectors from
-// the source join.
-func (m *kernelMap) leading(ctx context.Context, u *mat.Dense, k int, random *rand.Rand) (v *mat.Dense, products int,
-	err error) {
+// V starts as the linear columns of Z, which outweigh the quadratic ones, made orthogonal to the first eigenvector q:
+//
+//	V₀ = (I − qqᵀ)·[√2·w_i0·w_ij],  i = 1 … n, j = 1 … k.
+//
+// In most large classes, the quadratic columns hardly rotate this space (see sine), and V₀ is the result. Otherwise
+// subspace iteration with Rayleigh-Ritz steps refines it (see refine). If u has fewer than k columns, random vectors
+// are added to V₀.
+func (m *kernelMap) leading(
+	ctx context.Context, u *mat.Dense, k int, random *rand.Rand,
+) (v *mat.Dense, products int, err error) {
 	size := u.Cols
 	if size < k {
 		size = min(k+mat.Oversampling, m.w.Rows-1, m.width()-1)
@@ -174,6 +178,16 @@ func (m *kernelMap) leading(ctx context.Context, u *mat.Dense, k int, random *ra
 	if v, err = mat.Orthonormal(ctx, v); err != nil || known {
 		return v, 0, err
 	}
+	return m.refine(ctx, v, k)
+}
+
+// refine improves orthonormal columns V towards the k leading eigenvectors of S orthogonal to q. Each step is
+//
+//	VᵀSV = (ZᵀV)ᵀ(ZᵀV) = QΘQᵀ            Rayleigh-Ritz: Θ are the Ritz values, VQ the Ritz vectors
+//	V ← orth((I − qqᵀ)·Z(ZᵀV·Q))         one product with S, without forming S
+//
+// until the residual of the first k Ritz vectors is below settled, or after mostProducts products.
+func (m *kernelMap) refine(ctx context.Context, v *mat.Dense, k int) (_ *mat.Dense, products int, err error) {
 	var t, turned, image, before mat.Dense
 	for v.Cols > 0 {
 		if err := m.transposed(ctx, &t, v); err != nil {
@@ -206,12 +220,12 @@ func (m *kernelMap) leading(ctx context.Context, u *mat.Dense, k int, random *ra
 	return v, products, nil
 }
 
-// sine returns a bound on the mean squared sine of the angles between two spaces, at most 1: that of v, the linear
-// columns of Z less the leading eigenvector, and the one sought.
+// sine bounds the mean squared sine of the angles between two spaces. One is spanned by v, the linear columns of Z made
+// orthogonal to the first eigenvector q, the other by the next eigenvectors of S. The bound is at most 1.
 //
-// S is the sum of VVᵀ, the part of the leading eigenvector, E_ij = (w_i·w_j)² for the w without their first column, and
-// a part along what D^-½1 has beyond the leading eigenvector. The sines are at most ‖E‖/(λ−‖E‖) in Frobenius' norm
-// (Davis and Kahan 1970), λ being the least eigenvalue of VᵀV. Since (w_i·w_j)² ≤ ‖w_i‖²‖w_j‖²,
+// S is the sum of VVᵀ, the part along q, E_ij = (w_i·w_j)² for w without its first column, and the part of D^-½1 that
+// is orthogonal to q. The sines are at most ‖E‖/(λ−‖E‖) in the Frobenius norm (Davis and Kahan 1970), where λ is the
+// smallest eigenvalue of VᵀV. Since (w_i·w_j)² ≤ ‖w_i‖²‖w_j‖²,
 //
 //	‖E‖² = Σ_ij (w_i·w_j)⁴ ≤ Σ_ij ‖w_i‖²‖w_j‖²(w_i·w_j)² = ‖Σ_i ‖w_i‖²·w_iw_iᵀ‖².
 func (m *kernelMap) sine(ctx context.Context, v *mat.Dense) (float64, error) {
@@ -220,7 +234,7 @@ func (m *kernelMap) sine(ctx context.Context, v *mat.Dense) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	// Gershgorin's bound of λ: u is orthonormal and the degrees are nearly equal, so that little is off the diagonal
+	// Gershgorin's bound for λ is good here: u is orthonormal and the degrees are nearly equal, so VᵀV is nearly diagonal.
 	for i := range linear.N {
 		row, off := linear.Row(i), 0.0
 		for j, e := range row {
@@ -231,7 +245,7 @@ func (m *kernelMap) sine(ctx context.Context, v *mat.Dense) (float64, error) {
 		least = min(least, row[i]-off)
 	}
 	weighted := mat.NewDense(v.Rows, v.Cols)
-	constant, along := 0.0, 0.0 // of the column w_0² of Z: its square, and its product with the leading eigenvector
+	constant, along := 0.0, 0.0 // for column w_0² of Z: its squared norm, and its product with the leading eigenvector
 	for i, q := range m.leader {
 		w := m.w.Row(i)
 		kernel.Scale(weighted.Row(i), float32(math.Sqrt(float64(kernel.Dot(w[1:], w[1:])))), w[1:])
@@ -255,8 +269,8 @@ func (m *kernelMap) sine(ctx context.Context, v *mat.Dense) (float64, error) {
 	return min(1, sine*sine/float64(v.Cols)), nil
 }
 
-// residual returns the mean of ‖S·v − θ·v‖²/‖S·v‖² over the leading vectors v, the columns of before, with Ritz values
-// θ. image has the columns S·v. That is the mean squared sine of the angle by which S turns them.
+// residual returns the mean of ‖S·v − θ·v‖²/‖S·v‖² over the leading columns v of before, with Ritz values θ. image has
+// the columns S·v. The result is the mean squared sine of the angle by which S rotates them.
 func residual(image, before *mat.Dense, ritz []float64) (mean float64) {
 	off, norm := make([]float64, len(ritz)), make([]float64, len(ritz))
 	for i := range image.Rows {
@@ -275,7 +289,7 @@ func residual(image, before *mat.Dense, ritz []float64) (mean float64) {
 	return mean
 }
 
-// leadingDense is leading by the n×n matrix, exact and for small n.
+// leadingDense is leading with the explicit n×n matrix S. It is exact, and meant for small n.
 func (m *kernelMap) leadingDense(ctx context.Context, k int) (*mat.Dense, error) {
 	s, err := mat.GramRows(ctx, m.w)
 	if err != nil {

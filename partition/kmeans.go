@@ -11,34 +11,33 @@ import (
 
 // KMeans is Lloyd's algorithm from a k-means++ start. The zero value is ready to use.
 //
-// It lowers Σ_i ‖x_i − c_π(i)‖², the bound on the paper's matching objective for a graphless condensed graph (§2.3).
-// Each iteration does three things:
+// It decreases Σ_i ‖x_i − c_π(i)‖², the bound on the paper's matching objective for a graphless condensed graph (§2.3).
+// Each iteration has three steps:
 //
-//  1. It puts every row in the group of the nearest mean.
-//  2. It starts a group that fell empty again, at the row farthest from its mean.
-//  3. It takes the new means.
+//  1. Put every row in the group of the nearest mean.
+//  2. Restart each empty group at the row farthest from its mean.
+//  3. Compute the new means.
 //
-// It stops when no row moves, or when a move would not lower the objective, and keeps the best of several runs. An
+// A run stops when no row moves, or when a move would not lower the objective. The best of several runs is kept. An
 // iteration costs 2·n·k·d operations in one matrix product, whose n×k result is never stored. The sums of the groups
-// are float64 and follow only the rows that moved.
+// are float64 and are updated only for rows that moved.
 //
-// With 2·max(1024, 128·k) rows or more, the runs are over a sample of half that number, drawn from the source. One run
-// over all rows then starts from the best means. It reads the rows where they are, without a copy.
+// With 2·max(1024, 128·k) rows or more, the runs use a random sample of half that number. One run over all rows then
+// starts from the best means. It reads the rows in place, without a copy.
 type KMeans struct {
-	// Iterations bounds the iterations of a run. 0 means 25. On a mixture of 23 thousand rows in 97 groups, the objective
-	// after 25 iterations is 0.002% above the final one, and after 10 iterations 0.1%. Small classes end before.
+	// Iterations limits the iterations of a run. 0 means 25. On a mixture of 23 thousand rows in 97 groups, the objective
+	// after 25 iterations is 0.002% above the final one, and after 10 iterations 0.1%. Small classes converge earlier.
 	Iterations int
-	// Tolerance ends a run after an iteration that lowers the objective by less than this share of it. 0 means none: a
-	// run ends when nothing changes.
+	// Tolerance ends a run after an iteration that lowers the objective by less than this share of it. With 0, a run ends
+	// only when nothing changes.
 	Tolerance float64
-	// Restarts is the number of runs, each from a start of its own. 0 means as many as keep n·k·(d+16) below 2²² in all,
-	// from 1 to 100: the multiplications, and 16 for the other costs of a distance. If rows are few, d counts as at most
-	// n.
+	// Restarts is the number of runs, each with a start of its own. 0 means the largest number from 1 to 100 for which
+	// n·k·(d+16), summed over the runs, is below 2²². The 16 accounts for the other costs of a distance. If there are few
+	// rows, d counts as at most n.
 	//
-	// In small classes a group has few rows, so that the start decides much, and runs cost next to nothing. With the 20
-	// rows of Cora's classes in 10 groups, the objective is 0.326±0.020 of the total after 1 run, 0.285±0.009 after 5,
-	// 0.272±0.007 after 10 and 0.250±0.002 after 200. Validation accuracy rises and spreads less
-	// (docs/design/defaults.md).
+	// In small classes, a group has few rows, so the start matters much, and runs are cheap. For Cora's classes of 20 rows
+	// in 10 groups, the objective is 0.326±0.020 of the total after 1 run, 0.285±0.009 after 5, 0.272±0.007 after 10 and
+	// 0.250±0.002 after 200. Validation accuracy rises and varies less (docs/notes/2026-11-defaults.md).
 	Restarts int
 }
 
@@ -73,8 +72,8 @@ func (m KMeans) Partition(ctx context.Context, x [][]float32, k int, src rand.So
 	return groups, err
 }
 
-// fromSample partitions x from the means that the best of several runs finds for some of the rows. The error is
-// errUnlike if the sample does not tell how large all rows are.
+// fromSample partitions x, starting from the means of the best of several runs on some of the rows. The error is
+// errUnlike if the sample does not represent the magnitude of all rows.
 func (m KMeans) fromSample(ctx context.Context, x [][]float32, k int, some [][]float32, random *rand.Rand) (Groups,
 	error) {
 	sample, err := newPoints(ctx, some)
@@ -139,14 +138,14 @@ func (m KMeans) iterations() int {
 func (m KMeans) check() error {
 	var errs []error
 	if m.Iterations < 0 {
-		errs = append(errs, fmt.Errorf("partition: %d iterations of k-means, want 0 (for %d) or more", m.Iterations,
+		errs = append(errs, fmt.Errorf("partition: %d iterations of k-means, must be 0 (for %d) or more", m.Iterations,
 			defaultIterations))
 	}
 	if !(m.Tolerance >= 0) {
-		errs = append(errs, fmt.Errorf("partition: tolerance %v of k-means, want 0 (none) or more", m.Tolerance))
+		errs = append(errs, fmt.Errorf("partition: tolerance %v of k-means, must be 0 (none) or more", m.Tolerance))
 	}
 	if m.Restarts < 0 {
-		errs = append(errs, fmt.Errorf("partition: %d restarts of k-means, want 0 (for a number by size) or more",
+		errs = append(errs, fmt.Errorf("partition: %d restarts of k-means, must be 0 (for a number by size) or more",
 			m.Restarts))
 	}
 	return errors.Join(errs...)

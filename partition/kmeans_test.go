@@ -14,7 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/partition/partitiontest"
 )
 
-// spread is Σ_i ‖x_i − mean of its group‖² by plain loops.
+// spread returns Σ_i ‖x_i − mean of its group‖², computed with plain loops.
 func spread(x *mat.Dense, g partition.Groups) (sum float64) {
 	for _, rows := range g.All() {
 		mean := make([]float64, x.Cols)
@@ -41,8 +41,8 @@ func group(t testing.TB, m partition.Partitioner, x *mat.Dense, k int, seed uint
 	return g
 }
 
-// The objective in Stats is that of the groups and never rises, whatever the rows. The first t iterations of a longer
-// run are a run of t iterations.
+// The objective in Stats is that of the groups and never rises, for any rows. A run of t iterations equals the first t
+// iterations of a longer run.
 func TestKMeansObjective(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		n, d := rapid.IntRange(2, 120).Draw(r, "n"), rapid.IntRange(1, 40).Draw(r, "d")
@@ -70,7 +70,7 @@ func TestKMeansObjective(t *testing.T) {
 	})
 }
 
-// At rest, no row is nearer to another mean than to its own.
+// After convergence, no row is nearer to another mean than to its own.
 func TestKMeansIsAtRest(t *testing.T) {
 	x := partitiontest.Mixture(2500, 9, 12, 1)
 	g := group(t, partition.KMeans{Iterations: 1000, Restarts: 1}, x, 20, 1)
@@ -117,7 +117,7 @@ func TestKMeansTolerance(t *testing.T) {
 	}
 }
 
-// Groups that lie far apart are found exactly, by a single run: k-means++ starts in each of them.
+// Well-separated groups are found exactly, by a single run, because k-means++ starts in each of them.
 func TestKMeansFindsTightGroups(t *testing.T) {
 	const k, each, d = 25, 200, 6
 	random := rand.New(rand.NewPCG(5, 6))
@@ -169,7 +169,7 @@ func TestKMeansRestartsKeepTheBest(t *testing.T) {
 			t.Errorf("%d restarts reported, want %d", g.Stats.Restarts, restarts)
 		}
 		got := spread(x, g)
-		if got > last*(1+1e-6) { // rounding of the reported objectives that decide
+		if got > last*(1+1e-6) { // rounding of the reported objectives that are compared
 			t.Errorf("objective %v after %d runs, %v before", got, restarts, last)
 		}
 		if got < last {
@@ -182,15 +182,15 @@ func TestKMeansRestartsKeepTheBest(t *testing.T) {
 	}
 }
 
-// Many rows start from a sample of them. The result is as good as from all rows, and Stats says what it is. It depends
-// on all rows: one that the sample does not hold moves the mean of its group.
+// With many rows, k-means starts from a sample of them. The result is as good as without a sample, and Stats reports
+// it. It depends on all rows: a row outside the sample also moves the mean of its group.
 func TestKMeansFromSample(t *testing.T) {
 	x := partitiontest.Mixture(6000, 10, 15, 4)
 	whole := spread(x, partition.Groups{Of: make([]int32, x.Rows), K: 1})
 	var all, some float64
 	const seeds = 5
 	for seed := range uint64(seeds) {
-		// One run each: as many groups as make a sample of more than half of the rows, and one less.
+		// One run each: 23 groups are the most for which a sample is used, and 24 are one too many.
 		g := group(t, partition.KMeans{Restarts: 1, Iterations: 100}, x, 23, seed)
 		if got := spread(x, g); math.Abs(got-g.Stats.Objective[len(g.Stats.Objective)-1]) > 1e-6*whole {
 			t.Errorf("seed %d: reported objective %v, computed %v", seed, g.Stats.Objective[len(g.Stats.Objective)-1], got)
@@ -206,16 +206,16 @@ func TestKMeansFromSample(t *testing.T) {
 		all += spread(x, g) / seeds
 	}
 	t.Logf("objective from all rows %.4f, from a sample %.4f of the total", all/whole, some/whole)
-	if some > 1.05*all { // one group less, and the chance of the start
+	if some > 1.05*all { // one group fewer, and random starts
 		t.Errorf("objective %v from a sample, %v from all rows", some, all)
 	}
 }
 
-// A shift and a scaling by a power of two change nothing where they are exact.
+// A shift and a scaling by a power of two change nothing if they are exact.
 func TestKMeansIgnoresShiftAndScale(t *testing.T) {
 	x := partitiontest.Mixture(400, 8, 6, 3)
 	for i, v := range x.Data {
-		x.Data[i] = float32(math.Round(float64(v * 8))) // small whole numbers: the changed rows are exact
+		x.Data[i] = float32(math.Round(float64(v * 8))) // small integers: the changed rows are exact
 	}
 	want := group(t, partition.KMeans{}, x, 9, 1)
 	for _, scale := range []float64{1, 0x1p-80, 0x1p80} {

@@ -10,16 +10,16 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// lloyd is the state of a run, and its memory for the next.
+// lloyd is the state of a run. The next run reuses its memory.
 type lloyd struct {
 	*points
 	k           int
 	of          []int32     // group of each row, −1 before the first iteration
-	next        []int32     // what of becomes
+	next        []int32     // group of each row after the iteration
 	dist        []float32   // squared distance of each row to the mean of its group
 	count       []int       // rows in each group
 	sum         []float64   // k×d, sums of the rows of each group
-	part        [][]float64 // what each task of a pass but the first adds to the sums
+	part        [][]float64 // changes of the sums by each task of a pass, except the first
 	centres     *mat.Dense
 	centreNorms []float32
 }
@@ -38,11 +38,11 @@ func newLloyd(p *points, k int) *lloyd {
 	return l
 }
 
-// chunk is the number of rows in a task of a pass. It is large enough that the sums of the groups cost little beside
-// it.
+// chunk is the number of rows in a task of a pass. It is large enough that adding up the sums of the tasks costs
+// little.
 func (l *lloyd) chunk() int { return max(l.points.chunk(), 8*l.k) }
 
-// run starts from the centres and leaves the groups it finds in l.of, and their means in l.centres.
+// run starts from l.centres, and leaves the groups that it finds in l.of and their means in l.centres.
 func (l *lloyd) run(ctx context.Context, iterations int, tolerance float64) (stats Stats, err error) {
 	for j := range l.k {
 		l.centreNorms[j] = float32(squaredNorm(l.centres.Row(j)))
@@ -66,7 +66,7 @@ func (l *lloyd) run(ctx context.Context, iterations int, tolerance float64) (sta
 		}
 		l.of, l.next = l.next, l.of
 		objective := l.unit * l.average()
-		// Distances are float32, so near the end a row may move to a mean that is not nearer. Such a step is taken back.
+		// Distances are float32, so near the end a row may move to a mean that is not nearer. Such a step is undone.
 		if t := len(stats.Objective); t > 0 && objective >= stats.Objective[t-1] {
 			l.of, l.next = l.next, l.of
 			stats.Converged = true
@@ -82,9 +82,9 @@ func (l *lloyd) run(ctx context.Context, iterations int, tolerance float64) (sta
 	return stats, nil
 }
 
-// assign sets next to the nearest centre of each row and dist to the squared distance. In the same pass it updates the
-// sums with the rows that change groups. The first pass over points that are not held takes their norms too. The error
-// is errUnlike if these are too large for squared distances, or not numbers.
+// assign sets next to the nearest centre of each row and dist to the squared distance. In the same pass, it updates the
+// sums for rows that change groups. The first pass over points that are not in memory also computes their norms. The
+// error is errUnlike if these are NaN or too large for squared distances.
 func (l *lloyd) assign(first bool) error {
 	d, chunk := l.d, l.chunk()
 	first = first && l.x == nil
@@ -128,7 +128,7 @@ func (l *lloyd) assign(first bool) error {
 	return nil
 }
 
-// move takes row from the sum of group from, unless that is −1, and adds it to the sum of group to.
+// move subtracts row from the sum of group from, unless from is −1, and adds it to the sum of group to.
 func move(sum []float64, d int, row []float32, from, to int) {
 	kernel.Accumulate(sum[to*d:(to+1)*d], 1, row)
 	if from >= 0 {
@@ -136,8 +136,8 @@ func move(sum []float64, d int, row []float32, from, to int) {
 	}
 }
 
-// fillEmpty counts the rows that next gives to each group. A group without rows gets the farthest row that does not
-// leave its own group empty. It returns the number of such groups.
+// fillEmpty counts the rows of each group in next. It gives each empty group the row farthest from its mean, among rows
+// that are not alone in their group. It returns the number of groups that were empty.
 func (l *lloyd) fillEmpty() (empty int) {
 	clear(l.count)
 	for _, j := range l.next {

@@ -1,9 +1,9 @@
 // Package partition divides each class of a labelled set of embeddings into groups and aggregates every group into one
 // condensed node (Gao et al. 2025, §2.3 and §3.4).
 //
-// Budgets shares the condensed nodes out over the classes. A Partitioner (KMeans, Spectral, Random, or one of your own)
-// groups the rows of one class. Plan.Aggregate goes class by class and returns the calibrated means H′ = R̂·H with R̂.
-// Register gives a partitioner a name that configurations know.
+// Budgets distributes the condensed nodes over the classes. A Partitioner (KMeans, Spectral, Random, or one of your
+// own) groups the rows of one class. Plan.Aggregate partitions each class and returns R̂ and the calibrated means H′ =
+// R̂·H. Register gives a partitioner a name that configurations can use.
 //
 // The same input and the same source give the same bytes for any number of threads.
 package partition
@@ -21,8 +21,8 @@ import (
 // Partitioner groups rows that belong together: the node mapping π of the paper's definition of a class partition.
 type Partitioner interface {
 	// Partition divides the n rows of x into k groups, none of them empty, 1 ≤ k ≤ n. All rows have the same length. They
-	// may stand anywhere in memory and are not changed. The same input and source give the same groups for any number of
-	// threads. The error is that of ctx, or names what is wrong with k, x or the parameters.
+	// may be anywhere in memory and are not changed. The same input and source give the same groups for any number of
+	// threads. The error is ctx.Err(), or it names what is wrong with k, x or the parameters.
 	Partition(ctx context.Context, x [][]float32, k int, src rand.Source) (Groups, error)
 }
 
@@ -48,27 +48,27 @@ func (g Groups) All() iter.Seq2[int, []int32] {
 	}
 }
 
-// Stats is a partition's account of itself. The zero value stands for a partition that needed no search.
+// Stats describes how a partition was found. The zero value means that it needed no search.
 type Stats struct {
 	// Objective[t] is the k-means objective Σ_i ‖x_i − mean of its group‖² after iteration t of the run that was kept. It
-	// falls from each to the next. KMeans counts in squared units of the rows, Spectral in those of the embedding.
+	// decreases with t. Its unit is the square of the rows' unit for KMeans, and of the embedding's unit for Spectral.
 	Objective []float64
-	// Converged says that the run ended because nothing, or too little, changed, and not because it used up its
-	// iterations.
+	// Converged says that the run ended because little or nothing changed, and not because it reached its maximum number
+	// of iterations.
 	Converged bool
-	// Restarts is the number of runs from which the best was kept. The runs were over all rows, or over a sample, from
-	// whose means one run over all rows then started.
+	// Restarts is the number of runs of which the best was kept. The runs used all rows, or a sample. After runs on a
+	// sample, one run over all rows started from the best means.
 	Restarts int
-	// Visits is how often a row was compared with all means, in all runs and iterations.
+	// Visits counts how often a row was compared with all means, over all runs and iterations.
 	Visits int
-	// Reseeded counts the groups that fell empty during the run that was kept and were started again at a far row.
+	// Reseeded counts the groups that became empty during the run that was kept and were restarted at a distant row.
 	Reseeded int
-	// Products counts the products with the n×n kernel matrix that Spectral took. It is 0 if the matrix was written out,
-	// or known not to matter.
+	// Products counts Spectral's products with the n×n kernel matrix. It is 0 if the matrix was formed explicitly, or if
+	// no product was needed.
 	Products int
 }
 
-// sorted lists the rows of each of k groups: those of group j, ascending, are rows[start[j]:start[j+1]].
+// sorted lists the rows of each of k groups: group j has rows[start[j]:start[j+1]], ascending.
 func sorted(of []int32, k int) (start []int, rows []int32) {
 	start = make([]int, k+1)
 	for _, j := range of {
@@ -86,14 +86,14 @@ func sorted(of []int32, k int) (start []int, rows []int32) {
 	return start, rows
 }
 
-// check returns what is wrong with k or the lengths of the rows. See finite for the numbers.
+// check returns what is wrong with k or the lengths of the rows. finite checks their values.
 func check(x [][]float32, k int) error {
 	if n := len(x); k < 1 || k > n {
-		return fmt.Errorf("partition: %d groups of %d rows, want 1 to %d", k, n, n)
+		return fmt.Errorf("partition: %d groups of %d rows, must be 1 to %d", k, n, n)
 	}
 	for i, row := range x {
 		if len(row) != len(x[0]) {
-			return fmt.Errorf("partition: row %d has %d columns, want %d", i, len(row), len(x[0]))
+			return fmt.Errorf("partition: row %d has %d columns, expected %d", i, len(row), len(x[0]))
 		}
 	}
 	return nil
@@ -105,16 +105,16 @@ func finite(x [][]float32) error {
 		if kernel.Dot(row, row) <= math.MaxFloat32 {
 			continue
 		}
-		for j, v := range row { // large numbers, or at least one that is not finite
+		for j, v := range row { // values are large, or at least one is not finite
 			if math.Float32bits(v)&0x7f800000 == 0x7f800000 { // all ones in the exponent
-				return fmt.Errorf("partition: row %d column %d is %v, want a finite number", i, j, v)
+				return fmt.Errorf("partition: row %d column %d is %v, must be a finite number", i, j, v)
 			}
 		}
 	}
 	return nil
 }
 
-// singletons puts each of n rows in a group of its own.
+// singletons puts each of n rows in its own group.
 func singletons(n int) Groups {
 	g := Groups{Of: make([]int32, n), K: n, Stats: Stats{Converged: true}}
 	for i := range g.Of {

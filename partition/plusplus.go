@@ -12,10 +12,10 @@ import (
 // plusPlus draws k rows as k-means++ does (Arthur and Vassilvitskii 2007): the first uniformly, each further one with
 // probability proportional to its squared distance D² to the nearest row drawn before.
 //
-// The distances are not updated after every draw. A candidate is drawn by the distances D²_old of an earlier moment,
-// its own distance is computed, and it is accepted with probability D²_now/D²_old ≤ 1. The accepted rows follow D²_now
-// exactly. Only when many candidates in a row fail, all distances are updated in one matrix product with the rows drawn
-// since. If the rows have fewer than k distinct values, the remaining ones are drawn uniformly.
+// The distances are not updated after every draw. A candidate is drawn by outdated distances D²_old, its current
+// distance is computed, and it is accepted with probability D²_now/D²_old ≤ 1. Accepted rows then follow D²_now
+// exactly. After many rejections, all distances are updated in one matrix product with the rows drawn since the last
+// update. If the rows have fewer than k distinct values, the remaining ones are drawn uniformly.
 func (p *points) plusPlus(k int, random *rand.Rand) []int32 {
 	n := p.n
 	drawn := make([]int32, 1, k)
@@ -30,7 +30,8 @@ func (p *points) plusPlus(k int, random *rand.Rand) []int32 {
 			total += float64(v)
 			cumulative[i] = total
 		}
-		// A candidate costs known·d operations, bringing all up to date n·d for each row drawn: the former may be many.
+		// A candidate costs known·d operations, and an update of all distances n·d per drawn row. Many candidates are
+		// therefore tried.
 		for tries := 4*(k-known) + 16; total > 0 && tries > 0 && len(drawn) < k; tries-- {
 			u := random.Float64() * total
 			i := min(sort.Search(n, func(i int) bool { return cumulative[i] > u }), n-1)
@@ -38,7 +39,7 @@ func (p *points) plusPlus(k int, random *rand.Rand) []int32 {
 				drawn = append(drawn, int32(i))
 			}
 		}
-		if len(drawn) == known { // the distances left are rounding: the rows have no further distinct values to speak of
+		if len(drawn) == known { // the remaining distances are rounding errors: there are no more distinct rows
 			for len(drawn) < k {
 				drawn = append(drawn, int32(random.IntN(n)))
 			}
@@ -56,8 +57,7 @@ func (p *points) squaredDistanceTo(i int, drawn []int32) float64 {
 	return least
 }
 
-// approach lowers dist, the squared distance of each row to the nearest of some rows, to take the given ones in as
-// well.
+// approach updates dist, the squared distance of each row to the nearest drawn row, with the given newly drawn rows.
 func (p *points) approach(dist []float32, rows []int32) {
 	var centres mat.Dense
 	p.x.Gather(&centres, rows)

@@ -13,19 +13,19 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// points are rows made fit for distances by the expansion ‖x−c‖² = ‖x‖² − 2x·c + ‖c‖². They are moved so that their
-// mean is about zero, which keeps the expansion from cancelling. They are scaled by a power of two if squares could
-// overflow or vanish in float32.
+// points are rows prepared for distances by the expansion ‖x−c‖² = ‖x‖² − 2x·c + ‖c‖². They are shifted so that their
+// mean is about zero, which avoids cancellation in the expansion. They are scaled by a power of two if squares could
+// overflow or underflow in float32.
 //
-// Points are held in memory, or made anew from the rows each time if they would be read a few times only: see block. A
-// few rows of many columns that are held are turned into coordinates of the space that they span: n columns in place of
-// d, with the same distances.
+// Points are kept in memory, or recomputed from the rows for each pass if there are only a few passes: see block. If
+// there are few rows of many columns, points in memory are replaced by their coordinates in the space that they span: n
+// columns instead of d, with the same distances.
 type points struct {
 	n, d  int
-	x     *mat.Dense  // n×d; nil if the points are not held
-	rows  [][]float32 // what the points are made from
+	x     *mat.Dense  // n×d; nil if the points are not in memory
+	rows  [][]float32 // the original rows
 	shift []float32   // what is added to each row: minus a mean
-	norms []float32   // ‖x_i‖²; not known before the first pass over points that are not held
+	norms []float32   // ‖x_i‖²; if points are not in memory, known only after the first pass
 	total float64     // Σ_i ‖x_i‖²
 	unit  float64     // unit times a squared distance of points is the squared distance of their rows
 }
@@ -33,14 +33,14 @@ type points struct {
 const (
 	// rowChunk is the number of rows in one task of a pass over the rows. It decides the order of sums.
 	rowChunk = 512
-	// blockSize is the number of values of the points in a block: 256 kB, half of a second cache.
+	// blockSize is the number of values of the points in a block: 256 kB, half of a typical second-level cache.
 	blockSize = 1 << 16
 	// If the largest squared norm is between these bounds, squared distances neither overflow nor lose much to underflow.
 	leastNorm, mostNorm = 0x1p-40, 0x1p40
 )
 
-// newPoints returns the rows of x as points that are held. The error names a number that is not finite, says that the
-// rows lie too far apart, or is that of ctx.
+// newPoints returns the rows of x as points in memory. The error names a value that is not finite, says that the rows
+// are too far apart, or is ctx.Err().
 func newPoints(ctx context.Context, x [][]float32) (*points, error) {
 	n, d := len(x), len(x[0])
 	p := &points{n: n, d: d, x: mat.NewDense(n, d), rows: x, shift: mat.ColumnMeans(x), norms: make([]float32, n), unit: 1}
@@ -78,13 +78,13 @@ func newPoints(ctx context.Context, x [][]float32) (*points, error) {
 	return p, nil
 }
 
-// tasks is the most tasks that a pass over many rows is cut into. Each task keeps sums of its own.
+// tasks is the maximum number of tasks for a pass over many rows. Each task has its own sums.
 const tasks = 32
 
 // chunk returns the number of rows in a task.
 func (p *points) chunk() int { return max(4*rowChunk, (p.n+tasks-1)/tasks) }
 
-// others returns x as points with the shift of p, not held. p must not be scaled or turned into coordinates.
+// others returns x as points with the shift of p, not in memory. p must not be scaled or converted to coordinates.
 func (p *points) others(x [][]float32) *points {
 	return &points{n: len(x), d: p.d, rows: x, shift: p.shift, norms: make([]float32, len(x)), unit: 1}
 }
@@ -92,7 +92,7 @@ func (p *points) others(x [][]float32) *points {
 // Dims returns the numbers of points and of their coordinates.
 func (p *points) Dims() (n, d int) { return p.n, p.d }
 
-// Block returns points lo to hi−1, one behind the other: in buffer if they are not held.
+// Block returns points lo to hi−1, one after the other. It computes them in buffer if they are not in memory.
 func (p *points) Block(lo, hi int, buffer *mat.Dense) []float32 {
 	if p.x == nil {
 		buffer.Reshape(hi-lo, p.d)
@@ -103,7 +103,7 @@ func (p *points) Block(lo, hi int, buffer *mat.Dense) []float32 {
 // blockRows is the number of points in a block.
 func (p *points) blockRows() int { return max(32, blockSize/max(1, p.d)) }
 
-// block returns points lo to hi, one after the other: in the given memory if they are not held.
+// block returns points lo to hi−1, one after the other. It writes them to the given slice if they are not in memory.
 func (p *points) block(memory []float32, lo, hi int) []float32 {
 	if p.x != nil {
 		return p.x.Data[lo*p.d : hi*p.d]
@@ -118,10 +118,10 @@ func (p *points) block(memory []float32, lo, hi int) []float32 {
 	return memory
 }
 
-// blocks is memory for blocks, kept between passes.
+// blocks is a pool of memory for blocks.
 var blocks = sync.Pool{New: func() any { return new([]float32) }}
 
-// each calls f for the points lo to hi, block after block: x holds points at to end.
+// each calls f for blocks of the points lo to hi−1: x has points at to end−1.
 func (p *points) each(lo, hi int, f func(at, end int, x []float32)) {
 	memory := blocks.Get().(*[]float32)
 	rows := p.blockRows()
@@ -161,12 +161,12 @@ func (p *points) rescale() error {
 	return nil
 }
 
-// fewRows is the largest number of rows that are turned into coordinates: up to there the decomposition costs less than
-// a few runs of k-means save.
+// fewRows is the largest number of rows that are converted to coordinates. Up to this number, the decomposition costs
+// less than it saves in a few runs of k-means.
 const fewRows = 64
 
-// coordinates returns the n rows of x in the basis of their right singular vectors, XV = UΣ, from XXᵀ = UΣ²Uᵀ. What
-// falls below the rounding of XXᵀ is left out. The error is that of ctx.
+// coordinates returns the n rows of x in the basis of their right singular vectors, XV = UΣ, from XXᵀ = UΣ²Uᵀ. Columns
+// below the rounding error of XXᵀ are left out. The only error is ctx.Err().
 func coordinates(ctx context.Context, x *mat.Dense) (*mat.Dense, error) {
 	g, err := mat.GramRows(ctx, x)
 	if err != nil {
@@ -185,11 +185,11 @@ func coordinates(ctx context.Context, x *mat.Dense) (*mat.Dense, error) {
 	return y, nil
 }
 
-// nearestChunk is the number of rows of one call of the kernel, which packs the centres anew.
+// nearestChunk is the number of rows per call of the kernel. Each call packs the centres again.
 const nearestChunk = 1024
 
-// nearest finds the nearest centre of each point that is held and the squared distance to it. centreNorms are the
-// centres' squared norms.
+// nearest finds the nearest centre of each point and the squared distance to it. The points must be in memory.
+// centreNorms are the centres' squared norms.
 func (p *points) nearest(of []int32, dist []float32, centres *mat.Dense, centreNorms []float32) {
 	d := p.d
 	to := kernel.Points{Data: centres.Data, Stride: d, N: centres.Rows, Norms: centreNorms}
@@ -207,7 +207,7 @@ func squaredNorm(x []float32) (sum float64) {
 	return sum
 }
 
-// squaredDistance returns ‖x−y‖², from the differences and so without cancellation.
+// squaredDistance returns ‖x−y‖². It sums squared differences, which avoids cancellation.
 func squaredDistance(x, y []float32) (sum float64) {
 	for j, v := range x {
 		diff := float64(v) - float64(y[j])

@@ -7,7 +7,7 @@ import (
 )
 
 // Random shuffles the rows and cuts them into k groups whose sizes differ by at most one. It is the ablation "w RAN" of
-// the paper (§4.5), which looks at no feature. Its Stats are empty.
+// the paper (§4.5), which ignores the features. Its Stats are empty.
 type Random struct{}
 
 // Partition implements Partitioner.

@@ -2,28 +2,28 @@ package partition
 
 import "github.com/graph-condensation/cgc/internal/registry"
 
-// registered holds the partitioners that go by a name, the default first.
+// registered holds the named partitioners, the default first.
 var registered = registry.New[Partitioner]("partition").
 	With("kmeans", KMeans{Tolerance: rest}).
 	With("spectral", Spectral{KMeans: KMeans{Tolerance: rest}}).
 	With("random", Random{})
 
 // rest ends a run of k-means when an iteration lowers the objective by less than this share of it. That saves half of
-// the iterations on classes of many thousand rows. Accuracies on arxiv and Amazon Photo stay as they are.
+// the iterations on classes of many thousand rows. Accuracies on arxiv and Amazon Photo do not change.
 const rest = 1e-3
 
-// UnknownError is the error of Find for a name that is not registered. It lists the names that are.
+// UnknownError is the error of Find for a name that is not registered. It lists the registered names.
 type UnknownError = registry.Unknown
 
-// Register adds a partitioner under a name of lower-case letters, digits and hyphens, so that a configuration can name
-// it. It panics if the name is of another kind or taken. It is safe for concurrent use.
+// Register adds a partitioner under a name of lower-case letters, digits and hyphens, so that configurations can use
+// it. It panics if the name is invalid or taken. It is safe for concurrent use.
 func Register(name string, p Partitioner) { registered.Register(name, p) }
 
 // Names returns the names of the partitioners in the order of their registration: "kmeans", "spectral", "random", and
 // those that were added.
 func Names() []string { return registered.Names() }
 
-// Find returns the partitioner of a name, in upper or lower case. The error is an *UnknownError.
+// Find returns the partitioner of the given name, ignoring case. The error is an *UnknownError.
 //
 // "kmeans" and the k-means inside "spectral" stop when an iteration lowers the objective by less than 0.1%; their other
 // parameters are those of the zero value.

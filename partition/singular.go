@@ -13,7 +13,7 @@ import (
 const gramColumns = 24
 
 // leading returns an orthonormal basis, n×r, of the space of the leading k left singular vectors of the centred rows of
-// x. r is below k if the rank is. Many rows are not copied but read two or three times.
+// x. r is below k if the rank is lower. Many rows are not copied but read two or three times.
 func leading(ctx context.Context, x [][]float32, k int, random *rand.Rand) (*mat.Dense, error) {
 	if len(x) >= 2*sampleSize(k) {
 		find := leadingByGram
@@ -34,7 +34,7 @@ func leading(ctx context.Context, x [][]float32, k int, random *rand.Rand) (*mat
 	return mat.LeftSingular(ctx, p.x, k, random)
 }
 
-// leadingByGram is leading by the eigenvectors of the d×d Gram matrix.
+// leadingByGram implements leading with the eigenvectors of the d×d Gram matrix.
 func leadingByGram(ctx context.Context, x [][]float32, k int, random *rand.Rand) (*mat.Dense, error) {
 	p := &points{n: len(x), d: len(x[0]), rows: x, shift: mat.ColumnMeans(x)}
 	for j, v := range p.shift {
@@ -43,7 +43,7 @@ func leadingByGram(ctx context.Context, x [][]float32, k int, random *rand.Rand)
 	return mat.CentredLeftByGram(ctx, p, k, random)
 }
 
-// leadingByKrylov is leading by a Krylov space that starts from a sample of the rows.
+// leadingByKrylov implements leading with a Krylov space that starts from a sample of the rows.
 func leadingByKrylov(ctx context.Context, x [][]float32, k int, random *rand.Rand) (*mat.Dense, error) {
 	sample, err := newPoints(ctx, sampled(x, sampleRows, random))
 	if err != nil || sample.unit != 1 || sample.total == 0 {

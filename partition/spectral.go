@@ -17,31 +17,32 @@ import (
 //  1. U, n×r with r ≤ k, are the leading left singular vectors of the centred X.
 //  2. K_ij = (u_i·u_j + c)² with c = 2^-½. This kernel of degree 2 is never negative. Its explicit map Z has
 //     1 + r + r(r+1)/2 columns.
-//  3. S = D^-½KD^-½ with D = diag(K·1). Its leading eigenvector is D^½1 with eigenvalue 1 and says nothing. The next k
-//     eigenvectors minimise the relaxed normalised cut (Ncut) of K.
+//  3. S = D^-½KD^-½ with D = diag(K·1). Its leading eigenvector is D^½1 with eigenvalue 1 and carries no information.
+//     The next k eigenvectors minimise the relaxed normalised cut (Ncut) of K.
 //  4. The rows of these k vectors are clustered by k-means.
 //
-// Neither K nor Z is formed (see kernelMap), unless the class is small. Only the spaces of the vectors matter: another
-// basis of U does not change K, and another basis of step 3 does not change the distances that k-means sees. Vectors
-// beyond the rank of X or S are left out.
+// Neither K nor Z is formed (see kernelMap), unless the class is small. Only the spans of the vectors matter: another
+// basis of U does not change K, and another basis in step 3 does not change the distances in k-means. Vectors beyond
+// the rank of X or S are left out.
 //
-// Step 1 takes n·d² operations for the Gram matrix XᵀX. With many rows and d > 24·(k+8), a Krylov method takes
-// 8·n·d·(k+8) instead. A product with S costs 2·n·r²·k operations, r being the rank found. None is taken if the linear
-// columns of Z are known to span the space, as in most classes of many rows.
+// Step 1 needs n·d² operations for the Gram matrix XᵀX. With many rows and d > 24·(k+8), a Krylov method needs
+// 8·n·d·(k+8) instead. A product with S costs 2·n·r²·k operations, r being the rank found. No product is needed if the
+// linear columns of Z are known to span the space, as in most classes of many rows.
 type Spectral struct {
 	// KMeans clusters the embedding.
 	KMeans KMeans
-	// Dense is the largest n for which S is written out and decomposed. 0 means 64: up to there that is quicker. A
-	// negative number means never.
+	// Dense is the largest n for which S is formed and decomposed. 0 means 64, up to which this is faster. A negative
+	// number means never.
 	Dense int
 }
 
 const (
 	defaultDense = 64
-	// mostProducts bounds the products with S. If U has k columns, it spans almost all of the space, and one or two
-	// products settle it. If U has fewer, the eigenvalues at the cut lie close together, and any of their vectors will do.
+	// mostProducts limits the products with S. If U has k columns, it spans almost all of the space, and one or two
+	// products are enough. If U has fewer, the eigenvalues at the cut are close together, and any of their vectors will
+	// do.
 	mostProducts = 12
-	// settled ends the iteration: the mean squared sine of the angles to the subspace sought is below it.
+	// settled is the tolerance of the iteration: the mean squared sine of the angles to the subspace that is sought.
 	settled = 1e-3
 	// settledBound is the tolerance on the upper bound of the mean squared sine. The bound is several times the true
 	// value, so this is larger than settled.

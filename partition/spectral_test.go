@@ -14,7 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/partition/partitiontest"
 )
 
-// centred returns x less its column means.
+// centred returns x minus its column means.
 func centred(x *mat.Dense) *mat.Dense {
 	c := x.Clone()
 	for j := range x.Cols {
@@ -29,8 +29,8 @@ func centred(x *mat.Dense) *mat.Dense {
 	return c
 }
 
-// explicitMap is Z of the degree-2 kernel (u·v + c)², c = 2^-½, written out: a constant, the linear columns, the
-// products of two.
+// explicitMap returns the feature map Z of the degree-2 kernel (u·v + c)² with c = 2^-½: a constant, the linear
+// columns, and the products of two.
 func explicitMap(u *mat.Dense) [][]float64 {
 	c := math.Sqrt(0.5)
 	z := make([][]float64, u.Rows)
@@ -53,7 +53,7 @@ func explicitMap(u *mat.Dense) [][]float64 {
 	return z
 }
 
-// explicitKernel is K = ZZᵀ and its degrees D = K·1.
+// explicitKernel returns K = ZZᵀ and its degrees D = K·1.
 func explicitKernel(u *mat.Dense) (k [][]float64, degree []float64) {
 	z := explicitMap(u)
 	k, degree = make([][]float64, len(z)), make([]float64, len(z))
@@ -74,7 +74,7 @@ func explicitKernel(u *mat.Dense) (k [][]float64, degree []float64) {
 	return k, degree
 }
 
-// cut is the normalised cut Σ_g (1 − assoc(g,g)/assoc(g,all)) of the groups in K.
+// cut returns the normalised cut Σ_g (1 − assoc(g,g)/assoc(g,all)) of the groups in K.
 func cut(k [][]float64, degree []float64, g partition.Groups) (sum float64) {
 	for _, rows := range g.All() {
 		var inner, volume float64
@@ -105,11 +105,11 @@ func TestKernelIsThePolynomial(t *testing.T) {
 	}
 }
 
-// The products that never form the map equal those with the map written out. u need not be orthonormal for that.
+// Products computed without forming the map equal those with the explicit map, even if u is not orthonormal.
 func TestKernelProductEqualsExplicitMap(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		n := rapid.IntRange(1, 270).Draw(r, "n") // beyond one block of rows
-		d := rapid.IntRange(1, 18).Draw(r, "d")  // beyond one strip of columns
+		n := rapid.IntRange(1, 270).Draw(r, "n") // more than one block of rows
+		d := rapid.IntRange(1, 18).Draw(r, "d")  // more than one strip of columns
 		b := rapid.IntRange(1, 5).Draw(r, "b")
 		seed := rapid.Uint64().Draw(r, "seed")
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -131,7 +131,7 @@ func TestKernelProductEqualsExplicitMap(t *testing.T) {
 		}
 		for i := range n {
 			if want := math.Sqrt(degree[i] / total); math.Abs(leader[i]-want) > 1e-6*want { // float32 second moments
-				r.Fatalf("leading eigenvector: component %d is %v, want %v", i, leader[i], want)
+				r.Fatalf("leading eigenvector: component %d is %v, expected %v", i, leader[i], want)
 			}
 			for c := range b {
 				var want, size float64
@@ -140,7 +140,7 @@ func TestKernelProductEqualsExplicitMap(t *testing.T) {
 					want += term
 					size += math.Abs(term)
 				}
-				// The terms are rounded to float32 a few times each; those of Z that cancel within one are of the size of S_ii.
+				// Each term is rounded to float32 a few times. Entries of Z that cancel within a term have the size of S_ii.
 				size += k[i][i] / degree[i]
 				if diff := math.Abs(float64(got.Row(i)[c]) - want); diff > 1e-5*size {
 					r.Fatalf("row %d column %d: %v, by the explicit map %v", i, c, got.Row(i)[c], want)
@@ -160,7 +160,7 @@ func gram(t *testing.T, x *mat.Dense) *mat.Symmetric {
 	return g
 }
 
-// eigenvalues returns those of XᵀX, largest first.
+// eigenvalues returns the eigenvalues of XᵀX, largest first.
 func eigenvalues(t *testing.T, x *mat.Dense) []float64 {
 	t.Helper()
 	values, _, err := gram(t, x).Eigen(t.Context())
@@ -190,7 +190,7 @@ func TestLeftSingular(t *testing.T) {
 			t.Errorf("%d×%d: %d vectors, the rank within %d is %d", x.Rows, x.Cols, u.Cols, size[2], r)
 			continue
 		}
-		// Equal subspaces have equal projectors: ‖UᵀW‖² = r. Gram matrices are of float32 products.
+		// Equal subspaces have equal projectors: ‖UᵀW‖² = r. Gram matrices are computed from float32 products.
 		overlap := 0.0
 		for a := range r {
 			for b := range r {
@@ -207,8 +207,8 @@ func TestLeftSingular(t *testing.T) {
 	}
 }
 
-// The eigenvalues of noise lie close together at the cut. The vectors found may differ from the leading ones, but carry
-// as much.
+// The eigenvalues of noise are close together at the cut. The vectors found may differ from the leading ones, but
+// capture as much of the trace.
 func TestLeftSingularOfNoise(t *testing.T) {
 	for _, size := range [][3]int{{700, 200, 50}, {190, 400, 40}, {400, 400, 12}} {
 		x := centred(partitiontest.Mixture(size[0], size[1], 1, 1))
@@ -234,13 +234,13 @@ func TestLeftSingularOfNoise(t *testing.T) {
 	}
 }
 
-// Many rows are not copied, and no Gram matrix of many columns is taken. Wherever the rows lie, the vectors are
-// orthonormal, orthogonal to the ones, and carry what the leading ones carry. They carry least of noise, whose singular
-// values have no gap.
+// Many rows are not copied, and no Gram matrix of many columns is formed. Wherever the rows are in memory, the vectors
+// are orthonormal, orthogonal to the vector of ones, and capture nearly as much as the leading vectors. They capture
+// least for noise, whose singular values have no gap.
 func TestLeadingOfManyRows(t *testing.T) {
 	for _, c := range []struct {
 		n, d, centres, k int
-		share            float64 // of the squares that the leading vectors carry
+		share            float64 // of the squares that the leading vectors capture
 	}{{2600, 40, 12, 6, 0.999}, {2600, 400, 12, 6, 0.999}, {2600, 40, 1, 6, 0.999}, {2600, 400, 1, 6, 0.85}} {
 		x := partitiontest.Mixture(c.n, c.d, c.centres, 5)
 		exact := centred(x)
@@ -262,7 +262,7 @@ func TestLeadingOfManyRows(t *testing.T) {
 					along[j] += v * float64(e)
 				}
 			}
-			if math.Abs(sum) > 1e-3 { // of 2600 numbers in float32 whose squares sum to 1
+			if math.Abs(sum) > 1e-3 { // sum of 2600 float32 values whose squares sum to 1
 				t.Errorf("%v: vector %d sums to %v", c, a, sum)
 			}
 			for _, v := range along {
@@ -291,8 +291,8 @@ func TestLeadingOfManyRows(t *testing.T) {
 	}
 }
 
-// The vectors that are clustered are orthonormal and orthogonal to the one left out. They carry as much of S as its
-// eigenvectors do, if U has k columns and if it has fewer, so that random vectors have to find the rest.
+// The clustered vectors are orthonormal and orthogonal to the leading eigenvector. They capture as much of S as its
+// eigenvectors do, whether U has k columns or fewer. If it has fewer, random vectors have to find the rest.
 func TestLeadingSpace(t *testing.T) {
 	for _, c := range []struct{ n, d, k int }{{150, 30, 10}, {40, 200, 12}, {200, 5, 16}, {120, 2, 10}} {
 		u := partition.LeftSingular(centred(partitiontest.Mixture(c.n, c.d, 10, 3)), c.k)
@@ -344,7 +344,7 @@ func TestLeadingSpace(t *testing.T) {
 	}
 }
 
-// carried is the trace of VᵀSV.
+// carried returns the trace of VᵀSV.
 func carried(s [][]float64, v *mat.Dense) (trace float64) {
 	for i, row := range s {
 		for j, e := range row {
@@ -356,12 +356,12 @@ func carried(s [][]float64, v *mat.Dense) (trace float64) {
 	return trace
 }
 
-// Both ways to the eigenvectors give groups as good as those of the definition in float64, by the normalised cut that
-// spectral clustering relaxes, and better ones than chance. This holds if U has k columns and if it has fewer.
+// The groups have as low a normalised cut as those of the definition in float64, and a lower one than random groups.
+// This holds for both ways to compute the eigenvectors, whether U has k columns or fewer.
 func TestSpectralCut(t *testing.T) {
 	for _, c := range []struct {
 		n, d, centres, k int
-		products         bool // with the kernel map, or none because they would not matter
+		products         bool // whether products with the kernel map are needed
 	}{{200, 40, 12, 12, false}, {60, 200, 6, 6, true}, {250, 3, 15, 12, true}} {
 		var explicit, dense, free, random float64
 		products := 0
@@ -382,7 +382,7 @@ func TestSpectralCut(t *testing.T) {
 		}
 		t.Logf("%d×%d, %d groups: normalised cut by the definition %.5f, dense %.5f, matrix-free %.5f, random %.5f", c.n, c.d,
 			c.k, explicit, dense, free, random)
-		// The share of the distance to chance that local optima of k-means may cost, averaged over the runs.
+		// Local optima of k-means may cost 5% of the distance to random groups, averaged over the runs.
 		slack := 0.05 * (random - explicit)
 		if slack <= 0 || dense > explicit+slack || free > explicit+slack {
 			t.Errorf("%d×%d, %d groups: normalised cut by the definition %v, dense %v, matrix-free %v, random %v", c.n, c.d, c.k,
@@ -391,7 +391,7 @@ func TestSpectralCut(t *testing.T) {
 	}
 }
 
-// explicitEmbedding has the eigenvectors 2 to count+1 of D^-½KD^-½ as columns.
+// explicitEmbedding returns the eigenvectors 2 to count+1 of D^-½KD^-½ as columns.
 func explicitEmbedding(k [][]float64, degree []float64, count int) *mat.Dense {
 	n := len(k)
 	s := gonum.NewSymDense(n, nil)

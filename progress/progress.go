@@ -1,8 +1,8 @@
-// Package progress tells how far long work is: one shape for condensing, training, searching, reading and writing.
+// Package progress reports the progress of long work: condensing, training, searching, reading and writing.
 //
-// A caller that wants to know puts a Func into the context. The work calls Report with the same context. Without a Func
-// in the context, Report does nothing. No struct of parameters carries a callback, so parameters stay values that can
-// be compared and written down.
+// A caller that wants progress puts a Func into the context. The work calls Report with the same context. Without a
+// Func in the context, Report does nothing. No parameter struct contains a callback, so that parameters stay values
+// that can be compared and written to files.
 //
 //	ctx = progress.With(ctx, func(e progress.Event) { fmt.Println(e) })
 //	small, err := cgc.Condense(ctx, g, config)
@@ -14,11 +14,12 @@ import (
 	"sync"
 )
 
-// Event says how far a piece of work is.
+// Event is the progress of a piece of work.
 type Event struct {
-	// Stage is what is being done, in a few words: "propagate", "trained gcn".
+	// Stage is the current activity, in a few words: "propagate", "trained gcn".
 	Stage string
-	// Done and Total count pieces of work, or bytes of a file. Total is 0 if it is not known.
+	// Done and Total count the stage's pieces of work, or bytes of a file. Total is 0 if it is not known. An event with
+	// Done 0 and a Total announces pieces that are still to come.
 	Done, Total int64
 }
 
@@ -30,19 +31,19 @@ func (e Event) String() string {
 	return fmt.Sprintf("%s %d/%d", e.Stage, e.Done, e.Total)
 }
 
-// Func is told of events, one call at a time. It should return quickly: the work waits for it.
+// Func receives events, one call at a time. It should return quickly, because the work waits for it.
 type Func func(Event)
 
 // key is the key of the Func in a context.
 type key struct{}
 
-// listener is a Func and the lock that keeps its calls apart.
+// listener is a Func and the mutex that serialises its calls.
 type listener struct {
 	mu sync.Mutex
 	f  Func
 }
 
-// With returns a context whose work reports to f. A nil f silences the work.
+// With returns a context whose work reports to f. A nil f turns reports off.
 func With(ctx context.Context, f Func) context.Context {
 	if f == nil {
 		return context.WithValue(ctx, key{}, (*listener)(nil))
@@ -50,7 +51,7 @@ func With(ctx context.Context, f Func) context.Context {
 	return context.WithValue(ctx, key{}, &listener{f: f})
 }
 
-// Report tells the Func of ctx, if there is one, of an event. It is safe for concurrent use.
+// Report passes an event to the Func of ctx, if there is one. It is safe for concurrent use.
 func Report(ctx context.Context, e Event) {
 	l, _ := ctx.Value(key{}).(*listener)
 	if l == nil {
@@ -68,7 +69,7 @@ type Counter struct {
 	done, total int64
 }
 
-// NewCounter returns a counter of total pieces. The first done of them are finished.
+// NewCounter returns a counter of total pieces, of which done are already finished.
 func NewCounter(done, total int) *Counter { return &Counter{done: int64(done), total: int64(total)} }
 
 // Add counts one piece and reports it as stage.

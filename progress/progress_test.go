@@ -21,7 +21,7 @@ func Example() {
 	// condensed 2/2
 }
 
-// Events come one at a time, a counter's in order, and none come where nobody listens.
+// Events arrive one at a time, and those of a counter in order. Without a Func, there are none.
 func TestReport(t *testing.T) {
 	progress.Report(t.Context(), progress.Event{Stage: "nobody"})
 	var seen []int64

@@ -11,21 +11,21 @@ import (
 // Engine delivers embeddings. It may compute them, ask another machine for them, or read them from a file.
 type Engine interface {
 	// Embeddings returns H⁽⁰⁾ … H⁽ᴷ⁾ of p for the nodes in.Rows: K+1 views of len(in.Rows)×d, where row i belongs to node
-	// in.Rows[i]. H⁽⁰⁾ holds the rows of in.X. in is read only, and views may refer to its memory.
+	// in.Rows[i]. H⁽⁰⁾ contains the rows of in.X. Embeddings does not modify in, and views may share its memory.
 	//
-	// The numbers depend on p, in.Adj, in.X and in.Rows alone, so that a condensation can be repeated: the same input
-	// gives the same bits for any number of threads. When ctx is done, Embeddings returns soon, with ctx's error. It is
+	// The result depends only on p, in.Adj, in.X, in.Rows and in.Degrees, so that a condensation can be repeated: the same
+	// input gives the same bits for any number of threads. When ctx is done, Embeddings soon returns ctx's error. It is
 	// safe for concurrent use.
 	//
-	// The pipeline asks for more than the training nodes of a graph. Pseudo-labels ask for other rows, and for n×c
-	// features of their own. The inductive setting has an adjacency of its own. An engine that serves one graph compares
-	// in.Adj and in.X with those that it knows, and hands any other input to an engine that computes.
+	// The pipeline requests more than the training nodes of one graph. Pseudo-labels need other rows, and n×c features
+	// of their own. The inductive setting has its own adjacency. An engine for a single graph must compare in.Adj and in.X
+	// with those of this graph, and pass any other input to an engine that computes.
 	Embeddings(ctx context.Context, p Propagation, in Input) ([]mat.View, error)
 }
 
-// Run validates p and in, asks engine for the embeddings, and checks their number and shapes. If the engine delivers
-// other shapes than it should, the error says which. A number of H⁽ᴷ⁾ that is not finite is an error too: it comes from
-// features or weights of edges near the largest float32.
+// Run validates p and in, calls engine, and checks the number and shapes of the embeddings. An error about shapes names
+// the wrong one. A value of H⁽ᴷ⁾ that is not finite is an error too: it comes from features or edge weights near the
+// largest float32.
 func Run(ctx context.Context, engine Engine, p Propagation, in Input) ([]mat.View, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -38,25 +38,27 @@ func Run(ctx context.Context, engine Engine, p Propagation, in Input) ([]mat.Vie
 		return nil, err
 	}
 	if len(h) != p.Hops+1 {
-		return nil, fmt.Errorf("propagate: engine %T delivered %d embeddings, want %d (hops + 1)", engine, len(h), p.Hops+1)
+		return nil, fmt.Errorf("propagate: engine %T delivered %d embeddings, expected %d (hops + 1)", engine, len(h),
+			p.Hops+1)
 	}
 	_, d := in.X.Dims()
 	for l, hop := range h {
 		rows, columns := hop.Dims()
 		if rows != len(in.Rows) || columns != d && rows > 0 {
-			return nil, fmt.Errorf("propagate: engine %T delivered %d×%d for hop %d, want %d×%d",
+			return nil, fmt.Errorf("propagate: engine %T delivered %d×%d for hop %d, expected %d×%d",
 				engine, rows, columns, l, len(in.Rows), d)
 		}
 	}
 	if i, j, found := h[p.Hops].FirstNotFinite(); found {
-		return nil, fmt.Errorf("propagate: feature %d of node %d is %v in hop %d, want a finite number: "+
+		return nil, fmt.Errorf("propagate: feature %d of node %d is %v in hop %d, must be a finite number: "+
 			"scale the features or the weights of edges", j, in.Rows[i], h[p.Hops].Row(i)[j], p.Hops)
 	}
 	return h, ctx.Err()
 }
 
-// Plain is the engine that computes eq. 12 as the paper writes it: one hop after the other, for all nodes. It is there
-// to be read and to test other engines against. It writes out two n×d matrices, even of sparse features.
+// Plain is the engine that computes eq. 12 as the paper writes it: one hop after the other, for all nodes. It is meant
+// for reading, and as a reference for tests of other engines. It allocates two dense n×d matrices, even for sparse
+// features.
 type Plain struct{}
 
 // Embeddings implements Engine.

@@ -16,9 +16,9 @@ import (
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// fromFile is a stranger's engine: it reads embeddings that another program has written. The file holds H⁽⁰⁾ … H⁽ᴷ⁾ of
-// all n nodes, one after the other, as little-endian float32. It serves the features x, and leaves others to another
-// engine.
+// fromFile is a user-defined engine that reads embeddings written by another program. The file contains H⁽⁰⁾ … H⁽ᴷ⁾ of
+// all n nodes, one after the other, as little-endian float32. It serves the features x, and passes other features to
+// another engine.
 type fromFile struct {
 	path string
 	x    mat.Matrix
@@ -99,7 +99,7 @@ func wantEqual(t *testing.T, got, want []mat.View) {
 	}
 }
 
-// broken is an engine that does not keep its promise.
+// broken is an engine that violates its contract.
 type broken []mat.View
 
 func (b broken) Embeddings(context.Context, propagate.Propagation, propagate.Input) ([]mat.View, error) {
@@ -115,17 +115,17 @@ func TestRunNamesWhatIsWrong(t *testing.T) {
 		engine *propagate.Engine
 	}
 	for want, spoil := range map[string]func(change){
-		`propagation rule "gcn", want one of sgc, ppr, sage`: func(c change) { c.p.Rule = "gcn" },
-		"hops -1, want at least 0":                           func(c change) { c.p.Hops = -1 },
-		"teleport 0, want above 0 and at most 1":             func(c change) { c.p.Rule = propagate.PPR },
-		"adjacency is 2×2 for features of 3 nodes":           func(c change) { c.in.X = mat.NewDense(3, 3) },
-		"row 0 is node 2, want 0 to 1":                       func(c change) { c.in.Rows = []int32{2} },
-		"2 classes for 1 rows":                               func(c change) { c.in.Classes = []int32{0, 1} },
-		"class -1 of row 0":                                  func(c change) { c.in.Classes = []int32{-1} },
-		"broken delivered 1 embeddings, want 2":              func(c change) { *c.engine = broken{of(1, 3)} },
-		"broken delivered 2×3 for hop 1, want 1×3":           func(c change) { *c.engine = broken{of(1, 3), of(2, 3)} },
-		"broken delivered 1×4 for hop 1, want 1×3":           func(c change) { *c.engine = broken{of(1, 3), of(1, 4)} },
-		"broken delivered 0×0 for hop 0, want 1×3":           func(c change) { *c.engine = broken{mat.View{}, of(1, 3)} },
+		`propagation rule "gcn", must be one of sgc, ppr, sage`: func(c change) { c.p.Rule = "gcn" },
+		"hops -1, must be at least 0":                           func(c change) { c.p.Hops = -1 },
+		"teleport 0, must be above 0 and at most 1":             func(c change) { c.p.Rule = propagate.PPR },
+		"adjacency is 2×2 for features of 3 nodes":              func(c change) { c.in.X = mat.NewDense(3, 3) },
+		"row 0 is node 2, must be 0 to 1":                       func(c change) { c.in.Rows = []int32{2} },
+		"2 classes for 1 rows":                                  func(c change) { c.in.Classes = []int32{0, 1} },
+		"class -1 of row 0":                                     func(c change) { c.in.Classes = []int32{-1} },
+		"broken delivered 1 embeddings, expected 2":             func(c change) { *c.engine = broken{of(1, 3)} },
+		"broken delivered 2×3 for hop 1, expected 1×3":          func(c change) { *c.engine = broken{of(1, 3), of(2, 3)} },
+		"broken delivered 1×4 for hop 1, expected 1×3":          func(c change) { *c.engine = broken{of(1, 3), of(1, 4)} },
+		"broken delivered 0×0 for hop 0, expected 1×3":          func(c change) { *c.engine = broken{mat.View{}, of(1, 3)} },
 	} {
 		p := propagate.Propagation{Rule: propagate.SGC, Hops: 1}
 		in := propagate.Input{Adj: a, X: mat.NewDense(2, 3), Rows: []int32{1}}
@@ -148,7 +148,7 @@ func TestRunStops(t *testing.T) {
 	}
 }
 
-// Callers may change what Rules returns.
+// Callers may modify the slice that Rules returns.
 func TestRulesAreTheCallersOwn(t *testing.T) {
 	propagate.Rules()[0] = "changed"
 	if want := []propagate.Rule{propagate.SGC, propagate.PPR, propagate.SAGE}; !slices.Equal(propagate.Rules(), want) {

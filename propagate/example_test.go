@@ -12,7 +12,7 @@ import (
 
 // path is the path 0–1–2 with a feature at its first node.
 func path() propagate.Input {
-	adj, _, err := graph.Adjacency(3, graph.Edges{From: []int32{0, 1}, To: []int32{1, 2}})
+	adj, _, err := graph.Adjacency(context.Background(), 3, graph.Edges{From: []int32{0, 1}, To: []int32{1, 2}})
 	if err != nil {
 		panic(err)
 	}
@@ -38,7 +38,7 @@ func ExampleRun() {
 	// H(2) of node 2: [0.167]
 }
 
-// A mixture of hops: here half of the features and half of their mean over the neighbours.
+// Mix combines hops: here half of the features and half of their mean over the neighbours.
 func ExampleMix() {
 	in := path()
 	in.Rows = []int32{0, 1, 2}
@@ -51,7 +51,7 @@ func ExampleMix() {
 	// Output: [0.750 0.167 0.000]
 }
 
-// ones is an engine of one's own: all embeddings are 1.
+// ones is a user-defined engine whose embeddings are all 1.
 type ones struct{}
 
 func (ones) Embeddings(_ context.Context, p propagate.Propagation, in propagate.Input) ([]mat.View, error) {

@@ -8,8 +8,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Mix returns Σ_l w_l·H⁽ˡ⁾, n×d, for embeddings h and as many weights: a polynomial of the propagation, applied to the
-// features. Terms are added in the order of the hops.
+// Mix returns Σ_l w_l·H⁽ˡ⁾, n×d, for embeddings h and equally many weights: a polynomial of the propagation, applied to
+// the features. Terms are added in the order of the hops.
 func Mix(h []mat.View, weights []float64) *mat.Dense {
 	if len(h) != len(weights) {
 		panic(fmt.Sprintf("propagate: %d weights of %d embeddings", len(weights), len(h)))

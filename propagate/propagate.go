@@ -1,8 +1,8 @@
 // Package propagate smooths node features along the edges: the first step of the method (§3.1 and eq. 12 of the paper).
 //
-// A Propagation says what is computed. An Engine computes it, or fetches it from where it was computed. Plain is eq. 12
-// as the paper writes it, one hop after the other. Package blocked holds the fast engine. An engine of your own is a
-// type with the method Embeddings.
+// A Propagation describes the computation. An Engine computes it, or reads stored results. Plain is eq. 12 as the paper
+// writes it, one hop after the other. Package blocked contains the fast engine. Any type with the method Embeddings is
+// an Engine.
 package propagate
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Rule says how one hop makes H⁽ˡ⁾ from H⁽ˡ⁻¹⁾. H⁽⁰⁾ = X for each rule.
+// Rule says how one hop computes H⁽ˡ⁾ from H⁽ˡ⁻¹⁾. H⁽⁰⁾ = X for each rule.
 type Rule string
 
 const (
@@ -27,10 +27,10 @@ const (
 	SAGE Rule = "sage"
 )
 
-// step is what a rule needs: P of H⁽ˡ⁾ = (1−β)·P·H⁽ˡ⁻¹⁾ + β·X, and whether β is Teleport or 0.
+// step defines a rule: P of H⁽ˡ⁾ = (1−β)·P·H⁽ˡ⁻¹⁾ + β·X, and whether β is Teleport or 0.
 type step struct {
 	operator  func(a *mat.CSR) graph.Operator
-	given     func(a *mat.CSR, degrees []float64) graph.Operator // the same with Σ_j A_ij as given
+	given     func(a *mat.CSR, degrees []float64) graph.Operator // the operator for given Σ_j A_ij
 	teleports bool
 }
 
@@ -39,7 +39,7 @@ var rules = registry.New[step]("propagation rule").
 	With(string(PPR), step{operator: graph.Symmetric, given: graph.SymmetricOf, teleports: true}).
 	With(string(SAGE), step{operator: graph.Mean, given: graph.MeanOf})
 
-// Rules returns the rules, the default first, in a slice of the caller's own.
+// Rules returns the rules, the default first, in a new slice.
 func Rules() []Rule {
 	names := rules.Names()
 	list := make([]Rule, len(names))
@@ -49,7 +49,7 @@ func Rules() []Rule {
 	return list
 }
 
-// Propagation says what is computed: the rule, the number of hops and the parameter of the rule.
+// Propagation describes the computation: the rule, the number of hops and the parameter of the rule.
 type Propagation struct {
 	// Rule is one of Rules.
 	Rule Rule
@@ -66,15 +66,16 @@ func (p Propagation) Validate() error {
 		return fmt.Errorf("propagate: %w", err)
 	}
 	if p.Hops < 0 {
-		return fmt.Errorf("propagate: hops %d, want at least 0", p.Hops)
+		return fmt.Errorf("propagate: hops %d, must be at least 0", p.Hops)
 	}
 	if p.Rule == PPR && !(p.Teleport > 0 && p.Teleport <= 1) {
-		return fmt.Errorf("propagate: teleport %v, want above 0 and at most 1", p.Teleport)
+		return fmt.Errorf("propagate: teleport %v, must be above 0 and at most 1", p.Teleport)
 	}
 	return nil
 }
 
-// Step returns P and β of one hop over in.Adj, as Propagation.Step does, with the degrees that in has. p is valid.
+// Step returns P and β of one hop over in.Adj, like Propagation.Step, but with in.Degrees if they are given. p is
+// valid.
 func (in Input) Step(p Propagation) (operator graph.Operator, beta float32) {
 	operator, beta = p.Step(in.Adj)
 	if in.Degrees == nil {
@@ -97,27 +98,26 @@ func (p Propagation) Step(a *mat.CSR) (operator graph.Operator, beta float32) {
 	return s.operator(a), beta
 }
 
-// Input is what embeddings are computed from, and for which nodes.
+// Input is the data from which embeddings are computed, and the nodes for which they are computed.
 type Input struct {
 	// Adj is A, n×n, as in graph.Graph.Adj: symmetric, without self-loops, columns ascending.
 	Adj *mat.CSR
 	// X holds the features, n×d.
 	X mat.Matrix
-	// Rows lists the nodes whose embeddings are wanted, in any order.
+	// Rows lists the nodes whose embeddings are requested, in any order.
 	Rows []int32
-	// Classes holds the class of each of Rows, at least 0, or is nil. It is a hint: an engine may order its work by it. No
-	// bit of the result depends on it.
+	// Classes holds the class of each of Rows, at least 0, or is nil. It is a hint: an engine may order its work by class.
+	// The result does not depend on it.
 	Classes []int32
-	// Degrees holds Σ_j A_ij of each node, or is nil if Adj tells them. With degrees, Adj may lack the rows of nodes that
-	// are K hops or more from Rows: a worker then holds only the part of a large graph that it needs.
+	// Degrees holds Σ_j A_ij of each node, or is nil if they follow from Adj. With degrees, Adj may lack the rows of nodes
+	// that are K hops or more from Rows: a worker then holds only the part of a large graph that it needs.
 	Degrees []float64
-	// Mapped says that Adj and X lie in a file that is mapped into memory, as graph.Graph.Mapped does. It is a hint too.
+	// Mapped says that Adj and X are in a file that is mapped into memory, like graph.Graph.Mapped. It is a hint too.
 	Mapped bool
 }
 
-// ByClass returns the position of each of Rows when they are sorted by class, and else stay in order; nil without
-// Classes. Engines that write embeddings to a file put the rows of a class together: what follows reads one class at a
-// time.
+// ByClass returns the position of each of Rows after a stable sort by class; nil without Classes. Engines that write
+// embeddings to a file store the rows of a class together, because later steps read one class at a time.
 func (in Input) ByClass() []int32 {
 	classes := in.Classes
 	if classes == nil {
@@ -142,8 +142,8 @@ func (in Input) ByClass() []int32 {
 	return place
 }
 
-// Validate returns an error if the sizes of in do not fit together, or if a row or a class is out of range. It reads
-// Rows and Classes only: that Adj is valid is for the caller to know (graph.Graph.Check).
+// Validate returns an error if the sizes of in do not match, or if a row or a class is out of range. It reads only Rows
+// and Classes. The caller must make sure that Adj is valid (graph.Graph.Check).
 func (in Input) Validate() error {
 	n, _ := in.X.Dims()
 	if in.Adj.Rows != n || in.Adj.Cols != n {
@@ -151,7 +151,7 @@ func (in Input) Validate() error {
 	}
 	for i, v := range in.Rows {
 		if v < 0 || int(v) >= n {
-			return fmt.Errorf("propagate: row %d is node %d, want 0 to %d", i, v, n-1)
+			return fmt.Errorf("propagate: row %d is node %d, must be 0 to %d", i, v, n-1)
 		}
 	}
 	if in.Degrees != nil && len(in.Degrees) != n {
@@ -165,7 +165,7 @@ func (in Input) Validate() error {
 	}
 	for i, c := range in.Classes {
 		if c < 0 || c == math.MaxInt32 {
-			return fmt.Errorf("propagate: class %d of row %d, want 0 to %d", c, i, math.MaxInt32-1)
+			return fmt.Errorf("propagate: class %d of row %d, must be 0 to %d", c, i, math.MaxInt32-1)
 		}
 	}
 	return nil

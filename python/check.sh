@@ -1,6 +1,7 @@
 #!/bin/sh
-# Builds the package, installs it into a fresh virtual environment, and runs its checks there. It says what it leaves
-# out. If a Python here has torch, its own or Debian's python3-torch, graphs of PyTorch Geometric and DGL are tested too.
+# Builds the package, installs it into a new virtual environment, and runs its checks there. It prints a message for
+# each part that it skips. If one of the installed Pythons has torch, the tests include graphs of PyTorch Geometric and
+# DGL.
 set -eu
 cd "$(dirname "$0")"
 venv=$(mktemp -d)
@@ -25,10 +26,13 @@ fi
 if [ -n "$geometric" ]; then
   "$venv/bin/pip" install -q --retries 1 dgl==1.1.3 || echo "left out: pip does not get dgl 1.1.3"
 fi
-"$venv/bin/pip" install -q .
+"$venv/bin/pip" wheel -q --no-deps -w "$venv/wheel" .
+"$venv/bin/twine" check --strict "$venv"/wheel/*.whl
+"$venv/bin/pip" install -q "$venv"/wheel/*.whl
 "$venv/bin/mypy" --cache-dir "$venv/mypy"
 "$venv/bin/ruff" check --no-cache .
 "$venv/bin/ruff" format --no-cache --check .
-export DGLBACKEND=pytorch # else DGL writes a file into the home folder
-cd tests # outside the sources, so that the installed package is tested
+"$venv/bin/python" reference.py --check
+export DGLBACKEND=pytorch # otherwise DGL writes a file into the home folder
+cd tests # outside the package sources, so that the installed package is tested
 "$venv/bin/pytest" -q -rs -p no:cacheprovider .

@@ -1,7 +1,7 @@
-"""Build what is handed out: python3 python/dist.py [FOLDER] [--platform OS/ARCHITECTURE …] (default dist, all six).
+"""Build the release artifacts: python3 python/dist.py [FOLDER] [--platform OS/ARCHITECTURE …] (default dist, all six).
 
-For each platform a wheel, an archive of the command with its man pages and completions, and a list of the modules in
-the command (CycloneDX). SHA256SUMS names them all. Equal commits give equal bytes.
+For each platform it builds a wheel, an archive of the command with its man pages and completions, and a bill of
+materials (CycloneDX). SHA256SUMS lists their checksums. Equal commits give equal bytes.
 """
 
 from __future__ import annotations
@@ -11,42 +11,41 @@ import gzip
 import hashlib
 import io
 import os
+import shutil
 import subprocess
+import sys
 import tarfile
 import tempfile
 import time
 import zipfile
 from pathlib import Path
 
-import backend
+import command
 import sbom
 
 __all__ = ["main"]
 
-ROOT = backend.HERE.parent
+ROOT = command.ROOT
 
 
 def main() -> None:
-    """Build for one platform after the other, and print the size and the name of each file."""
+    """Build for one platform after another, and print the size and the name of each file."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("folder", nargs="?", default="dist", type=Path)
-    parser.add_argument("--platform", action="append", choices=["/".join(p) for p in backend.TAGS])
+    parser.add_argument("--platform", action="append", choices=["/".join(p) for p in command.TAGS])
     said = parser.parse_args()
-    platforms = [p for p in backend.TAGS if not said.platform or "/".join(p) in said.platform]
+    platforms = [p for p in command.TAGS if not said.platform or "/".join(p) in said.platform]
     folder: Path = said.folder
     folder.mkdir(parents=True, exist_ok=True)
-    _page()
     shared = _shared()
     made: list[Path] = []
     for system, processor in platforms:
-        os.environ["GOOS"], os.environ["GOARCH"] = system, processor
-        wheel = folder / backend.build_wheel(str(folder))
-        program = "cgc.exe" if system == "windows" else "cgc"
+        wheel, program = _wheel(folder, system, processor), command.program(system)
         with zipfile.ZipFile(wheel) as archive:
             binary = archive.read(f"cgc/bin/{program}")
-        name = f"cgc-{backend.version()}-{system}-{processor}"
+        name = f"cgc-{command.version()}-{system}-{processor}"
         listing = folder / f"{name}.cdx.json"
-        listing.write_bytes(sbom.cyclonedx(binary, backend.version(), _epoch()))
+        listing.write_bytes(sbom.cyclonedx(binary, command.version(), _epoch()))
         files = {f"{name}/{program}": binary, **{f"{name}/{path}": data for path, data in shared.items()}}
         packed = folder / (name + (".zip" if system == "windows" else ".tar.gz"))
         packed.write_bytes(_zip(files) if system == "windows" else _tar(files))
@@ -58,29 +57,26 @@ def main() -> None:
 
 
 def _epoch() -> int:
-    """Return the time that files carry: $SOURCE_DATE_EPOCH, else that of the commit, else the first of a zip file."""
-    at = backend.commit()
+    """Return the time stamp of files: $SOURCE_DATE_EPOCH, or the commit's time, or the earliest time of a zip file."""
+    at = command.commit()
     return int(os.environ.get("SOURCE_DATE_EPOCH") or (at[1] if at else 315532800))
 
 
-def _here() -> dict[str, str]:
-    """Return the environment of a build for this machine, without the settings of its user."""
-    kept = {k: v for k, v in os.environ.items() if k not in ("GOOS", "GOARCH") and not k.startswith("CGC_")}
-    return {**kept, "CGC_CONFIG": os.devnull}
-
-
-def _page() -> None:
-    """Make the program of the page that condenses in a browser: the commands that are built next carry it."""
-    line = ["go", "run", "./web/build", "web/dist", *backend.linked()]
-    subprocess.run(line, cwd=ROOT, env=_here(), check=True)
+def _wheel(folder: Path, system: str, processor: str) -> Path:
+    """Build the wheel of a platform."""
+    with tempfile.TemporaryDirectory() as fresh:
+        line = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", fresh, str(ROOT / "python")]
+        subprocess.run(line, env={**os.environ, "GOOS": system, "GOARCH": processor}, check=True)
+        (wheel,) = Path(fresh).iterdir()
+        return Path(shutil.copy(wheel, folder))
 
 
 def _shared() -> dict[str, bytes]:
-    """Return the files that archives of all platforms hold: pages, completions and the licence."""
+    """Return the files that are in the archives of all platforms: man pages, completions and the licence."""
     files = {name: (ROOT / name).read_bytes() for name in ("README.md", "LICENSE", "CHANGELOG.md")}
     with tempfile.TemporaryDirectory() as folder:
-        line = ["go", "run", *backend.linked(), "./cmd/cgc", "man", folder, "--quiet"]
-        subprocess.run(line, cwd=ROOT, env=_here(), check=True, stdout=subprocess.DEVNULL)
+        line = ["go", "run", *command.linked(), "./cmd/cgc", "man", folder, "--quiet"]
+        subprocess.run(line, cwd=ROOT, env=command.of_this_machine(), check=True, stdout=subprocess.DEVNULL)
         for path in sorted(Path(folder).rglob("*")):
             if path.is_file():
                 files[path.relative_to(folder).as_posix()] = path.read_bytes()
@@ -88,7 +84,7 @@ def _shared() -> dict[str, bytes]:
 
 
 def _mode(path: str) -> int:
-    """Return the permissions of a file: the command may be executed."""
+    """Return the permissions of a file. Only the command is executable."""
     return 0o755 if path.endswith(("/cgc", "/cgc.exe")) else 0o644
 
 

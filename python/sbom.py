@@ -1,4 +1,4 @@
-"""What is in the command: its modules, as a CycloneDX bill of materials."""
+"""The modules in the command, as a CycloneDX bill of materials."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import tempfile
 from pathlib import Path
 from typing import Any, Optional
 
-import backend
+import command
 
 __all__ = ["cyclonedx"]
 
-# A licence by a phrase of its text. Spaces stand for any white space.
+# Maps licences to a phrase of their text, as a pattern. Spaces match any white space.
 PHRASES = {
     "Apache-2.0": r"Apache License,? Version 2\.0",
     "MPL-2.0": r"Mozilla Public License,? v(ersion|\.) 2\.0",
@@ -30,7 +30,7 @@ PHRASES = {
 
 
 def cyclonedx(binary: bytes, version: str, epoch: int) -> bytes:
-    """Return the bill of materials of a command as JSON, with what the linker wrote into it."""
+    """Return the bill of materials of a command as JSON, from the build information in the binary."""
     with tempfile.NamedTemporaryFile() as file:
         file.write(binary)
         file.flush()
@@ -63,7 +63,7 @@ def cyclonedx(binary: bytes, version: str, epoch: int) -> bytes:
 def _component(
     kind: str, name: str, version: str, purl: str, licences: list[str], checksum: Optional[str]
 ) -> dict[str, Any]:
-    """Return one entry. checksum is that of go.sum, which no CycloneDX hash can hold."""
+    """Return one entry. checksum is the one in go.sum, which does not fit into a CycloneDX hash."""
     entry: dict[str, Any] = {"type": kind, "bom-ref": purl, "name": name, "version": version, "purl": purl}
     if licences:
         entry["licenses"] = [{"license": {"id": name}} for name in licences]
@@ -73,14 +73,14 @@ def _component(
 
 
 def _licences(module: str, version: str) -> list[str]:
-    """Return the SPDX names of the licences in the module's folder of Go's cache, as far as a phrase is known."""
+    """Return the SPDX names of the licences that PHRASES recognises in the module's folder in Go's cache."""
     line = ["go", "mod", "download", "-json", f"{module}@{version}"]
-    folder = json.loads(subprocess.check_output(line, cwd=backend.HERE.parent, text=True)).get("Dir", "")
+    folder = json.loads(subprocess.check_output(line, cwd=command.ROOT, text=True)).get("Dir", "")
     found: list[str] = []
     for path in sorted(Path(folder).iterdir()) if folder else []:
         if re.match(r"(?i)(un)?licen[cs]e|copying", path.name) and path.is_file():
             text = path.read_text(encoding="utf-8", errors="replace")
             found += [name for name, phrase in PHRASES.items() if re.search(phrase.replace(" ", r"\s+"), text, re.S)]
-    if "BSD-3-Clause" in found:  # its text holds that of the other
+    if "BSD-3-Clause" in found:  # BSD-3-Clause contains the text of BSD-2-Clause
         found = [name for name in found if name != "BSD-2-Clause"]
     return sorted(set(found))

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Memory is a bound on memory in bytes. Its JSON is a number of bytes, or a word such as "8GiB" or "500MB". 0 stands
-// for DefaultMemory.
+// Memory is a memory limit in bytes. Its JSON form is a number of bytes, or a string such as "8GiB" or "500MB". 0 means
+// DefaultMemory.
 type Memory int64
 
-// DefaultMemory is the bound of methods that are given none.
+// DefaultMemory is the memory limit of a method that sets none.
 const DefaultMemory Memory = 8 << 30
 
-// units are the endings of a Memory in words, the longest first.
+// units are the units in the JSON of a Memory, longest first.
 var units = []struct {
 	ending string
 	bytes  float64
@@ -23,7 +23,7 @@ var units = []struct {
 	{"gib", 1 << 30}, {"mib", 1 << 20}, {"kib", 1 << 10}, {"gb", 1e9}, {"mb", 1e6}, {"kb", 1e3}, {"b", 1}, {"", 1},
 }
 
-// UnmarshalJSON reads a number of bytes, or a word.
+// UnmarshalJSON reads a number of bytes, or a string with a unit.
 func (m *Memory) UnmarshalJSON(text []byte) error {
 	var word string
 	if json.Unmarshal(text, &word) != nil {
@@ -42,17 +42,17 @@ func (m *Memory) UnmarshalJSON(text []byte) error {
 		*m = Memory(v)
 		return nil
 	}
-	return fmt.Errorf("rival: memory %s, want a size as 8GiB or 500MB", text)
+	return fmt.Errorf("rival: memory %s, must be a size as 8GiB or 500MB", text)
 }
 
-// String writes the bound with its unit.
+// String returns the limit with a unit, such as "8.6 GB".
 func (m Memory) String() string { return words(float64(m)) }
 
-// Fits returns an error if the bytes that a method needs exceed the bound. what says what needs them, as in "sntk on
-// 153,932 training nodes".
+// Fits returns an error if bytes exceed the limit. what names the work that needs them, as in "sntk on 153,932 training
+// nodes".
 func (m Memory) Fits(what string, bytes float64) error { return m.FitsAs("memory", what, bytes) }
 
-// FitsAs is Fits for a bound that is the parameter of another name.
+// FitsAs is like Fits, for a limit that is set by another parameter than memory.
 func (m Memory) FitsAs(parameter, what string, bytes float64) error {
 	if m == 0 {
 		m = DefaultMemory
@@ -63,7 +63,7 @@ func (m Memory) FitsAs(parameter, what string, bytes float64) error {
 	return fmt.Errorf("rival: %s needs %s, bound %s (parameter %s)", what, words(bytes), m, parameter)
 }
 
-// words writes a number of bytes with its unit, below 10 with one digit after the point.
+// words returns a number of bytes with a unit, and with one decimal if the number is below 10.
 func words(bytes float64) string {
 	unit := "bytes"
 	for _, next := range []string{"kB", "MB", "GB"} {
@@ -78,7 +78,7 @@ func words(bytes float64) string {
 	return Count(int(math.Round(bytes))) + " " + unit
 }
 
-// Count writes a whole number of at least 0 with commas between thousands: 153,932.
+// Count formats n ≥ 0 with commas as thousands separators: 153,932.
 func Count(n int) string {
 	s := strconv.Itoa(n)
 	for at := len(s) - 3; at > 0; at -= 3 {

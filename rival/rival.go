@@ -1,53 +1,66 @@
-// Package rival holds what the methods that others published share: the door, the budget of each class, the bound on
-// memory, and the account of the result. The methods stand in the folders below, one folder for each family. Package
-// rival/all registers them. docs/rivals.md says what each method computes and what was chosen.
+// Package rival runs the baselines: published condensation methods by other authors. It checks their arguments,
+// allocates the condensed nodes to classes, limits memory and completes the result. There is one package for each
+// family of methods, and package rival/all registers all of them. docs/notes/2026-11-baselines.md explains the choices
+// of each.
 package rival
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
 )
 
-// Task is one condensation by a method: what every method does first and last.
+// Task describes one condensation by a method.
 type Task struct {
-	// Graph is what is condensed. It has passed Check.
+	// Graph is the graph to condense, and Nodes is N′. Both have passed Check.
 	Graph *graph.Graph
-	// Method is the method with its parameters.
-	Method condense.Method
-	// Nodes is N′, Seed decides all random choices.
 	Nodes int
-	Seed  uint64
+	// Seed determines all random choices.
+	Seed uint64
 	// Budget is the number of condensed nodes of each class, in proportion to the training nodes (partition.Budgets).
 	Budget []int
-	// Clock measures the steps and reports each (package progress).
+	// Clock measures the time of each step and reports it (package progress).
 	Clock *condense.Clock
+
+	method condense.Method
 }
 
-// Begin checks g and nodes, and starts the clock of a condensation with the given steps. The error says what is wrong
-// with g or nodes, or is that of ctx.
-func Begin(
-	ctx context.Context, g *graph.Graph, m condense.Method, nodes int, seed uint64, steps ...string,
-) (*Task, error) {
-	if err := Check(g, nodes); err != nil {
+// Run condenses g by m. It calls m.Check, which must call Check, and starts a clock for the given steps. It then calls
+// work and completes the result. work sets X, Y and, if they apply, Adj, Soft, Members, Account and Warnings. Run adds
+// the names, the configuration, the budget and the seconds. It returns an error if m.Check or work fails, if ctx is
+// done, if there is not enough memory, or if an entry of X is not finite because the method diverged.
+func Run(
+	ctx context.Context, m condense.Checker, g *graph.Graph, nodes int, seed uint64,
+	work func(context.Context, *Task) (*condense.Condensed, error), steps ...string,
+) (_ *condense.Condensed, err error) {
+	defer memory.Recover(&err)
+	if err := m.Check(g, nodes); err != nil {
 		return nil, err
 	}
 	budget, err := partition.Budgets(g.Counts(g.Split.Train), nodes)
 	if err != nil {
 		return nil, err
 	}
-	clock := condense.StartClock(ctx, steps...)
-	return &Task{Graph: g, Method: m, Nodes: nodes, Seed: seed, Budget: budget, Clock: clock}, ctx.Err()
+	t := &Task{g, nodes, seed, budget, condense.StartClock(ctx, steps...), m}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	small, err := work(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return t.finish(ctx, small)
 }
 
-// Check returns what is wrong with g, or with nodes for it; nil if nothing is. A condense.Checker begins with it.
+// Check returns an error if g is invalid or cannot be condensed to the given number of nodes. The Check of a baseline
+// calls it first.
 func Check(g *graph.Graph, nodes int) error {
-	if err := g.Check(); err != nil {
+	if err := g.Check(context.Background()); err != nil {
 		return fmt.Errorf("rival: graph %s is not valid: %w", g.Name, err)
 	}
 	if err := condense.Trainable(g); err != nil {
@@ -60,37 +73,34 @@ func Check(g *graph.Graph, nodes int) error {
 	return err
 }
 
-// Labels returns the classes of the condensed nodes that the budget gives: classes ascending.
-func (t *Task) Labels() []int32 {
-	y := make([]int32, 0, t.Nodes)
-	for c, n := range t.Budget {
-		for range n {
-			y = append(y, int32(c))
-		}
-	}
-	return y
-}
-
-// Finish completes small, which has X, Y and whatever of Adj, Soft, Members, Account and Warnings there is. It adds
-// the names, the configuration, the budget and the seconds. A number of X that is not finite is an error that says
-// where: the method diverged.
-func (t *Task) Finish(ctx context.Context, small *condense.Condensed) (*condense.Condensed, error) {
+// finish checks and completes small, the result of work.
+func (t *Task) finish(ctx context.Context, small *condense.Condensed) (*condense.Condensed, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	g := t.Graph
-	if row, col, found, err := mat.FirstNotFinite(small.X); err != nil || found {
-		return nil, errors.Join(err, fmt.Errorf("rival: %s diverged: feature %d of condensed node %d is %v, want a finite "+
-			"number", t.Method.Name(), col, row, small.X.Row(row)[col]))
+	row, col, found, err := mat.FirstNotFinite(ctx, small.X)
+	if err != nil {
+		return nil, err
 	}
-	config, err := condense.Configuration(t.Method, t.Nodes, t.Seed)
+	if found {
+		return nil, fmt.Errorf("rival: %s diverged: feature %d of condensed node %d is %v, must be a finite number",
+			t.method.Name(), col, row, small.X.Row(row)[col])
+	}
+	config, err := condense.Configuration(t.method, t.Nodes, t.Seed)
 	if err != nil {
 		return nil, err
 	}
 	small.Classes, small.Graph, small.GraphNodes = g.Classes, g.Name, g.Nodes()
-	small.Method, small.Config = t.Method.Name(), config
+	small.Method, small.Config = t.method.Name(), config
 	small.Budget = condense.CountBudget(small.Y, g.Classes)
 	small.TakeNames(g)
+	if err := small.TakeSource(g); err != nil {
+		return nil, err
+	}
 	small.Seconds = t.Clock.Stop()
+	if err := small.Validate(); err != nil {
+		return nil, err
+	}
 	return small, nil
 }

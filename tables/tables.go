@@ -1,7 +1,7 @@
 // Package tables registers the formats of graphs that are tables: Parquet, SQLite and PostgreSQL.
 //
-// They bring large libraries with them, so they are a module of their own. A program that imports the library has none
-// of them. One that wants them imports this package for its effect:
+// They need large libraries, so they are in a separate module. A program that needs them imports this package for its
+// side effect:
 //
 //	import _ "github.com/graph-condensation/cgc/tables"
 package tables

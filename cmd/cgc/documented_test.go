@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"database/sql"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,90 +15,62 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/graph-condensation/cgc/cli"
+	"github.com/graph-condensation/cgc/cmd/cgc/cli"
 	"github.com/graph-condensation/cgc/internal/offline"
+	"github.com/graph-condensation/cgc/internal/slow"
 )
 
-// The pages show a command and what it prints like this; a line with … alone stands for any lines:
+// The pages show a command and its output like this, where a line … stands for any number of lines:
 //
 //	```
 //	$ cgc condense demo -o small.safetensors
 //	…
 //	```
 //
-// Other blocks hold commands alone. TestDocumented runs both, page by page in one folder and in their order. It
-// compares what the first print, and wants the second to succeed.
+// Other blocks contain only commands. TestDocumented runs all blocks of a page in order, in one folder. It compares the
+// output if the page shows it; otherwise the command only has to succeed.
 
-// substitute is a command that a test runs in place of one that takes minutes, or needs what a test has not.
+// substitute is a command that a test runs instead of a documented one that takes minutes or needs something the test
+// lacks.
 type substitute struct {
 	page, command string
-	// instead is run in place of command; if it begins with " --", it is added to it. Empty if nothing is run.
-	instead string
-	why     string
+	instead       string // empty if nothing is run
+	why           string
 }
 
-// substitutes lists all commands that are not run as they stand.
+// substitutes lists the commands that are replaced, and those that run without the flags of quick.
 var substitutes = []substitute{
 	{"README.md", "pip install ./python", "", "python/check.sh does it, and tests what is installed"},
 	{"README.md", "go install ./cmd/cgc", "", "the command of this test is the same build"},
-	{"README.md", "cgc evaluate small.safetensors --on cora --models gcn,gat", " --seeds 1 --epochs 20", "minutes"},
-	{"README.md", "cgc tune cora --nodes 70 --seconds 60 -o best.json",
-		"cgc tune cora --nodes 70 --seconds 2 --seeds 1 --epochs 20 -o best.json", "a minute and more"},
-	{"README.md", "cgc report small.safetensors --on cora -o report.html", " --seeds 1 --epochs 20", "a minute"},
-	{"README.md", "cgc run my-graph/ --ratio 1% --models gcn,sage", " --seeds 1 --epochs 20", "a minute"},
-	{"README.md", "cgc condense my-graph/ --nodes 200 -o small.safetensors",
-		"cgc condense my-graph/ --nodes 20 -o small.safetensors", "the example has 80 training nodes"},
-	{"README.md", "go test work", "", "would run this test"},
-	{"README.md", "bash .ci/run", "", "would run this test"},
-	{"README.md", "make dist", "", ".ci/reproducible does it, twice"},
-	{"docs/guide.md", "cgc report shop-20.safetensors --on shop -o shop.html", " --seeds 1 --epochs 20", "half a minute"},
-	{"docs/command.md", "source <(cgc completion bash)", "source <(cgc completion bash); complete -p cgc",
+	{"docs/how-to/browser.md", "cgc web --open", "", "serves until Ctrl-C; cli has tests of it, and browser of the page"},
+	{"docs/how-to/larger-than-memory.md",
+		"cgc data make --like papers100m --scale 1/16 -o big.safetensors --store f16 --panels 16",
+		"cgc data make --like papers100m --scale 1/10000 -o big.safetensors --store f16 --panels 16", "minutes, and 3 GB"},
+	{"docs/reference/formats.md",
+		"cgc condense 'postgres://reader@db.example.org/shop' --nodes 200 -o small.safetensors", "",
+		"needs a server; the tests of tables/postgres start one"},
+	{"docs/how-to/settings.md", "source <(cgc completion bash)", "source <(cgc completion bash); complete -p cgc",
 		"shows that the shell knows it"},
-	{"docs/formats.md", "cgc run shop.db --nodes-sql 'select sku as id, department as label, price, weight from items' " +
-		"--edges-sql 'select a as source, b as target from bought_together'", " --nodes 20 --seeds 1 --epochs 20", "time"},
-	{"docs/better.md", "cgc experiment cora --methods cgc,cgc-x,cgc-d --nodes 70 --models gcn --whole 0 " +
-		"--validate-every 10 -o results", " --seeds 1 --epochs 10", "minutes"},
-	{"docs/formats.md", "cgc condense 'postgres://reader@db.example.org/shop' --nodes 200 -o small.safetensors", "",
-		"needs a server; the tests of tables/postgres start one"},
-	{"docs/formats.md", "cgc condense 'postgres://reader@db.example.org/shop' --nodes 200 -o small.safetensors " +
-		"--nodes-sql 'select id, label, split, embedding from items' --edges-sql 'select source, target from links'", "",
-		"needs a server; the tests of tables/postgres start one"},
-	{"docs/report.md", "cgc report cora-70.safetensors --on cora", " --seeds 1 --epochs 20", "a minute"},
-	{"docs/results.md",
-		"cgc paper table3 ablation depth --graphs cora,citeseer --seeds 5 --validate-every 5 -o results",
-		"cgc paper table3 ablation depth --graphs cora,citeseer --seeds 1 --epochs 2 --whole 0 --validate-every 5 -o results",
-		"an hour"},
-	{"docs/rivals.md", "cgc experiment cora --methods cgc,random,herding,k-center --nodes 35,70,140 -o results",
-		" --seeds 1 --epochs 10 --whole 0", "minutes"},
-	{"docs/rivals.md", "cgc experiment cora --methods all --nodes 70 -o results",
-		"cgc experiment shop --methods cgc,cgc-x,simdm,random,herding,k-center,vn,a-cm,sntk,sntk-x --nodes 8 " +
-			"-o results-of-all --seeds 1 --epochs 5 --whole 0",
-		"hours; the methods that learn step by step are left to the tests of their packages, and the graph is small"},
-	{"docs/rivals.md",
-		"cgc condense cora --nodes 70 --method doscond --param lr_feat=0.01 --seed 0 -o doscond.safetensors",
-		"cgc condense shop --nodes 8 --method doscond --param lr_feat=0.01 --param epochs=1 -o doscond.safetensors",
-		"minutes, as the method learns"},
-	{"docs/rivals.md", "cgc paper table3 --graphs cora --methods doscond --param doscond.lr_feat=0.01 " +
-		"--validate-every 10 --whole 0 -o r", "cgc paper table3 --graphs cora --methods random --seeds 1 --epochs 2 " +
-		"--validate-every 10 --whole 0 -o r", "half an hour, as the method learns"},
-	{"docs/rivals.md", "cgc evaluate doscond.safetensors --on cora --models gcn --seeds 1 --seed 0 --validate-every 10",
-		"cgc evaluate doscond.safetensors --on shop --models gcn --seeds 1 --seed 0 --validate-every 10 --epochs 20",
-		"the graph is that of the line before"},
-	{"docs/web.md", "cgc web --open", "", "serves until Ctrl-C; cli has tests of it, and browser of the page"},
-	{"docs/web.md", "go generate ./web && go build ./cmd/cgc", "", "browser/web does it, and opens the page"},
 }
 
-// elsewhere are pages whose commands another test runs.
-var elsewhere = map[string]string{"docs/cluster.md": "TestClusterPage, and the tests of cgc.spark"}
+// quick maps commands that train to flags that shorten them. The flags are added if the page does not show the output.
+var quick = map[string]string{
+	"run": " --seeds 1 --epochs 10 --whole 0", "experiment": " --seeds 1 --epochs 10 --whole 0",
+	"evaluate": " --seeds 1 --epochs 10", "report": " --seeds 1 --epochs 10 --whole 0 --ceilings=false",
+	"tune": " --seconds 2 --seeds 1 --epochs 10", "paper": " --seeds 1 --epochs 2 --whole 0",
+}
+
+// elsewhere maps pages whose commands another test runs to that test.
+var elsewhere = map[string]string{"docs/how-to/several-machines.md": "TestClusterPage, and the tests of cgc.spark"}
 
 func TestMain(m *testing.M) { testscript.Main(local{m}, map[string]func(){"cgc": cli.Main}) }
 
-// local keeps the tests of this process away from the network. What they start gets a proxy that is not there.
+// local keeps the tests in this process off the network. The processes that they start get a nonexistent proxy.
 type local struct{ *testing.M }
 
 func (l local) Run() int { return offline.Main(l.M) }
 
-// shown is a command line of a page. output is what it prints there, nil if the page does not say.
+// shown is a command line of a page. output is its output on the page, or nil if the page shows none.
 type shown struct {
 	page    string
 	line    int
@@ -106,14 +79,12 @@ type shown struct {
 }
 
 func TestDocumented(t *testing.T) {
-	if testing.Short() {
-		t.Skip("trains as often as the pages do")
-	}
+	slow.Test(t, "trains as often as the pages do")
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip(err)
 	}
 	data := graphsOfPages(t)
-	met, ran := map[substitute]bool{}, map[string]bool{} // -run may leave pages out
+	met, ran := map[substitute]bool{}, map[string]bool{} // -run may skip pages
 	for _, page := range pagesOfDocs(t) {
 		commands := commandsOf(t, page)
 		if why, is := elsewhere[page]; is || len(commands) == 0 {
@@ -125,11 +96,14 @@ func TestDocumented(t *testing.T) {
 			dir := exampleFolder(t)
 			for _, s := range commands {
 				line := s.command
+				if words := strings.Fields(line); s.output == nil && len(words) > 1 && words[0] == "cgc" {
+					line += quick[words[1]]
+				}
 				if i := slices.IndexFunc(substitutes, func(u substitute) bool {
 					return u.page == s.page && u.command == s.command
 				}); i >= 0 {
 					met[substitutes[i]] = true
-					if line = substitutes[i].line(); line == "" {
+					if line = substitutes[i].instead; line == "" {
 						t.Logf("%s:%d: not run: %s: %s", s.page, s.line, s.command, substitutes[i].why)
 						continue
 					}
@@ -150,30 +124,32 @@ func TestDocumented(t *testing.T) {
 	}
 }
 
-func (u substitute) line() string {
-	if strings.HasPrefix(u.instead, " --") {
-		return u.command + u.instead
-	}
-	return u.instead
-}
-
-// pagesOfDocs returns README and the pages of docs, from the root of the module.
+// pagesOfDocs returns README and the pages of docs except its notes, as paths from the root of the repository.
 func pagesOfDocs(t *testing.T) []string {
 	t.Helper()
-	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil || len(pages) == 0 {
+	pages := []string{"README.md"}
+	err := filepath.WalkDir("../../docs", func(file string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && entry.Name() == "notes":
+			return filepath.SkipDir // notes are dated, and their commands may be obsolete
+		case strings.HasSuffix(file, ".md"):
+			pages = append(pages, filepath.ToSlash(strings.TrimPrefix(file, filepath.FromSlash("../../"))))
+		}
+		return nil
+	})
+	if err != nil || len(pages) < 2 {
 		t.Fatal(pages, err)
 	}
-	for i, page := range pages {
-		pages[i] = filepath.ToSlash(strings.TrimPrefix(page, filepath.FromSlash("../../")))
-	}
-	return append([]string{"README.md"}, pages...)
+	return pages
 }
 
-// program begins a line of a block that is a command.
+// program matches the beginning of a command line in a block.
 var program = regexp.MustCompile(`^(cgc|go|bash|make|pip|python|source|spark-submit|npm|sh) `)
 
-// commandsOf returns the command lines in the blocks of a page. In a block with "$ cgc", what follows it is its output.
+// commandsOf returns the command lines in the blocks of a page. In a block with "$ cgc", the lines after the command
+// are its output.
 func commandsOf(t *testing.T, page string) (all []shown) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../..", page))
@@ -189,7 +165,7 @@ func commandsOf(t *testing.T, page string) (all []shown) {
 		command, indented := strings.CutPrefix(line, "    ")
 		prompted, prompt := strings.CutPrefix(line, "$ cgc ")
 		switch {
-		case more: // the line before ended with a backslash
+		case more: // the previous line ended with a backslash
 			last := &all[len(all)-1]
 			last.command += " " + strings.TrimSpace(line)
 		case fenced && prompt:
@@ -213,8 +189,8 @@ func commandsOf(t *testing.T, page string) (all []shown) {
 	return all
 }
 
-// graphsOfPages returns a folder for CGC_DATA. It is that of the tests if they have Cora and Citeseer, else a folder
-// with graphs that are made at their sizes and called so.
+// graphsOfPages returns a folder for CGC_DATA: the tests' own if it contains Cora and Citeseer, or else a folder with
+// synthetic graphs of the same names and sizes.
 func graphsOfPages(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -234,8 +210,8 @@ func graphsOfPages(t *testing.T) string {
 	return dir
 }
 
-// exampleFolder returns a folder with what the pages take for given: the example's shop, the same as one's own graph,
-// and the same in a database whose tables have names of their own.
+// exampleFolder returns a folder with the files that the pages assume: the example graph shop, and the same graph as
+// CSV files of another layout and in a database whose tables have other names.
 func exampleFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -282,7 +258,7 @@ func exampleFolder(t *testing.T) string {
 	return dir
 }
 
-// runLine runs a command line, without a network, and returns the notes and the lines on standard output.
+// runLine runs a command line without a network, and returns the notes and the lines on standard output.
 func runLine(t *testing.T, dir, data, line string) ([]string, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", line)
@@ -297,18 +273,14 @@ func runLine(t *testing.T, dir, data, line string) ([]string, error) {
 	return strings.Split(strings.TrimRight(stderr.String()+stdout.String(), "\n"), "\n"), err
 }
 
-// TestFlagsOfDocumented parses the command lines that the pages show without what they print. --help keeps them from
-// running, after their flags were read.
+// TestFlagsOfDocumented checks that the flags of all documented command lines parse. It adds --help, so that nothing
+// runs after the flags are parsed.
 func TestFlagsOfDocumented(t *testing.T) {
-	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil || len(pages) == 0 {
-		t.Fatal(pages, err)
-	}
 	indented, inline := regexp.MustCompile(`(?m)^    (cgc [^#\n]*)`), regexp.MustCompile("`(cgc [^`…]*)`")
 	fence, fenced := regexp.MustCompile("(?s)```sh\n.*?```"), regexp.MustCompile(`(?m)^(cgc [^#\n]*)`)
 	placeholder := regexp.MustCompile(`^[A-Z]+$`)
-	for _, page := range append(pages, "../../README.md") {
-		text, err := os.ReadFile(page)
+	for _, page := range pagesOfDocs(t) {
+		text, err := os.ReadFile(filepath.Join("../..", page))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// tolerance returns how far accuracies may be from those of a line of the page, in points: kernels round differently.
-// Accuracies of wide spread may be as far away as their standard deviation.
+// tolerance returns the allowed difference of accuracies from a line of the page, in percentage points: at least 2.5,
+// because SIMD code paths round differently, and at least the largest standard deviation on the line.
 func tolerance(line string) float64 {
 	points := 2.5
 	for _, found := range spread.FindAllStringSubmatch(line, -1) {
@@ -22,7 +22,7 @@ func tolerance(line string) float64 {
 	return points
 }
 
-// differ says which line of the page is not what was printed; nothing, if all are.
+// differ returns the line of the page that differs from the output, or "".
 func differ(page, printed []string) string {
 	page = trimEmpty(page)
 	for i, want := range page {
@@ -30,7 +30,7 @@ func differ(page, printed []string) string {
 			if i == len(page)-1 {
 				return ""
 			}
-			for skip := range len(printed) + 1 { // the rest of the page, after the fewest lines
+			for skip := range len(printed) + 1 { // skip as few printed lines as possible
 				if differ(page[i+1:], printed[skip:]) == "" {
 					return ""
 				}
@@ -66,7 +66,7 @@ var (
 	elapsed = regexp.MustCompile(`\d[\d,.]* ?(ms|s|seconds|MB|GB|GB/s|GFLOP/s|MiB|GiB)\b`)
 )
 
-// heading returns the first line of the table that goes on after these lines, empty if there is none.
+// heading returns the first line of the table that the last of the given lines belongs to, or "".
 func heading(before []string) string {
 	first := len(before)
 	for first > 0 && before[first-1] != "" && before[first-1] != "…" {
@@ -78,7 +78,8 @@ func heading(before []string) string {
 	return before[first]
 }
 
-// sameLine compares a line of a page with a printed one. Times, memory and kernels may be any, accuracies may be near.
+// sameLine compares a line of a page with a printed line. It ignores times, memory and code paths, and allows small
+// differences of accuracies.
 func sameLine(want, got, head string) bool {
 	if want == got {
 		return true
@@ -95,7 +96,7 @@ func sameLine(want, got, head string) bool {
 	return true
 }
 
-// cell is a part of a line between gaps of two spaces or more: the runes from start to end.
+// cell is a part of a line, delimited by two or more spaces: the runes from start to end.
 type cell struct {
 	text       string
 	start, end int
@@ -113,7 +114,7 @@ func cells(line string) (all []cell) {
 	return all
 }
 
-// timed says whether a cell stands below a heading that speaks of seconds.
+// timed reports whether a cell is in a column of seconds.
 func timed(head string, c cell) bool {
 	if strings.HasPrefix(head, "seconds ") {
 		return true
@@ -146,7 +147,7 @@ func sameCell(want, got string, timed bool, points float64) bool {
 	return true
 }
 
-// TestDiffer shows what is compared and what is not.
+// TestDiffer checks what counts as a difference.
 func TestDiffer(t *testing.T) {
 	page := []string{"graph  nodes", "demo   4,000", "", "seconds  load", "mean     0.05", "",
 		"model        test  seconds", "gcn    85.4 ± 0.6     14.0", "…", "in 0.05 s"}

@@ -96,7 +96,7 @@ func victims() []*victim {
 	}
 }
 
-// python is the Python package, which runs the command.
+// python returns the victim that runs the command through the Python package.
 func python() *victim {
 	program := `import sys, cgc; from cgc import _scratch; _scratch._memory = lambda size: None
 cgc.condense("demo", nodes=35, seed=int(sys.argv[1])).save("small.safetensors")`
@@ -127,8 +127,8 @@ cgc.condense("demo", nodes=35, seed=int(sys.argv[1])).save("small.safetensors")`
 	return v
 }
 
-// fetched is cgc data fetch. A proxy that the test starts answers for the host of the files, with a certificate that
-// only the killed command trusts.
+// fetched returns the victim cgc data fetch. A proxy that the test starts answers for the host of the files, with a
+// certificate that only the victim trusts.
 func fetched() *victim {
 	fetch := []string{"cgc", "data", "fetch", "cora"}
 	var source string
@@ -146,7 +146,7 @@ func fetched() *victim {
 			t.Skip("the files of cora are in no folder of CGC_DATA")
 		},
 		prepare: func(t *testing.T, dir string) []string {
-			proxy, certificate := interceptor(t, slow(source))
+			proxy, certificate := interceptor(t, trickle(source))
 			if err := os.WriteFile(filepath.Join(dir, "certificate.pem"), certificate, 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -158,17 +158,17 @@ func fetched() *victim {
 	}
 }
 
-// slow serves the files of a folder, whatever path they are asked under, in small pieces.
-func slow(folder string) http.Handler {
+// trickle serves the files of a folder slowly, in small pieces, under any path.
+func trickle(folder string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.ServeFile(pieces{w}, r, filepath.Join(folder, path.Base(r.URL.Path)))
 	})
 }
 
-// pieces writes 16 KiB at a time, and waits a little after each.
+// pieces writes in pieces of at most 16 KiB, with a short pause after each.
 type pieces struct{ http.ResponseWriter }
 
-// Write sends p.
+// Write sends p piece by piece.
 func (w pieces) Write(p []byte) (done int, err error) {
 	const size = 16 << 10
 	for done < len(p) && err == nil {
@@ -181,8 +181,8 @@ func (w pieces) Write(p []byte) (done int, err error) {
 	return done, err
 }
 
-// interceptor starts a proxy of HTTPS that answers for every host itself. It returns its address, and the certificate
-// of the authority to trust.
+// interceptor starts an HTTPS proxy that answers for every host itself. It returns its address, and the certificate of
+// the authority to trust.
 func interceptor(t *testing.T, handler http.Handler) (address string, authority []byte) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -200,7 +200,7 @@ func interceptor(t *testing.T, handler http.Handler) (address string, authority 
 	}
 	inner := httptest.NewUnstartedServer(handler)
 	inner.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{signed}, PrivateKey: key}}}
-	inner.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0) // a killed client ends in mid-handshake
+	inner.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0) // a killed client may stop in mid-handshake
 	inner.StartTLS()
 	outer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodConnect {
@@ -229,7 +229,7 @@ func interceptor(t *testing.T, handler http.Handler) (address string, authority 
 	return outer.URL, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed})
 }
 
-// join passes on what one connection says to the other one, and closes both at its end.
+// join copies data from one connection to the other, and closes both when it ends.
 func join(to, from net.Conn) {
 	defer to.Close()
 	defer from.Close()

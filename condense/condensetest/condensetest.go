@@ -2,8 +2,8 @@
 //
 //	func TestContract(t *testing.T) { condensetest.Test(t, Herding{Hops: 2}) }
 //
-// It condenses small made graphs. Some of them are awkward: no edges, isolated nodes, one class, a class with one
-// training node, sparse features, weighted edges.
+// It condenses small synthetic graphs. Some of them are edge cases: no edges, isolated nodes, one class, a class with
+// one training node, sparse features, weighted edges.
 package condensetest
 
 import (
@@ -18,26 +18,28 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// Claim is a promise that a method may make beyond the interface, or a freedom that it takes.
+// Claim is a promise that a method makes in addition to the interface, or an exception that it needs.
 type Claim int
 
 const (
-	// Proportional: the nodes of each class follow its share of the training nodes. Class i has between 1 and n_i nodes,
-	// and differs from N′·n_i/n by less than the number of classes, since methods round in different ways.
+	// Proportional: each class gets condensed nodes in proportion to its training nodes. Class i has between 1 and n_i
+	// nodes. This number differs from N′·n_i/n by less than the number of classes, since methods round differently.
 	Proportional Claim = iota
 	// Random: the method draws random numbers, so that some other seed gives another condensed graph.
 	Random
 	// ReadsValidation: the method may read the labels of validation nodes, to choose between candidates. Without this
-	// claim they must not matter. Labels of test nodes never may.
+	// claim, these labels must not affect the result. Labels of test nodes never may.
 	ReadsValidation
 )
 
-// Test checks m against each rule, one subtest for a rule. It sets GOMAXPROCS, so it must not run beside other tests.
+// Test checks m against each rule, with one subtest per rule. It sets GOMAXPROCS, so it must not run in parallel with
+// other tests.
 //
-// The rules: sizes and budgets are met, and impossible sizes are errors. Condensed graphs are valid and survive their
-// file. Inputs stay as they are. The same seed gives the same bytes for 1, 2 and 7 threads. Condense stops when its
-// context ends, before it begins and at each step that it reports (package progress). Labels of test and validation
-// nodes do not matter. The settings of condense.Under hold. A condense.Preparer gives the same graphs either way.
+// The rules: sizes and budgets are met, and impossible sizes are errors. Condensed graphs are valid, and unchanged
+// after saving and loading. Inputs are not modified. The same seed gives the same bytes for 1, 2 and 7 threads.
+// Condense stops if its context is cancelled, before it begins or at any step that it reports (package progress).
+// Labels of test and validation nodes do not affect the result. The settings of condense.Under take effect. A
+// condense.Preparer gives the same graphs with and without a shared preparation.
 func Test(t *testing.T, m condense.Method, claims ...Claim) {
 	for _, r := range rules {
 		t.Run(r.name, func(t *testing.T) {
@@ -48,8 +50,8 @@ func Test(t *testing.T, m condense.Method, claims ...Claim) {
 	}
 }
 
-// Check is Test for callers without a testing.T. It returns everything that is wrong, joined; nil if nothing is. Each
-// error begins with the name of its rule.
+// Check is Test for callers without a testing.T. It returns all violations, joined, or nil. Each error begins with the
+// name of its rule.
 func Check(ctx context.Context, m condense.Method, claims ...Claim) error {
 	var errs []error
 	for _, r := range rules {
@@ -76,14 +78,13 @@ var rules = []rule{
 	{"cancellation", (*trial).cancellation},
 	{"test labels", (*trial).testLabels},
 	{"validation labels", (*trial).validationLabels},
-	{"file", (*trial).file},
 	{"inductive", (*trial).inductive},
 	{"normalize features", (*trial).normalize},
 	{"standardize", (*trial).standardize},
 	{"preparation", (*trial).preparation},
 }
 
-// check runs one rule in a folder of its own.
+// check checks one rule in a temporary folder.
 func check(ctx context.Context, r rule, m condense.Method, claims []Claim) error {
 	folder, err := os.MkdirTemp("", "condensetest")
 	if err != nil {
@@ -93,7 +94,7 @@ func check(ctx context.Context, r rule, m condense.Method, claims []Claim) error
 	return r.check(&trial{ctx: ctx, method: m, claims: claims, folder: folder})
 }
 
-// trial is a method under one rule.
+// trial is a method and the rule that it is checked against.
 type trial struct {
 	ctx    context.Context
 	method condense.Method
@@ -113,7 +114,7 @@ func (t *trial) condense(ctx context.Context, m condense.Method, g *graph.Graph,
 	return m.Condense(ctx, g, nodes, seed)
 }
 
-// bytesOf returns the file of what the method makes of g.
+// bytesOf condenses g and returns the bytes of the file.
 func (t *trial) bytesOf(m condense.Method, g *graph.Graph, nodes int, seed uint64) (string, error) {
 	small, err := t.condense(t.ctx, m, g, nodes, seed)
 	if err != nil {
@@ -126,10 +127,10 @@ func (t *trial) bytesOf(m condense.Method, g *graph.Graph, nodes int, seed uint6
 	return text, nil
 }
 
-// saved returns the file of a condensed graph, with all seconds 0.
+// saved returns the file of a condensed graph without its source, because trials change the graph.
 func (t *trial) saved(small *condense.Condensed) (string, error) {
 	c := *small
-	c.Seconds = condense.Seconds{}
+	c.Source = nil
 	path := filepath.Join(t.folder, "small.safetensors")
 	if err := c.Save(t.ctx, path); err != nil {
 		return "", err

@@ -17,12 +17,12 @@ import (
 	"github.com/graph-condensation/cgc/partition"
 )
 
-// method draws training nodes at random. Its functions, where set, break it.
+// method selects training nodes at random. Its functions, if set, break the contract.
 type method struct {
 	before func(g *graph.Graph, seed *uint64)
 	after  func(g *graph.Graph, small *condense.Condensed)
 	budget func(counts []int, nodes int) []int
-	deaf   bool // it does not listen to ctx
+	deaf   bool // it ignores ctx
 }
 
 func (method) Name() string { return "draw" }
@@ -77,7 +77,7 @@ var claims = []condensetest.Claim{condensetest.Proportional, condensetest.Random
 
 func TestKeptContract(t *testing.T) { condensetest.Test(t, method{}, claims...) }
 
-// Each way to break a method is found by the rule for it.
+// Each violation is found by the rule for it.
 func TestBrokenContract(t *testing.T) {
 	shift := func(small *condense.Condensed, by int) { small.X.Data[0] += float32(by) }
 	sum := func(g *graph.Graph, nodes []int32) (sum int) {
@@ -102,12 +102,12 @@ func TestBrokenContract(t *testing.T) {
 			budget[0] = nodes
 			return budget
 		}}},
-		{"output", "nodes, want", method{budget: func(counts []int, nodes int) []int { // one too few
+		{"output", "nodes, expected", method{budget: func(counts []int, nodes int) []int { // one too few
 			budget, _ := partition.Budgets(counts, nodes)
 			budget[slices.Index(budget, slices.Max(budget))]--
 			return budget
 		}}},
-		{"proportions", "have class", method{budget: func(counts []int, nodes int) []int { // the same for all that can
+		{"proportions", "have class", method{budget: func(counts []int, nodes int) []int { // classes share equally
 			budget := make([]int, len(counts))
 			for c := 0; nodes > 0; c = (c + 1) % len(counts) {
 				if budget[c] < counts[c] {
@@ -137,7 +137,7 @@ func TestBrokenContract(t *testing.T) {
 		{"cancellation", "before the call", method{deaf: true}},
 		{"cancellation", "at draw", method{deaf: true}},
 		{"sizes", "panic", method{before: func(*graph.Graph, *uint64) { panic("no") }}},
-		{"file", "Inductive is read back as false", method{after: func(_ *graph.Graph, small *condense.Condensed) {
+		{"output", "Inductive is read back as false", method{after: func(_ *graph.Graph, small *condense.Condensed) {
 			small.Inductive = true
 		}}},
 	} {
@@ -150,14 +150,14 @@ func TestBrokenContract(t *testing.T) {
 	}
 }
 
-// generous gives as many nodes as it can where more are asked for.
+// generous returns as many nodes as it can if too many are requested.
 type generous struct{ method }
 
 func (generous) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
 	return method{}.Condense(ctx, g, min(nodes, len(g.Split.Train)), seed)
 }
 
-// found says whether err has a line with the given words, at or below the first line of the rule.
+// found reports whether err contains the given words at or after the first line of the rule.
 func found(err error, rule, words string) bool {
 	if err == nil {
 		return false

@@ -1,6 +1,7 @@
 package condensetest
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
 
@@ -8,19 +9,19 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// shape says what made makes.
+// shape describes a graph that made builds.
 type shape struct {
 	name     string
 	train    []int // training nodes of each class
-	outside  int   // other nodes; a third of them validate, a third test, the rest has no label
+	outside  int   // other nodes: a third for validation, a third for testing, the rest unlabelled
 	sparse   bool  // features are sparse
 	weighted bool  // edges have weights
 	degree   int   // edges drawn for each node
-	isolated int   // this many last nodes have no edge
+	isolated int   // number of nodes without edges, at the end
 }
 
 // ordinary is the graph of most rules. Its classes differ in size.
-var ordinary = shape{name: "ordinary", train: []int{60, 30, 10}, outside: 60, degree: 4}
+var ordinary = shape{name: "ordinary", train: []int{36, 18, 6}, outside: 36, degree: 4}
 
 // shapes are the graphs that every method must condense.
 var shapes = []shape{
@@ -35,7 +36,7 @@ var shapes = []shape{
 	{name: "all nodes train", train: []int{12, 12}, degree: 3},
 }
 
-// made returns a graph of that shape, the same every time. It has 8 features, and one more for each class.
+// made returns a graph of that shape. Each call returns an equal graph. It has 8 features, and one more for each class.
 func (s shape) made() *graph.Graph {
 	random := rand.New(rand.NewPCG(uint64(len(s.name)), 7))
 	classes := len(s.train)
@@ -50,7 +51,7 @@ func (s shape) made() *graph.Graph {
 		}
 	}
 	n := len(y)
-	places := random.Perm(n) // of the nodes above: classes and parts mix
+	places := random.Perm(n) // shuffled numbers of the nodes above, to mix classes and splits
 	b := graph.Builder{Name: s.name, Y: make([]int32, n), Classes: classes}
 	for i, c := range y {
 		v := int32(places[i])
@@ -101,14 +102,14 @@ func (s shape) made() *graph.Graph {
 			b.Y[v] = graph.Unlabelled
 		}
 	}
-	g, _, err := b.Graph()
+	g, _, err := b.Graph(context.Background())
 	if err != nil {
 		panic(err)
 	}
 	return g
 }
 
-// copied returns a copy of g that shares no memory with it, but for the sparse structure of its features.
+// copied returns a copy of g that shares no memory with it, except the sparse structure of its features.
 func copied(g *graph.Graph) *graph.Graph {
 	c := *g
 	adj := *g.Adj
@@ -128,7 +129,7 @@ func copied(g *graph.Graph) *graph.Graph {
 	return &c
 }
 
-// sizesOf returns the least, a middle and the largest number of condensed nodes of g.
+// sizesOf returns the smallest, a middle and the largest valid number of condensed nodes of g.
 func sizesOf(g *graph.Graph) []int {
 	least, most := bounds(g)
 	return []int{least, (least + most) / 2, most}

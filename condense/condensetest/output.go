@@ -15,24 +15,28 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// name wants lower-case letters, digits and hyphens.
+// name checks that the name consists of lower-case letters, digits and hyphens.
 func (t *trial) name() error {
 	const letters = "abcdefghijklmnopqrstuvwxyz0123456789-"
 	if n := t.method.Name(); n == "" || strings.Trim(n, letters) != "" {
-		return fmt.Errorf("%q, want lower-case letters, digits and hyphens", n)
+		return fmt.Errorf("%q, must be lower-case letters, digits and hyphens", n)
 	}
 	return nil
 }
 
-// output wants a valid condensed graph of each graph at three sizes, and the graph left alone.
+// output checks that each graph gives valid condensed graphs of three sizes and is not modified. The condensed graph of
+// the middle size must be unchanged after saving and loading.
 func (t *trial) output() error {
 	var errs []error
 	for _, s := range shapes {
 		g, before := s.made(), s.made()
-		for _, nodes := range sizesOf(g) {
+		for i, nodes := range sizesOf(g) {
 			small, err := t.condense(t.ctx, t.method, g, nodes, 1)
 			if err == nil {
 				err = t.judge(small, g, nodes)
+			}
+			if err == nil && i == 1 {
+				err = t.reload(small)
 			}
 			if err != nil {
 				errs = append(errs, fmt.Errorf("graph %q to %d nodes: %w", s.name, nodes, err))
@@ -53,29 +57,33 @@ func (t *trial) judge(small *condense.Condensed, g *graph.Graph, nodes int) erro
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
-	want(small.Nodes() == nodes, "%d nodes, want %d", small.Nodes(), nodes)
-	if small.X != nil {
-		want(small.X.Cols == g.Features(), "%d features, want %d", small.X.Cols, g.Features())
+	if small.X != nil && small.Source != nil {
+		compared, err := small.CheckTarget(g)
+		want(err == nil && compared.Err() == nil, "source of another graph: %s %v", compared.Reason(), err)
 	}
-	want(small.Graph == g.Name && small.GraphNodes == g.Nodes(), "made of graph %q with %d nodes, want %q with %d",
+	want(small.Nodes() == nodes, "%d nodes, expected %d", small.Nodes(), nodes)
+	if small.X != nil {
+		want(small.X.Cols == g.Features(), "%d features, expected %d", small.X.Cols, g.Features())
+	}
+	want(small.Graph == g.Name && small.GraphNodes == g.Nodes(), "made of graph %q with %d nodes, expected %q with %d",
 		small.Graph, small.GraphNodes, g.Name, g.Nodes())
-	want(small.Method == t.method.Name(), "method %q, want %q", small.Method, t.method.Name())
+	want(small.Method == t.method.Name(), "method %q, expected %q", small.Method, t.method.Name())
 	var config struct{ Method string }
 	err := json.Unmarshal(small.Config, &config)
 	want(err == nil && config.Method == t.method.Name(),
-		"configuration %s, want the method %q: see condense.Configuration", small.Config, t.method.Name())
+		"configuration %s, must be the method %q: see condense.Configuration", small.Config, t.method.Name())
 	if small.Classes != g.Classes {
-		return errors.Join(append(errs, fmt.Errorf("%d classes, want %d", small.Classes, g.Classes))...)
+		return errors.Join(append(errs, fmt.Errorf("%d classes, expected %d", small.Classes, g.Classes))...)
 	}
 	budget := condense.CountBudget(small.Y, g.Classes)
 	want(slices.Equal(budget, small.Budget), "budget %v, but the classes have %v nodes", small.Budget, budget)
 	for c, n := range g.Counts(g.Split.Train) {
-		want(budget[c] >= min(1, n) && budget[c] <= n, "%d nodes of class %d, want %d to %d", budget[c], c, min(1, n), n)
+		want(budget[c] >= min(1, n) && budget[c] <= n, "%d nodes of class %d, must be %d to %d", budget[c], c, min(1, n), n)
 	}
 	return errors.Join(errs...)
 }
 
-// proportions wants budgets near the shares of the classes, if the method claims so.
+// proportions checks that budgets are near the shares of the classes, if the method claims Proportional.
 func (t *trial) proportions() error {
 	if !slices.Contains(t.claims, Proportional) {
 		return nil
@@ -91,7 +99,7 @@ func (t *trial) proportions() error {
 		for c, n := range counts {
 			share := float64(nodes*n) / float64(len(g.Split.Train))
 			if math.Abs(float64(small.Budget[c])-share) >= classes {
-				errs = append(errs, fmt.Errorf("%d of %d nodes have class %d, want about %.1f: %d of %d training nodes have it",
+				errs = append(errs, fmt.Errorf("%d of %d nodes have class %d, must be about %.1f: %d of %d training nodes have it",
 					small.Budget[c], nodes, c, share, n, len(g.Split.Train)))
 			}
 		}
@@ -99,7 +107,7 @@ func (t *trial) proportions() error {
 	return errors.Join(errs...)
 }
 
-// sizes wants an error for each number of nodes that the graph cannot give. A condense.Checker finds the same.
+// sizes checks that Condense returns an error for impossible numbers of nodes, and so does Check of a condense.Checker.
 func (t *trial) sizes() error {
 	g := ordinary.made()
 	least, most := bounds(g)
@@ -107,7 +115,7 @@ func (t *trial) sizes() error {
 	for _, nodes := range []int{math.MinInt32, -1, 0, least - 1, most + 1, math.MaxInt32} {
 		small, err := t.condense(t.ctx, t.method, g, nodes, 1)
 		if err == nil || small != nil || strings.HasPrefix(err.Error(), "panic") {
-			errs = append(errs, fmt.Errorf("%d nodes: error %v, want an error and no graph: %d to %d are possible",
+			errs = append(errs, fmt.Errorf("%d nodes: error %v, must be an error and no graph: %d to %d are possible",
 				nodes, err, least, most))
 		}
 		if c, is := t.method.(condense.Checker); is && c.Check(g, nodes) == nil {
@@ -120,23 +128,7 @@ func (t *trial) sizes() error {
 	return errors.Join(errs...)
 }
 
-// file wants a condensed graph of each graph to be read back as it was written.
-func (t *trial) file() error {
-	var errs []error
-	for _, s := range shapes {
-		g := s.made()
-		small, err := t.condense(t.ctx, t.method, g, sizesOf(g)[1], 1)
-		if err == nil {
-			err = t.reload(small)
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("graph %q: %w", s.name, err))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// reload writes small and reads it back.
+// reload checks that small is unchanged after saving and loading.
 func (t *trial) reload(small *condense.Condensed) error {
 	path := filepath.Join(t.folder, "reload.safetensors")
 	if err := small.Save(t.ctx, path); err != nil {
@@ -156,7 +148,8 @@ func (t *trial) reload(small *condense.Condensed) error {
 	return errors.Join(errs...)
 }
 
-// canonical returns c in the one form in which a file gives it back: edges have weights, and what is empty is nil.
+// canonical returns c in the form that Load returns: edges have weights, empty fields are nil, and seconds are present
+// only if c is Timed.
 func canonical(c *condense.Condensed) condense.Condensed {
 	k := *c
 	k.Adj, k.Members = weighted(c.Adj), weighted(c.Members)
@@ -169,10 +162,13 @@ func canonical(c *condense.Condensed) condense.Condensed {
 	if len(k.Warnings) == 0 {
 		k.Warnings = nil
 	}
+	if !k.Timed {
+		k.Seconds = condense.Seconds{}
+	}
 	return k
 }
 
-// weighted returns m with its entries written out.
+// weighted returns m with explicit values.
 func weighted(m *mat.CSR) *mat.CSR {
 	if m == nil || m.Data != nil {
 		return m

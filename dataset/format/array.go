@@ -8,31 +8,31 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Arrays is a graph as arrays that have names, and strings that describe it.
+// Arrays holds a graph as named arrays, and strings that describe the graph.
 type Arrays struct {
-	// Metadata holds strings by their names. Its key "format" says what the arrays are.
+	// Metadata maps keys to strings. The key "format" names the kind of content.
 	Metadata map[string]string
-	// List holds the arrays. Names differ, also where "." is written as "_".
+	// List holds the arrays. Their names are distinct, even with "." replaced by "_".
 	List []Array
 }
 
 // Array is an array with a name.
 type Array struct {
-	// Name consists of words with points between them. A store whose names must be identifiers writes "_" for ".".
+	// Name consists of words separated by dots. A store whose names must be identifiers replaces "." by "_".
 	Name string
-	// Shape is the length of each side; nil for the length of Data.
+	// Shape is the length of each dimension; nil means the shape of Data.
 	Shape []int
-	// Data holds the elements in C order. WriteArrays takes
+	// Data holds the elements in C order. WriteArrays accepts
 	//
 	//	[]float32, []int64, []bool
-	//	[]int32        whole numbers; a store may write them as int64
+	//	[]int32        integers; a store may write them as int64
 	//	[]string       one dimension
 	//	mat.Matrix     float32, read in blocks
 	//
-	// ReadArrays returns []float32, []int64 (truth values are 0 and 1) or []string, whatever the file has.
+	// ReadArrays converts every element type of a file to []float32, []int64 (booleans are 0 and 1) or []string.
 	Data any
-	// Derived says that the array follows from the others. It is there for programs that read the file. A store may leave
-	// it out.
+	// Derived marks an array that can be computed from the others, and is only stored for programs that read the file. A
+	// store may omit it.
 	Derived bool
 }
 
@@ -41,7 +41,7 @@ func (a *Arrays) Add(name string, data any, shape ...int) {
 	a.List = append(a.List, Array{Name: name, Shape: shape, Data: data})
 }
 
-// Find returns the array of that name, where "." and "_" are alike; nil if there is none.
+// Find returns the array of that name, or nil. It treats "." and "_" as equal.
 func (a *Arrays) Find(name string) *Array {
 	for i := range a.List {
 		if PlainName(a.List[i].Name) == PlainName(name) {
@@ -51,10 +51,10 @@ func (a *Arrays) Find(name string) *Array {
 	return nil
 }
 
-// PlainName returns the name of an array as an identifier: with "_" for ".".
+// PlainName returns the name of an array as an identifier: with "." replaced by "_".
 func PlainName(name string) string { return strings.ReplaceAll(name, ".", "_") }
 
-// Sides returns the shape: that of the data if Shape is nil.
+// Sides returns the shape, or the shape of the data if Shape is nil.
 func (a *Array) Sides() []int {
 	if a.Shape != nil {
 		return a.Shape
@@ -77,7 +77,7 @@ func (a *Array) Sides() []int {
 	return nil
 }
 
-// Floats returns the elements of an array that was read as float32.
+// Floats returns the elements of an array from ReadArrays, as float32.
 func (a *Array) Floats() ([]float32, error) {
 	switch data := a.Data.(type) {
 	case []float32:
@@ -89,10 +89,10 @@ func (a *Array) Floats() ([]float32, error) {
 		}
 		return out, nil
 	}
-	return nil, fmt.Errorf("array %s holds %s, want numbers", a.Name, kindOf(a.Data))
+	return nil, fmt.Errorf("array %s holds %s, must hold numbers", a.Name, kindOf(a.Data))
 }
 
-// Ints returns the elements of an array that was read as int64. A number with a fraction is an error.
+// Ints returns the elements of an array from ReadArrays, as int64. A number with a fraction is an error.
 func (a *Array) Ints() ([]int64, error) {
 	switch data := a.Data.(type) {
 	case []int64:
@@ -101,23 +101,23 @@ func (a *Array) Ints() ([]int64, error) {
 		out := memory.Make[int64](len(data))
 		for i, v := range data {
 			if out[i] = int64(v); float32(out[i]) != v {
-				return nil, fmt.Errorf("array %s: element %d is %v, want a whole number", a.Name, i, v)
+				return nil, fmt.Errorf("array %s: element %d is %v, must be a whole number", a.Name, i, v)
 			}
 		}
 		return out, nil
 	}
-	return nil, fmt.Errorf("array %s holds %s, want whole numbers", a.Name, kindOf(a.Data))
+	return nil, fmt.Errorf("array %s holds %s, must hold whole numbers", a.Name, kindOf(a.Data))
 }
 
-// Strings returns the elements of an array of texts that was read.
+// Strings returns the elements of an array of strings.
 func (a *Array) Strings() ([]string, error) {
 	if data, ok := a.Data.([]string); ok {
 		return data, nil
 	}
-	return nil, fmt.Errorf("array %s holds %s, want texts", a.Name, kindOf(a.Data))
+	return nil, fmt.Errorf("array %s holds %s, must hold texts", a.Name, kindOf(a.Data))
 }
 
-// kindOf names what data holds.
+// kindOf names the kind of data in errors.
 func kindOf(data any) string {
 	switch data.(type) {
 	case []float32, []int64, []int32, []bool, mat.Matrix:

@@ -10,16 +10,16 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// ErrCondensed is what Format.Read returns, in a *ReadError, for a file that holds a condensed graph.
-var ErrCondensed = errors.New("it is a condensed graph, want a graph to condense")
+// ErrCondensed is the error of Format.Read for a condensed graph. A *ReadError wraps it.
+var ErrCondensed = errors.New("it is a condensed graph, must be a graph to condense")
 
-// ReadError says where a file stops making sense.
+// ReadError is an error about a place in a file.
 type ReadError struct {
 	// File is the path of the file or folder.
 	File string
-	// Line is the line, from 1; 0 if the format has no lines.
+	// Line is the line number, counted from 1, or 0 if the format has no lines.
 	Line int
-	// Err says what is wrong, without the place.
+	// Err is the error without its location.
 	Err error
 }
 
@@ -31,11 +31,11 @@ func (e *ReadError) Error() string {
 	return fmt.Sprintf("dataset: %s: %v", e.File, e.Err)
 }
 
-// Unwrap returns what is wrong, without the place.
+// Unwrap returns the error without its location.
 func (e *ReadError) Unwrap() error { return e.Err }
 
-// Locate turns an error of graph.Builder, or a *mat.CannotKeep, into a *ReadError. parts gives the file for each part
-// of a graph that has a file of its own (graph.PartError); all else is in file. A nil err gives nil.
+// Locate turns an error of graph.Builder, or a *mat.CannotKeep, into a *ReadError. parts maps the parts of a graph that
+// have separate files (graph.PartError) to these files; all other parts are in file. If err is nil, so is the result.
 func Locate(err error, file string, parts map[string]string) error {
 	var part *graph.PartError
 	if number := new(mat.CannotKeep); errors.As(err, &number) {
@@ -49,7 +49,7 @@ func Locate(err error, file string, parts map[string]string) error {
 	return &ReadError{File: file, Err: part.Err}
 }
 
-// LocateArrays is Locate for a file of several arrays. arrays gives the name of the array for each part of a graph.
+// LocateArrays is like Locate, for a file of several arrays. arrays maps each part of a graph to the name of its array.
 func LocateArrays(err error, file string, arrays map[string]string) error {
 	var part *graph.PartError
 	if !errors.As(err, &part) {
@@ -58,15 +58,15 @@ func LocateArrays(err error, file string, arrays map[string]string) error {
 	return &ReadError{File: file, Err: fmt.Errorf("array %s: %w", arrays[part.Part], part.Err)}
 }
 
-// Unrecognised is the error for a path that no format recognises.
-type Unrecognised struct {
+// UnrecognisedError is the error for a path that no format recognises.
+type UnrecognisedError struct {
 	Path string
-	// Folder says that Path is a folder.
+	// Folder reports whether Path is a folder.
 	Folder bool
 }
 
-// Error says what the path may hold, by the descriptions of the formats.
-func (e *Unrecognised) Error() string {
+// Error lists the files and folders that the formats expect.
+func (e *UnrecognisedError) Error() string {
 	var folders, files []string
 	each(func(_ string, f Format) {
 		d := f.Describe()
@@ -78,34 +78,34 @@ func (e *Unrecognised) Error() string {
 		}
 	})
 	if e.Folder {
-		return fmt.Sprintf("dataset: folder %s holds no graph: want %s, or the file of one graph: %s",
+		return fmt.Sprintf("dataset: folder %s holds no graph: expected %s, or the file of one graph: %s",
 			e.Path, strings.Join(folders, ", "), strings.Join(files, ", "))
 	}
-	return fmt.Sprintf("dataset: the format of %s is not recognised: want %s, or a folder",
+	return fmt.Sprintf("dataset: the format of %s is not recognised: expected %s, or a folder",
 		e.Path, strings.Join(files, ", "))
 }
 
-// Ambiguous is the error for a path that several formats recognise with the same certainty.
-type Ambiguous struct {
+// AmbiguousError is the error for a path that several formats recognise with the same certainty.
+type AmbiguousError struct {
 	Path string
 	// Formats are the names of the formats.
 	Formats []string
 }
 
 // Error names the formats.
-func (e *Ambiguous) Error() string {
-	return fmt.Sprintf("dataset: %s may be of the formats %s, want files of one of them",
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("dataset: %s may be of the formats %s, expected files of one of them",
 		e.Path, strings.Join(e.Formats, " and "))
 }
 
-// Several is the error for a folder that holds the files of several graphs.
-type Several struct {
+// SeveralError is the error for a folder that holds the files of several graphs.
+type SeveralError struct {
 	Folder string
 	Graphs []Place
 }
 
-// Error names the graphs, and the path of one.
-func (e *Several) Error() string {
+// Error names the graphs, and the path of the first.
+func (e *SeveralError) Error() string {
 	names := make([]string, len(e.Graphs))
 	for i, g := range e.Graphs {
 		names[i] = g.Name
@@ -114,14 +114,15 @@ func (e *Several) Error() string {
 		e.Folder, strings.Join(names, ", "), filepath.Join(e.Folder, filepath.Base(e.Graphs[0].Path)))
 }
 
-// ReadOnly is the error for writing a format that can only be read.
-type ReadOnly struct {
+// ReadOnlyError is the error for writing a format that can only be read.
+type ReadOnlyError struct {
 	Name string
 	// Writers are the names of the formats that can be written.
 	Writers []string
 }
 
 // Error names the formats that can be written.
-func (e *ReadOnly) Error() string {
-	return fmt.Sprintf("dataset: the format %s can only be read, want one of %s", e.Name, strings.Join(e.Writers, ", "))
+func (e *ReadOnlyError) Error() string {
+	return fmt.Sprintf("dataset: the format %s can only be read, expected one of %s", e.Name, strings.Join(e.Writers,
+		", "))
 }

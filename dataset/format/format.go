@@ -1,12 +1,12 @@
-// Package format is the seam between graphs and files: what a file format is, and the list of those that are known.
+// Package format defines file formats of graphs, and registers them.
 //
 // To add a format, implement Format and register it before the first graph is opened:
 //
 //	func init() { format.Register("my-format", myFormat{}) }
 //
-// dataset.Open then reads its files, data describe and data convert take them, and the errors that say what a file or a
-// folder may hold name the format. A format that implements Writer can be written too. graph.Builder makes a valid
-// graph of what a file holds; ReadError says where a file is wrong.
+// dataset.Open then reads its files, data describe and data convert accept them, and errors about unknown files mention
+// the format. A format that implements Writer can be written too. graph.Builder makes a valid graph from the content of
+// a file. ReadError locates an error in a file.
 package format
 
 import (
@@ -22,61 +22,61 @@ import (
 
 // Format reads the graphs of one file format. Its methods are safe for concurrent use.
 type Format interface {
-	// Describe says what a file or a folder of this format holds.
+	// Describe describes the files and folders of this format.
 	Describe() Description
-	// Recognise returns how certain it is that path holds a graph of this format. path is a file or a folder that exists.
-	// It looks at names, and at most at the start of a file.
+	// Recognise returns how certain it is that path is a graph of this format. path is an existing file or folder. It
+	// looks only at names and at most at the start of a file.
 	Recognise(path string) Certainty
-	// Read returns the graph at path, which Recognise has recognised, and a sentence for each thing that was changed, such
-	// as self-loops that were dropped. The graph is valid (graph.Graph.Validate), but its split may be empty: dataset.Open
-	// then draws one. If the file has no name for the graph, Name is that of the file. An error about the content is a
-	// *ReadError. Nothing in a file is ever executed.
+	// Read returns the graph at path, which Recognise has recognised, and a sentence for each change, such as dropped
+	// self-loops. The graph is valid (graph.Graph.Validate), but its split may be empty: dataset.Open then draws one. If
+	// the file does not name the graph, Name is the name of the file. An error about the content is a *ReadError. Nothing
+	// in a file is ever executed.
 	Read(ctx context.Context, path string) (g *graph.Graph, notes []string, err error)
 }
 
 // Writer is a Format that can write.
 type Writer interface {
 	Format
-	// Write writes g, which is valid. path appears whole or not at all. Equal graphs give equal bytes. It reports the
-	// bytes that it wrote to package progress.
+	// Write writes g, which must be valid, to path atomically. Equal graphs give equal bytes. It reports the bytes written
+	// to package progress.
 	Write(ctx context.Context, path string, g *graph.Graph) error
 }
 
-// Lister is a Format whose graphs consist of several files side by side, so that one folder may hold several graphs.
+// Lister is a Format whose graphs consist of several files, so that one folder may hold several graphs.
 type Lister interface {
 	Format
-	// List returns the graphs that stand in folder: for each name, a path that Read takes.
+	// List returns the graphs in folder: for each name, a path that Read accepts.
 	List(folder string) map[string]string
 }
 
-// Description is what errors and help say of a format.
+// Description describes a format in errors and help.
 type Description struct {
 	// Title is the name of the format in sentences: "GraphSAINT".
 	Title string
-	// Folder says which files mark a folder of this format: "edges.csv and labels.csv". Empty if the format has no
-	// folders.
+	// Folder names the files that mark a folder of this format: "edges.csv and labels.csv". It is empty if the format has
+	// no folders.
 	Folder string
-	// File says how the names of its files look: "ind.NAME.x", "a .npz file". Empty if the format has no single files.
+	// File describes the names of single files: "ind.NAME.x", "a .npz file". It is empty if the format has none.
 	File string
-	// Extensions are the ends of the names of its files, with the dot. A file NAME + extension in a folder that is
-	// searched is the graph NAME. A Writer is chosen by any of them.
+	// Extensions are the file extensions, with the dot. In a search folder, the file NAME + extension is the graph NAME. A
+	// Writer is chosen by any of its extensions.
 	Extensions []string
-	// Schemes are how addresses begin that the format reads in place of a path, without "://": "postgres".
+	// Schemes are the schemes of addresses that the format reads in place of a path, without "://": "postgres".
 	Schemes []string
 }
 
-// Certainty says how certain a format is that a path is its own. The most certain format reads the path.
+// Certainty is how certain a format is that it can read a path. The most certain format reads the path.
 type Certainty int
 
 // The levels of certainty.
 const (
 	// No: the path is not of this format.
 	No Certainty = iota
-	// Possible: a part of what the format needs is there.
+	// Possible: some of the files that the format needs exist.
 	Possible
-	// Likely: the names are right.
+	// Likely: all names match.
 	Likely
-	// Certain: the content says so, or the names leave no doubt.
+	// Certain: the content says so, or the names are unmistakable.
 	Certain
 )
 
@@ -88,11 +88,11 @@ func Register(name string, f Format) { formats.Register(name, f) }
 // Names returns the names of the formats, in the order in which they were registered.
 func Names() []string { return formats.Names() }
 
-// Find returns the format of that name. An error is an *Unknown.
+// Find returns the format of that name. An error is an *UnknownError.
 func Find(name string) (Format, error) { return formats.Find(name) }
 
-// Unknown is the error for the name of a format that is not registered. It lists the names.
-type Unknown = registry.Unknown
+// UnknownError is the error for the name of a format that is not registered. It lists the names.
+type UnknownError = registry.Unknown
 
 // each calls f for each format, in the order of registration.
 func each(f func(name string, format Format)) {
@@ -103,24 +103,24 @@ func each(f func(name string, format Format)) {
 	}
 }
 
-// Place is a graph on disk: its path, and the format that reads it.
+// Place is the path of a graph, and the format that reads it.
 type Place struct {
-	// Name is the name of the graph, by the name of the file.
+	// Name is the name of the graph, derived from the file name.
 	Name string
-	// Path is what the format's Read takes.
+	// Path is the path for the format's Read.
 	Path string
 	// Format reads the graph. FormatName is the name that it is registered under.
 	Format     Format
 	FormatName string
 }
 
-// Recognise returns how to read path, a file or a folder that exists: by the format that is most certain of it. For a
-// folder that no format recognises, but that holds the file of one graph, it returns that file. An error is an
-// *Unrecognised, an *Ambiguous if two formats are equally certain, or a *Several if a folder holds the files of several
-// graphs. Where path is an address (IsAddress), the format that has its scheme reads it; if none has, the error is an
-// *UnknownAddress.
+// Recognise chooses the format for path, an existing file or folder: the one that is most certain. If no format
+// recognises a folder, but the folder contains the file of one graph, Recognise returns that file. An error is an
+// *UnrecognisedError, an *AmbiguousError if two formats are equally certain, or a *SeveralError if a folder holds the
+// files of several graphs. If path is an address such as postgres://host/name, the format with its scheme reads it; if
+// there is none, the error is an *UnknownAddressError.
 func Recognise(path string) (Place, error) {
-	if IsAddress(path) {
+	if isAddress(path) {
 		return recogniseAddress(path)
 	}
 	info, err := os.Stat(path)
@@ -128,19 +128,19 @@ func Recognise(path string) (Place, error) {
 		return Place{}, err
 	}
 	found, err := recognise(path, info.IsDir(), func(Format) bool { return true })
-	if _, unknown := err.(*Unrecognised); !unknown || !info.IsDir() {
+	if _, unknown := err.(*UnrecognisedError); !unknown || !info.IsDir() {
 		return found, err
 	}
 	switch graphs := List(path); {
 	case len(graphs) == 1:
 		return graphs[0], nil
 	case len(graphs) > 1:
-		return Place{}, &Several{Folder: path, Graphs: graphs}
+		return Place{}, &SeveralError{Folder: path, Graphs: graphs}
 	}
 	return Place{}, err
 }
 
-// recognise asks each format that has folders, or files, and that is asked for.
+// recognise asks each format for which asked is true and that supports folders, or files.
 func recognise(path string, folder bool, asked func(Format) bool) (Place, error) {
 	best, found, names := No, Place{Name: nameOf(path), Path: path}, []string(nil)
 	each(func(name string, f Format) {
@@ -156,15 +156,15 @@ func recognise(path string, folder bool, asked func(Format) bool) (Place, error)
 	})
 	switch len(names) {
 	case 0:
-		return Place{}, &Unrecognised{Path: path, Folder: folder}
+		return Place{}, &UnrecognisedError{Path: path, Folder: folder}
 	case 1:
 		return found, nil
 	}
-	return Place{}, &Ambiguous{Path: path, Formats: names}
+	return Place{}, &AmbiguousError{Path: path, Formats: names}
 }
 
-// List returns the graphs whose files stand directly in folder, without looking into the folders in it. They are
-// ordered by format, in the order of registration, and then by name. A folder that cannot be read holds none.
+// List returns the graphs whose files are directly in folder. They are ordered by format, in the order of registration,
+// and then by name. An unreadable folder counts as empty.
 func List(folder string) (graphs []Place) {
 	entries, _ := os.ReadDir(folder)
 	each(func(formatName string, f Format) {
@@ -203,15 +203,15 @@ func cutExtension(file string, f Format) (name string, ok bool) {
 	return "", false
 }
 
-// nameOf returns the name of a file or folder without what follows its last dot.
+// nameOf returns the name of a file or folder without its extension.
 func nameOf(path string) string {
 	base := filepath.Base(path)
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-// WriterFor returns the format that writes path: the one of the given name or, if name is empty, the one whose
-// extension path has. ok is false if name is empty and no format that writes has the extension. An error is an
-// *Unknown, or says that the format does not write.
+// WriterFor returns the format that writes path: the format called name or, if name is empty, the one with the
+// extension of path. ok is false if name is empty and no Writer has that extension. An error is an *UnknownError or a
+// *ReadOnlyError.
 func WriterFor(path, name string) (w Writer, ok bool, err error) {
 	if name != "" {
 		f, err := Find(name)
@@ -219,7 +219,7 @@ func WriterFor(path, name string) (w Writer, ok bool, err error) {
 			return nil, false, err
 		}
 		if w, ok = f.(Writer); !ok {
-			return nil, false, &ReadOnly{Name: name, Writers: Writers()}
+			return nil, false, &ReadOnlyError{Name: name, Writers: Writers()}
 		}
 		return w, true, nil
 	}

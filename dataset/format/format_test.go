@@ -16,7 +16,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// sure recognises the paths that contain a word, with a certainty of its own.
+// sure recognises paths that contain a word, with a given certainty.
 type sure struct {
 	word string
 	as   format.Certainty
@@ -36,7 +36,7 @@ func (s sure) Recognise(path string) format.Certainty {
 
 func (s sure) Read(context.Context, string) (*graph.Graph, []string, error) {
 	b := graph.Builder{X: mat.NewDense(90, 1), Y: make([]int32, 90), Name: s.name}
-	g, _, err := b.Graph()
+	g, _, err := b.Graph(context.Background())
 	return g, []string{"from " + s.word}, err
 }
 
@@ -69,7 +69,7 @@ func TestTheMostCertainFormatReads(t *testing.T) {
 func TestTwoFormatsAreAnError(t *testing.T) {
 	path := file(t, "a.twin")
 	_, err := dataset.Options{}.Open(t.Context(), path)
-	var ambiguous *format.Ambiguous
+	var ambiguous *format.AmbiguousError
 	if !errors.As(err, &ambiguous) || !slices.Equal(ambiguous.Formats, []string{"first", "second"}) {
 		t.Errorf("error %v", err)
 	}
@@ -81,7 +81,7 @@ func TestTwoFormatsAreAnError(t *testing.T) {
 func TestSeveralGraphsAreAnError(t *testing.T) {
 	dir := fixture.Folder(t, map[string][]byte{"b.npz": {}, "a.safetensors": {}})
 	_, err := dataset.Options{}.Open(t.Context(), dir)
-	var several *format.Several
+	var several *format.SeveralError
 	if !errors.As(err, &several) || len(several.Graphs) != 2 {
 		t.Fatalf("error %v", err)
 	}
@@ -91,20 +91,20 @@ func TestSeveralGraphsAreAnError(t *testing.T) {
 	}
 }
 
-// A folder is not a file, whatever its name.
+// TestFoldersAreNotFiles checks that a folder is not recognised as a file, whatever its name.
 func TestFoldersAreNotFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "own.npz")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	var unknown *format.Unrecognised
+	var unknown *format.UnrecognisedError
 	if _, err := (dataset.Options{}).Open(t.Context(), dir); !errors.As(err, &unknown) {
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestErrorsListTheFormats(t *testing.T) {
-	var unknown *format.Unrecognised
+	var unknown *format.UnrecognisedError
 	_, err := dataset.Options{}.Open(t.Context(), t.TempDir())
 	if !errors.As(err, &unknown) || !unknown.Folder {
 		t.Fatalf("error %v", err)
@@ -124,12 +124,12 @@ func TestErrorsListTheFormats(t *testing.T) {
 }
 
 func TestWriterFor(t *testing.T) {
-	var readOnly *format.ReadOnly
+	var readOnly *format.ReadOnlyError
 	if _, _, err := format.WriterFor("a.npz", "npz"); !errors.As(err, &readOnly) ||
 		!slices.Equal(readOnly.Writers, format.Writers()) {
 		t.Errorf("error %v", err)
 	}
-	var unknown *format.Unknown
+	var unknown *format.UnknownError
 	if _, _, err := format.WriterFor("a.npz", "nqz"); !errors.As(err, &unknown) ||
 		!slices.Equal(unknown.Names, format.Names()) {
 		t.Errorf("error %v", err)

@@ -12,9 +12,9 @@ import (
 
 // The values of the key "format" in the metadata of files.
 const (
-	// GraphKind says that a file holds a graph.
+	// GraphKind marks a file with a graph.
 	GraphKind = "cgc.graph"
-	// CondensedKind says that a file holds a condensed graph.
+	// CondensedKind marks a file with a condensed graph.
 	CondensedKind = "cgc-condensed"
 )
 
@@ -24,20 +24,20 @@ func graphMetadata(g *graph.Graph) map[string]string {
 		"format": GraphKind, "format_version": "1", "name": g.Name, "classes": strconv.Itoa(g.Classes),
 	}
 	if g.ClassNames != nil {
-		names, _ := json.Marshal(g.ClassNames) // of strings, it cannot fail
+		names, _ := json.Marshal(g.ClassNames) // marshalling strings cannot fail
 		meta["class_names"] = string(names)
 	}
 	return meta
 }
 
-// GraphArrays returns g, which is valid, as arrays with the names of PyTorch Geometric.
+// GraphArrays returns g, which must be valid, as arrays with the names that PyTorch Geometric uses.
 //
 //	x           N×d, float32
-//	y           N, −1 for none
+//	y           N, −1 for unlabelled nodes
 //	edge_index  2×E, each edge in both directions, ordered by the first row
 //	edge_weight E, if edges have weights
-//	train_mask, val_mask, test_mask  N, truth values
-//	ids         N texts, if nodes have names
+//	train_mask, val_mask, test_mask  N, booleans
+//	ids         N strings, if nodes have names
 //
 // The metadata has name, classes and, if classes have names, class_names.
 func GraphArrays(g *graph.Graph) *Arrays {
@@ -45,7 +45,7 @@ func GraphArrays(g *graph.Graph) *Arrays {
 	a := &Arrays{Metadata: graphMetadata(g)}
 	a.Add("x", g.X, n, g.Features())
 	a.Add("y", g.Y)
-	ends := memory.Uncleared[int32](2 * entries)[:entries]
+	ends := memory.Make[int32](2 * entries)[:entries]
 	for i := range n {
 		for e := g.Adj.Indptr[i]; e < g.Adj.Indptr[i+1]; e++ {
 			ends[e] = int32(i)
@@ -74,7 +74,7 @@ func GraphArrays(g *graph.Graph) *Arrays {
 // The values of the column split.
 var partNames = []string{"train", "val", "test"}
 
-// GraphTables returns g, which is valid, as tables.
+// GraphTables returns g, which must be valid, as tables.
 //
 //	nodes: id (the name of the node, or its number from 0)
 //	       label (the name of the class, empty for none; or its number, −1 for none)
@@ -119,7 +119,7 @@ func idColumn(n int, ids []string) Column {
 // target and, if a has values, weight. ids holds the name of each node; nil means numbers.
 func EdgeTable(a *mat.CSR, ids []string) Table {
 	edges := a.NNZ() / 2
-	source, target, weight := memory.Uncleared[int32](edges)[:0], memory.Uncleared[int32](edges)[:0], []float32(nil)
+	source, target, weight := memory.Make[int32](edges)[:0], memory.Make[int32](edges)[:0], []float32(nil)
 	for i := range a.Rows {
 		for e := a.Indptr[i]; e < a.Indptr[i+1]; e++ {
 			if j := a.Indices[e]; int(j) > i {
@@ -139,8 +139,7 @@ func EdgeTable(a *mat.CSR, ids []string) Table {
 	return t
 }
 
-// Both returns the edge table of GraphTables, or of a condensed graph, with each edge in both directions: all as they
-// are, then all turned around.
+// Both returns an edge table with each edge in both directions: first all edges of t, then all of them reversed.
 func (t *Table) Both() Table {
 	both := Table{Rows: 2 * t.Rows}
 	for _, c := range t.Columns {

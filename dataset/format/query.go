@@ -8,8 +8,8 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// Queries say which rows of a database are the nodes and the edges of a graph, in its own language. An empty query
-// means the table called nodes, or edges.
+// Queries select the rows of a database that are the nodes and the edges of a graph, in the query language of the
+// database. An empty query means the table called nodes, or edges.
 type Queries struct {
 	Nodes, Edges string
 }
@@ -17,7 +17,7 @@ type Queries struct {
 // Querier is a Format that reads databases. Its Read uses no Queries.
 type Querier interface {
 	Format
-	// ReadQueries is Read of the rows that the queries give. Nothing in the database changes.
+	// ReadQueries is like Read, for the rows that the queries return. It changes nothing in the database.
 	ReadQueries(ctx context.Context, path string, q Queries) (g *graph.Graph, notes []string, err error)
 }
 
@@ -31,14 +31,14 @@ func queriers() (names []string) {
 	return names
 }
 
-// NoQueries is the error for queries to a graph that is not in a database.
-type NoQueries struct {
-	// Path is where the graph is, and Name the name of its format.
+// NoQueriesError is the error for queries to a graph that is not in a database.
+type NoQueriesError struct {
+	// Path is the path of the graph, and Name the name of its format.
 	Path, Name string
 }
 
-// Error names the formats that take queries.
-func (e *NoQueries) Error() string {
+// Error names the formats that accept queries.
+func (e *NoQueriesError) Error() string {
 	want := "no format here does"
 	if names := queriers(); len(names) > 0 {
 		want = "only those of " + strings.Join(names, " and ") + " do"
@@ -46,18 +46,19 @@ func (e *NoQueries) Error() string {
 	return fmt.Sprintf("dataset: graphs of the format %s take no queries, %s (%s)", e.Name, want, Shown(e.Path))
 }
 
-// mark stands between the scheme of an address and the rest.
+// mark separates the scheme of an address from the rest.
 const mark = "://"
 
-// IsAddress reports whether path is an address such as postgres://host/name, not a file.
-func IsAddress(path string) bool {
+// isAddress reports whether path is an address such as postgres://host/name, not a file.
+func isAddress(path string) bool {
 	at := strings.Index(path, mark)
 	return at > 0 && strings.Trim(strings.ToLower(path[:at]), "abcdefghijklmnopqrstuvwxyz+-.") == ""
 }
 
-// Shown returns path as errors, notes and results may show it: an address without user, password and parameters.
+// Shown returns path in a form that errors, notes and results may show: an address loses its user, password and
+// parameters.
 func Shown(path string) string {
-	if !IsAddress(path) {
+	if !isAddress(path) {
 		return path
 	}
 	scheme, rest, _ := strings.Cut(path, mark)
@@ -68,14 +69,14 @@ func Shown(path string) string {
 	return scheme + mark + rest
 }
 
-// UnknownAddress is the error for an address that no format reads.
-type UnknownAddress struct {
+// UnknownAddressError is the error for an address that no format reads.
+type UnknownAddressError struct {
 	// Path is the address, as Shown returns it.
 	Path string
 }
 
-// Error lists how addresses begin.
-func (e *UnknownAddress) Error() string {
+// Error lists the known schemes.
+func (e *UnknownAddressError) Error() string {
 	var schemes []string
 	each(func(_ string, f Format) {
 		for _, s := range f.Describe().Schemes {
@@ -85,11 +86,11 @@ func (e *UnknownAddress) Error() string {
 	if len(schemes) == 0 {
 		return fmt.Sprintf("dataset: no format here reads addresses such as %s", e.Path)
 	}
-	return fmt.Sprintf("dataset: no format reads %s, want an address that begins with %s",
+	return fmt.Sprintf("dataset: no format reads %s, must be an address that begins with %s",
 		e.Path, strings.Join(schemes, " or "))
 }
 
-// recogniseAddress returns the format whose scheme an address has.
+// recogniseAddress returns the format that reads the scheme of an address.
 func recogniseAddress(address string) (Place, error) {
 	scheme, _, _ := strings.Cut(address, mark)
 	var found Place
@@ -101,7 +102,7 @@ func recogniseAddress(address string) (Place, error) {
 		}
 	})
 	if found.Format == nil {
-		return found, &UnknownAddress{Path: Shown(address)}
+		return found, &UnknownAddressError{Path: Shown(address)}
 	}
 	return found, nil
 }

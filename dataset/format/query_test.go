@@ -6,7 +6,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 )
 
-// No user, password or parameter is shown, wherever the address has them.
+// TestShown checks that no user, password or parameter of an address is shown.
 func TestShown(t *testing.T) {
 	for address, want := range map[string]string{
 		"postgres://ann:secret@host:5432/people":        "postgres://host:5432/people",

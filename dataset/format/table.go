@@ -13,18 +13,18 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Tables is a graph as a table of nodes and a table of edges, and strings that describe it.
+// Tables holds a graph as a table of nodes and a table of edges, and strings that describe the graph.
 type Tables struct {
-	// Metadata holds strings by their names. Its key "format" says what the tables are.
+	// Metadata maps keys to strings. The key "format" names the kind of content.
 	Metadata map[string]string
 	// Nodes has a row for each node, and the column id.
 	Nodes Table
-	// Edges has a row for each undirected edge, and the columns source and target, which hold ids. Source is the node that
-	// comes first. Both makes a table with both directions. A reader takes edges in one direction or both.
+	// Edges has a row for each undirected edge, and the columns source and target, which hold ids. Source is the lower
+	// node. Both returns a table with both directions. Readers accept edges in one direction or both.
 	Edges Table
 }
 
-// Table is a table: columns with names, and a cell of each in each row.
+// Table consists of named columns, each with one cell per row.
 type Table struct {
 	Rows    int
 	Columns []Column
@@ -37,21 +37,21 @@ type Column struct {
 	Width int
 	// Offsets, if not nil, says that a cell holds a list. The list of row i is Data[Offsets[i]:Offsets[i+1]].
 	Offsets []int64
-	// Data holds the values of all rows, one row after the other: []float32, []int64, []int32 or []string, or a mat.Matrix
-	// of Width columns (see Table.Blocks).
+	// Data holds the values of all rows, in order: []float32, []int64, []int32 or []string, or a mat.Matrix of Width
+	// columns (see Table.Blocks).
 	Data any
-	// Dictionary, if not nil, says that the values stand for texts: value v for Dictionary[v], and −1 for an empty cell.
+	// Dictionary, if not nil, lists the strings that the values encode: v means Dictionary[v], and −1 means an empty cell.
 	// Data is then []int32.
 	Dictionary []string
-	// Derived says that the column follows from the others. It is there for programs that read the file. A store may leave
-	// it out.
+	// Derived marks a column that can be computed from the others, and is only stored for programs that read the file. A
+	// store may omit it.
 	Derived bool
 }
 
-// Check returns an error if a column of t does not have a cell for each row. Columns are slices.
+// Check returns an error if a column of t does not have one cell per row. Columns must be slices.
 func (t *Tables) Check() error {
 	if t.Nodes.Rows == 0 {
-		return errors.New("the table of nodes is empty, want at least 1 row")
+		return errors.New("the table of nodes is empty, must have at least 1 row")
 	}
 	for part, table := range []*Table{&t.Nodes, &t.Edges} {
 		for _, c := range table.Columns {
@@ -64,7 +64,7 @@ func (t *Tables) Check() error {
 	return nil
 }
 
-// fits says whether c has a cell for each row.
+// fits reports whether c has one cell per row.
 func (c *Column) fits(rows int) bool {
 	n := int64(c.count())
 	if c.Offsets == nil {
@@ -88,7 +88,7 @@ func (c *Column) count() int {
 	return -1
 }
 
-// Find returns the column of that name; nil if there is none.
+// Find returns the column of that name, or nil.
 func (t *Table) Find(name string) *Column {
 	for i := range t.Columns {
 		if t.Columns[i].Name == name {
@@ -98,8 +98,8 @@ func (t *Table) Find(name string) *Column {
 	return nil
 }
 
-// Blocks returns the rows of the table in order, some at a time, as tables whose data are slices: a mat.Matrix is read
-// in blocks. A block is valid until the next one. After an error there is no more block.
+// Blocks yields blocks of consecutive rows, as tables whose data are slices: a mat.Matrix is read in blocks. A block is
+// valid until the next one. An error ends the sequence.
 func (t *Table) Blocks() iter.Seq2[*Table, error] {
 	const values = 1 << 20 // in a block, and at most 4096 rows
 	return func(yield func(*Table, error) bool) {
@@ -161,7 +161,7 @@ func (c Column) slice(lo, hi int) Column {
 	return c
 }
 
-// IsList says whether a cell holds several values.
+// IsList reports whether a cell holds several values.
 func (c *Column) IsList() bool { return c.Width > 0 || c.Offsets != nil }
 
 // Range returns the values of row i: Data[from:to].
@@ -175,8 +175,8 @@ func (c *Column) Range(i int) (from, to int) {
 	return i, i + 1
 }
 
-// Text returns the cell of row i as text: a number in its shortest form, a text as it is, several values as a JSON
-// list. Scalars and Lists read it. Data must be a slice, as in Blocks.
+// Text returns the cell of row i as a string: a number in its shortest form, a string unchanged, several values as a
+// JSON list. Scalars and Lists read it. Data must be a slice, as in Blocks.
 func (c *Column) Text(i int) string {
 	from, to := c.Range(i)
 	if !c.IsList() {
@@ -189,7 +189,7 @@ func (c *Column) Text(i int) string {
 			text = append(text, ',')
 		}
 		if v := c.value(k); quoted || c.Dictionary != nil {
-			word, _ := json.Marshal(v) // of a string, it cannot fail
+			word, _ := json.Marshal(v) // marshalling a string cannot fail
 			text = append(text, word...)
 		} else {
 			text = append(text, v...)
@@ -219,29 +219,8 @@ func (c *Column) value(k int) string {
 	return ""
 }
 
-// Spread returns t with each column of Width values as Width columns of one value: x becomes x0, x1, … It is for
-// stores without lists of values. Gather undoes it. A mat.Matrix stays: call it on what Blocks returns.
-func (t *Table) Spread() *Table {
-	spread := &Table{Rows: t.Rows}
-	for _, c := range t.Columns {
-		data, numbers := c.Data.([]float32)
-		if c.Width == 0 || !numbers {
-			spread.Columns = append(spread.Columns, c)
-			continue
-		}
-		for j := range c.Width {
-			column := make([]float32, 0, t.Rows)
-			for i := j; i < len(data); i += c.Width {
-				column = append(column, data[i])
-			}
-			spread.Columns = append(spread.Columns, Column{Name: c.Name + strconv.Itoa(j), Data: column, Derived: c.Derived})
-		}
-	}
-	return spread
-}
-
-// Gather makes one column called name of the columns name0, name1, … of t, which it takes away. Without name0 it
-// does nothing. An error names a value that is no number.
+// Gather replaces the columns name0, name1, … of t by one column called name, for stores without lists of values.
+// Without name0 it does nothing. An error names a value that is not a number.
 func (t *Table) Gather(name string) error {
 	var parts [][]float32
 	for {
@@ -275,27 +254,27 @@ func (t *Table) Gather(name string) error {
 	return nil
 }
 
-// Value is a type that columns are read as.
+// Value lists the Go types for the values of a column.
 type Value interface{ int64 | float32 | string }
 
-// Scalars returns the value of each cell of a column that was read. Text is parsed. An error names the row.
+// Scalars returns the value of each cell of a column from ReadTables. Text is parsed. An error names the row.
 func Scalars[V Value](c *Column) ([]V, error) {
 	if c.IsList() {
-		return nil, fmt.Errorf("column %s holds lists, want one value in each row", c.Name)
+		return nil, fmt.Errorf("column %s holds lists, expected one value in each row", c.Name)
 	}
 	return valuesOf[V](c)
 }
 
-// Lists returns the lists of a column that was read: that of row i is values[offsets[i]:offsets[i+1]]. Text is parsed
-// as JSON. An error names the row.
+// Lists returns the lists of a column from ReadTables: row i has values[offsets[i]:offsets[i+1]]. Text is parsed as
+// JSON. An error names the row.
 func Lists[V Value](c *Column) (offsets []int64, values []V, err error) {
 	text, isText := c.Data.([]string)
 	if isText && !c.IsList() {
 		offsets, values = make([]int64, 1, len(text)+1), []V{}
 		for i, cell := range text {
 			var list []V
-			if err := json.Unmarshal([]byte(cell), &list); err != nil {
-				return nil, nil, fmt.Errorf("column %s: row %d is %.40q, want a list: %w", c.Name, i, cell, err)
+			if json.Unmarshal([]byte(cell), &list) != nil {
+				return nil, nil, fmt.Errorf("column %s: row %d is %.40q, must be a JSON list", c.Name, i, cell)
 			}
 			values = append(values, list...)
 			offsets = append(offsets, int64(len(values)))
@@ -303,7 +282,7 @@ func Lists[V Value](c *Column) (offsets []int64, values []V, err error) {
 		return offsets, values, nil
 	}
 	if !c.IsList() {
-		return nil, nil, fmt.Errorf("column %s holds one value in each row, want lists", c.Name)
+		return nil, nil, fmt.Errorf("column %s holds one value in each row, must hold lists", c.Name)
 	}
 	if values, err = valuesOf[V](c); err != nil {
 		return nil, nil, err
@@ -323,7 +302,7 @@ func valuesOf[V Value](c *Column) ([]V, error) {
 	}
 	n := c.count()
 	if n < 0 {
-		return nil, fmt.Errorf("column %s holds a %T, want values", c.Name, c.Data)
+		return nil, fmt.Errorf("column %s holds a %T, must hold values", c.Name, c.Data)
 	}
 	values := make([]V, n)
 	for i := range values {
@@ -339,7 +318,7 @@ func valuesOf[V Value](c *Column) ([]V, error) {
 			*v = float32(wide)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("column %s: row %d is %.40q, want a number", c.Name, i, c.value(i))
+			return nil, fmt.Errorf("column %s: row %d is %.40q, must be a number", c.Name, i, c.value(i))
 		}
 	}
 	return values, nil

@@ -1,6 +1,7 @@
 package format_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,14 +21,14 @@ func friends() *graph.Graph {
 	}
 	b.AddWeightedEdge(0, 1, 2)
 	b.AddWeightedEdge(2, 1, 0.5)
-	g, _, err := b.Graph()
+	g, _, err := b.Graph(context.Background())
 	if err != nil {
 		panic(err)
 	}
 	return g
 }
 
-// A graph as tables, for a format that writes lines of text.
+// GraphTables serves formats that write rows of text.
 func ExampleGraphTables() {
 	t := format.GraphTables(friends())
 	for _, table := range []*format.Table{&t.Nodes, &t.Edges} {
@@ -54,7 +55,7 @@ func ExampleGraphTables() {
 	// friends ["blue","red"]
 }
 
-// A graph as arrays, for a format that keeps arrays with names.
+// GraphArrays serves formats that store named arrays.
 func ExampleGraphArrays() {
 	for _, a := range format.GraphArrays(friends()).List {
 		if a.Name != "x" {
@@ -71,7 +72,7 @@ func ExampleGraphArrays() {
 	// ids [3] [alice bob zoë]
 }
 
-// Both turns each edge around.
+// TestBoth checks that Both returns each edge in both directions.
 func TestBoth(t *testing.T) {
 	tables := format.GraphTables(friends())
 	both := tables.Edges.Both()
@@ -84,22 +85,18 @@ func TestBoth(t *testing.T) {
 	}
 }
 
-// Spread and Gather undo one another, and leave columns of similar names alone.
-func TestSpreadAndGather(t *testing.T) {
+// TestGather checks that numbered columns become one column, and that columns of similar names stay.
+func TestGather(t *testing.T) {
 	table := &format.Table{Rows: 2, Columns: []format.Column{
-		{Name: "id", Data: []int32{0, 1}}, {Name: "x", Width: 3, Data: []float32{1, 2, 3, 4, 5, 6}},
-		{Name: "x07", Data: []float32{8, 9}}, {Name: "xy", Data: []string{"a", "b"}},
+		{Name: "id", Data: []int32{0, 1}}, {Name: "x0", Data: []float32{1, 4}}, {Name: "x1", Data: []float32{2, 5}},
+		{Name: "x2", Data: []float32{3, 6}}, {Name: "x07", Data: []float32{8, 9}}, {Name: "xy", Data: []string{"a", "b"}},
 	}}
-	spread := table.Spread()
-	if names := columns(spread); !slices.Equal(names, []string{"id", "x0", "x1", "x2", "x07", "xy"}) {
-		t.Errorf("spread into %q", names)
-	}
-	if err := spread.Gather("x"); err != nil {
+	if err := table.Gather("x"); err != nil {
 		t.Fatal(err)
 	}
-	if names := columns(spread); !slices.Equal(names, columns(table)) ||
-		!slices.Equal(spread.Find("x").Data.([]float32), table.Find("x").Data.([]float32)) {
-		t.Errorf("gathered %q: %v", names, spread.Find("x"))
+	if names := columns(table); !slices.Equal(names, []string{"id", "x", "x07", "xy"}) ||
+		!slices.Equal(table.Find("x").Data.([]float32), []float32{1, 2, 3, 4, 5, 6}) || table.Find("x").Width != 3 {
+		t.Errorf("gathered %q: %v", names, table.Find("x"))
 	}
 }
 
@@ -110,7 +107,7 @@ func columns(t *format.Table) (names []string) {
 	return names
 }
 
-// Blocks cut every kind of column, and together hold all rows.
+// TestBlocks checks that the blocks of a table contain all its rows, for all kinds of columns.
 func TestBlocks(t *testing.T) {
 	const rows = 10_000
 	x := mat.NewDense(rows, 2)
@@ -149,7 +146,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// Check refuses columns that do not fit.
+// TestCheckTables checks that columns of a wrong length are errors.
 func TestCheckTables(t *testing.T) {
 	good := format.Column{Name: "id", Data: []int64{0, 1}}
 	for _, bad := range []format.Column{

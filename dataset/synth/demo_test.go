@@ -73,7 +73,7 @@ func ridgeAccuracy(t *testing.T, g *graph.Graph, x *mat.Dense) float64 {
 
 func TestDemoNeedsStructure(t *testing.T) {
 	g := synth.Demo()
-	if err := g.Validate(); err != nil {
+	if err := g.Validate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var h1, h2 mat.Dense

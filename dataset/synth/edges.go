@@ -14,17 +14,17 @@ import (
 // edgeChunk is the number of edges that one generator draws.
 const edgeChunk = 1 << 16
 
-// surplus is how many edges are drawn at first: repeats and self-loops do not count.
+// surplus is the number of edges drawn at first. It exceeds Edges because repeats and self-loops are dropped.
 func (m *maker) surplus() int { return m.Edges + m.Edges/32 }
 
-// more returns how many edges to draw if so many are missing of those that were drawn.
+// more returns how many edges to draw when missing of the drawn edges were lost as repeats.
 func more(drawn, missing int) int { return drawn + 2*missing + 16 }
 
-// edges draws edges until Edges of them differ, and drops the surplus.
+// edges draws edges until there are Edges distinct ones, and drops the surplus.
 func (m *maker) edges(ctx context.Context) (*mat.CSR, error) {
 	var drawn graph.Edges
 	for want := m.surplus(); ; {
-		from := drawn.Len() / edgeChunk * edgeChunk // a chunk that was cut short is drawn again, in full
+		from := drawn.Len() / edgeChunk * edgeChunk // an incomplete last chunk is drawn again in full
 		drawn.From = slices.Grow(drawn.From[:from], want-from)[:want]
 		drawn.To = slices.Grow(drawn.To[:from], want-from)[:want]
 		var done atomic.Int64
@@ -37,7 +37,7 @@ func (m *maker) edges(ctx context.Context) (*mat.CSR, error) {
 		if err != nil {
 			return nil, err
 		}
-		adj, _, err := graph.AdjacencyContext(ctx, m.Nodes, drawn)
+		adj, _, err := graph.Adjacency(ctx, m.Nodes, drawn)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -55,12 +55,12 @@ func (m *maker) edges(ctx context.Context) (*mat.CSR, error) {
 	}
 }
 
-// chunks calls draw for the chunks of edges from to want−1, several at a time. The error is one of draw.
+// chunks calls draw for the chunks of edges from to want−1, from several goroutines. The error is one of draw.
 func (m *maker) chunks(ctx context.Context, from, want int, draw func(lo, hi int) error) error {
 	return each(ctx, want-from, edgeChunk, func(lo, hi int) error { return draw(from+lo, from+hi) })
 }
 
-// each calls f for the chunks of [0, n), several at a time, until one returns an error.
+// each calls f for the chunks of [0, n), from several goroutines, until one returns an error.
 func each(ctx context.Context, n, chunk int, f func(lo, hi int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -75,7 +75,7 @@ func each(ctx context.Context, n, chunk int, f func(lo, hi int) error) error {
 	return nil
 }
 
-// fill draws edges first, first+1, … into e. They are of one chunk, and first begins it.
+// fill draws edges first, first+1, … into e. All are in one chunk, which begins with first.
 func (m *maker) fill(e graph.Edges, first int) {
 	same := uint64(m.Homophily / 2 * (1 << 32))
 	class := uint64(m.Homophily * (1 << 32))
@@ -98,13 +98,13 @@ func (m *maker) fill(e graph.Edges, first int) {
 	}
 }
 
-// thin drops n edges from a symmetric adjacency without weights. They are evenly spaced in the order of rows.
-// The error is that of ctx: adj is not valid then.
+// thin drops n edges from a symmetric adjacency without weights. The dropped edges are evenly spaced in the order of
+// rows. The only error is ctx.Err(), which leaves adj invalid.
 func thin(ctx context.Context, adj *mat.CSR, n int) error {
 	if n == 0 {
 		return nil
 	}
-	const rows = 1 << 12 // between two looks at ctx
+	const rows = 1 << 12 // between context checks
 	edges := adj.NNZ() / 2
 	rank, dropped := 0, 0
 	due := func() int { return int((int64(2*dropped+1) * int64(edges)) / int64(2*n)) }

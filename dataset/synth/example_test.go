@@ -8,7 +8,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/synth"
 )
 
-// A graph with the sizes of a real one is called made.
+// The name of a graph with the sizes of a real one begins with "made-".
 func ExampleMake() {
 	shape, err := synth.Like("cora")
 	if err != nil {

@@ -20,7 +20,7 @@ func (m *maker) centres() *mat.Dense {
 	random := rand.New(m.stream(forCentres, 0))
 	centre := mat.NewDense(m.Classes*m.Groups, m.Features)
 	class := make([]float32, m.Features)
-	unit := m.Signal / math.Sqrt(float64(m.Features)) // a centre is then Signal from the origin
+	unit := m.Signal / math.Sqrt(float64(m.Features)) // a centre then has distance Signal from the origin
 	for k := range centre.Rows {
 		if k%m.Groups == 0 {
 			for j := range class {
@@ -47,7 +47,7 @@ func (m *maker) dense(ctx context.Context) (*mat.Dense, error) {
 	return x, err
 }
 
-// noise sets block to the features of nodes first, first+1, …, which are those of one chunk.
+// noise sets block to the features of nodes first, first+1, …, which are one chunk.
 func (m *maker) noise(block, centre *mat.Dense, first int) {
 	random := rand.New(m.stream(forFeatures, first/featureChunk))
 	for i := range block.Rows {
@@ -58,11 +58,11 @@ func (m *maker) noise(block, centre *mat.Dense, first int) {
 	}
 }
 
-// topic is the number of words that are typical of a class, and also that of a sub-class.
+// topic is the number of words that are typical of a class, and of a sub-class.
 const topic = 30
 
-// words returns sparse features of ones. A word is drawn from those of the class, of the sub-class, or of the language.
-// In the language, a word of low rank is drawn more often.
+// words returns sparse features of ones. A word is drawn from the words of the class, of the sub-class, or of the full
+// vocabulary. From the full vocabulary, words of low rank are drawn more often.
 func (m *maker) words(ctx context.Context) (*mat.CSR, error) {
 	random := rand.New(m.stream(forCentres, 0))
 	topics := make([][]int32, m.Classes*m.Groups)

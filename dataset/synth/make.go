@@ -1,7 +1,7 @@
-// Package synth makes graphs: by a seeded block model, of any size, or with the sizes of a real data set.
+// Package synth makes synthetic graphs from a seeded block model, of any size or with the sizes of a real data set.
 //
-// Made graphs serve for trying and for measuring time. Accuracies on them say nothing of a real graph. So the names of
-// the shapes that Like returns begin with Prefix.
+// Synthetic graphs are for examples and for measuring time. Accuracies on them say nothing about real graphs. To avoid
+// confusion, the names of the shapes that Like returns begin with Prefix.
 package synth
 
 import (
@@ -20,8 +20,8 @@ import (
 const DemoName = "demo"
 
 // DemoShape returns the shape of the built-in graph. Classes differ in their mean features, but weakly: the features of
-// one node are mostly noise. The mean over a node's neighbourhood brings the class out, since two thirds of the
-// neighbours are of its class. A third of the signal is in the sub-classes, so a class is several clouds.
+// one node are mostly noise. The mean over a node's neighbourhood reveals the class, since two thirds of the neighbours
+// are of its class. A third of the signal is in the sub-classes, so a class consists of several clusters.
 func DemoShape() Shape {
 	return Shape{
 		Name: DemoName, Nodes: 4000, Edges: 12000, Features: 96, Classes: 7, Train: 140, Val: 500, Test: 1000,
@@ -41,10 +41,10 @@ func Demo() *graph.Graph {
 
 // Make returns a graph of the given shape, drawn from a degree-corrected stochastic block model (Karrer and Newman
 // 2011). Every node has a class, a sub-class and a weight with a power-law tail (exponent 2.5). The first end of an
-// edge is drawn by weight; the first N edges take each node in turn, so that no node is isolated. The other end is
+// edge is drawn by weight; the first N edges start at each node once, so that no node is isolated. The other end is
 // drawn by weight from the same sub-class, the same class or all nodes. The numbers of nodes and edges and the sizes of
-// the split are exact. The same shape and source give the same graph for any number of threads. src is read twice. Make
-// reports to package progress, and returns soon after ctx is done, with its error.
+// the split are exact. The same shape and source give the same graph for any number of threads. Make draws two numbers
+// from src. It reports to package progress, and returns ctx.Err() soon after ctx is done.
 func Make(ctx context.Context, s Shape, src rand.Source) (_ *graph.Graph, err error) {
 	defer memory.Recover(&err)
 	m, err := newMaker(ctx, s, src)
@@ -67,7 +67,7 @@ func Make(ctx context.Context, s Shape, src rand.Source) (_ *graph.Graph, err er
 	if err != nil {
 		return nil, err
 	}
-	return g, g.SealContext(ctx)
+	return g, g.Seal(ctx)
 }
 
 // newMaker draws the nodes of a graph.
@@ -99,7 +99,7 @@ func (m *maker) labels(ctx context.Context) ([]int32, graph.Split, error) {
 	return y, split, err
 }
 
-// maker holds what the steps of Make share.
+// maker holds the state that the steps of Make share.
 type maker struct {
 	Shape
 	seed  [2]uint64
@@ -108,7 +108,7 @@ type maker struct {
 	start []uint64 // stub[start[k]:start[k+1]] is sub-class k
 }
 
-// What a stream of random numbers is for.
+// Purposes of the streams of random numbers.
 const (
 	forNodes = iota
 	forEdges
@@ -129,7 +129,7 @@ func (m *maker) stream(purpose, chunk int) *rand.ChaCha8 {
 const (
 	// A node's weight is above w with probability w^-tail. Degrees then have exponent 2.5, as in citation graphs.
 	tail = 1.5
-	// maxWeight cuts the tail. Without it, few nodes would have most of the edges.
+	// maxWeight cuts the tail. Without this limit, a few nodes would have most of the edges.
 	maxWeight = 100
 	// stubs is the number of stubs of a node of weight 1.
 	stubs = 2
@@ -145,7 +145,7 @@ func (m *maker) draw(ctx context.Context) error {
 		total += size(c)
 	}
 	before := 0.0
-	spare := m.Nodes - m.Classes*m.Groups // each sub-class gets one node; the sizes of the classes decide on the others
+	spare := m.Nodes - m.Classes*m.Groups // each sub-class gets one node; the other nodes follow the sizes of the classes
 	for c := range m.Classes {
 		lo, hi := int(float64(spare)*before/total), int(float64(spare)*(before+size(c))/total)
 		if before += size(c); c == m.Classes-1 {
@@ -185,10 +185,10 @@ func (m *maker) draw(ctx context.Context) error {
 	return nil
 }
 
-// often is the number of nodes after which work looks at its context: milliseconds.
+// often is the number of nodes between context checks, which are milliseconds apart.
 const often = 1 << 18
 
-// shuffle is random.Shuffle for a list, and stops when ctx is done.
+// shuffle shuffles a list as random.Shuffle does, but stops when ctx is done.
 func shuffle(ctx context.Context, stage string, random *rand.Rand, list []int32) error {
 	for i := len(list) - 1; i > 0; i-- {
 		if i%often == 0 {
@@ -213,7 +213,7 @@ func (m *maker) split(ctx context.Context, y []int32) (split graph.Split, err er
 	if err := shuffle(ctx, "drawing the split", random, order); err != nil {
 		return split, err
 	}
-	quota := make([]int, m.Classes) // training nodes that a class gets before the draw is free
+	quota := make([]int, m.Classes) // training nodes that are reserved for a class
 	for c := range quota {
 		if m.Balanced {
 			quota[c] = (m.Train + m.Classes - 1 - c) / m.Classes

@@ -43,7 +43,7 @@ func TestMakeMeetsItsShape(t *testing.T) {
 		if !strings.HasPrefix(g.Name, "made-") {
 			t.Errorf("%s passes as a real graph", g.Name)
 		}
-		if err := g.Validate(); err != nil {
+		if err := g.Validate(t.Context()); err != nil {
 			t.Errorf("%s: %v", s.Name, err)
 		}
 		f, err := dataset.Describe(g)
@@ -71,7 +71,7 @@ func TestMakeMeetsItsShape(t *testing.T) {
 }
 
 func TestMakeDependsOnTheSeedAlone(t *testing.T) {
-	s := like(t, "arxiv").Scale(0.05)
+	s := like(t, "arxiv").Scale(0.01)
 	one := made(t, s, 3)
 	if reflect.DeepEqual(one, made(t, s, 4)) {
 		t.Error("two seeds make the same graph")
@@ -85,11 +85,12 @@ func TestMakeDependsOnTheSeedAlone(t *testing.T) {
 	}
 }
 
-// Where few nodes share many edges, most draws repeat an edge and the number must still be met.
+// TestMakeDenseGraphs checks that the number of edges is met if few nodes share many edges, where most draws repeat an
+// edge.
 func TestMakeDenseGraphs(t *testing.T) {
 	s := synth.Shape{Nodes: 200, Edges: 1900, Features: 3, Classes: 2, Train: 10}
-	if g := made(t, s, 1); g.Edges() != 1900 || g.Validate() != nil {
-		t.Errorf("%d edges, want 1900; %v", g.Edges(), g.Validate())
+	if g := made(t, s, 1); g.Edges() != 1900 || g.Validate(t.Context()) != nil {
+		t.Errorf("%d edges, want 1900; %v", g.Edges(), g.Validate(t.Context()))
 	}
 }
 
@@ -114,13 +115,14 @@ func TestMakeRefuses(t *testing.T) {
 			t.Errorf("%+v gives %v, want a mention of %q", s, err, want)
 		}
 	}
-	var unknown *synth.Unknown
+	var unknown *synth.UnknownError
 	if _, err := synth.Like("coral"); !errors.As(err, &unknown) || !slices.Equal(unknown.Names, synth.Names()) {
 		t.Errorf("error %v, want one that lists the names", err)
 	}
 }
 
-// Noise that repeated from one chunk of rows to the next would leave rows 1024 apart no further than their classes are.
+// TestMakeDrawsFreshNoise checks that chunks of rows do not repeat the noise. If they did, rows 1024 apart would differ
+// only by their classes.
 func TestMakeDrawsFreshNoise(t *testing.T) {
 	x := made(t, like(t, "arxiv").Scale(0.05), 1).X.(*mat.Dense)
 	sum := 0.0
@@ -128,7 +130,7 @@ func TestMakeDrawsFreshNoise(t *testing.T) {
 		d := float64(v - x.Row(1024)[j])
 		sum += d * d
 	}
-	if sum < float64(x.Cols) { // expected: twice the number of features, and some for the classes
+	if sum < float64(x.Cols) { // the expected value is twice the number of features, plus the distance of the classes
 		t.Errorf("rows 0 and 1024 are at the squared distance %.1f, want about %d", sum, 2*x.Cols)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/registry"
 )
 
-// Shape says what Make makes. The last six fields may be 0. Like returns the shapes of real graphs.
+// Shape holds the parameters of Make. The last six fields may be 0. Like returns the shapes of real graphs.
 type Shape struct {
 	// Name is the name of the graph.
 	Name string
@@ -32,10 +32,10 @@ type Shape struct {
 	// Homophily is the probability that an edge is drawn within a class, half of it within a sub-class. In [0, 1].
 	Homophily float64
 	// Signal is the distance of a class from the origin, in units of the noise of a feature. A sub-class is half as far
-	// from its class. 0 makes features that tell nothing of the class.
+	// from its class. With 0, features carry no information about the class.
 	Signal float64
-	// Words, if not 0, makes sparse features of zeros and ones, with about Words ones in a row. Signal is then the
-	// probability that a word is typical of the class or of the sub-class, at most 1.
+	// Words, if not 0, gives sparse binary features with about Words ones in each row. Signal is then the probability
+	// that a word is typical of the class or of the sub-class, at most 1.
 	Words int
 }
 
@@ -66,15 +66,14 @@ var shapes = registry.New[Shape]("shape").With("cora", Shape{
 	Train: 1_207_179, Val: 125_265, Test: 214_338, Partial: true, Signal: 1.5,
 })
 
-// Unknown is the error of Like for a name that it does not know. It lists the names.
-type Unknown = registry.Unknown
+// UnknownError is the error of Like for a name that it does not know. It lists the names.
+type UnknownError = registry.Unknown
 
-// Names returns the names that Like takes.
+// Names returns the names for Like.
 func Names() []string { return shapes.Names() }
 
-// Like returns the shape of one of the paper's data sets, cora, citeseer, arxiv, flickr, reddit or products, or that of
-// papers100m. The shape is called Prefix + name, so that what is made of it cannot be taken for the data set. An error
-// is an *Unknown.
+// Like returns the shape of a data set: cora, citeseer, arxiv, flickr, reddit, products or papers100m. The shape is
+// called Prefix + name, so that its graphs cannot be mistaken for the data set. An error is an *UnknownError.
 func Like(name string) (Shape, error) {
 	s, err := shapes.Find(name)
 	if err != nil {
@@ -92,11 +91,11 @@ func (s Shape) Scale(factor float64) Shape {
 	return s
 }
 
-// maxDensity is the share of all pairs that edges may take. Far above it, drawing enough different edges takes too
-// long.
+// maxDensity is the largest share of node pairs that may be edges. Far above it, drawing enough distinct edges takes
+// too long.
 const maxDensity = 0.1
 
-// Validate returns every reason why s cannot be made, each with field, value and bound.
+// Validate returns every reason why s is invalid, each with field, value and limit.
 func (s Shape) Validate() error {
 	var errs []error
 	check := func(ok bool, format string, args ...any) {
@@ -105,20 +104,22 @@ func (s Shape) Validate() error {
 		}
 	}
 	groups := max(1, s.Groups)
-	check(s.Nodes >= 1 && s.Nodes <= graph.MaxNodes, "Nodes %d, want 1 to %d", s.Nodes, graph.MaxNodes)
-	check(s.Features >= 1 && s.Features <= graph.MaxNodes, "Features %d, want 1 to %d", s.Features, graph.MaxNodes)
-	check(s.Classes >= 1 && s.Classes <= graph.MaxClasses, "Classes %d, want 1 to %d", s.Classes, graph.MaxClasses)
+	check(s.Nodes >= 1 && s.Nodes <= graph.MaxNodes, "Nodes %d, must be 1 to %d", s.Nodes, graph.MaxNodes)
+	check(s.Features >= 1 && s.Features <= graph.MaxNodes, "Features %d, must be 1 to %d", s.Features, graph.MaxNodes)
+	check(s.Classes >= 1 && s.Classes <= graph.MaxClasses, "Classes %d, must be 1 to %d", s.Classes, graph.MaxClasses)
 	check(s.Groups >= 0, "Groups %d is negative", s.Groups)
-	check(s.Classes*groups*4 <= s.Nodes, "%d classes of %d sub-classes, want at least 4 nodes for each; there are %d",
+	check(s.Classes*groups*4 <= s.Nodes, "%d classes of %d sub-classes, must be at least 4 nodes for each; there are %d",
 		s.Classes, groups, s.Nodes)
 	most := int(maxDensity * float64(s.Nodes) * float64(s.Nodes) / 2)
-	check(s.Edges >= 0 && s.Edges <= most, "Edges %d, want 0 to %d (a tenth of all pairs)", s.Edges, most)
-	check(s.Train >= 1 && s.Val >= 0 && s.Test >= 0, "split %d/%d/%d, want at least one training node and none negative",
+	check(s.Edges >= 0 && s.Edges <= most, "Edges %d, must be 0 to %d (a tenth of all pairs)", s.Edges, most)
+	check(s.Train >= 1 && s.Val >= 0 && s.Test >= 0, "split %d/%d/%d, must be at least one training node and none "+
+		"negative",
 		s.Train, s.Val, s.Test)
 	check(s.Train+s.Val+s.Test <= s.Nodes, "split %d/%d/%d is more than the %d nodes", s.Train, s.Val, s.Test, s.Nodes)
-	check(s.Homophily >= 0 && s.Homophily <= 1, "Homophily %v, want 0 to 1", s.Homophily)
-	check(s.Signal >= 0 && !math.IsInf(s.Signal, 0), "Signal %v, want 0 or a positive number", s.Signal)
-	check(s.Words >= 0 && s.Words <= s.Features/4, "Words %d, want 0 to a quarter of the %d features", s.Words, s.Features)
-	check(s.Words == 0 || s.Signal <= 1, "Signal %v of words, want at most 1", s.Signal)
+	check(s.Homophily >= 0 && s.Homophily <= 1, "Homophily %v, must be 0 to 1", s.Homophily)
+	check(s.Signal >= 0 && !math.IsInf(s.Signal, 0), "Signal %v, must be 0 or a positive number", s.Signal)
+	check(s.Words >= 0 && s.Words <= s.Features/4, "Words %d, must be 0 to a quarter of the %d features", s.Words,
+		s.Features)
+	check(s.Words == 0 || s.Signal <= 1, "Signal %v of words, must be at most 1", s.Signal)
 	return errors.Join(errs...)
 }

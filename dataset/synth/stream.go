@@ -12,12 +12,12 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Stream returns the graph of Make in parts, so that it need not be held: a format.StreamWriter writes the file of the
-// same graph. Nodes are drawn at once and take Need bytes. Shapes with Words have no stream.
+// Stream returns the graph of Make in parts, for a format.StreamWriter. Nodes are drawn immediately and need Need
+// bytes. Shapes with Words cannot be streamed.
 func Stream(ctx context.Context, s Shape, src rand.Source) (_ *format.Stream, err error) {
 	defer memory.Recover(&err)
 	if s.Words > 0 {
-		return nil, errors.New("synth: a shape with words has sparse features, want a dense one to stream")
+		return nil, errors.New("synth: a shape with words has sparse features, must have a dense one to stream")
 	}
 	m, err := newMaker(ctx, s, src)
 	if err != nil {
@@ -57,8 +57,7 @@ func Stream(ctx context.Context, s Shape, src rand.Source) (_ *format.Stream, er
 	return g, nil
 }
 
-// putChunks is the number of chunks of features that are put at a time: their panels are then written in blocks of
-// hundreds of kilobytes.
+// putChunks is the number of chunks of features in a block. Panels are then written in blocks of hundreds of kilobytes.
 const putChunks = 8
 
 // rows draws the features.
@@ -81,6 +80,6 @@ func (m *maker) rows(ctx context.Context, put func(first int, block *mat.Dense) 
 	})
 }
 
-// Need returns the bytes that Stream takes to draw a graph of this shape, beside what sorting takes: for each node its
-// sub-class, its label, a place in a shuffled order and some five stubs.
+// Need returns the bytes that Stream needs for a graph of this shape, sorting excluded: for each node its sub-class,
+// its label, a place in a shuffled order and about five stubs.
 func (s Shape) Need() int64 { return int64(s.Nodes)*(4+4+4+1+5*4) + int64(s.Edges)/8 }

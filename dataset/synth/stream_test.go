@@ -18,7 +18,7 @@ import (
 	"github.com/graph-condensation/cgc/progress"
 )
 
-// written returns the bytes of the file that a stream of the shape becomes.
+// written returns the file of a stream of the shape.
 func written(t *testing.T, s synth.Shape, seed uint64, o format.Storing) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "g.safetensors")
@@ -39,20 +39,25 @@ func written(t *testing.T, s synth.Shape, seed uint64, o format.Storing) []byte 
 	return content
 }
 
-// The file of a stream is, byte for byte, that of the graph made in memory, however little memory sorting has.
+// TestStreamIsMake checks that the file of a stream equals that of the graph made in memory, for any memory limit for
+// sorting.
 func TestStreamIsMake(t *testing.T) {
-	for _, s := range []synth.Shape{
-		like(t, "arxiv").Scale(0.05), like(t, "products").Scale(0.002), like(t, "papers100m").Scale(0.0001),
+	for i, s := range []synth.Shape{
+		like(t, "arxiv").Scale(0.01), like(t, "products").Scale(0.0005), like(t, "papers100m").Scale(0.00003),
 		synth.DemoShape(),
 		{Nodes: 200, Edges: 1900, Features: 3, Classes: 2, Train: 10}, // more must be drawn
 		{Nodes: 200, Edges: 0, Features: 3, Classes: 2, Train: 10, Name: "none"},
 	} {
 		g := made(t, s, 3)
 		dense := g.X
-		for _, o := range []format.Storing{
+		kept := []format.Storing{
 			{Memory: 1 << 20}, {Memory: 1 << 40}, {Width: 16, Storage: mat.F16, Memory: 1 << 21},
 			{Storage: mat.BF16, Memory: 1 << 30}, {Width: 2, Storage: mat.F32, Memory: 1 << 30},
-		} {
+		}
+		if i > 0 {
+			kept = kept[:1]
+		}
+		for _, o := range kept {
 			g.X = dense
 			if o.Storage != "" {
 				x, err := mat.InPanels(dense, o.Width, o.Storage)
@@ -77,9 +82,9 @@ func TestStreamIsMake(t *testing.T) {
 	}
 }
 
-// Nodes outside the split of a partial shape have no label, and all others have one.
+// TestPartialLabels checks that in a partial shape exactly the nodes of the split have labels.
 func TestPartialLabels(t *testing.T) {
-	s := like(t, "papers100m").Scale(0.0002)
+	s := like(t, "papers100m").Scale(0.00005)
 	g := made(t, s, 1)
 	labelled := 0
 	for _, y := range g.Y {
@@ -87,14 +92,14 @@ func TestPartialLabels(t *testing.T) {
 			labelled++
 		}
 	}
-	if want := s.Train + s.Val + s.Test; labelled != want || want > s.Nodes/10 || g.Validate() != nil {
-		t.Errorf("%d nodes of %d have labels, want %d; %v", labelled, s.Nodes, want, g.Validate())
+	if want := s.Train + s.Val + s.Test; labelled != want || want > s.Nodes/10 || g.Validate(t.Context()) != nil {
+		t.Errorf("%d nodes of %d have labels, want %d; %v", labelled, s.Nodes, want, g.Validate(t.Context()))
 	}
 }
 
-// Every stage looks at its context.
+// TestMakeStops checks that each stage ends with its context.
 func TestMakeStops(t *testing.T) {
-	s := like(t, "arxiv").Scale(0.2)
+	s := like(t, "arxiv").Scale(0.05)
 	stages := map[string]bool{}
 	ctx := progress.With(t.Context(), func(e progress.Event) { stages[e.Stage] = true })
 	if _, err := synth.Make(ctx, s, rand.NewPCG(1, 0)); err != nil {
@@ -116,9 +121,9 @@ func TestMakeStops(t *testing.T) {
 	}
 }
 
-// A write that is cancelled in any stage leaves nothing.
+// TestStreamStops checks that a write that is cancelled in any stage leaves no file.
 func TestStreamStops(t *testing.T) {
-	s := like(t, "arxiv").Scale(0.05)
+	s := like(t, "arxiv").Scale(0.01)
 	for _, stage := range []string{"adding edges", "sorting edges", "writing edges", "writing features"} {
 		dir := t.TempDir()
 		ctx, cancel := context.WithCancel(t.Context())

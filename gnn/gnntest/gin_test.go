@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/graph-condensation/cgc/autodiff"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/gnn/gnntest"
 )
 
@@ -34,7 +34,7 @@ func (gin) Forward(t *autodiff.Tape, in *gnn.Input, p []*autodiff.Var) *autodiff
 
 func TestGIN(t *testing.T) { gnntest.Test(t, gin{}) }
 
-// A model of one's own trains as the others do.
+// Train a registered model in the same way as any other.
 func Example() {
 	m, err := gnn.Parse("gin")
 	if err != nil {

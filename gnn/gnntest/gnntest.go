@@ -1,5 +1,5 @@
-// Package gnntest tests that a gnn.Model keeps its contract. Every model of package gnn passes it, and so should a
-// model of one's own:
+// Package gnntest tests that a gnn.Model satisfies its contract. Every model of package gnn passes these tests, and
+// every other model should:
 //
 //	func TestModel(t *testing.T) { gnntest.Test(t, model{}) }
 package gnntest
@@ -13,21 +13,22 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/graph-condensation/cgc/autodiff"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Test tests m on small made graphs:
+// Test tests m on small synthetic graphs:
 //
 //   - Forward returns finite logits of the right shape, and changes none of its inputs;
 //   - gradients in parameters, X and A, once and twice, agree with differences;
-//   - A and X give the same logits as constants and as variables; so do dense, sparse and read X;
-//   - a graph without edges is the same graph however it is written;
-//   - renaming the nodes renames the logits;
-//   - inference agrees with Forward, passes on the errors of reading X, and stops when it is told to;
-//   - training repeats itself for any number of threads, lowers the loss, changes no input and can be stopped.
+//   - A and X give the same logits as constants and as variables; so do dense, sparse and streamed X;
+//   - all representations of a graph without edges give the same logits;
+//   - permuting the nodes permutes the logits;
+//   - inference agrees with Forward, returns errors of reading X, and honours cancellation;
+//   - training gives the same result for any number of threads, lowers the loss, changes no input and honours
+//     cancellation.
 func Test(t *testing.T, m gnn.Model) {
 	t.Run("forward", func(t *testing.T) { forward(t, m) })
 	t.Run("gradients", func(t *testing.T) { gradients(t, m) })
@@ -39,10 +40,9 @@ func Test(t *testing.T, m gnn.Model) {
 	t.Run("stopping", func(t *testing.T) { stopping(t, m) })
 }
 
-// The sizes of the graphs.
 const (
 	nodes, features, hidden, classes = 9, 5, 8, 3
-	rounding                         = 2e-5 // of logits in float32, over a few layers of sums of a dozen products
+	rounding                         = 2e-5 // error of float32 logits, over a few layers of sums of a dozen products
 )
 
 // point is a graph and the parameters of a model.
@@ -52,7 +52,7 @@ type point struct {
 	parameters []*mat.Dense
 }
 
-// at returns a random point: an unweighted graph, normal features, and parameters that are not zero.
+// at returns a random point: an unweighted graph, normally distributed features, and nonzero parameters.
 func at(m gnn.Model, seed uint64) point {
 	random := rand.New(rand.NewPCG(seed, 1))
 	p := point{a: mat.NewDense(nodes, nodes), x: normal(nodes, features, random)}
@@ -81,14 +81,14 @@ func normal(rows, cols int, random *rand.Rand) *mat.Dense {
 	return m
 }
 
-// adjacency returns A without weights.
+// adjacency returns the unweighted A.
 func (p point) adjacency() *mat.CSR {
 	a := p.a.Sparse()
 	a.Data = nil
 	return a
 }
 
-// copy returns a copy of p that shares no numbers with it.
+// copy returns a deep copy of p.
 func (p point) copy() point {
 	q := point{p.a.Clone(), p.x.Clone(), slices.Clone(p.y), nil}
 	for _, w := range p.parameters {
@@ -97,7 +97,7 @@ func (p point) copy() point {
 	return q
 }
 
-// sameAs fails the test if p is not q to the bit.
+// sameAs fails the test unless p and q are bit-identical.
 func (p point) sameAs(t *testing.T, q point) {
 	t.Helper()
 	same := slices.Equal(p.a.Data, q.a.Data) && slices.Equal(p.x.Data, q.x.Data) && slices.Equal(p.y, q.y)
@@ -167,7 +167,7 @@ func finite(z *mat.Dense) (first int, ok bool) {
 	return 0, true
 }
 
-// near fails the test if logits differ by more than rounding.
+// near fails the test if logits differ by more than the constant rounding.
 func near(t *testing.T, what string, got, want *mat.Dense) {
 	t.Helper()
 	if got.Rows != want.Rows || got.Cols != want.Cols {
@@ -258,13 +258,13 @@ func inference(t *testing.T, m gnn.Model) {
 	p.sameAs(t, before)
 }
 
-// reader is features of a type that package gnn does not know. Reading fails with err.
+// reader hides the type of features from package gnn. If err is not nil, reading fails with it.
 type reader struct {
 	x   *mat.Dense
 	err error
 }
 
-// Dims returns the sizes of x.
+// Dims returns the dimensions of x.
 func (r reader) Dims() (rows, cols int) { return r.x.Dims() }
 
 // ReadBlock reads a block of x, or returns err.
@@ -275,7 +275,7 @@ func (r reader) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 	return r.x.ReadBlock(dst, rows, lo, hi)
 }
 
-// problem returns a graph whose classes differ in features, and the sample that its training nodes make.
+// problem returns a graph whose classes differ in features, and its target.
 func problem(t *testing.T) (*graph.Graph, *gnn.Target) {
 	t.Helper()
 	const n = 120
@@ -337,7 +337,7 @@ func training(t *testing.T, m gnn.Model) {
 	test := new(mat.Dense)
 	z.Gather(test, g.Split.Test)
 	got, one := gnn.Accuracy(test, g.Labels(g.Split.Test)), 100/float64(len(g.Split.Test))
-	if math.Abs(got-first.Test) > 1.01*one { // rounding may decide one node
+	if math.Abs(got-first.Test) > 1.01*one { // rounding may change the class of one node
 		t.Errorf("test accuracy %v of the whole graph's logits, and %v of training", got, first.Test)
 	}
 	if !slices.Equal(adj, g.Adj.Indices) || !slices.Equal(x.Data, g.X.(*mat.Dense).Data) || !slices.Equal(y, g.Y) {

@@ -7,26 +7,27 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/graph-condensation/cgc/autodiff"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/mat"
 )
 
 const (
-	// step is the length of a difference. Its error is step² from cut-off terms, and 1e-7/step from rounding.
+	// step is the step of the finite differences. The truncation error is step², the rounding error 1e-7/step.
 	step = 2e-3
-	// A derivative may be off by least + share·(the norm of the gradient).
+	// A derivative may be wrong by at most least + share·(the norm of the gradient).
 	share, least = 0.02, 5e-4
-	// points is the number of random points at which gradients are tested. A difference across a kink, as ReLU has one, is
-	// wrong. With so few units a kink is rarely within a step. So most points must agree.
-	points = 7
+	// points is the number of random points at which gradients are tested. A difference across a kink of ReLU is wrong.
+	// With few units, a kink is rarely within a step, so the gradients must agree at most points.
+	points = 5
 )
 
-// function is a function on a tape of the operands of a point, and their variables.
+// function is a function of the operands of a point. It also returns the variables of the operands.
 type function func(*autodiff.Tape, point) (value *autodiff.Var, wrt []*autodiff.Var)
 
-// gradients compares the gradients of the loss f, and those of ⟨∇f, r⟩ for a random r, with central differences: along
-// the gradient itself and along random directions, in the parameters and X, and in A where it is a variable.
+// gradients compares the gradients of the loss f, and those of ⟨∇f, r⟩ for a random r, with central differences. The
+// differences are along the gradient itself and along random directions, in the parameters and X, and in A if it is a
+// variable.
 func gradients(t *testing.T, m gnn.Model) {
 	for _, constant := range []bool{false, true} {
 		once := func(tape *autodiff.Tape, p point) (*autodiff.Var, []*autodiff.Var) {
@@ -63,7 +64,7 @@ func (p point) operands() []string {
 	return names
 }
 
-// operand returns the matrix of the given place in operands.
+// operand returns the matrix of operand k, in the order of operands.
 func (p point) operand(k int) *mat.Dense {
 	return append([]*mat.Dense{p.x, p.a}, p.parameters...)[k]
 }
@@ -83,7 +84,7 @@ func loss(tape *autodiff.Tape, m gnn.Model, p point, constant bool) (*autodiff.V
 	return y, append([]*autodiff.Var{x, a}, parameters...)
 }
 
-// rounded returns the unweighted graph from which p is at most a step away.
+// rounded returns the unweighted graph nearest to p.
 func (p point) rounded() *mat.CSR {
 	q := p.copy()
 	for i, w := range q.a.Data {
@@ -103,7 +104,8 @@ func slope(tape *autodiff.Tape, f function, p point) (*autodiff.Var, []*autodiff
 	return inner, wrt
 }
 
-// disagreement compares the gradient of f in one operand with differences. It returns what is wrong.
+// disagreement compares the gradient of f in one operand with finite differences. It describes a mismatch, or returns
+// an empty string.
 func (p point) disagreement(f function, k int, seed uint64) string {
 	tape := autodiff.NewTape()
 	y, wrt := f(tape, p)

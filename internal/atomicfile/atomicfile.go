@@ -1,9 +1,9 @@
-// Package atomicfile writes files that appear under their name whole or not at all.
+// Package atomicfile writes files that appear under their name completely or not at all.
 //
-// What is written has a temporary name beside its place until it is whole: ".NAME.cgc-NUMBER" for a file or a folder,
-// ".NAME.partial" for a folder of Scratch. The process locks it meanwhile. The system gives the lock back when the
-// process ends, even if it is killed. So the next call for the same path removes what killed processes left, and never
-// what a living process writes.
+// Until a file is complete, it has a temporary name in the same folder: ".NAME.cgc-NUMBER" for a file or a folder,
+// ".NAME.partial" for a folder of Scratch. The process holds a lock on it, which the system releases when the process
+// ends, even if it is killed. The next call for the same path can therefore remove what killed processes left, and
+// never removes what a running process is writing.
 package atomicfile
 
 import (
@@ -19,10 +19,10 @@ import (
 // readable is the mode of the files. os.CreateTemp would keep them private.
 const readable = 0o644
 
-// Write calls write with a temporary file beside path, and gives that file the name path when write returns nil and the
-// content is on the disk. A file of that name is replaced as a whole. A symbolic link is replaced too: what it leads to
-// stays as it is. If anything fails, the temporary file is removed, and what stood at path stays. The error says
-// "writing PATH" and wraps that of write.
+// Write calls write with a temporary file in the folder of path. When write returns nil and the content is on the disk,
+// it renames that file to path. It replaces an existing file or symbolic link, but does not change the target of the
+// link. If anything fails, the temporary file is removed, and path is unchanged. The error says "writing PATH" and
+// wraps the error of write.
 func Write(path string, write func(io.Writer) error) (err error) {
 	Clean(path)
 	file, err := create(path)
@@ -45,26 +45,26 @@ func Write(path string, write func(io.Writer) error) (err error) {
 	return rename(file, path)
 }
 
-// rename brings the content of a file to the disk, gives the file the name path and closes it.
+// rename syncs a file, renames it to path and closes it.
 func rename(file *os.File, path string) error {
 	if err := file.Sync(); err != nil {
 		return reason(err)
 	}
-	if runtime.GOOS == "windows" { // an open file keeps its name there
+	if runtime.GOOS == "windows" { // an open file cannot be renamed there
 		if err := file.Close(); err != nil {
 			return reason(err)
 		}
 		return reason(os.Rename(file.Name(), path))
 	}
-	if err := os.Rename(file.Name(), path); err != nil { // before the lock is given back
+	if err := os.Rename(file.Name(), path); err != nil { // before the lock is released
 		return reason(err)
 	}
 	file.Close() // the content is on the disk
 	return nil
 }
 
-// Check returns an error if a file cannot be created in the folder of path. Only creating one shows that. It removes
-// what killed processes left of path, as writing does.
+// Check returns an error if no file can be created in the folder of path. To find out, it creates one. Like Write, it
+// first removes what killed processes left.
 func Check(path string) error {
 	Clean(path)
 	file, err := create(path)
@@ -76,7 +76,7 @@ func Check(path string) error {
 	return os.Remove(file.Name())
 }
 
-// create makes and locks a temporary file for path.
+// create creates and locks a temporary file for path.
 func create(path string) (*os.File, error) {
 	for {
 		file, err := os.CreateTemp(filepath.Dir(path), temporary(path))
@@ -86,11 +86,11 @@ func create(path string) (*os.File, error) {
 		if own(file, file.Name()) {
 			return file, nil
 		}
-		file.Close() // another process took it for abandoned before it was locked, and removes it
+		file.Close() // another process saw it unlocked and removes it
 	}
 }
 
-// reason strips the name of the temporary file from an error.
+// reason removes the name of the temporary file from an error.
 func reason(err error) error {
 	var path *fs.PathError
 	var link *os.LinkError

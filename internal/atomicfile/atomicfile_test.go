@@ -57,7 +57,7 @@ func TestWriteSaysWhy(t *testing.T) {
 	}
 }
 
-// A folder appears whole or not at all, and takes the place of the one before.
+// TestFolder checks that a folder appears completely or not at all, and replaces an existing folder.
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")

@@ -9,22 +9,22 @@ import (
 	"strings"
 )
 
-// mark stands before the number in the name of a temporary file, aside ends the name of a folder that was moved out of
-// the way, partial that of a folder of Scratch.
+// mark precedes the number in the name of a temporary file, aside ends the name of a folder that was moved out of the
+// way, and partial ends the name of a folder of Scratch.
 const (
 	mark    = ".cgc-"
 	aside   = ".old"
 	partial = ".partial"
 )
 
-// temporary returns the pattern of os.CreateTemp for what will be called path. It holds the number of the process,
-// which tells on Windows whether it still runs.
+// temporary returns the pattern of os.CreateTemp for a file to be renamed to path. It contains the number of the
+// process, which on Windows shows whether the process still runs.
 func temporary(path string) string {
 	return fmt.Sprintf(".%s%s%d-*", filepath.Base(path), mark, os.Getpid())
 }
 
-// own locks a new file or folder. It returns false if another process has it, or removed it. On file systems without
-// locks it returns true: nobody else can lock it either, so nobody removes it.
+// own locks a new file or folder. It returns false if another process has locked or removed it. It returns true on file
+// systems without locks: no other process can lock the file either, so none removes it.
 func own(file *os.File, path string) bool { return take(file) != errTaken && named(file, path) }
 
 // named reports whether path is the name of an open file.
@@ -37,15 +37,15 @@ func named(file *os.File, path string) bool {
 	return err == nil && os.SameFile(at, opened)
 }
 
-// Clean removes the temporary files that killed processes left of path. What a living process writes stays, and so do
-// files of other users. Write, Folder and Scratch begin with it. A program that may not come to write path calls it
-// where it begins.
+// Clean removes the temporary files for path that killed processes left. It keeps the files of running processes and of
+// other users. Write, Folder and Scratch call it first. A program that may never write path should call it when it
+// starts.
 func Clean(path string) {
 	path = filepath.Clean(path)
 	folder := filepath.Dir(path)
 	names, err := list(folder)
 	if err != nil {
-		return // writing says why
+		return // writing reports the error
 	}
 	slices.Sort(names) // a folder comes before what it replaced
 	for _, name := range names {
@@ -65,7 +65,7 @@ func list(folder string) ([]string, error) {
 	return file.Readdirnames(-1)
 }
 
-// isTemporary reports whether name is that of a temporary file for a path that ends in base.
+// isTemporary reports whether name is the name of a temporary file for a path that ends in base.
 func isTemporary(name, base string) bool {
 	rest, is := strings.CutPrefix(name, "."+base)
 	if !is {
@@ -83,8 +83,8 @@ func isTemporary(name, base string) bool {
 
 func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// remove removes what is left of path, if no process has it. A folder that a killed process moved aside, and for which
-// nothing came, gets its name back.
+// remove removes a leftover for path, unless a process has locked it. If a killed process moved a folder aside and
+// nothing replaced it, the folder gets its name back.
 func remove(left, path string) {
 	name := left
 	if strings.HasSuffix(left, partial) {
@@ -110,7 +110,7 @@ func remove(left, path string) {
 	_ = discard(left)
 }
 
-// discard removes a file or a folder. A folder whose files may not be changed is made writable first.
+// discard removes a file or a folder. It makes read-only folders writable first.
 func discard(path string) error {
 	if os.RemoveAll(path) == nil {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/atomicfile"
 )
 
-// put makes files with their names as content, and folders that hold a file, for names that end in a slash.
+// put creates files with their names as content and, for names that end in a slash, folders with a file.
 func put(t *testing.T, dir string, list ...string) {
 	t.Helper()
 	for _, name := range list {
@@ -32,7 +32,7 @@ func put(t *testing.T, dir string, list ...string) {
 	}
 }
 
-// unlocked skips a test where files are not locked.
+// unlocked skips a test on systems without locks.
 func unlocked(t *testing.T) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -40,7 +40,7 @@ func unlocked(t *testing.T) {
 	}
 }
 
-// What killed processes left of a path is gone. Everything else stays.
+// TestClean checks that what killed processes left for a path is removed, and everything else is kept.
 func TestClean(t *testing.T) {
 	unlocked(t)
 	dir := t.TempDir()
@@ -73,7 +73,7 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// Every way to write begins with cleaning.
+// TestWritersClean checks that every way to write cleans first.
 func TestWritersClean(t *testing.T) {
 	unlocked(t)
 	for name, write := range map[string]func(path string) error{
@@ -95,7 +95,7 @@ func TestWritersClean(t *testing.T) {
 	}
 }
 
-// A folder that was moved aside gets its name back, if nothing came in its place.
+// TestCleanBringsBack checks that a folder that was moved aside gets its name back if nothing replaced it.
 func TestCleanBringsBack(t *testing.T) {
 	unlocked(t)
 	dir := t.TempDir()
@@ -110,7 +110,7 @@ func TestCleanBringsBack(t *testing.T) {
 	}
 }
 
-// Runs that write one path at once never remove what another one writes.
+// TestCleanLeavesTheLiving checks that concurrent runs that write one path never remove each other's files.
 func TestCleanLeavesTheLiving(t *testing.T) {
 	unlocked(t)
 	dir := t.TempDir()
@@ -132,7 +132,7 @@ func TestCleanLeavesTheLiving(t *testing.T) {
 						return err
 					}
 					if got, err := os.ReadFile(filepath.Join(folder, "bucket")); err != nil || string(got) != text {
-						return fmt.Errorf("bucket holds %q, %v, want %q", got, err, text)
+						return fmt.Errorf("bucket holds %q, %v, expected %q", got, err, text)
 					}
 					_, err := file.WriteString(text)
 					return err
@@ -153,7 +153,8 @@ func TestCleanLeavesTheLiving(t *testing.T) {
 	}
 }
 
-// A symbolic link at the path is replaced by a file or a folder. What it leads to stays.
+// TestLinks checks that a symbolic link at the path is replaced by a file or a folder, and that its target is
+// unchanged.
 func TestLinks(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "precious", "treasure/")

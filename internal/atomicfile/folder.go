@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 )
 
-// Folder calls write with a new folder beside path, and gives that folder the name path when write returns nil and the
-// files in it are on the disk. A folder of that name is replaced, with all that it holds: ask before. A symbolic link
-// is replaced too: what it leads to stays as it is. If anything fails, the new folder is removed, and what stood at
-// path stays. The error says "writing PATH" and wraps that of write.
+// Folder calls write with a new folder next to path. When write returns nil and the files in it are on the disk, it
+// renames that folder to path. An existing folder is replaced with all its content: ask the user first. A symbolic link
+// is replaced too, but its target is not changed. If anything fails, the new folder is removed, and path is unchanged.
+// The error says "writing PATH" and wraps the error of write.
 //
-// Linux and macOS exchange the two folders in one step. Where the file system cannot, there is none for a moment. If
-// the process is killed in that moment, the next call gives the old one its name back first.
+// Linux and macOS exchange the two folders in one step. Where the file system cannot, path does not exist for a moment.
+// If the process is killed in that moment, the next call first restores the old folder.
 func Folder(path string, write func(folder string) error) (err error) {
 	path = filepath.Clean(path)
 	Clean(path)
@@ -40,21 +40,25 @@ func Folder(path string, write func(folder string) error) (err error) {
 	}
 	closeOnWindows(lock)
 	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		renamed := os.Rename(folder, path)
+		if info, err = os.Lstat(path); renamed == nil || err != nil {
+			return reason(renamed)
+		} // another process has put a folder there meanwhile
+	}
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return reason(os.Rename(folder, path))
 	case err != nil:
 		return reason(err)
 	case !info.IsDir() && info.Mode()&fs.ModeSymlink == 0:
-		return errors.New("it is a file, want a folder")
+		return errors.New("it is a file, must be a folder")
 	}
 	if exchange(folder, path) == nil {
-		return reason(os.RemoveAll(folder)) // what stood at path
+		return reason(os.RemoveAll(folder)) // the old folder
 	}
 	return replace(folder, path)
 }
 
-// replace gives a folder the name path, and removes what had it. For a moment nothing has it.
+// replace renames a folder to path, and removes the folder that had the name. For a moment, path does not exist.
 func replace(folder, path string) error {
 	old := folder + aside
 	if err := os.Rename(path, old); err != nil {
@@ -66,7 +70,7 @@ func replace(folder, path string) error {
 	return reason(os.RemoveAll(old))
 }
 
-// createFolder makes and locks a temporary folder for path.
+// createFolder creates and locks a temporary folder for path.
 func createFolder(path string) (folder string, lock *os.File, err error) {
 	for {
 		folder, err := os.MkdirTemp(filepath.Dir(path), temporary(path))
@@ -77,20 +81,20 @@ func createFolder(path string) (folder string, lock *os.File, err error) {
 		if err == nil && own(lock, folder) {
 			return folder, lock, nil
 		}
-		lock.Close() // another process took it for abandoned before it was locked, and removes it
+		lock.Close() // another process saw it unlocked and removes it
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", nil, errors.Join(reason(err), os.RemoveAll(folder))
 		}
 	}
 }
 
-// syncAll brings the files below a folder to the disk.
+// syncAll syncs the files below a folder.
 func syncAll(folder string) error {
 	return filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
 			return err
 		}
-		file, err := os.OpenFile(path, os.O_RDWR, 0) // Windows syncs only what may be written
+		file, err := os.OpenFile(path, os.O_RDWR, 0) // Windows syncs only writable files
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // take locks a file or folder until it is closed, or until the process ends. It returns errTaken if another process has
-// the lock, and the system's error where there are no locks.
+// the lock, and the system's error if locks are not supported.
 func take(file *os.File) error {
 	var err error = unix.EINTR
 	for errors.Is(err, unix.EINTR) {
@@ -23,11 +23,11 @@ func take(file *os.File) error {
 	return err
 }
 
-// abandoned reports whether no process has the lock of what is left, the open file of that name, and takes it. The name
-// is looked at under the lock: the owner may have given the file its place, or begun anew, since it was opened.
+// abandoned locks a leftover, and reports whether no other process had it locked. The name is checked under the lock:
+// since the file was opened, its owner may have renamed it, or created a new one.
 func abandoned(lock *os.File, name, _ string) bool { return take(lock) == nil && named(lock, name) }
 
-// ours reports whether a file is of the user who runs this process.
+// ours reports whether a file belongs to the user of this process.
 func ours(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -37,11 +37,10 @@ func ours(path string) bool {
 	return is && int(status.Uid) == os.Geteuid()
 }
 
-// lockOf returns what is locked of a folder of Scratch: the folder. A file in it could be gone while the folder is
-// being removed.
+// lockOf returns the folder itself. A file in it could already be gone while the folder is being removed.
 func lockOf(folder string) string { return folder }
 
-// openLock opens it. A file of that name, or a link, is not ours.
+// openLock opens the folder, which is its own lock. It fails for a file or a link, which is not ours.
 func openLock(folder string) (*os.File, error) {
 	return os.OpenFile(folder, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 }

@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 )
 
-// Scratch is Write for a file that is made in steps, with room for temporary files. It calls write with a folder beside
-// path, which write has to itself, and a file in it. The file gets the name path when write returns nil and the content
-// is on the disk. The folder is removed in any case.
+// Scratch is like Write, for a file that is written in steps and needs temporary files. It calls write with a private
+// folder next to path and a file in that folder. When write returns nil and the content is on the disk, the file is
+// renamed to path. The folder is removed in any case.
 //
-// If the process is killed, the folder stays. The next call with the same path removes it first. While another process
-// makes the same path, Scratch returns an error.
+// If the process is killed, the folder stays, and the next call with the same path removes it first. While another
+// process writes the same path, Scratch returns an error.
 func Scratch(path string, write func(folder string, file *os.File) error) (err error) {
 	path = filepath.Clean(path)
 	Clean(path)
@@ -50,7 +50,7 @@ func Scratch(path string, write func(folder string, file *os.File) error) (err e
 	return nil
 }
 
-// takeFolder makes a folder of Scratch and locks it.
+// takeFolder creates a folder of Scratch and locks it.
 func takeFolder(folder string) (*os.File, error) {
 	for {
 		if err := os.Mkdir(folder, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -58,7 +58,7 @@ func takeFolder(folder string) (*os.File, error) {
 		}
 		lock, err := openLock(folder)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // the process that had it removed it
+			continue // its owner removed it
 		}
 		if err != nil {
 			return nil, reason(err)
@@ -74,7 +74,7 @@ func takeFolder(folder string) (*os.File, error) {
 	}
 }
 
-// empty removes what a killed process left in a folder, but for the lock.
+// empty removes what a killed process left in a folder, except the lock.
 func empty(folder, lock string) error {
 	left, err := os.ReadDir(folder)
 	if err != nil {

@@ -37,7 +37,6 @@ func TestScratch(t *testing.T) {
 	if err := put("first", broken); !errors.Is(err, broken) || len(names(t, dir)) > 0 {
 		t.Errorf("error %v, left %v", err, names(t, dir))
 	}
-	// What a killed process leaves is removed.
 	left := filepath.Join(dir, ".big.partial")
 	if err := errors.Join(os.Mkdir(left, 0o700), os.WriteFile(filepath.Join(left, "old"), nil, 0o600),
 		os.WriteFile(filepath.Join(left, "file"), []byte("much longer than what follows"), 0o600)); err != nil {

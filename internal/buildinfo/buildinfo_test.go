@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestOf: the version is that of this module wherever it stands, and the commit only that of this module.
+// TestOf checks that the version is this module's, as the main module or a dependency, and that the commit of another
+// module does not count.
 func TestOf(t *testing.T) {
 	settings := []debug.BuildSetting{
 		{Key: "vcs.revision", Value: "0123abc"}, {Key: "vcs.modified", Value: "true"},
@@ -34,5 +35,14 @@ func TestOf(t *testing.T) {
 		if got := of(&c.build); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
+	}
+}
+
+// TestLinker checks that what the linker sets overrides what the go command stamped.
+func TestLinker(t *testing.T) {
+	version, revision, committed, modified = "v2.0.0", "abc", "2026-01-02T03:04:05Z", "true"
+	defer func() { version, revision, committed, modified = "", "", "", "" }()
+	if i := of(new(debug.BuildInfo)); i.Revision != "abc" || i.Version != "v2.0.0" || i.Time != committed || !i.Modified {
+		t.Errorf("%+v", i)
 	}
 }

@@ -1,25 +1,25 @@
-// Package confine runs a program with a bound on its memory that the system enforces: a control group of Linux. The
-// pages of files that the program reads count too. Tests and measurements use it.
+// Package confine runs a program with a memory limit that the system enforces: a Linux control group, which also counts
+// the cached pages of files that the program reads. Tests and measurements use it.
 package confine
 
 import "time"
 
-// Usage is what a confined program took.
+// Usage is the resource usage of a confined program.
 type Usage struct {
-	// Peak is the most memory, in bytes, that the group held, with the pages of files.
+	// Peak is the maximum memory of the group in bytes, including cached pages of files.
 	Peak int64
-	// Processor is the time of all threads, in the program and in the system for it. Seconds is by the wall clock.
+	// Processor is the time of all threads, in user and system mode. Seconds is the wall-clock time.
 	Processor time.Duration
 	Seconds   float64
-	// Phases are the parts of the run that the program told of (CGC_PROGRESS=json), in order.
+	// Phases are the parts of the run that the program reported (CGC_PROGRESS=json), in order.
 	Phases []Phase
 }
 
 // Phase is a part of a run.
 type Phase struct {
-	// Name is the stage of the program's progress; "load" for what comes before the first.
+	// Name is the stage of the program's progress; "load" before the first one.
 	Name    string
 	Seconds float64
-	// Read is how many bytes the program read from disks, Written how many it wrote.
+	// Read and Written are the numbers of bytes that the program read from disks and wrote to them.
 	Read, Written int64
 }

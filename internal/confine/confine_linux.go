@@ -17,13 +17,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrNone says that no control group can be made here: there is none for memory, or this user may not make one.
+// ErrNone means that no control group can be created: the system has none for memory, or this user lacks permission.
 var ErrNone = errors.New("confine: no control group for memory can be made here")
 
 // group is a control group: its folder, and the names of its files in version 1 or 2 of control groups.
 type group struct{ folder, limit, peak string }
 
-// newGroup makes a control group whose processes hold at most limit bytes together.
+// newGroup creates a control group whose processes may use at most limit bytes in total.
 func newGroup(limit int64) (g group, err error) {
 	name := fmt.Sprintf("cgc-%d-%d", os.Getpid(), time.Now().UnixNano())
 	for _, g := range []group{
@@ -45,11 +45,11 @@ func newGroup(limit int64) (g group, err error) {
 	return group{}, ErrNone
 }
 
-// possible reports whether the folder above g is a control group whose children can have a bound on memory. In version
-// 2 it passes that on, or is told to. A folder of another kind would take files of any name.
+// possible reports whether the folder above g is a control group whose children can have a memory limit. In version 2,
+// it enables that if necessary. In a folder of another kind, this would create ordinary files.
 func (g group) possible() bool {
 	above := filepath.Dir(g.folder)
-	if g.limit != "memory.max" { // version 1: the kernel makes the file
+	if g.limit != "memory.max" { // version 1: the kernel creates the file
 		_, err := os.Stat(filepath.Join(above, g.limit))
 		return err == nil
 	}
@@ -64,10 +64,10 @@ func (g group) possible() bool {
 	return os.WriteFile(children, []byte("+memory"), 0) == nil
 }
 
-// bound sets the limit of g, in bytes. In version 2, memory that is swapped out does not count, so there is none.
+// bound sets the limit of g, in bytes. In version 2, swapped memory does not count, so swapping is disabled.
 func (g group) bound(limit int64) error {
 	set := func(name, value string) error {
-		file, err := os.OpenFile(filepath.Join(g.folder, name), os.O_WRONLY, 0) // never made here
+		file, err := os.OpenFile(filepath.Join(g.folder, name), os.O_WRONLY, 0) // never created here
 		if err != nil {
 			return err
 		}
@@ -75,14 +75,14 @@ func (g group) bound(limit int64) error {
 		return errors.Join(err, file.Close())
 	}
 	if g.limit == "memory.max" {
-		if err := set("memory.swap.max", "0"); err != nil && !errors.Is(err, os.ErrNotExist) { // no swap, no file
+		if err := set("memory.swap.max", "0"); err != nil && !errors.Is(err, os.ErrNotExist) { // it is missing without swap
 			return err
 		}
 	}
 	return set(g.limit, strconv.FormatInt(limit, 10))
 }
 
-// ownGroup returns the control group of this process in version 2, "/" if there is none.
+// ownGroup returns the control group of this process in version 2, or "/".
 func ownGroup() string {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -96,16 +96,16 @@ func ownGroup() string {
 	return "/"
 }
 
-// Run runs a command line in a control group of limit bytes, with env beside the environment of this process. The
-// program's standard output is dropped. The error is ErrNone if no group can be made. If the program fails, the error
-// ends with its last words.
+// Run runs a command line in a control group of limit bytes, with env added to the environment of this process. The
+// standard output of the program is discarded. The error is ErrNone if no group can be created. If the program fails,
+// the error ends with its last output.
 func Run(ctx context.Context, limit int64, env []string, command ...string) (u Usage, err error) {
 	g, err := newGroup(limit)
 	if err != nil {
 		return u, err
 	}
 	defer os.Remove(g.folder)
-	// The shell moves itself into the group and becomes the program: all of its memory then counts.
+	// The shell enters the group and then becomes the program, so all of its memory counts.
 	enter := `echo $$ > "$0" && exec "$@"`
 	args := append([]string{"-c", enter, filepath.Join(g.folder, "cgroup.procs")}, command...)
 	cmd := exec.CommandContext(ctx, "sh", args...)
@@ -131,7 +131,7 @@ func Run(ctx context.Context, limit int64, env []string, command ...string) (u U
 	return u, nil
 }
 
-// follow reads the progress of a process until it ends, and returns its last other words.
+// follow reads the progress of a process until it ends, and returns its last other output.
 func (u *Usage) follow(lines *bufio.Scanner, pid int, begun time.Time) (last string) {
 	phase, since := Phase{Name: "load"}, begun
 	var read, written int64
@@ -156,7 +156,7 @@ func (u *Usage) follow(lines *bufio.Scanner, pid int, begun time.Time) (last str
 	return last
 }
 
-// Forget drops the pages of a file that the system keeps in memory, so that whoever reads it next pays for them.
+// Forget drops the cached pages of a file, so that the next reader must load them from the disk.
 func Forget(path string) error {
 	file, err := os.Open(path)
 	if err != nil {

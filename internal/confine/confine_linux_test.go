@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A folder is taken for a control group only if it has the kernel's files. Its children get a bound on memory if it has
-// the controller and passes it on, or can be told to.
+// A folder counts as a control group only if it has the kernel's files. Its children can have a memory limit if it has
+// the memory controller, and enables it for them or can be made to.
 func TestPossible(t *testing.T) {
 	for _, c := range []struct {
 		controllers, enabled string // contents of the files; "-" for no file

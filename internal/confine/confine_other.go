@@ -15,5 +15,5 @@ func Run(context.Context, int64, []string, ...string) (Usage, error) {
 // Forget does nothing.
 func Forget(string) error { return nil }
 
-// ErrNone says that no control group can be made here.
+// ErrNone means that no control group can be created on this system.
 var ErrNone = errors.New("confine: this system has no control groups for memory")

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Transferred returns how many bytes a process has read from disks and written to them. A process that has ended gives
-// zeros, and so does a system that does not tell.
+// Transferred returns the numbers of bytes that a process has read from disks and written to them. They are 0 if the
+// process has ended or the system does not report them.
 func Transferred(pid int) (read, written int64) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", pid))
 	if err != nil {

@@ -9,17 +9,17 @@ import (
 
 // level is a division of keys into buckets of equal ranges.
 type level struct {
-	first   uint64 // the least key
-	shift   int    // bucket k holds the keys from first + k<<shift on
+	first   uint64 // the smallest key
+	shift   int    // bucket k starts at key first + k<<shift
 	buckets []bucket
 }
 
-// newLevel divides the 2^width keys from first on into at most so many buckets.
+// newLevel divides the keys first to first + 2^width − 1 into at most `most` buckets.
 func (s *Sorter) newLevel(first uint64, width, most int) *level {
 	l := &level{first: first}
 	last := min(first+(uint64(1)<<width-1), max(1, uint64(s.nodes)<<s.columns)-1)
 	if width == 2*s.columns {
-		l.shift = s.columns // whole rows
+		l.shift = s.columns // buckets of complete rows
 	}
 	for (last-first)>>l.shift >= uint64(most) {
 		l.shift++
@@ -34,8 +34,8 @@ func (s *Sorter) newLevel(first uint64, width, most int) *level {
 // of returns the bucket of a key.
 func (l *level) of(key uint64) int { return int((key - l.first) >> l.shift) }
 
-// bucket holds entries whose keys are in a range of 2^shift from first on: whole blocks in a file, and the rest in
-// memory. A block of n entries is n keys and then, if edges have weights, n weights.
+// bucket holds the entries with keys in [first, first + 2^shift): full blocks in a file, and the rest in memory. A
+// block of n entries is n keys and then, if edges have weights, n weights.
 type bucket struct {
 	first uint64
 	shift int
@@ -43,7 +43,7 @@ type bucket struct {
 	mu     sync.Mutex
 	key    []uint64
 	weight []float32
-	file   *os.File // nil: no block yet
+	file   *os.File // nil before the first block
 	blocks int64
 	count  int64
 }
@@ -101,7 +101,7 @@ func (s *Sorter) blockBytes() int64 {
 	return 8 * int64(s.plan.block)
 }
 
-// blocks calls use for all entries of a bucket, a block at a time, in the order in which they came. Blocks are valid
+// blocks calls use for all entries of a bucket, block by block, in the order in which they were added. Blocks are valid
 // until use returns.
 func (s *Sorter) blocks(b *bucket, use func(key []uint64, weight []float32) error) error {
 	if b.blocks > 0 {
@@ -130,7 +130,7 @@ func (s *Sorter) blocks(b *bucket, use func(key []uint64, weight []float32) erro
 // reset empties a bucket and removes its file.
 func (b *bucket) reset() {
 	if b.file != nil {
-		_ = remove(b.file) // the folder is removed in the end
+		_ = remove(b.file) // the folder is removed at the end
 	}
 	b.file, b.blocks, b.count, b.key, b.weight = nil, 0, 0, nil, nil
 }
@@ -138,7 +138,7 @@ func (b *bucket) reset() {
 // remove closes and removes a file.
 func remove(f *os.File) error { return errors.Join(f.Close(), os.Remove(f.Name())) }
 
-// raw returns the memory of s. Files of this package are read by the process that wrote them.
+// raw returns the memory of s as bytes. Byte order does not matter: only this process reads its files.
 func raw[T uint64 | float32 | int32 | uint32](s []T) []byte {
 	if len(s) == 0 {
 		return nil

@@ -1,13 +1,12 @@
-// Package external makes the adjacency of a graph whose edges may exceed memory. It is the radix sort of package graph,
-// with files in place of buckets:
+// Package external builds the adjacency of a graph whose edges may exceed memory. It is the radix sort of package
+// graph, with files in place of buckets:
 //
 //	Add    distributes both directions of each edge over buckets of rows, which are files
 //	Sort   sorts each bucket in memory and drops self-loops and repeats
-//	Write  delivers the rows in order, and thins them out where a number of edges is asked for
+//	Write  delivers the rows in order, and drops edges if a number of edges is requested
 //
-// An entry is written twice and read twice, always in blocks of many. Where a bucket exceeds the memory that it is
-// sorted in, it is distributed over smaller ones. The result is that of graph.Adjacency: it depends on the set of edges
-// alone.
+// Each entry is written twice and read twice, in large blocks. A bucket that exceeds the memory for sorting is
+// distributed over smaller ones. The result equals that of graph.Adjacency: it depends only on the set of edges.
 package external
 
 import (
@@ -25,7 +24,7 @@ import (
 	"github.com/graph-condensation/cgc/progress"
 )
 
-// Sorter takes edges and delivers an adjacency. Add may be called by several goroutines at a time.
+// Sorter collects edges and delivers an adjacency. Add may be called concurrently.
 type Sorter struct {
 	folder   string
 	nodes    int
@@ -33,34 +32,35 @@ type Sorter struct {
 	weighted bool
 	plan     plan
 	level    *level
-	units    [][]unit // of each bucket, in order
+	units    [][]unit // the units of each bucket, in order
 	entries  atomic.Int64
 	loops    atomic.Int64
-	kept     int64 // entries that are left after Sort
+	kept     int64 // entries that remain after Sort
 	ones     atomic.Bool
 	files    atomic.Int64 // numbers the files
 }
 
-// plan says how memory is divided.
+// plan is a division of the available memory.
 type plan struct {
-	buckets int // of a level, at most
-	block   int // entries of a bucket that are written at a time
-	limit   int // entries that are sorted in memory by one goroutine
+	buckets int // maximum of a level
+	block   int // entries of a bucket that are written at once
+	limit   int // entries that one goroutine sorts in memory
 }
 
 const (
-	// mostBuckets bounds the open files, and the places that a chunk of edges is scattered to.
+	// mostBuckets limits the number of open files, and the number of places that a chunk of edges is written to.
 	mostBuckets = 512
 	// mostBlock is the largest number of entries of a block: 1 MB of keys.
 	mostBlock = 1 << 17
-	// leastBlock is the smallest, and leastSort the fewest entries that are sorted in memory, for bounds that are tight.
+	// leastBlock is the smallest number of entries of a block, and leastSort the smallest number of entries sorted in
+	// memory, for tight limits.
 	leastBlock, leastSort = 16, 512
-	// sortedBytes is what an entry takes while it is sorted: key and weight, both twice.
+	// sortedBytes is the memory of an entry while it is sorted: key and weight, both twice.
 	sortedBytes = 24
 )
 
-// newPlan divides memory for a number of entries: half for sorting, a quarter for the blocks of the buckets. A bucket
-// is meant to be half as large as what can be sorted, since no graph fills its buckets evenly.
+// newPlan divides memory for a number of entries: half for sorting, a quarter for the blocks of the buckets. The
+// intended size of a bucket is half of what can be sorted, because no graph fills its buckets evenly.
 func newPlan(entries, memory int64) plan {
 	workers := int64(runtime.GOMAXPROCS(0))
 	p := plan{limit: int(max(leastSort, min(memory/2/workers/sortedBytes, 1<<24)))}
@@ -69,8 +69,8 @@ func newPlan(entries, memory int64) plan {
 	return p
 }
 
-// New returns a sorter for edges between nodes 0 to nodes−1. Its files stand in folder. entries is how many edges to
-// expect: the result does not depend on it. Of memory, in bytes, it takes what it can, and at least some megabytes.
+// New returns a sorter for edges between nodes 0 to nodes−1, with its files in folder. entries is the expected number
+// of edges; the result does not depend on it. The sorter uses the given memory, in bytes, but at least a few megabytes.
 func New(folder string, nodes int, entries, memory int64, weighted bool) *Sorter {
 	s := &Sorter{folder: folder, nodes: nodes, weighted: weighted, plan: newPlan(2*entries, memory)}
 	s.columns = bits.Len(uint(max(0, nodes-1)))
@@ -79,20 +79,20 @@ func New(folder string, nodes int, entries, memory int64, weighted bool) *Sorter
 	return s
 }
 
-// Changes tells what became of the edges. It is complete after Sort.
+// Changes reports the changes to the edges. It is complete after Sort.
 func (s *Sorter) Changes() graph.Changes {
 	c := graph.Changes{Entries: int(s.entries.Load()), Loops: int(s.loops.Load())}
 	c.Merged = c.Entries - c.Loops - int(s.kept/2)
 	return c
 }
 
-// Weighted reports whether a weight that was kept is not 1. It is complete after Sort.
+// Weighted reports whether a remaining weight is not 1. It is complete after Sort.
 func (s *Sorter) Weighted() bool { return !s.ones.Load() }
 
 // Entries returns the number of entries of the adjacency, two for an edge. It is complete after Sort.
 func (s *Sorter) Entries() int64 { return s.kept }
 
-// sides is memory for the entries of a chunk of edges, by buckets.
+// sides is memory for the entries of a chunk of edges, grouped by bucket.
 type sides struct {
 	key    []uint64
 	weight []float32
@@ -101,10 +101,10 @@ type sides struct {
 
 var idle = sync.Pool{New: func() any { return new(sides) }}
 
-// addChunk is the number of edges that are distributed at a time.
+// addChunk is the number of edges that are distributed at once.
 const addChunk = 1 << 16
 
-// Add adds edges, which it does not keep. The nodes of an edge are in range, and weights are positive and finite.
+// Add adds edges, without keeping the slices. The nodes must be in range, and weights positive and finite.
 func (s *Sorter) Add(edges graph.Edges) error {
 	s.entries.Add(int64(edges.Len()))
 	for lo := 0; lo < edges.Len(); lo += addChunk {
@@ -156,7 +156,7 @@ func (s *Sorter) addChunk(edges graph.Edges, lo, hi int) error {
 			put(v, u, i)
 		}
 	}
-	begin := int32(0) // next holds the ends now
+	begin := int32(0) // next now holds the ends
 	for k := range l.buckets {
 		end := next[k]
 		weight := weights(local.weight, s.weighted, int(begin), int(end))
@@ -168,7 +168,7 @@ func (s *Sorter) addChunk(edges graph.Edges, lo, hi int) error {
 	return nil
 }
 
-// key returns the entry in row u and column v. Keys ascend as entries do.
+// key returns the entry in row u and column v. Keys are in the order of the entries.
 func (s *Sorter) key(u, v int32) uint64 { return uint64(u)<<s.columns | uint64(v) }
 
 func grown[T any](s []T, n int) []T {
@@ -178,7 +178,7 @@ func grown[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// weights returns weights lo to hi−1, or nil if there are none.
+// weights returns weights lo to hi−1, or nil for unweighted edges.
 func weights(w []float32, weighted bool, lo, hi int) []float32 {
 	if !weighted {
 		return nil
@@ -186,7 +186,7 @@ func weights(w []float32, weighted bool, lo, hi int) []float32 {
 	return w[lo:hi]
 }
 
-// Sort sorts what was added. It may be called again after more was added.
+// Sort sorts the edges added so far. It may be called again after more are added.
 func (s *Sorter) Sort(ctx context.Context) error {
 	l := s.level
 	again := s.units
@@ -219,7 +219,7 @@ func (s *Sorter) Sort(ctx context.Context) error {
 	return nil
 }
 
-// sortBucket sorts a bucket into units, and removes its file. Where the bucket is too large, it is distributed first.
+// sortBucket sorts a bucket into units, and removes its file. It first distributes a bucket that is too large.
 func (s *Sorter) sortBucket(ctx context.Context, b *bucket) ([]unit, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -285,7 +285,7 @@ func (s *Sorter) sortInMemory(b *bucket) (unit, error) {
 	return s.writeUnit(b, m.key[:kept], weights(weight, s.weighted, 0, kept))
 }
 
-// sortOne is sortInMemory for a bucket of one entry, which repeats more often than memory holds.
+// sortOne is like sortInMemory, for a bucket with a single key that repeats too often to fit into memory.
 func (s *Sorter) sortOne(b *bucket) (unit, error) {
 	one, largest := []uint64{b.first}, []float32{0}
 	err := s.blocks(b, func(_ []uint64, weight []float32) error {
@@ -301,12 +301,12 @@ func (s *Sorter) sortOne(b *bucket) (unit, error) {
 	return s.writeUnit(b, one, weights(largest, s.weighted, 0, 1))
 }
 
-// create makes a file of its own.
+// create creates a new file.
 func (s *Sorter) create(kind string) (*os.File, error) {
 	return os.Create(fmt.Sprintf("%s%c%s%d", s.folder, os.PathSeparator, kind, s.files.Add(1)))
 }
 
-// Close closes what files are open. The folder is the caller's to remove.
+// Close closes open files. The caller removes the folder.
 func (s *Sorter) Close() {
 	for k := range s.level.buckets {
 		s.level.buckets[k].reset()
@@ -314,7 +314,7 @@ func (s *Sorter) Close() {
 	for _, units := range s.units {
 		for _, u := range units {
 			if u.file != nil {
-				_ = u.file.Close() // again, if it was written
+				_ = u.file.Close() // Write has already closed the files that it wrote
 			}
 		}
 	}

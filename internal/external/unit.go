@@ -4,14 +4,14 @@ import (
 	"os"
 )
 
-// unit is a range of keys whose entries are sorted and different. Its file holds the number of entries of each row, the
+// unit is a range of keys whose entries are sorted and distinct. Its file holds the number of entries of each row, the
 // column of each entry and, if edges have weights, the weight of each entry.
 type unit struct {
 	first uint64
 	shift int
-	rows  int // more than 1 only if all of them are whole
+	rows  int // more than 1 only if all of them are complete
 	count int
-	file  *os.File // nil: there is no entry
+	file  *os.File // nil if there are no entries
 }
 
 // writeUnit writes a unit of sorted entries.
@@ -50,7 +50,7 @@ func (s *Sorter) writeUnit(b *bucket, key []uint64, weight []float32) (unit, err
 	return u, nil
 }
 
-// rows is the content of a unit, and memory for that of the next.
+// rows is the content of a unit, and memory for the next one.
 type rows struct {
 	first   int // row
 	degrees []uint32
@@ -79,7 +79,7 @@ func (s *Sorter) readUnit(r *rows, u unit) error {
 	return nil
 }
 
-// reopen puts the entries of sorted units back into their bucket.
+// reopen moves the entries of sorted units back to their bucket.
 func (s *Sorter) reopen(b *bucket, units []unit) error {
 	var r rows
 	for _, u := range units {

@@ -9,18 +9,17 @@ import (
 	"github.com/graph-condensation/cgc/progress"
 )
 
-// Sink takes an adjacency in parts. What it is given is valid until it returns.
+// Sink receives an adjacency in parts. The arguments are valid only during the call.
 type Sink interface {
-	// Pointers takes Indptr[first], Indptr[first+1], …. Later calls may replace the last of them.
+	// Pointers receives Indptr[first], Indptr[first+1], …. A later call may replace the last one.
 	Pointers(first int, indptr []int64) error
-	// Indices takes Indices[at], Indices[at+1], … and, unless the graph has no weights, the Data of the same places.
+	// Indices receives Indices[at], Indices[at+1], … and, if the graph has weights, Data[at], Data[at+1], ….
 	Indices(at int64, indices []int32, data []float32) error
 }
 
-// Write delivers the adjacency to sink, row by row, and removes the sorted files as it goes. edges, if not negative, is
-// the number of edges to keep: at most as many as there are. The others are dropped, evenly spaced in the order of
-// rows.
-// Entries get Data only if Weighted.
+// Write delivers the adjacency to sink, row by row, and removes each sorted file once it is written. edges, if not
+// negative, is the number of edges to keep, at most the number that exist. The dropped edges are evenly spaced in the
+// order of rows. Entries have Data only if Weighted returns true.
 func (s *Sorter) Write(ctx context.Context, edges int64, sink Sink) error {
 	t := thinning{s: s, edges: s.kept / 2}
 	for _, units := range s.units {
@@ -28,7 +27,7 @@ func (s *Sorter) Write(ctx context.Context, edges int64, sink Sink) error {
 	}
 	if edges >= 0 {
 		if t.drop = t.edges - edges; t.drop < 0 || t.drop > 0 && s.weighted {
-			return fmt.Errorf("%d edges, want to keep %d", t.edges, edges)
+			return fmt.Errorf("%d edges, expected to keep %d", t.edges, edges)
 		}
 	}
 	t.pending = make([][]uint64, len(t.units))
@@ -72,15 +71,15 @@ func (s *Sorter) Write(ctx context.Context, edges int64, sink Sink) error {
 	return nil
 }
 
-// thinning drops edges. Each edge is met first above the diagonal, where it is counted. Its entry below the diagonal is
-// in a later row, or further on in the same unit.
+// thinning drops edges. The entry of an edge above the diagonal comes first, and is counted. The entry below the
+// diagonal is in a later row, or later in the same unit.
 type thinning struct {
 	s           *Sorter
 	units       []unit
 	edges, drop int64
 	rank        int64 // entries above the diagonal before the current row
 	dropped     int64
-	pending     [][]uint64 // of each unit that is to come: entries to drop
+	pending     [][]uint64 // the entries to drop from each following unit
 	places      []int
 }
 
@@ -114,7 +113,7 @@ func (t *thinning) thin(k int, r *rows) {
 	t.compact(r)
 }
 
-// mirrored adds the places of the entries below the diagonal that are to be dropped.
+// mirrored adds the positions of the entries below the diagonal that must be dropped.
 func (t *thinning) mirrored(k int, r *rows) {
 	pending := t.pending[k]
 	t.pending[k] = nil

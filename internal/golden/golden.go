@@ -1,4 +1,4 @@
-// Package golden compares what a test makes with a file that is kept beside it.
+// Package golden compares results of a test with a file.
 package golden
 
 import (
@@ -10,7 +10,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// Compare reports an error unless file holds got. With the flag -update of go test, it writes got into the file first.
+// Compare reports an error unless the content of file is got. With the flag -update of go test, it writes the file
+// first.
 func Compare(t testing.TB, file string, got []byte) {
 	t.Helper()
 	if *update {

@@ -17,7 +17,7 @@ func TestNameIsTheFastestSet(t *testing.T) {
 	}
 }
 
-// calls holds the exported functions that take matrices of n×n or vectors.
+// calls holds the exported functions that process n×n matrices or vectors.
 var calls = []struct {
 	name string
 	run  func(x, y, z, w []float32, n int)
@@ -43,7 +43,7 @@ var calls = []struct {
 	{"Softmax", func(_, _, z, _ []float32, n int) { kernel.Softmax(z) }},
 }
 
-// Once the buffers have grown, a call needs no memory of its own.
+// TestCallsAllocateNothing checks that a call allocates no memory once the buffers have grown.
 func TestCallsAllocateNothing(t *testing.T) {
 	const n = 100
 	random := source()
@@ -52,7 +52,7 @@ func TestCallsAllocateNothing(t *testing.T) {
 	rows, nearest := []int32{3, 50, 7}, make([]int32, n)
 	check := func(name string, run func()) {
 		least := testing.AllocsPerRun(1, run)
-		for range 30 { // now and then the pool of buffers is emptied, or under the race detector forgets one
+		for range 30 { // the pool of buffers is sometimes emptied; with the race detector, it drops some
 			least = min(least, testing.AllocsPerRun(1, run))
 		}
 		if least > 0 {
@@ -78,7 +78,7 @@ func TestCallsAllocateNothing(t *testing.T) {
 	check("WidenScaled", func() { kernel.WidenScaled(z, 2, x, halves) })
 	check("Magnitudes", func() { kernel.Magnitudes(z, x) })
 	check("PrefetchHalves", func() { kernel.PrefetchHalves(halves) })
-	far := []int32{0, 1 << 30, -1 << 30} // out of range does no harm
+	far := []int32{0, 1 << 30, -1 << 30} // prefetching out of range does no harm
 	check("PrefetchAt", func() { kernel.PrefetchAt(nearest, far) })
 	wide := make([]float64, n)
 	check("Accumulate", func() { kernel.Accumulate(wide, 2, x[:n]) })

@@ -8,7 +8,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 )
 
-// BenchmarkGatherSum sums rows of a block that no cache holds and of one that a cache does.
+// BenchmarkGatherSum sums rows of a block that exceeds every cache, and of one that fits into a cache.
 func BenchmarkGatherSum(b *testing.B) {
 	const edges, degree = 2_000_000, 50
 	for _, n := range []int{3_000, 1_000_000} {
@@ -67,7 +67,7 @@ func BenchmarkGather(b *testing.B) {
 		}
 		dst := make([]float32, n*d)
 		for i := range dst {
-			dst[i] = 1 // so that the system has given the pages
+			dst[i] = 1 // so that the system allocates the pages
 		}
 		report := func(b *testing.B, edges int64) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(edges), "ns/edge")

@@ -1,6 +1,6 @@
 package kernel
 
-// Set is one set of loops, as the tests see it.
+// Set is one set of loops, for the tests.
 type Set struct{ im *implementation }
 
 // Available lists the sets that this machine runs, fastest first.

@@ -6,11 +6,11 @@ import "fmt"
 //
 //	S = diag(Left)·( W + Self·I )·diag(Right),  W_ij = Weights[e] for j = Indices[e], e from Indptr[i] to Indptr[i+1]−1.
 //
-// The contents of Indptr and Indices are trusted: an index out of range reads whatever memory is there.
+// Indptr and Indices are not checked: an index out of range reads arbitrary memory.
 type Sparse struct {
 	Indptr  []int64 // n+1 long
 	Indices []int32
-	// Weights of the entries; nil means ones.
+	// Weights are the weights of the entries; nil means ones.
 	Weights []float32
 	// Left and Right are scales, n long; nil means ones.
 	Left, Right []float32
@@ -31,9 +31,10 @@ func (s Sparse) check() {
 //
 //	left_i·( Σ_e w_e·right_j·X_j + self·right_i·X_i ),  j = indices[e].
 //
-// The sum runs over the entries in order, then the second term; without Self that is left out. So splitting rows or
-// columns over calls changes no bit. The coefficient w_e·right_j is rounded to float32 before it is applied. dst must
-// not overlap x. It is fastest where the rows of x start on cache lines: a stride of a multiple of 16.
+// The sum runs over the entries in order and ends with the second term, which is omitted if Self is 0. Splitting rows
+// or columns over several calls therefore gives the same bits. The coefficient w_e·right_j is rounded to float32 before
+// it is applied. dst must not overlap x. It is fastest if the rows of x start on cache lines, which needs a stride that
+// is a multiple of 16.
 func Gather(dst Block, s Sparse, lo, hi int, x Block, d int) {
 	if lo < 0 || lo > hi || hi >= len(s.Indptr) {
 		panic(fmt.Sprintf("kernel: rows %d to %d of %d", lo, hi, len(s.Indptr)-1))
@@ -43,20 +44,20 @@ func Gather(dst Block, s Sparse, lo, hi int, x Block, d int) {
 	best.gatherRows(gathering{dst: dst, s: s, lo: lo, count: hi - lo, x: x, d: d})
 }
 
-// GatherRows is Gather for a list of rows: row r of dst is row rows[r] of S·X, and the data of node j are row
-// position[j] of x. A nil position means j itself. position must be valid for all nodes of the entries of these rows,
-// and with Self for the rows. The arithmetic is that of Gather, bit for bit.
+// GatherRows is like Gather, for a list of rows: row r of dst is row rows[r] of S·X, and row position[j] of x has the
+// data of node j. A nil position means j itself. position must be valid for the columns of all entries in these rows
+// and, unless Self is 0, for the rows themselves. The results equal those of Gather, bit for bit.
 func GatherRows(dst Block, s Sparse, rows, position []int32, x Block, d int) {
 	dst.check("the destination", len(rows), d)
 	s.check()
 	best.gatherRows(gathering{dst: dst, s: s, rows: rows, count: len(rows), position: position, x: x, d: d})
 }
 
-// gathering is one call of Gather or GatherRows.
+// gathering holds the arguments of a call of Gather or GatherRows.
 type gathering struct {
 	dst       Block
 	s         Sparse
-	rows      []int32 // nil: lo, lo+1, …
+	rows      []int32 // nil means lo, lo+1, …
 	lo, count int
 	position  []int32
 	x         Block

@@ -10,7 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 )
 
-// sparse makes a CSR matrix of n rows with 0 to most entries each, every third row empty.
+// sparse returns a CSR matrix of n rows with 0 to most entries each. Every third row is empty.
 func sparse(random *rand.Rand, n, most int) (indptr []int64, indices []int32) {
 	indptr = []int64{0}
 	for i := range n {
@@ -24,7 +24,7 @@ func sparse(random *rand.Rand, n, most int) (indptr []int64, indices []int32) {
 	return indptr, indices
 }
 
-// gathered is the definition, for row i.
+// gathered computes row i by definition.
 func gathered(i int, indptr []int64, indices []int32, weights, left, right []float32, self float32, x []float32,
 	d int) []float32 {
 	one := func(v []float32, i int) float64 {
@@ -57,7 +57,7 @@ func TestGatherIsTheSparseProduct(t *testing.T) {
 		}
 		for _, d := range widths {
 			for variant := range 16 {
-				most := []int{3, 40}[d%2] // both sides of the distance of prefetching
+				most := []int{3, 40}[d%2] // below and above the prefetch distance
 				indptr, indices := sparse(random, n, most)
 				var weights, left, right []float32
 				if variant&1 != 0 {
@@ -76,7 +76,7 @@ func TestGatherIsTheSparseProduct(t *testing.T) {
 				lo, hi := variant%5, n-variant%7
 				dst, check := matrix(make([]float32, (hi-lo)*d), hi-lo, d, d+3)
 				for i := range dst {
-					dst[i] = nan // whatever was there
+					dst[i] = nan // arbitrary old content
 				}
 				s.Gather(kernel.Rows(dst, d+3), kernel.Sparse{Indptr: indptr, Indices: indices, Weights: weights, Left: left,
 					Right: right, Self: self}, lo, hi, kernel.Rows(x, d+5), d)
@@ -89,7 +89,7 @@ func TestGatherIsTheSparseProduct(t *testing.T) {
 				check(t, what)
 				checkX(t, what)
 
-				// A list of rows, some twice, and data at other places: the same values.
+				// A list of rows with repeats, and data at other positions, give the same values.
 				rows := []int32{39, 0, 0, 1, 7, 4, 22, 23, 1}
 				position := make([]int32, n)
 				moved := make([]float32, len(xv))
@@ -112,11 +112,12 @@ func TestGatherIsTheSparseProduct(t *testing.T) {
 	})
 }
 
-// Rows that no edge of the list touches may have any position: the data there are never read.
+// TestGatherRowsNeedsOnlyTouchedPositions checks that nodes that no listed row refers to may have any position, because
+// their data are never read.
 func TestGatherRowsNeedsOnlyTouchedPositions(t *testing.T) {
 	each(t, func(t *testing.T, s kernel.Set) {
 		indptr, indices := []int64{0, 2, 4, 6}, []int32{1, 2, 0, 2, 0, 1}
-		x := []float32{1, 2} // of nodes 1 and 2
+		x := []float32{1, 2} // the data of nodes 1 and 2
 		dst := []float32{nan}
 		s.GatherRows(kernel.Rows(dst, 1), kernel.Sparse{Indptr: indptr, Indices: indices}, []int32{0},
 			[]int32{math.MinInt32, 0, 1}, kernel.Rows(x, 1), 1)
@@ -165,15 +166,16 @@ func TestGatherSplitChangesNoBit(t *testing.T) {
 	})
 }
 
-// Sums of float16 are those of the same numbers as float32, in every width and from every row on. Whole numbers make
-// them exact. Behind the rows of x lies what is no number, between and behind the rows of dst what must stay.
+// TestGatherHalfIsTheSparseProduct checks that sums of float16 equal those of the same numbers in float32, for every
+// width and every first row. With integers, the sums are exact. NaNs after the rows of x must not be read, and values
+// between and after the rows of dst must not change.
 func TestGatherHalfIsTheSparseProduct(t *testing.T) {
 	each(t, func(t *testing.T, s kernel.Set) {
 		random := source()
 		const n = 50
 		for d := 0; d <= 144; d += 16 {
-			for _, gap := range []int{0, 16, 7} { // rows that begin on lines of the cache, on halves of them, anywhere
-				for _, most := range []int{0, 1, 3, 200} { // both sides of the distance of prefetching
+			for _, gap := range []int{0, 16, 7} { // rows that begin on cache lines, on half cache lines, or anywhere
+				for _, most := range []int{0, 1, 3, 200} { // below and above the prefetch distance
 					indptr, indices := sparse(random, n, most)
 					scale, weights, xv := whole(random, n), whole(random, len(indices)), whole(random, n*d)
 					halves := slices.Repeat([]uint16{0x7e00}, n*(d+gap)+1)
@@ -191,7 +193,7 @@ func TestGatherHalfIsTheSparseProduct(t *testing.T) {
 							w != nil)
 						dst, check := matrix(make([]float32, (hi-lo)*d), hi-lo, d, d+5)
 						for i := range dst {
-							dst[i] = nan // whatever was there
+							dst[i] = nan // arbitrary old content
 						}
 						s.GatherHalf(kernel.Rows(dst, d+5), indptr[lo:hi+1], indices[:indptr[hi]], w, scale[lo:hi], x, d)
 						for i := lo; i < hi; i++ {
@@ -208,8 +210,9 @@ func TestGatherHalfIsTheSparseProduct(t *testing.T) {
 	})
 }
 
-// Without weights, all sets sum in the same order and round alike: the bits are the same. With weights, the portable
-// set rounds each product, and the others agree.
+// TestGatherHalfOfSetsIsTheSame checks that, without weights, all sets give the same bits, because they sum in the same
+// order and round in the same way. With weights, the portable set also rounds each product, so only the other sets
+// agree.
 func TestGatherHalfOfSetsIsTheSame(t *testing.T) {
 	random := source()
 	const n, d = 60, 112
@@ -237,14 +240,14 @@ func TestGatherHalfOfSetsIsTheSame(t *testing.T) {
 	}
 }
 
-// Sums of factored rows have the bits of sums of rows that were multiplied before, in every width and from every row
-// on. The numbers between and behind the rows of dst stay.
+// TestGatherFactoredIsGatherSum checks that sums of factored rows have the bits of sums of rows multiplied in advance,
+// for every width and every first row. Values between and after the rows of dst must not change.
 func TestGatherFactoredIsGatherSum(t *testing.T) {
 	each(t, func(t *testing.T, s kernel.Set) {
 		random := source()
 		const n = 50
 		for d := 16; d <= 64; d += 16 {
-			for _, most := range []int{0, 1, 3, 200} { // both sides of the distance of prefetching
+			for _, most := range []int{0, 1, 3, 200} { // below and above the prefetch distance
 				indptr, indices := sparse(random, n, most)
 				scale, factors, xv := normal(random, n), normal(random, n), normal(random, n*d)
 				stride := kernel.FactoredStride(d)
@@ -262,7 +265,7 @@ func TestGatherFactoredIsGatherSum(t *testing.T) {
 					what := fmt.Sprintf("d=%d, rows %d to %d of up to %d edges", d, lo, hi, most)
 					dst, check := matrix(make([]float32, (hi-lo)*d), hi-lo, d, d+5)
 					for i := range dst {
-						dst[i] = nan // whatever was there
+						dst[i] = nan // arbitrary old content
 					}
 					want := make([]float32, (hi-lo)*d)
 					pointers, entries, left := indptr[lo:hi+1], indices[:indptr[hi]], scale[lo:hi]
@@ -285,7 +288,7 @@ func TestGatherSumIsGather(t *testing.T) {
 		random := source()
 		const n = 50
 		for d := 0; d <= 144; d += 16 {
-			for _, most := range []int{0, 1, 3, 200} { // both sides of the distance of prefetching
+			for _, most := range []int{0, 1, 3, 200} { // below and above the prefetch distance
 				indptr, indices := sparse(random, n, most)
 				scale, xv := whole(random, n), whole(random, n*d)
 				x, checkX := matrix(xv, n, d, d+16)
@@ -294,7 +297,7 @@ func TestGatherSumIsGather(t *testing.T) {
 					what := fmt.Sprintf("d=%d, rows %d to %d of up to %d edges", d, lo, hi, most)
 					dst, check := matrix(make([]float32, (hi-lo)*d), hi-lo, d, d+5)
 					for i := range dst {
-						dst[i] = nan // whatever was there
+						dst[i] = nan // arbitrary old content
 					}
 					s.GatherSum(kernel.Rows(dst, d+5), indptr[lo:hi+1], indices[:indptr[hi]], scale[lo:hi], kernel.Rows(x, d+16), d)
 					for i := lo; i < hi; i++ {

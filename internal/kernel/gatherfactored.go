@@ -5,32 +5,32 @@ import (
 	"math"
 )
 
-// factorHalves is how many halves a factor takes.
+// factorHalves is the number of 16-bit halves in a factor.
 const factorHalves = 2
 
-// FactoredStride returns the distance between rows of d numbers with their factors.
+// FactoredStride returns the distance between the starts of factored rows of d numbers.
 func FactoredStride(d int) int { return d + factorHalves }
 
-// PutFactored sets a row of a factored matrix: to x, which must be numbers of float16, and the factor. What is between
-// x and the factor stays. The factor stands at the end of the row, the lower half first.
+// PutFactored sets a row of a factored matrix to x, which must be float16 numbers, and the factor. The factor is at the
+// end of the row, its lower half first. Values between x and the factor are not changed.
 func PutFactored(row []uint16, factor float32, x []float32) {
 	NarrowFloat16(row[:len(x)], x)
 	bits, at := math.Float32bits(factor), len(row)-factorHalves
 	row[at], row[at+1] = uint16(bits), uint16(bits>>16)
 }
 
-// GatherFactored is GatherSum for factored rows of float16: d numbers, then a factor f that is float32. Row r of dst
+// GatherFactored is like GatherSum, for factored rows of float16: d numbers, then a float32 factor f. Row r of dst
 // becomes
 //
 //	scale[r]·Σ_e f_j·X_j,  j = indices[e],  e from indptr[r] to indptr[r+1]−1.
 //
-// Each product is rounded to float32. So the bits are those of GatherSum with rows f·X of float32, which take almost
+// Each product is rounded to float32, so the bits equal those of GatherSum with float32 rows f·X, which need almost
 // twice the memory. d is 16, 32, 48 or 64, and rows are FactoredStride(d) apart.
 func GatherFactored(dst Block, indptr []int64, indices []int32, scale []float32, x Halves, d int) {
 	best.sumFactored(newFactored(dst, indptr, indices, scale, x, d))
 }
 
-// newFactored is a call of GatherFactored.
+// newFactored returns the checked arguments of a call of GatherFactored.
 func newFactored(dst Block, indptr []int64, indices []int32, scale []float32, x Halves, d int) halfSumming {
 	dst.check("the destination", len(scale), d)
 	checkSums(indptr, indices, scale, d)

@@ -8,7 +8,7 @@ type Halves struct {
 	Stride int // the distance between the starts of rows
 }
 
-// GatherHalf is GatherSum for rows of float16, and with weights of the entries; nil weights are ones. Row r of dst
+// GatherHalf is like GatherSum, for rows of float16 and entries with weights; nil weights mean ones. Row r of dst
 // becomes
 //
 //	scale[r]·Σ_e weights[e]·X_j,  j = indices[e],  e from indptr[r] to indptr[r+1]−1.
@@ -23,7 +23,7 @@ func GatherHalf(dst Block, indptr []int64, indices []int32, weights, scale []flo
 	best.sumHalves(halfSumming{dst, indptr, indices, weights, scale, x, d})
 }
 
-// halfSumming is a call of GatherHalf.
+// halfSumming holds the arguments of a call of GatherHalf.
 type halfSumming struct {
 	dst            Block
 	indptr         []int64

@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// Block is a matrix, or a part of one, in row-major order: row i begins at Data[i·Stride]. The loops are told how many
-// rows and columns it has.
+// Block is a matrix, or a part of one, in row-major order: row i begins at Data[i·Stride]. Its numbers of rows and
+// columns are arguments of the loops.
 type Block struct {
 	Data   []float32
-	Stride int // the leading dimension: at least the number of columns that are stored
-	// Transposed says that Data holds the transpose, so that column j begins at Data[j·Stride]. Only factors of Gemm may
-	// be.
+	Stride int // the leading dimension: at least the number of columns
+	// Transposed says that Data holds the transpose, so that column j begins at Data[j·Stride]. Only the factors of Gemm
+	// may be transposed.
 	Transposed bool
 }
 
@@ -46,14 +46,14 @@ func (b Block) check(name string, rows, columns int) {
 
 // Gemm sets C = A·B, or C += A·B if accumulate. C is m×n, A m×k and B k×n.
 //
-// The sum over k of each element runs in ascending order, in blocks whose bounds depend on k alone. So splitting m or n
-// over several calls changes no bit. Each call packs B anew, so a split by rows should leave some hundreds of them to
-// each call. C must not overlap A or B.
+// The sum over k of each element runs in ascending order, in blocks whose bounds depend only on k, so splitting m or n
+// over several calls gives the same bits. Each call packs B again, so m should be at least a few hundred. C must not
+// overlap A or B.
 func Gemm(c, a, b Block, m, n, k int, accumulate bool) {
 	GemmContext(context.Background(), c, a, b, m, n, k, accumulate)
 }
 
-// GemmContext is Gemm, but returns soon after ctx is done. Elements of C that are missing then have no meaning.
+// GemmContext is like Gemm, but returns soon after ctx is done. The contents of C are then undefined.
 func GemmContext(ctx context.Context, c, a, b Block, m, n, k int, accumulate bool) {
 	c.check("C", m, n)
 	a.check("A", m, k)
@@ -61,9 +61,9 @@ func GemmContext(ctx context.Context, c, a, b Block, m, n, k int, accumulate boo
 	best.gemm(product{ctx: ctx, c: c, a: a, b: b, m: m, n: n, k: k, accumulate: accumulate, above: m})
 }
 
-// GramRows sets rows lo to hi−1 of the upper triangle of G = XᵀX, or adds to them if accumulate, for X n×d and G d×d.
-// What stands below the diagonal in these rows may change too. The sum over n runs as in Gemm. Splitting the rows over
-// calls changes no bit of the upper triangle.
+// GramRows sets rows lo to hi−1 of the upper triangle of G = XᵀX, or adds to them if accumulate is true. X is n×d and G
+// is d×d. It may also change values below the diagonal in these rows. The sum over n runs as in Gemm. Splitting the
+// rows over several calls gives the same bits in the upper triangle.
 func GramRows(g, x Block, n, d, lo, hi int, accumulate bool) {
 	g.check("G", d, d)
 	x.check("X", n, d)
@@ -77,12 +77,12 @@ func (im *implementation) gramRows(g, x Block, n, d, lo, hi int, accumulate bool
 	if lo == hi {
 		return
 	}
-	var rest []float32 // X from column lo on; a matrix without rows has no elements to skip
+	var rest []float32 // X from column lo; empty if X has no rows
 	if n > 0 {
 		rest = x.Data[lo:]
 	}
 	p := product{a: Rows(rest, x.Stride).T(), k: n, accumulate: accumulate}
-	// The panel that is not whole goes first, where few rows are above the diagonal.
+	// The incomplete panel comes first, where few rows are above the diagonal.
 	p.above = (d - lo) % im.columns
 	p.c, p.b, p.m, p.n = g.at(lo, lo), Rows(rest, x.Stride), min(hi-lo, p.above), p.above
 	im.gemm(p)
@@ -92,20 +92,20 @@ func (im *implementation) gramRows(g, x Block, n, d, lo, hi int, accumulate bool
 	im.gemm(p)
 }
 
-// product is a call of Gemm. Tiles whose elements (i, j) all have i > j+above are left out. They are below the diagonal
-// of a symmetric product whose columns begin at column above.
+// product holds the arguments of a call of Gemm. Tiles whose elements (i, j) all have i > j+above are left out. They
+// are below the diagonal of a symmetric matrix whose columns above, above+1, … are the columns of C.
 type product struct {
-	ctx        context.Context // nil never ends
+	ctx        context.Context // nil means no cancellation
 	c, a, b    Block
 	m, n, k    int
 	accumulate bool
 	above      int
 }
 
-// gemm is Gemm after the check of shapes.
+// gemm implements Gemm, after the shapes are checked.
 //
-// The loops are those of Goto: columns of B by width, k by depth, rows of A by height. A panel of packed B stays in the
-// first cache, while the strips of a block of A, held in the second, pass by.
+// The loops follow Goto: columns of B by width, k by depth, rows of A by height. A panel of packed B stays in the L1
+// cache, while the strips of a block of A are read from the L2 cache.
 func (im *implementation) gemm(g product) {
 	c, ldc, a, b := g.c.Data, g.c.Stride, g.a, g.b
 	m, n, k, above := g.m, g.n, g.k, g.above
@@ -173,8 +173,8 @@ func (im *implementation) gemm(g product) {
 // ended reports whether the context of the product is done.
 func (g *product) ended() bool { return g.ctx != nil && g.ctx.Err() != nil }
 
-// aheadBytes returns how many bytes of the next strip of a to ask for at each of k steps. If columns of a are stored as
-// rows, it is one such column. If the rows of a lie close together, it is a k-th of the strip.
+// aheadBytes returns how many bytes of the next strip of a to prefetch at each of k steps. If columns of a are stored
+// as rows, it is one such column. If the rows of a are close together, it is 1/k of the strip.
 func (im *implementation) aheadBytes(a Block, k int) int {
 	switch {
 	case a.Transposed:
@@ -185,8 +185,8 @@ func (im *implementation) aheadBytes(a Block, k int) int {
 	return 0
 }
 
-// packColumns copies rows p0 to p1, columns j0 to j1 of b into panels of im.columns columns, one after the other, each
-// panel row after row. Missing columns of the last panel are zero.
+// packColumns copies rows p0 to p1, columns j0 to j1 of b into consecutive panels of im.columns columns, each panel row
+// by row. Missing columns of the last panel are zero.
 func (im *implementation) packColumns(dst []float32, b Block, p0, p1, j0, j1 int) {
 	for j := j0; j < j1; j += im.columns {
 		columns := min(im.columns, j1-j)
@@ -208,8 +208,8 @@ func (im *implementation) packColumns(dst []float32, b Block, p0, p1, j0, j1 int
 	}
 }
 
-// packRows copies rows i0 to i1, columns p0 to p1 of a into strips of im.rows rows, in each strip column after column.
-// Missing rows of the last strip are zero.
+// packRows copies rows i0 to i1, columns p0 to p1 of a into consecutive strips of im.rows rows, each strip column by
+// column. Missing rows of the last strip are zero.
 func (im *implementation) packRows(dst []float32, a Block, i0, i1, p0, p1 int) {
 	rs, cs := a.strides()
 	for i := i0; i < i1; i += im.rows {

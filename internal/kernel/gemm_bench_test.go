@@ -7,7 +7,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 )
 
-// perSecond reports billions of something per second: count of it in each iteration.
+// perSecond reports billions of units per second, with count units in each iteration.
 func perSecond(b *testing.B, count float64, unit string) {
 	b.ReportMetric(count*float64(b.N)/b.Elapsed().Seconds()/1e9, unit)
 }

@@ -1,7 +1,7 @@
 package kernel
 
 // tileGeneric is the micro-kernel on tiles of 2×4, with rs=1 and cs=2. Eight sums fit in the registers, with room for
-// the factors. With four steps at a time the compiler need not move the sums, which is more than twice as fast.
+// the factors. Unrolling the loop four times keeps the compiler from moving the sums, and is more than twice as fast.
 func tileGeneric(c []float32, ldc int, a []float32, _, _ int, b []float32, m, n, k, _ int, accumulate bool) {
 	var s00, s01, s02, s03, s10, s11, s12, s13 float32
 	a, b = a[:2*k], b[:4*k]
@@ -70,7 +70,7 @@ func copyPanelGeneric(dst, src []float32, lds, rows, columns int) {
 	}
 }
 
-// transposeGeneric sets dst[j·ldd+i] = src[i·lds+j] for i<rows, j<columns. It takes a few rows at a time, so that
+// transposeGeneric sets dst[j·ldd+i] = src[i·lds+j] for i<rows, j<columns. It processes a few rows at once, so that
 // writes stay in few cache lines.
 func transposeGeneric(dst []float32, ldd int, src []float32, lds, rows, columns int) {
 	i := 0

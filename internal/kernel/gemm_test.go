@@ -54,7 +54,7 @@ func TestGemmIsTheProduct(t *testing.T) {
 		}
 		shapes = append(shapes, [3]int{s.Height() - 1, 5, 4}, [3]int{s.Height() + 1, 5, 4}, [3]int{3, s.Width() + 1, 4},
 			[3]int{20, 20, 20},
-			[3]int{509, 2*columns + 1, 5}) // with its three gaps, 512 from one column of a transposed A to the next
+			[3]int{509, 2*columns + 1, 5}) // with its three gaps, columns of a transposed A are 512 apart
 		for _, shape := range shapes {
 			m, n, k := shape[0], shape[1], shape[2]
 			for variant := range 8 {
@@ -171,7 +171,7 @@ func TestGramIsSymmetricProduct(t *testing.T) {
 					for lo := 0; lo < d; lo += step {
 						s.GramRows(kernel.Rows(g, d+2), kernel.Rows(x, d+1), n, d, lo, min(lo+step, d), accumulate)
 					}
-					for i := range d { // only the upper triangle is promised
+					for i := range d { // only the upper triangle is specified
 						for j := range i {
 							g[i*(d+2)+j] = g[j*(d+2)+i]
 						}

@@ -9,7 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 )
 
-// each runs f for every set of loops that this machine runs.
+// each runs f for every set of loops that this machine supports.
 func each(t *testing.T, f func(t *testing.T, s kernel.Set)) {
 	for _, s := range kernel.Available() {
 		t.Run(s.Name(), func(t *testing.T) { f(t, s) })
@@ -18,7 +18,7 @@ func each(t *testing.T, f func(t *testing.T, s kernel.Set)) {
 
 func source() *rand.Rand { return rand.New(rand.NewPCG(3, 1)) }
 
-// whole returns n small whole numbers. Sums of a few thousand of their products are exact in float32, in any order.
+// whole returns n small integers. Sums of a few thousand of their products are exact in float32, in any order.
 func whole(random *rand.Rand, n int) []float32 {
 	x := make([]float32, n)
 	for i := range x {
@@ -35,11 +35,11 @@ func normal(random *rand.Rand, n int) []float32 {
 	return x
 }
 
-const guard = 67 // more than the widest tile
+const guard = 67 // more than the width of any tile
 
 var nan = float32(math.NaN())
 
-// guarded returns a copy of x in the middle of NaNs, and a check that they are still there.
+// guarded returns a copy of x surrounded by NaNs, and a check that these are unchanged.
 func guarded(x []float32) (inside []float32, check func(t *testing.T, what string)) {
 	all := make([]float32, len(x)+2*guard)
 	for i := range all {
@@ -58,7 +58,7 @@ func guarded(x []float32) (inside []float32, check func(t *testing.T, what strin
 }
 
 // matrix returns the rows of x (rows×columns) at distance ld, with NaNs between, before and after, and a check that
-// these are still there.
+// these are unchanged.
 func matrix(x []float32, rows, columns, ld int) (inside []float32, check func(t *testing.T, what string)) {
 	all := make([]float32, rows*ld+2*guard)
 	for i := range all {

@@ -8,8 +8,8 @@ const (
 	MaxBFloat16 = 0x1.fep127
 )
 
-// WidenFloat16 sets dst to the float16 (IEEE 754 binary16) of src. Each is a float32 exactly. A signalling NaN becomes
-// a quiet one.
+// WidenFloat16 sets dst to the float16 (IEEE 754 binary16) of src. Each is exactly representable as a float32. A
+// signalling NaN becomes a quiet one.
 func WidenFloat16(dst []float32, src []uint16) {
 	if len(src) != len(dst) {
 		checkLengths(len(dst), len(src))
@@ -25,7 +25,8 @@ func WidenBFloat16(dst []float32, src []uint16) {
 	best.widenBFloat16(dst, src)
 }
 
-// NarrowFloat16 sets dst to the float16 nearest to src, ties to even. What would round beyond MaxFloat16 is infinite.
+// NarrowFloat16 sets dst to the float16 nearest to src, ties to even. Values that would round beyond MaxFloat16 become
+// infinite.
 func NarrowFloat16(dst []uint16, src []float32) {
 	if len(src) != len(dst) {
 		checkLengths(len(dst), len(src))
@@ -33,8 +34,8 @@ func NarrowFloat16(dst []uint16, src []float32) {
 	best.narrowFloat16(dst, src)
 }
 
-// NarrowBFloat16 sets dst to the bfloat16 nearest to src, ties to even. What would round beyond MaxBFloat16 is
-// infinite.
+// NarrowBFloat16 sets dst to the bfloat16 nearest to src, ties to even. Values that would round beyond MaxBFloat16
+// become infinite.
 func NarrowBFloat16(dst []uint16, src []float32) {
 	if len(src) != len(dst) {
 		checkLengths(len(dst), len(src))
@@ -49,8 +50,8 @@ func NarrowBFloat16(dst []uint16, src []float32) {
 	}
 }
 
-// NarrowScaled sets dst to the float16 nearest to alpha·src·factors, element by element. The products are rounded to
-// float32, that with alpha first.
+// NarrowScaled sets dst to the float16 nearest to alpha·src·factors, element by element. Each product is rounded to
+// float32, beginning with the product with alpha.
 func NarrowScaled(dst []uint16, alpha float32, factors, src []float32) {
 	if len(src) != len(dst) || len(factors) != len(dst) {
 		checkLengths(len(dst), len(src), len(factors))
@@ -66,8 +67,8 @@ func WidenScaled(dst []float32, alpha float32, factors []float32, src []uint16) 
 	best.widenScaled(dst, alpha, factors, src)
 }
 
-// Magnitudes raises top to the magnitudes of x: top[k] becomes max(top[k], |x[k]|). top is not negative. NaN is above
-// infinity, and stays.
+// Magnitudes raises top to the magnitudes of x: top[k] becomes max(top[k], |x[k]|). top must not be negative. NaN ranks
+// above infinity, and is kept.
 func Magnitudes(top, x []float32) {
 	if len(x) != len(top) {
 		checkLengths(len(top), len(x))
@@ -81,7 +82,7 @@ const infinite = 0x7f800000
 // Finite reports whether no number of x is NaN or infinite.
 func Finite(x []float32) bool { return best.largest(x) < infinite }
 
-// Within reports whether no magnitude of x is above bound, and no number is NaN. bound is not negative.
+// Within reports whether no magnitude of x exceeds bound, and no number is NaN. bound must not be negative.
 func Within(x []float32, bound float32) bool { return best.largest(x) <= math.Float32bits(bound) }
 
 func widenFloat16Generic(dst []float32, src []uint16) {
@@ -91,11 +92,12 @@ func widenFloat16Generic(dst []float32, src []uint16) {
 	}
 }
 
-// widened returns float16 h. The fields of h are shifted to their places in a float32, whose bias is 112 larger.
+// widened returns the value of float16 h. The fields of h are shifted to their places in a float32, whose exponent bias
+// is 112 larger.
 func widened(h uint16) float32 {
 	sign, rest := uint32(h&0x8000)<<16, uint32(h&0x7fff)<<13
 	switch {
-	case h&0x7c00 == 0: // subnormal: rest is the mantissa of a number with the exponent −14, whose leading 1 is taken away
+	case h&0x7c00 == 0: // subnormal: rest is the mantissa of a number with the exponent −14, whose leading 1 is subtracted
 		const least = 113 << 23
 		small := math.Float32frombits(rest+least) - math.Float32frombits(least)
 		return math.Float32frombits(math.Float32bits(small) | sign)

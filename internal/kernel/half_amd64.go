@@ -2,7 +2,7 @@
 
 package kernel
 
-// inBlocks calls assembly for whole blocks of 16 elements, and rest for those behind them.
+// inBlocks calls assembly for complete blocks of 16 elements, and rest for the remaining ones.
 func inBlocks[D, S any](
 	assembly func(dst *D, src *S, blocks int), rest func(dst []D, src []S),
 ) func(dst []D, src []S) {
@@ -18,7 +18,7 @@ func inBlocks[D, S any](
 	}
 }
 
-// largestInBlocks is inBlocks for the largest magnitude.
+// largestInBlocks is like inBlocks, for the largest magnitude.
 func largestInBlocks(assembly func(x *float32, blocks int) uint32) func(x []float32) uint32 {
 	return func(x []float32) (top uint32) {
 		blocks := len(x) / 16
@@ -29,7 +29,7 @@ func largestInBlocks(assembly func(x *float32, blocks int) uint32) func(x []floa
 	}
 }
 
-// scaledInBlocks is inBlocks for NarrowScaled and WidenScaled.
+// scaledInBlocks is like inBlocks, for NarrowScaled and WidenScaled.
 func scaledInBlocks[D, S any](
 	assembly func(dst *D, alpha float32, factors *float32, src *S, blocks int),
 	rest func(dst []D, alpha float32, factors []float32, src []S),

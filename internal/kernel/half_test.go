@@ -8,7 +8,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 )
 
-// all16 holds all numbers of 16 bits.
+// all16 returns all 16-bit numbers.
 func all16() []uint16 {
 	all := make([]uint16, 1<<16)
 	for i := range all {
@@ -17,7 +17,7 @@ func all16() []uint16 {
 	return all
 }
 
-// value is float16 h by its definition.
+// value returns the value of float16 h by definition.
 func value(h uint16) float64 {
 	exponent, mantissa := int(h>>10&0x1f), float64(h&0x3ff)
 	v := math.Ldexp(1+mantissa/1024, exponent-15)
@@ -35,7 +35,7 @@ func value(h uint16) float64 {
 	return v
 }
 
-// Every number of 16 bits is widened to its definition, and to the same bits by all sets.
+// TestWiden checks that every 16-bit number is widened according to its definition, with the same bits in all sets.
 func TestWiden(t *testing.T) {
 	all := all16()
 	reference, brain := make([]float32, len(all)), make([]float32, len(all))
@@ -64,7 +64,7 @@ func TestWiden(t *testing.T) {
 	})
 }
 
-// A number is rounded to the nearest float16, ties to even: what is between two neighbours goes to the right one.
+// TestNarrow checks that numbers are rounded to the nearest float16, ties to even.
 func TestNarrow(t *testing.T) {
 	var x []float32
 	var want []uint16
@@ -74,7 +74,7 @@ func TestNarrow(t *testing.T) {
 	for h := uint16(0); h < 0x7c00; h++ {
 		v, next := value(h), value(h+1)
 		if h == 0x7bff {
-			next = 65536 // where the next number would be
+			next = 65536 // the value that would follow the largest finite one
 		}
 		add(v, h)
 		add((v+next)/2, h+h&1)
@@ -109,7 +109,7 @@ func TestNarrow(t *testing.T) {
 	})
 }
 
-// Widening and rounding back gives the same number. The middle between two neighbours goes to the even one.
+// TestBFloat16 checks that widening and rounding back gives the same number, and that ties go to the even neighbour.
 func TestBFloat16(t *testing.T) {
 	all := all16()
 	wide, again := make([]float32, len(all)), make([]uint16, len(all))
@@ -133,8 +133,8 @@ func TestBFloat16(t *testing.T) {
 	}
 }
 
-// Scaled numbers are rounded once for each product and once to float16, for every length and place, and nothing behind
-// them is written.
+// TestScaledHalves checks that scaled numbers are rounded once for each product and once to float16, for every length
+// and position, and that nothing after them is written.
 func TestScaledHalves(t *testing.T) {
 	random := source()
 	const most = 200
@@ -174,7 +174,8 @@ func TestScaledHalves(t *testing.T) {
 	})
 }
 
-// Magnitudes are the largest of each column, for every length and place. NaN and infinity stay.
+// TestMagnitudes checks that Magnitudes keeps the larger magnitude of each element, for every length and position, NaN
+// and infinity included.
 func TestMagnitudes(t *testing.T) {
 	each(t, func(t *testing.T, s kernel.Set) {
 		random := source()

@@ -98,10 +98,10 @@ var avx2 = implementation{
 	magnitudes:    inBlocks(magnitudesAVX2, magnitudesGeneric),
 }
 
-// microKernel makes a tile of a fixed number of rows.
+// microKernel computes a tile of a fixed number of rows.
 type microKernel func(c *float32, ldc int, a *float32, rs, cs int, b *float32, n, k, ahead int, accumulate bool)
 
-// The micro-kernels, by registers of columns and by rows, from one on.
+// The micro-kernels for 1 and 2 registers of columns, and for 1, 2, … rows.
 var (
 	tilesAVX512 = [2][12]microKernel{
 		{tile1x1AVX512, tile2x1AVX512, tile3x1AVX512, tile4x1AVX512, tile5x1AVX512, tile6x1AVX512,
@@ -185,7 +185,7 @@ func transposeAVX2(dst []float32, ldd int, src []float32, lds, rows, columns int
 type rowGatherer func(dst *float32, ldd int, rows *int32, first, count int, position *int32, indptr *int64,
 	indices *int32, weights, left, right *float32, self float32, x *float32, ldx, d int)
 
-// The gathering loops, by registers, from one on.
+// The gathering loops for rows of 1, 2, … registers.
 var (
 	gathersAVX512 = [...]rowGatherer{gather1AVX512, gather2AVX512, gather3AVX512, gather4AVX512, gather5AVX512,
 		gather6AVX512, gather7AVX512, gather8AVX512, gather9AVX512, gather10AVX512, gather11AVX512, gather12AVX512,
@@ -197,7 +197,7 @@ var (
 func gatherAVX512(g gathering) { gatherPanels(g, gathersAVX512[:], 16) }
 func gatherAVX2(g gathering)   { gatherPanels(g, gathersAVX2[:], 8) }
 
-// gatherPanels cuts the columns into panels of equal numbers of registers, as few as the loops allow.
+// gatherPanels cuts the columns into as few panels as the loops allow, with about equal numbers of registers.
 func gatherPanels(g gathering, loops []rowGatherer, lanes int) {
 	vectors := (g.d + lanes - 1) / lanes
 	panels := (vectors + len(loops) - 1) / len(loops)
@@ -211,15 +211,15 @@ func gatherPanels(g gathering, loops []rowGatherer, lanes int) {
 	}
 }
 
-// rowSummer sums rows of a fixed number of times 16 columns, of float32 or of float16.
+// rowSummer sums rows of a fixed multiple of 16 columns, of float32 or of float16.
 type rowSummer[T float32 | uint16] func(dst *float32, ldd, count int, indptr *int64, indices *int32, scale *float32,
 	x *T, ldx int)
 
-// weightedSummer is rowSummer for float16, with weights.
+// weightedSummer is like rowSummer, for float16 with weights.
 type weightedSummer func(dst *float32, ldd, count int, indptr *int64, indices *int32, weights, scale *float32,
 	x *uint16, ldx int)
 
-// The summing loops of float32, by 16 columns, from one on.
+// The summing loops of float32, for 16, 32, 48 and 64 columns.
 var (
 	sumsAVX512 = [...]rowSummer[float32]{gatherSum1AVX512, gatherSum2AVX512, gatherSum3AVX512, gatherSum4AVX512}
 	sumsAVX2   = [...]rowSummer[float32]{gatherSum1AVX2, gatherSum2AVX2, gatherSum3AVX2, gatherSum4AVX2}
@@ -228,7 +228,7 @@ var (
 func gatherSumAVX512(s summing) { sumPanels(&sumsAVX512, s) }
 func gatherSumAVX2(s summing)   { sumPanels(&sumsAVX2, s) }
 
-// bare reports whether rows have no entries: the loops ask for entries ahead, and there is none to ask for.
+// bare reports whether all rows are empty. The loops must not run then, because they prefetch entries.
 func bare(indptr []int64) bool { return indptr[0] == indptr[len(indptr)-1] }
 
 // sumPanels cuts the columns into panels of at most 64.
@@ -243,7 +243,7 @@ func sumPanels(loops *[4]rowSummer[float32], s summing) {
 	}
 }
 
-// halfSums are the summing loops of float16, by 16 columns, from one on.
+// halfSums holds the summing loops of float16, for 16, 32, 48 and 64 columns.
 type halfSums struct {
 	plain    [4]rowSummer[uint16]
 	weighted [4]weightedSummer
@@ -282,7 +282,7 @@ func (loops *halfSums) panels(s halfSumming) {
 	}
 }
 
-// The summing loops of factored rows, by 16 columns, from one on.
+// The summing loops of factored rows, for 16, 32, 48 and 64 columns.
 var (
 	factoredSumsAVX512 = [...]rowSummer[uint16]{gatherFactored1AVX512, gatherFactored2AVX512, gatherFactored3AVX512,
 		gatherFactored4AVX512}
@@ -302,7 +302,7 @@ func sumFactored(loops *[4]rowSummer[uint16], s halfSumming) {
 		s.x.Stride)
 }
 
-// first returns the address of the first element, nil if there is none.
+// first returns the address of the first element, or nil.
 func first[T any](s []T) *T {
 	if len(s) == 0 {
 		return nil

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Points are N points of some number of coordinates: point i begins at Data[i·Stride]. Norms holds their squared norms.
+// Points holds N points: the coordinates of point i begin at Data[i·Stride]. Norms holds their squared norms.
 type Points struct {
 	Data   []float32
 	Stride int
@@ -19,8 +19,8 @@ type Points struct {
 //
 // its squared distance. Ties in ‖c‖² − 2·x·c go to the lowest index. A point with a NaN gets index 0.
 //
-// The matrix of products is never written: each tile is folded into the running minima. Splitting x over calls changes
-// no bit. Each call packs the centres anew, so give it a thousand points or more.
+// The matrix of products is never written: each tile is folded into the running minima. Splitting x over several calls
+// gives the same bits. Each call packs the centres anew, so it should have at least a thousand points.
 func Nearest(nearest []int32, dist []float32, x, centres Points, d int) {
 	Rows(x.Data, x.Stride).check("x", x.N, d)
 	Rows(centres.Data, centres.Stride).check("the centres", centres.N, d)
@@ -32,8 +32,8 @@ func Nearest(nearest []int32, dist []float32, x, centres Points, d int) {
 	best.nearest(nearest, dist, x, centres, d)
 }
 
-// lanes is how many running minima a row has: centre j is compared in lane j mod lanes. It divides the columns of a
-// tile, or they divide it.
+// lanes is the number of running minima of a row: centre j is compared in lane j mod lanes. lanes is a multiple or a
+// divisor of the number of columns of a tile.
 const lanes = 16
 
 func (im *implementation) nearest(nearest []int32, dist []float32, points, centres Points, d int) {
@@ -79,7 +79,7 @@ func (im *implementation) nearest(nearest []int32, dist []float32, points, centr
 			if j == 0 && d > 0 {
 				ahead = im.aheadBytes(a, d)
 			}
-			columns := min(width, k-j) // what the tile leaves of product is compared with infinite norms
+			columns := min(width, k-j) // the other columns of the tile are compared with infinite norms
 			for i := i0; i < i1; i += im.rows {
 				rows := min(im.rows, i1-i)
 				switch {
@@ -105,11 +105,11 @@ func (im *implementation) nearest(nearest []int32, dist []float32, points, centr
 	s.giveBack()
 }
 
-// fewCentres is the largest number of centres that are multiplied four at a time, along their coordinates: a tile would
-// be mostly empty.
+// fewCentres is the largest number of centres for which products are computed four at a time, along the coordinates,
+// because a tile would be mostly empty.
 const fewCentres = 8
 
-// nearestOfFew is nearest for few centres. A row's products are the same bits whichever row stands beside it.
+// nearestOfFew is like nearest, for few centres. The bits of a row's products do not depend on the other rows.
 func (im *implementation) nearestOfFew(nearest []int32, dist []float32, points, centres Points, d int) {
 	x, ldx, n, rowNorms := points.Data, points.Stride, points.N, points.Norms
 	k := centres.N
@@ -172,7 +172,7 @@ func lowestGeneric(nearest []int32, least, value []float32, index []int32, m int
 	}
 }
 
-// closestGeneric compares tiles of 4 columns: the lanes are those of the first centre onwards.
+// closestGeneric compares tiles of 4 columns, in the lanes that begin with that of the first centre.
 func closestGeneric(value []float32, index []int32, product, norms []float32, m int, first int32) {
 	norms = norms[:4]
 	for i := range m {

@@ -18,7 +18,7 @@ func squaredNorms(x []float32, n, d int) []float32 {
 	return out
 }
 
-// closest is the definition.
+// closest finds the nearest centres by definition.
 func closest(x, centres []float32, n, d, k int) (nearest []int32, dist []float32) {
 	for i := range n {
 		at, least := int32(-1), 0.0
@@ -45,7 +45,7 @@ func TestNearest(t *testing.T) {
 			for _, k := range []int{1, 2, 4, 5, 8, 9, 15, 16, 17, columns - 1, columns, columns + 1, 2*columns + 3, 100} {
 				for _, d := range []int{0, 1, 2, 7, s.Depth() + 1} {
 					what := fmt.Sprintf("n=%d k=%d d=%d", n, k, d)
-					xv, cv := whole(random, n*d), whole(random, k*d) // few different values where d is small: many ties
+					xv, cv := whole(random, n*d), whole(random, k*d) // small d gives few distinct values, hence many ties
 					norms := squaredNorms(cv, k, d)
 					x, checkX := matrix(xv, n, d, d+3)
 					c, checkC := matrix(cv, k, d, d+1)

@@ -19,7 +19,7 @@ func borrow() *scratch {
 
 func (s *scratch) giveBack() { scratches.Put(s) }
 
-// take returns n values, not cleared. What was taken before stays valid: memory that must grow is replaced, not moved.
+// take returns n values, not cleared. Slices returned earlier stay valid: memory that must grow is replaced, not moved.
 func (s *scratch) take(n int) []float32 {
 	if s.used+n > len(s.data) {
 		s.data = make([]float32, max(2*len(s.data), s.used+n))

@@ -2,8 +2,8 @@ package kernel
 
 import "math"
 
-// Softmax sets x_i = exp(x_i − max x) / Σ_j exp(x_j − max x). An empty x stays empty. An element of −∞ becomes 0. With
-// a NaN or +∞, or nothing but −∞, some or all elements become NaN.
+// Softmax sets x_i = exp(x_i − max x) / Σ_j exp(x_j − max x). An empty x stays empty. An element of −∞ becomes 0. If x
+// contains a NaN or +∞, or only −∞, some or all elements become NaN.
 func Softmax(x []float32) {
 	if len(x) == 0 {
 		return
@@ -16,7 +16,7 @@ func (im *implementation) softmax(x []float32) {
 	im.scale(x, 1/sum, x)
 }
 
-// Maximum returns the greatest of x, or −∞ if there is none. It ignores NaNs.
+// Maximum returns the maximum of x, or −∞ if x is empty. It ignores NaNs.
 func Maximum(x []float32) float32 { return best.maximum(x) }
 
 // ExpShifted sets dst_i = exp(x_i − shift) and returns their sum. dst may be x. The relative error of an element is
@@ -53,5 +53,5 @@ func expShiftedGeneric(dst, x []float32, shift float32) float32 {
 	return sum
 }
 
-// expLowest is where exp leaves the normal numbers: ln 2⁻¹²⁶, rounded up.
+// expLowest is the bound below which exp is not a normal number: ln 2⁻¹²⁶, rounded up.
 const expLowest = -87.336544

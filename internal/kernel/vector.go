@@ -14,7 +14,7 @@ func checkLengths(lengths ...int) {
 	}
 }
 
-// Dot returns Σ x_i·y_i. The order of the sum depends on the length alone.
+// Dot returns Σ x_i·y_i. The order of the sum depends only on the length.
 func Dot(x, y []float32) float32 {
 	if len(x) != len(y) {
 		checkLengths(len(x), len(y))
@@ -30,7 +30,7 @@ func Axpy(alpha float32, x, y []float32) {
 	best.axpy(alpha, x, y)
 }
 
-// Accumulate sets sum += w·x in float64: the step of sums over many rows.
+// Accumulate sets sum += w·x in float64: one step of a sum over many rows.
 func Accumulate(sum []float64, w float64, x []float32) {
 	if len(x) != len(sum) {
 		checkLengths(len(sum), len(x))
@@ -38,17 +38,26 @@ func Accumulate(sum []float64, w float64, x []float32) {
 	best.accumulate(sum, w, x)
 }
 
-// Prefetch asks the memory for x, which is wanted soon, without waiting for it. It pays one or two rows ahead, where
-// rows that are read lie apart.
+// Prefetch prefetches x without waiting for it. It pays off one or two rows ahead, for rows that are far apart.
 func Prefetch(x []float32) { best.prefetch(x) }
 
-// PrefetchAt asks the memory for the elements of a table at some indices, which will be read soon. It reads nothing: an
-// index out of range does no harm.
+// PrefetchAt prefetches the elements of a table at some indices. It reads nothing, so an index out of range does no
+// harm.
 func PrefetchAt(table []int32, indices []int32) { best.prefetchAt(unsafe.SliceData(table), indices) }
 
-// PrefetchHalves is Prefetch for float16.
+// PrefetchHalves is like Prefetch, for float16.
 func PrefetchHalves(x []uint16) {
 	best.prefetch(unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(x))), len(x)/2))
+}
+
+// ArgMax returns the index of the largest number of x. Ties go to the first.
+func ArgMax(x []float32) (at int) {
+	for i, v := range x {
+		if v > x[at] {
+			at = i
+		}
+	}
+	return at
 }
 
 // Add sets dst = x + y. dst may be x or y.
@@ -98,7 +107,7 @@ type Adam struct {
 	B1, B2  float64 // decay of the moments, in [0, 1)
 	Epsilon float64
 	Decay   float64 // weight of the L2 penalty
-	Step    int     // t, from 1 on
+	Step    int     // t, counted from 1
 }
 
 // AdamStep is step t of Adam (Kingma and Ba 2015, algorithm 1) with L2 decay added to the gradient:
@@ -164,7 +173,7 @@ func accumulateGeneric(sum []float64, w float64, x []float32) {
 	}
 }
 
-func prefetchGeneric([]float32) {} // portable Go has no way to ask
+func prefetchGeneric([]float32) {} // portable Go cannot prefetch
 
 func prefetchAtGeneric(*int32, []int32) {}
 
@@ -189,7 +198,7 @@ func scaleGeneric(dst []float32, alpha float32, x []float32) {
 	}
 }
 
-// reluGeneric works on bits: choosing between integers takes no branch, and signs cannot be predicted.
+// reluGeneric works on bits: choosing between integers needs no branch, which unpredictable signs would make slow.
 func reluGeneric(dst, x []float32) {
 	x = x[:len(dst)]
 	for i, v := range x {

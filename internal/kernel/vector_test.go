@@ -8,7 +8,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 )
 
-// lengths straddles one and several registers of 8 and of 16 lanes.
+// lengths returns lengths around multiples of registers of 8 and of 16 lanes.
 func lengths() []int {
 	var all []int
 	for n := range 70 {
@@ -94,8 +94,8 @@ func TestElementwise(t *testing.T) {
 	})
 }
 
-// Numbers that float32 holds, times a weight that it does not, are summed in float64: with whole numbers of up to 40
-// bits, exactly.
+// Accumulate sums float32 numbers, times a weight that float32 cannot represent, in float64. With integers of up to 40
+// bits, the sums are exact.
 func TestAccumulate(t *testing.T) {
 	each(t, func(t *testing.T, s kernel.Set) {
 		random := source()

@@ -2,8 +2,8 @@ package memory
 
 import "runtime/debug"
 
-// Bounded makes the collector keep the memory of the process within a bound in bytes; 0 sets none. What the collector
-// does not see is left out: the program, and the pages of mapped files. The function that it returns takes that back.
+// Bounded sets the memory limit of the garbage collector in bytes; 0 means no limit. It leaves room for memory that the
+// collector does not manage: the program, and the pages of mapped files. restore restores the previous limit.
 func Bounded(memory int64) (restore func()) {
 	if memory <= 0 {
 		return func() {}

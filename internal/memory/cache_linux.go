@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// Cache returns the bytes of the largest cache of the first processor; 0 if it is not known.
+// Cache returns the size in bytes of the largest cache of the first processor; 0 if unknown.
 var Cache = sync.OnceValue(func() int64 { return largestCache("/sys/devices/system/cpu/cpu0/cache") })
 
-// largestCache returns the largest size that the folders of caches in folder tell: "32768K" in index3/size.
+// largestCache returns the largest cache size in folder, which has files such as index3/size with the content "32768K".
 func largestCache(folder string) (largest int64) {
 	files, _ := filepath.Glob(filepath.Join(folder, "index*", "size")) // the pattern is valid
 	for _, file := range files {

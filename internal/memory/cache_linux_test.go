@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The largest of the caches that are told counts. What is no size is left out.
+// TestLargestCache checks that the largest valid size counts.
 func TestLargestCache(t *testing.T) {
 	folder := t.TempDir()
 	if got := largestCache(folder); got != 0 {

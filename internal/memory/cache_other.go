@@ -2,5 +2,5 @@
 
 package memory
 
-// Cache returns the bytes of the largest cache of the first processor; 0 if it is not known.
+// Cache returns the size in bytes of the largest cache of the first processor; 0 if unknown.
 func Cache() int64 { return 0 }

@@ -5,16 +5,16 @@ import (
 	"runtime/debug"
 )
 
-// Exceeded is what Make panics with when the system would end the process for what is asked for. Functions that return
-// an error return it as that: see Recover.
+// Exceeded is the value of Make's panic when the system would kill the process for an allocation. Functions that return
+// an error convert it: see Recover.
 type Exceeded struct {
-	// Asked is the bytes that were asked for at once, Held what the process holds, and Most what the system allows.
+	// Asked is the size of the allocation in bytes, Held the memory of the process, and Most the limit of the system.
 	Asked, Held, Most int64
-	// By is what allows no more, as Limit says it.
+	// By is the source of the limit, as returned by Limit.
 	By string
 }
 
-// Error says what was asked for, what is held and what the system allows.
+// Error states the allocation, the memory of the process and the limit.
 func (e *Exceeded) Error() string {
 	gigabytes := func(n int64) float64 { return float64(n) / 1e9 }
 	return fmt.Sprintf("memory: the next step takes %.2f GB of memory at once beside %.2f GB that are taken, "+
@@ -22,11 +22,11 @@ func (e *Exceeded) Error() string {
 		gigabytes(e.Asked), gigabytes(e.Held), e.By, gigabytes(e.Most))
 }
 
-// Recover makes an error of the panic of Make. It belongs at the beginning of a function that returns err:
+// Recover converts the panic of Make to an error. Defer it at the beginning of a function that returns err:
 //
 //	defer memory.Recover(&err)
 //
-// Any other panic goes on.
+// It does not stop other panics.
 func Recover(err *error) {
 	switch raised := recover().(type) {
 	case nil:
@@ -37,10 +37,10 @@ func Recover(err *error) {
 	}
 }
 
-// looked is the number of bytes from which on Make asks what the system allows. Asking takes some 100 µs.
+// looked is the smallest allocation in bytes for which Make checks the limit. A check takes about 100 µs.
 const looked = 256 << 20
 
-// check panics if the system does not allow so many more bytes.
+// check panics if the system does not allow asked more bytes.
 func check(asked int64) {
 	limit, by := Limit()
 	if e := exceeded(asked, limit, by, Held, debug.FreeOSMemory); e != nil {
@@ -48,7 +48,7 @@ func check(asked int64) {
 	}
 }
 
-// exceeded is check with functions that tell what is held, and that give back what is not in use.
+// exceeded implements check; held and free are parameters so that tests can replace them.
 func exceeded(asked, limit int64, by string, held func() int64, free func()) *Exceeded {
 	if limit == 0 || asked <= limit-held() {
 		return nil

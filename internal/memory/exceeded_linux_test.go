@@ -8,7 +8,8 @@ import (
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
-// What no system allows is a panic that says so, and not the end of the process.
+// TestMakeExceeds checks that an allocation that no system allows is a panic with a message, and does not kill the
+// process.
 func TestMakeExceeds(t *testing.T) {
 	defer func() {
 		raised, is := recover().(error)
@@ -21,7 +22,7 @@ func TestMakeExceeds(t *testing.T) {
 	memory.Make[float32](1 << 44)
 }
 
-// What is held counts, and what the collector can give back does not.
+// TestExceeded checks that memory in use counts, and memory that the collector can free does not.
 func TestExceeded(t *testing.T) {
 	held := int64(70)
 	free := func() { held = 40 }

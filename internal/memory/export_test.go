@@ -1,4 +1,4 @@
 package memory
 
-// ExceededOf is what decides whether Make panics.
+// ExceededOf decides whether Make panics.
 var ExceededOf = exceeded

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Machine returns the bytes of memory that this process may use: those of the machine, of the control groups that limit
-// the process, or of its address space (ulimit -v), whichever are fewest. 0 if it is not known.
+// Machine returns the bytes of memory that this process may use: the minimum of the machine's memory, the limits of
+// control groups, and the limit of the address space (ulimit -v). It returns 0 if this is unknown.
 func Machine() int64 {
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) != nil {
@@ -23,8 +23,8 @@ func Machine() int64 {
 	return min(total, groupLimit(ownGroups(), "/sys/fs/cgroup", 0), addressSpace())
 }
 
-// Limit returns the bytes of memory beyond which the system ends this process, and what sets the limit, as "the machine
-// has" or "the control group allows". Swap space counts. 0 if it is not known.
+// Limit returns the bytes of memory beyond which the system kills this process, and the source of the limit in words,
+// such as "the machine has" or "the control group allows". Swap space counts. bytes is 0 if unknown.
 func Limit() (bytes int64, by string) {
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) != nil {
@@ -42,7 +42,7 @@ func Limit() (bytes int64, by string) {
 	return bytes, by
 }
 
-// ownGroups returns the text that tells the control groups of this process.
+// ownGroups returns the kernel's list of the control groups of this process.
 func ownGroups() string {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -51,12 +51,12 @@ func ownGroups() string {
 	return string(text)
 }
 
-// groupLimit returns the least limit of control groups, and of those above them; the largest number if there is none. A
-// container may see its own group as the root, below another name: the walk ends there. Swap space counts as far as the
+// groupLimit returns the smallest limit of control groups and their parents, or the largest number if there is none. A
+// container may see its own group as the root, under another name, and the walk ends there. Swap space counts if the
 // group may use it.
 func groupLimit(groups, root string, swap int64) int64 {
 	limit := int64(math.MaxInt64)
-	for line := range strings.Lines(groups) { // "4:memory:/a/b", or "0::/a/b" in version 2
+	for line := range strings.Lines(groups) { // such as "4:memory:/a/b", or "0::/a/b" in version 2
 		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		if len(fields) < 3 {
 			continue
@@ -88,7 +88,7 @@ func groupLimit(groups, root string, swap int64) int64 {
 	return limit
 }
 
-// number returns the number in a file, the largest one if there is none: no limit is "max", or no file.
+// number returns the number in a file, or the largest one if there is no limit: the file says "max" or does not exist.
 func number(file string) int64 {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -101,8 +101,8 @@ func number(file string) int64 {
 	return n
 }
 
-// addressSpace returns how many bytes may be resident before the address space is full; the largest number if it has no
-// limit. Go reserves more than a gigabyte that it never touches.
+// addressSpace returns how many bytes may be resident before the address space is full, or the largest number if there
+// is no limit. Go reserves more than a gigabyte that it never touches.
 func addressSpace() int64 {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_AS, &limit) != nil || limit.Cur > math.MaxInt64 {
@@ -112,14 +112,14 @@ func addressSpace() int64 {
 	return max(1, int64(limit.Cur)-reserved+resident)
 }
 
-// Held returns the resident bytes of this process that no file backs: the system cannot drop them. 0 if that is not
-// known.
+// Held returns the resident bytes of this process that are not backed by files, which the system cannot drop; 0 if
+// unknown.
 func Held() int64 {
 	_, resident, backed := pages()
 	return resident - backed
 }
 
-// pages returns the bytes of the address space, those that are resident, and those of them that files back.
+// pages returns the bytes of the address space, the resident ones, and the resident bytes backed by files.
 func pages() (reserved, resident, backed int64) {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -132,7 +132,7 @@ func pages() (reserved, resident, backed int64) {
 	return reserved * page, resident * page, backed * page
 }
 
-// ReadAhead returns how many bytes the system reads at once where one byte of a file of Scratch is asked for.
+// ReadAhead returns how many bytes the system reads when one byte of a file of Scratch is read.
 func ReadAhead() int64 {
 	var at unix.Stat_t
 	if unix.Stat(folder(), &at) != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The least limit counts: of the group, of a group above it, or of the root that a container sees. Swap space adds to
-// it as far as the group may use it.
+// TestGroupLimit checks that the smallest limit counts: of the group, of a parent, or of the root that a container
+// sees. Swap space adds to it if the group may use it.
 func TestGroupLimit(t *testing.T) {
 	const none = math.MaxInt64
 	for name, c := range map[string]struct {

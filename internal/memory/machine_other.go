@@ -2,14 +2,14 @@
 
 package memory
 
-// Machine returns the bytes of memory of the machine; 0 if it is not known.
+// Machine returns 0, for unknown: only Linux is asked.
 func Machine() int64 { return 0 }
 
-// Limit returns 0: this system is not asked.
+// Limit returns 0, for none: only Linux is asked.
 func Limit() (bytes int64, by string) { return 0, "" }
 
-// Held returns 0: this system is not asked.
+// Held returns 0, for unknown: only Linux is asked.
 func Held() int64 { return 0 }
 
-// ReadAhead returns what systems usually read at once.
+// ReadAhead returns the usual value.
 func ReadAhead() int64 { return usualReadAhead }

@@ -9,7 +9,8 @@ import (
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
-// Slices of all sizes, on either side of a huge page, are zeros of their own that can be written from end to end.
+// TestMake checks that slices of all sizes, on either side of a huge page, are separate and contain zeros that can be
+// overwritten.
 func TestMake(t *testing.T) {
 	for _, n := range []int{0, 1, 1000, 1<<20 - 1, 1 << 20, 1<<20 + 1, 5_000_001} {
 		a, b := memory.Make[float32](n), memory.Make[int64](n)
@@ -30,10 +31,10 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// What is not cleared can be written from end to end, keeps what was written through a collection, and shares nothing.
-func TestUncleared(t *testing.T) {
+// TestMakeLarge checks that large slices keep their values through a collection and share no memory.
+func TestMakeLarge(t *testing.T) {
 	for _, n := range []int{0, 1, 1<<20 - 1, 1 << 20, 5_000_001} {
-		a, b, c := memory.Uncleared[float64](n), memory.Uncleared[byte](n), memory.Clone(memory.Filled(n, int32(7)))
+		a, b, c := memory.Make[float64](n), memory.Make[byte](n), memory.Clone(memory.Filled(n, int32(7)))
 		for i := range n {
 			a[i], b[i] = float64(i), byte(i)
 		}
@@ -49,7 +50,7 @@ func TestUncleared(t *testing.T) {
 	}
 }
 
-// Parts of any length are joined in their order, and not once the context is done.
+// TestJoin checks that parts of any length are joined in order, and that Join stops once the context is done.
 func TestJoin(t *testing.T) {
 	long := memory.Filled(3<<20+1, int32(5))
 	got, err := memory.Join(t.Context(), []int32{1}, nil, long, []int32{2, 3})
@@ -64,7 +65,8 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// A function with Recover returns what Make panics with, its own error, or nil. Another panic goes on.
+// TestRecover checks that a function with Recover returns the panic of Make, its own error, or nil. Other panics
+// continue.
 func TestRecover(t *testing.T) {
 	run := func(raised any, returned error) (err error) {
 		defer memory.Recover(&err)
@@ -92,7 +94,7 @@ func TestRecover(t *testing.T) {
 	_ = run("another", nil)
 }
 
-// A process may use some memory, and no more than the machine has.
+// TestMachine checks that the memory that a process may use is in a plausible range.
 func TestMachine(t *testing.T) {
 	if m := memory.Machine(); m != 0 && (m < 64<<20 || m > 1<<50) {
 		t.Errorf("the machine has %d bytes", m)

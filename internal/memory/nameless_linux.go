@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nameless makes a file in a folder that never has a name. Where the file system cannot, it takes the name away.
+// nameless creates a file that never has a name. Where the file system cannot do that, it removes the name.
 func nameless(folder string) (*os.File, error) {
 	fd, err := unix.Open(folder, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
 	if err == nil {

@@ -4,5 +4,5 @@ package memory
 
 import "os"
 
-// nameless makes a file in a folder that has no name.
+// nameless creates a file in a folder and removes its name.
 func nameless(folder string) (*os.File, error) { return unnamed(folder) }

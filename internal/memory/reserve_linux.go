@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reserve gives file its size and the room on the disk. Without room, a later write to the mapped file would end the
-// process.
+// reserve sets the size of file and reserves space on the disk. Without space, a later write to the mapped file would
+// kill the process.
 func reserve(file *os.File, size int64) error {
 	err := unix.Fallocate(int(file.Fd()), 0, 0, size)
 	if errors.Is(err, unix.EOPNOTSUPP) {

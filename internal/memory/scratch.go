@@ -8,12 +8,12 @@ import (
 	"unsafe"
 )
 
-// Scratch returns n zeros in a temporary file that is mapped into memory: they may be more than memory holds. The file
-// is in the folder that TMPDIR names, else in /var/tmp, which lies on a disk, else in the usual folder for temporary
-// files. It has no name any more when Scratch returns. So the system removes it when the process ends, however it ends.
+// Scratch returns n zeros in a temporary file that is mapped into memory and may be larger than memory. The file is in
+// the folder that TMPDIR names, else in /var/tmp, which is on a disk, else in the usual folder for temporary files.
+// When Scratch returns, the file no longer has a name, so the system removes it when the process ends for any reason.
 //
-// Free gives the file back before that. Systems that cannot map files give ordinary memory. The error says why there is
-// no such file, or that the disk is too small.
+// Free removes the file earlier. On systems that cannot map files, the memory is ordinary. It is an error if the file
+// cannot be created or the disk is too small.
 func Scratch[T int32 | float32](n int) ([]T, error) {
 	if n == 0 {
 		return nil, nil
@@ -28,8 +28,8 @@ func Scratch[T int32 | float32](n int) ([]T, error) {
 	return unsafe.Slice((*T)(unsafe.Pointer(&raw[0])), n), nil
 }
 
-// TemporaryFile returns an empty file in the folder of Scratch, and what closes and removes it. The file has no name,
-// so that the system removes it when the process ends, however it ends. On systems where every file has a name, only
+// TemporaryFile returns an empty file in the folder of Scratch, and a function that closes and removes it. The file has
+// no name, so the system removes it when the process ends for any reason. On systems where every file has a name, only
 // done removes it.
 func TemporaryFile() (file *os.File, done func(), err error) {
 	if file, err = nameless(folder()); errors.Is(err, errors.ErrUnsupported) {
@@ -40,11 +40,11 @@ func TemporaryFile() (file *os.File, done func(), err error) {
 	}
 	return file, func() {
 		file.Close()
-		_ = os.Remove(file.Name()) // where it has a name
+		_ = os.Remove(file.Name()) // if it has a name
 	}, nil
 }
 
-// Free gives back the file of a slice that Scratch returned, whole. No part of the slice may be used any more.
+// Free frees a complete slice from Scratch. No part of the slice may be used any more.
 func Free[T int32 | float32](s []T) {
 	if len(s) == 0 {
 		return
@@ -52,7 +52,7 @@ func Free[T int32 | float32](s []T) {
 	free(unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), 4*len(s)))
 }
 
-// folder returns where temporary files go.
+// folder returns the folder for temporary files.
 func folder() string {
 	const onDisk = "/var/tmp" // "temporary files preserved between reboots" (Filesystem Hierarchy Standard 3.0, §5.15)
 	if info, err := os.Stat(onDisk); err == nil && info.IsDir() {
@@ -61,8 +61,8 @@ func folder() string {
 	return os.TempDir()
 }
 
-// InOrder says that s lies in a mapped file and is about to be read in order, perhaps several times. The system then
-// reads ahead, and first drops what was read. The function that it returns takes that back.
+// InOrder announces that s is in a mapped file and will be read in order, perhaps several times. The system then reads
+// ahead, and first drops pages that were already read. done withdraws the announcement.
 func InOrder[T int32 | int64 | uint16 | float32](s []T) (done func()) {
 	if len(s) == 0 {
 		return func() {}
@@ -72,7 +72,8 @@ func InOrder[T int32 | int64 | uint16 | float32](s []T) (done func()) {
 	return func() { inOrder(raw, false) }
 }
 
-// Sparsely says that s lies in a mapped file and is read at random places: the system then reads no more than asked.
+// Sparsely announces that s is in a mapped file and will be read in random order. The system then reads only what is
+// accessed.
 func Sparsely[T int32 | float32](s []T) {
 	if len(s) > 0 {
 		sparsely(unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), 4*len(s)))

@@ -13,6 +13,6 @@ func nameless(string) (*os.File, error) { return nil, errors.ErrUnsupported }
 
 func inOrder([]byte, bool) {}
 
-func free([]byte) {} // the memory is ordinary: the collector takes it
+func free([]byte) {} // the memory is ordinary: the collector frees it
 
 func sparsely([]byte) {}

@@ -15,17 +15,17 @@ func scratch(size int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() // the mapping stays
+	defer file.Close() // the mapping remains
 	if err := reserve(file, size); err != nil {
 		return nil, err
 	}
 	return unix.Mmap(int(file.Fd()), 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 }
 
-// free unmaps what scratch mapped. The file has no name, so it is gone then.
+// free unmaps the memory of scratch. The file has no name, so the system then deletes it.
 func free(b []byte) { _ = unix.Munmap(b) }
 
-// inOrder advises the system on the whole pages that hold b. This is advice: if it is not taken, all works the same.
+// inOrder advises the system about the pages inside b. Errors are ignored, because it is only advice.
 func inOrder(b []byte, begin bool) {
 	advice := unix.MADV_NORMAL
 	if begin {
@@ -37,7 +37,7 @@ func inOrder(b []byte, begin bool) {
 	}
 }
 
-// inside returns the whole pages of b.
+// inside returns the part of b that consists of full pages.
 func inside(b []byte, page int) []byte {
 	skip := -int(uintptr(unsafe.Pointer(&b[0]))) & (page - 1)
 	if skip >= len(b) {
@@ -46,7 +46,7 @@ func inside(b []byte, page int) []byte {
 	return b[skip : skip+(len(b)-skip)&^(page-1)]
 }
 
-// unnamed makes a file and takes its name away.
+// unnamed creates a file and removes its name.
 func unnamed(folder string) (*os.File, error) {
 	file, err := os.CreateTemp(folder, "cgc-*")
 	if err != nil {
@@ -59,7 +59,7 @@ func unnamed(folder string) (*os.File, error) {
 	return file, nil
 }
 
-// sparsely advises the system on the whole pages in b.
+// sparsely advises the system about the full pages in b.
 func sparsely(b []byte) {
 	if whole := inside(b, os.Getpagesize()); len(whole) > 0 {
 		_ = unix.Madvise(whole, unix.MADV_RANDOM)

@@ -7,8 +7,8 @@ import (
 	"net/http"
 )
 
-// Main runs the tests of a package while http.DefaultTransport refuses every host but this machine, and returns their
-// exit code. A TestMain calls it:
+// Main runs the tests of a package and returns their exit code. Meanwhile http.DefaultTransport rejects every host
+// except this machine. A TestMain calls it:
 //
 //	func TestMain(m *testing.M) { os.Exit(offline.Main(m)) }
 func Main(m interface{ Run() int }) int {
@@ -18,7 +18,7 @@ func Main(m interface{ Run() int }) int {
 	return m.Run()
 }
 
-// guard lets requests to this machine through.
+// guard passes only requests to this machine.
 type guard struct{ http.RoundTripper }
 
 // RoundTrip returns an error for a request to another machine.

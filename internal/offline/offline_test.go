@@ -10,7 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/offline"
 )
 
-// inside runs as the tests of a package would.
+// inside replaces the tests of a package.
 type inside func()
 
 func (f inside) Run() int { f(); return 3 }

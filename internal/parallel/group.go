@@ -5,15 +5,15 @@ import (
 	"sync"
 )
 
-// Group is a sync.WaitGroup whose functions may panic: Wait raises the first panic in its caller. A page of a mapped
-// file that cannot be read is such a panic. The zero value is ready.
+// Group is a sync.WaitGroup whose functions may panic: Wait raises the first panic in its caller. An unreadable page of
+// a mapped file causes such a panic. The zero value is ready.
 type Group struct {
 	group sync.WaitGroup
 	mu    sync.Mutex
 	raise any
 }
 
-// Go calls f in a goroutine of its own.
+// Go calls f in a new goroutine.
 func (g *Group) Go(f func()) {
 	g.group.Go(func() {
 		debug.SetPanicOnFault(true)

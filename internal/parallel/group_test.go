@@ -7,7 +7,8 @@ import (
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
-// A panic of one function reaches the caller of Wait, after all others have returned. The group then works again.
+// TestGroup checks that a panic of one function reaches the caller of Wait, after all others have returned, and that
+// the group can be used again.
 func TestGroup(t *testing.T) {
 	var g parallel.Group
 	var ended atomic.Int32

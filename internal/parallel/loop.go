@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// Loop is For for a body that is started so often that allocating a closure each time would matter. What the closure
-// would capture is a T, copied into memory that is reused. A Loop is a variable of a package, one for each body. Its
-// zero value is ready, and it is safe for concurrent use.
+// Loop is like For, for a body that runs so often that allocating its closure would matter. The variables that the
+// closure would capture are passed as a T, which is copied into reused memory. Each body has its own Loop, a package
+// variable. The zero value is ready, and it is safe for concurrent use.
 //
 //	var scalings parallel.Loop[scaling]
 //
@@ -32,7 +32,7 @@ func newTask[T any]() *task[T] {
 }
 
 // For calls body as the function For does. All chunks share one captured. body should capture no variables: that would
-// allocate the closure that a Loop spares.
+// allocate the closure that a Loop avoids.
 func (l *Loop[T]) For(n, chunk int, captured T, body func(captured *T, lo, hi int)) {
 	_ = l.ForContext(context.Background(), n, chunk, captured, body)
 }
@@ -48,14 +48,14 @@ func (l *Loop[T]) ForContext(ctx context.Context, n, chunk int, captured T, body
 	return err
 }
 
-// stack keeps elements for reuse, as many as were ever in use at one time. The garbage collector does not empty it, as
-// it does a sync.Pool. So a loop that allocated once does not allocate again.
+// stack keeps elements for reuse, as many as were in use at once. Unlike a sync.Pool, it is not emptied by the garbage
+// collector, so a loop that has allocated once does not allocate again.
 type stack[E any] struct {
 	mu   sync.Mutex
 	free []*E
 }
 
-// take returns an element that was put, or a new one.
+// take returns a kept element, or a new one.
 func (s *stack[E]) take(fresh func() *E) *E {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -37,7 +37,7 @@ func TestLoop(t *testing.T) {
 	}
 }
 
-// TestLoopInLoop starts a loop from its own body: each run keeps what it captured.
+// TestLoopInLoop starts a loop in its own body: each run keeps what it captured.
 func TestLoopInLoop(t *testing.T) {
 	atWorkers(t, 7)
 	outer := make([][]int, 50)
@@ -67,8 +67,8 @@ func TestLoopStops(t *testing.T) {
 	}
 }
 
-// TestStartsAllocateNothing starts work from a body that was made once, and from a Loop. AllocsPerRun itself would
-// measure one worker only.
+// TestStartsAllocateNothing starts work with a body that was created once, and with a Loop. AllocsPerRun would use only
+// one worker.
 func TestStartsAllocateNothing(t *testing.T) {
 	atWorkers(t, 2)
 	dst := make([]int, 1000)
@@ -83,7 +83,7 @@ func TestStartsAllocateNothing(t *testing.T) {
 	}
 }
 
-// allocations returns the mean number of allocations of f over n calls, after ten that warm up.
+// allocations returns the mean number of allocations of f over n calls, after ten calls to warm up.
 func allocations(n int, f func()) float64 {
 	for range 10 {
 		f()

@@ -1,10 +1,10 @@
 // Package parallel splits work over goroutines so that the result does not depend on how many there are.
 //
-// The number of workers is runtime.GOMAXPROCS(0). Work is cut into chunks whose bounds depend on the size of the work
-// alone, and workers take chunks in order. So a function that writes only what its chunk owns gives the same bits for
+// The number of workers is runtime.GOMAXPROCS(0). Work is cut into chunks whose bounds depend only on the size of the
+// work, and workers take chunks in order. So a function that writes only what its chunk owns gives the same bits for
 // any number of workers. Sum adds the results of the chunks in the order of the chunks.
 //
-// Starting work allocates nothing but the closure of the caller. Loop spares that too.
+// Starting work allocates only the closure of the caller. Loop avoids that too.
 package parallel
 
 import (
@@ -16,17 +16,17 @@ import (
 	"sync/atomic"
 )
 
-// For calls f(lo, hi) for the chunks [0,chunk), [chunk,2·chunk), … of [0,n), several at a time, and returns when all
-// are done. The last chunk may be shorter. chunk must be positive. A panic in f is raised again in the caller.
+// For calls f(lo, hi) for the chunks [0,chunk), [chunk,2·chunk), … of [0,n), concurrently, and returns when all are
+// done. The last chunk may be shorter. chunk must be positive. A panic in f is raised again in the caller.
 func For(n, chunk int, f func(lo, hi int)) {
 	_ = ForContext(context.Background(), n, chunk, f)
 }
 
-// ForContext is For, but starts no further chunk once ctx is done, and then returns ctx's error. What the remaining
-// chunks should have written is left as it was.
+// ForContext is like For, but starts no further chunk once ctx is done, and then returns ctx.Err(). The output of the
+// remaining chunks is unchanged.
 func ForContext(ctx context.Context, n, chunk int, f func(lo, hi int)) error {
 	if chunk <= 0 {
-		panic(fmt.Sprintf("parallel: chunks of %d, want at least 1", chunk))
+		panic(fmt.Sprintf("parallel: chunks of %d, must be at least 1", chunk))
 	}
 	chunks := (n + chunk - 1) / chunk
 	workers := min(runtime.GOMAXPROCS(0), chunks)
@@ -56,7 +56,7 @@ func ForContext(ctx context.Context, n, chunk int, f func(lo, hi int)) error {
 	return ctx.Err()
 }
 
-// shift is what the workers of one For share.
+// shift is the state that the workers of one For share.
 type shift struct {
 	ctx      context.Context
 	n, chunk int
@@ -65,18 +65,18 @@ type shift struct {
 	group    sync.WaitGroup
 
 	mu    sync.Mutex
-	raise any // what the first panic was raised with
+	raise any // the value of the first panic
 
-	work func() // one worker; bound once, so that starting it allocates nothing
+	work func() // runs one worker; created once, so that starting it allocates nothing
 }
 
-// idle holds the shifts that no For uses.
+// idle holds unused shifts.
 var idle stack[shift]
 
 func newShift() *shift {
 	s := &shift{}
 	s.work = func() {
-		debug.SetPanicOnFault(true) // of memory that a file backs: the caller gets the panic
+		debug.SetPanicOnFault(true) // if a mapped file shrinks, the caller gets the panic
 		defer s.group.Done()
 		defer s.rescue()
 		chunks := (s.n + s.chunk - 1) / s.chunk

@@ -2,6 +2,7 @@ package parallel_test
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"runtime"
 	"sync/atomic"
@@ -61,21 +62,24 @@ func TestSumIsTheSameForAnyNumberOfWorkers(t *testing.T) {
 	}
 }
 
+// TestForContextStops checks that no chunk starts once the context is done. The context ends when each worker is in the
+// middle of a chunk, so no worker can be between its check of the context and its next chunk.
 func TestForContextStops(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		atWorkers(t, workers)
 		ctx, cancel := context.WithCancel(t.Context())
 		var ran atomic.Int64
 		err := parallel.ForContext(ctx, 1000, 1, func(lo, hi int) {
-			if ran.Add(1) == 5 {
+			if ran.Add(1) == int64(workers) {
 				cancel()
 			}
+			<-ctx.Done()
 		})
-		if err == nil {
-			t.Errorf("%d workers: no error after cancel", workers)
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%d workers: error %v after cancel", workers, err)
 		}
-		if n := ran.Load(); n > 5+int64(workers) {
-			t.Errorf("%d workers: %d chunks ran after cancel at the fifth", workers, n)
+		if n := ran.Load(); n != int64(workers) {
+			t.Errorf("%d workers: %d chunks ran, though the context ended during the first %d", workers, n, workers)
 		}
 	}
 }

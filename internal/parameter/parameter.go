@@ -1,22 +1,22 @@
-// Package parameter holds the error for a parameter that is out of its range.
-// Packages with parameters give it a name of their own: condense.FieldError, gnn.FieldError.
+// Package parameter holds the error for a parameter that is out of its range. Packages with parameters export it under
+// their own name: condense.FieldError, gnn.FieldError.
 package parameter
 
 import "fmt"
 
 // Error says that a parameter has a value out of its range.
 type Error struct {
-	// Package is the package of the parameter. If it is not empty, Error begins with it.
+	// Package is the package of the parameter. Unless it is empty, Error begins with it.
 	Package string
 	// Field is the parameter's name in words, as in "label ratio": its JSON key with spaces.
 	Field string
-	// Value is what it was set to.
+	// Value is the value that was set.
 	Value any
 	// Want is the range.
 	Want string
 }
 
-// Error returns "PACKAGE: FIELD VALUE, want RANGE".
+// Error returns "PACKAGE: FIELD VALUE, must be RANGE".
 func (e *Error) Error() string {
 	if e.Package == "" {
 		return e.Sentence()
@@ -24,8 +24,8 @@ func (e *Error) Error() string {
 	return e.Package + ": " + e.Sentence()
 }
 
-// Sentence is the error without the package: "FIELD VALUE, want RANGE".
+// Sentence is the error without the package: "FIELD VALUE, must be RANGE".
 func (e *Error) Sentence() string { return e.Field + " " + e.Rest() }
 
-// Rest is the sentence without the field, for messages that name the field in another way: "VALUE, want RANGE".
-func (e *Error) Rest() string { return fmt.Sprintf("%v, want %s", e.Value, e.Want) }
+// Rest is the sentence without the field, for messages that name the field in another way: "VALUE, must be RANGE".
+func (e *Error) Rest() string { return fmt.Sprintf("%v, must be %s", e.Value, e.Want) }

@@ -1,4 +1,4 @@
-// Package radix sorts numbers of 64 bits, and the weights that belong to them, by some of their bits.
+// Package radix sorts 64-bit numbers, and weights that belong to them, by some of their bits.
 package radix
 
 import (
@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// digit bounds the bits that a pass orders by: its counts then stay in a core's first cache.
+// digit limits the number of bits per pass, so that its counts stay in the first-level cache.
 const digit = 12
 
-// Bits is a range of bits of a key: Width bits from bit Low on.
+// Bits is a range of bits of a key: Width bits, starting with bit Low.
 type Bits struct{ Low, Width int }
 
-// scratch is the memory that a sort needs beside its input.
+// scratch is the memory that a sort needs in addition to its input.
 type scratch struct {
 	key    []uint64
 	weight []float32
@@ -20,9 +20,9 @@ type scratch struct {
 
 var idle = sync.Pool{New: func() any { return new(scratch) }}
 
-// Sort orders keys by the given bits, the least significant range first. It keeps the order of keys that agree in them.
-// weight, if not nil, has a weight for each key, which moves with it. It takes as much memory again as its input. The
-// cost is two passes over the input for each 12 bits.
+// Sort sorts keys by the given bits, the least significant range first. It is stable. weight, if not nil, has a weight
+// for each key, which moves with it. Sort needs as much additional memory as its input, and makes two passes over the
+// input for each 12 bits.
 func Sort(key []uint64, weight []float32, ranges ...Bits) {
 	if len(key) < 2 {
 		return
@@ -52,7 +52,7 @@ func Sort(key []uint64, weight []float32, ranges ...Bits) {
 	}
 }
 
-// distribute orders from by the given bits of its keys into to, and keeps the order of those that agree in them.
+// distribute copies from into to, sorted stably by the given bits of its keys.
 func distribute(to, from []uint64, toWeight, fromWeight []float32, low, width int) {
 	var next [1 << digit]int
 	mask := uint64(1)<<width - 1
@@ -73,7 +73,7 @@ func distribute(to, from []uint64, toWeight, fromWeight []float32, low, width in
 	}
 }
 
-// Merge drops repeats among sorted keys and keeps the largest weight of each. It leaves the keys at the front and
+// Merge drops duplicates among sorted keys and keeps the largest weight of each. It leaves the keys at the front and
 // returns their number. weight may be nil.
 func Merge(key []uint64, weight []float32) (kept int) {
 	for i, e := range key {

@@ -9,7 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/radix"
 )
 
-// A sort by ranges of bits is the stable sort by the same bits.
+// TestSort compares a sort by ranges of bits with the stable sort by the same bits.
 func TestSort(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{0, 1, 2, 3, 100, 5000} {

@@ -1,4 +1,4 @@
-// Package registry keeps named things: the methods, models, partitions and formats that flags, help and errors list.
+// Package registry keeps named values: the methods, models, partitions and formats that flags, help and errors list.
 package registry
 
 import (
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/graph-condensation/cgc/internal/spelling"
 )
 
 // Registry maps names to values, in the order in which they were registered. The zero value is not ready: use New.
@@ -17,23 +19,23 @@ type Registry[T any] struct {
 	values map[string]T
 }
 
-// New returns an empty registry. kind is the word for an entry in errors: "model", "file format".
+// New returns an empty registry. kind names an entry in error messages: "model", "file format".
 func New[T any](kind string) *Registry[T] {
 	return &Registry[T]{kind: kind, values: map[string]T{}}
 }
 
-// With registers value and returns r, so that a package can list its own entries where it makes the registry.
+// With registers value and returns r, so that a package can list its own entries in the declaration of the registry.
 func (r *Registry[T]) With(name string, value T) *Registry[T] {
 	r.Register(name, value)
 	return r
 }
 
 // Register adds value under name: lower-case letters, digits and hyphens. It panics if the name has other characters or
-// is taken, because both are mistakes of the program and not of its input.
+// is taken, because both are bugs in the program, not errors in its input.
 func (r *Registry[T]) Register(name string, value T) {
 	valid := func(c rune) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' }
 	if name == "" || strings.ContainsFunc(name, func(c rune) bool { return !valid(c) }) {
-		panic(fmt.Sprintf("registering %s %q, want a name of lower-case letters, digits and hyphens", r.kind, name))
+		panic(fmt.Sprintf("registering %s %q, must be a name of lower-case letters, digits and hyphens", r.kind, name))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -44,14 +46,14 @@ func (r *Registry[T]) Register(name string, value T) {
 	r.values[name] = value
 }
 
-// Names returns the names in the order of registration, as a slice of the caller's own.
+// Names returns a new slice of the names in the order of registration.
 func (r *Registry[T]) Names() []string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return slices.Clone(r.names)
 }
 
-// Find returns the value of a name, in any case of letters. The error lists the names.
+// Find returns the value of a name, ignoring case. The error lists the names.
 func (r *Registry[T]) Find(name string) (T, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -64,12 +66,13 @@ func (r *Registry[T]) Find(name string) (T, error) {
 
 // Unknown is the error for a name that is not registered.
 type Unknown struct {
-	// Kind is the word for what was looked for, Name what was asked for, Names what there is.
+	// Kind is the word for an entry, Name the unknown name, Names the registered ones.
 	Kind, Name string
 	Names      []string
 }
 
-// Error returns `KIND "NAME", want one of NAMES`.
+// Error returns `KIND "NAME", must be one of NAMES`, and suggests similar names.
 func (u *Unknown) Error() string {
-	return fmt.Sprintf("%s %q, want one of %s", u.Kind, u.Name, strings.Join(u.Names, ", "))
+	return fmt.Sprintf("%s %q, must be one of %s%s", u.Kind, u.Name, strings.Join(u.Names, ", "),
+		spelling.Hint("", u.Name, u.Names))
 }

@@ -18,10 +18,15 @@ func TestRegistry(t *testing.T) {
 	if got := r.Names(); !slices.Equal(got, []string{"gcn", "a-2"}) {
 		t.Errorf("names %v", got)
 	}
-	_, err := r.Find("gin")
-	var unknown *registry.Unknown
-	if !errors.As(err, &unknown) || err.Error() != `model "gin", want one of gcn, a-2` {
-		t.Errorf("Find(gin): %v", err)
+	for name, want := range map[string]string{
+		"gin": `model "gin", must be one of gcn, a-2; did you mean gcn?`,
+		"mlp": `model "mlp", must be one of gcn, a-2`,
+	} {
+		_, err := r.Find(name)
+		var unknown *registry.Unknown
+		if !errors.As(err, &unknown) || err.Error() != want {
+			t.Errorf("Find(%s): %v", name, err)
+		}
 	}
 	for _, name := range []string{"", "gcn", "Upper", "a b", "é"} {
 		func() {

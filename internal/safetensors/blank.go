@@ -7,15 +7,15 @@ import (
 	"slices"
 )
 
-// Blank is a file whose header is written and whose tensors are being filled, in any order. It is safe for concurrent
-// use on different elements.
+// Blank is a file whose header is written and whose tensors are filled in any order. It is safe for concurrent use on
+// different elements.
 type Blank struct {
 	file  *os.File
-	start int64 // of the data
+	start int64 // the offset of the data
 	infos map[string]Info
 }
 
-// NewBlank writes the header into an empty file, and gives the file its length. Tensors have a Shape and a DType, and
+// NewBlank writes the header into an empty file, and sets the length of the file. Tensors have a Shape and a DType, and
 // no Data. Once every element is filled, the file has the bytes that Write gives for the same tensors.
 func NewBlank(file *os.File, meta map[string]string, tensors []Tensor) (*Blank, error) {
 	order := slices.Clone(tensors)
@@ -38,7 +38,7 @@ func NewBlank(file *os.File, meta map[string]string, tensors []Tensor) (*Blank, 
 		end += size
 	}
 	for i := range order {
-		order[i].Data = Stream(nil) // its length is that of its shape
+		order[i].Data = Stream(nil) // its length follows from its shape
 	}
 	header, size, err := makeHeader(meta, order, nil)
 	if err != nil {
@@ -63,8 +63,8 @@ func (b *Blank) Size() (size int64) {
 	return size
 }
 
-// Fill writes elements of the tensor of that name, from element at on. They lie within the tensor, whose type is kept
-// as E.
+// Fill writes elements of the named tensor, starting with element at. They must be within the tensor, whose type is
+// stored as E.
 func Fill[E Element](b *Blank, name string, at int64, s []E) error {
 	t, ok := b.infos[name]
 	size := int64(t.DType.Size())

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A file that is larger than memory is mapped. Otherwise it would be read into memory, and the process would be killed.
+// TestMapLargerThanMemory checks that a file larger than memory can be mapped. Reading it into memory would kill the
+// process.
 func TestMapLargerThanMemory(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "large"))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// mapFile is not available here: tensors are read into memory.
+// mapFile returns an error on this system, so tensors are read into memory.
 func mapFile(*os.File, int64) ([]byte, error) { return nil, errors.ErrUnsupported }
 
 func unmapFile([]byte) error { return nil }

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapFile maps a file privately: pages are read when touched, and a page that is written to becomes the process's own.
-// Few pages are, so the file may be larger than memory: the system reserves none for it.
+// mapFile maps a file privately: pages are read when touched, and writing to a page gives the process a private copy of
+// it. The system reserves no memory for the few such pages, so the file may be larger than memory.
 func mapFile(f *os.File, size int64) ([]byte, error) {
 	return unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unreserved)
 }

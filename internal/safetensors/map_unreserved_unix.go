@@ -2,5 +2,5 @@
 
 package safetensors
 
-// unreserved is for Linux alone: other systems map files of any size.
+// unreserved is only necessary on Linux: other systems map files of any size.
 const unreserved = 0

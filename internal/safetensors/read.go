@@ -13,12 +13,12 @@ import (
 
 // File is an open safetensors file. Its methods are safe for concurrent use.
 type File struct {
-	// Metadata is the map of strings in the header; nil if there is none.
+	// Metadata is the map of strings in the header, or nil.
 	Metadata map[string]string
 
 	file    *os.File
-	mapped  []byte // the whole file; nil if it could not be mapped
-	start   int64  // of the data
+	mapped  []byte // the complete file; nil if it could not be mapped
+	start   int64  // the offset of the data
 	tensors []Info
 }
 
@@ -58,12 +58,12 @@ func (f *File) readHeader() error {
 		return err
 	}
 	if mapped, err := mapFile(f.file, info.Size()); err == nil {
-		f.mapped = mapped // otherwise Slice reads tensors
+		f.mapped = mapped // otherwise Slice reads tensors into memory
 	}
 	return nil
 }
 
-// Close closes the file. Slices that were used in place must not be touched afterwards.
+// Close closes the file. Slices in the mapped memory must not be used afterwards.
 func (f *File) Close() error {
 	if f.mapped != nil {
 		if err := unmapFile(f.mapped); err != nil {
@@ -74,10 +74,10 @@ func (f *File) Close() error {
 	return f.file.Close()
 }
 
-// Tensors returns the tensors in the order of their places.
+// Tensors returns the tensors in the order of their data.
 func (f *File) Tensors() []Info { return slices.Clone(f.tensors) }
 
-// Find returns the tensor of that name, and whether there is one.
+// Find returns the named tensor, and whether it exists.
 func (f *File) Find(name string) (Info, bool) {
 	i := slices.IndexFunc(f.tensors, func(t Info) bool { return t.Name == name })
 	if i < 0 {
@@ -91,17 +91,16 @@ func (f *File) Reader(t Info) io.Reader {
 	return io.NewSectionReader(f.file, f.start+t.Begin, t.End-t.Begin)
 }
 
-// Slice returns the elements of the tensor of that name, whose type must be that of E. If the file is mapped and the
-// tensor is aligned, the slice is the memory of the file. To read the slice is then to read the file. To change it
-// changes this process's copy of a page, and not the file. It lives until Close. Otherwise the tensor is read into new
-// memory.
+// Slice returns the elements of the named tensor, whose type must match E. If the file is mapped and the tensor is
+// aligned, the slice is the memory of the file: reading the slice reads the file, and writing to it changes a private
+// copy of the page, not the file. It is valid until Close. Otherwise the tensor is read into new memory.
 func Slice[E Element](f *File, name string) ([]E, error) {
 	t, ok := f.Find(name)
 	if !ok {
 		return nil, fmt.Errorf("safetensors: %s: no tensor %q", f.file.Name(), name)
 	}
 	if types := dtypes[E](); !slices.Contains(types, t.DType) {
-		return nil, fmt.Errorf("safetensors: %s: tensor %q is %s, want %s", f.file.Name(), name, t.DType, types[0])
+		return nil, fmt.Errorf("safetensors: %s: tensor %q is %s, expected %s", f.file.Name(), name, t.DType, types[0])
 	}
 	n := t.Len()
 	if n == 0 {
@@ -113,7 +112,7 @@ func Slice[E Element](f *File, name string) ([]E, error) {
 			return unsafe.Slice((*E)(first), n), nil
 		}
 	}
-	s := memory.Uncleared[E](n)
+	s := memory.Make[E](n)
 	raw := bytesOf(s)
 	if _, err := f.file.ReadAt(raw, f.start+t.Begin); err != nil {
 		return nil, fmt.Errorf("safetensors: %s: reading tensor %q: %w", f.file.Name(), name, err)
@@ -124,7 +123,7 @@ func Slice[E Element](f *File, name string) ([]E, error) {
 	return s, nil
 }
 
-// Holds reports whether s, which is not empty, lies in the memory of the file: Slice did not have to read it.
+// Holds reports whether s, which is not empty, is in the mapped memory of the file.
 func Holds[E Element](f *File, s []E) bool {
 	if len(f.mapped) == 0 || len(s) == 0 {
 		return false
@@ -143,7 +142,7 @@ func swap(raw []byte, size int) {
 	}
 }
 
-// bytesOf returns the memory of s.
+// bytesOf returns the memory of s as bytes.
 func bytesOf[E Element](s []E) []byte {
 	if len(s) == 0 {
 		return nil

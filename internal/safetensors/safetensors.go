@@ -2,7 +2,7 @@
 // https://github.com/huggingface/safetensors describes. A file has three parts:
 //
 //	8 bytes   the length of the header, little-endian
-//	header    JSON: type, shape and place of each tensor, and a map of strings under __metadata__
+//	header    JSON: type, shape and offsets of each tensor, and a map of strings under __metadata__
 //	data      the numbers of the tensors, little-endian, in C order
 //
 // A file is mapped into memory if the system can do that, so that a large tensor is not copied.
@@ -37,7 +37,7 @@ const (
 	Bool DType = "BOOL"
 )
 
-// Size returns the bytes of an element, or 0 if the type is not known.
+// Size returns the size of an element in bytes, or 0 if the type is unknown.
 func (d DType) Size() int {
 	switch d {
 	case F64, I64, U64:
@@ -88,7 +88,7 @@ type Info struct {
 	Name  string
 	DType DType
 	Shape []int
-	// Begin and End are the tensor's place, in bytes from the end of the header.
+	// Begin and End are the tensor's range of bytes, counted from the end of the header.
 	Begin, End int64
 }
 
@@ -96,7 +96,8 @@ type Info struct {
 func (t Info) Len() int { return int(t.End-t.Begin) / t.DType.Size() }
 
 const (
-	// maxHeader bounds the header, as the reference implementation does. A file with a larger length is of another format.
+	// maxHeader limits the header, as in the reference implementation. A larger length means that the file has another
+	// format.
 	maxHeader = 100 << 20
 	metadata  = "__metadata__"
 )
@@ -104,23 +105,23 @@ const (
 // headerLength checks the first eight bytes of a file of the given size.
 func headerLength(length uint64, size int64) (int64, error) {
 	if size < 8 || length > uint64(size-8) || length > maxHeader || length < 2 {
-		return 0, fmt.Errorf("not a safetensors file: header of %d bytes in a file of %d, want 2 to %d",
-			length, size, max(0, min(size-8, maxHeader)))
+		return 0, fmt.Errorf("not a safetensors file: its header would have %d bytes, must be 2 to %d", length,
+			max(0, min(size-8, maxHeader)))
 	}
 	return int64(length), nil
 }
 
-// parseHeader reads the header of a file with dataSize bytes behind it. It returns the tensors in the order of their
-// places. They lie within the data and do not overlap, and each is as long as its type and shape say.
+// parseHeader reads the header of a file that is followed by dataSize bytes. It returns the tensors in the order of
+// their data. It checks that they are within the data and do not overlap, and that each length matches type and shape.
 func parseHeader(header []byte, dataSize int64) (tensors []Info, meta map[string]string, err error) {
 	var entries map[string]json.RawMessage
-	if err := json.Unmarshal(header, &entries); err != nil {
-		return nil, nil, fmt.Errorf("header is not a JSON object: %w", err)
+	if json.Unmarshal(header, &entries) != nil {
+		return nil, nil, errors.New("not a safetensors file: its header is not a JSON object")
 	}
 	for name, raw := range entries {
 		if name == metadata {
-			if err := json.Unmarshal(raw, &meta); err != nil {
-				return nil, nil, fmt.Errorf("header: %s is not a map of strings: %w", metadata, err)
+			if json.Unmarshal(raw, &meta) != nil {
+				return nil, nil, fmt.Errorf("header: %s must be a map of strings", metadata)
 			}
 			continue
 		}
@@ -135,7 +136,7 @@ func parseHeader(header []byte, dataSize int64) (tensors []Info, meta map[string
 			return int(min(1, max(-1, a.Begin-b.Begin)))
 		}
 		if a.End != b.End {
-			return int(min(1, max(-1, a.End-b.End))) // empty ones share their place
+			return int(min(1, max(-1, a.End-b.End))) // empty tensors share an offset
 		}
 		return strings.Compare(a.Name, b.Name)
 	})
@@ -153,18 +154,18 @@ func parseInfo(name string, raw []byte, dataSize int64) (Info, error) {
 		Shape   []int64 `json:"shape"`
 		Offsets []int64 `json:"data_offsets"`
 	}
-	if err := json.Unmarshal(raw, &entry); err != nil {
-		return Info{}, err
+	if json.Unmarshal(raw, &entry) != nil {
+		return Info{}, errors.New("must have a dtype, a list of integers as shape, and two integers as data_offsets")
 	}
 	if entry.DType.Size() == 0 {
 		return Info{}, fmt.Errorf("dtype %.20q is not known", entry.DType)
 	}
 	if len(entry.Offsets) != 2 {
-		return Info{}, fmt.Errorf("%d data_offsets, want 2", len(entry.Offsets))
+		return Info{}, fmt.Errorf("%d data_offsets, must be 2", len(entry.Offsets))
 	}
 	t := Info{Name: name, DType: entry.DType, Begin: entry.Offsets[0], End: entry.Offsets[1]}
 	if t.Begin < 0 || t.End < t.Begin || t.End > dataSize {
-		return Info{}, fmt.Errorf("data_offsets %d to %d, want them ascending within 0 to %d", t.Begin, t.End, dataSize)
+		return Info{}, fmt.Errorf("data_offsets %d to %d, must be ascending within 0 to %d", t.Begin, t.End, dataSize)
 	}
 	bytes, err := sizeOf(t.DType, entry.Shape)
 	if err != nil {
@@ -180,7 +181,7 @@ func parseInfo(name string, raw []byte, dataSize int64) (Info, error) {
 	return t, nil
 }
 
-// sizeOf returns the bytes of a tensor.
+// sizeOf returns the size of a tensor in bytes.
 func sizeOf(d DType, shape []int64) (int64, error) {
 	bytes := int64(d.Size())
 	for _, s := range shape {

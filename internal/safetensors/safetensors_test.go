@@ -102,7 +102,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 	}
 	if _, err := safetensors.Slice[float32](f, "f64"); err == nil ||
-		!strings.Contains(err.Error(), `"f64" is F64, want F32`) {
+		!strings.Contains(err.Error(), `"f64" is F64, expected F32`) {
 		t.Errorf("reading F64 as float32: %v", err)
 	}
 	if _, err := safetensors.Slice[float32](f, "absent"); err == nil {
@@ -177,7 +177,6 @@ func TestWriteIsAtomic(t *testing.T) {
 	}
 }
 
-// numbers is a stream of blocks.
 func numbers(end error, blocks ...[]float32) safetensors.Stream {
 	return func(yield func([]float32, error) bool) {
 		for _, b := range blocks {
@@ -266,7 +265,7 @@ func TestOpenRefuses(t *testing.T) {
 	if err := os.WriteFile(long, []byte("\xff\xff\xff\xff\xff\xff\xff\xff{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := safetensors.Open(long); err == nil || !strings.Contains(err.Error(), "header of") {
+	if _, err := safetensors.Open(long); err == nil || !strings.Contains(err.Error(), "header would have") {
 		t.Errorf("a length beyond the file gives %v", err)
 	}
 }
@@ -292,7 +291,7 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// python runs a program with numpy and safetensors, or skips.
+// python runs a program with numpy and safetensors, or skips the test.
 func python(t *testing.T, program string, args ...string) string {
 	t.Helper()
 	if err := exec.Command("python3", "-c", "import numpy, safetensors.numpy").Run(); err != nil {
@@ -307,7 +306,7 @@ func python(t *testing.T, program string, args ...string) string {
 
 func TestPythonReadsOurs(t *testing.T) {
 	tensors := slices.DeleteFunc(everyType(), func(t safetensors.Tensor) bool {
-		return t.DType == safetensors.BF16 // numpy has none
+		return t.DType == safetensors.BF16 // numpy does not have this type
 	})
 	got := python(t, `
 import sys, safetensors

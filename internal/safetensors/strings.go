@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Strings returns the two tensors that hold a list of strings: name, their bytes one after the other, and
-// name.offsets, the len(list)+1 places at which they begin and end.
+// Strings returns the two tensors that hold a list of strings: name, their concatenated bytes, and name.offsets, the
+// len(list)+1 offsets at which they begin and end.
 func Strings(name string, list []string) []Tensor {
 	text, offsets := []byte{}, make([]int64, 1, len(list)+1)
 	for _, s := range list {
@@ -35,7 +35,7 @@ func ReadStrings(f *File, name string) ([]string, error) {
 	list, all := make([]string, len(offsets)-1), string(text)
 	for i := range list {
 		if offsets[i] > offsets[i+1] || offsets[i+1] > int64(len(text)) {
-			return nil, fmt.Errorf("%s.offsets[%d] is %d, want %d to %d", name, i+1, offsets[i+1], offsets[i], len(text))
+			return nil, fmt.Errorf("%s.offsets[%d] is %d, must be %d to %d", name, i+1, offsets[i+1], offsets[i], len(text))
 		}
 		list[i] = all[offsets[i]:offsets[i+1]]
 	}

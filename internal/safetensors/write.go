@@ -19,9 +19,9 @@ import (
 // Tensor is a tensor to be written.
 type Tensor struct {
 	Name string
-	// DType is the type of the elements; empty for the plain one of Data's type (uint16 is U16, not F16).
+	// DType is the type of the elements. Empty means the plain type of Data (uint16 is U16, not F16).
 	DType DType
-	// Shape is the length of each side; nil for the length of Data.
+	// Shape is the length of each dimension. nil means the length of Data.
 	Shape []int
 	// Data is a slice of an Element type, in C order, or a Stream.
 	Data any
@@ -33,10 +33,10 @@ type Stream iter.Seq2[[]float32, error]
 // align is the alignment of the first tensor in the file: a cache line.
 const align = 64
 
-// Write writes a file, whole or not at all (atomicfile.Write). It looks at ctx every megabyte, and then reports the
-// bytes written and the bytes in all to package progress, under the name of the file. The data starts at a multiple of
-// 64 bytes. Tensors are ordered by the size of their elements, largest first, so that each is aligned to its own
-// element: the format allows no gaps. Equal arguments give equal bytes.
+// Write writes a file, completely or not at all (atomicfile.Write). It checks ctx every megabyte, and then reports the
+// bytes written and the total to package progress, under the name of the file. The data starts at a multiple of 64
+// bytes. Tensors are sorted by the size of their elements, largest first, so that each is aligned: the format allows no
+// gaps. Equal arguments give equal bytes.
 func Write(ctx context.Context, path string, meta map[string]string, tensors []Tensor) error {
 	order := slices.Clone(tensors)
 	raw := make(map[string][]byte, len(order))
@@ -100,7 +100,7 @@ func makeHeader(meta map[string]string, order []Tensor, raw map[string][]byte) (
 		}
 		b := int64(len(raw[t.Name]))
 		if _, ok := t.Data.(Stream); ok {
-			b = n // told when it ends
+			b = n // the length is checked when the Stream ends
 		}
 		if n != b || slices.ContainsFunc(t.Shape, func(s int) bool { return s < 0 }) {
 			return nil, 0, fmt.Errorf("safetensors: tensor %q: shape %v of %s takes %d bytes, and its data has %d",
@@ -115,12 +115,12 @@ func makeHeader(meta map[string]string, order []Tensor, raw map[string][]byte) (
 	}
 	text = append(text, bytes.Repeat([]byte(" "), (align-(8+len(text))%align)%align)...)
 	if len(text) > maxHeader {
-		return nil, 0, fmt.Errorf("safetensors: header of %d bytes, want at most %d", len(text), maxHeader)
+		return nil, 0, fmt.Errorf("safetensors: header of %d bytes, must be at most %d", len(text), maxHeader)
 	}
 	return append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...), size, nil
 }
 
-// rawData returns the types that data can be stored as, and its memory, which a Stream does not have.
+// rawData returns the types that data can be stored as, and the memory of data, or nil for a Stream.
 func rawData(data any) ([]DType, []byte, error) {
 	switch s := data.(type) {
 	case Stream:
@@ -146,10 +146,10 @@ func rawData(data any) ([]DType, []byte, error) {
 	case []uint8:
 		return dtypes[uint8](), bytesOf(s), nil
 	}
-	return nil, nil, fmt.Errorf("data is a %T, want a slice of numbers", data)
+	return nil, nil, fmt.Errorf("data is a %T, must be a slice of numbers", data)
 }
 
-// writer writes megabytes until the context is done. After an error it does nothing.
+// writer writes megabyte by megabyte until the context is done. After an error it does nothing.
 type writer struct {
 	ctx         context.Context
 	name        string
@@ -176,7 +176,7 @@ func (w *writer) write(b []byte, size int) {
 	}
 }
 
-// stream writes what a Stream yields, which must be as long as the tensor.
+// stream writes the values of a Stream, which must be as long as the tensor.
 func (w *writer) stream(t Tensor, blocks Stream) {
 	want, got := 1, 0
 	for _, s := range t.Shape {

@@ -1,4 +1,4 @@
-// Package spelling finds the words that a mistyped word may stand for.
+// Package spelling suggests words for a mistyped one.
 package spelling
 
 import (
@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Near returns the words of among that word may stand for, the likeliest first and at most three: those within
-// 1 + len/4 mistakes (Distance), and those that begin with word if it has three letters at least. Upper and lower case
-// count as equal. If word is among them, there is nothing to suggest.
+// Near returns the words of among that word may be a misspelling of, the likeliest first and at most three: those
+// within Distance 1 + len/4, and those that begin with word if it has at least three letters. It ignores case. If word
+// is among them, it returns nil.
 func Near(word string, among []string) []string {
 	if slices.Contains(among, word) {
 		return nil
@@ -35,7 +35,7 @@ func Near(word string, among []string) []string {
 	return names
 }
 
-// Hint returns "; did you mean A or B?" with the words of Near, each after prefix, or "" if there are none.
+// Hint returns "; did you mean A or B?" with the words of Near, each after prefix, or "".
 func Hint(prefix, word string, among []string) string {
 	near := Near(word, among)
 	if len(near) == 0 {
@@ -44,8 +44,8 @@ func Hint(prefix, word string, among []string) string {
 	return "; did you mean " + prefix + strings.Join(near, " or "+prefix) + "?"
 }
 
-// Distance returns the number of letters to insert, delete, replace or swap with their neighbour that turns a into b
-// (the restricted distance of Damerau and Levenshtein, in bytes).
+// Distance returns the number of insertions, deletions, replacements and swaps of neighbouring letters that turn a into
+// b (the restricted distance of Damerau and Levenshtein, in bytes).
 func Distance(a, b string) int {
 	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

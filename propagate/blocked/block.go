@@ -18,44 +18,46 @@ import (
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// run is one propagation, and the memory that its blocks share.
+// run executes the plan of one propagation. It owns the memory that the blocks share.
 //
-// A hop is P = diag(L)·(A+I)·diag(R). Between hops, S⁽ˡ⁾ = R·H⁽ˡ⁾ is kept, so that the sum over the neighbours needs no
-// factors:
+// A hop is P = diag(L)·(A+I)·diag(R). Between hops, S⁽ˡ⁾ = R·H⁽ˡ⁾ is stored, so that the sum over the neighbours needs
+// no factors:
 //
 //	S⁽ˡ⁾ = (1−β)·diag(R·L)·(A+I)·S⁽ˡ⁻¹⁾ + β·S⁽⁰⁾.
 type run struct {
-	*layout
+	*task
 	plan    plan
-	panel   int // columns that stand together in x; 0 if any do
-	adj     *mat.CSR
-	x       mat.Matrix
-	rows    []int32
-	mapped  bool // adj and x lie in a file
-	hops    int
-	half    bool       // blocks are float16
-	degrees bool       // the degrees were given
-	up      []float32  // for half precision: the power of two of each column of the block
-	down    []float32  // its inverse
-	widest  int        // the largest distance between rows of a block
-	beta    float32    // β; 0 for rules without teleport
-	right   []float32  // R of each node
-	gain    []float32  // (1−β)·R·L of each node, for sparse features
-	placed  []float32  // the same by places
+	degrees bool // the caller gave the degrees
+	widest  int  // the largest stride of a block
+
+	// The factors of the operator.
+	right    []float32 // R of each node
+	gain     []float32 // (1−β)·R·L of each node, for sparse features
+	placed   []float32 // gain of each place
+	up, down []float32 // for half precision: the power of two of each column of the block, and its inverse
+
+	// What the blocks fill.
 	results *results   // H⁽¹⁾ … H⁽ᴷ⁾, and H⁽⁰⁾ if it is a copy
-	copied  [][2]int32 // the node and the number of each row, by nodes, if H⁽⁰⁾ is copied while X is read
+	copied  [][2]int32 // if H⁽⁰⁾ is copied while X is read: node and index of each row, by node
+
+	// What the hops read.
 	entries []*entries // of the places below plan.kept, in order
-	file    entries    // those that lie in temporary files
-	panels  [3]panel   // a block of S⁽⁰⁾, unless the features are sparse, and of two S⁽ˡ⁾
+	file    entries    // those in temporary files
+	panels  [3]panel   // blocks of S⁽⁰⁾ (unless the features are sparse) and of two S⁽ˡ⁾
 }
 
-// newRun plans the propagation of in by a number of hops, at least 1, as e says. It makes no places yet.
-func newRun(ctx context.Context, in propagate.Input, hops int, beta float32, e Engine) *run {
-	r := &run{
+// newTask finds the nodes within some hops, at least 1, of the rows of in.
+func newTask(ctx context.Context, in propagate.Input, hops int, beta float32, e Engine) *task {
+	return &task{
 		layout: find(ctx, in.Adj, in.Rows, hops),
 		adj:    in.Adj, x: in.X, rows: in.Rows, mapped: in.Mapped, hops: hops, beta: beta, panel: mat.PanelWidth(in.X),
-		half: e.Precision == Half, degrees: in.Degrees != nil,
+		half: e.Precision == Half,
 	}
+}
+
+// newRun plans the propagation of in. It assigns no places yet.
+func newRun(ctx context.Context, in propagate.Input, hops int, beta float32, e Engine) *run {
+	r := &run{task: newTask(ctx, in, hops, beta, e), degrees: in.Degrees != nil}
 	r.plan = r.choose(e.Memory)
 	for lo, hi := range r.blocks(r.plan) {
 		r.widest = max(r.widest, r.stride(r.plan, hi-lo))
@@ -63,8 +65,8 @@ func newRun(ctx context.Context, in propagate.Input, hops int, beta float32, e E
 	return r
 }
 
-// prepare gives the nodes their places, and finds the factors of the operator. Rows that are made anew for each block
-// are best met in the order in which they stand. So classes count only if all rows are kept.
+// prepare assigns places to the nodes and computes the factors of the operator. The order follows classes only if all
+// entries are kept: entries that are built again for each block are best read in the order of the nodes.
 func (r *run) prepare(ctx context.Context, operator graph.Operator, in propagate.Input) error {
 	last, classes := r.within[r.hops-1], in.Classes
 	if r.plan.kept < last || r.plan.beyond {
@@ -110,17 +112,17 @@ func (r *run) scale(v int32) float32 {
 	return r.right[v]
 }
 
-// errDirected is the error for an adjacency that graph.Graph.Validate would refuse. A row then reads a node that is
-// farther away than the row allows.
+// errDirected is the error for an adjacency that graph.Graph.Validate rejects: a row reads a node that is more than one
+// hop farther.
 var errDirected = errors.New("propagate: the adjacency is not symmetric")
 
-// store makes the entries of the first places once for all blocks.
+// store builds the entries of the first places once for all blocks.
 func (r *run) store(ctx context.Context) error {
 	count := r.plan.kept
 	if count == 0 {
 		return nil
 	}
-	held, left := count, int64(0) // places whose entries are in memory, and how many entries more have room
+	held, left := count, int64(0) // places whose entries are in memory, and how many more entries fit
 	if r.plan.held < r.keeps(count) {
 		held, left = r.holds(count)
 	}
@@ -135,7 +137,7 @@ func (r *run) store(ctx context.Context) error {
 		r.entries = append(r.entries, &r.file)
 		r.pointers(&r.file, r.adj, held, count)
 	}
-	// By nodes and not by places: A may be mapped from a file, and is then read in order.
+	// Iterate over nodes and not over places: if A is mapped from a file, it is then read in order.
 	var directed atomic.Bool
 	err := parallel.ForContext(ctx, r.adj.Rows, nodeChunk, func(lo, hi int) {
 		asked := r.adj.Indptr[lo]
@@ -163,7 +165,7 @@ func (r *run) store(ctx context.Context) error {
 	return err
 }
 
-// holds returns how many of the first places have all their entries in memory, and how many entries more have room.
+// holds returns how many of the first places have all their entries in memory, and how many more entries fit.
 func (r *run) holds(count int) (places int, left int64) {
 	left = r.plan.held
 	for _, v := range r.nodes[:count] {
@@ -177,10 +179,10 @@ func (r *run) holds(count int) (places int, left int64) {
 	return places, left
 }
 
-// placesAhead is how many entries before it is read the place of a neighbour is asked for.
+// placesAhead is the prefetch distance for the places of neighbours, in entries.
 const placesAhead = 64
 
-// free gives the temporary files back that the results are not in.
+// free removes the temporary files, except the one of the results.
 func (r *run) free() {
 	memory.Free(r.file.indices)
 	memory.Free(r.file.data)
@@ -224,7 +226,8 @@ func (r *run) block(ctx context.Context, lo, hi int) error {
 	return ctx.Err()
 }
 
-// turn returns which panel takes S⁽ˡ⁾. Two hops take turns. With teleport, S⁽⁰⁾ is needed until the end.
+// turn returns the index of the panel of S⁽ˡ⁾. Hops alternate between two panels. With teleport, S⁽⁰⁾ is needed until
+// the end.
 func (r *run) turn(l int) int {
 	if r.beta > 0 && l > 0 {
 		return 1 + l%2
@@ -232,7 +235,7 @@ func (r *run) turn(l int) int {
 	return l % 2
 }
 
-// ahead is how many rows before its copy a row is prefetched, at its source and at its destination.
+// ahead is the prefetch distance of row copies, in rows, at the source and at the destination.
 const ahead = 8
 
 // source sets panel to R·X for d columns of X, from column first on. X is not sparse.
@@ -255,7 +258,7 @@ func (r *run) source(ctx context.Context, panel *panel, first, d int) error {
 	})
 }
 
-// copyRows sets d columns of H⁽⁰⁾, from column first on, for the rows that are nodes lo to hi−1.
+// copyRows sets d columns of H⁽⁰⁾, from column first on, for the rows whose nodes are lo to hi−1.
 func (r *run) copyRows(lo, hi, first, d int, columns func(v int) []float32) {
 	at, _ := slices.BinarySearchFunc(r.copied, int32(lo), func(row [2]int32, v int32) int { return int(row[0] - v) })
 	for ; at < len(r.copied) && int(r.copied[at][0]) < hi; at++ {
@@ -263,7 +266,7 @@ func (r *run) copyRows(lo, hi, first, d int, columns func(v int) []float32) {
 	}
 }
 
-// byNode lists the nodes of the rows with the numbers of the rows, by nodes.
+// byNode returns the pairs (node, row index) of the rows, sorted by node.
 func byNode(rows []int32) [][2]int32 {
 	list := make([][2]int32, len(rows))
 	for i, v := range rows {
@@ -275,10 +278,10 @@ func byNode(rows []int32) [][2]int32 {
 	return list
 }
 
-// rowsRead is how many rows of features are read at a time: 128 kB in a block of 32 columns.
+// rowsRead is the number of rows of features per read: 128 kB in a block of 32 columns.
 const rowsRead = 1024
 
-// buffers is memory for rows of features that are read and used at once.
+// buffers is a pool of memory for rows of features that are used as soon as they are read.
 var buffers = sync.Pool{New: func() any { return new(buffer) }}
 
 type buffer struct {
@@ -286,7 +289,7 @@ type buffer struct {
 	block mat.Dense
 }
 
-// load is source for features of a type that is read.
+// load does the same as source for features that are read with ReadBlock.
 func (r *run) load(ctx context.Context, panel *panel, first, d int) error {
 	return r.visit(ctx, first, d, func(nodes []int32, block *mat.Dense) {
 		for i, v := range nodes {
@@ -299,8 +302,8 @@ func (r *run) load(ctx context.Context, panel *panel, first, d int) error {
 	})
 }
 
-// visit calls use with d columns of X, from column first on, for some nodes at a time, in order and from several
-// goroutines. Nodes without a place are not read.
+// visit calls use with d columns of X, from column first on, for groups of ascending nodes, from several goroutines.
+// Nodes without a place are not read.
 func (r *run) visit(ctx context.Context, first, d int, use func(nodes []int32, block *mat.Dense)) error {
 	errs := make([]error, (len(r.place)+rowsRead-1)/rowsRead)
 	err := parallel.ForContext(ctx, len(r.place), rowsRead, func(lo, hi int) {
@@ -327,11 +330,11 @@ func (r *run) visit(ctx context.Context, first, d int, use func(nodes []int32, b
 	return err
 }
 
-// made is memory for entries that are made for some rows and used at once.
+// made is a pool of memory for entries that are used as soon as they are built.
 var made = sync.Pool{New: func() any { return new(entries) }}
 
-// hop sets to to the first rows of (1−β)·diag(R·L)·(A+I)·from + β·S⁽⁰⁾. Without from, it is the first hop of x, sparse
-// features of d columns. Columns behind the features are carried along.
+// hop sets to to the first rows of (1−β)·diag(R·L)·(A+I)·from + β·S⁽⁰⁾. If from is nil, it computes the first hop from
+// x, sparse features of d columns. The padding after the features is computed too.
 func (r *run) hop(ctx context.Context, to, from *panel, x mat.Matrix, d int) error {
 	first := graph.Operator{Adj: r.adj, Left: r.gain, Right: r.right, Self: 1}
 	var directed atomic.Bool
@@ -342,7 +345,7 @@ func (r *run) hop(ctx context.Context, to, from *panel, x mat.Matrix, d int) err
 			if from != nil {
 				r.sum(t, from, e, lo, end)
 			} else {
-				_ = first.ApplyInto(ctx, &t.Dense, x, r.nodes[lo:end], nil) // the caller asks ctx
+				_ = first.ApplyInto(ctx, &t.Dense, x, r.nodes[lo:end], nil) // the caller checks ctx
 				t.scale(r.up, d)
 			}
 			if r.beta > 0 {
@@ -390,7 +393,7 @@ func (r *run) sum(t *tile, from *panel, e *entries, lo, hi int) {
 	if r.adj.Data != nil {
 		weights = e.data
 	}
-	// A line read at a narrow row goes on into the next rows. What they add is not used.
+	// A cache line that is read for a narrow row continues into the next rows. Their sums are not used.
 	switch {
 	case from.Data == nil && !r.half:
 		kernel.GatherFactored(dst, indptr, e.indices, gain, kernel.Halves{Data: from.halves, Stride: stride}, t.Cols)
@@ -404,7 +407,7 @@ func (r *run) sum(t *tile, from *panel, e *entries, lo, hi int) {
 	}
 }
 
-// keep copies the rows of H⁽ˡ⁾ that are asked for, in columns lo to hi−1, from their block of S⁽ˡ⁾.
+// keep copies the requested rows of H⁽ˡ⁾, in columns lo to hi−1, from their block of S⁽ˡ⁾.
 func (r *run) keep(l int, block *panel, lo, hi int) {
 	parallel.For(len(r.rows), nodeChunk, func(first, end int) {
 		for i := first; i < end; i++ {
@@ -418,8 +421,8 @@ func (r *run) keep(l int, block *panel, lo, hi int) {
 	})
 }
 
-// teleport adds β·S⁽⁰⁾ to d columns of t, whose rows are those from place first on. x holds the features of these
-// columns if they are sparse.
+// teleport adds β·S⁽⁰⁾ to d columns of t, whose rows start at place first. If the features are sparse, x contains those
+// of these columns.
 func (r *run) teleport(t *tile, first int, x mat.Matrix, d int) {
 	sparse, ok := x.(*mat.CSR)
 	for i := range t.Rows {

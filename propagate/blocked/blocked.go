@@ -1,8 +1,10 @@
-// Package blocked computes the embeddings of package propagate fast, and only those that are asked for.
+// Package blocked computes the embeddings of package propagate fast, and only for the rows that are needed.
 //
-// Row i of H⁽ˡ⁾ needs the rows of H⁽ˡ⁻¹⁾ for i and its neighbours. So H⁽ˡ⁾ is computed for the nodes within K−l hops of
-// the rows that are asked for, and for no others. Dense features are propagated some columns at a time, through all
-// hops.
+// Row i of H⁽ˡ⁾ needs the rows of H⁽ˡ⁻¹⁾ for i and its neighbours. H⁽ˡ⁾ is therefore computed only for the nodes within
+// K−l hops of the requested rows. Dense features are propagated in blocks of columns, each through all hops.
+//
+// A task (plan.go) describes what to compute, and a plan describes how. The layout (layout.go) orders the nodes, and a
+// run (block.go) executes the plan.
 package blocked
 
 import (
@@ -17,21 +19,21 @@ import (
 
 // Engine is a propagate.Engine. The zero value is ready to use.
 type Engine struct {
-	// Memory bounds, in bytes, what the process takes: the program, the graph, its features, the embeddings and the work
-	// on them. 0 sets no bound. The result is the same for any bound, bit for bit.
+	// Memory limits the memory of the process, in bytes: the program, the graph, its features, the embeddings and the
+	// scratch space. 0 is no limit. Results are bit-identical for every limit.
 	//
 	// An input that is mapped from a file (propagate.Input.Mapped) and does not fit is read in order, once for each block
-	// of columns. Features in panels (mat.Panels) are then read once in all, if a block holds the columns of a panel. What
-	// is read at random places is always in memory. Embeddings that do not fit go to a temporary file ($TMPDIR, else
+	// of columns. Features in panels (mat.Panels) are read only once if a block contains the columns of a panel. Data that
+	// is read in random order is always in memory. Embeddings that do not fit go to a temporary file ($TMPDIR, else
 	// /var/tmp), which the system removes when the process ends.
 	//
-	// If even one column of such an input does not fit, that is an error before any feature is read. It names the least
-	// bound that works. With an input in memory, Embeddings takes as little more as it can.
+	// If not even one column of such an input fits, Embeddings fails before it reads any feature. The error names the
+	// smallest limit that works. With an input in memory, Embeddings exceeds the limit by as little as it can.
 	Memory int64
 
-	// Precision is one of Precisions. Half is faster where memory is the bound, and less exact.
-	// H⁽⁰⁾, what is returned, sums and the features stay float32. Features that are not a *mat.Dense are read once more,
-	// for the largest magnitude of each column. If weights of edges give a node a degree above 2³², that is an error.
+	// Precision is one of Precisions. Half is less exact, and faster where memory bandwidth is the bottleneck. Only blocks
+	// are half precision: H⁽⁰⁾, the results, sums and the features stay float32. Features that are not a *mat.Dense are
+	// read a second time, to find the largest magnitude of each column. A degree above 2³² is an error.
 	Precision Precision
 }
 
@@ -39,15 +41,15 @@ var _ propagate.Engine = Engine{}
 
 // Embeddings implements propagate.Engine. The cost is O(d · edges within K hops of the rows).
 //
-// If in.X is a *mat.Dense, H⁽⁰⁾ are rows of it and no copy, unless they lie in a file that is larger than Memory. A
-// *mat.CSR is never written out whole. Features of another type are read once: each block of columns of the nodes
-// within K hops of in.Rows, in the order of the nodes. The error is that of in.X.ReadBlock.
+// If in.X is a *mat.Dense, H⁽⁰⁾ is a view of its rows, unless they are in a file larger than Memory. A *mat.CSR is
+// never converted to dense as a whole. Features of another type are read once, in blocks of columns, for the nodes
+// within K hops of in.Rows, in the order of the nodes. Errors of in.X.ReadBlock are returned.
 //
-// in.Classes decide in which order nodes are worked on: neighbours are mostly of one class, and then stand close
-// together. If in.Adj turns out not to be symmetric, that is an error.
+// in.Classes determines the order of the nodes in memory: neighbours mostly share a class, so they are then close
+// together. If in.Adj turns out not to be symmetric, Embeddings returns an error.
 func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in propagate.Input) ([]mat.View, error) {
 	if e.Memory < 0 {
-		return nil, fmt.Errorf("propagate: memory %d bytes, want at least 0 (0 for no bound)", e.Memory)
+		return nil, fmt.Errorf("propagate: memory %d bytes, must be at least 0 (0 for no bound)", e.Memory)
 	}
 	if err := e.Precision.validate(); err != nil {
 		return nil, err
@@ -69,7 +71,7 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 	}
 	if r.plan.beyond {
 		if need := r.need(r.plan) + r.overhead(e.Memory); need > e.Memory {
-			return nil, fmt.Errorf("propagate: the bound on memory is %d bytes, want at least %d for this graph", e.Memory,
+			return nil, fmt.Errorf("propagate: the bound on memory is %d bytes, must be at least %d for this graph", e.Memory,
 				r.least(need))
 		}
 		defer inOrder(in)()
@@ -98,7 +100,7 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 		done = append(done, [2]int{lo, hi})
 	}
 	results, room := r.results, e.Memory-r.overhead(e.Memory)
-	if freed := r.need(r.plan); e.Memory > 0 && freed >= large { // a bounded process cannot keep what it does not need
+	if freed := r.need(r.plan); e.Memory > 0 && freed >= large { // with a memory limit, free what is no longer needed
 		r.layout, r.entries, r.panels, r.right, r.gain, r.placed = nil, nil, [3]panel{}, nil, nil, nil
 		debug.FreeOSMemory()
 	}
@@ -109,10 +111,10 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 	return first(views, in, r.copied != nil)
 }
 
-// large is the least memory, in bytes, that is given back at once.
+// large is the smallest amount of memory, in bytes, that is returned to the system immediately.
 const large = 16 << 20
 
-// still returns embeddings without a hop, or of no rows, or without columns.
+// still returns embeddings without propagation, if there are no hops, rows or columns.
 func (e Engine) still(ctx context.Context, p propagate.Propagation, in propagate.Input) ([]mat.View, error) {
 	_, d := in.X.Dims()
 	views := make([]mat.View, p.Hops+1)
@@ -126,7 +128,7 @@ func (e Engine) still(ctx context.Context, p propagate.Propagation, in propagate
 	return views, ctx.Err()
 }
 
-// first puts H⁽⁰⁾ into its place, unless it has been copied there while X was read.
+// first sets views[0] to H⁽⁰⁾, unless it was copied there while X was read.
 func first(views []mat.View, in propagate.Input, copied bool) ([]mat.View, error) {
 	if copied {
 		return views, nil
@@ -143,7 +145,7 @@ func first(views []mat.View, in propagate.Input, copied bool) ([]mat.View, error
 	return views, nil
 }
 
-// inOrder tells the system that the mapped input is read in order, and returns what ends that.
+// inOrder tells the system that the mapped input will be read in order. done ends this.
 func inOrder(in propagate.Input) (done func()) {
 	ends := []func(){memory.InOrder(in.Adj.Indices), memory.InOrder(in.Adj.Data), mat.InOrder(in.X)}
 	return func() {

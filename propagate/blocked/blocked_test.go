@@ -15,12 +15,13 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
-// ring is a weighted graph in which node i is joined to the nodes up to span places away.
+// ring returns a weighted graph in which node i is joined to the nodes up to span places away.
 func ring(n, span int) *mat.CSR {
 	a := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, 1, n+1), Data: []float32{}}
 	for i := range n {
@@ -38,7 +39,7 @@ func ring(n, span int) *mat.CSR {
 	return a
 }
 
-// features returns normal numbers. The given share of them is kept, and the others are 0.
+// features returns normally distributed features. Only the given share of them is kept; the others are 0.
 func features(n, d int, share float64, random *rand.Rand) *mat.Dense {
 	x := mat.NewDense(n, d)
 	for i := range x.Data {
@@ -49,8 +50,8 @@ func features(n, d int, share float64, random *rand.Rand) *mat.Dense {
 	return x
 }
 
-// The bits of the embeddings do not depend on how features are cut into blocks, on the nodes that are left out, on the
-// order of the nodes or on the number of threads. They are those of the plain engine but for rounding.
+// TestBlocksAreTheWholeBitForBit checks that the bits of the embeddings depend neither on the blocks of columns, nor on
+// the requested rows, nor on the number of threads, and that the plain engine gives the same up to rounding.
 func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 0))
 	const n, d = 500, 150
@@ -68,8 +69,11 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 	plain := ring(n, 4)
 	plain.Data = nil
 	for what, a := range map[string]*mat.CSR{"weighted": ring(n, 4), "unweighted": plain} {
-		for _, rule := range propagate.Rules() {
+		for r, rule := range propagate.Rules() {
 			for hops := 1; hops <= 4; hops++ {
+				if (r+hops+len(what))%3 > 0 && !slow.On() { // two combinations of each rule, weights and hops remain
+					continue
+				}
 				p := propagate.Propagation{Rule: rule, Hops: hops, Teleport: 0.1}
 				var wide, narrow, stored, remade, filed, both, spilled, halved bool
 				for kind, features := range map[string]mat.Matrix{
@@ -97,14 +101,14 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 								}
 							}
 							runtime.GOMAXPROCS([]int{1, 2, 7}[i%3])
-							engine := fitting(t, blocked.Engine{Memory: memory}, p, in)
+							engine, got := fitting(t, blocked.Engine{Memory: memory}, p, in)
 							plan := engine.Plan(p, in)
 							wide, narrow = wide || plan.Width == 64, narrow || plan.Width < 16 && plan.Width > 1
 							stored, remade = stored || plan.Stored, remade || !plan.Stored
 							filed, spilled = filed || plan.Filed > 0, spilled || plan.Spill
 							halved = halved || plan.Halves
 							both = both || plan.Filed > 0 && plan.Held > 0
-							wantRows(t, fmt.Sprintf("%s, memory %d", name, memory), embeddings(t, engine, p, in), want, rows)
+							wantRows(t, fmt.Sprintf("%s, memory %d", name, memory), got, want, rows)
 						}
 					}
 				}
@@ -121,15 +125,18 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 	}
 }
 
-// fitting returns engine, or one with the least bound that works if engine refuses an input that is mapped.
-func fitting(t *testing.T, engine blocked.Engine, p propagate.Propagation, in propagate.Input) blocked.Engine {
+// fitting returns engine and its embeddings. If engine rejects a mapped input, the memory limit is raised to the
+// smallest one that works.
+func fitting(t *testing.T, engine blocked.Engine, p propagate.Propagation, in propagate.Input) (
+	blocked.Engine, []mat.View,
+) {
 	t.Helper()
-	_, err := engine.Embeddings(t.Context(), p, in)
+	h, err := propagate.Run(t.Context(), engine, p, in)
 	if err == nil {
-		return engine
+		return engine, h
 	}
 	var bound, least int64
-	words := "propagate: the bound on memory is %d bytes, want at least %d for this graph"
+	words := "propagate: the bound on memory is %d bytes, must be at least %d for this graph"
 	_, scanned := fmt.Sscanf(err.Error(), words, &bound, &least)
 	if scanned != nil || !in.Mapped || bound != engine.Memory {
 		t.Fatal(err)
@@ -139,7 +146,7 @@ func fitting(t *testing.T, engine blocked.Engine, p propagate.Propagation, in pr
 		t.Errorf("%d bytes are enough, and %d were asked for", least-64, least)
 	}
 	engine.Memory = least
-	return engine
+	return engine, embeddings(t, engine, p, in)
 }
 
 func embeddings(t *testing.T, engine propagate.Engine, p propagate.Propagation, in propagate.Input) []mat.View {
@@ -151,8 +158,8 @@ func embeddings(t *testing.T, engine propagate.Engine, p propagate.Propagation, 
 	return h
 }
 
-// wantClose compares two lists of embeddings. 1e-5 is a few roundings of sums of some ten terms of order 1, for each
-// hop.
+// wantClose compares two lists of embeddings. The tolerance of 1e-5 per hop covers a few roundings of sums of about ten
+// terms of order 1.
 func wantClose(t *testing.T, name string, got, want []mat.View) {
 	t.Helper()
 	for l := range want {
@@ -177,7 +184,7 @@ func wantRows(t *testing.T, name string, got, all []mat.View, rows []int32) {
 	}
 }
 
-// Nodes are sorted by distance, and then by class. A node that is no row stands with the class of most of its
+// Nodes are sorted by distance, and then by class. A node that is not a row is sorted by the class of most of its
 // neighbours.
 func TestLayout(t *testing.T) {
 	// Two cliques of 4 (classes 1 and 0) joined at 3–4, and a path 7–8–9–10 away from them.
@@ -229,7 +236,7 @@ func edges(n int, list [][2]int32) *mat.CSR {
 	return a
 }
 
-// paneled is features in panels of a width, and which blocks of them were read.
+// paneled is features in panels of a given width. It records which blocks are read.
 type paneled struct {
 	*mat.Dense
 	width int
@@ -245,8 +252,8 @@ func (p paneled) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 	return p.Dense.ReadBlock(dst, rows, lo, hi)
 }
 
-// The bound on memory decides the width, and whether rows of the adjacency are kept in the order of places. Sparse
-// features are cut only if they must be.
+// The memory limit determines the width of blocks and how many entries of the adjacency are kept in the order of
+// places. Sparse features are split only if necessary.
 func TestPlan(t *testing.T) {
 	const n, d = 1000, 200
 	a := ring(n, 5) // 10000 entries of 8 bytes, 1001 pointers of 8: 88 kB
@@ -288,7 +295,7 @@ func TestPlan(t *testing.T) {
 			t.Errorf("%s: %+v, want %d columns, %d places kept, spill %t", c.what, plan, c.width, c.kept, c.spill)
 		}
 	}
-	// Results that have no room leave some to wide blocks, where nodes have few edges.
+	// If nodes have few edges, results that do not fit are spilled to make room for wide blocks.
 	for span, want := range map[int]int{15: 64, 16: 32} {
 		in := propagate.Input{Adj: ring(n, span), X: x, Rows: half}
 		in.Adj.Data = nil
@@ -301,7 +308,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// An input larger than the bound is not counted if it is mapped from a file. On the heap it is counted, and leaves no
+// An input above the memory limit does not count if it is mapped from a file. On the heap it counts, and leaves no
 // room.
 func TestPlanOfInputsLargerThanTheBound(t *testing.T) {
 	const n, d = 1000, 8000
@@ -322,7 +329,7 @@ func TestPlanOfInputsLargerThanTheBound(t *testing.T) {
 	}
 }
 
-// Each panel of features that are mapped and larger than the bound is read once, and all its rows in order.
+// If mapped features exceed the memory limit, each panel is read once, and all its rows in order.
 func TestPanelsAreReadOnce(t *testing.T) {
 	const n, d, width = 3000, 100, 16
 	var mu sync.Mutex
@@ -412,11 +419,11 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// In a directed graph, a row can read a node that is more than one hop farther. Its features are behind the end of the
-// block that the kernels read from. That is an error, and the kernels do not run.
+// In a directed graph, a row can read a node that is more than one hop farther. Its features are beyond the end of the
+// block that the kernels read. Embeddings returns an error before the kernels run.
 func TestDirectedGraphsAreRefused(t *testing.T) {
 	for _, data := range [][]float32{nil, {1, 1, 1}} {
-		// 0→1→2→0, and nine nodes without edges: one hop to node 0 reads node 1, and finds it in its row.
+		// A cycle 0→1→2→0 and nine nodes without edges: one hop to node 0 reads only node 1, which has a place.
 		a := &mat.CSR{Rows: 3, Cols: 3, Indptr: []int64{0, 1, 2, 3}, Indices: []int32{1, 2, 0}, Data: data}
 		for range 9 {
 			a.Rows, a.Cols, a.Indptr = a.Rows+1, a.Cols+1, append(a.Indptr, 3)
@@ -428,8 +435,8 @@ func TestDirectedGraphsAreRefused(t *testing.T) {
 				t.Errorf("one hop reads what it reaches: %v", err)
 			}
 		}
-		// Nodes 0 and 1 have edges to all others. These are many, so the others look for neighbours of their own and find
-		// none.
+		// Nodes 0 and 1 have edges to all others. These entries are so numerous that Reach lets each other node look for a
+		// reached neighbour, and it finds none.
 		n := 40
 		star := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
 		for i := range n {
@@ -454,7 +461,7 @@ func TestDirectedGraphsAreRefused(t *testing.T) {
 	}
 }
 
-// failing holds features. Its first blocks can be read, the later ones cannot.
+// failing is features of which only the first blocks can be read.
 type failing struct {
 	*mat.Dense
 	blocks *atomic.Int64
@@ -469,7 +476,7 @@ func (f failing) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 	return f.Dense.ReadBlock(dst, rows, lo, hi)
 }
 
-// An error of a reader is passed on, from each block of columns.
+// An error of a feature reader is returned, whichever block of columns it occurs in.
 func TestErrorsOfFeaturesArePassedOn(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 0))
 	in := propagate.Input{Adj: ring(500, 4), Rows: []int32{1, 2, 3}}
@@ -486,7 +493,7 @@ func TestErrorsOfFeaturesArePassedOn(t *testing.T) {
 	}
 }
 
-// BenchmarkEmbeddings propagates random graphs of the nodes, degrees and features of Reddit (a quarter of it) and
+// BenchmarkEmbeddings propagates random graphs with the nodes, degrees and features of a quarter of Reddit, and of
 // ogbn-arxiv. The rate is that of gathered features: 4 bytes for each edge and column of each hop.
 func BenchmarkEmbeddings(b *testing.B) {
 	p := propagate.Propagation{Rule: propagate.SGC, Hops: 2}
@@ -515,8 +522,8 @@ func BenchmarkEmbeddings(b *testing.B) {
 	}
 }
 
-// A graph of the nodes within K hops, with the rows of those within K−1 and the degrees of all, gives the same bits as
-// the whole graph. That is what a worker of a cluster holds.
+// A part of the graph with the nodes within K hops, the rows of the nodes within K−1 hops and all degrees gives the
+// same bits as the full graph. A worker of a cluster has such a part.
 func TestPartWithDegrees(t *testing.T) {
 	g := synth.Demo()
 	rows := g.Split.Train[:20]

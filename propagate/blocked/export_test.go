@@ -7,10 +7,10 @@ import (
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// Process is what a bound counts for the program itself.
+// Process exports process.
 const Process = process
 
-// Plan is how columns are propagated.
+// Plan describes how columns are propagated.
 type Plan struct {
 	Width, Kept   int
 	Stored        bool  // the entries of all places are kept
@@ -35,7 +35,7 @@ func (e Engine) Plan(p propagate.Propagation, in propagate.Input) Plan {
 	return plan
 }
 
-// Fitting returns the width of blocks that a cache of some bytes asks for.
+// Fitting returns the width of blocks for a cache of the given size in bytes.
 func Fitting(in propagate.Input, hops int, cache int64) int {
 	return newRun(context.Background(), in, hops, 0, Engine{}).fitting(cache)
 }

@@ -7,30 +7,30 @@ import (
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// Footprint is the memory that Engine.Embeddings takes, in bytes, beside its input.
+// Footprint is the memory that Engine.Embeddings needs besides its input, in bytes.
 type Footprint struct {
-	// Results is what it returns, Blocks the columns that are propagated at a time, Entries the entries of the adjacency
-	// in their new order, and Layout that order.
+	// Results are the returned embeddings, Blocks a block of columns, Entries the adjacency entries in their new order,
+	// and Layout the arrays of that order.
 	Results, Blocks, Entries, Layout int64
 	// Input is what it reads: the adjacency, and the features of the nodes within K hops of the rows.
 	Input int64
-	// Columns is the number of columns of a block, Passes the number of blocks.
+	// Columns is the number of columns of a block, and Passes is the number of blocks.
 	Columns, Passes int
-	// Read is how many bytes of a mapped file are read, if the system keeps none of them from one pass to the next: 0 for
-	// an input that is not mapped. Scratch is how many bytes are written to temporary files and read again.
+	// Read is the number of bytes that are read from a mapped file if the system caches none of them between passes. It is
+	// 0 for an input that is not mapped. Scratch is the number of bytes that are written to temporary files and read back.
 	Read, Scratch int64
-	// Work is about how many seconds the arithmetic takes on two threads of an ordinary machine.
+	// Work estimates the seconds of arithmetic on two threads of an ordinary machine.
 	Work float64
-	// Held is the memory of a process whose mapped input is larger than Engine.Memory, with the program and the pages that
-	// are being read; 0 if the input fits. It exceeds Engine.Memory if one column does not fit.
+	// Held is the memory of a process whose mapped input is larger than Engine.Memory, including the program and the pages
+	// that are being read. It is 0 if the input fits. It exceeds Engine.Memory if not even one column fits.
 	Held int64
 }
 
 // Sum is the memory without the input.
 func (f Footprint) Sum() int64 { return f.Results + f.Blocks + f.Entries + f.Layout }
 
-// Footprint returns what Embeddings would take for p and in. It costs about as much as finding the nodes within K hops
-// of the rows, and reads no features. Errors are those of p and in.
+// Footprint returns the memory that Embeddings would need for p and in. It costs about as much as finding the nodes
+// within K hops of the rows, and reads no features. It returns errors about p and in.
 func (e Engine) Footprint(p propagate.Propagation, in propagate.Input) (f Footprint, err error) {
 	if err := e.Precision.validate(); err != nil {
 		return f, err
@@ -54,7 +54,7 @@ func (e Engine) Footprint(p propagate.Propagation, in propagate.Input) (f Footpr
 	return newRun(context.Background(), in, p.Hops, beta, e).footprint(e.Memory), nil
 }
 
-// footprint returns what the plan takes within a bound.
+// footprint returns the footprint of the plan under a memory limit.
 func (r *run) footprint(memory int64) (f Footprint) {
 	_, d := r.x.Dims()
 	passes, _ := r.cut(r.plan)

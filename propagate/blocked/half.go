@@ -13,21 +13,22 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Precision is what numbers are kept in between hops. Its text, in JSON too, is float32 or half.
+// Precision is the number format between hops. Its text, also in JSON, is float32 or half.
 type Precision uint8
 
 const (
-	// Float32 keeps numbers of 32 bits.
+	// Float32 stores values in 32 bits.
 	Float32 Precision = iota
-	// Half keeps numbers of 16 bits, IEEE 754 binary16, with a power of two for each column. Sums are still float32. The
-	// neighbours of a node are read at random places of memory, so half the bytes take less time where that is the bound.
+	// Half stores values in 16 bits, IEEE 754 binary16, with a power of two for each column. Sums are still float32. The
+	// neighbours of a node are read from random places in memory, so half the bytes take less time if memory bandwidth is
+	// the bottleneck.
 	//
-	// With u = 2⁻¹¹, the unit roundoff of binary16, and P the operator of a hop, a number of H⁽ˡ⁾ differs from that of
-	// exact arithmetic by at most
+	// With u = 2⁻¹¹, the unit roundoff of binary16, and P the operator of a hop, a value of H⁽ˡ⁾ differs from exact
+	// arithmetic by at most
 	//
 	//	((1+u)ˡ⁺¹−1)·(Pˡ|X|)_vj + (l+1)·2⁻²³·max_w |X_wj|,
 	//
-	// and by the roundings of float32. With PPR, Pˡ|X| is H⁽ˡ⁾ of |X|. So features of any size will do.
+	// plus the rounding errors of float32. With PPR, Pˡ|X| is H⁽ˡ⁾ of |X|. Features may therefore have any magnitude.
 	Half
 )
 
@@ -37,7 +38,7 @@ func Precisions() []Precision { return []Precision{Float32, Half} }
 // names are the texts of the precisions.
 var names = []string{"float32", "half"}
 
-// Known says whether p is one of Precisions.
+// Known reports whether p is one of Precisions.
 func (p Precision) Known() bool { return int(p) < len(names) }
 
 // String returns the text of p.
@@ -55,50 +56,51 @@ func (p Precision) MarshalText() ([]byte, error) { return []byte(p.String()), p.
 func (p *Precision) UnmarshalText(text []byte) error {
 	i := slices.Index(names, string(text))
 	if i < 0 {
-		return fmt.Errorf("propagate: precision %q, want one of %v", text, names)
+		return fmt.Errorf("propagate: precision %q, must be one of %v", text, names)
 	}
 	*p = Precision(i)
 	return nil
 }
 
-// validate returns an error for a number that is no precision.
+// validate returns an error unless p is one of Precisions.
 func (p Precision) validate() error {
 	if !p.Known() {
-		return fmt.Errorf("propagate: precision %v, want one of %v", p, names)
+		return fmt.Errorf("propagate: precision %v, must be one of %v", p, names)
 	}
 	return nil
 }
 
-// Why S⁽ˡ⁾ fits in float16. R·L = 1/D, D being the degrees with self-loops. So a row of S⁽ˡ⁾ is a mean of rows of
-// S⁽ˡ⁻¹⁾, mixed with S⁽⁰⁾ if β > 0. Weights of edges are positive. So no magnitude of a column grows: all are at most
-// that of S⁽⁰⁾ = R·X, and R ≤ 1. A power of two makes the largest magnitude of the column of X at least 2¹⁴ and below
-// 2¹⁵. That leaves a factor of 2 to the largest float16, for roundings.
+// S⁽ˡ⁾ fits in float16 for the following reason. R·L = 1/D, D being the degrees with self-loops, and edge weights are
+// positive. A row of S⁽ˡ⁾ is therefore a weighted mean of rows of S⁽ˡ⁻¹⁾, mixed with S⁽⁰⁾ if β > 0. Magnitudes of a
+// column never exceed the largest of S⁽⁰⁾ = R·X, and R ≤ 1. A power of two scales the largest magnitude of each column
+// of X to at least 2¹⁴ and below 2¹⁵. That leaves a factor of 2 to the largest float16, for rounding.
 //
-// Scaled numbers below 2⁻¹⁴ are rounded to multiples of 2⁻²⁴, that is by at most 2⁻³⁹ of the column's largest. H⁽ˡ⁾ is
-// S⁽ˡ⁾/R. With degrees up to largestDegree, 1/R is at most 2¹⁶. That makes the second term of Half's bound. Degrees of
-// graphs without weights are below 2³¹.
+// Scaled values below 2⁻¹⁴ are rounded to multiples of 2⁻²⁴, with an error of at most 2⁻³⁹ times the column's largest
+// magnitude. H⁽ˡ⁾ is S⁽ˡ⁾/R, and 1/R is at most 2¹⁶ for degrees up to largestDegree. This gives the second term of
+// Half's bound. Degrees of graphs without weights are below 2³¹.
 const largestDegree = 1 << 32
 
-// largestExponent bounds the power of two of a column, so that it has an inverse. Columns below 2⁻¹¹¹ are then not
-// scaled up to 2¹⁴.
+// largestExponent limits the power of two of a column, so that its inverse can be represented. Columns below 2⁻¹¹¹ are
+// therefore not scaled up to 2¹⁴.
 const largestExponent = 126
 
-// checkDegrees returns an error if half precision cannot keep the S⁽ˡ⁾ of a node where a hop is computed. left and
-// right are L and R of the operator.
+// checkDegrees returns an error if half precision cannot represent the S⁽ˡ⁾ of a node at which a hop is computed. left
+// and right are L and R of the operator.
 func (r *run) checkDegrees(left []float32) error {
 	if !r.half || r.adj.Data == nil && !r.degrees {
 		return nil
 	}
 	for _, v := range r.nodes[:r.within[r.hops-1]] {
 		if mean := float64(left[v]) * float64(r.scale(v)); !(mean*largestDegree >= 1) {
-			return fmt.Errorf("propagate: weights of edges give node %d the degree %.3g, want at most %.3g with precision half",
+			return fmt.Errorf("propagate: weights of edges give node %d the degree %.3g, must be at most %.3g with "+
+				"precision half",
 				v, 1/mean, float64(largestDegree))
 		}
 	}
 	return nil
 }
 
-// factors finds the powers of two of columns lo to hi−1, whose features are x in sparse blocks.
+// factors computes the powers of two of columns lo to hi−1. If the features are sparse, x contains these columns.
 func (r *run) factors(ctx context.Context, x mat.Matrix, lo, hi int) error {
 	if !r.half {
 		return nil
@@ -119,11 +121,11 @@ func (r *run) factors(ctx context.Context, x mat.Matrix, lo, hi int) error {
 	return nil
 }
 
-// largest returns the largest magnitudes of d columns of the features, from column first on. Sparse features are x,
-// which has these columns alone.
+// largest returns the largest magnitudes of d columns of the features, from column first on. If the features are
+// sparse, x contains exactly these columns.
 func (r *run) largest(ctx context.Context, x mat.Matrix, first, d int) ([]float32, error) {
 	all, merge := make([]float32, d), sync.Mutex{}
-	const chunk = 1 << 14 // the largest of some do not depend on how they are cut
+	const chunk = 1 << 14 // maxima do not depend on the chunks
 	part := func(fill func(top []float32)) {
 		top := make([]float32, d)
 		fill(top)

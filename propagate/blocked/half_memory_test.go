@@ -12,8 +12,8 @@ import (
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
-// Half precision takes half of the memory of blocks, and what tiles take is counted. The race detector empties pools at
-// random, so this file is left out with it.
+// Half precision needs half of the memory for blocks, and the memory of tiles is counted. The race detector empties
+// pools at random, so this file is excluded from its builds.
 func TestHalfTakesHalfOfTheBlocks(t *testing.T) {
 	const n, d = 40_000, 64
 	in := propagate.Input{Adj: ring(n, 2), X: features(n, d, 1, rand.New(rand.NewPCG(1, 0))), Rows: nodes(n)}
@@ -30,7 +30,7 @@ func TestHalfTakesHalfOfTheBlocks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// A column is half of the bytes. The widths are 32 or 64, by the cache of this machine.
+		// A column has half as many bytes. Blocks have 32 or 64 columns, depending on the cache of this machine.
 		half := whole.Blocks / int64(whole.Columns) * int64(planned.Columns) / 2
 		if tiles := planned.Blocks - half; tiles < 0 || tiles > 1<<20 {
 			t.Errorf("%s: blocks of %d bytes, want %d and tiles", p.Rule, planned.Blocks, half)
@@ -40,14 +40,14 @@ func TestHalfTakesHalfOfTheBlocks(t *testing.T) {
 		embeddings(t, engine, p, in)
 		runtime.ReadMemStats(&after)
 		taken := int64(after.TotalAlloc - before.TotalAlloc)
-		// 10%: as in TestMemoryIsAskedForOnce. Blocks of float32 would add a fifth.
+		// The tolerance of 10% is that of TestMemoryIsAskedForOnce. Blocks of float32 would add a fifth.
 		if most := planned.Sum() * 11 / 10; taken > most {
 			t.Errorf("%s: took %d bytes, want at most %d for a plan of %d", p.Rule, taken, most, planned.Sum())
 		}
 	}
 }
 
-// Blocks of 16 bits, each row with its factor, take the memory that the plan says.
+// Blocks of 16-bit values, in which each row has its factor, need as much memory as the plan says.
 func TestMemoryOfHalves(t *testing.T) {
 	const n, d = 300_000, 32
 	x, err := mat.InPanels(features(n, d, 1, rand.New(rand.NewPCG(1, 0))), 16, mat.F16)
@@ -56,7 +56,7 @@ func TestMemoryOfHalves(t *testing.T) {
 	}
 	in := propagate.Input{Adj: ring(n, 3), X: x, Mapped: true}
 	in.Adj.Data = nil
-	for v := int32(0); v < n; v += 7 { // all others are within a hop
+	for v := int32(0); v < n; v += 7 { // all other nodes are within one hop
 		in.Rows = append(in.Rows, v)
 	}
 	p := propagate.Propagation{Rule: propagate.SGC, Hops: 1}
@@ -72,7 +72,8 @@ func TestMemoryOfHalves(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	embeddings(t, engine, p, in)
 	runtime.ReadMemStats(&after)
-	// 5%: buffers of threads and lists of the rows take 4%. Without the factors the plan would be 4% smaller.
+	// Of the tolerance of 5%, thread buffers and lists of the rows use 4%. Without the factors, the plan would be 4%
+	// smaller.
 	if taken, most := int64(after.TotalAlloc-before.TotalAlloc), planned.Sum()*105/100; taken > most {
 		t.Errorf("took %d bytes, want at most %d for a plan of %d", taken, most, planned.Sum())
 	}

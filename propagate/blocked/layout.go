@@ -10,19 +10,19 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// A layout is the order in which the features of nodes stand in memory. Nodes are sorted by the number of hops to the
-// rows that are asked for, so that the nodes at which an H⁽ˡ⁾ is computed come first. Nodes of the same distance are
-// sorted by class: neighbours are mostly of one class, so what a row reads is often still in the cache from the rows
-// before. Sums run in the order of the adjacency in any layout, so no bit depends on the layout.
+// A layout is the order of the nodes' features in memory. Nodes are sorted by the number of hops to the requested rows,
+// so that the nodes at which an H⁽ˡ⁾ is computed come first. Nodes of the same distance are sorted by class: neighbours
+// mostly have the same class, so the features that a row reads are often still in the cache from earlier rows. Sums
+// follow the order of the adjacency in any layout, so the bits do not depend on the layout.
 //
-// All neighbours of a node within t hops are within t+1 hops if the adjacency is symmetric. So the entries of a row
-// below within[t] lead to places below within[t+1], and never to a node without a place. The kernels trust that; fill
-// checks it.
+// All neighbours of a node within t hops are within t+1 hops if the adjacency is symmetric. The entries of a row below
+// within[t] therefore lead to places below within[t+1], and never to a node without a place. The kernels rely on this,
+// and fill checks it.
 type layout struct {
-	nodes  []int32 // the node at each place that is listed: all at which an H⁽ˡ⁾ is computed
+	nodes  []int32 // the node at each listed place: all places where an H⁽ˡ⁾ is computed
 	place  []int32 // the place of each node; −1 if it has none
-	read   int64   // entries of the adjacency that the first hop reads, the largest number for any hop
-	second int64   // entries that the second hop reads
+	read   int64   // number of adjacency entries that the first hop reads; no hop reads more
+	second int64   // number of entries that the second hop reads
 	within []int   // nodes at most t hops from the rows have the places below within[t]; t goes up to the number of hops
 
 	distance []int32 // of each node from the rows, until order gives it a place
@@ -35,8 +35,8 @@ func arrange(ctx context.Context, a *mat.CSR, rows, classes []int32, hops int) (
 	return l, l.order(ctx, a, rows, classes, l.within[hops])
 }
 
-// find returns a layout without places: the distances, and how many nodes are within each. It means
-// nothing once ctx is done.
+// find returns a layout without places: only the distances, and how many nodes are within each distance. The result is
+// meaningless once ctx is done.
 func find(ctx context.Context, a *mat.CSR, rows []int32, hops int) *layout {
 	l := &layout{within: make([]int, hops+1)}
 	l.distance, l.read, l.second = distances(ctx, a, rows, hops)
@@ -51,9 +51,9 @@ func find(ctx context.Context, a *mat.CSR, rows []int32, hops int) *layout {
 	return l
 }
 
-// order gives the nodes their places, by distance, then by class, then by number, and forgets the distances. The nodes
-// at places below listed are listed. Without classes, rows of one distance are met in the order in which they stand.
-// The error is that of ctx.
+// order assigns places to the nodes, by distance, then by class, then by number, and drops the distances. The nodes at
+// the first listed places are also stored in l.nodes. Without classes, nodes of the same distance are in the order of
+// their numbers. The only error is ctx.Err().
 func (l *layout) order(ctx context.Context, a *mat.CSR, rows, classes []int32, listed int) error {
 	hops := len(l.within) - 1
 	kinds, kind := 1, func(int) int { return 0 }
@@ -73,7 +73,7 @@ func (l *layout) order(ctx context.Context, a *mat.CSR, rows, classes []int32, l
 	for k := range start[1:] {
 		start[k+1] += start[k]
 	}
-	l.place = l.distance // in place of the distance of each node, which is not needed after it
+	l.place = l.distance // overwrites the distances, which are no longer needed
 	l.distance = nil
 	l.nodes = memory.Make[int32](listed)
 	for v, t := range l.place {
@@ -98,7 +98,7 @@ func distances(ctx context.Context, a *mat.CSR, rows []int32, hops int) (distanc
 	reach := graph.NewReach(a, rows)
 	for range hops - 1 {
 		if ctx.Err() != nil {
-			return reach.Distance, 0, 0 // the caller asks ctx
+			return reach.Distance, 0, 0 // the caller checks ctx
 		}
 		second = reach.Entries()
 		reach.Grow()
@@ -118,15 +118,15 @@ func distances(ctx context.Context, a *mat.CSR, rows []int32, hops int) (distanc
 // nodeChunk is the number of nodes that one task works on.
 const nodeChunk = 256
 
-// likelyClasses returns a kind for each node to sort by, and the number of kinds: 1 + a likely class, or 0 without one.
-// A row has its own class. Another node has the candidate of Boyer and Moore's vote among its neighbours that are rows,
-// which is the majority if there is one. Without such neighbours it has none. The kinds mean nothing once ctx is
-// done.
+// likelyClasses returns the kind of each node, which is used for sorting, and the number of kinds. The kind is 1 + a
+// likely class, or 0 if there is none. A row has its own class. Any other node has the candidate of Boyer and Moore's
+// majority vote among its neighbours that are rows. That is the majority if there is one. The kinds are meaningless
+// once ctx is done.
 func likelyClasses(ctx context.Context, a *mat.CSR, rows, classes []int32) (kinds int, kind func(v int) int) {
 	for _, c := range classes {
 		kinds = max(kinds, int(c)+2)
 	}
-	if kinds <= math.MaxUint8+1 { // the table is read at random places, and more of it is in the cache
+	if kinds <= math.MaxUint8+1 { // the table is read at random, and more of a small one stays in the cache
 		likely := vote(ctx, memory.Make[uint8](a.Rows), memory.Make[uint8](a.Rows), a, rows, classes)
 		return kinds, func(v int) int { return int(likely[v]) }
 	}
@@ -134,12 +134,12 @@ func likelyClasses(ctx context.Context, a *mat.CSR, rows, classes []int32) (kind
 	return kinds, func(v int) int { return int(likely[v]) }
 }
 
-// vote sets likely to the kind of each node by likelyClasses, and returns it. known and likely are zeros.
+// vote sets likely to the kind of each node (see likelyClasses), and returns it. known and likely must be zero.
 func vote[T uint8 | int32](ctx context.Context, known, likely []T, a *mat.CSR, rows, classes []int32) []T {
 	for i, v := range rows {
 		known[v] = T(classes[i] + 1)
 	}
-	_ = parallel.ForContext(ctx, a.Rows, nodeChunk, func(lo, hi int) { // the caller asks ctx
+	_ = parallel.ForContext(ctx, a.Rows, nodeChunk, func(lo, hi int) { // the caller checks ctx
 		for v := lo; v < hi; v++ {
 			candidate := known[v]
 			if candidate == 0 {
@@ -162,16 +162,16 @@ func vote[T uint8 | int32](ctx context.Context, known, likely []T, a *mat.CSR, r
 	return likely
 }
 
-// entries are the rows of A + I from one place on, with places as indices. The entries of a row keep the order that
-// they have in A. The node itself comes last.
+// entries contains the rows of A + I for consecutive places, with places as indices. The entries of a row have the same
+// order as in A. The node itself comes last.
 type entries struct {
 	first   int     // the place of row 0
 	indptr  []int64 // row r has the entries indptr[r] to indptr[r+1]−1
 	indices []int32
-	data    []float32 // of a graph with weights; without meaning for other graphs
+	data    []float32 // edge weights; undefined for graphs without weights
 }
 
-// end returns the place behind that of the last row.
+// end returns the place after the last row.
 func (e *entries) end() int { return e.first + len(e.indptr) - 1 }
 
 // pointers sets e's pointers for the rows of places lo to hi−1, and makes room for the entries.
@@ -205,7 +205,7 @@ func (l *layout) pointers(e *entries, a *mat.CSR, lo, hi int) {
 	e.data = e.data[:n]
 }
 
-// scratch makes room for n entries in temporary files.
+// scratch allocates n entries in temporary files.
 func (e *entries) scratch(n int, weighted bool) (err error) {
 	if e.indices, err = memory.Scratch[int32](n); err != nil {
 		return err
@@ -218,8 +218,8 @@ func (e *entries) scratch(n int, weighted bool) (err error) {
 	return err
 }
 
-// fill writes the row of e at place p, that of node v. It reports whether all neighbours are at most one hop farther
-// than v. If not, the row must not be used.
+// fill writes the row of e at place p for node v. It reports whether all neighbours are at most one hop farther than v.
+// If not, the row must not be used.
 func (l *layout) fill(e *entries, p int, a *mat.CSR, v int32) (ok bool) {
 	r, from, to := p-e.first, a.Indptr[v], a.Indptr[v+1]
 	indices, place := e.indices[e.indptr[r]:e.indptr[r+1]], l.place

@@ -11,8 +11,8 @@ import (
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
-// Memory is asked for once: no block of columns takes more than the first. The first of the two blocks of 100 columns
-// has 48 of them, and the other has 52.
+// Memory is allocated once: later blocks of columns need no more, even if they are wider. The 100 columns are divided
+// into blocks of 48 and 52.
 func TestMemoryIsAskedForOnce(t *testing.T) {
 	const n, d = 4000, 100
 	x := features(n, d, 1, rand.New(rand.NewPCG(1, 0)))
@@ -30,7 +30,7 @@ func TestMemoryIsAskedForOnce(t *testing.T) {
 	embeddings(t, blocked.Engine{}, p, in)
 	runtime.ReadMemStats(&after)
 	taken := int64(after.TotalAlloc - before.TotalAlloc)
-	// 10%: what a size class and the bookkeeping of threads add. A second set of blocks would add a quarter.
+	// Size classes and the bookkeeping of threads add up to 10%. A second set of blocks would add a quarter.
 	if most := planned.Sum() * 11 / 10; taken > most {
 		t.Errorf("took %d bytes, want at most %d for a plan of %d", taken, most, planned.Sum())
 	}
@@ -44,7 +44,7 @@ func nodes(n int32) (all []int32) {
 	return all
 }
 
-// Blocks are as wide as the cache has room for the rows of X, from 32 to 64 columns.
+// Blocks have from 32 to 64 columns, depending on how many fit in the cache for all rows of X.
 func TestWidthFollowsTheCache(t *testing.T) {
 	const n = 1000
 	in := propagate.Input{Adj: ring(n, 5), X: mat.NewDense(n, 200), Rows: nodes(n)}
@@ -56,7 +56,7 @@ func TestWidthFollowsTheCache(t *testing.T) {
 	}
 }
 
-// Classes beyond a byte give the order that the same classes with smaller numbers give.
+// Class numbers that do not fit in a byte give the same order as smaller numbers for the same classes.
 func TestLayoutOfManyClasses(t *testing.T) {
 	const n = 900
 	a, rows := ring(n, 2), []int32{}

@@ -8,9 +8,9 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// panel is a block of columns with its rows a stride apart. The rows are float32, or float16 in halves: then Data is
-// nil. With half precision, a column is kept times its power of two (run.up). If the plan says halves, each row of S⁽⁰⁾
-// has R behind it (kernel.PutFactored).
+// panel is a block of columns. Consecutive rows are Cols numbers apart. They are float32, or float16 in halves with
+// Data nil. In half precision, each column is multiplied by its power of two (run.up). If plan.halves is set, each row
+// of S⁽⁰⁾ is followed by its R (kernel.PutFactored).
 type panel struct {
 	mat.Dense
 	memory []float32
@@ -27,7 +27,7 @@ func (r *run) reshapeSource(p *panel, rows, stride int) {
 	p.Dense = mat.Dense{Rows: rows, Cols: kernel.FactoredStride(stride)}
 }
 
-// room returns s with all its capacity, or new memory if that is less than n.
+// room returns s at its full capacity, or new memory if the capacity is less than n.
 func room[T uint16 | float32](s []T, n int) []T {
 	if cap(s) < n {
 		s = memory.Make[T](n)
@@ -35,8 +35,9 @@ func room[T uint16 | float32](s []T, n int) []T {
 	return s[:cap(s)]
 }
 
-// reshape makes p rows×stride, in memory that holds any block: rows are at most r.widest numbers apart. Behind the last
-// row there is room for a line of the cache: kernels that read whole lines of narrow rows read beyond the last one.
+// reshape makes p rows×stride, in memory that is large enough for any block: a stride is at most r.widest. After the
+// last row there is room for a cache line, because kernels that read whole lines of narrow rows read beyond the last
+// row.
 func (r *run) reshape(p *panel, rows, stride int) {
 	n := rows*r.widest + unit
 	if r.half {
@@ -50,7 +51,7 @@ func (r *run) reshape(p *panel, rows, stride int) {
 // half returns row i of a panel of halves.
 func (p *panel) half(i int) []uint16 { return p.halves[i*p.Cols:][:p.Cols] }
 
-// prefetch asks the memory for row i.
+// prefetch prefetches row i.
 func (p *panel) prefetch(i int) {
 	if p.Data == nil {
 		kernel.PrefetchHalves(p.half(i))
@@ -59,7 +60,7 @@ func (p *panel) prefetch(i int) {
 	kernel.Prefetch(p.Row(i))
 }
 
-// put sets row i of p, a block of S⁽⁰⁾, to scale·x: times the powers of two, or as the two factors.
+// put sets row i of p, a block of S⁽⁰⁾, to scale·x: multiplied by the powers of two, or as two separate factors.
 func (r *run) put(p *panel, i int, scale float32, x []float32) {
 	switch {
 	case r.half:
@@ -71,7 +72,7 @@ func (r *run) put(p *panel, i int, scale float32, x []float32) {
 	}
 }
 
-// take sets dst to scale times row i of p, without the powers of two.
+// take sets dst to scale times row i of p, with the powers of two removed.
 func (r *run) take(dst []float32, scale float32, p *panel, i int) {
 	if r.half {
 		kernel.WidenScaled(dst, scale, r.down, p.half(i)[:len(dst)])
@@ -80,11 +81,11 @@ func (r *run) take(dst []float32, scale float32, p *panel, i int) {
 	kernel.Scale(dst, scale, p.Row(i)[:len(dst)])
 }
 
-// tileFloats is about how many numbers a tile has: half of a second cache of 256 kB.
+// tileFloats is the approximate number of values of a tile: half of a second-level cache of 256 kB.
 const tileFloats = 1 << 15
 
-// tile is where some rows of a hop are made: the rows themselves, or float32 that are copied to them. Rows of float32
-// in whole lines of the cache are made in place.
+// tile is memory in which some rows of a hop are computed: the rows themselves, or float32 values that are then copied
+// to them. Float32 rows of whole cache lines are computed in place.
 type tile struct {
 	mat.Dense
 	memory []float32
@@ -92,26 +93,26 @@ type tile struct {
 	copied bool
 }
 
-// tiles is memory for tiles.
+// tiles is a pool of tiles.
 var tiles = sync.Pool{New: func() any { return new(tile) }}
 
-// tileRows returns how many rows of a block are made at a time.
-func (r *run) tileRows(stride int) int {
-	if !r.half {
+// tileRows returns the number of rows in a tile.
+func (t *task) tileRows(stride int) int {
+	if !t.half {
 		return nodeChunk
 	}
 	return max(1, min(nodeChunk, tileFloats/wholeLines(stride)))
 }
 
-// wholeLines rounds columns up to whole lines of the cache of float32.
+// wholeLines rounds a number of float32 columns up to whole cache lines.
 func wholeLines(columns int) int { return (columns + unit - 1) / unit * unit }
 
-// tileBytes returns the bytes of a tile for blocks of some stride.
-func (r *run) tileBytes(stride int) int64 {
-	if !r.half {
+// tileBytes returns the bytes of a tile for blocks of the given stride.
+func (t *task) tileBytes(stride int) int64 {
+	if !t.half {
 		return 0
 	}
-	return 4 * int64(r.tileRows(stride)+1) * int64(wholeLines(stride))
+	return 4 * int64(t.tileRows(stride)+1) * int64(wholeLines(stride))
 }
 
 // tile returns the tile for rows lo to hi−1 of to.
@@ -130,7 +131,7 @@ func (r *run) tile(to *panel, lo, hi int) *tile {
 	return t
 }
 
-// settle copies t to the rows of to from lo on, and gives it back.
+// settle copies t to the rows of to from lo on, if necessary, and returns t to the pool.
 func (t *tile) settle(to *panel, lo int) {
 	switch {
 	case !t.copied:
@@ -149,7 +150,7 @@ func (t *tile) settle(to *panel, lo int) {
 	tiles.Put(t)
 }
 
-// scale multiplies d columns of t by factors, unless there are none.
+// scale multiplies d columns of t by factors, if these are not nil.
 func (t *tile) scale(factors []float32, d int) {
 	if factors == nil {
 		return

@@ -14,98 +14,94 @@ import (
 const (
 	// unit is the number of float32 in a cache line. Rows of blocks are whole lines, so that no two rows share one.
 	unit = 16
-	// usualWidth is the number of columns of a block. Wider blocks copy rows in longer pieces, but new memory costs more
-	// than the copies, and fewer of their rows are in the cache.
+	// usualWidth is the number of columns of a block. Wider blocks copy rows in longer pieces, but allocating their memory
+	// costs more than the copies, and fewer of their rows are in the cache.
 	usualWidth = 32
-	// widest is the largest number of columns of a block where nodes have fewer than many edges: if the rows of X fit in
-	// the cache, or within a bound on memory. A wide block spares reading X, or making entries, once more. In half
-	// precision it is the usual number: a row has two lines of the cache, as 32 float32.
+	// widest is the largest number of columns of a block if nodes have fewer than many edges. Such blocks are used if the
+	// rows of X fit in the cache, or with a memory limit. With wider blocks, X is read and entries are built fewer times.
+	// In half precision, widest is the usual number: a row then has two cache lines, like a row of 32 float32.
 	widest = 64
 	many   = 32
-	// usualCache is the size in bytes of the last cache where the system does not tell it.
+	// usualCache is the assumed size in bytes of the last-level cache if the system does not report it.
 	usualCache = 8 << 20
 )
 
-// plan says how columns are propagated. No bit of the result depends on it.
+// plan describes how columns are propagated. The result is bit-identical for all plans.
 type plan struct {
 	// width is the number of columns of a block: all of x's, a multiple of unit, or fewer than unit.
 	width int
-	// kept is how many places have their entries made once, for all blocks. The others are made anew for each block.
+	// kept is the number of places whose entries are built once for all blocks. The others are built again for each block.
 	kept int
-	// held is how many of these entries are in memory, at most: whole rows, from the first place on. The others lie in a
+	// held is the largest number of these entries in memory: whole rows, from the first place on. The others are in a
 	// temporary file, in the order of places.
 	held int64
-	// halves says that a block of S⁽⁰⁾ is kept as X in float16, with R of each row behind the row. The products R·X are
-	// made while they are summed, and have the bits of S⁽⁰⁾.
+	// halves: a block of S⁽⁰⁾ is stored as X in float16, and each row is followed by its R. The products R·X are computed
+	// while they are summed, with the same bits as S⁽⁰⁾.
 	halves bool
-	// spill says that the results lie in a temporary file until the last block is done, and then as far as they fit.
+	// spill: the results are in a temporary file until the last block is done. Those that fit are then read back.
 	spill bool
-	// beyond says that the input is mapped from a file and larger than the bound. It is read in order only.
+	// beyond: the input is mapped from a file and larger than the memory limit. It is only read in order.
 	beyond bool
 }
 
-// What a plan costs, in seconds, is needed only to compare plans. The rates are those of an ordinary machine: bytes a
-// second from a disk and from random places of memory, and entries a second that are made.
+// Rates of an ordinary machine: bytes per second from a disk, bytes per second from random places in memory, and
+// entries built per second. The estimated seconds only serve to compare plans.
 const (
 	diskRate   = 1e9
 	gatherRate = 30e9
 	entryRate  = 4e8
 )
 
-// process is the memory of a process that has not begun to work, with the pages of its program.
+// process is the memory of an idle process, including the pages of its program.
 const process = 32 << 20
 
-// overhead is what a process takes beside what is counted. With a mapped input that is also the tables of its pages,
-// and room for the pages that are being read.
-func (r *run) overhead(memory int64) int64 {
-	if !r.mapped {
+// overhead is the memory of the process that a plan does not account for. With a mapped input, it includes the page
+// tables and the pages being read.
+func (t *task) overhead(memory int64) int64 {
+	if !t.mapped {
 		return process
 	}
-	return process + r.input()/512 + memory/16
+	return process + t.input()/512 + memory/16
 }
 
-// choose returns the plan for a bound in bytes; 0 sets no bound. If nothing fits, it returns a plan of little memory.
-func (r *run) choose(bound int64) plan {
-	last := r.within[r.hops-1]
-	_, d := r.x.Dims()
-	_, sparse := r.x.(*mat.CSR)
-	wide, usual := d, plan{width: d, kept: last, held: r.keeps(last)}
-	if !sparse {
-		wide, usual.width = min(d, usualWidth), min(d, usualWidth)
-		if r.half { // rows of as many bytes
-			wide, usual.width = min(d, widest), min(d, widest)
-		} else if r.read < many*int64(last) {
-			wide, usual.width = min(d, widest), min(d, r.fitting(cmp.Or(memory.Cache(), usualCache)))
-		}
-	}
-	room := bound - r.overhead(bound)
-	if bound == 0 || r.need(usual)+r.input() <= room {
+// task is a propagation to plan: the input, the number of hops, and how many nodes are within each distance of the
+// rows.
+type task struct {
+	*layout
+	adj    *mat.CSR
+	x      mat.Matrix
+	rows   []int32
+	mapped bool    // adj and x are mapped from a file
+	hops   int     // K, at least 1
+	beta   float32 // β; 0 for rules without teleport
+	half   bool    // blocks are float16
+	panel  int     // columns of x that are stored together; 0 if there are no panels
+}
+
+// choose returns the cheapest plan that fits a memory limit in bytes; 0 is no limit. If nothing fits, it returns a plan
+// that needs little memory.
+func (t *task) choose(limit int64) plan {
+	usual, wide := t.usual()
+	room := limit - t.overhead(limit)
+	if limit == 0 || t.need(usual)+t.input() <= room {
 		return usual
 	}
-	if !r.mapped {
-		room -= r.input()
+	if !t.mapped {
+		room -= t.input()
 	}
-	best, least := plan{width: min(unit, wide), beyond: r.mapped}, math.Inf(1)
-	smallest := best
-	for width := wide; width > 0; width = r.narrower(width) {
-		for _, p := range []plan{{kept: last}, {kept: last, halves: true}, {kept: r.inner()}, {}} {
-			for _, spill := range []bool{false, true} {
-				p.width, p.held, p.spill, p.beyond = width, 0, spill, r.mapped
-				if p.halves && !r.halvable(p) {
-					continue
-				}
-				if r.mapped {
-					smallest = p
-				}
-				left := room - r.need(p)
-				if left < 0 {
-					continue
-				}
-				p.held = min(left/r.perEntry(), r.keeps(p.kept))
-				if cost := r.cost(p); cost < least {
-					best, least = p, cost
-				}
-			}
+	smallest := plan{width: min(unit, wide), beyond: t.mapped} // if nothing fits
+	best, least := plan{}, math.Inf(1)
+	for p := range t.candidates(wide) {
+		if t.mapped {
+			smallest = p
+		}
+		left := room - t.need(p)
+		if left < 0 {
+			continue
+		}
+		p.held = min(left/t.perEntry(), t.keeps(p.kept))
+		if cost := t.cost(p); cost < least {
+			best, least = p, cost
 		}
 	}
 	if math.IsInf(least, 1) {
@@ -114,17 +110,54 @@ func (r *run) choose(bound int64) plan {
 	return best
 }
 
-// halvable reports whether p can keep S⁽⁰⁾ as X. The kernel for that has no weights of edges, and teleport would need
-// S⁽⁰⁾ later.
-func (r *run) halvable(p plan) bool {
-	x, panels := r.x.(*mat.Panels)
-	return panels && x.Storage() == mat.F16 && !r.half && r.adj.Data == nil && r.beta == 0 && !r.narrow(p)
+// usual returns the plan without a memory limit, and the widest block to consider with a limit.
+func (t *task) usual() (p plan, wide int) {
+	last := t.within[t.hops-1]
+	_, d := t.x.Dims()
+	p = plan{kept: last, held: t.keeps(last)}
+	_, sparse := t.x.(*mat.CSR)
+	switch {
+	case sparse:
+		p.width, wide = d, d
+	case t.half: // rows of the same number of bytes
+		p.width, wide = min(d, widest), min(d, widest)
+	case t.read < many*int64(last):
+		p.width, wide = min(d, t.fitting(cmp.Or(memory.Cache(), usualCache))), min(d, widest)
+	default:
+		p.width, wide = min(d, usualWidth), min(d, usualWidth)
+	}
+	return p, wide
 }
 
-// fitting returns the widest block, from usualWidth to widest columns, whose S⁽⁰⁾ fits in a cache of some bytes.
-func (r *run) fitting(cache int64) int {
+// candidates yields the plans to compare, from the widest blocks to the narrowest. They keep no entries in memory yet.
+func (t *task) candidates(wide int) iter.Seq[plan] {
+	last := t.within[t.hops-1]
+	stores := []plan{{kept: last}, {kept: last, halves: true}, {kept: t.inner()}, {}}
+	return func(yield func(plan) bool) {
+		for width := wide; width > 0; width = t.narrower(width) {
+			for _, p := range stores {
+				for _, spill := range []bool{false, true} {
+					p.width, p.spill, p.beyond = width, spill, t.mapped
+					if (!p.halves || t.halvable(p)) && !yield(p) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// halvable reports whether p can store S⁽⁰⁾ as X and R. The kernel for this does not support edge weights, and teleport
+// would need S⁽⁰⁾ later.
+func (t *task) halvable(p plan) bool {
+	x, panels := t.x.(*mat.Panels)
+	return panels && x.Storage() == mat.F16 && !t.half && t.adj.Data == nil && t.beta == 0 && !t.narrow(p)
+}
+
+// fitting returns the widest block, from usualWidth to widest columns, whose S⁽⁰⁾ fits in a cache of the given size.
+func (t *task) fitting(cache int64) int {
 	for width := widest; width > usualWidth; width -= unit {
-		if 4*int64(width)*int64(r.within[r.hops]) <= cache {
+		if 4*int64(width)*int64(t.within[t.hops]) <= cache {
 			return width
 		}
 	}
@@ -132,8 +165,8 @@ func (r *run) fitting(cache int64) int {
 }
 
 // narrower returns the next smaller width of a block, 0 after the last.
-func (r *run) narrower(width int) int {
-	_, sparse := r.x.(*mat.CSR)
+func (t *task) narrower(width int) int {
+	_, sparse := t.x.(*mat.CSR)
 	switch {
 	case width > unit:
 		return (width - 1) / unit * unit
@@ -143,28 +176,28 @@ func (r *run) narrower(width int) int {
 	return width / 2
 }
 
-// inner returns the number of places whose hop reads few entries: all that are computed but those of the first hop
-// alone.
-func (r *run) inner() int { return r.within[max(0, r.hops-2)] }
+// inner returns the number of places that are computed in a hop after the first. These hops read few entries.
+func (t *task) inner() int { return t.within[max(0, t.hops-2)] }
 
-// need returns the bytes that p takes beside its input.
-func (r *run) need(p plan) int64 {
-	bytes := r.arrays() + r.blockBytes(p) + r.storedBytes(p)
+// need returns the bytes that p needs besides its input.
+func (t *task) need(p plan) int64 {
+	bytes := t.arrays() + t.blockBytes(p) + t.storedBytes(p)
 	if !p.spill {
-		bytes += r.resultBytes(p)
+		bytes += t.resultBytes(p)
 	}
 	return bytes
 }
 
-// least returns the least bound within which the plan of need bytes fits: a part of the overhead grows with the bound.
-func (r *run) least(need int64) int64 {
+// least returns the smallest limit that fits a plan of need bytes. It iterates because the overhead grows with the
+// limit.
+func (t *task) least(need int64) int64 {
 	least := need
 	for range 100 {
-		p := r.choose(least)
-		if !p.beyond { // all of the input fits before the blocks do
+		p := t.choose(least)
+		if !p.beyond { // with this limit, all of the input fits
 			return least
 		}
-		if need = r.need(p) + r.overhead(least); need <= least {
+		if need = t.need(p) + t.overhead(least); need <= least {
 			return least
 		}
 		least = need
@@ -172,81 +205,79 @@ func (r *run) least(need int64) int64 {
 	return least
 }
 
-// cost returns about how many seconds p takes.
-func (r *run) cost(p plan) float64 {
-	return r.work(p) + float64(r.bytesRead(p)+r.scratch(p))/diskRate
+// cost estimates the seconds that p takes.
+func (t *task) cost(p plan) float64 {
+	return t.work(p) + float64(t.bytesRead(p)+t.scratch(p))/diskRate
 }
 
-// work returns about how many seconds the arithmetic of p takes: an entry reads a row of each block of columns, whole
-// lines of the cache.
-func (r *run) work(p plan) float64 {
-	passes, bytes := r.cut(p)
-	made := r.entriesOf(r.within[r.hops-1]) - r.entriesOf(p.kept)
-	return float64(r.read*(bytes+4*passes))/gatherRate + float64(passes*made)/entryRate
+// work estimates the seconds of p's arithmetic: each entry reads a row of each block of columns, in whole cache lines.
+func (t *task) work(p plan) float64 {
+	passes, bytes := t.cut(p)
+	made := t.entriesOf(t.within[t.hops-1]) - t.entriesOf(p.kept)
+	return float64(t.read*(bytes+4*passes))/gatherRate + float64(passes*made)/entryRate
 }
 
-// cut returns the number of blocks, and the bytes of the rows of all blocks that are read for an entry, in whole lines
-// of the cache.
-func (r *run) cut(p plan) (passes, bytes int64) {
-	_, d := r.x.Dims()
-	if _, sparse := r.x.(*mat.CSR); sparse {
-		return int64((d + p.width - 1) / p.width), r.element() * int64(d)
+// cut returns the number of blocks, and the bytes that one entry reads in the rows of all blocks, in whole cache lines.
+func (t *task) cut(p plan) (passes, bytes int64) {
+	_, d := t.x.Dims()
+	if _, sparse := t.x.(*mat.CSR); sparse {
+		return int64((d + p.width - 1) / p.width), t.element() * int64(d)
 	}
-	for lo, hi := range r.blocks(p) {
+	for lo, hi := range t.blocks(p) {
 		passes++
-		if stride := r.stride(p, hi-lo); p.halves { // rows begin at any word of a line, and an eighth is for the products
+		if stride := t.stride(p, hi-lo); p.halves { // rows begin anywhere in a line, and an eighth is added for the products
 			bytes += (2*int64(kernel.FactoredStride(stride)) + 60) * 9 / 8
 		} else {
-			bytes += r.element() * int64(max(unit, stride))
+			bytes += t.element() * int64(max(unit, stride))
 		}
 	}
 	return passes, bytes
 }
 
-// bytesRead returns how many bytes of a mapped input p reads, if none of them stays in memory. The pass that finds the
-// nodes within some hops is among them.
-func (r *run) bytesRead(p plan) (bytes int64) {
+// bytesRead returns the bytes of a mapped input that p reads if the system caches none of them, including the pass that
+// finds the nodes within K hops.
+func (t *task) bytesRead(p plan) (bytes int64) {
 	if !p.beyond {
-		if r.mapped {
-			return r.input()
+		if t.mapped {
+			return t.input()
 		}
 		return 0
 	}
-	_, d := r.x.Dims()
-	adjacency, features := size(r.adj), r.features()
-	panel := r.panel
+	_, d := t.x.Dims()
+	adjacency, features := size(t.adj), t.features()
+	panel := t.panel
 	if panel == 0 {
 		panel = d
 	}
-	passes, _ := r.cut(p)
-	if _, sparse := r.x.(*mat.CSR); sparse {
+	passes, _ := t.cut(p)
+	if _, sparse := t.x.(*mat.CSR); sparse {
 		bytes = features * passes
 	} else {
-		for lo, hi := range r.blocks(p) {
+		for lo, hi := range t.blocks(p) {
 			for first := lo / panel * panel; first < hi; first += panel {
 				bytes += features / int64(d) * int64(min(panel, d-first))
 			}
 		}
 	}
-	if r.half { // once more, for the largest magnitudes
+	if t.half { // X is read twice, the first time for the largest magnitudes
 		bytes *= 2
 	}
 	bytes += adjacency // to find the nodes
 	if p.kept > 0 {
 		bytes += adjacency
 	}
-	return bytes + passes*r.sweeps(p)
+	return bytes + passes*t.sweeps(p)
 }
 
-// sweeps returns how many bytes of a mapped adjacency the hops of one block read. A hop goes through the rows of each
+// sweeps returns the bytes of a mapped adjacency that the hops of one block read. A hop visits the rows of each
 // distance in order, and reads whole pages.
-func (r *run) sweeps(p plan) (bytes int64) {
+func (t *task) sweeps(p plan) (bytes int64) {
 	const page = 4096
-	for l := 1; l <= r.hops; l++ {
+	for l := 1; l <= t.hops; l++ {
 		begin := 0
-		for _, end := range r.within[:r.hops-l+1] {
+		for _, end := range t.within[:t.hops-l+1] {
 			if rows := int64(end - max(begin, p.kept)); rows > 0 {
-				bytes += min(size(r.adj), page*rows+4*r.read)
+				bytes += min(size(t.adj), page*rows+4*t.read)
 			}
 			begin = end
 		}
@@ -254,22 +285,22 @@ func (r *run) sweeps(p plan) (bytes int64) {
 	return bytes
 }
 
-// scratch returns how many bytes p writes to temporary files and reads again.
-func (r *run) scratch(p plan) (bytes int64) {
+// scratch returns the bytes that p writes to temporary files and reads back.
+func (t *task) scratch(p plan) (bytes int64) {
 	if p.spill {
-		bytes = 2 * r.resultBytes(p)
+		bytes = 2 * t.resultBytes(p)
 	}
-	passes, _ := r.cut(p)
-	filed := r.keeps(p.kept) - p.held
-	later := max(0, r.keeps(min(p.kept, r.inner()))-p.held) // at most that for each hop but the first
-	hops := filed + int64(r.hops-1)*later
-	return bytes + r.perEntry()*(passes*hops+filed)
+	passes, _ := t.cut(p)
+	filed := t.keeps(p.kept) - p.held
+	later := max(0, t.keeps(min(p.kept, t.inner()))-p.held) // an upper bound for each hop but the first
+	hops := filed + int64(t.hops-1)*later
+	return bytes + t.perEntry()*(passes*hops+filed)
 }
 
 // features returns the bytes of X.
-func (r *run) features() int64 {
-	n, d := r.x.Dims()
-	switch x := r.x.(type) {
+func (t *task) features() int64 {
+	n, d := t.x.Dims()
+	switch x := t.x.(type) {
 	case *mat.CSR:
 		return size(x)
 	case *mat.Panels:
@@ -278,143 +309,144 @@ func (r *run) features() int64 {
 	return 4 * int64(n) * int64(d)
 }
 
-// input returns the bytes of the graph that lie in memory, or are mapped. Features of a type that is read take no
-// memory that is known here, unless they are mapped.
-func (r *run) input() int64 {
-	switch r.x.(type) {
+// input returns the bytes of the graph in memory or in mapped files. Features of other types count only if they are
+// mapped: the memory behind them is unknown.
+func (t *task) input() int64 {
+	switch t.x.(type) {
 	case *mat.Dense, *mat.CSR, *mat.Panels:
-		return size(r.adj) + r.features()
+		return size(t.adj) + t.features()
 	}
-	if r.mapped {
-		return size(r.adj) + r.features()
+	if t.mapped {
+		return size(t.adj) + t.features()
 	}
-	return size(r.adj)
+	return size(t.adj)
 }
 
-// resultBytes returns the bytes of what Embeddings returns, as far as it is new memory.
-func (r *run) resultBytes(p plan) int64 {
-	_, d := r.x.Dims()
-	hops := r.hops
-	if r.copies(p) {
+// resultBytes returns the bytes Embeddings allocates for its results.
+func (t *task) resultBytes(p plan) int64 {
+	_, d := t.x.Dims()
+	hops := t.hops
+	if t.copies(p) {
 		hops++
 	}
-	return 4 * int64(len(r.rows)) * int64(d) * int64(hops)
+	return 4 * int64(len(t.rows)) * int64(d) * int64(hops)
 }
 
-// copies reports whether H⁽⁰⁾ is a copy of rows of X. Rows of a mapped file that does not fit would be read at random.
-func (r *run) copies(p plan) bool {
-	_, inPlace := r.x.(*mat.Dense)
+// copies reports whether H⁽⁰⁾ is a copy of rows of X. Without a copy, rows of a mapped file that does not fit would be
+// read at random.
+func (t *task) copies(p plan) bool {
+	_, inPlace := t.x.(*mat.Dense)
 	return !inPlace || p.beyond
 }
 
-// arrays returns the bytes of the arrays with a number for each node: its place, R, and, of those at which an H⁽ˡ⁾ is
-// computed, the node and the gain. A sparse X needs the gain of all nodes.
-func (r *run) arrays() int64 {
-	n, last := int64(r.adj.Rows), int64(r.within[r.hops-1])
-	if _, sparse := r.x.(*mat.CSR); sparse {
-		return 12*n + 8*int64(r.within[r.hops])
+// arrays returns the bytes of the arrays with a number per node: the place and R of every node, and the node and gain
+// of every place where some H⁽ˡ⁾ is computed. A sparse X needs the gain of all nodes.
+func (t *task) arrays() int64 {
+	n, last := int64(t.adj.Rows), int64(t.within[t.hops-1])
+	if _, sparse := t.x.(*mat.CSR); sparse {
+		return 12*n + 8*int64(t.within[t.hops])
 	}
 	return 8*n + 8*last
 }
 
 // blockBytes returns the bytes of a block of S⁽⁰⁾ and of two S⁽ˡ⁾, and of the tile of each thread.
-func (r *run) blockBytes(p plan) int64 {
-	stride := r.stride(p, p.width)
-	bytes := r.column(p)*int64(stride) + int64(runtime.GOMAXPROCS(0))*r.tileBytes(stride)
+func (t *task) blockBytes(p plan) int64 {
+	stride := t.stride(p, p.width)
+	bytes := t.column(p)*int64(stride) + int64(runtime.GOMAXPROCS(0))*t.tileBytes(stride)
 	if p.halves {
-		bytes += 2 * int64(kernel.FactoredStride(0)) * int64(r.within[r.hops])
+		bytes += 2 * int64(kernel.FactoredStride(0)) * int64(t.within[t.hops])
 	}
 	return bytes
 }
 
-// element returns the bytes of a number of a block.
-func (r *run) element() int64 {
-	if r.half {
+// element returns the bytes of a value in a block.
+func (t *task) element() int64 {
+	if t.half {
 		return 2
 	}
 	return 4
 }
 
 // column returns the bytes that one column of a block takes.
-func (r *run) column(p plan) int64 {
-	hops, element := r.hops, r.element()
-	bytes := element * int64(r.within[hops-1])
-	x, sparse := r.x.(*mat.CSR)
+func (t *task) column(p plan) int64 {
+	hops, element := t.hops, t.element()
+	bytes := element * int64(t.within[hops-1])
+	x, sparse := t.x.(*mat.CSR)
 	if sparse {
 		_, d := x.Dims()
 		bytes += 8 * int64(len(x.Indices)/max(1, d))
 	} else if p.halves {
-		bytes += 2 * int64(r.within[hops])
+		bytes += 2 * int64(t.within[hops])
 	} else {
-		bytes += element * int64(r.within[hops])
+		bytes += element * int64(t.within[hops])
 	}
-	if hops > 1 && (sparse || p.halves || r.beta > 0) { // else S⁽²⁾ takes the place of S⁽⁰⁾
-		bytes += element * int64(r.within[hops-2])
+	if hops > 1 && (sparse || p.halves || t.beta > 0) { // otherwise S⁽²⁾ overwrites S⁽⁰⁾
+		bytes += element * int64(t.within[hops-2])
 	}
 	return bytes
 }
 
-// stride returns how many numbers a row of a block of some columns takes. Rows that a bound made narrow share lines of
-// the cache.
-func (r *run) stride(p plan, columns int) int {
-	if r.narrow(p) {
+// stride returns the length of a row of a block with the given number of columns. Rows are whole cache lines unless the
+// memory limit makes them narrow.
+func (t *task) stride(p plan, columns int) int {
+	if t.narrow(p) {
 		return p.width
 	}
 	return (columns + unit - 1) / unit * unit
 }
 
-// narrow reports whether the bound asks for blocks of less than a line of the cache.
-func (r *run) narrow(p plan) bool {
-	_, d := r.x.Dims()
+// narrow reports whether the rows of a block are shorter than a cache line.
+func (t *task) narrow(p plan) bool {
+	_, d := t.x.Dims()
 	return p.width < min(unit, d)
 }
 
-// storedBytes returns the bytes that the entries that p keeps take in memory, with a pointer to each place's.
-func (r *run) storedBytes(p plan) int64 {
-	return 8*int64(p.kept) + r.perEntry()*p.held
+// storedBytes returns the bytes of the entries that p keeps in memory, and of the row pointers.
+func (t *task) storedBytes(p plan) int64 {
+	return 8*int64(p.kept) + t.perEntry()*p.held
 }
 
 // perEntry returns the bytes of an entry.
-func (r *run) perEntry() int64 {
-	if r.adj.Data != nil {
+func (t *task) perEntry() int64 {
+	if t.adj.Data != nil {
 		return 8
 	}
 	return 4
 }
 
-// keeps returns how many entries are kept for the first places. The nodes themselves are among them.
-func (r *run) keeps(places int) int64 { return r.entriesOf(places) + int64(places) }
+// keeps returns the number of entries kept for the first places, including one for each node itself.
+func (t *task) keeps(places int) int64 { return t.entriesOf(places) + int64(places) }
 
-// entriesOf returns how many entries of the adjacency the nodes at the first places have; places is 0, inner() or all
-// at which something is computed.
-func (r *run) entriesOf(places int) int64 {
+// entriesOf returns the number of adjacency entries of the nodes at the first places; places is 0, inner() or the
+// number of all computed places.
+func (t *task) entriesOf(places int) int64 {
 	switch places {
 	case 0:
 		return 0
-	case r.within[r.hops-1]:
-		return r.read
+	case t.within[t.hops-1]:
+		return t.read
 	}
-	return r.second
+	return t.second
 }
 
-// size returns the bytes that m takes.
+// size returns the bytes of m.
 func size(m *mat.CSR) int64 {
 	return 8*int64(len(m.Indptr)) + 4*int64(len(m.Indices)+len(m.Data))
 }
 
-// blocks cuts the columns into blocks [lo, hi) of at most p.width columns, as few as can be and as even as whole units
-// allow. Columns that stand in panels are cut between panels, or within one if that is wider than a block.
-func (r *run) blocks(p plan) iter.Seq2[int, int] {
-	_, d := r.x.Dims()
+// blocks divides the columns into blocks [lo, hi) of at most p.width columns: as few blocks as possible, of sizes as
+// equal as whole units allow. Columns in panels are divided between panels, or within a panel wider than a block.
+func (t *task) blocks(p plan) iter.Seq2[int, int] {
+	_, d := t.x.Dims()
 	step, whole := unit, d
-	if r.panel > 0 && r.panel < d {
-		if r.panel <= p.width {
-			step = r.panel
+	if t.panel > 0 && t.panel < d {
+		if t.panel <= p.width {
+			step = t.panel
 		} else {
-			whole = r.panel
+			whole = t.panel
 		}
 	}
-	if r.narrow(p) {
+	if t.narrow(p) {
 		step = 1
 	}
 	return func(yield func(lo, hi int) bool) {

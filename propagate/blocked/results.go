@@ -9,19 +9,19 @@ import (
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// results takes the columns of H⁽⁰⁾ … H⁽ᴷ⁾ block by block. H⁽⁰⁾ is among them only if it is a copy.
+// results collects the columns of H⁽⁰⁾ … H⁽ᴷ⁾ block by block. H⁽⁰⁾ is included only if it is a copy.
 //
-// Results that are spilled lie in a temporary file, block by block, so that it is written in order. When the blocks are
-// done, and their memory is free, each H⁽ˡ⁾ is put together from the file: in memory if there is room, in another file
-// if not. There the rows of a class stand together, since the partition reads one class at a time.
+// Spilled results are stored in a temporary file block by block, so that it is written in order. When all blocks are
+// done and their memory is free, each H⁽ˡ⁾ is assembled from the file, in memory if there is room and otherwise in
+// another file. The rows of a class are adjacent, because the partition reads class by class.
 type results struct {
 	rows, cols int
-	whole      []*mat.Dense // the matrices; nil before they are put together, and for an H⁽⁰⁾ that is rows of X
+	whole      []*mat.Dense // the matrices; nil before they are assembled, and for an H⁽⁰⁾ that is a view of X
 	file       []float32    // spilled columns: columns lo to hi−1 of H⁽ˡ⁾ are at (l·cols+lo)·rows
-	place      []int32      // where row i stands in the file; nil if that is i
+	place      []int32      // the position of row i in the file; nil if it is i
 }
 
-// newResults makes room for the results of a plan.
+// newResults allocates the results of a plan.
 func newResults(rows []int32, classes []int32, cols, hops int, copied, spill bool) (*results, error) {
 	s := &results{rows: len(rows), cols: cols, whole: make([]*mat.Dense, hops+1)}
 	if spill {
@@ -52,8 +52,7 @@ func (s *results) row(l, i, lo, hi int) []float32 {
 	return s.file[at : at+hi-lo]
 }
 
-// views returns H⁽⁰⁾ … H⁽ᴷ⁾. Spilled ones are put together, the last first: as many as the given bytes hold are in
-// memory.
+// views returns H⁽⁰⁾ … H⁽ᴷ⁾. It assembles spilled ones, the last first. As many as fit in room bytes are in memory.
 func (s *results) views(room int64, blocks [][2]int) ([]mat.View, error) {
 	views := make([]mat.View, len(s.whole))
 	for l := len(s.whole) - 1; l >= 0; l-- {
@@ -83,7 +82,7 @@ func (s *results) views(room int64, blocks [][2]int) ([]mat.View, error) {
 	return views, nil
 }
 
-// assemble sets h to the rows of H⁽ˡ⁾ as they stand in the file.
+// assemble sets h to the rows of H⁽ˡ⁾ in the order of the file.
 func (s *results) assemble(h *mat.Dense, l int, blocks [][2]int) {
 	const chunk = 4096
 	parallel.For(s.rows, chunk, func(first, end int) {

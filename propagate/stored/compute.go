@@ -9,9 +9,9 @@ import (
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// Compute returns the embeddings of the training nodes of g in columns lo to hi−1, computed by engine as o says. o has
-// the propagation and the setting; the sizes are filled in. Columns do not mix: each is, bit for bit, that of any other
-// range with it.
+// Compute returns the embeddings of the training nodes of g in columns lo to hi−1, computed by engine. o specifies the
+// propagation and the setting; Compute fills in the sizes. Columns are independent: the bits of a column do not depend
+// on the range that contains it.
 func Compute(
 	ctx context.Context, engine propagate.Engine, o Origin, g *graph.Graph, lo, hi int,
 ) (*File, error) {
@@ -23,21 +23,26 @@ func Compute(
 	f := &File{Origin: o, Lo: lo, Hi: hi, Train: g.Split.Train, Y: g.Labels(g.Split.Train), X: new(mat.Dense)}
 	switch {
 	case lo < 0 || lo >= hi || hi > o.Features:
-		return nil, fmt.Errorf("stored: columns %d:%d of %d features, want an ascending range of them", lo, hi, o.Features)
+		return nil, fmt.Errorf("stored: columns %d:%d of %d features, must be an ascending range of them", lo, hi, o.Features)
 	case len(f.Train) == 0:
-		return nil, fmt.Errorf("stored: graph %s has 0 training nodes, want at least 1", g.Name)
+		return nil, fmt.Errorf("stored: graph %s has 0 training nodes, must have at least 1", g.Name)
 	}
 	if g.IDs != nil {
 		for _, v := range f.Train {
 			f.IDs = append(f.IDs, g.IDs[v])
 		}
 	}
+	source, err := graph.DigestOf(g)
+	if err != nil {
+		return nil, fmt.Errorf("stored: %w", err)
+	}
+	f.Source = &source
 	if err := mat.Read(f.X, g.X, f.Train, lo, hi); err != nil {
 		return nil, fmt.Errorf("stored: reading features: %w", err)
 	}
 	view := *g
 	if o.Normalize {
-		whole, err := g.NormalizedFeaturesContext(ctx)
+		whole, err := g.NormalizedFeatures(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("stored: %w", err)
 		}
@@ -55,7 +60,9 @@ func Compute(
 		if err != nil {
 			return nil, fmt.Errorf("stored: %w", err)
 		}
-		seen = seen.Scaled(scaling)
+		if seen, err = seen.Scaled(ctx, scaling); err != nil {
+			return nil, err
+		}
 	}
 	in := propagate.Input{Adj: seen.Adj, X: seen.X, Rows: seen.Split.Train, Classes: f.Y, Mapped: seen.Mapped}
 	views, err := propagate.Run(ctx, engine, o.Propagation(), in)

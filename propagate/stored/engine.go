@@ -11,26 +11,26 @@ import (
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// Engine is a propagate.Engine that delivers the embeddings of a file of all columns.
+// Engine is a propagate.Engine that returns the embeddings of a file with all columns.
 type Engine struct {
 	File *File
-	// Else computes what the file does not hold: embeddings of other nodes or of other features. Nil means that there is
-	// no graph to compute them from, and then they are an error.
+	// Else computes embeddings that are not in the file, because they are of other nodes or other features. Nil means that
+	// there is no graph to compute them from. They are then an error.
 	Else propagate.Engine
-	// Memory bounds what is held, in bytes; 0 sets no bound. Embeddings that take more than half of it are read from the
-	// file in order, once, and go to temporary files: one for each hop, in which the rows of a class stand together. The
+	// Memory limits the memory in use, in bytes; 0 is no limit. Embeddings that need more than half of it are read from
+	// the file once, in order, and written to one temporary file per hop, in which the rows of a class are adjacent. The
 	// bits are the same.
 	Memory int64
 }
 
 var _ propagate.Engine = Engine{}
 
-// errNoGraph is the error for embeddings that a file does not hold.
+// errNoGraph is the error for embeddings that are not in the file.
 var errNoGraph = errors.New("stored: the file of embeddings holds those of training nodes alone: pseudo labels and " +
-	"soft labels want the graph too")
+	"soft labels need the graph too")
 
-// Embeddings implements propagate.Engine. H⁽⁰⁾ are rows of in.X, which may be standardised. If p is not what the file
-// was computed with, the error says in which parameter.
+// Embeddings implements propagate.Engine. H⁽⁰⁾ consists of rows of in.X, which may be standardised. If the file was
+// computed with other parameters than p, the error lists both.
 func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in propagate.Input) ([]mat.View, error) {
 	f := e.File
 	if is, err := e.holds(ctx, in); err != nil {
@@ -63,30 +63,30 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 	return views, ctx.Err()
 }
 
-// holds says whether the rows of in are the training nodes, with the features that the file was computed from.
+// holds reports whether the rows of in are the training nodes, with the features that the file was computed from.
 func (e Engine) holds(ctx context.Context, in propagate.Input) (bool, error) {
 	f, rows := e.File, in.Rows
 	_, width := in.X.Dims()
 	if f.Lo != 0 || f.Hi != f.Features {
-		return false, fmt.Errorf("stored: the file has columns %d:%d of %d, want all (cgc propagate --merge)",
+		return false, fmt.Errorf("stored: the file has columns %d:%d of %d, must have all (cgc propagate --merge)",
 			f.Lo, f.Hi, f.Features)
 	}
 	if len(rows) != len(f.Train) || width != f.Features {
 		return false, nil
 	}
-	own := true // the rows are those of a graph of the training nodes alone
+	own := true // the graph of in consists only of the training nodes
 	for i, v := range rows {
 		own = own && int(v) == i
 	}
 	if !own && !slices.Equal(rows, f.Train) {
 		return false, nil
 	}
-	g, err := f.Graph()
+	g, err := f.Graph(ctx)
 	if err != nil {
 		return false, err
 	}
 	if f.Normalize {
-		if g, err = g.NormalizedFeatures(); err != nil {
+		if g, err = g.NormalizedFeatures(ctx); err != nil {
 			return false, err
 		}
 	}
@@ -95,10 +95,12 @@ func (e Engine) holds(ctx context.Context, in propagate.Input) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		g = g.Scaled(scaling)
+		if g, err = g.Scaled(ctx, scaling); err != nil {
+			return false, err
+		}
 	}
 	if x, is := in.X.(inFile); is && own && g.X == mat.Matrix(inFile{f.X}) && x.Dense == f.X {
-		return true, nil // they are the file's
+		return true, nil // they are the features of the file
 	}
 	have, want, same := new(mat.Dense), new(mat.Dense), true
 	err = each(ctx, len(rows), func(lo, hi int) error {
@@ -114,7 +116,7 @@ func (e Engine) holds(ctx context.Context, in propagate.Input) (bool, error) {
 	return same, err
 }
 
-// Check returns an error if f is not of g: if sizes, training nodes, their labels or their features differ.
+// Check returns an error if f was not computed from g: if sizes, training nodes, their labels or their features differ.
 func (f *File) Check(g *graph.Graph) error {
 	for _, size := range []struct {
 		name      string

@@ -1,8 +1,8 @@
-// Package stored keeps embeddings in files, so that they can be computed elsewhere: by several processes, each for some
-// columns of the features, or by a cluster.
+// Package stored stores embeddings in files, so that they can be computed elsewhere: by several processes, each for
+// some columns of the features, or by a cluster.
 //
-// A File holds H⁽⁰⁾ … H⁽ᴷ⁾ of the training nodes in some columns, and what they were computed from. Merge joins the
-// files of all columns. Engine is a propagate.Engine that delivers what a file of all columns holds.
+// A File contains H⁽⁰⁾ … H⁽ᴷ⁾ of the training nodes in some columns, and their Origin. Merge joins the files of all
+// columns. Engine is a propagate.Engine that returns the embeddings in a file of all columns.
 package stored
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// Kind is the value of "format" in the metadata of a file. Version is that of "format_version".
+// Kind is the value of "format" in the metadata of a file, and Version is the value of "format_version".
 const (
 	Kind    = "cgc embeddings"
 	Version = "1"
@@ -33,6 +33,9 @@ type Origin struct {
 	Edges    int64  `json:"edges"`
 	Features int    `json:"features"`
 	Classes  int    `json:"classes"`
+	// Source identifies the graph and its split. It is nil if the program that wrote the file did not have the complete
+	// graph.
+	Source *graph.Digest `json:"source,omitempty"`
 	// ClassNames are as in graph.Graph.
 	ClassNames []string `json:"class_names,omitempty"`
 	// Rule, Hops and Teleport are the propagation. Teleport is 0 unless the rule is PPR.
@@ -45,12 +48,12 @@ type Origin struct {
 	Inductive   bool `json:"inductive"`
 }
 
-// Propagation returns what was computed.
+// Propagation returns the propagation that was computed.
 func (o Origin) Propagation() propagate.Propagation {
 	return propagate.Propagation{Rule: o.Rule, Hops: o.Hops, Teleport: o.Teleport}
 }
 
-// differs says in which way two origins differ, or returns "". The words are those of flags and of graphs.
+// differs says how two origins differ, in the words of flags and of graphs, or returns "".
 func (o Origin) differs(p Origin) string {
 	for _, f := range []struct {
 		name string
@@ -66,10 +69,13 @@ func (o Origin) differs(p Origin) string {
 			return fmt.Sprintf("%s %v and %v", f.name, f.a, f.b)
 		}
 	}
+	if o.Source != nil && p.Source != nil && *o.Source != *p.Source {
+		return "the content of the graph or its split"
+	}
 	return ""
 }
 
-// File is the embeddings of the training nodes in some columns.
+// File contains the embeddings of the training nodes in some columns.
 type File struct {
 	Origin
 	// Lo and Hi are the columns, Lo to Hi−1 of Features.
@@ -79,20 +85,20 @@ type File struct {
 	IDs      []string
 	// X holds the features of the training nodes as the graph has them, neither normalised nor standardised.
 	X *mat.Dense
-	// H holds H⁽¹⁾ … H⁽ᴷ⁾. Row i of each is that of Train[i], in columns Lo to Hi−1.
+	// H holds H⁽¹⁾ … H⁽ᴷ⁾. Row i of each belongs to Train[i], in columns Lo to Hi−1.
 	H []*mat.Dense
 }
 
-// Validate returns the first way in which f breaks the comments of its fields, or nil.
+// Validate returns the first violation of the comments of f's fields, or nil.
 func (f *File) Validate() error {
 	n, width := len(f.Train), f.Hi-f.Lo
 	switch {
 	case f.Nodes < 1 || f.Nodes > math.MaxInt32:
-		return fmt.Errorf("stored: %d nodes, want 1 to %d", f.Nodes, math.MaxInt32)
+		return fmt.Errorf("stored: %d nodes, must be 1 to %d", f.Nodes, math.MaxInt32)
 	case f.Lo < 0 || f.Lo >= f.Hi || f.Hi > f.Features:
-		return fmt.Errorf("stored: columns %d:%d of %d features, want an ascending range of them", f.Lo, f.Hi, f.Features)
+		return fmt.Errorf("stored: columns %d:%d of %d features, must be an ascending range of them", f.Lo, f.Hi, f.Features)
 	case n == 0:
-		return errors.New("stored: there are 0 training nodes, want at least 1")
+		return errors.New("stored: there are 0 training nodes, expected at least 1")
 	case len(f.Y) != n || f.IDs != nil && len(f.IDs) != n:
 		return fmt.Errorf("stored: %d labels and %d names for %d training nodes", len(f.Y), len(f.IDs), n)
 	case len(f.H) != f.Hops:
@@ -105,24 +111,24 @@ func (f *File) Validate() error {
 	}
 	for i, v := range f.Train {
 		if v < 0 || int(v) >= f.Nodes || i > 0 && v <= f.Train[i-1] {
-			return fmt.Errorf("stored: training node %d is node %d, want nodes 0 to %d, ascending", i, v, f.Nodes-1)
+			return fmt.Errorf("stored: training node %d is node %d, must be nodes 0 to %d, ascending", i, v, f.Nodes-1)
 		}
 		if y := f.Y[i]; y < 0 || int(y) >= f.Classes {
-			return fmt.Errorf("stored: label %d of node %d, want 0 to %d", y, v, f.Classes-1)
+			return fmt.Errorf("stored: label %d of node %d, must be 0 to %d", y, v, f.Classes-1)
 		}
 	}
 	for l, h := range append([]*mat.Dense{f.X}, f.H...) {
 		if h.Rows != n || h.Cols != width || len(h.Data) != n*width {
-			return fmt.Errorf("stored: H%d is %d×%d, want %d training nodes × %d columns", l, h.Rows, h.Cols, n, width)
+			return fmt.Errorf("stored: H%d is %d×%d, expected %d training nodes × %d columns", l, h.Rows, h.Cols, n, width)
 		}
-		if i, j, found, _ := mat.FirstNotFinite(h); found {
+		if i, j, found, _ := mat.FirstNotFinite(context.Background(), h); found {
 			return fmt.Errorf("stored: H%d of node %d in column %d is not a finite number", l, f.Train[i], f.Lo+j)
 		}
 	}
 	return nil
 }
 
-// Write writes f, which must be valid, whole or not at all. Equal files give equal bytes.
+// Write writes f, which must be valid, atomically. Equal files give equal bytes.
 func (f *File) Write(ctx context.Context, path string) error {
 	if err := f.Validate(); err != nil {
 		return err
@@ -138,7 +144,7 @@ func (f *File) hop(l int) *mat.Dense {
 	return f.H[l-1]
 }
 
-// write writes a file with the origin, the columns and the nodes of f. data returns the numbers of hop l.
+// write writes a file with the origin, the columns and the nodes of f. data returns the values of hop l.
 func write(ctx context.Context, path string, f *File, data func(l int) any) error {
 	text, err := json.Marshal(f.Origin)
 	if err != nil {
@@ -171,7 +177,7 @@ func hopName(l int) string {
 	return fmt.Sprintf("h%d", l)
 }
 
-// Read reads a file. Numbers stay in the file, which is mapped for the life of the process. Errors name the file.
+// Read reads a file. Values stay in the file, which remains mapped until the process ends. Errors name the file.
 func Read(path string) (*File, error) {
 	s, err := safetensors.Open(path)
 	if err != nil {
@@ -189,10 +195,10 @@ func Read(path string) (*File, error) {
 
 func read(s *safetensors.File) (*File, error) {
 	if kind := s.Metadata["format"]; kind != Kind {
-		return nil, fmt.Errorf("the file is not of embeddings (format %.40q), want what cgc propagate writes", kind)
+		return nil, fmt.Errorf("the file is not of embeddings (format %.40q), expected what cgc propagate writes", kind)
 	}
 	if v := s.Metadata["format_version"]; v != Version {
-		return nil, fmt.Errorf("format_version %.20q, want %s: the file is from a later program", v, Version)
+		return nil, fmt.Errorf("format_version %.20q, expected %s: the file is from a later program", v, Version)
 	}
 	f := new(File)
 	var columns [2]int
@@ -215,7 +221,7 @@ func read(s *safetensors.File) (*File, error) {
 	}
 	const most = 1000 // hops; a larger number would be a damaged file
 	if f.Hops < 0 || f.Hops > most {
-		return nil, fmt.Errorf("%d hops, want 0 to %d", f.Hops, most)
+		return nil, fmt.Errorf("%d hops, must be 0 to %d", f.Hops, most)
 	}
 	for l := range f.Hops + 1 {
 		data, err := safetensors.Slice[float32](s, hopName(l))
@@ -224,7 +230,7 @@ func read(s *safetensors.File) (*File, error) {
 		}
 		t, _ := s.Find(hopName(l))
 		if len(t.Shape) != 2 {
-			return nil, fmt.Errorf("tensor %s has shape %v, want nodes × columns", hopName(l), t.Shape)
+			return nil, fmt.Errorf("tensor %s has shape %v, expected nodes × columns", hopName(l), t.Shape)
 		}
 		m := &mat.Dense{Rows: t.Shape[0], Cols: t.Shape[1], Data: data}
 		if l == 0 {
@@ -236,10 +242,9 @@ func read(s *safetensors.File) (*File, error) {
 	return f, nil
 }
 
-// Graph returns the training nodes as a graph of their own, without edges. Node i is node Train[i] of the graph that f
-// is of. The file must hold all columns. Features stay where f has them: they are normalised or scaled as they are
-// read.
-func (f *File) Graph() (*graph.Graph, error) {
+// Graph returns the training nodes as a graph without edges. Node i is node Train[i] of the original graph. The file
+// must contain all columns. Features are not copied: they are normalised or scaled as they are read from f.
+func (f *File) Graph(ctx context.Context) (*graph.Graph, error) {
 	n := len(f.Train)
 	all := make([]int32, n)
 	for i := range all {
@@ -249,7 +254,7 @@ func (f *File) Graph() (*graph.Graph, error) {
 		Name: f.Origin.Graph, Adj: &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}, X: inFile{f.X}, Y: f.Y,
 		Classes: f.Classes, IDs: f.IDs, ClassNames: f.ClassNames, Split: graph.Split{Train: all},
 	}
-	if err := g.Seal(); err != nil {
+	if err := g.Seal(ctx); err != nil {
 		return nil, err
 	}
 	return g, nil

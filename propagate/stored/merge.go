@@ -10,10 +10,13 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Merge writes one file of all columns from files of some columns each, in any order. Several files may hold the same
-// columns of different training nodes. If columns have a gap or overlap, if a training node is there twice, or if the
-// files do not belong together, the error names two of the paths. It holds some rows at a time.
+// Merge writes one file of all columns from files of some columns each, in any order. Several files may contain the
+// same columns for different training nodes. It is an error if columns have a gap or overlap, if a training node occurs
+// twice, or if the files come from different runs. Merge holds one block of rows in memory.
 func Merge(ctx context.Context, path string, paths []string) error {
+	if len(paths) == 0 {
+		return errors.New("stored: no files to merge, must be at least 1")
+	}
 	parts := make([]part, len(paths))
 	for i, name := range paths {
 		f, err := Read(name)
@@ -22,60 +25,71 @@ func Merge(ctx context.Context, path string, paths []string) error {
 		}
 		parts[i] = part{f, name}
 	}
-	if len(parts) == 0 {
-		return errors.New("stored: no files to merge, want at least 1")
-	}
 	slices.SortStableFunc(parts, func(a, b part) int { return a.Lo - b.Lo })
-	var stacks []*stack
+	stacks, err := stacked(parts)
+	if err != nil {
+		return err
+	}
+	whole := *parts[0].File
+	whole.Lo, whole.Hi = 0, whole.Features
+	whole.Train, whole.Y, whole.IDs = stacks[0].train, stacks[0].y, stacks[0].ids
+	return write(ctx, path, &whole, func(l int) any { return sideBySide(stacks, l, whole.Hi) })
+}
+
+// stacked returns parts, which are sorted by columns, as one stack for each range of columns. It checks that the ranges
+// follow each other without a gap, and that all stacks have the same nodes.
+func stacked(parts []part) (stacks []*stack, err error) {
 	first, at := parts[0], 0
 	for i := 0; i < len(parts); {
 		p, end := parts[i], i+1
 		switch {
 		case p.Lo > at:
-			return fmt.Errorf("stored: no file has columns %d:%d of %d", at, p.Lo, p.Features)
+			return nil, fmt.Errorf("stored: no file has columns %d:%d of %d", at, p.Lo, p.Features)
 		case p.Lo < at:
-			return fmt.Errorf("stored: %s and %s both have column %d", parts[i-1].path, p.path, p.Lo)
+			return nil, fmt.Errorf("stored: %s and %s both have column %d", parts[i-1].path, p.path, p.Lo)
 		}
 		for end < len(parts) && parts[end].Lo == p.Lo {
 			end++
 		}
 		for _, q := range parts[i:end] {
 			if why := first.differs(q.Origin); why != "" {
-				return fmt.Errorf("stored: %s and %s are not parts of one run: %s", first.path, q.path, why)
+				return nil, fmt.Errorf("stored: %s and %s are not parts of one run: %s", first.path, q.path, why)
 			}
 		}
 		s, err := newStack(parts[i:end])
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if stacks = append(stacks, s); !slices.Equal(stacks[0].train, s.train) || !slices.Equal(stacks[0].y, s.y) {
-			return fmt.Errorf("stored: %s and %s are not parts of one run: other training nodes or labels", first.path, p.path)
+			return nil, fmt.Errorf("stored: %s and %s are not parts of one run: other training nodes or labels",
+				first.path, p.path)
 		}
 		i, at = end, p.Hi
 	}
 	if at != first.Features {
-		return fmt.Errorf("stored: no file has columns %d:%d of %d", at, first.Features, first.Features)
+		return nil, fmt.Errorf("stored: no file has columns %d:%d of %d", at, first.Features, first.Features)
 	}
-	whole := *first.File
-	whole.Lo, whole.Hi = 0, first.Features
-	whole.Train, whole.Y, whole.IDs = stacks[0].train, stacks[0].y, stacks[0].ids
-	return write(ctx, path, &whole, func(l int) any {
-		return safetensors.Stream(func(yield func([]float32, error) bool) {
-			const rows = 256
-			block := make([]float32, 0, rows*whole.Hi)
-			for i := range whole.Train {
-				for _, s := range stacks {
-					block = append(block, s.row(l, i)...)
-				}
-				if i%rows == rows-1 || i == len(whole.Train)-1 {
-					if !yield(block, nil) {
-						return
-					}
-					block = block[:0]
-				}
+	return stacks, nil
+}
+
+// sideBySide returns hop l of all stacks with their columns side by side, in blocks of rows.
+func sideBySide(stacks []*stack, l, columns int) safetensors.Stream {
+	return func(yield func([]float32, error) bool) {
+		const rows = 256
+		block := make([]float32, 0, rows*columns)
+		nodes := len(stacks[0].train)
+		for i := range nodes {
+			for _, s := range stacks {
+				block = append(block, s.row(l, i)...)
 			}
-		})
-	})
+			if i%rows == rows-1 || i == nodes-1 {
+				if !yield(block, nil) {
+					return
+				}
+				block = block[:0]
+			}
+		}
+	}
 }
 
 // part is a file to merge.
@@ -84,7 +98,7 @@ type part struct {
 	path string
 }
 
-// stack is files of the same columns, one below the other.
+// stack is a list of files of the same columns for different training nodes.
 type stack struct {
 	parts    []part
 	from     []place // of each training node, nil if there is one part
@@ -95,7 +109,7 @@ type stack struct {
 // place is a row of a part.
 type place struct{ part, row int32 }
 
-// newStack returns the rows of parts in the order of their nodes. No two parts have the same node.
+// newStack returns the rows of parts in the order of their nodes. Two parts with the same node are an error.
 func newStack(parts []part) (*stack, error) {
 	first := parts[0]
 	s := &stack{parts: parts, train: first.Train, y: first.Y, ids: first.IDs}

@@ -10,13 +10,13 @@ import (
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// inFile is features that stay in the file. As they are no *mat.Dense, nothing makes a scaled copy of all of them.
+// inFile is features that stay in the file. Its type is not *mat.Dense, so that no function makes a scaled copy of it.
 type inFile struct{ *mat.Dense }
 
-// chunkRows is the number of rows that are read at a time.
+// chunkRows is the number of rows in one read.
 const chunkRows = 4096
 
-// each calls do for the rows 0 to n−1, some at a time, until ctx ends.
+// each calls do for chunks of the rows 0 to n−1 until ctx ends.
 func each(ctx context.Context, n int, do func(lo, hi int) error) error {
 	for lo := 0; lo < n; lo += chunkRows {
 		if err := do(lo, min(n, lo+chunkRows)); err != nil {
@@ -29,8 +29,8 @@ func each(ctx context.Context, n int, do func(lo, hi int) error) error {
 	return nil
 }
 
-// spilled returns H⁽⁰⁾ … H⁽ᴷ⁾ of all training nodes in temporary files, in which the rows of a class stand together:
-// the partition reads one class at a time, perhaps often, and augmentation draws from all hops.
+// spilled returns H⁽⁰⁾ … H⁽ᴷ⁾ of all training nodes in temporary files, in which the rows of a class are adjacent: the
+// partition reads class by class, perhaps often, and augmentation draws from all hops.
 func (f *File) spilled(ctx context.Context, in propagate.Input, bound int64) ([]mat.View, error) {
 	views, place := make([]mat.View, f.Hops+1), in.ByClass()
 	for l := range views {
@@ -42,7 +42,7 @@ func (f *File) spilled(ctx context.Context, in propagate.Input, bound int64) ([]
 			continue
 		}
 		views[l] = h.Select(place)
-		// Assessment reads rows in the order of nodes, so it is at one place of each class and hop at a time.
+		// Assessment reads rows in the order of nodes, so it reads at one position of each class and hop at a time.
 		if places := int64(slices.Max(in.Classes)+1) * int64(f.Hops+1); places*memory.ReadAhead() > bound/4 {
 			memory.Sparsely(h.Data)
 		}
@@ -50,7 +50,7 @@ func (f *File) spilled(ctx context.Context, in propagate.Input, bound int64) ([]
 	return views, nil
 }
 
-// placed returns H⁽ˡ⁾ in a temporary file. Row i is at place[i]; nil stands for i.
+// placed returns H⁽ˡ⁾ in a temporary file. Row i is at place[i]; nil means i.
 func (f *File) placed(ctx context.Context, in propagate.Input, l int, place []int32) (*mat.Dense, error) {
 	h := &mat.Dense{Rows: len(in.Rows), Cols: f.Features}
 	var err error
@@ -61,7 +61,7 @@ func (f *File) placed(ctx context.Context, in propagate.Input, l int, place []in
 	defer memory.InOrder(from.Data)()
 	err = each(ctx, h.Rows, func(lo, hi int) error {
 		rows := from.Data[lo*h.Cols : hi*h.Cols]
-		if l == 0 { // as the setting wants them
+		if l == 0 { // preprocessed as in the setting
 			if err := mat.Read(block, in.X, in.Rows[lo:hi], 0, h.Cols); err != nil {
 				return fmt.Errorf("stored: reading features: %w", err)
 			}

@@ -19,13 +19,13 @@ import (
 	"github.com/graph-condensation/cgc/propagate/stored"
 )
 
-// demo is a made graph.
+// demo returns a synthetic graph.
 func demo(t testing.TB) *graph.Graph {
 	t.Helper()
 	return synth.Demo()
 }
 
-// parts writes the columns of g in files of their own, and returns the paths.
+// parts writes ranges of columns of g to separate files, and returns the paths.
 func parts(t *testing.T, o stored.Origin, g *graph.Graph, cuts ...int) (paths []string) {
 	t.Helper()
 	for i := range cuts[1:] {
@@ -42,7 +42,7 @@ func parts(t *testing.T, o stored.Origin, g *graph.Graph, cuts ...int) (paths []
 	return paths
 }
 
-// Columns that are propagated apart and merged are, bit for bit, those of one process, in every setting.
+// Columns that are propagated separately and merged are bit-identical to those of one process, in every setting.
 func TestMergedIsWhole(t *testing.T) {
 	g := demo(t)
 	d := g.Features()
@@ -78,8 +78,8 @@ func TestMergedIsWhole(t *testing.T) {
 	}
 }
 
-// The engine delivers the file's embeddings for the training nodes, hands other rows to the other engine, and has an
-// error for another propagation.
+// The engine returns the file's embeddings for the training nodes, passes other rows to the other engine, and returns
+// an error for another propagation.
 func TestEngine(t *testing.T) {
 	g := demo(t)
 	o := stored.Origin{Rule: propagate.SGC, Hops: 2}
@@ -119,8 +119,8 @@ func TestEngine(t *testing.T) {
 	}
 }
 
-// Embeddings that exceed the bound on memory are those without a bound, whether features come from the graph or from
-// the file. They may be scaled.
+// Embeddings above the memory limit are the same as without a limit, whether features come from the graph or from the
+// file. They may be scaled.
 func TestEngineWithinMemory(t *testing.T) {
 	whole := demo(t)
 	for _, standardize := range []bool{false, true} {
@@ -129,20 +129,22 @@ func TestEngineWithinMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		alone, err := f.Graph()
+		alone, err := f.Graph(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		for name, g := range map[string]*graph.Graph{"graph": whole, "file": alone} {
 			if standardize {
-				if g, err = g.NormalizedFeatures(); err != nil {
+				if g, err = g.NormalizedFeatures(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				scaling, err := graph.FitScaling(g.X, g.Split.Train)
 				if err != nil {
 					t.Fatal(err)
 				}
-				g = g.Scaled(scaling)
+				if g, err = g.Scaled(t.Context(), scaling); err != nil {
+					t.Fatal(err)
+				}
 			}
 			in := propagate.Input{Adj: g.Adj, X: g.X, Rows: g.Split.Train, Classes: g.Labels(g.Split.Train)}
 			want, err := propagate.Run(t.Context(), stored.Engine{File: f}, o.Propagation(), in)
@@ -247,7 +249,7 @@ func ExampleMerge() {
 	defer os.RemoveAll(dir)
 	g := synth.Demo()
 	var paths []string
-	for lo := 0; lo < g.Features(); lo += 16 { // each on a machine of its own
+	for lo := 0; lo < g.Features(); lo += 16 { // each could run on a different machine
 		hi := min(lo+16, g.Features())
 		f, err := stored.Compute(ctx, blocked.Engine{}, stored.Origin{Rule: propagate.SGC, Hops: 2}, g, lo, hi)
 		if err != nil {

@@ -1,9 +1,9 @@
-"""Train PyTorch Geometric's own models on condensed graphs, and compare with cgc.evaluate.
+"""Train PyTorch Geometric's own models on condensed graphs, and compare them with cgc.evaluate.
 
-python accuracy.py RECORDS [--seeds 5] [--graphs cora amazon …] measures, and appends a line of JSON for each training.
-It goes on where it was stopped. python accuracy.py RECORDS --table prints what RECORDS holds as Markdown.
+python accuracy.py RECORDS [--seeds 5] [--graphs cora amazon …] appends a line of JSON to RECORDS for each training. It
+continues an interrupted measurement. python accuracy.py RECORDS --table prints the results as Markdown.
 
-It wants cgc, torch and torch_geometric; cora, citeseer and amazon_photo.npz in the folders of $CGC_DATA.
+It requires cgc, torch and torch_geometric, and cora, citeseer and amazon_photo.npz in the folders of $CGC_DATA.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from torch_geometric.utils import add_self_loops, to_torch_csr_tensor
 
 import cgc
 
-# Ten condensed graphs: the original, and how it is condensed.
+# Maps names of condensed graphs to the original graph and the arguments of condense.
 GRAPHS = {
     "cora 35": ("cora", dict(nodes=35)),
     "cora 70": ("cora", dict(nodes=70)),
@@ -40,11 +40,11 @@ GRAPHS = {
 }
 TRAINING = dict(epochs=400, hidden=256, dropout=0.5, lr=0.01, weight_decay=5e-4, validate_every=10)
 MODELS = ("sgc", "gcn", "sage", "appnp", "cheby", "gat")
-VARIANTS = ("sage plain", "cheby plain", "gat narrow")  # of PyTorch Geometric's: see build
+VARIANTS = ("sage plain", "cheby plain", "gat narrow")  # additional models of PyTorch Geometric; see build
 
 
 class Cheb(ChebConv):
-    """ChebConv, which uses a sparse product for inference: the same sums, ten times as fast here."""
+    """ChebConv with a sparse product for inference: it computes the same sums ten times as fast here."""
 
     def propagate(self, edge_index: Tensor, size: None = None, *, x: Tensor, norm: Tensor) -> Tensor:
         if self.training:
@@ -53,7 +53,7 @@ class Cheb(ChebConv):
 
 
 class LoopedCheb(Cheb):
-    """ChebConv on the graph with self-loops, as ours: L = −D^-½(A + I)D^-½."""
+    """ChebConv on the graph with self-loops, as in cgc: L = −D^-½(A + I)D^-½."""
 
     def __norm__(self, edge_index: Tensor, num_nodes: int, edge_weight: Tensor | None = None, *_: object, **__: object):
         if edge_weight is None:
@@ -94,9 +94,9 @@ class Predict(nn.Module):
 def build(model: str, d: int, hidden: int, c: int) -> nn.Module:
     """Return a model of PyTorch Geometric's layers.
 
-    A condensed graph without edges trains all their weights only if a node is its own neighbour. So sage and cheby see
-    self-loops, as in cgc; "… plain" are the layers as they are. The scores of
-    attention start as PyTorch Geometric's do; in "gat narrow" those of the first layer start as narrow as those of cgc.
+    On a condensed graph without edges, sage and cheby train all their weights only if a node is its own neighbour. They
+    therefore add self-loops, as in cgc; "sage plain" and "cheby plain" do not. The attention parameters of gat have the
+    initial range of PyTorch Geometric. In "gat narrow", the first layer has cgc's narrower range.
     """
     if model == "sgc":
         return Layers(SGConv(d, c, K=2))
@@ -111,7 +111,7 @@ def build(model: str, d: int, hidden: int, c: int) -> nn.Module:
         return Layers(kind(d, hidden, K=3), kind(hidden, c, K=3))
     width = hidden // 8
     first, last = GATConv(d, width, heads=8, dropout=0.6), GATConv(hidden, c, heads=1, dropout=0.6)
-    if model == "gat narrow":  # Glorot's bound for 8 × width parameters is wider than that for hidden × 1
+    if model == "gat narrow":  # Glorot's bound for 8 × width parameters is wider than for hidden × 1
         with torch.no_grad():
             for scores in (first.att_src, first.att_dst):
                 scores *= math.sqrt((8 + width) / (hidden + 1))
@@ -119,9 +119,9 @@ def build(model: str, d: int, hidden: int, c: int) -> nn.Module:
 
 
 def edges(model: str, graph: Data, inference: bool) -> tuple[Tensor, Tensor | None]:
-    """Return the edges as a model takes them. For inference they are a sparse matrix, where the layers accept one."""
+    """Return the edges in the form that a model accepts: for inference a sparse matrix, if the layers support it."""
     edge_index, edge_weight = graph.edge_index, graph.edge_weight
-    if model == "sage":  # the mean holds the node itself
+    if model == "sage":  # the mean includes the node itself
         edge_index, edge_weight = add_self_loops(edge_index, num_nodes=graph.num_nodes)[0], None
     if not inference or model.startswith(("gat", "cheby")):
         return edge_index, edge_weight
@@ -131,11 +131,11 @@ def edges(model: str, graph: Data, inference: bool) -> tuple[Tensor, Tensor | No
 def train(model: str, small: Data, data: Data, seed: int) -> dict[str, float]:
     """Train a model on small as cgc does.
 
-    The epoch is chosen by the validation nodes of data. Labels of test nodes are read after that.
+    The validation nodes of data determine the epoch. Labels of test nodes are read only after that.
     """
     torch.manual_seed(seed)
     x = data.x
-    if "scaling_mean" in small:  # condensed features are scaled, so those of the original must be
+    if "scaling_mean" in small:  # the original features must be scaled like the condensed ones
         x = (x - small.scaling_mean) / small.scaling_std
     classes = int(data.y.max()) + 1
     net = build(model, x.size(1), TRAINING["hidden"], classes)
@@ -163,12 +163,12 @@ def train(model: str, small: Data, data: Data, seed: int) -> dict[str, float]:
 
 
 def accuracy(out: Tensor, y: Tensor) -> float:
-    """Return the share of rows in percent whose largest logit is that of their class."""
+    """Return the percentage of rows whose largest logit is at their class."""
     return 100 * (out.argmax(1) == y).double().mean().item()
 
 
 def measure(file: Path, names: list[str], models: list[str], seeds: int) -> None:
-    """Append what is missing to file, seed by seed. Each seed is a condensation, with one training of each kind."""
+    """Append missing measurements to file, seed by seed. Each seed is a condensation and a training of each model."""
     rows = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
     done = {(r["graph"], r["model"], r["by"], r["seed"]) for r in rows}
     originals: dict[str, Data] = {}
@@ -205,8 +205,8 @@ def interval(values: list[float]) -> tuple[float, float]:
 def table(file: Path) -> str:
     """Return Markdown: accuracies of cgc and of PyTorch Geometric, and the difference of each model over all graphs.
 
-    An accuracy is a mean ± deviation over condensation seeds, of those that both have. A difference is a mean over
-    graphs, of means over seeds.
+    An accuracy is the mean ± standard deviation over the condensation seeds that both programs have. A difference is
+    the mean over graphs of the means over seeds.
     """
     found: dict[tuple[str, str, str], dict[int, float]] = {}
     for line in file.read_text().splitlines():
@@ -235,7 +235,7 @@ def table(file: Path) -> str:
 
 
 def spread(values: list[float]) -> str:
-    """Return a mean, and the deviation if there is one."""
+    """Format a mean, with the standard deviation if there are several values."""
     return f"{mean(values):.1f} ± {stdev(values):.1f}" if len(values) > 1 else f"{mean(values):.1f}"
 
 

@@ -1,11 +1,12 @@
-"""Measure what it costs to hand a graph of numpy arrays to the command, beside the condensation itself.
+"""Measure the cost of passing a graph of numpy arrays to the command, compared with the condensation itself.
 
 python handover.py GRAPH.safetensors [--nodes 2000] [--runs 3] [--cases ordered shuffled one-way]
 
-GRAPH is a file that `cgc data make --like products -o GRAPH.safetensors` wrote. Its edges become an int64 edge_index:
+GRAPH is a file written by `cgc data make --like products -o GRAPH.safetensors`. Its edges become an int64 edge_index:
 ordered by rows (ordered), in random order (shuffled), or each in one direction and in random order (one-way). The
-features are float32. A line is printed for each run: the seconds of cgc.condense, of the condensation within, and the
-rest, which is the hand-over: the checks, the file, the start of the command, its reading, and the result.
+features are float32. For each run it prints the seconds of cgc.condense, the seconds of the condensation within, and
+the difference. The difference is the cost of the hand-over: the checks, writing and reading the file, the start of the
+command, and the result.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ CASES: dict[str, Callable[[np.ndarray], np.ndarray]] = {"ordered": ordered, "shu
 
 
 def main() -> None:
-    """Read the graph, and condense it as each case hands it over."""
+    """Read the graph, and condense it with the edges of each case."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("graph")
     parser.add_argument("--nodes", type=int, default=2000)
@@ -57,7 +58,9 @@ def main() -> None:
         given = CASES[case](edges)
         for _ in range(options.runs):
             begin = time.perf_counter()
-            small = cgc.condense(edge_index=given, x=t["x"], y=t["y"], nodes=options.nodes, name="graph", **masks)
+            small = cgc.condense(
+                edge_index=given, x=t["x"], y=t["y"], nodes=options.nodes, name="graph", timings=True, **masks
+            )  # fmt: skip
             total = time.perf_counter() - begin
             inner = small.origin.account["seconds"]["condense"]
             print(

@@ -1,20 +1,33 @@
 """Graph condensation: make a small graph on which a GNN trains about as well as on the large one.
 
 >>> import cgc
->>> small = cgc.condense(data, nodes=70)  # doctest: +SKIP
+>>> small = cgc.condense("demo", nodes=70)
+>>> small
+Condensed(demo: 70 of 4,000 nodes (1.8%), 0 edges, 96 features, 7 classes, method cgc)
 
-condense, tune and evaluate take a torch_geometric Data, a DGL or networkx graph, or arrays. They run the command of
-the package, and give what it gives. Mistakes are cgc.Error.
+These are accepted as graphs:
+
+* a torch_geometric Data: x, y, edge_index (or adj_t), edge_weight and masks;
+* a DGL graph with one type of nodes and edges: node data feat (or x), label (or y) and masks, edge data weight;
+* a networkx graph: node attributes x (or feat), y (or label), split (train, val, test) or masks, edge attribute weight;
+* two tables: cgc.tables(nodes, edges);
+* parts by name: numpy arrays, tensors of torch, lists, matrices of scipy.sparse;
+* a cgc.Graph, the name or path of a graph, or the address of a database.
+
+Each function runs the command `cgc` in a separate process and returns its result. Work of more than a second shows a
+progress bar in terminals and notebooks. Ctrl-C stops the process and raises KeyboardInterrupt. A wrong argument, or a
+file that cannot be read or written, raises Error. An unknown argument raises UnknownArgument.
 """
 
 from ._api import condense, evaluate, load_dataset, report, tune
 from ._condensed import Condensed, Origin, load, save
-from ._error import Error, UnknownArgument
+from ._error import Error, GraphWarning, UnknownArgument
 from ._frames import Tables, tables
 from ._graph import Graph
 from ._table import Score, Table
 
+__version__ = "0.1.0.dev0"
 __all__ = [
-    "Condensed", "Error", "Graph", "Origin", "Score", "Table", "Tables", "UnknownArgument",
-    "condense", "evaluate", "load", "load_dataset", "report", "save", "tables", "tune",
+    "Condensed", "Error", "Graph", "GraphWarning", "Origin", "Score", "Table", "Tables", "UnknownArgument",
+    "__version__", "condense", "evaluate", "load", "load_dataset", "report", "save", "tables", "tune",
 ]  # fmt: skip

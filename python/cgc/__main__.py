@@ -1,4 +1,4 @@
-"""The command: python -m cgc condense …, or cgc condense … where the package is installed."""
+"""The command: python -m cgc condense …, or cgc condense … if the package is installed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def main() -> NoReturn:
         os.execv(line[0], line)
     try:
         sys.exit(subprocess.run(line, check=False).returncode)
-    except KeyboardInterrupt:  # which the command has got, too
+    except KeyboardInterrupt:  # the command received Ctrl-C too
         sys.exit(130)
 
 

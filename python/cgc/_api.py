@@ -1,11 +1,9 @@
 """The functions of the package. Each runs the command once."""
-
-from __future__ import annotations
+# Annotations are evaluated (no `from __future__ import annotations`), because signatures show them.
 
 import contextlib
 import json
 import os
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +14,8 @@ from ._condensed import Condensed
 from ._error import Error
 from ._frames import Tables
 from ._graph import Graph, read_graph
-from ._options import CondenseOptions, EvaluateOptions, ReportOptions, TuneOptions
+from ._options import described
+from ._parameters import CondenseOptions, EvaluateOptions, ReportOptions, TuneOptions
 from ._run import run
 from ._scratch import folder
 from ._table import Table
@@ -27,19 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["condense", "evaluate", "load_dataset", "report", "tune"]
 
-Path_ = Union[str, "os.PathLike[str]"]
+Path_ = Union[str, os.PathLike[str]]
 _Handed = tuple[str, Path, dict[str, str], Optional[Sequence[Any]]]
 _GRAPH = ("edge_index", "edge_weight", "x", "y", "train_mask", "val_mask", "test_mask", "adj", "name")
-
-
-def _known(*of: type) -> list[str]:
-    """Return the names of the options."""
-    return sorted({name for kind in of for name in kind.__annotations__})
-
-
-_CONDENSE, _TUNE, _EVALUATE = _known(CondenseOptions), _known(TuneOptions), [*_known(EvaluateOptions), "models"]
-_REPORT = [*_known(ReportOptions), "models"]
-_QUERIES = ["nodes_sql", "edges_sql"]
 
 
 @overload
@@ -56,7 +45,7 @@ def condense(
     adj: Any = None,
     name: Optional[str] = None,
     config: Union[Mapping[str, Any], Path_, None] = None,
-    **options: Unpack[CondenseOptions],
+    **options: "Unpack[CondenseOptions]",
 ) -> Condensed: ...
 
 
@@ -74,10 +63,11 @@ def condense(
     adj: Any = None,
     name: Optional[str] = None,
     config: Union[Mapping[str, Any], Path_, None] = None,
-    **options: Unpack[CondenseOptions],
+    **options: "Unpack[CondenseOptions]",
 ) -> Any: ...
 
 
+@described(CondenseOptions)
 def condense(
     data: Any = None,
     *,
@@ -91,45 +81,61 @@ def condense(
     adj: Any = None,
     name: Optional[str] = None,
     config: Union[Mapping[str, Any], Path_, None] = None,
-    **options: Unpack[CondenseOptions],
+    **options: "Unpack[CondenseOptions]",
 ) -> Any:
-    """Condense a graph of N nodes to one of N′.
+    """Condense a graph of N nodes to a graph of N′ nodes.
 
-    data is a torch_geometric Data, a DGL or networkx graph, tables, a Graph, or the name or path of a graph. The parts
-    may also be given by name, alone or in place of those of data: x (N × features), y (N; -1 or NaN for no label),
-    edge_index (2 × edges, in one direction or both), edge_weight (edges), and masks of N bools or lists of nodes. They
-    are numpy arrays, torch tensors or lists; x may be a scipy.sparse matrix. adj, a scipy.sparse matrix, stands for
-    edge_index and edge_weight. A graph without masks gets a split that the seed 0 draws.
+    The graph is data, or the parts that are given by name, or data with these parts in place of its own. Edges may
+    be given in one direction or both, in any order. Equal arguments give equal results, which are those of
+    `cgc condense`.
 
-    config is what tune returns, or the path of such a file. The other keywords are the flags of `cgc condense` with
-    underscores, and overrule config: nodes, ratio or label_ratio (the size), method, partition, hops, temperature, …
+    Args:
+        data: A torch_geometric Data, a DGL or networkx graph, cgc.tables(…), a cgc.Graph, or the name, path or
+            database address of a graph.
+        edge_index: The edges, 2 × E: a numpy array, a tensor of torch or a list, as all parts.
+        edge_weight: The weights of the edges, E numbers above 0. All are 1 by default.
+        x: The features, N × d. They may be a scipy.sparse matrix.
+        y: The labels, N integers from 0 (-1 or NaN for none), or N names (None or "" for none).
+        train_mask: The training nodes: N booleans or a list of nodes. If all masks are missing, a split is drawn
+            with seed 0, and a GraphWarning says so.
+        val_mask: The validation nodes.
+        test_mask: The test nodes.
+        adj: The adjacency matrix, in place of edge_index and edge_weight: N × N, of scipy.sparse, a sparse tensor of
+            torch or an array.
+        name: The name of the graph in the result.
+        config: A configuration that tune returned, or the path of its JSON file. Other arguments override it.
+        **options: The flags of `cgc condense`. help(cgc.condense) lists them.
 
-    Returns a torch_geometric Data if data is one, else a Condensed. Both hold x, y, edge_index, edge_weight,
-    members_indptr, members_indices, members_weights, y_soft and weight. Equal arguments give equal results, seconds
-    aside: those of the command.
+    Returns:
+        A torch_geometric Data if data is one, else a Condensed. Both have x, y, edge_index, edge_weight, weight (how
+        many nodes each condensed node stands for: its weight in the loss), members_indptr, members_indices,
+        members_weights, and y_soft with soft_labels.
 
-    Raises Error for a mistake in an argument, UnknownArgument for one that does not exist.
+    Raises:
+        Error: An argument is wrong. The message names it.
+        UnknownArgument: There is no such argument.
 
-    >>> small = cgc.condense(data, nodes=70)  # doctest: +SKIP
-    >>> small = cgc.condense(edge_index=e, x=x, y=y, train_mask=m, nodes=70)  # doctest: +SKIP
+    Example:
+        >>> small = cgc.condense("demo", nodes=70)
+        >>> small.x.shape, int(small.weight.sum())
+        ((70, 96), 140)
     """
     given = dict(
         edge_index=edge_index, edge_weight=edge_weight, x=x, y=y, train_mask=train_mask, val_mask=val_mask,
         test_mask=test_mask, adj=adj, name=name,
     )  # fmt: skip
-    line = _options.flags("condense", _CONDENSE, options, ["data", *_GRAPH, "config"])
+    line = _options.flags("condense", options, ["data", *_GRAPH, "config"])
     with _handed_over("data", data, given) as (graph, home, spoken, ids):
         out = home / "small.safetensors"
         line += _config(config, home, spoken)
         run(["condense", graph, f"--output={out}", *line], spoken)
         small = _condensed.load(out)
-        if ids is not None and small.members_indices is not None:  # as they came: the file has texts
+        if ids is not None and small.members_indices is not None:  # the caller's ids; the file has strings
             small = replace(small, members_ids=[ids[i] for i in small.members_indices.tolist()])
-    for sentence in small.origin.account.get("warnings", ()):
-        warnings.warn(sentence, stacklevel=2)
     return small.to_pyg() if is_from("torch_geometric", data) else small
 
 
+@described(TuneOptions)
 def tune(
     data: Any = None,
     *,
@@ -143,24 +149,43 @@ def tune(
     adj: Any = None,
     name: Optional[str] = None,
     config: Union[Mapping[str, Any], Path_, None] = None,
-    **options: Unpack[TuneOptions],
+    **options: "Unpack[TuneOptions]",
 ) -> dict[str, Any]:
-    """Search for a configuration that does better on the validation nodes.
+    """Search for a configuration that is better on the validation nodes.
 
-    The graph is given as to condense. trials bounds the number of configurations, seconds the time; with trials
-    alone, equal arguments give equal results. The other keywords are the flags of `cgc tune`: those that say how to
-    condense stay as given, models and epochs say how to train. Labels of test nodes are not read.
+    Labels of test nodes are not read. With trials and without seconds, equal arguments give equal results.
 
-    Returns a configuration that condense takes as config. Raises Error for a mistake in an argument.
+    Args:
+        data: The graph, as for condense.
+        edge_index: See condense.
+        edge_weight: See condense.
+        x: See condense.
+        y: See condense.
+        train_mask: See condense.
+        val_mask: See condense.
+        test_mask: See condense.
+        adj: See condense.
+        name: See condense.
+        config: The configuration to start from: a dictionary, or the path of a JSON file.
+        **options: The flags of `cgc tune`. help(cgc.tune) lists them. Those that say how to condense stay as given.
 
-    >>> best = cgc.tune(data, nodes=70, seconds=60)  # doctest: +SKIP
-    >>> small = cgc.condense(data, config=best)  # doctest: +SKIP
+    Returns:
+        A dictionary that condense accepts as config.
+
+    Raises:
+        Error: An argument is wrong. The message names it.
+        UnknownArgument: There is no such argument.
+
+    Example:
+        >>> best = cgc.tune("demo", nodes=35, trials=2, epochs=5)
+        >>> cgc.condense("demo", config=best).x.shape
+        (35, 96)
     """
     given = dict(
         edge_index=edge_index, edge_weight=edge_weight, x=x, y=y, train_mask=train_mask, val_mask=val_mask,
         test_mask=test_mask, adj=adj, name=name,
     )  # fmt: skip
-    line = _options.flags("tune", _TUNE, options, ["data", *_GRAPH, "config"])
+    line = _options.flags("tune", options, ["data", *_GRAPH, "config"])
     with _handed_over("data", data, given) as (graph, home, spoken, _):
         out = home / "best.json"
         line += _config(config, home, spoken)
@@ -168,56 +193,74 @@ def tune(
         return dict(json.loads(out.read_text(encoding="utf-8")))
 
 
+@described(EvaluateOptions)
 def evaluate(
-    small: Any, on: Any, models: Union[str, Sequence[str], None] = None, **options: Unpack[EvaluateOptions]
+    small: Any, on: Any, models: Union[str, Sequence[str], None] = None, **options: "Unpack[EvaluateOptions]"
 ) -> Table:
-    """Train models on a condensed graph and test them on the original one.
+    """Train models on a condensed graph and test them on the original graph.
 
-    small is what condense returned, or the path of its file. on is the original graph, as data of condense. models
-    are some of sgc, gcn, sage, appnp, cheby and gat (gcn alone by default). The other keywords are the flags of
-    `cgc evaluate`: seeds (trainings of each model), epochs, hidden, dropout, lr, weight_decay, weighted,
-    validate_every, memory, seed, threads.
+    Args:
+        small: What condense returned, or the path of its file.
+        on: The original graph, as data of condense.
+        models: Some of sgc, gcn, sage, appnp, cheby and gat. The default is gcn.
+        **options: The flags of `cgc evaluate`. help(cgc.evaluate) lists them.
 
-    Returns a Table of accuracies in percent. Its deviation is over trainings on this one condensed graph.
-    Raises Error for a mistake in an argument.
+    Returns:
+        A Table of accuracies in percent. The standard deviation is over trainings on this one condensed graph.
 
-    >>> cgc.evaluate(small, on=data, models=["gcn", "gat"], seeds=5)  # doctest: +SKIP
+    Raises:
+        Error: An argument is wrong. The message names it.
+        UnknownArgument: There is no such argument.
+
+    Example:
+        >>> small = cgc.condense("demo", nodes=70)
+        >>> table = cgc.evaluate(small, on="demo", models=["gcn", "sgc"], seeds=2, epochs=100)
+        >>> table["gcn"].test_mean > 80
+        True
     """
-    every = {**options, "models": models}
-    line = _options.flags("evaluate", _EVALUATE, every, ["small", "on"])
+    line = _options.flags("evaluate", {**options, "models": models}, ["small", "on"])
     with _handed_over("on", on, {}) as (graph, home, spoken, _):
         file = _file(small, home, spoken)
         found = run(["evaluate", file, f"--on={graph}", *line], spoken)
     return Table(found["results"], found["over"])
 
 
+@described(ReportOptions)
 def report(
-    small: Any, on: Any, path: Path_, models: Union[str, Sequence[str], None] = None, **options: Unpack[ReportOptions]
+    small: Any, on: Any, path: Path_, models: Union[str, Sequence[str], None] = None, **options: "Unpack[ReportOptions]"
 ) -> None:
-    """Write an HTML page that shows what condensing did: sizes, embeddings, class budgets, accuracies, seconds.
+    """Write an HTML page about a condensed graph: accuracy next to the full graph's, sizes, embeddings, seconds.
 
-    small and on are as for evaluate. path ends in .html; a file there is replaced. The page asks no server for
-    anything. Models are trained on the condensed and on the whole graph: seeds=0 and whole=0 train none. figures names
-    a folder, into which each plot goes as .svg and .png. The other keywords are those of evaluate, and ceilings, which
-    says whether the speed of the machine is measured.
+    The page loads nothing from a network.
 
-    Raises Error for a mistake in an argument.
+    Args:
+        small: What condense returned, or the path of its file.
+        on: The original graph, as data of condense.
+        path: The file to write. Its name ends in .html. A file that exists is replaced.
+        models: Some of sgc, gcn, sage, appnp, cheby and gat. The default is gcn.
+        **options: The flags of `cgc report`. help(cgc.report) lists them.
 
-    >>> cgc.report(small, data, "report.html")  # doctest: +SKIP
+    Raises:
+        Error: An argument is wrong. The message names it.
+        UnknownArgument: There is no such argument.
+
+    Example:
+        >>> small = cgc.condense("demo", nodes=70)
+        >>> cgc.report(small, "demo", "report.html", seeds=0, whole=0, ceilings=False)
     """
-    line = _options.flags("report", _REPORT, {**options, "models": models}, ["small", "on", "path"])
+    line = _options.flags("report", {**options, "models": models}, ["small", "on", "path"])
     if Path(path).suffix != ".html":
-        raise Error(f"path is {os.fspath(path)}, want a name that ends in .html")
+        raise Error(f"path is {os.fspath(path)}, must end in .html")
     with _handed_over("on", on, {}) as (graph, home, spoken, _):
         file, page = _file(small, home, spoken), home / "report.html"
         run(["report", file, f"--on={graph}", f"--output={page}", *line], spoken)
-        text = page.read_text(encoding="utf-8").replace(f"{home}{os.sep}", "")  # the folder will be gone
+        text = page.read_text(encoding="utf-8").replace(f"{home}{os.sep}", "")  # the temporary folder will be deleted
         with _condensed.whole(path) as fresh:
             fresh.write_text(text, encoding="utf-8")
 
 
 def _file(small: Any, home: Path, spoken: dict[str, str]) -> str:
-    """Return the file of a condensed graph, which is written if it is none."""
+    """Return the path of a condensed graph. A graph in memory is first written to a file in home."""
     if isinstance(small, (str, os.PathLike)):
         return os.fspath(small)
     file = str(home / "small.safetensors")
@@ -227,18 +270,26 @@ def _file(small: Any, home: Path, spoken: dict[str, str]) -> str:
 
 
 def load_dataset(name: Path_, *, nodes_sql: Optional[str] = None, edges_sql: Optional[str] = None) -> Graph:
-    """Return a graph by its name (`demo`, `cora`, …), by the path of a file or folder, or by a database's address.
+    """Load a graph by its name, its path or the address of its database.
 
-    A name is looked for in the folders of $CGC_DATA and in the user's cache; cora and citeseer are fetched if they
-    are not there. Graph.to_pyg makes a torch_geometric Data. nodes_sql and edges_sql are the queries that give the
-    nodes and the edges of an SQLite file or of `postgres://…`; the tables `nodes` and `edges` by default.
+    Args:
+        name: A name (`demo`, `cora`, …), the path of a file or folder, an SQLite file or `postgres://…`. Names are
+            looked up in the folders of $CGC_DATA and in the user's cache. cora, citeseer and pubmed are downloaded
+            if they are in neither.
+        nodes_sql: The query that gives the nodes of a database. The default is the table nodes.
+        edges_sql: The query that gives the edges of a database. The default is the table edges.
 
-    Raises Error if there is no such graph.
+    Returns:
+        A Graph. Its method to_pyg makes a torch_geometric Data.
 
-    >>> cgc.load_dataset("demo")  # doctest: +SKIP
-    Graph(demo: 4000 nodes, 24000 directed edges, 96 features, 7 classes)
+    Raises:
+        Error: There is no such graph, or it cannot be read.
+
+    Example:
+        >>> cgc.load_dataset("demo")
+        Graph(demo: 4000 nodes, 24000 directed edges, 96 features, 7 classes)
     """
-    queries = _options.flags("load_dataset", _QUERIES, {"nodes_sql": nodes_sql, "edges_sql": edges_sql})
+    queries = _options.flags("condense", {"nodes_sql": nodes_sql, "edges_sql": edges_sql})
     with folder(0) as home:
         out = home / "graph.safetensors"
         run(["data", "convert", os.fspath(name), str(out), *queries])
@@ -249,21 +300,18 @@ def load_dataset(name: Path_, *, nodes_sql: Optional[str] = None, edges_sql: Opt
 def _handed_over(argument: str, data: Any, given: dict[str, Any]) -> Iterator[_Handed]:
     """Write a graph for the command.
 
-    Gives its name, a temporary folder, what the caller calls these paths, and what he calls the nodes.
+    Yields its name, a temporary folder, the caller's names of these paths, and the caller's ids of the nodes.
     """
     if isinstance(data, (str, os.PathLike)):
         extra = [k for k, v in given.items() if v is not None]
         if extra:
-            raise Error(f"{extra[0]} and the path {os.fspath(data)} are given, want one of them")
+            raise Error(f"{extra[0]} and the path {os.fspath(data)} are given, must be one of them")
         with folder(0) as home:
             yield os.fspath(data), home, {}, None
         return
     if data is None and argument == "on":
-        raise Error("on is None, want the graph to test on")
+        raise Error("on is None, must be the graph to test on")
     parts = parts_of(data, given)
-    if all(getattr(parts, part) is None for part in ("train_mask", "val_mask", "test_mask")):
-        sentence = "the graph has no train_mask: of each class 20 nodes train and 30 validate, drawn with seed 0"
-        warnings.warn(sentence, stacklevel=4)
     tensors = parts.tensors()
     with folder(sum(t.array.size * t.type().itemsize for t in tensors)) as home:
         path = home / "graph.safetensors"
@@ -287,6 +335,6 @@ def _config(config: Union[Mapping[str, Any], Path_, None], home: Path, spoken: d
     elif isinstance(config, (str, os.PathLike)):
         path = Path(config)
     else:
-        raise Error(f"config is a {type(config).__name__}, want a dictionary as tune returns it")
+        raise Error(f"config is a {type(config).__name__}, must be a dictionary as tune returns it")
     spoken[str(path)] = "config"
     return [f"--config={path}"]

@@ -1,4 +1,4 @@
-"""The progress of the command: one line in a terminal, one output in a notebook."""
+"""A progress display for the command: one line in a terminal, one output in a notebook."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any, Optional
 
 __all__ = ["Bar", "bar"]
 
-_DELAY = 1.0  # seconds before anything is shown
-_INTERVAL = 0.2  # seconds from one drawing to the next
-_WIDTH = 30  # columns of the bar itself, at most
+_DELAY = 1.0  # seconds before the display appears
+_INTERVAL = 0.2  # minimum seconds between two updates
+_WIDTH = 30  # maximum columns of the bar
 
 
 def bar() -> Optional[Bar]:
-    """Return the bar for where Python runs: a terminal, a notebook, or None elsewhere."""
+    """Return a bar for the terminal or notebook in which Python runs, or None elsewhere."""
     if sys.stderr is not None and sys.stderr.isatty():
         return _Terminal()
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
@@ -26,16 +26,16 @@ def bar() -> Optional[Bar]:
 
 
 class Bar:
-    """What the command is doing, how far it is, and how long it has taken and will take."""
+    """The current stage of the command, its progress, the time taken and the time left."""
 
     def __init__(self) -> None:
-        """Begin."""
+        """Start the clock."""
         self.begun = self.entered = time.monotonic()
-        self.drawn = 0.0  # 0: nothing is shown yet
+        self.drawn = 0.0  # time of the last update, or 0 if nothing is shown yet
         self.stage, self.done, self.total, self.first = "", 0, 0, 0
 
     def take(self, line: bytes) -> bool:
-        """Take a line of the command's standard error. Returns False if it does not tell of progress."""
+        """Process a line of the command's standard error. Return False if it does not report progress."""
         try:
             event = json.loads(line)
             stage, done, total = str(event["stage"]), int(event["done"]), int(event["total"])
@@ -47,14 +47,14 @@ class Bar:
         return True
 
     def tick(self) -> None:
-        """Draw if it is time to."""
+        """Draw the bar if an update is due."""
         now = time.monotonic()
         if now - self.begun >= _DELAY and now - self.drawn >= _INTERVAL:
             self.drawn = now
             self.draw(self.figures(now))
 
     def figures(self, now: float) -> str:
-        """Return the share that is done, the time taken and, where it can be told, the time left."""
+        """Return the finished share and the time left, if known, and the time taken."""
         words = [f"{100 * self.done // self.total}%"] if self.total > 0 else []
         words.append(span(now - self.begun))
         steps, seconds = self.done - self.first, now - self.entered
@@ -63,7 +63,7 @@ class Bar:
         return " · ".join(words)
 
     def close(self) -> None:
-        """Take the bar away, if one is there."""
+        """Remove the bar if it is shown."""
         if self.drawn:
             self.erase()
 
@@ -72,12 +72,12 @@ class Bar:
         raise NotImplementedError
 
     def erase(self) -> None:
-        """Take away what draw has shown."""
+        """Remove what draw has shown."""
         raise NotImplementedError
 
 
 class _Terminal(Bar):
-    """A line that is drawn over and over on standard error."""
+    """A line on standard error that is redrawn in place."""
 
     shown = 0
 
@@ -105,7 +105,7 @@ class _Terminal(Bar):
 
 
 class _Notebook(Bar):
-    """An output that is replaced. The last one stays, and says how long it took."""
+    """A notebook output that is updated in place. Its last state stays and shows the time taken."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -129,7 +129,7 @@ class _Notebook(Bar):
 
 
 def span(seconds: float) -> str:
-    """Return a time in words.
+    """Format a time in seconds.
 
     >>> span(7.9), span(125), span(7300)
     ('7 s', '2 min 5 s', '2 h 1 min')

@@ -21,7 +21,7 @@ from ._scratch import beside, folder
 
 __all__ = ["Condensed", "Origin", "load", "of_pyg", "save", "whole"]
 
-# The tensors of a file by their fields, in the order of the command.
+# Maps fields to tensors of a file, in the command's order.
 _TENSORS = {
     "x": "x", "y": "y", "edge_index": "edge_index", "edge_weight": "edge_weight",
     "members_indptr": "members.indptr", "members_indices": "members.indices", "members_weights": "members.weights",
@@ -29,42 +29,77 @@ _TENSORS = {
 }  # fmt: skip
 
 
-_OWN = ".safetensors"  # the end of the names of files that need no command
+_OWN = ".safetensors"  # the extension of files that are read and written without the command
 
 
 class Origin:
-    """How a condensed graph came about: metadata of its file, and the two JSON objects in it."""
+    """How a condensed graph was made: the metadata of its file, and the two JSON objects in it.
+
+    Attributes:
+        metadata: Strings by name, such as graph and graph_nodes, the name and the size of the original graph.
+
+    Example:
+        >>> small = cgc.condense("demo", nodes=70)
+        >>> small.origin.config["method"], small.origin.account["budget"]
+        ('cgc', [10, 10, 10, 10, 10, 10, 10])
+    """
 
     def __init__(self, metadata: Mapping[str, str]) -> None:
-        """Take the metadata of a file."""
+        """Store the metadata of a file."""
         self.metadata = dict(metadata)
 
     @property
     def config(self) -> dict[str, Any]:
-        """The configuration it was made with, which condense takes as config."""
+        """The configuration of the condensation, which condense accepts as config."""
         return dict(json.loads(self.metadata.get("config", "{}")))
 
     @property
     def account(self) -> dict[str, Any]:
-        """What the condensation found: seconds of each step, nodes of each class, warnings."""
+        """The run metadata: the number of nodes of each class (budget), warnings, and more by method."""
         return dict(json.loads(self.metadata.get("account", "{}")))
 
     def __repr__(self) -> str:
-        """Return the graph and the method."""
-        nodes = self.metadata.get("graph_nodes")
-        return f"Origin({self.metadata.get('graph')}: {nodes} nodes, by {self.config.get('method')})"
+        """Return the name of the graph, the sizes and the method."""
+        return f"Origin({self._share(sum(self.account.get('budget', ())))}, method {self.config.get('method')})"
+
+    def _share(self, nodes: int) -> str:
+        """Return the name of the graph and the share of nodes, as in "demo: 70 of 4,000 nodes (1.8%)"."""
+        graph, whole = self.metadata.get("graph", "a graph"), int(self.metadata.get("graph_nodes", 0))
+        return (
+            f"{graph}: {nodes:,} of {whole:,} nodes ({100 * nodes / whole:.2g}%)"
+            if whole
+            else f"{graph}: {nodes:,} nodes"
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Condensed:
     """A condensed graph with N′ nodes as numpy arrays, under the names of torch_geometric.
 
-    x (N′ × d, float32), y (N′, int64), edge_index (2 × E, int64, each edge in both directions), edge_weight (E).
-    The rows of a CSR matrix say which original nodes condensed node i stands for:
-    members_indices[members_indptr[i]:members_indptr[i+1]], with members_weights that sum to 1. members_ids names
-    members_indices, if the nodes of the graph have names; a file keeps them as text. y_soft (N′ × classes) is there
-    with soft labels, scaling_mean and scaling_std (d) if features were standardised; else they are None. class_names
-    holds the name of each class, or None. origin.config is the configuration, origin.account what was found.
+    The source nodes of a condensed node are the original nodes it was made from. They are row i of a CSR matrix:
+    members_indices[members_indptr[i]:members_indptr[i+1]].
+
+    Attributes:
+        x: The features, N′ × d, float32.
+        y: The labels, N′, int64.
+        edge_index: The edges, 2 × E, int64, each in both directions.
+        edge_weight: The weights of the edges, E, float32.
+        members_indptr: Where the source nodes of each condensed node begin, N′ + 1.
+        members_indices: The source nodes of all condensed nodes. None if the method keeps none.
+        members_weights: Their weights, which sum to 1 for each condensed node.
+        y_soft: With soft_labels, a distribution over the classes for each node, N′ × classes.
+        scaling_mean: With standardize, what was subtracted from each feature, d.
+        scaling_std: With standardize, what each feature was divided by, d.
+        members_ids: The ids of members_indices if the nodes of the graph have ids. A file keeps them as strings.
+        origin: How the graph was made: origin.config and origin.account.
+
+    Example:
+        >>> small = cgc.condense("demo", nodes=70)
+        >>> small
+        Condensed(demo: 70 of 4,000 nodes (1.8%), 0 edges, 96 features, 7 classes, method cgc)
+        >>> nodes, weights = small.members(0)
+        >>> len(nodes) == int(small.weight[0])
+        True
     """
 
     x: Array
@@ -82,33 +117,33 @@ class Condensed:
 
     @property
     def weight(self) -> Array:
-        """How many nodes each condensed node stands for (N′, float32): its weight in the loss."""
+        """The number of source nodes of each condensed node (N′, float32): its weight in the loss."""
         if self.members_indptr is None:
             return np.ones(len(self.y), np.float32)
         return np.diff(self.members_indptr).astype(np.float32)
 
     @property
     def class_names(self) -> Optional[list[str]]:
-        """The name of each class, of which y holds the places; None if classes are numbered."""
+        """The names of the classes: y[i] is the class class_names[y[i]]. None if classes are numbered."""
         names = self.origin.metadata.get("class_names")
         return None if names is None else list(json.loads(names))
 
     def members(self, node: int) -> tuple[Sequence[Any], Array]:
-        """Return the original nodes that a condensed node stands for, and their weights.
+        """Return the source nodes of a condensed node, and their weights.
 
-        The nodes are ids where the graph has ids, else numbers. Raises Error if the method keeps no members.
+        The nodes are ids if the graph has ids, else numbers. Raises Error if the method keeps no source nodes.
         """
         if self.members_indptr is None or self.members_indices is None or self.members_weights is None:
             raise Error("the condensed graph has no members: its method keeps none")
         if not -len(self.y) <= node < len(self.y):
-            raise Error(f"node is {node}, want 0 to {len(self.y) - 1}")
+            raise Error(f"node is {node}, must be 0 to {len(self.y) - 1}")
         node %= len(self.y)
         row = slice(*self.members_indptr[[node, node + 1]].tolist())
-        named: Sequence[Any] = self.members_indices if self.members_ids is None else self.members_ids  # type: ignore[assignment]
+        named: Any = self.members_indices if self.members_ids is None else self.members_ids
         return named[row], self.members_weights[row]
 
     def to_pyg(self) -> Any:
-        """Return a torch_geometric Data with the same names, and weight. It wants torch and torch_geometric."""
+        """Return a torch_geometric Data with the same names, and weight. This needs torch and torch_geometric."""
         data = pyg({**self._arrays(), "weight": self.weight})
         data.origin = self.origin
         if self.members_ids is not None:
@@ -118,9 +153,9 @@ class Condensed:
         return data
 
     def to_dgl(self) -> Any:
-        """Return a DGLGraph with node data feat, label and weight, and edge data weight. It wants torch and dgl.
+        """Return a DGLGraph with node data feat, label and weight, and edge data weight. This needs torch and dgl.
 
-        Members, the configuration and the scaling of features stay here.
+        Source nodes, the configuration and the scaling of features are left out.
         """
         nodes = {"feat": self.x, "label": self.y, "weight": self.weight}
         if self.y_soft is not None:
@@ -128,27 +163,41 @@ class Condensed:
         return dgl(self.edge_index, nodes, {"weight": self.edge_weight})
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the file that `cgc condense` writes, whole or not at all. load and `cgc evaluate` read it."""
+        """Write the file that `cgc condense` writes. See save."""
         save(self, path)
 
     def _arrays(self) -> dict[str, Array]:
-        """Return the arrays that are there, by field."""
+        """Return the arrays that are not None, by field."""
         return {k: v for k in _TENSORS if (v := getattr(self, k)) is not None}
 
     def __repr__(self) -> str:
-        """Return the sizes of the condensed graph."""
+        """Return the name of the graph, the sizes and the method."""
         nodes, features = self.x.shape
-        edges, graph = self.edge_index.shape[1], self.origin.metadata.get("graph", "a graph")
-        return f"Condensed({graph}: {nodes} nodes, {edges} directed edges, {features} features)"
+        loops = int(np.count_nonzero(self.edge_index[0] == self.edge_index[1]))
+        edges = (self.edge_index.shape[1] + loops) // 2
+        classes, method = self.origin.metadata.get("classes", "?"), self.origin.config.get("method")
+        return (
+            f"Condensed({self.origin._share(nodes)}, {edges:,} edges, {features:,} features, {classes} classes, "
+            f"method {method})"
+        )
 
 
 def load(path: str | os.PathLike[str]) -> Condensed:
-    """Read a condensed graph that condense, save or the command wrote, in any format of the command.
+    """Read a condensed graph that save or the command wrote.
 
-    Raises Error if the file cannot be read, or is something else.
+    Args:
+        path: The file, in any format of the command: .safetensors, .pt, .npz, …
 
-    >>> small = cgc.load("cora-70.safetensors")  # doctest: +SKIP
-    >>> small = cgc.load("cora-70.pt")  # doctest: +SKIP
+    Returns:
+        A Condensed.
+
+    Raises:
+        Error: The file cannot be read, or holds no condensed graph.
+
+    Example:
+        >>> cgc.save(cgc.condense("demo", nodes=70), "demo-70.npz")
+        >>> cgc.load("demo-70.npz").x.shape
+        (70, 96)
     """
     if Path(path).suffix == _OWN or not os.path.exists(path):
         return _read(path, path)
@@ -159,12 +208,12 @@ def load(path: str | os.PathLike[str]) -> Condensed:
 
 
 def _read(file: str | os.PathLike[str], path: str | os.PathLike[str]) -> Condensed:
-    """Read a safetensors file. path is what the caller calls it."""
+    """Read a safetensors file. path is its name in errors."""
     tensors, metadata = _safetensors.read(file)
     if metadata.get("format") != "cgc-condensed":
-        raise Error(f"{path} has the format {metadata.get('format')!r}, want a condensed graph ('cgc-condensed')")
+        raise Error(f"{path} has the format {metadata.get('format')!r}, must have a condensed graph ('cgc-condensed')")
     if metadata.get("format_version") not in ("1", "2", "3"):
-        raise Error(f"{path} has the version {metadata.get('format_version')!r}, want 1 to 3: update cgc")
+        raise Error(f"{path} has the version {metadata.get('format_version')!r}, must have 1 to 3: update cgc")
     fields = {k: tensors[name] for k, name in _TENSORS.items() if name in tensors}
     try:
         return Condensed(**fields, members_ids=_names.text_of("members.ids", tensors), origin=Origin(metadata))
@@ -173,13 +222,19 @@ def _read(file: str | os.PathLike[str], path: str | os.PathLike[str]) -> Condens
 
 
 def save(small: Any, path: str | os.PathLike[str]) -> None:
-    """Write a Condensed, or the Data that condense returned, whole or not at all.
+    """Write a condensed graph to a file, completely or not at all. The bytes are those of `cgc condense`.
 
-    The end of the name tells the format, as for the command: .safetensors, .pt, .npz, … The bytes are those of
-    `cgc condense`. Raises Error if the file cannot be written.
+    Args:
+        small: A Condensed, or the Data that condense returned.
+        path: The file. Its extension says the format, as for the command: .safetensors, .pt, .npz, …
 
-    >>> cgc.save(small, "cora-70.safetensors")  # doctest: +SKIP
-    >>> cgc.save(small, "cora-70.pt")  # doctest: +SKIP
+    Raises:
+        Error: The file cannot be written, or the extension is unknown.
+
+    Example:
+        >>> small = cgc.condense("demo", nodes=70)
+        >>> cgc.save(small, "demo-70.safetensors")
+        >>> cgc.save(small, "demo-70.pt")
     """
     small = small if isinstance(small, Condensed) else of_pyg(small)
     if Path(path).suffix == _OWN:
@@ -202,7 +257,7 @@ def _write(small: Condensed, path: str | os.PathLike[str]) -> None:
 
 @contextlib.contextmanager
 def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a file to be written, which becomes path at the end: whole or not at all."""
+    """Yield the path of a file to write. On success, it atomically replaces path."""
     path = Path(path)
     try:
         with beside(path) as home:
@@ -213,9 +268,9 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def of_pyg(data: Any) -> Condensed:
-    """Return the Condensed that a Data of condense holds."""
+    """Return the Condensed with the contents of a Data that condense returned."""
     origin = getattr(data, "origin", None)
     if not isinstance(origin, Origin):
-        raise Error(f"small is a {type(data).__qualname__} that cgc.condense did not make, want what it returns")
+        raise Error(f"small is a {type(data).__qualname__} that cgc.condense did not make, expected what it returns")
     ids = getattr(data, "members_ids", None)
     return Condensed(**{k: array(k, data[k]) for k in _TENSORS if k in data}, members_ids=ids, origin=origin)

@@ -1,19 +1,60 @@
-"""The errors of the package."""
+"""The errors and warnings of the package."""
 
 from __future__ import annotations
 
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable
 
-__all__ = ["Error", "UnknownArgument", "unknown"]
+__all__ = ["Error", "GraphWarning", "UnknownArgument", "unknown", "warn"]
 
 
 class Error(Exception):
-    """What went wrong, in one sentence: the argument, the value, and what would be right."""
+    """What went wrong, in one sentence: the argument, its value, and what it must be.
+
+    Example:
+        >>> cgc.condense("demo", hops=-1)
+        Traceback (most recent call last):
+        cgc.Error: hops -1, must be at least 0
+    """
+
+    __module__ = "cgc"
 
 
 class UnknownArgument(Error, TypeError):
-    """A keyword argument that the function does not have."""
+    """A keyword argument that the function does not have. It is also a TypeError.
+
+    Example:
+        >>> cgc.condense("demo", node=70)
+        Traceback (most recent call last):
+        cgc.UnknownArgument: condense has no argument node, did you mean nodes?
+    """
+
+    __module__ = "cgc"
+
+
+class GraphWarning(UserWarning):
+    """What the user should know about a graph: its split was drawn, edges were merged, features differ in scale.
+
+    Each call warns again, even if an earlier call gave the same warning, which may have been about another graph.
+
+    Example:
+        >>> import warnings
+        >>> warnings.simplefilter("ignore", cgc.GraphWarning)  # silences them
+    """
+
+    __module__ = "cgc"
+
+
+def warn(sentence: str) -> None:
+    """Issue a GraphWarning that points to the caller of the package. It is shown even if it was issued before."""
+    frame = sys._getframe(1)
+    ours = (__package__, "contextlib")  # contextlib enters the context managers of the package
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in ours:
+        frame = frame.f_back
+    module = str(frame.f_globals.get("__name__"))
+    warnings.warn_explicit(sentence, GraphWarning, frame.f_code.co_filename, frame.f_lineno, module, registry={})
 
 
 def unknown(function: str, name: str, known: Iterable[str]) -> UnknownArgument:
@@ -24,5 +65,5 @@ def unknown(function: str, name: str, known: Iterable[str]) -> UnknownArgument:
     """
     names = sorted(known)
     close = difflib.get_close_matches(name, names, 1)
-    hint = f"did you mean {close[0]}?" if close else "want one of " + ", ".join(names)
+    hint = f"did you mean {close[0]}?" if close else "must be one of " + ", ".join(names)
     return UnknownArgument(f"{function} has no argument {name}, {hint}")

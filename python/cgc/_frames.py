@@ -1,30 +1,47 @@
-"""Graphs in two tables: one of nodes, one of edges."""
+"""Graphs given as two tables: one of nodes and one of edges."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Union
 
 import numpy as np
 
-from ._error import Error, unknown
+from ._error import Error, unknown, warn
 from ._graph import PARTS, Parts, array
 from ._names import class_numbers, identity, missing
 from ._safetensors import Array
 
 __all__ = ["Tables", "parts_of_tables", "tables"]
 
-# What a column may be called, in any case of letters: the names of the command's tables.
+# The names of a column by role, case-insensitive. They are those of the command's tables.
 _NAMES = {
     "id": ("id", "node_id", "node"), "label": ("label", "class", "y"), "split": ("split", "part"),
     "source": ("source", "src_id", "src"), "target": ("target", "dst_id", "dst"), "weight": ("weight",),
 }  # fmt: skip
 
+# The name of an index column written by pandas: read_csv of pandas names that of to_csv "Unnamed: 0", other readers "".
+# Parquet has "__index_level_0__". In addition, to_sql and reset_index name the first column "index".
+_INDEX = re.compile(r"(Unnamed: \d+(\.\d+)?|__index_level_\d+__)?")
+
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """A graph in two tables, which tables made. condense, tune and evaluate take it as their graph."""
+    """A graph in two tables, made by the function tables. condense, tune and evaluate accept it as their graph.
+
+    Attributes:
+        nodes: The table of nodes.
+        edges: The table of edges.
+        columns: The columns that the caller named, by role.
+        name: The name of the graph.
+
+    Example:
+        >>> people = {"id": ["ann", "bob"], "label": [0, 1], "age": [31, 42]}
+        >>> cgc.tables(people, {"source": ["ann"], "target": ["bob"]})
+        Tables(graph: 2 nodes, 1 edges)
+    """
 
     nodes: Any
     edges: Any
@@ -40,22 +57,36 @@ class Tables:
 
 
 def tables(nodes: Any, edges: Any, name: str = "graph", **columns: Union[str, Sequence[str]]) -> Tables:
-    """Return a graph that is given as a table of nodes and a table of edges.
+    """Make a graph of a table of nodes and a table of edges.
 
-    A table is a pandas or polars DataFrame, a pyarrow Table, or a dictionary of columns.
+    A table is a pandas or polars DataFrame, a pyarrow Table, or a dictionary of columns. Columns with one of the names
+    below in quotes are found, in any case. Other columns are named by keyword.
 
-    nodes has a row for each node: id, label, split (train, val or test) and features, which are all other columns.
-    Without a column for ids, the index of a DataFrame names the nodes. Labels are numbers or names; None, NaN or an
-    empty text is none. edges has a row for each edge: source and target, which are ids, and weight.
+    Args:
+        nodes: A row for each node. All columns without a role are features, except a column in which pandas wrote an
+            index: it is named "Unnamed: 0" or "__index_level_0__", or is the first column and named "index" or
+            nothing, and is left out with a GraphWarning.
+        edges: A row for each edge.
+        name: The name of the graph in the result.
+        **columns: The column of a role: id ("id", "node_id", "node"; without it, the index of a DataFrame), label
+            ("label", "class", "y"), split ("split", "part"; train, val, test or empty), features (a list of columns,
+            or one column of lists), source ("source", "src", "src_id"), target ("target", "dst", "dst_id") and weight
+            ("weight"). Labels are integers or names; None, NaN and "" mean no label.
 
-    Columns may have the other names that they have in files (node_id, class, src, …). Or they are named here: id,
-    label, split, features (a list of columns, or one column of lists), source, target, weight.
+    Returns:
+        A Tables, which condense, tune and evaluate accept as their graph.
 
-    Raises Error if a column is missing or two columns are alike. The rest is checked when the graph is used.
+    Raises:
+        Error: A column is missing, or two columns have the same name. The rest is checked when the graph is used.
+        UnknownArgument: There is no such role.
 
-    >>> graph = cgc.tables(people, friends, label="team", features=["age", "height"])  # doctest: +SKIP
-    >>> small = cgc.condense(graph, nodes=70)  # doctest: +SKIP
-    >>> small.class_names, small.members(0)  # doctest: +SKIP
+    Example:
+        >>> people = {"id": ["ann", "bob", "cy", "di"], "team": ["red", "red", "blue", "blue"], "age": [31, 42, 5, 7]}
+        >>> people["split"] = ["train", "test", "train", "test"]
+        >>> friends = {"source": ["ann", "cy"], "target": ["bob", "di"]}
+        >>> small = cgc.condense(cgc.tables(people, friends, label="team"), nodes=2)
+        >>> small.class_names, small.members(0)[0]
+        (['blue', 'red'], ['cy'])
     """
     for role in columns:
         if role not in (*_NAMES, "features"):
@@ -74,9 +105,9 @@ def _columns(table: Any, argument: str) -> dict[str, Any]:
     elif hasattr(table, "columns"):
         names = list(table.columns)
     else:
-        raise Error(f"{argument} is a {type(table).__name__}, want a DataFrame, or a dictionary of columns")
+        raise Error(f"{argument} is a {type(table).__name__}, must be a DataFrame, or a dictionary of columns")
     if len({str(n) for n in names}) < len(names):
-        raise Error(f"{argument} has two columns of the same name, want different names")
+        raise Error(f"{argument} has two columns of the same name, expected different names")
     return {str(n): table[n] for n in names}
 
 
@@ -104,7 +135,7 @@ def _roles(given: Tables) -> tuple[dict[str, Any], dict[str, Any], dict[str, str
 
 
 def parts_of_tables(given: Tables) -> Parts:
-    """Return the parts of a graph in two tables. Nodes and classes keep their names."""
+    """Return the parts of a graph given as two tables. Nodes and classes keep their names."""
     nodes, edges, roles = _roles(given)
     labels = _values(nodes[roles["label"]])
     ids = _ids(given.nodes, nodes, roles, len(labels))
@@ -121,7 +152,7 @@ def parts_of_tables(given: Tables) -> Parts:
     place = _places(called.get("id", "the index of nodes"), ids)
     ends = [place(f"edges[{roles[end]!r}]", _values(edges[roles[end]])) for end in ("source", "target")]
     if len(ends[0]) != len(ends[1]):
-        raise Error(f"edges has {len(ends[0])} sources and {len(ends[1])} targets, want as many")
+        raise Error(f"edges has {len(ends[0])} sources and {len(ends[1])} targets, expected as many")
     parts.edge_index = np.stack(ends)
     if "weight" in roles:
         parts.edge_weight = _numbers("edges", roles["weight"], edges[roles["weight"]])
@@ -130,7 +161,7 @@ def parts_of_tables(given: Tables) -> Parts:
         split = ["" if missing(s) else str(s) for s in _values(nodes[roles["split"]])]
         for i, word in enumerate(split):
             if word not in ("", "train", "val", "test"):
-                raise Error(f"{called['split']} of row {i} is {word!r}, want train, val, test or none")
+                raise Error(f"{called['split']} of row {i} is {word!r}, must be train, val, test or none")
         for part in PARTS:
             setattr(parts, part, np.array([s == part[: -len("_mask")] for s in split], bool))
             parts.names[part] = f"{part[: -len('_mask')]} in {called['split']}"
@@ -138,7 +169,7 @@ def parts_of_tables(given: Tables) -> Parts:
 
 
 def _values(column: Any) -> Any:
-    """Return a column as a numpy array, or as a list of Python's values."""
+    """Return a column as a numpy array, or as a list of Python values."""
     found = column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(_list(column))
     if found.ndim > 1 or found.dtype.kind in "OUST":
         return [v.item() if isinstance(v, np.generic) else v for v in found.tolist()]
@@ -146,7 +177,7 @@ def _values(column: Any) -> Any:
 
 
 def _list(column: Any) -> Any:
-    """Return a list whose elements keep their types: numpy makes texts of numbers among texts."""
+    """Return the values with their types. numpy would convert mixed ones to strings, so they get an object array."""
     if isinstance(column, np.ndarray):
         return column
     values = list(column)
@@ -162,7 +193,7 @@ def _ids(table: Any, nodes: Mapping[str, Any], roles: Mapping[str, str], count: 
     if "id" in roles:
         ids = _values(nodes[roles["id"]])
         if len(ids) != count:
-            raise Error(f"nodes has {len(ids)} ids and {count} labels, want as many")
+            raise Error(f"nodes has {len(ids)} ids and {count} labels, expected as many")
         return ids  # type: ignore[no-any-return]
     index = getattr(table, "index", None)
     found: Any = _values(index) if hasattr(index, "to_numpy") else np.arange(count)
@@ -170,7 +201,7 @@ def _ids(table: Any, nodes: Mapping[str, Any], roles: Mapping[str, str], count: 
 
 
 def _places(called: str, ids: Sequence[Any]) -> Any:
-    """Return the function that finds nodes by their ids. Raises Error for ids that are alike, missing, or mixed."""
+    """Return a function that finds nodes by their ids. Raise Error for duplicate, missing or mixed ids."""
     order, sorted_ids = np.zeros(0, np.int64), np.zeros(0, np.int64)
     if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
         order = np.argsort(ids, kind="stable")
@@ -178,25 +209,25 @@ def _places(called: str, ids: Sequence[Any]) -> Any:
         twice = np.flatnonzero(sorted_ids[1:] == sorted_ids[:-1])
         if twice.size:
             first, again = order[twice[0]], order[twice[0] + 1]
-            raise Error(f"{called} is {ids[first]} in row {first} and in row {again}, want different ids")
+            raise Error(f"{called} is {ids[first]} in row {first} and in row {again}, expected different ids")
     kinds: dict[type, int] = {}
     place: dict[Any, int] = {}
     if not isinstance(ids, np.ndarray) or ids.dtype.kind not in "iu":
         for i, value in enumerate(ids):
             if missing(value):
-                raise Error(f"{called} is missing in row {i}, want an id for each node")
+                raise Error(f"{called} is missing in row {i}, must be an id for each node")
             kinds.setdefault(type(value), i)
             if len(kinds) > 1:
                 (one, j), (other, k) = list(kinds.items())[:2]
                 raise Error(
                     f"{called} is {ids[j]!r} ({one.__name__}) in row {j} and {ids[k]!r} ({other.__name__}) in row {k}, "
-                    "want ids of one type"
+                    "expected ids of one type"
                 )
             try:
                 if place.setdefault(value, i) != i:
-                    raise Error(f"{called} is {value!r} in row {place[value]} and in row {i}, want different ids")
+                    raise Error(f"{called} is {value!r} in row {place[value]} and in row {i}, expected different ids")
             except TypeError:
-                raise Error(f"{called} is a {type(value).__name__} in row {i}, want a number or a text") from None
+                raise Error(f"{called} is a {type(value).__name__} in row {i}, must be a number or a string") from None
 
     def find(end: str, values: Any) -> Array:
         if not place and isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
@@ -219,30 +250,38 @@ def _places(called: str, ids: Sequence[Any]) -> Any:
 
 
 def _features(given: Tables, nodes: Mapping[str, Any], roles: Mapping[str, str], count: int) -> Array:
-    """Return the features: a column for each number, or one column of lists."""
+    """Return the features, from a column for each feature or from one column of lists."""
     asked = given.columns.get("features")
     taken = {roles[r] for r in ("id", "label", "split") if r in roles}
-    names = (
-        [asked] if isinstance(asked, str) else [n for n in nodes if n not in taken] if asked is None else list(asked)
-    )
+    if asked is None:
+        first = next(iter(nodes), "")
+        index = [n for n in nodes if n not in taken and (_INDEX.fullmatch(n) or n == first == "index")]
+        for n in index:
+            warn(
+                f"nodes: the column {n!r} is left out of the features, because it looks like an index that pandas "
+                "wrote: rename it to keep it"
+            )
+        names = [n for n in nodes if n not in taken and n not in index]
+    else:
+        names = [asked] if isinstance(asked, str) else list(asked)
     for n in names:
         if n not in nodes:
             raise Error(f"nodes has no column {n!r} for features, its columns are {', '.join(nodes)}")
     if not names:
-        raise Error("nodes has no column of features, want one at least besides id, label and split")
+        raise Error("nodes has no column of features, expected one at least besides id, label and split")
     if len(names) == 1:
         values = nodes[names[0]].to_numpy() if hasattr(nodes[names[0]], "to_numpy") else nodes[names[0]]
         if len(values) and not isinstance(values[0], (str, bytes)) and np.ndim(values[0]) == 1:
             for i, row in enumerate(values):
                 if np.shape(row) != np.shape(values[0]):
-                    raise Error(f"nodes[{names[0]!r}] of row {i} has {np.size(row)} numbers, want {len(values[0])}")
+                    raise Error(f"nodes[{names[0]!r}] of row {i} has {np.size(row)} numbers, expected {len(values[0])}")
             return np.stack([array(f"nodes[{names[0]!r}]", row) for row in values])
     columns = [_numbers("nodes", n, nodes[n]) for n in names]
     for n, column in zip(names, columns):
         if len(column) != count:
-            raise Error(f"nodes[{n!r}] has {len(column)} rows, want {count}")
+            raise Error(f"nodes[{n!r}] has {len(column)} rows, expected {count}")
         if np.isnan(column).any():
-            raise Error(f"nodes[{n!r}] of row {int(np.flatnonzero(np.isnan(column))[0])} is missing, want a number")
+            raise Error(f"nodes[{n!r}] of row {int(np.flatnonzero(np.isnan(column))[0])} is missing, must be a number")
     return np.stack(columns, axis=1)
 
 
@@ -257,10 +296,10 @@ def _numbers(table: str, name: str, column: Any) -> Array:
                 i for i, v in enumerate(values) if isinstance(v, str) or np.ndim(v) or not hasattr(v, "__float__")
             )
             raise Error(
-                f"{table}[{name!r}] of row {odd} is {values[odd]!r}, want a number"
+                f"{table}[{name!r}] of row {odd} is {values[odd]!r}, must be a number"
                 + (": features=[…] lists the columns to take" if table == "nodes" else "")
             ) from None
     if values.dtype.kind not in "fiub":
-        raise Error(f"{table}[{name!r}] has elements of type {values.dtype}, want numbers")
-    with np.errstate(over="ignore"):  # the command says where a number is too large
+        raise Error(f"{table}[{name!r}] has elements of type {values.dtype}, must have numbers")
+    with np.errstate(over="ignore"):  # the command reports numbers that are too large
         return np.asarray(values.astype(np.float32))

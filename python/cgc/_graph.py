@@ -1,4 +1,4 @@
-"""A graph as arrays, the checks of its parts, and the file in which it goes to the command."""
+"""A graph as arrays, the checks of its parts, and the file in which it is passed to the command."""
 
 from __future__ import annotations
 
@@ -42,9 +42,21 @@ class Sparse:
 class Graph:
     """A labelled graph with N nodes, d features and a split, as numpy arrays.
 
-    x (N × d, float32), y (N, int64, -1 for no label), edge_index (2 × E, int64, each edge in both directions),
-    edge_weight (E, float32; None if all are 1), and three masks (N, bool). ids holds the name of each node and
-    class_names that of each class; None means that they are numbered.
+    Attributes:
+        x: The features, N × d, float32.
+        y: The labels, N, int64, -1 for none.
+        edge_index: The edges, 2 × E, int64, each in both directions.
+        edge_weight: The weights of the edges, E, float32. None if all are 1.
+        train_mask: The training nodes, N, bool. val_mask and test_mask are the other parts of the split.
+        name: The name of the graph.
+        classes: The number of classes.
+        ids: The ids of the nodes. None if they are numbered.
+        class_names: The names of the classes. None if they are numbered.
+
+    Example:
+        >>> graph = cgc.load_dataset("demo")
+        >>> graph.x.shape, int(graph.train_mask.sum())
+        ((4000, 96), 140)
     """
 
     x: Array
@@ -61,16 +73,17 @@ class Graph:
     _features: Optional[Sparse] = field(default=None, repr=False)
 
     def to_pyg(self) -> Any:
-        """Return the graph as a torch_geometric Data. It wants torch and torch_geometric."""
+        """Return the graph as a torch_geometric Data. This needs torch and torch_geometric."""
         names = ("x", "y", "edge_index", "edge_weight", *PARTS)
         data = pyg({n: getattr(self, n) for n in names if getattr(self, n) is not None})
+        data.name = self.name
         for name in ("ids", "class_names"):
             if getattr(self, name) is not None:
                 data[name] = list(getattr(self, name))
         return data
 
     def to_dgl(self) -> Any:
-        """Return the graph as a DGLGraph with node data feat, label and masks. It wants torch and dgl."""
+        """Return the graph as a DGLGraph with node data feat, label and masks. This needs torch and dgl."""
         rest = {n: getattr(self, n) for n in PARTS}
         return dgl(self.edge_index, {"feat": self.x, "label": self.y, **rest}, {"weight": self.edge_weight})
 
@@ -82,22 +95,22 @@ class Graph:
 
 
 def pyg(arrays: Mapping[str, Array]) -> Any:
-    """Return a torch_geometric Data with the arrays as tensors. It takes the memory of the arrays."""
+    """Return a torch_geometric Data with the arrays as tensors. They share memory with writable arrays."""
     try:
         import torch
         from torch_geometric.data import Data
     except ImportError as e:
-        raise Error(f"a torch_geometric Data wants torch and torch_geometric: {e}") from None
+        raise Error(f"a torch_geometric Data needs torch and torch_geometric: {e}") from None
     return Data(**{k: torch.from_numpy(v if v.flags.writeable else v.copy()) for k, v in arrays.items()})
 
 
 def dgl(edge_index: Array, nodes: Mapping[str, Array], edges: Mapping[str, Optional[Array]]) -> Any:
-    """Return a DGLGraph with data of nodes and edges. It takes the memory of the arrays."""
+    """Return a DGLGraph with data of nodes and edges. Its tensors share memory with writable arrays."""
     try:
         import torch
         from dgl import graph
     except ImportError as e:
-        raise Error(f"a DGLGraph wants torch and dgl: {e}") from None
+        raise Error(f"a DGLGraph needs torch and dgl: {e}") from None
 
     def tensor(v: Array) -> Any:
         return torch.from_numpy(v if v.flags.writeable else v.copy())
@@ -110,7 +123,7 @@ def dgl(edge_index: Array, nodes: Mapping[str, Array], edges: Mapping[str, Optio
 
 @dataclass
 class Parts:
-    """The parts of a graph as they were handed in. names says what the caller calls each of them."""
+    """The parts of a graph as the caller passed them. names maps parts to the caller's names."""
 
     edge_index: Any = None
     edge_weight: Any = None
@@ -121,31 +134,33 @@ class Parts:
     test_mask: Any = None
     name: str = "graph"
     classes: Optional[int] = None
-    ids: Optional[Sequence[Any]] = None  # what the caller calls the nodes; None: their numbers
+    ids: Optional[Sequence[Any]] = None  # the caller's ids of the nodes; None if they are their numbers
     class_names: Optional[list[str]] = None
     names: dict[str, str] = field(default_factory=dict)
-    side: Optional[int] = None  # of the adjacency matrix, if the edges came in one
+    side: Optional[int] = None  # rows of the adjacency matrix, if the edges came from one
 
     def called(self, part: str) -> str:
-        """Return what the caller calls a part."""
+        """Return the caller's name of a part."""
         return self.names.get(part, part)
 
     def tensors(self) -> list[Tensor]:
-        """Return the tensors of the file. Raises Error for a part that does not fit."""
+        """Return the tensors of the file. Raise Error for an invalid part."""
         for part in ("x", "y", "edge_index"):
             if getattr(self, part) is None:
-                raise Error(f"{self.called(part)} is missing, want {_WANTED[part]}")
+                raise Error(f"{self.called(part)} is missing, expected {_WANTED[part]}")
         y = self._labels()
         nodes = len(y)
         if self.side not in (None, nodes):
             raise Error(
                 f"{self.called('edge_index')} has shape {(self.side, self.side)}, "
-                f"want {(nodes, nodes)}: a row for each label of {self.called('y')}"
+                f"expected {(nodes, nodes)}: a row for each label of {self.called('y')}"
             )
         tensors = [*self._edges(nodes), *self._features(nodes), Tensor("y", y), *self._split(y)]
         if self.ids is not None:
             if len(self.ids) != nodes:
-                raise Error(f"{self.called('ids')} has {len(self.ids)} names, want {nodes}: one for each label of y")
+                raise Error(
+                    f"{self.called('ids')} has {len(self.ids)} names, expected {nodes}: one for each label of y"
+                )
             tensors += _names.strings("ids", _names.texts(self.ids))
         return tensors
 
@@ -169,7 +184,7 @@ class Parts:
             raise Error(f"writing the graph to {path.parent}: {e.strerror or e}") from None
 
     def named(self, sentence: str) -> str:
-        """Return a sentence of the command about the file with the caller's name of the part."""
+        """Replace the names of parts in an error of the command by the caller's names."""
         sentence = re.sub(
             r"^feature (\d+) of node (\d+) is not",
             lambda m: f"{self.called('x')}[{m[2]}, {m[1]}] is not",
@@ -185,19 +200,21 @@ class Parts:
         if y.ndim == 2 and y.shape[1] == 1:
             y = y[:, 0]
         if y.ndim != 1 or y.size == 0:
-            raise Error(f"{name} has shape {y.shape}, want one label for each node (several labels are not supported)")
+            raise Error(
+                f"{name} has shape {y.shape}, expected one label for each node (several labels are not supported)"
+            )
         if y.dtype.kind == "f":
             known = ~np.isnan(y)
             whole = np.where(known, y, -1)
             if not np.array_equal(whole, np.trunc(whole)):
                 at = int(np.flatnonzero(whole != np.trunc(whole))[0])
-                raise Error(f"{name} of node {at} is {y[at]}, want a whole number, or -1 for none")
+                raise Error(f"{name} of node {at} is {y[at]}, must be an integer, or -1 for none")
             y = whole
         elif y.dtype.kind not in "iub":
-            raise Error(f"{name} has elements of type {y.dtype}, want whole numbers")
+            raise Error(f"{name} has elements of type {y.dtype}, must have integers")
         bad = np.flatnonzero((y < -1) | (y >= 2**31))
         if bad.size:
-            raise Error(f"{name} of node {bad[0]} is {y[bad[0]]}, want a class from 0, or -1 for none")
+            raise Error(f"{name} of node {bad[0]} is {y[bad[0]]}, must be a class from 0, or -1 for none")
         return y.astype(np.int32)
 
     def _edges(self, nodes: int) -> list[Tensor]:
@@ -206,16 +223,16 @@ class Parts:
             e = np.zeros((2, 0), np.int32)
         if e.ndim != 2 or e.shape[0] != 2:
             hint = f"; {name}.T has it" if e.ndim == 2 and e.shape[1] == 2 else ""
-            raise Error(f"{name} has shape {e.shape}, want (2, number of edges){hint}")
+            raise Error(f"{name} has shape {e.shape}, expected (2, number of edges){hint}")
         if e.dtype.kind not in "iu":
-            raise Error(f"{name} has elements of type {e.dtype}, want whole numbers")
+            raise Error(f"{name} has elements of type {e.dtype}, must have integers")
 
         def check(chunk: Array, before: int) -> None:
-            unsigned = chunk.view(chunk.dtype.str.replace("i", "u"))  # in which a negative number is a large one
+            unsigned = chunk.view(chunk.dtype.str.replace("i", "u"))  # negative numbers become large
             if unsigned.max() >= nodes:
                 wrong = int(np.flatnonzero((chunk < 0) | (chunk >= nodes))[0])
                 node, edge = chunk.reshape(-1)[wrong], (before + wrong) % e.shape[1]
-                raise Error(f"{name} has node {node} in edge {edge}, want 0 to {nodes - 1}")
+                raise Error(f"{name} has node {node} in edge {edge}, must have 0 to {nodes - 1}")
 
         tensors = [Tensor("edge_index", e, "<i4", check)]
         if self.edge_weight is not None:
@@ -223,9 +240,9 @@ class Parts:
             if w.ndim == 2 and w.shape[1] == 1:
                 w = w[:, 0]
             if w.shape != (e.shape[1],):
-                raise Error(f"{name} has shape {w.shape}, want ({e.shape[1]},): one weight for each edge")
+                raise Error(f"{name} has shape {w.shape}, expected ({e.shape[1]},): one weight for each edge")
             if w.dtype.kind not in "iufb":
-                raise Error(f"{name} has elements of type {w.dtype}, want numbers")
+                raise Error(f"{name} has elements of type {w.dtype}, must have numbers")
             if not bool(np.all(w == 1)):
                 tensors.append(Tensor("edge_weight", w, "<f4", self._positive))
         return tensors
@@ -236,7 +253,7 @@ class Parts:
         if wrong.any():
             at = int(np.flatnonzero(wrong)[0])
             name = self.called("edge_weight")
-            raise Error(f"{name} of edge {low + at} is {chunk[at]}, want a positive finite number")
+            raise Error(f"{name} of edge {low + at} is {chunk[at]}, must be a positive finite number")
 
     def _features(self, nodes: int) -> list[Tensor]:
         name = self.called("x")
@@ -246,14 +263,14 @@ class Parts:
             tensors = [Tensor("x.indptr", self.x.indptr, "<i8"), Tensor("x.indices", self.x.indices, "<i4")]
             if self.x.data is not None and not bool(np.all(self.x.data == 1)):
                 if not np.isfinite(self.x.data).all():
-                    raise Error(f"{name} holds a number that is not finite, want finite numbers")
+                    raise Error(f"{name} holds a number that is not finite, must hold finite numbers")
                 tensors.append(Tensor("x.data", self.x.data, "<f4"))
             return tensors
         x = array(name, self.x)
         _feature_shape(name, x.shape, nodes)
         if x.dtype.kind not in "fiub":
-            raise Error(f"{name} has elements of type {x.dtype}, want numbers")
-        return [Tensor("x", x, "<f4")]  # the command looks for numbers that are not finite
+            raise Error(f"{name} has elements of type {x.dtype}, must have numbers")
+        return [Tensor("x", x, "<f4")]  # the command checks that numbers are finite
 
     def _split(self, y: Array) -> list[Tensor]:
         part_of = np.zeros(len(y), np.int8)
@@ -266,40 +283,42 @@ class Parts:
             twice = nodes[part_of[nodes] != 0]
             if twice.size:
                 other = self.called(PARTS[part_of[twice[0]] - 1])
-                raise Error(f"{name} has node {twice[0]}, which is in {other} too, want no node in two parts")
+                raise Error(f"{name} has node {twice[0]}, which is in {other} too, expected no node in two parts")
             part_of[nodes] = number
             bare = nodes[y[nodes] < 0]
             if bare.size:
                 raise Error(f"{name} has node {bare[0]}, which has no label in {self.called('y')}")
             if part == "train_mask" and not nodes.size:
-                raise Error(f"{name} is empty, want at least 1 node")
+                raise Error(f"{name} is empty, must have at least 1 node")
             tensors.append(Tensor(part[: -len("_mask")], nodes, "<i4"))
         if tensors and self.train_mask is None:
             raise Error(f"{self.called('train_mask')} is missing, and other parts of the split are given")
         return tensors
 
     def _nodes(self, part: str, count: int) -> Array:
-        """Return the nodes of a mask, or of a list of node numbers, ascending."""
+        """Return the nodes of a mask or of a list of node numbers, in ascending order."""
         name, mask = self.called(part), array(self.called(part), getattr(self, part))
         if mask.ndim == 2:
-            raise Error(f"{name} has shape {mask.shape}, want one split: {name}[:, 0] is the first")
+            raise Error(f"{name} has shape {mask.shape}, expected one split: {name}[:, 0] is the first")
         if mask.dtype == np.uint8 and mask.shape == (count,):
             mask = mask.astype(bool)
         if mask.dtype == np.bool_:
             if mask.shape != (count,):
-                raise Error(f"{name} has shape {mask.shape}, want ({count},): one for each node")
+                raise Error(f"{name} has shape {mask.shape}, expected ({count},): one for each node")
             return np.flatnonzero(mask)
         if mask.size == 0:
             return np.zeros(0, np.int64)
         if mask.ndim != 1 or mask.dtype.kind not in "iu":
-            raise Error(f"{name} has elements of type {mask.dtype}, want a mask of bool or a list of node numbers")
+            raise Error(f"{name} has elements of type {mask.dtype}, must have a mask of bool or a list of node numbers")
         nodes = np.sort(mask)
         for node in (nodes[0], nodes[-1]):
             if not 0 <= node < count:
-                raise Error(f"{name} has node {node}, want 0 to {count - 1}")
+                raise Error(f"{name} has node {node}, must have 0 to {count - 1}")
         again = np.flatnonzero(nodes[1:] == nodes[:-1])
         if again.size:
-            raise Error(f"{name} has node {nodes[again[0]]} twice, want a mask of bool or a list of different nodes")
+            raise Error(
+                f"{name} has node {nodes[again[0]]} twice, must have a mask of bool or a list of different nodes"
+            )
         return nodes
 
 
@@ -312,17 +331,17 @@ _WANTED = {
 
 def _feature_shape(name: str, shape: tuple[int, ...], nodes: int) -> None:
     if len(shape) != 2 or shape[0] != nodes or shape[1] == 0:
-        raise Error(f"{name} has shape {shape}, want ({nodes}, number of features): a row for each label of y")
+        raise Error(f"{name} has shape {shape}, expected ({nodes}, number of features): a row for each label of y")
 
 
 def array(name: str, value: Any, texts: bool = False) -> Array:
-    """Return a value as an array, without a copy where it can be. Tensors of torch come to the CPU.
+    """Return a value as an array, without a copy if possible. Tensors of torch are moved to the CPU.
 
-    With texts, it may be an array of objects.
+    If texts is set, the result may be an object array.
     """
     if hasattr(value, "detach"):
         if str(getattr(value, "layout", "torch.strided")) != "torch.strided":
-            raise Error(f"{name} is a sparse tensor, want a dense one, or a scipy matrix")
+            raise Error(f"{name} is a sparse tensor, expected a dense one, or a scipy matrix")
         value = value.detach().cpu()
         if str(value.dtype) == "torch.bfloat16":
             value = value.float()
@@ -332,14 +351,14 @@ def array(name: str, value: Any, texts: bool = False) -> Array:
     except ValueError as e:
         raise Error(f"{name} is no array: {e}") from None
     if texts and found.dtype.kind == "U" and not isinstance(value, np.ndarray):
-        found = np.asarray(value, object)  # numpy makes texts of numbers among texts
+        found = np.asarray(value, object)  # numpy would convert numbers among strings
     if found.dtype.kind == "O" and not texts:
-        raise Error(f"{name} holds {type(found.reshape(-1)[0]).__name__} objects, want an array of numbers")
+        raise Error(f"{name} holds {type(found.reshape(-1)[0]).__name__} objects, must hold an array of numbers")
     return found
 
 
 def _dense(tensors: Mapping[str, Array]) -> Array:
-    """Return x as float32: as it stands, or of its panels x.0, x.1, …."""
+    """Return x as float32, from the tensor x or from the panels x.0, x.1, …."""
     if "x" in tensors:
         return tensors["x"].astype(np.float32, copy=False)
     panels = [tensors[f"x.{k}"] for k in range(len(tensors)) if f"x.{k}" in tensors]
@@ -361,7 +380,7 @@ def read_graph(path: str | os.PathLike[str]) -> Graph:
             sparse = Sparse(t["x.indptr"], t["x.indices"], t.get("x.data"), (nodes, int(meta["features"])))
         x = _dense(t) if sparse is None else sparse.toarray()
         if sparse is not None:
-            x.flags.writeable = False  # the file of the graph is made of the sparse form
+            x.flags.writeable = False  # read-only, because the graph is written from its sparse form
         edges = np.stack([rows, t["adj.indices"].astype(np.int64)])
         names = meta.get("class_names")
         return Graph(
@@ -370,4 +389,4 @@ def read_graph(path: str | os.PathLike[str]) -> Graph:
             class_names=None if names is None else list(json.loads(names)), **masks,
         )  # fmt: skip
     except KeyError as e:
-        raise Error(f"{path} has no tensor {e}, want a graph that cgc wrote") from None
+        raise Error(f"{path} has no tensor {e}, must have a graph that cgc wrote") from None

@@ -1,4 +1,4 @@
-"""Names of nodes and classes: text and numbers of the caller, and the numbers from 0 that the command wants."""
+"""Names of nodes and classes: converts the caller's strings and numbers to the numbers that the command expects."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WHOLE = re.compile(r"[+-]?[0-9]+")
 
 
 def missing(value: object) -> bool:
-    """Say whether a value stands for none: None, NaN, pandas' NA and NaT, or an empty text."""
+    """Return whether a value is missing: None, NaN, pandas' NA or NaT, or an empty string."""
     if value is None or (isinstance(value, str) and not value) or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, (float, np.floating)) and math.isnan(value)
@@ -27,18 +27,20 @@ def missing(value: object) -> bool:
 def class_numbers(name: str, values: Sequence[Any], numbers_too: bool = False) -> tuple[Array, Optional[list[str]]]:
     """Return the class of each value, −1 for none, and the names of the classes in sorted order.
 
-    If all values are whole numbers, or texts of them, they are the classes, and there are no names. With numbers_too,
-    numbers other than 0 to classes − 1 are names as well. Raises Error for numbers among names.
+    If all values are integers, or strings of integers, they are the classes, and there are no names. If numbers_too is
+    set, integers other than 0 to classes − 1 also count as names. Raises Error if numbers and names are mixed.
     """
-    kinds: dict[bool, int] = {}  # the first value that is text, and the first that is not
+    kinds: dict[bool, int] = {}  # positions of the first string and the first other value
     for i, value in enumerate(values):
         if not missing(value):
             if not isinstance(value, (str, bytes, int, float, np.integer, np.floating, np.bool_)):
-                raise Error(f"{name} of node {i} is a {type(value).__name__}, want a number, a text or None")
+                raise Error(f"{name} of node {i} is a {type(value).__name__}, must be a number, a string or None")
             kinds.setdefault(isinstance(value, (str, bytes)), i)
     if len(kinds) == 2:
         number, text = kinds[False], kinds[True]
-        raise Error(f"{name} of node {number} is {values[number]!r} and of node {text} {values[text]!r}, want one type")
+        raise Error(
+            f"{name} of node {number} is {values[number]!r} and of node {text} {values[text]!r}, expected one type"
+        )
     if True not in kinds:
         numbers = np.array([np.nan if missing(v) else v for v in values], np.float64)
     else:
@@ -50,7 +52,7 @@ def class_numbers(name: str, values: Sequence[Any], numbers_too: bool = False) -
                 named = whole.index(False)
                 raise Error(
                     f"{name} of node {odd} is the number {words[odd]!r} and of node {named} the name "
-                    f"{words[named]!r}, want numbers or names"
+                    f"{words[named]!r}, must be numbers or names"
                 )
             classes = sorted({w for w in words if w})
             place = {c: i for i, c in enumerate(classes)}
@@ -66,32 +68,32 @@ def class_numbers(name: str, values: Sequence[Any], numbers_too: bool = False) -
 
 
 def identity(ids: Sequence[Any]) -> bool:
-    """Say whether ids are the numbers of their places: such nodes have no names."""
+    """Return whether each id equals its position. Such nodes need no names."""
     if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
         return bool(np.array_equal(ids, np.arange(len(ids))))
     return all(type(v) is int and v == i for i, v in enumerate(ids))
 
 
 def texts(ids: Sequence[Any]) -> list[str]:
-    """Return ids as the text that a file holds. Raises Error if two different ids have the same text."""
+    """Return ids as strings for a file. Raise Error if two different ids give the same string."""
     found = [v.decode() if isinstance(v, bytes) else str(v) for v in ids]
     if len(set(found)) < len(found):
         seen: dict[str, int] = {}
         for i, text in enumerate(found):
             if seen.setdefault(text, i) != i:
-                raise Error(f"nodes {ids[seen[text]]!r} and {ids[i]!r} have the same name, want different ones")
+                raise Error(f"nodes {ids[seen[text]]!r} and {ids[i]!r} have the same name, expected different ones")
     return found
 
 
 def strings(name: str, values: Sequence[str]) -> list[Tensor]:
-    """Return the two tensors of a list of texts: their bytes, and where each begins."""
+    """Return the two tensors that store a list of strings: their bytes, and their offsets."""
     encoded = [v.encode("utf-8", "surrogatepass") for v in values]
     offsets = np.concatenate([[0], np.cumsum([len(v) for v in encoded], dtype=np.int64)]).astype(np.int64)
     return [Tensor(f"{name}.offsets", offsets), Tensor(name, np.frombuffer(b"".join(encoded), np.uint8))]
 
 
 def text_of(name: str, tensors: dict[str, Array]) -> Optional[list[str]]:
-    """Return the list of texts in two tensors, or None if they are not there."""
+    """Return the list of strings stored in two tensors, or None if the tensors are missing."""
     if name not in tensors or f"{name}.offsets" not in tensors:
         return None
     data, offsets = tensors[name].tobytes(), tensors[f"{name}.offsets"].tolist()

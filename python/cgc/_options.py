@@ -1,118 +1,81 @@
-"""The keyword arguments that mirror the flags of the command."""
+"""The keyword arguments that are flags of the command: their signatures, their help, and their conversion to flags."""
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypedDict, Union
+import re
+import textwrap
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from typing import Any, Callable, TypeVar
 
 from ._error import Error, unknown
+from ._parameters import FLAGS
 
-__all__ = ["CondenseOptions", "EvaluateOptions", "ReportOptions", "TuneOptions", "flags", "plain"]
+__all__ = ["described", "flags", "plain"]
 
-
-class _Common(TypedDict, total=False):
-    threads: int
-
-
-class _Database(TypedDict, total=False):
-    nodes_sql: str
-    edges_sql: str
+_WIDTH = 100  # columns of a generated docstring
+_MARK = re.compile(r"^ *\*\*options: .*\n(?: {12,}.*\n)*", re.M)  # the docstring entry that the list of flags replaces
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 
-class _Configuration(_Common, _Database, total=False):
-    nodes: int
-    ratio: Union[float, str]
-    label_ratio: Union[float, str]
-    method: str
-    partition: str
-    partitions: int
-    propagation: str
-    hops: int
-    hop_weights: Sequence[float]
-    teleport: float
-    augment: float
-    pseudo_labels: float
-    soft_labels: bool
-    temperature: Union[float, str]
-    edges: str
-    threshold: float
-    degree: float
-    alpha: float
-    normalize_features: bool
-    standardize: bool
-    inductive: bool
-    memory: Union[int, str]
-    precision: str
-    seed: int
+def described(options: Any) -> Callable[[_F], _F]:
+    """Return a decorator that lists the flags in the signature and the docstring of a function.
+
+    options is the TypedDict of the flags. The function must accept **options and describe it in its docstring.
+    """
+
+    def describe(function: _F) -> _F:
+        signature = inspect.signature(function)
+        own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        taken = {p.name for p in own}
+        listed = [flag for flag in FLAGS[function.__name__] if flag[0] not in taken]
+        more = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=types[name])
+            for types in [options.__annotations__]
+            for name, default, _, _ in listed
+        ]
+        function.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
+        if function.__doc__ is not None:  # -OO removes docstrings
+            function.__doc__ = _MARK.sub(lambda _: _help(listed), function.__doc__)
+        return function
+
+    return describe
 
 
-class CondenseOptions(_Configuration, total=False):
-    """The keyword arguments of condense, besides the graph and config."""
-
-    params: Mapping[str, Any]
-    embeddings: Union[str, os.PathLike[str]]
-
-
-class _Testing(_Common, _Database, total=False):
-    """What evaluate and report share."""
-
-    seeds: int
-    epochs: int
-    hidden: int
-    dropout: float
-    lr: float
-    weight_decay: float
-    weighted: bool
-    validate_every: int
-    seed: int
+def _help(listed: list[tuple[str, Any, str, str]]) -> str:
+    """Return the docstring of the flags, by group."""
+    text = ""
+    for group, members in groupby(listed, key=lambda flag: flag[2]):
+        text += f"\n    {group}:\n"
+        for name, default, _, about in members:
+            stated = "" if default is None or default is False else f" (default {default!r})"
+            text += textwrap.fill(
+                f"{name}: {about[0].upper()}{about[1:]}{stated}.",
+                _WIDTH,
+                initial_indent=" " * 8,
+                subsequent_indent=" " * 12,
+            )
+            text += "\n"
+    return text
 
 
-class EvaluateOptions(_Testing, total=False):
-    """The keyword arguments of evaluate, besides the graphs and the models."""
-
-    memory: Union[int, str]
-
-
-class ReportOptions(_Testing, total=False):
-    """The keyword arguments of report, besides the graphs, the path and the models."""
-
-    whole: int
-    figures: str
-    ceilings: bool
-
-
-class TuneOptions(_Configuration, total=False):
-    """The keyword arguments of tune, besides the graph and config."""
-
-    models: Union[str, Sequence[str]]
-    epochs: int
-    hidden: int
-    dropout: float
-    lr: float
-    weight_decay: float
-    weighted: bool
-    validate_every: int
-    trials: int
-    seconds: float
-    methods: Union[str, Sequence[str]]
-
-
-def flags(function: str, known: Iterable[str], options: Mapping[str, Any], also: Iterable[str] = ()) -> list[str]:
+def flags(function: str, options: Mapping[str, Any], also: Iterable[str] = ()) -> list[str]:
     """Return options as flags of the command. The value None stands for the default.
 
-    Raises UnknownArgument for a name that is neither in known nor in also, which lists the other arguments.
+    Raises UnknownArgument for a name that is neither a flag nor in also, the names of the other arguments.
 
-    >>> flags("condense", ["nodes", "soft_labels"], {"nodes": 70, "soft_labels": True})
+    >>> flags("condense", {"nodes": 70, "soft_labels": True})
     ['--nodes=70', '--soft-labels=true']
     """
-    names = list(known)
+    names = [name for name, *_ in FLAGS.get(function, ())]
     line = []
     for name, value in options.items():
         if name not in names:
-            raise unknown(function, name, [*names, *also])
+            raise unknown(function, name, {*names, *also})
         if value is None:
             continue
         if name == "params":
@@ -123,20 +86,22 @@ def flags(function: str, known: Iterable[str], options: Mapping[str, Any], also:
 
 
 def _word(name: str, value: object) -> str:
-    """Return a value as the command reads it."""
+    """Format a value in the syntax of the command."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if name == "memory" and isinstance(value, (int, float)):
+        return f"{value:.0f}B"
     if isinstance(value, (int, float, str)):
         return str(value)
     if isinstance(value, os.PathLike):
         return str(os.fspath(value))
     if isinstance(value, (list, tuple)):
         return ",".join(_word(name, v) for v in value)
-    raise Error(f"{name} is a {type(value).__name__}, want a number, a word or a list of them")
+    raise Error(f"{name} is of type {type(value).__name__}, must be a number, a string or a list of them")
 
 
 def plain(value: Any) -> Any:
-    """Return value with Python's own numbers, lists and dictionaries in place of numpy's; infinity as "inf"."""
+    """Return value with numpy's types replaced by Python's numbers and lists, and infinity by "inf"."""
     if isinstance(value, Mapping):
         return {str(k): plain(v) for k, v in value.items()}
     if hasattr(value, "tolist"):

@@ -14,16 +14,20 @@ from pathlib import Path
 from typing import IO, Any, Optional
 
 from ._bar import Bar, bar
-from ._error import Error
+from ._error import Error, warn
+from ._parameters import FLAGS
 
 __all__ = ["binary", "run"]
 
-_PATIENCE = 5.0  # seconds that an interrupted command has to end by itself
-_LOOK = 0.1  # seconds from one look at the clock to the next
+_PATIENCE = 5.0  # seconds that an interrupted command has to stop by itself
+_LOOK = 0.1  # seconds between two updates of the progress display
+# Notes that only report a choice: the plan for a memory limit, and the default size.
+_CHOSEN = re.compile(r"note: (plan |.*\(set --nodes, --ratio or --label-ratio to change it\))")
+_SWITCHES = {name for listed in FLAGS.values() for name, default, _, _ in listed if default is False}
 
 
 def binary() -> str:
-    """Return the path of the command: $CGC_BINARY, or the one in the package."""
+    """Return the path of the command: $CGC_BINARY, or the binary in the package."""
     own = Path(__file__).parent / "bin" / ("cgc.exe" if os.name == "nt" else "cgc")
     path = os.environ.get("CGC_BINARY") or str(own)
     if not os.path.isfile(path):
@@ -34,16 +38,14 @@ def binary() -> str:
 def run(arguments: Sequence[str], spoken: Mapping[str, str] | None = None) -> Any:
     """Run the command and return the object that it prints with --json.
 
-    spoken says what the user calls a path on the command line. Raises Error with the command's sentence, in which
-    flags have the names of arguments, and KeyboardInterrupt after Ctrl-C, when the child has ended. The child ends
-    with this process, even if that is killed.
+    spoken maps paths on the command line to the user's names. Notes of the command become warnings. Raises Error with
+    the command's message, in which flags are replaced by arguments. After Ctrl-C, it raises KeyboardInterrupt when the
+    child has ended. If this process is killed, the child ends too.
     """
     shown = bar()
     line = [binary(), *arguments, "--json"]
     environment = {**os.environ, "CGC_PARENT": "stdin"}
-    if shown is None:
-        line.append("--quiet")
-    else:
+    if shown is not None:
         environment["CGC_PROGRESS"] = "json"
     pipe = subprocess.PIPE
     try:
@@ -60,18 +62,22 @@ def run(arguments: Sequence[str], spoken: Mapping[str, str] | None = None) -> An
             shown.close()
         for stream in (child.stdin, child.stdout, child.stderr):
             stream.close()  # type: ignore[union-attr]
+    text = said.decode(errors="replace")
     if child.returncode == 0:
+        for note in text.splitlines():
+            if note.startswith("note: ") and not _CHOSEN.match(note):
+                warn(_note(note.removeprefix("note: "), spoken or {}))
         return json.loads(out)
     if child.returncode in (130, -signal.SIGINT):
         raise KeyboardInterrupt
-    raise Error(_sentence(child.returncode, said.decode(errors="replace"), spoken or {}))
+    raise Error(_sentence(child.returncode, text, spoken or {}))
 
 
 def _listen(child: subprocess.Popen[bytes], shown: Optional[Bar]) -> tuple[bytes, bytes]:
-    """Return what the child writes until it ends, its progress aside. Progress is shown by this thread."""
+    """Return the standard output and error of the child, except progress, which this thread displays."""
     out: list[bytes] = []
     said: list[bytes] = []
-    news: queue.SimpleQueue[bytes] = queue.SimpleQueue()  # lines of standard error; b"" is its end
+    news: queue.SimpleQueue[bytes] = queue.SimpleQueue()  # lines of standard error; b"" marks the end
     readers = [
         threading.Thread(target=lambda: out.append(_read(child.stdout)), daemon=True),
         threading.Thread(target=_pass_on, args=(child.stderr, news), daemon=True),
@@ -96,7 +102,7 @@ def _listen(child: subprocess.Popen[bytes], shown: Optional[Bar]) -> tuple[bytes
 
 
 def _read(stream: Optional[IO[bytes]]) -> bytes:
-    """Return all of a stream. It is empty if the stream is closed meanwhile."""
+    """Return the contents of a stream, or b"" if it is closed meanwhile."""
     try:
         return stream.read() if stream is not None else b""
     except (OSError, ValueError):
@@ -114,10 +120,10 @@ def _pass_on(stream: Optional[IO[bytes]], news: queue.SimpleQueue[bytes]) -> Non
 
 
 def _stop(child: subprocess.Popen[bytes]) -> None:
-    """Interrupt the child; kill it if it does not end."""
+    """Interrupt the child, and kill it if it does not end."""
     try:
         if child.stdin is not None:
-            child.stdin.close()  # which interrupts it on every system
+            child.stdin.close()  # which interrupts the child on every system
         if os.name != "nt":
             child.send_signal(signal.SIGINT)
         child.wait(_PATIENCE)
@@ -127,7 +133,7 @@ def _stop(child: subprocess.Popen[bytes]) -> None:
 
 
 def _sentence(code: int, said: str, spoken: Mapping[str, str]) -> str:
-    """Return what the command says of its failure, in the words of the caller."""
+    """Return the error message of the command in the caller's terms."""
     lines = [text[len("cgc: ") :] for text in said.splitlines() if text.startswith("cgc: ")]
     if code < 0:
         return f"the command was ended by signal {-code}" + (
@@ -135,8 +141,27 @@ def _sentence(code: int, said: str, spoken: Mapping[str, str]) -> str:
         )
     if not lines:
         return f"the command ended with code {code}: " + (said.strip() or "it says nothing")
-    text = lines[-1]
+    return re.sub(r"--([a-z][a-z-]*)", lambda flag: _argument(flag[1]), _named(lines[-1], spoken))
+
+
+def _note(text: str, spoken: Mapping[str, str]) -> str:
+    """Return a note of the command in the caller's terms, such as standardize=True for --standardize."""
+    text = re.sub(r" \(Config\.\w+\)", "", _named(text, spoken))  # drop the Go name
+
+    def argument(flag: re.Match[str]) -> str:
+        name = _argument(flag[1])
+        return f"{name}=True" if name in _SWITCHES else name
+
+    return re.sub(r"--([a-z][a-z-]*)", argument, text)
+
+
+def _argument(flag: str) -> str:
+    return flag.replace("-", "_")
+
+
+def _named(text: str, spoken: Mapping[str, str]) -> str:
+    """Replace the paths in a sentence by the caller's names."""
     for path, name in spoken.items():
         text = text.replace(f"--config {path}", "config").replace(f"{path}: ", name and f"{name}: ")
         text = text.replace(path, name or "the graph")
-    return re.sub(r"--([a-z][a-z-]*)", lambda flag: flag[1].replace("-", "_"), text)
+    return text

@@ -1,4 +1,4 @@
-"""Reading and writing safetensors files: a header of JSON, then the raw arrays. Nothing in a file is executed."""
+"""Reading and writing safetensors files: a JSON header, then the raw arrays. Nothing in a file is executed."""
 
 from __future__ import annotations
 
@@ -25,17 +25,18 @@ _TYPES = {
     "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1", "BOOL": "|b1",
 }  # fmt: skip
 _NAMES = {np.dtype(code): name for name, code in _TYPES.items()}
-_ALIGN = 64  # the first array begins at a multiple of it
-_MOST = 100_000_000  # bytes of a header, the bound of the format
-_CHUNK = 1 << 17  # elements that are converted at a time: they stay in a core's cache
-_WORKERS = 4  # threads that convert and write, at most
-_SMALL = 1 << 24  # bytes that one thread writes
+_ALIGN = 64  # the offset of the first array is a multiple of this
+_MOST = 100_000_000  # maximum bytes of a header, set by the format
+_CHUNK = 1 << 17  # elements converted at a time, so that they stay in a core's cache
+_WORKERS = 4  # maximum number of threads that convert and write
+_SMALL = 1 << 24  # up to this many bytes, one thread writes
 
 
 class Tensor(NamedTuple):
     """An array to be written, as elements of dtype.
 
-    check, if any, sees each chunk before it is written, and how many elements stand before the chunk in C order.
+    check, if any, is called with each chunk before it is written, and the number of elements before the chunk in C
+    order.
     """
 
     name: str
@@ -49,11 +50,11 @@ class Tensor(NamedTuple):
 
 
 def write(path: str | os.PathLike[str], tensors: Sequence[Tensor], metadata: Mapping[str, str]) -> None:
-    """Write a file. Equal arguments give the bytes that the command writes.
+    """Write a file. The bytes equal those that the command writes for the same contents.
 
-    Arrays are ordered by the size of their elements, largest first, so that each is aligned. Those of another type
-    or layout are converted in chunks, without a copy of the whole. Several threads convert and write. If the checks of
-    several chunks raise, the error is that of the first.
+    Arrays are ordered by element size, largest first, so that each is aligned. Arrays of another type or layout are
+    converted in chunks, without a full copy. Several threads convert and write. If the checks of several chunks raise,
+    the first chunk's error is raised.
     """
     order = sorted(tensors, key=lambda t: -t.type().itemsize)
     entries: dict[str, Any] = {"__metadata__": dict(sorted(metadata.items()))}
@@ -74,7 +75,7 @@ def write(path: str | os.PathLike[str], tensors: Sequence[Tensor], metadata: Map
 
 
 def _tasks(file: Any, place: int, tensors: Sequence[Tensor]) -> Iterator[Callable[[], None]]:
-    """Yield what writes a chunk, for each chunk in the order of the file."""
+    """Yield a function that writes a chunk, for each chunk in file order."""
     lock = threading.Lock()
     for t in tensors:
         kind = t.type()
@@ -101,13 +102,13 @@ def _chunks(array: Array, before: int) -> Iterator[tuple[int, Array]]:
 def _put(
     file: Any, lock: Any, place: int, chunk: Array, kind: np.dtype[Any], check: Optional[Check], before: int
 ) -> None:
-    """Check a chunk, and write its elements as kind at a place of the file."""
+    """Check a chunk and write its elements as kind at an offset of the file."""
     if check is not None:
         check(chunk, before)
-    with np.errstate(over="ignore"):  # a number too large becomes infinite, and the reader says where
+    with np.errstate(over="ignore"):  # numbers that are too large become infinite, and the reader reports them
         chunk = np.ascontiguousarray(chunk, dtype=kind)
     view = memoryview(chunk.reshape(-1).data.cast("B"))
-    while len(view) > 0:  # one call of the system may write a part
+    while len(view) > 0:  # a system call may write only a part
         if hasattr(os, "pwrite"):
             done = os.pwrite(file.fileno(), view, place)
         else:
@@ -118,7 +119,7 @@ def _put(
 
 
 def _parallel(tasks: Iterator[Callable[[], None]], workers: int) -> None:
-    """Do tasks in several threads. If tasks raise, no other is begun, and the first of them is what is raised."""
+    """Run tasks in several threads. If tasks raise, start no further ones, and raise the error of the first."""
     lock, numbered = threading.Lock(), enumerate(tasks)
     failed: list[tuple[int, BaseException]] = []
 
@@ -140,7 +141,7 @@ def _parallel(tasks: Iterator[Callable[[], None]], workers: int) -> None:
         work()
         for thread in threads:
             thread.join()
-    except BaseException as e:  # Ctrl-C: the others end their chunk while the file is open
+    except BaseException as e:  # after Ctrl-C, let the others finish their chunks while the file is open
         failed.append((-1, e))
         for thread in threads:
             thread.join()
@@ -155,7 +156,7 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Array], dict[str, str]
     """
 
     def wrong(what: str) -> Error:
-        return Error(f"{path}: {what}, want a safetensors file")
+        return Error(f"{path}: {what}, must be a safetensors file")
 
     try:
         with open(path, "rb") as file:

@@ -1,4 +1,4 @@
-"""Temporary folders. Each is locked by its owner; the next call removes those whose owner was killed."""
+"""Temporary folders. Each is locked by its owner; the next call removes folders whose owner was killed."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from typing import Any, Optional
 __all__ = ["beside", "folder", "on_disk", "sweep"]
 
 _PREFIX = "cgc-python-"
-_NAME = re.compile(rf"\.?{_PREFIX}[a-z0-9_]{{8}}")  # as tempfile makes them
-_OWNER = "owner"  # Windows locks this file in place of the folder
-_FRESH = 3600.0  # seconds after which a folder on Windows without that file has no owner any more
-_live: dict[str, int] = {}  # folders in use, and the process that made them
+_NAME = re.compile(rf"\.?{_PREFIX}[a-z0-9_]{{8}}")  # names as tempfile makes them
+_OWNER = "owner"  # on Windows, this file is locked instead of the folder
+_FRESH = 3600.0  # on Windows, a folder of this age in seconds without that file has no owner
+_live: dict[str, int] = {}  # maps folders in use to the process that made them
 
 
 @contextlib.contextmanager
 def folder(size: int) -> Iterator[Path]:
-    """Make a temporary folder for files of size bytes, and remove it with all that is in it at the end.
+    """Make a temporary folder for files of size bytes, and remove it with its contents at the end.
 
-    It is in memory (/dev/shm) where there is room for twice the size, else in the folder of tempfile. It is also gone
-    after an exception, Ctrl-C, SIGTERM and SIGHUP. What a killed process left in these places is removed first.
+    It is in memory (/dev/shm) if there is room for twice the size, otherwise in tempfile's folder. It is also removed
+    after an exception, Ctrl-C, SIGTERM or SIGHUP. Folders left there by killed processes are removed first.
     """
     memory, disk = "/dev/shm", _disk()
     sweep(disk)
@@ -64,7 +64,7 @@ def _kept(prefix: str, place: str) -> Iterator[Path]:
     with _orderly():
         path, lock = "", -1
         try:
-            while lock < 0:  # another process may have swept it away before it was locked
+            while lock < 0:  # another process may have removed it before it was locked
                 path = tempfile.mkdtemp(prefix=prefix, dir=place)
                 _live[path] = os.getpid()
                 lock = _own(path)
@@ -72,14 +72,14 @@ def _kept(prefix: str, place: str) -> Iterator[Path]:
         finally:
             try:
                 _remove(path, lock)
-            except BaseException:  # Ctrl-C, again
+            except BaseException:  # a second Ctrl-C
                 _remove(path, lock)
                 raise
 
 
 def _remove(path: str, lock: int) -> None:
-    """Remove a folder and give back its lock."""
-    if os.name == "nt" and lock >= 0:  # an open file is not removed there
+    """Remove a folder and release its lock."""
+    if os.name == "nt" and lock >= 0:  # Windows does not remove open files
         with contextlib.suppress(OSError):
             os.close(lock)
     shutil.rmtree(path, ignore_errors=True)
@@ -88,7 +88,7 @@ def _remove(path: str, lock: int) -> None:
 
 
 def _own(path: str) -> int:
-    """Lock a new folder. Returns a file descriptor, or -1 if the folder is gone."""
+    """Lock a new folder. Return a file descriptor, or -1 if the folder no longer exists."""
     if os.name == "nt":
         try:
             return os.open(os.path.join(path, _OWNER), os.O_CREAT | os.O_RDWR)
@@ -98,7 +98,7 @@ def _own(path: str) -> int:
 
 
 def _locked(path: str, wait: bool) -> int:
-    """Lock a folder on Unix. Returns a file descriptor, or -1 if the folder is gone or another process has it."""
+    """Lock a folder on Unix. Return a file descriptor, or -1 if the folder is gone or another process has locked it."""
     import fcntl
 
     try:
@@ -108,7 +108,7 @@ def _locked(path: str, wait: bool) -> int:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        if wait:  # a file system without locks: nobody else can lock the folder either
+        if wait:  # the file system has no locks, so no other process can lock it either
             return lock
         os.close(lock)
         return -1
@@ -122,7 +122,7 @@ def _locked(path: str, wait: bool) -> int:
 
 
 def sweep(place: str) -> None:
-    """Remove the folders in place whose owner is gone. Folders of other users stay."""
+    """Remove the folders in place whose owner has ended. Folders of other users are kept."""
     with contextlib.suppress(OSError), os.scandir(place) as entries:
         for entry in entries:
             if not _NAME.fullmatch(entry.name) or entry.path in _live:
@@ -139,7 +139,7 @@ def sweep(place: str) -> None:
 
 
 def _sweep_windows(path: str, changed: float) -> None:
-    """Remove a folder if its owner's file can be removed: Windows keeps a file that a process has open."""
+    """Remove a folder if its owner file can be removed, which Windows prevents while a process has it open."""
     try:
         os.unlink(os.path.join(path, _OWNER))
     except FileNotFoundError:
@@ -152,14 +152,14 @@ def _sweep_windows(path: str, changed: float) -> None:
 
 @atexit.register
 def _leave() -> None:
-    """Remove what threads still use when Python ends. A forked process leaves alone what is its parent's."""
+    """Remove folders that threads still use when Python exits. A forked process keeps its parent's folders."""
     for path, process in list(_live.items()):
         if process == os.getpid():
             shutil.rmtree(path, ignore_errors=True)
 
 
 def _disk() -> str:
-    """Return the folder of tempfile, without the file by which tempfile tries it: a kill would leave that file."""
+    """Return tempfile's folder, without writing the test file that tempfile writes and a kill would leave behind."""
     if tempfile.tempdir is None:
         places = [os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP")]
         for place in [*places, "/tmp"]:
@@ -169,7 +169,7 @@ def _disk() -> str:
 
 
 def _memory(size: int) -> Optional[str]:
-    """Return /dev/shm if it takes size bytes and leaves as many to the command."""
+    """Return /dev/shm if it has room for size bytes and the same amount remains for the command, otherwise None."""
     shared = "/dev/shm"
     try:
         room = os.statvfs(shared)
@@ -182,7 +182,7 @@ def _memory(size: int) -> Optional[str]:
 
 
 class _Terminated(BaseException):
-    """A signal that ends the process, once its folders are removed."""
+    """A signal that ends the process after its folders are removed."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -193,14 +193,13 @@ class _Terminated(BaseException):
 def _orderly() -> Iterator[None]:
     """Let SIGTERM and SIGHUP unwind the stack before they end the process.
 
-    That is done in the main thread, for signals that have their default action: a program that handles them does as it
-    likes.
+    This applies only to the main thread and to signals with their default action. Handlers of the program are kept.
     """
     changed: dict[int, Any] = {}
     ended: list[int] = []
 
     def handler(number: int, frame: Optional[FrameType]) -> None:
-        if not ended:  # the second one does not disturb what the first one began
+        if not ended:  # a second signal does not disturb the cleanup
             ended.append(number)
             raise _Terminated(number)
 

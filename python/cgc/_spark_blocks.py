@@ -1,7 +1,6 @@
-"""What runs on the machines of a Spark cluster for its tables: rows become blocks of arrays, and pieces of buckets.
+"""Functions that run on the machines of a Spark cluster: they convert rows to blocks of arrays and pieces of buckets.
 
-A block of the table of nodes is a batch of its rows: ids, labels and splits as Arrow has them, and the features as one
-array.
+A block of the node table is a batch of its rows: ids, labels and splits in Arrow format, and the features as one array.
 """
 
 from __future__ import annotations
@@ -13,27 +12,27 @@ from typing import Any
 
 import numpy as np
 
-from ._spark_work import CHUNK, FEATURE, NAME, batch_of, numbers_of
+from ._spark_work import CHUNK, FEATURE, NAME, batch_of, numbers_of, record
 
 __all__ = [
     "BLOCKS", "ENDS", "KEYS", "WRONG", "Map", "Rank", "as_they_are", "blocks_of", "ends_of", "features_of", "found_in",
-    "holds", "keys_of", "names_of", "record",
+    "holds", "keys_of", "names_of",
 ]  # fmt: skip
 
 BLOCKS = "keys binary, x binary, facts string"
-KEYS, ENDS, WRONG = 0, 1, 2  # kinds of the pieces of a bucket
-_HELD = 1 << 21  # entries that are held until they are cut into pieces
+KEYS, ENDS, WRONG = 0, 1, 2  # kinds of pieces of a bucket
+_HELD = 1 << 21  # entries that are buffered until they are cut into pieces
 _MOST_LABELS = 1 << 18
 
 Map = Callable[[Iterable[Any]], Iterator[Any]]
-Rank = Callable[[Any], Any]  # ids to numbers, -1 for an id that no node has
+Rank = Callable[[Any], Any]  # maps ids to numbers, and unknown ids to -1
 
 
 def blocks_of(splits: Sequence[str], whole: bool, keep: bool = True) -> Map:
-    """Return a function that makes blocks of the columns id, label, split, perhaps name, and x.
+    """Return a function that makes blocks from the columns id, label, split, optionally name, and x.
 
-    After the blocks of a partition comes what was found in them, as JSON. whole says that ids are whole numbers.
-    Without keep, features are checked and left out: they can be read again.
+    After the blocks of a partition, it yields facts about them as JSON. whole says whether ids are integers. If keep is
+    False, features are checked but left out of the blocks, because they can be read again.
     """
 
     def take(batches: Iterable[Any]) -> Iterator[Any]:
@@ -86,15 +85,8 @@ def blocks_of(splits: Sequence[str], whole: bool, keep: bool = True) -> Map:
     return take
 
 
-def record(**columns: Any) -> Any:
-    """Return arrays as a batch."""
-    import pyarrow as pa
-
-    return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
-
-
 def _blocks(batches: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-    """Return the keys and the features of each block. Rows that are not blocks are taken as they are."""
+    """Yield the keys and the features of each block. A batch of plain rows counts as one block."""
     import pyarrow as pa
 
     for batch in batches:
@@ -109,7 +101,7 @@ def _blocks(batches: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
 
 
 def _classes(table: Any, places: Mapping[str, int]) -> Any:
-    """Return the class of each row, -1 unless the node trains."""
+    """Return the class of each row, or -1 if it is not a training node."""
     import pyarrow.compute as pc
 
     coded = pc.dictionary_encode(table.column("label")).combine_chunks()
@@ -121,7 +113,7 @@ def _classes(table: Any, places: Mapping[str, int]) -> Any:
 
 
 def keys_of(rank: Rank, places: Mapping[str, int], keys: Sequence[int]) -> Map:
-    """Return a function that sends the number and the class of each node of the blocks to its bucket.
+    """Return a function that sends the number and the class of each node in the blocks to the node's bucket.
 
     keys[b] is the key of bucket b.
     """
@@ -136,7 +128,8 @@ def keys_of(rank: Rank, places: Mapping[str, int], keys: Sequence[int]) -> Map:
 def ends_of(rank: Rank, keys: Sequence[int], weighted: bool) -> Map:
     """Return a function that sends both directions of each edge to their buckets, without self-loops.
 
-    Its batches have source, target and, if there are weights, w. An edge that may not be there is told to bucket 0.
+    Its batches have the columns source, target and, if there are weights, w. Bucket 0 gets a message about the first
+    invalid edge.
     """
 
     def take(batches: Iterable[Any]) -> Iterator[Any]:
@@ -166,14 +159,14 @@ def ends_of(rank: Rank, keys: Sequence[int], weighted: bool) -> Map:
 
 
 def _wrong(batch: Any, edge: Sequence[Any], i: int) -> str:
-    """Return what is wrong with edge i."""
+    """Return an error message about edge i."""
     names = ("said_source", "said_target") if "said_source" in batch.schema.names else ("source", "target")
     source, target = (batch.column(name)[i].as_py() for name in names)
     for name, end, said in (("source", edge[0], source), ("target", edge[1], target)):
         if end[i] < 0:
             return f"the edge from {source} to {target} has the {name} {said}, which no node has"
     weight = batch.column("w")[i].as_py()
-    return f"the edge from {source} to {target} has the weight {weight}, want a finite one above 0"
+    return f"the edge from {source} to {target} has the weight {weight}, must have a finite one above 0"
 
 
 def _both(keys: Sequence[int], held: Sequence[Sequence[Any]]) -> list[tuple[int, int, int, bytes]]:
@@ -183,7 +176,7 @@ def _both(keys: Sequence[int], held: Sequence[Sequence[Any]]) -> list[tuple[int,
 
 
 def _pieces(keys: Sequence[int], kind: int, columns: Sequence[Any]) -> list[tuple[int, int, int, bytes]]:
-    """Cut columns into a piece for each bucket, by the first of them."""
+    """Cut columns into a piece for each bucket, by the node numbers in the first column."""
     block = (columns[0] % len(keys)).astype("<u2" if len(keys) <= 1 << 16 else "<u4")
     order = np.argsort(block, kind="stable")
     ends = np.searchsorted(block[order], np.arange(len(keys) + 1))
@@ -202,10 +195,10 @@ def holds(bits: Any, numbers: Any) -> Any:
 def features_of(
     rank: Rank, bits: Any, keys: Sequence[Sequence[int]], cuts: Sequence[tuple[int, int]], width: int, normalize: bool
 ) -> Map:  # fmt: skip
-    """Return a function that makes frames of the features of the blocks' nodes that are in a bitmap.
+    """Return a function that makes frames of the features of those nodes in the blocks that are in a bitmap.
 
-    keys[b][c] gets columns cuts[c] of the nodes with v mod len(keys) = b. If features are to be normalised, their sums
-    go with them.
+    keys[b][c] gets columns cuts[c] of the nodes with v mod len(keys) = b. If normalize is set, the frames include the
+    sums of the features.
     """
     step = max(1, CHUNK // (4 * max(hi - lo for lo, hi in cuts) + 12))
 
@@ -221,7 +214,7 @@ def features_of(
                     part = chosen[first : first + step]
                     head = struct.pack("<I", len(part)) + number[part].tobytes()
                     rows = x[part[0] : part[-1] + 1] if part[-1] - part[0] + 1 == len(part) else x[part]
-                    if normalize:  # one after the other in float64, as the command adds them
+                    if normalize:  # sequentially in float64, like the command
                         sums = np.cumsum(np.abs(rows), axis=1, dtype="<f8")[:, -1]
                         head += np.where(sums == 0, 1, sums).tobytes()
                     yield batch_of(
@@ -254,7 +247,7 @@ def names_of(rank: Rank, places: Mapping[str, int], keys: Sequence[int]) -> Map:
 
 
 def as_they_are(count: int) -> Rank:
-    """Return the rank of ids that are the numbers 0 to count - 1."""
+    """Return a Rank for ids that are the numbers 0 to count - 1."""
 
     def rank(column: Any) -> Any:
         number = numbers_of(column, "<i8")
@@ -264,7 +257,7 @@ def as_they_are(count: int) -> Rank:
 
 
 def found_in(ids: Any) -> Rank:
-    """Return the rank of ids in a broadcast array of all of them, which is sorted."""
+    """Return a Rank that finds ids in a broadcast, sorted array of all ids."""
 
     def rank(column: Any) -> Any:
         import pyarrow.compute as pc

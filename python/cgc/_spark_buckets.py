@@ -1,7 +1,7 @@
-"""What runs on the machines of a Spark cluster for the entries of A: buckets, and the frames that workers get of them.
+"""Functions that run on the machines of a Spark cluster: they put entries of A into buckets, and make frames of them.
 
-Bucket b of B holds the nodes v with v mod B = b, and all their entries of A. A is symmetric. A bitmap has bit v for
-node v.
+Bucket b of B contains the nodes v with v mod B = b, and all their entries of A. A is symmetric. Bit v of a bitmap
+stands for node v.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any, Optional
 
 import numpy as np
 
-from ._spark_blocks import KEYS, WRONG, Map, holds, record
-from ._spark_work import CHUNK, ENTRY, NODE, batch_of
+from ._spark_blocks import KEYS, WRONG, Map, holds
+from ._spark_work import CHUNK, ENTRY, NODE, batch_of, record
 
 __all__ = ["BUCKETS", "NEAR", "build", "entries_of", "near", "nodes_of", "restrict"]
 
@@ -25,9 +25,9 @@ NEAR = "bucket int, bits binary, entries long"
 
 
 def build(keys: Sequence[int], count: int, weighted: bool) -> Map:
-    """Return a function that puts the pieces of each bucket together: each entry once, in order.
+    """Return a function that assembles the pieces of each bucket, with sorted entries and without duplicates.
 
-    Of entries that repeat, the largest weight counts.
+    Duplicate entries get their largest weight.
     """
     places = {key: b for b, key in enumerate(keys)}
 
@@ -64,7 +64,7 @@ def _bucket(pieces: list[tuple[int, Any]], b: int, buckets: int, count: int, wei
     pieces.clear()
     if wrong is None and (seen != 1).any():
         twice = int(np.argmax(seen))
-        wrong = f"the id {b + buckets * twice} is of {seen[twice]} nodes, want each id once"
+        wrong = f"the id {b + buckets * twice} is of {seen[twice]} nodes, expected each id once"
     entry = np.concatenate(ends[0]) if ends[0] else np.zeros(0, "<u8")
     w = np.zeros(0, "<f4")
     if weighted:
@@ -83,7 +83,7 @@ def _bucket(pieces: list[tuple[int, Any]], b: int, buckets: int, count: int, wei
 
 
 def _degrees(row: Any, w: Any, m: int, weighted: bool) -> Any:
-    """Return the sum of the weights of each row, one after the other in float64."""
+    """Return the sum of the weights of each row, added sequentially in float64."""
     return np.bincount(row, weights=w if weighted else None, minlength=m).astype("<f8")
 
 
@@ -104,7 +104,7 @@ def _row(
 
 
 class _Bucket:
-    """A bucket as it was built."""
+    """A bucket that build made."""
 
     columns: Any
     degrees: Any
@@ -118,12 +118,12 @@ class _Bucket:
         self.b = batch.column("bucket")[i].as_py()
         self.counts = array("counts", "<i4")
         for name, kind in (("columns", "<i4"), ("degrees", "<f8"), ("classes", "<i4"), ("weights", "<f4")):
-            if name in batch.schema.names:  # else it was not asked for
+            if name in batch.schema.names:  # otherwise it was not selected
                 setattr(self, name, array(name, kind))
         self.numbers = np.arange(len(self.counts), dtype="<i4") * np.int32(buckets) + np.int32(self.b)
 
     def rows(self) -> Any:
-        """Return the place of the node of each entry."""
+        """Return the position in the bucket of each entry's node."""
         return np.repeat(np.arange(len(self.counts), dtype="<i4"), self.counts)
 
 
@@ -134,7 +134,7 @@ def _buckets(batches: Iterable[Any], buckets: int) -> Iterator[_Bucket]:
 
 
 def restrict(bits: Any, buckets: int, weighted: bool) -> Map:
-    """Return a function that leaves in each bucket the entries between nodes of a bitmap."""
+    """Return a function that keeps in each bucket only the entries between nodes of a bitmap."""
 
     def take(batches: Iterable[Any]) -> Iterator[Any]:
         for bucket in _buckets(batches, buckets):
@@ -149,9 +149,9 @@ def restrict(bits: Any, buckets: int, weighted: bool) -> Map:
 
 
 def near(bits: Any, buckets: int) -> Map:
-    """Return a function that finds the nodes at most one hop from those of a bitmap, and counts the entries of these.
+    """Return a function that finds the nodes within one hop of a bitmap's nodes, and counts the entries of the latter.
 
-    A is symmetric, so a bucket knows all neighbours of its nodes: nothing is shuffled.
+    A is symmetric, so a bucket contains all neighbours of its nodes, and nothing is shuffled.
     """
 
     def take(batches: Iterable[Any]) -> Iterator[Any]:
@@ -171,9 +171,10 @@ def near(bits: Any, buckets: int) -> Map:
 
 
 def nodes_of(within: Sequence[Any], keys: Sequence[Sequence[int]], buckets: int, rows: bool) -> Map:
-    """Return a function that makes frames of nodes: all of keys[b] get those with v mod len(keys) = b.
+    """Return a function that makes frames of nodes: each key in keys[b] gets the nodes with v mod len(keys) = b.
 
-    within are the bitmaps of nodes at most 0 to K hops away. By rows, the distance stands for the number of entries.
+    within lists the bitmaps of the nodes at most 0 to K hops away. If rows is set, frames contain the distance of each
+    node instead of its number of entries.
     """
 
     def take(batches: Iterable[Any]) -> Iterator[Any]:
@@ -198,8 +199,8 @@ def nodes_of(within: Sequence[Any], keys: Sequence[Sequence[int]], buckets: int,
 def entries_of(bits: Any, keys: Sequence[Sequence[int]], buckets: int, weighted: bool, rows: bool) -> Map:
     """Return a function that makes frames of the entries of A in the rows of a bitmap, as lists of neighbours.
 
-    By columns, all keys get all rows. By rows, all of keys[b] get the columns v with v mod len(keys) = b. A bucket
-    knows the rows of its nodes. A is symmetric, so these are the columns of its nodes, too.
+    By columns, all keys get all rows. By rows, each key in keys[b] gets the columns v with v mod len(keys) = b. A
+    bucket contains the rows of its nodes, which are also their columns, because A is symmetric.
     """
     limit = CHUNK // (8 if weighted else 4)
 
@@ -219,7 +220,7 @@ def entries_of(bits: Any, keys: Sequence[Sequence[int]], buckets: int, weighted:
 
 
 def _lists(bucket: _Bucket, chosen: Any, limit: int, weighted: bool) -> Iterator[bytes]:
-    """Return the payloads of frames of chosen entries, about limit in each. A list is in one frame."""
+    """Yield the payloads of frames of the chosen entries, about limit entries each. No list is split between frames."""
     columns, w = bucket.columns, bucket.weights if weighted else None
     counts = bucket.counts
     if not chosen.all():

@@ -1,8 +1,8 @@
-"""Shape 1: each task takes some columns of the features and all edges that are needed, and runs all hops."""
+"""Shape 1: each task gets a block of feature columns and all edges that are needed, and computes all hops."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -13,14 +13,16 @@ from ._spark_numbers import Numbered, keys_for
 from ._spark_reach import Needed
 from ._spark_work import FRAMES, PIECE, RESULT, part, run_worker, write_mark
 
-__all__ = ["UNIT", "blocks_that_fit", "cut", "features", "fetch", "names", "propagate", "sizing"]
+__all__ = [
+    "UNIT", "blocks_that_fit", "cut", "features", "fetch", "fewest", "names", "propagate", "sizing", "widest",
+]  # fmt: skip
 
-UNIT = 16  # columns of a cache line, as package blocked cuts them
-HELD = 32 << 20  # bytes of results in a slot, about
+UNIT = 16  # columns of a cache line, the unit of blocks as in package blocked
+HELD = 32 << 20  # approximate bytes of results in a slot
 
 
 def sizing(graph: Numbered, need: Needed, hops: int) -> tuple[int, int]:
-    """Return the bytes that a worker takes for the topology, and for each column."""
+    """Return the bytes that a worker needs for the topology, and for each column."""
     each = 16 if graph.weighted else 8  # the adjacency, and its rows in the order of propagation
     topology = each * need.entry_count + 80 * need.node_count + graph.count // 5 + (64 << 20)
     column = 4 * (3 * need.node_count + (hops + 3) * graph.train)
@@ -28,7 +30,7 @@ def sizing(graph: Numbered, need: Needed, hops: int) -> tuple[int, int]:
 
 
 def cut(width: int, blocks: int) -> list[tuple[int, int]]:
-    """Cut columns into blocks of whole units, as even as can be.
+    """Cut columns into blocks of complete units, as evenly as possible.
 
     >>> cut(200, 2)
     [(0, 96), (96, 200)]
@@ -38,29 +40,40 @@ def cut(width: int, blocks: int) -> list[tuple[int, int]]:
     return [(b * units // blocks * UNIT, min(width, (b + 1) * units // blocks * UNIT)) for b in range(blocks)]
 
 
-def blocks_that_fit(graph: Numbered, need: Needed, hops: int, memory: int, least: int) -> list[tuple[int, int]]:
-    """Return the fewest blocks of columns, from least on, that workers with so much memory can take.
+def fewest(width: int, least: int, fits: Callable[[int], bool]) -> list[tuple[int, int]]:
+    """Cut columns into as few blocks as possible, but no fewer than least, that all fit. Return [] if no unit fits.
 
-    If not even one unit fits, there are none.
+    >>> fewest(100, 2, lambda columns: columns <= 52)
+    [(0, 48), (48, 100)]
     """
-    topology, column = sizing(graph, need, hops)
-    for blocks in range(least, max(least, -(-graph.width // UNIT)) + 1):
-        cuts = cut(graph.width, blocks)
-        if topology + max(hi - lo for lo, hi in cuts) * column <= memory:
+    for blocks in range(least, max(least, -(-width // UNIT)) + 1):
+        cuts = cut(width, blocks)
+        if fits(widest(cuts)):
             return cuts
     return []
+
+
+def widest(cuts: list[tuple[int, int]]) -> int:
+    """Return the number of columns of the widest block."""
+    return max(hi - lo for lo, hi in cuts)
+
+
+def blocks_that_fit(graph: Numbered, need: Needed, hops: int, memory: int, least: int) -> list[tuple[int, int]]:
+    """Return as few blocks of columns as the memory of a worker allows, but no fewer than least."""
+    topology, column = sizing(graph, need, hops)
+    return fewest(graph.width, least, lambda columns: topology + columns * column <= memory)
 
 
 def propagate(
     graph: Numbered, need: Needed, task: Mapping[str, Any], blocks: list[tuple[int, int]], threads: int, program: str,
     home: Path,
 ) -> list[Path]:  # fmt: skip
-    """Propagate each block of columns in a task of its own, and return the files that they wrote."""
+    """Propagate each block of columns in its own task, and return the files that the tasks wrote."""
     from pyspark.sql import functions as F
 
     keys, buckets = keys_for(len(blocks)), graph.buckets
     lists = need.entries.select("bucket", "counts", "columns", *(["weights"] if graph.weighted else []))
-    # All workers get the same nodes and entries: Java makes the copies.
+    # All workers get the same nodes and entries, so Java makes the copies.
     once = need.entries.select("bucket", "counts", "degrees", "classes")
     once = once.mapInArrow(nodes_of(need.reach, [[0]], buckets, False), FRAMES)
     if need.entry_count:
@@ -72,7 +85,7 @@ def propagate(
     if graph.named:
         frames = frames.union(names(graph, keys[:1]))
     tasks = {key: {**task, "do": "columns", "lo": lo, "hi": hi} for key, (lo, hi) in zip(keys, blocks)}
-    fed = frames.repartition(len(keys), "key")  # a worker of columns takes frames in any order
+    fed = frames.repartition(len(keys), "key")  # a worker of columns accepts frames in any order
     return fetch(fed, tasks, threads, program, graph.embedded(task["hops"]), home)
 
 
@@ -99,11 +112,11 @@ def names(graph: Numbered, keys: list[int]) -> Any:
 def fetch(
     frames: Any, tasks: Mapping[int, Mapping[str, Any]], threads: int, program: str, size: int, home: Path
 ) -> list[Path]:  # fmt: skip
-    """Let workers write the embeddings of training nodes, and return the paths of their files in the driver's folder.
+    """Run workers that write the embeddings of training nodes. Return the paths of their files in the driver's folder.
 
-    What machines cannot write there comes in pieces. The driver holds the pieces of two slots at a time: while one is
-    written, Spark sends the next. The shuffle keeps pieces where they were made until they come. Each slot is a job of
-    its own: Java's side of toLocalIterator keeps what it has delivered (seen with Spark 4.3).
+    A machine without access to this folder sends its files in pieces. The driver holds the pieces of two slots at a
+    time: while it writes one, Spark sends the next. Until then, the shuffle keeps pieces where they were made. Each
+    slot is a separate job, because the Java side of toLocalIterator keeps what it has delivered (seen with Spark 4.3).
     """
     slots = keys_for(max(1, -(-size // HELD)))
     run = run_worker(tasks, threads, program, slots, str(home), write_mark(str(home)))

@@ -1,6 +1,7 @@
-"""Files of Parquet that the machines of a Spark cluster open themselves: Arrow reads columns where Spark makes rows.
+"""Parquet files that the machines of a Spark cluster open themselves, because Arrow reads columns and Spark makes rows.
 
-Only files that have a path on each machine (file:) are read so, and only columns of plain types. Spark reads all else.
+This requires files with the same path on each machine (file:) and columns of simple types. Spark reads all other
+tables.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ _ROWS = 1 << 14  # rows of a batch
 
 
 def groups_of(table: Any, names: Sequence[str], plain: Sequence[str]) -> Optional[list[tuple[str, int]]]:
-    """Return the path and the number of each group of rows of a table, or None if Spark has to read it.
+    """Return the path and the number of each row group of a table, or None if Spark has to read the table.
 
-    names are the columns that are wanted. Those of plain are whole numbers or texts; the others are floating-point
-    numbers, or lists of these.
+    names lists the columns to read. Those in plain must be integers or strings, and the others floating-point numbers
+    or lists of them.
     """
     import pyarrow.parquet as pq
     from pyarrow import types
 
     if not str(table._jdf.queryExecution().analyzed().toString()).startswith("Relation "):
-        return None  # more than the files of a table
+        return None  # a query, not only the files of a table
     groups: list[tuple[str, int]] = []
     for place in table.inputFiles():
         if not place.startswith("file:"):
@@ -63,13 +64,13 @@ def _path(place: str) -> str:
 
 
 def read_by(session: Any, groups: Sequence[tuple[str, int]], take: Map, schema: str) -> Any:
-    """Return a table of what take makes of the places of groups, some tasks for each core."""
+    """Return a table of the results of take for the indices of the row groups, with several tasks per core."""
     parts = min(len(groups), 8 * session.sparkContext.defaultParallelism)
     return session.range(0, len(groups), 1, parts).mapInArrow(take, schema)
 
 
 def _batches(places: Iterable[Any], groups: Sequence[tuple[str, int]], names: Sequence[str]) -> Iterator[Any]:
-    """Return the batches of groups of rows."""
+    """Yield the batches of row groups."""
     import pyarrow.parquet as pq
 
     for batch in places:
@@ -80,7 +81,7 @@ def _batches(places: Iterable[Any], groups: Sequence[tuple[str, int]], names: Se
 
 
 def _key(column: Any) -> Any:
-    """Return ids: whole numbers as long."""
+    """Return a column of ids, with integers as long."""
     import pyarrow as pa
 
     return column if pa.types.is_string(column.type) else column.cast(pa.int64())
@@ -89,7 +90,7 @@ def _key(column: Any) -> Any:
 def of_nodes(
     take: Map, groups: Sequence[tuple[str, int]], key: str, label: str, split: str, features: Sequence[str]
 ) -> Map:
-    """Return a function that reads groups of rows of nodes, and gives take what Spark would: id, label, split and x."""
+    """Return a function that reads row groups of nodes, and calls take with the columns id, label, split and x."""
 
     def read(places: Iterable[Any]) -> Iterator[Any]:
         import pyarrow as pa
@@ -116,7 +117,7 @@ def of_nodes(
 
 
 def _rows_of(parts: Sequence[Any]) -> Any:
-    """Return columns of numbers as one column of lists."""
+    """Combine columns of numbers into one column of lists."""
     import pyarrow as pa
 
     n, width = len(parts[0]), len(parts)
@@ -128,7 +129,7 @@ def _rows_of(parts: Sequence[Any]) -> Any:
 def of_edges(
     take: Map, groups: Sequence[tuple[str, int]], source: str, target: str, weight: Optional[str]
 ) -> Map:  # fmt: skip
-    """Return a function that reads groups of rows of edges, and gives take what Spark would: source, target and w."""
+    """Return a function that reads row groups of edges, and calls take with the columns source, target and w."""
 
     def read(places: Iterable[Any]) -> Iterator[Any]:
         import pyarrow as pa

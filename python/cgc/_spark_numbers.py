@@ -1,6 +1,6 @@
-"""Numbers for the ids of a graph's tables on Spark, and its entries of A in buckets.
+"""Numbers the nodes of a graph in Spark tables, and puts the entries of A into buckets.
 
-Nodes are numbered in the order of their ids. So equal tables give equal bytes, whatever files they lie in.
+Nodes are numbered in the order of their ids, so that equal tables give equal bytes, however they are split into files.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from ._spark_work import FRAMES
 
 __all__ = ["COLLECTED", "Numbered", "gathered", "keys_for", "number", "size_of"]
 
-COLLECTED = 64 << 20  # bytes of ids that the driver may sort and broadcast
-_BUCKET = 8 << 20  # bytes of the table of edges, which is packed, for each bucket
-_SORTED = ("string", "date", "timestamp", "binary", "long")  # types whose order Arrow knows as Spark does
+COLLECTED = 64 << 20  # maximum bytes of ids that the driver sorts and broadcasts
+_BUCKET = 8 << 20  # bytes of the compressed edge table per bucket
+_SORTED = ("string", "date", "timestamp", "binary", "long")  # types that Arrow and Spark sort in the same order
 
 
 @dataclass
 class Numbered:
     """A graph whose nodes are the numbers 0 to count - 1, in the order of their ids.
 
-    blocks has ids and features; rank makes numbers of ids. Bucket v mod buckets holds node v and its entries of A. A
-    has each edge once in both directions, without self-loops. A weight is the largest of those that repeat.
+    blocks contains ids and features; rank maps ids to numbers. Bucket v mod buckets contains node v and its entries of
+    A. A has each edge once in both directions, without self-loops. Duplicate edges get their largest weight.
     """
 
     count: int
@@ -41,12 +41,12 @@ class Numbered:
     class_names: Optional[list[str]]
     weighted: bool
     named: bool  # ids are not 0 to count - 1
-    places: dict[str, int] = field(default_factory=dict)  # of each label, its class
+    places: dict[str, int] = field(default_factory=dict)  # maps labels to classes
     blocks: Any = None
     rank: Optional[Rank] = None
     entries: Any = None
     buckets: int = 1
-    trains: Any = None  # of each node, whether it trains
+    trains: Any = None  # for each node, whether it is a training node
     again: Optional[Again] = None  # runs a function over the rows with features, if blocks have none
 
     def embedded(self, hops: int) -> int:
@@ -55,7 +55,7 @@ class Numbered:
 
 
 def number(session: Any, table: Table, edges: Any, columns: Columns, slots: int, kept: list[Any]) -> Numbered:
-    """Give nodes their numbers, and put edges into buckets. What is wrong is one sentence, before any propagation."""
+    """Assign numbers to nodes and put edges into buckets. Raise Error for invalid data, before any propagation."""
     from pyspark.sql import functions as F
 
     for name, flag in ((columns.source, "source"), (columns.target, "target")):
@@ -70,7 +70,7 @@ def number(session: Any, table: Table, edges: Any, columns: Columns, slots: int,
         have = ends.schema[name].dataType.typeName()
         if (own.typeName() == "string") != (have == "string"):
             raise Error(
-                f"ids of nodes have the type {own.typeName()}, and column {name} of the edges has {have}: want one type"
+                f"ids of nodes have the type {own.typeName()}, column {name} of the edges has {have}: expected one type"
             )
     plain = [columns.source, columns.target]
     groups = groups_of(edges, [*plain, *([columns.weight] if weighted else [])], plain)
@@ -110,7 +110,7 @@ def number(session: Any, table: Table, edges: Any, columns: Columns, slots: int,
 
 
 def gathered(count: int, buckets: int, parts: Sequence[tuple[int, bytes]]) -> Any:
-    """Return of each node whether it is in the bitmaps of the buckets."""
+    """Return a boolean for each node: whether it is in the bitmap of its bucket."""
     if len(parts) != buckets:
         raise Error(f"{len(parts)} of {buckets} buckets came")
     whole = np.zeros(count, bool)
@@ -121,9 +121,9 @@ def gathered(count: int, buckets: int, parts: Sequence[tuple[int, bytes]]) -> An
 
 
 def keys_for(parts: int) -> list[int]:
-    """Return numbers of which Spark's hash puts one into each of so many partitions: tasks are then even.
+    """Return numbers that Spark's hash puts into different partitions, one per partition, so that tasks are even.
 
-    The hash is Murmur3 for 32 bits with the seed 42.
+    The hash is 32-bit Murmur3 with seed 42.
     """
     tries = np.arange(64 * parts + 64, dtype="u4")
     with np.errstate(over="ignore"):
@@ -137,17 +137,17 @@ def keys_for(parts: int) -> list[int]:
         h ^= h >> np.uint32(16)
     places, first = np.unique(h.view("i4").astype("i8") % parts, return_index=True)
     if len(places) < parts:
-        raise Error(f"{parts} partitions, want fewer (--parts)")
+        raise Error(f"{parts} partitions, expected fewer (--parts)")
     return [int(key) for key in first]
 
 
 def size_of(table: Any) -> int:
-    """Return the bytes of a table as Spark estimates them."""
+    """Return Spark's estimate of the size of a table in bytes."""
     return int(str(table._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()))
 
 
 def _collect(table: Table) -> tuple[Any, bool]:
-    """Return the ids in their order, and whether they differ from their numbers."""
+    """Return the sorted ids, and whether they differ from the numbers 0, 1, …."""
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyspark.sql import functions as F
@@ -167,11 +167,11 @@ def _collect(table: Table) -> tuple[Any, bool]:
 
 
 def _twice(bad: Any, rows: int) -> None:
-    raise Error(f"the id {bad} is of {rows} nodes, want each id once")
+    raise Error(f"the id {bad} is of {rows} nodes, expected each id once")
 
 
 def _join(session: Any, table: Table, ends: Any, kept: list[Any]) -> tuple[Table, Any, bool]:
-    """Put numbers in place of ids by joins, where the driver cannot hold all ids, or Arrow cannot compare them."""
+    """Replace ids by numbers with joins, for ids that the driver cannot hold or Arrow cannot compare."""
     from pyspark.sql import functions as F
 
     keys = _ranks(session, table.plain.select("id"), kept).persist(disk())
@@ -189,10 +189,10 @@ def _join(session: Any, table: Table, ends: Any, kept: list[Any]) -> tuple[Table
 
 
 def _ranks(session: Any, plain: Any, kept: list[Any]) -> Any:
-    """Return the ids with their ranks as number.
+    """Return a table of ids with their ranks in the column number.
 
-    The rank does not depend on how rows are cut into partitions. What is persisted is one plan, so a partition that is
-    lost is made again as it was.
+    The rank does not depend on the partitioning of the rows. The persisted tables have one plan, so that Spark
+    recomputes a lost partition identically.
     """
     from pyspark.sql import functions as F
 

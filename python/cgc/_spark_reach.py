@@ -1,4 +1,4 @@
-"""Which nodes and entries lead to training nodes: one pass over the buckets for each hop, without a shuffle."""
+"""Finds the nodes and entries near training nodes, with one pass over the buckets per hop and without a shuffle."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ __all__ = ["Needed", "needed"]
 class Needed:
     """The part of a graph that its training nodes need within K hops.
 
-    entries are the buckets of A. reach are broadcast bitmaps of the nodes at most t hops away, for t from 0 to K.
+    entries holds the buckets of A. reach lists broadcast bitmaps of the nodes at most t hops away, for t from 0 to K.
     """
 
     entries: Any
     node_count: int
-    entry_count: int  # in the rows of nodes within K - 1 hops
-    within: list[int]  # nodes at most t hops away
+    entry_count: int  # entries in the rows of nodes within K - 1 hops
+    within: list[int]  # number of nodes at most t hops away
     reach: list[Any] = field(default_factory=list)
 
 
 def needed(session: Any, graph: Numbered, hops: int, inductive: bool, kept: list[Any]) -> Needed:
-    """Return what is needed of a graph. In the inductive setting, that is the subgraph of the training nodes."""
+    """Return the part of a graph that is needed: in the inductive setting, only the subgraph of the training nodes."""
 
     def share(inside: Any) -> Any:
         return session.sparkContext.broadcast(np.packbits(inside))

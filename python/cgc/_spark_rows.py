@@ -1,8 +1,8 @@
-"""Shape 2: each task takes a block of nodes. A hop makes partial sums before a shuffle and adds them after it.
+"""Shape 2: each task gets a block of nodes. A hop computes partial sums, shuffles them and adds them.
 
-Node v is in block v mod P. All entries of A in the columns of a block, and its rows of H, meet in one task. That task
-sends one partial sum for each row of each block. So a hop shuffles about rows × P(1 - (1 - 1/P)^degree) × (4d + 4)
-bytes.
+Node v is in block v mod P. A task gets all entries of A in the columns of its block, and the block's rows of H. It
+sends one partial sum for each row that has such entries. A hop therefore shuffles about rows × P(1 - (1 - 1/P)^degree)
+× (4d + 4) bytes.
 """
 
 from __future__ import annotations
@@ -14,40 +14,40 @@ from typing import Any, Optional
 
 from ._error import Error
 from ._spark_buckets import entries_of, nodes_of
-from ._spark_columns import UNIT, cut, features, fetch, names
+from ._spark_columns import UNIT, cut, features, fetch, fewest, names, widest
 from ._spark_numbers import Numbered, keys_for
 from ._spark_reach import Needed
 from ._spark_work import FRAMES, run_step
 
 __all__ = ["Plan", "plan", "propagate", "traffic"]
 
-_FIXED = 64 << 20  # bytes of a worker before it takes anything
-_UNEVEN = 1.2  # what the largest block has more than the mean
+_FIXED = 64 << 20  # bytes of a worker without data
+_UNEVEN = 1.2  # the size of the largest block divided by the mean
 
 
 @dataclass
 class Plan:
-    """How work is cut: into blocks of nodes, and these into blocks of columns."""
+    """The division of the work: into blocks of nodes, and these into blocks of columns."""
 
     blocks: int
     cuts: list[tuple[int, int]]
-    memory: int  # bytes of a worker
+    memory: int  # expected bytes of a worker
 
 
 def _sizing(graph: Numbered, need: Needed, hops: int, rule: str) -> tuple[int, int]:
-    """Return the bytes that all workers of a step take for the topology, and for each column."""
+    """Return the bytes that all workers of a step together need for the topology, and for each column."""
     topology = (20 if graph.weighted else 12) * need.entry_count + 64 * need.node_count
-    matrices = 3 if rule == "ppr" else 2  # rows of H and what they are read from; X in each hop of PPR
+    matrices = 3 if rule == "ppr" else 2  # H and its input, and X for each hop of PPR
     return topology, 4 * (matrices * need.node_count + (hops + 1) * graph.train)
 
 
 def plan(
     graph: Numbered, need: Needed, hops: int, rule: str, memory: int, machines: int, slots: int, parts: int
 ) -> Optional[Plan]:
-    """Return how to cut the work so that each worker keeps within its memory, or None if that cannot be.
+    """Return a plan in which each worker keeps to its memory, or None if there is none.
 
-    As many blocks as machines shuffle the least; more parallel work comes from blocks of columns. parts, if above 0, is
-    the number of blocks of nodes.
+    One block of nodes per machine shuffles least; blocks of columns add parallelism. parts, if above 0, sets the number
+    of blocks of nodes.
     """
     topology, column = _sizing(graph, need, hops, rule)
     room = memory - _FIXED
@@ -62,23 +62,19 @@ def plan(
     blocks = parts or max(machines, least, int(2 * _UNEVEN * topology // room) + 1)
     blocks = min(blocks, graph.count)
     units = -(-graph.width // UNIT)
-    for pieces in range(max(1, min(units, slots // blocks)), units + 1):
-        cuts = cut(graph.width, pieces)
-        widest = max(hi - lo for lo, hi in cuts)
-        if within(blocks, widest) <= room:
-            return Plan(blocks, cuts, int(within(blocks, widest)) + _FIXED)
-    return None
+    cuts = fewest(graph.width, max(1, min(units, slots // blocks)), lambda width: within(blocks, width) <= room)
+    return Plan(blocks, cuts, int(within(blocks, widest(cuts))) + _FIXED) if cuts else None
 
 
 def traffic(need: Needed, hops: int, width: int, blocks: int) -> list[float]:
-    """Return the bytes of the partial sums of each hop, if each column of A may be in any block.
+    """Return the expected bytes of the partial sums of each hop, if the columns of A are in random blocks.
 
     >>> need = Needed(None, 0, 1600, [4, 100, 400])
     >>> [round(b) for b in traffic(need, 2, 1, 4)]
     [3168, 127]
     """
     degree = need.entry_count / max(1, need.within[max(0, hops - 1)])
-    sums = blocks * (1 - (1 - 1 / blocks) ** (degree + 1))  # a row has an entry for itself, too
+    sums = blocks * (1 - (1 - 1 / blocks) ** (degree + 1))  # + 1: each row also has an entry for its own node
     return [need.within[hops - hop] * sums * (4 * width + 4) for hop in range(1, hops + 1)]
 
 
@@ -88,8 +84,8 @@ def propagate(
 ) -> tuple[list[Path], list[int]]:  # fmt: skip
     """Propagate hop by hop.
 
-    Returns the files of training nodes that the last step wrote, and the bytes of the partial sums of each hop. What
-    was done again because a machine failed is counted again.
+    Returns the files of training nodes that the last step wrote, and the bytes of the partial sums of each hop. Work
+    that is repeated because a machine failed counts again.
     """
     blocks, cuts, hops = chosen.blocks, chosen.cuts, int(task["hops"])
     flat = keys_for(blocks * len(cuts))
@@ -128,7 +124,7 @@ def _nodes(graph: Numbered, need: Needed, reach: list[Any], keys: list[list[int]
 def _scaling(
     graph: Numbered, need: Needed, task: Mapping[str, Any], threads: int, program: str, context: Any
 ) -> tuple[list[float], list[float]]:
-    """Return the mean and the deviation of each feature over the training nodes, some columns a worker."""
+    """Return each feature's mean and standard deviation over the training nodes. Each worker gets some columns."""
     import numpy as np
 
     cuts = cut(graph.width, max(1, context.defaultParallelism))

@@ -1,4 +1,4 @@
-"""The table of nodes on Spark: its columns, what may be wrong with them, and the blocks that it becomes."""
+"""The node table on Spark: its columns, their checks, and its conversion to blocks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WHOLE = ("byte", "short", "integer", "long")
 _NUMBERS = ("byte", "short", "integer", "long", "float", "double", "boolean", "decimal")
 
 
-Again = Callable[[Map, str], Any]  # the table of what a function makes of the rows of files: columns of a schema
+Again = Callable[[Map, str], Any]  # applies a function to the rows of files, and returns a table with a schema
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Columns:
     id: str = "id"
     label: str = "label"
     split: str = "split"
-    features: Sequence[str] = ()  # none: all other columns of numbers
+    features: Sequence[str] = ()  # if empty, all other columns of numbers
     source: str = "source"
     target: str = "target"
     weight: str = "weight"
@@ -39,24 +39,24 @@ class Columns:
 
 @dataclass
 class Table:
-    """A table of nodes whose rows were checked and became blocks."""
+    """A node table whose rows were checked and converted to blocks."""
 
-    plain: Any  # id, label, split, perhaps name, and the list x of float
+    plain: Any  # id, label, split, optionally name, and x, a list of floats
     blocks: Any
     count: int
     width: int
     classes: int
     class_names: Optional[list[str]]
-    places: dict[str, int]  # of each label, its class
-    whole: bool  # ids are whole numbers
+    places: dict[str, int]  # maps labels to classes
+    whole: bool  # whether ids are integers
     low: int
     high: int
-    size: int  # bytes of all ids
-    again: Optional[Again] = None  # if blocks have no features
+    size: int  # total bytes of the ids
+    again: Optional[Again] = None  # set if blocks have no features
 
 
 def read(session: Any, place: str, what: str) -> Any:
-    """Return a table: a path of Parquet, or the name of a table that the session knows."""
+    """Return the table at a path of Parquet files, or the session's table with a name."""
     path = "/" in place or place.endswith(".parquet") or os.path.exists(place)
     try:
         return session.read.parquet(place) if path else session.table(place)
@@ -67,11 +67,13 @@ def read(session: Any, place: str, what: str) -> Any:
 
 def column(frame: Any, name: str, flag: str, table: str) -> None:
     if name not in frame.columns:
-        raise Error(f"{table} has no column {name} (--{flag} names another), want one of {', '.join(frame.columns)}")
+        raise Error(
+            f"{table} has no column {name} (--{flag} names another), must have one of {', '.join(frame.columns)}"
+        )
 
 
 def load(nodes: Any, columns: Columns, kept: list[Any]) -> Table:
-    """Read the table of nodes once, and check it. kept gets what is persisted."""
+    """Read the node table once and check it. Persisted tables are appended to kept."""
     from pyspark.sql import functions as F
 
     for name, flag in ((columns.id, "id"), (columns.label, "label"), (columns.split, "split")):
@@ -98,9 +100,10 @@ def load(nodes: Any, columns: Columns, kept: list[Any]) -> Table:
 
 
 def check(plain: Any, names: Sequence[str], kept: list[Any], run: Optional[Again] = None) -> Table:
-    """Make blocks of a table, and check what was found in them.
+    """Convert a table to blocks, and check the facts found in them.
 
-    run runs a function over the rows of files, without Spark. It can do so again, so blocks then have no features.
+    run, if given, applies a function to the rows of files without Spark. It can do so again later, so that blocks then
+    need no features.
     """
     from pyspark.sql import functions as F
 
@@ -118,7 +121,7 @@ def check(plain: Any, names: Sequence[str], kept: list[Any], run: Optional[Again
 
 
 def key_of(table: Any, name: str) -> Any:
-    """Return a column of ids: whole numbers as long, so that those of two tables are of one type."""
+    """Return a column of ids, with integers as long, so that the ids of two tables have the same type."""
     from pyspark.sql import functions as F
 
     found = F.col(f"`{name}`")
@@ -130,7 +133,7 @@ def _simple(table: Any, name: str) -> bool:
 
 
 def disk() -> Any:
-    """Return where what is persisted lies: on the disks of executors, so that their memory does not grow with it."""
+    """Return the storage level of persisted tables: the executors' disks, which saves their memory."""
     from pyspark import StorageLevel
 
     return StorageLevel.DISK_ONLY
@@ -144,7 +147,9 @@ def _features(nodes: Any, columns: Columns) -> tuple[Any, list[str]]:
     own = (columns.id, columns.label, columns.split)
     names = list(columns.features) or [name for name in nodes.columns if name not in own]
     if not names:
-        raise Error("the table of nodes has no column of features, want at least one of numbers or lists of numbers")
+        raise Error(
+            "the table of nodes has no column of features, must have at least one of numbers or lists of numbers"
+        )
     parts = []
     for name in names:
         column(nodes, name, "features", "the table of nodes")
@@ -155,7 +160,7 @@ def _features(nodes: Any, columns: Columns) -> tuple[Any, list[str]]:
             parts.append(F.array(F.col(f"`{name}`").cast("float")))
         else:
             raise Error(
-                f"column {name} of the table of nodes has the type {of.simpleString()}, want numbers or lists of "
+                f"column {name} of the table of nodes has the type {of.simpleString()}, must have numbers or lists of "
                 "numbers (--features names the columns to take)"
             )
     if all(types[name].typeName() != "array" for name in names):
@@ -164,31 +169,31 @@ def _features(nodes: Any, columns: Columns) -> tuple[Any, list[str]]:
 
 
 def _check_facts(plain: Any, names: Sequence[str], found: Sequence[Mapping[str, Any]]) -> int:
-    """Return the number of features. Each is a finite number."""
+    """Return the number of features. Raise Error if a feature is missing or not finite."""
     from pyspark.sql import functions as F
 
     rows, nulls = sum(f["rows"] for f in found), sum(f["nulls"] for f in found)
     if rows == 0:
-        raise Error("the table of nodes has 0 rows, want at least 1")
+        raise Error("the table of nodes has 0 rows, must have at least 1")
     if rows > _MAX_NODES:
-        raise Error(f"the table of nodes has {rows:,} rows, want at most {_MAX_NODES:,}")
+        raise Error(f"the table of nodes has {rows:,} rows, must be at most {_MAX_NODES:,}")
     if nulls:
-        raise Error(f"the table of nodes has {nulls:,} rows without an id, want 0")
+        raise Error(f"the table of nodes has {nulls:,} rows without an id, must be 0")
     most, fewest = max(f["most"] for f in found), min(f["fewest"] for f in found)
     if any(f["odd"] for f in found):
         odd = F.exists("x", lambda v: v.isNull() | F.isnan(v) | (F.abs(v) == float("inf")))
         bad = plain.where(odd | F.col("x").isNull()).orderBy("id").first()
         if bad.x is None:
-            raise Error(f"the features of node {bad.id} are null, want a list of numbers")
+            raise Error(f"the features of node {bad.id} are null, must be a list of numbers")
         k = next(i for i, v in enumerate(bad.x) if v is None or v != v or abs(v) == float("inf"))
         name = f"column {names[k]}" if len(names) == len(bad.x) else f"feature {k}"
         value = "null" if bad.x[k] is None else str(bad.x[k])
-        raise Error(f"{name} of node {bad.id} is {value}, want a finite number")
+        raise Error(f"{name} of node {bad.id} is {value}, expected a finite number")
     if most != fewest or most < 1:
-        raise Error(f"nodes have from {fewest} to {most} features, want the same number, at least 1")
+        raise Error(f"nodes have from {fewest} to {most} features, must have the same number, at least 1")
     if any(f["strange"] for f in found):
         bad = plain.where(~F.col("split").isin(*_SPLITS)).orderBy("id").first()
-        raise Error(f"the split of node {bad.id} is {bad.split!r}, want train, val, test or nothing")
+        raise Error(f"the split of node {bad.id} is {bad.split!r}, must be train, val, test or nothing")
     if any(f["bare"] for f in found):
         bad = plain.where((F.col("split") == "train") & F.col("label").isNull()).orderBy("id").first()
         raise Error(f"the split of node {bad.id} is train, and it has no label")
@@ -198,7 +203,7 @@ def _check_facts(plain: Any, names: Sequence[str], found: Sequence[Mapping[str, 
 def _classes(plain: Any, found: Sequence[Mapping[str, Any]]) -> tuple[int, Optional[list[str]], dict[str, int]]:
     """Return the number of classes, their names, and the class of each label.
 
-    Labels that are whole numbers are the classes, -1 is none. Other labels are numbered in the order of their names.
+    Integer labels are the classes, and -1 means no label. Other labels are numbered in the order of their names.
     """
     from pyspark.sql import functions as F
 
@@ -209,7 +214,7 @@ def _classes(plain: Any, found: Sequence[Mapping[str, Any]]) -> tuple[int, Optio
                 own = counts.setdefault(label, {})
                 own[_SPLITS[split]] = own.get(_SPLITS[split], 0) + count
     if len(counts) > _MAX_CLASSES + 1:
-        raise Error(f"the table of nodes has more than {_MAX_CLASSES:,} labels, want at most as many")
+        raise Error(f"the table of nodes has more than {_MAX_CLASSES:,} labels, must be at most as many")
     whole = {text: _whole(text) for text in counts}
     names = None
     if counts and all(v is not None for v in whole.values()):
@@ -217,22 +222,23 @@ def _classes(plain: Any, found: Sequence[Mapping[str, Any]]) -> tuple[int, Optio
         for text, v in sorted(places.items(), key=lambda item: item[1]):
             if not -1 <= v < _MAX_CLASSES:
                 bad = plain.where(F.col("label") == text).orderBy("id").first()
-                raise Error(f"the label of node {bad.id} is {v}, want 0 to {_MAX_CLASSES - 1}, or -1 for none")
+                raise Error(f"the label of node {bad.id} is {v}, must be 0 to {_MAX_CLASSES - 1}, or -1 for none")
         size = max(places.values(), default=-1) + 1
     elif any(v is not None for v in whole.values()):
         number_, word = (next(t for t, v in whole.items() if (v is None) == none) for none in (False, True))
-        raise Error(f"labels are numbers and words, such as {number_} and {word!r}, want only one kind")
+        raise Error(f"labels are numbers and words, such as {number_} and {word!r}, expected only one kind")
     else:
         names = sorted(counts, key=str.encode)
         places, size = {text: i for i, text in enumerate(names)}, len(names)
     train = {places[t] for t, parts in counts.items() if parts.get("train") and places[t] >= 0}
     if not train:
-        raise Error("the table of nodes has 0 rows with the split train and a label, want at least 1")
+        raise Error("the table of nodes has 0 rows with the split train and a label, must have at least 1")
     for text, parts in sorted(counts.items()):
         rest = parts.get("val", 0) + parts.get("test", 0)
         if places[text] >= 0 and places[text] not in train and rest:
             raise Error(
-                f"class {text} has 0 training nodes and {rest:,} for validation and test, want at least 1 for training"
+                f"class {text} has 0 training nodes and {rest:,} for validation and test, "
+                "must be at least 1 for training"
             )
     for text, place in places.items():
         if place < 0 and counts[text].get("train"):
@@ -242,7 +248,7 @@ def _classes(plain: Any, found: Sequence[Mapping[str, Any]]) -> tuple[int, Optio
 
 
 def _whole(text: str) -> Optional[int]:
-    """Return a whole number that a text is, as 7, -1 or 7.0, or None."""
+    """Return the integer that a string such as 7, -1 or 7.0 stands for, or None."""
     try:
         value = float(text)
     except ValueError:

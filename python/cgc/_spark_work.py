@@ -1,7 +1,7 @@
-"""What runs on the machines of a Spark cluster: rows become frames, and the worker takes frames and writes a file.
+"""Functions that run on the machines of a Spark cluster: they convert rows to frames, and feed frames to workers.
 
-The functions travel with their task, so that the package need not be installed there. numpy and pyarrow must be, as for
-any function of Spark that takes Arrow. Package cluster of the command describes the frames.
+Spark ships the functions with their tasks, so the machines do not need this package. They need numpy and pyarrow, as
+for any Spark function that uses Arrow. Go package cluster describes the frames.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from ._scratch import on_disk
 
 __all__ = [
     "CHUNK", "ENTRY", "FEATURE", "FRAMES", "MARK", "NAME", "NODE", "PIECE", "RESULT", "batch_of", "numbers_of", "part",
-    "run_step", "run_worker", "write_mark",
+    "record", "run_step", "run_worker", "write_mark",
 ]  # fmt: skip
 
-CHUNK = 1 << 20  # bytes of a frame, about
-PIECE = 4 << 20  # bytes of the result in a row
-MARK = "cgc worker: "  # stands before a worker's sentence in the error of a task
+CHUNK = 1 << 20  # approximate bytes of a frame
+PIECE = 4 << 20  # bytes of a result per row
+MARK = "cgc worker: "  # precedes a worker's message in the error of a task
 _MARK_FILE = "driver"
 FRAMES = "key int, kind int, part int, payload binary"
 RESULT = "key int, seq int, slot int, payload binary"
-NODE, FEATURE, NAME, _HOP, _SUM, ENTRY, _SCALING = range(1, 8)  # the order in which a worker takes kinds
+NODE, FEATURE, NAME, _HOP, _SUM, ENTRY, _SCALING = range(1, 8)  # in the order in which a worker expects them
 _LETTERS = {NODE: b"N", FEATURE: b"X", NAME: b"I", _HOP: b"H", _SUM: b"S", ENTRY: b"A", _SCALING: b"F"}
 _KINDS = {letter: kind for kind, letter in _LETTERS.items()}
 
 
 def batch_of(rows: Sequence[tuple[int, int, int, bytes]]) -> Any:
-    """Return rows as a batch of FRAMES."""
+    """Return rows as a record batch of FRAMES."""
     import pyarrow as pa
 
     arrays = [pa.array([row[i] for row in rows], pa.int32()) for i in range(3)]
@@ -47,8 +47,15 @@ def batch_of(rows: Sequence[tuple[int, int, int, bytes]]) -> Any:
     return pa.RecordBatch.from_arrays(arrays, ["key", "kind", "part", "payload"])
 
 
+def record(**columns: Any) -> Any:
+    """Return arrays as a record batch."""
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
+
+
 def numbers_of(column: Any, kind: str) -> Any:
-    """Return a column of whole numbers as an array of numpy, -1 in place of nulls."""
+    """Return a column of integers as a numpy array, with -1 for nulls."""
     import numpy as np
 
     if hasattr(column, "combine_chunks"):
@@ -63,21 +70,22 @@ def run_worker(
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """Return a function that feeds frames to workers, one for each key of tasks, and yields the files they write.
 
-    program is the name under which Spark ships the command. Frames of a key come one after the other. A worker that
-    fails, or that is killed, makes the task fail with its sentence; Spark then tries the task again.
+    program is the name under which Spark ships the command. The frames of a key must be consecutive. If a worker fails
+    or is killed, its task fails with its message, and Spark retries the task.
 
-    home is the driver's folder. A machine that finds mark there writes into it. Pieces of other files go to the slots
-    in turn. The first slot is told of each file how many pieces it comes in, which may be none.
+    home is the driver's folder. A machine that finds mark there writes its files into it. Other machines send pieces of
+    their files to the slots in rotation. The first slot gets the number of pieces of each file, which is 0 for a file
+    in home.
     """
     places = {key: place for place, key in enumerate(tasks)}
 
     def row(key: int, seq: int, slot: int, payload: Optional[bytes]) -> Any:
         import pyarrow as pa
 
-        arrays = [pa.array([number], pa.int32()) for number in (key, seq, slot)]
-        return pa.RecordBatch.from_arrays(
-            [*arrays, pa.array([payload], pa.binary())], ["key", "seq", "slot", "payload"]
-        )
+        numbers = {
+            name: pa.array([number], pa.int32()) for name, number in (("key", key), ("seq", seq), ("slot", slot))
+        }
+        return record(**numbers, payload=pa.array([payload], pa.binary()))
 
     def result(key: int, worker: _Worker) -> Iterator[Any]:
         worker.wait()
@@ -100,7 +108,7 @@ def part(home: str, key: int) -> str:
 
 
 def write_mark(home: str) -> str:
-    """Write a text into the driver's folder by which a machine knows it, and return the text."""
+    """Write a random mark into the driver's folder, by which machines recognise it, and return the mark."""
     mark = secrets.token_hex()
     with open(os.path.join(home, _MARK_FILE), "x", encoding="ascii") as file:
         file.write(mark)
@@ -108,12 +116,12 @@ def write_mark(home: str) -> str:
 
 
 def _finds(home: str, mark: str) -> bool:
-    """Return whether this machine has the driver's folder, and may write files into it that the driver can read."""
+    """Return whether this machine can write files into the driver's folder that the driver can read."""
     try:
         with open(os.path.join(home, _MARK_FILE), encoding="ascii") as file:
             own = os.fstat(file.fileno()).st_uid == os.geteuid()
             return own and file.read() == mark and os.access(home, os.W_OK | os.X_OK)
-    except (AttributeError, OSError, ValueError):  # Windows has no users of this kind
+    except (AttributeError, OSError, ValueError):  # AttributeError: Windows has no user ids
         return False
 
 
@@ -126,8 +134,8 @@ def run_step(
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """Return a function that feeds frames to workers as run_worker does, and yields the frames that they send.
 
-    columns[key] lists the keys of all blocks with the columns of key: a frame for block b goes to columns[key][b]. sent
-    gets the bytes of each frame of partial sums.
+    columns[key] lists the keys of all blocks with the same columns as key. A frame for block b goes to columns[key][b].
+    sent is called with the number of bytes of each frame of partial sums.
     """
 
     def result(key: int, worker: _Worker) -> Iterator[Any]:
@@ -145,7 +153,7 @@ def _fed(
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:  # fmt: skip
     """Return a function that feeds frames to workers, and yields the result of each.
 
-    out is the path of the file of a worker, or None for one in a temporary folder.
+    out returns the path of a worker's file, or None for a file in a temporary folder.
     """
 
     def feed(batches: Iterable[Any]) -> Iterator[Any]:
@@ -168,13 +176,13 @@ def _fed(
 
 
 def _pieces(file: IO[bytes]) -> Iterator[bytes]:
-    """Return a file in pieces."""
+    """Yield a file in pieces."""
     while piece := file.read(PIECE):
         yield piece
 
 
 def _rows(batches: Iterable[Any]) -> Iterator[tuple[int, int, Any]]:
-    """Return the key, the kind and the payload of each row."""
+    """Yield the key, the kind and the payload of each row."""
     for batch in batches:
         keys, kinds, payloads = batch.column("key"), batch.column("kind"), batch.column("payload")
         for i in range(batch.num_rows):
@@ -182,7 +190,7 @@ def _rows(batches: Iterable[Any]) -> Iterator[tuple[int, int, Any]]:
 
 
 class _Worker:
-    """A worker process. What it says on standard error is kept, and is read all the time."""
+    """A worker process. Its standard error is read continuously and kept."""
 
     def __init__(self, program: str, threads: int, out: str) -> None:
         from pyspark import SparkFiles
@@ -212,11 +220,11 @@ class _Worker:
         try:
             stdin.write(kind + struct.pack("<Q", len(payload)))
             stdin.write(payload)
-        except OSError:  # it ended before it had all
+        except OSError:  # the worker ended before it read everything
             self._fail()
 
     def end(self) -> None:
-        """Write the last frame. The pipe stays open, which tells the worker that we live."""
+        """Write the last frame. The pipe stays open to show the worker that this process is alive."""
         self.put(b"Z", b"")
         stdin = self.process.stdin
         assert stdin is not None
@@ -226,12 +234,12 @@ class _Worker:
             self._fail()
 
     def wait(self) -> None:
-        """Wait for the worker's end."""
+        """Wait for the worker to end."""
         if self.process.wait() != 0:
             self._fail()
 
     def frames(self) -> Iterator[tuple[int, bytes, bytes]]:
-        """Return the block, the kind and the payload of each frame that the worker sends."""
+        """Yield the block, the kind and the payload of each frame that the worker sends."""
         stdout = self.process.stdout
         assert stdout is not None
         while head := stdout.read(13):

@@ -1,4 +1,4 @@
-"""The table of an evaluation."""
+"""The results of an evaluation."""
 
 from __future__ import annotations
 
@@ -15,9 +15,22 @@ __all__ = ["Score", "Table"]
 class Score:
     """The accuracy of one model on the original graph, in percent, over seeds.
 
-    Means and sample standard deviations (0 for one seed) are those of the epoch with the best validation accuracy.
-    test_ci95 is half the width of the 95% interval of the mean, by Student's t (0 for one seed). seconds is the mean
-    time of one training.
+    Each training counts at the epoch with the best validation accuracy.
+
+    Attributes:
+        model: The name of the model.
+        seeds: The number of trainings.
+        val_mean: The mean validation accuracy.
+        val_std: Its sample standard deviation, 0 for one seed.
+        test_mean: The mean test accuracy.
+        test_std: Its sample standard deviation, 0 for one seed.
+        test_ci95: Half the width of the 95% confidence interval of test_mean by Student's t, 0 for one seed.
+        seconds: The mean time of one training.
+
+    Example:
+        >>> table = cgc.evaluate(cgc.condense("demo", nodes=70), on="demo", seeds=1, epochs=50)
+        >>> table["gcn"].seeds, table["gcn"].test_std
+        (1, 0)
     """
 
     model: str
@@ -31,10 +44,20 @@ class Score:
 
 
 class Table(Sequence[Score]):
-    """A row for each model. table["gcn"] is the row of a model, table[0] the first one."""
+    """The accuracies that evaluate returns: a sequence with a Score for each model. It prints as a table.
+
+    Attributes:
+        rows: The scores.
+        over: What the standard deviations are over.
+
+    Example:
+        >>> table = cgc.evaluate(cgc.condense("demo", nodes=70), on="demo", models=["gcn", "sgc"], seeds=1, epochs=50)
+        >>> table[0] is table["gcn"], len(table)
+        (True, 2)
+    """
 
     def __init__(self, rows: Sequence[Mapping[str, Any]], over: str = "training seeds") -> None:
-        """Take the results of the command. over says what the seeds are."""
+        """Store the results of the command. over names the kind of seeds."""
         names = [f.name for f in fields(Score)]
         self.rows = [Score(**{n: row[n] for n in names}) for row in rows]
         self.over = over
@@ -46,7 +69,7 @@ class Table(Sequence[Score]):
     def __getitem__(self, key: slice) -> Sequence[Score]: ...
 
     def __getitem__(self, key: Union[int, str, slice]) -> Union[Score, Sequence[Score]]:
-        """Return the row of a place or of a model."""
+        """Return the row with an index or a model name."""
         if not isinstance(key, str):
             return self.rows[key]
         for row in self.rows:
@@ -59,7 +82,7 @@ class Table(Sequence[Score]):
         return len(self.rows)
 
     def __iter__(self) -> Iterator[Score]:
-        """Go over the rows."""
+        """Iterate over the rows."""
         return iter(self.rows)
 
     def to_pandas(self) -> Any:
@@ -67,7 +90,7 @@ class Table(Sequence[Score]):
         try:
             import pandas
         except ImportError:
-            raise Error("to_pandas wants pandas, which is not installed") from None
+            raise Error("to_pandas needs pandas, which is not installed") from None
         return pandas.DataFrame([asdict(row) for row in self.rows])
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Graphs of other libraries. None of these libraries is imported: an object tells its own."""
+"""Graphs of other libraries, none of which is imported: the type of an object determines its library."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from ._names import identity
 
 __all__ = ["is_from", "parts_of"]
 
-_FEATURES = ("x", "feat", "features")  # names of node attributes, the first one found counts
+_FEATURES = ("x", "feat", "features")  # names of node attributes; the first one found is used
 _LABELS = ("y", "label", "labels")
 _WEIGHTS = ("edge_weight", "weight", "w")
-_OF_US = ("ids", "class_names")  # what Graph.to_pyg adds
+_OF_US = ("ids", "class_names")  # attributes that Graph.to_pyg adds
 
 
 def is_from(library: str, value: object) -> bool:
-    """Say whether the type of value, or one that it extends, comes from a library."""
+    """Return whether the type of value, or one of its base classes, comes from a library."""
     return any(base.__module__.partition(".")[0] == library for base in type(value).__mro__)
 
 
 def parts_of(data: Any, given: dict[str, Any]) -> Parts:
-    """Return the parts of data, in which the arguments given by name replace those of data.
+    """Return the parts of data, overridden by the arguments given by name.
 
     data is a torch_geometric Data, a DGL or networkx graph, a Graph, or None if all parts are given by name. The
-    argument adj, a scipy.sparse matrix, stands for edge_index and edge_weight.
+    argument adj, an adjacency matrix, replaces edge_index and edge_weight.
     """
     given = {k: v for k, v in given.items() if v is not None}
     if data is None:
@@ -49,13 +49,13 @@ def parts_of(data: Any, given: dict[str, Any]) -> Parts:
         parts = _of_networkx(data)
     else:
         raise Error(
-            f"data is a {type(data).__module__}.{type(data).__qualname__}, want a torch_geometric Data, a DGL or "
+            f"data is a {type(data).__module__}.{type(data).__qualname__}, must be a torch_geometric Data, a DGL or "
             "networkx graph, cgc.tables(…), a cgc.Graph, the name or path of a graph, or arrays by name"
         )
     adj = given.pop("adj", None)
     if adj is not None:
         if "edge_index" in given:
-            raise Error("adj and edge_index are given, want one of them")
+            raise Error("adj and edge_index are given, must be one of them")
         parts.edge_index, parts.edge_weight, parts.side = _edges_of_matrix(adj)
         parts.names |= {"edge_index": "adj", "edge_weight": "adj"}
     if "y" in given:
@@ -71,20 +71,22 @@ def parts_of(data: Any, given: dict[str, Any]) -> Parts:
 
 
 def _of_pyg(data: Any) -> Parts:
-    """Take x, y, edge_index, edge_weight and the masks of a Data."""
+    """Return x, y, edge_index, edge_weight and the masks of a Data."""
     keys = data.keys
     keys = list(keys() if callable(keys) else keys)
     parts = Parts(**{k: data[k] for k in ("edge_index", "edge_weight", "x", "y", *PARTS, *_OF_US) if k in keys})
-    if "edge_index" not in keys and "adj_t" in keys:  # of ToSparseTensor
+    if "name" in keys and isinstance(data["name"], str):
+        parts.name = data["name"]
+    if "edge_index" not in keys and "adj_t" in keys:  # made by ToSparseTensor
         parts.edge_index, parts.edge_weight, parts.side = _edges_of_matrix(data["adj_t"], "adj_t")
         parts.names |= {"edge_index": "adj_t", "edge_weight": "adj_t"}
     return parts
 
 
 def _of_dgl(graph: Any) -> Parts:
-    """Take the edges and node data of a homogeneous DGL graph."""
+    """Return the edges and node data of a homogeneous DGL graph."""
     if not getattr(graph, "is_homogeneous", True):
-        raise Error("the DGL graph has several types of nodes or edges, want one: dgl.to_homogeneous makes it")
+        raise Error("the DGL graph has several types of nodes or edges, expected one: dgl.to_homogeneous makes it")
     source, target = (array("edges", ends) for ends in graph.edges())
     parts = Parts(np.stack([source, target]), names={"edge_index": "edges", "x": "feat", "y": "label"})
     for part, names, store in (
@@ -100,7 +102,7 @@ def _of_dgl(graph: Any) -> Parts:
 
 
 def _of_networkx(graph: Any) -> Parts:
-    """Take the nodes in the graph's order, with attributes x, y, and split or the masks; and the weights of edges."""
+    """Return the nodes in the graph's order, with attributes x, y, and split or the masks, and the edge weights."""
     order = {node: i for i, node in enumerate(graph.nodes)}
     parts = Parts(names={"edge_index": "edges", "edge_weight": "weight"})
     edges = [(order[u], order[v], a.get("weight", 1)) for u, v, a in graph.edges(data=True)]
@@ -126,13 +128,15 @@ def _of_networkx(graph: Any) -> Parts:
         rows = [array(name, v) for v in values]
         for i, row in enumerate(rows):
             if row.shape != rows[0].shape:
-                raise Error(f"{name} of node {nodes[i]!r} has shape {row.shape}, want {rows[0].shape} as the others")
+                raise Error(
+                    f"{name} of node {nodes[i]!r} has shape {row.shape}, expected {rows[0].shape} as the others"
+                )
         setattr(parts, part, np.stack(rows))
     if any("split" in a for a in attributes):
         split = [a.get("split") for a in attributes]
         odd = next((i for i, s in enumerate(split) if s not in ("train", "val", "test", None, "")), None)
         if odd is not None:
-            raise Error(f"split of node {nodes[odd]!r} is {split[odd]!r}, want train, val, test or none")
+            raise Error(f"split of node {nodes[odd]!r} is {split[odd]!r}, must be train, val, test or none")
         for part in PARTS:
             setattr(parts, part, np.array([s == part[: -len("_mask")] for s in split]))
     else:
@@ -143,7 +147,7 @@ def _of_networkx(graph: Any) -> Parts:
 
 
 def _edges_of_matrix(adj: Any, name: str = "adj") -> tuple[Any, Any, int]:
-    """Return the places and values that are not zero, and the number of rows.
+    """Return the positions and values of the nonzero entries, and the number of rows.
 
     adj is a scipy.sparse matrix, a sparse tensor of torch, or a square array.
     """
@@ -165,7 +169,7 @@ def _edges_of_matrix(adj: Any, name: str = "adj") -> tuple[Any, Any, int]:
             ends = np.stack(np.nonzero(dense))
             weights = dense[ends[0], ends[1]]
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise Error(f"{name} has shape {tuple(shape)}, want a square matrix")
+        raise Error(f"{name} has shape {tuple(shape)}, must be a square matrix")
     if weights is None:
         return ends, None, shape[0]
     kept = weights != 0

@@ -1,7 +1,7 @@
-"""Condense a graph in tables of Spark: python -m cgc.spark condense --nodes-table … --edges-table … -o FILE.
+"""Condense a graph in Spark tables: python -m cgc.spark condense --nodes-table … --edges-table … -o FILE.
 
-Propagation runs on the machines of Spark; the rows of training nodes come to the driver, which condenses them. pyspark
-and pyarrow must be installed: pip install 'cgc[spark]'. docs/cluster.md says how.
+Propagation runs on the machines of the cluster. The driver collects the embeddings of the training nodes and condenses
+them. pyspark and pyarrow must be installed: pip install 'cgc[spark]'. See docs/how-to/several-machines.md.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ _UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 10**3, "MB": 10*
 _JAVA = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 _SHUFFLE = "spark.sql.shuffle.partitions"
-_PARTITION = 32 << 20  # bytes of the tables, which are packed, for each partition of a shuffle
+_PARTITION = 32 << 20  # bytes of the compressed tables per partition of a shuffle
 
-# Rows are few and large: what Spark compiles for each stage would take longer than it saves, and a batch between Java
-# and Python is bounded by its bytes.
+# Rows are few and large. Compiling code for each stage would therefore take longer than it saves, and the size of
+# batches between Java and Python is limited in bytes.
 _FAST = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
 }
 
-# One machine plays a cluster. So no page shows it, a task never waits for the executor that has its data, and what is
-# shuffled is not compressed. Java compiles quickly, since the long loops are not its own.
+# Settings for one machine that simulates a cluster: no web page, no waiting for the executor that has a task's data,
+# and no compression of shuffled data. Java uses only its quick compiler, because the long loops do not run in Java.
 _LOCAL = {
     "spark.ui.enabled": "false",
     "spark.locality.wait": "0",
@@ -59,15 +59,15 @@ _LOCAL = {
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose mistakes are one sentence."""
+    """A parser that reports errors in one sentence."""
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong, as the command does."""
+        """Raise the error in the style of the command."""
         raise _Usage(message)
 
 
 class _Usage(Error):
-    """A mistake on the command line."""
+    """An error in the command line."""
 
 
 def _parser() -> _Parser:
@@ -102,7 +102,7 @@ def _parser() -> _Parser:
 def condense(arguments: Sequence[str], session: Any = None) -> None:
     """Condense as the command line says: the arguments after `python -m cgc.spark condense`.
 
-    session is a SparkSession to use, else one is made. Raises Error for what is wrong, in one sentence.
+    session is the SparkSession to use; by default one is created. Raises Error with a message of one sentence.
     """
     given, rest = _parser().parse_known_args(list(arguments))
     begun = time.monotonic()
@@ -139,7 +139,7 @@ def condense(arguments: Sequence[str], session: Any = None) -> None:
 
 
 def _check(finish: Sequence[str]) -> None:
-    """Let the command read its flags before the long part: all that it can then say is that the file is not there."""
+    """Let the command check its flags before the long work. If they are valid, it only reports a missing file."""
     try:
         _command(["condense", "--embeddings=/nonexistent/cgc", *finish, "--quiet"])
     except Error as e:
@@ -152,11 +152,11 @@ def _check(finish: Sequence[str]) -> None:
 def _propagate(
     session: Any, given: argparse.Namespace, place: Callable[[int], Path]
 ) -> tuple[list[Path], Path]:  # fmt: skip
-    """Return the files that workers wrote, and their folder. place makes a folder for so many bytes."""
+    """Return the files that workers wrote, and their folder. place makes a folder for a given number of bytes."""
     from pyspark import cloudpickle
 
     pickle: Any = cloudpickle
-    for module in (_work, _blocks, _buckets, _files, _scratch):  # the package need not be on the machines of Spark
+    for module in (_work, _blocks, _buckets, _files, _scratch):  # so that the machines need not have the package
         pickle.register_pickle_by_value(module)
     kept: list[Any] = []
     settings = contextlib.ExitStack()
@@ -205,7 +205,7 @@ def _propagate(
 def _choose(
     graph: Numbered, need: Needed, given: argparse.Namespace, memory: int, slots: int, machines: int
 ) -> Union[list[tuple[int, int]], _rows.Plan]:
-    """Return blocks of columns, or a plan by rows where a worker cannot hold all edges. Say what was chosen and why."""
+    """Return blocks of columns, or a plan by rows if a worker cannot hold all edges. Print the choice and why."""
     topology, _ = _columns.sizing(graph, need, given.hops)
     blocks = _columns.blocks_that_fit(graph, need, given.hops, memory, slots)
     sizes = f"{need.node_count:,} nodes and {need.entry_count:,} entries of A are needed"
@@ -233,7 +233,7 @@ def _choose(
 
 @contextlib.contextmanager
 def _set(session: Any, wanted: Mapping[str, str]) -> Iterator[None]:
-    """Set settings of a session, and put them back."""
+    """Change settings of a session, and restore them at the end."""
     before = {key: session.conf.get(key) for key in wanted}
     for key, value in wanted.items():
         session.conf.set(key, value)
@@ -245,7 +245,7 @@ def _set(session: Any, wanted: Mapping[str, str]) -> Iterator[None]:
 
 
 def _room(graph: Numbered, hops: int, place: Callable[[int], Path]) -> Path:
-    """Return a folder on the driver that takes the embeddings of the training nodes, in parts and merged."""
+    """Return a folder on the driver with room for the embeddings of the training nodes, both in parts and merged."""
     size = 2 * 4 * graph.train * graph.width * (hops + 1)
     home = place(size)
     free = shutil.disk_usage(home).free
@@ -258,12 +258,12 @@ def _room(graph: Numbered, hops: int, place: Callable[[int], Path]) -> Path:
 
 
 def _machines(session: Any) -> int:
-    """Return the number of executors: without any of their own, the driver is one."""
+    """Return the number of executors. In local mode, the driver counts as one."""
     return max(1, int(session.sparkContext._jsc.sc().getExecutorMemoryStatus().size()) - 1)
 
 
 def _spread(session: Any, slots: int, tables: Sequence[Any]) -> None:
-    """Choose the number of partitions of a shuffle by the sizes of the tables, unless a setting of Spark says it."""
+    """Set the number of partitions of a shuffle by the sizes of the tables, unless Spark's configuration sets it."""
     if session.sparkContext.getConf().contains(_SHUFFLE):
         return
     size = 0
@@ -273,7 +273,7 @@ def _spread(session: Any, slots: int, tables: Sequence[Any]) -> None:
 
 
 def _workers(session: Any, given: argparse.Namespace) -> tuple[int, int, int]:
-    """Return the memory of a worker, its threads, and how many run at a time."""
+    """Return the memory and the threads of a worker, and the number of concurrent workers."""
     conf = session.sparkContext.getConf()
     threads = int(conf.get("spark.task.cpus", "1"))
     slots = max(1, session.sparkContext.defaultParallelism // threads)
@@ -286,17 +286,17 @@ def _workers(session: Any, given: argparse.Namespace) -> tuple[int, int, int]:
 
 
 def _size(text: str, flag: str) -> int:
-    """Return the bytes of a size."""
+    """Parse a size such as 2GiB, and return its bytes."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)", text)
     if not found or found[2] not in _UNITS or float(found[1]) <= 0:
-        raise _Usage(f"--{flag} {text}, want a number of bytes above 0, as 2GiB or 500MB")
+        raise _Usage(f"--{flag} {text}, must be a number of bytes above 0, as 2GiB or 500MB")
     return int(float(found[1]) * _UNITS[found[2]])
 
 
 def _ship(session: Any, given: argparse.Namespace) -> str:
-    """Ship the command to the machines of Spark, and return its name there: another one for other content.
+    """Ship the command to the machines of the cluster, and return its name there, which depends on its content.
 
-    What is shipped stays on the driver as long as the session: machines that join later fetch it, too.
+    The copy stays on the driver as long as the session, so that machines that join later can fetch it.
     """
     from pyspark import SparkFiles
 
@@ -308,13 +308,13 @@ def _ship(session: Any, given: argparse.Namespace) -> str:
     if not any(str(place).rsplit("/", 1)[-1] == name for place in shipped):
         copy = Path(SparkFiles.getRootDirectory()) / "shipped" / name
         copy.parent.mkdir(exist_ok=True)
-        shutil.copy(path, copy)  # Spark goes by the name of what a link points to
+        shutil.copy(path, copy)  # a copy, because Spark uses the name of a link's target
         session.sparkContext.addFile(str(copy))
     return name
 
 
 def _session(given: argparse.Namespace) -> tuple[Any, bool]:
-    """Return a session of Spark, and whether it was made here."""
+    """Return the active Spark session or a new one, and whether it is new."""
     try:
         from pyspark.sql import SparkSession
     except ImportError:
@@ -333,7 +333,7 @@ def _session(given: argparse.Namespace) -> tuple[Any, bool]:
     for pair in given.conf:
         key, equals, value = pair.partition("=")
         if not equals:
-            raise _Usage(f"--conf {pair}, want KEY=VALUE")
+            raise _Usage(f"--conf {pair}, expected KEY=VALUE")
         builder = builder.config(key, value)
     try:
         return builder.getOrCreate(), True
@@ -342,19 +342,19 @@ def _session(given: argparse.Namespace) -> tuple[Any, bool]:
 
 
 def _stem(place: str) -> str:
-    """Return the name of a graph whose nodes are in a table."""
+    """Return the name of a graph from the path or name of its node table."""
     path = Path(place)
     return path.parent.name if path.stem == "nodes" and path.parent.name else path.stem
 
 
 def _command(line: Sequence[str], out: Any = None) -> None:
-    """Run the command. Its notes are shown; its mistake is raised."""
+    """Run the command. Print its notes, and raise its error."""
     done = subprocess.run([binary(), *line], capture_output=True, text=True)
     said = done.stderr.splitlines()
     if done.returncode == 0:
         for text in said:
             print(text, file=sys.stderr)
-        if out is not None:  # a notebook's has no file descriptor that a process could write to
+        if out is not None:  # a notebook's output has no file descriptor for the process to write to
             print(done.stdout, end="", file=out)
         return
     last = [text.removeprefix("cgc: ") for text in said if text.startswith("cgc: ")]
@@ -363,7 +363,7 @@ def _command(line: Sequence[str], out: Any = None) -> None:
 
 
 def _reason(e: BaseException) -> str:
-    """Return the sentence in an error of Spark: a worker's, or the first line of the cause."""
+    """Return the essence of a Spark error: a worker's message, or the first line of the cause."""
     text = str(e)
     marked = re.search(re.escape(_work.MARK) + r"([^\n]*)", text)
     if marked:
@@ -378,11 +378,11 @@ def _note(sentence: str) -> None:
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> None:
-    """Run the command line, and exit as cgc does: 1 if it failed, 2 for a mistake on the line."""
+    """Run the command line. Exit like cgc: with 1 after a failure, and with 2 for an error in the command line."""
     line = list(sys.argv[1:] if arguments is None else arguments)
     try:
         if line[:1] != ["condense"]:
-            raise _Usage("want python -m cgc.spark condense --nodes-table … --edges-table … -o FILE")
+            raise _Usage("expected python -m cgc.spark condense --nodes-table … --edges-table … -o FILE")
         condense(line[1:])
     except Error as e:
         print(f"cgc: {e}", file=sys.stderr)

@@ -9,10 +9,11 @@ import pytest
 import cgc
 from cgc import _scratch
 
-os.environ.setdefault("DGLBACKEND", "pytorch")  # else DGL writes a file into the home folder
+os.environ.setdefault("DGLBACKEND", "pytorch")  # otherwise DGL writes a file into the home folder
 
 
-# A shell's background job ignores Ctrl-C, and what it starts inherits that: the tests send Ctrl-C.
+# A background job of a shell ignores SIGINT, and its children inherit that. The tests send SIGINT, so restore Python's
+# handler.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -23,7 +24,7 @@ def demo() -> cgc.Graph:
 
 @pytest.fixture
 def arrays() -> dict[str, np.ndarray]:
-    """A ring of 60 nodes in three classes, of which every other node trains."""
+    """A ring of 60 nodes in three classes. Every other node is a training node."""
     random = np.random.default_rng(0)
     nodes = np.arange(60)
     y = nodes // 20
@@ -37,7 +38,7 @@ def arrays() -> dict[str, np.ndarray]:
 
 @pytest.fixture(autouse=True)
 def no_temporary_files_are_left():
-    """After every test, the temporary folders hold what they held before, or what another process has locked."""
+    """Check after every test that no temporary folder is left, except folders that another process has locked."""
 
     def found() -> set[Path]:
         places = [Path(tempfile.gettempdir()), Path("/dev/shm")]
@@ -49,7 +50,7 @@ def no_temporary_files_are_left():
 
 
 def locked(path: Path) -> bool:
-    """Say whether a living process has a folder."""
+    """Return whether a running process has locked a folder."""
     lock = _scratch._locked(str(path), wait=False)
     if lock >= 0:
         os.close(lock)

@@ -1,4 +1,4 @@
-"""Graphs of DGL itself."""
+"""Tests with graphs made by DGL."""
 
 import pytest
 from test_results import same
@@ -6,11 +6,11 @@ from test_results import same
 import cgc
 
 torch = pytest.importorskip("torch")
-if torch.__version__.startswith("1.13.0a0"):  # Debian's name of 1.13.1, which DGL takes for an older one
+if torch.__version__.startswith("1.13.0a0"):  # Debian's version of 1.13.1, which DGL mistakes for an older one
     torch.__version__ = "1.13.1"
 try:
     import dgl
-except Exception as e:  # it raises errors of many kinds where it does not suit torch
+except Exception as e:  # import dgl raises various errors if it does not fit torch
     pytest.skip(f"dgl: {e}", allow_module_level=True)
 
 
@@ -46,7 +46,7 @@ def test_a_graph_comes_out(graph):
 
 
 def test_mistakes_have_names_of_dgl(graph):
-    with pytest.raises(cgc.Error, match="the DGL graph has several types of nodes or edges, want one"):
+    with pytest.raises(cgc.Error, match="the DGL graph has several types of nodes or edges, expected one"):
         cgc.condense(dgl.heterograph({("a", "likes", "b"): ([0], [1])}), nodes=6)
     graph.ndata["val_mask"] = graph.ndata["train_mask"]
     with pytest.raises(cgc.Error, match="val_mask has node 0, which is in train_mask too"):
@@ -56,5 +56,5 @@ def test_mistakes_have_names_of_dgl(graph):
         graph.ndata["val_mask"] = torch.zeros(60, dtype=torch.bool)
         cgc.condense(graph, nodes=6)
     graph.ndata.pop("label")
-    with pytest.raises(cgc.Error, match="label is missing, want a label for each node"):
+    with pytest.raises(cgc.Error, match="label is missing, expected a label for each node"):
         cgc.condense(graph, nodes=6)

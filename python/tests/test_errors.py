@@ -1,4 +1,4 @@
-"""Bad input gets one sentence in the caller's terms; temporary files go whatever happens."""
+"""Invalid input causes a one-sentence error in the caller's terms, and temporary files are always removed."""
 
 import os
 import signal
@@ -22,91 +22,100 @@ def changed(array, place, value):
 BAD = {
     "masks overlap": (
         lambda a: {"val_mask": a["train_mask"]}, "val_mask has node 0, which is in train_mask too"),
-    "a mask is empty": (lambda a: {"train_mask": np.zeros(60, bool)}, "train_mask is empty, want at least 1 node"),
-    "a mask is short": (lambda a: {"test_mask": np.ones(3, bool)}, r"test_mask has shape \(3,\), want \(60,\)"),
+    "a mask is empty": (lambda a: {"train_mask": np.zeros(60, bool)}, "train_mask is empty, must have at least 1 node"),
+    "a mask is short": (lambda a: {"test_mask": np.ones(3, bool)}, r"test_mask has shape \(3,\), expected \(60,\)"),
     "a mask of splits": (lambda a: {"train_mask": np.ones((60, 10), bool)}, r"train_mask\[:, 0\] is the first"),
     "a node twice": (lambda a: {"train_mask": [1, 1]}, "train_mask has node 1 twice"),
-    "a node beyond": (lambda a: {"train_mask": [60]}, "train_mask has node 60, want 0 to 59"),
+    "a node beyond": (lambda a: {"train_mask": [60]}, "train_mask has node 60, must have 0 to 59"),
     "train alone is missing": (lambda a: {"train_mask": None}, "train_mask is missing"),
-    "train names a float": (lambda a: {"train_mask": [0.5]}, "train_mask has elements of type float64, want a mask of"),
-    "a part below 0": (lambda a: {"val_mask": [-1]}, "val_mask has node -1, want 0 to 59"),
+    "train names a float": (
+        lambda a: {"train_mask": [0.5]}, "train_mask has elements of type float64, must have a mask of"),
+    "a part below 0": (lambda a: {"val_mask": [-1]}, "val_mask has node -1, must have 0 to 59"),
     "test overlaps train": (
         lambda a: {"test_mask": a["train_mask"], "val_mask": None}, "test_mask has node 0, which is in train_mask too"),
     "all masks are empty": (lambda a: dict.fromkeys(
-        ("train_mask", "val_mask", "test_mask"), np.zeros(60, bool)), "train_mask is empty, want at least 1 node"),
+        ("train_mask", "val_mask", "test_mask"), np.zeros(60, bool)), "train_mask is empty, must have at least 1 node"),
     "x with infinity": (lambda a: {"x": changed(a["x"], (59, 7), -np.inf)}, r"x\[59, 7\] is not a finite number"),
     "x of times": (lambda a: {"x": a["x"].astype("datetime64[s]")}, "x has elements of type datetime64"),
-    "x of complex numbers": (lambda a: {"x": a["x"] + 1j}, "x has elements of type complex64, want numbers"),
-    "x without features": (lambda a: {"x": a["x"][:, :0]}, r"x has shape \(60, 0\), want \(60, number of features\)"),
-    "x is flat": (lambda a: {"x": a["x"][:, 0]}, r"x has shape \(60,\), want \(60, number of features\)"),
+    "x of complex numbers": (lambda a: {"x": a["x"] + 1j}, "x has elements of type complex64, must have numbers"),
+    "x without features": (
+        lambda a: {"x": a["x"][:, :0]}, r"x has shape \(60, 0\), expected \(60, number of features\)"),
+    "x is flat": (lambda a: {"x": a["x"][:, 0]}, r"x has shape \(60,\), expected \(60, number of features\)"),
     "x with nan": (lambda a: {"x": changed(a["x"], (3, 1), np.nan)}, r"x\[3, 1\] is not a finite number"),
     "x beyond float32": (lambda a: {"x": changed(a["x"].astype(float), (3, 1), 1e300)}, r"x\[3, 1\] is not a finite"),
-    "x of words": (lambda a: {"x": np.full((60, 2), "a")}, "x has elements of type <U1, want numbers"),
+    "x of words": (lambda a: {"x": np.full((60, 2), "a")}, "x has elements of type <U1, must have numbers"),
     "x of objects": (lambda a: {"x": np.full((60, 2), None)}, "x holds NoneType objects"),
-    "x of another length": (lambda a: {"x": a["x"][:9]}, r"x has shape \(9, 8\), want \(60, number of features\)"),
+    "x of another length": (lambda a: {"x": a["x"][:9]}, r"x has shape \(9, 8\), expected \(60, number of features\)"),
     "x is ragged": (lambda a: {"x": [[1.0], [1.0, 2.0]]}, "^x "),
-    "no x": (lambda a: {"x": None}, "x is missing, want the features"),
-    "no y": (lambda a: {"y": None}, "y is missing, want a label for each node"),
-    "several labels": (lambda a: {"y": np.ones((60, 3), int)}, r"y has shape \(60, 3\), want one label for each node"),
-    "broken labels": (lambda a: {"y": a["y"] + 0.5}, "y of node 0 is 0.5, want a whole number"),
+    "no x": (lambda a: {"x": None}, "x is missing, expected the features"),
+    "no y": (lambda a: {"y": None}, "y is missing, expected a label for each node"),
+    "several labels": (
+        lambda a: {"y": np.ones((60, 3), int)}, r"y has shape \(60, 3\), expected one label for each node"),
+    "broken labels": (lambda a: {"y": a["y"] + 0.5}, "y of node 0 is 0.5, must be an integer"),
     "labels of two types": (
-        lambda a: {"y": [1, "red"] * 30}, "y of node 0 is 1 and of node 1 'red', want one type"),
+        lambda a: {"y": [1, "red"] * 30}, "y of node 0 is 1 and of node 1 'red', expected one type"),
     "a number among names": (lambda a: {"y": ["7", "red"] * 30}, "y of node 0 is the number '7' and of node 1 the"),
-    "labels that are infinite": (lambda a: {"y": np.full(60, np.inf)}, "y of node 0 is inf, want"),
+    "labels that are infinite": (lambda a: {"y": np.full(60, np.inf)}, "y of node 0 is inf, must be"),
     "no label at all": (lambda a: {"y": np.full(60, -1)}, "train_mask has node 0, which has no label in y"),
-    "one label for all": (lambda a: {"y": 3}, r"y has shape \(\), want one label for each node"),
-    "no labels": (lambda a: {"y": []}, r"y has shape \(0,\), want one label for each node"),
-    "labels below none": (lambda a: {"y": a["y"] - 2}, "y of node 0 is -2, want a class from 0"),
-    "far too many classes": (lambda a: {"y": changed(a["y"], 5, 2**30)}, f"y: label {2**30} of node 5, want 0 to"),
+    "one label for all": (lambda a: {"y": 3}, r"y has shape \(\), expected one label for each node"),
+    "no labels": (lambda a: {"y": []}, r"y has shape \(0,\), expected one label for each node"),
+    "labels below none": (lambda a: {"y": a["y"] - 2}, "y of node 0 is -2, must be a class from 0"),
+    "far too many classes": (lambda a: {"y": changed(a["y"], 5, 2**30)}, f"y: label {2**30} of node 5, must be 0 to"),
     "an unlabelled node trains": (lambda a: {"y": changed(a["y"], 4, -1)}, "train_mask has node 4, which has no label"),
     "no edges given": (lambda a: {"edge_index": None}, "edge_index is missing"),
     "edges of floats": (lambda a: {"edge_index": a["edge_index"] * 1.0}, "edge_index has elements of type float64"),
     "edges beyond": (
-        lambda a: {"edge_index": changed(a["edge_index"], (1, 7), 60)}, "edge_index has node 60 in edge 7, want 0 to"),
+        lambda a: {"edge_index": changed(a["edge_index"], (1, 7), 60)}, "edge_index has node 60 in edge 7, must have"),
     "edges below": (
         lambda a: {"edge_index": changed(a["edge_index"], (0, 2), -1).T.copy().T}, "edge_index has node -1 in edge 2"),
-    "edges flat": (lambda a: {"edge_index": a["edge_index"][0]}, r"edge_index has shape \(60,\), want \(2, number of"),
-    "edges of bools": (lambda a: {"edge_index": a["edge_index"] > 0}, "edge_index has elements of type bool, want"),
-    "edges of words": (lambda a: {"edge_index": [["a"], ["b"]]}, "edge_index has elements of type <U1, want whole"),
+    "edges flat": (
+        lambda a: {"edge_index": a["edge_index"][0]}, r"edge_index has shape \(60,\), expected \(2, number of"),
+    "edges of bools": (
+        lambda a: {"edge_index": a["edge_index"] > 0}, "edge_index has elements of type bool, must have"),
+    "edges of words": (
+        lambda a: {"edge_index": [["a"], ["b"]]}, "edge_index has elements of type <U1, must have integers"),
     "edges far beyond": (
         lambda a: {"edge_index": changed(a["edge_index"], (1, 7), 2**40)}, f"edge_index has node {2**40} in edge 7"),
     "ragged edges": (lambda a: {"edge_index": [[1, 2], [1]]}, "^edge_index "),
     "a weight that is none": (
-        lambda a: {"edge_weight": changed(np.ones(60), 7, np.nan)}, "edge_weight of edge 7 is nan, want a positive"),
-    "weights of words": (lambda a: {"edge_weight": ["a"] * 60}, "edge_weight has elements of type <U1, want numbers"),
+        lambda a: {"edge_weight": changed(np.ones(60), 7, np.nan)}, "edge_weight of edge 7 is nan, must be a positive"),
+    "weights of words": (
+        lambda a: {"edge_weight": ["a"] * 60}, "edge_weight has elements of type <U1, must have numbers"),
     "an adjacency that is not square": (
-        lambda a: {"edge_index": None, "adj": np.ones((60, 3))}, r"adj has shape \(60, 3\), want a square matrix"),
+        lambda a: {"edge_index": None, "adj": np.ones((60, 3))}, r"adj has shape \(60, 3\), must be a square matrix"),
     "an adjacency of others": (
-        lambda a: {"edge_index": None, "adj": np.ones((70, 70))}, r"adj has shape \(70, 70\), want \(60, 60\)"),
+        lambda a: {"edge_index": None, "adj": np.ones((70, 70))}, r"adj has shape \(70, 70\), expected \(60, 60\)"),
     "edges upright": (lambda a: {"edge_index": a["edge_index"].T}, r"has shape \(60, 2\).*; edge_index.T has it"),
-    "weights of another length": (lambda a: {"edge_weight": np.ones(7)}, r"edge_weight has shape \(7,\), want \(60,\)"),
+    "weights of another length": (
+        lambda a: {"edge_weight": np.ones(7)}, r"edge_weight has shape \(7,\), expected \(60,\)"),
     "a weight below 0": (
-        lambda a: {"edge_weight": changed(np.ones(60), 7, -2)}, "edge_weight of edge 7 is -2.0, want a positive"),
-    "two adjacencies": (lambda a: {"adj": np.eye(60)}, "adj and edge_index are given, want one of them"),
-    "too many nodes": (lambda a: {"nodes": 900}, "^nodes 900, want from 3"),
-    "too few nodes": (lambda a: {"nodes": 2}, "^nodes 2, want from 3"),
-    "nodes below 0": (lambda a: {"nodes": -5}, "^nodes -5, want"),
-    "half a node": (lambda a: {"nodes": 6.5}, "^nodes 6.5, want a whole number"),
-    "a share above 1": (lambda a: {"ratio": 1.5}, "^ratio 1.5, want"),
-    "a share of 0": (lambda a: {"label_ratio": 0}, "^label_ratio 0, want"),
-    "a temperature of 0": (lambda a: {"temperature": 0}, "^temperature 0, want"),
-    "two sizes": (lambda a: {"nodes": 6, "ratio": 0.5}, "^nodes and ratio given, want at most one of them"),
-    "several mistakes": (lambda a: {"hops": -1, "alpha": -2}, "^hops -1, want at least 0; alpha -2, want"),
-    "a word for a number": (lambda a: {"nodes": "many"}, "^nodes many, want a whole number"),
-    "an object for a number": (lambda a: {"nodes": object()}, "nodes is a object, want a number"),
-    "an unknown method": (lambda a: {"method": "magic"}, "^method magic, want one of cgc, cgc-x, simdm"),
-    "a wrong configuration": (lambda a: {"config": {"alpha": -1}}, "^config: alpha -1, want"),
+        lambda a: {"edge_weight": changed(np.ones(60), 7, -2)}, "edge_weight of edge 7 is -2.0, must be a positive"),
+    "two adjacencies": (lambda a: {"adj": np.eye(60)}, "adj and edge_index are given, must be one of them"),
+    "too many nodes": (lambda a: {"nodes": 900}, "^nodes 900, "),
+    "too few nodes": (lambda a: {"nodes": 2}, "^nodes 2, "),
+    "nodes below 0": (lambda a: {"nodes": -5}, "^nodes -5, "),
+    "half a node": (lambda a: {"nodes": 6.5}, "^nodes 6.5, "),
+    "a share above 1": (lambda a: {"ratio": 1.5}, "^ratio 1.5, "),
+    "a share of 0": (lambda a: {"label_ratio": 0}, "^label_ratio 0, "),
+    "a temperature of 0": (lambda a: {"temperature": 0}, "^temperature 0, "),
+    "two sizes": (lambda a: {"nodes": 6, "ratio": 0.5}, "^nodes and ratio exclude each other"),
+    "several mistakes": (lambda a: {"hops": -1, "alpha": -2}, "^hops -1, .*at least 0; alpha -2, "),
+    "a word for a number": (lambda a: {"nodes": "many"}, "^nodes many, "),
+    "an object for a number": (lambda a: {"nodes": object()}, "nodes is of type object, must be a number"),
+    "an unknown method": (lambda a: {"method": "magic"}, "^method magic, .*cgc, cgc-x"),
+    "a wrong configuration": (lambda a: {"config": {"alpha": -1}}, "^config: alpha -1, "),
     "an unknown key": (lambda a: {"config": {"alhpa": 1}}, '^config: .*unknown field "alhpa"'),
-    "a configuration that is none": (lambda a: {"config": 5}, "config is a int, want a dictionary"),
-    "an object that is no graph": (lambda a: {"data": object()}, "data is a builtins.object, want a torch_geometric"),
-    "a path and arrays": (lambda a: {"data": "demo"}, "the path demo are given, want one of them"),
+    "a configuration that is none": (lambda a: {"config": 5}, "config is a int, must be a dictionary"),
+    "an object that is no graph": (
+        lambda a: {"data": object()}, "data is a builtins.object, must be a torch_geometric"),
+    "a path and arrays": (lambda a: {"data": "demo"}, "the path demo are given, must be one of them"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input(arrays, name):
-    change, want = BAD[name]
-    with pytest.raises(cgc.Error, match=want) as found:
+    change, expected = BAD[name]
+    with pytest.raises(cgc.Error, match=expected) as found:
         cgc.condense(**{**arrays, **change(arrays)})
     text = str(found.value)
     assert "/" not in text and "--" not in text and "\n" not in text
@@ -117,7 +126,7 @@ def test_unknown_arguments(arrays):
         cgc.condense(**arrays, node=6)
     with pytest.raises(TypeError, match="did you mean train_mask"):
         cgc.condense(train_msk=1)
-    with pytest.raises(cgc.Error, match="evaluate has no argument zzz, want one of"):
+    with pytest.raises(cgc.Error, match="evaluate has no argument zzz, must be one of"):
         cgc.evaluate(None, on="demo", zzz=1)
 
 
@@ -127,7 +136,7 @@ def test_files_that_are_no_condensed_graph(tmp_path, arrays):
     whole = file.read_bytes()
     for size in (0, 4, 100, len(whole) - 1):
         file.write_bytes(whole[:size])
-        with pytest.raises(cgc.Error, match="want a safetensors file"):
+        with pytest.raises(cgc.Error, match="a safetensors file"):
             cgc.load(file)
     file.write_bytes(whole.replace(b"cgc-condensed", b"cgc-condenced"))
     with pytest.raises(cgc.Error, match="has the format 'cgc-condenced'"):

@@ -1,4 +1,4 @@
-"""Temporary files and children are gone however the work ends. These tests really kill."""
+"""Temporary files and child processes are removed however the work ends. These tests really kill processes."""
 
 import os
 import random
@@ -20,7 +20,7 @@ ENDLESS = "import cgc; print(1, flush=True); cgc.tune('demo', nodes=35, trials=1
 
 
 def start(program: str, place: Path, **options) -> subprocess.Popen:
-    """Run a program in a Python whose folder for temporary files is place, and that hears a SIGHUP under nohup too."""
+    """Start a Python program with place as its temporary folder. It receives SIGHUP even under nohup."""
     environment = {**os.environ, "TMPDIR": str(place)}
     heard = "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL); "
     return subprocess.Popen([sys.executable, "-c", heard + program], env=environment, stdout=subprocess.PIPE, **options)
@@ -37,7 +37,7 @@ def children(pid: int) -> list[int]:
 
 
 def wait_for(what, seconds: float = 60.0):
-    """Return what() when it is true."""
+    """Wait until what() is true, and return its value."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if value := what():
@@ -59,7 +59,7 @@ needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="no /
 
 @pytest.fixture
 def on_disk(monkeypatch):
-    """Folders are made in the folder of tempfile, by the programs too."""
+    """Make temporary folders in tempfile's folder, in child programs too."""
     monkeypatch.setattr(_scratch, "_memory", lambda size: None)
     return "from cgc import _scratch; _scratch._memory = lambda size: None; "
 
@@ -79,7 +79,7 @@ def test_python_or_its_child_is_killed_at_random_points(tmp_path, on_disk):
 
     start_next()
     for i, (number, place) in enumerate(zip(signals, places)):
-        start_next()  # while this one is at work
+        start_next()  # while this one is working
         python = works[i]
         assert python.stdout.readline() == b"1\n"
         if i % 2:
@@ -89,7 +89,7 @@ def test_python_or_its_child_is_killed_at_random_points(tmp_path, on_disk):
         if number is None:
             ours = wait_for(lambda python=python: children(python.pid))
             os.kill(ours[0], signal.SIGKILL)
-            assert b"cgc._error.Error: the command was ended by signal 9" in python.communicate(timeout=60)[1]
+            assert b"cgc.Error: the command was ended by signal 9" in python.communicate(timeout=60)[1]
             assert python.returncode == 1
         else:
             python.send_signal(number)
@@ -98,7 +98,7 @@ def test_python_or_its_child_is_killed_at_random_points(tmp_path, on_disk):
         assert number == signal.SIGKILL or not found(place)
         wait_for(lambda those=ours: not any(alive(child) for child in those), 10)
     assert any(found(place) for place in places)
-    for place in places:  # the next call does this in the folder of tempfile
+    for place in places:  # the next call would do this in tempfile's folder
         _scratch.sweep(str(place))
         assert not found(place)
 
@@ -110,12 +110,12 @@ def test_the_next_call_cleans_up_after_a_killed_python(tmp_path, on_disk, arrays
     (left,) = wait_for(lambda: found(tmp_path))
     monkeypatch.setattr(_scratch.tempfile, "tempdir", str(tmp_path))
     cgc.condense(**arrays, nodes=6)
-    assert left.is_dir()  # a living process has it
+    assert left.is_dir()  # a running process has locked it
     python.kill()
     python.communicate()
     wait_for(lambda: not alive(child), 10)
     assert left.is_dir()
-    other = tmp_path / "cgc-python-mine"  # a name that is not ours
+    other = tmp_path / "cgc-python-mine"  # not a name that the package makes
     other.mkdir()
     (tmp_path / "cgc-python-abcdefgh").write_text("a file")
     cgc.condense(**arrays, nodes=6)
@@ -144,7 +144,7 @@ def test_the_command_ends_though_a_fork_holds_its_standard_input(tmp_path, on_di
 
 
 def test_sigterm_in_a_thread_that_is_not_the_main_one(tmp_path, on_disk):
-    """There the handler of the program counts. An end by sys.exit removes the folder of a daemon thread."""
+    """In such a thread, the program's own handler runs. sys.exit removes the folder of a daemon thread."""
     program = on_disk + (
         "import signal, sys, threading, time, cgc\n"
         "signal.signal(signal.SIGTERM, lambda *_: sys.exit(3))\n"
@@ -225,7 +225,7 @@ def test_the_windows_way_of_sweeping(tmp_path):
 
 
 def test_no_command_is_left_when_reading_fails(arrays, monkeypatch):
-    """Whatever happens while Python waits, the child is stopped first."""
+    """If anything fails while Python waits, the child is stopped first."""
     started = []
     popen = subprocess.Popen
 

@@ -1,4 +1,4 @@
-"""Features in panels and in 16 bits, in files that the safetensors library wrote."""
+"""Tests of features in panels and of 16-bit features, in files written by the safetensors library."""
 
 from pathlib import Path
 

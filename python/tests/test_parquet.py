@@ -1,4 +1,4 @@
-"""Parquet folders that the command writes, as pyarrow and pandas read them."""
+"""pyarrow and pandas read the Parquet folders that the command writes."""
 
 import json
 
@@ -15,7 +15,7 @@ COLOURS = np.array(["red", "blue", "dark green"])
 
 @pytest.fixture
 def graph(arrays) -> cgc.Graph:
-    """The ring of arrays as a graph with names."""
+    """The ring from the fixture arrays, as a graph with names."""
     split = np.select([arrays["train_mask"], arrays["val_mask"]], ["train", "val"], "test")
     nodes = {"id": NAMES, "label": COLOURS[arrays["y"]], "split": split}
     source, target = arrays["edge_index"]

@@ -15,7 +15,7 @@ WORK = "import cgc; small = cgc.condense('demo', nodes=35); cgc.evaluate(small, 
 
 
 def lines_until(program: str, enough, seconds: float = 60.0) -> str:
-    """Run a program on a terminal of 60 columns, and interrupt it when enough(text) holds. Returns what it showed."""
+    """Run a program on a terminal of 60 columns, and interrupt it when enough(text) is true. Return its output."""
     import fcntl
     import struct
     import termios
@@ -30,7 +30,7 @@ def lines_until(program: str, enough, seconds: float = 60.0) -> str:
     while time.monotonic() < end:
         try:
             said = os.read(here, 1 << 16)
-        except OSError:  # Linux says so when the other side is closed
+        except OSError:  # on Linux, this means that the other end is closed
             break
         if not said:
             break
@@ -45,12 +45,12 @@ def lines_until(program: str, enough, seconds: float = 60.0) -> str:
 
 @pytest.mark.skipif(os.name == "nt", reason="no terminal to open")
 def test_a_terminal_shows_a_bar_with_time_left():
-    want = re.compile(r"trained gcn  ━*─*  \d+% · \d+ s · [\d minhs]+ left")
+    want = re.compile(r"training gcn  ━*─*  \d+% · \d+ s · [\d minhs]+ left")
     text = lines_until(WORK, lambda text: len(want.findall(text)) >= 3)
     bars, _, rest = text.partition("Traceback")
     drawn = [line.rstrip() for line in bars.split("\r") if line.strip()]
     assert all(len(line) < 60 for line in drawn) and len(drawn) >= 3
-    assert bars.endswith("\r")  # the line is taken away
+    assert bars.endswith("\r")  # the line is erased
     assert "KeyboardInterrupt" in rest and "{" not in bars and "\n" not in bars
     shares = [int(m[1]) for line in drawn if (m := re.search(r"(\d+)%", line))]
     assert shares == sorted(shares)
@@ -78,10 +78,10 @@ def test_a_notebook_shows_one_output_that_is_replaced():
     nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3", allow_errors=True).execute()
     shown = [out for out in notebook.cells[1].outputs if out.output_type == "display_data"]
     assert len(shown) == 1 and shown[0] is notebook.cells[1].outputs[0]
-    assert re.fullmatch(r"trained gcn  \d+ s", shown[0].data["text/plain"])  # the last state stays
+    assert re.fullmatch(r"training gcn  \d+ s", shown[0].data["text/plain"])  # the last state remains
     count, *before = notebook.cells[2].outputs[0].text.split(maxsplit=1)
     assert int(count) >= 3 and "<progress value=" in before[0] and " left" in before[0]
-    assert notebook.cells[3].outputs[-1].ename == "Error"  # as in a program
+    assert notebook.cells[3].outputs[-1].ename == "Error"  # errors are raised as in a program
 
 
 def test_the_bar_tells_what_it_can(monkeypatch):
@@ -89,7 +89,7 @@ def test_the_bar_tells_what_it_can(monkeypatch):
     assert bar.take(b'{"stage":"opening demo","done":0,"total":0}\n') and bar.figures(bar.begun + 7.2) == "7 s"
     assert bar.take(b'{"stage":"train gcn","done":10,"total":100}\n')
     bar.entered = bar.begun
-    assert bar.take(b'{"stage":"train gcn","done":30,"total":100}\n')  # 20 in 2 seconds, 70 are missing
+    assert bar.take(b'{"stage":"train gcn","done":30,"total":100}\n')  # 20 took 2 seconds, and 70 remain
     assert bar.figures(bar.begun + 2) == "30% · 2 s · 7 s left"
     for line in (b"cgc: no\n", b"note: 5\n", b"5\n", b"[]\n", b"{}\n", b'{"stage":1}\n', b"\xff\n"):
         assert not bar.take(line)
@@ -126,5 +126,5 @@ def test_a_terminal_without_unicode(monkeypatch, capsys):
 
 def test_errors_of_the_command_with_a_bar(monkeypatch):
     monkeypatch.setattr("cgc._run.bar", _bar._Terminal)
-    with pytest.raises(cgc.Error, match=r"^nodes 9000, want"):
+    with pytest.raises(cgc.Error, match=r"^nodes 9000, "):
         cgc.condense("demo", nodes=9000)

@@ -1,5 +1,4 @@
-// Package all registers the methods that others published, after cgc's own. A program that imports it knows them by
-// name:
+// Package all registers the baselines after cgc's own methods. A program that imports it finds them by name:
 //
 //	import _ "github.com/graph-condensation/cgc/rival/all"
 package all
@@ -7,15 +6,15 @@ package all
 import (
 	_ "github.com/graph-condensation/cgc" // registers its methods first, so that lists begin with them
 	"github.com/graph-condensation/cgc/condense"
-	"github.com/graph-condensation/cgc/rival/coarsening"
-	"github.com/graph-condensation/cgc/rival/distribution"
-	"github.com/graph-condensation/cgc/rival/gradient"
-	"github.com/graph-condensation/cgc/rival/kernel"
-	"github.com/graph-condensation/cgc/rival/selection"
-	"github.com/graph-condensation/cgc/rival/trajectory"
+	"github.com/graph-condensation/cgc/rival/internal/coarsening"
+	"github.com/graph-condensation/cgc/rival/internal/distribution"
+	"github.com/graph-condensation/cgc/rival/internal/gradient"
+	"github.com/graph-condensation/cgc/rival/internal/kernel"
+	"github.com/graph-condensation/cgc/rival/internal/selection"
+	"github.com/graph-condensation/cgc/rival/internal/trajectory"
 )
 
-// init registers each method with its default parameters, family by family. Lists of methods have this order.
+// init registers each method with its default parameters. Lists of methods are in this order.
 func init() {
 	for _, m := range []condense.Method{
 		selection.Random{}, selection.NewHerding(), selection.NewKCenter(),

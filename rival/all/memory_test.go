@@ -10,15 +10,15 @@ import (
 	_ "github.com/graph-condensation/cgc/rival/all"
 )
 
-// Every method that keeps something for each training node has a bound on memory, and refuses before any work what
-// exceeds it.
+// TestMemory checks that every method that stores data for each training node has a memory limit, and fails before any
+// work if the limit is too small.
 func TestMemory(t *testing.T) {
 	g := synth.Demo()
 	bounded := 0
 	for _, name := range condense.Names() {
 		m, err := condense.New(name, json.RawMessage(`{"memory":"4kB"}`))
 		if err != nil {
-			continue // cgc's own methods, and random: they have no such parameter
+			continue // cgc's own methods and random, which have no such parameter
 		}
 		bounded++
 		checker, is := m.(condense.Checker)
@@ -36,7 +36,7 @@ func TestMemory(t *testing.T) {
 			}
 		}
 	}
-	if bounded != 17 { // all but random
+	if bounded != 17 { // every method but random
 		t.Errorf("%d methods have a bound on memory, want 17", bounded)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// metadata returns the strings that the first file of the table keeps besides its rows.
+// metadata returns the key-value metadata of the first file of the table.
 func (t *parts) metadata() map[string]string {
 	meta := map[string]string{}
 	for _, entry := range t.files[0].content.Metadata().KeyValueMetadata {
@@ -21,19 +21,20 @@ func (t *parts) metadata() map[string]string {
 	return meta
 }
 
-// classes are the classes of a graph that Write wrote. A file holds the name of the class of each node, or its number.
+// classes describes the classes of a graph that Write wrote. The label of a node is the name or the number of its
+// class.
 type classes struct {
-	column int // the place of the label in the header
+	column int // the index of the label in the header
 	names  []string
 	place  map[string]int
-	keys   [][]byte // texts in the order of the classes, which no reader takes for numbers
+	keys   [][]byte // strings in the order of the classes, which no reader mistakes for numbers
 }
 
-// newClasses returns the classes that the metadata tell.
+// newClasses returns the classes in the metadata.
 func newClasses(meta map[string]string, header []string) (*classes, error) {
 	n, err := strconv.Atoi(meta["classes"])
 	if err != nil || n < 0 || n > graph.MaxClasses {
-		return nil, fmt.Errorf("classes in the metadata: %.20q, want 0 to %d", meta["classes"], graph.MaxClasses)
+		return nil, fmt.Errorf("classes in the metadata: %.20q, must be 0 to %d", meta["classes"], graph.MaxClasses)
 	}
 	c := &classes{column: slices.Index(header, "label"), place: map[string]int{}}
 	if c.column < 0 {
@@ -41,7 +42,7 @@ func newClasses(meta map[string]string, header []string) (*classes, error) {
 	}
 	if list, named := meta["class_names"]; named {
 		if err := json.Unmarshal([]byte(list), &c.names); err != nil || len(c.names) != n {
-			return nil, fmt.Errorf("class_names in the metadata: want a list of %d names", n)
+			return nil, fmt.Errorf("class_names in the metadata: must be a list of %d names", n)
 		}
 	}
 	for k, name := range c.names {
@@ -53,7 +54,7 @@ func newClasses(meta map[string]string, header []string) (*classes, error) {
 	return c, nil
 }
 
-// number replaces a label by the key of its class, or by nothing where there is none.
+// number replaces a label by the key of its class, or by null for an unlabelled node.
 func (c *classes) number(label *table.Cell) error {
 	class := int64(graph.Unlabelled)
 	switch label.Kind {
@@ -67,20 +68,20 @@ func (c *classes) number(label *table.Cell) error {
 	case table.Int:
 		class = label.Int
 	default:
-		return fmt.Errorf("%s, want a class", label)
+		return fmt.Errorf("%s, must be a class", label)
 	}
 	switch {
 	case class == graph.Unlabelled:
 		*label = table.Cell{Kind: table.Null}
 	case class < 0 || class >= int64(len(c.keys)):
-		return fmt.Errorf("%d, want 0 to %d, or %d for none", class, len(c.keys)-1, graph.Unlabelled)
+		return fmt.Errorf("%d, must be 0 to %d, or %d for none", class, len(c.keys)-1, graph.Unlabelled)
 	default:
 		label.Kind, label.Text = table.Text, c.keys[class]
 	}
 	return nil
 }
 
-// restore gives g, whose classes are keys, the classes of the file.
+// restore replaces the classes of g, which are keys, by the classes of the file.
 func (c *classes) restore(g *graph.Graph) {
 	class := make([]int32, len(g.ClassNames))
 	for k, key := range g.ClassNames {

@@ -16,32 +16,32 @@ import (
 
 // column reads a column of a row group.
 type column struct {
-	leaf int // its place among those that hold values
+	leaf int // its index among the columns with values
 	list bool
-	// most is the definition level of a value, and element that of a null in a list, or −1.
+	// most is the definition level of a value, and element the level of a null in a list, or −1.
 	most, element int
-	set           func(v *pq.Value, cell *table.Cell) // to a value that is not null
-	keeps         bool                                // cells refer to the memory of a page
+	set           func(v *pq.Value, cell *table.Cell) // sets a cell to a value that is not null
+	keeps         bool                                // whether cells refer to the memory of a page
 
 	pages  pq.Pages
 	page   pq.Page
 	values pq.ValueReader
 	buffer [256]pq.Value
-	held   []pq.Value // what is read and not yet taken
+	held   []pq.Value // values that were read but not used yet
 }
 
-// newColumn looks at the type of a column. An error says what it holds that a graph does not have.
+// newColumn returns a reader for the type of a column. It is an error if graphs do not support that type.
 func newColumn(about *pq.Column) (*column, error) {
 	leaf := about
 	for !leaf.Leaf() {
 		if len(leaf.Columns()) != 1 {
-			return nil, errors.New("holds records, want numbers, text or lists of numbers")
+			return nil, errors.New("holds records, must hold numbers, text or lists of numbers")
 		}
 		leaf = leaf.Columns()[0]
 	}
 	c := &column{leaf: leaf.Index(), most: leaf.MaxDefinitionLevel(), element: -1, list: leaf.MaxRepetitionLevel() > 0}
 	if leaf.MaxRepetitionLevel() > 1 {
-		return nil, errors.New("holds lists of lists, want numbers, text or lists of numbers")
+		return nil, errors.New("holds lists of lists, must hold numbers, text or lists of numbers")
 	}
 	if c.list && leaf.Optional() {
 		c.element = c.most - 1
@@ -51,7 +51,7 @@ func newColumn(about *pq.Column) (*column, error) {
 	return c, err
 }
 
-// release gives back the memory of the page.
+// release releases the memory of the page, unless cells refer to it.
 func (c *column) release() {
 	if c.page != nil && !c.keeps {
 		pq.Release(c.page)
@@ -130,13 +130,16 @@ func (c *column) read(cell *table.Cell) error {
 	}
 }
 
-// setter returns how a cell is set to a value of a type, and whether the cell then refers to memory of the page.
+// setter returns a function that sets a cell to a value of a type, and whether the cell then refers to memory of the
+// page.
 func setter(t pq.Type) (set func(v *pq.Value, cell *table.Cell), keeps bool, err error) {
 	var logical pqformat.LogicalTypeValue
 	if l := t.LogicalType(); l != nil {
 		logical = l.Value
 	}
-	wrong := func(what string) error { return fmt.Errorf("holds %s, want numbers, text or lists of numbers", what) }
+	wrong := func(what string) error {
+		return fmt.Errorf("holds %s, must hold numbers, text or lists of numbers", what)
+	}
 	switch logical := logical.(type) {
 	case *pqformat.DecimalType:
 		return decimal(t.Kind(), logical.Scale), false, nil
@@ -177,7 +180,7 @@ func setter(t pq.Type) (set func(v *pq.Value, cell *table.Cell), keeps bool, err
 	return nil, false, wrong("bytes")
 }
 
-// unsigned returns how a cell is set to a whole number without a sign.
+// unsigned returns a setter for unsigned integers.
 func unsigned(kind pq.Kind) func(v *pq.Value, cell *table.Cell) {
 	return func(v *pq.Value, cell *table.Cell) {
 		cell.Kind = table.Int
@@ -191,7 +194,7 @@ func unsigned(kind pq.Kind) func(v *pq.Value, cell *table.Cell) {
 	}
 }
 
-// decimal returns how a cell is set to a number that is written as a whole one times 10^−scale.
+// decimal returns a setter for numbers that are stored as integers times 10^−scale.
 func decimal(kind pq.Kind, scale int32) func(v *pq.Value, cell *table.Cell) {
 	power := math.Pow10(int(scale))
 	return func(v *pq.Value, cell *table.Cell) {
@@ -201,7 +204,7 @@ func decimal(kind pq.Kind, scale int32) func(v *pq.Value, cell *table.Cell) {
 			cell.Float = float64(v.Int32()) / power
 		case pq.Int64:
 			cell.Float = float64(v.Int64()) / power
-		default: // the bytes of a whole number, the highest first
+		default: // the bytes of an integer, big-endian
 			b := v.ByteArray()
 			whole := new(big.Int).SetBytes(b)
 			if len(b) > 0 && b[0] >= 0x80 {

@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// A page may unpack to unpacksTo times its bytes, and to pageRoom more. The memory for it is taken by what its header
-	// says. Writers begin a new page at some MB.
+	// A page may decompress to at most unpacksTo times its size plus pageRoom. The library allocates the size that the
+	// header of a page claims. Writers begin a new page after a few megabytes.
 	unpacksTo = 1032
 	pageRoom  = 16 << 20
 )
 
-// pages returns the pages of a column of a row group. Before the library reads them, their headers are compared with
-// the bytes that are there.
+// pages returns the pages of a column of a row group. Before the library reads them, their headers are checked against
+// the actual size.
 func (f *file) pages(group, leaf int) (pq.Pages, error) {
 	about := f.content.Metadata().RowGroups[group].Columns[leaf].MetaData
 	if err := f.checkPages(&about); err != nil {
@@ -29,8 +29,8 @@ func (f *file) pages(group, leaf int) (pq.Pages, error) {
 	return f.content.RowGroups()[group].ColumnChunks()[leaf].Pages(), nil
 }
 
-// checkPages reads the headers of all pages of a chunk. Blocks of LZ4 are unpacked too: the library doubles the memory
-// for a damaged one until there is none left.
+// checkPages reads the headers of all pages of a chunk. LZ4 blocks are decompressed as well: for a damaged block, the
+// library doubles its buffer until memory runs out.
 func (f *file) checkPages(chunk *pqformat.ColumnMetaData) error {
 	at := chunk.DataPageOffset
 	if chunk.DictionaryPageOffset != 0 {
@@ -50,7 +50,7 @@ func (f *file) checkPages(chunk *pqformat.ColumnMetaData) error {
 		section := io.NewSectionReader(f.handle, at, end-at)
 		buffer.Reset(section)
 		var h pqformat.PageHeader
-		if err := thrift.NewDecoder(protocol.NewReader(buffer)).Decode(&h); err != nil { // it says where in the structure
+		if err := thrift.NewDecoder(protocol.NewReader(buffer)).Decode(&h); err != nil { // err names the field
 			return fmt.Errorf("what stands at byte %d is not the header of page %d", at, page)
 		}
 		read, err := section.Seek(0, io.SeekCurrent)
@@ -61,10 +61,12 @@ func (f *file) checkPages(chunk *pqformat.ColumnMetaData) error {
 		at += read - int64(buffer.Buffered())
 		size, claimed := int64(h.CompressedPageSize), int64(h.UncompressedPageSize)
 		if size < 0 || size > end-at {
-			return fmt.Errorf("page %d at byte %d has %d bytes, want at most the %d that are left", page, header, size, end-at)
+			return fmt.Errorf("page %d at byte %d has %d bytes, must have at most the %d that are left", page, header, size,
+				end-at)
 		}
 		if claimed < 0 || claimed > unpacksTo*size+pageRoom {
-			return fmt.Errorf("page %d at byte %d has %d bytes and says that it unpacks to %d, want at most %d", page, header,
+			return fmt.Errorf("page %d at byte %d has %d bytes and says that it unpacks to %d, must have at most %d", page,
+				header,
 				size, claimed, unpacksTo*size+pageRoom)
 		}
 		if n := countOf(&h); n > chunk.NumValues {
@@ -90,7 +92,7 @@ func (f *file) checkPages(chunk *pqformat.ColumnMetaData) error {
 	return nil
 }
 
-// countOf returns the number of values of a page of data, 0 for another.
+// countOf returns the number of values of a data page, or 0 for any other page.
 func countOf(h *pqformat.PageHeader) int64 {
 	switch {
 	case h.DataPageHeader.Valid:
@@ -101,7 +103,8 @@ func countOf(h *pqformat.PageHeader) int64 {
 	return 0
 }
 
-// unpack unpacks a page of LZ4 to dst, of the size that its header says. Levels of a page of version 2 are not packed.
+// unpack decompresses an LZ4 page to dst, whose size is that in the header of the page. The levels of a version-2 page
+// are not compressed.
 func unpack(h *pqformat.PageHeader, dst, src []byte) error {
 	if v2 := h.DataPageHeaderV2; v2.Valid {
 		if v2.V.IsCompressed.Valid && !v2.V.IsCompressed.V {
@@ -109,7 +112,7 @@ func unpack(h *pqformat.PageHeader, dst, src []byte) error {
 		}
 		levels := int64(v2.V.DefinitionLevelsByteLength) + int64(v2.V.RepetitionLevelsByteLength)
 		if levels < 0 || levels > int64(min(len(src), len(dst))) {
-			return fmt.Errorf("levels of %d bytes, want at most %d", levels, min(len(src), len(dst)))
+			return fmt.Errorf("levels of %d bytes, must be at most %d", levels, min(len(src), len(dst)))
 		}
 		dst, src = dst[levels:], src[levels:]
 	}

@@ -10,14 +10,14 @@ import (
 	pqformat "github.com/parquet-go/parquet-go/format"
 )
 
-// A page whose header claims more than its bytes can hold is refused before memory is taken for it.
+// TestPagesClaim checks that a page whose header has an impossible size is an error before memory is allocated for it.
 func TestPagesClaim(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(h *pqformat.PageHeader)
 		want   string
 	}{
-		"unpacked": {func(h *pqformat.PageHeader) { h.UncompressedPageSize = 2e9 }, "it unpacks to 2000000000, want"},
-		"packed":   {func(h *pqformat.PageHeader) { h.CompressedPageSize = 2e9 }, "has 2000000000 bytes, want at most"},
+		"unpacked": {func(h *pqformat.PageHeader) { h.UncompressedPageSize = 2e9 }, "it unpacks to 2000000000, must"},
+		"packed":   {func(h *pqformat.PageHeader) { h.CompressedPageSize = 2e9 }, "has 2000000000 bytes, must have at most"},
 		"values": {func(h *pqformat.PageHeader) {
 			h.DictionaryPageHeader.Valid = false
 			h.Type, h.DataPageHeader.Valid = pqformat.DataPage, true
@@ -27,7 +27,7 @@ func TestPagesClaim(t *testing.T) {
 		dir := damaged(t, "nodes.parquet", func(content []byte) []byte {
 			var protocol thrift.CompactProtocol
 			var h pqformat.PageHeader
-			const first = 4 // after the magic
+			const first = 4 // after the magic number
 			r := bytes.NewReader(content[first:])
 			if err := thrift.NewDecoder(protocol.NewReader(r)).Decode(&h); err != nil {
 				t.Fatal(err)

@@ -23,11 +23,11 @@ const (
 )
 
 // Format reads and writes a folder of nodes.parquet (id, label, split and features) and edges.parquet (source, target
-// and weight). It reads by the names of the columns, as table.Pair does. Features are columns of numbers, or lists of
-// equal length. Each of the two may be a folder of .parquet files, as Spark writes them.
+// and weight). It finds columns by name, as table.Pair does. Features are columns of numbers, or lists of equal length.
+// Each of the two may be a folder of .parquet files, as written by Spark.
 type Format struct{}
 
-// Describe says which files mark a folder.
+// Describe implements format.Format. A folder is identified by nodes.parquet and edges.parquet.
 func (Format) Describe() format.Description {
 	return format.Description{Title: "Parquet", Folder: nodesFile + " and " + edgesFile, Extensions: []string{extension}}
 }
@@ -47,29 +47,50 @@ func (Format) Recognise(path string) format.Certainty {
 
 // Read reads a folder. Row i of nodes.parquet is node i. A graph that Write wrote keeps the numbers of its classes.
 func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
-	nodes, err := openNodes(path)
+	f, err := open(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer nodes.close()
-	var edges *parts
-	defer func() { edges.close() }()
-	p := table.Pair{Name: strings.TrimSuffix(filepath.Base(path), extension), Nodes: nodes}
-	p.Edges = func(context.Context) (_ table.Table, err error) {
-		if edges, err = openTable(path, edgesFile); err == nil {
-			err = edges.check()
-		}
-		return edges, err
-	}
-	g, notes, err := p.Graph(ctx)
-	if err == nil && nodes.classes != nil {
-		nodes.classes.restore(g)
-		g.Name = nodes.metadata()["name"]
+	defer f.close()
+	g, notes, err := f.pair.Graph(ctx)
+	if known := f.nodes.classes; err == nil && known != nil {
+		known.restore(g)
+		g.Name = f.nodes.metadata()["name"]
 	}
 	return g, notes, err
 }
 
-// openNodes opens the table of nodes, unless it is that of a condensed graph.
+// folder is an open graph.
+type folder struct {
+	nodes, edges *parts // edges is nil until it is needed
+	pair         table.Pair
+}
+
+// open opens the nodes of a folder.
+func open(path string) (*folder, error) {
+	nodes, err := openNodes(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &folder{nodes: nodes}
+	f.pair = table.Pair{Name: strings.TrimSuffix(filepath.Base(path), extension), Nodes: nodes}
+	f.pair.Edges = func(context.Context) (_ table.Table, err error) {
+		if f.edges, err = openTable(path, edgesFile); err == nil {
+			err = f.edges.check()
+		}
+		return f.edges, err
+	}
+	return f, nil
+}
+
+// close closes the files.
+func (f *folder) close() error {
+	f.nodes.close()
+	f.edges.close()
+	return nil
+}
+
+// openNodes opens the table of nodes. A condensed graph is an error.
 func openNodes(path string) (*parts, error) {
 	nodes, err := openTable(path, nodesFile)
 	if err != nil {
@@ -93,34 +114,21 @@ func openNodes(path string) (*parts, error) {
 	return nodes, nil
 }
 
-// Stream delivers what Read reads. Pages of the row groups that are being read are held, one of each column.
+// Stream delivers the graph of Read. While a row group is read, one page of each column is in memory.
 func (Format) Stream(ctx context.Context, path string, memory int64) (*format.Stream, []string, error) {
-	nodes, err := openNodes(path)
+	f, err := open(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	var edges *parts
-	end := func() error {
-		nodes.close()
-		edges.close()
-		return nil
-	}
-	p := table.Pair{Name: strings.TrimSuffix(filepath.Base(path), extension), Nodes: nodes}
-	p.Edges = func(context.Context) (_ table.Table, err error) {
-		if edges, err = openTable(path, edgesFile); err == nil {
-			err = edges.check()
-		}
-		return edges, err
-	}
-	s, notes, err := p.Stream(ctx, memory)
+	s, notes, err := f.pair.Stream(ctx, memory)
 	if err != nil {
-		return nil, nil, errors.Join(err, end())
+		return nil, nil, errors.Join(err, f.close())
 	}
-	s.Close = end
-	if nodes.classes != nil {
+	s.Close = f.close
+	if known := f.nodes.classes; known != nil {
 		g := graph.Graph{Y: s.Y, ClassNames: s.ClassNames}
-		nodes.classes.restore(&g)
-		s.Classes, s.ClassNames, s.Name = g.Classes, g.ClassNames, nodes.metadata()["name"]
+		known.restore(&g)
+		s.Classes, s.ClassNames, s.Name = g.Classes, g.ClassNames, f.nodes.metadata()["name"]
 	}
 	return s, notes, nil
 }

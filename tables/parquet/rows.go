@@ -16,19 +16,19 @@ type rows struct {
 	file    *file
 	group   int       // its number in the file
 	at      int       // the next row of the table
-	left    int       // the rows that are still to be read
-	only    []int     // the columns that are read; nil: all
+	left    int       // the number of rows that are not read yet
+	only    []int     // the columns that are read; nil means all
 	columns []*column // nil where a column is not read
 	cells   []table.Cell
 }
 
-// At returns the number of the last row that was read, from 0.
+// At returns the number of the last row that was read, counted from 0.
 func (r *rows) At() int { return r.at - 1 }
 
-// Fail puts the file and the row before an error.
+// Fail adds the file and the row to an error.
 func (r *rows) Fail(row int, err error) error { return r.table.Fail(row, err) }
 
-// About returns the number of rows that are still to be read.
+// About returns the number of rows that are not read yet.
 func (r *rows) About() int { return r.left }
 
 // Read reads a row of all columns.
@@ -67,7 +67,7 @@ func (r *rows) Read() ([]table.Cell, error) {
 	return r.cells, nil
 }
 
-// release gives back the memory of pages.
+// release releases the memory of pages.
 func (r *rows) release() {
 	for _, c := range r.columns {
 		if c != nil {

@@ -22,8 +22,7 @@ func (Format) ReadMetadata(_ context.Context, path string) (map[string]string, e
 	return nodes.metadata(), nil
 }
 
-// ReadTables reads a folder as tables: numbers as int64 or float32, texts, and lists of these. The metadata are those
-// of nodes.parquet.
+// ReadTables reads a folder as tables of int64, float32, strings, and lists of these. The metadata is in nodes.parquet.
 func (Format) ReadTables(ctx context.Context, path string) (*format.Tables, error) {
 	t := &format.Tables{}
 	for _, part := range []struct {
@@ -46,7 +45,7 @@ func (Format) ReadTables(ctx context.Context, path string) (*format.Tables, erro
 	return t, nil
 }
 
-// all returns the whole table.
+// all returns the complete table.
 func (t *parts) all(ctx context.Context) (whole format.Table, err error) {
 	for _, f := range t.files {
 		whole.Rows += int(f.content.NumRows())
@@ -68,17 +67,17 @@ func (t *parts) all(ctx context.Context) (whole format.Table, err error) {
 	return whole, nil
 }
 
-// values are the values of a column: those of one sort.
+// values are the values of a column, all of one type.
 type values struct {
 	kind    table.Kind // Null before the first row group
 	texts   []string
 	wholes  []int64
 	reals   []float32
 	list    bool
-	offsets []int64 // where the list of each row begins
+	offsets []int64 // the index at which the list of each row begins
 }
 
-// count returns how many there are.
+// count returns the number of values.
 func (v *values) count() int { return len(v.texts) + len(v.wholes) + len(v.reals) }
 
 // add adds the values of a column of a row group.
@@ -134,12 +133,12 @@ func (v *values) take(c *column, value *pq.Value) error {
 	case c.list && value.DefinitionLevel() != c.element:
 		return nil // an empty list
 	case v.kind != table.Text:
-		return errors.New("null, want a number")
+		return errors.New("null, must be a number")
 	default:
 		cell.Kind = table.Text
 	}
 	if cell.Kind != v.kind {
-		return fmt.Errorf("%s, want numbers or text", &cell)
+		return fmt.Errorf("%s, must be numbers or text", &cell)
 	}
 	switch v.kind {
 	case table.Text:

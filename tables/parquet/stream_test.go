@@ -20,7 +20,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// written returns the bytes of the graph at path, as it is read as a whole or in parts, and what is noted.
+// written returns the native file of the graph at path, read by Open or by Stream, and the notes of reading.
 func written(ctx context.Context, t *testing.T, path string, inParts bool) (data []byte, notes []string, err error) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "own.safetensors")
@@ -49,7 +49,8 @@ func written(ctx context.Context, t *testing.T, path string, inParts bool) (data
 	return data, notes, err
 }
 
-// What is read in parts is the file of the graph that is read as a whole, and what is refused is refused alike.
+// TestStream checks that streaming writes the same file as Open and Write, with the same notes, or returns the same
+// error.
 func TestStream(t *testing.T) {
 	folders, err := filepath.Glob(filepath.Join("testdata", "*"))
 	if err != nil {
@@ -99,7 +100,7 @@ func writeRows[T any](t *testing.T, path string, rows []T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := pq.NewGenericWriter[T](file, pq.MaxRowsPerRowGroup(700))
+	w := pq.NewGenericWriter[T](file, pq.MaxRowsPerRowGroup(300))
 	_, err = w.Write(rows)
 	if err := errors.Join(err, w.Close(), file.Close()); err != nil {
 		t.Fatal(err)
@@ -107,7 +108,7 @@ func writeRows[T any](t *testing.T, path string, rows []T) {
 }
 
 func TestStreamOfManyRowGroups(t *testing.T) {
-	const many = 5000
+	const many = 1000
 	random := rand.New(rand.NewPCG(1, 1))
 	var nodes []node
 	var edges []edge
@@ -117,7 +118,7 @@ func TestStreamOfManyRowGroups(t *testing.T) {
 		n.X = []float32{random.Float32(), random.Float32()}
 		nodes = append(nodes, n)
 	}
-	for range 8 * many {
+	for range 5 * many {
 		u, v := nodes[random.IntN(many)], nodes[random.IntN(many)]
 		edges = append(edges, edge{u.ID, v.ID, float64(1 + random.IntN(2))})
 	}
@@ -142,11 +143,11 @@ func TestStreamOfManyRowGroups(t *testing.T) {
 		edges[i].Weight = 1
 	}
 	compare("weights of 1", "")
-	edges[30_000].Target = "Node 9"
-	compare("an id in other letters", `edges.parquet: row 30001: target "Node 9" is not an id in nodes.parquet, which has`)
-	edges = edges[:20_000]
-	nodes[4000].ID = nodes[100].ID
-	compare("an id twice", `nodes.parquet: row 4001: the id "node 10000" is there twice, first in row 101`)
+	edges[4000].Target = "Node 9"
+	compare("an id in other letters", `edges.parquet: row 4001: target "Node 9" is not an id in nodes.parquet, which has`)
+	edges = edges[:3000]
+	nodes[800].ID = nodes[100].ID
+	compare("an id twice", `nodes.parquet: row 801: the id "node 10000" is there twice, first in row 101`)
 	for i := range nodes {
 		nodes[i].ID = fmt.Sprint(i)
 	}
@@ -154,14 +155,14 @@ func TestStreamOfManyRowGroups(t *testing.T) {
 		edges[i].Source, edges[i].Target = fmt.Sprint(random.IntN(many)), fmt.Sprint(random.IntN(many))
 	}
 	compare("numbers", "")
-	nodes[3000].ID, nodes[3001].ID = "7.0", "a name"
+	nodes[700].ID, nodes[701].ID = "7.0", "a name"
 	for i := range edges {
-		if e := &edges[i]; e.Source == "3000" || e.Source == "3001" || e.Target == "3000" || e.Target == "3001" {
+		if e := &edges[i]; e.Source == "700" || e.Source == "701" || e.Target == "700" || e.Target == "701" {
 			e.Source, e.Target = "7.0", "a name"
 		}
 	}
 	compare("numbers and names", "")
-	nodes[4999].X[1] = float32(mat.F16.Largest()) * 4
+	nodes[many-1].X[1] = 4 * 65504
 	file := filepath.Join(t.TempDir(), "half.safetensors")
 	s, err := (dataset.Options{}).Stream(t.Context(), dir, 1<<20)
 	if err != nil {
@@ -176,11 +177,12 @@ func TestStreamOfManyRowGroups(t *testing.T) {
 	}
 	defer s.Close()
 	_, err = dataset.WriteStream(t.Context(), file, s, format.Storing{Memory: 1 << 16, Storage: mat.F16})
-	if err == nil || !strings.Contains(err.Error(), "nodes.parquet: feature 2 of node 4999 is 262016, want −65504 to") {
+	if err == nil || !strings.Contains(err.Error(), "nodes.parquet: feature 2 of node 999 is 262016, expected −65504 "+
+		"to") {
 		t.Errorf("a feature beyond f16: %v", err)
 	}
-	if _, err := (dataset.Options{}).Stream(t.Context(), dir, 70_000); err == nil ||
-		!strings.Contains(err.Error(), "the ids of 5000 nodes take") {
+	if _, err := (dataset.Options{}).Stream(t.Context(), dir, 14_000); err == nil ||
+		!strings.Contains(err.Error(), "the ids of 1000 nodes take") {
 		t.Errorf("ids beyond the memory: %v", err)
 	}
 }

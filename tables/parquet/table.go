@@ -17,24 +17,24 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// parts is a table: a file, or the files of a folder one after the other.
+// parts is a table: a file, or the concatenated files of a folder.
 type parts struct {
 	name, path string
 	header     []string
 	files      []*file
-	classes    *classes // of a graph that Write wrote; else nil
+	classes    *classes // the classes of a graph that Write wrote; otherwise nil
 }
 
 // file is an open file.
 type file struct {
 	path    string
-	first   int // the row of the table that is its first
+	first   int // the index in the table of the first row
 	handle  *os.File
 	content *pq.File
-	columns []*pq.Column // by the header
+	columns []*pq.Column // in the order of the header
 }
 
-// index is the name of a column that pandas makes of an index without a name.
+// index matches the column name that pandas writes for an unnamed index.
 var index = regexp.MustCompile(`^__index_level_\d+__$`)
 
 // openTable opens the table of that name in a folder.
@@ -71,7 +71,7 @@ func openTable(folder, name string) (*parts, error) {
 	}
 	if most := int64(graph.MaxNodes); name == nodesFile && int64(rows) > most {
 		t.close()
-		return nil, failed(t.path, fmt.Errorf("%d rows, want at most %d nodes", rows, most))
+		return nil, failed(t.path, fmt.Errorf("%d rows, must be at most %d nodes", rows, most))
 	}
 	return t, nil
 }
@@ -79,7 +79,7 @@ func openTable(folder, name string) (*parts, error) {
 // failed returns an error about a file.
 func failed(path string, err error) error { return &format.ReadError{File: path, Err: err} }
 
-// safely calls f and returns its error. The library panics on some damaged files: that is an error too.
+// safely calls f and returns its error. A panic becomes an error, because the library panics on some damaged files.
 func safely(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -89,7 +89,7 @@ func safely(f func() error) (err error) {
 	return f()
 }
 
-// openFile reads the end of a file, which describes it.
+// openFile reads the end of a file, which describes its content.
 func openFile(path string) (*file, error) {
 	handle, err := os.Open(path)
 	if err != nil {
@@ -105,13 +105,13 @@ func openFile(path string) (*file, error) {
 	})
 	if err != nil {
 		handle.Close()
-		what, _, _ := strings.Cut(err.Error(), ": decoding thrift payload") // what follows is a path within
+		what, _, _ := strings.Cut(err.Error(), ": decoding thrift payload") // the rest is a path inside the file
 		return nil, failed(path, fmt.Errorf("not a whole Parquet file: %s", what))
 	}
 	return f, nil
 }
 
-// chooseColumns sets the header by the first file, and finds the columns of the others.
+// chooseColumns takes the header from the first file, and finds its columns in the other files.
 func (t *parts) chooseColumns() error {
 	if len(t.files) == 0 {
 		return failed(t.path, errors.New("the folder has no .parquet files"))
@@ -136,14 +136,14 @@ func (t *parts) chooseColumns() error {
 	return nil
 }
 
-// check returns an error if a column holds what no column of a graph holds.
+// check returns an error if a column has a type that graphs do not support.
 func (t *parts) check() error {
 	for _, f := range t.files {
 		for i, about := range f.columns {
 			err := safely(func() error {
 				c, err := newColumn(about)
 				if err == nil && c.list && c.keeps {
-					err = errors.New("holds lists of texts, want numbers, text or lists of numbers")
+					err = errors.New("holds lists of texts, must hold numbers, text or lists of numbers")
 				}
 				return err
 			})
@@ -165,7 +165,7 @@ func (t *parts) close() {
 	}
 }
 
-// Name returns what the table is called in messages.
+// Name returns the name of the table in messages.
 func (t *parts) Name() string { return t.name }
 
 // File returns the path of the table, a file or a folder.
@@ -174,8 +174,8 @@ func (t *parts) File() string { return t.path }
 // Header returns the names of the columns.
 func (t *parts) Header() []string { return t.header }
 
-// Parts returns a reader for each row group.
-func (t *parts) Parts(ctx context.Context) (all []table.Rows, err error) {
+// groups returns a reader for each row group that has rows.
+func (t *parts) groups(ctx context.Context, columns []int) (all []*rows, err error) {
 	for _, f := range t.files {
 		first := 0
 		for i, group := range f.content.RowGroups() {
@@ -183,7 +183,9 @@ func (t *parts) Parts(ctx context.Context) (all []table.Rows, err error) {
 			if n < 0 || n > int(f.content.NumRows())-first {
 				return nil, failed(f.path, fmt.Errorf("the file is damaged: a row group of %d rows", n))
 			}
-			all = append(all, &rows{ctx: ctx, table: t, file: f, group: i, at: f.first + first, left: n})
+			if n > 0 {
+				all = append(all, &rows{ctx: ctx, table: t, file: f, group: i, at: f.first + first, left: n, only: columns})
+			}
 			first += n
 		}
 	}
@@ -192,28 +194,24 @@ func (t *parts) Parts(ctx context.Context) (all []table.Rows, err error) {
 
 // Runs calls use for a reader of each row group.
 func (t *parts) Runs(ctx context.Context, columns []int, use func(run int, r table.Rows) error) error {
-	all, err := t.Parts(ctx)
+	all, err := t.groups(ctx, columns)
 	if err != nil {
 		return err
 	}
-	at := 0
-	next := func() (r table.Rows, more bool, err error) {
-		for ; at < len(all); at++ {
-			if group := all[at].(*rows); group.left > 0 {
-				at++
-				group.only = columns
-				return group, true, nil
-			}
+	next := func() (r *rows, more bool, err error) {
+		if len(all) == 0 {
+			return nil, false, nil
 		}
-		return nil, false, nil
+		r, all = all[0], all[1:]
+		return r, true, nil
 	}
-	return table.Each(ctx, next, func(run int, r table.Rows) error {
-		defer r.(*rows).release()
+	return table.Each(ctx, next, func(run int, r *rows) error {
+		defer r.release()
 		return use(run, r)
 	})
 }
 
-// Bytes returns the bytes of the files.
+// Bytes returns the total size of the files.
 func (t *parts) Bytes() (size int64) {
 	for _, f := range t.files {
 		size += format.SizeOf(f.path)
@@ -229,7 +227,7 @@ func (t *parts) Most() (rows int64, err error) {
 	return rows, nil
 }
 
-// where returns the file that has a row, and its number there, from 1.
+// where returns the file that contains a row, and the number of the row in that file, counted from 1.
 func (t *parts) where(row int) (f *file, number int) {
 	f = t.files[0]
 	for _, next := range t.files[1:] {
@@ -240,7 +238,7 @@ func (t *parts) where(row int) (f *file, number int) {
 	return f, row - f.first + 1
 }
 
-// Place says where a row of the table, from 0, is found: by its number in its file, from 1.
+// Place describes the location of a row of the table, counted from 0, by its number in its file, counted from 1.
 func (t *parts) Place(row int) string {
 	f, number := t.where(row)
 	if len(t.files) > 1 {
@@ -249,7 +247,7 @@ func (t *parts) Place(row int) string {
 	return fmt.Sprintf("row %d", number)
 }
 
-// Fail puts the file and the row before an error; a row below 0 is none.
+// Fail adds the file and the row to an error. A negative row means no row.
 func (t *parts) Fail(row int, err error) error {
 	if row < 0 {
 		return failed(t.path, err)

@@ -18,7 +18,8 @@ import (
 )
 
 // Write writes g: id, label, split and the list x of each node, and source, target and weight of each edge. The label
-// is the name of the class if no two classes have one name, else its number. A folder that Write wrote is replaced.
+// is the name of the class if the class names are distinct, else its number. Write replaces a folder only if it wrote
+// that folder.
 func (f Format) Write(ctx context.Context, path string, g *graph.Graph) error {
 	t := format.GraphTables(g)
 	if len(slices.Compact(slices.Sorted(slices.Values(g.ClassNames)))) < len(g.ClassNames) {
@@ -27,9 +28,9 @@ func (f Format) Write(ctx context.Context, path string, g *graph.Graph) error {
 	return f.WriteTables(ctx, path, t)
 }
 
-// WriteTables writes tables. Columns are ordered by their names. A cell of several values is a list, and a text that is
-// not there is null. nodes.parquet has the metadata as its own. The files hold no time and no version of a program, so
-// equal tables give equal bytes.
+// WriteTables writes tables. Columns are ordered by their names. A cell of several values is a list, and a missing
+// string is null. The metadata is stored in nodes.parquet. The files contain neither timestamps nor versions, so equal
+// tables give equal bytes.
 func (Format) WriteTables(ctx context.Context, path string, t *format.Tables) error {
 	if err := replaceable(path); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
@@ -43,11 +44,11 @@ func (Format) WriteTables(ctx context.Context, path string, t *format.Tables) er
 	})
 }
 
-// replaceable returns an error if a folder at path holds other files than a graph has.
+// replaceable returns an error if a folder at path contains files that do not belong to a graph.
 func replaceable(path string) error {
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		return nil // there is no such folder, or writing says why it cannot be read
+		return nil // there is no such folder, or writing will report why it cannot be read
 	}
 	for _, e := range entries {
 		if e.IsDir() || e.Name() != nodesFile && e.Name() != edgesFile {
@@ -83,7 +84,7 @@ func (w *writer) file(path string, t *format.Table, metadata map[string]string) 
 	}
 	options := []pq.WriterOption{
 		pq.NewSchema("table", group), pq.CreatedBy("cgc", "1", ""), pq.Compression(&zstd.Codec{}),
-		pq.DataPageVersion(1), // which all readers know
+		pq.DataPageVersion(1), // which all readers support
 	}
 	for key, value := range metadata {
 		options = append(options, pq.KeyValueMetadata(key, value)) // the library sorts them
@@ -101,7 +102,7 @@ func (w *writer) file(path string, t *format.Table, metadata map[string]string) 
 	return f.Close()
 }
 
-// optional says whether a cell of c may be empty.
+// optional reports whether a cell of c may be empty.
 func optional(c *format.Column) bool {
 	codes, coded := c.Data.([]int32)
 	return coded && c.Dictionary != nil && len(codes) > 0 && slices.Min(codes) < 0
@@ -117,7 +118,7 @@ func node(c *format.Column) pq.Node {
 		n = pq.Int(64)
 	case []int32:
 		n = pq.Int(32)
-	default: // []float32, or a matrix
+	default: // []float32 or a matrix
 		n = pq.Leaf(pq.FloatType)
 	}
 	const few = 1 << 16
@@ -138,9 +139,11 @@ func node(c *format.Column) pq.Node {
 	return n
 }
 
-// rows writes all rows. The values of a row group stay in memory until it is full.
+// rowGroup is the number of values in a row group. They stay in memory until it is full.
+var rowGroup = 1 << 22
+
+// rows writes all rows.
 func (w *writer) rows(out *pq.GenericWriter[any], t *format.Table) error {
-	const full = 1 << 22
 	maybe := make([]bool, len(t.Columns))
 	for k := range t.Columns {
 		maybe[k] = optional(&t.Columns[k])
@@ -161,7 +164,7 @@ func (w *writer) rows(out *pq.GenericWriter[any], t *format.Table) error {
 			_, end := c.Range(block.Rows - 1)
 			held += end
 		}
-		if held >= full {
+		if held >= rowGroup {
 			if err := out.Flush(); err != nil {
 				return err
 			}
@@ -173,9 +176,9 @@ func (w *writer) rows(out *pq.GenericWriter[any], t *format.Table) error {
 	return w.ctx.Err()
 }
 
-// column writes the rows of a column, several at a time. maybe says that cells may be empty.
+// column writes the rows of a column. If maybe is true, cells may be empty.
 func (w *writer) column(out *pq.ColumnWriter, k int, c *format.Column, rows int, maybe bool) error {
-	const several = 4096 // values: a page ends after any of these calls
+	const several = 4096 // values per call; a page can end only after a call
 	w.values = w.values[:0]
 	for i := range rows {
 		from, to := c.Range(i)

@@ -22,23 +22,23 @@ import (
 // Name is the name of the format.
 const Name = "postgres"
 
-// patience is how long a server may take to answer at first, unless the address says otherwise.
+// patience is the time limit for connecting, unless the address sets another.
 const patience = 15 * time.Second
 
 // Format reads the tables nodes (id, label, split and features) and edges (source, target and weight) of a database, or
-// what two queries give, as table.Pair does. Features are columns of numbers, or arrays of equal length. Nodes are
-// numbered in the order of their ids, because a server gives rows in any order.
+// the results of two queries, as table.Pair does. Features are columns of numbers, or arrays of equal length. Nodes are
+// numbered in the order of their ids, because a server may return rows in any order.
 //
-// The path is an address, as libpq takes it: postgres://USER:PASSWORD@HOST:PORT/DATABASE. The password may come from
-// $PGPASSWORD or ~/.pgpass. It appears in no error and no result. All is read in one read-only transaction.
+// The path is an address in the form of libpq: postgres://USER:PASSWORD@HOST:PORT/DATABASE. The password may come from
+// $PGPASSWORD or ~/.pgpass. It never appears in errors or results. Everything is read in one read-only transaction.
 type Format struct{}
 
-// Describe says how an address begins.
+// Describe implements format.Format. Addresses have the scheme postgres or postgresql.
 func (Format) Describe() format.Description {
 	return format.Description{Title: "PostgreSQL", Schemes: []string{"postgres", "postgresql"}}
 }
 
-// Recognise knows no files.
+// Recognise recognises no files.
 func (Format) Recognise(string) format.Certainty { return format.No }
 
 // Read reads the tables nodes and edges.
@@ -46,7 +46,7 @@ func (f Format) Read(ctx context.Context, address string) (*graph.Graph, []strin
 	return f.ReadQueries(ctx, address, format.Queries{})
 }
 
-// ReadQueries reads what the queries give.
+// ReadQueries reads the graph that the queries return.
 func (Format) ReadQueries(ctx context.Context, address string, q format.Queries) (*graph.Graph, []string, error) {
 	d, err := connect(ctx, address)
 	if err != nil {
@@ -65,7 +65,7 @@ func (Format) ReadQueries(ctx context.Context, address string, q format.Queries)
 	return p.Graph(ctx)
 }
 
-// database is a connection with a transaction in which all is read, so that nodes and edges are of one moment.
+// database is a connection with one transaction for all reading, so that nodes and edges are consistent.
 type database struct {
 	shown, name string // the address without secrets, and the name of the database
 	password    string
@@ -73,13 +73,13 @@ type database struct {
 	in          pgx.Tx
 }
 
-// connect begins a transaction.
+// connect connects to a database and begins a transaction.
 func connect(ctx context.Context, address string) (*database, error) {
 	d := &database{shown: format.Shown(address), name: Name}
 	config, err := pgx.ParseConfig(address)
-	if err != nil { // its text may hold the password
+	if err != nil { // the text of the error may contain the password
 		return nil, &format.ReadError{File: d.shown, Err: errors.New(
-			"the address is not understood, want postgres://USER@HOST:PORT/DATABASE, and %25 and so on for other signs")}
+			"the address is not understood, must be postgres://USER@HOST:PORT/DATABASE, and %25 and so on for other signs")}
 	}
 	if d.password = config.Password; config.ConnectTimeout == 0 {
 		config.ConnectTimeout = patience
@@ -99,7 +99,7 @@ func connect(ctx context.Context, address string) (*database, error) {
 	return d, nil
 }
 
-// close ends the connection, and so the transaction.
+// close closes the connection, which ends the transaction.
 func (d *database) close() {
 	ctx, stop := context.WithTimeout(context.Background(), time.Second)
 	defer stop()
@@ -109,7 +109,7 @@ func (d *database) close() {
 // fail returns an error about the database.
 func (d *database) fail(err error) error { return &format.ReadError{File: d.shown, Err: d.plain(err)} }
 
-// plain returns what the server or the network says, in one line and without the password.
+// plain returns the message of the server or the network in one line, without the password.
 func (d *database) plain(err error) error {
 	var server *pgconn.PgError
 	var network *net.OpError
@@ -128,7 +128,7 @@ func (d *database) plain(err error) error {
 	return errors.New(text)
 }
 
-// table asks for a table, or for the answer to a query.
+// table starts the query for a table, or the given query.
 func (d *database) table(ctx context.Context, name, question string) (*query.Table, error) {
 	t := &query.Table{Source: d.shown, Title: query.Title(name, question)}
 	if question == "" {
@@ -145,11 +145,11 @@ func (d *database) table(ctx context.Context, name, question string) (*query.Tab
 		return nil, fail(-1, err)
 	}
 	fields := rows.FieldDescriptions()
-	if len(fields) == 0 { // an error that only reading tells, or a statement that gives no rows
+	if len(fields) == 0 { // an error that only reading reports, or a statement that returns no rows
 		if rows.Close(); rows.Err() != nil {
 			return nil, fail(-1, rows.Err())
 		}
-		return nil, t.Fail(-1, errors.New("it gives no rows, want a select"))
+		return nil, t.Fail(-1, errors.New("it gives no rows, expected a select"))
 	}
 	setters := make([]setter, len(fields))
 	for i, f := range fields {

@@ -18,18 +18,20 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/graph-condensation/cgc/internal/slow"
 )
 
-// secret is the password of the user of the server. It may stand in no error, note or file.
+// secret is the password of the database user. It must not appear in errors, notes or files.
 const secret = "hush'%?#/@:word"
 
-// server is a PostgreSQL server that belongs to a test.
+// server is a PostgreSQL server that a test has started.
 type server struct {
 	port       int
-	connection *pgx.Conn // of the user tester, who may write
+	connection *pgx.Conn // a connection of the user tester, who may write
 }
 
-// programs returns the folder of the newest server that is installed, as Debian installs it, or that is in $PATH.
+// programs returns the folder of the newest installed server: in the folders that Debian uses, or else in $PATH.
 func programs(t *testing.T) string {
 	t.Helper()
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
@@ -46,7 +48,7 @@ func programs(t *testing.T) string {
 	return filepath.Dir(found[len(found)-1])
 }
 
-// runner is the user that runs the server, which refuses to run as root; nil for the user of the test.
+// runner returns the user that runs the server, which refuses to run as root. nil means the user of the test.
 func runner(t *testing.T) *syscall.Credential {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -70,8 +72,9 @@ func runner(t *testing.T) *syscall.Credential {
 // start starts a server on this machine, in a folder that the test removes, and stops it when the test ends.
 func start(t *testing.T) *server {
 	t.Helper()
+	slow.Test(t, "starts a PostgreSQL server")
 	bin, as := programs(t), runner(t)
-	dir, err := os.MkdirTemp("", "cgc-postgres-") // t.TempDir is closed to other users
+	dir, err := os.MkdirTemp("", "cgc-postgres-") // other users cannot enter t.TempDir
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +113,7 @@ func start(t *testing.T) *server {
 		_ = cmd.Process.Signal(syscall.SIGINT) // a fast shutdown
 		_ = cmd.Wait()                         // with any exit code
 	})
-	for range 300 {
+	for range 3000 { // five minutes: on a busy machine, the server starts late
 		if s.connection, err = pgx.Connect(t.Context(), s.address("postgres")); err == nil {
 			break
 		}

@@ -12,32 +12,32 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/table"
 )
 
-// setter sets a cell to a value as the server sends it. The bytes are valid during the call.
+// setter sets a cell to a value in the encoding of the server. The bytes are valid only during the call.
 type setter func(raw []byte, cell *table.Cell) error
 
-// sizes are the bytes of a number of fixed size, by its type.
+// sizes maps the types of fixed-size numbers to their sizes in bytes.
 var sizes = map[uint32]int{
 	pgtype.Int2OID: 2, pgtype.Int4OID: 4, pgtype.Int8OID: 8, pgtype.Float4OID: 4, pgtype.Float8OID: 8, pgtype.BoolOID: 1,
 }
 
-// elements are the types of the elements of arrays, by the type of the array.
+// elements maps the types of arrays to the types of their elements.
 var elements = map[uint32]uint32{
 	pgtype.Int2ArrayOID: pgtype.Int2OID, pgtype.Int4ArrayOID: pgtype.Int4OID, pgtype.Int8ArrayOID: pgtype.Int8OID,
 	pgtype.Float4ArrayOID: pgtype.Float4OID, pgtype.Float8ArrayOID: pgtype.Float8OID,
 	pgtype.NumericArrayOID: pgtype.NumericOID,
 }
 
-// others are types that no graph has.
+// others lists types that graphs do not support, with names for errors.
 var others = map[uint32]string{
 	pgtype.DateOID: "dates", pgtype.TimeOID: "times", pgtype.TimestampOID: "times", pgtype.TimestamptzOID: "times",
 	pgtype.IntervalOID: "intervals", pgtype.ByteaOID: "bytes", pgtype.JSONOID: "JSON", pgtype.JSONBOID: "JSON",
 	pgtype.PointOID: "points", pgtype.TextArrayOID: "lists of texts", pgtype.VarcharArrayOID: "lists of texts",
 }
 
-// newSetter returns how cells are set to values of a column. An error says what the column holds that no graph has.
+// newSetter returns the setter for the type of a column. It is an error if graphs do not support that type.
 func newSetter(types *pgtype.Map, f pgconn.FieldDescription) (setter, error) {
 	if what := others[f.DataTypeOID]; what != "" {
-		return nil, fmt.Errorf("holds %s, want numbers, text or lists of numbers", what)
+		return nil, fmt.Errorf("holds %s, must hold numbers, text or lists of numbers", what)
 	}
 	kept := new(keeper)
 	text := func(raw []byte, cell *table.Cell) error {
@@ -68,15 +68,15 @@ func newSetter(types *pgtype.Map, f pgconn.FieldDescription) (setter, error) {
 		if known, is := types.TypeForOID(f.DataTypeOID); is {
 			name = "values of the type " + known.Name
 		}
-		return nil, fmt.Errorf("holds %s, want numbers, text or lists of numbers", name)
+		return nil, fmt.Errorf("holds %s, must hold numbers, text or lists of numbers", name)
 	}
 	return func(raw []byte, cell *table.Cell) error { return setNumber(f.DataTypeOID, raw, cell) }, nil
 }
 
-// setNumber sets a cell to a number of fixed size.
+// setNumber sets a cell to a fixed-size number.
 func setNumber(oid uint32, raw []byte, cell *table.Cell) error {
 	if len(raw) != sizes[oid] {
-		return fmt.Errorf("the server sent %d bytes, want %d", len(raw), sizes[oid])
+		return fmt.Errorf("the server sent %d bytes, expected %d", len(raw), sizes[oid])
 	}
 	cell.Kind = table.Int
 	switch oid {
@@ -96,7 +96,7 @@ func setNumber(oid uint32, raw []byte, cell *table.Cell) error {
 	return nil
 }
 
-// setNumeric sets a cell to a number of any size.
+// setNumeric sets a cell to an arbitrary-precision number.
 func setNumeric(types *pgtype.Map, raw []byte, cell *table.Cell) error {
 	cell.Kind = table.Float
 	var v pgtype.Float8
@@ -128,7 +128,7 @@ func setList(types *pgtype.Map, element uint32, raw []byte, cell *table.Cell) er
 		return nil
 	}
 	if head[0] != 1 {
-		return fmt.Errorf("an array of %d dimensions, want 1", head[0])
+		return fmt.Errorf("an array of %d dimensions, must be 1", head[0])
 	}
 	count, err := word()
 	if err == nil {
@@ -164,7 +164,7 @@ func setList(types *pgtype.Map, element uint32, raw []byte, cell *table.Cell) er
 	return err
 }
 
-// keeper copies bytes to memory that stays.
+// keeper copies bytes to memory that stays valid.
 type keeper struct{ free []byte }
 
 // keep returns a copy of b.

@@ -22,17 +22,17 @@ import (
 // Name is the name of the format.
 const Name = "sqlite"
 
-// magic is how an SQLite file begins.
+// magic is the beginning of every SQLite file.
 const magic = "SQLite format 3\x00"
 
 // Format reads the tables nodes (id, label, split and features) and edges (source, target and weight) of an SQLite
-// file, or what two queries give, as table.Pair does. Nodes are numbered in the order of their ids.
+// file, or the results of two queries, as table.Pair does. Nodes are numbered in the order of their ids.
 //
-// The file is opened for reading alone. Nothing in it is executed but the views that are named nodes and edges, or that
-// a query names. They can read, and call no functions that do more.
+// The file is opened read-only. Nothing in it is executed except the views called nodes and edges, or the views that a
+// query uses. They can only read.
 type Format struct{}
 
-// Describe says how a file begins, not how it is called.
+// Describe implements format.Format. A file may have any extension.
 func (Format) Describe() format.Description {
 	return format.Description{
 		Title: "SQLite", File: "an SQLite file with the tables nodes and edges",
@@ -40,7 +40,7 @@ func (Format) Describe() format.Description {
 	}
 }
 
-// Recognise looks at the first bytes of a file.
+// Recognise checks the first bytes of a file.
 func (Format) Recognise(path string) format.Certainty {
 	f, err := os.Open(path)
 	if err != nil {
@@ -59,7 +59,7 @@ func (f Format) Read(ctx context.Context, path string) (*graph.Graph, []string, 
 	return f.ReadQueries(ctx, path, format.Queries{})
 }
 
-// ReadQueries reads what the queries give.
+// ReadQueries reads the graph that the queries return.
 func (Format) ReadQueries(ctx context.Context, path string, q format.Queries) (*graph.Graph, []string, error) {
 	d, err := open(ctx, path)
 	if err != nil {
@@ -88,7 +88,7 @@ func (Format) ReadQueries(ctx context.Context, path string, q format.Queries) (*
 type database struct {
 	path string
 	db   *sql.DB
-	in   *sql.Tx // in which all is read, so that nodes and edges are of one moment
+	in   *sql.Tx // used for all reads, so that nodes and edges are consistent
 }
 
 // open opens a file for reading.
@@ -112,7 +112,7 @@ func open(ctx context.Context, path string) (*database, error) {
 	return d, nil
 }
 
-// plain returns what a message of SQLite says, without what it begins with.
+// plain returns an SQLite error without its prefix and error number.
 func plain(err error) error {
 	text := strings.TrimPrefix(err.Error(), "SQL logic error: ")
 	if at := strings.LastIndex(text, " ("); at > 0 && strings.HasSuffix(text, ")") {
@@ -121,7 +121,7 @@ func plain(err error) error {
 	return fmt.Errorf("SQLite says: %s", text)
 }
 
-// table asks for a table, or for the answer to a query. The caller closes rows.
+// table starts the query for a table, or the given query. The caller closes rows.
 func (d *database) table(ctx context.Context, name, question string) (*query.Table, *sql.Rows, error) {
 	t := &query.Table{Source: d.path, Title: query.Title(name, question)}
 	if question == "" {
@@ -174,7 +174,7 @@ func (d *database) table(ctx context.Context, name, question string) (*query.Tab
 	return t, rows, nil
 }
 
-// set sets a cell to a value of the driver. It returns false for one that no graph has.
+// set sets a cell to a value of the driver. It returns false for a value that graphs do not support.
 func set(cell *table.Cell, value any) bool {
 	switch v := value.(type) {
 	case nil:
@@ -191,7 +191,7 @@ func set(cell *table.Cell, value any) bool {
 		if cell.Kind, cell.Int = table.Int, 0; v {
 			cell.Int = 1
 		}
-	default: // times, by the declared type of the column
+	default: // time values, which the driver returns for some declared types
 		return false
 	}
 	return true

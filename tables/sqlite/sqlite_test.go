@@ -29,7 +29,8 @@ func open(ctx context.Context, path, nodes, edges string) (*graph.Graph, error) 
 	return (dataset.Options{Queries: format.Queries{Nodes: nodes, Edges: edges}}).Open(ctx, path)
 }
 
-// check compares a graph with that of testdata/write.py. Nodes are in the order of their ids: ann, bob, dan, eve, zoë.
+// check compares a graph with the graph of testdata/write.py. Nodes are in the order of their ids: ann, bob, dan, eve,
+// zoë.
 func check(t *testing.T, g *graph.Graph, err error) {
 	t.Helper()
 	if err != nil {
@@ -64,7 +65,7 @@ func TestRead(t *testing.T) {
 	check(t, g, err)
 }
 
-// made is a new file in which statements have been run.
+// made creates a file by running statements.
 func made(t *testing.T, statements ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a b?c%d.base")
@@ -89,7 +90,7 @@ const (
 	two   = "insert into nodes values (10, 'a', 'train', 1), (9, 'b', 'train', '2.5')"
 )
 
-// Ids that are whole numbers are ordered by value. Views and tables in write-ahead mode are read.
+// TestNumbers checks that integer ids are ordered by value, and that views and tables in write-ahead mode are read.
 func TestNumbers(t *testing.T) {
 	path := made(t, "pragma journal_mode = wal", "create table n (id, label, x)", edges,
 		"insert into n values (10, 1, true), (9, 2, 2.5)", "insert into edges values ('9', 10.0)",
@@ -104,6 +105,20 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+// TestIndex checks that a pandas index, from to_sql or imported from a .csv file, does not become a feature.
+func TestIndex(t *testing.T) {
+	for _, name := range []string{"index", "Unnamed: 0"} {
+		path := made(t, fmt.Sprintf("create table nodes (%q, id, label, split, x)", name), edges,
+			"insert into nodes values (0, 10, 'a', 'train', 1), (1, 9, 'b', 'train', 2.5)")
+		var notes []string
+		g, err := dataset.Options{Note: func(s string) { notes = append(notes, s) }}.Open(t.Context(), path)
+		want := fmt.Sprintf("column %q is left", name)
+		if err != nil || g.Features() != 1 || len(notes) != 1 || !strings.Contains(notes[0], want) {
+			t.Errorf("%s: %v, notes %q, graph %v", name, err, notes, g)
+		}
+	}
+}
+
 func TestRefuses(t *testing.T) {
 	good := []string{nodes, edges, two}
 	add := func(row string) []string { return append(slices.Clip(good), "insert into "+row) }
@@ -114,15 +129,15 @@ func TestRefuses(t *testing.T) {
 	}{
 		{[]string{edges}, "", "", ".base, table nodes: SQLite says: no such table: nodes"},
 		{[]string{nodes, two}, "", "", ".base, table edges: SQLite says: no such table: edges"},
-		{[]string{nodes, edges}, "", "", ".base, table nodes: the table has no rows, want at least 1 node"},
+		{[]string{nodes, edges}, "", "", ".base, table nodes: the table has no rows, must have at least 1 node"},
 		{add("nodes values (null, 'a', null, 1)"), "", "", "table nodes: row 3: the id is null"},
 		{add("nodes values ('10', 'a', null, 1)"), "", "", `row 3: the id "10" is there twice, first in row 1`},
-		{add("nodes values (1, 'a', null, null)"), "", "", "row 3: column x: null, want a finite number"},
-		{add("nodes values (1, 'a', null, 9e999)"), "", "", "row 3: column x: +Inf, want a finite number"},
-		{add("nodes values (1, 'a', null, x'00')"), "", "", `row 3: column x: "\x00", want a finite number`},
+		{add("nodes values (1, 'a', null, null)"), "", "", "row 3: column x: missing value, must be a finite number"},
+		{add("nodes values (1, 'a', null, 9e999)"), "", "", "row 3: column x: +Inf, must be a finite number"},
+		{add("nodes values (1, 'a', null, x'00')"), "", "", `row 3: column x: the text "\x00", must be a finite number`},
 		{add("edges values (10, 11)"), "", "", `table edges: row 1: target "11" is not an id in table nodes`},
-		{add("edges values (10, null)"), "", "", "row 1: target is null, want an id in table nodes"},
-		{good, "select id, label from nodes", "", "the query for nodes: no column besides id, label and split"},
+		{add("edges values (10, null)"), "", "", "row 1: target is null, must be an id in table nodes"},
+		{good, "select id, label from nodes", "", "the query for nodes: no column of features besides id, label and split"},
 		{good, "select id, id, label from nodes", "", `the query for nodes: there is the column "id" twice`},
 		{good, "select", "", "the query for nodes: SQLite says: incomplete input"},
 		{good, "delete from nodes", "", "the query for nodes: SQLite says: attempt to write a readonly database"},
@@ -161,7 +176,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// A query that never ends is given up when the context ends.
+// TestCancelled checks that a query that never ends is cancelled with the context.
 func TestCancelled(t *testing.T) {
 	path := made(t, nodes, edges, two)
 	ctx, stop := context.WithCancel(t.Context())

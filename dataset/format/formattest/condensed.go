@@ -20,10 +20,10 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Condensed tests the format that is registered under name as a place for condensed graphs: a format.ArrayStore or a
-// format.TableStore. What was written is read back equal, whatever a condensed graph has or lacks. A format.Teller
-// tells what it is. Equal graphs give equal bytes. A write that is cancelled leaves nothing. The file is not read as a
-// graph, and a graph is not read as a condensed one.
+// Condensed tests that the format registered under name, a format.ArrayStore or a format.TableStore, stores condensed
+// graphs. Graphs with and without each optional part are read back unchanged. A format.Teller recognises the file.
+// Equal graphs give equal bytes. A cancelled write leaves nothing. The file is not read as a graph, and a graph is not
+// read as a condensed one.
 func Condensed(t *testing.T, name string) {
 	t.Helper()
 	f, err := format.Find(name)
@@ -81,7 +81,7 @@ func Condensed(t *testing.T, name string) {
 	}
 }
 
-// cancelled tests that a write whose context has ended leaves nothing behind.
+// cancelled tests that a write whose context has ended leaves no file.
 func cancelled(t *testing.T, name, extension string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -111,7 +111,7 @@ func files(t *testing.T, folder string) map[string]string {
 	return content
 }
 
-// differ returns the first field that differs, or nothing.
+// differ returns the first field that differs, or "".
 func differ(got, want *condense.Condensed) string {
 	g, w := reflect.ValueOf(*got), reflect.ValueOf(*want)
 	for i := range g.NumField() {
@@ -124,7 +124,7 @@ func differ(got, want *condense.Condensed) string {
 	return ""
 }
 
-// condensedGraphs returns condensed graphs that have all that there is, and ones that lack something.
+// condensedGraphs returns a condensed graph with all optional parts, and variants with parts changed or left out.
 func condensedGraphs(t *testing.T) map[string]*condense.Condensed {
 	t.Helper()
 	graphs := map[string]*condense.Condensed{"everything": everything(t)}
@@ -135,6 +135,7 @@ func condensedGraphs(t *testing.T) map[string]*condense.Condensed {
 		"numbered classes":  func(c *condense.Condensed) { c.ClassNames = nil },
 		"names like digits": func(c *condense.Condensed) { c.ClassNames = []string{"2", "0", "1"} },
 		"equal names":       func(c *condense.Condensed) { c.ClassNames = []string{"a", "a", "b"} },
+		"no seconds":        func(c *condense.Condensed) { c.Seconds, c.Timed = condense.Seconds{}, false },
 		"no edges":          func(c *condense.Condensed) { c.Adj = nil },
 		"weights of 1": func(c *condense.Condensed) {
 			c.Adj.Data = slices.Repeat([]float32{1}, c.Adj.NNZ())
@@ -155,8 +156,8 @@ func condensedGraphs(t *testing.T) map[string]*condense.Condensed {
 	return graphs
 }
 
-// everything returns a condensed graph with all that a file can hold: 12 nodes of 3 classes, 8 features, edges with
-// weights, members of different numbers, names, soft labels and scaling.
+// everything returns a condensed graph with all that a file can store: 12 nodes of 3 classes, 8 features, weighted
+// edges, clusters of different sizes, names, soft labels and scaling.
 func everything(t *testing.T) *condense.Condensed {
 	t.Helper()
 	random := rand.New(rand.NewPCG(30, 0))
@@ -169,7 +170,7 @@ func everything(t *testing.T) *condense.Condensed {
 	for i := range 9 {
 		b.AddWeightedEdge(i, i+3, 0.25+random.Float32())
 	}
-	g, _, err := b.Graph()
+	g, _, err := b.Graph(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,10 +189,15 @@ func everything(t *testing.T) *condense.Condensed {
 		X: x, Adj: g.Adj, Y: []int32{0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2}, Soft: mat.NewDense(12, 3), Classes: 3,
 		Members: members, MemberIDs: ids, ClassNames: []string{"blue, dark", "grün", "<red>"},
 		Scaling: &graph.Scaling{Mean: slices.Clone(x.Data[8:16]), Std: slices.Repeat([]float32{2.5}, 8)},
-		Graph:   "small, or not", GraphNodes: 100, Method: "herding", Inductive: true,
+		Source: &condense.Source{Unlabelled: 3, Digest: graph.Digest{
+			Nodes: 100, Edges: 7, Features: 8, Classes: 3, TrainNodes: 9, ValNodes: 1, TestNodes: 2,
+			Adjacency: "0a", X: "1b", Labels: "2c", Train: "3d", Val: "4e", Test: "5f",
+		}},
+		Graph: "small, or not", GraphNodes: 100, Method: "herding", Inductive: true,
 		Config:   json.RawMessage(`{"method":"herding","inductive":true,"hops":2}`),
 		Budget:   []int{5, 4, 3},
 		Seconds:  condense.Seconds{Steps: []condense.Step{{Name: "embed", Seconds: 0.5}}, Total: 1},
+		Timed:    true,
 		Account:  json.RawMessage(`{"distance":[0.5,1e-07],"note":"a \"word\" <é>"}`),
 		Warnings: []string{"features differ in scale"},
 	}
@@ -210,7 +216,7 @@ func plain(t *testing.T) *graph.Graph {
 	}
 	b.AddEdge(0, 1)
 	b.AddEdge(1, 2)
-	g, _, err := b.Graph()
+	g, _, err := b.Graph(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

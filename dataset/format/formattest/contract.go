@@ -1,4 +1,4 @@
-// Package formattest tests what every file format promises.
+// Package formattest tests the contract of file formats.
 package formattest
 
 import (
@@ -12,9 +12,9 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// Run tests the format that is registered under name. path is a graph of it that has edges, and that no other format is
-// as certain of. The format describes itself, recognises path and not a file of another kind, reads a valid graph, the
-// same one each time, and reads what it has written.
+// Run tests the format registered under name. path is a graph with edges that no other format recognises with the same
+// certainty. The format must describe itself, recognise path but no other file, read the same valid graph each time,
+// and read what it writes.
 func Run(t *testing.T, name, path string) {
 	t.Helper()
 	f, err := format.Find(name)
@@ -88,7 +88,7 @@ func read(t *testing.T, f format.Format, path string) *graph.Graph {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := g.Validate(); err != nil {
+	if err := g.Validate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return g

@@ -1,4 +1,4 @@
-// Package native reads and writes this project's own files: a graph in safetensors, which is mapped and not copied.
+// Package native reads and writes the native format of cgc: a graph in safetensors, which is memory-mapped, not copied.
 package native
 
 import (
@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -22,7 +23,8 @@ import (
 // Name is the name of the format.
 const Name = "safetensors"
 
-// Version is the largest format_version in the metadata that Read knows. Write writes the lowest that holds the graph.
+// Version is the latest format_version in the metadata that Read supports. Write uses the lowest version that can store
+// the graph.
 //
 //	1: first. adj.indptr I64, adj.indices I32, adj.data F32 (optional); x F32, or x.indptr, x.indices,
 //	   x.data (optional) and features in the metadata; y, train, val, test I32. Metadata: name, classes.
@@ -32,15 +34,18 @@ const Version = 2
 
 const extension = ".safetensors"
 
-// Format reads and writes one safetensors file. docs/formats.md lists its tensors.
+// Format reads and writes one safetensors file. format.md lists its tensors.
 type Format struct{}
 
-// Describe says that a file of the format ends in .safetensors.
+// init registers the format here, so that package condense can use it without importing the other formats.
+func init() { format.Register(Name, Format{}) }
+
+// Describe implements format.Format. Files have the extension .safetensors.
 func (Format) Describe() format.Description {
 	return format.Description{Title: "tensors", File: "a .safetensors file", Extensions: []string{extension}}
 }
 
-// Recognise goes by the name of the file.
+// Recognise checks the file extension.
 func (Format) Recognise(path string) format.Certainty {
 	if filepath.Ext(path) == extension {
 		return format.Likely
@@ -48,20 +53,20 @@ func (Format) Recognise(path string) format.Certainty {
 	return format.No
 }
 
-// Read reads a graph. Tensors of the types that Write gives them stay in the file, which is mapped for the life of the
-// process: a graph may be larger than memory. Adjacencies of other programs are made symmetric, without self-loops.
+// Read reads a graph. Tensors of the types that Write uses stay in the file, which is mapped for the life of the
+// process, so a graph may be larger than memory. Adjacencies of other programs are made symmetric and lose their
+// self-loops.
 func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
-	opened, err := safetensors.Open(path)
+	f, err := open(ctx, path)
 	if err != nil {
 		return nil, nil, err
 	}
-	f := &file{File: opened, path: path, ctx: ctx}
 	g, notes := f.graph()
-	if f.err == nil && !g.Sealed() { // here, where the mapping of a file that is refused can be given back
-		if err := g.SealContext(ctx); ctx.Err() != nil {
+	if f.err == nil { // checked here, where the mapping of an invalid file can still be closed
+		if err := g.Seal(ctx); ctx.Err() != nil {
 			f.fail("%w", ctx.Err())
 		} else if err != nil {
-			f.check("adj", g.Adj) // names the tensor
+			f.check("adj", g.Adj) // the error names the tensor
 			f.fail("%w", errors.New(strings.ReplaceAll(err.Error(), "\n", "; ")))
 		}
 	}
@@ -72,7 +77,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	return g, notes, nil
 }
 
-// holdsFeatures reports whether the large part of x lies in the memory of the file.
+// holdsFeatures reports whether most of x is in the mapped file.
 func (f *file) holdsFeatures(x mat.Matrix) bool {
 	switch x := x.(type) {
 	case *mat.CSR:
@@ -88,13 +93,25 @@ func (f *file) holdsFeatures(x mat.Matrix) bool {
 	return safetensors.Holds(f.File, x.(*mat.Dense).Data)
 }
 
-// file reads the tensors of one file, converts those of other types, and keeps the first error. It works for one call
-// of Read, whose context it has.
+// file reads the tensors of one file for one call of Read. It converts tensors of other types, and keeps the first
+// error.
 type file struct {
 	*safetensors.File
 	path string
 	ctx  context.Context
 	err  error
+}
+
+// open opens a file. An error about its content is a *format.ReadError.
+func open(ctx context.Context, path string) (*file, error) {
+	opened, err := safetensors.Open(path)
+	switch system := new(fs.PathError); {
+	case errors.As(err, &system):
+		return nil, err
+	case err != nil:
+		return nil, &format.ReadError{File: path, Err: errors.Unwrap(err)} // the error, without the path
+	}
+	return &file{File: opened, path: path, ctx: ctx}, nil
 }
 
 func (f *file) fail(text string, args ...any) {
@@ -111,7 +128,7 @@ func (f *file) graph() (*graph.Graph, []string) {
 	}
 	if text, ok := f.Metadata["format_version"]; ok {
 		if version, err := strconv.Atoi(text); err != nil || version < 1 || version > Version {
-			f.fail("format_version %.20q, want 1 to %d: the file is from a later program", text, Version)
+			f.fail("format_version %.20q, must be 1 to %d: the file is from a later program", text, Version)
 		}
 	}
 	g := &graph.Graph{Name: f.Metadata["name"]}
@@ -142,12 +159,12 @@ func (f *file) graph() (*graph.Graph, []string) {
 	case list:
 		return f.complete(g, nodes, f.edges())
 	case f.Metadata["format"] == format.GraphKind:
-		return g, nil // Write wrote it. Read validates it, and reads the entries once: they may be more than memory holds
+		return g, nil // Write wrote it. Read validates it in one pass, since its entries may not fit into memory
 	}
 	if f.check("adj", g.Adj); f.err != nil {
 		return g, nil
 	}
-	edges, err := csr.Edges(f.ctx, g.Adj) // it may write to g.Adj: pages of the file are private
+	edges, err := csr.Edges(f.ctx, g.Adj) // it may write to g.Adj: mapped pages are private
 	if err != nil {
 		f.fail("adj: %w", err)
 		return nil, nil
@@ -159,7 +176,7 @@ func (f *file) graph() (*graph.Graph, []string) {
 func (f *file) edges() graph.Edges {
 	shape := f.dims("edge_index", 2)
 	if f.err == nil && shape[0] != 2 {
-		f.fail("tensor edge_index has shape %v, want 2 rows", shape)
+		f.fail("tensor edge_index has shape %v, must have 2 rows", shape)
 	}
 	ends := tensor[int32](f, "edge_index")
 	if f.err != nil {
@@ -183,12 +200,12 @@ func (f *file) features() mat.Matrix {
 	}
 	features, err := strconv.Atoi(f.Metadata["features"])
 	if err != nil || features < 1 || features > graph.MaxNodes {
-		f.fail("metadata features is %.20q, want the number of columns of the sparse x, 1 to %d",
+		f.fail("metadata features is %.20q, must be the number of columns of the sparse x, 1 to %d",
 			f.Metadata["features"], graph.MaxNodes)
 	}
 	x := f.csr("x", features)
 	f.check("x", x)
-	if f.err == nil && x.ValidateContext(f.ctx) != nil { // columns in another order
+	if f.err == nil && x.Validate(f.ctx) != nil { // the columns are not sorted
 		if x.Data == nil {
 			x.Data = memory.Filled[float32](x.NNZ(), 1)
 		}
@@ -230,11 +247,11 @@ func (f *file) names(g *graph.Graph) {
 		return
 	}
 	if err := json.Unmarshal([]byte(names), &g.ClassNames); err != nil || len(g.ClassNames) != g.Classes {
-		f.fail("metadata class_names is %.50q, want a JSON list of %d names", names, g.Classes)
+		f.fail("metadata class_names is %.50q, must be a JSON list of %d names", names, g.Classes)
 	}
 }
 
-// complete makes a valid graph of what another program wrote.
+// complete builds a valid graph from the arrays of another program.
 func (f *file) complete(g *graph.Graph, nodes int, edges graph.Edges) (*graph.Graph, []string) {
 	if f.err != nil {
 		return nil, nil
@@ -243,7 +260,7 @@ func (f *file) complete(g *graph.Graph, nodes int, edges graph.Edges) (*graph.Gr
 		Name: g.Name, Nodes: nodes, Edges: edges, X: g.X, Y: g.Y, Classes: g.Classes, Split: g.Split,
 		IDs: g.IDs, ClassNames: g.ClassNames,
 	}
-	g, changes, err := b.GraphContext(f.ctx)
+	g, changes, err := b.Graph(f.ctx)
 	if err != nil {
 		f.err = format.Locate(err, f.path, nil)
 		return nil, nil
@@ -251,7 +268,8 @@ func (f *file) complete(g *graph.Graph, nodes int, edges graph.Edges) (*graph.Gr
 	return g, format.Notes(g, changes)
 }
 
-// tensor returns the elements of a tensor as E, in place if E is their type. It returns nil if there is no such tensor.
+// tensor returns the elements of a tensor as E, without a copy if E is their type. It returns nil if there is no such
+// tensor.
 func tensor[E numpy.Number](f *file, name string) []E {
 	t, ok := f.Find(name)
 	if !ok || f.err != nil {
@@ -282,7 +300,7 @@ func (f *file) dims(name string, n int) []int {
 	if !ok {
 		f.fail("no tensor %s", name)
 	} else if len(t.Shape) != n {
-		f.fail("tensor %s has shape %v, want %d sides", name, t.Shape, n)
+		f.fail("tensor %s has shape %v, expected %d sides", name, t.Shape, n)
 	}
 	if f.err != nil {
 		return make([]int, n)
@@ -290,7 +308,7 @@ func (f *file) dims(name string, n int) []int {
 	return t.Shape
 }
 
-// csr reads prefix.indptr, prefix.indices and the optional prefix.data, and trusts them.
+// csr reads prefix.indptr, prefix.indices and the optional prefix.data, without checking them.
 func (f *file) csr(prefix string, cols int) *mat.CSR {
 	rows := f.dims(prefix+".indptr", 1)[0] - 1
 	f.dims(prefix+".indices", 1)
@@ -298,17 +316,18 @@ func (f *file) csr(prefix string, cols int) *mat.CSR {
 	m.Indptr, m.Indices = tensor[int64](f, prefix+".indptr"), tensor[int32](f, prefix+".indices")
 	m.Data = tensor[float32](f, prefix+".data")
 	if f.err == nil && (rows < 0 || rows > graph.MaxNodes) {
-		f.fail("tensor %s.indptr has %d elements, want 1 to %d", prefix, rows+1, graph.MaxNodes+1)
+		f.fail("tensor %s.indptr has %d elements, must have 1 to %d", prefix, rows+1, graph.MaxNodes+1)
 	}
 	return m
 }
 
-// check fails if m, of the tensors of prefix, cannot be read row by row. Columns need not ascend.
+// check records an error if m, which consists of the tensors of prefix, cannot be read row by row. Columns may be
+// unsorted.
 func (f *file) check(prefix string, m *mat.CSR) {
 	if f.err != nil {
 		return
 	}
-	if err := csr.CheckContext(f.ctx, m); err != nil {
+	if err := csr.Check(f.ctx, m); err != nil {
 		f.fail("%s: %w", prefix, err)
 	}
 }

@@ -49,14 +49,14 @@ func TestWriteAndOpenAgain(t *testing.T) {
 		if g.Mapped || again.Mapped != (runtime.GOOS != "windows") {
 			t.Errorf("%s: mapped %v as it was made, %v as it was read", name, g.Mapped, again.Mapped)
 		}
-		again.Adj.Indices[0] = -1 // in a page of this process's own
-		if err := again.Check(); err != nil {
+		again.Adj.Indices[0] = -1 // changes only a private copy of the page
+		if err := again.Check(t.Context()); err != nil {
 			t.Errorf("%s: a graph that was opened is checked once more: %v", name, err)
 		}
 	}
 }
 
-// parts returns what a file keeps of a graph.
+// parts returns the parts of a graph that a file stores.
 func parts(g *graph.Graph) graph.Graph {
 	return graph.Graph{Name: g.Name, Adj: g.Adj, X: g.X, Y: g.Y, Classes: g.Classes, Split: g.Split}
 }
@@ -73,7 +73,7 @@ func TestWriteStopsWhenCancelled(t *testing.T) {
 	}
 }
 
-// foreign is a graph as someone else's program may write it: int64 throughout, one direction of each edge, no metadata.
+// foreign is a graph as another program may write it: int64 throughout, one direction of each edge, no metadata.
 func foreign() []safetensors.Tensor {
 	return []safetensors.Tensor{
 		{Name: "adj.indptr", Data: []int64{0, 2, 2, 3}},
@@ -144,8 +144,8 @@ func TestOpenEdgeList(t *testing.T) {
 		t.Errorf("weights %v, want %v", g.Adj.Data, w)
 	}
 	for want, tensors := range map[string][]safetensors.Tensor{
-		"shape [4 2], want 2 rows":        with(entries, nil, 4, 2),
-		"node 3, want 0 to 2":             with([]int64{0, 3}, nil, 2, 1),
+		"shape [4 2], must have 2 rows":   with(entries, nil, 4, 2),
+		"node 3, must be 0 to 2":          with([]int64{0, 3}, nil, 2, 1),
 		"weight 0":                        with([]int64{0, 1}, []float32{0}, 2, 1),
 		"1 sources, 1 targets and 2 weig": with([]int64{0, 1}, []float32{1, 1}, 2, 1),
 		"does not fit in int32":           with([]int64{0, 1 << 40}, nil, 2, 1),
@@ -165,21 +165,22 @@ func TestOpenTensorsRefuses(t *testing.T) {
 		meta map[string]string
 		want string
 	}{
-		{"adj.indices", []int64{2, 3, 2}, nil, "column 3 of entry 1, want 0 to 2"},
+		{"adj.indices", []int64{2, 3, 2}, nil, "column 3 of entry 1, must be 0 to 2"},
 		{"adj.indices", []int64{2, 1 << 40, 2}, nil, "does not fit in int32"},
 		{"adj.indptr", []int64{0, 2, 2, 4}, nil, "row pointers run from 0 to 4"},
 		{"adj.indptr", []int64{}, nil, "adj"},
 		{"adj.data", []float32{1, nan, 1}, nil, "weight NaN"},
 		{"y", []int64{0, 1}, nil, "2 labels for 3 nodes"},
 		{"y", []int64{0, 1, -2}, nil, "label -2 of node 2"},
-		{"train", []int64{0, 3}, nil, "node 3 of train, want 0 to 2"},
+		{"train", []int64{0, 3}, nil, "node 3 of train, must be 0 to 2"},
 		{"train", []int64{0, 0}, nil, "node 0 is in train and again in train"},
 		{"train", []int64{}, nil, ""},
 		{"val", []int64{0}, nil, "node 0 is in train and again in val"},
 		{"y", []int64{0, 1, 0}, map[string]string{"classes": "1"}, `classes is "1"`},
-		{"y", []int64{0, 1, 0}, map[string]string{"format_version": "3"}, `format_version "3", want 1 to 2`},
+		{"y", []int64{0, 1, 0}, map[string]string{"format_version": "3"}, `format_version "3", must be 1 to 2`},
 		{"y", []int64{0, 1, 0}, map[string]string{"format": "cgc-condensed"}, "it is a condensed graph"},
-		{"y", []int64{0, 1, 0}, map[string]string{"class_names": `["a"]`}, `class_names is "[\"a\"]", want a JSON list of 2`},
+		{"y", []int64{0, 1, 0}, map[string]string{"class_names": `["a"]`},
+			`class_names is "[\"a\"]", must be a JSON list of 2`},
 		{"ids", []uint8("abc"), nil, "ids.offsets"},
 		{"y", []int64{0, 1, 5}, map[string]string{"format": "cgc.graph", "classes": "6"},
 			"columns 2, 1 in row 0 do not ascend"},

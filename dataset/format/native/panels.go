@@ -7,7 +7,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// storageOf returns how a tensor of the given type keeps features; empty if it has another type.
+// storageOf returns the storage format of features in a tensor of the given type, or "" if the type is not supported.
 func storageOf(t safetensors.DType) mat.Storage {
 	switch t {
 	case safetensors.F32:
@@ -20,7 +20,7 @@ func storageOf(t safetensors.DType) mat.Storage {
 	return ""
 }
 
-// dtypes holds the type of a tensor for each way of keeping features.
+// dtypes maps each storage format of features to the type of its tensors.
 var dtypes = map[mat.Storage]safetensors.DType{
 	mat.F32: safetensors.F32, mat.F16: safetensors.F16, mat.BF16: safetensors.BF16,
 }
@@ -28,12 +28,13 @@ var dtypes = map[mat.Storage]safetensors.DType{
 // panelName returns the name of the tensor of panel k.
 func panelName(k int) string { return "x." + strconv.Itoa(k) }
 
-// panels reads x.0, x.1, …. They have the same rows and the same type. All but the last have the same columns.
+// panels reads x.0, x.1, …. They must have equal numbers of rows and one type, and all except the last must have equal
+// numbers of columns.
 func (f *file) panels() mat.Matrix {
 	first, _ := f.Find(panelName(0))
 	shape := f.dims(panelName(0), 2)
 	if storageOf(first.DType) == "" {
-		f.fail("tensor %s is %s, want F32, F16 or BF16", panelName(0), first.DType)
+		f.fail("tensor %s is %s, expected F32, F16 or BF16", panelName(0), first.DType)
 	}
 	var names []string
 	cols := 0
@@ -47,7 +48,7 @@ func (f *file) panels() mat.Matrix {
 			break
 		}
 		if t.DType != first.DType || here[0] != shape[0] || here[1] > shape[1] || cols != k*shape[1] || here[1] < 1 {
-			f.fail("tensor %s is %s %v, want %s with %d rows and %d columns, fewer only in the last panel",
+			f.fail("tensor %s is %s %v, expected %s with %d rows and %d columns, fewer only in the last panel",
 				t.Name, t.DType, here, first.DType, shape[0], shape[1])
 		}
 		names, cols = append(names, t.Name), cols+here[1]

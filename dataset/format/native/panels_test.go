@@ -18,7 +18,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Panels of each storage stay in the file, and the file that is written from it is the same.
+// TestPanelsStayInTheFile checks that panels of each storage are mapped, and that writing them gives the same file.
 func TestPanelsStayInTheFile(t *testing.T) {
 	g := fixture.Made(t, "arxiv", 0.01)
 	dense := g.X
@@ -69,7 +69,7 @@ func TestPanelsStayInTheFile(t *testing.T) {
 	}
 }
 
-// panels returns foreign features in panels of other shapes or types.
+// panels returns the foreign graph with the given tensors in place of x.
 func panels(tensors ...safetensors.Tensor) []safetensors.Tensor {
 	var list []safetensors.Tensor
 	for _, t := range foreign() {
@@ -87,14 +87,17 @@ func TestPanelsRefuse(t *testing.T) {
 	wrong := half("x.1", 2, safetensors.F16)
 	wrong.Data.([]uint16)[3] = 0x7e00
 	for want, tensors := range map[string][]safetensors.Tensor{
-		"tensor x.0 is U16, want F32, F16 or BF16":      {half("x.0", 2, "")},
-		"tensor x.1 is BF16 [3 2], want F16 with 3 row": {half("x.0", 2, safetensors.F16), half("x.1", 2, safetensors.BF16)},
-		"tensor x.1 is F16 [3 3], want F16 with 3 rows": {half("x.0", 2, safetensors.F16), half("x.1", 3, safetensors.F16)},
-		"tensor x.2 is F16 [3 2], want F16 with 3 rows": {half("x.0", 2, safetensors.F16), half("x.1", 1, safetensors.F16),
+		"tensor x.0 is U16, expected F32, F16 or BF16": {half("x.0", 2, "")},
+		"tensor x.1 is BF16 [3 2], expected F16 with 3 row": {half("x.0", 2, safetensors.F16), half("x.1", 2,
+			safetensors.BF16)},
+		"tensor x.1 is F16 [3 3], expected F16 with 3 rows": {half("x.0", 2, safetensors.F16), half("x.1", 3,
+			safetensors.F16)},
+		"tensor x.2 is F16 [3 2], expected F16 with 3 rows": {half("x.0", 2, safetensors.F16), half("x.1", 1,
+			safetensors.F16),
 			half("x.2", 2, safetensors.F16)},
 		"tensor x.1 is F16 [3 0]":  {half("x.0", 2, safetensors.F16), half("x.1", 0, safetensors.F16)},
 		"tensor x.0 has shape [6]": {{Name: "x.0", DType: safetensors.F16, Data: make([]uint16, 6)}},
-		"features are 1×2, want 3 rows": {
+		"features are 1×2, expected 3 rows": {
 			{Name: "x.0", Shape: []int{1, 2}, DType: safetensors.F16, Data: make([]uint16, 2)}},
 		"feature 3 of node 1 is not a finit": {half("x.0", 2, safetensors.F16), wrong},
 	} {
@@ -105,7 +108,8 @@ func TestPanelsRefuse(t *testing.T) {
 	}
 }
 
-// Files that Python's safetensors wrote, in both types of 16 bits, are mapped and deliver the numbers that numpy has.
+// TestPanelsThatPythonWrote checks that 16-bit files written by Python's safetensors are mapped, and have the values
+// that numpy reads.
 func TestPanelsThatPythonWrote(t *testing.T) {
 	for _, s := range []mat.Storage{mat.F16, mat.BF16} {
 		if s == mat.BF16 && exec.Command("python3", "-c", "import ml_dtypes").Run() != nil {
@@ -141,7 +145,7 @@ save_file({"edge_index": edges, "y": np.array([0, 1] * 4), "train": np.array([0,
 	}
 }
 
-// The lines of docs/formats.md read panels in numpy.
+// TestPythonReadsPanels checks that the Python code in format.md reads panels with numpy.
 func TestPythonReadsPanels(t *testing.T) {
 	g := fixture.Open(t, fixture.Folder(t, fixture.Plain()))
 	for _, s := range mat.Storages() {

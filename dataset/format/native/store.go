@@ -10,11 +10,11 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// offsets follows the name of the tensor that holds where each text begins.
+// offsets is the suffix in the name of a tensor of start offsets of strings.
 const offsets = ".offsets"
 
-// WriteArrays writes arrays as tensors of their types. It leaves out arrays that follow from the others. Texts become
-// two tensors: their bytes, and where each begins.
+// WriteArrays writes arrays as tensors of their types. It omits arrays that can be computed from the others. Strings
+// become two tensors: their bytes and their start offsets.
 func (Format) WriteArrays(ctx context.Context, path string, a *format.Arrays) error {
 	var tensors []safetensors.Tensor
 	for _, array := range a.List {
@@ -45,21 +45,20 @@ func (Format) WriteArrays(ctx context.Context, path string, a *format.Arrays) er
 }
 
 // ReadMetadata reads the metadata of the header.
-func (Format) ReadMetadata(_ context.Context, path string) (map[string]string, error) {
-	f, err := safetensors.Open(path)
+func (Format) ReadMetadata(ctx context.Context, path string) (map[string]string, error) {
+	f, err := open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	return f.Metadata, f.Close()
 }
 
-// ReadArrays reads all tensors into memory of their own.
+// ReadArrays copies all tensors into memory.
 func (Format) ReadArrays(ctx context.Context, path string) (*format.Arrays, error) {
-	opened, err := safetensors.Open(path)
+	f, err := open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	f := &file{File: opened, path: path, ctx: ctx}
 	defer f.Close()
 	a := &format.Arrays{Metadata: f.Metadata}
 	for _, t := range f.Tensors() {
@@ -91,7 +90,7 @@ func (Format) ReadArrays(ctx context.Context, path string) (*format.Arrays, erro
 	return a, nil
 }
 
-// copied returns the elements of a tensor, in memory that lasts.
+// copied returns a copy of the elements of a tensor.
 func copied[E numpy.Number](f *file, t safetensors.Info) []E {
 	s, err := numpy.Numbers[E](&numpy.Array{DType: dtypeOf(t.DType), Shape: t.Shape, R: f.Reader(t)})
 	if err != nil {

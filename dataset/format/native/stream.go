@@ -21,8 +21,8 @@ import (
 
 var _ format.StreamWriter = Format{}
 
-// WriteStream writes s into one file. Edges are sorted in files beside it; features go to their places as they come. It
-// takes o.Memory for the edges and some megabytes for the features.
+// WriteStream writes s into one file. Edges are sorted in temporary files next to it, and features are written in place
+// as they arrive. It needs o.Memory for the edges and some megabytes for the features.
 func (Format) WriteStream(
 	ctx context.Context, path string, s *format.Stream, o format.Storing,
 ) (changes graph.Changes, err error) {
@@ -44,12 +44,12 @@ func (Format) WriteStream(
 		if err := w.names(ctx); err != nil {
 			return err
 		}
-		return w.features(ctx)
+		return w.Locate(w.features(ctx))
 	})
 	var place *format.ReadError
 	switch {
 	case errors.As(err, &place):
-		return changes, place // about a file that is read, not the one that is written
+		return changes, place // the error is about an input file, not the output
 	case err != nil:
 		return changes, fmt.Errorf("dataset: %w", err)
 	}
@@ -65,21 +65,21 @@ type streamed struct {
 	blank *safetensors.Blank
 }
 
-// errWeights says that edges have weights that no place was made for.
+// errWeights is the error for weighted edges if the sorter was created without weights.
 var errWeights = errors.New("edges have weights")
 
-// room returns an error if the disk of the folder has less free than is needed.
+// room returns an error if the disk of the folder has too little free space.
 func (w *streamed) room(folder string) error {
 	free, known := atomicfile.Free(folder)
 	plan := w.Plan(w.Storing)
 	if !known || free >= plan.Disk {
 		return nil
 	}
-	return fmt.Errorf("the disk of %s has %d MB free, want %d MB: temporary files take up to %d MB, the file %d MB",
+	return fmt.Errorf("the disk of %s has %d MB free, expected %d MB: temporary files take up to %d MB, the file %d MB",
 		filepath.Dir(w.path), free/1e6, plan.Disk/1e6+1, plan.Scratch/1e6+1, plan.File/1e6+1)
 }
 
-// edges writes all but the features.
+// edges writes everything except the features.
 func (w *streamed) edges(ctx context.Context, folder string) (changes graph.Changes, err error) {
 	if w.Adj != nil {
 		if err := w.begin(w.Adj.Indptr[w.Nodes], w.Adj.Data != nil); err != nil {
@@ -107,13 +107,13 @@ func (w *streamed) edges(ctx context.Context, folder string) (changes graph.Chan
 		}
 		return sorter.Add(e)
 	}
-	err = w.Edges(ctx, add)
+	err = w.Locate(w.Edges(ctx, add))
 	if errors.Is(err, errWeights) {
 		sorter.Close()
 		weighted = true
 		sorter = external.New(folder, w.Nodes, w.Entries, w.Memory, weighted)
 		added.Store(0)
-		err = w.Edges(ctx, add)
+		err = w.Locate(w.Edges(ctx, add))
 	}
 	if err != nil {
 		return changes, err
@@ -136,7 +136,7 @@ func (w *streamed) edges(ctx context.Context, folder string) (changes graph.Chan
 	return sorter.Changes(), sorter.Write(ctx, exact, w)
 }
 
-// begin writes the header and what is small.
+// begin writes the header and the small tensors.
 func (w *streamed) begin(entries int64, weighted bool) (err error) {
 	shape := func(name string, d safetensors.DType, sides ...int) safetensors.Tensor {
 		return safetensors.Tensor{Name: name, DType: d, Shape: sides}
@@ -187,7 +187,7 @@ func (w *streamed) begin(entries int64, weighted bool) (err error) {
 	return nil
 }
 
-// takeIDs makes Names of IDs.
+// takeIDs sets Names to deliver IDs.
 func (w *streamed) takeIDs() {
 	for _, id := range w.IDs {
 		w.NameBytes += int64(len(id))
@@ -229,7 +229,7 @@ func (w *streamed) names(ctx context.Context) error {
 		return err
 	})
 	if err == nil && (nodes != int64(w.Nodes) || bytes != w.NameBytes) {
-		err = fmt.Errorf("%d names of %d bytes, want %d of %d", nodes, bytes, w.Nodes, w.NameBytes)
+		err = fmt.Errorf("%d names of %d bytes, expected %d of %d", nodes, bytes, w.Nodes, w.NameBytes)
 	}
 	return err
 }
@@ -247,7 +247,7 @@ func (w *streamed) Indices(at int64, indices []int32, data []float32) error {
 	return safetensors.Fill(w.blank, "adj.data", at, data)
 }
 
-// copyAdjacency writes an adjacency that is at hand.
+// copyAdjacency writes Adj.
 func (w *streamed) copyAdjacency(ctx context.Context) error {
 	if err := w.Pointers(0, w.Adj.Indptr); err != nil {
 		return err
@@ -301,7 +301,7 @@ func (w *streamed) features(ctx context.Context) error {
 		return nil
 	})
 	if err == nil && rows.Load() != int64(w.Nodes) {
-		err = fmt.Errorf("features of %d nodes, want %d", rows.Load(), w.Nodes)
+		err = fmt.Errorf("features of %d nodes, expected %d", rows.Load(), w.Nodes)
 	}
 	return err
 }
@@ -311,7 +311,7 @@ func rowsOf(x mat.Matrix) int {
 	return rows
 }
 
-// fill writes some rows, which are in panels, from row first on.
+// fill writes p as rows first, first+1, … of the panels.
 func (w *streamed) fill(p *mat.Panels, first int) error {
 	for k := range p.Count() {
 		name := panelName(k)

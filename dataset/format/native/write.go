@@ -12,8 +12,8 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Write writes g into one file, which Read maps and Python reads. A *mat.Panels is written as it is. Features of
-// another type of their own are read in blocks and written dense.
+// Write writes g into one file, which Read maps and Python reads. A *mat.Panels is written unchanged. Features of other
+// types are read in blocks and written dense.
 func (Format) Write(ctx context.Context, path string, g *graph.Graph) error {
 	meta, err := metadata(g.Name, g.Classes, g.Features(), g.ClassNames)
 	if err != nil {
@@ -69,7 +69,7 @@ func metadata(name string, classes, features int, classNames []string) (map[stri
 	return meta, nil
 }
 
-// stream returns the rows of x, one after the other.
+// stream yields the rows of x, in order.
 func stream(x mat.Matrix) safetensors.Stream {
 	return func(yield func([]float32, error) bool) {
 		for block, err := range mat.Blocks(x) {

@@ -1,23 +1,27 @@
 package table
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 )
 
-// Kind says what a cell holds.
+// Kind is the kind of value in a cell.
 type Kind uint8
 
 // The kinds of cells.
 const (
-	// Null: nothing.
+	// Null: no value.
 	Null Kind = iota
 	// Text: bytes, which may be the text of a number.
 	Text
-	// Int: a whole number. A truth value is 0 or 1.
+	// Int: an integer. A boolean is 0 or 1.
 	Int
 	// Float: a number.
 	Float
@@ -25,7 +29,7 @@ const (
 	List
 )
 
-// Cell is the value in one column of a row. The field that Kind names holds it.
+// Cell is the value in one column of a row, in the field that Kind names.
 type Cell struct {
 	Kind  Kind
 	Text  []byte
@@ -34,7 +38,7 @@ type Cell struct {
 	List  []float32
 }
 
-// exact bounds the whole numbers that every float64 holds.
+// exact is the bound below which float64 represents all integers.
 const exact = 1 << 53
 
 // String returns the value as errors show it.
@@ -52,8 +56,8 @@ func (c *Cell) String() string {
 	return "null"
 }
 
-// text returns the value as a name: text as it is, a whole number by its digits. A new one is appended to arena. ok is
-// false for a list and for a number with a fraction. Null and NaN are the empty name.
+// text returns the value as a name: text unchanged, an integer by its digits, which are appended to arena. ok is false
+// for a list and for a number with a fraction. Null and NaN are the empty name.
 func (c *Cell) text(arena []byte) (name, grown []byte, ok bool) {
 	from := len(arena)
 	switch {
@@ -69,7 +73,7 @@ func (c *Cell) text(arena []byte) (name, grown []byte, ok bool) {
 	return nil, arena, c.Kind == Null || c.Kind == Float && math.IsNaN(c.Float)
 }
 
-// number returns the value as a number. ok is false if it is none, or not finite.
+// number returns the value as a number. ok is false if it is not a finite number.
 func (c *Cell) number() (v float32, ok bool) {
 	switch c.Kind {
 	case Text:
@@ -86,6 +90,27 @@ func (c *Cell) number() (v float32, ok bool) {
 	}
 	return v, finite(v)
 }
+
+// decimalComma matches a number whose decimal point is a comma.
+var decimalComma = regexp.MustCompile(`^[-+]?\d*,\d+([eE][-+]?\d+)?$`)
+
+// notNumber explains why the value is not a feature, and how to fix it.
+func (c *Cell) notNumber() string {
+	text := string(bytes.TrimSpace(c.Text))
+	_, err := strconv.ParseFloat(text, 64)
+	switch {
+	case c.Kind == Null, c.Kind == Float && math.IsNaN(c.Float), c.Kind == Text && missing[strings.ToLower(text)]:
+		return "missing value, must be a finite number: fill it in, or drop the column"
+	case c.Kind == Text && decimalComma.MatchString(text):
+		return fmt.Sprintf("%v, must be a number with a decimal point, not a comma", c)
+	case c.Kind == Text && err != nil && !errors.Is(err, strconv.ErrRange):
+		return fmt.Sprintf("the text %v, must be a finite number: drop the column or one-hot encode it", c)
+	}
+	return fmt.Sprintf("%v, must be a finite number", c)
+}
+
+// missing holds the usual spellings of a missing value, in lower case.
+var missing = map[string]bool{"": true, "nan": true, "na": true, "n/a": true, "null": true, "none": true, "<na>": true}
 
 // finite reports whether v is neither NaN nor infinite.
 func finite(v float32) bool { return v-v == 0 }

@@ -5,102 +5,47 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
-	"github.com/graph-condensation/cgc/dataset/format/internal/ids"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/memory"
 )
 
-// readEdges reads a table of edges. at gives the node of each id, and table is the name of the table that has them.
-func readEdges(ctx context.Context, t Table, table string, at *ids.Index) (e graph.Edges, err error) {
-	columns, err := findEnds(t)
-	if err != nil {
-		return e, err
-	}
-	columns.table, columns.at = table, at
-	parts, err := collect(ctx, t, func(r Rows) (edges, error) {
-		p := columns
-		p.Rows = r
-		return p, p.read()
-	})
-	if err != nil {
-		return e, err
-	}
-	var from, to [][]int32
-	var weight [][]float32
-	plain := true
-	for _, p := range parts {
-		from, to, weight = append(from, p.From), append(to, p.To), append(weight, p.Weight)
-		plain = plain && p.plain
-	}
-	if e.From, err = memory.Join(ctx, from...); err != nil {
-		return e, err
-	}
-	if e.To, err = memory.Join(ctx, to...); err == nil && !plain {
-		e.Weight, err = memory.Join(ctx, weight...)
-	}
-	return e, err
-}
+// batch is the number of edges whose nodes are looked up together.
+const batch = 1 << 14
 
-// findEnds looks at the header of a table of edges.
-func findEnds(t Table) (e edges, err error) {
-	header := t.Header()
-	e = edges{
-		plain:  true,
-		source: column(header, sourceNames), target: column(header, targetNames), weight: column(header, weightNames),
-	}
-	if e.source < 0 || e.target < 0 {
-		return e, failHeader(t, "the columns are %.200q, want source, target and, if there are weights, weight",
-			strings.Join(header, ","))
-	}
-	return e, nil
-}
-
-// index gives the node of each id, as ids.Index does.
-type index interface {
-	Find(names [][]byte, nodes []int32)
-	// Like returns a node whose id differs in form alone, or −1, and Name the id of a node.
-	Like(name string) (node int)
-	Name(node int) string
-}
-
-// edges is what a part of a table of edges holds.
-type edges struct {
+// ends reads a run of a table of edges.
+type ends struct {
 	Rows
-	graph.Edges
-	table                  string
-	at                     index
-	take                   func(graph.Edges) error // takes edges some at a time; nil: they stay
-	source, target, weight int                     // columns; −1 if there is none
-	plain                  bool                    // all weights are 1
+	nodes                  *nodes
+	source, target, weight int // column indices; −1 if there is none
 
-	// What is read and not yet looked up: the source and the target of each edge, and the text of those that are numbers.
-	ends    [][]byte
+	graph.Edges
+	// Edges whose nodes are not yet looked up: source and target of each, and the text of names that are numbers.
+	names   [][]byte
 	places  []int
 	numbers []byte
-	nodes   []int32
+	found   []int32
 }
 
-// fail returns an error about the row at a place.
-func (p *edges) fail(at int, text string, args ...any) error {
+// edges delivers the edges of t.
+func (n *nodes) edges(ctx context.Context, t Table, e ends, add func(graph.Edges) error) error {
+	columns := []int{e.source, e.target}
+	if e.weight >= 0 {
+		columns = append(columns, e.weight)
+	}
+	return t.Runs(ctx, columns, func(_ int, r Rows) error {
+		p := e
+		p.Rows, p.nodes = r, n
+		return p.read(add)
+	})
+}
+
+// fail returns an error about the row at a position.
+func (p *ends) fail(at int, text string, args ...any) error {
 	return p.Fail(at, fmt.Errorf(text, args...))
 }
 
-// read reads all rows.
-func (p *edges) read() error {
-	batch := 512 // edges that are looked up together
-	if p.take != nil {
-		batch = 1 << 14 // and taken
-	}
-	about := min(p.About(), most)
-	if p.take != nil {
-		about = batch
-	}
-	p.From, p.To = make([]int32, 0, about), make([]int32, 0, about)
-	if p.weight >= 0 {
-		p.Weight = make([]float32, 0, about)
-	}
+// read reads all rows, and passes the edges to add.
+func (p *ends) read(add func(graph.Edges) error) error {
 	for {
 		cells, err := p.Read()
 		if err == nil {
@@ -108,12 +53,13 @@ func (p *edges) read() error {
 		}
 		if err != nil || len(p.places) == batch {
 			if wrong := p.find(); wrong != nil {
-				return wrong // in a row before that of err, or in the same
+				return wrong // the error is in the row of err or an earlier one
 			}
 			if err == nil || err == io.EOF {
-				if wrong := p.pass(); wrong != nil {
+				if wrong := add(p.Edges); wrong != nil {
 					return wrong
 				}
+				p.From, p.To, p.Weight = p.From[:0], p.To[:0], p.Weight[:0]
 			}
 		}
 		if err == io.EOF {
@@ -125,17 +71,17 @@ func (p *edges) read() error {
 	}
 }
 
-// add takes a row.
-func (p *edges) add(cells []Cell) error {
+// add adds the edge of a row.
+func (p *ends) add(cells []Cell) error {
 	at := p.At()
 	for what, c := range [...]int{p.source, p.target} {
 		id, numbers, ok := cells[c].text(p.numbers)
 		p.numbers = numbers
 		if !ok || len(id) == 0 && cells[c].Kind != Text {
-			p.ends = p.ends[:2*len(p.places)]
-			return p.fail(at, "%s is %v, want an id in %s", [...]string{"source", "target"}[what], &cells[c], p.table)
+			p.names = p.names[:2*len(p.places)]
+			return p.fail(at, "%s is %v, must be an id in %s", [...]string{"source", "target"}[what], &cells[c], p.nodes.Name())
 		}
-		p.ends = append(p.ends, id)
+		p.names = append(p.names, id)
 	}
 	p.places = append(p.places, at)
 	if p.weight < 0 {
@@ -143,46 +89,37 @@ func (p *edges) add(cells []Cell) error {
 	}
 	w, ok := cells[p.weight].number()
 	if !ok || !(w > 0) {
-		return p.fail(at, "weight %v, want a positive finite number", &cells[p.weight])
+		return p.fail(at, "weight %v, must be a positive finite number", &cells[p.weight])
 	}
-	p.Weight, p.plain = append(p.Weight, w), p.plain && w == 1
+	p.Weight = append(p.Weight, w)
 	return nil
 }
 
 // find looks up the ends of the last edges.
-func (p *edges) find() error {
-	p.nodes = slices.Grow(p.nodes[:0], len(p.ends))[:len(p.ends)]
-	p.at.Find(p.ends, p.nodes)
+func (p *ends) find() error {
+	p.found = slices.Grow(p.found[:0], len(p.names))[:len(p.names)]
+	p.nodes.at.Find(p.names, p.found)
 	for i, at := range p.places {
 		for j, what := range [...]string{"source", "target"} {
-			if p.nodes[2*i+j] < 0 {
-				return p.unknown(at, what, p.ends[2*i+j])
+			v := p.found[2*i+j]
+			if v < 0 {
+				return p.unknown(at, what, string(p.names[2*i+j]))
+			}
+			if p.nodes.order != nil {
+				p.found[2*i+j] = p.nodes.order[v]
 			}
 		}
-		p.From, p.To = append(p.From, p.nodes[2*i]), append(p.To, p.nodes[2*i+1])
+		p.From, p.To = append(p.From, p.found[2*i]), append(p.To, p.found[2*i+1])
 	}
-	p.ends, p.places, p.numbers = p.ends[:0], p.places[:0], p.numbers[:0]
+	p.names, p.places, p.numbers = p.names[:0], p.places[:0], p.numbers[:0]
 	return nil
 }
 
-// pass hands on the edges that were looked up.
-func (p *edges) pass() error {
-	if p.take == nil {
-		return nil
+// unknown is the error for an end of an edge that is not a node.
+func (p *ends) unknown(at int, what, id string) error {
+	table := p.nodes.Name()
+	if like, found := p.nodes.like(id); found && id != "" {
+		return p.fail(at, "%s %.50q is not an id in %s, which has %.50q: ids are compared as text", what, id, table, like)
 	}
-	e := p.Edges
-	p.From, p.To, p.Weight = p.From[:0], p.To[:0], p.Weight[:0]
-	if p.weight < 0 {
-		e.Weight = nil
-	}
-	return p.take(e)
-}
-
-// unknown is the error for an end of an edge that is no node.
-func (p *edges) unknown(at int, what string, id []byte) error {
-	if like := p.at.Like(string(id)); like >= 0 && len(id) > 0 {
-		return p.fail(at, "%s %.50q is not an id in %s, which has %.50q: ids are compared as text",
-			what, id, p.table, p.at.Name(like))
-	}
-	return p.fail(at, "%s %.50q is not an id in %s", what, id, p.table)
+	return p.fail(at, "%s %.50q is not an id in %s", what, id, table)
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// labels holds the label of each node as a place in names, or graph.Unlabelled. The zero value is ready to use.
+// labels holds the label of each node as an index into names, or graph.Unlabelled. The zero value is ready to use.
 type labels struct {
 	of    []int32
 	names []string // in the order of the file
-	first []int    // the node that has each of them first
+	first []int    // the first node with each label
 	place map[string]int32
 }
 
-// add takes the label of the next node. An empty one means none.
+// add adds the label of the next node. An empty label means none.
 func (l *labels) add(label []byte) {
 	k := int32(graph.Unlabelled)
 	if len(label) > 0 {
@@ -29,7 +29,7 @@ func (l *labels) add(label []byte) {
 	l.of = append(l.of, k)
 }
 
-// name adds a name, which node is the first to have.
+// name adds a name whose first node is node.
 func (l *labels) name(name string, node int) int32 {
 	if l.place == nil {
 		l.place = map[string]int32{}
@@ -58,8 +58,8 @@ func (l *labels) join(next *labels) {
 	}
 }
 
-// beyond returns the first node whose label is one too many, or −1. One label more than there may be classes is left
-// for a number that means none.
+// beyond returns the first node whose label exceeds the number of labels, or −1. There may be one more label than
+// classes, because one number may mean no label.
 func (l *labels) beyond() int {
 	if len(l.names) <= graph.MaxClasses+1 {
 		return -1
@@ -67,8 +67,8 @@ func (l *labels) beyond() int {
 	return l.first[graph.MaxClasses+1]
 }
 
-// classes returns the class of each node of t: the labels themselves if they are whole numbers, else their places in
-// sorted order, with their names.
+// classes returns the class of each node of t: the label itself if labels are integers, else its index in the sorted
+// labels, which are names.
 func (l *labels) classes(t Table) (y []int32, names []string, err error) {
 	fail := func(k int, text string, args ...any) error { return t.Fail(l.first[k], fmt.Errorf(text, args...)) }
 	values, whole := make([]int64, len(l.names)), true
@@ -78,7 +78,7 @@ func (l *labels) classes(t Table) (y []int32, names []string, err error) {
 			whole = err == nil
 		}
 		if whole != (err == nil) {
-			return nil, nil, fail(k, "label %.50q, and label %.50q in %s: want only whole numbers, or only names",
+			return nil, nil, fail(k, "label %.50q, and label %.50q in %s: must be only whole numbers, or only names",
 				name, l.names[0], t.Place(l.first[0]))
 		}
 		values[k] = v
@@ -96,7 +96,7 @@ func (l *labels) classes(t Table) (y []int32, names []string, err error) {
 			break
 		}
 		if v < graph.Unlabelled || v >= graph.MaxClasses {
-			return nil, nil, fail(k, "label %d, want 0 to %d, or %d for none", v, graph.MaxClasses-1, graph.Unlabelled)
+			return nil, nil, fail(k, "label %d, must be 0 to %d, or %d for none", v, graph.MaxClasses-1, graph.Unlabelled)
 		}
 		class[k] = int32(v)
 	}

@@ -3,86 +3,73 @@ package table
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/internal/ids"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/progress"
 )
 
-// columns are the places of the columns of a table of nodes; −1 if there is none.
-type columns struct {
-	id, label, split int
-	features         []int // all others
-}
-
-// findColumns looks at the header.
-func findColumns(t Table) (c columns, err error) {
-	header := t.Header()
-	c = columns{id: column(header, idNames), label: column(header, labelNames), split: column(header, splitNames)}
-	if c.id < 0 || c.label < 0 {
-		return c, failHeader(t, "the columns are %.200q, want id, label and features", strings.Join(header, ","))
-	}
-	for i := range header {
-		if i != c.id && i != c.label && i != c.split {
-			c.features = append(c.features, i)
-		}
-	}
-	if len(c.features) == 0 {
-		return c, failHeader(t, "no column besides id, label and split, want at least one feature")
-	}
-	return c, nil
-}
-
-// often is how many nodes, or comparisons of them, are between two looks at the context.
+// often is the number of nodes, or comparisons of them, between context checks.
 const often = 1 << 14
 
-// nodes is what a table of nodes holds.
+// nodes is a table of nodes after reading. Ids and features are in memory only if hold is true.
 type nodes struct {
 	Table
-	ids    []string
-	at     *ids.Index
-	labels labels
-	widths []int // the number of features in each column of features
-	x      []float32
-	split  graph.Split
+	columns columns
+	memory  int64 // for ids, labels and split
+	hold    bool
+	widths  []int // the number of features in each column of features
+	firsts  []int // the first node of each run
+
+	at        *ids.Table
+	nameBytes int64
+	labels    labels
+	split     graph.Split
+	ids       []string    // if held
+	x         [][]float32 // the features of each run, if held
+	order     []int32     // the node of each row; nil means that row i is node i
+
+	whole, odd int    // the number of ids that are integers, and the first node whose id is not
+	oddID      string // its id
+	forms      []form // nodes whose ids are numbers in an unusual form
 }
 
+// form is a node whose id is not in the usual form.
+type form struct {
+	node int
+	id   string
+}
+
+// mostForms bounds the ids that are compared as numbers, for a note.
+const mostForms = 1 << 16
+
 // readNodes reads a table of nodes.
-func readNodes(ctx context.Context, t Table) (*nodes, error) {
+func readNodes(ctx context.Context, t Table, memory int64, hold bool) (*nodes, error) {
 	c, err := findColumns(t)
 	if err != nil {
 		return nil, err
 	}
-	parts, err := collect(ctx, t, func(r Rows) (*part, error) {
-		p := &part{Rows: r, columns: c, header: t.Header()}
-		return p, p.read()
-	})
-	if ctx.Err() != nil || parts == nil && err != nil {
+	n := &nodes{Table: t, columns: c, memory: memory, hold: hold, at: ids.NewTable(memory), odd: -1}
+	if !hold {
+		if err := n.measure(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := n.index(ctx); err != nil {
 		return nil, err
 	}
-	n := &nodes{Table: t}
-	if wrong := n.join(ctx, parts); wrong != nil {
-		return nil, wrong
-	}
-	again, first := 0, 0
-	n.at, again, first = ids.New(ctx, n.ids)
-	switch most := n.labels.beyond(); {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case again >= 0 && (most < 0 || again <= most):
-		return nil, n.failAt(again, "the id %.50q is there twice, first in %s", n.ids[again], t.Place(first))
-	case most >= 0:
-		return nil, n.failAt(most, "more than %d labels", graph.MaxClasses)
-	case err != nil:
-		return nil, err // in a row after those of the parts
-	case len(n.ids) == 0:
-		return nil, failAll(t, "the table has no rows, want at least 1 node")
-	case len(n.ids) > graph.MaxNodes:
-		return nil, n.failAt(graph.MaxNodes, "more than %d nodes", graph.MaxNodes)
+	if n.at.Len() == 0 {
+		return nil, failAll(t, "the table has no rows, must have at least 1 node")
 	}
 	return n, nil
 }
@@ -92,39 +79,136 @@ func (n *nodes) failAt(node int, text string, args ...any) error {
 	return n.Fail(node, fmt.Errorf(text, args...))
 }
 
-// join puts parts together. It leaves nothing in them. An error says that lists of features differ in length.
-func (n *nodes) join(ctx context.Context, parts []*part) error {
-	x := make([][]float32, len(parts))
-	for k, p := range parts {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		base := len(n.ids)
-		text, from := string(p.text), 0
-		for _, end := range p.ends {
-			n.ids = append(n.ids, text[from:end])
-			from = end
-		}
-		n.labels.join(&p.labels)
-		for i, v := range p.place {
-			list := [...]*[]int32{&n.split.Train, &n.split.Val, &n.split.Test}[p.part[i]]
-			*list = append(*list, int32(base)+v)
-		}
-		if n.widths == nil {
-			n.widths = p.widths
-		}
-		for i, w := range p.widths {
-			if w != n.widths[i] {
-				return n.failAt(base, "column %s holds %d numbers, and %d in %s",
-					p.header[p.features[i]], w, n.widths[i], n.Place(0))
-			}
-		}
-		x[k] = p.x
-		*p = part{}
+// width returns the number of features.
+func (n *nodes) width() (sum int) {
+	for _, w := range n.widths {
+		sum += w
 	}
-	var err error
-	n.x, err = memory.Join(ctx, x...)
+	return sum
+}
+
+// errEnough stops the reading of a table early.
+var errEnough = errors.New("enough")
+
+// measure sets the widths of the feature columns from the first row.
+func (n *nodes) measure(ctx context.Context) error {
+	err := n.Runs(ctx, n.columns.features, func(run int, r Rows) error {
+		if run > 0 {
+			return errEnough
+		}
+		cells, err := r.Read()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		p := part{Rows: r, columns: n.columns, header: n.Header()}
+		if err := p.addFeatures(cells); err != nil {
+			return err
+		}
+		n.widths = p.widths
+		return errEnough
+	})
+	if errors.Is(err, errEnough) {
+		return nil
+	}
 	return err
+}
+
+// index reads ids, labels and split, and features if they are held.
+func (n *nodes) index(ctx context.Context) error {
+	about, err := n.Most()
+	if err != nil {
+		return err
+	}
+	var columns []int // all
+	stage := "reading " + n.Name()
+	if !n.hold {
+		stage = "reading ids of " + n.Name()
+		columns = []int{n.columns.id, n.columns.label}
+		if n.columns.split >= 0 {
+			columns = append(columns, n.columns.split)
+		}
+	}
+	turn := newTurns()
+	return n.Runs(ctx, columns, func(run int, r Rows) error {
+		p := &part{Rows: r, columns: n.columns, header: n.Header()}
+		if !n.hold {
+			p.features = nil
+		}
+		wrong := p.read()
+		return turn.take(run, func() error {
+			if err := n.join(p, about); err != nil {
+				return err
+			}
+			progress.Report(ctx, progress.Event{Stage: stage, Done: min(int64(n.at.Len()), about), Total: about})
+			return wrong
+		})
+	})
+}
+
+// join adds the nodes of a run.
+func (n *nodes) join(p *part, about int64) error {
+	base, from, text := n.at.Len(), 0, string(p.text)
+	n.firsts = append(n.firsts, base)
+	n.labels.join(&p.labels)
+	for i, end := range p.ends {
+		id := text[from:end]
+		from = end
+		node := base + i
+		if node == n.labels.beyond() {
+			return n.failAt(node, "more than %d labels", graph.MaxClasses)
+		}
+		first, err := n.at.Add(id, about)
+		switch {
+		case err != nil:
+			return &format.ReadError{File: n.File(), Err: err}
+		case first >= 0:
+			return n.failAt(node, "the id %.50q is there twice, first in %s", id, n.Place(first))
+		case node >= graph.MaxNodes:
+			return n.failAt(node, "more than %d nodes", graph.MaxNodes)
+		}
+		if n.nameBytes += int64(len(id)); n.hold {
+			n.ids = append(n.ids, id)
+		}
+		n.look(node, id)
+	}
+	for part, list := range [...][]int32{p.in.Train, p.in.Val, p.in.Test} {
+		for _, v := range list {
+			classes.Put(&n.split, int32(base)+v, part)
+		}
+	}
+	if n.widths == nil {
+		n.widths = p.widths
+	}
+	for i, w := range p.widths {
+		if w != n.widths[i] {
+			return n.failAt(base, "column %s holds %d numbers, and %d in %s",
+				p.header[p.features[i]], w, n.widths[i], n.Place(0))
+		}
+	}
+	n.x = append(n.x, p.x)
+	if _, err := format.Hold(int64(n.at.Len()), n.memory); err != nil {
+		return &format.ReadError{File: n.File(), Err: err}
+	}
+	return nil
+}
+
+// look records the form of an id.
+func (n *nodes) look(node int, id string) {
+	if n.at.Numbered() {
+		n.whole++
+		return
+	}
+	if ids.Whole(id) {
+		n.whole++
+	} else if n.odd < 0 {
+		n.odd, n.oddID = node, id
+	}
+	if len(n.forms) < mostForms && ids.Plain(id) != id {
+		n.forms = append(n.forms, form{node, id})
+	}
 }
 
 // checkSplit returns an error about the first node of the split that has no label.
@@ -143,38 +227,139 @@ func (n *nodes) checkSplit(y []int32) error {
 	return n.failAt(first, "the split is %s, and there is no label", name)
 }
 
-// notes returns a sentence if ids are numbers and names, and one if two ids are the same number.
-func (n *nodes) notes(ctx context.Context) (notes []string) {
-	whole, odd := 0, -1
-	for i, id := range n.ids {
-		if ids.Whole(id) {
-			whole++
-		} else if odd < 0 {
-			odd = i
+// notes returns a sentence for each index column, one if some ids are numbers and others names, and one if two ids are
+// the same number.
+func (n *nodes) notes() (notes []string) {
+	notes = n.columns.indexNotes(n.Table)
+	if n.whole > 0 && n.odd >= 0 {
+		notes = append(notes, fmt.Sprintf("%s: the id %.50q in %s is a name, and %d of %d ids are whole numbers: "+
+			"all are compared as text", n.File(), n.oddID, n.Place(n.odd), n.whole, n.at.Len()))
+	}
+	same := func(f form, other int, id string) []string {
+		return append(notes, fmt.Sprintf("%s: the id %.50q in %s is another node than %.50q in %s: "+
+			"ids are compared as text", n.File(), f.id, n.Place(f.node), id, n.Place(other)))
+	}
+	seen := map[string]form{}
+	node := make([]int32, 1)
+	for _, f := range n.forms {
+		plain := ids.Plain(f.id)
+		if n.at.Find([][]byte{[]byte(plain)}, node); node[0] >= 0 {
+			return same(f, int(node[0]), plain)
 		}
 	}
-	if whole > 0 && odd >= 0 {
-		notes = append(notes, fmt.Sprintf("%s: the id %.50q in %s is a name, and %d of %d ids are whole numbers: "+
-			"all are compared as text", n.File(), n.ids[odd], n.Place(odd), whole, len(n.ids)))
-	}
-	if i, j := n.at.SameNumber(ctx); i >= 0 {
-		notes = append(notes, fmt.Sprintf("%s: the id %.50q in %s is another node than %.50q in %s: "+
-			"ids are compared as text", n.File(), n.ids[i], n.Place(i), n.ids[j], n.Place(j)))
+	for _, f := range n.forms {
+		if first, again := seen[ids.Plain(f.id)]; again {
+			return same(f, first.node, first.id)
+		}
+		seen[ids.Plain(f.id)] = f
 	}
 	return notes
 }
 
-// sort numbers the nodes by their ids. b has labels and edges. When ctx is done, sort returns its error soon, and what
-// is numbered has no meaning.
-func (n *nodes) sort(ctx context.Context, b *graph.Builder) error {
+// names delivers the ids, in order.
+func (n *nodes) names(ctx context.Context, put func(text []byte, ends []int) error) error {
+	turn := newTurns()
+	return n.Runs(ctx, []int{n.columns.id}, func(run int, r Rows) error {
+		var text []byte
+		var ends []int
+		var wrong error
+		for {
+			cells, err := r.Read()
+			if err != nil {
+				if err != io.EOF {
+					wrong = err
+				}
+				break
+			}
+			id, grown, _ := cells[n.columns.id].text(text)
+			if text = grown; cells[n.columns.id].Kind == Text {
+				text = append(text, id...)
+			}
+			ends = append(ends, len(text))
+		}
+		return turn.take(run, func() error {
+			if wrong != nil {
+				return wrong
+			}
+			return put(text, ends)
+		})
+	})
+}
+
+// like returns the first id that differs from name only in form (ids.Alike), if there is one.
+func (n *nodes) like(name string) (id string, found bool) {
+	if n.ids != nil {
+		k := slices.IndexFunc(n.ids, func(id string) bool { return ids.Alike(id, name) })
+		if k < 0 {
+			return "", false
+		}
+		return n.ids[k], true
+	}
+	_ = n.names(context.Background(), func(text []byte, ends []int) error { // the error to report is the unknown id
+		from := 0
+		for _, end := range ends {
+			if id = string(text[from:end]); ids.Alike(id, name) {
+				found = true
+				return errEnough
+			}
+			from = end
+		}
+		return nil
+	})
+	return id, found
+}
+
+// rowNumbers is the number of feature values in a block of rows.
+const rowNumbers = 1 << 18
+
+// rows delivers the features.
+func (n *nodes) rows(ctx context.Context, put func(first int, block *mat.Dense) error) error {
+	width := n.width()
+	height := max(1, rowNumbers/width)
+	return n.Runs(ctx, n.columns.features, func(run int, r Rows) error {
+		p := part{Rows: r, columns: n.columns, header: n.Header(), widths: slices.Clone(n.widths)}
+		first := n.firsts[run]
+		for {
+			cells, err := r.Read()
+			if err == nil {
+				err = p.addFeatures(cells)
+			}
+			if held := len(p.x) / width; held > 0 && (err == io.EOF || held == height) {
+				block := &mat.Dense{Rows: held, Cols: width, Data: p.x[:held*width]}
+				if wrong := put(first, block); wrong != nil {
+					return wrong
+				}
+				first += held
+				p.x = p.x[:0]
+			}
+			if err == io.EOF {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+		}
+	})
+}
+
+// matrix returns the features that are held.
+func (n *nodes) matrix(ctx context.Context) (*mat.Dense, error) {
+	x, err := memory.Join(ctx, n.x...)
+	n.x = nil
+	return &mat.Dense{Rows: n.at.Len(), Cols: n.width(), Data: x}, err
+}
+
+// sort numbers the nodes by their ids, and puts y and x into that order. It returns ctx.Err() soon after ctx is done,
+// and the order is then meaningless.
+func (n *nodes) sort(ctx context.Context, y []int32, x *mat.Dense) error {
 	values, whole := memory.Make[int64](len(n.ids)), true
 	for i, id := range n.ids {
 		v, err := decimal.Int([]byte(id))
 		values[i], whole = v, whole && err == nil
 	}
-	order := memory.Make[int32](len(n.ids)) // the row of each node
-	for i := range order {
-		order[i] = int32(i)
+	rows := memory.Make[int32](len(n.ids)) // the row of each node
+	for i := range rows {
+		rows[i] = int32(i)
 	}
 	compared, ended := 0, false
 	compare := func(i, j int32) int {
@@ -182,40 +367,36 @@ func (n *nodes) sort(ctx context.Context, b *graph.Builder) error {
 			ended = ended || ctx.Err() != nil
 		}
 		if ended {
-			return 0 // to be done soon
+			return 0 // so that the sort ends soon
 		}
 		if whole && values[i] != values[j] {
 			return cmp.Compare(values[i], values[j])
 		}
 		return strings.Compare(n.ids[i], n.ids[j])
 	}
-	if !slices.IsSortedFunc(order, compare) {
-		slices.SortFunc(order, compare)
+	if !slices.IsSortedFunc(rows, compare) {
+		slices.SortFunc(rows, compare)
 	} else if !ended {
 		return nil
 	}
 	if ended {
 		return ctx.Err()
 	}
-	node := memory.Make[int32](len(order)) // of each row
-	ids, y := make([]string, len(order)), memory.Make[int32](len(order))
-	x, width := memory.Uncleared[float32](len(n.x))[:0], len(n.x)/len(n.ids)
-	for i, row := range order {
+	n.order = memory.Make[int32](len(rows))
+	names, labels := make([]string, len(rows)), memory.Make[int32](len(rows))
+	data := memory.Make[float32](len(x.Data))[:0]
+	for i, row := range rows {
 		if i%often == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		node[row], ids[i], y[i] = int32(i), n.ids[row], b.Y[row]
-		x = append(x, n.x[int(row)*width:][:width]...)
+		n.order[row], names[i], labels[i] = int32(i), n.ids[row], y[row]
+		data = append(data, x.Row(int(row))...)
 	}
-	n.ids, b.Y, n.x = ids, y, x
-	for _, list := range [][]int32{n.split.Train, n.split.Val, n.split.Test, b.Edges.From, b.Edges.To} {
-		for some := range slices.Chunk(list, 1<<20) {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			for k, row := range some {
-				some[k] = node[row]
-			}
+	copy(y, labels)
+	n.ids, x.Data = names, data
+	for _, list := range [][]int32{n.split.Train, n.split.Val, n.split.Test} {
+		for k, row := range list {
+			list[k] = n.order[row]
 		}
 	}
 	return nil

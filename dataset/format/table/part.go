@@ -3,26 +3,26 @@ package table
 import (
 	"fmt"
 	"io"
-	"strings"
 	"unicode/utf8"
+
+	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
+	"github.com/graph-condensation/cgc/graph"
 )
 
-// most is for how many rows memory is taken before they are read.
+// most bounds the rows for which memory is allocated before they are read.
 const most = 1 << 20
 
-// part is what a part of a table of nodes holds. Its nodes are counted from 0.
+// part is the content of a run of rows of nodes. Its nodes are counted from 0.
 type part struct {
 	Rows
 	columns
 	header []string
-	text   []byte // the ids, one after the other
-	ends   []int  // of each in text
+	text   []byte // the concatenated ids
+	ends   []int  // the end of each id in text
 	labels labels
-	widths []int // the number of features in each column of features, by the first row
+	widths []int // the number of features in each feature column, from the first row
 	x      []float32
-	// place holds nodes of the split, and part the part of each: 0 trains, 1 validates, 2 tests.
-	place []int32
-	part  []byte
+	in     graph.Split
 
 	number []byte // the last label that is a number, as text
 }
@@ -48,16 +48,16 @@ func (p *part) read() error {
 	}
 }
 
-// add takes a row.
+// add adds the node of a row.
 func (p *part) add(cells []Cell) error {
 	id, text, isName := cells[p.id].text(p.text)
 	label, number, isLabel := cells[p.label].text(p.number[:0])
 	p.number = number
 	switch {
 	case !isName:
-		return p.fail("the id is %v, want a name or a whole number", &cells[p.id])
+		return p.fail("the id is %v, must be a name or a whole number", &cells[p.id])
 	case !isLabel:
-		return p.fail("the label is %v, want a name or a whole number", &cells[p.label])
+		return p.fail("the label is %v, must be a name or a whole number", &cells[p.label])
 	case len(id) == 0 && cells[p.id].Kind != Text:
 		return p.fail("the id is %v", &cells[p.id])
 	case len(id) == 0:
@@ -77,7 +77,7 @@ func (p *part) add(cells []Cell) error {
 	return p.addSplit(node, &cells[p.split])
 }
 
-// addFeatures takes the features of a row.
+// addFeatures adds the features of a row.
 func (p *part) addFeatures(cells []Cell) error {
 	for k, c := range p.features {
 		cell := &cells[c]
@@ -88,44 +88,38 @@ func (p *part) addFeatures(cells []Cell) error {
 			width = len(cell.List)
 			for i, v := range cell.List {
 				if !finite(v) {
-					return p.fail("column %s: number %d of the list is %v or null, want a finite number", p.header[c], i+1, v)
+					return p.fail("column %s: number %d of the list is %v or null, must be a finite number", p.named(c), i+1, v)
 				}
 			}
 			p.x = append(p.x, cell.List...)
 		} else {
-			return p.fail("column %s: %v, want a finite number", p.header[c], cell)
+			return p.fail("column %s: %s", p.named(c), cell.notNumber())
 		}
 		if len(p.widths) <= k {
 			p.widths = append(p.widths, width)
 		}
 		if width != p.widths[k] {
-			return p.fail("column %s holds %d numbers, and %d in the rows before", p.header[c], width, p.widths[k])
+			return p.fail("column %s holds %d numbers, and %d in the rows before", p.named(c), width, p.widths[k])
 		}
 	}
 	return nil
 }
 
-// addSplit takes the part of the split that a node is in.
-func (p *part) addSplit(node int32, cell *Cell) error {
-	which := byte(0)
-	switch word, _, ok := cell.text(nil); {
-	case !ok:
-		return p.fail("split %v, want train, val, test or nothing", cell)
-	case len(word) == 0:
-		return nil
-	default:
-		switch strings.ToLower(string(word)) {
-		case "train":
-		case "val", "valid", "validation":
-			which = 1
-		case "test":
-			which = 2
-		case "none":
-			return nil
-		default:
-			return p.fail("split %v, want train, val, test or nothing", cell)
-		}
+// named returns the name of a column in errors: its name, or its position if it has none.
+func (p *part) named(c int) string {
+	if p.header[c] == "" {
+		return fmt.Sprintf("%d, which has no name", c+1)
 	}
-	p.place, p.part = append(p.place, node), append(p.part, which)
+	return p.header[c]
+}
+
+// addSplit adds a node to its part of the split.
+func (p *part) addSplit(node int32, cell *Cell) error {
+	word, _, ok := cell.text(nil)
+	part, named := classes.PartOf(word)
+	if !ok || !named {
+		return p.fail("split %v, must be train, val, test or nothing", cell)
+	}
+	classes.Put(&p.in, node, part)
 	return nil
 }

@@ -1,161 +1,228 @@
-// Package table makes a graph of two tables: one of nodes and one of edges, whose nodes and classes may have names.
+// Package table builds a graph from a table of nodes and a table of edges. Nodes and classes may have names.
 //
-// Formats differ in where the rows come from, and in nothing else: a folder of .csv files, Parquet, a database. Each
-// implements Table.
+// Formats differ only in the source of the rows: .csv files, Parquet or a database. Each implements Table.
 package table
 
 import (
 	"context"
 	"fmt"
-	"strings"
-	"sync/atomic"
+	"math"
+	"runtime"
+	"sync"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/ids"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/parallel"
-	"github.com/graph-condensation/cgc/mat"
-	"github.com/graph-condensation/cgc/progress"
 )
 
-// Table is a table that is read once.
+// Table is a table whose rows are read in runs.
 type Table interface {
-	// Name is the name of the table in sentences about another one: "nodes.csv". File is what stands for it in a
+	// Name is the name of the table in sentences about another one: "nodes.csv". File names the table in a
 	// *format.ReadError: a path, or the path and the name.
 	Name() string
 	File() string
 	// Header returns the names of the columns. No two are equal.
 	Header() []string
-	// Parts returns readers of the runs of rows that make up the table, in their order. Several are read at a time.
-	Parts(ctx context.Context) ([]Rows, error)
-	// Place says where a row is, counted from 0: "line 2", "row 1".
+	// Runs calls use with a reader for each run of rows, and the number of the run, from several goroutines. The cells of
+	// columns that are not among the given ones may be null; nil means all columns. Each call gives the same runs. The
+	// error is that of the first run that fails.
+	Runs(ctx context.Context, columns []int, use func(run int, r Rows) error) error
+	// Bytes estimates the number of bytes that Runs reads from files, and Most the number of rows.
+	Bytes() int64
+	Most() (int64, error)
+	// Place describes the location of a row, counted from 0, such as "line 2" or "row 1".
 	Place(row int) string
 	// Fail returns a *format.ReadError about a row, or about the header if row is −1.
 	Fail(row int, err error) error
 }
 
-// Rows reads a part of a table.
+// Rows reads a run of rows.
 type Rows interface {
-	// Read returns the cells of the next row, one for each column, or io.EOF. The next call overwrites the cells and
-	// their lists, but not the bytes of their texts. An error about the content is a *format.ReadError.
+	// Read returns the cells of the next row, one for each column, or io.EOF. The next call overwrites the cells and their
+	// lists, but not the bytes of text. An error about the content is a *format.ReadError.
 	Read() ([]Cell, error)
-	// At returns where the last row is. Fail returns a *format.ReadError about the row that was there.
+	// At returns the position of the last row. Fail returns a *format.ReadError about the row at a position.
 	At() int
 	Fail(at int, err error) error
-	// About returns about how many rows there are still to be read, so that memory can be taken at once.
+	// About estimates the number of rows that are left.
 	About() int
-}
-
-// Columns of the two tables, each by the names that it may have, in any case of letters.
-var (
-	idNames     = []string{"id", "node_id", "node"}
-	labelNames  = []string{"label", "class", "y"}
-	splitNames  = []string{"split", "part"}
-	sourceNames = []string{"source", "src_id", "src"}
-	targetNames = []string{"target", "dst_id", "dst"}
-	weightNames = []string{"weight"}
-)
-
-// IDColumn returns the place of the column in header that a table of nodes has its ids in, or −1.
-func IDColumn(header []string) int { return column(header, idNames) }
-
-// column returns the place of the first of the names that is a column, or −1.
-func column(header, names []string) int {
-	for _, name := range names {
-		for i, h := range header {
-			if strings.EqualFold(h, name) {
-				return i
-			}
-		}
-	}
-	return -1
 }
 
 // Pair is a graph as two tables.
 type Pair struct {
 	// Name becomes the name of the graph.
 	Name string
-	// Nodes has a row for each node: id, label, split if there is one, and numbers as features in all other columns.
-	// Several names are taken for each, such as node_id for id. A label or a split may be empty.
+	// Nodes has a row for each node: id, label, split if there is one, and numbers as features in all other columns. A
+	// column in which pandas wrote an index (format.IsIndex) is left out, with a note. Each column may have several names,
+	// such as node_id for id. A label or a split may be empty.
 	Nodes Table
 	// Edges has a row for each edge: source and target, which are ids of Nodes, and weight if there is one. It is called
 	// after Nodes is read.
 	Edges func(ctx context.Context) (Table, error)
-	// Sort says that the rows of Nodes come in no order that lasts, as those of a database. Nodes are then numbered in the
-	// order of their ids: by value if all are whole numbers, else by their bytes. Otherwise row i is node i.
+	// Sort numbers the nodes in the order of their ids: by value if all are integers, else by their bytes. It is for rows
+	// without a fixed order, such as rows of a database. Otherwise row i is node i.
 	Sort bool
 }
 
-// Graph reads both tables and returns the graph, and a sentence for each thing that was changed. Labels that are names
-// become classes in sorted order. Labels that are whole numbers and start at 1 are moved to start at 0. Ids are
-// compared as text. They become graph.Graph.IDs, unless id i is the number i for each node.
+// Graph reads each table once and returns the graph, and a sentence for each change. Text labels become classes in
+// sorted order. Integer labels that start at 1 are shifted to start at 0. Ids are compared as text. They become
+// graph.Graph.IDs, unless id i is the number i for each node.
 //
-// The result does not depend on how the rows are divided into parts, nor on the number of threads.
+// The result depends neither on how the rows are divided into runs, nor on the number of threads.
 func (p Pair) Graph(ctx context.Context) (*graph.Graph, []string, error) {
-	n, err := readNodes(ctx, p.Nodes)
+	s, notes, err := p.open(ctx, math.MaxInt64, true)
 	if err != nil {
 		return nil, nil, err
 	}
-	b := graph.Builder{Name: p.Name, Nodes: len(n.ids)}
-	if b.Y, b.ClassNames, err = n.labels.classes(p.Nodes); err != nil {
+	g, changes, err := s.Graph(ctx)
+	if err != nil {
 		return nil, nil, err
 	}
-	if err := n.checkSplit(b.Y); err != nil {
+	return g, append(notes, format.Notes(g, changes)...), nil
+}
+
+// Stream delivers the graph of Graph in parts. Sort must be false. Ids are looked up in a table of 20 bytes per id,
+// which is not needed if id i is the number i. It is an error if that table, labels and split need more than memory
+// bytes. The rows of nodes are read three times: for ids, for names and for features.
+func (p Pair) Stream(ctx context.Context, memory int64) (*format.Stream, []string, error) {
+	return p.open(ctx, memory, false)
+}
+
+// open returns a stream. If hold is true, ids and features are kept in memory, and the nodes are read once.
+func (p Pair) open(ctx context.Context, memory int64, hold bool) (*format.Stream, []string, error) {
+	n, err := readNodes(ctx, p.Nodes, memory, hold)
+	if err != nil {
 		return nil, nil, err
 	}
-	notes := n.notes(ctx)
+	s := &format.Stream{Name: p.Name, Nodes: n.at.Len(), Features: n.width(), Path: p.Nodes.File(), Rows: n.rows}
+	if s.Held, err = format.Hold(int64(s.Nodes), memory-n.at.Bytes()); err != nil {
+		return nil, nil, &format.ReadError{File: s.Path, Err: err}
+	}
+	s.Held += n.at.Bytes()
+	if s.Y, s.ClassNames, err = n.labels.classes(p.Nodes); err != nil {
+		return nil, nil, err
+	}
+	if err := n.checkSplit(s.Y); err != nil {
+		return nil, nil, err
+	}
+	notes := n.notes()
+	if hold {
+		if s.X, err = n.matrix(ctx); err != nil {
+			return nil, nil, err
+		}
+		if p.Sort {
+			if err := n.sort(ctx, s.Y, s.X); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	switch {
+	case hold && !ids.Numbered(n.ids):
+		s.IDs = n.ids
+	case !hold && !n.at.Numbered():
+		s.Names, s.NameBytes = n.names, n.nameBytes
+	}
+	s.Split = n.split
+	if err := s.Check(); err != nil {
+		return nil, nil, err
+	}
 	edges, err := p.Edges(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	if b.Edges, err = readEdges(ctx, edges, p.Nodes.Name(), n.at); err != nil {
+	ends, err := findEnds(edges)
+	if err != nil {
 		return nil, nil, err
 	}
-	if p.Sort {
-		if err := n.sort(ctx, &b); err != nil {
-			return nil, nil, err
-		}
+	if s.Entries, err = edges.Most(); err != nil {
+		return nil, nil, err
 	}
-	b.X = &mat.Dense{Rows: len(n.ids), Cols: len(n.x) / len(n.ids), Data: n.x}
-	b.Split = n.split
-	if !ids.Numbered(n.ids) {
-		b.IDs = n.ids
-	}
-	g, changes, err := b.GraphContext(ctx)
-	if err != nil {
-		return nil, nil, format.Locate(err, p.Nodes.File(), map[string]string{"edges": edges.File()})
-	}
-	return g, append(notes, format.Notes(g, changes)...), format.CheckTraining(p.Nodes.File(), g)
+	s.Weighted, s.Files = ends.weight >= 0, map[string]string{"edges": edges.File()}
+	s.Edges = func(ctx context.Context, add func(graph.Edges) error) error { return n.edges(ctx, edges, ends, add) }
+	s.Size = p.Nodes.Bytes()*2 + edges.Bytes()
+	return s, notes, nil
 }
 
-// collect calls f for each part of t, several at a time. parts holds what f returned, in the order of t, up to the
-// first part with an error. err is that error, or ctx's. It reports the parts that are done.
-func collect[T any](ctx context.Context, t Table, f func(r Rows) (T, error)) (parts []T, err error) {
-	rows, err := t.Parts(ctx)
-	if err != nil {
-		return nil, err
-	}
-	parts, errs := make([]T, len(rows)), make([]error, len(rows))
-	var failed atomic.Int64 // the first part that is known to have failed
-	failed.Store(int64(len(rows)))
-	count, stage := progress.NewCounter(0, len(rows)), "reading "+t.Name()
-	err = parallel.ForContext(ctx, len(rows), 1, func(k, _ int) {
-		defer count.Add(ctx, stage)
-		if failed.Load() < int64(k) {
-			return // the error is that of an earlier part
+// Each calls use for the items of next, numbered from 0, from several goroutines, until more is false. Calls start in
+// order. The error comes from next, or from the first item for which use failed.
+func Each[T any](
+	ctx context.Context, next func() (item T, more bool, err error), use func(k int, item T) error,
+) error {
+	var mu sync.Mutex
+	var group parallel.Group
+	var wrong error
+	count, at, done := 0, -1, false
+	fail := func(k int, err error) {
+		if at < 0 || k < at {
+			at, wrong = k, err
 		}
-		if parts[k], errs[k] = f(rows[k]); errs[k] != nil {
-			for first := failed.Load(); int64(k) < first && !failed.CompareAndSwap(first, int64(k)); {
-				first = failed.Load()
+	}
+	take := func() (k int, item T, more bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if done || at >= 0 {
+			return 0, item, false
+		}
+		item, more, err := next()
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			fail(count, err)
+			more = false
+		}
+		done = !more
+		count++
+		return count - 1, item, more
+	}
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for {
+				k, item, more := take()
+				if !more {
+					return
+				}
+				if err := use(k, item); err != nil {
+					mu.Lock()
+					fail(k, err)
+					mu.Unlock()
+				}
 			}
-		}
-	})
-	for k, wrong := range errs {
-		if wrong != nil && err == nil {
-			return parts[:k+1], wrong
-		}
+		})
 	}
-	return parts, err
+	group.Wait()
+	return wrong
+}
+
+// turns lets the runs of a table take turns, in order.
+type turns struct {
+	mu     sync.Mutex
+	moved  *sync.Cond
+	next   int
+	failed bool
+}
+
+func newTurns() *turns {
+	t := &turns{}
+	t.moved = sync.NewCond(&t.mu)
+	return t
+}
+
+// take calls f after all earlier runs. It does not call f after an error.
+func (t *turns) take(run int, f func() error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for t.next < run && !t.failed {
+		t.moved.Wait()
+	}
+	if t.failed {
+		return nil // an earlier run has returned the error
+	}
+	err := f()
+	t.next, t.failed = run+1, err != nil
+	t.moved.Broadcast()
+	return err
 }
 
 // failHeader returns an error about the header of t.

@@ -16,7 +16,7 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// memory is a table in memory, whose parts have so many rows.
+// memory is a table in memory with runs of part rows.
 type memory struct {
 	name   string
 	header string
@@ -28,13 +28,17 @@ func (m memory) Name() string     { return m.name }
 func (m memory) File() string     { return "memory, " + m.name }
 func (m memory) Header() []string { return strings.Split(m.header, ",") }
 
-func (m memory) Parts(context.Context) (parts []table.Rows, err error) {
+func (m memory) Bytes() int64         { return 0 }
+func (m memory) Most() (int64, error) { return int64(len(m.cells)), nil }
+
+func (m memory) Runs(ctx context.Context, _ []int, use func(run int, r table.Rows) error) error {
 	from := 0
-	for part := range slices.Chunk(m.cells, max(1, m.part)) {
-		parts = append(parts, &rows{memory: m, left: part, at: from})
+	next := func() (*rows, bool, error) {
+		part := m.cells[from:min(len(m.cells), from+max(1, m.part))]
 		from += len(part)
+		return &rows{memory: m, left: part, at: from - len(part)}, len(part) > 0, nil
 	}
-	return parts, nil
+	return table.Each(ctx, next, func(run int, r *rows) error { return use(run, r) })
 }
 
 func (m memory) Place(row int) string { return fmt.Sprintf("row %d", row+1) }
@@ -93,7 +97,7 @@ func pair(part int, nodes, edges [][]table.Cell) table.Pair {
 	}
 }
 
-// Each kind of cell stands for what a table may hold: numbers as text, whole numbers as floats, lists as features.
+// TestKinds checks each kind of cell: numbers as text, integers as floats, lists as features.
 func TestKinds(t *testing.T) {
 	nodes := [][]table.Cell{
 		cells([]float32{1, 2}, 30, "red", "train", "3"),
@@ -130,7 +134,7 @@ func TestKinds(t *testing.T) {
 		}
 		check(g)
 	}
-	// In the order of ids, wherever the rows stand: −2, 5, 7, 30.
+	// In the order of ids, for any order of rows: −2, 5, 7, 30.
 	want.ids, want.y, want.x = []string{"-2", "5", "7", "30"}, []int32{-1, 0, -1, 1},
 		[]float32{0, 0, 0, 7, 8, 9.5, 4, 5, 6, 1, 2, 3}
 	want.indices, want.weight = []int32{3, 2, 1, 3, 0, 2}, []float32{1, 1.5, 1.5, 2, 1, 2}
@@ -157,25 +161,25 @@ func TestRefuses(t *testing.T) {
 		{cells([]float32{1, 2}, nil, "red", nil, 3), edge, "memory, nodes: row 2: the id is null"},
 		{cells([]float32{1, 2}, math.NaN(), "red", nil, 3), edge, "row 2: the id is NaN"},
 		{cells([]float32{1, 2}, "", "red", nil, 3), edge, "row 2: the id is empty"},
-		{cells([]float32{1, 2}, 1.5, "red", nil, 3), edge, "row 2: the id is 1.5, want a name or a whole number"},
-		{cells([]float32{1, 2}, []float32{1}, "red", nil, 3), edge, "row 2: the id is a list of 1 numbers, want a name"},
+		{cells([]float32{1, 2}, 1.5, "red", nil, 3), edge, "row 2: the id is 1.5, must be a name or a whole number"},
+		{cells([]float32{1, 2}, []float32{1}, "red", nil, 3), edge, "row 2: the id is a list of 1 numbers, must be a name"},
 		{cells([]float32{1, 2}, "a", "red", nil, 3), edge, `row 2: the id "a" is there twice, first in row 1`},
-		{cells([]float32{1, 2}, "b", 0.5, nil, 3), edge, "row 2: the label is 0.5, want a name or a whole number"},
-		{cells([]float32{1, 2}, "b", 4, nil, 3), edge, `row 2: label "4", and label "red" in row 1: want only`},
-		{cells([]float32{1, 2}, "b", "red", "dev", 3), edge, `row 2: split "dev", want train, val, test or nothing`},
-		{cells([]float32{1, 2}, "b", "red", 0.5, 3), edge, "row 2: split 0.5, want train, val, test or nothing"},
+		{cells([]float32{1, 2}, "b", 0.5, nil, 3), edge, "row 2: the label is 0.5, must be a name or a whole number"},
+		{cells([]float32{1, 2}, "b", 4, nil, 3), edge, `row 2: label "4", and label "red" in row 1: must be only`},
+		{cells([]float32{1, 2}, "b", "red", "dev", 3), edge, `row 2: split "dev", must be train, val, test or nothing`},
+		{cells([]float32{1, 2}, "b", "red", 0.5, 3), edge, "row 2: split 0.5, must be train, val, test or nothing"},
 		{cells([]float32{1, 2}, "b", nil, "val", 3), edge, "row 2: the split is val, and there is no label"},
-		{cells([]float32{1, 2}, "b", "red", nil, nil), edge, "row 2: column y: null, want a finite number"},
-		{cells([]float32{1, 2}, "b", "red", nil, 1e300), edge, "row 2: column y: 1e+300, want a finite number"},
+		{cells([]float32{1, 2}, "b", "red", nil, nil), edge, "row 2: column y: missing value, must be a finite number"},
+		{cells([]float32{1, 2}, "b", "red", nil, 1e300), edge, "row 2: column y: 1e+300, must be a finite number"},
 		{cells([]float32{1}, "b", "red", nil, 3), edge, "row 2: column x holds 1 numbers, and 2 in row 1"},
 		{cells([]float32{1, float32(math.NaN())}, "b", "red", nil, 3), edge, "row 2: column x: number 2 of the list is NaN"},
-		{cells(nil, "b", "red", nil, 3), edge, "row 2: column x: null, want a finite number"},
-		{nil, cells(1, "a", nil), "memory, edges: row 2: target is null, want an id in nodes"},
-		{nil, cells(1, 0.5, "a"), "memory, edges: row 2: source is 0.5, want an id in nodes"},
+		{cells(nil, "b", "red", nil, 3), edge, "row 2: column x: missing value, must be a finite number"},
+		{nil, cells(1, "a", nil), "memory, edges: row 2: target is null, must be an id in nodes"},
+		{nil, cells(1, 0.5, "a"), "memory, edges: row 2: source is 0.5, must be an id in nodes"},
 		{nil, cells(1, 7, "a"), `memory, edges: row 2: source "7" is not an id in nodes`},
 		{nil, cells(1, "a", "A"), `row 2: target "A" is not an id in nodes, which has "a": ids are compared as text`},
-		{nil, cells(nil, "a", "a"), "row 2: weight null, want a positive finite number"},
-		{nil, cells(math.Inf(1), "a", "a"), "row 2: weight +Inf, want a positive finite number"},
+		{nil, cells(nil, "a", "a"), "row 2: weight null, must be a positive finite number"},
+		{nil, cells(math.Inf(1), "a", "a"), "row 2: weight +Inf, must be a positive finite number"},
 	} {
 		nodes, edges := [][]table.Cell{good}, [][]table.Cell{edge}
 		if c.nodes != nil {
@@ -192,9 +196,9 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ header, want string }{
-		{"x,id,label", "memory, nodes: the table has no rows, want at least 1 node"},
-		{"id,label", "memory, nodes: no column besides id, label and split, want at least one feature"},
-		{"name,label,x", `memory, nodes: the columns are "name,label,x", want id, label and features`},
+		{"x,id,label", "memory, nodes: the table has no rows, must have at least 1 node"},
+		{"id,label", "memory, nodes: no column of features besides id, label and split, must have at least one"},
+		{"name,label,x", `memory, nodes: there is no column id, the columns are "name,label,x" (id may`},
 	} {
 		p := pair(1, nil, nil)
 		p.Nodes = memory{name: "nodes", header: c.header}

@@ -7,11 +7,11 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// expPolynomial returns q with exp(r) ≈ 1 + r + r²·q(r) on |r| ≤ ½·ln 2, the constant first. q interpolates
+// expPolynomial returns q with exp(r) ≈ 1 + r + r²·q(r) on |r| ≤ ½·ln 2, the constant term first. q interpolates
 // (exp(r)−1−r)/r² at the Chebyshev points, with an error below 1e-8.
 func expPolynomial() []float64 {
 	const degree = 4
-	q := func(r float64) (sum float64) { // the series, since the formula cancels at small r
+	q := func(r float64) (sum float64) { // the series, since the formula suffers from cancellation at small r
 		term := 0.5
 		for i := 3; i < 20; i++ {
 			sum += term
@@ -39,7 +39,7 @@ func expPolynomial() []float64 {
 	return polynomial
 }
 
-// softmax writes the two passes before the division: the maximum, and exponentials with their sum.
+// softmax writes the two passes before the division: the maximum, and the exponentials with their sum.
 func (s set) softmax() {
 	s.function("maximum", "func(x []float32) float32",
 		"returns the greatest value, −∞ if there is none; NaNs are passed over.")
@@ -52,7 +52,7 @@ func (s set) softmax() {
 	s.each("x", func(l loop) {
 		x := l.load("x")
 		if l.mask == nil {
-			VMAXPS(top, x, top) // the second operand, top, unless x > top
+			VMAXPS(top, x, top) // gives the second operand, top, unless x > top
 			return
 		}
 		if s.wide {
@@ -74,8 +74,8 @@ func (s set) softmax() {
 		math.Ln2,
 		math.Ln2 - float64(float32(math.Ln2)),
 		1,
-		89,         // exp is infinite from here, and n stays small
-		-87.336544, // below is 0
+		89,         // from here on, exp is infinite; the bound keeps n small
+		-87.336544, // results below this are 0
 	}
 	polynomial := expPolynomial()
 	GLOBL("exp"+s.suffix, 24)
@@ -96,7 +96,7 @@ func (s set) softmax() {
 		v := l.load("x")
 		VSUBPS(shift, v, v)
 		n, r, p, c := s.vector(), s.vector(), s.vector(), s.vector()
-		VMINPS(v, most, r) // the second operand, v, if it is NaN
+		VMINPS(v, most, r) // gives the second operand, v, if it is NaN
 		VMAXPS(r, least, r)
 		VMULPS(perLn2, r, n)
 		if s.wide {
@@ -118,7 +118,7 @@ func (s set) softmax() {
 		if s.wide {
 			VSCALEFPS(n, p, p)
 			k := K()
-			VCMPPS(U8(21), least, v, k) // not v < least, true with NaN
+			VCMPPS(U8(21), least, v, k) // !(v < least), which is true for NaN
 			VMOVAPS_Z(p, k, p)
 			l.store(p, "dst")
 			if l.mask != nil {
@@ -128,7 +128,7 @@ func (s set) softmax() {
 			}
 			return
 		}
-		// 2ⁿ in two factors, either of which is a normal number.
+		// Multiply by 2ⁿ in two factors, each of which is a normal number.
 		half := s.vector()
 		VCVTPS2DQ(n, n)
 		VPSRAD(U8(1), n, half)

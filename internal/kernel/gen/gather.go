@@ -8,15 +8,15 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// prefetchAhead is how many entries ahead the rows of X, of the given number of cache lines, are asked for: some 256
-// lines on their way keep memory busy. Narrow rows are twice as fast as with 16 entries; more than 128 bring nothing.
+// prefetchAhead is the prefetch distance, in entries, for rows of X of the given number of cache lines. About 256 lines
+// in flight keep memory busy. Narrow rows are twice as fast as with a distance of 16; beyond 128 there is no gain.
 //
-// Rows come into the second cache and not into the first. A core waits for some twenty lines of the first at a time,
-// and for more of the second: memory gives random rows at twice the rate.
+// Rows are prefetched into the L2 cache and not into L1. A core can wait for about twenty L1 lines at a time and for
+// more L2 lines, so random rows arrive at twice the rate.
 func prefetchAhead(lines int) int { return min(128, 256/lines) }
 
-// gather is the sparse row × dense loop for rows of a number of registers. The sum of a row stays in registers. A
-// cursor walks the edges of the same rows in front, across the ends of rows, and asks for the data they will need.
+// gather writes the sparse row × dense loop for rows that fill a given number of registers. The sum of a row stays in
+// registers. A cursor runs ahead over the edges, across the ends of rows, and prefetches the data that they need.
 func (s set) gather(vectors int) {
 	TEXT(fmt.Sprintf("gather%d%s", vectors, s.suffix), 4,
 		"func(dst *float32, ldd int, rows *int32, first, count int, position *int32, indptr *int64, indices *int32,"+
@@ -49,8 +49,8 @@ func (s set) gather(vectors int) {
 
 	t := GP64()
 	cursor, cursorEnd := GP64(), GP64()
-	ahead := AllocLocal(8) // the cursor's row, as an address in rows; with no list, 0
-	left := AllocLocal(8)  // rows behind the cursor's
+	ahead := AllocLocal(8) // the cursor's row, as an address in rows; 0 without a list
+	left := AllocLocal(8)  // rows after the cursor's row
 
 	// locate turns the node in j into the address of its data.
 	locate := func(j GPVirtual, where string) {
@@ -61,7 +61,7 @@ func (s set) gather(vectors int) {
 		IMULQ(ldx, j)
 		ADDQ(x, j)
 	}
-	// look moves the cursor by an edge.
+	// look advances the cursor by one edge.
 	look := func(where string) {
 		Label("look" + where)
 		CMPQ(cursor, cursorEnd)
@@ -78,7 +78,7 @@ func (s set) gather(vectors int) {
 		}
 		Label("looked" + where)
 	}
-	// refill moves the cursor to the next row of a list; behind the last row it stays at its end.
+	// refill moves the cursor to the next row of a list; after the last row, the cursor stays at its end.
 	refill := func(where string) {
 		Label("refill" + where)
 		CMPQ(left, U8(0))
@@ -94,7 +94,7 @@ func (s set) gather(vectors int) {
 		JMP(LabelRef("look" + where))
 	}
 
-	// The cursor starts with the first row; without a list, that row is taken to end where the last one does.
+	// The cursor starts in the first row. Without a list, all rows count as one row that ends with the last one.
 	node := GP64()
 	MOVQ(U32(0), left)
 	Load(Param("rows"), t)
@@ -192,7 +192,7 @@ func (s set) gather(vectors int) {
 	VMOVSS(address("self"), coefficient)
 	bits := GP32()
 	VMOVD(coefficient, bits)
-	ADDL(bits, bits) // without the sign: zero or not
+	ADDL(bits, bits) // shifts out the sign, to test for zero
 	JE(LabelRef("finish"))
 	TESTQ(right, right)
 	JE(LabelRef("selfUnscaled"))

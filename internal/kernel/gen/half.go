@@ -6,8 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// half writes the loops between float32 and the types of 16 bits. They take whole registers; the rest is for the
-// portable loops, which give the same bits.
+// half writes the conversion loops between float32 and the 16-bit types. They process complete registers. The portable
+// loops, which give the same bits, process the rest.
 func (s set) half() {
 	s.convert("widenFloat16", "func(dst *float32, src *uint16, blocks int)",
 		"widens blocks (at least 1) of 16 float16 to float32.", 4, 2, func(dst, src Mem) {
@@ -57,7 +57,8 @@ func (s set) half() {
 	s.largest()
 }
 
-// scaled writes a loop over blocks of 16 elements, of the given sizes in bytes, with a factor of each and one of all.
+// scaled writes a loop over blocks of 16 elements, of the given sizes in bytes, with a factor for each element and one
+// for all.
 func (s set) scaled(name, signature, doc string, to, from int, step func(dst, factors, src Mem, alpha Op)) {
 	TEXT(name+s.suffix, 4, signature)
 	Pragma("noescape")
@@ -107,7 +108,7 @@ func (s set) convert(name, signature, doc string, to, from int, step func(dst, s
 	RET()
 }
 
-// largest writes the maximum of magnitudes as whole numbers: NaN is above infinity, and infinity above the rest.
+// largest writes the maximum of magnitudes as integers: NaN is above infinity, and infinity above the rest.
 func (s set) largest() {
 	TEXT("largest"+s.suffix, 4, "func(x *float32, blocks int) uint32")
 	Pragma("noescape")
@@ -154,7 +155,7 @@ func (s set) largest() {
 	RET()
 }
 
-// features asks the processor whether it has F16C, which golang.org/x/sys/cpu does not tell.
+// features writes a function that asks the processor whether it has F16C, which golang.org/x/sys/cpu does not report.
 func features() {
 	TEXT("hasF16C", 4, "func() bool")
 	Doc("hasF16C reports whether the processor converts float16: bit 29 of ECX of leaf 1 of CPUID.")

@@ -2,7 +2,7 @@
 //
 //	go run . -set avx512 -out ../avx512_amd64.s -stubs ../avx512_amd64.go -pkg kernel
 //
-// generate.sh writes both sets; check.sh compares what is committed with what would be written.
+// generate.sh writes both sets; check.sh checks that the committed files are up to date.
 package main
 
 import (
@@ -17,10 +17,10 @@ import (
 
 // set is an instruction set that the loops are written for.
 type set struct {
-	suffix string // of the names of its functions
+	suffix string // the suffix of the names of its functions
 	lanes  int    // float32 values in a register
 	wide   bool   // AVX-512, which has mask registers; else AVX2 with FMA
-	rows   int    // of the micro-kernel's tile, which is two registers wide
+	rows   int    // the rows of the micro-kernel's tile, which is two registers wide
 	// gathered is the largest number of registers that hold a row of a gathered sum.
 	gathered int
 }
@@ -62,7 +62,7 @@ func main() {
 	s.softmax()
 	s.half()
 	if !s.wide {
-		features() // this and the next serve both sets
+		features() // this function and the next serve both sets
 		transpose()
 		lowest()
 		accumulate()
@@ -90,7 +90,7 @@ func (s set) zero(v VecVirtual) {
 	}
 }
 
-// bytes is the width of a register.
+// bytes returns the width of a register in bytes.
 func (s set) bytes() int { return 4 * s.lanes }
 
 // tailMaskName is the table of AVX2 masks: at byte 4·(8−n), n lanes that are on, then lanes that are off.
@@ -114,8 +114,8 @@ type tail struct {
 	from Mem
 }
 
-// tail makes the mask of the first n lanes, 0 ≤ n ≤ lanes, and destroys n. For AVX2 only the address is made; see
-// loadMask.
+// tail computes the mask of the first n lanes, 0 ≤ n ≤ lanes, and destroys n. For AVX2 it computes only the address:
+// see loadMask.
 func (s set) tail(n GPVirtual) (t tail) {
 	if s.wide {
 		k := K()
@@ -164,5 +164,5 @@ func (s set) storeTail(src VecVirtual, t tail, m Mem) {
 	}
 }
 
-// at returns the address of vector v behind base.
+// at returns the address of vector v after base.
 func (s set) at(base Register, v int) Mem { return Mem{Base: base, Disp: v * s.bytes()} }

@@ -8,12 +8,12 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// summed is what the rows of a sum are: float32, or float16 that are widened when they are read.
+// summed describes the rows of a sum: float32, or float16 that is widened when it is read.
 type summed struct {
 	name, element string
-	shift, size   int // the size of an element in bytes, and its logarithm
+	shift, size   int // the size of an element in bytes is size = 1<<shift
 	weighted      bool
-	factored      bool // a row has its factor behind it, a float32
+	factored      bool // a row is followed by its factor, a float32
 }
 
 var summedRows = []summed{
@@ -23,8 +23,8 @@ var summedRows = []summed{
 	{name: "gatherFactored", element: "uint16", shift: 1, size: 2, factored: true},
 }
 
-// gatherSum is the simplest sparse row × dense loop, for rows of a number of times 16 values: no list of rows. Each
-// entry asks for the data of one far ahead of it.
+// gatherSum writes the simplest sparse row × dense loop, for rows of a multiple of 16 values, without a list of rows.
+// At each entry, it prefetches the data of an entry far ahead.
 func (s set) gatherSum(kind summed, parts int) {
 	weights := ""
 	if kind.weighted {
@@ -42,7 +42,7 @@ func (s set) gatherSum(kind summed, parts int) {
 	}
 	Doc(fmt.Sprintf("%s sums count rows (at least 1) of %d values: see %s.", name, 16*parts, source))
 	vectors, row := parts*64/s.bytes(), 16*parts*kind.size
-	var asked []int // places in a row, one in each of its lines of the cache
+	var asked []int // offsets in a row, one in each of its cache lines
 	for at := 0; at < row; at += 64 {
 		asked = append(asked, at)
 	}
@@ -136,6 +136,6 @@ func (s set) gatherSum(kind summed, parts int) {
 	RET()
 }
 
-// sumAhead is how many entries ahead data is asked for: 128 cache lines on their way to the second cache, as
-// prefetchAhead has it. From 64 to 384 the time is the same within the noise of a shared machine.
+// sumAhead is the prefetch distance in entries, for 128 cache lines in flight to the L2 cache (see prefetchAhead). From
+// 64 to 384 lines, the time is the same within the noise of a shared machine.
 func sumAhead(lines int) int { return 128 / lines }

@@ -9,7 +9,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// tile is the micro-kernel for a number of rows and one or two registers of columns. The sums stay in registers; of
+// tile writes the micro-kernel for a number of rows and one or two registers of columns. The sums stay in registers. In
 // each step of k, the row of B is loaded once and every element of A is broadcast to a register.
 func (s set) tile(rows, vectors int) {
 	TEXT(fmt.Sprintf("tile%dx%d%s", rows, vectors, s.suffix), 4,
@@ -26,12 +26,12 @@ func (s set) tile(rows, vectors int) {
 	Load(Param("k"), k)
 	SHLQ(U8(2), rs)
 	SHLQ(U8(2), cs)
-	// What the next strip of A needs comes in a little at every step: rows further on.
+	// Every step prefetches a part of the next strip of A, which follows these rows.
 	next, stride := GP64(), GP64()
 	IMUL3Q(U8(rows), rs, next)
 	ADDQ(a, next)
 	Load(Param("ahead"), stride)
-	// Three rows to a pointer: at it, one and two strides behind it.
+	// Each pointer serves three rows: at the pointer, and one and two strides after it.
 	bases := []GPVirtual{a}
 	if rows > 3 {
 		three := GP64()
@@ -49,7 +49,7 @@ func (s set) tile(rows, vectors int) {
 		}
 		return m
 	}
-	// The tile of C is wanted for writing when the sums are done: ask for it now.
+	// Prefetch the tile of C, which is needed when the sums are done.
 	c, ldc := GP64(), GP64()
 	Load(Param("c"), c)
 	Load(Param("ldc"), ldc)
@@ -135,7 +135,7 @@ func (s set) tile(rows, vectors int) {
 		RET()
 		return
 	}
-	// Masked stores of AVX2 are slow on some machines, so whole tiles do without.
+	// Masked stores of AVX2 are slow on some machines, so complete tiles avoid them.
 	CMPQ(n, U8(vectors*s.lanes))
 	JNE(LabelRef("part"))
 	TESTB(accumulate, accumulate)
@@ -202,7 +202,8 @@ func (s set) tile(rows, vectors int) {
 	RET()
 }
 
-// copyPanel copies whole panels of B: rows of two registers, lds values apart, one after the other.
+// copyPanel writes the loop that copies a full panel of B: rows of two registers, which are lds values apart in the
+// source and contiguous in the panel.
 func (s set) copyPanel() {
 	TEXT("copyPanel"+s.suffix, 4, "func(dst, src *float32, lds, rows int)")
 	Pragma("noescape")
@@ -230,7 +231,8 @@ func (s set) copyPanel() {
 	RET()
 }
 
-// closest folds a tile of products into the running minima; 16 lanes of minima to a row for either set.
+// closest writes the loop that folds a tile of products into the running minima. In both sets, a row has 16 lanes of
+// minima.
 func (s set) closest() {
 	TEXT("closest"+s.suffix, 4, "func(value *float32, index *int32, product, norms *float32, m int, first int32)")
 	Pragma("noescape")
@@ -269,7 +271,8 @@ func (s set) closest() {
 	Label("row")
 	old, at := s.vector(), s.vector()
 	for v := range 2 {
-		// AVX-512: both registers of the tile meet the same 16 minima, in ascending order. AVX2: each its own.
+		// With AVX-512, both registers of the tile update the same 16 minima, in ascending order. With AVX2, each updates its
+		// own 8.
 		state := v
 		if s.wide {
 			state = 0
@@ -283,7 +286,7 @@ func (s set) closest() {
 		VFNMADD213PS(norm[v], two, f) // norm − 2·product
 		if s.wide {
 			k := K()
-			VCMPPS(U8(17), old, f, k) // f < old, false with NaN
+			VCMPPS(U8(17), old, f, k) // f < old, which is false for NaN
 			VMOVAPS(f, k, old)
 			VMOVDQA32(number[v], k, at)
 		} else {

@@ -6,7 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// transpose turns blocks of 8×8 in registers: pairs of rows, then pairs of pairs, then the halves.
+// transpose writes the loop that transposes blocks of 8×8 in registers: pairs of rows, then pairs of pairs, then
+// halves.
 func transpose() {
 	TEXT("transpose8AVX2", 4, "func(dst *float32, ldd int, src *float32, lds, blocks int)")
 	Pragma("noescape")
@@ -80,7 +81,8 @@ func transpose() {
 	RET()
 }
 
-// lowest reduces the 16 running minima of each row to the least and, of those that equal it, the lowest index.
+// lowest writes the loop that reduces the 16 running minima of each row to the smallest one, with the lowest index in a
+// tie.
 func lowest() {
 	TEXT("lowestAVX2", 4, "func(nearest *int32, least *float32, value *float32, index *int32, m int)")
 	Pragma("noescape")

@@ -8,7 +8,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// reduce leaves in the returned register's first lane the fold of all lanes of v by op.
+// reduce folds all lanes of v by op into the first lane of the returned register.
 func (s set) reduce(v VecVirtual, op func(...Op)) VecVirtual {
 	half := YMM()
 	if s.wide {
@@ -86,7 +86,7 @@ type loop struct {
 	set
 	base  map[string]GPVirtual
 	index GPVirtual
-	mask  *tail // nil but in the last, partial step
+	mask  *tail // nil except in the last, partial step
 }
 
 // load returns a register with the current values of a slice.
@@ -110,7 +110,8 @@ func (l loop) store(v VecVirtual, name string) {
 	}
 }
 
-// each writes the loop over the slices of a function: body is written once for whole registers and once for the rest.
+// each writes the loop over the slices of a function: body is written once for complete registers and once for the
+// rest.
 func (s set) each(slices string, body func(l loop)) {
 	l := loop{set: s, base: map[string]GPVirtual{}, index: GP64()}
 	names := strings.Fields(slices)
@@ -202,7 +203,7 @@ func (s set) elementwise() {
 	s.zero(zero)
 	s.each("dst x", func(l loop) {
 		x := l.load("x")
-		VMAXPS(zero, x, x) // the second operand, zero, unless x > 0
+		VMAXPS(zero, x, x) // gives the second operand, zero, unless x > 0
 		l.store(x, "dst")
 	})
 	finish()
@@ -214,7 +215,7 @@ func (s set) elementwise() {
 		x, g := l.load("x"), l.load("g")
 		if s.wide {
 			k := K()
-			VCMPPS(U8(30), zero, x, k) // x > 0, false with NaN
+			VCMPPS(U8(30), zero, x, k) // x > 0, which is false for NaN
 			VMOVAPS_Z(g, k, g)
 		} else {
 			VCMPPS(U8(30), zero, x, x)
@@ -249,7 +250,7 @@ func (s set) elementwise() {
 	finish()
 }
 
-// accumulate serves both sets: float64 sums fill the memory's lanes anyway.
+// accumulate writes a loop for both sets, since memory limits the speed of float64 sums anyway.
 func accumulate() {
 	TEXT("accumulateAVX2", 4, "func(sum []float64, w float64, x []float32)")
 	Pragma("noescape")
@@ -299,7 +300,7 @@ func accumulate() {
 	finish()
 }
 
-// prefetch asks the memory for x, line by line.
+// prefetch writes the loop that prefetches x, line by line.
 func prefetch() {
 	TEXT("prefetchAVX2", 4, "func(x []float32)")
 	Pragma("noescape")
@@ -318,7 +319,7 @@ func prefetch() {
 	RET()
 }
 
-// prefetchAt asks the memory for elements of a table, into the second cache as prefetchAhead has it.
+// prefetchAt writes the loop that prefetches elements of a table into the L2 cache (see prefetchAhead).
 func prefetchAt() {
 	TEXT("prefetchAtAVX2", 4, "func(table *int32, indices []int32)")
 	Pragma("noescape")
@@ -339,7 +340,8 @@ func prefetchAt() {
 	RET()
 }
 
-// few multiplies two rows with four others: eight sums of eight lanes, and two rows and one of the four at hand.
+// few writes the loop that multiplies two rows with four others. Registers hold eight sums of eight lanes, the two
+// rows, and the current one of the four.
 func (s set) few() {
 	TEXT("fewAVX2", 4, "func(product, x0, x1, c *float32, d int)")
 	Pragma("noescape")

@@ -1,4 +1,4 @@
-// Package query makes a table of what a database answers.
+// Package query presents the result of a database query as a table.
 package query
 
 import (
@@ -11,11 +11,11 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/table"
 )
 
-// Table is the answer to a query. It is read once, by one reader.
+// Table is the result of a query. It is read once, by one reader.
 type Table struct {
-	// Source stands for the database in errors.
+	// Source names the database in errors.
 	Source string
-	// Title says what was asked: Title returns it.
+	// Title names the table or the query (see Title).
 	Title string
 	// Columns are the names of the columns.
 	Columns []string
@@ -23,7 +23,7 @@ type Table struct {
 	Next func(cells []table.Cell) error
 }
 
-// Title returns how sentences call the answer: the table of that name, unless there is a query.
+// Title returns the name of a result in messages: "table NAME" or, if there is a query, "the query for NAME".
 func Title(name, query string) string {
 	if query == "" {
 		return "table " + name
@@ -31,7 +31,7 @@ func Title(name, query string) string {
 	return "the query for " + name
 }
 
-// Check returns an error if two columns have one name.
+// Check returns an error if two columns have the same name.
 func (t *Table) Check() error {
 	for i, name := range t.Columns {
 		if slices.Contains(t.Columns[:i], name) {
@@ -41,16 +41,16 @@ func (t *Table) Check() error {
 	return nil
 }
 
-// Name returns how the table of edges calls the table of nodes.
+// Name returns the name of the table in messages.
 func (t *Table) Name() string { return t.Title }
 
-// File returns what stands for the table in errors.
+// File names the table in errors.
 func (t *Table) File() string { return t.Source + ", " + t.Title }
 
 // Header returns the names of the columns.
 func (t *Table) Header() []string { return t.Columns }
 
-// Place says which row of the answer one is, from 1.
+// Place names a row by its number, counted from 1.
 func (t *Table) Place(row int) string { return fmt.Sprintf("row %d", row+1) }
 
 // Fail returns an error about a row, or about the table if row is −1.
@@ -61,12 +61,18 @@ func (t *Table) Fail(row int, err error) error {
 	return &format.ReadError{File: t.File(), Err: err}
 }
 
-// Parts returns the one reader.
-func (t *Table) Parts(ctx context.Context) ([]table.Rows, error) {
-	return []table.Rows{&rows{Table: t, ctx: ctx, cells: make([]table.Cell, len(t.Columns))}}, nil
+// Bytes returns 0: no file is read.
+func (t *Table) Bytes() int64 { return 0 }
+
+// Most returns 0: the number of rows is unknown until the last one is read.
+func (t *Table) Most() (int64, error) { return 0, nil }
+
+// Runs calls use with the one reader. A second call reads nothing.
+func (t *Table) Runs(ctx context.Context, _ []int, use func(run int, r table.Rows) error) error {
+	return use(0, &rows{Table: t, ctx: ctx, cells: make([]table.Cell, len(t.Columns))})
 }
 
-// rows reads the answer.
+// rows reads the result.
 type rows struct {
 	*Table
 	ctx   context.Context
@@ -74,10 +80,10 @@ type rows struct {
 	read  int
 }
 
-// At returns the number of the last row that was read, from 0.
+// At returns the number of the last row that was read, counted from 0.
 func (r *rows) At() int { return r.read - 1 }
 
-// About returns a guess at the number of rows, which a query does not tell before its end.
+// About returns a guess at the number of rows, which is unknown until the last one is read.
 func (r *rows) About() int { return 1024 }
 
 // Read reads a row. It returns io.EOF after the last one.
@@ -94,13 +100,13 @@ func (r *rows) Read() ([]table.Cell, error) {
 	return r.cells, err
 }
 
-// Wrong is an error of Next about the row: it has a value that no graph has.
+// Wrong is the error of Next for a value that graphs do not support.
 type Wrong struct {
-	// Column is the name of the column, and Value what it holds.
+	// Column is the name of the column, and Value describes its value.
 	Column, Value string
 }
 
-// Error names the column and what it holds.
+// Error names the column and its value.
 func (e *Wrong) Error() string {
-	return fmt.Sprintf("column %s holds %s, want numbers, text or lists of numbers", e.Column, e.Value)
+	return fmt.Sprintf("column %s holds %s, must hold numbers, text or lists of numbers", e.Column, e.Value)
 }

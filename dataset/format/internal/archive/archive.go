@@ -1,4 +1,4 @@
-// Package archive writes zip archives of numbers, as numpy.savez and torch.save do: members are stored and not packed.
+// Package archive writes zip archives of numbers, as numpy.savez and torch.save do. Members are not compressed.
 package archive
 
 import (
@@ -19,29 +19,29 @@ import (
 // Member is a file in an archive.
 type Member struct {
 	Name string
-	// Blocks yields the bytes, a block at a time. A block is valid until the next one.
+	// Blocks yields the bytes in blocks. A block is valid until the next one.
 	Blocks iter.Seq2[[]byte, error]
 }
 
-// Text returns a member of these bytes.
+// Text returns a member with the content data.
 func Text(name string, data []byte) Member {
 	return Member{name, func(yield func([]byte, error) bool) { yield(data, nil) }}
 }
 
-// Write writes an archive, whole or not at all (atomicfile.Write). The bytes of each member begin at a multiple of
-// align; 1 for anywhere. It looks at ctx at each block, and reports the bytes written to package progress, of about
-// total. Equal members give equal bytes: the archive holds no times.
+// Write writes an archive atomically (atomicfile.Write). The data of each member begins at a multiple of align bytes; 1
+// means no alignment. Write checks ctx at each block, and reports the bytes written, out of about total, to package
+// progress. Equal members give equal bytes: the archive contains no timestamps.
 func Write(ctx context.Context, path string, members []Member, align int, total int64) error {
 	return atomicfile.Write(path, func(file io.Writer) error {
 		buffered := bufio.NewWriterSize(file, 1<<20)
 		to := &counter{w: buffered}
 		z := zip.NewWriter(to)
-		closing := int64(0) // bytes that end the member before
+		closing := int64(0) // bytes of the data descriptor of the previous member
 		for _, m := range members {
 			if err := z.Flush(); err != nil {
 				return err
 			}
-			const january = 1<<5 | 1 // 1980-01-01, the first day that a zip archive can name
+			const january = 1<<5 | 1 // 1980-01-01, the earliest date in a zip archive
 			header := &zip.FileHeader{Name: m.Name, Method: zip.Store, ModifiedDate: january}
 			header.Extra = padding(to.n+closing+localHeader+int64(len(m.Name)), int64(align))
 			w, err := z.CreateHeader(header)
@@ -81,7 +81,7 @@ func Write(ctx context.Context, path string, members []Member, align int, total 
 // localHeader is the length of the header of a member, without its name and extra field.
 const localHeader = 30
 
-// padding returns an extra field that makes what begins at offset, the field included, end at a multiple of align.
+// padding returns an extra field of a header at offset, so that the header ends at a multiple of align.
 func padding(offset, align int64) []byte {
 	if align <= 1 {
 		return nil
@@ -97,7 +97,7 @@ type counter struct {
 	n int64
 }
 
-// Write writes to the writer behind.
+// Write writes p to the underlying writer.
 func (c *counter) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	c.n += int64(n)

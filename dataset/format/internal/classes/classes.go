@@ -1,4 +1,4 @@
-// Package classes makes the classes of a graph of labels that are text: whole numbers, or names.
+// Package classes derives classes from text labels, which are integers or names.
 package classes
 
 import (
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
@@ -13,15 +14,16 @@ import (
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
-// Labels collects the labels of nodes, one after the other. The zero value has none.
+// Labels collects the labels of nodes, in order. The zero value is empty.
 type Labels struct {
-	of    []int32 // the label of each node, as a place in names, or graph.Unlabelled
+	of    []int32 // the label of each node, as an index into names, or graph.Unlabelled
 	names []string
-	first []int // the line that has each label first
+	first []int // the first line with each label
 	place map[string]int32
 }
 
-// Add takes the label of the next node, and its line. An empty one means none. An error says that there are too many.
+// Add adds the label of the next node, in the given line. An empty label means no label. Too many distinct labels are
+// an error.
 func (l *Labels) Add(label []byte, line int) error {
 	if len(label) == 0 {
 		l.of = append(l.of, graph.Unlabelled)
@@ -43,9 +45,9 @@ func (l *Labels) Add(label []byte, line int) error {
 	return nil
 }
 
-// Classes returns the class of each node. If all labels are whole numbers, they are the classes, and those that start
-// at 1 are moved to start at 0. Otherwise the classes are the places of the labels in sorted order, and names has them.
-// NaN means no label. An error comes with the line that it is about.
+// Classes returns the class of each node. If all labels are integers, they are the classes, shifted to start at 0 if
+// they start at 1. Otherwise class k is the k-th label in sorted order, and names holds the sorted labels. NaN means no
+// label. line is the line of an error.
 func (l *Labels) Classes() (y []int32, names []string, line int, err error) {
 	class := make([]int32, len(l.names))
 	whole, other := -1, -1
@@ -58,7 +60,7 @@ func (l *Labels) Classes() (y []int32, names []string, line int, err error) {
 		outside := number && (v < graph.Unlabelled || v >= graph.MaxClasses)
 		switch {
 		case outside && other < 0:
-			return nil, nil, l.first[k], fmt.Errorf("label %d, want 0 to %d, or %d for none",
+			return nil, nil, l.first[k], fmt.Errorf("label %d, must be 0 to %d, or %d for none",
 				v, graph.MaxClasses-1, graph.Unlabelled)
 		case number && whole < 0:
 			whole = k
@@ -71,7 +73,7 @@ func (l *Labels) Classes() (y []int32, names []string, line int, err error) {
 		if whole >= 0 && other >= 0 {
 			before := min(whole, other)
 			return nil, nil, l.first[k], fmt.Errorf(
-				"label %.50q, and label %.50q in line %d: want only whole numbers, or only names",
+				"label %.50q, and label %.50q in line %d: must be only whole numbers, or only names",
 				name, l.names[before], l.first[before])
 		}
 	}
@@ -101,8 +103,8 @@ func (l *Labels) Classes() (y []int32, names []string, line int, err error) {
 	return y, names, 0, nil
 }
 
-// Of returns the class of each node if there are n classes, of the given names or, without names, numbers. ok is false
-// if a label is none of them, or if two names are equal.
+// Of returns the class of each node, given n classes and their names or, without names, their numbers. ok is false if a
+// label is not among them, or if two names are equal.
 func (l *Labels) Of(n int, names []string) (y []int32, ok bool) {
 	class := map[string]int32{"-1": graph.Unlabelled}
 	if names != nil {
@@ -131,7 +133,7 @@ func (l *Labels) Of(n int, names []string) (y []int32, ok bool) {
 	return y, true
 }
 
-// wholeNumber returns the whole number in text, which may be written with a point and zeros.
+// wholeNumber returns the integer in text, which may be followed by a decimal point and zeros.
 func wholeNumber(text []byte) (int64, bool) {
 	if number, zeros, point := bytes.Cut(text, []byte(".")); point && len(bytes.Trim(zeros, "0")) == 0 {
 		text = number
@@ -140,18 +142,40 @@ func wholeNumber(text []byte) (int64, bool) {
 	return v, err == nil
 }
 
-// Part adds node to the part of s that a word names: train, val or test, or nothing or none for no part.
-func Part(s *graph.Split, node int32, word string) error {
-	switch word {
-	case "train", "Train", "TRAIN":
-		s.Train = append(s.Train, node)
-	case "val", "valid", "validation", "Val", "VAL":
-		s.Val = append(s.Val, node)
-	case "test", "Test", "TEST":
-		s.Test = append(s.Test, node)
+// NoPart marks a node outside the split.
+const NoPart = -1
+
+// PartOf parses the name of a part of the split, ignoring case: 0 for train, 1 for val, valid or validation, 2 for
+// test, and NoPart for none or an empty word. ok is false for any other word.
+func PartOf(word []byte) (part int, ok bool) {
+	word = bytes.TrimSpace(word)
+	switch strings.ToLower(string(word[:min(len(word), 20)])) { // a field of a file may be long
+	case "train":
+		return 0, true
+	case "val", "valid", "validation":
+		return 1, true
+	case "test":
+		return 2, true
 	case "", "none":
-	default:
-		return fmt.Errorf("split %.50q, want train, val, test or nothing", word)
+		return NoPart, true
 	}
+	return NoPart, false
+}
+
+// Put adds node to a part of s.
+func Put(s *graph.Split, node int32, part int) {
+	if part != NoPart {
+		list := [...]*[]int32{&s.Train, &s.Val, &s.Test}[part]
+		*list = append(*list, node)
+	}
+}
+
+// Part adds node to the part of s that a word names.
+func Part(s *graph.Split, node int32, word string) error {
+	part, ok := PartOf([]byte(word))
+	if !ok {
+		return fmt.Errorf("split %.50q, must be train, val, test or nothing", word)
+	}
+	Put(s, node, part)
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// of returns labels that stand in the lines 2, 3, ….
+// of returns the labels in texts, as if read from lines 2, 3, ….
 func of(t *testing.T, texts string) *classes.Labels {
 	t.Helper()
 	l := &classes.Labels{}
@@ -40,9 +40,9 @@ func TestClasses(t *testing.T) {
 		}
 	}
 	for texts, want := range map[string]string{
-		"0 x":      `label "x", and label "0" in line 2: want only whole numbers, or only names`,
-		"x nan 70": `label "70", and label "x" in line 2: want only whole numbers, or only names`,
-		"0 70000":  "label 70000, want 0 to 65535, or -1 for none",
+		"0 x":      `label "x", and label "0" in line 2: must be only whole numbers, or only names`,
+		"x nan 70": `label "70", and label "x" in line 2: must be only whole numbers, or only names`,
+		"0 70000":  "label 70000, must be 0 to 65535, or -1 for none",
 	} {
 		if _, _, line, err := of(t, texts).Classes(); err == nil || err.Error() != want || line < 3 {
 			t.Errorf("%s: line %d: %v, want %s", texts, line, err, want)
@@ -50,7 +50,7 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-// Of takes the classes as they are told, and refuses labels that are none of them.
+// TestOf checks that Of uses the given classes, and reports other labels.
 func TestOf(t *testing.T) {
 	for _, c := range []struct {
 		texts string

@@ -1,4 +1,4 @@
-// Package csr takes sparse matrices as other programs write them: columns may stand in any order and may repeat.
+// Package csr reads sparse matrices of other programs, in which columns may be unsorted and repeated.
 package csr
 
 import (
@@ -14,23 +14,20 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// So many entries, and so many rows, are taken between two looks at the context.
+// Numbers of entries and of rows between context checks.
 const look, lookRows = 1 << 20, 1 << 12
 
-// Check returns an error if m cannot be read row by row. Unlike m.Validate it lets columns repeat and stand in any
-// order, as scipy does.
-func Check(m *mat.CSR) error { return CheckContext(context.Background(), m) }
-
-// CheckContext is Check, but returns soon after ctx is done, with its error.
-func CheckContext(ctx context.Context, m *mat.CSR) error {
+// Check returns an error if m cannot be read row by row. Unlike m.Validate, it allows repeated and unsorted columns, as
+// scipy does. It returns ctx.Err() soon after ctx is done.
+func Check(ctx context.Context, m *mat.CSR) error {
 	if len(m.Indptr) != m.Rows+1 {
-		return fmt.Errorf("%d row pointers for %d rows, want %d", len(m.Indptr), m.Rows, m.Rows+1)
+		return fmt.Errorf("%d row pointers for %d rows, expected %d", len(m.Indptr), m.Rows, m.Rows+1)
 	}
 	if m.Data != nil && len(m.Data) != len(m.Indices) {
 		return fmt.Errorf("%d values for %d entries", len(m.Data), len(m.Indices))
 	}
 	if m.Indptr[0] != 0 || m.Indptr[m.Rows] != int64(len(m.Indices)) {
-		return fmt.Errorf("row pointers run from %d to %d, want 0 to the number of entries %d",
+		return fmt.Errorf("row pointers run from %d to %d, must be 0 to the number of entries %d",
 			m.Indptr[0], m.Indptr[m.Rows], len(m.Indices))
 	}
 	for i := range m.Rows {
@@ -43,19 +40,19 @@ func CheckContext(ctx context.Context, m *mat.CSR) error {
 		return err
 	}
 	if e < len(m.Indices) {
-		return fmt.Errorf("column %d of entry %d, want 0 to %d", m.Indices[e], e, m.Cols-1)
+		return fmt.Errorf("column %d of entry %d, must be 0 to %d", m.Indices[e], e, m.Cols-1)
 	}
 	return nil
 }
 
-// firstOutside returns the position of the first index that is not in [0, n), or the number of indices. It means
-// nothing once ctx is done.
+// firstOutside returns the position of the first index that is not in [0, n), or the number of indices. The result is
+// meaningless once ctx is done.
 func firstOutside(ctx context.Context, indices []int32, n int) int {
 	const chunk = 1 << 20
 	first := make([]int, (len(indices)+chunk-1)/chunk)
 	_ = parallel.ForContext(ctx, len(indices), chunk, func(lo, hi int) {
 		at := lo
-		for at < hi && uint(indices[at]) < uint(n) { // a negative index is large
+		for at < hi && uint(indices[at]) < uint(n) { // a negative index becomes large
 			at++
 		}
 		first[lo/chunk] = at
@@ -68,11 +65,11 @@ func firstOutside(ctx context.Context, indices []int32, n int) int {
 	return len(indices)
 }
 
-// Gather fills s, which has its sides alone, with the entries (row[e], col[e], data[e]) in the order of the rows. Rows
-// are checked, columns are not. It returns s, or soon after ctx is done its error.
+// Gather fills s, of which only Rows and Cols are set, with the entries (row[e], col[e], data[e]), sorted by row. It
+// checks row indices, but not column indices. It returns ctx.Err() soon after ctx is done.
 func Gather(ctx context.Context, s *mat.CSR, row, col []int32, data []float32) (*mat.CSR, error) {
 	if len(row) != len(col) || len(data) != len(row) {
-		return nil, fmt.Errorf("%d rows, %d columns and %d values, want equal numbers", len(row), len(col), len(data))
+		return nil, fmt.Errorf("%d rows, %d columns and %d values, must be equal numbers", len(row), len(col), len(data))
 	}
 	s.Indptr = memory.Make[int64](s.Rows + 1)
 	for e, i := range row {
@@ -80,7 +77,7 @@ func Gather(ctx context.Context, s *mat.CSR, row, col []int32, data []float32) (
 			return nil, ctx.Err()
 		}
 		if i < 0 || int(i) >= s.Rows {
-			return nil, fmt.Errorf("row %d of entry %d, want 0 to %d", i, e, s.Rows-1)
+			return nil, fmt.Errorf("row %d of entry %d, must be 0 to %d", i, e, s.Rows-1)
 		}
 		s.Indptr[i+1]++
 	}
@@ -88,7 +85,7 @@ func Gather(ctx context.Context, s *mat.CSR, row, col []int32, data []float32) (
 		s.Indptr[i+1] += s.Indptr[i]
 	}
 	at := memory.Clone(s.Indptr)
-	s.Indices, s.Data = memory.Uncleared[int32](len(row)), memory.Uncleared[float32](len(row))
+	s.Indices, s.Data = memory.Make[int32](len(row)), memory.Make[float32](len(row))
 	for e, i := range row {
 		if e%look == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -99,9 +96,9 @@ func Gather(ctx context.Context, s *mat.CSR, row, col []int32, data []float32) (
 	return s, nil
 }
 
-// Rows returns the row of each entry of m, or soon after ctx is done its error.
+// Rows returns the row of each entry of m. It returns ctx.Err() soon after ctx is done.
 func Rows(ctx context.Context, m *mat.CSR) ([]int32, error) {
-	rows := memory.Uncleared[int32](len(m.Indices))
+	rows := memory.Make[int32](len(m.Indices))
 	for i := range m.Rows {
 		if i%lookRows == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -115,10 +112,10 @@ func Rows(ctx context.Context, m *mat.CSR) ([]int32, error) {
 }
 
 // Edges returns the entries of a square matrix that are not zero as edges. A value that is negative or not finite is an
-// error, and so is the end of ctx. The edges take the memory of m, whose entries change.
+// error, and so is a cancelled ctx. The edges reuse the memory of m and overwrite its entries.
 func Edges(ctx context.Context, m *mat.CSR) (graph.Edges, error) {
 	if m.Rows != m.Cols {
-		return graph.Edges{}, fmt.Errorf("adjacency is %d×%d, want it square", m.Rows, m.Cols)
+		return graph.Edges{}, fmt.Errorf("adjacency is %d×%d, must be square", m.Rows, m.Cols)
 	}
 	rows, err := Rows(ctx, m)
 	if err != nil {
@@ -131,7 +128,7 @@ func Edges(ctx context.Context, m *mat.CSR) (graph.Edges, error) {
 			return graph.Edges{}, ctx.Err()
 		}
 		if w < 0 || w != w || w > math.MaxFloat32 {
-			return graph.Edges{}, fmt.Errorf("weight %v of edge %d–%d, want a positive finite number", w, e.From[k], e.To[k])
+			return graph.Edges{}, fmt.Errorf("weight %v of edge %d–%d, must be a positive finite number", w, e.From[k], e.To[k])
 		}
 		if w != 0 {
 			e.From[kept], e.To[kept], e.Weight[kept] = e.From[k], e.To[k], w
@@ -148,8 +145,8 @@ func Edges(ctx context.Context, m *mat.CSR) (graph.Edges, error) {
 	return e, nil
 }
 
-// SortRows makes the columns of each row ascend, and adds up the values of repeated columns, as scipy reads them.
-// m.Data is not nil. It changes m. When ctx is done, it returns soon with the error of ctx, and m means nothing.
+// SortRows sorts the columns of each row in place, and sums the values of repeated columns, as scipy does. m.Data must
+// not be nil. SortRows returns ctx.Err() soon after ctx is done, and leaves m invalid.
 func SortRows(ctx context.Context, m *mat.CSR) error {
 	const chunk = 1024
 	length := memory.Make[int64](m.Rows + 1)
@@ -201,7 +198,7 @@ func SortRows(ctx context.Context, m *mat.CSR) error {
 	return nil
 }
 
-// ascending reports whether columns ascend without repeats.
+// ascending reports whether columns are strictly ascending.
 func ascending(columns []int32) bool {
 	for e := 1; e < len(columns); e++ {
 		if columns[e] <= columns[e-1] {

@@ -4,15 +4,17 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 )
 
-// Reader reads records one after the other.
+// Reader reads the records of a block.
 type Reader struct {
 	file    string
 	columns int
-	data    []byte // what is still to be read
+	comma   byte   // what separates fields
+	data    []byte // not yet read
 	next    int    // the line where the next record begins
 	fields  [][]byte
 	// Line is where the last record began.
@@ -24,7 +26,7 @@ func (r *Reader) fail(text string, args ...any) error {
 	return &format.ReadError{File: r.file, Line: r.Line, Err: fmt.Errorf(text, args...)}
 }
 
-// About returns how many records are still to be read, if they are as long as the next one.
+// About estimates the number of records left from the length of the next one.
 func (r *Reader) About() int { return len(r.data)/max(2, after(r.data, '\n')) + 1 }
 
 // Read returns the next record, which has as many fields as the header, or io.EOF. The next call overwrites the record,
@@ -57,8 +59,8 @@ func (r *Reader) record() ([][]byte, error) {
 				return nil, err
 			}
 		} else {
-			end := 0
-			for end < len(r.data) && r.data[end] != ',' && r.data[end] != '\n' {
+			end, comma := 0, r.comma
+			for end < len(r.data) && r.data[end] != comma && r.data[end] != '\n' {
 				end++
 			}
 			field, r.data = bytes.TrimSpace(r.data[:end]), r.data[end:]
@@ -76,7 +78,7 @@ func (r *Reader) record() ([][]byte, error) {
 	}
 }
 
-// quoted reads a field in quotes, in which a quote is doubled. It leaves the comma or the end of the line.
+// quoted reads a quoted field, in which quotes are doubled. It stops before the separator or the end of the line.
 func (r *Reader) quoted() ([]byte, error) {
 	rest := r.data[1:]
 	var field []byte
@@ -100,10 +102,52 @@ func (r *Reader) quoted() ([]byte, error) {
 		}
 		break
 	}
-	rest = bytes.TrimLeft(rest, " \t\r")
-	if len(rest) > 0 && rest[0] != ',' && rest[0] != '\n' {
+	for len(rest) > 0 && rest[0] != r.comma && (rest[0] == ' ' || rest[0] == '\t' || rest[0] == '\r') {
+		rest = rest[1:]
+	}
+	if len(rest) > 0 && rest[0] != r.comma && rest[0] != '\n' {
 		return nil, r.fail("field %d: text after its closing quote", len(r.fields)+1)
 	}
 	r.data = rest
 	return field, nil
+}
+
+// separator returns what separates the fields of a header: a comma or, in a header without one, semicolons or tabs.
+// Spreadsheets write semicolons where a comma is the decimal point. Separators within quotes do not count.
+func separator(data []byte) byte {
+	count := map[byte]int{}
+	for quoted := false; len(data) > 0 && (quoted || data[0] != '\n'); data = data[1:] {
+		if data[0] == '"' {
+			quoted = !quoted
+		} else if !quoted {
+			count[data[0]]++
+		}
+	}
+	switch {
+	case count[','] > 0 || count[';']+count['\t'] == 0:
+		return ','
+	case count[';'] >= count['\t']:
+		return ';'
+	}
+	return '\t'
+}
+
+// begin returns a Reader of a file that begins with data.
+func begin(file string, data []byte) *Reader {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	return &Reader{file: file, data: data, next: 1, comma: separator(bytes.TrimLeft(data, "\r\n"))}
+}
+
+// header returns the column names in a record, given the results of the method record. Equal names are an error.
+func (r *Reader) header(fields [][]byte, err error) (names []string, _ error) {
+	if err == io.EOF {
+		err = r.fail("the file is empty, must begin with a header")
+	}
+	for _, f := range fields {
+		if slices.Contains(names, string(f)) && err == nil {
+			err = r.fail("the header has the column %.50q twice", f)
+		}
+		names = append(names, string(f))
+	}
+	return names, err
 }

@@ -1,90 +1,229 @@
+// Package csvfile finds and reads the .csv files of a folder, compressed by gzip or not.
 package csvfile
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
-	"slices"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 )
 
-// Table is a .csv file with a header, as RFC 4180 describes it.
-type Table struct {
-	// File is the path of the file.
-	File string
-	// Header holds the names of the columns. No two are equal.
-	Header []string
-
-	data []byte // the records
-	line int    // of the first of them
+// Exists reports whether there is a file or a folder at path.
+func Exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
-// OpenTable reads a file and its header, as Read does.
-func OpenTable(ctx context.Context, file string) (*Table, error) {
-	data, err := Read(ctx, file)
+// Path returns the path of name.csv.gz in dir if that exists, else of name.csv.
+func Path(dir, name string) string {
+	if file := filepath.Join(dir, name+".csv.gz"); Exists(file) {
+		return file
+	}
+	return filepath.Join(dir, name+".csv")
+}
+
+// Table is a .csv file with a header, as RFC 4180 describes it. Semicolons or tabs may separate fields (separator). A
+// type that embeds it and adds Runs is a table.Table.
+type Table struct {
+	path   string
+	header []string
+}
+
+// blockSize is the minimum size of a block of text in bytes, and mostRecord the maximum size of a record.
+const (
+	blockSize  = 1 << 20
+	mostRecord = 1 << 26
+)
+
+// OpenTable reads the header of a file.
+func OpenTable(path string) (*Table, error) {
+	t := &Table{path: path}
+	b, err := t.Open()
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{file: file, data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), next: 1}
-	fields, err := r.record()
-	if err == io.EOF {
-		return nil, r.fail("the file is empty, want a header")
+	t.header = b.header
+	return t, b.Close()
+}
+
+// Name returns the name of the file, without .gz.
+func (t *Table) Name() string { return strings.TrimSuffix(filepath.Base(t.path), ".gz") }
+
+// File returns the path of the file.
+func (t *Table) File() string { return t.path }
+
+// Header returns the names of the columns. No two are equal.
+func (t *Table) Header() []string { return t.header }
+
+// Bytes returns the size of the file.
+func (t *Table) Bytes() int64 { return format.SizeOf(t.path) }
+
+// Most estimates the number of records.
+func (t *Table) Most() (int64, error) {
+	f, err := lines.Open(t.path)
+	if err != nil {
+		return 0, err
 	}
-	t := &Table{File: file}
-	for _, f := range fields {
-		name := string(f)
-		if slices.Contains(t.Header, name) {
-			return nil, r.fail("the header has the column %.50q twice", name)
-		}
-		t.Header = append(t.Header, name)
-	}
-	t.data, t.line = r.data, r.next
-	return t, err
+	defer f.Close()
+	return f.About()
 }
 
 // FailAt returns an error about a line.
 func (t *Table) FailAt(line int, err error) error {
-	return &format.ReadError{File: t.File, Line: line, Err: err}
+	return &format.ReadError{File: t.path, Line: line, Err: err}
 }
 
 // Place names the line of a record.
-func (t *Table) Place(record int) string { return fmt.Sprintf("line %d", t.Line(record)) }
+func (t *Table) Place(record int) string { return fmt.Sprintf("line %d", t.line(record)) }
 
 // Fail returns an error about a record, −1 for the header.
 func (t *Table) Fail(record int, err error) error {
 	if record < 0 {
 		return t.FailAt(1, err)
 	}
-	return t.FailAt(t.Line(record), err)
+	return t.FailAt(t.line(record), err)
 }
 
-// Blocks returns readers of the parts of the file, each about a megabyte and with whole records, in their order.
-func (t *Table) Blocks() (blocks []*Reader) {
-	const size = 1 << 20
-	quoted := bytes.IndexByte(t.data, '"') >= 0
-	for rest := t.data; len(rest) > 0; {
-		end := len(rest)
-		if end > size && quoted {
-			end = quotedEnd(rest, size)
-		} else if end > size {
-			end = size + after(rest[size:], '\n')
+// Blocks is a file whose blocks are being read.
+type Blocks struct {
+	table  *Table
+	text   *lines.File
+	header []string
+	comma  byte   // what separates fields
+	held   []byte // bytes that were read but not returned yet
+	line   int    // the line number at the start of held
+	ended  bool
+}
+
+// Open begins to read the records. Close the blocks after use.
+func (t *Table) Open() (b *Blocks, err error) {
+	f, err := lines.Open(t.path)
+	if err != nil {
+		return nil, err
+	}
+	b = &Blocks{table: t, text: f, line: 1}
+	for size := 1 << 16; ; size *= 2 {
+		if err = b.fill(size); err != nil {
+			break
 		}
-		blocks = append(blocks, &Reader{file: t.File, columns: len(t.Header), data: rest[:end]})
-		rest = rest[end:]
+		r := begin(t.path, b.held)
+		fields, wrong := r.record()
+		if (len(r.data) == 0 || wrong != nil) && !b.ended {
+			continue // the header may continue
+		}
+		b.header, err = r.header(fields, wrong)
+		b.held, b.line, b.comma = r.data, r.next, r.comma
+		break
 	}
-	lines := make([]int, len(blocks))
-	parallel.For(len(blocks), 1, func(k, _ int) { lines[k] = bytes.Count(blocks[k].data, []byte("\n")) })
-	line := t.line
-	for k, r := range blocks {
-		r.next, line = line, line+lines[k]
+	if err != nil {
+		f.Close()
+		return nil, err
 	}
-	return blocks
+	return b, nil
 }
 
-// after returns the place after the first c in data, or the length of data.
+// fill reads until size bytes are held, or to the end of the file.
+func (b *Blocks) fill(size int) error {
+	if size > mostRecord {
+		return b.table.FailAt(b.line, fmt.Errorf("a record of more than %d bytes", mostRecord))
+	}
+	held := len(b.held)
+	if b.ended || held >= size {
+		return nil
+	}
+	grown := make([]byte, size)
+	copy(grown, b.held)
+	n, err := io.ReadFull(b.text, grown[held:])
+	b.held = grown[:held+n]
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		b.ended, err = true, nil
+	}
+	return err
+}
+
+// Close closes the file.
+func (b *Blocks) Close() error { return b.text.Close() }
+
+// Next returns a reader of the next block, about a megabyte of complete records. more is false at the end.
+func (b *Blocks) Next() (r *Reader, more bool, err error) {
+	end := 0
+	for size := 2 * blockSize; ; size *= 2 {
+		if err := b.fill(size); err != nil {
+			return nil, false, err
+		}
+		if end = len(b.held); end > blockSize {
+			end = quotedEnd(b.held, blockSize, b.comma)
+		}
+		if b.ended || end < len(b.held) {
+			break
+		}
+	}
+	if end == 0 {
+		return nil, false, nil
+	}
+	r = &Reader{
+		file: b.table.path, columns: len(b.table.header), comma: b.comma, data: b.held[:end:end], next: b.line,
+	}
+	b.line += bytes.Count(r.data, []byte("\n"))
+	b.held = b.held[end:]
+	return r, true, nil
+}
+
+// Records returns the records that Next has not read. The next record overwrites the fields. An error ends the
+// sequence.
+func (b *Blocks) Records() iter.Seq2[[][]byte, error] {
+	return func(yield func([][]byte, error) bool) {
+		for {
+			r, more, err := b.Next()
+			for more && err == nil {
+				var fields [][]byte
+				if fields, err = r.Read(); err == nil && !yield(fields, nil) {
+					return
+				}
+			}
+			if err != nil && err != io.EOF {
+				yield(nil, err)
+				return
+			}
+			if !more {
+				return
+			}
+		}
+	}
+}
+
+// line returns the line of a record, counted from 0.
+func (t *Table) line(record int) int {
+	b, err := t.Open()
+	if err != nil {
+		return 0
+	}
+	defer b.Close()
+	line := 0
+	for {
+		r, more, err := b.Next()
+		if err != nil || !more {
+			return line
+		}
+		for {
+			if _, err := r.record(); err != nil {
+				break
+			}
+			if line = r.Line; record == 0 {
+				return line
+			}
+			record--
+		}
+	}
+}
+
+// after returns the index after the first c in data, or the length of data.
 func after(data []byte, c byte) int {
 	if at := bytes.IndexByte(data, c); at >= 0 {
 		return at + 1
@@ -92,10 +231,10 @@ func after(data []byte, c byte) int {
 	return len(data)
 }
 
-// quotedEnd returns the place after the first record that ends beyond least. data begins with a record. A line feed
-// within quotes ends no record. As in Reader, a quote opens a field only at its beginning.
-func quotedEnd(data []byte, least int) int {
-	at, stop := 0, 0 // all before at is read; stop is behind the first line feed from max(at, least) on
+// quotedEnd returns the index after the first record that ends beyond least. data starts with a record. A line feed
+// within quotes does not end a record. As in Reader, only a quote at the beginning of a field opens a quoted field.
+func quotedEnd(data []byte, least int, comma byte) int {
+	at, stop := 0, 0 // data[:at] is scanned; stop is after the first line feed at or after max(at, least)
 	for {
 		if from := max(at, least); stop <= from {
 			if from >= len(data) {
@@ -109,23 +248,12 @@ func quotedEnd(data []byte, least int) int {
 		}
 		at += quote
 		before := bytes.TrimRight(data[:at], "\r")
-		opens := at == 0 || data[at-1] == ',' || len(before) == 0 || before[len(before)-1] == '\n'
+		opens := at == 0 || data[at-1] == comma || len(before) == 0 || before[len(before)-1] == '\n'
 		for at++; opens && at < len(data); {
 			at += after(data[at:], '"')
-			if opens = at < len(data) && data[at] == '"'; opens { // doubled: it stands for one
+			if opens = at < len(data) && data[at] == '"'; opens { // a doubled quote means one quote
 				at++
 			}
 		}
 	}
-}
-
-// Line returns the line of a record, counted from 0.
-func (t *Table) Line(record int) int {
-	r := &Reader{file: t.File, data: t.data, next: t.line}
-	for range record + 1 {
-		if _, err := r.record(); err != nil {
-			break
-		}
-	}
-	return r.Line
 }

@@ -20,23 +20,23 @@ func Float(field []byte) (float32, error) {
 	if len(field) == 0 {
 		return 0, errors.New("empty field")
 	}
-	v, err := strconv.ParseFloat(unsafe.String(&field[0], len(field)), 32) // which does not keep the string
+	v, err := strconv.ParseFloat(unsafe.String(&field[0], len(field)), 32) // ParseFloat does not retain the string
 	return float32(v), err
 }
 
-// tens holds the powers of ten that float64 holds exactly.
+// tens lists the powers of ten that float64 represents exactly.
 var tens = [...]float64{
 	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
 	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
 
-// parseDecimal does what strconv does, in half the time, for the numbers of most tables: [−]digits[.digits][e[±]digits]
-// with at most 15 digits and an exponent that tens holds. ok is false for other numbers, and where a float64 does not
-// decide.
+// parseDecimal does what strconv does, in half the time, for the numbers in most tables: [−]digits[.digits][e[±]digits]
+// with at most 15 digits and an exponent in tens. ok is false for other numbers, and if float64 is not exact enough to
+// round correctly.
 //
-// Digits and power of ten are exact in float64, so their product or quotient v is rounded once. To round v to float32
-// is then to round the number itself, unless v lies halfway between two float32s: the number may lie to either side of
-// v.
+// The digits and the power of ten are exact in float64, so their product or quotient v is rounded once. Rounding v to
+// float32 then gives the float32 nearest to the number itself, unless v is halfway between two float32s: the number may
+// be on either side of v.
 func parseDecimal(text []byte) (value float32, ok bool) {
 	at := 0
 	negative := len(text) > 0 && text[0] == '-'
@@ -117,15 +117,15 @@ func parseExponent(text []byte) (power int, ok bool) {
 	return power, true
 }
 
-// Int returns the whole number in b, which has at most 18 digits and no space around it.
+// Int returns the integer in b, which has at most 18 digits and no space around it.
 func Int(b []byte) (v int64, err error) {
 	digits := bytes.TrimPrefix(b, []byte("-"))
 	if len(digits) == 0 || len(digits) > 18 {
-		return 0, fmt.Errorf("%.50q is not a whole number", b)
+		return 0, notWhole(b)
 	}
 	for _, c := range digits {
 		if c < '0' || c > '9' {
-			return 0, fmt.Errorf("%.50q is not a whole number", b)
+			return 0, notWhole(b)
 		}
 		v = 10*v + int64(c-'0')
 	}
@@ -134,3 +134,6 @@ func Int(b []byte) (v int64, err error) {
 	}
 	return v, nil
 }
+
+// notWhole returns an error with the beginning of b, which may be long. Sprintf would copy all of it.
+func notWhole(b []byte) error { return fmt.Errorf("%.50q is not a whole number", b[:min(len(b), 200)]) }

@@ -10,8 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 )
 
-// TestFloat compares numbers read from text, bit for bit, with strconv's: hard cases, and random ones in every
-// notation.
+// TestFloat compares parsed numbers with those of strconv, bit for bit: hard cases, and random ones in every notation.
 func TestFloat(t *testing.T) {
 	texts := []string{
 		"0", "-0", "0.0", "-0.000", "1", "-1", "1.", ".5", "-.5", "007", "1e5", "1E5", "1e+5", "1e-5", "-1.25e-03",
@@ -27,7 +26,7 @@ func TestFloat(t *testing.T) {
 		v := math.Float32frombits(random.Uint32())
 		texts = append(texts, strconv.FormatFloat(float64(v), "efg"[random.IntN(3)], -1, 32),
 			strconv.FormatFloat(random.NormFloat64(), 'f', random.IntN(16), 64))
-		// Halfway between two float32s, exactly and as nearly as 15 digits allow.
+		// Numbers halfway between two float32s, exactly or as nearly as 15 digits allow.
 		w := float32(random.IntN(1<<23) + 1<<23)
 		middle := (float64(w) + float64(math.Nextafter32(w, math.MaxFloat32))) / 2 / float64(int(1)<<random.IntN(24))
 		texts = append(texts, strconv.FormatFloat(middle, 'f', -1, 64), strconv.FormatFloat(middle, 'e', 14, 64))

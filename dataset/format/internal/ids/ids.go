@@ -2,119 +2,183 @@
 package ids
 
 import (
-	"context"
+	"fmt"
 	"hash/maphash"
 	"math/bits"
+	"strconv"
 )
 
-// Index gives the node of each name. Its methods are safe for concurrent use.
-type Index struct {
-	names []string
-	seeds [2]maphash.Seed
-	salt  [2]uint64
-	slots []slot // a table with open addressing
+// Table maps names to nodes without keeping the names. It uses 20 bytes for each name. A name is represented by a hash
+// of 96 bits, whose seed is random in each process. The probability that any two of n names collide is below n²/2⁹⁷,
+// which is 10⁻¹³ for 10⁸ names. Find is safe for concurrent use.
+type Table struct {
+	seeds    [2]maphash.Seed
+	slots    []mark
+	count    int
+	most     int64 // bytes
+	numbered bool  // each name i is the number i, and slots is empty
 }
 
-// slot holds a name. A name of at most 16 bytes is compared without another access to memory.
-type slot struct {
-	key
-	node uint32 // plus 1; 0 if the slot is free
+// mark is a slot of a table with open addressing.
+type mark struct {
+	high uint64
+	low  uint32
+	node uint32 // the node plus 1, or 0 if the slot is free
 }
 
-// key tells names apart. A name of at most 16 bytes is its key: its first 8 bytes, its last 8 bytes and its length. A
-// longer one has two hashes and its length.
-type key struct {
-	a, b   uint64
-	length uint32
+const (
+	markBytes = 16
+	// full is the maximum load factor, in fifths.
+	full = 4
+)
+
+// NewTable returns an empty table of at most the given number of bytes.
+func NewTable(most int64) *Table {
+	return &Table{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, most: most, numbered: true}
 }
 
-const short = 16 // bytes of a name that is its key
+// tableBytes returns the bytes of a table of n names.
+func tableBytes(n int64) int64 { return (n*5/full + 1) * markBytes }
 
-// New returns the index of distinct names, in which names[i] is node i. It keeps names. If a name is there twice, again
-// is the first node that repeats the name of an earlier one, and first is that one. Otherwise again is −1. When ctx is
-// done, New returns soon, and what it returns has no meaning.
-func New(ctx context.Context, names []string) (x *Index, again, first int) {
-	x = &Index{names: names, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
-	for i, seed := range x.seeds {
-		x.salt[i] = maphash.String(seed, "salt") | 1
-	}
-	x.slots = make([]slot, 1<<bits.Len(uint(2*len(names)))) // at most half of them taken
-	for i, name := range names {
-		if i&0xffff == 0 && ctx.Err() != nil {
-			break
+// Bytes returns the memory use of t.
+func (t *Table) Bytes() int64 { return int64(len(t.slots)) * markBytes }
+
+// Numbered reports whether each name is the number of its node, counted from 0.
+func (t *Table) Numbered() bool { return t.numbered }
+
+// Len returns the number of names.
+func (t *Table) Len() int { return t.count }
+
+// Add adds the name of the next node. about is the expected number of names. It returns the earlier node with this
+// name, or −1. It fails if the table would exceed its memory limit.
+func (t *Table) Add(name string, about int64) (first int, err error) {
+	if t.numbered {
+		if node, ok := number(name); ok && node == t.count {
+			t.count++
+			return -1, nil
 		}
-		k := x.key(name)
-		at, node := x.find(k, name)
-		if node >= 0 {
-			return x, i, int(node)
+		t.numbered = false
+		if err := t.grow(max(about, int64(t.count)+1)); err != nil {
+			return -1, err
 		}
-		x.slots[at] = slot{k, uint32(i + 1)}
-	}
-	return x, -1, -1
-}
-
-// Name returns the name of a node.
-func (x *Index) Name(node int) string { return x.names[node] }
-
-// key returns the key of a name.
-func (x *Index) key(name string) key {
-	k := key{length: uint32(len(name))}
-	switch n := len(name); {
-	case n > short:
-		k.a, k.b = maphash.String(x.seeds[0], name), maphash.String(x.seeds[1], name)
-	case n >= 8:
-		k.a, k.b = eight(name), eight(name[n-8:])
-	default:
-		for i := range n {
-			k.a = k.a<<8 | uint64(name[i])
+		for i := range t.count {
+			t.put(t.mark(strconv.Itoa(i)), i)
 		}
 	}
-	return k
+	if int64(t.count+1)*5 > int64(len(t.slots))*full {
+		if err := t.grow(max(about, int64(t.count)*3/2+16)); err != nil {
+			return -1, err
+		}
+	}
+	if first := t.put(t.mark(name), t.count); first >= 0 {
+		return first, nil
+	}
+	t.count++
+	return -1, nil
 }
 
-func eight(s string) uint64 {
-	_ = s[7]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+// grow makes room for n names.
+func (t *Table) grow(n int64) error {
+	if need := tableBytes(n) + t.Bytes(); need > t.most {
+		return fmt.Errorf("the ids of %d nodes take %d MB of memory, must be at most %d MB (none if id i is the "+
+			"number i)", n, need/1e6+1, t.most/1e6)
+	}
+	old := t.slots
+	t.slots = make([]mark, tableBytes(n)/markBytes)
+	for _, m := range old {
+		if m.node > 0 {
+			t.put(m, int(m.node-1))
+		}
+	}
+	return nil
 }
 
-// home returns the slot at which the search for a key begins.
-func (x *Index) home(k key) int {
-	high, low := bits.Mul64(k.a^x.salt[0]^uint64(k.length), k.b^x.salt[1])
-	return int((high ^ low) & uint64(len(x.slots)-1))
+func (t *Table) mark(name string) mark {
+	return mark{high: maphash.String(t.seeds[0], name), low: uint32(maphash.String(t.seeds[1], name))}
 }
 
-// find returns the node of a name and its slot; or −1 and the slot that it would take.
-func (x *Index) find(k key, name string) (at int, node int32) {
-	for at = x.home(k); ; at = (at + 1) & (len(x.slots) - 1) {
-		switch s := &x.slots[at]; {
+// home returns the slot at which the search for m begins.
+func (t *Table) home(m mark) int {
+	at, _ := bits.Mul64(m.high, uint64(len(t.slots)))
+	return int(at)
+}
+
+// put stores a node under m. It returns the node that is already stored there, or −1.
+func (t *Table) put(m mark, node int) int {
+	for at := t.home(m); ; {
+		s := &t.slots[at]
+		if s.node == 0 {
+			*s = mark{m.high, m.low, uint32(node) + 1}
+			return -1
+		}
+		if s.high == m.high && s.low == m.low {
+			return int(s.node - 1)
+		}
+		if at++; at == len(t.slots) {
+			at = 0
+		}
+	}
+}
+
+// get returns the node of m, or −1.
+func (t *Table) get(m mark) int32 {
+	for at := t.home(m); ; {
+		s := &t.slots[at]
+		switch {
 		case s.node == 0:
-			return at, -1
-		case s.key == k && (len(name) <= short || x.names[s.node-1] == name):
-			return at, int32(s.node - 1)
+			return -1
+		case s.high == m.high && s.low == m.low:
+			return int32(s.node - 1)
+		}
+		if at++; at == len(t.slots) {
+			at = 0
 		}
 	}
 }
 
-// Find sets nodes[i] to the node of names[i], or to −1 if there is none. It is fastest for hundreds of names: memory
-// then loads the slots of many at once.
-func (x *Index) Find(names [][]byte, nodes []int32) {
+// Find sets nodes[i] to the node of names[i], or to −1 if there is none. It is fastest for hundreds of names, because
+// their slots are then loaded from memory concurrently.
+func (t *Table) Find(names [][]byte, nodes []int32) {
 	const batch = 64
-	var keys [batch]key
+	var marks [batch]mark
 	var held [batch]uint32
+	if t.numbered || len(t.slots) == 0 {
+		for i, name := range names {
+			nodes[i] = -1
+			if node, ok := number(string(name)); ok && node < t.count {
+				nodes[i] = int32(node)
+			}
+		}
+		return
+	}
 	for len(names) > 0 {
 		n := min(batch, len(names))
 		for i, name := range names[:n] {
-			keys[i] = x.key(string(name))
+			marks[i] = t.mark(string(name))
 		}
-		for i := range keys[:n] {
-			held[i] = x.slots[x.home(keys[i])].node
+		for i := range marks[:n] {
+			held[i] = t.slots[t.home(marks[i])].node
 		}
-		for i, name := range names[:n] {
+		for i := range marks[:n] {
 			if nodes[i] = -1; held[i] != 0 {
-				_, nodes[i] = x.find(keys[i], string(name))
+				nodes[i] = t.get(marks[i])
 			}
 		}
 		names, nodes = names[n:], nodes[n:]
 	}
+}
+
+// number parses a number in its usual form, the only form that Numbered accepts.
+func number(name string) (int, bool) {
+	if len(name) == 0 || len(name) > 10 || name[0] == '0' && len(name) > 1 {
+		return 0, false
+	}
+	v := 0
+	for _, c := range []byte(name) {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		v = 10*v + int(c-'0')
+	}
+	return v, true
 }

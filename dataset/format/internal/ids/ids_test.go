@@ -2,6 +2,7 @@ package ids_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -10,7 +11,20 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/ids"
 )
 
-// Names of all lengths are found, and only they: not those that differ in one byte, or in zero bytes at an end.
+// table returns a table of names, which must be distinct.
+func table(t testing.TB, names []string) *ids.Table {
+	t.Helper()
+	x := ids.NewTable(math.MaxInt64)
+	for i, name := range names {
+		if first, err := x.Add(name, int64(len(names))); first >= 0 || err != nil {
+			t.Fatalf("node %d is said to repeat node %d, error %v", i, first, err)
+		}
+	}
+	return x
+}
+
+// TestFind checks that names of all lengths are found, and that names with one changed byte or additional zero bytes
+// are not.
 func TestFind(t *testing.T) {
 	var names []string
 	for length := 1; length < 40; length++ {
@@ -19,10 +33,7 @@ func TestFind(t *testing.T) {
 		}
 		names = append(names, strings.Repeat("\x00", length))
 	}
-	x, again, _ := ids.New(t.Context(), names)
-	if again >= 0 {
-		t.Fatalf("node %d is said to repeat another", again)
-	}
+	x := table(t, names)
 	want := map[string]int32{}
 	var ask [][]byte
 	for i, name := range names {
@@ -45,7 +56,7 @@ func TestFind(t *testing.T) {
 			t.Fatalf("%q is node %d, want %d", name, got[i], node)
 		}
 	}
-	none, _, _ := ids.New(t.Context(), nil)
+	none := table(t, nil)
 	if none.Find(ask[:1], got[:1]); got[0] != -1 {
 		t.Errorf("an empty index gives node %d", got[0])
 	}
@@ -53,10 +64,14 @@ func TestFind(t *testing.T) {
 
 func TestRepeats(t *testing.T) {
 	for _, long := range []string{"", "a name of more than sixteen bytes "} {
-		names := []string{long + "b", long + "a", long + "c", long + "a", long + "b"}
-		if _, again, first := ids.New(t.Context(), names); again != 3 || first != 1 {
-			t.Errorf("node %d repeats %d, want 3 and 1", again, first)
+		x := table(t, []string{long + "b", long + "a", long + "c"})
+		if first, err := x.Add(long+"a", 5); first != 1 || err != nil {
+			t.Errorf("a name that repeats node 1 is said to repeat %d, error %v", first, err)
 		}
+	}
+	x := table(t, []string{"0", "1", "2"})
+	if first, err := x.Add("1", 5); first != 1 || err != nil || x.Numbered() {
+		t.Errorf("a number that repeats node 1 is said to repeat %d, error %v", first, err)
 	}
 }
 
@@ -69,38 +84,26 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("%q: Whole is %v", name, !want)
 		}
 	}
-	for _, c := range []struct {
-		names       []string
-		node, other int
-	}{
-		{[]string{"1", "2", "1a", "1.5", "-1", "x"}, -1, -1},
-		{[]string{"7", "x", "007"}, 2, 0},
-		{[]string{"7.0", "7"}, 0, 1},
-		{[]string{"x", "07", "+7."}, 2, 1},
-		{[]string{"-0", "0.00"}, 1, 0},
-		{[]string{"a", " a"}, 1, 0},
+	for name, want := range map[string]string{
+		"7": "7", "007": "7", "7.0": "7", "+7.": "7", "-0": "0", "0.00": "0", "-07": "-7", " a": "a", "1.5": "1.5", "x": "x",
 	} {
-		x, _, _ := ids.New(t.Context(), c.names)
-		if node, other := x.SameNumber(t.Context()); node != c.node || other != c.other {
-			t.Errorf("%q: nodes %d and %d, want %d and %d", c.names, node, other, c.node, c.other)
+		if got := ids.Plain(name); got != want {
+			t.Errorf("%q is %q, want %q", name, got, want)
 		}
 	}
-	x, _, _ := ids.New(t.Context(), []string{"7", "Bob", "008"})
-	for name, want := range map[string]int{"7.0": 0, " bob ": 1, "8": 2, "9": -1, "": -1} {
-		if node := x.Like(name); node != want {
-			t.Errorf("%q is like node %d, want %d", name, node, want)
-		}
+	if !ids.Alike("7", "7.0") || !ids.Alike("Bob", " bob ") || ids.Alike("008", "9") {
+		t.Error("Alike is wrong")
 	}
 }
 
-// BenchmarkFind looks up names among as many as products has nodes.
+// BenchmarkFind looks up names in a table with a name for each node of products.
 func BenchmarkFind(b *testing.B) {
 	const nodes, asked = 2_449_029, 4_000_000
 	names := make([]string, nodes)
 	for i := range names {
 		names[i] = fmt.Sprintf("p%d", i*7)
 	}
-	x, _, _ := ids.New(b.Context(), names)
+	x := table(b, names)
 	random := rand.New(rand.NewPCG(1, 1))
 	ask, got := make([][]byte, asked), make([]int32, asked)
 	for i := range ask {

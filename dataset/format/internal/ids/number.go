@@ -1,12 +1,11 @@
 package ids
 
 import (
-	"context"
 	"strconv"
 	"strings"
 )
 
-// Numbered reports whether each name is the number of its node, from 0.
+// Numbered reports whether each name is the number of its node, counted from 0.
 func Numbered(names []string) bool {
 	var number [20]byte
 	for i, name := range names {
@@ -17,7 +16,7 @@ func Numbered(names []string) bool {
 	return true
 }
 
-// Whole reports whether a name is a whole number: digits, perhaps after a minus sign.
+// Whole reports whether a name is an integer: digits, possibly after a minus sign.
 func Whole(name string) bool {
 	digits := strings.TrimPrefix(name, "-")
 	for i := range len(digits) {
@@ -28,9 +27,9 @@ func Whole(name string) bool {
 	return digits != ""
 }
 
-// plain returns the usual form of a name that is a number, as other programs write it in several forms: "7" for "007",
-// "+7", "7.0" and "7.". It cuts space from around any name.
-func plain(name string) string {
+// Plain returns the usual form of a name that is a number, which programs write in several forms: "7" for "007", "+7",
+// "7.0" and "7.". It trims space around any name.
+func Plain(name string) string {
 	name = strings.TrimSpace(name)
 	whole, fraction, _ := strings.Cut(name, ".")
 	digits := strings.TrimLeft(whole, "+-")
@@ -47,38 +46,5 @@ func plain(name string) string {
 	return digits
 }
 
-// SameNumber returns the first node whose name is the number of another node in another form, as 7.0 and 7 are, and
-// that other node. It returns −1 and −1 if there is none, or if ctx is done first.
-func (x *Index) SameNumber(ctx context.Context) (node, other int) {
-	var forms []string // of the names that are not in the usual form
-	var of []int
-	for i, name := range x.names {
-		if i&0xffff == 0 && ctx.Err() != nil {
-			break
-		}
-		form := plain(name)
-		if form == name {
-			continue
-		}
-		if _, other := x.find(x.key(form), form); other >= 0 {
-			return i, int(other)
-		}
-		forms, of = append(forms, form), append(of, i)
-	}
-	if _, again, first := New(ctx, forms); again >= 0 {
-		return of[again], of[first]
-	}
-	return -1, -1
-}
-
-// Like returns the first node whose name is the given one but for the form of a number, for space around it, or for the
-// case of letters; −1 if there is none. It looks at all names.
-func (x *Index) Like(name string) (node int) {
-	name = plain(name)
-	for i, other := range x.names {
-		if strings.EqualFold(plain(other), name) {
-			return i
-		}
-	}
-	return -1
-}
+// Alike reports whether two names differ only in the form of a number, in space around them, or in the case of letters.
+func Alike(a, b string) bool { return strings.EqualFold(Plain(a), Plain(b)) }

@@ -1,5 +1,5 @@
-// Package lines reads text files of lines, packed by gzip or not, several blocks of lines at a time. A file need not
-// fit into memory.
+// Package lines reads text files by lines, compressed by gzip or not, in blocks that are parsed concurrently. A file
+// may be larger than memory.
 package lines
 
 import (
@@ -21,14 +21,20 @@ import (
 	"github.com/graph-condensation/cgc/progress"
 )
 
-// block is how many bytes of text are parsed at a time. maxLine is the length of the longest line that is taken.
+// block is the size of a block of text in bytes, and maxLine the largest length of a line.
 const (
 	block   = 1 << 20
 	maxLine = 1 << 26
 )
 
-// ratio bounds how much gzip can shrink: a byte of a file holds at most so many bytes of text.
-const ratio = 1032
+// A byte of a .gz file decompresses to at most ratio bytes of text. Tables of numbers shrink to a fifth, and nearly
+// all-zero features to a hundredth. A file that decompresses to more than spare bytes and to more than likely times its
+// own size is an error: it may be a decompression bomb.
+const (
+	ratio  = 1032
+	likely = 512
+	spare  = 16 << 20
+)
 
 // File is a text file that is being read.
 type File struct {
@@ -39,13 +45,13 @@ type File struct {
 
 	file *os.File
 	in   io.Reader
-	rest []byte // what was read and not yet returned
-	size int64  // the most bytes of text that the file can hold
+	rest []byte // bytes that were read but not returned yet
+	size int64  // an upper bound on the bytes of text
 	// onDisk is the number of bytes of the file itself.
 	onDisk int64
 }
 
-// Open opens a file, which it unpacks if its name ends in .gz.
+// Open opens a file. It decompresses a file whose name ends in .gz.
 func Open(path string) (*File, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -53,7 +59,7 @@ func Open(path string) (*File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && info.IsDir() {
-		err = &format.ReadError{File: path, Err: errors.New("a folder, want a file")}
+		err = &format.ReadError{File: path, Err: errors.New("a folder, must be a file")}
 	}
 	if err != nil {
 		f.Close()
@@ -61,19 +67,37 @@ func Open(path string) (*File, error) {
 	}
 	t := &File{Path: path, file: f, in: f, size: info.Size(), onDisk: info.Size()}
 	if strings.HasSuffix(path, ".gz") {
-		if t.in, err = gzip.NewReader(f); err != nil {
+		z, err := gzip.NewReader(f)
+		if err != nil {
 			f.Close()
-			return nil, t.unpacking(err)
+			return nil, t.Fail(0, "unpacking gzip: %w", err)
 		}
+		t.in = &bounded{Reader: z, size: t.onDisk, left: spare + likely*t.onDisk}
 		t.size *= ratio
 	}
 	return t, nil
 }
 
+// bounded is a decompressed file of size bytes, of which left bytes may still be read.
+type bounded struct {
+	io.Reader
+	size, left int64
+}
+
+// Read reads as io.Reader does.
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, fmt.Errorf("%d bytes hold more than %d, must hold at most %d times as many: unpack the file first",
+			b.size, spare+likely*b.size, likely)
+	}
+	return n, err
+}
+
 // Close closes the file.
 func (t *File) Close() error { return t.file.Close() }
 
-// Fail returns a *format.ReadError about a line, from 1, or about the whole file if line is 0.
+// Fail returns a *format.ReadError about a line, counted from 1, or about the complete file if line is 0.
 func (t *File) Fail(line int, text string, args ...any) error {
 	return &format.ReadError{File: t.Path, Line: line, Err: fmt.Errorf(text, args...)}
 }
@@ -85,13 +109,13 @@ func (t *File) unpacking(err error) error {
 	return t.Fail(0, "unpacking gzip: %w", err)
 }
 
-// more reads a block into rest. It returns io.EOF at the end of the file.
+// more reads a block into rest, or more if a line is longer. It returns io.EOF at the end of the file.
 func (t *File) more() error {
 	if len(t.rest) > maxLine {
 		return t.Fail(t.Line+1, "a line of more than %d bytes", maxLine)
 	}
 	held := len(t.rest)
-	grown := make([]byte, held+block)
+	grown := make([]byte, held+max(block, held))
 	copy(grown, t.rest)
 	n, err := held, error(nil)
 	for n < len(grown) && err == nil {
@@ -124,26 +148,36 @@ func (t *File) Read(p []byte) (n int, err error) {
 
 // Next returns the next line without its end, or io.EOF.
 func (t *File) Next() ([]byte, error) {
+	line, size, err := t.first()
+	if err == nil {
+		t.rest = t.rest[size:]
+		t.Line++
+	}
+	return line, err
+}
+
+// Peek returns what Next will return.
+func (t *File) Peek() ([]byte, error) {
+	line, _, err := t.first()
+	return line, err
+}
+
+// first returns the first line of rest, and its size with its end.
+func (t *File) first() (line []byte, size int, err error) {
 	for {
 		if end := bytes.IndexByte(t.rest, '\n'); end >= 0 {
-			line := t.rest[:end]
-			t.rest = t.rest[end+1:]
-			t.Line++
-			return bytes.TrimSuffix(line, []byte("\r")), nil
+			return bytes.TrimSuffix(t.rest[:end], []byte("\r")), end + 1, nil
 		}
-		switch err := t.more(); {
-		case err == io.EOF && len(t.rest) > 0:
-			line := t.rest
-			t.rest = nil
-			t.Line++
-			return bytes.TrimSuffix(line, []byte("\r")), nil
-		case err != nil:
-			return nil, err
+		if err := t.more(); err != nil {
+			if err == io.EOF && len(t.rest) > 0 {
+				return bytes.TrimSuffix(t.rest, []byte("\r")), len(t.rest), nil
+			}
+			return nil, 0, err
 		}
 	}
 }
 
-// About returns about how many lines there are still to read, by the length of those of the first block.
+// About estimates the number of lines left, by the lengths of the lines in the first block.
 func (t *File) About() (int64, error) {
 	if len(t.rest) == 0 {
 		if err := t.more(); err != nil && err != io.EOF {
@@ -161,13 +195,13 @@ func (t *File) About() (int64, error) {
 	return count + 1, nil
 }
 
-// Parse parses text, a block of whole lines. Line first of what Each reads, from 0, is its first. It returns nil or
-// what is wrong with a line of text, and that line, from 0.
+// Parse parses text, a block of complete lines. first is the number of its first line, counted from 0 where Each
+// begins. An error is about the returned line of text, counted from 0.
 type Parse func(first int, text []byte) (line int, err error)
 
-// Each calls parse for blocks of the lines that Next has not returned, several at a time. A block ends with the end of
-// a line, except the last of a file that does not. The error is that of the first line that is wrong. It reports the
-// bytes of the file that were read, packed if they are.
+// Each calls parse for blocks of the lines that Next has not returned, from several goroutines. A block ends with the
+// end of a line, except perhaps the last block. The error is about the first wrong line. Each reports the bytes read
+// from the file, which may be compressed, to package progress.
 func (t *File) Each(ctx context.Context, parse Parse) error {
 	type work struct {
 		first int
@@ -204,7 +238,7 @@ func (t *File) Each(ctx context.Context, parse Parse) error {
 	return err
 }
 
-// blocks hands on what is left of the file, until failed. A block ends where a line does.
+// blocks calls take with blocks of complete lines, until failed is set.
 func (t *File) blocks(ctx context.Context, failed *atomic.Bool, take func(first int, text []byte)) error {
 	first := 0
 	for !failed.Load() {
@@ -233,14 +267,14 @@ func (t *File) blocks(ctx context.Context, failed *atomic.Bool, take func(first 
 	return nil
 }
 
-// report tells how much of the file was read.
+// report reports how much of the file was read.
 func (t *File) report(ctx context.Context) {
 	if at, err := t.file.Seek(0, io.SeekCurrent); err == nil && t.onDisk > 0 {
 		progress.Report(ctx, progress.Event{Stage: "reading " + filepath.Base(t.Path), Done: at, Total: t.onDisk})
 	}
 }
 
-// Cut returns the first line of text without its end, and what follows it.
+// Cut returns the first line of text without its end, and the rest.
 func Cut(text []byte) (line, rest []byte) {
 	end := bytes.IndexByte(text, '\n')
 	if end < 0 {

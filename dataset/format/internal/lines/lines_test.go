@@ -15,7 +15,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 )
 
-// open writes a file, packed if its name ends in .gz, and opens it.
+// open writes a file, compressed if its name ends in .gz, and opens it.
 func open(t *testing.T, name, text string) *lines.File {
 	t.Helper()
 	data := []byte(text)
@@ -58,7 +58,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// Lines of any length, some of them across blocks, come to Rows each once with its number, after what Next took.
+// TestRows checks that Rows parses each line that Next has not returned once, with its number, even if it spans blocks.
 func TestRows(t *testing.T) {
 	const n = 30_000
 	var text strings.Builder
@@ -66,7 +66,7 @@ func TestRows(t *testing.T) {
 	for i := range n {
 		fmt.Fprintf(&text, "%d,%s\n", i, strings.Repeat("x", i%200))
 	}
-	fmt.Fprintf(&text, "%d,%s", n, strings.Repeat("y", 3<<20)) // longer than a block, without an end
+	fmt.Fprintf(&text, "%d,%s", n, strings.Repeat("y", 3<<20)) // longer than a block, without a line end
 	for _, name := range []string{"a.csv", "a.csv.gz"} {
 		f := open(t, name, text.String())
 		if line, err := f.Next(); err != nil || string(line) != "head" {
@@ -89,7 +89,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// The error is that of the first line that is wrong, whichever goroutine comes to it first.
+// TestFirstErrorWins checks that the error is about the first wrong line, whichever goroutine finds an error first.
 func TestFirstErrorWins(t *testing.T) {
 	text := strings.Repeat("0123456789\n", 600_000)
 	for range 10 {
@@ -115,7 +115,7 @@ func TestFaults(t *testing.T) {
 		name, text, want string
 		n                int
 	}{
-		{"a.csv", "1\n2\n3\n", "a.csv: 3 lines, want 4, one for each of the nodes", 4},
+		{"a.csv", "1\n2\n3\n", "a.csv: 3 lines, expected 4, one for each of the nodes", 4},
 		{"a.csv", "1\n2\n3\n", "a.csv:3: a line more than there are nodes (2)", 2},
 		{"a.csv", "1\n", "a.csv: the file is too short for 9 nodes", 9},
 		{"a.csv.gz", "1\n", "a.csv.gz: the file is too short for 1000000 nodes", 1_000_000},
@@ -139,7 +139,7 @@ func TestFaults(t *testing.T) {
 	if err := f.Rows(t.Context(), 1_000_000, 1, "nodes", none); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("a file cut in half: %v", err)
 	}
-	if _, err := lines.Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "a folder, want a file") {
+	if _, err := lines.Open(t.TempDir()); err == nil || !strings.Contains(err.Error(), "a folder, must be a file") {
 		t.Errorf("a folder: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -2,27 +2,29 @@ package lines
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"math"
 	"sync"
 
+	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Rows calls parse for each of the n lines that are left, several at a time, with the number of the line, from 0. Empty
-// lines at the end do not count. least is the least length of a line, its end included: if the file is too short for n
-// lines, Rows returns an error before it reads. what names the lines in errors: "nodes".
+// Rows calls parse for each of the n remaining lines, from several goroutines, with the line number counted from 0.
+// Trailing empty lines do not count. least is the minimum length of a line, including its end. If the file is too short
+// for n lines, Rows returns an error before it reads. what is the word for the lines in errors, such as "nodes".
 func (t *File) Rows(ctx context.Context, n, least int, what string, parse func(i int, line []byte) error) error {
 	return t.Blocks(ctx, n, least, what, func(int, int) (func(int, []byte) error, func() error) { return parse, nil })
 }
 
-// Blocks is Rows for what is done with many lines at a time. It calls begin for each block of lines, with the number of
-// its first line and an upper bound of their number. For each line of the block it calls parse, which begin returns.
-// Then it calls end, unless that is nil. An error of end is returned as it is.
+// Blocks is like Rows, with callbacks for blocks of lines. It calls begin for each block, with the number of its first
+// line and an upper bound on the number of its lines. For each line of the block it calls parse, which begin returns.
+// Then it calls end, unless end is nil. An error of end is returned unchanged.
 func (t *File) Blocks(
 	ctx context.Context, n, least int, what string,
 	begin func(first, most int) (parse func(i int, line []byte) error, end func() error),
@@ -54,12 +56,12 @@ func (t *File) Blocks(
 		return ended.err
 	}
 	if count := <-read; err == nil && count < n {
-		return t.Fail(0, "%d lines, want %d, one for each of the %s", count, n, what)
+		return t.Fail(0, "%d lines, expected %d, one for each of the %s", count, n, what)
 	}
 	return err
 }
 
-// failure keeps the first error that has its own place.
+// failure keeps the first error of an end function.
 type failure struct {
 	mu  sync.Mutex
 	err error
@@ -82,8 +84,8 @@ func (f *failure) of(end func() error) error {
 	return err
 }
 
-// Fits returns an error if the file is too short for n lines of least bytes. A caller that makes room for n lines asks
-// it first.
+// Fits returns an error if the file is too short for n lines of least bytes. Call it before allocating memory for n
+// lines.
 func (t *File) Fits(n, least int, what string) error {
 	if int64(n) > (t.size+1)/int64(least) {
 		return t.Fail(0, "the file is too short for %d %s", n, what)
@@ -91,31 +93,74 @@ func (t *File) Fits(n, least int, what string) error {
 	return nil
 }
 
-// Table is a file with a line of numbers for each node, with commas between them.
+// Table is a file with a line of numbers for each node, separated by commas.
 type Table struct {
 	Path string
-	// Nodes is the number of lines, Columns that of the numbers in a line.
+	// Nodes is the number of lines, and Columns the number of values in a line.
 	Nodes, Columns int
-	header         bool // a first line that is left out
+	header         bool // whether the first line is a header
 }
 
-// OpenTable looks at the first line of a file with a line for each of n nodes. If header is true, a first line that
-// begins with a word is left out. An error says that the file is too short for n lines.
+// OpenTable reads the first line of a file that has a line for each of n nodes. If header is true, a first line that
+// begins with a word is skipped. It is an error if the file is too short for n lines.
 func OpenTable(path string, n int, header bool) (t Table, err error) {
 	f, err := Open(path)
 	if err != nil {
 		return t, err
 	}
 	defer f.Close()
-	line, err := f.Next()
+	line, err := f.Peek()
 	if err != nil && err != io.EOF {
 		return t, err
 	}
 	t = Table{Path: path, Nodes: n, Columns: bytes.Count(line, comma) + 1}
 	first, _, _ := bytes.Cut(line, comma)
-	_, wrong := decimal.Float(first)
-	t.header = header && wrong != nil && len(bytes.TrimSpace(first)) > 0
-	return t, f.Fits(n, 2*t.Columns, fmt.Sprintf("nodes with %d features", t.Columns))
+	t.header = header && isWord(first)
+	if header {
+		if err := f.CheckIndex(line, isWord); err != nil {
+			return t, err
+		}
+	}
+	if err := f.Fits(n, 2*t.Columns, fmt.Sprintf("nodes with %d features", t.Columns)); err != nil {
+		return t, cmp.Or(f.ragged(t.Columns), err)
+	}
+	return t, nil
+}
+
+// ragged returns an error about the first line with another number of columns, or nil. If a file is too short, a line
+// with missing columns is a better explanation than the size.
+func (t *File) ragged(columns int) error {
+	for {
+		line, err := t.Next()
+		if err != nil || len(bytes.TrimSpace(line)) == 0 {
+			return nil
+		}
+		if found := bytes.Count(line, comma) + 1; found != columns {
+			return t.Fail(t.Line, "%d columns, and the first line has %d", found, columns)
+		}
+	}
+}
+
+// CheckIndex returns an error if the first line of a file is a header whose first column is an index that pandas wrote:
+// the column has the name that pandas gives to an index, or it has no name and another column has one. isWord reports
+// whether a field is a name, not a value.
+func (t *File) CheckIndex(line []byte, isWord func(field []byte) bool) error {
+	var names []string
+	word := false
+	for field := range bytes.SplitSeq(line, comma) {
+		names, word = append(names, string(bytes.TrimSpace(field))), word || isWord(field)
+	}
+	if word && format.IsIndex(names, 0) {
+		return t.Fail(1, "the first column looks like an index that pandas wrote, and must not be there: write the file "+
+			"with to_csv(…, index=False)")
+	}
+	return nil
+}
+
+// isWord reports whether a field is neither a number nor empty.
+func isWord(field []byte) bool {
+	_, err := decimal.Float(field)
+	return err != nil && len(bytes.TrimSpace(field)) > 0
 }
 
 // open opens the file after its header.
@@ -131,7 +176,7 @@ func (t Table) open() (*File, error) {
 	return f, nil
 }
 
-// Rows calls put with blocks of the rows, as format.Stream.Rows does. Several blocks are put at a time.
+// Rows calls put with blocks of the rows, as format.Stream.Rows does. put is called from several goroutines.
 func (t Table) Rows(ctx context.Context, put func(first int, block *mat.Dense) error) error {
 	f, err := t.open()
 	if err != nil {
@@ -161,20 +206,18 @@ func (t Table) Rows(ctx context.Context, put func(first int, block *mat.Dense) e
 	})
 }
 
-// Matrix reads a file with a line of numbers for each of n nodes, with commas between them. If header is true, a first
-// line that begins with a word is left out.
+// Matrix reads a file with a line of numbers for each of n nodes, separated by commas. If header is true, a first line
+// that begins with a word is skipped.
 func Matrix(ctx context.Context, path string, n int, header bool) (*mat.Dense, error) {
 	t, err := OpenTable(path, n, header)
 	if err != nil {
 		return nil, err
 	}
-	f, err := t.open()
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	x := &mat.Dense{Rows: n, Cols: t.Columns, Data: memory.Uncleared[float32](n * t.Columns)} // Rows sets each row
-	return x, f.Rows(ctx, n, 2*t.Columns, "nodes", func(i int, line []byte) error { return numbers(x.Row(i), line) })
+	x := &mat.Dense{Rows: n, Cols: t.Columns, Data: memory.Make[float32](n * t.Columns)} // Rows sets each row
+	return x, t.Rows(ctx, func(first int, block *mat.Dense) error {
+		copy(x.Data[first*x.Cols:], block.Data)
+		return nil
+	})
 }
 
 var comma = []byte(",")
@@ -189,7 +232,10 @@ func numbers(row []float32, line []byte) error {
 		}
 		v, err := decimal.Float(field)
 		if err != nil || math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			return fmt.Errorf("column %d: %.50q, want a finite number", j+1, field)
+			if bytes.ContainsAny(field, ";\t") {
+				return fmt.Errorf("column %d: %.50q, must be a finite number: fields must be separated by commas", j+1, field)
+			}
+			return fmt.Errorf("column %d: %.50q, must be a finite number", j+1, field)
 		}
 		row[j], rest = v, after
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 )
 
-// BenchmarkRead reads 20 MB of numbers. MB/s are of the numbers.
+// BenchmarkRead reads 20 MB of numbers. The MB/s count decoded numbers.
 func BenchmarkRead(b *testing.B) {
 	const rows, cols = 50_000, 100
 	random := rand.New(rand.NewPCG(1, 1))

@@ -17,8 +17,8 @@ import (
 // encodeBlock is the number of elements that are encoded at once.
 const encodeBlock = 1 << 17
 
-// Encode returns the type of an array as it is written, and its little-endian bytes in C order, some at a time. Whole
-// numbers become int64, texts text as wide as the longest. An error names what cannot be written.
+// Encode returns the type of an array in the file, and blocks of its little-endian bytes in C order. Integers become
+// int64, and strings get the width of the longest. An error names a value that cannot be written.
 func Encode(a format.Array) (d DType, blocks iter.Seq2[[]byte, error], err error) {
 	switch data := a.Data.(type) {
 	case []float32:
@@ -43,7 +43,7 @@ func Encode(a format.Array) (d DType, blocks iter.Seq2[[]byte, error], err error
 	case []string:
 		return encodeText(a.Name, data)
 	}
-	return DType{}, nil, fmt.Errorf("array %s holds a %T, want numbers or texts", a.Name, a.Data)
+	return DType{}, nil, fmt.Errorf("array %s holds a %T, must hold numbers or texts", a.Name, a.Data)
 }
 
 func appendFloat(raw []byte, v float32) []byte {
@@ -82,7 +82,8 @@ func encodeMatrix(x mat.Matrix) iter.Seq2[[]byte, error] {
 	}
 }
 
-// encodeText encodes texts as numpy's U: code points, padded with zeros. Zeros at the end of a text would be lost.
+// encodeText encodes strings as numpy's type U: code points, padded with zeros. A string that ends in a zero is an
+// error, because numpy would drop it.
 func encodeText(name string, texts []string) (DType, iter.Seq2[[]byte, error], error) {
 	longest := 1
 	for i, s := range texts {
@@ -93,7 +94,7 @@ func encodeText(name string, texts []string) (DType, iter.Seq2[[]byte, error], e
 	}
 	const most = 1 << 34
 	if int64(longest)*4 > most/int64(max(1, len(texts))) {
-		return DType{}, nil, fmt.Errorf("array %s: %d texts of up to %d characters, want at most 16 GiB of them",
+		return DType{}, nil, fmt.Errorf("array %s: %d texts of up to %d characters, must be at most 16 GiB of them",
 			name, len(texts), longest)
 	}
 	return DType{Kind: 'U', Size: 4 * longest}, encode(texts, func(raw []byte, s string) []byte {
@@ -139,10 +140,10 @@ func Values(a *Array) (any, error) {
 	return Numbers[int64](a)
 }
 
-// Texts returns the elements of an array of texts (U) or of bytes (S).
+// Texts returns the elements of an array of strings (U) or bytes (S).
 func Texts(a *Array) ([]string, error) {
 	if a.Kind != 'U' && a.Kind != 'S' {
-		return nil, fmt.Errorf("elements of type %c%d, want text", a.Kind, a.Size)
+		return nil, fmt.Errorf("elements of type %c%d, must be text", a.Kind, a.Size)
 	}
 	n := 1
 	for _, s := range a.Shape {
@@ -158,7 +159,7 @@ func Texts(a *Array) ([]string, error) {
 	return texts, nil
 }
 
-// textOf returns the text of one element, without the zeros at its end.
+// textOf returns the string of one element, without trailing zeros.
 func textOf(d DType, raw []byte) string {
 	if d.Kind == 'S' {
 		return strings.TrimRight(string(raw), "\x00")

@@ -20,10 +20,10 @@ type Folder struct {
 	ctx context.Context
 }
 
-// OpenFolder returns the arrays of a folder. Reading them reports to package progress, and ends when ctx does.
+// OpenFolder returns the arrays of a folder. Reading reports to package progress, and stops when ctx is done.
 func OpenFolder(ctx context.Context, path string) *Folder { return &Folder{path, ctx} }
 
-// Close does nothing: files are open while they are read.
+// Close does nothing: files are open only while they are read.
 func (*Folder) Close() error { return nil }
 
 // Has reports whether there is an array of that name.
@@ -55,7 +55,7 @@ func (f *Folder) Open(name string, read func(*Array) error) error {
 	return nil
 }
 
-// Reader begins to read the array of that name. Several may be read side by side.
+// Reader opens the array of that name for reading. Several arrays may be open at the same time.
 func (f *Folder) Reader(name string) (*Array, io.Closer, error) {
 	file, err := os.Open(f.file(name))
 	if err != nil {
@@ -78,7 +78,7 @@ func (f *Folder) array(file *os.File) (*Array, error) {
 		return nil, err
 	}
 	if info.IsDir() {
-		return nil, errors.New("a folder, want a file")
+		return nil, errors.New("a folder, must be a file")
 	}
 	a, err := NewArray(reading.New(f.ctx, "reading", file.Name(), info.Size()).Reader(file), info.Size())
 	if err == nil {
@@ -87,18 +87,19 @@ func (f *Folder) array(file *os.File) (*Array, error) {
 	return a, err
 }
 
-// Source is where arrays with names are: an Archive or a Folder.
+// Source provides named arrays: an Archive or a Folder.
 type Source interface {
 	// Has reports whether there is an array of that name.
 	Has(name string) bool
-	// Open calls read with the array of that name. An error, also that of read, is a *format.ReadError with the name.
+	// Open calls read with the array of that name. Every error, including one of read, is a *format.ReadError with the
+	// name.
 	Open(name string, read func(*Array) error) error
-	// Reader begins to read the array of that name. Several may be read side by side.
+	// Reader opens the array of that name for reading. Several arrays may be open at the same time.
 	Reader(name string) (*Array, io.Closer, error)
 	// Fail returns a *format.ReadError about the array of that name.
 	Fail(name string, err error) error
 	// Where returns the path of the file or the folder.
 	Where() string
-	// Close ends the use of the file.
+	// Close closes the file, if there is one.
 	Close() error
 }

@@ -1,4 +1,4 @@
-// Package numpy reads the arrays of numpy: .npy files, .npz archives, and the CSR matrices that scipy keeps in them.
+// Package numpy reads the arrays of numpy: .npy files, .npz archives, and the CSR matrices that scipy stores in them.
 package numpy
 
 import (
@@ -19,21 +19,22 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Array is a numpy array whose numbers are still to be read, from an .npy file, a member of an .npz file or a pickle.
+// Array is a numpy array whose elements have not been read yet, from an .npy file, a member of an .npz file or a
+// pickle.
 type Array struct {
 	DType
 	Shape   []int
 	Fortran bool // column-major
 	R       io.Reader
-	// At holds the elements, from its beginning on, where they stand in a file as they are; nil where they are packed.
+	// At gives random access to the elements. It is nil if they are compressed.
 	At io.ReaderAt
 
-	begin int64 // of the elements, in the file
+	begin int64 // the file offset of the elements
 }
 
-// DType is numpy's description of an element.
+// DType is numpy's description of an element type.
 type DType struct {
-	Kind byte // b bool, i integer, u unsigned, f float, S bytes, U text, O Python objects; of our own: e bfloat16
+	Kind byte // b bool, i integer, u unsigned, f float, S bytes, U string, O Python objects; our own: e bfloat16
 	Size int  // in bytes
 	Big  bool // big-endian
 }
@@ -50,7 +51,7 @@ func (d DType) String() string {
 // Object is the Kind of an array of Python objects. R then holds a pickle, and Size is 0.
 const Object = 'O'
 
-// ParseDType understands numpy's short form: byte order, kind, size, as in "<f4".
+// ParseDType parses numpy's short form: byte order, kind, size, as in "<f4".
 func ParseDType(s string) (DType, error) {
 	short := strings.TrimLeft(s, "<>|=")
 	if short == "" {
@@ -72,7 +73,7 @@ func ParseDType(s string) (DType, error) {
 	return d, nil
 }
 
-// Length returns the number of elements. It is an error if they do not take the given number of bytes.
+// Length returns the number of elements. It is an error if their total size is not the given number of bytes.
 func (a *Array) Length(bytes int64) (int, error) {
 	n := int64(1)
 	for _, s := range a.Shape {
@@ -102,7 +103,7 @@ func NewArray(r io.Reader, size int64) (*Array, error) {
 		used, length = 12, int64(binary.LittleEndian.Uint32(start[8:]))
 	}
 	if length > size-used || length > 1<<20 {
-		return nil, fmt.Errorf("numpy header of %d bytes in a file of %d, want at most 1 MiB", length, size)
+		return nil, fmt.Errorf("numpy header of %d bytes in a file of %d, must be at most 1 MiB", length, size)
 	}
 	header := make([]byte, length)
 	if _, err := io.ReadFull(r, header); err != nil {
@@ -116,7 +117,7 @@ func NewArray(r io.Reader, size int64) (*Array, error) {
 	descr, quoted := strings.CutPrefix(field("descr"), "'")
 	descr, _, closed := strings.Cut(descr, "'")
 	if !quoted || !closed {
-		return nil, errors.New("numpy array of records, want one of numbers")
+		return nil, errors.New("numpy array of records, must be one of numbers")
 	}
 	var err error
 	if a.DType, err = ParseDType(descr); err != nil {
@@ -150,7 +151,7 @@ func Dense(a *Array) (*mat.Dense, error) {
 		a.Shape = append(a.Shape, 1)
 	}
 	if len(a.Shape) != 2 {
-		return nil, fmt.Errorf("shape %v, want rows and columns", a.Shape)
+		return nil, fmt.Errorf("shape %v, expected rows and columns", a.Shape)
 	}
 	data, err := Numbers[float32](a)
 	if err != nil {
@@ -159,7 +160,7 @@ func Dense(a *Array) (*mat.Dense, error) {
 	return &mat.Dense{Rows: a.Shape[0], Cols: a.Shape[1], Data: data}, nil
 }
 
-// Read reads an .npy file of one or two dimensions. It reports to package progress, and ends when ctx does.
+// Read reads an .npy file of one or two dimensions. It reports to package progress, and stops when ctx is done.
 func Read(ctx context.Context, file string) (*mat.Dense, error) {
 	f, err := os.Open(file)
 	if err != nil {

@@ -28,7 +28,7 @@ type Archive struct {
 	meter *reading.Meter
 }
 
-// OpenArchive opens an .npz file. Reading arrays reports to package progress, and ends when ctx does.
+// OpenArchive opens an .npz file. Reading arrays reports to package progress, and stops when ctx is done.
 func OpenArchive(ctx context.Context, file string) (*Archive, error) {
 	z, err := zip.OpenReader(file)
 	if err != nil {
@@ -40,12 +40,12 @@ func OpenArchive(ctx context.Context, file string) (*Archive, error) {
 	z.RegisterDecompressor(zip.Deflate, flate.NewReader)
 	total := uint64(0)
 	for _, f := range z.File {
-		total += min(f.UncompressedSize64, 1<<50) // a claim that no file can meet
+		total += min(f.UncompressedSize64, 1<<50) // an upper bound for any file
 	}
 	return &Archive{z, file, reading.New(ctx, "reading", file, int64(total))}, nil
 }
 
-// Holds reports whether file is an .npz file with an array of one of the names. It reads the directory alone.
+// Holds reports whether file is an .npz file with an array of one of the names. It reads only the directory.
 func Holds(file string, names ...string) bool {
 	z, err := OpenArchive(context.Background(), file)
 	if err != nil {
@@ -83,13 +83,13 @@ func (z *Archive) Fail(name string, err error) error {
 	return &format.ReadError{File: z.Path, Err: fmt.Errorf("array %s: %w", name, err)}
 }
 
-// Reader begins to read the array of that name. Several may be read side by side.
+// Reader opens the array of that name for reading. Several arrays may be open at the same time.
 func (z *Archive) Reader(name string) (*Array, io.Closer, error) {
 	f := z.member(name)
 	if f == nil {
 		return nil, nil, z.Fail(name, errors.New("missing"))
 	}
-	const ratio = 1032 // deflate cannot shrink more: a larger claim is wrong, and would only take memory
+	const ratio = 1032 // deflate cannot compress more: a larger size is wrong, and would only waste memory
 	if f.UncompressedSize64/ratio > f.CompressedSize64 {
 		return nil, nil, z.Fail(name, fmt.Errorf("claims %d bytes from %d", f.UncompressedSize64, f.CompressedSize64))
 	}
@@ -147,8 +147,8 @@ func Member[T Number](z *Archive, name string) (numbers []T, err error) {
 	return numbers, err
 }
 
-// CSR reads the arrays prefix+{indptr, indices, data, shape}, which scipy calls a CSR matrix. Columns are in range.
-// They need not ascend, and may repeat. It ends when ctx does.
+// CSR reads the arrays prefix+{indptr, indices, data, shape} of scipy's CSR matrix. Columns are in range, but may be
+// unsorted and repeated. CSR stops when ctx is done.
 func (z *Archive) CSR(ctx context.Context, prefix string) (*mat.CSR, error) {
 	if z.Has(prefix + "format") {
 		var layout string
@@ -161,7 +161,7 @@ func (z *Archive) CSR(ctx context.Context, prefix string) (*mat.CSR, error) {
 		}
 		if layout != "csr" {
 			return nil, &format.ReadError{
-				File: z.Path, Err: fmt.Errorf("matrix in %s format, want csr (scipy: .tocsr())", layout),
+				File: z.Path, Err: fmt.Errorf("matrix in %s format, must be csr (scipy: .tocsr())", layout),
 			}
 		}
 	}
@@ -170,7 +170,7 @@ func (z *Archive) CSR(ctx context.Context, prefix string) (*mat.CSR, error) {
 		return nil, err
 	}
 	if len(shape) != 2 || shape[0] < 0 || shape[1] < 0 || max(shape[0], shape[1]) > graph.MaxNodes {
-		return nil, &format.ReadError{File: z.Path, Err: fmt.Errorf("array %sshape is %v, want rows and columns up to %d",
+		return nil, &format.ReadError{File: z.Path, Err: fmt.Errorf("array %sshape is %v, expected rows and columns up to %d",
 			prefix, shape, graph.MaxNodes)}
 	}
 	m := &mat.CSR{Rows: int(shape[0]), Cols: int(shape[1])}
@@ -183,7 +183,7 @@ func (z *Archive) CSR(ctx context.Context, prefix string) (*mat.CSR, error) {
 	if m.Data, err = Member[float32](z, prefix+"data"); err != nil {
 		return nil, err
 	}
-	if err := csr.CheckContext(ctx, m); err != nil {
+	if err := csr.Check(ctx, m); err != nil {
 		return nil, &format.ReadError{File: z.Path, Err: err}
 	}
 	return m, nil

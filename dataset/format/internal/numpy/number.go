@@ -12,27 +12,27 @@ import (
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
-// Number is a type that arrays are read as.
+// Number lists the Go types for the elements of an array.
 type Number interface{ int32 | int64 | float32 }
 
-// Numbers reads the elements of a in C order. If T is an integer type, a number that T cannot hold is an error. As a
-// float32, a number is rounded.
+// Numbers reads the elements of a in C order. If T is an integer type, a number outside its range is an error. If T is
+// float32, numbers are rounded.
 func Numbers[T Number](a *Array) ([]T, error) {
 	d, err := NewDecoder[T](a)
 	if err != nil {
 		return nil, err
 	}
 	if a.Fortran && len(a.Shape) > 2 {
-		return nil, fmt.Errorf("shape %v in Fortran order, want at most 2 dimensions", a.Shape)
+		return nil, fmt.Errorf("shape %v in Fortran order, must be at most 2 dimensions", a.Shape)
 	}
-	dst := memory.Uncleared[T](d.n)
+	dst := memory.Make[T](d.n)
 	if !a.Fortran || len(a.Shape) < 2 || d.n == 0 {
 		return dst, d.Read(dst)
 	}
-	const most = 1 << 24 // numbers that are read, and put into their places, at a time
+	const most = 1 << 24 // numbers that are read together
 	rows, cols := a.Shape[0], a.Shape[1]
 	some := min(cols, max(1, most/rows))
-	columns := memory.Uncleared[T](some * rows)
+	columns := memory.Make[T](some * rows)
 	for j := 0; j < cols; j += some {
 		columns = columns[:min(some, cols-j)*rows]
 		if err := d.Read(columns); err != nil {
@@ -43,9 +43,9 @@ func Numbers[T Number](a *Array) ([]T, error) {
 	return dst, nil
 }
 
-// transpose sets some columns of dst, rows × cols, from column first on. src holds the columns one after the other.
+// transpose sets columns first, first+1, … of dst, which is rows × cols. src holds these columns contiguously.
 func transpose[T Number](dst, src []T, rows, cols, first int) {
-	const tile = 64 // both sides of the transposition then stay in cache
+	const tile = 64 // tiles of both matrices then fit into the cache
 	for i0 := 0; i0 < rows; i0 += tile {
 		for j := range len(src) / rows {
 			for i := i0; i < min(i0+tile, rows); i++ {
@@ -55,17 +55,17 @@ func transpose[T Number](dst, src []T, rows, cols, first int) {
 	}
 }
 
-// Decoder reads the elements of an array as T, in the order in which they stand, some at a time.
+// Decoder reads the elements of an array as T, in the order of the file.
 type Decoder[T Number] struct {
 	a       *Array
-	n, at   int // the number of elements, and of those that were read
+	n, at   int // the number of elements, and the number already read
 	convert func(dst []T, a *Array, first int) error
 }
 
-// NewDecoder begins to read an array. An error says that it does not hold numbers.
+// NewDecoder begins to read an array. It fails if the array does not hold numbers.
 func NewDecoder[T Number](a *Array) (*Decoder[T], error) {
 	if a.Kind == Object || a.Kind == 0 {
-		return nil, errors.New("pickled Python objects, want numbers")
+		return nil, errors.New("pickled Python objects, must be numbers")
 	}
 	d := &Decoder[T]{a: a, n: 1}
 	for _, s := range a.Shape {
@@ -97,7 +97,7 @@ func NewDecoder[T Number](a *Array) (*Decoder[T], error) {
 	case "f8":
 		d.convert = convert[T, float64]
 	default:
-		return nil, fmt.Errorf("elements of type %s, want numbers", kind)
+		return nil, fmt.Errorf("elements of type %s, must be numbers", kind)
 	}
 	return d, nil
 }
@@ -109,7 +109,7 @@ func (d *Decoder[T]) Read(dst []T) error {
 	return d.convert(dst, d.a, first)
 }
 
-// Skip leaves out the next n elements.
+// Skip skips the next n elements.
 func (d *Decoder[T]) Skip(n int) error {
 	d.at += n
 	if _, err := io.CopyN(io.Discard, d.a.R, int64(n)*int64(d.a.Size)); err != nil {
@@ -118,10 +118,10 @@ func (d *Decoder[T]) Skip(n int) error {
 	return nil
 }
 
-// float16 is an IEEE half, by its bits.
+// float16 holds the bits of an IEEE half-precision number.
 type float16 uint16
 
-// float32 returns the value of h, which float32 holds exactly.
+// float32 returns the value of h, which float32 represents exactly.
 func (h float16) float32() float32 {
 	sign, exponent, fraction := uint32(h)&0x8000<<16, uint32(h)>>10&0x1f, uint32(h)&0x3ff
 	switch exponent {
@@ -143,7 +143,7 @@ type element interface {
 	uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64 | float16 | bfloat16 | float32 | float64
 }
 
-// bytesOf returns the memory of s.
+// bytesOf returns the memory of s as bytes.
 func bytesOf[E element](s []E) []byte {
 	if len(s) == 0 {
 		return nil
@@ -151,8 +151,8 @@ func bytesOf[E element](s []E) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
 }
 
-// convert fills dst with the next elements of a, which are stored as S. If T is S, they are read in place. first is the
-// number of the first of them.
+// convert fills dst with the next elements of a, which are stored as S. If T is S, they are read directly into dst.
+// first is the index of the first of these elements.
 func convert[T Number, S element](dst []T, a *Array, first int) error {
 	swap := a.Big == (binary.NativeEndian.Uint16([]byte{1, 0}) == 1)
 	if same, ok := any(dst).([]S); ok && !swap {

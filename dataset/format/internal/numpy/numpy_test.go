@@ -48,7 +48,8 @@ func TestParseNpy(t *testing.T) {
 	}
 }
 
-// A large array in Fortran order is read some columns at a time, and comes in C order.
+// TestLargeFortranOrder checks that a large array in Fortran order, which is read in groups of columns, is returned in
+// C order.
 func TestLargeFortranOrder(t *testing.T) {
 	const rows, cols = 6_000_011, 5
 	raw := make([]uint8, rows*cols)
@@ -73,7 +74,7 @@ func TestLargeFortranOrder(t *testing.T) {
 	}
 }
 
-// FuzzNpy looks for a panic and for memory without bound. Errors are right.
+// FuzzNpy checks that no input causes a panic or unbounded memory use. Errors are allowed.
 func FuzzNpy(f *testing.F) {
 	f.Add(fixture.Npy("<f4", "2, 2", []float32{1, 2, 3, 4}))
 	f.Add(fixture.Npy(">i2", "3,", []int16{1, 2, 3}))

@@ -9,21 +9,22 @@ import (
 	"sync"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// edgeBlock is the number of edges that are read at a time.
+// edgeBlock is the number of edges in a block.
 const edgeBlock = 1 << 17
 
-// Edges reads the array of that name, 2 × edges, and calls add with blocks of it, in their order. It reads sources and
-// targets side by side. add keeps nothing.
+// Edges reads the array of that name, 2 × edges, and calls add with its blocks, in order. It reads sources and targets
+// concurrently. add must not retain a block.
 func Edges(ctx context.Context, z Source, name string, add func(graph.Edges) error) error {
 	from, closeFrom, err := z.Reader(name)
 	if err != nil {
 		return err
 	}
 	defer closeFrom.Close()
-	wrong := error(nil) // of add, which names its own place
+	wrong := error(nil) // an error of add, which already names its location
 	err = edges(ctx, z, name, from, func(e graph.Edges) error {
 		wrong = add(e)
 		return wrong
@@ -59,7 +60,7 @@ func edges(ctx context.Context, z Source, name string, from *Array, add func(gra
 			return err
 		}
 		last = to
-		read = func(e graph.Edges) error { return errors.Join(sources.Read(e.From), targets.Read(e.To)) }
+		read = func(e graph.Edges) error { return both(sources, targets, e) }
 	}
 	for done := 0; done < n; {
 		k := min(edgeBlock, n-done)
@@ -78,15 +79,28 @@ func edges(ctx context.Context, z Source, name string, from *Array, add func(gra
 	return end(last)
 }
 
+// both reads sources and targets concurrently, because each may have to be decompressed.
+func both(sources, targets *Decoder[int32], e graph.Edges) (err error) {
+	var group parallel.Group
+	var wrong error
+	group.Go(func() { wrong = sources.Read(e.From) })
+	err = targets.Read(e.To)
+	group.Wait()
+	if wrong != nil {
+		return wrong
+	}
+	return err
+}
+
 // CheckEdges returns an error unless the array is 2 × edges.
 func CheckEdges(a *Array) error {
 	if len(a.Shape) != 2 || a.Shape[0] != 2 {
-		return fmt.Errorf("shape %v, want 2 × edges", a.Shape)
+		return fmt.Errorf("shape %v, must be 2 × edges", a.Shape)
 	}
 	return nil
 }
 
-// pairs reads edges whose source and target stand side by side, as in Fortran order.
+// pairs reads edges whose source and target are adjacent, as in Fortran order.
 func pairs(d *Decoder[int32]) func(e graph.Edges) error {
 	both := make([]int32, 2*edgeBlock)
 	return func(e graph.Edges) error {
@@ -101,18 +115,18 @@ func pairs(d *Decoder[int32]) func(e graph.Edges) error {
 	}
 }
 
-// rowBytes is how many bytes of float32 are read at a time.
+// rowBytes is the size in bytes of a block of rows as float32.
 const rowBytes = 1 << 20
 
-// Rows reads the array of that name, rows × columns, and calls put with blocks of its rows, as format.Stream.Rows does.
-// Several blocks are put at a time.
+// Rows reads the array of that name, rows × columns, and calls put with blocks of its rows, as format.Stream.Rows does,
+// from several goroutines.
 func Rows(ctx context.Context, z Source, name string, put func(first int, block *mat.Dense) error) error {
 	a, closer, err := z.Reader(name)
 	if err != nil {
 		return err
 	}
 	defer closer.Close()
-	wrong := make(chan error, 1) // of put, which names its own place
+	wrong := make(chan error, 1) // an error of put, which already names its location
 	err = rows(ctx, a, func(first int, block *mat.Dense) error {
 		err := put(first, block)
 		if err != nil {
@@ -134,18 +148,21 @@ func Rows(ctx context.Context, z Source, name string, put func(first int, block 
 	return z.Fail(name, err)
 }
 
+// ErrTurned is the error for an array whose rows cannot be read one after the other.
+var ErrTurned = errors.New("it is in Fortran order and packed, so its rows cannot be read one after the other: " +
+	"save it in C order (numpy.ascontiguousarray), or unpacked (numpy.savez)")
+
 // CheckRows returns the number of columns of an array that is n × columns, where a vector counts as one column. It
-// returns an error if the array is not, or if its rows cannot be read one after the other.
+// returns an error if the array does not have n rows, or if its rows cannot be read one after the other.
 func CheckRows(a *Array, n int) (columns int, err error) {
 	if len(a.Shape) == 1 {
 		a.Shape = append(a.Shape, 1)
 	}
 	if len(a.Shape) != 2 || a.Shape[0] != n || a.Shape[1] < 1 {
-		return 0, fmt.Errorf("shape %v, want %d rows, one for each node, and features", a.Shape, n)
+		return 0, fmt.Errorf("shape %v, expected %d rows, one for each node, and features", a.Shape, n)
 	}
 	if a.Fortran && a.Shape[1] > 1 && a.At == nil {
-		return 0, errors.New("it is in Fortran order and packed, so its rows cannot be read one after the other: " +
-			"save it in C order (numpy.ascontiguousarray), or unpacked (numpy.savez)")
+		return 0, ErrTurned
 	}
 	return a.Shape[1], nil
 }
@@ -164,7 +181,7 @@ func rows(ctx context.Context, a *Array, put func(first int, block *mat.Dense) e
 	read := func(_ int, block *mat.Dense) error { return d.Read(block.Data) }
 	turned := a.Fortran && columns > 1
 	if turned {
-		height = min(16*height, max(1, n)) // long runs of each column
+		height = min(16*height, max(1, n)) // to read long runs of each column
 		read = byColumns(a)
 	}
 	type work struct {
@@ -212,13 +229,13 @@ func rows(ctx context.Context, a *Array, put func(first int, block *mat.Dense) e
 	return end(a)
 }
 
-// end reads to the end, where a checksum is compared.
+// end reads to the end of the member, where its checksum is verified.
 func end(a *Array) error {
 	_, err := io.Copy(io.Discard, a.R)
 	return err
 }
 
-// byColumns reads blocks of rows of an array whose columns stand one after the other.
+// byColumns reads blocks of rows of an array in column-major order.
 func byColumns(a *Array) func(first int, block *mat.Dense) error {
 	var columns []float32
 	return func(first int, block *mat.Dense) error {

@@ -1,4 +1,4 @@
-// Package parts reads the split of a graph from arrays with names: masks or lists of nodes.
+// Package parts reads the split of a graph from named arrays: masks or lists of nodes.
 package parts
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// names lists the arrays of each part. The first that is there is read: a mask before a list.
+// names lists the possible arrays of each part, masks before lists. The first that exists is read.
 func names(s *graph.Split) []part {
 	return []part{
 		{&s.Train, []string{"train_mask", "train_idx", "idx_train"}},
@@ -24,22 +24,23 @@ type part struct {
 	names []string
 }
 
-// Source is a file of arrays with names.
+// Source is a file of named arrays.
 type Source interface {
 	// Has reports whether there is an array of that name.
 	Has(name string) bool
-	// Open calls read with the array of that name. An error, also that of read, is a *format.ReadError with the name.
+	// Open calls read with the array of that name. Every error, including one of read, is a *format.ReadError with the
+	// name.
 	Open(name string, read func(*numpy.Array) error) error
 	// Where returns the path of the file.
 	Where() string
 }
 
-// Read returns the split of n nodes, which is empty if z has no array of it, and notes. A mask has a number for each
-// node, 1 for the nodes of the part. If a mask has several columns, one for each of several splits, the first counts.
-// An error names the array: also one about a node that is in two parts.
+// Read returns the split of n nodes, and notes. The split is empty if z has no array for it. A mask has a number for
+// each node, 1 for the nodes in the part. If a mask has several columns, one for each split, the first is used. Errors
+// name the array. A node in two parts is an error.
 func Read(z Source, n int) (s graph.Split, notes []string, err error) {
-	in := make([]string, n) // the array that has put a node into a part
-	some := false           // whether there is any array of the split
+	in := make([]string, n) // the array that assigned each node to a part
+	some := false           // whether any array of the split exists
 	for _, p := range names(&s) {
 		for _, name := range p.names {
 			if !z.Has(name) {
@@ -60,7 +61,7 @@ func Read(z Source, n int) (s graph.Split, notes []string, err error) {
 			}
 			for _, v := range *p.nodes {
 				if in[v] != "" {
-					return s, nil, wrong(z, "%s: node %d is in %s too, want it once", name, v, in[v])
+					return s, nil, wrong(z, "%s: node %d is in %s too, must be once", name, v, in[v])
 				}
 				in[v] = name
 			}
@@ -68,7 +69,7 @@ func Read(z Source, n int) (s graph.Split, notes []string, err error) {
 		}
 	}
 	if len(s.Train) == 0 && some {
-		return s, nil, wrong(z, "train_mask: no node trains, want at least 1")
+		return s, nil, wrong(z, "train_mask: no node trains, must have at least 1")
 	}
 	return s, notes, nil
 }
@@ -107,7 +108,7 @@ func mask(z Source, name string, n int) (nodes []int32, note string, err error) 
 			columns = a.Shape[1]
 		}
 		if len(a.Shape) < 1 || len(a.Shape) > 2 || a.Shape[0] != n || columns < 1 {
-			return fmt.Errorf("shape %v, want [%d], a number for each node", a.Shape, n)
+			return fmt.Errorf("shape %v, expected [%d], a number for each node", a.Shape, n)
 		}
 		in, err := numpy.Numbers[int32](a)
 		if err != nil {
@@ -119,7 +120,7 @@ func mask(z Source, name string, n int) (nodes []int32, note string, err error) 
 			case 1:
 				nodes = append(nodes, int32(i))
 			default:
-				return fmt.Errorf("%d for node %d, want 0 or 1", v, i)
+				return fmt.Errorf("%d for node %d, must be 0 or 1", v, i)
 			}
 		}
 		if columns > 1 {
@@ -138,7 +139,7 @@ func list(z Source, name string, n int) (nodes []int32, err error) {
 		}
 		for i, v := range nodes {
 			if v < 0 || int(v) >= n {
-				return fmt.Errorf("node %d at place %d, want 0 to %d", v, i, n-1)
+				return fmt.Errorf("node %d at place %d, must be 0 to %d", v, i, n-1)
 			}
 		}
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 )
 
-// findClass maps the classes that data sets need to Go values, and refuses all others.
+// findClass maps the classes that data sets need to Go values. Other classes are errors.
 func findClass(module, name string) (any, error) {
 	if layout, ok := sparseClass(module, name); ok {
 		return sparse{layout}, nil
@@ -34,8 +34,8 @@ func findClass(module, name string) (any, error) {
 	return nil, fmt.Errorf("pickle wants the class %.100q, which is not one that a data set needs", module+"."+name)
 }
 
-// sparseClass returns the layout of scipy's class: csr, csc or coo. Modules are scipy.sparse.csr in old versions and
-// scipy.sparse._csr in new ones; classes are csr_matrix and csr_array.
+// sparseClass returns the layout of a scipy class: csr, csc or coo. Its module is scipy.sparse.csr in old versions and
+// scipy.sparse._csr in new ones; its name is csr_matrix or csr_array.
 func sparseClass(module, name string) (layout string, ok bool) {
 	rest, isSparse := strings.CutPrefix(module, "scipy.sparse.")
 	layout = strings.TrimPrefix(rest, "_")
@@ -54,12 +54,12 @@ type (
 	sparse       struct{ layout string }
 )
 
-// The objects that the classes make, of types that readers see.
+// The types of the objects of these classes.
 type (
 	// Array is a numpy array. Its shape fits its data.
 	Array struct {
 		numpy.Array
-		// Objects are the elements, in C order, of an array of objects; nil for numbers.
+		// Objects holds the elements of an array of objects, in C order. It is nil for an array of numbers.
 		Objects []any
 		raw     string
 	}
@@ -114,14 +114,14 @@ func (scalar) Call(args ...any) (any, error) {
 	return nil, errors.New("pickled numpy scalar is not a type and its bytes")
 }
 
-// Call returns the bytes of a text in Latin-1. Python 3 writes bytes so in old protocols.
+// Call returns the bytes of a Latin-1 string, the form in which Python 3 writes bytes in old protocols.
 func (encode) Call(args ...any) (any, error) {
 	if len(args) > 0 {
 		if text, ok := args[0].(string); ok {
 			raw := make([]byte, 0, len(text))
 			for _, r := range text {
 				if r > 0xff {
-					return nil, fmt.Errorf("pickled bytes hold the character %q, want Latin-1", r)
+					return nil, fmt.Errorf("pickled bytes hold the character %q, expected Latin-1", r)
 				}
 				raw = append(raw, byte(r))
 			}
@@ -142,7 +142,7 @@ func rawBytes(v any) (string, bool) {
 	return "", false
 }
 
-// PySetState takes (version, byte order, …).
+// PySetState accepts (version, byte order, …).
 func (d *dtype) PySetState(state any) error {
 	t, ok := state.(*types.Tuple)
 	if !ok || t.Len() < 2 {
@@ -153,7 +153,7 @@ func (d *dtype) PySetState(state any) error {
 	return nil
 }
 
-// PySetState takes (version, shape, dtype, Fortran order, bytes), or a list of objects in place of bytes.
+// PySetState accepts (version, shape, dtype, Fortran order, bytes), or a list of objects in place of bytes.
 func (a *Array) PySetState(state any) error {
 	t, ok := state.(*types.Tuple)
 	if !ok || t.Len() != 5 {
@@ -162,7 +162,7 @@ func (a *Array) PySetState(state any) error {
 	shape, okShape := t.Get(1).(*types.Tuple)
 	kind, okKind := t.Get(2).(*dtype)
 	if !okShape || !okKind {
-		return fmt.Errorf("pickled array has fields %T and %T, want shape and type", t.Get(1), t.Get(2))
+		return fmt.Errorf("pickled array has fields %T and %T, expected shape and type", t.Get(1), t.Get(2))
 	}
 	a.Shape = nil
 	for _, s := range *shape {
@@ -183,19 +183,19 @@ func (a *Array) PySetState(state any) error {
 	}
 	raw, okRaw := rawBytes(t.Get(4))
 	if !okRaw || kind.Kind == numpy.Object {
-		return fmt.Errorf("pickled array has data of type %T, want bytes", t.Get(4))
+		return fmt.Errorf("pickled array has data of type %T, expected bytes", t.Get(4))
 	}
 	a.raw = raw
 	_, err := a.Length(int64(len(raw)))
 	return err
 }
 
-// Set takes an entry.
+// Set adds an entry.
 func (d *Dict) Set(key, value any) {
 	d.Keys, d.Values = append(d.Keys, key), append(d.Values, value)
 }
 
-// Open returns the array with its numbers still to be read.
+// Open returns the array, ready to be read from its beginning.
 func (a *Array) Open() *numpy.Array {
 	numbers := a.Array
 	numbers.R = strings.NewReader(a.raw)
@@ -206,7 +206,7 @@ func (a *Array) Open() *numpy.Array {
 func Numbers[T numpy.Number](object any) ([]T, error) {
 	a, ok := object.(*Array)
 	if !ok {
-		return nil, fmt.Errorf("found %s, want a numpy array", Kind(object))
+		return nil, fmt.Errorf("found %s, expected a numpy array", Kind(object))
 	}
 	return numpy.Numbers[T](a.Open())
 }

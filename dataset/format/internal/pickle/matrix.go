@@ -12,13 +12,13 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Matrix is one of scipy's sparse matrices, in the layout csr, csc or coo.
+// Matrix is a sparse matrix of scipy, in the layout csr, csc or coo.
 type Matrix struct {
 	layout string
 	field  map[string]any
 }
 
-// PyDictSet takes an attribute.
+// PyDictSet sets an attribute.
 func (m *Matrix) PyDictSet(key, value any) error {
 	if name, ok := key.(string); ok {
 		m.field[name] = value
@@ -26,7 +26,7 @@ func (m *Matrix) PyDictSet(key, value any) error {
 	return nil
 }
 
-// Shape returns the numbers of rows and columns that the matrix claims: at least 0, and at most graph.MaxNodes.
+// Shape returns the numbers of rows and columns in the header of the matrix: 0 to graph.MaxNodes.
 func (m *Matrix) Shape() (rows, cols int, err error) {
 	shape, ok := m.field["_shape"].(*types.Tuple)
 	if !ok || shape.Len() != 2 {
@@ -42,7 +42,7 @@ func (m *Matrix) Shape() (rows, cols int, err error) {
 
 // CSR returns the matrix with the columns of each row ascending. Repeated entries are added up, as scipy does.
 //
-// A csc or coo matrix takes memory for the rows that it claims: compare Shape with what is known first.
+// A csc or coo matrix needs memory for the number of rows in its header: check Shape first.
 func (m *Matrix) CSR(ctx context.Context) (*mat.CSR, error) {
 	rows, cols, err := m.Shape()
 	if err != nil {
@@ -63,7 +63,7 @@ func (m *Matrix) CSR(ctx context.Context) (*mat.CSR, error) {
 		s.Data, err = take[float32](m, "data")
 	}
 	if err == nil {
-		err = csr.CheckContext(ctx, s)
+		err = csr.Check(ctx, s)
 	}
 	if err != nil {
 		return nil, err
@@ -83,7 +83,8 @@ func take[T int32 | int64 | float32](m *Matrix, name string) ([]T, error) {
 	return v, nil
 }
 
-// byRows fills s with the entries of a coo matrix. Its positions are row and col, and coords in later versions.
+// byRows fills s with the entries of a coo matrix. Its positions are the attributes row and col or, in later versions,
+// coords.
 func (m *Matrix) byRows(ctx context.Context, s *mat.CSR) (*mat.CSR, error) {
 	if coords, ok := m.field["coords"].(*types.Tuple); ok && coords.Len() == 2 {
 		m.field["row"], m.field["col"] = coords.Get(0), coords.Get(1)
@@ -109,7 +110,7 @@ func (m *Matrix) transposed(ctx context.Context, s *mat.CSR) (*mat.CSR, error) {
 	if columns.Indices, err = take[int32](m, "indices"); err != nil {
 		return nil, err
 	}
-	if err := csr.CheckContext(ctx, columns); err != nil {
+	if err := csr.Check(ctx, columns); err != nil {
 		return nil, fmt.Errorf("in columns: %w", err)
 	}
 	col, err := csr.Rows(ctx, columns)

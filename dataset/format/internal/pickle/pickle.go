@@ -20,27 +20,28 @@ import (
 )
 
 // Load returns the object in a pickle of protocol 0 to 5: an *Array, a *Matrix, a *Dict, a list or tuple, a string, a
-// number, or nil. The memory that it takes is at most a constant times len(data).
+// number, or nil. Its memory use is at most a constant times len(data).
 func Load(data []byte) (any, error) {
 	object, _, err := Loader{}.Load(data)
 	return object, err
 }
 
-// Loader loads pickles with more classes than those of numpy and scipy. The zero value has no more.
+// Loader loads pickles. It knows the classes of numpy and scipy, and the additional ones of Class.
 type Loader struct {
-	// Class returns what stands for a class or a function, and whether it is known. A value with the method
-	// Call(...any) (any, error) can be called, one with PyNew(...any) (any, error) makes objects. nil knows none.
+	// Class returns the Go value of a class or a function, and whether it is known. A value with the method Call(...any)
+	// (any, error) can be called, and one with PyNew(...any) (any, error) creates objects. If Class is nil, there are no
+	// additional classes.
 	Class func(module, name string) (any, bool)
-	// Persistent returns the object outside the pickle with that identifier. nil knows none.
+	// Persistent returns the object with that identifier outside the pickle. If it is nil, there are no such objects.
 	Persistent func(id any) (any, error)
-	// Meter counts the bytes that are read of the pickle. nil counts none.
+	// Meter counts the bytes read from the pickle. It may be nil.
 	Meter *reading.Meter
 }
 
-// Load returns the object in a pickle, as the function Load does, and the bytes behind the pickle.
+// Load returns the object in a pickle, as the function Load does, and the bytes after the pickle.
 func (l Loader) Load(data []byte) (object any, rest []byte, err error) {
 	defer func() {
-		if r := recover(); r != nil { // the library indexes its stack unchecked
+		if r := recover(); r != nil { // the library indexes its stack without checks
 			object, err = nil, fmt.Errorf("not a pickle: %v", r)
 		}
 	}()
@@ -68,9 +69,10 @@ func (l Loader) Load(data []byte) (object any, rest []byte, err error) {
 }
 
 const (
-	// maxMarks bounds the instructions that open a list, a tuple or a dictionary. The library takes 256 bytes for each.
+	// maxMarks bounds the instructions that open a list, a tuple or a dictionary. The library allocates 256 bytes for each
+	// one.
 	maxMarks = 1 << 20
-	// maxLong bounds the bytes of a whole number. The library needs a time quadratic in them.
+	// maxLong bounds the bytes of an integer. The library needs quadratic time to parse it.
 	maxLong = 64
 )
 
@@ -83,14 +85,15 @@ const (
 	long    = "\x8d\x8e\x96" // an argument of 8 bytes is a length
 )
 
-// guard refuses what the library trusts: strings longer than the file, which the library allocates before it reads
-// them, long numbers, and very many marks. It takes frames away, since nothing can be checked within them.
+// guard returns errors for input that the library does not check: strings longer than the file, which the library
+// allocates before it reads them, long numbers, and too many marks. It removes frames, since nothing can be checked
+// within them.
 type guard struct {
 	*bufio.Reader
 	size  int
 	last  byte
 	marks int
-	err   error // the first refusal: the library tries again after an error
+	err   error // the first error, which is kept because the library tries again after an error
 }
 
 // ReadByte reads an instruction, or an argument of one byte.
@@ -102,7 +105,7 @@ func (g *guard) ReadByte() (byte, error) {
 	return b, cmp.Or(g.err, err)
 }
 
-// instruction notes b, which may be an instruction.
+// instruction records b, which may be an instruction.
 func (g *guard) instruction(b byte) {
 	g.last = b
 	if b == opMark {
@@ -112,8 +115,9 @@ func (g *guard) instruction(b byte) {
 	}
 }
 
-// Read reads an argument. If it is a length, the instruction has just been read. An error comes with 0 bytes, since
-// io.ReadFull drops an error that comes with all bytes. A frame gets the length 0: the library then reads on outside.
+// Read reads an argument. If the last byte was an instruction with a length, the argument is that length, and is
+// checked. With an error, Read returns 0 bytes, since io.ReadFull drops an error that comes with all bytes. The length
+// of a frame becomes 0, so that the library reads its content as if there were no frame.
 func (g *guard) Read(p []byte) (int, error) {
 	n, err := io.ReadFull(g.Reader, p)
 	if err = cmp.Or(g.err, err); err != nil {
@@ -134,7 +138,7 @@ func (g *guard) Read(p []byte) (int, error) {
 	case n == 4 && strings.IndexByte(short, g.last) >= 0:
 		length = uint64(binary.LittleEndian.Uint32(p))
 		if g.last == opLong4 && length > maxLong {
-			g.err = fmt.Errorf("pickle has a whole number of %d bytes, want at most %d", length, maxLong)
+			g.err = fmt.Errorf("pickle has a whole number of %d bytes, must have at most %d", length, maxLong)
 		}
 	}
 	if g.err == nil && length > uint64(g.size) {

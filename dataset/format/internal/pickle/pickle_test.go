@@ -10,7 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 )
 
-// The three layouts of the matrix with 1 and 2 in row 0, and 3 in row 2.
+// matrices returns the three layouts of the matrix with 1 and 2 in row 0, and 3 in row 2.
 func matrices() map[string]string {
 	return map[string]string{
 		"csr": fixture.PickleCSR(3, 4, []int32{0, 2, 2, 3}, []int32{3, 0, 1}, []int32{2, 1, 3}),
@@ -38,7 +38,7 @@ func TestMatricesOfEachLayout(t *testing.T) {
 	}
 }
 
-// A frame of protocol 4 around an array changes nothing, and neither does a frame whose length is wrong.
+// TestFrames checks that frames of protocol 4 around an array have no effect, even with a wrong length.
 func TestFrames(t *testing.T) {
 	body := fixture.PickleArray([]int32{1, 2}, 2) + "."
 	for _, length := range []byte{byte(len(body)), 1} {
@@ -58,11 +58,11 @@ func TestLoadRefuses(t *testing.T) {
 		`the class "os.system"`:       fixture.Pickled("cos\nsystem\n" + fixture.PickleString("true") + "\x85R"),
 		"claims a string of 214748":   []byte("T\xff\xff\xff\x7f"),
 		"cut short":                   []byte("\x80\x02]"),
-		"want at most 64":             []byte("\x8b\xff\xff\x00\x00"),
+		"must have at most 64":        []byte("\x8b\xff\xff\x00\x00"),
 		"more than 1048576 lists":     bytes.Repeat([]byte("("), 1<<20+1),
 		"the stack is empty":          []byte("."),
 		"does not take the 8 bytes":   fixture.Pickled(fixture.PickleArray([]int32{1, 2}, 3)),
-		"want Latin-1":                fixture.Pickled("c_codecs\nencode\n" + "X\x02\x00\x00\x00\xc4\x80\x85R"),
+		"expected Latin-1":            fixture.Pickled("c_codecs\nencode\n" + "X\x02\x00\x00\x00\xc4\x80\x85R"),
 		"is not a type and its bytes": fixture.Pickled("cnumpy.core.multiarray\nscalar\n)R"),
 	} {
 		_, err := pickle.Load(data)
@@ -74,14 +74,14 @@ func TestLoadRefuses(t *testing.T) {
 
 func TestMatricesRefuse(t *testing.T) {
 	for want, body := range map[string]string{
-		"row 3 of entry 0, want 0 to 2": fixture.PickleSparse("coo", 3, 4, map[string][]int32{
+		"row 3 of entry 0, must be 0 to 2": fixture.PickleSparse("coo", 3, 4, map[string][]int32{
 			"row": {3}, "col": {0}, "data": {1}}),
 		"1 rows, 2 columns and 1 values": fixture.PickleSparse("coo", 3, 4, map[string][]int32{
 			"row": {0}, "col": {0, 1}, "data": {1}}),
 		"in columns: 2 row pointers for 4 rows": fixture.PickleSparse("csc", 3, 4, map[string][]int32{
 			"indptr": {0, 0}, "indices": {}, "data": {}}),
-		"column 4 of entry 0, want 0 to 3": fixture.PickleCSR(1, 4, []int32{0, 1}, []int32{4}, []int32{1}),
-		"data: found nothing (None), want a numpy array": fixture.PickleSparse("csr", 0, 1,
+		"column 4 of entry 0, must be 0 to 3": fixture.PickleCSR(1, 4, []int32{0, 1}, []int32{4}, []int32{1}),
+		"data: found nothing (None), expected a numpy array": fixture.PickleSparse("csr", 0, 1,
 			map[string][]int32{"indptr": {0}, "indices": {}}),
 		"not two numbers": fixture.PickleCSR(-1, 4, []int32{0}, nil, nil),
 	} {
@@ -95,7 +95,7 @@ func TestMatricesRefuse(t *testing.T) {
 	}
 }
 
-// FuzzPickle looks for a panic and for memory without bound. Errors are right.
+// FuzzPickle checks that no input causes a panic or unbounded memory use. Errors are allowed.
 func FuzzPickle(f *testing.F) {
 	f.Add([]byte("\x80\x02cnumpy.core.multiarray\n_reconstruct\nq\x01cnumpy\nndarray\nK\x00\x85U\x01b\x87R(K\x01" +
 		"K\x02\x85" +

@@ -28,21 +28,22 @@ const (
 	nodeNames  = "ids"
 )
 
-// Source is a file of arrays with names.
+// Source is a file of named arrays.
 type Source interface {
 	parts.Source
-	// Matrix returns the array of that name if it is a sparse matrix of at most n rows, else nil. n < 0 is no bound.
+	// Matrix returns the array of that name if it is a sparse matrix of at most n rows, else nil. n < 0 means any number
+	// of rows.
 	Matrix(ctx context.Context, name string, n int) (*mat.CSR, error)
-	// Strings returns the texts of that name.
+	// Strings returns the list of strings of that name.
 	Strings(name string) ([]string, error)
-	// Metadata returns the strings that a graph of format.GraphArrays comes with; nil if there are none.
+	// Metadata returns the metadata of a graph written by format.GraphArrays, or nil.
 	Metadata() map[string]string
 }
 
-// Read returns the graph in z and notes. It has x and y, edge_index or adj_t, and may have edge_weight, masks or lists
-// of a split, and ids. name is its name unless the metadata has one. Labels that start at 1 are moved to start at 0,
-// unless the metadata says how many classes there are. An error names the array. That of a condensed graph is
-// format.ErrCondensed.
+// Read returns the graph in z, and notes. z has x and y, edge_index or adj_t, and may have edge_weight, masks or lists
+// of a split, and ids. name is the name of the graph unless the metadata has one. Labels that start at 1 are shifted to
+// start at 0, unless the metadata says how many classes there are. Errors name the array. For a condensed graph the
+// error is format.ErrCondensed.
 func Read(ctx context.Context, z Source, name string) (*graph.Graph, []string, error) {
 	meta := z.Metadata()
 	if meta["format"] == format.CondensedKind {
@@ -73,7 +74,7 @@ func Read(ctx context.Context, z Source, name string) (*graph.Graph, []string, e
 	if err := parts.Labelled(z, b.Split, b.Y); err != nil {
 		return nil, nil, err
 	}
-	g, changes, err := b.GraphContext(ctx)
+	g, changes, err := b.Graph(ctx)
 	if err != nil {
 		return nil, nil, format.LocateArrays(err, z.Where(), map[string]string{
 			"edges": edgeIndex, "features": features, "labels": labels, "split": "train_mask",
@@ -82,7 +83,7 @@ func Read(ctx context.Context, z Source, name string) (*graph.Graph, []string, e
 	return g, append(notes, format.Notes(g, changes)...), nil
 }
 
-// describe sets what metadata says of a graph that this project wrote, and the names of its nodes.
+// describe sets the metadata of a graph that cgc wrote, and the names of its nodes.
 func describe(b *graph.Builder, z Source, meta map[string]string) (err error) {
 	wrong := func(text string, args ...any) error {
 		return &format.ReadError{File: z.Where(), Err: fmt.Errorf("metadata: "+text, args...)}
@@ -91,11 +92,11 @@ func describe(b *graph.Builder, z Source, meta map[string]string) (err error) {
 		b.Name = meta["name"]
 	}
 	if b.Classes, err = strconv.Atoi(meta["classes"]); err != nil || b.Classes < 0 {
-		return wrong("classes is %.20q, want the number of classes", meta["classes"])
+		return wrong("classes is %.20q, must be the number of classes", meta["classes"])
 	}
 	if names, has := meta["class_names"]; has {
 		if err := json.Unmarshal([]byte(names), &b.ClassNames); err != nil {
-			return wrong("class_names is %.50q, want a JSON list of names", names)
+			return wrong("class_names is %.50q, must be a JSON list of names", names)
 		}
 	}
 	if z.Has(nodeNames) {
@@ -104,9 +105,9 @@ func describe(b *graph.Builder, z Source, meta map[string]string) (err error) {
 	return err
 }
 
-// missing is the error for an array that is not there.
+// missing is the error for a missing array.
 func missing(z Source, name, want string) error {
-	return &format.ReadError{File: z.Where(), Err: fmt.Errorf("%s: missing, want %s", name, want)}
+	return &format.ReadError{File: z.Where(), Err: fmt.Errorf("%s: missing, expected %s", name, want)}
 }
 
 // readFeatures returns x, nodes × features, dense or sparse.
@@ -119,7 +120,7 @@ func readFeatures(ctx context.Context, z Source) (x mat.Matrix, err error) {
 	}
 	err = z.Open(features, func(a *numpy.Array) error {
 		if len(a.Shape) != 2 {
-			return fmt.Errorf("shape %v, want nodes × features", a.Shape)
+			return fmt.Errorf("shape %v, expected nodes × features", a.Shape)
 		}
 		x, err = numpy.Dense(a)
 		return err
@@ -127,8 +128,8 @@ func readFeatures(ctx context.Context, z Source) (x mat.Matrix, err error) {
 	return x, err
 }
 
-// readLabels returns the labels of n nodes. As floats, they are whole numbers, or NaN for none. own says that the first
-// class is 0.
+// readLabels returns the labels of n nodes. Floating-point labels must be integers, or NaN for no label. If own is
+// true, labels are not shifted.
 func readLabels(z Source, n int, own bool) (y []int32, err error) {
 	if !z.Has(labels) {
 		return nil, missing(z, labels, fmt.Sprintf("a label for each node, %d for none", graph.Unlabelled))
@@ -136,10 +137,10 @@ func readLabels(z Source, n int, own bool) (y []int32, err error) {
 	err = z.Open(labels, func(a *numpy.Array) error {
 		column := len(a.Shape) == 2 && a.Shape[1] == 1
 		if len(a.Shape) == 2 && a.Shape[1] > 1 && a.Shape[0] == n {
-			return fmt.Errorf("shape %v: %d labels for each node, want one", a.Shape, a.Shape[1])
+			return fmt.Errorf("shape %v: %d labels for each node, expected one", a.Shape, a.Shape[1])
 		}
 		if (len(a.Shape) != 1 && !column) || a.Shape[0] != n {
-			return fmt.Errorf("shape %v, want [%d], one label for each node", a.Shape, n)
+			return fmt.Errorf("shape %v, expected [%d], one label for each node", a.Shape, n)
 		}
 		numbers, err := wholeNumbers(a)
 		if err != nil {
@@ -174,13 +175,13 @@ func wholeNumbers(a *numpy.Array) ([]int64, error) {
 		if v != v {
 			numbers[i] = graph.Unlabelled
 		} else if numbers[i] = int64(v); float32(numbers[i]) != v {
-			return nil, fmt.Errorf("element %d is %v, want a whole number, the class of the node", i, v)
+			return nil, fmt.Errorf("element %d is %v, must be a whole number, the class of the node", i, v)
 		}
 	}
 	return numbers, nil
 }
 
-// readEdges returns the edges of n nodes: edge_index with edge_weight if it is there, or adj_t.
+// readEdges returns the edges of n nodes: edge_index with edge_weight if present, or adj_t.
 func readEdges(ctx context.Context, z Source, n int) (e graph.Edges, err error) {
 	if !z.Has(edgeIndex) && z.Has(adjacency) {
 		return readMatrix(ctx, z, n)
@@ -194,10 +195,10 @@ func readEdges(ctx context.Context, z Source, n int) (e graph.Edges, err error) 
 			if len(a.Shape) == 2 && a.Shape[1] == 2 {
 				hint = " (transpose it: edge_index.T)"
 			}
-			return fmt.Errorf("shape %v, want 2 × edges%s", a.Shape, hint)
+			return fmt.Errorf("shape %v, must be 2 × edges%s", a.Shape, hint)
 		}
 		if a.Kind != 'i' && a.Kind != 'u' {
-			return fmt.Errorf("elements of type %s, want whole numbers", a.DType)
+			return fmt.Errorf("elements of type %s, must be whole numbers", a.DType)
 		}
 		ends, err := numpy.Numbers[int32](a)
 		if err != nil {
@@ -205,7 +206,7 @@ func readEdges(ctx context.Context, z Source, n int) (e graph.Edges, err error) 
 		}
 		for i, v := range ends {
 			if v < 0 || int(v) >= n {
-				return fmt.Errorf("node %d at [%d, %d], want 0 to %d, the rows of x",
+				return fmt.Errorf("node %d at [%d, %d], must be 0 to %d, the rows of x",
 					v, i/a.Shape[1], i%a.Shape[1], n-1)
 			}
 		}
@@ -223,7 +224,7 @@ func readEdges(ctx context.Context, z Source, n int) (e graph.Edges, err error) 
 			return fmt.Errorf("%d weights for %d edges", len(e.Weight), e.Len())
 		}
 		if at := slices.IndexFunc(e.Weight, func(w float32) bool { return !(w > 0) }); at >= 0 {
-			return fmt.Errorf("weight %v of edge %d, want a positive number", e.Weight[at], at)
+			return fmt.Errorf("weight %v of edge %d, must be a positive number", e.Weight[at], at)
 		}
 		if !slices.ContainsFunc(e.Weight, func(w float32) bool { return w != 1 }) {
 			e.Weight = nil
@@ -240,9 +241,9 @@ func readMatrix(ctx context.Context, z Source, n int) (e graph.Edges, err error)
 		return e, err
 	}
 	if m == nil {
-		err = errors.New("it is no sparse matrix, want one of nodes × nodes")
+		err = errors.New("it is no sparse matrix, must be one of nodes × nodes")
 	} else if m.Rows != n || m.Cols != n {
-		err = fmt.Errorf("shape %d×%d, want %d×%d, a row for each row of x", m.Rows, m.Cols, n, n)
+		err = fmt.Errorf("shape %d×%d, expected %d×%d, a row for each row of x", m.Rows, m.Cols, n, n)
 	} else {
 		e, err = csr.Edges(ctx, m)
 	}

@@ -1,35 +1,38 @@
-// Package reading tells how much of a file was read, for readers that take bytes from it themselves. Package progress
-// hears it. Reading ends when its context does.
+// Package reading reports to package progress how much of a file was read. Reading ends when its context ends.
 package reading
 
 import (
 	"context"
 	"io"
 	"path/filepath"
+	"sync"
 
 	"github.com/graph-condensation/cgc/progress"
 )
 
-// step is the number of bytes from one report to the next.
+// step is the number of bytes between reports.
 const step = 1 << 20
 
-// Meter counts the bytes of one file. A nil Meter counts nothing. It is for one goroutine at a time.
+// Meter counts the bytes of one file. A nil Meter counts nothing. It is safe for concurrent use.
 type Meter struct {
+	mu                sync.Mutex
 	ctx               context.Context
 	stage             string
 	done, told, total int64
 }
 
-// New returns a meter of a file from which total bytes are to be read. doing says what is done: "reading".
+// New returns a meter for reading total bytes of a file. doing is the activity to report, such as "reading".
 func New(ctx context.Context, doing, file string, total int64) *Meter {
 	return &Meter{ctx: ctx, stage: doing + " " + filepath.Base(file), total: total}
 }
 
-// Add counts n bytes more. It reports every megabyte. The error is that of the context.
+// Add counts n more bytes, and reports every megabyte. It returns the error of the context.
 func (m *Meter) Add(n int) error {
 	if m == nil {
 		return nil
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.done += int64(n); m.done-m.told < step {
 		return nil
 	}
@@ -38,7 +41,7 @@ func (m *Meter) Add(n int) error {
 	return m.ctx.Err()
 }
 
-// Reader returns a reader that counts what is read from r.
+// Reader returns a reader that counts the bytes read from r.
 func (m *Meter) Reader(r io.Reader) io.Reader {
 	if m == nil {
 		return r
@@ -46,7 +49,7 @@ func (m *Meter) Reader(r io.Reader) io.Reader {
 	return reader{r, m}
 }
 
-// ReaderAt is Reader for an io.ReaderAt.
+// ReaderAt is like Reader, for an io.ReaderAt.
 func (m *Meter) ReaderAt(r io.ReaderAt) io.ReaderAt {
 	if m == nil {
 		return r

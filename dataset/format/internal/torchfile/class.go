@@ -10,7 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 )
 
-// types of elements, by torch's names, and the storages that have them.
+// dtypes maps torch's names of element types to the types. storages maps the classes of storages to these names.
 var dtypes = map[string]numpy.DType{
 	"float64": {Kind: 'f', Size: 8}, "float32": {Kind: 'f', Size: 4}, "float16": {Kind: 'f', Size: 2},
 	"bfloat16": {Kind: 'e', Size: 2}, "int64": {Kind: 'i', Size: 8}, "int32": {Kind: 'i', Size: 4},
@@ -25,7 +25,7 @@ var storages = map[string]string{
 	"ByteStorage": "uint8", "BoolStorage": "bool",
 }
 
-// records are the classes whose objects are taken as what they hold. Nothing of the classes themselves is run.
+// records lists the classes whose objects are read as records of their attributes. No code of these classes is run.
 var records = map[string]bool{
 	"torch_geometric.data.data.Data":              true,
 	"torch_geometric.data.data.DataEdgeAttr":      true,
@@ -44,10 +44,10 @@ var records = map[string]bool{
 	"cgc._condensed.Origin":                         true,
 }
 
-// attrType is an enumeration. Pickles name its members by getattr.
+// attrType is an enumeration. Pickles refer to its members through getattr.
 const attrType = "torch_geometric.data.storage.AttrType"
 
-// functions are what a pickle of torch may call. Each is a function of this package.
+// functions maps the names of the functions that a pickle of torch may call. Each is implemented in this package.
 var functions = map[string]function{
 	"torch._utils._rebuild_tensor":            rebuildTensor,
 	"torch._utils._rebuild_tensor_v2":         rebuildTensor,
@@ -63,7 +63,7 @@ var functions = map[string]function{
 	"__builtin__.getattr":                     memberOf,
 }
 
-// classOf returns what stands for a class or a function of torch and PyTorch Geometric, if it is in the lists above.
+// classOf returns the Go value of a class or a function of torch or PyTorch Geometric, if it is listed above.
 func classOf(module, name string) (any, bool) {
 	full := module + "." + name
 	if f, known := functions[full]; known {
@@ -87,7 +87,7 @@ func classOf(module, name string) (any, bool) {
 type (
 	// function is a function that a pickle may call.
 	function func(args []any) (any, error)
-	// class makes records.
+	// class creates records.
 	class string
 	// element is a type of elements, or of storages of them.
 	element struct{ numpy.DType }
@@ -104,7 +104,7 @@ func (c class) PyNew(...any) (any, error) {
 // Call returns an empty record.
 func (c class) Call(...any) (any, error) { return c.PyNew() }
 
-// Record is an object of a class that is taken as what it holds.
+// Record is an object that is read as its attributes.
 type Record struct {
 	// Class is the name of the class, with its module.
 	Class string
@@ -112,7 +112,7 @@ type Record struct {
 	Fields map[string]any
 }
 
-// PyDictSet takes an attribute.
+// PyDictSet sets an attribute.
 func (r *Record) PyDictSet(key, value any) error {
 	if name, ok := key.(string); ok {
 		r.Fields[name] = value
@@ -139,7 +139,7 @@ func memberOf(args []any) (any, error) {
 	return nil, errors.New("pickle wants the function getattr, which is not one that a data set needs")
 }
 
-// rebuildTensor takes (storage, offset, shape, strides, …).
+// rebuildTensor has the arguments (storage, offset, shape, strides, …).
 func rebuildTensor(args []any) (any, error) {
 	if len(args) >= 4 {
 		s, isStorage := args[0].(*storage)
@@ -153,7 +153,7 @@ func rebuildTensor(args []any) (any, error) {
 	return nil, errors.New("torch's pickle has a tensor that is not a storage, an offset, a shape and strides")
 }
 
-// rebuildUntyped takes (storage, offset, shape, strides, gradient, hooks, type, …).
+// rebuildUntyped has the arguments (storage, offset, shape, strides, gradient, hooks, type, …).
 func rebuildUntyped(args []any) (any, error) {
 	if len(args) >= 7 {
 		if kind, ok := args[6].(element); ok {
@@ -169,8 +169,8 @@ func rebuildUntyped(args []any) (any, error) {
 	return nil, errors.New("torch's pickle has a tensor without a type")
 }
 
-// rebuildSparse takes (layout, parts). The parts are indices, values and shape, or row pointers, columns, values and
-// shape.
+// rebuildSparse has the arguments (layout, parts). The parts are indices, values and shape, or row pointers, columns,
+// values and shape.
 func rebuildSparse(args []any) (any, error) {
 	if len(args) >= 2 {
 		layout, _ := args[0].(string)
@@ -182,7 +182,7 @@ func rebuildSparse(args []any) (any, error) {
 		case ok && (layout == "csr" || layout == "csc") && parts.Len() >= 4:
 			return newSparse(layout, parts.Get(0), parts.Get(1), parts.Get(2), parts.Get(3))
 		case ok && layout != "":
-			return nil, fmt.Errorf("torch's pickle has a sparse tensor of layout %.40q, want coo, csr or csc", layout)
+			return nil, fmt.Errorf("torch's pickle has a sparse tensor of layout %.40q, must be coo, csr or csc", layout)
 		}
 	}
 	return nil, errors.New("torch's pickle has a sparse tensor without its parts")
@@ -191,7 +191,7 @@ func rebuildSparse(args []any) (any, error) {
 func newSparse(layout string, a, b, values, size any) (any, error) {
 	shape, ok := ints(size)
 	if !ok || len(shape) != 2 {
-		return nil, fmt.Errorf("torch's pickle has a sparse tensor of shape %v, want two sides", shape)
+		return nil, fmt.Errorf("torch's pickle has a sparse tensor of shape %v, must have two sides", shape)
 	}
 	return &Sparse{layout: layout, Rows: shape[0], Cols: shape[1], index: a, columns: b, values: values}, nil
 }

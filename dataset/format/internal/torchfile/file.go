@@ -1,14 +1,14 @@
 // Package torchfile reads and writes the files of torch.save without running anything: tensors, plain containers, and
-// the objects of a few classes as what they hold. Any other class or function is an error that names it.
+// the attributes of objects of a few classes. Any other class or function is an error that names it.
 //
-// A file since torch 1.6 is a zip archive whose members are stored and not packed:
+// Since torch 1.6, a file is a zip archive of uncompressed members:
 //
 //	NAME/data.pkl   a pickle; a storage in it is a persistent id with type, key and length
 //	NAME/data/KEY   the numbers of a storage
 //	NAME/byteorder  "little" or "big"; absent from older files
 //
-// A file before torch 1.6 is five pickles (a magic number, the version, sizes of the system, the object, the keys of
-// the storages) and the storages behind them, each a length in 8 bytes and its numbers.
+// Before torch 1.6, a file is five pickles (a magic number, the version, sizes of the system, the object, the keys of
+// the storages), followed by the storages, each an 8-byte length and its numbers.
 package torchfile
 
 import (
@@ -34,15 +34,16 @@ import (
 )
 
 const (
-	// maxPickle bounds the pickle: numbers are outside of it.
+	// maxPickle bounds the size of the pickle, which does not contain the numbers.
 	maxPickle = 1 << 30
-	// maxNumbers bounds the length that a storage claims.
+	// maxNumbers is the largest length of a storage.
 	maxNumbers = 1 << 50
 )
 
 // File is a file of torch.save. Tensors are read from it until Close.
 type File struct {
-	// Object is what was saved: a *Tensor, a *Sparse, a *Record, a container of package pickle, a string, a number or nil.
+	// Object is the saved object: a *Tensor, a *Sparse, a *Record, a container of package pickle, a string, a number or
+	// nil.
 	Object any
 
 	file     *os.File
@@ -50,8 +51,8 @@ type File struct {
 	storages map[string]*storage
 }
 
-// Open reads the pickle of a file. Reading tensors reports to package progress, and ends when ctx does. Errors about
-// the content do not name the file.
+// Open reads the pickle of a file. Reading tensors reports to package progress, and stops when ctx is done. Errors
+// about the content do not name the file.
 func Open(ctx context.Context, name string) (*File, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -73,7 +74,7 @@ func Open(ctx context.Context, name string) (*File, error) {
 // Close closes the file.
 func (f *File) Close() error { return f.file.Close() }
 
-// Looks says whether a file looks as one of torch.save: by its start, or by the directory of its archive.
+// Looks reports whether a file looks like a file of torch.save, by its start or by the directory of its archive.
 func Looks(name string) bool {
 	file, err := os.Open(name)
 	if err != nil {
@@ -92,7 +93,7 @@ func Looks(name string) bool {
 	return err == nil && slices.ContainsFunc(archive.File, isPickle)
 }
 
-// isPickle says whether a member of an archive is the pickle.
+// isPickle reports whether a member of an archive is the pickle.
 func isPickle(m *zip.File) bool { return path.Base(m.Name) == "data.pkl" }
 
 func (f *File) read() error {
@@ -127,7 +128,7 @@ func (f *File) readArchive(archive *zip.Reader) error {
 		}
 	}
 	if pickled == nil {
-		return errors.New("a zip archive without data.pkl, want a file of torch.save")
+		return errors.New("a zip archive without data.pkl, must be a file of torch.save")
 	}
 	folder := path.Dir(pickled.Name)
 	raw, err := member(pickled)
@@ -160,10 +161,10 @@ func (f *File) readArchive(archive *zip.Reader) error {
 			return err
 		}
 		if m.Method != zip.Store {
-			return fmt.Errorf("storage %.20q is packed, want it stored as torch.save does", key)
+			return fmt.Errorf("storage %.20q is packed, must be stored as torch.save does", key)
 		}
 		if held := min(int64(m.UncompressedSize64), info.Size()-at); held < s.size || held < 0 {
-			return fmt.Errorf("storage %.20q holds %d bytes, want %d", key, held, s.size)
+			return fmt.Errorf("storage %.20q holds %d bytes, expected %d", key, held, s.size)
 		}
 		s.from = f.meter.ReaderAt(io.NewSectionReader(f.file, at, s.size))
 	}
@@ -173,9 +174,9 @@ func (f *File) readArchive(archive *zip.Reader) error {
 
 // member returns the bytes of a small member.
 func member(m *zip.File) ([]byte, error) {
-	const ratio = 1032 // deflate cannot shrink more
+	const ratio = 1032 // deflate cannot compress more
 	if m.UncompressedSize64 > maxPickle || m.UncompressedSize64/ratio > m.CompressedSize64 {
-		return nil, fmt.Errorf("member %.60q claims %d bytes from %d, want at most 1 GiB",
+		return nil, fmt.Errorf("member %.60q claims %d bytes from %d, expected at most 1 GiB",
 			m.Name, m.UncompressedSize64, m.CompressedSize64)
 	}
 	r, err := m.Open()
@@ -190,7 +191,7 @@ func member(m *zip.File) ([]byte, error) {
 	return data, nil
 }
 
-// loader returns the loader of a pickle whose storages become known by their keys.
+// loader returns the loader of a pickle. It records storages by their keys.
 func (f *File) loader(bigEndian bool) pickle.Loader {
 	return pickle.Loader{Class: classOf, Persistent: func(id any) (any, error) {
 		t, ok := id.(*types.Tuple)
@@ -220,11 +221,11 @@ func (f *File) loader(bigEndian bool) pickle.Loader {
 // legacyMagic is the start of a file before torch 1.6: the pickle of a number.
 const legacyMagic = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."
 
-// readLegacy reads a file before torch 1.6.
+// readLegacy reads a file that torch before 1.6 wrote.
 func (f *File) readLegacy(size int64) error {
 	const most = 1 << 36
 	if size > most {
-		return fmt.Errorf("a file of %d bytes in the form before torch 1.6, want at most %d: save it again",
+		return fmt.Errorf("a file of %d bytes in the form before torch 1.6, must be at most %d: save it again",
 			size, int64(most))
 	}
 	rest, err := io.ReadAll(f.meter.Reader(io.NewSectionReader(f.file, 0, size)))
@@ -252,10 +253,11 @@ func (f *File) readLegacy(size int64) error {
 			return fmt.Errorf("storage %.20q is not in the pickle", name)
 		}
 		if len(rest) < 8 || s.size > int64(len(rest)-8) {
-			return fmt.Errorf("the file is cut short: storage %.20q has %d bytes, want %d", name, max(0, len(rest)-8), s.size)
+			return fmt.Errorf("the file is cut short: storage %.20q has %d bytes, expected %d", name, max(0, len(rest)-8),
+				s.size)
 		}
 		if n := binary.LittleEndian.Uint64(rest); n != uint64(s.size)/uint64(s.Size) {
-			return fmt.Errorf("storage %.20q has %d elements, want %d", name, n, s.size/int64(s.Size))
+			return fmt.Errorf("storage %.20q has %d elements, expected %d", name, n, s.size/int64(s.Size))
 		}
 		s.from = bytes.NewReader(rest[8 : 8+s.size])
 		rest = rest[8+s.size:]
@@ -269,10 +271,10 @@ func (f *File) readLegacy(size int64) error {
 	return nil
 }
 
-// Fields returns the attributes of a record, or the entries of a dictionary whose keys are strings, by their names. The
-// attributes of a Data are those of its store. ok is false for other objects.
+// Fields returns the attributes of a record, or the entries of a dictionary whose keys are strings, by name. For a
+// Data, it returns the attributes of its store. ok is false for other objects.
 func Fields(object any) (fields map[string]any, ok bool) {
-	for _, inner := range []string{"_store", "_mapping"} { // of a Data since PyTorch Geometric 2
+	for _, inner := range []string{"_store", "_mapping"} { // fields of a Data since PyTorch Geometric 2
 		if r, is := object.(*Record); is && r.Fields[inner] != nil {
 			object = r.Fields[inner]
 		}
@@ -332,8 +334,7 @@ func Kind(object any) string {
 	return pickle.Kind(object)
 }
 
-// ArrayOf returns a tensor, an array of numpy, or a list of whole numbers as an array to be read. ok is false for other
-// objects.
+// ArrayOf returns a tensor, a numpy array or a list of integers as an array. ok is false for other objects.
 func ArrayOf(object any) (a *numpy.Array, ok bool, err error) {
 	switch o := object.(type) {
 	case *Tensor:
@@ -353,7 +354,7 @@ func ArrayOf(object any) (a *numpy.Array, ok bool, err error) {
 	return &numpy.Array{DType: dtypes["int64"], Shape: []int{len(list)}, R: bytes.NewReader(raw)}, true, nil
 }
 
-// MatrixOf returns a sparse matrix; nil if object is none.
+// MatrixOf returns object as a sparse matrix, or nil if it is not one.
 func MatrixOf(object any) (*Sparse, error) {
 	switch o := object.(type) {
 	case *Sparse:

@@ -14,15 +14,15 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// storage is a run of numbers in the file, which tensors share.
+// storage is a run of numbers in the file that tensors share.
 type storage struct {
 	numpy.DType
 	key  string
-	size int64       // in bytes, as the pickle says
-	from io.ReaderAt // nil until the place in the file is known
+	size int64       // in bytes, according to the pickle
+	from io.ReaderAt // nil until the offset in the file is known
 }
 
-// Tensor is a tensor whose numbers are still to be read.
+// Tensor is a tensor whose elements have not been read yet.
 type Tensor struct {
 	numpy.DType
 	Shape   []int
@@ -34,8 +34,8 @@ type Tensor struct {
 // maxExpanded bounds the elements of a tensor that repeats elements of its storage (a stride of 0).
 const maxExpanded = 1 << 26
 
-// Array returns the tensor as an array to be read: in place if it is contiguous, in C or Fortran order. An error says
-// how the tensor does not fit into its storage.
+// Array returns the tensor as an array. If the tensor is contiguous, in C or Fortran order, its elements are read
+// directly from the file. It is an error if the tensor does not fit into its storage.
 func (t *Tensor) Array() (*numpy.Array, error) {
 	elements, err := t.check()
 	if err != nil {
@@ -60,7 +60,7 @@ func (t *Tensor) Array() (*numpy.Array, error) {
 	return a, nil
 }
 
-// follows says whether the elements lie one after the other, in C order or in Fortran order.
+// follows reports whether the elements are contiguous, in C order or in Fortran order.
 func (t *Tensor) follows(c bool) bool {
 	want := 1
 	for k := range t.Shape {
@@ -76,14 +76,14 @@ func (t *Tensor) follows(c bool) bool {
 	return true
 }
 
-// check returns the number of elements. All of them lie in the storage.
+// check returns the number of elements, after checking that all are within the storage.
 func (t *Tensor) check() (elements int64, err error) {
 	held := t.storage.size / int64(t.Size)
 	elements = 1
 	most := max(held, maxExpanded)
 	for k, n := range t.Shape {
 		if n < 0 || t.stride[k] < 0 || t.offset < 0 {
-			return 0, fmt.Errorf("shape %v with strides %v from %d, want numbers of at least 0", t.Shape, t.stride, t.offset)
+			return 0, fmt.Errorf("shape %v with strides %v from %d, must be numbers of at least 0", t.Shape, t.stride, t.offset)
 		}
 		if n == 0 {
 			return 0, nil
@@ -115,11 +115,11 @@ func (t *Tensor) gather(elements int64) ([]byte, error) {
 	for k, n := range t.Shape {
 		span += (n - 1) * t.stride[k]
 	}
-	all := memory.Uncleared[byte](span * t.Size)
+	all := memory.Make[byte](span * t.Size)
 	if _, err := t.storage.from.ReadAt(all, int64(t.offset)*int64(t.Size)); err != nil {
 		return nil, fmt.Errorf("reading %d bytes: %w", len(all), err)
 	}
-	out := memory.Uncleared[byte](int(elements) * t.Size)[:0]
+	out := memory.Make[byte](int(elements) * t.Size)[:0]
 	index := make([]int, len(t.Shape))
 	for range elements {
 		at := 0
@@ -137,7 +137,7 @@ func (t *Tensor) gather(elements int64) ([]byte, error) {
 	return out, nil
 }
 
-// Sparse is a sparse matrix whose numbers are still to be read.
+// Sparse is a sparse matrix whose elements have not been read yet.
 type Sparse struct {
 	Rows, Cols int
 	layout     string
@@ -154,7 +154,7 @@ func sparseOf(r *Record) (*Sparse, error) {
 	}
 	shape, ok := ints(s.Fields["_sparse_sizes"])
 	if !ok || len(shape) != 2 {
-		return nil, fmt.Errorf("a SparseTensor of shape %v, want two sides", shape)
+		return nil, fmt.Errorf("a SparseTensor of shape %v, must be two sides", shape)
 	}
 	m := &Sparse{Rows: shape[0], Cols: shape[1], columns: s.Fields["_col"], values: s.Fields["_value"]}
 	if m.layout, m.index = "csr", s.Fields["_rowptr"]; m.index == nil {
@@ -163,11 +163,11 @@ func sparseOf(r *Record) (*Sparse, error) {
 	return m, nil
 }
 
-// CSR returns the matrix with the columns of each row ascending, and repeated entries added up. n bounds its rows: they
-// take memory even if they are empty.
+// CSR returns the matrix with the columns of each row ascending, and repeated entries added up. n limits the number of
+// rows, since even empty rows need memory.
 func (s *Sparse) CSR(ctx context.Context, n int) (*mat.CSR, error) {
 	if s.Rows < 0 || s.Cols < 0 || s.Cols > graph.MaxNodes || s.Rows > n {
-		return nil, fmt.Errorf("shape %d×%d, want at most %d×%d", s.Rows, s.Cols, n, graph.MaxNodes)
+		return nil, fmt.Errorf("shape %d×%d, must be at most %d×%d", s.Rows, s.Cols, n, graph.MaxNodes)
 	}
 	values, err := s.weights()
 	if err != nil {
@@ -186,7 +186,7 @@ func (s *Sparse) CSR(ctx context.Context, n int) (*mat.CSR, error) {
 		m, err = s.byRows(ctx, m)
 	}
 	if err == nil {
-		err = csr.CheckContext(ctx, m)
+		err = csr.Check(ctx, m)
 	}
 	if err != nil {
 		return nil, err
@@ -197,7 +197,7 @@ func (s *Sparse) CSR(ctx context.Context, n int) (*mat.CSR, error) {
 	return m, nil
 }
 
-// weights returns the values, nil if there are none.
+// weights returns the values, or nil if there are none.
 func (s *Sparse) weights() ([]float32, error) {
 	if s.values == nil {
 		return nil, nil
@@ -225,7 +225,7 @@ func (s *Sparse) byRows(ctx context.Context, m *mat.CSR) (*mat.CSR, error) {
 			t.Indices, err = numbers[int32](s.columns)
 		}
 		if err == nil {
-			err = csr.CheckContext(ctx, t)
+			err = csr.Check(ctx, t)
 		}
 		if err == nil {
 			row = t.Indices

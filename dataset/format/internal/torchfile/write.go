@@ -12,18 +12,18 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 )
 
-// Metadata is the key of the metadata in a file: a list of one text, a JSON object of strings.
+// Metadata is the key of the metadata in a file: a list of one string, a JSON object of strings.
 const Metadata = "cgc"
 
-// Write writes a dictionary of tensors, of lists of texts and of the metadata, as torch.save does. torch.load opens it
-// with weights_only=True. Names have "_" for ".". Equal arrays give equal bytes.
+// Write writes a dictionary of tensors, lists of strings and the metadata, as torch.save does. torch.load opens it with
+// weights_only=True. In names, "_" replaces ".". Equal arrays give equal bytes.
 func Write(ctx context.Context, path string, a *format.Arrays) error {
-	const name = "archive" // torch's own word for a file without a name: bytes do not depend on the path
+	const name = "archive" // torch's name for a file without a name, so that the bytes do not depend on the path
 	meta, err := json.Marshal(a.Metadata)
 	if err != nil {
 		return fmt.Errorf("dataset: metadata: %w", err)
 	}
-	p := pickler{text: []byte("\x80\x02}(")} // protocol 2, a dictionary, its entries
+	p := pickler{text: []byte("\x80\x02}(")} // protocol 2, an empty dictionary, a mark before its entries
 	members := make([]archive.Member, 1, len(a.List)+3)
 	total := int64(0)
 	for _, array := range a.List {
@@ -42,12 +42,12 @@ func Write(ctx context.Context, path string, a *format.Arrays) error {
 		members = append(members, archive.Member{Name: name + "/data/" + key, Blocks: blocks})
 	}
 	p.word(Metadata)
-	p.words([]string{string(meta)}) // a list, of which a Data shows the length alone
+	p.words([]string{string(meta)}) // a list, because a Data prints only its length
 	p.text = append(p.text, "u."...)
 	members[0] = archive.Text(name+"/data.pkl", p.text)
 	members = append(members,
 		archive.Text(name+"/version", []byte("3\n")), archive.Text(name+"/byteorder", []byte("little")))
-	const align = 64 // so that torch can map the file
+	const align = 64 // the alignment lets torch map the file
 	if err := archive.Write(ctx, path, members, align, total+int64(len(p.text))); err != nil {
 		return fmt.Errorf("dataset: %w", err)
 	}
@@ -59,12 +59,12 @@ type pickler struct{ text []byte }
 
 func (p *pickler) add(s string) { p.text = append(p.text, s...) }
 
-// word writes a text.
+// word writes a string.
 func (p *pickler) word(s string) {
 	p.text = append(binary.LittleEndian.AppendUint32(append(p.text, 'X'), uint32(len(s))), s...)
 }
 
-// words writes a list of texts.
+// words writes a list of strings.
 func (p *pickler) words(list []string) {
 	p.add("](")
 	for _, s := range list {
@@ -73,7 +73,7 @@ func (p *pickler) words(list []string) {
 	p.add("e")
 }
 
-// number writes a whole number that is not negative.
+// number writes a non-negative integer.
 func (p *pickler) number(v int) {
 	if v <= 1<<31-1 {
 		p.text = binary.LittleEndian.AppendUint32(append(p.text, 'J'), uint32(v))

@@ -1,0 +1,253 @@
+// Package chromium opens pages in a local, headless Chromium for tests.
+//
+// A page records errors and warnings on its console, exceptions, and all its requests. Without Chromium, tests are
+// skipped with a message.
+package chromium
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"github.com/graph-condensation/cgc/internal/slow"
+)
+
+// Patience is the time limit for one page, from opening it to the end of its test. It is generous for busy machines.
+const Patience = 5 * time.Minute
+
+// names lists the names of the Chromium executable on different systems.
+var names = []string{"chromium", "chromium-browser", "google-chrome", "chrome"}
+
+// Browser is a running Chromium.
+type Browser struct{ ctx context.Context }
+
+// Find returns the path of Chromium: the value of the environment variable CHROMIUM, or the first executable found on
+// the system.
+func Find() (string, error) {
+	if path := os.Getenv("CHROMIUM"); path != "" {
+		return path, nil
+	}
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", errors.New("chromium: found none of " + strings.Join(names, ", ") +
+		"; install Debian's package chromium, or name the program in CHROMIUM")
+}
+
+// Start starts Chromium, with additional command-line flags, and stops it after the test. It skips the test if Chromium
+// is missing or slow tests are disabled.
+func Start(t testing.TB, flags ...chromedp.ExecAllocatorOption) *Browser {
+	t.Helper()
+	slow.Test(t, "opens pages in a browser")
+	path, err := Find()
+	if err != nil {
+		t.Skip(err)
+	}
+	// Containers lack the namespaces that the sandbox needs, and have little shared memory. Disabling the sandbox is safe,
+	// because only the tests' own pages are opened.
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(path),
+		chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("disable-dev-shm-usage", true),
+		chromedp.Flag("hide-scrollbars", false), chromedp.WSURLReadTimeout(time.Minute))
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), append(options, flags...)...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	if err := chromedp.Run(ctx); err != nil {
+		t.Fatalf("starting %s: %v", path, err)
+	}
+	return &Browser{ctx}
+}
+
+// View describes the window and the medium in which a page is shown.
+type View struct {
+	// Width and Height are the size of the window in CSS pixels; 0 means 1400×900.
+	Width, Height int64
+	// Dark means that the system prefers dark colours.
+	Dark bool
+	// Print means that the page is laid out for a printer.
+	Print bool
+}
+
+// Page is an open page.
+type Page struct {
+	t   testing.TB
+	ctx context.Context
+
+	mutex    sync.Mutex
+	errors   []string
+	requests []string
+}
+
+// Open opens an address and waits for the page's load event. The page closes after the test.
+func (b *Browser) Open(t testing.TB, address string, v View) *Page {
+	t.Helper()
+	if v.Width == 0 {
+		v.Width, v.Height = 1400, 900
+	}
+	if v.Height == 0 {
+		v.Height = 844
+	}
+	ctx, cancel := chromedp.NewContext(b.ctx)
+	t.Cleanup(cancel)
+	ctx, stop := context.WithTimeout(ctx, Patience)
+	t.Cleanup(stop)
+	p := &Page{t: t, ctx: ctx}
+	chromedp.ListenTarget(ctx, p.hear)
+	scheme, media := "light", ""
+	if v.Dark {
+		scheme = "dark"
+	}
+	if v.Print {
+		media = "print"
+	}
+	features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}
+	p.Run(
+		network.Enable(), log.Enable(), runtime.Enable(),
+		emulation.SetDeviceMetricsOverride(v.Width, v.Height, 1, v.Width < 600),
+		emulation.SetEmulatedMedia().WithMedia(media).WithFeatures(features),
+		chromedp.Navigate(address),
+	)
+	return p
+}
+
+// EvalFrame is Eval in the first frame of the page. A sandboxed frame is accessible only if Chromium was started with
+// FramesTogether. If the frame is replaced meanwhile, EvalFrame evaluates the expression in the new frame.
+func (p *Page) EvalFrame(expression string, out any) {
+	p.t.Helper()
+	p.Run(chromedp.ActionFunc(func(ctx context.Context) error {
+		for {
+			err := evalFrame(ctx, expression, out)
+			var gone *cdproto.Error
+			if !errors.As(err, &gone) || gone.Code != frameGone || ctx.Err() != nil {
+				return err
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	}))
+}
+
+// frameGone is the code of Chromium's errors about a frame, or its context, that no longer exists.
+const frameGone = -32000
+
+func evalFrame(ctx context.Context, expression string, out any) error {
+	tree, err := page.GetFrameTree().Do(ctx)
+	if err != nil {
+		return err
+	}
+	if len(tree.ChildFrames) == 0 {
+		return errors.New("chromium: the page has no frame, or one of another process")
+	}
+	world, err := page.CreateIsolatedWorld(tree.ChildFrames[0].Frame.ID).Do(ctx)
+	if err != nil {
+		return err
+	}
+	value, thrown, err := runtime.Evaluate(expression).WithContextID(world).WithReturnByValue(true).Do(ctx)
+	if err != nil {
+		return err
+	}
+	if thrown != nil {
+		return thrown
+	}
+	return json.Unmarshal(value.Value, out)
+}
+
+// FramesTogether is the flag that keeps sandboxed frames in the process of their page.
+var FramesTogether = chromedp.Flag("disable-features", "IsolateSandboxedIframes,site-per-process,Translate")
+
+// hear records the errors and requests of a page.
+func (p *Page) hear(event any) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	switch e := event.(type) {
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.APITypeError || e.Type == runtime.APITypeWarning || e.Type == runtime.APITypeAssert {
+			var words []string
+			for _, a := range e.Args {
+				words = append(words, string(a.Value)+a.Description)
+			}
+			p.errors = append(p.errors, string(e.Type)+": "+strings.Join(words, " "))
+		}
+	case *runtime.EventExceptionThrown:
+		p.errors = append(p.errors, "exception: "+e.ExceptionDetails.Error())
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.LevelError || e.Entry.Level == log.LevelWarning {
+			p.errors = append(p.errors, fmt.Sprintf("log: %s %s", e.Entry.Text, e.Entry.URL))
+		}
+	case *network.EventRequestWillBeSent:
+		p.requests = append(p.requests, e.Request.URL)
+	}
+}
+
+// Errors returns the errors and warnings of the page so far.
+func (p *Page) Errors() []string {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return slices.Clone(p.errors)
+}
+
+// Requests returns the addresses that the page has requested so far, starting with its own. It includes data and blob
+// addresses, which never leave the page.
+func (p *Page) Requests() []string {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return slices.Clone(p.requests)
+}
+
+// Run runs chromedp actions on the page. An error fails the test immediately.
+func (p *Page) Run(actions ...chromedp.Action) {
+	p.t.Helper()
+	if err := chromedp.Run(p.ctx, actions...); err != nil {
+		p.t.Fatalf("in the page: %v; its console: %q", err, p.Errors())
+	}
+}
+
+// Eval evaluates a JavaScript expression in the page, waits for it if it is a promise, and stores its value in out.
+func (p *Page) Eval(expression string, out any) {
+	p.t.Helper()
+	p.Run(chromedp.Evaluate(expression, out, func(e *runtime.EvaluateParams) *runtime.EvaluateParams {
+		return e.WithAwaitPromise(true)
+	}))
+}
+
+// Wait waits until a JavaScript expression is true.
+func (p *Page) Wait(expression string) {
+	p.t.Helper()
+	p.Run(chromedp.Poll(expression, nil, chromedp.WithPollingTimeout(Patience/2)))
+}
+
+// Move moves the mouse to a position in the window, in CSS pixels.
+func (p *Page) Move(x, y float64) {
+	p.t.Helper()
+	p.Run(chromedp.MouseEvent("mouseMoved", x, y))
+}
+
+// Screenshot saves the full page, or only the visible part, as a PNG file.
+func (p *Page) Screenshot(file string, whole bool) {
+	p.t.Helper()
+	var picture []byte
+	p.Run(chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		picture, err = page.CaptureScreenshot().WithCaptureBeyondViewport(whole).Do(ctx)
+		return err
+	}))
+	if err := os.WriteFile(file, picture, 0o666); err != nil {
+		p.t.Fatal(err)
+	}
+}

@@ -1,0 +1,71 @@
+package chromium_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/cmd/cgc/browser/chromium"
+)
+
+// TestPage checks that a page's errors, exceptions and requests are recorded.
+func TestPage(t *testing.T) {
+	browser := chromium.Start(t)
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	file := filepath.Join(t.TempDir(), "page.html")
+	write := func(body string) {
+		text := `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>page</title>` + body
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	write("<p>nothing</p>")
+	p := browser.Open(t, "file://"+file, chromium.View{})
+	if got := p.Errors(); len(got) > 0 {
+		t.Errorf("a page without errors has %q", got)
+	}
+	if got := p.Requests(); len(got) != 1 || got[0] != "file://"+file {
+		t.Errorf("a page without requests asked for %q", got)
+	}
+
+	write(`<script>console.error("bad", 7); setTimeout(() => { done = true; null.length });
+		fetch("` + server.URL + `/gone").catch(() => {})</script>`)
+	p = browser.Open(t, "file://"+file, chromium.View{})
+	p.Wait("window.done === true && performance.getEntriesByType('resource').length > 0")
+	text := strings.Join(p.Errors(), "\n")
+	for _, want := range []string{`"bad" 7`, "exception", "null"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("errors %q do not tell of %q", text, want)
+		}
+	}
+	if !slices.Contains(p.Requests(), server.URL+"/gone") {
+		t.Errorf("requests %q leave out %s", p.Requests(), server.URL)
+	}
+}
+
+// TestView checks that a page is shown with the size, colours and medium of its View.
+func TestView(t *testing.T) {
+	browser := chromium.Start(t)
+	for _, v := range []chromium.View{{Width: 390, Dark: true}, {Width: 1000, Height: 300, Print: true}} {
+		p := browser.Open(t, "data:text/html,<meta name=viewport content=width%3Ddevice-width>", v)
+		var width int64
+		var dark, print bool
+		p.Eval("innerWidth", &width)
+		p.Eval("matchMedia('(prefers-color-scheme: dark)').matches", &dark)
+		p.Eval("matchMedia('print').matches", &print)
+		if width != v.Width || dark != v.Dark || print != v.Print {
+			t.Errorf("width %d, dark %v, print %v, want %+v", width, dark, print, v)
+		}
+		file := filepath.Join(t.TempDir(), "picture.png")
+		p.Screenshot(file, true)
+		if picture, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(picture), "\x89PNG") {
+			t.Errorf("picture: %v, %d bytes", err, len(picture))
+		}
+	}
+}

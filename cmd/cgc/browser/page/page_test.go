@@ -1,0 +1,369 @@
+// Package page_test opens the pages of package html in a browser.
+package page_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/browser/chromium"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/html"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/overview"
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/gnn"
+)
+
+// evil is a class name that runs scripts in a page that fails to treat it as text.
+const evil = `</script><script>alert(1)</script><img src=x onerror="alert(2)">`
+
+// page writes the report page of a condensed demo graph, with plots of every kind, and returns its path.
+func page(t *testing.T) string {
+	t.Helper()
+	text, err := rendered()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "page.html")
+	if err := os.WriteFile(file, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// rendered renders the page once for all tests.
+var rendered = sync.OnceValues(func() ([]byte, error) {
+	ctx := context.Background()
+	g := synth.Demo()
+	for v := range g.Nodes() {
+		g.IDs = append(g.IDs, fmt.Sprintf("paper-%d", v))
+	}
+	for c := range g.Classes {
+		g.ClassNames = append(g.ClassNames, fmt.Sprintf("topic %d", c))
+	}
+	g.ClassNames[1] = evil
+	config := cgc.Defaults()
+	config.Nodes, config.Threshold = 42, 0.2
+	small, err := cgc.Condense(ctx, g, config)
+	if err != nil {
+		return nil, err
+	}
+	small.Seconds.Total += 10 // pretend that the graph is large, so that the steps are drawn
+	for i := range small.Seconds.Steps {
+		small.Seconds.Steps[i].Seconds += 2
+	}
+	steps, err := bench.Steps(g, small, bench.Ceilings{Stream: 10, Gather: 5, Compute: 50})
+	if err != nil {
+		return nil, err
+	}
+	small.Warnings = []string{"This is " + evil}
+	training := gnn.Defaults()
+	training.Epochs = 4
+	e := experiment.Evaluation{Models: []gnn.Model{gnn.GCN(), gnn.SGC()}, Training: training, Trainings: 2}
+	s := overview.Subject{
+		Graph: g, Condensed: small, Over: "training seeds", Steps: steps, Command: "cgc condense demo -o demo.safetensors",
+		Source: "demo", File: "demo.safetensors", Date: "2026-11-23",
+	}
+	if s.Small, err = e.Run(ctx, small, g); err != nil {
+		return nil, err
+	}
+	if s.Whole, err = e.Whole(ctx, small, g); err != nil {
+		return nil, err
+	}
+	d, err := s.Document(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d.Add(&report.Figure{
+		Title: "A figure", X: "nodes", Y: "accuracy",
+		Series: []report.Series{{
+			Name: evil, X: []float64{1, 2, 3}, Y: []float64{3, 4, 2}, Std: []float64{1, 0, 1}, Joined: true,
+		}},
+	})
+	return html.Render(d)
+})
+
+// network is the index of the plot of the condensed graph on that page.
+const network = 3
+
+// want lists the kinds of the plots on that page, in order.
+const want = "[scatter bars heatmap network bars figure]"
+
+// shown opens a page and waits until its plots are drawn. It checks what must hold in every view: an empty console, no
+// requests, marks in every plot, and nothing wider than the window.
+func shown(t *testing.T, browser *chromium.Browser, file string, v chromium.View) *chromium.Page {
+	t.Helper()
+	p := browser.Open(t, "file://"+file, v)
+	p.Eval("report.ready", nil)
+	var kinds []string
+	p.Eval("report.plots.map((p) => p.kind)", &kinds)
+	if fmt.Sprint(kinds) != want {
+		t.Errorf("%+v: plots %v, want %s", v, kinds, want)
+	}
+	// A plot has marks if its canvas has colours other than those of its background and its text.
+	var colours []int
+	p.Eval(`Promise.all(report.plots.map(async ({ chart }) => {
+		const canvas = chart.renderToCanvas({ pixelRatio: 1 });
+		const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+		let coloured = 0;
+		for (let i = 0; i < data.length; i += 4) {
+			const [r, g, b, a] = data.slice(i, i + 4);
+			if (a > 40 && Math.max(r, g, b) - Math.min(r, g, b) > 40) coloured++;
+		}
+		return coloured;
+	}))`, &colours)
+	for i, n := range colours {
+		if n < 30 {
+			t.Errorf("%+v: plot %d (%s) has %d coloured pixels, want at least 30", v, i, kinds[i], n)
+		}
+	}
+	var wide, window int
+	p.Eval("document.documentElement.scrollWidth", &wide)
+	p.Eval("innerWidth", &window)
+	if wide > window {
+		t.Errorf("%+v: the page is %d pixels wide in a window of %d", v, wide, window)
+	}
+	quiet(t, p, file)
+	return p
+}
+
+// quiet checks that the console has no errors, and that the page has requested only itself.
+func quiet(t *testing.T, p *chromium.Page, file string) {
+	t.Helper()
+	if errors := p.Errors(); len(errors) > 0 {
+		t.Errorf("the console says %q", errors)
+	}
+	for _, address := range p.Requests() {
+		if address != "file://"+file && !strings.HasPrefix(address, "data:") {
+			t.Errorf("the page asks for %s", address)
+		}
+	}
+}
+
+// TestViews checks that the page is complete in wide and narrow windows, light and dark.
+func TestViews(t *testing.T) {
+	browser, file := chromium.Start(t), page(t)
+	for _, v := range []chromium.View{{}, {Dark: true}, {Width: 390}, {Width: 390, Dark: true}} {
+		p := shown(t, browser, file, v)
+		var theme, ground string
+		p.Eval("document.documentElement.dataset.theme", &theme)
+		p.Eval("getComputedStyle(document.body).backgroundColor", &ground)
+		if dark := ground == "rgb(17, 21, 27)"; dark != v.Dark || (theme == "dark") != v.Dark {
+			t.Errorf("%+v: theme %s on %s", v, theme, ground)
+		}
+		p.Run(chromedp.Click("#theme"))
+		var after string
+		p.Eval("document.documentElement.dataset.theme", &after)
+		if after == theme {
+			t.Errorf("%+v: the switch leaves the theme %s", v, theme)
+		}
+		quiet(t, p, file)
+	}
+}
+
+// TestEvil checks that strings from the data are treated as text: they are shown literally and never run.
+func TestEvil(t *testing.T) {
+	browser, file := chromium.Start(t), page(t)
+	p := shown(t, browser, file, chromium.View{})
+	var images, scripts int
+	p.Eval("document.images.length", &images)
+	p.Eval("document.scripts.length", &scripts)
+	if images != 0 || scripts != 4 { // the compressed library, the data, the page's script, and the decompressed library
+		t.Errorf("%d images and %d scripts, want 0 and 4", images, scripts)
+	}
+	var warning, keys string
+	p.Eval("document.querySelector('.warning').textContent", &warning)
+	p.Eval("document.querySelector('.key').textContent", &keys)
+	if !strings.Contains(warning, evil) || !strings.Contains(keys, evil) {
+		t.Errorf("warning %q and key %q do not show %s", warning, keys, evil)
+	}
+	// The policy must block foreign scripts and requests, even if something on the page tried them.
+	var ran bool
+	p.Eval(`(() => {
+		const s = document.createElement('script');
+		s.textContent = 'window.ran = true';
+		document.head.append(s);
+		return window.ran === true;
+	})()`, &ran)
+	var asked bool
+	p.Eval("fetch('https://localhost/').then(() => true, () => false)", &asked)
+	if ran || asked || len(p.Errors()) < 2 {
+		t.Errorf("a script ran: %v; a request was answered: %v; the console says %q, want two refusals", ran, asked,
+			p.Errors())
+	}
+}
+
+// at computes the position in the window of the mark of a layer that has the most room around it.
+const at = `((plot, layer) => {
+	const { chart } = report.plots[plot], option = chart.getOption();
+	document.getElementById('plot-' + plot).scrollIntoView({ block: 'center' });
+	const all = option.series.filter((s) => s.type === 'scatter' && s.id.startsWith(layer + '-')).flatMap((s) => s.data)
+		.map((d) => ({ i: d[2], at: chart.convertToPixel({ gridIndex: 0 }, d.slice(0, 2)) }));
+	const apart = (a, b) => Math.hypot(a.at[0] - b.at[0], a.at[1] - b.at[1]);
+	const room = (m) => Math.min(...all.filter((o) => o !== m).map((o) => apart(o, m)));
+	const best = all.filter((m) => chart.containPixel('grid', m.at)).sort((a, b) => room(b) - room(a))[0];
+	const box = chart.getDom().getBoundingClientRect();
+	return { x: box.left + best.at[0], y: box.top + best.at[1], i: best.i };
+})`
+
+type place struct {
+	X, Y float64
+	I    int
+}
+
+// TestHover checks that hovering a condensed node shows its class and its source nodes, and draws lines to them.
+func TestHover(t *testing.T) {
+	browser, file := chromium.Start(t), page(t)
+	p := shown(t, browser, file, chromium.View{})
+	hover := func(plot, layer int) (mark place) {
+		p.Eval(fmt.Sprintf("%s(%d, %d)", at, plot, layer), &mark)
+		p.Move(mark.X-60, mark.Y) // within the plot
+		p.Move(mark.X, mark.Y)
+		return mark
+	}
+	for plot, layer := range map[int]int{0: 1, network: 0} {
+		mark := hover(plot, layer)
+		tip := fmt.Sprintf("document.querySelector('#plot-%d .tip')", plot)
+		p.Wait(tip + " !== null && getComputedStyle(" + tip + ".parentElement).visibility === 'visible'")
+		var text string
+		p.Eval(tip+".textContent", &text)
+		for _, part := range []string{fmt.Sprintf("condensed node %d", mark.I), "source node", "paper-"} {
+			if !strings.Contains(text, part) {
+				t.Errorf("plot %d: the tip %q does not tell %q", plot, text, part)
+			}
+		}
+	}
+	hover(0, 1)
+	p.Wait("report.plots[0].chart.getOption().series.find((s) => s.id === 'near').data.length > 0")
+	p.Move(5, 5)
+	p.Wait("report.plots[0].chart.getOption().series.find((s) => s.id === 'near').data.length === 0")
+	quiet(t, p, file)
+}
+
+// cut computes the texts in plots that are not drawn completely, because they extend beyond the canvas or are clipped.
+const cut = `report.plots.flatMap(({ chart }) => chart.getZr().storage.getDisplayList(true)
+	.filter((e) => e.type === 'tspan' && !e.ignore && !e.invisible)
+	.filter((e) => {
+		const box = e.getBoundingRect().clone();
+		if (e.transform) box.applyTransform(e.transform);
+		const ends = (e.__clipPaths || []).map((c) => c.getBoundingRect());
+		ends.push({ x: 0, y: 0, width: chart.getWidth(), height: chart.getHeight() });
+		return ends.some((c) => box.x < c.x - 3 || box.x + box.width > c.x + c.width + 3);
+	})
+	.map((e) => e.style.text))`
+
+// TestNothingIsCut checks that no word or number in a plot is cut off, in wide and in narrow windows.
+func TestNothingIsCut(t *testing.T) {
+	browser, file := chromium.Start(t), page(t)
+	for _, width := range []int64{1400, 390} {
+		p := shown(t, browser, file, chromium.View{Width: width})
+		var texts []string
+		if p.Eval(cut, &texts); len(texts) > 0 {
+			t.Errorf("at %d pixels these are cut off: %q", width, texts)
+		}
+	}
+}
+
+// TestZoom checks that the buttons and the wheel zoom, and that selecting a class keeps the zoom.
+func TestZoom(t *testing.T) {
+	browser, file := chromium.Start(t), page(t)
+	p := shown(t, browser, file, chromium.View{})
+	part := func() (percent float64) {
+		p.Eval("(() => { const z = report.plots[3].chart.getOption().dataZoom[0]; return z.end - z.start; })()", &percent)
+		return percent
+	}
+	if got := part(); got != 100 {
+		t.Errorf("%v%% are in sight at first, want all", got)
+	}
+	p.Run(chromedp.Click("#plot-3 [aria-label='zoom in']"))
+	if got := part(); got < 59 || got > 61 {
+		t.Errorf("%v%% are in sight after zooming in, want 60", got)
+	}
+	p.Run(chromedp.Click("#plot-3 .key button"))
+	if got := part(); got > 61 {
+		t.Errorf("choosing a class zooms to %v%%", got)
+	}
+	var dim int
+	p.Eval(`report.plots[3].chart.getOption().series
+		.filter((s) => s.type === 'scatter' && s.itemStyle.opacity < 0.1).length`, &dim)
+	if dim != 6 {
+		t.Errorf("%d classes are dim while one of 7 is chosen, want 6", dim)
+	}
+	p.Run(chromedp.Click("#plot-3 [aria-label='show all']"))
+	if got := part(); got != 100 {
+		t.Errorf("%v%% are in sight after showing all", got)
+	}
+	var mark place
+	p.Eval(at+"(3, 0)", &mark)
+	p.Run(chromedp.MouseEvent("mouseMoved", mark.X-60, mark.Y), chromedp.MouseEvent("mouseWheel", mark.X-60, mark.Y,
+		func(e *input.DispatchMouseEventParams) *input.DispatchMouseEventParams {
+			return e.WithDeltaX(0).WithDeltaY(-240).WithModifiers(input.ModifierCtrl)
+		}))
+	p.Wait("report.plots[3].chart.getOption().dataZoom[0].end < 100")
+	quiet(t, p, file)
+}
+
+// TestSwitches checks the switch between views of the embeddings and the switch between sheets of the matrix.
+func TestSwitches(t *testing.T) {
+	browser, file := chromium.Start(t), page(t)
+	p := shown(t, browser, file, chromium.View{})
+	first := func(plot int) (text string) {
+		p.Eval(fmt.Sprintf("JSON.stringify(report.plots[%d].chart.getOption().series.map((s) => s.data))", plot), &text)
+		return text
+	}
+	for plot, label := range map[int]string{0: "by spread", 2: "full"} {
+		before := first(plot)
+		p.Run(chromedp.Click(fmt.Sprintf("//*[@id='plot-%d']//button[text()='%s']", plot, label), chromedp.BySearch))
+		if first(plot) == before {
+			t.Errorf("plot %d: the switch %q changes nothing", plot, label)
+		}
+	}
+	quiet(t, p, file)
+}
+
+// TestCopy checks that the copy buttons copy the program and the command.
+func TestCopy(t *testing.T) {
+	browser, file := chromium.Start(t), page(t)
+	p := shown(t, browser, file, chromium.View{})
+	p.Eval("navigator.clipboard.writeText = async (text) => { window.copied = text; }; 0", nil)
+	for what, begins := range map[string]string{"program": "import cgc\n", "command": "cgc condense demo"} {
+		p.Run(chromedp.Click("[aria-label='copy the " + what + "']"))
+		p.Wait(fmt.Sprintf("(window.copied || '').startsWith(%q)", begins))
+	}
+	quiet(t, p, file)
+}
+
+// TestPrint checks that the printed page is light, has plots as wide as the paper, and has no buttons.
+func TestPrint(t *testing.T) {
+	browser, file := chromium.Start(t), page(t)
+	p := shown(t, browser, file, chromium.View{Dark: true})
+	p.Eval("dispatchEvent(new Event('beforeprint'))", nil)
+	var theme string
+	var widths []int
+	p.Eval("document.documentElement.dataset.theme", &theme)
+	p.Eval("report.plots.map((p) => p.chart.getWidth())", &widths)
+	for _, w := range widths {
+		if w < 250 || w > 680 {
+			t.Errorf("a plot is %d pixels wide on paper of 680", w)
+		}
+	}
+	if theme != "light" {
+		t.Errorf("the theme on paper is %s", theme)
+	}
+	p.Eval("dispatchEvent(new Event('afterprint'))", nil)
+	p.Eval("document.documentElement.dataset.theme", &theme)
+	if theme != "dark" {
+		t.Errorf("the theme after printing is %s", theme)
+	}
+	quiet(t, p, file)
+}

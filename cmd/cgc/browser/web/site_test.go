@@ -1,0 +1,252 @@
+// Package web_test uses the page of package web in Chromium like a user: it drops files, condenses, stops, saves the
+// result and trains on it.
+package web_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+
+	"github.com/graph-condensation/cgc/cmd/cgc/browser/chromium"
+)
+
+// program is the command that the tests run, built like a release, with the page embedded.
+type program struct {
+	cgc string
+	err error
+}
+
+// portable is a setting of Go's runtime that makes the command compute without assembly, like the page.
+const portable = "GODEBUG=cpu.avx2=off,cpu.avx512f=off"
+
+// folder is the output folder of build; empty before build has run.
+var folder string
+
+// build builds the program once.
+var build = sync.OnceValue(func() (p program) {
+	run := func(name string, args ...string) {
+		if p.err != nil {
+			return
+		}
+		cmd := exec.Command(name, args...)
+		cmd.Dir = "../../../.."
+		if text, err := cmd.CombinedOutput(); err != nil {
+			p.err = fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, text)
+		}
+	}
+	folder, p.err = os.MkdirTemp("", "cgc-web-test")
+	p.cgc = filepath.Join(folder, "cgc")
+	run("go", "run", "./cmd/cgc/internal/web/build", folder)
+	overlay, err := overlaid(folder)
+	p.err = errors.Join(p.err, err)
+	run("go", "build", "-overlay", overlay, "-o", p.cgc, "./cmd/cgc")
+	return p
+})
+
+// overlaid writes the overlay file that makes go build embed the page's program from folder. Running go generate in
+// internal/web/dist instead would change files under other builds of the same checkout.
+func overlaid(folder string) (path string, err error) {
+	dist, err := filepath.Abs("../../internal/web/dist")
+	if err != nil {
+		return "", err
+	}
+	replaced := make(map[string]string)
+	for _, name := range []string{"cgc.wasm.gz", "wasm_exec.js"} {
+		replaced[filepath.Join(dist, name)] = filepath.Join(folder, name)
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replaced})
+	path = filepath.Join(folder, "overlay.json")
+	return path, errors.Join(err, os.WriteFile(path, text, 0o600))
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	os.RemoveAll(folder)
+	os.Exit(code)
+}
+
+// serve starts cgc web and returns the address of the page. The server stops when the test ends.
+func serve(t *testing.T) string {
+	t.Helper()
+	p := build()
+	if p.err != nil {
+		t.Fatal(p.err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, p.cgc, "web", "--addr", "localhost:0", "--json")
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 130 {
+			t.Errorf("cgc web ends with %v after Ctrl-C, want exit code 130", err)
+		}
+	})
+	var started struct{ URL string }
+	if err := json.NewDecoder(bufio.NewReader(out)).Decode(&started); err != nil || started.URL == "" {
+		t.Fatalf("cgc web says %v, %+v", err, started)
+	}
+	return started.URL
+}
+
+// site is the page of cgc web, open in a browser.
+type site struct {
+	*chromium.Page
+	t         *testing.T
+	address   string
+	downloads string
+}
+
+// open opens the page of cgc web and waits until the program accepts requests. flags are command-line flags of
+// Chromium.
+func open(t *testing.T, view chromium.View, flags ...chromedp.ExecAllocatorOption) *site {
+	t.Helper()
+	b := chromium.Start(t, flags...) // skips the test before anything is built
+	return openAt(t, b, serve(t), view)
+}
+
+// openAt opens the page at an address.
+func openAt(t *testing.T, b *chromium.Browser, address string, view chromium.View) *site {
+	t.Helper()
+	s := &site{Page: b.Open(t, address, view), t: t, address: address, downloads: t.TempDir()}
+	s.Run(browser.SetDownloadBehavior(browser.SetDownloadBehaviorBehaviorAllow).WithDownloadPath(s.downloads))
+	s.Wait(`document.body.dataset.ready === "true"`)
+	return s
+}
+
+// quiet fails the test if the page has reported an error, or has requested anything but its own files.
+func (s *site) quiet() {
+	s.t.Helper()
+	for _, e := range s.Errors() {
+		s.t.Errorf("the page's console: %s", e)
+	}
+	for _, r := range s.Requests() {
+		if !strings.HasPrefix(r, s.address) && !strings.HasPrefix(r, "blob:"+s.address) {
+			s.t.Errorf("the page asks for %s", r)
+		}
+	}
+}
+
+func (s *site) click(selector string) {
+	s.t.Helper()
+	s.Run(chromedp.Click(selector, chromedp.ByQuery))
+}
+
+// text returns the text of an element as shown.
+func (s *site) text(selector string) (text string) {
+	s.t.Helper()
+	s.Run(chromedp.Evaluate(fmt.Sprintf("document.querySelector(%q).innerText", selector), &text))
+	return text
+}
+
+// visible waits until an element is visible.
+func (s *site) visible(selector string) {
+	s.t.Helper()
+	s.Wait(fmt.Sprintf("document.querySelector(%q)?.checkVisibility()", selector))
+}
+
+// saved clicks a download link and returns the path of the saved file.
+func (s *site) saved(name string) string {
+	s.t.Helper()
+	s.click(fmt.Sprintf("#downloads a[download=%q]", name))
+	return s.arrived(name)
+}
+
+// arrived waits for a file that the page saves. The browser first creates an empty file with that name, and then
+// replaces it by the complete one.
+func (s *site) arrived(name string) string {
+	s.t.Helper()
+	path := filepath.Join(s.downloads, name)
+	for begun := time.Now(); time.Since(begun) < chromium.Patience/2; {
+		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+			return path
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	s.t.Fatalf("%s was not saved", name)
+	return ""
+}
+
+// sameAsPortable saves the condensed graph, runs the command line that the page shows in folder, with the portable code
+// path, and compares the bytes of both files.
+func (s *site) sameAsPortable(name, folder string) {
+	s.t.Helper()
+	words := strings.Fields(s.text("#command"))
+	if words[0] != "cgc" {
+		s.t.Fatalf("the page shows the command %q", words)
+	}
+	cmd := exec.Command(build().cgc, words[1:]...)
+	cmd.Dir, cmd.Env = folder, append(os.Environ(), portable)
+	if text, err := cmd.CombinedOutput(); err != nil {
+		s.t.Fatalf("%q: %v\n%s", words, err, text)
+	}
+	if !bytes.Equal(contents(s.t, s.saved(name)), contents(s.t, filepath.Join(folder, name))) {
+		s.t.Errorf("the page and %q make different files", words)
+	}
+}
+
+// contents returns the bytes of a file.
+func contents(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// drop drops files and folders onto the page, as if dragged from another window.
+func (s *site) drop(paths ...string) {
+	s.t.Helper()
+	var box struct{ X, Y, Width, Height float64 }
+	s.Eval(`document.getElementById("drop").getBoundingClientRect().toJSON()`, &box)
+	x, y := box.X+box.Width/2, box.Y+20
+	data := &input.DragData{Items: []*input.DragDataItem{}, Files: paths, DragOperationsMask: 1}
+	for _, kind := range []input.DispatchDragEventType{input.DragEnter, input.DragOver, input.Drop} {
+		s.Run(input.DispatchDragEvent(kind, x, y, data))
+	}
+}
+
+// choose selects files in a file input of the page.
+func (s *site) choose(selector string, paths ...string) {
+	s.t.Helper()
+	s.Run(chromedp.SetUploadFiles(selector, paths, chromedp.ByQuery))
+}
+
+// condense condenses the open graph, and waits for the result.
+func (s *site) condense() {
+	s.t.Helper()
+	s.click("#run")
+	s.visible("#result")
+}
+
+// fits fails the test if the page is wider than the window.
+func (s *site) fits() {
+	s.t.Helper()
+	var widths []float64
+	s.Eval(`[document.documentElement.scrollWidth, innerWidth]`, &widths)
+	if widths[0] > widths[1] {
+		s.t.Errorf("the page is %v wide in a window of %v", widths[0], widths[1])
+	}
+}

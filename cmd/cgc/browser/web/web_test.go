@@ -1,0 +1,325 @@
+package web_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/graph-condensation/cgc/cmd/cgc/browser/chromium"
+	"github.com/graph-condensation/cgc/condense"
+	_ "github.com/graph-condensation/cgc/dataset" // registers .npz
+)
+
+// TestDemo checks that the page condenses the demo, that the saved file equals the command's, and that a model trains
+// on it.
+func TestDemo(t *testing.T) {
+	s := open(t, chromium.View{})
+	s.click("#demo")
+	s.visible("#condense")
+	facts := s.text("#facts")
+	if !strings.Contains(facts, "4,000") || !strings.Contains(facts, "12,000") {
+		t.Errorf("the demo has the facts %q", facts)
+	}
+	s.click("#run")
+	s.visible("#result")
+	s.sameAsPortable("demo-70.safetensors", t.TempDir())
+	s.click("#train-run")
+	s.visible("#accuracies")
+	if row := s.text("#accuracies tbody"); !strings.HasPrefix(row, "gcn on the small graph\t70\t200\t8") {
+		t.Errorf("the table of accuracies has %q", row)
+	}
+	s.quiet()
+}
+
+// TestReport checks that the report is shown in its frame with its plots, before and after a training, that the saved
+// file is identical, and that the condensed graph is available in other formats.
+func TestReport(t *testing.T) {
+	s := open(t, chromium.View{}, chromium.FramesTogether)
+	s.click("#demo")
+	s.visible("#condense")
+	s.condense()
+	s.visible("#report")
+	for _, trained := range []bool{false, true} {
+		if trained {
+			s.Run(chromedp.SetValue("#epochs", "5", chromedp.ByQuery))
+			s.click("#train-run")
+			s.visible("#accuracies")
+		}
+		var marks, accuracies int
+		want := 2
+		if trained {
+			want = 4 // plus accuracies and predictions
+		}
+		shown := func() bool { return marks >= want && (accuracies == 1) == trained } // the old report may still be there
+		for begun := time.Now(); !shown() && time.Since(begun) < chromium.Patience/2; time.Sleep(100 * time.Millisecond) {
+			s.EvalFrame(`document.querySelectorAll(".plot canvas, .plot svg").length`, &marks)
+			s.EvalFrame(`[...document.querySelectorAll("h2")].filter((h) => /learn/.test(h.textContent)).length`, &accuracies)
+		}
+		if !shown() {
+			t.Errorf("trained %v: the report has %d plots, and %d headings of accuracies", trained, marks, accuracies)
+		}
+	}
+	page, err := os.ReadFile(s.saved("demo-70.html"))
+	if err != nil || !bytes.Contains(page, []byte("cgc condense demo --nodes 70 ")) {
+		t.Errorf("%v: the report that was saved has %d bytes, without the command", err, len(page))
+	}
+	s.click(`#formats-of-result button`) // the first button is .npz
+	small, err := condense.Load(s.arrived("demo-70.npz"))
+	if err != nil || small.Nodes() != 70 {
+		t.Errorf("the .npz that was saved: %v", err)
+	}
+	s.quiet()
+}
+
+// TestDropFolder checks that a dropped folder is described with its class names, gives the same condensed graph as the
+// command, and can be used for training. The page sends no requests to other servers.
+func TestDropFolder(t *testing.T) {
+	s := open(t, chromium.View{})
+	folder, err := filepath.Abs("../../../../docs/example/shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.drop(folder)
+	s.visible("#condense")
+	if title := s.text("#graph-title"); !strings.HasSuffix(title, "shop") {
+		t.Errorf("the graph is called %q", title)
+	}
+	if notes := s.text("#notes"); !strings.Contains(notes, "1 node has no edge.") {
+		t.Errorf("notes %q do not tell of the node without an edge", notes)
+	}
+	s.condense()
+	nodes := value(s, "#nodes")
+	if row := s.text("#sizes tbody tr:nth-child(2)"); !strings.HasPrefix(row, "condensed\t"+nodes) {
+		t.Errorf("the table of sizes has %q, want %s nodes", row, nodes)
+	}
+	if command := s.text("#command"); !strings.HasPrefix(command, "cgc condense ./shop --nodes "+nodes+" ") {
+		t.Errorf("the command is %q", command)
+	}
+	work := t.TempDir()
+	if err := os.CopyFS(filepath.Join(work, "shop"), os.DirFS(folder)); err != nil {
+		t.Fatal(err)
+	}
+	s.sameAsPortable("shop-"+nodes+".safetensors", work)
+	s.click("#train-run")
+	s.visible("#accuracies")
+	s.quiet()
+}
+
+func value(s *site, selector string) (value string) {
+	s.t.Helper()
+	s.Eval(fmt.Sprintf("document.querySelector(%q).value", selector), &value)
+	return value
+}
+
+// TestPlanetoidFiles checks that Cora's files, chosen one by one, give the same condensed graph as the command, and
+// that the page asks which graph to open if the chosen files contain several.
+func TestPlanetoidFiles(t *testing.T) {
+	s := open(t, chromium.View{})
+	var cora, both []string
+	for _, dir := range filepath.SplitList(os.Getenv("CGC_DATA")) {
+		for _, name := range []string{"cora", "citeseer"} {
+			found, _ := filepath.Glob(filepath.Join(dir, "planetoid", "ind."+name+".*"))
+			if both = append(both, found...); name == "cora" {
+				cora = append(cora, found...)
+			}
+		}
+	}
+	if len(cora) == 0 {
+		t.Skip("cora is in no folder planetoid of $CGC_DATA")
+	}
+	s.choose("#files", cora...)
+	s.visible("#condense")
+	if facts := s.text("#facts"); !strings.Contains(facts, "2,708") || !strings.Contains(facts, "5,278") {
+		t.Errorf("cora has the facts %q", facts)
+	}
+	s.condense()
+	t.Logf("cora: %s", s.text("#sizes thead"))
+	work := t.TempDir()
+	for _, file := range cora {
+		if err := os.Symlink(file, filepath.Join(work, filepath.Base(file))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(work, filepath.Join(work, "FOLDER")); err != nil {
+		t.Fatal(err)
+	}
+	s.sameAsPortable("cora-70.safetensors", work)
+	if len(both) > len(cora) {
+		s.choose("#files", both...)
+		s.Wait(`document.querySelectorAll("#choose-problem button").length === 2`)
+		s.Run(chromedp.Click(`//div[@id="choose-problem"]//button[text()="citeseer"]`))
+		s.visible("#condense")
+		if facts := s.text("#facts"); !strings.Contains(facts, "3,327") {
+			t.Errorf("citeseer has the facts %q", facts)
+		}
+	}
+	s.quiet()
+}
+
+// TestStop checks that the Stop button stops a training and a condensation, that earlier results remain, and that the
+// next work starts afresh.
+func TestStop(t *testing.T) {
+	s := open(t, chromium.View{})
+	file := filepath.Join(t.TempDir(), "large.safetensors")
+	make := exec.Command(build().cgc, "data", "make", "--like", "flickr", "--scale", "0.5", "-o", file)
+	if text, err := make.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	var ended int
+	s.Eval(`ended = 0, end = Worker.prototype.terminate,
+		Worker.prototype.terminate = function () { ended++; return end.call(this); }, ended`, &ended)
+	s.choose("#files", file)
+	s.visible("#condense")
+	s.click("#run")
+	s.visible("#condensing button")
+	s.Eval("ended = 0", &ended)
+	s.click("#condensing button")
+	s.visible("#condense-problem")
+	if s.Eval("ended", &ended); ended != 1 {
+		t.Errorf("the button ended %d workers, want 1", ended)
+	}
+	if text := s.text("#condense-problem"); !strings.HasPrefix(text, "Stopped.") {
+		t.Errorf("a stopped condensation says %q", text)
+	}
+
+	s.click("#demo")
+	s.Wait(`document.getElementById("graph-name").textContent === "demo"`)
+	s.condense()
+	s.Run(chromedp.SetValue("#epochs", "100000", chromedp.ByQuery))
+	s.click("#train-run")
+	s.Wait(`document.querySelector("#training-work progress").value > 0.0002`)
+	s.Wait(`/left/.test(document.querySelector("#training-work .work-time").textContent)`)
+	var first float64
+	s.Eval(`document.querySelector("#training-work progress").value`, &first)
+	s.Wait(fmt.Sprintf(`document.querySelector("#training-work progress").value > %v`, first))
+	s.click("#training-work button")
+	s.visible("#train-problem")
+	s.Run(chromedp.SetValue("#epochs", "3", chromedp.ByQuery))
+	s.click("#train-run")
+	s.visible("#accuracies")
+	if row := s.text("#accuracies tbody"); !strings.HasPrefix(row, "gcn on the small graph\t70\t3\t") {
+		t.Errorf("the table of accuracies has %q", row)
+	}
+	s.quiet()
+}
+
+// TestTooLarge checks that a graph larger than the address space of a page is rejected before it is read. A graph that
+// exceeds the memory causes the same message when the memory runs out. The page continues to work.
+func TestTooLarge(t *testing.T) {
+	s := open(t, chromium.View{}, chromedp.Flag("js-flags", "--wasm-max-mem-pages=1600")) // 105 MB
+	huge := filepath.Join(t.TempDir(), "huge.safetensors")
+	if err := os.WriteFile(huge, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(huge, 6e9); err != nil { // sparse: it needs no space on the disk
+		t.Fatal(err)
+	}
+	s.choose("#files", huge)
+	s.visible("#choose-problem")
+	if text := s.text("#choose-problem"); !strings.Contains(text, "does not fit") || !strings.Contains(text, "6 GB") {
+		t.Errorf("a file of 6 GB gets %q", text)
+	}
+
+	large := filepath.Join(t.TempDir(), "large.safetensors")
+	make := exec.Command(build().cgc, "data", "make", "--like", "arxiv", "-o", large)
+	if text, err := make.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	s.choose("#files", large)
+	s.Wait(`/it took all/.test(document.getElementById("choose-problem").innerText)`)
+	s.click("#demo")
+	s.visible("#condense")
+	s.condense()
+	s.quiet()
+}
+
+// TestMistakes checks that an error in a file is reported with the file name and the line, in the user's terms.
+func TestMistakes(t *testing.T) {
+	s := open(t, chromium.View{Width: 390})
+	folder := filepath.Join(t.TempDir(), "my graph")
+	write := func(name, text string) string {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	write("nodes.csv", "id,label,<img src=x onerror=alert(1)>\na,x,1\nb,y,oops\n")
+	write("edges.csv", "source,target\na,b\n")
+	s.choose("#folder", folder)
+	s.visible("#choose-problem")
+	text := s.text("#choose-problem")
+	if !strings.HasPrefix(text, "my graph/nodes.csv:3: ") || !strings.Contains(text, "oops") {
+		t.Errorf("a wrong feature gets %q", text)
+	}
+	s.choose("#files", write("song.mp3", "la la"))
+	s.Wait(`/song.mp3/.test(document.getElementById("choose-problem").innerText)`)
+
+	s.click("#demo")
+	s.visible("#condense")
+	s.Run(chromedp.SetValue("#nodes", "3", chromedp.ByQuery))
+	s.click("#run")
+	s.visible("#condense-problem")
+	if text := s.text("#condense-problem"); !strings.Contains(text, "odes 3") || !strings.Contains(text, "140") {
+		t.Errorf("3 nodes for 7 classes get %q", text)
+	}
+	s.fits()
+	s.quiet()
+}
+
+// TestAnyServer checks that the files of cgc web -o work on any server, under a subpath, and even if the server
+// decompresses files.
+func TestAnyServer(t *testing.T) {
+	b := chromium.Start(t)
+	if build().err != nil {
+		t.Fatal(build().err)
+	}
+	folder := filepath.Join(t.TempDir(), "public")
+	if text, err := exec.Command(build().cgc, "web", "-o", folder).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	plain := http.StripPrefix("/below/here/", http.FileServer(http.Dir(folder)))
+	for name, handler := range map[string]http.Handler{
+		"plain": plain,
+		"unpacking": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, ".gz") {
+				w.Header().Set("Content-Encoding", "gzip")
+			}
+			plain.ServeHTTP(w, r)
+		}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(handler)
+			t.Cleanup(server.Close)
+			s := openAt(t, b, server.URL+"/below/here/", chromium.View{})
+			s.click("#demo")
+			s.visible("#condense")
+			s.quiet()
+		})
+	}
+}
+
+// TestNoProgram checks that the page reports a missing program instead of waiting forever.
+func TestNoProgram(t *testing.T) {
+	b := chromium.Start(t)
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS("../../internal/web/page")); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(folder)))
+	t.Cleanup(server.Close)
+	p := b.Open(t, server.URL, chromium.View{})
+	p.Wait(`document.getElementById("choose-problem").innerText.includes("the server answers 404")`)
+}

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
+	"github.com/graph-condensation/cgc/partition"
+	"github.com/graph-condensation/cgc/propagate/blocked"
+)
+
+func (c *command) benchCommand() *cobra.Command {
+	plan := bench.Plan{
+		// These sizes take less than a minute. reddit and products take minutes, mostly to generate the graphs.
+		Sizes:      []string{"cora", "citeseer", "arxiv", "flickr"},
+		Scales:     []float64{1},
+		Partitions: []string{cgc.Defaults().Partition},
+		Precisions: []blocked.Precision{cgc.Defaults().Precision},
+		Runs:       3,
+	}
+	cmd := &cobra.Command{
+		Use:     "bench",
+		Example: examples("cgc bench", "cgc bench --sizes arxiv --scale 1,2,4 --partition kmeans,spectral --runs 5"),
+		Short:   "Measure each step at the sizes of the paper's data sets and compare with the limits of this machine",
+		Long: `Make synthetic graphs with the sizes of the paper's data sets and condense each to the paper's number of
+nodes. For each step, print its time, its work, and the fraction of the machine's peak that it reaches. The
+peaks are measured first with the same threads: memory bandwidth, sequential and random, and the speed of the
+matrix product.
+
+With several values of --scale, sizes are multiplied by each, and the exponent of growth is fitted: 1 means that time
+is proportional to nodes and edges.`,
+		Args: arguments(0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.bench(cmd.Context(), plan) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	word := func(word string) (string, error) { return word, nil }
+	number := func(word string) (float64, error) { return strconv.ParseFloat(word, 64) }
+	flags.Var(list(&plan.Sizes, word, "strings", "names"), "sizes", "sizes to measure: "+strings.Join(bench.Sizes(), ", "))
+	flags.Var(list(&plan.Scales, number, "floats", "numbers"), "scale",
+		"factors for the numbers of nodes and edges and the split sizes, as 1,2,4,8")
+	flags.Var(list(&plan.Partitions, word, "strings", "words"), "partition",
+		"partitions to measure: "+strings.Join(partition.Names(), ", "))
+	flags.Var(list(&plan.Precisions, parsePrecision, "strings", "words"), "precision",
+		"precisions of propagation to measure: "+strings.Join(precisions(), ", "))
+	flags.IntVar(&plan.Runs, "runs", plan.Runs, "number of condensations, of which the median is printed")
+	flags.BoolVar(&plan.Train, "train", false, "also train a GCN on each condensed graph of the first scale and partition")
+	flags.Uint64Var(&plan.Seed, "seed", 0, "random seed")
+	into(graphGroup, flags, "sizes", "scale")
+	into(trainingGroup, flags, "train", "seed", "runs")
+	into(methodGroup, flags)
+	return cmd
+}
+
+func (c *command) bench(ctx context.Context, plan bench.Plan) error {
+	if err := plan.Validate(); err != nil {
+		return usage{sentence(outOfRange(err, func(field string) string { return "--" + field }))}
+	}
+	ceilings, err := c.ceilings(ctx)
+	if err != nil {
+		return err
+	}
+	plan.Ceilings, plan.Peak = ceilings, peakRSS
+	c.progress.step("condensing")
+	r, err := bench.Run(ctx, plan)
+	if err != nil {
+		return err
+	}
+	return c.print(r, r.Document())
+}

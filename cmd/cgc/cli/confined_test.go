@@ -1,0 +1,498 @@
+package cli_test
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/confine"
+	"github.com/graph-condensation/cgc/internal/slow"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/stored"
+)
+
+// To measure a graph of your own: go test ./cmd/cgc/cli -run TestConfinedFigures -v -timeout 2h -confined.graph FILE
+// -confined.memory 600000000 -confined.flags '--nodes 1238'.
+var (
+	confinedGraph  = flag.String("confined.graph", "", "condense this native `FILE` in a control group")
+	confinedMemory = flag.Int64("confined.memory", 600e6, "memory of the group, `BYTES`")
+	confinedFlags  = flag.String("confined.flags", "--nodes 1000", "flags of cgc condense, or cgc evaluate with its file")
+	confinedOutput = flag.String("confined.output", "", "keep the condensed graph as `FILE`")
+)
+
+// wide returns a graph of n nodes in which node v has the neighbours v ± s for several steps s, the same for all nodes.
+// A few nodes reach all others within two hops.
+func wide(n, steps, features int) *graph.Graph {
+	random := rand.New(rand.NewPCG(3, 0))
+	var offsets []int
+	for len(offsets) < 2*steps {
+		if s := 1 + random.IntN(n/2-1); !slices.Contains(offsets, s) {
+			offsets = append(offsets, s, n-s)
+		}
+	}
+	adj := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1), Indices: make([]int32, 0, 2*steps*n)}
+	for v := range n {
+		for _, s := range offsets {
+			adj.Indices = append(adj.Indices, int32((v+s)%n))
+		}
+		slices.Sort(adj.Indices[2*steps*v:])
+		adj.Indptr[v+1] = int64(len(adj.Indices))
+	}
+	const classes = 8
+	g := &graph.Graph{Name: "wide", Adj: adj, X: mat.NewDense(n, features), Y: make([]int32, n), Classes: classes}
+	for v := range n {
+		g.Y[v] = int32(v % classes)
+		row := g.X.(*mat.Dense).Row(v)
+		for j := range row {
+			row[j] = random.Float32()
+		}
+		row[v%classes] += 0.5
+		switch {
+		case v%101 == 0:
+			g.Split.Train = append(g.Split.Train, int32(v))
+		case v%101 == 1:
+			g.Split.Val = append(g.Split.Val, int32(v))
+		case v%101 == 2:
+			g.Split.Test = append(g.Split.Test, int32(v))
+		}
+	}
+	return g
+}
+
+// TestCondensesWithinMemory checks that the command can condense a graph several times larger than the memory of its
+// control group, which also counts pages of files. The output equals that of an unlimited run.
+func TestCondensesWithinMemory(t *testing.T) {
+	slow.Test(t, "it makes graphs of 240 MB")
+	dir := t.TempDir()
+	g := wide(330_000, 16, 120)
+	for _, c := range []struct {
+		name  string
+		g     *graph.Graph
+		limit int64
+		x     func(x mat.Matrix) (mat.Matrix, error)
+	}{
+		{"rows", g, 100 << 20, func(x mat.Matrix) (mat.Matrix, error) { return x, nil }},
+		{"panels", g, 60 << 20, func(x mat.Matrix) (mat.Matrix, error) { return mat.InPanels(x, 16, mat.F32) }},
+		{"panels of 16 bits", g, 60 << 20, func(x mat.Matrix) (mat.Matrix, error) { return mat.InPanels(x, 15, mat.F16) }},
+		{"edges of 107 MB", wide(330_000, 40, 100), 90 << 20, func(x mat.Matrix) (mat.Matrix, error) {
+			return mat.InPanels(x, 16, mat.F16)
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			file, small := filepath.Join(dir, "graph.safetensors"), filepath.Join(dir, "small.safetensors")
+			whole := *c.g
+			var err error
+			if whole.X, err = c.x(c.g.X); err != nil {
+				t.Fatal(err)
+			}
+			if err := dataset.Write(t.Context(), file, &whole); err != nil {
+				t.Fatal(err)
+			}
+			if err := confine.Forget(file); err != nil {
+				t.Fatal(err)
+			}
+			u, err := confine.Run(t.Context(), c.limit, nil, "cgc", "condense", file, "--nodes", "40", "--memory",
+				fmt.Sprint(c.limit)+"B", "-o", small, "--force", "--json")
+			if errors.Is(err, confine.ErrNone) {
+				t.Skip(err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			tell(t, u, file, 0)
+			config := cgc.Defaults()
+			config.Nodes, config.Memory = 40, c.limit
+			whole.Mapped = true
+			plan, err := cgc.Expect(&whole, config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			said, read := plan.Propagation.Read+plan.Propagation.Scratch, int64(0)
+			for _, p := range u.Phases {
+				if p.Name == "propagate" {
+					read = p.Read + p.Written
+				}
+			}
+			t.Logf("the plan says %.1f MB read and %.1f MB through files, in %d passes", float64(plan.Propagation.Read)/1e6,
+				float64(plan.Propagation.Scratch)/1e6, plan.Propagation.Passes)
+			if read > 2*said { // usually 1.0 to 1.2 because of discarded read-ahead; more on a busy machine
+				t.Errorf("propagation read and wrote %d bytes, and the plan said %d", read, said)
+			}
+			whole.Mapped, config.Memory = false, 0
+			want, err := cgc.Condense(t.Context(), &whole, config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := cgc.Load(small)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got.Config = want.Config
+			if !bytes.Equal(saved(t, got), saved(t, want)) {
+				t.Error("another file than without a bound")
+			}
+		})
+	}
+}
+
+// TestCondensesEmbeddingsWithinMemory checks that the command can merge and condense embeddings several times larger
+// than the memory of its control group, as the driver of a cluster does. The output equals that of an unlimited run.
+func TestCondensesEmbeddingsWithinMemory(t *testing.T) {
+	slow.Test(t, "it makes embeddings of 120 MB")
+	const n, width, classes, hops, limit = 100_000, 100, 20, 2, 64 << 20
+	dir := t.TempDir()
+	random := rand.New(rand.NewPCG(5, 0))
+	origin := stored.Origin{
+		Graph: "wide", Nodes: 3 * n, Edges: n, Features: width, Classes: classes, Rule: propagate.SGC, Hops: hops,
+	}
+	merge, merged := []string{"cgc", "propagate", "--merge"}, filepath.Join(dir, "merged.safetensors")
+	for _, cut := range [][2]int{{0, 48}, {48, width}} {
+		f := &stored.File{Origin: origin, Lo: cut[0], Hi: cut[1]}
+		for l := range hops + 1 {
+			h := mat.NewDense(n, cut[1]-cut[0])
+			for i := range h.Data {
+				h.Data[i] = random.Float32()
+			}
+			for i := range n {
+				h.Row(i)[i%classes] += 0.5
+			}
+			if l == 0 {
+				f.X = h
+			} else {
+				f.H = append(f.H, h)
+			}
+		}
+		for i := range n {
+			f.Train, f.Y = append(f.Train, int32(3*i)), append(f.Y, int32(i%classes))
+		}
+		part := filepath.Join(dir, fmt.Sprintf("part-%d.safetensors", cut[0]))
+		if err := f.Write(t.Context(), part); err != nil {
+			t.Fatal(err)
+		}
+		if err := confine.Forget(part); err != nil {
+			t.Fatal(err)
+		}
+		merge = append(merge, part)
+	}
+	u, err := confine.Run(t.Context(), limit, nil, append(merge, "-o", merged)...)
+	if errors.Is(err, confine.ErrNone) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	tell(t, u, merged, 0)
+	if err := confine.Forget(merged); err != nil {
+		t.Fatal(err)
+	}
+	var results [][]byte
+	for _, flag := range []string{"--memory=" + strconv.Itoa(limit) + "B", "--memory=4GB"} {
+		out, bound := filepath.Join(dir, "small.safetensors"), int64(limit)
+		if len(results) > 0 {
+			bound = 4e9
+		}
+		u, err := confine.Run(t.Context(), bound, nil, "cgc", "condense", "--embeddings", merged, "--nodes", "60",
+			"--augment", "0.2", "--standardize=false", flag, "-o", out, "--force")
+		if err != nil {
+			t.Fatal(err)
+		}
+		tell(t, u, merged, 0)
+		small, err := cgc.Load(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		small.Config = nil // it contains the limit
+		results = append(results, saved(t, small))
+	}
+	if !bytes.Equal(results[0], results[1]) {
+		t.Error("another file than without a bound")
+	}
+}
+
+// TestConvertsWithinMemory checks that the command can convert text and arrays several times larger than the memory of
+// its control group. The output equals the output for the same graph in memory.
+func TestConvertsWithinMemory(t *testing.T) {
+	slow.Test(t, "it makes graphs of 300 MB")
+	for _, c := range []struct {
+		name     string
+		nodes    int
+		limit    int64
+		from     func(t *testing.T, g *graph.Graph, dir string)
+		expected int64 // minimum size of the files in bytes
+	}{
+		{"text", 150_000, 80 << 20, writeText, 3 * 80 << 20},
+		{"OGB's arrays", 340_000, 80 << 20, writeArrays, 4 * 80 << 20},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			g := wide(c.nodes, 16, 120)
+			from, to, want := filepath.Join(dir, "wide"), filepath.Join(dir, "to.safetensors"), filepath.Join(dir, "want")
+			if err := os.MkdirAll(filepath.Join(from, "raw"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			c.from(t, g, from)
+			if err := dataset.Write(t.Context(), want, g); err != nil {
+				t.Fatal(err)
+			}
+			size := int64(0)
+			for _, folder := range []string{from, filepath.Join(from, "raw")} {
+				files, _ := filepath.Glob(filepath.Join(folder, "*.*"))
+				for _, file := range files {
+					if err := confine.Forget(file); err != nil {
+						t.Fatal(err)
+					}
+					info, err := os.Stat(file)
+					if err != nil {
+						t.Fatal(err)
+					}
+					size += info.Size()
+				}
+			}
+			if size < c.expected {
+				t.Fatalf("the files hold %d bytes, want %d", size, c.expected)
+			}
+			u, err := confine.Run(t.Context(), c.limit, nil, "cgc", "convert", from, to, "--memory", fmt.Sprint(c.limit)+"B")
+			if errors.Is(err, confine.ErrNone) {
+				t.Skip(err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%.0f MB of files", float64(size)/1e6)
+			tell(t, u, to, 0)
+			if !sameContents(t, to, want) {
+				t.Error("another file than that of the graph in memory")
+			}
+		})
+	}
+}
+
+// sameContents reports whether two files contain the same bytes.
+func sameContents(t *testing.T, one, other string) bool {
+	t.Helper()
+	a, err := os.ReadFile(one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Equal(a, b)
+}
+
+// writeText writes g as a folder of CSV files.
+func writeText(t *testing.T, g *graph.Graph, dir string) {
+	t.Helper()
+	x := g.X.(*mat.Dense)
+	part := make([]string, g.Nodes())
+	for _, p := range []struct {
+		name  string
+		nodes []int32
+	}{{"train", g.Split.Train}, {"val", g.Split.Val}, {"test", g.Split.Test}} {
+		for _, v := range p.nodes {
+			part[v] = p.name
+		}
+	}
+	for name, row := range map[string]func(line []byte, v int) []byte{
+		"edges.csv": func(line []byte, v int) []byte {
+			for _, u := range g.Adj.Indices[g.Adj.Indptr[v]:g.Adj.Indptr[v+1]] {
+				line = fmt.Appendf(line, "%d,%d\n", v, u)
+			}
+			return line
+		},
+		"features.csv": func(line []byte, v int) []byte {
+			for _, f := range x.Row(v) {
+				line = append(strconv.AppendFloat(line, float64(f), 'g', -1, 32), ',')
+			}
+			line[len(line)-1] = '\n'
+			return line
+		},
+		"labels.csv": func(line []byte, v int) []byte { return fmt.Appendf(line, "%d,%s\n", g.Y[v], part[v]) },
+	} {
+		file, err := os.Create(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := bufio.NewWriter(file)
+		for v := range g.Nodes() {
+			if _, err := w.Write(row(nil, v)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := errors.Join(w.Flush(), file.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// writeArrays writes g as OGB's data.npz, uncompressed.
+func writeArrays(t *testing.T, g *graph.Graph, dir string) {
+	t.Helper()
+	n, entries := g.Nodes(), g.Adj.NNZ()
+	from, to := make([]int64, 0, entries), make([]int64, 0, entries)
+	for v := range n {
+		for _, u := range g.Adj.Indices[g.Adj.Indptr[v]:g.Adj.Indptr[v+1]] {
+			from, to = append(from, int64(v)), append(to, int64(u))
+		}
+	}
+	labels := make([]float32, n)
+	for v, c := range g.Y {
+		labels[v] = float32(c)
+	}
+	array := func(z *zip.Writer, name, descr, shape string, parts ...any) {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: zip.Store})
+		if err != nil {
+			t.Fatal(err)
+		}
+		header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }\n", descr, shape)
+		b := append([]byte("\x93NUMPY\x01\x00"), byte(len(header)), byte(len(header)>>8))
+		if _, err := w.Write(append(b, header...)); err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range parts {
+			if err := binary.Write(w, binary.LittleEndian, part); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	archive := func(name string, fill func(z *zip.Writer)) {
+		file, err := os.Create(filepath.Join(dir, "raw", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := zip.NewWriter(file)
+		fill(z)
+		if err := errors.Join(z.Close(), file.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	archive("data.npz", func(z *zip.Writer) {
+		array(z, "edge_index", "<i8", fmt.Sprint("2, ", entries), from, to)
+		array(z, "node_feat", "<f4", fmt.Sprint(n, ", ", g.Features()), g.X.(*mat.Dense).Data)
+		array(z, "num_nodes_list", "<i8", "1,", []int64{int64(n)})
+	})
+	archive("node-label.npz", func(z *zip.Writer) {
+		array(z, "node_label", "<f4", fmt.Sprint(n, ", 1"), labels)
+	})
+	split := filepath.Join(dir, "split", "time")
+	if err := os.MkdirAll(split, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, nodes := range map[string][]int32{"train": g.Split.Train, "valid": g.Split.Val, "test": g.Split.Test} {
+		var text []byte
+		for _, v := range nodes {
+			text = fmt.Appendln(text, v)
+		}
+		if err := os.WriteFile(filepath.Join(split, name+".csv"), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// saved returns the bytes of a condensed graph saved to a file.
+func saved(t *testing.T, small *condense.Condensed) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "small.safetensors")
+	if err := small.Save(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// TestConfinedFigures measures the graph of -confined.graph.
+func TestConfinedFigures(t *testing.T) {
+	if *confinedGraph == "" {
+		t.Skip("no -confined.graph")
+	}
+	output := *confinedOutput
+	if output == "" {
+		output = filepath.Join(t.TempDir(), "small.safetensors")
+	}
+	if err := confine.Forget(*confinedGraph); err != nil {
+		t.Fatal(err)
+	}
+	rate := diskRate(t, *confinedGraph)
+	if err := confine.Forget(*confinedGraph); err != nil {
+		t.Fatal(err)
+	}
+	args := append([]string{"cgc", "condense", *confinedGraph, "-o", output, "--force"}, strings.Fields(*confinedFlags)...)
+	if rest, evaluate := strings.CutPrefix(*confinedFlags, "evaluate "); evaluate {
+		args = append([]string{"cgc", "evaluate", "--on", *confinedGraph}, strings.Fields(rest)...)
+	}
+	args = append(args, "--memory", fmt.Sprint(*confinedMemory)+"B")
+	u, err := confine.Run(t.Context(), *confinedMemory, nil, args...)
+	tell(t, u, *confinedGraph, rate)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// diskRate returns the speed of reading the beginning of a file sequentially, in bytes per second.
+func diskRate(t *testing.T, path string) float64 {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	begun := time.Now()
+	n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, io.LimitReader(file, 1<<30), make([]byte, 8<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return float64(n) / time.Since(begun).Seconds()
+}
+
+// tell logs the cost of a run. rate is the speed of the disk in bytes per second, or 0 if it was not measured.
+func tell(t *testing.T, u confine.Usage, file string, rate float64) {
+	t.Helper()
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "file %.1f MB, peak of the group %.1f MB, %.2f s, %.2f s of processors\n", float64(info.Size())/1e6,
+		float64(u.Peak)/1e6, u.Seconds, u.Processor.Seconds())
+	if rate > 0 {
+		fmt.Fprintf(&b, "disk: %.0f MB/s in order\n", rate/1e6)
+	}
+	var all confine.Phase
+	line := func(p confine.Phase) {
+		fmt.Fprintf(&b, "%-20s %8.2f s %10.1f MB read (%.2f of the file) %10.1f MB written %8.0f MB/s", p.Name, p.Seconds,
+			float64(p.Read)/1e6, float64(p.Read)/float64(info.Size()), float64(p.Written)/1e6, float64(p.Read)/1e6/p.Seconds)
+		if rate > 0 {
+			fmt.Fprintf(&b, ", %.0f%% of the disk's", 100*float64(p.Read)/p.Seconds/rate)
+		}
+		b.WriteByte('\n')
+	}
+	for _, p := range u.Phases {
+		all.Seconds, all.Read, all.Written = all.Seconds+p.Seconds, all.Read+p.Read, all.Written+p.Written
+		line(p)
+	}
+	all.Name = "all"
+	line(all)
+	t.Log(b.String())
+}

@@ -1,0 +1,84 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"github.com/graph-condensation/cgc/internal/slow"
+)
+
+// TestDryRun compares the forecast of --dry-run with actual condensations of several graphs: the nodes of each class
+// are equal, and the memory is within a factor of 1.5. The garbage collector is limited to the expected heap, as in a
+// control group of that size. Without a limit the heap may double before anything is freed, depending on the load.
+func TestDryRun(t *testing.T) {
+	slow.Test(t, "makes graphs of 50,000 nodes")
+	if runtime.GOOS != "linux" {
+		t.Skip("the largest resident set of a process is known well on Linux alone")
+	}
+	run := func(into any, heap int64, args ...string) {
+		t.Helper()
+		cmd := exec.Command("cgc", append(args, "--json", "--quiet")...)
+		if heap > 0 {
+			cmd.Env = append(os.Environ(), fmt.Sprint("GOMEMLIMIT=", heap))
+		}
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%v: %v", args, err)
+		}
+		if err := json.Unmarshal(out, into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	folder := t.TempDir()
+	for _, c := range []struct {
+		like  string
+		scale float64
+		flags []string
+	}{
+		{"arxiv", 0.3, []string{"--memory", "40MB"}},
+		{"flickr", 0.3, []string{"--partition", "spectral"}},
+		{"flickr", 0.3, []string{"--inductive"}},
+	} {
+		file := filepath.Join(folder, c.like+".safetensors")
+		run(new(any), 0, "data", "make", "--like", c.like, "--scale", strconv.FormatFloat(c.scale, 'g', -1, 64), "-o", file,
+			"--force")
+		line := append([]string{"condense", file, "--nodes", "80"}, c.flags...)
+		var expected struct {
+			Memory int64 `json:"memory_bytes"`
+			Held   int64 `json:"held_bytes"`
+			File   int64 `json:"file_bytes"`
+			Budget []int
+		}
+		run(&expected, 0, append(line, "--dry-run")...)
+		var took struct {
+			Peak      int64 `json:"peak_rss_bytes"`
+			Condensed struct{ Budget []int }
+		}
+		run(&took, expected.Held, append(line, "-o", filepath.Join(folder, "out.safetensors"))...)
+		if expected.File > 0 { // the process needs no pages of the file, but the system keeps them
+			info, err := os.Stat(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			expected.Memory += info.Size()
+		}
+		t.Logf("%s %v: expected %d MB, took %d MB", c.like, c.flags, expected.Memory>>20, took.Peak>>20)
+		if ratio := float64(expected.Memory) / float64(took.Peak); ratio < 1/1.5 || ratio > 1.5 {
+			t.Errorf("%s %v: expected %d bytes, took %d", c.like, c.flags, expected.Memory, took.Peak)
+		}
+		if len(expected.Budget) != len(took.Condensed.Budget) {
+			t.Fatalf("budgets %v and %v", expected.Budget, took.Condensed.Budget)
+		}
+		for class, n := range took.Condensed.Budget {
+			if expected.Budget[class] != n {
+				t.Errorf("%s: class %d gets %d nodes, expected %d", c.like, class, n, expected.Budget[class])
+			}
+		}
+	}
+}

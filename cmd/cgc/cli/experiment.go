@@ -1,0 +1,315 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
+)
+
+func (c *command) experimentCommand() *cobra.Command {
+	job := &experimentJob{command: c}
+	cmd := &cobra.Command{
+		Use: "experiment GRAPH… -o FOLDER",
+		Example: examples(
+			"cgc experiment cora --methods cgc,cgc-x,simdm --nodes 35,70,140 -o results",
+			"cgc experiment cora citeseer --ratios 1.3%,2.6% --models gcn,sgc --seeds 3 -o results",
+		),
+		Short: "Compare methods at several sizes with several models; an interrupted comparison can be resumed",
+		Long: `Condense each graph by several methods, at several sizes and with several seeds. Train models on the results
+and test them on the original graph. Report means over the condensation seeds with 95% intervals, and the differences
+between methods, paired by seed.
+
+Each finished training is appended to FOLDER/records.jsonl. Run the same command again to resume an interrupted
+experiment; with more methods, sizes, seeds or models, only the missing trainings are done. FOLDER/records.csv and
+FOLDER/summary.csv contain the results of the last command.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("experiment needs a GRAPH: cgc experiment GRAPH… -o FOLDER")
+			}
+			return nil
+		},
+		ValidArgsFunction: oneOf(graphNames, cobra.ShellCompDirectiveDefault),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			job.wholeSaid = job.said(cmd, "whole")
+			return job.run(cmd.Context(), args)
+		},
+	}
+	job.axes, job.config = newAxes(cmd)
+	job.training = newTrainingFlags(cmd, "number of condensations of each method and size, each with its own seed")
+	cmd.Flags().IntVar(&job.trainings, "trainings", 1, "number of trainings of each model on each condensed graph")
+	cmd.Flags().IntVar(&job.whole, "whole", 0,
+		"number of trainings of each model on the full graph; 0 for none "+wholeDefault)
+	into(trainingGroup, cmd.Flags())
+	cmd.Flags().StringVarP(&job.folder, "output", "o", "",
+		"write records and tables to `FOLDER`, which is created if needed")
+	addReport(cmd, &job.page)
+	return cmd
+}
+
+// experimentJob is one run of cgc experiment.
+type experimentJob struct {
+	*command
+	axes             *axes
+	config           *configFlags
+	training         *trainingFlags
+	trainings, whole int
+	wholeSaid        bool
+	folder, page     string
+
+	log  *experiment.Log
+	more []report.Block // blocks of the report page that show the condensed graphs
+}
+
+// The files of an experiment's folder.
+const (
+	recordsName = "records.jsonl"
+	tableName   = "records.csv"
+	summaryName = "summary.csv"
+)
+
+func (j *experimentJob) run(ctx context.Context, names []string) (err error) {
+	if err := j.check(); err != nil {
+		return err
+	}
+	defer func() {
+		if j.log != nil {
+			err = errors.Join(err, j.log.Close())
+		}
+	}()
+	defer memory.Bounded(collected(0))()
+	var records []experiment.Record
+	done := 0
+	for _, name := range names {
+		config := *j.config // a missing size depends on the graph
+		g, _, err := j.open(ctx, name, &config)
+		if err != nil {
+			return err
+		}
+		found, trained, err := j.one(ctx, g, &config)
+		if err != nil {
+			return err
+		}
+		if err := j.show(ctx, name, g, &config, found); err != nil {
+			return err
+		}
+		records = append(records, found...)
+		done += trained
+	}
+	e := &experiment.Outcome{
+		Summaries: experiment.Summarize(records), Comparisons: []experiment.Comparison{}, Trained: done,
+		Kept: len(records) - done,
+	}
+	e.Comparisons = append(e.Comparisons, experiment.Comparisons(e.Summaries)...)
+	e.Records, e.RecordsCSV, e.SummaryCSV = j.path(recordsName), j.path(tableName), j.path(summaryName)
+	if err := cmp.Or(
+		j.replace(e.RecordsCSV, func(w io.Writer) error { return experiment.WriteCSV(w, records) }),
+		j.replace(e.SummaryCSV, func(w io.Writer) error { return experiment.WriteSummaryCSV(w, e.Summaries) }),
+	); err != nil {
+		return err
+	}
+	j.otherBuilds(records)
+	if err := j.writeReport(j.page, "Experiment", e.Picture(), j.more); err != nil {
+		return err
+	}
+	return j.print(e, e.Document())
+}
+
+// one runs the experiment on one graph, and returns its records and how many of them are new.
+func (j *experimentJob) one(
+	ctx context.Context, g *graph.Graph, config *configFlags,
+) (records []experiment.Record, trained int, err error) {
+	blocks, err := j.fit(g, config)
+	if err != nil {
+		return nil, 0, err
+	}
+	arms, err := j.arms(g, config)
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := j.keep(); err != nil {
+		return nil, 0, err
+	}
+	whole := j.whole
+	if !j.wholeSaid && g.Nodes() <= smallWhole {
+		whole = j.training.seeds
+	}
+	largest := 0 // condensed nodes
+	for _, a := range arms {
+		nodes, err := a.Size.Of(g, condense.SettingOf(a.Method).Inductive)
+		if err != nil {
+			return nil, 0, config.mistake(err)
+		}
+		largest = max(largest, nodes)
+	}
+	bound, rest := testingBound(config.config.Memory, g, largest, j.training.config.Hidden)
+	ctx, explain := guard(ctx, "working on "+g.Name, inParts(g), blocks)
+	defer func() { err = explain(err) }()
+	before := len(j.log.Records())
+	grid := experiment.Grid{
+		Arms: arms, Seed: config.config.Seed, Seeds: j.training.seeds, Trainings: j.trainings,
+		Models: j.training.models, Whole: whole, Peak: peakRSS, Memory: bound,
+		Warn: func(sentence string) { j.warn([]string{g.Name + ": " + sentence}) },
+	}
+	j.progress.step("condensing and training on " + g.Name)
+	records, err = grid.Run(ctx, g, j.log)
+	if err != nil {
+		return nil, 0, rest.limited(config.mistake(err), g)
+	}
+	return records, len(j.log.Records()) - before, nil
+}
+
+// show adds to the report page, for each method, the condensed graph of the first size and seed.
+func (j *experimentJob) show(
+	ctx context.Context, name string, g *graph.Graph, config *configFlags, records []experiment.Record,
+) error {
+	if j.page == "" {
+		return nil
+	}
+	arms, err := j.arms(g, config)
+	if err != nil {
+		return err
+	}
+	summaries := experiment.Summarize(records)
+	var seen []string
+	for _, a := range arms {
+		if slices.Contains(seen, a.Name) {
+			continue
+		}
+		seen = append(seen, a.Name)
+		nodes, err := a.Size.Of(g, condense.SettingOf(a.Method).Inductive)
+		if err != nil {
+			return config.mistake(err)
+		}
+		s := shown{name: name, graph: g, method: a.Method, nodes: nodes, seed: config.config.Seed}
+		s.small, s.whole = scoresOf(summaries, a.Name, nodes)
+		blocks, err := j.command.show(ctx, s)
+		if err != nil {
+			return config.mistake(err)
+		}
+		j.more = append(j.more, blocks...)
+	}
+	return nil
+}
+
+// arms returns the combinations to compare: every method at every size.
+func (j *experimentJob) arms(g *graph.Graph, config *configFlags) (arms []experiment.Arm, err error) {
+	sizes := j.axes.sizes()
+	if len(sizes) == 0 {
+		sizes = []condense.Size{config.config.Size}
+	}
+	for _, size := range sizes {
+		sized := *config
+		sized.config.Size = size
+		if _, err := sized.config.NodesFor(g); err != nil {
+			return nil, config.mistake(err)
+		}
+		methods, err := sized.methods()
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range methods {
+			arms = append(arms, experiment.Arm{Name: m.Name(), Method: m, Size: size, Training: j.training.config})
+		}
+	}
+	return arms, nil
+}
+
+// check checks the command line. It opens nothing except an existing log.
+func (j *experimentJob) check() error {
+	if err := j.config.read(); err != nil {
+		return err
+	}
+	if err := j.training.check(); err != nil {
+		return err
+	}
+	j.training.amend(j.config)
+	if err := checkReport(j.page); err != nil {
+		return err
+	}
+	if sizes := j.axes.sizes(); len(sizes) > 0 {
+		j.config.config.Size = sizes[0]
+	}
+	switch {
+	case j.trainings < 1 || j.trainings > 1000:
+		return usagef("--trainings %d, must be 1 to 1000", j.trainings)
+	case j.whole < 0:
+		return usagef("--whole %d, must be at least 0", j.whole)
+	case j.folder == "":
+		return usagef("experiment needs -o FOLDER: the folder for the records")
+	}
+	info, err := os.Stat(j.folder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case errors.Is(err, syscall.ENOTDIR):
+		return makeFolder("-o", j.folder) // reports the error
+	case err != nil:
+		return fmt.Errorf("-o %s: %w", j.folder, reason(err))
+	case !info.IsDir():
+		return usagef("-o %s is a file, must be a folder", j.folder)
+	}
+	_, err = os.Stat(j.path(recordsName))
+	if err == nil {
+		return j.keep()
+	}
+	for _, name := range []string{tableName, summaryName} {
+		text, err := os.ReadFile(j.path(name))
+		if err == nil && !bytes.HasPrefix(text, []byte("graph,fingerprint,arm,")) {
+			return fmt.Errorf("-o %s: %s is there and not of an experiment, must be another folder", j.folder, name)
+		}
+	}
+	return nil
+}
+
+func (j *experimentJob) path(name string) string { return filepath.Join(j.folder, name) }
+
+// keep opens the log, or starts a new one.
+func (j *experimentJob) keep() error {
+	if j.log != nil {
+		return nil
+	}
+	if err := makeFolder("-o", j.folder); err != nil {
+		return err
+	}
+	log, err := experiment.OpenLog(j.path(recordsName))
+	if err != nil {
+		return err
+	}
+	if log.Torn() > 0 {
+		j.progress.note("the last line of %s was cut short (%d bytes) and is gone; its training is done again",
+			j.path(recordsName), log.Torn())
+	}
+	j.log = log
+	return nil
+}
+
+// otherBuilds prints a note if some records were made by another build, whose numbers may differ.
+func (j *experimentJob) otherBuilds(records []experiment.Record) {
+	here := experiment.ThisBuild()
+	count := 0
+	for _, r := range records {
+		if b := r.Build; b.Version != here.Version || b.Revision != here.Revision || b.Kernels != here.Kernels {
+			count++
+		}
+	}
+	if count > 0 {
+		j.progress.note("%d of %d trainings were done by another version of cgc or with other kernels "+
+			"(see the columns version, revision and kernels); another folder keeps them apart", count, len(records))
+	}
+}

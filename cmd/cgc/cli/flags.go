@@ -1,0 +1,253 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/partition"
+	"github.com/graph-condensation/cgc/propagate"
+)
+
+// sizes lists the flags for N′. At most one of them may be given.
+var sizes = []string{"nodes", "ratio", "ratios", "label-ratio", "label-ratios"}
+
+// configFlags holds the flags that configure a condensation.
+type configFlags struct {
+	// config holds the size, the setting and the seed for any method, and the parameters of cgc's methods.
+	config cgc.Config
+	// names are the chosen methods; if empty, config determines the method.
+	names []string
+	// params are parameters of other packages' methods.
+	params params
+	// file is the configuration file to start from, and fileMethod the method that it names; both may be "".
+	file, fileMethod string
+	flags            *pflag.FlagSet
+	// own are the names of the flags that only cgc's methods read.
+	own []string
+
+	training *trainingFile // training settings of the file, or nil
+}
+
+// newConfigFlags adds to cmd the flags for condensing with one of cgc's own methods.
+func newConfigFlags(cmd *cobra.Command) *configFlags {
+	f := &configFlags{config: cgc.Defaults(), flags: cmd.Flags()}
+	f.addSize()
+	addChoice(cmd, &f.config.Variant, "method", cgc.Variants(), methodUsage)
+	into(methodGroup, f.flags)
+	f.addRest(cmd)
+	return f
+}
+
+// newMethodFlags adds to cmd the flags for condensing with any registered method.
+func newMethodFlags(cmd *cobra.Command) *configFlags {
+	f := &configFlags{config: cgc.Defaults(), flags: cmd.Flags()}
+	f.names = []string{f.config.Name()}
+	f.addSize()
+	addChoice(cmd, &f.names[0], "method", condense.Names(), methodUsage)
+	into(methodGroup, f.flags)
+	f.addParams()
+	f.addRest(cmd)
+	return f
+}
+
+const methodUsage = "condensation method"
+
+// addSize adds the flags for a single size.
+func (f *configFlags) addSize() {
+	c, flags := &f.config, f.flags
+	flags.IntVar(&c.Nodes, "nodes", 0, "number of condensed nodes (default 10 per class)")
+	flags.Var(share(&c.Ratio), "ratio",
+		"number of condensed nodes as a fraction of all nodes (of the training nodes with --inductive): "+
+			"2.6% or 0.026")
+	flags.Var(share(&c.LabelRatio), "label-ratio",
+		"number of condensed nodes as a fraction of the training nodes: 50% or 0.5")
+	into(sizeGroup, flags)
+}
+
+// addParams adds the flags for the parameters of other packages' methods.
+func (f *configFlags) addParams() {
+	f.flags.Var(&f.params, "param",
+		"set a parameter of a baseline, as `KEY=VALUE` or METHOD.KEY=VALUE; may be repeated")
+	f.flags.StringVar(&f.params.file, "params", "",
+		"read parameters of baselines from the JSON object in `FILE`; --param overrides it")
+	into(advancedGroup, f.flags)
+}
+
+// addRest adds the setting, the seed and the parameters of cgc's methods.
+func (f *configFlags) addRest(cmd *cobra.Command) {
+	c, flags := &f.config, f.flags
+	flags.SortFlags = false
+	flags.BoolVar(&c.NormalizeFeatures, "normalize-features", c.NormalizeFeatures,
+		"row-normalise the features: divide those of each node by the sum of their absolute values")
+	flags.BoolVar(&c.Standardize, "standardize", c.Standardize, "scale each feature to mean 0 and variance 1")
+	flags.BoolVar(&c.Inductive, "inductive", c.Inductive,
+		"inductive setting: condense the subgraph of the training nodes, test on that of the test nodes")
+	into(graphGroup, flags)
+	flags.Uint64Var(&c.Seed, "seed", c.Seed, "random seed")
+	flags.StringVar(&f.file, "config", "",
+		"start from the configuration in `FILE` (JSON), as cgc tune writes it; flags override it")
+	into(methodGroup, flags)
+	before := map[string]bool{}
+	flags.VisitAll(func(flag *pflag.Flag) { before[flag.Name] = true })
+	f.addParameters(cmd)
+	flags.VisitAll(func(flag *pflag.Flag) {
+		if !before[flag.Name] {
+			f.own = append(f.own, flag.Name)
+		}
+	})
+}
+
+// addParameters adds the flags that only cgc's methods read.
+func (f *configFlags) addParameters(cmd *cobra.Command) {
+	c, flags := &f.config, f.flags
+	addChoice(cmd, &c.Partition, "partition", partition.Names(), "how the training nodes of a class are clustered")
+	flags.IntVar(&c.Partitions, "partitions", c.Partitions,
+		"number of clusterings of each class, of which the best is kept")
+	addChoice(cmd, &c.Propagation, "propagation", propagate.Rules(), "how features are propagated over the graph")
+	flags.IntVar(&c.Hops, "hops", c.Hops, "number of propagation steps")
+	flags.Var(hopWeights(&c.HopWeights), "hop-weights",
+		"weights of the hops 0 to --hops, as 0.2,0.3,0.5 (default only the last hop)")
+	flags.Float64Var(&c.Teleport, "teleport", c.Teleport,
+		"teleport probability of --propagation ppr")
+	flags.Float64Var(&c.Augment, "augment", c.Augment,
+		"add embeddings of fewer hops: this many per training node; 0 adds none")
+	flags.Float64Var(&c.PseudoLabels, "pseudo-labels", c.PseudoLabels,
+		"add nodes with a class predicted by a linear model: this many per training node; 0 adds none")
+	flags.BoolVar(&c.SoftLabels, "soft-labels", c.SoftLabels,
+		"give each condensed node a distribution over the classes instead of one class")
+	flags.Var(temperature(&c.Temperature), "temperature",
+		"softmax temperature of the confidence weights within a group; inf gives uniform weights")
+	addChoice(cmd, &c.Edges, "edges", cgc.EdgeKinds(),
+		"edges of the condensed graph: by cosine similarity, or aggregated from the original edges")
+	flags.Float64Var(&c.Threshold, "threshold", c.Threshold,
+		"cosine similarity above which two condensed nodes are connected, -1 to 1")
+	flags.Float64Var(&c.Degree, "degree", c.Degree,
+		"maximum mean degree of the condensed graph: the threshold is raised to keep it; 0 sets no maximum")
+	flags.Float64Var(&c.Alpha, "alpha", c.Alpha,
+		"weight of the smoothness of the condensed features over the condensed edges")
+	flags.Var(size(&c.Memory), "memory",
+		"memory limit for the graph and its propagation, as 2GiB or 500MB; slower (default none)")
+	flags.Var(precision(&c.Precision), "precision",
+		"precision of the features between hops; half is faster on large graphs and less exact: "+
+			joinWords(precisions(), ", "))
+	completion(cmd, "precision", precisions())
+	into(methodGroup, flags, "partition", "propagation", "hops", "augment", "edges")
+	into(advancedGroup, flags)
+}
+
+// read reads the files named on the command line, and checks everything that does not depend on the graph.
+func (f *configFlags) read() error {
+	if err := f.params.readFile(); err != nil {
+		return err
+	}
+	if f.file != "" {
+		if err := f.readFile(); err != nil {
+			return err
+		}
+	}
+	var given []string
+	for _, name := range sizes {
+		if f.flags.Changed(name) {
+			given = append(given, "--"+name)
+		}
+	}
+	switch {
+	case len(given) > 1:
+		return usagef("%s exclude each other: give one of them", strings.Join(given, " and "))
+	case f.config.Nodes < 1 && f.flags.Changed("nodes") && f.flags.Lookup("nodes").Value.Type() == "int":
+		return usagef("--nodes %d, must be at least 1", f.config.Nodes)
+	}
+	config := f.config
+	if f.sizeless() {
+		config.Nodes = 1
+	}
+	if err := config.Validate(); err != nil {
+		return usage{sentence(f.mistake(err))}
+	}
+	if !f.reads(f.fileMethod) {
+		return usagef("--config %s is of method %s, must be for --method too", f.file, f.fileMethod)
+	}
+	_, err := f.methods()
+	return err
+}
+
+// readFile reads the configuration file, and then reapplies the command line, which overrides it.
+func (f *configFlags) readFile() error {
+	text, err := os.ReadFile(f.file)
+	if err != nil {
+		return fmt.Errorf("--config %w", err)
+	}
+	said := map[string]string{}
+	f.flags.Visit(func(flag *pflag.Flag) {
+		if flag.Value != &f.params { // setting --param again would append
+			said[flag.Name] = flag.Value.String()
+		}
+	})
+	file, err := decodeConfig(text, f.config, f.asked()[0])
+	if err != nil {
+		return fmt.Errorf("--config %s: %w", f.file, err)
+	}
+	f.config, f.training, f.fileMethod = file.Config, file.Training, file.method
+	for key, value := range file.parameters {
+		f.params.underlie(file.method, key, value)
+	}
+	if file.method != "" && len(f.names) > 0 && !f.flags.Changed("method") && !f.flags.Changed("methods") {
+		f.names = append(f.names[:0], file.method)
+	}
+	for _, name := range sizes {
+		if _, is := said[name]; is {
+			f.config.Size = condense.Size{}
+		}
+	}
+	for name, value := range said {
+		if err := f.flags.Lookup(name).Value.Set(value); err != nil {
+			return fmt.Errorf("--%s %s: %w", name, value, err)
+		}
+	}
+	return nil
+}
+
+func (f *configFlags) sizeless() bool { return f.config.Size.IsZero() }
+
+// defaultsFor sets a missing size to the default for g, and returns the reasons.
+func (f *configFlags) defaultsFor(g *graph.Graph) (reasons []string) {
+	if !f.sizeless() {
+		return nil
+	}
+	defaults, why := cgc.DefaultsFor(g)
+	f.config.Nodes = defaults.Nodes
+	for _, r := range why {
+		reasons = append(reasons, r.Text+" (set --nodes, --ratio or --label-ratio to change it)")
+	}
+	return reasons
+}
+
+// mistake rewords err to name the flag or the file that set each offending parameter.
+func (f *configFlags) mistake(err error) error { return outOfRange(err, f.nameOf) }
+
+// nameOf returns what users call a parameter: a flag, a key of --param or a key of the file.
+func (f *configFlags) nameOf(field string) string {
+	key := strings.ReplaceAll(field, " ", "_")
+	if f.params.has(key) {
+		return "--param " + key
+	}
+	flag := f.flags.Lookup(strings.ReplaceAll(field, " ", "-"))
+	if flag == nil {
+		flag = f.flags.Lookup(strings.ReplaceAll(field, " ", "-") + "s") // the plural, for lists
+	}
+	switch {
+	case flag == nil, slices.Contains(f.own, flag.Name) && !f.ofCGC():
+		return "--param " + key
+	case f.file != "" && !flag.Changed:
+		return "--config " + f.file + ": " + field
+	}
+	return "--" + flag.Name
+}

@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/propagate/blocked"
+)
+
+// collected returns the memory limit for the garbage collector: --memory, or else the limit of a control group or of
+// ulimit -v. 0 means no limit.
+func collected(asked int64) int64 {
+	if asked > 0 {
+		return asked
+	}
+	if limit, by := memory.Limit(); by != memory.ByMachine {
+		return limit
+	}
+	return 0
+}
+
+// fit compares the memory that condensing needs with what the system allows, unless --memory sets a limit. If it is too
+// much, features are propagated in blocks, with the same result. bound is the limit that the work keeps to: --memory,
+// or the limit for the blocks, or 0 for none. If blocks do not help, the error has the estimate that --dry-run prints.
+func (c *command) fit(g *graph.Graph, flags *configFlags) (bound int64, err error) {
+	limit, by := memory.Limit()
+	methods, err := flags.methods()
+	if err != nil {
+		return 0, err
+	}
+	at := slices.IndexFunc(methods, func(m condense.Method) bool { _, is := m.(cgc.Config); return is })
+	if at >= 0 && flags.config.Memory > 0 {
+		return flags.config.Memory, flags.enough(g, methods[at].(cgc.Config))
+	}
+	if at < 0 || limit == 0 {
+		return flags.config.Memory, nil
+	}
+	config := methods[at].(cgc.Config) // all variants propagate in the same way
+	if config.Engine != nil || roomy(g, config.Hops+8, limit) {
+		return 0, nil
+	}
+	whole, err := cgc.Expect(g, config)
+	if err != nil {
+		return 0, flags.mistake(err)
+	}
+	need := foreseen(g, whole)
+	if need <= limit {
+		return 0, nil
+	}
+	bound = limit - limit/8 // margin for errors of the estimate
+	config.Engine = blocked.Engine{Memory: bound, Precision: config.Precision}
+	blocks, err := cgc.Expect(g, config)
+	if err != nil {
+		return 0, flags.mistake(err)
+	}
+	least := foreseen(g, blocks)
+	if least > limit {
+		return 0, fmt.Errorf("condensing %s takes about %s of memory, %s in blocks, and %s %s%s", g.Name,
+			report.Bytes(need), report.Bytes(least), by, report.Bytes(limit), inParts(g))
+	}
+	flags.config.Engine = config.Engine
+	c.progress.note("condensing %s takes about %s of memory, and %s %s: it is done in blocks, as with --memory %s", g.Name,
+		report.Bytes(need), by, report.Bytes(limit), report.Bytes(bound))
+	return bound, nil
+}
+
+// enough returns an error with the smallest sufficient limit if condensing g does not fit into --memory. It does not
+// read the features of a mapped graph.
+func (f *configFlags) enough(g *graph.Graph, config cgc.Config) error {
+	asked, least := config.Memory, config.Memory
+	for range 20 { // the memory for a mapped graph grows slightly with the limit
+		config.Memory = least
+		e, err := cgc.Expect(g, config)
+		if err != nil {
+			return f.mistake(err)
+		}
+		need := e.Memory
+		if g.Mapped {
+			need = e.Propagation.Held // the system keeps pages of the file only while there is room
+		}
+		if need <= least {
+			break
+		}
+		least = need
+	}
+	if least <= asked {
+		return nil
+	}
+	return usagef("--memory %s, must be at least %s to condense %s%s", inUnitsOf(asked, asked), inUnitsOf(asked, least),
+		g.Name, inParts(g))
+}
+
+// foreseen returns the expected memory, as printed by --dry-run. Reading a graph may have used more than condensing it
+// needs.
+func foreseen(g *graph.Graph, e cgc.Expectation) int64 {
+	if e.Propagation.Held > 0 || g.Mapped {
+		return e.Memory
+	}
+	return max(e.Memory, peakRSS())
+}
+
+// inParts returns advice if the graph is in memory and not in a mapped file.
+func inParts(g *graph.Graph) string {
+	if g.Mapped {
+		return ""
+	}
+	return " (a .safetensors file that cgc convert writes is read in parts)"
+}
+
+// roomy reports whether limit exceeds times·bytesOf(g) + 256 MiB, in which case no estimate is necessary.
+func roomy(g *graph.Graph, times int, limit int64) bool {
+	const program = 256 << 20
+	return int64(times)*bytesOf(g)+program < limit
+}
+
+// bytesOf returns the approximate number of bytes that a graph occupies.
+func bytesOf(g *graph.Graph) int64 {
+	bytes := 8*int64(len(g.Adj.Indptr)) + 8*int64(len(g.Adj.Indices))
+	if x, sparse := g.X.(*mat.CSR); sparse {
+		return bytes + 8*int64(len(x.Indptr)) + 8*int64(len(x.Indices))
+	}
+	return bytes + 4*int64(g.Nodes())*int64(g.Features())
+}
+
+// testingBound returns the memory limit for testing models on g: asked if given, or else the memory that the system
+// leaves after training on small condensed nodes. It returns 0, no limit, if there is clearly enough memory. rest
+// describes the limit.
+func testingBound(asked int64, g *graph.Graph, small, hidden int) (bound int64, rest remainder) {
+	limit, by := memory.Limit()
+	if asked > 0 || limit == 0 {
+		return asked, remainder{asked: asked}
+	}
+	rest = remainder{by: by, limit: limit}
+	// Subtract the program, the weights with their gradients and moments, and the activations of the condensed nodes.
+	limit -= 24<<20 + 4*int64(hidden)*int64(6*(g.Features()+g.Classes)+8*small)
+	units := 4 * int64(g.Nodes()) * int64(hidden+g.Classes)
+	if roomy(g, 8, limit-8*units) {
+		return 0, remainder{}
+	}
+	if !g.Mapped { // a graph in memory occupies part of the limit
+		limit -= bytesOf(g)
+	}
+	rest.taken = rest.limit - limit
+	return max(1, limit), rest // 0 would mean no limit
+}
+
+// remainder describes the memory limit for testing models: --memory, or the limit of the system minus what training
+// and, unless it is mapped, the graph occupy.
+type remainder struct {
+	asked        int64  // --memory in bytes; 0 if not given
+	by           string // "the machine has"; empty if there is no such limit
+	limit, taken int64  // in bytes
+}
+
+// limited explains the limit in the error of a test that needs too much memory. With --memory, the error is a mistake
+// in the command line that names the smallest sufficient limit, in the unit typed.
+func (r remainder) limited(err error, g *graph.Graph) error {
+	large := new(gnn.MemoryError)
+	if !errors.As(err, &large) {
+		return err
+	}
+	if r.asked > 0 {
+		return usagef("--memory %s, must be at least %s to test %s on %s%s", inUnitsOf(r.asked, r.asked),
+			inUnitsOf(r.asked, large.Need), large.Model, g.Name, inParts(g))
+	}
+	if r.by == "" {
+		return err
+	}
+	what := "the program, the graph and the training"
+	if g.Mapped {
+		what = "the program and the training"
+	}
+	return fmt.Errorf("testing %s takes about %s of memory beside %s for %s, and %s %s%s", large.Model,
+		report.Bytes(large.Need), report.Bytes(r.taken), what, r.by, report.Bytes(r.limit), inParts(g))
+}

@@ -1,0 +1,191 @@
+package cli_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/internal/confine"
+)
+
+// TestTooLittleMemory checks that too little memory for a graph, in a control group or under ulimit -v, causes an error
+// with the estimate of cgc.Expect that --dry-run prints. The old output is kept.
+func TestTooLittleMemory(t *testing.T) {
+	dir := t.TempDir()
+	file, small := filepath.Join(dir, "graph.safetensors"), filepath.Join(dir, "small.safetensors")
+	g := wide(20_000, 2, 64)
+	g.Split.Train, g.Split.Val, g.Split.Test = nil, []int32{0}, []int32{1}
+	for v := 2; v < g.Nodes(); v++ {
+		g.Split.Train = append(g.Split.Train, int32(v))
+	}
+	err := errors.Join(dataset.Write(t.Context(), file, g), os.WriteFile(small, []byte("precious"), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := cgc.Defaults()
+	config.Nodes, config.Hops = 40, 600 // 5 MB for each hop
+	want, err := cgc.Expect(g, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	estimate := report.Bytes(want.Memory)
+	line := []string{"cgc", "condense", file, "--nodes", "40", "--hops", "600", "-o", small, "--force"}
+	check := func(said string, err error, by string) {
+		t.Helper()
+		said = said[strings.LastIndex(strings.TrimSpace(said), "\n")+1:]
+		sentence := regexp.MustCompile(`cgc: condensing \S+ takes about (.*) of memory, .* in blocks, and ` + by)
+		found := sentence.FindStringSubmatch(said)
+		if err == nil || len(found) < 2 || found[1] != estimate {
+			t.Errorf("%v, %q, want %s that %s", err, said, estimate, by)
+		}
+		if left, err := os.ReadFile(small); err != nil || string(left) != "precious" {
+			t.Errorf("the output is %d bytes, %v, want what stood there", len(left), err)
+		}
+	}
+
+	t.Run("control group", func(t *testing.T) {
+		_, err := confine.Run(t.Context(), 128<<20, nil, line...)
+		if errors.Is(err, confine.ErrNone) {
+			t.Skip(err)
+		}
+		check(fmt.Sprint(err)[strings.Index(fmt.Sprint(err), "cgc: "):], err, "the control group allows 134 MB")
+	})
+	t.Run("ulimit -v", func(t *testing.T) {
+		// Go reserves about 1.3 GB of address space. The remaining 1.7 GB are less than the estimate.
+		cmd := exec.Command("sh", append([]string{"-c", `ulimit -v 3000000 && exec "$@"`, "sh"}, line...)...)
+		out, err := cmd.CombinedOutput()
+		check(string(out), err, "ulimit -v allows ")
+	})
+}
+
+// TestGoesOutOfCore checks that, without --memory, a graph file larger than the memory of the control group is
+// condensed in blocks, with the same result as an unlimited run.
+func TestGoesOutOfCore(t *testing.T) {
+	dir := t.TempDir()
+	file, small := filepath.Join(dir, "graph.safetensors"), filepath.Join(dir, "small.safetensors")
+	g := wide(120_000, 8, 128)
+	if err := dataset.Write(t.Context(), file, g); err != nil {
+		t.Fatal(err)
+	}
+	if err := confine.Forget(file); err != nil {
+		t.Fatal(err)
+	}
+	said := filepath.Join(dir, "said")
+	line := []string{"sh", "-c", `exec "$@" 2> "$0"`, said, "cgc", "condense", file, "--nodes", "40", "-o", small}
+	_, err := confine.Run(t.Context(), 64<<20, []string{"CGC_PROGRESS="}, line...)
+	if errors.Is(err, confine.ErrNone) {
+		t.Skip(err)
+	}
+	notes, _ := os.ReadFile(said)
+	if err != nil || !strings.Contains(string(notes), "it is done in blocks, as with --memory 59 MB") {
+		t.Fatalf("%v, %s", err, notes)
+	}
+	config := cgc.Defaults()
+	config.Nodes = 40
+	want, err := cgc.Condense(t.Context(), g, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := cgc.Load(small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got.Config, want.Config = nil, nil
+	if !bytes.Equal(saved(t, got), saved(t, want)) {
+		t.Error("another file than without a limit")
+	}
+}
+
+// TestTooLittleMemoryForTesting checks that a model whose test would exceed the memory of the control group causes an
+// error before the first training.
+func TestTooLittleMemoryForTesting(t *testing.T) {
+	dir := t.TempDir()
+	small := filepath.Join(dir, "small.safetensors")
+	if out, err := exec.Command("cgc", "condense", "demo", "--nodes", "35", "-o", small).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	_, err := confine.Run(t.Context(), 64<<20, nil, "cgc", "evaluate", small, "--on", "demo", "--seeds", "1", "--hidden",
+		"9000", "--models", "gat")
+	if errors.Is(err, confine.ErrNone) {
+		t.Skip(err)
+	}
+	want := regexp.MustCompile(`testing gat takes about [\d.]+ [MG]B of memory beside [\d.]+ MB for the program, ` +
+		`the graph and the training, and the control group allows 67 MB`)
+	if err == nil || !want.MatchString(err.Error()) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestTooLittleMemoryForReading checks that a graph in text format that is too large for the system is rejected before
+// it is read, with an estimate of the memory it needs.
+func TestTooLittleMemoryForReading(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "wide")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const nodes, features = 40_000, 400 // 64 MB
+	row := strings.Repeat(",1", features)[1:] + "\n"
+	var edges, labels strings.Builder
+	for v := range nodes {
+		fmt.Fprintf(&edges, "%d,%d\n", v, (v+1)%nodes)
+		fmt.Fprintf(&labels, "%d\n", v%2)
+	}
+	for name, text := range map[string]string{
+		"edges.csv": edges.String(), "labels.csv": labels.String(), "features.csv": strings.Repeat(row, nodes),
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, line := range [][]string{
+		{"condense", folder, "--nodes", "40", "--dry-run"},
+		{"run", folder, "--nodes", "40", "-o", folder + ".safetensors"},
+		{"experiment", folder, "--nodes", "40", "-o", folder + "-results"},
+		{"tune", folder, "--nodes", "40", "-o", folder + ".json"},
+	} {
+		_, err := confine.Run(t.Context(), 64<<20, nil, append([]string{"cgc"}, line...)...)
+		if errors.Is(err, confine.ErrNone) {
+			t.Skip(err)
+		}
+		const want = "takes about 91 MB of memory, and the control group allows 67 MB (cgc convert"
+		if err == nil || !strings.Contains(err.Error(), "reading "+folder) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want …%s", line[0], err, want)
+		}
+	}
+}
+
+// TestTooLittleMemoryToCompare checks that commands that condense several times reject a graph that is too large, as
+// condense does: the graph itself can be read in parts, but its embeddings do not fit into memory.
+func TestTooLittleMemoryToCompare(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "graph.safetensors")
+	g := wide(20_000, 2, 64)
+	g.Split.Train, g.Split.Val, g.Split.Test = nil, []int32{0}, []int32{1}
+	for v := 2; v < g.Nodes(); v++ {
+		g.Split.Train = append(g.Split.Train, int32(v))
+	}
+	if err := dataset.Write(t.Context(), file, g); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range [][]string{
+		{"run", file, "--nodes", "40", "--hops", "600", "-o", file + ".small.safetensors"},
+		{"experiment", file, "--nodes", "40", "--hops", "600", "--methods", "random,cgc", "-o", file + "-results"},
+		{"tune", file, "--nodes", "40", "--hops", "600", "-o", file + ".json"},
+	} {
+		_, err := confine.Run(t.Context(), 128<<20, nil, append([]string{"cgc"}, line...)...)
+		if errors.Is(err, confine.ErrNone) {
+			t.Skip(err)
+		}
+		if err == nil || !strings.Contains(err.Error(), "in blocks, and the control group allows 134 MB") {
+			t.Errorf("%s: error %v, want an estimate", line[0], err)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+// Package cli is the command cgc as a library.
+//
+// A program in another module can extend the command with its own methods, models, formats and partitions:
+//
+//	func main() {
+//		condense.Register(herding.Method{Hops: 2})
+//		cli.Main()
+//	}
+//
+// The flags, the help and the errors then list the new method. --param and --params set its parameters.
+//
+// Each command parses its flags, calls the library and prints. Results go to standard output, progress and notes to
+// standard error.
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	_ "github.com/graph-condensation/cgc/condense/distill" // registers cgc-d
+	_ "github.com/graph-condensation/cgc/rival/all"        // registers the published baselines
+)
+
+// patience is the time that an interrupted command has to stop by itself.
+const patience = 600 * time.Millisecond
+
+// Main runs the command line of the process and exits. The exit code is 0 on success, 2 if the command line is wrong,
+// 130 if the run was interrupted, and 1 for any other error.
+func Main() {
+	c := &command{stdout: os.Stdout, stderr: os.Stderr}
+	os.Exit(c.interruptible(os.Args[1:]))
+}
+
+// Run runs one command line, given without the name of the program, and returns the exit code described at Main.
+// Results go to stdout, progress and notes to stderr. Run stops soon after ctx ends.
+//
+// The flag --threads changes GOMAXPROCS until Run returns, so commands that run at the same time should agree on it.
+func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	c := &command{stdout: stdout, stderr: stderr}
+	return c.run(ctx, args)
+}
+
+// interruptible runs a command line. After a signal, the command has the time patience to stop by itself. Reading or
+// generating a large graph does not stop early, but leaves no files behind. A file that is being written is finished
+// first, because its writer removes unfinished files. A second signal kills the process.
+func (c *command) interruptible(args []string) int {
+	ctx, stop := signal.NotifyContext(withParent(context.Background()), os.Interrupt, syscall.SIGTERM)
+	code := make(chan int, 1)
+	go func() { code <- c.run(ctx, args) }()
+	select {
+	case n := <-code:
+		return n
+	case <-ctx.Done():
+		stop()
+	}
+	select {
+	case n := <-code:
+		return n
+	case <-time.After(patience):
+		c.writing.Lock()
+		fmt.Fprintln(c.stderr, "cgc: interrupted")
+		return exitInterrupted
+	}
+}

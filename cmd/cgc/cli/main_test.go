@@ -1,0 +1,284 @@
+package cli
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/graph-condensation/cgc/internal/slow"
+)
+
+// TestScripts runs testdata/script. In addition to the commands of testscript, scripts can use:
+//
+//	[slow]             holds if slow tests run
+//	code N cgc …       runs cgc and expects the exit code N
+//	sentence PART …    expects standard error to be notes, then one line that begins with "cgc: " and has each PART
+//	no-notes           expects nothing on standard error, except how much time remains on a slow machine
+//	same-arrays A B …  expects .npz files with the same bytes in each array, metadata aside
+//	result FILE MODELS expects FILE to be one JSON object with the keys of a report, and results of these models
+func TestScripts(t *testing.T) {
+	scripts, err := filepath.Abs("testdata/script") // the working directory changes
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: scripts,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HOME", filepath.Join(env.WorkDir, ".home"))
+			env.Setenv(slow.Variable, os.Getenv(slow.Variable))
+			env.Setenv("HTTPS_PROXY", "http://127.0.0.1:1") // no test uses the network
+			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "slow" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			return slow.On(), nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"code": exitCodeOf, "sentence": oneSentence, "result": result,
+			"no-notes":    noNotes,
+			"same-arrays": sameArrays,
+		},
+	})
+}
+
+// inProcess is locked while a script runs cgc in this process, which then has the working directory and the environment
+// of the script.
+var inProcess sync.Mutex
+
+// exitCodeOf runs a quick command line and checks its exit code. cgc runs in this process, other programs in their own.
+func exitCodeOf(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N command …")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	inProcess.Lock()
+	defer inProcess.Unlock()
+	for _, name := range []string{
+		"HOME", "CGC_DATA", "HTTPS_PROXY", "CGC_CONFIG", "CGC_THREADS", "CGC_HOPS", "CGC_RATIO", "CGC_THREADZ",
+	} {
+		before, was := os.LookupEnv(name)
+		ts.Check(os.Setenv(name, ts.Getenv(name)))
+		defer func() {
+			if os.Setenv(name, before); !was {
+				os.Unsetenv(name)
+			}
+		}()
+	}
+	var stdout, stderr bytes.Buffer
+	var got int
+	if args[1] == "cgc" {
+		folder, err := os.Getwd()
+		ts.Check(err)
+		ts.Check(os.Chdir(ts.Getenv("WORK")))
+		got = Run(context.Background(), args[2:], &stdout, &stderr)
+		ts.Check(os.Chdir(folder))
+	} else {
+		cmd := exec.Command(args[1], args[2:]...)
+		cmd.Dir, cmd.Stdout, cmd.Stderr = ts.Getenv("WORK"), &stdout, &stderr
+		_ = cmd.Run() // its exit code is compared below
+		got = cmd.ProcessState.ExitCode()
+	}
+	ts.Logf("%s%s", &stdout, &stderr)
+	if got != want {
+		ts.Fatalf("exit code %d, expected %d", got, want)
+	}
+	if want != 0 && stdout.Len() > 0 {
+		ts.Fatalf("standard output of a command that failed: %s", &stdout)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs("stderr.txt"), stderr.Bytes(), 0o666))
+}
+
+// sameArrays compares the arrays of archives. The metadata may differ, because it contains the configuration.
+func sameArrays(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: same-arrays FILE FILE …")
+	}
+	arrays := func(path string) map[string]string {
+		archive, err := zip.OpenReader(ts.MkAbs(path))
+		ts.Check(err)
+		defer archive.Close()
+		all := map[string]string{}
+		for _, entry := range archive.File {
+			if entry.Name == "cgc.npy" {
+				continue
+			}
+			r, err := entry.Open()
+			ts.Check(err)
+			text, err := io.ReadAll(r)
+			ts.Check(err)
+			all[entry.Name] = string(text)
+		}
+		return all
+	}
+	want := arrays(args[0])
+	if len(want) < 5 {
+		ts.Fatalf("%s has %d arrays", args[0], len(want))
+	}
+	for _, path := range args[1:] {
+		got := arrays(path)
+		for name := range want {
+			if want[name] != got[name] {
+				ts.Fatalf("%s and %s differ in %s", args[0], path, name)
+			}
+		}
+	}
+}
+
+// timeNote matches a note that appears only on slow machines.
+var timeNote = regexp.MustCompile(`(?m)^note: .* has taken .* so far, about .* are left\n`)
+
+func noNotes(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: no-notes")
+	}
+	if text := timeNote.ReplaceAllString(ts.ReadFile("stderr"), ""); text != "" {
+		ts.Fatalf("standard error has %q", text)
+	}
+}
+
+func oneSentence(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: sentence part …")
+	}
+	text := ts.ReadFile("stderr.txt")
+	line := text
+	for strings.HasPrefix(line, "note: ") {
+		_, line, _ = strings.Cut(line, "\n")
+	}
+	line, found := strings.CutSuffix(line, "\n")
+	if !found || !strings.HasPrefix(line, "cgc: ") || strings.Contains(line, "\n") {
+		ts.Fatalf("not notes and one line that begins with cgc: %q", text)
+	}
+	for _, part := range args {
+		if !strings.Contains(line, part) {
+			ts.Fatalf("%q does not say %q", line, part)
+		}
+	}
+}
+
+// summary repeats the JSON keys of a run, so that a new, renamed or missing key fails the test.
+type summary struct {
+	Graph     string
+	Nodes     int
+	Edges     int
+	Features  int
+	Classes   int
+	Train     int
+	Condensed struct {
+		Nodes, Edges int
+		Budget       []int
+	}
+	Config struct {
+		Method, Partition, Propagation string
+		Nodes, Hops                    int
+		Ratio, Teleport, Augment       float64
+		LabelRatio                     float64   `json:"label_ratio"`
+		HopWeights                     []float64 `json:"hop_weights"`
+		PseudoLabels                   float64   `json:"pseudo_labels"`
+		SoftLabels                     bool      `json:"soft_labels"`
+		Edges                          string
+		Partitions                     int
+		Temperature                    any
+		Threshold, Degree, Alpha       float64
+		Standardize, Inductive         bool
+		Memory                         int64
+		Seed                           uint64
+	}
+	Seconds map[string]float64
+	PeakRSS int64 `json:"peak_rss_bytes"`
+	Over    string
+	Results []accuracy
+	Whole   []accuracy
+	File    string
+}
+
+type accuracy struct {
+	Model    string
+	Seeds    int
+	ValMean  float64 `json:"val_mean"`
+	ValStd   float64 `json:"val_std"`
+	TestMean float64 `json:"test_mean"`
+	TestStd  float64 `json:"test_std"`
+	TestCI95 float64 `json:"test_ci95"`
+	Seconds  float64
+}
+
+func result(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: result FILE MODELS")
+	}
+	decoder := json.NewDecoder(strings.NewReader(ts.ReadFile(args[0])))
+	decoder.DisallowUnknownFields()
+	var s summary
+	ts.Check(decoder.Decode(&s))
+	if decoder.More() {
+		ts.Fatalf("more than one JSON object")
+	}
+	sum := 0
+	for _, n := range s.Condensed.Budget {
+		sum += n
+	}
+	smallest := min(s.Nodes, s.Edges, s.Features, s.Classes, s.Train, s.Condensed.Nodes)
+	if smallest <= 0 || sum != s.Condensed.Nodes || s.Graph == "" || s.File == "" || s.Config.Method == "" {
+		ts.Fatalf("incomplete: %+v", s)
+	}
+	for _, step := range []string{"load", "propagate", "assess", "augment", "partition", "generate", "condense"} {
+		if v, is := s.Seconds[step]; !is || v < 0 || v > 600 {
+			ts.Fatalf("seconds of %s: %v", step, v)
+		}
+	}
+	if len(s.Seconds) != 7 || s.Seconds["condense"] == 0 || runtime.GOOS == "linux" && s.PeakRSS < 1<<20 {
+		ts.Fatalf("seconds %v, peak %d", s.Seconds, s.PeakRSS)
+	}
+	var models []string
+	for _, a := range append(s.Results, s.Whole...) {
+		models = append(models, a.Model)
+		low, high := min(a.TestMean, a.ValMean), max(a.TestMean, a.ValMean)
+		spread := a.TestStd + a.ValStd + a.TestCI95
+		if a.Seeds < 1 || low < 1 || high > 100 || a.Seconds <= 0 ||
+			a.Seeds == 1 && spread != 0 || a.TestStd > 0 && a.TestCI95 <= 0 {
+			ts.Fatalf("implausible: %+v", a)
+		}
+	}
+	if got := strings.Join(models, ","); got != args[1] {
+		ts.Fatalf("models %s, expected %s", got, args[1])
+	}
+}
+
+// TestInterrupt checks that a run that is interrupted during training leaves no files.
+func TestInterrupt(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no SIGINT to send")
+	}
+	cmd := exec.Command("cgc", "run", "--epochs", "100000000", "--hidden", "8")
+	_, stderr := endless(t, cmd, "training gcn", true)
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	ends(t, stderr)
+	cmd.Wait()
+	if got := cmd.ProcessState.ExitCode(); got != exitInterrupted {
+		t.Errorf("exit code %d, want %d", got, exitInterrupted)
+	}
+	entries, err := os.ReadDir(cmd.Dir)
+	if err != nil || len(entries) > 0 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/internal/golden"
+)
+
+// exampleConfig returns the default configuration of a run, modified by change.
+func exampleConfig(change func(*cgc.Config)) json.RawMessage {
+	config := cgc.Defaults()
+	config.Nodes = 70
+	change(&config)
+	text, err := json.Marshal(config)
+	if err != nil {
+		panic(err) // it is finite
+	}
+	return text
+}
+
+// exampleOutcome returns the outcome of a run with five seeds.
+func exampleOutcome() *outcome {
+	return &outcome{
+		Graph: "cora", Nodes: 2708, Edges: 5278, Features: 1433, Classes: 7, Train: 140,
+		Condensed: condensedSize{Nodes: 70, Edges: 52, Budget: []int{10, 10, 10, 10, 10, 10, 10}},
+		Config:    exampleConfig(func(*cgc.Config) {}),
+		Seconds: condense.Seconds{Steps: []condense.Step{
+			{Name: "load", Seconds: 0.0312}, {Name: "propagate", Seconds: 0.0041}, {Name: "assess", Seconds: 0.0112},
+			{Name: "augment", Seconds: 0.0009}, {Name: "partition", Seconds: 0.0206}, {Name: "generate", Seconds: 0.0021},
+		}, Total: 0.0391},
+		PeakRSS: 123_456_789,
+		Over:    overCondensations,
+		Results: []modelScore{
+			{Model: "gcn", Seeds: 5, ValMean: 79.51, ValStd: 0.42, TestMean: 82.04, TestStd: 0.51, TestCI95: 0.63, Seconds: 2.5},
+			{Model: "appnp", Seeds: 5, ValMean: 79.1, ValStd: 0.5, TestMean: 81.96, TestStd: 0.45, TestCI95: 0.56, Seconds: 3.5},
+		},
+		Whole: []modelScore{
+			{Model: "gcn", Seeds: 5, ValMean: 79.3, ValStd: 0.3, TestMean: 81.5, TestStd: 0.4, TestCI95: 0.5, Seconds: 5.5},
+			{Model: "appnp", Seeds: 5, ValMean: 79.2, ValStd: 0.2, TestMean: 82.9, TestStd: 0.3, TestCI95: 0.37, Seconds: 5.6},
+		},
+		File: "cora-70.safetensors",
+	}
+}
+
+func TestOutcomeText(t *testing.T) {
+	mostHeld.Store(0) // as at the start of a process
+	for _, c := range []struct {
+		name   string
+		change func(*outcome)
+	}{
+		{"run", func(*outcome) {}},
+		{"condense", func(r *outcome) { r.Results, r.Whole = nil, nil }},
+		{"evaluate", func(r *outcome) {
+			r.evaluated, r.Over, r.Whole = true, overTrainings, nil
+		}},
+		{"one-seed", func(r *outcome) {
+			r.Config = exampleConfig(func(c *cgc.Config) { c.Variant, c.Inductive, c.Standardize = cgc.CGCX, true, true })
+			r.Seconds.Steps[5].Seconds, r.Condensed.Edges = 0, 0
+			r.Results, r.Whole = r.Results[:1], r.Whole[:1]
+			r.Results[0].Seeds, r.Whole[0].Seeds = 1, 1
+		}},
+		{"large", func(r *outcome) {
+			r.Graph, r.Nodes, r.Edges, r.Features, r.Classes, r.Train = "products", 2449029, 61859140, 100, 47, 196615
+			r.Config, r.PeakRSS = exampleConfig(func(c *cgc.Config) { c.Variant = cgc.SimDM }), 3_456_000_000
+			r.Seconds.Steps[5].Seconds = 0
+			r.Condensed = condensedSize{Nodes: 1238, Budget: bytesToInts("47 numbers that go over more than one line, yes")}
+			r.Results, r.Whole = nil, nil
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := exampleOutcome()
+			c.change(r)
+			var got bytes.Buffer
+			if err := report.Text(&got, r.document()); err != nil {
+				t.Fatal(err)
+			}
+			golden.Compare(t, "testdata/"+c.name+".txt", got.Bytes())
+		})
+	}
+}
+
+func bytesToInts(text string) (ints []int) {
+	for _, b := range []byte(text) {
+		ints = append(ints, int(b))
+	}
+	return ints
+}
+
+// TestOutcomeJSON checks the keys and their order, which are a contract.
+func TestOutcomeJSON(t *testing.T) {
+	var got bytes.Buffer
+	if err := writeJSON(&got, exampleOutcome()); err != nil {
+		t.Fatal(err)
+	}
+	golden.Compare(t, "testdata/run.json", got.Bytes())
+	var back outcome
+	decoder := json.NewDecoder(&got)
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&back); err != nil {
+		t.Error(err)
+	}
+	if back.Results[1] != exampleOutcome().Results[1] || !reflect.DeepEqual(back.Seconds, exampleOutcome().Seconds) {
+		t.Errorf("%+v does not survive JSON: %+v", exampleOutcome(), back)
+	}
+}

@@ -1,0 +1,290 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/experiment/report"
+)
+
+// document shows sizes, the method, seconds and, if models were trained, accuracies. For an evaluation of an existing
+// condensed graph, it shows only the accuracies, because the command that made the graph has shown the rest.
+func (r *outcome) document() *report.Document {
+	d := new(report.Document)
+	if r.evaluated {
+		d.Add(report.Paragraph(fmt.Sprintf("%s: %s, tested on %s", r.File,
+			report.Plural(r.Condensed.Nodes, "condensed node"), r.Graph)))
+		if r.OtherGraph != nil {
+			d.Add(report.Warning("another graph: " + r.OtherGraph.Reason()))
+		}
+		if r.Testing != nil {
+			d.Add(r.Testing.paragraph())
+		}
+		d.Add(r.accuracies(), r.notes())
+		return d
+	}
+	d.Add(r.sizes(), report.Notes{"method: " + method(r.Config), r.budget()})
+	if r.Seconds.Total > 0 {
+		d.Add(r.seconds())
+	}
+	if r.PeakRSS > 0 {
+		d.Add(report.Paragraph("peak memory: " + peakText(r.PeakRSS, mostHeld.Load())))
+	}
+	if r.Plan != nil {
+		d.Add(r.Plan.paragraph())
+	}
+	if r.Testing != nil {
+		d.Add(r.Testing.paragraph())
+	}
+	if r.OtherGraph != nil {
+		d.Add(report.Warning("another graph: " + r.OtherGraph.Reason()))
+	}
+	if len(r.Results) > 0 {
+		d.Add(r.accuracies(), r.notes())
+	}
+	if r.File != "" {
+		of := ""
+		if r.condensations() > 1 {
+			of = fmt.Sprintf(" of seed %d", r.seed())
+		}
+		done := ""
+		if len(r.Results) == 0 && r.Report == "" && r.Seconds.Total > 0 {
+			done = fmt.Sprintf(" (condensed in %.2g s)", r.Seconds.Total)
+		}
+		d.Add(report.Paragraph(fmt.Sprintf("condensed graph%s: %s%s", of, r.File, done)))
+	}
+	if r.Report != "" {
+		d.Add(report.Paragraph("report: " + r.Report))
+	}
+	return d
+}
+
+// condensations returns the number of condensations in the outcome.
+func (r *outcome) condensations() int {
+	if len(r.Results) == 0 || r.Over != overCondensations {
+		return 1
+	}
+	return r.Results[0].Seeds
+}
+
+// sizes returns a table of the sizes of the original graph and the condensed graph, and their ratios.
+func (r *outcome) sizes() *report.Table {
+	edges := report.Integer(r.Condensed.Edges)
+	features, classes := report.Integer(r.Features), report.Integer(r.Classes)
+	t := &report.Table{Columns: []report.Column{
+		{Name: "graph"}, {Name: "nodes"}, {Name: "edges"}, {Name: "features"}, {Name: "classes"}, {Name: "training nodes"},
+	}}
+	t.Row(report.Word(r.Graph), report.Integer(r.Nodes), report.Integer(r.Edges), features, classes,
+		report.Integer(r.Train))
+	t.Row(report.Word("condensed"), report.Integer(r.Condensed.Nodes), edges, features, classes,
+		report.Integer(r.Condensed.Nodes))
+	t.Row(report.Word("ratio"), ratio(r.Condensed.Nodes, r.Nodes), report.Cell{}, report.Cell{}, report.Cell{},
+		ratio(r.Condensed.Nodes, r.Train))
+	return t
+}
+
+// ratio formats part/whole in percent, with at most three significant digits and no exponent.
+func ratio(part, whole int) report.Cell {
+	if whole == 0 {
+		return report.Cell{}
+	}
+	percent := 100 * float64(part) / float64(whole)
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(percent, 'g', 3, 64), 64)
+	if err != nil {
+		return report.Cell{}
+	}
+	return report.Cell{Text: strconv.FormatFloat(rounded, 'f', -1, 64) + "%", Values: []any{percent}}
+}
+
+// budget lists the condensed nodes of each class, in lines of at most 100 characters.
+func (r *outcome) budget() string {
+	line, room := "condensed nodes of each class:", 100
+	for _, n := range r.Condensed.Budget {
+		word := " " + strconv.Itoa(n)
+		if at := strings.LastIndexByte(line, '\n'); len(line[at+1:])+len(word) > room {
+			line, word, room = line+"\n", word[1:], 98 // later lines are indented by two spaces
+		}
+		line += word
+	}
+	return line
+}
+
+// seed returns the seed of the first condensation.
+func (r *outcome) seed() uint64 {
+	var config struct{ Seed uint64 }
+	_ = json.Unmarshal(r.Config, &config) // it was marshalled by this program
+	return config.Seed
+}
+
+// method describes, on one line, the method and the parameters that distinguish condensations.
+func method(config json.RawMessage) string {
+	c, err := cgc.ConfigOf(&cgc.Condensed{Config: config})
+	if err != nil { // for another package's method, list all parameters
+		return otherMethod(config)
+	}
+	said := []string{c.Name()}
+	add := func(parameter, format string, args ...any) {
+		if c.Variant.Reads(parameter) {
+			said = append(said, fmt.Sprintf(format, args...))
+		}
+	}
+	hops := "hops"
+	if c.Hops == 1 {
+		hops = "hop"
+	}
+	if len(c.HopWeights) > 0 {
+		hops += " weighted " + c.HopWeights.String()
+	}
+	add("hops", "%s with %d %s", c.Propagation, c.Hops, hops)
+	if c.Partitions > 1 {
+		add("partition", "best of %d %s partitions", c.Partitions, c.Partition)
+	} else {
+		add("partition", "%s partition", c.Partition)
+	}
+	add("augment", "augmentation %g", c.Augment)
+	if c.PseudoLabels > 0 {
+		add("pseudo_labels", "pseudo-labels %g", c.PseudoLabels)
+	}
+	if c.SoftLabels {
+		add("soft_labels", "soft labels")
+	}
+	add("temperature", "temperature %s", c.Temperature)
+	if c.Edges == cgc.RealEdges {
+		add("edges", "real edges")
+	} else {
+		add("threshold", "threshold %g", c.Threshold)
+	}
+	if c.Degree > 0 {
+		add("degree", "degree %g", c.Degree)
+	}
+	add("alpha", "alpha %g", c.Alpha)
+	if c.NormalizeFeatures {
+		add("normalize_features", "normalized features")
+	}
+	if c.Standardize {
+		add("standardize", "standardized")
+	}
+	if c.Inductive {
+		add("inductive", "inductive")
+	}
+	return strings.Join(said, ", ")
+}
+
+// otherMethod names another package's method and all its parameters, in the order of the file.
+func otherMethod(config json.RawMessage) string {
+	var keys map[string]json.RawMessage
+	if json.Unmarshal(config, &keys) != nil {
+		return "unknown"
+	}
+	name, words := "unknown", []string{}
+	for _, key := range slices.SortedFunc(maps.Keys(keys), func(a, b string) int {
+		return cmp.Compare(bytes.Index(config, []byte(`"`+a+`":`)), bytes.Index(config, []byte(`"`+b+`":`)))
+	}) {
+		switch value := strings.Trim(string(keys[key]), `"`); key {
+		case "method":
+			name = value
+		case "nodes", "seed": // shown elsewhere
+		default:
+			words = append(words, strings.TrimSpace(strings.ReplaceAll(key, "_", " ")+" "+value))
+		}
+	}
+	return strings.Join(append([]string{name}, words...), ", ")
+}
+
+// seconds returns a table of times with a column for each step.
+func (r *outcome) seconds() *report.Table {
+	over := ""
+	if seeds := r.condensations(); seeds > 1 {
+		over = fmt.Sprintf("mean of %d", seeds)
+	}
+	t := &report.Table{Columns: []report.Column{{Name: "seconds"}}}
+	row := []report.Cell{report.Word(over)}
+	all := condense.Step{Name: "condense (all but load)", Seconds: r.Seconds.Total}
+	for _, part := range append(slices.Clip(r.Seconds.Steps), all) {
+		if part.Seconds > 0 { // 0 means that the method has no such step
+			t.Columns = append(t.Columns, report.Column{Name: part.Name})
+			row = append(row, report.Decimal(part.Seconds, 3))
+		}
+	}
+	t.Row(row...)
+	return t
+}
+
+// accuracies returns a table with a row for each model: its accuracy after training on the condensed graph and, if
+// measured, on the full graph.
+func (r *outcome) accuracies() *report.Table {
+	whole := map[string]modelScore{}
+	for _, a := range r.Whole {
+		whole[a.Model] = a
+	}
+	mean, ends := []string{"mean", "std"}, []string{"low", "high"}
+	several := r.Results[0].Seeds > 1
+	t := &report.Table{Columns: []report.Column{
+		{Name: "test accuracy, %", Key: "model"}, {Name: "trained on condensed", Parts: mean},
+	}}
+	if several {
+		t.Columns = append(t.Columns, report.Column{Name: "95% interval", Parts: ends})
+	}
+	t.Columns = append(t.Columns, report.Column{Name: "seconds"})
+	if len(r.Whole) > 0 {
+		t.Columns = append(t.Columns, report.Column{Name: "on the full graph", Parts: mean},
+			report.Column{Name: "seconds", Key: "seconds on the whole graph"}, report.Column{Name: "ratio", Key: "ratio %"})
+	}
+	for _, a := range r.Results {
+		row := []report.Cell{report.Word(a.Model), a.test()}
+		if several {
+			row = append(row, report.Interval(max(0, a.TestMean-a.TestCI95), min(100, a.TestMean+a.TestCI95), 1))
+		}
+		row = append(row, report.Decimal(a.Seconds, 1))
+		if w, is := whole[a.Model]; is && w.TestMean > 0 {
+			row = append(row, w.test(), report.Decimal(w.Seconds, 1), report.Percent(100*a.TestMean/w.TestMean, 1))
+		}
+		t.Row(row...)
+	}
+	return t
+}
+
+// test formats the test accuracy as mean ± standard deviation, or only as the value if there is one seed.
+func (a modelScore) test() report.Cell {
+	if a.Seeds < 2 {
+		return report.Decimal(a.TestMean, 1)
+	}
+	return report.PlusMinus(a.TestMean, a.TestStd, 1)
+}
+
+// notes explains the deviations and intervals. With one seed there are none to explain.
+func (r *outcome) notes() report.Notes {
+	seeds := r.Results[0].Seeds
+	if seeds < 2 {
+		return nil
+	}
+	over := fmt.Sprintf("±: standard deviation over %d %s", seeds, r.Over)
+	if r.Over == overCondensations {
+		over += ", each with its own training"
+	} else {
+		over += " on this one condensed graph"
+	}
+	if len(r.Whole) > 0 {
+		over += fmt.Sprintf("; on the full graph, over %d %s", r.Whole[0].Seeds, overTrainings)
+	}
+	return report.Notes{over, "95% interval: of the mean, by Student's t"}
+}
+
+// peakText formats the peak memory of the process and, if it differs much, the part without pages of mapped files. Such
+// pages count as resident, but the system can drop them.
+func peakText(peak, held int64) string {
+	const little = 128 << 20
+	if held <= 0 || peak-held < little {
+		return report.Bytes(peak)
+	}
+	return fmt.Sprintf("%s, of which %s was kept and the rest was pages of mapped files", report.Bytes(peak),
+		report.Bytes(held))
+}

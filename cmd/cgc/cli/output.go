@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/internal/atomicfile"
+)
+
+const extension = ".safetensors"
+
+// writable returns an error if the result could not be written to path, so that the command can fail before any work is
+// done. The name must end in extension. An existing file is kept unless force is set or replaceable accepts it.
+func writable(flag, path, extension string, force bool, replaceable func(path string) bool) error {
+	if filepath.Ext(path) != extension {
+		return usagef("%s %s, must end in %s", flag, path, extension)
+	}
+	return free(flag, path, false, force, replaceable)
+}
+
+// storable is like writable, for a condensed graph. The format is the named one, or else follows from the file
+// extension.
+func storable(flag, path, name string, force bool) error {
+	f, err := format.StoreFor(path, name)
+	var unknown *format.UnknownExtensionError
+	switch {
+	case errors.As(err, &unknown):
+		return usagef("%s %s, must end in %s", flag, path, words(unknown.Extensions))
+	case err != nil:
+		return usagef("--format %s: %s", name, sentence(err))
+	}
+	return freeFor(flag, path, f, force, isCondensed)
+}
+
+// freeFor is like free, for a result in the format f. Some formats write a folder, which cannot replace a file.
+func freeFor(flag, path string, f format.Format, force bool, replaceable func(path string) bool) error {
+	d := f.Describe()
+	if info, err := os.Stat(path); err == nil && !info.IsDir() && d.Folder != "" && d.File == "" {
+		return usagef("%s %s is a file, must be a folder: the format is %s", flag, path, d.Title)
+	}
+	return free(flag, path, d.Folder != "", force, replaceable)
+}
+
+// free returns an error if path must not be overwritten. folder means that the result may be a folder.
+func free(flag, path string, folder, force bool, replaceable func(path string) bool) error {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir() && !folder:
+		return usagef("%s %s is a folder, must be a file", flag, path)
+	case err == nil && !force && !replaceable(path):
+		return fmt.Errorf("%s %s: the file exists (--force replaces it)", flag, path)
+	}
+	return roomFor(flag, path)
+}
+
+// roomFor returns an error if no file can be created in the parent folder of path.
+func roomFor(flag, path string) error {
+	folder := filepath.Dir(path)
+	err := atomicfile.Check(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s %s: there is no folder %s", flag, path, folder)
+	case errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("%s %s: %s is a file, must be a folder", flag, path, folder)
+	case err != nil:
+		return fmt.Errorf("%s %s: %w", flag, path, err)
+	}
+	return nil
+}
+
+// makeFolder makes a folder if it does not exist.
+func makeFolder(flag, path string) error {
+	err := os.MkdirAll(path, 0o777)
+	var at *os.PathError
+	switch {
+	case errors.As(err, &at) && errors.Is(err, syscall.ENOTDIR):
+		return usagef("%s %s: %s is a file, must be a folder", flag, path, at.Path)
+	case err != nil:
+		return fmt.Errorf("%s %s: %w", flag, path, reason(err))
+	}
+	return nil
+}
+
+// words lists words, with "or" before the last.
+func words(list []string) string {
+	if len(list) < 2 {
+		return strings.Join(list, "")
+	}
+	return strings.Join(list[:len(list)-1], ", ") + " or " + list[len(list)-1]
+}
+
+// reason removes the name of a file from err if the user did not give that name.
+func reason(err error) error {
+	if path, ok := err.(*os.PathError); ok {
+		return path.Err
+	}
+	return err
+}
+
+// save calls write, which writes a file. The command does not exit while write runs.
+func (c *command) save(path string, write func() error) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	c.progress.step("writing " + path)
+	return write()
+}
+
+// replace atomically writes a file, replacing an existing one.
+func (c *command) replace(path string, write func(io.Writer) error) error {
+	return c.save(path, func() error { return atomicfile.Write(path, write) })
+}
+
+// isCondensed reports whether the file at path is a condensed graph. Such files may be replaced without asking: the
+// command that made one makes it again.
+func isCondensed(path string) bool {
+	_, err := cgc.Load(path)
+	return err == nil
+}
+
+// never is an argument replaceable of writable that keeps every existing file.
+func never(string) bool { return false }
+
+// writeJSON writes value as one indented JSON object and a newline.
+func writeJSON(w io.Writer, value any) error {
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
+}
+
+// sentenceDocument returns a document that consists of one sentence.
+func sentenceDocument(format string, args ...any) *report.Document {
+	return &report.Document{Blocks: []report.Block{report.Paragraph(fmt.Sprintf(format, args...))}}
+}

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestPace checks that the remaining time follows the mean pace, falls while a piece is being worked on, and starts
+// afresh with a new count.
+func TestPace(t *testing.T) {
+	zero := time.Unix(0, 0)
+	at := func(seconds float64) time.Time { return zero.Add(time.Duration(seconds * float64(time.Second))) }
+	var p pace
+	check := func(now, want float64, known bool) {
+		t.Helper()
+		left, is := p.left(at(now))
+		if is != known || is && left.Seconds() != want {
+			t.Errorf("after %g s: %v (%v), want %g s (%v)", now, left, is, want, known)
+		}
+	}
+	p.count("", 0, 0, at(0))
+	check(5, 0, false) // nothing was counted yet
+	p.count("a", 10, 110, at(10))
+	check(12, 0, false) // the first ten pieces were not timed
+	p.count("a", 20, 110, at(10.5))
+	check(10.9, 0, false) // too early
+	p.count("a", 35, 110, at(15))
+	check(15, 15, true) // 25 pieces in 5 s, 75 left
+	check(18, 12, true)
+	check(60, 0, false) // an overdue piece must not give "0s left"
+	p.count("a", 110, 110, at(61))
+	check(61, 0, false)
+	p.count("a", 1, 110, at(70)) // fewer than before: a new count with the same total
+	check(75, 0, false)
+	p.count("a", 2, 110, at(75))
+	check(75, 540, true)
+	p.count("b", 100, 400, at(75)) // "a" was not announced, so it may have ended
+	p.count("b", 200, 400, at(85))
+	check(85, 20, true)
+}
+
+// TestPaceOfStages checks that all announced stages contribute to the remaining time, each at its own pace. The time is
+// unknown until each stage has a finished piece. Otherwise quick stages would suggest that slow ones are nearly done.
+func TestPaceOfStages(t *testing.T) {
+	zero := time.Unix(0, 0)
+	at := func(seconds float64) time.Time { return zero.Add(time.Duration(seconds * float64(time.Second))) }
+	var p pace
+	p.count("condensing", 0, 5, at(0))
+	p.count("training", 0, 5, at(0))
+	p.count("training on the full graph", 0, 5, at(0))
+	for i := range int64(5) {
+		p.count("condensing", i+1, 5, at(0.1*float64(i+1)))
+	}
+	if left, known := p.left(at(2)); known {
+		t.Errorf("%v are left before a training is done", left)
+	}
+	p.count("training", 2, 5, at(2.5))
+	if left, known := p.left(at(2.5)); known {
+		t.Errorf("%v are left before a training on the full graph is done", left)
+	}
+	p.count("training", 5, 5, at(5.5))
+	p.count("training on the full graph", 0, 5, at(5.5))
+	p.count("training on the full graph", 1, 5, at(14.5))
+	if left, known := p.left(at(15.5)); !known || left != 35*time.Second {
+		t.Errorf("%v (%v) are left, want 35 s", left, known)
+	}
+	if done, all := p.progress(); done != 11 || all != 15 {
+		t.Errorf("%d of %d, want 11 of 15", done, all)
+	}
+}
+
+func TestLaps(t *testing.T) {
+	zero := time.Unix(0, 0)
+	at := func(tenths int) time.Time { return zero.Add(time.Duration(tenths) * 100 * time.Millisecond) }
+	steps := []lap{{"opening cora", at(1)}, {"condensing", at(15)}, {"writing a", at(15)}, {"writing b", at(33)}}
+	want := "4.0 s: opening cora 1.4 s, writing a 1.8 s, writing b 0.7 s"
+	if got := laps(steps, at(0), at(40)); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := laps(nil, at(0), at(21)); got != "2.1 s" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestLabel checks that a long name is shortened in the middle.
+func TestLabel(t *testing.T) {
+	p := &meter{name: "reading /a/very/long/path/of/a/folder/that/does/not/end/edges.csv"}
+	if got, want := p.label(60), "reading /…/edges.csv"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := p.label(300); got != p.name {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestSteps checks that the closing line attributes the time to the right steps: training is not part of opening the
+// graph.
+func TestSteps(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("CGC_EPOCHS", "2")
+	t.Setenv("CGC_HIDDEN", "8")
+	t.Setenv("CGC_SEEDS", "1")
+	t.Setenv("CGC_WHOLE", "0")
+	for line, want := range map[string]string{
+		"run -o a.safetensors":           "opening demo, condensing and training, writing a.safetensors",
+		"tune demo --trials 2 -o a.json": "opening demo, searching, writing a.json",
+		"experiment demo -o r":           "opening demo, condensing and training on demo, writing r/",
+		"paper table6 --graphs demo":     "opening demo, measuring table6 on demo",
+		"condense demo -o b.safetensors": "opening demo, condensing, writing b.safetensors",
+	} {
+		c := &command{stdout: io.Discard, stderr: new(bytes.Buffer)}
+		if code := c.run(t.Context(), append(strings.Fields(line), "--quiet")); code != 0 {
+			t.Fatalf("%s: exit code %d: %s", line, code, c.stderr)
+		}
+		var steps []string
+		for _, s := range c.progress.steps {
+			steps = append(steps, s.name)
+		}
+		if got := strings.Join(steps, ", "); !strings.Contains(got, filepath.FromSlash(want)) {
+			t.Errorf("%s: the steps are %q, want %q", line, got, want)
+		}
+	}
+}
+
+// TestLongJob checks that, without a bar, exactly one note says how long a long job will take.
+func TestLongJob(t *testing.T) {
+	var stderr bytes.Buffer
+	p := newMeter(&stderr, false)
+	p.step("training")
+	p.count("training gcn", 0, 30)
+	p.begun = time.Now().Add(-2 * longJob)
+	p.pace.begun, p.pace.last = p.begun, p.begun
+	for done := range int64(3) {
+		p.count("training gcn", 6*(done+1), 30)
+	}
+	if got, want := stderr.String(), "note: training gcn has taken 30 s so far, about 2 min are left\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -1,0 +1,417 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/chart"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/paper"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+func (c *command) paperCommand() *cobra.Command {
+	job := &paperJob{command: c}
+	cmd := &cobra.Command{
+		Use: "paper [TABLE…]",
+		Example: examples(
+			"cgc paper",
+			"cgc paper table3 --graphs cora,citeseer -o results",
+			"cgc paper figure5 --ours --seeds 3 -o results",
+			"cgc paper table3 --graphs cora --search --trials 16 -o searched",
+		),
+		Short: "Repeat the paper's tables and figures and compare with its numbers; without TABLE, list them",
+		Long: `Measure tables and figures of the paper on the available graphs and print them next to the paper's numbers. A
+data set that is not available is replaced by a synthetic graph of its size, up to the size of arxiv. Times on
+synthetic graphs are comparable with the paper's; accuracies are not, and are listed separately.
+
+The paper states some parameters and searched the others without printing the result; docs/paper.md lists the values
+used here. --ours uses the defaults of cgc instead.
+
+--search tunes each cell first, as the paper did: over the paper's sets, on the validation nodes, with the same number
+of candidates (--trials) per cell. --methods adds baselines to the methods of a table.
+
+With -o, each finished training is appended to FOLDER/records.jsonl. Run the same command again to resume; tables share
+their common trainings. Each table is written to FOLDER as .md, .json and .csv, and its figures as .svg and .png.`,
+		Args: cobra.ArbitraryArgs,
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			var names []string
+			for _, s := range paper.Studies() {
+				names = append(names, s.Name+"\t"+s.Title)
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			job.modelsSaid = job.said(cmd, "models")
+			job.trialsSaid = job.said(cmd, "trials")
+			if !job.said(cmd, "weighted") {
+				job.training.config.Weighted = job.ours // the paper weights all condensed nodes equally
+			}
+			if len(args) == 0 {
+				return job.list()
+			}
+			return job.run(cmd.Context(), args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	name := func(word string) (string, error) { return accepted(word, nil, word != "") }
+	flags.Var(list(&job.graphs, name, "strings", "names"), "graphs",
+		"graphs to measure on: data sets of the paper or your own (default the paper's, "+
+			"except large ones that are not available)")
+	flags.BoolVar(&job.all, "all", false,
+		"also make synthetic graphs of the sizes of reddit and products if these are not available")
+	into(graphGroup, flags)
+	flags.BoolVar(&job.ours, "ours", false, "use the defaults of cgc for all parameters instead of the paper's")
+	flags.BoolVar(&job.normalize, "normalize-features", false,
+		"row-normalise the features: divide those of each node by the sum of their absolute values")
+	flags.BoolVar(&job.search, "search", false,
+		"tune each cell first on the validation nodes, over the sets of the paper's appendix E.3")
+	flags.IntVar(&job.trials, "trials", 16, "number of candidates per cell, with --search")
+	addSome(cmd, &job.names, "methods", rivalNames(),
+		"baselines to measure in addition to the methods of the table, or all")
+	flags.Var(&job.params, "param",
+		"set a parameter of a baseline, as KEY=VALUE or METHOD.KEY=VALUE; may be repeated")
+	flags.Uint64Var(&job.seed, "seed", 0, "first condensation seed")
+	into(graphGroup, flags, "normalize-features")
+	into(methodGroup, flags)
+	job.training = newTrainingFlags(cmd,
+		"number of condensations of each kind, each with its own seed and training")
+	flags.Lookup("models").Usage = "train only these models of the table (default all)"
+	flags.Lookup("models").DefValue = ""
+	flags.Lookup("weighted").Usage = "weight each condensed node by the number of its source nodes (default with --ours)"
+	flags.Lookup("weighted").DefValue = "false" // not shown
+	flags.IntVar(&job.whole, "whole", -1,
+		"number of trainings on the full graph; 0 for none "+wholeDefault)
+	flags.Lookup("whole").DefValue = "0" // not shown
+	into(trainingGroup, flags)
+	flags.StringVarP(&job.folder, "output", "o", "",
+		"write records, tables and figures to `FOLDER`, which is created if needed")
+	addReport(cmd, &job.page)
+	return cmd
+}
+
+// paperJob is one run of cgc paper.
+type paperJob struct {
+	*command
+	graphs     []string
+	all, ours  bool
+	normalize  bool
+	search     bool
+	trials     int
+	trialsSaid bool
+	names      []string // methods in addition to those of the table
+	params     params
+	seed       uint64
+	training   *trainingFlags
+	modelsSaid bool
+	whole      int
+	folder     string
+	page       string
+
+	methods  []condense.Method
+	log      *experiment.Log
+	searched *experiment.Log
+	more     []report.Block // blocks of the report page that show the condensed graphs
+}
+
+// searchName is the file with the trainings of a search, in the folder of records.
+const searchName = "search.jsonl"
+
+// rivalNames returns the names of the methods whose parameters are not flags.
+func rivalNames() (names []string) {
+	for _, name := range condense.Names() {
+		if m, err := condense.New(name, nil); err == nil && !isCGC(m) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// paperResults is what --json prints.
+type paperResults struct {
+	Studies []*paper.Result `json:"studies"`
+}
+
+func (j *paperJob) run(ctx context.Context, words []string) (err error) {
+	studies, err := paper.Find(words)
+	if err != nil {
+		return usagef("%s (cgc paper lists them)", sentence(err))
+	}
+	if err := j.check(studies); err != nil {
+		return err
+	}
+	defer func() {
+		for _, log := range []*experiment.Log{j.log, j.searched} {
+			if log != nil {
+				err = errors.Join(err, log.Close())
+			}
+		}
+		if errors.Is(err, context.Canceled) && j.folder != "" {
+			j.progress.note("run the same command again to resume")
+		}
+	}()
+	var results paperResults
+	for _, s := range studies {
+		r, err := j.measure(ctx, s)
+		if err != nil {
+			return err
+		}
+		if err := j.write(r); err != nil {
+			return err
+		}
+		results.Studies = append(results.Studies, r)
+	}
+	all := new(report.Document)
+	for i, r := range results.Studies {
+		d := r.Document()
+		if i == 0 {
+			all.Title = d.Title
+		} else {
+			all.Add(report.Heading(d.Title))
+		}
+		all.Add(d.Blocks...)
+	}
+	if err := j.writeReport(j.page, "", all, j.more); err != nil {
+		return err
+	}
+	return j.print(results, all)
+}
+
+// measure runs one study.
+func (j *paperJob) measure(ctx context.Context, s *paper.Study) (*paper.Result, error) {
+	options := j.options()
+	sources, left := paper.Choose(s, options, j.graphs, j.all)
+	if len(sources) == 0 {
+		return nil, fmt.Errorf("%s: nothing to measure on: %s", s.Name, strings.Join(left, "; "))
+	}
+	for _, sentence := range left {
+		j.progress.note("%s: %s", s.Name, sentence)
+	}
+	at := s.Name
+	job := paper.Job{
+		Study: s, Sources: sources, Left: left, Seeds: j.training.seeds, Seed: j.seed, Whole: j.whole, Ours: j.ours,
+		NormalizeFeatures: j.normalize,
+		Training:          j.training.config, Log: j.log,
+		Open: func(ctx context.Context, source paper.Source) (*graph.Graph, error) {
+			at = s.Name + " on " + source.Name
+			j.progress.step("opening " + source.Name)
+			g, err := source.Open(ctx, options)
+			j.progress.step("measuring " + at)
+			return g, err
+		},
+		Methods: j.methods,
+		Note:    func(sentence string) { j.progress.note("%s: %s", s.Name, sentence) },
+	}
+	if j.search {
+		job.Search = &paper.Search{Trials: j.trials, Log: j.searched}
+	}
+	if j.modelsSaid {
+		job.Models = j.training.models
+	}
+	if j.page != "" {
+		job.Show = func(ctx context.Context, source paper.Source, g *graph.Graph, config cgc.Config) error {
+			s := shown{name: source.Name, graph: g, method: config, nodes: config.Nodes, seed: config.Seed}
+			blocks, err := j.show(ctx, s)
+			j.more = append(j.more, blocks...)
+			return err
+		}
+	}
+	return job.Run(progress.With(ctx, func(e progress.Event) {
+		j.progress.count(at+": "+e.Stage, e.Done, e.Total)
+	}))
+}
+
+// check checks the command line. It opens nothing except the log.
+func (j *paperJob) check(studies []*paper.Study) error {
+	if err := j.training.check(); err != nil {
+		return err
+	}
+	if j.whole < -1 {
+		return usagef("--whole %d, must be at least 0", j.whole)
+	}
+	if j.modelsSaid {
+		for _, s := range studies {
+			if !s.Trains(j.training.models) {
+				return usagef("--models %s: %s trains none of them", models(&j.training.models), s.Name)
+			}
+		}
+	}
+	if err := j.checkMethods(studies); err != nil {
+		return err
+	}
+	if err := checkReport(j.page); err != nil {
+		return err
+	}
+	if j.folder == "" {
+		return nil
+	}
+	return j.keep(studies)
+}
+
+// checkMethods checks the flags for a search and for additional methods.
+func (j *paperJob) checkMethods(studies []*paper.Study) error {
+	switch {
+	case j.trialsSaid && !j.search:
+		return usagef("--trials %d needs --search too", j.trials)
+	case j.search && j.trials < 1:
+		return usagef("--trials %d, must be at least 1", j.trials)
+	case len(j.params.list) > 0 && len(j.names) == 0:
+		return usagef("--param %s needs --methods too", j.params.list[0])
+	}
+	for _, s := range studies {
+		if len(j.names) > 0 && !s.Beside() {
+			return usagef("--methods %s: %s has its own methods alone", strings.Join(j.names, ","), s.Name)
+		}
+		if j.search && !s.Trains(nil) {
+			return usagef("--search: %s trains nothing that could be searched", s.Name)
+		}
+	}
+	flags := configFlags{config: cgc.Defaults(), names: j.names, params: j.params}
+	if len(j.names) == 0 {
+		return nil
+	}
+	var err error
+	j.methods, err = flags.methods()
+	return err
+}
+
+// keep opens or starts the log in the folder. It rejects a folder that has tables but no log, because another program
+// wrote them.
+func (j *paperJob) keep(studies []*paper.Study) error {
+	info, err := os.Stat(j.folder)
+	if err == nil && !info.IsDir() {
+		return usagef("-o %s is a file, must be a folder", j.folder)
+	}
+	path := filepath.Join(j.folder, recordsName)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		for _, s := range studies {
+			file := filepath.Join(j.folder, s.Name+".md")
+			if _, err := os.Stat(file); err == nil {
+				return fmt.Errorf("-o %s: %s is there and no %s, must be another folder", j.folder, file, recordsName)
+			}
+		}
+	}
+	if err := makeFolder("-o", j.folder); err != nil {
+		return err
+	}
+	if j.log, err = j.openLog(path); err != nil || !j.search {
+		return err
+	}
+	j.searched, err = j.openLog(filepath.Join(j.folder, searchName))
+	return err
+}
+
+// openLog opens a log, or starts a new one.
+func (j *paperJob) openLog(path string) (*experiment.Log, error) {
+	log, err := experiment.OpenLog(path)
+	if err == nil && log.Torn() > 0 {
+		j.progress.note("the last line of %s was cut short (%d bytes) and is gone; its training is done again", path,
+			log.Torn())
+	}
+	return log, err
+}
+
+// write writes the files of a result, if there is a folder for them.
+func (j *paperJob) write(r *paper.Result) error {
+	if j.folder == "" {
+		return nil
+	}
+	path := func(name string) string { return filepath.Join(j.folder, name) }
+	for _, f := range r.Figures() {
+		if err := cmp.Or(
+			j.replace(path(f.Name+".svg"), func(w io.Writer) error { return chart.SVG(w, f) }),
+			j.replace(path(f.Name+".png"), func(w io.Writer) error { return chart.PNG(w, f) }),
+		); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(
+		j.replace(path(r.Study+".md"), func(w io.Writer) error { return report.Markdown(w, r.Document()) }),
+		j.replace(path(r.Study+".json"), func(w io.Writer) error { return writeJSON(w, r) }),
+		j.replace(path(r.Study+".csv"), func(w io.Writer) error { return report.CSV(w, r.Lines()) }),
+	)
+}
+
+// listedStudy is one study in the output of cgc paper --list.
+type listedStudy struct {
+	Name  string   `json:"study"`
+	Also  []string `json:"also"`
+	Title string   `json:"title"`
+	// Here lists the available graphs that the study would be measured on, Made those that would be synthetic. LeftOut
+	// names the other graphs, with reasons.
+	Here    []string `json:"here"`
+	Made    []string `json:"made"`
+	LeftOut []string `json:"left_out"`
+	// Timed, Trainings and Whole count the work.
+	Timed     int `json:"timed"`
+	Trainings int `json:"trainings"`
+	Whole     int `json:"whole"`
+}
+
+// list prints the studies, in ascending order of the number of trainings.
+func (j *paperJob) list() error {
+	if err := j.training.check(); err != nil {
+		return err
+	}
+	all := []listedStudy{}
+	for _, s := range paper.Studies() {
+		sources, left := paper.Choose(s, dataset.Environment(), j.graphs, j.all)
+		w := s.Work(sources, j.training.seeds)
+		l := listedStudy{
+			Name: s.Name, Also: s.Also, Title: s.Title, Here: []string{}, Made: []string{}, LeftOut: append([]string{}, left...),
+			Timed: w.Timed, Trainings: w.Trainings, Whole: w.Whole,
+		}
+		for _, source := range sources {
+			if source.Made {
+				l.Made = append(l.Made, source.Name)
+			} else {
+				l.Here = append(l.Here, source.Name)
+			}
+		}
+		all = append(all, l)
+	}
+	slices.SortStableFunc(all, func(a, b listedStudy) int { return cmp.Compare(a.Trainings+a.Whole, b.Trainings+b.Whole) })
+	return j.print(struct {
+		Studies []listedStudy `json:"studies"`
+	}{all}, studiesDocument(all, j.training.seeds))
+}
+
+func studiesDocument(all []listedStudy, seeds int) *report.Document {
+	t := &report.Table{Columns: []report.Column{
+		{Name: "name"}, {Name: "or"}, {Name: "what"}, {Name: "here"}, {Name: "made"}, {Name: "left out"}, {Name: "trainings"},
+		{Name: "timed"},
+	}}
+	spaced := func(words []string) report.Cell { return report.Word(strings.Join(words, " ")) }
+	for _, l := range all {
+		var left []string
+		for _, sentence := range l.LeftOut {
+			name, _, _ := strings.Cut(sentence, " ")
+			left = append(left, name)
+		}
+		t.Row(report.Word(l.Name), report.Word(strings.Join(l.Also, ", ")), report.Word(l.Title), spaced(l.Here),
+			spaced(l.Made), spaced(left), report.Integer(l.Trainings+l.Whole), report.Integer(l.Timed))
+	}
+	d := new(report.Document)
+	d.Add(t, report.Notes{
+		fmt.Sprintf("counted for %d seeds; the studies with the fewest trainings come first", seeds),
+		"large graphs that are not available are left out unless --all or --graphs asks for them",
+		"try: cgc paper table3 --graphs cora,citeseer -o results",
+	})
+	return d
+}

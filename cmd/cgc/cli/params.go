@@ -1,0 +1,264 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
+)
+
+// params holds the parameters of other packages' methods, from --param and from the file of --params.
+type params struct {
+	list []param
+	file string
+}
+
+// param is one parameter.
+type param struct {
+	// method is the method it belongs to; "" means each method that is not cgc's own.
+	method, key string
+	value       json.RawMessage
+}
+
+// Set parses KEY=VALUE or METHOD.KEY=VALUE. VALUE is JSON, or else a string without quotes.
+func (p *params) Set(text string) error {
+	key, word, found := strings.Cut(text, "=")
+	if !found || key == "" {
+		return errors.New(p.must())
+	}
+	value := json.RawMessage(word)
+	if !json.Valid(value) {
+		var err error
+		if value, err = json.Marshal(word); err != nil {
+			return err
+		}
+	}
+	p.list = append(p.list, newParam(key, value))
+	return nil
+}
+
+// newParam returns a parameter. key may begin with the name of a method and a dot.
+func newParam(key string, value json.RawMessage) param {
+	if method, rest, dotted := strings.Cut(key, "."); dotted && slices.Contains(condense.Names(), method) {
+		return param{method, rest, value}
+	}
+	return param{"", key, value}
+}
+
+// String formats the parameters as the flag parser shows them.
+func (p *params) String() string {
+	words := make([]string, len(p.list))
+	for i, one := range p.list {
+		words[i] = one.String()
+	}
+	return strings.Join(words, " ")
+}
+
+// String formats the parameter in the syntax of Set.
+func (p param) String() string {
+	key := p.key
+	if p.method != "" {
+		key = p.method + "." + key
+	}
+	return key + "=" + string(p.value)
+}
+
+// Type names the value in help.
+func (p *params) Type() string { return "KEY=VALUE" }
+func (p *params) must() string { return "KEY=VALUE or METHOD.KEY=VALUE" }
+
+// readFile reads the file of --params and inserts its parameters before those of --param, which override them.
+func (p *params) readFile() error {
+	if p.file == "" {
+		return nil
+	}
+	text, err := os.ReadFile(p.file)
+	if err != nil {
+		return fmt.Errorf("--params %w", err)
+	}
+	var object map[string]json.RawMessage
+	if err := strictly(text, &object); err != nil {
+		return fmt.Errorf("--params %s: %w", p.file, err)
+	}
+	for key, value := range object {
+		p.underlie("", key, value)
+	}
+	return nil
+}
+
+// underlie adds a parameter with lower precedence than the existing ones.
+func (p *params) underlie(method, key string, value json.RawMessage) {
+	one := newParam(key, value)
+	if method != "" {
+		one = param{method, key, value}
+	}
+	p.list = slices.Insert(p.list, 0, one)
+}
+
+// has reports whether a parameter with the given key is set.
+func (p *params) has(key string) bool {
+	return slices.ContainsFunc(p.list, func(one param) bool { return one.key == key })
+}
+
+// of returns the parameters of a method as a JSON object, or nil if none are set.
+func (p *params) of(method string) (json.RawMessage, error) {
+	object := map[string]json.RawMessage{}
+	for _, one := range p.list {
+		if one.method == "" || one.method == method {
+			object[one.key] = one.value
+		}
+	}
+	if len(object) == 0 {
+		return nil, nil
+	}
+	return json.Marshal(object)
+}
+
+// isCGC reports whether m is one of the methods whose parameters are flags.
+func isCGC(m condense.Method) bool {
+	_, is := m.(cgc.Config)
+	return is
+}
+
+// ofCGC reports whether one of the chosen methods is cgc's own.
+func (f *configFlags) ofCGC() bool {
+	return slices.ContainsFunc(f.asked(), func(name string) bool {
+		m, err := condense.New(name, nil)
+		return err == nil && isCGC(m)
+	})
+}
+
+// reads reports whether a chosen method accepts the parameters of the named method. An empty name stands for no method.
+func (f *configFlags) reads(name string) bool {
+	m, err := condense.New(name, nil)
+	return name == "" || err == nil && isCGC(m) && f.ofCGC() || slices.Contains(f.asked(), name)
+}
+
+// asked returns the names of the chosen methods.
+func (f *configFlags) asked() []string {
+	if len(f.names) == 0 {
+		return []string{f.config.Name()}
+	}
+	return f.names
+}
+
+// methods returns the chosen methods with their parameters. It returns an error for flags and parameters that no chosen
+// method reads.
+func (f *configFlags) methods() (methods []condense.Method, err error) {
+	if err := f.unread(); err != nil {
+		return nil, err
+	}
+	for _, name := range f.asked() {
+		m, err := f.method(name)
+		if err != nil {
+			return nil, err
+		}
+		methods = append(methods, m)
+	}
+	return methods, nil
+}
+
+// method returns the named method, with its parameters from the command line and the files.
+func (f *configFlags) method(name string) (condense.Method, error) {
+	plain, err := condense.New(name, nil)
+	if err != nil {
+		return nil, usage{sentence(err)}
+	}
+	if isCGC(plain) {
+		config := f.config
+		config.Variant = cgc.Variant(name)
+		return config, nil
+	}
+	object, err := f.params.of(name)
+	if err != nil {
+		return nil, err
+	}
+	m, err := condense.New(name, object)
+	if err != nil {
+		keys := keysOf(plain)
+		return nil, usagef("--param: %s (%s)", sentence(withHint(err, keys)), listOfKeys(keys))
+	}
+	setting := f.config.Setting()
+	if setting == (condense.Setting{}) {
+		return m, nil
+	}
+	if _, own := m.(condense.InSetting); own {
+		return nil, usagef("--normalize-features, --standardize and --inductive: %s has a setting of its own, "+
+			"use --param", name)
+	}
+	return condense.Under(setting, m), nil
+}
+
+// keysOf returns the names of a method's parameters.
+func keysOf(m condense.Method) []string {
+	var object map[string]json.RawMessage
+	text, err := json.Marshal(m)
+	if err != nil || json.Unmarshal(text, &object) != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(object))
+}
+
+// listOfKeys formats the names of a method's parameters as a clause.
+func listOfKeys(keys []string) string {
+	if len(keys) == 0 {
+		return "it has no parameters"
+	}
+	return "its parameters are " + strings.Join(keys, ", ")
+}
+
+// insteadOf says how to set a parameter that is not a flag of the method, after the user tried to set it by that flag.
+func insteadOf(flag, method string) string {
+	m, err := condense.New(method, nil)
+	if err != nil {
+		return sentence(err)
+	}
+	keys, key := keysOf(m), strings.ReplaceAll(flag, "-", "_")
+	if slices.Contains(keys, key) {
+		return "use --param " + key + "=VALUE"
+	}
+	return listOfKeys(keys)
+}
+
+// unread returns a usage error that lists the flags and parameters that no chosen method reads.
+func (f *configFlags) unread() error {
+	var own, other []string // chosen methods of cgc, and of other packages
+	for _, name := range f.asked() {
+		m, err := condense.New(name, nil)
+		switch {
+		case err != nil:
+			return usage{sentence(err)}
+		case isCGC(m):
+			own = append(own, name)
+		default:
+			other = append(other, name)
+		}
+	}
+	var lines []string
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
+	for _, one := range f.params.list {
+		switch {
+		case one.method == "" && len(other) == 0:
+			add("--param %s: the parameters of %s are flags, as --hops", one, strings.Join(own, ", "))
+		case one.method != "" && slices.Contains(own, one.method):
+			add("--param %s: the parameters of %s are flags, as --hops", one, one.method)
+		case one.method != "" && !slices.Contains(other, one.method):
+			add("--param %s: %s is not among the methods %s", one, one.method, strings.Join(f.asked(), ", "))
+		}
+	}
+	for _, name := range f.own {
+		if len(own) == 0 && f.flags.Changed(name) {
+			add("--%s has no effect on %s: %s", name, strings.Join(other, ", "), insteadOf(name, other[0]))
+		}
+	}
+	if len(lines) > 0 {
+		return usage{strings.Join(lines, "; ")}
+	}
+	return nil
+}

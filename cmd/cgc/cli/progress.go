@@ -1,0 +1,233 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/cwriter"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/plain"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+// delay is how long a job runs before its progress is shown.
+const delay = time.Second
+
+// meter shows the progress of the command on one line of a terminal: the current stage and, if known, the finished
+// share and the remaining time. A final line lists how long each step took. If standard error is not a terminal, meter
+// writes only notes, including one about the expected time of a long job. Its methods may be called from any goroutine.
+type meter struct {
+	stderr io.Writer // for notes; nil means quiet
+	timer  *time.Timer
+
+	mutex     sync.Mutex
+	name      string
+	done, all int64 // counts of the last stage; all is 0 if unknown
+	begun     time.Time
+	pace      pace
+	patient   bool  // a note about the remaining time is pending; false with a bar, and after the note
+	steps     []lap // steps begun so far
+	closed    bool
+	container *mpb.Progress // nil until the delay is over
+	bar       *mpb.Bar
+	events    *events // nil unless a program asks for events
+}
+
+func newMeter(stderr io.Writer, quiet bool) *meter {
+	p := &meter{begun: time.Now()}
+	if quiet {
+		return p
+	}
+	p.stderr = stderr
+	if p.events = newEvents(stderr); p.events != nil {
+		return p
+	}
+	if file, is := stderr.(*os.File); is && cwriter.IsTerminal(int(file.Fd())) {
+		p.timer = time.AfterFunc(delay, func() { p.show(stderr) })
+	} else {
+		p.patient = true
+	}
+	return p
+}
+
+// listen returns a context that reports progress to p. An event without a total belongs to the stage counted last.
+func (p *meter) listen(ctx context.Context) context.Context {
+	return progress.With(ctx, func(e progress.Event) {
+		if e.Total == 0 {
+			p.rename(e.Stage)
+			return
+		}
+		p.count(e.Stage, e.Done, e.Total)
+	})
+}
+
+// step begins a step of the command.
+func (p *meter) step(name string) {
+	p.count(name, 0, 0)
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.steps = append(p.steps, lap{name, time.Now()})
+}
+
+// rename changes the name shown. If the counted stages are complete, it also resets the count.
+func (p *meter) rename(name string) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.name = name
+	if done, all := p.pace.progress(); done >= all {
+		p.done, p.all = 0, 0
+		p.pace.count("", 0, 0, time.Now())
+	}
+	p.events.tell(name, p.done, p.all)
+}
+
+// count reports the current stage and its finished and total pieces; all is 0 if the total is unknown.
+func (p *meter) count(name string, done, all int64) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.name, p.done, p.all = name, done, all
+	p.events.tell(name, done, all)
+	now := time.Now()
+	p.pace.count(name, done, all, now)
+	if left, known := p.pace.left(now); known && p.patient && now.Sub(p.begun) >= longJob && left >= longJob {
+		p.patient = false
+		p.say(fmt.Sprintf("%s has taken %s so far, about %s are left", name, roughly(now.Sub(p.begun)), roughly(left)))
+	}
+}
+
+// longJob is the minimum for both the elapsed and the remaining time of a job before a note reports them.
+const longJob = 15 * time.Second
+
+// roughly formats a duration in seconds if it is below two minutes, and otherwise in minutes.
+func roughly(d time.Duration) string {
+	if d < 2*time.Minute {
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	}
+	return fmt.Sprintf("%.0f min", d.Minutes())
+}
+
+// note prints a note for the user.
+func (p *meter) note(format string, args ...any) {
+	if p.stderr == nil {
+		return
+	}
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.say(fmt.Sprintf(format, args...))
+}
+
+// say prints a note. The caller must hold the lock.
+func (p *meter) say(sentence string) {
+	w := p.stderr
+	if p.container != nil && !p.closed {
+		w = p.container // prints above the bar
+	}
+	fmt.Fprintln(w, fold("note: "+sentence, columns(p.stderr)))
+}
+
+// columns returns the width of a terminal, or 0 if w is no terminal.
+func columns(w io.Writer) int {
+	if file, is := w.(*os.File); is && cwriter.IsTerminal(int(file.Fd())) {
+		if width, _, err := cwriter.GetSize(int(file.Fd())); err == nil {
+			return width
+		}
+	}
+	return 0
+}
+
+// fold wraps a note and indents its later lines by the width of "note: ".
+func fold(text string, width int) string { return plain.Wrap(text, width, "      ") }
+
+func (p *meter) state() (name string, done, all int64) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	done, all = p.pace.progress()
+	return p.name, done, all
+}
+
+// show adds the bar. The bar reads p.state when it is drawn, so drawing never blocks the work.
+func (p *meter) show(terminal io.Writer) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if p.closed {
+		return
+	}
+	p.container = mpb.New(mpb.WithOutput(terminal), mpb.WithWidth(30))
+	bar, spinner := mpb.BarStyle().Rbound("] ").Build(), mpb.SpinnerStyle().Build()
+	filler := func(w io.Writer, s decor.Statistics) error {
+		if _, done, all := p.state(); all > 0 {
+			s.Current, s.Total = min(done, all), all
+			return bar.Fill(w, s)
+		}
+		s.RequestedWidth = 1
+		return spinner.Fill(w, s)
+	}
+	p.bar = p.container.MustAdd(0, mpb.BarFillerFunc(filler), mpb.BarFillerTrim(),
+		mpb.PrependDecorators(decor.Any(func(s decor.Statistics) string { return p.label(s.AvailableWidth) + " " })),
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return p.figures() })))
+}
+
+func (p *meter) figures() string {
+	now := time.Now()
+	p.mutex.Lock()
+	done, all := p.pace.progress()
+	left, known := p.pace.left(now)
+	p.mutex.Unlock()
+	seconds := now.Sub(p.begun).Round(time.Second)
+	if all == 0 {
+		return " " + seconds.String()
+	}
+	text := fmt.Sprintf("%d%% %s", 100*min(done, all)/all, seconds)
+	if known {
+		text += ", " + left.Round(time.Second).String() + " left"
+	}
+	return text
+}
+
+// figuresWidth is the number of columns reserved for numbers and a short bar.
+const figuresWidth = 40
+
+// label returns the name of the current stage, shortened in the middle to fit the terminal.
+func (p *meter) label(width int) string {
+	name, _, _ := p.state()
+	room := max(width-figuresWidth, 12)
+	letters := []rune(name)
+	if len(letters) <= room {
+		return name
+	}
+	head := (room - 1) / 2
+	return string(letters[:head]) + "…" + string(letters[len(letters)-(room-1-head):])
+}
+
+// finish removes the bar and, if there was one, prints how long each step took.
+func (p *meter) finish() {
+	if p.close() {
+		fmt.Fprintln(p.stderr, laps(p.steps, p.begun, time.Now()))
+	}
+}
+
+// close removes the bar, and reports whether there was one. It does nothing for a nil meter or a closed one.
+func (p *meter) close() (shown bool) {
+	if p == nil {
+		return false
+	}
+	p.mutex.Lock()
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	closed := p.closed
+	p.closed = true
+	p.mutex.Unlock()
+	if p.container != nil && !closed {
+		p.bar.Abort(true)
+		p.container.Wait()
+		return true
+	}
+	return false
+}

@@ -1,0 +1,313 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/blocked"
+	"github.com/graph-condensation/cgc/propagate/stored"
+)
+
+// propagateJob is one run of cgc propagate.
+type propagateJob struct {
+	*command
+	config  cgc.Config
+	columns string
+	merge   bool
+	out     string
+	force   bool
+}
+
+func (c *command) propagateCommand() *cobra.Command {
+	job := &propagateJob{command: c, config: cgc.Defaults()}
+	cmd := &cobra.Command{
+		Use: "propagate GRAPH --columns LO:HI -o FILE",
+		Example: examples(
+			"cgc propagate large.safetensors --columns 0:16 -o part-0.safetensors",
+			"cgc propagate --merge part-0.safetensors part-1.safetensors -o embeddings.safetensors",
+		),
+		Short: "Propagate some columns of the features, to divide the work among machines",
+		Long: `Propagate some columns of the features and write the embeddings of the training nodes. Columns are
+independent, so machines without a common network can each propagate some. --merge joins the files, and cgc
+condense --embeddings condenses from the result. docs/how-to/several-machines.md has a script for Slurm.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if job.merge && len(args) == 0 {
+				return usagef("propagate --merge needs files: cgc propagate --merge PART… -o FILE")
+			}
+			if job.merge {
+				return nil
+			}
+			return arguments(1, "GRAPH")(cmd, args)
+		},
+		ValidArgsFunction: completeGraph,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return job.run(cmd.Context(), cmd.Flags(), args)
+		},
+	}
+	flags, config := cmd.Flags(), &job.config
+	flags.SortFlags = false
+	flags.StringVar(&job.columns, "columns", "", "propagate the columns `LO:HI`, from LO to HI - 1 (default all)")
+	flags.BoolVar(&job.merge, "merge", false,
+		"join the given files, which must have all columns together; GRAPH is not given")
+	flags.StringVarP(&job.out, "output", "o", "", "write the embeddings to `FILE`")
+	flags.BoolVar(&job.force, "force", false, "replace the file even if it contains no embeddings")
+	into(graphGroup, flags, "columns", "merge")
+	into(outputGroup, flags)
+	addChoice(cmd, &config.Propagation, "propagation", propagate.Rules(), "how features are propagated over the graph")
+	flags.IntVar(&config.Hops, "hops", config.Hops, "number of propagation steps")
+	flags.Float64Var(&config.Teleport, "teleport", config.Teleport,
+		"teleport probability of --propagation ppr")
+	into(methodGroup, flags)
+	flags.BoolVar(&config.NormalizeFeatures, "normalize-features", false,
+		"row-normalise the features: divide those of each node by the sum of their absolute values")
+	flags.BoolVar(&config.Standardize, "standardize", false, "scale each feature to mean 0 and variance 1")
+	flags.BoolVar(&config.Inductive, "inductive", false, "propagate over the subgraph of the training nodes")
+	into(graphGroup, flags)
+	flags.Var(size(&config.Memory), "memory",
+		"memory limit for the graph and its propagation, as 2GiB or 500MB; slower (default none)")
+	into(advancedGroup, flags)
+	return cmd
+}
+
+func (j *propagateJob) run(ctx context.Context, flags *pflag.FlagSet, args []string) error {
+	if j.out == "" {
+		return usagef("propagate needs -o FILE: the file to write")
+	}
+	if err := writable("-o", j.out, extension, j.force, isEmbeddings); err != nil {
+		return err
+	}
+	if j.merge {
+		if flags.Changed("columns") {
+			return usagef("--merge with --columns, must be one of them: the files say which columns they have")
+		}
+		return j.join(ctx, args)
+	}
+	if err := j.propagation().Validate(); err != nil {
+		return usage{sentence(err)}
+	}
+	c := j.command
+	c.progress.step("opening " + args[0])
+	g, err := c.options().Open(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	if err := condense.Trainable(g); err != nil {
+		return err
+	}
+	lo, hi, err := j.cut(g)
+	if err != nil {
+		return err
+	}
+	c.progress.step("propagating")
+	origin := stored.Origin{
+		Rule: j.config.Propagation, Hops: j.config.Hops, Teleport: j.config.Teleport,
+		Normalize: j.config.NormalizeFeatures, Standardize: j.config.Standardize, Inductive: j.config.Inductive,
+	}
+	f, err := stored.Compute(ctx, blocked.Engine{Memory: j.config.Memory}, origin, g, lo, hi)
+	if err != nil {
+		return err
+	}
+	if err := c.save(j.out, func() error { return f.Write(ctx, j.out) }); err != nil {
+		return err
+	}
+	return j.tell(f)
+}
+
+func (j *propagateJob) propagation() propagate.Propagation {
+	return propagate.Propagation{Rule: j.config.Propagation, Hops: j.config.Hops, Teleport: j.config.Teleport}
+}
+
+// cut returns the range [lo, hi) of columns that --columns selects.
+func (j *propagateJob) cut(g *graph.Graph) (lo, hi int, err error) {
+	if j.columns == "" {
+		return 0, g.Features(), nil
+	}
+	first, end, _ := strings.Cut(j.columns, ":")
+	lo, errLo := strconv.Atoi(first)
+	hi, errHi := strconv.Atoi(end)
+	if errLo != nil || errHi != nil || lo < 0 || lo >= hi || hi > g.Features() {
+		return 0, 0, usagef("--columns %s, expected LO:HI with 0 ≤ LO < HI ≤ %d, the features of graph %s", j.columns,
+			g.Features(), g.Name)
+	}
+	return lo, hi, nil
+}
+
+// join merges embedding files.
+func (j *propagateJob) join(ctx context.Context, parts []string) error {
+	if err := j.save(j.out, func() error { return stored.Merge(ctx, j.out, parts) }); err != nil {
+		return err
+	}
+	f, err := stored.Read(j.out)
+	if err != nil {
+		return err
+	}
+	return j.tell(f)
+}
+
+// propagated is what cgc propagate --json prints.
+type propagated struct {
+	stored.Origin
+	Columns  [2]int `json:"columns"`
+	Training int    `json:"training_nodes"`
+	PeakRSS  int64  `json:"peak_rss"`
+	File     string `json:"file"`
+}
+
+// tell prints a description of the file that was written.
+func (j *propagateJob) tell(f *stored.File) error {
+	p := propagated{f.Origin, [2]int{f.Lo, f.Hi}, len(f.Train), peakRSS(), j.out}
+	return j.print(p, sentenceDocument("%s: columns %d:%d of %d, hops 0 to %d, %s training nodes of graph %s", j.out, f.Lo,
+		f.Hi, f.Features, f.Hops, report.Count(len(f.Train)), f.Origin.Graph))
+}
+
+// isEmbeddings reports whether the file at path contains embeddings. Such a file may be replaced, because the command
+// that made it can make it again.
+func isEmbeddings(path string) bool {
+	_, err := stored.Read(path)
+	return err == nil
+}
+
+// condenseEmbeddings condenses the embeddings in a file. If args has no GRAPH, it condenses only the training nodes,
+// and the result refers to the graph from which the file was made.
+func (c *command) condenseEmbeddings(
+	ctx context.Context, args []string, flags *configFlags, path, out, as string, timed bool,
+) error {
+	begun := time.Now()
+	defer memory.Bounded(collected(flags.config.Memory))()
+	methods, err := flags.methods()
+	if err != nil {
+		return err
+	}
+	if _, is := methods[0].(cgc.Config); !is {
+		return usagef("--embeddings: %s propagates by itself, must be one of cgc's methods", methods[0].Name())
+	}
+	f, err := stored.Read(path)
+	if err != nil {
+		return fmt.Errorf("--embeddings: %w", err)
+	}
+	if err := agrees(f, path, &flags.config); err != nil {
+		return err
+	}
+	engine := stored.Engine{File: f, Memory: cmp.Or(flags.config.Memory, memory.Machine())}
+	var g *graph.Graph
+	if len(args) > 0 {
+		if g, _, err = c.open(ctx, args[0], flags); err != nil {
+			return err
+		}
+		if err := f.Check(g); err != nil {
+			return fmt.Errorf("--embeddings %s: %w", path, err)
+		}
+		engine.Else = blocked.Engine{Memory: flags.config.Memory}
+	} else if g, err = alone(ctx, f, path, &flags.config); err != nil {
+		return err
+	}
+	for _, why := range flags.defaultsFor(g) {
+		c.progress.note("%s", why)
+	}
+	flags.config.Engine = engine
+	seconds := time.Since(begun).Seconds()
+	c.progress.step("condensing")
+	small, err := flags.condense(ctx, g)
+	if err != nil {
+		return flags.mistake(err)
+	}
+	small.Timed = timed
+	if len(args) == 0 {
+		adopt(small, f)
+	}
+	if err := c.save(out, func() error { return small.SaveAs(ctx, out, as) }); err != nil {
+		return err
+	}
+	r := outcomeOf(g)
+	r.Nodes, r.Edges = f.Nodes, int(f.Edges)
+	r.add(small, seconds, small.Seconds)
+	r.PeakRSS, r.File = peakRSS(), out
+	c.warn(r.Warnings)
+	return c.print(r, r.document())
+}
+
+// agrees returns an error if the file was computed with settings that differ from config.
+func agrees(f *stored.File, path string, config *cgc.Config) error {
+	if config.NormalizeFeatures != f.Normalize {
+		return usagef("--embeddings %s was computed with --normalize-features=%v, must be the same here", path, f.Normalize)
+	}
+	if config.Standardize != f.Standardize || config.Inductive != f.Inductive {
+		return usagef("--embeddings %s was computed with --standardize=%v --inductive=%v, must be the same here",
+			path, f.Standardize, f.Inductive)
+	}
+	p := propagate.Propagation{Rule: config.Propagation, Hops: config.Hops, Teleport: config.Teleport}
+	if p.Rule != propagate.PPR {
+		p.Teleport = 0
+	}
+	if p != f.Propagation() {
+		return usagef("--embeddings %s was computed with --propagation %s --hops %d%s, must be the same here",
+			path, f.Rule, f.Hops, teleport(f.Propagation()))
+	}
+	if config.Precision != blocked.Float32 {
+		return usagef("--precision %s with --embeddings %s, expected %s: the file has been computed with it",
+			config.Precision,
+			path, blocked.Float32)
+	}
+	if f.Lo != 0 || f.Hi != f.Features {
+		return usagef("--embeddings %s has the columns %d:%d of %d, must have all (cgc propagate --merge)",
+			path, f.Lo, f.Hi, f.Features)
+	}
+	return nil
+}
+
+// alone returns the training nodes of the file as a graph, and adapts config to a graph without the other nodes.
+func alone(ctx context.Context, f *stored.File, path string, config *cgc.Config) (*graph.Graph, error) {
+	switch {
+	case config.Edges == cgc.RealEdges:
+		return nil, usagef("--edges real with --embeddings alone, expected GRAPH too: its edges are not in the file")
+	case config.PseudoLabels > 0 || config.SoftLabels:
+		return nil, usagef("--pseudo-labels and --soft-labels with --embeddings alone, expected GRAPH too: they need " +
+			"nodes that do not train")
+	}
+	g, err := f.Graph(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("--embeddings %s: %w", path, err)
+	}
+	if config.Size.Ratio > 0 && !config.Inductive { // the ratio refers to all nodes, most of which g lacks
+		config.Size = condense.Size{Nodes: max(1, int(math.Round(config.Size.Ratio*float64(f.Nodes))))}
+	}
+	return g, nil
+}
+
+func teleport(p propagate.Propagation) string {
+	if p.Rule != propagate.PPR {
+		return ""
+	}
+	return fmt.Sprintf(" --teleport %v", p.Teleport)
+}
+
+// adopt changes small, which was condensed from the training nodes only, to refer to the full graph of f.
+func adopt(small *condense.Condensed, f *stored.File) {
+	small.GraphNodes, small.Source = f.Nodes, nil
+	if f.Source != nil { // the digest still fits, because all source nodes are training nodes
+		small.Source = &condense.Source{Digest: *f.Source}
+	}
+	if small.Members == nil {
+		return
+	}
+	m := *small.Members
+	m.Cols, m.Indices = f.Nodes, make([]int32, len(small.Members.Indices))
+	for e, v := range small.Members.Indices {
+		m.Indices[e] = f.Train[v]
+	}
+	small.Members = &m
+}

@@ -1,0 +1,234 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/plain"
+	"github.com/graph-condensation/cgc/gnn"
+)
+
+// Reference returns the reference of all commands and flags in Markdown: a list item for each command, then a table for
+// each group of flags. It includes the methods, models and formats that the program registers.
+func Reference() string {
+	root := (&command{stdout: io.Discard, stderr: io.Discard}).root()
+	commands := visible(root)[1:] // without cgc itself
+	var text strings.Builder
+	text.WriteString("## Commands\n\n")
+	for _, cmd := range commands {
+		text.WriteString(about(cmd, commands))
+	}
+	text.WriteString("\n## Flags\n")
+	for _, group := range flagGroups {
+		flags := flagsOfGroup(commands, group)
+		if group == generalGroup {
+			root.PersistentFlags().VisitAll(func(flag *pflag.Flag) {
+				flags = append(flags, &flagRow{flag.Name, []definition{{flag, []string{"all"}}}})
+			})
+		}
+		text.WriteString(table(group, flags))
+	}
+	return text.String()
+}
+
+// visible returns cmd and the commands below it that help lists, in the same order.
+func visible(cmd *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{cmd}
+	for _, group := range append(cmd.Groups(), &cobra.Group{}) {
+		for _, c := range cmd.Commands() {
+			if c.GroupID == group.ID && c.IsAvailableCommand() {
+				all = append(all, visible(c)...)
+			}
+		}
+	}
+	return all
+}
+
+// flagsOf calls f for each flag in the help of a command, except the flags that every command has.
+func flagsOf(cmd *cobra.Command, f func(*pflag.Flag)) {
+	cmd.InheritedFlags() // adds the parents' flags to Flags, so that LocalFlags omits them
+	cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+		if !flag.Hidden && flag.Name != "help" {
+			f(flag)
+		}
+	})
+}
+
+// flagRow is the row of a flag in the table of its group.
+type flagRow struct {
+	name string
+	ways []definition // the definitions of the flag, most frequent first
+}
+
+// definition is one definition of a flag, with the names of the commands that share it.
+type definition struct {
+	flag     *pflag.Flag
+	commands []string
+}
+
+// flagsOfGroup returns the flags of a group, in the order of their first commands. If commands put a flag into
+// different groups, the first command decides.
+func flagsOfGroup(commands []*cobra.Command, group string) (flags []*flagRow) {
+	var all []*flagRow
+	for _, cmd := range commands {
+		if cmd.HasAvailableSubCommands() || synonym(cmd, commands) != nil {
+			continue
+		}
+		flagsOf(cmd, func(flag *pflag.Flag) {
+			at := slices.IndexFunc(all, func(l *flagRow) bool { return l.name == flag.Name })
+			if at < 0 {
+				at, all = len(all), append(all, &flagRow{name: flag.Name})
+			}
+			all[at].add(flag, strings.TrimPrefix(cmd.CommandPath(), "cgc "))
+		})
+	}
+	for _, l := range all {
+		if groupOf(l.ways[0].flag) == group {
+			slices.SortStableFunc(l.ways, func(a, b definition) int { return len(b.commands) - len(a.commands) })
+			flags = append(flags, l)
+		}
+	}
+	return flags
+}
+
+func (l *flagRow) add(flag *pflag.Flag, command string) {
+	at := slices.IndexFunc(l.ways, func(d definition) bool { return alike(d.flag, flag) })
+	if at < 0 {
+		at, l.ways = len(l.ways), append(l.ways, definition{flag: flag})
+	}
+	l.ways[at].commands = append(l.ways[at].commands, command)
+}
+
+// synonym returns the command that cmd is a synonym of, or nil.
+func synonym(cmd *cobra.Command, commands []*cobra.Command) *cobra.Command {
+	for _, other := range commands {
+		if other.Name() == cmd.Name() && other != cmd && cmd.Parent().HasParent() {
+			return other
+		}
+	}
+	return nil
+}
+
+// alike reports whether two commands define a flag in the same way.
+func alike(a, b *pflag.Flag) bool { return describe(a) == describe(b) }
+
+// about describes the usage and the purpose of a command.
+func about(cmd *cobra.Command, commands []*cobra.Command) string {
+	does := cmd.Short
+	if other := synonym(cmd, commands); other != nil {
+		does = "another name of `" + other.CommandPath() + "`"
+	}
+	call := strings.TrimSuffix(cmd.UseLine(), " [flags]")
+	line := "`" + call + "`: " + strings.ToLower(does[:1]) + escape(does[1:]) + "."
+	return "* " + plain.Wrap(line, 118, "  ") + "\n"
+}
+
+// table returns the table of a group of flags.
+func table(group string, flags []*flagRow) string {
+	keyed := slices.ContainsFunc(flags, func(l *flagRow) bool { return keyOf(l.name) != "" })
+	head := "| flag | default | meaning | commands |\n|---|---|---|---|\n"
+	if keyed {
+		head = "| flag | default | meaning | commands | JSON key | paper |\n|---|---|---|---|---|---|\n"
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "\n### %s flags\n%s", group, head)
+	for _, l := range flags {
+		text.WriteString(l.row())
+		if keyed {
+			fmt.Fprintf(&text, " %s | %s |", asCode(keyOf(l.name)), symbols[l.name])
+		}
+		text.WriteString("\n")
+	}
+	return text.String()
+}
+
+// row returns the row of a flag. If commands define it differently, each definition is a line of the cell. A line
+// begins with the names of its commands, unless most commands share the definition.
+func (l *flagRow) row() string {
+	all := 0
+	for _, way := range l.ways {
+		all += len(way.commands)
+	}
+	first := describe(l.ways[0].flag)
+	var meanings, commands []string
+	for i, way := range l.ways {
+		d, by := describe(way.flag), strings.Join(way.commands, ", ")
+		if i > 0 && d.value != first.value && d.value != "" {
+			d.meaning += " (default " + d.value + ")"
+		}
+		if i > 0 || 2*len(way.commands) <= all {
+			d.meaning = "_" + by + "_: " + d.meaning
+		}
+		meanings, commands = append(meanings, d.meaning), append(commands, by)
+	}
+	return fmt.Sprintf("| %s | %s | %s | %s |", first.name, first.value, strings.Join(meanings, "<br>"),
+		strings.Join(commands, ", "))
+}
+
+// described is the content of a flag's table cells.
+type described struct{ name, value, meaning string }
+
+// statedDefault matches the default that the meaning of a flag states.
+var statedDefault = regexp.MustCompile(` \(default ([^()]*)\)`)
+
+func describe(flag *pflag.Flag) (d described) {
+	kind, usage := pflag.UnquoteUsage(flag)
+	name := "--" + flag.Name
+	if flag.Shorthand != "" {
+		name = "-" + flag.Shorthand + ", " + name
+	}
+	if kind != "" {
+		name += " " + kind
+	}
+	d.name, d.value, d.meaning = asCode(name), asCode(flag.DefValue), usage
+	switch stated := statedDefault.FindStringSubmatch(usage); {
+	case stated != nil:
+		d.meaning, d.value = strings.Replace(usage, stated[0], "", 1), escape(stated[1])
+	case flag.DefValue == "[]", flag.DefValue == "0" && strings.Contains(usage, "0 for"), flag.DefValue == "false":
+		d.value = ""
+	}
+	d.meaning = escape(d.meaning)
+	return d
+}
+
+// asCode formats a text as Markdown code, unless it is empty.
+func asCode(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "`" + strings.ReplaceAll(text, "|", `\|`) + "`"
+}
+
+// escape makes a text safe in a table cell, and formats flags and variables as code.
+func escape(text string) string {
+	text = regexp.MustCompile(`--[a-z][a-z-]*|\$CGC_[A-Z]+`).ReplaceAllStringFunc(text, asCode)
+	return strings.NewReplacer("|", `\|`, "<", "&lt;").Replace(text)
+}
+
+// symbols maps flags to the paper's symbols.
+var symbols = map[string]string{
+	"nodes": "N′", "ratio": "r", "hops": "K", "teleport": "β (PPR)", "augment": "p", "temperature": "τ",
+	"threshold": "T", "alpha": "α", "partition": "π",
+}
+
+// keyOf returns the JSON key of a flag in a configuration or a training, or "" if there is none.
+func keyOf(flag string) string {
+	key := strings.ReplaceAll(flag, "-", "_")
+	if flag == "lr" {
+		key = "learning_rate"
+	}
+	for _, parameters := range []any{cgc.Config{}, gnn.Config{}} {
+		if slices.Contains(keysOfType(reflect.TypeOf(parameters)), key) {
+			return key
+		}
+	}
+	return ""
+}

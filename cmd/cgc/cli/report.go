@@ -1,0 +1,258 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/chart"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/html"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/overview"
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/experiment/report"
+)
+
+const pageExtension = ".html"
+
+func (c *command) reportCommand() *cobra.Command {
+	job := &reportJob{command: c}
+	cmd := &cobra.Command{
+		Use:   "report FILE --on GRAPH",
+		Short: "Write an HTML page that shows what condensing did to a graph",
+		Long: `Write one HTML file that shows what condensing did: test accuracy and training time compared with the full
+graph, the condensed nodes among the training nodes, what changed in the predictions, the condensed graph, and a
+program that trains on it. If FILE was written with cgc condense --timings, the page also shows the seconds of each
+step. The file contains everything it shows and loads nothing from the network.
+
+FILE is a condensed graph, GRAPH the graph it was made from. Models are trained on both to compare them; --seeds 0
+trains none. run, experiment, tune and paper write such a page with --report.`,
+		Example: examples(
+			"cgc report cora-70.safetensors --on cora",
+			"cgc report cora-70.safetensors --on cora --seeds 0 -o quick.html",
+			"cgc report cora-70.safetensors --on cora --figures figures/",
+		),
+		Args:              arguments(1, "FILE"),
+		ValidArgsFunction: files("safetensors"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			job.wholeSaid = cmd.Flags().Changed("whole")
+			return job.run(cmd.Context(), args[0])
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&job.on, "on", "", "original `GRAPH` that FILE was condensed from")
+	addOtherGraph(flags, &job.other)
+	flags.StringVarP(&job.out, "output", "o", "",
+		"write the page to `FILE` (default the name of the condensed graph with .html)")
+	flags.BoolVar(&job.force, "force", false, "replace the file even if cgc did not write it")
+	flags.StringVar(&job.figures, "figures", "",
+		"also write each plot as .svg and .png to `FOLDER`, which is created if needed")
+	flags.BoolVar(&job.ceilings, "ceilings", true,
+		"if condensing took a second or more, measure this machine to compare: takes two seconds and 600 MB of memory")
+	into(graphGroup, flags, "on", "other-graph")
+	into(outputGroup, flags)
+	job.training = newTrainingFlags(cmd, "number of trainings of each model on the condensed graph; 0 trains none")
+	job.training.least = 0
+	flags.IntVar(&job.whole, "whole", 0, "number of trainings on the full graph; 0 for none "+wholeDefault)
+	flags.Uint64Var(&job.seed, "seed", 0, "random seed of the trainings")
+	into(trainingGroup, flags)
+	return cmd
+}
+
+// reportJob is one run of cgc report.
+type reportJob struct {
+	*command
+	on, out, figures string
+	force, ceilings  bool
+	other            bool
+	training         *trainingFlags
+	whole            int
+	wholeSaid        bool
+	seed             uint64
+}
+
+func (j *reportJob) run(ctx context.Context, file string) error {
+	if j.on == "" {
+		return usagef("report needs --on GRAPH: the graph that %s was condensed from", file)
+	}
+	if err := j.training.check(); err != nil {
+		return err
+	}
+	if j.whole < 0 {
+		return usagef("--whole %d, must be at least 0", j.whole)
+	}
+	if j.out == "" {
+		j.out = strings.TrimSuffix(filepath.Base(file), extension) + pageExtension
+	}
+	if err := writable("-o", j.out, pageExtension, j.force, isPage); err != nil {
+		return err
+	}
+	if info, err := os.Stat(j.figures); err == nil && !info.IsDir() {
+		return usagef("--figures %s is a file, must be a folder", j.figures)
+	}
+	small, err := cgc.Load(file)
+	if err != nil {
+		return err
+	}
+	begun := time.Now()
+	j.progress.step("opening " + format.Shown(j.on))
+	g, err := j.options().Open(ctx, j.on)
+	if err != nil {
+		return err
+	}
+	seconds := time.Since(begun).Seconds()
+	s := overview.Subject{
+		Graph: g, Condensed: small, Over: overTrainings, Command: repeat(j.on, file, small), Source: j.on, File: file,
+	}
+	if err := s.Check(); err != nil {
+		return err
+	}
+	s.OtherGraph = j.other
+	compared, err := j.target(small, g, j.other)
+	if err != nil {
+		return err
+	}
+	if err := j.train(ctx, &s); err != nil {
+		return err
+	}
+	peak := peakRSS() // read before measuring the machine, which uses memory too
+	d, err := j.document(ctx, &s, j.ceilings)
+	if err != nil {
+		return err
+	}
+	if err := j.writePage(j.out, d); err != nil {
+		return err
+	}
+	if err := j.writeFigures(j.figures, d); err != nil {
+		return err
+	}
+	r := outcomeOf(g)
+	r.add(small, seconds, small.Seconds) // small.Seconds come from the saved file
+	r.Over, r.Results, r.Whole = overTrainings, accuracies(s.Small), accuracies(s.Whole)
+	if len(r.Results) == 0 {
+		r.Over = ""
+	}
+	r.OtherGraph = compared
+	r.PeakRSS, r.File, r.Report = peak, file, j.out
+	return j.print(r, r.document())
+}
+
+// train trains on the condensed graph and on the full graph, the requested number of times each.
+func (j *reportJob) train(ctx context.Context, s *overview.Subject) (err error) {
+	if !j.wholeSaid && s.Graph.Nodes() <= smallWhole {
+		j.whole = j.training.seeds
+	}
+	j.progress.step("training")
+	e := experiment.Evaluation{
+		Models: j.training.models, Training: j.training.config, Trainings: j.training.seeds, Seed: j.seed,
+		OtherGraph: j.other,
+	}
+	if e.Trainings > 0 {
+		if s.Small, err = e.Run(ctx, s.Condensed, s.Graph); err != nil {
+			return err
+		}
+	}
+	if e.Trainings = j.whole; e.Trainings > 0 {
+		s.Whole, err = e.Whole(ctx, s.Condensed, s.Graph)
+	}
+	return err
+}
+
+// document returns the overview of a subject. If measure is set and condensing took at least overview.Moment, it first
+// adds the steps of the condensation to the subject.
+func (c *command) document(ctx context.Context, s *overview.Subject, measure bool) (*report.Document, error) {
+	if measure && s.Condensed.Seconds.Total >= overview.Moment {
+		ceilings, err := c.ceilings(ctx)
+		if err != nil {
+			return nil, err
+		}
+		view, err := s.Condensed.Setting().View(ctx, s.Graph)
+		if err != nil {
+			return nil, err
+		}
+		// Only cgc's own methods count their work. The steps of other methods have no ceiling.
+		s.Steps, _ = bench.Steps(view.Graph, s.Condensed, ceilings)
+	}
+	s.Date = time.Now().Format(time.DateOnly)
+	c.progress.step("drawing the report")
+	return s.Document(ctx)
+}
+
+// writePage writes a document as an HTML page.
+func (c *command) writePage(path string, d *report.Document) error {
+	page, err := html.Render(d)
+	if err != nil {
+		return err
+	}
+	return c.replace(path, func(w io.Writer) error {
+		_, err := w.Write(page)
+		return err
+	})
+}
+
+// writeFigures writes each named plot of a document as .svg and .png to folder, unless folder is "".
+func (c *command) writeFigures(folder string, d *report.Document) error {
+	if folder == "" {
+		return nil
+	}
+	if err := makeFolder("--figures", folder); err != nil {
+		return err
+	}
+	for _, block := range d.Blocks {
+		p, is := block.(*report.Plot)
+		if !is || p.Name == "" {
+			continue
+		}
+		path := filepath.Join(folder, p.Name)
+		if err := cmp.Or(
+			c.replace(path+".svg", func(w io.Writer) error { return chart.PlotSVG(w, p) }),
+			c.replace(path+".png", func(w io.Writer) error { return chart.PlotPNG(w, p) }),
+		); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeReport writes a document as an HTML page, unless path is "". It appends the command line that repeats the work,
+// and the blocks more, which show condensed graphs of the result. title is used if the document has none.
+func (c *command) writeReport(path, title string, d *report.Document, more []report.Block) error {
+	if path == "" {
+		return nil
+	}
+	page := report.Document{Title: cmp.Or(d.Title, title), Blocks: slices.Clone(d.Blocks)}
+	page.Add(report.Heading("How to repeat it"), report.Command(commandLine(append([]string{"cgc"}, c.args...)...)))
+	page.Add(more...)
+	return c.writePage(path, &page)
+}
+
+// addReport adds the flag --report, for a page that shows the results.
+func addReport(cmd *cobra.Command, path *string) {
+	cmd.Flags().StringVar(path, "report", "", "write an HTML page with the results to `FILE`")
+	into(outputGroup, cmd.Flags())
+}
+
+// checkReport checks the value of --report before any work is done.
+func checkReport(path string) error {
+	if path == "" {
+		return nil
+	}
+	return writable("--report", path, pageExtension, false, isPage)
+}
+
+// isPage reports whether cgc wrote the page at path. Such pages may be replaced without asking.
+func isPage(path string) bool {
+	text, err := os.ReadFile(path)
+	return err == nil && bytes.Contains(text[:min(len(text), 4096)], []byte(html.Mark))
+}

@@ -1,0 +1,191 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/internal/memory"
+)
+
+// run runs one command line and returns the exit code.
+func (c *command) run(ctx context.Context, args []string) (code int) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // in case a mapped file shrinks
+	defer func() {
+		if raised := recover(); raised != nil {
+			c.fault(raised)
+			code = exitFailure
+		}
+	}()
+	threads := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(threads) // --threads applies to this command line only
+	root := c.root()
+	c.args = args
+	root.SetArgs(args)
+	root.SetOut(c.stdout)
+	root.SetErr(c.stderr)
+	err := root.ExecuteContext(ctx)
+	c.progress.close()
+	if ctx.Err() != nil && err != nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		text := sentence(err) + nearPath(err, args)
+		if exitCode(err) == exitUsage {
+			text = c.settings.name(text)
+		}
+		fmt.Fprintf(c.stderr, "cgc: %s\n", text)
+	}
+	return exitCode(err)
+}
+
+// fault prints an error message for a panic.
+func (c *command) fault(raised any) {
+	switch fault := raised.(type) {
+	case interface{ Addr() uintptr }: // the system could not read a page of a mapped file
+		fmt.Fprintf(c.stderr, "cgc: a file that is mapped into memory cannot be read any more: it was cut or changed, or "+
+			"its disk failed (%v)\n", fault)
+	case *memory.Exceeded:
+		fmt.Fprintf(c.stderr, "cgc: %s\n", sentence(fault))
+	default:
+		fmt.Fprintf(c.stderr, "cgc: this is a mistake in cgc, please report it with the command line: %v\n", fault)
+	}
+}
+
+// command is the state that all commands of one command line share.
+type command struct {
+	stdout, stderr io.Writer
+	args           []string
+	quiet, json    bool
+	threads        int
+	settings       *settings
+	progress       *meter
+	queries        format.Queries  // queries for a graph in a database
+	writing        sync.Mutex      // locked while a file is written
+	warned         []string        // warnings printed so far
+	measured       *bench.Ceilings // nil until the machine is measured
+}
+
+func (c *command) root() *cobra.Command {
+	asksVersion := false
+	root := &cobra.Command{
+		Use:   "cgc",
+		Short: "Condense a labelled graph, in seconds, to a small one that trains graph neural networks about as well",
+		Long: `cgc condenses a labelled graph to a small one. A graph neural network trained on the small graph reaches about
+the same accuracy on the original graph as one trained on the original graph. GRAPH is a name (cgc data list),
+a folder, a file or a database URL.
+
+` + settingsHelp(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.ArbitraryArgs,
+		Example: examples(
+			"cgc run", "cgc run cora --nodes 70", "cgc condense my-graph/ --ratio 1% -o small.safetensors",
+		),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if asksVersion {
+				v := version()
+				return c.print(v, sentenceDocument("%s", v.line()))
+			}
+			return onlyCommands(cmd, args)
+		},
+
+		SuggestionsMinimumDistance: 2,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			return c.begin(cmd)
+		},
+	}
+	root.SetFlagErrorFunc(flagMistake)
+	flags := root.PersistentFlags()
+	flags.IntVar(&c.threads, "threads", 0, "number of threads (default all cores); results do not depend on it")
+	flags.BoolVar(&c.quiet, "quiet", false, "suppress progress and notes on standard error")
+	flags.BoolVar(&c.json, "json", false, "print results as one JSON object")
+	flags.SortFlags = false
+	into(generalGroup, flags)
+	root.Flags().BoolVarP(&asksVersion, "version", "v", false, "print the version")
+	root.Flags().SortFlags = false
+	into(generalGroup, root.Flags())
+	root.SetUsageFunc(usageText)
+	root.SetHelpCommand(helpCommand())
+	root.AddCommand(
+		c.runCommand(), c.condenseCommand(), c.evaluateCommand(), c.reportCommand(), c.tuneCommand(), c.experimentCommand(),
+		c.paperCommand(), c.benchCommand(), c.convertCommand("cgc"), c.dataCommand(), c.webCommand(), c.versionCommand(),
+		c.manualCommand(), c.propagateCommand(), c.workerCommand())
+	c.addQueries(root)
+	group(root)
+	complete(root)
+	return root
+}
+
+// group assigns the commands to groups for the help. The groups are ordered by their first commands.
+func group(root *cobra.Command) {
+	for _, g := range []struct{ title, names string }{
+		{"Condense and train:", "run condense propagate evaluate report web"},
+		{"Search and compare:", "tune experiment paper bench"},
+		{"Graphs:", "data convert"},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.names, Title: g.title})
+		for _, cmd := range root.Commands() {
+			if slices.Contains(strings.Fields(g.names), cmd.Name()) {
+				cmd.GroupID = g.names
+			}
+		}
+	}
+}
+
+// examples formats the examples of a command.
+func examples(lines ...string) string { return "  " + strings.Join(lines, "\n  ") }
+
+// begin applies the settings and starts the progress display.
+func (c *command) begin(cmd *cobra.Command) (err error) {
+	if c.settings, err = readSettings(cmd.Root()); err != nil {
+		return err
+	}
+	if err := c.settings.apply(cmd); err != nil {
+		return err
+	}
+	if c.said(cmd, "threads") {
+		if c.threads < 1 {
+			return usagef("--threads %d, must be at least 1", c.threads)
+		}
+		runtime.GOMAXPROCS(c.threads)
+	}
+	c.progress = newMeter(c.stderr, c.quiet)
+	for _, sentence := range c.settings.strange(cmd.Root()) {
+		c.progress.note("%s", sentence)
+	}
+	cmd.SetContext(c.progress.listen(cmd.Context()))
+	return nil
+}
+
+// arguments returns a check of the number of arguments. names are their names in errors.
+func arguments(atLeast int, names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) >= atLeast && len(args) <= len(names) {
+			return nil
+		}
+		line := strings.TrimSuffix(cmd.UseLine(), " [flags]")
+		if len(args) < atLeast {
+			return usagef("%s has no %s, expected %s", nameOfCommand(cmd), names[len(args)], line)
+		}
+		return usagef("%d arguments, expected %s", len(args), line)
+	}
+}
+
+// options returns the options for finding data sets. They print notes while reading.
+func (c *command) options() dataset.Options {
+	o := dataset.Environment()
+	o.Queries = c.queries
+	o.Note = func(sentence string) { c.progress.note("%s", sentence) }
+	return o
+}

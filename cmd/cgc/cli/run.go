@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/overview"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
+)
+
+func (c *command) runCommand() *cobra.Command {
+	job := &runJob{command: c}
+	cmd := &cobra.Command{
+		Use: "run [GRAPH]",
+		Example: examples(
+			"cgc run",
+			"cgc run cora --nodes 70 --models gcn,sgc,sage,appnp,cheby,gat",
+			"cgc run my-graph/ --ratio 1% --seeds 3",
+			"cgc run cora --config cora-70.json",
+		),
+		Short: "Condense a graph, train on the result, test on the original and compare with the full graph",
+		Long: `Condense a graph with several seeds, train models on each condensed graph and test them on the original graph.
+Train the same models on the full graph for comparison. Without GRAPH, use the built-in graph demo.
+
+The condensed graph of the first seed is written to GRAPH-NODES` + extension + ` in the current folder, or to the file
+given by -o. An existing file is replaced only if it is a condensed graph.`,
+		Args:              arguments(0, "GRAPH"),
+		ValidArgsFunction: completeGraph,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := "demo"
+			if len(args) > 0 {
+				name = args[0]
+			}
+			return job.run(cmd.Context(), name, job.said(cmd, "whole"))
+		},
+	}
+	job.config = newMethodFlags(cmd)
+	job.training = newTrainingFlags(cmd, "number of condensations, each with its own seed and training")
+	cmd.Flags().IntVar(&job.whole, "whole", 0, "number of trainings on the full graph; 0 for none "+wholeDefault)
+	into(trainingGroup, cmd.Flags())
+	cmd.Flags().StringVarP(&job.out, "output", "o", "", "write the condensed graph of the first seed to `FILE`")
+	cmd.Flags().BoolVar(&job.force, "force", false, "replace the file even if it is not a condensed graph")
+	addReport(cmd, &job.page)
+	return cmd
+}
+
+// smallWhole is the largest number of nodes for which models are also trained on the full graph by default, because
+// that takes only seconds.
+const smallWhole = 20_000
+
+const wholeDefault = "(default as --seeds up to 20,000 nodes, else 0)"
+
+// runJob is one run of cgc run.
+type runJob struct {
+	*command
+	config   *configFlags
+	training *trainingFlags
+	whole    int
+	out      string
+	force    bool
+	page     string
+}
+
+func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) (err error) {
+	if err := j.check(); err != nil {
+		return err
+	}
+	defer memory.Bounded(collected(j.config.config.Memory))()
+	g, seconds, err := j.open(ctx, name, j.config)
+	if err != nil {
+		return err
+	}
+	if !wholeSaid {
+		j.whole = j.training.seeds
+		if g.Nodes() > smallWhole {
+			j.whole = 0
+			j.progress.note("no model is trained on the full graph: with %s nodes this may take long (--whole 1 trains one)",
+				report.Count(g.Nodes()))
+		}
+	}
+	nodes, err := j.config.config.NodesFor(g)
+	if err != nil {
+		return j.config.mistake(err)
+	}
+	if j.out == "" {
+		j.out = defaultName(g, nodes)
+		if err := storable("-o", j.out, "", j.force); err != nil {
+			return err
+		}
+	}
+	blocks, err := j.fit(g, j.config)
+	if err != nil {
+		return err
+	}
+	ctx, explain := guard(ctx, "working on "+g.Name, inParts(g), blocks)
+	defer func() { err = explain(err) }()
+	methods, err := j.config.methods()
+	if err != nil {
+		return err
+	}
+	config := j.config.config
+	bound, rest := testingBound(config.Memory, g, nodes, j.training.config.Hidden)
+	plan := experiment.Plan{
+		Method: methods[0], Size: config.Size, Training: j.training.config, Seed: config.Seed, Seeds: j.training.seeds,
+		Models: j.training.models, Whole: j.whole, Memory: bound,
+	}
+	tests := j.newTests(bound, plan.Training, g, plan.Seeds)
+	plan.Planned = tests.plan
+	j.progress.step("condensing and training")
+	result, err := plan.Run(ctx, g)
+	if err != nil {
+		return rest.limited(j.config.mistake(err), g)
+	}
+	if err := j.save(j.out, func() error { return result.Condensed[0].Save(ctx, j.out) }); err != nil {
+		return err
+	}
+	r := outcomeOf(g)
+	r.add(result.Condensed[0], seconds, meanSeconds(result.Condensed))
+	r.Over, r.Results, r.Whole = overCondensations, accuracies(result.Small), accuracies(result.Whole)
+	r.PeakRSS, r.File, r.Report, r.Testing = peakRSS(), j.out, j.page, tests.measured()
+	for _, small := range result.Condensed {
+		j.warn(small.Warnings)
+	}
+	if j.page != "" {
+		if err := j.report(ctx, name, g, result, r.PeakRSS); err != nil {
+			return err
+		}
+	}
+	return j.print(r, r.document())
+}
+
+// report writes a page that shows the condensed graph of the first seed and the accuracies over all seeds.
+func (j *runJob) report(ctx context.Context, name string, g *graph.Graph, result *experiment.Result,
+	peak int64) error {
+	s := overview.Subject{
+		Graph: g, Condensed: result.Condensed[0], Small: result.Small, Whole: result.Whole, Over: overCondensations,
+		Peak: peak, Command: commandLine(append([]string{"cgc"}, j.args...)...), Source: name, File: j.out,
+	}
+	d, err := j.document(ctx, &s, true)
+	if err != nil {
+		return err
+	}
+	return j.writePage(j.page, d)
+}
+
+// check checks the command line before anything is opened.
+func (j *runJob) check() error {
+	if err := j.config.read(); err != nil {
+		return err
+	}
+	if err := j.training.check(); err != nil {
+		return err
+	}
+	j.training.amend(j.config)
+	if j.whole < 0 {
+		return usagef("--whole %d, must be at least 0", j.whole)
+	}
+	if err := checkReport(j.page); err != nil {
+		return err
+	}
+	if j.out == "" {
+		return nil
+	}
+	return storable("-o", j.out, "", j.force)
+}
+
+// defaultName returns the default file name of a condensed graph: NAME-N.safetensors.
+func defaultName(g *graph.Graph, nodes int) string {
+	return condense.FileName(g.Name, nodes) + extension
+}
+
+// meanSeconds returns the mean time of each step.
+func meanSeconds(condensed []*cgc.Condensed) condense.Seconds {
+	var all []condense.Seconds
+	for _, c := range condensed {
+		all = append(all, c.Seconds)
+	}
+	return condense.Combine(all, func(values []float64) float64 { return stat.Mean(values, nil) })
+}

@@ -1,0 +1,303 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/graph-condensation/cgc/internal/spelling"
+)
+
+// settings holds flag values set outside the command line. Environment variables override the settings file, and the
+// command line overrides both.
+type settings struct {
+	file string // the path of the file, or ""
+	// general maps flags to the file's values for all commands; own maps the name of a command to values for only that
+	// command.
+	general map[string]string
+	own     map[string]map[string]string
+	// origins maps each flag that the settings set to the place of the setting, as shown to the user.
+	origins map[string]string
+}
+
+// settingsVariable is the environment variable with the path of the settings file. The flag --config would have the
+// same variable, so it is never read from the environment.
+const settingsVariable = "CGC_CONFIG"
+
+// personal lists the flags that only the command line can set, because they apply to a single run.
+var personal = []string{
+	"config", "dry-run", "edges-sql", "force", "help", "like", "nodes-sql", "on",
+	"other-graph", "output", "param", "params", "report", "resume", "version",
+}
+
+// foreign lists the environment variables with our prefix that do not set a flag.
+var foreign = []string{settingsVariable, progressVariable, parentVariable, "CGC_DATA", "CGC_BINARY"}
+
+// settable reports whether a flag may be set outside the command line.
+func settable(flag *pflag.Flag) bool { return !slices.Contains(personal, flag.Name) }
+
+// variablePrefix is the prefix of our environment variables.
+const variablePrefix = "CGC_"
+
+// variable returns the environment variable of a flag: CGC_WEIGHT_DECAY for --weight-decay.
+func variable(flag string) string {
+	return variablePrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// settingsPath returns the path of the settings file, and whether the user set it. The path is "" if the system has no
+// configuration folder.
+func settingsPath() (path string, named bool) {
+	if path := os.Getenv(settingsVariable); path != "" {
+		return path, true
+	}
+	folder, err := os.UserConfigDir()
+	if err != nil {
+		return "", false
+	}
+	return filepath.Join(folder, "cgc", "config.json"), false
+}
+
+// readSettings reads the settings file, if it exists, and checks its keys against the commands and flags of root.
+func readSettings(root *cobra.Command) (*settings, error) {
+	s := &settings{general: map[string]string{}, own: map[string]map[string]string{}, origins: map[string]string{}}
+	path, named := settingsPath()
+	if path == "" {
+		return s, nil
+	}
+	text, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !named:
+		return s, nil
+	case err != nil && named:
+		return nil, usagef("%s %s: %v", settingsVariable, path, reason(err))
+	case err != nil:
+		return nil, usagef("%s: %v", path, reason(err))
+	case len(strings.TrimSpace(string(text))) == 0:
+		return s, nil
+	}
+	s.file = path
+	if err := s.decode(text, root); err != nil {
+		return nil, usagef("%s: %s", path, sentence(err))
+	}
+	return s, nil
+}
+
+// decode reads a JSON object whose keys are flags, or names of commands whose values are objects of flags.
+func (s *settings) decode(text []byte, root *cobra.Command) error {
+	var object map[string]json.RawMessage
+	if err := strictly(text, &object); err != nil {
+		return err
+	}
+	commands, flags := vocabulary(root)
+	var all []string // the flags of all commands
+	for _, names := range flags {
+		all = append(all, names...)
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	for _, key := range slices.Sorted(maps.Keys(object)) { // sorted, so that the same mistake is always reported first
+		value := object[key]
+		if !slices.Contains(commands, key) {
+			word, err := settingOf(key, value, all, "a flag or a command", append(slices.Clone(all), commands...))
+			if err != nil {
+				return err
+			}
+			s.general[key] = word
+			continue
+		}
+		var inner map[string]json.RawMessage
+		if json.Unmarshal(value, &inner) != nil {
+			return fmt.Errorf("%s: %s, must be an object of flags", key, value)
+		}
+		s.own[key] = map[string]string{}
+		for _, name := range slices.Sorted(maps.Keys(inner)) {
+			value := inner[name]
+			word, err := settingOf(name, value, flags[key], "a flag of cgc "+key, flags[key])
+			if err != nil {
+				return err
+			}
+			s.own[key][name] = word
+		}
+	}
+	return nil
+}
+
+// settingOf returns the value of a key in the syntax of a flag. known lists the allowed keys, near the keys to suggest.
+func settingOf(key string, value json.RawMessage, known []string, kind string, near []string) (string, error) {
+	if !slices.Contains(known, key) {
+		if slices.Contains(personal, key) {
+			return "", fmt.Errorf("%s can only be given on the command line", key)
+		}
+		return "", fmt.Errorf("%q is not %s%s", key, kind, spelling.Hint("", key, near))
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(value, &list) != nil || list == nil {
+		list = []json.RawMessage{value}
+	}
+	words := make([]string, len(list))
+	for i, one := range list {
+		switch text := string(one); {
+		case strings.HasPrefix(text, `"`):
+			if err := json.Unmarshal(one, &words[i]); err != nil {
+				return "", err
+			}
+		case strings.ContainsAny(text[:1], "{[n"):
+			return "", fmt.Errorf("%s: %s, must be a number, a string, true, false or a list of them", key, text)
+		default:
+			words[i] = text
+		}
+	}
+	return strings.Join(words, ","), nil
+}
+
+// vocabulary returns the names of the commands, and for each command the flags that may be set outside the command
+// line.
+func vocabulary(root *cobra.Command) (commands []string, flags map[string][]string) {
+	flags = map[string][]string{}
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		for _, c := range cmd.Commands() {
+			name := nameOfCommand(c)
+			commands = append(commands, name)
+			note := func(flag *pflag.Flag) {
+				if settable(flag) {
+					flags[name] = append(flags[name], flag.Name)
+				}
+			}
+			c.LocalFlags().VisitAll(note)
+			c.InheritedFlags().VisitAll(note)
+			visit(c)
+		}
+	}
+	visit(root)
+	return commands, flags
+}
+
+// nameOfCommand returns the words of a command after "cgc".
+func nameOfCommand(cmd *cobra.Command) string {
+	return strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()), " ")
+}
+
+// apply sets the flags of cmd that the command line does not set. They do not count as changed, so a --config file
+// overrides them as it overrides defaults. The flags for a size count as one setting: only the source with the highest
+// precedence sets it.
+func (s *settings) apply(cmd *cobra.Command) (err error) {
+	type found struct {
+		level        int
+		value, place string
+	}
+	values := map[string]found{}
+	sized := 0 // the highest precedence level that sets a size
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+		var f found
+		if value, is := s.general[flag.Name]; is {
+			f = found{1, value, s.file + ": " + flag.Name}
+		}
+		name := nameOfCommand(cmd)
+		if value, is := s.own[name][flag.Name]; is {
+			f = found{2, value, s.file + ": " + name + "." + flag.Name}
+		}
+		if value := os.Getenv(variable(flag.Name)); value != "" && settable(flag) {
+			f = found{3, value, variable(flag.Name)}
+		}
+		if flag.Changed {
+			f = found{level: 4}
+		}
+		if slices.Contains(sizes, flag.Name) {
+			sized = max(sized, f.level)
+		}
+		values[flag.Name] = f
+	})
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+		f := values[flag.Name]
+		if err != nil || f.place == "" || slices.Contains(sizes, flag.Name) && f.level < sized {
+			return
+		}
+		if e := flag.Value.Set(f.value); e != nil {
+			err = usagef("%s %s, must be %s", f.place, f.value, expected(flag.Value, f.value, e))
+			return
+		}
+		s.origins[flag.Name] = f.place
+	})
+	return err
+}
+
+// strange returns a sentence for each environment variable that resembles the variable of a flag but is not one.
+func (s *settings) strange(root *cobra.Command) (sentences []string) {
+	_, flags := vocabulary(root)
+	var known []string // without the prefix, which would make all names similar
+	for _, name := range foreign {
+		known = append(known, strings.TrimPrefix(name, variablePrefix))
+	}
+	for _, names := range flags {
+		for _, name := range names {
+			known = append(known, strings.TrimPrefix(variable(name), variablePrefix))
+		}
+	}
+	slices.Sort(known)
+	known = slices.Compact(known)
+	for _, entry := range os.Environ() {
+		name, value, _ := strings.Cut(entry, "=")
+		rest, ours := strings.CutPrefix(name, variablePrefix)
+		if near := spelling.Near(rest, known); ours && value != "" && len(near) > 0 {
+			sentences = append(sentences,
+				fmt.Sprintf("the environment variable %s is set but has no effect; did you mean %s%s?",
+					name, variablePrefix, near[0]))
+		}
+	}
+	return sentences
+}
+
+// said reports whether the command line or the settings set a flag.
+func (c *command) said(cmd *cobra.Command, flag string) bool {
+	_, is := c.settings.origins[flag]
+	return is || cmd.Flags().Changed(flag)
+}
+
+// flagWord matches a flag in a sentence.
+var flagWord = regexp.MustCompile(`--[a-z][a-z-]*`)
+
+// name replaces each flag that the settings set by the place of the setting, because the mistake is there and not on
+// the command line.
+func (s *settings) name(text string) string {
+	if s == nil {
+		return text
+	}
+	return flagWord.ReplaceAllStringFunc(text, func(flag string) string {
+		if place, is := s.origins[flag[2:]]; is {
+			return place
+		}
+		return flag
+	})
+}
+
+// settingsPlace returns the path of the settings file for the help.
+func settingsPlace() string {
+	path, named := settingsPath()
+	if home, err := os.UserHomeDir(); err == nil && home != "" && !named {
+		if rest, below := strings.CutPrefix(path, home); below {
+			path = "~" + rest
+		}
+	}
+	if path == "" {
+		path = "the file that $" + settingsVariable + " names"
+	}
+	return path
+}
+
+// settingsHelp describes where settings come from.
+func settingsHelp() string {
+	return fmt.Sprintf(`Flags can also be set in %s ($%s names another file), as {"threads": 2, "run":
+{"seeds": 3}}, and by environment variables, as CGC_WEIGHT_DECAY for --weight-decay. Later ones override earlier ones:
+the file, the variables, the command line.`, settingsPlace(), settingsVariable)
+}

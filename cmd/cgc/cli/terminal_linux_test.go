@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/graph-condensation/cgc/progress"
+)
+
+// terminal returns both ends of a new pseudo-terminal with the given number of columns. It skips the test if the system
+// does not provide one.
+func terminal(t *testing.T, columns int) (control, screen *os.File) {
+	t.Helper()
+	control, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no terminal here: %v", err)
+	}
+	t.Cleanup(func() { control.Close() })
+	if err := unix.IoctlSetPointerInt(int(control.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Skipf("no terminal here: %v", err)
+	}
+	number, err := unix.IoctlGetInt(int(control.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Skipf("no terminal here: %v", err)
+	}
+	screen, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no terminal here: %v", err)
+	}
+	size := &unix.Winsize{Row: 24, Col: uint16(columns)}
+	if err := unix.IoctlSetWinsize(int(control.Fd()), unix.TIOCSWINSZ, size); err != nil {
+		t.Fatal(err)
+	}
+	return control, screen
+}
+
+// shows returns the output of a meter to a terminal, or to a file if columns is 0, during work that takes several
+// seconds of a synthetic clock.
+func shows(t *testing.T, columns int, quiet bool) (text string) {
+	t.Helper()
+	var (
+		stderr *os.File
+		read   func() string
+	)
+	if columns > 0 {
+		control, screen := terminal(t, columns)
+		stderr = screen
+		all := make(chan string)
+		go func() {
+			text, _ := io.ReadAll(control) // the error means that the other end was closed
+			all <- string(text)
+		}()
+		read = func() string { return <-all }
+	} else {
+		file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		stderr = file
+		read = func() string {
+			text, err := os.ReadFile(file.Name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(text)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		p := newMeter(stderr, quiet)
+		p.step("opening a graph")
+		p.note("a split was drawn")
+		ctx := p.listen(t.Context())
+		for done := range int64(7) {
+			event := progress.Event{Stage: "reading the-edges-of-a-graph-with-a-long-name.csv.gz", Done: done + 1, Total: 20}
+			progress.Report(ctx, event)
+			time.Sleep(300 * time.Millisecond)
+		}
+		p.step("condensing")
+		p.finish()
+	})
+	stderr.Close()
+	return read()
+}
+
+// TestBar checks that, on a terminal, long work shows a bar with a percentage and the time left that fits into the
+// line. The bar is removed, and a line with the times remains.
+func TestBar(t *testing.T) {
+	for _, columns := range []int{60, 160} {
+		t.Run(fmt.Sprint(columns), func(t *testing.T) {
+			t.Parallel()
+			shown := shows(t, columns, false)
+			if !regexp.MustCompile(`35% 2s, 4s left`).MatchString(shown) {
+				t.Errorf("no time left in\n%q", shown)
+			}
+			escape := regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
+			text := escape.ReplaceAllString(shown, "\r")
+			lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\r' || r == '\n' })
+			for _, line := range lines {
+				if n := len([]rune(line)); n > columns {
+					t.Errorf("%d columns, want at most %d: %q", n, columns, line)
+				}
+			}
+			if whole := strings.Contains(shown, "a-long-name.csv.gz"); whole != (columns == 160) {
+				t.Errorf("%d columns: the name is whole: %v", columns, whole)
+			}
+			if last := lines[len(lines)-1]; !regexp.MustCompile(`^2\.1 s: opening a graph 2\.1 s$`).MatchString(last) {
+				t.Errorf("the last line is %q", last)
+			}
+		})
+	}
+}
+
+// TestNoBar checks that a file receives only notes, and nothing with --quiet.
+func TestNoBar(t *testing.T) {
+	t.Parallel()
+	if text := shows(t, 0, false); text != "note: a split was drawn\n" {
+		t.Errorf("in a file: %q", text)
+	}
+	if text := shows(t, 80, true); text != "" {
+		t.Errorf("with --quiet: %q", text)
+	}
+}

@@ -1,0 +1,222 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/experiment/tune"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
+)
+
+func (c *command) tuneCommand() *cobra.Command {
+	job := &tuneJob{command: c, methods: []cgc.Variant{cgc.CGC, cgc.CGCX}}
+	cmd := &cobra.Command{
+		Use: "tune GRAPH",
+		Example: examples(
+			"cgc tune cora --nodes 70 --trials 200 -o best.json",
+			"cgc tune my-graph/ --ratio 1% --seconds 60 --models gcn,sage",
+		),
+		Short: "Search for a configuration with a higher validation accuracy",
+		Long: `Rank many configurations on the validation nodes with a fast closed-form model, then train with the best of
+them. Write the winner to a file that run and condense read with --config. Another configuration replaces the default
+only if its gain exceeds the noise. Labels of test nodes are never read. With --trials and without --seconds, the same
+command writes the same file.
+
+Parameters given by flags are fixed. All others are searched, starting from the defaults or the file of --config.
+
+` + priorsHelp() + `
+Ctrl-C interrupts the search: it keeps the best configuration so far and exits with code 130.`,
+		Args:              arguments(1, "GRAPH"),
+		ValidArgsFunction: completeGraph,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return job.run(cmd, args[0])
+		},
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&job.trials, "trials", 0,
+		"number of configurations to rank (default 200, or as many as --seconds allows)")
+	flags.Float64Var(&job.seconds, "seconds", 0,
+		"time limit in seconds: about a third for ranking, the rest for training (default none)")
+	into(methodGroup, flags)
+	flags.StringVarP(&job.out, "output", "o", "", "write the configuration to `FILE` (default GRAPH-NODES.json)")
+	flags.BoolVar(&job.force, "force", false, "replace the file even if it is not a configuration")
+	into(outputGroup, flags)
+	addSome(cmd, &job.methods, "methods", cgc.Variants(), "methods to choose from")
+	into(methodGroup, flags)
+	job.config = newConfigFlags(cmd)
+	job.training = newTrainingFlags(cmd, "")
+	flags.Lookup("seeds").Hidden = true  // the confirmation determines the number
+	flags.Lookup("method").Hidden = true // use --methods with one method instead
+	addReport(cmd, &job.page)
+	return cmd
+}
+
+// priorsHelp returns a help text that lists the configurations ranked first, and why.
+func priorsHelp() string {
+	text := "Configurations that did well on other graphs (priors) are ranked first and then treated as all others:\n"
+	for _, p := range tune.Priors() {
+		text += fmt.Sprintf("  %s: %s (found on %s)\n", p.Name, p, strings.Join(p.FoundOn, ", "))
+	}
+	return text
+}
+
+// usualTrials is the default number of configurations to rank. A few hundred validation nodes can hardly distinguish
+// more configurations.
+const usualTrials = 200
+
+// tuneJob is one run of cgc tune.
+type tuneJob struct {
+	*command
+	config   *configFlags
+	training *trainingFlags
+	methods  []cgc.Variant
+	trials   int
+	seconds  float64
+	out      string
+	force    bool
+	page     string
+}
+
+func (j *tuneJob) run(cmd *cobra.Command, name string) (err error) {
+	begun := time.Now()
+	ctx := cmd.Context()
+	if err := j.check(cmd); err != nil {
+		return err
+	}
+	defer memory.Bounded(collected(j.config.config.Memory))()
+	g, _, err := j.open(ctx, name, j.config)
+	if err != nil {
+		return err
+	}
+	nodes, err := j.config.config.NodesFor(g)
+	if err != nil {
+		return j.config.mistake(err)
+	}
+	if j.out == "" {
+		j.out = strings.TrimSuffix(defaultName(g, nodes), extension) + configExtension
+		if err := writable("-o", j.out, configExtension, j.force, isConfig); err != nil {
+			return err
+		}
+	}
+	space := j.space(cmd)
+	blocks, err := j.within(g, space)
+	if err != nil {
+		return err
+	}
+	bound, rest := testingBound(j.config.config.Memory, g, nodes, j.training.config.Hidden)
+	ctx, explain := guard(ctx, "searching on "+g.Name, inParts(g), blocks)
+	defer func() { err = explain(err) }()
+	search := tune.Search{
+		Base:  tune.Candidate{Config: j.config.config, Weighted: j.training.config.Weighted},
+		Space: space, Models: j.training.models, Training: j.training.config, Trials: j.trials,
+		Memory: bound,
+	}
+	if j.seconds > 0 {
+		search.Seconds = max(j.seconds-time.Since(begun).Seconds(), 0.001)
+	}
+	j.progress.step("searching")
+	tuned, err := search.Run(ctx, g)
+	if err == nil && ctx.Err() == nil && len(tuned.Ranked) == 0 {
+		return fmt.Errorf("--seconds %g: no configuration could be ranked in this time, must be more", j.seconds)
+	}
+	if tuned == nil || len(tuned.Ranked) == 0 {
+		return rest.limited(j.config.mistake(errors.Join(err, context.Cause(ctx))), g)
+	}
+	if err := j.save(j.out, func() error { return writeConfig(j.out, tuned.Best.Candidate) }); err != nil {
+		return err
+	}
+	r := tune.NewOutcome(g, modelNames(j.training.models), tuned)
+	r.Seconds, r.File = time.Since(begun).Seconds(), j.out
+	r.Next = j.next(name)
+	if err := j.report(ctx, name, g, r); err != nil {
+		return err
+	}
+	if printed := j.print(r, r.Document()); printed != nil {
+		return printed
+	}
+	return err
+}
+
+// within applies fit to a search, for the candidate with the most hops.
+func (j *tuneJob) within(g *graph.Graph, space []tune.Dimension) (bound int64, err error) {
+	most := *j.config
+	if slices.ContainsFunc(space, func(d tune.Dimension) bool { return d.Name == "hops" }) {
+		most.config.Hops = max(most.config.Hops, tune.MostHops)
+	}
+	bound, err = j.fit(g, &most)
+	j.config.config.Engine = most.config.Engine
+	return bound, err
+}
+
+// report writes a page that shows the search, and a graph condensed with the configuration found. It trains no model,
+// because a search must not read labels of test nodes.
+func (j *tuneJob) report(ctx context.Context, name string, g *graph.Graph, r *tune.Outcome) error {
+	if j.page == "" {
+		return nil
+	}
+	var more []report.Block
+	if ctx.Err() == nil { // the page of an interrupted search has no condensed graph
+		var err error
+		more, err = j.show(ctx, shown{name: name, graph: g, method: r.Config, nodes: r.Condensed, seed: r.Config.Seed})
+		if err != nil {
+			return err
+		}
+	}
+	return j.writeReport(j.page, "Search on "+g.Name, r.Picture(), more)
+}
+
+// check checks the command line before anything is opened.
+func (j *tuneJob) check(cmd *cobra.Command) error {
+	if err := j.config.read(); err != nil {
+		return err
+	}
+	if err := j.training.check(); err != nil {
+		return err
+	}
+	j.training.amend(j.config)
+	if cmd.Flags().Changed("method") {
+		j.methods = []cgc.Variant{j.config.config.Variant}
+	}
+	if !slices.Contains(j.methods, j.config.config.Variant) {
+		j.config.config.Variant = j.methods[0]
+	}
+	switch {
+	case j.said(cmd, "trials") && j.trials < 1:
+		return usagef("--trials %d, must be at least 1", j.trials)
+	case j.said(cmd, "seconds") && !(j.seconds > 0):
+		return usagef("--seconds %g, must be above 0", j.seconds)
+	case j.trials == 0 && j.seconds == 0:
+		j.trials = usualTrials
+	}
+	if err := checkReport(j.page); err != nil {
+		return err
+	}
+	if j.out == "" {
+		return nil
+	}
+	return writable("-o", j.out, configExtension, j.force, isConfig)
+}
+
+// space returns the dimensions of the search: all parameters that the command line does not fix.
+func (j *tuneJob) space(cmd *cobra.Command) []tune.Dimension {
+	fixed := func(d tune.Dimension) bool { return d.Name != "method" && cmd.Flags().Changed(d.Name) }
+	return slices.DeleteFunc(tune.Space(j.methods...), fixed)
+}
+
+// next returns the command line that uses the configuration found.
+func (j *tuneJob) next(name string) string {
+	command := "cgc run " + name + " --config " + j.out
+	if models := strings.Join(modelNames(j.training.models), ","); models != "gcn" {
+		command += " --models " + models
+	}
+	return command
+}

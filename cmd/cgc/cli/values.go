@@ -1,0 +1,301 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/propagate/blocked"
+)
+
+// value is a pflag.Value with a custom parser.
+type value[T any] struct {
+	at     *T
+	parse  func(text string) (T, error)
+	format func(T) string
+	kind   string   // name of the type
+	want   string   // completes "must be …" in errors
+	among  []string // suggestions for mistyped words, if values are words
+}
+
+// Set parses text and stores the value.
+func (v *value[T]) Set(text string) error {
+	read, err := v.parse(text)
+	if err != nil {
+		return errors.New(v.want)
+	}
+	*v.at = read
+	return nil
+}
+
+// String formats the value in the syntax of Set.
+func (v *value[T]) String() string { return v.format(*v.at) }
+
+// Type names the value in help.
+func (v *value[T]) Type() string    { return v.kind }
+func (v *value[T]) must() string    { return v.want }
+func (v *value[T]) words() []string { return v.among }
+
+// errValue reports an invalid flag value. Users see a description of valid values instead.
+var errValue = errors.New("not a value")
+
+// accepted returns v, or errValue if it is out of range.
+func accepted[T any](v T, err error, inRange bool) (T, error) {
+	if err == nil && !inRange {
+		err = errValue
+	}
+	return v, err
+}
+
+// share returns a flag whose value is a fraction above 0 and at most 1, or a percentage.
+func share(at *float64) *value[float64] {
+	return &value[float64]{
+		at: at, parse: parseShare, kind: "fraction", want: "a fraction above 0 and at most 1, or a percentage as in 2.6%",
+		format: func(v float64) string {
+			if v == 0 {
+				return ""
+			}
+			return formatFloat(v)
+		},
+	}
+}
+
+// parseShare reads a fraction above 0 and at most 1, such as 0.026 or 2.6%.
+func parseShare(text string) (float64, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	v, err := strconv.ParseFloat(number, 64)
+	if percent {
+		v /= 100
+	}
+	return accepted(v, err, v > 0 && v <= 1)
+}
+
+// factor returns a flag whose value is a positive number of at most 10⁶, also written as a fraction such as 1/4.
+func factor(at *float64) *value[float64] {
+	return &value[float64]{
+		at: at, format: formatFloat, kind: "float",
+		want: "a number above 0 and at most 1e+06, or a fraction as in 1/4",
+		parse: func(text string) (float64, error) {
+			above, below, fraction := strings.Cut(text, "/")
+			v, err := strconv.ParseFloat(strings.TrimSpace(above), 64)
+			if err == nil && fraction {
+				var divisor float64
+				divisor, err = strconv.ParseFloat(strings.TrimSpace(below), 64)
+				v /= divisor
+			}
+			return accepted(v, err, v > 0 && v <= 1e6)
+		},
+	}
+}
+
+func formatFloat(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// hopWeights returns a flag whose value is a comma-separated list of numbers. An empty string means no weights.
+func hopWeights(at *cgc.HopWeights) *value[cgc.HopWeights] {
+	return &value[cgc.HopWeights]{
+		at: at, format: cgc.HopWeights.String, kind: "floats", want: "numbers as in 0.2,0.3,0.5",
+		parse: func(text string) (read cgc.HopWeights, err error) {
+			for field := range strings.SplitSeq(text, ",") {
+				if text == "" {
+					break
+				}
+				v, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
+				if err != nil {
+					return nil, err
+				}
+				read = append(read, v)
+			}
+			return read, nil
+		},
+	}
+}
+
+func temperature(at *cgc.Temperature) *value[cgc.Temperature] {
+	return &value[cgc.Temperature]{
+		at: at, parse: cgc.ParseTemperature, format: cgc.Temperature.String, kind: "float", want: "a number above 0 or inf",
+	}
+}
+
+func precision(at *blocked.Precision) *value[blocked.Precision] {
+	return &value[blocked.Precision]{
+		at: at, parse: parsePrecision, format: blocked.Precision.String, kind: "string", among: precisions(),
+		want: "one of " + joinWords(precisions(), ", "),
+	}
+}
+
+func parsePrecision(text string) (p blocked.Precision, err error) {
+	err = p.UnmarshalText([]byte(text))
+	return p, err
+}
+
+// precisions returns the words of --precision.
+func precisions() (words []string) {
+	for _, p := range blocked.Precisions() {
+		words = append(words, p.String())
+	}
+	return words
+}
+
+// addChoice adds a flag to cmd whose value is one of the words in among, and completes them.
+func addChoice[T ~string](cmd *cobra.Command, at *T, name string, among []T, usage string) {
+	words := joinWords(among, ", ")
+	cmd.Flags().Var(&value[T]{
+		at: at, kind: "string", among: wordsOf(among), want: "one of " + words,
+		parse:  func(text string) (T, error) { return accepted(T(text), nil, slices.Contains(among, T(text))) },
+		format: func(v T) string { return string(v) },
+	}, name, usage+": "+words)
+	completion(cmd, name, among)
+}
+
+// addSome adds a flag to cmd whose value is a comma-separated list of words in among, and completes them. Repeated
+// words count once, and "all" stands for all words.
+func addSome[T ~string](cmd *cobra.Command, at *[]T, name string, among []T, usage string) {
+	v := &value[[]T]{
+		at: at, kind: "strings", among: wordsOf(among),
+		want:   "one or more of " + joinWords(among, ",") + ", separated by commas",
+		format: func(words []T) string { return joinWords(words, ",") },
+		parse: func(text string) (read []T, err error) {
+			if strings.TrimSpace(text) == "all" {
+				return slices.Clone(among), nil
+			}
+			for word := range strings.SplitSeq(text, ",") {
+				w := T(strings.TrimSpace(word))
+				if !slices.Contains(among, w) {
+					return nil, errValue
+				}
+				if !slices.Contains(read, w) {
+					read = append(read, w)
+				}
+			}
+			return read, nil
+		},
+	}
+	cmd.Flags().Var(v, name, usage+": "+joinWords(among, ", "))
+	if err := cmd.RegisterFlagCompletionFunc(name, listOf(v.words)); err != nil {
+		panic(err) // the flag was added above
+	}
+}
+
+// list returns a flag whose value is a comma-separated list of distinct values. kind is "ints", "floats" or "strings",
+// and noun names the values in errors.
+func list[T comparable](at *[]T, parse func(word string) (T, error), kind, noun string) *value[[]T] {
+	return &value[[]T]{
+		at: at, kind: kind, want: "different " + noun + ", separated by commas",
+		format: func(values []T) string {
+			words := make([]string, len(values))
+			for i, v := range values {
+				words[i] = fmt.Sprint(v)
+			}
+			return strings.Join(words, ",")
+		},
+		parse: func(text string) (read []T, err error) {
+			for word := range strings.SplitSeq(text, ",") {
+				v, err := parse(strings.TrimSpace(word))
+				if err != nil || slices.Contains(read, v) {
+					return nil, errValue
+				}
+				read = append(read, v)
+			}
+			return read, nil
+		},
+	}
+}
+
+// models returns a flag whose value is a comma-separated list of models.
+func models(at *[]gnn.Model) *value[[]gnn.Model] {
+	return &value[[]gnn.Model]{
+		at: at, kind: "strings", among: gnn.Names(),
+		want:   "one or more of " + strings.Join(gnn.Names(), ",") + ", separated by commas",
+		format: func(models []gnn.Model) string { return strings.Join(modelNames(models), ",") },
+		parse: func(text string) (read []gnn.Model, err error) {
+			for name := range strings.SplitSeq(text, ",") {
+				m, err := gnn.Parse(strings.TrimSpace(name))
+				if err != nil {
+					return nil, err
+				}
+				if !slices.Contains(modelNames(read), m.Name()) {
+					read = append(read, m)
+				}
+			}
+			return read, nil
+		},
+	}
+}
+
+func modelNames(models []gnn.Model) []string {
+	names := make([]string, len(models))
+	for i, m := range models {
+		names[i] = m.Name()
+	}
+	return names
+}
+
+// size returns a flag whose value is a number of bytes. A unit is required, because 10 could be meant as megabytes.
+func size(at *int64) *value[int64] {
+	return &value[int64]{
+		at: at, kind: "bytes", want: "a number of bytes above 0 with a unit, as 2GiB or 500MB",
+		format: func(bytes int64) string {
+			if bytes == 0 {
+				return ""
+			}
+			return strconv.FormatInt(bytes, 10) + "B"
+		},
+		parse: func(text string) (int64, error) {
+			number, unit := text, 0.0
+			for _, u := range units {
+				if n, has := strings.CutSuffix(text, u.name); has {
+					number, unit = strings.TrimSpace(n), u.bytes
+					break
+				}
+			}
+			v, err := strconv.ParseFloat(number, 64)
+			if err != nil || !(v*unit >= 1 && v*unit < math.MaxInt64) {
+				return 0, errValue
+			}
+			return int64(v * unit), nil
+		},
+	}
+}
+
+// units lists the units of a size. A unit comes before the units that are its suffixes: KiB before B.
+var units = []struct {
+	name  string
+	bytes float64
+}{
+	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
+	{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12},
+	{"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"T", 1 << 40}, {"B", 1},
+}
+
+// inUnitsOf formats a number of bytes, rounded up, in the syntax of --memory. The unit is the largest of which like is
+// a multiple.
+func inUnitsOf(like, bytes int64) string {
+	for _, unit := range []string{"TiB", "GiB", "MiB", "KiB", "TB", "GB", "MB", "kB"} {
+		for _, u := range units {
+			if n := int64(u.bytes); u.name == unit && like%n == 0 {
+				return fmt.Sprintf("%d%s", (bytes+n-1)/n, unit)
+			}
+		}
+	}
+	return fmt.Sprintf("%dB", bytes)
+}
+
+func wordsOf[T ~string](words []T) []string {
+	plain := make([]string, len(words))
+	for i, w := range words {
+		plain[i] = string(w)
+	}
+	return plain
+}
+
+// joinWords joins words with a separator.
+func joinWords[T ~string](words []T, separator string) string {
+	return strings.Join(wordsOf(words), separator)
+}

@@ -1,0 +1,266 @@
+// Package bench measures condensation: it times every step at the sizes of the paper's data sets, and compares it with
+// the peak performance of the machine.
+//
+// The graphs are synthetic (package synth), so that no data set is needed and any multiple of a size is possible.
+// Measure determines the ceilings of the machine with the kernels that the steps use. The work of a step is computed
+// from the sizes: it is the work that the method requires, not the work that the program does. A step that does
+// unnecessary work reaches only a low share of its ceiling.
+package bench
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/progress"
+	"github.com/graph-condensation/cgc/propagate/blocked"
+)
+
+// Result holds the measurements of a Plan. Its JSON keys are a contract (docs/reference/json.md).
+type Result struct {
+	// Kernel is the SIMD code path in use (avx512, avx2 or generic), Threads the number of threads.
+	Kernel  string `json:"kernel"`
+	Threads int    `json:"threads"`
+	// Runs is the number of condensations behind each median, Seed the first seed.
+	Runs int    `json:"runs"`
+	Seed uint64 `json:"seed"`
+	// Ceilings holds the peak rates of the machine, on all threads.
+	Ceilings Ceilings `json:"ceilings"`
+	// Cases has an entry for each size, scale and partition, in the order of the plan.
+	Cases []Case `json:"cases"`
+	// Growth has an entry for each combination of size, partition, precision and step with times at two or more scales.
+	Growth []Growth `json:"growth,omitempty"`
+}
+
+// Case is the measurement of condensing one graph.
+type Case struct {
+	// Size is the data set whose sizes the graph has, multiplied by Scale. Partition is the kind of partition.
+	Size      string  `json:"size"`
+	Scale     float64 `json:"scale"`
+	Partition string  `json:"partition"`
+	// Precision is the number format of propagation between hops.
+	Precision blocked.Precision `json:"precision,omitzero"`
+	// Nodes, Edges (undirected), Features and Classes are the sizes of the graph. Train is its number of training nodes,
+	// Condensed is N′.
+	Nodes     int `json:"nodes"`
+	Edges     int `json:"edges"`
+	Features  int `json:"features"`
+	Classes   int `json:"classes"`
+	Train     int `json:"train"`
+	Condensed int `json:"condensed_nodes"`
+	// Steps holds propagate, assess, augment, partition and generate; then condense, which includes all of them; then
+	// train if a GCN was trained.
+	Steps []Step `json:"steps"`
+	// Peak is the largest resident set of the process during the condensations, in bytes, including the graph; 0 if it is
+	// unknown. Only Linux can reset the peak. On other systems it is the largest since the process began.
+	Peak int64 `json:"peak_rss_bytes"`
+}
+
+// Step is the measured or expected time of one step.
+type Step struct {
+	Name string `json:"step"`
+	// Seconds is the median over the runs, by the wall clock; for train, the time of its only run.
+	Seconds float64 `json:"seconds"`
+	*Work           // nil for condense, because its steps have different ceilings, and for partitions of unknown work
+	// Share is work / seconds / ceiling: 1 means that the step reaches the ceiling. It may exceed 1 if the data fits
+	// into a cache.
+	Share float64 `json:"share,omitempty"`
+}
+
+// Run carries out the measurements of p. It generates one graph after another and keeps only one in memory. It honours
+// cancellation, except while it generates a graph.
+func Run(ctx context.Context, p Plan) (*Result, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	if p.Peak == nil {
+		p.Peak = func() int64 { return 0 }
+	}
+	r := &Result{
+		Kernel: kernel.Name(), Threads: runtime.GOMAXPROCS(0), Runs: p.Runs, Seed: p.Seed, Ceilings: p.Ceilings,
+	}
+	for _, name := range p.Sizes {
+		for i, scale := range p.Scales {
+			cases, err := p.graph(ctx, name, scale, p.Train && i == 0)
+			if err != nil {
+				return nil, err
+			}
+			r.Cases = append(r.Cases, cases...)
+		}
+	}
+	r.Growth = growth(r.Cases)
+	return r, nil
+}
+
+// begin reports the start of a part of the work.
+func begin(ctx context.Context, part string) { progress.Report(ctx, progress.Event{Stage: part}) }
+
+// graph generates one graph and measures its condensation with each partition.
+func (p Plan) graph(ctx context.Context, name string, scale float64, train bool) ([]Case, error) {
+	title := scaled(name, scale)
+	begin(ctx, "making "+title)
+	s, nodes, err := shape(name, scale)
+	if err != nil {
+		return nil, err
+	}
+	g, err := synth.Make(ctx, s, rand.NewPCG(p.Seed, 0))
+	if err != nil {
+		return nil, fmt.Errorf("making %s: %w", title, err)
+	}
+	config := cgc.Defaults()
+	config.Nodes, config.Seed = nodes, p.Seed
+	var cases []Case
+	for _, config := range p.configurations(config) {
+		doing := fmt.Sprintf("condensing %s by %s", title, named(config.Partition, config.Precision))
+		inner := progress.With(ctx, func(e progress.Event) { begin(ctx, doing+": "+e.Stage) })
+		c, small, err := p.measure(inner, g, config)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", doing, err)
+		}
+		c.Size, c.Scale = name, scale
+		if train && len(cases) == 0 {
+			begin(ctx, "training on condensed "+title)
+			step, err := p.training(ctx, g, small)
+			if err != nil {
+				return nil, fmt.Errorf("training on condensed %s: %w", title, err)
+			}
+			c.Steps = append(c.Steps, step)
+		}
+		for i := range c.Steps {
+			c.Steps[i].Share = p.Ceilings.share(c.Steps[i])
+		}
+		cases = append(cases, c)
+	}
+	return cases, nil
+}
+
+// configurations returns a copy of config for each partition and precision of p.
+func (p Plan) configurations(config cgc.Config) (all []cgc.Config) {
+	precisions := p.Precisions
+	if len(precisions) == 0 {
+		precisions = []blocked.Precision{blocked.Float32}
+	}
+	for _, config.Partition = range p.Partitions {
+		for _, config.Precision = range precisions {
+			all = append(all, config)
+		}
+	}
+	return all
+}
+
+// measure condenses g p.Runs times and returns the measurements and the last condensed graph.
+func (p Plan) measure(ctx context.Context, g *graph.Graph, config cgc.Config) (Case, *cgc.Condensed, error) {
+	small, seconds, err := repeat(ctx, g, config, p.Runs)
+	if err != nil {
+		return Case{}, nil, err
+	}
+	c := Case{
+		Partition: config.Partition, Precision: config.Precision,
+		Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes,
+		Train: len(g.Split.Train), Condensed: small.Nodes(), Peak: p.Peak(),
+	}
+	c.Steps, err = timed(g, small, config, seconds)
+	return c, small, err
+}
+
+// repeat condenses several times with the same seed, and returns the last result and the medians of the seconds. It
+// first resets the peak memory of the process.
+func repeat(
+	ctx context.Context, g *graph.Graph, config cgc.Config, runs int,
+) (small *cgc.Condensed, seconds condense.Seconds, err error) {
+	all := make([]condense.Seconds, runs)
+	for i := range all {
+		// A command condenses once, in memory that it must first get from the system, which takes a large part of the time
+		// for a large graph. To measure that, each run starts without the memory of the previous run.
+		debug.FreeOSMemory()
+		if i == 0 {
+			forgetPeak()
+		}
+		if small, err = cgc.Condense(ctx, g, config); err != nil {
+			return nil, seconds, err
+		}
+		all[i] = small.Seconds
+	}
+	return small, Medians(all), nil
+}
+
+// Medians returns the median of each step over several condensations. all must not be empty.
+func Medians(all []condense.Seconds) condense.Seconds { return condense.Combine(all, Median) }
+
+// Median returns the median of values, which must not be empty. For an even number, it is the mean of the two middle
+// values. It sorts values.
+func Median(values []float64) float64 {
+	slices.Sort(values)
+	n := len(values)
+	return (values[(n-1)/2] + values[n/2]) / 2
+}
+
+// timed combines the time and the work of each step.
+func timed(g *graph.Graph, small *cgc.Condensed, config cgc.Config, s condense.Seconds) ([]Step, error) {
+	account, err := cgc.AccountOf(small)
+	if err != nil {
+		return nil, err
+	}
+	hops, d, train := config.Hops, g.Features(), len(g.Split.Train)
+	judged := 1 // only H⁽ᴷ⁾ is judged, unless augmentation drew from other hops
+	if account.Assessed.Augmented > 0 {
+		judged += hops
+	}
+	step := func(name string, w *Work) Step { return Step{Name: name, Seconds: s.Of(name), Work: w} }
+	return []Step{
+		step("propagate", propagation(g.Adj, g.X, g.Split.Train, hops, config.Precision)),
+		step("assess", assessment(train, d, g.Classes, judged)),
+		step("augment", augmentation(train, d, account.Assessed.Augmented)),
+		step("partition", partitioning(g.Counts(g.Split.Train), d, config.Partition, small.Budget, account)),
+		step("generate", generation(small.Adj, d, hops)),
+		{Name: "condense", Seconds: s.Total},
+	}, nil
+}
+
+// training trains a GCN on small and returns the time and the work.
+func (p Plan) training(ctx context.Context, g *graph.Graph, small *cgc.Condensed) (Step, error) {
+	target, err := gnn.NewTarget(g, false)
+	if err != nil {
+		return Step{}, err
+	}
+	config := gnn.Defaults()
+	config.ValidateEvery, config.Epochs = 10, cmp.Or(p.epochs, config.Epochs)
+	sample := &gnn.Sample{Adj: small.Adj, X: small.X, Y: small.Y, Classes: small.Classes}
+	result, err := gnn.Train(ctx, gnn.GCN(), sample, target, config, rand.NewPCG(p.Seed, 0))
+	if err != nil {
+		return Step{}, err
+	}
+	return Step{Name: "train", Seconds: result.Seconds, Work: learning(g, small.Nodes(), config)}, nil
+}
+
+// forgetPeak resets the peak resident set on Linux (proc(5), clear_refs). On other systems it does nothing.
+func forgetPeak() {
+	if file, err := os.OpenFile("/proc/self/clear_refs", os.O_WRONLY, 0); err == nil {
+		_, _ = file.WriteString("5")
+		file.Close()
+	}
+}
+
+// share returns the share of its ceiling that s reached; 0 if s has no work or took no time.
+func (c Ceilings) share(s Step) float64 {
+	if s.Work == nil || s.Seconds <= 0 {
+		return 0
+	}
+	share := s.Amount / s.Seconds / c.of(s.Ceiling)
+	if math.IsInf(share, 0) || math.IsNaN(share) {
+		return 0
+	}
+	return share
+}

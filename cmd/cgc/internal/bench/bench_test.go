@@ -1,0 +1,222 @@
+package bench_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/partition"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+func plan() bench.Plan {
+	return bench.Plan{
+		Sizes: []string{"cora"}, Scales: []float64{1}, Partitions: []string{"kmeans"}, Runs: 1,
+		Peak: func() int64 { return 0 },
+	}
+}
+
+func TestExponent(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		scales, seconds []float64
+		want            float64
+		ok              bool
+	}{
+		{"linear", []float64{1, 2, 4, 8}, []float64{3, 6, 12, 24}, 1, true},
+		{"quadratic", []float64{1, 3}, []float64{0.5, 4.5}, 2, true},
+		{"constant", []float64{1, 2, 4}, []float64{7, 7, 7}, 0, true},
+		{"any order", []float64{8, 1, 2}, []float64{16, 2, 4}, 1, true},
+		// Slope of (0,0), (1,2), (2,1) in base-2 logarithms: Σ(x−1)(y−1)/Σ(x−1)² = 1/2.
+		{"least squares", []float64{1, 2, 4}, []float64{1, 4, 2}, 0.5, true},
+		{"no time at one scale", []float64{1, 2, 4}, []float64{0, 5, 10}, 1, true},
+		{"one scale", []float64{2}, []float64{1}, 0, false},
+		{"one scale twice", []float64{2, 2}, []float64{1, 2}, 0, false},
+		{"one time above 0", []float64{1, 2}, []float64{0, 2}, 0, false},
+		{"nothing", nil, nil, 0, false},
+	} {
+		// The tolerance allows a few roundings of logarithms.
+		if got, ok := bench.Exponent(c.scales, c.seconds); ok != c.ok || math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%s: %v %v, want %v %v", c.name, got, ok, c.want, c.ok)
+		}
+	}
+}
+
+// TestExponentOfPowers checks the exponent of power laws with any factor.
+func TestExponentOfPowers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e := rapid.Float64Range(-3, 3).Draw(t, "exponent")
+		factor := rapid.Float64Range(1e-6, 1e3).Draw(t, "factor")
+		scales := rapid.SliceOfNDistinct(rapid.IntRange(1, 100), 2, 6, rapid.ID[int]).Draw(t, "scales")
+		var x, y []float64
+		for _, s := range scales {
+			x, y = append(x, float64(s)), append(y, factor*math.Pow(float64(s), e))
+		}
+		// Logarithms up to 30 are rounded with relative error 2⁻⁵³, and divided by a distance of at least log(100/99).
+		if got, ok := bench.Exponent(x, y); !ok || math.Abs(got-e) > 1e-11 {
+			t.Errorf("%v %v, want %v", got, ok, e)
+		}
+	})
+}
+
+func TestGrowth(t *testing.T) {
+	at := func(scale float64, method string, propagate, generate float64) bench.Case {
+		return bench.Case{
+			Size: "arxiv", Scale: scale, Partition: method,
+			Steps: []bench.Step{{Name: "propagate", Seconds: propagate}, {Name: "generate", Seconds: generate}},
+		}
+	}
+	got := bench.GrowthOf([]bench.Case{
+		at(1, "kmeans", 1, 0), at(1, "spectral", 1, 3), at(2, "kmeans", 2, 0), at(2, "spectral", 4, 3),
+	})
+	want := []bench.Growth{
+		{Size: "arxiv", Partition: "kmeans", Step: "propagate", Exponent: 1},
+		{Size: "arxiv", Partition: "spectral", Step: "propagate", Exponent: 2},
+		{Size: "arxiv", Partition: "spectral", Step: "generate", Exponent: 0},
+	}
+	same := func(a, b bench.Growth) bool {
+		close := math.Abs(a.Exponent-b.Exponent) < 1e-12
+		a.Exponent = b.Exponent
+		return close && a == b
+	}
+	if !slices.EqualFunc(got, want, same) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestMedian(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		want   float64
+	}{{[]float64{3}, 3}, {[]float64{9, 1, 2}, 2}, {[]float64{4, 1, 2, 9}, 3}} {
+		if got := bench.Median(c.values); got != c.want {
+			t.Errorf("%v of %v, want %v", got, c.values, c.want)
+		}
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for _, name := range bench.Sizes() {
+		p := plan()
+		p.Sizes = []string{name}
+		if err := p.Validate(); err != nil {
+			t.Error(err)
+		}
+		if _, err := synth.Like(name); err != nil {
+			t.Error(err)
+		}
+	}
+	for want, change := range map[string]func(*bench.Plan){
+		"bench: sizes 0, must be at least 1":       func(p *bench.Plan) { p.Sizes = nil },
+		"bench: scale 0, must be at least 1":       func(p *bench.Plan) { p.Scales = nil },
+		"bench: partition 0, must be at least 1":   func(p *bench.Plan) { p.Partitions = nil },
+		"bench: runs 0, must be at least 1":        func(p *bench.Plan) { p.Runs = 0 },
+		`bench: sizes "pubmed", must be some of`:   func(p *bench.Plan) { p.Sizes = []string{"pubmed"} },
+		`bench: partition "other", must be one of`: func(p *bench.Plan) { p.Partitions = []string{"other"} },
+		"bench: scale -1, must be above 0":         func(p *bench.Plan) { p.Scales = []float64{-1} },
+		"bench: scale NaN, must be above 0":        func(p *bench.Plan) { p.Scales = []float64{math.NaN()} },
+		"bench: scale 0.001 of cora, must be a":    func(p *bench.Plan) { p.Scales = []float64{0.001} },
+		"bench: scale 0.4 of cora: 56 training nodes, must be at least the 70 condensed ones": func(p *bench.Plan) {
+			p.Scales = []float64{0.4}
+		},
+	} {
+		p := plan()
+		change(&p)
+		if err := p.Validate(); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+		if _, err := bench.Run(context.Background(), p); err == nil {
+			t.Errorf("a plan that is wrong runs (%s)", want)
+		}
+	}
+}
+
+// TestGraph measures one graph with every partition, and checks that the cases are complete and consistent. The work
+// may be missing only for the total condensation and for partitions whose work is unknown.
+func TestGraph(t *testing.T) {
+	p := plan()
+	p.Partitions, p.Runs, p.Train = partition.Names(), 2, true
+	p.Peak = func() int64 { return 123 }
+	p.Ceilings = bench.Ceilings{Stream: 10, Gather: 20, Compute: 30}
+	var parts []string
+	ctx := progress.With(t.Context(), func(e progress.Event) { parts = append(parts, e.Stage) })
+	cases, err := p.Graph(ctx, "cora", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"making cora", "condensing cora by spectral: generate"} {
+		if !slices.Contains(parts, want) {
+			t.Errorf("no %q in %q", want, parts)
+		}
+	}
+	if len(cases) != len(p.Partitions) {
+		t.Fatalf("%d cases of %d partitions", len(cases), len(p.Partitions))
+	}
+	for i, c := range cases {
+		steps := []string{"propagate", "assess", "augment", "partition", "generate", "condense"}
+		if i == 0 {
+			steps = append(steps, "train")
+		}
+		var names []string
+		for _, s := range c.Steps {
+			names = append(names, s.Name)
+			unknown := s.Name == "condense" || s.Name == "partition" && c.Partition == "random"
+			if (s.Work == nil) != unknown || s.Seconds <= 0 {
+				t.Errorf("%s by %s: work %v in %v s", s.Name, c.Partition, s.Work, s.Seconds)
+			}
+			if s.Work == nil {
+				continue
+			}
+			limit := map[bench.Ceiling]float64{bench.Stream: 10, bench.Gather: 20, bench.Compute: 30}[s.Ceiling]
+			if (s.Amount == 0) != (s.Name == "augment") { // the defaults augment nothing
+				t.Errorf("%s has %v to do", s.Name, s.Amount)
+			}
+			if math.Abs(s.Share*limit*s.Seconds-s.Amount) > 1e-12*s.Amount { // rounding of two divisions
+				t.Errorf("%s: %v in %v s is %v of %v", s.Name, s.Amount, s.Seconds, s.Share, limit)
+			}
+		}
+		if !slices.Equal(names, steps) {
+			t.Errorf("steps %q, want %q", names, steps)
+		}
+		c.Steps = nil
+		want := bench.Case{
+			Size: "cora", Scale: 1, Partition: p.Partitions[i], Nodes: 2708, Edges: 5429, Features: 1433, Classes: 7,
+			Train: 140, Condensed: 70, Peak: 123,
+		}
+		if !reflect.DeepEqual(c, want) {
+			t.Errorf("%+v, want %+v", c, want)
+		}
+	}
+}
+
+// TestInterrupt checks that a measurement honours cancellation in each of its parts.
+func TestInterrupt(t *testing.T) {
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := bench.Measure(ended, rand.NewPCG(0, 0)); !errors.Is(err, context.Canceled) {
+		t.Errorf("measuring the machine: %v", err)
+	}
+	for _, at := range []string{"condensing cora by kmeans: assess", "training on condensed cora"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		p := plan()
+		p.Train = true
+		ctx = progress.With(ctx, func(e progress.Event) {
+			if e.Stage == at {
+				cancel()
+			}
+		})
+		if _, err := p.Graph(ctx, "cora", 1); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v, want context.Canceled", at, err)
+		}
+		cancel()
+	}
+}

@@ -1,0 +1,154 @@
+package bench
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/partition"
+)
+
+// Forecast is the expected size and cost of a condensation. Its JSON keys are a contract (docs/reference/json.md).
+type Forecast struct {
+	// Graph is the name of the graph. Nodes, Edges (undirected), Features and Classes are its sizes, Train is its number
+	// of training nodes.
+	Graph    string `json:"graph"`
+	Nodes    int    `json:"nodes"`
+	Edges    int    `json:"edges"`
+	Features int    `json:"features"`
+	Classes  int    `json:"classes"`
+	Train    int    `json:"train"`
+	// Condensed is N′, Budget the number of condensed nodes of each class.
+	Condensed int   `json:"condensed_nodes"`
+	Budget    []int `json:"budget"`
+	// Memory is the largest resident set to expect, in bytes. Of these, Read bytes are the graph, and Held bytes are
+	// embeddings and working memory.
+	Memory int64 `json:"memory_bytes"`
+	Read   int64 `json:"read_bytes"`
+	Held   int64 `json:"held_bytes"`
+	// Passes is the number of blocks of columns that are propagated one after the other; 0 if it is not known.
+	Passes int `json:"passes"`
+	// Columns is the number of columns of a block. File is the number of bytes that are read of a mapped file larger
+	// than the memory limit. Scratch is the number of bytes that are written to temporary files and read again. Both
+	// are 0 if the graph fits.
+	Columns int   `json:"columns,omitempty"`
+	File    int64 `json:"file_bytes,omitempty"`
+	Scratch int64 `json:"scratch_bytes,omitempty"`
+	// Seconds is the sum over Steps. It does not include opening the graph.
+	Seconds float64 `json:"seconds"`
+	Steps   []Step  `json:"steps"`
+	// Ceilings is the best that the machine can do, on all threads.
+	Ceilings Ceilings `json:"ceilings"`
+}
+
+// usual is the typical share of its ceiling that each step reaches. cgc bench measures the shares on a machine.
+var usual = map[string]float64{"propagate": 0.35, "assess": 0.3, "augment": 0.3, "partition": 0.15, "generate": 0.2}
+
+// The typical work of a partition: rounds of k-means over all rows, and products with the kernel matrix.
+const (
+	usualRounds   = 10
+	usualProducts = 40
+)
+
+// Predict estimates the cost of condensing g on a machine with these ceilings. Sizes and memory follow from the graph.
+// The seconds are work / ceiling / typical share, accurate to within a factor of 2 or 3. Predict first checks its
+// arguments like cgc.Condense.
+func Predict(g *graph.Graph, config cgc.Config, ceilings Ceilings) (*Forecast, error) {
+	e, err := cgc.Expect(g, config)
+	if err != nil {
+		return nil, err
+	}
+	f := &Forecast{
+		Graph: g.Name, Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes,
+		Train: len(g.Split.Train), Condensed: e.Nodes, Budget: e.Budget, Memory: e.Memory, Read: e.Propagation.Input,
+		Held: e.Propagation.Sum() + e.Rest, Passes: e.Propagation.Passes, Ceilings: ceilings,
+	}
+	if p := e.Propagation; p.Held > 0 {
+		f.Columns, f.File, f.Scratch, f.Held = p.Columns, p.Read, p.Scratch, f.Memory
+	}
+	hops, d, n, judged := config.Hops, g.Features(), len(g.Split.Train), 1
+	picks := int(config.Augment * float64(n))
+	if picks > 0 {
+		judged += hops
+	}
+	counts := g.Counts(g.Split.Train)
+	work := map[string]*Work{
+		"propagate": propagation(g.Adj, g.X, g.Split.Train, hops, config.Precision),
+		"assess":    assessment(n, d, g.Classes, judged),
+		"augment":   augmentation(n, d, picks),
+		"partition": partitioning(counts, d, config.Partition, e.Budget, course(counts, picks)),
+	}
+	if config.Variant.Edges() {
+		apart := &mat.CSR{Rows: e.Nodes, Cols: e.Nodes, Indptr: make([]int64, e.Nodes+1)}
+		work["generate"] = generation(apart, d, hops)
+	}
+	for _, name := range []string{"propagate", "assess", "augment", "partition", "generate"} {
+		w := work[name]
+		if w == nil || w.Amount == 0 {
+			continue
+		}
+		s := Step{Name: name, Work: w, Share: usual[name]}
+		if ceiling := ceilings.of(w.Ceiling); ceiling > 0 {
+			s.Seconds = w.Amount / ceiling / s.Share
+		}
+		if rate := ceilings.File; name == "propagate" && rate > 0 {
+			s.Seconds += float64(f.File+f.Scratch) / rate / 1e9
+		}
+		f.Seconds += s.Seconds
+		f.Steps = append(f.Steps, s)
+	}
+	return f, nil
+}
+
+// course returns the run metadata of a condensation whose partition does the typical amount of work.
+func course(counts []int, picks int) cgc.Account {
+	a := cgc.Account{Partitions: make([]partition.Stats, len(counts))}
+	a.Assessed.Error = make([]float64, len(counts))
+	a.Assessed.Augmented = picks
+	for c, n := range counts {
+		a.Partitions[c].Visits = usualRounds * n
+		a.Partitions[c].Products = usualProducts
+		a.Partitions[c].Objective = []float64{1}
+	}
+	return a
+}
+
+// Document returns f as a document.
+func (f *Forecast) Document() *report.Document {
+	sizes := &report.Table{Columns: []report.Column{
+		{Name: "graph"}, {Name: "nodes"}, {Name: "edges"}, {Name: "features"}, {Name: "classes"}, {Name: "training nodes"},
+	}}
+	sizes.Row(report.Word(f.Graph), report.Integer(f.Nodes), report.Integer(f.Edges), report.Integer(f.Features),
+		report.Integer(f.Classes), report.Integer(f.Train))
+	sizes.Row(report.Word("condensed"), report.Integer(f.Condensed))
+	memory := fmt.Sprintf("expected memory: %s, of which %s of the graph and %s of embeddings and the work on them",
+		report.Bytes(f.Memory), report.Bytes(f.Read), report.Bytes(f.Held))
+	if f.File > 0 {
+		memory = fmt.Sprintf("expected memory: %s, and %s to read from the file in blocks of %d columns, %d in all",
+			report.Bytes(f.Memory), report.Bytes(f.File), f.Columns, f.Passes)
+		if f.Scratch > 0 {
+			memory += fmt.Sprintf(", and %s through temporary files", report.Bytes(f.Scratch))
+		}
+	} else if f.Passes > 1 {
+		memory += fmt.Sprintf("; features are propagated in %d blocks of columns", f.Passes)
+	}
+	steps := &report.Table{Columns: []report.Column{
+		{Name: "step"}, {Name: "expected s"}, {Name: "work"}, {Name: "unit"}, {Name: "ceiling"}, {Name: "usual share"},
+	}}
+	for _, s := range f.Steps {
+		steps.Row(report.Word(s.Name), report.Significant(s.Seconds, 2), report.Significant(s.Amount, 3),
+			report.Word(s.Ceiling.Unit()), report.Word(string(s.Ceiling)), report.Percent(100*s.Share, 0))
+	}
+	steps.Row(report.Word("condense"), report.Significant(f.Seconds, 2))
+	d := new(report.Document)
+	d.Add(sizes, report.Paragraph("condensed nodes of each class: "+words(f.Budget)), report.Paragraph(memory), steps,
+		report.Notes{"seconds are good to a factor of 2 or 3: the work, over the ceiling that this machine reached just " +
+			"now, over the share of it that is usual"})
+	return d
+}
+
+// words formats numbers, separated by spaces.
+func words(numbers []int) string { return strings.Trim(fmt.Sprint(numbers), "[]") }

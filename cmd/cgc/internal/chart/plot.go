@@ -1,0 +1,330 @@
+package chart
+
+import (
+	"fmt"
+	"image/color"
+	"io"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/graph-condensation/cgc/experiment/report"
+)
+
+// PlotSVG writes p as an SVG image: a Scatter in its first view, a Heatmap with its first sheet. Equal plots give equal
+// bytes.
+func PlotSVG(w io.Writer, p *report.Plot) error {
+	c := vgsvg.New(plotSize(p))
+	if err := drawPlot(p, draw.New(c)); err != nil {
+		return err
+	}
+	_, err := c.WriteTo(w)
+	return err
+}
+
+// PlotPNG writes p as a PNG image with the content of PlotSVG. Equal plots give equal bytes.
+func PlotPNG(w io.Writer, p *report.Plot) error {
+	c := vgimg.NewWith(vgimg.UseWH(plotSize(p)), vgimg.UseDPI(resolution))
+	if err := drawPlot(p, draw.New(c)); err != nil {
+		return err
+	}
+	_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
+	return err
+}
+
+// plotSize returns the width and the height of the image. The height grows with the number of rows or classes.
+func plotSize(p *report.Plot) (w, h vg.Length) {
+	switch data := p.Data.(type) {
+	case *report.Bars:
+		return width, 3*vg.Centimeter + vg.Length(len(data.Rows))*0.7*vg.Centimeter
+	case *report.Heatmap:
+		return width, 4*vg.Centimeter + vg.Length(min(40, len(data.Rows)))*0.4*vg.Centimeter + 3*vg.Centimeter
+	}
+	return width, max(12*vg.Centimeter, 2*vg.Centimeter+vg.Length(classes(p))*keyLine)
+}
+
+// keyLine is the height of a line in a long key. A key of at least longKey classes is long.
+const (
+	keyLine = 0.36 * vg.Centimeter
+	longKey = 20
+)
+
+// classes returns the number of classes of a plot, which its key may list.
+func classes(p *report.Plot) int {
+	switch data := p.Data.(type) {
+	case *report.Scatter:
+		return len(data.Classes)
+	case *report.Network:
+		return len(data.Classes)
+	}
+	return 0
+}
+
+// drawPlot draws p, with its key, if any, to the right.
+func drawPlot(p *report.Plot, c draw.Canvas) error {
+	const margin = 3 * vg.Millimeter
+	c.SetColor(color.White)
+	c.Fill(c.Rectangle.Path())
+	c = draw.Crop(c, margin, -margin, margin, -margin)
+	drawn := plot.New()
+	drawn.BackgroundColor = nil // the canvas is white
+	drawn.Title.Text = p.Title
+	set(drawn)
+	legend := newLegend()
+	if classes(p) > longKey {
+		legend.TextStyle.Font.Size, legend.Padding = 7, 0.3*vg.Millimeter
+	}
+	entries := 0
+	add := func(name string, thumbs ...plot.Thumbnailer) {
+		legend.Add(name, thumbs...)
+		entries++
+	}
+	var err error
+	switch data := p.Data.(type) {
+	case *report.Scatter:
+		layers := make([]*report.Marks, len(data.Layers))
+		for l := range layers {
+			layers[l] = &data.Layers[l].Marks
+		}
+		view := data.Views[0]
+		seen := window(view.At)
+		drawn.X.Label.Text, drawn.Y.Label.Text = view.X, view.Y
+		if out := seen.outside(view.At); out > 0 {
+			drawn.X.Label.Text += fmt.Sprintf(" (%s outside)", report.Plural(out, "mark"))
+			drawn.Add(frame{seen})
+		}
+		err = plane(drawn, data.Classes, layers, view.At, nil, seen, add)
+	case *report.Network:
+		err = plane(drawn, data.Classes, []*report.Marks{&data.Marks}, [][][2]float64{data.At}, data.Links, everything, add)
+	case *report.Bars:
+		err = bars(drawn, data, add)
+	case *report.Heatmap:
+		heatmap(drawn, data)
+	}
+	if err != nil {
+		return fmt.Errorf("chart: plot %q: %w", p.Title, err)
+	}
+	side := vg.Length(0)
+	if entries > 0 {
+		side = legend.Rectangle(c).Size().X + 2*vg.Millimeter
+	}
+	area := draw.Crop(c, 0, -side, 0, 0)
+	switch p.Data.(type) {
+	case *report.Scatter, *report.Network:
+		square(drawn, area)
+	}
+	drawn.Draw(area)
+	if entries > 0 {
+		top := drawn.Title.TextStyle.Height(p.Title) + drawn.Title.Padding
+		legend.Draw(draw.Crop(c, c.Size().X-side+2*vg.Millimeter, 0, 0, -top))
+	}
+	return nil
+}
+
+// square gives both axes the same scale, and hides them, because the coordinates have no unit.
+func square(p *plot.Plot, c draw.Canvas) {
+	hide := func(a *plot.Axis) {
+		a.Tick.Marker = plot.ConstantTicks(nil)
+		a.Tick.Length, a.LineStyle.Width = 0, 0
+	}
+	hide(&p.X)
+	hide(&p.Y)
+	low, high := [2]float64{p.X.Min, p.Y.Min}, [2]float64{p.X.Max, p.Y.Max}
+	for range 3 { // the marks at the edges need room, which depends on the scale
+		area := p.DataCanvas(c).Size()
+		size := [2]float64{float64(area.X), float64(area.Y)}
+		unit := 1.06 * max((high[0]-low[0])/size[0], (high[1]-low[1])/size[1])
+		if !(unit > 0) || math.IsInf(unit, 0) { // at most one mark
+			unit, low, high = 1, [2]float64{}, [2]float64{}
+		}
+		for k, a := range []*plot.Axis{&p.X, &p.Y} {
+			middle := (low[k] + high[k]) / 2
+			a.Min, a.Max = middle-unit*size[k]/2, middle+unit*size[k]/2
+		}
+	}
+}
+
+// bounds is the visible part of the plane: the minimum and the maximum of each coordinate.
+type bounds [2][2]float64
+
+var everything = bounds{{math.Inf(-1), math.Inf(1)}, {math.Inf(-1), math.Inf(1)}}
+
+// window returns the part of the plane that shows all but the outermost 2% of the marks on each side, with a margin, so
+// that a few outliers do not compress the rest. If that part is at least 70% of the range in both directions, it
+// returns everything. HTML pages follow the same rule.
+func window(at [][][2]float64) bounds {
+	seen := everything
+	crowded := false
+	for k := range 2 {
+		var all []float64
+		for _, layer := range at {
+			for _, xy := range layer {
+				all = append(all, xy[k])
+			}
+		}
+		if len(all) < 50 {
+			return everything
+		}
+		slices.Sort(all)
+		cut := (len(all) + 49) / 50
+		low, high := all[cut], all[len(all)-1-cut]
+		room := 0.2 * (high - low)
+		seen[k] = [2]float64{low - room, high + room}
+		crowded = crowded || high-low+2*room < 0.7*(all[len(all)-1]-all[0])
+	}
+	if !crowded {
+		return everything
+	}
+	return seen
+}
+
+func (b bounds) has(xy [2]float64) bool {
+	return xy[0] >= b[0][0] && xy[0] <= b[0][1] && xy[1] >= b[1][0] && xy[1] <= b[1][1]
+}
+
+// outside counts the marks that are not visible.
+func (b bounds) outside(at [][][2]float64) (n int) {
+	for _, layer := range at {
+		for _, xy := range layer {
+			if !b.has(xy) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// frame is an invisible plotter that sets the range of a plot to the visible part.
+type frame struct{ bounds }
+
+// Plot implements plot.Plotter.
+func (frame) Plot(draw.Canvas, *plot.Plot) {}
+
+// DataRange implements plot.DataRanger.
+func (f frame) DataRange() (xmin, xmax, ymin, ymax float64) {
+	return f.bounds[0][0], f.bounds[0][1], f.bounds[1][0], f.bounds[1][1]
+}
+
+// colours lists the colours of classes. If there are more classes than colours, shapes distinguish them.
+var colours = func() (all []color.NRGBA) {
+	for _, text := range report.Palette(false) {
+		c := color.NRGBA{A: 255}
+		if _, err := fmt.Sscanf(text, "#%02x%02x%02x", &c.R, &c.G, &c.B); err != nil {
+			panic(err) // the format is always #rrggbb
+		}
+		all = append(all, c)
+	}
+	return all
+}()
+
+var shapes = []draw.GlyphDrawer{
+	draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, diamond{filled: true}, draw.PlusGlyph{}, draw.CrossGlyph{},
+}
+
+// glyph returns how a mark of a class is drawn.
+func glyph(class int32, radius vg.Length, alpha uint8) draw.GlyphStyle {
+	c := colours[int(class)%len(colours)]
+	c.A = alpha
+	return draw.GlyphStyle{Color: c, Radius: radius, Shape: shapes[int(class)/len(colours)%len(shapes)]}
+}
+
+// plane draws layers of marks above links.
+func plane(p *plot.Plot, classes []string, layers []*report.Marks, at [][][2]float64, links [][2]int32, seen bounds,
+	add func(string, ...plot.Thumbnailer)) error {
+	if len(links) > 0 {
+		var ends plotter.XYs
+		for _, l := range links {
+			for _, v := range l {
+				ends = append(ends, plotter.XY{X: at[0][v][0], Y: at[0][v][1]})
+			}
+		}
+		p.Add(segments{ends, draw.LineStyle{Color: color.Gray{150}, Width: vg.Points(0.5)}})
+	}
+	present := make([]bool, len(classes))
+	for l, marks := range layers {
+		most := 1.0
+		for _, v := range marks.Size {
+			most = max(most, v)
+		}
+		var points plotter.XYs
+		var of []int // the mark of each point
+		for i, xy := range at[l] {
+			if seen.has(xy) {
+				points, of = append(points, plotter.XY{X: xy[0], Y: xy[1]}), append(of, i)
+				present[marks.Class[i]] = true
+			}
+		}
+		if len(points) == 0 {
+			continue
+		}
+		scatter, err := plotter.NewScatter(points)
+		if err != nil {
+			return err
+		}
+		largest := vg.Points(7)
+		if len(points) > 300 {
+			largest = vg.Points(4.5)
+		}
+		alpha := uint8(255)
+		if len(layers) > 1 { // so that marks below show through
+			alpha = 110
+		}
+		radius := func(i int) vg.Length { return max(vg.Points(1.5), largest*vg.Length(math.Sqrt(marks.Size[i]/most))) }
+		scatter.GlyphStyleFunc = func(point int) draw.GlyphStyle {
+			i := of[point]
+			if marks.Size == nil {
+				return glyph(marks.Class[i], vg.Points(1.3), 190)
+			}
+			return glyph(marks.Class[i], radius(i), alpha)
+		}
+		p.Add(scatter)
+		if marks.Size != nil {
+			rings := *scatter
+			rings.GlyphStyleFunc = func(point int) draw.GlyphStyle {
+				return draw.GlyphStyle{Color: color.Gray{30}, Radius: radius(of[point]), Shape: draw.RingGlyph{}}
+			}
+			p.Add(&rings)
+		}
+	}
+	for c, name := range classes {
+		if present[c] {
+			add(shorten(name), thumbnail{glyph(int32(c), vg.Points(3), 255)})
+		}
+	}
+	return nil
+}
+
+// shorten truncates a name that is too long for the image.
+func shorten(name string) string {
+	const most = 24
+	if runes := []rune(name); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return name
+}
+
+// segments draws lines between pairs of points.
+type segments struct {
+	plotter.XYs
+	draw.LineStyle
+}
+
+// Plot implements plot.Plotter.
+func (s segments) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	for i := 0; i+1 < len(s.XYs); i += 2 {
+		c.StrokeLine2(s.LineStyle, x(s.XYs[i].X), y(s.XYs[i].Y), x(s.XYs[i+1].X), y(s.XYs[i+1].Y))
+	}
+}
+
+// thumbnail is a mark in a key.
+type thumbnail struct{ draw.GlyphStyle }
+
+// Thumbnail implements plot.Thumbnailer.
+func (t thumbnail) Thumbnail(c *draw.Canvas) { c.DrawGlyph(t.GlyphStyle, c.Center()) }

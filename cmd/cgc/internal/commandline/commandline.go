@@ -1,0 +1,58 @@
+// Package commandline writes command lines of cgc that users can type.
+package commandline
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
+)
+
+// Of joins words to a command line, quoted for a POSIX shell.
+func Of(words ...string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		if quoted[i] = word; !regexp.MustCompile(`^[\w./=,:%+@-]+$`).MatchString(word) {
+			quoted[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
+// Condense returns the command line that repeats the condensation small of graph and writes the result to file. It
+// includes the parameters that differ from the defaults; for another package's method, all parameters.
+func Condense(graph, file string, small *condense.Condensed) string {
+	words := []string{"cgc", "condense", graph}
+	_, err := cgc.ConfigOf(small)
+	own := err == nil
+	if !own {
+		words = append(words, "--method", small.Method)
+	}
+	usual := map[string]json.RawMessage{}
+	if text, err := json.Marshal(cgc.Defaults()); own && err == nil {
+		_ = json.Unmarshal(text, &usual) // it was marshalled by this program
+	}
+	common := []string{"nodes", "ratio", "label_ratio", "seed", "normalize_features", "standardize", "inductive"}
+	for _, p := range condense.Parameters(small.Config) {
+		value := strings.Trim(string(p.Value), `"[]`)
+		flag := "--" + strings.ReplaceAll(p.Key, "_", "-")
+		isCommon := slices.Contains(common, p.Key)
+		switch {
+		case p.Key == "method" && !own, bytes.Equal(p.Value, usual[p.Key]):
+		case isCommon && (value == "0" || value == "false"):
+		case value == "true" && (own || isCommon):
+			words = append(words, flag)
+		case value == "false" && own:
+			words = append(words, flag+"=false")
+		case own || isCommon:
+			words = append(words, flag, value)
+		default:
+			words = append(words, "--param", p.Key+"="+string(p.Value))
+		}
+	}
+	return Of(append(words, "-o", file)...)
+}

@@ -1,0 +1,85 @@
+package commandline_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"path/filepath"
+	"testing"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/cli"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/commandline"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/dataset/synth"
+)
+
+// TestCondense checks that the command line for a configuration parses back to the same configuration.
+func TestCondense(t *testing.T) {
+	g := synth.Demo()
+	for name, change := range map[string]func(*cgc.Config){
+		"defaults": func(*cgc.Config) {},
+		"ratio":    func(c *cgc.Config) { c.Size = condense.Size{Ratio: 0.01} },
+		"many": func(c *cgc.Config) {
+			c.Hops, c.HopWeights, c.Standardize, c.Seed, c.Temperature = 1, cgc.HopWeights{0.25, 0.75}, true, 7, cgc.Infinite
+		},
+		"beyond": func(c *cgc.Config) {
+			c.Variant, c.SoftLabels, c.PseudoLabels, c.Partition = cgc.CGCX, true, 1.5, "random"
+		},
+		"zeros": func(c *cgc.Config) { c.Degree, c.Alpha, c.Augment, c.Edges = 0, 0.5, 0.25, cgc.RealEdges },
+	} {
+		config := cgc.Defaults()
+		config.Nodes = 21
+		change(&config)
+		if config.Ratio > 0 {
+			config.Nodes = 0
+		}
+		small, err := cgc.Condense(context.Background(), g, config)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		file := filepath.Join(t.TempDir(), "again.safetensors")
+		line := commandline.Condense("demo", file, small)
+		if code := cli.Run(context.Background(), shellWords(line)[1:], io.Discard, io.Discard); code != 0 {
+			t.Errorf("%s: %s ends with code %d", name, line, code)
+			continue
+		}
+		again, err := cgc.Load(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(again.Config) != string(small.Config) {
+			t.Errorf("%s: %s gives the configuration\n%s, want\n%s", name, line, again.Config, small.Config)
+		}
+	}
+}
+
+// TestOther checks that the command line contains all parameters of another package's method, quoted for a shell.
+func TestOther(t *testing.T) {
+	small := &condense.Condensed{
+		Method: "mine", Config: json.RawMessage(`{"method":"mine","nodes":5,"seed":0,"inductive":true,"word":"it's"}`),
+	}
+	want := `cgc condense 'my graph' --method mine --nodes 5 --inductive --param 'word="it'\''s"' -o a.safetensors`
+	if got := commandline.Condense("my graph", "a.safetensors", small); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// shellWords splits a command line that Of returned.
+func shellWords(line string) (words []string) {
+	word, quoted, any := "", false, false
+	for _, r := range line {
+		switch {
+		case r == '\'':
+			quoted, any = !quoted, true
+		case r == ' ' && !quoted:
+			if any {
+				words = append(words, word)
+			}
+			word, any = "", false
+		default:
+			word, any = word+string(r), true
+		}
+	}
+	return append(words, word)
+}

@@ -1,0 +1,156 @@
+package html_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/html"
+	"github.com/graph-condensation/cgc/experiment/report"
+)
+
+// evil is a string that runs code in a page that fails to treat it as text.
+const evil = `</script><script>alert(1)</script><img src=x onerror="alert(2)">'"` + "`${alert(3)}`"
+
+// document returns a document with every kind of block, each containing the given word.
+func document(word string) *report.Document {
+	t := &report.Table{Title: word, Foot: word, Columns: []report.Column{{Name: word}, {Name: "n"}}}
+	t.Row(report.Word(word), report.Integer(1234))
+	lead := &report.Table{Lead: true, Columns: report.Columns("what", "value", "remark")}
+	lead.Row(report.Word(word), report.Integer(70), report.Word(word))
+	folded := &report.Table{Title: word, Folded: true, Columns: report.Columns(word)}
+	folded.Row(report.Word(word))
+	marks := report.Marks{
+		Name: word, Noun: word, Class: []int32{0}, Label: []string{word}, Detail: []string{word}, Size: []float64{1},
+	}
+	of := func(data report.PlotData) *report.Plot { return &report.Plot{Title: word, Caption: word, Data: data} }
+	d := &report.Document{Title: word}
+	d.Add(report.Heading(word), report.Paragraph(word), report.Warning(word), report.Command(word), report.Code(word),
+		report.Notes{word}, lead, folded, t, of(&report.Scatter{
+			Classes: []string{word}, Layers: []report.Layer{{Marks: marks}},
+			Views: []report.View{{Name: word, X: word, Y: word, At: [][][2]float64{{{0, 0}}}}},
+		}),
+		of(&report.Network{Classes: []string{word}, Marks: marks, At: [][2]float64{{0, 0}}, Radius: 1}),
+		of(&report.Bars{Rows: []string{word}, Axis: word, Series: []report.BarSeries{{Name: word, Values: []float64{1}}}}),
+		of(&report.Heatmap{
+			X: word, Y: word, Rows: []string{word}, Columns: []string{word},
+			Sheets: []report.Sheet{{Name: word, Values: [][]int{{1}}}},
+		}),
+		&report.Figure{
+			Title: word, X: word, Y: word, Series: []report.Series{{Name: word, X: []float64{1}, Y: []float64{2}}},
+		})
+	return d
+}
+
+// TestEscapes checks that data is written as text: a page with an evil string has the same elements as a page with a
+// harmless one.
+func TestEscapes(t *testing.T) {
+	elements := regexp.MustCompile(`<[a-zA-Z/!][^>]*`)
+	count := func(word string) map[string]int {
+		page, err := html.Render(document(word))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := map[string]int{}
+		for _, tag := range elements.FindAllString(string(page), -1) {
+			n[regexp.MustCompile(`^</?[a-zA-Z!]+`).FindString(tag)]++
+		}
+		return n
+	}
+	want, got := count("harmless"), count(evil)
+	if fmt.Sprint(got) != fmt.Sprint(want) || want["<script"] != 3 {
+		t.Errorf("elements with an evil word: %v\nwith a harmless one: %v, with 3 scripts", got, want)
+	}
+}
+
+// TestSelfContained checks that the page contains no address to load from, and that its data is the JSON of the plots.
+func TestSelfContained(t *testing.T) {
+	d := document("harmless")
+	page, err := html.Render(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, loads := range []string{`src="`, "url(", "@import", "http://", "https://", "<iframe", "<base"} {
+		if text := strings.ReplaceAll(string(page), "http://www.w3.org/2000/svg", ""); strings.Contains(text, loads) {
+			t.Errorf("the page has %q", loads)
+		}
+	}
+	if !bytes.Contains(page[:4096], []byte(html.Mark)) {
+		t.Errorf("the page does not begin with %s", html.Mark)
+	}
+	_, data, _ := strings.Cut(string(page), `<script type="application/json" id="data">`)
+	data, _, _ = strings.Cut(data, "</script>")
+	var plots []struct{ Kind string }
+	if err := json.Unmarshal([]byte(data), &plots); err != nil {
+		t.Fatal(err)
+	}
+	if want := "[{scatter} {network} {bars} {heatmap} {figure}]"; fmt.Sprint(plots) != want {
+		t.Errorf("plots %v, want %s", plots, want)
+	}
+	again, err := html.Render(d)
+	if err != nil || !bytes.Equal(page, again) {
+		t.Errorf("the same document gives other bytes (%v)", err)
+	}
+}
+
+// TestParts checks that tiles keep their position, that programs have a copy button, and that folded tables have a
+// title to open them.
+func TestParts(t *testing.T) {
+	page, err := html.Render(document("harmless"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{
+		`<dl class="lead"><div><dt>harmless</dt><dd>70</dd><dd class="remark">harmless</dd></div></dl>`,
+		`<div class="copied program"><code>harmless</code><button type="button" aria-label="copy the program">`,
+		`<details class="card"><summary>harmless</summary>`,
+	} {
+		if !bytes.Contains(page, []byte(part)) {
+			t.Errorf("the page has no %s", part)
+		}
+	}
+	for _, dark := range []bool{false, true} {
+		for i, colour := range report.Palette(dark) {
+			if !bytes.Contains(page, fmt.Appendf(nil, "--c%d: %s;", i, colour)) {
+				t.Errorf("the page has no colour %d %s", i, colour)
+			}
+		}
+	}
+}
+
+// TestWithoutPlots checks that a page without plots does not contain the library that draws them.
+func TestWithoutPlots(t *testing.T) {
+	var b bytes.Buffer
+	d := &report.Document{Title: "none", Blocks: []report.Block{report.Paragraph("Text.")}}
+	if err := html.HTML(&b, d); err != nil {
+		t.Fatal(err)
+	}
+	if b.Len() > 60_000 || !strings.Contains(b.String(), "<p>Text.</p>") {
+		t.Errorf("%d bytes, want a page of less than 60,000 with the paragraph", b.Len())
+	}
+	if err := html.HTML(full{}, new(report.Document)); !errors.Is(err, errFull) {
+		t.Errorf("%v, want %v", err, errFull)
+	}
+}
+
+// full is a writer that fails because the device is full.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
+
+var errFull = errors.New("no space left")
+
+func ExampleRender() {
+	d := &report.Document{Title: "cora"}
+	d.Add(&report.Plot{Title: "Class budgets", Data: &report.Bars{
+		Rows: []string{"theory", "practice"}, Axis: "nodes",
+		Series: []report.BarSeries{{Name: "condensed", Values: []float64{3, 7}}},
+	}})
+	page, err := html.Render(d)
+	fmt.Println(err, strings.Contains(string(page), "<title>cora</title>"))
+	// Output: <nil> true
+}

@@ -1,0 +1,215 @@
+package load_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+var (
+	cancelGraph = flag.String("cancel.graph", "", "a graph file: TestCancel ends calls on it and tells when they return")
+	cancelRead  = flag.String("cancel.read", "", "graphs that TestCancel reads in place of all other calls, as A,B")
+	cancelCalls = flag.String("cancel.calls", "", "the calls of TestCancel, as a regular expression; empty means all")
+	cancelTimes = flag.Int("cancel.times", 3, "how often TestCancel ends each call at a random time")
+	cancelSlow  = flag.Duration("cancel.slow", 0, "TestCancel shows what runs so long after the end of a call; 0 never")
+	cancelAfter = flag.Float64("cancel.after", 20, "the latest time at which TestCancel ends a call, in seconds")
+)
+
+// call is a long call that honours cancellation.
+type call struct {
+	name    string
+	run     func(ctx context.Context) error
+	prepare func() error // prepares the inputs of run; may be nil
+}
+
+// ended is the result of a call that was cancelled.
+type ended struct {
+	stage string        // the last stage reported
+	begun bool          // whether the call was cancelled as that stage began
+	at    time.Duration // when it was cancelled
+	took  time.Duration // from the cancellation to the return
+	err   error
+}
+
+// TestCancel cancels each long call once in each stage that the call reports. The call must return the error of the
+// context, and leave no goroutines behind. TestCancel also cancels each call at random times, when the call may return
+// a result instead. It only logs how many milliseconds a call took to return. Without -cancel.graph, the graph is small
+// and methods are left out, because package condensetest cancels them.
+func TestCancel(t *testing.T) {
+	wanted, err := regexp.Compile(*cancelCalls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, times := *cancelGraph, *cancelTimes
+	limit := time.Duration(*cancelAfter * float64(time.Second))
+	if path == "" && *cancelRead == "" {
+		t.Log("on a small graph: name a large one in -cancel.graph")
+		path, times, limit = filepath.Join(t.TempDir(), cgcFile+".safetensors"), 1, time.Hour // the first call completes
+		shape := synth.DemoShape().Scale(0.2)
+		g, err := synth.Make(t.Context(), shape, rand.NewPCG(1, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := dataset.Write(t.Context(), path, g); err != nil {
+			t.Fatal(err)
+		}
+	}
+	random := rand.New(rand.NewPCG(1, 0))
+	list := readings()
+	if list == nil {
+		list = calls(t, path)
+	}
+	for _, c := range list {
+		if !wanted.MatchString(c.name) || *cancelGraph == "" && strings.HasPrefix(c.name, "method ") {
+			continue
+		}
+		if c.prepare != nil {
+			if err := c.prepare(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		goroutines := runtime.NumGoroutine()
+		first, stages := end(t.Context(), c, limit, "")
+		all := []ended{first}
+		span := min(first.at, limit)
+		for range times {
+			one, _ := end(t.Context(), c, time.Duration(random.Float64()*float64(span)), "")
+			all = append(all, one)
+		}
+		for _, stage := range stages {
+			one, _ := end(t.Context(), c, 2*limit, stage)
+			all = append(all, one)
+		}
+		for range 6000 { // up to a minute, for busy machines
+			if runtime.NumGoroutine() <= goroutines {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if n := runtime.NumGoroutine(); n > goroutines {
+			t.Errorf("%s: %d goroutines, %d before", c.name, n, goroutines)
+		}
+		tell(t, c.name, all)
+	}
+}
+
+// end runs a call and cancels its context after a time, or at the first event of a stage if one is named. It returns
+// the stages that the call reported, in order.
+func end(parent context.Context, c call, after time.Duration, stage string) (e ended, stages []string) {
+	ctx, cancel := context.WithCancel(parent)
+	defer cancel()
+	var mu sync.Mutex
+	var when time.Time
+	stop := func() {
+		if when.IsZero() {
+			when = time.Now()
+			cancel()
+		}
+	}
+	heard := progress.With(ctx, func(event progress.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !slices.Contains(stages, event.Stage) {
+			stages = append(stages, event.Stage)
+		}
+		if when.IsZero() {
+			e.stage = event.Stage
+		}
+		if stage != "" && event.Stage == stage {
+			e.begun = when.IsZero() && event.Done < event.Total
+			stop()
+		}
+	})
+	begun := time.Now()
+	timer := time.AfterFunc(after, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		stop()
+	})
+	done := make(chan struct{})
+	go func() { // ends with the call, or after printing the stacks if it is slow
+		select {
+		case <-done:
+		case <-ctx.Done():
+			showSlow(c.name, done)
+		}
+	}()
+	e.err = c.run(heard)
+	returned := time.Now()
+	close(done)
+	timer.Stop()
+	mu.Lock()
+	defer mu.Unlock()
+	if when.IsZero() {
+		e.at = returned.Sub(begun)
+		return e, stages
+	}
+	e.at, e.took = when.Sub(begun), returned.Sub(when)
+	return e, stages
+}
+
+// showSlow prints the stacks of all goroutines if done is not closed within -cancel.slow.
+func showSlow(name string, done <-chan struct{}) {
+	if *cancelSlow == 0 {
+		return
+	}
+	select {
+	case <-done:
+	case <-time.After(*cancelSlow):
+		stacks := make([]byte, 1<<20)
+		fmt.Printf("%s goes on for %v:\n%s\n", name, *cancelSlow, stacks[:runtime.Stack(stacks, true)])
+	}
+}
+
+// tell logs, for each stage, how many milliseconds a cancelled call took to return. It fails the test if a cancelled
+// call returned an error other than the context's.
+func tell(t *testing.T, name string, all []ended) {
+	t.Helper()
+	of := map[string][]time.Duration{}
+	var order []string
+	for _, e := range all {
+		if e.took == 0 {
+			t.Logf("%s: over after %v (%v)", name, e.at.Round(time.Millisecond), short(e.err))
+			continue
+		}
+		if e.err != nil && !errors.Is(e.err, context.Canceled) {
+			t.Errorf("%s, ended in %q: error %v, want that of the context", name, e.stage, e.err)
+		}
+		if e.err == nil && e.begun {
+			t.Errorf("%s goes on to its end, though its context ended as %q began", name, e.stage)
+		}
+		if of[e.stage] == nil {
+			order = append(order, e.stage)
+		}
+		of[e.stage] = append(of[e.stage], e.took)
+	}
+	for _, stage := range order {
+		took := of[stage]
+		slices.SortFunc(took, cmp.Compare)
+		t.Logf("%-28s %-24s n %2d  median %8.1f ms  worst %8.1f ms", name, cmp.Or(stage, "(before any)"), len(took),
+			milliseconds(took[len(took)/2]), milliseconds(took[len(took)-1]))
+	}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// short returns the first line of an error.
+func short(err error) string {
+	line, _, _ := strings.Cut(fmt.Sprint(err), "\n")
+	return line
+}

@@ -1,0 +1,412 @@
+package overview
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/blocked"
+)
+
+const (
+	// mostPoints is the approximate maximum number of training nodes that are drawn and used to fit the projection.
+	mostPoints = 2500
+	// mostCondensed is the maximum number of condensed nodes that are drawn: those with the most source nodes.
+	mostCondensed = 1500
+	// mostListed is the maximum number of source nodes listed by name for a condensed node.
+	mostListed = 12
+)
+
+// embeddings plots the embeddings of the training nodes and the condensed nodes in two dimensions.
+func (s Subject) embeddings(ctx context.Context, names []string) (*report.Plot, error) {
+	g, rows, err := s.seen(ctx)
+	if err != nil {
+		return nil, err
+	}
+	drawn := spread(g, g.Split.Train, mostPoints)
+	p, weights, known := s.propagation()
+	h, err := embed(ctx, blocked.Engine{}, p, weights, propagate.Input{
+		Adj: g.Adj, X: g.X, Rows: drawn, Classes: g.Labels(drawn), Mapped: g.Mapped,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("overview: embeddings of the training nodes: %w", err)
+	}
+	shown := s.largest()
+	small, err := embed(ctx, propagate.Plain{}, p, weights, propagate.Input{
+		Adj: adjacency(s.Condensed), X: s.Condensed.X, Rows: shown,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("overview: embeddings of the condensed nodes: %w", err)
+	}
+	labels := g.Labels(drawn)
+	views, err := project(ctx, h, small, labels, g.Classes)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range drawn { // convert to nodes of the original graph
+		if rows != nil {
+			drawn[i] = rows[v]
+		}
+	}
+	nodes := report.Layer{Marks: report.Marks{Name: "training nodes", Noun: "node", Class: labels}}
+	owner := s.owners()
+	place := map[int32]int32{}
+	for i, j := range shown {
+		place[j] = int32(i)
+	}
+	for _, v := range drawn {
+		nodes.Label = append(nodes.Label, s.name(v))
+		at := int32(-1)
+		if j, is := owner[v]; is {
+			if i, is := place[j]; is {
+				at = i
+			}
+		}
+		nodes.Owner = append(nodes.Owner, at)
+	}
+	return &report.Plot{
+		Name: "embeddings", Title: "Condensed nodes among the training nodes",
+		Caption: s.embeddingsCaption(len(drawn), len(g.Split.Train), len(shown), p, known),
+		Data: &report.Scatter{
+			Classes: names, Layers: []report.Layer{nodes, {Marks: s.marks(shown)}}, Views: views,
+		},
+	}, nil
+}
+
+func (s Subject) embeddingsCaption(drawn, all, condensed int, p propagate.Propagation, known bool) string {
+	caption := "In a good picture, the condensed nodes lie inside the cloud of their class and reach all of its parts. " +
+		fmt.Sprintf("Positions are node features after %s of %s propagation, which is what a GNN sees, ", hops(p.Hops),
+			p.Rule) + "projected linearly to two principal components (PC). "
+	if !known {
+		caption += "The method is not one of cgc's own, so the propagation is the default. "
+	}
+	if s.balanced() {
+		caption += fmt.Sprintf("Each class has %s. ", report.Plural(s.Condensed.Nodes()/max(1, s.Condensed.Classes),
+			"condensed node"))
+	}
+	if drawn < all {
+		caption += fmt.Sprintf("Shown: %s of %s training nodes, evenly spaced in each class. ", report.Count(drawn),
+			report.Count(all))
+	}
+	if condensed < s.Condensed.Nodes() {
+		caption += fmt.Sprintf("Shown: the %s largest of %s condensed nodes. ", report.Count(condensed),
+			report.Count(s.Condensed.Nodes()))
+	}
+	return caption + "Hover over a condensed node for its source nodes, the training nodes that it stands for. " +
+		"Zoom with Ctrl and the wheel."
+}
+
+func hops(n int) string {
+	if n == 1 {
+		return "1 hop"
+	}
+	return strconv.Itoa(n) + " hops"
+}
+
+// seen returns the graph as the condensation saw it, and the original node of each of its nodes; rows is nil if the
+// nodes are the same.
+func (s Subject) seen(ctx context.Context) (g *graph.Graph, rows []int32, err error) {
+	g = s.Graph
+	if s.Condensed.Inductive {
+		rows, g = g.Split.Train, g.TrainingGraph()
+	}
+	g, err = s.Condensed.Seen(ctx, g)
+	return g, rows, err
+}
+
+// propagation returns how the condensation propagated features, and the weights of the hops; nil weights mean only the
+// last hop. If the method does not record its propagation, known is false and the result is the default.
+func (s Subject) propagation() (p propagate.Propagation, weights []float64, known bool) {
+	c, err := cgc.ConfigOf(s.Condensed)
+	if err != nil {
+		c = cgc.Defaults()
+	}
+	p = propagate.Propagation{Rule: c.Propagation, Hops: c.Hops, Teleport: c.Teleport}
+	sum := 0.0
+	for _, w := range c.HopWeights {
+		sum += w
+	}
+	for _, w := range c.HopWeights {
+		weights = append(weights, w/sum)
+	}
+	return p, weights, err == nil
+}
+
+// embed returns the embeddings of the rows of in.
+func embed(ctx context.Context, engine propagate.Engine, p propagate.Propagation, weights []float64,
+	in propagate.Input) (*mat.Dense, error) {
+	h, err := propagate.Run(ctx, engine, p, in)
+	if err != nil {
+		return nil, err
+	}
+	if weights != nil {
+		return propagate.Mix(h, weights), nil
+	}
+	return h[len(h)-1].Dense(), nil
+}
+
+// adjacency returns A′, or a matrix without entries if A′ = I.
+func adjacency(c *condense.Condensed) *mat.CSR {
+	if c.Adj != nil {
+		return c.Adj
+	}
+	return &mat.CSR{Rows: c.Nodes(), Cols: c.Nodes(), Indptr: make([]int64, c.Nodes()+1)}
+}
+
+// spread samples about most of the given nodes: evenly spaced nodes of each class, at least one per class.
+func spread(g *graph.Graph, nodes []int32, most int) []int32 {
+	if len(nodes) <= most {
+		return slices.Clone(nodes)
+	}
+	classes := make([][]int32, g.Classes)
+	for _, v := range nodes {
+		classes[g.Y[v]] = append(classes[g.Y[v]], v)
+	}
+	var picked []int32
+	for _, members := range classes {
+		n := min(len(members), max(1, most*len(members)/len(nodes)))
+		for i := range n {
+			if len(members) > 0 {
+				picked = append(picked, members[i*len(members)/n])
+			}
+		}
+	}
+	slices.Sort(picked)
+	return picked
+}
+
+// largest returns the mostCondensed condensed nodes with the most source nodes, in ascending order.
+func (s Subject) largest() []int32 {
+	all := make([]int32, s.Condensed.Nodes())
+	for j := range all {
+		all[j] = int32(j)
+	}
+	if len(all) > mostCondensed {
+		slices.SortStableFunc(all, func(a, b int32) int { return s.members(b) - s.members(a) })
+		all = all[:mostCondensed]
+		slices.Sort(all)
+	}
+	return all
+}
+
+// members returns the number of source nodes of a condensed node, or 1 if they are unknown.
+func (s Subject) members(j int32) int {
+	if m := s.Condensed.Members; m != nil {
+		return int(m.Indptr[j+1] - m.Indptr[j])
+	}
+	return 1
+}
+
+// owners maps each source node to its condensed node. If there are several, it chooses the one in which the source node
+// has the largest weight.
+func (s Subject) owners() map[int32]int32 {
+	owner, weight := map[int32]int32{}, map[int32]float32{}
+	if s.Condensed.Members == nil {
+		return owner
+	}
+	for j := range s.Condensed.Nodes() {
+		for v, w := range s.Condensed.Members.Row(j) {
+			if before, is := weight[int32(v)]; !is || w > before {
+				owner[int32(v)], weight[int32(v)] = int32(j), w
+			}
+		}
+	}
+	return owner
+}
+
+// name returns the name of a node of the original graph, or its number if it has no name.
+func (s Subject) name(v int32) string {
+	if s.Graph.IDs != nil {
+		return s.Graph.IDs[v]
+	}
+	return strconv.Itoa(int(v))
+}
+
+// marks returns the marks of the given condensed nodes.
+func (s Subject) marks(nodes []int32) report.Marks {
+	m := report.Marks{Name: "condensed nodes", Noun: "condensed node", Unit: "source nodes"}
+	for _, j := range nodes {
+		m.Class = append(m.Class, s.Condensed.Y[j])
+		m.Label = append(m.Label, strconv.Itoa(int(j)))
+		if s.Condensed.Members != nil {
+			m.Size = append(m.Size, float64(max(1, s.members(j))))
+			m.Detail = append(m.Detail, s.listed(j))
+		}
+	}
+	return m
+}
+
+// listed returns a text with the source nodes of a condensed node, in descending order of weight.
+func (s Subject) listed(j int32) string {
+	type member struct {
+		node   int32
+		weight float32
+	}
+	var all []member
+	for v, w := range s.Condensed.Members.Row(int(j)) {
+		all = append(all, member{int32(v), w})
+	}
+	slices.SortStableFunc(all, func(a, b member) int {
+		if a.weight != b.weight {
+			if a.weight > b.weight {
+				return -1
+			}
+			return 1
+		}
+		return 0
+	})
+	var words []string
+	for _, m := range all[:min(len(all), mostListed)] {
+		words = append(words, s.name(m.node))
+	}
+	text := report.Plural(len(all), "source node") + ": " + strings.Join(words, ", ")
+	if more := len(all) - len(words); more > 0 {
+		text += " and " + report.Count(more) + " more"
+	}
+	return text
+}
+
+// project returns two views of the training nodes and the condensed nodes: projections to the principal components of
+// the class means, and of the training nodes. It centres h and small in place.
+func project(ctx context.Context, h, small *mat.Dense, labels []int32, classes int) ([]report.View, error) {
+	centre(h, small)
+	means := classMeans(h, labels, classes)
+	var views []report.View
+	for _, v := range []struct {
+		name, axis string
+		fit        *mat.Dense
+	}{{"by class", "class means", means}, {"by spread", "training nodes", h}} {
+		axes, shares, err := principal(ctx, v.fit)
+		if err != nil {
+			return nil, fmt.Errorf("overview: projection of the embeddings: %w", err)
+		}
+		var at, smallAt mat.Dense
+		mat.Mul(&at, h, axes)
+		mat.Mul(&smallAt, small, axes)
+		places := grid(&at, &smallAt)
+		axis := func(k int) string {
+			return fmt.Sprintf("PC %d of %s (%.0f%% of variance)", k+1, v.axis, 100*shares[k])
+		}
+		views = append(views, report.View{Name: v.name, X: axis(0), Y: axis(1), At: places})
+	}
+	return views, nil
+}
+
+// centre subtracts the column means of h from the rows of both matrices, in place.
+func centre(h, small *mat.Dense) {
+	mean := make([]float64, h.Cols)
+	for i := range h.Rows {
+		for j, v := range h.Row(i) {
+			mean[j] += float64(v) / float64(h.Rows)
+		}
+	}
+	for _, m := range []*mat.Dense{h, small} {
+		for i := range m.Rows {
+			row := m.Row(i)
+			for j := range row {
+				row[j] -= float32(mean[j])
+			}
+		}
+	}
+}
+
+// classMeans returns the mean row of each class that has rows in h.
+func classMeans(h *mat.Dense, labels []int32, classes int) *mat.Dense {
+	sums, counts := make([]float64, classes*h.Cols), make([]float64, classes)
+	for i, c := range labels {
+		counts[c]++
+		for j, v := range h.Row(i) {
+			sums[int(c)*h.Cols+j] += float64(v)
+		}
+	}
+	means := &mat.Dense{Cols: h.Cols}
+	for c, n := range counts {
+		if n > 0 {
+			for _, v := range sums[c*h.Cols : (c+1)*h.Cols] {
+				means.Data = append(means.Data, float32(v/n))
+			}
+			means.Rows++
+		}
+	}
+	return means
+}
+
+// principal returns the first two right singular vectors of x as columns, d×2, and their shares of the sum of squares.
+// The entry of largest magnitude is positive. If x has rank below two, the missing vectors are zero.
+func principal(ctx context.Context, x *mat.Dense) (axes *mat.Dense, shares [2]float64, err error) {
+	axes = mat.NewDense(x.Cols, 2)
+	gram := mat.Gram
+	if x.Rows < x.Cols {
+		gram = mat.GramRows
+	}
+	g, err := gram(ctx, x)
+	if err != nil {
+		return nil, shares, err
+	}
+	values, vectors, err := mat.LeadingEigen(ctx, g, 2, rand.NewPCG(0, 0))
+	if err != nil {
+		return nil, shares, err
+	}
+	found := mat.Rank(values, min(2, len(values)))
+	var right mat.Dense
+	switch {
+	case found == 0:
+		return axes, shares, nil
+	case x.Rows < x.Cols:
+		mat.MulTA(&right, x, vectors.Columns(0, found))
+	default:
+		right = *vectors.Columns(0, found)
+	}
+	for k := range found {
+		shares[k] = values[k] / g.Trace()
+		var norm, largest float64
+		for i := range right.Rows {
+			v := float64(right.Row(i)[k])
+			norm += v * v
+			if math.Abs(v) > math.Abs(largest) {
+				largest = v
+			}
+		}
+		scale := math.Copysign(1/math.Sqrt(norm), largest)
+		for i := range right.Rows {
+			axes.Row(i)[k] = float32(float64(right.Row(i)[k]) * scale)
+		}
+	}
+	return axes, shares, nil
+}
+
+// steps is the number of grid steps from 0 to the outermost coordinate. The grid is finer than a screen.
+const steps = 5000
+
+// grid rounds coordinates to a grid, so that a page needs few digits.
+func grid(layers ...*mat.Dense) (places [][][2]float64) {
+	most := 0.0
+	for _, m := range layers {
+		for _, v := range m.Data {
+			most = max(most, math.Abs(float64(v)))
+		}
+	}
+	if most == 0 {
+		most = 1
+	}
+	for _, m := range layers {
+		at := make([][2]float64, m.Rows)
+		for i := range at {
+			for k := range 2 {
+				at[i][k] = math.Round(float64(m.Row(i)[k])/most*steps) + 0 // + 0 turns −0 into 0
+			}
+		}
+		places = append(places, at)
+	}
+	return places
+}

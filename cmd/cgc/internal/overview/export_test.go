@@ -1,0 +1,8 @@
+package overview
+
+// Internal functions, exported for tests.
+var (
+	Pack      = pack
+	Principal = principal
+	Spread    = spread
+)

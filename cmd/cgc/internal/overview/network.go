@@ -1,0 +1,217 @@
+package overview
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// mostLinks is the maximum number of edges that are drawn: those with the largest weights.
+const mostLinks = 4000
+
+// network plots the condensed graph.
+func (s Subject) network(ctx context.Context, names []string) (*report.Plot, error) {
+	shown := s.largest()
+	a := induced(s.Condensed, shown)
+	links, weight, left := heaviest(a)
+	marks := s.marks(shown)
+	at, radius, err := arrange(ctx, a, marks.Class, marks.Size)
+	if err != nil {
+		return nil, err
+	}
+	caption := "Condensed nodes and the edges between them. In a good picture most edges join nodes of one class. " +
+		"Connected nodes are drawn together and classes apart; distances mean nothing else."
+	if len(shown) < s.Condensed.Nodes() || left > 0 {
+		caption += fmt.Sprintf(" Shown: the %s largest of %s nodes, and the %s heaviest of %s edges.",
+			report.Count(len(shown)), report.Count(s.Condensed.Nodes()), report.Count(len(links)),
+			report.Count(s.Condensed.Edges()))
+	}
+	return &report.Plot{
+		Name: "network", Title: "Edges of the condensed graph", Caption: caption,
+		Data: &report.Network{Classes: names, Marks: marks, At: at, Radius: radius, Links: links, Weight: weight},
+	}, nil
+}
+
+// induced returns the adjacency of the subgraph induced by the given condensed nodes, which must be ascending.
+func induced(c *condense.Condensed, nodes []int32) *mat.CSR {
+	place := map[int]int32{}
+	for i, j := range nodes {
+		place[int(j)] = int32(i)
+	}
+	a := &mat.CSR{Rows: len(nodes), Cols: len(nodes), Indptr: make([]int64, len(nodes)+1)}
+	from := adjacency(c)
+	for i, j := range nodes {
+		for k, w := range from.Row(int(j)) {
+			if at, is := place[k]; is {
+				a.Indices, a.Data = append(a.Indices, at), append(a.Data, w)
+			}
+		}
+		a.Indptr[i+1] = int64(len(a.Indices))
+	}
+	return a
+}
+
+// heaviest returns the mostLinks edges with the largest weights, ordered by their ends, and the number of edges left
+// out.
+func heaviest(a *mat.CSR) (links [][2]int32, weight []float64, left int) {
+	type edge struct {
+		i, j int32
+		w    float32
+	}
+	var all []edge
+	for i := range a.Rows {
+		for j, w := range a.Row(i) {
+			if i < j {
+				all = append(all, edge{int32(i), int32(j), w})
+			}
+		}
+	}
+	if left = len(all) - mostLinks; left > 0 {
+		slices.SortStableFunc(all, func(x, y edge) int {
+			switch {
+			case x.w > y.w:
+				return -1
+			case x.w < y.w:
+				return 1
+			}
+			return 0
+		})
+		all = all[:mostLinks]
+		slices.SortFunc(all, func(x, y edge) int { return int(x.i-y.i)*a.Rows + int(x.j-y.j) })
+	}
+	for _, e := range all {
+		links = append(links, [2]int32{e.i, e.j})
+		weight = append(weight, math.Round(1000*float64(e.w))/1000)
+	}
+	return links, weight, max(0, left)
+}
+
+// arrange lays out the nodes of a graph so that its components do not overlap and are grouped by class. It returns the
+// positions and the radius of the largest mark.
+func arrange(ctx context.Context, a *mat.CSR, class []int32, size []float64) (at [][2]float64, radius float64,
+	err error) {
+	parts := graph.Components(a)
+	inner := make([][][2]float64, len(parts)) // positions of a component's nodes around its centre
+	room := make([]float64, len(parts))
+	byClass := map[int32][]int{}
+	var classes []int32
+	most := 1.0
+	for _, v := range size {
+		most = max(most, v)
+	}
+	reach := func(v int32) float64 { // the radius of the mark, including a margin
+		if size == nil {
+			return 0.75
+		}
+		return max(0.3, math.Sqrt(size[v]/most)) + 0.25
+	}
+	for p, nodes := range parts {
+		if inner[p], err = spring(ctx, a, nodes); err != nil {
+			return nil, 0, err
+		}
+		for i, v := range nodes {
+			room[p] = max(room[p], math.Hypot(inner[p][i][0], inner[p][i][1])+reach(v))
+		}
+		c := commonest(class, nodes)
+		if byClass[c] == nil {
+			classes = append(classes, c)
+		}
+		byClass[c] = append(byClass[c], p)
+	}
+	slices.Sort(classes)
+	middles := make([][][2]float64, len(classes))
+	rooms := make([]float64, len(classes))
+	for k, c := range classes {
+		radii := make([]float64, len(byClass[c]))
+		for i, p := range byClass[c] {
+			radii[i] = room[p]
+		}
+		middles[k] = pack(radii)
+		for i, m := range middles[k] {
+			rooms[k] = max(rooms[k], math.Hypot(m[0], m[1])+radii[i])
+		}
+		rooms[k] += 0.6
+	}
+	at = make([][2]float64, a.Rows)
+	farthest := 0.0
+	for k, outer := range pack(rooms) {
+		for i, p := range byClass[classes[k]] {
+			for n, v := range parts[p] {
+				for x := range 2 {
+					at[v][x] = outer[x] + middles[k][i][x] + inner[p][n][x]
+					farthest = max(farthest, math.Abs(at[v][x]))
+				}
+			}
+		}
+	}
+	scale := steps / max(farthest, 1)
+	for v := range at {
+		for x := range 2 {
+			at[v][x] = math.Round(at[v][x]*scale) + 0
+		}
+	}
+	return at, math.Round(scale), nil
+}
+
+// commonest returns the most frequent class of the nodes; ties go to the smallest class.
+func commonest(class []int32, nodes []int32) (best int32) {
+	count := map[int32]int{}
+	for _, v := range nodes {
+		count[class[v]]++
+	}
+	for c, n := range count {
+		if best == 0 && count[best] == 0 || n > count[best] || n == count[best] && c < best {
+			best = c
+		}
+	}
+	return best
+}
+
+// pack places discs without overlap: in descending order of radius, each at the first free place on a spiral.
+func pack(radii []float64) [][2]float64 {
+	order := make([]int, len(radii))
+	least := math.Inf(1)
+	for i, r := range radii {
+		order[i] = i
+		least = min(least, r)
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case radii[a] > radii[b]:
+			return -1
+		case radii[a] < radii[b]:
+			return 1
+		}
+		return 0
+	})
+	places := make([][2]float64, len(radii))
+	const golden = 2.399963229728653 // the golden angle, which fills a disc evenly
+	from, last := 0, math.Inf(1)
+	for n, i := range order {
+		if radii[i] < 0.9*last {
+			from, last = 0, radii[i] // a smaller disc may fit between earlier ones
+		}
+		for ; ; from++ {
+			r := 0.35 * least * math.Sqrt(float64(from))
+			sin, cos := math.Sincos(golden * float64(from))
+			x, y, free := r*cos, r*sin, true
+			for _, j := range order[:n] {
+				if dx, dy, d := x-places[j][0], y-places[j][1], radii[i]+radii[j]; dx*dx+dy*dy < d*d {
+					free = false
+					break
+				}
+			}
+			if free {
+				places[i] = [2]float64{x, y}
+				break
+			}
+		}
+	}
+	return places
+}

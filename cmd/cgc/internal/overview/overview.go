@@ -1,0 +1,318 @@
+// Package overview reports on the condensation of a graph: accuracies and sizes before and after, the embeddings of
+// training nodes and condensed nodes, changes in the predictions, the condensed graph, how to train on it, and the time
+// it took.
+//
+// A Subject is a graph and its condensed graph, with optional measurements. Its Document has plots for packages html
+// and chart, and omits plots without content, such as the plot of a graph without edges:
+//
+//	d, err := overview.Subject{Graph: g, Condensed: small}.Document(ctx)
+//	page, err := html.Render(d)
+package overview
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Subject holds the data of an overview. Graph and Condensed are required; other empty fields are not shown.
+type Subject struct {
+	// Condensed was condensed from Graph.
+	Graph     *graph.Graph
+	Condensed *condense.Condensed
+	// Small holds the scores of models trained on condensed graphs, and Whole the scores of models trained on the full
+	// graph. The page compares the first model of Small in detail. Over names the repetitions of Small: "condensation
+	// seeds" or "training seeds".
+	Small, Whole []experiment.Score
+	Over         string
+	// Steps lists the steps of the condensation, each with its work and its share of the machine's ceiling (bench.Steps).
+	Steps []bench.Step
+	// Peak is the largest resident set of the condensing process, in bytes; 0 if it is unknown.
+	Peak int64
+	// Command is the command line that makes Condensed again; empty if there is none.
+	Command string
+	// Source is the name or path with which cgc opens Graph, and File is the path of Condensed. The page uses them in a
+	// training program.
+	Source, File string
+	// Date is the date of the report, such as "2026-11-23"; empty to omit it.
+	Date string
+	// OtherGraph allows Condensed to have been made from another graph of the same sizes, or from another split.
+	OtherGraph bool
+}
+
+// Check returns an error if the sizes of Condensed and Graph do not fit.
+func (s Subject) Check() error {
+	g, small := s.Graph, s.Condensed
+	if small.X.Cols != g.Features() || small.Classes != g.Classes || small.GraphNodes != g.Nodes() {
+		return fmt.Errorf("overview: the condensed graph is of %d nodes, %d features and %d classes, "+
+			"graph %s has %d, %d and %d: it was condensed from another (%s)", small.GraphNodes, small.X.Cols, small.Classes,
+			g.Name, g.Nodes(), g.Features(), g.Classes, small.Graph)
+	}
+	return nil
+}
+
+// Document returns the overview. It returns the errors of Check, of reading features, and of ctx. Equal subjects give
+// equal documents.
+func (s Subject) Document(ctx context.Context) (*report.Document, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	g, small := s.Graph, s.Condensed
+	compared, err := small.CheckTarget(g)
+	if err != nil {
+		return nil, err
+	}
+	if err := compared.Err(); err != nil && !s.OtherGraph {
+		return nil, fmt.Errorf("overview: %w", err)
+	}
+	names := classNames(g, small)
+	d := &report.Document{Title: fmt.Sprintf("%s, condensed to %s", g.Name, report.Plural(small.Nodes(), "node"))}
+	d.Add(s.origin())
+	for _, warning := range small.Warnings {
+		d.Add(report.Warning(warning))
+	}
+	for _, sentence := range []string{compared.Reason(), compared.Note()} {
+		if sentence != "" {
+			d.Add(report.Warning(sentence))
+		}
+	}
+	d.Add(s.tiles())
+	embeddings, err := s.embeddings(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	d.Add(embeddings)
+	if len(s.Small) > 0 {
+		d.Add(report.Heading("What models learn from it"))
+		if len(s.Small) > 1 || len(s.Small[0].Test) > 1 || len(s.Whole) > 0 {
+			d.Add(s.accuracies())
+		}
+		if changed := s.confusion(names); changed != nil {
+			d.Add(changed)
+		}
+	}
+	parts, err := s.parts(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	d.Add(parts...)
+	if s.File != "" {
+		d.Add(report.Heading("Train on it"), report.Paragraph("With PyTorch Geometric. The weight in the loss is the number "+
+			"of training nodes that a condensed node stands for."), report.Code(s.training()))
+	}
+	d.Add(report.Heading("How it was made"))
+	if s.Command != "" {
+		d.Add(report.Command(s.Command))
+	}
+	configuration, err := s.configuration()
+	if err != nil {
+		return nil, err
+	}
+	d.Add(configuration)
+	if seconds := s.time(); seconds != nil {
+		d.Add(seconds)
+	}
+	return d, nil
+}
+
+// origin describes what was condensed, how and when.
+func (s Subject) origin() report.Paragraph {
+	g, small := s.Graph, s.Condensed
+	text := fmt.Sprintf("The graph has %s, %s, %s and %s. Condensed by %s.", report.Plural(g.Nodes(), "node"),
+		report.Plural(g.Edges(), "edge"), report.Count(g.Classes)+" classes",
+		report.Plural(len(g.Split.Train), "training node"), small.Method)
+	if s.Date != "" {
+		text += " Report of " + s.Date + "."
+	}
+	return report.Paragraph(text)
+}
+
+// parts plots the condensed graph and its number of nodes per class, under a heading. It omits the graph if there are
+// fewer edges than a quarter of the nodes, and the numbers if the classes are balanced.
+func (s Subject) parts(ctx context.Context, names []string) (blocks []report.Block, err error) {
+	if s.Condensed.Edges() > 0 && 4*s.Condensed.Edges() >= s.Condensed.Nodes() {
+		network, err := s.network(ctx, names)
+		if err != nil {
+			return nil, err
+		}
+		blocks = append(blocks, network)
+	}
+	if !s.balanced() {
+		blocks = append(blocks, s.budgets(names))
+	}
+	if blocks != nil {
+		blocks = append([]report.Block{report.Heading("The condensed graph")}, blocks...)
+	}
+	return blocks, nil
+}
+
+// classNames returns the names of the classes, or names such as "class 3" if the graph has none.
+func classNames(g *graph.Graph, small *condense.Condensed) []string {
+	names := g.ClassNames
+	if names == nil {
+		names = small.ClassNames
+	}
+	if names != nil {
+		return names
+	}
+	names = make([]string, g.Classes)
+	for c := range names {
+		names[c] = "class " + strconv.Itoa(c)
+	}
+	return names
+}
+
+// tiles returns the main results: accuracy and training time compared with the full graph, and sizes.
+func (s Subject) tiles() *report.Table {
+	g, small := s.Graph, s.Condensed
+	t := &report.Table{Lead: true, Columns: []report.Column{{Key: "what"}, {Key: "value"}, {Key: "compared with"}}}
+	row := func(name string, value report.Cell, remark string) {
+		t.Row(report.Word(name), value, report.Word(remark))
+	}
+	if len(s.Small) > 0 {
+		on := s.Small[0]
+		accuracy, seconds := "not compared with the full graph", "mean of "+report.Plural(len(on.Test), "training")
+		if len(on.Test) == 1 {
+			seconds = "one training"
+		}
+		if of := s.whole(on.Model); of != nil {
+			mean, _ := of.TestMean()
+			accuracy = report.Percent(mean, 1).Text + " if trained on the full graph"
+			seconds = factor(of.Seconds, on.Seconds, "faster", "slower") + " than on the full graph (" + secondsOf(*of).Text +
+				" s)"
+		}
+		mean, _ := on.TestMean()
+		row("test accuracy, "+on.Model, report.Percent(mean, 1), accuracy)
+		if took := secondsOf(on); on.Seconds > 0 {
+			took.Text += " s"
+			row("training time, "+on.Model, took, seconds)
+		}
+	}
+	edges := fmt.Sprintf("; %s, down from %s", report.Plural(small.Edges(), "edge"), report.Count(g.Edges()))
+	if small.Edges() == 0 {
+		edges = "; no edges"
+	}
+	row("nodes", report.Integer(small.Nodes()),
+		factor(float64(g.Nodes()), float64(small.Nodes()), "fewer", "more")+" than "+report.Count(g.Nodes())+edges)
+	before, after := bytesOf(g.Adj, g.X, len(g.Y)), bytesOf(small.Adj, small.X, len(small.Y))
+	row("memory", report.Cell{Text: short(after), Values: []any{after}},
+		factor(float64(before), float64(after), "less", "more")+" than "+short(before))
+	return t
+}
+
+// whole returns the score of a model that was trained on the full graph, or nil.
+func (s Subject) whole(model string) *experiment.Score {
+	for i := range s.Whole {
+		if s.Whole[i].Model == model {
+			return &s.Whole[i]
+		}
+	}
+	return nil
+}
+
+// factor formats before / after, as in "38.7× fewer".
+func factor(before, after float64, less, more string) string {
+	ratio, word := before/after, less
+	if ratio < 1 {
+		ratio, word = 1/ratio, more
+	}
+	if ratio >= 100 {
+		return report.Count(int(ratio+0.5)) + "× " + word
+	}
+	return report.Decimal(ratio, 1).Text + "× " + word
+}
+
+// bytesOf returns the number of bytes of a graph: adjacency, features and labels.
+func bytesOf(a *mat.CSR, x mat.Matrix, labels int) int {
+	bytes := 4 * labels
+	for _, m := range []mat.Matrix{a, x} {
+		switch m := m.(type) {
+		case *mat.CSR:
+			if m != nil {
+				bytes += 8*len(m.Indptr) + 4*len(m.Indices) + 4*len(m.Data)
+			}
+		case *mat.Dense:
+			bytes += 4 * len(m.Data)
+		default:
+			rows, cols := m.Dims()
+			bytes += 4 * rows * cols
+		}
+	}
+	return bytes
+}
+
+// short formats a number of bytes with three digits.
+func short(n int) string {
+	v, unit := float64(n), "B"
+	for _, next := range []string{"kB", "MB", "GB", "TB"} {
+		if v < 1000 {
+			break
+		}
+		v, unit = v/1000, next
+	}
+	return strings.TrimSuffix(strconv.FormatFloat(v, 'f', max(0, 2-len(strconv.Itoa(int(v)))), 64), ".0") + " " + unit
+}
+
+// balanced reports whether all classes have the same number of training nodes and the same number of condensed nodes.
+func (s Subject) balanced() bool {
+	for _, counts := range [][]int{s.Graph.Counts(s.Graph.Split.Train), s.Condensed.Budget} {
+		if len(counts) > 0 && slices.Min(counts) != slices.Max(counts) {
+			return false
+		}
+	}
+	return true
+}
+
+// budgets compares the class shares among the condensed nodes with those among the training nodes.
+func (s Subject) budgets(names []string) *report.Plot {
+	of := func(name string, count []int) report.BarSeries {
+		series := report.BarSeries{Name: name, Digits: 1}
+		sum := 0
+		for _, n := range count {
+			sum += n
+		}
+		for _, n := range count {
+			series.Values = append(series.Values, 100*float64(n)/float64(max(1, sum)))
+			series.Detail = append(series.Detail, report.Plural(n, "node"))
+		}
+		return series
+	}
+	return &report.Plot{
+		Name: "budgets", Title: "Nodes of each class",
+		Caption: "The share of each class among the condensed nodes and among the training nodes. In a good picture " +
+			"both bars of a class are about equally long; a rare class has at least one condensed node.",
+		Data: &report.Bars{Rows: names, Axis: "share, %", Series: []report.BarSeries{
+			of("condensed nodes", condense.CountBudget(s.Condensed.Y, s.Condensed.Classes)),
+			of("training nodes", s.Graph.Counts(s.Graph.Split.Train)),
+		}},
+	}
+}
+
+// configuration returns a table of the parameters of the condensation, the program, and the graph.
+func (s Subject) configuration() (*report.Table, error) {
+	t := &report.Table{
+		Title: "All parameters", Folded: true, Columns: []report.Column{{Key: "parameter"}, {Key: "value"}},
+	}
+	for _, p := range condense.Parameters(s.Condensed.Config) {
+		t.Row(report.Word(strings.ReplaceAll(p.Key, "_", " ")), report.Word(strings.Trim(string(p.Value), `"`)))
+	}
+	build := experiment.ThisBuild()
+	program := strings.Join(slices.DeleteFunc([]string{"cgc", build.Version, build.Revision, build.Kernels + " kernels",
+		build.Platform}, func(w string) bool { return w == "" }), " ")
+	t.Row(report.Word("this report by"), report.Word(program))
+	id, err := graph.Identify(s.Graph)
+	if err != nil {
+		return nil, fmt.Errorf("overview: %w", err)
+	}
+	t.Row(report.Word("graph and its split"), report.Word(id.Name+", fingerprint "+id.Fingerprint))
+	return t, nil
+}

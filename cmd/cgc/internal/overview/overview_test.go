@@ -1,0 +1,514 @@
+package overview_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/overview"
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// condensed returns the demo graph with names, and its condensed graph with edges.
+func condensed(t testing.TB, change func(*cgc.Config)) (*graph.Graph, *cgc.Condensed) {
+	t.Helper()
+	g := synth.Demo()
+	for v := range g.Nodes() {
+		g.IDs = append(g.IDs, fmt.Sprintf("paper %d", v))
+	}
+	for c := range g.Classes {
+		g.ClassNames = append(g.ClassNames, string(rune('A'+c)))
+	}
+	config := cgc.Defaults()
+	config.Nodes, config.Threshold = 42, 0.2
+	if change != nil {
+		change(&config)
+	}
+	small, err := cgc.Condense(context.Background(), g, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g, small
+}
+
+// blocks returns the blocks of a document.
+func blocks(t testing.TB, s overview.Subject) []report.Block {
+	t.Helper()
+	d, err := s.Document(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.Blocks
+}
+
+// plots returns the plots of a document by their names.
+func plots(t testing.TB, s overview.Subject) map[string]*report.Plot {
+	t.Helper()
+	found := map[string]*report.Plot{}
+	for _, block := range blocks(t, s) {
+		if p, is := block.(*report.Plot); is {
+			found[p.Name] = p
+		}
+	}
+	return found
+}
+
+// TestEmbeddings checks that each training node and each condensed node has a mark with its class and name, and that
+// the mark of a training node refers to its condensed node.
+func TestEmbeddings(t *testing.T) {
+	for name, change := range map[string]func(*cgc.Config){
+		"plain": nil, "standardized": func(c *cgc.Config) { c.Standardize = true },
+		"inductive": func(c *cgc.Config) { c.Inductive = true }, "no edges": func(c *cgc.Config) { c.Variant = cgc.CGCX },
+		"mixed": func(c *cgc.Config) { c.HopWeights = []float64{1, 1, 2} },
+	} {
+		g, small := condensed(t, change)
+		s := plots(t, overview.Subject{Graph: g, Condensed: small})["embeddings"].Data.(*report.Scatter)
+		nodes, groups := s.Layers[0], s.Layers[1]
+		if nodes.Len() != len(g.Split.Train) || groups.Len() != small.Nodes() || len(s.Views) != 2 {
+			t.Fatalf("%s: %d and %d marks in %d views, want %d and %d in 2", name, nodes.Len(), groups.Len(), len(s.Views),
+				len(g.Split.Train), small.Nodes())
+		}
+		for i, v := range g.Split.Train {
+			owner := nodes.Owner[i]
+			if nodes.Label[i] != g.IDs[v] || nodes.Class[i] != g.Y[v] || owner < 0 || groups.Class[owner] != g.Y[v] {
+				t.Fatalf("%s: mark %d is %q of class %d, in %d", name, i, nodes.Label[i], nodes.Class[i], owner)
+			}
+			if !strings.Contains(groups.Detail[owner], "source node") {
+				t.Errorf("%s: condensed node %d is described as %q", name, owner, groups.Detail[owner])
+			}
+		}
+		for k, of := range []string{"class means", "training nodes"} {
+			x, y := "PC 1 of "+of+" (", "PC 2 of "+of+" ("
+			if view := s.Views[k]; !strings.HasPrefix(view.X, x) || !strings.HasPrefix(view.Y, y) {
+				t.Errorf("%s: the axes are %q and %q", name, view.X, view.Y)
+			}
+		}
+		for _, view := range s.Views {
+			for l, at := range view.At {
+				for i, p := range at {
+					if !(math.Abs(p[0]) <= 5000 && math.Abs(p[1]) <= 5000) || len(at) != s.Layers[l].Len() {
+						t.Fatalf("%s: mark %d of layer %d is at %v", name, i, l, p)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestOneSpace checks that training nodes and condensed nodes share one projection: without edges, and with one
+// training node per condensed node, both have the same position.
+func TestOneSpace(t *testing.T) {
+	g, small := condensed(t, func(c *cgc.Config) { c.Variant, c.Nodes = cgc.CGCX, 140 })
+	s := plots(t, overview.Subject{Graph: g, Condensed: small})["embeddings"].Data.(*report.Scatter)
+	for _, view := range s.Views {
+		for i, j := range s.Layers[0].Owner {
+			a, b := view.At[0][i], view.At[1][j]
+			if math.Hypot(a[0]-b[0], a[1]-b[1]) > 3 { // the tolerance for float32 and the grid, in a range of 10,000
+				t.Fatalf("%s: node %d at %v, its condensed node at %v", view.Name, i, a, b)
+			}
+		}
+	}
+}
+
+// TestPrincipal checks the principal components of a matrix with known components.
+func TestPrincipal(t *testing.T) {
+	for _, rows := range []int{4, 400} { // fewer rows than columns, and more
+		x := mat.NewDense(rows, 12)
+		for i := range rows {
+			a, b := math.Sincos(float64(i) * 2 * math.Pi / float64(rows))
+			x.Row(i)[3], x.Row(i)[7] = float32(2*a), float32(-b)
+		}
+		axes, shares, err := overview.Principal(context.Background(), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(shares[0]-0.8) > 1e-4 || math.Abs(shares[1]-0.2) > 1e-4 {
+			t.Errorf("%d rows: shares %v, want 0.8 and 0.2", rows, shares)
+		}
+		for i := range axes.Rows {
+			want := [2]float64{}
+			switch i {
+			case 3:
+				want[0] = 1
+			case 7:
+				want[1] = 1
+			}
+			for k := range 2 {
+				if math.Abs(float64(axes.Row(i)[k])-want[k]) > 1e-3 {
+					t.Errorf("%d rows: axis %d has %v at %d, want %v", rows, k, axes.Row(i)[k], i, want[k])
+				}
+			}
+		}
+	}
+	axes, shares, err := overview.Principal(context.Background(), mat.NewDense(3, 2))
+	if err != nil || shares != [2]float64{} || axes.Rows != 2 || axes.Cols != 2 {
+		t.Errorf("of zeros: %v, shares %v, %d×%d", err, shares, axes.Rows, axes.Cols)
+	}
+}
+
+// TestPack checks that discs of arbitrary sizes do not overlap.
+func TestPack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		radii := rapid.SliceOfN(rapid.Float64Range(0.3, 5), 1, 60).Draw(t, "radii")
+		places := overview.Pack(radii)
+		for i := range radii {
+			for j := range i {
+				apart := math.Hypot(places[i][0]-places[j][0], places[i][1]-places[j][1])
+				if apart < radii[i]+radii[j]-1e-9 {
+					t.Fatalf("discs %d and %d of radii %v and %v are %v apart", i, j, radii[i], radii[j], apart)
+				}
+			}
+		}
+	})
+}
+
+// TestSpread checks that a sample represents each class proportionally and contains no node twice.
+func TestSpread(t *testing.T) {
+	g := synth.Demo()
+	all := make([]int32, g.Nodes())
+	for v := range all {
+		all[v] = int32(v)
+	}
+	got := overview.Spread(g, all, 400)
+	counts, whole := g.Counts(got), g.Counts(all)
+	if len(got) > 400+g.Classes || len(got) < 390 {
+		t.Errorf("%d nodes, want about 400", len(got))
+	}
+	for c := range counts {
+		if want := float64(whole[c]) / 10; math.Abs(float64(counts[c])-want) > 1 {
+			t.Errorf("class %d has %d nodes, want %.1f", c, counts[c], want)
+		}
+	}
+	for i := 1; i < len(got); i++ {
+		if got[i] <= got[i-1] {
+			t.Fatalf("node %d after %d", got[i], got[i-1])
+		}
+	}
+}
+
+// TestConfusion checks that the differences of predictions sum to zero in each row, and that the diagonal determines
+// the difference in accuracy.
+func TestConfusion(t *testing.T) {
+	g, small := condensed(t, nil)
+	truth := g.Labels(g.Split.Test)
+	good, bad := append([]int32{}, truth...), append([]int32{}, truth...)
+	for i := range bad {
+		if i%10 == 0 {
+			bad[i] = (bad[i] + 1) % int32(g.Classes)
+		}
+		if i%50 == 0 {
+			good[i] = (good[i] + 1) % int32(g.Classes)
+		}
+	}
+	s := overview.Subject{
+		Graph: g, Condensed: small, Over: "training seeds",
+		Small: []experiment.Score{{Model: "gcn", Test: []float64{90, 91}, Predicted: bad}},
+		Whole: []experiment.Score{{Model: "gcn", Test: []float64{98, 97}, Predicted: good}},
+	}
+	found := plots(t, s)
+	matrix := found["confusion"].Data.(*report.Heatmap)
+	right := 0
+	for c, row := range matrix.Sheets[0].Values {
+		sum := 0
+		for _, v := range row {
+			sum += v
+		}
+		if sum != 0 {
+			t.Errorf("row %d of the difference has the sum %d, want 0", c, sum)
+		}
+		right += row[c]
+	}
+	n := len(truth)
+	if want := (n+49)/50 - (n+9)/10; right != want || !matrix.Sheets[0].Signed {
+		t.Errorf("the diagonal of the difference has the sum %d, want %d", right, want)
+	}
+	if bars := found["accuracy"].Data.(*report.Bars); len(bars.Series) != 2 || bars.Series[0].Values[0] != 90.5 {
+		t.Errorf("accuracies %+v, want two series that begin with 90.5", bars.Series)
+	}
+	s.Whole = nil
+	if sheets := plots(t, s)["confusion"].Data.(*report.Heatmap).Sheets; len(sheets) != 1 || sheets[0].Signed {
+		t.Errorf("%d sheets without the full graph, want one that is no difference", len(sheets))
+	}
+}
+
+// outline returns a word for each block of a document, in order.
+func outline(all []report.Block) (words []string) {
+	for _, block := range all {
+		switch block := block.(type) {
+		case report.Heading:
+			words = append(words, "# "+string(block))
+		case *report.Plot:
+			words = append(words, block.Name)
+		case *report.Table:
+			switch {
+			case block.Lead:
+				words = append(words, "tiles")
+			case block.Folded:
+				words = append(words, "folded "+strings.Fields(block.Title)[0])
+			default:
+				words = append(words, "table")
+			}
+		default:
+			words = append(words, fmt.Sprintf("%T", block))
+		}
+	}
+	return words
+}
+
+// scores returns the scores of two models, with three and two trainings.
+func scores(first, second float64) []experiment.Score {
+	return []experiment.Score{
+		{Model: "gcn", Test: []float64{first - 1, first, first + 1}, Seconds: first / 10},
+		{Model: "sgc", Test: []float64{second - 1, second + 1}, Seconds: second / 100},
+	}
+}
+
+// TestOrder checks that the page begins with the main results, and that parts without content are omitted: the plot of
+// a graph without edges, classes of equal size, accuracies if no model was trained, the plot of a single accuracy, the
+// program if there is no file, and times below one second.
+func TestOrder(t *testing.T) {
+	g, small := condensed(t, nil)
+	full := overview.Subject{
+		Graph: g, Condensed: small, Small: scores(80, 70), Whole: scores(81, 69), Over: "training seeds",
+		Source: "demo", File: "demo-42.safetensors", Command: "cgc condense demo",
+	}
+	uneven := *small
+	uneven.Budget = append([]int{}, small.Budget...)
+	uneven.Budget[0]++
+	bare, alone := overview.Subject{Graph: g, Condensed: small}, full
+	_, edgeless := condensed(t, func(c *cgc.Config) { c.Variant = cgc.CGCX })
+	bare.Condensed = edgeless
+	alone.Small, alone.Whole, alone.Condensed = []experiment.Score{{Model: "gcn", Test: []float64{80}}}, nil, &uneven
+	for name, is := range map[string]struct {
+		subject overview.Subject
+		want    string
+	}{
+		"all": {full, "report.Paragraph, tiles, embeddings, # What models learn from it, accuracy, # The condensed graph, " +
+			"network, # Train on it, report.Paragraph, report.Code, # How it was made, report.Command, folded All, " +
+			"folded Seconds"},
+		"bare": {bare, "report.Paragraph, tiles, embeddings, # How it was made, folded All, folded Seconds"},
+		"one training": {alone, "report.Paragraph, tiles, embeddings, # What models learn from it, # The condensed graph, " +
+			"network, budgets, # Train on it, report.Paragraph, report.Code, # How it was made, report.Command, folded All, " +
+			"folded Seconds"},
+	} {
+		if got := strings.Join(outline(blocks(t, is.subject)), ", "); got != is.want {
+			t.Errorf("%s: the blocks are\n%s\nexpected\n%s", name, got, is.want)
+		}
+	}
+	for name, p := range plots(t, full) {
+		if !strings.Contains(p.Caption, "In a good picture") {
+			t.Errorf("%s: the caption does not say what a good picture looks like: %s", name, p.Caption)
+		}
+	}
+}
+
+// TestTiles checks the comparison with the full graph for small and large ratios.
+func TestTiles(t *testing.T) {
+	g, small := condensed(t, nil)
+	text := func(s overview.Subject) (lines []string) {
+		for _, block := range blocks(t, s) {
+			if t, is := block.(*report.Table); is && t.Lead {
+				for i := range t.Rows {
+					lines = append(lines, t.Cell(i, 0).Text+": "+t.Cell(i, 1).Text+", "+t.Cell(i, 2).Text)
+				}
+			}
+		}
+		return lines
+	}
+	s := overview.Subject{Graph: g, Condensed: small, Small: scores(80, 70), Whole: scores(100, 69)}
+	got := text(s)
+	for i, want := range []string{
+		"test accuracy, gcn: 80.0%, 100.0% if trained on the full graph",
+		"training time, gcn: 8.0 s, 1.2× faster than on the full graph (10 s)",
+		"nodes: 42, 95.2× fewer than 4,000; ",
+		"memory: ",
+	} {
+		if !strings.HasPrefix(got[i], want) {
+			t.Errorf("tile %d is %q, expected %q", i, got[i], want)
+		}
+	}
+	s.Whole = nil
+	if got := text(s)[1]; got != "training time, gcn: 8.0 s, mean of 3 trainings" {
+		t.Errorf("without the full graph: %q", got)
+	}
+	_, edgeless := condensed(t, func(c *cgc.Config) { c.Variant, c.Nodes = cgc.CGCX, 7 })
+	got = text(overview.Subject{Graph: g, Condensed: edgeless})
+	if want := "nodes: 7, 571× fewer than 4,000; no edges"; got[0] != want {
+		t.Errorf("without edges: %q, expected %q", got[0], want)
+	}
+}
+
+// TestAccuracies checks that an interval is shown only for three or more trainings, and that the page rounds a number
+// in the same way everywhere.
+func TestAccuracies(t *testing.T) {
+	g, small := condensed(t, nil)
+	s := overview.Subject{Graph: g, Condensed: small, Small: scores(81.35, 78.85), Whole: scores(80.25, 70)}
+	p := plots(t, s)["accuracy"]
+	for _, series := range p.Data.(*report.Bars).Series {
+		if math.IsNaN(series.Low[0]) || !math.IsNaN(series.Low[1]) || !math.IsNaN(series.High[1]) {
+			t.Errorf("intervals from %v to %v, expected one for the first model only", series.Low, series.High)
+		}
+		if len(series.Samples[0]) != 3 || len(series.Samples[1]) != 2 {
+			t.Errorf("samples %v, expected 3 and 2", series.Samples)
+		}
+	}
+	drawn, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bars struct {
+		Series []struct{ Texts [][2]string }
+	}
+	if err := json.Unmarshal(drawn, &bars); err != nil {
+		t.Fatal(err)
+	}
+	for i := range p.Numbers.Rows {
+		text, _, _ := strings.Cut(p.Numbers.Cell(i, 2).Text, " ")
+		if of := bars.Series[i%2].Texts[i/2][0]; of != text {
+			t.Errorf("row %d of the table has %s, the plot %s", i, text, of)
+		}
+	}
+	s.Small, s.Whole = s.Small[1:], nil
+	if c := plots(t, s)["accuracy"].Caption; strings.Contains(c, "interval") {
+		t.Errorf("with two trainings the caption speaks of intervals: %s", c)
+	}
+}
+
+// TestTraining checks that the generated program scales features, learns soft labels and tests as cgc does.
+func TestTraining(t *testing.T) {
+	program := func(change func(*cgc.Config)) string {
+		g, small := condensed(t, change)
+		for _, block := range blocks(t, overview.Subject{Graph: g, Condensed: small, Source: `a "b"`, File: "s.npz"}) {
+			if code, is := block.(report.Code); is {
+				return string(code)
+			}
+		}
+		t.Fatal("there is no program")
+		return ""
+	}
+	all := map[string]string{
+		`cgc.load("s.npz").to_pyg()`: "", `cgc.load_dataset("a \"b\"").to_pyg()`: "", "small.weight / small.weight.sum()": "",
+		"small.y, reduction": "", "out_channels=7": "", "[data.test_mask]": "", "small.scaling_mean": "standardize",
+		"data.x.abs().sum": "normalize", "data.subgraph(data.test_mask)": "inductive", "small.y_soft": "soft",
+	}
+	for name, change := range map[string]func(*cgc.Config){
+		"": nil, "standardize": func(c *cgc.Config) { c.Standardize = true },
+		"normalize": func(c *cgc.Config) { c.NormalizeFeatures = true },
+		"inductive": func(c *cgc.Config) { c.Inductive = true }, "soft": func(c *cgc.Config) { c.SoftLabels = true },
+	} {
+		text := program(change)
+		for part, of := range all {
+			wants := of == "" || of == name
+			if part == "small.y, reduction" && name == "soft" {
+				wants = false
+			}
+			if strings.Contains(text, part) != wants {
+				t.Errorf("%q: the program has %q: %v, expected %v\n%s", name, part, !wants, wants, text)
+			}
+		}
+	}
+}
+
+// TestSeconds checks that the times of steps are unfolded if they total at least one second, and that the lower bound
+// of a step is work / ceiling if both are known.
+func TestSeconds(t *testing.T) {
+	g, small := condensed(t, nil)
+	small.Seconds.Total += 1000
+	for i := range small.Seconds.Steps {
+		small.Seconds.Steps[i].Seconds += 100
+	}
+	steps, err := bench.Steps(g, small, bench.Ceilings{Stream: 10, Gather: 5, Compute: 50})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bars := plots(t, overview.Subject{Graph: g, Condensed: small, Steps: steps})["seconds"].Data.(*report.Bars)
+	if len(bars.Series) != 2 || bars.Rows[0] != "propagate" {
+		t.Fatalf("rows %v in %d series, want propagate first, and two series", bars.Rows, len(bars.Series))
+	}
+	if want := steps[0].Amount / 5; math.Abs(bars.Series[1].Values[0]/want-1) > 1e-9 {
+		t.Errorf("propagation needs at least %v s, want %v GB at 5 GB/s, %v s", bars.Series[1].Values[0], steps[0].Amount,
+			want)
+	}
+}
+
+// TestRepeats checks that equal subjects give equal documents for any number of threads.
+func TestRepeats(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	g, small := condensed(t, nil)
+	var first []byte
+	for _, threads := range []int{1, 3, 8} {
+		runtime.GOMAXPROCS(threads)
+		p := plots(t, overview.Subject{Graph: g, Condensed: small})
+		text, err := json.Marshal([]*report.Plot{p["embeddings"], p["network"]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = text
+		}
+		if !bytes.Equal(text, first) {
+			t.Errorf("%d threads give another document", threads)
+		}
+	}
+}
+
+// TestErrors checks the errors for a condensed graph of another graph, and for a cancelled context.
+func TestErrors(t *testing.T) {
+	g, small := condensed(t, nil)
+	other := *small
+	other.GraphNodes, other.Graph = 17, "other"
+	_, err := overview.Subject{Graph: g, Condensed: &other}.Document(context.Background())
+	if err == nil || !strings.Contains(err.Error(), "it was condensed from another (other)") {
+		t.Errorf("another graph: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := (overview.Subject{Graph: g, Condensed: small}).Document(ctx); err == nil {
+		t.Error("no error after the end of the context")
+	}
+}
+
+// TestWithoutMembers checks that a condensed graph without Members, which some methods return, is drawn too.
+func TestWithoutMembers(t *testing.T) {
+	g, small := condensed(t, nil)
+	bare := *small
+	bare.Members, bare.MemberIDs, bare.Config = nil, nil, json.RawMessage(`{"method":"mine"}`)
+	found := plots(t, overview.Subject{Graph: g, Condensed: &bare})
+	if n := found["network"].Data.(*report.Network); n.Len() != small.Nodes() || n.Size != nil || n.Detail != nil {
+		t.Errorf("%d marks, want %d without sizes and details", n.Len(), small.Nodes())
+	}
+	if c := found["embeddings"].Caption; !strings.Contains(c, "not one of cgc's own") {
+		t.Errorf("caption %q does not say that the propagation is the default", c)
+	}
+}
+
+func Example() {
+	g := synth.Demo()
+	config := cgc.Defaults()
+	config.Nodes = 70
+	small, err := cgc.Condense(context.Background(), g, config)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	d, err := overview.Subject{Graph: g, Condensed: small}.Document(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(d.Title)
+	// Output: demo, condensed to 70 nodes
+}

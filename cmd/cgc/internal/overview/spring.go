@@ -1,0 +1,113 @@
+package overview
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	gonum "gonum.org/v1/gonum/graph"
+	"gonum.org/v1/gonum/graph/iterator"
+	"gonum.org/v1/gonum/graph/layout"
+	"gonum.org/v1/gonum/graph/simple"
+
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// spring lays out the nodes of a component around the origin by Eades' spring embedder. Marks have a radius of at most
+// 1; those of most nodes do not touch.
+func spring(ctx context.Context, a *mat.CSR, nodes []int32) ([][2]float64, error) {
+	places := make([][2]float64, len(nodes))
+	switch len(nodes) {
+	case 1:
+		return places, nil
+	case 2:
+		return [][2]float64{{-1.2, 0}, {1.2, 0}}, nil
+	}
+	c := newComponent(a, nodes)
+	// A few hundred updates converge. Large components get fewer, because an update costs n·log n.
+	eades := layout.EadesR2{
+		Updates: max(30, min(300, 60_000/len(nodes))), Repulsion: 1, Rate: 0.05, Theta: 0.3, Src: rand.NewPCG(0, 0),
+	}
+	o := layout.NewOptimizerR2(c, eades.Update)
+	for o.Update() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	var middle [2]float64
+	for i := range nodes {
+		at := o.Coord2(int64(i))
+		places[i] = [2]float64{at.X, at.Y}
+		middle[0] += at.X / float64(len(nodes))
+		middle[1] += at.Y / float64(len(nodes))
+	}
+	nearest := make([]float64, len(nodes)) // the distance from each node to its nearest node
+	for i := range places {
+		nearest[i] = math.Inf(1)
+		for j := range places {
+			if i != j {
+				nearest[i] = min(nearest[i], math.Hypot(places[i][0]-places[j][0], places[i][1]-places[j][1]))
+			}
+		}
+	}
+	slices.Sort(nearest)
+	scale := 1.0
+	if usual := nearest[len(nearest)/2]; usual > 0 { // with the minimum, one close pair would enlarge everything
+		scale = 1.6 / usual
+	}
+	for i := range places {
+		for x := range 2 {
+			places[i][x] = (places[i][x] - middle[x]) * scale
+		}
+	}
+	return places, nil
+}
+
+// component is a connected component as a Gonum graph. It iterates over its nodes in the order 0 … n−1, so that layouts
+// are deterministic.
+type component struct{ near [][]gonum.Node }
+
+func newComponent(a *mat.CSR, nodes []int32) component {
+	place := map[int]int{}
+	for i, v := range nodes {
+		place[int(v)] = i
+	}
+	c := component{make([][]gonum.Node, len(nodes))}
+	for i, v := range nodes {
+		for j := range a.Row(int(v)) {
+			c.near[i] = append(c.near[i], simple.Node(place[j]))
+		}
+	}
+	return c
+}
+
+// Node implements graph.Graph.
+func (c component) Node(id int64) gonum.Node { return simple.Node(id) }
+
+// Nodes implements graph.Graph.
+func (c component) Nodes() gonum.Nodes {
+	all := make([]gonum.Node, len(c.near))
+	for i := range all {
+		all[i] = simple.Node(i)
+	}
+	return iterator.NewOrderedNodes(all)
+}
+
+// From implements graph.Graph.
+func (c component) From(id int64) gonum.Nodes { return iterator.NewOrderedNodes(c.near[id]) }
+
+// HasEdgeBetween implements graph.Graph.
+func (c component) HasEdgeBetween(x, y int64) bool {
+	for _, n := range c.near[x] {
+		if n.ID() == y {
+			return true
+		}
+	}
+	return false
+}
+
+// Edge implements graph.Graph.
+func (c component) Edge(u, v int64) gonum.Edge {
+	return simple.Edge{F: simple.Node(u), T: simple.Node(v)}
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+)
+
+// formatTable generates a table of the formats: how each is recognised, and what it supports.
+func formatTable(string, []string) (string, error) {
+	var text strings.Builder
+	text.WriteString("| name | format | a path holds | written | read in parts | condensed graphs |\n")
+	text.WriteString("|---|---|---|---|---|---|\n")
+	for _, name := range format.Names() {
+		f, err := format.Find(name)
+		if err != nil {
+			return "", err
+		}
+		d := f.Describe()
+		var holds []string
+		if d.File != "" {
+			holds = append(holds, d.File)
+		}
+		if d.Folder != "" {
+			holds = append(holds, "a folder with "+d.Folder)
+		}
+		if len(d.Schemes) > 0 { // the other schemes are synonyms
+			holds = append(holds, "an address "+d.Schemes[0]+"://…")
+		}
+		_, writes := f.(format.Writer)
+		_, streams := f.(format.Streamer)
+		_, maps := f.(format.StreamWriter)
+		_, arrays := f.(format.ArrayStore)
+		_, tables := f.(format.TableStore)
+		fmt.Fprintf(&text, "| [%s](#%s) | %s | %s | %s | %s | %s |\n", name, name, d.Title,
+			cell(strings.Join(holds, ", or ")), yes(writes), yes(streams || maps), yes(arrays || tables))
+	}
+	return text.String(), nil
+}
+
+func yes(is bool) string {
+	if is {
+		return "yes"
+	}
+	return ""
+}
+
+// formatDetails generates a section for each format from the file format.md next to its code.
+func formatDetails(root string, _ []string) (string, error) {
+	s := newSource(root)
+	var text strings.Builder
+	for _, name := range format.Names() {
+		f, err := format.Find(name)
+		if err != nil {
+			return "", err
+		}
+		path := reflect.TypeOf(f).PkgPath()
+		details, err := s.beside(path, "format.md")
+		if err != nil {
+			return "", err
+		}
+		if details == "" {
+			return "", fmt.Errorf("%s: no file format.md in the folder of %s", name, path)
+		}
+		fmt.Fprintf(&text, "### %s\n%s\n\n", name, strings.Trim(details, "\n"))
+	}
+	return text.String(), nil
+}

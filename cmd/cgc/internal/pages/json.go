@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"strings"
+
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/plain"
+	"github.com/graph-condensation/cgc/experiment"
+)
+
+// sections maps types that many objects contain to links. Each has its own section.
+var sections = map[string]string{
+	"cgc.Config":          "[configurations](#configurations)",
+	"gnn.Config":          "[configurations](#configurations)",
+	"graph.Identity":      "[graphs](#shared-objects)",
+	"experiment.Estimate": "[estimates](#shared-objects)",
+	"condense.Seconds":    "[seconds](#shared-objects)",
+}
+
+// keyList generates a list of the keys of a type, given as FOLDER.Type, and of the objects in it, without their
+// meaning.
+func keyList(root string, of []string) (string, error) {
+	if len(of) != 1 {
+		return "", fmt.Errorf("expected one type")
+	}
+	k := &keys{newSource(root), map[string]string{}}
+	path, name := typeOf(of[0])
+	fields, err := k.fields(path, name)
+	if err != nil {
+		return "", err
+	}
+	var parts []string
+	for _, f := range fields {
+		about, err := k.about([]field{f}, nil, 2)
+		if err != nil {
+			return "", err
+		}
+		if strings.HasPrefix(about, "See ") {
+			about = ""
+		}
+		parts = append(parts, join(codes([]string{f.key}), " ", about))
+	}
+	return plain.Wrap(strings.Join(parts, ", "), 120, ""), nil
+}
+
+// typeOf splits FOLDER.Type into the import path and the name of the type.
+func typeOf(text string) (path, name string) {
+	folder, name, _ := strings.Cut(text, ".")
+	if folder == "cgc" {
+		return module, name
+	}
+	return module + "/" + folder, name
+}
+
+// keyTable generates a table of the keys of types, given as FOLDER.Type, from their tags and comments. The keys of a
+// nested object are in the cell of the key that contains it.
+func keyTable(root string, types []string) (string, error) {
+	s := &keys{newSource(root), map[string]string{}}
+	var text strings.Builder
+	text.WriteString("| key | meaning |\n|---|---|\n")
+	for _, t := range types {
+		path, name := typeOf(t)
+		fields, err := s.fields(path, name)
+		if err != nil {
+			return "", err
+		}
+		for _, group := range groups(fields) {
+			about, err := s.about(group, fields, 0)
+			if err != nil {
+				return "", fmt.Errorf("%s: %w", t, err)
+			}
+			fmt.Fprintf(&text, "| %s | %s |\n", keysOf(group), cell(about))
+		}
+	}
+	return text.String(), nil
+}
+
+func keysOf(group []field) string {
+	var keys []string
+	for _, f := range group {
+		keys = append(keys, f.key)
+	}
+	return codes(keys)
+}
+
+// keys generates the tables of keys.
+type keys struct {
+	*source
+	told map[string]string // maps a type to the key whose row lists the type's keys
+}
+
+// about describes the fields of a group and, on a line each, the keys of the objects that they contain. For deeper
+// objects, it lists only the keys.
+func (k *keys) about(group, all []field, depth int) (string, error) {
+	said := ""
+	if depth < 2 {
+		said = meaning(group, all)
+	}
+	for _, f := range group {
+		link := sections[f.path[strings.LastIndex(f.path, "/")+1:]+"."+f.of]
+		if link != "" {
+			if depth < 2 && !strings.Contains(said, link) {
+				said = join(said, ". ", "See "+link)
+			}
+			continue
+		}
+		inner, err := k.below(f)
+		if err != nil {
+			return "", err
+		}
+		if inner == nil {
+			continue
+		}
+		full := f.path + "." + f.of
+		if of := k.told[full]; of != "" && depth == 0 {
+			said = join(said, ". ", "Keys as those of `"+of+"`")
+			continue
+		}
+		var parts []string
+		for _, below := range groups(inner) {
+			part, err := k.about(below, inner, depth+1)
+			if err != nil {
+				return "", err
+			}
+			separator := ": "
+			if depth > 0 {
+				separator = " "
+			}
+			parts = append(parts, join(keysOf(below), separator, part))
+		}
+		switch {
+		case depth > 0:
+			if list := "(" + strings.Join(parts, ", ") + ")"; !strings.HasSuffix(said, list) {
+				said = join(said, " ", list)
+			}
+		default:
+			k.told[full] = f.key
+			if said = join(said, ". ", "Keys"); len(group) > 1 {
+				said += " of `" + f.key + "`"
+			}
+			said += ":<br>" + strings.Join(parts, "<br>")
+		}
+	}
+	return said, nil
+}
+
+// columns generates a list of the columns of a CSV file.
+func columns(_ string, of []string) (string, error) {
+	var text bytes.Buffer
+	var err error
+	switch strings.Join(of, " ") {
+	case "summary.csv":
+		err = experiment.WriteSummaryCSV(&text, nil)
+	default:
+		err = fmt.Errorf("no such file")
+	}
+	if err != nil {
+		return "", err
+	}
+	header, err := csv.NewReader(&text).Read()
+	if err != nil {
+		return "", err
+	}
+	return plain.Wrap(codes(header), 120, ""), nil
+}

@@ -1,0 +1,153 @@
+// Command pages updates the generated parts of README and of the pages in docs, and the generated files.
+//
+// A page marks such a part with two comments. The first names the generator and its arguments:
+//
+//	<!-- generated: keys cli.outcome -->
+//	…
+//	<!-- end -->
+//
+// Everything between the comments is replaced. New generators are added to the variable generators. To update the
+// pages, run this anywhere in the checkout:
+//
+//	go generate ./cmd/cgc
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/graph-condensation/cgc/cmd/cgc/cli"
+	_ "github.com/graph-condensation/cgc/tables" // so that the pages list Parquet and databases too
+)
+
+// A generator returns the text of a generated part. root is the root folder of the repository, and args are the words
+// after the generator's name. The text depends only on the checkout, not on the machine.
+type generator func(root string, args []string) (string, error)
+
+// generators maps the names that a page may use to generators.
+var generators = map[string]generator{
+	"commands":   commands,
+	"columns":    columns,
+	"formats":    formatTable,
+	"details":    formatDetails,
+	"keylist":    keyList,
+	"keys":       keyTable,
+	"methods":    methodTable,
+	"parameters": parameterTable,
+	"results":    results,
+}
+
+// files maps the paths, relative to root, of completely generated files to the functions that generate them.
+var files = map[string]func(root string) (string, error){
+	"docs/figures/accuracy.svg": accuracyFigure,
+	"docs/reference/api.txt":    publicNames,
+	"python/cgc/_parameters.py": func(string) (string, error) { return cli.PythonParameters() },
+}
+
+// command is the command line that updates the pages.
+const command = "go generate ./cmd/cgc"
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "pages: expected one argument: the folder of the repository")
+		os.Exit(2)
+	}
+	if err := write(os.Args[1]); err != nil {
+		fmt.Fprintf(os.Stderr, "pages: %v\n", err)
+		os.Exit(1)
+	}
+}
+
+// write updates the stale pages and files below root.
+func write(root string) error {
+	pages, err := find(root)
+	if err != nil {
+		return err
+	}
+	for _, page := range pages {
+		old, err := os.ReadFile(filepath.Join(root, page))
+		if err != nil {
+			return err
+		}
+		text, err := fill(root, string(old))
+		if err != nil {
+			return fmt.Errorf("%s: %w", page, err)
+		}
+		if err := replace(root, page, string(old), text); err != nil {
+			return err
+		}
+	}
+	for name, content := range files {
+		old, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		text, err := content(root)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := replace(root, name, string(old), text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replace writes a file if its text has changed, and prints its name.
+func replace(root, name, old, text string) error {
+	if text == old {
+		return nil
+	}
+	fmt.Println(name)
+	return os.WriteFile(filepath.Join(root, name), []byte(text), 0o644)
+}
+
+// find returns README and all pages of docs, as paths relative to root.
+func find(root string) ([]string, error) {
+	pages := []string{"README.md"}
+	err := fs.WalkDir(os.DirFS(root), "docs", func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && strings.HasSuffix(path, ".md") {
+			pages = append(pages, path)
+		}
+		return err
+	})
+	return pages, err
+}
+
+// The comments that mark a generated part are on lines of their own.
+var (
+	begin = regexp.MustCompile(`(?m)^<!-- generated: ([^>]*) -->\n`)
+	end   = "<!-- end -->\n"
+)
+
+// fill returns a page with newly generated parts.
+func fill(root, page string) (string, error) {
+	var text bytes.Buffer
+	for {
+		mark := begin.FindStringSubmatchIndex(page)
+		if mark == nil {
+			text.WriteString(page)
+			return text.String(), nil
+		}
+		words := strings.Fields(page[mark[2]:mark[3]])
+		if len(words) == 0 || generators[words[0]] == nil {
+			return "", fmt.Errorf("generated: %q: no such generator", strings.Join(words, " "))
+		}
+		_, rest, closed := strings.Cut(page[mark[1]:], end)
+		if !closed {
+			return "", fmt.Errorf("generated: %s: no %q follows", strings.Join(words, " "), strings.TrimSpace(end))
+		}
+		part, err := generators[words[0]](root, words[1:])
+		if err != nil {
+			return "", fmt.Errorf("generated: %s: %w", strings.Join(words, " "), err)
+		}
+		fmt.Fprintf(&text, "%s%s\n%s", page[:mark[1]], strings.Trim(part, "\n"), end)
+		page = rest
+	}
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/rival"
+)
+
+// methodTable generates a table of the methods: what each computes, and its source. Both come from the first paragraph
+// of the doc comment of the method's type or, if several methods share a type, of the constant with the method's name.
+// The last sentence of the paragraph must begin with "Source:".
+func methodTable(root string, _ []string) (string, error) {
+	s := newSource(root)
+	var text strings.Builder
+	text.WriteString("| method | what it computes | source |\n|---|---|---|\n")
+	for _, name := range condense.Names() {
+		t, err := prototype(name)
+		if err != nil {
+			return "", err
+		}
+		about, err := s.valueDoc(t.PkgPath(), name)
+		if err == nil && about == "" {
+			about, err = s.typeDoc(t.PkgPath(), t.Name())
+		}
+		if err != nil {
+			return "", err
+		}
+		what, from, stated := strings.Cut(about, " Source: ")
+		if !stated {
+			return "", fmt.Errorf("%s: the first paragraph of the comment of %s.%s must end with Source: …", name, t.PkgPath(),
+				t.Name())
+		}
+		_, what, _ = strings.Cut(what, " ") // without the leading Go name
+		what = strings.ToUpper(what[:1]) + what[1:]
+		fmt.Fprintf(&text, "| `%s` | %s | %s |\n", name, cell(what), cell(strings.TrimSuffix(from, ".")))
+	}
+	return text.String(), nil
+}
+
+// prototype returns the Go type of a method.
+func prototype(name string) (reflect.Type, error) {
+	m, err := condense.New(name, nil)
+	if err != nil {
+		return nil, err
+	}
+	t := reflect.TypeOf(m)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t, nil
+}
+
+// parameterTable generates a table of the parameters of the named methods, with each method's default. Fields that
+// share a comment share a row. It omits the memory limit, which nearly all methods have.
+func parameterTable(root string, names []string) (string, error) {
+	s := newSource(root)
+	type row struct {
+		keys     []string
+		doc      string
+		defaults map[string][]string // defaults of each method
+	}
+	var rows []*row
+	for _, name := range names {
+		t, err := prototype(name)
+		if err != nil {
+			return "", err
+		}
+		fields, err := s.fields(t.PkgPath(), t.Name())
+		if err != nil {
+			return "", err
+		}
+		values, err := defaultsOf(name)
+		if err != nil {
+			return "", err
+		}
+		for _, group := range groups(fields) {
+			if len(group) == 1 && group[0].of == "Memory" {
+				continue // the page describes this parameter for all methods
+			}
+			one := &row{doc: meaning(group, fields), defaults: map[string][]string{}}
+			for _, f := range group {
+				one.keys = append(one.keys, f.key)
+			}
+			at := slices.IndexFunc(rows, func(r *row) bool { return r.doc == one.doc && slices.Equal(r.keys, one.keys) })
+			if at < 0 {
+				at, rows = len(rows), append(rows, one)
+			}
+			for _, f := range group {
+				value := values[f.key]
+				if f.path == module+"/rival" && f.of == "Memory" && value == "0" {
+					value = strconv.Itoa(int(rival.DefaultMemory))
+				}
+				if bytes, err := strconv.ParseFloat(value, 64); err == nil && f.of == "Memory" {
+					value = strconv.FormatFloat(bytes/(1<<30), 'g', -1, 64) + "GiB"
+				}
+				rows[at].defaults[name] = append(rows[at].defaults[name], value)
+			}
+		}
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "| parameter | `%s` | meaning |\n|---|%s---|\n", strings.Join(names, "` | `"),
+		strings.Repeat("---|", len(names)))
+	for _, r := range rows {
+		fmt.Fprintf(&text, "| %s |", codes(r.keys))
+		for _, name := range names {
+			fmt.Fprintf(&text, " %s |", strings.Join(r.defaults[name], ", "))
+		}
+		fmt.Fprintf(&text, " %s |\n", cell(r.doc))
+	}
+	return text.String(), nil
+}
+
+// defaultsOf returns the default parameters of a method in JSON.
+func defaultsOf(name string) (map[string]string, error) {
+	m, err := condense.New(name, nil)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(text, &raw); err != nil {
+		return nil, err
+	}
+	values := map[string]string{}
+	for key, value := range raw {
+		values[key] = strings.Trim(string(value), `"`)
+	}
+	return values, nil
+}

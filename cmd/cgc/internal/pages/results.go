@@ -1,0 +1,394 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/chart"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/paper"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/experiment/report"
+)
+
+// A header is the first line of a file in results/. It describes how the other lines were produced.
+type header struct {
+	// Command is the command line that produced the file, Date the date, and Machine the processor.
+	Command string `json:"command"`
+	Date    string `json:"date"`
+	Machine string `json:"machine"`
+}
+
+// readLines reads results/NAME.jsonl: a header, then one value per line.
+func readLines[T any](root, name string) (h header, values []T, err error) {
+	path := filepath.Join(root, "results", name+".jsonl")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return h, nil, err
+	}
+	n := 0
+	for line := range bytes.Lines(text) {
+		var v T
+		into := any(&v)
+		if n++; n == 1 {
+			into = &h
+		}
+		if err := json.Unmarshal(line, into); err != nil {
+			return h, nil, fmt.Errorf("%s line %d: %w", path, n, err)
+		}
+		if n > 1 {
+			values = append(values, v)
+		}
+	}
+	if h.Command == "" || h.Date == "" || h.Machine == "" {
+		return h, nil, fmt.Errorf("%s line 1: a header must have command, date and machine", path)
+	}
+	return h, values, nil
+}
+
+// accuracyFiles lists the experiments in the accuracy tables, in the order of their rows.
+var accuracyFiles = []string{
+	"cora", "cora-normalized", "citeseer", "citeseer-normalized", "demo", "amazon-photo", "arxiv", "acm",
+	"dblp", "blogcatalog",
+}
+
+// chosenOn lists the graphs whose validation nodes were used to choose a default, or the ranking or the priors of cgc
+// tune.
+var chosenOn = []string{"cora", "citeseer", "demo", "amazon-photo", "arxiv"}
+
+// measured holds the results on one graph with one feature treatment at one size: a summary for each method, and for
+// the full graph, by name.
+type measured struct {
+	graph      string
+	nodes      int // N′
+	normalized bool
+	of         int // N
+	methods    map[string]experiment.Summary
+}
+
+// measure returns the results of the named experiments, grouped by graph, treatment and size.
+func measure(root string, names []string) ([]measured, error) {
+	var all []measured
+	for _, name := range names {
+		_, records, err := readLines[experiment.Record](root, name)
+		if err != nil {
+			return nil, err
+		}
+		var full *experiment.Summary
+		first := len(all)
+		for _, s := range experiment.Summarize(records) {
+			if s.IsWhole() {
+				full = &s
+				continue
+			}
+			at := slices.IndexFunc(all[first:], func(c measured) bool { return c.nodes == s.Nodes }) + first
+			if at < first {
+				at = len(all)
+				all = append(all, measured{s.Graph.Name, s.Nodes, s.NormalizeFeatures, s.Graph.Nodes,
+					map[string]experiment.Summary{}})
+			}
+			all[at].methods[s.Arm] = s
+		}
+		slices.SortFunc(all[first:], func(a, b measured) int { return cmp.Compare(a.nodes, b.nodes) })
+		if full != nil {
+			for _, c := range all[first:] {
+				c.methods[experiment.Whole] = *full
+			}
+		}
+	}
+	return all, nil
+}
+
+// name returns the name of the graph for a table row.
+func (c measured) name() string {
+	name := strings.ReplaceAll(c.graph, "_", "-")
+	if slices.Contains(chosenOn, name) {
+		name += " ᵃ"
+	}
+	if c.normalized {
+		name += ", row-normalised"
+	}
+	return name
+}
+
+// test formats the test accuracy of a method.
+func (c measured) test(method string) report.Cell {
+	s, is := c.methods[method]
+	switch {
+	case !is:
+		return report.Missing()
+	case len(s.Seeds) < 2:
+		return report.Decimal(s.Test.Mean, 1)
+	}
+	return plusMinus(s.Test)
+}
+
+// plusMinus formats a mean and its standard deviation as one cell.
+func plusMinus(e experiment.Estimate) report.Cell {
+	return report.Word(report.PlusMinus(e.Mean, e.Std, 1).Text)
+}
+
+// seeds formats the number of condensation seeds.
+func (c measured) seeds() report.Cell { return report.Integer(len(c.methods["cgc"].Seeds)) }
+
+// published formats the number that the paper reports for a method. The paper's arxiv has 128 features and ours has
+// 200, so its numbers are not comparable and not shown.
+func (c measured) published(column string) report.Cell {
+	if c.graph == "arxiv" {
+		return report.Missing()
+	}
+	sizes, _ := paper.Published().SizesOf(c.graph)
+	full := c.methods["cgc"].Graph
+	for i, share := range sizes.OfTrain {
+		percent, err := strconv.ParseFloat(strings.TrimSuffix(share, "%"), 64)
+		if err != nil || int(math.Round(percent/100*float64(full.Train))) != c.nodes {
+			continue
+		}
+		if v, is := paper.Published().Table("table3").Value(c.graph, sizes.Ratios[i], "", column); is {
+			return report.Word(v.String())
+		}
+	}
+	return report.Missing()
+}
+
+// difference formats by how much a method exceeds cgc on the same seeds, with the 95% interval of the mean difference.
+// It is bold if the interval excludes 0.
+func (c measured) difference(method string) report.Cell {
+	s, is := c.methods[method]
+	if !is {
+		return report.Missing()
+	}
+	d := experiment.Compare(s, c.methods["cgc"])
+	if d.Seeds < 2 {
+		return report.Missing()
+	}
+	mean := report.Signed(d.Difference.Mean, 1).Text
+	if d.Verdict != "" {
+		mean = "**" + mean + "**"
+	}
+	lo, hi := d.Difference.Mean-d.Difference.CI95, d.Difference.Mean+d.Difference.CI95
+	return report.Word(fmt.Sprintf("%s (%s to %s)", mean, report.Signed(lo, 1).Text, report.Signed(hi, 1).Text))
+}
+
+// right returns a right-aligned column, for numbers.
+func right(name string) report.Column { return report.Column{Name: name, Side: report.Right} }
+
+// markdown renders a table in Markdown.
+func markdown(t *report.Table) (string, error) {
+	var b bytes.Buffer
+	err := report.Markdown(&b, &report.Document{Blocks: []report.Block{t}})
+	return b.String(), err
+}
+
+// tables maps names to the generators of the tables and texts made from results/.
+var tables = map[string]func(root string) (string, error){
+	"accuracy":  accuracy,
+	"baselines": baselines,
+	"commands":  commandLines,
+	"headline":  headline,
+	"sentence":  sentence,
+	"speed":     speed,
+}
+
+// results generates one entry of tables.
+func results(root string, args []string) (string, error) {
+	if len(args) != 1 || tables[args[0]] == nil {
+		return "", fmt.Errorf("%q, must be the name of one table", args)
+	}
+	return tables[args[0]](root)
+}
+
+// sentence generates the first sentences of README: the accuracy of training on a condensed Cora and on the full graph,
+// and the time to condense the largest graph.
+func sentence(root string) (string, error) {
+	all, err := measure(root, []string{"cora"})
+	if err != nil {
+		return "", err
+	}
+	at := slices.IndexFunc(all, func(c measured) bool { return c.nodes == 70 })
+	if at < 0 {
+		return "", errors.New("cora was not condensed to 70 nodes")
+	}
+	_, pairs, err := readLines[pair](root, "speed")
+	if err != nil {
+		return "", err
+	}
+	largest := slices.MaxFunc(pairs, func(a, b pair) int { return cmp.Compare(a.Nodes, b.Nodes) })
+	var seconds []float64
+	for _, p := range pairs {
+		if p.Graph == largest.Graph {
+			seconds = append(seconds, p.CGC.Seconds.Condense)
+		}
+	}
+	c := all[at]
+	return fmt.Sprintf("**On Cora, a GCN trained on %d condensed nodes instead of %s reaches %s%% test accuracy;\n"+
+		"trained on the full graph, it reaches %s%%. A graph with %.1f million nodes and %.0f million edges is\n"+
+		"condensed in %s s on two CPU cores.**", c.nodes, report.Count(c.of), c.test("cgc").Text,
+		c.test(experiment.Whole).Text,
+		float64(largest.Nodes)/1e6, float64(largest.Edges)/1e6, report.Significant(bench.Median(seconds), 2).Text), nil
+}
+
+// accuracyFigure plots the accuracy on Cora against the number of nodes of the training graph.
+func accuracyFigure(root string) (string, error) {
+	all, err := measure(root, []string{"cora"})
+	if err != nil {
+		return "", err
+	}
+	f := &report.Figure{
+		Title: "Test accuracy of a GCN on Cora (2,708 nodes), 20 seeds", X: "nodes it was trained on",
+		Y: "test accuracy, %",
+	}
+	for style, method := range []string{"cgc-d", "cgc", "herding", "k-center", "random", experiment.Whole} {
+		series := report.Series{Name: method, Style: style, Joined: true}
+		if method == experiment.Whole {
+			series.Name, series.Hollow = "full graph", true
+		}
+		for _, c := range all {
+			if s, is := c.methods[method]; is {
+				series.X, series.Y = append(series.X, float64(c.nodes)), append(series.Y, s.Test.Mean)
+				series.Std = append(series.Std, s.Test.Std)
+			}
+		}
+		f.Series = append(f.Series, series)
+	}
+	var b bytes.Buffer
+	err = chart.SVG(&b, f)
+	return b.String(), err
+}
+
+// headline generates README's table, with the middle size of each public graph.
+func headline(root string) (string, error) {
+	all, err := measure(root, accuracyFiles)
+	if err != nil {
+		return "", err
+	}
+	t := &report.Table{Columns: []report.Column{
+		{Name: "graph"}, right("nodes"), right("condensed to"), right("cgc"), right("cgc-d"), right("full graph"),
+	}}
+	for _, c := range all {
+		if (c.graph == "cora" && c.nodes != 70) || (c.graph == "citeseer" && c.nodes != 60) || c.graph == "demo" {
+			continue
+		}
+		t.Row(report.Word(c.name()), report.Integer(c.of), report.Integer(c.nodes), c.test("cgc"), c.test("cgc-d"),
+			c.test(experiment.Whole))
+	}
+	return markdown(t)
+}
+
+// accuracy generates the table of all sizes and methods, with their paired differences from cgc and the paper's
+// numbers.
+func accuracy(root string) (string, error) {
+	all, err := measure(root, accuracyFiles)
+	if err != nil {
+		return "", err
+	}
+	t := &report.Table{Columns: []report.Column{
+		{Name: "graph"}, right("N′"), right("seeds"), right("cgc"), right("cgc-x"), right("cgc-d"), right("cgc-x − cgc"),
+		right("cgc-d − cgc"), right("full graph"), right("paper, CGC"), right("paper, CGC-X"),
+	}}
+	for _, c := range all {
+		t.Row(report.Word(c.name()), report.Integer(c.nodes), c.seeds(), c.test("cgc"), c.test("cgc-x"), c.test("cgc-d"),
+			c.difference("cgc-x"), c.difference("cgc-d"), c.test(experiment.Whole), c.published("CGC"), c.published("CGC-X"))
+	}
+	return markdown(t)
+}
+
+// baselines generates the table that compares methods that select nodes of the graph with methods that synthesise
+// nodes.
+func baselines(root string) (string, error) {
+	all, err := measure(root, []string{"cora"})
+	if err != nil {
+		return "", err
+	}
+	methods := []string{"cgc", "cgc-d", "herding", "k-center", "random", experiment.Whole}
+	t := &report.Table{Columns: []report.Column{{Name: "graph"}, right("N′"), right("seeds")}}
+	for _, method := range methods {
+		t.Columns = append(t.Columns, right(strings.Replace(method, experiment.Whole, "full graph", 1)))
+	}
+	for _, c := range all {
+		row := []report.Cell{report.Word(c.name()), report.Integer(c.nodes), c.seeds()}
+		for _, method := range methods {
+			row = append(row, c.test(method))
+		}
+		t.Row(row...)
+	}
+	return markdown(t)
+}
+
+// A pair holds a run of cgc and a run of the Python program on the same graph: a line written by bench/peer/pairs.py
+// --record.
+type pair struct {
+	Graph     string `json:"graph"`
+	Nodes     int    `json:"nodes"`
+	Edges     int    `json:"edges"`
+	Features  int    `json:"features"`
+	Condensed int    `json:"condensed"`
+	CGC       side   `json:"cgc"`
+	Python    side   `json:"python"`
+}
+
+// A side is the time and memory of one program.
+type side struct {
+	Seconds struct {
+		Condense float64 `json:"condense"`
+	} `json:"seconds"`
+	Peak float64 `json:"peak_rss_bytes"`
+}
+
+// speed generates the table that compares time and memory of cgc and the Python program, with medians over the pairs of
+// each graph.
+func speed(root string) (string, error) {
+	_, pairs, err := readLines[pair](root, "speed")
+	if err != nil {
+		return "", err
+	}
+	t := &report.Table{Columns: []report.Column{
+		{Name: "graph"}, right("nodes"), right("edges"), right("features"), right("condensed to"), right("cgc, s"),
+		right("Python, s"), right("ratio"), right("cgc, GB"), right("Python, GB"),
+	}}
+	for len(pairs) > 0 {
+		of := pairs[0]
+		var ours, theirs, ratio, memory, theirMemory []float64
+		pairs = slices.DeleteFunc(pairs, func(p pair) bool {
+			if p.Graph != of.Graph {
+				return false
+			}
+			ours, theirs = append(ours, p.CGC.Seconds.Condense), append(theirs, p.Python.Seconds.Condense)
+			ratio = append(ratio, p.Python.Seconds.Condense/p.CGC.Seconds.Condense)
+			memory, theirMemory = append(memory, p.CGC.Peak/1e9), append(theirMemory, p.Python.Peak/1e9)
+			return true
+		})
+		t.Row(report.Word(of.Graph), report.Integer(of.Nodes), report.Integer(of.Edges), report.Integer(of.Features),
+			report.Integer(of.Condensed), report.Significant(bench.Median(ours), 2), report.Significant(bench.Median(theirs), 2),
+			report.Word(fmt.Sprintf("%.1f ×", bench.Median(ratio))), report.Decimal(bench.Median(memory), 1),
+			report.Decimal(bench.Median(theirMemory), 1))
+	}
+	return markdown(t)
+}
+
+// commandLines generates a table of the files in results/, each with the command that produced it.
+func commandLines(root string) (string, error) {
+	files, err := filepath.Glob(filepath.Join(root, "results", "*.jsonl"))
+	if err != nil {
+		return "", err
+	}
+	t := &report.Table{Columns: []report.Column{{Name: "records"}, {Name: "command"}, {Name: "date"}}}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
+		h, _, err := readLines[json.RawMessage](root, name)
+		if err != nil {
+			return "", err
+		}
+		t.Row(report.Word("`results/"+name+".jsonl`"), report.Word("`"+h.Command+"`"), report.Word(h.Date))
+	}
+	return markdown(t)
+}

@@ -1,0 +1,180 @@
+package paper
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/propagate"
+)
+
+// arm is one of the configurations that a study compares.
+type arm struct {
+	name   string // the name in the paper
+	config cgc.Config
+	rival  condense.Method // replaces config, for a baseline
+	row    string          // Row.Method of the row with the paper's number
+	column string          // the column of the paper's number; empty means the column of the model
+	x      float64         // the value of the swept parameter, in a figure
+
+	training gnn.Config
+	found    *Found // the result of a search, or nil
+}
+
+// method returns the condensation method.
+func (a arm) method() condense.Method {
+	if a.rival != nil {
+		return a.rival
+	}
+	return a.config
+}
+
+// beside returns arms for additional methods that the study itself does not define. The paper's numbers for each are in
+// a column or, if byRow is set, in a row.
+func beside(methods []condense.Method, setting condense.Setting, byRow bool) (arms []arm) {
+	for _, m := range methods {
+		a := arm{name: printedMethod(m.Name()), rival: m}
+		if setting != (condense.Setting{}) {
+			a.rival = condense.Under(setting, m)
+		}
+		if byRow {
+			a.row = a.name
+		} else {
+			a.column = a.name
+		}
+		arms = append(arms, a)
+	}
+	return arms
+}
+
+// printedMethod returns the paper's name of a method: "GCond-X" for "gcond-x". It returns the name unchanged if the
+// paper does not have the method.
+func printedMethod(name string) string {
+	for _, column := range Published().Table("table4").Columns {
+		if strings.EqualFold(column, name) {
+			return column
+		}
+	}
+	return name
+}
+
+// base returns the base configuration of a method in a study.
+type base func(method) cgc.Config
+
+// method is a method of the paper, with the paper's name.
+type method struct {
+	name string
+	is   cgc.Variant
+}
+
+// The paper's own methods.
+var (
+	full  = method{"CGC", cgc.CGC}
+	cgcx  = method{"CGC-X", cgc.CGCX}
+	simdm = method{"SimDM", cgc.SimDM}
+)
+
+// sweep is a figure that varies one parameter.
+type sweep struct {
+	name  string // part of the file name, and Cell.Part
+	title string
+	axis  string
+	log   bool
+	arms  func(base) []arm
+}
+
+// plain returns one arm per method, with the base configuration.
+func plain(methods ...method) func(base) []arm {
+	return func(b base) (arms []arm) {
+		for _, m := range methods {
+			arms = append(arms, arm{name: m.name, config: b(m), column: m.name})
+		}
+		return arms
+	}
+}
+
+// byModel returns one arm for a method whose numbers are in a row of the paper's table, with a column for each model.
+func byModel(m method) func(base) []arm {
+	return func(b base) []arm { return []arm{{name: m.name, config: b(m), row: m.name}} }
+}
+
+// ablation returns arms that each omit or replace one part of the method, and the unchanged method last.
+func ablation(m method) func(base) []arm {
+	return func(b base) (arms []arm) {
+		for _, part := range []struct {
+			name   string
+			change func(*cgc.Config)
+		}{
+			{" w/o AUG", func(c *cgc.Config) { c.Augment = 0 }},
+			{" w/o CAL", func(c *cgc.Config) { c.Temperature = cgc.Infinite }},
+			{" w K-means", func(c *cgc.Config) { c.Partition = "kmeans" }},
+			{" w RAN", func(c *cgc.Config) { c.Partition = "random" }},
+			{"", func(*cgc.Config) {}},
+		} {
+			a := arm{name: m.name + part.name, config: b(m), column: m.name + part.name}
+			part.change(&a.config)
+			arms = append(arms, a)
+		}
+		return arms
+	}
+}
+
+// propagations returns arms for the propagation rules that have a column in the paper.
+func propagations(b base) (arms []arm) {
+	for _, m := range []method{cgcx, full} {
+		for _, p := range propagate.Rules() {
+			column := strings.ToUpper(string(p))
+			if !slices.Contains(Published().Table("table12").Columns, column) {
+				continue
+			}
+			a := arm{name: m.name + " " + column, config: b(m), row: m.name, column: column}
+			a.config.Propagation = p
+			arms = append(arms, a)
+		}
+	}
+	return arms
+}
+
+// over returns arms that set one parameter of a method to each of the values.
+func over(m method, symbol string, values []float64, set func(*cgc.Config, float64)) func(base) []arm {
+	return func(b base) (arms []arm) {
+		for _, v := range values {
+			a := arm{name: fmt.Sprintf("%s %s=%g", m.name, symbol, v), config: b(m), x: v}
+			set(&a.config, v)
+			arms = append(arms, a)
+		}
+		return arms
+	}
+}
+
+// parameters returns the sweeps of the sensitivity analysis, over the values that the paper searched (appendix E.3) and
+// a few more.
+//
+// With a threshold of 0.8 or above, the A′ of cora has at most two edges, and T and α have no effect. Therefore T
+// starts at 0.3, and α is swept with T as low as the bound on the mean degree allows.
+func parameters() []sweep {
+	return []sweep{
+		{"augment", "Augmentation", "augmentation p, a multiple of the training nodes", false,
+			over(full, "p", []float64{0, 0.5, 1, 2, 3, 5}, func(c *cgc.Config, v float64) { c.Augment = v })},
+		{"temperature", "Temperature", "temperature τ", true,
+			over(full, "τ", []float64{0.01, 0.1, 0.3, 0.5, 0.8, 1, 10},
+				func(c *cgc.Config, v float64) { c.Temperature = cgc.Temperature(v) })},
+		{"threshold", "Threshold, without a bound on the degree", "threshold T", false,
+			over(full, "T", []float64{0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99},
+				func(c *cgc.Config, v float64) { c.Threshold, c.Degree = v, 0 })},
+		{"alpha", fmt.Sprintf("Weight of smoothness, at a mean degree of %g", meanDegree), "weight α", false,
+			over(full, "α", []float64{0.3, 0.5, 1, 2, 3},
+				func(c *cgc.Config, v float64) { c.Threshold, c.Degree, c.Alpha = 0, meanDegree, v })},
+	}
+}
+
+// meanDegree is the bound on the mean degree of A′ in the sweep of α.
+const meanDegree = 1.0
+
+func depth() sweep {
+	return sweep{"", "CGC-X by depth of propagation", "hops K", false,
+		over(cgcx, "K", []float64{0, 1, 2, 3, 4, 5}, func(c *cgc.Config, v float64) { c.Hops = int(v) })}
+}

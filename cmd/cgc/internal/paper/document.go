@@ -1,0 +1,253 @@
+package paper
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/graph-condensation/cgc/experiment/report"
+)
+
+// Document returns r as a document: tables of the measurements next to the paper's numbers, the paper's numbers for
+// methods that were not run, figures, and notes that explain the numbers.
+func (r *Result) Document() *report.Document {
+	d := &report.Document{Title: r.Study + ": " + r.Title}
+	if len(r.Cells) > 0 {
+		d.Add(r.accuracies())
+	}
+	if len(r.Times) > 0 {
+		if len(r.Cells) > 0 {
+			d.Add(report.Heading("seconds of condensation"))
+		}
+		d.Add(r.seconds())
+	}
+	if r.about().data {
+		d.Add(r.dataTable())
+	}
+	if r.Trials > 0 {
+		d.Add(report.Heading("what the search found"), r.foundTable())
+	}
+	for _, t := range r.others() {
+		d.Add(report.Heading(t.Title), t)
+		t.Title = ""
+	}
+	for _, f := range r.Figures() {
+		d.Add(f)
+	}
+	d.Add(r.notes())
+	return d
+}
+
+// meanParts names the values of a cell with a mean and its standard deviation.
+var meanParts = []string{"mean", "std"}
+
+// accuracies returns the main table. Accuracies on a graph that is not the paper's are in a separate column, without a
+// difference from the paper.
+func (r *Result) accuracies() *report.Table {
+	models, strange, ours, printed := map[string]bool{}, false, false, false
+	for _, c := range r.Cells {
+		models[c.Model] = true
+		printed = printed || c.Paper != nil
+		strange = strange || !c.Comparable
+		ours = ours || c.Comparable
+	}
+	t := new(report.Table)
+	var shown []func(Cell) report.Cell
+	add := func(when bool, column report.Column, cell func(Cell) report.Cell) {
+		if when {
+			t.Columns, shown = append(t.Columns, column), append(shown, cell)
+		}
+	}
+	numbers := func(name string) report.Column {
+		return report.Column{Name: name, Unit: "%", Parts: meanParts, Side: report.Right}
+	}
+	add(true, report.Column{Name: "graph"}, func(c Cell) report.Cell { return report.Word(r.called(c.Graph)) })
+	add(true, report.Column{Name: "r", Side: report.Right}, func(c Cell) report.Cell { return orMissing(c.Ratio) })
+	add(true, report.Column{Name: "N′"}, func(c Cell) report.Cell { return report.Integer(c.Nodes) })
+	add(true, report.Column{Name: "method"}, func(c Cell) report.Cell { return report.Word(c.Arm) })
+	add(r.about().sweeps != nil, report.Column{Name: "edges of A′"}, func(c Cell) report.Cell {
+		return report.Decimal(c.Edges, 1)
+	})
+	add(len(models) > 1, report.Column{Name: "model"}, func(c Cell) report.Cell { return report.Word(c.Model) })
+	add(ours, numbers("here"), func(c Cell) report.Cell { return c.test(c.Comparable) })
+	add(printed, numbers("paper"), func(c Cell) report.Cell { return c.Paper.cell() })
+	add(ours && printed, report.Column{Name: "difference", Side: report.Right}, Cell.difference)
+	add(strange, numbers("not comparable"), func(c Cell) report.Cell { return c.test(!c.Comparable) })
+	for _, c := range r.Cells {
+		var row []report.Cell
+		for _, cell := range shown {
+			row = append(row, cell(c))
+		}
+		t.Row(row...)
+	}
+	return t
+}
+
+// called returns the name of a graph, marked if the graph is synthetic.
+func (r *Result) called(name string) string {
+	if r.graph(name).Made {
+		return name + " (made)"
+	}
+	return name
+}
+
+func orMissing(text string) report.Cell {
+	if text == "" {
+		return report.Missing()
+	}
+	return report.Word(text)
+}
+
+// test formats the test accuracy if it belongs in the column, as here says.
+func (c Cell) test(here bool) report.Cell {
+	switch {
+	case !here:
+		return report.Missing()
+	case c.Seeds < 2:
+		return report.Decimal(c.Test.Mean, 1)
+	}
+	return report.PlusMinus(c.Test.Mean, c.Test.Std, 1)
+}
+
+// difference formats the measured accuracy minus the paper's.
+func (c Cell) difference() report.Cell {
+	if !c.Comparable || c.Paper == nil || c.Paper.OutOfMemory {
+		return report.Missing()
+	}
+	return report.Signed(c.Test.Mean-c.Paper.Mean, 1)
+}
+
+// cell formats a number of the paper, which is missing if v is nil.
+func (v *Value) cell() report.Cell {
+	switch {
+	case v == nil:
+		return report.Missing()
+	case v.OutOfMemory:
+		return report.Word(v.Text)
+	case strings.Contains(v.Text, "±"):
+		return report.Cell{Text: v.String(), Values: []any{v.Mean, v.Std}}
+	}
+	whole, rest, point := strings.Cut(v.Text, ".")
+	text := v.Text
+	if n, err := strconv.Atoi(whole); err == nil {
+		text = report.Count(n)
+		if point {
+			text += "." + rest
+		}
+	}
+	return report.Cell{Text: text, Values: []any{v.Mean}}
+}
+
+// seconds returns the table of times.
+func (r *Result) seconds() *report.Table {
+	t := &report.Table{Columns: []report.Column{{Name: "graph"}, {Name: "N′"}, {Name: "method"}}}
+	steps := []string{"propagate", "assess", "augment", "partition", "generate"}
+	t.Columns = append(t.Columns, report.Columns(steps...)...)
+	t.Columns = append(t.Columns, report.Column{Name: "all"}, report.Column{Name: "paper", Side: report.Right})
+	for _, c := range r.Times {
+		s := c.Seconds
+		row := []report.Cell{report.Word(r.called(c.Graph)), report.Integer(c.Nodes), report.Word(c.Arm)}
+		for _, step := range steps {
+			var cell report.Cell
+			if v := s.Of(step); v > 0 { // v is 0 if the method has no such step
+				cell = report.Decimal(v, 3)
+			}
+			row = append(row, cell)
+		}
+		t.Row(append(row, report.Decimal(s.Total, 3), c.Paper.cell())...)
+	}
+	return t
+}
+
+// others returns tables with the paper's numbers, on the same graphs, for methods that were not run: one or more for
+// each of the study's tables.
+func (r *Result) others() (all []*report.Table) {
+	run := map[string]bool{wholeName: true}
+	for _, c := range r.Cells {
+		run[c.Arm] = true
+	}
+	for _, t := range r.Times {
+		run[t.Arm] = true
+	}
+	for _, name := range r.about().otherTables() {
+		p := Published().Table(name)
+		if slices.ContainsFunc(p.Rows, func(row Row) bool { return row.Method != "" }) {
+			all = append(all, r.byModel(p, run)...)
+		} else if t := r.byMethod(p, run); len(t.Rows) > 0 {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// otherTables returns the names of the paper's tables from which other methods are shown.
+func (s *Study) otherTables() []string {
+	if s.others != nil {
+		return s.others
+	}
+	return s.tables
+}
+
+// byMethod transposes a table whose columns are methods. The result has a row for each method, and a column for each
+// graph and ratio.
+func (r *Result) byMethod(p *Table, run map[string]bool) *report.Table {
+	t := &report.Table{
+		Title: fmt.Sprintf("other methods, as the paper prints them (%s, %s)", strings.TrimSuffix(p.Name, secondsSuffix),
+			p.Unit),
+		Columns: []report.Column{{Name: "method"}},
+	}
+	var rows []Row
+	for _, row := range p.Rows {
+		if r.graph(row.Graph).Paper {
+			rows = append(rows, row)
+			t.Columns = append(t.Columns, printedColumn(row.Graph+" "+row.Ratio))
+		}
+	}
+	if len(rows) == 0 {
+		return t
+	}
+	for c, method := range p.Columns {
+		if run[method] {
+			continue
+		}
+		line := []report.Cell{report.Word(method)}
+		for _, row := range rows {
+			line = append(line, row.Cells[c].cell())
+		}
+		t.Row(line...)
+	}
+	return t
+}
+
+// printedColumn returns a column for numbers printed in the paper.
+func printedColumn(name string) report.Column {
+	return report.Column{Name: name, Parts: meanParts, Side: report.Right}
+}
+
+// byModel returns, for each graph, a table whose columns are models.
+func (r *Result) byModel(p *Table, run map[string]bool) (all []*report.Table) {
+	for _, g := range r.Graphs {
+		t := &report.Table{
+			Title:   fmt.Sprintf("other methods on %s, as the paper prints them (%s, %s)", g.Name, p.Name, p.Unit),
+			Columns: []report.Column{{Name: "method"}},
+		}
+		for _, name := range p.Columns {
+			t.Columns = append(t.Columns, printedColumn(name))
+		}
+		for _, row := range p.Rows {
+			if row.Graph != g.Name || run[row.Method] || run[row.Method+" "+p.Columns[0]] {
+				continue
+			}
+			line := []report.Cell{report.Word(row.Method)}
+			for _, v := range row.Cells {
+				line = append(line, v.cell())
+			}
+			t.Row(line...)
+		}
+		if len(t.Rows) > 0 {
+			all = append(all, t)
+		}
+	}
+	return all
+}

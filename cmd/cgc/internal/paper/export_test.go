@@ -1,0 +1,11 @@
+package paper
+
+import "github.com/graph-condensation/cgc/graph"
+
+// SizesOn returns the N′ of a graph at all ratios.
+func SizesOn(name string, g *graph.Graph) (nodes []int) {
+	for _, s := range sizes(name, g, true) {
+		nodes = append(nodes, s.nodes)
+	}
+	return nodes
+}

@@ -1,0 +1,86 @@
+package paper
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/graph-condensation/cgc/experiment/report"
+)
+
+// foundTable returns a table with the result of each cell's search and its gain in validation accuracy.
+func (r *Result) foundTable() *report.Table {
+	val := func(name string) report.Column { return report.Column{Name: name, Unit: "%", Side: report.Right} }
+	t := &report.Table{
+		Columns: []report.Column{
+			{Name: "graph"}, {Name: "N′"}, {Name: "method"}, {Name: "found"}, val("validation before"), val("after"),
+			val("best of the seeds"),
+		},
+	}
+	seen := map[*Found]bool{}
+	for _, c := range r.Cells {
+		if c.Found == nil || seen[c.Found] { // several models share a search
+			continue
+		}
+		seen[c.Found] = true
+		var changes []string
+		for _, change := range c.Found.Changes {
+			changes = append(changes, change.Name+" "+change.Value)
+		}
+		if len(changes) == 0 {
+			changes = []string{"no change"}
+		}
+		t.Row(report.Word(r.called(c.Graph)), report.Integer(c.Nodes), report.Word(c.Arm),
+			report.Word(strings.Join(changes, ", ")), report.Decimal(c.Found.Base, 1), report.Decimal(c.Found.Val, 1),
+			report.Decimal(c.Best, 1))
+	}
+	return t
+}
+
+// searchNotes adds notes that explain the search.
+func (r *Result) searchNotes(add func(string, ...any)) {
+	if r.Trials == 0 {
+		return
+	}
+	add("Search: %s for each cell, by mean validation accuracy: %d seeds each, then %d more for the best quarter. These "+
+		"seeds are not those of the table. Labels of test nodes were not there to be read.",
+		report.Plural(r.Trials, "candidate"), firstSeeds, moreSeeds)
+	add("Sets searched: %s.", sets())
+	add("The best of the seeds is the highest test accuracy of one seed. It is no estimate: the mean is.")
+}
+
+// sets describes the values that the search tries.
+func sets() string {
+	s := Published().Settings.Sets
+	return fmt.Sprintf("p in %v of the K·n embeddings, τ in %v, T in %v, α in %v, dropout in %v, and the learning rate "+
+		"of methods that learn in %v", s.Augment, s.Temperature, s.Threshold, s.Alpha, s.Dropout, s.LearningRate)
+}
+
+// dataTable returns table 8: the available graphs and the paper's.
+func (r *Result) dataTable() *report.Table {
+	t := &report.Table{Columns: []report.Column{
+		{Name: "graph"}, {Name: "whose"}, {Name: "nodes"}, {Name: "edges"}, {Name: "classes"}, {Name: "features"},
+		{Name: "training"}, {Name: "validation"}, {Name: "test"}, {Name: "task"},
+	}}
+	row := func(name, whose string, inductive bool, numbers ...int) {
+		cells := []report.Cell{report.Word(name), report.Word(whose)}
+		for _, n := range numbers {
+			cells = append(cells, report.Integer(n))
+		}
+		task := "transductive"
+		if inductive {
+			task = "inductive"
+		}
+		t.Row(append(cells, report.Word(task))...)
+	}
+	for _, g := range r.Graphs {
+		whose := "here"
+		if g.Made {
+			whose = "made"
+		}
+		row(g.Name, whose, g.Inductive, g.Nodes, g.Edges, g.Classes, g.Features, g.Train, g.Val, g.Test)
+		if p, is := Published().Of(g.Name); is {
+			row(g.Name, "paper", p.Task == "inductive", p.Nodes, p.Edges, p.Classes, p.Features, p.Train, p.Val, p.Test)
+		}
+	}
+	return t
+}

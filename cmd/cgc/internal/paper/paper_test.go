@@ -1,0 +1,495 @@
+package paper_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/chart"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/paper"
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// tiny returns a tiny graph with the name of a data set.
+func tiny(t *testing.T, name string) *graph.Graph {
+	t.Helper()
+	g, err := synth.Make(t.Context(), synth.Shape{
+		Name: name, Nodes: 160, Edges: 480, Features: 12, Classes: 3, Train: 36, Val: 40, Test: 60, Groups: 2,
+		Homophily: 0.7, Signal: 2,
+	}, rand.NewPCG(1, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func training() gnn.Config {
+	c := gnn.Defaults()
+	c.Epochs, c.Hidden, c.ValidateEvery = 6, 8, 3
+	return c
+}
+
+func job(t *testing.T, study string, graphs ...string) paper.Job {
+	t.Helper()
+	found, err := paper.Find([]string{study})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := paper.Job{
+		Study: found[0], Seeds: 2, Whole: -1, Training: training(),
+		Open: func(_ context.Context, s paper.Source) (*graph.Graph, error) { return tiny(t, s.Name), nil },
+	}
+	for _, name := range graphs {
+		j.Sources = append(j.Sources, paper.Source{Name: name})
+	}
+	return j
+}
+
+func mustRun(t *testing.T, j paper.Job) *paper.Result {
+	t.Helper()
+	r, err := j.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestEveryStudy measures every table and figure on a tiny graph with the name of one of its data sets, and renders the
+// result in every format.
+func TestEveryStudy(t *testing.T) {
+	log, err := experiment.OpenLog(filepath.Join(t.TempDir(), "log.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	want := map[string]struct{ arms, figures int }{
+		"table2": {2, 0}, "table3": {7, 2}, "table8": {0, 0}, "figure3": {2, 2},
+		"table4": {0, 1}, "table5": {7, 1}, "table6": {6, 1}, "table10": {6, 1},
+		"table11": {5, 1}, "table12": {6, 1}, "figure4": {26, 4}, "figure5": {6, 1},
+	}
+	for _, s := range paper.Studies() {
+		j := job(t, s.Name, s.Graphs[0], "own")
+		j.Log = log
+		r := mustRun(t, j)
+		cells := 0
+		for _, c := range r.Cells {
+			if c.Graph == s.Graphs[0] {
+				cells++
+			}
+			if !(c.Test.Mean >= 0 && c.Test.Mean <= 100) || c.Seeds != 2 {
+				t.Errorf("%s: accuracy %v of %d seeds", s.Name, c.Test.Mean, c.Seeds)
+			}
+			if c.Comparable {
+				t.Errorf("%s: %s can be compared, but is a tiny graph", s.Name, c.Graph)
+			}
+			// If the paper prints numbers for the study, every cell of its data sets has one. Cells of other graphs have none.
+			if has := c.Paper != nil; has != (c.Graph == s.Graphs[0] && s.Name != "figure4" && s.Name != "figure5") {
+				t.Errorf("%s, %s, %s, %s: has a number of the paper: %v", s.Name, c.Graph, c.Arm, c.Model, has)
+			}
+		}
+		if cells != want[s.Name].arms {
+			t.Errorf("%s has %d cells for a graph, want %d", s.Name, cells, want[s.Name].arms)
+		}
+		if timed := s.Name == "table2" || s.Name == "table4"; timed != (len(r.Times) == 4) {
+			t.Errorf("%s has %d times", s.Name, len(r.Times))
+		}
+		for _, v := range r.Times {
+			if !(v.Seconds.Total > 0) || (v.Paper != nil) != (v.Graph != "own") {
+				t.Errorf("%s, %s: %v seconds, the paper's: %v", s.Name, v.Graph, v.Seconds.Total, v.Paper)
+			}
+		}
+		var b bytes.Buffer
+		for _, write := range []func() error{
+			func() error { return report.Text(&b, r.Document()) },
+			func() error { return report.Markdown(&b, r.Document()) },
+			func() error { return report.CSV(&b, r.Lines()) },
+		} {
+			if err := write(); err != nil {
+				t.Errorf("%s: %v", s.Name, err)
+			}
+		}
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back paper.Result
+		if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(back.Document(), r.Document()) {
+			t.Errorf("%s: the result read from its JSON makes another document (%v)", s.Name, err)
+		}
+		if got := len(r.Figures()); got != want[s.Name].figures {
+			t.Errorf("%s has %d figures, want %d", s.Name, got, want[s.Name].figures)
+		}
+		for _, p := range r.Figures() {
+			if err := chart.SVG(&b, p); err != nil {
+				t.Errorf("%s: %v", p.Name, err)
+			}
+			for _, series := range p.Series {
+				if strings.HasSuffix(series.Name, ", paper") && s.Name != "table4" && len(series.Y) > 0 {
+					t.Errorf("%s draws the paper's accuracies beside those of a graph that is not its own", p.Name)
+				}
+			}
+		}
+		w := s.Work(j.Sources, 2)
+		averages := 0
+		for _, c := range r.Cells {
+			if c.Model == "AVG" {
+				averages++
+			}
+		}
+		wholes := 0
+		for _, c := range r.Cells {
+			if c.Arm == "Whole" {
+				wholes++
+			}
+		}
+		did := paper.Work{Timed: 2 * len(r.Times), Trainings: 2 * (len(r.Cells) - averages - wholes), Whole: 2 * wholes}
+		if did != w {
+			t.Errorf("%s did %+v, Work says %+v", s.Name, did, w)
+		}
+	}
+}
+
+// TestGolden compares the text of table 6 for three graphs: one marked as the paper's, one that differs and a synthetic
+// one. Numbers that depend on the SIMD code path are replaced.
+func TestGolden(t *testing.T) {
+	j := job(t, "table6", "cora", "arxiv", "flickr")
+	j.Sources[2].Made = true
+	j.Left = []string{"reddit is not here, and large"}
+	r := mustRun(t, j)
+	r.Graphs[0].Comparable, r.Graphs[0].Why = true, ""
+	for i := range r.Cells {
+		c := &r.Cells[i]
+		c.Comparable = c.Graph == "cora"
+		c.Test.Mean, c.Test.Std = 80+float64(i)/10, float64(i)/20
+	}
+	var b bytes.Buffer
+	if err := report.Text(&b, r.Document()); err != nil {
+		t.Fatal(err)
+	}
+	b.WriteString("\n")
+	if err := report.Markdown(&b, r.Document()); err != nil {
+		t.Fatal(err)
+	}
+	const golden = "testdata/table6.txt"
+	if *update {
+		if err := os.WriteFile(golden, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(b.Bytes(), want) {
+		t.Errorf("the text differs from %s (go test -update writes it):\n%s", golden, &b)
+	}
+}
+
+// TestResume checks that an interrupted job keeps its trainings in the log, and that the next job runs only the
+// remaining ones and gets the same numbers.
+func TestResume(t *testing.T) {
+	want := mustRun(t, job(t, "table6", "cora"))
+	path := filepath.Join(t.TempDir(), "log.jsonl")
+	run := func(ctx context.Context, stopAfter int) (*paper.Result, int, error) {
+		log, err := experiment.OpenLog(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer log.Close()
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		trained := 0
+		j := job(t, "table6", "cora")
+		j.Log = log
+		ctx = progress.With(ctx, func(e progress.Event) {
+			if strings.HasPrefix(e.Stage, "training") && e.Done > 0 {
+				if trained++; trained == stopAfter {
+					cancel()
+				}
+			}
+		})
+		r, err := j.Run(ctx)
+		return r, trained, err
+	}
+	_, first, err := run(t.Context(), 4)
+	if !errors.Is(err, context.Canceled) || first < 4 || first == 12 {
+		t.Fatalf("stopped after %d trainings with %v, want 4 or a few more and context.Canceled", first, err)
+	}
+	r, second, err := run(t.Context(), 0)
+	if err != nil || first+second != 12 {
+		t.Fatalf("%d and %d trainings (%v), want 12 in all", first, second, err)
+	}
+	for i, c := range r.Cells {
+		if c.Test != want.Cells[i].Test || c.Arm != want.Cells[i].Arm {
+			t.Errorf("%s: %v after going on, %v in one go", c.Arm, c.Test, want.Cells[i].Test)
+		}
+	}
+}
+
+// TestSettings checks that the configurations of the arms match their names.
+func TestSettings(t *testing.T) {
+	by := func(r *paper.Result) map[string]cgc.Config {
+		all := map[string]cgc.Config{}
+		for _, c := range r.Cells {
+			if c.Config != nil {
+				config := cgc.Defaults()
+				if err := json.Unmarshal(c.Config, &config); err != nil {
+					t.Error(err)
+				}
+				all[c.Arm] = config
+			}
+		}
+		return all
+	}
+	j := job(t, "table11", "cora")
+	c := by(mustRun(t, j))
+	full := c["CGC"]
+	if full.Variant != cgc.CGC || full.Partition != "spectral" || full.Hops != 2 || full.Augment == 0 ||
+		math.IsInf(float64(full.Temperature), 1) || full.Inductive {
+		t.Errorf("CGC is %+v", full)
+	}
+	for arm, is := range map[string]func(cgc.Config) bool{
+		"CGC w/o AUG":   func(c cgc.Config) bool { return c.Augment == 0 },
+		"CGC w/o CAL":   func(c cgc.Config) bool { return math.IsInf(float64(c.Temperature), 1) },
+		"CGC w K-means": func(c cgc.Config) bool { return c.Partition == "kmeans" },
+		"CGC w RAN":     func(c cgc.Config) bool { return c.Partition == "random" },
+	} {
+		if !is(c[arm]) {
+			t.Errorf("%s is %+v", arm, c[arm])
+		}
+	}
+	j.Ours = true
+	ours, want := by(mustRun(t, j))["CGC"], cgc.Defaults()
+	want.Nodes = ours.Nodes
+	if ours.Augment != want.Augment || ours.Partition != want.Partition || ours.Threshold != want.Threshold {
+		t.Errorf("with Ours, CGC is %+v, want %+v", ours, want)
+	}
+	j.NormalizeFeatures = true
+	normalized := mustRun(t, j)
+	if !by(normalized)["CGC"].NormalizeFeatures || !normalized.NormalizeFeatures {
+		t.Error("with NormalizeFeatures, CGC sees the features as they are")
+	}
+	r := mustRun(t, job(t, "table5", "flickr"))
+	if !by(r)[r.Cells[0].Arm].Inductive || !r.Graphs[0].Inductive {
+		t.Error("flickr is not inductive")
+	}
+}
+
+// TestSizes checks that the N′ for graphs of the paper's sizes are the paper's.
+func TestSizes(t *testing.T) {
+	want := map[string][]int{
+		"cora": {35, 70, 140}, "citeseer": {30, 60, 120}, "arxiv": {90, 454, 909}, "flickr": {44, 223, 446},
+		"reddit": {76, 153, 307}, "products": {629, 1238, 2477},
+	}
+	for name, nodes := range want {
+		of, _ := paper.Published().Of(name)
+		y := make([]int32, of.Train)
+		for i := range y {
+			y[i] = int32(i % of.Classes)
+		}
+		g := &graph.Graph{Name: name, Y: y, Classes: of.Classes}
+		for i := range y {
+			g.Split.Train = append(g.Split.Train, int32(i))
+		}
+		if got := paper.SizesOn(name, g); !slices.Equal(got, nodes) {
+			t.Errorf("%s: N′ is %v, want %v", name, got, nodes)
+		}
+	}
+}
+
+// TestModels checks a study with some of its models. Their average must not be compared with the paper's.
+func TestModels(t *testing.T) {
+	j := job(t, "table5", "arxiv", "cora")
+	j.Seeds, j.Models = 1, []gnn.Model{gnn.GCN(), gnn.SGC()}
+	r := mustRun(t, j)
+	var said []string
+	for _, c := range r.Cells[:3] {
+		text := c.Model
+		if c.Paper != nil {
+			text += " " + c.Paper.String()
+		}
+		said = append(said, text)
+	}
+	if got, want := strings.Join(said, ", "), "sgc 64.9, gcn 66.4, AVG"; got != want {
+		t.Errorf("cells are %s, want %s", got, want)
+	}
+	if a, b, avg := r.Cells[0].Test.Mean, r.Cells[1].Test.Mean, r.Cells[2].Test.Mean; math.Abs((a+b)/2-avg) > 1e-9 {
+		t.Errorf("the average of %v and %v is %v", a, b, avg)
+	}
+	var b bytes.Buffer
+	if err := report.Text(&b, r.Document()); err != nil ||
+		!strings.Contains(b.String(), "The paper has no numbers for cora in this table.") {
+		t.Errorf("%v: nothing said of cora, which is not in the paper's table:\n%s", err, &b)
+	}
+}
+
+// TestSensitivity checks that A′ has edges in the sweeps over T and α even on a graph with dissimilar embeddings, such
+// as cora, and that raising T removes edges.
+func TestSensitivity(t *testing.T) {
+	j := job(t, "figure4", "own")
+	j.Seeds = 1
+	j.Open = func(_ context.Context, s paper.Source) (*graph.Graph, error) {
+		return synth.Make(t.Context(), synth.Shape{
+			Name: s.Name, Nodes: 300, Edges: 375, Features: 60, Classes: 4, Train: 60, Val: 40, Test: 60, Groups: 2,
+			Homophily: 0.8, Signal: 1,
+		}, rand.NewPCG(3, 4))
+	}
+	previous, least, most := math.Inf(1), math.Inf(1), 0.0
+	for _, c := range mustRun(t, j).Cells {
+		switch c.Part {
+		case "threshold":
+			if c.Edges > previous {
+				t.Errorf("%s: %g edges, %g at the T before it", c.Arm, c.Edges, previous)
+			}
+			previous, least, most = c.Edges, min(least, c.Edges), max(most, c.Edges)
+		case "alpha":
+			if mean := 2 * c.Edges / float64(c.Nodes); mean < 0.5 || mean > 1 {
+				t.Errorf("%s: A′ has a mean degree of %g, want 0.5 to 1", c.Arm, mean)
+			}
+		case "temperature":
+			if c.Edges > 0 {
+				t.Errorf("%s: %g edges at T = 0.85, so this graph is not what the test wants", c.Arm, c.Edges)
+			}
+		}
+	}
+	if least > 0 || most < 20 {
+		t.Errorf("over T, A′ has %g to %g edges, want 0 to 20 or more", least, most)
+	}
+}
+
+func TestFind(t *testing.T) {
+	for words, want := range map[string]string{
+		"table3": "table3", "table1": "table2", "ablation": "table6 table11", "models table4": "table4 table5 table10",
+		"depth sensitivity": "figure4 figure5", "table3 accuracy": "table3",
+	} {
+		found, err := paper.Find(strings.Fields(words))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, s := range found {
+			names = append(names, s.Name)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%q calls %s, want %s", words, got, want)
+		}
+	}
+	var unknown *paper.UnknownError
+	if _, err := paper.Find([]string{"table3", "table7"}); !errors.As(err, &unknown) || unknown.Name != "table7" {
+		t.Errorf("table7: %v", err)
+	}
+}
+
+// TestChoose checks that available graphs are read, that missing ones are replaced by synthetic graphs, and that large
+// missing ones are omitted with a sentence.
+func TestChoose(t *testing.T) {
+	dir := t.TempDir()
+	if err := dataset.Write(t.Context(), filepath.Join(dir, "cora.safetensors"), tiny(t, "cora")); err != nil {
+		t.Fatal(err)
+	}
+	options := dataset.Options{Search: []string{dir}}
+	found, err := paper.Find([]string{"table3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := func(names []string, all bool) (string, int) {
+		sources, left := paper.Choose(found[0], options, names, all)
+		var words []string
+		for _, s := range sources {
+			if s.Made {
+				s.Name += "*"
+			}
+			words = append(words, s.Name)
+		}
+		return strings.Join(words, " "), len(left)
+	}
+	for _, c := range []struct {
+		names []string
+		all   bool
+		want  string
+		left  int
+	}{
+		{nil, false, "cora citeseer* arxiv* flickr*", 2},
+		{nil, true, "cora citeseer* arxiv* flickr* reddit* products*", 0},
+		{[]string{"reddit", "own", "cora"}, false, "reddit* own cora", 0},
+	} {
+		if got, left := said(c.names, c.all); got != c.want || left != c.left {
+			t.Errorf("%v, all %v: %s, %d left out, want %s and %d", c.names, c.all, got, left, c.want, c.left)
+		}
+	}
+	g, err := paper.Source{Name: "cora"}.Open(t.Context(), options)
+	if err != nil || g.Nodes() != 160 {
+		t.Errorf("cora was not read: %v", err)
+	}
+	made, err := paper.Source{Name: "citeseer", Made: true}.Open(t.Context(), options)
+	if err != nil || made.Nodes() != 3327 {
+		t.Errorf("citeseer was not made: %v", err)
+	}
+}
+
+// TestComparable checks that a graph counts as the paper's data set because of its content, not only its sizes.
+func TestComparable(t *testing.T) {
+	r := mustRun(t, job(t, "table4", "cora", "own"))
+	if g := r.Graphs[0]; g.Comparable || !strings.Contains(g.Why, "12 features here, 1433 in the paper") || !g.Paper {
+		t.Errorf("cora of 12 features: %+v", g)
+	}
+	if g := r.Graphs[1]; g.Comparable || g.Paper {
+		t.Errorf("own: %+v", g)
+	}
+	for _, c := range []struct {
+		name string
+		made bool
+		own  string // the name of the graph
+		why  string
+	}{
+		{"citeseer", false, "citeseer", "not the public citeseer"},
+		{"citeseer", false, "made-citeseer", "a made graph"},
+		{"citeseer", true, "citeseer", "a made graph"},
+	} {
+		j := job(t, "table4", c.name)
+		j.Seeds, j.Sources[0].Made = 1, c.made
+		j.Open = func(ctx context.Context, s paper.Source) (*graph.Graph, error) {
+			g, err := paper.Source{Name: s.Name, Made: true}.Open(ctx, dataset.Options{})
+			g.Name = c.own
+			return g, err
+		}
+		if g := mustRun(t, j).Graphs[0]; g.Comparable || !strings.Contains(g.Why, c.why) ||
+			g.Made != (c.why == "a made graph") {
+			t.Errorf("%+v: %+v", c, g)
+		}
+	}
+}
+
+// TestRealIsComparable checks that results on a real data set are compared with the paper's.
+func TestRealIsComparable(t *testing.T) {
+	o := dataset.Environment()
+	o.Cache = "" // never fetch
+	if _, err := o.Open(t.Context(), "citeseer"); err != nil {
+		t.Skip("citeseer is not in $CGC_DATA")
+	}
+	j := job(t, "table4", "citeseer")
+	j.Seeds = 1
+	j.Open = func(ctx context.Context, s paper.Source) (*graph.Graph, error) { return s.Open(ctx, o) }
+	if g := mustRun(t, j).Graphs[0]; !g.Comparable || g.Why != "" {
+		t.Errorf("%+v", g)
+	}
+}

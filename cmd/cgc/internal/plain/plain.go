@@ -1,0 +1,109 @@
+// Package plain writes text for users: errors in one line without Go's terms, and text wrapped to a width.
+package plain
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// prefix matches the name of one of this module's packages, or json, at the beginning of an error. A test compares the
+// list with the sources. A pattern without the names would mistake a user's folder, or a key of a file, for a package.
+var prefix = regexp.MustCompile(`(^|: |; )(` + strings.Join(packages, "|") + `): `)
+
+var packages = strings.Fields(`
+	assess augment bench cgc chart checkpoint chromium cluster coarsening condense confine dataset dgl
+	distill experiment generate gnn gradient graph graphml html json kernel kernelridge learn mat memory offline overview
+	paper parquet partition propagate report rival safetensors selection selftrain stored synth
+	trajectory tune web`)
+
+// Sentence returns err as one line, without the names of packages. It rewords errors of the system about files and
+// errors of the JSON decoder. A cancelled context becomes "interrupted".
+func Sentence(err error) string {
+	if errors.Is(err, context.Canceled) {
+		return "interrupted"
+	}
+	text := strings.ReplaceAll(reworded(err, err.Error()), "json: unknown field", "unknown field")
+	text = strings.ReplaceAll(strings.TrimSpace(text), "\n", "; ")
+	return once(prefix.ReplaceAllString(text, "$1"))
+}
+
+// reworded replaces the messages of the system and of the JSON decoder in text, if err is or wraps their errors.
+func reworded(err error, text string) string {
+	switch e := err.(type) {
+	case *fs.PathError:
+		return strings.ReplaceAll(text, e.Error(), e.Path+": "+file(e.Err))
+	case *os.LinkError:
+		return strings.ReplaceAll(text, e.Error(), e.New+": "+file(e.Err))
+	case *json.SyntaxError:
+		return strings.ReplaceAll(text, e.Error(), fmt.Sprintf("not valid JSON at byte %d", e.Offset))
+	case *json.UnmarshalTypeError:
+		return strings.ReplaceAll(text, e.Error(), value(e))
+	case interface{ Unwrap() error }:
+		if inner := e.Unwrap(); inner != nil {
+			return reworded(inner, text)
+		}
+	case interface{ Unwrap() []error }:
+		for _, inner := range e.Unwrap() {
+			text = reworded(inner, text)
+		}
+	}
+	return text
+}
+
+// file describes an error about a file.
+func file(err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "there is no such file or folder"
+	case errors.Is(err, fs.ErrPermission):
+		return "permission denied"
+	case errors.Is(err, syscall.ENOTDIR):
+		return "a part of the path is a file, must be a folder"
+	case errors.Is(err, syscall.EISDIR):
+		return "is a folder, must be a file"
+	}
+	return err.Error()
+}
+
+// value describes an error about a JSON value: the key, the type found and the type expected.
+func value(e *json.UnmarshalTypeError) string {
+	text, kind := "", reflect.Invalid
+	if e.Field != "" { // a path, of which the user knows the last part
+		text = e.Field[strings.LastIndexByte(e.Field, '.')+1:] + ": "
+	}
+	if e.Type != nil {
+		kind = e.Type.Kind()
+	}
+	must := "an object"
+	switch kind {
+	case reflect.Bool:
+		must = "true or false"
+	case reflect.String:
+		must = "a string"
+	case reflect.Slice, reflect.Array:
+		must = "a list"
+	case reflect.Float32, reflect.Float64:
+		must = "a number"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		must = "an integer"
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		must = "an integer of at least 0"
+	}
+	is := strings.NewReplacer("number ", "", "number", "a number", "string", "a string", "bool", "true or false",
+		"array", "a list", "object", "an object").Replace(e.Value)
+	return text + is + ", must be " + must
+}
+
+// once removes each part of a sentence that repeats the previous part, such as the path of a file.
+func once(text string) string {
+	return strings.Join(slices.Compact(strings.Split(text, ": ")), ": ")
+}

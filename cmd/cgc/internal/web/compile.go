@@ -1,0 +1,69 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Compile compiles the page's WebAssembly program with the installed Go, and returns two files by name: the program,
+// and Go's script that connects it with JavaScript. Both come from the same Go, because they must match. The current
+// folder must be in a module that contains this package, such as a checkout of the repository.
+//
+// flags are flags of go build that replace -trimpath -ldflags "-s -w". Equal sources and flags give equal bytes.
+func Compile(ctx context.Context, flags ...string) (map[string][]byte, error) {
+	if len(flags) == 0 {
+		flags = []string{"-trimpath", "-ldflags=-s -w"}
+	}
+	scratch, err := os.MkdirTemp("", "cgc-web")
+	if err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
+	defer os.RemoveAll(scratch)
+	program := filepath.Join(scratch, "cgc.wasm")
+	words := append([]string{"build"}, flags...)
+	words = append(words, "-o", program, "github.com/graph-condensation/cgc/cmd/cgc/internal/web/wasm")
+	compile := exec.CommandContext(ctx, "go", words...)
+	compile.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+	if said, err := compile.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("web: compiling to WebAssembly: %w: %s", err, bytes.TrimSpace(said))
+	}
+	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
+	if err != nil {
+		return nil, fmt.Errorf("web: go env GOROOT: %w", err)
+	}
+	glue, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec.js"))
+	if err != nil {
+		return nil, fmt.Errorf("web: the file of Go that connects WebAssembly with JavaScript: %w", err)
+	}
+	text, err := os.ReadFile(program)
+	if err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
+	compressed, err := compress(text)
+	if err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
+	return map[string][]byte{programs[0]: compressed, programs[1]: glue}, nil
+}
+
+// compress compresses text with gzip, without a name or a time, so that equal programs give equal bytes.
+func compress(text []byte) ([]byte, error) {
+	var packed bytes.Buffer
+	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := z.Write(text); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	return packed.Bytes(), nil
+}

@@ -1,0 +1,134 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/commandline"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+// extension is the file extension of condensed graphs.
+const extension = ".safetensors"
+
+// File is a file for the user.
+type File struct {
+	// Name is the file name shown to the user, and Path the path in the Outbox.
+	Name string `json:"name"`
+	Path string `json:"path"`
+	// Bytes is the size of the file, and What describes its content.
+	Bytes int64  `json:"bytes"`
+	What  string `json:"what"`
+}
+
+// Condensed describes a condensed graph.
+type Condensed struct {
+	Graph string `json:"graph"`
+	// Nodes and Edges (undirected) are the sizes of the condensed graph, and Budget is the number of nodes of each class.
+	Nodes  int   `json:"nodes"`
+	Edges  int   `json:"edges"`
+	Budget []int `json:"budget"`
+	// Seconds lists the time of each step, in order, and Total is the total time.
+	Seconds []Step  `json:"seconds"`
+	Total   float64 `json:"total"`
+	// Warnings lists properties of the graph that harm the result, with remedies.
+	Warnings []string `json:"warnings"`
+	// Config is the complete configuration.
+	Config json.RawMessage `json:"config"`
+	// Command is the command line of cgc that makes the same file from the user's files.
+	Command string `json:"command"`
+	// Files lists the files for the user to save: the condensed graph and the report page.
+	Files []File `json:"files"`
+	// Formats lists the other formats in which the condensed graph can be saved.
+	Formats []Store `json:"formats"`
+}
+
+// Step is the time of one step.
+type Step struct {
+	Name    string  `json:"name"`
+	Seconds float64 `json:"seconds"`
+}
+
+// condense condenses the graph at path with its default configuration and the given changes, and writes the result.
+func (s *Session) condense(ctx context.Context, path string, changes json.RawMessage) (*Condensed, error) {
+	g, err := s.opened(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defaults, _ := cgc.DefaultsFor(g)
+	config, err := merged(defaults, changes)
+	if err != nil {
+		return nil, err
+	}
+	s.small, s.onSmall, s.onWhole = nil, nil, nil
+	small, err := cgc.Condense(ctx, g, config)
+	if err != nil {
+		return nil, err
+	}
+	s.name = condense.FileName(g.Name, small.Nodes())
+	name := s.name + extension
+	progress.Report(ctx, progress.Event{Stage: "write"})
+	if err := small.Save(progress.With(ctx, nil), filepath.Join(s.Outbox, name)); err != nil {
+		return nil, err
+	}
+	s.small, s.file = small, filepath.Join(s.Outbox, name)
+	c := &Condensed{
+		Graph: g.Name, Nodes: small.Nodes(), Edges: small.Edges(), Budget: small.Budget, Total: small.Seconds.Total,
+		Warnings: append([]string{}, small.Warnings...), Config: small.Config,
+		Command: commandline.Condense(s.argument(path), name, small), Formats: stores(),
+	}
+	for _, step := range small.Seconds.Steps {
+		c.Seconds = append(c.Seconds, Step{step.Name, step.Seconds})
+	}
+	file, err := s.made(name, "the condensed graph")
+	if err != nil {
+		return nil, err
+	}
+	page, err := s.report(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.Files = []File{file, page}
+	return c, nil
+}
+
+// argument returns the graph as an argument of the command. It is ./NAME, because NAME alone could be the name of a
+// known graph.
+func (s *Session) argument(path string) string {
+	inside, is := strings.CutPrefix(path, strings.TrimSuffix(s.Inbox, "/")+"/")
+	switch {
+	case path == synth.DemoName:
+		return path
+	case !is || inside == "":
+		return "FOLDER" // the user chose files one by one
+	}
+	return "./" + inside
+}
+
+// made describes a file in the Outbox.
+func (s *Session) made(name, what string) (File, error) {
+	path := filepath.Join(s.Outbox, name)
+	info, err := os.Stat(path)
+	if err != nil {
+		return File{}, fmt.Errorf("the file that was written: %w", err)
+	}
+	return File{Name: name, Path: path, Bytes: info.Size(), What: what}, nil
+}
+
+// strictly decodes a JSON object. Unknown keys are errors.
+func strictly(text []byte, value any) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(value); err != nil {
+		return fmt.Errorf("the parameters: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/commandline"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/html"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/overview"
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/internal/atomicfile"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+// Store is a format that stores a condensed graph as one file.
+type Store struct {
+	// Name is the value of Conversion.Format, Title the name shown to the user, and Extension the file extension.
+	Name      string `json:"name"`
+	Title     string `json:"title"`
+	Extension string `json:"extension"`
+}
+
+// stores returns the formats, other than cgc's own, that store a condensed graph as one file.
+func stores() []Store {
+	all := []Store{}
+	for _, name := range format.Stores() {
+		f, err := format.Find(name)
+		if err != nil {
+			continue // already listed
+		}
+		d := f.Describe()
+		if d.File != "" && len(d.Extensions) > 0 && d.Extensions[0] != extension { // only formats that write a single file
+			all = append(all, Store{name, d.Title, d.Extensions[0]})
+		}
+	}
+	return all
+}
+
+// Converted is a condensed graph in another format.
+type Converted struct {
+	Files []File `json:"files"`
+}
+
+// convert writes the requested condensed graph in another format.
+func (s *Session) convert(ctx context.Context, c *Conversion) (*Converted, error) {
+	if c == nil {
+		return nil, errors.New("the page asks for another format, and does not say which")
+	}
+	for _, store := range stores() {
+		if store.Name != c.Format {
+			continue
+		}
+		small, err := s.condensed(c.File)
+		if err != nil {
+			return nil, err
+		}
+		name := s.name + store.Extension
+		progress.Report(ctx, progress.Event{Stage: "write"})
+		if err := small.SaveAs(progress.With(ctx, nil), filepath.Join(s.Outbox, name), c.Format); err != nil {
+			return nil, err
+		}
+		file, err := s.made(name, "the condensed graph, for "+store.Title)
+		return &Converted{Files: []File{file}}, err
+	}
+	return nil, fmt.Errorf("condensed graphs cannot be written in the format %q as one file", c.Format)
+}
+
+// report writes the report page about the condensation and the trainings so far.
+func (s *Session) report(ctx context.Context) (File, error) {
+	progress.Report(ctx, progress.Event{Stage: "report"})
+	subject := overview.Subject{
+		Graph: s.graph, Condensed: s.small, Small: s.onSmall, Whole: s.onWhole, Over: "training seeds",
+		Command: commandline.Condense(s.argument(s.path), s.name+extension, s.small),
+		Source:  s.argument(s.path), File: s.name + extension, Date: time.Now().Format(time.DateOnly),
+	}
+	document, err := subject.Document(progress.With(ctx, nil))
+	if err != nil {
+		return File{}, err
+	}
+	page, err := html.Render(document)
+	if err != nil {
+		return File{}, err
+	}
+	err = atomicfile.Write(filepath.Join(s.Outbox, s.name+".html"), func(w io.Writer) error {
+		_, err := w.Write(page)
+		return err
+	})
+	if err != nil {
+		return File{}, err
+	}
+	return s.made(s.name+".html", "the report")
+}
+
+// keep stores the score of a training for the report. It replaces an earlier score of the same model.
+func (s *Session) keep(r *gnn.Result, whole bool) {
+	scores := &s.onSmall
+	if whole {
+		scores = &s.onWhole
+	}
+	score := experiment.Score{
+		Model: r.Model, Val: []float64{r.Validation}, Test: []float64{r.Test}, Seconds: r.Seconds, Predicted: r.Predicted,
+	}
+	for i, earlier := range *scores {
+		if earlier.Model == score.Model {
+			(*scores)[i] = score
+			return
+		}
+	}
+	*scores = append(*scores, score)
+}

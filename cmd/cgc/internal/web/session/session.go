@@ -1,0 +1,115 @@
+// Package session handles the requests of the page in package web: it opens a graph, condenses it, and trains on the
+// result.
+//
+// The page and the program run in different threads. Requests and answers are JSON. Progress is reported to the context
+// (package progress). Files are read and written through package os; in a browser, the page provides a file system in
+// memory.
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/plain"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/graph"
+)
+
+// Session keeps the graph opened last and the condensed graph made last. It handles one request at a time.
+type Session struct {
+	// Inbox is the folder with the user's files. Messages omit it, because the user does not know it.
+	Inbox string
+	// Outbox is the folder for files that requests write. It must exist.
+	Outbox string
+
+	path  string // the path of graph
+	graph *graph.Graph
+	notes []string
+	load  float64 // seconds
+
+	file  string // the path of small
+	name  string // the name of that file, without its extension
+	small *condense.Condensed
+	// The scores of models trained on small, and of models trained on the full graph.
+	onSmall, onWhole []experiment.Score
+}
+
+// Request is a request of the page.
+type Request struct {
+	// Do is "about", "open", "condense", "convert" or "train".
+	Do string `json:"do"`
+	// Graph is "demo", or the path of a file or a folder. It is opened if necessary.
+	Graph string `json:"graph"`
+	// Config holds, for condense, the parameters that differ from the defaults for the graph.
+	Config json.RawMessage `json:"config"`
+	// Training holds, for train, the parameters of the training.
+	Training *Training `json:"training"`
+	// Conversion holds, for convert, the condensed graph and the format.
+	Conversion *Conversion `json:"conversion"`
+}
+
+// Conversion requests a condensed graph in another format.
+type Conversion struct {
+	// File is the condensed graph, as in Condensed.Files. Format is the Name of one of Condensed.Formats.
+	File   string `json:"file"`
+	Format string `json:"format"`
+}
+
+// Failure is an error message for the user.
+type Failure struct {
+	Error string `json:"error"`
+	// Choose lists the graphs of a folder with several graphs. The Path of a Choice can be used as Request.Graph.
+	Choose []Choice `json:"choose,omitempty"`
+}
+
+// Choice is one of several graphs.
+type Choice struct {
+	Name string `json:"name"`
+	Path string `json:"path"`
+}
+
+// Do handles a JSON request and returns the answer as JSON: an About, Opened, Condensed, Converted or Trained, or a
+// Failure if an error occurs. Apart from times, equal sequences of requests give equal answers.
+func (s *Session) Do(ctx context.Context, request []byte) []byte {
+	answer, err := s.do(ctx, request)
+	if err == nil {
+		var text []byte
+		if text, err = json.Marshal(answer); err == nil {
+			return text
+		}
+	}
+	text, _ := json.Marshal(s.failure(err)) // cannot fail: a Failure contains only strings
+	return text
+}
+
+func (s *Session) do(ctx context.Context, text []byte) (any, error) {
+	var r Request
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, fmt.Errorf("the request of the page: %w", err)
+	}
+	switch r.Do {
+	case "about":
+		return about(), nil
+	case "open":
+		return s.open(ctx, r.Graph)
+	case "condense":
+		return s.condense(ctx, r.Graph, r.Config)
+	case "convert":
+		return s.convert(ctx, r.Conversion)
+	case "train":
+		return s.train(ctx, r.Graph, r.Training)
+	}
+	return nil, fmt.Errorf("the page asks for %q, must be about, open, condense, convert or train", r.Do)
+}
+
+// sentence returns the message of err for the page. Paths in it begin at the folder or file that the user chose.
+func (s *Session) sentence(err error) string {
+	text := plain.Sentence(err)
+	if s.Inbox != "" {
+		text = strings.ReplaceAll(text, strings.TrimSuffix(s.Inbox, "/")+"/", "")
+	}
+	return text
+}

@@ -1,0 +1,302 @@
+package session_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/cmd/cgc/cli"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/web/session"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+// tester sends requests to a session.
+type tester struct {
+	*testing.T
+	*session.Session
+	events []progress.Event
+}
+
+func begin(t *testing.T) *tester {
+	return &tester{T: t, Session: &session.Session{Inbox: t.TempDir(), Outbox: t.TempDir()}}
+}
+
+// ask sends a request. It stores the answer in out, or returns the message of a failure.
+func (t *tester) ask(request map[string]any, out any) (sentence string) {
+	t.Helper()
+	text, err := json.Marshal(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := progress.With(t.Context(), func(e progress.Event) { t.events = append(t.events, e) })
+	answer := t.Do(ctx, text)
+	var failed session.Failure
+	if json.Unmarshal(answer, &failed) == nil && failed.Error != "" {
+		return failed.Error
+	}
+	decoder := json.NewDecoder(bytes.NewReader(answer))
+	if err := decoder.Decode(out); err != nil {
+		t.Fatalf("%s: %v", answer, err)
+	}
+	return ""
+}
+
+// put writes a file into the inbox and returns its path.
+func (t *tester) put(name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.Inbox, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestAbout(t *testing.T) {
+	var a session.About
+	if sentence := begin(t).ask(map[string]any{"do": "about"}, &a); sentence != "" {
+		t.Fatal(sentence)
+	}
+	if a.Methods[0] != "cgc" || !slices.Contains(a.Partitions, "kmeans") || !slices.Contains(a.Models, "gcn") ||
+		len(a.Propagations) < 3 || len(a.Formats) < 8 || a.Go == "" {
+		t.Errorf("%+v", a)
+	}
+}
+
+// TestCommandMakesTheSame checks that a session writes the same file as the command line it displays, except for the
+// timings.
+func TestCommandMakesTheSame(t *testing.T) {
+	for _, changes := range []map[string]any{
+		nil,
+		{"nodes": 35, "method": "cgc-x", "seed": 3},
+		{"nodes": 21, "hops": 3, "partition": "spectral", "standardize": true, "hop_weights": []float64{0, 1, 1, 2}},
+		{"temperature": "inf", "inductive": true, "augment": 0.5},
+	} {
+		s := begin(t)
+		var c session.Condensed
+		if sentence := s.ask(map[string]any{"do": "condense", "graph": "demo", "config": changes}, &c); sentence != "" {
+			t.Fatalf("%v: %s", changes, sentence)
+		}
+		t.Chdir(t.TempDir())
+		words := strings.Fields(c.Command)
+		if code := cli.Run(t.Context(), words[1:], io.Discard, os.Stderr); words[0] != "cgc" || code != 0 {
+			t.Fatalf("%s ends with %d", c.Command, code)
+		}
+		if file := c.Files[0]; !bytes.Equal(contents(t, file.Path), contents(t, file.Name)) {
+			t.Errorf("%s makes another file", c.Command)
+		}
+		if info, err := os.Stat(c.Files[0].Path); err != nil || info.Size() != c.Files[0].Bytes {
+			t.Errorf("%v: the file has another size than %d", err, c.Files[0].Bytes)
+		}
+	}
+}
+
+// contents returns the bytes of a file.
+func contents(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// TestConvert checks that condensing also writes a report, and that the condensed graph can be converted to each format
+// that stores it as one file.
+func TestConvert(t *testing.T) {
+	s := begin(t)
+	var c session.Condensed
+	if sentence := s.ask(map[string]any{"do": "condense", "graph": "demo"}, &c); sentence != "" {
+		t.Fatal(sentence)
+	}
+	page, err := os.ReadFile(c.Files[1].Path)
+	if err != nil || c.Files[1].Name != "demo-70.html" || !strings.Contains(string(page), c.Command) {
+		t.Errorf("%v: a report of %d bytes in %s, want one with the command %q", err, len(page), c.Files[1].Name, c.Command)
+	}
+	want, err := condense.Load(c.Files[0].Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, extension := range []string{".npz", ".pt"} {
+		if !slices.ContainsFunc(c.Formats, func(s session.Store) bool { return s.Extension == extension }) {
+			t.Errorf("formats %+v, want one with %s", c.Formats, extension)
+		}
+	}
+	for _, store := range append(c.Formats, session.Store{Name: "safetensors"}, session.Store{Name: "gone"}) {
+		var got session.Converted
+		conversion := map[string]any{"file": c.Files[0].Path, "format": store.Name}
+		sentence := s.ask(map[string]any{"do": "convert", "conversion": conversion}, &got)
+		if store.Extension == "" {
+			if !strings.Contains(sentence, store.Name) {
+				t.Errorf("%s: %q", store.Name, sentence)
+			}
+			continue
+		}
+		if sentence != "" || got.Files[0].Name != "demo-70"+store.Extension {
+			t.Fatalf("%+v: %q, %+v", store, sentence, got)
+		}
+		again, err := condense.Load(got.Files[0].Path)
+		if err != nil || !slices.Equal(again.X.Data, want.X.Data) || !slices.Equal(again.Y, want.Y) {
+			t.Errorf("%s comes back as another graph: %v", got.Files[0].Name, err)
+		}
+	}
+}
+
+// TestTrain checks that training gives the same results as an evaluation, even on a file of another session, and that
+// it reports its epochs.
+func TestTrain(t *testing.T) {
+	s := begin(t)
+	var c session.Condensed
+	request := map[string]any{"do": "condense", "graph": "demo", "config": map[string]any{"standardize": true}}
+	if sentence := s.ask(request, &c); sentence != "" {
+		t.Fatal(sentence)
+	}
+	small, err := condense.Load(c.Files[0].Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	training := gnn.Defaults()
+	training.Epochs, training.Weighted = 5, true
+	plan := experiment.Evaluation{Models: []gnn.Model{gnn.SGC()}, Training: training, Trainings: 1, Seed: 4}
+	scores, err := plan.Run(t.Context(), small, synth.Demo())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*tester{s, {T: t, Session: &session.Session{Outbox: s.Outbox}}} {
+		var got session.Trained
+		ask := map[string]any{"model": "sgc", "epochs": 5, "seed": 4, "file": c.Files[0].Path}
+		if sentence := s.ask(map[string]any{"do": "train", "graph": "demo", "training": ask}, &got); sentence != "" {
+			t.Fatal(sentence)
+		}
+		if got.Test != scores[0].Test[0] || got.Validation != scores[0].Val[0] || got.Nodes != 70 || got.Tested != 1000 {
+			t.Errorf("%+v, want test %v", got, scores[0].Test)
+		}
+		if last := (progress.Event{Stage: "train sgc", Done: 5, Total: 5}); !slices.Contains(s.events, last) {
+			t.Errorf("events %v do not hold %v", s.events, last)
+		}
+	}
+}
+
+// TestTrainOnTheWhole checks that training on the full graph uses its training nodes, and gives a different result.
+func TestTrainOnTheWhole(t *testing.T) {
+	s := begin(t)
+	var c session.Condensed
+	if sentence := s.ask(map[string]any{"do": "condense", "graph": "demo"}, &c); sentence != "" {
+		t.Fatal(sentence)
+	}
+	var small, whole session.Trained
+	for _, out := range []*session.Trained{&small, &whole} {
+		ask := map[string]any{"model": "sgc", "epochs": 20, "file": c.Files[0].Path, "whole": out == &whole}
+		if sentence := s.ask(map[string]any{"do": "train", "graph": "demo", "training": ask}, out); sentence != "" {
+			t.Fatal(sentence)
+		}
+	}
+	page, err := os.ReadFile(whole.Files[0].Path)
+	if err != nil || !strings.Contains(string(page), "trained on the full graph") || len(small.Files) != 1 {
+		t.Errorf("%v: a report of %d bytes does not compare the trainings", err, len(page))
+	}
+	if small.Nodes != 70 || whole.Nodes != 140 || small.Whole || !whole.Whole || whole.Test == small.Test {
+		t.Errorf("small %+v, whole %+v", small, whole)
+	}
+}
+
+// TestOpen checks the description of a user's folder: notes, names of classes, and the range of the size.
+func TestOpen(t *testing.T) {
+	s := begin(t)
+	s.put("mine/nodes.csv", "id,label,f\na,x,1\nb,y,0\nc,x,2\nd,y,1\ne,x,0\n")
+	s.put("mine/edges.csv", "source,target\na,b\nb,a\nc,c\nc,d\n")
+	var o session.Opened
+	if sentence := s.ask(map[string]any{"do": "open", "graph": filepath.Join(s.Inbox, "mine")}, &o); sentence != "" {
+		t.Fatal(sentence)
+	}
+	want, err := dataset.Options{}.Open(t.Context(), filepath.Join(s.Inbox, "mine"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Name != "mine" || o.Nodes != 5 || o.Edges != 2 || o.Isolated != 1 ||
+		!slices.Equal(o.ClassNames, want.ClassNames) {
+		t.Errorf("%+v", o)
+	}
+	if o.Most != len(want.Split.Train) || o.Least != 2 || o.Config.Nodes < 2 || len(o.Why) != 1 || o.Problem != "" {
+		t.Errorf("%+v, want %d training nodes", o, len(want.Split.Train))
+	}
+	if len(o.Notes) == 0 || !strings.Contains(strings.Join(o.Notes, " "), "split") {
+		t.Errorf("notes %q do not tell of the split that was drawn", o.Notes)
+	}
+}
+
+// TestFailures checks that error messages use the user's terms, without the path of the inbox or names of packages.
+func TestFailures(t *testing.T) {
+	s := begin(t)
+	s.put("bad/nodes.csv", "id,label,f\na,x,1\nb,y,oops\n")
+	s.put("bad/edges.csv", "source,target\na,b\n")
+	in := func(name string) string { return filepath.Join(s.Inbox, name) }
+	s.put("notes.txt", "hello")
+	for _, c := range []struct {
+		request map[string]any
+		want    []string
+	}{
+		{map[string]any{"do": "open", "graph": in("bad")}, []string{"bad/nodes.csv:3", "oops"}},
+		{map[string]any{"do": "open", "graph": in("gone")}, []string{"gone", "no file or folder"}},
+		{map[string]any{"do": "open", "graph": in("notes.txt")}, []string{"notes.txt", "not recognised"}},
+		{map[string]any{"do": "dance"}, []string{"dance", "convert or train"}},
+		{map[string]any{"do": "condense", "graph": "demo", "config": map[string]any{"nodes": 3}}, []string{"3", "7", "140"}},
+		{map[string]any{"do": "condense", "graph": "demo", "config": map[string]any{"node": 3}}, []string{"node"}},
+		{map[string]any{"do": "train", "graph": "demo"}, []string{"training"}},
+		{map[string]any{"do": "train", "graph": "demo", "training": map[string]any{"model": "gcm", "epochs": 1}},
+			[]string{"gcm", "gcn"}},
+		{map[string]any{"do": "train", "graph": "demo", "training": map[string]any{"model": "gcn"}},
+			[]string{"epochs 0", "at least 1"}},
+		{map[string]any{"do": "train", "graph": "demo",
+			"training": map[string]any{"model": "gcn", "epochs": 1, "file": in("gone.safetensors")}}, []string{"gone"}},
+	} {
+		sentence := s.ask(c.request, new(any))
+		for _, part := range c.want {
+			if !strings.Contains(sentence, part) {
+				t.Errorf("%v: %q does not tell of %q", c.request, sentence, part)
+			}
+		}
+		if strings.Contains(sentence, s.Inbox) || strings.Contains(sentence, "\n") ||
+			strings.HasPrefix(sentence, "dataset:") {
+			t.Errorf("%v: %q", c.request, sentence)
+		}
+	}
+}
+
+// TestSeveral checks that opening a folder of several graphs asks which one to open, and that each choice opens.
+func TestSeveral(t *testing.T) {
+	s := begin(t)
+	ctx := context.Background()
+	for _, name := range []string{"one", "two"} {
+		if err := dataset.Write(ctx, filepath.Join(s.Inbox, name+".safetensors"), synth.Demo()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	request, err := json.Marshal(map[string]any{"do": "open", "graph": s.Inbox})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var failed session.Failure
+	if err := json.Unmarshal(s.Do(ctx, request), &failed); err != nil || len(failed.Choose) != 2 || failed.Error == "" {
+		t.Fatalf("%v, %+v", err, failed)
+	}
+	for _, choice := range failed.Choose {
+		var o session.Opened
+		if sentence := s.ask(map[string]any{"do": "open", "graph": choice.Path}, &o); sentence != "" || o.Nodes != 4000 {
+			t.Errorf("%+v: %s, %d nodes", choice, sentence, o.Nodes)
+		}
+	}
+}

@@ -1,0 +1,143 @@
+// Package web contains the page that condenses graphs in a browser: its files, and a handler that serves them.
+//
+// All the work is done in the browser. A worker runs the library, compiled to WebAssembly, and reads the user's files.
+// Nothing is uploaded, and the page sends no requests to other servers. Any static file server can serve it.
+//
+// The files of the page are in the folder page. The WebAssembly program is not in the repository: `go generate
+// ./cmd/cgc/internal/web` builds it, and later builds of cgc embed it.
+package web
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/graph-condensation/cgc/internal/atomicfile"
+)
+
+//go:generate go run ./build dist
+
+//go:embed page
+var page embed.FS
+
+//go:embed all:dist
+var dist embed.FS
+
+// programs lists the generated files.
+var programs = []string{"cgc.wasm.gz", "wasm_exec.js"}
+
+// ErrNoProgram is the error of a build that does not contain the WebAssembly program.
+var ErrNoProgram = errors.New("web: this cgc was built without the page; in a checkout with Go, " +
+	"build it with the page: go generate ./cmd/cgc/internal/web && go install ./cmd/cgc")
+
+// policy is the content security policy that allows the page to load only its own files. The frame of the report has
+// another policy (framePolicy).
+const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; " +
+	"connect-src 'self'; worker-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// framePolicy is the policy of the frame that shows a report. A report contains its scripts and styles, and must not
+// load anything.
+const framePolicy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; " +
+	"font-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+
+const frame = "frame.html"
+
+// types maps file extensions to media types, because the system's types may differ.
+var types = map[string]string{
+	".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
+	".svg": "image/svg+xml", ".gz": "application/gzip",
+}
+
+// Files returns the contents of the page's files by name. All files belong in one folder. The error is ErrNoProgram if
+// this build has no WebAssembly program.
+func Files() (map[string][]byte, error) {
+	program := map[string][]byte{}
+	for _, name := range programs {
+		content, err := dist.ReadFile(path.Join("dist", name))
+		if err != nil {
+			return nil, ErrNoProgram
+		}
+		program[name] = content
+	}
+	return With(program)
+}
+
+// With returns the files of the page, combined with a program built by Compile.
+func With(program map[string][]byte) (map[string][]byte, error) {
+	all := map[string][]byte{}
+	entries, err := fs.ReadDir(page, "page")
+	if err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
+	for _, e := range entries {
+		if all[e.Name()], err = fs.ReadFile(page, path.Join("page", e.Name())); err != nil {
+			return nil, fmt.Errorf("web: %w", err)
+		}
+	}
+	for _, name := range programs {
+		if all[name] = program[name]; len(all[name]) == 0 {
+			return nil, ErrNoProgram
+		}
+	}
+	return all, nil
+}
+
+// Handler serves the files of the page at the root path. Other paths get status 404.
+func Handler(all map[string][]byte) http.Handler {
+	tags := map[string]string{}
+	for name, content := range all {
+		tags[name] = tag(content)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := r.URL.Path[1:]
+		if name == "" {
+			name = "index.html"
+		}
+		content, found := all[name]
+		switch {
+		case !found:
+			http.NotFound(w, r)
+			return
+		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "this server only serves files", http.StatusMethodNotAllowed)
+			return
+		}
+		h := w.Header()
+		h.Set("Content-Type", types[path.Ext(name)])
+		h.Set("Content-Security-Policy", policy)
+		if name == frame {
+			h.Set("Content-Security-Policy", framePolicy)
+		}
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cache-Control", "no-cache") // browsers revalidate by the tag
+		h.Set("ETag", tags[name])
+		serve(w, r, content)
+	})
+}
+
+// Export writes the files of the page into a folder, for any static file server. It creates the folder if necessary,
+// replaces files with these names, and keeps other files.
+func Export(all map[string][]byte, folder string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return fmt.Errorf("web: %w", err)
+	}
+	for name, content := range all {
+		err := atomicfile.Write(filepath.Join(folder, name), func(w io.Writer) error {
+			_, err := w.Write(content)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("web: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+package web
+
+import (
+	"compress/gzip"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// built returns stand-ins for the files of go generate.
+func built() map[string][]byte {
+	return map[string][]byte{
+		"cgc.wasm.gz": []byte("\x1f\x8bprogram"), "wasm_exec.js": []byte("glue"), "other": []byte("left"),
+	}
+}
+
+// TestHandler checks that the handler serves the files of the page with their types and a policy, and nothing else.
+func TestHandler(t *testing.T) {
+	all, err := With(built())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := Handler(all)
+	get := func(method, target, tag string) *http.Response {
+		r := httptest.NewRequest(method, target, nil)
+		if tag != "" {
+			r.Header.Set("If-None-Match", tag)
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w.Result()
+	}
+	for target, kind := range map[string]string{
+		"/": "text/html; charset=utf-8", "/index.html": "text/html; charset=utf-8",
+		"/app.js": "text/javascript; charset=utf-8", "/style.css": "text/css; charset=utf-8",
+		"/icon.svg": "image/svg+xml", "/cgc.wasm.gz": "application/gzip", "/wasm_exec.js": "text/javascript; charset=utf-8",
+		"/frame.html": "text/html; charset=utf-8",
+	} {
+		r := get("GET", target, "")
+		body, _ := io.ReadAll(r.Body)
+		if r.StatusCode != 200 || r.Header.Get("Content-Type") != kind || len(body) == 0 ||
+			r.Header.Get("Content-Encoding") != "" || r.Header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %s, %d bytes, %v", target, r.Status, len(body), r.Header)
+		}
+		policy := r.Header.Get("Content-Security-Policy")
+		if !strings.HasPrefix(policy, "default-src 'none'; ") ||
+			strings.Contains(policy, "unsafe-inline") != (target == "/frame.html") {
+			t.Errorf("%s has the policy %q", target, policy)
+		}
+		tag := r.Header.Get("ETag")
+		if again := get("GET", target, tag); again.StatusCode != http.StatusNotModified {
+			t.Errorf("%s with its tag %s: %s", target, tag, again.Status)
+		}
+		if other := get("GET", target, `"other"`); other.StatusCode != 200 {
+			t.Errorf("%s with another tag: %s", target, other.Status)
+		}
+	}
+	for _, target := range []string{"/other", "/page/index.html", "/web.go", "/dist/cgc.wasm.gz", "/app.js/"} {
+		if r := get("GET", target, ""); r.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: %s, want not found", target, r.Status)
+		}
+	}
+	if r := get("POST", "/", ""); r.StatusCode != http.StatusMethodNotAllowed {
+		t.Errorf("POST: %s", r.Status)
+	}
+}
+
+// TestNoProgram checks that a missing program causes an error that says how to build it, and that no incomplete page is
+// returned.
+func TestNoProgram(t *testing.T) {
+	for _, program := range []map[string][]byte{nil, {"cgc.wasm.gz": {1}}, {"wasm_exec.js": {1}}} {
+		if all, err := With(program); !errors.Is(err, ErrNoProgram) || all != nil {
+			t.Errorf("with %v: %d files, error %v", program, len(all), err)
+		}
+	}
+	if !strings.Contains(ErrNoProgram.Error(), "go generate ./cmd/cgc/internal/web") {
+		t.Error(ErrNoProgram)
+	}
+}
+
+// TestPageIsWhole checks that the page contains all files that it refers to, and that nothing refers to another server.
+func TestPageIsWhole(t *testing.T) {
+	all, err := With(built())
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile(`(?:src|href)="([^"]+)"|from "\./([^"]+)"|import\("\./([^"]+)"\)|Worker\("([^"]+)"`)
+	found := 0
+	for name, content := range all {
+		for _, match := range names.FindAllStringSubmatch(string(content), -1) {
+			named := path.Clean(strings.Join(match[1:], ""))
+			if _, is := all[named]; !is {
+				t.Errorf("%s names %s, which the page does not have", name, named)
+			}
+			found++
+		}
+		if at := regexp.MustCompile(`(https?:)?//[a-z0-9-]+\.`).FindString(string(content)); at != "" &&
+			at != "http://www." { // from the namespace of SVG
+			t.Errorf("%s names another server: %s", name, at)
+		}
+		if types[path.Ext(name)] == "" {
+			t.Errorf("%s has no media type", name)
+		}
+	}
+	if found < 10 {
+		t.Errorf("found %d names of files, want those of scripts, styles and the worker", found)
+	}
+}
+
+// TestPoliciesInFiles checks that the policies in the HTML files equal those of the handler, except frame-ancestors,
+// which HTML cannot set.
+func TestPoliciesInFiles(t *testing.T) {
+	for name, want := range map[string]string{"index.html": policy, frame: framePolicy} {
+		text, err := page.ReadFile("page/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _, _ = strings.Cut(want, "; frame-ancestors")
+		if !strings.Contains(string(text), `"Content-Security-Policy" content="`+want+`"`) {
+			t.Errorf("%s does not have the policy %s", name, want)
+		}
+	}
+}
+
+// TestSize checks that the generated page and program are at most 4 MB compressed, as documented.
+func TestSize(t *testing.T) {
+	all, err := Files()
+	if errors.Is(err, ErrNoProgram) {
+		t.Skip(err)
+	}
+	const most = 4_000_000
+	sum := 0
+	for name, content := range all {
+		n := len(content)
+		if filepath.Ext(name) != ".gz" {
+			counter := new(counting)
+			z := gzip.NewWriter(counter)
+			if _, err := z.Write(content); err != nil || z.Close() != nil {
+				t.Fatal(err)
+			}
+			n = int(*counter)
+		}
+		sum += n
+	}
+	if t.Logf("%d bytes packed, %d of them the program", sum, len(all["cgc.wasm.gz"])); sum > most {
+		t.Errorf("page and program take %d bytes, want at most %d", sum, most)
+	}
+}
+
+type counting int
+
+func (c *counting) Write(p []byte) (int, error) {
+	*c += counting(len(p))
+	return len(p), nil
+}
+
+func TestExport(t *testing.T) {
+	all, err := With(built())
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(t.TempDir(), "new", "public")
+	for range 2 { // the second time, the files already exist
+		if err := Export(all, folder); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil || len(entries) != len(all) {
+		t.Errorf("%d files, want %d: %v", len(entries), len(all), err)
+	}
+	if text, err := os.ReadFile(filepath.Join(folder, "cgc.wasm.gz")); !slices.Equal(text, all["cgc.wasm.gz"]) {
+		t.Errorf("the program has %q, %v", text, err)
+	}
+	file := filepath.Join(folder, "index.html")
+	if err := Export(all, filepath.Join(file, "below")); err == nil || !strings.Contains(err.Error(), file) {
+		t.Errorf("a folder below a file: error %v", err)
+	}
+}

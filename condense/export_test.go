@@ -1,0 +1,4 @@
+package condense
+
+// WithoutDataset exports withoutDataset.
+var WithoutDataset = withoutDataset

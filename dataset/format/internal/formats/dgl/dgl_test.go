@@ -1,0 +1,205 @@
+package dgl_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format/formattest"
+	"github.com/graph-condensation/cgc/dataset/format/internal/formats/dgl"
+	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// plain returns the files of the graph of fixture.Plain.
+func plain() map[string][]byte {
+	return map[string][]byte{
+		"meta.yaml": []byte("dataset_name: own\nedge_data:\n- file_name: e.csv\nnode_data:\n- file_name: n.csv\n"),
+		"n.csv": []byte("node_id,label,train_mask,val_mask,test_mask,feat\n" +
+			"0,0,1,0,0,\"1,0.5\"\n1,1,0,1,0,\"[0, -2e-3]\"\n2,,0,0,0,\"0,0\"\n3,1,0,0,1,\"3,4\"\n"),
+		"e.csv": []byte("src_id,dst_id\n0,1\n1,0\n1,2\n2,2\n"),
+	}
+}
+
+func TestContract(t *testing.T) {
+	formattest.Run(t, dgl.Name, fixture.Folder(t, plain()))
+	formattest.Condensed(t, dgl.Name)
+}
+
+// TestReadFilesOfPandas reads the files of testdata/write.py, which pandas wrote and DGL can load.
+func TestReadFilesOfPandas(t *testing.T) {
+	var notes []string
+	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
+	g, err := o.Open(t.Context(), filepath.Join("testdata", "made"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1}) || !slices.Equal(g.Adj.Data, []float32{2.5, 2.5, 1, 1}) {
+		t.Errorf("adjacency %+v", g.Adj)
+	}
+	x := g.X.(*mat.Dense)
+	if x.Cols != 3 || !slices.Equal(x.Data, []float32{3.5, 1, .5, 1, 0, -2e-3, 0, 0, 0, .25, 3, 4}) {
+		t.Errorf("features %+v", x)
+	}
+	if !slices.Equal(g.Y, []int32{0, 1, 0, graph.Unlabelled}) || !slices.Equal(g.IDs, []string{"a", "b", "c", "d, e"}) {
+		t.Errorf("labels %v, ids %q", g.Y, g.IDs)
+	}
+	s := g.Split
+	if !slices.Equal(s.Train, []int32{0}) || !slices.Equal(s.Val, []int32{1}) || !slices.Equal(s.Test, []int32{2}) {
+		t.Errorf("split %+v", s)
+	}
+	if all := strings.Join(notes, "\n"); !strings.Contains(all, "edges_0.csv: columns that are not read: feat") {
+		t.Errorf("notes %q", notes)
+	}
+}
+
+// TestRead checks that the same data gives the same graph as in other formats.
+func TestRead(t *testing.T) {
+	got, err := graph.Identify(fixture.Open(t, fixture.Folder(t, plain())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := graph.Identify(fixture.Open(t, fixture.Folder(t, fixture.Plain())))
+	if err != nil || got != want {
+		t.Errorf("%v: graph %+v, want %+v", err, got, want)
+	}
+}
+
+// TestWrite checks that a written graph is read back with its names, weights and classes.
+func TestWrite(t *testing.T) {
+	g := fixture.Open(t, filepath.Join("testdata", "made"))
+	g.ClassNames, g.Classes = []string{"z", `a "b"`, "never"}, 3
+	for i, c := range g.Y { // labels that start at 1, which must not be shifted
+		if c != graph.Unlabelled {
+			g.Y[i] = c + 1
+		}
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out.dgl")
+	for range 2 { // the second write replaces the first
+		if err := dataset.Write(t.Context(), path, g); err != nil {
+			t.Fatal(err)
+		}
+		again := fixture.Open(t, path)
+		got, err := graph.Identify(again)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := graph.Identify(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != want || !slices.Equal(again.IDs, g.IDs) || !slices.Equal(again.ClassNames, g.ClassNames) {
+			t.Errorf("%+v, want %+v; ids %q, classes %q", got, want, again.IDs, again.ClassNames)
+		}
+	}
+	mine := filepath.Join(path, "thesis.tex")
+	if err := os.WriteFile(mine, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := dataset.Write(t.Context(), path, g)
+	if err == nil || !strings.Contains(err.Error(), "the folder holds thesis.tex, and only one with meta.yaml") {
+		t.Errorf("error %v", err)
+	}
+	if text, err := os.ReadFile(mine); err != nil || string(text) != "mine" {
+		t.Errorf("%v: thesis.tex holds %q", err, text)
+	}
+}
+
+// TestDGLReads checks that DGL loads a written graph and a condensed graph.
+func TestDGLReads(t *testing.T) {
+	dir := t.TempDir()
+	graphFolder, smallFolder := filepath.Join(dir, "graph.dgl"), filepath.Join(dir, "small.dgl")
+	g := fixture.Open(t, filepath.Join("testdata", "made"))
+	if err := dataset.Write(t.Context(), graphFolder, g); err != nil {
+		t.Fatal(err)
+	}
+	small := &condense.Condensed{
+		X: &mat.Dense{Rows: 2, Cols: 2, Data: []float32{1, 0, 0.25, -3}}, Y: []int32{1, 0}, Classes: 2,
+		ClassNames: []string{"blue", "red"}, Graph: "own", GraphNodes: 4, Method: "cgc",
+		Config: json.RawMessage(`{"method":"cgc"}`), Account: json.RawMessage("{}"),
+		Members: &mat.CSR{Rows: 2, Cols: 4, Indptr: []int64{0, 1, 3}, Indices: []int32{2, 0, 3}, Data: []float32{1, .5, .5}},
+		Adj:     &mat.CSR{Rows: 2, Cols: 2, Indptr: []int64{0, 1, 2}, Indices: []int32{1, 0}, Data: []float32{.5, .5}},
+	}
+	if err := small.Save(t.Context(), smallFolder); err != nil {
+		t.Fatal(err)
+	}
+	fixture.Python(t, "dgl", `
+import os, sys
+os.environ["DGLBACKEND"] = "pytorch"
+import dgl
+g = dgl.data.CSVDataset(sys.argv[1])[0]
+assert g.num_nodes() == 4 and g.num_edges() == 4, g
+assert g.ndata["feat"].tolist()[0] == [3.5, 1.0, 0.5], g.ndata
+assert g.ndata["label"].tolist() == [0, 1, 0, -1], g.ndata
+assert g.ndata["train_mask"].tolist() == [1, 0, 0, 0] and g.ndata["test_mask"].tolist() == [0, 0, 1, 0], g.ndata
+u, v = g.edges()
+assert sorted(zip(u.tolist(), v.tolist(), g.edata["weight"].tolist())) == [
+    (0, 1, 2.5), (1, 0, 2.5), (1, 2, 1.0), (2, 1, 1.0)], (u, v, g.edata)
+s = dgl.data.CSVDataset(sys.argv[2])[0]
+assert s.num_nodes() == 2 and s.edata["weight"].tolist() == [0.5, 0.5], s
+assert s.ndata["feat"].tolist() == [[1.0, 0.0], [0.25, -3.0]] and s.ndata["weight"].tolist() == [1, 2], s.ndata
+assert s.ndata["label"].tolist() == [1, 0], s.ndata
+`, graphFolder, smallFolder)
+	if _, err := condense.Load(smallFolder); err != nil {
+		t.Errorf("after DGL has left its files beside: %v", err)
+	}
+	if err := small.Save(t.Context(), smallFolder); err != nil {
+		t.Errorf("after DGL has left its files beside: %v", err)
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	const one = "dataset_name: own\nedge_data:\n- file_name: e.csv\n"
+	for _, c := range []struct{ file, text, want string }{
+		{"meta.yaml", "a: [", "meta.yaml: line 1: did not find expected node content"},
+		{"meta.yaml", one, "meta.yaml: 0 sorts of nodes (), expected one"},
+		{"meta.yaml", one + "node_data:\n- {file_name: n.csv, ntype: user}\n- {file_name: m.csv, ntype: item}\n",
+			"meta.yaml: 2 sorts of nodes (user, item), expected one"},
+		{"meta.yaml", one + "- {file_name: f.csv, etype: [u, follows, v]}\nnode_data:\n- file_name: n.csv\n",
+			"meta.yaml: 2 sorts of edges (e.csv, u–follows–v), expected one"},
+		{"meta.yaml", one + "separator: ;\nnode_data:\n- file_name: n.csv\n", `separator ";", must be a comma`},
+		{"meta.yaml", one + "version: 2.0.0\nnode_data:\n- file_name: n.csv\n", `version "2.0.0", must be 1.0.0`},
+		{"meta.yaml", one + "node_data:\n- file_name: ../n.csv\n", `file_name "../n.csv", must be a file in the folder`},
+		{"meta.yaml", one + "node_data:\n- file_name: m.csv\n", `meta.yaml: there is no file "m.csv"`},
+		{"n.csv", "node_id,feat\n0,1\n",
+			`n.csv:1: there is no column label, the columns are "node_id,feat" (label may also be called labels or class`},
+		{"n.csv", "node_id,label\n0,1\n", "n.csv:1: no column of features besides id, label and split"},
+		{"n.csv", "node_id,label,feat,graph_id\n0,1,1,0\n1,1,1,1\n",
+			`n.csv:3: graph_id "1", and "0" in the first row: the file holds several graphs, expected one`},
+		{"n.csv", "node_id,label,feat,train_mask\n0,1,1,2\n", `n.csv:2: train_mask "2", must be 0 or 1`},
+		{"n.csv", "node_id,label,feat,train_mask,test_mask\n0,1,1,True,1.0\n",
+			"n.csv:2: the node is in train and in test_mask, must be one of them"},
+		{"n.csv", "node_id,label,feat\n0,1,\"1,x\"\n", `n.csv:2: column feat: number 2 of the list is "x"`},
+		{"n.csv", "node_id,label,feat\n0,1,[]\n", "n.csv:2: column feat: an empty list, must be numbers"},
+		{"n.csv", "node_id,label,feat\n0,1,\"1,nan\"\n", "n.csv:2: column feat: number 2 of the list is NaN"},
+		{"n.csv", "node_id,label,feat\n0,1,\"1,2\"\n1,1,3\n", "n.csv:3: column feat holds 1 numbers, and 2 in"},
+		{"n.csv", "node_id,label,feat\n0,1,x\n", `n.csv:2: column feat: the text "x", must be a finite number`},
+		{"e.csv", "src,dst\n0,1\n", `e.csv:1: there is no column src_id and no column dst_id, the columns are "src,dst"`},
+		{"e.csv", "src_id,dst_id\n0,9\n", `e.csv:2: target "9" is not an id in n.csv`},
+		{"e.csv", "src_id,dst_id,weight\n0,1,-1\n", `e.csv:2: weight "-1", must be a positive finite number`},
+	} {
+		fixture.Refuses(t, fixture.With(plain(), c.file, []byte(c.text)), c.want)
+	}
+	own := string(plain()["meta.yaml"]) + "metadata: {format: cgc.graph, classes: \"1\"}\n"
+	fixture.Refuses(t, fixture.With(plain(), "meta.yaml", []byte(own)), "meta.yaml: label 1 of 1 classes")
+}
+
+// FuzzRead checks that no input causes a panic or unbounded memory use. Errors are allowed.
+func FuzzRead(f *testing.F) {
+	files := plain()
+	f.Add(string(files["meta.yaml"]), string(files["n.csv"]), string(files["e.csv"]))
+	f.Fuzz(func(t *testing.T, meta, nodes, edges string) {
+		dir := fixture.Folder(t, map[string][]byte{
+			"meta.yaml": []byte(meta), "n.csv": []byte(nodes), "e.csv": []byte(edges),
+		})
+		fixture.Valid(t, dir)
+		_, _ = dgl.Format{}.ReadTables(t.Context(), dir)
+	})
+}

@@ -1,0 +1,163 @@
+package dgl
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
+	"github.com/graph-condensation/cgc/graph"
+)
+
+// Files that Write creates, and DGL's names for the columns id and x.
+const (
+	nodesFile   = "nodes_0.csv"
+	edgesFile   = "edges_0.csv"
+	membersFile = "members.csv" // lists of varying lengths, which DGL cannot read
+
+	idColumn, features = "node_id", "feat"
+)
+
+// classes returns the number of classes and their names, from the metadata.
+func (m *meta) classes() (n int, names []string, err error) {
+	n, err = strconv.Atoi(m.Metadata["classes"])
+	if list, named := m.Metadata["class_names"]; named && err == nil {
+		if err = json.Unmarshal([]byte(list), &names); err == nil && len(names) != n {
+			err = fmt.Errorf("%d names", len(names))
+		}
+	}
+	if err != nil || n < 0 || n > graph.MaxClasses {
+		return 0, nil, &format.ReadError{File: m.path, Err: fmt.Errorf("classes %.30q, expected their number and as many "+
+			"names",
+			m.Metadata["classes"])}
+	}
+	return n, names, nil
+}
+
+// ReadMetadata reads meta.yaml.
+func (Format) ReadMetadata(_ context.Context, path string) (map[string]string, error) {
+	m, err := readMeta(path)
+	if err != nil {
+		return nil, err
+	}
+	return m.Metadata, nil
+}
+
+// ReadTables reads a folder as tables. x and y_soft hold numbers; all other columns are text.
+func (Format) ReadTables(ctx context.Context, path string) (*format.Tables, error) {
+	m, err := readMeta(path)
+	if err != nil {
+		return nil, err
+	}
+	t := &format.Tables{Metadata: m.Metadata}
+	if t.Metadata == nil {
+		t.Metadata = map[string]string{}
+	}
+	for part, f := range map[*format.Table]file{&t.Nodes: m.Nodes[0], &t.Edges: m.Edges[0]} {
+		if err := m.read(ctx, part, filepath.Join(path, f.File)); err != nil {
+			return nil, err
+		}
+	}
+	if file := filepath.Join(path, membersFile); csvfile.Exists(file) {
+		var lists format.Table
+		if err := m.read(ctx, &lists, file); err != nil {
+			return nil, err
+		}
+		if lists.Rows != t.Nodes.Rows {
+			return nil, &format.ReadError{File: file, Err: fmt.Errorf("%d rows for %d nodes", lists.Rows, t.Nodes.Rows)}
+		}
+		t.Nodes.Columns = append(t.Nodes.Columns, lists.Columns[1:]...)
+	}
+	return t, m.label(t)
+}
+
+// label replaces class numbers, which DGL requires, by class names if these are distinct.
+func (m *meta) label(t *format.Tables) error {
+	c := t.Nodes.Find("label")
+	if c == nil || m.Metadata["class_names"] == "" {
+		return nil
+	}
+	classes, names, err := m.classes()
+	if err != nil {
+		return err
+	}
+	if len(slices.Compact(slices.Sorted(slices.Values(names)))) < len(names) {
+		return nil
+	}
+	numbers, err := format.Scalars[int64](c)
+	if err != nil {
+		return &format.ReadError{File: m.path, Err: err}
+	}
+	of := make([]int32, len(numbers))
+	for i, v := range numbers {
+		if v < graph.Unlabelled || v >= int64(classes) {
+			return &format.ReadError{File: m.path, Err: fmt.Errorf("label %d of node %d, must be 0 to %d", v, i, classes-1)}
+		}
+		of[i] = int32(v)
+	}
+	c.Data, c.Dictionary = of, names
+	return nil
+}
+
+// read reads a file. The columns feat and y_soft become lists of numbers, all others text.
+func (m *meta) read(ctx context.Context, t *format.Table, path string) error {
+	f, err := m.open(filepath.Dir(path), file{File: filepath.Base(path)})
+	if err != nil {
+		return err
+	}
+	b, err := f.Open()
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	cells := make([][]string, len(f.Header()))
+	for r, err := range b.Records() {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		for k, text := range r {
+			cells[k] = append(cells[k], string(text))
+		}
+		t.Rows++
+	}
+	names := map[string]string{idColumn: "id", "src_id": "source", "dst_id": "target", features: "x"}
+	for k, name := range f.Header() {
+		c := format.Column{Name: or(names[name], name), Data: cells[k]}
+		if name == features || name == "y_soft" {
+			if err := numbers(&c, cells[k]); err != nil {
+				return f.FailAt(1, fmt.Errorf("column %s: %w", name, err))
+			}
+		}
+		t.Columns = append(t.Columns, c)
+	}
+	return nil
+}
+
+// numbers turns c into a column of lists of equal length.
+func numbers(c *format.Column, cells []string) error {
+	if len(cells) == 0 {
+		return errors.New("no rows")
+	}
+	var all []float32
+	for i, text := range cells {
+		before := len(all)
+		var err error
+		if all, err = appendList(all, []byte(text)); err != nil {
+			return fmt.Errorf("row %d: %w", i, err)
+		}
+		if width := len(all) - before; i > 0 && width != c.Width {
+			return fmt.Errorf("row %d holds %d numbers, and row 0 %d", i, width, c.Width)
+		}
+		c.Width = len(all) - before
+	}
+	c.Data = all
+	return nil
+}

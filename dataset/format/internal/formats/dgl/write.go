@@ -1,0 +1,213 @@
+package dgl
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/atomicfile"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+// Write writes g: nodes_0.csv with label, train_mask, val_mask, test_mask and feat, and edges_0.csv with each edge in
+// both directions. Labels are numbers, as DGL requires. A folder that Write or DGL wrote is replaced.
+func (f Format) Write(ctx context.Context, path string, g *graph.Graph) error {
+	return f.WriteTables(ctx, path, format.GraphTables(g))
+}
+
+// masks are the columns that replace the column split.
+var masks = []string{"train_mask", "val_mask", "test_mask"}
+
+// WriteTables writes tables. The column x becomes feat, a string of comma-separated numbers. Lists of varying lengths
+// go into members.csv, since DGL cannot read them. The metadata becomes a key of meta.yaml.
+func (Format) WriteTables(ctx context.Context, path string, t *format.Tables) error {
+	if err := replaceable(path); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	m := meta{
+		Version: "1.0.0", Name: strings.TrimSuffix(filepath.Base(path), extension), Metadata: t.Metadata,
+		Edges: []file{{File: edgesFile}}, Nodes: []file{{File: nodesFile}},
+	}
+	text, err := yaml.Marshal(&m)
+	if err != nil {
+		return err
+	}
+	nodes, lists := t.Nodes, format.Table{Rows: t.Nodes.Rows}
+	nodes.Columns = nil
+	for _, c := range t.Nodes.Columns {
+		if c.Offsets == nil {
+			nodes.Columns = append(nodes.Columns, c)
+		}
+		if c.Offsets != nil || c.Name == "id" {
+			lists.Columns = append(lists.Columns, c)
+		}
+	}
+	return atomicfile.Folder(path, func(folder string) error {
+		w := &writer{ctx: ctx, name: filepath.Base(path), total: nodes.Rows + 2*t.Edges.Rows}
+		if err := w.table(filepath.Join(folder, nodesFile), &nodes); err != nil {
+			return err
+		}
+		if len(lists.Columns) > 1 {
+			w.total += lists.Rows
+			if err := w.table(filepath.Join(folder, membersFile), &lists); err != nil {
+				return err
+			}
+		}
+		both := t.Edges.Both()
+		if err := w.table(filepath.Join(folder, edgesFile), &both); err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(folder, metaFile), text, 0o644)
+	})
+}
+
+// replaceable returns an error if a folder at path holds files that neither Write nor DGL wrote.
+func replaceable(path string) error {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil // there is no such folder, or writing will report why it cannot be read
+	}
+	own := []string{metaFile, nodesFile, edgesFile, membersFile}
+	for _, e := range entries {
+		if !slices.Contains(own, e.Name()) && !(e.IsDir() && isCache(filepath.Join(path, e.Name()))) {
+			return fmt.Errorf("dgl: the folder holds %s, and only one with %s alone is replaced",
+				e.Name(), strings.Join(own, ", "))
+		}
+	}
+	return nil
+}
+
+// isCache reports whether a folder contains only DGL's cache, one .bin file. The cache must be removed, or DGL would
+// read it instead of the new text.
+func isCache(folder string) bool {
+	entries, err := os.ReadDir(folder)
+	return err == nil && !slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		return e.IsDir() || filepath.Ext(e.Name()) != ".bin"
+	})
+}
+
+// writer writes the files of a folder.
+type writer struct {
+	ctx         context.Context
+	name        string
+	done, total int
+	row         []byte
+}
+
+// table writes a table as a .csv file.
+func (w *writer) table(path string, t *format.Table) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	out := bufio.NewWriterSize(f, 1<<16)
+	if err := w.rows(out, t); err != nil {
+		return err
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// rows writes the header and all rows.
+func (w *writer) rows(out io.Writer, t *format.Table) error {
+	var header []string
+	for _, c := range t.Columns {
+		switch c.Name {
+		case "id":
+			header = append(header, idColumn)
+		case "source":
+			header = append(header, "src_id")
+		case "target":
+			header = append(header, "dst_id")
+		case "x":
+			header = append(header, features)
+		case "split":
+			header = append(header, masks...)
+		default:
+			header = append(header, c.Name)
+		}
+	}
+	if _, err := io.WriteString(out, strings.Join(header, ",")+"\n"); err != nil {
+		return err
+	}
+	for block, err := range t.Blocks() {
+		if err == nil {
+			err = w.ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		for i := range block.Rows {
+			w.row = w.row[:0]
+			for k := range block.Columns {
+				w.cell(&block.Columns[k], i)
+			}
+			w.row[len(w.row)-1] = '\n'
+			if _, err := out.Write(w.row); err != nil {
+				return err
+			}
+		}
+		w.done += block.Rows
+		progress.Report(w.ctx, progress.Event{Stage: "writing " + w.name, Done: int64(w.done), Total: int64(w.total)})
+	}
+	return w.ctx.Err()
+}
+
+// cell appends a cell and a comma.
+func (w *writer) cell(c *format.Column, i int) {
+	codes, coded := c.Data.([]int32)
+	values, numbers := c.Data.([]float32)
+	switch {
+	case c.Name == "split" && coded:
+		for k := range masks {
+			in := byte('0')
+			if codes[i] == int32(k) {
+				in = '1'
+			}
+			w.row = append(w.row, in, ',')
+		}
+		return
+	case c.Name == "label" && coded:
+		w.row = strconv.AppendInt(w.row, int64(codes[i]), 10)
+	case numbers && c.Width > 0:
+		w.row = append(w.row, '"')
+		for k, v := range values[i*c.Width : (i+1)*c.Width] {
+			if k > 0 {
+				w.row = append(w.row, ',')
+			}
+			w.row = strconv.AppendFloat(w.row, float64(v), 'g', -1, 32)
+		}
+		w.row = append(w.row, '"')
+	case numbers && c.Offsets == nil:
+		w.row = strconv.AppendFloat(w.row, float64(values[i]), 'g', -1, 32)
+	default:
+		w.row = appendField(w.row, c.Text(i))
+	}
+	w.row = append(w.row, ',')
+}
+
+// appendField appends a field, quoted if necessary.
+func appendField(row []byte, text string) []byte {
+	if text != "" && !strings.ContainsAny(text, "\",\r\n") && strings.TrimSpace(text) == text {
+		return append(row, text...)
+	}
+	row = append(row, '"')
+	row = append(row, strings.ReplaceAll(text, `"`, `""`)...)
+	return append(row, '"')
+}

@@ -1,0 +1,160 @@
+package graphml
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// role is the role of an attribute.
+type role byte
+
+const (
+	ignored role = iota
+	labels
+	split
+	trainMask
+	valMask
+	testMask
+	names   // of nodes
+	list    // of features
+	feature // a number
+	weights // of edges
+)
+
+// drawing lists the attributes in which Gephi stores the drawing of a graph.
+var drawing = []string{"r", "g", "b", "x", "y"}
+
+// roles assigns a role to each key. It returns the names of the feature columns, and notes. An error lists the missing
+// attributes.
+func roles(file string, keys []*key) (columns, notes []string, err error) {
+	keys = inOrder(keys)
+	byName := map[string][]*key{} // several keys may share a name, with different types
+	var order []string
+	for _, k := range keys {
+		if k.of == "edge" && strings.EqualFold(k.name, "weight") || k.of == "all" && strings.EqualFold(k.name, "weight") {
+			k.role = weights
+		}
+		if k.of != "node" && k.of != "all" || k.kind == "" || k.role == weights {
+			continue
+		}
+		name := strings.ToLower(k.name)
+		if byName[name] == nil {
+			order = append(order, name)
+		}
+		byName[name] = append(byName[name], k)
+	}
+	all := strings.Join(order, ", ")
+	var left []string
+	take := func(r role, name string) bool {
+		found := byName[name]
+		for _, k := range found {
+			k.role = r
+		}
+		if found != nil {
+			delete(byName, name)
+			order = slices.DeleteFunc(order, func(n string) bool { return n == name })
+		}
+		return found != nil
+	}
+	drawn := !slices.ContainsFunc(drawing, func(name string) bool { return byName[name] == nil })
+	if drawn {
+		for _, name := range append([]string{"size"}, drawing...) {
+			take(ignored, name)
+		}
+		notes = append(notes, fmt.Sprintf("%s: the attributes r, g, b, x, y and size, how Gephi draws nodes, are no features",
+			file))
+	}
+	labelled := false
+	for _, name := range []string{"class", "label", "y"} {
+		if labelled {
+			if take(ignored, name) {
+				left = append(left, name)
+			}
+			continue
+		}
+		labelled = take(labels, name)
+	}
+	if !labelled {
+		return nil, nil, fmt.Errorf("no attribute of nodes is called class, label or y (there are: %.200s)", or(all, "none"))
+	}
+	if !take(split, "split") {
+		take(split, "part")
+	}
+	take(trainMask, "train_mask")
+	if !take(valMask, "val_mask") {
+		take(valMask, "valid_mask")
+	}
+	take(testMask, "test_mask")
+	for _, name := range []string{"id", "name"} {
+		if found := byName[name]; len(found) == 1 && found[0].kind == "string" {
+			take(names, name)
+			break
+		}
+	}
+	listed := false
+	for _, name := range []string{"x", "features", "feat"} {
+		if found := byName[name]; len(found) == 1 && found[0].kind == "string" {
+			take(list, name)
+			listed = true
+			break
+		}
+	}
+	for _, name := range order {
+		found := byName[name]
+		text := slices.IndexFunc(found, func(k *key) bool { return !numeric(k.kind) })
+		number := slices.IndexFunc(found, func(k *key) bool { return numeric(k.kind) })
+		switch {
+		case text >= 0 && number >= 0:
+			return nil, nil, fmt.Errorf("the attribute %.50q of nodes is declared as %s and as %s, must be numbers or text",
+				found[0].name, found[number].kind, found[text].kind)
+		case text >= 0 || listed:
+			left = append(left, found[0].name)
+			continue
+		}
+		for _, k := range found {
+			k.role, k.column = feature, len(columns)
+		}
+		columns = append(columns, found[0].name)
+	}
+	if len(columns) == 0 && !listed {
+		return nil, nil, fmt.Errorf("no attribute of nodes is a feature, must be at least one number (there are: %.200s)",
+			all)
+	}
+	if len(left) > 0 {
+		notes = append(notes, fmt.Sprintf("%s: attributes of nodes that are not read: %.200s",
+			file, strings.Join(left, ", ")))
+	}
+	return columns, notes, nil
+}
+
+func or(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
+// numeric says whether values of the type are numbers.
+func numeric(kind string) bool {
+	return slices.Contains([]string{"boolean", "int", "integer", "long", "float", "double"}, kind)
+}
+
+// inOrder returns keys in the order of their creation: networkx numbers them d0, d1, … and writes them in reverse
+// order.
+func inOrder(keys []*key) []*key {
+	numbers := map[*key]int{}
+	for _, k := range keys {
+		number, is := strings.CutPrefix(k.id, "d")
+		v, err := strconv.Atoi(number)
+		if !is || err != nil {
+			return keys
+		}
+		numbers[k] = v
+	}
+	sorted := slices.Clone(keys)
+	slices.SortStableFunc(sorted, func(a, b *key) int { return cmp.Compare(numbers[a], numbers[b]) })
+	return sorted
+}

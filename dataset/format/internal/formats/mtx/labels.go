@@ -1,0 +1,157 @@
+package mtx
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
+	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
+	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
+	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// readLabels sets the labels and the split of b, and returns the file of the split.
+func readLabels(ctx context.Context, file, folder string, b *graph.Builder) (split string, err error) {
+	if _, is := cut(file); is {
+		b.Y, err = readColumn(ctx, file)
+	} else if filepath.Ext(file) == ".npy" {
+		var x *mat.Dense
+		if x, err = numpy.Read(ctx, file); err == nil {
+			b.Y, err = column(x, func(text string, args ...any) error {
+				return &format.ReadError{File: file, Err: fmt.Errorf(text, args...)}
+			})
+		}
+	} else {
+		err = readText(file, b)
+	}
+	if err != nil {
+		return file, err
+	}
+	if own := csvfile.Path(folder, "split"); csvfile.Exists(own) {
+		file, b.Split = own, graph.Split{}
+		err = eachLine(file, func(t *lines.File, node int, line []byte) error {
+			if node >= len(b.Y) && len(line) > 0 {
+				return fmt.Errorf("a line more than there are labels (%d)", len(b.Y))
+			}
+			return classes.Part(&b.Split, int32(node), strings.ToLower(string(line)))
+		})
+	}
+	return file, err
+}
+
+// readColumn reads labels from an array of one column or one row.
+func readColumn(ctx context.Context, file string) ([]int32, error) {
+	t, h, err := open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	if h.coordinate {
+		return nil, t.Fail(1, "labels as coordinate, must be an array of one column (scipy: mmwrite of a dense column)")
+	}
+	x, err := readArray(ctx, t, h)
+	if err != nil {
+		return nil, err
+	}
+	return column(x, func(text string, args ...any) error { return t.Fail(0, text, args...) })
+}
+
+// column returns the labels in the only column, or row, of x.
+func column(x *mat.Dense, fail func(text string, args ...any) error) ([]int32, error) {
+	if min(x.Rows, x.Cols) != 1 {
+		return nil, fail("labels are %d×%d, expected one column", x.Rows, x.Cols)
+	}
+	labels := make([]int64, len(x.Data))
+	for i, v := range x.Data {
+		if labels[i] = int64(v); float32(labels[i]) != v {
+			return nil, fail("label %v of node %d, must be a whole number", v, i)
+		}
+	}
+	y, err := format.Labels(labels)
+	if err != nil {
+		return nil, fail("%w", err)
+	}
+	return y, nil
+}
+
+// readText reads label[,part] for each node. A first line that begins with label, class or y is a header.
+func readText(file string, b *graph.Builder) error {
+	var labels classes.Labels
+	err := eachLine(file, func(t *lines.File, node int, line []byte) error {
+		label, part, _ := bytes.Cut(line, []byte(","))
+		if err := labels.Add(bytes.TrimSpace(label), t.Line); err != nil {
+			return err
+		}
+		return classes.Part(&b.Split, int32(node), strings.ToLower(string(bytes.TrimSpace(part))))
+	})
+	if err != nil {
+		return err
+	}
+	line := 0
+	if b.Y, b.ClassNames, line, err = labels.Classes(); err != nil {
+		return &format.ReadError{File: file, Line: line, Err: err}
+	}
+	return nil
+}
+
+// eachLine calls take with each line of a file and its node. It skips the header and trailing empty lines.
+func eachLine(file string, take func(t *lines.File, node int, line []byte) error) error {
+	t, err := lines.Open(file)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	node, empty := 0, 0
+	for {
+		line, err := t.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		line = bytes.TrimSpace(line)
+		if t.Line == 1 && isHeader(line) {
+			continue
+		}
+		if len(line) == 0 {
+			empty++
+			continue
+		}
+		for ; empty > 0 && err == nil; empty-- {
+			err = take(t, node, nil)
+			node++
+		}
+		if err == nil {
+			err = take(t, node, line)
+			node++
+		}
+		if err != nil {
+			return t.Fail(t.Line, "%w", err)
+		}
+	}
+}
+
+func isHeader(line []byte) bool {
+	first, _, _ := strings.Cut(strings.ToLower(string(line)), ",")
+	return slices.Contains([]string{"label", "labels", "class", "y", "split", "part"}, first)
+}
+
+// readFeatures reads the features of n nodes.
+func readFeatures(ctx context.Context, file string, n int) (mat.Matrix, error) {
+	if _, is := cut(file); is {
+		return readMatrix(ctx, file, n)
+	}
+	if filepath.Ext(file) == ".npy" {
+		return numpy.Read(ctx, file)
+	}
+	return lines.Matrix(ctx, file, n, true)
+}

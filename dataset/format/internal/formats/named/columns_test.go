@@ -1,0 +1,132 @@
+package named_test
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/graph"
+)
+
+// opened returns the fingerprint of the graph in a folder, read whole and in parts, and the notes of reading.
+func opened(t *testing.T, files map[string][]byte) (whole, parts string, notes []string) {
+	t.Helper()
+	path := fixture.Folder(t, files)
+	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
+	g, err := o.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := dataset.Options{}.Stream(t.Context(), path, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "own.safetensors")
+	if _, err := dataset.WriteStream(t.Context(), file, s, format.Storing{Memory: 1 << 20}); err != nil {
+		t.Fatal(err)
+	}
+	again := fixture.Open(t, file)
+	a, err := graph.Identify(g)
+	b, wrong := graph.Identify(again)
+	if err != nil || wrong != nil {
+		t.Fatal(err, wrong)
+	}
+	return a.Fingerprint, b.Fingerprint, notes
+}
+
+// TestIndexColumns checks that an index column of pandas is left out of the features, with a note, and does not affect
+// edges.
+func TestIndexColumns(t *testing.T) {
+	want, _, _ := opened(t, folder("id,label,split,f\na,x,train,1\nb,y,test,2\n", "source,target\na,b\n"))
+	for name, c := range map[string]struct {
+		nodes, edges string
+		notes        []string
+	}{
+		"no name": {",id,label,split,f\n0,a,x,train,1\n1,b,y,test,2\n", ",source,target\n0,a,b\n",
+			[]string{"nodes.csv: the first column, which has no name, is left out"}},
+		"read again": {"Unnamed: 0,id,label,split,f\n0,a,x,train,1\n1,b,y,test,2\n", "Unnamed: 0,source,target\n0,a,b\n",
+			[]string{`nodes.csv: the column "Unnamed: 0" is left out of the features`}},
+		"twice": {
+			"Unnamed: 0.1,Unnamed: 0,id,label,split,f\n0,0,a,x,train,1\n1,1,b,y,test,2\n", "source,target\na,b\n",
+			[]string{`the column "Unnamed: 0.1" is left out`, `the column "Unnamed: 0" is left out`}},
+		"from a database": {"index,id,label,split,f\n0,a,x,train,1\n1,b,y,test,2\n", "index,source,target\n0,a,b\n",
+			[]string{`nodes.csv: the column "index" is left out of the features`}},
+		"from Parquet": {"id,label,split,f,__index_level_0__\na,x,train,1,0\nb,y,test,2,1\n", "source,target\na,b\n",
+			[]string{`the column "__index_level_0__" is left out`}},
+		"a word": {"Unnamed: 0,id,label,split,f\nfirst,a,x,train,1\nlast,b,y,test,2\n", "source,target\na,b\n",
+			[]string{`the column "Unnamed: 0" is left out`}},
+	} {
+		whole, parts, notes := opened(t, folder(c.nodes, c.edges))
+		if whole != want || parts != want {
+			t.Errorf("%s: the graphs are %s and in parts %s, want %s", name, whole, parts, want)
+		}
+		if len(notes) != len(c.notes) {
+			t.Errorf("%s: notes %q, want %d", name, notes, len(c.notes))
+			continue
+		}
+		for i, note := range notes {
+			if !strings.Contains(note, c.notes[i]) {
+				t.Errorf("%s: note %q, want %q", name, note, c.notes[i])
+			}
+		}
+	}
+	for _, nodes := range []string{
+		"unnamed,id,label,split,f\n0,a,x,train,1\n1,b,y,test,2\n",
+		"id,index,label,split,f\na,0,x,train,1\nb,1,y,test,2\n",
+	} {
+		if kept, _, notes := opened(t, folder(nodes, "source,target\na,b\n")); kept == want || len(notes) > 0 {
+			t.Errorf("a feature is left out of %q: %q", nodes, notes)
+		}
+	}
+}
+
+// TestSeparators checks that semicolons or tabs separate the fields of a file whose header has no comma.
+func TestSeparators(t *testing.T) {
+	nodes, edges := "id,label,split,f,g\na,x,train,1,3\n\"b\",y,test,2,\"4\"\n", "source,target\na,\"b\"\n"
+	want, _, _ := opened(t, folder(nodes, edges))
+	for _, separator := range []string{";", "\t"} {
+		of := func(text string) string { return strings.ReplaceAll(text, ",", separator) }
+		whole, parts, notes := opened(t, folder(of(nodes), of(edges)))
+		if whole != want || parts != want || len(notes) > 0 {
+			t.Errorf("%q: the graphs are %s and in parts %s, want %s; notes %q", separator, whole, parts, want, notes)
+		}
+	}
+	// A comma in quotes does not count, nor does a semicolon in a header with commas.
+	whole, _, _ := opened(t, folder("id;label;split;\"f,h\";g\na;x;train;1;3\nb;y;test;2;4\n", edges))
+	commas, _, _ := opened(t, folder("id,label,split,f;h,g\na,x,train,1,3\nb,y,test,2,4\n", edges))
+	if whole != want || commas != want {
+		t.Errorf("the graphs are %s and %s, want %s", whole, commas, want)
+	}
+}
+
+// TestColumnsThatAreWrong checks that errors name columns and cells, and suggest a remedy.
+func TestColumnsThatAreWrong(t *testing.T) {
+	const nodes, edges = "id,label,f\na,x,1\nb,y,2\n", "source,target\na,b\n"
+	for _, c := range []struct{ nodes, edges, want string }{
+		{"name,group,f\na,x,1\n", edges, "nodes.csv:1: there is no column id and no column label, the columns are " +
+			`"name,group,f" (id may also be called node_id or node, label may also be called class or y)`},
+		{",label,f\na,x,1\n", edges, "if the first column, which has no name, holds the ids, call it id"},
+		{"id|label|f\na|x|1\n", edges, "fields must be separated by commas, semicolons or tabs"},
+		{nodes, "source,to\na,b\n", `edges.csv:1: there is no column target, the columns are "source,to" (target may`},
+		{nodes + "c,x,\n", edges, "nodes.csv:4: column f: missing value, must be a finite number: fill it in, or drop"},
+		{nodes + "c,x,N/A\n", edges, "nodes.csv:4: column f: missing value"},
+		{nodes + "c,x,red\n", edges, `column f: the text "red", must be a finite number: drop the column or one-hot enc`},
+		{nodes + "c,x,-inf\n", edges, `nodes.csv:4: column f: "-inf", must be a finite number`},
+		{nodes + "c,x,1e99\n", edges, `nodes.csv:4: column f: "1e99", must be a finite number`},
+		{"id;label;f\na;x;0,5\n", edges, `nodes.csv:2: column f: "0,5", must be a number with a decimal point, not a`},
+		{"id,label,f,\na,x,1,\n", edges, "nodes.csv:2: column 4, which has no name: missing value"},
+	} {
+		fixture.Refuses(t, folder(c.nodes, c.edges), c.want)
+	}
+	missing := fixture.Folder(t, fixture.With(folder(nodes, edges), "edges.csv", nil))
+	_, err := dataset.Options{}.Open(t.Context(), missing)
+	if !errors.Is(err, fs.ErrNotExist) || errors.As(err, new(*fs.PathError)) ||
+		!strings.Contains(err.Error(), "edges.csv: there is no such file, and the format of this graph (text with names)") {
+		t.Errorf("without edges.csv: %v", err)
+	}
+}

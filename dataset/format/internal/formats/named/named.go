@@ -1,0 +1,108 @@
+// Package named reads folders of nodes.csv and edges.csv, whose nodes and classes may have names.
+package named
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
+	"github.com/graph-condensation/cgc/dataset/format/table"
+	"github.com/graph-condensation/cgc/graph"
+)
+
+// Name is the name of the format.
+const Name = "named"
+
+// Format reads a folder of nodes.csv (id, label, split and features) and edges.csv (source, target and weight), both
+// with a header. Each .csv may be a .csv.gz. Edges name nodes by their id.
+type Format struct{}
+
+var _ format.Streamer = Format{}
+
+// Describe implements format.Format. A folder is identified by nodes.csv and edges.csv.
+func (Format) Describe() format.Description {
+	return format.Description{Title: "text with names", Folder: "nodes.csv and edges.csv"}
+}
+
+// Recognise looks for nodes.csv and edges.csv.
+func (Format) Recognise(path string) format.Certainty {
+	nodes, edges := csvfile.Exists(csvfile.Path(path, "nodes")), csvfile.Exists(csvfile.Path(path, "edges"))
+	switch {
+	case nodes && edges:
+		return format.Likely
+	case nodes:
+		return format.Possible
+	}
+	return format.No
+}
+
+// Read reads a folder. Record i of nodes.csv, after the header, is node i. Text labels become classes in sorted order.
+// Integer labels that start at 1 are shifted to start at 0.
+func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
+	p, err := open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.Graph(ctx)
+}
+
+// Stream delivers the graph of Read. Files are read in blocks of records.
+func (Format) Stream(ctx context.Context, path string, memory int64) (*format.Stream, []string, error) {
+	p, err := open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return p.Stream(ctx, memory)
+}
+
+// open opens the tables of a folder.
+func open(folder string) (p table.Pair, err error) {
+	p.Name = filepath.Base(folder)
+	p.Edges = func(context.Context) (table.Table, error) {
+		t, err := csvfile.OpenTable(csvfile.Path(folder, "edges"))
+		return file{t}, err
+	}
+	nodes, err := csvfile.OpenTable(csvfile.Path(folder, "nodes"))
+	p.Nodes = file{nodes}
+	return p, err
+}
+
+// file is a .csv file as a table.
+type file struct{ *csvfile.Table }
+
+// Runs calls use with the records of one block after the other.
+func (f file) Runs(ctx context.Context, _ []int, use func(run int, r table.Rows) error) error {
+	b, err := f.Open()
+	if err != nil {
+		return err
+	}
+	defer b.Close()
+	return table.Each(ctx, b.Next, func(run int, r *csvfile.Reader) error {
+		cells := slices.Repeat([]table.Cell{{Kind: table.Text}}, len(f.Header()))
+		return use(run, &rows{Reader: r, file: f, cells: cells})
+	})
+}
+
+// rows reads records as rows of text.
+type rows struct {
+	*csvfile.Reader
+	file  file
+	cells []table.Cell
+}
+
+// Read returns the cells of the next row. The next call reuses their memory.
+func (r *rows) Read() ([]table.Cell, error) {
+	fields, err := r.Reader.Read()
+	for i, text := range fields {
+		r.cells[i].Text = text
+	}
+	return r.cells, err
+}
+
+// At returns the line of the last row that was read.
+func (r *rows) At() int { return r.Line }
+
+// Fail names the file and the line of an error.
+func (r *rows) Fail(line int, err error) error { return r.file.FailAt(line, err) }

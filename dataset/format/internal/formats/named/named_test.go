@@ -1,0 +1,207 @@
+package named_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format/formattest"
+	"github.com/graph-condensation/cgc/dataset/format/internal/formats/named"
+	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+func folder(nodes, edges string) map[string][]byte {
+	return map[string][]byte{"nodes.csv": []byte(nodes), "edges.csv": []byte(edges)}
+}
+
+// plain is the path alice–bob–zoë, and the isolated node dan.
+func plain() map[string][]byte {
+	return folder("f0,ID,label,split,f1\n1,alice,red,train,2\n3,bob,blue,val,4\r\n5,zoë,red,TEST,6\n7,dan,,,8\n",
+		"source,since,target\nalice,1999,bob\nzoë,2003,bob\n")
+}
+
+func TestContract(t *testing.T) { formattest.Run(t, named.Name, fixture.Folder(t, plain())) }
+
+func TestRead(t *testing.T) {
+	g := fixture.Open(t, fixture.Folder(t, plain()))
+	if !slices.Equal(g.Adj.Indptr, []int64{0, 1, 3, 4, 4}) || !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1}) {
+		t.Errorf("adjacency %+v", g.Adj)
+	}
+	if x := g.X.(*mat.Dense); x.Cols != 2 || !slices.Equal(x.Data, []float32{1, 2, 3, 4, 5, 6, 7, 8}) {
+		t.Errorf("features %+v", g.X)
+	}
+	if !slices.Equal(g.Y, []int32{1, 0, 1, graph.Unlabelled}) || !slices.Equal(g.ClassNames, []string{"blue", "red"}) ||
+		!slices.Equal(g.IDs, []string{"alice", "bob", "zoë", "dan"}) {
+		t.Errorf("labels %v, classes %q, ids %q", g.Y, g.ClassNames, g.IDs)
+	}
+	s := g.Split
+	if !slices.Equal(s.Train, []int32{0}) || !slices.Equal(s.Val, []int32{1}) || !slices.Equal(s.Test, []int32{2}) {
+		t.Errorf("split %+v", s)
+	}
+}
+
+// TestReadQuotedFields checks files that Python's csv module wrote: quoted fields, another order of columns, and \r\n.
+func TestReadQuotedFields(t *testing.T) {
+	g := fixture.Open(t, filepath.Join("testdata", "quoted"))
+	if !slices.Equal(g.IDs, []string{"alice", `bob "b"`, "zoë"}) ||
+		!slices.Equal(g.ClassNames, []string{"blue", "red, dark"}) || !slices.Equal(g.Adj.Data, []float32{1, 2.5, 1, 2.5}) {
+		t.Errorf("ids %q, classes %q, weights %v", g.IDs, g.ClassNames, g.Adj.Data)
+	}
+	quoted := folder("\xef\xbb\xbfid,label,f\n\"a\nb\",1,0\n\n\"c\"\"\",2,0\n", "source,target\n\"a\nb\",\"c\"\"\" \n")
+	quoted["nodes.csv.gz"] = fixture.Packed(string(quoted["nodes.csv"]))
+	delete(quoted, "nodes.csv")
+	g = fixture.Open(t, fixture.Folder(t, fixture.With(quoted, "nodes.csv", nil)))
+	if !slices.Equal(g.IDs, []string{"a\nb", `c"`}) || g.Edges() != 1 {
+		t.Errorf("ids %q, %d edges", g.IDs, g.Edges())
+	}
+}
+
+// TestNumbersHaveNoNames checks that a graph of numbered nodes and labels has no names, and equals the graph of a
+// folder without names.
+func TestNumbersHaveNoNames(t *testing.T) {
+	g := fixture.Open(t, fixture.Folder(t, folder(
+		"id,label,split,a,b\n0,1,train,1,.5\n1,2,val,0,-2e-3\n2,-1,,0,0\n3,2,test,3,4\n", "source,target\n0,1\n1,2\n")))
+	if g.IDs != nil || g.ClassNames != nil {
+		t.Errorf("ids %q, classes %q", g.IDs, g.ClassNames)
+	}
+	want, err := graph.Identify(fixture.Open(t, fixture.Folder(t, fixture.Plain())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := graph.Identify(g); err != nil || got != want {
+		t.Errorf("%v: graph %+v, want %+v", err, got, want)
+	}
+}
+
+// TestNamesAreKept checks that native files keep names, and that files without names have no tensors for them.
+func TestNamesAreKept(t *testing.T) {
+	g := fixture.Open(t, fixture.Folder(t, plain()))
+	bare := *g
+	bare.IDs, bare.ClassNames = nil, nil
+	dir := t.TempDir()
+	for name, g := range map[string]*graph.Graph{"names": g, "bare": &bare} {
+		file := filepath.Join(dir, name+".safetensors")
+		if err := dataset.Write(t.Context(), file, g); err != nil {
+			t.Fatal(err)
+		}
+		again := fixture.Open(t, file)
+		if !reflect.DeepEqual(again.IDs, g.IDs) || !reflect.DeepEqual(again.ClassNames, g.ClassNames) {
+			t.Errorf("%s: ids %q, classes %q", name, again.IDs, again.ClassNames)
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		has := strings.Contains(string(data), "class_names") || strings.Contains(string(data), `"ids`)
+		if has != (name == "names") {
+			t.Errorf("%s: the file has names: %v", name, has)
+		}
+	}
+	part := g.Induced([]int32{1, 2})
+	if !slices.Equal(part.IDs, []string{"bob", "zoë"}) || !slices.Equal(part.ClassNames, g.ClassNames) {
+		t.Errorf("the induced graph has ids %q and classes %q", part.IDs, part.ClassNames)
+	}
+}
+
+// TestMixedIDs checks that if only some ids are integers, all are compared as text, with a note.
+func TestMixedIDs(t *testing.T) {
+	var notes []string
+	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
+	dir := fixture.Folder(t, folder("id,label,split,f\n7,a,train,0\nx,b,test,0\n", "source,target\n7,x\n"))
+	if _, err := o.Open(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	want := `nodes.csv: the id "x" in line 3 is a name, and 1 of 2 ids are whole numbers: all are compared as text`
+	if len(notes) != 1 || !strings.Contains(notes[0], want) {
+		t.Errorf("notes %q, want %s", notes, want)
+	}
+	notes = nil
+	dir = fixture.Folder(t, folder("id,label,split,f\n7,a,train,0\n8,b,test,0\n007,b,test,0\n", "source,target\n7,8\n"))
+	if _, err := o.Open(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	want = `nodes.csv: the id "007" in line 4 is another node than "7" in line 2: ids are compared as text`
+	if len(notes) != 1 || !strings.Contains(notes[0], want) {
+		t.Errorf("notes %q, want %s", notes, want)
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	const nodes, edges = "id,label,split,f\na,x,train,1\nb,y,test,2\n", "source,target\na,b\n"
+	for _, c := range []struct{ nodes, edges, want string }{
+		{nodes, "source,target\na,b\nb,c\n", `edges.csv:3: target "c" is not an id in nodes.csv`},
+		{nodes, "source,target\na,B\n", `edges.csv:2: target "B" is not an id in nodes.csv, which has "b": ids are compared`},
+		{"id,label,f\n1,x,0\n", "source,target\n1.0,1\n", `source "1.0" is not an id in nodes.csv, which has "1": ids`},
+		{nodes, "source,target\n\n,b\n", `edges.csv:3: source "" is not an id`},
+		{nodes, "alice,bob\na,b\n", `edges.csv:1: there is no column source and no column target, the columns are`},
+		{nodes, "source,target\na\n", "edges.csv:2: 1 fields, and the header has 2"},
+		{nodes, "source,target,weight\na,b,-1\n", `edges.csv:2: weight "-1", must be a positive`},
+		{nodes, "source,target\n\"a,b\n", "edges.csv:2: field 1: its quote is not closed"},
+		{nodes, "source,target\n\"a\"x,b\n", "edges.csv:2: field 1: text after its closing quote"},
+		{nodes, "", "edges.csv: the file is empty, must begin with a header"},
+		{nodes, "source,source\n", `edges.csv:1: the header has the column "source" twice`},
+		{"", edges, "nodes.csv: the file is empty, must begin with a header"},
+		{"id,label,f\n", edges, "nodes.csv: the table has no rows, must have at least 1 node"},
+		{"id,f\na,1\n", edges, `nodes.csv:1: there is no column label, the columns are "id,f" (label may also`},
+		{"id,label\na,x\n", edges, "nodes.csv:1: no column of features besides id, label and split"},
+		{nodes + "a,x,,3\n", edges, `nodes.csv:4: the id "a" is there twice, first in line 2`},
+		{nodes + ",x,,3\n", edges, "nodes.csv:4: the id is empty"},
+		{nodes + "c,1,,3\n", edges, `nodes.csv:4: label "1", and label "x" in line 2: must be only whole numbers, or only`},
+		{nodes + "c,x,,?\n", edges, `nodes.csv:4: column f: the text "?", must be a finite number: drop the column or one`},
+		{nodes + "c,x,,nan\n", edges, `nodes.csv:4: column f: missing value, must be a finite number`},
+		{nodes + "c,x,dev,1\n", edges, `nodes.csv:4: split "dev", must be train, val, test or nothing`},
+		{nodes + "c,,test,1\n", edges, "nodes.csv:4: the split is test, and there is no label"},
+		{nodes + "\xff,x,,1\n", edges, "nodes.csv:4: the id or the label is not UTF-8"},
+		{"id,label,f\na,70000,1\n", edges, "nodes.csv:2: label 70000, must be 0 to 65535"},
+		{"id,label,split,f\na,x,test,1\nb,y,test,1\n", edges, "nodes.csv: the training split is empty"},
+	} {
+		fixture.Refuses(t, folder(c.nodes, c.edges), c.want)
+	}
+	fixture.Refuses(t, fixture.With(plain(), "labels.csv", []byte("0\n")), "may be of the formats named and csv")
+	fixture.Refuses(t, fixture.With(plain(), "nodes.csv.gz", []byte("no")), "unpacking gzip")
+}
+
+// TestManyParts checks that the runs of a large file are combined, and that the error is about the first wrong line.
+func TestManyParts(t *testing.T) {
+	const n = 30_000
+	long := strings.Repeat("x", 80)
+	nodes, edges := []byte("id,label,split,f\n"), []byte("weight,source,target\n")
+	for i := range n {
+		name := fmt.Sprintf("node %d, \"\"written\n\nat length\"\"%s", i, long)
+		nodes = fmt.Appendf(nodes, "\"%s\",%c,train,%d\n", name, 'z'-i*26/n, i)
+		edges = fmt.Appendf(edges, "%d,\"%s\",\"node 0, \"\"written\n\nat length\"\"%s\"\n", 1+i%2, name, long)
+	}
+	if len(nodes) < 3<<20 || len(edges) < 3<<20 {
+		t.Fatalf("%d and %d bytes are not several parts", len(nodes), len(edges))
+	}
+	g := fixture.Open(t, fixture.Folder(t, folder(string(nodes), string(edges))))
+	if g.Nodes() != n || g.IDs[n-1] != fmt.Sprintf("node %d, \"written\n\nat length\"%s", n-1, long) || g.Edges() != n-1 ||
+		g.Adj.Data[n-2] != 2 || g.ClassNames[g.Y[n-1]] != "a" || g.Y[0] != 25 || g.X.(*mat.Dense).Data[n-1] != n-1 ||
+		len(g.Split.Train) != n || g.Split.Train[n-1] != n-1 {
+		t.Errorf("%d nodes, %d edges, last id %q, classes %q", g.Nodes(), g.Edges(), g.IDs[n-1], g.ClassNames)
+	}
+	again := "\"node 1, \"\"written\n\nat length\"\"" + long + "\",a,,1\n"
+	for add, want := range map[string]string{
+		again + "a,a,,x\n": `nodes.csv:90002: the id "node 1, \"written\n\nat length\"` +
+			long[:22] + `" is there twice, first in line 5`,
+		"a,a,,x\n" + again: `nodes.csv:90002: column f: the text "x"`,
+		"a,1,,1\n":         `nodes.csv:90002: label "1", and label "z" in line 2`,
+	} {
+		fixture.Refuses(t, folder(string(nodes)+add, string(edges)), want)
+	}
+	fixture.Refuses(t, folder(string(nodes), string(edges)+"1,b,c\n0,b,c\n"), `edges.csv:150002: source "b" is not`)
+}
+
+// FuzzRead checks that no input causes a panic or unbounded memory use. Errors are allowed.
+func FuzzRead(f *testing.F) {
+	f.Add(string(plain()["nodes.csv"]), string(plain()["edges.csv"]))
+	f.Add("id,label,f\n\"a\n\"\"\",1,2", "source,target\r\n\r\n\"")
+	f.Fuzz(func(t *testing.T, nodes, edges string) { fixture.Valid(t, fixture.Folder(t, folder(nodes, edges))) })
+}

@@ -1,0 +1,147 @@
+package ogb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
+	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
+)
+
+// arraysFile holds edge_index, node_feat, num_nodes_list and num_edges_list.
+const arraysFile = "data.npz"
+
+// The names of its arrays.
+const (
+	arrayEdges    = "edge_index"
+	arrayFeatures = "node_feat"
+	arrayCounts   = "num_nodes_list"
+)
+
+// countNodes returns the number of nodes of the graph in z: from num_nodes_list if there is one, else from the number
+// of rows of its features.
+func countNodes(z numpy.Source) (nodes int, err error) {
+	if _, archive := z.(*numpy.Archive); !archive && !z.Has(arrayCounts) {
+		err := z.Open(arrayFeatures, func(a *numpy.Array) error {
+			if len(a.Shape) != 2 || a.Shape[0] > graph.MaxNodes {
+				return fmt.Errorf("shape %v, must be at most %d rows, one for each node, and features", a.Shape, graph.MaxNodes)
+			}
+			nodes = a.Shape[0]
+			return nil
+		})
+		return nodes, err
+	}
+	var counts []int64
+	err = z.Open(arrayCounts, func(a *numpy.Array) (err error) {
+		counts, err = numpy.Numbers[int64](a)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	if len(counts) != 1 {
+		return 0, &format.ReadError{
+			File: z.Where(), Err: fmt.Errorf("num_nodes_list counts %d graphs, expected one", len(counts)),
+		}
+	}
+	if n := counts[0]; n < 0 || n > graph.MaxNodes {
+		return 0, &format.ReadError{File: z.Where(), Err: fmt.Errorf("%d nodes, must be at most %d", n, graph.MaxNodes)}
+	}
+	return int(counts[0]), nil
+}
+
+// needsFeatures returns an error if z has no features of nodes.
+func needsFeatures(z numpy.Source) error {
+	if z.Has(arrayFeatures) {
+		return nil
+	}
+	return &format.ReadError{
+		File: z.Where(), Err: errors.New("array node_feat: missing: cgc needs features of the nodes"),
+	}
+}
+
+// checkFeatures returns an error unless the array has a row for each of n nodes.
+func checkFeatures(a *numpy.Array, n int) error {
+	if len(a.Shape) != 2 || a.Shape[0] != n {
+		return fmt.Errorf("shape %v, expected %d rows, one for each node, and features", a.Shape, n)
+	}
+	return nil
+}
+
+// opener opens named arrays.
+type opener func(ctx context.Context) (numpy.Source, error)
+
+// ofArrays reports whether the arrays of raw are .npy files.
+func ofArrays(raw string) bool {
+	folder := numpy.OpenFolder(context.Background(), raw)
+	return folder.Has(arrayEdges) && folder.Has(arrayFeatures)
+}
+
+// arraysOf returns a function that opens the arrays of raw, data.npz or .npy files, or nil if there are none.
+func arraysOf(raw string) opener {
+	file := filepath.Join(raw, arraysFile)
+	switch {
+	case csvfile.Exists(file):
+		return func(ctx context.Context) (numpy.Source, error) { return numpy.OpenArchive(ctx, file) }
+	case ofArrays(raw):
+		return func(ctx context.Context) (numpy.Source, error) { return numpy.OpenFolder(ctx, raw), nil }
+	}
+	return nil
+}
+
+// locateArrays sets the files of the arrays in raw, and returns the path for errors about an array.
+func (p *parts) locateArrays(z numpy.Source, raw string) (file string) {
+	p.labels = filepath.Join(raw, "node-label.npz")
+	if _, archive := z.(*numpy.Archive); archive {
+		p.edges, p.features = z.Where(), z.Where()
+		return z.Where()
+	}
+	p.edges, p.features = filepath.Join(raw, arrayEdges+".npy"), filepath.Join(raw, arrayFeatures+".npy")
+	return raw
+}
+
+// readLabelArray reads node_label of n nodes: n or n × 1 numbers, where NaN and −1 mean no label.
+func readLabelArray(ctx context.Context, file string, n int) (y []int32, err error) {
+	z, err := numpy.OpenArchive(ctx, file)
+	if err != nil {
+		if os.IsNotExist(err) {
+			err = missing(err, file, needLabels)
+		}
+		return nil, err
+	}
+	defer z.Close()
+	err = z.Open("node_label", func(a *numpy.Array) error {
+		switch {
+		case len(a.Shape) == 2 && a.Shape[1] > 1:
+			return fmt.Errorf("%d labels a node, expected one: a node of several labels is not understood", a.Shape[1])
+		case len(a.Shape) < 1 || len(a.Shape) > 2 || a.Shape[0] != n || len(a.Shape) == 2 && a.Shape[1] < 1:
+			return fmt.Errorf("shape %v, expected [%d 1], a label for each node", a.Shape, n)
+		}
+		d, err := numpy.NewDecoder[float32](a) // labels are below 2¹⁶, so float32 is exact
+		if err != nil {
+			return err
+		}
+		y = memory.Make[int32](n)
+		values := make([]float32, min(n, 1<<16))
+		for done := 0; done < n; {
+			values = values[:min(len(values), n-done)]
+			if err := d.Read(values); err != nil {
+				return err
+			}
+			for i, v := range values {
+				if y[done+i], err = label(float64(v)); err != nil {
+					return fmt.Errorf("node %d: %w", done+i, err)
+				}
+			}
+			done += len(values)
+		}
+		return nil
+	})
+	return y, err
+}

@@ -1,0 +1,192 @@
+package ogb
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
+	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
+	"github.com/graph-condensation/cgc/graph"
+)
+
+// mappings returns the files of a folder whose names begin with prefix.
+func mappings(dir, prefix string) (files []string) {
+	for _, file := range entries(dir) {
+		if strings.HasPrefix(file, prefix) && strings.HasSuffix(strings.TrimSuffix(file, ".gz"), ".csv") {
+			files = append(files, filepath.Join(dir, file))
+		}
+	}
+	return files
+}
+
+// leftOut is the note about a file of names that cannot be read.
+func leftOut(err error) string {
+	return fmt.Sprintf("%s; its names are left out", strings.TrimPrefix(err.Error(), "dataset: "))
+}
+
+// readClassNames sets the names of classes.
+func readClassNames(dir string, b *graph.Builder) (notes []string) {
+	classes := 0
+	if len(b.Y) > 0 {
+		classes = int(slices.Max(b.Y)) + 1
+	}
+	for _, file := range mappings(dir, "labelidx2") {
+		var err error
+		if b.ClassNames, err = readMapping(file, 0); err == nil && b.ClassNames != nil {
+			break
+		}
+		if err != nil {
+			notes = append(notes, leftOut(err))
+		}
+	}
+	switch named := len(b.ClassNames); {
+	case named == 0:
+	case named < classes:
+		notes = append(notes, fmt.Sprintf("%s names %d classes, and there are %d; the names are left out",
+			dir, named, classes))
+		b.ClassNames = nil
+	default:
+		b.Classes = named
+	}
+	return notes
+}
+
+// errOrder says that a mapping is not in the order of its numbers.
+var errOrder = errors.New("its numbers are not in order")
+
+// namesInOrder is like readMapping, for n names in the order of their numbers. It delivers blocks of names to put,
+// which may be nil, and returns the total number of bytes. The error wraps errOrder if the names are in another order.
+func namesInOrder(file string, n int, put func(text []byte, ends []int) error) (bytes int64, err error) {
+	const most = 1 << 16
+	t, err := lines.Open(file)
+	if err != nil {
+		return 0, err
+	}
+	defer t.Close()
+	if _, err := t.Next(); err != nil && err != io.EOF {
+		return 0, err
+	}
+	var text []byte
+	var ends []int
+	count := 0
+	for {
+		line, err := t.Next()
+		if (err == io.EOF || len(ends) == most) && len(ends) > 0 && put != nil {
+			if err := put(text, ends); err != nil {
+				return 0, err
+			}
+			text, ends = text[:0], ends[:0]
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return 0, err
+		}
+		if len(line) == 0 {
+			continue
+		}
+		e, err := mapping(line)
+		if err != nil {
+			return 0, t.Fail(t.Line, "%w", err)
+		}
+		if e.number != int64(count) || count == n {
+			return 0, t.Fail(t.Line, "%w", errOrder)
+		}
+		count, bytes = count+1, bytes+int64(len(e.name))
+		if put != nil {
+			text = append(text, e.name...)
+			ends = append(ends, len(text))
+		}
+	}
+	if count != n {
+		return 0, t.Fail(0, "%d names, expected %d", count, n)
+	}
+	return bytes, nil
+}
+
+// readMapping reads lines of a number and a name, after a header. The numbers are 0 to n−1, in any order. If n is 0,
+// the number of lines is n. An empty name is replaced by its number.
+func readMapping(file string, n int) ([]string, error) {
+	t, err := lines.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	if _, err := t.Next(); err != nil && err != io.EOF {
+		return nil, err
+	}
+	var list []entry
+	for {
+		line, err := t.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(line) == 0 {
+			continue
+		}
+		e, err := mapping(line)
+		if err == nil && n > 0 && len(list) == n {
+			err = fmt.Errorf("a line more than the %d that there are numbers for", n)
+		}
+		if err == nil && n == 0 && len(list) == graph.MaxClasses {
+			err = fmt.Errorf("more than %d classes", graph.MaxClasses)
+		}
+		if err != nil {
+			return nil, t.Fail(t.Line, "%w", err)
+		}
+		list = append(list, e)
+	}
+	names := make([]string, len(list))
+	taken := make([]bool, len(list))
+	for i, e := range list {
+		if e.number < 0 || e.number >= int64(len(list)) || taken[e.number] {
+			return nil, t.Fail(i+2, "number %d, expected each of 0 to %d once", e.number, len(list)-1)
+		}
+		names[e.number], taken[e.number] = e.name, true
+	}
+	if n > 0 && len(list) != n {
+		return nil, t.Fail(0, "%d names, expected %d", len(list), n)
+	}
+	return names, nil
+}
+
+// entry is a line of a mapping.
+type entry struct {
+	number int64
+	name   string
+}
+
+// mapping reads a number and a name, which may be quoted.
+func mapping(line []byte) (e entry, err error) {
+	number, name, _ := bytes.Cut(line, comma)
+	if e.number, err = decimal.Int(bytes.TrimSpace(number)); err != nil {
+		return e, err
+	}
+	if bytes.HasPrefix(name, []byte(`"`)) {
+		end := bytes.LastIndexByte(name[1:], '"')
+		if end < 0 {
+			return e, errors.New("a quote is not closed")
+		}
+		name = bytes.ReplaceAll(name[1:1+end], []byte(`""`), []byte(`"`))
+	} else {
+		name, _, _ = bytes.Cut(name, comma)
+	}
+	if !utf8.Valid(name) {
+		return e, errors.New("the name is not UTF-8 text")
+	}
+	if e.name = string(bytes.TrimSpace(name)); e.name == "" {
+		e.name = strconv.FormatInt(e.number, 10)
+	}
+	return e, nil
+}

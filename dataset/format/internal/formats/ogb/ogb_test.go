@@ -1,0 +1,264 @@
+package ogb_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format/formattest"
+	"github.com/graph-condensation/cgc/dataset/format/internal/formats/ogb"
+	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// small is the path 0–1–2 and the isolated node 3, like fixture.Plain.
+func small() map[string][]byte {
+	return map[string][]byte{
+		"raw/edge.csv":           []byte("1,0\n1,2\n"),
+		"raw/node-feat.csv":      []byte("1,0.5\n0,-2e-3\r\n0,0\n3,4\n\n"),
+		"raw/node-label.csv":     []byte("0\n1.0\n\"\"\n1\n"),
+		"raw/num-node-list.csv":  []byte("4\n"),
+		"raw/num-edge-list.csv":  []byte("2\n"),
+		"split/rank/train.csv":   []byte("0\n"),
+		"split/rank/valid.csv":   []byte("1\n"),
+		"split/rank/test.csv.gz": fixture.Packed("3\n"),
+	}
+}
+
+func TestContract(t *testing.T) {
+	formattest.Run(t, ogb.Name, fixture.Folder(t, small()))
+	formattest.Run(t, ogb.Name, fixture.Unzipped(t, filepath.Join("testdata", "binary.zip.b64")))
+}
+
+// TestReadFilesOfOGB checks that the files of testdata/write.py are read: arrays by ogb's DatasetSaver, and text in the
+// form that ogb reads.
+func TestReadFilesOfOGB(t *testing.T) {
+	want, err := os.ReadFile(filepath.Join("testdata", "want.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []string{"text", "binary"} {
+		var notes []string
+		o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
+		g, err := o.Open(t.Context(), fixture.Unzipped(t, filepath.Join("testdata", kind+".zip.b64")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got strings.Builder
+		for u := range g.Nodes() {
+			for _, v := range g.Adj.Indices[g.Adj.Indptr[u]:g.Adj.Indptr[u+1]] {
+				if int(v) > u {
+					fmt.Fprintln(&got, u, v)
+				}
+			}
+		}
+		numbers := strings.Fields(string(want[strings.LastIndex(strings.TrimSpace(string(want)), "\n"):]))
+		if !strings.HasPrefix(string(want), got.String()) || g.Edges() != strings.Count(string(want), "\n")-1 {
+			t.Errorf("%s: edges\n%swant\n%s", kind, got.String(), want)
+		}
+		for i, v := range g.X.(*mat.Dense).Data {
+			if fmt.Sprint(v) != fmt.Sprint(float32(number(t, numbers[i]))) {
+				t.Errorf("%s: feature %d is %v, want %s", kind, i, v, numbers[i])
+			}
+		}
+		for i, c := range g.Y {
+			if wanted := int32(i % 3); c != wanted && !(kind == "binary" && i >= 25 && c == graph.Unlabelled) {
+				t.Errorf("%s: label %d of node %d", kind, c, i)
+			}
+		}
+		if s := g.Split; len(s.Train) != 10 || len(s.Val) != 5 || len(s.Test) != 10 || s.Test[9] != 24 {
+			t.Errorf("%s: split %+v", kind, s)
+		}
+		all := strings.Join(notes, "\n")
+		if !strings.Contains(all, "60 edge entries became") || !strings.HasPrefix(g.Name, "tiny") && kind == "binary" {
+			t.Errorf("%s: graph %s, notes %q", kind, g.Name, notes)
+		}
+		if named := g.IDs != nil; named != (kind == "text") {
+			t.Errorf("%s: ids %q", kind, g.IDs)
+		} else if named && (g.IDs[29] != "9657813" ||
+			!slices.Equal(g.ClassNames, []string{"arxiv cs na", "Arts, Crafts & Sewing", `the "third"`})) {
+			t.Errorf("ids %q, classes %q", g.IDs, g.ClassNames)
+		}
+		if strings.Contains(all, "features of edges are not read") != (kind == "binary") {
+			t.Errorf("%s: notes %q", kind, notes)
+		}
+	}
+}
+
+func number(t *testing.T, s string) (v float64) {
+	t.Helper()
+	if _, err := fmt.Sscan(s, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestReadText checks that the graph equals the same graph in the text format, even if the path is raw itself.
+func TestReadText(t *testing.T) {
+	dir := fixture.Folder(t, small())
+	want, err := graph.Identify(fixture.Open(t, fixture.Folder(t, fixture.Plain())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{dir, filepath.Join(dir, "raw")} {
+		g := fixture.Open(t, path)
+		if got, err := graph.Identify(g); err != nil || got != want || g.Name != "own" {
+			t.Errorf("%s: %v: graph %s is %+v, want %+v", path, err, g.Name, got, want)
+		}
+	}
+}
+
+// TestReadManyBlocks checks that files of several blocks, which are parsed concurrently, always give the same graph or
+// error.
+func TestReadManyBlocks(t *testing.T) {
+	const n = 60_000
+	var edges, features, labels strings.Builder
+	for i := range n {
+		fmt.Fprintf(&edges, "%d,%d\n", i, (i+1)%n)
+		fmt.Fprintf(&features, "%d,0.125,-3.0000001,%d.5\n", i, i%7)
+		fmt.Fprintln(&labels, i%5)
+	}
+	files := small()
+	files["raw/edge.csv"], files["raw/node-feat.csv"] = nil, nil
+	files["raw/edge.csv.gz"] = fixture.Packed(edges.String())
+	files["raw/node-feat.csv.gz"] = fixture.Packed(features.String())
+	files["raw/node-label.csv"] = []byte(labels.String())
+	files["raw/num-node-list.csv"], files["raw/num-edge-list.csv"] = []byte("60000"), []byte("60000")
+	g := fixture.Open(t, fixture.Folder(t, files))
+	x := g.X.(*mat.Dense)
+	for i := range n {
+		if row := x.Row(i); row[0] != float32(i) || row[1] != .125 || row[2] != -3 || row[3] != float32(i%7)+.5 {
+			t.Fatalf("features of node %d are %v", i, row)
+		}
+		if g.Y[i] != int32(i%5) || g.Adj.Indptr[i+1]-g.Adj.Indptr[i] != 2 {
+			t.Fatalf("node %d: label %d, degree %d", i, g.Y[i], g.Adj.Indptr[i+1]-g.Adj.Indptr[i])
+		}
+	}
+	bad := strings.Replace(features.String(), "\n59990,", "\n?,", 1)
+	bad = strings.Replace(bad, "\n100,", "\nnan,", 1)
+	files["raw/node-feat.csv.gz"] = fixture.Packed(bad)
+	for range 5 {
+		fixture.Refuses(t, files, `node-feat.csv.gz:101: column 1: "nan", must be a finite number`)
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	for _, c := range []struct{ file, text, want string }{
+		{"raw/edge.csv", "1,0\n1,4\n", "edge.csv:2: node 4, must be 0 to 3"},
+		{"raw/edge.csv", "1,0\n1   \n", `edge.csv:2: node "" is not a whole number`},
+		{"raw/edge.csv", "1,0\n", "edge.csv: the file is too short for 2 edges"},
+		{"raw/edge.csv", "1,0    \n", "edge.csv: 1 lines, expected 2, one for each of the edges"},
+		{"raw/edge.csv", "1,0\n1,2\n2,3\n", "edge.csv:3: a line more than there are edges (2)"},
+		{"raw/node-feat.csv", "1,2\n", "node-feat.csv: the file is too short for 4 nodes with 2 features"},
+		{"raw/node-feat.csv", "1,2\n3\n5,6\n7,80000\n", "node-feat.csv:2: 1 columns, and the first line has 2"},
+		{"raw/node-feat.csv", "1,2\n3,4,5\n5,6\n7,8\n", "node-feat.csv:2: 3 columns, and the first line has 2"},
+		{"raw/node-feat.csv", "1,2\n3,\n5,6\n7,80000\n", `node-feat.csv:2: column 2: "", must be a finite number`},
+		{"raw/node-label.csv", "0\n1\n1,0\n0\n", "node-label.csv:3: 2 labels, expected one"},
+		{"raw/node-label.csv", "0\n1\n1.5\n0\n", "node-label.csv:3: label 1.5, must be a whole number from 0 to 65535"},
+		{"raw/node-label.csv", "0\n1\nx\n0\n", `node-label.csv:3: label "x" is not a number`},
+		{"raw/num-node-list.csv", "4\n5\n", "num-node-list.csv:2: a second number of nodes: the folder holds several"},
+		{"raw/num-node-list.csv", "", "num-node-list.csv: the file is empty, must begin with the number of nodes"},
+		{"raw/num-node-list.csv", "x", `num-node-list.csv:1: "x", must be the number of nodes`},
+		{"raw/num-node-list.csv", "2147483647", "node-feat.csv: the file is too short for 2147483647 nodes"},
+		{"raw/num-node-list.csv", "2147483648", "num-node-list.csv:1: 2147483648 nodes, must be at most 2147483647"},
+		{"raw/triplet-type-list.csv", "a,to,b", "several sorts of nodes or edges, must be a graph with one sort"},
+		{"split/rank/valid.csv", "1\n7\n", "valid.csv:2: node 7, must be 0 to 3"},
+		{"split/rank/valid.csv", "0\n", "split/rank: node 0 is in train and again in val"},
+		{"split/rank/train.csv", "", "split/rank: the training split is empty"},
+	} {
+		fixture.Refuses(t, fixture.With(small(), c.file, []byte(c.text)), c.want)
+	}
+	for file, want := range map[string]string{
+		"raw/node-feat.csv":     "node-feat.csv.gz: missing: cgc needs features of the nodes",
+		"raw/node-label.csv":    "node-label.csv.gz: missing: a data set for nodes has a label for each",
+		"raw/num-edge-list.csv": "num-edge-list.csv.gz: missing: it holds the number of edges",
+		"split/rank/valid.csv":  "valid.csv.gz: missing: it holds a part of the split",
+	} {
+		fixture.Refuses(t, fixture.With(small(), file, nil), want)
+	}
+	cut := fixture.Packed(strings.Repeat("1,2\n", 4))
+	files := fixture.With(small(), "raw/node-feat.csv", nil)
+	fixture.Refuses(t, fixture.With(files, "raw/node-feat.csv.gz", cut[:len(cut)-9]),
+		"node-feat.csv.gz: unpacking gzip: unexpected EOF")
+	files = fixture.With(small(), "split/rank/train.csv", nil)
+	fixture.Refuses(t, fixture.With(files, "split/rank/split_dict.pt", []byte{1}), "split/rank/split_dict.pt: ")
+}
+
+// TestPickledSplit checks that a split is read from a file of torch.save, as DatasetSaver writes it.
+func TestPickledSplit(t *testing.T) {
+	dir := fixture.Unzipped(t, filepath.Join("testdata", "binary.zip.b64"))
+	want := fixture.Open(t, dir).Split
+	for _, part := range []string{"train", "valid", "test"} {
+		if err := os.Remove(filepath.Join(dir, "split", "time", part+".csv.gz")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := fixture.Open(t, dir).Split; !reflect.DeepEqual(got, want) {
+		t.Errorf("split %+v, want %+v", got, want)
+	}
+}
+
+// TestOddMapping checks that an error in a mapping only costs its names.
+func TestOddMapping(t *testing.T) {
+	for text, want := range map[string]string{
+		"label idx,name\n0,a\n":        "names 1 classes, and there are 2; the names are left out",
+		"label idx,name\n0,a\n0,b\n":   "labelidx2x.csv:3: number 0, expected each of 0 to 1 once; its names are left out",
+		"label idx,name\n0,a\n1,\xff":  "labelidx2x.csv:3: the name is not UTF-8 text",
+		"label idx,name\nx,a\n":        `labelidx2x.csv:2: "x" is not a whole number`,
+		"label idx,name\n0,\"\n1,b\n":  "labelidx2x.csv:2: a quote is not closed",
+		"label idx,name\n1,b\n0,\n\n2": "",
+	} {
+		var notes []string
+		o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
+		g, err := o.Open(t.Context(), fixture.Folder(t, fixture.With(small(), "mapping/labelidx2x.csv", []byte(text))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == "" {
+			if len(notes) != 0 || !slices.Equal(g.ClassNames, []string{"0", "b", "2"}) || g.Classes != 3 {
+				t.Errorf("notes %q, classes %q", notes, g.ClassNames)
+			}
+		} else if len(notes) != 1 || !strings.Contains(notes[0], want) || g.ClassNames != nil {
+			t.Errorf("notes %q, classes %q, want %s", notes, g.ClassNames, want)
+		}
+	}
+}
+
+// FuzzRead checks that no input causes a panic or unbounded memory use. Errors are allowed.
+func FuzzRead(f *testing.F) {
+	s := small()
+	f.Add(string(s["raw/edge.csv"]), string(s["raw/node-feat.csv"]), string(s["raw/node-label.csv"]), "4\n", "2\n",
+		"label,name\n0,a\n1,\"b\"\n")
+	f.Fuzz(func(t *testing.T, edges, features, labels, nodes, count, mapping string) {
+		files := small()
+		files["raw/edge.csv"], files["raw/node-feat.csv"] = []byte(edges), []byte(features)
+		files["raw/node-label.csv"], files["mapping/labelidx2x.csv"] = []byte(labels), []byte(mapping)
+		files["raw/num-node-list.csv"], files["raw/num-edge-list.csv"] = []byte(nodes), []byte(count)
+		fixture.Valid(t, fixture.Folder(t, files))
+	})
+}
+
+// TestFoundByName checks that the name arxiv finds the folder that ogb creates, and that other names do not.
+func TestFoundByName(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"ogbn_arxiv", "ogbn_own"} {
+		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(fixture.Folder(t, small()))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := dataset.Options{Search: []string{dir}}
+	for name, want := range map[string]string{"arxiv": "arxiv", "ogbn_arxiv": "ogbn_arxiv", "own": ""} {
+		if g, err := o.Open(t.Context(), name); (err == nil) != (want != "") || err == nil && g.Name != want {
+			t.Errorf("%s: %v, want the graph %q", name, err, want)
+		}
+	}
+	if _, err := o.Open(t.Context(), "products"); err == nil || !strings.Contains(err.Error(), "as DIR/ogbn_products") {
+		t.Errorf("products: %v", err)
+	}
+}

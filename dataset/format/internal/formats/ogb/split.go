@@ -1,0 +1,127 @@
+package ogb
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
+	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
+	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/dataset/format/internal/torchfile"
+	"github.com/graph-condensation/cgc/graph"
+)
+
+// pickled is the file in which ogb's DatasetSaver stores a split: a dictionary of three arrays, written by torch.save.
+const pickled = "split_dict.pt"
+
+// partsOf returns the parts of a split with their names in OGB.
+func partsOf(s *graph.Split) []part {
+	return []part{{"train", &s.Train}, {"valid", &s.Val}, {"test", &s.Test}}
+}
+
+type part struct {
+	name  string
+	nodes *[]int32
+}
+
+// readSplit reads the split in the first folder of split, and returns its path and notes.
+func readSplit(ctx context.Context, dir string, b *graph.Builder) (source string, notes []string, err error) {
+	dir = filepath.Join(dir, "split")
+	var names []string
+	for _, name := range entries(dir) {
+		folder := filepath.Join(dir, name)
+		if csvfile.Exists(csvfile.Path(folder, "train")) || csvfile.Exists(filepath.Join(folder, pickled)) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return dir, nil, nil
+	}
+	if len(names) > 1 {
+		notes = append(notes, fmt.Sprintf("%s holds the splits %s: %s was taken",
+			dir, strings.Join(names, ", "), names[0]))
+	}
+	folder := filepath.Join(dir, names[0])
+	if file := filepath.Join(folder, pickled); !csvfile.Exists(csvfile.Path(folder, "train")) {
+		return file, notes, readPickled(ctx, file, b)
+	}
+	for _, part := range partsOf(&b.Split) {
+		if *part.nodes, err = readNodes(csvfile.Path(folder, part.name), b.Nodes); err != nil {
+			return folder, nil, missing(err, csvfile.Path(folder, part.name), "it holds a part of the split")
+		}
+	}
+	return folder, notes, nil
+}
+
+// readPickled reads split_dict.pt. Nothing in it is executed.
+func readPickled(ctx context.Context, file string, b *graph.Builder) error {
+	f, err := torchfile.Open(ctx, file)
+	var system *os.PathError
+	if errors.As(err, &system) {
+		return err
+	}
+	fail := func(text string, args ...any) error {
+		return &format.ReadError{File: file, Err: fmt.Errorf(text, args...)}
+	}
+	if err != nil {
+		return fail("%w", err)
+	}
+	defer f.Close()
+	fields, is := torchfile.Fields(f.Object)
+	if !is {
+		return fail("it holds %s, must hold a dictionary of train, valid and test", torchfile.Kind(f.Object))
+	}
+	for _, part := range partsOf(&b.Split) {
+		a, is, err := torchfile.ArrayOf(fields[part.name])
+		if err != nil {
+			return fail("%s: %w", part.name, err)
+		}
+		if !is {
+			return fail("%s is %s, must be an array of nodes", part.name, torchfile.Kind(fields[part.name]))
+		}
+		nodes, err := numpy.Numbers[int32](a)
+		if err != nil {
+			return fail("%s: %w", part.name, err)
+		}
+		for i, v := range nodes {
+			if v < 0 || int(v) >= b.Nodes {
+				return fail("%s: node %d at place %d, must be 0 to %d", part.name, v, i, b.Nodes-1)
+			}
+		}
+		*part.nodes = nodes
+	}
+	return nil
+}
+
+// readNodes reads one node, 0 to n−1, from each line.
+func readNodes(file string, n int) (nodes []int32, err error) {
+	t, err := lines.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	for {
+		line, err := t.Next()
+		if err == io.EOF {
+			return nodes, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		v, err := node(line, n)
+		if err != nil {
+			return nil, t.Fail(t.Line, "%w", err)
+		}
+		nodes = append(nodes, v)
+	}
+}

@@ -1,0 +1,232 @@
+package ogb
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
+	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
+	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+var _ format.Streamer = Format{}
+
+// Stream delivers the graph of Read. Text is read in blocks of lines, arrays in blocks of elements. Sources and targets
+// of edge_index are read concurrently.
+func (Format) Stream(ctx context.Context, path string, memory int64) (*format.Stream, []string, error) {
+	dir := root(path)
+	raw := filepath.Join(dir, "raw")
+	if err := oneSort(raw); err != nil {
+		return nil, nil, err
+	}
+	s := &format.Stream{Name: filepath.Base(dir), Path: raw}
+	var p parts
+	var err error
+	if open := arraysOf(raw); open != nil {
+		p, err = streamArrays(ctx, open, raw, s, memory)
+	} else {
+		p, err = streamText(ctx, raw, s, memory)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	p.Nodes = s.Nodes
+	split, notes, err := readSplit(ctx, dir, &p.Builder)
+	if err != nil {
+		return nil, nil, err
+	}
+	names, err := readNames(filepath.Join(dir, "mapping"), &p.Builder, s, memory)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.Y, s.Split, s.Classes, s.ClassNames = p.Y, p.Split, p.Classes, p.ClassNames
+	s.Files = map[string]string{"edges": p.edges, "features": p.features, "labels": p.labels, "split": split}
+	return s, slices.Concat(p.notes, notes, names), s.Check()
+}
+
+// oneSort returns an error if raw holds several node types or edge types.
+func oneSort(raw string) error {
+	if file := several(raw); file != "" {
+		return &format.ReadError{
+			File: file, Err: errors.New("several sorts of nodes or edges, must be a graph with one sort of each"),
+		}
+	}
+	return nil
+}
+
+// hold sets the number of nodes. It fails if their labels and split need more than memory bytes.
+func hold(s *format.Stream, file string, nodes int, memory int64) (err error) {
+	s.Nodes = nodes
+	if s.Held, err = format.Hold(int64(nodes), memory); err != nil {
+		return &format.ReadError{File: file, Err: err}
+	}
+	return nil
+}
+
+// streamText sets everything in s except labels and split.
+func streamText(ctx context.Context, raw string, s *format.Stream, memory int64) (p parts, err error) {
+	nodes, entries, err := readCounts(raw)
+	if err != nil {
+		return p, err
+	}
+	if err := hold(s, csvfile.Path(raw, "num-node-list"), nodes, memory); err != nil {
+		return p, err
+	}
+	s.Entries, s.Tells = int64(entries), true
+	p.locate(raw)
+	table, err := lines.OpenTable(p.features, nodes, false)
+	if err != nil {
+		return p, missing(err, p.features, needFeatures)
+	}
+	s.Features, s.Rows = table.Columns, table.Rows
+	if p.Y, err = readLabels(ctx, p.labels, nodes); err != nil {
+		return p, missing(err, p.labels, needLabels)
+	}
+	s.Edges = func(ctx context.Context, add func(graph.Edges) error) error {
+		return streamEdges(ctx, p.edges, entries, nodes, add)
+	}
+	if file := csvfile.Path(raw, "edge-feat"); csvfile.Exists(file) {
+		p.ignoresEdgeFeatures(file)
+	}
+	s.Size = format.SizeOf(p.edges, p.features)
+	return p, nil
+}
+
+// streamEdges delivers the edges of n nodes. The file has a line of source and target for each edge.
+func streamEdges(ctx context.Context, file string, count, n int, add func(graph.Edges) error) error {
+	t, err := lines.Open(file)
+	if err != nil {
+		return missing(err, file, "it holds the edges")
+	}
+	defer t.Close()
+	return t.Blocks(ctx, count, 4, "edges", func(_, most int) (func(int, []byte) error, func() error) {
+		e := graph.Edges{From: make([]int32, 0, max(0, most)), To: make([]int32, 0, max(0, most))}
+		parse := func(_ int, line []byte) error {
+			source, target, _ := bytes.Cut(line, comma)
+			u, err := node(source, n)
+			if err != nil {
+				return err
+			}
+			v, err := node(target, n)
+			e.From, e.To = append(e.From, u), append(e.To, v)
+			return err
+		}
+		return parse, func() error { return add(e) }
+	})
+}
+
+// streamArrays sets everything in s except labels and split.
+func streamArrays(
+	ctx context.Context, openArrays opener, raw string, s *format.Stream, memory int64,
+) (p parts, err error) {
+	open := func(ctx context.Context) (numpy.Source, error) {
+		return openArrays(progress.With(ctx, nil)) // progress in edges and rows is reported where they are written
+	}
+	z, err := open(ctx)
+	if err != nil {
+		return p, err
+	}
+	defer z.Close()
+	file := p.locateArrays(z, raw)
+	nodes, err := countNodes(z)
+	if err != nil {
+		return p, err
+	}
+	if err := hold(s, file, nodes, memory); err != nil {
+		return p, err
+	}
+	if err := needsFeatures(z); err != nil {
+		return p, err
+	}
+	err = z.Open(arrayFeatures, func(a *numpy.Array) error {
+		if err := checkFeatures(a, nodes); err != nil {
+			return err
+		}
+		if s.Features, err = numpy.CheckRows(a, nodes); errors.Is(err, numpy.ErrTurned) && memory == math.MaxInt64 {
+			s.X, err = numpy.Dense(a)
+			s.Features = a.Shape[1]
+		}
+		return err
+	})
+	if err != nil {
+		return p, err
+	}
+	err = z.Open(arrayEdges, func(a *numpy.Array) error {
+		if err := numpy.CheckEdges(a); err != nil {
+			return err
+		}
+		s.Entries = int64(a.Shape[1])
+		return nil
+	})
+	if err != nil {
+		return p, err
+	}
+	if z.Has("edge_feat") {
+		p.ignoresEdgeFeatures(file + ": array edge_feat")
+	}
+	s.Edges = func(ctx context.Context, add func(graph.Edges) error) error {
+		z, err := open(ctx)
+		if err != nil {
+			return err
+		}
+		defer z.Close()
+		return numpy.Edges(ctx, z, arrayEdges, add)
+	}
+	s.Rows = func(ctx context.Context, put func(first int, block *mat.Dense) error) error {
+		z, err := open(ctx)
+		if err != nil {
+			return err
+		}
+		defer z.Close()
+		return numpy.Rows(ctx, z, arrayFeatures, put)
+	}
+	if s.Size = format.SizeOf(p.edges); p.features != p.edges {
+		s.Size += format.SizeOf(p.features)
+	}
+	p.Y, err = readLabelArray(ctx, p.labels, nodes)
+	return p, err
+}
+
+// readNames sets the names of classes and nodes from the files labelidx2….csv.gz and nodeidx2….csv.gz in dir. Names of
+// nodes in the order of their numbers are delivered from the file. Others are read if they fit into memory. No result
+// depends on names, so a file that cannot be parsed only causes a note.
+func readNames(dir string, b *graph.Builder, s *format.Stream, memory int64) (notes []string, err error) {
+	notes = readClassNames(dir, b)
+	for _, file := range mappings(dir, "nodeidx2") {
+		s.NameBytes, err = namesInOrder(file, b.Nodes, nil)
+		if err == nil {
+			s.Names = func(ctx context.Context, put func(text []byte, ends []int) error) error {
+				_, err := namesInOrder(file, b.Nodes, func(text []byte, ends []int) error {
+					if err := ctx.Err(); err != nil {
+						return err
+					}
+					return put(text, ends)
+				})
+				return err
+			}
+			s.Size += 2 * format.SizeOf(file)
+			return notes, nil
+		}
+		const perNode = 100 // bytes: an entry, a string and its offset
+		if need := perNode * int64(b.Nodes); errors.Is(err, errOrder) && need > memory {
+			return nil, fmt.Errorf("%w; to order them takes %d MB of memory, must be at most %d MB",
+				err, need/1e6+1, memory/1e6)
+		}
+		var names []string
+		if names, err = readMapping(file, b.Nodes); err == nil {
+			s.IDs = names
+			return notes, nil
+		}
+		notes = append(notes, leftOut(err))
+	}
+	return notes, nil
+}

@@ -1,0 +1,121 @@
+package ogb
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
+	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
+	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
+)
+
+// Reasons why a missing file is needed.
+const (
+	needFeatures = "cgc needs features of the nodes"
+	needLabels   = "a data set for nodes has a label for each, one for links or graphs is not read"
+)
+
+// readCounts reads the numbers of nodes and of edges.
+func readCounts(raw string) (nodes, entries int, err error) {
+	if nodes, err = readCount(csvfile.Path(raw, "num-node-list"), "nodes"); err != nil {
+		return 0, 0, err
+	}
+	if nodes > graph.MaxNodes {
+		return 0, 0, &format.ReadError{File: csvfile.Path(raw, "num-node-list"), Line: 1,
+			Err: fmt.Errorf("%d nodes, must be at most %d", nodes, graph.MaxNodes)}
+	}
+	entries, err = readCount(csvfile.Path(raw, "num-edge-list"), "edges")
+	return nodes, entries, err
+}
+
+// missing turns the error for a missing file into one that explains why the file is needed.
+func missing(err error, file, why string) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if !strings.HasSuffix(file, ".npz") {
+		file = strings.TrimSuffix(file, ".gz") + ".gz"
+	}
+	return &format.ReadError{File: file, Err: errors.New("missing: " + why)}
+}
+
+// readCount reads the number in num-node-list.csv or num-edge-list.csv. These have a line for each graph, and one graph
+// is expected.
+func readCount(file, what string) (int, error) {
+	t, err := lines.Open(file)
+	if err != nil {
+		return 0, missing(err, file, "it holds the number of "+what)
+	}
+	defer t.Close()
+	line, err := t.Next()
+	if err == io.EOF {
+		return 0, t.Fail(0, "the file is empty, must begin with the number of %s", what)
+	}
+	if err != nil {
+		return 0, err
+	}
+	v, err := decimal.Int(bytes.TrimSpace(line))
+	if err != nil || v < 0 {
+		return 0, t.Fail(1, "%.50q, must be the number of %s", line, what)
+	}
+	switch line, err = t.Next(); {
+	case err == io.EOF || err == nil && len(bytes.TrimSpace(line)) == 0:
+		return int(v), nil
+	case err != nil:
+		return 0, err
+	}
+	return 0, t.Fail(2, "a second number of %s: the folder holds several graphs, expected one", what)
+}
+
+var comma = []byte(",")
+
+// readLabels reads the label of each of n nodes.
+func readLabels(ctx context.Context, file string, n int) ([]int32, error) {
+	t, err := lines.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	if err := t.Fits(n, 1, "nodes"); err != nil { // before memory is allocated
+		return nil, err
+	}
+	y := memory.Make[int32](n)
+	return y, t.Rows(ctx, n, 1, "nodes", func(i int, line []byte) (err error) {
+		if columns := bytes.Count(line, comma) + 1; columns > 1 {
+			return fmt.Errorf("%d labels, expected one: a node of several labels is not understood", columns)
+		}
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 || string(line) == `""` {
+			y[i] = graph.Unlabelled
+			return nil
+		}
+		v, err := decimal.Float(line)
+		if err != nil {
+			return fmt.Errorf("label %.50q is not a number", line)
+		}
+		y[i], err = label(float64(v))
+		return err
+	})
+}
+
+// node returns the node in field, one of n.
+func node(field []byte, n int) (int32, error) {
+	v, err := decimal.Int(field)
+	if err != nil {
+		if v, err = decimal.Int(bytes.TrimSpace(field)); err != nil {
+			return 0, fmt.Errorf("node %w", err)
+		}
+	}
+	if v < 0 || v >= int64(n) {
+		return 0, fmt.Errorf("node %d, must be 0 to %d", v, n-1)
+	}
+	return int32(v), nil
+}

@@ -1,0 +1,151 @@
+package pyg_test
+
+import (
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format/formattest"
+	"github.com/graph-condensation/cgc/dataset/format/internal/formats/pyg"
+	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// members is the path 3–0–1–2.
+func members() map[string][]byte {
+	return map[string][]byte{
+		"x":          fixture.Npy("<f4", "4, 2", []float32{1, 2, 3, 4, 5, 6, 7, 8}),
+		"y":          fixture.Npy("<i8", "4, 1", []int64{0, 1, 1, 0}),
+		"edge_index": fixture.Npy("<i8", "2, 3", []int64{0, 1, 3, 1, 2, 0}),
+		"train_mask": fixture.Npy("|b1", "4,", []bool{true, true, false, false}),
+		"val_mask":   fixture.Npy("|b1", "4,", []bool{false, false, true, false}),
+		"test_mask":  fixture.Npy("|b1", "4,", []bool{false, false, false, true}),
+	}
+}
+
+func folder(t *testing.T, members map[string][]byte) string {
+	return fixture.Folder(t, map[string][]byte{"own.npz": fixture.Npz(members)})
+}
+
+func TestContract(t *testing.T) {
+	formattest.Run(t, pyg.Name, filepath.Join(folder(t, members()), "own.npz"))
+}
+
+// TestCondensed checks that the format stores condensed graphs.
+func TestCondensed(t *testing.T) { formattest.Condensed(t, pyg.Name) }
+
+// same checks that dir holds the graph of members, whatever its features.
+func same(t *testing.T, dir string) {
+	t.Helper()
+	g := fixture.Open(t, dir)
+	if !slices.Equal(g.Adj.Indptr, []int64{0, 2, 4, 5, 6}) || !slices.Equal(g.Adj.Indices, []int32{1, 3, 0, 2, 1, 0}) ||
+		g.Adj.Data != nil {
+		t.Errorf("adjacency %+v", g.Adj)
+	}
+	if !slices.Equal(g.Y, []int32{0, 1, 1, 0}) {
+		t.Errorf("labels %v", g.Y)
+	}
+	s := g.Split
+	if !slices.Equal(s.Train, []int32{0, 1}) || !slices.Equal(s.Val, []int32{2}) || !slices.Equal(s.Test, []int32{3}) {
+		t.Errorf("split %+v", s)
+	}
+}
+
+func TestRead(t *testing.T) {
+	dir := folder(t, members())
+	same(t, dir)
+	if x := fixture.Open(t, dir).X.(*mat.Dense); x.Cols != 2 || x.Data[7] != 8 {
+		t.Errorf("features %+v", x)
+	}
+	lists := members()
+	for part, nodes := range map[string][]int32{"train": {1, 0}, "val": {2}, "test": {3}} {
+		delete(lists, part+"_mask")
+		lists[strings.Replace(part, "val", "valid", 1)+"_idx"] = fixture.Npy("<i4", "1,", nodes)
+	}
+	lists["train_idx"] = fixture.Npy("<i4", "2,", []int32{1, 0})
+	same(t, folder(t, lists))
+	weighted := fixture.With(members(), "edge_weight", fixture.Npy("<f4", "3,", []float32{1, 2, .5}))
+	if g := fixture.Open(t, folder(t, weighted)); !slices.Equal(g.Adj.Data, []float32{1, .5, 1, 2, 2, .5}) {
+		t.Errorf("weights %v", g.Adj.Data)
+	}
+}
+
+// TestMasksOfSeveralSplits checks that the first column of a mask with several splits is used.
+func TestMasksOfSeveralSplits(t *testing.T) {
+	files := fixture.With(members(), "train_mask",
+		fixture.Npy("|b1", "4, 2", []bool{true, false, true, false, false, true, false, false}))
+	var notes []string
+	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
+	g, err := o.Open(t.Context(), folder(t, files))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(g.Split.Train, []int32{0, 1}) || len(notes) == 0 ||
+		notes[0] != "train_mask has 2 columns: the first split was taken" {
+		t.Errorf("training nodes %v, notes %q", g.Split.Train, notes)
+	}
+}
+
+// TestReadFileOfNumpy checks that a file written by numpy 2.4 is read (numpy.savez_compressed).
+func TestReadFileOfNumpy(t *testing.T) {
+	data := fixture.Base64(t, filepath.Join("testdata", "masks.npz.b64"))
+	same(t, fixture.Folder(t, map[string][]byte{"own.npz": data}))
+}
+
+func TestReadFileOfTorch(t *testing.T) {
+	dir := t.TempDir()
+	fixture.Python(t, "numpy, torch", `
+import sys, numpy as np, torch
+m = lambda *i: torch.isin(torch.arange(4), torch.tensor(i))
+np.savez(sys.argv[1], x=torch.rand(4, 3), y=torch.tensor([0, 1, 1, 0]),
+    edge_index=torch.tensor([[0, 1, 1, 2, 3, 0], [1, 0, 2, 1, 0, 3]]),
+    train_mask=m(0, 1), val_mask=m(2), test_mask=m(3))`, filepath.Join(dir, "own.npz"))
+	same(t, dir)
+}
+
+func TestRefuses(t *testing.T) {
+	nan := float32(math.NaN())
+	for _, c := range []struct {
+		array string
+		data  []byte
+		want  string
+	}{
+		{"x", nil, "own.npz: x: missing, expected nodes × features"},
+		{"x", fixture.Npy("<f4", "4,", []float32{1, 2, 3, 4}), "array x: shape [4], expected nodes × features"},
+		{"x", fixture.Npy("<f4", "4, 1", []float32{1, nan, 3, 4}), "array x: feature 0 of node 1 is not a finite number"},
+		{"y", nil, "y: missing, expected a label for each node, -1 for none"},
+		{"y", fixture.Npy("<i8", "3,", []int64{0, 1, 1}), "array y: shape [3], expected [4]"},
+		{"y", fixture.Npy("<i8", "4, 2", make([]int64, 8)), "array y: shape [4 2]: 2 labels for each node, expected one"},
+		{"y", fixture.Npy("<f4", "4,", []float32{0, .5, 1, 1}), "y: element 1 is 0.5, must be a whole number"},
+		{"y", fixture.Npy("<i8", "4,", []int64{0, -1, 1, 0}), "train_mask: node 1 has no label (y is -1)"},
+		{"edge_index", fixture.Npy("<i8", "3, 2", make([]int64, 6)), "shape [3 2], must be 2 × edges (transpose it"},
+		{"edge_index", fixture.Npy("<i8", "2, 2", []int64{0, 1, 1, 4}), "edge_index: node 4 at [1, 1], must be 0 to 3"},
+		{"edge_index", fixture.Npy("<f4", "2, 1", []float32{0, .5}), "edge_index: elements of type float32, must be whole"},
+		{"edge_weight", fixture.Npy("<f4", "2,", []float32{1, 1}), "array edge_weight: 2 weights for 3 edges"},
+		{"edge_weight", fixture.Npy("<f4", "3,", []float32{1, 0, 1}), "array edge_weight: weight 0 of edge 1"},
+		{"val_mask", fixture.Npy("|b1", "4,", []bool{true, false, true, false}),
+			"val_mask: node 0 is in train_mask too, must be once"},
+		{"val_mask", fixture.Npy("|i1", "4,", []int8{0, 0, 7, 0}), "array val_mask: 7 for node 2, must be 0 or 1"},
+		{"train_mask", fixture.Npy("|b1", "4,", make([]bool, 4)), "train_mask: no node trains"},
+		{"train_mask", fixture.Npy("|b1", "4, 0", []bool{}), "array train_mask: shape [4 0], expected [4]"},
+	} {
+		files := fixture.With(members(), c.array, c.data)
+		if c.data == nil {
+			delete(files, c.array)
+		}
+		fixture.Refuses(t, map[string][]byte{"own.npz": fixture.Npz(files)}, c.want)
+	}
+}
+
+// FuzzRead checks that no input causes a panic or unbounded memory use. Errors are allowed.
+func FuzzRead(f *testing.F) {
+	f.Add(members()["edge_index"], members()["train_mask"])
+	f.Add(fixture.Npy("<i8", "2, 0", []int64{}), fixture.Npy("|b1", "4, 2", make([]bool, 8)))
+	f.Fuzz(func(t *testing.T, edges, mask []byte) {
+		files := fixture.With(fixture.With(members(), "edge_index", edges), "train_mask", mask)
+		fixture.Valid(t, filepath.Join(folder(t, files), "own.npz"))
+	})
+}

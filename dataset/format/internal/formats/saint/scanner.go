@@ -1,0 +1,133 @@
+package saint
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
+	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
+)
+
+// scanner walks JSON that is one object of integers or of arrays of integers. The files have millions of entries.
+// Unlike encoding/json, the scanner is as fast as the disk.
+type scanner struct {
+	data []byte
+	at   int
+
+	meter *reading.Meter
+	told  int // the bytes already reported to the meter
+}
+
+// wrap adds the file, the line and the byte to an error.
+func (s *scanner) wrap(file string, err error) error {
+	if err == nil {
+		return nil
+	}
+	line := 1 + bytes.Count(s.data[:min(s.at, len(s.data))], []byte("\n"))
+	return &format.ReadError{File: file, Line: line, Err: fmt.Errorf("byte %d: %w", s.at, err)}
+}
+
+// peek returns the next byte that is not white space without consuming it, or 0 at the end.
+func (s *scanner) peek() byte {
+	for s.at < len(s.data) {
+		switch c := s.data[s.at]; c {
+		case ' ', '\n', '\r', '\t':
+			s.at++
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// want consumes the byte c, or fails if the next byte is another.
+func (s *scanner) want(c byte) error {
+	switch found := s.peek(); found {
+	case c:
+		s.at++
+		return nil
+	case 0:
+		return fmt.Errorf("file ends, expected %q", c)
+	default:
+		return fmt.Errorf("found %q, expected %q", found, c)
+	}
+}
+
+// object walks {"key": value, …} to the end of the file; f reads the value.
+func (s *scanner) object(f func(key []byte) error) error {
+	err := s.list('{', '}', func() error {
+		if err := s.want('"'); err != nil {
+			return err
+		}
+		length := bytes.IndexByte(s.data[s.at:], '"')
+		if length < 0 {
+			return errors.New("file ends within a string")
+		}
+		key := s.data[s.at : s.at+length]
+		s.at += length + 1
+		if err := s.want(':'); err != nil {
+			return err
+		}
+		return f(key)
+	})
+	if err == nil && s.peek() != 0 {
+		err = fmt.Errorf("found %q after the end of the object", s.peek())
+	}
+	return err
+}
+
+// array walks [value, …]; f reads a value.
+func (s *scanner) array(f func() error) error { return s.list('[', ']', f) }
+
+func (s *scanner) list(open, close byte, f func() error) error {
+	if err := s.want(open); err != nil {
+		return err
+	}
+	if s.peek() == close {
+		s.at++
+		return nil
+	}
+	for {
+		if err := f(); err != nil {
+			return err
+		}
+		if err := s.tell(); err != nil {
+			return err
+		}
+		if s.peek() == close {
+			s.at++
+			return nil
+		}
+		if err := s.want(','); err != nil {
+			return err
+		}
+	}
+}
+
+// tell reports the position of the scanner to the meter.
+func (s *scanner) tell() error {
+	n := s.at - s.told
+	s.told = s.at
+	return s.meter.Add(n)
+}
+
+// integer reads an integer.
+func (s *scanner) integer() (int64, error) {
+	s.peek()
+	from := s.at
+	for s.at < len(s.data) && ofNumber(s.data[s.at]) {
+		s.at++
+	}
+	return decimal.Int(s.data[from:s.at])
+}
+
+// ofNumber reports whether a JSON number may hold c.
+func ofNumber(c byte) bool {
+	switch c {
+	case '+', '-', '.', 'e', 'E':
+		return true
+	}
+	return '0' <= c && c <= '9'
+}

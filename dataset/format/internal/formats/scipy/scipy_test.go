@@ -1,0 +1,170 @@
+package scipy_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format/formattest"
+	"github.com/graph-condensation/cgc/dataset/format/internal/formats/scipy"
+	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// objectArray returns an .npy file with a pickled object, as numpy.savez writes it.
+func objectArray(object string) []byte {
+	pickled := fixture.Pickled(fixture.PickleObjects([]string{object}))
+	return fixture.Npy("|O", "", pickled)
+}
+
+// members is the path 0–1–2 with a loop, as three arrays.
+func members() map[string][]byte {
+	adjacency := fixture.PickleCSR(3, 3, []int32{0, 1, 3, 4}, []int32{1, 0, 2, 2}, []int32{1, 1, 1, 1})
+	features := fixture.PickleSparse("csc", 3, 2, map[string][]int32{
+		"indptr": {0, 2, 3}, "indices": {0, 2, 1}, "data": {5, 6, 7}})
+	return map[string][]byte{
+		"adj_matrix": objectArray(adjacency), "node_attr": objectArray(features),
+		"node_label": fixture.Npy("<i4", "3,", []int32{1, 2, 1}),
+	}
+}
+
+func folder(t *testing.T, members map[string][]byte) string {
+	return fixture.Folder(t, map[string][]byte{"own.npz": fixture.Npz(members)})
+}
+
+func TestContract(t *testing.T) {
+	formattest.Run(t, scipy.Name, filepath.Join(folder(t, members()), "own.npz"))
+}
+
+func TestRead(t *testing.T) {
+	g := fixture.Open(t, folder(t, members()))
+	if !slices.Equal(g.Adj.Indptr, []int64{0, 1, 3, 4}) || !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1}) {
+		t.Errorf("adjacency %+v", g.Adj)
+	}
+	x := g.X.(*mat.CSR)
+	if !slices.Equal(x.Indices, []int32{0, 1, 0}) || !slices.Equal(x.Data, []float32{5, 7, 6}) {
+		t.Errorf("features %+v", x)
+	}
+	if !slices.Equal(g.Y, []int32{0, 1, 0}) {
+		t.Errorf("labels %v", g.Y)
+	}
+	dense := members()
+	dense["adj_matrix"] = fixture.Npy("<i4", "3, 3", []int32{0, 1, 0, 1, 0, 1, 0, 1, 0})
+	dense["node_attr"] = objectArray(fixture.PickleArray([]int32{5, 0, 0, 7, 6, 0}, 3, 2))
+	again := fixture.Open(t, folder(t, dense))
+	if !slices.Equal(again.Adj.Indices, g.Adj.Indices) ||
+		!slices.Equal(again.X.(*mat.Dense).Data, []float32{5, 0, 0, 7, 6, 0}) {
+		t.Errorf("dense arrays are read as %+v, %+v", again.Adj, again.X)
+	}
+}
+
+// real checks the graph of the files that numpy and scipy wrote.
+func real(t *testing.T, dir string) {
+	t.Helper()
+	g := fixture.Open(t, dir)
+	if !slices.Equal(g.Adj.Indptr, []int64{0, 2, 4, 5, 6}) || !slices.Equal(g.Adj.Indices, []int32{1, 3, 0, 2, 1, 0}) ||
+		g.Adj.Data != nil {
+		t.Errorf("adjacency %+v", g.Adj)
+	}
+	x := mat.NewDense(4, 3)
+	if err := g.X.ReadBlock(x, []int32{0, 1, 2, 3}, 0, 3); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(x.Data, []float32{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2}) {
+		t.Errorf("features %v", x.Data)
+	}
+	if !slices.Equal(g.Y, []int32{0, 1, 1, 0}) {
+		t.Errorf("labels %v", g.Y)
+	}
+}
+
+// TestReadFilesOfScipy reads files that numpy 2.4 and scipy 1.17 wrote (numpy.savez_compressed).
+func TestReadFilesOfScipy(t *testing.T) {
+	for _, name := range []string{"csr", "csc-coo", "arrays"} {
+		t.Run(name, func(t *testing.T) {
+			data := fixture.Base64(t, filepath.Join("testdata", name+".npz.b64"))
+			real(t, fixture.Folder(t, map[string][]byte{"own.npz": data}))
+		})
+	}
+	data := fixture.Base64(t, filepath.Join("testdata", "arrays.npz.b64"))
+	s := fixture.Open(t, fixture.Folder(t, map[string][]byte{"own.npz": data})).Split
+	if !slices.Equal(s.Train, []int32{0, 1}) || !slices.Equal(s.Val, []int32{2}) || !slices.Equal(s.Test, []int32{3}) {
+		t.Errorf("split %+v", s)
+	}
+}
+
+func TestReadFilesOfThisPython(t *testing.T) {
+	dir := t.TempDir()
+	fixture.Python(t, "numpy, scipy.sparse", `
+import sys, numpy as np, scipy.sparse as sp
+def wrap(x):
+    a = np.empty((), dtype=object); a[()] = x; return a
+a = sp.csr_matrix((np.ones(6), ([0,1,1,2,3,0], [1,0,2,1,0,3])), (4, 4))
+x = np.arange(12).reshape(4, 3) % 3
+np.savez(sys.argv[1], adj_matrix=wrap(a), node_attr=wrap(sp.coo_matrix(x)), node_label=np.array([0, 1, 1, 0]))`,
+		filepath.Join(dir, "own.npz"))
+	real(t, dir)
+}
+
+func TestRefuses(t *testing.T) {
+	for _, c := range []struct {
+		array string
+		data  []byte
+		want  string
+	}{
+		{"adj_matrix", objectArray("cos\nsystem\n" + fixture.PickleString("true") + "\x85R"),
+			`own.npz: array adj_matrix: pickle wants the class "os.system"`},
+		{"adj_matrix", objectArray(fixture.PickleCSR(9, 3, nil, nil, nil)), "adj_matrix: shape 9×3, expected 3 rows"},
+		{"adj_matrix", objectArray(fixture.PickleCSR(3, 2, []int32{0, 0, 0, 0}, nil, nil)), "adjacency is 3×2"},
+		{"adj_matrix", objectArray("]"), "array adj_matrix: found a list, expected a matrix"},
+		{"adj_matrix", objectArray(fixture.PickleCSR(3, 3, []int32{0, 1, 1, 1}, []int32{1}, []int32{-1})),
+			"weight -1 of edge 0–1"},
+		{"adj_matrix", fixture.Npy("<i4", "2, 2", []int32{0, 1, 1, 0}), "shape [2 2], expected 3 rows"},
+		{"adj_matrix", objectArray(fixture.PickleCSR(3, 3, nil, nil, nil))[:150], "array adj_matrix: "},
+		{"node_attr", nil, "array node_attr: missing"},
+		{"node_attr", objectArray("N"), "found nothing (None), expected a matrix"},
+		{"node_label", nil, "array node_label: missing"},
+		{"node_label", fixture.Npy("<i4", "3, 2", []int32{1, 2, 1, 1, 1, 1}),
+			"shape [3 2], expected one label for each node"},
+		{"node_label", objectArray("]"), "found a list, expected an array of labels"},
+		{"node_label", fixture.Npy("<i4", "3,", []int32{1, -7, 1}), "label -7 of node 1"},
+		{"train_mask", fixture.Npy("|b1", "2,", []bool{true, false}), "array train_mask: shape [2], expected [3]"},
+		{"train_idx", fixture.Npy("<i4", "1,", []int32{3}), "array train_idx: node 3 at place 0, must be 0 to 2"},
+	} {
+		files := fixture.With(members(), c.array, c.data)
+		if c.data == nil {
+			delete(files, c.array)
+		}
+		fixture.Refuses(t, map[string][]byte{"own.npz": fixture.Npz(files)}, c.want)
+	}
+}
+
+// TestOtherFiles checks that files in other layouts are left to their own formats, and that damaged files are errors.
+func TestOtherFiles(t *testing.T) {
+	path := filepath.Join(folder(t, map[string][]byte{"x": fixture.Npy("<i4", "1,", []int32{1})}), "own.npz")
+	if c := (scipy.Format{}).Recognise(path); c != 0 {
+		t.Errorf("recognised with certainty %v", c)
+	}
+	if _, err := (dataset.Options{}).Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), "missing") {
+		t.Errorf("error %v", err)
+	}
+	data, err := os.ReadFile(filepath.Join(folder(t, members()), "own.npz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fixture.Refuses(t, map[string][]byte{"own.npz": data[:len(data)-30]}, "not an .npz file")
+}
+
+// FuzzRead checks that no input causes a panic or unbounded memory use. Errors are allowed.
+func FuzzRead(f *testing.F) {
+	f.Add(members()["adj_matrix"], members()["node_attr"])
+	f.Add(objectArray("]"), objectArray("N"))
+	f.Add(fixture.Npy("|O", "", []byte("\x80\x04\x95\x00")), []byte("\x93NUMPY"))
+	f.Fuzz(func(t *testing.T, adjacency, features []byte) {
+		files := fixture.With(fixture.With(members(), "adj_matrix", adjacency), "node_attr", features)
+		fixture.Valid(t, filepath.Join(folder(t, files), "own.npz"))
+	})
+}

@@ -1,0 +1,288 @@
+package text
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
+	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
+	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
+	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
+	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+var _ format.Streamer = Format{}
+
+// Stream delivers the graph of Read. Files are read in blocks of lines.
+func (Format) Stream(ctx context.Context, path string, memory int64) (*format.Stream, []string, error) {
+	edges, labels := csvfile.Path(path, "edges"), csvfile.Path(path, "labels")
+	s := &format.Stream{
+		Name: filepath.Base(path), Tells: true, Path: path, Files: map[string]string{"edges": edges, "labels": labels},
+	}
+	b := graph.Builder{}
+	var err error
+	if s.Files["split"], err = readLabels(ctx, path, &b, memory); err != nil {
+		return nil, nil, err
+	}
+	s.Y, s.Split, s.Nodes = b.Y, b.Split, len(b.Y)
+	if s.Held, err = format.Hold(int64(s.Nodes), memory); err != nil {
+		return nil, nil, &format.ReadError{File: labels, Err: err}
+	}
+	if err := s.Check(); err != nil {
+		return nil, nil, err
+	}
+	if s.Files["features"], err = features(ctx, path, s); err != nil {
+		return nil, nil, err
+	}
+	if err := survey(edges, s); err != nil {
+		return nil, nil, err
+	}
+	s.Edges = func(ctx context.Context, add func(graph.Edges) error) error {
+		return streamEdges(ctx, edges, s.Nodes, add)
+	}
+	s.Size = format.SizeOf(edges, s.Files["features"])
+	return s, nil, nil
+}
+
+// features sets the rows of s, and returns their file.
+func features(ctx context.Context, path string, s *format.Stream) (file string, err error) {
+	folder := numpy.OpenFolder(ctx, path)
+	if !folder.Has("features") {
+		file = csvfile.Path(path, "features")
+		t, err := lines.OpenTable(file, s.Nodes, true)
+		s.Features, s.Rows = t.Columns, t.Rows
+		return file, err
+	}
+	err = folder.Open("features", func(a *numpy.Array) error {
+		s.Features, err = numpy.CheckRows(a, s.Nodes)
+		return err
+	})
+	s.Rows = func(ctx context.Context, put func(first int, block *mat.Dense) error) error {
+		return numpy.Rows(ctx, numpy.OpenFolder(ctx, path), "features", put)
+	}
+	return filepath.Join(path, "features.npy"), err
+}
+
+// survey estimates from the first lines how many edges there are and whether they have weights.
+func survey(file string, s *format.Stream) error {
+	t, err := openLines(file)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	if s.Entries, err = t.About(); err != nil {
+		return err
+	}
+	line, err := t.Peek()
+	s.Weighted = bytes.Count(line, comma) > 1
+	if err == io.EOF {
+		err = nil
+	}
+	return err
+}
+
+var comma = []byte(",")
+
+// openLines opens a file, and skips its header if it has one.
+func openLines(file string) (*lines.File, error) {
+	t, err := lines.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	line, err := t.Peek()
+	if err == nil {
+		err = t.CheckIndex(line, isWord)
+	}
+	if err == nil && isHeader(line) {
+		_, err = t.Next()
+	}
+	if err != nil && err != io.EOF {
+		t.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+// section parses consecutive lines of a file. add is called for each line that is not empty, with its number after the
+// header, and end after the last line. An error of end does not concern a line.
+type section struct {
+	add func(i int, line []byte) error
+	end func() error
+}
+
+// each reads a file without its header, in sections that are parsed concurrently. It returns the number of lines,
+// trailing empty ones excluded, and the first empty line among them, or −1.
+func each(ctx context.Context, file string, begin func(first int) section) (count, empty int, err error) {
+	t, err := openLines(file)
+	if err != nil {
+		return 0, -1, err
+	}
+	defer t.Close()
+	var mu sync.Mutex
+	var wrong error // an error of end
+	empty = math.MaxInt
+	err = t.Each(ctx, func(first int, text []byte) (int, error) {
+		p, at, last, hole := begin(first), first, -1, math.MaxInt
+		for ; len(text) > 0; at++ {
+			var line []byte
+			line, text = lines.Cut(text)
+			if line = bytes.TrimRight(line, "\r"); len(line) == 0 {
+				hole = min(hole, at)
+				continue
+			}
+			last = at
+			if err := p.add(at, line); err != nil {
+				return at - first, err
+			}
+		}
+		err := p.end()
+		mu.Lock()
+		defer mu.Unlock()
+		count, empty = max(count, last+1), min(empty, hole)
+		if err != nil && wrong == nil {
+			wrong = err
+		}
+		return 0, err
+	})
+	if wrong != nil {
+		err = wrong
+	}
+	if empty >= count {
+		empty = -1
+	}
+	if err == nil && count == 0 {
+		err = t.Fail(0, "no lines with values")
+	}
+	return count, empty, err
+}
+
+// streamEdges delivers the edges of a file.
+func streamEdges(ctx context.Context, file string, nodes int, add func(graph.Edges) error) error {
+	idle := sync.Pool{New: func() any { return new(graph.Edges) }}
+	_, empty, err := each(ctx, file, func(int) section {
+		e := idle.Get().(*graph.Edges)
+		e.From, e.To, e.Weight = e.From[:0], e.To[:0], e.Weight[:0]
+		weighted := false
+		return section{
+			add: func(_ int, line []byte) error {
+				one, err := parseEdge(line, nodes)
+				e.From, e.To, e.Weight = append(e.From, one.from), append(e.To, one.to), append(e.Weight, one.weight)
+				weighted = weighted || one.weight != 1
+				return err
+			},
+			end: func() error {
+				defer idle.Put(e)
+				list := *e
+				if !weighted {
+					list.Weight = nil
+				}
+				return add(list)
+			},
+		}
+	})
+	if err == nil && empty >= 0 {
+		err = emptyLine(file, empty)
+	}
+	return err
+}
+
+// emptyLine returns an error about a line after the header.
+func emptyLine(file string, at int) error {
+	t, err := openLines(file)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	return t.Fail(t.Line+at+1, "the line is empty, and lines with values follow")
+}
+
+// readLabels sets labels and split, and returns the file of the split. It is an error if labels need more than memory
+// bytes.
+func readLabels(ctx context.Context, dir string, b *graph.Builder, memory int64) (splitFile string, err error) {
+	file := csvfile.Path(dir, "labels")
+	var mu sync.Mutex
+	begin := func(want int) func(int) section {
+		return func(first int) section {
+			var part []line
+			return section{
+				add: func(i int, text []byte) error {
+					for len(part) < i-first {
+						part = append(part, line{label: graph.Unlabelled, part: classes.NoPart})
+					}
+					var err error
+					if want < 0 {
+						part, err = parseLabel(text, part)
+						return err
+					}
+					p, err := parsePart(text)
+					part = append(part, line{part: p})
+					return err
+				},
+				end: func() error {
+					mu.Lock()
+					defer mu.Unlock()
+					if want < 0 {
+						if _, err := format.Hold(int64(first+len(part)), memory); err != nil {
+							return &format.ReadError{File: file, Err: err}
+						}
+					}
+					place(b, first, part, want)
+					return nil
+				},
+			}
+		}
+	}
+	count, _, err := each(ctx, file, begin(-1))
+	if err != nil {
+		return file, err
+	}
+	b.Y = b.Y[:count]
+	format.ShiftLabels(b.Y)
+	split := csvfile.Path(dir, "split")
+	if !csvfile.Exists(split) {
+		return file, nil
+	}
+	b.Split = graph.Split{}
+	switch parts, _, err := each(ctx, split, begin(count)); {
+	case err != nil:
+		return split, err
+	case parts != count:
+		return split, &format.ReadError{File: split, Err: fmt.Errorf("%d lines for %d labels", parts, count)}
+	}
+	return split, nil
+}
+
+// place sets the parts of nodes first, first+1, … in the split. If want is negative, it also sets their labels.
+func place(b *graph.Builder, first int, list []line, want int) {
+	if want < 0 && len(b.Y) < first+len(list) {
+		b.Y = append(b.Y, slices.Repeat([]int32{graph.Unlabelled}, first+len(list)-len(b.Y))...)
+	}
+	for i, l := range list {
+		if want < 0 {
+			b.Y[first+i] = l.label
+		}
+		classes.Put(&b.Split, int32(first+i), l.part)
+	}
+}
+
+// isHeader reports whether the first field of a line is a word other than a part of the split.
+func isHeader(line []byte) bool {
+	field, _, _ := bytes.Cut(line, comma)
+	return isWord(field)
+}
+
+// isWord reports whether a field is neither a number nor a part of the split.
+func isWord(field []byte) bool {
+	_, err := decimal.Float(field)
+	_, part := classes.PartOf(field)
+	return err != nil && !part
+}

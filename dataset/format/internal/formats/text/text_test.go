@@ -1,0 +1,209 @@
+package text_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/formattest"
+	"github.com/graph-condensation/cgc/dataset/format/internal/formats/text"
+	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+func TestContract(t *testing.T) { formattest.Run(t, text.Name, fixture.Folder(t, fixture.Plain())) }
+
+func TestReadText(t *testing.T) {
+	var notes []string
+	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
+	g, err := o.Open(t.Context(), fixture.Folder(t, fixture.Plain()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(g.Adj.Indptr, []int64{0, 1, 3, 4, 4}) || !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1}) ||
+		g.Adj.Data != nil {
+		t.Errorf("adjacency %+v", g.Adj)
+	}
+	if x := g.X.(*mat.Dense); x.Cols != 2 || !slices.Equal(x.Data, []float32{1, .5, 0, -2e-3, 0, 0, 3, 4}) {
+		t.Errorf("features %+v", g.X)
+	}
+	if !slices.Equal(g.Y, []int32{0, 1, graph.Unlabelled, 1}) || g.Classes != 2 || g.Name != "own" {
+		t.Errorf("labels %v of %d classes, name %s", g.Y, g.Classes, g.Name)
+	}
+	if s := g.Split; !slices.Equal(s.Train, []int32{0}) || !slices.Equal(s.Val, []int32{1}) ||
+		!slices.Equal(s.Test, []int32{3}) {
+		t.Errorf("split %+v", s)
+	}
+	if len(notes) != 1 || !strings.Contains(notes[0], "4 edge entries became 2 undirected edges (1 self-loop dropped") {
+		t.Errorf("notes %q", notes)
+	}
+}
+
+func TestReadTextVariants(t *testing.T) {
+	want := fixture.Open(t, fixture.Folder(t, fixture.Plain()))
+	files := fixture.Plain()
+	for name, change := range map[string]map[string][]byte{
+		"packed": fixture.With(fixture.With(files, "edges.csv", nil), "edges.csv.gz", fixture.Packed("0,1\n1,2\n")),
+		"features.npy": fixture.With(fixture.With(files, "features.csv", nil),
+			"features.npy", fixture.Npy("<f8", "4, 2", []float64{1, .5, 0, -2e-3, 0, 0, 3, 4})),
+		"split.csv": fixture.With(fixture.With(files, "labels.csv", []byte("0\n1\n-1\n1")),
+			"split.csv", []byte("train\nvalidation\n\ntest\n")),
+		"from one": fixture.With(files, "labels.csv", []byte("1,train\n2,val\n-1\n2,test\n")),
+	} {
+		g := fixture.Open(t, fixture.Folder(t, change))
+		if !slices.Equal(g.Adj.Indices, want.Adj.Indices) || !slices.Equal(g.X.(*mat.Dense).Data, want.X.(*mat.Dense).Data) ||
+			!slices.Equal(g.Y, want.Y) || g.Classes != want.Classes || !slices.Equal(g.Split.Test, want.Split.Test) {
+			t.Errorf("%s: got %+v, want %+v", name, g, want)
+		}
+	}
+}
+
+func TestReadTextWeights(t *testing.T) {
+	files := fixture.With(fixture.Plain(), "edges.csv", []byte("0,1,2\n1,0,3.5\n1,2,0.25\n"))
+	g := fixture.Open(t, fixture.Folder(t, files))
+	if !slices.Equal(g.Adj.Data, []float32{3.5, 3.5, .25, .25}) {
+		t.Errorf("weights %v, want the larger of the two directions", g.Adj.Data)
+	}
+}
+
+func TestReadTextDrawsASplit(t *testing.T) {
+	labels := strings.Repeat("0\n1\n", 100)
+	files := fixture.Text("0,1\n", strings.Repeat("1\n", 200), labels)
+	dir := fixture.Folder(t, files)
+	one := fixture.Open(t, dir).Split
+	if len(one.Train) != 40 || len(one.Val) != 60 || len(one.Test) != 100 {
+		t.Errorf("split %d/%d/%d, want 20 and 30 of each class, and the rest", len(one.Train), len(one.Val), len(one.Test))
+	}
+	if !slices.Equal(one.Train, fixture.Open(t, dir).Split.Train) {
+		t.Error("the same seed draws another split")
+	}
+	two, err := dataset.Options{Seed: 1}.Open(t.Context(), dir)
+	if err != nil || slices.Equal(one.Train, two.Split.Train) {
+		t.Errorf("another seed draws the same split (%v)", err)
+	}
+}
+
+func TestReadTextRefuses(t *testing.T) {
+	for _, c := range []struct{ file, data, want string }{
+		{"edges.csv", "0,1\n1,4\n", "edges.csv:2: node 4, must be 0 to 3"},
+		{"edges.csv", "a,b\n0,1\n1,x\n", `edges.csv:3: node "x"`},
+		{"edges.csv", "0,1\n1\n", `edges.csv:2: node ""`},
+		{"edges.csv", "0,1,-1\n", `edges.csv:1: weight "-1", must be a positive`},
+		{"edges.csv", "0,1,inf\n", `weight "inf"`},
+		{"edges.csv", "\n", "edges.csv: no lines"},
+		{"features.csv", "1,2\n1,NaN\n1,2\n1,2\n", `features.csv:2: column 2: "NaN", must be a finite number`},
+		{"features.csv", "1,2\n1\n1,2\n1,2\n", "features.csv:2: 1 columns, and the first line has 2"},
+		{"features.csv", "1,2\n1,2\n", "features.csv: the file is too short for 4 nodes with 2 features"},
+		{"features.csv", "1,2\n1,2\n,3\n1,2\n", `features.csv:3: column 1: "", must be a finite number`},
+		{"labels.csv", "0,train\n1\n1\n70000\n", "labels.csv:4: label 70000, must be 0 to 65535"},
+		{"labels.csv", "0,train\n1\n1\n-2\n", "label -2"},
+		{"labels.csv", "0,train\n0.5\n1\n1\n", `labels.csv:2: label "0.5" is not a whole number`},
+		{"labels.csv", "0,train\n1,tset\n1\n1\n", `labels.csv:2: part "tset", must be train`},
+		{"labels.csv", "0,val\n1,test\n1\n1\n", "training split is empty"},
+		{"labels.csv", "0,train\n,test\n1\n1\n", "node 1 of test has no label"},
+	} {
+		fixture.Refuses(t, fixture.With(fixture.Plain(), c.file, []byte(c.data)), c.want)
+	}
+	fixture.Refuses(t, fixture.With(fixture.Plain(), "split.csv", []byte("train\n")), "1 lines for 4 labels")
+	fixture.Refuses(t, fixture.With(fixture.Plain(), "features.csv", nil), "features.csv: there is no such file")
+	notPacked := fixture.With(fixture.With(fixture.Plain(), "edges.csv", nil), "edges.csv.gz", []byte("0,1\n"))
+	fixture.Refuses(t, notPacked, "edges.csv.gz: unpacking gzip")
+	dir := fixture.Folder(t, fixture.With(fixture.Plain(), "edges.csv", []byte("0,9\n")))
+	_, err := dataset.Options{}.Open(t.Context(), dir)
+	var place *dataset.ReadError
+	if !errors.As(err, &place) || place.Line != 1 || filepath.Base(place.File) != "edges.csv" {
+		t.Errorf("%v is not a ReadError with file and line", err)
+	}
+}
+
+// TestReadTextInBlocks checks that lines across blocks are read once, and that errors name the right line.
+func TestReadTextInBlocks(t *testing.T) {
+	const n = 300_000
+	var b strings.Builder
+	b.WriteString("source,target\n")
+	for i := range n {
+		b.WriteString("3,")
+		b.WriteString(strings.Repeat("0", i%7))
+		b.WriteString("2\n")
+	}
+	b.WriteString("3,1\n")
+	if b.Len() < 2<<20 {
+		t.Fatalf("%d bytes are not several blocks", b.Len())
+	}
+	g := fixture.Open(t, fixture.Folder(t, fixture.With(fixture.Plain(), "edges.csv", []byte(b.String()))))
+	if !slices.Equal(g.Adj.Indices, []int32{3, 3, 1, 2}) {
+		t.Errorf("adjacency %+v", g.Adj)
+	}
+	fixture.Refuses(t, fixture.With(fixture.Plain(), "edges.csv", []byte(b.String()+"9,9\n")), "edges.csv:300003: node 9")
+}
+
+func TestOpenStopsWhenCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := (dataset.Options{}).Open(ctx, fixture.Folder(t, fixture.Plain())); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+	dir := fixture.Folder(t, fixture.With(fixture.Plain(), "labels.csv", nil))
+	if _, err := (dataset.Options{}).Open(t.Context(), dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v, want %v", err, fs.ErrNotExist)
+	}
+}
+
+func FuzzText(f *testing.F) {
+	p := fixture.Plain()
+	f.Add(p["edges.csv"], p["features.csv"], p["labels.csv"])
+	f.Add([]byte("0,1,0.5\n"), []byte("1\n2"), []byte("1,train\n2"))
+	f.Add([]byte(","), []byte("x\n\n"), []byte("\r\n,train"))
+	f.Fuzz(func(t *testing.T, edges, features, labels []byte) {
+		fixture.Valid(t, fixture.Folder(t, fixture.Text(string(edges), string(features), string(labels))))
+	})
+}
+
+// TestProgress checks that reading reports its progress in each file, up to the end.
+func TestProgress(t *testing.T) {
+	last := map[string]progress.Event{}
+	ctx := progress.With(t.Context(), func(e progress.Event) { last[e.Stage] = e })
+	if _, err := (dataset.Options{}).Open(ctx, fixture.Folder(t, fixture.Plain())); err != nil {
+		t.Fatal(err)
+	}
+	for _, stage := range []string{"reading edges.csv", "reading features.csv", "reading labels.csv"} {
+		if e, told := last[stage]; !told || e.Total < 1 || e.Done != e.Total {
+			t.Errorf("%s ends at %+v (told: %v)", stage, e, told)
+		}
+	}
+}
+
+// TestFilesOfOtherPrograms checks that an index of pandas, and fields that are not separated by commas, are errors in
+// Read and in Stream.
+func TestFilesOfOtherPrograms(t *testing.T) {
+	const index = ":1: the first column looks like an index that pandas wrote, and must not be there: write the file with"
+	for _, c := range []struct{ file, data, want string }{
+		{"features.csv", "Unnamed: 0,f\n0,1\n1,1\n2,1\n3,1\n", "features.csv" + index},
+		{"features.csv", ",f\n0,1\n1,1\n2,1\n3,1\n", "features.csv" + index},
+		{"labels.csv", ",label\n0,1\n1,1\n2,1\n3,1\n", "labels.csv" + index},
+		{"edges.csv", ",source,target\n0,1,2\n1,2,3\n", "edges.csv" + index},
+		{"edges.csv", "0;1\n1;2\n", `edges.csv:2: node "1;2" is not a whole number: fields must be separated by commas`},
+		{"labels.csv", "0;train\n1;val\n1\n1\n", `"1;val" is not a whole number: fields must be separated by commas`},
+		{"features.csv", "1\t2\n1\t2\n1\t2\n1\t2\n", "fields must be separated by commas"},
+	} {
+		files := fixture.With(fixture.Plain(), c.file, []byte(c.data))
+		fixture.Refuses(t, files, c.want)
+		s, err := dataset.Options{}.Stream(t.Context(), fixture.Folder(t, files), 1<<20)
+		if err == nil {
+			_, err = dataset.WriteStream(t.Context(), filepath.Join(t.TempDir(), "own.safetensors"), s, format.Storing{})
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("in parts: error %v, want %s", err, c.want)
+		}
+	}
+	// A node without a label is not mistaken for an index without a name.
+	fixture.Open(t, fixture.Folder(t, fixture.With(fixture.Plain(), "labels.csv", []byte(",\n1,train\n1,val\n0,test\n"))))
+}

@@ -1,0 +1,238 @@
+// Package torch reads and writes the files of torch.save: a Data object of PyTorch Geometric, a dictionary of tensors,
+// or the processed file of a data set. Nothing in a file is executed.
+package torch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/nlpodyssey/gopickle/types"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/dataset/format/internal/pygraph"
+	"github.com/graph-condensation/cgc/dataset/format/internal/torchfile"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Name is the name of the format.
+const Name = "torch"
+
+var extensions = []string{".pt", ".pth"}
+
+const processed, dataFile = "processed", "data.pt" // the folder and the file of a data set in PyTorch Geometric
+
+// Format reads and writes one file of torch.save. It also stores condensed graphs.
+type Format struct{}
+
+// Describe implements format.Format. A folder is identified by processed/data.pt.
+func (Format) Describe() format.Description {
+	return format.Description{
+		Title: "torch.save", File: "a .pt file", Folder: processed + "/" + dataFile, Extensions: extensions,
+	}
+}
+
+// Recognise checks the name and the start of a file, and the file in the folder of a data set.
+func (Format) Recognise(path string) format.Certainty {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		if within(path) != path {
+			return format.Likely
+		}
+		return format.No
+	}
+	switch named, looks := slices.Contains(extensions, filepath.Ext(path)), torchfile.Looks(path); {
+	case named && looks:
+		return format.Certain
+	case named: // Read reports the error
+		return format.Likely
+	case looks:
+		return format.Possible
+	}
+	return format.No
+}
+
+// within returns the file of the data set in a folder, or path.
+func within(path string) string {
+	for _, name := range []string{dataFile, filepath.Join(processed, dataFile)} {
+		if info, err := os.Stat(filepath.Join(path, name)); err == nil && !info.IsDir() {
+			return filepath.Join(path, name)
+		}
+	}
+	return path
+}
+
+// nameOf returns the name of a graph: the name of its file, or of the folder of its data set.
+func nameOf(path string) string {
+	name := filepath.Base(path)
+	if name == dataFile {
+		path = filepath.Dir(path)
+		if name = filepath.Base(path); name == processed {
+			name = filepath.Base(filepath.Dir(path))
+		}
+	}
+	return strings.TrimSuffix(name, filepath.Ext(name))
+}
+
+// Read reads a file. Labels that start at 1 are shifted to start at 0.
+func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
+	f, err := open(ctx, within(path))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	return pygraph.Read(ctx, f, nameOf(f.path))
+}
+
+// file is an open file whose object is a graph.
+type file struct {
+	*torchfile.File
+	path   string
+	fields map[string]any
+	meta   map[string]string
+}
+
+func open(ctx context.Context, path string) (*file, error) {
+	opened, err := torchfile.Open(ctx, path)
+	var system *os.PathError
+	if errors.As(err, &system) {
+		return nil, err
+	}
+	f := &file{File: opened, path: path}
+	if err == nil {
+		f.fields, f.meta, err = fieldsOf(opened.Object)
+		if err != nil {
+			opened.Close()
+		}
+	}
+	if err != nil {
+		return nil, &format.ReadError{File: path, Err: err}
+	}
+	return f, nil
+}
+
+// fieldsOf returns the arrays of the graph in an object, and the metadata if cgc wrote it.
+func fieldsOf(object any) (fields map[string]any, meta map[string]string, err error) {
+	if t, is := object.(*types.Tuple); is {
+		if object, err = single(*t); err != nil {
+			return nil, nil, err
+		}
+	}
+	if r, is := object.(*torchfile.Record); is && strings.HasSuffix(r.Class, ".HeteroData") {
+		return nil, nil, errors.New("it holds a HeteroData, a graph of several types of nodes, must be a Data")
+	}
+	fields, ok := torchfile.Fields(object)
+	if !ok {
+		return nil, nil, fmt.Errorf("it holds %s, must hold a Data or a dictionary with x, y and edge_index",
+			torchfile.Kind(object))
+	}
+	if split, has := torchfile.Fields(fields["split_idx"]); has {
+		for _, part := range []string{"train", "valid", "val", "test"} {
+			if nodes := split[part]; nodes != nil && fields[part+"_idx"] == nil {
+				fields[part+"_idx"] = nodes
+			}
+		}
+	}
+	if list, is := fields[torchfile.Metadata].(*types.List); is && list.Len() == 1 {
+		text, _ := list.Get(0).(string)
+		if err := json.Unmarshal([]byte(text), &meta); err != nil {
+			return nil, nil, fmt.Errorf("%s holds no JSON object of strings: %w", torchfile.Metadata, err)
+		}
+	} else if origin, is := torchfile.Fields(fields["origin"]); is { // a Data that the Python package made
+		said, _ := torchfile.Fields(origin["metadata"])
+		meta = map[string]string{}
+		for key, v := range said {
+			if text, is := v.(string); is {
+				meta[key] = text
+			}
+		}
+	}
+	return fields, meta, nil
+}
+
+// single returns the graph of (graph, slices, …), the form in which PyTorch Geometric saves a data set with one graph.
+func single(t types.Tuple) (any, error) {
+	if t.Len() < 2 || t.Len() > 4 {
+		return nil, fmt.Errorf("it holds a tuple of %d, expected (data, slices) of PyTorch Geometric", t.Len())
+	}
+	slices, _ := torchfile.Fields(t.Get(1))
+	for name, v := range slices {
+		if tensor, is := v.(*torchfile.Tensor); is && len(tensor.Shape) == 1 && tensor.Shape[0] > 2 {
+			return nil, fmt.Errorf("it holds %d graphs (slices of %s), expected one: save it with torch.save(dataset[i])",
+				tensor.Shape[0]-1, name)
+		}
+	}
+	return t.Get(0), nil
+}
+
+// Has reports whether there is an array, a list of numbers or a sparse matrix of that name.
+func (f *file) Has(name string) bool { return f.fields[name] != nil }
+
+// Open calls read with the array of that name.
+func (f *file) Open(name string, read func(*numpy.Array) error) error {
+	a, ok, err := torchfile.ArrayOf(f.fields[name])
+	switch {
+	case err != nil:
+	case ok:
+		err = read(a)
+	case f.fields[name] == nil:
+		err = errors.New("missing")
+	default:
+		err = fmt.Errorf("it holds %s, must hold a tensor", torchfile.Kind(f.fields[name]))
+	}
+	if err != nil {
+		return &format.ReadError{File: f.path, Err: fmt.Errorf("%s: %w", name, err)}
+	}
+	return nil
+}
+
+// Matrix returns a sparse matrix of at most n rows, or nil.
+func (f *file) Matrix(ctx context.Context, name string, n int) (*mat.CSR, error) {
+	s, err := torchfile.MatrixOf(f.fields[name])
+	if s == nil && err == nil {
+		return nil, nil
+	}
+	if n < 0 {
+		n = graph.MaxNodes
+		if y, is := f.fields["y"].(*torchfile.Tensor); is && len(y.Shape) > 0 {
+			n = y.Shape[0] // even empty rows need memory
+		}
+	}
+	var m *mat.CSR
+	if err == nil {
+		m, err = s.CSR(ctx, n)
+	}
+	if err != nil {
+		return nil, &format.ReadError{File: f.path, Err: fmt.Errorf("%s: %w", name, err)}
+	}
+	return m, nil
+}
+
+// Strings returns a list of strings.
+func (f *file) Strings(name string) ([]string, error) {
+	list, ok := f.fields[name].(*types.List)
+	if !ok {
+		return nil, &format.ReadError{File: f.path, Err: fmt.Errorf("%s: it holds %s, must hold a list of texts",
+			name, torchfile.Kind(f.fields[name]))}
+	}
+	texts := make([]string, len(*list))
+	for i, v := range *list {
+		if texts[i], ok = v.(string); !ok {
+			return nil, &format.ReadError{File: f.path, Err: fmt.Errorf("%s: item %d is %s, must be a text",
+				name, i, torchfile.Kind(v))}
+		}
+	}
+	return texts, nil
+}
+
+// Metadata returns the metadata of a graph that cgc wrote.
+func (f *file) Metadata() map[string]string { return f.meta }
+
+// Where returns the path of the file.
+func (f *file) Where() string { return f.path }

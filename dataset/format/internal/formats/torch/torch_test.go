@@ -1,0 +1,341 @@
+package torch_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/formattest"
+	"github.com/graph-condensation/cgc/dataset/format/internal/formats/torch"
+	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// written returns a file of testdata, which testdata/make.py wrote with torch.
+func written(t testing.TB, name string) []byte {
+	t.Helper()
+	return fixture.Base64(t, filepath.Join("testdata", name+".pt.b64"))
+}
+
+// put writes a file and returns its path.
+func put(t testing.TB, name string, data []byte) string {
+	t.Helper()
+	return filepath.Join(fixture.Folder(t, map[string][]byte{name: data}), name)
+}
+
+func TestContract(t *testing.T) { formattest.Run(t, torch.Name, put(t, "own.pt", written(t, "data"))) }
+
+func TestCondensed(t *testing.T) { formattest.Condensed(t, torch.Name) }
+
+// TestReadFilesOfTorch checks that each file of torch holds the path 3–0–1–2.
+func TestReadFilesOfTorch(t *testing.T) {
+	for _, name := range []string{
+		"data", "dict", "legacy", "processed", "processed-1", "adj_t", "strides", "index", "sparse", "data-1",
+		"torch_sparse", "data-torch-2.15", "sparse-torch-2.15", "adj_t-torch-2.15", "legacy-torch-2.15",
+		"untyped-torch-2.15",
+	} {
+		t.Run(name, func(t *testing.T) {
+			var notes []string
+			o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
+			g, err := o.Open(t.Context(), put(t, "own.pt", written(t, name)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(g.Adj.Indptr, []int64{0, 2, 4, 5, 6}) ||
+				!slices.Equal(g.Adj.Indices, []int32{1, 3, 0, 2, 1, 0}) || g.Adj.Data != nil {
+				t.Errorf("adjacency %+v", g.Adj)
+			}
+			var x mat.Dense
+			if err := mat.Read(&x, g.X, []int32{0, 1, 2, 3}, 0, 2); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(x.Data, []float32{1, 2, 3, 4, 5, 6, 7, 8}) {
+				t.Errorf("features %v", x.Data)
+			}
+			if !slices.Equal(g.Y, []int32{0, 1, 1, 0}) || g.Classes != 2 || g.Name != "own" {
+				t.Errorf("labels %v of %d classes, name %q", g.Y, g.Classes, g.Name)
+			}
+			s := g.Split
+			if !slices.Equal(s.Train, []int32{0, 1}) || !slices.Equal(s.Val, []int32{2}) || !slices.Equal(s.Test, []int32{3}) {
+				t.Errorf("split %+v", s)
+			}
+			if name == "strides" && !slices.Contains(notes, "train_mask has 2 columns: the first split was taken") {
+				t.Errorf("notes %q, want one about the columns of train_mask", notes)
+			}
+		})
+	}
+}
+
+// TestReadFolders checks that a data set of PyTorch Geometric can be read from its folder, which names the graph, and
+// from the folder inside.
+func TestReadFolders(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "Cora")
+	inner := filepath.Join(root, "processed")
+	if err := os.MkdirAll(inner, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(inner, "data.pt")
+	if err := os.WriteFile(file, written(t, "processed"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{root, inner, file} {
+		if g := fixture.Open(t, path); g.Name != "Cora" || g.Nodes() != 4 {
+			t.Errorf("%s: a graph %q of %d nodes", path, g.Name, g.Nodes())
+		}
+	}
+}
+
+// TestWriteAndOpenAgain checks that a written graph is read back with names, classes without nodes and unlabelled
+// nodes.
+func TestWriteAndOpenAgain(t *testing.T) {
+	b := graph.Builder{
+		Name: "a name", X: &mat.Dense{Rows: 3, Cols: 2, Data: []float32{1, 2, 3, 4, 5, 6}}, Classes: 4,
+		Y: []int32{1, 2, graph.Unlabelled}, IDs: []string{"alice", "bob", "zoë"}, ClassNames: []string{"a", "b", "c", "d"},
+		Split: graph.Split{Train: []int32{1}, Val: []int32{}, Test: []int32{0}},
+	}
+	b.AddWeightedEdge(0, 1, 0.5)
+	b.AddWeightedEdge(1, 2, 2)
+	g, _, err := b.Graph(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, extension := range []string{".pt", ".npz"} {
+		path := filepath.Join(t.TempDir(), "other"+extension)
+		if err := dataset.Write(t.Context(), path, g); err != nil {
+			t.Fatal(err)
+		}
+		again := fixture.Open(t, path)
+		first, _ := graph.Identify(g)
+		second, _ := graph.Identify(again)
+		if first != second || again.Name != g.Name || !slices.Equal(again.IDs, g.IDs) ||
+			!slices.Equal(again.ClassNames, g.ClassNames) {
+			t.Errorf("%s: read back as %+v, want %+v", extension, again, g)
+		}
+	}
+}
+
+// TestTensorsAreAligned checks that the numbers of a tensor begin at a multiple of 64 bytes, so that torch can map
+// them.
+func TestTensorsAreAligned(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "own.pt")
+	if err := dataset.Write(t.Context(), path, fixture.Made(t, "cora", 0.1)); err != nil {
+		t.Fatal(err)
+	}
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	for _, m := range z.File {
+		if at, err := m.DataOffset(); err != nil || at%64 != 0 {
+			t.Errorf("%s begins at byte %d, %v", m.Name, at, err)
+		}
+	}
+}
+
+// TestRefusesGraphs checks that errors about graphs name the array, and that condensed graphs are identified.
+func TestRefusesGraphs(t *testing.T) {
+	nan := float32(math.NaN())
+	change := func(name string, data any, shape ...int) func(*format.Arrays) {
+		return func(a *format.Arrays) {
+			a.List = slices.DeleteFunc(a.List, func(b format.Array) bool { return b.Name == name })
+			if data != nil {
+				a.Add(name, data, shape...)
+			}
+		}
+	}
+	for want, change := range map[string]func(*format.Arrays){
+		"x: missing, expected nodes × features":                 change("x", nil),
+		"y: missing, expected a label for each node":            change("y", nil),
+		"edge_index: missing, expected 2 × edges":               change("edge_index", nil),
+		"x: feature 1 of node 0 is not a finite number":         change("x", []float32{1, nan, 3, 4, 5, 6}, 3, 2),
+		"x: shape [6], expected nodes × features":               change("x", make([]float32, 6)),
+		"y: shape [3 2]: 2 labels for each node, expected one":  change("y", make([]int64, 6), 3, 2),
+		"y: element 2 is 0.5, must be a whole number":           change("y", []float32{0, 1, 0.5}),
+		"y: shape [2], expected [3], one label for each node":   change("y", make([]int64, 2)),
+		"edge_index: shape [3 2], must be 2 × edges (transpose": change("edge_index", make([]int64, 6), 3, 2),
+		"edge_index: elements of type float32, must be whole":   change("edge_index", make([]float32, 4), 2, 2),
+		"edge_index: node 3 at [1, 0], must be 0 to 2":          change("edge_index", []int64{0, 1, 3, 2}, 2, 2),
+		"edge_index: node -1 at [0, 1], must be 0 to 2":         change("edge_index", []int64{0, -1, 1, 2}, 2, 2),
+		"edge_weight: 3 weights for 2 edges":                    change("edge_weight", make([]float32, 3)),
+		"train_mask: no node trains, must have at least 1":      change("train_mask", make([]bool, 3)),
+		"test_mask: node 0 is in train_mask too, must be once":  change("test_mask", []bool{true, false, false}),
+		"val_mask: node 2 has no label (y is -1)":               change("val_mask", []bool{false, false, true}),
+		"test_mask: shape [2], expected [3], a number for":      change("test_mask", []bool{true, false}),
+		"test_mask: it holds a list, must hold a tensor":        change("test_mask", []string{"a", "b", "c"}),
+		"adj_t: it is no sparse matrix": func(a *format.Arrays) {
+			change("edge_index", nil)(a)
+			a.Add("adj_t", make([]float32, 9), 3, 3)
+		},
+	} {
+		a := &format.Arrays{}
+		a.Add("x", []float32{1, 2, 3, 4, 5, 6}, 3, 2)
+		a.Add("y", []int64{0, 1, -1})
+		a.Add("edge_index", []int64{0, 1, 1, 2}, 2, 2)
+		a.Add("train_mask", []bool{true, false, false})
+		change(a)
+		path := filepath.Join(t.TempDir(), "own.pt")
+		if err := (torch.Format{}).WriteArrays(t.Context(), path, a); err != nil {
+			t.Fatal(err)
+		}
+		_, err := dataset.Options{}.Open(t.Context(), path)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("got the error %v\n want one line with %q", err, want)
+		}
+	}
+}
+
+// member changes one member of an archive, or removes it if the content is nil.
+func member(t *testing.T, data []byte, name string, change func([]byte) []byte) []byte {
+	t.Helper()
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	found := false
+	for _, m := range z.File {
+		r, err := m.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var content bytes.Buffer
+		if _, err := content.ReadFrom(r); err != nil {
+			t.Fatal(err)
+		}
+		text := content.Bytes()
+		if strings.HasSuffix(m.Name, name) {
+			found = true
+			if text = change(text); text == nil {
+				continue
+			}
+		}
+		to, err := w.CreateHeader(&zip.FileHeader{Name: m.Name, Method: zip.Store})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := to.Write(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil || !found {
+		t.Fatalf("member %s found: %v, %v", name, found, err)
+	}
+	return out.Bytes()
+}
+
+// with replaces bytes in the pickle of an archive.
+func with(t *testing.T, data []byte, old, replacement string) []byte {
+	return member(t, data, "data.pkl", func(text []byte) []byte {
+		if !bytes.Contains(text, []byte(old)) {
+			t.Fatalf("the pickle has no %q", old)
+		}
+		return bytes.Replace(text, []byte(old), []byte(replacement), 1)
+	})
+}
+
+// TestRefuses checks that damaged files, and files that try to run code, are errors of one line.
+func TestRefuses(t *testing.T) {
+	data, dict := written(t, "data"), written(t, "dict")
+	legacy := written(t, "legacy")
+	const class, rebuild = "ctorch_geometric.data.data\nData\n", "ctorch._utils\n_rebuild_tensor_v2\n"
+	gone := func([]byte) []byte { return nil }
+	short := func(text []byte) []byte { return text[:len(text)-8] }
+	for want, file := range map[string][]byte{
+		`pickle wants the class "os.system"`:              with(t, data, class, "cos\nsystem\n"),
+		`pickle wants the class "builtins.eval"`:          with(t, dict, "ccollections\nOrderedDict\n", "cbuiltins\neval\n"),
+		`pickle wants the class "posix.system"`:           with(t, dict, rebuild, "cposix\nsystem\n"),
+		`pickle wants the class "torch.load"`:             with(t, dict, "ctorch\nFloatStorage\n", "ctorch\nload\n"),
+		`pickle wants the class "__main__.Unknown"`:       written(t, "unknown"),
+		`it holds a HeteroData, a graph of several types`: written(t, "hetero"),
+		`it holds 3 graphs (slices of`:                    written(t, "three"),
+		`the file of 1200 bytes is cut short`:             data[:1200],
+		`pickle is cut short`:                             legacy[:200],
+		`the file is cut short: storage`:                  legacy[:len(legacy)-4],
+		`not a file of torch.save: neither a zip`:         member(t, data, "data.pkl", gone)[4:100],
+		`a zip archive without data.pkl`:                  member(t, data, "data.pkl", gone),
+		`the numbers of storage "0" are missing`:          member(t, data, "data/0", gone),
+		`storage "0" holds 24 bytes, expected 32`:         member(t, data, "data/0", short),
+		`x: shape [4 2] with strides [9 1] from 0 reaches beyond its storage of 8 elements`: with(t, dict,
+			"K\x04K\x02\x86q\x08K\x02K\x01\x86", "K\x04K\x02\x86q\x08K\x09K\x01\x86"),
+		`x: shape [2147483647 2147483647] is not possible in a storage of 8 elements`: with(t, dict,
+			"K\x04K\x02\x86q\x08K\x02K\x01\x86", "J\xff\xff\xff\x7fJ\xff\xff\xff\x7f\x86q\x08K\x00K\x00\x86"),
+		`x: shape [4 2] with strides [2 1] from 77 reaches beyond`: with(t, dict,
+			"QK\x00K\x04K\x02\x86", "QK\x4dK\x04K\x02\x86"),
+		`torch's pickle has a storage that is no`: with(t, dict, "K\x08tq", "J\xff\xff\xff\xfftq"),
+	} {
+		_, err := dataset.Options{}.Open(t.Context(), put(t, "own.pt", file))
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("got the error %v\n want one line with %q", err, want)
+		}
+	}
+}
+
+// TestRefusesOddObjects checks that a record that contains itself, and a pickle of a number, are errors.
+func TestRefusesOddObjects(t *testing.T) {
+	const data, store = "ctorch_geometric.data.data\nData\n)\x81q\x00", "X\x06\x00\x00\x00_store"
+	for pickled, want := range map[string]string{
+		data + "}" + store + "h\x00sb.": "own.pt: x: missing, expected nodes × features",
+		"cbuiltins\ngetattr\nctorch_geometric.data.data\nData\nX\x08\x00\x00\x00__init__\x86R.": "wants the function getattr",
+		"K\x07.":                       "it holds a number, must hold a Data or a dictionary with x, y and edge_index",
+		"(K\x01K\x02K\x03K\x04K\x05t.": "it holds a tuple of 5, expected (data, slices)",
+		"}X\x01\x00\x00\x00xX\x01\x00\x00\x00as.": "x: it holds a string, must hold a tensor",
+	} {
+		file := member(t, written(t, "data"), "data.pkl", func([]byte) []byte { return []byte("\x80\x02" + pickled) })
+		_, err := dataset.Options{}.Open(t.Context(), put(t, "own.pt", file))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got the error %v\n want one with %q", err, want)
+		}
+	}
+}
+
+// FuzzRead checks that no input causes a panic or unbounded memory use. Errors are allowed.
+func FuzzRead(f *testing.F) {
+	files, err := filepath.Glob(filepath.Join("testdata", "*.b64"))
+	if err != nil || len(files) == 0 {
+		f.Fatal(err)
+	}
+	for _, file := range files {
+		f.Add(fixture.Base64(f, file))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		fixture.Valid(t, put(t, "own.pt", data))
+	})
+}
+
+// FuzzPickle changes only the pickle, so that the archive stays intact.
+func FuzzPickle(f *testing.F) {
+	whole := written(f, "data")
+	for _, name := range []string{"data", "dict", "adj_t", "sparse", "processed", "torch_sparse", "strides"} {
+		data := written(f, name)
+		z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, m := range z.File {
+			if strings.HasSuffix(m.Name, "data.pkl") {
+				r, err := m.Open()
+				if err != nil {
+					f.Fatal(err)
+				}
+				var text bytes.Buffer
+				if _, err := text.ReadFrom(r); err != nil {
+					f.Fatal(err)
+				}
+				f.Add(text.Bytes())
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, pickled []byte) {
+		fixture.Valid(t, put(t, "own.pt", member(t, whole, "data.pkl", func([]byte) []byte { return pickled })))
+	})
+}

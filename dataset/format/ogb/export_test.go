@@ -1,4 +1,0 @@
-package ogb
-
-// ReadEdges reads one file.
-var ReadEdges = readEdges

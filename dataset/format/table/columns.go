@@ -1,0 +1,116 @@
+package table
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+)
+
+// Possible names of the columns of the two tables, in any case.
+var (
+	idNames     = []string{"id", "node_id", "node"}
+	labelNames  = []string{"label", "class", "y"}
+	splitNames  = []string{"split", "part"}
+	sourceNames = []string{"source", "src_id", "src"}
+	targetNames = []string{"target", "dst_id", "dst"}
+	weightNames = []string{"weight"}
+)
+
+// column returns the index of the first of names that occurs in header, or −1.
+func column(header, names []string) int {
+	for _, name := range names {
+		for i, h := range header {
+			if strings.EqualFold(h, name) {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// Missing returns an error if a column is missing. places holds the index of each column in header, −1 for a missing
+// one. names holds its possible names, the usual one first. The error lists the columns of header, and adds a hint if
+// the separator seems wrong, or if the first column has no name and may be the missing one.
+func Missing(header []string, names [][]string, places ...int) error {
+	var missing, others []string
+	for i, may := range names {
+		if places[i] >= 0 {
+			continue
+		}
+		missing = append(missing, may[0])
+		if len(may) > 1 {
+			others = append(others, fmt.Sprintf("%s may also be called %s", may[0], strings.Join(may[1:], " or ")))
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	hint := strings.Join(others, ", ")
+	if hint != "" {
+		hint = " (" + hint + ")"
+	}
+	switch {
+	case len(header) == 1:
+		hint += "; fields must be separated by commas, semicolons or tabs"
+	case header[0] == "" && slices.Contains(missing, idNames[0]):
+		hint += "; if the first column, which has no name, holds the ids, call it id"
+	}
+	return fmt.Errorf("there is no column %s, the columns are %.200q%s",
+		strings.Join(missing, " and no column "), strings.Join(header, ","), hint)
+}
+
+// columns holds the indices of the columns of a table of nodes, −1 for a missing column.
+type columns struct {
+	id, label, split int
+	features         []int // all other columns, except an index
+	index            []int // see format.IsIndex
+}
+
+// findColumns finds the columns in the header of t.
+func findColumns(t Table) (c columns, err error) {
+	header := t.Header()
+	c = columns{id: column(header, idNames), label: column(header, labelNames), split: column(header, splitNames)}
+	if err := Missing(header, [][]string{idNames, labelNames}, c.id, c.label); err != nil {
+		return c, t.Fail(-1, err)
+	}
+	for i := range header {
+		switch {
+		case i == c.id || i == c.label || i == c.split:
+		case format.IsIndex(header, i):
+			c.index = append(c.index, i)
+		default:
+			c.features = append(c.features, i)
+		}
+	}
+	if len(c.features) == 0 {
+		return c, failHeader(t, "no column of features besides id, label and split, must have at least one")
+	}
+	return c, nil
+}
+
+// indexNotes returns a sentence for each index column that is left out.
+func (c *columns) indexNotes(t Table) (notes []string) {
+	for _, i := range c.index {
+		what := fmt.Sprintf("the column %q", t.Header()[i])
+		if t.Header()[i] == "" {
+			what = "the first column, which has no name,"
+		}
+		notes = append(notes, fmt.Sprintf("%s: %s is left out of the features, because it looks like an index that pandas "+
+			"wrote: rename it to keep it", t.File(), what))
+	}
+	return notes
+}
+
+// findEnds finds the columns of a table of edges. Other columns are not read.
+func findEnds(t Table) (e ends, err error) {
+	header := t.Header()
+	e = ends{
+		source: column(header, sourceNames), target: column(header, targetNames), weight: column(header, weightNames),
+	}
+	if err := Missing(header, [][]string{sourceNames, targetNames}, e.source, e.target); err != nil {
+		return e, t.Fail(-1, err)
+	}
+	return e, nil
+}

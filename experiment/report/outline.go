@@ -1,0 +1,147 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// Outline returns a plot as a table, for readers who cannot see it. It returns Table if that is not nil. Otherwise,
+// scatter plots and networks are counted by class, and each row of a heatmap is shown by its diagonal value and its
+// largest other value.
+func (p *Plot) Outline() *Table {
+	if t := p.Table(); t != nil {
+		return t
+	}
+	switch data := p.Data.(type) {
+	case *Scatter:
+		return data.outline()
+	case *Network:
+		return data.outline()
+	case *Heatmap:
+		return data.outline()
+	}
+	return nil
+}
+
+func (s *Scatter) outline() *Table {
+	t := &Table{Columns: []Column{{Name: "class"}}}
+	for _, layer := range s.Layers {
+		t.Columns = append(t.Columns, Column{Name: layer.Name, Side: Right},
+			Column{Name: "their centre", Key: layer.Name + " centre", Side: Right, Parts: []string{"x", "y"}})
+	}
+	for c, name := range s.Classes {
+		row, some := []Cell{Word(name)}, false
+		for l, layer := range s.Layers {
+			n, x, y := 0, 0.0, 0.0
+			for i, of := range layer.Class {
+				if int(of) == c {
+					at := s.Views[0].At[l][i]
+					n, x, y = n+1, x+at[0], y+at[1]
+				}
+			}
+			centre := Cell{}
+			if n > 0 {
+				x, y, some = x/float64(n), y/float64(n), true
+				centre = Cell{Text: short(x, 3) + ", " + short(y, 3), Values: []any{x, y}}
+			}
+			row = append(row, Integer(n), centre)
+		}
+		if some {
+			t.Row(row...)
+		}
+	}
+	return t
+}
+
+// short formats v with the given number of significant digits, without trailing zeros.
+func short(v float64, digits int) string { return strconv.FormatFloat(v, 'g', digits, 64) }
+
+func (n *Network) outline() *Table {
+	t := &Table{Columns: Columns("class", n.Name, "their size", "edges within", "edges to others")}
+	type sum struct {
+		nodes, within, across int
+		size                  float64
+	}
+	of := make([]sum, len(n.Classes))
+	for i, c := range n.Class {
+		of[c].nodes++
+		if n.Size != nil {
+			of[c].size += n.Size[i]
+		}
+	}
+	for _, link := range n.Links {
+		a, b := n.Class[link[0]], n.Class[link[1]]
+		if a == b {
+			of[a].within++
+			continue
+		}
+		of[a].across++
+		of[b].across++
+	}
+	for c, s := range of {
+		if s.nodes > 0 {
+			t.Row(Word(n.Classes[c]), Integer(s.nodes), Integer(int(s.size)), Integer(s.within), Integer(s.across))
+		}
+	}
+	return t
+}
+
+func (h *Heatmap) outline() *Table {
+	t := &Table{Columns: []Column{
+		{Name: h.Y}, {Name: "on the diagonal", Side: Right}, {Name: "largest besides"}, {Name: "number", Side: Right},
+	}}
+	number := func(v int) Cell {
+		if h.Sheets[0].Signed {
+			return Signed(float64(v), 0)
+		}
+		return Integer(v)
+	}
+	for i, name := range h.Rows {
+		values, largest := h.Sheets[0].Values[i], -1
+		for j, v := range values {
+			if j != i && (largest < 0 || max(v, -v) > max(values[largest], -values[largest])) {
+				largest = j
+			}
+		}
+		row := []Cell{Word(name), {}, {}, {}}
+		if i < len(values) {
+			row[1] = number(values[i])
+		}
+		if largest >= 0 && values[largest] != 0 {
+			row[2], row[3] = Word(h.Columns[largest]), number(values[largest])
+		}
+		t.Row(row...)
+	}
+	return t
+}
+
+// Outline returns the points of a figure as a table: a row for each X, a column for each series.
+func (f *Figure) Outline() *Table {
+	t := &Table{Columns: []Column{{Name: f.X, Key: "x"}}}
+	var all []float64
+	for _, s := range f.Series {
+		t.Columns = append(t.Columns, Column{Name: s.Name, Side: Right, Parts: []string{"mean", "std"}})
+		all = append(all, s.X...)
+	}
+	slices.Sort(all)
+	for _, x := range slices.Compact(all) {
+		row := []Cell{{Text: short(x, 6), Values: []any{x}}}
+		if i := int(x); float64(i) == x && i >= 0 && i < len(f.Words) {
+			row[0] = Word(f.Words[i])
+		}
+		for _, s := range f.Series {
+			cell := Cell{}
+			if i := slices.Index(s.X, x); i >= 0 && !math.IsNaN(s.Y[i]) {
+				cell = Cell{Text: short(s.Y[i], 4), Values: []any{s.Y[i], 0.0}}
+				if s.Std != nil && cmp.Compare(s.Std[i], 0) > 0 {
+					cell = Cell{Text: cell.Text + " ± " + short(s.Std[i], 2), Values: []any{s.Y[i], s.Std[i]}}
+				}
+			}
+			row = append(row, cell)
+		}
+		t.Row(row...)
+	}
+	return t
+}

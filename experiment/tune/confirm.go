@@ -1,0 +1,248 @@
+package tune
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/progress"
+	"gonum.org/v1/gonum/stat"
+)
+
+// round is a round of confirmation: the number of candidates, including the base, and the number of repetitions that
+// each has after the round.
+type round struct{ candidates, repetitions int }
+
+// schedules lists ways to confirm, the most thorough first.
+var schedules = [][]round{
+	{{24, 2}, {8, 5}, {3, 20}},
+	{{16, 2}, {6, 5}, {3, 15}},
+	{{12, 2}, {5, 5}, {3, 10}},
+	{{12, 1}, {4, 4}, {2, 8}},
+	{{11, 1}, {3, 3}, {2, 5}},
+	{{11, 1}, {2, 3}},
+	{{6, 1}, {2, 2}},
+	{{2, 1}},
+}
+
+// usual is the schedule that is used without a time limit.
+var usual = schedules[2]
+
+// repetitions returns the total number of repetitions in a schedule.
+func repetitions(schedule []round) (n int) {
+	had := 0
+	for _, r := range schedule {
+		n += r.candidates * (r.repetitions - had)
+		had = r.repetitions
+	}
+	return n
+}
+
+// cost trains the base for its first repetitions, at most one per thread, and returns the elapsed time per repetition.
+// Confirmation reuses the results.
+func (w *searcher) cost(ctx context.Context) (time.Duration, error) {
+	begun := time.Now()
+	n := min(runtime.GOMAXPROCS(0), usual[0].repetitions)
+	base := slices.IndexFunc(w.ranked, func(t trial) bool { return t.size() == 0 })
+	err := w.train(ctx, w.ranked[base:base+1], n, nil)
+	return time.Since(begun) / time.Duration(n), err
+}
+
+// confirm trains the best candidates, in the most thorough schedule that the remaining time allows. cost is the time of
+// a repetition. If repetitions are faster than expected and time is left, confirm continues with a more thorough
+// schedule.
+func (w *searcher) confirm(ctx context.Context, cost time.Duration) error {
+	if w.Seconds == 0 {
+		return w.carryOut(ctx, usual)
+	}
+	last := len(schedules)
+	for {
+		left := time.Until(w.begun.Add(w.share(0.9)))
+		had := w.trainings / len(w.Models)
+		i := slices.IndexFunc(schedules, func(s []round) bool {
+			return time.Duration(repetitions(s)-had)*cost <= left
+		})
+		if i < 0 && last == len(schedules) {
+			i = last - 1
+		}
+		if i < 0 || i >= last {
+			return nil
+		}
+		begun := time.Now()
+		if err := w.carryOut(ctx, schedules[i]); err != nil {
+			return err
+		}
+		if did := w.trainings/len(w.Models) - had; did > 0 {
+			cost = time.Since(begun) / time.Duration(did)
+		}
+		last = i
+	}
+}
+
+// carryOut runs the rounds of a schedule.
+func (w *searcher) carryOut(ctx context.Context, schedule []round) error {
+	trials := w.finalists(schedule[0].candidates)
+	count := progress.NewCounter(w.trainings, max(w.trainings, repetitions(schedule)*len(w.Models)))
+	for _, r := range schedule {
+		trials = w.reduce(trials, r.candidates)
+		err := w.train(ctx, trials, r.repetitions, count)
+		w.order(trials)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reduce keeps the base and the first of the other trials, in their order, and returns at most number trials.
+func (w *searcher) reduce(trials []trial, number int) []trial {
+	if len(trials) <= number {
+		return trials
+	}
+	var kept []trial
+	places := number - 1 // without the base
+	for _, t := range trials {
+		switch {
+		case t.size() == 0:
+			kept = append(kept, t)
+		case places > 0:
+			kept = append(kept, t)
+			places--
+		}
+	}
+	return kept
+}
+
+// order sorts trials by their mean accuracy over their common repetitions, and puts them before the earlier confirmed
+// trials. Trials without a repetition are left out.
+func (w *searcher) order(trials []trial) {
+	had := slices.DeleteFunc(slices.Clone(trials), func(t trial) bool { return len(w.had(t)) == 0 })
+	if len(had) == 0 {
+		return
+	}
+	common := math.MaxInt
+	for _, t := range had {
+		common = min(common, len(w.had(t)))
+	}
+	mean := func(t trial) float64 { return stat.Mean(w.had(t)[:common], nil) }
+	slices.SortStableFunc(had, func(a, b trial) int {
+		return cmp.Or(cmp.Compare(mean(b), mean(a)), cmp.Compare(a.size(), b.size()))
+	})
+	copy(trials, had)
+	before := slices.DeleteFunc(w.confirmed, func(t trial) bool {
+		return slices.ContainsFunc(had, func(u trial) bool { return slices.Equal(t.point, u.point) })
+	})
+	w.confirmed, w.final, w.repeats = append(had, before...), len(had), common
+}
+
+// had returns the accuracies of a trial's repetitions before the first missing one.
+func (w *searcher) had(t trial) []float64 {
+	scores := w.scores[t.key()]
+	if i := slices.IndexFunc(scores, math.IsNaN); i >= 0 {
+		return scores[:i]
+	}
+	return scores
+}
+
+// train brings each trial to the given number of repetitions. Repetition i is a condensation with seed Config.Seed+i
+// and a training of each model. The first repetitions of all trials come before the second ones.
+func (w *searcher) train(ctx context.Context, trials []trial, repetitions int, count *progress.Counter) error {
+	quiet := progress.With(ctx, nil) // condensing takes milliseconds
+	type cell struct {
+		trial      string
+		repetition int
+		setting    condense.Setting
+	}
+	var jobs []experiment.Job
+	var cells []cell
+	for i := range repetitions {
+		for _, t := range trials {
+			if had := w.scores[t.key()]; i < len(had) && !math.IsNaN(had[i]) {
+				continue
+			}
+			c := w.space.at(t.point)
+			c.Config.Seed += uint64(i)
+			prepared, err := w.prepare(quiet, c.Config)
+			if err != nil {
+				return err
+			}
+			small, err := prepared.With(quiet, c.Config)
+			if err != nil {
+				return err
+			}
+			target, err := w.target(quiet, c.Config.Setting())
+			if err != nil {
+				return err
+			}
+			training := w.Training
+			training.Weighted = c.Weighted
+			cells = append(cells, cell{t.key(), i, c.Config.Setting()})
+			for _, m := range w.Models {
+				jobs = append(jobs, experiment.Job{
+					Model: m, Sample: experiment.Sample(small), Target: target, Training: training, Seed: c.Config.Seed,
+				})
+			}
+		}
+	}
+	for _, t := range trials {
+		for len(w.scores[t.key()]) < repetitions {
+			w.scores[t.key()] = append(w.scores[t.key()], math.NaN())
+			w.right[t.key()] = append(w.right[t.key()], nil)
+		}
+	}
+	right := make([][]int, len(cells))
+	for i := range right {
+		right[i] = make([]int, len(w.g.Split.Val))
+	}
+	models := len(w.Models)
+	found, ended := make([]float64, len(jobs)), make([]int, len(cells))
+	return experiment.Train(ctx, jobs, 0, func(i int, r *gnn.Result) error {
+		found[i] = r.Validation
+		at := i / models
+		w.mark(r, right[at])
+		if ended[at]++; ended[at] == models {
+			w.right[cells[at].trial][cells[at].repetition] = right[at]
+			w.scores[cells[at].trial][cells[at].repetition] = stat.Mean(found[at*models:(at+1)*models], nil)
+		}
+		w.trainings++
+		if count != nil {
+			count.Add(ctx, "confirmed")
+		}
+		return nil
+	})
+}
+
+// mark adds 1 at each validation node that the trained model classifies correctly.
+func (w *searcher) mark(r *gnn.Result, right []int) {
+	for i, y := range w.g.Labels(w.g.Split.Val) {
+		if r.Validated[i] == y {
+			right[i]++
+		}
+	}
+}
+
+// target returns the target of candidates in a setting.
+func (w *searcher) target(ctx context.Context, setting condense.Setting) (*gnn.Target, error) {
+	if w.targets[setting] == nil {
+		g, err := w.view(ctx, setting)
+		if err != nil {
+			return nil, err
+		}
+		bound := cmp.Or(w.Memory, w.Base.Config.Memory)
+		target, err := gnn.TargetWithin(ctx, g, w.Base.Config.Inductive, bound)
+		if err != nil {
+			return nil, err
+		}
+		if err := experiment.Fits(target, w.Models, w.Training.Hidden, nil); err != nil {
+			return nil, err
+		}
+		w.targets[setting] = target
+	}
+	return w.targets[setting], nil
+}

@@ -1,0 +1,203 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/kernelridge"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Verdict is the result of the closed form for a condensed graph, or the mean over several graphs.
+type Verdict struct {
+	// Accuracy is the validation accuracy in percent.
+	Accuracy float64 `json:"accuracy"`
+	// Entropy is the mean cross entropy on the validation nodes, in nats, of a softmax with the best of a few scales.
+	Entropy float64 `json:"entropy"`
+}
+
+// Score ranks candidates. It is the mean of the accuracy and of 100·exp(−entropy), the geometric mean of the
+// probabilities of the true classes in percent.
+func (v Verdict) Score() float64 { return (v.Accuracy + 100*math.Exp(-v.Entropy)) / 2 }
+
+// judge predicts in milliseconds how well GNNs do on the validation nodes if they are trained on a condensed graph. It
+// fits two GNNs in closed form and averages the two verdicts.
+//
+// Both are kernel ridge regressions (package kernelridge) on the labels of the condensed nodes, one-hot or soft. The
+// logits of the validation nodes are K(K′ + λκw̄W⁻¹)⁻¹Y′. K′ is the kernel between condensed nodes, K the kernel
+// between validation nodes and condensed nodes, W the weights of the condensed nodes in the loss. With M = ÂX on the
+// original graph and M′ = Â′X′:
+//
+//	linear: K = Â·(MM′ᵀ)·Â′,  wide: K = Â·k·Â′,  k the kernel of kernelridge.Wide between rows of M and of M′.
+//
+// The first is SGC. The second is a GCN of infinite width: its training by gradient descent is regression with a fixed
+// kernel (Jacot et al. 2018; on graphs, Du et al. 2019). Which of the two predicts trained GCNs better depends on the
+// graph. The mean does well on all measured graphs (docs/notes/2026-11-search.md).
+type judge struct {
+	labels   []int32
+	operator graph.Operator
+	rows     []int32    // the validation nodes that are used
+	position []int32    // the row of each node in features
+	features *mat.Dense // M of these nodes and their neighbours
+	norms    []float32
+	linear   bool // without the wide GCN
+}
+
+// judgeField bounds the number of validation nodes and neighbours for which features are kept and kernels computed. If
+// there are more, only a sample of the validation nodes is used.
+const judgeField = 20_000
+
+// newJudge returns the judge for g. Only labels of validation nodes are read. linear leaves the wide GCN out.
+func newJudge(ctx context.Context, g *graph.Graph, inductive, linear bool, src rand.Source) (*judge, error) {
+	rows := g.Split.Val
+	if inductive {
+		g = g.Induced(rows)
+		rows = make([]int32, g.Nodes())
+		for i := range rows {
+			rows[i] = int32(i)
+		}
+	}
+	rows, near := sampleField(g.Adj, rows, judgeField, src)
+	j := &judge{
+		labels: g.Labels(rows), operator: graph.Symmetric(g.Adj), rows: rows, linear: linear,
+		features: new(mat.Dense), position: make([]int32, g.Nodes()),
+	}
+	for p, i := range near {
+		j.position[i] = int32(p)
+	}
+	if err := j.operator.ApplyRows(ctx, j.features, g.X, near, nil); err != nil {
+		return nil, err
+	}
+	j.norms = kernelridge.Norms(j.features)
+	return j, nil
+}
+
+// sampleField returns rows, and their union with their neighbours, both ascending. If the union has more than limit
+// nodes, sampleField draws rows at random until the next one does not fit, but at least one.
+func sampleField(a *mat.CSR, rows []int32, limit int, src rand.Source) (sample, near []int32) {
+	in := make([]bool, a.Rows)
+	enter := func(i int32) {
+		if !in[i] {
+			in[i] = true
+			near = append(near, i)
+		}
+	}
+	for _, at := range rand.New(src).Perm(len(rows)) {
+		i := rows[at]
+		neighbours := a.Indices[a.Indptr[i]:a.Indptr[i+1]]
+		if len(near)+1+len(neighbours) > limit && len(sample) > 0 {
+			continue
+		}
+		sample = append(sample, i)
+		enter(i)
+		for _, k := range neighbours {
+			enter(k)
+		}
+	}
+	slices.Sort(sample)
+	slices.Sort(near)
+	return sample, near
+}
+
+// of returns the verdict on a condensed graph.
+func (j *judge) of(ctx context.Context, small *condense.Condensed, weighted bool) (Verdict, error) {
+	operator := small.Operator()
+	var m, inner, cross mat.Dense
+	if err := operator.Apply(ctx, &m, small.X); err != nil {
+		return Verdict{}, err
+	}
+	mat.MulTB(&inner, &m, &m)
+	mat.MulTB(&cross, j.features, &m)
+	first, err := j.fit(ctx, small, operator, &inner, &cross, weighted)
+	if err != nil || j.linear {
+		return first, err
+	}
+	sizes := kernelridge.Norms(&m)
+	kernelridge.Wide(&inner, sizes, sizes)
+	kernelridge.Wide(&cross, j.norms, sizes)
+	second, err := j.fit(ctx, small, operator, &inner, &cross, weighted)
+	return Verdict{(first.Accuracy + second.Accuracy) / 2, (first.Entropy + second.Entropy) / 2}, err
+}
+
+// ridges are the candidates for λ.
+var ridges = []float64{0.03, 0.3, 3}
+
+// fit returns the verdict on the regression with the given kernels, before the propagation of the second layer. inner
+// is N′×N′; cross has a row for each of j.features. fit changes neither.
+func (j *judge) fit(
+	ctx context.Context, small *condense.Condensed, operator graph.Operator, inner, cross *mat.Dense, weighted bool,
+) (best Verdict, err error) {
+	var half, own, asked, other mat.Dense
+	if err := operator.Apply(ctx, &half, inner); err != nil {
+		return best, err
+	}
+	if err := operator.Apply(ctx, &own, half.T()); err != nil {
+		return best, err
+	}
+	if err := j.operator.ApplyRows(ctx, &asked, cross, j.rows, j.position); err != nil {
+		return best, err
+	}
+	if err := operator.Apply(ctx, &other, asked.T()); err != nil {
+		return best, err
+	}
+	n := small.Nodes()
+	regression := kernelridge.Regression{Kernel: mat.NewSymmetric(n), Y: targets(small)}
+	for i := range n {
+		for k := range n { // Â′ is symmetric up to rounding
+			regression.Kernel.Data[i*n+k] = (float64(own.Data[i*n+k]) + float64(own.Data[k*n+i])) / 2
+		}
+	}
+	if weighted {
+		regression.Weights = experiment.Sample(small).Weights
+	}
+	logits, fitted := new(mat.Dense), false
+	for _, ridge := range ridges {
+		solution, err := regression.Solve(ctx, ridge)
+		if notPositive := (mat.NotPositive{}); errors.As(err, &notPositive) {
+			continue // features that are all zero
+		}
+		if err != nil {
+			return best, err
+		}
+		mat.MulTA(logits, &other, solution)
+		if v := verdict(logits, j.labels); !fitted || v.Score() > best.Score() {
+			best, fitted = v, true
+		}
+	}
+	if !fitted {
+		best = verdict(mat.NewDense(len(j.labels), small.Classes), j.labels)
+	}
+	return best, ctx.Err()
+}
+
+// targets returns Y′: the soft labels, or one-hot labels.
+func targets(small *condense.Condensed) *mat.Dense {
+	if small.Soft != nil {
+		return small.Soft
+	}
+	y := mat.NewDense(small.Nodes(), small.Classes)
+	for i, c := range small.Y {
+		y.Row(i)[c] = 1
+	}
+	return y
+}
+
+// scales are the candidate factors by which logits are multiplied before the softmax. The logits of a regression are
+// too small without a factor.
+var scales = []float64{1, 2, 4, 8, 16, 32}
+
+// verdict compares logits with the labels of their rows.
+func verdict(logits *mat.Dense, labels []int32) Verdict {
+	v := Verdict{Accuracy: gnn.Accuracy(logits, labels), Entropy: math.Inf(1)}
+	for _, scale := range scales {
+		v.Entropy = min(v.Entropy, gnn.CrossEntropy(logits, labels, scale))
+	}
+	return v
+}

@@ -1,0 +1,228 @@
+package tune
+
+import (
+	"cmp"
+	"context"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+// preparation is a graph prepared for some candidates.
+type preparation struct {
+	config   cgc.Config
+	prepared *cgc.Prepared
+	bytes    int64
+}
+
+// preparationMemory limits, in bytes, the preparations that are kept for later candidates. The last one is always kept.
+const preparationMemory = 512 << 20
+
+// prepare returns the graph prepared for config: a kept preparation if one fits.
+func (w *searcher) prepare(ctx context.Context, config cgc.Config) (*cgc.Prepared, error) {
+	for i, p := range w.prepared {
+		if p.config.SharesPreparation(config) {
+			w.prepared = append(slices.Delete(w.prepared, i, i+1), p) // the last is the most recently used
+			return p.prepared, nil
+		}
+	}
+	n := preparation{
+		config: config, bytes: 4 * int64(config.Hops+1) * int64(len(w.g.Split.Train)) * int64(w.g.Features()),
+	}
+	total := n.bytes
+	for _, p := range w.prepared {
+		total += p.bytes
+	}
+	for len(w.prepared) > 0 && total > preparationMemory {
+		total -= w.prepared[0].bytes
+		w.prepared = slices.Delete(w.prepared, 0, 1)
+	}
+	var err error
+	if n.prepared, err = cgc.Prepare(ctx, w.g, config); err != nil {
+		return nil, err
+	}
+	w.prepared = append(w.prepared, &n)
+	return n.prepared, nil
+}
+
+// view returns the full graph with the features of a setting.
+func (w *searcher) view(ctx context.Context, setting condense.Setting) (*graph.Graph, error) {
+	if w.views[setting] == nil {
+		view, _, err := setting.Features(ctx, w.g)
+		if err != nil {
+			return nil, err
+		}
+		w.views[setting] = view
+	}
+	return w.views[setting], nil
+}
+
+// judge returns the judge for candidates in a setting.
+func (w *searcher) judge(ctx context.Context, setting condense.Setting) (*judge, error) {
+	if w.judges[setting] == nil {
+		linear := !slices.ContainsFunc(w.Models, func(m gnn.Model) bool { return m.Name() != gnn.SGC().Name() })
+		g, err := w.view(ctx, setting)
+		if err != nil {
+			return nil, err
+		}
+		src := rand.NewPCG(w.Base.Config.Seed, judgeStream)
+		j, err := newJudge(ctx, g, w.Base.Config.Inductive, linear, src)
+		if err != nil {
+			return nil, err
+		}
+		w.judges[setting] = j
+	}
+	return w.judges[setting], nil
+}
+
+// manyRows is the number of training nodes from which candidates are ranked one after another, with one seed each. On
+// such graphs, condensing keeps all threads busy and differs little between seeds.
+const manyRows = 20_000
+
+// rank judges the candidates at the given points and adds them to w.ranked. Candidates with the same preparation are
+// ranked together. If ctx ends, the verdicts so far are kept.
+func (w *searcher) rank(ctx context.Context, points []point) error {
+	seeds, atOnce := 3, runtime.GOMAXPROCS(0)
+	if len(w.g.Split.Train) >= manyRows {
+		seeds, atOnce = 1, 1
+	}
+	left := slices.Clone(points)
+	done := make([]*trial, 0, len(points))
+	defer func() {
+		for _, t := range done {
+			if t.Accuracy >= 0 {
+				w.ranked = append(w.ranked, *t)
+			}
+		}
+		w.sort(w.ranked)
+	}()
+	total := w.Trials
+	if total == 0 {
+		total = most
+	}
+	count := progress.NewCounter(len(w.ranked), total)
+	quiet := progress.With(ctx, nil) // a candidate takes milliseconds: its steps are not reported
+	for len(left) > 0 {
+		first := w.space.at(left[0]).Config
+		prepared, err := w.prepare(quiet, first)
+		if err != nil {
+			return err
+		}
+		judge, err := w.judge(quiet, first.Setting())
+		if err != nil {
+			return err
+		}
+		var group parallel.Group
+		var mu sync.Mutex
+		var failed error
+		free := make(chan struct{}, atOnce)
+		left = slices.DeleteFunc(left, func(p point) bool {
+			c := w.space.at(p)
+			if !c.Config.SharesPreparation(first) {
+				return false
+			}
+			t := &trial{point: p, Verdict: Verdict{Accuracy: -1}}
+			done = append(done, t)
+			free <- struct{}{}
+			group.Go(func() {
+				defer func() { <-free }()
+				v, err := judge.mean(quiet, prepared, c, seeds)
+				mu.Lock()
+				defer mu.Unlock()
+				if err != nil {
+					failed = cmp.Or(failed, err)
+					return
+				}
+				t.Verdict = v
+				count.Add(ctx, "ranked")
+			})
+			return true
+		})
+		group.Wait()
+		if failed != nil {
+			return failed
+		}
+	}
+	return nil
+}
+
+// mean returns the mean verdict on c over condensation seeds.
+func (j *judge) mean(ctx context.Context, prepared *cgc.Prepared, c Candidate, seeds int) (mean Verdict, err error) {
+	c.Config.Seed += rankingSeeds
+	for range seeds {
+		small, err := prepared.With(ctx, c.Config)
+		if err != nil {
+			return mean, err
+		}
+		v, err := j.of(ctx, small, c.Weighted)
+		if err != nil {
+			return mean, err
+		}
+		mean.Accuracy += v.Accuracy / float64(seeds)
+		mean.Entropy += v.Entropy / float64(seeds)
+		c.Config.Seed++
+	}
+	return mean, nil
+}
+
+// sort orders trials by descending score. Ties are broken by the number of changes, the fewest first, and then by
+// point.
+func (w *searcher) sort(trials []trial) {
+	slices.SortStableFunc(trials, func(a, b trial) int {
+		return cmp.Or(
+			cmp.Compare(b.Score(), a.Score()), cmp.Compare(a.size(), b.size()), slices.Compare(a.point, b.point))
+	})
+}
+
+// finalists picks the candidates that training confirms: the base, then two thirds of the places by rank, then one
+// third for diversity. Any two differ in at least three parameters (or in all that they change, if fewer).
+//
+// The judge can be biased for or against a parameter. So each diverse pick is the best-ranked candidate that changes a
+// parameter that no earlier finalist changes, and at most half of the finalists share a change.
+func (w *searcher) finalists(number int) []trial {
+	var chosen []trial
+	shared := make([]int, len(w.Space)) // the number of chosen candidates that change the parameter
+	take := func(t trial) {
+		chosen = append(chosen, t)
+		for d, level := range t.point {
+			if level != asBase {
+				shared[d]++
+			}
+		}
+	}
+	take(w.ranked[slices.IndexFunc(w.ranked, func(t trial) bool { return t.size() == 0 })])
+	add := func(upTo, distance, most int, diverse bool) {
+		for _, t := range w.ranked {
+			if len(chosen) >= upTo {
+				return
+			}
+			crowded, unseen := false, false
+			for d, level := range t.point {
+				crowded = crowded || level != asBase && shared[d] >= most
+				unseen = unseen || level != asBase && shared[d] == 0
+			}
+			near := slices.ContainsFunc(chosen, func(c trial) bool {
+				return c.apart(t.point) < min(distance, max(1, t.size(), c.size()))
+			})
+			if near || crowded || diverse && !unseen {
+				continue
+			}
+			take(t)
+		}
+	}
+	const distance = 3
+	add((2*number+2)/3, distance, number/2, false)
+	add(number, distance, number/2, true)
+	for d := distance; d > 0; d-- { // too few may differ that much
+		add(number, d, number, false)
+	}
+	return chosen
+}

@@ -1,0 +1,287 @@
+// Package tune searches for a configuration of package cgc for one graph, by accuracy on the graph's validation nodes.
+//
+// A Search ranks many candidates by a closed form and confirms the best of them by training. The initial configuration
+// is kept unless another one is better by more than noise. The same threshold applies to every candidate. Labels of
+// test nodes are never read. docs/notes/2026-11-search.md has the measurements behind these choices.
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Search is a search for a configuration.
+type Search struct {
+	// Base is the configuration to improve on. It is kept unless another one is clearly better. Its Config.Seed is the
+	// random seed of the search.
+	Base Candidate
+	// Space lists the parameters to vary; empty means Space(Base.Config.Variant). Other parameters stay as in Base. If
+	// features are sparse, Standardize stays too.
+	Space []Dimension
+	// Models are trained to confirm candidates, at least one. Candidates are compared by the mean of their accuracies.
+	Models []gnn.Model
+	// Training is the configuration of their training. Candidate.Weighted replaces its Weighted.
+	Training gnn.Config
+	// Trials is the number of candidates to rank, at least 0. 0 means as many as the time allows, up to 1000: more would
+	// overfit a few hundred validation nodes.
+	Trials int
+	// Seconds limits the wall-clock time of the search; 0 sets no limit. Without a limit the result does not depend on the
+	// time or on the number of threads: the same search on the same graph gives the same Result.
+	Seconds float64
+	// Memory limits the memory of testing a model, in bytes; 0 means Base.Config.Memory, the limit of propagation.
+	Memory int64
+}
+
+// Trial is a candidate that was ranked.
+type Trial struct {
+	Candidate
+	// Changes lists the differences from the base; empty for the base.
+	Changes []Change
+	// Prior is the name of the prior if the candidate is one, or empty if it was drawn.
+	Prior string
+	// Verdict is the mean over some condensation seeds. Confirmation uses other seeds.
+	Verdict
+}
+
+// Finalist is a candidate that was trained.
+type Finalist struct {
+	Trial
+	// Val holds the validation accuracy of each repetition in percent, the mean over the models. Repetition i equals
+	// repetition i of an experiment.Plan with the candidate's configuration.
+	Val []float64
+}
+
+// ValMean returns the mean validation accuracy in percent and its standard deviation over the repetitions; see
+// experiment.Estimate.
+func (f Finalist) ValMean() (mean, std float64) {
+	e := experiment.EstimateOf(f.Val)
+	return e.Mean, e.Std
+}
+
+// Result is the outcome of a search. No number in it depends on test nodes.
+type Result struct {
+	// Best is the candidate to use: the base, unless another is better by more than noise. If there was no time to train
+	// any candidate, it is the first of Ranked.
+	Best Trial
+	// Ranked holds the candidates that were ranked, the best first.
+	Ranked []Trial
+	// Confirmed holds the candidates that were trained, including the base. The last round comes first; within a round,
+	// the best comes first.
+	Confirmed []Finalist
+	// Priors holds the priors that were ranked.
+	Priors []Prior
+	// Gain is the mean difference in validation accuracy between Best and the base, in points, over their common
+	// repetitions. Noise is the threshold that Gain had to exceed. If the base is kept, both refer to the first candidate
+	// of Confirmed that is not the base.
+	Gain, Noise float64
+	// Trainings is the number of trainings.
+	Trainings int
+}
+
+// Run searches for a configuration for g.
+//
+// Candidates are drawn at random: each parameter stays as in the base with probability two thirds. In later batches,
+// two thirds are drawn near the best candidates so far. The base and the Priors that apply are ranked first. A closed
+// form, averaged over condensation seeds, ranks all candidates.
+//
+// The best candidates that differ enough are confirmed in rounds by training with the seeds of experiment.Plan. Each
+// round has fewer candidates and more seeds, and the base takes part in each. The base is kept unless a candidate of
+// the last round is better by more than 1.5 standard errors of the paired difference, over seeds and over validation
+// nodes. Of these, Run chooses the best.
+//
+// Run reports candidates as the stage "ranked" and trainings as the stage "confirmed" to ctx (package progress). The
+// first total of a stage may not be reached. If ctx ends, Run returns the best result so far and ctx's error.
+func (s Search) Run(ctx context.Context, g *graph.Graph) (_ *Result, err error) {
+	defer memory.Recover(&err)
+	begun := time.Now()
+	if len(s.Models) == 0 || s.Trials < 0 || !(s.Seconds >= 0) || s.Trials == 0 && s.Seconds == 0 {
+		return nil, fmt.Errorf("tune: %d models, %d trials, %v seconds, must be at least 1 model, and trials or seconds "+
+			"above 0",
+			len(s.Models), s.Trials, s.Seconds)
+	}
+	if err := g.Check(ctx); err != nil {
+		return nil, fmt.Errorf("tune: graph %s is not valid: %w", g.Name, err)
+	}
+	if len(g.Split.Val) == 0 {
+		return nil, fmt.Errorf("tune: graph %s has 0 validation nodes, must have at least 1", g.Name)
+	}
+	if len(s.Space) == 0 {
+		s.Space = Space(s.Base.Config.Variant)
+	}
+	without := func(name string) {
+		s.Space = slices.DeleteFunc(slices.Clone(s.Space), func(d Dimension) bool { return d.Name == name })
+	}
+	if len(s.Base.Config.HopWeights) > 0 { // the number of hop weights is the number of hops of the base plus one
+		without("hops")
+	}
+	if _, sparse := g.X.(*mat.CSR); sparse {
+		// Standardised features are dense, and training on them is many times slower. Bags of words did not gain from it.
+		without("standardize")
+	}
+	w := &searcher{
+		Search: s, g: g.WithoutTest(), space: space{s.Base, s.Space}, begun: begun,
+		random: rand.New(rand.NewPCG(s.Base.Config.Seed, searchStream)),
+		seen:   map[string]bool{}, priors: map[string]Prior{},
+		views: map[condense.Setting]*graph.Graph{}, judges: map[condense.Setting]*judge{},
+		targets: map[condense.Setting]*gnn.Target{},
+		scores:  map[string][]float64{}, right: map[string][][]int{},
+	}
+	err = w.run(ctx)
+	for _, t := range w.targets {
+		t.Close()
+	}
+	if err != nil && ctx.Err() == nil {
+		return nil, err
+	}
+	return w.result(), err
+}
+
+const (
+	// searchStream and judgeStream are the random streams of the search and of the judge's sample.
+	searchStream = 1 << 33
+	judgeStream  = searchStream + 1
+	// rankingSeeds offsets the seeds of ranking from those of confirmation, so that a candidate that was lucky in ranking
+	// is judged afresh.
+	rankingSeeds = 1 << 20
+)
+
+// most is the largest number of candidates that are ranked if Trials is 0.
+const most = 1000
+
+// searcher is a running Search.
+type searcher struct {
+	Search
+	g      *graph.Graph // without test labels
+	space  space
+	random *rand.Rand
+	begun  time.Time
+
+	seen     map[string]bool  // points that were drawn
+	priors   map[string]Prior // the priors that apply, by their point
+	ranked   []trial          // the best first
+	prepared []*preparation
+
+	views   map[condense.Setting]*graph.Graph // the full graph, with the features of a setting
+	judges  map[condense.Setting]*judge
+	targets map[condense.Setting]*gnn.Target
+
+	scores    map[string][]float64 // by point: the validation accuracy of each repetition, NaN if it is missing
+	right     map[string][][]int   // by point: the number of right models for each repetition and validation node
+	confirmed []trial              // in the order of Result.Confirmed
+	final     int                  // the number of them in the last round
+	repeats   int                  // the repetitions of that round
+	trainings int
+}
+
+// trial is a point with the judge's verdict.
+type trial struct {
+	point
+	Verdict
+}
+
+// run ranks and confirms until everything is done or the time is up.
+func (w *searcher) run(ctx context.Context) error {
+	if err := w.Base.Config.Validate(); err != nil {
+		return err
+	}
+	if _, err := w.Base.Config.NodesFor(w.g); err != nil {
+		return err
+	}
+	if w.Seconds > 0 {
+		var cancel func()
+		ctx, cancel = context.WithDeadline(ctx, w.begun.Add(w.share(0.97)))
+		defer cancel()
+	}
+	if err := w.rank(ctx, w.first()); err != nil {
+		return w.late(err)
+	}
+	var cost time.Duration
+	var err error
+	if w.Seconds > 0 {
+		cost, err = w.cost(ctx)
+	}
+	if err == nil {
+		err = w.search(ctx)
+	}
+	if err == nil {
+		err = w.confirm(ctx, cost)
+	}
+	return w.late(err)
+}
+
+// first returns the points that are ranked first: the base, and the priors that apply, at most Trials in all.
+func (w *searcher) first() []point {
+	points := []point{slices.Repeat(point{asBase}, len(w.Space))}
+	w.seen[points[0].key()] = true
+	for _, prior := range Priors() {
+		p, is := w.space.of(prior)
+		if !is || w.seen[p.key()] || !prior.applies(w.g) || len(points) == w.Trials {
+			continue
+		}
+		w.seen[p.key()], w.priors[p.key()] = true, prior
+		points = append(points, p)
+	}
+	return points
+}
+
+// late returns nil if err only means that the time is up, and err otherwise.
+func (w *searcher) late(err error) error {
+	if w.Seconds > 0 && errors.Is(err, context.DeadlineExceeded) && time.Since(w.begun) >= w.share(0.97) {
+		return nil
+	}
+	return err
+}
+
+// share returns a part of the time limit.
+func (w *searcher) share(part float64) time.Duration {
+	return time.Duration(part * w.Seconds * float64(time.Second))
+}
+
+// search ranks candidates in batches: random ones in the first batch, later two in three near the best. It uses at most
+// a third of the remaining time, since trainings are more reliable.
+func (w *searcher) search(ctx context.Context) error {
+	const batch, elite = 48, 8
+	trials := w.Trials
+	if trials == 0 {
+		trials = most
+	}
+	until := time.Now().Add((w.share(1) - time.Since(w.begun)) / 3)
+	for len(w.ranked) < trials && (w.Seconds == 0 || time.Now().Before(until)) {
+		best := slices.Clone(w.ranked[:min(elite, len(w.ranked))])
+		var points []point
+		for tries := 0; len(points) < min(batch, trials-len(w.ranked)) && tries < 100*batch; tries++ {
+			p := w.space.draw(w.random)
+			if near := w.random.IntN(3) > 0; near && len(w.ranked) > batch {
+				p = w.space.near(best[w.random.IntN(len(best))].point, w.random)
+			}
+			if key := p.key(); !w.seen[key] {
+				w.seen[key] = true
+				points = append(points, p)
+			}
+		}
+		if len(points) == 0 { // there are no more
+			return nil
+		}
+		limited, cancel := ctx, func() {}
+		if w.Seconds > 0 {
+			limited, cancel = context.WithDeadline(ctx, until)
+		}
+		err := w.rank(limited, points)
+		cancel()
+		if err != nil && (ctx.Err() != nil || limited.Err() == nil) {
+			return err
+		}
+	}
+	return nil
+}

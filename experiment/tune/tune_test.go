@@ -1,0 +1,333 @@
+package tune_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/experiment/tune"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+// made returns a small synthetic graph with the given number of training nodes.
+func made(t *testing.T, nodes, train int) *graph.Graph {
+	t.Helper()
+	g, err := synth.Make(t.Context(), synth.Shape{
+		Name: "tiny", Nodes: nodes, Edges: 3 * nodes, Features: 16, Classes: 3, Train: train, Val: 40, Test: 60,
+		Groups: 2, Homophily: 0.8, Signal: 2, Balanced: true,
+	}, rand.NewPCG(5, 5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func tiny(t *testing.T) *graph.Graph { t.Helper(); return made(t, 140, 30) }
+
+// search returns a search with few trials and short trainings.
+func search(change func(*tune.Search)) tune.Search {
+	s := tune.Search{
+		Base: tune.Candidate{Config: cgc.Defaults()}, Space: tune.Space(cgc.CGC, cgc.CGCX), Models: []gnn.Model{gnn.GCN()},
+		Training: gnn.Defaults(), Trials: 40,
+	}
+	s.Base.Config.Nodes = 6
+	s.Training.Epochs, s.Training.Hidden = 3, 4
+	if change != nil {
+		change(&s)
+	}
+	return s
+}
+
+func mustRun(t *testing.T, g *graph.Graph, change func(*tune.Search)) *tune.Result {
+	t.Helper()
+	r, err := search(change).Run(t.Context(), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+var found struct {
+	once   sync.Once
+	result *tune.Result
+}
+
+// usual returns the result of search(nil), which tests share.
+func usual(t *testing.T) *tune.Result {
+	t.Helper()
+	found.once.Do(func() { found.result = mustRun(t, tiny(t), nil) })
+	return found.result
+}
+
+// shown returns a result as text, for comparison.
+func shown(r *tune.Result) string { return fmt.Sprintf("%+v", *r) }
+
+// TestSearchRepeatsItself checks that a search with a given number of trials and no time limit is reproducible, with
+// any number of threads.
+func TestSearchRepeatsItself(t *testing.T) {
+	g := made(t, 300, 30) // few enough training nodes for the priors to apply
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	var first string
+	for _, threads := range []int{1, 3, 3} {
+		runtime.GOMAXPROCS(threads)
+		r := mustRun(t, g, func(s *tune.Search) { s.Models, s.Trials = append(s.Models, gnn.SGC()), 6 })
+		if len(r.Priors) != 1 {
+			t.Fatalf("%d priors were ranked, want 1", len(r.Priors))
+		}
+		if first == "" {
+			first = shown(r)
+		} else if shown(r) != first {
+			t.Errorf("%d threads: %s\nwant %s", threads, shown(r), first)
+		}
+	}
+}
+
+// rotated returns g with the labels of the given nodes exchanged among them.
+func rotated(t *testing.T, g *graph.Graph, nodes []int32) *graph.Graph {
+	t.Helper()
+	other := *g
+	other.Y = slices.Clone(g.Y)
+	for i, v := range nodes {
+		other.Y[v] = g.Y[nodes[(i+1)%len(nodes)]]
+	}
+	if slices.Equal(other.Y, g.Y) {
+		t.Fatal("the labels did not change")
+	}
+	return &other
+}
+
+// TestSearchNeverReadsTestLabels checks that the result does not depend on the labels of test nodes, but does depend on
+// those of validation nodes.
+func TestSearchNeverReadsTestLabels(t *testing.T) {
+	g, few := tiny(t), func(s *tune.Search) { s.Trials = 6 }
+	want := mustRun(t, g, few)
+	if got := mustRun(t, rotated(t, g, g.Split.Test), few); shown(got) != shown(want) {
+		t.Errorf("with other test labels:\n%s\nwant\n%s", shown(got), shown(want))
+	}
+	if got := mustRun(t, rotated(t, g, g.Split.Val), few); shown(got) == shown(want) {
+		t.Error("other validation labels change nothing")
+	}
+}
+
+// TestConfirmedIsPlan compares the trained accuracies of a search with a Plan for the same candidates.
+func TestConfirmedIsPlan(t *testing.T) {
+	g := tiny(t)
+	result := usual(t)
+	if len(result.Ranked) != 40 || len(result.Confirmed) < 10 {
+		t.Fatalf("%d ranked, %d confirmed, want 40 and at least 10", len(result.Ranked), len(result.Confirmed))
+	}
+	bases := 0
+	for i, f := range result.Confirmed {
+		if len(f.Changes) == 0 {
+			bases++
+		}
+		if i > 2 && i < len(result.Confirmed)-2 {
+			continue // the last round and two of the first are enough
+		}
+		plan := experiment.Plan{
+			Method: f.Config, Size: f.Config.Size, Training: search(nil).Training, Seed: f.Config.Seed, Seeds: len(f.Val),
+			Models: search(nil).Models,
+		}
+		plan.Training.Weighted = f.Weighted
+		r, err := plan.Run(t.Context(), g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(r.Small[0].Val, f.Val) {
+			t.Errorf("%v: confirmed %v, Plan finds %v", f.Changes, f.Val, r.Small[0].Val)
+		}
+	}
+	if bases != 1 {
+		t.Errorf("the base is confirmed %d times, want once", bases)
+	}
+}
+
+func TestTrialsAreRankedAndApart(t *testing.T) {
+	result := usual(t)
+	if !slices.IsSortedFunc(result.Ranked, func(a, b tune.Trial) int {
+		switch {
+		case a.Score() > b.Score():
+			return -1
+		case a.Score() < b.Score():
+			return 1
+		}
+		return 0
+	}) {
+		t.Error("the trials are not ordered by score")
+	}
+	seen := map[string]bool{}
+	for _, r := range result.Ranked {
+		key := fmt.Sprintf("%+v", r.Candidate)
+		if seen[key] {
+			t.Errorf("twice: %s", key)
+		}
+		seen[key] = true
+		if err := r.Config.Validate(); err != nil {
+			t.Errorf("%v: %v", r.Changes, err)
+		}
+	}
+	for _, d := range tune.Space(cgc.CGC, cgc.CGCX) {
+		if d.Name == "teleport" { // has an effect with one propagation rule in three, and few candidates are drawn
+			continue
+		}
+		if !slices.ContainsFunc(result.Ranked, func(r tune.Trial) bool {
+			return slices.ContainsFunc(r.Changes, func(c tune.Change) bool { return c.Name == d.Name })
+		}) {
+			t.Errorf("no candidate has another %s", d.Name)
+		}
+	}
+}
+
+// only returns one dimension of the space of a variant.
+func only(name string, variant cgc.Variant) []tune.Dimension {
+	return slices.DeleteFunc(tune.Space(variant), func(d tune.Dimension) bool { return d.Name != name })
+}
+
+// TestSpaceKeepsWhatIsLeftOut checks that parameters outside the space do not change.
+func TestSpaceKeepsWhatIsLeftOut(t *testing.T) {
+	result := mustRun(t, tiny(t), func(s *tune.Search) { s.Space = only("hops", cgc.CGC) })
+	if len(result.Ranked) != 6 { // hops 0 to 5: the space is used up
+		t.Errorf("%d ranked, want 6", len(result.Ranked))
+	}
+	for _, r := range result.Ranked {
+		want := search(nil).Base
+		want.Config.Hops = r.Config.Hops
+		if !reflect.DeepEqual(r.Candidate, want) {
+			t.Errorf("%+v, want %+v", r.Candidate, want)
+		}
+	}
+}
+
+// TestSearchKeepsTheDefaultWithinNoise checks that the base stays if candidates hardly differ, and that another
+// replaces a useless base.
+func TestSearchKeepsTheDefaultWithinNoise(t *testing.T) {
+	g := tiny(t)
+	same := mustRun(t, g, func(s *tune.Search) {
+		s.Base.Config.Variant, s.Space, s.Training.Epochs = cgc.CGCX, only("temperature", cgc.CGCX), 20
+	})
+	if same.Gain <= same.Noise && len(same.Best.Changes) > 0 || same.Noise <= 0 {
+		t.Errorf("gain %v, noise %v, best %v", same.Gain, same.Noise, same.Best.Changes)
+	}
+	worse := mustRun(t, g, func(s *tune.Search) {
+		s.Base.Config.Variant, s.Base.Config.Hops = cgc.CGCX, 40 // 40 hops make all nodes alike
+		s.Space, s.Training.Epochs = only("hops", cgc.CGCX), 20
+	})
+	if len(worse.Best.Changes) != 1 || worse.Best.Config.Hops > 5 || worse.Gain <= worse.Noise {
+		t.Errorf("gain %v, noise %v, best %v", worse.Gain, worse.Noise, worse.Best.Changes)
+	}
+}
+
+func TestSearchStopsWithTheBestSoFar(t *testing.T) {
+	g := tiny(t)
+	for _, during := range []string{"ranked", "confirmed"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		result, err := search(nil).Run(progress.With(ctx, func(e progress.Event) {
+			if e.Stage == during && e.Done == 25 {
+				cancel()
+			}
+		}), g)
+		cancel()
+		if err != context.Canceled || result == nil {
+			t.Fatalf("%s: %v, error %v, want the best so far and context.Canceled", during, result, err)
+		}
+		if len(result.Ranked) < 20 || result.Best.Config.Nodes != 6 {
+			t.Errorf("%s: %d ranked, best %+v", during, len(result.Ranked), result.Best)
+		}
+		if during == "ranked" && !reflect.DeepEqual(result.Best, result.Ranked[0]) {
+			t.Errorf("best %+v, want the first of the ranking %+v", result.Best, result.Ranked[0])
+		}
+	}
+}
+
+// TestSearchEnds limits the time of a search whose first training would take hours.
+func TestSearchEnds(t *testing.T) {
+	result := mustRun(t, tiny(t), func(s *tune.Search) { s.Trials, s.Seconds, s.Training.Epochs = 0, 0.5, 1_000_000_000 })
+	if len(result.Ranked) == 0 {
+		t.Error("nothing was ranked")
+	}
+}
+
+func TestSearchNamesMistakes(t *testing.T) {
+	g := tiny(t)
+	for want, change := range map[string]func(*tune.Search){
+		"0 models":              func(s *tune.Search) { s.Models = nil },
+		"0 trials":              func(s *tune.Search) { s.Trials = 0 },
+		"-1 trials":             func(s *tune.Search) { s.Trials = -1 },
+		"nodes 9999":            func(s *tune.Search) { s.Base.Config.Nodes = 9999 },
+		"epochs 0":              func(s *tune.Search) { s.Training.Epochs = 0 },
+		"temperature 0, must":   func(s *tune.Search) { s.Base.Config.Temperature = 0 },
+		"0 of nodes, ratio and": func(s *tune.Search) { s.Base.Config.Nodes = 0 }, // the search does not choose the size
+	} {
+		if _, err := search(change).Run(t.Context(), g); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
+	}
+	bare := *g
+	bare.Split.Val = nil
+	_, err := search(nil).Run(t.Context(), &bare)
+	if err == nil || !strings.Contains(err.Error(), "0 validation nodes") {
+		t.Errorf("without validation nodes: error %v", err)
+	}
+}
+
+// TestPriorsAreRanked checks that a prior is ranked and named if labels are few and its method is in the space, and
+// only then.
+func TestPriorsAreRanked(t *testing.T) {
+	few := made(t, 300, 15)
+	priors := func(r *tune.Result) (n int) {
+		for _, trial := range r.Ranked {
+			c := trial.Config
+			is := c.Variant == cgc.CGCX && trial.Weighted && c.PseudoLabels == 2 && c.SoftLabels && len(trial.Changes) == 4
+			if is != (trial.Prior == "few-labels") {
+				t.Errorf("%v has the prior %q", trial.Changes, trial.Prior)
+			}
+			if is {
+				n++
+			}
+		}
+		return n
+	}
+	for want, r := range map[int]*tune.Result{
+		1: mustRun(t, few, func(s *tune.Search) { s.Trials = 2 }),
+		0: mustRun(t, few, func(s *tune.Search) { s.Trials, s.Space = 2, tune.Space(cgc.CGC) }),
+	} {
+		if n := priors(r); n != want || len(r.Priors) != want {
+			t.Errorf("%d trials are priors, %d priors listed, want %d", n, len(r.Priors), want)
+		}
+	}
+	if n := len(mustRun(t, tiny(t), func(s *tune.Search) { s.Trials = 2 }).Priors); n != 0 {
+		t.Errorf("%d priors where one node in five is labelled, want none", n)
+	}
+}
+
+// TestOutcomeTellsOfPriors checks that the JSON states where a prior comes from.
+func TestOutcomeTellsOfPriors(t *testing.T) {
+	few := made(t, 300, 15)
+	few.Name = "cora"
+	o := tune.NewOutcome(few, []string{"gcn"}, mustRun(t, few, func(s *tune.Search) { s.Trials = 2 }))
+	text, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`"priors":[{"name":"few-labels","settings":[{"name":"method","value":"cgc-x"},`,
+		`"found_on":["cora","citeseer","demo"]}]`, `"prior":"few-labels"`,
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("JSON %s, want %s in it", text, want)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package autodiff
+
+import (
+	"fmt"
+
+	"github.com/graph-condensation/cgc/internal/kernel"
+)
+
+// Rows returns the rows of x that index lists, in that order. Rows may be repeated. index must not change until Reset.
+func (t *Tape) Rows(x *Var, index []int32) *Var {
+	v := t.record(x, nil, rowsGrad)
+	v.index = index
+	v.own.Reshape(len(index), x.Value.Cols)
+	return t.run(v, len(index), rowChunk(x.Value.Cols), rowsBody)
+}
+
+func rowsBody(v *Var, lo, hi int) {
+	for r := lo; r < hi; r++ {
+		copy(v.own.Row(r), v.a.Value.Row(int(v.index[r])))
+	}
+}
+
+func rowsGrad(v, g *Var) {
+	if wanted(v.a) {
+		v.a.add(v.tape.SpreadRows(g, v.index, v.a.Value.Rows))
+	}
+}
+
+// SpreadRows returns a matrix of the given number of rows. Row i is the sum of the rows r of x with index[r] = i, added
+// in ascending order of r. It is the transpose of Rows.
+func (t *Tape) SpreadRows(x *Var, index []int32, rows int) *Var {
+	if len(index) != x.Value.Rows {
+		panic(fmt.Sprintf("autodiff: %d places for %d rows", len(index), x.Value.Rows))
+	}
+	v := t.record(x, nil, spreadRowsGrad)
+	v.index = index
+	v.own.Reshape(rows, x.Value.Cols)
+	clear(v.own.Data)
+	for r, i := range index {
+		if r%(1<<14) == 0 && t.ctx.Err() != nil {
+			break // the next operation panics, which ends Within
+		}
+		row := v.own.Row(int(i))
+		kernel.Add(row, row, x.Value.Row(r))
+	}
+	return v
+}
+
+func spreadRowsGrad(v, g *Var) {
+	if wanted(v.a) {
+		v.a.add(v.tape.Rows(g, v.index))
+	}
+}
+
+// Concat returns [a b], the columns of a followed by those of b. Both have the same number of rows.
+func (t *Tape) Concat(a, b *Var) *Var {
+	checkShape("the right part", b.Value, a.Value.Rows, b.Value.Cols)
+	v := t.record(a, b, concatGrad)
+	v.own.Reshape(a.Value.Rows, a.Value.Cols+b.Value.Cols)
+	return t.run(v, a.Value.Rows, rowChunk(v.own.Cols), concatBody)
+}
+
+func concatBody(v *Var, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		row := v.own.Row(i)
+		copy(row, v.a.Value.Row(i))
+		copy(row[v.a.Value.Cols:], v.b.Value.Row(i))
+	}
+}
+
+func concatGrad(v, g *Var) {
+	split := v.a.Value.Cols
+	if wanted(v.a) {
+		v.a.add(v.tape.Columns(g, 0, split))
+	}
+	if wanted(v.b) {
+		v.b.add(v.tape.Columns(g, split, g.Value.Cols))
+	}
+}
+
+// Columns returns columns lo to hi−1 of x.
+func (t *Tape) Columns(x *Var, lo, hi int) *Var {
+	if lo < 0 || hi < lo || hi > x.Value.Cols {
+		panic(fmt.Sprintf("autodiff: columns %d to %d of %d", lo, hi, x.Value.Cols))
+	}
+	v := t.record(x, nil, columnsGrad)
+	v.first = lo
+	v.own.Reshape(x.Value.Rows, hi-lo)
+	return t.run(v, x.Value.Rows, rowChunk(hi-lo), columnsBody)
+}
+
+func columnsBody(v *Var, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		copy(v.own.Row(i), v.a.Value.Row(i)[v.first:])
+	}
+}
+
+func columnsGrad(v, g *Var) {
+	if wanted(v.a) {
+		v.a.add(v.tape.padColumns(g, v.first, v.a.Value.Cols))
+	}
+}
+
+// padColumns returns a matrix of cols columns: x starting at column first, and zeros elsewhere.
+func (t *Tape) padColumns(x *Var, first, cols int) *Var {
+	v := t.record(x, nil, padColumnsGrad)
+	v.first = first
+	v.own.Reshape(x.Value.Rows, cols)
+	return t.run(v, x.Value.Rows, rowChunk(cols), padColumnsBody)
+}
+
+func padColumnsBody(v *Var, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		row := v.own.Row(i)
+		clear(row)
+		copy(row[v.first:], v.a.Value.Row(i))
+	}
+}
+
+func padColumnsGrad(v, g *Var) {
+	if wanted(v.a) {
+		v.a.add(v.tape.Columns(g, v.first, v.first+v.a.Value.Cols))
+	}
+}

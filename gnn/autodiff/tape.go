@@ -1,0 +1,254 @@
+// Package autodiff differentiates functions of matrices in reverse mode. A gradient consists of the same operations as
+// the function, on the same tape, so it can be differentiated again. Gradient matching needs such second derivatives.
+//
+// The tape is eager: each operation computes its value at once and leaves a record. Grad walks the records backwards.
+// It visits only records between the result and the variables of the gradient, so constants add no cost to the backward
+// pass.
+//
+//	t := autodiff.NewTape()
+//	for range steps {
+//		t.Reset()
+//		w := t.Var(weights)
+//		loss := t.CrossEntropy(t.MatMul(t.Var(x), w), t.Var(targets))
+//		g := t.Grad(loss, w)[0]
+//		…
+//	}
+//
+// Memory: when the tape is reset, each record keeps its matrix for reuse. A loop that repeats its operations therefore
+// allocates nothing after the first round. Values are float32; sums over more than a block of rows are computed in
+// float64. Determinism: results are bit-identical for any number of threads.
+//
+// Not supported: implicit broadcasting (each broadcast is a separate operation), views, in-place operations, and
+// tensors of higher rank.
+package autodiff
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Tape records operations in the order in which they run. It is not safe for concurrent use, but each operation uses
+// all threads. The zero value is not ready: use NewTape or NewValueTape.
+type Tape struct {
+	records []*Var // records from index used on are free for reuse
+	used    int
+	resets  int    // the number of calls to Reset
+	results []*Var // what Grad returned since Reset
+	visit   int    // the number of calls to Grad
+
+	ctx    context.Context
+	values bool // keep no records
+	last   *Var // the last record of a tape that keeps none
+
+	current *Var             // the running operation
+	body    func(lo, hi int) // calls current's body; bound once, so that starting an operation allocates nothing
+	sums    []float64        // partial sums of reductions
+	scratch mat.Dense        // memory of the running operation
+}
+
+// Var is a matrix on a tape: the result of an operation, or a matrix that was put there. It is valid until the tape's
+// Reset.
+type Var struct {
+	// Value is the matrix. It must not change before the last Grad that precedes the tape's Reset.
+	Value *mat.Dense
+
+	tape  *Tape
+	place int  // in tape.records
+	a, b  *Var // operands
+
+	// vjp (vector-Jacobian product) adds the contribution of v's gradient g to the gradients of v's operands. If nil, v
+	// has no gradient.
+	vjp func(v, g *Var)
+	// body computes elements or rows lo to hi−1 of the value.
+	body func(v *Var, lo, hi int)
+
+	alpha, beta float32 // parameters of the operation, if it has any
+	index       []int32
+	first       int
+	linear      Linear
+	edges       *Edges
+	flip        bool
+
+	own   mat.Dense // the memory of Value, unless Value was put on the tape
+	grad  *Var
+	visit int // equals tape.visit if the running Grad needs its gradient
+}
+
+// NewTape returns an empty tape.
+func NewTape() *Tape {
+	t := &Tape{ctx: context.Background()}
+	t.body = func(lo, hi int) { t.current.body(t.current, lo, hi) }
+	return t
+}
+
+// NewValueTape returns a tape for values without gradients. It keeps no records, so the memory of a Var is freed when
+// the Var is no longer referenced. Grad panics.
+func NewValueTape() *Tape {
+	t := NewTape()
+	t.values = true
+	return t
+}
+
+// ended is the value with which operations panic after the context of their tape is done. Operations return no errors,
+// so that they can be nested like formulas. Only operations inside Within panic with ended, and only Within recovers
+// it.
+type ended struct{}
+
+// Within calls f, which runs operations on t, and returns its error. When ctx is done, the running operation ends soon,
+// f does not return from its next operation, and Within returns the error of ctx. Values are then meaningless. All
+// operations of f must run in the goroutine of the caller.
+func (t *Tape) Within(ctx context.Context, f func() error) (err error) {
+	before := t.ctx
+	t.ctx = ctx
+	defer func() {
+		t.ctx = before
+		if raised := recover(); raised == any(ended{}) {
+			err = ctx.Err()
+		} else if raised != nil {
+			panic(raised)
+		}
+	}()
+	return cmp.Or(f(), ctx.Err())
+}
+
+// Values returns a tape like NewValueTape, with the context of t.
+func (t *Tape) Values() *Tape {
+	values := NewValueTape()
+	values.ctx = t.ctx
+	return values
+}
+
+// Reset discards all records but keeps their memory for reuse. Every Var of the tape becomes invalid.
+func (t *Tape) Reset() {
+	t.used = 0
+	t.resets++
+	t.results = t.results[:0]
+}
+
+// Resets returns the number of calls to Reset. A Var is valid as long as this number does not change.
+func (t *Tape) Resets() int { return t.resets }
+
+// Tape returns the tape of v.
+func (v *Var) Tape() *Tape { return v.tape }
+
+// Var puts m on the tape. m is not copied; it must not change until the next Reset.
+func (t *Tape) Var(m *mat.Dense) *Var {
+	v := t.record(nil, nil, nil)
+	v.Value = m
+	return v
+}
+
+// record returns the next record. The caller sets the shape of its value.
+func (t *Tape) record(a, b *Var, vjp func(v, g *Var)) *Var {
+	if t.ctx.Err() != nil {
+		panic(ended{})
+	}
+	if t.values {
+		if t.last != nil {
+			t.last.a, t.last.b = nil, nil // its value is computed
+		}
+		t.last = &Var{tape: t, a: a, b: b}
+		t.last.Value = &t.last.own
+		return t.last
+	}
+	if t.used == len(t.records) {
+		t.records = append(t.records, &Var{tape: t, place: t.used})
+	}
+	v := t.records[t.used]
+	t.used++
+	v.Value, v.a, v.b, v.vjp, v.body = &v.own, a, b, vjp, nil
+	v.index, v.linear, v.edges, v.grad, v.visit = nil, nil, nil, nil, 0
+	return v
+}
+
+// Grad returns the gradients ∂y/∂w of a 1×1 y for each w of wrt, in the order and shapes of wrt. If y does not depend
+// on w, the gradient is zero. The gradients are on the tape and can be differentiated again. The returned slice is
+// valid until Reset.
+func (t *Tape) Grad(y *Var, wrt ...*Var) []*Var {
+	if t.values {
+		panic("autodiff: gradient on a tape of values")
+	}
+	checkShape("the function", y.Value, 1, 1)
+	t.visit++
+	start, end := y.place, y.place
+	for _, w := range wrt {
+		w.visit = t.visit
+		start = min(start, w.place)
+	}
+	for _, v := range t.records[start : end+1] {
+		v.grad = nil
+		if v.vjp != nil && (wanted(v.a) || wanted(v.b)) {
+			v.visit = t.visit
+		}
+	}
+	y.grad = t.constant(1)
+	for i := end; i >= start; i-- {
+		if v := t.records[i]; v.grad != nil && v.vjp != nil && v.visit == t.visit {
+			v.vjp(v, v.grad)
+		}
+	}
+	from := len(t.results)
+	for _, w := range wrt {
+		g := w.grad
+		if g == nil || w.place > end {
+			g = t.zeros(w.Value.Rows, w.Value.Cols)
+		}
+		t.results = append(t.results, g)
+	}
+	return t.results[from:len(t.results):len(t.results)]
+}
+
+// wanted reports whether the running Grad needs the gradient of v.
+func wanted(v *Var) bool { return v != nil && v.visit == v.tape.visit }
+
+// add adds g to the gradient of v. Callers check wanted(v) before they compute g.
+func (v *Var) add(g *Var) {
+	if v.grad == nil {
+		v.grad = g
+		return
+	}
+	v.grad = v.tape.Add(v.grad, g)
+}
+
+func (t *Tape) constant(alpha float32) *Var {
+	v := t.record(nil, nil, nil)
+	v.own.Reshape(1, 1)
+	v.own.Data[0] = alpha
+	return v
+}
+
+func (t *Tape) zeros(rows, cols int) *Var {
+	v := t.record(nil, nil, nil)
+	v.own.Reshape(rows, cols)
+	clear(v.own.Data)
+	return v
+}
+
+// run computes the value of v by its body, over [0,n) in chunks.
+func (t *Tape) run(v *Var, n, chunk int, body func(v *Var, lo, hi int)) *Var {
+	v.body = body
+	t.current = v
+	if n <= chunk {
+		body(v, 0, n)
+		return v
+	}
+	_ = parallel.ForContext(t.ctx, n, chunk, t.body)
+	return v
+}
+
+// elementChunk is the number of elements that one task of an element-wise operation processes. A task takes about 10
+// µs; starting it costs 2 µs.
+const elementChunk = 1 << 15
+
+// rowChunk returns the number of rows, of cols columns each, that one task processes.
+func rowChunk(cols int) int { return max(1, elementChunk/max(1, cols)) }
+
+func checkShape(what string, m *mat.Dense, rows, cols int) {
+	if m.Rows != rows || m.Cols != cols {
+		panic(fmt.Sprintf("autodiff: %s is %d×%d, expected %d×%d", what, m.Rows, m.Cols, rows, cols))
+	}
+}

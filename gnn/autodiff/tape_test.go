@@ -1,0 +1,199 @@
+package autodiff_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+	"weak"
+
+	"github.com/graph-condensation/cgc/gnn/autodiff"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+func TestGradOfWhatDoesNotMatterIsZero(t *testing.T) {
+	tape := autodiff.NewTape()
+	a, b := tape.Var(mat.NewDense(2, 3)), tape.Var(mat.NewDense(3, 2))
+	y := tape.Sum(tape.Exp(a))
+	later := tape.Var(mat.NewDense(1, 4))
+	for i, want := range []float32{1, 0, 0} {
+		g := tape.Grad(y, a, b, later)[i]
+		of := []*autodiff.Var{a, b, later}[i]
+		if g.Value.Rows != of.Value.Rows || g.Value.Cols != of.Value.Cols {
+			t.Errorf("gradient %d is %d×%d, want %d×%d", i, g.Value.Rows, g.Value.Cols, of.Value.Rows, of.Value.Cols)
+		}
+		for _, v := range g.Value.Data {
+			if v != want {
+				t.Errorf("gradient %d holds %v, want %v", i, v, want)
+			}
+		}
+	}
+}
+
+// TestGradOfIntermediate computes, in one call, the gradients at an intermediate record and at a leaf before it.
+func TestGradOfIntermediate(t *testing.T) {
+	tape := autodiff.NewTape()
+	x := tape.Var(&mat.Dense{Rows: 1, Cols: 1, Data: []float32{3}})
+	square := tape.Mul(x, x)
+	y := tape.Mul(square, x) // x³
+	g := tape.Grad(y, square, x)
+	if a, b := g[0].Value.Data[0], g[1].Value.Data[0]; a != 3 || b != 27 {
+		t.Errorf("dy/d(x²) = %v, dy/dx = %v, want 3 and 27", a, b)
+	}
+	third := tape.Grad(tape.Grad(g[1], x)[0], x)[0] // exact in small integers
+	if v := third.Value.Data[0]; v != 6 {
+		t.Errorf("third derivative of x³ is %v, want 6", v)
+	}
+}
+
+// epoch is a typical training step.
+func epoch(
+	tape *autodiff.Tape, x, y *mat.Dense, w []*mat.Dense, vars []*autodiff.Var, src rand.Source,
+) []*autodiff.Var {
+	tape.Reset()
+	for i := range w {
+		vars[i] = tape.Var(w[i])
+	}
+	in := tape.Dropout(tape.Var(x), 0.5, src)
+	h := tape.Dropout(tape.ReLU(tape.AddRow(tape.MatMul(in, vars[0]), vars[1])), 0.5, src)
+	return tape.Grad(tape.CrossEntropy(tape.MatMul(h, vars[2]), tape.Var(y)), vars...)
+}
+
+func problem(n, d, h, c int) (x, y *mat.Dense, w []*mat.Dense) {
+	random := rand.New(rand.NewPCG(5, 6))
+	labels := make([]int32, n)
+	for i := range labels {
+		labels[i] = int32(i % c)
+	}
+	w = []*mat.Dense{normal(d, h, random).dense(), normal(1, h, random).dense(), normal(h, c, random).dense()}
+	return normal(n, d, random).dense(), autodiff.OneHot(labels, c), w
+}
+
+func TestThreadsGiveTheSameBytes(t *testing.T) {
+	x, y, w := problem(3000, 40, 50, 4) // several chunks for each kind of operation
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	var want [][]float32
+	for _, threads := range []int{1, 2, 7} {
+		runtime.GOMAXPROCS(threads)
+		tape := autodiff.NewTape()
+		for k, g := range epoch(tape, x, y, w, make([]*autodiff.Var, 3), rand.NewPCG(1, 1)) {
+			if threads == 1 {
+				want = append(want, slices.Clone(g.Value.Data))
+			} else if !slices.Equal(g.Value.Data, want[k]) {
+				t.Errorf("%d threads: gradient %d differs from that with one", threads, k)
+			}
+		}
+	}
+}
+
+// TestSumsOfManyRows adds a million rows of 1.1. Summing in blocks keeps the error close to the error of one block. A
+// single float32 sum would be off by more than 1e-3.
+func TestSumsOfManyRows(t *testing.T) {
+	const n = 1 << 20
+	x := mat.NewDense(n, 2)
+	for i := range x.Data {
+		x.Data[i] = 1.1
+	}
+	tape := autodiff.NewTape()
+	got := float64(tape.ColumnSums(tape.Var(x)).Value.Data[1])
+	// Adding 256 rows rounds 255 times by at most half a unit of 2⁻¹⁵ at 281.6. These errors may all have the same sign.
+	if want := float64(float32(1.1)) * n; math.Abs(got/want-1) > 2e-5 {
+		t.Errorf("column sum %v, want %v", got, want)
+	}
+	if got, want := float64(tape.Sum(tape.Var(x)).Value.Data[0]), float64(float32(1.1))*2*n; math.Abs(got/want-1) > 2e-5 {
+		t.Errorf("sum %v, want %v", got, want)
+	}
+}
+
+// TestValueTape compares the values of a tape without records with those of an ordinary tape, and checks that memory is
+// freed.
+func TestValueTape(t *testing.T) {
+	x, y, w := problem(300, 40, 50, 4)
+	loss := func(tape *autodiff.Tape, hidden func(h *autodiff.Var)) float32 {
+		h := tape.ReLU(tape.AddRow(tape.MatMul(tape.Var(x), tape.Var(w[0])), tape.Var(w[1])))
+		hidden(h)
+		z := tape.MatMul(h, tape.Var(w[2]))
+		h = nil
+		return tape.CrossEntropy(tape.Scale(1, z), tape.Var(y)).Value.Data[0]
+	}
+	want := loss(autodiff.NewTape(), func(*autodiff.Var) {})
+	var units weak.Pointer[float32]
+	tape := autodiff.NewValueTape()
+	got := loss(tape, func(h *autodiff.Var) { units = weak.Make(&h.Value.Data[0]) })
+	if got != want {
+		t.Errorf("loss %v without records, want %v", got, want)
+	}
+	runtime.GC()
+	if units.Value() != nil {
+		t.Error("hidden units are still in memory")
+	}
+	runtime.KeepAlive(tape)
+}
+
+func TestMask(t *testing.T) {
+	const n = 1 << 18
+	x := make([]float32, n)
+	for _, p := range []float64{0.1, 0.5, 0.8} {
+		autodiff.Mask(x, p, rand.NewPCG(9, 9))
+		kept, pairs := 0, 0
+		for i, v := range x {
+			if v != 0 && v != float32(1/(1-p)) {
+				t.Fatalf("p=%v: element %v, want 0 or %v", p, v, 1/(1-p))
+			}
+			if v != 0 {
+				kept++
+				if i > 0 && x[i-1] != 0 {
+					pairs++
+				}
+			}
+		}
+		// The tolerance is five standard deviations of a binomial count. Neighbours must be independent too.
+		q := 1 - p
+		if share := float64(kept) / n; math.Abs(share-q) > 5*math.Sqrt(p*q/n) {
+			t.Errorf("p=%v: %v kept, want %v", p, share, q)
+		}
+		if share := float64(pairs) / n; math.Abs(share-q*q) > 10*math.Sqrt(q*q*(1-q*q)/n) {
+			t.Errorf("p=%v: %v of neighbours both kept, want %v", p, share, q*q)
+		}
+	}
+	a, b := make([]float32, 1000), make([]float32, 1000)
+	src := rand.NewPCG(1, 2)
+	autodiff.Mask(a, 0.5, src)
+	autodiff.Mask(b, 0.5, src)
+	if slices.Equal(a, b) {
+		t.Error("two masks from one source are equal")
+	}
+}
+
+func TestMisuse(t *testing.T) {
+	tape := autodiff.NewTape()
+	values := autodiff.NewValueTape()
+	a, b := tape.Var(mat.NewDense(2, 3)), tape.Var(mat.NewDense(3, 2))
+	for name, f := range map[string]func(){
+		"add of two shapes":    func() { tape.Add(a, b) },
+		"gradient of a matrix": func() { tape.Grad(a, a) },
+		"row of wrong length":  func() { tape.AddRow(a, b) },
+		"columns beyond":       func() { tape.Columns(a, 1, 4) },
+		"label out of range":   func() { autodiff.OneHot([]int32{3}, 3) },
+		"gradient of values":   func() { values.Grad(values.Var(mat.NewDense(1, 1))) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+func BenchmarkEpoch(b *testing.B) {
+	x, y, w := problem(454, 128, 256, 40)
+	tape, vars, src := autodiff.NewTape(), make([]*autodiff.Var, 3), rand.NewPCG(1, 1)
+	b.ReportAllocs()
+	for b.Loop() {
+		epoch(tape, x, y, w, vars, src)
+	}
+}

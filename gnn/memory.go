@@ -1,0 +1,148 @@
+package gnn
+
+import (
+	"fmt"
+
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// MemoryError is the error for a model whose test needs more than the memory limit.
+type MemoryError struct {
+	// Model is the name of the model. Need is the smallest limit that works, and Bound is the limit, both in bytes.
+	Model       string
+	Need, Bound int64
+}
+
+// Error states the limit and the memory that testing needs.
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("gnn: the memory limit is %d bytes, must be at least %d to test %s", e.Bound, e.Need, e.Model)
+}
+
+// streaming is a Model with known memory needs that a stream can run.
+type streaming interface {
+	Model
+	needs() needs
+}
+
+// needs describes which part of a graph determines the logits of a node.
+type needs struct {
+	// first and last are the filters of the layers. Without a first layer, as in GAT, each inference reads X itself.
+	// Without a last layer, the first layer gives the logits.
+	first, last []filter
+	// hops is the largest distance at which features matter.
+	hops int
+	// rules are the propagations that the model uses.
+	rules []rule
+}
+
+func (m *polynomial) needs() (n needs) {
+	n.first = m.layers[0]
+	if len(m.layers) > 1 {
+		n.last = m.layers[1]
+	}
+	used := [rules]bool{}
+	for _, f := range append(append([]filter{}, n.first...), n.last...) {
+		if f.degree() > 0 {
+			used[f.rule()] = true
+		}
+	}
+	for r, is := range used {
+		if is {
+			n.rules = append(n.rules, rule(r))
+		}
+	}
+	n.hops = n.reach() + degree(n.first)
+	return n
+}
+
+func (gat) needs() needs { return needs{hops: 2} }
+
+// reach is the largest distance at which hidden units matter.
+func (n needs) reach() int { return degree(n.last) }
+
+// degree returns the largest degree of some filters.
+func degree(filters []filter) (most int) {
+	for _, f := range filters {
+		most = max(most, f.degree())
+	}
+	return most
+}
+
+// lastLayer returns how many numbers the last layer keeps in memory if w of c classes are propagated together: the
+// projections on the classes (one matrix for each filter, unless they are in a file), two steps of Horner's rule, and
+// the logits. at returns the number of nodes within a given number of hops.
+func (n needs) lastLayer(at func(hops int) int64, w, c int64) int64 {
+	projections := int64(len(n.last))
+	if w < c {
+		projections = 1
+	}
+	return projections*at(n.reach())*w + 2*at(max(0, n.reach()-1))*w + at(0)*(w+c)
+}
+
+// gatNumbers returns how many numbers GAT keeps in memory with h hidden units and c classes, one head after another.
+func gatNumbers(at func(hops int) int64, h, c int64) int64 {
+	width := (h + gatHeads - 1) / gatHeads
+	return at(2)*(width+1) + at(1)*(width+2*c+1) + at(0)*c
+}
+
+// memory returns the bytes that testing m in memory within a limit needs, in addition to the graph. Validation and test
+// each keep their memory. It is 0 for a model whose memory needs are not known. It searches for the nodes within the
+// model's hops.
+func (t *Target) memory(m Model, hidden int, limit int64) (bytes int64) {
+	sm, ok := m.(streaming)
+	if !ok {
+		return 0
+	}
+	for _, s := range []*scope{t.validation, t.test} {
+		room, units := roomWithin(limit)
+		bytes += s.memory(sm.needs(), t.features, hidden, t.classes, int64(room), int64(units))
+	}
+	return bytes
+}
+
+// fits returns a *MemoryError with the smallest limit that works if testing m in memory needs more than t's limit.
+func (t *Target) fits(m Model, hidden int) error {
+	if t.bound == 0 {
+		return nil
+	}
+	least := t.bound
+	for need := t.memory(m, hidden, least); need > least; need = t.memory(m, hidden, least) {
+		least = need // part of the need grows with the limit, up to keptNumbers and sparseUnits
+	}
+	if least == t.bound {
+		return nil
+	}
+	return &MemoryError{Model: m.Name(), Need: least, Bound: t.bound}
+}
+
+// roomWithin returns the room and units of a scope within a memory limit; 0 means no limit.
+func roomWithin(limit int64) (room, units int) {
+	if limit == 0 {
+		return keptNumbers, sparseUnits
+	}
+	return min(keptNumbers, int(limit/16)), min(sparseUnits, int(limit/64)) // at most four matrices of units
+}
+
+// memory implements Target.memory for one scope.
+func (s *scope) memory(n needs, features, hidden, classes int, room, units int64) int64 {
+	all, at := int64(s.adj.Rows), func(hops int) int64 { return int64(s.size(s.field(hops))) }
+	d, h, c := int64(features), int64(hidden), int64(classes)
+	numbers := 2 * all // for both sides of an operator
+	if n.first == nil {
+		return 4 * (numbers + 4*all + gatNumbers(at, h, c))
+	}
+	numbers += all * int64(n.hops+1) // distances, and the positions of the nodes of each field
+	width := c
+	if len(n.last) > 0 {
+		width = h
+		numbers += n.lastLayer(at, c, c) + blockRows*c
+	}
+	filters, m := int64(len(n.first)), degree(n.first)
+	if _, dense := s.x.(*mat.Dense); dense { // P·X, part of which is kept, and blocks of hidden units
+		numbers += int64(max(0, m-1))*all*d + min(room, filters*at(n.reach())*d) + blockRows*(d+2*h)
+	} else { // X·W and its propagation, for some units
+		width = min(width, max(16, units/max(1, all)/16*16))
+		numbers += filters*all*width + int64(min(2, m))*at(n.reach()+max(0, m-1))*width + filters*at(n.reach())*width
+	}
+	return 4 * numbers
+}

@@ -1,0 +1,121 @@
+package graph
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Digest identifies a graph and its split by content. Names, the file format and the storage of the features (dense,
+// sparse, in panels, in a file) do not matter. It is cheap, and has parts, so that a comparison can name what differs.
+// Identity.Fingerprint hashes every value instead, at the cost of a pass over the features.
+//
+// Each part is 16 hexadecimal digits, the first quarter of a SHA-256. Its JSON keys are stable.
+type Digest struct {
+	// Nodes, Edges (undirected), Features and Classes are the sizes of the graph.
+	Nodes    int `json:"nodes"`
+	Edges    int `json:"edges"`
+	Features int `json:"features"`
+	Classes  int `json:"classes"`
+	// TrainNodes, ValNodes and TestNodes are the sizes of the split.
+	TrainNodes int `json:"train_nodes"`
+	ValNodes   int `json:"val_nodes"`
+	TestNodes  int `json:"test_nodes"`
+	// Adjacency is the digest of the degrees of all nodes, and of the neighbours and weights of sampled nodes.
+	Adjacency string `json:"adjacency"`
+	// X is the digest of the features of sampled nodes, as float32 and before any scaling.
+	X string `json:"x"`
+	// Labels is the digest of the labels of the training nodes. Labels of other nodes may be added later.
+	Labels string `json:"labels"`
+	// Train, Val and Test are the digests of the lists of nodes.
+	Train string `json:"train"`
+	Val   string `json:"val"`
+	Test  string `json:"test"`
+}
+
+const (
+	// digestedAll is the largest number of feature values for which a Digest covers all nodes.
+	digestedAll = 1 << 16
+	// Larger graphs are sampled at evenly spaced nodes. Their number is mostDigested, or fewer (but at least
+	// leastDigested) if their rows would otherwise have more than digestedValues values in total.
+	mostDigested, leastDigested = 256, 16
+	digestedValues              = 1 << 18
+)
+
+// DigestOf returns the digest of g. It costs O(N) for degrees and split, and reads at most 256 rows of the adjacency
+// and of the features. Errors of reading features are returned.
+func DigestOf(g *Graph) (Digest, error) {
+	d := Digest{
+		Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes,
+		TrainNodes: len(g.Split.Train), ValNodes: len(g.Split.Val), TestNodes: len(g.Split.Test),
+	}
+	sample := digested(d.Nodes, d.Features)
+	d.Adjacency = digest(func(h *hashing) {
+		for i := range g.Nodes() {
+			h.half(uint32(g.Adj.Indptr[i+1] - g.Adj.Indptr[i]))
+		}
+		for _, i := range sample {
+			for j, w := range g.Adj.Row(int(i)) {
+				h.half(uint32(j))
+				h.half(math.Float32bits(w))
+			}
+		}
+	})
+	var err error
+	d.X = digest(func(h *hashing) { err = h.nonzeros(g.X, sample) })
+	if err != nil {
+		return Digest{}, fmt.Errorf("graph: reading the features of %s: %w", g.Name, err)
+	}
+	d.Labels = digest(func(h *hashing) { h.int32s(g.Labels(g.Split.Train)) })
+	d.Train = digest(func(h *hashing) { h.int32s(g.Split.Train) })
+	d.Val = digest(func(h *hashing) { h.int32s(g.Split.Val) })
+	d.Test = digest(func(h *hashing) { h.int32s(g.Split.Test) })
+	return d, nil
+}
+
+// digested returns the nodes whose rows are hashed, ascending.
+func digested(nodes, features int) []int32 {
+	count := nodes
+	if nodes*features > digestedAll {
+		count = min(nodes, max(leastDigested, min(mostDigested, digestedValues/max(features, 1))))
+	}
+	sample := make([]int32, count)
+	for i := range sample {
+		sample[i] = int32(i * nodes / count)
+	}
+	return sample
+}
+
+// digest returns the digest of what write hashes.
+func digest(write func(h *hashing)) string {
+	sum := sha256.New()
+	h := hashing{w: sum}
+	write(&h)
+	h.flush()
+	return hex.EncodeToString(sum.Sum(nil)[:8])
+}
+
+// nonzeros hashes the nonzero entries of the given rows, so that dense and sparse features have the same hash.
+func (h *hashing) nonzeros(x mat.Matrix, rows []int32) error {
+	const atOnce = 16
+	var block mat.Dense
+	for chunk := range slices.Chunk(rows, atOnce) {
+		if err := mat.Rows(&block, x, chunk); err != nil {
+			return err
+		}
+		for i, node := range chunk {
+			h.half(uint32(node))
+			for j, v := range block.Row(i) {
+				if v != 0 {
+					h.half(uint32(j))
+					h.half(math.Float32bits(v))
+				}
+			}
+		}
+	}
+	return nil
+}

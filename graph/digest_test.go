@@ -1,0 +1,135 @@
+package graph_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+func digestOf(t *testing.T, g *graph.Graph) graph.Digest {
+	t.Helper()
+	d, err := graph.DigestOf(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// large returns the graph of demo with more features, so that its digest reads only a sample of its nodes.
+func large() *graph.Graph {
+	g := demo()
+	x := mat.NewDense(300, 500)
+	for i := range x.Data {
+		if i%3 == 0 {
+			x.Data[i] = float32(i%17) - 8
+		}
+	}
+	g.X = x
+	return g
+}
+
+// A digest does not depend on names, nor on how features and weights are stored.
+func TestDigestOfOtherStorage(t *testing.T) {
+	for name, made := range map[string]func() *graph.Graph{"small": demo, "large": large} {
+		want := digestOf(t, made())
+		for what, change := range map[string]func(g *graph.Graph){
+			"sparse":         func(g *graph.Graph) { g.X = g.X.(*mat.Dense).Sparse() },
+			"another type":   func(g *graph.Graph) { g.X = far{g.X.(*mat.Dense), nil} },
+			"names":          func(g *graph.Graph) { g.Name, g.IDs = "other", make([]string, 300) },
+			"weights of 1":   func(g *graph.Graph) { g.Adj.Data = slices.Repeat([]float32{1}, len(g.Adj.Indices)) },
+			"negative zeros": func(g *graph.Graph) { negate(g.X.(*mat.Dense).Data) },
+			"labels of test nodes": func(g *graph.Graph) {
+				for _, v := range g.Split.Test {
+					g.Y[v] = graph.Unlabelled
+				}
+			},
+		} {
+			g := made()
+			change(g)
+			if got := digestOf(t, g); got != want {
+				t.Errorf("%s, %s: %+v, want %+v", name, what, got, want)
+			}
+		}
+	}
+	lost := errors.New("lost")
+	g := demo()
+	g.X = far{g.X.(*mat.Dense), lost}
+	if _, err := graph.DigestOf(g); !errors.Is(err, lost) {
+		t.Errorf("error %v, want %v", err, lost)
+	}
+}
+
+// negate turns zeros into negative zeros.
+func negate(data []float32) {
+	for i, v := range data {
+		if v == 0 {
+			data[i] = -v
+		}
+	}
+}
+
+// Each change of a graph changes the corresponding part of the digest, and no other.
+func TestDigest(t *testing.T) {
+	for name, made := range map[string]func() *graph.Graph{"small": demo, "large": large} {
+		for what, c := range map[string]struct {
+			change func(g *graph.Graph)
+			copy   func(to *graph.Digest, from graph.Digest) // the parts that change
+		}{
+			"a feature": {
+				func(g *graph.Graph) { g.X.(*mat.Dense).Data[0]++ },
+				func(to *graph.Digest, from graph.Digest) { to.X = from.X },
+			},
+			"a neighbour": {
+				func(g *graph.Graph) { g.Adj.Indices[0]++ },
+				func(to *graph.Digest, from graph.Digest) { to.Adjacency = from.Adjacency },
+			},
+			"a degree": {
+				func(g *graph.Graph) { g.Adj.Indptr[150]++ },
+				func(to *graph.Digest, from graph.Digest) { to.Adjacency = from.Adjacency },
+			},
+			"weights": {
+				func(g *graph.Graph) { g.Adj.Data = slices.Repeat([]float32{2}, len(g.Adj.Indices)) },
+				func(to *graph.Digest, from graph.Digest) { to.Adjacency = from.Adjacency },
+			},
+			"a training label": {
+				func(g *graph.Graph) { v := g.Split.Train[0]; g.Y[v] = (g.Y[v] + 1) % 3 },
+				func(to *graph.Digest, from graph.Digest) { to.Labels = from.Labels },
+			},
+			"the split": {
+				func(g *graph.Graph) { s := &g.Split; s.Val, s.Test = append(s.Val, s.Test[0]), s.Test[1:] },
+				func(to *graph.Digest, from graph.Digest) {
+					to.Val, to.Test, to.ValNodes, to.TestNodes = from.Val, from.Test, from.ValNodes, from.TestNodes
+				},
+			},
+			"the classes": {
+				func(g *graph.Graph) { g.Classes++ },
+				func(to *graph.Digest, from graph.Digest) { to.Classes = from.Classes },
+			},
+		} {
+			before, g := digestOf(t, made()), made()
+			c.change(g)
+			after := digestOf(t, g)
+			if after == before {
+				t.Errorf("%s, %s: the digest stays", name, what)
+			}
+			if c.copy(&before, after); after != before {
+				t.Errorf("%s, %s: other parts have changed: %+v, were %+v", name, what, after, before)
+			}
+		}
+	}
+}
+
+// Files of condensed graphs contain digests, so digests must not change between versions.
+func TestDigestsStay(t *testing.T) {
+	want := graph.Digest{
+		Nodes: 4, Edges: 3, Features: 4, Classes: 2, TrainNodes: 2, ValNodes: 1, TestNodes: 1,
+		Adjacency: "daaa7b3f9fc15336", X: "7db6ed1d341671fc", Labels: "94de6cc85d988b9b",
+		Train: "94de6cc85d988b9b", Val: "a890adf674b36ba6", Test: "8e453e8b05606c94",
+	}
+	if got := digestOf(t, path()); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}

@@ -1,0 +1,315 @@
+package assess
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Classifier is a linear classifier: it predicts the class of the largest output of h·W. The other fields describe how
+// well W is determined by T, the n×d matrix that it was fitted to.
+type Classifier struct {
+	// W is d×classes.
+	W *mat.Dense
+	// Rank is the number of directions of T that count. If it is below d, many W fit equally well, and W is the one of
+	// smallest norm.
+	Rank int
+	// Condition is σ_max/σ_min of T over the directions that count. It is at least 1, and accurate within a factor of two.
+	// If Scales exceeds MostScales, it is the condition of T after its columns are scaled to similar norms.
+	Condition float64
+	// Scales is the largest norm of a column of T divided by the median of the nonzero norms; 1 if all are zero.
+	Scales float64
+}
+
+// MostScales is the largest Classifier.Scales for which T is not scaled.
+//
+// A direction of T counts if its singular value exceeds 3·10⁻⁴ of the Frobenius norm. If one column is 3000 times as
+// large as the others, no other direction counts. Directions are lost from a ratio of about 1000. In the public data
+// sets, the ratio is at most 20.
+const MostScales = 256
+
+// Warning returns a note for the user, or "" if there is nothing to note: Scales is above MostScales. The classifier
+// compensates for that, but clustering and a GNN do not.
+func (c Classifier) Warning() string {
+	if c.Scales <= MostScales {
+		return ""
+	}
+	return fmt.Sprintf("the largest feature is %.3g times the median one, "+
+		"and distances between nodes depend on it alone: "+
+		"--standardize (Config.Standardize) gives all features one scale", c.Scales)
+}
+
+// LeastSquares returns the classifier with W = T⁺Y, the minimiser of ‖Y − TW‖² of smallest norm, where Y has the
+// one-hot rows of y (eq. 14). t is T, n×d; y holds the classes of its rows in [0, classes).
+//
+// The smaller Gram matrix G is factored: TᵀT for n ≥ d, else the dual TTᵀ, with W = Tᵀ(TTᵀ)⁺Y. Directions in which G is
+// below 10⁻⁷ of its trace count as zero. These are singular values of T below 3·10⁻⁴ of its Frobenius norm. T often
+// lacks full rank, as with bags of words and one-hot features. mat.Symmetric.PseudoSolve describes the solution.
+//
+// If squares of T overflow or underflow in float32, T is first scaled by a power of two. If Scales exceeds MostScales,
+// each column of T is scaled by its own power of two. With these factors on the diagonal of D, W = D(TD)⁺Y. That equals
+// T⁺Y if T has rank d; otherwise it is the minimiser with the smallest ‖D⁻¹W‖.
+//
+// The result is the same for any number of threads. It is an error if there are no rows, or if T or W contains a number
+// that is not finite. LeastSquares returns ctx.Err() soon after ctx is done.
+func LeastSquares(ctx context.Context, t *mat.Dense, y []int32, classes int) (Classifier, error) {
+	return leastSquares(ctx, []mat.View{t.View()}, y, classes)
+}
+
+// leastSquares is like LeastSquares, for T = S/(K+1) with S = Σ_l H⁽ˡ⁾: W is (K+1)·S⁺Y. S is formed completely only if
+// it has fewer rows than columns.
+func leastSquares(ctx context.Context, h []mat.View, y []int32, classes int) (Classifier, error) {
+	n, d := h[0].Dims()
+	if len(y) == 0 {
+		return Classifier{}, fmt.Errorf("assess: 0 training nodes, must be at least 1")
+	}
+	if len(y) != n {
+		panic(fmt.Sprintf("assess: %d labels for %d rows", len(y), n))
+	}
+	solve := solvePrimal
+	if n < d {
+		solve = solveDual
+	}
+	s := hops{views: h}
+	fitted, err := solve(ctx, s, y, classes)
+	if errors.Is(err, errUnscaled) {
+		var norms []float64
+		if norms, err = s.norms(); err != nil {
+			return Classifier{}, err
+		}
+		s.scale = levelling(norms, n)
+		if fitted, err = solve(ctx, s, y, classes); err == nil {
+			fitted.Scales = ratio(norms)
+			for j, f := range s.scale { // W = D(SD)⁺Y
+				kernel.Scale(fitted.W.Row(j), f, fitted.W.Row(j))
+			}
+		}
+	}
+	if err != nil {
+		return Classifier{}, err
+	}
+	w := fitted.W
+	kernel.Scale(w.Data, float32(len(h)), w.Data)
+	if i, c, found, _ := mat.FirstNotFinite(ctx, w); found {
+		return Classifier{}, fmt.Errorf("assess: the weight of feature %d for class %d is %v in float32, "+
+			"must be a finite number: scale the features", i, c, w.Row(i)[c])
+	}
+	return fitted, nil
+}
+
+// errUnscaled means that the columns of S must be scaled before S⁺Y can be computed.
+var errUnscaled = errors.New("assess: the columns need scaling")
+
+// solvePrimal computes the classifier W = (SD)⁺Y from the Gram matrix of the columns. Without D, the error may be
+// errUnscaled.
+func solvePrimal(ctx context.Context, s hops, y []int32, classes int) (fitted Classifier, err error) {
+	gram, right, err := s.equations(ctx, y, classes)
+	if err != nil {
+		return fitted, err
+	}
+	if s.scale == nil {
+		norms := make([]float64, gram.N)
+		for j := range norms {
+			norms[j] = math.Sqrt(gram.Row(j)[j])
+		}
+		if fitted.Scales = ratio(norms); !usable(gram.Trace(), fitted.Scales) {
+			return fitted, errUnscaled
+		}
+	}
+	solution, err := gram.PseudoSolve(ctx, right, classes, cut)
+	if err != nil {
+		return fitted, err
+	}
+	fitted.Rank, fitted.Condition = solution.Rank, math.Sqrt(solution.Condition)
+	fitted.W = mat.Rounded(solution.X, classes)
+	return fitted, nil
+}
+
+// solveDual is like solvePrimal, with the Gram matrix of the rows. It is for fewer rows than columns.
+func solveDual(ctx context.Context, s hops, y []int32, classes int) (fitted Classifier, err error) {
+	whole := mat.NewDense(s.views[0].Dims())
+	s.sum(whole, 0)
+	gram, err := mat.GramRows(ctx, whole)
+	if err != nil {
+		return fitted, err
+	}
+	if s.scale == nil {
+		if fitted.Scales = ratio(columnNorms(whole)); !usable(gram.Trace(), fitted.Scales) {
+			return fitted, errUnscaled
+		}
+	}
+	solution, err := gram.PseudoSolve(ctx, oneHot(y, classes), classes, cut)
+	if err != nil {
+		return fitted, err
+	}
+	fitted.Rank, fitted.Condition = solution.Rank, math.Sqrt(solution.Condition)
+	fitted.W = new(mat.Dense)
+	mat.MulTA(fitted.W, whole, mat.Rounded(solution.X, classes))
+	return fitted, ctx.Err()
+}
+
+// cut is the eigenvalue of a Gram matrix, as a share of its trace, below which a direction does not count. Sums of
+// float32 products have errors of about 10⁻⁸ of the trace, so cut keeps rounding errors out of the solution. It is far
+// below what matters to a classifier.
+const cut = 1e-7
+
+// usable reports whether a Gram matrix with this trace can be used without scaling.
+func usable(trace, scales float64) bool {
+	const least = 0x1p-70 // squares of numbers near 2⁻⁴⁵ are close to the smallest float32
+	return trace >= least && !math.IsInf(trace, 1) && scales <= MostScales
+}
+
+// ratio returns the largest norm divided by the median of the nonzero norms, or 1 if there are none.
+func ratio(norms []float64) float64 {
+	norms = slices.DeleteFunc(slices.Clone(norms), func(v float64) bool { return v == 0 })
+	if len(norms) == 0 {
+		return 1
+	}
+	slices.Sort(norms)
+	return norms[len(norms)-1] / norms[len(norms)/2]
+}
+
+// levelling returns a power of two for each column of n numbers. If the norms are too far apart, it brings the root
+// mean square of each column near 1. Otherwise all columns get the factor that does so for the largest column.
+func levelling(norms []float64, n int) []float32 {
+	const most = 126 // exponents of float32
+	scale := make([]float32, len(norms))
+	if len(norms) == 0 {
+		return scale
+	}
+	largest, apart := slices.Max(norms), ratio(norms) > MostScales
+	for j, v := range norms {
+		if !apart {
+			v = largest
+		}
+		exponent := 0
+		if v > 0 {
+			exponent = int(math.Round(math.Log2(v / math.Sqrt(float64(n)))))
+		}
+		scale[j] = float32(math.Ldexp(1, -max(-most, min(most, exponent))))
+	}
+	return scale
+}
+
+// columnNorms returns the norm of each column of x, in float64.
+func columnNorms(x *mat.Dense) []float64 {
+	norms := make([]float64, x.Cols)
+	for i := range x.Rows {
+		for j, v := range x.Row(i) {
+			norms[j] += float64(v) * float64(v)
+		}
+	}
+	for j, v := range norms {
+		norms[j] = math.Sqrt(v)
+	}
+	return norms
+}
+
+// oneHot returns Y, row-major: y_ic is 1 if the class of row i is c, else 0.
+func oneHot(y []int32, classes int) []float64 {
+	r := memory.Make[float64](len(y) * classes)
+	for i, c := range y {
+		r[i*classes+int(c)] = 1
+	}
+	return r
+}
+
+// hops represents SD with S = Σ_l H⁽ˡ⁾.
+type hops struct {
+	views []mat.View
+	scale []float32 // the diagonal of D; nil if it is the identity
+}
+
+// sum sets dst to rows lo, lo+1, … of SD.
+func (s hops) sum(dst *mat.Dense, lo int) {
+	h := s.views
+	if s.scale != nil {
+		s.scaledSum(dst, lo)
+		return
+	}
+	for r := range dst.Rows {
+		row := dst.Row(r)
+		if len(h) == 1 {
+			copy(row, h[0].Row(lo+r))
+			continue
+		}
+		kernel.Add(row, h[0].Row(lo+r), h[1].Row(lo+r))
+		for _, hop := range h[2:] {
+			kernel.Add(row, row, hop.Row(lo+r))
+		}
+	}
+}
+
+// scaledSum is sum with each hop scaled before the addition, which then cannot overflow.
+func (s hops) scaledSum(dst *mat.Dense, lo int) {
+	term := make([]float32, dst.Cols)
+	for r := range dst.Rows {
+		row := dst.Row(r)
+		kernel.Mul(row, s.views[0].Row(lo+r), s.scale)
+		for _, hop := range s.views[1:] {
+			kernel.Mul(term, hop.Row(lo+r), s.scale)
+			kernel.Add(row, row, term)
+		}
+	}
+}
+
+// norms returns the norm of each column of S, without overflow. The error names a number in a hop that is not finite.
+func (s hops) norms() ([]float64, error) {
+	n, d := s.views[0].Dims()
+	sums, row := make([]float64, d), make([]float64, d)
+	for i := range n {
+		clear(row)
+		for l, hop := range s.views {
+			for j, v := range hop.Row(i) {
+				if row[j] += float64(v); math.IsNaN(row[j]) || math.IsInf(row[j], 0) {
+					return nil, fmt.Errorf("assess: feature %d of training node %d is %v in hop %d, must be a finite number",
+						j, i, v, l)
+				}
+			}
+		}
+		for j, v := range row {
+			sums[j] += v * v
+		}
+	}
+	for j, v := range sums {
+		sums[j] = math.Sqrt(v)
+	}
+	return sums, nil
+}
+
+// equations returns both sides of the normal equations of SD, D·SᵀS·D and D·SᵀY (d×classes). S is formed in blocks of
+// rows.
+func (s hops) equations(ctx context.Context, y []int32, classes int) (left *mat.Symmetric, right []float64, err error) {
+	n, d := s.views[0].Dims()
+	terms := mat.GramPart(n, d)
+	of := make([][]float64, (n+terms-1)/terms) // YᵀSD of each part
+	left, err = mat.GramBlocks(ctx, n, d, func(dst *mat.Dense, lo int) {
+		s.sum(dst, lo)
+		part := lo / terms
+		if of[part] == nil {
+			of[part] = memory.Make[float64](classes * d)
+		}
+		for r := range dst.Rows {
+			c := int(y[lo+r])
+			kernel.Accumulate(of[part][c*d:(c+1)*d], 1, dst.Row(r))
+		}
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	right = memory.Make[float64](d * classes)
+	for _, sums := range of {
+		for c := range classes {
+			for k, v := range sums[c*d : (c+1)*d] {
+				right[k*classes+c] += v
+			}
+		}
+	}
+	return left, right, nil
+}

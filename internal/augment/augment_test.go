@@ -1,0 +1,53 @@
+package augment_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/internal/augment"
+)
+
+func TestSampleRefuses(t *testing.T) {
+	y := []int32{0, 1}
+	for _, c := range []struct {
+		errors []float64
+		size   int
+		says   string
+	}{
+		{[]float64{0, 1}, -1, "size -1"},
+		{[]float64{0, math.NaN()}, 3, "error NaN of class 1"},
+		{[]float64{math.Inf(1), 0}, 3, "error +Inf of class 0"},
+		{[]float64{-0.1, 0}, 3, "error -0.1 of class 0"},
+	} {
+		_, err := augment.Sample(y, c.errors, 2, c.size, rand.NewPCG(1, 2))
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("errors %v, size %d: error %v, want one with %q", c.errors, c.size, err, c.says)
+		}
+	}
+}
+
+// Classes are drawn in proportion to their error times their size, absent classes never, and hops uniformly.
+func TestSampleFollowsTheWeights(t *testing.T) {
+	y := []int32{0, 0, 0, 2, 2, 3} // no node of class 1
+	const size = 60_000
+	picks, err := augment.Sample(y, []float64{0.2, 0.9, 0.6, 0}, 3, size, rand.NewPCG(1, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, hops := make([]int, len(y)), make([]int, 3)
+	for _, p := range picks {
+		rows[p.Row]++
+		hops[p.Hop]++
+	}
+	for i, share := range []float64{0.2 / 1.8, 0.2 / 1.8, 0.2 / 1.8, 0.6 / 1.8, 0.6 / 1.8, 0} {
+		if got := float64(rows[i]) / size; math.Abs(got-share) > 0.01 { // five standard errors
+			t.Errorf("node %d has the share %v, want %v", i, got, share)
+		}
+	}
+	if slices.Min(hops) < size/3-size/100 {
+		t.Errorf("hops are drawn %v times", hops)
+	}
+}

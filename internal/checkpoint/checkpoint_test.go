@@ -1,0 +1,116 @@
+package checkpoint_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/graph-condensation/cgc/internal/checkpoint"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+func matrix(values ...float32) *mat.Dense {
+	return &mat.Dense{Rows: 1, Cols: len(values), Data: values}
+}
+
+func TestResume(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state")
+	ctx := checkpoint.With(t.Context(), path, 0)
+	k := checkpoint.From(ctx)
+	if step, err := k.Resume("a", nil); step != 0 || err != nil {
+		t.Fatalf("without a file: step %d, %v", step, err)
+	}
+	if err := k.Save(ctx, "a", 7, []*mat.Dense{matrix(1, 2), matrix(3)}); err != nil {
+		t.Fatal(err)
+	}
+	state := []*mat.Dense{matrix(0, 0), matrix(0)}
+	if step, err := k.Resume("a", state); step != 7 || err != nil ||
+		!slices.Equal(state[0].Data, []float32{1, 2}) || state[1].Data[0] != 3 {
+		t.Fatalf("step %d, state %v %v, %v", step, state[0], state[1], err)
+	}
+	for _, c := range []struct {
+		identity, says string
+		state          []*mat.Dense
+	}{
+		{"b", "is of other work", state},
+		{"a", "2 numbers in state.0000, expected 3", []*mat.Dense{matrix(0, 0, 0)}},
+		{"a", "state.0002", append(slices.Clone(state), matrix(0))},
+	} {
+		if _, err := k.Resume(c.identity, c.state); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("error %v, want %q", err, c.says)
+		}
+	}
+	if err := os.WriteFile(path, []byte("no"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Resume("a", state); err == nil {
+		t.Error("a file of two bytes is resumed")
+	}
+	if err := checkpoint.Remove(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("the file is still there: %v", err)
+	}
+}
+
+// TestInterval checks that Save writes nothing before the interval is over, unless the context is done.
+func TestInterval(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state")
+	parent, cancel := context.WithCancel(t.Context())
+	ctx := checkpoint.With(parent, path, time.Hour)
+	k := checkpoint.From(ctx)
+	if err := k.Save(ctx, "a", 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("written before the interval is over: %v", err)
+	}
+	cancel()
+	if err := k.Save(ctx, "a", 2, nil); err != nil {
+		t.Fatal(err)
+	}
+	if step, err := k.Resume("a", nil); step != 2 || err != nil {
+		t.Errorf("step %d, %v, want 2", step, err)
+	}
+}
+
+// TestNone checks that a context without a path writes and reads nothing.
+func TestNone(t *testing.T) {
+	k := checkpoint.From(t.Context())
+	if step, err := k.Resume("a", nil); step != 0 || err != nil {
+		t.Errorf("step %d, %v", step, err)
+	}
+	if err := k.Save(t.Context(), "a", 1, nil); err != nil {
+		t.Error(err)
+	}
+	if err := checkpoint.Remove(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func ExampleWith() {
+	folder, _ := os.MkdirTemp("", "checkpoint")
+	defer os.RemoveAll(folder)
+	ctx := checkpoint.With(context.Background(), filepath.Join(folder, "state"), 0)
+	for range 2 { // the second run finds all steps completed
+		sum := mat.NewDense(1, 1)
+		step, err := checkpoint.From(ctx).Resume("count to 3", []*mat.Dense{sum})
+		fmt.Println("from step", step)
+		for ; err == nil && step < 3; step++ {
+			sum.Data[0]++
+			err = checkpoint.From(ctx).Save(ctx, "count to 3", step+1, []*mat.Dense{sum})
+		}
+		fmt.Println(sum.Data[0], err)
+	}
+	// Output:
+	// from step 0
+	// 3 <nil>
+	// from step 3
+	// 3 <nil>
+}

@@ -1,0 +1,37 @@
+package checkpoint_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/graph-condensation/cgc/internal/checkpoint"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// FuzzResume checks that no file makes Resume panic, and that Resume returns step 0 with an error.
+func FuzzResume(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "state")
+	ctx := checkpoint.With(f.Context(), path, 0)
+	if err := checkpoint.From(ctx).Save(ctx, "a", 7, []*mat.Dense{matrix(1, 2), matrix(3)}); err != nil {
+		f.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Add(text[:20])
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, text []byte) {
+		path := filepath.Join(t.TempDir(), "state")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		k := checkpoint.From(checkpoint.With(t.Context(), path, 0))
+		step, err := k.Resume("a", []*mat.Dense{matrix(0, 0), matrix(0)})
+		if (err == nil) != (step >= 1) {
+			t.Fatalf("step %d, %v", step, err)
+		}
+	})
+}

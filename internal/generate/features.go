@@ -1,0 +1,226 @@
+package generate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Features returns X′ = (QᵀQ + αL′)⁻¹QᵀH′ with Q = Σ_l w_l·Â′ˡ and L′ = D′ − A′: the minimiser of ‖QX′ − H′‖² + α
+// tr(X′ᵀL′X′). The paper's Q = Â′ᴷ (eq. 17, proposition 4) has weights 0, …, 0, 1.
+//
+// a is A′, n×n and symmetric, with weights of at least 0; h is H′, n×d. The weights w_0 … w_K are at least 0 and sum to
+// 1, and H′ is the same mixture of hops of the original graph, so that X′ replaces the original features. alpha is α ≥
+// 0.
+//
+// Each connected component of A′ has a separate system, which is solved in float64. A node without neighbours keeps its
+// embedding. For α > 0 the system is positive definite: a vector with L′v = 0 is constant on each component, and Q,
+// whose entries are not negative, does not map it to 0. With α = 0, Q may be singular. Then X′ is the minimiser of
+// smallest norm, X′ = Q⁺H′. Singular values of Q below 3·10⁻⁵ of its Frobenius norm count as 0, because dividing by
+// them would magnify the rounding errors of H′ in float32. For α > 0, this cutoff applies only if rounding makes the
+// system singular.
+//
+// A component of m nodes costs m³/3 operations. The result is the same for any number of threads. It is an error if
+// weights or alpha are invalid, or if h or X′ contains a number that is not finite in float32. Otherwise the only error
+// is ctx.Err().
+func Features(ctx context.Context, a *mat.CSR, h *mat.Dense, weights []float64, alpha float64) (*mat.Dense, error) {
+	x, _, err := Solve(ctx, a, h, weights, alpha)
+	return x, err
+}
+
+// Singular describes the singular systems. Each component of A′ has one system.
+type Singular struct {
+	// Components is the number of components with a singular system, and Nodes is the number of nodes in them.
+	Components int `json:"components"`
+	Nodes      int `json:"nodes"`
+	// Rank is the sum of the ranks of these systems. If it is below Nodes, X′ is the solution of smallest norm.
+	Rank int `json:"rank"`
+	// Condition is the largest λ_max/λ_min of QᵀQ + αL′ over the nonzero eigenvalues, within a factor of two.
+	Condition float64 `json:"condition"`
+}
+
+// Solve is like Features, and also describes the singular systems; nil means that there were none.
+func Solve(ctx context.Context, a *mat.CSR, h *mat.Dense, weights []float64, alpha float64) (
+	*mat.Dense, *Singular, error,
+) {
+	sum := 0.0
+	for l, w := range weights {
+		if !(w >= 0) {
+			return nil, nil, fmt.Errorf("generate: weight %v of hop %d, must be at least 0", w, l)
+		}
+		sum += w
+	}
+	if !(math.Abs(sum-1) <= 1e-6) {
+		return nil, nil, fmt.Errorf("generate: the weights of hops sum to %v, must be 1", sum)
+	}
+	if !(alpha >= 0) || math.IsInf(alpha, 1) {
+		return nil, nil, fmt.Errorf("generate: alpha %v, must be a finite number of at least 0", alpha)
+	}
+	if a.Rows != h.Rows || a.Cols != h.Rows {
+		panic(fmt.Sprintf("generate: a %d×%d adjacency for %d embeddings", a.Rows, a.Cols, h.Rows))
+	}
+	if err := checkFinite(ctx, "H′", h); err != nil {
+		return nil, nil, err
+	}
+	x := h.Clone()
+	var singular *Singular
+	operator := graph.Symmetric(a)
+	for _, nodes := range graph.Components(a) {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		if len(nodes) == 1 {
+			continue
+		}
+		solution, direct, err := solve(ctx, x, h, operator, nodes, weights, alpha)
+		if err != nil {
+			return nil, nil, fmt.Errorf("generate: component of node %d with %d nodes, alpha %v: %w",
+				nodes[0], len(nodes), alpha, err)
+		}
+		if direct || solution.Rank == len(nodes) {
+			continue
+		}
+		if singular == nil {
+			singular = new(Singular)
+		}
+		singular.Components++
+		singular.Nodes += len(nodes)
+		singular.Rank += solution.Rank
+		singular.Condition = max(singular.Condition, solution.Condition)
+	}
+	return x, singular, checkFinite(ctx, "X′", x)
+}
+
+// solve sets the rows of x for the nodes of one component. Its system is QᵀQ + αL′ = Q² + αL′, because Â′ is symmetric.
+// Â′ is applied as a sparse matrix: for a component of m nodes, that takes 2K products with m columns. direct reports
+// whether a Cholesky factor solved the system; found then has neither rank nor condition.
+func solve(ctx context.Context, x, h *mat.Dense, operator graph.Operator, nodes []int32, weights []float64,
+	alpha float64) (found mat.Solution, direct bool, err error) {
+	m, d := len(nodes), h.Cols
+	normal := local(operator, nodes)
+	system, target := mat.NewSymmetric(m), memory.Make[float64](m*d)
+	for i, v := range nodes {
+		system.Data[i*m+i] = 1
+		for j, value := range h.Row(int(v)) {
+			target[i*d+j] = float64(value)
+		}
+	}
+	for range 2 {
+		if system.Data, err = normal.mix(ctx, weights, system.Data, m); err != nil {
+			return found, false, err
+		}
+	}
+	if target, err = normal.mix(ctx, weights, target, d); err != nil {
+		return found, false, err
+	}
+	for i, row := range normal {
+		for e, j := range row.nodes {
+			if int(j) != i {
+				system.Data[i*m+int(j)] -= alpha * row.edges[e]
+				system.Data[i*m+i] += alpha * row.edges[e]
+			}
+		}
+	}
+	found, direct, err = solution(ctx, system, target, d, alpha)
+	if err != nil {
+		return found, false, err
+	}
+	for i, v := range nodes {
+		for j := range d {
+			x.Row(int(v))[j] = float32(found.X[i*d+j])
+		}
+	}
+	return found, direct, nil
+}
+
+// cut is the share of the trace of QᵀQ below which an eigenvalue counts as 0.
+const cut = 1e-9
+
+// solution returns system⁻¹·target or, if the system is singular, the least-squares solution of smallest norm. direct
+// reports whether a Cholesky factor solved the system.
+func solution(ctx context.Context, system *mat.Symmetric, target []float64, d int, alpha float64) (
+	found mat.Solution, direct bool, err error,
+) {
+	if alpha > 0 {
+		factor, err := system.Cholesky(ctx)
+		if err == nil {
+			found.X, err = factor.Solve(ctx, target, d)
+			return found, true, err
+		}
+		if not := (mat.NotPositive{}); !errors.As(err, &not) {
+			return found, false, err
+		}
+	}
+	found, err = system.PseudoSolve(ctx, target, d, cut)
+	return found, false, err
+}
+
+// component is Â′ of one component in float64: for each of its nodes, numbered from 0, the neighbours and itself.
+type component []struct {
+	nodes   []int32
+	edges   []float64 // A′
+	weights []float64 // Â′
+}
+
+func local(operator graph.Operator, nodes []int32) component {
+	position := make(map[int32]int32, len(nodes))
+	for i, v := range nodes {
+		position[v] = int32(i)
+	}
+	c := make(component, len(nodes))
+	for i, v := range nodes {
+		scale := float64(operator.Left[v])
+		add := func(j int32, edge float64) {
+			c[i].nodes = append(c[i].nodes, position[j])
+			c[i].edges = append(c[i].edges, edge)
+			c[i].weights = append(c[i].weights, scale*edge*float64(operator.Right[j]))
+		}
+		add(v, 1)
+		for j, w := range operator.Adj.Row(int(v)) {
+			add(int32(j), float64(w))
+		}
+	}
+	return c
+}
+
+// mix returns Σ_l w_l·Â′ˡ·b by Horner's rule, for b as in times. The only error is ctx.Err().
+func (c component) mix(ctx context.Context, weights, b []float64, cols int) (sum []float64, err error) {
+	last := len(weights) - 1
+	sum = make([]float64, len(b))
+	blas64.Axpy(weights[last], vector(b), vector(sum))
+	for l := last - 1; l >= 0; l-- {
+		if sum, err = c.times(ctx, sum, cols); err != nil {
+			return nil, err
+		}
+		if weights[l] > 0 {
+			blas64.Axpy(weights[l], vector(b), vector(sum))
+		}
+	}
+	return sum, nil
+}
+
+func vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Inc: 1, Data: v} }
+
+// times returns Â′·b for a row-major b that has a row for each node of c, and cols columns. The only error is
+// ctx.Err().
+func (c component) times(ctx context.Context, b []float64, cols int) ([]float64, error) {
+	product := make([]float64, len(b))
+	const chunk = 16
+	err := parallel.ForContext(ctx, len(c), chunk, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			to := vector(product[i*cols : (i+1)*cols])
+			for e, j := range c[i].nodes {
+				blas64.Axpy(c[i].weights[e], vector(b[int(j)*cols:(int(j)+1)*cols]), to)
+			}
+		}
+	})
+	return product, err
+}

@@ -1,0 +1,238 @@
+package generate_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	gonum "gonum.org/v1/gonum/mat"
+
+	"github.com/graph-condensation/cgc/internal/generate"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// twins returns an adjacency of n nodes, with each pair joined with the given probability, followed by a copy of each
+// node. A copy is joined to its node and to the node's neighbours. Rows of A′+I repeat, so Q is singular.
+func twins(n int, probability float64, random *rand.Rand) *mat.CSR {
+	a := mat.NewDense(2*n, 2*n)
+	for i := range n {
+		for j := range i + 1 {
+			if i == j || random.Float64() < probability {
+				for _, e := range [][2]int{{i, j}, {i + n, j}, {i, j + n}, {i + n, j + n}} {
+					a.Row(e[0])[e[1]], a.Row(e[1])[e[0]] = 1, 1
+				}
+			}
+		}
+	}
+	for i := range 2 * n {
+		a.Row(i)[i] = 0
+	}
+	return a.Sparse()
+}
+
+// pseudo returns Q⁺H′ for Q = Â′ᴷ in float64, from the eigenvectors of Â′.
+func pseudo(a *mat.CSR, h *mat.Dense, hops int) (x *gonum.Dense, rank int) {
+	n := a.Rows
+	normal, degree := gonum.NewSymDense(n, nil), make([]float64, n)
+	for i := range n {
+		degree[i] = 1
+		for _, w := range a.Row(i) {
+			degree[i] += float64(w)
+		}
+	}
+	for i := range n {
+		normal.SetSym(i, i, 1/degree[i])
+		for j, w := range a.Row(i) {
+			normal.SetSym(i, j, float64(w)/math.Sqrt(degree[i]*degree[j]))
+		}
+	}
+	var e gonum.EigenSym
+	e.Factorize(normal, true)
+	var q gonum.Dense
+	e.VectorsTo(&q)
+	inverse := gonum.NewDiagDense(n, nil)
+	for i, v := range e.Values(nil) {
+		if math.Abs(math.Pow(v, float64(hops))) > 1e-4 {
+			inverse.SetDiag(i, math.Pow(v, -float64(hops)))
+			rank++
+		}
+	}
+	target := gonum.NewDense(n, h.Cols, nil)
+	for i := range n {
+		for j, v := range h.Row(i) {
+			target.Set(i, j, float64(v))
+		}
+	}
+	x = new(gonum.Dense)
+	x.Product(&q, inverse, q.T(), target)
+	return x, rank
+}
+
+// With α = 0 and a singular Q, X′ is Q⁺H′: two nodes that are joined only to each other get the mean of their
+// embeddings.
+func TestFeaturesOfSingularSystems(t *testing.T) {
+	random := rand.New(rand.NewPCG(51, 0))
+	for _, c := range []struct {
+		name string
+		a    *mat.CSR
+	}{
+		{"a pair", twins(1, 0, random)},
+		{"a clique", twins(4, 1, random)},
+		{"twins", twins(30, 0.2, random)},
+	} {
+		h := clusters(c.a.Rows, 5, 3, random)
+		for hops := 1; hops <= 2; hops++ {
+			want, rank := pseudo(c.a, h, hops)
+			if rank == c.a.Rows {
+				t.Fatalf("%s: Q has full rank, the test wants a singular one", c.name)
+			}
+			weights := make([]float64, hops+1)
+			weights[hops] = 1
+			x, err := generate.Features(t.Context(), c.a, h, weights, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var off, norm float64
+			for i := range x.Rows {
+				for j, v := range x.Row(i) {
+					off += math.Pow(float64(v)-want.At(i, j), 2)
+					norm += math.Pow(want.At(i, j), 2)
+				}
+			}
+			// the smallest singular value that counts magnifies rounding errors about a thousand times
+			if e := math.Sqrt(off / norm); e > 1e-3 {
+				t.Errorf("%s, %d hops: X′ differs from Q⁺H′ by %g of it", c.name, hops, e)
+			}
+		}
+	}
+	pair := &mat.Dense{Rows: 2, Cols: 1, Data: []float32{1, 4}}
+	x, err := generate.Features(t.Context(), twins(1, 0, random), pair, []float64{0, 0, 1}, 0)
+	if err != nil || math.Abs(float64(x.Data[0])-2.5) > 1e-6 || math.Abs(float64(x.Data[1])-2.5) > 1e-6 {
+		t.Errorf("X′ of a pair is %v, %v; want the mean", x.Data, err)
+	}
+	// A clique with too many nodes for an eigendecomposition. Q projects onto constant vectors.
+	clique := twins(325, 1, random)
+	h := clusters(clique.Rows, 5, 3, random)
+	x, err = generate.Features(t.Context(), clique, h, []float64{0, 0, 1}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j := range h.Cols {
+		mean := 0.0
+		for i := range h.Rows {
+			mean += float64(h.Row(i)[j]) / float64(h.Rows)
+		}
+		for i := range x.Rows {
+			if v := float64(x.Row(i)[j]); math.Abs(v-mean) > 1e-3*math.Abs(mean) {
+				t.Fatalf("X′ of a clique has %v in row %d, column %d, want the mean %v", v, i, j, mean)
+			}
+		}
+	}
+}
+
+func TestFeaturesRefuse(t *testing.T) {
+	random := rand.New(rand.NewPCG(52, 0))
+	a, h := twins(3, 0.5, random), clusters(6, 2, 3, random)
+	nan, inf := math.NaN(), math.Inf(1)
+	with := func(v float64) *mat.Dense {
+		bad := h.Clone()
+		bad.Row(2)[1] = float32(v)
+		return bad
+	}
+	for _, c := range []struct {
+		h       *mat.Dense
+		weights []float64
+		alpha   float64
+		says    string
+	}{
+		{h, []float64{0, -1, 2}, 1, "weight -1 of hop 1, must be at least 0"},
+		{h, []float64{nan}, 1, "weight NaN of hop 0"},
+		{h, []float64{0.5, 0.4}, 1, "sum to 0.9, must be 1"},
+		{h, []float64{inf}, 1, "sum to +Inf, must be 1"},
+		{h, nil, 1, "sum to 0, must be 1"},
+		{h, []float64{1}, -1, "alpha -1, must be a finite number of at least 0"},
+		{h, []float64{1}, nan, "alpha NaN"},
+		{h, []float64{1}, inf, "alpha +Inf"},
+		{with(nan), []float64{1}, 1, "row 2 column 1 of H′ is NaN"},
+		{with(-inf), []float64{1}, 1, "row 2 column 1 of H′ is -Inf"},
+	} {
+		if _, err := generate.Features(t.Context(), a, c.h, c.weights, c.alpha); err == nil || !strings.Contains(err.Error(),
+			c.says) {
+			t.Errorf("weights %v, alpha %v: error %v, want one with %q", c.weights, c.alpha, err, c.says)
+		}
+	}
+	path := &mat.CSR{Rows: 3, Cols: 3, Indptr: []int64{0, 1, 3, 4}, Indices: []int32{1, 0, 2, 1}}
+	// Q⁻¹ magnifies differences between neighbours
+	far := &mat.Dense{Rows: 3, Cols: 1, Data: []float32{3e38, -3e38, 3e38}}
+	if _, err := generate.Features(t.Context(), path, far, []float64{0, 0, 1}, 0); err == nil ||
+		!strings.Contains(err.Error(), "of X′ is") {
+		t.Errorf("X′ above the largest float32: error %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, alpha := range []float64{0, 1} {
+		if _, err := generate.Features(ctx, a, h, []float64{0, 1}, alpha); !errors.Is(err, context.Canceled) {
+			t.Errorf("after the end of the context: error %v", err)
+		}
+	}
+}
+
+func TestAdjacencyRefuses(t *testing.T) {
+	h := clusters(6, 2, 3, rand.New(rand.NewPCG(53, 0)))
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		threshold, degree float64
+		says              string
+	}{{nan, 0, "threshold NaN"}, {0.5, -1, "degree -1"}, {0.5, nan, "degree NaN"}, {0.5, inf, "degree +Inf"}} {
+		if _, _, err := generate.Adjacency(t.Context(), h, c.threshold, c.degree); err == nil ||
+			!strings.Contains(err.Error(), c.says) {
+			t.Errorf("threshold %v, degree %v: error %v", c.threshold, c.degree, err)
+		}
+	}
+	members := &mat.CSR{Rows: 2, Cols: 3, Indptr: []int64{0, 2, 3}, Indices: []int32{0, 1, 2},
+		Data: []float32{0.5, 0.5, 1}}
+	path := &mat.CSR{Rows: 3, Cols: 3, Indptr: []int64{0, 1, 3, 4}, Indices: []int32{1, 0, 2, 1}}
+	if _, _, err := generate.Aggregated(t.Context(), members, path, -1); err == nil || !strings.Contains(err.Error(),
+		"degree -1") {
+		t.Errorf("edges of the graph, degree -1: error %v", err)
+	}
+	bad := h.Clone()
+	bad.Row(3)[0] = float32(nan)
+	if _, _, err := generate.Adjacency(t.Context(), bad, 0.5, 0); err == nil || !strings.Contains(err.Error(),
+		"row 3 column 0 of H′ is NaN") {
+		t.Errorf("NaN: error %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := generate.Adjacency(ctx, h, 0.5, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end of the context: error %v", err)
+	}
+	if _, _, err := generate.Aggregated(ctx, members, path, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("edges of the graph, after the end of the context: error %v", err)
+	}
+}
+
+// Cosines do not depend on the norms of the rows, over the full range of float32.
+func TestAdjacencyAtAnyScale(t *testing.T) {
+	h := clusters(40, 6, 5, rand.New(rand.NewPCG(54, 0)))
+	want, _, err := generate.Adjacency(t.Context(), h, 0.5, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, factor := range []float32{1e-40, 1e-38, 1e19, 1e37} {
+		scaled := h.Clone()
+		for i := range scaled.Data {
+			scaled.Data[i] *= factor
+		}
+		got, _, err := generate.Adjacency(t.Context(), scaled, 0.5, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.NNZ() != want.NNZ() || want.NNZ() == 0 {
+			t.Errorf("rows ×%g: %d entries, want %d", factor, got.NNZ(), want.NNZ())
+		}
+	}
+}

@@ -1,0 +1,112 @@
+// Package generate builds the condensed graph on the condensed embeddings H′ (§3.5 of the paper): its adjacency A′ by
+// similarity, and features X′ that propagation over A′ turns back into H′.
+package generate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Adjacency returns A′, n×n, with A′_ij = 1 where cos(h_i, h_j) > T and i ≠ j (eq. 16), and the T that was used. h is
+// n×d. A zero row is similar to nothing.
+//
+// T starts at threshold (at 1 or above there are no edges). If that gives more than n·degree/2 edges, T is raised to
+// the smallest similarity that keeps the bound. A degree of 0 means no limit.
+//
+// Cosines are formed for blocks of rows, n²·d operations, and those above the threshold are kept. The result is the
+// same for any number of threads. It is an error if threshold is NaN, if degree is negative or not finite, or if h is
+// not finite. Otherwise the only error is ctx.Err().
+func Adjacency(ctx context.Context, h *mat.Dense, threshold, degree float64) (a *mat.CSR, used float64, err error) {
+	if math.IsNaN(threshold) {
+		return nil, 0, fmt.Errorf("generate: threshold %v, must be a number", threshold)
+	}
+	if err := checkDegree(degree); err != nil {
+		return nil, 0, err
+	}
+	if err := checkFinite(ctx, "H′", h); err != nil {
+		return nil, 0, err
+	}
+	pairs, err := similar(ctx, unitRows(h), threshold)
+	if err != nil {
+		return nil, 0, err
+	}
+	pairs, used = strongest(pairs, threshold, h.Rows, degree)
+	return joined(h.Rows, pairs, false), used, nil
+}
+
+// rowChunk is the number of rows that one task compares with all others.
+const rowChunk = 64
+
+// similar returns the pairs of rows of unit length with a cosine above threshold.
+func similar(ctx context.Context, unit *mat.Dense, threshold float64) ([]pair, error) {
+	n := unit.Rows
+	found := make([][]pair, (n+rowChunk-1)/rowChunk)
+	err := parallel.ForContext(ctx, n, rowChunk, func(lo, hi int) {
+		m := n - lo // rows before lo have been compared
+		cosine := make([]float32, (hi-lo)*m)
+		from, d := unit.Data[lo*unit.Cols:], unit.Cols
+		rows := kernel.Rows(from, d)
+		kernel.Gemm(kernel.Rows(cosine, m), rows, rows.T(), hi-lo, m, d, false)
+		for i := lo; i < hi; i++ {
+			row := cosine[(i-lo)*m : (i-lo+1)*m]
+			for j := i + 1; j < n; j++ {
+				if c := min(row[j-lo], 1); float64(c) > threshold { // rounding must not lift a cosine above 1
+					found[lo/rowChunk] = append(found[lo/rowChunk], pair{int32(i), int32(j), float64(c)})
+				}
+			}
+		}
+	})
+	return slices.Concat(found...), err
+}
+
+// unitRows returns the rows of h divided by their norms; a zero row stays zero.
+func unitRows(h *mat.Dense) *mat.Dense {
+	unit := h.Clone()
+	parallel.For(h.Rows, rowChunk, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			var square float64
+			for _, v := range unit.Row(i) {
+				square += float64(v) * float64(v)
+			}
+			scale(unit.Row(i), math.Sqrt(square))
+		}
+	})
+	return unit
+}
+
+// scale divides row by its norm.
+func scale(row []float32, norm float64) {
+	const ordinary = 0x1p100 // up to this norm, norms and their inverses are normal float32 numbers
+	switch {
+	case norm == 0:
+	case norm < ordinary && norm > 1/ordinary:
+		kernel.Scale(row, float32(1/norm), row)
+	default:
+		for j, v := range row {
+			row[j] = float32(float64(v) / norm)
+		}
+	}
+}
+
+// checkDegree returns an error if degree is not a valid limit on the mean degree.
+func checkDegree(degree float64) error {
+	if !(degree >= 0) || math.IsInf(degree, 1) {
+		return fmt.Errorf("generate: degree %v, must be a finite number of at least 0", degree)
+	}
+	return nil
+}
+
+// checkFinite returns an error that names the first number of m that is not finite.
+func checkFinite(ctx context.Context, name string, m *mat.Dense) error {
+	i, j, found, err := mat.FirstNotFinite(ctx, m)
+	if found {
+		return fmt.Errorf("generate: row %d column %d of %s is %v, must be a finite number", i, j, name, m.Row(i)[j])
+	}
+	return err
+}

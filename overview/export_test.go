@@ -1,8 +1,0 @@
-package overview
-
-// What tests of the parts need.
-var (
-	Pack      = pack
-	Principal = principal
-	Spread    = spread
-)

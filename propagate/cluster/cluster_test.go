@@ -1,0 +1,314 @@
+package cluster_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/blocked"
+	"github.com/graph-condensation/cgc/propagate/cluster"
+	"github.com/graph-condensation/cgc/propagate/stored"
+)
+
+// frame appends a frame whose payload is the given values.
+func frame(out []byte, kind cluster.Kind, values ...any) []byte {
+	var payload []byte
+	for _, v := range values {
+		payload, _ = binary.Append(payload, binary.LittleEndian, v)
+	}
+	out = binary.LittleEndian.AppendUint64(append(out, byte(kind)), uint64(len(payload)))
+	return append(out, payload...)
+}
+
+// feed returns the input of a worker for columns lo to hi−1 of g: the nodes within two hops and the rows within one
+// hop, in descending order, in two frames each. If apart is set, features come in separate frames in another order than
+// nodes, and both features and entries come before nodes.
+func feed(t *testing.T, g *graph.Graph, o stored.Origin, lo, hi int, apart bool) []byte {
+	t.Helper()
+	o.Graph, o.Nodes, o.Edges, o.Features, o.Classes = g.Name, g.Nodes(), int64(g.Edges()), g.Features(), g.Classes
+	task, err := json.Marshal(cluster.Task{Do: "columns", Origin: o, Lo: lo, Hi: hi})
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, nodes := frame(nil, cluster.TaskFrame, task), []byte(nil)
+	reach := graph.NewReach(g.Adj, g.Split.Train)
+	reach.Grow()
+	near := slices.Clone(reach.Distance)
+	reach.Grow()
+	class := make([]int32, g.Nodes())
+	for v := range class {
+		class[v] = -1
+	}
+	for _, v := range g.Split.Train {
+		class[v] = g.Y[v]
+	}
+	var entries, features [][]byte
+	for part := range 2 {
+		var numbers, counts, classes, rows, cols []int32
+		var degrees, sizes []float64
+		var x, weights []float32
+		for v := g.Nodes() - 1; v >= 0; v-- {
+			if reach.Distance[v] == graph.Unreached || v%2 != part {
+				continue
+			}
+			degree, count := 0.0, 0
+			for j, w := range g.Adj.Row(v) {
+				degree += float64(w)
+				if near[v] != graph.Unreached {
+					count++
+					rows, cols, weights = append(rows, int32(v)), append(cols, int32(j)), append(weights, w)
+				}
+			}
+			numbers, counts = append(numbers, int32(v)), append(counts, int32(count))
+			degrees, classes = append(degrees, degree), append(classes, class[v])
+			x = append(x, g.X.(*mat.Dense).Row(v)[lo:hi]...)
+			if o.Normalize {
+				sizes = append(sizes, size(g.X.(*mat.Dense).Row(v)))
+			}
+		}
+		slices.Reverse(rows)
+		slices.Reverse(cols)
+		slices.Reverse(weights)
+		if apart {
+			features = append(features, frame(nil, cluster.FeatureFrame, uint32(len(numbers)), numbers, sizes, x))
+			sizes, x = nil, nil
+		}
+		nodes = frame(nodes, cluster.NodeFrame, uint32(len(numbers)), numbers, counts, degrees, classes, sizes, x)
+		weighted := uint32(0)
+		if g.Adj.Data == nil {
+			weights = nil
+		} else {
+			weighted = 1
+		}
+		lengths := slices.Repeat([]int32{1}, len(rows))
+		entries = append(entries, frame(nil, cluster.EntryFrame, uint32(len(rows)), weighted, rows, lengths, cols, weights))
+	}
+	slices.Reverse(features)
+	rest := slices.Concat(append(features, entries...)...)
+	if apart {
+		return frame(slices.Concat(head, rest, nodes), cluster.EndFrame)
+	}
+	return frame(slices.Concat(head, nodes, rest), cluster.EndFrame)
+}
+
+// size returns the sum of the absolute values of a row, or 1 if it is 0.
+func size(row []float32) float64 {
+	sum := 0.0
+	for _, v := range row {
+		sum += math.Abs(float64(v))
+	}
+	if sum == 0 {
+		return 1
+	}
+	return sum
+}
+
+// open returns a pipe that stays open after its content, like that of a running feeder.
+func open(t *testing.T, content []byte) io.Reader {
+	r, w := io.Pipe()
+	go func() { _, _ = w.Write(content) }()
+	t.Cleanup(func() { w.Close() })
+	return r
+}
+
+// weighted returns g with weights on its edges.
+func weighted(g *graph.Graph) *graph.Graph {
+	h := *g
+	adj := *g.Adj
+	for i := range adj.Rows {
+		for _, j := range adj.Indices[adj.Indptr[i]:adj.Indptr[i+1]] {
+			adj.Data = append(adj.Data, float32(1+(i+int(j))%5)/4)
+		}
+	}
+	h.Adj = &adj
+	return &h
+}
+
+// A worker with a part of the graph writes, bit for bit, what one process with the full graph computes.
+func TestColumns(t *testing.T) {
+	for _, g := range []*graph.Graph{synth.Demo(), weighted(synth.Demo())} {
+		for _, rule := range propagate.Rules() {
+			for _, standardize := range []bool{false, true} {
+				o := stored.Origin{Rule: rule, Hops: 2, Standardize: standardize, Normalize: standardize}
+				if rule == propagate.PPR {
+					o.Teleport = 0.1
+				}
+				out := filepath.Join(t.TempDir(), "part.safetensors")
+				in := feed(t, g, o, 5, 23, rule != propagate.SGC)
+				if err := cluster.Run(t.Context(), open(t, in), io.Discard, out); err != nil {
+					t.Fatal(err)
+				}
+				got, err := stored.Read(out)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, err := stored.Compute(t.Context(), blocked.Engine{}, o, g, 5, 23)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(got.Train, want.Train) || !slices.Equal(got.X.Data, want.X.Data) {
+					t.Fatal("other training nodes or features")
+				}
+				for l := range want.H {
+					if !slices.Equal(got.H[l].Data, want.H[l].Data) {
+						t.Errorf("%s, standardize %v, weights %v: hop %d differs", rule, standardize, g.Adj.Data != nil, l+1)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A truncated or inconsistent input gives an error of one sentence, and no file is written.
+func TestRefuses(t *testing.T) {
+	good := feed(t, synth.Demo(), stored.Origin{Rule: propagate.SGC, Hops: 2}, 0, 4, false)
+	end := len(good) - 9
+	entry := func(row, col int32) []byte {
+		return frame(slices.Clone(good[:end]), cluster.EntryFrame, uint32(1), uint32(0), row, int32(1), col)
+	}
+	for _, c := range []struct {
+		want string
+		in   []byte
+	}{
+		{"ends before its last frame", good[:len(good)/2]},
+		{"ends before its last frame", good[:end]},
+		{"first frame", good[60+bytes.IndexByte(good[60:], 'N'):]},
+		{"more than the", append(entry(0, 1), good[end:]...)},
+		{"node 3999999 came, and the node did not", append(entry(3999999, 0), good[end:]...)},
+		{"kind", frame(slices.Clone(good[:end]), 'x')},
+		{"length -2", append(frame(slices.Clone(good[:end]), cluster.EntryFrame, uint32(1), uint32(0), int32(0), int32(-2)),
+			good[end:]...)},
+		{"bytes left", append(frame(slices.Clone(good[:end]), cluster.EntryFrame, uint32(1<<31), uint32(0)), good[end:]...)},
+		{"at most", append(slices.Clone(good[:end]), 'A', 0, 0, 0, 0, 0, 0, 0, 9)},
+		{"ends before its last frame", append(slices.Clone(good[:end]), 'A', 0, 0, 0, 32, 0, 0, 0, 0)},
+	} {
+		out := filepath.Join(t.TempDir(), "part.safetensors")
+		err := cluster.Run(t.Context(), bytes.NewReader(c.in), io.Discard, out)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Error("a file was written")
+		}
+	}
+}
+
+// A count of more entries than arrived gives an error of one sentence, before memory is allocated for it. So does an
+// entry in the column of a missing node. Neither check needs a memory limit in the task.
+func TestRefusesCounts(t *testing.T) {
+	o := stored.Origin{Rule: propagate.SGC, Hops: 1, Nodes: 1<<31 - 1, Features: 1, Classes: 2}
+	text, err := json.Marshal(cluster.Task{Do: "columns", Origin: o, Lo: 0, Hi: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for count, want := range map[int32]string{
+		1<<31 - 1: "tell of 2147483647 entries, 4 bytes each, and frames of 20 bytes came",
+		1:         "entry (3, 4) is of a node that did not come",
+	} {
+		in := frame(frame(nil, cluster.TaskFrame, text), cluster.NodeFrame, uint32(1), int32(3), count, 1., int32(0),
+			float32(0))
+		in = frame(frame(in, cluster.EntryFrame, uint32(1), uint32(0), int32(3), int32(1), int32(4)), cluster.EndFrame)
+		err = cluster.Run(t.Context(), open(t, in), io.Discard, filepath.Join(t.TempDir(), "part.safetensors"))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// A few nodes of a large graph are found by their numbers.
+func TestFewNodes(t *testing.T) {
+	o := stored.Origin{Graph: "few", Rule: propagate.SGC, Hops: 1, Nodes: 1<<31 - 1, Edges: 1, Features: 1, Classes: 2}
+	text, err := json.Marshal(cluster.Task{Do: "columns", Origin: o, Lo: 0, Hi: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := frame(frame(nil, cluster.TaskFrame, text), cluster.NodeFrame, uint32(2), []int32{2_000_000_000, 3},
+		[]int32{0, 1}, []float64{1, 1}, []int32{-1, 1}, []float32{5, 7})
+	in = frame(in, cluster.EntryFrame, uint32(1), uint32(0), int32(3), int32(1), int32(2_000_000_000))
+	out := filepath.Join(t.TempDir(), "part.safetensors")
+	if err := cluster.Run(t.Context(), open(t, frame(in, cluster.EndFrame)), io.Discard, out); err != nil {
+		t.Fatal(err)
+	}
+	f, err := stored.Read(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := f.H[0].Data; !slices.Equal(f.Train, []int32{3}) || len(h) != 1 || math.Abs(float64(h[0])-6) > 1e-5 {
+		t.Errorf("hop 1 of nodes %v is %v, want 6: the mean of the two, both of degree 1", f.Train, h)
+	}
+}
+
+// What a task claims is compared with the memory of the machine, or with its own limit, before memory is allocated for
+// it: blocks, columns without any frame, and a graph of which few nodes arrived.
+func TestRefusesClaims(t *testing.T) {
+	o := stored.Origin{Rule: propagate.SGC, Hops: 2, Nodes: 1<<31 - 1, Features: 1 << 40, Classes: 2}
+	for _, c := range []struct {
+		task cluster.Task
+		want string
+	}{
+		{cluster.Task{Do: "rows", Origin: o, Hi: 1, Blocks: 1<<31 - 1}, "2147483647 blocks, must be at most 65536"},
+		{cluster.Task{Do: "rows", Origin: o, Hi: 1 << 40, Blocks: 1, Step: 1},
+			"hops of 4398046511104 bytes, must be at most"},
+		{cluster.Task{Do: "rows", Origin: o, Hi: 1 << 10, Blocks: 1, Step: 1, Memory: 1 << 10}, "must be at most 1024"},
+		{cluster.Task{Do: "rows", Origin: o, Hi: 1, Blocks: 1, Step: 1}, "node 5 did not come"},
+	} {
+		text, err := json.Marshal(c.task)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := frame(frame(nil, cluster.TaskFrame, text), cluster.NodeFrame, uint32(1), int32(3), int32(1), 1., int32(-1))
+		in = frame(in, cluster.EntryFrame, uint32(1), uint32(0), int32(5), int32(1), int32(3))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err = cluster.Run(t.Context(), open(t, frame(in, cluster.EndFrame)), io.Discard, filepath.Join(t.TempDir(), "out"))
+		runtime.ReadMemStats(&after)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 {
+			t.Errorf("%q took %d bytes", c.want, took)
+		}
+	}
+}
+
+// Features that do not belong to the nodes give an error of one sentence.
+func TestRefusesFeatures(t *testing.T) {
+	o := stored.Origin{Rule: propagate.SGC, Hops: 0, Nodes: 9, Features: 1, Classes: 2}
+	text, err := json.Marshal(cluster.Task{Do: "columns", Origin: o, Lo: 0, Hi: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes := frame(frame(nil, cluster.TaskFrame, text), cluster.NodeFrame, uint32(2), []int32{3, 5}, []int32{0, 0},
+		[]float64{0, 0}, []int32{0, 1})
+	feature := func(numbers ...int32) []byte {
+		x := make([]float32, len(numbers))
+		return frame(nil, cluster.FeatureFrame, uint32(len(numbers)), numbers, x)
+	}
+	for _, c := range []struct {
+		want string
+		x    []byte
+	}{
+		{"features of 1 nodes came, must be those of 2", feature(3)},
+		{"features of node 4 came, must be those of node 5", feature(4, 3)},
+		{"features of node 3 came, must be those of node 5", append(feature(3), feature(3)...)},
+		{"", append(append(feature(5), feature()...), feature(3)...)},
+	} {
+		in := frame(slices.Concat(nodes, c.x), cluster.EndFrame)
+		err := cluster.Run(t.Context(), open(t, in), io.Discard, filepath.Join(t.TempDir(), "part.safetensors"))
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+}

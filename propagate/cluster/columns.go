@@ -1,0 +1,247 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/blocked"
+	"github.com/graph-condensation/cgc/propagate/stored"
+)
+
+// columns runs the task "columns".
+func columns(ctx context.Context, t Task, in io.Reader, _ io.Writer, out string) error {
+	p, err := readPart(t, in)
+	if err != nil {
+		return err
+	}
+	ctx, stop := watched(ctx, in)
+	defer stop()
+	f := &stored.File{Origin: t.Origin, Lo: t.Lo, Hi: t.Hi, Train: p.names(p.train), X: new(mat.Dense), IDs: p.ids}
+	for _, v := range p.train {
+		f.Y = append(f.Y, p.class[v])
+	}
+	if len(p.train) == 0 {
+		return errors.New("cluster: the input has 0 training nodes, must have at least 1")
+	}
+	if err := mat.Rows(f.X, p.x, p.train); err != nil {
+		return err
+	}
+	x := p.features()
+	g := &graph.Graph{Adj: p.adj, X: x}
+	if t.Standardize {
+		scaling, err := graph.FitScaling(x, p.train)
+		if err != nil {
+			return err
+		}
+		if g, err = g.Scaled(ctx, scaling); err != nil {
+			return context.Cause(ctx)
+		}
+	}
+	views, err := propagate.Run(ctx, blocked.Engine{Memory: t.Memory}, t.Propagation(), propagate.Input{
+		Adj: p.adj, X: g.X, Rows: p.train, Classes: f.Y, Degrees: p.degrees,
+	})
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		return err
+	}
+	for _, h := range views[1:] {
+		f.H = append(f.H, h.Dense())
+	}
+	return f.Write(ctx, out)
+}
+
+// part is the part of a graph that a worker has. Its nodes are in the order of their numbers in the graph, so that sums
+// have the same order as on one machine.
+type part struct {
+	numbers []int32 // of each node in the graph, ascending
+	train   []int32 // of the part
+	class   []int32 // −1 unless it is a training node
+	degrees []float64
+	adj     *mat.CSR
+	x       *arrived
+	sizes   []float64 // Σ_k |x_ik| over all columns, nil unless features are normalised
+	ids     []string
+}
+
+// names returns the numbers in the graph of the given nodes of the part.
+func (p *part) names(nodes []int32) []int32 {
+	numbers := make([]int32, len(nodes))
+	for i, v := range nodes {
+		numbers[i] = p.numbers[v]
+	}
+	return numbers
+}
+
+// readPart reads nodes, features, names and entries, in any order. Entries are stored as they arrive until the last
+// frame, when all nodes are known.
+func readPart(t Task, in io.Reader) (*part, error) {
+	nodes := gathered{width: t.Hi - t.Lo, sized: t.Normalize}
+	var entries [][]byte
+	var came int64 // their bytes
+	named := map[int32]string{}
+	for {
+		kind, raw, err := readFrame(in)
+		if err != nil {
+			return nil, err
+		}
+		p := &payload{kind: kind, rest: raw}
+		switch kind {
+		case NodeFrame:
+			err = nodes.add(p)
+		case FeatureFrame:
+			err = nodes.addFeatures(p)
+		case NameFrame:
+			err = addNames(named, p)
+		case EntryFrame:
+			entries = append(entries, raw)
+			came += int64(len(raw))
+		case EndFrame:
+			a, err := assemble(&nodes, t, came)
+			if err != nil {
+				return nil, err
+			}
+			for i, held := range entries {
+				if err := a.add(&payload{kind: EntryFrame, rest: held}); err != nil {
+					return nil, err
+				}
+				entries[i] = nil // free its memory
+			}
+			return a.finish(named)
+		default:
+			err = fmt.Errorf("cluster: a frame of kind %q, expected nodes, names or entries", byte(kind))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// assembly puts entries, which arrive in any order, into the rows of a part.
+type assembly struct {
+	*part
+	rank *rank
+	at   []int64 // of each row, the place of its next entry
+}
+
+// assemble sorts the nodes and allocates their entries; came is the size of the frames received.
+func assemble(nodes *gathered, t Task, came int64) (*assembly, error) {
+	p, counts, err := nodes.sort(t)
+	if err != nil {
+		return nil, err
+	}
+	n := len(counts)
+	p.adj = &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
+	for v, count := range counts {
+		p.adj.Indptr[v+1] = p.adj.Indptr[v] + int64(count)
+	}
+	if entries := p.adj.Indptr[n]; entries > came/4 {
+		return nil, fmt.Errorf("cluster: %d nodes tell of %d entries, 4 bytes each, and frames of %d bytes came", n, entries,
+			came)
+	}
+	if err := t.fits("entries", 4*float64(p.adj.Indptr[n])); err != nil {
+		return nil, err
+	}
+	p.adj.Indices = make([]int32, p.adj.Indptr[n])
+	return &assembly{part: p, rank: newRank(p.numbers, t.Nodes), at: slices.Clone(p.adj.Indptr[:n])}, nil
+}
+
+// add reads an EntryFrame.
+func (a *assembly) add(p *payload) error {
+	l, err := p.lists()
+	if err != nil {
+		return err
+	}
+	if l.weights != nil && a.adj.Data == nil {
+		a.adj.Data = make([]float32, len(a.adj.Indices))
+	}
+	k := 0
+	for i, row := range l.nodes {
+		r, length := a.rank.of(row), int(l.lengths[i])
+		if r < 0 {
+			return fmt.Errorf("cluster: a list of node %d came, and the node did not come", row)
+		}
+		at := a.at[r]
+		if most := a.adj.Indptr[r+1]; at+int64(length) > most {
+			return fmt.Errorf("cluster: node %d has more than the %d entries that were told", row, most-a.adj.Indptr[r])
+		}
+		for _, column := range l.neighbours[k : k+length] {
+			c := a.rank.of(column)
+			if c < 0 {
+				return fmt.Errorf("cluster: entry (%d, %d) is of a node that did not come", row, column)
+			}
+			a.adj.Indices[at] = c
+			at++
+		}
+		if l.weights != nil {
+			copy(a.adj.Data[a.at[r]:at], l.weights[k:k+length])
+		}
+		a.at[r] = at
+		k += length
+	}
+	return nil
+}
+
+// finish sorts each row, and returns the part if all announced entries arrived.
+func (a *assembly) finish(named map[int32]string) (*part, error) {
+	adj := a.adj
+	const chunk = 1024
+	errs := make([]error, (adj.Rows+chunk-1)/chunk)
+	parallel.For(adj.Rows, chunk, func(lo, hi int) {
+		var order []int
+		for r := lo; r < hi; r++ {
+			from, to := adj.Indptr[r], adj.Indptr[r+1]
+			if a.at[r] != to {
+				errs[lo/chunk] = fmt.Errorf("cluster: %d of %d entries of node %d came", a.at[r]-from, to-from, a.numbers[r])
+				return
+			}
+			columns := adj.Indices[from:to]
+			if adj.Data == nil {
+				slices.Sort(columns)
+			} else {
+				order = sortBoth(order, columns, adj.Data[from:to])
+			}
+			for k := 1; k < len(columns); k++ {
+				if columns[k] == columns[k-1] {
+					errs[lo/chunk] = fmt.Errorf("cluster: entry (%d, %d) came twice", a.numbers[r], a.numbers[columns[k]])
+					return
+				}
+			}
+		}
+	})
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(named) > 0 {
+		for _, v := range a.train {
+			a.ids = append(a.ids, named[a.numbers[v]])
+		}
+	}
+	return a.part, nil
+}
+
+// sortBoth sorts columns, and weights with them. It uses order as scratch memory and returns it.
+func sortBoth(order []int, columns []int32, weights []float32) []int {
+	order = order[:0]
+	for k := range columns {
+		order = append(order, k)
+	}
+	slices.SortFunc(order, func(i, j int) int { return int(columns[i]) - int(columns[j]) })
+	c, w := make([]int32, len(columns)), make([]float32, len(columns))
+	for k, from := range order {
+		c[k], w[k] = columns[from], weights[from]
+	}
+	copy(columns, c)
+	copy(weights, w)
+	return order
+}

@@ -1,0 +1,83 @@
+package cluster_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/cluster"
+	"github.com/graph-condensation/cgc/propagate/stored"
+)
+
+// FuzzRun sends arbitrary frames to a worker after a task on a small graph. The worker completes its task, or returns
+// an error of one line. The task itself comes from the program that starts the worker. It says how many nodes there
+// are, and limits the entries that a frame may claim.
+func FuzzRun(f *testing.F) {
+	const nodes, width = 4, 2
+	origin := stored.Origin{
+		Graph: "path", Nodes: nodes, Edges: 3, Features: width, Classes: 2,
+		Rule: propagate.SGC, Hops: 2,
+	}
+	var tasks [][]byte
+	for _, task := range []cluster.Task{
+		{Do: "columns"}, {Do: "scaling"}, {Do: "rows", Blocks: 1}, {Do: "rows", Blocks: 2, Block: 1, Step: 1},
+		{Do: "rows", Blocks: 1, Step: 2}, {Do: "columns", Memory: -1},
+	} {
+		task.Origin, task.Hi, task.Memory = origin, width, 64<<20*(task.Memory+1) // the last has none
+		text, err := json.Marshal(task)
+		if err != nil {
+			f.Fatal(err)
+		}
+		tasks = append(tasks, frame(nil, cluster.TaskFrame, text))
+	}
+	x := []float32{1, 2, 3, 4, 5, 6, 7, 8}
+	numbers, counts := []int32{0, 1, 2, 3}, []int32{1, 2, 2, 1}
+	degrees, classes := []float64{1, 2, 2, 1}, []int32{0, -1, 1, -1}
+	node := frame(nil, cluster.NodeFrame, uint32(nodes), numbers, counts, degrees, classes, x)
+	apart := frame(nil, cluster.NodeFrame, uint32(nodes), numbers, counts, degrees, classes)
+	features := frame(nil, cluster.FeatureFrame, uint32(nodes), numbers, x)
+	entries := frame(nil, cluster.EntryFrame, uint32(6), uint32(0), []int32{0, 1, 1, 2, 2, 3}, []int32{1, 0, 2, 1, 3, 2})
+	sums := frame(nil, cluster.SumFrame, uint32(nodes), numbers, x)
+	hop := frame(nil, cluster.HopFrame, uint32(1), uint32(2), []int32{0, 2}, x[:4])
+	names := frame(nil, cluster.NameFrame, uint32(1), []int32{0}, []uint32{0, 1}, []byte("a"))
+	end := frame(nil, cluster.EndFrame)
+	for place := range tasks {
+		f.Add(byte(place), slices.Concat(node, entries, end))
+		f.Add(byte(place), slices.Concat(apart, features, names, entries, end))
+		f.Add(byte(place), slices.Concat(apart, sums, hop, entries, end))
+		f.Add(byte(place), slices.Concat(features, node[:20]))
+	}
+	out := filepath.Join(f.TempDir(), "out.safetensors")
+	f.Fuzz(func(t *testing.T, place byte, frames []byte) {
+		in := io.MultiReader(bytes.NewReader(tasks[int(place)%len(tasks)]), bytes.NewReader(frames))
+		if err := cluster.Run(t.Context(), in, io.Discard, out); err != nil && (err.Error() == "" ||
+			strings.ContainsRune(err.Error(), '\n')) {
+			t.Errorf("%q", err)
+		}
+	})
+}
+
+// A class that the graph does not have is an error, and no memory is allocated for it.
+func TestClassOutOfRange(t *testing.T) {
+	for _, class := range []int32{-2, 2, 1 << 30} {
+		task, err := json.Marshal(cluster.Task{Do: "columns", Hi: 1, Origin: stored.Origin{
+			Graph: "pair", Nodes: 2, Edges: 1, Features: 1, Classes: 2, Rule: propagate.SGC, Hops: 1,
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := slices.Concat(frame(nil, cluster.TaskFrame, task),
+			frame(nil, cluster.NodeFrame, uint32(2), []int32{0, 1}, []int32{1, 0}, []float64{1, 1}, []int32{class, -1},
+				[]float32{1, 2}),
+			frame(nil, cluster.EntryFrame, uint32(1), uint32(0), []int32{0}, []int32{1}), frame(nil, cluster.EndFrame))
+		err = cluster.Run(t.Context(), bytes.NewReader(in), io.Discard, filepath.Join(t.TempDir(), "out.safetensors"))
+		if err == nil || !strings.Contains(err.Error(), "node 0 has the class") {
+			t.Errorf("class %d: error %v", class, err)
+		}
+	}
+}

@@ -1,0 +1,314 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/stored"
+)
+
+// rows runs the task "rows": one step of the propagation for the nodes of one block. Step l computes H⁽ˡ⁾ of these
+// nodes from partial sums of step l−1. Then it sends the partial sums of the next hop, one for each row of each block
+// that needs it. Step 0 starts from features, and the last step writes the embeddings of the block's training nodes.
+func rows(ctx context.Context, t Task, in io.Reader, frames io.Writer, out string) error {
+	b, err := readBlock(ctx, t, in)
+	if err != nil {
+		return err
+	}
+	ctx, stop := watched(ctx, in)
+	defer stop()
+	if t.Step == t.Hops {
+		err = b.save(ctx, out)
+	} else {
+		err = b.send(ctx, frames)
+	}
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		return cause
+	}
+	return err
+}
+
+// block contains the nodes of a block that step Step needs: those within K−Step hops of the training nodes.
+type block struct {
+	*part
+	task     Task
+	hops     []int32 // of each node, the distance to the training nodes
+	operator graph.Operator
+	beta     float32
+	rank     *rank        // finds node numbers divided by the number of blocks
+	h        *mat.Dense   // H⁽ˡ⁾; sums while frames arrive
+	past     []*mat.Dense // H⁽⁰⁾ (not standardised) … H⁽ˡ⁾ of the training nodes
+	weighted *bool        // whether entries have weights; nil before the first entry
+	tiles    []tile       // the entries of A that lead to each block
+	xs       *mat.Dense   // standardised X, if the rule uses it in each hop
+}
+
+// readBlock first reads nodes and features, then names, rows of training nodes, sums and entries.
+func readBlock(ctx context.Context, t Task, in io.Reader) (*block, error) {
+	// β does not depend on the nodes.
+	none := &mat.CSR{Indptr: make([]int64, 1)}
+	_, beta := t.Propagation().Step(none)
+	width := t.Hi - t.Lo
+	nodes := gathered{width: width, sized: t.Normalize && t.Step == 0}
+	if t.Step > 0 && beta == 0 {
+		nodes.width = 0
+	}
+	var b *block
+	named := map[int32]string{}
+	for last := NodeFrame; ; {
+		kind, raw, err := readFrame(in)
+		if err != nil {
+			return nil, err
+		}
+		p := &payload{kind: kind, rest: raw}
+		if kind == NodeFrame || kind == FeatureFrame {
+			if last != NodeFrame {
+				return nil, fmt.Errorf("cluster: a node comes after a frame of kind %q", byte(last))
+			}
+			add := nodes.add
+			if kind == FeatureFrame {
+				add = nodes.addFeatures
+			}
+			if err := add(p); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		last = kind
+		if b == nil {
+			if b, err = settle(ctx, &nodes, t, beta); err != nil {
+				return nil, err
+			}
+		}
+		switch kind {
+		case NameFrame:
+			err = addNames(named, p)
+		case HopFrame:
+			err = b.addPast(p)
+		case SumFrame:
+			err = b.addSums(p)
+		case EntryFrame:
+			err = b.addEntries(p)
+		case EndFrame:
+			b.name(named)
+			return b, b.finish()
+		default:
+			err = fmt.Errorf("cluster: a frame of kind %q, expected nodes, names, rows, sums or entries", byte(kind))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// settle sorts the nodes and allocates memory for the later frames.
+func settle(ctx context.Context, nodes *gathered, t Task, beta float32) (*block, error) {
+	p, hops, err := nodes.sort(t)
+	if err != nil {
+		return nil, err
+	}
+	n, width := len(hops), t.Hi-t.Lo
+	quotients := make([]int32, n)
+	for i, v := range p.numbers {
+		if int(v)%t.Blocks != t.Block {
+			return nil, fmt.Errorf("cluster: node %d is of block %d, expected %d", v, int(v)%t.Blocks, t.Block)
+		}
+		if int(hops[i]) > t.Hops-t.Step || hops[i] > 0 == (p.class[i] >= 0) {
+			return nil, fmt.Errorf("cluster: node %d of class %d is %d hops from training nodes, must be at most %d, and 0 "+
+				"for a training node alone", v, p.class[i], hops[i], t.Hops-t.Step)
+		}
+		quotients[i] = v / int32(t.Blocks)
+	}
+	b := &block{part: p, task: t, hops: hops, beta: beta, tiles: make([]tile, t.Blocks)}
+	b.rank = newRank(quotients, t.Nodes/t.Blocks+1)
+	in := propagate.Input{Adj: &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}, Degrees: p.degrees}
+	b.operator, _ = in.Step(t.Propagation())
+	rows := float64(n) + float64(len(p.train))*float64(t.Step+1)
+	if err := t.fits("hops", 4*float64(width)*rows); err != nil {
+		return nil, err
+	}
+	if t.Step > 0 {
+		for range t.Step {
+			b.past = append(b.past, mat.NewDense(len(p.train), width))
+		}
+		b.h = mat.NewDense(n, width)
+		if beta > 0 {
+			b.xs = new(mat.Dense)
+			err = mat.Read(b.xs, p.x, consecutive(n), 0, width)
+		}
+		p.x = nil
+		return b, err
+	}
+	b.h = new(mat.Dense)
+	if err := mat.Read(b.h, p.x, consecutive(n), 0, width); err != nil {
+		return nil, err
+	}
+	b.past = append(b.past, b.trained())
+	if t.Normalize {
+		if err := mat.Read(b.h, p.features(), consecutive(n), 0, width); err != nil {
+			return nil, err
+		}
+	}
+	p.x = nil
+	if t.Mean != nil {
+		scaled, err := (&graph.Graph{X: b.h, Adj: in.Adj}).Scaled(ctx, graph.Scaling{Mean: t.Mean, Std: t.Std})
+		if err != nil {
+			return nil, err
+		}
+		b.h = scaled.X.(*mat.Dense)
+	}
+	if beta > 0 {
+		b.xs = &mat.Dense{Rows: n, Cols: width, Data: append([]float32(nil), b.h.Data...)}
+	}
+	return b, nil
+}
+
+// consecutive returns 0 … n−1.
+func consecutive(n int) []int32 {
+	list := make([]int32, n)
+	for i := range list {
+		list[i] = int32(i)
+	}
+	return list
+}
+
+// trained returns the rows of h for the training nodes.
+func (b *block) trained() *mat.Dense {
+	rows := mat.NewDense(len(b.train), b.h.Cols)
+	for i, v := range b.train {
+		copy(rows.Row(i), b.h.Row(int(v)))
+	}
+	return rows
+}
+
+// name sets the names of the training nodes.
+func (b *block) name(named map[int32]string) {
+	if len(named) == 0 {
+		return
+	}
+	for _, v := range b.train {
+		b.ids = append(b.ids, named[b.numbers[v]])
+	}
+}
+
+// place returns the position of a node in the block, or an error if the node is missing.
+func (b *block) place(v int32) (int, error) {
+	if v >= 0 && int(v)%b.task.Blocks == b.task.Block {
+		if i := b.rank.of(v / int32(b.task.Blocks)); i >= 0 {
+			return int(i), nil
+		}
+	}
+	return 0, fmt.Errorf("cluster: node %d did not come, or is not of block %d", v, b.task.Block)
+}
+
+// addPast reads a HopFrame.
+func (b *block) addPast(p *payload) error {
+	l, n := p.count(), p.count()
+	numbers, values := p.int32s(n), p.float32s(n*b.h.Cols)
+	if err := p.end(); err != nil {
+		return err
+	}
+	if l >= b.task.Step {
+		return fmt.Errorf("cluster: rows of hop %d come in step %d, must be earlier ones", l, b.task.Step)
+	}
+	for i, v := range numbers {
+		at, err := b.place(v)
+		if err != nil {
+			return err
+		}
+		row, is := slices.BinarySearch(b.train, int32(at))
+		if !is {
+			return fmt.Errorf("cluster: a row of hop %d is of node %d, must be training nodes", l, v)
+		}
+		copy(b.past[l].Row(row), values[i*b.h.Cols:(i+1)*b.h.Cols])
+	}
+	return nil
+}
+
+// addSums reads a SumFrame.
+func (b *block) addSums(p *payload) error {
+	n := p.count()
+	numbers, values := p.int32s(n), p.float32s(n*b.h.Cols)
+	if err := p.end(); err != nil {
+		return err
+	}
+	for i, v := range numbers {
+		at, err := b.place(v)
+		if err != nil {
+			return err
+		}
+		row := b.h.Row(at)
+		for j, s := range values[i*len(row) : (i+1)*len(row)] {
+			row[j] += s
+		}
+	}
+	return nil
+}
+
+// finish computes H⁽ˡ⁾ from the sums: (1−β)·Left·sum + β·X.
+func (b *block) finish() error {
+	if b.task.Step == 0 {
+		return nil
+	}
+	parallel.For(b.h.Rows, 256, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row, scale := b.h.Row(i), 1-b.beta
+			if b.operator.Left != nil {
+				scale *= b.operator.Left[i]
+			}
+			for j := range row {
+				row[j] *= scale
+			}
+			if b.beta > 0 {
+				for j, x := range b.xs.Row(i) {
+					row[j] += b.beta * x
+				}
+			}
+		}
+	})
+	b.past = append(b.past, b.trained())
+	return nil
+}
+
+// save writes the embeddings of the training nodes. A block without training nodes writes no file.
+func (b *block) save(ctx context.Context, out string) error {
+	if len(b.train) == 0 {
+		return nil
+	}
+	t := b.task
+	f := &stored.File{
+		Origin: t.Origin, Lo: t.Lo, Hi: t.Hi, Train: b.names(b.train), X: b.past[0], H: b.past[1:], IDs: b.ids,
+	}
+	for _, v := range b.train {
+		f.Y = append(f.Y, b.class[v])
+	}
+	return f.Write(ctx, out)
+}
+
+// fit runs the task "scaling": it sends the scaling of columns over the training nodes, which are all nodes of its
+// input.
+func fit(_ context.Context, t Task, in io.Reader, frames io.Writer, _ string) error {
+	p, err := readPart(t, in)
+	if err != nil {
+		return err
+	}
+	if len(p.train) != len(p.numbers) || len(p.train) == 0 {
+		return errors.New("cluster: a scaling is over training nodes, at least 1")
+	}
+	scaling, err := graph.FitScaling(p.features(), p.train)
+	if err != nil {
+		return err
+	}
+	s := sender{w: frames}
+	s.begin(ScalingFrame, 0)
+	s.float32s(scaling.Mean)
+	s.float32s(scaling.Std)
+	return s.end()
+}

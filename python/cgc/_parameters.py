@@ -1,0 +1,349 @@
+"""The keyword arguments that are flags of the command. "go generate ./cmd/cgc" writes this file."""
+# fmt: off
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Optional, TypedDict, Union
+
+__all__ = ["FLAGS", "CondenseOptions", "EvaluateOptions", "ReportOptions", "TuneOptions"]
+
+
+class CondenseOptions(TypedDict, total=False):
+    """The flags of `cgc condense`."""
+
+    nodes: Optional[int]
+    ratio: Optional[Union[float, str]]
+    label_ratio: Optional[Union[float, str]]
+    method: str
+    seed: int
+    partition: str
+    propagation: str
+    hops: int
+    augment: float
+    edges: str
+    normalize_features: bool
+    standardize: bool
+    inductive: bool
+    nodes_sql: Optional[str]
+    edges_sql: Optional[str]
+    timings: bool
+    params: Optional[Mapping[str, Any]]
+    partitions: int
+    hop_weights: Optional[Sequence[float]]
+    teleport: float
+    pseudo_labels: float
+    soft_labels: bool
+    temperature: float
+    threshold: float
+    degree: float
+    alpha: float
+    memory: Optional[Union[int, str]]
+    precision: str
+    embeddings: Optional[Union[str, os.PathLike[str]]]
+    threads: Optional[int]
+
+
+class TuneOptions(TypedDict, total=False):
+    """The flags of `cgc tune`."""
+
+    nodes: Optional[int]
+    ratio: Optional[Union[float, str]]
+    label_ratio: Optional[Union[float, str]]
+    trials: Optional[int]
+    seconds: Optional[float]
+    methods: Union[str, Sequence[str]]
+    seed: int
+    partition: str
+    propagation: str
+    hops: int
+    augment: float
+    edges: str
+    normalize_features: bool
+    standardize: bool
+    inductive: bool
+    nodes_sql: Optional[str]
+    edges_sql: Optional[str]
+    models: Union[str, Sequence[str]]
+    epochs: int
+    hidden: int
+    dropout: float
+    lr: float
+    weight_decay: float
+    weighted: bool
+    validate_every: int
+    partitions: int
+    hop_weights: Optional[Sequence[float]]
+    teleport: float
+    pseudo_labels: float
+    soft_labels: bool
+    temperature: float
+    threshold: float
+    degree: float
+    alpha: float
+    memory: Optional[Union[int, str]]
+    precision: str
+    threads: Optional[int]
+
+
+class EvaluateOptions(TypedDict, total=False):
+    """The flags of `cgc evaluate`."""
+
+    other_graph: bool
+    nodes_sql: Optional[str]
+    edges_sql: Optional[str]
+    seeds: int
+    epochs: int
+    hidden: int
+    dropout: float
+    lr: float
+    weight_decay: float
+    weighted: bool
+    validate_every: int
+    seed: int
+    memory: Optional[Union[int, str]]
+    threads: Optional[int]
+
+
+class ReportOptions(TypedDict, total=False):
+    """The flags of `cgc report`."""
+
+    other_graph: bool
+    nodes_sql: Optional[str]
+    edges_sql: Optional[str]
+    seeds: int
+    epochs: int
+    hidden: int
+    dropout: float
+    lr: float
+    weight_decay: float
+    weighted: bool
+    validate_every: int
+    whole: Optional[int]
+    seed: int
+    figures: Optional[Union[str, os.PathLike[str]]]
+    ceilings: bool
+    threads: Optional[int]
+
+
+# By function: the name, default (None if the help says it), group and help of each argument.
+FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
+    "condense": [
+        ("nodes", None, "Size",
+         "number of condensed nodes (default 10 per class)"),
+        ("ratio", None, "Size",
+         "number of condensed nodes as a fraction of all nodes (of the training nodes with inductive): "
+         "2.6% or 0.026"),
+        ("label_ratio", None, "Size",
+         "number of condensed nodes as a fraction of the training nodes: 50% or 0.5"),
+        ("method", "cgc", "Method",
+         "condensation method: cgc, cgc-x, simdm, cgc-d, random, herding, k-center, vn, a-cm, sntk, "
+         "sntk-x, gcond, gcond-x, doscond, msgc, sgdd, gcdm, gcdm-x, simgc, sfgc, geom, gcsr"),
+        ("seed", 0, "Method",
+         "random seed"),
+        ("partition", "kmeans", "Method",
+         "how the training nodes of a class are clustered: kmeans, spectral, random"),
+        ("propagation", "sgc", "Method",
+         "how features are propagated over the graph: sgc, ppr, sage"),
+        ("hops", 2, "Method",
+         "number of propagation steps"),
+        ("augment", 0.0, "Method",
+         "add embeddings of fewer hops: this many per training node; 0 adds none"),
+        ("edges", "similarity", "Method",
+         "edges of the condensed graph: by cosine similarity, or aggregated from the original edges: "
+         "similarity, real"),
+        ("normalize_features", False, "Graph",
+         "row-normalise the features: divide those of each node by the sum of their absolute values"),
+        ("standardize", False, "Graph",
+         "scale each feature to mean 0 and variance 1"),
+        ("inductive", False, "Graph",
+         "inductive setting: condense the subgraph of the training nodes, test on that of the test nodes"),
+        ("nodes_sql", None, "Graph",
+         "QUERY that returns the nodes: id, label, split and features (default the table nodes)"),
+        ("edges_sql", None, "Graph",
+         "QUERY that returns the edges: source, target and weight (default the table edges)"),
+        ("timings", False, "Output",
+         "write the seconds of each step into the file, for cgc report; two runs then give different bytes"),
+        ("params", None, "Advanced",
+         "parameters of a method that is not cgc's own, by name"),
+        ("partitions", 1, "Advanced",
+         "number of clusterings of each class, of which the best is kept"),
+        ("hop_weights", None, "Advanced",
+         "weights of the hops 0 to hops, as 0.2,0.3,0.5 (default only the last hop)"),
+        ("teleport", 0.1, "Advanced",
+         "teleport probability of propagation ppr"),
+        ("pseudo_labels", 0.0, "Advanced",
+         "add nodes with a class predicted by a linear model: this many per training node; 0 adds none"),
+        ("soft_labels", False, "Advanced",
+         "give each condensed node a distribution over the classes instead of one class"),
+        ("temperature", 1.0, "Advanced",
+         "softmax temperature of the confidence weights within a group; inf gives uniform weights"),
+        ("threshold", 0.85, "Advanced",
+         "cosine similarity above which two condensed nodes are connected, -1 to 1"),
+        ("degree", 1.0, "Advanced",
+         "maximum mean degree of the condensed graph: the threshold is raised to keep it; 0 sets no "
+         "maximum"),
+        ("alpha", 1.0, "Advanced",
+         "weight of the smoothness of the condensed features over the condensed edges"),
+        ("memory", None, "Advanced",
+         "memory limit for the graph and its propagation, as 2GiB or 500MB; slower (default none)"),
+        ("precision", "float32", "Advanced",
+         "precision of the features between hops; half is faster on large graphs and less exact: float32, "
+         "half"),
+        ("embeddings", None, "Advanced",
+         "use the embeddings that cgc propagate wrote to FILE; GRAPH is then optional"),
+        ("threads", None, "General",
+         "number of threads (default all cores); results do not depend on it"),
+    ],
+    "tune": [
+        ("nodes", None, "Size",
+         "number of condensed nodes (default 10 per class)"),
+        ("ratio", None, "Size",
+         "number of condensed nodes as a fraction of all nodes (of the training nodes with inductive): "
+         "2.6% or 0.026"),
+        ("label_ratio", None, "Size",
+         "number of condensed nodes as a fraction of the training nodes: 50% or 0.5"),
+        ("trials", None, "Method",
+         "number of configurations to rank (default 200, or as many as seconds allows)"),
+        ("seconds", None, "Method",
+         "time limit in seconds: about a third for ranking, the rest for training (default none)"),
+        ("methods", "cgc,cgc-x", "Method",
+         "methods to choose from: cgc, cgc-x, simdm"),
+        ("seed", 0, "Method",
+         "random seed"),
+        ("partition", "kmeans", "Method",
+         "how the training nodes of a class are clustered: kmeans, spectral, random"),
+        ("propagation", "sgc", "Method",
+         "how features are propagated over the graph: sgc, ppr, sage"),
+        ("hops", 2, "Method",
+         "number of propagation steps"),
+        ("augment", 0.0, "Method",
+         "add embeddings of fewer hops: this many per training node; 0 adds none"),
+        ("edges", "similarity", "Method",
+         "edges of the condensed graph: by cosine similarity, or aggregated from the original edges: "
+         "similarity, real"),
+        ("normalize_features", False, "Graph",
+         "row-normalise the features: divide those of each node by the sum of their absolute values"),
+        ("standardize", False, "Graph",
+         "scale each feature to mean 0 and variance 1"),
+        ("inductive", False, "Graph",
+         "inductive setting: condense the subgraph of the training nodes, test on that of the test nodes"),
+        ("nodes_sql", None, "Graph",
+         "QUERY that returns the nodes: id, label, split and features (default the table nodes)"),
+        ("edges_sql", None, "Graph",
+         "QUERY that returns the edges: source, target and weight (default the table edges)"),
+        ("models", "gcn", "Training",
+         "models to train: sgc, gcn, sage, appnp, cheby, gat"),
+        ("epochs", 1000, "Training",
+         "number of training epochs"),
+        ("hidden", 256, "Training",
+         "number of hidden units"),
+        ("dropout", 0.5, "Training",
+         "dropout probability"),
+        ("lr", 0.01, "Training",
+         "learning rate"),
+        ("weight_decay", 0.0005, "Training",
+         "weight decay"),
+        ("weighted", True, "Training",
+         "weight each condensed node by the number of its source nodes; False weights all equally, as in "
+         "the paper"),
+        ("validate_every", 0, "Training",
+         "number of epochs between validations; 0 chooses it by the size of the graph"),
+        ("partitions", 1, "Advanced",
+         "number of clusterings of each class, of which the best is kept"),
+        ("hop_weights", None, "Advanced",
+         "weights of the hops 0 to hops, as 0.2,0.3,0.5 (default only the last hop)"),
+        ("teleport", 0.1, "Advanced",
+         "teleport probability of propagation ppr"),
+        ("pseudo_labels", 0.0, "Advanced",
+         "add nodes with a class predicted by a linear model: this many per training node; 0 adds none"),
+        ("soft_labels", False, "Advanced",
+         "give each condensed node a distribution over the classes instead of one class"),
+        ("temperature", 1.0, "Advanced",
+         "softmax temperature of the confidence weights within a group; inf gives uniform weights"),
+        ("threshold", 0.85, "Advanced",
+         "cosine similarity above which two condensed nodes are connected, -1 to 1"),
+        ("degree", 1.0, "Advanced",
+         "maximum mean degree of the condensed graph: the threshold is raised to keep it; 0 sets no "
+         "maximum"),
+        ("alpha", 1.0, "Advanced",
+         "weight of the smoothness of the condensed features over the condensed edges"),
+        ("memory", None, "Advanced",
+         "memory limit for the graph and its propagation, as 2GiB or 500MB; slower (default none)"),
+        ("precision", "float32", "Advanced",
+         "precision of the features between hops; half is faster on large graphs and less exact: float32, "
+         "half"),
+        ("threads", None, "General",
+         "number of threads (default all cores); results do not depend on it"),
+    ],
+    "evaluate": [
+        ("other_graph", False, "Graph",
+         "allow a graph or a split other than the one FILE was condensed from; the output then says so"),
+        ("nodes_sql", None, "Graph",
+         "QUERY that returns the nodes: id, label, split and features (default the table nodes)"),
+        ("edges_sql", None, "Graph",
+         "QUERY that returns the edges: source, target and weight (default the table edges)"),
+        ("models", "gcn", "Training",
+         "models to train: sgc, gcn, sage, appnp, cheby, gat"),
+        ("seeds", 5, "Training",
+         "number of trainings of each model"),
+        ("epochs", 1000, "Training",
+         "number of training epochs"),
+        ("hidden", 256, "Training",
+         "number of hidden units"),
+        ("dropout", 0.5, "Training",
+         "dropout probability"),
+        ("lr", 0.01, "Training",
+         "learning rate"),
+        ("weight_decay", 0.0005, "Training",
+         "weight decay"),
+        ("weighted", True, "Training",
+         "weight each condensed node by the number of its source nodes; False weights all equally, as in "
+         "the paper"),
+        ("validate_every", 0, "Training",
+         "number of epochs between validations; 0 chooses it by the size of the graph"),
+        ("seed", 0, "Training",
+         "random seed"),
+        ("memory", None, "Advanced",
+         "memory limit for testing, as 2GiB or 500MB; models that need more are an error (default none)"),
+        ("threads", None, "General",
+         "number of threads (default all cores); results do not depend on it"),
+    ],
+    "report": [
+        ("other_graph", False, "Graph",
+         "allow a graph or a split other than the one FILE was condensed from; the output then says so"),
+        ("nodes_sql", None, "Graph",
+         "QUERY that returns the nodes: id, label, split and features (default the table nodes)"),
+        ("edges_sql", None, "Graph",
+         "QUERY that returns the edges: source, target and weight (default the table edges)"),
+        ("models", "gcn", "Training",
+         "models to train: sgc, gcn, sage, appnp, cheby, gat"),
+        ("seeds", 5, "Training",
+         "number of trainings of each model on the condensed graph; 0 trains none"),
+        ("epochs", 1000, "Training",
+         "number of training epochs"),
+        ("hidden", 256, "Training",
+         "number of hidden units"),
+        ("dropout", 0.5, "Training",
+         "dropout probability"),
+        ("lr", 0.01, "Training",
+         "learning rate"),
+        ("weight_decay", 0.0005, "Training",
+         "weight decay"),
+        ("weighted", True, "Training",
+         "weight each condensed node by the number of its source nodes; False weights all equally, as in "
+         "the paper"),
+        ("validate_every", 0, "Training",
+         "number of epochs between validations; 0 chooses it by the size of the graph"),
+        ("whole", None, "Training",
+         "number of trainings on the full graph; 0 for none (default as seeds up to 20,000 nodes, else 0)"),
+        ("seed", 0, "Training",
+         "random seed of the trainings"),
+        ("figures", None, "Output",
+         "also write each plot as .svg and .png to FOLDER, which is created if needed"),
+        ("ceilings", True, "Output",
+         "if condensing took a second or more, measure this machine to compare: takes two seconds and 600 "
+         "MB of memory"),
+        ("threads", None, "General",
+         "number of threads (default all cores); results do not depend on it"),
+    ],
+}

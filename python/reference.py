@@ -1,0 +1,137 @@
+"""Write docs/reference/python.md from the signatures and docstrings of the package: python3 python/reference.py.
+
+With --check, write nothing, and fail if the page is stale. It requires the package and numpy.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import cgc  # noqa: E402
+from cgc._parameters import FLAGS  # noqa: E402
+
+__all__ = ["page"]
+
+PAGE = HERE.parent / "docs" / "reference" / "python.md"
+FUNCTIONS = ("condense", "evaluate", "tune", "report", "load_dataset", "tables", "save", "load")
+EXAMPLES = ("condense", "tables")  # the tutorial shows examples of the other functions
+SHARED = 10  # if two functions share this many flags, the page lists only the differences
+CLASSES = ("Condensed", "Graph", "Table", "Score", "Origin", "Tables", "Error", "UnknownArgument", "GraphWarning")
+FLAGS_SAID = """\
+The row *flags* lists the flags of the command, which are keyword arguments. [The command line](cli.md#flags) explains
+them; `help(cgc.condense)` shows types, defaults and an example.
+"""
+HEAD = """\
+<!-- `python3 python/reference.py` writes this page from the docstrings. -->
+
+# Python
+"""
+
+
+def page() -> str:
+    """Return the page."""
+    text = HEAD + "\n" + _prose(inspect.cleandoc(cgc.__doc__ or ""))
+    text += "\n## Functions\n\n" + FLAGS_SAID + "".join(map(_function, FUNCTIONS))
+    return text + "\n## Classes\n\n| class | attributes and methods |\n|---|---|\n" + "".join(map(_class, CLASSES))
+
+
+def _function(name: str) -> str:
+    """Return the section of a function: what it does, a table of its arguments, and optionally an example."""
+    function = getattr(cgc, name)
+    about, sections = _sections(function)
+    flags = {flag for flag, *_ in FLAGS.get(name, ())}
+    meanings = _items(sections["Args"])
+    rows: list[tuple[str, str, str]] = []
+    alike: list[str] = []
+    more: list[str] = []
+    for p in inspect.signature(function).parameters.values():
+        if p.name in flags and p.name not in meanings:
+            more.append(f"`{p.name}`")
+        elif meanings[p.name if p.name in meanings else f"**{p.name}"].startswith("See "):
+            alike.append(f"`{p.name}`")
+        else:
+            default = "" if p.default is p.empty else f"`{p.default!r}`"
+            title = f"`{p.name}`" if p.name in meanings else f"`**{p.name}`"
+            rows.append((title, default, meanings[title.strip("`")]))
+    if alike:
+        rows.append((f"{alike[0]} to {alike[-1]}", "", "As for condense."))
+    if more:
+        rows.append(("[flags](cli.md#flags)", "", _flags(name, more)))
+    if "Returns" in sections:
+        rows.append(("returns", "", " ".join(sections["Returns"].split())))
+    text = f"\n### {name}\n{_wrap(' '.join(about.split()))}\n\n| argument | default | meaning |\n|---|---|---|\n"
+    text += "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    example = textwrap.dedent(sections["Example"])
+    return text + (f"\n```python\n{example}\n```\n" if name in EXAMPLES else "")
+
+
+_listed: dict[str, list[str]] = {}  # the flags of the previous functions
+
+
+def _flags(name: str, more: list[str]) -> str:
+    """Return a list of flags, or only the differences from a previous function that shares many of them."""
+    for other, theirs in _listed.items():
+        common = [flag for flag in more if flag in theirs]
+        if len(common) >= SHARED:
+            own = ", ".join(flag for flag in more if flag not in common)
+            less = ", ".join(flag for flag in theirs if flag not in common)
+            return f"As for {other}, without {less}" + (f", and with {own}." if own else ".")
+    _listed[name] = more
+    return f"{', '.join(more)}."
+
+
+def _class(name: str) -> str:
+    """Return the table row of a class, with a line for its description and for each attribute, property and method."""
+    kind = getattr(cgc, name)
+    about, sections = _sections(kind)
+    lines = [" ".join(about.split())]
+    lines += [f"`{key}`: {meaning}" for key, meaning in _items(sections.get("Attributes", "")).items()]
+    for key, value in vars(kind).items():
+        if not key.startswith("_") and isinstance(value, property):
+            lines.append(f"`{key}`: {' '.join(inspect.cleandoc(value.__doc__ or '').split())}")
+        elif not key.startswith("_") and inspect.isfunction(value):
+            own = list(inspect.signature(value).parameters.values())[1:]
+            shown = inspect.Signature([p.replace(annotation=p.empty) for p in own])
+            lines.append(f"`{key}{shown}`: {' '.join(inspect.cleandoc(value.__doc__ or '').split())}")
+    return f"| **{name}** | {'<br>'.join(lines)} |\n"
+
+
+def _sections(thing: Any) -> tuple[str, dict[str, str]]:
+    """Return the text of a docstring before its sections, and each section."""
+    about, *rest = re.split(r"^(\w+):\n", inspect.getdoc(thing) or "", flags=re.M)
+    return about, {title: body.rstrip() for title, body in zip(rest[::2], rest[1::2])}
+
+
+def _items(section: str) -> dict[str, str]:
+    """Return the items of a section by name."""
+    found = re.findall(r"^    (\S+): (.*(?:\n {5,}.*)*)", section, re.M)
+    return {name: " ".join(text.split()) for name, text in found}
+
+
+def _wrap(text: str, width: int = 120) -> str:
+    return textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
+
+
+def _prose(text: str) -> str:
+    """Wrap paragraphs to the width of pages, but keep lists and code."""
+    parts = []
+    for part in text.strip().split("\n\n"):
+        code, point = part.startswith(">>>"), part.startswith("* ")
+        parts.append(f"```python\n{part}\n```" if code else part if point else _wrap(" ".join(part.split())))
+    return "\n\n".join(parts) + "\n"
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] not in ([], ["--check"]):
+        sys.exit("expected no argument, or --check")
+    if not sys.argv[1:]:
+        PAGE.write_text(page(), encoding="utf-8")
+    elif PAGE.read_text(encoding="utf-8") != page():
+        sys.exit(f"{PAGE.name} is stale: python3 python/reference.py writes it")

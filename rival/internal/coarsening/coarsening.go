@@ -1,0 +1,225 @@
+// Package coarsening condenses a graph by merging nodes into super-nodes: by local variation (VN) and by convolution
+// matching (A-CM). No model is trained.
+//
+// Both start with each node as a super-node, and merge super-nodes by ascending cost until N′ are left. A super-node
+// has the mean features of its nodes and the summed weights of their edges. Its class is the class of its training
+// nodes. Super-nodes of different classes are never merged, and at least N′ super-nodes with a class are kept. In the
+// end, each super-node therefore has a class. docs/notes/2026-11-baselines.md compares this with the papers.
+package coarsening
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/progress"
+	"github.com/graph-condensation/cgc/rival"
+)
+
+// prepareStep and mergeStep are the names of the steps in Seconds.
+const (
+	prepareStep = "prepare"
+	mergeStep   = "merge"
+)
+
+// VN merges closed neighbourhoods into super-nodes, beginning with those whose merging changes the smooth signals on
+// the graph least (variation neighbourhoods). Nothing is trained. Source: Loukas, Graph reduction with spectral and cut
+// guarantees (2019); Huang et al., Scaling up graph neural networks via graph coarsening (2021).
+//
+// It is deterministic: all seeds give the same graph.
+type VN struct {
+	// Eigenpairs is K, the number of eigenpairs of each component's Laplacian that the cost preserves, from 1 to 100.
+	Eigenpairs int `json:"eigenpairs"`
+	// OwnWeights divides the weights of A′ by the weight of the edges inside the super-nodes.
+	OwnWeights bool `json:"own_weights"`
+	// Memory limits the memory that the method uses.
+	Memory rival.Memory `json:"memory"`
+}
+
+// NewVN returns VN with default parameters.
+func NewVN() VN { return VN{Eigenpairs: 10, Memory: rival.DefaultMemory} }
+
+// Name returns "vn".
+func (VN) Name() string { return "vn" }
+
+// Check validates the parameters, g, nodes and the memory limit.
+func (m VN) Check(g *graph.Graph, nodes int) error {
+	if m.Eigenpairs < 1 || m.Eigenpairs > 100 {
+		return outOfRange("eigenpairs", m.Eigenpairs, "from 1 to 100")
+	}
+	if err := rival.Check(g, nodes); err != nil {
+		return err
+	}
+	n, e, k := float64(g.Nodes()), float64(g.Adj.NNZ()), float64(m.Eigenpairs)
+	// Rows of A and of the iteration, and the edges of two graphs, of the Laplacian and of the candidates.
+	bytes := n*(8*5*(k+spare)+200) + e*(3*16+8) + 4*float64(nodes)*float64(g.Features())
+	return m.Memory.Fits(fmt.Sprintf("vn on %s nodes", rival.Count(g.Nodes())), bytes)
+}
+
+// Condense merges neighbourhoods until N′ super-nodes are left. It reports the progress of each level.
+func (m VN) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+	return rival.Run(ctx, m, g, nodes, seed, m.merge, prepareStep, mergeStep)
+}
+
+// merge runs the method and returns the condensed graph.
+func (m VN) merge(ctx context.Context, task *rival.Task) (*condense.Condensed, error) {
+	g, nodes := task.Graph, task.Nodes
+	done := task.Clock.Step(prepareStep)
+	c := begin(g)
+	rows, err := c.spectrum(ctx, m.Eigenpairs)
+	if err != nil {
+		return nil, err
+	}
+	done()
+	defer task.Clock.Step(mergeStep)()
+	for from := c.nodes(); c.nodes() > nodes; {
+		report(ctx, from, c.nodes(), nodes)
+		groups, err := c.level(ctx, rows, g.Classes, nodes)
+		if err != nil {
+			return nil, err
+		}
+		if len(groups) == 0 { // all neighbours differ in class
+			break
+		}
+		next, place := c.merge(groups)
+		if rows, err = next.next(ctx, rows, place); err != nil {
+			return nil, err
+		}
+		c = next
+	}
+	if c.nodes() > nodes {
+		if c, err = c.finish(ctx, g, nodes); err != nil {
+			return nil, err
+		}
+	}
+	return c.condensed(ctx, g, m.OwnWeights)
+}
+
+// finish merges the super-nodes of the same class whose mean features are closest. It is used if no two neighbours can
+// be merged.
+func (c *coarse) finish(ctx context.Context, g *graph.Graph, nodes int) (*coarse, error) {
+	for c.nodes() > nodes {
+		x, err := c.means(ctx, g.X)
+		if err != nil {
+			return nil, err
+		}
+		points := make([][]float64, x.Rows)
+		for i := range points {
+			for _, v := range x.Row(i) {
+				points[i] = append(points[i], float64(v))
+			}
+		}
+		pairs, err := c.alike(ctx, points, g.Classes)
+		if err != nil {
+			return nil, err
+		}
+		c, _ = c.merge(c.disjoint(pairs, c.nodes()-nodes, nodes))
+	}
+	return c, nil
+}
+
+// ACM merges pairs of super-nodes, beginning with those whose merging changes the convolution of SGC least
+// (A-ConvMatch). Nothing is trained. Source: Dickens et al., Graph coarsening via convolution matching for scalable
+// graph neural network training (2024).
+//
+// It is deterministic: all seeds give the same graph.
+type ACM struct {
+	// PairsPerLevel is the largest number of pairs that are merged before all costs are recomputed, at least 0. 0 means
+	// 250 or a twentieth of the super-nodes, whichever is more.
+	PairsPerLevel int `json:"pairs_per_level"`
+	// OwnWeights divides the weights of A′ by the weight of the edges inside the super-nodes.
+	OwnWeights bool `json:"own_weights"`
+	// Memory limits the memory that the method uses.
+	Memory rival.Memory `json:"memory"`
+}
+
+// NewACM returns A-CM with default parameters.
+func NewACM() ACM { return ACM{Memory: rival.DefaultMemory} }
+
+// Name returns "a-cm".
+func (ACM) Name() string { return "a-cm" }
+
+// Check validates the parameters, g, nodes and the memory limit.
+func (m ACM) Check(g *graph.Graph, nodes int) error {
+	if m.PairsPerLevel < 0 {
+		return outOfRange("pairs per level", m.PairsPerLevel, "at least 0")
+	}
+	if err := rival.Check(g, nodes); err != nil {
+		return err
+	}
+	n, d, e := float64(g.Nodes()), float64(g.Features()), float64(g.Adj.NNZ())
+	// The features, their propagations and the sums over neighbours; then pairs, points and edges.
+	bytes := 4*n*d*(hops+3) + n*(2*24*within+8*3*components+200) + 3*16*e
+	what := fmt.Sprintf("a-cm on %s nodes with %d features", rival.Count(g.Nodes()), g.Features())
+	return m.Memory.Fits(what, bytes)
+}
+
+// Condense merges pairs until N′ super-nodes are left. It reports the progress of each level.
+func (m ACM) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+	return rival.Run(ctx, m, g, nodes, seed, m.merge, prepareStep, mergeStep)
+}
+
+// merge runs the method and returns the condensed graph.
+func (m ACM) merge(ctx context.Context, task *rival.Task) (*condense.Condensed, error) {
+	g, nodes := task.Graph, task.Nodes
+	done := task.Clock.Step(prepareStep)
+	c := begin(g)
+	x, err := c.means(ctx, g.X)
+	if err != nil {
+		return nil, err
+	}
+	scores, err := c.project(ctx, g, x)
+	if err != nil {
+		return nil, err
+	}
+	done()
+	defer task.Clock.Step(mergeStep)()
+	for from := c.nodes(); c.nodes() > nodes; {
+		report(ctx, from, c.nodes(), nodes)
+		v, err := c.convolution(ctx, x)
+		if err != nil {
+			return nil, err
+		}
+		points := v.apply(v.apply(scores))
+		pairs, err := v.pairs(ctx, points, nodes)
+		if err != nil {
+			return nil, err
+		}
+		if len(pairs) == 0 {
+			if pairs, err = c.alike(ctx, points, g.Classes); err != nil {
+				return nil, err
+			}
+		}
+		most := m.PairsPerLevel
+		if most == 0 {
+			most = max(250, c.nodes()/20)
+		}
+		next, place := c.merge(c.disjoint(pairs, min(most, c.nodes()-nodes), nodes))
+		x = c.merged(x, place, next)
+		scores = c.mergedScores(scores, place, next)
+		c = next
+	}
+	return c.condensed(ctx, g, m.OwnWeights)
+}
+
+// mergedScores is like merged, for float64 rows.
+func (c *coarse) mergedScores(scores [][]float64, place []int32, next *coarse) [][]float64 {
+	merged := make([][]float64, next.nodes())
+	for i, p := range place {
+		if merged[p] == nil {
+			merged[p] = make([]float64, len(scores[i]))
+		}
+		axpy(merged[p], float64(len(c.members[i]))/float64(len(next.members[p])), scores[i])
+	}
+	return merged
+}
+
+// report reports how far the number of super-nodes has fallen on its way from its initial value to nodes.
+func report(ctx context.Context, from, now, nodes int) {
+	progress.Report(ctx, progress.Event{Stage: mergeStep, Done: int64(from - now), Total: int64(from - nodes)})
+}
+
+func outOfRange(field string, value any, want string) error {
+	return &condense.FieldError{Package: "coarsening", Field: field, Value: value, Want: want}
+}

@@ -1,0 +1,375 @@
+package coarsening
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// drawn returns a connected graph of n nodes with weighted edges and two classes. Half of its nodes are training nodes.
+func drawn(t *testing.T, n int) *graph.Graph {
+	t.Helper()
+	random := rand.New(rand.NewPCG(uint64(n), 4))
+	b := graph.Builder{Name: "drawn", X: mat.NewDense(n, 5), Y: make([]int32, n), Classes: 2}
+	x := b.X.(*mat.Dense)
+	for i := range x.Data {
+		x.Data[i] = float32(random.NormFloat64())
+	}
+	for v := range n {
+		b.Y[v] = int32(v % 2)
+		if v%4 < 2 {
+			b.Split.Train = append(b.Split.Train, int32(v))
+		}
+		if v > 0 {
+			b.AddWeightedEdge(random.IntN(v), v, 0.5+random.Float32())
+			if u := random.IntN(v); random.IntN(2) == 0 {
+				b.AddWeightedEdge(u, v, 0.5+random.Float32())
+			}
+		}
+	}
+	g, _, err := b.Graph(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// TestSmallest compares the eigenvalues of a path with 2 − 2cos(πj/n), and the eigenpairs of a random graph with the
+// eigenvalue equation and a full decomposition.
+func TestSmallest(t *testing.T) {
+	const n, k = 400, 6
+	path := make([][]edge, n)
+	for i := range n - 1 {
+		path[i] = append(path[i], edge{int32(i + 1), 1})
+		path[i+1] = append(path[i+1], edge{int32(i), 1})
+	}
+	values, _, err := newLaplacian(path).smallest(t.Context(), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, got := range values {
+		if want := 2 - 2*math.Cos(math.Pi*float64(j+1)/n); !(math.Abs(got-want) <= 1e-3*want) {
+			t.Errorf("eigenvalue %d of a path is %v, want %v", j, got, want)
+		}
+	}
+	l := newLaplacian(begin(drawn(t, 300)).edges)
+	values, vectors, err := l.smallest(t.Context(), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, _, err := l.dense(t.Context(), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, v := range vectors {
+		image := make([]float64, len(v))
+		l.apply(image, v)
+		axpy(image, -values[j], v)
+		residual, off := math.Sqrt(dot(image, image)), math.Abs(values[j]-want[j])
+		if !(residual <= 0.01*values[j] && off <= 1e-4*want[j]) {
+			t.Errorf("eigenvalue %d is %v with the residual %v, a full decomposition has %v", j, values[j], residual, want[j])
+		}
+	}
+}
+
+// TestVariation compares the cost of a set with its definition, computed with dense matrices.
+func TestVariation(t *testing.T) {
+	c := begin(drawn(t, 12))
+	rows, err := c.spectrum(t.Context(), 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	degree, inside := make([]float64, 12), make([]bool, 12)
+	for i := range degree {
+		degree[i] = c.degree(i)
+	}
+	for _, set := range [][]int32{{0, 1}, {2, 5, 7}, {0, 1, 2, 3, 4, 5}} {
+		m := len(set)
+		l, b := make([][]float64, m), make([][]float64, m)
+		mean := make([]float64, 4)
+		for _, i := range set {
+			axpy(mean, 1/float64(m), rows[i])
+		}
+		for p, i := range set {
+			l[p], b[p] = make([]float64, m), slices.Clone(rows[i])
+			axpy(b[p], -1, mean)
+			l[p][p] = 2 * degree[i]
+			for q, j := range set {
+				for _, e := range c.edges[i] {
+					if e.to == j {
+						l[p][p] -= e.weight
+						l[p][q] -= e.weight
+					}
+				}
+			}
+		}
+		sum := 0.0
+		for f := range 4 {
+			for h := range 4 {
+				entry := 0.0
+				for p := range m {
+					for q := range m {
+						entry += b[p][f] * l[p][q] * b[q][h]
+					}
+				}
+				sum += entry * entry
+			}
+		}
+		want := math.Sqrt(sum) / float64(m-1)
+		if got := c.cost(rows, degree, set, inside); !(math.Abs(got-want) <= 1e-12*want) {
+			t.Errorf("cost of %v is %v, by the definition %v", set, got, want)
+		}
+	}
+}
+
+// TestNext checks that AᵀLA = I holds before and after a merge.
+func TestNext(t *testing.T) {
+	const k = 3
+	c := begin(drawn(t, 40))
+	rows, err := c.spectrum(t.Context(), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(where string, c *coarse, rows [][]float64) {
+		l := newLaplacian(c.edges)
+		for f := range k {
+			x, image := make([]float64, len(rows)), make([]float64, len(rows))
+			for i := range rows {
+				x[i] = rows[i][f]
+			}
+			l.apply(image, x)
+			for h := range k {
+				got, want := 0.0, 0.0
+				for i := range rows {
+					got += rows[i][h] * image[i]
+				}
+				if f == h {
+					want = 1
+				}
+				if !(math.Abs(got-want) <= 1e-9) {
+					t.Errorf("%s: entry %d, %d of AᵀLA is %v, want %v", where, f, h, got, want)
+				}
+			}
+		}
+	}
+	check("before", c, rows)
+	next, place := c.merge([][]int32{{0, 1, 2}, {7, 9}, {20, 11}})
+	if rows, err = next.next(t.Context(), rows, place); err != nil {
+		t.Fatal(err)
+	}
+	check("after", next, rows)
+
+	// With one eigenpair, A is a multiple of CA. The rows of CA are sums over √|S|.
+	if rows, err = c.spectrum(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	got, err := next.next(t.Context(), rows, place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	group, single := (rows[0][0]+rows[1][0]+rows[2][0])/math.Sqrt(3), rows[30][0]
+	if ratio, want := got[place[0]][0]/got[place[30]][0], group/single; !(math.Abs(ratio-want) <= 1e-9*math.Abs(want)) {
+		t.Errorf("a row of three over a row of one is %v, want %v", ratio, want)
+	}
+}
+
+// TestMerge checks that merging preserves the sum of weights, combines members, and orders new super-nodes by their
+// first old super-node.
+func TestMerge(t *testing.T) {
+	c := begin(drawn(t, 20))
+	total := func(c *coarse) (sum float64) {
+		for i := range c.edges {
+			sum += c.degree(i) + c.inside[i]
+		}
+		return sum
+	}
+	next, place := c.merge([][]int32{{12, 4, 8}, {1, 0}})
+	if next.nodes() != 17 || !(math.Abs(total(next)-total(c)) <= 1e-9) {
+		t.Errorf("%d super-nodes with weights of %v, want 17 with %v", next.nodes(), total(next), total(c))
+	}
+	twice, _ := next.merge([][]int32{{0, place[4], 7}})
+	if !(math.Abs(total(twice)-total(c)) <= 1e-9) {
+		t.Errorf("weights of %v after a second merge, want %v", total(twice), total(c))
+	}
+	if place[0] != 0 || place[1] != 0 || place[2] != 1 || !(next.inside[0] > 0) ||
+		!slices.Equal(next.members[place[4]], []int32{4, 8, 12}) {
+		t.Errorf("places %v, members %v", place, next.members)
+	}
+}
+
+// TestConvolution checks that the convolution over single nodes is ÂX. It also checks that the cost of a pair is at
+// least the change that merging it causes, with equality for a graph of two nodes.
+func TestConvolution(t *testing.T) {
+	g := drawn(t, 30)
+	c := begin(g)
+	x := g.X.(*mat.Dense)
+	v, err := c.convolution(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := new(mat.Dense)
+	if err := graph.Symmetric(g.Adj).Apply(t.Context(), h, x); err != nil {
+		t.Fatal(err)
+	}
+	before := v.apply(table(x))
+	for i, row := range before {
+		for j, got := range row {
+			if want := float64(h.Row(i)[j]); !(math.Abs(got-want) <= 1e-6) {
+				t.Fatalf("convolution of node %d is %v at %d, ÂX has %v", i, got, j, want)
+			}
+		}
+	}
+	for _, p := range [][]int32{{0, 1}, {3, 17}, {8, 29}} {
+		next, place := c.merge([][]int32{p})
+		merged, err := next.convolution(t.Context(), c.merged(x, place, next))
+		if err != nil {
+			t.Fatal(err)
+		}
+		after := merged.apply(table(merged.x))
+		two, all := 0.0, 0.0
+		for i, row := range before {
+			for j, f := range row {
+				change := math.Abs(f - after[place[i]][j])
+				all += change
+				if slices.Contains(p, int32(i)) {
+					two += change
+				}
+			}
+		}
+		if got := v.cost(int(p[0]), int(p[1])); got < all-1e-6 || got > 3*all || two > all {
+			t.Errorf("cost of %v is %v, merging changes the convolution by %v", p, got, all)
+		}
+	}
+	alone := &coarse{
+		edges: [][]edge{{{1, 2}}, {{0, 2}}}, inside: []float64{3, 0}, members: [][]int32{{0, 1}, {2}}, class: []int32{0, 0},
+	}
+	two := &mat.Dense{Rows: 2, Cols: 1, Data: []float32{1, 4}}
+	if v, err = alone.convolution(t.Context(), two); err != nil {
+		t.Fatal(err)
+	}
+	// Masses 5 and 1, sums 7 and 3: h = 5/7·1 + 2/√21·4 and 1/3·4 + 2/√21·1. After merging, mass = sum = 10 and h = x = 2.
+	root := math.Sqrt(21)
+	want := math.Abs(5.0/7+8/root-2) + math.Abs(4.0/3+2/root-2)
+	if got := v.cost(0, 1); !(math.Abs(got-want) <= 1e-6) {
+		t.Errorf("cost of two super-nodes is %v, want %v", got, want)
+	}
+}
+
+func table(x *mat.Dense) (rows [][]float64) {
+	for i := range x.Rows {
+		var row []float64
+		for _, v := range x.Row(i) {
+			row = append(row, float64(v))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// TestNeighbours compares the tree with a search over all distances. Some points are equal, so that there are ties.
+func TestNeighbours(t *testing.T) {
+	random := rand.New(rand.NewPCG(9, 9))
+	points := make([][]float64, 300)
+	for i := range points {
+		points[i] = []float64{float64(random.IntN(9)), float64(random.IntN(9)), float64(random.IntN(3))}
+	}
+	rows := consecutive(len(points))[10:]
+	found, err := neighbours(t.Context(), points, rows, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range rows {
+		var all []pair
+		for _, o := range rows {
+			if o != r {
+				d := 0.0
+				for a := range points[r] {
+					d += math.Abs(points[r][a] - points[o][a])
+				}
+				all = append(all, pair{0, o, d})
+			}
+		}
+		for k, want := range sorted(all)[:7] {
+			if got := found[i][k]; got.row != want.j || got.distance != want.cost {
+				t.Fatalf("neighbour %d of row %d is %v, want row %d at %v", k, r, got, want.j, want.cost)
+			}
+		}
+	}
+}
+
+// TestOrder checks that disjoint chooses the cheapest pairs. It must skip pairs that share a super-node with an earlier
+// pair, and pairs whose classes forbid merging.
+func TestOrder(t *testing.T) {
+	c := &coarse{edges: make([][]edge, 7), class: []int32{0, 0, 1, -1, 0, 0, -1}, labelled: 5}
+	pairs := sorted([]pair{{0, 1, 2}, {1, 3, 1}, {0, 2, 0.5}, {0, 4, 3}, {4, 5, 4}, {2, 6, 5}, {1, 3, 1}})
+	for _, want := range []struct {
+		most, nodes int
+		groups      string
+	}{
+		{9, 2, "[[1 3] [0 4] [2 6]]"}, // 0 and 2 have different classes; 0 and 1, 4 and 5 overlap with cheaper pairs
+		{2, 2, "[[1 3] [0 4]]"},
+		{9, 5, "[[1 3] [2 6]]"}, // no super-node with a class may be lost
+	} {
+		if got := fmt.Sprint(c.disjoint(pairs, want.most, want.nodes)); got != want.groups {
+			t.Errorf("at most %d pairs to %d nodes: %s, want %s", want.most, want.nodes, got, want.groups)
+		}
+	}
+}
+
+// TestPlanted checks that two cliques connected by one edge become the two super-nodes.
+func TestPlanted(t *testing.T) {
+	b := graph.Builder{Name: "cliques", X: mat.NewDense(20, 2), Y: make([]int32, 20), Classes: 2}
+	for v := range 20 {
+		b.Y[v] = int32(v / 10)
+		b.X.(*mat.Dense).Row(v)[v/10] = 1 + float32(v%10)/20
+		for u := range v {
+			if u/10 == v/10 {
+				b.AddEdge(u, v)
+			}
+		}
+	}
+	b.AddEdge(9, 10)
+	b.Split.Train = []int32{0, 1, 18, 19}
+	g, _, err := b.Graph(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []condense.Method{NewVN(), NewACM()} {
+		small, err := m.Condense(t.Context(), g, 2, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(small.Members.Indices, consecutive(20)) || small.Members.Indptr[1] != 10 {
+			t.Errorf("%s: super-nodes of %v from %v, want the cliques", m.Name(), small.Members.Indices, small.Members.Indptr)
+		}
+		if x := small.X.Row(0)[0]; !(math.Abs(float64(x)-1.225) <= 1e-6) || small.Adj.NNZ() != 2 {
+			t.Errorf("%s: feature %v with %d entries of A′, want 1.225 with 2", m.Name(), x, small.Adj.NNZ())
+		}
+	}
+}
+
+// TestRefusals checks that parameters out of range and a memory limit that is too small fail before any work.
+func TestRefusals(t *testing.T) {
+	g := drawn(t, 20)
+	for _, c := range []struct {
+		method condense.Checker
+		words  string
+	}{
+		{VN{Eigenpairs: 0}, "eigenpairs 0, must be from 1 to 100"},
+		{ACM{PairsPerLevel: -2}, "pairs per level -2, must be at least 0"},
+		{VN{Eigenpairs: 10, Memory: 100}, "vn on 20 nodes needs"},
+		{ACM{Memory: 100}, "a-cm on 20 nodes with 5 features needs"},
+	} {
+		_, err := c.method.Condense(t.Context(), g, 4, 0)
+		if checked := c.method.Check(g, 4); err == nil || checked == nil || !strings.Contains(err.Error(), c.words) {
+			t.Errorf("errors %v and %v, want %q", err, checked, c.words)
+		}
+	}
+}

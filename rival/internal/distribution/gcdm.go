@@ -1,0 +1,296 @@
+// Package distribution condenses a graph by matching distributions: GCDM, GCDM-X and SimGC. They learn X′ and A′ =
+// PGE(X′) so that the embeddings of each class have similar moments on the condensed and the original graph.
+//
+// docs/notes/2026-11-baselines.md explains what the papers leave open and where cgc departs from their programs.
+package distribution
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/gnn/autodiff"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/rival"
+	"github.com/graph-condensation/cgc/rival/internal/learn"
+)
+
+// SGC and GCN are the names of the encoders.
+const (
+	SGC = "sgc"
+	GCN = "gcn"
+)
+
+// Means holds the parameters of mean matching.
+type Means struct {
+	// Epochs is the number of epochs, at least 1. Outer is the number of encoders per epoch, at least 1: each is drawn at
+	// random and matched once.
+	Epochs int `json:"epochs"`
+	Outer  int `json:"outer"`
+	// FeatureRate is the step size of Adam on X′, above 0.
+	FeatureRate float64 `json:"lr_feat"`
+	// Relay is the encoder: gcn for Â·ReLU(ÂXW + b), sgc for Â²XW + b. Hidden is its number of units, at least 1.
+	Relay  string `json:"relay"`
+	Hidden int    `json:"hidden"`
+	learn.Choice
+}
+
+// GCDM matches the mean embedding of each class under random encoders. A network computes A′ from pairs of rows of X′.
+// Source: Liu et al., Graph condensation via receptive field distribution matching (2022).
+type GCDM struct {
+	Means
+	learn.Structure
+}
+
+// GCDMX matches mean embeddings as gcdm does, without edges: A′ = I. Source: as gcdm.
+type GCDMX struct {
+	Means
+	// Memory limits the memory that is needed for the training nodes.
+	Memory rival.Memory `json:"memory"`
+}
+
+// NewGCDM returns GCDM with the settings of public programs for Cora.
+func NewGCDM() GCDM {
+	return GCDM{
+		Means: Means{
+			Epochs: 600, Outer: 5, FeatureRate: 1e-4, Relay: GCN, Hidden: 256,
+			Choice: learn.Choice{JudgeEvery: 25, JudgeEpochs: 200},
+		},
+		Structure: learn.Structure{
+			AdjacencyRate: 1e-4, PairHidden: 128, Threshold: 0.05, StartWeight: 0.02, StructureEpochs: 10, FeatureEpochs: 20,
+		},
+	}
+}
+
+// NewGCDMX returns GCDMX with the settings of GCDM.
+func NewGCDMX() GCDMX { return GCDMX{Means: NewGCDM().Means} }
+
+// Name returns "gcdm".
+func (GCDM) Name() string { return "gcdm" }
+
+// Name returns "gcdm-x".
+func (GCDMX) Name() string { return "gcdm-x" }
+
+// Check validates the parameters, g, nodes and the memory limit.
+func (m GCDM) Check(g *graph.Graph, nodes int) error {
+	if err := errors.Join(m.Means.check(g, nodes), m.Structure.Check(m.Name(), nodes)); err != nil {
+		return err
+	}
+	return m.Memory.Fits(learn.Training(m.Name(), g), learn.PairBytes(nodes, m.PairHidden)+m.bytes(g, nodes))
+}
+
+// Check validates the parameters, g, nodes and the memory limit.
+func (m GCDMX) Check(g *graph.Graph, nodes int) error {
+	if err := m.check(g, nodes); err != nil {
+		return err
+	}
+	return m.Memory.Fits(learn.Training(m.Name(), g), m.bytes(g, nodes))
+}
+
+// bytes returns the memory of matching without the pair network: X′ with its gradients, and the rows of the training
+// nodes. With the encoder GCN, these are the rows of ÂX at the training nodes and their neighbours, both dense and
+// sparse, and their hidden units.
+func (m Means) bytes(g *graph.Graph, nodes int) float64 {
+	d := g.Features()
+	own := 40 * float64(nodes) * float64(d)
+	if m.Relay == SGC {
+		return own + learn.EmbeddingBytes(len(g.Split.Train), d, 2)
+	}
+	_, near := learn.Reached(g)
+	return own + learn.EmbeddingBytes(near, d, 1) + float64(near)*float64(8*d+4*m.Hidden)
+}
+
+func (m Means) check(g *graph.Graph, nodes int) error {
+	if err := rival.Check(g, nodes); err != nil {
+		return err
+	}
+	return errors.Join(
+		learn.Want(m.Epochs >= 1, "epochs", m.Epochs, "at least 1"),
+		learn.Want(m.Outer >= 1, "outer", m.Outer, "at least 1"),
+		learn.Want(m.FeatureRate > 0, "lr feat", m.FeatureRate, "above 0"),
+		learn.Want(m.Relay == SGC || m.Relay == GCN, "relay", m.Relay, "sgc or gcn"),
+		learn.Want(m.Hidden >= 1, "hidden", m.Hidden, "at least 1"),
+		m.Choice.Check(),
+	)
+}
+
+// Condense learns X′ and A′.
+func (m GCDM) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+	return m.run(ctx, g, m, m.Threshold, nodes, seed, func(start *learn.Start) *learn.Pair {
+		return learn.NewPair(start, m.FeatureRate, m.Structure, m.Pairs(start, seed))
+	})
+}
+
+// Condense learns X′.
+func (m GCDMX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+	return m.run(ctx, g, m, 0, nodes, seed, func(start *learn.Start) *learn.Pair {
+		return learn.NewPair(start, m.FeatureRate, learn.Structure{}, nil)
+	})
+}
+
+func (m Means) run(
+	ctx context.Context, g *graph.Graph, method condense.Checker, threshold float64, nodes int, seed uint64,
+	pair func(*learn.Start) *learn.Pair,
+) (*condense.Condensed, error) {
+	plan := learn.Plan{
+		Method: method, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice, Threshold: threshold,
+	}
+	return learn.Run(ctx, g, plan, func(start *learn.Start) (learn.Learner, error) {
+		e, err := newMeans(ctx, start, m)
+		if err != nil {
+			return nil, err
+		}
+		return &meansLearner{Pair: pair(start), means: e}, nil
+	})
+}
+
+// meansLearner is the Learner of GCDM and GCDMX.
+type meansLearner struct {
+	*learn.Pair
+	means *means
+}
+
+// Epoch matches Outer encoders.
+func (l *meansLearner) Epoch(ctx context.Context, epoch int, src rand.Source) (loss float64, err error) {
+	for range l.means.Outer {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		var a *mat.Dense
+		parallel.For(2, 1, func(lo, hi int) { // the two are independent of each other
+			if lo == 0 {
+				l.means.restart(src)
+				l.means.real()
+			}
+			if hi == 2 {
+				a = l.A()
+			}
+		})
+		value, dx, da := l.means.match(l.X, a, l.features(epoch))
+		loss += value / float64(l.means.Outer)
+		l.Step(epoch, dx, da)
+	}
+	return loss, nil
+}
+
+// features reports whether X′ is trained in the epoch.
+func (l *meansLearner) features(epoch int) bool {
+	if l.Maker == nil {
+		return true
+	}
+	_, features := l.Turns(epoch)
+	return features
+}
+
+// means matches the class means of an encoder's embeddings:
+//
+//	Σ_c n′_c/max n′ · ‖mean_{i∈c} h′_i − mean_{i∈c} h_i‖²,  h = Â·ReLU(ÂXW + b) or Â²XW + b.
+type means struct {
+	Means
+	coeff []float32
+	// near holds ÂX at the training nodes and their neighbours. Row c of share holds the weights of their hidden units in
+	// the mean of class c. With SGC, near holds the class means of Â²X, and share is I.
+	near  *mat.CSR
+	share *mat.Dense
+	own   *mat.Dense // row c is 1/n′_c for the condensed nodes of class c
+
+	w, b   *mat.Dense
+	hidden mat.Dense
+	mean   mat.Dense
+	tape   *autodiff.Tape
+}
+
+func newMeans(ctx context.Context, s *learn.Start, m Means) (*means, error) {
+	c := len(s.Budget)
+	e := &means{
+		Means: m, coeff: s.Coefficients(), share: mat.NewDense(c, c), own: s.Averages(), tape: autodiff.NewTape(),
+		w: mat.NewDense(s.X.Cols, m.Hidden), b: mat.NewDense(1, m.Hidden),
+	}
+	if m.Relay == SGC {
+		means, err := s.ClassMeans(ctx, 2)
+		if err != nil {
+			return nil, err
+		}
+		e.near = means[2].Sparse()
+		for i := range c {
+			e.share.Row(i)[i] = 1
+		}
+		return e, nil
+	}
+	train, _ := s.Labelled()
+	near, place := learn.Near(s.Graph.Adj, train)
+	h, err := s.Embeddings(ctx, 1, near)
+	if err != nil {
+		return nil, err
+	}
+	e.near = h[1].Sparse()
+	e.share = mat.NewDense(c, len(near))
+	op := graph.Symmetric(s.Graph.Adj)
+	for class, nodes := range s.Train {
+		row := e.share.Row(class)
+		for _, v := range nodes {
+			part := 1 / float32(len(nodes))
+			row[place[v]] += part * op.Left[v] * op.Self * op.Right[v]
+			for u, w := range op.Adj.Row(int(v)) {
+				row[place[int32(u)]] += part * op.Left[v] * w * op.Right[u]
+			}
+		}
+	}
+	return e, nil
+}
+
+// restart draws the parameters of an encoder uniformly from ±1/√d.
+func (e *means) restart(src rand.Source) {
+	learn.Uniform(e.w, e.w.Rows, src)
+	learn.Uniform(e.b, e.w.Rows, src)
+}
+
+// real sets mean to the class means of the training nodes.
+func (e *means) real() {
+	mat.MulSparse(&e.hidden, e.near, e.w)
+	for i := range e.hidden.Rows {
+		row := e.hidden.Row(i)
+		kernel.Add(row, row, e.b.Data)
+		if e.Relay == GCN {
+			kernel.ReLU(row, row)
+		}
+	}
+	mat.Mul(&e.mean, e.share, &e.hidden)
+}
+
+// match returns the objective and its gradients with respect to X′ and A′. real must be called first. dx is nil unless
+// features is set. da is nil for A′ = I.
+func (e *means) match(x, a *mat.Dense, features bool) (loss float64, dx, da *mat.Dense) {
+	t := e.tape
+	t.Reset()
+	vx := t.Var(x)
+	var va *autodiff.Var
+	if a != nil {
+		va = t.Var(a)
+	}
+	in := gnn.VariableInput(va, vx)
+	var z *autodiff.Var
+	if e.Relay == SGC {
+		z = t.AddRow(t.MatMul(t.MatMul(t.Var(e.own), in.Symmetric(in.Symmetric(vx))), t.Var(e.w)), t.Var(e.b))
+	} else { // Â′(X′W) needs fewer operations than (Â′X′)W
+		z = t.ReLU(t.AddRow(in.Symmetric(t.MatMul(vx, t.Var(e.w))), t.Var(e.b)))
+		z = t.MatMul(t.Var(e.own), in.Symmetric(z))
+	}
+	difference := t.Sub(z, t.Var(&e.mean))
+	weights := &mat.Dense{Rows: 1, Cols: len(e.coeff), Data: e.coeff}
+	total := t.MatMul(t.Var(weights), t.RowSums(t.Mul(difference, difference)))
+	loss = float64(total.Value.Data[0])
+	if a == nil {
+		return loss, t.Grad(total, vx)[0].Value, nil
+	}
+	if !features {
+		return loss, nil, t.Grad(total, va)[0].Value
+	}
+	g := t.Grad(total, vx, va)
+	return loss, g[0].Value, g[1].Value
+}

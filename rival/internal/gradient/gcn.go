@@ -1,0 +1,300 @@
+package gradient
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/gnn/autodiff"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/adam"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/rival/internal/learn"
+)
+
+// convolution is the relay GCN with two layers, Z = Â·ReLU(ÂX·W₁ + b₁)·W₂ + b₂. Its parameter gradient for the nodes of
+// class c is
+//
+//	∇W₁ = (ÂX)ᵀD,  D = Â(E·W₂ᵀ) ⊙ 1[ÂX·W₁ + b₁ > 0],  ∇b₁ = 1ᵀD,
+//	∇W₂ = VᵀE,     V = Â·ReLU(ÂX·W₁ + b₁),              ∇b₂ = 1ᵀE,
+//
+// with E as in linear. The objective differentiates this gradient a second time.
+//
+// ∇W₁, d×hidden, is the largest matrix, but its rank is at most that of D. It is never computed explicitly: with K =
+// Z′Z′ᵀ and C = Z′·Sᵀ, where Z′ = Â′X′ and S holds the rows of ÂX of the original graph,
+//
+//	‖∇W₁′ column k‖² = (D′ ⊙ K·D′ summed over rows)_k,  ⟨∇W₁′, ∇W₁⟩_k = (D′ ⊙ C·D summed over rows)_k.
+type convolution struct {
+	Matching
+	classes int
+	coeff   []float32
+	members [][]int32 // condensed nodes of each class
+	real    []realClass
+
+	parameters []*mat.Dense // W₁, b₁, W₂, b₂
+	steps      *adam.Optimizer
+	tape       *autodiff.Tape
+	y          *mat.Dense // one-hot labels
+	masks      []mat.Dense
+}
+
+// realClass holds the training nodes of one class, their neighbours, and their gradients.
+type realClass struct {
+	s    *learn.Sparse // ÂX at the nodes and their neighbours
+	gram *mat.Dense    // S·Sᵀ
+	p    *learn.Sparse // Â from the rows of s to the nodes
+	y    *mat.Dense    // one-hot labels
+
+	d, w2, b1, b2 mat.Dense // D and the gradients
+	kd            mat.Dense
+	squares       []float64 // squared lengths of the columns of ∇W₁
+}
+
+// newConvolution returns the relay for the graph of s.
+func newConvolution(ctx context.Context, s *learn.Start, m Matching) (*convolution, error) {
+	c, d := len(s.Budget), s.X.Cols
+	o := &convolution{
+		Matching: m, classes: c, coeff: s.Coefficients(), tape: autodiff.NewTape(),
+		real: make([]realClass, c), members: make([][]int32, c), masks: make([]mat.Dense, c),
+		y: autodiff.OneHot(s.Y, c),
+		parameters: []*mat.Dense{
+			mat.NewDense(d, m.Hidden), mat.NewDense(1, m.Hidden), mat.NewDense(m.Hidden, c), mat.NewDense(1, c),
+		},
+	}
+	o.steps = adam.New(m.RelayRate, o.parameters...)
+	for i, y := range s.Y {
+		o.members[y] = append(o.members[y], int32(i))
+	}
+	operator := graph.Symmetric(s.Graph.Adj)
+	for class, nodes := range s.Train {
+		if s.Budget[class] == 0 {
+			continue
+		}
+		near, place := learn.Near(s.Graph.Adj, nodes)
+		h, err := s.Embeddings(ctx, 1, near)
+		if err != nil {
+			return nil, err
+		}
+		r := &o.real[class]
+		r.s = learn.NewSparse(h[1].Sparse())
+		r.y = autodiff.OneHot(slices.Repeat([]int32{int32(class)}, len(nodes)), c)
+		if len(near) <= gramNodes {
+			r.gram = new(mat.Dense)
+			mat.MulTB(r.gram, h[1], h[1])
+		}
+		r.p = learn.NewSparse(learn.Between(operator, nodes, place))
+	}
+	return o, nil
+}
+
+// gramNodes is the largest number of rows of S for which the Gram matrix is stored. With more rows, ∇W₁ is computed
+// explicitly.
+const gramNodes = 2048
+
+// restart draws weights and biases uniformly from ±1/√(number of inputs).
+func (o *convolution) restart(src rand.Source) {
+	for i, p := range o.parameters {
+		learn.Uniform(p, o.parameters[i/2*2].Rows, src)
+	}
+	o.steps.Restart()
+}
+
+// gradient computes the gradients for the training nodes of the class. It resets the tape.
+func (r *realClass) gradient(t *autodiff.Tape, parameters []*mat.Dense) {
+	t.Reset()
+	w2, b2 := t.Var(parameters[2]), t.Var(parameters[3])
+	u := t.AddRow(t.Linear(r.s, t.Var(parameters[0])), t.Var(parameters[1]))
+	logits := t.AddRow(t.MatMul(t.Linear(r.p, t.ReLU(u)), w2), b2)
+	g := t.Grad(t.CrossEntropy(logits, t.Var(r.y)), u, w2, b2)
+	for dst, src := range map[*mat.Dense]*autodiff.Var{&r.d: g[0], &r.b1: t.ColumnSums(g[0]), &r.w2: g[1], &r.b2: g[2]} {
+		dst.Reshape(src.Value.Dims())
+		copy(dst.Data, src.Value.Data)
+	}
+	r.squares = append(r.squares[:0], make([]float64, r.d.Cols)...)
+	if r.gram == nil {
+		r.s.T().Apply(&r.kd, &r.d)
+		for i := range r.kd.Rows {
+			for k, g := range r.kd.Row(i) {
+				r.squares[k] += float64(g) * float64(g)
+			}
+		}
+		return
+	}
+	mat.Mul(&r.kd, r.gram, &r.d)
+	for i := range r.kd.Rows {
+		d := r.d.Row(i)
+		for k, g := range r.kd.Row(i) {
+			r.squares[k] += float64(g) * float64(d[k])
+		}
+	}
+}
+
+// forward is a forward pass on the tape.
+type forward struct {
+	in      *gnn.Input
+	edges   bool          // whether A′ differs from I
+	z, u, v *autodiff.Var // Â′X′, Â′X′·W₁ + b₁, V
+	logits  *autodiff.Var
+	columns *autodiff.Var // Z′ᵀ
+	gram    *autodiff.Var // Z′·Z′ᵀ, shared by all classes; computed here only if A′ is not I
+}
+
+func (o *convolution) forward(x, a *autodiff.Var, p []*autodiff.Var) (f forward) {
+	t := o.tape
+	f.in, f.edges = gnn.VariableInput(a, x), a != nil
+	f.z = f.in.Symmetric(x)
+	f.u = t.AddRow(t.MatMul(f.z, p[0]), p[1])
+	f.v = f.in.Symmetric(t.ReLU(f.u))
+	f.logits = t.AddRow(t.MatMul(f.v, p[2]), p[3])
+	return f
+}
+
+// onTape puts the graph and the parameters on the tape.
+func (o *convolution) onTape(x, a *mat.Dense) (vx, va *autodiff.Var, p []*autodiff.Var) {
+	o.tape.Reset()
+	vx = o.tape.Var(x)
+	if a != nil {
+		va = o.tape.Var(a)
+	}
+	for _, m := range o.parameters {
+		p = append(p, o.tape.Var(m))
+	}
+	return vx, va, p
+}
+
+// match returns the objective on all training nodes and its gradients with respect to X′ and A′.
+func (o *convolution) match(ctx context.Context, x, a *mat.Dense, _ rand.Source) (
+	loss float64, dx, da *mat.Dense, err error,
+) {
+	for c := range o.real {
+		if o.members[c] != nil {
+			o.real[c].gradient(o.tape, o.parameters)
+		}
+		if err := ctx.Err(); err != nil {
+			return 0, nil, nil, err
+		}
+	}
+	vx, va, p := o.onTape(x, a)
+	f := o.forward(vx, va, p)
+	if f.edges {
+		f.columns, f.gram = o.tape.Transpose(f.z), o.tape.MatMulTB(f.z, f.z)
+	}
+	var total *autodiff.Var
+	for c, members := range o.members {
+		if members == nil {
+			continue
+		}
+		distance := o.tape.Scale(o.coeff[c], o.matchClass(f, p[2], c))
+		if total == nil {
+			total = distance
+		} else {
+			total = o.tape.Add(total, distance)
+		}
+	}
+	loss = float64(total.Value.Data[0])
+	if a == nil {
+		return loss, o.tape.Grad(total, vx)[0].Value, nil, nil
+	}
+	g := o.tape.Grad(total, vx, va)
+	return loss, g[0].Value, g[1].Value, nil
+}
+
+// matchClass computes the distance of class c on the tape.
+func (o *convolution) matchClass(f forward, w2 *autodiff.Var, c int) *autodiff.Var {
+	t, r, members := o.tape, &o.real[c], o.members[c]
+	labels := mat.NewDense(len(members), o.classes)
+	for i := range members {
+		labels.Row(i)[c] = 1
+	}
+	e := t.Exp(t.LogSoftmax(t.Rows(f.logits, members)))
+	e = t.Scale(1/float32(len(members)), t.Sub(e, t.Var(labels)))
+	v, b2 := t.Rows(f.v, members), t.ColumnSums(e)
+	columns, gram, u, back := f.columns, f.gram, f.u, t.MatMulTB(e, w2)
+	if f.edges {
+		back = f.in.Symmetric(t.SpreadRows(back, members, f.z.Value.Rows))
+	} else { // nodes of other classes have no influence
+		z := t.Rows(f.z, members)
+		columns, gram, u = t.Transpose(z), t.MatMulTB(z, z), t.Rows(f.u, members)
+	}
+	mask := &o.masks[c]
+	mask.Reshape(u.Value.Dims())
+	for i, value := range u.Value.Data {
+		mask.Data[i] = 0
+		if value > 0 {
+			mask.Data[i] = 1
+		}
+	}
+	d := t.Mul(back, t.Var(mask))
+	squares := t.ColumnSums(t.Mul(d, t.MatMul(gram, d)))
+	inner := t.ColumnSums(t.Mul(d, t.MatMulTA(t.Linear(r.s, columns), t.Var(&r.d))))
+	g2 := t.MatMulTA(v, e)
+	if o.Distance == Cosine {
+		return t.Add(o.cosines(inner, squares, r.squares), o.cosineOf(g2, &r.w2))
+	}
+	var constant float64
+	for _, s := range r.squares {
+		constant += s
+	}
+	loss := t.Sum(t.Sub(squares, t.Scale(2, inner)))
+	loss = t.Add(loss, t.Var(filled(1, float32(constant))))
+	for _, pair := range []struct {
+		g    *autodiff.Var
+		real *mat.Dense
+	}{{g2, &r.w2}, {b2, &r.b2}, {t.ColumnSums(d), &r.b1}} {
+		difference := t.Sub(pair.g, t.Var(pair.real))
+		loss = t.Add(loss, t.Sum(t.Mul(difference, difference)))
+	}
+	return loss
+}
+
+// filled returns a 1×n matrix in which all entries are value.
+func filled(n int, value float32) *mat.Dense {
+	m := mat.NewDense(1, n)
+	for i := range m.Data {
+		m.Data[i] = value
+	}
+	return m
+}
+
+// tiny is added to squared lengths, because the square root has no derivative at 0. A column has length 0 if all its
+// units are inactive.
+const tiny = 1e-14
+
+// cosines returns Σ_k 1 − inner_k/(√real_k·√squares_k + 10⁻⁶).
+func (o *convolution) cosines(inner, squares *autodiff.Var, real []float64) *autodiff.Var {
+	t, n := o.tape, len(real)
+	lengths := mat.NewDense(1, n)
+	for k, s := range real {
+		lengths.Data[k] = float32(math.Sqrt(max(0, s)))
+	}
+	own := t.Power(t.Add(t.ReLU(squares), t.Var(filled(n, tiny))), 0.5)
+	norm := t.Add(t.Mul(t.Var(lengths), own), t.Var(filled(n, guard)))
+	return t.Sum(t.Sub(t.Var(filled(n, 1)), t.Mul(inner, t.Power(norm, -1))))
+}
+
+// cosineOf implements cosines for two explicit matrices.
+func (o *convolution) cosineOf(g *autodiff.Var, real *mat.Dense) *autodiff.Var {
+	t := o.tape
+	squares := make([]float64, real.Cols)
+	for i := range real.Rows {
+		for k, x := range real.Row(i) {
+			squares[k] += float64(x) * float64(x)
+		}
+	}
+	return o.cosines(t.ColumnSums(t.Mul(g, t.Var(real))), t.ColumnSums(t.Mul(g, g)), squares)
+}
+
+// train takes steps that minimise the mean cross entropy of the condensed nodes.
+func (o *convolution) train(ctx context.Context, x, a *mat.Dense, steps int) error {
+	for range steps {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		vx, va, p := o.onTape(x, a)
+		g := o.tape.Grad(o.tape.CrossEntropy(o.forward(vx, va, p).logits, o.tape.Var(o.y)), p...)
+		o.steps.Step(g[0].Value, g[1].Value, g[2].Value, g[3].Value)
+	}
+	return nil
+}

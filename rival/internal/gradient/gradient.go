@@ -1,0 +1,263 @@
+// Package gradient condenses a graph by matching gradients: GCond, GCond-X, DosCond, MSGC and SGDD.
+//
+// These methods learn X′ and A′ = PGE(X′) so that a relay model has similar parameter gradients on the condensed and on
+// the original graph:
+//
+//	min Σ_θ Σ_c n′_c/max n′ · D(∇_θ ℓ_c(A, X), ∇_θ ℓ_c(A′, X′)),
+//
+// where ℓ_c is the mean cross entropy of the nodes of class c. D is 1 − cosine, summed over the columns of each weight
+// matrix, or the squared distance. Each epoch draws weights θ, trains the relay on the condensed graph and matches
+// gradients at its states.
+//
+// The relay is linear (SGC) or a GCN with two layers. The parameter gradient of SGC has a closed form, so
+// differentiating the objective needs only first-order derivatives. GCN needs second-order derivatives.
+//
+// docs/notes/2026-11-baselines.md explains what the papers leave open and where cgc departs from their programs.
+package gradient
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/rival"
+	"github.com/graph-condensation/cgc/rival/internal/learn"
+)
+
+// SGC and GCN are the names of the relays, Cosine and MSE those of the distances.
+const (
+	SGC    = "sgc"
+	GCN    = "gcn"
+	Cosine = "cosine"
+	MSE    = "mse"
+)
+
+// Matching holds the parameters of gradient matching.
+type Matching struct {
+	// Epochs is the number of relays that are drawn, at least 1.
+	Epochs int `json:"epochs"`
+	// Outer is the number of states of a relay that are matched, at least 1. Inner is the number of steps that train the
+	// relay from one state to the next, at least 0.
+	Outer int `json:"outer"`
+	Inner int `json:"inner"`
+	// FeatureRate is the step size of Adam on X′, above 0. RelayRate is the step size on the relay.
+	FeatureRate float64 `json:"lr_feat"`
+	RelayRate   float64 `json:"lr_model"`
+	// Relay is the GNN whose gradients are matched: sgc or gcn. Hops is the number of propagations of sgc, at least 0.
+	// Hidden is the number of hidden units of gcn, at least 1.
+	Relay  string `json:"relay"`
+	Hops   int    `json:"hops"`
+	Hidden int    `json:"hidden"`
+	// Distance is cosine or mse.
+	Distance string `json:"distance"`
+	// Batch is the number of training nodes of a class in each step of sgc, drawn anew each time; 0 uses all.
+	Batch int `json:"batch"`
+	learn.Choice
+}
+
+// GCond matches the gradients of a GNN on the condensed graph with those on the training nodes, throughout many
+// trainings. A network computes A′ from pairs of rows of X′. Source: Jin et al., Graph condensation for graph neural
+// networks (ICLR 2022).
+type GCond struct {
+	Matching
+	learn.Structure
+}
+
+// GCondX matches gradients as gcond does, without edges: A′ = I. Source: as gcond.
+type GCondX struct {
+	Matching
+	// Memory limits the memory that is needed for the training nodes.
+	Memory rival.Memory `json:"memory"`
+}
+
+// DosCond matches gradients at the initial weights only. Each step trains both X′ and A′. Source: Jin et al.,
+// Condensing graphs via one-step gradient matching (KDD 2022).
+type DosCond struct {
+	Matching
+	learn.Structure
+}
+
+// NewGCond returns GCond with the settings of its authors' program for Cora.
+func NewGCond() GCond {
+	return GCond{
+		Matching: Matching{
+			Epochs: 600, Outer: 20, Inner: 15, FeatureRate: 1e-4, RelayRate: 0.01, Relay: SGC, Hops: 2, Hidden: 256,
+			Distance: Cosine, Batch: 256, Choice: learn.Choice{JudgeEvery: 25, JudgeEpochs: 200},
+		},
+		Structure: learn.Structure{
+			AdjacencyRate: 1e-4, PairHidden: 128, Threshold: 0.05, StartWeight: 0.5, StructureEpochs: 10, FeatureEpochs: 40,
+		},
+	}
+}
+
+// NewGCondX returns GCondX with the settings of GCond.
+func NewGCondX() GCondX { return GCondX{Matching: NewGCond().Matching} }
+
+// NewDosCond returns DosCond with GCN relays and learning rates of 10⁻³, as in its authors' program for Cora, and with
+// the cosine distance.
+func NewDosCond() DosCond {
+	m := DosCond{NewGCond().Matching, NewGCond().Structure}
+	m.Epochs, m.Outer, m.Inner, m.FeatureRate, m.Relay = 1000, 3, 0, 1e-3, GCN
+	m.AdjacencyRate, m.StructureEpochs, m.FeatureEpochs = 1e-3, 0, 0
+	return m
+}
+
+// Name returns "gcond".
+func (GCond) Name() string { return "gcond" }
+
+// Name returns "gcond-x".
+func (GCondX) Name() string { return "gcond-x" }
+
+// Name returns "doscond".
+func (DosCond) Name() string { return "doscond" }
+
+// Condense learns X′ and A′.
+func (m GCond) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+	return m.run(ctx, g, m, &m.Structure, nodes, seed)
+}
+
+// Condense learns X′.
+func (m GCondX) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+	return m.run(ctx, g, m, nil, nodes, seed)
+}
+
+// Condense learns X′ and A′.
+func (m DosCond) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+	return m.run(ctx, g, m, &m.Structure, nodes, seed)
+}
+
+// Check validates the parameters, g, nodes and the memory limit.
+func (m GCond) Check(g *graph.Graph, nodes int) error {
+	return m.check(g, m, &m.Structure, m.Memory, nodes)
+}
+
+// Check validates the parameters, g, nodes and the memory limit.
+func (m GCondX) Check(g *graph.Graph, nodes int) error { return m.check(g, m, nil, m.Memory, nodes) }
+
+// Check validates the parameters, g, nodes and the memory limit.
+func (m DosCond) Check(g *graph.Graph, nodes int) error {
+	return m.check(g, m, &m.Structure, m.Memory, nodes)
+}
+
+// check returns an error for each parameter that is out of range. If there is none, it checks the memory that a run
+// needs. A nil structure means A′ = I.
+func (m Matching) check(
+	g *graph.Graph, method condense.Method, s *learn.Structure, memory rival.Memory, nodes int,
+) error {
+	if err := rival.Check(g, nodes); err != nil {
+		return err
+	}
+	errs := []error{
+		learn.Want(m.Epochs >= 1, "epochs", m.Epochs, "at least 1"),
+		learn.Want(m.Outer >= 1, "outer", m.Outer, "at least 1"),
+		learn.Want(m.Inner >= 0, "inner", m.Inner, "at least 0"),
+		learn.Want(m.FeatureRate > 0, "lr feat", m.FeatureRate, "above 0"),
+		learn.Want(m.RelayRate > 0, "lr model", m.RelayRate, "above 0"),
+		learn.Want(m.Relay == SGC || m.Relay == GCN, "relay", m.Relay, "sgc or gcn"),
+		learn.Want(m.Hops >= 0, "hops", m.Hops, "at least 0"),
+		learn.Want(m.Hidden >= 1, "hidden", m.Hidden, "at least 1"),
+		learn.Want(m.Distance == Cosine || m.Distance == MSE, "distance", m.Distance, "cosine or mse"),
+		learn.Want(m.Batch >= 0, "batch", m.Batch, "at least 0"),
+		m.Choice.Check(),
+	}
+	pairs := 0.0
+	if s != nil {
+		errs = append(errs, s.Check(method.Name(), nodes))
+		pairs = learn.PairBytes(nodes, s.PairHidden)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return memory.Fits(learn.Training(method.Name(), g), pairs+m.bytes(g, nodes))
+}
+
+// bytes returns the memory of matching without the pair network: X′ with its gradients, and the rows of the training
+// nodes. For each class, the relay GCN stores ÂX at its training nodes and their neighbours as a sparse matrix, its
+// transpose, and about four matrices of hidden units. Dense rows are stored for only one class at a time.
+func (m Matching) bytes(g *graph.Graph, nodes int) float64 {
+	d := g.Features()
+	own := 40 * float64(nodes) * float64(d)
+	if m.Relay == SGC {
+		return own + learn.EmbeddingBytes(len(g.Split.Train), d, m.Hops)
+	}
+	each, _ := learn.Reached(g)
+	rows := 0
+	for _, n := range each {
+		rows += n
+	}
+	return own + 16*float64(rows)*float64(d+m.Hidden) + learn.EmbeddingBytes(slices.Max(each), d, 1)
+}
+
+// run condenses g by gradient matching. A nil structure means A′ = I.
+func (m Matching) run(
+	ctx context.Context, g *graph.Graph, method condense.Checker, s *learn.Structure, nodes int, seed uint64,
+) (*condense.Condensed, error) {
+	plan := learn.Plan{Method: method, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice}
+	if s != nil {
+		plan.Threshold = s.Threshold
+	}
+	return learn.Run(ctx, g, plan, func(start *learn.Start) (learn.Learner, error) {
+		relay, err := newRelay(ctx, start, m)
+		if err != nil {
+			return nil, err
+		}
+		if s == nil {
+			return &matcher{m, learn.NewPair(start, m.FeatureRate, learn.Structure{}, nil), relay}, nil
+		}
+		return &matcher{m, learn.NewPair(start, m.FeatureRate, *s, s.Pairs(start, seed)), relay}, nil
+	})
+}
+
+// relay is the model whose gradients are matched.
+type relay interface {
+	// restart draws new weights.
+	restart(src rand.Source)
+	// match returns the objective at the current weights, and its gradients with respect to X′ and A′. a and da are nil
+	// for A′ = I. The batch of training nodes is drawn from src.
+	match(ctx context.Context, x, a *mat.Dense, src rand.Source) (loss float64, dx, da *mat.Dense, err error)
+	// train trains the relay on the condensed graph.
+	train(ctx context.Context, x, a *mat.Dense, steps int) error
+}
+
+func newRelay(ctx context.Context, s *learn.Start, m Matching) (relay, error) {
+	if m.Relay == GCN {
+		return newConvolution(ctx, s, m)
+	}
+	return newLinear(ctx, s, m)
+}
+
+// matcher is the Learner of gradient matching.
+type matcher struct {
+	Matching
+	*learn.Pair
+	relay relay
+}
+
+// Epoch draws a relay and matches gradients at Outer of its states.
+func (l *matcher) Epoch(ctx context.Context, epoch int, src rand.Source) (loss float64, err error) {
+	l.relay.restart(src)
+	a := l.A()
+	for outer := range l.Outer {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		value, dx, da, err := l.relay.match(ctx, l.X, a, src)
+		if err != nil {
+			return 0, err
+		}
+		loss += value / float64(l.Outer)
+		l.Step(epoch, dx, da)
+		if outer == l.Outer-1 {
+			break
+		}
+		a = l.A()
+		if err := l.relay.train(ctx, l.X, a, l.Inner); err != nil {
+			return 0, err
+		}
+	}
+	return loss, nil
+}

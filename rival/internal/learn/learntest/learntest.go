@@ -1,0 +1,121 @@
+// Package learntest contains helpers for testing methods that learn step by step.
+package learntest
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/rival/internal/learn"
+)
+
+// Begin returns a Start with 9 condensed nodes for a graph of 48 nodes in three classes.
+func Begin(t *testing.T) *learn.Start {
+	t.Helper()
+	random := rand.New(rand.NewPCG(3, 1))
+	const n = 48
+	b := graph.Builder{Name: "small", Y: make([]int32, n), Classes: 3}
+	x := mat.NewDense(n, 6)
+	for v := range n {
+		b.Y[v] = int32(v % 3)
+		for j := range x.Row(v) {
+			x.Row(v)[j] = random.Float32()
+		}
+		x.Row(v)[v%3]++
+		for range 3 {
+			if u := random.IntN(n); u != v {
+				b.AddEdge(u, v)
+			}
+		}
+		if v < 30 {
+			b.Split.Train = append(b.Split.Train, int32(v))
+		} else {
+			b.Split.Val = append(b.Split.Val, int32(v))
+		}
+	}
+	b.X = x
+	g, _, err := b.Graph(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := learn.Begin(t.Context(), g, 9, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Normal returns a matrix of standard normal random numbers.
+func Normal(rows, cols int, random *rand.Rand) *mat.Dense {
+	m := mat.NewDense(rows, cols)
+	for i := range m.Data {
+		m.Data[i] = float32(random.NormFloat64())
+	}
+	return m
+}
+
+// Symmetric returns a symmetric n×n matrix of weights in [0, 1) with a zero diagonal.
+func Symmetric(n int, random *rand.Rand) *mat.Dense {
+	a := mat.NewDense(n, n)
+	for i := range n {
+		for j := range i {
+			w := random.Float32()
+			a.Row(i)[j], a.Row(j)[i] = w, w
+		}
+	}
+	return a
+}
+
+// Close fails the test unless each entry of got differs from want by at most tolerance times the largest entry of want.
+func Close(t *testing.T, what string, got, want *mat.Dense, tolerance float64) {
+	t.Helper()
+	if got.Rows != want.Rows || got.Cols != want.Cols {
+		t.Fatalf("%s: %d×%d, want %d×%d", what, got.Rows, got.Cols, want.Rows, want.Cols)
+	}
+	var largest float64
+	for _, w := range want.Data {
+		largest = max(largest, math.Abs(float64(w)))
+	}
+	for i, w := range want.Data {
+		if difference := math.Abs(float64(got.Data[i] - w)); !(difference <= tolerance*largest) { // also true for NaN
+			t.Fatalf("%s: entry %d is %v, want %v", what, i, got.Data[i], w)
+		}
+	}
+}
+
+// Account condenses g to the given number of nodes and returns the run metadata.
+func Account(t *testing.T, m condense.Method, g *graph.Graph, nodes int, seed uint64) (a learn.Account) {
+	t.Helper()
+	small, err := m.Condense(t.Context(), g, nodes, seed)
+	if err == nil {
+		err = json.Unmarshal(small.Account, &a)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// Cliques returns two cliques of five nodes, one for each class. All nodes are training nodes.
+func Cliques() *graph.Graph {
+	x := mat.NewDense(10, 2)
+	b := graph.Builder{Name: "cliques", X: x, Y: make([]int32, 10), Classes: 2}
+	for v := range 10 {
+		b.Y[v] = int32(v / 5)
+		x.Row(v)[v/5] = 1
+		b.Split.Train = append(b.Split.Train, int32(v))
+		for u := v / 5 * 5; u < v; u++ {
+			b.AddEdge(u, v)
+		}
+	}
+	g, _, err := b.Graph(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	return g
+}

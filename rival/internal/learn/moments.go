@@ -1,0 +1,129 @@
+package learn
+
+import (
+	"context"
+
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/blocked"
+)
+
+// Coefficients returns the weight n′_c/max n′ of each class c in an objective.
+func (s *Start) Coefficients() []float32 {
+	largest := 1
+	for _, n := range s.Budget {
+		largest = max(largest, n)
+	}
+	coeff := make([]float32, len(s.Budget))
+	for c, n := range s.Budget {
+		coeff[c] = float32(n) / float32(largest)
+	}
+	return coeff
+}
+
+// Averages returns the classes×N′ matrix whose product with X′ holds the class means. The row of a class without nodes
+// is 0.
+func (s *Start) Averages() *mat.Dense {
+	m := mat.NewDense(len(s.Budget), len(s.Y))
+	for i, c := range s.Y {
+		m.Row(int(c))[i] = 1 / float32(s.Budget[c])
+	}
+	return m
+}
+
+// ClassMeans returns the means of the rows of H⁽⁰⁾ … H⁽ᴷ⁾ over the training nodes of each class, divided by Unit: K+1
+// matrices, classes×d. The row of a class without training nodes is 0.
+func (s *Start) ClassMeans(ctx context.Context, hops int) ([]*mat.Dense, error) {
+	nodes, first := s.Labelled()
+	h, err := s.Embeddings(ctx, hops, nodes)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]*mat.Dense, len(h))
+	for k, rows := range h {
+		all[k] = mat.NewDense(len(s.Budget), rows.Cols)
+		sum := make([]float64, rows.Cols)
+		for c := range s.Budget {
+			clear(sum)
+			for i := first[c]; i < first[c+1]; i++ {
+				kernel.Accumulate(sum, 1/float64(first[c+1]-first[c]), rows.Row(i))
+			}
+			for j, v := range sum {
+				all[k].Row(c)[j] = float32(v)
+			}
+		}
+	}
+	return all, nil
+}
+
+// Near returns the given nodes and their neighbours in ascending order, and the index of each.
+func Near(a *mat.CSR, nodes []int32) (near []int32, place map[int32]int32) {
+	reach := graph.NewReach(a, nodes)
+	reach.Grow()
+	place = map[int32]int32{}
+	for i, distance := range reach.Distance {
+		if distance != graph.Unreached {
+			place[int32(i)] = int32(len(near))
+			near = append(near, int32(i))
+		}
+	}
+	return near, place
+}
+
+// Between returns the rows of op at nodes, as a matrix whose columns are nodes and all their neighbours. place maps
+// these to columns, as returned by Near.
+func Between(op graph.Operator, nodes []int32, place map[int32]int32) *mat.CSR {
+	p := &mat.CSR{Rows: len(nodes), Cols: len(place), Indptr: make([]int64, len(nodes)+1)}
+	for r, v := range nodes {
+		self := false
+		add := func(u int, w float32) {
+			p.Indices = append(p.Indices, place[int32(u)])
+			w *= op.Left[v]
+			if op.Right != nil {
+				w *= op.Right[u]
+			}
+			p.Data = append(p.Data, w)
+		}
+		for u, w := range op.Adj.Row(int(v)) {
+			if !self && u > int(v) {
+				self = true
+				add(int(v), op.Self)
+			}
+			add(u, w)
+		}
+		if !self {
+			add(int(v), op.Self)
+		}
+		p.Indptr[r+1] = int64(len(p.Indices))
+	}
+	return p
+}
+
+// LabelMixtures returns the class distribution around each of the given nodes: the rows of ÂᴷY divided by their sums. Y
+// is one-hot at training nodes and 0 elsewhere, so that no other label is read.
+func (s *Start) LabelMixtures(ctx context.Context, hops int, nodes []int32) (*mat.Dense, error) {
+	y := mat.NewDense(s.Graph.Nodes(), len(s.Budget))
+	for c, own := range s.Train {
+		for _, v := range own {
+			y.Row(int(v))[c] = 1
+		}
+	}
+	in := propagate.Input{Adj: s.Graph.Adj, X: y, Rows: nodes, Mapped: s.Graph.Mapped}
+	views, err := propagate.Run(ctx, blocked.Engine{}, propagate.Propagation{Rule: propagate.SGC, Hops: hops}, in)
+	if err != nil {
+		return nil, err
+	}
+	mixtures := views[hops].Dense().Clone()
+	for i := range mixtures.Rows {
+		var sum float32
+		for _, v := range mixtures.Row(i) {
+			sum += v
+		}
+		if sum > 0 {
+			kernel.Scale(mixtures.Row(i), 1/sum, mixtures.Row(i))
+		}
+	}
+	return mixtures, nil
+}

@@ -1,0 +1,152 @@
+package learn_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/rival/internal/learn"
+	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
+)
+
+// slow computes the formula of Pairs in float64. Its first layer reads the concatenation [x_i; x_j] for each pair.
+func slow(p []*mat.Dense, x *mat.Dense) [][]float64 {
+	n, h := x.Rows, p[3].Rows
+	layer := make([][]float64, n*n)
+	for i := range n {
+		for j := range n {
+			row := make([]float64, h)
+			for k := range row {
+				for f := range x.Cols {
+					row[k] += float64(x.Row(i)[f])*float64(p[0].Row(f)[k]) + float64(x.Row(j)[f])*float64(p[0].Row(f)[h+k])
+				}
+			}
+			layer[i*n+j] = row
+		}
+	}
+	normalise := func(gain, shift *mat.Dense) {
+		for k := range h {
+			var mean, variance float64
+			for _, row := range layer {
+				mean += row[k] / float64(n*n)
+			}
+			for _, row := range layer {
+				variance += (row[k] - mean) * (row[k] - mean) / float64(n*n)
+			}
+			for _, row := range layer {
+				y := (row[k]-mean)/math.Sqrt(variance+1e-5)*float64(gain.Data[k]) + float64(shift.Data[k])
+				row[k] = max(0, y)
+			}
+		}
+	}
+	normalise(p[1], p[2])
+	for r, row := range layer {
+		next := make([]float64, h)
+		for k := range next {
+			for f := range row {
+				next[k] += row[f] * float64(p[3].Row(f)[k])
+			}
+		}
+		layer[r] = next
+	}
+	normalise(p[4], p[5])
+	z := make([]float64, n*n)
+	for r, row := range layer {
+		z[r] = float64(p[7].Data[0])
+		for k := range row {
+			z[r] += row[k] * float64(p[6].Data[k])
+		}
+	}
+	a := make([][]float64, n)
+	for i := range n {
+		a[i] = make([]float64, n)
+		for j := range n {
+			if i != j {
+				a[i][j] = 1 / (1 + math.Exp(-(z[i*n+j]+z[j*n+i])/2))
+			}
+		}
+	}
+	return a
+}
+
+// network returns a network whose parameters are all changed from their initial values.
+func network(n, d, h int, random *rand.Rand) *learn.Pairs {
+	p := learn.NewPairs(n, d, h, random)
+	for _, m := range p.Parameters() {
+		for i := range m.Data {
+			m.Data[i] += float32(0.2 * random.NormFloat64())
+		}
+	}
+	return p
+}
+
+func TestPairsAreTheirFormula(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	p, x := network(7, 5, 4, random), learntest.Normal(7, 5, random)
+	a, want := p.Forward(x), slow(p.Parameters(), x)
+	for i := range want {
+		for j, w := range want[i] {
+			if got := float64(a.Row(i)[j]); !(math.Abs(got-w) <= 1e-5) { // rounding of float32
+				t.Fatalf("A′[%d][%d] is %v, want %v", i, j, got, w)
+			}
+		}
+	}
+}
+
+// TestPairsGradients compares the gradients of Σ c_ij·A′_ij with central differences of the float64 formula.
+func TestPairsGradients(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	n, d, h := 6, 5, 4
+	p, x, c := network(n, d, h, random), learntest.Normal(n, d, random), learntest.Normal(n, n, random)
+	p.Forward(x)
+	gradients, dx := p.Backward(c, true, true)
+	value := func() (sum float64) {
+		for i, row := range slow(p.Parameters(), x) {
+			for j, a := range row {
+				sum += float64(c.Row(i)[j]) * a
+			}
+		}
+		return sum
+	}
+	check := func(what string, m, g *mat.Dense) {
+		for i := range m.Data {
+			const step = 1e-4 // few ReLUs change their state within a step
+			old := m.Data[i]
+			hi, lo := old+step, old-step
+			m.Data[i] = hi
+			above := value()
+			m.Data[i] = lo
+			below := value()
+			m.Data[i] = old
+			want := (above - below) / float64(hi-lo)
+			if got := float64(g.Data[i]); !(math.Abs(got-want) <= 1e-3*(1+math.Abs(want))) { // from rounding A′ to float32
+				t.Errorf("%s, entry %d: gradient %v, difference %v", what, i, got, want)
+			}
+		}
+	}
+	for i, m := range p.Parameters() {
+		check([]string{"W", "gain 1", "shift 1", "V", "gain 2", "shift 2", "w", "b"}[i], m, gradients[i])
+	}
+	check("X", x, dx)
+	if gradients, dx := p.Backward(c, false, true); gradients != nil || dx == nil {
+		t.Error("gradients that were not asked for")
+	}
+}
+
+// TestUniform checks that Uniform draws the same numbers as rand.Float64, from a PCG and from another source.
+func TestUniform(t *testing.T) {
+	sources := map[string]func() rand.Source{
+		"PCG":     func() rand.Source { return rand.NewPCG(3, 4) },
+		"ChaCha8": func() rand.Source { return rand.NewChaCha8([32]byte{5}) },
+	}
+	for name, source := range sources {
+		random := rand.New(source())
+		m := learn.Uniform(mat.NewDense(7, 5), 9, source())
+		for i, got := range m.Data {
+			if want := float32((2*random.Float64() - 1) / 3); !(math.Abs(float64(got-want)) <= 1e-7) {
+				t.Fatalf("%s: number %d is %v, want %v", name, i, got, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package learn
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/graph-condensation/cgc/internal/adam"
+	"github.com/graph-condensation/cgc/internal/parameter"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/rival"
+)
+
+// Choice holds the parameters that determine which iterate is the result.
+type Choice struct {
+	// JudgeEvery is the number of epochs between two validations of the iterate, at least 1. The last epoch, and the
+	// epochs 1, 2, 4, 8, … before JudgeEvery are validated too, because some graphs have their best iterates early.
+	// JudgeEpochs is the number of training epochs for each validation, at least 1.
+	JudgeEvery  int `json:"judge_every"`
+	JudgeEpochs int `json:"judge_epochs"`
+}
+
+// looks reports whether the iterate of an epoch before the last one is validated.
+func (c Choice) looks(epoch int) bool {
+	return epoch%c.JudgeEvery == 0 || epoch < c.JudgeEvery && epoch&(epoch-1) == 0
+}
+
+// Check returns an error for each parameter that is out of range.
+func (c Choice) Check() error {
+	return errors.Join(
+		Want(c.JudgeEvery >= 1, "judge every", c.JudgeEvery, "at least 1"),
+		Want(c.JudgeEpochs >= 1, "judge epochs", c.JudgeEpochs, "at least 1"),
+	)
+}
+
+// Structure holds the parameters of A′ = Pairs(X′).
+type Structure struct {
+	// AdjacencyRate is the step size of Adam on the pair network, above 0.
+	AdjacencyRate float64 `json:"lr_adj"`
+	// PairHidden is the number of hidden units of the pair network, at least 1.
+	PairHidden int `json:"pair_hidden"`
+	// Threshold is the minimum weight of an edge in the result, from 0 to 1.
+	Threshold float64 `json:"threshold"`
+	// StartWeight is the approximate weight of all edges of A′ at the start, above 0 and below 1. An untrained pair
+	// network gives about 0.5, which makes A′ complete; StartWeight sets its last bias.
+	StartWeight float64 `json:"start_weight"`
+	// StructureEpochs and FeatureEpochs alternate: A′ is trained for StructureEpochs epochs, then X′ for FeatureEpochs
+	// epochs. Both are at least 0. If both are 0, every step trains both.
+	StructureEpochs int `json:"structure_epochs"`
+	FeatureEpochs   int `json:"feature_epochs"`
+	// Memory limits the memory of the pair network, which grows with N′².
+	Memory rival.Memory `json:"memory"`
+}
+
+// Check returns an error for each parameter that is out of range, or if N′ nodes need too much memory.
+func (s Structure) Check(method string, nodes int) error {
+	return errors.Join(
+		Want(s.AdjacencyRate > 0, "lr adj", s.AdjacencyRate, "above 0"),
+		Want(s.PairHidden >= 1, "pair hidden", s.PairHidden, "at least 1"),
+		Want(s.Threshold >= 0 && s.Threshold <= 1, "threshold", s.Threshold, "0 to 1"),
+		Want(s.StartWeight > 0 && s.StartWeight < 1, "start weight", s.StartWeight, "above 0 and below 1"),
+		Want(s.StructureEpochs >= 0, "structure epochs", s.StructureEpochs, "at least 0"),
+		Want(s.FeatureEpochs >= 0, "feature epochs", s.FeatureEpochs, "at least 0"),
+		s.Memory.Fits(fmt.Sprintf("%s on %s pairs of condensed nodes", method, rival.Count(nodes*nodes)),
+			PairBytes(nodes, s.PairHidden)),
+	)
+}
+
+// Turns reports whether an epoch trains A′ and whether it trains X′.
+func (s Structure) Turns(epoch int) (structure, features bool) {
+	period := s.StructureEpochs + s.FeatureEpochs
+	if period == 0 {
+		return true, true
+	}
+	structure = (epoch-1)%period < s.StructureEpochs
+	return structure, !structure
+}
+
+// Pairs returns a pair network with random weights determined by the seed.
+func (s Structure) Pairs(start *Start, seed uint64) *Pairs {
+	p := NewPairs(len(start.Y), start.X.Cols, s.PairHidden, rand.NewPCG(seed, structureStream))
+	p.bias.Data[0] += float32(math.Log(s.StartWeight / (1 - s.StartWeight)))
+	return p
+}
+
+// structureStream is the random stream for the pair network's weights. Epoch e uses stream e.
+const structureStream = 1 << 40
+
+// Want returns nil if ok, and otherwise an error for a parameter that is out of range.
+func Want(ok bool, field string, value any, bound string) error {
+	if ok {
+		return nil
+	}
+	return &parameter.Error{Package: "learn", Field: field, Value: value, Want: bound}
+}
+
+// Maker computes A′ from X′. Pairs implements it.
+type Maker interface {
+	// Forward returns A′, N′×N′, which is symmetric and has a zero diagonal.
+	Forward(x *mat.Dense) *mat.Dense
+	// Backward returns gradients of a function of A′ whose gradient is da. It must follow a call of Forward. gradients are
+	// with respect to the parameters, and nil unless parameters is set. dx is with respect to X′, and nil unless features
+	// is set.
+	Backward(da *mat.Dense, parameters, features bool) (gradients []*mat.Dense, dx *mat.Dense)
+	// Parameters returns the learnt matrices.
+	Parameters() []*mat.Dense
+}
+
+// Pair holds X′ and A′, and updates them with Adam.
+type Pair struct {
+	Structure
+	// X is X′ divided by Start.Unit.
+	X *mat.Dense
+	// Maker computes A′. nil means A′ = I.
+	Maker Maker
+
+	features, adjacency *adam.Optimizer
+}
+
+// NewPair returns a Pair with the X′ of start and the A′ of maker. A nil maker means A′ = I; structure is then ignored.
+func NewPair(start *Start, featureRate float64, structure Structure, maker Maker) *Pair {
+	p := &Pair{Structure: structure, X: start.X, Maker: maker, features: adam.New(featureRate, start.X)}
+	if maker != nil {
+		p.adjacency = adam.New(structure.AdjacencyRate, maker.Parameters()...)
+	}
+	return p
+}
+
+// A returns A′ for the current X′, or nil for A′ = I.
+func (p *Pair) A() *mat.Dense {
+	if p.Maker == nil {
+		return nil
+	}
+	return p.Maker.Forward(p.X)
+}
+
+// Step updates X′, the maker or both by one step of Adam, as determined by Turns. dx and da are the gradients with
+// respect to X′ and A′; da is nil for A′ = I. Step overwrites dx. A must have been called for the current X′.
+func (p *Pair) Step(epoch int, dx, da *mat.Dense) {
+	if p.Maker == nil {
+		p.features.Step(dx)
+		return
+	}
+	structure, features := p.Turns(epoch)
+	gradients, through := p.Maker.Backward(da, structure, features)
+	if features {
+		for i, d := range through.Data {
+			dx.Data[i] += d
+		}
+		p.features.Step(dx)
+	}
+	if structure {
+		p.adjacency.Step(gradients...)
+	}
+}
+
+// Result returns the current X′ and A′.
+func (p *Pair) Result() (x, a *mat.Dense) { return p.X, p.A() }
+
+// State implements Learner.State.
+func (p *Pair) State() []*mat.Dense {
+	state := p.features.State()
+	if p.Maker != nil {
+		state = append(state, p.adjacency.State()...)
+	}
+	return state
+}

@@ -1,0 +1,185 @@
+package trajectory
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/gnn/autodiff"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/adam"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/rival"
+	"github.com/graph-condensation/cgc/rival/internal/learn"
+)
+
+// GCSR matches training trajectories of linear GNNs. A′ expresses each condensed node as a combination of the others.
+// Source: Liu et al., Graph data condensation via self-expressive graph structure reconstruction (KDD 2024).
+//
+// A′ is a function of X′ (express). Experts and students are linear networks with two layers on ÂᴷX and Â′ᴷX′,
+// respectively.
+type GCSR struct {
+	Matching
+	// Hops is K, at least 0. InitHops is the number of propagations of the initial X′.
+	Hops     int `json:"hops"`
+	InitHops int `json:"init_hops"`
+	// Alpha is the weight of the prior P of the classes, Beta that of the last structure Q. Both are above 0.
+	Alpha float64 `json:"alpha"`
+	Beta  float64 `json:"beta"`
+	// Tau and Gamma are the shares of P and Q that are kept in an epoch, from 0 to 1. The rest comes from A′.
+	Tau   float64 `json:"tau"`
+	Gamma float64 `json:"gamma"`
+	// Threshold is the minimum weight of an edge in the result, at least 0.
+	Threshold float64 `json:"threshold"`
+}
+
+// NewGCSR returns GCSR with the settings of its authors' program for 70 nodes of Cora, except for 20 experts instead of
+// 100.
+func NewGCSR() GCSR {
+	return GCSR{
+		Matching: Matching{
+			Epochs: 7000, FeatureRate: 1e-6, Steps: 5, StudentRate: 0.01,
+			Experts: Experts{
+				Experts: 20, Optimizer: Adam, ExpertRate: 1e-3, ExpertDecay: 5e-4, ExpertEpochs: 2, MaxStart: 59, Interval: 1,
+				Hidden: 256,
+			},
+			Choice: learn.Choice{JudgeEvery: 200, JudgeEpochs: 200},
+		},
+		Hops: 2, InitHops: 2, Alpha: 1, Beta: 1, Tau: 0.9, Gamma: 0.5,
+	}
+}
+
+// Name returns "gcsr".
+func (GCSR) Name() string { return "gcsr" }
+
+// Check validates the parameters, g, nodes and the memory limit.
+func (m GCSR) Check(g *graph.Graph, nodes int) error {
+	what := m.Name() + " on " + rival.Count(nodes*nodes) + " pairs of condensed nodes"
+	return errors.Join(m.check(m.Name(), g, nodes),
+		learn.Want(m.Hops >= 0, "hops", m.Hops, "at least 0"),
+		learn.Want(m.InitHops >= 0, "init hops", m.InitHops, "at least 0"),
+		learn.Want(m.Alpha > 0, "alpha", m.Alpha, "above 0"),
+		learn.Want(m.Beta > 0, "beta", m.Beta, "above 0"),
+		learn.Want(m.Tau >= 0 && m.Tau <= 1, "tau", m.Tau, "0 to 1"),
+		learn.Want(m.Gamma >= 0 && m.Gamma <= 1, "gamma", m.Gamma, "0 to 1"),
+		learn.Want(m.Threshold >= 0, "threshold", m.Threshold, "at least 0"),
+		m.Memory.Fits(what, 100*float64(nodes)*float64(nodes)))
+}
+
+// Condense learns X′ and A′.
+func (m GCSR) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+	return m.run(ctx, g, m, nodes, seed, m.Threshold, func(s *learn.Start, r *resources) (learn.Learner, error) {
+		train, first := s.Labelled()
+		p, err := newLinear(ctx, s, train, m.Hops)
+		if err != nil {
+			return nil, err
+		}
+		if err := m.train(ctx, p, r.store, seed, m.Name()+" experts"); err != nil {
+			return nil, err
+		}
+		if err := s.Propagate(ctx, m.InitHops, rand.New(rand.NewPCG(seed, beginStream))); err != nil {
+			return nil, err
+		}
+		mixtures, err := s.LabelMixtures(ctx, m.Hops, train)
+		if err != nil {
+			return nil, err
+		}
+		l := &expressive{
+			student: newStudent(m.Matching, s, r), gcsr: m, x: s.X, y: autodiff.OneHot(s.Y, len(s.Budget)),
+			features: adam.New(m.FeatureRate, s.X), propagation: learn.Propagation{Hops: m.Hops},
+			structure: express{alpha: m.Alpha, beta: m.Beta}, p: prior(mixtures, first, s.Y), q: mat.NewDense(nodes, nodes),
+		}
+		l.unroll.relu = false
+		for i := range nodes {
+			l.q.Row(i)[i] = 1
+		}
+		return l, nil
+	})
+}
+
+// beginStream is the random stream that chooses the nodes of the initial X′.
+const beginStream = 1<<40 + 2
+
+// prior returns P. P_ij is the probability that a node near a training node of class y_i has class y_j, averaged with
+// P_ji. The rows of mixtures that start at first[c] are those of class c.
+func prior(mixtures *mat.Dense, first []int, y []int32) *mat.Dense {
+	classes := mixtures.Cols
+	between := mat.NewDense(classes, classes)
+	for c := range classes {
+		for i := first[c]; i < first[c+1]; i++ {
+			for k, v := range mixtures.Row(i) {
+				between.Row(c)[k] += v / float32(first[c+1]-first[c])
+			}
+		}
+	}
+	p := mat.NewDense(len(y), len(y))
+	for i, a := range y {
+		for j, b := range y {
+			p.Row(i)[j] = (between.Row(int(a))[b] + between.Row(int(b))[a]) / 2
+		}
+	}
+	return p
+}
+
+// expressive is the Learner of GCSR.
+type expressive struct {
+	*student
+	gcsr        GCSR
+	x, y        *mat.Dense
+	p, q        *mat.Dense
+	features    *adam.Optimizer
+	structure   express
+	propagation learn.Propagation
+}
+
+// objective returns the matching distance, its gradient with respect to X′, and A′.
+func (l *expressive) objective(ctx context.Context) (loss float64, dx, a *mat.Dense, err error) {
+	if a, err = l.structure.forward(ctx, l.x, l.p, l.q); err != nil {
+		return 0, nil, nil, err
+	}
+	z := l.propagation.Forward(l.x, a)
+	loss, dz, _, _, err := l.unroll.match(ctx, z, l.y, l.start, l.target, l.StudentRate)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	through, da := l.propagation.Backward(a, dz)
+	dx, err = l.structure.backward(ctx, l.x, da)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	for i, v := range through.Data {
+		dx.Data[i] += v
+	}
+	return loss, dx, a, nil
+}
+
+// Epoch trains one student along the trajectory of one expert, and moves P and Q towards A′.
+func (l *expressive) Epoch(ctx context.Context, _ int, src rand.Source) (loss float64, err error) {
+	random := rand.New(src)
+	if _, err := l.draw(l.store, random, random.IntN(l.starts()), l.start, l.target); err != nil {
+		return 0, err
+	}
+	loss, dx, a, err := l.objective(ctx)
+	if err != nil {
+		return 0, err
+	}
+	l.features.Step(dx)
+	for i, w := range a.Data {
+		l.p.Data[i] += float32(1-l.gcsr.Tau) * (w - l.p.Data[i])
+		l.q.Data[i] += float32(1-l.gcsr.Gamma) * (w - l.q.Data[i])
+	}
+	return loss, nil
+}
+
+// Result returns X′ and A′.
+func (l *expressive) Result() (x, a *mat.Dense) {
+	a, err := l.structure.forward(context.Background(), l.x, l.p, l.q)
+	if err != nil { // X′ is not finite, which the caller reports
+		a = mat.NewDense(l.x.Rows, l.x.Rows)
+	}
+	return l.x, a
+}
+
+// State implements Learner.State.
+func (l *expressive) State() []*mat.Dense { return append(l.features.State(), l.p, l.q) }

@@ -1,0 +1,229 @@
+// Package trajectory condenses a graph by matching training trajectories: SFGC, GEOM and GCSR.
+//
+// Experts are networks trained on the original graph. Snapshots of their weights are stored. A student starts from a
+// snapshot θ_0 and is trained on the condensed graph for S steps. The condensed graph is learnt so that the student
+// ends close to a later snapshot θ* of the same expert:
+//
+//	min ‖θ_S − θ*‖²/‖θ_0 − θ*‖².
+//
+// The gradient is propagated back through all S steps, which needs second-order derivatives (unroll).
+//
+// docs/notes/2026-11-baselines.md explains what the papers leave open and where cgc departs from their programs.
+package trajectory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/gnn/autodiff"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/adam"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/rival"
+	"github.com/graph-condensation/cgc/rival/internal/learn"
+	"github.com/graph-condensation/cgc/rival/internal/selection"
+)
+
+// KCenter and Random are the names of the choices for the initial X′.
+const (
+	KCenter = "k-center"
+	Random  = "random"
+)
+
+// Matching holds the parameters that all three methods share.
+type Matching struct {
+	// Epochs is the number of students, at least 1. X′ is updated once for each student.
+	Epochs int `json:"epochs"`
+	// FeatureRate is the step size of Adam on X′, above 0.
+	FeatureRate float64 `json:"lr_feat"`
+	// Steps is the number of steps of a student, at least 1. StudentRate is their size, above 0.
+	Steps       int     `json:"steps"`
+	StudentRate float64 `json:"lr_student"`
+	Experts
+	learn.Choice
+	// Memory limits the memory for students and experts. Experts that do not fit are kept in a temporary file of at
+	// most Disk bytes.
+	Memory rival.Memory `json:"memory"`
+	Disk   rival.Memory `json:"disk"`
+}
+
+// check validates the parameters, g, nodes and the memory limits.
+func (m Matching) check(name string, g *graph.Graph, nodes int) error {
+	if err := rival.Check(g, nodes); err != nil {
+		return err
+	}
+	err := errors.Join(
+		learn.Want(m.Epochs >= 1, "epochs", m.Epochs, "at least 1"),
+		learn.Want(m.FeatureRate > 0, "lr feat", m.FeatureRate, "above 0"),
+		learn.Want(m.Steps >= 1, "steps", m.Steps, "at least 1"),
+		learn.Want(m.StudentRate > 0, "lr student", m.StudentRate, "above 0"),
+		learn.Want(m.Experts.Experts >= 1, "experts", m.Experts.Experts, "at least 1"),
+		learn.Want(m.Optimizer == SGD || m.Optimizer == Adam, "expert optimizer", m.Optimizer, "sgd or adam"),
+		learn.Want(m.ExpertRate > 0, "lr expert", m.ExpertRate, "above 0"),
+		learn.Want(m.ExpertDecay >= 0, "expert decay", m.ExpertDecay, "at least 0"),
+		learn.Want(m.ExpertEpochs >= 1, "expert epochs", m.ExpertEpochs, "at least 1"),
+		learn.Want(m.MaxStart >= 0, "max start", m.MaxStart, "at least 0"),
+		learn.Want(m.Interval >= 1, "interval", m.Interval, "at least 1"),
+		learn.Want(m.Hidden >= 1, "hidden", m.Hidden, "at least 1"),
+		m.Choice.Check(),
+	)
+	if err != nil {
+		return err
+	}
+	_, _, err = m.plan(name, g, nodes)
+	return err
+}
+
+// bytes returns the memory that a run needs, excluding snapshots and states: the rows that experts learn from and their
+// hidden units, copies of the weights, and X′ with its gradients.
+func (m Matching) bytes(g *graph.Graph, nodes int) float64 {
+	n, d, h, c := float64(g.Nodes()), float64(g.Features()), float64(m.Hidden), float64(g.Classes)
+	rows := 16*n*d + 20*n*h
+	return rows + 4*(8*float64(weightNumbers(g.Features(), m.Hidden, g.Classes))+
+		float64(nodes)*(8*d+12*h+8*c+4*float64(nodes)))
+}
+
+// plan decides how to store the states of a student and the snapshots of experts. A quarter of the remaining memory is
+// for states. Snapshots are stored on disk if they exceed the rest.
+func (m Matching) plan(name string, g *graph.Graph, nodes int) (stretch int, onDisk bool, err error) {
+	bound := m.Memory
+	if bound == 0 {
+		bound = rival.DefaultMemory
+	}
+	base := m.bytes(g, nodes)
+	stretch, states := stretchFor(m.Steps, nodes, m.Hidden, g.Classes, (float64(bound)-base)/4)
+	what := fmt.Sprintf("%s on %s nodes with %s features", name, rival.Count(g.Nodes()), rival.Count(g.Features()))
+	if err := m.Memory.Fits(what, base+states); err != nil {
+		return 0, false, err
+	}
+	snapshots := float64(m.Experts.Experts) * float64(m.snapshots())
+	experts := 4 * snapshots * float64(weightNumbers(g.Features(), m.Hidden, g.Classes))
+	if base+states+experts <= float64(bound) {
+		return stretch, false, nil
+	}
+	what = fmt.Sprintf("%s with %s snapshots of experts", name, rival.Count(int(snapshots)))
+	return stretch, true, m.Disk.FitsAs("disk", what, experts)
+}
+
+// SFGC matches training trajectories: a GCN trained on X′ (A′ = I) must end close to a later state of a GCN trained on
+// the original graph. Source: Zheng et al., Structure-free graph condensation: From large-scale graphs to condensed
+// graph-free data (NeurIPS 2023).
+//
+// Experts and students are GCNs with two layers.
+type SFGC struct {
+	Matching
+	// LearnRate is the learning rate of the step size of students, at least 0: gradient descent with momentum 0.5.
+	LearnRate float64 `json:"lr_lr"`
+	// Init chooses the initial X′: the features of nodes chosen by k-center, or of random training nodes.
+	Init string `json:"init"`
+}
+
+// NewSFGC returns SFGC with the settings of its authors' program for 70 nodes of Cora, except for 20 experts instead of
+// 200.
+func NewSFGC() SFGC {
+	return SFGC{
+		Matching: Matching{
+			Epochs: 2000, FeatureRate: 1e-4, Steps: 500, StudentRate: 0.5,
+			Experts: Experts{
+				Experts: 20, Optimizer: SGD, ExpertRate: 0.4, ExpertEpochs: 1200, MaxStart: 30, Interval: 10, Hidden: 256,
+			},
+			Choice: learn.Choice{JudgeEvery: 50, JudgeEpochs: 200},
+		},
+		LearnRate: 1e-6, Init: KCenter,
+	}
+}
+
+// Name returns "sfgc".
+func (SFGC) Name() string { return "sfgc" }
+
+// Check validates the parameters, g, nodes and the memory limits.
+func (m SFGC) Check(g *graph.Graph, nodes int) error {
+	return errors.Join(m.check(m.Name(), g, nodes),
+		learn.Want(m.LearnRate >= 0, "lr lr", m.LearnRate, "at least 0"), checkInit(m.Init))
+}
+
+func checkInit(init string) error {
+	return learn.Want(init == KCenter || init == Random, "init", init, "k-center or random")
+}
+
+// Condense learns X′.
+func (m SFGC) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+	return m.run(ctx, g, m, nodes, seed, 0, func(s *learn.Start, r *resources) (learn.Learner, error) {
+		if err := begin(ctx, s, m.Init, m.Memory); err != nil {
+			return nil, err
+		}
+		train, _ := s.Labelled()
+		p, err := newConvolution(ctx, s, train)
+		if err != nil {
+			return nil, err
+		}
+		if err := m.train(ctx, p, r.store, seed, m.Name()+" experts"); err != nil {
+			return nil, err
+		}
+		return &free{
+			student: newStudent(m.Matching, s, r), y: autodiff.OneHot(s.Y, len(s.Budget)), x: s.X,
+			features: adam.New(m.FeatureRate, s.X), pace: newPace(m.StudentRate, m.LearnRate),
+		}, nil
+	})
+}
+
+// resources holds the snapshots of experts, and the number of steps of a student for each stored state.
+type resources struct {
+	stretch int
+	store   *store
+}
+
+// run condenses g. begin trains the experts and returns the learner.
+func (m Matching) run(
+	ctx context.Context, g *graph.Graph, method condense.Checker, nodes int, seed uint64, threshold float64,
+	begin func(*learn.Start, *resources) (learn.Learner, error),
+) (*condense.Condensed, error) {
+	r := &resources{}
+	defer func() { r.store.close() }()
+	plan := learn.Plan{
+		Method: method, Nodes: nodes, Seed: seed, Epochs: m.Epochs, Choice: m.Choice, Threshold: threshold,
+	}
+	return learn.Run(ctx, g, plan, func(s *learn.Start) (_ learn.Learner, err error) {
+		stretch, onDisk, err := m.plan(method.Name(), g, nodes)
+		if err != nil {
+			return nil, err
+		}
+		r.stretch = stretch
+		size := weightNumbers(s.X.Cols, m.Hidden, len(s.Budget))
+		if r.store, err = newStore(m.Experts.Experts*m.snapshots(), size, onDisk); err != nil {
+			return nil, err
+		}
+		return begin(s, r)
+	})
+}
+
+// begin replaces X′ by the features of nodes chosen by k-center if init is KCenter.
+func begin(ctx context.Context, s *learn.Start, init string, memory rival.Memory) error {
+	if init != KCenter {
+		return nil
+	}
+	method := selection.NewKCenter()
+	method.Memory = memory
+	small, err := method.Condense(ctx, s.Graph, len(s.Y), 0)
+	if err != nil {
+		return err
+	}
+	var rows []int32 // ordered by class
+	for c := range s.Budget {
+		for i, y := range small.Y {
+			if int(y) == c {
+				rows = append(rows, int32(i))
+			}
+		}
+	}
+	chosen := new(mat.Dense)
+	if err := mat.Rows(chosen, small.X, rows); err != nil {
+		return err
+	}
+	for i, v := range chosen.Data {
+		s.X.Data[i] = v / s.Unit
+	}
+	return nil
+}

@@ -1,0 +1,242 @@
+package trajectory
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/graph-condensation/cgc/gnn/autodiff"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
+)
+
+// problem holds the data, the start and the target of a student.
+type problem struct {
+	z, y          *mat.Dense
+	start, target weights
+}
+
+// newProblem returns a random problem with soft labels.
+func newProblem(n, d, h, c int, random *rand.Rand) problem {
+	p := problem{
+		z: learntest.Normal(n, d, random), y: mat.NewDense(n, c), start: newWeights(d, h, c), target: newWeights(d, h, c),
+	}
+	p.start.restart(rand.NewPCG(1, 2))
+	for i, m := range p.target.all() {
+		copy(m.Data, p.start.all()[i].Data)
+		for j := range m.Data {
+			m.Data[j] += 0.2 * float32(random.NormFloat64())
+		}
+	}
+	for i := range n {
+		var sum float32
+		for k := range p.y.Row(i) {
+			p.y.Row(i)[k] = random.Float32()
+			sum += p.y.Row(i)[k]
+		}
+		for k := range p.y.Row(i) {
+			p.y.Row(i)[k] /= sum
+		}
+	}
+	return p
+}
+
+// byTape computes the objective by its definition on a tape: every step is a gradient step on the tape, and the final
+// distance is differentiated through all steps.
+func (p problem) byTape(relu bool, steps int, rate float64) (loss float64, dz, dy *mat.Dense) {
+	t := autodiff.NewTape()
+	z, y := t.Var(p.z), t.Var(p.y)
+	var theta []*autodiff.Var
+	for _, m := range p.start.all() {
+		theta = append(theta, t.Var(m))
+	}
+	for range steps {
+		hidden := t.AddRow(t.MatMul(z, theta[0]), theta[1])
+		if relu {
+			hidden = t.ReLU(hidden)
+		}
+		entropy := t.CrossEntropy(t.AddRow(t.MatMul(hidden, theta[2]), theta[3]), y)
+		for i, g := range t.Grad(entropy, theta...) {
+			theta[i] = t.Sub(theta[i], t.Scale(float32(rate), g))
+		}
+	}
+	var end, whole *autodiff.Var
+	add := func(sum, x *autodiff.Var) *autodiff.Var {
+		square := t.Sum(t.Mul(x, x))
+		if sum == nil {
+			return square
+		}
+		return t.Add(sum, square)
+	}
+	for i, m := range p.target.all() {
+		to := t.Var(m)
+		end = add(end, t.Sub(theta[i], to))
+		whole = add(whole, t.Sub(t.Var(p.start.all()[i]), to))
+	}
+	total := t.Mul(end, t.Power(whole, -1))
+	g := t.Grad(total, z, y)
+	return float64(total.Value.Data[0]), g[0].Value, g[1].Value
+}
+
+// centred subtracts the mean of each row.
+func centred(m *mat.Dense) *mat.Dense {
+	c := m.Clone()
+	for i := range c.Rows {
+		var mean float32
+		for _, v := range c.Row(i) {
+			mean += v / float32(c.Cols)
+		}
+		for k := range c.Row(i) {
+			c.Row(i)[k] -= mean
+		}
+	}
+	return c
+}
+
+// TestUnrollIsAutodiff compares the gradients through an unroll with byTape.
+func TestUnrollIsAutodiff(t *testing.T) {
+	for _, relu := range []bool{true, false} {
+		p := newProblem(7, 5, 6, 3, rand.New(rand.NewPCG(3, 4)))
+		const steps, rate = 12, 0.4
+		want, wantZ, wantY := p.byTape(relu, steps, rate)
+		o := unroll{relu: relu, steps: steps, stretch: 1}
+		loss, dz, dy, _, err := o.match(t.Context(), p.z, p.y, p.start, p.target, rate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(math.Abs(loss-want) <= 1e-5*want) {
+			t.Errorf("loss %v, want %v", loss, want)
+		}
+		learntest.Close(t, "dZ", dz, wantZ, 1e-4)                   // rounding of float32
+		learntest.Close(t, "dY", centred(dy), centred(wantY), 1e-4) // the rows of Y must continue to sum to 1
+	}
+}
+
+// TestUnrollDifferences compares the gradients, including that with respect to the rate, with central differences of
+// the objective.
+func TestUnrollDifferences(t *testing.T) {
+	for _, relu := range []bool{false, true} {
+		p := newProblem(6, 4, 5, 3, rand.New(rand.NewPCG(5, 6)))
+		for i := range p.start.b1.Data { // so that units stay on or off, and no difference crosses a kink of ReLU
+			shift := []float32{6, -6, 6}[i%3]
+			p.start.b1.Data[i] += shift
+			p.target.b1.Data[i] += shift
+		}
+		o := unroll{relu: relu, steps: 40, stretch: 1}
+		value := func(rate float64) float64 {
+			loss, _, _, _, err := o.match(t.Context(), p.z, p.y, p.start, p.target, rate)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return loss
+		}
+		const rate, step = 0.02, 1e-3
+		_, dz, dy, drate, err := o.match(t.Context(), p.z, p.y, p.start, p.target, rate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dz, dy = dz.Clone(), dy.Clone()
+		for what, pair := range map[string][2]*mat.Dense{"dZ": {p.z, dz}, "dY": {p.y, dy}} {
+			x, got := pair[0], pair[1]
+			want := mat.NewDense(x.Dims())
+			for i := range x.Data {
+				old := x.Data[i]
+				x.Data[i] = old + step
+				above := value(rate)
+				x.Data[i] = old - step
+				want.Data[i] = float32((above - value(rate)) / (2 * step))
+				x.Data[i] = old
+			}
+			learntest.Close(t, what, got, want, 2e-2) // from rounding to float32, divided by the step
+		}
+		want := (value(rate+step) - value(rate-step)) / (2 * step)
+		if !(math.Abs(drate-want) <= 1e-2*math.Abs(want)) {
+			t.Errorf("gradient by the rate is %v, difference %v", drate, want)
+		}
+	}
+}
+
+// TestStretches checks that recomputed states give the same bits as stored ones.
+func TestStretches(t *testing.T) {
+	p := newProblem(7, 5, 6, 3, rand.New(rand.NewPCG(7, 8)))
+	const steps = 23
+	kept := unroll{relu: true, steps: steps, stretch: 1}
+	loss, dz, _, drate, err := kept.match(t.Context(), p.z, p.y, p.start, p.target, 0.3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, stretch := range []int{2, 5, 23, 30} {
+		again := unroll{relu: true, steps: steps, stretch: stretch}
+		gotLoss, got, _, gotRate, err := again.match(t.Context(), p.z, p.y, p.start, p.target, 0.3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if gotLoss != loss || gotRate != drate {
+			t.Errorf("stretch %d: loss %v and gradient by the rate %v, want %v and %v", stretch, gotLoss, gotRate, loss, drate)
+		}
+		learntest.Close(t, "dZ", got, dz, 0)
+	}
+	const one = 4 * (70*256 + 256*7 + 7)
+	for _, c := range []struct {
+		bytes float64
+		want  int
+	}{{501 * one, 1}, {500 * one, 2}, {252 * one, 2}, {60 * one, 10}, {46 * one, 18}, {0, 23}} {
+		if stretch, need := stretchFor(500, 70, 256, 7, c.bytes); stretch != c.want || stretch < 23 && need > c.bytes {
+			t.Errorf("%v bytes: stretch %d takes %v, want %d", c.bytes, stretch, need, c.want)
+		}
+	}
+}
+
+// TestUnrollFalls checks that gradient descent on Z reduces the distance, and that match stops when its context is
+// done.
+func TestUnrollFalls(t *testing.T) {
+	p := newProblem(8, 6, 8, 3, rand.New(rand.NewPCG(9, 10)))
+	o := unroll{relu: true, steps: 30, stretch: 4}
+	var begun, ended float64
+	for i := range 60 {
+		loss, dz, _, _, err := o.match(t.Context(), p.z, p.y, p.start, p.target, 0.3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ended = loss; i == 0 {
+			begun = loss
+		}
+		for j, g := range dz.Data {
+			p.z.Data[j] -= 0.5 * g
+		}
+	}
+	if !(ended < 0.97*begun) {
+		t.Errorf("the distance went from %v to %v in 60 steps, want less", begun, ended)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, _, _, err := o.match(ctx, p.z, p.y, p.start, p.target, 0.3); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v after the end of the context", err)
+	}
+}
+
+// BenchmarkUnroll runs one student of the size used for Cora: 70 nodes, 1433 features, 256 units, 7 classes. "again"
+// stores 46 of 500 states and recomputes the others. "tape" uses package autodiff.
+func BenchmarkUnroll(b *testing.B) {
+	p := newProblem(70, 1433, 256, 7, rand.New(rand.NewPCG(1, 1)))
+	for _, c := range []struct {
+		name           string
+		steps, stretch int
+	}{{"500/kept", 500, 1}, {"500/again", 500, 23}, {"20/kept", 20, 1}} {
+		b.Run(c.name, func(b *testing.B) {
+			o := unroll{relu: true, steps: c.steps, stretch: c.stretch}
+			for b.Loop() {
+				if _, _, _, _, err := o.match(b.Context(), p.z, p.y, p.start, p.target, 0.05); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	b.Run("20/tape", func(b *testing.B) {
+		for b.Loop() {
+			p.byTape(true, 20, 0.05)
+		}
+	})
+}
