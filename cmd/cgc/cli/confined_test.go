@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/graph"
@@ -26,7 +27,6 @@ import (
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
-	"github.com/graph-condensation/cgc/propagate/stored"
 )
 
 // To measure a graph of your own: go test ./cmd/cgc/cli -run TestConfinedFigures -v -timeout 2h -confined.graph FILE

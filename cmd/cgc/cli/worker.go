@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/graph-condensation/cgc/propagate/cluster"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/cluster"
 )
 
 // workerCommand returns the hidden command that a cluster starts on its machines.

@@ -8,7 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/graph-condensation/cgc/cmd/cgc/browser/chromium"
+	"github.com/graph-condensation/cgc/cmd/cgc/browser/internal/chromium"
 )
 
 // TestScreenReader checks that a screen reader finds ordered headings, a name on each control, and a name, a

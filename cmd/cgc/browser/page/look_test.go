@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/graph-condensation/cgc/cmd/cgc/browser/chromium"
+	"github.com/graph-condensation/cgc/cmd/cgc/browser/internal/chromium"
 )
 
 // TestLook takes screenshots of the page in $CGC_PAGE for visual inspection: in a wide and a narrow window, light and

@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/graph-condensation/cgc"
-	"github.com/graph-condensation/cgc/cmd/cgc/browser/chromium"
+	"github.com/graph-condensation/cgc/cmd/cgc/browser/internal/chromium"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/html"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/overview"

@@ -7,7 +7,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/graph-condensation/cgc/cmd/cgc/browser/chromium"
+	"github.com/graph-condensation/cgc/cmd/cgc/browser/internal/chromium"
 )
 
 // TestAccess checks that the page can be used by keyboard only: Tab reaches the demo, the focus moves to each next

@@ -21,7 +21,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
-	"github.com/graph-condensation/cgc/cmd/cgc/browser/chromium"
+	"github.com/graph-condensation/cgc/cmd/cgc/browser/internal/chromium"
 )
 
 // program is the command that the tests run, built like a release, with the page embedded.

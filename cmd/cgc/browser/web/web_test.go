@@ -14,7 +14,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/graph-condensation/cgc/cmd/cgc/browser/chromium"
+	"github.com/graph-condensation/cgc/cmd/cgc/browser/internal/chromium"
 	"github.com/graph-condensation/cgc/condense"
 	_ "github.com/graph-condensation/cgc/dataset" // registers .npz
 )

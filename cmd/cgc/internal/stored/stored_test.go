@@ -10,13 +10,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
-	"github.com/graph-condensation/cgc/propagate/stored"
 )
 
 // demo returns a synthetic graph.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/cluster"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
 	"github.com/graph-condensation/cgc/propagate"
-	"github.com/graph-condensation/cgc/propagate/cluster"
-	"github.com/graph-condensation/cgc/propagate/stored"
 )
 
 // FuzzRun sends arbitrary frames to a worker after a task on a small graph. The worker completes its task, or returns

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
-	"github.com/graph-condensation/cgc/propagate/stored"
 )
 
 // FuzzRead checks that reading a file of embeddings neither panics nor uses unbounded memory. What is read is valid,

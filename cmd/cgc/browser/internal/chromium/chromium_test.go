@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graph-condensation/cgc/cmd/cgc/browser/chromium"
+	"github.com/graph-condensation/cgc/cmd/cgc/browser/internal/chromium"
 )
 
 // TestPage checks that a page's errors, exceptions and requests are recorded.

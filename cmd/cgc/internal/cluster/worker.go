@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
 	"github.com/graph-condensation/cgc/internal/memory"
-	"github.com/graph-condensation/cgc/propagate/stored"
 )
 
 // Task says what a worker does with its input.

@@ -7,11 +7,11 @@ import (
 	"io"
 	"slices"
 
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
-	"github.com/graph-condensation/cgc/propagate/stored"
 )
 
 // rows runs the task "rows": one step of the propagation for the nodes of one block. Step l computes H⁽ˡ⁾ of these

@@ -7,12 +7,12 @@ import (
 	"io"
 	"slices"
 
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
-	"github.com/graph-condensation/cgc/propagate/stored"
 )
 
 // columns runs the task "columns".
