@@ -42,7 +42,7 @@ func TestWarnsOfScales(t *testing.T) {
 		config := configured(70, func(k *cgc.Config) { k.Standardize = c.standardize })
 		small := mustCondense(t, scaledDemo(c.factor, 3), config)
 		warning := strings.Join(small.Warnings, "\n")
-		if c.warns != strings.Contains(warning, "--standardize (Config.Standardize)") || !c.warns && warning != "" {
+		if c.warns != strings.Contains(warning, "feature 3 (counted from 0)") || !c.warns && warning != "" {
 			t.Errorf("column times %v, standardize %v: warnings %q, want one: %v", c.factor, c.standardize, warning, c.warns)
 		}
 	}

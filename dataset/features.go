@@ -15,8 +15,10 @@ type features struct {
 	filled int
 	// constant is the number of features that are equal in all nodes, and first is the first such feature.
 	constant, first int
-	// scales is the largest norm of a feature divided by the median of the nonzero norms; 1 if all are zero.
-	scales float64
+	// scales is the largest norm of a feature divided by the median of the nonzero norms; 1 if all are zero. largest is
+	// the feature with the largest norm.
+	scales  float64
+	largest int
 	// hash holds a hash of the features of each node: 0 if all of them are 0. Equal features have equal hashes.
 	hash []uint64
 }
@@ -106,6 +108,7 @@ func scramble(z uint64) uint64 {
 // join combines the summaries of the parts.
 func (f *features) join(parts [][]column, n, d int) {
 	var norms []float64
+	widest := 0.0
 	for j := range d {
 		all := column{least: math.MaxFloat32, most: -math.MaxFloat32}
 		for _, columns := range parts {
@@ -123,6 +126,9 @@ func (f *features) join(parts [][]column, n, d int) {
 		}
 		if all.filled > 0 {
 			norms = append(norms, math.Sqrt(all.square))
+		}
+		if all.square > widest {
+			f.largest, widest = j, all.square
 		}
 	}
 	slices.Sort(norms)

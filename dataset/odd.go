@@ -54,27 +54,27 @@ func (f *Facts) oddities(g *graph.Graph, x *features, unreached int) []Oddity {
 	add(f.Isolated > 0, "isolated", f.Isolated,
 		text("%s no edge, %d of them in the training split", have(f.Isolated, f.Nodes, "node"), alone),
 		"Propagation gives such a node its own features and nothing else",
-		"If edges were lost, look how they name their nodes; if not, nothing is wrong")
+		"If it should have edges, check that the edges name their nodes as the nodes do. Otherwise nothing is wrong")
 	add(share(unreached, f.Nodes), "unreached", unreached,
 		text("%d of %d nodes are in components without a training node (there are %d components with edges)",
 			unreached, f.Nodes, f.Components),
-		"No label reaches these nodes by edges: a model knows them by their features alone",
-		"Label a node of each large component, or leave such components out of the test")
+		"No label reaches these nodes along edges, so a model has only their features",
+		"If you can, label a node in each large component, or leave such components out of the test")
 	add(f.Edges > 0 && f.Homophily-f.Chance < mixing*(1-f.Chance) && f.Classes > 1, "heterophily", f.Edges,
 		text("%.3g%% of the edges join nodes of one class, and %.3g%% would by chance", 100*f.Homophily, 100*f.Chance),
-		"Propagation mixes the classes, and condensing works on what it has mixed",
-		"Compare --hops 0 and --hops 1: if features without hops do as well, condensing this graph is the wrong tool")
+		"Propagation mixes the classes, and cgc condenses the mixed features",
+		"Compare --hops 0 and --hops 1. If --hops 0 is as accurate, this graph is not worth condensing")
 
 	odd = append(odd, f.oddSplit()...)
 	odd = append(odd, f.oddClasses()...)
 
 	add(x.constant > 0, "constant_features", x.constant,
 		text("%s one value for all nodes, first feature %d", have(x.constant, f.Features, "feature"), x.first),
-		"Such a feature tells nothing of a node, and costs memory and time",
-		"Leave it out")
+		"Such a feature does not distinguish nodes, and costs memory and time",
+		"Remove it")
 	add(x.scales > mostScales, "scales", 1,
-		text("The largest feature is %.3g times the median one", x.scales),
-		"Distances between nodes, and so the groups, depend on it alone",
+		text("Feature %d (counted from 0) is %.6g times as large as the median one", x.largest, math.Round(x.scales)),
+		"Distances between nodes, and so the clusters, depend on it alone",
 		"--standardize gives all features one scale")
 	zero, training := 0, 0
 	for _, h := range x.hash {
@@ -89,17 +89,17 @@ func (f *Facts) oddities(g *graph.Graph, x *features, unreached int) []Oddity {
 	}
 	add(zero > 0, "zero_rows", zero,
 		text("%s no feature but zeros, %d of them in the training split", have(zero, f.Nodes, "node"), training),
-		"Only its neighbours tell such a node from another",
-		"If features were lost, add them; if not, nothing is wrong")
+		"Only its neighbours distinguish such a node from others",
+		"If it should have features, check the input. Otherwise nothing is wrong")
 	copied, contrary := x.twins(g.Y, g.Split.Train, g.Split.Test)
 	add(share(copied, f.Test), "copies", copied,
 		text("%d of %d test nodes have exactly the features of a training node", copied, f.Test),
-		"If they are the same things twice, the test measures memory, and accuracies on new nodes will be lower",
-		"Drop nodes that are there twice, or put them into one part of the split")
+		"If these are duplicates, the test rewards memorising, and the accuracy on new nodes will be lower",
+		"Remove duplicates, or keep them in the same part of the split")
 	add(share(contrary, f.Nodes-f.Unlabelled), "contradictions", contrary,
 		text("%d of %d labelled nodes have exactly the features of a node of another class", contrary, f.Nodes-f.Unlabelled),
-		"Features cannot tell these nodes apart: only edges can",
-		"Look whether labels are wrong or features are missing")
+		"Only edges can distinguish these nodes",
+		"Check whether labels are wrong or features are missing")
 	return odd
 }
 
@@ -107,19 +107,19 @@ func (f *Facts) oddities(g *graph.Graph, x *features, unreached int) []Oddity {
 func (f *Facts) oddSplit() (odd []Oddity) {
 	if f.Train < fewPerClass*f.Classes {
 		odd = append(odd, Oddity{"few_train", f.Train,
-			fmt.Sprintf("%d nodes train, for %d classes", f.Train, f.Classes),
-			"A condensed graph can hardly be smaller, and accuracies differ much between seeds",
-			"Label more nodes, or try --pseudo-labels, which adds nodes that a classifier is sure of"})
+			fmt.Sprintf("%d training nodes for %d classes", f.Train, f.Classes),
+			"There is little to condense, and accuracies vary much between seeds",
+			"Label more nodes, or try --pseudo-labels, which adds nodes that a linear classifier is most confident about"})
 	}
 	for _, part := range []struct {
-		key, does string
+		key, part string
 		nodes     int
 		none      string
 	}{
-		{"few_val", "validate", f.Val, "The best epoch and the best parameters cannot be chosen"},
+		{"few_val", "validation", f.Val, "Neither the best epoch nor the best parameters can be chosen"},
 		{"few_test", "test", f.Test, "No accuracy can be measured"},
 	} {
-		fact, meaning := fmt.Sprintf("%d nodes %s", part.nodes, part.does), part.none
+		fact, meaning := fmt.Sprintf("%d %s nodes", part.nodes, part.part), part.none
 		if part.nodes >= fewJudges {
 			continue
 		}
@@ -128,7 +128,7 @@ func (f *Facts) oddSplit() (odd []Oddity) {
 				50/math.Sqrt(float64(part.nodes)))
 		}
 		odd = append(odd, Oddity{part.key, part.nodes, fact, meaning,
-			fmt.Sprintf("Let at least %d labelled nodes %s", fewJudges, part.does)})
+			fmt.Sprintf("Use at least %d labelled nodes for %s", fewJudges, part.part)})
 	}
 	return odd
 }
@@ -153,27 +153,27 @@ func (f *Facts) oddClasses() (odd []Oddity) {
 	if len(empty) > 0 {
 		odd = append(odd, Oddity{"empty_class", len(empty),
 			f.classes(empty) + " no node",
-			"A classifier keeps a place for it and never uses it",
-			"If labels were lost, look at their file; if not, number the classes without gaps"})
+			"A model has an output for it that it never uses",
+			"If it should have nodes, check the labels. Otherwise number the classes without gaps"})
 	}
 	if len(untrained) > 0 {
 		odd = append(odd, Oddity{"untrained_class", len(untrained),
 			fmt.Sprintf("%s no training node, and %d test nodes", f.classes(untrained), lost),
 			fmt.Sprintf("No model can learn it: at most %.3g%% of the test nodes can be right",
 				100*(1-float64(lost)/float64(max(1, f.Test)))),
-			"Give it training nodes, or take its nodes out of the graph"})
+			"Add training nodes of this class, or remove its nodes from the graph"})
 	}
 	if len(tiny) > 0 {
 		odd = append(odd, Oddity{"tiny_class", len(tiny),
 			fmt.Sprintf("%s fewer than %d training nodes", f.classes(tiny), tinyClass),
-			"Its condensed nodes are copies of single nodes, and its accuracy is chance",
-			"Label more of its nodes, or join it with a class like it"})
+			"Its condensed nodes are copies of single nodes, and its accuracy depends on chance",
+			"Label more of its nodes, or merge it with a similar class"})
 	}
 	if n := f.PerClass; f.Classes > 1 && float64(n[largest].Test) >= majority*float64(max(1, f.Test)) {
 		odd = append(odd, Oddity{"majority", n[largest].Test,
 			fmt.Sprintf("%d of %d test nodes are of class %s", n[largest].Test, f.Test, f.class(largest)),
-			"A model that always answers this class has that accuracy",
-			"Compare accuracies with it"})
+			"A model that always predicts this class reaches that accuracy",
+			"Compare accuracies with this share"})
 	}
 	return odd
 }

@@ -56,14 +56,14 @@ func TestOdd(t *testing.T) {
 				}
 			}
 		},
-		"few_train: 10 nodes train, for 2 classes": func(b *graph.Builder) {
+		"few_train: 10 training nodes for 2 classes": func(b *graph.Builder) {
 			b.Split.Train = b.Split.Train[:10]
 		},
-		"few_val: 0 nodes validate": func(b *graph.Builder) { b.Split.Val = nil },
-		"few_val: 25 nodes validate. An accuracy on them has a standard error of up to 10 points": func(b *graph.Builder) {
+		"few_val: 0 validation nodes": func(b *graph.Builder) { b.Split.Val = nil },
+		"few_val: 25 validation nodes. An accuracy on them has a standard error of up to 10 points": func(b *graph.Builder) {
 			b.Split.Val = b.Split.Val[:25]
 		},
-		"few_test: 0 nodes test. No accuracy": func(b *graph.Builder) { b.Split.Test = nil },
+		"few_test: 0 test nodes. No accuracy": func(b *graph.Builder) { b.Split.Test = nil },
 		"empty_class: Class 2 has no node":    func(b *graph.Builder) { b.Classes, b.ClassNames = 3, nil },
 		`untrained_class: Class "grey" has no training node, and 1 test nodes. No model can learn it: at most 99.5%`: func(
 			b *graph.Builder,
@@ -92,7 +92,7 @@ func TestOdd(t *testing.T) {
 				row(*b, i)[1], row(*b, i)[3] = 7, 0
 			}
 		},
-		"scales: The largest feature is 1": func(b *graph.Builder) {
+		"scales: Feature 2 (counted from 0) is 1": func(b *graph.Builder) {
 			for i := range 600 {
 				row(*b, i)[2] *= 1000
 			}

@@ -41,6 +41,6 @@ func ExampleClassifier_Warning() {
 	fmt.Println(fix)
 	// Output:
 	// 3
-	// the largest feature is 3e+04 times the median one, and distances between nodes depend on it alone
-	// --standardize (Config.Standardize) gives all features one scale
+	// feature 2 (counted from 0) is 30000 times as large as the median one, and distances between nodes depend on it alone
+	// --standardize gives all features one scale
 }

@@ -23,8 +23,10 @@ type Classifier struct {
 	// Condition is σ_max/σ_min of T over the directions that count. It is at least 1, and accurate within a factor of two.
 	// If Scales exceeds MostScales, it is the condition of T after its columns are scaled to similar norms.
 	Condition float64
-	// Scales is the largest norm of a column of T divided by the median of the nonzero norms; 1 if all are zero.
-	Scales float64
+	// Scales is the largest norm of a column of T divided by the median of the nonzero norms; 1 if all are zero. If it
+	// exceeds MostScales, Largest is the column with the largest norm.
+	Scales  float64
+	Largest int
 }
 
 // MostScales is the largest Classifier.Scales for which T is not scaled.
@@ -40,9 +42,9 @@ func (c Classifier) Warning() string {
 	if c.Scales <= MostScales {
 		return ""
 	}
-	return fmt.Sprintf("the largest feature is %.3g times the median one, "+
+	return fmt.Sprintf("feature %d (counted from 0) is %.6g times as large as the median one, "+
 		"and distances between nodes depend on it alone: "+
-		"--standardize (Config.Standardize) gives all features one scale", c.Scales)
+		"--standardize gives all features one scale", c.Largest, math.Round(c.Scales))
 }
 
 // LeastSquares returns the classifier with W = T⁺Y, the minimiser of ‖Y − TW‖² of smallest norm, where Y has the
@@ -86,6 +88,11 @@ func leastSquares(ctx context.Context, h []mat.View, y []int32, classes int) (Cl
 		s.scale = levelling(norms, n)
 		if fitted, err = solve(ctx, s, y, classes); err == nil {
 			fitted.Scales = ratio(norms)
+			for j, v := range norms {
+				if v > norms[fitted.Largest] {
+					fitted.Largest = j
+				}
+			}
 			for j, f := range s.scale { // W = D(SD)⁺Y
 				kernel.Scale(fitted.W.Row(j), f, fitted.W.Row(j))
 			}

@@ -146,13 +146,12 @@ def _sentence(code: int, said: str, spoken: Mapping[str, str]) -> str:
 
 def _note(text: str, spoken: Mapping[str, str]) -> str:
     """Return a note of the command in the caller's terms, such as standardize=True for --standardize."""
-    text = re.sub(r" \(Config\.\w+\)", "", _named(text, spoken))  # drop the Go name
 
     def argument(flag: re.Match[str]) -> str:
         name = _argument(flag[1])
         return f"{name}=True" if name in _SWITCHES else name
 
-    return re.sub(r"--([a-z][a-z-]*)", argument, text)
+    return re.sub(r"--([a-z][a-z-]*)", argument, _named(text, spoken))
 
 
 def _argument(flag: str) -> str:

@@ -66,7 +66,7 @@ func (c *command) page(ctx context.Context) (map[string][]byte, error) {
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case errors.Is(failed, exec.ErrNotFound):
+	case errors.Is(failed, exec.ErrNotFound), errors.Is(failed, web.ErrNoSource):
 		return nil, err
 	case failed != nil:
 		c.progress.note("%s", sentence(failed))

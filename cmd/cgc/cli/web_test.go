@@ -50,7 +50,7 @@ func fakeGo(t *testing.T, fails bool) {
 		t.Skip("the program that stands for Go is a script")
 	}
 	dir := t.TempDir()
-	script := "#!/bin/sh\nset -e\nif [ \"$1\" = env ]; then echo " + dir + "; exit; fi\n" +
+	script := "#!/bin/sh\nset -e\nif [ \"$1\" = list ]; then exit; fi\nif [ \"$1\" = env ]; then echo " + dir + "; exit; fi\n" +
 		"while [ \"$1\" != -o ]; do shift; done\n" +
 		"[ $3 = github.com/graph-condensation/cgc/cmd/cgc/internal/web/wasm ]\necho program > $2\n"
 	if fails {
@@ -76,9 +76,9 @@ func TestWebWithoutProgram(t *testing.T) {
 	fakeGo(t, true)
 	var stdout, stderr bytes.Buffer
 	if code := Run(t.Context(), []string{"web", "-o", folder}, &stdout, &stderr); code != 1 ||
-		!strings.Contains(stderr.String(), "go generate ./cmd/cgc/internal/web && go install ./cmd/cgc\n") ||
-		stdout.Len() > 0 {
-		t.Errorf("without Go: exit code %d, %q", code, &stderr)
+		!strings.HasSuffix(stderr.String(), "go generate ./cmd/cgc/internal/web && go install ./cmd/cgc\n") ||
+		strings.Count(stderr.String(), "\n") != 1 || stdout.Len() > 0 {
+		t.Errorf("outside of a checkout: exit code %d, %q", code, &stderr)
 	}
 	fakeGo(t, false)
 	stderr.Reset()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,12 +12,29 @@ import (
 	"strings"
 )
 
+// source is the package of the page's WebAssembly program.
+const source = "github.com/graph-condensation/cgc/cmd/cgc/internal/web/wasm"
+
+// ErrNoSource is the error of Compile outside of a checkout of the repository.
+var ErrNoSource = errors.New("web: the current folder is not in a checkout of cgc")
+
 // Compile compiles the page's WebAssembly program with the installed Go, and returns two files by name: the program,
-// and Go's script that connects it with JavaScript. Both come from the same Go, because they must match. The current
-// folder must be in a module that contains this package, such as a checkout of the repository.
+// and Go's script that connects it with JavaScript. Both come from the same Go, because they must match. If the
+// current folder is not in a checkout of the repository, the error is ErrNoSource; without Go, it is exec.ErrNotFound.
 //
 // flags are flags of go build that replace -trimpath -ldflags "-s -w". Equal sources and flags give equal bytes.
 func Compile(ctx context.Context, flags ...string) (map[string][]byte, error) {
+	wasm := append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+	list := exec.CommandContext(ctx, "go", "list", source)
+	list.Env = wasm
+	switch err := list.Run(); {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, exec.ErrNotFound):
+		return nil, fmt.Errorf("web: %w", err)
+	case err != nil:
+		return nil, ErrNoSource
+	}
 	if len(flags) == 0 {
 		flags = []string{"-trimpath", "-ldflags=-s -w"}
 	}
@@ -27,9 +45,9 @@ func Compile(ctx context.Context, flags ...string) (map[string][]byte, error) {
 	defer os.RemoveAll(scratch)
 	program := filepath.Join(scratch, "cgc.wasm")
 	words := append([]string{"build"}, flags...)
-	words = append(words, "-o", program, "github.com/graph-condensation/cgc/cmd/cgc/internal/web/wasm")
+	words = append(words, "-o", program, source)
 	compile := exec.CommandContext(ctx, "go", words...)
-	compile.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+	compile.Env = wasm
 	if said, err := compile.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("web: compiling to WebAssembly: %w: %s", err, bytes.TrimSpace(said))
 	}
