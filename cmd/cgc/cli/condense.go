@@ -120,7 +120,7 @@ func (c *command) condense(
 	}
 	r := outcomeOf(g)
 	r.add(small, seconds, small.Seconds)
-	r.PeakRSS, r.File, r.Plan = peakRSS(), out, planned
+	r.PeakRSS, r.Kept, r.File, r.Plan = peakRSS(), mostHeld.Load(), out, planned
 	c.warn(r.Warnings)
 	return c.print(r, r.document())
 }

@@ -100,6 +100,6 @@ func (c *command) evaluate(
 	r.add(small, seconds, small.Seconds) // small.Seconds come from the saved file
 	r.evaluated, r.Over, r.Results = true, overTrainings, accuracies(scores)
 	r.OtherGraph = compared
-	r.PeakRSS, r.File, r.Testing = peakRSS(), file, tests.measured()
+	r.PeakRSS, r.Kept, r.File, r.Testing = peakRSS(), mostHeld.Load(), file, tests.measured()
 	return c.print(r, r.document())
 }

@@ -203,6 +203,7 @@ type summary struct {
 	}
 	Seconds map[string]float64
 	PeakRSS int64 `json:"peak_rss_bytes"`
+	Kept    int64 `json:"kept_bytes"`
 	Over    string
 	Results []accuracy
 	Whole   []accuracy
@@ -244,7 +245,7 @@ func result(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("seconds of %s: %v", step, v)
 		}
 	}
-	if len(s.Seconds) != 7 || s.Seconds["condense"] == 0 || runtime.GOOS == "linux" && s.PeakRSS < 1<<20 {
+	if len(s.Seconds) != 7 || s.Seconds["condense"] == 0 || runtime.GOOS == "linux" && s.PeakRSS < 1<<20 || s.Kept > s.PeakRSS {
 		ts.Fatalf("seconds %v, peak %d", s.Seconds, s.PeakRSS)
 	}
 	var models []string

@@ -34,6 +34,9 @@ type outcome struct {
 	Warnings []string `json:"warnings,omitempty"`
 	// PeakRSS is the largest resident set of the process in bytes, 0 where it is not known.
 	PeakRSS int64 `json:"peak_rss_bytes"`
+	// Kept is the largest part of the memory, in bytes, that was not pages of mapped files, which the system can drop.
+	// It is absent where it is not known.
+	Kept int64 `json:"kept_bytes,omitempty"`
 	// Plan is how features were propagated within a memory limit; absent without a limit.
 	Plan *planned `json:"plan,omitempty"`
 	// OtherGraph is how the graph differs from the one that the condensed graph was made from; absent unless

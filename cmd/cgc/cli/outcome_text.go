@@ -36,7 +36,7 @@ func (r *outcome) document() *report.Document {
 		d.Add(r.seconds())
 	}
 	if r.PeakRSS > 0 {
-		d.Add(report.Paragraph("peak memory: " + peakText(r.PeakRSS, mostHeld.Load())))
+		d.Add(report.Paragraph("peak memory: " + peakText(r.PeakRSS, r.Kept)))
 	}
 	if r.Plan != nil {
 		d.Add(r.Plan.paragraph())

@@ -144,7 +144,7 @@ func (j *reportJob) run(ctx context.Context, file string) error {
 		r.Over = ""
 	}
 	r.OtherGraph = compared
-	r.PeakRSS, r.File, r.Report = peak, file, j.out
+	r.PeakRSS, r.Kept, r.File, r.Report = peak, mostHeld.Load(), file, j.out
 	return j.print(r, r.document())
 }
 

@@ -124,7 +124,7 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) (err erro
 	r := outcomeOf(g)
 	r.add(result.Condensed[0], seconds, meanSeconds(result.Condensed))
 	r.Over, r.Results, r.Whole = overCondensations, accuracies(result.Small), accuracies(result.Whole)
-	r.PeakRSS, r.File, r.Report, r.Testing = peakRSS(), j.out, j.page, tests.measured()
+	r.PeakRSS, r.Kept, r.File, r.Report, r.Testing = peakRSS(), mostHeld.Load(), j.out, j.page, tests.measured()
 	for _, small := range result.Condensed {
 		j.warn(small.Warnings)
 	}
