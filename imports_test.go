@@ -21,6 +21,7 @@ var layers = []string{
 	"internal/atomicfile internal/buildinfo internal/confine internal/golden internal/kernel internal/memory " +
 		"internal/offline internal/parallel internal/parameter internal/radix internal/slow internal/spelling progress",
 	"internal/registry internal/safetensors mat",
+	"internal/factor",
 	"graph internal/adam internal/checkpoint internal/kernelridge",
 	"internal/external",
 	"propagate internal/assess internal/augment partition internal/generate internal/selftrain dataset/format gnn",
@@ -39,7 +40,7 @@ var mayUse = map[string]string{
 	"github.com/nlpodyssey/gopickle": "dataset/format",
 	"go.yaml.in/yaml/v3":             "dataset/format/internal/formats/dgl",
 	"golang.org/x/sys":               "internal",
-	"gonum.org/v1/gonum":             "mat internal/generate experiment",
+	"gonum.org/v1/gonum":             "internal/factor internal/generate experiment",
 }
 
 // banned lists packages that must not be imported, and what to use instead.

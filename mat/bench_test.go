@@ -1,61 +1,10 @@
 package mat_test
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/graph-condensation/cgc/mat"
 )
-
-func normal(rows, cols int, random *rand.Rand) *mat.Dense {
-	m := mat.NewDense(rows, cols)
-	for i := range m.Data {
-		m.Data[i] = float32(random.NormFloat64())
-	}
-	return m
-}
-
-// gram returns XᵀX.
-func gram(t testing.TB, x *mat.Dense) *mat.Symmetric {
-	t.Helper()
-	g, err := mat.Gram(t.Context(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
-
-// rate reports billions of additions and multiplications per second.
-func rate(b *testing.B, operations float64) {
-	b.ReportMetric(operations*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-}
-
-func BenchmarkGram(b *testing.B) {
-	for _, size := range [][2]int{{40_000, 602}, {100_000, 128}} {
-		x := normal(size[0], size[1], rand.New(rand.NewPCG(1, 0)))
-		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {
-			for b.Loop() {
-				gram(b, x)
-			}
-			rate(b, float64(size[0])*float64(size[1])*float64(size[1]+1))
-		})
-	}
-}
-
-func BenchmarkCholesky(b *testing.B) {
-	for _, n := range []int{100, 602, 2000} {
-		s := gram(b, normal(n+100, n, rand.New(rand.NewPCG(1, 0))))
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			for b.Loop() {
-				if _, err := s.Cholesky(b.Context()); err != nil {
-					b.Fatal(err)
-				}
-			}
-			rate(b, float64(n)*float64(n)*float64(n)/3)
-		})
-	}
-}
 
 // BenchmarkFirstNotFinite looks for NaN in 256 MB.
 func BenchmarkFirstNotFinite(b *testing.B) {

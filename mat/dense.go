@@ -95,15 +95,6 @@ func (m *Dense) T() *Dense {
 // rowChunk is the number of rows that one task copies or checks, large enough to outweigh the cost of starting a task.
 const rowChunk = 256
 
-// Rounded returns values, row-major with cols columns, as a matrix of float32.
-func Rounded(values []float64, cols int) *Dense {
-	m := NewDense(len(values)/cols, cols)
-	for i, v := range values {
-		m.Data[i] = float32(v)
-	}
-	return m
-}
-
 // Gather sets dst to the given rows of m, in the given order, repeats allowed: row r of dst is row rows[r] of m.
 func (m *Dense) Gather(dst *Dense, rows []int32) {
 	dst.Reshape(len(rows), m.Cols)

@@ -1,7 +1,6 @@
 package mat_test
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -103,7 +102,6 @@ func TestProductsIgnoreThreads(t *testing.T) {
 		}
 	}
 	var first [3][]float32
-	var squares []float64
 	atThreads(t, func(threads int) {
 		var ab, ta, tb mat.Dense
 		mat.Mul(&ab, a, b)
@@ -116,96 +114,7 @@ func TestProductsIgnoreThreads(t *testing.T) {
 				t.Errorf("product %d with %d threads differs from 1 thread", i, threads)
 			}
 		}
-		if g := gram(t, a).Data; squares == nil {
-			squares = g
-		} else if !slices.Equal(squares, g) {
-			t.Errorf("Gram matrix with %d threads differs from 1 thread", threads)
-		}
 	})
-}
-
-func TestGram(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 0))
-	for _, shape := range [][2]int{{1, 1}, {5, 3}, {3, 5}, {1000, 12}, {12, 1000}, {700, 7}} {
-		x := whole(shape[0], shape[1], random)
-		dual, err := mat.GramRows(t.Context(), x)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range []struct {
-			got  *mat.Symmetric
-			want *mat.Dense
-		}{{gram(t, x), naive(x.T(), x)}, {dual, naive(x, x.T())}} {
-			for i, v := range c.want.Data {
-				if c.got.Data[i] != float64(v) {
-					t.Fatalf("%d×%d: entry %d = %v, want %v", shape[0], shape[1], i, c.got.Data[i], v)
-				}
-			}
-		}
-	}
-}
-
-func TestFactorisations(t *testing.T) {
-	random := rand.New(rand.NewPCG(4, 0))
-	x := mat.NewDense(40, 9)
-	for i := range x.Data {
-		x.Data[i] = float32(random.NormFloat64())
-	}
-	s := gram(t, x)
-	before := slices.Clone(s.Data)
-
-	values, vectors, err := s.Eigen(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 9 {
-		v := vectors[i*9 : (i+1)*9]
-		if i > 0 && values[i] > values[i-1] {
-			t.Errorf("eigenvalues %v do not descend", values)
-		}
-		for j := range 9 {
-			var sv float64
-			for k := range 9 {
-				sv += s.Row(j)[k] * v[k]
-			}
-			if math.Abs(sv-values[i]*v[j]) > 1e-10*values[0] { // float64, 9×9
-				t.Errorf("component %d of s·v − λv = %v for λ = %v", j, sv-values[i]*v[j], values[i])
-			}
-		}
-	}
-
-	factor, err := s.Cholesky(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := make([]float64, 9*2)
-	for i := range b {
-		b[i] = random.NormFloat64()
-	}
-	solution, err := factor.Solve(t.Context(), b, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 9 {
-		for c := range 2 {
-			var sum float64
-			for k := range 9 {
-				sum += s.Row(i)[k] * solution[k*2+c]
-			}
-			if math.Abs(sum-b[i*2+c]) > 1e-10 {
-				t.Errorf("(s·x)[%d][%d] = %v, want %v", i, c, sum, b[i*2+c])
-			}
-		}
-	}
-	if !slices.Equal(s.Data, before) {
-		t.Error("factorisations change the matrix")
-	}
-
-	s.Data[0] = -1
-	var not mat.NotPositive
-	if _, err := s.Cholesky(t.Context()); !errors.As(err, &not) || not.N != 9 {
-		t.Errorf("Cholesky of an indefinite matrix: error %v, want NotPositive of order 9", err)
-	}
 }
 
 func TestCSRValidateNamesTheFault(t *testing.T) {

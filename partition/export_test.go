@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 
+	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -31,7 +32,7 @@ func Leader(u *mat.Dense) []float64 {
 
 // LeftSingular is step 1 of Spectral.
 func LeftSingular(x *mat.Dense, k int) *mat.Dense {
-	u, err := mat.LeftSingular(context.Background(), x, k, rand.NewPCG(1, 1))
+	u, err := factor.LeftSingular(context.Background(), x, k, rand.NewPCG(1, 1))
 	if err != nil {
 		panic(err)
 	}

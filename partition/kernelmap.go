@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
@@ -39,7 +40,7 @@ func newKernelMap(ctx context.Context, u *mat.Dense) (*kernelMap, error) {
 		m.w.Row(i)[0] = float32(math.Sqrt(c))
 		copy(m.w.Row(i)[1:], u.Row(i))
 	}
-	gram, err := mat.Gram(ctx, m.w)
+	gram, err := factor.Gram(ctx, m.w)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +157,7 @@ func (m *kernelMap) leading(
 ) (v *mat.Dense, products int, err error) {
 	size := u.Cols
 	if size < k {
-		size = min(k+mat.Oversampling, m.w.Rows-1, m.width()-1)
+		size = min(k+factor.Oversampling, m.w.Rows-1, m.width()-1)
 	}
 	v = mat.NewDense(m.w.Rows, max(size, u.Cols))
 	for i := range v.Rows {
@@ -175,7 +176,7 @@ func (m *kernelMap) leading(
 		}
 		known = sine < settledBound
 	}
-	if v, err = mat.Orthonormal(ctx, v); err != nil || known {
+	if v, err = factor.Orthonormal(ctx, v); err != nil || known {
 		return v, 0, err
 	}
 	return m.refine(ctx, v, k)
@@ -193,7 +194,7 @@ func (m *kernelMap) refine(ctx context.Context, v *mat.Dense, k int) (_ *mat.Den
 		if err := m.transposed(ctx, &t, v); err != nil {
 			return nil, products, err
 		}
-		gram, err := mat.Gram(ctx, &t) // VᵀSV = (ZᵀV)ᵀ(ZᵀV)
+		gram, err := factor.Gram(ctx, &t) // VᵀSV = (ZᵀV)ᵀ(ZᵀV)
 		if err != nil {
 			return nil, products, err
 		}
@@ -210,10 +211,10 @@ func (m *kernelMap) refine(ctx context.Context, v *mat.Dense, k int) (_ *mat.Den
 		mat.Mul(&before, v, turn)
 		leading := min(k, v.Cols)
 		if residual(&image, &before, ritz[:leading]) < settled || products == mostProducts {
-			v, err = mat.Orthonormal(ctx, image.Columns(0, leading))
+			v, err = factor.Orthonormal(ctx, image.Columns(0, leading))
 			return v, products, err
 		}
-		if v, err = mat.Orthonormal(ctx, &image); err != nil {
+		if v, err = factor.Orthonormal(ctx, &image); err != nil {
 			return nil, products, err
 		}
 	}
@@ -230,7 +231,7 @@ func (m *kernelMap) refine(ctx context.Context, v *mat.Dense, k int) (_ *mat.Den
 //	‖E‖² = Σ_ij (w_i·w_j)⁴ ≤ Σ_ij ‖w_i‖²‖w_j‖²(w_i·w_j)² = ‖Σ_i ‖w_i‖²·w_iw_iᵀ‖².
 func (m *kernelMap) sine(ctx context.Context, v *mat.Dense) (float64, error) {
 	least := math.Inf(1)
-	linear, err := mat.Gram(ctx, v)
+	linear, err := factor.Gram(ctx, v)
 	if err != nil {
 		return 0, err
 	}
@@ -253,7 +254,7 @@ func (m *kernelMap) sine(ctx context.Context, v *mat.Dense) (float64, error) {
 		constant += c * c
 		along += q * c
 	}
-	quadratic, err := mat.Gram(ctx, weighted)
+	quadratic, err := factor.Gram(ctx, weighted)
 	if err != nil {
 		return 0, err
 	}
@@ -291,7 +292,7 @@ func residual(image, before *mat.Dense, ritz []float64) (mean float64) {
 
 // leadingDense is leading with the explicit n×n matrix S. It is exact, and meant for small n.
 func (m *kernelMap) leadingDense(ctx context.Context, k int) (*mat.Dense, error) {
-	s, err := mat.GramRows(ctx, m.w)
+	s, err := factor.GramRows(ctx, m.w)
 	if err != nil {
 		return nil, err
 	}
@@ -302,5 +303,5 @@ func (m *kernelMap) leadingDense(ctx context.Context, k int) (*mat.Dense, error)
 	if err != nil {
 		return nil, err
 	}
-	return vectors.Columns(1, max(1, mat.Rank(values, k+1))), nil
+	return vectors.Columns(1, max(1, factor.Rank(values, k+1))), nil
 }

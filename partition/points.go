@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
@@ -168,7 +169,7 @@ const fewRows = 64
 // coordinates returns the n rows of x in the basis of their right singular vectors, XV = UΣ, from XXᵀ = UΣ²Uᵀ. Columns
 // below the rounding error of XXᵀ are left out. The only error is ctx.Err().
 func coordinates(ctx context.Context, x *mat.Dense) (*mat.Dense, error) {
-	g, err := mat.GramRows(ctx, x)
+	g, err := factor.GramRows(ctx, x)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +177,7 @@ func coordinates(ctx context.Context, x *mat.Dense) (*mat.Dense, error) {
 	if err != nil {
 		return nil, err
 	}
-	y := vectors.Columns(0, mat.Rank(values, x.Rows))
+	y := vectors.Columns(0, factor.Rank(values, x.Rows))
 	for i := range y.Rows {
 		for j := range y.Cols {
 			y.Row(i)[j] *= float32(math.Sqrt(values[j]))

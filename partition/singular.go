@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 
+	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -17,10 +18,10 @@ const gramColumns = 24
 func leading(ctx context.Context, x [][]float32, k int, random *rand.Rand) (*mat.Dense, error) {
 	if len(x) >= 2*sampleSize(k) {
 		find := leadingByGram
-		if len(x[0]) > gramColumns*(k+mat.Oversampling) {
+		if len(x[0]) > gramColumns*(k+factor.Oversampling) {
 			find = leadingByKrylov
 		}
-		if u, err := find(ctx, x, k, random); !errors.Is(err, errUnlike) && !errors.Is(err, mat.ErrRange) {
+		if u, err := find(ctx, x, k, random); !errors.Is(err, errUnlike) && !errors.Is(err, factor.ErrRange) {
 			return u, err
 		}
 	}
@@ -31,7 +32,7 @@ func leading(ctx context.Context, x [][]float32, k int, random *rand.Rand) (*mat
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return mat.LeftSingular(ctx, p.x, k, random)
+	return factor.LeftSingular(ctx, p.x, k, random)
 }
 
 // leadingByGram implements leading with the eigenvectors of the d×d Gram matrix.
@@ -40,7 +41,7 @@ func leadingByGram(ctx context.Context, x [][]float32, k int, random *rand.Rand)
 	for j, v := range p.shift {
 		p.shift[j] = -v
 	}
-	return mat.CentredLeftByGram(ctx, p, k, random)
+	return factor.CentredLeftByGram(ctx, p, k, random)
 }
 
 // leadingByKrylov implements leading with a Krylov space that starts from a sample of the rows.
@@ -49,5 +50,5 @@ func leadingByKrylov(ctx context.Context, x [][]float32, k int, random *rand.Ran
 	if err != nil || sample.unit != 1 || sample.total == 0 {
 		return nil, errUnlike
 	}
-	return mat.CentredLeftByKrylov(ctx, sample.others(x), sample, k, random)
+	return factor.CentredLeftByKrylov(ctx, sample.others(x), sample, k, random)
 }

@@ -9,6 +9,7 @@ import (
 	gonum "gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/partition/partitiontest"
@@ -151,9 +152,9 @@ func TestKernelProductEqualsExplicitMap(t *testing.T) {
 }
 
 // gram returns XᵀX.
-func gram(t *testing.T, x *mat.Dense) *mat.Symmetric {
+func gram(t *testing.T, x *mat.Dense) *factor.Symmetric {
 	t.Helper()
-	g, err := mat.Gram(t.Context(), x)
+	g, err := factor.Gram(t.Context(), x)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -21,7 +22,7 @@ func ridgeAccuracy(t *testing.T, g *graph.Graph, x *mat.Dense) float64 {
 		return float64(x.Row(int(v))[j])
 	}
 	right := make([]float64, d*g.Classes)
-	gram := mat.NewSymmetric(d)
+	gram := factor.NewSymmetric(d)
 	for _, v := range g.Split.Train {
 		for i := range d {
 			for j := range d {
@@ -32,16 +33,16 @@ func ridgeAccuracy(t *testing.T, g *graph.Graph, x *mat.Dense) float64 {
 	}
 	bestVal, bestTest := 0.0, 0.0
 	for _, penalty := range []float64{1e-3, 1e-2, 1e-1, 1, 10, 100} {
-		s := mat.NewSymmetric(d)
+		s := factor.NewSymmetric(d)
 		copy(s.Data, gram.Data)
 		for i := range d {
 			s.Row(i)[i] += penalty * gram.Trace() / float64(n)
 		}
-		factor, err := s.Cholesky(t.Context())
+		cholesky, err := s.Cholesky(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := factor.Solve(t.Context(), right, g.Classes)
+		w, err := cholesky.Solve(t.Context(), right, g.Classes)
 		if err != nil {
 			t.Fatal(err)
 		}

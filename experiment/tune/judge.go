@@ -11,6 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/kernelridge"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -148,7 +149,7 @@ func (j *judge) fit(
 		return best, err
 	}
 	n := small.Nodes()
-	regression := kernelridge.Regression{Kernel: mat.NewSymmetric(n), Y: targets(small)}
+	regression := kernelridge.Regression{Kernel: factor.NewSymmetric(n), Y: targets(small)}
 	for i := range n {
 		for k := range n { // Â′ is symmetric up to rounding
 			regression.Kernel.Data[i*n+k] = (float64(own.Data[i*n+k]) + float64(own.Data[k*n+i])) / 2
@@ -160,7 +161,7 @@ func (j *judge) fit(
 	logits, fitted := new(mat.Dense), false
 	for _, ridge := range ridges {
 		solution, err := regression.Solve(ctx, ridge)
-		if notPositive := (mat.NotPositive{}); errors.As(err, &notPositive) {
+		if notPositive := (factor.NotPositive{}); errors.As(err, &notPositive) {
 			continue // features that are all zero
 		}
 		if err != nil {

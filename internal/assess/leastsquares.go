@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
@@ -52,7 +53,7 @@ func (c Classifier) Warning() string {
 //
 // The smaller Gram matrix G is factored: TᵀT for n ≥ d, else the dual TTᵀ, with W = Tᵀ(TTᵀ)⁺Y. Directions in which G is
 // below 10⁻⁷ of its trace count as zero. These are singular values of T below 3·10⁻⁴ of its Frobenius norm. T often
-// lacks full rank, as with bags of words and one-hot features. mat.Symmetric.PseudoSolve describes the solution.
+// lacks full rank, as with bags of words and one-hot features. factor.Symmetric.PseudoSolve describes the solution.
 //
 // If squares of T overflow or underflow in float32, T is first scaled by a power of two. If Scales exceeds MostScales,
 // each column of T is scaled by its own power of two. With these factors on the diagonal of D, W = D(TD)⁺Y. That equals
@@ -134,7 +135,7 @@ func solvePrimal(ctx context.Context, s hops, y []int32, classes int) (fitted Cl
 		return fitted, err
 	}
 	fitted.Rank, fitted.Condition = solution.Rank, math.Sqrt(solution.Condition)
-	fitted.W = mat.Rounded(solution.X, classes)
+	fitted.W = factor.Rounded(solution.X, classes)
 	return fitted, nil
 }
 
@@ -142,7 +143,7 @@ func solvePrimal(ctx context.Context, s hops, y []int32, classes int) (fitted Cl
 func solveDual(ctx context.Context, s hops, y []int32, classes int) (fitted Classifier, err error) {
 	whole := mat.NewDense(s.views[0].Dims())
 	s.sum(whole, 0)
-	gram, err := mat.GramRows(ctx, whole)
+	gram, err := factor.GramRows(ctx, whole)
 	if err != nil {
 		return fitted, err
 	}
@@ -157,7 +158,7 @@ func solveDual(ctx context.Context, s hops, y []int32, classes int) (fitted Clas
 	}
 	fitted.Rank, fitted.Condition = solution.Rank, math.Sqrt(solution.Condition)
 	fitted.W = new(mat.Dense)
-	mat.MulTA(fitted.W, whole, mat.Rounded(solution.X, classes))
+	mat.MulTA(fitted.W, whole, factor.Rounded(solution.X, classes))
 	return fitted, ctx.Err()
 }
 
@@ -292,11 +293,13 @@ func (s hops) norms() ([]float64, error) {
 
 // equations returns both sides of the normal equations of SD, D·SᵀS·D and D·SᵀY (d×classes). S is formed in blocks of
 // rows.
-func (s hops) equations(ctx context.Context, y []int32, classes int) (left *mat.Symmetric, right []float64, err error) {
+func (s hops) equations(ctx context.Context, y []int32, classes int) (
+	left *factor.Symmetric, right []float64, err error,
+) {
 	n, d := s.views[0].Dims()
-	terms := mat.GramPart(n, d)
+	terms := factor.GramPart(n, d)
 	of := make([][]float64, (n+terms-1)/terms) // YᵀSD of each part
-	left, err = mat.GramBlocks(ctx, n, d, func(dst *mat.Dense, lo int) {
+	left, err = factor.GramBlocks(ctx, n, d, func(dst *mat.Dense, lo int) {
 		s.sum(dst, lo)
 		part := lo / terms
 		if of[part] == nil {

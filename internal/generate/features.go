@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
@@ -103,10 +104,10 @@ func Solve(ctx context.Context, a *mat.CSR, h *mat.Dense, weights []float64, alp
 // Â′ is applied as a sparse matrix: for a component of m nodes, that takes 2K products with m columns. direct reports
 // whether a Cholesky factor solved the system; found then has neither rank nor condition.
 func solve(ctx context.Context, x, h *mat.Dense, operator graph.Operator, nodes []int32, weights []float64,
-	alpha float64) (found mat.Solution, direct bool, err error) {
+	alpha float64) (found factor.Solution, direct bool, err error) {
 	m, d := len(nodes), h.Cols
 	normal := local(operator, nodes)
-	system, target := mat.NewSymmetric(m), memory.Make[float64](m*d)
+	system, target := factor.NewSymmetric(m), memory.Make[float64](m*d)
 	for i, v := range nodes {
 		system.Data[i*m+i] = 1
 		for j, value := range h.Row(int(v)) {
@@ -146,16 +147,16 @@ const cut = 1e-9
 
 // solution returns system⁻¹·target or, if the system is singular, the least-squares solution of smallest norm. direct
 // reports whether a Cholesky factor solved the system.
-func solution(ctx context.Context, system *mat.Symmetric, target []float64, d int, alpha float64) (
-	found mat.Solution, direct bool, err error,
+func solution(ctx context.Context, system *factor.Symmetric, target []float64, d int, alpha float64) (
+	found factor.Solution, direct bool, err error,
 ) {
 	if alpha > 0 {
-		factor, err := system.Cholesky(ctx)
+		cholesky, err := system.Cholesky(ctx)
 		if err == nil {
-			found.X, err = factor.Solve(ctx, target, d)
+			found.X, err = cholesky.Solve(ctx, target, d)
 			return found, true, err
 		}
-		if not := (mat.NotPositive{}); !errors.As(err, &not) {
+		if not := (factor.NotPositive{}); !errors.As(err, &not) {
 			return found, false, err
 		}
 	}

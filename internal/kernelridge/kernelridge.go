@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
@@ -22,7 +23,7 @@ import (
 // Regression holds the examples of a regression.
 type Regression struct {
 	// Kernel is K, n×n.
-	Kernel *mat.Symmetric
+	Kernel *factor.Symmetric
 	// Y is n×c.
 	Y *mat.Dense
 	// Weights are n numbers above 0. nil gives all examples the same weight.
@@ -47,12 +48,12 @@ func (r Regression) Solve(ctx context.Context, ridge float64) (*mat.Dense, error
 		diagonal += r.Kernel.Data[i*n+i] / float64(n)
 		total += weight(i)
 	}
-	shifted := mat.NewSymmetric(n)
+	shifted := factor.NewSymmetric(n)
 	copy(shifted.Data, r.Kernel.Data)
 	for i := range n {
 		shifted.Data[i*n+i] += ridge * diagonal * total / (float64(n) * weight(i))
 	}
-	factor, err := shifted.Cholesky(ctx)
+	cholesky, err := shifted.Cholesky(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("kernelridge: ridge %v: %w", ridge, err)
 	}
@@ -60,11 +61,11 @@ func (r Regression) Solve(ctx context.Context, ridge float64) (*mat.Dense, error
 	for i, v := range r.Y.Data {
 		y[i] = float64(v)
 	}
-	solved, err := factor.Solve(ctx, y, r.Y.Cols)
+	solved, err := cholesky.Solve(ctx, y, r.Y.Cols)
 	if err != nil {
 		return nil, err
 	}
-	return mat.Rounded(solved, r.Y.Cols), nil
+	return factor.Rounded(solved, r.Y.Cols), nil
 }
 
 // Norms returns the Euclidean norm of each row of x.

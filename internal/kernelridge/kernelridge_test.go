@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/kernelridge"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -24,7 +25,7 @@ func random(rows, cols int, seed uint64) *mat.Dense {
 func TestSolveMeetsItsEquation(t *testing.T) {
 	const n, c, ridge = 9, 3, 0.3
 	x, y := random(n, 5, 1), random(n, c, 2)
-	kernel, err := mat.GramRows(t.Context(), x)
+	kernel, err := factor.GramRows(t.Context(), x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,10 +59,10 @@ func TestSolveMeetsItsEquation(t *testing.T) {
 
 // TestSolveRefusesAZeroKernel checks that the error of the factorisation is returned.
 func TestSolveRefusesAZeroKernel(t *testing.T) {
-	_, err := kernelridge.Regression{Kernel: mat.NewSymmetric(3), Y: random(3, 2, 1)}.Solve(t.Context(), 1)
-	var not mat.NotPositive
+	_, err := kernelridge.Regression{Kernel: factor.NewSymmetric(3), Y: random(3, 2, 1)}.Solve(t.Context(), 1)
+	var not factor.NotPositive
 	if !errors.As(err, &not) {
-		t.Errorf("error %v, want a mat.NotPositive", err)
+		t.Errorf("error %v, want a factor.NotPositive", err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
@@ -166,9 +167,9 @@ type decomposition struct {
 func decompose(ctx context.Context, h *mat.Dense, y []int32, classes int) (*decomposition, error) {
 	n, d := h.Dims()
 	f := &decomposition{h: h, p: new(mat.Dense), right: new(mat.Dense)}
-	sides := mat.Gram
+	sides := factor.Gram
 	if n < d {
-		sides = mat.GramRows
+		sides = factor.GramRows
 	}
 	gram, err := sides(ctx, h)
 	if err != nil {
@@ -184,7 +185,7 @@ func decompose(ctx context.Context, h *mat.Dense, y []int32, classes int) (*deco
 		rank++
 	}
 	f.values = values[:rank]
-	f.vectors = mat.Rounded(vectors[:rank*gram.N], gram.N).T()
+	f.vectors = factor.Rounded(vectors[:rank*gram.N], gram.N).T()
 
 	count := min(n, judges)
 	rows := make([]int32, count)
@@ -193,7 +194,7 @@ func decompose(ctx context.Context, h *mat.Dense, y []int32, classes int) (*deco
 		f.y = append(f.y, y[rows[j]])
 	}
 	if n >= d {
-		mat.MulTA(f.right, f.vectors, mat.Rounded(classSums(h, y, classes), classes)) // PᵀY = VᵀHᵀY
+		mat.MulTA(f.right, f.vectors, factor.Rounded(classSums(h, y, classes), classes)) // PᵀY = VᵀHᵀY
 		some := new(mat.Dense)
 		h.Gather(some, rows)
 		mat.Mul(f.p, some, f.vectors)
@@ -205,7 +206,7 @@ func decompose(ctx context.Context, h *mat.Dense, y []int32, classes int) (*deco
 			p.Row(i)[k] *= float32(math.Sqrt(values[k]))
 		}
 	}
-	f.right = mat.Rounded(classSums(p, y, classes), classes)
+	f.right = factor.Rounded(classSums(p, y, classes), classes)
 	p.Gather(f.p, rows)
 	return f, nil
 }

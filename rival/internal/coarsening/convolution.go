@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
@@ -49,7 +50,7 @@ func (c *coarse) project(ctx context.Context, g *graph.Graph, x *mat.Dense) ([][
 	}
 	k := min(components, d)
 	random := rand.New(rand.NewPCG(1, 20))
-	basis := mat.NewDense(d, min(d, k+mat.Oversampling))
+	basis := mat.NewDense(d, min(d, k+factor.Oversampling))
 	for i := range basis.Data {
 		basis.Data[i] = float32(random.NormFloat64())
 	}
@@ -57,7 +58,7 @@ func (c *coarse) project(ctx context.Context, g *graph.Graph, x *mat.Dense) ([][
 	for range 4 { // of subspace iteration
 		mat.Mul(&image, h, basis)
 		mat.MulTA(&back, h, &image)
-		if basis, err = mat.Orthonormal(ctx, &back); err != nil {
+		if basis, err = factor.Orthonormal(ctx, &back); err != nil {
 			return nil, err
 		}
 	}
@@ -69,7 +70,7 @@ func (c *coarse) project(ctx context.Context, g *graph.Graph, x *mat.Dense) ([][
 		return scores, nil
 	}
 	mat.Mul(&image, h, basis)
-	gram, err := mat.Gram(ctx, &image)
+	gram, err := factor.Gram(ctx, &image)
 	if err != nil {
 		return nil, err
 	}
@@ -246,5 +247,5 @@ func (c *coarse) merged(x *mat.Dense, place []int32, next *coarse) *mat.Dense {
 			to[j] += share * float64(v)
 		}
 	}
-	return mat.Rounded(sums, x.Cols)
+	return factor.Rounded(sums, x.Cols)
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/internal/factor"
 )
 
 // spectrum returns A = UΛ^-½, with one row for each super-node of c. U and Λ are the k smallest eigenvalues above 0 of
@@ -84,7 +84,7 @@ func (c *coarse) next(ctx context.Context, rows [][]float64, place []int32) ([][
 			b[j][f] /= math.Sqrt(size[j])
 		}
 	}
-	form := mat.NewSymmetric(k) // the sum of w·(b_i − b_j)(b_i − b_j)ᵀ over the edges
+	form := factor.NewSymmetric(k) // the sum of w·(b_i − b_j)(b_i − b_j)ᵀ over the edges
 	for i, edges := range c.edges {
 		for _, e := range edges {
 			if int(e.to) > i {

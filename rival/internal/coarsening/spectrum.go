@@ -5,9 +5,9 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
-	"github.com/graph-condensation/cgc/mat"
 )
 
 const (
@@ -93,7 +93,7 @@ func (l *laplacian) smallest(ctx context.Context, k int) (values []float64, vect
 // dense implements smallest by a full decomposition.
 func (l *laplacian) dense(ctx context.Context, k int) (values []float64, vectors [][]float64, err error) {
 	n := len(l.edges)
-	s := mat.NewSymmetric(n)
+	s := factor.NewSymmetric(n)
 	for i, of := range l.edges {
 		s.Data[i*n+i] = l.degree[i]
 		for _, e := range of {
@@ -122,7 +122,7 @@ func (l *laplacian) ritz(ctx context.Context, v [][]float64) ([]float64, error) 
 	}); err != nil {
 		return nil, err
 	}
-	s := mat.NewSymmetric(m)
+	s := factor.NewSymmetric(m)
 	for a := range m {
 		for b := range a + 1 {
 			s.Data[a*m+b] = dot(v[a], images[b])

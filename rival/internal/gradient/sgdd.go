@@ -11,6 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
@@ -176,7 +177,7 @@ func spectrum(ctx context.Context, a *mat.Dense) (values []float64, vectors []fl
 		}
 		scale[i] = 1 / math.Sqrt(degree)
 	}
-	l := mat.NewSymmetric(n)
+	l := factor.NewSymmetric(n)
 	for i := range n {
 		for j, w := range a.Row(i) {
 			l.Row(i)[j] = -scale[i] * float64(w) * scale[j]

@@ -11,6 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/adam"
+	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/kernelridge"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
@@ -182,8 +183,8 @@ func distributions(y *mat.Dense) *mat.Dense {
 }
 
 // symmetric returns (k + kᵀ)/2 in float64.
-func symmetric(k *mat.Dense) *mat.Symmetric {
-	s := mat.NewSymmetric(k.Rows)
+func symmetric(k *mat.Dense) *factor.Symmetric {
+	s := factor.NewSymmetric(k.Rows)
 	for i := range k.Rows {
 		for j, v := range k.Row(i) {
 			s.Data[i*k.Rows+j] = (float64(v) + float64(k.Row(j)[i])) / 2

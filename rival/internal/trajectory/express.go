@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -18,7 +19,7 @@ import (
 type express struct {
 	alpha, beta float64
 
-	factor *mat.Cholesky
+	factor *factor.Cholesky
 	b      []float64 // N′×N′
 	k      mat.Dense
 	a, dx  mat.Dense
@@ -29,7 +30,7 @@ type express struct {
 func (e *express) forward(ctx context.Context, x, p, q *mat.Dense) (*mat.Dense, error) {
 	n := x.Rows
 	mat.MulTB(&e.k, x, x)
-	system, right := mat.NewSymmetric(n), memory.Make[float64](n*n)
+	system, right := factor.NewSymmetric(n), memory.Make[float64](n*n)
 	for i := range n {
 		for j := range n {
 			k := (float64(e.k.Row(i)[j]) + float64(e.k.Row(j)[i])) / 2

@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment/report"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -345,19 +346,19 @@ func classMeans(h *mat.Dense, labels []int32, classes int) *mat.Dense {
 // The entry of largest magnitude is positive. If x has rank below two, the missing vectors are zero.
 func principal(ctx context.Context, x *mat.Dense) (axes *mat.Dense, shares [2]float64, err error) {
 	axes = mat.NewDense(x.Cols, 2)
-	gram := mat.Gram
+	gram := factor.Gram
 	if x.Rows < x.Cols {
-		gram = mat.GramRows
+		gram = factor.GramRows
 	}
 	g, err := gram(ctx, x)
 	if err != nil {
 		return nil, shares, err
 	}
-	values, vectors, err := mat.LeadingEigen(ctx, g, 2, rand.NewPCG(0, 0))
+	values, vectors, err := factor.LeadingEigen(ctx, g, 2, rand.NewPCG(0, 0))
 	if err != nil {
 		return nil, shares, err
 	}
-	found := mat.Rank(values, min(2, len(values)))
+	found := factor.Rank(values, min(2, len(values)))
 	var right mat.Dense
 	switch {
 	case found == 0:

@@ -187,7 +187,7 @@ func (s Subject) tiles() *report.Table {
 		if of := s.whole(on.Model); of != nil {
 			mean, _ := of.TestMean()
 			accuracy = report.Percent(mean, 1).Text + " if trained on the full graph"
-			seconds = factor(of.Seconds, on.Seconds, "faster", "slower") + " than on the full graph (" + secondsOf(*of).Text +
+			seconds = quotient(of.Seconds, on.Seconds, "faster", "slower") + " than on the full graph (" + secondsOf(*of).Text +
 				" s)"
 		}
 		mean, _ := on.TestMean()
@@ -202,10 +202,10 @@ func (s Subject) tiles() *report.Table {
 		edges = "; no edges"
 	}
 	row("nodes", report.Integer(small.Nodes()),
-		factor(float64(g.Nodes()), float64(small.Nodes()), "fewer", "more")+" than "+report.Count(g.Nodes())+edges)
+		quotient(float64(g.Nodes()), float64(small.Nodes()), "fewer", "more")+" than "+report.Count(g.Nodes())+edges)
 	before, after := bytesOf(g.Adj, g.X, len(g.Y)), bytesOf(small.Adj, small.X, len(small.Y))
 	row("memory", report.Cell{Text: short(after), Values: []any{after}},
-		factor(float64(before), float64(after), "less", "more")+" than "+short(before))
+		quotient(float64(before), float64(after), "less", "more")+" than "+short(before))
 	return t
 }
 
@@ -219,8 +219,8 @@ func (s Subject) whole(model string) *experiment.Score {
 	return nil
 }
 
-// factor formats before / after, as in "38.7× fewer".
-func factor(before, after float64, less, more string) string {
+// quotient formats before / after, as in "38.7× fewer".
+func quotient(before, after float64, less, more string) string {
 	ratio, word := before/after, less
 	if ratio < 1 {
 		ratio, word = 1/ratio, more

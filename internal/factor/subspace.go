@@ -1,4 +1,4 @@
-package mat
+package factor
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/mat"
 )
 
 const (
@@ -24,12 +25,12 @@ const (
 )
 
 // EigenColumns is Eigen with the eigenvectors as the columns of an n×n matrix of float32.
-func (s *Symmetric) EigenColumns(ctx context.Context) (values []float64, vectors *Dense, err error) {
+func (s *Symmetric) EigenColumns(ctx context.Context) (values []float64, vectors *mat.Dense, err error) {
 	values, rows, err := s.Eigen(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	vectors = NewDense(s.N, s.N)
+	vectors = mat.NewDense(s.N, s.N)
 	for j := range s.N {
 		for i, v := range rows[j*s.N : (j+1)*s.N] {
 			vectors.Row(i)[j] = float32(v)
@@ -52,25 +53,25 @@ func (s *Symmetric) EigenColumns(ctx context.Context) (values []float64, vectors
 //
 // A step costs 2n²(k+Oversampling) operations. The result depends only on g, k and src. Errors are the same as those of
 // Eigen.
-func LeadingEigen(ctx context.Context, g *Symmetric, k int, src rand.Source) (values []float64, vectors *Dense,
+func LeadingEigen(ctx context.Context, g *Symmetric, k int, src rand.Source) (values []float64, vectors *mat.Dense,
 	err error) {
 	m := k + Oversampling
 	trace := g.Trace()
 	if g.N < 3*m || trace == 0 {
 		return g.EigenColumns(ctx)
 	}
-	scaled := NewDense(g.N, g.N)
+	scaled := mat.NewDense(g.N, g.N)
 	for i, v := range g.Data {
 		scaled.Data[i] = float32(v / trace)
 	}
 	image := gaussian(g.N, m, src)
-	var v *Dense
+	var v *mat.Dense
 	before := 0.0
 	for range mostSteps {
 		if v, err = Orthonormal(ctx, image); err != nil {
 			return nil, nil, err
 		}
-		Mul(image, scaled, v)
+		mat.Mul(image, scaled, v)
 		carried := 0.0 // tr VᵀGV
 		for i := range image.Rows {
 			carried += float64(kernel.Dot(v.Row(i), image.Row(i)))
@@ -80,8 +81,8 @@ func LeadingEigen(ctx context.Context, g *Symmetric, k int, src rand.Source) (va
 		}
 		before = carried
 	}
-	var projected Dense
-	MulTA(&projected, v, image)
+	var projected mat.Dense
+	mat.MulTA(&projected, v, image)
 	ritz := NewSymmetric(v.Cols)
 	for i := range v.Cols { // rounding leaves it not quite symmetric
 		for j := range v.Cols {
@@ -95,15 +96,15 @@ func LeadingEigen(ctx context.Context, g *Symmetric, k int, src rand.Source) (va
 	for i := range values {
 		values[i] *= trace
 	}
-	vectors = new(Dense)
-	Mul(vectors, v, turn)
+	vectors = new(mat.Dense)
+	mat.Mul(vectors, v, turn)
 	return values, vectors, nil
 }
 
 // gaussian returns a matrix of standard normal numbers.
-func gaussian(rows, cols int, src rand.Source) *Dense {
+func gaussian(rows, cols int, src rand.Source) *mat.Dense {
 	random := rand.New(src)
-	m := NewDense(rows, cols)
+	m := mat.NewDense(rows, cols)
 	for i := range m.Data {
 		m.Data[i] = float32(random.NormFloat64())
 	}
@@ -125,7 +126,7 @@ func Rank(values []float64, k int) (r int) {
 // With the columns scaled to norm 1 and G = VᵀV = UᵀU, the basis is VU⁻¹. If a pivot of the Cholesky factor U is below
 // 10⁻², it is VQΛ^-½ instead, with the eigenvectors Q and eigenvalues Λ of G that Rank counts. The error is ctx.Err(),
 // or it says that v is not finite.
-func Orthonormal(ctx context.Context, v *Dense) (*Dense, error) {
+func Orthonormal(ctx context.Context, v *mat.Dense) (*mat.Dense, error) {
 	scaleColumns(v)
 	g, err := Gram(ctx, v)
 	if err != nil {
@@ -147,14 +148,14 @@ func Orthonormal(ctx context.Context, v *Dense) (*Dense, error) {
 			}
 		}
 	}
-	var q Dense
-	Mul(&q, v, turn)
+	var q mat.Dense
+	mat.Mul(&q, v, turn)
 	return &q, nil
 }
 
 // inverseFactor returns U⁻¹ of the Cholesky factorisation g = UᵀU for g with ones on the diagonal. It returns nil if a
 // pivot is below independent. The only error is ctx.Err().
-func inverseFactor(ctx context.Context, g *Symmetric) (*Dense, error) {
+func inverseFactor(ctx context.Context, g *Symmetric) (*mat.Dense, error) {
 	factor, err := g.Cholesky(ctx)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -162,7 +163,7 @@ func inverseFactor(ctx context.Context, g *Symmetric) (*Dense, error) {
 	if err != nil || factor.leastPivot() < independent {
 		return nil, nil
 	}
-	turn := NewDense(g.N, g.N)
+	turn := mat.NewDense(g.N, g.N)
 	for i, e := range factor.inverse() {
 		turn.Data[i] = float32(e)
 	}
@@ -170,7 +171,7 @@ func inverseFactor(ctx context.Context, g *Symmetric) (*Dense, error) {
 }
 
 // scaleColumns gives each column of v that is not zero the norm 1.
-func scaleColumns(v *Dense) {
+func scaleColumns(v *mat.Dense) {
 	sum, squares, scale := make([]float64, v.Cols), make([]float32, v.Cols), make([]float32, v.Cols)
 	for i := range v.Rows {
 		kernel.Mul(squares, v.Row(i), v.Row(i))

@@ -1,4 +1,4 @@
-package mat
+package factor
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
 )
 
 // Symmetric is an n×n symmetric matrix of float64, both triangles stored, row-major.
@@ -42,9 +43,9 @@ const (
 // Gram returns XᵀX, d×d, for x n×d. Products are summed in float32 over blocks of 256 rows, block sums in float32 over
 // at most 16 blocks, and the rest in float64. The result is the same for any number of threads. The only error is
 // ctx.Err().
-func Gram(ctx context.Context, x *Dense) (*Symmetric, error) {
+func Gram(ctx context.Context, x *mat.Dense) (*Symmetric, error) {
 	d := x.Cols
-	return gram(ctx, d, x.Rows, func(sum []float32, _ *Dense, lo, hi int, accumulate bool) {
+	return gram(ctx, d, x.Rows, func(sum []float32, _ *mat.Dense, lo, hi int, accumulate bool) {
 		kernel.GramRows(kernel.Rows(sum, d), kernel.Rows(x.Data[lo*d:], d), hi-lo, d, 0, d, accumulate)
 	})
 }
@@ -53,8 +54,8 @@ func Gram(ctx context.Context, x *Dense) (*Symmetric, error) {
 // rows of X from lo on; dst has d columns and at most 256 rows. X is cut into parts of GramPart(n, d) rows. Several
 // parts are read concurrently, the rows of each in ascending order. The result is bit-identical to Gram. The only error
 // is ctx.Err().
-func GramBlocks(ctx context.Context, n, d int, rows func(dst *Dense, lo int)) (*Symmetric, error) {
-	return gram(ctx, d, n, func(sum []float32, block *Dense, lo, hi int, accumulate bool) {
+func GramBlocks(ctx context.Context, n, d int, rows func(dst *mat.Dense, lo int)) (*Symmetric, error) {
+	return gram(ctx, d, n, func(sum []float32, block *mat.Dense, lo, hi int, accumulate bool) {
 		block.Reshape(hi-lo, d)
 		rows(block, lo)
 		kernel.GramRows(kernel.Rows(sum, d), kernel.Rows(block.Data, d), hi-lo, d, 0, d, accumulate)
@@ -62,10 +63,10 @@ func GramBlocks(ctx context.Context, n, d int, rows func(dst *Dense, lo int)) (*
 }
 
 // GramRows returns XXᵀ, n×n, for x n×d, with sums as in Gram. The only error is ctx.Err().
-func GramRows(ctx context.Context, x *Dense) (*Symmetric, error) {
+func GramRows(ctx context.Context, x *mat.Dense) (*Symmetric, error) {
 	n := x.Rows
 	const strip = 240 // rows of the result that are computed at a time, from the diagonal on
-	return gram(ctx, n, x.Cols, func(sum []float32, _ *Dense, lo, hi int, accumulate bool) {
+	return gram(ctx, n, x.Cols, func(sum []float32, _ *mat.Dense, lo, hi int, accumulate bool) {
 		for i := 0; i < n; i += strip {
 			from := x.Data[i*x.Cols+lo:]
 			terms := kernel.Rows(from, x.Cols)
@@ -92,13 +93,13 @@ func gramWave(order, length int) (parts, terms int) {
 // in float32, several concurrently (see gramWave), and then added to the total in their order. add sets sum to the
 // terms from lo to hi−1, or adds them to sum; block is scratch memory for add.
 func gram(ctx context.Context, order, length int,
-	add func(sum []float32, block *Dense, lo, hi int, accumulate bool)) (*Symmetric, error) {
+	add func(sum []float32, block *mat.Dense, lo, hi int, accumulate bool)) (*Symmetric, error) {
 	total := NewSymmetric(order)
 	if order == 0 || length == 0 {
 		return total, ctx.Err()
 	}
 	parts, terms := gramWave(order, length)
-	sums, blocks := NewDense(parts, order*order), make([]Dense, parts)
+	sums, blocks := mat.NewDense(parts, order*order), make([]mat.Dense, parts)
 	for begun := 0; begun < length; begun += parts * terms {
 		wave := min(length-begun, parts*terms)
 		err := parallel.ForContext(ctx, wave, terms, func(from, to int) {

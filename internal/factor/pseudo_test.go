@@ -1,4 +1,4 @@
-package mat_test
+package factor_test
 
 import (
 	"context"
@@ -9,12 +9,12 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/internal/factor"
 )
 
 // deficient returns an n×n positive semi-definite matrix of the given rank, whose eigenvalues span a factor of spread.
-func deficient(n, rank int, spread float64, random *rand.Rand) *mat.Symmetric {
-	s, f := mat.NewSymmetric(n), make([]float64, n*rank)
+func deficient(n, rank int, spread float64, random *rand.Rand) *factor.Symmetric {
+	s, f := factor.NewSymmetric(n), make([]float64, n*rank)
 	for i := range n {
 		for j := range rank {
 			f[i*rank+j] = random.NormFloat64() * math.Pow(spread, -0.5*float64(j)/float64(max(1, rank-1)))
@@ -43,7 +43,7 @@ func TestPseudoSolve(t *testing.T) {
 		for i := range b {
 			b[i] = random.NormFloat64()
 		}
-		solve := func(b []float64) mat.Solution {
+		solve := func(b []float64) factor.Solution {
 			got, err := s.PseudoSolveUpTo(t.Context(), b, cols, cut, 40)
 			if err != nil {
 				t.Fatal(err)
@@ -77,7 +77,7 @@ func TestPseudoSolve(t *testing.T) {
 }
 
 // times returns s·x for x of cols columns.
-func times(s *mat.Symmetric, x []float64, cols int) []float64 {
+func times(s *factor.Symmetric, x []float64, cols int) []float64 {
 	y := make([]float64, len(x))
 	for i := range s.N {
 		for j, v := range s.Row(i) {
@@ -168,7 +168,7 @@ func TestPseudoSolveCutsSmallDirections(t *testing.T) {
 // an eigenvalue below it.
 func TestPseudoSolveCountsEigenvalues(t *testing.T) {
 	const n, cut, e = 641, 1e-5, 5e-3 // the cut is at 6.4e-3
-	s := mat.NewSymmetric(n)
+	s := factor.NewSymmetric(n)
 	for i := range n {
 		s.Row(i)[i] = 1
 	}
@@ -191,7 +191,7 @@ func TestPseudoSolveIgnoresThreads(t *testing.T) {
 	for i := range b {
 		b[i] = random.NormFloat64()
 	}
-	var first mat.Solution
+	var first factor.Solution
 	atThreads(t, func(threads int) {
 		got, err := s.PseudoSolveUpTo(t.Context(), b, 5, 1e-7, 500)
 		if err != nil {
@@ -209,7 +209,7 @@ func TestPseudoSolveIgnoresThreads(t *testing.T) {
 // Values that are not finite are an error, not a panic. An ended context stops each method.
 func TestPseudoSolveRefuses(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		s := mat.NewSymmetric(3)
+		s := factor.NewSymmetric(3)
 		s.Data[4] = bad
 		if _, err := s.PseudoSolve(t.Context(), make([]float64, 3), 1, 1e-7); err == nil {
 			t.Errorf("%v: no error", bad)

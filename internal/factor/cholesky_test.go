@@ -1,4 +1,4 @@
-package mat_test
+package factor_test
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -18,7 +19,7 @@ func TestGramBlocks(t *testing.T) {
 		x := normal(shape[0], shape[1], random)
 		want := gram(t, x)
 		atThreads(t, func(threads int) {
-			got, err := mat.GramBlocks(t.Context(), x.Rows, x.Cols, func(dst *mat.Dense, lo int) {
+			got, err := factor.GramBlocks(t.Context(), x.Rows, x.Cols, func(dst *mat.Dense, lo int) {
 				copy(dst.Data, x.Data[lo*x.Cols:(lo+dst.Rows)*x.Cols])
 			})
 			if err != nil {
@@ -66,11 +67,11 @@ func TestCholeskySolves(t *testing.T) {
 		}
 		var first []float64
 		atThreads(t, func(threads int) {
-			factor, err := s.Cholesky(t.Context())
+			cholesky, err := s.Cholesky(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := factor.Solve(t.Context(), b, cols)
+			got, err := cholesky.Solve(t.Context(), b, cols)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +98,7 @@ func TestCholeskyFindsNegativePivots(t *testing.T) {
 		for _, bad := range []float64{-1, math.NaN(), math.Inf(1)} {
 			s := gram(t, normal(2*n, n, random))
 			s.Data[at*n+at] = bad
-			var not mat.NotPositive
+			var not factor.NotPositive
 			if _, err := s.Cholesky(t.Context()); !errors.As(err, &not) || not.N != n {
 				t.Errorf("%v on the diagonal at %d: error %v, want NotPositive of order %d", bad, at, err, n)
 			}
@@ -110,11 +111,11 @@ func TestCholeskyInverse(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 0))
 	for _, n := range []int{0, 1, 2, 63, 65, 130} {
 		s := gram(t, normal(n+20, n, random))
-		factor, err := s.Cholesky(t.Context())
+		cholesky, err := s.Cholesky(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		inverse := factor.Inverse()
+		inverse := cholesky.Inverse()
 		along := make([]float64, n*n) // s·U⁻¹
 		for i := range n {
 			for p, v := range s.Row(i) {
@@ -151,7 +152,7 @@ func TestCholeskyInverse(t *testing.T) {
 				}
 			}
 		}
-		if got := factor.LeastPivot(); got != least && !(math.Abs(got-least) <= 1e-9*least) {
+		if got := cholesky.LeastPivot(); got != least && !(math.Abs(got-least) <= 1e-9*least) {
 			t.Errorf("order %d: least pivot %g, want %g", n, got, least)
 		}
 	}

@@ -1,4 +1,4 @@
-package mat
+package factor
 
 import (
 	"context"
@@ -9,21 +9,22 @@ import (
 
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
 )
 
-// Tall is a matrix of many rows that is read in blocks. View implements it. Another type may compute its rows on
+// Tall is a matrix of many rows that is read in blocks. mat.View implements it. Another type may compute its rows on
 // demand.
 type Tall interface {
 	// Dims returns the numbers of rows and columns.
 	Dims() (rows, cols int)
 	// Block returns rows lo to hi−1, one after the other. It may write them to buffer. It is safe for concurrent use with
 	// different buffers.
-	Block(lo, hi int, buffer *Dense) []float32
+	Block(lo, hi int, buffer *mat.Dense) []float32
 }
 
 // ErrRange says that values are too large or too small for products in float32: squares overflow or underflow. Scaling
 // all values by a power of two helps.
-var ErrRange = errors.New("mat: numbers out of the range of products in float32")
+var ErrRange = errors.New("factor: numbers out of the range of products in float32")
 
 const (
 	// If squared norms of rows are between these limits, squared distances neither overflow nor lose much to underflow.
@@ -35,7 +36,7 @@ const (
 // LeftSingular returns an orthonormal basis, n×r, of the space of the leading k left singular vectors of x, n×d. It
 // computes the leading eigenvectors of XXᵀ if n ≤ d, and otherwise XV with the leading eigenvectors V of XᵀX. r is
 // below k if the rank of x is lower. The eigenvectors come from LeadingEigen, with its cost and errors.
-func LeftSingular(ctx context.Context, x *Dense, k int, src rand.Source) (*Dense, error) {
+func LeftSingular(ctx context.Context, x *mat.Dense, k int, src rand.Source) (*mat.Dense, error) {
 	if x.Rows <= x.Cols {
 		g, err := GramRows(ctx, x)
 		if err != nil {
@@ -55,17 +56,17 @@ func LeftSingular(ctx context.Context, x *Dense, k int, src rand.Source) (*Dense
 	if err != nil {
 		return nil, err
 	}
-	var u Dense
-	Mul(&u, x, right.Columns(0, Rank(values, k)))
+	var u mat.Dense
+	mat.Mul(&u, x, right.Columns(0, Rank(values, k)))
 	return Orthonormal(ctx, &u)
 }
 
 // CentredLeftByGram returns an orthonormal basis, n×r with r ≤ k, of the leading k left singular vectors of (I −
 // 11ᵀ/n)X. It is meant for x with many rows and a mean near zero. It reads x twice: for XᵀX (n·d² operations) and for
 // XV. The error is ctx.Err() or ErrRange.
-func CentredLeftByGram(ctx context.Context, x Tall, k int, src rand.Source) (*Dense, error) {
+func CentredLeftByGram(ctx context.Context, x Tall, k int, src rand.Source) (*mat.Dense, error) {
 	n, d := x.Dims()
-	g, err := GramBlocks(ctx, n, d, func(dst *Dense, lo int) {
+	g, err := GramBlocks(ctx, n, d, func(dst *mat.Dense, lo int) {
 		if rows := x.Block(lo, lo+dst.Rows, dst); len(rows) > 0 && &rows[0] != &dst.Data[0] {
 			copy(dst.Data, rows)
 		}
@@ -94,7 +95,7 @@ func CentredLeftByGram(ctx context.Context, x Tall, k int, src rand.Source) (*De
 //	[V, XᵀXV].
 //
 // It reads x three times and needs 8·n·d·(k+Oversampling) operations. The error is ctx.Err() or ErrRange.
-func CentredLeftByKrylov(ctx context.Context, x, sample Tall, k int, src rand.Source) (*Dense, error) {
+func CentredLeftByKrylov(ctx context.Context, x, sample Tall, k int, src rand.Source) (*mat.Dense, error) {
 	_, d := x.Dims()
 	v := gaussian(d, k+Oversampling, src)
 	var err error
@@ -111,7 +112,7 @@ func CentredLeftByKrylov(ctx context.Context, x, sample Tall, k int, src rand.So
 		return nil, err
 	}
 	scaleColumns(image)
-	both := NewDense(d, v.Cols+image.Cols)
+	both := mat.NewDense(d, v.Cols+image.Cols)
 	for i := range d {
 		copy(both.Row(i)[copy(both.Row(i), v.Row(i)):], image.Row(i))
 	}
@@ -131,8 +132,8 @@ func CentredLeftByKrylov(ctx context.Context, x, sample Tall, k int, src rand.So
 	if err != nil {
 		return nil, err
 	}
-	var u Dense
-	Mul(&u, y, turn.Columns(0, Rank(values, k)))
+	var u mat.Dense
+	mat.Mul(&u, y, turn.Columns(0, Rank(values, k)))
 	return Orthonormal(ctx, &u)
 }
 
@@ -149,12 +150,12 @@ const (
 func passRows(n int) int { return max(leastPass, (n+passTasks-1)/passTasks) }
 
 // buffers is a pool of memory for blocks.
-var buffers = sync.Pool{New: func() any { return new(Dense) }}
+var buffers = sync.Pool{New: func() any { return new(mat.Dense) }}
 
 // each calls f for blocks of the rows lo to hi−1 of x: block contains rows at to end−1.
 func each(x Tall, lo, hi int, f func(at, end int, block []float32)) {
 	_, d := x.Dims()
-	buffer := buffers.Get().(*Dense)
+	buffer := buffers.Get().(*mat.Dense)
 	defer buffers.Put(buffer)
 	for rows := max(32, blockSize/max(1, d)); lo < hi; lo += rows {
 		end := min(lo+rows, hi)
@@ -164,15 +165,15 @@ func each(x Tall, lo, hi int, f func(at, end int, block []float32)) {
 
 // covariance returns XᵀX·v, d×m for v d×m. It does not subtract the mean of the rows, which is about zero. The error is
 // ctx.Err() or ErrRange.
-func covariance(ctx context.Context, x Tall, v *Dense) (*Dense, error) {
+func covariance(ctx context.Context, x Tall, v *mat.Dense) (*mat.Dense, error) {
 	n, _ := x.Dims()
 	d, m := v.Dims()
 	chunk := passRows(n)
-	parts := make([]Dense, (n+chunk-1)/chunk)
+	parts := make([]mat.Dense, (n+chunk-1)/chunk)
 	err := parallel.ForContext(ctx, n, chunk, func(lo, hi int) {
 		part := &parts[lo/chunk]
 		part.Reshape(d, m)
-		y := NewDense(max(32, blockSize/max(1, d)), m)
+		y := mat.NewDense(max(32, blockSize/max(1, d)), m)
 		each(x, lo, hi, func(at, end int, block []float32) {
 			kernel.Gemm(kernel.Rows(y.Data, m), kernel.Rows(block, d), kernel.Rows(v.Data, m), end-at, m, d, false)
 			kernel.Gemm(kernel.Rows(part.Data, m), kernel.Rows(block, d).T(), kernel.Rows(y.Data, m), d, m, end-at, at > lo)
@@ -192,10 +193,10 @@ func covariance(ctx context.Context, x Tall, v *Dense) (*Dense, error) {
 }
 
 // project returns (I − 11ᵀ/n)X·v, n×m. The error is ctx.Err() or ErrRange.
-func project(ctx context.Context, x Tall, v *Dense) (*Dense, error) {
+func project(ctx context.Context, x Tall, v *mat.Dense) (*mat.Dense, error) {
 	n, _ := x.Dims()
 	d, m := v.Dims()
-	u := NewDense(n, m)
+	u := mat.NewDense(n, m)
 	err := parallel.ForContext(ctx, n, passRows(n), func(lo, hi int) {
 		each(x, lo, hi, func(at, end int, block []float32) {
 			kernel.Gemm(kernel.Rows(u.Data[at*m:], m), kernel.Rows(block, d), kernel.Rows(v.Data, m), end-at, m, d, false)
@@ -204,7 +205,7 @@ func project(ctx context.Context, x Tall, v *Dense) (*Dense, error) {
 	if err != nil {
 		return nil, err
 	}
-	shift := ColumnMeans(u.View().Rows())
+	shift := mat.ColumnMeans(u.View().Rows())
 	if !(kernel.Dot(shift, shift) <= mostNorm) {
 		return nil, ErrRange
 	}

@@ -1,4 +1,4 @@
-package mat
+package factor
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
 )
 
 // Solution is what PseudoSolve finds for a positive semi-definite S.
@@ -22,6 +23,15 @@ type Solution struct {
 	Rank int
 	// Condition is λ_max/λ_min of S over these directions, at least 1 and accurate within a factor of two; 1 for rank 0.
 	Condition float64
+}
+
+// Rounded returns values, row-major with cols columns, as a matrix of float32.
+func Rounded(values []float64, cols int) *mat.Dense {
+	m := mat.NewDense(len(values)/cols, cols)
+	for i, v := range values {
+		m.Data[i] = float32(v)
+	}
+	return m
 }
 
 // eigenOrder is the largest order for which the pseudo-inverse is computed from eigenvectors. The decomposition takes
@@ -75,7 +85,7 @@ func (s *Symmetric) pseudoSolve(
 func (s *Symmetric) finite() error {
 	for i, v := range s.Data {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("mat: a symmetric matrix has %v in row %d, must have finite numbers", v, i/s.N)
+			return fmt.Errorf("factor: a symmetric matrix has %v in row %d, must have finite numbers", v, i/s.N)
 		}
 	}
 	return nil

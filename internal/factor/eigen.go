@@ -1,4 +1,4 @@
-package mat
+package factor
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
+	gonum "gonum.org/v1/gonum/mat"
 
 	"github.com/graph-condensation/cgc/internal/memory"
 )
@@ -27,16 +27,17 @@ func (s *Symmetric) Eigen(ctx context.Context) (values, vectors []float64, err e
 	}
 	for i, v := range s.Data {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, nil, fmt.Errorf("mat: eigen-decomposition of a matrix with %v in row %d, must be finite numbers", v, i/n)
+			return nil, nil, fmt.Errorf("factor: eigen-decomposition of a matrix with %v in row %d, must be finite numbers",
+				v, i/n)
 		}
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	own := mat.NewSymDense(n, memory.Clone(s.Data)) // the caller may change s after ctx's end
-	found := make(chan *mat.EigenSym, 1)
+	own := gonum.NewSymDense(n, memory.Clone(s.Data)) // the caller may change s after ctx's end
+	found := make(chan *gonum.EigenSym, 1)
 	go func() {
-		e := new(mat.EigenSym)
+		e := new(gonum.EigenSym)
 		if !e.Factorize(own, true) {
 			e = nil
 		}
@@ -48,7 +49,7 @@ func (s *Symmetric) Eigen(ctx context.Context) (values, vectors []float64, err e
 			return nil, nil, err
 		}
 		if e == nil {
-			return nil, nil, fmt.Errorf("mat: the eigen-decomposition of a %d×%d matrix did not converge", n, n)
+			return nil, nil, fmt.Errorf("factor: the eigen-decomposition of a %d×%d matrix did not converge", n, n)
 		}
 		values, vectors = ordered(e, n)
 		return values, vectors, nil
@@ -58,10 +59,10 @@ func (s *Symmetric) Eigen(ctx context.Context) (values, vectors []float64, err e
 }
 
 // ordered returns the eigenvalues, largest first, and the eigenvectors as rows, with the signs that Eigen promises.
-func ordered(e *mat.EigenSym, n int) (values, vectors []float64) {
+func ordered(e *gonum.EigenSym, n int) (values, vectors []float64) {
 	values = e.Values(nil)
 	slices.Reverse(values)
-	var q mat.Dense
+	var q gonum.Dense
 	e.VectorsTo(&q)
 	vectors = memory.Make[float64](n * n)
 	for i := range n {

@@ -1,4 +1,4 @@
-package mat_test
+package factor_test
 
 import (
 	"context"
@@ -6,13 +6,14 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/mat"
 )
 
 // The leading left singular vector of a matrix of rank 1.
 func ExampleLeftSingular() {
 	x := &mat.Dense{Rows: 3, Cols: 2, Data: []float32{1, 2, 2, 4, 2, 4}}
-	u, err := mat.LeftSingular(context.Background(), x, 2, rand.NewPCG(1, 2))
+	u, err := factor.LeftSingular(context.Background(), x, 2, rand.NewPCG(1, 2))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -29,7 +30,7 @@ func ExampleLeftSingular() {
 
 // The minimum-norm solution of a system with many solutions.
 func ExampleSymmetric_PseudoSolve() {
-	s := &mat.Symmetric{N: 2, Data: []float64{1, 1, 1, 1}}
+	s := &factor.Symmetric{N: 2, Data: []float64{1, 1, 1, 1}}
 	found, err := s.PseudoSolve(context.Background(), []float64{4, 4}, 1, 1e-7)
 	if err != nil {
 		fmt.Println(err)

@@ -1,0 +1,130 @@
+package factor_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/graph-condensation/cgc/internal/factor"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+func atThreads(t *testing.T, f func(threads int)) {
+	t.Helper()
+	before := runtime.GOMAXPROCS(0)
+	defer runtime.GOMAXPROCS(before)
+	for _, threads := range []int{1, 2, 7} {
+		runtime.GOMAXPROCS(threads)
+		f(threads)
+	}
+}
+
+// Gram matrices of integers between −8 and 8 are exact, so that the comparison needs no tolerance.
+func TestGram(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 0))
+	for _, shape := range [][2]int{{1, 1}, {5, 3}, {3, 5}, {1000, 12}, {12, 1000}, {700, 7}} {
+		x := mat.NewDense(shape[0], shape[1])
+		for i := range x.Data {
+			x.Data[i] = float32(random.IntN(17) - 8)
+		}
+		dual, err := factor.GramRows(t.Context(), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			got *factor.Symmetric
+			of  *mat.Dense
+		}{{gram(t, x), x}, {dual, x.T()}} {
+			for i := range c.of.Cols {
+				for j := range c.of.Cols {
+					want := 0.0
+					for r := range c.of.Rows {
+						want += float64(c.of.Row(r)[i]) * float64(c.of.Row(r)[j])
+					}
+					if got := c.got.Row(i)[j]; got != want {
+						t.Fatalf("%d×%d: entry (%d, %d) = %v, want %v", shape[0], shape[1], i, j, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Sums with rounding give the same bits for any number of threads.
+func TestGramIgnoresThreads(t *testing.T) {
+	x := normal(150, 333, rand.New(rand.NewPCG(2, 0)))
+	var first []float64
+	atThreads(t, func(threads int) {
+		if g := gram(t, x).Data; first == nil {
+			first = g
+		} else if !slices.Equal(first, g) {
+			t.Errorf("Gram matrix with %d threads differs from 1 thread", threads)
+		}
+	})
+}
+
+func TestFactorisations(t *testing.T) {
+	random := rand.New(rand.NewPCG(4, 0))
+	x := mat.NewDense(40, 9)
+	for i := range x.Data {
+		x.Data[i] = float32(random.NormFloat64())
+	}
+	s := gram(t, x)
+	before := slices.Clone(s.Data)
+
+	values, vectors, err := s.Eigen(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 9 {
+		v := vectors[i*9 : (i+1)*9]
+		if i > 0 && values[i] > values[i-1] {
+			t.Errorf("eigenvalues %v do not descend", values)
+		}
+		for j := range 9 {
+			var sv float64
+			for k := range 9 {
+				sv += s.Row(j)[k] * v[k]
+			}
+			if math.Abs(sv-values[i]*v[j]) > 1e-10*values[0] { // float64, 9×9
+				t.Errorf("component %d of s·v − λv = %v for λ = %v", j, sv-values[i]*v[j], values[i])
+			}
+		}
+	}
+
+	cholesky, err := s.Cholesky(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := make([]float64, 9*2)
+	for i := range b {
+		b[i] = random.NormFloat64()
+	}
+	solution, err := cholesky.Solve(t.Context(), b, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 9 {
+		for c := range 2 {
+			var sum float64
+			for k := range 9 {
+				sum += s.Row(i)[k] * solution[k*2+c]
+			}
+			if math.Abs(sum-b[i*2+c]) > 1e-10 {
+				t.Errorf("(s·x)[%d][%d] = %v, want %v", i, c, sum, b[i*2+c])
+			}
+		}
+	}
+	if !slices.Equal(s.Data, before) {
+		t.Error("factorisations change the matrix")
+	}
+
+	s.Data[0] = -1
+	var not factor.NotPositive
+	if _, err := s.Cholesky(t.Context()); !errors.As(err, &not) || not.N != 9 {
+		t.Errorf("Cholesky of an indefinite matrix: error %v, want NotPositive of order 9", err)
+	}
+}
