@@ -245,8 +245,9 @@ func result(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("seconds of %s: %v", step, v)
 		}
 	}
-	if len(s.Seconds) != 7 || s.Seconds["condense"] == 0 || runtime.GOOS == "linux" && s.PeakRSS < 1<<20 || s.Kept > s.PeakRSS {
-		ts.Fatalf("seconds %v, peak %d", s.Seconds, s.PeakRSS)
+	if len(s.Seconds) != 7 || s.Seconds["condense"] == 0 || runtime.GOOS == "linux" && s.PeakRSS < 1<<20 ||
+		s.Kept > s.PeakRSS {
+		ts.Fatalf("seconds %v, peak %d, kept %d", s.Seconds, s.PeakRSS, s.Kept)
 	}
 	var models []string
 	for _, a := range append(s.Results, s.Whole...) {

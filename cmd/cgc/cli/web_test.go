@@ -50,7 +50,8 @@ func fakeGo(t *testing.T, fails bool) {
 		t.Skip("the program that stands for Go is a script")
 	}
 	dir := t.TempDir()
-	script := "#!/bin/sh\nset -e\nif [ \"$1\" = list ]; then exit; fi\nif [ \"$1\" = env ]; then echo " + dir + "; exit; fi\n" +
+	script := "#!/bin/sh\nset -e\nif [ \"$1\" = list ]; then exit; fi\n" +
+		"if [ \"$1\" = env ]; then echo " + dir + "; exit; fi\n" +
 		"while [ \"$1\" != -o ]; do shift; done\n" +
 		"[ $3 = github.com/graph-condensation/cgc/cmd/cgc/internal/web/wasm ]\necho program > $2\n"
 	if fails {

@@ -217,18 +217,16 @@ func TestResume(t *testing.T) {
 		defer log.Close()
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		trained := 0
+		before := len(log.Records())
 		j := job(t, "table6", "cora")
 		j.Log = log
-		ctx = progress.With(ctx, func(e progress.Event) {
-			if strings.HasPrefix(e.Stage, "training") && e.Done > 0 {
-				if trained++; trained == stopAfter {
-					cancel()
-				}
+		ctx = progress.With(ctx, func(progress.Event) {
+			if stopAfter > 0 && len(log.Records()) >= stopAfter {
+				cancel()
 			}
 		})
 		r, err := j.Run(ctx)
-		return r, trained, err
+		return r, len(log.Records()) - before, err
 	}
 	_, first, err := run(t.Context(), 4)
 	if !errors.Is(err, context.Canceled) || first < 4 || first == 12 {
