@@ -98,6 +98,19 @@ func (c *Condensed) Edges() int {
 	return c.Adj.NNZ() / 2
 }
 
+// Weights returns the weight of each condensed node in the loss of a training: the number of its source nodes. It is
+// nil, which means equal weights, if condensed nodes have no source nodes.
+func (c *Condensed) Weights() []float32 {
+	if c.Members == nil {
+		return nil
+	}
+	weights := make([]float32, c.Nodes())
+	for i := range weights {
+		weights[i] = float32(c.Members.Indptr[i+1] - c.Members.Indptr[i])
+	}
+	return weights
+}
+
 // Operator returns Â′, the propagation of a GNN over the condensed graph; the identity if A′ = I.
 func (c *Condensed) Operator() graph.Operator {
 	a := c.Adj

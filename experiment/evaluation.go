@@ -167,12 +167,5 @@ func testable(g *graph.Graph) error {
 // of a node is the number of its source nodes; without Members, all weights are equal. Weights are used only if
 // gnn.Config.Weighted is set.
 func Sample(c *condense.Condensed) *gnn.Sample {
-	s := &gnn.Sample{Adj: c.Adj, X: c.X, Y: c.Y, Classes: c.Classes, Soft: c.Soft}
-	if m := c.Members; m != nil {
-		s.Weights = make([]float32, c.Nodes())
-		for i := range s.Weights {
-			s.Weights[i] = float32(m.Indptr[i+1] - m.Indptr[i])
-		}
-	}
-	return s
+	return &gnn.Sample{Adj: c.Adj, X: c.X, Y: c.Y, Classes: c.Classes, Soft: c.Soft, Weights: c.Weights()}
 }

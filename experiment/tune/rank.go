@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/judge"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/progress"
 )
@@ -66,7 +67,7 @@ func (w *searcher) view(ctx context.Context, setting condense.Setting) (*graph.G
 }
 
 // judge returns the judge for candidates in a setting.
-func (w *searcher) judge(ctx context.Context, setting condense.Setting) (*judge, error) {
+func (w *searcher) judge(ctx context.Context, setting condense.Setting) (*judge.Judge, error) {
 	if w.judges[setting] == nil {
 		linear := !slices.ContainsFunc(w.Models, func(m gnn.Model) bool { return m.Name() != gnn.SGC().Name() })
 		g, err := w.view(ctx, setting)
@@ -74,7 +75,7 @@ func (w *searcher) judge(ctx context.Context, setting condense.Setting) (*judge,
 			return nil, err
 		}
 		src := rand.NewPCG(w.Base.Config.Seed, judgeStream)
-		j, err := newJudge(ctx, g, w.Base.Config.Inductive, linear, src)
+		j, err := judge.New(ctx, g, w.Base.Config.Inductive, linear, src)
 		if err != nil {
 			return nil, err
 		}
@@ -116,7 +117,7 @@ func (w *searcher) rank(ctx context.Context, points []point) error {
 		if err != nil {
 			return err
 		}
-		judge, err := w.judge(quiet, first.Setting())
+		j, err := w.judge(quiet, first.Setting())
 		if err != nil {
 			return err
 		}
@@ -134,7 +135,7 @@ func (w *searcher) rank(ctx context.Context, points []point) error {
 			free <- struct{}{}
 			group.Go(func() {
 				defer func() { <-free }()
-				v, err := judge.mean(quiet, prepared, c, seeds)
+				v, err := meanVerdict(quiet, j, prepared, c, seeds)
 				mu.Lock()
 				defer mu.Unlock()
 				if err != nil {
@@ -154,22 +155,24 @@ func (w *searcher) rank(ctx context.Context, points []point) error {
 	return nil
 }
 
-// mean returns the mean verdict on c over condensation seeds.
-func (j *judge) mean(ctx context.Context, prepared *cgc.Prepared, c Candidate, seeds int) (mean Verdict, err error) {
+// meanVerdict returns the mean verdict of j on c over condensation seeds.
+func meanVerdict(
+	ctx context.Context, j *judge.Judge, prepared *cgc.Prepared, c Candidate, seeds int,
+) (mean Verdict, err error) {
+	verdicts := make([]Verdict, seeds)
 	c.Config.Seed += rankingSeeds
-	for range seeds {
+	for i := range verdicts {
 		small, err := prepared.With(ctx, c.Config)
 		if err != nil {
 			return mean, err
 		}
-		v, err := j.of(ctx, small, c.Weighted)
-		if err != nil {
+		if verdicts[i], err = j.Of(ctx, small, c.Weighted); err != nil {
 			return mean, err
 		}
-		mean.Accuracy += v.Accuracy / float64(seeds)
-		mean.Entropy += v.Entropy / float64(seeds)
 		c.Config.Seed++
 	}
+	mean = judge.Mean(verdicts...)
+	mean.Right = nil // would be kept for each of thousands of candidates
 	return mean, nil
 }
 

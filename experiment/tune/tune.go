@@ -17,6 +17,7 @@ import (
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/judge"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -133,7 +134,7 @@ func (s Search) Run(ctx context.Context, g *graph.Graph) (_ *Result, err error) 
 		Search: s, g: g.WithoutTest(), space: space{s.Base, s.Space}, begun: begun,
 		random: rand.New(rand.NewPCG(s.Base.Config.Seed, searchStream)),
 		seen:   map[string]bool{}, priors: map[string]Prior{},
-		views: map[condense.Setting]*graph.Graph{}, judges: map[condense.Setting]*judge{},
+		views: map[condense.Setting]*graph.Graph{}, judges: map[condense.Setting]*judge.Judge{},
 		targets: map[condense.Setting]*gnn.Target{},
 		scores:  map[string][]float64{}, right: map[string][][]int{},
 	}
@@ -173,7 +174,7 @@ type searcher struct {
 	prepared []*preparation
 
 	views   map[condense.Setting]*graph.Graph // the full graph, with the features of a setting
-	judges  map[condense.Setting]*judge
+	judges  map[condense.Setting]*judge.Judge
 	targets map[condense.Setting]*gnn.Target
 
 	scores    map[string][]float64 // by point: the validation accuracy of each repetition, NaN if it is missing
@@ -183,6 +184,9 @@ type searcher struct {
 	repeats   int                  // the repetitions of that round
 	trainings int
 }
+
+// Verdict is the result of the closed form for a candidate.
+type Verdict = judge.Verdict
 
 // trial is a point with the judge's verdict.
 type trial struct {

@@ -1,4 +1,4 @@
-package tune
+package judge
 
 import (
 	"math"
@@ -6,13 +6,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )
 
 // judged returns a random graph and a small one with edges. The labels of both are the sign of the first feature.
-func judged(t *testing.T) (*graph.Graph, *cgc.Condensed) {
+func judged(t *testing.T) (*graph.Graph, *condense.Condensed) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(3, 1))
 	draw := func(n int, edges float64) (*mat.CSR, *mat.Dense, []int32) {
@@ -49,7 +49,7 @@ func judged(t *testing.T) (*graph.Graph, *cgc.Condensed) {
 		}
 		members.Indptr = append(members.Indptr, int64(len(members.Indices)))
 	}
-	return g, &cgc.Condensed{Adj: a, X: x, Y: y, Classes: 2, Members: members}
+	return g, &condense.Condensed{Adj: a, X: x, Y: y, Classes: 2, Members: members}
 }
 
 // normalised returns Â of a as float64 rows.
@@ -100,34 +100,35 @@ func rowsOf64(x *mat.Dense) [][]float64 {
 	return m
 }
 
-// TestJudgeIsItsFormula compares the verdict with the formula of judge, computed in plain loops with Gaussian
+// TestJudgeIsItsFormula compares the verdict with the formula of Judge, computed in plain loops with Gaussian
 // elimination.
 func TestJudgeIsItsFormula(t *testing.T) {
 	g, small := judged(t)
 	for _, linear := range []bool{true, false} {
 		for _, weighted := range []bool{false, true} {
-			j, err := newJudge(t.Context(), g, false, linear, rand.NewPCG(1, 1))
+			j, err := New(t.Context(), g, false, linear, rand.NewPCG(1, 1))
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := j.of(t.Context(), small, weighted)
+			got, err := j.Of(t.Context(), small, weighted)
 			if err != nil {
 				t.Fatal(err)
 			}
 			want := plainly(g, small, weighted, false)
 			if !linear {
 				w := plainly(g, small, weighted, true)
-				want = Verdict{(want.Accuracy + w.Accuracy) / 2, (want.Entropy + w.Entropy) / 2}
+				want = Mean(want, w)
 			}
 			const rounding = 1e-3 // the kernels are float32, and the ridge bounds the condition number of the system
-			if math.Abs(got.Accuracy-want.Accuracy) > 1e-9 || math.Abs(got.Entropy-want.Entropy) > rounding {
+			if math.Abs(got.Accuracy-want.Accuracy) > 1e-9 || math.Abs(got.Entropy-want.Entropy) > rounding ||
+				!slices.Equal(got.Right, want.Right) {
 				t.Errorf("linear %v, weighted %v: %+v, want %+v", linear, weighted, got, want)
 			}
 		}
 	}
 }
 
-func plainly(g *graph.Graph, small *cgc.Condensed, weighted, wide bool) Verdict {
+func plainly(g *graph.Graph, small *condense.Condensed, weighted, wide bool) Verdict {
 	own, other := normalised(small.Adj), normalised(g.Adj)
 	m, field := product(own, rowsOf64(small.X)), product(other, rowsOf64(g.X.(*mat.Dense)))
 	kernel := func(a, b []float64) float64 {

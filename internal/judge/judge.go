@@ -1,4 +1,6 @@
-package tune
+// Package judge predicts in milliseconds how well GNNs do that are trained on a condensed graph. It fits two of them in
+// closed form and tests them on the validation nodes of the original graph.
+package judge
 
 import (
 	"context"
@@ -8,28 +10,44 @@ import (
 	"slices"
 
 	"github.com/graph-condensation/cgc/condense"
-	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/factor"
+	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/kernelridge"
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Verdict is the result of the closed form for a condensed graph, or the mean over several graphs.
+// Verdict is the result for one condensed graph, or the mean over several.
 type Verdict struct {
 	// Accuracy is the validation accuracy in percent.
 	Accuracy float64 `json:"accuracy"`
 	// Entropy is the mean cross entropy on the validation nodes, in nats, of a softmax with the best of a few scales.
 	Entropy float64 `json:"entropy"`
+	// Right holds, for each validation node that is used, the share of the GNNs in closed form that classify it correctly.
+	Right []float64 `json:"-"`
 }
 
 // Score ranks candidates. It is the mean of the accuracy and of 100·exp(−entropy), the geometric mean of the
 // probabilities of the true classes in percent.
 func (v Verdict) Score() float64 { return (v.Accuracy + 100*math.Exp(-v.Entropy)) / 2 }
 
-// judge predicts in milliseconds how well GNNs do on the validation nodes if they are trained on a condensed graph. It
-// fits two GNNs in closed form and averages the two verdicts.
+// Mean returns the mean of verdicts on graphs that were condensed from the same graph, at least one.
+func Mean(verdicts ...Verdict) (mean Verdict) {
+	share := 1 / float64(len(verdicts))
+	mean.Right = make([]float64, len(verdicts[0].Right))
+	for _, v := range verdicts {
+		mean.Accuracy += share * v.Accuracy
+		mean.Entropy += share * v.Entropy
+		for i, right := range v.Right {
+			mean.Right[i] += share * right
+		}
+	}
+	return mean
+}
+
+// Judge judges graphs that are condensed from one graph. It fits two GNNs in closed form and averages their verdicts.
+// It is safe for concurrent use.
 //
 // Both are kernel ridge regressions (package kernelridge) on the labels of the condensed nodes, one-hot or soft. The
 // logits of the validation nodes are K(K′ + λκw̄W⁻¹)⁻¹Y′. K′ is the kernel between condensed nodes, K the kernel
@@ -41,7 +59,7 @@ func (v Verdict) Score() float64 { return (v.Accuracy + 100*math.Exp(-v.Entropy)
 // The first is SGC. The second is a GCN of infinite width: its training by gradient descent is regression with a fixed
 // kernel (Jacot et al. 2018; on graphs, Du et al. 2019). Which of the two predicts trained GCNs better depends on the
 // graph. The mean does well on all measured graphs (docs/notes/2026-11-search.md).
-type judge struct {
+type Judge struct {
 	labels   []int32
 	operator graph.Operator
 	rows     []int32    // the validation nodes that are used
@@ -51,12 +69,14 @@ type judge struct {
 	linear   bool // without the wide GCN
 }
 
-// judgeField bounds the number of validation nodes and neighbours for which features are kept and kernels computed. If
+// mostNear bounds the number of validation nodes and neighbours for which features are kept and kernels computed. If
 // there are more, only a sample of the validation nodes is used.
-const judgeField = 20_000
+const mostNear = 20_000
 
-// newJudge returns the judge for g. Only labels of validation nodes are read. linear leaves the wide GCN out.
-func newJudge(ctx context.Context, g *graph.Graph, inductive, linear bool, src rand.Source) (*judge, error) {
+// New returns the judge for g. Only labels of validation nodes are read. If inductive is set, g is first reduced to its
+// validation nodes. linear leaves the wide GCN out. If the validation nodes and their neighbours are more than 20,000
+// nodes, src draws a sample. Errors come from reading the features, or from ctx.
+func New(ctx context.Context, g *graph.Graph, inductive, linear bool, src rand.Source) (*Judge, error) {
 	rows := g.Split.Val
 	if inductive {
 		g = g.Induced(rows)
@@ -65,8 +85,8 @@ func newJudge(ctx context.Context, g *graph.Graph, inductive, linear bool, src r
 			rows[i] = int32(i)
 		}
 	}
-	rows, near := sampleField(g.Adj, rows, judgeField, src)
-	j := &judge{
+	rows, near := sampleField(g.Adj, rows, mostNear, src)
+	j := &Judge{
 		labels: g.Labels(rows), operator: graph.Symmetric(g.Adj), rows: rows, linear: linear,
 		features: new(mat.Dense), position: make([]int32, g.Nodes()),
 	}
@@ -107,8 +127,9 @@ func sampleField(a *mat.CSR, rows []int32, limit int, src rand.Source) (sample, 
 	return sample, near
 }
 
-// of returns the verdict on a condensed graph.
-func (j *judge) of(ctx context.Context, small *condense.Condensed, weighted bool) (Verdict, error) {
+// Of returns the verdict on a condensed graph. weighted weights condensed nodes by the number of their source nodes, as
+// trainings do by default. The cost is that of products with N′ columns and of six systems of N′ equations.
+func (j *Judge) Of(ctx context.Context, small *condense.Condensed, weighted bool) (Verdict, error) {
 	operator := small.Operator()
 	var m, inner, cross mat.Dense
 	if err := operator.Apply(ctx, &m, small.X); err != nil {
@@ -124,7 +145,10 @@ func (j *judge) of(ctx context.Context, small *condense.Condensed, weighted bool
 	kernelridge.Wide(&inner, sizes, sizes)
 	kernelridge.Wide(&cross, j.norms, sizes)
 	second, err := j.fit(ctx, small, operator, &inner, &cross, weighted)
-	return Verdict{(first.Accuracy + second.Accuracy) / 2, (first.Entropy + second.Entropy) / 2}, err
+	if err != nil {
+		return Verdict{}, err
+	}
+	return Mean(first, second), nil
 }
 
 // ridges are the candidates for λ.
@@ -132,7 +156,7 @@ var ridges = []float64{0.03, 0.3, 3}
 
 // fit returns the verdict on the regression with the given kernels, before the propagation of the second layer. inner
 // is N′×N′; cross has a row for each of j.features. fit changes neither.
-func (j *judge) fit(
+func (j *Judge) fit(
 	ctx context.Context, small *condense.Condensed, operator graph.Operator, inner, cross *mat.Dense, weighted bool,
 ) (best Verdict, err error) {
 	var half, own, asked, other mat.Dense
@@ -156,7 +180,7 @@ func (j *judge) fit(
 		}
 	}
 	if weighted {
-		regression.Weights = experiment.Sample(small).Weights
+		regression.Weights = small.Weights()
 	}
 	logits, fitted := new(mat.Dense), false
 	for _, ridge := range ridges {
@@ -196,7 +220,12 @@ var scales = []float64{1, 2, 4, 8, 16, 32}
 
 // verdict compares logits with the labels of their rows.
 func verdict(logits *mat.Dense, labels []int32) Verdict {
-	v := Verdict{Accuracy: gnn.Accuracy(logits, labels), Entropy: math.Inf(1)}
+	v := Verdict{Accuracy: gnn.Accuracy(logits, labels), Entropy: math.Inf(1), Right: make([]float64, len(labels))}
+	for i, y := range labels {
+		if kernel.ArgMax(logits.Row(i)) == int(y) {
+			v.Right[i] = 1
+		}
+	}
 	for _, scale := range scales {
 		v.Entropy = min(v.Entropy, gnn.CrossEntropy(logits, labels, scale))
 	}
