@@ -28,6 +28,7 @@ type Task struct {
 	Clock *condense.Clock
 
 	method condense.Method
+	digest *graph.Digest // of Graph; nil if it is not known yet
 }
 
 // Run condenses g by m. It calls m.Check, which must call Check, and starts a clock for the given steps. It then calls
@@ -42,11 +43,40 @@ func Run(
 	if err := m.Check(g, nodes); err != nil {
 		return nil, err
 	}
-	budget, err := partition.Budgets(g.Counts(g.Split.Train), nodes)
-	if err != nil {
+	return run(ctx, &Task{Graph: g, Nodes: nodes, Seed: seed, Clock: condense.StartClock(ctx, steps...), method: m}, work)
+}
+
+// Preparation is a graph on which a method has done the work that all its condensations share.
+type Preparation struct {
+	Graph  *graph.Graph
+	Digest graph.Digest // of Graph
+	// Seconds is the time of that work.
+	Seconds condense.Seconds
+}
+
+// Run is like the function Run, for a method that has prepared the graph. Of the arguments it only checks nodes.
+func (p Preparation) Run(
+	ctx context.Context, m condense.Method, nodes int, seed uint64,
+	work func(context.Context, *Task) (*condense.Condensed, error), steps ...string,
+) (_ *condense.Condensed, err error) {
+	defer memory.Recover(&err)
+	if err := checkNodes(p.Graph, nodes); err != nil {
 		return nil, err
 	}
-	t := &Task{g, nodes, seed, budget, condense.StartClock(ctx, steps...), m}
+	t := &Task{
+		Graph: p.Graph, Nodes: nodes, Seed: seed, Clock: condense.StartClock(ctx, steps...), method: m, digest: &p.Digest,
+	}
+	t.Clock.Add(p.Seconds)
+	return run(ctx, t, work)
+}
+
+// run calls work on t and completes the result.
+func run(
+	ctx context.Context, t *Task, work func(context.Context, *Task) (*condense.Condensed, error),
+) (_ *condense.Condensed, err error) {
+	if t.Budget, err = partition.Budgets(t.Graph.Counts(t.Graph.Split.Train), t.Nodes); err != nil {
+		return nil, err
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -66,6 +96,11 @@ func Check(g *graph.Graph, nodes int) error {
 	if err := condense.Trainable(g); err != nil {
 		return err
 	}
+	return checkNodes(g, nodes)
+}
+
+// checkNodes returns an error if g cannot be condensed to the given number of nodes.
+func checkNodes(g *graph.Graph, nodes int) error {
 	if nodes < 1 {
 		return &condense.FieldError{Package: "rival", Field: "nodes", Value: nodes, Want: "at least 1"}
 	}
@@ -95,7 +130,9 @@ func (t *Task) finish(ctx context.Context, small *condense.Condensed) (*condense
 	small.Method, small.Config = t.method.Name(), config
 	small.Budget = condense.CountBudget(small.Y, g.Classes)
 	small.TakeNames(g)
-	if err := small.TakeSource(g); err != nil {
+	if t.digest != nil {
+		small.SetSource(*t.digest, g)
+	} else if err := small.TakeSource(g); err != nil {
 		return nil, err
 	}
 	small.Seconds = t.Clock.Stop()

@@ -1,11 +1,12 @@
-// Package distill condenses a graph using the predictions of a closed-form teacher for its nodes. Nothing is trained.
+// Package distill condenses a graph using the predictions of a closed-form teacher for its nodes. No network is trained.
 // This goes beyond the paper, whose methods use only the labels of the training nodes.
 //
 //  1. The teacher: ridge regression of propagated features, fitted to the training nodes. It gives each node of the
 //     graph a distribution q over the classes. Smoothing along the edges gives q̄.
 //  2. The choice: if q̄ predicts more validation nodes correctly than q does, all nodes are condensed, with q̄.
 //     Otherwise only the training nodes are condensed, with q.
-//  3. The partition: a training node keeps its class, any other node has its most likely class in q̄. k-means splits
+//  3. The students: ridge regression of all embeddings on q̄, whose predictions replace it. By default there are none.
+//  4. The partition: a training node keeps its class, any other node has its most likely class in q̄. k-means splits
 //     the embeddings ÂᴷX of each class into groups. Each group becomes a condensed node with the mean embedding and, as
 //     soft label, the mean distribution of the group. Its weight in the loss is the size of the group. A′ = I.
 //
@@ -19,13 +20,16 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	_ "github.com/graph-condensation/cgc" // registers the paper's methods first, so that lists begin with them
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
+	"github.com/graph-condensation/cgc/propagate/blocked"
 	"github.com/graph-condensation/cgc/rival"
 )
 
@@ -40,6 +44,9 @@ type Method struct {
 	Teachers []Depth `json:"teachers"`
 	// Smoothing is the propagation that turns q into q̄. Without hops, q̄ is q.
 	Smoothing Depth `json:"smoothing"`
+	// Students is the number of rounds of students, from 0 to 100. Each round replaces the labels by predictions of a
+	// ridge regression that is fitted to them at all nodes that are condensed.
+	Students int `json:"students"`
 	// Unlabelled says whether all nodes are condensed or only the training nodes: always, never, or auto, which
 	// condenses all nodes if q̄ predicts more validation nodes correctly than q does.
 	Unlabelled When `json:"unlabelled"`
@@ -109,6 +116,8 @@ func (m Method) Check(g *graph.Graph, nodes int) error {
 		return outOfRange("hops", m.Hops, fmt.Sprintf("from 0 to %d", mostHops))
 	case len(m.Teachers) == 0:
 		return outOfRange("teachers", "[]", "at least one depth")
+	case m.Students < 0 || m.Students > mostSteps:
+		return outOfRange("students", m.Students, fmt.Sprintf("from 0 to %d", mostSteps))
 	case m.Unlabelled != Auto && m.Unlabelled != Always && m.Unlabelled != Never:
 		return outOfRange("unlabelled", string(m.Unlabelled), "auto, always or never")
 	}
@@ -137,60 +146,181 @@ func outOfRange(field string, value any, want string) error {
 	return &condense.FieldError{Package: "distill", Field: field, Value: value, Want: want}
 }
 
-// bytes estimates the memory of a condensation, in bytes: the embeddings of the pool or those of the training nodes,
-// whichever are larger, the blocks of a propagation, a Gram matrix with its eigenvectors, and the distributions.
+// bytes estimates the memory of a condensation, in bytes: the embeddings of each hop at the pool, or a Gram matrix with
+// its eigenvectors, whichever is larger, the distributions of the pool, and for smoothing those of all nodes.
 func (m Method) bytes(nodes, train, features, classes int) float64 {
-	n, t, d := float64(nodes), float64(train), float64(features)
-	pool := n
-	if m.Unlabelled == Never {
-		pool = t
+	n, t, d, c := float64(nodes), float64(train), float64(features), float64(classes)
+	pool := t
+	if m.Unlabelled != Never {
+		pool = min(n, t+most(t))
 	}
 	side := min(t, d)
 	teach := 4*t*d + 20*side*side + 8*t*side
-	return max(4*pool*d, teach) + 4*n*float64(3*min(features, blockColumns)+4*classes)
+	all := 0.0
+	if m.Unlabelled != Never && m.Smoothing.Hops > 0 {
+		all = 12 * n * c
+	}
+	return max(4*pool*d*float64(m.Hops+1), teach) + 16*pool*c + all
 }
+
+// most returns the largest number of unlabelled nodes that are condensed beside t training nodes. More hardly move the
+// means, and k-means would take many times as long as with the training nodes alone.
+func most(t float64) float64 { return max(200_000, 2*t) }
 
 // Condense condenses g. The seed only affects k-means; the teacher is deterministic.
 func (m Method) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	return rival.Run(ctx, m, g, nodes, seed, m.condense, teachStep, propagateStep, partitionStep)
+	if err := m.Check(g, nodes); err != nil {
+		return nil, err
+	}
+	p, err := m.prepare(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	return p.Condense(ctx, m, nodes, seed)
 }
 
-// condense condenses the graph of a task.
-func (m Method) condense(ctx context.Context, task *rival.Task) (*condense.Condensed, error) {
-	g := task.Graph
-	var account Account
-	done := task.Clock.Step(teachStep)
-	q, all, err := m.teach(ctx, g, &account)
-	if err != nil {
+// Prepare implements condense.Preparer: it computes the embeddings and the distributions.
+func (m Method) Prepare(ctx context.Context, g *graph.Graph) (condense.Prepared, error) {
+	if err := m.Check(g, len(g.Split.Train)); err != nil {
 		return nil, err
 	}
-	pool, y := pooled(g, q, all)
-	account.Pool = len(pool)
-	done()
+	p, err := m.prepare(ctx, g)
+	if err != nil {
+		return nil, err // not a nil *prepared in the interface
+	}
+	return p, nil
+}
 
-	done = task.Clock.Step(propagateStep)
-	h, err := propagated(ctx, g, Depth{Hops: m.Hops}, pool)
+// SharesPreparation reports whether other is this method, up to its smoothing and students.
+func (m Method) SharesPreparation(other condense.Method) bool {
+	o, is := other.(Method)
+	return is && m.Hops == o.Hops && slices.Equal(m.Teachers, o.Teachers) && m.Unlabelled == o.Unlabelled &&
+		m.Memory == o.Memory
+}
+
+// prepared is a graph with the embeddings and teachers' distributions of the nodes that may be condensed. It is safe for
+// concurrent use.
+type prepared struct {
+	rival.Preparation
+	method   Method
+	embedder embedder
+	nodes    []int32    // the pool: training nodes and, unless Unlabelled is Never, others, ascending
+	trains   []int32    // positions of the training nodes in nodes
+	y        []int32    // their classes
+	h        *mat.Dense // ÂᴷX of nodes
+	q        *mat.Dense // q of nodes
+	teachers []float64  // Account.Teachers
+
+	mu     sync.Mutex
+	labels []studied // distributions that were asked for
+}
+
+// studied holds the labels of a smoothing and a number of students.
+type studied struct {
+	smoothing Depth
+	students  int
+	labels    *mat.Dense
+}
+
+func (m Method) prepare(ctx context.Context, g *graph.Graph) (_ *prepared, err error) {
+	defer memory.Recover(&err)
+	p := &prepared{method: m, embedder: embedder{blocked.Engine{}, g}, Preparation: rival.Preparation{Graph: g}}
+	if p.Digest, err = graph.DigestOf(g); err != nil {
+		return nil, fmt.Errorf("distill: %w", err)
+	}
+	clock := condense.StartClock(ctx, propagateStep, teachStep)
+	done := clock.Step(propagateStep)
+	p.y = g.Labels(g.Split.Train)
+	p.nodes, p.trains = m.pool(g)
+	if p.h, err = p.embedder.embed(ctx, g.X, Depth{Hops: m.Hops}, p.nodes); err != nil {
+		return nil, err
+	}
+	done()
+	done = clock.Step(teachStep)
+	if p.q, p.teachers, err = m.teach(ctx, p.embedder, p.nodes, p.h); err != nil {
+		return nil, err
+	}
+	done()
+	p.Seconds = clock.Stop()
+	return p, ctx.Err()
+}
+
+// pool returns the nodes that may be condensed, ascending, and the positions of the training nodes among them. If there
+// are too many others, every so many of them is taken.
+func (m Method) pool(g *graph.Graph) (nodes, trains []int32) {
+	is := make([]bool, g.Nodes())
+	for _, v := range g.Split.Train {
+		is[v] = true
+	}
+	others := g.Nodes() - len(g.Split.Train)
+	limit := 0
+	if m.Unlabelled != Never {
+		limit = min(others, int(most(float64(len(g.Split.Train)))))
+	}
+	seen := 0 // others so far
+	for v := range int32(g.Nodes()) {
+		if is[v] {
+			trains = append(trains, int32(len(nodes)))
+			nodes = append(nodes, v)
+			continue
+		}
+		if (seen+1)*limit/others > seen*limit/others { // evenly spaced
+			nodes = append(nodes, v)
+		}
+		seen++
+	}
+	return nodes, trains
+}
+
+// Condense implements condense.Prepared.
+func (p *prepared) Condense(ctx context.Context, other condense.Method, nodes int, seed uint64) (
+	*condense.Condensed, error,
+) {
+	m, is := other.(Method)
+	if !is || !p.method.SharesPreparation(m) {
+		return nil, fmt.Errorf("distill: the graph was prepared for %+v, not for %+v", p.method, other)
+	}
+	work := func(ctx context.Context, task *rival.Task) (*condense.Condensed, error) {
+		return p.condense(ctx, m, task)
+	}
+	return p.Run(ctx, m, nodes, seed, work, teachStep, propagateStep, partitionStep)
+}
+
+// condense performs the steps that follow the preparation.
+func (p *prepared) condense(ctx context.Context, m Method, task *rival.Task) (*condense.Condensed, error) {
+	account := Account{Teachers: p.teachers}
+	done := task.Clock.Step(teachStep)
+	labels, all, err := p.choose(ctx, m, &account)
 	if err != nil {
 		return nil, err
 	}
+	rows, y := p.classes(labels, all)
+	account.Pool = len(rows)
 	done()
 
 	done = task.Clock.Step(partitionStep)
 	plan := partition.Plan{
 		Budgets: task.Budget, Partitioner: partition.KMeans{Tolerance: tolerance}, Temperature: math.Inf(1),
 	}
-	groups, err := plan.Aggregate(ctx, h.View().Rows(), y, nil, rand.NewPCG(task.Seed, partitionStream))
+	h := p.h.View()
+	if len(rows) < len(p.nodes) {
+		h = p.h.Select(rows)
+	}
+	groups, err := plan.Aggregate(ctx, h.Rows(), y, nil, rand.NewPCG(task.Seed, partitionStream))
 	if err != nil {
 		return nil, err
 	}
 	small := &condense.Condensed{X: groups.H, Y: groups.Y, Soft: new(mat.Dense), Members: groups.Members}
-	distributions := new(mat.Dense)
-	q.Gather(distributions, pool)
+	distributions := labels
+	if len(rows) < len(p.nodes) {
+		distributions = new(mat.Dense)
+		labels.Gather(distributions, rows)
+	}
 	mat.MulSparse(small.Soft, groups.Members, distributions)
 	for e, i := range small.Members.Indices {
-		small.Members.Indices[e] = pool[i]
+		small.Members.Indices[e] = p.nodes[rows[i]]
 	}
-	small.Members.Cols = g.Nodes()
+	small.Members.Cols = p.Graph.Nodes()
 	done()
 	small.Account, err = json.Marshal(account)
 	return small, err
@@ -203,20 +333,107 @@ const (
 	partitionStream = 2
 )
 
-// pooled returns the nodes to condense, ascending, and their classes. A training node has its own class. If all is set,
-// the other nodes are included too, with their most likely class in q.
-func pooled(g *graph.Graph, q *mat.Dense, all bool) (nodes, y []int32) {
-	trains := make([]bool, g.Nodes())
-	for _, v := range g.Split.Train {
-		trains[v] = true
+// choose returns the labels of the pool, and whether all of it is condensed.
+func (p *prepared) choose(ctx context.Context, m Method, account *Account) (labels *mat.Dense, all bool, err error) {
+	g := p.Graph
+	if m.Unlabelled == Never || m.Unlabelled == Auto && len(g.Split.Val) == 0 {
+		labels, err = p.study(ctx, Depth{}, m.Students)
+		return labels, false, err
 	}
-	for v := range int32(g.Nodes()) {
-		switch {
-		case trains[v]:
-			nodes, y = append(nodes, v), append(y, g.Y[v])
-		case all:
-			nodes, y = append(nodes, v), append(y, int32(kernel.ArgMax(q.Row(int(v)))))
+	smooth, err := p.study(ctx, m.Smoothing, 0)
+	if err != nil {
+		return nil, false, err
+	}
+	all = m.Unlabelled == Always
+	if !all {
+		rows, y := p.among(g.Split.Val)
+		for i, said := range []*mat.Dense{p.q, smooth} {
+			account.Validation[i] = accuracy(said, y, rows)
+		}
+		all = account.Validation[1] > account.Validation[0]
+	}
+	if !all {
+		m.Smoothing = Depth{}
+	}
+	labels, err = p.study(ctx, m.Smoothing, m.Students)
+	return labels, all, err
+}
+
+// study returns the distributions of the pool after smoothing and students. It keeps them for later condensations.
+func (p *prepared) study(ctx context.Context, smoothing Depth, students int) (*mat.Dense, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.studied(ctx, smoothing, students)
+}
+
+// studied is study under the lock.
+func (p *prepared) studied(ctx context.Context, smoothing Depth, students int) (labels *mat.Dense, err error) {
+	if smoothing.Hops == 0 && students == 0 {
+		return p.q, nil
+	}
+	for _, s := range p.labels {
+		if s.smoothing == smoothing && s.students == students {
+			return s.labels, nil
 		}
 	}
-	return nodes, y
+	if students > 0 {
+		if labels, err = p.studied(ctx, smoothing, 0); err == nil {
+			labels, err = study(ctx, p.h, labels, p.trains, p.y, students)
+		}
+	} else {
+		labels, err = p.smooth(ctx, smoothing)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.labels = append(p.labels, studied{smoothing, students, labels})
+	return labels, nil
+}
+
+// smooth returns q̄ of the pool. Each hop needs q of all nodes.
+func (p *prepared) smooth(ctx context.Context, smoothing Depth) (*mat.Dense, error) {
+	q := p.q
+	if all := p.Graph.Nodes(); len(p.nodes) < all {
+		every := make([]int32, all)
+		for v := range every {
+			every[v] = int32(v)
+		}
+		var err error
+		if q, _, err = p.method.teach(ctx, p.embedder, every, nil); err != nil {
+			return nil, err
+		}
+	}
+	smooth, err := p.embedder.embed(ctx, q, smoothing, p.nodes)
+	if err != nil {
+		return nil, err
+	}
+	normalise(smooth)
+	return smooth, nil
+}
+
+// among returns the positions in the pool of those of the given nodes that are in it, and their classes. nodes are
+// ascending.
+func (p *prepared) among(nodes []int32) (rows, y []int32) {
+	for _, v := range nodes {
+		if i, in := slices.BinarySearch(p.nodes, v); in {
+			rows, y = append(rows, int32(i)), append(y, p.Graph.Y[v])
+		}
+	}
+	return rows, y
+}
+
+// classes returns the positions in the pool of the nodes to condense, ascending, and their classes. A training node has
+// its own class. If all is set, the other nodes of the pool are included too, with their most likely class in labels.
+func (p *prepared) classes(labels *mat.Dense, all bool) (rows, y []int32) {
+	if !all {
+		return p.trains, p.y
+	}
+	rows, y = make([]int32, len(p.nodes)), make([]int32, len(p.nodes))
+	for i := range rows {
+		rows[i], y[i] = int32(i), int32(kernel.ArgMax(labels.Row(i)))
+	}
+	for i, row := range p.trains {
+		y[row] = p.y[i]
+	}
+	return rows, y
 }

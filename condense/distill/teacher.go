@@ -8,133 +8,120 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/selftrain"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/propagate"
+	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
-// teach returns q or q̄, N×Classes, and whether all nodes are condensed.
-func (m Method) teach(ctx context.Context, g *graph.Graph, account *Account) (*mat.Dense, bool, error) {
-	q, err := m.distributions(ctx, g, account)
-	if err != nil || m.Unlabelled == Never {
-		return q, false, err
-	}
-	validation := g.Split.Val
-	if m.Unlabelled == Auto && len(validation) == 0 {
-		return q, false, nil
-	}
-	smooth, err := spread(ctx, g, m.Smoothing, q)
-	if err != nil {
-		return nil, false, err
-	}
-	if smooth != q {
-		normalise(smooth)
-	}
-	if m.Unlabelled == Always {
-		return smooth, true, nil
-	}
-	for i, said := range []*mat.Dense{q, smooth} {
-		account.Validation[i] = accuracy(said, g.Y, validation)
-	}
-	if account.Validation[1] > account.Validation[0] {
-		return smooth, true, nil
-	}
-	return q, false, nil
+// embedder propagates matrices over a graph.
+type embedder struct {
+	engine blocked.Engine
+	g      *graph.Graph
 }
 
-// distributions returns q: for each node, the mean of the teachers' distributions over the classes.
+// embed returns Z⁽ᴸ⁾ of the given nodes for the depth d and Z⁽⁰⁾ = x, the features of all nodes or n×c outputs.
+func (e embedder) embed(ctx context.Context, x mat.Matrix, d Depth, nodes []int32) (*mat.Dense, error) {
+	p := propagate.Propagation{Rule: propagate.SGC, Hops: d.Hops}
+	if d.Teleport > 0 {
+		p.Rule, p.Teleport = propagate.PPR, d.Teleport
+	}
+	in := propagate.Input{Adj: e.g.Adj, X: x, Rows: nodes, Mapped: e.g.Mapped && x == e.g.X}
+	h, err := propagate.Run(ctx, e.engine, p, in)
+	if err != nil {
+		return nil, fmt.Errorf("distill: %w", err)
+	}
+	return h[d.Hops].Dense(), nil
+}
+
+// teach returns q of the given nodes: the mean of the teachers' distributions over the classes. own holds the
+// embeddings of these nodes at depth Hops, or is nil.
 //
 // A teacher of depth d propagates the features, fits ridge regression on the training nodes, and predicts the
 // distribution softmax(s·z_iW) for node i. Ridge and scale s come from leave-one-out errors (selftrain.FitRidge).
-// Propagation is linear, so ZW is the propagation of XW, and only training nodes need embeddings.
-func (m Method) distributions(ctx context.Context, g *graph.Graph, account *Account) (*mat.Dense, error) {
-	y := g.Labels(g.Split.Train)
-	q := mat.NewDense(g.Nodes(), g.Classes)
+// Propagation is linear, so ZW is the propagation of XW. That classifies nodes at the cost of a column for each class,
+// and only training nodes need embeddings.
+func (m Method) teach(ctx context.Context, e embedder, nodes []int32, own *mat.Dense) (
+	q *mat.Dense, accuracies []float64, err error,
+) {
+	train := e.g.Split.Train
+	y := e.g.Labels(train)
+	q = mat.NewDense(len(nodes), e.g.Classes)
 	for _, d := range m.Teachers {
-		z, err := propagated(ctx, g, d, g.Split.Train)
+		z, err := e.embed(ctx, e.g.X, d, train)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		ridge, err := selftrain.FitRidge(ctx, z, y, g.Classes)
+		ridge, err := selftrain.FitRidge(ctx, z, y, e.g.Classes)
 		if err != nil {
-			return nil, fmt.Errorf("distill: teacher of %d hops: %w", d.Hops, err)
+			return nil, nil, fmt.Errorf("distill: teacher of %d hops: %w", d.Hops, err)
 		}
-		account.Teachers = append(account.Teachers, 100*ridge.Accuracy)
-		outputs, err := times(ctx, g.X, ridge.W)
-		if err != nil {
-			return nil, err
+		accuracies = append(accuracies, 100*ridge.Accuracy)
+		outputs := new(mat.Dense)
+		if own != nil && d == (Depth{Hops: m.Hops}) {
+			mat.Mul(outputs, own, ridge.W)
+		} else {
+			product, err := times(ctx, e.g.X, ridge.W)
+			if err != nil {
+				return nil, nil, err
+			}
+			if outputs, err = e.embed(ctx, product, d, nodes); err != nil {
+				return nil, nil, err
+			}
 		}
-		said, err := spread(ctx, g, d, outputs)
-		if err != nil {
-			return nil, err
-		}
-		ridge.Distribution(said, said)
-		kernel.Axpy(1/float32(len(m.Teachers)), said.Data, q.Data)
+		ridge.Distribution(outputs, outputs)
+		kernel.Axpy(1/float32(len(m.Teachers)), outputs.Data, q.Data)
 	}
-	return q, nil
+	return q, accuracies, nil
 }
 
-// accuracy returns the share of the given nodes whose class is the most likely one in q, in percent.
-func accuracy(q *mat.Dense, y, nodes []int32) float64 {
+// study returns the labels after rounds of students. A student is ridge regression of the embeddings h on the labels of
+// the round before, with one-hot rows for the training nodes and λ equal to the mean squared norm of a row. Its outputs,
+// without the negative ones and divided by their sum, are the labels of the next round.
+func study(ctx context.Context, h, labels *mat.Dense, trains []int32, y []int32, rounds int) (*mat.Dense, error) {
+	var student *selftrain.Student
+	for range rounds {
+		targets := labels.Clone()
+		for _, i := range trains {
+			row := targets.Row(int(i))
+			clear(row)
+			row[y[i]] = 1
+		}
+		if student == nil {
+			var err error
+			if student, err = selftrain.NewStudent(ctx, h); err != nil {
+				return nil, err
+			}
+		}
+		next, err := student.Outputs(ctx, targets)
+		if err != nil {
+			return nil, err
+		}
+		for i := range next.Rows {
+			row := next.Row(i)
+			var sum float32
+			for c, v := range row {
+				row[c] = max(0, v)
+				sum += row[c]
+			}
+			if !(sum > 0) { // no class at all: keep what was known
+				copy(row, targets.Row(i))
+				continue
+			}
+			kernel.Scale(row, 1/sum, row)
+		}
+		labels = next
+	}
+	return labels, nil
+}
+
+// accuracy returns the share of the given rows of q whose most likely class is theirs in y, in percent; 0 without rows.
+func accuracy(q *mat.Dense, y, rows []int32) float64 {
 	right := 0
-	for _, v := range nodes {
-		if kernel.ArgMax(q.Row(int(v))) == int(y[v]) {
+	for i, row := range rows {
+		if kernel.ArgMax(q.Row(int(row))) == int(y[i]) {
 			right++
 		}
 	}
-	return 100 * float64(right) / float64(len(nodes))
-}
-
-// blockColumns is the number of features in one block of the propagation.
-const blockColumns = 256
-
-// propagated returns the rows of Z⁽ᴸ⁾ of the given nodes, for the depth d and Z⁽⁰⁾ = X. It processes features in blocks
-// of columns, so that only some columns of Z are in memory for the full graph.
-func propagated(ctx context.Context, g *graph.Graph, d Depth, nodes []int32) (*mat.Dense, error) {
-	_, features := g.X.Dims()
-	z := mat.NewDense(len(nodes), features)
-	var block mat.Dense
-	for lo := 0; lo < features; lo += blockColumns {
-		hi := min(lo+blockColumns, features)
-		if err := mat.ReadColumns(ctx, &block, g.X, nil, lo, hi); err != nil {
-			return nil, fmt.Errorf("distill: reading features: %w", err)
-		}
-		part, err := spread(ctx, g, d, &block)
-		if err != nil {
-			return nil, err
-		}
-		for i, v := range nodes {
-			copy(z.Row(i)[lo:hi], part.Row(int(v)))
-		}
-	}
-	row, col, found, err := mat.FirstNotFinite(ctx, z)
-	if err != nil {
-		return nil, err
-	}
-	if found {
-		return nil, fmt.Errorf("distill: feature %d of node %d is %v after %d hops, must be a finite number",
-			col, nodes[row], z.Row(row)[col], d.Hops)
-	}
-	return z, nil
-}
-
-// spread returns Z⁽ᴸ⁾ for all nodes, with Z⁽ˡ⁾ = (1−β)ÂZ⁽ˡ⁻¹⁾ + βz. It does not modify z; without hops it returns z
-// itself.
-func spread(ctx context.Context, g *graph.Graph, d Depth, z *mat.Dense) (*mat.Dense, error) {
-	operator := graph.Symmetric(g.Adj)
-	teleport := float32(d.Teleport)
-	now, next := z, new(mat.Dense)
-	for l := range d.Hops {
-		if err := operator.Apply(ctx, next, now); err != nil {
-			return nil, err
-		}
-		if teleport > 0 {
-			kernel.Scale(next.Data, 1-teleport, next.Data)
-			kernel.Axpy(teleport, z.Data, next.Data)
-		}
-		if l == 0 { // z must not be overwritten
-			now = new(mat.Dense)
-		}
-		now, next = next, now
-	}
-	return now, nil
+	return 100 * float64(right) / float64(max(1, len(rows)))
 }
 
 // normalise divides each row of q by its sum.

@@ -1,0 +1,142 @@
+package selftrain
+
+import (
+	"context"
+	"math"
+
+	"github.com/graph-condensation/cgc/internal/factor"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Student fits ridge regression of the embeddings h, n×d, on one n×c matrix of targets after the other: W = (HᵀH +
+// λI)⁻¹HᵀT, with λ the mean squared norm of a row of H.
+type Student struct {
+	h        *mat.Dense
+	penalty  float64
+	cholesky *factor.Cholesky // of HᵀH + λI; nil above directColumns
+}
+
+const (
+	// directColumns is the largest d for which the normal equations are factored. The factorisation costs n·d² + d³/3 and
+	// then serves all targets. Bags of words have thousands of columns and few nodes. For them, conjugate gradients need
+	// tens of products with H, which cost n·d·c each.
+	directColumns = 1024
+	// mostSteps bounds the steps of conjugate gradients, residual is the relative one at which a column ends. λ bounds the
+	// condition number by n + 1, and the spectra of embeddings decay fast.
+	mostSteps = 60
+	residual  = 1e-4
+)
+
+// NewStudent returns the regression on h. It returns ctx's error soon after ctx is done.
+func NewStudent(ctx context.Context, h *mat.Dense) (*Student, error) {
+	s := &Student{h: h}
+	for i := range h.Rows {
+		for _, v := range h.Row(i) {
+			s.penalty += float64(v) * float64(v)
+		}
+	}
+	s.penalty /= float64(h.Rows)
+	if s.penalty == 0 {
+		s.penalty = 1 // all embeddings are 0, and so is W
+	}
+	if h.Cols > directColumns {
+		return s, nil
+	}
+	gram, err := factor.Gram(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	for k := range gram.N {
+		gram.Data[k*gram.N+k] += s.penalty
+	}
+	s.cholesky, err = gram.Cholesky(ctx)
+	return s, err
+}
+
+// Outputs returns HW for the given targets, which it does not change. The result is the same for any number of threads.
+func (s *Student) Outputs(ctx context.Context, targets *mat.Dense) (*mat.Dense, error) {
+	right, outputs := new(mat.Dense), new(mat.Dense)
+	mat.MulTA(right, s.h, targets) // HᵀT
+	w := mat.NewDense(right.Rows, right.Cols)
+	if s.cholesky != nil {
+		b := make([]float64, len(right.Data))
+		for i, v := range right.Data {
+			b[i] = float64(v)
+		}
+		solved, err := s.cholesky.Solve(ctx, b, right.Cols)
+		if err != nil {
+			return nil, err
+		}
+		w = factor.Rounded(solved, right.Cols)
+	} else if err := s.descend(ctx, w, right); err != nil {
+		return nil, err
+	}
+	mat.Mul(outputs, s.h, w)
+	return outputs, ctx.Err()
+}
+
+// descend solves (HᵀH + λI)·w = b by conjugate gradients (Hestenes and Stiefel 1952), each column on its own and all in
+// the same products. w is 0 at first.
+func (s *Student) descend(ctx context.Context, w, b *mat.Dense) error {
+	r, p := b.Clone(), b.Clone() // r is what is left of b, p the direction
+	var hp, ap mat.Dense
+	norms := columnDots(r, r)
+	first := norms
+	for range mostSteps {
+		mat.Mul(&hp, s.h, p)
+		mat.MulTA(&ap, s.h, &hp)
+		for i, v := range p.Data {
+			ap.Data[i] += float32(s.penalty) * v
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		curves := columnDots(p, &ap)
+		step := make([]float64, len(norms))
+		for c := range step {
+			if norms[c] > residual*residual*first[c] && curves[c] > 0 {
+				step[c] = norms[c] / curves[c]
+			}
+		}
+		for i := range w.Rows {
+			wi, ri, pi, ai := w.Row(i), r.Row(i), p.Row(i), ap.Row(i)
+			for c, a := range step {
+				wi[c] += float32(a * float64(pi[c]))
+				ri[c] -= float32(a * float64(ai[c]))
+			}
+		}
+		next := columnDots(r, r)
+		done := true
+		for i := range p.Rows {
+			pi, ri := p.Row(i), r.Row(i)
+			for c, a := range step {
+				if a > 0 {
+					pi[c] = ri[c] + float32(next[c]/norms[c]*float64(pi[c]))
+				}
+			}
+		}
+		for c, a := range step {
+			done = done && a == 0
+			if math.IsNaN(next[c]) {
+				next[c] = 0 // ends the column
+			}
+		}
+		if done {
+			return nil
+		}
+		norms = next
+	}
+	return nil
+}
+
+// columnDots returns the inner product of each column of a with that of b.
+func columnDots(a, b *mat.Dense) []float64 {
+	sums := make([]float64, a.Cols)
+	for i := range a.Rows {
+		bi := b.Row(i)
+		for c, v := range a.Row(i) {
+			sums[c] += float64(v) * float64(bi[c])
+		}
+	}
+	return sums
+}

@@ -1,0 +1,71 @@
+package selftrain
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// TestStudent compares both ways of solving with the definition: (HᵀH + λI)W = HᵀT, so that the outputs O = HW satisfy
+// Hᵀ(T − O) = λW, and with λ > 0 only they do. W is found from the outputs for unit targets.
+func TestStudent(t *testing.T) {
+	random := rand.New(rand.NewPCG(2, 3))
+	for _, d := range []int{6, directColumns + 3} {
+		h, targets := mat.NewDense(40, d), mat.NewDense(40, 3)
+		for _, m := range []*mat.Dense{h, targets} {
+			for i := range m.Data {
+				m.Data[i] = float32(random.NormFloat64())
+			}
+		}
+		var squares float64
+		for _, v := range h.Data {
+			squares += float64(v) * float64(v)
+		}
+		penalty := squares / 40
+		s, err := NewStudent(t.Context(), h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.cholesky != nil; got != (d <= directColumns) {
+			t.Errorf("%d columns: factored %v", d, got)
+		}
+		outputs, err := s.Outputs(t.Context(), targets)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// W = Hᵀ(T − O)/λ, so O must be HHᵀ(T − O)/λ.
+		left, back, again := targets.Clone(), new(mat.Dense), new(mat.Dense)
+		for i, v := range outputs.Data {
+			left.Data[i] -= v
+		}
+		mat.MulTA(back, h, left)
+		mat.Mul(again, h, back)
+		for i, v := range again.Data {
+			// Conjugate gradients end at a relative residual of 1e-4.
+			if want := float64(outputs.Data[i]); math.Abs(float64(v)/penalty-want) > 1e-3*(1+math.Abs(want)) {
+				t.Fatalf("%d columns: output %d is %v, its equation gives %v", d, i, want, float64(v)/penalty)
+			}
+		}
+	}
+}
+
+// TestStudentOfZeros checks that embeddings without a single entry give outputs of 0.
+func TestStudentOfZeros(t *testing.T) {
+	s, err := NewStudent(t.Context(), mat.NewDense(3, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	targets := mat.NewDense(3, 2)
+	targets.Data[0] = 1
+	outputs, err := s.Outputs(t.Context(), targets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range outputs.Data {
+		if v != 0 {
+			t.Errorf("output %d is %v, want 0", i, v)
+		}
+	}
+}
