@@ -1,0 +1,275 @@
+// Package auto chooses, for each graph and size, what to condense. The paper's method with its defaults is one of the
+// candidates, and stays unless another one is clearly better on the validation nodes. Nothing is trained.
+//
+// Each candidate condenses the graph with a few seeds. Package judge fits two GNNs in closed form to each result and
+// tests them on the validation nodes. Let r_i be the share of these that classify validation node i correctly. A
+// candidate may replace cgc if the mean of r_i − r_i(cgc) over the nodes exceeds Margin times its standard error. Of
+// those that may, the one with the largest mean is chosen. The choice depends on the graph, the number of condensed
+// nodes and the parameters, not on the seed. Test labels are never read.
+//
+// docs/explanation/choice.md has the candidates, what they gain, and where the choice fails.
+package auto
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/condense/distill"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/propagate/blocked"
+	"github.com/graph-condensation/cgc/rival"
+)
+
+// Method chooses between the paper's method, the same without edges, and soft labels for all nodes (package distill).
+// Source: this project.
+//
+// Start from New.
+type Method struct {
+	// NormalizeFeatures, Standardize and Inductive are the setting, as in condense.Setting.
+	NormalizeFeatures bool `json:"normalize_features,omitempty"`
+	Standardize       bool `json:"standardize"`
+	Inductive         bool `json:"inductive"`
+	// Margin is the number of standard errors, at least 0, by which a candidate must beat cgc.
+	Margin float64 `json:"margin"`
+	// Memory limits the memory of the propagation, in bytes, as in cgc.Config; 0 is no limit. Candidates that need more
+	// are left out.
+	Memory int64 `json:"memory,omitempty"`
+	// Precision is that of cgc.Config. Candidates of package distill always have full precision.
+	Precision blocked.Precision `json:"precision,omitzero"`
+}
+
+// New returns the method with its defaults.
+func New() Method { return Method{Margin: margin} }
+
+// Name returns "auto".
+func (Method) Name() string { return "auto" }
+
+func init() { condense.Register(New()) }
+
+// margin is the default of Margin (docs/explanation/choice.md).
+const margin = 0.5
+
+// smoothingWork bounds the number of edges times that of classes for labels that are smoothed: each of the ten steps
+// gathers as many numbers.
+const smoothingWork = 4e8
+
+// Account is what the method stores in Condensed.Account.
+type Account struct {
+	// Chosen is the name of the candidate that was chosen, and Why a sentence with the reason.
+	Chosen string `json:"chosen"`
+	Why    string `json:"why"`
+	// Validation is the number of validation nodes that decided, and HeldOut says that they are training nodes held out
+	// for the choice, because the graph has no validation nodes.
+	Validation int  `json:"validation_nodes"`
+	HeldOut    bool `json:"held_out,omitempty"`
+	// Candidates lists all candidates, cgc first.
+	Candidates []Candidate `json:"candidates"`
+	// Account is that of the chosen method.
+	Account json.RawMessage `json:"account,omitempty"`
+}
+
+// Candidate is a method that may be chosen, and how it was judged.
+type Candidate struct {
+	// Name is the candidate's own name, Method and Parameters those of the method that it stands for.
+	Name       string          `json:"name"`
+	Method     string          `json:"method"`
+	Parameters json.RawMessage `json:"parameters,omitempty"`
+	// Accuracy is the accuracy of the closed forms on the validation nodes, in percent.
+	Accuracy float64 `json:"accuracy"`
+	// Gain is the difference to cgc in points, and Error its standard error.
+	Gain  float64 `json:"gain"`
+	Error float64 `json:"error"`
+	// LeftOut says why the candidate was not judged; empty if it was.
+	LeftOut string `json:"left_out,omitempty"`
+
+	method condense.Method
+}
+
+// specifications lists the candidates, cgc first. Candidates that share a preparation are neighbours.
+var specifications = []Candidate{
+	{Name: "cgc", Method: "cgc"},
+	{Name: "cgc-x", Method: "cgc-x"},
+	{Name: "cgc-d without smoothing", Method: "cgc-d", Parameters: json.RawMessage(
+		`{"unlabelled":"always","smoothing":{"hops":0,"teleport":0}}`)},
+	{Name: "cgc-d", Method: "cgc-d", Parameters: json.RawMessage(`{"unlabelled":"always"}`)},
+	{Name: "cgc-d with students", Method: "cgc-d", Parameters: json.RawMessage(`{"unlabelled":"always","students":2}`)},
+}
+
+// candidates returns the candidates for g, and why some of them are left out. An error of cgc is returned.
+func (m Method) candidates(g *graph.Graph, nodes int) ([]Candidate, error) {
+	list := slices.Clone(specifications)
+	work := float64(g.Adj.NNZ()) * float64(g.Classes)
+	for i := range list {
+		c := &list[i]
+		var err error
+		if c.method, err = condense.New(c.Method, c.Parameters); err != nil {
+			return nil, err
+		}
+		switch method := c.method.(type) {
+		case cgc.Config:
+			method.Memory, method.Precision = m.Memory, m.Precision
+			c.method = method
+		case distill.Method:
+			if m.Memory > 0 {
+				method.Memory = rival.Memory(m.Memory)
+			}
+			if method.Smoothing.Hops > 0 && work > smoothingWork {
+				c.LeftOut = fmt.Sprintf("smoothing would gather %.2g numbers in each step, bound %.2g", work,
+					float64(smoothingWork))
+			}
+			c.method = method
+		}
+		if err := c.method.(condense.Checker).Check(g, nodes); err != nil {
+			if i == 0 {
+				return nil, err
+			}
+			c.LeftOut = err.Error()
+		}
+	}
+	return list, nil
+}
+
+// Check returns what is wrong with the parameters, or with g or nodes for these parameters.
+func (m Method) Check(g *graph.Graph, nodes int) error {
+	if !(m.Margin >= 0 && m.Margin <= math.MaxFloat64) {
+		return &condense.FieldError{Package: "auto", Field: "margin", Value: m.Margin, Want: "a finite number of at least 0"}
+	}
+	base := cgc.Defaults()
+	base.NormalizeFeatures, base.Standardize, base.Inductive = m.NormalizeFeatures, m.Standardize, m.Inductive
+	base.Memory, base.Precision = m.Memory, m.Precision
+	return base.Check(g, nodes)
+}
+
+// Setting returns the setting in which the graph is condensed.
+func (m Method) Setting() condense.Setting {
+	return condense.Setting{NormalizeFeatures: m.NormalizeFeatures, Standardize: m.Standardize, Inductive: m.Inductive}
+}
+
+// Condense condenses g by the candidate that is chosen. The seed does not affect the choice.
+func (m Method) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
+	if err := m.Check(g, nodes); err != nil {
+		return nil, err
+	}
+	p, err := m.Prepare(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	return p.Condense(ctx, m, nodes, seed)
+}
+
+// Prepare implements condense.Preparer. Candidates are prepared when they are first asked for.
+func (m Method) Prepare(ctx context.Context, g *graph.Graph) (condense.Prepared, error) {
+	if err := m.Check(g, len(g.Split.Train)); err != nil {
+		return nil, err
+	}
+	p, err := m.prepare(ctx, g)
+	if err != nil {
+		return nil, err // not a nil *prepared in the interface
+	}
+	return p, nil
+}
+
+// SharesPreparation reports whether other is the same method with the same parameters.
+func (m Method) SharesPreparation(other condense.Method) bool { return other == condense.Method(m) }
+
+// prepared is a graph with the preparations of the candidates and the choices that were made. It is safe for concurrent
+// use.
+type prepared struct {
+	method Method
+	given  *graph.Graph
+	digest graph.Digest
+	field  *field        // on which the choice is made
+	view   condense.View // what is condensed
+	shared *shared       // preparations of view
+
+	mu      sync.Mutex
+	choices map[int]*Account // by the number of condensed nodes
+}
+
+func (m Method) prepare(ctx context.Context, g *graph.Graph) (_ *prepared, err error) {
+	defer memory.Recover(&err)
+	p := &prepared{method: m, given: g, choices: map[int]*Account{}}
+	if p.digest, err = graph.DigestOf(g); err != nil {
+		return nil, fmt.Errorf("auto: %w", err)
+	}
+	if p.view, err = m.Setting().View(ctx, g); err != nil {
+		return nil, err
+	}
+	p.shared = &shared{graph: p.view.Graph}
+	if p.field, err = m.newField(ctx, g, p.shared); err != nil {
+		return nil, err
+	}
+	return p, ctx.Err()
+}
+
+// Condense implements condense.Prepared.
+func (p *prepared) Condense(ctx context.Context, m condense.Method, nodes int, seed uint64) (
+	_ *condense.Condensed, err error,
+) {
+	defer memory.Recover(&err)
+	if !p.method.SharesPreparation(m) {
+		return nil, fmt.Errorf("auto: the graph was prepared for %+v, not for %+v", p.method, m)
+	}
+	if err := p.method.Check(p.given, nodes); err != nil {
+		return nil, err
+	}
+	clock := condense.StartClock(ctx, chooseStep)
+	done := clock.Step(chooseStep)
+	account, chosen, err := p.choose(ctx, nodes)
+	if err != nil {
+		return nil, err
+	}
+	done()
+	small, err := p.shared.condense(ctx, chosen, nodes, seed)
+	if err != nil {
+		return nil, err
+	}
+	account.Account = small.Account
+	if small.Account, err = json.Marshal(account); err != nil {
+		return nil, fmt.Errorf("auto: account: %w", err)
+	}
+	if small.Config, err = condense.Configuration(p.method, nodes, seed); err != nil {
+		return nil, err
+	}
+	small.Method = p.method.Name()
+	p.view.Adopt(small)
+	small.SetSource(p.digest, p.given)
+	small.Graph = p.given.Name
+	own := clock.Stop()
+	small.Seconds.Steps = append(slices.Clone(own.Steps), small.Seconds.Steps...)
+	small.Seconds.Total += own.Of(chooseStep)
+	return small, ctx.Err()
+}
+
+// chooseStep is the name of the step in Seconds.
+const chooseStep = "choose"
+
+// choose returns the account of the choice for a number of condensed nodes, and the method that was chosen.
+func (p *prepared) choose(ctx context.Context, nodes int) (Account, condense.Method, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	candidates, err := p.method.candidates(p.view.Graph, nodes)
+	if err != nil {
+		return Account{}, nil, err
+	}
+	account := p.choices[nodes]
+	if account == nil {
+		if account, err = p.field.choose(ctx, candidates, nodes, p.method.Margin); err != nil {
+			return Account{}, nil, err
+		}
+		p.choices[nodes] = account
+	}
+	for _, c := range candidates {
+		if c.Name == account.Chosen {
+			return *account, c.method, nil
+		}
+	}
+	panic("auto: chose " + account.Chosen)
+}

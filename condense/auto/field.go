@@ -1,0 +1,190 @@
+package auto
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/judge"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+const (
+	// trials is the number of partition seeds of each candidate, and fewTrials that on a graph of manyNodes or more, where
+	// a condensed node is a mean over so many nodes that seeds differ little.
+	trials, fewTrials, manyNodes = 3, 1, 50_000
+	// trialSeeds is the first seed of the trials, far from the seeds of users.
+	trialSeeds = 1 << 40
+	// mostJudged bounds the condensed nodes of a trial, because the judge solves systems of this size.
+	mostJudged = 2048
+	// judgeStream is the stream of random numbers that samples the validation nodes of a large graph, holdOutStream that
+	// of the training nodes that are held out.
+	judgeStream, holdOutStream = 1, 2
+)
+
+// field is where candidates compete: a graph to condense and a judge of the results.
+type field struct {
+	shared  *shared
+	judge   *judge.Judge // nil if there is nothing to judge by
+	heldOut bool
+}
+
+// newField returns the field of g in the setting of m. view holds the preparations of the graph to condense. Without
+// validation nodes, half of the training nodes of each class are held out, and the rest are condensed.
+func (m Method) newField(ctx context.Context, g *graph.Graph, view *shared) (*field, error) {
+	f := &field{shared: view}
+	if len(g.Split.Val) == 0 {
+		g = heldOut(g)
+		if len(g.Split.Val) == 0 {
+			return f, nil
+		}
+		seen, err := m.Setting().View(ctx, g)
+		if err != nil {
+			return nil, err
+		}
+		f.heldOut, f.shared = true, &shared{graph: seen.Graph}
+	}
+	features, _, err := m.Setting().Features(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	f.judge, err = judge.New(ctx, features, m.Inductive, false, rand.NewPCG(0, judgeStream))
+	return f, err
+}
+
+// heldOut returns g with every second training node of each class as validation node. Classes with one training node
+// keep it.
+func heldOut(g *graph.Graph) *graph.Graph {
+	part := *g
+	part.Split = graph.Split{Test: g.Split.Test}
+	order := slices.Clone(g.Split.Train)
+	rand.New(rand.NewPCG(0, holdOutStream)).Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	seen := make([]int, g.Classes)
+	for _, v := range order {
+		if seen[g.Y[v]]++; seen[g.Y[v]]%2 == 1 {
+			part.Split.Train = append(part.Split.Train, v)
+		} else {
+			part.Split.Val = append(part.Split.Val, v)
+		}
+	}
+	slices.Sort(part.Split.Train)
+	slices.Sort(part.Split.Val)
+	return &part
+}
+
+// choose judges the candidates, of which the first stays unless another wins by margin standard errors.
+func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, margin float64) (*Account, error) {
+	a := &Account{Chosen: candidates[0].Name, HeldOut: f.heldOut, Candidates: candidates}
+	if f.judge == nil {
+		a.Why = "there is no validation node, and no class has two training nodes"
+		return a, nil
+	}
+	g := f.shared.graph
+	nodes = min(nodes, mostJudged, len(g.Split.Train))
+	count := trials
+	if g.Nodes() >= manyNodes {
+		count = fewTrials
+	}
+	quiet := progress.With(ctx, nil) // the steps of a trial are not reported
+	counter := progress.NewCounter(0, len(candidates))
+	var base judge.Verdict
+	best := 0
+	for i := range candidates {
+		c := &candidates[i]
+		counter.Add(ctx, "candidates")
+		if c.LeftOut != "" {
+			continue
+		}
+		verdicts := make([]judge.Verdict, count)
+		for t := range verdicts {
+			small, err := f.shared.condense(quiet, c.method, nodes, trialSeeds+uint64(t))
+			if err != nil {
+				return nil, err
+			}
+			if verdicts[t], err = f.judge.Of(quiet, small, true); err != nil {
+				return nil, err
+			}
+		}
+		mean := judge.Mean(verdicts...)
+		if i == 0 {
+			base, a.Validation = mean, len(mean.Right)
+		}
+		c.Accuracy = mean.Accuracy
+		c.Gain, c.Error = compared(mean.Right, base.Right)
+		if c.Gain > margin*c.Error && c.Gain > candidates[best].Gain {
+			best = i
+		}
+	}
+	won := candidates[best]
+	a.Chosen = won.Name
+	kind := "validation"
+	if f.heldOut {
+		kind = "held-out training"
+	}
+	if best == 0 {
+		a.Why = fmt.Sprintf("no candidate was clearly better on %d %s nodes", a.Validation, kind)
+	} else {
+		a.Why = fmt.Sprintf("%.1f%% of %d %s nodes in closed form, %+.1f ± %.1f over %s",
+			won.Accuracy, a.Validation, kind, won.Gain, won.Error, candidates[0].Name)
+	}
+	return a, ctx.Err()
+}
+
+// compared returns the mean of right − base in percent, and its standard error.
+func compared(right, base []float64) (mean, deviation float64) {
+	n := float64(len(right))
+	for i, r := range right {
+		mean += (r - base[i]) / n
+	}
+	if n < 2 {
+		return 100 * mean, 0
+	}
+	for i, r := range right {
+		d := r - base[i] - mean
+		deviation += d * d
+	}
+	return 100 * mean, 100 * math.Sqrt(deviation/(n-1)/n)
+}
+
+// shared holds the preparations of a graph for the candidates. It is safe for concurrent use.
+type shared struct {
+	graph *graph.Graph
+
+	mu    sync.Mutex
+	ready []preparation
+}
+
+type preparation struct {
+	preparer condense.Preparer
+	prepared condense.Prepared
+}
+
+// condense condenses the graph by m. Methods that share a preparation wait for one that is under way.
+func (s *shared) condense(ctx context.Context, m condense.Method, nodes int, seed uint64) (*condense.Condensed, error) {
+	p, err := s.prepare(ctx, m.(condense.Preparer))
+	if err != nil {
+		return nil, err
+	}
+	return p.Condense(ctx, m, nodes, seed)
+}
+
+func (s *shared) prepare(ctx context.Context, m condense.Preparer) (condense.Prepared, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.ready {
+		if r.preparer.SharesPreparation(m) {
+			return r.prepared, nil
+		}
+	}
+	p, err := m.Prepare(ctx, s.graph)
+	if err != nil {
+		return nil, err
+	}
+	s.ready = append(s.ready, preparation{m, p})
+	return p, nil
+}
