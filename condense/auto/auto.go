@@ -11,8 +11,10 @@
 package auto
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -90,6 +92,15 @@ type Candidate struct {
 	LeftOut string `json:"left_out,omitempty"`
 
 	method condense.Method
+}
+
+// AccountOf returns the account of a graph that this method condensed.
+func AccountOf(small *condense.Condensed) (a Account, err error) {
+	if err := json.Unmarshal(small.Account, &a); err != nil || a.Chosen == "" {
+		return a, fmt.Errorf("auto: account of a graph condensed by %q: %w", small.Method,
+			cmp.Or(err, errors.New("no method was chosen")))
+	}
+	return a, nil
 }
 
 // specifications lists the candidates, cgc first. Candidates that share a preparation are neighbours.

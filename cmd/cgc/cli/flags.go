@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/condense/auto"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/propagate"
@@ -49,9 +51,10 @@ func newConfigFlags(cmd *cobra.Command) *configFlags {
 // newMethodFlags adds to cmd the flags for condensing with any registered method.
 func newMethodFlags(cmd *cobra.Command) *configFlags {
 	f := &configFlags{config: cgc.Defaults(), flags: cmd.Flags()}
-	f.names = []string{f.config.Name()}
+	f.names = []string{auto.New().Name()}
 	f.addSize()
-	addChoice(cmd, &f.names[0], "method", condense.Names(), methodUsage)
+	addChoice(cmd, &f.names[0], "method", condense.Names(),
+		methodUsage+"; auto chooses between the best on validation nodes, a parameter of cgc chooses cgc")
 	into(methodGroup, f.flags)
 	f.addParams()
 	f.addRest(cmd)
@@ -165,6 +168,7 @@ func (f *configFlags) read() error {
 	case f.config.Nodes < 1 && f.flags.Changed("nodes") && f.flags.Lookup("nodes").Value.Type() == "int":
 		return usagef("--nodes %d, must be at least 1", f.config.Nodes)
 	}
+	f.settle()
 	config := f.config
 	if f.sizeless() {
 		config.Nodes = 1
@@ -179,6 +183,26 @@ func (f *configFlags) read() error {
 	return err
 }
 
+// settle replaces the method auto, if nobody asked for it, by cgc as soon as a parameter of cgc is set.
+func (f *configFlags) settle() {
+	if len(f.names) != 1 || f.names[0] != auto.New().Name() || f.flags.Changed("method") || f.flags.Changed("methods") {
+		return
+	}
+	base, own := cgc.Defaults(), f.config
+	own.Size, own.Seed, own.Memory, own.Precision = base.Size, base.Seed, base.Memory, base.Precision
+	own.NormalizeFeatures, own.Standardize, own.Inductive = false, false, false
+	set := f.file != "" && f.fileMethod == "" || !reflect.DeepEqual(own, base)
+	for _, name := range f.own {
+		set = set || f.flags.Changed(name) && !slices.Contains(common, name)
+	}
+	if set {
+		f.names[0] = base.Name()
+	}
+}
+
+// common lists the flags of cgc that auto reads too.
+var common = []string{"memory", "precision"}
+
 // readFile reads the configuration file, and then reapplies the command line, which overrides it.
 func (f *configFlags) readFile() error {
 	text, err := os.ReadFile(f.file)
@@ -191,7 +215,11 @@ func (f *configFlags) readFile() error {
 			said[flag.Name] = flag.Value.String()
 		}
 	})
-	file, err := decodeConfig(text, f.config, f.asked()[0])
+	method := f.asked()[0]
+	if method == auto.New().Name() && !f.flags.Changed("method") {
+		method = f.config.Name() // of files without a method
+	}
+	file, err := decodeConfig(text, f.config, method)
 	if err != nil {
 		return fmt.Errorf("--config %s: %w", f.file, err)
 	}

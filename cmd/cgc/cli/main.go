@@ -22,8 +22,7 @@ import (
 	"syscall"
 	"time"
 
-	_ "github.com/graph-condensation/cgc/condense/distill" // registers cgc-d
-	_ "github.com/graph-condensation/cgc/rival/all"        // registers the published baselines
+	_ "github.com/graph-condensation/cgc/rival/all" // registers the published baselines
 )
 
 // patience is the time that an interrupted command has to stop by itself.

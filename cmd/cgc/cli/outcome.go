@@ -5,6 +5,7 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/condense/auto"
 	"github.com/graph-condensation/cgc/graph"
 )
 
@@ -27,6 +28,8 @@ type outcome struct {
 	// Config is the configuration of the first condensation, which --config reads. The next condensations have the next
 	// seeds.
 	Config json.RawMessage `json:"config"`
+	// Choice is what the method auto chose for the first condensation, and why; absent for other methods.
+	Choice *auto.Account `json:"choice,omitempty"`
 	// Seconds is the wall-clock time of each step, the mean over the condensations of a run. The first step is load,
 	// which reads the graph into memory. The total leaves it out. The total is 0 if a file without seconds was read.
 	Seconds condense.Seconds `json:"seconds"`
@@ -101,6 +104,10 @@ func outcomeOf(g *graph.Graph) *outcome {
 func (r *outcome) add(small *cgc.Condensed, load float64, took condense.Seconds) {
 	r.Condensed = condensedSize{Nodes: small.Nodes(), Edges: small.Edges(), Budget: small.Budget}
 	r.Config, r.Warnings = small.Config, small.Warnings
+	if account, err := auto.AccountOf(small); err == nil {
+		account.Account = nil // of the chosen method: it is in the file
+		r.Choice = &account
+	}
 	r.Seconds = condense.Seconds{Steps: append([]condense.Step{{Name: "load", Seconds: load}}, took.Steps...),
 		Total: took.Total}
 }

@@ -31,7 +31,11 @@ func (r *outcome) document() *report.Document {
 		d.Add(r.accuracies(), r.notes())
 		return d
 	}
-	d.Add(r.sizes(), report.Notes{"method: " + method(r.Config), r.budget()})
+	how := method(r.Config)
+	if r.Choice != nil {
+		how = r.Choice.Chosen + ", chosen by auto: " + r.Choice.Why
+	}
+	d.Add(r.sizes(), report.Notes{"method: " + how, r.budget()})
 	if r.Seconds.Total > 0 {
 		d.Add(r.seconds())
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/condense/auto"
 )
 
 // params holds the parameters of other packages' methods, from --param and from the file of --params.
@@ -184,6 +185,11 @@ func (f *configFlags) method(name string) (condense.Method, error) {
 		keys := keysOf(plain)
 		return nil, usagef("--param: %s (%s)", sentence(withHint(err, keys)), listOfKeys(keys))
 	}
+	if a, is := m.(auto.Method); is {
+		a.NormalizeFeatures, a.Standardize, a.Inductive = f.config.NormalizeFeatures, f.config.Standardize, f.config.Inductive
+		a.Memory, a.Precision = f.config.Memory, f.config.Precision
+		return a, nil
+	}
 	setting := f.config.Setting()
 	if setting == (condense.Setting{}) {
 		return m, nil
@@ -253,6 +259,9 @@ func (f *configFlags) unread() error {
 		}
 	}
 	for _, name := range f.own {
+		if slices.Contains(common, name) && slices.Contains(other, auto.New().Name()) {
+			continue
+		}
 		if len(own) == 0 && f.flags.Changed(name) {
 			add("--%s has no effect on %s: %s", name, strings.Join(other, ", "), insteadOf(name, other[0]))
 		}
