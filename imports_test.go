@@ -41,7 +41,7 @@ var mayUse = map[string]string{
 	"github.com/nlpodyssey/gopickle": "dataset/format",
 	"go.yaml.in/yaml/v3":             "dataset/format/internal/formats/dgl",
 	"golang.org/x/sys":               "internal",
-	"gonum.org/v1/gonum":             "internal/factor internal/generate experiment",
+	"gonum.org/v1/gonum":             "internal/factor internal/generate experiment condense/auto",
 }
 
 // banned lists packages that must not be imported, and what to use instead.

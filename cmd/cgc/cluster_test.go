@@ -35,7 +35,7 @@ func TestClusterPage(t *testing.T) {
 	if len(blocks) != 3 {
 		t.Fatalf("the page has %d scripts, expected those by hand, of an array, and after it", len(blocks))
 	}
-	want := condensed(t, t.TempDir(), "cgc condense demo --nodes 35 -o small.safetensors")
+	want := condensed(t, t.TempDir(), "cgc condense demo --method cgc --nodes 35 -o small.safetensors")
 	t.Run("by hand", func(t *testing.T) {
 		if condensed(t, t.TempDir(), blocks[0]) != want {
 			t.Error("another condensed graph than that of one process")

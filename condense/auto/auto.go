@@ -2,10 +2,9 @@
 // candidates, and stays unless another one is clearly better on the validation nodes. Nothing is trained.
 //
 // Each candidate condenses the graph with a few seeds. Package judge fits two GNNs in closed form to each result and
-// tests them on the validation nodes. Let r_i be the share of these that classify validation node i correctly. A
-// candidate may replace cgc if the mean of r_i − r_i(cgc) over the nodes exceeds Margin times its standard error. Of
-// those that may, the one with the largest mean is chosen. The choice depends on the graph, the number of condensed
-// nodes and the parameters, not on the seed. Test labels are never read.
+// tests them on the validation nodes. A candidate may replace cgc if its accuracy exceeds that of cgc by more than Margin
+// standard errors of the difference. Of those that may, the most accurate is chosen. The choice depends on the graph, the
+// number of condensed nodes and the parameters, not on the seed. Test labels are never read.
 //
 // docs/explanation/choice.md has the candidates, what they gain, and where the choice fails.
 package auto
@@ -24,7 +23,9 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/condense/distill"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/judge"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate/blocked"
 	"github.com/graph-condensation/cgc/rival"
 )
@@ -56,7 +57,7 @@ func (Method) Name() string { return "auto" }
 func init() { condense.Register(New()) }
 
 // margin is the default of Margin (docs/explanation/choice.md).
-const margin = 0.5
+const margin = 1
 
 // smoothingWork bounds the number of edges times that of classes for labels that are smoothed: each of the ten steps
 // gathers as many numbers.
@@ -107,15 +108,22 @@ func AccountOf(small *condense.Condensed) (a Account, err error) {
 var specifications = []Candidate{
 	{Name: "cgc", Method: "cgc"},
 	{Name: "cgc-x", Method: "cgc-x"},
-	{Name: "cgc-d without smoothing", Method: "cgc-d", Parameters: json.RawMessage(
-		`{"unlabelled":"always","smoothing":{"hops":0,"teleport":0}}`)},
-	{Name: "cgc-d", Method: "cgc-d", Parameters: json.RawMessage(`{"unlabelled":"always"}`)},
-	{Name: "cgc-d with students", Method: "cgc-d", Parameters: json.RawMessage(`{"unlabelled":"always","students":2}`)},
+	{
+		Name: "cgc-d of all nodes, not smoothed", Method: "cgc-d",
+		Parameters: json.RawMessage(`{"unlabelled":"always","smoothing":{"hops":0,"teleport":0}}`),
+	},
+	{Name: "cgc-d of all nodes", Method: "cgc-d", Parameters: json.RawMessage(`{"unlabelled":"always"}`)},
+	{
+		Name: "cgc-d of all nodes, with students", Method: "cgc-d",
+		Parameters: json.RawMessage(`{"unlabelled":"always","students":2}`),
+	},
+	{Name: "cgc-d of training nodes", Method: "cgc-d", Parameters: json.RawMessage(`{"unlabelled":"never"}`)},
 }
 
 // candidates returns the candidates for g, and why some of them are left out. An error of cgc is returned.
 func (m Method) candidates(g *graph.Graph, nodes int) ([]Candidate, error) {
 	list := slices.Clone(specifications)
+	room := m.room(g)
 	work := float64(g.Adj.NNZ()) * float64(g.Classes)
 	for i := range list {
 		c := &list[i]
@@ -129,7 +137,7 @@ func (m Method) candidates(g *graph.Graph, nodes int) ([]Candidate, error) {
 			c.method = method
 		case distill.Method:
 			if m.Memory > 0 {
-				method.Memory = rival.Memory(m.Memory)
+				method.Memory, method.Within = rival.Memory(max(1, room)), m.Memory
 			}
 			if method.Smoothing.Hops > 0 && work > smoothingWork {
 				c.LeftOut = fmt.Sprintf("smoothing would gather %.2g numbers in each step, bound %.2g", work,
@@ -147,15 +155,38 @@ func (m Method) candidates(g *graph.Graph, nodes int) ([]Candidate, error) {
 	return list, nil
 }
 
+// room returns the bytes of Memory that are left for candidates of package distill, beside an idle process, the graph,
+// the embeddings of cgc, and the features that the judge keeps. It does not depend on the number of threads.
+func (m Method) room(g *graph.Graph) int64 {
+	const process = 24 << 20
+	rows := (cgc.Defaults().Hops+2)*len(g.Split.Train) + 2*min(g.Nodes(), judge.MostNear)
+	used := process + 4*int64(rows)*int64(g.Features())
+	if !g.Mapped {
+		used += 4*int64(g.Adj.NNZ()) + 8*int64(g.Nodes())
+		if x, sparse := g.X.(*mat.CSR); sparse {
+			used += 8 * int64(x.NNZ())
+		} else {
+			used += 4 * int64(g.Nodes()) * int64(g.Features())
+		}
+	}
+	return m.Memory - used
+}
+
 // Check returns what is wrong with the parameters, or with g or nodes for these parameters.
 func (m Method) Check(g *graph.Graph, nodes int) error {
 	if !(m.Margin >= 0 && m.Margin <= math.MaxFloat64) {
 		return &condense.FieldError{Package: "auto", Field: "margin", Value: m.Margin, Want: "a finite number of at least 0"}
 	}
+	return m.Base().Check(g, nodes)
+}
+
+// Base returns the configuration of the candidate that stays if no other is better: cgc with its defaults, in the setting
+// of m.
+func (m Method) Base() cgc.Config {
 	base := cgc.Defaults()
 	base.NormalizeFeatures, base.Standardize, base.Inductive = m.NormalizeFeatures, m.Standardize, m.Inductive
 	base.Memory, base.Precision = m.Memory, m.Precision
-	return base.Check(g, nodes)
+	return base
 }
 
 // Setting returns the setting in which the graph is condensed.

@@ -1,13 +1,144 @@
 package auto_test
 
 import (
+	"math/rand/v2"
+	"strings"
 	"testing"
 
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/condense/auto"
 	"github.com/graph-condensation/cgc/condense/condensetest"
+	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/graph"
 )
 
 func TestContract(t *testing.T) {
 	claims := []condensetest.Claim{condensetest.Proportional, condensetest.Random, condensetest.ReadsValidation}
 	condensetest.Test(t, auto.New(), claims...)
+}
+
+// blocks returns a graph of four classes whose edges join nodes of one class with the given homophily, and 5 training
+// nodes of each class.
+func blocks(t *testing.T, homophily, signal float64) *graph.Graph {
+	t.Helper()
+	g, err := synth.Make(t.Context(), synth.Shape{
+		Name: "blocks", Nodes: 900, Edges: 3600, Features: 24, Classes: 4, Train: 20, Val: 300, Test: 300, Balanced: true,
+		Homophily: homophily, Signal: signal,
+	}, rand.NewPCG(4, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// choice condenses g to 8 nodes and returns the condensed graph and the account of the choice.
+func choice(t *testing.T, m auto.Method, g *graph.Graph, seed uint64) (*condense.Condensed, auto.Account) {
+	t.Helper()
+	small, err := m.Condense(t.Context(), g, 8, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := auto.AccountOf(small)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return small, a
+}
+
+// TestChoosesAllNodes: 20 labels hardly tell the classes, but the graph does. Unlabelled nodes must be condensed too, for
+// any seed.
+func TestChoosesAllNodes(t *testing.T) {
+	g := blocks(t, 0.85, 0.5)
+	for seed := range uint64(2) {
+		small, a := choice(t, auto.New(), g, seed)
+		if !strings.HasPrefix(a.Chosen, "cgc-d of all nodes") || small.Soft == nil || small.Members.NNZ() != g.Nodes() {
+			t.Errorf("seed %d: chose %s with %d members, %s", seed, a.Chosen, small.Members.NNZ(), a.Why)
+		}
+		if small.Method != "auto" || a.Validation != len(g.Split.Val) || a.HeldOut {
+			t.Errorf("method %s, %d validation nodes, held out %v", small.Method, a.Validation, a.HeldOut)
+		}
+	}
+}
+
+// TestStaysWithCGC: where features and edges say nothing about the classes, no candidate is clearly better, and the
+// result is the graph of cgc.
+func TestStaysWithCGC(t *testing.T) {
+	g := blocks(t, 0, 0)
+	m := auto.New()
+	m.Margin = 3
+	small, a := choice(t, m, g, 7)
+	if a.Chosen != "cgc" {
+		t.Fatalf("chose %s: %s", a.Chosen, a.Why)
+	}
+	plain, err := condense.New("cgc", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := plain.Condense(t.Context(), g, 8, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range want.X.Data {
+		if small.X.Data[i] != v {
+			t.Fatalf("entry %d of X′ is %v, that of cgc %v", i, small.X.Data[i], v)
+		}
+	}
+}
+
+// TestHoldsOut checks the choice without validation nodes: half of the training nodes decide.
+func TestHoldsOut(t *testing.T) {
+	g := blocks(t, 0.85, 0.5)
+	g.Split.Val = nil
+	small, a := choice(t, auto.New(), g, 0)
+	if !a.HeldOut || a.Validation != 8 || small.Members.NNZ() < len(g.Split.Train) {
+		t.Errorf("held out %v, %d nodes, %d members", a.HeldOut, a.Validation, small.Members.NNZ())
+	}
+}
+
+// TestInductive checks that only training nodes are condensed in the inductive setting, and that validation nodes
+// decide.
+func TestInductive(t *testing.T) {
+	g := blocks(t, 0.85, 0.5)
+	m := auto.New()
+	m.Inductive, m.Standardize = true, true
+	small, a := choice(t, m, g, 0)
+	if !small.Inductive || small.Scaling == nil || small.Members.NNZ() > len(g.Split.Train) || a.Validation != 300 {
+		t.Errorf("inductive %v, %d members, %d validation nodes", small.Inductive, small.Members.NNZ(), a.Validation)
+	}
+}
+
+// TestMemory checks that the choice is given up if nothing has room, and that with a little more memory, candidates
+// without room are left out with the reason.
+func TestMemory(t *testing.T) {
+	g := blocks(t, 0.85, 0.5)
+	m := auto.New()
+	m.Memory = 24 << 20 // an idle process
+	_, a := choice(t, m, g, 0)
+	if a.Chosen != "cgc" || !strings.Contains(a.Why, "memory") {
+		t.Fatalf("chose %s: %s", a.Chosen, a.Why)
+	}
+	for strings.Contains(a.Why, "memory") {
+		m.Memory += 50_000
+		_, a = choice(t, m, g, 0)
+	}
+	for _, c := range a.Candidates {
+		all := strings.HasPrefix(c.Name, "cgc-d of all nodes") // 900·24 numbers for each hop
+		if cgc := c.Method != "cgc-d"; all && !strings.Contains(c.LeftOut, "bound") || cgc && c.LeftOut != "" {
+			t.Errorf("%s is left out because of %q", c.Name, c.LeftOut)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	m := auto.New()
+	m.Margin = -1
+	if _, err := m.Condense(t.Context(), blocks(t, 0.5, 1), 8, 0); err == nil || !strings.Contains(err.Error(), "margin") {
+		t.Errorf("error %v, want one about the margin", err)
+	}
+	if _, err := auto.New().Condense(t.Context(), blocks(t, 0.5, 1), 3, 0); err == nil {
+		t.Error("3 nodes for 4 classes are accepted")
+	}
+	if _, err := auto.AccountOf(&condense.Condensed{Method: "cgc"}); err == nil {
+		t.Error("a graph of cgc has an account of auto")
+	}
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/judge"
@@ -15,8 +17,8 @@ import (
 )
 
 const (
-	// trials is the number of partition seeds of each candidate, and fewTrials that on a graph of manyNodes or more, where
-	// a condensed node is a mean over so many nodes that seeds differ little.
+	// trials is the number of partition seeds of each candidate, and fewTrials that on a graph of manyNodes or more. There
+	// a condensed node is a mean over many nodes, and seeds differ little.
 	trials, fewTrials, manyNodes = 3, 1, 50_000
 	// trialSeeds is the first seed of the trials, far from the seeds of users.
 	trialSeeds = 1 << 40
@@ -30,7 +32,8 @@ const (
 // field is where candidates compete: a graph to condense and a judge of the results.
 type field struct {
 	shared  *shared
-	judge   *judge.Judge // nil if there is nothing to judge by
+	judge   *judge.Judge // nil if there is nothing to choose
+	why     string       // the reason for that
 	heldOut bool
 }
 
@@ -38,9 +41,14 @@ type field struct {
 // validation nodes, half of the training nodes of each class are held out, and the rest are condensed.
 func (m Method) newField(ctx context.Context, g *graph.Graph, view *shared) (*field, error) {
 	f := &field{shared: view}
+	if m.Memory > 0 && m.room(view.graph) < 0 {
+		f.why = "the memory limit leaves no room for a choice"
+		return f, nil
+	}
 	if len(g.Split.Val) == 0 {
 		g = heldOut(g)
 		if len(g.Split.Val) == 0 {
+			f.why = "there is no validation node, and no class has two training nodes"
 			return f, nil
 		}
 		seen, err := m.Setting().View(ctx, g)
@@ -81,7 +89,7 @@ func heldOut(g *graph.Graph) *graph.Graph {
 func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, margin float64) (*Account, error) {
 	a := &Account{Chosen: candidates[0].Name, HeldOut: f.heldOut, Candidates: candidates}
 	if f.judge == nil {
-		a.Why = "there is no validation node, and no class has two training nodes"
+		a.Why = f.why
 		return a, nil
 	}
 	g := f.shared.graph
@@ -92,7 +100,7 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 	}
 	quiet := progress.With(ctx, nil) // the steps of a trial are not reported
 	counter := progress.NewCounter(0, len(candidates))
-	var base judge.Verdict
+	var base []judge.Verdict
 	best := 0
 	for i := range candidates {
 		c := &candidates[i]
@@ -110,12 +118,11 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 				return nil, err
 			}
 		}
-		mean := judge.Mean(verdicts...)
 		if i == 0 {
-			base, a.Validation = mean, len(mean.Right)
+			base, a.Validation = verdicts, len(verdicts[0].Right)
 		}
-		c.Accuracy = mean.Accuracy
-		c.Gain, c.Error = compared(mean.Right, base.Right)
+		c.Accuracy = judge.Mean(verdicts...).Accuracy
+		c.Gain, c.Error = compared(verdicts, base)
 		if c.Gain > margin*c.Error && c.Gain > candidates[best].Gain {
 			best = i
 		}
@@ -135,20 +142,24 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 	return a, ctx.Err()
 }
 
-// compared returns the mean of right − base in percent, and its standard error.
-func compared(right, base []float64) (mean, deviation float64) {
-	n := float64(len(right))
-	for i, r := range right {
-		mean += (r - base[i]) / n
+// compared returns the mean over trials and nodes of the difference between two candidates, in points, and its standard
+// error: that of the mean over the nodes, and that of the mean over the trials.
+func compared(verdicts, base []judge.Verdict) (mean, deviation float64) {
+	means := make([]float64, len(verdicts)) // of the trials
+	differences := make([]float64, len(verdicts[0].Right))
+	for t, v := range verdicts {
+		means[t] = v.Accuracy - base[t].Accuracy
+		for i, right := range v.Right {
+			differences[i] += 100 * (right - base[t].Right[i]) / float64(len(verdicts))
+		}
 	}
-	if n < 2 {
-		return 100 * mean, 0
+	variance := 0.0
+	for _, sample := range [][]float64{differences, means} {
+		if n := len(sample); n > 1 {
+			variance += stat.Variance(sample, nil) / float64(n)
+		}
 	}
-	for i, r := range right {
-		d := r - base[i] - mean
-		deviation += d * d
-	}
-	return 100 * mean, 100 * math.Sqrt(deviation/(n-1)/n)
+	return stat.Mean(means, nil), math.Sqrt(variance)
 }
 
 // shared holds the preparations of a graph for the candidates. It is safe for concurrent use.

@@ -1,4 +1,4 @@
-// Package distill condenses a graph using the predictions of a closed-form teacher for its nodes. No network is trained.
+// Package distill condenses a graph using the predictions of a closed-form teacher for its nodes. Nothing is trained.
 // This goes beyond the paper, whose methods use only the labels of the training nodes.
 //
 //  1. The teacher: ridge regression of propagated features, fitted to the training nodes. It gives each node of the
@@ -52,6 +52,9 @@ type Method struct {
 	Unlabelled When `json:"unlabelled"`
 	// Memory bounds the embeddings, the Gram matrix of the teacher and the blocks of its propagation.
 	Memory rival.Memory `json:"memory"`
+	// Within is the memory limit of the propagation, in bytes, like Memory of cgc.Config; 0 is no limit. The result does
+	// not depend on it.
+	Within int64 `json:"-"`
 }
 
 // When says when nodes outside the training split are condensed too.
@@ -191,14 +194,15 @@ func (m Method) Prepare(ctx context.Context, g *graph.Graph) (condense.Prepared,
 	return p, nil
 }
 
-// SharesPreparation reports whether other is this method, up to its smoothing and students.
+// SharesPreparation reports whether other is this method, up to its smoothing and students, and up to the nodes that it
+// condenses: what is prepared for all nodes serves for the training nodes too, unless students learn from them alone.
 func (m Method) SharesPreparation(other condense.Method) bool {
 	o, is := other.(Method)
-	return is && m.Hops == o.Hops && slices.Equal(m.Teachers, o.Teachers) && m.Unlabelled == o.Unlabelled &&
-		m.Memory == o.Memory
+	return is && m.Hops == o.Hops && slices.Equal(m.Teachers, o.Teachers) && m.Memory == o.Memory &&
+		((m.Unlabelled == Never) == (o.Unlabelled == Never) || o.Unlabelled == Never && o.Students == 0)
 }
 
-// prepared is a graph with the embeddings and teachers' distributions of the nodes that may be condensed. It is safe for
+// prepared is a graph with the embeddings and the distributions of the nodes that may be condensed. It is safe for
 // concurrent use.
 type prepared struct {
 	rival.Preparation
@@ -224,7 +228,7 @@ type studied struct {
 
 func (m Method) prepare(ctx context.Context, g *graph.Graph) (_ *prepared, err error) {
 	defer memory.Recover(&err)
-	p := &prepared{method: m, embedder: embedder{blocked.Engine{}, g}, Preparation: rival.Preparation{Graph: g}}
+	p := &prepared{method: m, embedder: embedder{blocked.Engine{Memory: m.Within}, g}, Preparation: rival.Preparation{Graph: g}}
 	if p.Digest, err = graph.DigestOf(g); err != nil {
 		return nil, fmt.Errorf("distill: %w", err)
 	}
@@ -245,8 +249,8 @@ func (m Method) prepare(ctx context.Context, g *graph.Graph) (_ *prepared, err e
 	return p, ctx.Err()
 }
 
-// pool returns the nodes that may be condensed, ascending, and the positions of the training nodes among them. If there
-// are too many others, every so many of them is taken.
+// pool returns the nodes that may be condensed, ascending, and the positions of the training nodes among them. Of too
+// many other nodes, it takes some at even distances.
 func (m Method) pool(g *graph.Graph) (nodes, trains []int32) {
 	is := make([]bool, g.Nodes())
 	for _, v := range g.Split.Train {

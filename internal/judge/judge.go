@@ -69,9 +69,9 @@ type Judge struct {
 	linear   bool // without the wide GCN
 }
 
-// mostNear bounds the number of validation nodes and neighbours for which features are kept and kernels computed. If
+// MostNear bounds the number of validation nodes and neighbours for which features are kept and kernels computed. If
 // there are more, only a sample of the validation nodes is used.
-const mostNear = 20_000
+const MostNear = 20_000
 
 // New returns the judge for g. Only labels of validation nodes are read. If inductive is set, g is first reduced to its
 // validation nodes. linear leaves the wide GCN out. If the validation nodes and their neighbours are more than 20,000
@@ -85,7 +85,7 @@ func New(ctx context.Context, g *graph.Graph, inductive, linear bool, src rand.S
 			rows[i] = int32(i)
 		}
 	}
-	rows, near := sampleField(g.Adj, rows, mostNear, src)
+	rows, near := sampleField(g.Adj, rows, MostNear, src)
 	j := &Judge{
 		labels: g.Labels(rows), operator: graph.Symmetric(g.Adj), rows: rows, linear: linear,
 		features: new(mat.Dense), position: make([]int32, g.Nodes()),

@@ -135,9 +135,10 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "2.6% or 0.026"),
         ("label_ratio", None, "Size",
          "number of condensed nodes as a fraction of the training nodes: 50% or 0.5"),
-        ("method", "cgc", "Method",
-         "condensation method: cgc, cgc-x, simdm, cgc-d, random, herding, k-center, vn, a-cm, sntk, "
-         "sntk-x, gcond, gcond-x, doscond, msgc, sgdd, gcdm, gcdm-x, simgc, sfgc, geom, gcsr"),
+        ("method", "auto", "Method",
+         "condensation method; auto takes the best on validation nodes, or cgc if one of its parameters is "
+         "given: cgc, cgc-x, simdm, cgc-d, auto, random, herding, k-center, vn, a-cm, sntk, sntk-x, gcond, "
+         "gcond-x, doscond, msgc, sgdd, gcdm, gcdm-x, simgc, sfgc, geom, gcsr"),
         ("seed", 0, "Method",
          "random seed"),
         ("partition", "kmeans", "Method",

@@ -5,6 +5,7 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
+	"github.com/graph-condensation/cgc/condense/auto"
 	"github.com/graph-condensation/cgc/experiment/report"
 	"github.com/graph-condensation/cgc/internal/memory"
 )
@@ -16,7 +17,10 @@ func (c *command) dryRun(ctx context.Context, name string, flags *configFlags) e
 	if err != nil {
 		return err
 	}
-	if _, is := methods[0].(cgc.Config); !is {
+	if _, is := methods[0].(auto.Method); is {
+		c.progress.note("what is expected is for cgc alone: auto condenses with several methods, and takes several times as long")
+		flags.names[0] = flags.config.Name()
+	} else if _, is := methods[0].(cgc.Config); !is {
 		return usagef("--dry-run: what %s takes is not known, must be one of cgc's methods", methods[0].Name())
 	}
 	defer memory.Bounded(flags.config.Memory)()

@@ -54,7 +54,7 @@ func newMethodFlags(cmd *cobra.Command) *configFlags {
 	f.names = []string{auto.New().Name()}
 	f.addSize()
 	addChoice(cmd, &f.names[0], "method", condense.Names(),
-		methodUsage+"; auto chooses between the best on validation nodes, a parameter of cgc chooses cgc")
+		methodUsage+"; auto takes the best on validation nodes, or cgc if one of its parameters is given")
 	into(methodGroup, f.flags)
 	f.addParams()
 	f.addRest(cmd)
@@ -183,21 +183,28 @@ func (f *configFlags) read() error {
 	return err
 }
 
-// settle replaces the method auto, if nobody asked for it, by cgc as soon as a parameter of cgc is set.
+// settle replaces the method auto, if nobody asked for it, by cgc as soon as a parameter of cgc or its embeddings are
+// given.
 func (f *configFlags) settle() {
-	if len(f.names) != 1 || f.names[0] != auto.New().Name() || f.flags.Changed("method") || f.flags.Changed("methods") {
+	if !f.unasked() {
 		return
 	}
 	base, own := cgc.Defaults(), f.config
 	own.Size, own.Seed, own.Memory, own.Precision = base.Size, base.Seed, base.Memory, base.Precision
 	own.NormalizeFeatures, own.Standardize, own.Inductive = false, false, false
-	set := f.file != "" && f.fileMethod == "" || !reflect.DeepEqual(own, base)
+	set := f.flags.Changed("embeddings") || f.file != "" && f.fileMethod == "" || !reflect.DeepEqual(own, base)
 	for _, name := range f.own {
 		set = set || f.flags.Changed(name) && !slices.Contains(common, name)
 	}
 	if set {
 		f.names[0] = base.Name()
 	}
+}
+
+// unasked reports whether the method is auto because no method was named.
+func (f *configFlags) unasked() bool {
+	return len(f.names) == 1 && f.names[0] == auto.New().Name() && f.fileMethod == "" && !f.flags.Changed("method") &&
+		!f.flags.Changed("methods")
 }
 
 // common lists the flags of cgc that auto reads too.

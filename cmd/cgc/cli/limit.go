@@ -3,10 +3,10 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/condense/auto"
 	"github.com/graph-condensation/cgc/experiment/report"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
@@ -36,14 +36,13 @@ func (c *command) fit(g *graph.Graph, flags *configFlags) (bound int64, err erro
 	if err != nil {
 		return 0, err
 	}
-	at := slices.IndexFunc(methods, func(m condense.Method) bool { _, is := m.(cgc.Config); return is })
-	if at >= 0 && flags.config.Memory > 0 {
-		return flags.config.Memory, flags.enough(g, methods[at].(cgc.Config))
+	config, is := flags.propagating(methods)
+	if is && flags.config.Memory > 0 {
+		return flags.config.Memory, flags.enough(g, config)
 	}
-	if at < 0 || limit == 0 {
+	if !is || limit == 0 {
 		return flags.config.Memory, nil
 	}
-	config := methods[at].(cgc.Config) // all variants propagate in the same way
 	if config.Engine != nil || roomy(g, config.Hops+8, limit) {
 		return 0, nil
 	}
@@ -70,6 +69,22 @@ func (c *command) fit(g *graph.Graph, flags *configFlags) (bound int64, err erro
 	c.progress.note("condensing %s takes about %s of memory, and %s %s: it is done in blocks, as with --memory %s", g.Name,
 		report.Bytes(need), by, report.Bytes(limit), report.Bytes(bound))
 	return bound, nil
+}
+
+// propagating returns the configuration of the first of cgc's methods, or of the one that auto falls back on. All of them
+// propagate in the same way.
+func (f *configFlags) propagating(methods []condense.Method) (config cgc.Config, is bool) {
+	for _, m := range methods {
+		switch m := m.(type) {
+		case cgc.Config:
+			return m, true
+		case auto.Method:
+			config = m.Base()
+			config.Size = f.config.Size
+			return config, true
+		}
+	}
+	return config, false
 }
 
 // enough returns an error with the smallest sufficient limit if condensing g does not fit into --memory. It does not

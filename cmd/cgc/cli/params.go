@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/condense/auto"
+	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 // params holds the parameters of other packages' methods, from --param and from the file of --params.
@@ -188,6 +190,9 @@ func (f *configFlags) method(name string) (condense.Method, error) {
 	if a, is := m.(auto.Method); is {
 		a.NormalizeFeatures, a.Standardize, a.Inductive = f.config.NormalizeFeatures, f.config.Standardize, f.config.Inductive
 		a.Memory, a.Precision = f.config.Memory, f.config.Precision
+		if engine, is := f.config.Engine.(blocked.Engine); is { // a limit of the system
+			a.Memory = engine.Memory
+		}
 		return a, nil
 	}
 	setting := f.config.Setting()
@@ -250,8 +255,8 @@ func (f *configFlags) unread() error {
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	for _, one := range f.params.list {
 		switch {
-		case one.method == "" && len(other) == 0:
-			add("--param %s: the parameters of %s are flags, as --hops", one, strings.Join(own, ", "))
+		case one.method == "" && (len(other) == 0 || f.unasked()):
+			add("--param %s: the parameters of %s are flags, as --hops", one, cmp.Or(strings.Join(own, ", "), "cgc"))
 		case one.method != "" && slices.Contains(own, one.method):
 			add("--param %s: the parameters of %s are flags, as --hops", one, one.method)
 		case one.method != "" && !slices.Contains(other, one.method):

@@ -10,6 +10,7 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/condense/auto"
 )
 
 // Of joins words to a command line, quoted for a POSIX shell.
@@ -24,17 +25,21 @@ func Of(words ...string) string {
 }
 
 // Condense returns the command line that repeats the condensation small of graph and writes the result to file. It
-// includes the parameters that differ from the defaults; for another package's method, all parameters.
+// includes the parameters that differ from the defaults; for the method of another package than cgc and auto, all of
+// them.
 func Condense(graph, file string, small *condense.Condensed) string {
 	words := []string{"cgc", "condense", graph}
 	_, err := cgc.ConfigOf(small)
 	own := err == nil
-	if !own {
-		words = append(words, "--method", small.Method)
-	}
 	usual := map[string]json.RawMessage{}
-	if text, err := json.Marshal(cgc.Defaults()); own && err == nil {
-		_ = json.Unmarshal(text, &usual) // it was marshalled by this program
+	switch {
+	case own:
+		usual = parameters(cgc.Defaults())
+	case small.Method == auto.New().Name():
+		usual = parameters(auto.New())
+	}
+	if small.Method != auto.New().Name() {
+		words = append(words, "--method", small.Method)
 	}
 	common := []string{"nodes", "ratio", "label_ratio", "seed", "normalize_features", "standardize", "inductive"}
 	for _, p := range condense.Parameters(small.Config) {
@@ -42,7 +47,7 @@ func Condense(graph, file string, small *condense.Condensed) string {
 		flag := "--" + strings.ReplaceAll(p.Key, "_", "-")
 		isCommon := slices.Contains(common, p.Key)
 		switch {
-		case p.Key == "method" && !own, bytes.Equal(p.Value, usual[p.Key]):
+		case p.Key == "method", bytes.Equal(p.Value, usual[p.Key]):
 		case isCommon && (value == "0" || value == "false"):
 		case value == "true" && (own || isCommon):
 			words = append(words, flag)
@@ -55,4 +60,13 @@ func Condense(graph, file string, small *condense.Condensed) string {
 		}
 	}
 	return Of(append(words, "-o", file)...)
+}
+
+// parameters returns the parameters of m.
+func parameters(m condense.Method) map[string]json.RawMessage {
+	object := map[string]json.RawMessage{}
+	if text, err := json.Marshal(m); err == nil {
+		_ = json.Unmarshal(text, &object) // it was marshalled by this program
+	}
+	return object
 }

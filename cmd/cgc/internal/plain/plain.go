@@ -21,7 +21,7 @@ var prefix = regexp.MustCompile(`(^|: |; )(` + strings.Join(packages, "|") + `):
 
 var packages = strings.Fields(`
 	assess augment auto bench cgc chart checkpoint chromium cluster coarsening condense confine dataset dgl distill
-	experiment factor generate gnn gradient graph graphml html json judge kernel kernelridge learn mat memory offline
+	experiment factor generate gnn gradient graph graphml html json kernel kernelridge learn mat memory offline
 	overview paper parquet partition propagate report rival safetensors selection selftrain stored synth trajectory tune
 	web`)
 
