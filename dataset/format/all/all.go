@@ -7,6 +7,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/dgl"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/graphml"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/mtx"
+	"github.com/graph-condensation/cgc/dataset/format/internal/formats/musae"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/named"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/npz"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/ogb"
@@ -26,6 +27,7 @@ func init() {
 	format.Register(dgl.Name, dgl.Format{})
 	format.Register(graphml.Name, graphml.Format{})
 	format.Register(mtx.Name, mtx.Format{})
+	format.Register(musae.Name, musae.Format{})
 	format.Register(ogb.Name, ogb.Format{})
 	format.Register(named.Name, named.Format{})
 	format.Register(text.Name, text.Format{})

@@ -40,17 +40,11 @@ const (
 // EdgeNames returns the usual names of the array of edges.
 func EdgeNames() []string { return edges.names }
 
-// Source is a file of named arrays.
+// Source is a file of named arrays, some of which are sparse matrices. Has reports these too.
 type Source interface {
-	// Where returns the path of the file.
-	Where() string
-	// Holds describes each array in a few words: "x (3×2 float32)".
+	Arrays
+	// Holds describes each array in a few words, as Shown does.
 	Holds() []string
-	// Has reports whether there is an array, or a sparse matrix, of that name.
-	Has(name string) bool
-	// Open calls read with the array of that name. Every error, including one of read, is a *format.ReadError with the
-	// name.
-	Open(name string, read func(*numpy.Array) error) error
 	// Matrix returns the array of that name if it is a sparse matrix, else nil. More than n rows are an error.
 	Matrix(ctx context.Context, name string, n int) (*mat.CSR, error)
 	// Strings returns the list of strings of that name.
@@ -91,7 +85,7 @@ func Read(ctx context.Context, z Source, name string, split int) (*graph.Graph, 
 		return nil, nil, err
 	}
 	var notes []string
-	if b.Split, notes, err = readSplit(z, b.Nodes, split); err != nil {
+	if b.Split, notes, err = Split(z, b.Nodes, split); err != nil {
 		return nil, nil, err
 	}
 	if err := labelled(z, b.Split, b.Y); err != nil {
@@ -143,7 +137,7 @@ func content(z Source) string {
 	return "the file holds " + strings.Join(holds, ", ") + more
 }
 
-// Shown describes an array for Source.Holds.
+// Shown describes an array in a few words: "x" (3×2 float32).
 func Shown(name string, shape []int, kind numpy.DType) string {
 	sides := "one "
 	for i, s := range shape {
@@ -157,7 +151,7 @@ func Shown(name string, shape []int, kind numpy.DType) string {
 }
 
 // wrong returns an error about a file.
-func wrong(z Source, text string, args ...any) error {
+func wrong(z Arrays, text string, args ...any) error {
 	return &format.ReadError{File: z.Where(), Err: fmt.Errorf(text, args...)}
 }
 

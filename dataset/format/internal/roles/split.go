@@ -23,10 +23,21 @@ func parts(s *graph.Split) []part {
 	}
 }
 
-// readSplit returns split k of n nodes, counted from 0, and notes. The split is empty if k is 0 and z has no array for
-// it. A mask has a number for each node, 1 for the nodes in the part. A mask of several splits has a column or a row for
+// Arrays is a file of named arrays.
+type Arrays interface {
+	// Where returns the path of the file.
+	Where() string
+	// Has reports whether there is an array of that name.
+	Has(name string) bool
+	// Open calls read with the array of that name. Every error, including one of read, is a *format.ReadError with the
+	// name.
+	Open(name string, read func(*numpy.Array) error) error
+}
+
+// Split returns split k of n nodes, counted from 0, and notes. The split is empty if k is 0 and z has no array for it.
+// A mask has a number for each node, 1 for the nodes in the part. A mask of several splits has a column or a row for
 // each. Errors name the array. A node in two parts is an error.
-func readSplit(z Source, n, k int) (s graph.Split, notes []string, err error) {
+func Split(z Arrays, n, k int) (s graph.Split, notes []string, err error) {
 	in := make([]string, n) // the array that assigned each node to a part
 	found, most := "", 1    // the array with the most splits, and their number
 	for _, p := range parts(&s) {
@@ -67,7 +78,7 @@ func readSplit(z Source, n, k int) (s graph.Split, notes []string, err error) {
 }
 
 // labelled returns an error if a node of s has no label.
-func labelled(z Source, s graph.Split, y []int32) error {
+func labelled(z Arrays, s graph.Split, y []int32) error {
 	for _, p := range parts(&s) {
 		for _, v := range *p.nodes {
 			if y[v] == graph.Unlabelled {
@@ -79,7 +90,7 @@ func labelled(z Source, s graph.Split, y []int32) error {
 }
 
 // of returns the name of the array that holds the part.
-func (p part) of(z Source) string {
+func (p part) of(z Arrays) string {
 	for _, name := range p.names {
 		if z.Has(name) {
 			return name
@@ -90,7 +101,7 @@ func (p part) of(z Source) string {
 
 // mask returns the nodes whose number in split k is 1, and the number of splits. A mask of one split holds for all of
 // them.
-func mask(z Source, name string, n, k int) (nodes []int32, splits int, err error) {
+func mask(z Arrays, name string, n, k int) (nodes []int32, splits int, err error) {
 	err = z.Open(name, func(a *numpy.Array) error {
 		at := layout(a.Shape, n, strings.HasSuffix(name, "s"))
 		if at.splits < 1 {
@@ -138,7 +149,7 @@ func layout(shape []int, n int, rows bool) strides {
 }
 
 // list returns the nodes of a list.
-func list(z Source, name string, n int) (nodes []int32, err error) {
+func list(z Arrays, name string, n int) (nodes []int32, err error) {
 	err = z.Open(name, func(a *numpy.Array) error {
 		if nodes, err = numpy.Numbers[int32](a); err != nil {
 			return err
