@@ -6,6 +6,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/dgl"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/graphml"
+	"github.com/graph-condensation/cgc/dataset/format/internal/formats/matlab"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/mtx"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/musae"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/named"
@@ -27,6 +28,7 @@ func init() {
 	format.Register(dgl.Name, dgl.Format{})
 	format.Register(graphml.Name, graphml.Format{})
 	format.Register(mtx.Name, mtx.Format{})
+	format.Register(matlab.Name, matlab.Format{})
 	format.Register(musae.Name, musae.Format{})
 	format.Register(ogb.Name, ogb.Format{})
 	format.Register(named.Name, named.Format{})

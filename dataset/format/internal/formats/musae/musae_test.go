@@ -52,8 +52,9 @@ func geom() map[string][]byte {
 		})}
 	}
 	files := map[string][]byte{
-		"out1_graph_edges.txt":        []byte("node_id\tnode_id\n0\t1\n1\t2\n3\t0\n"),
-		"out1_node_feature_label.txt": []byte("node_id\tfeature\tlabel\n1\t1,0,0,0,1\t0\n0\t0,0,2,0,0\t1\n3\t0,0,0,0,0\t1\n2\t0,0,0,0,0\t0\n"),
+		"out1_graph_edges.txt": []byte("node_id\tnode_id\n0\t1\n1\t2\n3\t0\n"),
+		"out1_node_feature_label.txt": []byte("node_id\tfeature\tlabel\n" +
+			"1\t1,0,0,0,1\t0\n0\t0,0,2,0,0\t1\n3\t0,0,0,0,0\t1\n2\t0,0,0,0,0\t0\n"),
 	}
 	for _, masks := range []map[string][]byte{mask("own", 0, 1, 2), mask("own", 1, 2, 1)} {
 		for name, data := range masks {
@@ -178,7 +179,8 @@ func TestQuantity(t *testing.T) {
 	files := fixture.With(karate(), "target.csv", []byte(target))
 	files["features.csv"] = []byte(features)
 	var notes []string
-	g, err := dataset.Options{Note: func(s string) { notes = append(notes, s) }}.Open(t.Context(), fixture.Folder(t, files))
+	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
+	g, err := o.Open(t.Context(), fixture.Folder(t, files))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// readSplit reads the masks of split k of Geom-GCN: NAME_split_0.6_0.2_K.npz. The split is empty if k is 0 and there are
-// no such files.
+// readSplit reads the masks of split k of Geom-GCN: NAME_split_0.6_0.2_K.npz. The split is empty if k is 0 and there
+// are no such files.
 func readSplit(ctx context.Context, folder string, n, k int) (s graph.Split, notes []string, err error) {
 	wrong := func(text string, args ...any) (graph.Split, []string, error) {
 		return s, nil, &format.ReadError{File: folder, Err: fmt.Errorf(text, args...)}
