@@ -15,16 +15,15 @@ func (f *File) Matrix(ctx context.Context, v *Variable, n int) (*mat.CSR, error)
 	if len(v.Shape) != 2 || v.Shape[0] < 0 || v.Shape[1] < 0 || v.Shape[1] > graph.MaxNodes {
 		return nil, fmt.Errorf("shape %v, must be rows and at most %d columns", v.Shape, graph.MaxNodes)
 	}
-	s := &mat.CSR{Rows: v.Shape[0], Cols: v.Shape[1]}
-	if s.Rows > n { // even empty rows need memory
-		return nil, fmt.Errorf("shape %d×%d, must have %d rows, one for each label", s.Rows, s.Cols, n)
+	if v.Shape[0] > n { // even empty rows need memory
+		return nil, fmt.Errorf("shape %d×%d, must have %d rows, one for each label", v.Shape[0], v.Shape[1], n)
 	}
 	e, err := f.numbers(v)
 	if err != nil {
 		return nil, err
 	}
 	// MATLAB stores columns: the row of each entry, where each column begins, and the values.
-	t := &mat.CSR{Rows: s.Cols, Cols: s.Rows}
+	t := &mat.CSR{Rows: v.Shape[1], Cols: v.Shape[0]}
 	if t.Indices, err = list[int32](e); err != nil {
 		return nil, fmt.Errorf("rows: %w", err)
 	}
@@ -41,14 +40,7 @@ func (f *File) Matrix(ctx context.Context, v *Variable, n int) (*mat.CSR, error)
 			t.Indices, t.Data = t.Indices[:used], t.Data[:used]
 		}
 	}
-	if err := csr.Check(ctx, t); err != nil {
-		return nil, fmt.Errorf("by columns: %w", err)
-	}
-	columns, err := csr.Rows(ctx, t)
-	if err != nil {
-		return nil, err
-	}
-	return csr.Gather(ctx, s, t.Indices, columns, t.Data)
+	return csr.Transpose(ctx, t)
 }
 
 // list returns the next element as numbers.

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -138,16 +137,12 @@ func content(z Source) string {
 }
 
 // Shown describes an array in a few words: "x" (3×2 float32).
-func Shown(name string, shape []int, kind numpy.DType) string {
-	sides := "one "
+func Shown(name string, shape []int, kind string) string {
+	sides := make([]string, len(shape))
 	for i, s := range shape {
-		sides = strings.TrimSuffix(sides, "one ")
-		if i > 0 {
-			sides = strings.TrimSuffix(sides, " ") + "×"
-		}
-		sides += strconv.Itoa(s) + " "
+		sides[i] = strconv.Itoa(s)
 	}
-	return fmt.Sprintf("%q (%s%v)", name, sides, kind)
+	return fmt.Sprintf("%q (%s)", name, strings.TrimSpace(strings.Join(sides, "×")+" "+kind))
 }
 
 // wrong returns an error about a file.

@@ -78,8 +78,7 @@ func (f *file) Where() string { return f.Path }
 // Holds describes each variable.
 func (f *file) Holds() (texts []string) {
 	for _, v := range f.Variables {
-		sides := strings.ReplaceAll(strings.Trim(fmt.Sprint(v.Shape), "[]"), " ", "×")
-		texts = append(texts, fmt.Sprintf("%q (%s %s)", v.Name, sides, v.Class))
+		texts = append(texts, roles.Shown(v.Name, v.Shape, v.Class))
 	}
 	return texts
 }

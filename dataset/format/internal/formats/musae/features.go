@@ -29,7 +29,7 @@ func (n *nodes) readFeatures(ctx context.Context, path string) error {
 		return err
 	}
 	header := t.Header()
-	node, feature, value := column(header, nodeNames), column(header, featureNames), column(header, valueNames)
+	node, feature, value := t.Column(nodeNames...), t.Column(featureNames...), t.Column(valueNames...)
 	if err := table.Missing(header, [][]string{nodeNames, featureNames, valueNames}, node, feature, value); err != nil {
 		return t.FailAt(1, err)
 	}

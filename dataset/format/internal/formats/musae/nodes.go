@@ -45,16 +45,6 @@ type nodes struct {
 	width    int // the numbers in the first row of a dense list
 }
 
-// column returns the index of the first of names in header, or −1.
-func column(header, names []string) int {
-	for _, name := range names {
-		if i := slices.IndexFunc(header, func(h string) bool { return strings.EqualFold(h, name) }); i >= 0 {
-			return i
-		}
-	}
-	return -1
-}
-
 // each calls use with each record of t and its line.
 func each(ctx context.Context, t *csvfile.Table, use func(fields [][]byte, line int) error) error {
 	b, err := t.Open()
@@ -105,7 +95,7 @@ func readNodes(ctx context.Context, f files) (*nodes, []string, error) {
 		return nil, nil, err
 	}
 	header, n := t.Header(), &nodes{}
-	id, label, own := column(header, idNames), column(header, labelNames), -1
+	id, label, own := t.Column(idNames...), t.Column(labelNames...), -1
 	names, places := [][]string{labelNames}, []int{label}
 	if f.features == "" {
 		own = slices.IndexFunc(header, func(h string) bool { return strings.HasPrefix(h, "feature") })

@@ -61,7 +61,7 @@ func (f *file) Holds() (texts []string) {
 			texts = append(texts, fmt.Sprintf("%q", name))
 			continue
 		}
-		texts = append(texts, roles.Shown(name, a.Shape, a.DType))
+		texts = append(texts, roles.Shown(name, a.Shape, a.DType.String()))
 		closer.Close()
 	}
 	slices.Sort(texts)

@@ -123,7 +123,7 @@ func TestRefusesObjects(t *testing.T) {
 		{"adj_matrix", objectArray(fixture.PickleCSR(3, 3, nil, nil, nil))[:150], "array adj_matrix: "},
 		{"node_attr", nil, "there is no array of features (x, "},
 		{"node_attr", objectArray("N"), "found nothing (None), expected an array"},
-		{"node_label", nil, `"adj_matrix" (one object), "node_attr" (one object)`},
+		{"node_label", nil, `"adj_matrix" (object), "node_attr" (object)`},
 		{"node_label", fixture.Npy("<i4", "3, 2", []int32{1, 2, 1, 1, 1, 1}),
 			"shape [3 2]: 2 labels for each node, expected one"},
 		{"node_label", objectArray("]"), "found a list, expected an array"},

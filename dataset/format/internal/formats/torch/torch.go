@@ -183,7 +183,7 @@ func single(t types.Tuple) (any, error) {
 func (f *file) Holds() (texts []string) {
 	for _, name := range slices.Sorted(maps.Keys(f.fields)) {
 		if t, is := f.fields[name].(*torchfile.Tensor); is {
-			texts = append(texts, roles.Shown(name, t.Shape, t.DType))
+			texts = append(texts, roles.Shown(name, t.Shape, t.DType.String()))
 		} else if f.fields[name] != nil && name != torchfile.Metadata {
 			texts = append(texts, fmt.Sprintf("%q (%s)", name, torchfile.Kind(f.fields[name])))
 		}
