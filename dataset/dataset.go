@@ -1,7 +1,7 @@
 // Package dataset opens, fetches, describes and writes graphs.
 //
 // Open takes a name, a folder or a file. It reads the formats that are registered in package format: Planetoid's raw
-// files, GraphSAINT's folders, sparse matrices in one .npz file, folders of .csv files, this project's own safetensors
+// files, GraphSAINT's folders, arrays in one .npz file, folders of .csv files, this project's own safetensors
 // files, and those that a program registers. docs/reference/formats.md describes them. The graph is undirected, without
 // self-loops or repeated edges, with finite features and labels in range, and has at least one training node.
 //

@@ -115,16 +115,20 @@ func path(t *testing.T, g *graph.Graph, labels ...int32) {
 	}
 }
 
+// TestFacebook reads files of both byte orders, and a file that scipy 1.17 wrote (testdata/write.py).
 func TestFacebook(t *testing.T) {
-	for _, o := range []order{binary.LittleEndian, binary.BigEndian} {
-		file := put(t, facebook(o))
+	for name, data := range map[string][]byte{
+		"little-endian": facebook(binary.LittleEndian), "big-endian": facebook(binary.BigEndian),
+		"scipy": fixture.Base64(t, filepath.Join("testdata", "own.mat.b64")),
+	} {
+		file := put(t, data)
 		g := fixture.Open(t, file)
 		path(t, g, 0, 1, 1, graph.Unlabelled)
 		x := g.X.(*mat.CSR)
 		// Status has 2 values, major 3, minor 1, dorm 1, year 4, and high school 2.
 		want := []int32{0, 4, 5, 6, 10, 11, 0, 2, 5, 6, 9, 11, 1, 3, 5, 6, 8, 11, 0, 3, 5, 6, 7, 12}
 		if x.Cols != 13 || !slices.Equal(x.Indices, want) || x.Data != nil {
-			t.Errorf("features %+v", x)
+			t.Errorf("%s: features %+v", name, x)
 		}
 		formattest.Run(t, matlab.Name, file)
 	}
@@ -224,6 +228,7 @@ func FuzzRead(f *testing.F) {
 		f.Add(written(o, adjacency(o), people(o)))
 	}
 	f.Add(all(arrays(binary.LittleEndian)))
+	f.Add(fixture.Base64(f, filepath.Join("testdata", "own.mat.b64")))
 	f.Fuzz(func(t *testing.T, data []byte) { fixture.Valid(t, put(t, data)) })
 }
 

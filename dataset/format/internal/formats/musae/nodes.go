@@ -42,7 +42,7 @@ type nodes struct {
 	row, col []int32 // where the features are that are not zero
 	value    []float32
 	columns  int // the number of features
-	width    int // the numbers in the first row of a dense list
+	width    int // the number of features in the first row, if it lists all
 }
 
 // each calls use with each record of t and its line.
