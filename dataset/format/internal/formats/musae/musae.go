@@ -40,12 +40,19 @@ func (Format) Describe() format.Description {
 	}
 }
 
-// Recognise looks for the files of edges and labels.
-func (f Format) Recognise(path string) format.Certainty {
-	if _, found := place(path); !found {
+// Recognise looks for the files of edges and labels. It leaves a folder with labels.csv or nodes.csv to the formats of
+// these files.
+func (Format) Recognise(path string) format.Certainty {
+	f, found := place(path)
+	switch {
+	case !found:
+		return format.No
+	case f.features == "":
+		return format.Certain
+	case csvfile.Exists(csvfile.Path(path, "labels")) || csvfile.Exists(csvfile.Path(path, "nodes")):
 		return format.No
 	}
-	return format.Certain
+	return format.Likely
 }
 
 // List returns the graphs whose files have a prefix.

@@ -135,6 +135,17 @@ func TestSeveral(t *testing.T) {
 	same(t, filepath.Join(dir, "musae_git_edges.csv"))
 }
 
+// TestOtherFolders checks that a folder of another format is left to that format.
+func TestOtherFolders(t *testing.T) {
+	for _, name := range []string{"target.csv", "own_target.csv", "own_edges.csv"} {
+		files := fixture.With(fixture.Plain(), name, []byte("id,target\n"))
+		files["own_edges.csv"] = []byte("id_1,id_2\n")
+		if place, err := format.Recognise(fixture.Folder(t, files)); err != nil || place.FormatName != "csv" {
+			t.Errorf("with %s it is of the format %q, %v", name, place.FormatName, err)
+		}
+	}
+}
+
 // TestSplits checks that the masks of each split are found, and that other numbers are errors.
 func TestSplits(t *testing.T) {
 	var notes []string
