@@ -1,7 +1,7 @@
 // Package dataset opens, fetches, describes and writes graphs.
 //
 // Open takes a name, a folder or a file. It reads the formats that are registered in package format: Planetoid's raw
-// files, GraphSAINT's folders, sparse matrices in one .npz file, folders of .csv files, this project's own safetensors
+// files, GraphSAINT's folders, arrays in one .npz file, folders of .csv files, this project's own safetensors
 // files, and those that a program registers. docs/reference/formats.md describes them. The graph is undirected, without
 // self-loops or repeated edges, with finite features and labels in range, and has at least one training node.
 //
@@ -41,6 +41,9 @@ type Options struct {
 	Seed uint64
 	// Queries select the rows of a database that form the graph. With queries, a graph outside a database is an error.
 	Queries format.Queries
+	// Split chooses the split of a graph whose files hold several, counted from 0. A number that the files do not have is
+	// an error.
+	Split int
 	// Note, if not nil, is called with a sentence for each change made while reading: self-loops dropped, repeated edges
 	// merged, a split drawn.
 	Note func(sentence string)
@@ -77,6 +80,9 @@ func (o Options) Open(ctx context.Context, name string) (*graph.Graph, error) {
 	if name == synth.DemoName {
 		if o.Queries != (format.Queries{}) {
 			return nil, &format.NoQueriesError{Path: name, Name: name}
+		}
+		if o.Split != 0 {
+			return nil, oneSplit(name, name, o.Split)
 		}
 		return synth.Demo(), nil
 	}
@@ -115,11 +121,18 @@ func (o Options) read(ctx context.Context, found format.Place) (g *graph.Graph, 
 	if !takes && o.Queries != (format.Queries{}) {
 		return nil, nil, &format.NoQueriesError{Path: found.Path, Name: found.FormatName}
 	}
+	splitter, splits := found.Format.(format.Splitter)
+	if o.Split < 0 || !splits && o.Split > 0 {
+		return nil, nil, oneSplit(found.Path, "the format "+found.FormatName, o.Split)
+	}
 	reading := func() (err error) {
 		defer memory.Recover(&err)
-		if o.Queries == (format.Queries{}) {
+		switch {
+		case o.Split > 0:
+			g, notes, err = splitter.ReadSplit(ctx, found.Path, o.Split)
+		case o.Queries == (format.Queries{}):
 			g, notes, err = found.Format.Read(ctx, found.Path)
-		} else {
+		default:
 			g, notes, err = q.ReadQueries(ctx, found.Path, o.Queries)
 		}
 		return err
@@ -130,12 +143,21 @@ func (o Options) read(ctx context.Context, found format.Place) (g *graph.Graph, 
 	return g, notes, nil
 }
 
+// oneSplit is the error for a split of a graph that has only one, as all graphs of its kind.
+func oneSplit(path, kind string, split int) error {
+	bound := "must be at least 0"
+	if split > 0 {
+		bound = fmt.Sprintf("must be 0: %s has one split", kind)
+	}
+	return &ReadError{File: format.Shown(path), Err: fmt.Errorf("split %d, %s", split, bound)}
+}
+
 // Stream is like Open, for a graph that may exceed memory. It delivers the same graph in parts, and keeps at most bound
-// bytes of labels, split and names in memory. It returns nil if the format is not a format.Streamer. Close the stream
-// after use.
+// bytes of labels, split and names in memory. It returns nil if the format is not a format.Streamer, or if options
+// choose a split. Close the stream after use.
 func (o Options) Stream(ctx context.Context, name string, bound int64) (_ *format.Stream, err error) {
 	defer memory.Recover(&err)
-	if name == synth.DemoName || o.Queries != (format.Queries{}) {
+	if name == synth.DemoName || o.Queries != (format.Queries{}) || o.Split != 0 {
 		return nil, nil
 	}
 	found, err := o.find(name)

@@ -104,7 +104,7 @@ func (o Options) findName(name string) (format.Place, error) {
 // shelves returns the folders whose file names are names of graphs: dir, and its subfolders named after a format.
 func shelves(dir string) []string {
 	folders := []string{dir}
-	for _, name := range format.Names() {
+	for _, name := range append(format.Names(), "pyg", "scipy") { // the last two are earlier names of the format npz
 		folders = append(folders, filepath.Join(dir, name))
 	}
 	return folders

@@ -158,8 +158,9 @@ func wholeFiles(t *testing.T) (all []bad) {
 	whole := map[string][]byte{
 		"own.pt":          base64("torch/testdata/data.pt.b64"),
 		"old.pt":          base64("torch/testdata/legacy.pt.b64"),
-		"own.npz":         base64("pyg/testdata/masks.npz.b64"),
-		"csr.npz":         base64("scipy/testdata/csr.npz.b64"),
+		"own.npz":         base64("npz/testdata/masks.npz.b64"),
+		"csr.npz":         base64("npz/testdata/csr.npz.b64"),
+		"own.mat":         base64("matlab/testdata/own.mat.b64"),
 		"own.graphml":     from(t, "graphml/testdata")["networkx.graphml"],
 		"own.graphml.gz":  base64("graphml/testdata/packed.graphml.gz.b64"),
 		"own.safetensors": tensors(`{"x":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]}}`, 8),

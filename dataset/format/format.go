@@ -88,8 +88,17 @@ func Register(name string, f Format) { formats.Register(name, f) }
 // Names returns the names of the formats, in the order in which they were registered.
 func Names() []string { return formats.Names() }
 
-// Find returns the format of that name. An error is an *UnknownError.
-func Find(name string) (Format, error) { return formats.Find(name) }
+// former maps the earlier names of formats to the names of the formats that read their files today.
+var former = map[string]string{"pyg": "npz", "scipy": "npz"}
+
+// Find returns the format of that name, or of that earlier name. An error is an *UnknownError.
+func Find(name string) (Format, error) {
+	f, err := formats.Find(name)
+	if today := former[strings.ToLower(name)]; err != nil && today != "" {
+		return formats.Find(today)
+	}
+	return f, err
+}
 
 // UnknownError is the error for the name of a format that is not registered. It lists the names.
 type UnknownError = registry.Unknown

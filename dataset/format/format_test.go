@@ -123,9 +123,18 @@ func TestErrorsListTheFormats(t *testing.T) {
 	}
 }
 
+// TestEarlierNames checks that formats that became one format are found by their earlier names.
+func TestEarlierNames(t *testing.T) {
+	for _, name := range []string{"pyg", "PyG", "scipy"} {
+		if w, ok, err := format.WriterFor("a.npz", name); !ok || err != nil || w.Describe().Extensions[0] != ".npz" {
+			t.Errorf("%s: writer %T, %v", name, w, err)
+		}
+	}
+}
+
 func TestWriterFor(t *testing.T) {
 	var readOnly *format.ReadOnlyError
-	if _, _, err := format.WriterFor("a.npz", "npz"); !errors.As(err, &readOnly) ||
+	if _, _, err := format.WriterFor("a.npz", "mtx"); !errors.As(err, &readOnly) ||
 		!slices.Equal(readOnly.Writers, format.Writers()) {
 		t.Errorf("error %v", err)
 	}

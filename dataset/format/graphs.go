@@ -36,7 +36,7 @@ func graphMetadata(g *graph.Graph) map[string]string {
 //	y           N, −1 for unlabelled nodes
 //	edge_index  2×E, each edge in both directions, ordered by the first row
 //	edge_weight E, if edges have weights
-//	train_mask, val_mask, test_mask  N, booleans
+//	train_mask, val_mask, test_mask  N, booleans, if there is a split
 //	ids         N strings, if nodes have names
 //
 // The metadata has name, classes and, if classes have names, class_names.
@@ -59,6 +59,9 @@ func GraphArrays(g *graph.Graph) *Arrays {
 		name  string
 		nodes []int32
 	}{{"train_mask", g.Split.Train}, {"val_mask", g.Split.Val}, {"test_mask", g.Split.Test}} {
+		if len(g.Split.Train) == 0 {
+			break
+		}
 		mask := memory.Make[bool](n)
 		for _, v := range part.nodes {
 			mask[v] = true

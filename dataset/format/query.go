@@ -21,6 +21,13 @@ type Querier interface {
 	ReadQueries(ctx context.Context, path string, q Queries) (g *graph.Graph, notes []string, err error)
 }
 
+// Splitter is a Format whose files may hold several splits. Its Read uses split 0.
+type Splitter interface {
+	Format
+	// ReadSplit is like Read, for a split counted from 0. A split that path does not hold is a *ReadError.
+	ReadSplit(ctx context.Context, path string, split int) (g *graph.Graph, notes []string, err error)
+}
+
 // queriers returns the names of the formats that are Queriers.
 func queriers() (names []string) {
 	each(func(name string, f Format) {

@@ -269,13 +269,16 @@ def _file(small: Any, home: Path, spoken: dict[str, str]) -> str:
     return file
 
 
-def load_dataset(name: Path_, *, nodes_sql: Optional[str] = None, edges_sql: Optional[str] = None) -> Graph:
+def load_dataset(
+    name: Path_, *, split: int = 0, nodes_sql: Optional[str] = None, edges_sql: Optional[str] = None
+) -> Graph:
     """Load a graph by its name, its path or the address of its database.
 
     Args:
         name: A name (`demo`, `cora`, …), the path of a file or folder, an SQLite file or `postgres://…`. Names are
             looked up in the folders of $CGC_DATA and in the user's cache. cora, citeseer and pubmed are downloaded
             if they are in neither.
+        split: The split to use of a graph that holds several, counted from 0.
         nodes_sql: The query that gives the nodes of a database. The default is the table nodes.
         edges_sql: The query that gives the edges of a database. The default is the table edges.
 
@@ -289,10 +292,10 @@ def load_dataset(name: Path_, *, nodes_sql: Optional[str] = None, edges_sql: Opt
         >>> cgc.load_dataset("demo")
         Graph(demo: 4000 nodes, 24000 directed edges, 96 features, 7 classes)
     """
-    queries = _options.flags("condense", {"nodes_sql": nodes_sql, "edges_sql": edges_sql})
+    given = _options.flags("condense", {"split": split, "nodes_sql": nodes_sql, "edges_sql": edges_sql})
     with folder(0) as home:
         out = home / "graph.safetensors"
-        run(["data", "convert", os.fspath(name), str(out), *queries])
+        run(["data", "convert", os.fspath(name), str(out), *given])
         return read_graph(out)
 
 

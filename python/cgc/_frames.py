@@ -18,8 +18,9 @@ __all__ = ["Tables", "parts_of_tables", "tables"]
 
 # The names of a column by role, case-insensitive. They are those of the command's tables.
 _NAMES = {
-    "id": ("id", "node_id", "node"), "label": ("label", "class", "y"), "split": ("split", "part"),
-    "source": ("source", "src_id", "src"), "target": ("target", "dst_id", "dst"), "weight": ("weight",),
+    "id": ("id", "node_id", "node"), "label": ("label", "class", "y", "target"), "split": ("split", "part"),
+    "source": ("source", "src_id", "src", "from", "id_1"), "target": ("target", "dst_id", "dst", "to", "id_2"),
+    "weight": ("weight",),
 }  # fmt: skip
 
 # The name of an index column written by pandas: read_csv of pandas names that of to_csv "Unnamed: 0", other readers "".
@@ -69,9 +70,10 @@ def tables(nodes: Any, edges: Any, name: str = "graph", **columns: Union[str, Se
         edges: A row for each edge.
         name: The name of the graph in the result.
         **columns: The column of a role: id ("id", "node_id", "node"; without it, the index of a DataFrame), label
-            ("label", "class", "y"), split ("split", "part"; train, val, test or empty), features (a list of columns,
-            or one column of lists), source ("source", "src", "src_id"), target ("target", "dst", "dst_id") and weight
-            ("weight"). Labels are integers or names; None, NaN and "" mean no label.
+            ("label", "class", "y", "target"), split ("split", "part"; train, val, test or empty), features (a list of
+            columns, or one column of lists), source ("source", "src", "src_id", "from", "id_1"), target ("target",
+            "dst", "dst_id", "to", "id_2") and weight ("weight"). Labels are integers or names; None, NaN and "" mean no
+            label.
 
     Returns:
         A Tables, which condense, tune and evaluate accept as their graph.

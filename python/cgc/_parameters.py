@@ -26,6 +26,7 @@ class CondenseOptions(TypedDict, total=False):
     inductive: bool
     nodes_sql: Optional[str]
     edges_sql: Optional[str]
+    split: int
     timings: bool
     params: Optional[Mapping[str, Any]]
     partitions: int
@@ -63,6 +64,7 @@ class TuneOptions(TypedDict, total=False):
     inductive: bool
     nodes_sql: Optional[str]
     edges_sql: Optional[str]
+    split: int
     models: Union[str, Sequence[str]]
     epochs: int
     hidden: int
@@ -91,6 +93,7 @@ class EvaluateOptions(TypedDict, total=False):
     other_graph: bool
     nodes_sql: Optional[str]
     edges_sql: Optional[str]
+    split: int
     seeds: int
     epochs: int
     hidden: int
@@ -110,6 +113,7 @@ class ReportOptions(TypedDict, total=False):
     other_graph: bool
     nodes_sql: Optional[str]
     edges_sql: Optional[str]
+    split: int
     seeds: int
     epochs: int
     hidden: int
@@ -162,6 +166,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "QUERY that returns the nodes: id, label, split and features (default the table nodes)"),
         ("edges_sql", None, "Graph",
          "QUERY that returns the edges: source, target and weight (default the table edges)"),
+        ("split", 0, "Graph",
+         "split to use of a graph that holds several, counted from 0"),
         ("timings", False, "Output",
          "write the seconds of each step into the file, for cgc report; two runs then give different bytes"),
         ("params", None, "Advanced",
@@ -232,6 +238,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "QUERY that returns the nodes: id, label, split and features (default the table nodes)"),
         ("edges_sql", None, "Graph",
          "QUERY that returns the edges: source, target and weight (default the table edges)"),
+        ("split", 0, "Graph",
+         "split to use of a graph that holds several, counted from 0"),
         ("models", "gcn", "Training",
          "models to train: sgc, gcn, sage, appnp, cheby, gat"),
         ("epochs", 1000, "Training",
@@ -283,6 +291,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "QUERY that returns the nodes: id, label, split and features (default the table nodes)"),
         ("edges_sql", None, "Graph",
          "QUERY that returns the edges: source, target and weight (default the table edges)"),
+        ("split", 0, "Graph",
+         "split to use of a graph that holds several, counted from 0"),
         ("models", "gcn", "Training",
          "models to train: sgc, gcn, sage, appnp, cheby, gat"),
         ("seeds", 5, "Training",
@@ -316,6 +326,8 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
          "QUERY that returns the nodes: id, label, split and features (default the table nodes)"),
         ("edges_sql", None, "Graph",
          "QUERY that returns the edges: source, target and weight (default the table edges)"),
+        ("split", 0, "Graph",
+         "split to use of a graph that holds several, counted from 0"),
         ("models", "gcn", "Training",
          "models to train: sgc, gcn, sage, appnp, cheby, gat"),
         ("seeds", 5, "Training",

@@ -71,6 +71,7 @@ type command struct {
 	settings       *settings
 	progress       *meter
 	queries        format.Queries  // queries for a graph in a database
+	split          int             // the split of a graph that holds several
 	writing        sync.Mutex      // locked while a file is written
 	warned         []string        // warnings printed so far
 	measured       *bench.Ceilings // nil until the machine is measured
@@ -121,7 +122,7 @@ a folder, a file or a database URL.
 		c.runCommand(), c.condenseCommand(), c.evaluateCommand(), c.reportCommand(), c.tuneCommand(), c.experimentCommand(),
 		c.paperCommand(), c.benchCommand(), c.convertCommand("cgc"), c.dataCommand(), c.webCommand(), c.versionCommand(),
 		c.manualCommand(), c.propagateCommand(), c.workerCommand())
-	c.addQueries(root)
+	c.addGraphFlags(root)
 	group(root)
 	complete(root)
 	return root
@@ -185,7 +186,7 @@ func arguments(atLeast int, names ...string) cobra.PositionalArgs {
 // options returns the options for finding data sets. They print notes while reading.
 func (c *command) options() dataset.Options {
 	o := dataset.Environment()
-	o.Queries = c.queries
+	o.Queries, o.Split = c.queries, c.split
 	o.Note = func(sentence string) { c.progress.note("%s", sentence) }
 	return o
 }

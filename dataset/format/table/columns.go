@@ -11,10 +11,10 @@ import (
 // Possible names of the columns of the two tables, in any case.
 var (
 	idNames     = []string{"id", "node_id", "node"}
-	labelNames  = []string{"label", "class", "y"}
+	labelNames  = []string{"label", "class", "y", "target"}
 	splitNames  = []string{"split", "part"}
-	sourceNames = []string{"source", "src_id", "src"}
-	targetNames = []string{"target", "dst_id", "dst"}
+	sourceNames = []string{"source", "src_id", "src", "from", "id_1"}
+	targetNames = []string{"target", "dst_id", "dst", "to", "id_2"}
 	weightNames = []string{"weight"}
 )
 

@@ -96,6 +96,19 @@ func Gather(ctx context.Context, s *mat.CSR, row, col []int32, data []float32) (
 	return s, nil
 }
 
+// Transpose returns the transpose of t, which has values. It checks t. If t holds the columns of a matrix as rows, the
+// result is that matrix. It returns ctx.Err() soon after ctx is done.
+func Transpose(ctx context.Context, t *mat.CSR) (*mat.CSR, error) {
+	if err := Check(ctx, t); err != nil {
+		return nil, fmt.Errorf("in columns: %w", err)
+	}
+	rows, err := Rows(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return Gather(ctx, &mat.CSR{Rows: t.Cols, Cols: t.Rows}, t.Indices, rows, t.Data)
+}
+
 // Rows returns the row of each entry of m. It returns ctx.Err() soon after ctx is done.
 func Rows(ctx context.Context, m *mat.CSR) ([]int32, error) {
 	rows := memory.Make[int32](len(m.Indices))

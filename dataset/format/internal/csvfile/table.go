@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
@@ -60,6 +61,17 @@ func (t *Table) File() string { return t.path }
 
 // Header returns the names of the columns. No two are equal.
 func (t *Table) Header() []string { return t.header }
+
+// Column returns the index of the first column that has one of the names, ignoring case, or −1. The first name that the
+// header has decides.
+func (t *Table) Column(names ...string) int {
+	for _, name := range names {
+		if i := slices.IndexFunc(t.header, func(h string) bool { return strings.EqualFold(h, name) }); i >= 0 {
+			return i
+		}
+	}
+	return -1
+}
 
 // Bytes returns the size of the file.
 func (t *Table) Bytes() int64 { return format.SizeOf(t.path) }

@@ -97,34 +97,24 @@ func (m *Matrix) byRows(ctx context.Context, s *mat.CSR) (*mat.CSR, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.gather(ctx, s, row, col)
+	data, err := take[float32](m, "data")
+	if err != nil {
+		return nil, err
+	}
+	return csr.Gather(ctx, s, row, col, data)
 }
 
-// transposed fills s with the entries of a csc matrix.
-func (m *Matrix) transposed(ctx context.Context, s *mat.CSR) (*mat.CSR, error) {
+// transposed returns a csc matrix by rows.
+func (m *Matrix) transposed(ctx context.Context, s *mat.CSR) (_ *mat.CSR, err error) {
 	columns := &mat.CSR{Rows: s.Cols, Cols: s.Rows}
-	var err error
 	if columns.Indptr, err = take[int64](m, "indptr"); err != nil {
 		return nil, err
 	}
 	if columns.Indices, err = take[int32](m, "indices"); err != nil {
 		return nil, err
 	}
-	if err := csr.Check(ctx, columns); err != nil {
-		return nil, fmt.Errorf("in columns: %w", err)
-	}
-	col, err := csr.Rows(ctx, columns)
-	if err != nil {
+	if columns.Data, err = take[float32](m, "data"); err != nil {
 		return nil, err
 	}
-	return m.gather(ctx, s, columns.Indices, col)
-}
-
-// gather fills s with the entries (row[e], col[e], data[e]), in the order of the rows.
-func (m *Matrix) gather(ctx context.Context, s *mat.CSR, row, col []int32) (*mat.CSR, error) {
-	data, err := take[float32](m, "data")
-	if err != nil {
-		return nil, err
-	}
-	return csr.Gather(ctx, s, row, col, data)
+	return csr.Transpose(ctx, columns)
 }

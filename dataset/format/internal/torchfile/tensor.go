@@ -220,17 +220,17 @@ func (s *Sparse) byRows(ctx context.Context, m *mat.CSR) (*mat.CSR, error) {
 			col, err = numbers[int32](s.columns)
 		}
 	case "csc":
-		t := &mat.CSR{Rows: s.Cols, Cols: s.Rows}
+		t := &mat.CSR{Rows: s.Cols, Cols: s.Rows, Data: m.Data}
 		if t.Indptr, err = numbers[int64](s.index); err == nil {
 			t.Indices, err = numbers[int32](s.columns)
 		}
-		if err == nil {
-			err = csr.Check(ctx, t)
+		if err != nil {
+			return nil, err
 		}
-		if err == nil {
-			row = t.Indices
-			col, err = csr.Rows(ctx, t)
+		if t.Data == nil {
+			t.Data = memory.Filled[float32](len(t.Indices), 1)
 		}
+		return csr.Transpose(ctx, t)
 	}
 	if err != nil {
 		return nil, err

@@ -59,16 +59,6 @@ func (s *sheet) Runs(ctx context.Context, _ []int, use func(run int, r table.Row
 // find returns the column of that name, or −1.
 func find(t *csvfile.Table, name string) int { return slices.Index(t.Header(), name) }
 
-// fold returns the first column with one of the names, ignoring case, or −1.
-func fold(t *csvfile.Table, names ...string) int {
-	for _, name := range names {
-		if c := slices.IndexFunc(t.Header(), func(h string) bool { return strings.EqualFold(h, name) }); c >= 0 {
-			return c
-		}
-	}
-	return -1
-}
-
 // labels lists the possible names of the label column.
 var labels = []string{"label", "labels", "class", "y"}
 
@@ -76,11 +66,11 @@ var labels = []string{"label", "labels", "class", "y"}
 func newNodes(t *csvfile.Table, f file) (*sheet, error) {
 	s := &sheet{Table: t, graph: find(t, f.GraphID), label: 1, least: &atomic.Int64{}}
 	s.least.Store(math.MaxInt64)
-	id, label := find(t, f.NodeID), fold(t, labels...)
+	id, label := find(t, f.NodeID), t.Column(labels...)
 	if err := table.Missing(t.Header(), [][]string{{f.NodeID}, labels}, id, label); err != nil {
 		return nil, s.Fail(-1, err)
 	}
-	s.masks = [3]int{fold(t, "train_mask"), fold(t, "val_mask", "valid_mask"), fold(t, "test_mask")}
+	s.masks = [3]int{t.Column("train_mask"), t.Column("val_mask", "valid_mask"), t.Column("test_mask")}
 	s.header, s.places = []string{"id", "label", "split"}, []int{id, label, -1}
 	for c, name := range t.Header() {
 		if c == id || c == label || c == s.graph || slices.Contains(s.masks[:], c) || format.IsIndex(t.Header(), c) {
@@ -95,7 +85,7 @@ func newNodes(t *csvfile.Table, f file) (*sheet, error) {
 // read.
 func newEdges(t *csvfile.Table, f file) (s *sheet, left []string, err error) {
 	s = &sheet{Table: t, graph: find(t, f.GraphID), label: -1, masks: [3]int{-1, -1, -1}}
-	source, target, weight := find(t, f.Source), find(t, f.Target), fold(t, "weight")
+	source, target, weight := find(t, f.Source), find(t, f.Target), t.Column("weight")
 	if err := table.Missing(t.Header(), [][]string{{f.Source}, {f.Target}}, source, target); err != nil {
 		return nil, nil, s.Fail(-1, err)
 	}

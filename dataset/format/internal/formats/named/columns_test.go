@@ -104,15 +104,30 @@ func TestSeparators(t *testing.T) {
 	}
 }
 
+// TestUsualNames checks that columns are found by the names that other programs give them.
+func TestUsualNames(t *testing.T) {
+	read := func(nodes, edges string) string {
+		g, _, _ := opened(t, map[string][]byte{"nodes.csv": []byte(nodes), "edges.csv": []byte(edges)})
+		return g
+	}
+	rows, pairs := "a,x,1\nb,y,2\n", "a,b\n"
+	want := read("id,label,f\n"+rows, "source,target\n"+pairs)
+	for _, header := range [][2]string{{"node,target,f", "from,to"}, {"node_id,class,f", "id_1,id_2"}} {
+		if got := read(header[0]+"\n"+rows, header[1]+"\n"+pairs); got != want {
+			t.Errorf("%q: the graph is %s, want %s", header, got, want)
+		}
+	}
+}
+
 // TestColumnsThatAreWrong checks that errors name columns and cells, and suggest a remedy.
 func TestColumnsThatAreWrong(t *testing.T) {
 	const nodes, edges = "id,label,f\na,x,1\nb,y,2\n", "source,target\na,b\n"
 	for _, c := range []struct{ nodes, edges, want string }{
 		{"name,group,f\na,x,1\n", edges, "nodes.csv:1: there is no column id and no column label, the columns are " +
-			`"name,group,f" (id may also be called node_id or node, label may also be called class or y)`},
+			`"name,group,f" (id may also be called node_id or node, label may also be called class or y or target)`},
 		{",label,f\na,x,1\n", edges, "if the first column, which has no name, holds the ids, call it id"},
 		{"id|label|f\na|x|1\n", edges, "fields must be separated by commas, semicolons or tabs"},
-		{nodes, "source,to\na,b\n", `edges.csv:1: there is no column target, the columns are "source,to" (target may`},
+		{nodes, "source,end\na,b\n", `edges.csv:1: there is no column target, the columns are "source,end" (target may`},
 		{nodes + "c,x,\n", edges, "nodes.csv:4: column f: missing value, must be a finite number: fill it in, or drop"},
 		{nodes + "c,x,N/A\n", edges, "nodes.csv:4: column f: missing value"},
 		{nodes + "c,x,red\n", edges, `column f: the text "red", must be a finite number: drop the column or one-hot enc`},

@@ -22,7 +22,11 @@ const Name = "ogb"
 // node-feat.csv.gz, node-label.csv.gz, num-node-list.csv.gz and num-edge-list.csv.gz) or arrays (data.npz and
 // node-label.npz). Each .csv.gz may be a .csv. In place of data.npz, raw may hold its arrays as .npy files. The path
 // may also be raw itself.
-type Format struct{}
+type Format struct {
+	split int // which split to read, in the order of the folders
+}
+
+var _ format.Splitter = Format{}
 
 // Describe implements format.Format. A folder is identified by raw/edge.csv.gz or raw/data.npz.
 func (Format) Describe() format.Description {
@@ -67,6 +71,11 @@ func several(raw string) string {
 // Read reads a folder. Labels are not renumbered. An empty label, NaN and −1 mean no label.
 func (f Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
 	return format.Collect(ctx, f, path)
+}
+
+// ReadSplit implements format.Splitter: the folder split may hold several.
+func (Format) ReadSplit(ctx context.Context, path string, split int) (*graph.Graph, []string, error) {
+	return format.Collect(ctx, Format{split}, path)
 }
 
 // parts is the content of raw, and the file of each part.

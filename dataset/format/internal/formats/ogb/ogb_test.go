@@ -91,6 +91,26 @@ func TestReadFilesOfOGB(t *testing.T) {
 	}
 }
 
+// TestSplits checks that a split can be chosen among several folders.
+func TestSplits(t *testing.T) {
+	files := small()
+	for name, data := range map[string]string{"train": "3\n", "valid": "1\n", "test": "0\n"} {
+		files["split/time/"+name+".csv"] = []byte(data)
+	}
+	dir := fixture.Folder(t, files)
+	for k, want := range [][]int32{{0}, {3}} {
+		g, err := dataset.Options{Split: k}.Open(t.Context(), dir)
+		if err != nil || !slices.Equal(g.Split.Train, want) {
+			t.Errorf("split %d: training nodes %v, error %v", k, g.Split.Train, err)
+		}
+	}
+	_, err := dataset.Options{Split: 2}.Open(t.Context(), dir)
+	const want = `split 2, must be 0 to 1: the folder holds the splits ["rank" "time"]`
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
 func number(t *testing.T, s string) (v float64) {
 	t.Helper()
 	if _, err := fmt.Sscan(s, &v); err != nil {

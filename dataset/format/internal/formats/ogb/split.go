@@ -31,8 +31,8 @@ type part struct {
 	nodes *[]int32
 }
 
-// readSplit reads the split in the first folder of split, and returns its path and notes.
-func readSplit(ctx context.Context, dir string, b *graph.Builder) (source string, notes []string, err error) {
+// readSplit reads split k, counted in the order of the folders in split, and returns its path and notes.
+func readSplit(ctx context.Context, dir string, k int, b *graph.Builder) (source string, notes []string, err error) {
 	dir = filepath.Join(dir, "split")
 	var names []string
 	for _, name := range entries(dir) {
@@ -41,14 +41,19 @@ func readSplit(ctx context.Context, dir string, b *graph.Builder) (source string
 			names = append(names, name)
 		}
 	}
+	if last := max(0, len(names)-1); k > last {
+		return dir, nil, &format.ReadError{
+			File: dir, Err: fmt.Errorf("split %d, must be 0 to %d: the folder holds the splits %q", k, last, names),
+		}
+	}
 	if len(names) == 0 {
 		return dir, nil, nil
 	}
 	if len(names) > 1 {
 		notes = append(notes, fmt.Sprintf("%s holds the splits %s: %s was taken",
-			dir, strings.Join(names, ", "), names[0]))
+			dir, strings.Join(names, ", "), names[k]))
 	}
-	folder := filepath.Join(dir, names[0])
+	folder := filepath.Join(dir, names[k])
 	if file := filepath.Join(folder, pickled); !csvfile.Exists(csvfile.Path(folder, "train")) {
 		return file, notes, readPickled(ctx, file, b)
 	}

@@ -22,7 +22,7 @@ var _ format.Streamer = Format{}
 
 // Stream delivers the graph of Read. Text is read in blocks of lines, arrays in blocks of elements. Sources and targets
 // of edge_index are read concurrently.
-func (Format) Stream(ctx context.Context, path string, memory int64) (*format.Stream, []string, error) {
+func (f Format) Stream(ctx context.Context, path string, memory int64) (*format.Stream, []string, error) {
 	dir := root(path)
 	raw := filepath.Join(dir, "raw")
 	if err := oneSort(raw); err != nil {
@@ -40,7 +40,7 @@ func (Format) Stream(ctx context.Context, path string, memory int64) (*format.St
 		return nil, nil, err
 	}
 	p.Nodes = s.Nodes
-	split, notes, err := readSplit(ctx, dir, &p.Builder)
+	split, notes, err := readSplit(ctx, dir, f.split, &p.Builder)
 	if err != nil {
 		return nil, nil, err
 	}

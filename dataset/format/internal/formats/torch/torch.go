@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,7 +17,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
-	"github.com/graph-condensation/cgc/dataset/format/internal/pygraph"
+	"github.com/graph-condensation/cgc/dataset/format/internal/roles"
 	"github.com/graph-condensation/cgc/dataset/format/internal/torchfile"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
@@ -31,6 +32,8 @@ const processed, dataFile = "processed", "data.pt" // the folder and the file of
 
 // Format reads and writes one file of torch.save. It also stores condensed graphs.
 type Format struct{}
+
+var _ format.Splitter = Format{}
 
 // Describe implements format.Format. A folder is identified by processed/data.pt.
 func (Format) Describe() format.Description {
@@ -81,13 +84,18 @@ func nameOf(path string) string {
 }
 
 // Read reads a file. Labels that start at 1 are shifted to start at 0.
-func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
+func (f Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
+	return f.ReadSplit(ctx, path, 0)
+}
+
+// ReadSplit implements format.Splitter: masks may hold several splits.
+func (Format) ReadSplit(ctx context.Context, path string, split int) (*graph.Graph, []string, error) {
 	f, err := open(ctx, within(path))
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
-	return pygraph.Read(ctx, f, nameOf(f.path))
+	return roles.Read(ctx, f, nameOf(f.path), split)
 }
 
 // file is an open file whose object is a graph.
@@ -171,6 +179,18 @@ func single(t types.Tuple) (any, error) {
 	return t.Get(0), nil
 }
 
+// Holds describes each value.
+func (f *file) Holds() (texts []string) {
+	for _, name := range slices.Sorted(maps.Keys(f.fields)) {
+		if t, is := f.fields[name].(*torchfile.Tensor); is {
+			texts = append(texts, roles.Shown(name, t.Shape, t.DType.String()))
+		} else if f.fields[name] != nil && name != torchfile.Metadata {
+			texts = append(texts, fmt.Sprintf("%q (%s)", name, torchfile.Kind(f.fields[name])))
+		}
+	}
+	return texts
+}
+
 // Has reports whether there is an array, a list of numbers or a sparse matrix of that name.
 func (f *file) Has(name string) bool { return f.fields[name] != nil }
 
@@ -197,12 +217,6 @@ func (f *file) Matrix(ctx context.Context, name string, n int) (*mat.CSR, error)
 	s, err := torchfile.MatrixOf(f.fields[name])
 	if s == nil && err == nil {
 		return nil, nil
-	}
-	if n < 0 {
-		n = graph.MaxNodes
-		if y, is := f.fields["y"].(*torchfile.Tensor); is && len(y.Shape) > 0 {
-			n = y.Shape[0] // even empty rows need memory
-		}
 	}
 	var m *mat.CSR
 	if err == nil {

@@ -67,7 +67,7 @@ func TestReadFilesOfTorch(t *testing.T) {
 			if !slices.Equal(s.Train, []int32{0, 1}) || !slices.Equal(s.Val, []int32{2}) || !slices.Equal(s.Test, []int32{3}) {
 				t.Errorf("split %+v", s)
 			}
-			if name == "strides" && !slices.Contains(notes, "train_mask has 2 columns: the first split was taken") {
+			if name == "strides" && !slices.Contains(notes, "train_mask holds 2 splits: split 0 of 0 to 1 was taken") {
 				t.Errorf("notes %q, want one about the columns of train_mask", notes)
 			}
 		})
@@ -153,27 +153,27 @@ func TestRefusesGraphs(t *testing.T) {
 		}
 	}
 	for want, change := range map[string]func(*format.Arrays){
-		"x: missing, expected nodes × features":                 change("x", nil),
-		"y: missing, expected a label for each node":            change("y", nil),
-		"edge_index: missing, expected 2 × edges":               change("edge_index", nil),
-		"x: feature 1 of node 0 is not a finite number":         change("x", []float32{1, nan, 3, 4, 5, 6}, 3, 2),
-		"x: shape [6], expected nodes × features":               change("x", make([]float32, 6)),
-		"y: shape [3 2]: 2 labels for each node, expected one":  change("y", make([]int64, 6), 3, 2),
-		"y: element 2 is 0.5, must be a whole number":           change("y", []float32{0, 1, 0.5}),
-		"y: shape [2], expected [3], one label for each node":   change("y", make([]int64, 2)),
-		"edge_index: shape [3 2], must be 2 × edges (transpose": change("edge_index", make([]int64, 6), 3, 2),
-		"edge_index: elements of type float32, must be whole":   change("edge_index", make([]float32, 4), 2, 2),
-		"edge_index: node 3 at [1, 0], must be 0 to 2":          change("edge_index", []int64{0, 1, 3, 2}, 2, 2),
-		"edge_index: node -1 at [0, 1], must be 0 to 2":         change("edge_index", []int64{0, -1, 1, 2}, 2, 2),
-		"edge_weight: 3 weights for 2 edges":                    change("edge_weight", make([]float32, 3)),
-		"train_mask: no node trains, must have at least 1":      change("train_mask", make([]bool, 3)),
-		"test_mask: node 0 is in train_mask too, must be once":  change("test_mask", []bool{true, false, false}),
-		"val_mask: node 2 has no label (y is -1)":               change("val_mask", []bool{false, false, true}),
-		"test_mask: shape [2], expected [3], a number for":      change("test_mask", []bool{true, false}),
-		"test_mask: it holds a list, must hold a tensor":        change("test_mask", []string{"a", "b", "c"}),
-		"adj_t: it is no sparse matrix": func(a *format.Arrays) {
+		"no array of features (x, node_features, ":                change("x", nil),
+		"no array of labels (y, node_labels, ":                    change("y", nil),
+		`"train_mask" (3 bool), "x" (3×2 float32), "y" (3 int64)`: change("edge_index", nil),
+		"x: feature 1 of node 0 is not a finite number":           change("x", []float32{1, nan, 3, 4, 5, 6}, 3, 2),
+		"x: shape [6], expected nodes × features":                 change("x", make([]float32, 6)),
+		"y: shape [3 2]: 2 labels for each node, expected one":    change("y", make([]int64, 6), 3, 2),
+		"y: element 2 is 0.5, must be a whole number":             change("y", []float32{0, 1, 0.5}),
+		"x: shape [3 2], must have 2 rows, one for each label":    change("y", make([]int64, 2)),
+		"edge_index: shape [3 2], must be 2 × edges (transpose":   change("edge_index", make([]int64, 6), 3, 2),
+		"edge_index: elements of type float32, must be whole":     change("edge_index", make([]float32, 4), 2, 2),
+		"edge_index: node 3 at [1, 0], must be 0 to 2":            change("edge_index", []int64{0, 1, 3, 2}, 2, 2),
+		"edge_index: node -1 at [0, 1], must be 0 to 2":           change("edge_index", []int64{0, -1, 1, 2}, 2, 2),
+		"edge_weight: 3 weights for 2 edges":                      change("edge_weight", make([]float32, 3)),
+		"train_mask: no node trains, must have at least 1":        change("train_mask", make([]bool, 3)),
+		"test_mask: node 0 is in train_mask too, must be once":    change("test_mask", []bool{true, false, false}),
+		"val_mask: node 2 has no label (y is -1)":                 change("val_mask", []bool{false, false, true}),
+		"test_mask: shape [2], expected [3], a number for":        change("test_mask", []bool{true, false}),
+		"test_mask: it holds a list, must hold a tensor":          change("test_mask", []string{"a", "b", "c"}),
+		"adj_t: shape [3 2], must be [3 3]": func(a *format.Arrays) {
 			change("edge_index", nil)(a)
-			a.Add("adj_t", make([]float32, 9), 3, 3)
+			a.Add("adj_t", make([]float32, 6), 3, 2)
 		},
 	} {
 		a := &format.Arrays{}
@@ -284,11 +284,11 @@ func TestRefuses(t *testing.T) {
 func TestRefusesOddObjects(t *testing.T) {
 	const data, store = "ctorch_geometric.data.data\nData\n)\x81q\x00", "X\x06\x00\x00\x00_store"
 	for pickled, want := range map[string]string{
-		data + "}" + store + "h\x00sb.": "own.pt: x: missing, expected nodes × features",
+		data + "}" + store + "h\x00sb.": "own.pt: there is no array of edges (edge_index, ",
 		"cbuiltins\ngetattr\nctorch_geometric.data.data\nData\nX\x08\x00\x00\x00__init__\x86R.": "wants the function getattr",
 		"K\x07.":                       "it holds a number, must hold a Data or a dictionary with x, y and edge_index",
 		"(K\x01K\x02K\x03K\x04K\x05t.": "it holds a tuple of 5, expected (data, slices)",
-		"}X\x01\x00\x00\x00xX\x01\x00\x00\x00as.": "x: it holds a string, must hold a tensor",
+		"}X\x01\x00\x00\x00xX\x01\x00\x00\x00as.": `the file holds "x" (a string)`,
 	} {
 		file := member(t, written(t, "data"), "data.pkl", func([]byte) []byte { return []byte("\x80\x02" + pickled) })
 		_, err := dataset.Options{}.Open(t.Context(), put(t, "own.pt", file))

@@ -1,4 +1,4 @@
-package pyg
+package npz
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package pyg_test
+package npz_test
 
 import (
 	"math"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
-	"github.com/graph-condensation/cgc/dataset/format/internal/formats/pyg"
+	"github.com/graph-condensation/cgc/dataset/format/internal/formats/npz"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -31,11 +31,11 @@ func folder(t *testing.T, members map[string][]byte) string {
 }
 
 func TestContract(t *testing.T) {
-	formattest.Run(t, pyg.Name, filepath.Join(folder(t, members()), "own.npz"))
+	formattest.Run(t, npz.Name, filepath.Join(folder(t, members()), "own.npz"))
 }
 
 // TestCondensed checks that the format stores condensed graphs.
-func TestCondensed(t *testing.T) { formattest.Condensed(t, pyg.Name) }
+func TestCondensed(t *testing.T) { formattest.Condensed(t, npz.Name) }
 
 // same checks that dir holds the graph of members, whatever its features.
 func same(t *testing.T, dir string) {
@@ -84,7 +84,7 @@ func TestMasksOfSeveralSplits(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.Equal(g.Split.Train, []int32{0, 1}) || len(notes) == 0 ||
-		notes[0] != "train_mask has 2 columns: the first split was taken" {
+		notes[0] != "train_mask holds 2 splits: split 0 of 0 to 1 was taken" {
 		t.Errorf("training nodes %v, notes %q", g.Split.Train, notes)
 	}
 }
@@ -113,11 +113,11 @@ func TestRefuses(t *testing.T) {
 		data  []byte
 		want  string
 	}{
-		{"x", nil, "own.npz: x: missing, expected nodes × features"},
+		{"x", nil, "own.npz: there is no array of features (x, "},
 		{"x", fixture.Npy("<f4", "4,", []float32{1, 2, 3, 4}), "array x: shape [4], expected nodes × features"},
 		{"x", fixture.Npy("<f4", "4, 1", []float32{1, nan, 3, 4}), "array x: feature 0 of node 1 is not a finite number"},
-		{"y", nil, "y: missing, expected a label for each node, -1 for none"},
-		{"y", fixture.Npy("<i8", "3,", []int64{0, 1, 1}), "array y: shape [3], expected [4]"},
+		{"y", nil, `labels, label, target); the file holds "edge_index" (2×3 int64), "test_mask" (4 bool), "train_mask" (4`},
+		{"y", fixture.Npy("<i8", "3,", []int64{0, 1, 1}), "array x: shape [4 2], must have 3 rows, one for each label"},
 		{"y", fixture.Npy("<i8", "4, 2", make([]int64, 8)), "array y: shape [4 2]: 2 labels for each node, expected one"},
 		{"y", fixture.Npy("<f4", "4,", []float32{0, .5, 1, 1}), "y: element 1 is 0.5, must be a whole number"},
 		{"y", fixture.Npy("<i8", "4,", []int64{0, -1, 1, 0}), "train_mask: node 1 has no label (y is -1)"},

@@ -1,4 +1,4 @@
-package scipy_test
+package npz_test
 
 import (
 	"os"
@@ -8,8 +8,9 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
-	"github.com/graph-condensation/cgc/dataset/format/internal/formats/scipy"
+	"github.com/graph-condensation/cgc/dataset/format/internal/formats/npz"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -21,7 +22,7 @@ func objectArray(object string) []byte {
 }
 
 // members is the path 0–1–2 with a loop, as three arrays.
-func members() map[string][]byte {
+func objects() map[string][]byte {
 	adjacency := fixture.PickleCSR(3, 3, []int32{0, 1, 3, 4}, []int32{1, 0, 2, 2}, []int32{1, 1, 1, 1})
 	features := fixture.PickleSparse("csc", 3, 2, map[string][]int32{
 		"indptr": {0, 2, 3}, "indices": {0, 2, 1}, "data": {5, 6, 7}})
@@ -31,16 +32,12 @@ func members() map[string][]byte {
 	}
 }
 
-func folder(t *testing.T, members map[string][]byte) string {
-	return fixture.Folder(t, map[string][]byte{"own.npz": fixture.Npz(members)})
+func TestObjectContract(t *testing.T) {
+	formattest.Run(t, npz.Name, filepath.Join(folder(t, objects()), "own.npz"))
 }
 
-func TestContract(t *testing.T) {
-	formattest.Run(t, scipy.Name, filepath.Join(folder(t, members()), "own.npz"))
-}
-
-func TestRead(t *testing.T) {
-	g := fixture.Open(t, folder(t, members()))
+func TestReadObjects(t *testing.T) {
+	g := fixture.Open(t, folder(t, objects()))
 	if !slices.Equal(g.Adj.Indptr, []int64{0, 1, 3, 4}) || !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1}) {
 		t.Errorf("adjacency %+v", g.Adj)
 	}
@@ -51,7 +48,7 @@ func TestRead(t *testing.T) {
 	if !slices.Equal(g.Y, []int32{0, 1, 0}) {
 		t.Errorf("labels %v", g.Y)
 	}
-	dense := members()
+	dense := objects()
 	dense["adj_matrix"] = fixture.Npy("<i4", "3, 3", []int32{0, 1, 0, 1, 0, 1, 0, 1, 0})
 	dense["node_attr"] = objectArray(fixture.PickleArray([]int32{5, 0, 0, 7, 6, 0}, 3, 2))
 	again := fixture.Open(t, folder(t, dense))
@@ -109,7 +106,7 @@ np.savez(sys.argv[1], adj_matrix=wrap(a), node_attr=wrap(sp.coo_matrix(x)), node
 	real(t, dir)
 }
 
-func TestRefuses(t *testing.T) {
+func TestRefusesObjects(t *testing.T) {
 	for _, c := range []struct {
 		array string
 		data  []byte
@@ -117,24 +114,24 @@ func TestRefuses(t *testing.T) {
 	}{
 		{"adj_matrix", objectArray("cos\nsystem\n" + fixture.PickleString("true") + "\x85R"),
 			`own.npz: array adj_matrix: pickle wants the class "os.system"`},
-		{"adj_matrix", objectArray(fixture.PickleCSR(9, 3, nil, nil, nil)), "adj_matrix: shape 9×3, expected 3 rows"},
-		{"adj_matrix", objectArray(fixture.PickleCSR(3, 2, []int32{0, 0, 0, 0}, nil, nil)), "adjacency is 3×2"},
-		{"adj_matrix", objectArray("]"), "array adj_matrix: found a list, expected a matrix"},
+		{"adj_matrix", objectArray(fixture.PickleCSR(9, 3, nil, nil, nil)), "adj_matrix: shape 9×3, must have 3 rows"},
+		{"adj_matrix", objectArray(fixture.PickleCSR(3, 2, []int32{0, 0, 0, 0}, nil, nil)), "shape 3×2, must be 3×3"},
+		{"adj_matrix", objectArray("]"), "array adj_matrix: found a list, expected an array"},
 		{"adj_matrix", objectArray(fixture.PickleCSR(3, 3, []int32{0, 1, 1, 1}, []int32{1}, []int32{-1})),
 			"weight -1 of edge 0–1"},
-		{"adj_matrix", fixture.Npy("<i4", "2, 2", []int32{0, 1, 1, 0}), "shape [2 2], expected 3 rows"},
+		{"adj_matrix", fixture.Npy("<i4", "2, 2", []int32{0, 1, 1, 0}), "adj_matrix: shape [2 2], must be [3 3]"},
 		{"adj_matrix", objectArray(fixture.PickleCSR(3, 3, nil, nil, nil))[:150], "array adj_matrix: "},
-		{"node_attr", nil, "array node_attr: missing"},
-		{"node_attr", objectArray("N"), "found nothing (None), expected a matrix"},
-		{"node_label", nil, "array node_label: missing"},
+		{"node_attr", nil, "there is no array of features (x, "},
+		{"node_attr", objectArray("N"), "found nothing (None), expected an array"},
+		{"node_label", nil, `"adj_matrix" (object), "node_attr" (object)`},
 		{"node_label", fixture.Npy("<i4", "3, 2", []int32{1, 2, 1, 1, 1, 1}),
-			"shape [3 2], expected one label for each node"},
-		{"node_label", objectArray("]"), "found a list, expected an array of labels"},
+			"shape [3 2]: 2 labels for each node, expected one"},
+		{"node_label", objectArray("]"), "found a list, expected an array"},
 		{"node_label", fixture.Npy("<i4", "3,", []int32{1, -7, 1}), "label -7 of node 1"},
 		{"train_mask", fixture.Npy("|b1", "2,", []bool{true, false}), "array train_mask: shape [2], expected [3]"},
 		{"train_idx", fixture.Npy("<i4", "1,", []int32{3}), "array train_idx: node 3 at place 0, must be 0 to 2"},
 	} {
-		files := fixture.With(members(), c.array, c.data)
+		files := fixture.With(objects(), c.array, c.data)
 		if c.data == nil {
 			delete(files, c.array)
 		}
@@ -142,16 +139,22 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestOtherFiles checks that files in other layouts are left to their own formats, and that damaged files are errors.
+// TestOtherFiles checks that a file without a graph is less certain, and that damaged files are errors.
 func TestOtherFiles(t *testing.T) {
-	path := filepath.Join(folder(t, map[string][]byte{"x": fixture.Npy("<i4", "1,", []int32{1})}), "own.npz")
-	if c := (scipy.Format{}).Recognise(path); c != 0 {
+	path := filepath.Join(folder(t, map[string][]byte{"other": fixture.Npy("<i4", "1,", []int32{1})}), "own.npz")
+	if c := (npz.Format{}).Recognise(path); c != format.Likely {
 		t.Errorf("recognised with certainty %v", c)
 	}
-	if _, err := (dataset.Options{}).Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), "missing") {
-		t.Errorf("error %v", err)
+	_, err := dataset.Options{}.Open(t.Context(), path)
+	for _, want := range []string{
+		"there is no array of edges (edge_index, edges, adj_t, adj_matrix, adj, A) and no array of features (x, ",
+		`the file holds "other" (1 int32)`,
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
 	}
-	data, err := os.ReadFile(filepath.Join(folder(t, members()), "own.npz"))
+	data, err := os.ReadFile(filepath.Join(folder(t, objects()), "own.npz"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,12 +162,12 @@ func TestOtherFiles(t *testing.T) {
 }
 
 // FuzzRead checks that no input causes a panic or unbounded memory use. Errors are allowed.
-func FuzzRead(f *testing.F) {
-	f.Add(members()["adj_matrix"], members()["node_attr"])
+func FuzzObjects(f *testing.F) {
+	f.Add(objects()["adj_matrix"], objects()["node_attr"])
 	f.Add(objectArray("]"), objectArray("N"))
 	f.Add(fixture.Npy("|O", "", []byte("\x80\x04\x95\x00")), []byte("\x93NUMPY"))
 	f.Fuzz(func(t *testing.T, adjacency, features []byte) {
-		files := fixture.With(fixture.With(members(), "adj_matrix", adjacency), "node_attr", features)
+		files := fixture.With(fixture.With(objects(), "adj_matrix", adjacency), "node_attr", features)
 		fixture.Valid(t, filepath.Join(folder(t, files), "own.npz"))
 	})
 }

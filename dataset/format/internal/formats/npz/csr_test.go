@@ -1,4 +1,4 @@
-package arrays_test
+package npz_test
 
 import (
 	"path/filepath"
@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
-	"github.com/graph-condensation/cgc/dataset/format/internal/formats/arrays"
+	"github.com/graph-condensation/cgc/dataset/format/internal/formats/npz"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// members returns the arrays of a graph.
-func members() map[string][]byte {
+// matrices returns the CSR arrays of a graph.
+func matrices() map[string][]byte {
 	return map[string][]byte{
 		"adj_indptr": fixture.Npy("<i4", "4,", []int32{0, 1, 2, 2}), "adj_indices": fixture.Npy("<i4", "2,", []int32{1, 2}),
 		"adj_data": fixture.Npy("<f4", "2,", []float32{1, 1}), "adj_shape": fixture.Npy("<i8", "2,", []int64{3, 3}),
@@ -24,9 +24,9 @@ func members() map[string][]byte {
 	}
 }
 
-func TestReadArrays(t *testing.T) {
-	dir := fixture.Folder(t, map[string][]byte{"own.npz": fixture.Npz(members())})
-	formattest.Run(t, arrays.Name, filepath.Join(dir, "own.npz"))
+func TestReadCSR(t *testing.T) {
+	dir := fixture.Folder(t, map[string][]byte{"own.npz": fixture.Npz(matrices())})
+	formattest.Run(t, npz.Name, filepath.Join(dir, "own.npz"))
 	g := fixture.Open(t, dir)
 	x := g.X.(*mat.CSR)
 	if err := x.Validate(t.Context()); err != nil {
@@ -35,19 +35,19 @@ func TestReadArrays(t *testing.T) {
 	if !slices.Equal(x.Indices, []int32{1, 4, 0}) || !slices.Equal(x.Data, []float32{2, 4, 4}) {
 		t.Errorf("sparse features %+v, want columns in order and repeats added", x)
 	}
-	dense := members()
+	dense := matrices()
 	dense["attr_matrix"] = fixture.Npy("<i4", "3, 2", []int32{1, 2, 3, 4, 5, 6})
 	g = fixture.Open(t, fixture.Folder(t, map[string][]byte{"own.npz": fixture.Npz(dense)}))
 	if !slices.Equal(g.X.(*mat.Dense).Data, []float32{1, 2, 3, 4, 5, 6}) {
 		t.Errorf("dense features %+v", g.X)
 	}
 	for want, change := range map[string][]byte{
-		"2 labels for 3 nodes":                               fixture.Npy("<i8", "2,", []int64{0, 1}),
-		"label -3 of node 2":                                 fixture.Npy("<i8", "3,", []int64{0, 1, -3}),
-		"array labels: element 1 is 1.5, which does not fit": fixture.Npy("<f4", "3,", []float32{0, 1.5, 0}),
-		"array labels: missing":                              nil,
+		"shape 3×5, must have 2 rows, one for each label": fixture.Npy("<i8", "2,", []int64{0, 1}),
+		"label -3 of node 2": fixture.Npy("<i8", "3,", []int64{0, 1, -3}),
+		"array labels: element 1 is 1.5, must be a whole number": fixture.Npy("<f4", "3,", []float32{0, 1.5, 0}),
+		"there is no array of labels (":                          nil,
 	} {
-		files := members()
+		files := matrices()
 		files["labels"] = change
 		if change == nil {
 			delete(files, "labels")
@@ -57,18 +57,18 @@ func TestReadArrays(t *testing.T) {
 }
 
 // FuzzRead checks that no input causes a panic or unbounded memory use. Errors are allowed.
-func FuzzRead(f *testing.F) {
-	f.Add("adj_indptr", members()["adj_indptr"])
-	f.Add("attr_indices", members()["attr_indices"])
+func FuzzCSR(f *testing.F) {
+	f.Add("adj_indptr", matrices()["adj_indptr"])
+	f.Add("attr_indices", matrices()["attr_indices"])
 	f.Add("adj_shape", fixture.Npy("<i8", "2,", []int64{1 << 30, 1 << 30}))
 	f.Add("attr_matrix", fixture.Npy("<f2", "3, 1", []uint16{1, 2, 3}))
 	f.Add("labels", fixture.Npy(">u8", "3,", []uint64{1 << 63, 0, 0}))
 	f.Add("adj_data", []byte("\x93NUMPY"))
 	f.Fuzz(func(t *testing.T, name string, content []byte) {
-		if _, known := members()[name]; !known {
+		if _, known := matrices()[name]; !known {
 			name = "attr_matrix"
 		}
-		files := map[string][]byte{"own.npz": fixture.Npz(fixture.With(members(), name, content))}
+		files := map[string][]byte{"own.npz": fixture.Npz(fixture.With(matrices(), name, content))}
 		fixture.Valid(t, filepath.Join(fixture.Folder(t, files), "own.npz"))
 	})
 }

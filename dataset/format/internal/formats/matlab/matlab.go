@@ -1,0 +1,135 @@
+// Package matlab reads graphs from the .mat files of MATLAB 5 to 7, and those that scipy.io.savemat writes.
+package matlab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/matfile"
+	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/dataset/format/internal/roles"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Name is the name of the format.
+const Name = "matlab"
+
+const extension = ".mat"
+
+// Format reads one .mat file of matrices, which are found by their role, and the files of Facebook100.
+type Format struct{}
+
+var _ format.Splitter = Format{}
+
+// Describe implements format.Format. Files have the extension .mat.
+func (Format) Describe() format.Description {
+	return format.Description{Title: "MATLAB and Facebook100", File: "a .mat file", Extensions: []string{extension}}
+}
+
+// Recognise checks the file extension, and the start of the file.
+func (Format) Recognise(path string) format.Certainty {
+	switch {
+	case filepath.Ext(path) != extension:
+		return format.No
+	case matfile.Looks(path):
+		return format.Certain
+	}
+	return format.Likely // Read reports the error
+}
+
+// Read reads a file. Labels that start at 1 are shifted to start at 0.
+func (f Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
+	return f.ReadSplit(ctx, path, 0)
+}
+
+// ReadSplit implements format.Splitter: masks may hold several splits.
+func (Format) ReadSplit(ctx context.Context, path string, split int) (*graph.Graph, []string, error) {
+	opened, err := matfile.Open(ctx, path)
+	var system *os.PathError
+	if errors.As(err, &system) {
+		return nil, nil, err
+	}
+	if err != nil {
+		return nil, nil, &format.ReadError{File: path, Err: err}
+	}
+	f := &file{File: opened}
+	defer f.Close()
+	if err := f.readPeople(); err != nil {
+		return nil, nil, err
+	}
+	return roles.Read(ctx, f, strings.TrimSuffix(filepath.Base(path), extension), split)
+}
+
+// file is an open file. The graphs of Facebook100 have a table of people instead of features and labels.
+type file struct {
+	*matfile.File
+	people *people
+}
+
+// Where returns the path of the file.
+func (f *file) Where() string { return f.Path }
+
+// Holds describes each variable.
+func (f *file) Holds() (texts []string) {
+	for _, v := range f.Variables {
+		texts = append(texts, roles.Shown(v.Name, v.Shape, v.Class))
+	}
+	return texts
+}
+
+// Has reports whether there is a matrix of that name.
+func (f *file) Has(name string) bool {
+	return f.Find(name) != nil || f.people != nil && (name == peopleX || name == peopleY)
+}
+
+// Open calls read with the matrix of that name.
+func (f *file) Open(name string, read func(*numpy.Array) error) error {
+	v := f.Find(name)
+	var err error
+	switch {
+	case v == nil && f.people != nil && name == peopleY:
+		err = read(f.people.labels())
+	case v == nil:
+		err = errors.New("missing")
+	case v.Sparse():
+		err = errors.New("a sparse matrix, must be dense")
+	default:
+		err = f.Read(v, read)
+	}
+	return f.fail(name, err)
+}
+
+// fail returns a *format.ReadError about a matrix, or nil.
+func (f *file) fail(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &format.ReadError{File: f.Path, Err: fmt.Errorf("array %s: %w", name, err)}
+}
+
+// Matrix returns a sparse matrix, or nil.
+func (f *file) Matrix(ctx context.Context, name string, n int) (*mat.CSR, error) {
+	v := f.Find(name)
+	if v == nil && f.people != nil && name == peopleX {
+		return f.people.features(), nil
+	}
+	if v == nil || !v.Sparse() {
+		return nil, nil
+	}
+	m, err := f.File.Matrix(ctx, v, n)
+	return m, f.fail(name, err)
+}
+
+// Strings returns an error: a graph that cgc wrote is in no such file.
+func (f *file) Strings(name string) ([]string, error) {
+	return nil, f.fail(name, errors.New("matrices of text are not read"))
+}
+
+// Metadata returns nil.
+func (*file) Metadata() map[string]string { return nil }

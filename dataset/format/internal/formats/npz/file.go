@@ -1,0 +1,164 @@
+package npz
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
+	"github.com/graph-condensation/cgc/dataset/format/internal/pickle"
+	"github.com/graph-condensation/cgc/dataset/format/internal/roles"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// metadata is the name of an array of one string: a JSON object of strings.
+const metadata = "cgc"
+
+// maxPickle bounds the bytes of a pickled array.
+const maxPickle = 1 << 32
+
+// file is an .npz file with its metadata. An array may be a pickled object. A sparse matrix is one, or consists of the
+// arrays NAME_indptr, NAME_indices, NAME_data and NAME_shape. Instead of "_" there may be a dot.
+type file struct {
+	*numpy.Archive
+	meta map[string]string
+}
+
+func open(ctx context.Context, path string) (*file, error) {
+	z, err := numpy.OpenArchive(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	f := &file{Archive: z}
+	if !z.Has(metadata) {
+		return f, nil
+	}
+	texts, err := f.Strings(metadata)
+	if err == nil && len(texts) == 1 {
+		err = json.Unmarshal([]byte(texts[0]), &f.meta)
+	}
+	if err != nil || len(texts) != 1 {
+		z.Close()
+		return nil, &format.ReadError{File: path, Err: fmt.Errorf("array %s: must be a JSON object of strings", metadata)}
+	}
+	return f, nil
+}
+
+// Holds describes each array. An array without a valid header has only its name.
+func (f *file) Holds() (texts []string) {
+	for _, member := range f.File {
+		name, isArray := strings.CutSuffix(member.Name, ".npy")
+		if !isArray || name == metadata {
+			continue
+		}
+		a, closer, err := f.Reader(name)
+		if err != nil {
+			texts = append(texts, fmt.Sprintf("%q", name))
+			continue
+		}
+		texts = append(texts, roles.Shown(name, a.Shape, a.DType.String()))
+		closer.Close()
+	}
+	slices.Sort(texts)
+	return texts
+}
+
+// Has reports whether there is an array or a sparse matrix of that name.
+func (f *file) Has(name string) bool { return f.Archive.Has(name) || f.prefix(name) != "" }
+
+// prefix returns how the names of the arrays of a sparse matrix begin, or "" if there is none.
+func (f *file) prefix(name string) string {
+	for _, prefix := range []string{name + "_", name + "."} {
+		if f.Archive.Has(prefix+"data") || f.Archive.Has(prefix+"indptr") {
+			return prefix
+		}
+	}
+	return ""
+}
+
+// Open calls read with the array of that name. An object must be a pickled array.
+func (f *file) Open(name string, read func(*numpy.Array) error) error {
+	return f.Archive.Open(name, func(a *numpy.Array) error {
+		if a.Kind != numpy.Object {
+			return read(a)
+		}
+		object, err := unpickle(a.R)
+		if err != nil {
+			return err
+		}
+		pickled, is := object.(*pickle.Array)
+		if !is {
+			return fmt.Errorf("found %s, expected an array", pickle.Kind(object))
+		}
+		return read(pickled.Open())
+	})
+}
+
+// errArray is the error for an array that is no sparse matrix.
+var errArray = errors.New("an array")
+
+// Matrix returns a sparse matrix, or nil.
+func (f *file) Matrix(ctx context.Context, name string, n int) (m *mat.CSR, err error) {
+	if !f.Archive.Has(name) {
+		return f.CSR(ctx, f.prefix(name))
+	}
+	err = f.Archive.Open(name, func(a *numpy.Array) error {
+		if a.Kind != numpy.Object {
+			return errArray
+		}
+		object, err := unpickle(a.R)
+		if err != nil {
+			return err
+		}
+		pickled, is := object.(*pickle.Matrix)
+		if !is {
+			return errArray
+		}
+		rows, cols, err := pickled.Shape()
+		if err != nil {
+			return err
+		}
+		if rows > n { // even empty rows need memory
+			return fmt.Errorf("shape %d×%d, must have %d rows, one for each label", rows, cols, n)
+		}
+		m, err = pickled.CSR(ctx)
+		return err
+	})
+	if errors.Is(err, errArray) {
+		return nil, nil
+	}
+	return m, err
+}
+
+// unpickle returns the object in an array of one object, as numpy.savez writes it. Nothing is executed.
+func unpickle(r io.Reader) (any, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxPickle+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxPickle {
+		return nil, errors.New("pickle of more than 4 GiB, expected CSR arrays (docs/reference/formats.md)")
+	}
+	object, err := pickle.Load(data)
+	if a, ok := object.(*pickle.Array); ok && len(a.Objects) == 1 {
+		object = a.Objects[0]
+	}
+	return object, err
+}
+
+// Strings returns the elements of an array of strings.
+func (f *file) Strings(name string) (texts []string, err error) {
+	err = f.Open(name, func(a *numpy.Array) error {
+		texts, err = numpy.Texts(a)
+		return err
+	})
+	return texts, err
+}
+
+// Metadata returns the metadata of a graph that cgc wrote.
+func (f *file) Metadata() map[string]string { return f.meta }

@@ -1,0 +1,153 @@
+package npz_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// heterophilous is the path 3–0–1–2 as PyG's HeterophilousGraphDataset downloads it: edges in rows, and a row of each
+// mask for each of two splits.
+func heterophilous() map[string][]byte {
+	return map[string][]byte{
+		"node_features": fixture.Npy("<f4", "4, 2", []float32{1, 2, 3, 4, 5, 6, 7, 8}),
+		"node_labels":   fixture.Npy("<i8", "4,", []int64{0, 1, 1, 0}),
+		"edges":         fixture.Npy("<i8", "3, 2", []int64{0, 1, 1, 2, 3, 0}),
+		"train_masks":   fixture.Npy("|b1", "2, 4", []bool{true, true, false, false, false, false, true, true}),
+		"val_masks":     fixture.Npy("|b1", "2, 4", []bool{false, false, true, false, true, false, false, false}),
+		"test_masks":    fixture.Npy("|b1", "2, 4", []bool{false, false, false, true, false, true, false, false}),
+	}
+}
+
+// dotted is the same graph as gnn-benchmark writes it: CSR matrices whose names have dots.
+func dotted() map[string][]byte {
+	return map[string][]byte{
+		"adj_matrix.data":     fixture.Npy("<f4", "3,", []float32{1, 1, 1}),
+		"adj_matrix.indices":  fixture.Npy("<i4", "3,", []int32{1, 2, 0}),
+		"adj_matrix.indptr":   fixture.Npy("<i4", "5,", []int32{0, 1, 2, 2, 3}),
+		"adj_matrix.shape":    fixture.Npy("<i8", "2,", []int64{4, 4}),
+		"attr_matrix.data":    fixture.Npy("<f4", "4,", []float32{1, 2, 3, 4}),
+		"attr_matrix.indices": fixture.Npy("<i4", "4,", []int32{1, 0, 0, 1}),
+		"attr_matrix.indptr":  fixture.Npy("<i4", "5,", []int32{0, 2, 3, 4, 4}),
+		"attr_matrix.shape":   fixture.Npy("<i8", "2,", []int64{4, 2}),
+		"labels":              fixture.Npy("<i8", "4,", []int64{0, 1, 1, 0}),
+	}
+}
+
+// opened reads members with the given split, and returns the notes too.
+func opened(t *testing.T, members map[string][]byte, split int) (*graph.Graph, []string, error) {
+	t.Helper()
+	var notes []string
+	o := dataset.Options{Split: split, Note: func(s string) { notes = append(notes, s) }}
+	g, err := o.Open(t.Context(), folder(t, members))
+	return g, notes, err
+}
+
+func TestReadHeterophilous(t *testing.T) {
+	same(t, folder(t, heterophilous()))
+	g, notes, err := opened(t, heterophilous(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := g.Split; !slices.Equal(s.Train, []int32{2, 3}) || !slices.Equal(s.Val, []int32{0}) ||
+		!slices.Equal(s.Test, []int32{1}) {
+		t.Errorf("split 1 is %+v", s)
+	}
+	if want := "train_masks holds 2 splits: split 1 of 0 to 1 was taken"; !slices.Equal(notes, []string{want}) {
+		t.Errorf("notes %q, want %q", notes, want)
+	}
+	if x := g.X.(*mat.Dense); x.Cols != 2 || x.Data[7] != 8 {
+		t.Errorf("features %+v", x)
+	}
+}
+
+// TestSplits checks which numbers of splits are errors, and that a mask of one split counts for all.
+func TestSplits(t *testing.T) {
+	shared := heterophilous()
+	shared["train_masks"] = fixture.Npy("|b1", "2, 4", []bool{true, true, false, false, true, false, true, false})
+	delete(shared, "val_masks")
+	shared["test_mask"] = fixture.Npy("|b1", "4,", []bool{false, false, false, true})
+	if g, _, err := opened(t, shared, 1); err != nil || !slices.Equal(g.Split.Train, []int32{0, 2}) ||
+		!slices.Equal(g.Split.Test, []int32{3}) {
+		t.Errorf("a mask for both splits: %v", err)
+	}
+	none := fixture.With(dotted(), "unused", fixture.Npy("<i4", "1,", []int32{1}))
+	few := fixture.With(heterophilous(), "val_masks", fixture.Npy("|b1", "3, 4", make([]bool, 12)))
+	for _, c := range []struct {
+		members map[string][]byte
+		split   int
+		want    string
+	}{
+		{heterophilous(), 2, "array train_masks: split 2, must be 0 to 1: the array holds 2 splits"},
+		{heterophilous(), -1, "split -1, must be at least 0"},
+		{members(), 1, "split 1, must be 0: train_mask holds 1 split"},
+		{none, 1, "split 1, must be 0: the file holds no splits"},
+		{few, 0, ""},
+	} {
+		_, _, err := opened(t, c.members, c.split)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("split %d: error %v, want %q", c.split, err, c.want)
+		}
+	}
+	text := fixture.Folder(t, fixture.Plain())
+	const want = "split 1, must be 0: the format csv has one split"
+	if _, err := (dataset.Options{Split: 1}).Open(t.Context(), text); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
+func TestReadDotted(t *testing.T) {
+	g := fixture.Open(t, folder(t, dotted()))
+	if !slices.Equal(g.Adj.Indices, []int32{1, 3, 0, 2, 1, 0}) || !slices.Equal(g.Y, []int32{0, 1, 1, 0}) {
+		t.Errorf("adjacency %+v, labels %v", g.Adj, g.Y)
+	}
+	if x := g.X.(*mat.CSR); !slices.Equal(x.Data, []float32{2, 1, 3, 4}) {
+		t.Errorf("features %+v", x)
+	}
+}
+
+// TestRefusesLayouts checks errors about the layouts of other programs.
+func TestRefusesLayouts(t *testing.T) {
+	for _, c := range []struct {
+		members map[string][]byte
+		array   string
+		data    []byte
+		want    string
+	}{
+		{heterophilous(), "edges", fixture.Npy("<i8", "3, 3", make([]int64, 9)), "edges: shape [3 3], must be edges × 2"},
+		{heterophilous(), "edges", fixture.Npy("<i8", "1, 2", []int64{0, 4}), "edges: node 4 at [0, 1], must be 0 to 3"},
+		{heterophilous(), "val_masks", fixture.Npy("|b1", "2, 3", make([]bool, 6)), "val_masks: shape [2 3], expected [4]"},
+		{heterophilous(), "test_masks", fixture.Npy("|i1", "1, 4", []int8{0, 2, 0, 0}), "test_masks: 2 for node 1"},
+		{dotted(), "adj_matrix.shape", nil, "array adj_matrix.shape: missing"},
+		{dotted(), "adj_matrix.shape", fixture.Npy("<i8", "2,", []int64{4, 5}), "adj_matrix: shape 4×5, must be 4×4"},
+		{dotted(), "attr_matrix.indptr", fixture.Npy("<i4", "2,", []int32{0, 4}), "2 row pointers for 4 rows, expected 5"},
+		{dotted(), "attr_matrix.shape", fixture.Npy("<i8", "2,", []int64{3, 2}), "5 row pointers for 3 rows, expected 4"},
+	} {
+		files := fixture.With(c.members, c.array, c.data)
+		if c.data == nil {
+			delete(files, c.array)
+		}
+		fixture.Refuses(t, map[string][]byte{"own.npz": fixture.Npz(files)}, c.want)
+	}
+}
+
+// FuzzLayouts checks that no input causes a panic or unbounded memory use. Errors are allowed.
+func FuzzLayouts(f *testing.F) {
+	f.Add(heterophilous()["edges"], heterophilous()["train_masks"], 1)
+	f.Add(fixture.Npy("<i8", "2, 2", make([]int64, 4)), fixture.Npy("|b1", "4, 4", make([]bool, 16)), 3)
+	f.Fuzz(func(t *testing.T, edges, masks []byte, split int) {
+		files := fixture.With(fixture.With(heterophilous(), "edges", edges), "train_masks", masks)
+		g, _, err := opened(t, files, split)
+		if err == nil {
+			err = g.Validate(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,170 @@
+// Package roles reads a graph from named arrays. It finds each array by its role: the names that other programs use for
+// edges, features, labels and splits are listed in one table.
+package roles
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// role is a part of a graph, and the usual names of the array that holds it. The first that exists is read.
+type role struct {
+	title string
+	names []string
+}
+
+// The roles that every graph needs. An array whose name begins with adj, and A, is an adjacency matrix. All other
+// arrays of edges are lists of pairs.
+var (
+	edges    = role{"edges", []string{"edge_index", "edges", "adj_t", "adj_matrix", "adj", "A"}}
+	features = role{"features", []string{
+		"x", "node_features", "node_feat", "node_attr", "attr_matrix", "attr", "features", "feat",
+	}}
+	labels = role{"labels", []string{"y", "node_labels", "node_label", "labels", "label", "target"}}
+)
+
+// Names of optional arrays.
+const (
+	edgeWeight = "edge_weight"
+	nodeNames  = "ids"
+)
+
+// EdgeNames returns the usual names of the array of edges.
+func EdgeNames() []string { return edges.names }
+
+// Source is a file of named arrays, some of which are sparse matrices. Has reports these too.
+type Source interface {
+	Arrays
+	// Holds describes each array in a few words, as Shown does.
+	Holds() []string
+	// Matrix returns the array of that name if it is a sparse matrix, else nil. More than n rows are an error.
+	Matrix(ctx context.Context, name string, n int) (*mat.CSR, error)
+	// Strings returns the list of strings of that name.
+	Strings(name string) ([]string, error)
+	// Metadata returns the metadata of a graph written by format.GraphArrays, or nil.
+	Metadata() map[string]string
+}
+
+// Read returns the graph in z, and notes. z has edges, features and labels, and may have edge_weight, masks or lists of
+// a split, and ids. If z has several splits, split chooses one, counted from 0. name is the name of the graph unless
+// the metadata has one. Labels that start at 1 are shifted to start at 0, unless the metadata says how many classes
+// there are. Errors name the array. For a condensed graph the error is format.ErrCondensed.
+func Read(ctx context.Context, z Source, name string, split int) (*graph.Graph, []string, error) {
+	meta := z.Metadata()
+	if meta["format"] == format.CondensedKind {
+		return nil, nil, &format.ReadError{File: z.Where(), Err: format.ErrCondensed}
+	}
+	names, err := find(z, edges, features, labels)
+	if err != nil {
+		return nil, nil, err
+	}
+	b := graph.Builder{Name: name}
+	own := meta["format"] == format.GraphKind
+	// Labels come first, because the number of nodes bounds the memory for the rest.
+	if b.Y, err = readLabels(z, names["labels"], own); err != nil {
+		return nil, nil, err
+	}
+	b.Nodes = len(b.Y)
+	if b.X, err = readFeatures(ctx, z, names["features"], b.Nodes); err != nil {
+		return nil, nil, err
+	}
+	if own {
+		if err := describe(&b, z, meta); err != nil {
+			return nil, nil, err
+		}
+	}
+	if b.Edges, err = readEdges(ctx, z, names["edges"], b.Nodes); err != nil {
+		return nil, nil, err
+	}
+	var notes []string
+	if b.Split, notes, err = Split(z, b.Nodes, split); err != nil {
+		return nil, nil, err
+	}
+	if err := labelled(z, b.Split, b.Y); err != nil {
+		return nil, nil, err
+	}
+	g, changes, err := b.Graph(ctx)
+	if err != nil {
+		names["split"] = parts(&b.Split)[0].of(z)
+		return nil, nil, format.LocateArrays(err, z.Where(), names)
+	}
+	return g, append(notes, format.Notes(g, changes)...), nil
+}
+
+// find returns the name of the array for each role. The error lists the roles without an array, with their usual names,
+// and what the file holds instead.
+func find(z Source, roles ...role) (names map[string]string, err error) {
+	names = map[string]string{}
+	var missing []string
+	for _, r := range roles {
+		for _, name := range r.names {
+			if names[r.title] == "" && z.Has(name) {
+				names[r.title] = name
+			}
+		}
+		if names[r.title] == "" {
+			missing = append(missing, fmt.Sprintf("no array of %s (%s)", r.title, strings.Join(r.names, ", ")))
+		}
+	}
+	if missing != nil {
+		return nil, wrong(z, "there is %s; %s", strings.Join(missing, " and "), content(z))
+	}
+	return names, nil
+}
+
+// content lists the first arrays of a file.
+func content(z Source) string {
+	const most = 20
+	holds := z.Holds()
+	if len(holds) == 0 {
+		return "the file holds no arrays"
+	}
+	more := ""
+	if len(holds) > most {
+		holds, more = holds[:most], fmt.Sprintf(" and %d more", len(holds)-most)
+	}
+	for i, text := range holds {
+		holds[i] = fmt.Sprintf("%.100s", text)
+	}
+	return "the file holds " + strings.Join(holds, ", ") + more
+}
+
+// Shown describes an array in a few words: "x" (3×2 float32).
+func Shown(name string, shape []int, kind string) string {
+	sides := make([]string, len(shape))
+	for i, s := range shape {
+		sides[i] = strconv.Itoa(s)
+	}
+	return fmt.Sprintf("%q (%s)", name, strings.TrimSpace(strings.Join(sides, "×")+" "+kind))
+}
+
+// wrong returns an error about a file.
+func wrong(z Arrays, text string, args ...any) error {
+	return &format.ReadError{File: z.Where(), Err: fmt.Errorf(text, args...)}
+}
+
+// describe sets the metadata of a graph that cgc wrote, and the names of its nodes.
+func describe(b *graph.Builder, z Source, meta map[string]string) (err error) {
+	if meta["name"] != "" {
+		b.Name = meta["name"]
+	}
+	if b.Classes, err = strconv.Atoi(meta["classes"]); err != nil || b.Classes < 0 {
+		return wrong(z, "metadata: classes is %.20q, must be the number of classes", meta["classes"])
+	}
+	if names, has := meta["class_names"]; has {
+		if err := json.Unmarshal([]byte(names), &b.ClassNames); err != nil {
+			return wrong(z, "metadata: class_names is %.50q, must be a JSON list of names", names)
+		}
+	}
+	if z.Has(nodeNames) {
+		b.IDs, err = z.Strings(nodeNames)
+	}
+	return err
+}
