@@ -109,12 +109,12 @@ var specifications = []Candidate{
 	{Name: "cgc", Method: "cgc"},
 	{Name: "cgc-x", Method: "cgc-x"},
 	{
-		Name: "cgc-d of all nodes, not smoothed", Method: "cgc-d",
+		Name: "cgc-d unsmoothed", Method: "cgc-d",
 		Parameters: json.RawMessage(`{"unlabelled":"always","smoothing":{"hops":0,"teleport":0}}`),
 	},
-	{Name: "cgc-d of all nodes", Method: "cgc-d", Parameters: json.RawMessage(`{"unlabelled":"always"}`)},
+	{Name: "cgc-d smoothed", Method: "cgc-d", Parameters: json.RawMessage(`{"unlabelled":"always"}`)},
 	{
-		Name: "cgc-d of all nodes, with students", Method: "cgc-d",
+		Name: "cgc-d with students", Method: "cgc-d",
 		Parameters: json.RawMessage(`{"unlabelled":"always","students":2}`),
 	},
 	{Name: "cgc-d of training nodes", Method: "cgc-d", Parameters: json.RawMessage(`{"unlabelled":"never"}`)},

@@ -3,7 +3,7 @@
 >>> import cgc
 >>> small = cgc.condense("demo", nodes=70)
 >>> small
-Condensed(demo: 70 of 4,000 nodes (1.8%), 0 edges, 96 features, 7 classes, method cgc)
+Condensed(demo: 70 of 4,000 nodes (1.8%), 0 edges, 96 features, 7 classes, method cgc-d unsmoothed)
 
 These are accepted as graphs:
 

@@ -109,7 +109,7 @@ def condense(
     Returns:
         A torch_geometric Data if data is one, else a Condensed. Both have x, y, edge_index, edge_weight, weight (how
         many nodes each condensed node stands for: its weight in the loss), members_indptr, members_indices,
-        members_weights, and y_soft with soft_labels.
+        members_weights, and target: what a model should learn, y_soft or else y.
 
     Raises:
         Error: An argument is wrong. The message names it.
@@ -118,7 +118,7 @@ def condense(
     Example:
         >>> small = cgc.condense("demo", nodes=70)
         >>> small.x.shape, int(small.weight.sum())
-        ((70, 96), 140)
+        ((70, 96), 4000)
     """
     given = dict(
         edge_index=edge_index, edge_weight=edge_weight, x=x, y=y, train_mask=train_mask, val_mask=val_mask,

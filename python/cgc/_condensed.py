@@ -40,8 +40,8 @@ class Origin:
 
     Example:
         >>> small = cgc.condense("demo", nodes=70)
-        >>> small.origin.config["method"], small.origin.account["budget"]
-        ('cgc', [10, 10, 10, 10, 10, 10, 10])
+        >>> small.origin.method, small.origin.account["budget"]
+        ('cgc-d unsmoothed', [10, 10, 10, 10, 10, 10, 10])
     """
 
     def __init__(self, metadata: Mapping[str, str]) -> None:
@@ -54,13 +54,18 @@ class Origin:
         return dict(json.loads(self.metadata.get("config", "{}")))
 
     @property
+    def method(self) -> str:
+        """The name of the method, or of the one that auto chose; account["why"] then says why."""
+        return str(self.account.get("chosen") or self.config.get("method"))
+
+    @property
     def account(self) -> dict[str, Any]:
         """The run metadata: the number of nodes of each class (budget), warnings, and more by method."""
         return dict(json.loads(self.metadata.get("account", "{}")))
 
     def __repr__(self) -> str:
         """Return the name of the graph, the sizes and the method."""
-        return f"Origin({self._share(sum(self.account.get('budget', ())))}, method {self.config.get('method')})"
+        return f"Origin({self._share(sum(self.account.get('budget', ())))}, method {self.method})"
 
     def _share(self, nodes: int) -> str:
         """Return the name of the graph and the share of nodes, as in "demo: 70 of 4,000 nodes (1.8%)"."""
@@ -87,7 +92,7 @@ class Condensed:
         members_indptr: Where the source nodes of each condensed node begin, N′ + 1.
         members_indices: The source nodes of all condensed nodes. None if the method keeps none.
         members_weights: Their weights, which sum to 1 for each condensed node.
-        y_soft: With soft_labels, a distribution over the classes for each node, N′ × classes.
+        y_soft: A distribution over the classes for each node, N′ × classes. None if the method gives none.
         scaling_mean: With standardize, what was subtracted from each feature, d.
         scaling_std: With standardize, what each feature was divided by, d.
         members_ids: The ids of members_indices if the nodes of the graph have ids. A file keeps them as strings.
@@ -96,7 +101,7 @@ class Condensed:
     Example:
         >>> small = cgc.condense("demo", nodes=70)
         >>> small
-        Condensed(demo: 70 of 4,000 nodes (1.8%), 0 edges, 96 features, 7 classes, method cgc)
+        Condensed(demo: 70 of 4,000 nodes (1.8%), 0 edges, 96 features, 7 classes, method cgc-d unsmoothed)
         >>> nodes, weights = small.members(0)
         >>> len(nodes) == int(small.weight[0])
         True
@@ -114,6 +119,11 @@ class Condensed:
     scaling_std: Optional[Array] = None
     members_ids: Optional[Sequence[Any]] = None
     origin: Origin = field(default_factory=lambda: Origin({}))
+
+    @property
+    def target(self) -> Array:
+        """What a model should learn, for cross_entropy: y_soft if the method gives it, else y."""
+        return self.y if self.y_soft is None else self.y_soft
 
     @property
     def weight(self) -> Array:
@@ -143,8 +153,8 @@ class Condensed:
         return named[row], self.members_weights[row]
 
     def to_pyg(self) -> Any:
-        """Return a torch_geometric Data with the same names, and weight. This needs torch and torch_geometric."""
-        data = pyg({**self._arrays(), "weight": self.weight})
+        """Return a torch_geometric Data with these names. This needs torch and torch_geometric."""
+        data = pyg({**self._arrays(), "weight": self.weight, "target": self.target})
         data.origin = self.origin
         if self.members_ids is not None:
             data.members_ids = list(self.members_ids)
@@ -175,10 +185,10 @@ class Condensed:
         nodes, features = self.x.shape
         loops = int(np.count_nonzero(self.edge_index[0] == self.edge_index[1]))
         edges = (self.edge_index.shape[1] + loops) // 2
-        classes, method = self.origin.metadata.get("classes", "?"), self.origin.config.get("method")
+        classes = self.origin.metadata.get("classes", "?")
         return (
             f"Condensed({self.origin._share(nodes)}, {edges:,} edges, {features:,} features, {classes} classes, "
-            f"method {method})"
+            f"method {self.origin.method})"
         )
 
 

@@ -306,7 +306,7 @@ def test_tune_gives_a_configuration_for_condense(demo):
 def test_condense_takes_the_embeddings_of_a_file(tmp_path):
     path = tmp_path / "embeddings.safetensors"
     subprocess.check_call([_run.binary(), "propagate", "demo", "-o", path, "--quiet"], stdout=subprocess.DEVNULL)
-    want = cgc.condense("demo", nodes=21)
+    want = cgc.condense("demo", nodes=21, method="cgc")
     np.testing.assert_array_equal(cgc.condense("demo", nodes=21, embeddings=path).x, want.x)
     with pytest.raises(cgc.Error, match="hops"):
         cgc.condense("demo", nodes=21, embeddings=path, hops=3)

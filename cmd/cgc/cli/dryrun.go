@@ -18,7 +18,7 @@ func (c *command) dryRun(ctx context.Context, name string, flags *configFlags) e
 		return err
 	}
 	if _, is := methods[0].(auto.Method); is {
-		c.progress.note("what is expected is for cgc alone: auto condenses with several methods, and takes several times as long")
+		c.progress.note("this is for --method cgc: auto condenses by several methods, and takes several times as long")
 		flags.names[0] = flags.config.Name()
 	} else if _, is := methods[0].(cgc.Config); !is {
 		return usagef("--dry-run: what %s takes is not known, must be one of cgc's methods", methods[0].Name())

@@ -71,7 +71,7 @@ func (c *command) fit(g *graph.Graph, flags *configFlags) (bound int64, err erro
 	return bound, nil
 }
 
-// propagating returns the configuration of the first of cgc's methods, or of the one that auto falls back on. All of them
+// propagating returns the configuration of the first of cgc's methods, or of the one that auto falls back on. They all
 // propagate in the same way.
 func (f *configFlags) propagating(methods []condense.Method) (config cgc.Config, is bool) {
 	for _, m := range methods {

@@ -80,8 +80,8 @@ func TestGoesOutOfCore(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := filepath.Join(dir, "said")
-	line := []string{"sh", "-c", `exec "$@" 2> "$0"`, said, "cgc", "condense", file, "--method", "cgc", "--nodes", "40", "-o",
-		small}
+	line := []string{"sh", "-c", `exec "$@" 2> "$0"`, said, "cgc", "condense", file, "--method", "cgc", "--nodes",
+		"40", "-o", small}
 	_, err := confine.Run(t.Context(), 64<<20, []string{"CGC_PROGRESS="}, line...)
 	if errors.Is(err, confine.ErrNone) {
 		t.Skip(err)

@@ -264,7 +264,9 @@ func (f *configFlags) unread() error {
 		}
 	}
 	for _, name := range f.own {
-		if slices.Contains(common, name) && slices.Contains(other, auto.New().Name()) {
+		flag := f.flags.Lookup(name) // one that auto reads, or that has the value it has for auto's candidates
+		if slices.Contains(other, auto.New().Name()) &&
+			(slices.Contains(common, name) || flag.Value.String() == flag.DefValue) {
 			continue
 		}
 		if len(own) == 0 && f.flags.Changed(name) {
