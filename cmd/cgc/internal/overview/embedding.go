@@ -11,6 +11,7 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/condense/auto"
 	"github.com/graph-condensation/cgc/experiment/report"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/factor"
@@ -140,7 +141,8 @@ func (s Subject) propagation() (p propagate.Propagation, weights []float64, know
 	for _, w := range c.HopWeights {
 		weights = append(weights, w/sum)
 	}
-	return p, weights, err == nil
+	_, chosen := auto.AccountOf(s.Condensed) // all candidates propagate by the default
+	return p, weights, err == nil || chosen == nil
 }
 
 // embed returns the embeddings of the rows of in.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/condense/auto"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/experiment/report"
 	"github.com/graph-condensation/cgc/graph"
@@ -113,6 +114,9 @@ func (s Subject) Document(ctx context.Context) (*report.Document, error) {
 	if s.Command != "" {
 		d.Add(report.Command(s.Command))
 	}
+	if choice := s.choice(); choice != nil {
+		d.Add(choice)
+	}
 	configuration, err := s.configuration()
 	if err != nil {
 		return nil, err
@@ -126,14 +130,46 @@ func (s Subject) Document(ctx context.Context) (*report.Document, error) {
 
 // origin describes what was condensed, how and when.
 func (s Subject) origin() report.Paragraph {
-	g, small := s.Graph, s.Condensed
+	g := s.Graph
 	text := fmt.Sprintf("The graph has %s, %s, %s and %s. Condensed by %s.", report.Plural(g.Nodes(), "node"),
 		report.Plural(g.Edges(), "edge"), report.Count(g.Classes)+" classes",
-		report.Plural(len(g.Split.Train), "training node"), small.Method)
+		report.Plural(len(g.Split.Train), "training node"), s.method())
 	if s.Date != "" {
 		text += " Report of " + s.Date + "."
 	}
 	return report.Paragraph(text)
+}
+
+// method returns the name of the method, or of the one that was chosen and why.
+func (s Subject) method() string {
+	if a, err := auto.AccountOf(s.Condensed); err == nil {
+		return fmt.Sprintf("%s, chosen by auto: %s", a.Chosen, a.Why)
+	}
+	return s.Condensed.Method
+}
+
+// choice lists the candidates of auto and how they were judged; nil for other methods.
+func (s Subject) choice() *report.Table {
+	a, err := auto.AccountOf(s.Condensed)
+	if err != nil {
+		return nil
+	}
+	t := &report.Table{Columns: []report.Column{
+		{Name: "candidate"}, {Name: "validation accuracy, %"}, {Name: "gain"}, {Name: "standard error"}, {Name: "left out"},
+	}}
+	for _, c := range a.Candidates {
+		name := c.Name
+		if name == a.Chosen {
+			name += " (chosen)"
+		}
+		if c.LeftOut != "" || a.Validation == 0 {
+			t.Row(report.Word(name), report.Missing(), report.Missing(), report.Missing(), report.Word(c.LeftOut))
+			continue
+		}
+		t.Row(report.Word(name), report.Decimal(c.Accuracy, 1), report.Signed(c.Gain, 1), report.Decimal(c.Error, 1),
+			report.Cell{})
+	}
+	return t
 }
 
 // parts plots the condensed graph and its number of nodes per class, under a heading. It omits the graph if there are
