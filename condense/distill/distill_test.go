@@ -94,11 +94,18 @@ func TestChoice(t *testing.T) {
 }
 
 // TestFormula compares a condensation with the formulas, in plain loops over float64: X′ and Y′ are means of ÂᴷX and of
-// q̄ over source nodes.
+// q̄, or of what students make of it, over source nodes.
 func TestFormula(t *testing.T) {
+	for _, students := range []int{0, 3} {
+		formula(t, students)
+	}
+}
+
+func formula(t *testing.T, students int) {
+	t.Helper()
 	g := planted(t, 0.4)
 	m := distill.New()
-	m.Unlabelled, m.Hops = distill.Always, 1
+	m.Unlabelled, m.Hops, m.Students = distill.Always, 1, students
 	m.Teachers = []distill.Depth{{Hops: 1}, {Hops: 3, Teleport: 0.3}}
 	m.Smoothing = distill.Depth{Hops: 2, Teleport: 0.25}
 	_, small := account(t, m, g)
@@ -117,6 +124,11 @@ func TestFormula(t *testing.T) {
 		}
 	}
 	q = walk(g, q, 2, 0.25)
+	for v := range q {
+		sum := q[v][0] + q[v][1]
+		q[v][0], q[v][1] = q[v][0]/sum, q[v][1]/sum
+	}
+	q = studied(g, h, q, students)
 	for j := range small.Nodes() {
 		members := small.Members.Indices[small.Members.Indptr[j]:small.Members.Indptr[j+1]]
 		var x, soft, sum [2]float64

@@ -72,3 +72,46 @@ func taught(t *testing.T, g *graph.Graph, z [][]float64) [][]float64 {
 	}
 	return said
 }
+
+// studied returns the labels after rounds of students of embeddings h with two features, in float64: W = (HᵀH +
+// λI)⁻¹HᵀT by the inverse of a 2×2 matrix.
+func studied(g *graph.Graph, h, labels [][]float64, rounds int) [][]float64 {
+	for range rounds {
+		targets := make([][]float64, len(labels))
+		for v := range labels {
+			targets[v] = append([]float64(nil), labels[v]...)
+		}
+		for _, v := range g.Split.Train {
+			targets[v] = []float64{0, 0}
+			targets[v][g.Y[v]] = 1
+		}
+		var a, b, d, penalty float64 // HᵀH = [a b; b d]
+		var right [2][2]float64      // HᵀT
+		for v, row := range h {
+			a, b, d = a+row[0]*row[0], b+row[0]*row[1], d+row[1]*row[1]
+			for k := range 2 {
+				for c := range 2 {
+					right[k][c] += row[k] * targets[v][c]
+				}
+			}
+		}
+		penalty = (a + d) / float64(len(h))
+		a, d = a+penalty, d+penalty
+		next := make([][]float64, len(h))
+		for v, row := range h {
+			next[v] = make([]float64, 2)
+			sum := 0.0
+			for c := range 2 {
+				w0 := (d*right[0][c] - b*right[1][c]) / (a*d - b*b)
+				w1 := (a*right[1][c] - b*right[0][c]) / (a*d - b*b)
+				next[v][c] = math.Max(0, row[0]*w0+row[1]*w1)
+				sum += next[v][c]
+			}
+			for c := range 2 {
+				next[v][c] /= sum
+			}
+		}
+		labels = next
+	}
+	return labels
+}

@@ -129,7 +129,7 @@ def test_same_as_one_machine(session, request, tmp_path, monkeypatch, kind, flag
     home = request.getfixturevalue(kind)
     one = tmp_path / "one.safetensors"
     alone = [f for i, f in enumerate(flags) if not ({f, flags[i - 1]} & {"--shape", "--parts"} and i)]
-    subprocess.run([spark.binary(), "condense", str(home), "-o", str(one), "--quiet", *alone], check=True)
+    subprocess.run([spark.binary(), "condense", str(home), "--method=cgc", "-o", str(one), "--quiet", *alone], check=True)
     kept, command = [], spark._command
 
     def keep(line, out=None):
@@ -244,7 +244,8 @@ def test_killed(session, plain, tmp_path, killed, shape, at):
         _scratch.sweep(_scratch._disk())
         time.sleep(0.1)
     one = tmp_path / "one.safetensors"
-    subprocess.run([spark.binary(), "condense", str(plain), "-o", str(one), "--quiet", "--nodes", "35"], check=True)
+    line = [spark.binary(), "condense", str(plain), "--method=cgc", "-o", str(one), "--quiet", "--nodes", "35"]
+    subprocess.run(line, check=True)
     same(got, cgc.load(one))
 
 
