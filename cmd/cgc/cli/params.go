@@ -255,7 +255,7 @@ func (f *configFlags) unread() error {
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	for _, one := range f.params.list {
 		switch {
-		case one.method == "" && (len(other) == 0 || f.unasked()):
+		case one.method == "" && (len(other) == 0 || f.unasked() && !slices.Contains(keysOf(auto.New()), one.key)):
 			add("--param %s: the parameters of %s are flags, as --hops", one, cmp.Or(strings.Join(own, ", "), "cgc"))
 		case one.method != "" && slices.Contains(own, one.method):
 			add("--param %s: the parameters of %s are flags, as --hops", one, one.method)
