@@ -2,9 +2,10 @@
 // candidates, and stays unless another one is clearly better on the validation nodes. Nothing is trained.
 //
 // Each candidate condenses the graph with a few seeds. Package judge fits two GNNs in closed form to each result and
-// tests them on the validation nodes. A candidate may replace cgc if its accuracy exceeds that of cgc by more than Margin
-// standard errors of the difference. Of those that may, the most accurate is chosen. The choice depends on the graph, the
-// number of condensed nodes and the parameters, not on the seed. Test labels are never read.
+// tests them on the validation nodes. Its score is the mean of their accuracy and of the geometric mean of the
+// probabilities of the true classes, in percent. A candidate may replace cgc if its score exceeds that of cgc by more than
+// Margin standard errors of the difference. Of those that may, the one with the best score is chosen. The choice depends
+// on the graph, the number of condensed nodes and the parameters, not on the seed. Test labels are never read.
 //
 // docs/explanation/choice.md has the candidates, what they gain, and where the choice fails.
 package auto
@@ -86,7 +87,7 @@ type Candidate struct {
 	Parameters json.RawMessage `json:"parameters,omitempty"`
 	// Accuracy is the accuracy of the closed forms on the validation nodes, in percent.
 	Accuracy float64 `json:"accuracy"`
-	// Gain is the difference to cgc in points, and Error its standard error.
+	// Gain is the difference of the score to that of cgc, in points, and Error its standard error.
 	Gain  float64 `json:"gain"`
 	Error float64 `json:"error"`
 	// LeftOut says why the candidate was not judged; empty if it was.

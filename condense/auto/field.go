@@ -119,7 +119,7 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 			}
 		}
 		if i == 0 {
-			base, a.Validation = verdicts, len(verdicts[0].Right)
+			base, a.Validation = verdicts, len(verdicts[0].Each)
 		}
 		c.Accuracy = judge.Mean(verdicts...).Accuracy
 		c.Gain, c.Error = compared(verdicts, base)
@@ -136,21 +136,22 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 	if best == 0 {
 		a.Why = fmt.Sprintf("no candidate was clearly better on %d %s nodes", a.Validation, kind)
 	} else {
-		a.Why = fmt.Sprintf("%.1f%% of %d %s nodes in closed form, %+.1f ± %.1f over %s",
-			won.Accuracy, a.Validation, kind, won.Gain, won.Error, candidates[0].Name)
+		a.Why = fmt.Sprintf("on %d %s nodes, it scores %.1f ± %.1f points more than %s in closed form", a.Validation, kind,
+			won.Gain, won.Error, candidates[0].Name)
 	}
 	return a, ctx.Err()
 }
 
-// compared returns the mean over trials and nodes of the difference between two candidates, in points, and its standard
-// error: that of the mean over the nodes, and that of the mean over the trials.
+// compared returns the mean over trials and nodes of the difference between the scores of two candidates, and its
+// standard error: that of the mean over the nodes, and that of the mean over the trials.
 func compared(verdicts, base []judge.Verdict) (mean, deviation float64) {
 	means := make([]float64, len(verdicts)) // of the trials
-	differences := make([]float64, len(verdicts[0].Right))
+	differences := make([]float64, len(verdicts[0].Each))
 	for t, v := range verdicts {
-		means[t] = v.Accuracy - base[t].Accuracy
-		for i, right := range v.Right {
-			differences[i] += 100 * (right - base[t].Right[i]) / float64(len(verdicts))
+		for i, part := range v.Each {
+			difference := part - base[t].Each[i]
+			means[t] += difference / float64(len(v.Each))
+			differences[i] += difference / float64(len(verdicts))
 		}
 	}
 	variance := 0.0

@@ -172,7 +172,7 @@ func meanVerdict(
 		c.Config.Seed++
 	}
 	mean = judge.Mean(verdicts...)
-	mean.Right = nil // would be kept for each of thousands of candidates
+	mean.Each = nil // would be kept for each of thousands of candidates
 	return mean, nil
 }
 

@@ -24,8 +24,9 @@ type Verdict struct {
 	Accuracy float64 `json:"accuracy"`
 	// Entropy is the mean cross entropy on the validation nodes, in nats, of a softmax with the best of a few scales.
 	Entropy float64 `json:"entropy"`
-	// Right holds, for each validation node that is used, the share of the GNNs in closed form that classify it correctly.
-	Right []float64 `json:"-"`
+	// Each holds a part of the score for each validation node that is used. Their mean is the score of one GNN, or the mean
+	// of the scores, and their deviation is that of the score to first order in the entropy.
+	Each []float64 `json:"-"`
 }
 
 // Score ranks candidates. It is the mean of the accuracy and of 100·exp(−entropy), the geometric mean of the
@@ -35,12 +36,12 @@ func (v Verdict) Score() float64 { return (v.Accuracy + 100*math.Exp(-v.Entropy)
 // Mean returns the mean of verdicts on graphs that were condensed from the same graph, at least one.
 func Mean(verdicts ...Verdict) (mean Verdict) {
 	share := 1 / float64(len(verdicts))
-	mean.Right = make([]float64, len(verdicts[0].Right))
+	mean.Each = make([]float64, len(verdicts[0].Each))
 	for _, v := range verdicts {
 		mean.Accuracy += share * v.Accuracy
 		mean.Entropy += share * v.Entropy
-		for i, right := range v.Right {
-			mean.Right[i] += share * right
+		for i, part := range v.Each {
+			mean.Each[i] += share * part
 		}
 	}
 	return mean
@@ -220,14 +221,23 @@ var scales = []float64{1, 2, 4, 8, 16, 32}
 
 // verdict compares logits with the labels of their rows.
 func verdict(logits *mat.Dense, labels []int32) Verdict {
-	v := Verdict{Accuracy: gnn.Accuracy(logits, labels), Entropy: math.Inf(1), Right: make([]float64, len(labels))}
-	for i, y := range labels {
-		if kernel.ArgMax(logits.Row(i)) == int(y) {
-			v.Right[i] = 1
+	v := Verdict{Accuracy: gnn.Accuracy(logits, labels), Entropy: math.Inf(1)}
+	best := scales[0]
+	for _, scale := range scales {
+		if e := gnn.CrossEntropy(logits, labels, scale); e < v.Entropy {
+			v.Entropy, best = e, scale
 		}
 	}
-	for _, scale := range scales {
-		v.Entropy = min(v.Entropy, gnn.CrossEntropy(logits, labels, scale))
+	v.Each = make([]float64, len(labels))
+	likely := math.Exp(-v.Entropy)
+	for i, y := range labels {
+		row := logits.Row(i)
+		one := mat.Dense{Rows: 1, Cols: logits.Cols, Data: row}
+		entropy := gnn.CrossEntropy(&one, labels[i:i+1], best)
+		v.Each[i] = 50 * likely * (1 - (entropy - v.Entropy)) // exp(−h) to first order around the mean entropy
+		if kernel.ArgMax(row) == int(y) {
+			v.Each[i] += 50
+		}
 	}
 	return v
 }
