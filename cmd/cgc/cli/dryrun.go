@@ -5,7 +5,7 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
-	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
-	"github.com/graph-condensation/cgc/experiment/report"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"

@@ -22,7 +22,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 )
 
 //go:embed page

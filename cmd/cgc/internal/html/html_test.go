@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/html"
-	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 )
 
 // evil is a string that runs code in a page that fails to treat it as text.

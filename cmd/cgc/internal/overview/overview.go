@@ -17,9 +17,9 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
-	"github.com/graph-condensation/cgc/experiment/report"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
 )

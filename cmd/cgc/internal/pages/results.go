@@ -16,8 +16,8 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/chart"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/paper"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/experiment"
-	"github.com/graph-condensation/cgc/experiment/report"
 )
 
 // A header is the first line of a file in results/. It describes how the other lines were produced.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 )
 
 // linear returns a colour #rrggbb in linear RGB.

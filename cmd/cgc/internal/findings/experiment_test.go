@@ -1,4 +1,4 @@
-package experiment_test
+package findings_test
 
 import (
 	"bytes"
@@ -6,8 +6,10 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/findings"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
-	"github.com/graph-condensation/cgc/experiment/report"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/golden"
@@ -15,7 +17,7 @@ import (
 
 // outcomes returns records of three arms and of the full graph, with the given numbers of condensation seeds and of
 // trainings per condensed graph.
-func outcomes(seeds, trainings int) (all []experiment.Record) {
+func outcomes(t *testing.T, seeds, trainings int) (all []experiment.Record) {
 	r := experiment.Record{
 		Version: experiment.RecordVersion, Training: gnn.Defaults(), Model: "gcn", TrainingSeconds: 2.5,
 		Graph: graph.Identity{
@@ -30,7 +32,11 @@ func outcomes(seeds, trainings int) (all []experiment.Record) {
 				config.Variant = method
 				r := r
 				r.Arm, r.Nodes, r.Seed, r.TrainingSeed = string(method), 70, uint64(s), uint64(s+1000*j)
-				r.Config = written(config, 70, r.Seed)
+				written, err := condense.Configuration(config, 70, r.Seed)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.Config = written
 				r.Seconds.Total = 0.012
 				r.Val, r.Test = 80, []float64{82, 81.5, 79.25}[i]+0.5*float64(s%3)+0.25*float64(i*s%2)+float64(j)
 				all = append(all, r)
@@ -44,19 +50,19 @@ func outcomes(seeds, trainings int) (all []experiment.Record) {
 	return all
 }
 
-func TestDocument(t *testing.T) {
+func TestExperimentDocument(t *testing.T) {
 	for _, c := range []struct {
 		name             string
 		seeds, trainings int
 	}{{"experiment", 5, 1}, {"experiment-trainings", 3, 2}, {"experiment-one-seed", 1, 1}} {
 		t.Run(c.name, func(t *testing.T) {
-			all := outcomes(c.seeds, c.trainings)
+			all := outcomes(t, c.seeds, c.trainings)
 			second := all[0]
 			second.Graph.Name, second.Graph.Fingerprint = "citeseer", "decaf"
 			if c.seeds == 5 {
 				all = append(all, second)
 			}
-			o := &experiment.Outcome{
+			o := &findings.Experiment{
 				Summaries: experiment.Summarize(all), Trained: len(all) - 4, Kept: 4, Records: "results/records.jsonl",
 			}
 			o.Comparisons = experiment.Comparisons(o.Summaries)
@@ -69,10 +75,10 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// TestOutcomeJSON checks the names and the order of the keys, which are a contract.
-func TestOutcomeJSON(t *testing.T) {
-	all := experiment.Summarize(outcomes(2, 1))
-	o := &experiment.Outcome{
+// TestExperimentJSON checks the names and the order of the keys, which are a contract.
+func TestExperimentJSON(t *testing.T) {
+	all := experiment.Summarize(outcomes(t, 2, 1))
+	o := &findings.Experiment{
 		Summaries: all[2:], Comparisons: []experiment.Comparison{experiment.Compare(all[1], all[0])}, Trained: 8,
 		Records: "r/records.jsonl", RecordsCSV: "r/records.csv", SummaryCSV: "r/summary.csv",
 	}
@@ -83,18 +89,18 @@ func TestOutcomeJSON(t *testing.T) {
 	golden.Compare(t, "testdata/experiment.json", append(text, '\n'))
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(new(experiment.Outcome)); err != nil {
+	if err := decoder.Decode(new(findings.Experiment)); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestPicture checks that a page has a plot for each graph, with a row for each arm and size, the values of the table,
-// and their intervals.
-func TestPicture(t *testing.T) {
-	all := outcomes(5, 1)
+// TestExperimentPicture checks that a page has a plot for each graph, with a row for each arm and size, the values of
+// the table, and their intervals.
+func TestExperimentPicture(t *testing.T) {
+	all := outcomes(t, 5, 1)
 	other := all[0]
 	other.Graph.Name, other.Graph.Fingerprint, other.Model = "citeseer", "decaf", "sgc"
-	o := &experiment.Outcome{Summaries: experiment.Summarize(append(all, other))}
+	o := &findings.Experiment{Summaries: experiment.Summarize(append(all, other))}
 	var plots []*report.Plot
 	for _, block := range o.Picture().Blocks {
 		if p, is := block.(*report.Plot); is {

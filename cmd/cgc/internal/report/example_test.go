@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 )
 
 // results returns a typical document.

@@ -1,19 +1,23 @@
-package experiment
+// Package findings defines the results of `cgc experiment` and `cgc tune`: their JSON objects, the documents that a
+// terminal shows, and those with plots that HTML pages show.
+package findings
 
 import (
 	"fmt"
 	"math"
 
-	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
+	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// Outcome is the outcome of an experiment on one or more graphs. Its JSON keys are a contract (docs/reference/json.md).
-type Outcome struct {
+// Experiment is the outcome of an experiment on one or more graphs. Its JSON keys are a contract
+// (docs/reference/json.md).
+type Experiment struct {
 	// Summaries has one entry for each graph, method, size and model, grouped by graph.
-	Summaries []Summary `json:"summaries"`
+	Summaries []experiment.Summary `json:"summaries"`
 	// Comparisons compares each method with the first method on the same graph, with the same size and model.
-	Comparisons []Comparison `json:"comparisons"`
+	Comparisons []experiment.Comparison `json:"comparisons"`
 	// Trained is the number of trainings that were run, Kept the number that were already in the log.
 	Trained int `json:"trained"`
 	Kept    int `json:"kept"`
@@ -24,12 +28,12 @@ type Outcome struct {
 }
 
 // Document returns a report of the outcome: the accuracies on each graph, and the methods compared over the same seeds.
-func (o *Outcome) Document() *report.Document { return o.document(false) }
+func (o *Experiment) Document() *report.Document { return o.document(false) }
 
 // Picture is Document with a plot of the accuracies on each graph, for HTML pages.
-func (o *Outcome) Picture() *report.Document { return o.document(true) }
+func (o *Experiment) Picture() *report.Document { return o.document(true) }
 
-func (o *Outcome) document(plots bool) *report.Document {
+func (o *Experiment) document(plots bool) *report.Document {
 	d := new(report.Document)
 	for from := 0; from < len(o.Summaries); {
 		to := from
@@ -62,11 +66,11 @@ var (
 
 // accuracies returns a table with a row for each summary. The column "of full graph" is the accuracy relative to that
 // of the same model trained on the full graph.
-func accuracies(summaries []Summary) *report.Table {
+func accuracies(summaries []experiment.Summary) *report.Table {
 	whole, within := map[string]float64{}, false
 	for _, s := range summaries {
 		if s.IsWhole() {
-			whole[s.setting()] = s.Test.Mean
+			whole[setting(s)] = s.Test.Mean
 		}
 		within = within || s.Within > 0
 	}
@@ -99,7 +103,7 @@ func accuracies(summaries []Summary) *report.Table {
 			condense = report.Decimal(s.Condense, 3)
 		}
 		row = append(row, condense, report.Decimal(s.Train, 1))
-		if w := whole[s.setting()]; len(whole) > 0 {
+		if w := whole[setting(s)]; len(whole) > 0 {
 			if w > 0 && !s.IsWhole() {
 				ofWhole = report.Percent(100*s.Test.Mean/w, 1)
 			}
@@ -111,10 +115,10 @@ func accuracies(summaries []Summary) *report.Table {
 }
 
 // picture draws the accuracies with their intervals, a row for each arm and size, a series for each model.
-func picture(name string, summaries []Summary) *report.Plot {
+func picture(name string, summaries []experiment.Summary) *report.Plot {
 	bars := &report.Bars{Axis: "test accuracy, %", Points: true}
 	type place struct{ row, series int }
-	at := map[place]Summary{}
+	at := map[place]experiment.Summary{}
 	rows, models := map[string]int{}, map[string]int{}
 	for _, s := range summaries {
 		row := fmt.Sprintf("%s, %s", s.Arm, report.Plural(s.Nodes, "node"))
@@ -146,14 +150,14 @@ func picture(name string, summaries []Summary) *report.Plot {
 }
 
 // setting identifies the training on the full graph that a summary is compared with.
-func (s Summary) setting() string {
+func setting(s experiment.Summary) string {
 	training := s.Training
 	training.Weighted = false
 	return fmt.Sprint(s.Model, s.Setting, training)
 }
 
 // withinCell shows the standard deviation over the trainings on one condensed graph. It is blank if there is only one.
-func withinCell(s Summary) report.Cell {
+func withinCell(s experiment.Summary) report.Cell {
 	if len(s.Seeds) == 0 || s.Seeds[0].Trainings < 2 {
 		return report.Cell{}
 	}
@@ -161,7 +165,7 @@ func withinCell(s Summary) report.Cell {
 }
 
 // comparisons returns a table with a row for each comparison on one graph.
-func comparisons(all []Comparison, g graph.Identity) *report.Table {
+func comparisons(all []experiment.Comparison, g graph.Identity) *report.Table {
 	t := &report.Table{Columns: []report.Column{
 		{Name: "points of difference", Key: "arms"}, {Name: "nodes"}, {Name: "model"},
 		{Name: "mean ± std", Key: "difference", Parts: meanParts},
@@ -183,7 +187,7 @@ func comparisons(all []Comparison, g graph.Identity) *report.Table {
 }
 
 // notes explains the columns.
-func (o *Outcome) notes() report.Notes {
+func (o *Experiment) notes() report.Notes {
 	several, whole, within := false, false, false
 	for _, s := range o.Summaries {
 		several = several || len(s.Seeds) > 1
@@ -204,13 +208,14 @@ func (o *Outcome) notes() report.Notes {
 	}
 	if len(o.Comparisons) > 0 && several {
 		notes = append(notes, fmt.Sprintf(
-			"differences: between condensations of the same seeds; %s or %s where the interval leaves out 0", Better, Worse))
+			"differences: between condensations of the same seeds; %s or %s where the interval leaves out 0",
+			experiment.Better, experiment.Worse))
 	}
 	return notes
 }
 
 // plusMinus shows mean ± standard deviation, or only the mean if there is one seed.
-func plusMinus(e Estimate, seeds, digits int) report.Cell {
+func plusMinus(e experiment.Estimate, seeds, digits int) report.Cell {
 	if seeds < 2 {
 		return report.Decimal(e.Mean, digits)
 	}
@@ -218,7 +223,7 @@ func plusMinus(e Estimate, seeds, digits int) report.Cell {
 }
 
 // interval95 shows the 95% interval of the mean accuracy, clipped to 0–100. It is blank for one seed.
-func interval95(s Summary) report.Cell {
+func interval95(s experiment.Summary) report.Cell {
 	if len(s.Seeds) < 2 {
 		return report.Cell{}
 	}

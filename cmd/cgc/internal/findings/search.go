@@ -1,4 +1,4 @@
-package tune
+package findings
 
 import (
 	"fmt"
@@ -6,14 +6,15 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/experiment"
-	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/experiment/tune"
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// Outcome is the result of a search for a configuration. All accuracies are on validation nodes. Its JSON keys are a
+// Search is the result of a search for a configuration. All accuracies are on validation nodes. Its JSON keys are a
 // contract (docs/reference/json.md).
-type Outcome struct {
+type Search struct {
 	// Graph is the name of the graph, Condensed is N′.
 	Graph     string `json:"graph"`
 	Condensed int    `json:"condensed_nodes"`
@@ -26,13 +27,13 @@ type Outcome struct {
 	// first, and then by accuracy, the best first.
 	Confirmed []Confirmed `json:"confirmed"`
 	// Config and Weighted are the configuration to use. Changes lists how it differs from the default.
-	Config   cgc.Config `json:"config"`
-	Weighted bool       `json:"weighted"`
-	Changes  []Change   `json:"changes"`
+	Config   cgc.Config    `json:"config"`
+	Weighted bool          `json:"weighted"`
+	Changes  []tune.Change `json:"changes"`
 	// Prior is the name of the prior if Config is one; otherwise absent.
 	Prior string `json:"prior,omitempty"`
 	// Priors lists the priors that were ranked.
-	Priors []Prior `json:"priors"`
+	Priors []tune.Prior `json:"priors"`
 	// Gain is the mean difference in points between the best other configuration and the default, over paired seeds. Noise
 	// is the threshold that Gain had to exceed: 1.5 standard errors, over seeds and validation nodes.
 	Gain  float64 `json:"gain"`
@@ -48,8 +49,8 @@ type Outcome struct {
 type Confirmed struct {
 	// Changes lists how the configuration differs from the default. Prior is the name of the prior if the configuration is
 	// one; otherwise absent.
-	Changes []Change `json:"changes"`
-	Prior   string   `json:"prior,omitempty"`
+	Changes []tune.Change `json:"changes"`
+	Prior   string        `json:"prior,omitempty"`
 	// Judged and Entropy are the accuracy and the cross entropy that the closed form predicts.
 	Judged  float64 `json:"judged"`
 	Entropy float64 `json:"entropy"`
@@ -65,12 +66,13 @@ type Confirmed struct {
 	Weighted bool       `json:"weighted"`
 }
 
-// NewOutcome returns the outcome of tuning on g. The caller must set Seconds, File and Next.
-func NewOutcome(g *graph.Graph, models []string, tuned *Result) *Outcome {
-	o := &Outcome{
+// OfSearch returns the outcome of a search on g. The caller must set Seconds, File and Next.
+func OfSearch(g *graph.Graph, models []string, tuned *tune.Result) *Search {
+	o := &Search{
 		Graph: g.Name, Models: models, Ranked: len(tuned.Ranked), Trainings: tuned.Trainings,
 		Confirmed: []Confirmed{}, Config: tuned.Best.Config, Weighted: tuned.Best.Weighted,
-		Changes: listed(tuned.Best.Changes), Prior: tuned.Best.Prior, Priors: []Prior{}, Gain: tuned.Gain, Noise: tuned.Noise,
+		Changes: listed(tuned.Best.Changes), Prior: tuned.Best.Prior, Priors: []tune.Prior{}, Gain: tuned.Gain,
+		Noise: tuned.Noise,
 	}
 	o.Priors = append(o.Priors, tuned.Priors...)
 	if nodes, err := tuned.Best.Config.NodesFor(g); err == nil {
@@ -89,15 +91,15 @@ func NewOutcome(g *graph.Graph, models []string, tuned *Result) *Outcome {
 }
 
 // listed returns changes, or an empty list for nil, which JSON would write as null.
-func listed(changes []Change) []Change {
+func listed(changes []tune.Change) []tune.Change {
 	if changes == nil {
-		return []Change{}
+		return []tune.Change{}
 	}
 	return changes
 }
 
 // Document returns a report of the trained candidates and of the configuration to use.
-func (o *Outcome) Document() *report.Document {
+func (o *Search) Document() *report.Document {
 	d := new(report.Document)
 	t := &report.Table{Columns: []report.Column{
 		{Name: "configuration"}, {Name: "validation accuracy", Unit: "%", Parts: []string{"mean", "std"}}, {Name: "seeds"},
@@ -134,14 +136,14 @@ func (o *Outcome) Document() *report.Document {
 		add("the default is kept")
 	}
 	for _, p := range o.Priors {
-		found = append(found, p.note(o.Graph))
+		found = append(found, note(p, o.Graph))
 	}
 	d.Add(found, report.Notes{"configuration: " + o.File, "next: " + o.Next})
 	return d
 }
 
 // Picture is Document with a plot of the accuracies at its beginning, for HTML pages.
-func (o *Outcome) Picture() *report.Document {
+func (o *Search) Picture() *report.Document {
 	d := o.Document()
 	if len(o.Confirmed) == 0 {
 		return d
@@ -164,7 +166,7 @@ func (o *Outcome) Picture() *report.Document {
 }
 
 // note explains a prior and where it comes from.
-func (p Prior) note(graph string) string {
+func note(p tune.Prior, graph string) string {
 	note := fmt.Sprintf("prior %s (%s): ranked among the first because it did well on %s; "+
 		"held to the same bar as all others", p.Name, p, strings.Join(p.FoundOn, ", "))
 	if slices.Contains(p.FoundOn, graph) {
@@ -173,17 +175,8 @@ func (p Prior) note(graph string) string {
 	return note
 }
 
-// String lists the settings.
-func (p Prior) String() string {
-	words := make([]string, len(p.Settings))
-	for i, s := range p.Settings {
-		words[i] = s.Name + " " + s.Value
-	}
-	return strings.Join(words, ", ")
-}
-
 // changed lists changes on one line, with the name of their prior.
-func changed(changes []Change, prior string) string {
+func changed(changes []tune.Change, prior string) string {
 	if len(changes) == 0 {
 		return "default"
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 )
 
 // TestOutline checks the table of each kind of plot.
