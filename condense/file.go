@@ -102,7 +102,7 @@ func load(ctx context.Context, path string) (_ *Condensed, err error) {
 	defer memory.Recover(&err)
 	place, err := format.RecogniseStore(path)
 	if unknown := new(format.UnknownExtensionError); errors.As(err, &unknown) {
-		if a, err := (native.Format{}).ReadArrays(ctx, path); err == nil { // kept for old files
+		if a, err := native.Format.ReadArrays(ctx, path); err == nil { // kept for old files
 			return ofArrays(a)
 		}
 	}

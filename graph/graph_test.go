@@ -336,3 +336,12 @@ func TestScalingDoesNotCancel(t *testing.T) {
 		}
 	}
 }
+
+// nodes returns the nodes 0 to n−1.
+func nodes(n int) []int32 {
+	all := make([]int32, n)
+	for v := range all {
+		all[v] = int32(v)
+	}
+	return all
+}

@@ -26,7 +26,7 @@ func written(t *testing.T, s synth.Shape, seed uint64, o format.Storing) []byte 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (native.Format{}).WriteStream(t.Context(), path, g, o); err != nil {
+	if _, err := native.Format.WriteStream(t.Context(), path, g, o); err != nil {
 		t.Fatal(err)
 	}
 	content, err := os.ReadFile(path)
@@ -136,7 +136,7 @@ func TestStreamStops(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = native.Format{}.WriteStream(ctx, filepath.Join(dir, "g.safetensors"), g, format.Storing{Memory: 1 << 20})
+		_, err = native.Format.WriteStream(ctx, filepath.Join(dir, "g.safetensors"), g, format.Storing{Memory: 1 << 20})
 		if left, _ := os.ReadDir(dir); !errors.Is(err, context.Canceled) || len(left) > 0 {
 			t.Errorf("cancelled while %s: error %v, left %v", stage, err, left)
 		}

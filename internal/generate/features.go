@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -74,7 +75,7 @@ func Solve(ctx context.Context, a *mat.CSR, h *mat.Dense, weights []float64, alp
 	x := h.Clone()
 	var singular *Singular
 	operator := graph.Symmetric(a)
-	for _, nodes := range graph.Components(a) {
+	for _, nodes := range reach.Components(a) {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}

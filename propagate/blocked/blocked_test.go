@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset/synth"
-	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
@@ -533,14 +533,14 @@ func TestPartWithDegrees(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reach := graph.NewReach(g.Adj, rows)
-		reach.Grow()
+		set := reach.New(g.Adj, rows)
+		set.Grow()
 		part := &mat.CSR{Rows: g.Adj.Rows, Cols: g.Adj.Cols, Indptr: make([]int64, g.Adj.Rows+1)}
 		degrees := make([]float64, g.Adj.Rows)
 		for v := range g.Adj.Rows {
 			row := g.Adj.Indices[g.Adj.Indptr[v]:g.Adj.Indptr[v+1]]
 			degrees[v] = float64(len(row))
-			if reach.Distance[v] != graph.Unreached {
+			if set.Distance[v] != reach.Unreached {
 				part.Indices = append(part.Indices, row...)
 			}
 			part.Indptr[v+1] = int64(len(part.Indices))

@@ -19,11 +19,9 @@ import (
 	"github.com/graph-condensation/cgc/progress"
 )
 
-var _ format.StreamWriter = Format{}
-
 // WriteStream writes s into one file. Edges are sorted in temporary files next to it, and features are written in place
 // as they arrive. It needs o.Memory for the edges and some megabytes for the features.
-func (Format) WriteStream(
+func (native) WriteStream(
 	ctx context.Context, path string, s *format.Stream, o format.Storing,
 ) (changes graph.Changes, err error) {
 	if o.Storage == "" {

@@ -14,7 +14,7 @@ import (
 
 // Write writes g into one file, which Read maps and Python reads. A *mat.Panels is written unchanged. Features of other
 // types are read in blocks and written dense.
-func (Format) Write(ctx context.Context, path string, g *graph.Graph) error {
+func (native) Write(ctx context.Context, path string, g *graph.Graph) error {
 	meta, err := metadata(g.Name, g.Classes, g.Features(), g.ClassNames)
 	if err != nil {
 		return fmt.Errorf("dataset: %w", err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/rival"
 )
 
@@ -24,10 +25,10 @@ func Reached(g *graph.Graph) (each []int, all int) {
 	for _, own := range train {
 		count := 0
 		if len(own) > 0 {
-			reach := graph.NewReach(g.Adj, own)
-			reach.Grow()
-			for v, distance := range reach.Distance {
-				if distance != graph.Unreached {
+			set := reach.New(g.Adj, own)
+			set.Grow()
+			for v, distance := range set.Distance {
+				if distance != reach.Unreached {
 					near[v] = true
 					count++
 				}

@@ -1,4 +1,4 @@
-package graph_test
+package reach_test
 
 import (
 	"fmt"
@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/mat"
 )
 
 // hops is a plain breadth-first search, one node at a time.
 func hops(a *mat.CSR, from []int32, most int32) []int32 {
-	distance := slices.Repeat([]int32{graph.Unreached}, a.Rows)
+	distance := slices.Repeat([]int32{reach.Unreached}, a.Rows)
 	var queue []int32
 	for _, v := range from {
 		if distance[v] != 0 {
@@ -23,7 +24,7 @@ func hops(a *mat.CSR, from []int32, most int32) []int32 {
 	}
 	for ; len(queue) > 0; queue = queue[1:] {
 		for j := range a.Row(int(queue[0])) {
-			if next := distance[queue[0]] + 1; distance[j] == graph.Unreached && next <= most {
+			if next := distance[queue[0]] + 1; distance[j] == reach.Unreached && next <= most {
 				distance[j] = next
 				queue = append(queue, int32(j))
 			}
@@ -32,8 +33,8 @@ func hops(a *mat.CSR, from []int32, most int32) []int32 {
 	return distance
 }
 
-// A reach grows like breadth-first search, whether there are many or few outermost nodes, and for any number of
-// threads.
+// TestReach checks that a set grows like breadth-first search, whether there are many or few outermost nodes, and for
+// any number of threads.
 func TestReach(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, edges := range []int{300, 1500, 20_000} {
@@ -50,7 +51,7 @@ func TestReach(t *testing.T) {
 		for _, from := range [][]int32{nil, {7}, {7, 3, 7, 1499}, nodes(700)} {
 			for _, threads := range []int{1, 7} {
 				runtime.GOMAXPROCS(threads)
-				r := graph.NewReach(a, from)
+				r := reach.New(a, from)
 				for h := range int32(6) {
 					name := fmt.Sprintf("%d edges, %d nodes, %d hops", edges, len(from), h)
 					want := hops(a, from, h)

@@ -14,7 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
-	"github.com/graph-condensation/cgc/tables/parquet"
+	"github.com/graph-condensation/cgc/tables/internal/parquet"
 
 	_ "github.com/graph-condensation/cgc/tables"
 )

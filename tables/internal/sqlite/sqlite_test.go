@@ -16,7 +16,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
-	"github.com/graph-condensation/cgc/tables/sqlite"
+	"github.com/graph-condensation/cgc/tables/internal/sqlite"
 
 	_ "github.com/graph-condensation/cgc/tables"
 )

@@ -1,9 +1,10 @@
-package dataset
+// Package known tells public graphs by the fingerprints of their content.
+package known
 
 import "fmt"
 
-// Known is a public graph with the fingerprint of its content.
-type Known struct {
+// Graph is a public graph with the fingerprint of its content.
+type Graph struct {
 	// Name is the name of the data set.
 	Name string
 	// Fingerprint is the fingerprint by graph.Identify.
@@ -12,10 +13,10 @@ type Known struct {
 	Variant string
 }
 
-// KnownGraphs returns the public graphs whose fingerprint is known, computed from the files that their authors publish.
+// Graphs returns the public graphs whose fingerprint is known, computed from the files that their authors publish.
 // The data sets flickr, reddit and products, and arxiv with OGB's features, are not among them.
-func KnownGraphs() []Known {
-	return []Known{
+func Graphs() []Graph {
+	return []Graph{
 		{Name: "cora", Fingerprint: "44ff285387fc1692cccf7ce78355b0f0"},
 		{Name: "citeseer", Fingerprint: "5593d3fee7363eaf4dc4483d6ad55784"},
 		{Name: "arxiv", Fingerprint: "996d24e97b145d84ccf52920b1c7f8d2",
@@ -43,7 +44,7 @@ const (
 func Verify(name, fingerprint string) (v Verdict, why string) {
 	v, why = Unverified, fmt.Sprintf("not verified: no fingerprint of the public %s is known, and this graph has %s",
 		name, fingerprint)
-	for _, k := range KnownGraphs() {
+	for _, k := range Graphs() {
 		switch {
 		case k.Name != name:
 		case k.Fingerprint == fingerprint && k.Variant == "":

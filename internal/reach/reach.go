@@ -1,4 +1,5 @@
-package graph
+// Package reach finds what a graph connects: the nodes within some hops of given ones, and the connected components.
+package reach
 
 import (
 	"sync/atomic"
@@ -8,11 +9,11 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Unreached is the distance of a node that a Reach has not reached.
+// Unreached is the distance of a node that a Set has not reached.
 const Unreached = -1
 
-// Reach is the set of nodes within some hops of given nodes. It grows hop by hop.
-type Reach struct {
+// Set is the set of nodes within some hops of given nodes. It grows hop by hop.
+type Set struct {
 	// Distance is the number of hops from each node to the nearest given node, or Unreached.
 	Distance []int32
 	// Hops is the number of hops so far.
@@ -25,9 +26,9 @@ type Reach struct {
 	counted  bool    // entries includes those of front
 }
 
-// NewReach returns the nodes at distance 0: the given ones, repeats allowed. a is valid, as in Graph.Adj.
-func NewReach(a *mat.CSR, from []int32) *Reach {
-	r := &Reach{Distance: memory.Filled[int32](a.Rows, Unreached), adj: a}
+// New returns the nodes at distance 0: the given ones, repeats allowed. a is valid, as in graph.Graph.Adj.
+func New(a *mat.CSR, from []int32) *Set {
+	r := &Set{Distance: memory.Filled[int32](a.Rows, Unreached), adj: a}
 	for _, v := range from {
 		r.Distance[v] = 0
 	}
@@ -37,7 +38,7 @@ func NewReach(a *mat.CSR, from []int32) *Reach {
 
 // Entries returns the number of adjacency entries of the nodes within Hops hops. A propagation of Hops+1 hops reads
 // that many entries in its first hop.
-func (r *Reach) Entries() int64 {
+func (r *Set) Entries() int64 {
 	if !r.counted {
 		for _, v := range r.outermost() {
 			r.entries += r.adj.Indptr[v+1] - r.adj.Indptr[v]
@@ -49,7 +50,7 @@ func (r *Reach) Entries() int64 {
 
 // Grow reaches one hop further. It reads the adjacency entries of the outermost nodes. If Entries exceeds the number of
 // nodes, each unreached node looks for a reached neighbour instead, in parallel: it usually finds one soon.
-func (r *Reach) Grow() {
+func (r *Set) Grow() {
 	many := r.Entries() > int64(r.adj.Rows)
 	r.Hops++
 	r.counted = false
@@ -61,7 +62,7 @@ func (r *Reach) Grow() {
 }
 
 // push reaches the neighbours of the outermost nodes.
-func (r *Reach) push() {
+func (r *Set) push() {
 	for _, v := range r.front {
 		for _, j := range r.adj.Indices[r.adj.Indptr[v]:r.adj.Indptr[v+1]] {
 			if r.Distance[j] == Unreached {
@@ -73,9 +74,9 @@ func (r *Reach) push() {
 }
 
 // pull has the same result as push. The adjacency is symmetric, so each node can look for a reached neighbour.
-func (r *Reach) pull() {
+func (r *Set) pull() {
 	distance, last := r.Distance, r.Hops-1
-	parallel.For(r.adj.Rows, nodeChunk, func(lo, hi int) {
+	parallel.For(r.adj.Rows, 256, func(lo, hi int) {
 		for v := lo; v < hi; v++ {
 			if distance[v] != Unreached { // only this task writes it
 				continue
@@ -92,7 +93,7 @@ func (r *Reach) pull() {
 }
 
 // outermost returns the nodes at distance Hops.
-func (r *Reach) outermost() []int32 {
+func (r *Set) outermost() []int32 {
 	if r.unlisted {
 		r.front, r.unlisted = r.at(r.Hops), false
 	}
@@ -100,7 +101,7 @@ func (r *Reach) outermost() []int32 {
 }
 
 // at returns the nodes at distance t, ascending.
-func (r *Reach) at(t int32) (nodes []int32) {
+func (r *Set) at(t int32) (nodes []int32) {
 	for v, s := range r.Distance {
 		if s == t {
 			nodes = append(nodes, int32(v))
