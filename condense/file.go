@@ -54,7 +54,7 @@ type account struct {
 func (c *Condensed) Save(ctx context.Context, path string) error { return c.SaveAs(ctx, path, "") }
 
 // SaveAs is Save in the format of the given name. An empty name selects the format by the file extension. An error
-// about the name wraps a *format.UnknownError or a *format.NoStoreError.
+// about the name wraps a *format.UnknownError, or says that the format stores no condensed graphs.
 func (c *Condensed) SaveAs(ctx context.Context, path, name string) (err error) {
 	defer memory.Recover(&err)
 	store, err := format.StoreFor(path, name)

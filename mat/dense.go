@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/internal/product"
 )
 
 // Matrix is a matrix that can be read in blocks. *Dense and *CSR implement it, and have faster code paths. A matrix of
@@ -52,14 +53,7 @@ func (m *Dense) ReadBlock(dst *Dense, rows []int32, lo, hi int) error {
 func (m *Dense) Row(i int) []float32 { return m.Data[i*m.Cols : (i+1)*m.Cols : (i+1)*m.Cols] }
 
 // Reshape makes m rows×cols. It reuses the memory of m if that is large enough. The contents are then undefined.
-func (m *Dense) Reshape(rows, cols int) {
-	if n := rows * cols; cap(m.Data) < n {
-		m.Data = memory.Make[float32](n)
-	} else {
-		m.Data = m.Data[:n]
-	}
-	m.Rows, m.Cols = rows, cols
-}
+func (m *Dense) Reshape(rows, cols int) { (*product.Dense)(m).Reshape(rows, cols) }
 
 // Clone returns a copy that shares no memory with m.
 func (m *Dense) Clone() *Dense {

@@ -1,4 +1,5 @@
-package experiment
+// Package training runs many trainings at once, with random sources that do not depend on their order.
+package training
 
 import (
 	"context"
@@ -27,12 +28,12 @@ type Job struct {
 	Seed     uint64
 }
 
-// Train runs jobs concurrently, since one condensed graph is too small to keep all threads busy. At most atOnce of them
+// Run runs jobs concurrently, since one condensed graph is too small to keep all threads busy. At most atOnce of them
 // run at the same time; 0 means the number of threads. If a target streams its graph, jobs run one after another.
 //
-// When a job ends, Train calls ended with its result; calls do not overlap. The first error of a training, or of ended,
+// When a job ends, Run calls ended with its result; calls do not overlap. The first error of a training, or of ended,
 // stops the other jobs and is returned. Results do not depend on atOnce.
-func Train(ctx context.Context, jobs []Job, atOnce int, ended func(i int, r *gnn.Result) error) (err error) {
+func Run(ctx context.Context, jobs []Job, atOnce int, ended func(i int, r *gnn.Result) error) (err error) {
 	defer memory.Recover(&err)
 	if atOnce == 0 {
 		atOnce = runtime.GOMAXPROCS(0)
@@ -40,7 +41,7 @@ func Train(ctx context.Context, jobs []Job, atOnce int, ended func(i int, r *gnn
 	if slices.ContainsFunc(jobs, func(j Job) bool { return j.Target.Streams() }) {
 		atOnce = 1
 	}
-	ctx, cancel := context.WithCancelCause(uncounted(ctx))
+	ctx, cancel := context.WithCancelCause(Uncounted(ctx))
 	defer cancel(nil)
 	var (
 		free  = make(chan struct{}, atOnce)
@@ -60,7 +61,7 @@ func Train(ctx context.Context, jobs []Job, atOnce int, ended func(i int, r *gnn
 				}
 				<-free
 			}()
-			r, err := gnn.Train(ctx, j.Model, j.Sample, j.Target, j.Training, TrainingSource(j.Model, j.Seed))
+			r, err := gnn.Train(ctx, j.Model, j.Sample, j.Target, j.Training, Source(j.Model, j.Seed))
 			panics = false
 			if err != nil {
 				cancel(fmt.Errorf("training %s: %w", j.Model.Name(), err)) // later errors change nothing
@@ -81,9 +82,9 @@ func Train(ctx context.Context, jobs []Job, atOnce int, ended func(i int, r *gnn
 	return err
 }
 
-// uncounted returns ctx without the counted events of the jobs, such as the epochs of a training, because a grid counts
+// Uncounted returns ctx without the counted events of the jobs, such as the epochs of a training, because a grid counts
 // condensations and trainings instead. Events without a total are passed on.
-func uncounted(ctx context.Context) context.Context {
+func Uncounted(ctx context.Context) context.Context {
 	return progress.With(ctx, func(e progress.Event) {
 		if e.Total == 0 {
 			progress.Report(ctx, e)
@@ -91,21 +92,21 @@ func uncounted(ctx context.Context) context.Context {
 	})
 }
 
-// trainingStream is the first random stream for training. Condensation uses lower streams.
-const trainingStream = 1 << 32
+// firstStream is the first random stream for training. Condensation uses lower streams.
+const firstStream = 1 << 32
 
 // streams lists the models with a fixed random stream. Each model has its own stream, so that a training does not
 // depend on other trainings. For models that are not listed, the stream is a hash of their name.
 var streams = []string{"gcn", "sgc", "sage", "appnp", "cheby", "gat"}
 
-// TrainingSource returns the random source of weights and dropout for training m with the given seed. gnn.Train with
-// this source repeats the training of an Evaluation.
-func TrainingSource(m gnn.Model, seed uint64) rand.Source {
+// Source returns the random source of weights and dropout for training m with the given seed. gnn.Train with
+// this source repeats the training of an experiment.Evaluation.
+func Source(m gnn.Model, seed uint64) rand.Source {
 	stream := slices.Index(streams, m.Name())
 	if stream < 0 {
 		name := fnv.New32a()
 		name.Write([]byte(m.Name()))
 		stream = len(streams) + int(name.Sum32()>>1)
 	}
-	return rand.NewPCG(seed, trainingStream+uint64(stream))
+	return rand.NewPCG(seed, firstStream+uint64(stream))
 }
