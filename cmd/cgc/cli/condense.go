@@ -118,9 +118,9 @@ func (c *command) condense(
 	if err := checkpoint.Remove(kept); err != nil {
 		return err
 	}
-	r := outcomeOf(g)
+	r := outcomeOf(g, out)
 	r.add(small, seconds, small.Seconds)
-	r.PeakRSS, r.Kept, r.File, r.Plan = peakRSS(), mostHeld.Load(), out, planned
+	r.Plan = planned
 	c.warn(r.Warnings)
 	return c.print(r, r.document())
 }

@@ -232,10 +232,10 @@ func (c *command) condenseEmbeddings(
 	if err := c.save(out, func() error { return small.SaveAs(ctx, out, as) }); err != nil {
 		return err
 	}
-	r := outcomeOf(g)
+	r := outcomeOf(g, out)
 	r.Nodes, r.Edges = f.Nodes, int(f.Edges)
 	r.add(small, seconds, small.Seconds)
-	r.PeakRSS, r.File = peakRSS(), out
+	r.Kept = 0 // measured only while the graph was read
 	c.warn(r.Warnings)
 	return c.print(r, r.document())
 }

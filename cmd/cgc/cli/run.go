@@ -121,10 +121,10 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) (err erro
 	if err := j.save(j.out, func() error { return result.Condensed[0].Save(ctx, j.out) }); err != nil {
 		return err
 	}
-	r := outcomeOf(g)
+	r := outcomeOf(g, j.out)
 	r.add(result.Condensed[0], seconds, meanSeconds(result.Condensed))
 	r.Over, r.Results, r.Whole = overCondensations, accuracies(result.Small), accuracies(result.Whole)
-	r.PeakRSS, r.Kept, r.File, r.Report, r.Testing = peakRSS(), mostHeld.Load(), j.out, j.page, tests.measured()
+	r.Report, r.Testing = j.page, tests.measured()
 	for _, small := range result.Condensed {
 		j.warn(small.Warnings)
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/internal/reach"
-	"github.com/graph-condensation/cgc/rival"
 )
 
 // EmbeddingBytes returns the memory that Embeddings needs for the given number of nodes: K+1 matrices, and copies of
@@ -46,6 +46,6 @@ func Reached(g *graph.Graph) (each []int, all int) {
 
 // Training describes the work of a method for memory errors: "gcond on 90,941 training nodes with 200 features".
 func Training(method string, g *graph.Graph) string {
-	return fmt.Sprintf("%s on %s training nodes with %s features", method, rival.Count(len(g.Split.Train)),
-		rival.Count(g.Features()))
+	return fmt.Sprintf("%s on %s training nodes with %s features", method, digits.Group(len(g.Split.Train)),
+		digits.Group(g.Features()))
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/graph-condensation/cgc/internal/digits"
 )
 
 // Cell is an entry of a table, both for people and for programs. The zero value is blank.
@@ -84,13 +86,7 @@ func full(v any) string {
 }
 
 // Count formats n with commas as thousands separators.
-func Count(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
+func Count(n int) string { return digits.Group(n) }
 
 // Plural writes n and word, in the plural unless n is 1: "1 training", "2,000 trainings".
 func Plural(n int, word string) string {
