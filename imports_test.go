@@ -23,7 +23,7 @@ var layers = []string{
 		"internal/slow internal/spelling progress",
 	"internal/product internal/registry internal/safetensors",
 	"mat",
-	"internal/factor",
+	"internal/budget internal/factor",
 	"graph internal/adam internal/checkpoint internal/kernelridge internal/reach",
 	"internal/external",
 	"propagate internal/assess internal/augment partition internal/generate internal/selftrain dataset/format gnn",

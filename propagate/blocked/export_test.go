@@ -3,12 +3,13 @@ package blocked
 import (
 	"context"
 
+	"github.com/graph-condensation/cgc/internal/budget"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// Process exports process.
-const Process = process
+// Process is the memory of an idle process in a plan.
+const Process = budget.Propagating
 
 // Plan describes how columns are propagated.
 type Plan struct {
