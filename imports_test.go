@@ -23,6 +23,7 @@ var layers = []string{
 		"internal/slow internal/spelling progress",
 	"internal/product internal/registry internal/safetensors",
 	"mat",
+	"internal/paneled",
 	"internal/budget internal/factor",
 	"graph internal/adam internal/checkpoint internal/kernelridge internal/reach",
 	"internal/external",

@@ -16,6 +16,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -287,7 +288,7 @@ func sameFile(t *testing.T, path string, kept []format.Storing) {
 	for _, o := range kept {
 		whole := *g
 		if o.Storage != "" {
-			if whole.X, err = mat.InPanels(g.X, o.Width, o.Storage); err != nil {
+			if whole.X, err = paneled.Copy(g.X, o.Width, o.Storage); err != nil {
 				t.Fatal(err)
 			}
 		}

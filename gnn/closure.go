@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/mat"
@@ -156,7 +157,7 @@ func (f *files) numbers(n int) ([]float32, error) {
 }
 
 // panels returns a rows×d matrix of zeros in a new file, in panels of width columns.
-func (f *files) panels(rows, d, width int) (*mat.Panels, error) {
+func (f *files) panels(rows, d, width int) (*paneled.Matrix, error) {
 	data, err := f.numbers(rows * d)
 	if err != nil {
 		return nil, err
@@ -165,7 +166,7 @@ func (f *files) panels(rows, d, width int) (*mat.Panels, error) {
 	for lo := 0; lo < d; lo += width {
 		panels = append(panels, data[rows*lo:rows*min(lo+width, d)])
 	}
-	return mat.FloatPanels(rows, d, width, panels)
+	return paneled.OfFloats(rows, d, width, panels)
 }
 
 // free releases the files. Their contents must not be used afterwards.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -57,7 +58,7 @@ func circle(n, features int, weighted bool) *graph.Graph {
 // stored returns g with its features in the storage of a file, and g with the same numbers as dense features.
 func stored(t *testing.T, g *graph.Graph, width int, s mat.Storage) (read, dense *graph.Graph) {
 	t.Helper()
-	panels, err := mat.InPanels(g.X, width, s)
+	panels, err := paneled.Copy(g.X, width, s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/budget"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -55,7 +56,7 @@ func TargetWithin(ctx context.Context, g *graph.Graph, inductive bool, bound int
 	input := mappedBytes(g)
 	beyond := bound > 0 && input > bound
 	if x, dense := g.X.(*mat.Dense); beyond && dense {
-		inOrder, err := mat.FloatPanels(x.Rows, x.Cols, x.Cols, [][]float32{x.Data})
+		inOrder, err := paneled.OfFloats(x.Rows, x.Cols, x.Cols, [][]float32{x.Data})
 		if err != nil {
 			return nil, fmt.Errorf("gnn: target: %w", err)
 		}

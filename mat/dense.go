@@ -198,8 +198,8 @@ func FirstNotFinite(ctx context.Context, x Matrix) (row, col int, found bool, er
 		}
 		return rows
 	}
-	if p, ok := x.(*Panels); ok {
-		x = unchecked{p}
+	if p, ok := x.(interface{ Unchecked() Matrix }); ok { // reading x would stop at such a value
+		x = p.Unchecked()
 	}
 	err = readChunks(ctx, x, n, consecutive, func(lo int, block *Dense) {
 		first[lo/rowChunk] = 1 + slices.IndexFunc(block.Data, notFinite)

@@ -14,6 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/native"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
 )
@@ -60,7 +61,7 @@ func TestStreamIsMake(t *testing.T) {
 		for _, o := range kept {
 			g.X = dense
 			if o.Storage != "" {
-				x, err := mat.InPanels(dense, o.Width, o.Storage)
+				x, err := paneled.Copy(dense, o.Width, o.Storage)
 				if err != nil {
 					t.Fatal(err)
 				}

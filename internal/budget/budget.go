@@ -4,6 +4,7 @@ package budget
 
 import (
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -67,7 +68,7 @@ func Features(x mat.Matrix) int64 {
 	switch x := x.(type) {
 	case *mat.CSR:
 		return Sparse(x)
-	case *mat.Panels:
+	case *paneled.Matrix:
 		per = x.Storage().Bytes()
 	}
 	return int64(per) * int64(n) * int64(d)

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
@@ -62,7 +63,7 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 	}
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)
-	halves, err := mat.InPanels(x, 16, mat.F16)
+	halves, err := paneled.Copy(x, 16, mat.F16)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 				p := propagate.Propagation{Rule: rule, Hops: hops, Teleport: 0.1}
 				var wide, narrow, stored, remade, filed, both, spilled, halved bool
 				for kind, features := range map[string]mat.Matrix{
-					"dense": x, "sparse": x.Sparse(), "panels of 16": paneled{x, 16, nil}, "panels of 22": paneled{x, 22, nil},
+					"dense": x, "sparse": x.Sparse(), "panels of 16": inPanels{x, 16, nil}, "panels of 22": inPanels{x, 22, nil},
 					"panels of 16 bits": halves,
 				} {
 					in := propagate.Input{Adj: a, X: features, Rows: all}
@@ -236,16 +237,16 @@ func edges(n int, list [][2]int32) *mat.CSR {
 	return a
 }
 
-// paneled is features in panels of a given width. It records which blocks are read.
-type paneled struct {
+// inPanels is features in panels of a given width. It records which blocks are read.
+type inPanels struct {
 	*mat.Dense
 	width int
 	read  func(rows []int32, lo, hi int)
 }
 
-func (p paneled) PanelWidth() int { return p.width }
+func (p inPanels) PanelWidth() int { return p.width }
 
-func (p paneled) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
+func (p inPanels) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 	if p.read != nil {
 		p.read(rows, lo, hi)
 	}
@@ -335,7 +336,7 @@ func TestPanelsAreReadOnce(t *testing.T) {
 	var mu sync.Mutex
 	read := map[[2]int]int{} // of a node and a panel
 	order := 0
-	x := paneled{features(n, d, 1, rand.New(rand.NewPCG(7, 0))), width, func(rows []int32, lo, hi int) {
+	x := inPanels{features(n, d, 1, rand.New(rand.NewPCG(7, 0))), width, func(rows []int32, lo, hi int) {
 		mu.Lock()
 		defer mu.Unlock()
 		if lo < order {
@@ -384,7 +385,7 @@ func TestBlocksEndWithPanels(t *testing.T) {
 				if memory > 1 {
 					memory += blocked.Process
 				}
-				in := propagate.Input{Adj: a, X: paneled{mat.NewDense(50, d), min(width, d), nil}, Rows: []int32{1, 30}}
+				in := propagate.Input{Adj: a, X: inPanels{mat.NewDense(50, d), min(width, d), nil}, Rows: []int32{1, 30}}
 				plan := blocked.Engine{Memory: memory}.Plan(propagate.Propagation{Rule: propagate.SGC, Hops: 1}, in)
 				at := 0
 				for _, b := range plan.Blocks {

@@ -9,6 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/budget"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -140,7 +141,7 @@ func (t *task) candidates(wide int) iter.Seq[plan] {
 // halvable reports whether p can store S⁽⁰⁾ as X and R. The kernel for this does not support edge weights, and teleport
 // would need S⁽⁰⁾ later.
 func (t *task) halvable(p plan) bool {
-	x, panels := t.x.(*mat.Panels)
+	x, panels := t.x.(*paneled.Matrix)
 	return panels && x.Storage() == mat.F16 && !t.half && t.adj.Data == nil && t.beta == 0 && !t.narrow(p)
 }
 
@@ -285,7 +286,7 @@ func (t *task) scratch(p plan) (bytes int64) {
 // mapped: the memory behind them is unknown.
 func (t *task) input() int64 {
 	switch t.x.(type) {
-	case *mat.Dense, *mat.CSR, *mat.Panels:
+	case *mat.Dense, *mat.CSR, *paneled.Matrix:
 		return budget.Graph(t.adj, t.x)
 	}
 	if t.mapped {

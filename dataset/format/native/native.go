@@ -16,6 +16,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -89,7 +90,7 @@ func (f *file) holdsFeatures(x mat.Matrix) bool {
 	switch x := x.(type) {
 	case *mat.CSR:
 		return safetensors.Holds(f.File, x.Indices)
-	case *mat.Panels:
+	case *paneled.Matrix:
 		for k := range x.Count() {
 			if !safetensors.Holds(f.File, x.Floats(k)) && !safetensors.Holds(f.File, x.Halves(k)) {
 				return false

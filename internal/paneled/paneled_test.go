@@ -1,4 +1,4 @@
-package mat_test
+package paneled_test
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -30,11 +31,11 @@ func TestPanelsReadBlock(t *testing.T) {
 	}
 	for _, s := range mat.Storages() {
 		for width := range 25 {
-			p, err := mat.InPanels(x, width, s)
+			p, err := paneled.Copy(x, width, s)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := mat.PanelWidth(p); got != mat.PanelsOf(23, width) {
+			if got := mat.PanelWidth(p); got != paneled.Width(23, width) {
 				t.Errorf("panels of %d columns, want %d", got, width)
 			}
 			for name, rows := range lists {
@@ -58,7 +59,7 @@ func TestPanelsReadBlock(t *testing.T) {
 // Each panel is contiguous, in the order of rows.
 func TestPanelsStandTogether(t *testing.T) {
 	x := eighths(5, 7)
-	p, err := mat.InPanels(x, 3, mat.F32)
+	p, err := paneled.Copy(x, 3, mat.F32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,7 @@ func TestPanelsRound(t *testing.T) {
 		x.Data[i] = float32(random.NormFloat64())
 	}
 	for s, bits := range map[mat.Storage]int{mat.F16: 11, mat.BF16: 8, mat.F32: 24} {
-		p, err := mat.InPanels(x, 4, s)
+		p, err := paneled.Copy(x, 4, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +121,7 @@ func TestPanelsRefuse(t *testing.T) {
 	} {
 		x := eighths(4, 7)
 		x.Row(2)[5] = c.value
-		_, err := mat.InPanels(x, 3, c.s)
+		_, err := paneled.Copy(x, 3, c.s)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%v in %s: error %v, want %q", c.value, c.s, err, c.want)
 		}
@@ -132,7 +133,7 @@ func TestPanelsRefuse(t *testing.T) {
 func TestPanelsThatAreNotFinite(t *testing.T) {
 	halves := [][]uint16{make([]uint16, 2*600), make([]uint16, 600)}
 	halves[1][400] = 0x7c00
-	p, err := mat.HalfPanels(600, 3, 2, mat.F16, halves)
+	p, err := paneled.OfHalves(600, 3, 2, mat.F16, halves)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,16 +151,16 @@ func TestPanelsThatAreNotFinite(t *testing.T) {
 }
 
 func TestPanelsOfWrongShapes(t *testing.T) {
-	for want, make := range map[string]func() (*mat.Panels, error){
-		"storage \"f8\"":    func() (*mat.Panels, error) { return mat.NewPanels(2, 2, 1, "f8") },
-		"at least 1 column": func() (*mat.Panels, error) { return mat.NewPanels(2, 0, 1, mat.F16) },
-		"2 panels for 5 columns, expected 3": func() (*mat.Panels, error) {
-			return mat.FloatPanels(1, 5, 2, [][]float32{{1, 2}, {3, 4}})
+	for want, make := range map[string]func() (*paneled.Matrix, error){
+		"storage \"f8\"":    func() (*paneled.Matrix, error) { return paneled.New(2, 2, 1, "f8") },
+		"at least 1 column": func() (*paneled.Matrix, error) { return paneled.New(2, 0, 1, mat.F16) },
+		"2 panels for 5 columns, expected 3": func() (*paneled.Matrix, error) {
+			return paneled.OfFloats(1, 5, 2, [][]float32{{1, 2}, {3, 4}})
 		},
-		"panel 1 holds 2 numbers, expected 1×1": func() (*mat.Panels, error) {
-			return mat.HalfPanels(1, 3, 2, mat.BF16, [][]uint16{{1, 2}, {3, 4}})
+		"panel 1 holds 2 numbers, expected 1×1": func() (*paneled.Matrix, error) {
+			return paneled.OfHalves(1, 3, 2, mat.BF16, [][]uint16{{1, 2}, {3, 4}})
 		},
-		"of 16 bits with the storage f32": func() (*mat.Panels, error) { return mat.HalfPanels(1, 1, 1, mat.F32, nil) },
+		"of 16 bits with the storage f32": func() (*paneled.Matrix, error) { return paneled.OfHalves(1, 1, 1, mat.F32, nil) },
 	} {
 		if _, err := make(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
@@ -174,7 +175,7 @@ func BenchmarkPanelsReadBlock(b *testing.B) {
 		rows[i] = int32(i)
 	}
 	for _, s := range mat.Storages() {
-		p, err := mat.InPanels(x, 16, s)
+		p, err := paneled.Copy(x, 16, s)
 		if err != nil {
 			b.Fatal(err)
 		}
