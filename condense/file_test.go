@@ -285,13 +285,3 @@ True
 
 // listed formats numbers as Python does.
 func listed(v []int32) string { return strings.ReplaceAll(fmt.Sprint(v), " ", ", ") }
-
-func TestFileName(t *testing.T) {
-	for name, want := range map[string]string{
-		"cora": "cora-70", "../etc/pass wd": "etc-pass-wd-70", "Ärzte_2.0": "rzte_2.0-70", "": "-70",
-	} {
-		if got := condense.FileName(name, 70); got != want {
-			t.Errorf("%q becomes %q, want %q", name, got, want)
-		}
-	}
-}

@@ -74,7 +74,7 @@ func Open(ctx context.Context, name string) (*graph.Graph, error) {
 // The error is a *NotFoundError, a *ReadError, or a *format.UnrecognisedError, *format.AmbiguousError or
 // *format.SeveralError if no format can be chosen. Downloads report their bytes to package progress.
 func (o Options) Open(ctx context.Context, name string) (*graph.Graph, error) {
-	if name == synth.DemoName {
+	if name == synth.DemoShape().Name {
 		if o.Queries != (format.Queries{}) {
 			return nil, &format.NoQueriesError{Path: name, Name: name}
 		}
@@ -135,7 +135,7 @@ func (o Options) read(ctx context.Context, found format.Place) (g *graph.Graph, 
 // after use.
 func (o Options) Stream(ctx context.Context, name string, bound int64) (_ *format.Stream, err error) {
 	defer memory.Recover(&err)
-	if name == synth.DemoName || o.Queries != (format.Queries{}) {
+	if name == synth.DemoShape().Name || o.Queries != (format.Queries{}) {
 		return nil, nil
 	}
 	found, err := o.find(name)

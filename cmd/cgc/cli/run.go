@@ -7,6 +7,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/commandline"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/overview"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
@@ -173,7 +175,7 @@ func (j *runJob) check() error {
 
 // defaultName returns the default file name of a condensed graph: NAME-N.safetensors.
 func defaultName(g *graph.Graph, nodes int) string {
-	return condense.FileName(g.Name, nodes) + extension
+	return commandline.FileName(g.Name, nodes) + extension
 }
 
 // meanSeconds returns the mean time of each step.
@@ -182,5 +184,5 @@ func meanSeconds(condensed []*cgc.Condensed) condense.Seconds {
 	for _, c := range condensed {
 		all = append(all, c.Seconds)
 	}
-	return condense.Combine(all, func(values []float64) float64 { return stat.Mean(values, nil) })
+	return bench.Combine(all, func(values []float64) float64 { return stat.Mean(values, nil) })
 }

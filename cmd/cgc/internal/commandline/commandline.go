@@ -4,12 +4,14 @@ package commandline
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/internal/object"
 )
 
 // Of joins words to a command line, quoted for a POSIX shell.
@@ -37,7 +39,7 @@ func Condense(graph, file string, small *condense.Condensed) string {
 		_ = json.Unmarshal(text, &usual) // it was marshalled by this program
 	}
 	common := []string{"nodes", "ratio", "label_ratio", "seed", "normalize_features", "standardize", "inductive"}
-	for _, p := range condense.Parameters(small.Config) {
+	for _, p := range object.Fields(small.Config) {
 		value := strings.Trim(string(p.Value), `"[]`)
 		flag := "--" + strings.ReplaceAll(p.Key, "_", "-")
 		isCommon := slices.Contains(common, p.Key)
@@ -55,4 +57,16 @@ func Condense(graph, file string, small *condense.Condensed) string {
 		}
 	}
 	return Of(append(words, "-o", file)...)
+}
+
+// FileName returns a file name for a condensed graph with the given number of nodes, without extension: GRAPH-NODES.
+// Characters of the graph's name that are unusual in file names become hyphens.
+func FileName(graph string, nodes int) string {
+	allowed := func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.", r) {
+			return r
+		}
+		return '-'
+	}
+	return fmt.Sprintf("%s-%d", strings.TrimLeft(strings.Map(allowed, graph), ".-"), nodes)
 }

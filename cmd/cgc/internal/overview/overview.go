@@ -21,6 +21,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/object"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -302,7 +303,7 @@ func (s Subject) configuration() (*report.Table, error) {
 	t := &report.Table{
 		Title: "All parameters", Folded: true, Columns: []report.Column{{Key: "parameter"}, {Key: "value"}},
 	}
-	for _, p := range condense.Parameters(s.Condensed.Config) {
+	for _, p := range object.Fields(s.Condensed.Config) {
 		t.Row(report.Word(strings.ReplaceAll(p.Key, "_", " ")), report.Word(strings.Trim(string(p.Value), `"`)))
 	}
 	build := experiment.ThisBuild()

@@ -1,4 +1,4 @@
-package mat
+package factor
 
 import (
 	"github.com/graph-condensation/cgc/internal/kernel"
