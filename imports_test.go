@@ -26,7 +26,7 @@ var layers = []string{
 	"internal/paneled",
 	"internal/budget internal/factor",
 	"graph internal/adam internal/checkpoint internal/kernelridge internal/reach",
-	"internal/external",
+	"internal/content internal/external",
 	"propagate internal/assess internal/augment partition internal/generate internal/selftrain dataset/format gnn",
 	"dataset condense internal/training",
 	". experiment rival",

@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
@@ -119,7 +120,7 @@ func (c *command) writeStream(ctx context.Context, s *format.Stream, file string
 	case s.Exact > 0:
 		edges = int(s.Exact)
 	default:
-		for _, sentence := range format.EdgeNotes(s.Name, changes) {
+		for _, sentence := range content.EdgeNotes(s.Name, changes) {
 			c.progress.note("%s", sentence)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/csr"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/safetensors"
@@ -225,7 +226,7 @@ func (f *file) features() mat.Matrix {
 // classes checks the labels and returns the number of classes.
 func (f *file) classes(y []int32) (classes int) {
 	for i, c := range y {
-		if _, err := format.Label(int64(i), int64(c)); err != nil {
+		if _, err := content.Label(int64(i), int64(c)); err != nil {
 			f.fail("tensor y: %w", err)
 			return 0
 		}
@@ -273,7 +274,7 @@ func (f *file) complete(g *graph.Graph, nodes int, edges graph.Edges) (*graph.Gr
 		f.err = format.Locate(err, f.path, nil)
 		return nil, nil
 	}
-	return g, format.Notes(g, changes)
+	return g, content.Notes(g, changes)
 }
 
 // tensor returns the elements of a tensor as E, without a copy if E is their type. It returns nil if there is no such

@@ -17,6 +17,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -30,7 +31,7 @@ func written(ctx context.Context, t *testing.T, path string, inParts bool) (data
 		if s, err = o.Stream(ctx, path, 1<<20); err == nil {
 			var changes graph.Changes
 			changes, err = dataset.WriteStream(ctx, file, s, format.Storing{Memory: 1 << 16})
-			notes = append(notes, format.EdgeNotes(s.Name, changes)...)
+			notes = append(notes, content.EdgeNotes(s.Name, changes)...)
 			err = errors.Join(err, s.Close())
 		}
 	} else {

@@ -15,6 +15,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/table"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 )
 
 // parts is a table: a file, or the concatenated files of a folder.
@@ -214,7 +215,7 @@ func (t *parts) Runs(ctx context.Context, columns []int, use func(run int, r tab
 // Bytes returns the total size of the files.
 func (t *parts) Bytes() (size int64) {
 	for _, f := range t.files {
-		size += format.SizeOf(f.path)
+		size += content.SizeOf(f.path)
 	}
 	return size
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/dataset/format/internal/parts"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -80,7 +81,7 @@ func Read(ctx context.Context, z Source, name string) (*graph.Graph, []string, e
 			"edges": edgeIndex, "features": features, "labels": labels, "split": "train_mask",
 		})
 	}
-	return g, append(notes, format.Notes(g, changes)...), nil
+	return g, append(notes, content.Notes(g, changes)...), nil
 }
 
 // describe sets the metadata of a graph that cgc wrote, and the names of its nodes.
@@ -149,13 +150,13 @@ func readLabels(z Source, n int, own bool) (y []int32, err error) {
 		if own {
 			y = memory.Make[int32](n)
 			for i, c := range numbers {
-				if y[i], err = format.Label(int64(i), c); err != nil {
+				if y[i], err = content.Label(int64(i), c); err != nil {
 					return err
 				}
 			}
 			return nil
 		}
-		y, err = format.Labels(numbers)
+		y, err = content.Labels(numbers)
 		return err
 	})
 	return y, err

@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/csr"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -62,7 +63,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	if len(labels) != m.Rows {
 		err = fmt.Errorf("%d labels for %d nodes", len(labels), m.Rows)
 	} else {
-		b.Y, err = format.Labels(labels)
+		b.Y, err = content.Labels(labels)
 	}
 	if err != nil {
 		return nil, nil, &format.ReadError{File: path, Err: err}
@@ -71,7 +72,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	if err != nil {
 		return nil, nil, format.Locate(err, path, nil)
 	}
-	return g, format.Notes(g, changes), nil
+	return g, content.Notes(g, changes), nil
 }
 
 // features reads attr_matrix, or the sparse attr_*.

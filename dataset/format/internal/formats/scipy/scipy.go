@@ -15,6 +15,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/parts"
 	"github.com/graph-condensation/cgc/dataset/format/internal/pickle"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -81,7 +82,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 			"edges": adjacencyNames[0], "features": features, "labels": "node_label", "split": "train_mask",
 		})
 	}
-	return g, append(notes, format.Notes(g, changes)...), nil
+	return g, append(notes, content.Notes(g, changes)...), nil
 }
 
 // open calls read with the content of the first array that has one of the names: an *Array of numbers, or the pickled
@@ -141,7 +142,7 @@ func labels(z *numpy.Archive) ([]int32, error) {
 		if err != nil {
 			return err
 		}
-		y, err = format.Labels(numbers)
+		y, err = content.Labels(numbers)
 		return err
 	})
 	return y, err
