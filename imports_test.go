@@ -23,7 +23,7 @@ var layers = []string{
 		"internal/radix internal/slow internal/spelling progress",
 	"internal/product internal/registry internal/safetensors",
 	"mat",
-	"internal/paneled",
+	"internal/mattest internal/paneled",
 	"internal/budget internal/factor",
 	"graph internal/adam internal/checkpoint internal/kernelridge internal/reach",
 	"internal/content internal/external",

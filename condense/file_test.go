@@ -17,6 +17,7 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -26,10 +27,7 @@ import (
 func whole(t testing.TB) *condense.Condensed {
 	t.Helper()
 	random := rand.New(rand.NewPCG(30, 0))
-	x := mat.NewDense(12, 8)
-	for i := range x.Data {
-		x.Data[i] = float32(random.NormFloat64())
-	}
+	x := mattest.Normal(12, 8, random)
 	b := graph.Builder{X: x}
 	for i := range 9 {
 		b.AddWeightedEdge(i, i+3, 0.25+random.Float32())

@@ -12,6 +12,7 @@ import (
 
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
@@ -40,7 +41,8 @@ func circle(n, features int, weighted bool) *graph.Graph {
 		}
 	}
 	const classes = 5
-	g := &graph.Graph{Name: "circle", Adj: adj, X: randomDense(n, features, random), Y: make([]int32, n), Classes: classes}
+	x := mattest.Normal(n, features, random)
+	g := &graph.Graph{Name: "circle", Adj: adj, X: x, Y: make([]int32, n), Classes: classes}
 	for v := range n {
 		g.Y[v] = int32(random.IntN(classes))
 		switch {

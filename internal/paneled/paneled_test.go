@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -76,10 +77,7 @@ func TestPanelsStandTogether(t *testing.T) {
 // Reading gives the nearest value of the storage, within half a step.
 func TestPanelsRound(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	x := mat.NewDense(100, 10)
-	for i := range x.Data {
-		x.Data[i] = float32(random.NormFloat64())
-	}
+	x := mattest.Normal(100, 10, random)
 	for s, bits := range map[mat.Storage]int{mat.F16: 11, mat.BF16: 8, mat.F32: 24} {
 		p, err := paneled.Copy(x, 4, s)
 		if err != nil {

@@ -43,6 +43,8 @@ func Fitting(in propagate.Input, hops int, cache int64) int {
 
 // Layout returns the nodes in the order of their places, and how many are within each number of hops.
 func Layout(a *mat.CSR, rows, classes []int32, hops int) (nodes []int32, within []int) {
-	l, _ := arrange(context.Background(), a, rows, classes, hops) // the context does not end
+	ctx := context.Background() // it does not end
+	l := find(ctx, a, rows, hops)
+	_ = l.order(ctx, a, rows, classes, l.within[hops])
 	return l.nodes, l.within
 }

@@ -28,13 +28,6 @@ type layout struct {
 	distance []int32 // of each node from the rows, until order gives it a place
 }
 
-// arrange returns the layout for a number of hops, at least 1, to the given rows. classes are the classes of the rows,
-// or nil.
-func arrange(ctx context.Context, a *mat.CSR, rows, classes []int32, hops int) (*layout, error) {
-	l := find(ctx, a, rows, hops)
-	return l, l.order(ctx, a, rows, classes, l.within[hops])
-}
-
 // find returns a layout without places: only the distances, and how many nodes are within each distance. The result is
 // meaningless once ctx is done.
 func find(ctx context.Context, a *mat.CSR, rows []int32, hops int) *layout {

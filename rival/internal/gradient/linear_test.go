@@ -9,6 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/internal/adam"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
@@ -17,9 +18,9 @@ import (
 // small returns a start with three classes, one of which has no nodes, and rows of training nodes.
 func small(random *rand.Rand) (s *learn.Start, real *mat.Dense, first []int) {
 	s = &learn.Start{
-		Budget: []int{3, 0, 4}, Y: []int32{0, 0, 0, 2, 2, 2, 2}, First: []int{0, 3, 3, 7}, X: learntest.Normal(7, 5, random),
+		Budget: []int{3, 0, 4}, Y: []int32{0, 0, 0, 2, 2, 2, 2}, First: []int{0, 3, 3, 7}, X: mattest.Normal(7, 5, random),
 	}
-	return s, learntest.Normal(11, 5, random), []int{0, 6, 6, 11}
+	return s, mattest.Normal(11, 5, random), []int{0, 6, 6, 11}
 }
 
 // byTape computes the objective of the linear relay by its definition on a tape: the gradients of the cross entropy,
@@ -239,13 +240,13 @@ func TestLinearFalls(t *testing.T) {
 // uses package autodiff.
 func BenchmarkLinear(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 1))
-	s, first := &learn.Start{First: []int{0}, X: learntest.Normal(70, 1433, random)}, []int{0}
+	s, first := &learn.Start{First: []int{0}, X: mattest.Normal(70, 1433, random)}, []int{0}
 	for c := range 7 {
 		s.Budget = append(s.Budget, 10)
 		s.Y = append(s.Y, slices.Repeat([]int32{int32(c)}, 10)...)
 		s.First, first = append(s.First, 10*(c+1)), append(first, 20*(c+1))
 	}
-	real := learntest.Normal(140, 1433, random)
+	real := mattest.Normal(140, 1433, random)
 	l := linearOn(s, NewGCond().Matching, real, first)
 	l.restart(random)
 	b.Run("written out", func(b *testing.B) {
