@@ -152,23 +152,15 @@ func readChunks(
 	ctx context.Context, x Matrix, n int, rows func(lo, hi int) []int32, use func(lo int, block *Dense),
 ) error {
 	_, cols := x.Dims()
-	errs := make([]error, (n+rowChunk-1)/rowChunk)
-	ended := parallel.ForContext(ctx, n, rowChunk, func(lo, hi int) {
+	return parallel.Try(ctx, n, rowChunk, func(lo, hi int) error {
 		block := blocks.Get().(*Dense)
 		defer blocks.Put(block)
-		if errs[lo/rowChunk] = Read(block, x, rows(lo, hi), 0, cols); errs[lo/rowChunk] == nil {
-			use(lo, block)
-		}
-	})
-	if ended != nil {
-		return ended
-	}
-	for _, err := range errs {
-		if err != nil {
+		if err := Read(block, x, rows(lo, hi), 0, cols); err != nil {
 			return err
 		}
-	}
-	return nil
+		use(lo, block)
+		return nil
+	})
 }
 
 // blocks is a pool of memory for rows that are used as soon as they are read.

@@ -95,12 +95,7 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 							0, 1, 50 << 10, 90 << 10, 200 << 10, 700 << 10, 1680 << 10, 4500 << 10, 1 << 30,
 						} {
 							in.Mapped = i%3 != 0
-							if memory > 1 {
-								memory += blocked.Process
-								if in.Mapped {
-									memory += memory / 16
-								}
-							}
+							memory = withProcess(memory, in.Mapped)
 							runtime.GOMAXPROCS([]int{1, 2, 7}[i%3])
 							engine, got := fitting(t, blocked.Engine{Memory: memory}, p, in)
 							plan := engine.Plan(p, in)
@@ -371,6 +366,18 @@ func TestPanelsAreReadOnce(t *testing.T) {
 			}
 		}
 	}
+}
+
+// withProcess adds the memory of the process, and of the pages that are being read, to the memory of a plan. 0 and 1
+// stay: no limit, and one that nothing fits.
+func withProcess(memory int64, mapped bool) int64 {
+	if memory > 1 {
+		memory += blocked.Process
+		if mapped {
+			memory += memory / 16
+		}
+	}
+	return memory
 }
 
 // size returns the bytes of a.

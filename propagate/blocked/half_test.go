@@ -213,12 +213,7 @@ func TestHalfBlocksAreTheWholeBitForBit(t *testing.T) {
 					in.Rows = rows
 					for i, memory := range []int64{0, 1, 30 << 10, 60 << 10, 200 << 10, 700 << 10, 1680 << 10, 1 << 30} {
 						in.Mapped = i%3 != 0
-						if memory > 1 {
-							memory += blocked.Process
-							if in.Mapped {
-								memory += memory / 16
-							}
-						}
+						memory = withProcess(memory, in.Mapped)
 						runtime.GOMAXPROCS([]int{1, 2, 7}[i%3])
 						engine, got := fitting(t, blocked.Engine{Memory: memory, Precision: blocked.Half}, p, in)
 						plan := engine.Plan(p, in)
