@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/assess"
+	"github.com/graph-condensation/cgc/internal/scales"
 )
 
 // Oddity is an unusual property of a graph.
@@ -72,7 +72,7 @@ func (f *Facts) oddities(g *graph.Graph, x *features, unreached int) []Oddity {
 		text("%s one value for all nodes, first feature %d", have(x.constant, f.Features, "feature"), x.first),
 		"Such a feature does not distinguish nodes, and costs memory and time",
 		"Remove it")
-	add(x.scales > assess.MostScales, "scales", 1,
+	add(x.scales > scales.Most, "scales", 1,
 		text("Feature %d (counted from 0) is %.6g times as large as the median one", x.largest, math.Round(x.scales)),
 		"Distances between nodes, and so the clusters, depend on it alone",
 		"--standardize gives all features one scale")
