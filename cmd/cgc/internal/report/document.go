@@ -5,11 +5,10 @@
 // needs no code for terminals, Markdown or CSV. A Renderer writes any Document in one format:
 //
 //	d := result.Document()
-//	err := report.Text(os.Stdout, d) // or Markdown, CSV, html.HTML
+//	err := report.Text(os.Stdout, d) // or Markdown, CSV
 //
 // To add a format, write a Renderer: a function that walks Document.Blocks with a type switch over the kinds of Block.
-// Cell.Text is for people, and Cell.Values has the unrounded values. Table.Align returns the alignment of a column. The
-// example of Renderer writes HTML in forty lines.
+// Cell.Text is for people, and Cell.Values has the unrounded values. Table.Align returns the alignment of a column.
 //
 // The same document gives the same bytes.
 package report
