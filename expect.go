@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/budget"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -25,9 +26,6 @@ type Expectation struct {
 	// than Config.Memory, it excludes pages of the file that the system caches.
 	Memory int64
 }
-
-// process is the resident set size of an idle process, in bytes.
-const process = 24 << 20
 
 // Expect estimates the result and memory of Condense without reading features. In the inductive setting, it builds the
 // subgraph of the training nodes. Errors are the same as those that Condense returns before it starts.
@@ -63,9 +61,9 @@ func Expect(g *graph.Graph, config Config) (e Expectation, err error) {
 		e.Rest += e.Propagation.Input
 	}
 	e.Rest += int64(config.PseudoLabels * float64(row) * float64(len(train)))
-	e.Memory = process + e.Propagation.Input + e.Propagation.Sum() + e.Rest
+	e.Memory = budget.Process + e.Propagation.Input + e.Propagation.Sum() + e.Rest
 	if p := e.Propagation; p.Held > 0 { // the graph stays in its file, and later steps reuse the memory of blocks
-		e.Memory = max(p.Held, process+p.Results+e.Rest)
+		e.Memory = max(p.Held, budget.Process+p.Results+e.Rest)
 	}
 	return e, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/golden"
+	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
@@ -106,7 +107,7 @@ func TestGolden(t *testing.T) {
 // compareGolden condenses the golden cases whose graphs in accepts, and compares the results with the file for the
 // kernels.
 func compareGolden(t *testing.T, name string, in func(graph string) bool) {
-	file := filepath.Join("internal", "golden", name+"-"+mat.Kernels()+".txt")
+	file := filepath.Join("internal", "golden", name+"-"+kernel.Name()+".txt")
 	if _, err := os.Stat(file); err != nil {
 		t.Skipf("no golden file for the kernels of this processor: %v", err)
 	}

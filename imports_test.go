@@ -18,14 +18,17 @@ import (
 // they exchange values of mat and graph, or plain slices. If a change breaks this rule, move the code instead of adding
 // an entry.
 var layers = []string{
-	"internal/atomicfile internal/buildinfo internal/confine internal/golden internal/kernel internal/memory " +
-		"internal/offline internal/parallel internal/parameter internal/radix internal/slow internal/spelling progress",
-	"internal/registry internal/safetensors mat",
-	"internal/factor",
-	"graph internal/adam internal/checkpoint internal/kernelridge",
-	"internal/external",
+	"internal/atomicfile internal/buildinfo internal/confine internal/digits internal/golden internal/kernel " +
+		"internal/known internal/memory internal/object internal/offline internal/parallel internal/parameter " +
+		"internal/radix internal/scales internal/slow internal/spelling progress",
+	"internal/product internal/registry internal/safetensors",
+	"mat",
+	"internal/mattest internal/paneled",
+	"internal/budget internal/factor",
+	"graph internal/adam internal/checkpoint internal/kernelridge internal/reach",
+	"internal/content internal/external",
 	"propagate internal/assess internal/augment partition internal/generate internal/selftrain dataset/format gnn",
-	"dataset condense",
+	"dataset condense internal/training",
 	". experiment internal/judge rival",
 	"condense/distill dataset/format/formattest experiment/tune rival/all tables",
 	"condense/auto",

@@ -54,7 +54,7 @@ func TestAggregatedEqualsReference(t *testing.T) {
 		h := gaussian(14, 5, random)
 		for _, w := range [][]float64{last(2), {0.2, 0.3, 0.5}} {
 			for _, alpha := range []float64{0.3, 3} {
-				x, err := generate.Features(t.Context(), all, toDense(h), w, alpha)
+				x, _, err := generate.Solve(t.Context(), all, toDense(h), w, alpha)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -323,7 +323,7 @@ func TestGenerationEqualsReference(t *testing.T) {
 		for hops := range 4 {
 			for _, alpha := range []float64{0.3, 1, 3} {
 				name := fmt.Sprintf("X′ at T=%v, K=%d, α=%v", threshold, hops, alpha)
-				x, err := generate.Features(t.Context(), a, m, last(hops), alpha)
+				x, _, err := generate.Solve(t.Context(), a, m, last(hops), alpha)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -387,7 +387,7 @@ func TestFeaturesMinimiseTheLoss(t *testing.T) {
 		t.Fatal(err)
 	}
 	const hops, alpha = 2, 0.7
-	x, err := generate.Features(t.Context(), a, toDense(h), last(hops), alpha)
+	x, _, err := generate.Solve(t.Context(), a, toDense(h), last(hops), alpha)
 	if err != nil {
 		t.Fatal(err)
 	}

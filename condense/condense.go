@@ -24,6 +24,7 @@ import (
 	"strconv"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/object"
 	"github.com/graph-condensation/cgc/internal/registry"
 )
 
@@ -121,20 +122,20 @@ func decode(prototype Method, parameters json.RawMessage) (Method, error) {
 // Configuration returns the configuration that files and records store: the JSON object of m's parameters, with the
 // keys method, nodes and seed. These three keys override those of m. The keys ratio and label_ratio are left out.
 func Configuration(m Method, nodes int, seed uint64) (json.RawMessage, error) {
-	parameters, err := objectOf(m)
+	parameters, err := object.Of(m)
 	if err != nil {
 		return nil, fmt.Errorf("condense: parameters of %s: %w", m.Name(), err)
 	}
-	parameters = parameters.without("method", "nodes", "ratio", "label_ratio")
-	own := object{
-		{"method", json.RawMessage(strconv.Quote(m.Name()))},
-		{"nodes", json.RawMessage(strconv.Itoa(nodes))},
+	parameters = parameters.Without("method", "nodes", "ratio", "label_ratio")
+	own := object.Object{
+		{Key: "method", Value: json.RawMessage(strconv.Quote(m.Name()))},
+		{Key: "nodes", Value: json.RawMessage(strconv.Itoa(nodes))},
 	}
-	s := field{"seed", json.RawMessage(strconv.FormatUint(seed, 10))}
-	if at := slices.IndexFunc(parameters, func(f field) bool { return f.key == s.key }); at >= 0 {
+	s := object.Field{Key: "seed", Value: json.RawMessage(strconv.FormatUint(seed, 10))}
+	if at := slices.IndexFunc(parameters, func(f object.Field) bool { return f.Key == s.Key }); at >= 0 {
 		parameters[at] = s
 	} else {
 		own = append(own, s)
 	}
-	return append(own, parameters...).bytes(), nil
+	return append(own, parameters...).Bytes(), nil
 }

@@ -8,28 +8,24 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/native"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/object"
 )
 
-const (
-	// FileFormat is the value of "format" in the metadata of a condensed graph's file.
-	FileFormat = format.CondensedKind
-	// FileVersion is the latest version of that format.
-	//
-	//	1: the first version
-	//	2: y_soft, which a model learns in place of y
-	//	3: members may be missing
-	//
-	// Files of any version may contain names of source nodes and classes, and Source. A reader may ignore them.
-	//
-	// Save writes the lowest version that can represent the graph, so that older readers can read as many files as
-	// possible.
-	FileVersion = 3
-)
+// fileVersion is the latest version of the files of condensed graphs.
+//
+//	1: the first version
+//	2: y_soft, which a model learns in place of y
+//	3: members may be missing
+//
+// Files of any version may contain names of source nodes and classes, and Source. A reader may ignore them.
+//
+// Save writes the lowest version that can represent the graph, so that older readers can read as many files as
+// possible.
+const fileVersion = 3
 
 // account is the metadata besides the configuration. The keys of Condensed.Account follow in the same object.
 type account struct {
@@ -54,7 +50,7 @@ type account struct {
 func (c *Condensed) Save(ctx context.Context, path string) error { return c.SaveAs(ctx, path, "") }
 
 // SaveAs is Save in the format of the given name. An empty name selects the format by the file extension. An error
-// about the name wraps a *format.UnknownError or a *format.NoStoreError.
+// about the name wraps a *format.UnknownError, or says that the format stores no condensed graphs.
 func (c *Condensed) SaveAs(ctx context.Context, path, name string) (err error) {
 	defer memory.Recover(&err)
 	store, err := format.StoreFor(path, name)
@@ -102,7 +98,7 @@ func load(ctx context.Context, path string) (_ *Condensed, err error) {
 	defer memory.Recover(&err)
 	place, err := format.RecogniseStore(path)
 	if unknown := new(format.UnknownExtensionError); errors.As(err, &unknown) {
-		if a, err := (native.Format{}).ReadArrays(ctx, path); err == nil { // kept for old files
+		if a, err := native.Format.ReadArrays(ctx, path); err == nil { // kept for old files
 			return ofArrays(a)
 		}
 	}
@@ -151,10 +147,10 @@ func (c *Condensed) metadata() (map[string]string, error) {
 	if c.Timed {
 		own.Seconds = &c.Seconds
 	}
-	told, err := objectOf(own)
+	told, err := object.Of(own)
 	if err == nil && len(c.Account) > 0 {
-		var more object
-		more, err = parseObject(c.Account)
+		var more object.Object
+		more, err = object.Parse(c.Account)
 		told = append(told, more...)
 	}
 	if err != nil {
@@ -172,9 +168,9 @@ func (c *Condensed) metadata() (map[string]string, error) {
 		version = 3
 	}
 	meta := map[string]string{
-		"format": FileFormat, "format_version": strconv.Itoa(version),
+		"format": format.CondensedKind, "format_version": strconv.Itoa(version),
 		"graph": c.Graph, "graph_nodes": strconv.Itoa(c.GraphNodes), "classes": strconv.Itoa(c.Classes),
-		"config": string(config), "account": string(told.bytes()),
+		"config": string(config), "account": string(told.Bytes()),
 	}
 	if c.Source != nil {
 		source, err := json.Marshal(c.Source)
@@ -193,22 +189,11 @@ func (c *Condensed) metadata() (map[string]string, error) {
 	return meta, nil
 }
 
-// FileName returns a file name for a condensed graph with the given number of nodes, without extension: GRAPH-NODES.
-// Characters of the graph's name that are unusual in file names become hyphens.
-func FileName(graph string, nodes int) string {
-	allowed := func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.", r) {
-			return r
-		}
-		return '-'
-	}
-	return fmt.Sprintf("%s-%d", strings.TrimLeft(strings.Map(allowed, graph), ".-"), nodes)
-}
-
 // checkKind returns an error unless the metadata belongs to a condensed graph.
 func checkKind(meta map[string]string) error {
-	if meta["format"] != FileFormat {
-		return fmt.Errorf("format %q in the metadata, expected %q: not a condensed graph", meta["format"], FileFormat)
+	if meta["format"] != format.CondensedKind {
+		return fmt.Errorf("format %q in the metadata, expected %q: not a condensed graph", meta["format"],
+			format.CondensedKind)
 	}
 	return nil
 }
@@ -218,8 +203,8 @@ func ofMetadata(meta map[string]string) (*Condensed, error) {
 	if err := checkKind(meta); err != nil {
 		return nil, err
 	}
-	if v, err := strconv.Atoi(meta["format_version"]); err != nil || v < 1 || v > FileVersion {
-		return nil, fmt.Errorf("format version %q, must be 1 to %d", meta["format_version"], FileVersion)
+	if v, err := strconv.Atoi(meta["format_version"]); err != nil || v < 1 || v > fileVersion {
+		return nil, fmt.Errorf("format version %q, must be 1 to %d", meta["format_version"], fileVersion)
 	}
 	var config struct {
 		Method     string `json:"method"`
@@ -230,7 +215,7 @@ func ofMetadata(meta map[string]string) (*Condensed, error) {
 		return nil, fmt.Errorf("configuration in the metadata: %w", err)
 	}
 	var told account
-	more, err := parseObject([]byte(meta["account"]))
+	more, err := object.Parse([]byte(meta["account"]))
 	if err == nil {
 		err = json.Unmarshal([]byte(meta["account"]), &told)
 	}
@@ -247,7 +232,7 @@ func ofMetadata(meta map[string]string) (*Condensed, error) {
 		Classes: classes, NormalizedFeatures: config.Normalized, Inductive: config.Inductive,
 		Graph: meta["graph"], GraphNodes: nodes,
 		Method: config.Method, Config: json.RawMessage(meta["config"]), Budget: told.Budget,
-		Account: more.without("budget", "seconds", "warnings").bytes(), Warnings: told.Warnings,
+		Account: more.Without("budget", "seconds", "warnings").Bytes(), Warnings: told.Warnings,
 	}
 	if told.Seconds != nil {
 		c.Seconds, c.Timed = *told.Seconds, true

@@ -17,6 +17,7 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -26,10 +27,7 @@ import (
 func whole(t testing.TB) *condense.Condensed {
 	t.Helper()
 	random := rand.New(rand.NewPCG(30, 0))
-	x := mat.NewDense(12, 8)
-	for i := range x.Data {
-		x.Data[i] = float32(random.NormFloat64())
-	}
+	x := mattest.Normal(12, 8, random)
 	b := graph.Builder{X: x}
 	for i := range 9 {
 		b.AddWeightedEdge(i, i+3, 0.25+random.Float32())
@@ -285,13 +283,3 @@ True
 
 // listed formats numbers as Python does.
 func listed(v []int32) string { return strings.ReplaceAll(fmt.Sprint(v), " ", ", ") }
-
-func TestFileName(t *testing.T) {
-	for name, want := range map[string]string{
-		"cora": "cora-70", "../etc/pass wd": "etc-pass-wd-70", "Ärzte_2.0": "rzte_2.0-70", "": "-70",
-	} {
-		if got := condense.FileName(name, 70); got != want {
-			t.Errorf("%q becomes %q, want %q", name, got, want)
-		}
-	}
-}

@@ -39,26 +39,6 @@ func (s Seconds) Of(step string) float64 {
 	return 0
 }
 
-// Combine applies f, such as a mean or a median, to the seconds of each step and to the totals. The steps are those of
-// all[0]. Combine returns the zero value if all is empty.
-func Combine(all []Seconds, f func(values []float64) float64) Seconds {
-	if len(all) == 0 {
-		return Seconds{}
-	}
-	values := make([]float64, len(all))
-	of := func(part func(Seconds) float64) float64 {
-		for i, s := range all {
-			values[i] = part(s)
-		}
-		return f(values)
-	}
-	combined := Seconds{Total: of(func(s Seconds) float64 { return s.Total })}
-	for _, p := range all[0].Steps {
-		combined.Steps = append(combined.Steps, Step{p.Name, of(func(s Seconds) float64 { return s.Of(p.Name) })})
-	}
-	return combined
-}
-
 // MarshalJSON writes one object.
 func (s Seconds) MarshalJSON() ([]byte, error) {
 	text := []byte("{")

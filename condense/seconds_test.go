@@ -30,22 +30,6 @@ func TestSecondsJSON(t *testing.T) {
 	}
 }
 
-func TestCombine(t *testing.T) {
-	all := []condense.Seconds{
-		{Steps: []condense.Step{{"a", 1}, {"b", 10}}, Total: 12},
-		{Steps: []condense.Step{{"b", 30}, {"a", 2}}, Total: 34},
-		{Steps: []condense.Step{{"a", 6}}, Total: 8},
-	}
-	got := condense.Combine(all, slices.Max[[]float64])
-	want := condense.Seconds{Steps: []condense.Step{{"a", 6}, {"b", 30}}, Total: 34}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v, want %+v", got, want)
-	}
-	if got := condense.Combine(nil, slices.Max[[]float64]); !reflect.DeepEqual(got, condense.Seconds{}) {
-		t.Errorf("of none: %+v", got)
-	}
-}
-
 // Steps keep the order in which StartClock lists them, even if they never run. Steps of another clock are added.
 func TestClock(t *testing.T) {
 	var stages []string

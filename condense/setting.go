@@ -6,6 +6,7 @@ import (
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/object"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -138,15 +139,15 @@ func (u under) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uin
 // MarshalJSON writes the setting and then the parameters of the method. The setting overrides parameters with the same
 // key.
 func (u under) MarshalJSON() ([]byte, error) {
-	setting, err := objectOf(u.setting)
+	setting, err := object.Of(u.setting)
 	if err != nil {
 		return nil, err
 	}
-	parameters, err := objectOf(u.Method)
+	parameters, err := object.Of(u.Method)
 	for _, f := range setting {
-		parameters = parameters.without(f.key)
+		parameters = parameters.Without(f.Key)
 	}
-	return append(setting, parameters...).bytes(), err
+	return append(setting, parameters...).Bytes(), err
 }
 
 // FromRows returns Members for a method that selects nodes: the only source node of condensed node j is nodes[j], with

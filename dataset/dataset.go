@@ -77,7 +77,7 @@ func Open(ctx context.Context, name string) (*graph.Graph, error) {
 // The error is a *NotFoundError, a *ReadError, or a *format.UnrecognisedError, *format.AmbiguousError or
 // *format.SeveralError if no format can be chosen. Downloads report their bytes to package progress.
 func (o Options) Open(ctx context.Context, name string) (*graph.Graph, error) {
-	if name == synth.DemoName {
+	if name == synth.DemoShape().Name {
 		if o.Queries != (format.Queries{}) {
 			return nil, &format.NoQueriesError{Path: name, Name: name}
 		}
@@ -157,7 +157,7 @@ func oneSplit(path, kind string, split int) error {
 // choose a split. Close the stream after use.
 func (o Options) Stream(ctx context.Context, name string, bound int64) (_ *format.Stream, err error) {
 	defer memory.Recover(&err)
-	if name == synth.DemoName || o.Queries != (format.Queries{}) || o.Split != 0 {
+	if name == synth.DemoShape().Name || o.Queries != (format.Queries{}) || o.Split != 0 {
 		return nil, nil
 	}
 	found, err := o.find(name)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -134,7 +135,7 @@ func (f *Facts) components(g *graph.Graph) (unreached int) {
 	for _, v := range g.Split.Train {
 		trains[v] = true
 	}
-	for _, nodes := range graph.Components(g.Adj) {
+	for _, nodes := range reach.Components(g.Adj) {
 		if len(nodes) == 1 {
 			continue
 		}

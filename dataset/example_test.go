@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/synth"
-	"github.com/graph-condensation/cgc/graph"
 )
 
 // Open accepts a name, a folder or a file. The graph "demo" is built in.
@@ -52,26 +50,4 @@ func ExampleWrite() {
 	}
 	fmt.Println(g.Name, g.Nodes(), g.Features())
 	// Output: demo 4000 96
-}
-
-// The fingerprint of a graph shows whether it is the public data set of its name.
-func ExampleVerify() {
-	shape, err := synth.Like("cora")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	g, err := synth.Make(context.Background(), shape, rand.NewPCG(1, 0))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	id, err := graph.Identify(g)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	verdict, _ := dataset.Verify("cora", id.Fingerprint)
-	fmt.Println(verdict == dataset.Genuine)
-	// Output: false
 }

@@ -184,7 +184,7 @@ func (o Options) missing(name string) error {
 	switch {
 	case !known(name):
 		text = fmt.Sprintf("there is no graph %q (looked in %s)", name, o.where())
-	case name == synth.DemoName:
+	case name == synth.DemoShape().Name:
 		text = "demo is made, not read"
 	case fetchable(name):
 		text = fmt.Sprintf("no files of %[1]s in %[2]s: cgc data fetch %[1]s brings them, or put %[3]s from %[4]s into a "+

@@ -17,7 +17,7 @@ func Write(ctx context.Context, path string, g *graph.Graph) error { return Writ
 // WriteStream writes s to path in the native format, and reports the changes to its edges. See format.StreamWriter.
 func WriteStream(ctx context.Context, path string, s *format.Stream, o format.Storing) (_ graph.Changes, err error) {
 	defer memory.Recover(&err)
-	return native.Format{}.WriteStream(ctx, path, s, o)
+	return native.Format.WriteStream(ctx, path, s, o)
 }
 
 // WriteAs writes g, which must be valid, to path in the format of the given name. If name is empty, it is Write. An
@@ -29,7 +29,7 @@ func WriteAs(ctx context.Context, path, name string, g *graph.Graph) (err error)
 		return err
 	}
 	if !ok {
-		w = native.Format{}
+		w = native.Format
 	}
 	return w.Write(ctx, path, g)
 }

@@ -8,23 +8,24 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/known"
 )
 
 func TestVerify(t *testing.T) {
-	cora := dataset.KnownGraphs()[0].Fingerprint
+	cora := known.Graphs()[0].Fingerprint
 	for _, c := range []struct {
 		name, fingerprint string
-		want              dataset.Verdict
+		want              known.Verdict
 		why               string
 	}{
-		{"cora", cora, dataset.Genuine, ""},
-		{"cora", "c0ffee", dataset.Other, "its fingerprint is c0ffee"},
-		{"citeseer", cora, dataset.Other, "not the public citeseer"},
-		{"arxiv", dataset.KnownGraphs()[2].Fingerprint, dataset.Variant, "200 features"},
-		{"arxiv", "c0ffee", dataset.Unverified, "not verified"},
-		{"flickr", "c0ffee", dataset.Unverified, "not verified"},
+		{"cora", cora, known.Genuine, ""},
+		{"cora", "c0ffee", known.Other, "its fingerprint is c0ffee"},
+		{"citeseer", cora, known.Other, "not the public citeseer"},
+		{"arxiv", known.Graphs()[2].Fingerprint, known.Variant, "200 features"},
+		{"arxiv", "c0ffee", known.Unverified, "not verified"},
+		{"flickr", "c0ffee", known.Unverified, "not verified"},
 	} {
-		got, why := dataset.Verify(c.name, c.fingerprint)
+		got, why := known.Verify(c.name, c.fingerprint)
 		if got != c.want || !strings.Contains(why, c.why) || (why == "") != (c.why == "") {
 			t.Errorf("%s %s: %v, %q; want %v, %q", c.name, c.fingerprint, got, why, c.want, c.why)
 		}
@@ -33,7 +34,7 @@ func TestVerify(t *testing.T) {
 
 // TestKnownGraphs checks that the fingerprints in the table are those of the real files.
 func TestKnownGraphs(t *testing.T) {
-	for _, k := range dataset.KnownGraphs() {
+	for _, k := range known.Graphs() {
 		t.Run(k.Name, func(t *testing.T) {
 			id, err := graph.Identify(realGraph(t, k.Name))
 			if err != nil || id.Fingerprint != k.Fingerprint {
@@ -78,8 +79,8 @@ func TestMadeGraphsDoNotPass(t *testing.T) {
 		t.Fatal(err)
 	}
 	id, err := graph.Identify(g)
-	if verdict, _ := dataset.Verify("cora", id.Fingerprint); err != nil || g.Name != "made-cora" ||
-		verdict != dataset.Other {
+	if verdict, _ := known.Verify("cora", id.Fingerprint); err != nil || g.Name != "made-cora" ||
+		verdict != known.Other {
 		t.Errorf("a made graph is opened as %s, with the verdict %v (%v)", g.Name, verdict, err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/scales"
 )
 
 // Oddity is an unusual property of a graph.
@@ -28,7 +29,6 @@ const (
 	fewPerClass = 10   // training nodes for each class, on average
 	tinyClass   = 5    // training nodes of a class
 	fewJudges   = 100  // validation or test nodes: with 100, the standard error of an accuracy is at most 5 points
-	mostScales  = 256  // the same as assess.MostScales
 	noticeable  = 0.01 // share of nodes that is reported
 	majority    = 0.8  // share of the test nodes
 	mixing      = 0.2  // homophily beyond chance, as a share of the largest possible value
@@ -72,7 +72,7 @@ func (f *Facts) oddities(g *graph.Graph, x *features, unreached int) []Oddity {
 		text("%s one value for all nodes, first feature %d", have(x.constant, f.Features, "feature"), x.first),
 		"Such a feature does not distinguish nodes, and costs memory and time",
 		"Remove it")
-	add(x.scales > mostScales, "scales", 1,
+	add(x.scales > scales.Most, "scales", 1,
 		text("Feature %d (counted from 0) is %.6g times as large as the median one", x.largest, math.Round(x.scales)),
 		"Distances between nodes, and so the clusters, depend on it alone",
 		"--standardize gives all features one scale")

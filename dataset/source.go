@@ -25,7 +25,7 @@ type Source struct {
 func sources() []Source {
 	demo := synth.DemoShape()
 	return []Source{
-		{Name: synth.DemoName, Origin: "made, nothing to fetch",
+		{Name: synth.DemoShape().Name, Origin: "made, nothing to fetch",
 			Nodes: demo.Nodes, Edges: demo.Edges, Features: demo.Features, Classes: demo.Classes},
 		{Name: "cora", Origin: "Planetoid, citations",
 			Nodes: 2708, Edges: 5278, Features: 1433, Classes: 7, Fetchable: true},

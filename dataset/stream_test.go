@@ -16,6 +16,8 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/content"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -287,7 +289,7 @@ func sameFile(t *testing.T, path string, kept []format.Storing) {
 	for _, o := range kept {
 		whole := *g
 		if o.Storage != "" {
-			if whole.X, err = mat.InPanels(g.X, o.Width, o.Storage); err != nil {
+			if whole.X, err = paneled.Copy(g.X, o.Width, o.Storage); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -314,7 +316,7 @@ func sameFile(t *testing.T, path string, kept []format.Storing) {
 		if a, b := contents(t, want), contents(t, got); !bytes.Equal(a, b) {
 			t.Errorf("%+v: %d bytes written in parts are not the %d written as a whole", o, len(b), len(a))
 		}
-		streamNotes = append(streamNotes, format.EdgeNotes(s.Name, changes)...)
+		streamNotes = append(streamNotes, content.EdgeNotes(s.Name, changes)...)
 		for _, sentence := range notes {
 			if !strings.Contains(strings.Join(streamNotes, "\n"), sentence) {
 				t.Errorf("notes %q, want %q among them", streamNotes, sentence)

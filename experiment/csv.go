@@ -1,13 +1,14 @@
 package experiment
 
 import (
+	"cmp"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
-
-	"github.com/graph-condensation/cgc/experiment/report"
 )
 
 // WriteCSV writes a header and a row for each record, with unrounded numbers.
@@ -27,7 +28,7 @@ func WriteCSV(w io.Writer, records []Record) error {
 	}
 	names = append(names, "condense_seconds", "training_seconds", "peak_rss_bytes", "threads", "kernels", "version",
 		"revision", "go", "platform", "config", "training")
-	t := &report.Table{Columns: report.Columns(names...)}
+	var rows [][]any
 	for _, r := range records {
 		training, err := json.Marshal(r.Training)
 		if err != nil {
@@ -42,10 +43,10 @@ func WriteCSV(w io.Writer, records []Record) error {
 			row = append(row, r.Seconds.Of(step))
 		}
 		b := r.Build
-		t.Full(append(row, r.Seconds.Total, r.TrainingSeconds, r.Peak, b.Threads, b.Kernels, b.Version, b.Revision, b.Go,
-			b.Platform, string(r.Config), string(training))...)
+		rows = append(rows, append(row, r.Seconds.Total, r.TrainingSeconds, r.Peak, b.Threads, b.Kernels, b.Version,
+			b.Revision, b.Go, b.Platform, string(r.Config), string(training)))
 	}
-	return writeTable(w, t)
+	return writeTable(w, names, rows)
 }
 
 // stepsOf returns the names of the steps of the records, in the order of their first appearance.
@@ -63,12 +64,13 @@ func stepsOf(records []Record) (steps []string) {
 // WriteSummaryCSV writes a header and a row for each summary, with unrounded numbers. The ci95 columns are empty for a
 // single seed. The columns are a contract (docs/reference/json.md).
 func WriteSummaryCSV(w io.Writer, summaries []Summary) error {
-	t := &report.Table{Columns: report.Columns(
+	names := []string{
 		"graph", "fingerprint", "arm", "method", "nodes", "edges", "model", "normalize_features", "standardize",
 		"inductive", "seeds", "trainings",
 		"val_mean", "val_std", "val_ci95", "test_mean", "test_std", "test_ci95", "test_within",
 		"condense_seconds", "training_seconds",
-	)}
+	}
+	var rows [][]any
 	for _, s := range summaries {
 		trainings := 0
 		for _, m := range s.Seeds {
@@ -78,16 +80,32 @@ func WriteSummaryCSV(w io.Writer, summaries []Summary) error {
 		if len(s.Seeds) < 2 {
 			val, test = "", ""
 		}
-		t.Full(s.Graph.Name, s.Graph.Fingerprint, s.Arm, s.Method, s.Nodes, s.Edges, s.Model,
+		rows = append(rows, []any{
+			s.Graph.Name, s.Graph.Fingerprint, s.Arm, s.Method, s.Nodes, s.Edges, s.Model,
 			s.NormalizeFeatures, s.Standardize, s.Inductive,
-			len(s.Seeds), trainings, s.Val.Mean, s.Val.Std, val, s.Test.Mean, s.Test.Std, test, s.Within, s.Condense, s.Train)
+			len(s.Seeds), trainings, s.Val.Mean, s.Val.Std, val, s.Test.Mean, s.Test.Std, test, s.Within, s.Condense, s.Train,
+		})
 	}
-	return writeTable(w, t)
+	return writeTable(w, names, rows)
 }
 
-// writeTable writes t as CSV.
-func writeTable(w io.Writer, t *report.Table) error {
-	if err := report.CSV(w, &report.Document{Blocks: []report.Block{t}}); err != nil {
+// writeTable writes a header and rows as CSV, with all digits of numbers.
+func writeTable(w io.Writer, header []string, rows [][]any) error {
+	out := csv.NewWriter(w)
+	err := out.Write(header)
+	for _, row := range rows {
+		cells := make([]string, len(row))
+		for i, v := range row {
+			if f, is := v.(float64); is {
+				cells[i] = strconv.FormatFloat(f, 'f', -1, 64)
+			} else {
+				cells[i] = fmt.Sprint(v)
+			}
+		}
+		err = cmp.Or(err, out.Write(cells))
+	}
+	out.Flush()
+	if err = cmp.Or(err, out.Error()); err != nil {
 		return fmt.Errorf("experiment: writing CSV: %w", err)
 	}
 	return nil

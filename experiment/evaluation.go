@@ -9,6 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/training"
 )
 
 // Evaluation is an experiment with one condensed graph.
@@ -129,10 +130,12 @@ func Fits(target *gnn.Target, models []gnn.Model, hidden int, planned func(*gnn.
 
 // train trains each model on sample, and returns its scores.
 func (e Evaluation) train(ctx context.Context, sample *gnn.Sample, target *gnn.Target) ([]Score, error) {
-	var jobs []Job
+	var jobs []training.Job
 	for _, m := range e.Models {
 		for i := range uint64(e.Trainings) {
-			jobs = append(jobs, Job{m, sample, target, e.Training, e.Seed + i})
+			jobs = append(jobs, training.Job{
+				Model: m, Sample: sample, Target: target, Training: e.Training, Seed: e.Seed + i,
+			})
 		}
 	}
 	records := make([]Record, len(jobs))
@@ -141,7 +144,7 @@ func (e Evaluation) train(ctx context.Context, sample *gnn.Sample, target *gnn.T
 		stages.plan("training "+j.Model.Name(), 1)
 	}
 	stages.announce(ctx)
-	err := Train(ctx, jobs, 0, func(i int, r *gnn.Result) error {
+	err := training.Run(ctx, jobs, 0, func(i int, r *gnn.Result) error {
 		records[i] = Record{Model: r.Model, Val: r.Validation, Test: r.Test, TrainingSeconds: r.Seconds}
 		if i%e.Trainings == 0 {
 			records[i].predicted = r.Predicted

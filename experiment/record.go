@@ -8,7 +8,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/buildinfo"
-	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/internal/kernel"
 )
 
 // RecordVersion is the version of the JSON format of a Record. Version 1 is the first.
@@ -101,7 +101,7 @@ func ThisBuild() Build {
 		i.Revision += "+changes"
 	}
 	return Build{
-		Version: i.Version, Revision: i.Revision, Kernels: mat.Kernels(), Go: i.Go, Platform: i.Platform,
+		Version: i.Version, Revision: i.Revision, Kernels: kernel.Name(), Go: i.Go, Platform: i.Platform,
 		Threads: runtime.GOMAXPROCS(0),
 	}
 }

@@ -27,15 +27,17 @@ func (s stages) announce(ctx context.Context) {
 	}
 }
 
-// begin reports that work on a stage starts or continues. A stage without pieces is not reported.
+// begin reports that work on a stage starts. A stage without pieces, or with finished ones, is not reported: its last
+// event still holds.
 func (s stages) begin(ctx context.Context, stage string) {
-	if c := s[stage]; c != nil && c.total > 0 {
-		progress.Report(ctx, progress.Event{Stage: stage, Done: c.done, Total: c.total})
+	if c := s[stage]; c != nil && c.total > 0 && c.done == 0 {
+		progress.Report(ctx, progress.Event{Stage: stage, Total: c.total})
 	}
 }
 
 // end counts a piece of a stage, and reports it.
 func (s stages) end(ctx context.Context, stage string) {
-	s[stage].done++
-	s.begin(ctx, stage)
+	c := s[stage]
+	c.done++
+	progress.Report(ctx, progress.Event{Stage: stage, Done: c.done, Total: c.total})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/training"
 )
 
 // work is a running grid.
@@ -23,8 +24,8 @@ type work struct {
 	targets      map[condense.Setting]*gnn.Target
 	stages       stages
 
-	jobs    []Job  // trainings that are queued
-	waiting []cell // and their cells
+	jobs    []training.Job // trainings that are queued
+	waiting []cell         // and their cells
 	queued  map[string]bool
 }
 
@@ -149,7 +150,7 @@ func (w *work) together(ctx context.Context, arms []int) error {
 func (w *work) condense(
 	ctx context.Context, prepared *condense.Prepared, a Arm, nodes int, seed uint64,
 ) (small *condense.Condensed, err error) {
-	ctx = uncounted(ctx)
+	ctx = training.Uncounted(ctx)
 	if preparer, is := a.Method.(condense.Preparer); is {
 		if *prepared == nil {
 			if *prepared, err = preparer.Prepare(ctx, w.g); err != nil {
@@ -244,7 +245,9 @@ func (w *work) target(ctx context.Context, s condense.Setting) (*gnn.Target, err
 // queue adds a training to the waiting ones.
 func (w *work) queue(c cell, sample *gnn.Sample, target *gnn.Target) {
 	w.queued[c.key] = true
-	w.jobs = append(w.jobs, Job{c.model, sample, target, c.record.Training, c.record.TrainingSeed})
+	w.jobs = append(w.jobs, training.Job{
+		Model: c.model, Sample: sample, Target: target, Training: c.record.Training, Seed: c.record.TrainingSeed,
+	})
 	w.waiting = append(w.waiting, c)
 }
 
@@ -255,7 +258,7 @@ func (w *work) flush(ctx context.Context, atOnce int) error {
 	if len(waiting) > 0 {
 		w.stages.begin(ctx, waiting[0].stage())
 	}
-	return Train(ctx, jobs, atOnce, func(i int, result *gnn.Result) error {
+	return training.Run(ctx, jobs, atOnce, func(i int, result *gnn.Result) error {
 		r := waiting[i].record
 		r.Val, r.Test, r.Epoch, r.TrainingSeconds = result.Validation, result.Test, result.Epoch, result.Seconds
 		r.Build = ThisBuild()

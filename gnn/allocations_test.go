@@ -10,6 +10,7 @@ import (
 
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -22,7 +23,7 @@ func TestEpochsAllocateNothing(t *testing.T) {
 	dense := blocks(1000, 30, 7, 8) // each validation is split into several chunks of work
 	sparse := *dense
 	sparse.X = dense.X.(*mat.Dense).Sparse()
-	small := &gnn.Sample{Adj: randomGraph(70, 0.05, false, random), X: randomDense(70, 30, random), Classes: 7}
+	small := &gnn.Sample{Adj: randomGraph(70, 0.05, false, random), X: mattest.Normal(70, 30, random), Classes: 7}
 	for i := range int32(70) {
 		small.Y = append(small.Y, i%7)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // BenchmarkTrain runs 50 epochs on a condensed graph of 454 nodes with 128 features and 40 classes. The target has
@@ -13,7 +14,7 @@ import (
 func BenchmarkTrain(b *testing.B) {
 	const n, d, classes = 50_000, 128, 40
 	random := rand.New(rand.NewPCG(1, 1))
-	g := &graph.Graph{Adj: ring(n), X: randomDense(n, d, random), Y: make([]int32, n), Classes: classes}
+	g := &graph.Graph{Adj: ring(n), X: mattest.Normal(n, d, random), Y: make([]int32, n), Classes: classes}
 	for i := range int32(10_000) {
 		g.Split.Val, g.Split.Test = append(g.Split.Val, i), append(g.Split.Test, 20_000+i)
 	}
@@ -21,7 +22,7 @@ func BenchmarkTrain(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s := &gnn.Sample{Adj: randomGraph(454, 0.02, false, random), X: randomDense(454, d, random), Classes: classes}
+	s := &gnn.Sample{Adj: randomGraph(454, 0.02, false, random), X: mattest.Normal(454, d, random), Classes: classes}
 	for i := range int32(454) {
 		s.Y = append(s.Y, i%classes)
 	}

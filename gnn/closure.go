@@ -3,9 +3,10 @@ package gnn
 import (
 	"fmt"
 
-	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -27,24 +28,24 @@ func (e *extent) grow(adj *mat.CSR, rows []int32, hops int) {
 		}
 		return
 	}
-	reach := graph.NewReach(adj, rows)
+	set := reach.New(adj, rows)
 	for j := range hops + 1 {
 		if j > 0 {
 			if at := j - 1; at > 0 && e.nodes[at] == e.nodes[at-1] { // all reachable nodes are included
 				e.nodes, e.entries = append(e.nodes, e.nodes[at]), append(e.entries, e.entries[at])
 				continue
 			}
-			reach.Grow()
+			set.Grow()
 		}
 		within := parallel.Sum(adj.Rows, 1<<16, func(lo, hi int) (count float64) {
-			for _, t := range reach.Distance[lo:hi] {
-				if t != graph.Unreached {
+			for _, t := range set.Distance[lo:hi] {
+				if t != reach.Unreached {
 					count++
 				}
 			}
 			return count
 		})
-		e.nodes, e.entries = append(e.nodes, int64(within)), append(e.entries, reach.Entries())
+		e.nodes, e.entries = append(e.nodes, int64(within)), append(e.entries, set.Entries())
 	}
 }
 
@@ -65,15 +66,15 @@ func (s *scope) closure(r *region, files *files) (p *scope, nodes []int32, err e
 	if r.whole {
 		return newScope(s.adj, nil, s.rows, false), nil, nil
 	}
-	reach := graph.NewReach(s.adj, s.rows)
+	set := reach.New(s.adj, s.rows)
 	for range r.hops {
-		reach.Grow()
+		set.Grow()
 	}
 	nodes = memory.Make[int32](int(r.nodes))[:0]
 	distance := memory.Make[uint8](int(r.nodes))[:0]
-	place := reach.Distance // from here on, the index of a node in nodes, −1 if it is not there
+	place := set.Distance // from here on, the index of a node in nodes, −1 if it is not there
 	for v, t := range place {
-		if t != graph.Unreached {
+		if t != reach.Unreached {
 			place[v] = int32(len(nodes))
 			nodes, distance = append(nodes, int32(v)), append(distance, uint8(t))
 		}
@@ -156,7 +157,7 @@ func (f *files) numbers(n int) ([]float32, error) {
 }
 
 // panels returns a rows×d matrix of zeros in a new file, in panels of width columns.
-func (f *files) panels(rows, d, width int) (*mat.Panels, error) {
+func (f *files) panels(rows, d, width int) (*paneled.Matrix, error) {
 	data, err := f.numbers(rows * d)
 	if err != nil {
 		return nil, err
@@ -165,7 +166,7 @@ func (f *files) panels(rows, d, width int) (*mat.Panels, error) {
 	for lo := 0; lo < d; lo += width {
 		panels = append(panels, data[rows*lo:rows*min(lo+width, d)])
 	}
-	return mat.FloatPanels(rows, d, width, panels)
+	return paneled.OfFloats(rows, d, width, panels)
 }
 
 // free releases the files. Their contents must not be used afterwards.

@@ -9,6 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/internal/product"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -38,13 +39,18 @@ func newFeatures(ctx context.Context, x *mat.CSR) *features {
 }
 
 // Apply sets dst to X·w.
-func (f *features) Apply(dst, w *mat.Dense) { _ = mat.MulSparseContext(f.ctx, dst, f.x, w) }
+func (f *features) Apply(dst, w *mat.Dense) { f.multiply(dst, f.x, w) }
+
+// multiply sets dst to x·w, unless f.ctx ends.
+func (f *features) multiply(dst *mat.Dense, x *mat.CSR, w *mat.Dense) {
+	_ = product.MulSparse(f.ctx, (*product.Dense)(dst), (*product.CSR)(x), (*product.Dense)(w))
+}
 
 // T returns Xᵀ.
 func (f *features) T() autodiff.Linear { return f.t }
 
 // Apply sets dst to Xᵀ·g.
-func (f *transposed) Apply(dst, g *mat.Dense) { _ = mat.MulSparseContext(f.ctx, dst, f.xt, g) }
+func (f *transposed) Apply(dst, g *mat.Dense) { (*features)(f).multiply(dst, f.xt, g) }
 
 // T returns X.
 func (f *transposed) T() autodiff.Linear { return (*features)(f) }

@@ -9,6 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/gnn/gnntest"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -20,7 +21,7 @@ func TestFeaturesDropOutAlike(t *testing.T) {
 	for i := range d {
 		identity.Row(i)[i] = 1
 	}
-	for name, x := range map[string]mat.Matrix{"dense": randomDense(n, d, random), "sparse": bags(n, d, true, random)} {
+	for name, x := range map[string]mat.Matrix{"dense": mattest.Normal(n, d, random), "sparse": bags(n, d, true, random)} {
 		constant, err := gnn.NewInput(t.Context(), nil, x)
 		if err != nil {
 			t.Fatal(err)

@@ -3,6 +3,7 @@ package gnn
 import (
 	"fmt"
 
+	"github.com/graph-condensation/cgc/internal/budget"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -105,10 +106,8 @@ func (t *Target) fits(m Model, hidden int) error {
 	if t.bound == 0 {
 		return nil
 	}
-	least := t.bound
-	for need := t.memory(m, hidden, least); need > least; need = t.memory(m, hidden, least) {
-		least = need // part of the need grows with the limit, up to keptNumbers and sparseUnits
-	}
+	// Part of the need grows with the limit, up to keptNumbers and sparseUnits.
+	least := budget.Least(t.bound, func(limit int64) int64 { return t.memory(m, hidden, limit) })
 	if least == t.bound {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -46,14 +47,6 @@ func ring(n int) *mat.CSR {
 	return a
 }
 
-func randomDense(rows, cols int, random *rand.Rand) *mat.Dense {
-	m := mat.NewDense(rows, cols)
-	for i := range m.Data {
-		m.Data[i] = float32(random.NormFloat64())
-	}
-	return m
-}
-
 // bags returns sparse features with some ones in each row. values says whether Data is set or nil.
 func bags(rows, cols int, values bool, random *rand.Rand) *mat.CSR {
 	d := mat.NewDense(rows, cols)
@@ -74,7 +67,7 @@ func parameters(m gnn.Model, features, hidden, classes int, random *rand.Rand) [
 	p := gnn.Initial(m, features, hidden, classes, rand.NewPCG(1, 1))
 	for _, w := range p {
 		if w.Rows == 1 {
-			copy(w.Data, randomDense(1, w.Cols, random).Data)
+			copy(w.Data, mattest.Normal(1, w.Cols, random).Data)
 		}
 	}
 	return p
@@ -101,7 +94,7 @@ func TestFormulas(t *testing.T) {
 		"none": nil, "plain": randomGraph(n, 0.4, false, random), "weighted": randomGraph(n, 0.4, true, random),
 	}
 	features := map[string]mat.Matrix{
-		"dense": randomDense(n, d, random), "ones": bags(n, d, false, random), "sparse": bags(n, d, true, random),
+		"dense": mattest.Normal(n, d, random), "ones": bags(n, d, false, random), "sparse": bags(n, d, true, random),
 	}
 	each(t, func(t *testing.T, m gnn.Model) {
 		for a, adj := range adjacencies {
@@ -168,7 +161,7 @@ func TestAskingForSomeNodes(t *testing.T) {
 	if size := gnn.FieldSize(adj, some, 2); size != len(some)+4 {
 		t.Fatalf("%d nodes within two hops of an arc of %d, want 4 more", size, len(some))
 	}
-	for _, x := range []mat.Matrix{randomDense(n, d, random), bags(n, d, true, random)} {
+	for _, x := range []mat.Matrix{mattest.Normal(n, d, random), bags(n, d, true, random)} {
 		each(t, func(t *testing.T, m gnn.Model) {
 			p := parameters(m, d, hidden, classes, random)
 			all, err := gnn.Question{Adj: adj, X: x}.Ask(t.Context(), m, p)
@@ -226,7 +219,7 @@ func TestUnitsInParts(t *testing.T) {
 func TestKeptInRoom(t *testing.T) {
 	const n, d, hidden, classes = 9000, 6, 16, 4
 	random := rand.New(rand.NewPCG(4, 6))
-	adj, x := ring(n), randomDense(n, d, random)
+	adj, x := ring(n), mattest.Normal(n, d, random)
 	each(t, func(t *testing.T, m gnn.Model) {
 		p := parameters(m, d, hidden, classes, random)
 		want, err := gnn.Question{Adj: adj, X: x}.Ask(t.Context(), m, p)
@@ -253,7 +246,7 @@ func TestKeptInRoom(t *testing.T) {
 func TestPermutation(t *testing.T) {
 	const n, d, classes = 30, 6, 4
 	random := rand.New(rand.NewPCG(5, 5))
-	adj, x := randomGraph(n, 0.2, true, random), randomDense(n, d, random)
+	adj, x := randomGraph(n, 0.2, true, random), mattest.Normal(n, d, random)
 	name := random.Perm(n) // node i becomes name[i]
 	renamedAdj, renamedX := mat.NewDense(n, n), mat.NewDense(n, d)
 	for i := range n {
@@ -289,7 +282,7 @@ func TestPermutation(t *testing.T) {
 func blocks(n, d, classes int, seed uint64) *graph.Graph {
 	random := rand.New(rand.NewPCG(seed, 0))
 	g := &graph.Graph{Name: "blocks", Y: make([]int32, n), Classes: classes}
-	a, x := mat.NewDense(n, n), randomDense(n, d, random)
+	a, x := mat.NewDense(n, n), mattest.Normal(n, d, random)
 	for i := range n {
 		g.Y[i] = int32(random.IntN(classes))
 		x.Row(i)[int(g.Y[i])%d] += 1
@@ -331,7 +324,7 @@ func train(t *testing.T, m gnn.Model, s *gnn.Sample, target *gnn.Target, c gnn.C
 func TestOverfits20Nodes(t *testing.T) {
 	const n, d, classes = 20, 30, 4
 	random := rand.New(rand.NewPCG(6, 6))
-	s := &gnn.Sample{Adj: randomGraph(n, 0.05, false, random), X: randomDense(n, d, random), Classes: classes}
+	s := &gnn.Sample{Adj: randomGraph(n, 0.05, false, random), X: mattest.Normal(n, d, random), Classes: classes}
 	for range n {
 		s.Y = append(s.Y, int32(random.IntN(classes)))
 	}

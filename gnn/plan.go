@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/graph-condensation/cgc/internal/budget"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -65,9 +66,6 @@ func (t *Target) Plan(m Model, hidden int) (*Plan, error) {
 	return p, nil
 }
 
-// process is the memory of a process that has not started to work, with the pages of its program and of a sample.
-const process = 48 << 20
-
 // choose returns, for the validation nodes and the test nodes, the largest blocks of columns and of classes with which
 // testing m stays within the limit. A region is nil if there are no such nodes. Blocks are halved until they fit.
 // memory is what the process then needs, in bytes,
@@ -82,14 +80,14 @@ func (t *streams) choose(m Model, hidden int) (regions [2]*region, memory int64,
 		return regions, 0, fmt.Errorf("gnn: what model %s takes on a graph larger than the bound on memory (%d bytes) is "+
 			"not known, must be one of cgc's models or a bound above %d", m.Name(), t.bound, t.input)
 	}
-	fixed := t.process + t.input/512
+	fixed := t.process + budget.Mapped(t.input)
 	for i, s := range t.parts {
 		if !s.of.empty() {
 			regions[i] = newRegion(s, sm.needs(), hidden)
 			fixed += regions[i].held()
 		}
 	}
-	room, most := t.bound-t.bound/16-fixed, int64(0)
+	room, most := t.bound-budget.Reading(t.bound)-fixed, int64(0)
 	for _, r := range regions {
 		if r != nil {
 			r.cut(room)
@@ -100,7 +98,7 @@ func (t *streams) choose(m Model, hidden int) (regions [2]*region, memory int64,
 		least := (16*(fixed+most) + 14) / 15 // the smallest limit of which 15/16 are enough
 		return regions, 0, &MemoryError{Model: m.Name(), Need: least, Bound: t.bound}
 	}
-	return regions, fixed + most + t.bound/16, nil
+	return regions, fixed + most + budget.Reading(t.bound), nil
 }
 
 // empty reports whether no logits are requested.
@@ -171,7 +169,7 @@ func (r *region) at(hops int) int64 {
 // copied reports whether P·X for a filter of the first layer is copied into a file. X itself is not copied if reading
 // it from the file of the graph takes fewer bytes.
 func (r *region) copied(f filter) bool {
-	return f.degree() > 0 || 4*r.at(r.reach())*int64(r.target.features) <= bytesOf(r.of.x)
+	return f.degree() > 0 || 4*r.at(r.reach())*int64(r.target.features) <= budget.Features(r.of.x)
 }
 
 // spilled returns how many numbers are stored in a file during inference: the projections on the classes, or none if
@@ -238,17 +236,16 @@ type work struct{ read, written, gathered, products int64 }
 // seconds estimates the time of w at the rates of an ordinary machine. Reading is not counted, because the operating
 // system caches what was read before if there is room.
 func (w work) seconds() float64 {
-	const disk, gather, product = 1e9, 1e10, 1e11 // bytes, bytes and operations per second
-	return float64(w.written)/disk + float64(w.gathered)/gather + float64(w.products)/product
+	return float64(w.written)/budget.Disk + float64(w.gathered)/budget.Gather + float64(w.products)/budget.Products
 }
 
 // preparing returns the work before the first inference: finding the nodes, copying their rows, and propagating X.
 func (r *region) preparing() (w work) {
-	d, adjacency := int64(r.target.features), r.entryBytes()*int64(r.of.adj.NNZ())
+	d, adjacency := int64(r.target.features), budget.Entry(r.of.adj)*int64(r.of.adj.NNZ())
 	w.read = adjacency
 	if !r.whole {
 		w.read += 2 * adjacency
-		w.written = r.entryBytes() * r.extent.entries[r.hops-1]
+		w.written = budget.Entry(r.of.adj) * r.extent.entries[r.hops-1]
 	}
 	if r.columns == 0 {
 		return w
@@ -257,7 +254,7 @@ func (r *region) preparing() (w work) {
 	if panel == 0 {
 		panel = r.target.features
 	}
-	w.read += bytesOf(r.of.x) * int64((panel+r.columns-1)/r.columns) // a panel is read again for each block
+	w.read += budget.Features(r.of.x) * int64((panel+r.columns-1)/r.columns) // a panel is read again for each block
 	if r.whole {
 		w.read += adjacency * int64(degree(r.first)*r.passes())
 	}
@@ -275,9 +272,9 @@ func (r *region) preparing() (w work) {
 // question returns the work of one inference.
 func (r *region) question() (w work) {
 	d, c, h := int64(r.target.features), int64(r.target.classes), int64(r.hidden)
-	near, adjacency := r.at(r.reach()), r.entryBytes()*int64(r.of.adj.NNZ())
+	near, adjacency := r.at(r.reach()), budget.Entry(r.of.adj)*int64(r.of.adj.NNZ())
 	if r.first == nil { // gat reads X for each head
-		w.read = gatHeads * bytesOf(r.of.x)
+		w.read = gatHeads * budget.Features(r.of.x)
 		w.products = 2*r.at(2)*d*h + 2*near*h*c
 		w.gathered = 4 * r.extent.entries[1] * h
 	}
@@ -285,7 +282,7 @@ func (r *region) question() (w work) {
 		if r.copied(f) {
 			w.read += 4 * near * d
 		} else {
-			w.read += bytesOf(r.of.x)
+			w.read += budget.Features(r.of.x)
 		}
 		w.products += 2 * near * d * h
 	}
@@ -301,22 +298,4 @@ func (r *region) question() (w work) {
 	}
 	w.read += 2 * 4 * int64(r.spilled()) // written to the file once and read once
 	return w
-}
-
-// entryBytes returns the bytes of an entry of the adjacency: its column, and its weight if entries have weights.
-func (r *region) entryBytes() int64 {
-	if r.of.adj.Data != nil {
-		return 8
-	}
-	return 4
-}
-
-// bytesOf returns the number of bytes that features occupy in a file.
-func bytesOf(x mat.Matrix) int64 {
-	n, d := x.Dims()
-	per := 4
-	if p, ok := x.(*mat.Panels); ok {
-		per = p.Storage().Bytes()
-	}
-	return int64(per) * int64(n) * int64(d)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -94,7 +95,7 @@ func TestBlocks(t *testing.T) {
 	random := rand.New(rand.NewPCG(21, 1))
 	adj := ring(n)
 	each(t, func(t *testing.T, m gnn.Model) {
-		x, _ := halve(randomDense(n, d, random))
+		x, _ := halve(mattest.Normal(n, d, random))
 		trained := gnn.Trained{
 			Model: m, Features: d, Hidden: 16, Classes: 3, Parameters: gnn.Initial(m, d, 16, 3, rand.NewPCG(1, 1)),
 		}
@@ -110,7 +111,7 @@ func TestBlocks(t *testing.T) {
 // TestReadingFails makes reading fail before and during training, in the target and in the sample.
 func TestReadingFails(t *testing.T) {
 	g := blocks(120, 6, 3, 22)
-	sample := &gnn.Sample{X: randomDense(9, 6, rand.New(rand.NewPCG(22, 1))), Y: make([]int32, 9), Classes: 3}
+	sample := &gnn.Sample{X: mattest.Normal(9, 6, rand.New(rand.NewPCG(22, 1))), Y: make([]int32, 9), Classes: 3}
 	each(t, func(t *testing.T, m gnn.Model) {
 		x, _ := halve(g.X.(*mat.Dense))
 		read := *g

@@ -8,6 +8,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -40,7 +41,7 @@ func TestMostlyZeros(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := randomDense(600, 16, random)
+	w := mattest.Normal(600, 16, random)
 	for _, p := range []float64{0, 0.5} {
 		config := gnn.Defaults()
 		config.InputDropout = p

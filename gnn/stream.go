@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
 )
@@ -115,10 +116,10 @@ func (s *stream) prepare(ctx context.Context, m Model, hidden int) error {
 func (s *stream) propagate(ctx context.Context, part *scope, r *region) error {
 	near := part.field(r.reach())
 	rows, d := part.size(near), s.target.features
-	defer mat.InOrder(s.of.x)()
+	defer paneled.InOrder(s.of.x)()
 	type copied struct {
 		filter filter
-		to     *mat.Panels
+		to     *paneled.Matrix
 	}
 	var copies []copied
 	for _, f := range r.first {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -39,7 +41,8 @@ func circle(n, features int, weighted bool) *graph.Graph {
 		}
 	}
 	const classes = 5
-	g := &graph.Graph{Name: "circle", Adj: adj, X: randomDense(n, features, random), Y: make([]int32, n), Classes: classes}
+	x := mattest.Normal(n, features, random)
+	g := &graph.Graph{Name: "circle", Adj: adj, X: x, Y: make([]int32, n), Classes: classes}
 	for v := range n {
 		g.Y[v] = int32(random.IntN(classes))
 		switch {
@@ -57,7 +60,7 @@ func circle(n, features int, weighted bool) *graph.Graph {
 // stored returns g with its features in the storage of a file, and g with the same numbers as dense features.
 func stored(t *testing.T, g *graph.Graph, width int, s mat.Storage) (read, dense *graph.Graph) {
 	t.Helper()
-	panels, err := mat.InPanels(g.X, width, s)
+	panels, err := paneled.Copy(g.X, width, s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,10 @@ import (
 	"sync"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/budget"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -54,7 +56,7 @@ func TargetWithin(ctx context.Context, g *graph.Graph, inductive bool, bound int
 	input := mappedBytes(g)
 	beyond := bound > 0 && input > bound
 	if x, dense := g.X.(*mat.Dense); beyond && dense {
-		inOrder, err := mat.FloatPanels(x.Rows, x.Cols, x.Cols, [][]float32{x.Data})
+		inOrder, err := paneled.OfFloats(x.Rows, x.Cols, x.Cols, [][]float32{x.Data})
 		if err != nil {
 			return nil, fmt.Errorf("gnn: target: %w", err)
 		}
@@ -97,7 +99,7 @@ func (t *Target) within(memory, input int64, beyond bool) {
 	_, sparse := t.validation.x.(*mat.CSR)
 	if beyond && !sparse {
 		t.streams = &streams{
-			bound: memory, process: process, input: input, features: t.features, classes: t.classes,
+			bound: memory, process: budget.Testing, input: input, features: t.features, classes: t.classes,
 		}
 		for i, s := range []*scope{forValidation: t.validation, forTest: t.test} {
 			s.stream = &stream{target: t.streams, place: i, of: s}
@@ -115,11 +117,7 @@ func mappedBytes(g *graph.Graph) int64 {
 	if !g.Mapped {
 		return 0
 	}
-	bytes := 8*int64(len(g.Adj.Indptr)) + 4*int64(len(g.Adj.Indices)+len(g.Adj.Data))
-	if x, sparse := g.X.(*mat.CSR); sparse {
-		return bytes + 8*int64(len(x.Indptr)) + 4*int64(len(x.Indices)+len(x.Data))
-	}
-	return bytes + bytesOf(g.X)
+	return budget.Graph(g.Adj, g.X)
 }
 
 // Streams reports whether the graph is larger than the memory limit and is read in order.

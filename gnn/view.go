@@ -8,6 +8,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -83,7 +84,7 @@ type scope struct {
 	mu        sync.Mutex
 	operators [rules]*graph.Operator
 	fields    []*field
-	reach     *graph.Reach // of the last field, unless that is the full graph
+	reach     *reach.Set // of the last field, unless that is the full graph
 	whole     field
 
 	keptMu sync.Mutex
@@ -181,12 +182,12 @@ func (s *scope) field(hops int) *field {
 			continue
 		}
 		if s.reach == nil {
-			s.reach = graph.NewReach(s.adj, s.rows)
+			s.reach = reach.New(s.adj, s.rows)
 		}
 		s.reach.Grow()
 		var nodes []int32
 		for i, distance := range s.reach.Distance {
-			if distance != graph.Unreached {
+			if distance != reach.Unreached {
 				nodes = append(nodes, int32(i))
 			}
 		}

@@ -76,18 +76,6 @@ func ExampleGraph_Validate() {
 	// graph: node 2 of split val: it is in train too
 }
 
-// Nodes 1 and 3 are next to node 0; node 2 is two hops away.
-func ExampleReach() {
-	r := graph.NewReach(cycle().Adj, []int32{0})
-	r.Grow()
-	fmt.Println(r.Distance)
-	r.Grow()
-	fmt.Println(r.Distance)
-	// Output:
-	// [0 1 -1 1]
-	// [0 1 2 1]
-}
-
 // Over the training nodes, the scaled feature has mean 0 and variance 1.
 func ExampleFitScaling() {
 	g := cycle()

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -136,7 +137,7 @@ func validateFeatures(ctx context.Context, x mat.Matrix, n int) error {
 		if err := x.Validate(ctx); err != nil {
 			return fmt.Errorf("graph: features: %w", err)
 		}
-	case *mat.Panels:
+	case *paneled.Matrix:
 		return nil // reading them rejects values that are not finite, and they may be larger than memory
 	}
 	i, j, found, err := mat.FirstNotFinite(ctx, x)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
@@ -41,24 +40,4 @@ func ReadColumns(ctx context.Context, dst *Dense, x Matrix, rows []int32, lo, hi
 		}
 	}
 	return err
-}
-
-// InOrder tells the system that x will be read in order, if x is a *Dense or *Panels that is mapped from a file. done
-// ends this. A matrix of another type is ignored.
-func InOrder(x Matrix) (done func()) {
-	switch x := x.(type) {
-	case *Dense:
-		return memory.InOrder(x.Data)
-	case *Panels:
-		var ends []func()
-		for k := range x.Count() {
-			ends = append(ends, memory.InOrder(x.Floats(k)), memory.InOrder(x.Halves(k)))
-		}
-		return func() {
-			for _, end := range ends {
-				end()
-			}
-		}
-	}
-	return func() {}
 }

@@ -79,21 +79,13 @@ func (m *CSR) ValidateRows(ctx context.Context, use func(lo, hi int)) error {
 		return fmt.Errorf("mat: %d values for %d entries", len(m.Data), len(m.Indices))
 	}
 	const chunk = 1 << 12
-	errs := make([]error, (m.Rows+chunk-1)/chunk)
-	ended := parallel.ForContext(ctx, m.Rows, chunk, func(lo, hi int) {
-		if errs[lo/chunk] = m.validateRows(lo, hi); errs[lo/chunk] == nil {
-			use(lo, hi)
-		}
-	})
-	if ended != nil {
-		return ended
-	}
-	for _, err := range errs {
-		if err != nil {
+	return parallel.Try(ctx, m.Rows, chunk, func(lo, hi int) error {
+		if err := m.validateRows(lo, hi); err != nil {
 			return err
 		}
-	}
-	return nil
+		use(lo, hi)
+		return nil
+	})
 }
 
 // validateRows returns the first fault in rows first to end−1. It does not assume that earlier rows are valid.

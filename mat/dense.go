@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/internal/product"
 )
 
 // Matrix is a matrix that can be read in blocks. *Dense and *CSR implement it, and have faster code paths. A matrix of
@@ -52,14 +53,7 @@ func (m *Dense) ReadBlock(dst *Dense, rows []int32, lo, hi int) error {
 func (m *Dense) Row(i int) []float32 { return m.Data[i*m.Cols : (i+1)*m.Cols : (i+1)*m.Cols] }
 
 // Reshape makes m rows×cols. It reuses the memory of m if that is large enough. The contents are then undefined.
-func (m *Dense) Reshape(rows, cols int) {
-	if n := rows * cols; cap(m.Data) < n {
-		m.Data = memory.Make[float32](n)
-	} else {
-		m.Data = m.Data[:n]
-	}
-	m.Rows, m.Cols = rows, cols
-}
+func (m *Dense) Reshape(rows, cols int) { (*product.Dense)(m).Reshape(rows, cols) }
 
 // Clone returns a copy that shares no memory with m.
 func (m *Dense) Clone() *Dense {
@@ -158,23 +152,15 @@ func readChunks(
 	ctx context.Context, x Matrix, n int, rows func(lo, hi int) []int32, use func(lo int, block *Dense),
 ) error {
 	_, cols := x.Dims()
-	errs := make([]error, (n+rowChunk-1)/rowChunk)
-	ended := parallel.ForContext(ctx, n, rowChunk, func(lo, hi int) {
+	return parallel.Try(ctx, n, rowChunk, func(lo, hi int) error {
 		block := blocks.Get().(*Dense)
 		defer blocks.Put(block)
-		if errs[lo/rowChunk] = Read(block, x, rows(lo, hi), 0, cols); errs[lo/rowChunk] == nil {
-			use(lo, block)
-		}
-	})
-	if ended != nil {
-		return ended
-	}
-	for _, err := range errs {
-		if err != nil {
+		if err := Read(block, x, rows(lo, hi), 0, cols); err != nil {
 			return err
 		}
-	}
-	return nil
+		use(lo, block)
+		return nil
+	})
 }
 
 // blocks is a pool of memory for rows that are used as soon as they are read.
@@ -204,8 +190,8 @@ func FirstNotFinite(ctx context.Context, x Matrix) (row, col int, found bool, er
 		}
 		return rows
 	}
-	if p, ok := x.(*Panels); ok {
-		x = unchecked{p}
+	if p, ok := x.(interface{ Unchecked() Matrix }); ok { // reading x would stop at such a value
+		x = p.Unchecked()
 	}
 	err = readChunks(ctx, x, n, consecutive, func(lo int, block *Dense) {
 		first[lo/rowChunk] = 1 + slices.IndexFunc(block.Data, notFinite)

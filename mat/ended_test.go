@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/graph-condensation/cgc/internal/product"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -24,11 +25,20 @@ func TestContexts(t *testing.T) {
 	s := &mat.CSR{Rows: 3, Cols: k, Indptr: []int64{0, 2, 2, 3}, Indices: []int32{0, 9, 4}, Data: []float32{1, 2, 3}}
 	ended, end := context.WithCancel(t.Context())
 	end()
+	dense := func(m *mat.Dense) *product.Dense { return (*product.Dense)(m) }
 	for name, f := range map[string]func(ctx context.Context, dst *mat.Dense) error{
-		"Mul":       func(ctx context.Context, dst *mat.Dense) error { return mat.MulContext(ctx, dst, a, b) },
-		"MulTA":     func(ctx context.Context, dst *mat.Dense) error { return mat.MulTAContext(ctx, dst, at, b) },
-		"MulTB":     func(ctx context.Context, dst *mat.Dense) error { return mat.MulTBContext(ctx, dst, a, bt) },
-		"MulSparse": func(ctx context.Context, dst *mat.Dense) error { return mat.MulSparseContext(ctx, dst, s, b) },
+		"Mul": func(ctx context.Context, dst *mat.Dense) error {
+			return product.Mul(ctx, dense(dst), dense(a), dense(b))
+		},
+		"MulTA": func(ctx context.Context, dst *mat.Dense) error {
+			return product.MulTA(ctx, dense(dst), dense(at), dense(b))
+		},
+		"MulTB": func(ctx context.Context, dst *mat.Dense) error {
+			return product.MulTB(ctx, dense(dst), dense(a), dense(bt))
+		},
+		"MulSparse": func(ctx context.Context, dst *mat.Dense) error {
+			return product.MulSparse(ctx, dense(dst), (*product.CSR)(s), dense(b))
+		},
 	} {
 		var got, want mat.Dense
 		if err := f(t.Context(), &got); err != nil {
@@ -47,7 +57,7 @@ func TestContexts(t *testing.T) {
 		}
 	}
 	if _, _, err := s.Transpose(ended); !errors.Is(err, context.Canceled) {
-		t.Errorf("TransposeContext after the end: error %v", err)
+		t.Errorf("Transpose after the end: error %v", err)
 	}
 }
 

@@ -3,12 +3,12 @@ package mat_test
 import (
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -54,16 +54,6 @@ func wantEqual(t *testing.T, what string, got, want *mat.Dense) {
 	}
 }
 
-func atThreads(t *testing.T, f func(threads int)) {
-	t.Helper()
-	before := runtime.GOMAXPROCS(0)
-	defer runtime.GOMAXPROCS(before)
-	for _, threads := range []int{1, 2, 7} {
-		runtime.GOMAXPROCS(threads)
-		f(threads)
-	}
-}
-
 func TestProducts(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 0))
 	for _, shape := range [][3]int{{1, 1, 1}, {3, 5, 2}, {17, 33, 65}, {130, 70, 9}, {9, 300, 130}, {200, 64, 100}} {
@@ -71,7 +61,7 @@ func TestProducts(t *testing.T) {
 		a, b := whole(m, k, random), whole(k, n, random)
 		s := sparse(m, k, 0.2, random)
 		want, wantSparse := naive(a, b), naive(s.Dense(), b)
-		atThreads(t, func(threads int) {
+		mattest.AtThreads(func(threads int) {
 			var dst mat.Dense
 			mat.Mul(&dst, a, b)
 			wantEqual(t, "Mul", &dst, want)
@@ -102,7 +92,7 @@ func TestProductsIgnoreThreads(t *testing.T) {
 		}
 	}
 	var first [3][]float32
-	atThreads(t, func(threads int) {
+	mattest.AtThreads(func(threads int) {
 		var ab, ta, tb mat.Dense
 		mat.Mul(&ab, a, b)
 		mat.MulTA(&ta, a, a)

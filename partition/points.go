@@ -44,7 +44,9 @@ const (
 // are too far apart, or is ctx.Err().
 func newPoints(ctx context.Context, x [][]float32) (*points, error) {
 	n, d := len(x), len(x[0])
-	p := &points{n: n, d: d, x: mat.NewDense(n, d), rows: x, shift: mat.ColumnMeans(x), norms: make([]float32, n), unit: 1}
+	p := &points{
+		n: n, d: d, x: mat.NewDense(n, d), rows: x, shift: factor.ColumnMeans(x), norms: make([]float32, n), unit: 1,
+	}
 	for j, v := range p.shift {
 		p.shift[j] = -v
 	}

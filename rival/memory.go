@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/graph-condensation/cgc/internal/digits"
 )
 
 // Memory is a memory limit in bytes. Its JSON form is a number of bytes, or a string such as "8GiB" or "500MB". 0 means
@@ -75,14 +77,8 @@ func words(bytes float64) string {
 	if bytes < 9.95 && unit != "bytes" {
 		return strconv.FormatFloat(bytes, 'f', 1, 64) + " " + unit
 	}
-	return Count(int(math.Round(bytes))) + " " + unit
+	return digits.Group(int(math.Round(bytes))) + " " + unit
 }
 
-// Count formats n ≥ 0 with commas as thousands separators: 153,932.
-func Count(n int) string {
-	s := strconv.Itoa(n)
-	for at := len(s) - 3; at > 0; at -= 3 {
-		s = s[:at] + "," + s[at:]
-	}
-	return s
-}
+// Count formats n with commas as thousands separators: 153,932.
+func Count(n int) string { return digits.Group(n) }

@@ -8,9 +8,9 @@ package tables
 
 import (
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/tables/parquet"
-	"github.com/graph-condensation/cgc/tables/postgres"
-	"github.com/graph-condensation/cgc/tables/sqlite"
+	"github.com/graph-condensation/cgc/tables/internal/parquet"
+	"github.com/graph-condensation/cgc/tables/internal/postgres"
+	"github.com/graph-condensation/cgc/tables/internal/sqlite"
 )
 
 func init() {

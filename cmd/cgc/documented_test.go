@@ -48,7 +48,7 @@ var substitutes = []substitute{
 		"cgc data make --like papers100m --scale 1/10000 -o big.safetensors --store f16 --panels 16", "minutes, and 3 GB"},
 	{"docs/reference/formats.md",
 		"cgc condense 'postgres://reader@db.example.org/shop' --nodes 200 -o small.safetensors", "",
-		"needs a server; the tests of tables/postgres start one"},
+		"needs a server; the tests of tables/internal/postgres start one"},
 	{"docs/how-to/settings.md", "source <(cgc completion bash)", "source <(cgc completion bash); complete -p cgc",
 		"shows that the shell knows it"},
 }

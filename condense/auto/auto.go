@@ -3,9 +3,9 @@
 //
 // Each candidate condenses the graph with a few seeds. Package judge fits two GNNs in closed form to each result and
 // tests them on the validation nodes. Its score is the mean of their accuracy and of the geometric mean of the
-// probabilities of the true classes, in percent. A candidate may replace cgc if its score exceeds that of cgc by more than
-// Margin standard errors of the difference. Of those that may, the one with the best score is chosen. The choice depends
-// on the graph, the number of condensed nodes and the parameters, not on the seed. Test labels are never read.
+// probabilities of the true classes, in percent. A candidate may replace cgc if its score exceeds that of cgc by more
+// than Margin standard errors of the difference. Of those that may, the one with the best score is chosen. The choice
+// depends on the graph, the number of condensed nodes and the parameters, not on the seed. Test labels are never read.
 //
 // docs/explanation/choice.md has the candidates, what they gain, and where the choice fails.
 package auto
@@ -181,8 +181,8 @@ func (m Method) Check(g *graph.Graph, nodes int) error {
 	return m.Base().Check(g, nodes)
 }
 
-// Base returns the configuration of the candidate that stays if no other is better: cgc with its defaults, in the setting
-// of m.
+// Base returns the configuration of the candidate that stays if no other is better: cgc with its defaults, in the
+// setting of m.
 func (m Method) Base() cgc.Config {
 	base := cgc.Defaults()
 	base.NormalizeFeatures, base.Standardize, base.Inductive = m.NormalizeFeatures, m.Standardize, m.Inductive

@@ -45,8 +45,8 @@ func choice(t *testing.T, m auto.Method, g *graph.Graph, seed uint64) (*condense
 	return small, a
 }
 
-// TestChoosesAllNodes: 20 labels hardly tell the classes, but the graph does. Unlabelled nodes must be condensed too, for
-// any seed.
+// TestChoosesAllNodes: 20 labels hardly tell the classes, but the graph does. Unlabelled nodes must be condensed too,
+// for any seed.
 func TestChoosesAllNodes(t *testing.T) {
 	g := blocks(t, 0.85, 0.5)
 	for seed := range uint64(2) {

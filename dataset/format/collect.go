@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
@@ -27,7 +28,7 @@ func Collect(ctx context.Context, f Streamer, path string) (g *graph.Graph, note
 	if err != nil {
 		return nil, nil, err
 	}
-	return g, append(notes, Notes(g, changes)...), nil
+	return g, append(notes, content.Notes(g, changes)...), nil
 }
 
 // Graph returns the graph that s delivers, and the changes to its edges.

@@ -2,78 +2,9 @@ package format
 
 import (
 	"errors"
-	"fmt"
-	"regexp"
 
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/memory"
 )
-
-// Label converts the label of a node to the form of graph.Graph.Y: 0 to graph.MaxClasses−1, or graph.Unlabelled. An
-// error names the node, the label and the bound.
-func Label(node, label int64) (int32, error) {
-	if label < graph.Unlabelled || label >= graph.MaxClasses {
-		return 0, fmt.Errorf("label %d of node %d, must be 0 to %d, or %d for none",
-			label, node, graph.MaxClasses-1, graph.Unlabelled)
-	}
-	return int32(label), nil
-}
-
-// Labels converts labels to the form of graph.Graph.Y. Labels that start at 1 are shifted to start at 0. An error names
-// the first node whose label is out of range.
-func Labels(labels []int64) ([]int32, error) {
-	y := memory.Make[int32](len(labels))
-	for i, c := range labels {
-		var err error
-		if y[i], err = Label(int64(i), c); err != nil {
-			return nil, err
-		}
-	}
-	ShiftLabels(y)
-	return y, nil
-}
-
-// ShiftLabels shifts labels that start at 1 to start at 0. Unlabelled nodes stay unlabelled.
-func ShiftLabels(y []int32) {
-	least := int32(graph.MaxClasses)
-	for _, c := range y {
-		if c != graph.Unlabelled {
-			least = min(least, c)
-		}
-	}
-	if least != 1 {
-		return
-	}
-	for i, c := range y {
-		if c != graph.Unlabelled {
-			y[i] = c - 1
-		}
-	}
-}
-
-// indexName matches the names that pandas gives to an index without a name: in a Parquet file, and when it reads a .csv
-// file that to_csv wrote. If a table is written and read several times, the latter gets a second number.
-var indexName = regexp.MustCompile(`^(Unnamed: \d+(\.\d+)?|__index_level_\d+__)$`)
-
-// IsIndex reports whether column i of header is one in which pandas wrote the index, which holds row numbers and is not
-// a feature: the first column if it has no name (to_csv) or the name "index" (to_sql), or a column named "Unnamed: 0"
-// (a .csv file read and written again) or "__index_level_0__" (to_parquet).
-func IsIndex(header []string, i int) bool {
-	return i == 0 && (header[i] == "" || header[i] == "index") || indexName.MatchString(header[i])
-}
-
-// Notes returns the notes of a Format's Read about edges. There are none if the file lists each edge once, or each in
-// both directions.
-func Notes(g *graph.Graph, changes graph.Changes) []string { return EdgeNotes(g.Name, changes) }
-
-// EdgeNotes is like Notes, for a graph of the given name.
-func EdgeNotes(name string, changes graph.Changes) []string {
-	both := changes.Entries == 2*(changes.Entries-changes.Loops-changes.Merged) // each in both directions
-	if changes.Loops == 0 && both || !changes.Any() {
-		return nil
-	}
-	return []string{fmt.Sprintf("%s: %v", name, changes)}
-}
 
 // CheckTraining returns a *ReadError about file if g has a split without training nodes.
 func CheckTraining(file string, g *graph.Graph) error {

@@ -127,7 +127,7 @@ type Place struct {
 // recognises a folder, but the folder contains the file of one graph, Recognise returns that file. An error is an
 // *UnrecognisedError, an *AmbiguousError if two formats are equally certain, or a *SeveralError if a folder holds the
 // files of several graphs. If path is an address such as postgres://host/name, the format with its scheme reads it; if
-// there is none, the error is an *UnknownAddressError.
+// there is none, the error lists the schemes that are read.
 func Recognise(path string) (Place, error) {
 	if isAddress(path) {
 		return recogniseAddress(path)

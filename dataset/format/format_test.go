@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -157,7 +158,7 @@ func TestShiftLabels(t *testing.T) {
 		{[]int32{2, 3}, []int32{2, 3}}, {[]int32{-1}, []int32{-1}},
 	} {
 		y := slices.Clone(c.y)
-		if format.ShiftLabels(y); !slices.Equal(y, c.want) {
+		if content.ShiftLabels(y); !slices.Equal(y, c.want) {
 			t.Errorf("%v becomes %v, want %v", c.y, y, c.want)
 		}
 	}

@@ -76,14 +76,14 @@ func Shown(path string) string {
 	return scheme + mark + rest
 }
 
-// UnknownAddressError is the error for an address that no format reads.
-type UnknownAddressError struct {
+// unknownAddressError is the error for an address that no format reads.
+type unknownAddressError struct {
 	// Path is the address, as Shown returns it.
 	Path string
 }
 
 // Error lists the known schemes.
-func (e *UnknownAddressError) Error() string {
+func (e *unknownAddressError) Error() string {
 	var schemes []string
 	each(func(_ string, f Format) {
 		for _, s := range f.Describe().Schemes {
@@ -109,7 +109,7 @@ func recogniseAddress(address string) (Place, error) {
 		}
 	})
 	if found.Format == nil {
-		return found, &UnknownAddressError{Path: Shown(address)}
+		return found, &unknownAddressError{Path: Shown(address)}
 	}
 	return found, nil
 }

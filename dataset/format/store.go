@@ -56,7 +56,8 @@ func Stores() (names []string) {
 }
 
 // StoreFor returns the format that writes a condensed graph to path: the format called name or, if name is empty, the
-// one with the extension of path. An error is an *UnknownError, a *NoStoreError or an *UnknownExtensionError.
+// one with the extension of path. An error is an *UnknownError or an
+// *UnknownExtensionError, or says that the format stores no condensed graphs.
 func StoreFor(path, name string) (store Format, err error) {
 	if name != "" {
 		f, err := Find(name)
@@ -64,7 +65,7 @@ func StoreFor(path, name string) (store Format, err error) {
 			return nil, err
 		}
 		if !isStore(f) {
-			return nil, &NoStoreError{Name: name, Stores: Stores()}
+			return nil, &noStoreError{Name: name, Stores: Stores()}
 		}
 		return f, nil
 	}
@@ -107,15 +108,15 @@ func Extensions(names []string) (all []string) {
 	return all
 }
 
-// NoStoreError is the error for writing a condensed graph in a format that cannot store one.
-type NoStoreError struct {
+// noStoreError is the error for writing a condensed graph in a format that cannot store one.
+type noStoreError struct {
 	Name string
 	// Stores are the names of the formats that store condensed graphs.
 	Stores []string
 }
 
 // Error names the formats that store condensed graphs.
-func (e *NoStoreError) Error() string {
+func (e *noStoreError) Error() string {
 	return fmt.Sprintf("dataset: the format %s keeps no condensed graphs, must be one of %s",
 		e.Name, strings.Join(e.Stores, ", "))
 }

@@ -3,8 +3,6 @@ package format
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"os"
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/mat"
@@ -154,29 +152,6 @@ func rowsOf(x mat.Matrix) func(ctx context.Context, put func(first int, block *m
 		}
 		return nil
 	}
-}
-
-// heldByNode is the memory of a stream for each node, in bytes: the label, the part of the split as a number and as a
-// mark, and the position in the sorted split.
-const heldByNode = 4 + 4 + 1 + 4
-
-// SizeOf returns the total size of files in bytes. A missing file counts as empty.
-func SizeOf(paths ...string) (size int64) {
-	for _, path := range paths {
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			size += info.Size()
-		}
-	}
-	return size
-}
-
-// Hold returns the memory for the labels and the split of n nodes in bytes. It is an error if that exceeds memory.
-func Hold(n, memory int64) (int64, error) {
-	if held := heldByNode * n; held > memory {
-		return held, fmt.Errorf("labels and split of %d nodes take %d MB of memory, must be at most %d MB",
-			n, held/1e6+1, memory/1e6)
-	}
-	return heldByNode * n, nil
 }
 
 // Check checks labels and split as graph.Builder does. A split must have at least one training node.

@@ -16,15 +16,12 @@ import (
 	"github.com/graph-condensation/cgc/progress"
 )
 
-// DemoName is the name of the built-in graph.
-const DemoName = "demo"
-
 // DemoShape returns the shape of the built-in graph. Classes differ in their mean features, but weakly: the features of
 // one node are mostly noise. The mean over a node's neighbourhood reveals the class, since two thirds of the neighbours
 // are of its class. A third of the signal is in the sub-classes, so a class consists of several clusters.
 func DemoShape() Shape {
 	return Shape{
-		Name: DemoName, Nodes: 4000, Edges: 12000, Features: 96, Classes: 7, Train: 140, Val: 500, Test: 1000,
+		Name: "demo", Nodes: 4000, Edges: 12000, Features: 96, Classes: 7, Train: 140, Val: 500, Test: 1000,
 		Balanced: true, Groups: 3, Homophily: 0.6, Signal: 2,
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/native"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
 )
@@ -26,7 +27,7 @@ func written(t *testing.T, s synth.Shape, seed uint64, o format.Storing) []byte 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (native.Format{}).WriteStream(t.Context(), path, g, o); err != nil {
+	if _, err := native.Format.WriteStream(t.Context(), path, g, o); err != nil {
 		t.Fatal(err)
 	}
 	content, err := os.ReadFile(path)
@@ -60,7 +61,7 @@ func TestStreamIsMake(t *testing.T) {
 		for _, o := range kept {
 			g.X = dense
 			if o.Storage != "" {
-				x, err := mat.InPanels(dense, o.Width, o.Storage)
+				x, err := paneled.Copy(dense, o.Width, o.Storage)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -136,7 +137,7 @@ func TestStreamStops(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = native.Format{}.WriteStream(ctx, filepath.Join(dir, "g.safetensors"), g, format.Storing{Memory: 1 << 20})
+		_, err = native.Format.WriteStream(ctx, filepath.Join(dir, "g.safetensors"), g, format.Storing{Memory: 1 << 20})
 		if left, _ := os.ReadDir(dir); !errors.Is(err, context.Canceled) || len(left) > 0 {
 			t.Errorf("cancelled while %s: error %v, left %v", stage, err, left)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/internal/training"
 	"github.com/graph-condensation/cgc/progress"
 	"gonum.org/v1/gonum/stat"
 )
@@ -159,7 +160,7 @@ func (w *searcher) train(ctx context.Context, trials []trial, repetitions int, c
 		repetition int
 		setting    condense.Setting
 	}
-	var jobs []experiment.Job
+	var jobs []training.Job
 	var cells []cell
 	for i := range repetitions {
 		for _, t := range trials {
@@ -180,12 +181,12 @@ func (w *searcher) train(ctx context.Context, trials []trial, repetitions int, c
 			if err != nil {
 				return err
 			}
-			training := w.Training
-			training.Weighted = c.Weighted
+			how := w.Training
+			how.Weighted = c.Weighted
 			cells = append(cells, cell{t.key(), i, c.Config.Setting()})
 			for _, m := range w.Models {
-				jobs = append(jobs, experiment.Job{
-					Model: m, Sample: experiment.Sample(small), Target: target, Training: training, Seed: c.Config.Seed,
+				jobs = append(jobs, training.Job{
+					Model: m, Sample: experiment.Sample(small), Target: target, Training: how, Seed: c.Config.Seed,
 				})
 			}
 		}
@@ -202,7 +203,7 @@ func (w *searcher) train(ctx context.Context, trials []trial, repetitions int, c
 	}
 	models := len(w.Models)
 	found, ended := make([]float64, len(jobs)), make([]int, len(cells))
-	return experiment.Train(ctx, jobs, 0, func(i int, r *gnn.Result) error {
+	return training.Run(ctx, jobs, 0, func(i int, r *gnn.Result) error {
 		found[i] = r.Validation
 		at := i / models
 		w.mark(r, right[at])

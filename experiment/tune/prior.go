@@ -2,6 +2,7 @@ package tune
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/graph"
@@ -26,6 +27,15 @@ type Prior struct {
 type Setting struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
+}
+
+// String lists the settings.
+func (p Prior) String() string {
+	words := make([]string, len(p.Settings))
+	for i, s := range p.Settings {
+		words[i] = s.Name + " " + s.Value
+	}
+	return strings.Join(words, ", ")
 }
 
 // Priors returns all priors. There is one so far.

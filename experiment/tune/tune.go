@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/graph-condensation/cgc/condense"
-	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/judge"
@@ -61,13 +60,6 @@ type Finalist struct {
 	// Val holds the validation accuracy of each repetition in percent, the mean over the models. Repetition i equals
 	// repetition i of an experiment.Plan with the candidate's configuration.
 	Val []float64
-}
-
-// ValMean returns the mean validation accuracy in percent and its standard deviation over the repetitions; see
-// experiment.Estimate.
-func (f Finalist) ValMean() (mean, std float64) {
-	e := experiment.EstimateOf(f.Val)
-	return e.Mean, e.Std
 }
 
 // Result is the outcome of a search. No number in it depends on test nodes.

@@ -2,7 +2,6 @@ package tune_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -310,24 +309,5 @@ func TestPriorsAreRanked(t *testing.T) {
 	}
 	if n := len(mustRun(t, tiny(t), func(s *tune.Search) { s.Trials = 2 }).Priors); n != 0 {
 		t.Errorf("%d priors where one node in five is labelled, want none", n)
-	}
-}
-
-// TestOutcomeTellsOfPriors checks that the JSON states where a prior comes from.
-func TestOutcomeTellsOfPriors(t *testing.T) {
-	few := made(t, 300, 15)
-	few.Name = "cora"
-	o := tune.NewOutcome(few, []string{"gcn"}, mustRun(t, few, func(s *tune.Search) { s.Trials = 2 }))
-	text, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{
-		`"priors":[{"name":"few-labels","settings":[{"name":"method","value":"cgc-x"},`,
-		`"found_on":["cora","citeseer","demo"]}]`, `"prior":"few-labels"`,
-	} {
-		if !strings.Contains(string(text), want) {
-			t.Errorf("JSON %s, want %s in it", text, want)
-		}
 	}
 }

@@ -1,11 +1,14 @@
 package autodiff
 
-import "github.com/graph-condensation/cgc/mat"
+import (
+	"github.com/graph-condensation/cgc/internal/product"
+	"github.com/graph-condensation/cgc/mat"
+)
 
 // MatMul returns a·b, m×n for a m×k and b k×n.
 func (t *Tape) MatMul(a, b *Var) *Var {
 	v := t.record(a, b, matMulGrad)
-	_ = mat.MulContext(t.ctx, &v.own, a.Value, b.Value)
+	_ = product.Mul(t.ctx, (*product.Dense)(&v.own), (*product.Dense)(a.Value), (*product.Dense)(b.Value))
 	return v
 }
 
@@ -21,7 +24,7 @@ func matMulGrad(v, g *Var) {
 // MatMulTA returns aᵀ·b, m×n for a k×m and b k×n.
 func (t *Tape) MatMulTA(a, b *Var) *Var {
 	v := t.record(a, b, matMulTAGrad)
-	_ = mat.MulTAContext(t.ctx, &v.own, a.Value, b.Value)
+	_ = product.MulTA(t.ctx, (*product.Dense)(&v.own), (*product.Dense)(a.Value), (*product.Dense)(b.Value))
 	return v
 }
 
@@ -37,7 +40,7 @@ func matMulTAGrad(v, g *Var) {
 // MatMulTB returns a·bᵀ, m×n for a m×k and b n×k.
 func (t *Tape) MatMulTB(a, b *Var) *Var {
 	v := t.record(a, b, matMulTBGrad)
-	_ = mat.MulTBContext(t.ctx, &v.own, a.Value, b.Value)
+	_ = product.MulTB(t.ctx, (*product.Dense)(&v.own), (*product.Dense)(a.Value), (*product.Dense)(b.Value))
 	return v
 }
 

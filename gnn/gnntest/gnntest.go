@@ -16,6 +16,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -55,7 +56,7 @@ type point struct {
 // at returns a random point: an unweighted graph, normally distributed features, and nonzero parameters.
 func at(m gnn.Model, seed uint64) point {
 	random := rand.New(rand.NewPCG(seed, 1))
-	p := point{a: mat.NewDense(nodes, nodes), x: normal(nodes, features, random)}
+	p := point{a: mat.NewDense(nodes, nodes), x: mattest.Normal(nodes, features, random)}
 	for i := range nodes {
 		p.y = append(p.y, int32(i%classes))
 		for j := range i {
@@ -67,18 +68,10 @@ func at(m gnn.Model, seed uint64) point {
 	p.parameters = gnn.Initial(m, features, hidden, classes, rand.NewPCG(seed, 2))
 	for k, s := range m.Shapes(features, hidden, classes) {
 		if s.Bias {
-			p.parameters[k] = normal(s.Rows, s.Cols, random)
+			p.parameters[k] = mattest.Normal(s.Rows, s.Cols, random)
 		}
 	}
 	return p
-}
-
-func normal(rows, cols int, random *rand.Rand) *mat.Dense {
-	m := mat.NewDense(rows, cols)
-	for i := range m.Data {
-		m.Data[i] = float32(random.NormFloat64())
-	}
-	return m
 }
 
 // adjacency returns the unweighted A.
@@ -280,7 +273,7 @@ func problem(t *testing.T) (*graph.Graph, *gnn.Target) {
 	t.Helper()
 	const n = 120
 	random := rand.New(rand.NewPCG(50, 1))
-	g := &graph.Graph{Name: "made", X: normal(n, features, random), Y: make([]int32, n), Classes: classes}
+	g := &graph.Graph{Name: "made", X: mattest.Normal(n, features, random), Y: make([]int32, n), Classes: classes}
 	a := mat.NewDense(n, n)
 	for i := range n {
 		g.Y[i] = int32(i % classes)

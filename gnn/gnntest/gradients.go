@@ -9,6 +9,7 @@ import (
 
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -99,7 +100,7 @@ func slope(tape *autodiff.Tape, f function, p point) (*autodiff.Var, []*autodiff
 	inner := tape.Var(mat.NewDense(1, 1))
 	random := rand.New(rand.NewPCG(7, 7))
 	for _, g := range tape.Grad(y, wrt...) {
-		inner = tape.Add(inner, tape.Sum(tape.Mul(g, tape.Var(normal(g.Value.Rows, g.Value.Cols, random)))))
+		inner = tape.Add(inner, tape.Sum(tape.Mul(g, tape.Var(mattest.Normal(g.Value.Rows, g.Value.Cols, random)))))
 	}
 	return inner, wrt
 }
@@ -112,7 +113,7 @@ func (p point) disagreement(f function, k int, seed uint64) string {
 	g := tape.Grad(y, wrt[k])[0].Value.Clone()
 	norm := length(g)
 	random := rand.New(rand.NewPCG(seed, uint64(k)))
-	directions := []*mat.Dense{g, normal(g.Rows, g.Cols, random), normal(g.Rows, g.Cols, random)}
+	directions := []*mat.Dense{g, mattest.Normal(g.Rows, g.Cols, random), mattest.Normal(g.Rows, g.Cols, random)}
 	for _, d := range directions {
 		unit := d.Clone()
 		along := length(d)

@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/scales"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -31,11 +32,7 @@ type Classifier struct {
 }
 
 // MostScales is the largest Classifier.Scales for which T is not scaled.
-//
-// A direction of T counts if its singular value exceeds 3·10⁻⁴ of the Frobenius norm. If one column is 3000 times as
-// large as the others, no other direction counts. Directions are lost from a ratio of about 1000. In the public data
-// sets, the ratio is at most 20.
-const MostScales = 256
+const MostScales = scales.Most
 
 // Warning returns a note for the user, or "" if there is nothing to note: Scales is above MostScales. The classifier
 // compensates for that, but clustering and a GNN do not.

@@ -6,16 +6,9 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/internal/factor"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
-
-func normal(rows, cols int, random *rand.Rand) *mat.Dense {
-	m := mat.NewDense(rows, cols)
-	for i := range m.Data {
-		m.Data[i] = float32(random.NormFloat64())
-	}
-	return m
-}
 
 // gram returns XᵀX.
 func gram(t testing.TB, x *mat.Dense) *factor.Symmetric {
@@ -34,7 +27,7 @@ func rate(b *testing.B, operations float64) {
 
 func BenchmarkGram(b *testing.B) {
 	for _, size := range [][2]int{{40_000, 602}, {100_000, 128}} {
-		x := normal(size[0], size[1], rand.New(rand.NewPCG(1, 0)))
+		x := mattest.Normal(size[0], size[1], rand.New(rand.NewPCG(1, 0)))
 		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {
 			for b.Loop() {
 				gram(b, x)
@@ -46,7 +39,7 @@ func BenchmarkGram(b *testing.B) {
 
 func BenchmarkCholesky(b *testing.B) {
 	for _, n := range []int{100, 602, 2000} {
-		s := gram(b, normal(n+100, n, rand.New(rand.NewPCG(1, 0))))
+		s := gram(b, mattest.Normal(n+100, n, rand.New(rand.NewPCG(1, 0))))
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
 				if _, err := s.Cholesky(b.Context()); err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/internal/factor"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -16,9 +17,9 @@ func TestGramBlocks(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 0))
 	// One chunk, two chunks, and more chunks than are summed in float32.
 	for _, shape := range [][2]int{{1, 1}, {255, 7}, {257, 40}, {9000, 33}} {
-		x := normal(shape[0], shape[1], random)
+		x := mattest.Normal(shape[0], shape[1], random)
 		want := gram(t, x)
-		atThreads(t, func(threads int) {
+		mattest.AtThreads(func(threads int) {
 			got, err := factor.GramBlocks(t.Context(), x.Rows, x.Cols, func(dst *mat.Dense, lo int) {
 				copy(dst.Data, x.Data[lo*x.Cols:(lo+dst.Rows)*x.Cols])
 			})
@@ -52,7 +53,7 @@ func TestCholeskySolves(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 0))
 	for _, n := range []int{1, 2, 63, 64, 65, 128, 129, 200} {
 		const cols = 19
-		s := gram(t, normal(n+20, n, random))
+		s := gram(t, mattest.Normal(n+20, n, random))
 		x := make([]float64, n*cols)
 		for i := range x {
 			x[i] = random.NormFloat64()
@@ -66,7 +67,7 @@ func TestCholeskySolves(t *testing.T) {
 			}
 		}
 		var first []float64
-		atThreads(t, func(threads int) {
+		mattest.AtThreads(func(threads int) {
 			cholesky, err := s.Cholesky(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -96,7 +97,7 @@ func TestCholeskyFindsNegativePivots(t *testing.T) {
 	const n = 150
 	for _, at := range []int{0, 63, 64, 127, 128, 149} {
 		for _, bad := range []float64{-1, math.NaN(), math.Inf(1)} {
-			s := gram(t, normal(2*n, n, random))
+			s := gram(t, mattest.Normal(2*n, n, random))
 			s.Data[at*n+at] = bad
 			var not factor.NotPositive
 			if _, err := s.Cholesky(t.Context()); !errors.As(err, &not) || not.N != n {
@@ -110,7 +111,7 @@ func TestCholeskyFindsNegativePivots(t *testing.T) {
 func TestCholeskyInverse(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 0))
 	for _, n := range []int{0, 1, 2, 63, 65, 130} {
-		s := gram(t, normal(n+20, n, random))
+		s := gram(t, mattest.Normal(n+20, n, random))
 		cholesky, err := s.Cholesky(t.Context())
 		if err != nil {
 			t.Fatal(err)

@@ -4,23 +4,13 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"testing"
 
 	"github.com/graph-condensation/cgc/internal/factor"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
-
-func atThreads(t *testing.T, f func(threads int)) {
-	t.Helper()
-	before := runtime.GOMAXPROCS(0)
-	defer runtime.GOMAXPROCS(before)
-	for _, threads := range []int{1, 2, 7} {
-		runtime.GOMAXPROCS(threads)
-		f(threads)
-	}
-}
 
 // Gram matrices of integers between −8 and 8 are exact, so that the comparison needs no tolerance.
 func TestGram(t *testing.T) {
@@ -55,9 +45,9 @@ func TestGram(t *testing.T) {
 
 // Sums with rounding give the same bits for any number of threads.
 func TestGramIgnoresThreads(t *testing.T) {
-	x := normal(150, 333, rand.New(rand.NewPCG(2, 0)))
+	x := mattest.Normal(150, 333, rand.New(rand.NewPCG(2, 0)))
 	var first []float64
-	atThreads(t, func(threads int) {
+	mattest.AtThreads(func(threads int) {
 		if g := gram(t, x).Data; first == nil {
 			first = g
 		} else if !slices.Equal(first, g) {
@@ -68,10 +58,7 @@ func TestGramIgnoresThreads(t *testing.T) {
 
 func TestFactorisations(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 0))
-	x := mat.NewDense(40, 9)
-	for i := range x.Data {
-		x.Data[i] = float32(random.NormFloat64())
-	}
+	x := mattest.Normal(40, 9, random)
 	s := gram(t, x)
 	before := slices.Clone(s.Data)
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/internal/factor"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // deficient returns an n×n positive semi-definite matrix of the given rank, whose eigenvalues span a factor of spread.
@@ -192,7 +193,7 @@ func TestPseudoSolveIgnoresThreads(t *testing.T) {
 		b[i] = random.NormFloat64()
 	}
 	var first factor.Solution
-	atThreads(t, func(threads int) {
+	mattest.AtThreads(func(threads int) {
 		got, err := s.PseudoSolveUpTo(t.Context(), b, 5, 1e-7, 500)
 		if err != nil {
 			t.Fatal(err)

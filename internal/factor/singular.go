@@ -205,7 +205,7 @@ func project(ctx context.Context, x Tall, v *mat.Dense) (*mat.Dense, error) {
 	if err != nil {
 		return nil, err
 	}
-	shift := mat.ColumnMeans(u.View().Rows())
+	shift := ColumnMeans(u.View().Rows())
 	if !(kernel.Dot(shift, shift) <= mostNorm) {
 		return nil, ErrRange
 	}

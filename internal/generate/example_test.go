@@ -18,7 +18,7 @@ func Example() {
 		return
 	}
 	fmt.Println("edges from node 0:", a.Indices[a.Indptr[0]:a.Indptr[1]], "above", threshold)
-	x, err := generate.Features(ctx, a, h, []float64{0, 1}, 0)
+	x, _, err := generate.Solve(ctx, a, h, []float64{0, 1}, 0)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -12,10 +12,22 @@ import (
 	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Features returns X′ = (QᵀQ + αL′)⁻¹QᵀH′ with Q = Σ_l w_l·Â′ˡ and L′ = D′ − A′: the minimiser of ‖QX′ − H′‖² + α
+// Singular describes the singular systems. Each component of A′ has one system.
+type Singular struct {
+	// Components is the number of components with a singular system, and Nodes is the number of nodes in them.
+	Components int `json:"components"`
+	Nodes      int `json:"nodes"`
+	// Rank is the sum of the ranks of these systems. If it is below Nodes, X′ is the solution of smallest norm.
+	Rank int `json:"rank"`
+	// Condition is the largest λ_max/λ_min of QᵀQ + αL′ over the nonzero eigenvalues, within a factor of two.
+	Condition float64 `json:"condition"`
+}
+
+// Solve returns X′ = (QᵀQ + αL′)⁻¹QᵀH′ with Q = Σ_l w_l·Â′ˡ and L′ = D′ − A′: the minimiser of ‖QX′ − H′‖² + α
 // tr(X′ᵀL′X′). The paper's Q = Â′ᴷ (eq. 17, proposition 4) has weights 0, …, 0, 1.
 //
 // a is A′, n×n and symmetric, with weights of at least 0; h is H′, n×d. The weights w_0 … w_K are at least 0 and sum to
@@ -32,23 +44,8 @@ import (
 // A component of m nodes costs m³/3 operations. The result is the same for any number of threads. It is an error if
 // weights or alpha are invalid, or if h or X′ contains a number that is not finite in float32. Otherwise the only error
 // is ctx.Err().
-func Features(ctx context.Context, a *mat.CSR, h *mat.Dense, weights []float64, alpha float64) (*mat.Dense, error) {
-	x, _, err := Solve(ctx, a, h, weights, alpha)
-	return x, err
-}
-
-// Singular describes the singular systems. Each component of A′ has one system.
-type Singular struct {
-	// Components is the number of components with a singular system, and Nodes is the number of nodes in them.
-	Components int `json:"components"`
-	Nodes      int `json:"nodes"`
-	// Rank is the sum of the ranks of these systems. If it is below Nodes, X′ is the solution of smallest norm.
-	Rank int `json:"rank"`
-	// Condition is the largest λ_max/λ_min of QᵀQ + αL′ over the nonzero eigenvalues, within a factor of two.
-	Condition float64 `json:"condition"`
-}
-
-// Solve is like Features, and also describes the singular systems; nil means that there were none.
+//
+// Solve also describes the singular systems; nil means that there were none.
 func Solve(ctx context.Context, a *mat.CSR, h *mat.Dense, weights []float64, alpha float64) (
 	*mat.Dense, *Singular, error,
 ) {
@@ -74,7 +71,7 @@ func Solve(ctx context.Context, a *mat.CSR, h *mat.Dense, weights []float64, alp
 	x := h.Clone()
 	var singular *Singular
 	operator := graph.Symmetric(a)
-	for _, nodes := range graph.Components(a) {
+	for _, nodes := range reach.Components(a) {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}

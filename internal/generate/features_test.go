@@ -91,7 +91,7 @@ func TestFeaturesOfSingularSystems(t *testing.T) {
 			}
 			weights := make([]float64, hops+1)
 			weights[hops] = 1
-			x, err := generate.Features(t.Context(), c.a, h, weights, 0)
+			x, _, err := generate.Solve(t.Context(), c.a, h, weights, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,14 +109,14 @@ func TestFeaturesOfSingularSystems(t *testing.T) {
 		}
 	}
 	pair := &mat.Dense{Rows: 2, Cols: 1, Data: []float32{1, 4}}
-	x, err := generate.Features(t.Context(), twins(1, 0, random), pair, []float64{0, 0, 1}, 0)
+	x, _, err := generate.Solve(t.Context(), twins(1, 0, random), pair, []float64{0, 0, 1}, 0)
 	if err != nil || math.Abs(float64(x.Data[0])-2.5) > 1e-6 || math.Abs(float64(x.Data[1])-2.5) > 1e-6 {
 		t.Errorf("X′ of a pair is %v, %v; want the mean", x.Data, err)
 	}
 	// A clique with too many nodes for an eigendecomposition. Q projects onto constant vectors.
 	clique := twins(325, 1, random)
 	h := clusters(clique.Rows, 5, 3, random)
-	x, err = generate.Features(t.Context(), clique, h, []float64{0, 0, 1}, 0)
+	x, _, err = generate.Solve(t.Context(), clique, h, []float64{0, 0, 1}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestFeaturesRefuse(t *testing.T) {
 		{with(nan), []float64{1}, 1, "row 2 column 1 of H′ is NaN"},
 		{with(-inf), []float64{1}, 1, "row 2 column 1 of H′ is -Inf"},
 	} {
-		if _, err := generate.Features(t.Context(), a, c.h, c.weights, c.alpha); err == nil || !strings.Contains(err.Error(),
+		if _, _, err := generate.Solve(t.Context(), a, c.h, c.weights, c.alpha); err == nil || !strings.Contains(err.Error(),
 			c.says) {
 			t.Errorf("weights %v, alpha %v: error %v, want one with %q", c.weights, c.alpha, err, c.says)
 		}
@@ -167,14 +167,14 @@ func TestFeaturesRefuse(t *testing.T) {
 	path := &mat.CSR{Rows: 3, Cols: 3, Indptr: []int64{0, 1, 3, 4}, Indices: []int32{1, 0, 2, 1}}
 	// Q⁻¹ magnifies differences between neighbours
 	far := &mat.Dense{Rows: 3, Cols: 1, Data: []float32{3e38, -3e38, 3e38}}
-	if _, err := generate.Features(t.Context(), path, far, []float64{0, 0, 1}, 0); err == nil ||
+	if _, _, err := generate.Solve(t.Context(), path, far, []float64{0, 0, 1}, 0); err == nil ||
 		!strings.Contains(err.Error(), "of X′ is") {
 		t.Errorf("X′ above the largest float32: error %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, alpha := range []float64{0, 1} {
-		if _, err := generate.Features(ctx, a, h, []float64{0, 1}, alpha); !errors.Is(err, context.Canceled) {
+		if _, _, err := generate.Solve(ctx, a, h, []float64{0, 1}, alpha); !errors.Is(err, context.Canceled) {
 			t.Errorf("after the end of the context: error %v", err)
 		}
 	}

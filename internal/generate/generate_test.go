@@ -8,15 +8,13 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/internal/generate"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
 // clusters returns n rows around the given number of centres.
 func clusters(n, d, centres int, random *rand.Rand) *mat.Dense {
-	centre := mat.NewDense(centres, d)
-	for i := range centre.Data {
-		centre.Data[i] = float32(random.NormFloat64())
-	}
+	centre := mattest.Normal(centres, d, random)
 	h := mat.NewDense(n, d)
 	for i := range n {
 		for j, v := range centre.Row(i % centres) {
@@ -42,7 +40,7 @@ func TestFeaturesIgnoreThreads(t *testing.T) {
 		if a.NNZ() < 50_000 {
 			t.Fatalf("%d entries: no large components", a.NNZ())
 		}
-		x, err := generate.Features(t.Context(), a, h, []float64{0, 0, 1}, 1)
+		x, _, err := generate.Solve(t.Context(), a, h, []float64{0, 0, 1}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +62,7 @@ func BenchmarkFeatures(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("nodes=2000/entries=%d", a.NNZ()), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := generate.Features(b.Context(), a, h, []float64{0, 0, 1}, 1); err != nil {
+				if _, _, err := generate.Solve(b.Context(), a, h, []float64{0, 0, 1}, 1); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -24,8 +24,8 @@ type Verdict struct {
 	Accuracy float64 `json:"accuracy"`
 	// Entropy is the mean cross entropy on the validation nodes, in nats, of a softmax with the best of a few scales.
 	Entropy float64 `json:"entropy"`
-	// Each holds a part of the score for each validation node that is used. Their mean is the score of one GNN, or the mean
-	// of the scores, and their deviation is that of the score to first order in the entropy.
+	// Each holds a part of the score for each validation node that is used. Their mean is the score of one GNN, or the
+	// mean of the scores; their deviation is that of the score to first order in the entropy.
 	Each []float64 `json:"-"`
 }
 

@@ -56,6 +56,21 @@ func ForContext(ctx context.Context, n, chunk int, f func(lo, hi int)) error {
 	return ctx.Err()
 }
 
+// Try is like ForContext for an f that can fail. The error is ctx.Err(), or that of the first chunk, in order, that has
+// one.
+func Try(ctx context.Context, n, chunk int, f func(lo, hi int) error) error {
+	errs := make([]error, (n+chunk-1)/chunk)
+	if err := ForContext(ctx, n, chunk, func(lo, hi int) { errs[lo/chunk] = f(lo, hi) }); err != nil {
+		return err
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // shift is the state that the workers of one For share.
 type shift struct {
 	ctx      context.Context

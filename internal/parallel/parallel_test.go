@@ -3,6 +3,7 @@ package parallel_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"sync/atomic"
@@ -99,5 +100,26 @@ func TestForRaisesPanics(t *testing.T) {
 				}
 			})
 		}()
+	}
+}
+
+// TestTry checks that Try returns the error of the first chunk that has one, or that of its context.
+func TestTry(t *testing.T) {
+	fail := func(lo, _ int) error {
+		if lo >= 20 {
+			return fmt.Errorf("chunk from %d", lo)
+		}
+		return nil
+	}
+	if err := parallel.Try(t.Context(), 100, 10, fail); err == nil || err.Error() != "chunk from 20" {
+		t.Errorf("error %v, want that of the chunk from 20", err)
+	}
+	if err := parallel.Try(t.Context(), 20, 10, fail); err != nil {
+		t.Error(err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := parallel.Try(ended, 100, 10, fail); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that of the context", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/selftrain"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -50,10 +51,7 @@ func TestConfident(t *testing.T) {
 // In each class, no remaining row has a wider margin than a selected one.
 func TestConfidentTakesTheWidestMargins(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 0))
-	outputs := mat.NewDense(500, 4)
-	for i := range outputs.Data {
-		outputs.Data[i] = float32(random.NormFloat64())
-	}
+	outputs := mattest.Normal(500, 4, random)
 	counts := []int{5, 10, 20, 10}
 	rows, y, err := selftrain.Confident(outputs, counts, 3)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 )
@@ -23,8 +24,8 @@ type Engine struct {
 	// scratch space. 0 is no limit. Results are bit-identical for every limit.
 	//
 	// An input that is mapped from a file (propagate.Input.Mapped) and does not fit is read in order, once for each block
-	// of columns. Features in panels (mat.Panels) are read only once if a block contains the columns of a panel. Data that
-	// is read in random order is always in memory. Embeddings that do not fit go to a temporary file ($TMPDIR, else
+	// of columns. Features in panels (paneled.Matrix) are read only once if a block contains the columns of a panel. Data
+	// that is read in random order is always in memory. Embeddings that do not fit go to a temporary file ($TMPDIR, else
 	// /var/tmp), which the system removes when the process ends.
 	//
 	// If not even one column of such an input fits, Embeddings fails before it reads any feature. The error names the
@@ -147,7 +148,7 @@ func first(views []mat.View, in propagate.Input, copied bool) ([]mat.View, error
 
 // inOrder tells the system that the mapped input will be read in order. done ends this.
 func inOrder(in propagate.Input) (done func()) {
-	ends := []func(){memory.InOrder(in.Adj.Indices), memory.InOrder(in.Adj.Data), mat.InOrder(in.X)}
+	ends := []func(){memory.InOrder(in.Adj.Indices), memory.InOrder(in.Adj.Data), paneled.InOrder(in.X)}
 	return func() {
 		for _, end := range ends {
 			end()

@@ -14,7 +14,8 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset/synth"
-	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/paneled"
+	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
@@ -62,7 +63,7 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 	}
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)
-	halves, err := mat.InPanels(x, 16, mat.F16)
+	halves, err := paneled.Copy(x, 16, mat.F16)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 				p := propagate.Propagation{Rule: rule, Hops: hops, Teleport: 0.1}
 				var wide, narrow, stored, remade, filed, both, spilled, halved bool
 				for kind, features := range map[string]mat.Matrix{
-					"dense": x, "sparse": x.Sparse(), "panels of 16": paneled{x, 16, nil}, "panels of 22": paneled{x, 22, nil},
+					"dense": x, "sparse": x.Sparse(), "panels of 16": inPanels{x, 16, nil}, "panels of 22": inPanels{x, 22, nil},
 					"panels of 16 bits": halves,
 				} {
 					in := propagate.Input{Adj: a, X: features, Rows: all}
@@ -94,12 +95,7 @@ func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 							0, 1, 50 << 10, 90 << 10, 200 << 10, 700 << 10, 1680 << 10, 4500 << 10, 1 << 30,
 						} {
 							in.Mapped = i%3 != 0
-							if memory > 1 {
-								memory += blocked.Process
-								if in.Mapped {
-									memory += memory / 16
-								}
-							}
+							memory = withProcess(memory, in.Mapped)
 							runtime.GOMAXPROCS([]int{1, 2, 7}[i%3])
 							engine, got := fitting(t, blocked.Engine{Memory: memory}, p, in)
 							plan := engine.Plan(p, in)
@@ -236,16 +232,16 @@ func edges(n int, list [][2]int32) *mat.CSR {
 	return a
 }
 
-// paneled is features in panels of a given width. It records which blocks are read.
-type paneled struct {
+// inPanels is features in panels of a given width. It records which blocks are read.
+type inPanels struct {
 	*mat.Dense
 	width int
 	read  func(rows []int32, lo, hi int)
 }
 
-func (p paneled) PanelWidth() int { return p.width }
+func (p inPanels) PanelWidth() int { return p.width }
 
-func (p paneled) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
+func (p inPanels) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 	if p.read != nil {
 		p.read(rows, lo, hi)
 	}
@@ -335,7 +331,7 @@ func TestPanelsAreReadOnce(t *testing.T) {
 	var mu sync.Mutex
 	read := map[[2]int]int{} // of a node and a panel
 	order := 0
-	x := paneled{features(n, d, 1, rand.New(rand.NewPCG(7, 0))), width, func(rows []int32, lo, hi int) {
+	x := inPanels{features(n, d, 1, rand.New(rand.NewPCG(7, 0))), width, func(rows []int32, lo, hi int) {
 		mu.Lock()
 		defer mu.Unlock()
 		if lo < order {
@@ -372,6 +368,18 @@ func TestPanelsAreReadOnce(t *testing.T) {
 	}
 }
 
+// withProcess adds the memory of the process, and of the pages that are being read, to the memory of a plan. 0 and 1
+// stay: no limit, and one that nothing fits.
+func withProcess(memory int64, mapped bool) int64 {
+	if memory > 1 {
+		memory += blocked.Process
+		if mapped {
+			memory += memory / 16
+		}
+	}
+	return memory
+}
+
 // size returns the bytes of a.
 func size(a *mat.CSR) int64 { return int64(8*len(a.Indptr) + 4*len(a.Indices) + 4*len(a.Data)) }
 
@@ -384,7 +392,7 @@ func TestBlocksEndWithPanels(t *testing.T) {
 				if memory > 1 {
 					memory += blocked.Process
 				}
-				in := propagate.Input{Adj: a, X: paneled{mat.NewDense(50, d), min(width, d), nil}, Rows: []int32{1, 30}}
+				in := propagate.Input{Adj: a, X: inPanels{mat.NewDense(50, d), min(width, d), nil}, Rows: []int32{1, 30}}
 				plan := blocked.Engine{Memory: memory}.Plan(propagate.Propagation{Rule: propagate.SGC, Hops: 1}, in)
 				at := 0
 				for _, b := range plan.Blocks {
@@ -533,14 +541,14 @@ func TestPartWithDegrees(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reach := graph.NewReach(g.Adj, rows)
-		reach.Grow()
+		set := reach.New(g.Adj, rows)
+		set.Grow()
 		part := &mat.CSR{Rows: g.Adj.Rows, Cols: g.Adj.Cols, Indptr: make([]int64, g.Adj.Rows+1)}
 		degrees := make([]float64, g.Adj.Rows)
 		for v := range g.Adj.Rows {
 			row := g.Adj.Indices[g.Adj.Indptr[v]:g.Adj.Indptr[v+1]]
 			degrees[v] = float64(len(row))
-			if reach.Distance[v] != graph.Unreached {
+			if set.Distance[v] != reach.Unreached {
 				part.Indices = append(part.Indices, row...)
 			}
 			part.Indptr[v+1] = int64(len(part.Indices))

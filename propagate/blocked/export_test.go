@@ -3,12 +3,13 @@ package blocked
 import (
 	"context"
 
+	"github.com/graph-condensation/cgc/internal/budget"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 )
 
-// Process exports process.
-const Process = process
+// Process is the memory of an idle process in a plan.
+const Process = budget.Propagating
 
 // Plan describes how columns are propagated.
 type Plan struct {
@@ -42,6 +43,8 @@ func Fitting(in propagate.Input, hops int, cache int64) int {
 
 // Layout returns the nodes in the order of their places, and how many are within each number of hops.
 func Layout(a *mat.CSR, rows, classes []int32, hops int) (nodes []int32, within []int) {
-	l, _ := arrange(context.Background(), a, rows, classes, hops) // the context does not end
+	ctx := context.Background() // it does not end
+	l := find(ctx, a, rows, hops)
+	_ = l.order(ctx, a, rows, classes, l.within[hops])
 	return l.nodes, l.within
 }

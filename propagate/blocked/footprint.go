@@ -3,6 +3,7 @@ package blocked
 import (
 	"context"
 
+	"github.com/graph-condensation/cgc/internal/budget"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 )
@@ -63,9 +64,9 @@ func (r *run) footprint(memory int64) (f Footprint) {
 	f.Entries = r.storedBytes(r.plan)
 	f.Results = r.resultBytes(r.plan)
 	f.Layout = r.arrays()
-	f.Input = size(r.adj)
+	f.Input = budget.Sparse(r.adj)
 	if x, sparse := r.x.(*mat.CSR); sparse {
-		f.Input += size(x)
+		f.Input += budget.Sparse(x)
 	} else {
 		f.Input += 4 * int64(d) * int64(r.within[r.hops])
 	}

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -50,7 +51,7 @@ func TestHalfTakesHalfOfTheBlocks(t *testing.T) {
 // Blocks of 16-bit values, in which each row has its factor, need as much memory as the plan says.
 func TestMemoryOfHalves(t *testing.T) {
 	const n, d = 300_000, 32
-	x, err := mat.InPanels(features(n, d, 1, rand.New(rand.NewPCG(1, 0))), 16, mat.F16)
+	x, err := paneled.Copy(features(n, d, 1, rand.New(rand.NewPCG(1, 0))), 16, mat.F16)
 	if err != nil {
 		t.Fatal(err)
 	}

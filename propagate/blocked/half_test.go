@@ -129,7 +129,7 @@ func TestHalfIsWithinItsBound(t *testing.T) {
 			want, size := exact(p, a, wide, d), exact(p, a, magnitudes, d)
 			for hops := 1; hops <= p.Hops; hops++ { // the sparse first hop, and both turns of the panels
 				p.Hops = hops
-				for kind, features := range map[string]mat.Matrix{"dense": x, "sparse": x.Sparse(), "read": paneled{x, 16, nil}} {
+				for kind, features := range map[string]mat.Matrix{"dense": x, "sparse": x.Sparse(), "read": inPanels{x, 16, nil}} {
 					got := embeddings(t, blocked.Engine{Precision: blocked.Half}, p,
 						propagate.Input{Adj: a, X: features, Rows: nodes(n)})
 					for l := range got {
@@ -168,7 +168,7 @@ func TestHalfFindsTheLargest(t *testing.T) {
 			x.Row(v)[1] = 1
 		}
 		x.Row(at)[1] = -1 << 100
-		for kind, features := range map[string]mat.Matrix{"dense": x, "sparse": x.Sparse(), "read": paneled{x, 16, nil}} {
+		for kind, features := range map[string]mat.Matrix{"dense": x, "sparse": x.Sparse(), "read": inPanels{x, 16, nil}} {
 			in := propagate.Input{Adj: a, X: features, Rows: nodes(n)}
 			p := propagate.Propagation{Rule: propagate.SAGE, Hops: 1}
 			h := embeddings(t, blocked.Engine{Precision: blocked.Half}, p, in)
@@ -201,7 +201,7 @@ func TestHalfBlocksAreTheWholeBitForBit(t *testing.T) {
 		} {
 			var wide, narrow, remade, spilled bool
 			for kind, features := range map[string]mat.Matrix{
-				"dense": x, "sparse": x.Sparse(), "panels of 22": paneled{x, 22, nil},
+				"dense": x, "sparse": x.Sparse(), "panels of 22": inPanels{x, 22, nil},
 			} {
 				if kind != "panels of 22" && p.Rule != propagate.SGC && !slow.On() {
 					continue
@@ -213,12 +213,7 @@ func TestHalfBlocksAreTheWholeBitForBit(t *testing.T) {
 					in.Rows = rows
 					for i, memory := range []int64{0, 1, 30 << 10, 60 << 10, 200 << 10, 700 << 10, 1680 << 10, 1 << 30} {
 						in.Mapped = i%3 != 0
-						if memory > 1 {
-							memory += blocked.Process
-							if in.Mapped {
-								memory += memory / 16
-							}
-						}
+						memory = withProcess(memory, in.Mapped)
 						runtime.GOMAXPROCS([]int{1, 2, 7}[i%3])
 						engine, got := fitting(t, blocked.Engine{Memory: memory, Precision: blocked.Half}, p, in)
 						plan := engine.Plan(p, in)

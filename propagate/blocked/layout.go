@@ -4,9 +4,9 @@ import (
 	"context"
 	"math"
 
-	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -28,20 +28,13 @@ type layout struct {
 	distance []int32 // of each node from the rows, until order gives it a place
 }
 
-// arrange returns the layout for a number of hops, at least 1, to the given rows. classes are the classes of the rows,
-// or nil.
-func arrange(ctx context.Context, a *mat.CSR, rows, classes []int32, hops int) (*layout, error) {
-	l := find(ctx, a, rows, hops)
-	return l, l.order(ctx, a, rows, classes, l.within[hops])
-}
-
 // find returns a layout without places: only the distances, and how many nodes are within each distance. The result is
 // meaningless once ctx is done.
 func find(ctx context.Context, a *mat.CSR, rows []int32, hops int) *layout {
 	l := &layout{within: make([]int, hops+1)}
 	l.distance, l.read, l.second = distances(ctx, a, rows, hops)
 	for _, t := range l.distance {
-		if t != graph.Unreached {
+		if t != reach.Unreached {
 			l.within[t]++
 		}
 	}
@@ -66,7 +59,7 @@ func (l *layout) order(ctx context.Context, a *mat.CSR, rows, classes []int32, l
 	// A counting sort: start[k] is the first place of the nodes of distance k/kinds and kind k%kinds.
 	start := make([]int, (hops+1)*kinds+1)
 	for v, t := range l.distance {
-		if t != graph.Unreached {
+		if t != reach.Unreached {
 			start[int(t)*kinds+kind(v)+1]++
 		}
 	}
@@ -78,7 +71,7 @@ func (l *layout) order(ctx context.Context, a *mat.CSR, rows, classes []int32, l
 	l.nodes = memory.Make[int32](listed)
 	for v, t := range l.place {
 		l.place[v] = -1
-		if t != graph.Unreached {
+		if t != reach.Unreached {
 			k := int(t)*kinds + kind(v)
 			if start[k] < listed {
 				l.nodes[start[k]] = int32(v)
@@ -90,29 +83,29 @@ func (l *layout) order(ctx context.Context, a *mat.CSR, rows, classes []int32, l
 	return ctx.Err()
 }
 
-// distances returns the number of hops from each node to the nearest of the rows, graph.Unreached if it is more than
+// distances returns the number of hops from each node to the nearest of the rows, reach.Unreached if it is more than
 // hops, and the numbers of entries of a that the first two hops read. If the first hop reads more entries than there
 // are nodes, the search stops one hop early and treats all nodes as near: finding the far ones would cost more than
 // computing them.
 func distances(ctx context.Context, a *mat.CSR, rows []int32, hops int) (distance []int32, read, second int64) {
-	reach := graph.NewReach(a, rows)
+	set := reach.New(a, rows)
 	for range hops - 1 {
 		if ctx.Err() != nil {
-			return reach.Distance, 0, 0 // the caller checks ctx
+			return set.Distance, 0, 0 // the caller checks ctx
 		}
-		second = reach.Entries()
-		reach.Grow()
+		second = set.Entries()
+		set.Grow()
 	}
-	if read = reach.Entries(); read <= int64(a.Rows) {
-		reach.Grow()
-		return reach.Distance, read, second
+	if read = set.Entries(); read <= int64(a.Rows) {
+		set.Grow()
+		return set.Distance, read, second
 	}
-	for v, t := range reach.Distance {
-		if t == graph.Unreached {
-			reach.Distance[v] = int32(hops)
+	for v, t := range set.Distance {
+		if t == reach.Unreached {
+			set.Distance[v] = int32(hops)
 		}
 	}
-	return reach.Distance, read, second
+	return set.Distance, read, second
 }
 
 // nodeChunk is the number of nodes that one task works on.

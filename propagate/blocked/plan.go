@@ -6,8 +6,10 @@ import (
 	"math"
 	"runtime"
 
+	"github.com/graph-condensation/cgc/internal/budget"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -44,24 +46,13 @@ type plan struct {
 	beyond bool
 }
 
-// Rates of an ordinary machine: bytes per second from a disk, bytes per second from random places in memory, and
-// entries built per second. The estimated seconds only serve to compare plans.
-const (
-	diskRate   = 1e9
-	gatherRate = 30e9
-	entryRate  = 4e8
-)
-
-// process is the memory of an idle process, including the pages of its program.
-const process = 32 << 20
-
 // overhead is the memory of the process that a plan does not account for. With a mapped input, it includes the page
 // tables and the pages being read.
-func (t *task) overhead(memory int64) int64 {
+func (t *task) overhead(limit int64) int64 {
 	if !t.mapped {
-		return process
+		return budget.Propagating
 	}
-	return process + t.input()/512 + memory/16
+	return budget.Propagating + budget.Mapped(t.input()) + budget.Reading(limit)
 }
 
 // task is a propagation to plan: the input, the number of hops, and how many nodes are within each distance of the
@@ -99,7 +90,7 @@ func (t *task) choose(limit int64) plan {
 		if left < 0 {
 			continue
 		}
-		p.held = min(left/t.perEntry(), t.keeps(p.kept))
+		p.held = min(left/budget.Entry(t.adj), t.keeps(p.kept))
 		if cost := t.cost(p); cost < least {
 			best, least = p, cost
 		}
@@ -150,7 +141,7 @@ func (t *task) candidates(wide int) iter.Seq[plan] {
 // halvable reports whether p can store S⁽⁰⁾ as X and R. The kernel for this does not support edge weights, and teleport
 // would need S⁽⁰⁾ later.
 func (t *task) halvable(p plan) bool {
-	x, panels := t.x.(*mat.Panels)
+	x, panels := t.x.(*paneled.Matrix)
 	return panels && x.Storage() == mat.F16 && !t.half && t.adj.Data == nil && t.beta == 0 && !t.narrow(p)
 }
 
@@ -188,33 +179,27 @@ func (t *task) need(p plan) int64 {
 	return bytes
 }
 
-// least returns the smallest limit that fits a plan of need bytes. It iterates because the overhead grows with the
-// limit.
+// least returns the smallest limit that fits a plan of need bytes. The overhead grows with the limit.
 func (t *task) least(need int64) int64 {
-	least := need
-	for range 100 {
-		p := t.choose(least)
+	return budget.Least(need, func(limit int64) int64 {
+		p := t.choose(limit)
 		if !p.beyond { // with this limit, all of the input fits
-			return least
+			return 0
 		}
-		if need = t.need(p) + t.overhead(least); need <= least {
-			return least
-		}
-		least = need
-	}
-	return least
+		return t.need(p) + t.overhead(limit)
+	})
 }
 
-// cost estimates the seconds that p takes.
+// cost estimates the seconds that p takes. It only serves to compare plans.
 func (t *task) cost(p plan) float64 {
-	return t.work(p) + float64(t.bytesRead(p)+t.scratch(p))/diskRate
+	return t.work(p) + float64(t.bytesRead(p)+t.scratch(p))/budget.Disk
 }
 
 // work estimates the seconds of p's arithmetic: each entry reads a row of each block of columns, in whole cache lines.
 func (t *task) work(p plan) float64 {
 	passes, bytes := t.cut(p)
 	made := t.entriesOf(t.within[t.hops-1]) - t.entriesOf(p.kept)
-	return float64(t.read*(bytes+4*passes))/gatherRate + float64(passes*made)/entryRate
+	return float64(t.read*(bytes+4*passes))/budget.Cached + float64(passes*made)/budget.Entries
 }
 
 // cut returns the number of blocks, and the bytes that one entry reads in the rows of all blocks, in whole cache lines.
@@ -244,7 +229,7 @@ func (t *task) bytesRead(p plan) (bytes int64) {
 		return 0
 	}
 	_, d := t.x.Dims()
-	adjacency, features := size(t.adj), t.features()
+	adjacency, features := budget.Sparse(t.adj), budget.Features(t.x)
 	panel := t.panel
 	if panel == 0 {
 		panel = d
@@ -277,7 +262,7 @@ func (t *task) sweeps(p plan) (bytes int64) {
 		begin := 0
 		for _, end := range t.within[:t.hops-l+1] {
 			if rows := int64(end - max(begin, p.kept)); rows > 0 {
-				bytes += min(size(t.adj), page*rows+4*t.read)
+				bytes += min(budget.Sparse(t.adj), page*rows+4*t.read)
 			}
 			begin = end
 		}
@@ -294,32 +279,20 @@ func (t *task) scratch(p plan) (bytes int64) {
 	filed := t.keeps(p.kept) - p.held
 	later := max(0, t.keeps(min(p.kept, t.inner()))-p.held) // an upper bound for each hop but the first
 	hops := filed + int64(t.hops-1)*later
-	return bytes + t.perEntry()*(passes*hops+filed)
-}
-
-// features returns the bytes of X.
-func (t *task) features() int64 {
-	n, d := t.x.Dims()
-	switch x := t.x.(type) {
-	case *mat.CSR:
-		return size(x)
-	case *mat.Panels:
-		return int64(x.Storage().Bytes()) * int64(n) * int64(d)
-	}
-	return 4 * int64(n) * int64(d)
+	return bytes + budget.Entry(t.adj)*(passes*hops+filed)
 }
 
 // input returns the bytes of the graph in memory or in mapped files. Features of other types count only if they are
 // mapped: the memory behind them is unknown.
 func (t *task) input() int64 {
 	switch t.x.(type) {
-	case *mat.Dense, *mat.CSR, *mat.Panels:
-		return size(t.adj) + t.features()
+	case *mat.Dense, *mat.CSR, *paneled.Matrix:
+		return budget.Graph(t.adj, t.x)
 	}
 	if t.mapped {
-		return size(t.adj) + t.features()
+		return budget.Graph(t.adj, t.x)
 	}
-	return size(t.adj)
+	return budget.Sparse(t.adj)
 }
 
 // resultBytes returns the bytes Embeddings allocates for its results.
@@ -403,15 +376,7 @@ func (t *task) narrow(p plan) bool {
 
 // storedBytes returns the bytes of the entries that p keeps in memory, and of the row pointers.
 func (t *task) storedBytes(p plan) int64 {
-	return 8*int64(p.kept) + t.perEntry()*p.held
-}
-
-// perEntry returns the bytes of an entry.
-func (t *task) perEntry() int64 {
-	if t.adj.Data != nil {
-		return 8
-	}
-	return 4
+	return 8*int64(p.kept) + budget.Entry(t.adj)*p.held
 }
 
 // keeps returns the number of entries kept for the first places, including one for each node itself.
@@ -427,11 +392,6 @@ func (t *task) entriesOf(places int) int64 {
 		return t.read
 	}
 	return t.second
-}
-
-// size returns the bytes of m.
-func size(m *mat.CSR) int64 {
-	return 8*int64(len(m.Indptr)) + 4*int64(len(m.Indices)+len(m.Data))
 }
 
 // blocks divides the columns into blocks [lo, hi) of at most p.width columns: as few blocks as possible, of sizes as

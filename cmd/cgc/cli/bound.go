@@ -6,7 +6,7 @@ import (
 	"os"
 	"sync"
 
-	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/confine"
 	"github.com/graph-condensation/cgc/mat"

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/experiment/report"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/checkpoint"
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -118,9 +118,9 @@ func (c *command) condense(
 	if err := checkpoint.Remove(kept); err != nil {
 		return err
 	}
-	r := outcomeOf(g)
+	r := outcomeOf(g, out)
 	r.add(small, seconds, small.Seconds)
-	r.PeakRSS, r.Kept, r.File, r.Plan = peakRSS(), mostHeld.Load(), out, planned
+	r.Plan = planned
 	c.warn(r.Warnings)
 	return c.print(r, r.document())
 }

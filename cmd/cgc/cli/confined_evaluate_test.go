@@ -17,6 +17,7 @@ import (
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/internal/confine"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -32,7 +33,7 @@ func TestEvaluatesWithinMemory(t *testing.T) {
 	g := wide(330_000, 16, 120)
 	stored := *g
 	var err error
-	if stored.X, err = mat.InPanels(g.X, 16, mat.F32); err != nil {
+	if stored.X, err = paneled.Copy(g.X, 16, mat.F32); err != nil {
 		t.Fatal(err)
 	}
 	if err := dataset.Write(t.Context(), file, &stored); err != nil {

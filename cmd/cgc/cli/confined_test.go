@@ -24,6 +24,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/confine"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
@@ -90,10 +91,10 @@ func TestCondensesWithinMemory(t *testing.T) {
 		x     func(x mat.Matrix) (mat.Matrix, error)
 	}{
 		{"rows", g, 100 << 20, func(x mat.Matrix) (mat.Matrix, error) { return x, nil }},
-		{"panels", g, 60 << 20, func(x mat.Matrix) (mat.Matrix, error) { return mat.InPanels(x, 16, mat.F32) }},
-		{"panels of 16 bits", g, 60 << 20, func(x mat.Matrix) (mat.Matrix, error) { return mat.InPanels(x, 15, mat.F16) }},
+		{"panels", g, 60 << 20, func(x mat.Matrix) (mat.Matrix, error) { return paneled.Copy(x, 16, mat.F32) }},
+		{"panels of 16 bits", g, 60 << 20, func(x mat.Matrix) (mat.Matrix, error) { return paneled.Copy(x, 15, mat.F16) }},
 		{"edges of 107 MB", wide(330_000, 40, 100), 90 << 20, func(x mat.Matrix) (mat.Matrix, error) {
-			return mat.InPanels(x, 16, mat.F16)
+			return paneled.Copy(x, 16, mat.F16)
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

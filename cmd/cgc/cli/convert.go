@@ -9,11 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format"
-	"github.com/graph-condensation/cgc/experiment/report"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -86,7 +87,7 @@ func (c *command) convertStored(ctx context.Context, from, to, name string, forc
 		}
 		return c.write(ctx, g, to, name)
 	}
-	if p, is := g.X.(*mat.Panels); is && store.storage == "" {
+	if p, is := g.X.(*paneled.Matrix); is && store.storage == "" {
 		store.storage = p.Storage()
 	}
 	return c.writeStream(ctx, format.StreamOf(g), to, store.options(0))

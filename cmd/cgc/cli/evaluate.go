@@ -96,10 +96,10 @@ func (c *command) evaluate(
 	if err != nil {
 		return rest.limited(err, g)
 	}
-	r := outcomeOf(g)
+	r := outcomeOf(g, file)
 	r.add(small, seconds, small.Seconds) // small.Seconds come from the saved file
 	r.evaluated, r.Over, r.Results = true, overTrainings, accuracies(scores)
 	r.OtherGraph = compared
-	r.PeakRSS, r.Kept, r.File, r.Testing = peakRSS(), mostHeld.Load(), file, tests.measured()
+	r.Testing = tests.measured()
 	return c.print(r, r.document())
 }

@@ -15,9 +15,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/findings"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
-	"github.com/graph-condensation/cgc/experiment/report"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
 )
@@ -111,7 +112,7 @@ func (j *experimentJob) run(ctx context.Context, names []string) (err error) {
 		records = append(records, found...)
 		done += trained
 	}
-	e := &experiment.Outcome{
+	e := &findings.Experiment{
 		Summaries: experiment.Summarize(records), Comparisons: []experiment.Comparison{}, Trained: done,
 		Kept: len(records) - done,
 	}

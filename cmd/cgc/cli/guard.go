@@ -11,8 +11,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/budget"
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
@@ -120,8 +121,8 @@ func (c *command) readable(ctx context.Context, name string) error {
 	o := c.options()
 	o.Note = nil // Open prints the notes
 	found, err := o.Find(name)
-	const unpacked, program = 64, 256 << 20 // bytes of memory per byte of a file
-	if err != nil || limit == 0 || unpacked*unpackedUnder(found.Path)+program < limit {
+	const unpacked = 64 // bytes of memory per byte of a file
+	if err != nil || limit == 0 || unpacked*unpackedUnder(found.Path)+budget.Margin < limit {
 		return nil // Open reports the error
 	}
 	s, err := o.Stream(ctx, name, limit)
@@ -142,8 +143,8 @@ func (c *command) readable(ctx context.Context, name string) error {
 // readingTakes returns the memory, in bytes, of a process that reads a complete graph: the features, the edge list, and
 // the adjacency matrix built from it.
 func readingTakes(nodes, features, edges int64) int64 {
-	const program, list, sorted = 24 << 20, 8, 16
-	return program + nodes*(4*features+8) + edges*(list+sorted)
+	const list, sorted = 8, 16
+	return budget.Process + nodes*(4*features+8) + edges*(list+sorted)
 }
 
 // unpackedUnder returns the size of a file, or of all files in a folder. gzip files count with their estimated

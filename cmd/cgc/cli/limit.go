@@ -5,13 +5,13 @@ import (
 	"fmt"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/condense/auto"
-	"github.com/graph-condensation/cgc/experiment/report"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/budget"
 	"github.com/graph-condensation/cgc/internal/memory"
-	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
@@ -90,21 +90,18 @@ func (f *configFlags) propagating(methods []condense.Method) (config cgc.Config,
 // enough returns an error with the smallest sufficient limit if condensing g does not fit into --memory. It does not
 // read the features of a mapped graph.
 func (f *configFlags) enough(g *graph.Graph, config cgc.Config) error {
-	asked, least := config.Memory, config.Memory
-	for range 20 { // the memory for a mapped graph grows slightly with the limit
-		config.Memory = least
+	asked := config.Memory
+	var failed error
+	least := budget.Least(asked, func(limit int64) int64 { // the memory for a mapped graph grows slightly with the limit
+		config.Memory = limit
 		e, err := cgc.Expect(g, config)
-		if err != nil {
-			return f.mistake(err)
+		if failed = err; g.Mapped {
+			return e.Propagation.Held // the system keeps pages of the file only while there is room
 		}
-		need := e.Memory
-		if g.Mapped {
-			need = e.Propagation.Held // the system keeps pages of the file only while there is room
-		}
-		if need <= least {
-			break
-		}
-		least = need
+		return e.Memory
+	})
+	if failed != nil {
+		return f.mistake(failed)
 	}
 	if least <= asked {
 		return nil
@@ -130,19 +127,9 @@ func inParts(g *graph.Graph) string {
 	return " (a .safetensors file that cgc convert writes is read in parts)"
 }
 
-// roomy reports whether limit exceeds times·bytesOf(g) + 256 MiB, in which case no estimate is necessary.
+// roomy reports whether limit exceeds times the size of g by budget.Margin, in which case no estimate is necessary.
 func roomy(g *graph.Graph, times int, limit int64) bool {
-	const program = 256 << 20
-	return int64(times)*bytesOf(g)+program < limit
-}
-
-// bytesOf returns the approximate number of bytes that a graph occupies.
-func bytesOf(g *graph.Graph) int64 {
-	bytes := 8*int64(len(g.Adj.Indptr)) + 8*int64(len(g.Adj.Indices))
-	if x, sparse := g.X.(*mat.CSR); sparse {
-		return bytes + 8*int64(len(x.Indptr)) + 8*int64(len(x.Indices))
-	}
-	return bytes + 4*int64(g.Nodes())*int64(g.Features())
+	return int64(times)*budget.Graph(g.Adj, g.X)+budget.Margin < limit
 }
 
 // testingBound returns the memory limit for testing models on g: asked if given, or else the memory that the system
@@ -155,13 +142,13 @@ func testingBound(asked int64, g *graph.Graph, small, hidden int) (bound int64, 
 	}
 	rest = remainder{by: by, limit: limit}
 	// Subtract the program, the weights with their gradients and moments, and the activations of the condensed nodes.
-	limit -= 24<<20 + 4*int64(hidden)*int64(6*(g.Features()+g.Classes)+8*small)
+	limit -= budget.Process + 4*int64(hidden)*int64(6*(g.Features()+g.Classes)+8*small)
 	units := 4 * int64(g.Nodes()) * int64(hidden+g.Classes)
 	if roomy(g, 8, limit-8*units) {
 		return 0, remainder{}
 	}
 	if !g.Mapped { // a graph in memory occupies part of the limit
-		limit -= bytesOf(g)
+		limit -= budget.Graph(g.Adj, g.X)
 	}
 	rest.taken = rest.limit - limit
 	return max(1, limit), rest // 0 would mean no limit

@@ -266,11 +266,21 @@ func result(ts *testscript.TestScript, neg bool, args []string) {
 
 // TestInterrupt checks that a run that is interrupted during training leaves no files.
 func TestInterrupt(t *testing.T) {
+	cmd := exec.Command("cgc", "run", "--epochs", "100000000", "--hidden", "8")
+	interrupted(t, cmd, "training gcn", true)
+	entries, err := os.ReadDir(cmd.Dir)
+	if err != nil || len(entries) > 0 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+}
+
+// interrupted starts cmd as endless does, interrupts it, and checks its exit code.
+func interrupted(t *testing.T, cmd *exec.Cmd, until string, terminal bool) {
+	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("no SIGINT to send")
 	}
-	cmd := exec.Command("cgc", "run", "--epochs", "100000000", "--hidden", "8")
-	_, stderr := endless(t, cmd, "training gcn", true)
+	_, stderr := endless(t, cmd, until, terminal)
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
@@ -278,9 +288,5 @@ func TestInterrupt(t *testing.T) {
 	cmd.Wait()
 	if got := cmd.ProcessState.ExitCode(); got != exitInterrupted {
 		t.Errorf("exit code %d, want %d", got, exitInterrupted)
-	}
-	entries, err := os.ReadDir(cmd.Dir)
-	if err != nil || len(entries) > 0 {
-		t.Errorf("left behind: %v, %v", entries, err)
 	}
 }

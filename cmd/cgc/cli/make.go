@@ -7,11 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/synth"
-	"github.com/graph-condensation/cgc/experiment/report"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
@@ -119,7 +120,7 @@ func (c *command) writeStream(ctx context.Context, s *format.Stream, file string
 	case s.Exact > 0:
 		edges = int(s.Exact)
 	default:
-		for _, sentence := range format.EdgeNotes(s.Name, changes) {
+		for _, sentence := range content.EdgeNotes(s.Name, changes) {
 			c.progress.note("%s", sentence)
 		}
 	}

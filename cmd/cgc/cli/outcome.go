@@ -92,11 +92,12 @@ type modelScore struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// outcomeOf returns an outcome that contains only the name and the sizes of g.
-func outcomeOf(g *graph.Graph) *outcome {
+// outcomeOf returns an outcome with the name and the sizes of g, the memory that the process has used so far, and the
+// file with the condensed graph.
+func outcomeOf(g *graph.Graph, file string) *outcome {
 	return &outcome{
 		Graph: g.Name, Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes,
-		Train: len(g.Split.Train),
+		Train: len(g.Split.Train), PeakRSS: peakRSS(), Kept: mostHeld.Load(), File: file,
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
-	"github.com/graph-condensation/cgc/experiment/report"
 )
 
 // document shows sizes, the method, seconds and, if models were trained, accuracies. For an evaluation of an existing

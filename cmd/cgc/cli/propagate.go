@@ -13,9 +13,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
 	"github.com/graph-condensation/cgc/condense"
-	"github.com/graph-condensation/cgc/experiment/report"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/propagate"
@@ -232,10 +232,10 @@ func (c *command) condenseEmbeddings(
 	if err := c.save(out, func() error { return small.SaveAs(ctx, out, as) }); err != nil {
 		return err
 	}
-	r := outcomeOf(g)
+	r := outcomeOf(g, out)
 	r.Nodes, r.Edges = f.Nodes, int(f.Edges)
 	r.add(small, seconds, small.Seconds)
-	r.PeakRSS, r.File = peakRSS(), out
+	r.Kept = 0 // measured only while the graph was read
 	c.warn(r.Warnings)
 	return c.print(r, r.document())
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/chart"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/html"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/overview"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/experiment"
-	"github.com/graph-condensation/cgc/experiment/report"
 )
 
 const pageExtension = ".html"
@@ -137,14 +137,14 @@ func (j *reportJob) run(ctx context.Context, file string) error {
 	if err := j.writeFigures(j.figures, d); err != nil {
 		return err
 	}
-	r := outcomeOf(g)
+	r := outcomeOf(g, file)
 	r.add(small, seconds, small.Seconds) // small.Seconds come from the saved file
 	r.Over, r.Results, r.Whole = overTrainings, accuracies(s.Small), accuracies(s.Whole)
 	if len(r.Results) == 0 {
 		r.Over = ""
 	}
 	r.OtherGraph = compared
-	r.PeakRSS, r.Kept, r.File, r.Report = peak, mostHeld.Load(), file, j.out
+	r.PeakRSS, r.Report = peak, j.out
 	return j.print(r, r.document())
 }
 

@@ -7,10 +7,12 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/commandline"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/overview"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
-	"github.com/graph-condensation/cgc/experiment/report"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
 )
@@ -121,10 +123,10 @@ func (j *runJob) run(ctx context.Context, name string, wholeSaid bool) (err erro
 	if err := j.save(j.out, func() error { return result.Condensed[0].Save(ctx, j.out) }); err != nil {
 		return err
 	}
-	r := outcomeOf(g)
+	r := outcomeOf(g, j.out)
 	r.add(result.Condensed[0], seconds, meanSeconds(result.Condensed))
 	r.Over, r.Results, r.Whole = overCondensations, accuracies(result.Small), accuracies(result.Whole)
-	r.PeakRSS, r.Kept, r.File, r.Report, r.Testing = peakRSS(), mostHeld.Load(), j.out, j.page, tests.measured()
+	r.Report, r.Testing = j.page, tests.measured()
 	for _, small := range result.Condensed {
 		j.warn(small.Warnings)
 	}
@@ -173,7 +175,7 @@ func (j *runJob) check() error {
 
 // defaultName returns the default file name of a condensed graph: NAME-N.safetensors.
 func defaultName(g *graph.Graph, nodes int) string {
-	return condense.FileName(g.Name, nodes) + extension
+	return commandline.FileName(g.Name, nodes) + extension
 }
 
 // meanSeconds returns the mean time of each step.
@@ -182,5 +184,5 @@ func meanSeconds(condensed []*cgc.Condensed) condense.Seconds {
 	for _, c := range condensed {
 		all = append(all, c.Seconds)
 	}
-	return condense.Combine(all, func(values []float64) float64 { return stat.Mean(values, nil) })
+	return bench.Combine(all, func(values []float64) float64 { return stat.Mean(values, nil) })
 }

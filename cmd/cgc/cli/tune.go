@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/graph-condensation/cgc"
-	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/findings"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/experiment/tune"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -134,7 +135,7 @@ func (j *tuneJob) run(cmd *cobra.Command, name string) (err error) {
 	if err := j.save(j.out, func() error { return writeConfig(j.out, tuned.Best.Candidate) }); err != nil {
 		return err
 	}
-	r := tune.NewOutcome(g, modelNames(j.training.models), tuned)
+	r := findings.OfSearch(g, modelNames(j.training.models), tuned)
 	r.Seconds, r.File = time.Since(begun).Seconds(), j.out
 	r.Next = j.next(name)
 	if err := j.report(ctx, name, g, r); err != nil {
@@ -159,7 +160,7 @@ func (j *tuneJob) within(g *graph.Graph, space []tune.Dimension) (bound int64, e
 
 // report writes a page that shows the search, and a graph condensed with the configuration found. It trains no model,
 // because a search must not read labels of test nodes.
-func (j *tuneJob) report(ctx context.Context, name string, g *graph.Graph, r *tune.Outcome) error {
+func (j *tuneJob) report(ctx context.Context, name string, g *graph.Graph, r *findings.Search) error {
 	if j.page == "" {
 		return nil
 	}

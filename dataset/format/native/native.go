@@ -15,7 +15,9 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/csr"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -23,30 +25,37 @@ import (
 // Name is the name of the format.
 const Name = "safetensors"
 
-// Version is the latest format_version in the metadata that Read supports. Write uses the lowest version that can store
+// version is the latest format_version in the metadata that Read supports. Write uses the lowest version that can store
 // the graph.
 //
 //	1: first. adj.indptr I64, adj.indices I32, adj.data F32 (optional); x F32, or x.indptr, x.indices,
 //	   x.data (optional) and features in the metadata; y, train, val, test I32. Metadata: name, classes.
 //	   Optional, and safe to ignore: ids U8, ids.offsets I64; class_names in the metadata.
 //	2: X in panels: x.0, x.1, …, each N×width, F32, F16 or BF16. Only files with panels have this version.
-const Version = 2
+const version = 2
 
 const extension = ".safetensors"
 
 // Format reads and writes one safetensors file. format.md lists its tensors.
-type Format struct{}
+var Format interface {
+	format.Writer
+	format.StreamWriter
+	format.ArrayStore
+	format.Teller
+} = native{}
+
+type native struct{}
 
 // init registers the format here, so that package condense can use it without importing the other formats.
-func init() { format.Register(Name, Format{}) }
+func init() { format.Register(Name, native{}) }
 
 // Describe implements format.Format. Files have the extension .safetensors.
-func (Format) Describe() format.Description {
+func (native) Describe() format.Description {
 	return format.Description{Title: "tensors", File: "a .safetensors file", Extensions: []string{extension}}
 }
 
 // Recognise checks the file extension.
-func (Format) Recognise(path string) format.Certainty {
+func (native) Recognise(path string) format.Certainty {
 	if filepath.Ext(path) == extension {
 		return format.Likely
 	}
@@ -56,7 +65,7 @@ func (Format) Recognise(path string) format.Certainty {
 // Read reads a graph. Tensors of the types that Write uses stay in the file, which is mapped for the life of the
 // process, so a graph may be larger than memory. Adjacencies of other programs are made symmetric and lose their
 // self-loops.
-func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
+func (native) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
 	f, err := open(ctx, path)
 	if err != nil {
 		return nil, nil, err
@@ -82,7 +91,7 @@ func (f *file) holdsFeatures(x mat.Matrix) bool {
 	switch x := x.(type) {
 	case *mat.CSR:
 		return safetensors.Holds(f.File, x.Indices)
-	case *mat.Panels:
+	case *paneled.Matrix:
 		for k := range x.Count() {
 			if !safetensors.Holds(f.File, x.Floats(k)) && !safetensors.Holds(f.File, x.Halves(k)) {
 				return false
@@ -127,8 +136,8 @@ func (f *file) graph() (*graph.Graph, []string) {
 		return nil, nil
 	}
 	if text, ok := f.Metadata["format_version"]; ok {
-		if version, err := strconv.Atoi(text); err != nil || version < 1 || version > Version {
-			f.fail("format_version %.20q, must be 1 to %d: the file is from a later program", text, Version)
+		if v, err := strconv.Atoi(text); err != nil || v < 1 || v > version {
+			f.fail("format_version %.20q, must be 1 to %d: the file is from a later program", text, version)
 		}
 	}
 	g := &graph.Graph{Name: f.Metadata["name"]}
@@ -217,7 +226,7 @@ func (f *file) features() mat.Matrix {
 // classes checks the labels and returns the number of classes.
 func (f *file) classes(y []int32) (classes int) {
 	for i, c := range y {
-		if _, err := format.Label(int64(i), int64(c)); err != nil {
+		if _, err := content.Label(int64(i), int64(c)); err != nil {
 			f.fail("tensor y: %w", err)
 			return 0
 		}
@@ -265,7 +274,7 @@ func (f *file) complete(g *graph.Graph, nodes int, edges graph.Edges) (*graph.Gr
 		f.err = format.Locate(err, f.path, nil)
 		return nil, nil
 	}
-	return g, format.Notes(g, changes)
+	return g, content.Notes(g, changes)
 }
 
 // tensor returns the elements of a tensor as E, without a copy if E is their type. It returns nil if there is no such

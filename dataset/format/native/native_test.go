@@ -16,6 +16,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/native"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
@@ -100,7 +101,7 @@ func TestOpenForeignTensors(t *testing.T) {
 		X: &mat.Dense{Rows: 3, Cols: 2, Data: []float32{1, 0, -1, 0, 2, 0}}, Y: []int32{0, 1, 0}, Classes: 2,
 		Split: graph.Split{Train: []int32{0, 1}},
 	}
-	if x, ok := g.X.(*mat.Panels); !ok || x.Storage() != mat.BF16 || x.Count() != 1 {
+	if x, ok := g.X.(*paneled.Matrix); !ok || x.Storage() != mat.BF16 || x.Count() != 1 {
 		t.Errorf("x is %T, want it as it is kept", g.X)
 	}
 	g.X = written(t, g.X)

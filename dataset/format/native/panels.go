@@ -3,6 +3,7 @@ package native
 import (
 	"strconv"
 
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -77,12 +78,12 @@ func (f *file) panelsOf(names []string, rows, cols, width int, t safetensors.DTy
 	if f.err != nil {
 		return nil
 	}
-	var x *mat.Panels
+	var x *paneled.Matrix
 	var err error
 	if t == safetensors.F32 {
-		x, err = mat.FloatPanels(rows, cols, width, floats)
+		x, err = paneled.OfFloats(rows, cols, width, floats)
 	} else {
-		x, err = mat.HalfPanels(rows, cols, width, storageOf(t), halves)
+		x, err = paneled.OfHalves(rows, cols, width, storageOf(t), halves)
 	}
 	f.note(err)
 	return x
@@ -96,7 +97,7 @@ func (f *file) note(err error) {
 }
 
 // panelTensors returns the panels of x, or the tensor x if there is one panel.
-func panelTensors(x *mat.Panels) (tensors []safetensors.Tensor) {
+func panelTensors(x *paneled.Matrix) (tensors []safetensors.Tensor) {
 	rows, _ := x.Dims()
 	for k := range x.Count() {
 		t := safetensors.Tensor{Name: panelName(k), DType: dtypes[x.Storage()], Data: x.Halves(k)}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/internal/fixture"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -24,7 +25,7 @@ func TestPanelsStayInTheFile(t *testing.T) {
 	dense := g.X
 	for _, s := range mat.Storages() {
 		for _, width := range []int{0, 16, 48} {
-			x, err := mat.InPanels(dense, width, s)
+			x, err := paneled.Copy(dense, width, s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -51,7 +52,7 @@ func TestPanelsStayInTheFile(t *testing.T) {
 			if again.Mapped != (runtime.GOOS != "windows") {
 				t.Errorf("%s in panels of %d: mapped %v", s, width, again.Mapped)
 			}
-			if p, ok := again.X.(*mat.Panels); ok != (s != mat.F32 || width > 0) || ok && p.Storage() != s {
+			if p, ok := again.X.(*paneled.Matrix); ok != (s != mat.F32 || width > 0) || ok && p.Storage() != s {
 				t.Errorf("%s in panels of %d comes back as %T", s, width, again.X)
 			}
 			if got := written(t, again.X); !reflect.DeepEqual(got, written(t, x)) {
@@ -131,7 +132,7 @@ edges = np.array([[0, 1, 2, 3], [4, 5, 6, 7]])
 save_file({"edge_index": edges, "y": np.array([0, 1] * 4), "train": np.array([0, 1]), **parts}, file)`,
 				string(s), name, file)
 			g := fixture.Open(t, file)
-			p, ok := g.X.(*mat.Panels)
+			p, ok := g.X.(*paneled.Matrix)
 			if !ok || p.Storage() != s || (p.Count() > 1) != (name == "panels") {
 				t.Fatalf("%s %s: x is %T", s, name, g.X)
 			}
@@ -149,7 +150,7 @@ save_file({"edge_index": edges, "y": np.array([0, 1] * 4), "train": np.array([0,
 func TestPythonReadsPanels(t *testing.T) {
 	g := fixture.Open(t, fixture.Folder(t, fixture.Plain()))
 	for _, s := range mat.Storages() {
-		x, err := mat.InPanels(g.X, 1, s)
+		x, err := paneled.Copy(g.X, 1, s)
 		if err != nil {
 			t.Fatal(err)
 		}

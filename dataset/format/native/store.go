@@ -15,7 +15,7 @@ const offsets = ".offsets"
 
 // WriteArrays writes arrays as tensors of their types. It omits arrays that can be computed from the others. Strings
 // become two tensors: their bytes and their start offsets.
-func (Format) WriteArrays(ctx context.Context, path string, a *format.Arrays) error {
+func (native) WriteArrays(ctx context.Context, path string, a *format.Arrays) error {
 	var tensors []safetensors.Tensor
 	for _, array := range a.List {
 		if array.Derived {
@@ -45,7 +45,7 @@ func (Format) WriteArrays(ctx context.Context, path string, a *format.Arrays) er
 }
 
 // ReadMetadata reads the metadata of the header.
-func (Format) ReadMetadata(ctx context.Context, path string) (map[string]string, error) {
+func (native) ReadMetadata(ctx context.Context, path string) (map[string]string, error) {
 	f, err := open(ctx, path)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (Format) ReadMetadata(ctx context.Context, path string) (map[string]string,
 }
 
 // ReadArrays copies all tensors into memory.
-func (Format) ReadArrays(ctx context.Context, path string) (*format.Arrays, error) {
+func (native) ReadArrays(ctx context.Context, path string) (*format.Arrays, error) {
 	f, err := open(ctx, path)
 	if err != nil {
 		return nil, err

@@ -14,16 +14,15 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/atomicfile"
 	"github.com/graph-condensation/cgc/internal/external"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
 )
 
-var _ format.StreamWriter = Format{}
-
 // WriteStream writes s into one file. Edges are sorted in temporary files next to it, and features are written in place
 // as they arrive. It needs o.Memory for the edges and some megabytes for the features.
-func (Format) WriteStream(
+func (native) WriteStream(
 	ctx context.Context, path string, s *format.Stream, o format.Storing,
 ) (changes graph.Changes, err error) {
 	if o.Storage == "" {
@@ -151,7 +150,7 @@ func (w *streamed) begin(entries int64, weighted bool) (err error) {
 	if weighted {
 		tensors = append(tensors, shape("adj.data", safetensors.F32, int(entries)))
 	}
-	width := mat.PanelsOf(w.Features, w.Width)
+	width := paneled.Width(w.Features, w.Width)
 	if width == w.Features {
 		tensors = append(tensors, shape("x", dtypes[w.Storage], w.Nodes, w.Features))
 	} else {
@@ -275,10 +274,10 @@ func (w *streamed) features(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		p, _ := memory.Get().(*mat.Panels)
+		p, _ := memory.Get().(*paneled.Matrix)
 		if p == nil || rowsOf(p) != block.Rows {
 			var err error
-			if p, err = mat.NewPanels(block.Rows, w.Features, w.Width, w.Storage); err != nil {
+			if p, err = paneled.New(block.Rows, w.Features, w.Width, w.Storage); err != nil {
 				return err
 			}
 		}
@@ -312,7 +311,7 @@ func rowsOf(x mat.Matrix) int {
 }
 
 // fill writes p as rows first, first+1, … of the panels.
-func (w *streamed) fill(p *mat.Panels, first int) error {
+func (w *streamed) fill(p *paneled.Matrix, first int) error {
 	for k := range p.Count() {
 		name := panelName(k)
 		if p.Count() == 1 {

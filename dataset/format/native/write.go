@@ -8,13 +8,14 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/safetensors"
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// Write writes g into one file, which Read maps and Python reads. A *mat.Panels is written unchanged. Features of other
-// types are read in blocks and written dense.
-func (Format) Write(ctx context.Context, path string, g *graph.Graph) error {
+// Write writes g into one file, which Read maps and Python reads. A *paneled.Matrix is written unchanged. Features of
+// other types are read in blocks and written dense.
+func (native) Write(ctx context.Context, path string, g *graph.Graph) error {
 	meta, err := metadata(g.Name, g.Classes, g.Features(), g.ClassNames)
 	if err != nil {
 		return fmt.Errorf("dataset: %w", err)
@@ -32,7 +33,7 @@ func (Format) Write(ctx context.Context, path string, g *graph.Graph) error {
 		if x.Data != nil {
 			tensors = append(tensors, safetensors.Tensor{Name: "x.data", Data: x.Data})
 		}
-	case *mat.Panels:
+	case *paneled.Matrix:
 		if x.Count() > 1 {
 			meta["format_version"] = "2"
 		}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/internal/content"
 )
 
 // Possible names of the columns of the two tables, in any case.
@@ -65,7 +65,7 @@ func Missing(header []string, names [][]string, places ...int) error {
 type columns struct {
 	id, label, split int
 	features         []int // all other columns, except an index
-	index            []int // see format.IsIndex
+	index            []int // see content.IsIndex
 }
 
 // findColumns finds the columns in the header of t.
@@ -78,7 +78,7 @@ func findColumns(t Table) (c columns, err error) {
 	for i := range header {
 		switch {
 		case i == c.id || i == c.label || i == c.split:
-		case format.IsIndex(header, i):
+		case content.IsIndex(header, i):
 			c.index = append(c.index, i)
 		default:
 			c.features = append(c.features, i)

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 )
 
 // labels holds the label of each node as an index into names, or graph.Unlabelled. The zero value is ready to use.
@@ -107,7 +107,7 @@ func (l *labels) classes(t Table) (y []int32, names []string, err error) {
 		}
 	}
 	if whole {
-		format.ShiftLabels(y)
+		content.ShiftLabels(y)
 	}
 	return y, names, nil
 }

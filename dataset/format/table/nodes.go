@@ -14,6 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/internal/ids"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
@@ -189,7 +190,7 @@ func (n *nodes) join(p *part, about int64) error {
 		}
 	}
 	n.x = append(n.x, p.x)
-	if _, err := format.Hold(int64(n.at.Len()), n.memory); err != nil {
+	if _, err := content.Hold(int64(n.at.Len()), n.memory); err != nil {
 		return &format.ReadError{File: n.File(), Err: err}
 	}
 	return nil

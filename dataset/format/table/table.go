@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/ids"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/parallel"
 )
 
@@ -54,8 +55,8 @@ type Pair struct {
 	// Name becomes the name of the graph.
 	Name string
 	// Nodes has a row for each node: id, label, split if there is one, and numbers as features in all other columns. A
-	// column in which pandas wrote an index (format.IsIndex) is left out, with a note. Each column may have several names,
-	// such as node_id for id. A label or a split may be empty.
+	// column in which pandas wrote an index, such as an unnamed first column, is left out with a note. Each column may
+	// have several names, such as node_id for id. A label or a split may be empty.
 	Nodes Table
 	// Edges has a row for each edge: source and target, which are ids of Nodes, and weight if there is one. It is called
 	// after Nodes is read.
@@ -79,7 +80,7 @@ func (p Pair) Graph(ctx context.Context) (*graph.Graph, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return g, append(notes, format.Notes(g, changes)...), nil
+	return g, append(notes, content.Notes(g, changes)...), nil
 }
 
 // Stream delivers the graph of Graph in parts. Sort must be false. Ids are looked up in a table of 20 bytes per id,
@@ -96,7 +97,7 @@ func (p Pair) open(ctx context.Context, memory int64, hold bool) (*format.Stream
 		return nil, nil, err
 	}
 	s := &format.Stream{Name: p.Name, Nodes: n.at.Len(), Features: n.width(), Path: p.Nodes.File(), Rows: n.rows}
-	if s.Held, err = format.Hold(int64(s.Nodes), memory-n.at.Bytes()); err != nil {
+	if s.Held, err = content.Hold(int64(s.Nodes), memory-n.at.Bytes()); err != nil {
 		return nil, nil, &format.ReadError{File: s.Path, Err: err}
 	}
 	s.Held += n.at.Bytes()

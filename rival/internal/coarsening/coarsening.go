@@ -13,6 +13,7 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/progress"
 	"github.com/graph-condensation/cgc/rival"
 )
@@ -54,7 +55,7 @@ func (m VN) Check(g *graph.Graph, nodes int) error {
 	n, e, k := float64(g.Nodes()), float64(g.Adj.NNZ()), float64(m.Eigenpairs)
 	// Rows of A and of the iteration, and the edges of two graphs, of the Laplacian and of the candidates.
 	bytes := n*(8*5*(k+spare)+200) + e*(3*16+8) + 4*float64(nodes)*float64(g.Features())
-	return m.Memory.Fits(fmt.Sprintf("vn on %s nodes", rival.Count(g.Nodes())), bytes)
+	return m.Memory.Fits(fmt.Sprintf("vn on %s nodes", digits.Group(g.Nodes())), bytes)
 }
 
 // Condense merges neighbourhoods until N′ super-nodes are left. It reports the progress of each level.
@@ -151,7 +152,7 @@ func (m ACM) Check(g *graph.Graph, nodes int) error {
 	n, d, e := float64(g.Nodes()), float64(g.Features()), float64(g.Adj.NNZ())
 	// The features, their propagations and the sums over neighbours; then pairs, points and edges.
 	bytes := 4*n*d*(hops+3) + n*(2*24*within+8*3*components+200) + 3*16*e
-	what := fmt.Sprintf("a-cm on %s nodes with %d features", rival.Count(g.Nodes()), g.Features())
+	what := fmt.Sprintf("a-cm on %s nodes with %d features", digits.Group(g.Nodes()), g.Features())
 	return m.Memory.Fits(what, bytes)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -40,7 +41,7 @@ func begin(g *graph.Graph) *coarse {
 		trains[v] = true
 	}
 	var nodes []int32
-	for _, part := range graph.Components(g.Adj) {
+	for _, part := range reach.Components(g.Adj) {
 		if slices.ContainsFunc(part, func(v int32) bool { return trains[v] }) {
 			nodes = append(nodes, part...)
 		}

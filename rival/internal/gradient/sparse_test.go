@@ -7,6 +7,7 @@ import (
 
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/internal/adam"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
@@ -150,7 +151,7 @@ func TestSpectrumFalls(t *testing.T) {
 // TestGraphon checks that A′ is the mixture of both networks, and that both receive gradients.
 func TestGraphon(t *testing.T) {
 	random := rand.New(rand.NewPCG(29, 30))
-	x, grid := learntest.Normal(5, 4, random), learntest.Normal(5, 2, random)
+	x, grid := mattest.Normal(5, 4, random), mattest.Normal(5, 2, random)
 	o := &graphon{share: 0.25, pairs: learn.NewPairs(5, 4, 3, random), points: learn.NewPairs(5, 2, 3, random), grid: grid}
 	a := o.Forward(x).Clone()
 	one, two := o.pairs.Forward(x).Clone(), o.points.Forward(grid).Clone()
@@ -159,7 +160,7 @@ func TestGraphon(t *testing.T) {
 			t.Fatalf("entry %d is %v, want %v", i, v, want)
 		}
 	}
-	c := learntest.Normal(5, 5, random)
+	c := mattest.Normal(5, 5, random)
 	gradients, dx := o.Backward(c, true, true)
 	if len(gradients) != len(o.Parameters()) || dx == nil {
 		t.Fatalf("%d gradients for %d parameters", len(gradients), len(o.Parameters()))

@@ -20,6 +20,7 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/rival"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
@@ -130,7 +131,7 @@ func (p Parameters) fits(name string, g *graph.Graph, nodes int) error {
 	// For each layer and propagation, there are about 8 matrices in the forward pass and 16 in the backward pass.
 	matrices := float64(24*p.Layers*p.Hops + 16)
 	what := fmt.Sprintf("%s on %s training nodes, which %s reach in a hop, with %s condensed nodes", name,
-		rival.Count(len(g.Split.Train)), rival.Count(len(near)), rival.Count(nodes))
+		digits.Group(len(g.Split.Train)), digits.Group(len(near)), digits.Group(nodes))
 	return p.Memory.Fits(what, 4*(reached*d+matrices*(reached+n)*n+8*n*d))
 }
 

@@ -8,24 +8,16 @@ import (
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernelridge"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
-
-// normal returns a matrix of standard normal random numbers.
-func normal(rows, cols int, random *rand.Rand) *mat.Dense {
-	m := mat.NewDense(rows, cols)
-	for i := range m.Data {
-		m.Data[i] = float32(random.NormFloat64())
-	}
-	return m
-}
 
 // weighted returns a graph of 7 nodes with weighted edges. The last node has no edges.
 func weighted(t *testing.T) *graph.Graph {
 	t.Helper()
 	random := rand.New(rand.NewPCG(5, 5))
-	b := graph.Builder{Name: "weighted", X: normal(7, 4, random), Y: []int32{0, 1, 0, 1, 0, 1, 0}, Classes: 2}
+	b := graph.Builder{Name: "weighted", X: mattest.Normal(7, 4, random), Y: []int32{0, 1, 0, 1, 0, 1, 0}, Classes: 2}
 	b.Split.Train = []int32{0, 1, 3, 4, 6}
 	b.Split.Val = []int32{2, 5}
 	for _, e := range [][2]int{{0, 1}, {0, 2}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {1, 5}} {
@@ -91,7 +83,7 @@ func TestOneHopIsWide(t *testing.T) {
 		t.Fatal(err)
 	}
 	tape := autodiff.NewTape()
-	x := normal(3, 4, rand.New(rand.NewPCG(1, 1)))
+	x := mattest.Normal(3, 4, rand.New(rand.NewPCG(1, 1)))
 	got, _ := s.between(tape, side, condensed{x: tape.Var(x)})
 	want, h := new(mat.Dense), new(mat.Dense)
 	mat.Mul(h, written(t, g), g.X.(*mat.Dense))
@@ -142,11 +134,11 @@ func TestWideNetwork(t *testing.T) {
 
 // network returns the gradient of a random network's output at each node.
 func network(g *graph.Graph, m *mat.Dense, s structure, units int, random *rand.Rand) [][]float32 {
-	weights := []*mat.Dense{normal(4, units, random)}
+	weights := []*mat.Dense{mattest.Normal(4, units, random)}
 	for len(weights) < s.Hops*s.Layers {
-		weights = append(weights, normal(units, units, random))
+		weights = append(weights, mattest.Normal(units, units, random))
 	}
-	weights = append(weights, normal(units, 1, random))
+	weights = append(weights, mattest.Normal(units, 1, random))
 	gradients := make([][]float32, g.Nodes())
 	for v := range gradients {
 		tape := autodiff.NewTape()
@@ -203,7 +195,9 @@ func TestGradient(t *testing.T) {
 		}
 		for which, m := range []*mat.Dense{s.x, s.labels} {
 			gradient := [2]*mat.Dense{dx, dy}[which].Clone()
-			for _, direction := range []*mat.Dense{gradient, normal(m.Rows, m.Cols, random), normal(m.Rows, m.Cols, random)} {
+			for _, direction := range []*mat.Dense{
+				gradient, mattest.Normal(m.Rows, m.Cols, random), mattest.Normal(m.Rows, m.Cols, random),
+			} {
 				length, slope := 0.0, 0.0
 				for i, v := range direction.Data {
 					length += float64(v) * float64(v)

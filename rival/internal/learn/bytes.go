@@ -4,7 +4,8 @@ import (
 	"fmt"
 
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/rival"
+	"github.com/graph-condensation/cgc/internal/digits"
+	"github.com/graph-condensation/cgc/internal/reach"
 )
 
 // EmbeddingBytes returns the memory that Embeddings needs for the given number of nodes: K+1 matrices, and copies of
@@ -24,10 +25,10 @@ func Reached(g *graph.Graph) (each []int, all int) {
 	for _, own := range train {
 		count := 0
 		if len(own) > 0 {
-			reach := graph.NewReach(g.Adj, own)
-			reach.Grow()
-			for v, distance := range reach.Distance {
-				if distance != graph.Unreached {
+			set := reach.New(g.Adj, own)
+			set.Grow()
+			for v, distance := range set.Distance {
+				if distance != reach.Unreached {
 					near[v] = true
 					count++
 				}
@@ -45,6 +46,6 @@ func Reached(g *graph.Graph) (each []int, all int) {
 
 // Training describes the work of a method for memory errors: "gcond on 90,941 training nodes with 200 features".
 func Training(method string, g *graph.Graph) string {
-	return fmt.Sprintf("%s on %s training nodes with %s features", method, rival.Count(len(g.Split.Train)),
-		rival.Count(g.Features()))
+	return fmt.Sprintf("%s on %s training nodes with %s features", method, digits.Group(len(g.Split.Train)),
+		digits.Group(g.Features()))
 }

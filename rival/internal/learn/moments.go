@@ -5,6 +5,7 @@ import (
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -60,11 +61,11 @@ func (s *Start) ClassMeans(ctx context.Context, hops int) ([]*mat.Dense, error) 
 
 // Near returns the given nodes and their neighbours in ascending order, and the index of each.
 func Near(a *mat.CSR, nodes []int32) (near []int32, place map[int32]int32) {
-	reach := graph.NewReach(a, nodes)
-	reach.Grow()
+	set := reach.New(a, nodes)
+	set.Grow()
 	place = map[int32]int32{}
-	for i, distance := range reach.Distance {
-		if distance != graph.Unreached {
+	for i, distance := range set.Distance {
+		if distance != reach.Unreached {
 			place[int32(i)] = int32(len(near))
 			near = append(near, int32(i))
 		}

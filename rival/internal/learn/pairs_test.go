@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
-	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
 )
 
 // slow computes the formula of Pairs in float64. Its first layer reads the concatenation [x_i; x_j] for each pair.
@@ -83,7 +83,7 @@ func network(n, d, h int, random *rand.Rand) *learn.Pairs {
 
 func TestPairsAreTheirFormula(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	p, x := network(7, 5, 4, random), learntest.Normal(7, 5, random)
+	p, x := network(7, 5, 4, random), mattest.Normal(7, 5, random)
 	a, want := p.Forward(x), slow(p.Parameters(), x)
 	for i := range want {
 		for j, w := range want[i] {
@@ -98,7 +98,7 @@ func TestPairsAreTheirFormula(t *testing.T) {
 func TestPairsGradients(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	n, d, h := 6, 5, 4
-	p, x, c := network(n, d, h, random), learntest.Normal(n, d, random), learntest.Normal(n, n, random)
+	p, x, c := network(n, d, h, random), mattest.Normal(n, d, random), mattest.Normal(n, n, random)
 	p.Forward(x)
 	gradients, dx := p.Backward(c, true, true)
 	value := func() (sum float64) {

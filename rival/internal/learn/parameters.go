@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/graph-condensation/cgc/internal/adam"
+	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival"
@@ -62,7 +63,7 @@ func (s Structure) Check(method string, nodes int) error {
 		Want(s.StartWeight > 0 && s.StartWeight < 1, "start weight", s.StartWeight, "above 0 and below 1"),
 		Want(s.StructureEpochs >= 0, "structure epochs", s.StructureEpochs, "at least 0"),
 		Want(s.FeatureEpochs >= 0, "feature epochs", s.FeatureEpochs, "at least 0"),
-		s.Memory.Fits(fmt.Sprintf("%s on %s pairs of condensed nodes", method, rival.Count(nodes*nodes)),
+		s.Memory.Fits(fmt.Sprintf("%s on %s pairs of condensed nodes", method, digits.Group(nodes*nodes)),
 			PairBytes(nodes, s.PairHidden)),
 	)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -96,7 +97,7 @@ func (e Embedding) check(name string, g *graph.Graph) error {
 		}
 	}
 	n, d := len(g.Split.Train), g.Features()
-	what := fmt.Sprintf("%s on %s training nodes with %d features", name, rival.Count(n), d)
+	what := fmt.Sprintf("%s on %s training nodes with %d features", name, digits.Group(n), d)
 	return e.Memory.Fits(what, 4*float64(e.Hops+1)*float64(n)*float64(d))
 }
 

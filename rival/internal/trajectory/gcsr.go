@@ -9,8 +9,8 @@ import (
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/adam"
+	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/mat"
-	"github.com/graph-condensation/cgc/rival"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 
@@ -55,7 +55,7 @@ func (GCSR) Name() string { return "gcsr" }
 
 // Check validates the parameters, g, nodes and the memory limit.
 func (m GCSR) Check(g *graph.Graph, nodes int) error {
-	what := m.Name() + " on " + rival.Count(nodes*nodes) + " pairs of condensed nodes"
+	what := m.Name() + " on " + digits.Group(nodes*nodes) + " pairs of condensed nodes"
 	return errors.Join(m.check(m.Name(), g, nodes),
 		learn.Want(m.Hops >= 0, "hops", m.Hops, "at least 0"),
 		learn.Want(m.InitHops >= 0, "init hops", m.InitHops, "at least 0"),

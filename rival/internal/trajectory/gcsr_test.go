@@ -7,6 +7,7 @@ import (
 
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
@@ -16,7 +17,7 @@ import (
 func TestExpressSolves(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 3))
 	const n = 6
-	x, p, q := learntest.Normal(n, 4, random), learntest.Normal(n, n, random), learntest.Normal(n, n, random)
+	x, p, q := mattest.Normal(n, 4, random), mattest.Normal(n, n, random), mattest.Normal(n, n, random)
 	e := express{alpha: 0.7, beta: 1.3}
 	if _, err := e.forward(t.Context(), x, p, q); err != nil {
 		t.Fatal(err)
@@ -185,8 +186,8 @@ func TestCurriculum(t *testing.T) {
 func TestRelabelDifferences(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 3))
 	const n, c, step = 4, 3, 1e-2
-	l := &window{geom: GEOM{LabelRate: 1}, logits: learntest.Normal(n, c, random), velocity: mat.NewDense(n, c)}
-	dy, old := learntest.Normal(n, c, random), l.logits.Clone()
+	l := &window{geom: GEOM{LabelRate: 1}, logits: mattest.Normal(n, c, random), velocity: mat.NewDense(n, c)}
+	dy, old := mattest.Normal(n, c, random), l.logits.Clone()
 	value := func() float64 {
 		l.soften()
 		return inner(&l.y, dy)

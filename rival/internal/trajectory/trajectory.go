@@ -20,6 +20,7 @@ import (
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/adam"
+	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
@@ -94,7 +95,7 @@ func (m Matching) plan(name string, g *graph.Graph, nodes int) (stretch int, onD
 	}
 	base := m.bytes(g, nodes)
 	stretch, states := stretchFor(m.Steps, nodes, m.Hidden, g.Classes, (float64(bound)-base)/4)
-	what := fmt.Sprintf("%s on %s nodes with %s features", name, rival.Count(g.Nodes()), rival.Count(g.Features()))
+	what := fmt.Sprintf("%s on %s nodes with %s features", name, digits.Group(g.Nodes()), digits.Group(g.Features()))
 	if err := m.Memory.Fits(what, base+states); err != nil {
 		return 0, false, err
 	}
@@ -103,7 +104,7 @@ func (m Matching) plan(name string, g *graph.Graph, nodes int) (stretch int, onD
 	if base+states+experts <= float64(bound) {
 		return stretch, false, nil
 	}
-	what = fmt.Sprintf("%s with %s snapshots of experts", name, rival.Count(int(snapshots)))
+	what = fmt.Sprintf("%s with %s snapshots of experts", name, digits.Group(int(snapshots)))
 	return stretch, true, m.Disk.FitsAs("disk", what, experts)
 }
 

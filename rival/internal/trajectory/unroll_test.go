@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/gnn/autodiff"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/rival/internal/learn/learntest"
 )
@@ -21,7 +22,7 @@ type problem struct {
 // newProblem returns a random problem with soft labels.
 func newProblem(n, d, h, c int, random *rand.Rand) problem {
 	p := problem{
-		z: learntest.Normal(n, d, random), y: mat.NewDense(n, c), start: newWeights(d, h, c), target: newWeights(d, h, c),
+		z: mattest.Normal(n, d, random), y: mat.NewDense(n, c), start: newWeights(d, h, c), target: newWeights(d, h, c),
 	}
 	p.start.restart(rand.NewPCG(1, 2))
 	for i, m := range p.target.all() {

@@ -197,7 +197,7 @@ func repeat(
 }
 
 // Medians returns the median of each step over several condensations. all must not be empty.
-func Medians(all []condense.Seconds) condense.Seconds { return condense.Combine(all, Median) }
+func Medians(all []condense.Seconds) condense.Seconds { return Combine(all, Median) }
 
 // Median returns the median of values, which must not be empty. For an even number, it is the mean of the two middle
 // values. It sorts values.
@@ -263,4 +263,26 @@ func (c Ceilings) share(s Step) float64 {
 		return 0
 	}
 	return share
+}
+
+// Combine applies f, such as a mean or a median, to the seconds of each step and to the totals. The steps are those of
+// all[0]. Combine returns the zero value if all is empty.
+func Combine(all []condense.Seconds, f func(values []float64) float64) condense.Seconds {
+	if len(all) == 0 {
+		return condense.Seconds{}
+	}
+	values := make([]float64, len(all))
+	of := func(part func(condense.Seconds) float64) float64 {
+		for i, s := range all {
+			values[i] = part(s)
+		}
+		return f(values)
+	}
+	combined := condense.Seconds{Total: of(func(s condense.Seconds) float64 { return s.Total })}
+	for _, p := range all[0].Steps {
+		combined.Steps = append(combined.Steps, condense.Step{
+			Name: p.Name, Seconds: of(func(s condense.Seconds) float64 { return s.Of(p.Name) }),
+		})
+	}
+	return combined
 }

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
+	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/progress"
@@ -218,5 +219,21 @@ func TestInterrupt(t *testing.T) {
 			t.Errorf("%s: %v, want context.Canceled", at, err)
 		}
 		cancel()
+	}
+}
+
+func TestCombine(t *testing.T) {
+	all := []condense.Seconds{
+		{Steps: []condense.Step{{Name: "a", Seconds: 1}, {Name: "b", Seconds: 10}}, Total: 12},
+		{Steps: []condense.Step{{Name: "b", Seconds: 30}, {Name: "a", Seconds: 2}}, Total: 34},
+		{Steps: []condense.Step{{Name: "a", Seconds: 6}}, Total: 8},
+	}
+	got := bench.Combine(all, slices.Max[[]float64])
+	want := condense.Seconds{Steps: []condense.Step{{Name: "a", Seconds: 6}, {Name: "b", Seconds: 30}}, Total: 34}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := bench.Combine(nil, slices.Max[[]float64]); !reflect.DeepEqual(got, condense.Seconds{}) {
+		t.Errorf("of none: %+v", got)
 	}
 }

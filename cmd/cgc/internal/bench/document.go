@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 

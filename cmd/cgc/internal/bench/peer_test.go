@@ -23,7 +23,7 @@ func TestPeer(t *testing.T) {
 	}
 	g := synth.Demo()
 	path := filepath.Join(t.TempDir(), "demo.safetensors")
-	if err := (native.Format{}).Write(t.Context(), path, g); err != nil {
+	if err := native.Format.Write(t.Context(), path, g); err != nil {
 		t.Fatal(err)
 	}
 	config := cgc.Defaults()

@@ -4,6 +4,7 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -37,14 +38,14 @@ func propagation(a *mat.CSR, x mat.Matrix, rows []int32, hops int, precision blo
 		}
 		first = func(j int32) float64 { return entry * float64(x.Indptr[j+1]-x.Indptr[j]) }
 	}
-	reach := graph.NewReach(a, rows)
+	set := reach.New(a, rows)
 	for range hops - 1 {
-		reach.Grow()
+		set.Grow()
 	}
 	bytes := 0.0
-	for v, distance := range reach.Distance {
+	for v, distance := range set.Distance {
 		times := hops - int(distance) // the hops that compute row v: 1 to K − distance
-		if distance == graph.Unreached || times < 1 {
+		if distance == reach.Unreached || times < 1 {
 			continue
 		}
 		neighbours := a.Indices[a.Indptr[v]:a.Indptr[v+1]]
@@ -144,7 +145,7 @@ func spectral(n, k, d float64, s partition.Stats) float64 {
 func generation(a *mat.CSR, d, hops int) *Work {
 	features := float64(d)
 	flop := 2 * float64(a.Rows) * float64(a.Rows) * features
-	for _, nodes := range graph.Components(a) {
+	for _, nodes := range reach.Components(a) {
 		if m := float64(len(nodes)); m > 1 {
 			square, cube := m*m*features, m*m*m
 			flop += float64(hops)*(2*cube+2*square) + 2*cube + cube/3 + 2*square
@@ -168,10 +169,10 @@ func learning(g *graph.Graph, n int, config gnn.Config) *Work {
 	}
 	validations := (config.Epochs + config.ValidateEvery - 1) / config.ValidateEvery
 	near := func(nodes []int32) (n int) {
-		reach := graph.NewReach(g.Adj, nodes)
-		reach.Grow()
-		for _, distance := range reach.Distance {
-			if distance != graph.Unreached {
+		set := reach.New(g.Adj, nodes)
+		set.Grow()
+		for _, distance := range set.Distance {
+			if distance != reach.Unreached {
 				n++
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/chart"
-	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 )
 
 // series returns a series with values at x = 0, 1, …. spread is the standard deviation of each value.

@@ -17,6 +17,7 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -43,10 +44,10 @@ func feed(t *testing.T, g *graph.Graph, o stored.Origin, lo, hi int, apart bool)
 		t.Fatal(err)
 	}
 	head, nodes := frame(nil, cluster.TaskFrame, task), []byte(nil)
-	reach := graph.NewReach(g.Adj, g.Split.Train)
-	reach.Grow()
-	near := slices.Clone(reach.Distance)
-	reach.Grow()
+	set := reach.New(g.Adj, g.Split.Train)
+	set.Grow()
+	near := slices.Clone(set.Distance)
+	set.Grow()
 	class := make([]int32, g.Nodes())
 	for v := range class {
 		class[v] = -1
@@ -60,13 +61,13 @@ func feed(t *testing.T, g *graph.Graph, o stored.Origin, lo, hi int, apart bool)
 		var degrees, sizes []float64
 		var x, weights []float32
 		for v := g.Nodes() - 1; v >= 0; v-- {
-			if reach.Distance[v] == graph.Unreached || v%2 != part {
+			if set.Distance[v] == reach.Unreached || v%2 != part {
 				continue
 			}
 			degree, count := 0.0, 0
 			for j, w := range g.Adj.Row(v) {
 				degree += float64(w)
-				if near[v] != graph.Unreached {
+				if near[v] != reach.Unreached {
 					count++
 					rows, cols, weights = append(rows, int32(v)), append(cols, int32(j)), append(weights, w)
 				}

@@ -194,14 +194,12 @@ func (a *assembly) add(p *payload) error {
 func (a *assembly) finish(named map[int32]string) (*part, error) {
 	adj := a.adj
 	const chunk = 1024
-	errs := make([]error, (adj.Rows+chunk-1)/chunk)
-	parallel.For(adj.Rows, chunk, func(lo, hi int) {
+	err := parallel.Try(context.Background(), adj.Rows, chunk, func(lo, hi int) error {
 		var order []int
 		for r := lo; r < hi; r++ {
 			from, to := adj.Indptr[r], adj.Indptr[r+1]
 			if a.at[r] != to {
-				errs[lo/chunk] = fmt.Errorf("cluster: %d of %d entries of node %d came", a.at[r]-from, to-from, a.numbers[r])
-				return
+				return fmt.Errorf("cluster: %d of %d entries of node %d came", a.at[r]-from, to-from, a.numbers[r])
 			}
 			columns := adj.Indices[from:to]
 			if adj.Data == nil {
@@ -211,16 +209,14 @@ func (a *assembly) finish(named map[int32]string) (*part, error) {
 			}
 			for k := 1; k < len(columns); k++ {
 				if columns[k] == columns[k-1] {
-					errs[lo/chunk] = fmt.Errorf("cluster: entry (%d, %d) came twice", a.numbers[r], a.numbers[columns[k]])
-					return
+					return fmt.Errorf("cluster: entry (%d, %d) came twice", a.numbers[r], a.numbers[columns[k]])
 				}
 			}
 		}
+		return nil
 	})
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
 	}
 	if len(named) > 0 {
 		for _, v := range a.train {

@@ -14,6 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -49,9 +50,9 @@ func byRows(
 ) (f *stored.File, sums []int) {
 	t.Helper()
 	o.Graph, o.Nodes, o.Edges, o.Features, o.Classes = g.Name, g.Nodes(), int64(g.Edges()), g.Features(), g.Classes
-	reach := graph.NewReach(g.Adj, g.Split.Train)
+	set := reach.New(g.Adj, g.Split.Train)
 	for range o.Hops {
-		reach.Grow()
+		set.Grow()
 	}
 	trains := map[int]bool{}
 	for _, v := range g.Split.Train {
@@ -59,7 +60,7 @@ func byRows(
 	}
 	boxes, paths := newBoxes(blocks), []string(nil)
 	for v := range g.Nodes() {
-		if reach.Distance[v] == graph.Unreached {
+		if set.Distance[v] == reach.Unreached {
 			continue
 		}
 		degree, class := 0.0, int32(-1)
@@ -74,11 +75,11 @@ func byRows(
 			sizes = []float64{size(x)}
 		}
 		box[cluster.NodeFrame] = frame(box[cluster.NodeFrame], cluster.NodeFrame, uint32(1), int32(v),
-			int32(reach.Distance[v]), degree, class, sizes, x)
+			int32(set.Distance[v]), degree, class, sizes, x)
 	}
 	for step := range o.Hops + 1 {
 		for v := g.Nodes() - 1; v >= 0 && step < o.Hops; v-- {
-			if d := reach.Distance[v]; d == graph.Unreached || int(d) > o.Hops-step-1 {
+			if d := set.Distance[v]; d == reach.Unreached || int(d) > o.Hops-step-1 {
 				continue
 			}
 			for j, w := range g.Adj.Row(v) {
@@ -134,13 +135,13 @@ func byRows(
 // 1/P)^(D+1))·(4d + 4) if the entries are spread over the blocks at random.
 func TestTraffic(t *testing.T) {
 	g := synth.Demo()
-	reach := graph.NewReach(g.Adj, g.Split.Train)
-	reach.Grow()
+	set := reach.New(g.Adj, g.Split.Train)
+	set.Grow()
 	for _, blocks := range []int{2, 4, 8, 16} {
 		_, sums := byRows(t, g, stored.Origin{Rule: propagate.SGC, Hops: 2}, blocks, graph.Scaling{})
 		p, want := float64(blocks), 0.0
-		for v, d := range reach.Distance {
-			if d != graph.Unreached {
+		for v, d := range set.Distance {
+			if d != reach.Unreached {
 				degree := float64(g.Adj.Indptr[v+1] - g.Adj.Indptr[v])
 				want += p * (1 - math.Pow(1-1/p, degree+1)) * float64(4*g.Features()+4)
 			}

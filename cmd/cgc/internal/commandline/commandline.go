@@ -4,6 +4,7 @@ package commandline
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/condense/auto"
+	"github.com/graph-condensation/cgc/internal/object"
 )
 
 // Of joins words to a command line, quoted for a POSIX shell.
@@ -42,7 +44,7 @@ func Condense(graph, file string, small *condense.Condensed) string {
 		words = append(words, "--method", small.Method)
 	}
 	common := []string{"nodes", "ratio", "label_ratio", "seed", "normalize_features", "standardize", "inductive"}
-	for _, p := range condense.Parameters(small.Config) {
+	for _, p := range object.Fields(small.Config) {
 		value := strings.Trim(string(p.Value), `"[]`)
 		flag := "--" + strings.ReplaceAll(p.Key, "_", "-")
 		isCommon := slices.Contains(common, p.Key)
@@ -69,4 +71,16 @@ func parameters(m condense.Method) map[string]json.RawMessage {
 		_ = json.Unmarshal(text, &object) // it was marshalled by this program
 	}
 	return object
+}
+
+// FileName returns a file name for a condensed graph with the given number of nodes, without extension: GRAPH-NODES.
+// Characters of the graph's name that are unusual in file names become hyphens.
+func FileName(graph string, nodes int) string {
+	allowed := func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_.", r) {
+			return r
+		}
+		return '-'
+	}
+	return fmt.Sprintf("%s-%d", strings.TrimLeft(strings.Map(allowed, graph), ".-"), nodes)
 }

@@ -83,3 +83,13 @@ func shellWords(line string) (words []string) {
 	}
 	return append(words, word)
 }
+
+func TestFileName(t *testing.T) {
+	for name, want := range map[string]string{
+		"cora": "cora-70", "../etc/pass wd": "etc-pass-wd-70", "Ärzte_2.0": "rzte_2.0-70", "": "-70",
+	} {
+		if got := commandline.FileName(name, 70); got != want {
+			t.Errorf("%q becomes %q, want %q", name, got, want)
+		}
+	}
+}

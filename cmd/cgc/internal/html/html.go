@@ -22,7 +22,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 )
 
 //go:embed page
@@ -59,17 +59,7 @@ var packed []byte
 // Mark is near the beginning of each page, so that programs recognise pages of this package.
 const Mark = `<meta name="generator" content="cgc report">`
 
-// HTML is the Renderer for pages. It calls w.Write once. Equal documents give equal bytes.
-func HTML(w io.Writer, d *report.Document) error {
-	page, err := Render(d)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(page)
-	return err
-}
-
-// Render returns the page of a document.
+// Render returns the page of a document. Equal documents give equal bytes.
 func Render(d *report.Document) ([]byte, error) {
 	p := page{Title: d.Title}
 	p.body(d.Blocks)

@@ -6,9 +6,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
-	"github.com/graph-condensation/cgc/experiment/report"
-	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -96,7 +96,7 @@ func heaviest(a *mat.CSR) (links [][2]int32, weight []float64, left int) {
 // positions and the radius of the largest mark.
 func arrange(ctx context.Context, a *mat.CSR, class []int32, size []float64) (at [][2]float64, radius float64,
 	err error) {
-	parts := graph.Components(a)
+	parts := reach.Components(a)
 	inner := make([][][2]float64, len(parts)) // positions of a component's nodes around its centre
 	room := make([]float64, len(parts))
 	byClass := map[int32][]int{}
@@ -105,7 +105,7 @@ func arrange(ctx context.Context, a *mat.CSR, class []int32, size []float64) (at
 	for _, v := range size {
 		most = max(most, v)
 	}
-	reach := func(v int32) float64 { // the radius of the mark, including a margin
+	extent := func(v int32) float64 { // the radius of the mark, including a margin
 		if size == nil {
 			return 0.75
 		}
@@ -116,7 +116,7 @@ func arrange(ctx context.Context, a *mat.CSR, class []int32, size []float64) (at
 			return nil, 0, err
 		}
 		for i, v := range nodes {
-			room[p] = max(room[p], math.Hypot(inner[p][i][0], inner[p][i][1])+reach(v))
+			room[p] = max(room[p], math.Hypot(inner[p][i][0], inner[p][i][1])+extent(v))
 		}
 		c := commonest(class, nodes)
 		if byClass[c] == nil {

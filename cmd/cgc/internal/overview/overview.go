@@ -17,11 +17,12 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/bench"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/condense/auto"
 	"github.com/graph-condensation/cgc/experiment"
-	"github.com/graph-condensation/cgc/experiment/report"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/object"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -338,7 +339,7 @@ func (s Subject) configuration() (*report.Table, error) {
 	t := &report.Table{
 		Title: "All parameters", Folded: true, Columns: []report.Column{{Key: "parameter"}, {Key: "value"}},
 	}
-	for _, p := range condense.Parameters(s.Condensed.Config) {
+	for _, p := range object.Fields(s.Condensed.Config) {
 		t.Row(report.Word(strings.ReplaceAll(p.Key, "_", " ")), report.Word(strings.Trim(string(p.Value), `"`)))
 	}
 	build := experiment.ThisBuild()

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/experiment"
-	"github.com/graph-condensation/cgc/experiment/report"
 )
 
 // Moment is the number of seconds of condensation below which a page folds the times of the steps.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/graph-condensation/cgc/experiment/report"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 )
 
 // Figures returns the named figures of the study, or none if the study is only a table.

@@ -9,6 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/known"
 )
 
 // Source identifies a graph to measure a study on.
@@ -118,8 +119,8 @@ func describe(s Source, g *graph.Graph) (Graph, error) {
 	if err != nil {
 		return d, err
 	}
-	verdict, why := dataset.Verify(s.Name, id.Fingerprint)
-	d.Comparable, d.unverified, d.Why = verdict == dataset.Genuine, verdict == dataset.Unverified, why
+	verdict, why := known.Verify(s.Name, id.Fingerprint)
+	d.Comparable, d.unverified, d.Why = verdict == known.Genuine, verdict == known.Unverified, why
 	return d, nil
 }
 

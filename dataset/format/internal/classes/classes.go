@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
@@ -98,7 +98,7 @@ func (l *Labels) Classes() (y []int32, names []string, line int, err error) {
 		}
 	}
 	if other < 0 {
-		format.ShiftLabels(y)
+		content.ShiftLabels(y)
 	}
 	return y, names, 0, nil
 }

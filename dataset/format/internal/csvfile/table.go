@@ -13,6 +13,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
+	"github.com/graph-condensation/cgc/internal/content"
 )
 
 // Exists reports whether there is a file or a folder at path.
@@ -74,7 +75,7 @@ func (t *Table) Column(names ...string) int {
 }
 
 // Bytes returns the size of the file.
-func (t *Table) Bytes() int64 { return format.SizeOf(t.path) }
+func (t *Table) Bytes() int64 { return content.SizeOf(t.path) }
 
 // Most estimates the number of records.
 func (t *Table) Most() (int64, error) {

@@ -9,8 +9,8 @@ import (
 	"math"
 	"sync"
 
-	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
+	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -150,7 +150,7 @@ func (t *File) CheckIndex(line []byte, isWord func(field []byte) bool) error {
 	for field := range bytes.SplitSeq(line, comma) {
 		names, word = append(names, string(bytes.TrimSpace(field))), word || isWord(field)
 	}
-	if word && format.IsIndex(names, 0) {
+	if word && content.IsIndex(names, 0) {
 		return t.Fail(1, "the first column looks like an index that pandas wrote, and must not be there: write the file "+
 			"with to_csv(…, index=False)")
 	}

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csr"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -57,12 +57,12 @@ func readLabels(z Source, name string, own bool) (y []int32, err error) {
 			return err
 		}
 		if !own {
-			y, err = format.Labels(numbers)
+			y, err = content.Labels(numbers)
 			return err
 		}
 		y = memory.Make[int32](len(numbers))
 		for i, c := range numbers {
-			if y[i], err = format.Label(int64(i), c); err != nil {
+			if y[i], err = content.Label(int64(i), c); err != nil {
 				return err
 			}
 		}

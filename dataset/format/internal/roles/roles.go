@@ -11,6 +11,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -95,7 +96,7 @@ func Read(ctx context.Context, z Source, name string, split int) (*graph.Graph, 
 		names["split"] = parts(&b.Split)[0].of(z)
 		return nil, nil, format.LocateArrays(err, z.Where(), names)
 	}
-	return g, append(notes, format.Notes(g, changes)...), nil
+	return g, append(notes, content.Notes(g, changes)...), nil
 }
 
 // find returns the name of the array for each role. The error lists the roles without an array, with their usual names,
@@ -114,13 +115,13 @@ func find(z Source, roles ...role) (names map[string]string, err error) {
 		}
 	}
 	if missing != nil {
-		return nil, wrong(z, "there is %s; %s", strings.Join(missing, " and "), content(z))
+		return nil, wrong(z, "there is %s; %s", strings.Join(missing, " and "), listed(z))
 	}
 	return names, nil
 }
 
-// content lists the first arrays of a file.
-func content(z Source) string {
+// listed lists the first arrays of a file.
+func listed(z Source) string {
 	const most = 20
 	holds := z.Holds()
 	if len(holds) == 0 {

@@ -50,15 +50,6 @@ func Begin(t *testing.T) *learn.Start {
 	return s
 }
 
-// Normal returns a matrix of standard normal random numbers.
-func Normal(rows, cols int, random *rand.Rand) *mat.Dense {
-	m := mat.NewDense(rows, cols)
-	for i := range m.Data {
-		m.Data[i] = float32(random.NormFloat64())
-	}
-	return m
-}
-
 // Symmetric returns a symmetric n×n matrix of weights in [0, 1) with a zero diagonal.
 func Symmetric(n int, random *rand.Rand) *mat.Dense {
 	a := mat.NewDense(n, n)

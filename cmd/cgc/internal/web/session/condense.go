@@ -11,7 +11,6 @@ import (
 
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/commandline"
-	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/progress"
 )
@@ -73,7 +72,7 @@ func (s *Session) condense(ctx context.Context, path string, changes json.RawMes
 	if err != nil {
 		return nil, err
 	}
-	s.name = condense.FileName(g.Name, small.Nodes())
+	s.name = commandline.FileName(g.Name, small.Nodes())
 	name := s.name + extension
 	progress.Report(ctx, progress.Event{Stage: "write"})
 	if err := small.Save(progress.With(ctx, nil), filepath.Join(s.Outbox, name)); err != nil {
@@ -105,7 +104,7 @@ func (s *Session) condense(ctx context.Context, path string, changes json.RawMes
 func (s *Session) argument(path string) string {
 	inside, is := strings.CutPrefix(path, strings.TrimSuffix(s.Inbox, "/")+"/")
 	switch {
-	case path == synth.DemoName:
+	case path == synth.DemoShape().Name:
 		return path
 	case !is || inside == "":
 		return "FOLDER" // the user chose files one by one

@@ -9,6 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/internal/training"
 )
 
 // Training holds the parameters of a training.
@@ -83,7 +84,7 @@ func (s *Session) train(ctx context.Context, path string, t *Training) (*Trained
 	if t.Whole {
 		sample = target.Sample()
 	}
-	r, err := gnn.Train(ctx, model, sample, target, config, experiment.TrainingSource(model, t.Seed))
+	r, err := gnn.Train(ctx, model, sample, target, config, training.Source(model, t.Seed))
 	if err != nil {
 		return nil, err
 	}

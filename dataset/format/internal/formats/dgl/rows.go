@@ -11,10 +11,10 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/dataset/format/table"
+	"github.com/graph-condensation/cgc/internal/content"
 )
 
 // sheet presents a .csv file as a table with reordered and renamed columns.
@@ -73,7 +73,7 @@ func newNodes(t *csvfile.Table, f file) (*sheet, error) {
 	s.masks = [3]int{t.Column("train_mask"), t.Column("val_mask", "valid_mask"), t.Column("test_mask")}
 	s.header, s.places = []string{"id", "label", "split"}, []int{id, label, -1}
 	for c, name := range t.Header() {
-		if c == id || c == label || c == s.graph || slices.Contains(s.masks[:], c) || format.IsIndex(t.Header(), c) {
+		if c == id || c == label || c == s.graph || slices.Contains(s.masks[:], c) || content.IsIndex(t.Header(), c) {
 			continue
 		}
 		s.header, s.places = append(s.header, name), append(s.places, c)
@@ -94,7 +94,7 @@ func newEdges(t *csvfile.Table, f file) (s *sheet, left []string, err error) {
 		s.header, s.places = append(s.header, "weight"), append(s.places, weight)
 	}
 	for c, name := range t.Header() {
-		if !slices.Contains(s.places, c) && c != s.graph && !format.IsIndex(t.Header(), c) {
+		if !slices.Contains(s.places, c) && c != s.graph && !content.IsIndex(t.Header(), c) {
 			left = append(left, name)
 		}
 	}

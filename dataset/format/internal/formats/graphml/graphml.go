@@ -10,6 +10,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 )
 
 // Name is the name of the format.
@@ -66,5 +67,5 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	if err != nil {
 		return nil, nil, format.Locate(err, path, nil)
 	}
-	return g, append(r.notes, format.Notes(g, changes)...), format.CheckTraining(path, g)
+	return g, append(r.notes, content.Notes(g, changes)...), format.CheckTraining(path, g)
 }

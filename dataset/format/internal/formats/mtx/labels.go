@@ -15,6 +15,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -75,7 +76,7 @@ func column(x *mat.Dense, fail func(text string, args ...any) error) ([]int32, e
 			return nil, fail("label %v of node %d, must be a whole number", v, i)
 		}
 	}
-	y, err := format.Labels(labels)
+	y, err := content.Labels(labels)
 	if err != nil {
 		return nil, fail("%w", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 )
 
 // Name is the name of the format.
@@ -137,7 +138,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 			"features": features, "labels": labels, "split": split,
 		})
 	}
-	return g, format.Notes(g, changes), format.CheckTraining(split, g)
+	return g, content.Notes(g, changes), format.CheckTraining(split, g)
 }
 
 // require returns the file of features or labels. The error lists the files that a graph needs.

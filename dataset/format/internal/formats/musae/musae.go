@@ -11,6 +11,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 )
 
 // Name is the name of the format.
@@ -159,5 +160,5 @@ func (Format) ReadSplit(ctx context.Context, path string, split int) (*graph.Gra
 	if err != nil {
 		return nil, nil, format.Locate(err, f.nodes, map[string]string{"edges": f.edges, "features": f.features})
 	}
-	return g, append(append(notes, more...), format.Notes(g, changes)...), nil
+	return g, append(append(notes, more...), content.Notes(g, changes)...), nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
 )
@@ -66,7 +67,7 @@ func oneSort(raw string) error {
 // hold sets the number of nodes. It fails if their labels and split need more than memory bytes.
 func hold(s *format.Stream, file string, nodes int, memory int64) (err error) {
 	s.Nodes = nodes
-	if s.Held, err = format.Hold(int64(nodes), memory); err != nil {
+	if s.Held, err = content.Hold(int64(nodes), memory); err != nil {
 		return &format.ReadError{File: file, Err: err}
 	}
 	return nil
@@ -97,7 +98,7 @@ func streamText(ctx context.Context, raw string, s *format.Stream, memory int64)
 	if file := csvfile.Path(raw, "edge-feat"); csvfile.Exists(file) {
 		p.ignoresEdgeFeatures(file)
 	}
-	s.Size = format.SizeOf(p.edges, p.features)
+	s.Size = content.SizeOf(p.edges, p.features)
 	return p, nil
 }
 
@@ -189,8 +190,8 @@ func streamArrays(
 		defer z.Close()
 		return numpy.Rows(ctx, z, arrayFeatures, put)
 	}
-	if s.Size = format.SizeOf(p.edges); p.features != p.edges {
-		s.Size += format.SizeOf(p.features)
+	if s.Size = content.SizeOf(p.edges); p.features != p.edges {
+		s.Size += content.SizeOf(p.features)
 	}
 	p.Y, err = readLabelArray(ctx, p.labels, nodes)
 	return p, err
@@ -213,7 +214,7 @@ func readNames(dir string, b *graph.Builder, s *format.Stream, memory int64) (no
 				})
 				return err
 			}
-			s.Size += 2 * format.SizeOf(file)
+			s.Size += 2 * content.SizeOf(file)
 			return notes, nil
 		}
 		const perNode = 100 // bytes: an entry, a string and its offset

@@ -13,6 +13,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/dataset/format/internal/reading"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/internal/memory"
 )
 
@@ -58,7 +59,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 	if b.Y, err = readClassMap(ctx, in(labelsFile), n); err != nil {
 		return nil, nil, err
 	}
-	format.ShiftLabels(b.Y)
+	content.ShiftLabels(b.Y)
 	if b.Split, err = readRoles(ctx, in(splitFile), n); err != nil {
 		return nil, nil, err
 	}
@@ -68,7 +69,7 @@ func (Format) Read(ctx context.Context, path string) (*graph.Graph, []string, er
 			"features": in(featuresFile), "labels": in(labelsFile), "split": in(splitFile),
 		})
 	}
-	return g, format.Notes(g, changes), format.CheckTraining(in(splitFile), g)
+	return g, content.Notes(g, changes), format.CheckTraining(in(splitFile), g)
 }
 
 // readEdges returns the edges and the number of nodes.
@@ -109,7 +110,7 @@ func readClassMap(ctx context.Context, file string, n int) ([]int32, error) {
 		if err != nil {
 			return err
 		}
-		y[node], err = format.Label(node, label)
+		y[node], err = content.Label(node, label)
 		return err
 	})
 	return y, s.wrap(file, err)

@@ -17,6 +17,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/lines"
 	"github.com/graph-condensation/cgc/dataset/format/internal/numpy"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -34,7 +35,7 @@ func (Format) Stream(ctx context.Context, path string, memory int64) (*format.St
 		return nil, nil, err
 	}
 	s.Y, s.Split, s.Nodes = b.Y, b.Split, len(b.Y)
-	if s.Held, err = format.Hold(int64(s.Nodes), memory); err != nil {
+	if s.Held, err = content.Hold(int64(s.Nodes), memory); err != nil {
 		return nil, nil, &format.ReadError{File: labels, Err: err}
 	}
 	if err := s.Check(); err != nil {
@@ -49,7 +50,7 @@ func (Format) Stream(ctx context.Context, path string, memory int64) (*format.St
 	s.Edges = func(ctx context.Context, add func(graph.Edges) error) error {
 		return streamEdges(ctx, edges, s.Nodes, add)
 	}
-	s.Size = format.SizeOf(edges, s.Files["features"])
+	s.Size = content.SizeOf(edges, s.Files["features"])
 	return s, nil, nil
 }
 
@@ -231,7 +232,7 @@ func readLabels(ctx context.Context, dir string, b *graph.Builder, memory int64)
 					mu.Lock()
 					defer mu.Unlock()
 					if want < 0 {
-						if _, err := format.Hold(int64(first+len(part)), memory); err != nil {
+						if _, err := content.Hold(int64(first+len(part)), memory); err != nil {
 							return &format.ReadError{File: file, Err: err}
 						}
 					}
@@ -246,7 +247,7 @@ func readLabels(ctx context.Context, dir string, b *graph.Builder, memory int64)
 		return file, err
 	}
 	b.Y = b.Y[:count]
-	format.ShiftLabels(b.Y)
+	content.ShiftLabels(b.Y)
 	split := csvfile.Path(dir, "split")
 	if !csvfile.Exists(split) {
 		return file, nil

@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/dataset/format/internal/decimal"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
 )
 
 // Name is the name of the format.
@@ -58,7 +59,7 @@ func parseLabel(text []byte, out []line) ([]line, error) {
 		if err != nil {
 			return nil, fmt.Errorf("label %w%s (for names, write nodes.csv and edges.csv with headers)", err, commas(field))
 		}
-		if l.label, err = format.Label(int64(len(out)), label); err != nil { // parseLabel does not know the node
+		if l.label, err = content.Label(int64(len(out)), label); err != nil { // parseLabel does not know the node
 			return nil, fmt.Errorf("label %d, must be 0 to %d, or %d for none", label, graph.MaxClasses-1, graph.Unlabelled)
 		}
 	}

@@ -1,0 +1,231 @@
+// Package findings defines the results of `cgc experiment` and `cgc tune`: their JSON objects, the documents that a
+// terminal shows, and those with plots that HTML pages show.
+package findings
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/graph"
+)
+
+// Experiment is the outcome of an experiment on one or more graphs. Its JSON keys are a contract
+// (docs/reference/json.md).
+type Experiment struct {
+	// Summaries has one entry for each graph, method, size and model, grouped by graph.
+	Summaries []experiment.Summary `json:"summaries"`
+	// Comparisons compares each method with the first method on the same graph, with the same size and model.
+	Comparisons []experiment.Comparison `json:"comparisons"`
+	// Trained is the number of trainings that were run, Kept the number that were already in the log.
+	Trained int `json:"trained"`
+	Kept    int `json:"kept"`
+	// Records, RecordsCSV and SummaryCSV are the paths of the files.
+	Records    string `json:"records"`
+	RecordsCSV string `json:"records_csv"`
+	SummaryCSV string `json:"summary_csv"`
+}
+
+// Document returns a report of the outcome: the accuracies on each graph, and the methods compared over the same seeds.
+func (o *Experiment) Document() *report.Document { return o.document(false) }
+
+// Picture is Document with a plot of the accuracies on each graph, for HTML pages.
+func (o *Experiment) Picture() *report.Document { return o.document(true) }
+
+func (o *Experiment) document(plots bool) *report.Document {
+	d := new(report.Document)
+	for from := 0; from < len(o.Summaries); {
+		to := from
+		for to < len(o.Summaries) && o.Summaries[to].Graph.Fingerprint == o.Summaries[from].Graph.Fingerprint {
+			to++
+		}
+		g := o.Summaries[from].Graph
+		d.Add(report.Paragraph(fmt.Sprintf("%s: %s nodes, %s edges, %s features, %s classes, %s training nodes", g.Name,
+			report.Count(g.Nodes), report.Count(g.Edges), report.Count(g.Features), report.Count(g.Classes),
+			report.Count(g.Train))))
+		d.Add(accuracies(o.Summaries[from:to]))
+		if plots {
+			d.Add(picture(g.Name, o.Summaries[from:to]))
+		}
+		if t := comparisons(o.Comparisons, g); len(t.Rows) > 0 {
+			d.Add(t)
+		}
+		from = to
+	}
+	d.Add(o.notes(), report.Paragraph(fmt.Sprintf("%s done, %s kept from before; records: %s",
+		report.Plural(o.Trained, "training"), report.Count(o.Kept), o.Records)))
+	return d
+}
+
+// meanParts and intervalParts name the values in cells of report.PlusMinus and report.Interval.
+var (
+	meanParts     = []string{"mean", "std"}
+	intervalParts = []string{"low", "high"}
+)
+
+// accuracies returns a table with a row for each summary. The column "of full graph" is the accuracy relative to that
+// of the same model trained on the full graph.
+func accuracies(summaries []experiment.Summary) *report.Table {
+	whole, within := map[string]float64{}, false
+	for _, s := range summaries {
+		if s.IsWhole() {
+			whole[setting(s)] = s.Test.Mean
+		}
+		within = within || s.Within > 0
+	}
+	t := &report.Table{Columns: []report.Column{
+		{Name: "test accuracy, %", Key: "arm"}, {Name: "nodes"}, {Name: "model"},
+		{Name: "mean ± std", Key: "test", Parts: meanParts},
+		{Name: "95% interval", Key: "test 95% interval", Parts: intervalParts}, {Name: "seeds"},
+	}}
+	if within {
+		t.Columns = append(t.Columns, report.Column{Name: "within"})
+	}
+	t.Columns = append(t.Columns, report.Column{Name: "condense s"}, report.Column{Name: "train s"})
+	if len(whole) > 0 {
+		t.Columns = append(t.Columns, report.Column{Name: "of full graph", Key: "% of whole"})
+	}
+	for _, s := range summaries {
+		arm := s.Arm
+		if s.IsWhole() {
+			arm = "full graph"
+		}
+		row := []report.Cell{
+			report.Word(arm), report.Integer(s.Nodes), report.Word(s.Model), plusMinus(s.Test, len(s.Seeds), 1),
+			interval95(s), report.Integer(len(s.Seeds)),
+		}
+		if within {
+			row = append(row, withinCell(s))
+		}
+		var condense, ofWhole report.Cell
+		if !s.IsWhole() {
+			condense = report.Decimal(s.Condense, 3)
+		}
+		row = append(row, condense, report.Decimal(s.Train, 1))
+		if w := whole[setting(s)]; len(whole) > 0 {
+			if w > 0 && !s.IsWhole() {
+				ofWhole = report.Percent(100*s.Test.Mean/w, 1)
+			}
+			row = append(row, ofWhole)
+		}
+		t.Row(row...)
+	}
+	return t
+}
+
+// picture draws the accuracies with their intervals, a row for each arm and size, a series for each model.
+func picture(name string, summaries []experiment.Summary) *report.Plot {
+	bars := &report.Bars{Axis: "test accuracy, %", Points: true}
+	type place struct{ row, series int }
+	at := map[place]experiment.Summary{}
+	rows, models := map[string]int{}, map[string]int{}
+	for _, s := range summaries {
+		row := fmt.Sprintf("%s, %s", s.Arm, report.Plural(s.Nodes, "node"))
+		if _, is := rows[row]; !is {
+			rows[row] = len(rows)
+			bars.Rows = append(bars.Rows, row)
+		}
+		if _, is := models[s.Model]; !is {
+			models[s.Model] = len(models)
+			bars.Series = append(bars.Series, report.BarSeries{Name: s.Model, Digits: 1})
+		}
+		at[place{rows[row], models[s.Model]}] = s
+	}
+	for k := range bars.Series {
+		series := &bars.Series[k]
+		for i := range bars.Rows {
+			s, is := at[place{i, k}]
+			if !is {
+				s.Test.Mean = math.NaN()
+			}
+			series.Estimate(s.Test.Mean, s.Test.CI95, len(s.Seeds))
+		}
+	}
+	return &report.Plot{
+		Title: "Accuracy on " + name, Data: bars,
+		Caption: "Mean accuracy on the test nodes of the original graph. Strokes are 95% intervals of the mean (Student's " +
+			"t), from three seeds on. In a good picture, few nodes reach as far to the right as the full graph.",
+	}
+}
+
+// setting identifies the training on the full graph that a summary is compared with.
+func setting(s experiment.Summary) string {
+	training := s.Training
+	training.Weighted = false
+	return fmt.Sprint(s.Model, s.Setting, training)
+}
+
+// withinCell shows the standard deviation over the trainings on one condensed graph. It is blank if there is only one.
+func withinCell(s experiment.Summary) report.Cell {
+	if len(s.Seeds) == 0 || s.Seeds[0].Trainings < 2 {
+		return report.Cell{}
+	}
+	return report.Decimal(s.Within, 1)
+}
+
+// comparisons returns a table with a row for each comparison on one graph.
+func comparisons(all []experiment.Comparison, g graph.Identity) *report.Table {
+	t := &report.Table{Columns: []report.Column{
+		{Name: "points of difference", Key: "arms"}, {Name: "nodes"}, {Name: "model"},
+		{Name: "mean ± std", Key: "difference", Parts: meanParts},
+		{Name: "95% interval", Key: "difference 95% interval", Parts: intervalParts}, {Name: "seeds"},
+		{Name: "", Key: "verdict"},
+	}}
+	for _, c := range all {
+		if c.Fingerprint != g.Fingerprint || c.Seeds == 0 {
+			continue
+		}
+		var interval report.Cell
+		if d := c.Difference; c.Seeds > 1 {
+			interval = report.Interval(d.Mean-d.CI95, d.Mean+d.CI95, 2)
+		}
+		t.Row(report.Word(c.Arm+" − "+c.Base), report.Integer(c.Nodes), report.Word(c.Model),
+			plusMinus(c.Difference, c.Seeds, 2), interval, report.Integer(c.Seeds), report.Word(c.Verdict))
+	}
+	return t
+}
+
+// notes explains the columns.
+func (o *Experiment) notes() report.Notes {
+	several, whole, within := false, false, false
+	for _, s := range o.Summaries {
+		several = several || len(s.Seeds) > 1
+		whole = whole || s.IsWhole()
+		within = within || s.Within > 0
+	}
+	notes := report.Notes{"one seed each: no ± and no interval"}
+	if several {
+		over := "±: standard deviation over condensation seeds"
+		if whole {
+			over += "; of the full graph, over training seeds"
+		}
+		notes = report.Notes{over, "95% interval: of the mean, by Student's t"}
+	}
+	if within {
+		notes = append(notes,
+			"within: standard deviation over trainings on one condensed graph; each seed counts with their mean")
+	}
+	if len(o.Comparisons) > 0 && several {
+		notes = append(notes, fmt.Sprintf(
+			"differences: between condensations of the same seeds; %s or %s where the interval leaves out 0",
+			experiment.Better, experiment.Worse))
+	}
+	return notes
+}
+
+// plusMinus shows mean ± standard deviation, or only the mean if there is one seed.
+func plusMinus(e experiment.Estimate, seeds, digits int) report.Cell {
+	if seeds < 2 {
+		return report.Decimal(e.Mean, digits)
+	}
+	return report.PlusMinus(e.Mean, e.Std, digits)
+}
+
+// interval95 shows the 95% interval of the mean accuracy, clipped to 0–100. It is blank for one seed.
+func interval95(s experiment.Summary) report.Cell {
+	if len(s.Seeds) < 2 {
+		return report.Cell{}
+	}
+	return report.Interval(max(0, s.Test.Mean-s.Test.CI95), min(100, s.Test.Mean+s.Test.CI95), 1)
+}

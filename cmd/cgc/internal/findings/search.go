@@ -1,0 +1,191 @@
+package findings
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
+	"github.com/graph-condensation/cgc/experiment"
+	"github.com/graph-condensation/cgc/experiment/tune"
+	"github.com/graph-condensation/cgc/graph"
+)
+
+// Search is the result of a search for a configuration. All accuracies are on validation nodes. Its JSON keys are a
+// contract (docs/reference/json.md).
+type Search struct {
+	// Graph is the name of the graph, Condensed is N′.
+	Graph     string `json:"graph"`
+	Condensed int    `json:"condensed_nodes"`
+	// Models are the models that were trained.
+	Models []string `json:"models"`
+	// Ranked is the number of configurations that the closed form ranked, Trainings the number of trainings.
+	Ranked    int `json:"ranked"`
+	Trainings int `json:"trainings"`
+	// Confirmed lists the configurations that were trained, including the default. They are sorted by round, the last
+	// first, and then by accuracy, the best first.
+	Confirmed []Confirmed `json:"confirmed"`
+	// Config and Weighted are the configuration to use. Changes lists how it differs from the default.
+	Config   cgc.Config    `json:"config"`
+	Weighted bool          `json:"weighted"`
+	Changes  []tune.Change `json:"changes"`
+	// Prior is the name of the prior if Config is one; otherwise absent.
+	Prior string `json:"prior,omitempty"`
+	// Priors lists the priors that were ranked.
+	Priors []tune.Prior `json:"priors"`
+	// Gain is the mean difference in points between the best other configuration and the default, over paired seeds. Noise
+	// is the threshold that Gain had to exceed: 1.5 standard errors, over seeds and validation nodes.
+	Gain  float64 `json:"gain"`
+	Noise float64 `json:"noise"`
+	// Seconds is the total time.
+	Seconds float64 `json:"seconds"`
+	// File is where the configuration was written, Next the command that tries it.
+	File string `json:"file"`
+	Next string `json:"next"`
+}
+
+// Confirmed is a candidate that was trained.
+type Confirmed struct {
+	// Changes lists how the configuration differs from the default. Prior is the name of the prior if the configuration is
+	// one; otherwise absent.
+	Changes []tune.Change `json:"changes"`
+	Prior   string        `json:"prior,omitempty"`
+	// Judged and Entropy are the accuracy and the cross entropy that the closed form predicts.
+	Judged  float64 `json:"judged"`
+	Entropy float64 `json:"entropy"`
+	// Seeds is the number of condensation seeds, each with its own training. ValMean and ValStd are the mean and the
+	// sample standard deviation over them.
+	Seeds   int     `json:"seeds"`
+	ValMean float64 `json:"val_mean"`
+	ValStd  float64 `json:"val_std"`
+	// interval is half the width of the 95% interval of the mean.
+	interval float64
+	// Config and Weighted are the configuration.
+	Config   cgc.Config `json:"config"`
+	Weighted bool       `json:"weighted"`
+}
+
+// OfSearch returns the outcome of a search on g. The caller must set Seconds, File and Next.
+func OfSearch(g *graph.Graph, models []string, tuned *tune.Result) *Search {
+	o := &Search{
+		Graph: g.Name, Models: models, Ranked: len(tuned.Ranked), Trainings: tuned.Trainings,
+		Confirmed: []Confirmed{}, Config: tuned.Best.Config, Weighted: tuned.Best.Weighted,
+		Changes: listed(tuned.Best.Changes), Prior: tuned.Best.Prior, Priors: []tune.Prior{}, Gain: tuned.Gain,
+		Noise: tuned.Noise,
+	}
+	o.Priors = append(o.Priors, tuned.Priors...)
+	if nodes, err := tuned.Best.Config.NodesFor(g); err == nil {
+		o.Condensed = nodes
+	}
+	for _, f := range tuned.Confirmed {
+		c := Confirmed{
+			Changes: listed(f.Changes), Prior: f.Prior, Judged: f.Accuracy, Entropy: f.Entropy, Seeds: len(f.Val),
+			Config: f.Config, Weighted: f.Weighted,
+		}
+		e := experiment.EstimateOf(f.Val)
+		c.ValMean, c.ValStd, c.interval = e.Mean, e.Std, e.CI95
+		o.Confirmed = append(o.Confirmed, c)
+	}
+	return o
+}
+
+// listed returns changes, or an empty list for nil, which JSON would write as null.
+func listed(changes []tune.Change) []tune.Change {
+	if changes == nil {
+		return []tune.Change{}
+	}
+	return changes
+}
+
+// Document returns a report of the trained candidates and of the configuration to use.
+func (o *Search) Document() *report.Document {
+	d := new(report.Document)
+	t := &report.Table{Columns: []report.Column{
+		{Name: "configuration"}, {Name: "validation accuracy", Unit: "%", Parts: []string{"mean", "std"}}, {Name: "seeds"},
+		{Name: "proxy", Key: "judged"},
+	}}
+	for _, c := range o.Confirmed {
+		accuracy := report.PlusMinus(c.ValMean, c.ValStd, 1)
+		if c.Seeds < 2 {
+			accuracy = report.Decimal(c.ValMean, 1)
+		}
+		t.Row(report.Word(changed(c.Changes, c.Prior)), accuracy, report.Integer(c.Seeds),
+			report.Decimal(c.Judged, 1))
+	}
+	if len(o.Confirmed) > 0 {
+		spread := "validation accuracy"
+		if slices.ContainsFunc(o.Confirmed, func(c Confirmed) bool { return c.Seeds > 1 }) {
+			spread = "±: standard deviation"
+		}
+		d.Add(t, report.Notes{fmt.Sprintf("%s over condensation seeds, each with its own training (%s); "+
+			"proxy: accuracy of the closed form, over other seeds", spread, strings.Join(o.Models, ", "))})
+	}
+	found := report.Notes{fmt.Sprintf("%s ranked, %d confirmed by %s, %.0f s", report.Plural(o.Ranked, "configuration"),
+		len(o.Confirmed), report.Plural(o.Trainings, "training"), o.Seconds)}
+	add := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
+	switch {
+	case len(o.Confirmed) == 0:
+		add("no configuration was confirmed by training; the first of the ranking: %s", changed(o.Changes, o.Prior))
+	case len(o.Changes) > 0:
+		add("%+.1f points over the default (noise %.1f): %s", o.Gain, o.Noise, changed(o.Changes, o.Prior))
+	case o.Noise > 0:
+		add("the default is kept: the best other configuration differs by %+.1f points, of which up to %.1f may be noise",
+			o.Gain, o.Noise)
+	default:
+		add("the default is kept")
+	}
+	for _, p := range o.Priors {
+		found = append(found, note(p, o.Graph))
+	}
+	d.Add(found, report.Notes{"configuration: " + o.File, "next: " + o.Next})
+	return d
+}
+
+// Picture is Document with a plot of the accuracies at its beginning, for HTML pages.
+func (o *Search) Picture() *report.Document {
+	d := o.Document()
+	if len(o.Confirmed) == 0 {
+		return d
+	}
+	series := report.BarSeries{Name: "mean over the seeds", Digits: 1}
+	bars := &report.Bars{Axis: "validation accuracy, %", Points: true}
+	for _, c := range o.Confirmed {
+		bars.Rows = append(bars.Rows, changed(c.Changes, c.Prior))
+		series.Estimate(c.ValMean, c.interval, c.Seeds)
+		series.Detail = append(series.Detail, report.Plural(c.Seeds, "seed"))
+	}
+	bars.Series = []report.BarSeries{series}
+	plot := &report.Plot{
+		Title: "Configurations that were trained", Data: bars,
+		Caption: "Mean accuracy on the validation nodes; the configurations of the last round come first. Strokes are 95% " +
+			"intervals of the mean over condensation seeds, each with its own training (Student's t), from three seeds on.",
+	}
+	d.Blocks = append([]report.Block{plot}, d.Blocks...)
+	return d
+}
+
+// note explains a prior and where it comes from.
+func note(p tune.Prior, graph string) string {
+	note := fmt.Sprintf("prior %s (%s): ranked among the first because it did well on %s; "+
+		"held to the same bar as all others", p.Name, p, strings.Join(p.FoundOn, ", "))
+	if slices.Contains(p.FoundOn, graph) {
+		note += fmt.Sprintf("; %s is one of these, so that its gain here is no independent evidence", graph)
+	}
+	return note
+}
+
+// changed lists changes on one line, with the name of their prior.
+func changed(changes []tune.Change, prior string) string {
+	if len(changes) == 0 {
+		return "default"
+	}
+	words := make([]string, len(changes))
+	for i, c := range changes {
+		words[i] = c.Name + " " + c.To
+	}
+	if prior != "" {
+		prior = " (prior " + prior + ")"
+	}
+	return strings.Join(words, ", ") + prior
+}

@@ -1,0 +1,62 @@
+// Package report presents results: it defines one document model, and renderers that write documents in several
+// formats.
+//
+// A package that measures something builds a Document from its result: headings, paragraphs, notes, tables, plots. It
+// needs no code for terminals, Markdown or CSV. A Renderer writes any Document in one format:
+//
+//	d := result.Document()
+//	err := report.Text(os.Stdout, d) // or Markdown, CSV
+//
+// To add a format, write a Renderer: a function that walks Document.Blocks with a type switch over the kinds of Block.
+// Cell.Text is for people, and Cell.Values has the unrounded values. Table.Align returns the alignment of a column.
+//
+// The same document gives the same bytes.
+package report
+
+import "io"
+
+// Document is a result to show: a title and blocks in reading order.
+type Document struct {
+	// Title may be empty if the first block introduces the document.
+	Title string
+	// Blocks have the types that Block lists.
+	Blocks []Block
+}
+
+// Add appends blocks.
+func (d *Document) Add(blocks ...Block) { d.Blocks = append(d.Blocks, blocks...) }
+
+// Block is a part of a Document. The only types are Heading, Paragraph, Warning, Command, Code, Notes, *Table, *Figure
+// and *Plot, so that a renderer of these nine can write any document.
+type Block interface{ block() }
+
+// Heading begins a section.
+type Heading string
+
+// Paragraph is running text.
+type Paragraph string
+
+// Warning is a sentence that a reader must not miss.
+type Warning string
+
+// Command is a command line that can be copied to a shell.
+type Command string
+
+// Code is a Python program that can be copied.
+type Code string
+
+// Notes are a list of remarks. A note may have several lines.
+type Notes []string
+
+func (Heading) block()   {}
+func (Paragraph) block() {}
+func (Warning) block()   {}
+func (Command) block()   {}
+func (Code) block()      {}
+func (Notes) block()     {}
+func (*Table) block()    {}
+func (*Figure) block()   {}
+func (*Plot) block()     {}
+
+// Renderer writes a document in one format, and returns the error of w.
+type Renderer func(w io.Writer, d *Document) error

@@ -1,0 +1,59 @@
+package report_test
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
+)
+
+// results returns a typical document.
+func results() *report.Document {
+	t := &report.Table{Columns: []report.Column{
+		{Name: "method"}, {Name: "nodes"}, {Name: "test", Unit: "%", Parts: []string{"mean", "std"}},
+	}}
+	t.Row(report.Word("cgc"), report.Integer(70), report.PlusMinus(82.0416, 0.5123, 1))
+	t.Row(report.Word("whole"), report.Integer(2708), report.PlusMinus(81.5, 0.4, 1))
+	d := &report.Document{Title: "cora"}
+	d.Add(t, report.Notes{"±: standard deviation over 5 seeds"})
+	return d
+}
+
+func Example() {
+	if err := report.Text(os.Stdout, results()); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// cora
+	//
+	// method  nodes     test, %
+	// cgc        70  82.0 ± 0.5
+	// whole   2,708  81.5 ± 0.4
+	//
+	// ±: standard deviation over 5 seeds
+}
+
+func ExampleMarkdown() {
+	if err := report.Markdown(os.Stdout, results()); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// # cora
+	//
+	// | method | nodes | test, % |
+	// |---|--:|--:|
+	// | cgc | 70 | 82.0 ± 0.5 |
+	// | whole | 2,708 | 81.5 ± 0.4 |
+	//
+	// * ±: standard deviation over 5 seeds
+}
+
+func ExampleCSV() {
+	if err := report.CSV(os.Stdout, results()); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// method,nodes,test % mean,test % std
+	// cgc,70,82.0416,0.5123
+	// whole,2708,81.5,0.4
+}

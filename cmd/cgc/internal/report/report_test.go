@@ -1,0 +1,204 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
+	"github.com/graph-condensation/cgc/internal/golden"
+)
+
+// everything returns a document with each kind of block and of cell.
+func everything() *report.Document {
+	t := &report.Table{
+		Title: "numbers", Foot: "below the table",
+		Columns: []report.Column{
+			{Name: "what"}, {Name: "value", Unit: "s", Key: "value_s"}, {Name: "range", Parts: []string{"low", "high"}},
+			{Name: "left", Side: report.Left}, {Name: "a|b", Side: report.Right},
+		},
+	}
+	t.Row(report.Word("whole"), report.Integer(-1234567), report.Interval(-0.04, 12.345, 1), report.Integer(1),
+		report.Word("word"))
+	t.Row(report.Word("rounded"), report.Decimal(0.123456789, 3), report.PlusMinus(1.25, 0.5, 2), report.Signed(-0.05, 1))
+	t.Row(report.Word("share, “quoted”"), report.Percent(97.8123, 1), report.Missing(), report.Signed(1.26, 1))
+	t.Row(report.Word("not a number"), report.Decimal(math.NaN(), 1), report.Interval(math.Inf(-1), 0, 0),
+		report.Full(true))
+	t.Row(report.Word("large"), report.Significant(12345.678, 3), report.Cell{}, report.Full(1.5e-7),
+		report.Signed(-0.01, 1))
+	bare := &report.Table{Columns: []report.Column{{Key: "name"}, {Key: "speed"}}}
+	bare.Row(report.Word("stream"), report.Significant(9.876, 3))
+	bare.Row(report.Word("compute"), report.Significant(0.04321, 2))
+	return &report.Document{Title: "All there is", Blocks: []report.Block{
+		report.Paragraph("A paragraph."), t, report.Heading("A section"), bare, report.Notes{},
+		&report.Figure{
+			Name: "figure", Title: "A figure", X: "x", Y: "y", LogX: true,
+			Series: []report.Series{{Name: "s", X: []float64{1, 2}, Y: []float64{3, math.NaN()}}},
+		},
+		report.Notes{"a note", "a note\nof two lines"}, report.Warning("A warning."), report.Command("cgc run 'a b'"),
+		report.Code("import cgc\n\nprint(1)\n"),
+		&report.Plot{Name: "places", Title: "Places", Caption: "Where all is.", Data: &report.Scatter{
+			Classes: []string{"a", "b"},
+			Layers: []report.Layer{
+				{
+					Marks: report.Marks{Name: "nodes", Noun: "node", Class: []int32{0, 1}, Label: []string{"7", "8"}},
+					Owner: []int32{0, -1},
+				},
+				{Marks: report.Marks{
+					Name: "groups", Noun: "group", Class: []int32{0}, Label: []string{"0"}, Size: []float64{2},
+					Detail: []string{"one"},
+				}},
+			},
+			Views: []report.View{{Name: "flat", X: "x", Y: "y", At: [][][2]float64{{{1, 2}, {3, 4}}, {{5, 6}}}}},
+		}},
+		&report.Plot{Title: "Net", Data: &report.Network{
+			Classes: []string{"a"}, Radius: 1, At: [][2]float64{{0, 0}, {1, 1}}, Links: [][2]int32{{0, 1}},
+			Weight: []float64{0.5},
+			Marks:  report.Marks{Name: "nodes", Noun: "node", Class: []int32{0, 0}, Label: []string{"0", "1"}},
+		}},
+		&report.Plot{Title: "Bars", Caption: "One is missing.", Data: &report.Bars{
+			Rows: []string{"one", "two"}, Axis: "seconds", Points: true,
+			Series: []report.BarSeries{
+				{
+					Name: "here", Digits: 1, Values: []float64{1.25, math.NaN()}, Low: []float64{1, 2}, High: []float64{2, 3},
+					Samples: [][]float64{{1, 1.5}, nil},
+				},
+				{
+					Name: "there", Digits: 0, Values: []float64{3, 4}, Tick: true, Detail: []string{"", "far"},
+					Low: []float64{2, math.NaN()}, High: []float64{4, math.NaN()},
+				},
+			},
+		}},
+		&report.Plot{Title: "Matrix", Data: &report.Heatmap{
+			X: "to", Y: "from", Rows: []string{"a"}, Columns: []string{"b", "c"},
+			Sheets: []report.Sheet{
+				{Name: "change", Values: [][]int{{-1, 2}}, Signed: true}, {Name: "now", Values: [][]int{{3, 4}}},
+			},
+		}},
+	}}
+}
+
+func TestRenderers(t *testing.T) {
+	for file, render := range map[string]report.Renderer{
+		"all.txt": report.Text, "all.md": report.Markdown, "all.csv": report.CSV,
+	} {
+		var b bytes.Buffer
+		if err := render(&b, everything()); err != nil {
+			t.Fatal(err)
+		}
+		golden.Compare(t, "testdata/"+file, b.Bytes())
+		if err := render(full{}, everything()); !errors.Is(err, errFull) {
+			t.Errorf("%s: %v, want %v", file, err, errFull)
+		}
+		b.Reset()
+		if err := render(&b, new(report.Document)); err != nil {
+			t.Errorf("%s of an empty document: %v", file, err)
+		}
+	}
+}
+
+// TestPlots compares the JSON of figures and plots, which a page draws.
+func TestPlots(t *testing.T) {
+	var plots []any
+	for _, block := range everything().Blocks {
+		switch block.(type) {
+		case *report.Figure, *report.Plot:
+			plots = append(plots, block)
+		}
+	}
+	text, err := json.MarshalIndent(plots, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Compare(t, "testdata/plots.json", append(text, '\n'))
+}
+
+// TestFull checks that numbers survive CSV unchanged.
+func TestFull(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v := rapid.Float64().Draw(t, "v")
+		table := &report.Table{Columns: []report.Column{{Name: "v"}, {Name: "pair", Parts: []string{"a", "b"}}}}
+		table.Row(report.Decimal(v, 1), report.PlusMinus(v, -v, 0))
+		d := &report.Document{Blocks: []report.Block{table}}
+		var b bytes.Buffer
+		if err := report.CSV(&b, d); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := csv.NewReader(&b).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var read [3]float64
+		for i, text := range rows[1] {
+			if err := json.Unmarshal([]byte(text), &read[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if read != [3]float64{v, v, -v} || !slices.Equal(rows[0], []string{"v", "pair a", "pair b"}) {
+			t.Errorf("CSV of %v is %v", v, rows)
+		}
+	})
+}
+
+// TestMistakes checks that a row or a cell that does not fit its columns panics.
+func TestMistakes(t *testing.T) {
+	for name, row := range map[string][]report.Cell{
+		"two cells": {report.Integer(1), report.Integer(2)}, "two values": {report.PlusMinus(1, 2, 1)},
+	} {
+		table := &report.Table{Columns: []report.Column{{Name: "one"}}, Rows: [][]report.Cell{row}}
+		for _, render := range []report.Renderer{report.Text, report.Markdown, report.CSV} {
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Errorf("%s in a table of one column did not panic", name)
+					}
+				}()
+				_ = render(io.Discard, &report.Document{Blocks: []report.Block{table}})
+			}()
+		}
+	}
+}
+
+func TestCount(t *testing.T) {
+	for n, want := range map[int]string{
+		0: "0", 7: "7", 999: "999", 1000: "1,000", 61859140: "61,859,140", -1234: "-1,234", -999: "-999",
+	} {
+		if got := report.Count(n); got != want {
+			t.Errorf("Count(%d) = %s, want %s", n, got, want)
+		}
+	}
+}
+
+func TestBytes(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 MB", 123456789: "123 MB", 3456000000: "3.46 GB"} {
+		if got := report.Bytes(n); got != want {
+			t.Errorf("Bytes(%d) = %s, want %s", n, got, want)
+		}
+	}
+}
+
+// TestSignificant checks numbers with three significant digits, and larger ones with all digits of their integer part.
+func TestSignificant(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0", 0.5: "0.5", 0.01234: "0.0123", 1: "1.00", 9.876: "9.88", 45.67: "45.7", 321.9: "322", 123456.7: "123457",
+		-45.67: "-45.7",
+	} {
+		if got := report.Significant(v, 3).Text; got != want {
+			t.Errorf("Significant(%v) = %s, want %s", v, got, want)
+		}
+	}
+}
+
+// full is a writer that always fails.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
+
+var errFull = errors.New("no space left")

@@ -1,0 +1,111 @@
+// Package reach finds what a graph connects: the nodes within some hops of given ones, and the connected components.
+package reach
+
+import (
+	"sync/atomic"
+
+	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// Unreached is the distance of a node that a Set has not reached.
+const Unreached = -1
+
+// Set is the set of nodes within some hops of given nodes. It grows hop by hop.
+type Set struct {
+	// Distance is the number of hops from each node to the nearest given node, or Unreached.
+	Distance []int32
+	// Hops is the number of hops so far.
+	Hops int32
+
+	adj      *mat.CSR
+	front    []int32 // the nodes at distance Hops, ascending: the adjacency may be mapped, and is then read in order
+	unlisted bool    // front is not computed yet
+	entries  int64   // of the nodes nearer than front
+	counted  bool    // entries includes those of front
+}
+
+// New returns the nodes at distance 0: the given ones, repeats allowed. a is valid, as in graph.Graph.Adj.
+func New(a *mat.CSR, from []int32) *Set {
+	r := &Set{Distance: memory.Filled[int32](a.Rows, Unreached), adj: a}
+	for _, v := range from {
+		r.Distance[v] = 0
+	}
+	r.front = r.at(0)
+	return r
+}
+
+// Entries returns the number of adjacency entries of the nodes within Hops hops. A propagation of Hops+1 hops reads
+// that many entries in its first hop.
+func (r *Set) Entries() int64 {
+	if !r.counted {
+		for _, v := range r.outermost() {
+			r.entries += r.adj.Indptr[v+1] - r.adj.Indptr[v]
+		}
+		r.counted = true
+	}
+	return r.entries
+}
+
+// Grow reaches one hop further. It reads the adjacency entries of the outermost nodes. If Entries exceeds the number of
+// nodes, each unreached node looks for a reached neighbour instead, in parallel: it usually finds one soon.
+func (r *Set) Grow() {
+	many := r.Entries() > int64(r.adj.Rows)
+	r.Hops++
+	r.counted = false
+	if many {
+		r.pull()
+	} else {
+		r.push()
+	}
+}
+
+// push reaches the neighbours of the outermost nodes.
+func (r *Set) push() {
+	for _, v := range r.front {
+		for _, j := range r.adj.Indices[r.adj.Indptr[v]:r.adj.Indptr[v+1]] {
+			if r.Distance[j] == Unreached {
+				r.Distance[j] = r.Hops
+			}
+		}
+	}
+	r.front, r.unlisted = nil, true
+}
+
+// pull has the same result as push. The adjacency is symmetric, so each node can look for a reached neighbour.
+func (r *Set) pull() {
+	distance, last := r.Distance, r.Hops-1
+	parallel.For(r.adj.Rows, 256, func(lo, hi int) {
+		for v := lo; v < hi; v++ {
+			if distance[v] != Unreached { // only this task writes it
+				continue
+			}
+			for _, j := range r.adj.Indices[r.adj.Indptr[v]:r.adj.Indptr[v+1]] {
+				if atomic.LoadInt32(&distance[j]) == last {
+					atomic.StoreInt32(&distance[v], r.Hops)
+					break
+				}
+			}
+		}
+	})
+	r.front, r.unlisted = nil, true
+}
+
+// outermost returns the nodes at distance Hops.
+func (r *Set) outermost() []int32 {
+	if r.unlisted {
+		r.front, r.unlisted = r.at(r.Hops), false
+	}
+	return r.front
+}
+
+// at returns the nodes at distance t, ascending.
+func (r *Set) at(t int32) (nodes []int32) {
+	for v, s := range r.Distance {
+		if s == t {
+			nodes = append(nodes, int32(v))
+		}
+	}
+	return nodes
+}

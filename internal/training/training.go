@@ -1,0 +1,112 @@
+// Package training runs many trainings at once, with random sources that do not depend on their order.
+package training
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/parallel"
+	"github.com/graph-condensation/cgc/progress"
+)
+
+// Job is one training.
+type Job struct {
+	Model gnn.Model
+	// The model is trained on Sample, and validated and tested on Target.
+	Sample *gnn.Sample
+	Target *gnn.Target
+	// Training is the configuration. Seed is the random seed of weights and dropout.
+	Training gnn.Config
+	Seed     uint64
+}
+
+// Run runs jobs concurrently, since one condensed graph is too small to keep all threads busy. At most atOnce of them
+// run at the same time; 0 means the number of threads. If a target streams its graph, jobs run one after another.
+//
+// When a job ends, Run calls ended with its result; calls do not overlap. The first error of a training, or of ended,
+// stops the other jobs and is returned. Results do not depend on atOnce.
+func Run(ctx context.Context, jobs []Job, atOnce int, ended func(i int, r *gnn.Result) error) (err error) {
+	defer memory.Recover(&err)
+	if atOnce == 0 {
+		atOnce = runtime.GOMAXPROCS(0)
+	}
+	if slices.ContainsFunc(jobs, func(j Job) bool { return j.Target.Streams() }) {
+		atOnce = 1
+	}
+	ctx, cancel := context.WithCancelCause(Uncounted(ctx))
+	defer cancel(nil)
+	var (
+		free  = make(chan struct{}, atOnce)
+		group parallel.Group
+		mu    sync.Mutex
+	)
+	for i, j := range jobs {
+		free <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
+		group.Go(func() {
+			panics := true
+			defer func() {
+				if panics { // Wait raises it again
+					cancel(context.Canceled)
+				}
+				<-free
+			}()
+			r, err := gnn.Train(ctx, j.Model, j.Sample, j.Target, j.Training, Source(j.Model, j.Seed))
+			panics = false
+			if err != nil {
+				cancel(fmt.Errorf("training %s: %w", j.Model.Name(), err)) // later errors change nothing
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if err := ended(i, r); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	group.Wait()
+	err = context.Cause(ctx)
+	if errors.Is(err, context.Canceled) {
+		return context.Canceled
+	}
+	return err
+}
+
+// Uncounted returns ctx without the counted events of the jobs, such as the epochs of a training, because a grid counts
+// condensations and trainings instead. Events without a total are passed on.
+func Uncounted(ctx context.Context) context.Context {
+	return progress.With(ctx, func(e progress.Event) {
+		if e.Total == 0 {
+			progress.Report(ctx, e)
+		}
+	})
+}
+
+// firstStream is the first random stream for training. Condensation uses lower streams.
+const firstStream = 1 << 32
+
+// streams lists the models with a fixed random stream. Each model has its own stream, so that a training does not
+// depend on other trainings. For models that are not listed, the stream is a hash of their name.
+var streams = []string{"gcn", "sgc", "sage", "appnp", "cheby", "gat"}
+
+// Source returns the random source of weights and dropout for training m with the given seed. gnn.Train with
+// this source repeats the training of an experiment.Evaluation.
+func Source(m gnn.Model, seed uint64) rand.Source {
+	stream := slices.Index(streams, m.Name())
+	if stream < 0 {
+		name := fnv.New32a()
+		name.Write([]byte(m.Name()))
+		stream = len(streams) + int(name.Sum32()>>1)
+	}
+	return rand.NewPCG(seed, firstStream+uint64(stream))
+}

@@ -1,0 +1,295 @@
+package parquet_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/condense"
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format/formattest"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/tables/internal/parquet"
+
+	_ "github.com/graph-condensation/cgc/tables"
+)
+
+func TestContract(t *testing.T) {
+	formattest.Run(t, parquet.Name, filepath.Join("testdata", "pandas-snappy"))
+	formattest.Condensed(t, parquet.Name)
+}
+
+func open(ctx context.Context, path string) (*graph.Graph, error) {
+	return (dataset.Options{}).Open(ctx, path)
+}
+
+// TestLibraries reads the same graph from files of several libraries (testdata/write.py).
+func TestLibraries(t *testing.T) {
+	for _, name := range []string{
+		"pandas-snappy", "pandas-zstd", "pandas-gzip", "pandas-lz4", "pandas-brotli",
+		"fastparquet", "polars", "duckdb", "pyarrow-lists", "pyarrow-encodings", "spark",
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, err := open(t.Context(), filepath.Join("testdata", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if g.Name != name || !slices.Equal(g.IDs, []string{"ann", "bob", "zoë", "dan", "eve"}) ||
+				!slices.Equal(g.ClassNames, []string{"blue", "red"}) ||
+				!slices.Equal(g.Y, []int32{1, 0, 1, graph.Unlabelled, 0}) {
+				t.Errorf("name %s, ids %q, classes %q, labels %v", g.Name, g.IDs, g.ClassNames, g.Y)
+			}
+			x := g.X.(*mat.Dense)
+			if x.Cols != 2 || !slices.Equal(x.Data, []float32{1, 2, 3, 4, 5, 6, 7, 8, 9.5, -0.25}) {
+				t.Errorf("features %+v", x)
+			}
+			s := g.Split
+			if !slices.Equal(s.Train, []int32{0, 1}) || !slices.Equal(s.Val, []int32{2}) || !slices.Equal(s.Test, []int32{4}) {
+				t.Errorf("split %+v", s)
+			}
+			if !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1, 4, 3}) ||
+				!slices.Equal(g.Adj.Data, []float32{1, 1, 2.5, 2.5, 1, 1}) {
+				t.Errorf("adjacency %+v", g.Adj)
+			}
+		})
+	}
+}
+
+// TestIntegers checks ids of any integer width. The ends of edges may then be floats, as pandas writes them in a column
+// with nulls.
+func TestIntegers(t *testing.T) {
+	g, err := open(t.Context(), filepath.Join("testdata", "integers"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(g.IDs, []string{"40", "7", "3000000000"}) || g.ClassNames != nil ||
+		!slices.Equal(g.Y, []int32{0, 1, 0}) || !slices.Equal(g.Adj.Indices, []int32{1, 0, 2, 1}) ||
+		!slices.Equal(g.X.(*mat.Dense).Data, []float32{1, 1, -1.5, 0, 2, 0.25, 1, 3, 7}) {
+		t.Errorf("ids %q, labels %v, adjacency %+v, features %+v", g.IDs, g.Y, g.Adj, g.X)
+	}
+	g, err = open(t.Context(), filepath.Join("testdata", "uuids"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.Edges() != 1 || g.IDs[0] != "00000000-0000-0001-0000-000000000000" {
+		t.Errorf("%d edges, ids %q", g.Edges(), g.IDs)
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	for name, want := range map[string]string{
+		"bad-null":     "bad-null/nodes.parquet: row 4: column x: missing value, must be a finite number",
+		"bad-nan":      "bad-nan/nodes.parquet: row 2: column x: missing value, must be a finite number",
+		"bad-list":     "bad-list/nodes.parquet: row 3: column x holds 2 numbers, and 1 in the rows before",
+		"bad-element":  "bad-element/nodes.parquet: row 2: column x: number 2 of the list is NaN or null, must be a finite",
+		"bad-nulls":    "bad-nulls/nodes.parquet: row 2: column x: missing value, must be a finite number",
+		"bad-texts":    "bad-texts/nodes.parquet: column x holds lists of texts, must hold numbers, text or lists of numbers",
+		"bad-records":  "bad-records/nodes.parquet: column x holds records, must hold numbers, text or lists of numbers",
+		"bad-nested":   "bad-nested/nodes.parquet: column x holds lists of lists, must hold numbers",
+		"bad-times":    "bad-times/nodes.parquet: column x holds times, must hold numbers",
+		"bad-words":    `bad-words/nodes.parquet: row 1: column x: the text "a", must be a finite number`,
+		"bad-empty":    "bad-empty/nodes.parquet: the table has no rows, must have at least 1 node",
+		"bad-column":   `bad-column/nodes.parquet: there is no column label, the columns are "id,split,x"`,
+		"bad-again":    `bad-again/nodes.parquet: row 4: the id "bob" is there twice, first in row 2`,
+		"bad-dangling": `bad-dangling/edges.parquet: row 2: target "Bob" is not an id in nodes.parquet, which has "bob"`,
+		"bad-nobody":   "bad-nobody/edges.parquet: row 2: source is null, must be an id in nodes.parquet",
+	} {
+		if _, err := open(t.Context(), filepath.Join("testdata", name)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+}
+
+// damaged is a copy of a folder of testdata with one file changed.
+func damaged(t *testing.T, name string, change func(content []byte) []byte) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "own")
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "pyarrow-lists"))); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, name)
+	content, err := os.ReadFile(file)
+	if err == nil {
+		err = os.WriteFile(file, change(content), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestDamaged checks that files that are truncated, changed in one byte or missing give an error or a valid graph.
+func TestDamaged(t *testing.T) {
+	cut := damaged(t, "edges.parquet", func(b []byte) []byte { return b[:len(b)/2] })
+	if _, err := open(t.Context(), cut); err == nil ||
+		!strings.Contains(err.Error(), "own/edges.parquet: not a whole Parquet file: ") {
+		t.Errorf("a file that is cut: %v", err)
+	}
+	missing := damaged(t, "edges.parquet", func(b []byte) []byte { return b })
+	if err := os.Remove(filepath.Join(missing, "edges.parquet")); err != nil {
+		t.Fatal(err)
+	}
+	_, err := open(t.Context(), missing)
+	if err == nil || !strings.Contains(err.Error(), "edges.parquet: there is no such file") {
+		t.Errorf("no edges: %v", err)
+	}
+	var whole []byte
+	dir := damaged(t, "nodes.parquet", func(b []byte) []byte { whole = b; return b })
+	wrong, size := 0, len(whole)
+	for at := 0; at < size; at += 29 {
+		changed := slices.Clone(whole)
+		changed[at] ^= 0x55
+		if err := os.WriteFile(filepath.Join(dir, "nodes.parquet"), changed, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if g, err := open(t.Context(), dir); err == nil {
+			err = g.Validate(t.Context())
+			if err != nil {
+				t.Errorf("byte %d: %v", at, err)
+			}
+		} else if wrong++; !strings.HasPrefix(err.Error(), "dataset: "+dir) {
+			t.Errorf("byte %d: error without the file: %v", at, err)
+		}
+	}
+	if wrong < size/290 {
+		t.Errorf("%d of %d damaged files were found to be wrong", wrong, size/29)
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := open(ctx, filepath.Join("testdata", "spark")); err != context.Canceled {
+		t.Errorf("%v, want that the context is cancelled", err)
+	}
+}
+
+// TestWrite checks that a written graph is read back with its names, weights, split and classes.
+func TestWrite(t *testing.T) {
+	for _, classes := range [][]string{{"z", "", "never"}, {"2", "0", "1"}, {"7", "a", "b"}, {"a", "b", "b"}, nil} {
+		g, err := open(t.Context(), filepath.Join("testdata", "spark"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.Name, g.ClassNames, g.Classes = "own", classes, 3
+		g.Y = []int32{2, 1, 2, graph.Unlabelled, 1} // no label is 0
+		path := filepath.Join(t.TempDir(), "out.parquet")
+		var written [2][]byte
+		for i := range written { // the second write replaces the first
+			if err := dataset.Write(t.Context(), path, g); err != nil {
+				t.Fatal(err)
+			}
+			if written[i], err = os.ReadFile(filepath.Join(path, "nodes.parquet")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.Equal(written[0], written[1]) {
+			t.Errorf("%q: one graph gives different bytes", classes)
+		}
+		again, err := open(t.Context(), path)
+		if err != nil {
+			t.Fatalf("%q: %v", classes, err)
+		}
+		got, err := graph.Identify(again)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := graph.Identify(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != want || again.Name != "own" || !slices.Equal(again.IDs, g.IDs) ||
+			!slices.Equal(again.ClassNames, classes) || !slices.Equal(again.Y, g.Y) {
+			t.Errorf("%+v, want %+v; ids %q, classes %q, labels %v", got, want, again.IDs, again.ClassNames, again.Y)
+		}
+	}
+}
+
+// TestWriteMany checks that a graph of many row groups and pages is read back unchanged.
+func TestWriteMany(t *testing.T) {
+	t.Cleanup(parquet.SetRowGroup(1 << 18))
+	const n = 20_000
+	x := mat.NewDense(n, 32)
+	b := graph.Builder{X: x, Y: make([]int32, n)}
+	for i := range n {
+		x.Data[i*32] = float32(i)
+		b.AddEdge(i, (i+7)%n)
+	}
+	g, _, err := b.Graph(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "many.parquet")
+	if err := dataset.Write(t.Context(), path, g); err != nil {
+		t.Fatal(err)
+	}
+	again, _, err := (parquet.Format{}).Read(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(again.X.(*mat.Dense).Data, x.Data) || !slices.Equal(again.Adj.Indices, g.Adj.Indices) ||
+		again.IDs != nil {
+		t.Error("the graph that is read is another")
+	}
+}
+
+// TestWriteKeepsOthers checks that a folder with other files is not replaced.
+func TestWriteKeepsOthers(t *testing.T) {
+	g, err := open(t.Context(), filepath.Join("testdata", "spark"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "out.parquet")
+	if err := os.CopyFS(path, os.DirFS(filepath.Join("testdata", "spark"))); err != nil {
+		t.Fatal(err)
+	}
+	err = dataset.Write(t.Context(), path, g)
+	if err == nil || !strings.Contains(err.Error(), "the folder holds edges.parquet, and only one with the files nodes") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := open(t.Context(), path); err != nil {
+		t.Errorf("what stood there: %v", err)
+	}
+}
+
+// TestDamagedCondensed checks that a damaged file of a condensed graph gives an error or a valid condensed graph.
+func TestDamagedCondensed(t *testing.T) {
+	small := &condense.Condensed{
+		X: &mat.Dense{Rows: 2, Cols: 2, Data: []float32{1, 0, 0.25, -3}}, Y: []int32{1, 0}, Classes: 2,
+		ClassNames: []string{"blue", "red"}, Graph: "own", GraphNodes: 4, Method: "cgc",
+		Config: json.RawMessage(`{"method":"cgc"}`), Account: json.RawMessage("{}"),
+		Members: &mat.CSR{
+			Rows: 2, Cols: 4, Indptr: []int64{0, 1, 3}, Indices: []int32{2, 0, 3}, Data: []float32{1, .5, .5},
+		},
+		MemberIDs: []string{"ann", "bob", "zoë"},
+		Adj:       &mat.CSR{Rows: 2, Cols: 2, Indptr: []int64{0, 1, 2}, Indices: []int32{1, 0}, Data: []float32{.5, .5}},
+	}
+	path := filepath.Join(t.TempDir(), "small.parquet")
+	if err := small.Save(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	nodes := filepath.Join(path, "nodes.parquet")
+	whole, err := os.ReadFile(nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := 0
+	for at := 0; at < len(whole); at += 13 {
+		changed := slices.Clone(whole)
+		changed[at] ^= 0x55
+		if err := os.WriteFile(nodes, changed, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := condense.Load(path); err != nil {
+			wrong++
+		}
+	}
+	if wrong < len(whole)/130 {
+		t.Errorf("%d of %d damaged files were found to be wrong", wrong, len(whole)/13)
+	}
+}

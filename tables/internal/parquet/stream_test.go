@@ -1,0 +1,189 @@
+package parquet_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	pq "github.com/parquet-go/parquet-go"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/content"
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// written returns the native file of the graph at path, read by Open or by Stream, and the notes of reading.
+func written(ctx context.Context, t *testing.T, path string, inParts bool) (data []byte, notes []string, err error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "own.safetensors")
+	o := dataset.Options{Note: func(s string) { notes = append(notes, s) }}
+	if inParts {
+		var s *format.Stream
+		if s, err = o.Stream(ctx, path, 1<<20); err == nil {
+			var changes graph.Changes
+			changes, err = dataset.WriteStream(ctx, file, s, format.Storing{Memory: 1 << 16})
+			notes = append(notes, content.EdgeNotes(s.Name, changes)...)
+			err = errors.Join(err, s.Close())
+		}
+	} else {
+		var g *graph.Graph
+		if g, err = o.Open(ctx, path); err == nil {
+			err = dataset.Write(ctx, file, g)
+		}
+	}
+	if err != nil {
+		if _, left := os.Stat(file); left == nil {
+			t.Errorf("an error leaves %s", file)
+		}
+		return nil, nil, err
+	}
+	data, err = os.ReadFile(file)
+	return data, notes, err
+}
+
+// TestStream checks that streaming writes the same file as Open and Write, with the same notes, or returns the same
+// error.
+func TestStream(t *testing.T) {
+	folders, err := filepath.Glob(filepath.Join("testdata", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared, refused := 0, 0
+	for _, folder := range folders {
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			continue
+		}
+		want, notes, wrong := written(t.Context(), t, folder, false)
+		got, inParts, err := written(t.Context(), t, folder, true)
+		slices.Sort(notes)
+		slices.Sort(inParts)
+		if fmt.Sprint(err) != fmt.Sprint(wrong) || !bytes.Equal(want, got) || !slices.Equal(notes, inParts) {
+			t.Errorf("%s in parts: %d bytes, notes %q, error %v\nas a whole: %d bytes, notes %q, error %v", folder,
+				len(got), inParts, err, len(want), notes, wrong)
+		}
+		if err != nil {
+			refused++
+		}
+		compared++
+	}
+	if compared < 20 || refused < 10 {
+		t.Errorf("%d folders compared, %d of them refused", compared, refused)
+	}
+}
+
+// node and edge are rows of files of several row groups.
+type node struct {
+	ID    string    `parquet:"id"`
+	Label string    `parquet:"label"`
+	Split string    `parquet:"split"`
+	Age   int64     `parquet:"age"`
+	X     []float32 `parquet:"x,list"`
+}
+
+type edge struct {
+	Source string  `parquet:"source"`
+	Target string  `parquet:"target"`
+	Weight float64 `parquet:"weight"`
+}
+
+func writeRows[T any](t *testing.T, path string, rows []T) {
+	t.Helper()
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := pq.NewGenericWriter[T](file, pq.MaxRowsPerRowGroup(300))
+	_, err = w.Write(rows)
+	if err := errors.Join(err, w.Close(), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestStreamOfManyRowGroups(t *testing.T) {
+	const many = 1000
+	random := rand.New(rand.NewPCG(1, 1))
+	var nodes []node
+	var edges []edge
+	for i := range many {
+		n := node{ID: fmt.Sprintf("node %d", i*i), Label: string(rune('a' + random.IntN(5))), Age: int64(i)}
+		n.Split = []string{"train", "val", "test", ""}[random.IntN(4)]
+		n.X = []float32{random.Float32(), random.Float32()}
+		nodes = append(nodes, n)
+	}
+	for range 5 * many {
+		u, v := nodes[random.IntN(many)], nodes[random.IntN(many)]
+		edges = append(edges, edge{u.ID, v.ID, float64(1 + random.IntN(2))})
+	}
+	dir := filepath.Join(t.TempDir(), "own")
+	compare := func(what, wantError string) {
+		t.Helper()
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		writeRows(t, filepath.Join(dir, "nodes.parquet"), nodes)
+		writeRows(t, filepath.Join(dir, "edges.parquet"), edges)
+		want, notes, wrong := written(t.Context(), t, dir, false)
+		got, inParts, err := written(t.Context(), t, dir, true)
+		if !bytes.Equal(want, got) || !slices.Equal(notes, inParts) || fmt.Sprint(err) != fmt.Sprint(wrong) ||
+			(wantError == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), wantError) {
+			t.Errorf("%s: %d bytes, notes %q, error %v\nas a whole: %d bytes, notes %q, error %v", what,
+				len(got), inParts, err, len(want), notes, wrong)
+		}
+	}
+	compare("names", "")
+	for i := range edges {
+		edges[i].Weight = 1
+	}
+	compare("weights of 1", "")
+	edges[4000].Target = "Node 9"
+	compare("an id in other letters", `edges.parquet: row 4001: target "Node 9" is not an id in nodes.parquet, which has`)
+	edges = edges[:3000]
+	nodes[800].ID = nodes[100].ID
+	compare("an id twice", `nodes.parquet: row 801: the id "node 10000" is there twice, first in row 101`)
+	for i := range nodes {
+		nodes[i].ID = fmt.Sprint(i)
+	}
+	for i := range edges {
+		edges[i].Source, edges[i].Target = fmt.Sprint(random.IntN(many)), fmt.Sprint(random.IntN(many))
+	}
+	compare("numbers", "")
+	nodes[700].ID, nodes[701].ID = "7.0", "a name"
+	for i := range edges {
+		if e := &edges[i]; e.Source == "700" || e.Source == "701" || e.Target == "700" || e.Target == "701" {
+			e.Source, e.Target = "7.0", "a name"
+		}
+	}
+	compare("numbers and names", "")
+	nodes[many-1].X[1] = 4 * 65504
+	file := filepath.Join(t.TempDir(), "half.safetensors")
+	s, err := (dataset.Options{}).Stream(t.Context(), dir, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	writeRows(t, filepath.Join(dir, "nodes.parquet"), nodes)
+	if s, err = (dataset.Options{}).Stream(t.Context(), dir, 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	_, err = dataset.WriteStream(t.Context(), file, s, format.Storing{Memory: 1 << 16, Storage: mat.F16})
+	if err == nil || !strings.Contains(err.Error(), "nodes.parquet: feature 2 of node 999 is 262016, expected −65504 "+
+		"to") {
+		t.Errorf("a feature beyond f16: %v", err)
+	}
+	if _, err := (dataset.Options{}).Stream(t.Context(), dir, 14_000); err == nil ||
+		!strings.Contains(err.Error(), "the ids of 1000 nodes take") {
+		t.Errorf("ids beyond the memory: %v", err)
+	}
+}

@@ -1,0 +1,210 @@
+package sqlite_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/formattest"
+	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/tables/internal/sqlite"
+
+	_ "github.com/graph-condensation/cgc/tables"
+)
+
+func TestContract(t *testing.T) {
+	formattest.Run(t, sqlite.Name, filepath.Join("testdata", "people.sqlite"))
+}
+
+func open(ctx context.Context, path, nodes, edges string) (*graph.Graph, error) {
+	return (dataset.Options{Queries: format.Queries{Nodes: nodes, Edges: edges}}).Open(ctx, path)
+}
+
+// check compares a graph with the graph of testdata/write.py. Nodes are in the order of their ids: ann, bob, dan, eve,
+// zoë.
+func check(t *testing.T, g *graph.Graph, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(g.IDs, []string{"ann", "bob", "dan", "eve", "zoë"}) ||
+		!slices.Equal(g.ClassNames, []string{"blue", "red"}) ||
+		!slices.Equal(g.Y, []int32{1, 0, graph.Unlabelled, 0, 1}) {
+		t.Errorf("ids %q, classes %q, labels %v", g.IDs, g.ClassNames, g.Y)
+	}
+	if x := g.X.(*mat.Dense); x.Cols != 2 || !slices.Equal(x.Data, []float32{1, 2, 3, 4, 7, 8, 9.5, -0.25, 5, 6}) {
+		t.Errorf("features %+v", x)
+	}
+	s := g.Split
+	if !slices.Equal(s.Train, []int32{0, 1}) || !slices.Equal(s.Val, []int32{4}) || !slices.Equal(s.Test, []int32{3}) {
+		t.Errorf("split %+v", s)
+	}
+	if !slices.Equal(g.Adj.Indices, []int32{1, 0, 4, 3, 2, 1}) ||
+		!slices.Equal(g.Adj.Data, []float32{1, 1, 2.5, 1, 1, 2.5}) {
+		t.Errorf("adjacency %+v", g.Adj)
+	}
+}
+
+func TestRead(t *testing.T) {
+	g, err := open(t.Context(), filepath.Join("testdata", "people.sqlite"), "", "")
+	check(t, g, err)
+	if g.Name != "people" {
+		t.Errorf("the graph is called %s", g.Name)
+	}
+	g, err = open(t.Context(), filepath.Join("testdata", "other-names.db"),
+		"select f0, id, label, split, f1 from people order by f0 desc", "select target, source, weight from knows")
+	check(t, g, err)
+}
+
+// made creates a file by running statements.
+func made(t *testing.T, statements ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a b?c%d.base")
+	db, err := sql.Open("sqlite", "file:"+strings.NewReplacer("%", "%25", "?", "%3f").Replace(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range statements {
+		if _, err := db.ExecContext(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const (
+	nodes = "create table nodes (id, label, split, x)"
+	edges = "create table edges (source, target)"
+	two   = "insert into nodes values (10, 'a', 'train', 1), (9, 'b', 'train', '2.5')"
+)
+
+// TestNumbers checks that integer ids are ordered by value, and that views and tables in write-ahead mode are read.
+func TestNumbers(t *testing.T) {
+	path := made(t, "pragma journal_mode = wal", "create table n (id, label, x)", edges,
+		"insert into n values (10, 1, true), (9, 2, 2.5)", "insert into edges values ('9', 10.0)",
+		"create view nodes as select id, label, case id when 10 then 'train' end as split, x from n")
+	g, err := open(t.Context(), path, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(g.IDs, []string{"9", "10"}) || g.Edges() != 1 || !slices.Equal(g.Y, []int32{1, 0}) ||
+		!slices.Equal(g.X.(*mat.Dense).Data, []float32{2.5, 1}) || !slices.Equal(g.Split.Train, []int32{1}) {
+		t.Errorf("ids %q, labels %v, features %+v, split %+v", g.IDs, g.Y, g.X, g.Split)
+	}
+}
+
+// TestIndex checks that a pandas index, from to_sql or imported from a .csv file, does not become a feature.
+func TestIndex(t *testing.T) {
+	for _, name := range []string{"index", "Unnamed: 0"} {
+		path := made(t, fmt.Sprintf("create table nodes (%q, id, label, split, x)", name), edges,
+			"insert into nodes values (0, 10, 'a', 'train', 1), (1, 9, 'b', 'train', 2.5)")
+		var notes []string
+		g, err := dataset.Options{Note: func(s string) { notes = append(notes, s) }}.Open(t.Context(), path)
+		want := fmt.Sprintf("column %q is left", name)
+		if err != nil || g.Features() != 1 || len(notes) != 1 || !strings.Contains(notes[0], want) {
+			t.Errorf("%s: %v, notes %q, graph %v", name, err, notes, g)
+		}
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	good := []string{nodes, edges, two}
+	add := func(row string) []string { return append(slices.Clip(good), "insert into "+row) }
+	for _, c := range []struct {
+		statements   []string
+		nodes, edges string
+		want         string
+	}{
+		{[]string{edges}, "", "", ".base, table nodes: SQLite says: no such table: nodes"},
+		{[]string{nodes, two}, "", "", ".base, table edges: SQLite says: no such table: edges"},
+		{[]string{nodes, edges}, "", "", ".base, table nodes: the table has no rows, must have at least 1 node"},
+		{add("nodes values (null, 'a', null, 1)"), "", "", "table nodes: row 3: the id is null"},
+		{add("nodes values ('10', 'a', null, 1)"), "", "", `row 3: the id "10" is there twice, first in row 1`},
+		{add("nodes values (1, 'a', null, null)"), "", "", "row 3: column x: missing value, must be a finite number"},
+		{add("nodes values (1, 'a', null, 9e999)"), "", "", "row 3: column x: +Inf, must be a finite number"},
+		{add("nodes values (1, 'a', null, x'00')"), "", "", `row 3: column x: the text "\x00", must be a finite number`},
+		{add("edges values (10, 11)"), "", "", `table edges: row 1: target "11" is not an id in table nodes`},
+		{add("edges values (10, null)"), "", "", "row 1: target is null, must be an id in table nodes"},
+		{good, "select id, label from nodes", "", "the query for nodes: no column of features besides id, label and split"},
+		{good, "select id, id, label from nodes", "", `the query for nodes: there is the column "id" twice`},
+		{good, "select", "", "the query for nodes: SQLite says: incomplete input"},
+		{good, "delete from nodes", "", "the query for nodes: SQLite says: attempt to write a readonly database"},
+		{good, "", "drop table nodes", "the query for edges: SQLite says: attempt to write a readonly database"},
+		{good, "select *, datetime() as y, cast(0 as timestamp) as z from no_such", "", "no such table: no_such"},
+	} {
+		path := made(t, c.statements...)
+		before, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := open(t.Context(), path, c.nodes, c.edges); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q, %q: %v, want %s", c.nodes, c.edges, err, c.want)
+		}
+		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, before) {
+			t.Errorf("%q, %q changed the file: %v", c.nodes, c.edges, err)
+		}
+	}
+	cut := made(t, good...)
+	data, err := os.ReadFile(cut)
+	if err == nil {
+		err = os.WriteFile(cut, data[:600], 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open(t.Context(), cut, "", ""); err == nil || !strings.Contains(err.Error(), "SQLite says: ") {
+		t.Errorf("a file that is cut: %v", err)
+	}
+	if _, err := open(t.Context(), "testdata", "select 1", ""); err == nil {
+		t.Error("a folder is read as a database")
+	}
+	want := "dataset: graphs of the format demo take no queries, only those of sqlite and postgres do (demo)"
+	if _, err := open(t.Context(), "demo", "select 1", ""); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// TestCancelled checks that a query that never ends is cancelled with the context.
+func TestCancelled(t *testing.T) {
+	path := made(t, nodes, edges, two)
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := open(ctx, path, "", ""); err != context.Canceled {
+		t.Errorf("%v, want that the context is cancelled", err)
+	}
+	ctx, stop = context.WithCancel(t.Context())
+	defer stop()
+	endless := "with recursive n(i) as (select 1 union all select i + 1 from n) " +
+		"select sum(i) as id, 1 as label, 2 as x from n"
+	ended := make(chan error)
+	go func() {
+		_, err := open(ctx, path, endless, "")
+		ended <- err
+	}()
+	stop()
+	if err := <-ended; err != context.Canceled {
+		t.Errorf("%v, want that the context is cancelled", err)
+	}
+}
+
+func ExampleFormat() {
+	g, err := (dataset.Options{}).Open(context.Background(), filepath.Join("testdata", "people.sqlite"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(g.Name, g.IDs, g.ClassNames, g.Edges())
+	// Output: people [ann bob dan eve zoë] [blue red] 3
+}
