@@ -228,7 +228,8 @@ type studied struct {
 
 func (m Method) prepare(ctx context.Context, g *graph.Graph) (_ *prepared, err error) {
 	defer memory.Recover(&err)
-	p := &prepared{method: m, embedder: embedder{blocked.Engine{Memory: m.Within}, g}, Preparation: rival.Preparation{Graph: g}}
+	p := &prepared{Preparation: rival.Preparation{Graph: g}, method: m}
+	p.embedder = embedder{blocked.Engine{Memory: m.Within}, g}
 	if p.Digest, err = graph.DigestOf(g); err != nil {
 		return nil, fmt.Errorf("distill: %w", err)
 	}
