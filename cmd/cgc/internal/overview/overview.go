@@ -109,7 +109,7 @@ func (s Subject) Document(ctx context.Context) (*report.Document, error) {
 	d.Add(parts...)
 	if s.File != "" {
 		d.Add(report.Heading("Train on it"), report.Paragraph("With PyTorch Geometric. The weight in the loss is the number "+
-			"of training nodes that a condensed node stands for."), report.Code(s.training()))
+			"of nodes that a condensed node stands for."), report.Code(s.training()))
 	}
 	d.Add(report.Heading("How it was made"))
 	if s.Command != "" {
