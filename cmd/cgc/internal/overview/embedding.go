@@ -104,7 +104,7 @@ func (s Subject) embeddingsCaption(drawn, all, condensed int, p propagate.Propag
 		caption += fmt.Sprintf("Shown: the %s largest of %s condensed nodes. ", report.Count(condensed),
 			report.Count(s.Condensed.Nodes()))
 	}
-	return caption + "Hover over a condensed node for its source nodes, the training nodes that it stands for. " +
+	return caption + "Hover over a condensed node for its source nodes, the nodes that it stands for. " +
 		"Zoom with Ctrl and the wheel."
 }
 
