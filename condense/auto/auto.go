@@ -118,7 +118,6 @@ var specifications = []Candidate{
 		Name: "cgc-d with students", Method: "cgc-d",
 		Parameters: json.RawMessage(`{"unlabelled":"always","students":2}`),
 	},
-	{Name: "cgc-d of training nodes", Method: "cgc-d", Parameters: json.RawMessage(`{"unlabelled":"never"}`)},
 }
 
 // candidates returns the candidates for g, and why some of them are left out. An error of cgc is returned.
