@@ -242,7 +242,7 @@ func (m Method) prepare(ctx context.Context, g *graph.Graph) (_ *prepared, err e
 	}
 	done()
 	done = clock.Step(teachStep)
-	if p.q, p.teachers, err = m.teach(ctx, p.embedder, p.nodes, p.h); err != nil {
+	if p.q, p.teachers, err = m.teach(ctx, p.embedder, p.nodes, p.h, p.trains); err != nil {
 		return nil, err
 	}
 	done()
@@ -404,14 +404,16 @@ func (p *prepared) smooth(ctx context.Context, smoothing Depth) (*mat.Dense, err
 			every[v] = int32(v)
 		}
 		var err error
-		if q, _, err = p.method.teach(ctx, p.embedder, every, nil); err != nil {
+		if q, _, err = p.method.teach(ctx, p.embedder, every, nil, nil); err != nil {
 			return nil, err
 		}
 	}
-	smooth, err := p.embedder.embed(ctx, q, smoothing, p.nodes)
+	all, err := p.embedder.smooth(ctx, q, smoothing)
 	if err != nil {
 		return nil, err
 	}
+	smooth := new(mat.Dense)
+	all.Gather(smooth, p.nodes)
 	normalise(smooth)
 	return smooth, nil
 }

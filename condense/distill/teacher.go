@@ -32,22 +32,46 @@ func (e embedder) embed(ctx context.Context, x mat.Matrix, d Depth, nodes []int3
 	return h[d.Hops].Dense(), nil
 }
 
+// smooth returns Z⁽ᴸ⁾ of all nodes for the depth d and Z⁽⁰⁾ = q. Unlike embed, it keeps two hops and not all of them.
+// Without hops it returns q itself.
+func (e embedder) smooth(ctx context.Context, q *mat.Dense, d Depth) (*mat.Dense, error) {
+	p := propagate.Propagation{Rule: propagate.PPR, Hops: d.Hops, Teleport: d.Teleport}
+	operator, beta := p.Step(e.g.Adj)
+	now, next := q, new(mat.Dense)
+	for l := range d.Hops {
+		if err := operator.Apply(ctx, next, now); err != nil {
+			return nil, err
+		}
+		if beta > 0 {
+			kernel.Scale(next.Data, 1-beta, next.Data)
+			kernel.Axpy(beta, q.Data, next.Data)
+		}
+		if l == 0 { // q must not be overwritten
+			now = new(mat.Dense)
+		}
+		now, next = next, now
+	}
+	return now, nil
+}
+
 // teach returns q of the given nodes: the mean of the teachers' distributions over the classes. own holds the
-// embeddings of these nodes at depth Hops, or is nil.
+// embeddings of these nodes at depth Hops, with those of the training nodes in rows trains; or it is nil.
 //
 // A teacher of depth d propagates the features, fits ridge regression on the training nodes, and predicts the
 // distribution softmax(s·z_iW) for node i. Ridge and scale s come from leave-one-out errors (selftrain.FitRidge).
 // Propagation is linear, so ZW is the propagation of XW. That classifies nodes at the cost of a column for each class,
 // and only training nodes need embeddings.
-func (m Method) teach(ctx context.Context, e embedder, nodes []int32, own *mat.Dense) (
+func (m Method) teach(ctx context.Context, e embedder, nodes []int32, own *mat.Dense, trains []int32) (
 	q *mat.Dense, accuracies []float64, err error,
 ) {
 	train := e.g.Split.Train
 	y := e.g.Labels(train)
 	q = mat.NewDense(len(nodes), e.g.Classes)
 	for _, d := range m.Teachers {
-		z, err := e.embed(ctx, e.g.X, d, train)
-		if err != nil {
+		z, known := new(mat.Dense), own != nil && d == (Depth{Hops: m.Hops})
+		if known {
+			own.Gather(z, trains)
+		} else if z, err = e.embed(ctx, e.g.X, d, train); err != nil {
 			return nil, nil, err
 		}
 		ridge, err := selftrain.FitRidge(ctx, z, y, e.g.Classes)
@@ -56,7 +80,7 @@ func (m Method) teach(ctx context.Context, e embedder, nodes []int32, own *mat.D
 		}
 		accuracies = append(accuracies, 100*ridge.Accuracy)
 		outputs := new(mat.Dense)
-		if own != nil && d == (Depth{Hops: m.Hops}) {
+		if known {
 			mat.Mul(outputs, own, ridge.W)
 		} else {
 			product, err := times(ctx, e.g.X, ridge.W)
