@@ -199,7 +199,6 @@ func markdown(t *report.Table) (string, error) {
 var tables = map[string]func(root string) (string, error){
 	"accuracy":  accuracy,
 	"baselines": baselines,
-	"commands":  commandLines,
 	"headline":  headline,
 	"sentence":  sentence,
 	"speed":     speed,
@@ -379,24 +378,6 @@ func speed(root string) (string, error) {
 			report.Integer(of.Condensed), report.Significant(bench.Median(ours), 2), report.Significant(bench.Median(theirs), 2),
 			report.Word(fmt.Sprintf("%.1f ×", bench.Median(ratio))), report.Decimal(bench.Median(memory), 1),
 			report.Decimal(bench.Median(theirMemory), 1))
-	}
-	return markdown(t)
-}
-
-// commandLines generates a table of the files in results/, each with the command that produced it.
-func commandLines(root string) (string, error) {
-	files, err := filepath.Glob(filepath.Join(root, "results", "*.jsonl"))
-	if err != nil {
-		return "", err
-	}
-	t := &report.Table{Columns: []report.Column{{Name: "records"}, {Name: "command"}, {Name: "date"}}}
-	for _, file := range files {
-		name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
-		h, _, err := readLines[json.RawMessage](root, name)
-		if err != nil {
-			return "", err
-		}
-		t.Row(report.Word("`results/"+name+".jsonl`"), report.Word("`"+h.Command+"`"), report.Word(h.Date))
 	}
 	return markdown(t)
 }
