@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/graph-condensation/cgc"
@@ -149,7 +150,7 @@ func (m Method) candidates(g *graph.Graph, nodes int) ([]Candidate, error) {
 			if i == 0 {
 				return nil, err
 			}
-			c.LeftOut = err.Error()
+			c.LeftOut = strings.TrimPrefix(err.Error(), "rival: ")
 		}
 	}
 	return list, nil
@@ -232,12 +233,18 @@ type prepared struct {
 	shared *shared       // preparations of view
 
 	mu      sync.Mutex
-	choices map[int]*Account // by the number of condensed nodes
+	choices map[int]choice // by the number of condensed nodes
+}
+
+// choice is a choice and the seconds it took, without those of the preparation of the method that was chosen.
+type choice struct {
+	account *Account
+	seconds float64
 }
 
 func (m Method) prepare(ctx context.Context, g *graph.Graph) (_ *prepared, err error) {
 	defer memory.Recover(&err)
-	p := &prepared{method: m, given: g, choices: map[int]*Account{}}
+	p := &prepared{method: m, given: g, choices: map[int]choice{}}
 	if p.digest, err = graph.DigestOf(g); err != nil {
 		return nil, fmt.Errorf("auto: %w", err)
 	}
@@ -262,17 +269,15 @@ func (p *prepared) Condense(ctx context.Context, m condense.Method, nodes int, s
 	if err := p.method.Check(p.given, nodes); err != nil {
 		return nil, err
 	}
-	clock := condense.StartClock(ctx, chooseStep)
-	done := clock.Step(chooseStep)
-	account, chosen, err := p.choose(ctx, nodes)
+	made, chosen, err := p.choose(ctx, nodes)
 	if err != nil {
 		return nil, err
 	}
-	done()
 	small, err := p.shared.condense(ctx, chosen, nodes, seed)
 	if err != nil {
 		return nil, err
 	}
+	account := *made.account
 	account.Account = small.Account
 	if small.Account, err = json.Marshal(account); err != nil {
 		return nil, fmt.Errorf("auto: account: %w", err)
@@ -284,34 +289,37 @@ func (p *prepared) Condense(ctx context.Context, m condense.Method, nodes int, s
 	p.view.Adopt(small)
 	small.SetSource(p.digest, p.given)
 	small.Graph = p.given.Name
-	own := clock.Stop()
-	small.Seconds.Steps = append(slices.Clone(own.Steps), small.Seconds.Steps...)
-	small.Seconds.Total += own.Of(chooseStep)
+	small.Seconds.Steps = append([]condense.Step{{Name: chooseStep, Seconds: made.seconds}}, small.Seconds.Steps...)
+	small.Seconds.Total += made.seconds
 	return small, ctx.Err()
 }
 
 // chooseStep is the name of the step in Seconds.
 const chooseStep = "choose"
 
-// choose returns the account of the choice for a number of condensed nodes, and the method that was chosen.
-func (p *prepared) choose(ctx context.Context, nodes int) (Account, condense.Method, error) {
+// choose returns the choice for a number of condensed nodes, and the method that was chosen.
+func (p *prepared) choose(ctx context.Context, nodes int) (made choice, m condense.Method, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	candidates, err := p.method.candidates(p.view.Graph, nodes)
 	if err != nil {
-		return Account{}, nil, err
+		return made, nil, err
 	}
-	account := p.choices[nodes]
-	if account == nil {
-		if account, err = p.field.choose(ctx, candidates, nodes, p.method.Margin); err != nil {
-			return Account{}, nil, err
+	made, known := p.choices[nodes]
+	if !known {
+		clock := condense.StartClock(ctx, chooseStep)
+		done := clock.Step(chooseStep)
+		if made.account, err = p.field.choose(ctx, candidates, nodes, p.method.Margin); err != nil {
+			return made, nil, err
 		}
-		p.choices[nodes] = account
+		done()
+		made.seconds = clock.Stop().Total
 	}
-	for _, c := range candidates {
-		if c.Name == account.Chosen {
-			return *account, c.method, nil
-		}
+	at := slices.IndexFunc(candidates, func(c Candidate) bool { return c.Name == made.account.Chosen })
+	m = candidates[at].method
+	if !known {
+		made.seconds = max(0, made.seconds-p.shared.seconds(m))
+		p.choices[nodes] = made
 	}
-	panic("auto: chose " + account.Chosen)
+	return made, m, nil
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"time"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -174,6 +175,19 @@ type shared struct {
 type preparation struct {
 	preparer condense.Preparer
 	prepared condense.Prepared
+	seconds  float64
+}
+
+// seconds returns the time that the preparation for m took, 0 if there is none yet.
+func (s *shared) seconds(m condense.Method) float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.ready {
+		if r.preparer.SharesPreparation(m) {
+			return r.seconds
+		}
+	}
+	return 0
 }
 
 // condense condenses the graph by m. Methods that share a preparation wait for one that is under way.
@@ -193,10 +207,11 @@ func (s *shared) prepare(ctx context.Context, m condense.Preparer) (condense.Pre
 			return r.prepared, nil
 		}
 	}
+	begun := time.Now()
 	p, err := m.Prepare(ctx, s.graph)
 	if err != nil {
 		return nil, err
 	}
-	s.ready = append(s.ready, preparation{m, p})
+	s.ready = append(s.ready, preparation{m, p, time.Since(begun).Seconds()})
 	return p, nil
 }
