@@ -14,8 +14,8 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/digits"
+	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/progress"
-	"github.com/graph-condensation/cgc/rival"
 )
 
 // prepareStep and mergeStep are the names of the steps in Seconds.

@@ -11,8 +11,8 @@ import (
 	"github.com/graph-condensation/cgc/gnn/autodiff"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/adam"
+	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
-	"github.com/graph-condensation/cgc/rival"
 	"github.com/graph-condensation/cgc/rival/internal/learn"
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/graph-condensation/cgc/internal/adam"
 	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/internal/parameter"
+	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
-	"github.com/graph-condensation/cgc/rival"
 )
 
 // Choice holds the parameters that determine which iterate is the result.

@@ -7,7 +7,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/parallel"
-	"github.com/graph-condensation/cgc/rival"
+	"github.com/graph-condensation/cgc/internal/rival"
 )
 
 // Herding chooses nodes whose mean embedding stays close to the mean of their class. The embeddings are ÂᴷX. Source:

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/condense"
-	"github.com/graph-condensation/cgc/rival"
+	"github.com/graph-condensation/cgc/internal/rival"
 )
 
 // methodTable generates a table of the methods: what each computes, and its source. Both come from the first paragraph

@@ -3,15 +3,15 @@ package rival_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
-	"github.com/graph-condensation/cgc/rival"
-	"github.com/graph-condensation/cgc/rival/internal/selection"
 )
 
 // TestMemory checks that common notations for sizes are parsed.
@@ -32,6 +32,15 @@ func TestMemory(t *testing.T) {
 	}
 }
 
+// plain is a method that checks only what all baselines check.
+type plain struct{}
+
+func (plain) Name() string                          { return "plain" }
+func (plain) Check(g *graph.Graph, nodes int) error { return rival.Check(g, nodes) }
+func (plain) Condense(context.Context, *graph.Graph, int, uint64) (*condense.Condensed, error) {
+	return nil, errors.ErrUnsupported
+}
+
 // TestRunRejectsNaN checks that a NaN among the features causes an error that names its position.
 func TestRunRejectsNaN(t *testing.T) {
 	b := graph.Builder{Name: "two", X: mat.NewDense(2, 3), Y: []int32{0, 0}, Classes: 1}
@@ -45,8 +54,8 @@ func TestRunRejectsNaN(t *testing.T) {
 	work := func(context.Context, *rival.Task) (*condense.Condensed, error) {
 		return &condense.Condensed{X: x, Y: []int32{0, 0}}, nil
 	}
-	small, err := rival.Run(t.Context(), selection.Random{}, g, 2, 0, work)
-	const want = "rival: random diverged: feature 2 of condensed node 1 is NaN, must be a finite number"
+	small, err := rival.Run(t.Context(), plain{}, g, 2, 0, work)
+	const want = "rival: plain diverged: feature 2 of condensed node 1 is NaN, must be a finite number"
 	if small != nil || err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
