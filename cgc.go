@@ -260,7 +260,7 @@ func (p *Prepared) confidence(drawn bool) [][]float32 {
 func (p *Prepared) assessed() Assessed {
 	a := p.assessment
 	assessed := Assessed{Accuracy: 100 * a.Accuracy, Rank: a.Rank, Error: a.Error}
-	if a.Condition >= IllConditioned {
+	if a.Condition >= illConditioned {
 		assessed.Condition = a.Condition
 	}
 	return assessed

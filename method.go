@@ -114,9 +114,9 @@ type Account struct {
 	Singular *generate.Singular `json:"singular,omitempty"`
 }
 
-// IllConditioned is the smallest condition number of T that an account reports. From there on, a relative change of T
-// by 1/IllConditioned can change the classifier completely.
-const IllConditioned = 1000
+// illConditioned is the smallest condition number of T that an account reports. From there on, a relative change of T
+// by 1/illConditioned can change the classifier completely.
+const illConditioned = 1000
 
 // Assessed is what the linear classifier found in the training nodes' embeddings.
 type Assessed struct {
@@ -127,7 +127,7 @@ type Assessed struct {
 	// and the one of smallest norm is taken.
 	Rank int `json:"rank"`
 	// Condition is σ_max/σ_min of T over the nonzero singular values, within a factor of two. It is absent below 1000
-	// (IllConditioned).
+	// (illConditioned).
 	Condition float64 `json:"condition,omitempty"`
 	// Error is 1 − F1 of each class.
 	Error []float64 `json:"error"`

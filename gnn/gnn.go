@@ -66,16 +66,13 @@ func registryOf(these ...Model) *registry.Registry[Model] {
 	return r
 }
 
-// Unknown is the error of Parse for an unknown name. It lists the known names.
-type Unknown = registry.Unknown
-
 // Register makes m available to Parse, All and Names. It panics if the name is taken or invalid.
 func Register(m Model) { models.Register(m.Name(), m) }
 
 // Names returns the names of all models: first those of the paper's table 5, then others in the order of registration.
 func Names() []string { return models.Names() }
 
-// Parse returns the model with the given name, ignoring case. The error wraps an *Unknown.
+// Parse returns the model with the given name, ignoring case. The error for another name lists the names.
 func Parse(name string) (Model, error) {
 	m, err := models.Find(name)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/registry"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
@@ -317,7 +318,7 @@ func TestBadInput(t *testing.T) {
 	wantError(t, err, "no validation nodes")
 	_, err = gnn.Parse("mlp")
 	wantError(t, err, `gnn: model "mlp"`, "gcn, sage")
-	if unknown := (*gnn.Unknown)(nil); !errors.As(err, &unknown) || !slices.Equal(unknown.Names, gnn.Names()) {
+	if unknown := (*registry.Unknown)(nil); !errors.As(err, &unknown) || !slices.Equal(unknown.Names, gnn.Names()) {
 		t.Errorf("parsing mlp: %#v, want an Unknown with all names", err)
 	}
 	if m, err := gnn.Parse("GCN"); err != nil || m.Name() != "gcn" {

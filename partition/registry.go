@@ -12,9 +12,6 @@ var registered = registry.New[Partitioner]("partition").
 // the iterations on classes of many thousand rows. Accuracies on arxiv and Amazon Photo do not change.
 const rest = 1e-3
 
-// UnknownError is the error of Find for a name that is not registered. It lists the registered names.
-type UnknownError = registry.Unknown
-
 // Register adds a partitioner under a name of lower-case letters, digits and hyphens, so that configurations can use
 // it. It panics if the name is invalid or taken. It is safe for concurrent use.
 func Register(name string, p Partitioner) { registered.Register(name, p) }
@@ -23,7 +20,7 @@ func Register(name string, p Partitioner) { registered.Register(name, p) }
 // those that were added.
 func Names() []string { return registered.Names() }
 
-// Find returns the partitioner of the given name, ignoring case. The error is an *UnknownError.
+// Find returns the partitioner of the given name, ignoring case. The error for another name lists the names.
 //
 // "kmeans" and the k-means inside "spectral" stop when an iteration lowers the objective by less than 0.1%; their other
 // parameters are those of the zero value.

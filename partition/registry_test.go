@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/graph-condensation/cgc/internal/registry"
 	"github.com/graph-condensation/cgc/partition"
 )
 
@@ -21,7 +22,7 @@ func TestRegistry(t *testing.T) {
 			t.Errorf("Find(%q) is %+v, %v; want %+v", name, got, err, want)
 		}
 	}
-	var unknown *partition.UnknownError
+	var unknown *registry.Unknown
 	if _, err := partition.Find("metis"); !errors.As(err, &unknown) || unknown.Name != "metis" {
 		t.Errorf("Find of a name that is not registered: %v", err)
 	}

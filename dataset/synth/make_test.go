@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/registry"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -115,7 +116,7 @@ func TestMakeRefuses(t *testing.T) {
 			t.Errorf("%+v gives %v, want a mention of %q", s, err, want)
 		}
 	}
-	var unknown *synth.UnknownError
+	var unknown *registry.Unknown
 	if _, err := synth.Like("coral"); !errors.As(err, &unknown) || !slices.Equal(unknown.Names, synth.Names()) {
 		t.Errorf("error %v, want one that lists the names", err)
 	}

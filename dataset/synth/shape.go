@@ -66,14 +66,11 @@ var shapes = registry.New[Shape]("shape").With("cora", Shape{
 	Train: 1_207_179, Val: 125_265, Test: 214_338, Partial: true, Signal: 1.5,
 })
 
-// UnknownError is the error of Like for a name that it does not know. It lists the names.
-type UnknownError = registry.Unknown
-
 // Names returns the names for Like.
 func Names() []string { return shapes.Names() }
 
 // Like returns the shape of a data set: cora, citeseer, arxiv, flickr, reddit, products or papers100m. The shape is
-// called Prefix + name, so that its graphs cannot be mistaken for the data set. An error is an *UnknownError.
+// called Prefix + name, so that its graphs cannot be mistaken for the data set. The error for another name lists the names.
 func Like(name string) (Shape, error) {
 	s, err := shapes.Find(name)
 	if err != nil {

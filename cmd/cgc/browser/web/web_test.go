@@ -69,7 +69,7 @@ func TestReport(t *testing.T) {
 		}
 	}
 	page, err := os.ReadFile(s.saved("demo-70.html"))
-	if err != nil || !bytes.Contains(page, []byte("cgc condense demo --nodes 70 ")) {
+	if err != nil || !bytes.Contains(page, []byte("cgc condense demo --method cgc --nodes 70 ")) {
 		t.Errorf("%v: the report that was saved has %d bytes, without the command", err, len(page))
 	}
 	s.click(`#formats-of-result button`) // the first button is .npz
@@ -101,7 +101,7 @@ func TestDropFolder(t *testing.T) {
 	if row := s.text("#sizes tbody tr:nth-child(2)"); !strings.HasPrefix(row, "condensed\t"+nodes) {
 		t.Errorf("the table of sizes has %q, want %s nodes", row, nodes)
 	}
-	if command := s.text("#command"); !strings.HasPrefix(command, "cgc condense ./shop --nodes "+nodes+" ") {
+	if command := s.text("#command"); !strings.HasPrefix(command, "cgc condense ./shop --method cgc --nodes "+nodes+" ") {
 		t.Errorf("the command is %q", command)
 	}
 	work := t.TempDir()

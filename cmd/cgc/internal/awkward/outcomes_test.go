@@ -335,7 +335,7 @@ func TestAccountOfSingularSystems(t *testing.T) {
 			}
 		}
 	}))
-	if a := account(steep, map[string]any{"hops": 0}); a.Assessed.Condition < cgc.IllConditioned {
+	if a := account(steep, map[string]any{"hops": 0}); a.Assessed.Condition < 1000 {
 		t.Errorf("columns that are nearly equal: rank %d and condition %v", a.Assessed.Rank, a.Assessed.Condition)
 	}
 }

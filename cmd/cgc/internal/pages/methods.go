@@ -93,7 +93,7 @@ func parameterTable(root string, names []string) (string, error) {
 			}
 			for _, f := range group {
 				value := values[f.key]
-				if f.path == module+"/rival" && f.of == "Memory" && value == "0" {
+				if f.path == module+"/internal/rival" && f.of == "Memory" && value == "0" {
 					value = strconv.Itoa(int(rival.DefaultMemory))
 				}
 				if bytes, err := strconv.ParseFloat(value, 64); err == nil && f.of == "Memory" {
