@@ -126,8 +126,7 @@ type Assessed struct {
 	// Rank is the rank of the mean embeddings T. If it is below the number of features, many classifiers fit equally well,
 	// and the one of smallest norm is taken.
 	Rank int `json:"rank"`
-	// Condition is σ_max/σ_min of T over the nonzero singular values, within a factor of two. It is absent below 1000
-	// (illConditioned).
+	// Condition is σ_max/σ_min of T over the nonzero singular values, within a factor of two. It is absent below 1000.
 	Condition float64 `json:"condition,omitempty"`
 	// Error is 1 − F1 of each class.
 	Error []float64 `json:"error"`
