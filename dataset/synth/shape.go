@@ -70,7 +70,7 @@ var shapes = registry.New[Shape]("shape").With("cora", Shape{
 func Names() []string { return shapes.Names() }
 
 // Like returns the shape of a data set: cora, citeseer, arxiv, flickr, reddit, products or papers100m. The shape is
-// called Prefix + name, so that its graphs cannot be mistaken for the data set. The error for another name lists them all.
+// called Prefix + name, so that its graphs cannot be mistaken for the data set. An error lists the names.
 func Like(name string) (Shape, error) {
 	s, err := shapes.Find(name)
 	if err != nil {
