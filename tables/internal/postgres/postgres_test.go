@@ -90,7 +90,7 @@ func testCommand(t *testing.T, s *server) {
 	args := []string{"condense", s.address("postgres"), "--nodes", "2", "-o", file, "--json",
 		"--nodes-sql", "select id, label, split, f0 from nodes", "--edges-sql", "select source, target from edges"}
 	command := exec.CommandContext(t.Context(), "go", append([]string{"run", "."}, args...)...)
-	command.Dir = "../../cmd/cgc" // a separate module, which imports this one
+	command.Dir = "../../../cmd/cgc" // a separate module, which imports this one
 	command.Stdout, command.Stderr = &out, &notes
 	if err := command.Run(); err != nil {
 		t.Fatalf("%v: %s", err, notes.String())
