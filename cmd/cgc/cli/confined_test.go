@@ -110,8 +110,8 @@ func TestCondensesWithinMemory(t *testing.T) {
 			if err := confine.Forget(file); err != nil {
 				t.Fatal(err)
 			}
-			u, err := confine.Run(t.Context(), c.limit, nil, "cgc", "condense", file, "--method", "cgc", "--nodes", "40", "--memory",
-				fmt.Sprint(c.limit)+"B", "-o", small, "--force", "--json")
+			u, err := confine.Run(t.Context(), c.limit, nil, "cgc", "condense", file, "--method", "cgc", "--nodes",
+				"40", "--memory", fmt.Sprint(c.limit)+"B", "-o", small, "--force", "--json")
 			if errors.Is(err, confine.ErrNone) {
 				t.Skip(err)
 			}
