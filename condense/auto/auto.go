@@ -157,8 +157,8 @@ func (m Method) candidates(g *graph.Graph, nodes int) ([]Candidate, error) {
 }
 
 // room returns the bytes of Memory that are left for candidates of package distill, beside an idle process, the graph,
-// the embeddings of cgc, and the features that the judge keeps. A mapped graph counts too: the judge and the teachers read
-// it in an order that would be slow if it did not fit. room does not depend on the number of threads.
+// the embeddings of cgc, and the features that the judge keeps. A mapped graph counts too: the judge and the teachers
+// read it in an order that would be slow if it did not fit. room does not depend on the number of threads.
 func (m Method) room(g *graph.Graph) int64 {
 	const process = 24 << 20
 	rows := (cgc.Defaults().Hops+2)*len(g.Split.Train) + 2*min(g.Nodes(), judge.MostNear)
