@@ -41,9 +41,9 @@ func TestDryRun(t *testing.T) {
 		scale float64
 		flags []string
 	}{
-		{"arxiv", 0.3, []string{"--memory", "40MB"}},
+		{"arxiv", 0.3, []string{"--memory", "40MB", "--method", "cgc"}},
 		{"flickr", 0.3, []string{"--partition", "spectral"}},
-		{"flickr", 0.3, []string{"--inductive"}},
+		{"flickr", 0.3, []string{"--inductive", "--method", "cgc"}},
 	} {
 		file := filepath.Join(folder, c.like+".safetensors")
 		run(new(any), 0, "data", "make", "--like", c.like, "--scale", strconv.FormatFloat(c.scale, 'g', -1, 64), "-o", file,
