@@ -9,7 +9,7 @@ import cgc
 
 
 def test_another_split_is_an_error_with_counts(arrays, tmp_path):
-    small = cgc.condense(**arrays, nodes=6, name="ring")
+    small = cgc.condense(**arrays, nodes=6, name="ring", method="cgc")
     graph = cgc.load_dataset(_saved(arrays, tmp_path / "graph.npz"))
     swapped = {**arrays, "train_mask": arrays["test_mask"], "test_mask": arrays["train_mask"]}
     other = cgc.load_dataset(_saved(swapped, tmp_path / "other.npz"))

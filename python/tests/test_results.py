@@ -41,7 +41,7 @@ def same(a: cgc.Condensed, b: cgc.Condensed) -> None:
 
 
 def test_arrays_of_other_types_and_layouts(arrays):
-    want = cgc.condense(**arrays, nodes=6)
+    want = cgc.condense(**arrays, nodes=6, method="cgc")
     assert want.x.shape == (6, 8) and want.x.dtype == np.float32 and want.y.tolist() == [0, 0, 1, 1, 2, 2]
     assert want.weight.sum() == 30
     nodes, weights = want.members(0)
@@ -52,7 +52,7 @@ def test_arrays_of_other_types_and_layouts(arrays):
         y=arrays["y"][:, None].astype(np.float32), train_mask=np.flatnonzero(arrays["train_mask"])[::-1],
         val_mask=arrays["val_mask"].tolist(), edge_weight=np.ones(120),
     )  # fmt: skip
-    same(want, cgc.condense(**other, nodes=6))
+    same(want, cgc.condense(**other, nodes=6, method="cgc"))
 
 
 def test_order_and_direction_of_edges_do_not_matter(arrays):

@@ -54,8 +54,8 @@ def test_the_bytes_are_those_of_a_folder_with_the_same_tables(columns, tmp_path)
 
 
 def test_members_and_classes_have_their_names(arrays, columns):
-    small = cgc.condense(cgc.tables(*columns), nodes=6)
-    plain = cgc.condense(**arrays, nodes=6)
+    small = cgc.condense(cgc.tables(*columns), nodes=6, method="cgc")
+    plain = cgc.condense(**arrays, nodes=6, method="cgc")
     assert sorted(n for i in range(6) for n in small.members(i)[0]) == sorted(NAMES[arrays["train_mask"]])
     for i in range(6):
         for name, number in zip(small.members(i)[0], small.members_indices[slice(*small.members_indptr[i : i + 2])]):
@@ -70,7 +70,7 @@ def test_ids_keep_their_type(arrays, columns, tmp_path):
     nodes, edges = columns
     ids = 1000 + 7 * np.arange(60)[::-1]
     edges = {"source": ids[arrays["edge_index"][0]], "target": ids[arrays["edge_index"][1]].tolist()}
-    small = cgc.condense(cgc.tables({**nodes, "id": ids}, edges), nodes=6)
+    small = cgc.condense(cgc.tables({**nodes, "id": ids}, edges), nodes=6, method="cgc")
     assert all(isinstance(m, (int, np.integer)) for m in small.members(0)[0])
     assert set(small.members_ids) == set(ids[arrays["train_mask"]])
     small.save(tmp_path / "s.safetensors")
@@ -176,7 +176,7 @@ def test_a_data_keeps_names(columns, tmp_path):
     nodes.to_csv(tmp_path / "nodes.csv", index=False)
     edges.to_csv(tmp_path / "edges.csv", index=False)
     data = cgc.load_dataset(tmp_path).to_pyg()
-    small = cgc.condense(data, nodes=6)
+    small = cgc.condense(data, nodes=6, method="cgc")
     assert small.class_names == ["blue", "dark green", "red"] and len(small.members_ids) == 30
     cgc.save(small, tmp_path / "s.safetensors")
     assert cgc.load(tmp_path / "s.safetensors").members_ids == small.members_ids
