@@ -87,7 +87,8 @@ def main(graph: str, folder: str, *flags: str) -> None:
         line += ["--master", "local-cluster[2,1,1024]"]
     with tempfile.TemporaryDirectory() as home:
         for name, place in (("one process", graph), ("one process, same tables", folder)) if alone_too else ():
-            timed(name, [binary(), "condense", place, "--method=cgc", "-o", f"{home}/one.safetensors", "--force", *alone])
+            single = [binary(), "condense", place, "--method=cgc", "-o", f"{home}/one.safetensors", "--force"]
+            timed(name, [*single, *alone])
         timed("spark", [sys.executable, "-m", "cgc.spark", "condense", *line, "-o", f"{home}/spark.safetensors"])
 
 

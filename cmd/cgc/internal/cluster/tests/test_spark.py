@@ -129,7 +129,8 @@ def test_same_as_one_machine(session, request, tmp_path, monkeypatch, kind, flag
     home = request.getfixturevalue(kind)
     one = tmp_path / "one.safetensors"
     alone = [f for i, f in enumerate(flags) if not ({f, flags[i - 1]} & {"--shape", "--parts"} and i)]
-    subprocess.run([spark.binary(), "condense", str(home), "--method=cgc", "-o", str(one), "--quiet", *alone], check=True)
+    line = [spark.binary(), "condense", str(home), "--method=cgc", "-o", str(one), "--quiet"]
+    subprocess.run([*line, *alone], check=True)
     kept, command = [], spark._command
 
     def keep(line, out=None):
