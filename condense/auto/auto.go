@@ -25,10 +25,10 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/condense/distill"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/budget"
 	"github.com/graph-condensation/cgc/internal/judge"
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/rival"
-	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
@@ -79,6 +79,9 @@ type Account struct {
 	// Account is that of the chosen method.
 	Account json.RawMessage `json:"account,omitempty"`
 }
+
+// String names the method that was chosen and says why.
+func (a Account) String() string { return a.Chosen + ", chosen by auto: " + a.Why }
 
 // Candidate is a method that may be chosen, and how it was judged.
 type Candidate struct {
@@ -160,16 +163,8 @@ func (m Method) candidates(g *graph.Graph, nodes int) ([]Candidate, error) {
 // the embeddings of cgc, and the features that the judge keeps. A mapped graph counts too: the judge and the teachers
 // read it in an order that would be slow if it did not fit. room does not depend on the number of threads.
 func (m Method) room(g *graph.Graph) int64 {
-	const process = 24 << 20
 	rows := (cgc.Defaults().Hops+2)*len(g.Split.Train) + 2*min(g.Nodes(), judge.MostNear)
-	used := process + 4*int64(rows)*int64(g.Features())
-	used += 4*int64(g.Adj.NNZ()) + 8*int64(g.Nodes())
-	if x, sparse := g.X.(*mat.CSR); sparse {
-		used += 8 * int64(x.NNZ())
-	} else {
-		used += 4 * int64(g.Nodes()) * int64(g.Features())
-	}
-	return m.Memory - used
+	return m.Memory - budget.Process - budget.Graph(g.Adj, g.X) - 4*int64(rows)*int64(g.Features())
 }
 
 // Check returns what is wrong with the parameters, or with g or nodes for these parameters.
@@ -196,10 +191,7 @@ func (m Method) Setting() condense.Setting {
 
 // Condense condenses g by the candidate that is chosen. The seed does not affect the choice.
 func (m Method) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	if err := m.Check(g, nodes); err != nil {
-		return nil, err
-	}
-	p, err := m.Prepare(ctx, g)
+	p, err := rival.Prepare(ctx, m, g, nodes, m.prepare)
 	if err != nil {
 		return nil, err
 	}
@@ -208,14 +200,7 @@ func (m Method) Condense(ctx context.Context, g *graph.Graph, nodes int, seed ui
 
 // Prepare implements condense.Preparer. Candidates are prepared when they are first asked for.
 func (m Method) Prepare(ctx context.Context, g *graph.Graph) (condense.Prepared, error) {
-	if err := m.Check(g, len(g.Split.Train)); err != nil {
-		return nil, err
-	}
-	p, err := m.prepare(ctx, g)
-	if err != nil {
-		return nil, err // not a nil *prepared in the interface
-	}
-	return p, nil
+	return rival.Prepare(ctx, m, g, len(g.Split.Train), m.prepare)
 }
 
 // SharesPreparation reports whether other is the same method with the same parameters.
@@ -235,9 +220,10 @@ type prepared struct {
 	choices map[int]choice // by the number of condensed nodes
 }
 
-// choice is a choice and the seconds it took, without those of the preparation of the method that was chosen.
+// choice is the method that was chosen, and the seconds that took, without those of the method's preparation.
 type choice struct {
 	account *Account
+	method  condense.Method
 	seconds float64
 }
 
@@ -268,11 +254,11 @@ func (p *prepared) Condense(ctx context.Context, m condense.Method, nodes int, s
 	if err := p.method.Check(p.given, nodes); err != nil {
 		return nil, err
 	}
-	made, chosen, err := p.choose(ctx, nodes)
+	made, err := p.choose(ctx, nodes)
 	if err != nil {
 		return nil, err
 	}
-	small, err := p.shared.condense(ctx, chosen, nodes, seed)
+	small, err := p.shared.condense(ctx, made.method, nodes, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -296,29 +282,24 @@ func (p *prepared) Condense(ctx context.Context, m condense.Method, nodes int, s
 // chooseStep is the name of the step in Seconds.
 const chooseStep = "choose"
 
-// choose returns the choice for a number of condensed nodes, and the method that was chosen.
-func (p *prepared) choose(ctx context.Context, nodes int) (made choice, m condense.Method, err error) {
+// choose returns the choice for a number of condensed nodes.
+func (p *prepared) choose(ctx context.Context, nodes int) (made choice, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if made, known := p.choices[nodes]; known {
+		return made, nil
+	}
 	candidates, err := p.method.candidates(p.view.Graph, nodes)
 	if err != nil {
-		return made, nil, err
+		return made, err
 	}
-	made, known := p.choices[nodes]
-	if !known {
-		clock := condense.StartClock(ctx, chooseStep)
-		done := clock.Step(chooseStep)
-		if made.account, err = p.field.choose(ctx, candidates, nodes, p.method.Margin); err != nil {
-			return made, nil, err
-		}
-		done()
-		made.seconds = clock.Stop().Total
+	clock := condense.StartClock(ctx, chooseStep)
+	done := clock.Step(chooseStep)
+	if made.account, made.method, err = p.field.choose(ctx, candidates, nodes, p.method.Margin); err != nil {
+		return made, err
 	}
-	at := slices.IndexFunc(candidates, func(c Candidate) bool { return c.Name == made.account.Chosen })
-	m = candidates[at].method
-	if !known {
-		made.seconds = max(0, made.seconds-p.shared.seconds(m))
-		p.choices[nodes] = made
-	}
-	return made, m, nil
+	done()
+	made.seconds = max(0, clock.Stop().Total-p.shared.spent(made.method))
+	p.choices[nodes] = made
+	return made, nil
 }

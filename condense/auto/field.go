@@ -87,11 +87,13 @@ func heldOut(g *graph.Graph) *graph.Graph {
 }
 
 // choose judges the candidates, of which the first stays unless another wins by margin standard errors.
-func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, margin float64) (*Account, error) {
+func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, margin float64) (
+	*Account, condense.Method, error,
+) {
 	a := &Account{Chosen: candidates[0].Name, HeldOut: f.heldOut, Candidates: candidates}
 	if f.judge == nil {
 		a.Why = f.why
-		return a, nil
+		return a, candidates[0].method, nil
 	}
 	g := f.shared.graph
 	nodes = min(nodes, mostJudged, len(g.Split.Train))
@@ -113,10 +115,10 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 		for t := range verdicts {
 			small, err := f.shared.condense(quiet, c.method, nodes, trialSeeds+uint64(t))
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			if verdicts[t], err = f.judge.Of(quiet, small, true); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 		if i == 0 {
@@ -140,7 +142,7 @@ func (f *field) choose(ctx context.Context, candidates []Candidate, nodes int, m
 		a.Why = fmt.Sprintf("on %d %s nodes, it scores %.1f ± %.1f points more than %s in closed form", a.Validation, kind,
 			won.Gain, won.Error, candidates[0].Name)
 	}
-	return a, ctx.Err()
+	return a, won.method, ctx.Err()
 }
 
 // compared returns the mean over trials and nodes of the difference between the scores of two candidates, and its
@@ -178,18 +180,6 @@ type preparation struct {
 	seconds  float64
 }
 
-// seconds returns the time that the preparation for m took, 0 if there is none yet.
-func (s *shared) seconds(m condense.Method) float64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, r := range s.ready {
-		if r.preparer.SharesPreparation(m) {
-			return r.seconds
-		}
-	}
-	return 0
-}
-
 // condense condenses the graph by m. Methods that share a preparation wait for one that is under way.
 func (s *shared) condense(ctx context.Context, m condense.Method, nodes int, seed uint64) (*condense.Condensed, error) {
 	p, err := s.prepare(ctx, m.(condense.Preparer))
@@ -199,13 +189,31 @@ func (s *shared) condense(ctx context.Context, m condense.Method, nodes int, see
 	return p.Condense(ctx, m, nodes, seed)
 }
 
+// spent returns the seconds of the preparation for m, 0 if there is none yet.
+func (s *shared) spent(m condense.Method) float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.find(m); r != nil {
+		return r.seconds
+	}
+	return 0
+}
+
+// find returns the preparation for m, or nil if there is none yet. The lock must be held.
+func (s *shared) find(m condense.Method) *preparation {
+	for i := range s.ready {
+		if r := &s.ready[i]; r.preparer.SharesPreparation(m) {
+			return r
+		}
+	}
+	return nil
+}
+
 func (s *shared) prepare(ctx context.Context, m condense.Preparer) (condense.Prepared, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, r := range s.ready {
-		if r.preparer.SharesPreparation(m) {
-			return r.prepared, nil
-		}
+	if r := s.find(m); r != nil {
+		return r.prepared, nil
 	}
 	begun := time.Now()
 	p, err := m.Prepare(ctx, s.graph)

@@ -155,7 +155,7 @@ func (m Method) bytes(nodes, train, features, classes int) float64 {
 	n, t, d, c := float64(nodes), float64(train), float64(features), float64(classes)
 	pool := t
 	if m.Unlabelled != Never {
-		pool = min(n, t+most(t))
+		pool = min(n, t+float64(most(train)))
 	}
 	side := min(t, d)
 	teach := 4*t*d + 20*side*side + 8*t*side
@@ -166,16 +166,13 @@ func (m Method) bytes(nodes, train, features, classes int) float64 {
 	return max(4*pool*d*float64(m.Hops+1), teach) + 16*pool*c + all
 }
 
-// most returns the largest number of unlabelled nodes that are condensed beside t training nodes. More hardly move the
-// means, and k-means would take many times as long as with the training nodes alone.
-func most(t float64) float64 { return max(200_000, 2*t) }
+// most returns the largest number of unlabelled nodes that are condensed beside train training nodes. More hardly move
+// the means, and k-means would take many times as long as with the training nodes alone.
+func most(train int) int { return max(200_000, 2*train) }
 
 // Condense condenses g. The seed only affects k-means; the teacher is deterministic.
 func (m Method) Condense(ctx context.Context, g *graph.Graph, nodes int, seed uint64) (*condense.Condensed, error) {
-	if err := m.Check(g, nodes); err != nil {
-		return nil, err
-	}
-	p, err := m.prepare(ctx, g)
+	p, err := rival.Prepare(ctx, m, g, nodes, m.prepare)
 	if err != nil {
 		return nil, err
 	}
@@ -184,14 +181,7 @@ func (m Method) Condense(ctx context.Context, g *graph.Graph, nodes int, seed ui
 
 // Prepare implements condense.Preparer: it computes the embeddings and the distributions.
 func (m Method) Prepare(ctx context.Context, g *graph.Graph) (condense.Prepared, error) {
-	if err := m.Check(g, len(g.Split.Train)); err != nil {
-		return nil, err
-	}
-	p, err := m.prepare(ctx, g)
-	if err != nil {
-		return nil, err // not a nil *prepared in the interface
-	}
-	return p, nil
+	return rival.Prepare(ctx, m, g, len(g.Split.Train), m.prepare)
 }
 
 // SharesPreparation reports whether other is this method, up to its smoothing and students, and up to the nodes that it
@@ -215,20 +205,19 @@ type prepared struct {
 	q        *mat.Dense // q of nodes
 	teachers []float64  // Account.Teachers
 
-	mu     sync.Mutex
-	labels []studied // distributions that were asked for
+	mu    sync.Mutex
+	known map[labelling]*mat.Dense // distributions that were asked for
 }
 
-// studied holds the labels of a smoothing and a number of students.
-type studied struct {
+// labelling says how the distributions of the pool are made of q.
+type labelling struct {
 	smoothing Depth
 	students  int
-	labels    *mat.Dense
 }
 
 func (m Method) prepare(ctx context.Context, g *graph.Graph) (_ *prepared, err error) {
 	defer memory.Recover(&err)
-	p := &prepared{Preparation: rival.Preparation{Graph: g}, method: m}
+	p := &prepared{Preparation: rival.Preparation{Graph: g}, method: m, known: map[labelling]*mat.Dense{}}
 	p.embedder = embedder{blocked.Engine{Memory: m.Within}, g}
 	if p.Digest, err = graph.DigestOf(g); err != nil {
 		return nil, fmt.Errorf("distill: %w", err)
@@ -260,7 +249,7 @@ func (m Method) pool(g *graph.Graph) (nodes, trains []int32) {
 	others := g.Nodes() - len(g.Split.Train)
 	limit := 0
 	if m.Unlabelled != Never {
-		limit = min(others, int(most(float64(len(g.Split.Train)))))
+		limit = min(others, most(len(g.Split.Train)))
 	}
 	seen := 0 // others so far
 	for v := range int32(g.Nodes()) {
@@ -340,17 +329,15 @@ const (
 
 // choose returns the labels of the pool, and whether all of it is condensed.
 func (p *prepared) choose(ctx context.Context, m Method, account *Account) (labels *mat.Dense, all bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	g := p.Graph
-	if m.Unlabelled == Never || m.Unlabelled == Auto && len(g.Split.Val) == 0 {
-		labels, err = p.study(ctx, Depth{}, m.Students)
-		return labels, false, err
-	}
-	smooth, err := p.study(ctx, m.Smoothing, 0)
-	if err != nil {
-		return nil, false, err
-	}
 	all = m.Unlabelled == Always
-	if !all {
+	if m.Unlabelled == Auto && len(g.Split.Val) > 0 {
+		smooth, err := p.labels(ctx, labelling{m.Smoothing, 0})
+		if err != nil {
+			return nil, false, err
+		}
 		rows, y := p.among(g.Split.Val)
 		for i, said := range []*mat.Dense{p.q, smooth} {
 			account.Validation[i] = accuracy(said, y, rows)
@@ -360,38 +347,30 @@ func (p *prepared) choose(ctx context.Context, m Method, account *Account) (labe
 	if !all {
 		m.Smoothing = Depth{}
 	}
-	labels, err = p.study(ctx, m.Smoothing, m.Students)
+	labels, err = p.labels(ctx, labelling{m.Smoothing, m.Students})
 	return labels, all, err
 }
 
-// study returns the distributions of the pool after smoothing and students. It keeps them for later condensations.
-func (p *prepared) study(ctx context.Context, smoothing Depth, students int) (*mat.Dense, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.studied(ctx, smoothing, students)
-}
-
-// studied is study under the lock.
-func (p *prepared) studied(ctx context.Context, smoothing Depth, students int) (labels *mat.Dense, err error) {
-	if smoothing.Hops == 0 && students == 0 {
+// labels returns the distributions of the pool after smoothing and students, and keeps them for later condensations.
+// The lock must be held.
+func (p *prepared) labels(ctx context.Context, how labelling) (labels *mat.Dense, err error) {
+	if how.smoothing.Hops == 0 && how.students == 0 {
 		return p.q, nil
 	}
-	for _, s := range p.labels {
-		if s.smoothing == smoothing && s.students == students {
-			return s.labels, nil
-		}
+	if labels := p.known[how]; labels != nil {
+		return labels, nil
 	}
-	if students > 0 {
-		if labels, err = p.studied(ctx, smoothing, 0); err == nil {
-			labels, err = study(ctx, p.h, labels, p.trains, p.y, students)
+	if how.students > 0 {
+		if labels, err = p.labels(ctx, labelling{how.smoothing, 0}); err == nil {
+			labels, err = study(ctx, p.h, labels, p.trains, p.y, how.students)
 		}
 	} else {
-		labels, err = p.smooth(ctx, smoothing)
+		labels, err = p.smooth(ctx, how.smoothing)
 	}
 	if err != nil {
 		return nil, err
 	}
-	p.labels = append(p.labels, studied{smoothing, students, labels})
+	p.known[how] = labels
 	return labels, nil
 }
 

@@ -83,7 +83,7 @@ func (m Method) teach(ctx context.Context, e embedder, nodes []int32, own *mat.D
 		if known {
 			mat.Mul(outputs, own, ridge.W)
 		} else {
-			product, err := times(ctx, e.g.X, ridge.W)
+			product, err := selftrain.Times(ctx, e.g.X, ridge.W)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -159,32 +159,4 @@ func normalise(q *mat.Dense) {
 		}
 		kernel.Scale(row, 1/sum, row)
 	}
-}
-
-// times returns XW, read in blocks of rows.
-func times(ctx context.Context, x mat.Matrix, w *mat.Dense) (*mat.Dense, error) {
-	product := new(mat.Dense)
-	switch x := x.(type) {
-	case *mat.Dense:
-		mat.Mul(product, x, w)
-		return product, ctx.Err()
-	case *mat.CSR:
-		mat.MulSparse(product, x, w)
-		return product, ctx.Err()
-	}
-	n, _ := x.Dims()
-	product.Reshape(n, w.Cols)
-	var part mat.Dense
-	at := 0
-	for block, err := range mat.Blocks(x) {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return nil, fmt.Errorf("distill: reading features: %w", err)
-		}
-		mat.Mul(&part, block, w)
-		at += copy(product.Data[at:], part.Data)
-	}
-	return product, nil
 }

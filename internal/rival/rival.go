@@ -46,6 +46,21 @@ func Run(
 	return run(ctx, &Task{Graph: g, Nodes: nodes, Seed: seed, Clock: condense.StartClock(ctx, steps...), method: m}, work)
 }
 
+// Prepare checks m on g and the number of nodes, and returns what prepare makes of g.
+func Prepare[P condense.Prepared](
+	ctx context.Context, m condense.Checker, g *graph.Graph, nodes int,
+	prepare func(context.Context, *graph.Graph) (P, error),
+) (condense.Prepared, error) {
+	if err := m.Check(g, nodes); err != nil {
+		return nil, err
+	}
+	p, err := prepare(ctx, g)
+	if err != nil {
+		return nil, err // not a nil P in the interface
+	}
+	return p, nil
+}
+
 // Preparation is a graph on which a method has done the work that all its condensations share.
 type Preparation struct {
 	Graph  *graph.Graph

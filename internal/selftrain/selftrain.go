@@ -76,7 +76,7 @@ func (l *Labeller) Pseudo(ctx context.Context, multiple float64) (*Labelled, err
 	if l.outputs == nil {
 		nodes, _ := l.X.Dims()
 		rest := others(l.Train, nodes)
-		outputs, err := times(l.X, ridge.W)
+		outputs, err := Times(ctx, l.X, ridge.W)
 		if err != nil {
 			return nil, err
 		}
@@ -132,32 +132,30 @@ func (l *Labeller) Soft(ctx context.Context, rows [][]float32, groups *mat.CSR) 
 	return soft, nil
 }
 
-// times returns x·w.
-func times(x mat.Matrix, w *mat.Dense) (*mat.Dense, error) {
+// Times returns x·w, with x read in blocks of rows. Errors come from reading x, or from ctx.
+func Times(ctx context.Context, x mat.Matrix, w *mat.Dense) (*mat.Dense, error) {
 	product := new(mat.Dense)
 	switch x := x.(type) {
 	case *mat.Dense:
 		mat.Mul(product, x, w)
-		return product, nil
+		return product, ctx.Err()
 	case *mat.CSR:
 		mat.MulSparse(product, x, w)
-		return product, nil
+		return product, ctx.Err()
 	}
-	n, d := x.Dims()
+	n, _ := x.Dims()
 	product.Reshape(n, w.Cols)
-	const block = 4096 // rows that are read at a time
-	var rows, part mat.Dense
-	nodes := make([]int32, 0, block)
-	for lo := 0; lo < n; lo += block {
-		nodes = nodes[:0]
-		for i := lo; i < min(lo+block, n); i++ {
-			nodes = append(nodes, int32(i))
+	var part mat.Dense
+	at := 0
+	for block, err := range mat.Blocks(x) {
+		if err == nil {
+			err = ctx.Err()
 		}
-		if err := x.ReadBlock(&rows, nodes, 0, d); err != nil {
+		if err != nil {
 			return nil, fmt.Errorf("selftrain: reading features: %w", err)
 		}
-		mat.Mul(&part, &rows, w)
-		copy(product.Data[lo*w.Cols:], part.Data)
+		mat.Mul(&part, block, w)
+		at += copy(product.Data[at:], part.Data)
 	}
 	return product, nil
 }

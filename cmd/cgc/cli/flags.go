@@ -223,7 +223,7 @@ func (f *configFlags) readFile() error {
 		}
 	})
 	method := f.asked()[0]
-	if method == auto.New().Name() && !f.flags.Changed("method") {
+	if f.unasked() {
 		method = f.config.Name() // of files without a method
 	}
 	file, err := decodeConfig(text, f.config, method)

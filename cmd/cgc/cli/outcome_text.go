@@ -33,7 +33,7 @@ func (r *outcome) document() *report.Document {
 	}
 	how := method(r.Config)
 	if r.Choice != nil {
-		how = r.Choice.Chosen + ", chosen by auto: " + r.Choice.Why
+		how = r.Choice.String()
 	}
 	d.Add(r.sizes(), report.Notes{"method: " + how, r.budget()})
 	if r.Seconds.Total > 0 {

@@ -144,7 +144,7 @@ func (s Subject) origin() report.Paragraph {
 // method returns the name of the method, or of the one that was chosen and why.
 func (s Subject) method() string {
 	if a, err := auto.AccountOf(s.Condensed); err == nil {
-		return fmt.Sprintf("%s, chosen by auto: %s", a.Chosen, a.Why)
+		return a.String()
 	}
 	return s.Condensed.Method
 }
