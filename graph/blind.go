@@ -1,7 +1,9 @@
 package graph
 
-import "context"
-import "slices"
+import (
+	"context"
+	"slices"
+)
 
 // WithoutTest returns g without its test split and without the labels of the test nodes: what a hyperparameter search
 // may see. It shares features and edges with g. g must be valid.

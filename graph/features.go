@@ -1,25 +1,29 @@
 package graph
 
-import "github.com/graph-condensation/cgc/mat"
+import (
+	"slices"
 
-// scaled is features of another matrix type, which are scaled as they are read.
-type scaled struct {
-	of      mat.Matrix
-	scaling *Scaling
+	"github.com/graph-condensation/cgc/mat"
+)
+
+// changed is features of another matrix type, which are changed as they are read.
+type changed struct {
+	of    mat.Matrix
+	apply func(block *mat.Dense, rows []int32, first int) // first is the first column of the block
 }
 
 // Dims implements mat.Matrix.
-func (s scaled) Dims() (rows, cols int) { return s.of.Dims() }
+func (c *changed) Dims() (rows, cols int) { return c.of.Dims() }
 
 // PanelWidth implements mat.Paneled.
-func (s scaled) PanelWidth() int { return mat.PanelWidth(s.of) }
+func (c *changed) PanelWidth() int { return mat.PanelWidth(c.of) }
 
 // ReadBlock implements mat.Matrix.
-func (s scaled) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
-	if err := mat.Read(dst, s.of, rows, lo, hi); err != nil {
+func (c *changed) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
+	if err := mat.Read(dst, c.of, rows, lo, hi); err != nil {
 		return err
 	}
-	s.scaling.apply(dst, lo)
+	c.apply(dst, rows, lo)
 	return nil
 }
 
@@ -33,7 +37,7 @@ func selectRows(x mat.Matrix, rows []int32) mat.Matrix {
 	case *mat.CSR:
 		return selectSparse(x, rows)
 	}
-	return mat.RowsOf(x, rows)
+	return mat.RowsOf(x, slices.Clone(rows))
 }
 
 func selectSparse(x *mat.CSR, rows []int32) *mat.CSR {

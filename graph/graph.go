@@ -29,7 +29,7 @@ type Graph struct {
 	// their pages, so a memory limit need not count them. It is a hint; no result depends on it.
 	Mapped bool
 
-	sealed *seal // what Seal found valid; nil if it was not called
+	sealed seal // what Seal found valid; nil if it was not called
 }
 
 // Unlabelled is the label of a node whose class is not known.

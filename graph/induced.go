@@ -1,8 +1,6 @@
 package graph
 
 import (
-	"slices"
-
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -46,7 +44,7 @@ func (g *Graph) Induced(nodes []int32) *Graph {
 		}
 	}
 	return &Graph{
-		Name: g.Name, Adj: adj, X: selectRows(g.X, slices.Clone(nodes)), Y: g.Labels(nodes), Classes: g.Classes,
+		Name: g.Name, Adj: adj, X: selectRows(g.X, nodes), Y: g.Labels(nodes), Classes: g.Classes,
 		IDs: ids, ClassNames: g.ClassNames,
 		Split: Split{Train: keep(g.Split.Train), Val: keep(g.Split.Val), Test: keep(g.Split.Test)},
 	}

@@ -21,38 +21,26 @@ import (
 func (g *Graph) NormalizedFeatures(ctx context.Context) (*Graph, error) {
 	to := *g
 	to.sealed = nil
+	var row func(i int) []float32 // copies a row of X to the new features and returns it
 	switch x := g.X.(type) {
 	case *mat.CSR:
-		data := memory.Make[float32](x.NNZ())
-		ended := parallel.ForContext(ctx, x.Rows, 256, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				from, end := x.Indptr[i], x.Indptr[i+1]
-				row := data[from:end]
-				for e := range row {
-					row[e] = 1
-				}
-				if x.Data != nil {
-					copy(row, x.Data[from:end])
-				}
-				divide(row, size(row))
+		y := &mat.CSR{Rows: x.Rows, Cols: x.Cols, Indptr: x.Indptr, Indices: x.Indices, Data: memory.Make[float32](x.NNZ())}
+		to.X, row = y, func(i int) []float32 {
+			from, end := x.Indptr[i], x.Indptr[i+1]
+			for e := from; e < end; e++ {
+				y.Data[e] = 1
 			}
-		})
-		if ended != nil {
-			return nil, ended
+			if x.Data != nil {
+				copy(y.Data[from:end], x.Data[from:end])
+			}
+			return y.Data[from:end]
 		}
-		to.X, to.Mapped = &mat.CSR{Rows: x.Rows, Cols: x.Cols, Indptr: x.Indptr, Indices: x.Indices, Data: data}, false
 	case *mat.Dense:
 		y := mat.NewDense(x.Rows, x.Cols)
-		ended := parallel.ForContext(ctx, x.Rows, 256, func(lo, hi int) {
-			for i := lo; i < hi; i++ {
-				copy(y.Row(i), x.Row(i))
-				divide(y.Row(i), size(y.Row(i)))
-			}
-		})
-		if ended != nil {
-			return nil, ended
+		to.X, row = y, func(i int) []float32 {
+			copy(y.Row(i), x.Row(i))
+			return y.Row(i)
 		}
-		to.X, to.Mapped = y, false
 	default:
 		sizes := make([]float64, 0, g.Nodes())
 		for block, err := range mat.Blocks(x) {
@@ -63,7 +51,18 @@ func (g *Graph) NormalizedFeatures(ctx context.Context) (*Graph, error) {
 				sizes = append(sizes, size(block.Row(i)))
 			}
 		}
-		to.X = normalized{x, sizes}
+		to.X = Divided(x, sizes)
+		return &to, nil
+	}
+	to.Mapped = false
+	err := parallel.ForContext(ctx, g.Nodes(), 256, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			r := row(i)
+			divide(r, size(r))
+		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	return &to, nil
 }
@@ -88,27 +87,10 @@ func divide(row []float32, by float64) {
 
 // Divided returns x with row i divided by sizes[i] as it is read. A program that has only some columns, and the sums
 // Σ_k |x_ik| over all columns, gets the features of NormalizedFeatures this way. Sizes are above 0.
-func Divided(x mat.Matrix, sizes []float64) mat.Matrix { return normalized{x, sizes} }
-
-// normalized is features of another matrix type, divided by the sizes of the rows as they are read.
-type normalized struct {
-	of    mat.Matrix
-	sizes []float64
-}
-
-// Dims implements mat.Matrix.
-func (n normalized) Dims() (rows, cols int) { return n.of.Dims() }
-
-// PanelWidth implements mat.Paneled.
-func (n normalized) PanelWidth() int { return mat.PanelWidth(n.of) }
-
-// ReadBlock implements mat.Matrix.
-func (n normalized) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
-	if err := mat.Read(dst, n.of, rows, lo, hi); err != nil {
-		return err
-	}
-	for r, i := range rows {
-		divide(dst.Row(r), n.sizes[i])
-	}
-	return nil
+func Divided(x mat.Matrix, sizes []float64) mat.Matrix {
+	return &changed{x, func(block *mat.Dense, rows []int32, _ int) {
+		for r, i := range rows {
+			divide(block.Row(r), sizes[i])
+		}
+	}}
 }

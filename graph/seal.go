@@ -3,6 +3,8 @@ package graph
 import (
 	"context"
 	"reflect"
+	"slices"
+	"unsafe"
 
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -24,17 +26,10 @@ func (g *Graph) Seal(ctx context.Context) error {
 }
 
 // untouched reports whether g is sealed and no field was replaced since.
-func (g *Graph) untouched() bool {
-	s, ok := g.memory()
-	return ok && g.sealed != nil && s == *g.sealed
-}
+func (g *Graph) untouched() bool { return g.sealed != nil && slices.Equal(g.memory(), g.sealed) }
 
 // mark records that g is valid.
-func (g *Graph) mark() {
-	if s, ok := g.memory(); ok {
-		g.sealed = &s
-	}
-}
+func (g *Graph) mark() { g.sealed = g.memory() }
 
 // Check returns nil at once if g is sealed and no field was replaced since, otherwise what Validate returns. Every
 // function that relies on a valid graph calls it first. It only reads g and is safe for concurrent use.
@@ -45,67 +40,42 @@ func (g *Graph) Check(ctx context.Context) error {
 	return g.Validate(ctx)
 }
 
-// seal records where the fields of a graph are in memory. It refers to that memory, so that nothing else can reuse it.
-type seal struct {
-	adj                 compressed
-	x                   any // written, compressed, or the matrix itself if it is of another type
-	y, train, val, test stretch[int32]
-	classes             int
-	ids, classNames     stretch[string]
-}
+// seal records where the fields of a graph are in memory, in a fixed order. It refers to that memory, so that nothing
+// else can reuse it.
+type seal []any
 
-// stretch is the address and the length of a slice.
-type stretch[E any] struct {
-	first  *E
-	length int
-}
-
-type compressed struct {
-	rows, cols int
-	indptr     stretch[int64]
-	indices    stretch[int32]
-	data       stretch[float32]
-	ones       bool // there is no data
-}
-
-type written struct {
-	rows, cols int
-	data       stretch[float32]
-}
-
-// memory returns the seal of the current fields of g, and whether g can be sealed.
-func (g *Graph) memory() (s seal, ok bool) {
+// memory returns the seal of the current fields of g; nil if g cannot be sealed.
+func (g *Graph) memory() seal {
 	if g.Adj == nil {
-		return s, false
+		return nil
 	}
-	s = seal{
-		adj: compressedOf(g.Adj), y: stretchOf(g.Y), classes: g.Classes,
-		ids: stretchOf(g.IDs), classNames: stretchOf(g.ClassNames),
-		train: stretchOf(g.Split.Train), val: stretchOf(g.Split.Val), test: stretchOf(g.Split.Test),
+	fields := append(compressed(g.Adj), g.Classes)
+	fields = append(fields, place(g.Y)...)
+	fields = append(fields, place(g.IDs)...)
+	fields = append(fields, place(g.ClassNames)...)
+	for _, part := range [][]int32{g.Split.Train, g.Split.Val, g.Split.Test} {
+		fields = append(fields, place(part)...)
 	}
 	switch x := g.X.(type) {
 	case nil:
-		return s, false
+		return nil
 	case *mat.Dense:
-		s.x = written{x.Rows, x.Cols, stretchOf(x.Data)}
+		fields = append(append(fields, x.Rows, x.Cols), place(x.Data)...)
 	case *mat.CSR:
-		s.x = compressedOf(x)
+		fields = append(fields, compressed(x)...)
 	default:
 		if !reflect.ValueOf(x).Comparable() {
-			return s, false
+			return nil
 		}
-		s.x = x
+		fields = append(fields, x)
 	}
-	return s, true
+	return fields
 }
 
-func compressedOf(m *mat.CSR) compressed {
-	return compressed{m.Rows, m.Cols, stretchOf(m.Indptr), stretchOf(m.Indices), stretchOf(m.Data), m.Data == nil}
+// compressed returns what a seal records of m. Data may be nil, which means ones.
+func compressed(m *mat.CSR) []any {
+	return slices.Concat([]any{m.Rows, m.Cols, m.Data == nil}, place(m.Indptr), place(m.Indices), place(m.Data))
 }
 
-func stretchOf[E any](s []E) stretch[E] {
-	if len(s) == 0 {
-		return stretch[E]{}
-	}
-	return stretch[E]{&s[0], len(s)}
-}
+// place returns the address and the length of s.
+func place[E any](s []E) []any { return []any{unsafe.SliceData(s), len(s)} }

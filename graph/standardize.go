@@ -98,7 +98,7 @@ func (g *Graph) Scaled(ctx context.Context, s Scaling) (*Graph, error) {
 		}
 		to.X, to.Mapped = x, false
 	default:
-		to.X = scaled{g.X, &s}
+		to.X = &changed{g.X, func(block *mat.Dense, _ []int32, first int) { s.apply(block, first) }}
 	}
 	return &to, ctx.Err()
 }

@@ -64,43 +64,31 @@ type Aggregation struct {
 // result, Aggregate needs memory for copies of the rows of a few classes.
 func (p Plan) Aggregate(ctx context.Context, x [][]float32, y []int32, confidence []float32,
 	src rand.Source) (*Aggregation, error) {
-	n, classes := len(x), len(p.Budgets)
+	classes := len(p.Budgets)
 	if err := p.check(x, y, confidence); err != nil {
 		return nil, err
 	}
-	d := 0
-	if n > 0 {
-		d = len(x[0])
-	}
 	start, rows := sorted(y, classes)
 	first := make([]int, classes+1) // condensed nodes of class c: first[c] to first[c+1]
-	tries := max(1, p.Partitions)
-	seeds := make([][][2]uint64, classes) // for each class, one seed per try
 	for c, budget := range p.Budgets {
-		has := start[c+1] - start[c]
-		if budget < min(1, has) || budget > has {
+		if has := start[c+1] - start[c]; budget < min(1, has) || budget > has {
 			return nil, fmt.Errorf("partition: class %d: %d condensed nodes for %d rows, must be %d to %d", c, budget, has,
 				min(1, has), has)
 		}
 		first[c+1] = first[c] + budget
 	}
-	for range tries { // the first try of each class does not depend on the number of tries
+	seeds := make([][][2]uint64, classes) // for each class, one seed per try
+	for range max(1, p.Partitions) {      // the first try of each class does not depend on the number of tries
 		for c := range seeds {
 			seeds[c] = append(seeds[c], [2]uint64{src.Uint64(), src.Uint64()})
 		}
 	}
-	nodes := first[classes]
-	a := &Aggregation{
-		H: mat.NewDense(nodes, d), Y: make([]int32, nodes), Stats: make([]Stats, classes),
-		Members: &mat.CSR{Rows: nodes, Cols: n, Indptr: make([]int64, nodes+1), Indices: memory.Make[int32](n),
-			Data: memory.Make[float32](n)},
-	}
-	failed := make([]error, classes)
+	a := newAggregation(first[classes], classes, x)
 	count := progress.NewCounter(0, classes)
-	ctxErr := parallel.ForContext(ctx, classes, 1, func(c, _ int) {
+	err := parallel.Try(ctx, classes, 1, func(c, _ int) error {
 		defer count.Add(ctx, "partition")
 		if p.Budgets[c] == 0 {
-			return
+			return nil
 		}
 		mine := rows[start[c]:start[c+1]]
 		own := make([][]float32, len(mine))
@@ -109,25 +97,33 @@ func (p Plan) Aggregate(ctx context.Context, x [][]float32, y []int32, confidenc
 		}
 		groups, err := best(ctx, p.Partitioner, own, p.Budgets[c], seeds[c])
 		if err != nil {
-			failed[c] = fmt.Errorf("partitioning class %d: %w", c, err)
-			return
+			return fmt.Errorf("partitioning class %d: %w", c, err)
 		}
 		a.Stats[c] = groups.Stats
 		a.place(groups, c, first[c], start[c], mine)
+		return nil
 	})
-	if ctxErr != nil {
-		return nil, ctxErr
+	if err != nil {
+		return nil, err
 	}
-	for _, err := range failed {
-		if err != nil {
-			return nil, err
-		}
-	}
-	parallel.For(nodes, 1, func(j, _ int) {
+	parallel.For(len(a.Y), 1, func(j, _ int) {
 		lo, hi := a.Members.Indptr[j], a.Members.Indptr[j+1]
 		weigh(a.H.Row(j), a.Members.Data[lo:hi], x, a.Members.Indices[lo:hi], confidence, p.Temperature)
 	})
 	return a, nil
+}
+
+// newAggregation returns an aggregation of the rows of x into some condensed nodes, with nothing in it yet.
+func newAggregation(nodes, classes int, x [][]float32) *Aggregation {
+	n, d := len(x), 0
+	if n > 0 {
+		d = len(x[0])
+	}
+	return &Aggregation{
+		H: mat.NewDense(nodes, d), Y: make([]int32, nodes), Stats: make([]Stats, classes),
+		Members: &mat.CSR{Rows: nodes, Cols: n, Indptr: make([]int64, nodes+1), Indices: memory.Make[int32](n),
+			Data: memory.Make[float32](n)},
+	}
 }
 
 // place writes the groups of class c, whose rows are given. Its condensed nodes start at first, and its members at

@@ -1,6 +1,7 @@
 package partition
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -153,15 +154,7 @@ func (l *lloyd) fillEmpty() (empty int) {
 			for i := range far {
 				far[i] = int32(i)
 			}
-			slices.SortStableFunc(far, func(a, b int32) int {
-				switch {
-				case l.dist[a] > l.dist[b]:
-					return -1
-				case l.dist[a] < l.dist[b]:
-					return 1
-				}
-				return 0
-			})
+			slices.SortStableFunc(far, func(a, b int32) int { return cmp.Compare(l.dist[b], l.dist[a]) })
 		}
 		empty++
 		for l.count[l.next[far[0]]] == 1 {

@@ -40,16 +40,21 @@ const (
 	leastNorm, mostNorm = 0x1p-40, 0x1p40
 )
 
+// centred returns x as points that are not in memory, shifted by minus its mean. They have no norms.
+func centred(x [][]float32) *points {
+	p := &points{n: len(x), d: len(x[0]), rows: x, shift: factor.ColumnMeans(x), unit: 1}
+	for j, v := range p.shift {
+		p.shift[j] = -v
+	}
+	return p
+}
+
 // newPoints returns the rows of x as points in memory. The error names a value that is not finite, says that the rows
 // are too far apart, or is ctx.Err().
 func newPoints(ctx context.Context, x [][]float32) (*points, error) {
 	n, d := len(x), len(x[0])
-	p := &points{
-		n: n, d: d, x: mat.NewDense(n, d), rows: x, shift: factor.ColumnMeans(x), norms: make([]float32, n), unit: 1,
-	}
-	for j, v := range p.shift {
-		p.shift[j] = -v
-	}
+	p := centred(x)
+	p.x, p.norms = mat.NewDense(n, d), make([]float32, n)
 	parallel.For(n, rowChunk, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			row := p.x.Row(i)

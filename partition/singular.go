@@ -37,11 +37,7 @@ func leading(ctx context.Context, x [][]float32, k int, random *rand.Rand) (*mat
 
 // leadingByGram implements leading with the eigenvectors of the d×d Gram matrix.
 func leadingByGram(ctx context.Context, x [][]float32, k int, random *rand.Rand) (*mat.Dense, error) {
-	p := &points{n: len(x), d: len(x[0]), rows: x, shift: factor.ColumnMeans(x)}
-	for j, v := range p.shift {
-		p.shift[j] = -v
-	}
-	return factor.CentredLeftByGram(ctx, p, k, random)
+	return factor.CentredLeftByGram(ctx, centred(x), k, random)
 }
 
 // leadingByKrylov implements leading with a Krylov space that starts from a sample of the rows.

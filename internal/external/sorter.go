@@ -92,14 +92,18 @@ func (s *Sorter) Weighted() bool { return !s.ones.Load() }
 // Entries returns the number of entries of the adjacency, two for an edge. It is complete after Sort.
 func (s *Sorter) Entries() int64 { return s.kept }
 
-// sides is memory for the entries of a chunk of edges, grouped by bucket.
-type sides struct {
+// entries is memory for the entries of a chunk of edges, grouped by bucket, or of a bucket while it is sorted.
+type entries struct {
 	key    []uint64
 	weight []float32
 	next   []int32
 }
 
-var idle = sync.Pool{New: func() any { return new(sides) }}
+// idleChunks and idleSorts hold unused memory. They are two, because a bucket has many more entries than a chunk.
+var (
+	idleChunks = sync.Pool{New: func() any { return new(entries) }}
+	idleSorts  = sync.Pool{New: func() any { return new(entries) }}
+)
 
 // addChunk is the number of edges that are distributed at once.
 const addChunk = 1 << 16
@@ -116,8 +120,8 @@ func (s *Sorter) Add(edges graph.Edges) error {
 }
 
 func (s *Sorter) addChunk(edges graph.Edges, lo, hi int) error {
-	local := idle.Get().(*sides)
-	defer idle.Put(local)
+	local := idleChunks.Get().(*entries)
+	defer idleChunks.Put(local)
 	l := s.level
 	local.next = append(local.next[:0], make([]int32, len(l.buckets)+1)...)
 	loops, next := 0, local.next
@@ -194,29 +198,21 @@ func (s *Sorter) Sort(ctx context.Context) error {
 	s.kept = 0
 	s.ones.Store(true)
 	var done, kept atomic.Int64
-	errs := make([]error, len(l.buckets))
-	err := parallel.ForContext(ctx, len(l.buckets), 1, func(k, _ int) {
+	err := parallel.Try(ctx, len(l.buckets), 1, func(k, _ int) (err error) {
 		if again != nil {
-			if errs[k] = s.reopen(&l.buckets[k], again[k]); errs[k] != nil {
-				return
+			if err := s.reopen(&l.buckets[k], again[k]); err != nil {
+				return err
 			}
 		}
-		s.units[k], errs[k] = s.sortBucket(ctx, &l.buckets[k])
+		s.units[k], err = s.sortBucket(ctx, &l.buckets[k])
 		for _, u := range s.units[k] {
 			kept.Add(int64(u.count))
 		}
 		progress.Report(ctx, progress.Event{Stage: "sorting edges", Done: done.Add(1), Total: int64(len(l.buckets))})
-	})
-	if err != nil {
 		return err
-	}
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
+	})
 	s.kept = kept.Load()
-	return nil
+	return err
 }
 
 // sortBucket sorts a bucket into units, and removes its file. It first distributes a bucket that is too large.
@@ -256,16 +252,8 @@ func (s *Sorter) sortBucket(ctx context.Context, b *bucket) ([]unit, error) {
 	return units, nil
 }
 
-// sorting is memory for a bucket while it is sorted.
-type sorting struct {
-	key    []uint64
-	weight []float32
-}
-
-var idleSorts = sync.Pool{New: func() any { return new(sorting) }}
-
 func (s *Sorter) sortInMemory(b *bucket) (unit, error) {
-	m := idleSorts.Get().(*sorting)
+	m := idleSorts.Get().(*entries)
 	defer idleSorts.Put(m)
 	m.key, m.weight = m.key[:0], m.weight[:0]
 	if cap(m.key) < int(b.count) {

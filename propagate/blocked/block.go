@@ -305,8 +305,7 @@ func (r *run) load(ctx context.Context, panel *panel, first, d int) error {
 // visit calls use with d columns of X, from column first on, for groups of ascending nodes, from several goroutines.
 // Nodes without a place are not read.
 func (r *run) visit(ctx context.Context, first, d int, use func(nodes []int32, block *mat.Dense)) error {
-	errs := make([]error, (len(r.place)+rowsRead-1)/rowsRead)
-	err := parallel.ForContext(ctx, len(r.place), rowsRead, func(lo, hi int) {
+	return parallel.Try(ctx, len(r.place), rowsRead, func(lo, hi int) error {
 		b := buffers.Get().(*buffer)
 		defer buffers.Put(b)
 		b.nodes = b.nodes[:0]
@@ -316,18 +315,14 @@ func (r *run) visit(ctx context.Context, first, d int, use func(nodes []int32, b
 			}
 		}
 		if len(b.nodes) == 0 {
-			return
+			return nil
 		}
-		if errs[lo/rowsRead] = mat.Read(&b.block, r.x, b.nodes, first, first+d); errs[lo/rowsRead] == nil {
-			use(b.nodes, &b.block)
+		if err := mat.Read(&b.block, r.x, b.nodes, first, first+d); err != nil {
+			return fmt.Errorf("propagate: reading features: %w", err)
 		}
+		use(b.nodes, &b.block)
+		return nil
 	})
-	for _, failed := range errs {
-		if failed != nil {
-			return fmt.Errorf("propagate: reading features: %w", failed)
-		}
-	}
-	return err
 }
 
 // made is a pool of memory for entries that are used as soon as they are built.
