@@ -1,6 +1,7 @@
 package condense
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/graph-condensation/cgc/dataset/format"
@@ -20,7 +21,7 @@ func (c *Condensed) arrays(meta map[string]string) *format.Arrays {
 		a.Add("members.indptr", m.Indptr)
 		a.Add("members.indices", wide(m.Indices))
 		a.Add("members.weights", m.Data)
-		a.List = append(a.List, format.Array{Name: "weight", Data: c.counts(), Derived: true})
+		a.List = append(a.List, format.Array{Name: "weight", Data: c.Weights(), Derived: true})
 	}
 	if c.Soft != nil {
 		a.Add("y_soft", c.Soft.Data, c.Soft.Rows, c.Soft.Cols)
@@ -33,15 +34,6 @@ func (c *Condensed) arrays(meta map[string]string) *format.Arrays {
 		a.Add("members.ids", c.MemberIDs)
 	}
 	return a
-}
-
-// counts returns the number of source nodes of each condensed node, which is its weight in the loss.
-func (c *Condensed) counts() []float32 {
-	n := make([]float32, c.Members.Rows)
-	for i := range n {
-		n[i] = float32(c.Members.Indptr[i+1] - c.Members.Indptr[i])
-	}
-	return n
 }
 
 // edges lists the entries of A′ row by row.
@@ -140,13 +132,14 @@ type reader struct {
 func (r *reader) find(name string) *format.Array {
 	a := r.file.Find(name)
 	if a == nil {
-		if r.err == nil {
-			r.err = fmt.Errorf("no array %q", name)
-		}
+		r.fail(fmt.Errorf("no array %q", name))
 		return &format.Array{Name: name, Data: []int64{}}
 	}
 	return a
 }
+
+// fail remembers err if it is the first.
+func (r *reader) fail(err error) { r.err = cmp.Or(r.err, err) }
 
 func (r *reader) floats(name string) []float32 { return keep(r, (*format.Array).Floats, name) }
 
@@ -154,17 +147,15 @@ func (r *reader) ints(name string) []int64 { return keep(r, (*format.Array).Ints
 
 func keep[E any](r *reader, take func(*format.Array) ([]E, error), name string) []E {
 	s, err := take(r.find(name))
-	if r.err == nil {
-		r.err = err
-	}
+	r.fail(err)
 	return s
 }
 
 // shape returns the shape of an array, which must have the given number of dimensions.
 func (r *reader) shape(name string, sides int) []int {
 	shape := r.find(name).Sides()
-	if r.err == nil && len(shape) != sides {
-		r.err = fmt.Errorf("array %q has shape %v, expected %d sides", name, shape, sides)
+	if len(shape) != sides {
+		r.fail(fmt.Errorf("array %q has shape %v, expected %d sides", name, shape, sides))
 	}
 	if r.err != nil {
 		return make([]int, sides)
@@ -177,9 +168,7 @@ func (r *reader) narrow(v []int64, bound int, name string) []int32 {
 	n := make([]int32, len(v))
 	for i, x := range v {
 		if x < 0 || x >= int64(bound) {
-			if r.err == nil {
-				r.err = fmt.Errorf("%s[%d] is %d, must be 0 to %d", name, i, x, bound-1)
-			}
+			r.fail(fmt.Errorf("%s[%d] is %d, must be 0 to %d", name, i, x, bound-1))
 			return n
 		}
 		n[i] = int32(x)

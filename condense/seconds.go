@@ -1,13 +1,12 @@
 package condense
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
+	"github.com/graph-condensation/cgc/internal/object"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -41,41 +40,34 @@ func (s Seconds) Of(step string) float64 {
 
 // MarshalJSON writes one object.
 func (s Seconds) MarshalJSON() ([]byte, error) {
-	text := []byte("{")
+	var o object.Object
 	for _, p := range append(s.Steps[:len(s.Steps):len(s.Steps)], Step{totalKey, s.Total}) {
 		seconds, err := json.Marshal(p.Seconds)
 		if err != nil {
 			return nil, err
 		}
-		if len(text) > 1 {
-			text = append(text, ',')
-		}
-		text = fmt.Appendf(text, "%q:%s", p.Name, seconds)
+		o = append(o, object.Field{Key: p.Name, Value: seconds})
 	}
-	return append(text, '}'), nil
+	return o.Bytes(), nil
 }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (s *Seconds) UnmarshalJSON(text []byte) error {
 	*s = Seconds{}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
-		return errors.Join(err, errors.New("seconds are not a JSON object"))
+	o, err := object.Parse(text)
+	if err != nil {
+		return fmt.Errorf("seconds: %w", err)
 	}
-	for decoder.More() {
-		name, err := decoder.Token()
-		if err != nil {
-			return err
-		}
+	for _, f := range o {
 		var seconds float64
-		if err := decoder.Decode(&seconds); err != nil {
+		if err := json.Unmarshal(f.Value, &seconds); err != nil {
 			return err
 		}
-		if name == totalKey {
+		if f.Key == totalKey {
 			s.Total = seconds
 			continue
 		}
-		s.Steps = append(s.Steps, Step{name.(string), seconds})
+		s.Steps = append(s.Steps, Step{f.Key, seconds})
 	}
 	return nil
 }

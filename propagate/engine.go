@@ -67,8 +67,9 @@ func (Plain) Embeddings(ctx context.Context, p Propagation, in Input) ([]mat.Vie
 		return nil, err
 	}
 	operator, beta := in.Step(p)
-	x := mat.NewDense(in.X.Dims())
-	if err := mat.Rows(x, in.X, nodes(x.Rows)); err != nil {
+	_, d := in.X.Dims()
+	x := new(mat.Dense)
+	if err := mat.ReadColumns(ctx, x, in.X, nil, 0, d); err != nil {
 		return nil, fmt.Errorf("propagate: reading features: %w", err)
 	}
 	hop, views := in.X, []mat.View{rowsOf(x, in.Rows)} // H⁽⁰⁾ = X
@@ -92,13 +93,4 @@ func rowsOf(h *mat.Dense, rows []int32) mat.View {
 	some := new(mat.Dense)
 	h.Gather(some, rows)
 	return some.View()
-}
-
-// nodes returns 0 … n−1.
-func nodes(n int) []int32 {
-	all := make([]int32, n)
-	for v := range all {
-		all[v] = int32(v)
-	}
-	return all
 }

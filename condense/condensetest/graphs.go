@@ -109,26 +109,6 @@ func (s shape) made() *graph.Graph {
 	return g
 }
 
-// copied returns a copy of g that shares no memory with it, except the sparse structure of its features.
-func copied(g *graph.Graph) *graph.Graph {
-	c := *g
-	adj := *g.Adj
-	adj.Indptr, adj.Indices, adj.Data = slices.Clone(adj.Indptr), slices.Clone(adj.Indices), slices.Clone(adj.Data)
-	c.Adj, c.Y = &adj, slices.Clone(g.Y)
-	c.Split = graph.Split{
-		Train: slices.Clone(g.Split.Train), Val: slices.Clone(g.Split.Val), Test: slices.Clone(g.Split.Test),
-	}
-	switch x := g.X.(type) {
-	case *mat.Dense:
-		c.X = x.Clone()
-	case *mat.CSR:
-		sparse := *x
-		sparse.Data = slices.Clone(x.Data)
-		c.X = &sparse
-	}
-	return &c
-}
-
 // sizesOf returns the smallest, a middle and the largest valid number of condensed nodes of g.
 func sizesOf(g *graph.Graph) []int {
 	least, most := bounds(g)

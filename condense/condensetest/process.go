@@ -166,7 +166,7 @@ func (t *trial) relabelled(part string, of func(graph.Split) []int32) error {
 		}},
 		{"all of class 0", func(y []int32) { clear(y) }},
 	} {
-		other := copied(g)
+		other := ordinary.made()
 		y := g.Labels(of(g.Split))
 		change.y(y)
 		for i, v := range of(g.Split) {
@@ -202,7 +202,7 @@ func (t *trial) inductive() error {
 			}
 		}
 	}
-	other := copied(g)
+	other := ordinary.made()
 	for v := range int32(g.Nodes()) {
 		if _, trains := slices.BinarySearch(g.Split.Train, v); !trains {
 			clear(other.X.(*mat.Dense).Row(int(v)))
