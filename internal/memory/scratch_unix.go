@@ -25,25 +25,24 @@ func scratch(size int64) ([]byte, error) {
 // free unmaps the memory of scratch. The file has no name, so the system then deletes it.
 func free(b []byte) { _ = unix.Munmap(b) }
 
-// inOrder advises the system about the pages inside b. Errors are ignored, because it is only advice.
+// inOrder advises the system that b will be read in order, or withdraws that.
 func inOrder(b []byte, begin bool) {
 	advice := unix.MADV_NORMAL
 	if begin {
 		advice = unix.MADV_SEQUENTIAL
 	}
-	page := os.Getpagesize()
-	if whole := inside(b, page); len(whole) > 0 {
-		_ = unix.Madvise(whole, advice)
-	}
+	tell(b, advice)
 }
 
-// inside returns the part of b that consists of full pages.
-func inside(b []byte, page int) []byte {
-	skip := -int(uintptr(unsafe.Pointer(&b[0]))) & (page - 1)
-	if skip >= len(b) {
-		return nil
+// sparsely advises the system that b will be read in random order.
+func sparsely(b []byte) { tell(b, unix.MADV_RANDOM) }
+
+// tell advises the system about the full pages in b. It may decline: everything works without its help.
+func tell(b []byte, advice int) {
+	page := os.Getpagesize()
+	if skip := -int(uintptr(unsafe.Pointer(&b[0]))) & (page - 1); skip < len(b) {
+		_ = unix.Madvise(b[skip:skip+(len(b)-skip)&^(page-1)], advice)
 	}
-	return b[skip : skip+(len(b)-skip)&^(page-1)]
 }
 
 // unnamed creates a file and removes its name.
@@ -57,11 +56,4 @@ func unnamed(folder string) (*os.File, error) {
 		return nil, err
 	}
 	return file, nil
-}
-
-// sparsely advises the system about the full pages in b.
-func sparsely(b []byte) {
-	if whole := inside(b, os.Getpagesize()); len(whole) > 0 {
-		_ = unix.Madvise(whole, unix.MADV_RANDOM)
-	}
 }

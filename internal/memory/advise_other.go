@@ -1,5 +1,0 @@
-//go:build !linux
-
-package memory
-
-func advise([]byte) {}
