@@ -147,9 +147,9 @@ func (p refPool) members(of []int, groups, nodes int, temperature float64) dense
 	return m
 }
 
-// With augmentation, the full run equals the paper's formulas, given the groups that were found. The reference draws
-// its own sample and tracks the hop, row, class, confidence and node of each embedding.
-func TestAugmentedEqualsReference(t *testing.T) {
+// The full run equals the paper's formulas, given the groups that were found. The reference draws its own sample and
+// tracks the hop, row, class, confidence and node of each embedding.
+func TestCondenseEqualsReference(t *testing.T) {
 	defer recording.record("kmeans")
 	g, a := smallGraph(60, 6, 3, true, false, rand.New(rand.NewPCG(20, 0)))
 	y := ints(g.Labels(g.Split.Train))
@@ -165,9 +165,12 @@ func TestAugmentedEqualsReference(t *testing.T) {
 	}
 	e := refClassErrors(predicted, y, 3)
 	for _, by := range []string{"kmeans", "spectral", "random"} {
-		for _, variant := range []cgc.Variant{cgc.CGC, cgc.CGCX} {
-			for _, multiple := range []float64{0.4, 2.5} {
+		for _, variant := range cgc.Variants() {
+			for _, multiple := range []float64{0, 0.4, 2.5} {
 				for _, temperature := range []cgc.Temperature{0.05, 1, cgc.Infinite} {
+					if simple := by == "kmeans" && multiple == 0 && temperature == cgc.Infinite; variant == cgc.SimDM && !simple {
+						continue // simdm fixes these parameters
+					}
 					name := fmt.Sprintf("%s, %s, augment %v, temperature %v", by, variant, multiple, temperature)
 					recording.record(by)
 					config := configured(12, func(c *cgc.Config) {
@@ -177,7 +180,10 @@ func TestAugmentedEqualsReference(t *testing.T) {
 					small := mustCondense(t, g, config)
 
 					pool := refAugment(h, r, y, e, g.Split.Train, multiple, config.Seed)
-					of := pool.groups(t, name, recording.calls, small.Budget)
+					of := groupsOf(t, small, g, multiple > 0)
+					if variant != cgc.SimDM {
+						of = pool.groups(t, name, recording.calls, small.Budget)
+					}
 					tau, tolerance := float64(temperature), float32Error
 					if tau < 1 {
 						tolerance /= tau // an error of r is magnified in softmax(r/τ)
@@ -189,10 +195,17 @@ func TestAugmentedEqualsReference(t *testing.T) {
 						adjacency := refAdjacency(want, 0.5)
 						wantClose(t, name+": A′", small.Adj.Dense(), adjacency, 0)
 						want = refFeatures(adjacency, want, last(2), 1)
+					} else if small.Adj != nil {
+						t.Errorf("%s: has an adjacency", name)
 					}
 					wantClose(t, name+": X′", small.X, want, 10*tolerance)
-					if n := accountOf(t, small).Assessed.Augmented; n != len(pool.y)-len(y) || n == 0 {
+					if n := accountOf(t, small).Assessed.Augmented; n != len(pool.y)-len(y) || (n == 0) != (multiple == 0) {
 						t.Errorf("%s: %d augmented embeddings, want %d", name, n, len(pool.y)-len(y))
+					}
+					for i, j := range of {
+						if int(small.Y[j]) != pool.y[i] {
+							t.Errorf("%s: embedding %d of class %d is in condensed node %d of class %d", name, i, pool.y[i], j, small.Y[j])
+						}
 					}
 				}
 			}

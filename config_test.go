@@ -40,6 +40,10 @@ func TestMistakesAreAllNamed(t *testing.T) {
 			[]string{"ratio 0.001 of 100 nodes: nodes 0, must be from 3"},
 		},
 		{
+			"ratio of the training nodes", func(c *cgc.Config) { c.Nodes, c.Ratio, c.Inductive = 0, 0.01, true },
+			[]string{"ratio 0.01 of 50 training nodes: nodes 1, must be from 3"},
+		},
+		{
 			"ratio above 1", func(c *cgc.Config) { c.Nodes, c.Ratio = 0, 1.5 },
 			[]string{"ratio 1.5, must be above 0 and at most 1"},
 		},

@@ -10,6 +10,19 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 )
 
+// tiny returns a graph with the given numbers of classes and of training nodes.
+func tiny(t *testing.T, classes, train int) *graph.Graph {
+	t.Helper()
+	g, err := synth.Make(t.Context(), synth.Shape{
+		Name: "tiny", Nodes: 400, Edges: 900, Features: 8, Classes: classes, Train: train, Val: 30, Test: 30,
+		Groups: 1, Homophily: 0.8, Signal: 2, Balanced: true,
+	}, rand.NewPCG(1, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
 func TestDefaultsForSizes(t *testing.T) {
 	for _, c := range []struct {
 		train, nodes int
@@ -21,13 +34,7 @@ func TestDefaultsForSizes(t *testing.T) {
 		{6, 3, "3 condensed nodes, one for each class"},
 		{3, 3, "3 condensed nodes, one for each class"},
 	} {
-		g, err := synth.Make(t.Context(), synth.Shape{
-			Name: "tiny", Nodes: 400, Edges: 900, Features: 8, Classes: 3, Train: c.train, Val: 30, Test: 30,
-			Groups: 1, Homophily: 0.8, Signal: 2, Balanced: true,
-		}, rand.NewPCG(1, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := tiny(t, 3, c.train)
 		config, reasons := cgc.DefaultsFor(g)
 		if config.Nodes != c.nodes || len(reasons) != 1 || reasons[0].Name != "nodes" || reasons[0].Text != c.why {
 			t.Errorf("%d training nodes: %d nodes, %v, want %d, %q", c.train, config.Nodes, reasons, c.nodes, c.why)
@@ -40,13 +47,7 @@ func TestDefaultsForSizes(t *testing.T) {
 
 // Only labels of training nodes are read. A class without training nodes does not count.
 func TestDefaultsForTrainingLabelsAlone(t *testing.T) {
-	g, err := synth.Make(t.Context(), synth.Shape{
-		Name: "tiny", Nodes: 400, Edges: 900, Features: 8, Classes: 4, Train: 200, Val: 30, Test: 30,
-		Groups: 1, Homophily: 0.8, Signal: 2, Balanced: true,
-	}, rand.NewPCG(1, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := tiny(t, 4, 200)
 	want, _ := cgc.DefaultsFor(g)
 	blind := *g
 	blind.Y = make([]int32, len(g.Y))

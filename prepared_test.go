@@ -3,9 +3,7 @@ package cgc_test
 import (
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/graph-condensation/cgc"
@@ -48,34 +46,6 @@ func TestPreparedIsCondense(t *testing.T) {
 			}
 		}
 	}
-}
-
-// The first condensations with augmentation may run concurrently, also with one that has none.
-func TestPreparedAugmentsConcurrently(t *testing.T) {
-	g, _ := smallGraph(60, 6, 3, true, false, rand.New(rand.NewPCG(27, 0)))
-	p, err := cgc.Prepare(t.Context(), g, configured(12, func(c *cgc.Config) { c.Augment = 0 }))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var group sync.WaitGroup
-	for _, multiple := range []float64{0.7, 0, 0.7} {
-		config := configured(12, func(c *cgc.Config) {
-			c.Augment, c.HopWeights = multiple, make(cgc.HopWeights, c.Hops+1)
-			c.HopWeights[0] = 1
-		})
-		want := mustCondense(t, g, config)
-		group.Go(func() {
-			got, err := p.With(t.Context(), config)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			if !slices.Equal(got.X.Data, want.X.Data) {
-				t.Errorf("augmentation %v: condensing beside others differs", multiple)
-			}
-		})
-	}
-	group.Wait()
 }
 
 func TestPreparedRefusesAnotherPropagation(t *testing.T) {

@@ -29,25 +29,34 @@ func TestSampleRefuses(t *testing.T) {
 	}
 }
 
-// Classes are drawn in proportion to their error times their size, absent classes never, and hops uniformly.
+// Classes are drawn in proportion to their error times their size, absent classes never, and hops uniformly. If no class
+// has an error, all nodes are equally likely.
 func TestSampleFollowsTheWeights(t *testing.T) {
 	y := []int32{0, 0, 0, 2, 2, 3} // no node of class 1
 	const size = 60_000
-	picks, err := augment.Sample(y, []float64{0.2, 0.9, 0.6, 0}, 3, size, rand.NewPCG(1, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, hops := make([]int, len(y)), make([]int, 3)
-	for _, p := range picks {
-		rows[p.Row]++
-		hops[p.Hop]++
-	}
-	for i, share := range []float64{0.2 / 1.8, 0.2 / 1.8, 0.2 / 1.8, 0.6 / 1.8, 0.6 / 1.8, 0} {
-		if got := float64(rows[i]) / size; math.Abs(got-share) > 0.01 { // five standard errors
-			t.Errorf("node %d has the share %v, want %v", i, got, share)
+	for _, c := range []struct{ errors, shares []float64 }{
+		{[]float64{0.2, 0.9, 0.6, 0}, []float64{0.2 / 1.8, 0.2 / 1.8, 0.2 / 1.8, 0.6 / 1.8, 0.6 / 1.8, 0}},
+		{make([]float64, 4), slices.Repeat([]float64{1. / 6}, 6)},
+	} {
+		picks, err := augment.Sample(y, c.errors, 3, size, rand.NewPCG(1, 2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, hops := make([]int, len(y)), make([]int, 3)
+		for _, p := range picks {
+			rows[p.Row]++
+			hops[p.Hop]++
+		}
+		for i, share := range c.shares {
+			if got := float64(rows[i]) / size; math.Abs(got-share) > 0.01 { // five standard errors
+				t.Errorf("errors %v: node %d has the share %v, want %v", c.errors, i, got, share)
+			}
+		}
+		if slices.Min(hops) < size/3-size/100 {
+			t.Errorf("errors %v: hops are drawn %v times", c.errors, hops)
 		}
 	}
-	if slices.Min(hops) < size/3-size/100 {
-		t.Errorf("hops are drawn %v times", hops)
+	if picks, err := augment.Sample(y, []float64{1, 1, 1, 1}, 0, 50, rand.NewPCG(4, 4)); err != nil || len(picks) != 0 {
+		t.Errorf("%d picks from no shallower hops, error %v", len(picks), err)
 	}
 }
