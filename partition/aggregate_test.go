@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -36,17 +35,25 @@ func labelled(n int, seed uint64) (x *mat.Dense, y []int32, confidence []float32
 	return x, y, confidence, budgets
 }
 
+// aggregate returns the outcome of a plan.
+func aggregate(t *testing.T, m partition.Partitioner, temperature float64, budgets []int, x *mat.Dense, y []int32,
+	confidence []float32) *partition.Aggregation {
+	t.Helper()
+	plan := partition.Plan{Budgets: budgets, Partitioner: m, Temperature: temperature}
+	a, err := plan.Aggregate(t.Context(), x.View().Rows(), y, confidence, rand.NewPCG(1, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
 // Aggregate agrees with its definition, computed with plain loops.
 func TestAggregate(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		n := rapid.IntRange(1, 150).Draw(r, "n")
 		temperature := rapid.SampledFrom([]float64{math.Inf(1), 10, 1, 0.1, 1e-3, 1e-30, 1e-320}).Draw(r, "temperature")
 		x, y, confidence, budgets := labelled(n, rapid.Uint64().Draw(r, "seed"))
-		a, err := partition.Plan{Budgets: budgets, Partitioner: partition.KMeans{},
-			Temperature: temperature}.Aggregate(t.Context(), x.View().Rows(), y, confidence, rand.NewPCG(1, 2))
-		if err != nil {
-			r.Fatal(err)
-		}
+		a := aggregate(t, partition.KMeans{}, temperature, budgets, x, y, confidence)
 		if !slices.IsSorted(a.Y) || a.H.Rows != len(a.Y) || a.Members.Rows != len(a.Y) || a.Members.Cols != n ||
 			len(a.Stats) != len(budgets) {
 			r.Fatalf("shapes: %d×%d, %d classes %v, members %d×%d", a.H.Rows, a.H.Cols, len(a.Y), a.Y, a.Members.Rows,
@@ -114,11 +121,7 @@ func TestAggregateByConfidence(t *testing.T) {
 		{1, nil, []float32{4. / 3, 8. / 3}},
 		{1e-9, confidence, []float32{4, 0}}, // only the most confident row
 	} {
-		a, err := partition.Plan{Budgets: []int{1}, Partitioner: partition.KMeans{},
-			Temperature: c.temperature}.Aggregate(t.Context(), x.View().Rows(), y, c.confidence, rand.NewPCG(1, 2))
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := aggregate(t, partition.KMeans{}, c.temperature, []int{1}, x, y, c.confidence)
 		if !slices.Equal(a.H.Data, c.want) {
 			t.Errorf("temperature %v: %v, want %v", c.temperature, a.H.Data, c.want)
 		}
@@ -132,41 +135,10 @@ func TestAggregateOfSingletons(t *testing.T) {
 		if name == "random" {
 			continue // shuffles
 		}
-		a, err := partition.Plan{Budgets: []int{2, 1}, Partitioner: m, Temperature: 1}.Aggregate(t.Context(), x.View().Rows(),
-			[]int32{1, 0, 0}, nil, rand.NewPCG(1, 2))
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := aggregate(t, m, 1, []int{2, 1}, x, []int32{1, 0, 0}, nil)
 		if !slices.Equal(a.H.Data, []float32{6, 7, 5}) || !slices.Equal(a.Y, []int32{0, 0, 1}) ||
 			!slices.Equal(a.Members.Indices, []int32{1, 2, 0}) {
 			t.Errorf("%s: H′ %v, classes %v, members %v", name, a.H.Data, a.Y, a.Members.Indices)
-		}
-	}
-}
-
-func TestAggregateIsTheSameForAnyThreads(t *testing.T) {
-	before := runtime.GOMAXPROCS(0)
-	defer runtime.GOMAXPROCS(before)
-	x, y, confidence, budgets := labelled(3000, 1) // several chunks of rows in a class
-	for c := range budgets {
-		budgets[c] = (budgets[c] + 9) / 10
-	}
-	for name, m := range methods {
-		var want *partition.Aggregation
-		for _, workers := range []int{1, 2, 7} {
-			runtime.GOMAXPROCS(workers)
-			a, err := partition.Plan{Budgets: budgets, Partitioner: m, Temperature: 0.5}.Aggregate(t.Context(), x.View().Rows(),
-				y, confidence, rand.NewPCG(1, 2))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if want == nil {
-				want = a
-			}
-			if !slices.Equal(a.H.Data, want.H.Data) || !slices.Equal(a.Members.Indices, want.Members.Indices) ||
-				!slices.Equal(a.Members.Data, want.Members.Data) {
-				t.Errorf("%s: %d threads change the result", name, workers)
-			}
 		}
 	}
 }
@@ -175,11 +147,7 @@ func TestAggregateIsTheSameForAnyThreads(t *testing.T) {
 func TestAggregateKeepsClassesApart(t *testing.T) {
 	x, y, confidence, budgets := labelled(300, 2)
 	members := func() (of3 []int32) {
-		a, err := partition.Plan{Budgets: budgets, Partitioner: partition.KMeans{}, Temperature: 1}.Aggregate(t.Context(),
-			x.View().Rows(), y, confidence, rand.NewPCG(1, 2))
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := aggregate(t, partition.KMeans{}, 1, budgets, x, y, confidence)
 		for j, c := range a.Y {
 			if c == 3 {
 				of3 = append(of3, a.Members.Indices[a.Members.Indptr[j]:a.Members.Indptr[j+1]]...)

@@ -2,45 +2,18 @@ package partition_test
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
-	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
+	"github.com/graph-condensation/cgc/partition/partitiontest"
 )
 
 // arxivTraining lists the number of training nodes of each of ogbn-arxiv's 40 classes.
 var arxivTraining = []int{437, 382, 3604, 1014, 2864, 2933, 703, 380, 4056, 2245, 5182, 391, 21, 1290, 473, 248, 9998,
 	202, 402, 1873, 1495,
 	304, 1268, 1539, 6989, 457, 2854, 1661, 16284, 239, 4334, 1350, 270, 926, 5426, 75, 2506, 1615, 1100, 1551}
-
-// made returns rows for classes of the given sizes. Each class has 40 overlapping groups of unequal size, whose spread
-// decays over the columns like that of propagated features.
-func made(sizes []int, d int) (x *mat.Dense, y []int32) {
-	n := 0
-	for _, size := range sizes {
-		n += size
-	}
-	random := rand.New(rand.NewPCG(1, 2))
-	x, y = mat.NewDense(n, d), make([]int32, n)
-	centres := mat.NewDense(40, d)
-	at := 0
-	for c, size := range sizes {
-		for i := range centres.Data {
-			centres.Data[i] = float32(random.NormFloat64() * math.Exp(-3*float64(i%d)/float64(d)))
-		}
-		for range size {
-			from := centres.Row(int(40 * math.Pow(random.Float64(), 1.5)))
-			for j, v := range from {
-				x.Row(at)[j] = v + float32(0.7*random.NormFloat64()*math.Exp(-3*float64(j)/float64(d)))
-			}
-			y[at] = int32(c)
-			at++
-		}
-	}
-	return x, y
-}
 
 // BenchmarkAggregate partitions as many rows as ogbn-arxiv has training nodes, and 40% more, and aggregates them into
 // 454 nodes.
@@ -49,12 +22,12 @@ func BenchmarkAggregate(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	sizes := make([]int, len(arxivTraining))
+	var y []int32
 	for c, n := range arxivTraining {
-		sizes[c] = n + n*4/10
+		y = append(y, slices.Repeat([]int32{int32(c)}, n+n*4/10)...)
 	}
 	for _, d := range []int{128, 200} {
-		x, y := made(sizes, d)
+		x := partitiontest.Mixture(len(y), d, 1600, 1)
 		for _, m := range []partition.Partitioner{partition.Random{}, partition.KMeans{Restarts: 1}, partition.KMeans{},
 			partition.Spectral{}} {
 			b.Run(fmt.Sprintf("%d×%d/%T%v", x.Rows, d, m, m), func(b *testing.B) {
@@ -71,7 +44,7 @@ func BenchmarkAggregate(b *testing.B) {
 
 // BenchmarkLargestClass partitions only the largest class: 22797 rows into 97 groups.
 func BenchmarkLargestClass(b *testing.B) {
-	x, _ := made([]int{22797}, 128)
+	x := partitiontest.Mixture(22797, 128, 40, 1)
 	for _, m := range []partition.Partitioner{partition.KMeans{}, partition.Spectral{}} {
 		b.Run(fmt.Sprintf("%T", m), func(b *testing.B) {
 			var g partition.Groups

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/rand/v2"
 
-	"github.com/graph-condensation/cgc/internal/factor"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -28,15 +27,6 @@ func Leader(u *mat.Dense) []float64 {
 		panic(err)
 	}
 	return m.leader
-}
-
-// LeftSingular is step 1 of Spectral.
-func LeftSingular(x *mat.Dense, k int) *mat.Dense {
-	u, err := factor.LeftSingular(context.Background(), x, k, rand.NewPCG(1, 1))
-	if err != nil {
-		panic(err)
-	}
-	return u
 }
 
 // LeadingLeft is step 1 of Spectral for any number of rows.

@@ -1,8 +1,10 @@
 package partition_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,46 +32,17 @@ func centred(x *mat.Dense) *mat.Dense {
 	return c
 }
 
-// explicitMap returns the feature map Z of the degree-2 kernel (u·v + c)² with c = 2^-½: a constant, the linear
-// columns, and the products of two.
-func explicitMap(u *mat.Dense) [][]float64 {
-	c := math.Sqrt(0.5)
-	z := make([][]float64, u.Rows)
-	for i := range z {
-		row := u.Row(i)
-		z[i] = []float64{c}
-		for _, v := range row {
-			z[i] = append(z[i], math.Sqrt(2*c)*float64(v))
-		}
-		for a := range row {
-			for b := a; b < len(row); b++ {
-				factor := math.Sqrt2
-				if a == b {
-					factor = 1
-				}
-				z[i] = append(z[i], factor*float64(row[a])*float64(row[b]))
-			}
-		}
-	}
-	return z
-}
-
-// explicitKernel returns K = ZZᵀ and its degrees D = K·1.
+// explicitKernel returns K_ij = (u_i·u_j + c)², c = 2^-½, and its degrees D = K·1.
 func explicitKernel(u *mat.Dense) (k [][]float64, degree []float64) {
-	z := explicitMap(u)
-	k, degree = make([][]float64, len(z)), make([]float64, len(z))
-	for i := range z {
-		k[i] = make([]float64, len(z))
-		for j := range i + 1 {
-			for a, v := range z[i] {
-				k[i][j] += v * z[j][a]
-			}
-			k[j][i] = k[i][j]
-		}
-	}
+	k, degree = make([][]float64, u.Rows), make([]float64, u.Rows)
 	for i := range k {
-		for _, v := range k[i] {
-			degree[i] += v
+		for j := range k {
+			dot := math.Sqrt(0.5)
+			for a, v := range u.Row(i) {
+				dot += float64(v) * float64(u.Row(j)[a])
+			}
+			k[i] = append(k[i], dot*dot)
+			degree[i] += dot * dot
 		}
 	}
 	return k, degree
@@ -90,24 +63,8 @@ func cut(k [][]float64, degree []float64, g partition.Groups) (sum float64) {
 	return sum
 }
 
-func TestKernelIsThePolynomial(t *testing.T) {
-	u := partitiontest.Mixture(15, 4, 2, 1)
-	k, _ := explicitKernel(u)
-	for i := range k {
-		for j := range k {
-			dot := math.Sqrt(0.5)
-			for a, v := range u.Row(i) {
-				dot += float64(v) * float64(u.Row(j)[a])
-			}
-			if math.Abs(k[i][j]-dot*dot) > 1e-12*k[i][i] {
-				t.Fatalf("explicit map gives K[%d,%d] = %v, (u·v+c)² is %v", i, j, k[i][j], dot*dot)
-			}
-		}
-	}
-}
-
-// Products computed without forming the map equal those with the explicit map, even if u is not orthonormal.
-func TestKernelProductEqualsExplicitMap(t *testing.T) {
+// Products computed without forming the kernel equal those with the kernel, even if u is not orthonormal.
+func TestKernelProduct(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		n := rapid.IntRange(1, 270).Draw(r, "n") // more than one block of rows
 		d := rapid.IntRange(1, 18).Draw(r, "d")  // more than one strip of columns
@@ -144,118 +101,36 @@ func TestKernelProductEqualsExplicitMap(t *testing.T) {
 				// Each term is rounded to float32 a few times. Entries of Z that cancel within a term have the size of S_ii.
 				size += k[i][i] / degree[i]
 				if diff := math.Abs(float64(got.Row(i)[c]) - want); diff > 1e-5*size {
-					r.Fatalf("row %d column %d: %v, by the explicit map %v", i, c, got.Row(i)[c], want)
+					r.Fatalf("row %d column %d: %v, by the kernel %v", i, c, got.Row(i)[c], want)
 				}
 			}
 		}
 	})
 }
 
-// gram returns XᵀX.
-func gram(t *testing.T, x *mat.Dense) *factor.Symmetric {
-	t.Helper()
-	g, err := factor.Gram(t.Context(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
-
-// eigenvalues returns the eigenvalues of XᵀX, largest first.
-func eigenvalues(t *testing.T, x *mat.Dense) []float64 {
-	t.Helper()
-	values, _, err := gram(t, x).Eigen(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return values
-}
-
-func TestLeftSingular(t *testing.T) {
-	for _, size := range [][3]int{{20, 60, 5}, {200, 30, 7}, {50, 50, 10}, {40, 8, 20}, {9, 300, 20}, {600, 200, 5},
-		{300, 700, 6}} {
-		x := centred(partitiontest.Mixture(size[0], size[1], 12, 1))
-		u := partition.LeftSingular(x, size[2])
-		data := make([]float64, len(x.Data))
-		for i, v := range x.Data {
-			data[i] = float64(v)
-		}
-		var svd gonum.SVD
-		svd.Factorize(gonum.NewDense(x.Rows, x.Cols, data), gonum.SVDThin)
-		var want gonum.Dense
-		svd.UTo(&want)
-		r := 0
-		for values := svd.Values(nil); r < min(size[2], len(values)) && values[r] > 1e-5*values[0]; r++ {
-		}
-		if u.Cols != r {
-			t.Errorf("%d×%d: %d vectors, the rank within %d is %d", x.Rows, x.Cols, u.Cols, size[2], r)
-			continue
-		}
-		// Equal subspaces have equal projectors: ‖UᵀW‖² = r. Gram matrices are computed from float32 products.
-		overlap := 0.0
-		for a := range r {
-			for b := range r {
-				dot := 0.0
-				for i := range x.Rows {
-					dot += float64(u.Row(i)[a]) * want.At(i, b)
-				}
-				overlap += dot * dot
-			}
-		}
-		if math.Abs(overlap-float64(r)) > 1e-4*float64(r) {
-			t.Errorf("%d×%d: overlap %v of %d with the singular vectors", x.Rows, x.Cols, overlap, r)
-		}
-	}
-}
-
-// The eigenvalues of noise are close together at the cut. The vectors found may differ from the leading ones, but
-// capture as much of the trace.
-func TestLeftSingularOfNoise(t *testing.T) {
-	for _, size := range [][3]int{{700, 200, 50}, {190, 400, 40}, {400, 400, 12}} {
-		x := centred(partitiontest.Mixture(size[0], size[1], 1, 1))
-		u := partition.LeftSingular(x, size[2])
-		var got, most float64
-		for a := range u.Cols {
-			for c := range x.Cols {
-				along := 0.0
-				for i := range x.Rows {
-					along += float64(u.Row(i)[a]) * float64(x.Row(i)[c])
-				}
-				got += along * along
-			}
-		}
-		values := eigenvalues(t, x)
-		for _, v := range values[:size[2]] {
-			most += v
-		}
-		t.Logf("%v: %.5f of the squares that the leading vectors carry", size, got/most)
-		if u.Cols != size[2] || got < 0.999*most || got > 1.0001*most {
-			t.Errorf("%v: %d vectors carry %v of the squares, the leading %d carry %v", size, u.Cols, got, size[2], most)
-		}
-	}
-}
-
-// Many rows are not copied, and no Gram matrix of many columns is formed. Wherever the rows are in memory, the vectors
-// are orthonormal, orthogonal to the vector of ones, and capture nearly as much as the leading vectors. They capture
-// least for noise, whose singular values have no gap.
-func TestLeadingOfManyRows(t *testing.T) {
+// The vectors are orthonormal, orthogonal to the vector of ones, and capture nearly as much as the leading singular
+// vectors. They capture least for noise, whose singular values have no gap. Many rows are not copied, and no Gram matrix
+// of many columns is formed.
+func TestLeadingLeft(t *testing.T) {
 	for _, c := range []struct {
 		n, d, centres, k int
 		share            float64 // of the squares that the leading vectors capture
-	}{{2600, 40, 12, 6, 0.999}, {2600, 400, 12, 6, 0.999}, {2600, 40, 1, 6, 0.999}, {2600, 400, 1, 6, 0.85}} {
+	}{
+		{20, 60, 12, 5, 0.9999}, {200, 30, 12, 7, 0.9999}, {50, 50, 12, 10, 0.9999}, {40, 8, 12, 20, 0.9999},
+		{9, 300, 12, 20, 0.9999}, {600, 200, 12, 5, 0.9999}, {300, 700, 12, 6, 0.9999},
+		{700, 200, 1, 50, 0.999}, {190, 400, 1, 40, 0.999}, {400, 400, 1, 12, 0.999},
+		{2600, 40, 12, 6, 0.999}, {2600, 400, 12, 6, 0.999}, {2600, 40, 1, 6, 0.999}, {2600, 400, 1, 6, 0.85},
+	} {
 		x := partitiontest.Mixture(c.n, c.d, c.centres, 5)
 		exact := centred(x)
 		for i := range x.Data {
 			x.Data[i] += 100
 		}
-		u, err := partition.LeadingLeft(t.Context(), x.View().Rows(), c.k)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got, most float64
+		u := leadingLeft(t, x, c.k)
+		wantOrthonormal(t, fmt.Sprint(c), u)
+		got := 0.0
 		for a := range u.Cols {
-			sum := 0.0
-			along := make([]float64, c.d)
+			sum, along := 0.0, make([]float64, c.d)
 			for i := range c.n {
 				v := float64(u.Row(i)[a])
 				sum += v
@@ -263,31 +138,57 @@ func TestLeadingOfManyRows(t *testing.T) {
 					along[j] += v * float64(e)
 				}
 			}
-			if math.Abs(sum) > 1e-3 { // sum of 2600 float32 values whose squares sum to 1
+			if math.Abs(sum) > 1e-3 { // sum of at most 2600 float32 values whose squares sum to 1
 				t.Errorf("%v: vector %d sums to %v", c, a, sum)
 			}
 			for _, v := range along {
 				got += v * v
 			}
 		}
-		g := gram(t, u)
-		for i := range g.N {
-			for j, v := range g.Row(i) {
-				if i == j {
-					v--
-				}
-				if math.Abs(v) > 1e-4 { // float32 rotations
-					t.Errorf("%v: vectors %d and %d are off orthonormal by %v", c, i, j, v)
-				}
-			}
+		gram, err := factor.Gram(t.Context(), exact)
+		if err != nil {
+			t.Fatal(err)
 		}
-		values := eigenvalues(t, exact)
-		for _, v := range values[:c.k] {
-			most += v
+		var e gonum.EigenSym
+		e.Factorize(gonum.NewSymDense(c.d, gram.Data), false)
+		values := e.Values(nil)
+		slices.Reverse(values)
+		most, rank := 0.0, 0
+		for ; rank < min(c.k, c.d) && values[rank] > 1e-6*values[0]; rank++ { // Gram has float32 products
+			most += values[rank]
 		}
 		t.Logf("%v: %.5f of the squares that the leading vectors carry", c, got/most)
-		if u.Cols != c.k || got < c.share*most || got > 1.0001*most {
-			t.Errorf("%v: %d vectors carry %v of the squares, the leading %d carry %v", c, u.Cols, got, c.k, most)
+		if u.Cols != rank || got < c.share*most || got > 1.0001*most {
+			t.Errorf("%v: %d vectors carry %v of the squares, the leading %d carry %v", c, u.Cols, got, rank, most)
+		}
+	}
+}
+
+// leadingLeft returns the vectors of step 1 of Spectral for the rows of x.
+func leadingLeft(t *testing.T, x *mat.Dense, k int) *mat.Dense {
+	t.Helper()
+	u, err := partition.LeadingLeft(t.Context(), x.View().Rows(), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// wantOrthonormal checks the products of the columns of v.
+func wantOrthonormal(t *testing.T, name string, v *mat.Dense) {
+	t.Helper()
+	gram, err := factor.Gram(t.Context(), v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range gram.N {
+		for j, product := range gram.Row(i) {
+			if i == j {
+				product--
+			}
+			if math.Abs(product) > 1e-4 { // float32 rotations
+				t.Errorf("%s: vectors %d and %d are off orthonormal by %v", name, i, j, product)
+			}
 		}
 	}
 }
@@ -296,7 +197,7 @@ func TestLeadingOfManyRows(t *testing.T) {
 // eigenvectors do, whether U has k columns or fewer. If it has fewer, random vectors have to find the rest.
 func TestLeadingSpace(t *testing.T) {
 	for _, c := range []struct{ n, d, k int }{{150, 30, 10}, {40, 200, 12}, {200, 5, 16}, {120, 2, 10}} {
-		u := partition.LeftSingular(centred(partitiontest.Mixture(c.n, c.d, 10, 3)), c.k)
+		u := leadingLeft(t, partitiontest.Mixture(c.n, c.d, 10, 3), c.k)
 		k, degree := explicitKernel(u)
 		s := make([][]float64, c.n)
 		for i := range s {
@@ -324,19 +225,8 @@ func TestLeadingSpace(t *testing.T) {
 				if math.Abs(along) > 1e-5 { // of vectors in float32
 					t.Errorf("%v, %s: vector %d has the product %v with the leading eigenvector", c, name, a, along)
 				}
-				for b := range a + 1 {
-					product := 0.0
-					for i := range c.n {
-						product += float64(v.Row(i)[a]) * float64(v.Row(i)[b])
-					}
-					if a == b {
-						product--
-					}
-					if math.Abs(product) > 1e-4 { // float32 rotations
-						t.Errorf("%v, %s: vectors %d and %d are off orthonormal by %v", c, name, a, b, product)
-					}
-				}
 			}
+			wantOrthonormal(t, fmt.Sprintf("%v, %s", c, name), v)
 			// The iteration stops at a mean squared sine of 10⁻³, and its last product improves on that.
 			if got, most := carried(s, v), carried(s, want); got < most*(1-1e-4) {
 				t.Errorf("%v, %s: the vectors carry %v of S, its eigenvectors %v", c, name, got, most)
@@ -369,7 +259,7 @@ func TestSpectralCut(t *testing.T) {
 		const runs = 4
 		for seed := range uint64(runs) {
 			x := partitiontest.Mixture(c.n, c.d, c.centres, seed)
-			k, degree := explicitKernel(partition.LeftSingular(centred(x), c.k))
+			k, degree := explicitKernel(leadingLeft(t, x, c.k))
 			m := partition.KMeans{Restarts: 10}
 			explicit += cut(k, degree, group(t, m, explicitEmbedding(k, degree, c.k), c.k, seed)) / runs
 			dense += cut(k, degree, group(t, partition.Spectral{KMeans: m, Dense: c.n}, x, c.k, seed)) / runs
