@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset/synth"
+	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/internal/reach"
 	"github.com/graph-condensation/cgc/internal/slow"
@@ -52,72 +53,98 @@ func features(n, d int, share float64, random *rand.Rand) *mat.Dense {
 }
 
 // TestBlocksAreTheWholeBitForBit checks that the bits of the embeddings depend neither on the blocks of columns, nor on
-// the requested rows, nor on the number of threads, and that the plain engine gives the same up to rounding.
+// the storage of the features within a kind, nor on the requested rows, nor on the number of threads, in either
+// precision, and that the plain engine gives the same as float32 up to rounding.
 func TestBlocksAreTheWholeBitForBit(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 0))
 	const n, d = 500, 150
 	x := features(n, d, 0.3, random)
-	all := make([]int32, n)
-	for i := range all {
-		all[i] = int32(i)
-	}
-	before := runtime.GOMAXPROCS(0)
-	defer runtime.GOMAXPROCS(before)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	halves, err := paneled.Copy(x, 16, mat.F16)
 	if err != nil {
 		t.Fatal(err)
+	}
+	kinds := map[string]mat.Matrix{
+		"dense": x, "sparse": x.Sparse(), "panels of 16": inPanels{x, 16, nil}, "panels of 22": inPanels{x, 22, nil},
+		"panels of 16 bits": halves,
 	}
 	plain := ring(n, 4)
 	plain.Data = nil
 	for what, a := range map[string]*mat.CSR{"weighted": ring(n, 4), "unweighted": plain} {
 		for r, rule := range propagate.Rules() {
 			for hops := 1; hops <= 4; hops++ {
-				if (r+hops+len(what))%3 > 0 && !slow.On() { // two combinations of each rule, weights and hops remain
-					continue
-				}
-				p := propagate.Propagation{Rule: rule, Hops: hops, Teleport: 0.1}
-				var wide, narrow, stored, remade, filed, both, spilled, halved bool
-				for kind, features := range map[string]mat.Matrix{
-					"dense": x, "sparse": x.Sparse(), "panels of 16": inPanels{x, 16, nil}, "panels of 22": inPanels{x, 22, nil},
-					"panels of 16 bits": halves,
-				} {
-					in := propagate.Input{Adj: a, X: features, Rows: all}
-					name := fmt.Sprintf("%s, %s, %s, %d hops", what, kind, rule, hops)
-					runtime.GOMAXPROCS(1)
-					want := embeddings(t, blocked.Engine{}, p, in)
-					wantClose(t, name, want, embeddings(t, propagate.Plain{}, p, in))
-					for _, rows := range [][]int32{{499, 3, 4, 3, 77, 300}, all} {
-						in.Rows, in.Classes = rows, make([]int32, len(rows))
-						for i := range in.Classes {
-							in.Classes[i] = random.Int32N(5)
+				for _, precision := range blocked.Precisions() {
+					half := precision == blocked.Half
+					if (r+hops+len(what))%3 > 0 && !slow.On() || half && hops > 2 && rule != propagate.PPR {
+						continue // two combinations of each rule, weights and hops remain
+					}
+					p := propagate.Propagation{Rule: rule, Hops: hops, Teleport: 0.1}
+					name := fmt.Sprintf("%s, %s, %d hops, %s", what, rule, hops, precision)
+					seen := map[string]bool{}
+					for kind, features := range kinds {
+						in := propagate.Input{Adj: a, X: features, Rows: nodes(n)}
+						runtime.GOMAXPROCS(1)
+						want := embeddings(t, blocked.Engine{Precision: precision}, p, in)
+						if !half {
+							wantClose(t, name+", "+kind, want, embeddings(t, propagate.Plain{}, p, in))
 						}
-						for i, memory := range []int64{
-							0, 1, 50 << 10, 90 << 10, 200 << 10, 700 << 10, 1680 << 10, 4500 << 10, 1 << 30,
-						} {
-							in.Mapped = i%3 != 0
-							memory = withProcess(memory, in.Mapped)
-							runtime.GOMAXPROCS([]int{1, 2, 7}[i%3])
-							engine, got := fitting(t, blocked.Engine{Memory: memory}, p, in)
-							plan := engine.Plan(p, in)
-							wide, narrow = wide || plan.Width == 64, narrow || plan.Width < 16 && plan.Width > 1
-							stored, remade = stored || plan.Stored, remade || !plan.Stored
-							filed, spilled = filed || plan.Filed > 0, spilled || plan.Spill
-							halved = halved || plan.Halves
-							both = both || plan.Filed > 0 && plan.Held > 0
-							wantRows(t, fmt.Sprintf("%s, memory %d", name, memory), got, want, rows)
+						for _, rows := range [][]int32{{499, 3, 4, 3, 77, 300}, nodes(n)} {
+							in.Rows, in.Classes = rows, nil
+							for range len(rows) * (r % 2) {
+								in.Classes = append(in.Classes, random.Int32N(5))
+							}
+							for i, memory := range []int64{
+								0, 1, 50 << 10, 90 << 10, 200 << 10, 700 << 10, 1680 << 10, 4500 << 10, 1 << 30,
+							} {
+								in.Mapped = i%3 != 0
+								memory = withProcess(memory, in.Mapped)
+								runtime.GOMAXPROCS([]int{1, 2, 7}[i%3])
+								engine, got := fitting(t, blocked.Engine{Memory: memory, Precision: precision}, p, in)
+								note(seen, engine.Plan(p, in))
+								wantRows(t, fmt.Sprintf("%s, %s, memory %d", name, kind, memory), got, want, rows)
+							}
+						}
+					}
+					all := []string{"wide", "narrow", "stored", "made anew", "results in a file"}
+					if !half && hops < 4 {
+						all = append(all, "entries in a file", "some entries in a file")
+					}
+					if !half && a.Data == nil && rule != propagate.PPR {
+						all = append(all, "16 bits")
+					} else if seen["16 bits"] {
+						t.Errorf("%s: blocks of 16 bits", name)
+					}
+					for _, of := range all {
+						if !seen[of] {
+							t.Errorf("%s: no plan of the kind %q", name, of)
 						}
 					}
 				}
-				if can := a.Data == nil && rule != propagate.PPR; halved != can {
-					t.Errorf("%s, %s, %d hops: blocks of 16 bits %t, want %t", what, rule, hops, halved, can)
-				}
-				if !wide || !narrow || !stored || !remade || (!filed || !both) && hops < 4 || !spilled {
-					t.Errorf("%s, %s, %d hops: blocks of 64 columns %t, narrow ones %t, entries stored %t, made anew %t, "+
-						"in a file %t, some of them %t, results in a file %t: want all of them",
-						what, rule, hops, wide, narrow, stored, remade, filed, both, spilled)
-				}
 			}
 		}
+	}
+}
+
+// Without a hop, embeddings are the features.
+func TestNoHops(t *testing.T) {
+	x := features(20, 5, 1, rand.New(rand.NewPCG(2, 0)))
+	for _, features := range []mat.Matrix{x, x.Sparse()} {
+		in := propagate.Input{Adj: ring(20, 2), X: features, Rows: nodes(20)}
+		h := embeddings(t, blocked.Engine{}, propagate.Propagation{Rule: propagate.SGC}, in)
+		if !slices.Equal(h[0].Dense().Data, x.Data) {
+			t.Errorf("H(0) of a %T is not X", features)
+		}
+	}
+}
+
+// note adds the kinds of a plan to seen.
+func note(seen map[string]bool, plan blocked.Plan) {
+	for kind, is := range map[string]bool{
+		"wide": plan.Width == 64, "narrow": plan.Width < 16 && plan.Width > 1, "stored": plan.Stored,
+		"made anew": !plan.Stored, "entries in a file": plan.Filed > 0,
+		"some entries in a file": plan.Filed > 0 && plan.Held > 0, "results in a file": plan.Spill, "16 bits": plan.Halves,
+	} {
+		seen[kind] = seen[kind] || is
 	}
 }
 
@@ -218,16 +245,13 @@ func TestLayout(t *testing.T) {
 
 // edges returns the symmetric adjacency of n nodes with the given edges.
 func edges(n int, list [][2]int32) *mat.CSR {
-	neighbours := make([][]int32, n)
-	for _, e := range list {
-		neighbours[e[0]] = append(neighbours[e[0]], e[1])
-		neighbours[e[1]] = append(neighbours[e[1]], e[0])
+	var e graph.Edges
+	for _, ends := range list {
+		e.From, e.To = append(e.From, ends[0]), append(e.To, ends[1])
 	}
-	a := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, 1, n+1)}
-	for _, row := range neighbours {
-		slices.Sort(row)
-		a.Indices = append(a.Indices, row...)
-		a.Indptr = append(a.Indptr, int64(len(a.Indices)))
+	a, _, err := graph.Adjacency(context.Background(), n, e)
+	if err != nil {
+		panic(err)
 	}
 	return a
 }
@@ -254,9 +278,9 @@ func TestPlan(t *testing.T) {
 	const n, d = 1000, 200
 	a := ring(n, 5) // 10000 entries of 8 bytes, 1001 pointers of 8: 88 kB
 	x := mat.NewDense(n, d)
-	half := make([]int32, n/2)
+	half := nodes(n / 2)
 	for i := range half {
-		half[i] = int32(2 * i)
+		half[i] *= 2
 	}
 	p := propagate.Propagation{Rule: propagate.SGC, Hops: 2}
 	const arrays, base = 16 * n, 8*10_000 + 8*1001 + 4*n*d + blocked.Process // all nodes are within one hop

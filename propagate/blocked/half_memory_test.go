@@ -4,7 +4,6 @@ package blocked_test
 
 import (
 	"math/rand/v2"
-	"runtime"
 	"testing"
 
 	"github.com/graph-condensation/cgc/internal/paneled"
@@ -36,15 +35,8 @@ func TestHalfTakesHalfOfTheBlocks(t *testing.T) {
 		if tiles := planned.Blocks - half; tiles < 0 || tiles > 1<<20 {
 			t.Errorf("%s: blocks of %d bytes, want %d and tiles", p.Rule, planned.Blocks, half)
 		}
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		embeddings(t, engine, p, in)
-		runtime.ReadMemStats(&after)
-		taken := int64(after.TotalAlloc - before.TotalAlloc)
 		// The tolerance of 10% is that of TestMemoryIsAskedForOnce. Blocks of float32 would add a fifth.
-		if most := planned.Sum() * 11 / 10; taken > most {
-			t.Errorf("%s: took %d bytes, want at most %d for a plan of %d", p.Rule, taken, most, planned.Sum())
-		}
+		wantMemory(t, engine, p, in, 110)
 	}
 }
 
@@ -62,20 +54,10 @@ func TestMemoryOfHalves(t *testing.T) {
 	}
 	p := propagate.Propagation{Rule: propagate.SGC, Hops: 1}
 	engine := blocked.Engine{Memory: blocked.Process + 36<<20}
-	planned, err := engine.Footprint(p, in)
-	if err != nil {
-		t.Fatal(err)
-	}
 	if plan := engine.Plan(p, in); !plan.Halves || plan.Width != 16 {
 		t.Fatalf("plan %+v, want blocks of 16 columns of 16 bits", plan)
 	}
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	embeddings(t, engine, p, in)
-	runtime.ReadMemStats(&after)
 	// Of the tolerance of 5%, thread buffers and lists of the rows use 4%. Without the factors, the plan would be 4%
 	// smaller.
-	if taken, most := int64(after.TotalAlloc-before.TotalAlloc), planned.Sum()*105/100; taken > most {
-		t.Errorf("took %d bytes, want at most %d for a plan of %d", taken, most, planned.Sum())
-	}
+	wantMemory(t, engine, p, in, 105)
 }

@@ -2,15 +2,11 @@ package blocked_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -185,53 +181,6 @@ func TestHalfFindsTheLargest(t *testing.T) {
 	}
 }
 
-// TestHalfBlocksAreTheWholeBitForBit checks that the bits depend neither on the number of threads, nor on the memory
-// limit, nor on the storage of the features, nor on the other rows.
-func TestHalfBlocksAreTheWholeBitForBit(t *testing.T) {
-	random := rand.New(rand.NewPCG(4, 0))
-	const n, d = 500, 150
-	x := features(n, d, 0.3, random)
-	before := runtime.GOMAXPROCS(0)
-	defer runtime.GOMAXPROCS(before)
-	plain := ring(n, 4)
-	plain.Data = nil
-	for what, a := range map[string]*mat.CSR{"weighted": ring(n, 4), "unweighted": plain} {
-		for _, p := range []propagate.Propagation{
-			{Rule: propagate.SGC, Hops: 2}, {Rule: propagate.PPR, Hops: 3, Teleport: 0.1}, {Rule: propagate.SAGE, Hops: 1},
-		} {
-			var wide, narrow, remade, spilled bool
-			for kind, features := range map[string]mat.Matrix{
-				"dense": x, "sparse": x.Sparse(), "panels of 22": inPanels{x, 22, nil},
-			} {
-				if kind != "panels of 22" && p.Rule != propagate.SGC && !slow.On() {
-					continue
-				}
-				in := propagate.Input{Adj: a, X: features, Rows: nodes(n)}
-				runtime.GOMAXPROCS(1)
-				want := embeddings(t, blocked.Engine{Precision: blocked.Half}, p, in)
-				for _, rows := range [][]int32{{499, 3, 4, 3, 77, 300}, nodes(n)} {
-					in.Rows = rows
-					for i, memory := range []int64{0, 1, 30 << 10, 60 << 10, 200 << 10, 700 << 10, 1680 << 10, 1 << 30} {
-						in.Mapped = i%3 != 0
-						memory = withProcess(memory, in.Mapped)
-						runtime.GOMAXPROCS([]int{1, 2, 7}[i%3])
-						engine, got := fitting(t, blocked.Engine{Memory: memory, Precision: blocked.Half}, p, in)
-						plan := engine.Plan(p, in)
-						wide, narrow = wide || plan.Width == 64, narrow || plan.Width < 16
-						remade, spilled = remade || !plan.Stored, spilled || plan.Spill
-						name := fmt.Sprintf("%s, %s, %s, memory %d", what, kind, p.Rule, memory)
-						wantRows(t, name, got, want, rows)
-					}
-				}
-			}
-			if !wide || !narrow || !remade || !spilled {
-				t.Errorf("%s, %s: blocks of 64 columns %t, narrow ones %t, entries made anew %t, results in a file %t: want all",
-					what, p.Rule, wide, narrow, remade, spilled)
-			}
-		}
-	}
-}
-
 // A degree above 2³² is an error that names the node. Invalid weights are an error too, and never give values that are
 // not finite.
 func TestHalfRefusesWeights(t *testing.T) {
@@ -284,16 +233,5 @@ func TestPrecision(t *testing.T) {
 	}
 	if _, err := json.Marshal(blocked.Precision(2)); err == nil {
 		t.Error("precision 2 has a text")
-	}
-}
-
-// Without a hop, embeddings are the features.
-func TestHalfWithoutHops(t *testing.T) {
-	x := features(20, 5, 1, rand.New(rand.NewPCG(2, 0)))
-	p := propagate.Propagation{Rule: propagate.SGC}
-	in := propagate.Input{Adj: ring(20, 2), X: x, Rows: nodes(20)}
-	h := embeddings(t, blocked.Engine{Precision: blocked.Half}, p, in)
-	if !slices.Equal(h[0].Dense().Data, x.Data) {
-		t.Error("H(0) is not X")
 	}
 }

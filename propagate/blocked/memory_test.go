@@ -25,14 +25,23 @@ func TestMemoryIsAskedForOnce(t *testing.T) {
 	if planned.Columns != 64 || planned.Passes != 2 {
 		t.Fatalf("%d blocks of %d columns, want 2 of at most 64", planned.Passes, planned.Columns)
 	}
+	// Size classes and the bookkeeping of threads add up to 10%. A second set of blocks would add a quarter.
+	wantMemory(t, blocked.Engine{}, p, in, 110)
+}
+
+// wantMemory checks that Embeddings allocates at most some percent of the memory of its footprint.
+func wantMemory(t *testing.T, engine blocked.Engine, p propagate.Propagation, in propagate.Input, percent int64) {
+	t.Helper()
+	planned, err := engine.Footprint(p, in)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	embeddings(t, blocked.Engine{}, p, in)
+	embeddings(t, engine, p, in)
 	runtime.ReadMemStats(&after)
-	taken := int64(after.TotalAlloc - before.TotalAlloc)
-	// Size classes and the bookkeeping of threads add up to 10%. A second set of blocks would add a quarter.
-	if most := planned.Sum() * 11 / 10; taken > most {
-		t.Errorf("took %d bytes, want at most %d for a plan of %d", taken, most, planned.Sum())
+	if taken, most := int64(after.TotalAlloc-before.TotalAlloc), planned.Sum()*percent/100; taken > most {
+		t.Errorf("%s: took %d bytes, want at most %d for a plan of %d", p.Rule, taken, most, planned.Sum())
 	}
 }
 
