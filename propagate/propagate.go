@@ -29,15 +29,14 @@ const (
 
 // step defines a rule: P of H⁽ˡ⁾ = (1−β)·P·H⁽ˡ⁻¹⁾ + β·X, and whether β is Teleport or 0.
 type step struct {
-	operator  func(a *mat.CSR) graph.Operator
-	given     func(a *mat.CSR, degrees []float64) graph.Operator // the operator for given Σ_j A_ij
+	operator  func(a *mat.CSR, degrees []float64) graph.Operator
 	teleports bool
 }
 
 var rules = registry.New[step]("propagation rule").
-	With(string(SGC), step{operator: graph.Symmetric, given: graph.SymmetricOf}).
-	With(string(PPR), step{operator: graph.Symmetric, given: graph.SymmetricOf, teleports: true}).
-	With(string(SAGE), step{operator: graph.Mean, given: graph.MeanOf})
+	With(string(SGC), step{operator: graph.SymmetricOf}).
+	With(string(PPR), step{operator: graph.SymmetricOf, teleports: true}).
+	With(string(SAGE), step{operator: graph.MeanOf})
 
 // Rules returns the rules, the default first, in a new slice.
 func Rules() []Rule {
@@ -74,20 +73,8 @@ func (p Propagation) Validate() error {
 	return nil
 }
 
-// Step returns P and β of one hop over in.Adj, like Propagation.Step, but with in.Degrees if they are given. p is
-// valid.
+// Step returns P and β of one hop, H⁽ˡ⁾ = (1−β)·P·H⁽ˡ⁻¹⁾ + β·X, over in.Adj. β is 0 unless the rule is PPR. p is valid.
 func (in Input) Step(p Propagation) (operator graph.Operator, beta float32) {
-	operator, beta = p.Step(in.Adj)
-	if in.Degrees == nil {
-		return operator, beta
-	}
-	s, _ := rules.Find(string(p.Rule))
-	return s.given(in.Adj, in.Degrees), beta
-}
-
-// Step returns P and β of one hop over adjacency a, H⁽ˡ⁾ = (1−β)·P·H⁽ˡ⁻¹⁾ + β·X. β is 0 unless the rule is PPR. p is
-// valid.
-func (p Propagation) Step(a *mat.CSR) (operator graph.Operator, beta float32) {
 	s, err := rules.Find(string(p.Rule))
 	if err != nil {
 		panic(fmt.Sprintf("propagate: %v", err))
@@ -95,7 +82,7 @@ func (p Propagation) Step(a *mat.CSR) (operator graph.Operator, beta float32) {
 	if s.teleports {
 		beta = float32(p.Teleport)
 	}
-	return s.operator(a), beta
+	return s.operator(in.Adj, in.Degrees), beta
 }
 
 // Input is the data from which embeddings are computed, and the nodes for which they are computed.

@@ -36,7 +36,7 @@ func (e embedder) embed(ctx context.Context, x mat.Matrix, d Depth, nodes []int3
 // Without hops it returns q itself.
 func (e embedder) smooth(ctx context.Context, q *mat.Dense, d Depth) (*mat.Dense, error) {
 	p := propagate.Propagation{Rule: propagate.PPR, Hops: d.Hops, Teleport: d.Teleport}
-	operator, beta := p.Step(e.g.Adj)
+	operator, beta := propagate.Input{Adj: e.g.Adj}.Step(p)
 	now, next := q, new(mat.Dense)
 	for l := range d.Hops {
 		if err := operator.Apply(ctx, next, now); err != nil {

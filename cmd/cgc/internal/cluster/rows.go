@@ -53,8 +53,8 @@ type block struct {
 // readBlock first reads nodes and features, then names, rows of training nodes, sums and entries.
 func readBlock(ctx context.Context, t Task, in io.Reader) (*block, error) {
 	// β does not depend on the nodes.
-	none := &mat.CSR{Indptr: make([]int64, 1)}
-	_, beta := t.Propagation().Step(none)
+	none := propagate.Input{Adj: &mat.CSR{Indptr: make([]int64, 1)}}
+	_, beta := none.Step(t.Propagation())
 	width := t.Hi - t.Lo
 	nodes := gathered{width: width, sized: t.Normalize && t.Step == 0}
 	if t.Step > 0 && beta == 0 {
