@@ -31,7 +31,7 @@ func examine(w *work, n int, edges Edges) (survey, error) {
 	var disorder atomic.Bool
 	w.each(edges.Len(), edgeChunk, 1, func(lo, hi int) {
 		c := lo / edgeChunk
-		if faults[c] = edges.check(lo, hi, n); faults[c] != nil {
+		if faults[c] = edges.check(lo, hi, n, 0); faults[c] != nil {
 			return
 		}
 		var s uint64

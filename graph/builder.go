@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -133,27 +134,14 @@ func checkFeatures(ctx context.Context, x mat.Matrix, n int) error {
 	if rows != n || cols == 0 || cols > MaxNodes {
 		return wrong("features are %d×%d, expected %d rows, one for each node, and 1 to %d columns", rows, cols, n, MaxNodes)
 	}
-	switch x := x.(type) {
-	case *mat.Dense:
-		if len(x.Data) != rows*cols {
-			return wrong("features are %d×%d and hold %d numbers, expected %d", rows, cols, len(x.Data), rows*cols)
-		}
-	case *mat.CSR:
-		if err := x.Validate(ctx); err != nil {
-			return wrong("features: %w", err)
-		}
+	if x, dense := x.(*mat.Dense); dense && len(x.Data) != rows*cols {
+		return wrong("features are %d×%d and hold %d numbers, expected %d", rows, cols, len(x.Data), rows*cols)
 	}
-	i, j, found, err := mat.FirstNotFinite(ctx, x)
-	if ended := ctx.Err(); ended != nil {
-		return ended
+	fault, err := faultOf(ctx, x)
+	if fault != nil {
+		err = wrong("%w", fault)
 	}
-	if err != nil {
-		return fmt.Errorf("graph: reading features: %w", err)
-	}
-	if found {
-		return wrong("feature %d of node %d is not a finite number", j, i)
-	}
-	return nil
+	return cmp.Or(ctx.Err(), err)
 }
 
 // checkLabels returns the number of classes. If classes is 0, that is the largest label plus 1.

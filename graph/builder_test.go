@@ -74,8 +74,8 @@ func TestBuilderNamesTheFault(t *testing.T) {
 		{"edges: edge 7 (4294967296–2): must be nodes 0 to 2147483646", func(b *graph.Builder) { b.AddEdge(1<<32, 2) }},
 		{"edges: edge 7 (1–2): weight 0, must be a positive finite", func(b *graph.Builder) { b.AddWeightedEdge(1, 2, 0) }},
 		{"edges: edge 7 (1–2): weight +Inf, must be a positive finite", func(b *graph.Builder) {
-			b.AddWeightedEdge(1, 2,
-				inf)
+			b.AddWeightedEdge(1, 2, inf)
+			b.AddEdge(1, 4)
 		}},
 		{"edges: edges have 7 sources, 6 targets and 0 weights, must be", func(b *graph.Builder) {
 			b.Edges.To = b.Edges.To[:6]
@@ -93,7 +93,7 @@ func TestBuilderNamesTheFault(t *testing.T) {
 		}},
 		{"features: feature 0 of node 3 is not a finite number", func(b *graph.Builder) {
 			d := dense(b)
-			d.Data[6], b.X = inf, far{d, nil}
+			d.Data[6], b.X = inf, &reader{of: d}
 		}},
 		{"features: features: mat: 3 row pointers for 4 rows", func(b *graph.Builder) {
 			b.X = &mat.CSR{Rows: 4, Cols: 1, Indptr: []int64{0, 0, 0}}
@@ -117,29 +117,14 @@ func TestBuilderNamesTheFault(t *testing.T) {
 	}
 }
 
-// far is a matrix of a custom type, whose reads may fail.
-type far struct {
-	x   *mat.Dense
-	err error
-}
-
-func (f far) Dims() (rows, cols int) { return f.x.Dims() }
-
-func (f far) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
-	if f.err != nil {
-		return f.err
-	}
-	return f.x.ReadBlock(dst, rows, lo, hi)
-}
-
 func TestBuilderPassesOnErrorsOfReading(t *testing.T) {
 	lost := errors.New("connection lost")
 	b := square()
-	b.X = far{mat.NewDense(4, 2), lost}
+	b.X = &reader{of: mat.NewDense(4, 2), err: lost}
 	if _, _, err := b.Graph(t.Context()); !errors.Is(err, lost) {
 		t.Errorf("error %v, want %v", err, lost)
 	}
-	b.X = far{mat.NewDense(4, 2), nil}
+	b.X = &reader{of: mat.NewDense(4, 2)}
 	if g, _, err := b.Graph(t.Context()); err != nil || g.Features() != 2 {
 		t.Errorf("a matrix of another type: %v", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -86,7 +87,7 @@ func Adjacency(ctx context.Context, n int, edges Edges) (_ *mat.CSR, _ Changes, 
 		return &mat.CSR{Rows: n, Cols: n, Indptr: memory.Make[int64](n + 1)}, changes, nil
 	}
 	if n == 0 {
-		return nil, changes, edges.fault(0, n)
+		return nil, changes, edges.fault(0, n, 0)
 	}
 	w := newWork(ctx, edges.Len())
 	seen, err := examine(w, n, edges)
@@ -113,33 +114,28 @@ func (e *Edges) Check(n int, first int) error {
 	if len(e.To) != e.Len() || e.Weight != nil && len(e.Weight) != e.Len() {
 		return e.unequal()
 	}
-	if err := e.check(0, e.Len(), n); err != nil {
-		for i := range e.From {
-			if e.fault(i, n) != nil {
-				return e.faultAt(i, n, first+i)
-			}
-		}
-	}
-	return nil
+	return e.check(0, e.Len(), n, first)
 }
 
-// check returns an error for the first invalid edge from lo to hi−1 of a graph with n nodes, or nil.
-func (e *Edges) check(lo, hi, n int) error {
-	from, to := e.From[lo:hi], e.To[lo:hi]
+// check returns an error for the first invalid edge from lo to hi−1 of a graph with n nodes, or nil. first is the number
+// of edge 0.
+func (e *Edges) check(lo, hi, n, first int) error {
+	bad, from, to := hi, e.From[lo:hi], e.To[lo:hi]
 	for i, u := range from {
 		if uint32(u) >= uint32(n) || uint32(to[i]) >= uint32(n) { // a negative number is large
-			return e.fault(lo+i, n)
+			bad = lo + i
+			break
 		}
 	}
-	if e.Weight == nil {
+	if e.Weight != nil {
+		if i := slices.IndexFunc(e.Weight[lo:bad], func(w float32) bool { return !legal(w) }); i >= 0 {
+			bad = lo + i
+		}
+	}
+	if bad == hi {
 		return nil
 	}
-	for i, w := range e.Weight[lo:hi] {
-		if !legal(w) {
-			return e.fault(lo+i, n)
-		}
-	}
-	return nil
+	return e.fault(bad, n, first+bad)
 }
 
 // unequal is the error for lists of different lengths.
@@ -148,22 +144,16 @@ func (e *Edges) unequal() error {
 		len(e.From), len(e.To), len(e.Weight))}
 }
 
-// fault returns what is wrong with edge i of a graph with n nodes, or nil.
-func (e *Edges) fault(i, n int) error { return e.faultAt(i, n, i) }
-
-// faultAt is fault with another number for edge i in the message.
-func (e *Edges) faultAt(i, n, number int) error {
+// fault returns what is wrong with edge i, an invalid one, which the message calls by number.
+func (e *Edges) fault(i, n, number int) error {
 	u, v := e.From[i], e.To[i]
 	for _, node := range []int32{u, v} {
 		if uint(node) >= uint(n) {
 			return &PartError{"edges", fmt.Errorf("edge %d (%d–%d): node %d, must be 0 to %d", number, u, v, node, n-1)}
 		}
 	}
-	if e.Weight != nil && !legal(e.Weight[i]) {
-		return &PartError{"edges", fmt.Errorf("edge %d (%d–%d): weight %v, must be a positive finite number",
-			number, u, v, e.Weight[i])}
-	}
-	return nil
+	return &PartError{"edges", fmt.Errorf("edge %d (%d–%d): weight %v, must be a positive finite number",
+		number, u, v, e.Weight[i])}
 }
 
 // legal reports whether w is positive and finite.

@@ -50,12 +50,12 @@ func TestFingerprintsStay(t *testing.T) {
 func TestFingerprintOfOtherMatrices(t *testing.T) {
 	g := path()
 	want := identify(t, g)
-	g.X = far{g.X.(*mat.Dense), nil}
+	g.X = &reader{of: g.X}
 	if got := identify(t, g); got != want {
 		t.Errorf("%+v, want that of dense features %+v", got, want)
 	}
 	lost := errors.New("lost")
-	g.X = far{mat.NewDense(4, 4), lost}
+	g.X = &reader{of: g.X, err: lost}
 	if _, err := graph.Identify(g); !errors.Is(err, lost) {
 		t.Errorf("error %v, want %v", err, lost)
 	}

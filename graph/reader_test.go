@@ -55,13 +55,9 @@ func random(t *testing.T) *graph.Graph {
 // written returns x as a dense matrix.
 func written(t *testing.T, x mat.Matrix) *mat.Dense {
 	t.Helper()
-	n, _ := x.Dims()
-	all := make([]int32, n)
-	for i := range all {
-		all[i] = int32(i)
-	}
+	_, d := x.Dims()
 	var dst mat.Dense
-	if err := mat.Rows(&dst, x, all); err != nil {
+	if err := mat.ReadColumns(t.Context(), &dst, x, nil, 0, d); err != nil {
 		t.Fatal(err)
 	}
 	return &dst

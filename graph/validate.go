@@ -133,21 +133,31 @@ func validateFeatures(ctx context.Context, x mat.Matrix, n int) error {
 		if len(x.Data) != rows*cols {
 			return fmt.Errorf("graph: %d numbers for %d×%d features", len(x.Data), rows, cols)
 		}
-	case *mat.CSR:
-		if err := x.Validate(ctx); err != nil {
-			return fmt.Errorf("graph: features: %w", err)
-		}
 	case *paneled.Matrix:
 		return nil // reading them rejects values that are not finite, and they may be larger than memory
 	}
+	fault, err := faultOf(ctx, x)
+	if fault != nil {
+		return fmt.Errorf("graph: %w", fault)
+	}
+	return err
+}
+
+// faultOf returns the first fault among the values of features x, and otherwise the error of reading them.
+func faultOf(ctx context.Context, x mat.Matrix) (fault, err error) {
+	if x, sparse := x.(*mat.CSR); sparse {
+		if err := x.Validate(ctx); err != nil {
+			return fmt.Errorf("features: %w", err), nil
+		}
+	}
 	i, j, found, err := mat.FirstNotFinite(ctx, x)
-	if err != nil {
-		return fmt.Errorf("graph: reading features: %w", err)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("graph: reading features: %w", err)
+	case found:
+		return fmt.Errorf("feature %d of node %d is not a finite number", j, i), nil
 	}
-	if found {
-		return fmt.Errorf("graph: feature %d of node %d is not a finite number", j, i)
-	}
-	return nil
+	return nil, nil
 }
 
 func (s Split) validate(g *Graph) (errs []error) {
