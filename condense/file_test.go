@@ -68,39 +68,26 @@ func save(t *testing.T, c *condense.Condensed) string {
 	return path
 }
 
-// Loading a file returns what was saved, for any method, with and without edges, weights, members and soft labels. The
-// version is the lowest that can represent the graph.
-func TestSaveAndLoad(t *testing.T) {
+// The version of a file is the lowest that can represent the graph. Package formattest checks that Load returns what was
+// saved; a file without a source is an old one.
+func TestVersions(t *testing.T) {
 	for _, c := range []struct {
-		name    string
-		change  func(*condense.Condensed)
 		version string
+		change  func(*condense.Condensed)
 	}{
-		{"everything", func(*condense.Condensed) {}, "2"},
-		{"no soft labels", func(c *condense.Condensed) { c.Soft = nil }, "1"},
-		{"no members", func(c *condense.Condensed) { c.Members = nil }, "3"},
-		{"no members, no soft labels", func(c *condense.Condensed) { c.Members, c.Soft = nil, nil }, "3"},
-		{"no edges", func(c *condense.Condensed) { c.Adj = nil }, "2"},
-		{"no source", func(c *condense.Condensed) { c.Source = nil }, "2"},
-		{"no seconds", func(c *condense.Condensed) { c.Seconds, c.Timed = condense.Seconds{}, false }, "2"},
-		{"little told", func(c *condense.Condensed) {
-			c.Scaling, c.Account, c.Warnings, c.Budget = nil, json.RawMessage("{}"), nil, nil
-			c.Config, c.Inductive, c.Seconds = json.RawMessage(`{"method":"herding"}`), false, condense.Seconds{}
-			c.Timed, c.Source = false, nil
-		}, "2"},
+		{"1", func(c *condense.Condensed) { c.Soft, c.Source = nil, nil }},
+		{"2", func(*condense.Condensed) {}},
+		{"3", func(c *condense.Condensed) { c.Members = nil }},
+		{"3", func(c *condense.Condensed) { c.Members, c.Soft = nil, nil }},
 	} {
 		want := whole(t)
 		c.change(want)
 		path := save(t, want)
-		got, err := condense.Load(path)
-		if err != nil {
-			t.Fatalf("%s: %v", c.name, err)
-		}
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: read back as\n%+v, want\n%+v", c.name, got, want)
-		}
 		if meta, _ := contents(t, path); meta["format_version"] != c.version {
-			t.Errorf("%s: format version %s, want %s", c.name, meta["format_version"], c.version)
+			t.Errorf("format version %s, want %s", meta["format_version"], c.version)
+		}
+		if got, err := condense.Load(path); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("version %s: read back as\n%+v, %v, want\n%+v", c.version, got, err, want)
 		}
 	}
 }

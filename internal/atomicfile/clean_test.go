@@ -32,6 +32,14 @@ func put(t *testing.T, dir string, list ...string) {
 	}
 }
 
+// writes returns a function that writes text.
+func writes(text string) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	}
+}
+
 // unlocked skips a test on systems without locks.
 func unlocked(t *testing.T) {
 	t.Helper()
@@ -120,10 +128,7 @@ func TestCleanLeavesTheLiving(t *testing.T) {
 		group.Go(func() {
 			for j := range times {
 				text := fmt.Sprint(i, j)
-				err := atomicfile.Write(filepath.Join(dir, "file"), func(w io.Writer) error {
-					_, err := io.WriteString(w, text)
-					return err
-				})
+				err := atomicfile.Write(filepath.Join(dir, "file"), writes(text))
 				err = errors.Join(err, atomicfile.Folder(filepath.Join(dir, "folder"), func(folder string) error {
 					return os.WriteFile(filepath.Join(folder, "x"), []byte(text), 0o600)
 				}))
@@ -164,11 +169,7 @@ func TestLinks(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"file", "lost"} {
-		err := atomicfile.Write(filepath.Join(dir, name), func(w io.Writer) error {
-			_, err := io.WriteString(w, "new")
-			return err
-		})
-		if err != nil {
+		if err := atomicfile.Write(filepath.Join(dir, name), writes("new")); err != nil {
 			t.Error(err)
 		}
 	}

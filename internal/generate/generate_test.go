@@ -3,7 +3,6 @@ package generate_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -28,11 +27,8 @@ func clusters(n, d, centres int, random *rand.Rand) *mat.Dense {
 // threads.
 func TestFeaturesIgnoreThreads(t *testing.T) {
 	h := clusters(500, 40, 3, rand.New(rand.NewPCG(1, 0)))
-	before := runtime.GOMAXPROCS(0)
-	defer runtime.GOMAXPROCS(before)
 	var first *mat.Dense
-	for _, threads := range []int{1, 2, 7} {
-		runtime.GOMAXPROCS(threads)
+	mattest.AtThreads(func(threads int) {
 		a, _, err := generate.Adjacency(t.Context(), h, 0.8, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -49,7 +45,7 @@ func TestFeaturesIgnoreThreads(t *testing.T) {
 		} else if !slices.Equal(first.Data, x.Data) {
 			t.Errorf("%d threads change the features", threads)
 		}
-	}
+	})
 }
 
 // BenchmarkFeatures solves for one component of all nodes, sparse and dense, and reports the entries of the adjacency.
