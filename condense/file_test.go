@@ -68,8 +68,8 @@ func save(t *testing.T, c *condense.Condensed) string {
 	return path
 }
 
-// The version of a file is the lowest that can represent the graph. Package formattest checks that Load returns what was
-// saved; a file without a source is an old one.
+// The version of a file is the lowest that can represent the graph. Package formattest checks that Load returns what
+// was saved; a file without a source is an old one.
 func TestVersions(t *testing.T) {
 	for _, c := range []struct {
 		version string

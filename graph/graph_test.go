@@ -156,8 +156,8 @@ func apply(t *testing.T, o graph.Operator, x mat.Matrix) *mat.Dense {
 	return &dst
 }
 
-// The operators have the values of their formulas for degrees 2, 4, 7 and 5 with self-loops. On one-hot features, P·X is
-// P.
+// The operators have the values of their formulas for degrees 2, 4, 7 and 5 with self-loops. On one-hot features, P·X
+// is P.
 func TestOperatorsOnAPath(t *testing.T) {
 	g := path()
 	degree := []float64{2, 4, 7, 5}

@@ -109,8 +109,8 @@ func TestKernelProduct(t *testing.T) {
 }
 
 // The vectors are orthonormal, orthogonal to the vector of ones, and capture nearly as much as the leading singular
-// vectors. They capture least for noise, whose singular values have no gap. Many rows are not copied, and no Gram matrix
-// of many columns is formed.
+// vectors. They capture least for noise, whose singular values have no gap. Many rows are not copied, and no Gram
+// matrix of many columns is formed.
 func TestLeadingLeft(t *testing.T) {
 	for _, c := range []struct {
 		n, d, centres, k int

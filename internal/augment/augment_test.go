@@ -29,8 +29,8 @@ func TestSampleRefuses(t *testing.T) {
 	}
 }
 
-// Classes are drawn in proportion to their error times their size, absent classes never, and hops uniformly. If no class
-// has an error, all nodes are equally likely.
+// Classes are drawn in proportion to their error times their size, absent classes never, and hops uniformly. If no
+// class has an error, all nodes are equally likely.
 func TestSampleFollowsTheWeights(t *testing.T) {
 	y := []int32{0, 0, 0, 2, 2, 3} // no node of class 1
 	const size = 60_000

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -61,23 +60,32 @@ const groupChunk = 4
 // ties returns the nonzero entries of M = P̂ÂP̂ᵀ above the diagonal as pairs, ordered by row, and the diagonal of M.
 func ties(ctx context.Context, members *mat.CSR, operator graph.Operator) (pairs []pair, own []float64, err error) {
 	n, adjacency := members.Rows, operator.Adj
-	groups := newHomes(members, operator.Right)
+	groups, _, err := members.Transpose(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
 	own = make([]float64, n)
 	found := make([][]pair, (n+groupChunk-1)/groupChunk)
 	err = parallel.ForContext(ctx, n, groupChunk, func(lo, hi int) {
 		row := make([]float64, n)
+		add := func(v int32, factor float64) { // adds factor times column v of diag(Right)·P̂ᵀ
+			scale := float64(operator.Right[v])
+			for j, w := range groups.Row(int(v)) {
+				row[j] += factor * (float64(w) * scale)
+			}
+		}
 		for i := lo; i < hi; i++ {
 			clear(row)
 			for u, p := range members.Row(i) {
 				left := float64(p) * float64(operator.Left[u])
-				groups.add(row, int32(u), left*float64(operator.Self))
+				add(int32(u), left*float64(operator.Self))
 				first, end := adjacency.Indptr[u], adjacency.Indptr[u+1]
 				for e, v := range adjacency.Indices[first:end] {
 					edge := left
 					if adjacency.Data != nil {
 						edge *= float64(adjacency.Data[first+int64(e)])
 					}
-					groups.add(row, v, edge)
+					add(v, edge)
 				}
 			}
 			own[i] = row[i]
@@ -89,38 +97,6 @@ func ties(ctx context.Context, members *mat.CSR, operator graph.Operator) (pairs
 		}
 	})
 	return slices.Concat(found...), own, err
-}
-
-// homes is diag(scale)·P̂ᵀ: entries start[v] to start[v+1] hold the groups of node v and its scaled weights in them.
-type homes struct {
-	start  []int64
-	group  []int32
-	weight []float64
-}
-
-func newHomes(members *mat.CSR, scale []float32) homes {
-	h := homes{make([]int64, members.Cols+1), memory.Make[int32](members.NNZ()), memory.Make[float64](members.NNZ())}
-	for _, v := range members.Indices {
-		h.start[v+1]++
-	}
-	for v := range members.Cols {
-		h.start[v+1] += h.start[v]
-	}
-	next := slices.Clone(h.start[:members.Cols])
-	for i := range members.Rows {
-		for v, w := range members.Row(i) {
-			h.group[next[v]], h.weight[next[v]] = int32(i), float64(w)*float64(scale[v])
-			next[v]++
-		}
-	}
-	return h
-}
-
-// add adds factor times row v to sum.
-func (h homes) add(sum []float64, v int32, factor float64) {
-	for e := h.start[v]; e < h.start[v+1]; e++ {
-		sum[h.group[e]] += factor * h.weight[e]
-	}
 }
 
 // pair is an edge of two nodes i < j, and its weight or a substitute for it.
@@ -143,32 +119,18 @@ func strongest(pairs []pair, bound float64, n int, degree float64) ([]pair, floa
 	return pairs[:first], bound
 }
 
-// joined returns the symmetric n×n matrix of the given pairs. Unless weighted is true, all entries are 1. joined sorts
-// pairs.
+// joined returns the symmetric n×n matrix of the given pairs. Unless weighted is true, all entries are 1.
 func joined(n int, pairs []pair, weighted bool) *mat.CSR {
-	a := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1), Indices: memory.Make[int32](2 * len(pairs))}
-	if weighted {
-		a.Data = memory.Make[float32](2 * len(pairs))
-	}
+	var e graph.Edges
 	for _, p := range pairs {
-		a.Indptr[p.i+1]++
-		a.Indptr[p.j+1]++
-	}
-	for i := range n {
-		a.Indptr[i+1] += a.Indptr[i]
-	}
-	// By i and then j, each row is filled in ascending order: pairs that end in it come before pairs that begin in it.
-	slices.SortFunc(pairs, func(p, q pair) int { return cmp.Or(cmp.Compare(p.i, q.i), cmp.Compare(p.j, q.j)) })
-	next := slices.Clone(a.Indptr[:n])
-	for _, p := range pairs {
-		for _, entry := range [2][2]int32{{p.i, p.j}, {p.j, p.i}} {
-			at := next[entry[0]]
-			a.Indices[at] = entry[1]
-			if weighted {
-				a.Data[at] = float32(p.weight)
-			}
-			next[entry[0]]++
+		e.From, e.To = append(e.From, p.i), append(e.To, p.j)
+		if weighted {
+			e.Weight = append(e.Weight, float32(p.weight))
 		}
+	}
+	a, _, err := graph.Adjacency(context.Background(), n, e)
+	if err != nil {
+		panic(err) // nodes are in range, and weights above 0
 	}
 	return a
 }
