@@ -76,23 +76,6 @@ func TestAggregatedEqualsReference(t *testing.T) {
 	}
 }
 
-// Groups of one node each have the edges and weights between these nodes, for any scale of the rows of P̂.
-func TestAggregatedSingletonsAreTheSubgraph(t *testing.T) {
-	random := rand.New(rand.NewPCG(41, 0))
-	g, _ := smallGraph(50, 4, 3, true, false, random)
-	nodes := g.Split.Train
-	members := &mat.CSR{Rows: len(nodes), Cols: 50, Indptr: make([]int64, len(nodes)+1), Indices: nodes}
-	for i := range nodes {
-		members.Indptr[i+1] = int64(i + 1)
-		members.Data = append(members.Data, float32(0.5+random.Float64()))
-	}
-	a, _, err := generate.Aggregated(t.Context(), members, g.Adj, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantClose(t, "A′", a.Dense(), fromMatrix(g.Induced(nodes).Adj), 1e-6)
-}
-
 func TestAggregatedIgnoresThreads(t *testing.T) {
 	random := rand.New(rand.NewPCG(42, 0))
 	g, _ := smallGraph(200, 4, 3, true, false, random)

@@ -2,10 +2,12 @@ package generate_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/generate"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
@@ -46,6 +48,35 @@ func TestFeaturesIgnoreThreads(t *testing.T) {
 			t.Errorf("%d threads change the features", threads)
 		}
 	})
+}
+
+// Groups of one node each have the edges and weights between these nodes, for any scale of the rows of P̂.
+func TestAggregatedSingletonsAreTheSubgraph(t *testing.T) {
+	random := rand.New(rand.NewPCG(41, 0))
+	b := graph.Builder{X: mat.NewDense(50, 1)}
+	for range 300 {
+		b.AddWeightedEdge(random.IntN(50), random.IntN(50), 0.1+random.Float32())
+	}
+	g, _, err := b.Graph(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes := []int32{1, 3, 4, 8, 15, 21, 22, 30, 31, 40, 49}
+	members := &mat.CSR{Rows: len(nodes), Cols: 50, Indptr: []int64{0}, Indices: nodes}
+	for i := range nodes {
+		members.Indptr = append(members.Indptr, int64(i+1))
+		members.Data = append(members.Data, 0.5+random.Float32())
+	}
+	a, _, err := generate.Aggregated(t.Context(), members, g.Adj, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := g.Induced(nodes).Adj
+	for e, w := range want.Data {
+		if !slices.Equal(a.Indices, want.Indices) || math.Abs(float64(a.Data[e]-w)) > 1e-6 {
+			t.Fatalf("A′ has entries %v of weights %v, want %v of %v", a.Indices, a.Data, want.Indices, want.Data)
+		}
+	}
 }
 
 // BenchmarkFeatures solves for one component of all nodes, sparse and dense, and reports the entries of the adjacency.
