@@ -46,18 +46,16 @@ type run struct {
 	panels  [3]panel   // blocks of S⁽⁰⁾ (unless the features are sparse) and of two S⁽ˡ⁾
 }
 
-// newTask finds the nodes within some hops, at least 1, of the rows of in.
-func newTask(ctx context.Context, in propagate.Input, hops int, beta float32, e Engine) *task {
-	return &task{
+// newRun finds the nodes within some hops, at least 1, of the rows of in, and plans the propagation. It assigns no
+// places yet.
+func newRun(ctx context.Context, in propagate.Input, hops int, beta float32, e Engine) *run {
+	r := &run{degrees: in.Degrees != nil, task: &task{
 		layout: find(ctx, in.Adj, in.Rows, hops),
 		adj:    in.Adj, x: in.X, rows: in.Rows, mapped: in.Mapped, hops: hops, beta: beta, panel: mat.PanelWidth(in.X),
 		half: e.Precision == Half,
-	}
-}
-
-// newRun plans the propagation of in. It assigns no places yet.
-func newRun(ctx context.Context, in propagate.Input, hops int, beta float32, e Engine) *run {
-	r := &run{task: newTask(ctx, in, hops, beta, e), degrees: in.Degrees != nil}
+	}}
+	_, r.d = in.X.Dims()
+	_, r.sparse = in.X.(*mat.CSR)
 	r.plan = r.choose(e.Memory)
 	for lo, hi := range r.blocks(r.plan) {
 		r.widest = max(r.widest, r.stride(r.plan, hi-lo))
@@ -68,13 +66,12 @@ func newRun(ctx context.Context, in propagate.Input, hops int, beta float32, e E
 // prepare assigns places to the nodes and computes the factors of the operator. The order follows classes only if all
 // entries are kept: entries that are built again for each block are best read in the order of the nodes.
 func (r *run) prepare(ctx context.Context, operator graph.Operator, in propagate.Input) error {
-	last, classes := r.within[r.hops-1], in.Classes
+	last, classes := r.computed(), in.Classes
 	if r.plan.kept < last || r.plan.beyond {
 		classes = nil
 	}
-	_, sparse := r.x.(*mat.CSR)
 	listed := last
-	if sparse {
+	if r.sparse {
 		listed = r.within[r.hops]
 	}
 	if err := r.order(ctx, r.adj, r.rows, classes, listed); err != nil {
@@ -84,21 +81,20 @@ func (r *run) prepare(ctx context.Context, operator graph.Operator, in propagate
 	if err := r.checkDegrees(operator.Left); err != nil {
 		return err
 	}
-	keep := 1 - r.beta
+	gain := func(v int32) float32 { return (1 - r.beta) * operator.Left[v] * r.scale(v) }
 	r.placed = make([]float32, last)
 	parallel.For(len(r.placed), nodeChunk, func(lo, hi int) {
 		for p := lo; p < hi; p++ {
-			v := r.nodes[p]
-			r.placed[p] = keep * operator.Left[v] * r.scale(v)
+			r.placed[p] = gain(r.nodes[p])
 		}
 	})
-	if !sparse {
+	if !r.sparse {
 		return nil
 	}
 	r.gain = memory.Make[float32](r.adj.Rows)
 	parallel.For(r.adj.Rows, nodeChunk, func(lo, hi int) {
 		for v := lo; v < hi; v++ {
-			r.gain[v] = keep * operator.Left[v] * r.scale(int32(v))
+			r.gain[v] = gain(int32(v))
 		}
 	})
 	return nil
@@ -204,7 +200,7 @@ func (r *run) block(ctx context.Context, lo, hi int) error {
 		return err
 	}
 	var from *panel
-	if _, sparse := x.(*mat.CSR); !sparse {
+	if !r.sparse {
 		from = &r.panels[0]
 		r.reshapeSource(from, r.within[hops], stride)
 		if err := r.source(ctx, from, lo, d); err != nil {
@@ -219,9 +215,8 @@ func (r *run) block(ctx context.Context, lo, hi int) error {
 		}
 		r.keep(l, to, lo, hi)
 		from = to
-		_, all := r.x.Dims()
 		done := lo*hops + l*(hi-lo)
-		progress.Report(ctx, progress.Event{Stage: "propagate", Done: int64(done), Total: int64(all * hops)})
+		progress.Report(ctx, progress.Event{Stage: "propagate", Done: int64(done), Total: int64(r.d * hops)})
 	}
 	return ctx.Err()
 }

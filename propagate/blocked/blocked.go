@@ -8,6 +8,7 @@
 package blocked
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -49,16 +50,7 @@ var _ propagate.Engine = Engine{}
 // in.Classes determines the order of the nodes in memory: neighbours mostly share a class, so they are then close
 // together. If in.Adj turns out not to be symmetric, Embeddings returns an error.
 func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in propagate.Input) ([]mat.View, error) {
-	if e.Memory < 0 {
-		return nil, fmt.Errorf("propagate: memory %d bytes, must be at least 0 (0 for no bound)", e.Memory)
-	}
-	if err := e.Precision.validate(); err != nil {
-		return nil, err
-	}
-	if err := p.Validate(); err != nil {
-		return nil, err
-	}
-	if err := in.Validate(); err != nil {
+	if err := e.check(p, in); err != nil {
 		return nil, err
 	}
 	_, d := in.X.Dims()
@@ -83,11 +75,10 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 		return nil, err
 	}
 	var err error
-	_, sparse := in.X.(*mat.CSR)
 	if r.results, err = newResults(in.Rows, in.Classes, d, p.Hops, r.copies(r.plan), r.plan.spill); err != nil {
 		return nil, err
 	}
-	if r.copies(r.plan) && !sparse {
+	if r.copies(r.plan) && !r.sparse {
 		r.copied = byNode(in.Rows)
 	}
 	if err := r.store(ctx); err != nil {
@@ -110,6 +101,14 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 		return nil, err
 	}
 	return first(views, in, r.copied != nil)
+}
+
+// check returns what is wrong with e, p or in.
+func (e Engine) check(p propagate.Propagation, in propagate.Input) error {
+	if e.Memory < 0 {
+		return fmt.Errorf("propagate: memory %d bytes, must be at least 0 (0 for no bound)", e.Memory)
+	}
+	return cmp.Or(e.Precision.validate(), p.Validate(), in.Validate())
 }
 
 // large is the smallest amount of memory, in bytes, that is returned to the system immediately.

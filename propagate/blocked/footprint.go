@@ -33,13 +33,7 @@ func (f Footprint) Sum() int64 { return f.Results + f.Blocks + f.Entries + f.Lay
 // Footprint returns the memory that Embeddings would need for p and in. It costs about as much as finding the nodes
 // within K hops of the rows, and reads no features. It returns errors about p and in.
 func (e Engine) Footprint(p propagate.Propagation, in propagate.Input) (f Footprint, err error) {
-	if err := e.Precision.validate(); err != nil {
-		return f, err
-	}
-	if err := p.Validate(); err != nil {
-		return f, err
-	}
-	if err := in.Validate(); err != nil {
+	if err := e.check(p, in); err != nil {
 		return f, err
 	}
 	_, d := in.X.Dims()
@@ -57,7 +51,6 @@ func (e Engine) Footprint(p propagate.Propagation, in propagate.Input) (f Footpr
 
 // footprint returns the footprint of the plan under a memory limit.
 func (r *run) footprint(memory int64) (f Footprint) {
-	_, d := r.x.Dims()
 	passes, _ := r.cut(r.plan)
 	f.Columns, f.Passes = r.plan.width, int(passes)
 	f.Blocks = r.blockBytes(r.plan)
@@ -68,7 +61,7 @@ func (r *run) footprint(memory int64) (f Footprint) {
 	if x, sparse := r.x.(*mat.CSR); sparse {
 		f.Input += budget.Sparse(x)
 	} else {
-		f.Input += 4 * int64(d) * int64(r.within[r.hops])
+		f.Input += 4 * int64(r.d) * int64(r.within[r.hops])
 	}
 	f.Read, f.Scratch, f.Work = r.bytesRead(r.plan), r.scratch(r.plan), r.work(r.plan)
 	if r.plan.beyond {

@@ -90,7 +90,7 @@ func (r *run) checkDegrees(left []float32) error {
 	if !r.half || r.adj.Data == nil && !r.degrees {
 		return nil
 	}
-	for _, v := range r.nodes[:r.within[r.hops-1]] {
+	for _, v := range r.nodes[:r.computed()] {
 		if mean := float64(left[v]) * float64(r.scale(v)); !(mean*largestDegree >= 1) {
 			return fmt.Errorf("propagate: weights of edges give node %d the degree %.3g, must be at most %.3g with "+
 				"precision half",

@@ -61,6 +61,8 @@ type task struct {
 	*layout
 	adj    *mat.CSR
 	x      mat.Matrix
+	d      int  // columns of x
+	sparse bool // x is a *mat.CSR
 	rows   []int32
 	mapped bool    // adj and x are mapped from a file
 	hops   int     // K, at least 1
@@ -102,27 +104,23 @@ func (t *task) choose(limit int64) plan {
 }
 
 // usual returns the plan without a memory limit, and the widest block to consider with a limit.
-func (t *task) usual() (p plan, wide int) {
-	last := t.within[t.hops-1]
-	_, d := t.x.Dims()
-	p = plan{kept: last, held: t.keeps(last)}
-	_, sparse := t.x.(*mat.CSR)
+func (t *task) usual() (_ plan, wide int) {
+	usual, wide := usualWidth, usualWidth
 	switch {
-	case sparse:
-		p.width, wide = d, d
+	case t.sparse:
+		usual, wide = t.d, t.d
 	case t.half: // rows of the same number of bytes
-		p.width, wide = min(d, widest), min(d, widest)
-	case t.read < many*int64(last):
-		p.width, wide = min(d, t.fitting(cmp.Or(memory.Cache(), usualCache))), min(d, widest)
-	default:
-		p.width, wide = min(d, usualWidth), min(d, usualWidth)
+		usual, wide = widest, widest
+	case t.read < many*int64(t.computed()):
+		usual, wide = t.fitting(cmp.Or(memory.Cache(), usualCache)), widest
 	}
-	return p, wide
+	last := t.computed()
+	return plan{width: min(t.d, usual), kept: last, held: t.keeps(last)}, min(t.d, wide)
 }
 
 // candidates yields the plans to compare, from the widest blocks to the narrowest. They keep no entries in memory yet.
 func (t *task) candidates(wide int) iter.Seq[plan] {
-	last := t.within[t.hops-1]
+	last := t.computed()
 	stores := []plan{{kept: last}, {kept: last, halves: true}, {kept: t.inner()}, {}}
 	return func(yield func(plan) bool) {
 		for width := wide; width > 0; width = t.narrower(width) {
@@ -157,15 +155,17 @@ func (t *task) fitting(cache int64) int {
 
 // narrower returns the next smaller width of a block, 0 after the last.
 func (t *task) narrower(width int) int {
-	_, sparse := t.x.(*mat.CSR)
 	switch {
 	case width > unit:
 		return (width - 1) / unit * unit
-	case sparse:
+	case t.sparse:
 		return 0
 	}
 	return width / 2
 }
+
+// computed returns the number of places where some H⁽ˡ⁾ is computed.
+func (t *task) computed() int { return t.within[t.hops-1] }
 
 // inner returns the number of places that are computed in a hop after the first. These hops read few entries.
 func (t *task) inner() int { return t.within[max(0, t.hops-2)] }
@@ -198,15 +198,14 @@ func (t *task) cost(p plan) float64 {
 // work estimates the seconds of p's arithmetic: each entry reads a row of each block of columns, in whole cache lines.
 func (t *task) work(p plan) float64 {
 	passes, bytes := t.cut(p)
-	made := t.entriesOf(t.within[t.hops-1]) - t.entriesOf(p.kept)
+	made := t.entriesOf(t.computed()) - t.entriesOf(p.kept)
 	return float64(t.read*(bytes+4*passes))/budget.Cached + float64(passes*made)/budget.Entries
 }
 
 // cut returns the number of blocks, and the bytes that one entry reads in the rows of all blocks, in whole cache lines.
 func (t *task) cut(p plan) (passes, bytes int64) {
-	_, d := t.x.Dims()
-	if _, sparse := t.x.(*mat.CSR); sparse {
-		return int64((d + p.width - 1) / p.width), t.element() * int64(d)
+	if t.sparse {
+		return int64((t.d + p.width - 1) / p.width), t.element() * int64(t.d)
 	}
 	for lo, hi := range t.blocks(p) {
 		passes++
@@ -228,19 +227,15 @@ func (t *task) bytesRead(p plan) (bytes int64) {
 		}
 		return 0
 	}
-	_, d := t.x.Dims()
 	adjacency, features := budget.Sparse(t.adj), budget.Features(t.x)
-	panel := t.panel
-	if panel == 0 {
-		panel = d
-	}
+	panel := cmp.Or(t.panel, t.d)
 	passes, _ := t.cut(p)
-	if _, sparse := t.x.(*mat.CSR); sparse {
+	if t.sparse {
 		bytes = features * passes
 	} else {
 		for lo, hi := range t.blocks(p) {
 			for first := lo / panel * panel; first < hi; first += panel {
-				bytes += features / int64(d) * int64(min(panel, d-first))
+				bytes += features / int64(t.d) * int64(min(panel, t.d-first))
 			}
 		}
 	}
@@ -297,12 +292,11 @@ func (t *task) input() int64 {
 
 // resultBytes returns the bytes Embeddings allocates for its results.
 func (t *task) resultBytes(p plan) int64 {
-	_, d := t.x.Dims()
 	hops := t.hops
 	if t.copies(p) {
 		hops++
 	}
-	return 4 * int64(len(t.rows)) * int64(d) * int64(hops)
+	return 4 * int64(len(t.rows)) * int64(t.d) * int64(hops)
 }
 
 // copies reports whether H⁽⁰⁾ is a copy of rows of X. Without a copy, rows of a mapped file that does not fit would be
@@ -315,8 +309,8 @@ func (t *task) copies(p plan) bool {
 // arrays returns the bytes of the arrays with a number per node: the place and R of every node, and the node and gain
 // of every place where some H⁽ˡ⁾ is computed. A sparse X needs the gain of all nodes.
 func (t *task) arrays() int64 {
-	n, last := int64(t.adj.Rows), int64(t.within[t.hops-1])
-	if _, sparse := t.x.(*mat.CSR); sparse {
+	n, last := int64(t.adj.Rows), int64(t.computed())
+	if t.sparse {
 		return 12*n + 8*int64(t.within[t.hops])
 	}
 	return 8*n + 8*last
@@ -343,17 +337,16 @@ func (t *task) element() int64 {
 // column returns the bytes that one column of a block takes.
 func (t *task) column(p plan) int64 {
 	hops, element := t.hops, t.element()
-	bytes := element * int64(t.within[hops-1])
-	x, sparse := t.x.(*mat.CSR)
-	if sparse {
-		_, d := x.Dims()
-		bytes += 8 * int64(len(x.Indices)/max(1, d))
-	} else if p.halves {
+	bytes := element * int64(t.computed())
+	switch x, sparse := t.x.(*mat.CSR); {
+	case sparse:
+		bytes += 8 * int64(len(x.Indices)/max(1, t.d))
+	case p.halves:
 		bytes += 2 * int64(t.within[hops])
-	} else {
+	default:
 		bytes += element * int64(t.within[hops])
 	}
-	if hops > 1 && (sparse || p.halves || t.beta > 0) { // otherwise S⁽²⁾ overwrites S⁽⁰⁾
+	if hops > 1 && (t.sparse || p.halves || t.beta > 0) { // otherwise S⁽²⁾ overwrites S⁽⁰⁾
 		bytes += element * int64(t.within[hops-2])
 	}
 	return bytes
@@ -365,14 +358,11 @@ func (t *task) stride(p plan, columns int) int {
 	if t.narrow(p) {
 		return p.width
 	}
-	return (columns + unit - 1) / unit * unit
+	return wholeLines(columns)
 }
 
 // narrow reports whether the rows of a block are shorter than a cache line.
-func (t *task) narrow(p plan) bool {
-	_, d := t.x.Dims()
-	return p.width < min(unit, d)
-}
+func (t *task) narrow(p plan) bool { return p.width < min(unit, t.d) }
 
 // storedBytes returns the bytes of the entries that p keeps in memory, and of the row pointers.
 func (t *task) storedBytes(p plan) int64 {
@@ -388,7 +378,7 @@ func (t *task) entriesOf(places int) int64 {
 	switch places {
 	case 0:
 		return 0
-	case t.within[t.hops-1]:
+	case t.computed():
 		return t.read
 	}
 	return t.second
@@ -397,9 +387,8 @@ func (t *task) entriesOf(places int) int64 {
 // blocks divides the columns into blocks [lo, hi) of at most p.width columns: as few blocks as possible, of sizes as
 // equal as whole units allow. Columns in panels are divided between panels, or within a panel wider than a block.
 func (t *task) blocks(p plan) iter.Seq2[int, int] {
-	_, d := t.x.Dims()
-	step, whole := unit, d
-	if t.panel > 0 && t.panel < d {
+	step, whole := unit, t.d
+	if t.panel > 0 && t.panel < t.d {
 		if t.panel <= p.width {
 			step = t.panel
 		} else {
@@ -410,8 +399,8 @@ func (t *task) blocks(p plan) iter.Seq2[int, int] {
 		step = 1
 	}
 	return func(yield func(lo, hi int) bool) {
-		for first := 0; first < d; first += whole {
-			columns := min(whole, d-first)
+		for first := 0; first < t.d; first += whole {
+			columns := min(whole, t.d-first)
 			units, most := (columns+step-1)/step, max(1, p.width/step)
 			count := (units + most - 1) / most
 			if p.width >= columns {
