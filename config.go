@@ -60,24 +60,19 @@ func Variants() []Variant {
 	return all
 }
 
-func (v Variant) known() bool { return slices.Contains(Variants(), v) }
+// index returns the place of v in variants, or −1.
+func (v Variant) index() int { return slices.Index(Variants(), v) }
 
 // Edges reports whether the variant generates A′; if not, A′ = I.
 func (v Variant) Edges() bool {
-	for _, known := range variants {
-		if known.variant == v {
-			return known.edges
-		}
-	}
-	return false
+	i := v.index()
+	return i >= 0 && variants[i].edges
 }
 
 // Reads reports whether a parameter, named as in the JSON of Config, affects the result of the variant.
 func (v Variant) Reads(parameter string) bool {
-	for _, known := range variants {
-		if known.variant == v && slices.Contains(known.fixed, parameter) {
-			return false
-		}
+	if i := v.index(); i >= 0 && slices.Contains(variants[i].fixed, parameter) {
+		return false
 	}
 	return v.Edges() || !slices.Contains(generated, parameter)
 }
@@ -230,10 +225,8 @@ func Defaults() Config {
 
 // resolved returns c with the parameters that the variant fixes.
 func (c Config) resolved() Config {
-	for _, v := range variants {
-		if v.variant == c.Variant {
-			v.fix(&c)
-		}
+	if i := c.Variant.index(); i >= 0 {
+		variants[i].fix(&c)
 	}
 	return c
 }
@@ -271,7 +264,7 @@ func (c Config) Validate() error {
 		}
 	}
 	in := func(v, lo, hi float64) bool { return v >= lo && v <= hi } // false for NaN
-	check(c.Variant.known(), "method", quoted(c.Variant), "one of %v", Variants())
+	check(c.Variant.index() >= 0, "method", quoted(c.Variant), "one of %v", Variants())
 	_, err := partition.Find(c.Partition)
 	check(err == nil, "partition", quoted(c.Partition), "one of %v", partition.Names())
 	check(slices.Contains(propagate.Rules(), c.Propagation), "propagation", quoted(c.Propagation),

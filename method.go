@@ -151,7 +151,7 @@ func ConfigOf(small *Condensed) (Config, error) {
 	if err := json.Unmarshal(small.Config, &c); err != nil {
 		return c, fmt.Errorf("cgc: configuration of a graph condensed by %q: %w", small.Method, err)
 	}
-	if !c.Variant.known() {
+	if c.Variant.index() < 0 {
 		return c, fmt.Errorf("cgc: the graph was condensed by %q, must be one of %v", small.Method, Variants())
 	}
 	return c, nil

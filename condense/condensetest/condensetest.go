@@ -91,7 +91,8 @@ func check(ctx context.Context, r rule, m condense.Method, claims []Claim) error
 		return err
 	}
 	defer os.RemoveAll(folder)
-	return r.check(&trial{ctx: ctx, method: m, claims: claims, folder: folder})
+	g := ordinary.made()
+	return r.check(&trial{ctx: ctx, method: m, claims: claims, folder: folder, g: g, nodes: sizesOf(g)[1]})
 }
 
 // trial is a method and the rule that it is checked against.
@@ -100,6 +101,13 @@ type trial struct {
 	method condense.Method
 	claims []Claim
 	folder string
+	g      *graph.Graph // ordinary
+	nodes  int          // the middle size of g
+}
+
+// small condenses g.
+func (t *trial) small(m condense.Method, seed uint64) (*condense.Condensed, error) {
+	return t.condense(t.ctx, m, t.g, t.nodes, seed)
 }
 
 // condense runs the method. A panic becomes an error.
@@ -116,11 +124,11 @@ func (t *trial) condense(ctx context.Context, m condense.Method, g *graph.Graph,
 
 // bytesOf condenses g and returns the bytes of the file.
 func (t *trial) bytesOf(m condense.Method, g *graph.Graph, nodes int, seed uint64) (string, error) {
+	var text string
 	small, err := t.condense(t.ctx, m, g, nodes, seed)
-	if err != nil {
-		return "", fmt.Errorf("graph %q to %d nodes: %w", g.Name, nodes, err)
+	if err == nil {
+		text, err = t.saved(small)
 	}
-	text, err := t.saved(small)
 	if err != nil {
 		return "", fmt.Errorf("graph %q to %d nodes: %w", g.Name, nodes, err)
 	}

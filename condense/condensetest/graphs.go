@@ -39,23 +39,24 @@ var shapes = []shape{
 // made returns a graph of that shape. Each call returns an equal graph. It has 8 features, and one more for each class.
 func (s shape) made() *graph.Graph {
 	random := rand.New(rand.NewPCG(uint64(len(s.name)), 7))
-	classes := len(s.train)
-	var y []int32
+	var y, present []int32
 	for c, n := range s.train {
 		y = append(y, slices.Repeat([]int32{int32(c)}, n)...)
-	}
-	train := len(y)
-	for i := range s.outside {
-		for y = append(y, int32(i%classes)); s.train[y[len(y)-1]] == 0; {
-			y[len(y)-1] = (y[len(y)-1] + 1) % int32(classes)
+		if n > 0 {
+			present = append(present, int32(c))
 		}
+	}
+	train, classes := len(y), len(s.train)
+	for i := range s.outside {
+		y = append(y, present[i%len(present)])
 	}
 	n := len(y)
 	places := random.Perm(n) // shuffled numbers of the nodes above, to mix classes and splits
 	b := graph.Builder{Name: s.name, Y: make([]int32, n), Classes: classes}
+	class := make([]int32, n)
 	for i, c := range y {
 		v := int32(places[i])
-		b.Y[v] = c
+		class[v], b.Y[v] = c, c
 		switch {
 		case i < train:
 			b.Split.Train = append(b.Split.Train, v)
@@ -63,6 +64,8 @@ func (s shape) made() *graph.Graph {
 			b.Split.Val = append(b.Split.Val, v)
 		case i%3 == 1:
 			b.Split.Test = append(b.Split.Test, v)
+		default:
+			b.Y[v] = graph.Unlabelled
 		}
 	}
 	x := mat.NewDense(n, 8+classes)
@@ -73,7 +76,7 @@ func (s shape) made() *graph.Graph {
 				row[j] = float32(random.NormFloat64())
 			}
 		}
-		row[8+b.Y[v]] += 2
+		row[8+class[v]] += 2
 	}
 	b.X = x
 	if s.sparse {
@@ -83,23 +86,12 @@ func (s shape) made() *graph.Graph {
 		for range s.degree {
 			v := random.IntN(n - s.isolated)
 			switch {
-			case u == v || b.Y[u] != b.Y[v] && random.IntN(3) > 0:
+			case u == v || class[u] != class[v] && random.IntN(3) > 0:
 			case s.weighted:
 				b.AddWeightedEdge(u, v, 0.1+random.Float32())
 			default:
 				b.AddEdge(u, v)
 			}
-		}
-	}
-	part := make([]bool, n)
-	for _, nodes := range [][]int32{b.Split.Train, b.Split.Val, b.Split.Test} {
-		for _, v := range nodes {
-			part[v] = true
-		}
-	}
-	for v := range b.Y {
-		if !part[v] {
-			b.Y[v] = graph.Unlabelled
 		}
 	}
 	g, _, err := b.Graph(context.Background())

@@ -88,7 +88,7 @@ func (t *trial) proportions() error {
 	if !slices.Contains(t.claims, Proportional) {
 		return nil
 	}
-	g := ordinary.made()
+	g := t.g
 	counts, classes := g.Counts(g.Split.Train), float64(g.Classes)
 	var errs []error
 	for _, nodes := range sizesOf(g) {
@@ -109,7 +109,7 @@ func (t *trial) proportions() error {
 
 // sizes checks that Condense returns an error for impossible numbers of nodes, and so does Check of a condense.Checker.
 func (t *trial) sizes() error {
-	g := ordinary.made()
+	g := t.g
 	least, most := bounds(g)
 	var errs []error
 	for _, nodes := range []int{math.MinInt32, -1, 0, least - 1, most + 1, math.MaxInt32} {

@@ -18,9 +18,7 @@ import (
 // seed checks that the same seed gives the same bytes. A method that claims Random must differ for one of four other
 // seeds.
 func (t *trial) seed() error {
-	g := ordinary.made()
-	nodes := sizesOf(g)[1]
-	first, err := t.condense(t.ctx, t.method, g, nodes, 1)
+	first, err := t.small(t.method, 1)
 	if err != nil {
 		return err
 	}
@@ -28,7 +26,7 @@ func (t *trial) seed() error {
 	if err != nil {
 		return err
 	}
-	again, err := t.bytesOf(t.method, g, nodes, 1)
+	again, err := t.bytesOf(t.method, t.g, t.nodes, 1)
 	if err != nil {
 		return err
 	}
@@ -36,11 +34,11 @@ func (t *trial) seed() error {
 		return errors.New("the same seed gives two condensed graphs")
 	}
 	if !slices.Contains(t.claims, Random) {
-		_, err := t.condense(t.ctx, t.method, g, nodes, 2)
+		_, err := t.small(t.method, 2)
 		return err
 	}
 	for _, seed := range []uint64{0, 2, 3, 4} {
-		other, err := t.condense(t.ctx, t.method, g, nodes, seed)
+		other, err := t.small(t.method, seed)
 		if err != nil {
 			return err
 		}
@@ -78,10 +76,8 @@ func (t *trial) threads() error {
 // cancellation checks that Condense returns ctx's error and no graph if ctx ends before the call or at any event that
 // the method reports. The same holds for the two calls of a condense.Preparer.
 func (t *trial) cancellation() error {
-	g := ordinary.made()
-	nodes := sizesOf(g)[1]
 	err := t.cancelled("", func(ctx context.Context) (bool, error) {
-		small, err := t.condense(ctx, t.method, g, nodes, 1)
+		small, err := t.condense(ctx, t.method, t.g, t.nodes, 1)
 		return small != nil, err
 	})
 	preparer, is := t.method.(condense.Preparer)
@@ -89,15 +85,15 @@ func (t *trial) cancellation() error {
 		return err
 	}
 	err = t.cancelled("Prepare, ", func(ctx context.Context) (bool, error) {
-		p, err := preparer.Prepare(ctx, g)
+		p, err := preparer.Prepare(ctx, t.g)
 		return p != nil, err
 	})
-	prepared, wrong := preparer.Prepare(t.ctx, g)
+	prepared, wrong := preparer.Prepare(t.ctx, t.g)
 	if wrong != nil {
 		return errors.Join(err, wrong)
 	}
 	return errors.Join(err, t.cancelled("what was prepared, ", func(ctx context.Context) (bool, error) {
-		small, err := prepared.Condense(ctx, t.method, nodes, 1)
+		small, err := prepared.Condense(ctx, t.method, t.nodes, 1)
 		return small != nil, err
 	}))
 }
@@ -147,9 +143,7 @@ func (t *trial) validationLabels() error {
 
 // relabelled shuffles the labels of a part, moves each to the next class, and gives all nodes class 0.
 func (t *trial) relabelled(part string, of func(graph.Split) []int32) error {
-	g := ordinary.made()
-	nodes := sizesOf(g)[1]
-	want, err := t.bytesOf(t.method, g, nodes, 1)
+	want, err := t.bytesOf(t.method, t.g, t.nodes, 1)
 	if err != nil {
 		return err
 	}
@@ -161,18 +155,18 @@ func (t *trial) relabelled(part string, of func(graph.Split) []int32) error {
 		{"shuffled", func(y []int32) { random.Shuffle(len(y), func(i, j int) { y[i], y[j] = y[j], y[i] }) }},
 		{"moved to the next class", func(y []int32) {
 			for i := range y {
-				y[i] = (y[i] + 1) % int32(g.Classes)
+				y[i] = (y[i] + 1) % int32(t.g.Classes)
 			}
 		}},
 		{"all of class 0", func(y []int32) { clear(y) }},
 	} {
 		other := ordinary.made()
-		y := g.Labels(of(g.Split))
+		y := t.g.Labels(of(t.g.Split))
 		change.y(y)
-		for i, v := range of(g.Split) {
+		for i, v := range of(t.g.Split) {
 			other.Y[v] = y[i]
 		}
-		got, err := t.bytesOf(t.method, other, nodes, 1)
+		got, err := t.bytesOf(t.method, other, t.nodes, 1)
 		if err != nil {
 			return err
 		}
@@ -186,33 +180,31 @@ func (t *trial) relabelled(part string, of func(graph.Split) []int32) error {
 // inductive checks that all source nodes are training nodes, and that the features of other nodes have no effect.
 func (t *trial) inductive() error {
 	m := condense.Under(condense.Setting{Inductive: true}, t.method)
-	g := ordinary.made()
-	nodes := sizesOf(g)[1]
-	small, err := t.condense(t.ctx, m, g, nodes, 1)
+	small, err := t.small(m, 1)
 	if err != nil {
 		return err
 	}
-	if !small.Inductive || small.GraphNodes != g.Nodes() {
-		return fmt.Errorf("inductive %v, of %d nodes, must be true and %d", small.Inductive, small.GraphNodes, g.Nodes())
+	if !small.Inductive || small.GraphNodes != t.g.Nodes() {
+		return fmt.Errorf("inductive %v, of %d nodes, must be true and %d", small.Inductive, small.GraphNodes, t.g.Nodes())
 	}
 	if small.Members != nil {
 		for _, v := range small.Members.Indices {
-			if _, trains := slices.BinarySearch(g.Split.Train, v); !trains {
+			if _, trains := slices.BinarySearch(t.g.Split.Train, v); !trains {
 				return fmt.Errorf("condensed nodes stand for node %d, which does not train", v)
 			}
 		}
 	}
 	other := ordinary.made()
-	for v := range int32(g.Nodes()) {
-		if _, trains := slices.BinarySearch(g.Split.Train, v); !trains {
+	for v := range int32(t.g.Nodes()) {
+		if _, trains := slices.BinarySearch(t.g.Split.Train, v); !trains {
 			clear(other.X.(*mat.Dense).Row(int(v)))
 		}
 	}
-	want, err := t.bytesOf(m, g, nodes, 1)
+	want, err := t.bytesOf(m, t.g, t.nodes, 1)
 	if err != nil {
 		return err
 	}
-	got, err := t.bytesOf(m, other, nodes, 1)
+	got, err := t.bytesOf(m, other, t.nodes, 1)
 	if err == nil && got != want {
 		err = errors.New("features of nodes that do not train change the condensed graph")
 	}
@@ -227,20 +219,18 @@ func (t *trial) standardize() error { return t.features(condense.Setting{Standar
 
 // features checks that a setting gives the same X′ as condensing a graph whose features are preprocessed that way.
 func (t *trial) features(s condense.Setting) error {
-	g := ordinary.made()
-	nodes := sizesOf(g)[1]
-	small, err := t.condense(t.ctx, condense.Under(s, t.method), g, nodes, 1)
+	small, err := t.small(condense.Under(s, t.method), 1)
 	if err != nil {
 		return err
 	}
 	if is := small.Setting(); is != s {
 		return fmt.Errorf("the setting of the condensed graph is %+v, expected %+v", is, s)
 	}
-	seen, err := small.Seen(t.ctx, g)
+	seen, err := small.Seen(t.ctx, t.g)
 	if err != nil {
 		return err
 	}
-	plain, err := t.condense(t.ctx, t.method, seen, nodes, 1)
+	plain, err := t.condense(t.ctx, t.method, seen, t.nodes, 1)
 	if err != nil {
 		return err
 	}
@@ -259,22 +249,21 @@ func (t *trial) preparation() error {
 	if !preparer.SharesPreparation(t.method) {
 		return errors.New("the method does not share its preparation with itself")
 	}
-	g := ordinary.made()
-	prepared, err := preparer.Prepare(t.ctx, g)
+	prepared, err := preparer.Prepare(t.ctx, t.g)
 	if err != nil {
 		return err
 	}
 	var group sync.WaitGroup
 	var errs [6]error
 	for i := range errs {
-		nodes, seed := sizesOf(g)[i%3], uint64(i/3)
+		nodes, seed := sizesOf(t.g)[i%3], uint64(i/3)
 		group.Go(func() {
 			small, err := prepared.Condense(t.ctx, t.method, nodes, seed)
 			if err != nil {
 				errs[i] = err
 				return
 			}
-			own, err := t.condense(t.ctx, t.method, g, nodes, seed)
+			own, err := t.condense(t.ctx, t.method, t.g, nodes, seed)
 			if err == nil && fmt.Sprint(own.X.Data, own.Y, own.Members, own.Adj) !=
 				fmt.Sprint(small.X.Data, small.Y, small.Members, small.Adj) {
 				err = fmt.Errorf("%d nodes, seed %d: another graph from what was prepared", nodes, seed)
