@@ -16,27 +16,10 @@ import (
 	"github.com/graph-condensation/cgc"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/paneled"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 )
-
-// half holds features in bfloat16, the upper half of a float32. A program that uses cgc may define such a type.
-type half struct {
-	rows, cols int
-	bits       []uint16
-}
-
-func (h *half) Dims() (rows, cols int) { return h.rows, h.cols }
-
-func (h *half) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
-	dst.Reshape(len(rows), hi-lo)
-	for r, i := range rows {
-		for j, b := range h.bits[int(i)*h.cols+lo : int(i)*h.cols+hi] {
-			dst.Row(r)[j] = math.Float32frombits(uint32(b) << 16)
-		}
-	}
-	return nil
-}
 
 // onDisk reads features on demand from a file of little-endian float32, row by row.
 type onDisk struct {
@@ -64,13 +47,14 @@ func (f onDisk) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 func TestFeaturesLiveAnywhere(t *testing.T) {
 	g, _ := fewLabels(900, 70, 3, false, rand.New(rand.NewPCG(60, 0)))
 	dense := g.X.(*mat.Dense)
-	low := &half{rows: dense.Rows, cols: dense.Cols}
 	var raw []byte
 	for i, v := range dense.Data {
-		b := uint16(math.Float32bits(v) >> 16)
-		dense.Data[i] = math.Float32frombits(uint32(b) << 16)
-		low.bits = append(low.bits, b)
+		dense.Data[i] = math.Float32frombits(math.Float32bits(v) &^ 0xffff) // a bfloat16
 		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(dense.Data[i]))
+	}
+	panels, err := paneled.Copy(dense, 16, mat.BF16)
+	if err != nil {
+		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "features")
 	if err := os.WriteFile(path, raw, 0o666); err != nil {
@@ -92,7 +76,7 @@ func TestFeaturesLiveAnywhere(t *testing.T) {
 	} {
 		config := configured(12, change)
 		want := saved(t, mustCondense(t, g, config))
-		for _, x := range []mat.Matrix{low, onDisk{dense.Rows, dense.Cols, file}} {
+		for _, x := range []mat.Matrix{panels, onDisk{dense.Rows, dense.Cols, file}} {
 			other := *g
 			other.X = x
 			if saved(t, mustCondense(t, &other, config)) != want {

@@ -31,20 +31,29 @@ func obvious(n int, edges graph.Edges) (adj *mat.CSR, loops int) {
 			best[e] = max(best[e], w)
 		}
 	}
-	plain := true
-	adj = &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
-	for _, e := range slices.SortedFunc(maps.Keys(best), func(a, b [2]int32) int { return slices.Compare(a[:], b[:]) }) {
-		adj.Indices, adj.Data = append(adj.Indices, e[1]), append(adj.Data, best[e])
-		plain = plain && best[e] == 1
-		adj.Indptr[e[0]+1]++
-	}
-	for i := range n {
-		adj.Indptr[i+1] += adj.Indptr[i]
-	}
-	if plain {
+	adj = matrix(n, best)
+	if !slices.ContainsFunc(adj.Data, func(w float32) bool { return w != 1 }) {
 		adj.Data = nil
 	}
 	return adj, loops
+}
+
+// matrix returns the matrix of the given entries.
+func matrix(n int, entries map[[2]int32]float32) *mat.CSR {
+	m := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
+	for _, at := range ordered(entries) {
+		m.Indices, m.Data = append(m.Indices, at[1]), append(m.Data, entries[at])
+		m.Indptr[at[0]+1]++
+	}
+	for i := range n {
+		m.Indptr[i+1] += m.Indptr[i]
+	}
+	return m
+}
+
+// ordered returns the rows and columns of entries in their order.
+func ordered(entries map[[2]int32]float32) [][2]int32 {
+	return slices.SortedFunc(maps.Keys(entries), func(a, b [2]int32) int { return slices.Compare(a[:], b[:]) })
 }
 
 func same(a, b *mat.CSR) bool {

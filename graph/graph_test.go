@@ -2,7 +2,6 @@ package graph_test
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -98,7 +97,7 @@ func TestValidateFindsTheFirstAsymmetry(t *testing.T) {
 				edges[[2]int32{i, j}], edges[[2]int32{j, i}] = w, w
 			}
 		}
-		keys := slices.SortedFunc(maps.Keys(edges), func(a, b [2]int32) int { return slices.Compare(a[:], b[:]) })
+		keys := ordered(edges)
 		for range trial % 4 {
 			at := keys[random.IntN(len(keys))]
 			switch random.IntN(3) {
@@ -110,19 +109,13 @@ func TestValidateFindsTheFirstAsymmetry(t *testing.T) {
 				edges[[2]int32{at[0], at[0]}] = 1
 			}
 		}
-		keys = slices.SortedFunc(maps.Keys(edges), func(a, b [2]int32) int { return slices.Compare(a[:], b[:]) })
 		want := ""
-		a := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
-		for _, at := range keys {
+		a := matrix(n, edges)
+		for _, at := range ordered(edges) {
 			i, j := at[0], at[1]
-			a.Indptr[i+1]++
-			a.Indices, a.Data = append(a.Indices, j), append(a.Data, edges[at])
 			if w, ok := edges[[2]int32{j, i}]; want == "" && (!ok || w != edges[at] || i == j) {
 				want = fmt.Sprintf("graph: adjacency entry (%d, %d) ", i, j)
 			}
-		}
-		for i := range n {
-			a.Indptr[i+1] += a.Indptr[i]
 		}
 		for _, threads := range []int{1, 7} {
 			runtime.GOMAXPROCS(threads)
@@ -188,24 +181,9 @@ func TestOperatorsOnAPath(t *testing.T) {
 // The operator gives the same product for dense features, for sparse features and as a sparse matrix. A product for
 // some rows has the rows of the full product, whether the features are in the order of the nodes or not.
 func TestOperatorForms(t *testing.T) {
-	random := rand.New(rand.NewPCG(7, 0))
-	const n, d = 600, 20 // several blocks of rows
-	adj := mat.NewDense(n, n)
-	for range 2000 {
-		i, j := random.IntN(n), random.IntN(n)
-		if i != j {
-			adj.Row(i)[j], adj.Row(j)[i] = 1, 1
-		}
-	}
-	a := adj.Sparse()
-	a.Data = nil
-	x := mat.NewDense(n, d)
-	for i := range x.Data {
-		if random.Float64() < 0.2 {
-			x.Data[i] = float32(random.NormFloat64())
-		}
-	}
-	o := graph.Symmetric(a)
+	g := random(t)
+	x, o := dense(g), graph.Symmetric(g.Adj)
+	n, d := x.Dims()
 	want := apply(t, o, x)
 	fromSparse := apply(t, o, x.Sparse())
 	for i, v := range want.Data {

@@ -2,11 +2,7 @@ package propagate_test
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
-	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,89 +11,6 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 )
-
-// fromFile is a user-defined engine that reads embeddings written by another program. The file contains H⁽⁰⁾ … H⁽ᴷ⁾ of
-// all n nodes, one after the other, as little-endian float32. It serves the features x, and passes other features to
-// another engine.
-type fromFile struct {
-	path string
-	x    mat.Matrix
-	rest propagate.Engine
-}
-
-func (f fromFile) Embeddings(ctx context.Context, p propagate.Propagation, in propagate.Input) ([]mat.View, error) {
-	if in.X != f.x {
-		return f.rest.Embeddings(ctx, p, in)
-	}
-	file, err := os.Open(f.path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	n, d := in.X.Dims()
-	h := make([]mat.View, p.Hops+1)
-	row := make([]byte, 4*d)
-	for l := range h {
-		hop := mat.NewDense(len(in.Rows), d)
-		for i, v := range in.Rows {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			if _, err := file.ReadAt(row, int64(4*d)*(int64(l*n)+int64(v))); err != nil {
-				return nil, err
-			}
-			for j := range hop.Row(i) {
-				hop.Row(i)[j] = math.Float32frombits(binary.LittleEndian.Uint32(row[4*j:]))
-			}
-		}
-		h[l] = hop.View()
-	}
-	return h, nil
-}
-
-func TestAnEngineThatReadsAFile(t *testing.T) {
-	g := synth.Demo()
-	p := propagate.Propagation{Rule: propagate.SGC, Hops: 2}
-	all := make([]int32, g.Nodes())
-	for v := range all {
-		all[v] = int32(v)
-	}
-	var file []byte
-	for _, hop := range run(t, propagate.Plain{}, p, propagate.Input{Adj: g.Adj, X: g.X, Rows: all}) {
-		for i := range all {
-			for _, v := range hop.Row(i) {
-				file = binary.LittleEndian.AppendUint32(file, math.Float32bits(v))
-			}
-		}
-	}
-	path := filepath.Join(t.TempDir(), "embeddings")
-	if err := os.WriteFile(path, file, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	engine := fromFile{path, g.X, propagate.Plain{}}
-	in := propagate.Input{Adj: g.Adj, X: g.X, Rows: []int32{7, 3, 3}, Classes: []int32{0, 1, 1}}
-	wantEqual(t, run(t, engine, p, in), run(t, propagate.Plain{}, p, in))
-	in.X = mat.NewDense(g.Nodes(), 2)
-	wantEqual(t, run(t, engine, p, in), run(t, propagate.Plain{}, p, in))
-}
-
-func run(t *testing.T, engine propagate.Engine, p propagate.Propagation, in propagate.Input) []mat.View {
-	t.Helper()
-	h, err := propagate.Run(t.Context(), engine, p, in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
-}
-
-func wantEqual(t *testing.T, got, want []mat.View) {
-	t.Helper()
-	for l := range want {
-		if !slices.Equal(got[l].Dense().Data, want[l].Dense().Data) {
-			t.Errorf("H(%d) is %v, want %v", l, got[l].Rows(), want[l].Rows())
-		}
-	}
-}
 
 // broken is an engine that violates its contract.
 type broken []mat.View
@@ -153,5 +66,12 @@ func TestRulesAreTheCallersOwn(t *testing.T) {
 	propagate.Rules()[0] = "changed"
 	if want := []propagate.Rule{propagate.SGC, propagate.PPR, propagate.SAGE}; !slices.Equal(propagate.Rules(), want) {
 		t.Errorf("rules %v, want %v", propagate.Rules(), want)
+	}
+}
+
+func TestByClass(t *testing.T) {
+	in := propagate.Input{Classes: []int32{2, 0, 2, 4, 0}}
+	if got := in.ByClass(); !slices.Equal(got, []int32{2, 0, 3, 4, 1}) || (propagate.Input{}).ByClass() != nil {
+		t.Errorf("positions %v, want 2, 0, 3, 4, 1", got)
 	}
 }

@@ -106,25 +106,19 @@ type Input struct {
 // ByClass returns the position of each of Rows after a stable sort by class; nil without Classes. Engines that write
 // embeddings to a file store the rows of a class together, because later steps read one class at a time.
 func (in Input) ByClass() []int32 {
-	classes := in.Classes
-	if classes == nil {
+	if len(in.Classes) == 0 {
 		return nil
 	}
-	most := int32(0)
-	for _, c := range classes {
-		most = max(most, c)
+	members := make([][]int32, slices.Max(in.Classes)+1)
+	for i, c := range in.Classes {
+		members[c] = append(members[c], int32(i))
 	}
-	next := make([]int32, most+2)
-	for _, c := range classes {
-		next[c+1]++
-	}
-	for c := range most + 1 {
-		next[c+1] += next[c]
-	}
-	place := make([]int32, len(classes))
-	for i, c := range classes {
-		place[i] = next[c]
-		next[c]++
+	place, next := make([]int32, len(in.Classes)), int32(0)
+	for _, rows := range members {
+		for _, i := range rows {
+			place[i] = next
+			next++
+		}
 	}
 	return place
 }
