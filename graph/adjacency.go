@@ -50,9 +50,9 @@ func examine(w *work, n int, edges Edges) (survey, error) {
 			last = entry
 			switch {
 			case u < v:
-				s += hash(entry, weight)
+				s += hashed(entry, weight)
 			case u > v:
-				s -= hash(uint64(v)<<32|uint64(u), weight)
+				s -= hashed(uint64(v)<<32|uint64(u), weight)
 			default:
 				loops[c]++
 			}

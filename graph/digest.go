@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"math"
@@ -54,26 +53,13 @@ func DigestOf(g *Graph) (Digest, error) {
 		TrainNodes: len(g.Split.Train), ValNodes: len(g.Split.Val), TestNodes: len(g.Split.Test),
 	}
 	sample := digested(d.Nodes, d.Features)
-	d.Adjacency = digest(func(h *hashing) {
-		for i := range g.Nodes() {
-			h.half(uint32(g.Adj.Indptr[i+1] - g.Adj.Indptr[i]))
-		}
-		for _, i := range sample {
-			for j, w := range g.Adj.Row(int(i)) {
-				h.half(uint32(j))
-				h.half(math.Float32bits(w))
-			}
-		}
-	})
+	d.Adjacency = digestAdjacency(g.Adj, sample)
 	var err error
-	d.X = digest(func(h *hashing) { err = h.nonzeros(g.X, sample) })
-	if err != nil {
+	if d.X, err = digestNonzeros(g.X, sample); err != nil {
 		return Digest{}, fmt.Errorf("graph: reading the features of %s: %w", g.Name, err)
 	}
-	d.Labels = digest(func(h *hashing) { h.int32s(g.Labels(g.Split.Train)) })
-	d.Train = digest(func(h *hashing) { h.int32s(g.Split.Train) })
-	d.Val = digest(func(h *hashing) { h.int32s(g.Split.Val) })
-	d.Test = digest(func(h *hashing) { h.int32s(g.Split.Test) })
+	d.Labels = digestList(g.Labels(g.Split.Train))
+	d.Train, d.Val, d.Test = digestList(g.Split.Train), digestList(g.Split.Val), digestList(g.Split.Test)
 	return d, nil
 }
 
@@ -90,32 +76,55 @@ func digested(nodes, features int) []int32 {
 	return sample
 }
 
-// digest returns the digest of what write hashes.
-func digest(write func(h *hashing)) string {
-	sum := sha256.New()
-	h := hashing{w: sum}
-	write(&h)
-	h.flush()
-	return hex.EncodeToString(sum.Sum(nil)[:8])
+// digest returns what is hashed so far as a digest.
+func (h hashing) digest() string { return hex.EncodeToString(h.Sum(nil)[:8]) }
+
+func digestList(list []int32) string {
+	h := newHashing()
+	hashList(h, list)
+	return h.digest()
 }
 
-// nonzeros hashes the nonzero entries of the given rows, so that dense and sparse features have the same hash.
-func (h *hashing) nonzeros(x mat.Matrix, rows []int32) error {
+// digestAdjacency hashes the degrees of all nodes, and the given rows.
+func digestAdjacency(a *mat.CSR, rows []int32) string {
+	h := newHashing()
+	const chunk = 1 << 14
+	words := make([]uint32, 0, chunk)
+	for lo := 0; lo < a.Rows; lo += chunk {
+		words = words[:0]
+		for i := lo; i < min(lo+chunk, a.Rows); i++ {
+			words = append(words, uint32(a.Indptr[i+1]-a.Indptr[i]))
+		}
+		hashNumbers(h, words)
+	}
+	for _, i := range rows {
+		words = words[:0]
+		for j, w := range a.Row(int(i)) {
+			words = append(words, uint32(j), math.Float32bits(w))
+		}
+		hashNumbers(h, words)
+	}
+	return h.digest()
+}
+
+// digestNonzeros hashes the nonzero entries of the given rows, so that dense and sparse features have the same hash.
+func digestNonzeros(x mat.Matrix, rows []int32) (string, error) {
+	h := newHashing()
 	const atOnce = 16
 	var block mat.Dense
 	for chunk := range slices.Chunk(rows, atOnce) {
 		if err := mat.Rows(&block, x, chunk); err != nil {
-			return err
+			return "", err
 		}
 		for i, node := range chunk {
-			h.half(uint32(node))
+			words := []uint32{uint32(node)}
 			for j, v := range block.Row(i) {
 				if v != 0 {
-					h.half(uint32(j))
-					h.half(math.Float32bits(v))
+					words = append(words, uint32(j), math.Float32bits(v))
 				}
 			}
+			hashNumbers(h, words)
 		}
 	}
-	return nil
+	return h.digest(), nil
 }

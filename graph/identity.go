@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"io"
-	"math"
+	"hash"
+	"slices"
 
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -43,91 +43,61 @@ func (g *Graph) Sizes() Identity {
 // returned.
 func Identify(g *Graph) (Identity, error) {
 	id := g.Sizes()
-	sum := sha256.New()
-	h := hashing{w: sum}
+	h := newHashing()
 	h.sparse(g.Adj)
 	if err := h.features(g.X); err != nil {
 		return Identity{}, fmt.Errorf("graph: reading the features of %s: %w", g.Name, err)
 	}
-	h.ints(int64(g.Classes))
+	hashList(h, []int64{int64(g.Classes)})
 	for _, list := range [][]int32{g.Y, g.Split.Train, g.Split.Val, g.Split.Test} {
-		h.int32s(list)
+		hashList(h, list)
 	}
-	h.flush()
-	id.Fingerprint = hex.EncodeToString(sum.Sum(nil)[:16])
+	id.Fingerprint = hex.EncodeToString(h.Sum(nil)[:16])
 	return id, nil
 }
 
-// hashing writes numbers in little-endian order, and each list after its length.
-type hashing struct {
-	w      io.Writer // does not fail
-	buffer []byte
-}
+// hashing is a SHA-256 of numbers in little-endian order.
+type hashing struct{ hash.Hash }
 
-func (h *hashing) features(x mat.Matrix) error {
+func newHashing() hashing { return hashing{sha256.New()} }
+
+func (h hashing) features(x mat.Matrix) error {
+	rows, cols := x.Dims()
 	switch x := x.(type) {
 	case *mat.CSR:
 		h.sparse(x)
 		return nil
 	case *mat.Dense:
-		h.ints(int64(x.Rows), int64(x.Cols))
-		h.floats(x.Data)
+		hashList(h, []int64{int64(rows), int64(cols)})
+		hashList(h, x.Data)
 		return nil
 	}
-	rows, cols := x.Dims()
-	h.ints(int64(rows), int64(cols))
-	h.word(uint64(rows) * uint64(cols))
+	hashList(h, []int64{int64(rows), int64(cols)})
+	hashNumbers(h, []int64{int64(rows) * int64(cols)})
 	for block, err := range mat.Blocks(x) {
 		if err != nil {
 			return err
 		}
-		h.numbers(block.Data)
+		hashNumbers(h, block.Data)
 	}
 	return nil
 }
 
-func (h *hashing) sparse(m *mat.CSR) {
-	h.ints(int64(m.Rows), int64(m.Cols))
-	h.ints(m.Indptr...)
-	h.int32s(m.Indices)
-	h.floats(m.Data)
+func (h hashing) sparse(m *mat.CSR) {
+	hashList(h, []int64{int64(m.Rows), int64(m.Cols)})
+	hashList(h, m.Indptr)
+	hashList(h, m.Indices)
+	hashList(h, m.Data)
 }
 
-func (h *hashing) ints(list ...int64) {
-	h.word(uint64(len(list)))
-	for _, v := range list {
-		h.word(uint64(v))
+// hashList hashes the length of a list and then its numbers.
+func hashList[E int32 | int64 | float32](h hashing, list []E) {
+	hashNumbers(h, []int64{int64(len(list))})
+	hashNumbers(h, list)
+}
+
+func hashNumbers[E int32 | int64 | uint32 | float32](h hashing, list []E) {
+	for some := range slices.Chunk(list, 1<<14) {
+		_ = binary.Write(h, binary.LittleEndian, some) // a hash does not fail
 	}
-}
-
-func (h *hashing) int32s(list []int32) {
-	h.word(uint64(len(list)))
-	for _, v := range list {
-		h.half(uint32(v))
-	}
-}
-
-func (h *hashing) floats(list []float32) {
-	h.word(uint64(len(list)))
-	h.numbers(list)
-}
-
-func (h *hashing) numbers(list []float32) {
-	for _, v := range list {
-		h.half(math.Float32bits(v))
-	}
-}
-
-func (h *hashing) word(v uint64) { h.half(uint32(v)); h.half(uint32(v >> 32)) }
-
-func (h *hashing) half(v uint32) {
-	if len(h.buffer) >= 1<<16 {
-		h.flush()
-	}
-	h.buffer = binary.LittleEndian.AppendUint32(h.buffer, v)
-}
-
-func (h *hashing) flush() {
-	h.w.Write(h.buffer)
-	h.buffer = h.buffer[:0]
 }

@@ -93,8 +93,8 @@ func (m *mirror) add(a *mat.CSR, lo, hi int) {
 // same reports whether the added rows form a symmetric matrix without self-loops.
 func (m *mirror) same() bool { return m.sum.Load() == 0 && !m.loops.Load() }
 
-// hash returns a number that differs between all weights of a given entry, and between all entries of a given weight.
-func hash(entry, weight uint64) uint64 { return scramble(scramble(entry) + weight) }
+// hashed returns a number that differs between all weights of a given entry, and between all entries of a given weight.
+func hashed(entry, weight uint64) uint64 { return scramble(scramble(entry) + weight) }
 
 // scramble is the finaliser of SplitMix64 (Steele et al. 2014), a permutation of the 64-bit numbers.
 func scramble(z uint64) uint64 {
