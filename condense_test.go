@@ -9,9 +9,12 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc"
+	"github.com/graph-condensation/cgc/condense/condensetest"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/progress"
+	"github.com/graph-condensation/cgc/propagate/blocked"
 )
 
 // configured returns the defaults with n nodes, modified by change.
@@ -126,5 +129,44 @@ func TestCondenseCounts(t *testing.T) {
 		if e := last[step]; e.Total == 0 || e.Done != e.Total {
 			t.Errorf("%s ends with %v", step, e)
 		}
+	}
+}
+
+// TestContract checks the paper's methods against the contract of condense.Method, with and without extensions.
+func TestContract(t *testing.T) {
+	configs := map[string]cgc.Config{
+		"extended": configured(0, func(c *cgc.Config) {
+			c.Augment, c.SoftLabels, c.Edges, c.Degree = 0.5, true, cgc.RealEdges, 3
+			c.HopWeights, c.Partitions, c.Partition = cgc.HopWeights{1, 1, 2}, 2, "spectral"
+		}),
+		"pseudo-labels": configured(0, func(c *cgc.Config) { c.PseudoLabels, c.Variant = 1, cgc.CGCX }),
+	}
+	for _, v := range cgc.Variants() {
+		if v != cgc.CGC && !slow.On() {
+			continue
+		}
+		configs[string(v)] = configured(0, func(c *cgc.Config) { c.Variant = v })
+	}
+	for name, config := range configs {
+		t.Run(name, func(t *testing.T) { condensetest.Test(t, config, condensetest.Proportional, condensetest.Random) })
+	}
+}
+
+// Half precision changes the condensed graph slightly and does not share a preparation with float32.
+func TestHalfPrecision(t *testing.T) {
+	g, _ := fewLabels(400, 60, 3, false, rand.New(rand.NewPCG(64, 0)))
+	full, half := configured(12, nil), configured(12, func(c *cgc.Config) { c.Precision = blocked.Half })
+	want, got := mustCondense(t, g, full).X.Data, mustCondense(t, g, half).X.Data
+	if slices.Equal(got, want) {
+		t.Error("half precision changes no number")
+	}
+	// With so few nodes, the groups stay the same. Two hops and a mean err by at most 3·2⁻¹¹ times magnitudes below 10.
+	for k, v := range got {
+		if math.Abs(float64(v-want[k])) > 0.02 {
+			t.Fatalf("number %d of X′ is %v, and %v in float32", k, v, want[k])
+		}
+	}
+	if full.SharesPreparation(half) || !half.SharesPreparation(half) {
+		t.Error("float32 and half share a preparation, or half has none")
 	}
 }

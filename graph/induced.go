@@ -1,6 +1,9 @@
 package graph
 
 import (
+	"context"
+	"slices"
+
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -53,3 +56,16 @@ func (g *Graph) Induced(nodes []int32) *Graph {
 // TrainingGraph returns the graph that condensation may see in the inductive setting: the subgraph that the training
 // nodes induce.
 func (g *Graph) TrainingGraph() *Graph { return g.Induced(g.Split.Train) }
+
+// WithoutTest returns g without its test split and without the labels of the test nodes: what a hyperparameter search
+// may see. It shares features and edges with g. g must be valid.
+func (g *Graph) WithoutTest() *Graph {
+	blind := *g
+	blind.Y = slices.Clone(g.Y)
+	for _, i := range g.Split.Test {
+		blind.Y[i] = Unlabelled
+	}
+	blind.Split.Test = nil
+	_ = blind.Seal(context.Background()) // validates once for all users; there is no error, since g is valid
+	return &blind
+}
