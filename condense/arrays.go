@@ -67,13 +67,13 @@ func ofArrays(a *format.Arrays) (*Condensed, error) {
 	r := reader{file: a}
 	x, edges := r.shape("x", 2), r.shape("edge_index", 2)
 	c.X = &mat.Dense{Rows: x[0], Cols: x[1], Data: r.floats("x")}
-	c.Y = r.narrow(r.ints("y"), c.Classes, "y")
+	c.Y = r.narrow("y", c.Classes)
 	ends, weight := r.ints("edge_index"), r.floats("edge_weight")
 	if a.Find("members.indptr") != nil {
 		c.Members = &mat.CSR{
 			Rows: len(c.Y), Cols: c.GraphNodes,
 			Indptr:  r.ints("members.indptr"),
-			Indices: r.narrow(r.ints("members.indices"), c.GraphNodes, "members.indices"),
+			Indices: r.narrow("members.indices", c.GraphNodes),
 			Data:    r.floats("members.weights"),
 		}
 	}
@@ -163,15 +163,22 @@ func (r *reader) shape(name string, sides int) []int {
 	return shape
 }
 
-// narrow converts v to 32 bits. Each value must be in [0, bound).
-func (r *reader) narrow(v []int64, bound int, name string) []int32 {
+// narrow converts an array to 32 bits. Each number must be in [0, bound).
+func (r *reader) narrow(name string, bound int) []int32 {
+	n, err := narrow(r.ints(name), bound, name+"[%d] is %d")
+	r.fail(err)
+	return n
+}
+
+// narrow converts v to 32 bits. Each number must be in [0, bound). place is the beginning of the error, with verbs for
+// the position and the number.
+func narrow(v []int64, bound int, place string) ([]int32, error) {
 	n := make([]int32, len(v))
 	for i, x := range v {
 		if x < 0 || x >= int64(bound) {
-			r.fail(fmt.Errorf("%s[%d] is %d, must be 0 to %d", name, i, x, bound-1))
-			return n
+			return n, fmt.Errorf(place+", must be 0 to %[3]d", i, x, bound-1)
 		}
 		n[i] = int32(x)
 	}
-	return n
+	return n, nil
 }

@@ -125,12 +125,9 @@ func (c *Condensed) takeNodes(t *format.Table) (err error) {
 	if err != nil {
 		return err
 	}
-	c.Members = &mat.CSR{Rows: t.Rows, Cols: c.GraphNodes, Indptr: offsets, Indices: make([]int32, len(members))}
-	for e, v := range members {
-		if v < 0 || v >= int64(c.GraphNodes) {
-			return fmt.Errorf("column members: node %d, must be 0 to %d", v, c.GraphNodes-1)
-		}
-		c.Members.Indices[e] = int32(v)
+	c.Members = &mat.CSR{Rows: t.Rows, Cols: c.GraphNodes, Indptr: offsets}
+	if c.Members.Indices, err = narrow(members, c.GraphNodes, "column members: node %[2]d"); err != nil {
+		return err
 	}
 	weights, err := column(t, "member_weights")
 	if err != nil {
@@ -166,17 +163,14 @@ func matrix(t *format.Table, name string) (*mat.Dense, error) {
 
 // labels returns the class of each node. If class names are distinct, the column contains names, otherwise numbers.
 func (c *Condensed) labels(column *format.Column) ([]int32, error) {
-	y := make([]int32, 0, c.X.Rows)
 	if !distinct(c.ClassNames) {
 		numbers, err := format.Scalars[int64](column)
-		for i, v := range numbers {
-			if v < 0 || v >= int64(c.Classes) {
-				return nil, fmt.Errorf("column label: row %d is %d, must be 0 to %d", i, v, c.Classes-1)
-			}
-			y = append(y, int32(v))
+		if err != nil {
+			return nil, err
 		}
-		return y, err
+		return narrow(numbers, c.Classes, "column label: row %d is %d")
 	}
+	y := make([]int32, 0, c.X.Rows)
 	class := map[string]int32{}
 	for k, name := range c.ClassNames {
 		class[name] = int32(k)

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -43,26 +42,12 @@ func named(file *os.File, path string) bool {
 func Clean(path string) {
 	path = filepath.Clean(path)
 	folder := filepath.Dir(path)
-	names, err := list(folder)
-	if err != nil {
-		return // writing reports the error
-	}
-	slices.Sort(names) // a folder comes before what it replaced
-	for _, name := range names {
-		if left := filepath.Join(folder, name); isTemporary(name, filepath.Base(path)) && ours(left) {
+	entries, _ := os.ReadDir(folder) // writing reports the error; a folder comes before what it replaced
+	for _, entry := range entries {
+		if left := filepath.Join(folder, entry.Name()); isTemporary(entry.Name(), filepath.Base(path)) && ours(left) {
 			remove(left, path)
 		}
 	}
-}
-
-// list returns the names in a folder.
-func list(folder string) ([]string, error) {
-	file, err := os.Open(folder)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return file.Readdirnames(-1)
 }
 
 // isTemporary reports whether name is the name of a temporary file for a path that ends in base.

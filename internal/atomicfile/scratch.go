@@ -39,15 +39,13 @@ func Scratch(path string, write func(folder string, file *os.File) error) (err e
 	if err != nil {
 		return reason(err)
 	}
-	if err := write(folder, file); err != nil {
-		file.Close()
-		return err
+	if err = write(folder, file); err == nil {
+		err = rename(file, path)
 	}
-	if err := rename(file, path); err != nil {
+	if err != nil {
 		file.Close()
-		return err
 	}
-	return nil
+	return err
 }
 
 // takeFolder creates a folder of Scratch and locks it.
