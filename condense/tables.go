@@ -164,44 +164,36 @@ func matrix(t *format.Table, name string) (*mat.Dense, error) {
 // labels returns the class of each node. If class names are distinct, the column contains names, otherwise numbers.
 func (c *Condensed) labels(column *format.Column) ([]int32, error) {
 	if !distinct(c.ClassNames) {
-		numbers, err := format.Scalars[int64](column)
+		classes, err := format.Scalars[int64](column)
 		if err != nil {
 			return nil, err
 		}
-		return narrow(numbers, c.Classes, "column label: row %d is %d")
+		return narrow(classes, c.Classes, "column label: row %d is %d")
 	}
-	y := make([]int32, 0, c.X.Rows)
-	class := map[string]int32{}
-	for k, name := range c.ClassNames {
-		class[name] = int32(k)
-	}
-	names, err := format.Scalars[string](column)
-	for i, name := range names {
-		k, known := class[name]
-		if !known {
-			return nil, fmt.Errorf("column label: row %d is %.40q, must be the name of a class", i, name)
-		}
-		y = append(y, k)
-	}
-	return y, err
+	return numbers(column, numbered(c.ClassNames), "name of a class")
 }
 
-// ends returns the row numbers of the nodes in one column of the table of edges.
-func ends(t *format.Table, name string, row map[string]int32) ([]int32, error) {
-	end, err := column(t, name)
-	if err != nil {
-		return nil, err
+// numbered returns the position of each name.
+func numbered(names []string) map[string]int32 {
+	position := make(map[string]int32, len(names))
+	for i, name := range names {
+		position[name] = int32(i)
 	}
-	ids, err := format.Scalars[string](end)
-	rows := make([]int32, 0, len(ids))
-	for e, id := range ids {
-		i, known := row[id]
+	return position
+}
+
+// numbers returns the position of each name in a column. what says what the names are.
+func numbers(column *format.Column, position map[string]int32, what string) ([]int32, error) {
+	names, err := format.Scalars[string](column)
+	list := make([]int32, 0, len(names))
+	for i, name := range names {
+		k, known := position[name]
 		if !known {
-			return nil, fmt.Errorf("column %s: row %d is %.40q, must be the id of a node", name, e, id)
+			return nil, fmt.Errorf("column %s: row %d is %.40q, must be the %s", column.Name, i, name, what)
 		}
-		rows = append(rows, i)
+		list = append(list, k)
 	}
-	return rows, err
+	return list, err
 }
 
 // takeEdges sets A′ from the table of edges, which has each edge in one direction or both. Its nodes are identified by
@@ -218,16 +210,19 @@ func (c *Condensed) takeEdges(t *format.Tables) error {
 	if err != nil {
 		return err
 	}
-	row := make(map[string]int32, len(names))
-	for i, name := range names {
-		row[name] = int32(i)
-	}
+	row := numbered(names)
 	var edges graph.Edges
-	if edges.From, err = ends(&t.Edges, "source", row); err != nil {
-		return err
-	}
-	if edges.To, err = ends(&t.Edges, "target", row); err != nil {
-		return err
+	for _, end := range []struct {
+		name  string
+		nodes *[]int32
+	}{{"source", &edges.From}, {"target", &edges.To}} {
+		names, err := column(&t.Edges, end.name)
+		if err != nil {
+			return err
+		}
+		if *end.nodes, err = numbers(names, row, "id of a node"); err != nil {
+			return err
+		}
 	}
 	if weight := t.Edges.Find("weight"); weight != nil {
 		if edges.Weight, err = format.Scalars[float32](weight); err != nil {
