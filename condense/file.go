@@ -64,13 +64,10 @@ func (c *Condensed) SaveAs(ctx context.Context, path, name string) (err error) {
 	if err != nil {
 		return fmt.Errorf("condense: writing %s: %w", path, err)
 	}
-	switch s := store.(type) {
-	case format.ArrayStore:
+	if s, is := store.(format.ArrayStore); is {
 		return s.WriteArrays(ctx, path, c.arrays(meta))
-	case format.TableStore:
-		return s.WriteTables(ctx, path, c.tables(meta))
 	}
-	return fmt.Errorf("condense: writing %s: the format writes neither arrays nor tables", path)
+	return store.(format.TableStore).WriteTables(ctx, path, c.tables(meta))
 }
 
 // Load reads a condensed graph that Save wrote, in any of its formats. The error names the file and what is wrong with
@@ -114,21 +111,18 @@ func load(ctx context.Context, path string) (_ *Condensed, err error) {
 			return nil, err
 		}
 	}
-	switch store := place.Format.(type) {
-	case format.ArrayStore:
+	if store, is := place.Format.(format.ArrayStore); is {
 		a, err := store.ReadArrays(ctx, place.Path)
 		if err != nil {
 			return nil, err
 		}
 		return ofArrays(a)
-	case format.TableStore:
-		t, err := store.ReadTables(ctx, place.Path)
-		if err != nil {
-			return nil, err
-		}
-		return ofTables(t)
 	}
-	return nil, fmt.Errorf("the format %s reads neither arrays nor tables", place.FormatName)
+	t, err := place.Format.(format.TableStore).ReadTables(ctx, place.Path)
+	if err != nil {
+		return nil, err
+	}
+	return ofTables(t)
 }
 
 // withoutDataset adds an import hint to an error about an unknown format, if the program only has the native format.
