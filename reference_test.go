@@ -6,6 +6,7 @@ package cgc_test
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -267,61 +268,34 @@ func refScore(h dense, of []int, groups int) float64 {
 	return within * (1 + variance/(average*average))
 }
 
-// refSystem returns QᵀQ + αL′ and QᵀH′ of proposition 4, with Q = Σ_l w_l·Â′ˡ. In the paper, all weights but the last
-// are 0.
-func refSystem(a, h dense, weights []float64, alpha float64) (system, right dense) {
-	n := len(a)
-	identity := zeros(n, n)
+// refSolve solves a·x = b.
+func refSolve(a, b dense) dense {
+	flat := func(m dense) *mat.Dense { return mat.NewDense(len(m), len(m[0]), slices.Concat(m...)) }
+	var x mat.Dense
+	if err := x.Solve(flat(a), flat(b)); err != nil {
+		panic(err)
+	}
+	rows := zeros(x.Dims())
+	for i := range rows {
+		copy(rows[i], x.RawRowView(i))
+	}
+	return rows
+}
+
+// refFeatures returns X′ = (QᵀQ + αL′)⁻¹QᵀH′ of proposition 4, with Q = Σ_l w_l·Â′ˡ. In the paper, all weights but the
+// last are 0.
+func refFeatures(a, h dense, weights []float64, alpha float64) dense {
+	identity := zeros(len(a), len(a))
 	for i := range identity {
 		identity[i][i] = 1
 	}
 	q := refMix(refPropagate(refNormalize(a), identity, len(weights)-1, 0), weights)
-	system, right = refMul(refT(q), q), refMul(refT(q), h)
+	system := refMul(refT(q), q)
 	for i := range a {
 		for j := range a {
 			system[i][i] += alpha * a[i][j]
 			system[i][j] -= alpha * a[i][j]
 		}
 	}
-	return system, right
-}
-
-// refSolve solves a·x = b by Gaussian elimination with pivoting.
-func refSolve(a, b dense) dense {
-	n := len(a)
-	m := zeros(n, n+len(b[0]))
-	for i := range m {
-		copy(m[i], a[i])
-		copy(m[i][n:], b[i])
-	}
-	for k := range n {
-		pivot := k
-		for i := k; i < n; i++ {
-			if math.Abs(m[i][k]) > math.Abs(m[pivot][k]) {
-				pivot = i
-			}
-		}
-		m[k], m[pivot] = m[pivot], m[k]
-		for i := range n {
-			if i == k {
-				continue
-			}
-			f := m[i][k] / m[k][k]
-			for j := k; j < len(m[i]); j++ {
-				m[i][j] -= f * m[k][j]
-			}
-		}
-	}
-	x := zeros(n, len(b[0]))
-	for i := range x {
-		for j := range x[i] {
-			x[i][j] = m[i][n+j] / m[i][i]
-		}
-	}
-	return x
-}
-
-// refFeatures returns X′ (proposition 4).
-func refFeatures(a, h dense, weights []float64, alpha float64) dense {
-	return refSolve(refSystem(a, h, weights, alpha))
+	return refSolve(system, refMul(refT(q), h))
 }
