@@ -183,10 +183,8 @@ func (p Plan) check(x [][]float32, y []int32, confidence []float32) error {
 	if len(y) != len(x) || confidence != nil && len(confidence) != len(x) {
 		return fmt.Errorf("partition: %d rows with %d labels and %d confidences", len(x), len(y), len(confidence))
 	}
-	for i, row := range x {
-		if len(row) != len(x[0]) {
-			return fmt.Errorf("partition: row %d has %d columns, expected %d", i, len(row), len(x[0]))
-		}
+	if err := checkLengths(x); err != nil {
+		return err
 	}
 	for i, c := range y {
 		if c < 0 || int(c) >= len(p.Budgets) {

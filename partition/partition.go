@@ -93,6 +93,11 @@ func check(x [][]float32, k int) error {
 	if n := len(x); k < 1 || k > n {
 		return fmt.Errorf("partition: %d groups of %d rows, must be 1 to %d", k, n, n)
 	}
+	return checkLengths(x)
+}
+
+// checkLengths returns an error unless all rows have the same length.
+func checkLengths(x [][]float32) error {
 	for i, row := range x {
 		if len(row) != len(x[0]) {
 			return fmt.Errorf("partition: row %d has %d columns, expected %d", i, len(row), len(x[0]))
