@@ -1,13 +1,12 @@
 package condense_test
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
-	"strconv"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -15,122 +14,18 @@ import (
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/graph"
-	"github.com/graph-condensation/cgc/internal/atomicfile"
 )
 
-func init() { format.Register("rows", rows{}) }
-
-// rows is a store of tables without types: each cell is text, and each feature is a separate column.
-type rows struct{}
-
-type rowsFile struct {
-	Metadata     map[string]string
-	Nodes, Edges [][]string
-}
-
-func (rows) Describe() format.Description {
-	return format.Description{Title: "rows", File: "a .rows file", Extensions: []string{".rows"}}
-}
-
-func (rows) Recognise(path string) format.Certainty {
-	if filepath.Ext(path) == ".rows" {
-		return format.Likely
-	}
-	return format.No
-}
-
-func (rows) Read(_ context.Context, path string) (*graph.Graph, []string, error) {
-	return nil, nil, &format.ReadError{File: path, Err: format.ErrCondensed}
-}
-
-// cells returns row i of a column, or the header if i is −1. A column with several values per row becomes numbered
-// columns.
-func cells(c format.Column, i int) (line []string) {
-	data, numbers := c.Data.([]float32)
-	switch several := c.Width > 0 && numbers; {
-	case !several && i < 0:
-		return []string{c.Name}
-	case !several:
-		return []string{c.Text(i)}
-	case i < 0:
-		for j := range c.Width {
-			line = append(line, c.Name+strconv.Itoa(j))
-		}
-	default:
-		for _, v := range data[i*c.Width:][:c.Width] {
-			line = append(line, strconv.FormatFloat(float64(v), 'g', -1, 32))
-		}
-	}
-	return line
-}
-
-func (rows) WriteTables(ctx context.Context, path string, t *format.Tables) error {
-	file := rowsFile{Metadata: t.Metadata}
-	for table, out := range map[*format.Table]*[][]string{&t.Nodes: &file.Nodes, &t.Edges: &file.Edges} {
-		header := true
-		for block, err := range table.Blocks() {
-			if err != nil {
-				return err
-			}
-			for i := -1; i < block.Rows; i++ {
-				var line []string
-				for _, c := range block.Columns {
-					line = append(line, cells(c, i)...)
-				}
-				if i >= 0 || header {
-					*out = append(*out, line)
-				}
-			}
-			header = false
-		}
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return atomicfile.Write(path, func(w io.Writer) error { return json.NewEncoder(w).Encode(file) })
-}
-
-func (rows) ReadTables(_ context.Context, path string) (*format.Tables, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	var file rowsFile
-	if err := json.Unmarshal(text, &file); err != nil {
-		return nil, err
-	}
-	t := &format.Tables{Metadata: file.Metadata}
-	for table, lines := range map[*format.Table][][]string{&t.Nodes: file.Nodes, &t.Edges: file.Edges} {
-		if len(lines) == 0 {
-			continue
-		}
-		table.Rows = len(lines) - 1
-		for k, name := range lines[0] {
-			var cells []string
-			for _, line := range lines[1:] {
-				cells = append(cells, line[k])
-			}
-			table.Columns = append(table.Columns, format.Column{Name: name, Data: cells})
-		}
-		for _, name := range []string{"x", "y_soft"} {
-			if err := table.Gather(name); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return t, nil
-}
-
 func TestStores(t *testing.T) {
-	for _, name := range []string{"rows", "safetensors"} {
+	for _, name := range []string{"graphml", "safetensors"} {
 		t.Run(name, func(t *testing.T) { formattest.Condensed(t, name) })
 	}
 }
 
-// Tables that were damaged by hand are errors that name the column and the row.
+// Tables that were damaged by hand are errors that name the column and the row. A GraphML file has each cell as text.
 func TestTablesNameTheFault(t *testing.T) {
 	folder := t.TempDir()
-	path := filepath.Join(folder, "small.rows")
+	path := filepath.Join(folder, "small.graphml")
 	if err := whole(t).Save(t.Context(), path); err != nil {
 		t.Fatal(err)
 	}
@@ -138,52 +33,38 @@ func TestTablesNameTheFault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	column := func(lines [][]string, name string) int {
-		for k, n := range lines[0] {
-			if n == name {
-				return k
-			}
-		}
-		t.Fatalf("no column %s", name)
-		return 0
+	set := func(of, attribute string, row int, value string) [2]string { // the value of an attribute of a node or an edge
+		key := regexp.MustCompile(`id="(d\d+)" for="` + of + `" attr.name="` + attribute + `"`).FindSubmatch(text)
+		element := regexp.MustCompile(`<`+of+` .*?</`+of+`>`).FindAll(text, row+1)[row]
+		cell := regexp.MustCompile(`<data key="` + string(key[1]) + `">[^<]*`)
+		return [2]string{string(element), cell.ReplaceAllString(string(element), `<data key="`+string(key[1])+`">`+value)}
 	}
-	set := func(name string, row int, value string) func(*rowsFile) {
-		return func(f *rowsFile) { f.Nodes[row+1][column(f.Nodes, name)] = value }
-	}
-	edge := func(name string, row int, value string) func(*rowsFile) {
-		return func(f *rowsFile) { f.Edges[row+1][column(f.Edges, name)] = value }
-	}
-	for want, change := range map[string]func(*rowsFile){
-		`nodes: column x3: row 4 is "wide", must be a number`:        set("x3", 4, "wide"),
-		`nodes: column label: row 2 is 9, must be 0 to 2`:            set("label", 2, "9"),
-		`nodes: column members: row 5 is "3,4", must be a JSON list`: set("members", 5, "3,4"),
-		`nodes: column members: node 100, must be 0 to 99`:           set("members", 5, "[100]"),
-		`nodes: column y_soft0: row 0 is "", must be a number`:       set("y_soft0", 0, ""),
-		`edges: column target: row 1 is "44", must be`:               edge("target", 1, "44"),
-		`weight -1, must be a positive finite number`:                edge("weight", 0, "-1"),
-		`column member_weights is missing`:                           set("member_weights", -1, "weights"),
-		`the table of nodes is empty, must have`:                     func(f *rowsFile) { f.Nodes = f.Nodes[:1] },
-		`scaling_mean in the metadata`:                               func(f *rowsFile) { f.Metadata["scaling_mean"] = "[" },
-		`expected "cgc-condensed": not a condensed graph`:            func(f *rowsFile) { f.Metadata["format"] = "x" },
+	for want, change := range map[string][2]string{
+		`column x3: row 4 is "wide", must be a number`:        set("node", "x3", 4, "wide"),
+		`column label: row 2 is 9, must be 0 to 2`:            set("node", "class", 2, "9"),
+		`column members: row 5 is "3,4", must be a JSON list`: set("node", "members", 5, "3,4"),
+		`column members: node 100, must be 0 to 99`:           set("node", "members", 5, "[100]"),
+		`column y_soft0: row 0 is "", must be a number`:       set("node", "y_soft0", 0, ""),
+		`edges: column target: row 1 is "44", must be`:        {`target="4"`, `target="44"`},
+		`weight -1, must be a positive finite number`:         set("edge", "weight", 0, "-1"),
+		`column member_weights is missing`:                    {"member_weights", "weights"},
+		`the table of nodes is empty, must have`:              {between(string(text), "<node", "</graph>"), ""},
+		`scaling_mean in the metadata`:                        {"[0,0,0,0,0,0,0,0]", "["},
+		`expected "cgc-condensed": not a condensed graph`:     {"cgc-condensed", "x"},
 	} {
-		var file rowsFile
-		if err := json.Unmarshal(text, &file); err != nil {
-			t.Fatal(err)
-		}
-		change(&file)
-		changed, err := json.Marshal(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		bad := filepath.Join(folder, "bad.rows")
+		changed := bytes.Replace(text, []byte(change[0]), []byte(change[1]), 1)
+		bad := filepath.Join(folder, "bad.graphml")
 		if err := os.WriteFile(bad, changed, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err = condense.Load(bad); err == nil || !strings.Contains(err.Error(), strings.TrimPrefix(want, "nodes: ")) {
+		if _, err = condense.Load(bad); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
 }
+
+// between returns the part of text from one word to before another.
+func between(text, from, to string) string { return text[strings.Index(text, from):strings.Index(text, to)] }
 
 // TestUnknownFormatSaysWhatToImport checks the error of a program that does not import package dataset.
 func TestUnknownFormatSaysWhatToImport(t *testing.T) {
