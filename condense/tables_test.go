@@ -64,7 +64,9 @@ func TestTablesNameTheFault(t *testing.T) {
 }
 
 // between returns the part of text from one word to before another.
-func between(text, from, to string) string { return text[strings.Index(text, from):strings.Index(text, to)] }
+func between(text, from, to string) string {
+	return text[strings.Index(text, from):strings.Index(text, to)]
+}
 
 // TestUnknownFormatSaysWhatToImport checks the error of a program that does not import package dataset.
 func TestUnknownFormatSaysWhatToImport(t *testing.T) {

@@ -16,22 +16,18 @@ import (
 // 14 to 19.
 func ring(t *testing.T) *graph.Graph {
 	t.Helper()
-	b := graph.Builder{Name: "ring", X: mat.NewDense(20, 3), Y: make([]int32, 20)}
+	b := graph.Builder{Name: "ring", X: mat.NewDense(20, 3), Classes: 2}
+	var all []int32
 	for i := range 20 {
 		b.AddEdge(i, (i+1)%20)
-		b.Y[i] = int32(i % 2)
 		b.X.(*mat.Dense).Row(i)[i%3] = float32(i + 1)
+		b.Y, all = append(b.Y, int32(i%2)), append(all, int32(i))
 	}
+	b.Split = graph.Split{Train: all[:10], Val: all[10:14], Test: all[14:]}
 	g, _, err := b.Graph(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.Classes = 2
-	all := make([]int32, 20)
-	for i := range all {
-		all[i] = int32(i)
-	}
-	g.Split = graph.Split{Train: all[:10], Val: all[10:14], Test: all[14:]}
 	return g
 }
 
