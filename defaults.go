@@ -2,6 +2,7 @@ package cgc
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/graph-condensation/cgc/graph"
 )
@@ -25,13 +26,8 @@ const perClass = 10
 // graph. Only classes with training nodes count.
 func DefaultsFor(g *graph.Graph) (Config, []Reason) {
 	config := Defaults()
-	train, classes := len(g.Split.Train), 0
-	for _, n := range g.Counts(g.Split.Train) {
-		if n > 0 {
-			classes++
-		}
-	}
-	half := train / 2
+	train := len(g.Split.Train)
+	classes, half := len(slices.DeleteFunc(g.Counts(g.Split.Train), func(n int) bool { return n == 0 })), train/2
 	var text string
 	switch config.Nodes = perClass * classes; {
 	case half >= config.Nodes:

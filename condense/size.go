@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/parameter"
@@ -52,12 +53,7 @@ func (s Size) Validate() error {
 // below the number of classes with training nodes, or above the number of training nodes, the error is a *FieldError.
 func (s Size) Of(g *graph.Graph, inductive bool) (int, error) {
 	train := len(g.Split.Train)
-	present := 0
-	for _, n := range g.Counts(g.Split.Train) {
-		if n > 0 {
-			present++
-		}
-	}
+	present := len(slices.DeleteFunc(g.Counts(g.Split.Train), func(n int) bool { return n == 0 }))
 	round := func(share float64, of int) int { return int(math.Round(share * float64(of))) }
 	nodes, name, value, from := s.Nodes, "nodes", any(s.Nodes), ""
 	switch {

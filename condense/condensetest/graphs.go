@@ -109,10 +109,6 @@ func sizesOf(g *graph.Graph) []int {
 
 // bounds returns the number of classes with training nodes, and the number of training nodes.
 func bounds(g *graph.Graph) (least, most int) {
-	for _, n := range g.Counts(g.Split.Train) {
-		if n > 0 {
-			least++
-		}
-	}
-	return least, len(g.Split.Train)
+	present := slices.DeleteFunc(g.Counts(g.Split.Train), func(n int) bool { return n == 0 })
+	return len(present), len(g.Split.Train)
 }
