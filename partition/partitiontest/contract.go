@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"testing"
 
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/partition"
@@ -168,28 +168,25 @@ func valid(g partition.Groups, n, k int) error {
 }
 
 func threads(t *testing.T, m partition.Partitioner) {
-	before := runtime.GOMAXPROCS(0)
-	defer runtime.GOMAXPROCS(before)
 	// The second and third matrix have several chunks.
 	for _, x := range []*mat.Dense{Mixture(30, 40, 5, 1), Mixture(5000, 16, 30, 2), Mixture(2500, 200, 12, 3)} {
 		var want partition.Groups
-		for at, workers := range []int{1, 1, 2, 7} {
-			runtime.GOMAXPROCS(workers)
+		mattest.AtThreads(func(threads int) {
 			g, err := m.Partition(t.Context(), x.View().Rows(), 12, rand.NewPCG(3, 4))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if at == 0 {
+			if threads == 1 {
 				want = g
 			}
 			if !slices.Equal(g.Of, want.Of) {
-				t.Errorf("%d rows, run %d with %d threads: other groups than the first run with 1", x.Rows, at, workers)
+				t.Errorf("%d rows: other groups with %d threads than with 1", x.Rows, threads)
 			}
 			if !slices.Equal(g.Stats.Objective, want.Stats.Objective) {
-				t.Errorf("%d rows, run %d with %d threads: objectives %v, the first run with 1 has %v", x.Rows, at, workers,
-					g.Stats.Objective, want.Stats.Objective)
+				t.Errorf("%d rows: objectives %v with %d threads, %v with 1", x.Rows, g.Stats.Objective, threads,
+					want.Stats.Objective)
 			}
-		}
+		})
 	}
 }
 
