@@ -83,7 +83,7 @@ func accountOf(t *testing.T, c *cgc.Condensed) cgc.Account {
 func bytesOf(t *testing.T, c *cgc.Condensed) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	for _, v := range []any{c.X, c.Adj, c.Y, c.Members, c.Budget, c.Account} {
+	for _, v := range []any{c.X, c.Adj, c.Y, c.Soft, c.Members, c.Budget, c.Scaling, c.Account} {
 		if err := json.NewEncoder(&b).Encode(v); err != nil {
 			t.Fatal(err)
 		}

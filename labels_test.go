@@ -5,7 +5,6 @@ package cgc_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -21,16 +20,6 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 )
-
-// withLabels returns bytesOf(c) and the fields that these options add.
-func withLabels(t *testing.T, c *cgc.Condensed) []byte {
-	t.Helper()
-	soft, err := json.Marshal(c.Soft)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return append(bytesOf(t, c), soft...)
-}
 
 // labelled returns a configuration with both options.
 func labelled(n int, multiple float64, change func(*cgc.Config)) cgc.Config {
@@ -173,7 +162,7 @@ func TestOtherLabelsDoNotMatter(t *testing.T) {
 		gone.Y[v] = graph.Unlabelled
 	}
 	gone.Split = graph.Split{Train: g.Split.Train} // nodes of the split must have labels
-	if !bytes.Equal(withLabels(t, mustCondense(t, &gone, config)), withLabels(t, small)) {
+	if !bytes.Equal(bytesOf(t, mustCondense(t, &gone, config)), bytesOf(t, small)) {
 		t.Error("labels of validation and test nodes change the condensed graph")
 	}
 }
@@ -212,7 +201,7 @@ func TestPreparedLabels(t *testing.T) {
 	runtime.GOMAXPROCS(1)
 	want := make([][]byte, len(configs))
 	for i, config := range configs {
-		want[i] = withLabels(t, mustCondense(t, g, config))
+		want[i] = bytesOf(t, mustCondense(t, g, config))
 	}
 	runtime.GOMAXPROCS(7)
 	var group sync.WaitGroup
@@ -222,7 +211,7 @@ func TestPreparedLabels(t *testing.T) {
 				small, err := p.With(t.Context(), config)
 				if err != nil {
 					t.Error(err)
-				} else if !bytes.Equal(withLabels(t, small), want[i]) {
+				} else if !bytes.Equal(bytesOf(t, small), want[i]) {
 					t.Errorf("configuration %d: another graph from what is prepared", i)
 				}
 			})
