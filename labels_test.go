@@ -80,14 +80,7 @@ func TestPseudoAndSoftLabelsEqualReference(t *testing.T) {
 				norm = refMean(a)
 			}
 			hops := refPropagate(norm, fromMatrix(x), 2, beta)
-			h, mixture := hops[2], zeros(g.Nodes(), 6)
-			for l, hop := range hops {
-				for v := range hop {
-					for c, e := range hop[v] {
-						mixture[v][c] += shares[l] * e
-					}
-				}
-			}
+			h, mixture := hops[2], refMix(hops, shares)
 			train := g.Split.Train
 			ridge, err := selftrain.FitRidge(t.Context(), toDense(pickRows(h, train)), g.Labels(train), 3)
 			if err != nil {

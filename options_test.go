@@ -133,17 +133,7 @@ func TestOptionsEqualReference(t *testing.T) {
 			r, _ := refJudge(mixture, refClassifier(h, y, 3, 1e-9), y)
 			want := refAggregate(mixture, r, of, 8, 0.05)
 			if method == cgc.CGC {
-				members := zeros(8, seen.Nodes())
-				total := make([]float64, 8)
-				for i, j := range of {
-					members[j][train[i]] = math.Exp(r[i] / 0.05)
-					total[j] += members[j][train[i]]
-				}
-				for j := range members {
-					for v := range members[j] {
-						members[j][v] /= total[j]
-					}
-				}
+				members := refPool{confidence: r, node: train}.members(of, 8, seen.Nodes(), 0.05)
 				ties := refTies(members, a, 0.01)
 				name := fmt.Sprintf("A′, inductive %v", inductive)
 				wantClose(t, name, small.Adj.Dense(), ties, 1e-3) // softmax(r/τ) magnifies an error of r
