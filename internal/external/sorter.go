@@ -15,6 +15,7 @@ import (
 	"math/bits"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -220,12 +221,8 @@ func (s *Sorter) sortBucket(ctx context.Context, b *bucket) ([]unit, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	switch {
-	case b.count <= int64(s.plan.limit):
+	if b.count <= int64(s.plan.limit) || b.shift == 0 {
 		u, err := s.sortInMemory(b)
-		return []unit{u}, err
-	case b.shift == 0:
-		u, err := s.sortOne(b)
 		return []unit{u}, err
 	}
 	l := s.newLevel(b.first, b.shift, int(min(int64(s.plan.buckets), 2*b.count/int64(s.plan.limit)+2)))
@@ -252,14 +249,21 @@ func (s *Sorter) sortBucket(ctx context.Context, b *bucket) ([]unit, error) {
 	return units, nil
 }
 
+// sortInMemory sorts a bucket into a unit. A bucket that is larger than the memory has a single key, which repeats.
 func (s *Sorter) sortInMemory(b *bucket) (unit, error) {
 	m := idleSorts.Get().(*entries)
 	defer idleSorts.Put(m)
-	m.key, m.weight = m.key[:0], m.weight[:0]
-	if cap(m.key) < int(b.count) {
-		m.key = make([]uint64, 0, b.count)
+	m.key, m.weight = slices.Grow(m.key[:0], int(min(b.count, int64(s.plan.limit)))), m.weight[:0]
+	merge := func() {
+		weight := weights(m.weight, s.weighted, 0, len(m.weight))
+		radix.Sort(m.key, weight, radix.Bits{Low: 0, Width: b.shift})
+		m.key = m.key[:radix.Merge(m.key, weight)]
+		m.weight = m.weight[:min(len(m.weight), len(m.key))]
 	}
 	err := s.blocks(b, func(key []uint64, weight []float32) error {
+		if len(m.key)+len(key) > s.plan.limit {
+			merge()
+		}
 		m.key, m.weight = append(m.key, key...), append(m.weight, weight...)
 		return nil
 	})
@@ -267,26 +271,8 @@ func (s *Sorter) sortInMemory(b *bucket) (unit, error) {
 		return unit{}, err
 	}
 	b.reset()
-	weight := weights(m.weight, s.weighted, 0, len(m.weight))
-	radix.Sort(m.key, weight, radix.Bits{Low: 0, Width: b.shift})
-	kept := radix.Merge(m.key, weight)
-	return s.writeUnit(b, m.key[:kept], weights(weight, s.weighted, 0, kept))
-}
-
-// sortOne is like sortInMemory, for a bucket with a single key that repeats too often to fit into memory.
-func (s *Sorter) sortOne(b *bucket) (unit, error) {
-	one, largest := []uint64{b.first}, []float32{0}
-	err := s.blocks(b, func(_ []uint64, weight []float32) error {
-		for _, w := range weight {
-			largest[0] = max(largest[0], w)
-		}
-		return nil
-	})
-	if err != nil {
-		return unit{}, err
-	}
-	b.reset()
-	return s.writeUnit(b, one, weights(largest, s.weighted, 0, 1))
+	merge()
+	return s.writeUnit(b, m.key, weights(m.weight, s.weighted, 0, len(m.key)))
 }
 
 // create creates a new file.

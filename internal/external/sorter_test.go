@@ -159,3 +159,29 @@ func TestSorterStops(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestSorterDropsEdges checks that the edges that are kept are as many as requested, and some of the edges.
+func TestSorterDropsEdges(t *testing.T) {
+	const nodes = 300
+	edges := some("any", nodes, 2000, false)
+	all, _, err := graph.Adjacency(t.Context(), nodes, edges)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, keep := range []int{0, 1, 1000, all.NNZ() / 2} {
+		s := external.New(t.TempDir(), nodes, 2000, 1, false)
+		got := inMemory{&mat.CSR{Rows: nodes, Cols: nodes}}
+		err := errors.Join(s.Add(edges), s.Sort(t.Context()), s.Write(t.Context(), int64(keep), got),
+			graph.ValidateAdjacency(t.Context(), got.CSR))
+		if err != nil || got.NNZ() != 2*keep {
+			t.Fatalf("%d entries, %v, want %d", got.NNZ(), err, 2*keep)
+		}
+		for u := range nodes {
+			for v := range got.Row(u) {
+				if _, is := slices.BinarySearch(all.Indices[all.Indptr[u]:all.Indptr[u+1]], int32(v)); !is {
+					t.Errorf("%d edges: edge %d–%d is new", keep, u, v)
+				}
+			}
+		}
+	}
+}
