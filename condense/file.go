@@ -76,7 +76,7 @@ func (c *Condensed) SaveAs(ctx context.Context, path, name string) (err error) {
 // If the file has no edges, Adj is nil, even if it was an empty matrix when it was saved. Edges without weights get
 // weights of 1.
 func Load(path string) (*Condensed, error) {
-	c, err := load(context.Background(), path)
+	c, err := load(path)
 	if err != nil {
 		var place *format.ReadError
 		if errors.As(err, &place) && place.File == path {
@@ -91,8 +91,9 @@ func Load(path string) (*Condensed, error) {
 	return c, nil
 }
 
-func load(ctx context.Context, path string) (_ *Condensed, err error) {
+func load(path string) (_ *Condensed, err error) {
 	defer memory.Recover(&err)
+	ctx := context.Background()
 	place, err := format.RecogniseStore(path)
 	if unknown := new(format.UnknownExtensionError); errors.As(err, &unknown) {
 		if a, err := native.Format.ReadArrays(ctx, path); err == nil { // kept for old files

@@ -126,23 +126,19 @@ func (b *buckets) matrix(w *work) *mat.CSR {
 	return adj
 }
 
-// merge sorts bucket k by rows and columns. Of repeated entries it keeps the one with the largest weight. It leaves the
-// entries at the front of the bucket and returns their number. degree[i] becomes the number of entries of row i.
+// merge sorts bucket k by rows and columns: by the digits of the columns and then of the rows, the lowest digit first.
+// Of repeated entries it keeps the one with the largest weight. It leaves the entries at the front of the bucket and
+// returns their number. degree[i] becomes the number of entries of row i.
 func (b *buckets) merge(k int, degree []int64) (kept int) {
-	entry, weight := b.sort(k)
+	lo, hi := b.start[k], b.start[k+1]
+	entry, weight := b.entry[lo:hi], []float32(nil)
+	if b.weight != nil {
+		weight = b.weight[lo:hi]
+	}
+	radix.Sort(entry, weight, radix.Bits{Low: 0, Width: bits.Len(uint(b.rows - 1))}, radix.Bits{Low: 32, Width: b.shift})
 	kept = radix.Merge(entry, weight)
 	for _, e := range entry[:kept] {
 		degree[e>>32]++
 	}
 	return kept
-}
-
-// sort sorts bucket k by rows and columns, by the digits of the columns and then of the rows, the lowest digit first.
-func (b *buckets) sort(k int) (entry []uint64, weight []float32) {
-	entry = b.entry[b.start[k]:b.start[k+1]]
-	if b.weight != nil {
-		weight = b.weight[b.start[k]:b.start[k+1]]
-	}
-	radix.Sort(entry, weight, radix.Bits{Low: 0, Width: bits.Len(uint(b.rows - 1))}, radix.Bits{Low: 32, Width: b.shift})
-	return entry, weight
 }

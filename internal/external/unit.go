@@ -1,8 +1,6 @@
 package external
 
-import (
-	"os"
-)
+import "os"
 
 // unit is a range of keys whose entries are sorted and distinct. Its file holds the number of entries of each row, the
 // column of each entry and, if edges have weights, the weight of each entry.
