@@ -33,6 +33,7 @@ func TestRunNamesWhatIsWrong(t *testing.T) {
 		"teleport 0, must be above 0 and at most 1":             func(c change) { c.p.Rule = propagate.PPR },
 		"adjacency is 2×2 for features of 3 nodes":              func(c change) { c.in.X = mat.NewDense(3, 3) },
 		"row 0 is node 2, must be 0 to 1":                       func(c change) { c.in.Rows = []int32{2} },
+		"3 degrees for 2 nodes":                                 func(c change) { c.in.Degrees = make([]float64, 3) },
 		"2 classes for 1 rows":                                  func(c change) { c.in.Classes = []int32{0, 1} },
 		"class -1 of row 0":                                     func(c change) { c.in.Classes = []int32{-1} },
 		"broken delivered 1 embeddings, expected 2":             func(c change) { *c.engine = broken{of(1, 3)} },
