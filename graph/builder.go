@@ -111,17 +111,27 @@ func (b *Builder) Graph(ctx context.Context) (*Graph, Changes, error) {
 // are sorted. It returns the number of classes. If classes is 0, that is the largest label plus 1. An error is a
 // *PartError.
 func CheckLabels(n int, y *[]int32, classes int, s *Split) (int, error) {
+	wrong := func(format string, args ...any) error { return &PartError{"labels", fmt.Errorf(format, args...)} }
 	if *y == nil {
 		*y = memory.Filled[int32](n, Unlabelled)
 	}
-	classes, err := checkLabels(*y, n, classes)
-	if err != nil {
-		return 0, err
+	if len(*y) != n {
+		return 0, wrong("%d labels for %d nodes", len(*y), n)
+	}
+	if classes < 0 || classes > MaxClasses {
+		return 0, wrong("%d classes, must be 0 to %d", classes, MaxClasses)
+	}
+	bound, largest := cmp.Or(classes, MaxClasses), int32(Unlabelled)
+	for i, c := range *y {
+		if c < Unlabelled || int(c) >= bound {
+			return 0, wrong("label %d of node %d, must be 0 to %d, or %d for none", c, i, bound-1, Unlabelled)
+		}
+		largest = max(largest, c)
 	}
 	for _, part := range []*[]int32{&s.Train, &s.Val, &s.Test} {
 		*part = slices.Sorted(slices.Values(*part))
 	}
-	return classes, s.check(*y)
+	return cmp.Or(classes, int(largest)+1), s.check(*y)
 }
 
 // checkFeatures returns an error unless x has n rows, at least one column, and only finite values.
@@ -142,31 +152,6 @@ func checkFeatures(ctx context.Context, x mat.Matrix, n int) error {
 		err = wrong("%w", fault)
 	}
 	return cmp.Or(ctx.Err(), err)
-}
-
-// checkLabels returns the number of classes. If classes is 0, that is the largest label plus 1.
-func checkLabels(y []int32, n, classes int) (int, error) {
-	wrong := func(format string, args ...any) error { return &PartError{"labels", fmt.Errorf(format, args...)} }
-	if len(y) != n {
-		return 0, wrong("%d labels for %d nodes", len(y), n)
-	}
-	if classes < 0 || classes > MaxClasses {
-		return 0, wrong("%d classes, must be 0 to %d", classes, MaxClasses)
-	}
-	bound, largest := classes, int32(Unlabelled)
-	if classes == 0 {
-		bound = MaxClasses
-	}
-	for i, c := range y {
-		if c < Unlabelled || int(c) >= bound {
-			return 0, wrong("label %d of node %d, must be 0 to %d, or %d for none", c, i, bound-1, Unlabelled)
-		}
-		largest = max(largest, c)
-	}
-	if classes == 0 {
-		classes = int(largest) + 1
-	}
-	return classes, nil
 }
 
 // check returns an error if a node is out of range, is in the split twice, or has no label.
