@@ -84,19 +84,17 @@ func (e Engine) Embeddings(ctx context.Context, p propagate.Propagation, in prop
 	if err := r.store(ctx); err != nil {
 		return nil, err
 	}
-	var done [][2]int
 	for lo, hi := range r.blocks(r.plan) {
 		if err := r.block(ctx, lo, hi); err != nil {
 			return nil, err
 		}
-		done = append(done, [2]int{lo, hi})
 	}
-	results, room := r.results, e.Memory-r.overhead(e.Memory)
+	room := e.Memory - r.overhead(e.Memory)
 	if freed := r.need(r.plan); e.Memory > 0 && freed >= large { // with a memory limit, free what is no longer needed
 		r.layout, r.entries, r.panels, r.right, r.gain, r.placed = nil, nil, [3]panel{}, nil, nil, nil
 		debug.FreeOSMemory()
 	}
-	views, err := results.views(room, done)
+	views, err := r.results.views(room, r.blocks(r.plan))
 	if err != nil {
 		return nil, err
 	}

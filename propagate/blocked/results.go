@@ -2,6 +2,7 @@ package blocked
 
 import (
 	"fmt"
+	"iter"
 
 	"github.com/graph-condensation/cgc/internal/memory"
 	"github.com/graph-condensation/cgc/internal/parallel"
@@ -53,7 +54,7 @@ func (s *results) row(l, i, lo, hi int) []float32 {
 }
 
 // views returns H⁽⁰⁾ … H⁽ᴷ⁾. It assembles spilled ones, the last first. As many as fit in room bytes are in memory.
-func (s *results) views(room int64, blocks [][2]int) ([]mat.View, error) {
+func (s *results) views(room int64, blocks iter.Seq2[int, int]) ([]mat.View, error) {
 	views := make([]mat.View, len(s.whole))
 	for l := len(s.whole) - 1; l >= 0; l-- {
 		if s.file == nil {
@@ -83,14 +84,13 @@ func (s *results) views(room int64, blocks [][2]int) ([]mat.View, error) {
 }
 
 // assemble sets h to the rows of H⁽ˡ⁾ in the order of the file.
-func (s *results) assemble(h *mat.Dense, l int, blocks [][2]int) {
+func (s *results) assemble(h *mat.Dense, l int, blocks iter.Seq2[int, int]) {
 	const chunk = 4096
 	parallel.For(s.rows, chunk, func(first, end int) {
-		for _, b := range blocks {
-			width := b[1] - b[0]
-			from := s.file[(l*s.cols+b[0])*s.rows:]
+		for lo, hi := range blocks {
+			from, width := s.file[(l*s.cols+lo)*s.rows:], hi-lo
 			for i := first; i < end; i++ {
-				copy(h.Row(i)[b[0]:b[1]], from[i*width:(i+1)*width])
+				copy(h.Row(i)[lo:hi], from[i*width:(i+1)*width])
 			}
 		}
 	})
