@@ -7286,11 +7286,11 @@ TEXT ·gatherWeightedHalf1AVX512(SB), NOSPLIT, $0-72
 	MOVQ count+16(FP), DX
 	MOVQ indptr+24(FP), BX
 	MOVQ indices+32(FP), SI
-	MOVQ weights+40(FP), R10
-	MOVQ scale+48(FP), DI
-	MOVQ x+56(FP), R8
-	MOVQ ldx+64(FP), R9
-	SHLQ $0x01, R9
+	MOVQ weights+40(FP), DI
+	MOVQ scale+48(FP), R8
+	MOVQ x+56(FP), R9
+	MOVQ ldx+64(FP), R10
+	SHLQ $0x01, R10
 	MOVQ (BX)(DX*8), R13
 	DECQ R13
 	MOVQ (BX), R11
@@ -7307,20 +7307,20 @@ edge:
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVLQSX      (SI)(R14*4), R14
-	IMULQ        R9, R14
-	PREFETCHT1   (R8)(R14*1)
+	IMULQ        R10, R14
+	PREFETCHT1   (R9)(R14*1)
 	MOVLQSX      (SI)(R11*4), R14
-	IMULQ        R9, R14
-	VBROADCASTSS (R10)(R11*4), Z1
-	VCVTPH2PS    (R8)(R14*1), Z2
+	IMULQ        R10, R14
+	VBROADCASTSS (DI)(R11*4), Z1
+	VCVTPH2PS    (R9)(R14*1), Z2
 	VFMADD231PS  Z2, Z1, Z0
 	INCQ         R11
 	CMPQ         R11, R12
 	JLT          edge
 
 finish:
-	VBROADCASTSS (DI), Z1
-	ADDQ         $0x04, DI
+	VBROADCASTSS (R8), Z1
+	ADDQ         $0x04, R8
 	VMULPS       Z1, Z0, Z0
 	VMOVUPS      Z0, (AX)
 	ADDQ         CX, AX
@@ -7338,11 +7338,11 @@ TEXT ·gatherWeightedHalf2AVX512(SB), NOSPLIT, $0-72
 	MOVQ count+16(FP), DX
 	MOVQ indptr+24(FP), BX
 	MOVQ indices+32(FP), SI
-	MOVQ weights+40(FP), R10
-	MOVQ scale+48(FP), DI
-	MOVQ x+56(FP), R8
-	MOVQ ldx+64(FP), R9
-	SHLQ $0x01, R9
+	MOVQ weights+40(FP), DI
+	MOVQ scale+48(FP), R8
+	MOVQ x+56(FP), R9
+	MOVQ ldx+64(FP), R10
+	SHLQ $0x01, R10
 	MOVQ (BX)(DX*8), R13
 	DECQ R13
 	MOVQ (BX), R11
@@ -7360,22 +7360,22 @@ edge:
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVLQSX      (SI)(R14*4), R14
-	IMULQ        R9, R14
-	PREFETCHT1   (R8)(R14*1)
+	IMULQ        R10, R14
+	PREFETCHT1   (R9)(R14*1)
 	MOVLQSX      (SI)(R11*4), R14
-	IMULQ        R9, R14
-	VBROADCASTSS (R10)(R11*4), Z2
-	VCVTPH2PS    (R8)(R14*1), Z3
+	IMULQ        R10, R14
+	VBROADCASTSS (DI)(R11*4), Z2
+	VCVTPH2PS    (R9)(R14*1), Z3
 	VFMADD231PS  Z3, Z2, Z0
-	VCVTPH2PS    32(R8)(R14*1), Z3
+	VCVTPH2PS    32(R9)(R14*1), Z3
 	VFMADD231PS  Z3, Z2, Z1
 	INCQ         R11
 	CMPQ         R11, R12
 	JLT          edge
 
 finish:
-	VBROADCASTSS (DI), Z2
-	ADDQ         $0x04, DI
+	VBROADCASTSS (R8), Z2
+	ADDQ         $0x04, R8
 	VMULPS       Z2, Z0, Z0
 	VMOVUPS      Z0, (AX)
 	VMULPS       Z2, Z1, Z1
@@ -7395,11 +7395,11 @@ TEXT ·gatherWeightedHalf3AVX512(SB), NOSPLIT, $0-72
 	MOVQ count+16(FP), DX
 	MOVQ indptr+24(FP), BX
 	MOVQ indices+32(FP), SI
-	MOVQ weights+40(FP), R10
-	MOVQ scale+48(FP), DI
-	MOVQ x+56(FP), R8
-	MOVQ ldx+64(FP), R9
-	SHLQ $0x01, R9
+	MOVQ weights+40(FP), DI
+	MOVQ scale+48(FP), R8
+	MOVQ x+56(FP), R9
+	MOVQ ldx+64(FP), R10
+	SHLQ $0x01, R10
 	MOVQ (BX)(DX*8), R13
 	DECQ R13
 	MOVQ (BX), R11
@@ -7418,25 +7418,25 @@ edge:
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVLQSX      (SI)(R14*4), R14
-	IMULQ        R9, R14
-	PREFETCHT1   (R8)(R14*1)
-	PREFETCHT1   64(R8)(R14*1)
+	IMULQ        R10, R14
+	PREFETCHT1   (R9)(R14*1)
+	PREFETCHT1   64(R9)(R14*1)
 	MOVLQSX      (SI)(R11*4), R14
-	IMULQ        R9, R14
-	VBROADCASTSS (R10)(R11*4), Z3
-	VCVTPH2PS    (R8)(R14*1), Z4
+	IMULQ        R10, R14
+	VBROADCASTSS (DI)(R11*4), Z3
+	VCVTPH2PS    (R9)(R14*1), Z4
 	VFMADD231PS  Z4, Z3, Z0
-	VCVTPH2PS    32(R8)(R14*1), Z4
+	VCVTPH2PS    32(R9)(R14*1), Z4
 	VFMADD231PS  Z4, Z3, Z1
-	VCVTPH2PS    64(R8)(R14*1), Z4
+	VCVTPH2PS    64(R9)(R14*1), Z4
 	VFMADD231PS  Z4, Z3, Z2
 	INCQ         R11
 	CMPQ         R11, R12
 	JLT          edge
 
 finish:
-	VBROADCASTSS (DI), Z3
-	ADDQ         $0x04, DI
+	VBROADCASTSS (R8), Z3
+	ADDQ         $0x04, R8
 	VMULPS       Z3, Z0, Z0
 	VMOVUPS      Z0, (AX)
 	VMULPS       Z3, Z1, Z1
@@ -7458,11 +7458,11 @@ TEXT ·gatherWeightedHalf4AVX512(SB), NOSPLIT, $0-72
 	MOVQ count+16(FP), DX
 	MOVQ indptr+24(FP), BX
 	MOVQ indices+32(FP), SI
-	MOVQ weights+40(FP), R10
-	MOVQ scale+48(FP), DI
-	MOVQ x+56(FP), R8
-	MOVQ ldx+64(FP), R9
-	SHLQ $0x01, R9
+	MOVQ weights+40(FP), DI
+	MOVQ scale+48(FP), R8
+	MOVQ x+56(FP), R9
+	MOVQ ldx+64(FP), R10
+	SHLQ $0x01, R10
 	MOVQ (BX)(DX*8), R13
 	DECQ R13
 	MOVQ (BX), R11
@@ -7482,27 +7482,27 @@ edge:
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
 	MOVLQSX      (SI)(R14*4), R14
-	IMULQ        R9, R14
-	PREFETCHT1   (R8)(R14*1)
-	PREFETCHT1   64(R8)(R14*1)
+	IMULQ        R10, R14
+	PREFETCHT1   (R9)(R14*1)
+	PREFETCHT1   64(R9)(R14*1)
 	MOVLQSX      (SI)(R11*4), R14
-	IMULQ        R9, R14
-	VBROADCASTSS (R10)(R11*4), Z4
-	VCVTPH2PS    (R8)(R14*1), Z5
+	IMULQ        R10, R14
+	VBROADCASTSS (DI)(R11*4), Z4
+	VCVTPH2PS    (R9)(R14*1), Z5
 	VFMADD231PS  Z5, Z4, Z0
-	VCVTPH2PS    32(R8)(R14*1), Z5
+	VCVTPH2PS    32(R9)(R14*1), Z5
 	VFMADD231PS  Z5, Z4, Z1
-	VCVTPH2PS    64(R8)(R14*1), Z5
+	VCVTPH2PS    64(R9)(R14*1), Z5
 	VFMADD231PS  Z5, Z4, Z2
-	VCVTPH2PS    96(R8)(R14*1), Z5
+	VCVTPH2PS    96(R9)(R14*1), Z5
 	VFMADD231PS  Z5, Z4, Z3
 	INCQ         R11
 	CMPQ         R11, R12
 	JLT          edge
 
 finish:
-	VBROADCASTSS (DI), Z4
-	ADDQ         $0x04, DI
+	VBROADCASTSS (R8), Z4
+	ADDQ         $0x04, R8
 	VMULPS       Z4, Z0, Z0
 	VMOVUPS      Z0, (AX)
 	VMULPS       Z4, Z1, Z1

@@ -15,32 +15,15 @@ import (
 // more L2 lines, so random rows arrive at twice the rate.
 func prefetchAhead(lines int) int { return min(128, 256/lines) }
 
-// gather writes the sparse row × dense loop for rows that fill a given number of registers. The sum of a row stays in
-// registers. A cursor runs ahead over the edges, across the ends of rows, and prefetches the data that they need.
+// gather writes the sparse row × dense loop for at least one row, and for rows that fill a given number of registers.
+// The sum of a row stays in registers. A cursor runs ahead over the edges, across the ends of rows, and prefetches the data that they need.
 func (s set) gather(vectors int) {
-	TEXT(fmt.Sprintf("gather%d%s", vectors, s.suffix), 4,
+	s.function(fmt.Sprintf("gather%d", vectors),
 		"func(dst *float32, ldd int, rows *int32, first, count int, position *int32, indptr *int64, indices *int32,"+
 			" weights, left, right *float32, self float32, x *float32, ldx, d int)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("gather%d%s gathers count rows (at least 1) of d values, %d < d ≤ %d: see Gather and GatherRows.",
-		vectors, s.suffix, (vectors-1)*s.lanes, vectors*s.lanes))
-	address := func(name string) Mem {
-		c, err := Param(name).Resolve()
-		if err != nil {
-			panic(err)
-		}
-		return c.Addr
-	}
-	position, indices, weights, right, x, ldx := GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
-	Load(Param("position"), position)
-	Load(Param("indices"), indices)
-	Load(Param("weights"), weights)
-	Load(Param("right"), right)
-	Load(Param("x"), x)
-	Load(Param("ldx"), ldx)
+	position, indices, weights, right, x, ldx := param("position"), param("indices"), param("weights"), param("right"), param("x"), param("ldx")
 	SHLQ(U8(2), ldx)
-	n := GP64()
-	Load(Param("d"), n)
+	n := param("d")
 	if vectors > 1 {
 		SUBQ(U32((vectors-1)*s.lanes), n)
 	}
@@ -99,8 +82,7 @@ func (s set) gather(vectors int) {
 	MOVQ(U32(0), left)
 	Load(Param("rows"), t)
 	MOVQ(t, ahead)
-	indptr := GP64()
-	Load(Param("indptr"), indptr)
+	indptr := param("indptr")
 	TESTQ(t, t)
 	JE(LabelRef("contiguous"))
 	MOVLQSX(Mem{Base: t}, node)
@@ -212,8 +194,7 @@ func (s set) gather(vectors int) {
 		VMULPS(w, v, v)
 	}
 	Label("write")
-	dst := GP64()
-	Load(Param("dst"), dst)
+	dst := param("dst")
 	for v := range vectors {
 		if v < vectors-1 {
 			VMOVUPS(sums[v], s.at(dst, v))
@@ -231,8 +212,7 @@ func (s set) gather(vectors int) {
 	MOVQ(dst, address("dst"))
 	DECQ(address("count"))
 	JNE(LabelRef("row"))
-	VZEROUPPER()
-	RET()
+	finish()
 	refill("Warm")
 	refill("Edge")
 }

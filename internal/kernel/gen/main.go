@@ -11,6 +11,7 @@ import (
 	"os"
 
 	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/gotypes"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 )
@@ -62,15 +63,53 @@ func main() {
 	s.softmax()
 	s.half()
 	if !s.wide {
-		features() // this function and the next serve both sets
-		transpose()
-		lowest()
-		accumulate()
-		prefetch()
-		prefetchAt()
+		s.features() // this function and the next serve both sets
+		s.transpose()
+		s.lowest()
+		s.accumulate()
+		s.prefetch()
+		s.prefetchAt()
 		s.few()
 	}
 	Generate()
+}
+
+// function starts a function of the set.
+func (s set) function(name, signature string) {
+	TEXT(name+s.suffix, 4, signature)
+	Pragma("noescape")
+}
+
+func finish() {
+	VZEROUPPER()
+	RET()
+}
+
+// param returns a register with a parameter, base with the address of a slice, and length with its length.
+func param(name string) GPVirtual  { return load(Param(name)) }
+func base(name string) GPVirtual   { return load(Param(name).Base()) }
+func length(name string) GPVirtual { return load(Param(name).Len()) }
+
+func load(c gotypes.Component) GPVirtual {
+	r := GP64()
+	Load(c, r)
+	return r
+}
+
+// address returns the place of a parameter on the stack.
+func address(name string) Mem {
+	c, err := Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return c.Addr
+}
+
+// broadcast returns a register filled with a scalar parameter.
+func (s set) broadcast(name string) VecVirtual {
+	v := s.vector()
+	VBROADCASTSS(address(name), v)
+	return v
 }
 
 // vector returns a fresh register of the set's width.

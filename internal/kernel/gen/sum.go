@@ -23,24 +23,15 @@ var summedRows = []summed{
 	{name: "gatherFactored", element: "uint16", shift: 1, size: 2, factored: true},
 }
 
-// gatherSum writes the simplest sparse row × dense loop, for rows of a multiple of 16 values, without a list of rows.
+// gatherSum writes the simplest sparse row × dense loop, for at least one row of 16·parts values, without a list of rows.
 // At each entry, it prefetches the data of an entry far ahead.
 func (s set) gatherSum(kind summed, parts int) {
 	weights := ""
 	if kind.weighted {
 		weights = "weights, "
 	}
-	name := fmt.Sprintf("%s%d%s", kind.name, parts, s.suffix)
-	TEXT(name, 4, fmt.Sprintf("func(dst *float32, ldd int, count int, indptr *int64, indices *int32, %sscale *float32,"+
+	s.function(fmt.Sprint(kind.name, parts), fmt.Sprintf("func(dst *float32, ldd int, count int, indptr *int64, indices *int32, %sscale *float32,"+
 		" x *%s, ldx int)", weights, kind.element))
-	Pragma("noescape")
-	source := "GatherSum"
-	if kind.factored {
-		source = "GatherFactored"
-	} else if kind.size == 2 {
-		source = "GatherHalf"
-	}
-	Doc(fmt.Sprintf("%s sums count rows (at least 1) of %d values: see %s.", name, 16*parts, source))
 	vectors, row := parts*64/s.bytes(), 16*parts*kind.size
 	var asked []int // offsets in a row, one in each of its cache lines
 	for at := 0; at < row; at += 64 {
@@ -49,21 +40,14 @@ func (s set) gatherSum(kind summed, parts int) {
 	if kind.factored { // rows begin anywhere
 		asked = append(asked, row)
 	}
-	dst, ldd, count, indptr, indices := GP64(), GP64(), GP64(), GP64(), GP64()
-	scale, x, ldx := GP64(), GP64(), GP64()
-	Load(Param("dst"), dst)
-	Load(Param("ldd"), ldd)
+	dst, ldd := param("dst"), param("ldd")
 	SHLQ(U8(2), ldd)
-	Load(Param("count"), count)
-	Load(Param("indptr"), indptr)
-	Load(Param("indices"), indices)
-	weight := GP64()
+	count, indptr, indices := param("count"), param("indptr"), param("indices")
+	var weight GPVirtual
 	if kind.weighted {
-		Load(Param("weights"), weight)
+		weight = param("weights")
 	}
-	Load(Param("scale"), scale)
-	Load(Param("x"), x)
-	Load(Param("ldx"), ldx)
+	scale, x, ldx := param("scale"), param("x"), param("ldx")
 	SHLQ(U8(kind.shift), ldx)
 	edge, end, last := GP64(), GP64(), GP64()
 	MOVQ(Mem{Base: indptr, Index: count, Scale: 8}, last)
@@ -132,8 +116,7 @@ func (s set) gatherSum(kind summed, parts int) {
 	ADDQ(ldd, dst)
 	DECQ(count)
 	JNE(LabelRef("row"))
-	VZEROUPPER()
-	RET()
+	finish()
 }
 
 // sumAhead is the prefetch distance in entries, for 128 cache lines in flight to the L2 cache (see prefetchAhead). From
