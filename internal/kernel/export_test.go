@@ -44,11 +44,11 @@ func (s Set) WidenScaled(dst []float32, alpha float32, factors []float32, src []
 func (s Set) Magnitudes(top, x []float32) { s.im.magnitudes(top, x) }
 
 func (s Set) GatherHalf(dst Block, indptr []int64, indices []int32, weights, scale []float32, x Halves, d int) {
-	s.im.sumHalves(halfSumming{dst, indptr, indices, weights, scale, x, d})
+	sums[uint16]{dst, indptr, indices, weights, scale, x.Data, x.Stride, d}.by(s.im.gatherHalf)
 }
 
 func (s Set) GatherFactored(dst Block, indptr []int64, indices []int32, scale []float32, x Halves, d int) {
-	s.im.sumFactored(newFactored(dst, indptr, indices, scale, x, d))
+	sums[uint16]{dst, indptr, indices, nil, scale, x.Data, x.Stride, d}.by(s.im.factored)
 }
 func (s Set) Largest(x []float32) uint32 { return s.im.largest(x) }
 
@@ -69,13 +69,13 @@ func (s Set) Nearest(nearest []int32, dist []float32, x, centres Points, d int) 
 }
 
 func (s Set) Gather(dst Block, m Sparse, lo, hi int, x Block, d int) {
-	s.im.gatherRows(gathering{dst: dst, s: m, lo: lo, count: hi - lo, x: x, d: d})
+	gathering{dst: dst, s: m, lo: lo, count: hi - lo, x: x, d: d}.by(s.im.gather)
 }
 
 func (s Set) GatherRows(dst Block, m Sparse, rows, position []int32, x Block, d int) {
-	s.im.gatherRows(gathering{dst: dst, s: m, rows: rows, count: len(rows), position: position, x: x, d: d})
+	gathering{dst: dst, s: m, rows: rows, count: len(rows), position: position, x: x, d: d}.by(s.im.gather)
 }
 
 func (s Set) GatherSum(dst Block, indptr []int64, indices []int32, scale []float32, x Block, d int) {
-	s.im.sumRows(summing{dst, indptr, indices, scale, x, d})
+	sums[float32]{dst, indptr, indices, nil, scale, x.Data, x.Stride, d}.by(s.im.gatherSum)
 }

@@ -36,11 +36,11 @@ type implementation struct {
 	transpose func(dst []float32, ldd int, src []float32, lds, rows, columns int) // dst[j·ldd+i] = src[i·lds+j]
 
 	gather    func(g gathering)
-	gatherSum func(s summing)
+	gatherSum func(s sums[float32])
 	// gatherHalf is like gatherSum, for rows of float16.
-	gatherHalf func(s halfSumming)
+	gatherHalf func(s sums[uint16])
 	// factored is like gatherHalf, for rows that end with a factor.
-	factored func(s halfSumming)
+	factored func(s sums[uint16])
 	// few sets product, of 8 values, to the inner products of x0, then of x1, with the four rows of centres. Each has d
 	// values, without gaps.
 	few func(product, x0, x1, centres []float32, d int)
