@@ -1,18 +1,16 @@
-package kernel_test
+package kernel
 
 import (
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"github.com/graph-condensation/cgc/internal/kernel"
 )
 
 // each runs f for every set of loops that this machine supports.
-func each(t *testing.T, f func(t *testing.T, s kernel.Set)) {
-	for _, s := range kernel.Available() {
-		t.Run(s.Name(), func(t *testing.T) { f(t, s) })
+func each(t *testing.T, f func(t *testing.T, s *implementation)) {
+	for _, s := range available() {
+		t.Run(s.name, func(t *testing.T) { f(t, s) })
 	}
 }
 
@@ -80,6 +78,11 @@ func matrix(x []float32, rows, columns, ld int) (inside []float32, check func(t 
 			}
 		}
 	}
+}
+
+// anything returns a matrix for results, filled with NaNs, and a check that only its elements are written.
+func anything(rows, columns, ld int) (inside []float32, check func(t *testing.T, what string)) {
+	return matrix(slices.Repeat([]float32{nan}, rows*columns), rows, columns, ld)
 }
 
 // dense is the inverse of matrix.
