@@ -17,18 +17,16 @@ import (
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/progress"
 )
 
 func tiny(t *testing.T) *graph.Graph {
 	t.Helper()
-	g, err := synth.Make(t.Context(), synth.Shape{
+	g := mattest.Must(synth.Make(t.Context(), synth.Shape{
 		Name: "tiny", Nodes: 300, Edges: 900, Features: 16, Classes: 3, Train: 60, Val: 60, Test: 120,
 		Groups: 2, Homophily: 0.8, Signal: 2, Balanced: true,
-	}, rand.NewPCG(5, 5))
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, rand.NewPCG(5, 5)))
 	return g
 }
 
@@ -47,11 +45,7 @@ func plan(change func(*experiment.Plan)) experiment.Plan {
 
 func mustRun(t *testing.T, g *graph.Graph, p experiment.Plan) *experiment.Result {
 	t.Helper()
-	r, err := p.Run(t.Context(), g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return mattest.Must(p.Run(t.Context(), g))
 }
 
 // counted returns a context that calls f whenever a piece of work ends, with its stage and the numbers of pieces done
@@ -101,15 +95,12 @@ func TestRunRepeatsItselfForAnyThreads(t *testing.T) {
 	for _, threads := range []int{1, 2, 7} {
 		runtime.GOMAXPROCS(threads)
 		var steps []int64
-		r, err := plan(nil).Run(counted(t.Context(), t, func(e progress.Event) {
+		r := mattest.Must(plan(nil).Run(counted(t.Context(), t, func(e progress.Event) {
 			steps = append(steps, e.Done)
 			if e.Total != 3+2*3+2*2 {
 				t.Errorf("%d pieces of work in all, want 13", e.Total)
 			}
-		}), g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		}), g))
 		if len(r.Condensed) != 3 || len(r.Small) != 2 || len(r.Whole) != 2 ||
 			len(r.Small[1].Test) != 3 || len(r.Whole[0].Val) != 2 {
 			t.Fatalf("%d condensed graphs, %d and %d models", len(r.Condensed), len(r.Small), len(r.Whole))
@@ -200,10 +191,7 @@ func TestEvaluateIsRunOnOneGraph(t *testing.T) {
 	p := plan(func(p *experiment.Plan) { p.Seeds, p.Whole = 1, 0 })
 	r := mustRun(t, g, p)
 	e := experiment.Evaluation{Models: p.Models, Training: p.Training, Trainings: 2}
-	got, err := e.Run(t.Context(), r.Condensed[0], g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := mattest.Must(e.Run(t.Context(), r.Condensed[0], g))
 	if len(got) != 2 || got[0].Test[0] != r.Small[0].Test[0] || len(got[0].Test) != 2 {
 		t.Errorf("%+v, want first %+v", got, r.Small)
 	}
@@ -212,7 +200,7 @@ func TestEvaluateIsRunOnOneGraph(t *testing.T) {
 		t.Errorf("within a bound %+v (%v), want the accuracies without one", bounded, err)
 	}
 	e.Memory = 1000
-	_, err = e.Run(t.Context(), r.Condensed[0], g)
+	_, err := e.Run(t.Context(), r.Condensed[0], g)
 	if large := new(gnn.MemoryError); !errors.As(err, &large) || large.Bound != 1000 || large.Need <= 1000 {
 		t.Errorf("a bound of 1000 bytes: error %v", err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -61,11 +62,7 @@ func mustGrid(t *testing.T, p experiment.Grid, log *experiment.Log) []experiment
 
 func mustGridIn(t *testing.T, ctx context.Context, p experiment.Grid, log *experiment.Log) []experiment.Record {
 	t.Helper()
-	records, err := p.Run(ctx, tiny(t), log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return records
+	return mattest.Must(p.Run(ctx, tiny(t), log))
 }
 
 // timeless returns records without times, memory and build.
@@ -164,12 +161,9 @@ func TestGridIsRunForEachArm(t *testing.T) {
 				if at[0].Test != r.Small[m].Test[s] || at[0].Val != r.Small[m].Val[s] {
 					t.Errorf("arm %s, %s, seed %d: %v, Run finds %v", arm.Name, at[0].Model, s, at[0].Test, r.Small[m].Test[s])
 				}
-				again, err := experiment.Evaluation{
+				again := mattest.Must(experiment.Evaluation{
 					Models: p.Models[m : m+1], Training: arm.Training, Trainings: 1, Seed: at[1].TrainingSeed,
-				}.Run(t.Context(), r.Condensed[s], g)
-				if err != nil {
-					t.Fatal(err)
-				}
+				}.Run(t.Context(), r.Condensed[s], g))
 				if again[0].Test[0] != at[1].Test || again[0].Val[0] != at[1].Val {
 					t.Errorf("training seed %d: %v, Evaluate finds %v", at[1].TrainingSeed, at[1].Test, again[0].Test[0])
 				}
@@ -262,10 +256,7 @@ func TestGridGrows(t *testing.T) {
 // TestGridGoesOnFromAnOlderLog checks that a grid finds all its trainings in testdata/before.jsonl, written when cgc's
 // own methods were the only ones. One of its sizes is a ratio, and one of its configurations has a memory limit.
 func TestGridGoesOnFromAnOlderLog(t *testing.T) {
-	text, err := os.ReadFile("testdata/before.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := mattest.Must(os.ReadFile("testdata/before.jsonl"))
 	path := filepath.Join(t.TempDir(), "records.jsonl")
 	if err := os.WriteFile(path, text, 0o666); err != nil {
 		t.Fatal(err)
@@ -363,10 +354,7 @@ func TestGridIgnoresTestLabels(t *testing.T) {
 		shuffled.Y[a], shuffled.Y[b] = shuffled.Y[b], shuffled.Y[a]
 	})
 	want := mustGrid(t, grid(nil), nil)
-	got, err := grid(nil).Run(t.Context(), &shuffled, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := mattest.Must(grid(nil).Run(t.Context(), &shuffled, nil))
 	differ := false
 	for i := range got {
 		differ = differ || got[i].Test != want[i].Test
@@ -385,19 +373,13 @@ func TestBlindGrid(t *testing.T) {
 	want := mustGrid(t, grid(nil), nil)
 	blind := grid(nil)
 	blind.Blind = true
-	got, err := blind.Run(t.Context(), g, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := mattest.Must(blind.Run(t.Context(), g, nil))
 	other := *g
 	other.Y = slices.Clone(g.Y)
 	for _, v := range g.Split.Test {
 		other.Y[v] = (g.Y[v] + 1) % int32(g.Classes)
 	}
-	again, err := blind.Run(t.Context(), &other, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := mattest.Must(blind.Run(t.Context(), &other, nil))
 	for i, r := range got {
 		is, other := r.Graph.Fingerprint, again[i].Graph.Fingerprint
 		if r.Test != 0 || is == want[i].Graph.Fingerprint || is != other {

@@ -16,15 +16,12 @@ import (
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 func mustOpen(t *testing.T, path string) *experiment.Log {
 	t.Helper()
-	log, err := experiment.OpenLog(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return log
+	return mattest.Must(experiment.OpenLog(path))
 }
 
 // written returns the configuration of a record.
@@ -83,10 +80,7 @@ func TestLogDropsATornLine(t *testing.T) {
 		}
 	}
 	log.Close()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := mattest.Must(os.ReadFile(path))
 	first := bytes.IndexByte(text, '\n') + 1
 	for cut := first; cut < len(text); cut += 1 + (cut-first)/16 { // at short distances near the beginning of a line
 		if err := os.WriteFile(path, text[:cut], 0o666); err != nil {
@@ -164,10 +158,7 @@ func TestLogIsTakenOnce(t *testing.T) {
 		t.Skip("files are not locked here")
 	}
 	path := filepath.Join(t.TempDir(), "records.jsonl")
-	log, err := experiment.OpenLog(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := mustOpen(t, path)
 	want := "experiment: opening the log: another process is writing " + path
 	if _, err := experiment.OpenLog(path); err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
@@ -175,8 +166,5 @@ func TestLogIsTakenOnce(t *testing.T) {
 	if err := log.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if log, err = experiment.OpenLog(path); err != nil {
-		t.Fatal(err)
-	}
-	log.Close()
+	mustOpen(t, path).Close()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // careless is Picked with a bug: it returns a graph with fewer nodes, or one altered by change.
@@ -60,10 +61,7 @@ func TestPlanUnderASetting(t *testing.T) {
 	} {
 		p := plannedFor(m)
 		p.Training.Weighted = true
-		r, err := p.Run(t.Context(), tiny(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := mattest.Must(p.Run(t.Context(), tiny(t)))
 		small := r.Condensed[0]
 		is, want := condense.Setting{Standardize: small.Scaling != nil, Inductive: small.Inductive}, condense.SettingOf(m)
 		if is != want {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/internal/mattest"
 )
 
 // TestBound checks that a memory limit does not change results, that models keep fewer propagated features under a
@@ -14,19 +15,13 @@ import (
 func TestBound(t *testing.T) {
 	g := synth.Demo()
 	for _, name := range gnn.Names() {
-		m, err := gnn.Parse(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := mattest.Must(gnn.Parse(name))
 		config := gnn.Defaults()
 		config.Epochs, config.Hidden = 2, 16
 		var results []*gnn.Result
 		var memory []int64
 		for _, bound := range []int64{0, 1 << 30, 4096} {
-			target, err := gnn.TargetWithin(t.Context(), g, false, bound)
-			if err != nil {
-				t.Fatal(err)
-			}
+			target := mattest.Must(gnn.TargetWithin(t.Context(), g, false, bound))
 			memory = append(memory, gnn.MemoryOf(target, m, config.Hidden))
 			large := new(gnn.MemoryError)
 			if _, err := target.Plan(m, config.Hidden); errors.As(err, &large) != (bound == 4096) {
@@ -34,19 +29,13 @@ func TestBound(t *testing.T) {
 			}
 			if bound == 4096 { // the smallest limit works, and a smaller one does not
 				for _, b := range []int64{large.Need, large.Need * 9 / 10} {
-					other, err := gnn.TargetWithin(t.Context(), g, false, b)
-					if err != nil {
-						t.Fatal(err)
-					}
+					other := mattest.Must(gnn.TargetWithin(t.Context(), g, false, b))
 					if _, err := other.Plan(m, config.Hidden); (err == nil) != (b == large.Need) {
 						t.Errorf("%s, least %d, bound %d: error %v", name, large.Need, b, err)
 					}
 				}
 			}
-			r, err := gnn.Train(t.Context(), m, target.Sample(), target, config, rand.NewPCG(1, 0))
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := mattest.Must(gnn.Train(t.Context(), m, target.Sample(), target, config, rand.NewPCG(1, 0)))
 			results = append(results, r)
 		}
 		for i, r := range results[1:] {

@@ -22,10 +22,7 @@ func TestFeaturesDropOutAlike(t *testing.T) {
 		identity.Row(i)[i] = 1
 	}
 	for name, x := range map[string]mat.Matrix{"dense": mattest.Normal(n, d, random), "sparse": bags(n, d, true, random)} {
-		constant, err := gnn.NewInput(t.Context(), nil, x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		constant := mattest.Must(gnn.NewInput(t.Context(), nil, x))
 		c := gnn.Defaults()
 		c.InputDropout = 0.5
 		in := gnn.WithDropout(constant, c, rand.NewPCG(30, 2))

@@ -110,10 +110,7 @@ func TestFormulas(t *testing.T) {
 					}
 					if adj != nil {
 						trained := gnn.Trained{Model: m, Features: d, Hidden: hidden, Classes: classes, Parameters: p}
-						got, err := trained.Logits(t.Context(), adj, features)
-						if err != nil {
-							t.Fatal(err)
-						}
+						got := mattest.Must(trained.Logits(t.Context(), adj, features))
 						for i, row := range referenceLogits(m, adj, tableOf(features), reference) {
 							for c, want := range row {
 								if v := got.Row(i)[c]; !near(v, want, 2) {
@@ -164,18 +161,12 @@ func TestAskingForSomeNodes(t *testing.T) {
 	for _, x := range []mat.Matrix{mattest.Normal(n, d, random), bags(n, d, true, random)} {
 		each(t, func(t *testing.T, m gnn.Model) {
 			p := parameters(m, d, hidden, classes, random)
-			all, err := gnn.Question{Adj: adj, X: x}.Ask(t.Context(), m, p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			all := mattest.Must(gnn.Question{Adj: adj, X: x}.Ask(t.Context(), m, p))
 			if !slices.Equal(all.First.Data, all.Second.Data) {
 				t.Error("a second call differs from the first")
 			}
 			for _, keep := range []bool{false, true} {
-				part, err := gnn.Question{Adj: adj, X: x, Nodes: some, Keep: keep}.Ask(t.Context(), m, p)
-				if err != nil {
-					t.Fatal(err)
-				}
+				part := mattest.Must(gnn.Question{Adj: adj, X: x, Nodes: some, Keep: keep}.Ask(t.Context(), m, p))
 				z := part.First
 				if z.Rows != len(some) || !slices.Equal(z.Data, all.First.Data[:len(z.Data)]) {
 					t.Errorf("keep=%v: logits of some nodes differ from their rows among all", keep)
@@ -196,15 +187,9 @@ func TestUnitsInParts(t *testing.T) {
 	adj, x := ring(n), bags(n, d, true, random)
 	each(t, func(t *testing.T, m gnn.Model) {
 		p := parameters(m, d, hidden, classes, random)
-		want, err := gnn.Question{Adj: adj, X: x}.Ask(t.Context(), m, p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := mattest.Must(gnn.Question{Adj: adj, X: x}.Ask(t.Context(), m, p))
 		for _, width := range []int{1, 32} {
-			got, err := gnn.Question{Adj: adj, X: x, Units: width * n}.Ask(t.Context(), m, p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := mattest.Must(gnn.Question{Adj: adj, X: x, Units: width * n}.Ask(t.Context(), m, p))
 			for i, v := range want.First.Data {
 				if z := got.First.Data[i]; math.Abs(float64(z-v)) > 1e-5*(1+math.Abs(float64(v))) {
 					t.Fatalf("parts of %d units: logit %d is %v, want %v", width, i, z, v)
@@ -222,15 +207,9 @@ func TestKeptInRoom(t *testing.T) {
 	adj, x := ring(n), mattest.Normal(n, d, random)
 	each(t, func(t *testing.T, m gnn.Model) {
 		p := parameters(m, d, hidden, classes, random)
-		want, err := gnn.Question{Adj: adj, X: x}.Ask(t.Context(), m, p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := mattest.Must(gnn.Question{Adj: adj, X: x}.Ask(t.Context(), m, p))
 		for _, room := range []int{1, n * d, 2 * n * d} {
-			got, err := gnn.Question{Adj: adj, X: x, Keep: true, Room: room}.Ask(t.Context(), m, p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := mattest.Must(gnn.Question{Adj: adj, X: x, Keep: true, Room: room}.Ask(t.Context(), m, p))
 			if !slices.Equal(got.First.Data, want.First.Data) || !slices.Equal(got.Second.Data, want.First.Data) {
 				t.Errorf("room for %d numbers: logits differ from those with nothing kept", room)
 			}
@@ -259,14 +238,8 @@ func TestPermutation(t *testing.T) {
 		trained := gnn.Trained{
 			Model: m, Features: d, Hidden: 16, Classes: classes, Parameters: parameters(m, d, 16, classes, random),
 		}
-		a, err := trained.Logits(t.Context(), adj, x)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := trained.Logits(t.Context(), renamedAdj.Sparse(), renamedX)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := mattest.Must(trained.Logits(t.Context(), adj, x))
+		b := mattest.Must(trained.Logits(t.Context(), renamedAdj.Sparse(), renamedX))
 		for i := range n {
 			for c, v := range a.Row(i) {
 				if w := b.Row(name[i])[c]; !near(w, float64(v), 4) {
@@ -305,20 +278,12 @@ func blocks(n, d, classes int, seed uint64) *graph.Graph {
 
 func newTarget(t *testing.T, g *graph.Graph, inductive bool) *gnn.Target {
 	t.Helper()
-	target, err := gnn.NewTarget(g, inductive)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return target
+	return mattest.Must(gnn.NewTarget(g, inductive))
 }
 
 func train(t *testing.T, m gnn.Model, s *gnn.Sample, target *gnn.Target, c gnn.Config) *gnn.Result {
 	t.Helper()
-	r, err := gnn.Train(t.Context(), m, s, target, c, rand.NewPCG(11, 12))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return mattest.Must(gnn.Train(t.Context(), m, s, target, c, rand.NewPCG(11, 12)))
 }
 
 func TestOverfits20Nodes(t *testing.T) {

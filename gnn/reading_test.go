@@ -72,14 +72,8 @@ func TestHalfPrecision(t *testing.T) {
 				t.Errorf("inductive=%v: accuracies %v and %v, want about %v and %v",
 					inductive, got.Validation, got.Test, want.Validation, want.Test)
 			}
-			a, err := want.Trained.Logits(t.Context(), dense.Adj, dense.X)
-			if err != nil {
-				t.Fatal(err)
-			}
-			b, err := want.Trained.Logits(t.Context(), read.Adj, read.X)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := mattest.Must(want.Trained.Logits(t.Context(), dense.Adj, dense.X))
+			b := mattest.Must(want.Trained.Logits(t.Context(), read.Adj, read.X))
 			for i, v := range a.Data {
 				if !near(b.Data[i], float64(v), 4) {
 					t.Fatalf("logit %d is %v, want %v", i, b.Data[i], v)

@@ -37,10 +37,7 @@ func TestMostlyZeros(t *testing.T) {
 			t.Errorf("%T %d×%d is sparse: %v, want %v", c.x, rows, cols, is, c.sparse)
 		}
 	}
-	in, err := gnn.NewInput(t.Context(), ring(300), x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := mattest.Must(gnn.NewInput(t.Context(), ring(300), x))
 	w := mattest.Normal(600, 16, random)
 	for _, p := range []float64{0, 0.5} {
 		config := gnn.Defaults()

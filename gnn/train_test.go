@@ -12,6 +12,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/internal/registry"
 	"github.com/graph-condensation/cgc/internal/slow"
 	"github.com/graph-condensation/cgc/mat"
@@ -47,10 +48,7 @@ func TestSelection(t *testing.T) {
 		if r.Validation != best || r.Accuracies[r.Epoch-1] != best {
 			t.Errorf("chose %v in epoch %d, want %v: %v", r.Validation, r.Epoch, best, r.Accuracies)
 		}
-		z, err := r.Trained.Logits(t.Context(), g.Adj, g.X)
-		if err != nil {
-			t.Fatal(err)
-		}
+		z := mattest.Must(r.Trained.Logits(t.Context(), g.Adj, g.X))
 		for what, part := range map[string]struct {
 			nodes []int32
 			want  float64
@@ -72,10 +70,7 @@ func TestTies(t *testing.T) {
 	g := blocks(300, 10, 3, 2)
 	target := newTarget(t, g, false)
 	entropy := func(r *gnn.Result) (sum float64) {
-		z, err := r.Trained.Logits(t.Context(), g.Adj, g.X)
-		if err != nil {
-			t.Fatal(err)
-		}
+		z := mattest.Must(r.Trained.Logits(t.Context(), g.Adj, g.X))
 		for _, v := range g.Split.Val {
 			var exponentials float64
 			for _, logit := range z.Row(int(v)) {
@@ -196,10 +191,7 @@ func TestCadence(t *testing.T) {
 	target := newTarget(t, g, false)
 	var told []progress.Event
 	ctx := progress.With(t.Context(), func(e progress.Event) { told = append(told, e) })
-	r, err := gnn.Train(ctx, gnn.GCN(), target.Sample(), target, c, rand.NewPCG(11, 12))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := mattest.Must(gnn.Train(ctx, gnn.GCN(), target.Sample(), target, c, rand.NewPCG(11, 12)))
 	var want []progress.Event
 	for _, epoch := range []int64{4, 8, 11} {
 		want = append(want, progress.Event{Stage: "train gcn", Done: epoch, Total: 11})
@@ -232,11 +224,7 @@ func TestTestLabels(t *testing.T) {
 				}
 			}
 		})
-		r, err := gnn.Train(ctx, gnn.GCN(), target.Sample(), target, quick(), rand.NewPCG(11, 12))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
+		return mattest.Must(gnn.Train(ctx, gnn.GCN(), target.Sample(), target, quick(), rand.NewPCG(11, 12)))
 	}
 	for _, inductive := range []bool{false, true} {
 		a, b := run(false, inductive), run(true, inductive)
@@ -264,10 +252,7 @@ func TestInductive(t *testing.T) {
 		want  float64
 	}{"validation": {g.Split.Val, r.Validation}, "test": {g.Split.Test, r.Test}} {
 		alone := g.Induced(part.nodes)
-		z, err := r.Trained.Logits(t.Context(), alone.Adj, alone.X)
-		if err != nil {
-			t.Fatal(err)
-		}
+		z := mattest.Must(r.Trained.Logits(t.Context(), alone.Adj, alone.X))
 		if got := gnn.Accuracy(z, alone.Y); got != part.want {
 			t.Errorf("%s accuracy %v on the induced graph, %v reported", what, got, part.want)
 		}
@@ -367,10 +352,7 @@ func TestCora(t *testing.T) {
 	c.Epochs = 100
 	sum := 0.0
 	for seed := range uint64(2) {
-		r, err := gnn.Train(t.Context(), gnn.GCN(), target.Sample(), target, c, rand.NewPCG(seed, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := mattest.Must(gnn.Train(t.Context(), gnn.GCN(), target.Sample(), target, c, rand.NewPCG(seed, 1)))
 		sum += r.Test / 2
 	}
 	if sum < 79.5 || sum > 84 {

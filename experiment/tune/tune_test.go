@@ -17,19 +17,17 @@ import (
 	"github.com/graph-condensation/cgc/experiment/tune"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/progress"
 )
 
 // made returns a small synthetic graph with the given number of training nodes.
 func made(t *testing.T, nodes, train int) *graph.Graph {
 	t.Helper()
-	g, err := synth.Make(t.Context(), synth.Shape{
+	g := mattest.Must(synth.Make(t.Context(), synth.Shape{
 		Name: "tiny", Nodes: nodes, Edges: 3 * nodes, Features: 16, Classes: 3, Train: train, Val: 40, Test: 60,
 		Groups: 2, Homophily: 0.8, Signal: 2, Balanced: true,
-	}, rand.NewPCG(5, 5))
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, rand.NewPCG(5, 5)))
 	return g
 }
 
@@ -51,11 +49,7 @@ func search(change func(*tune.Search)) tune.Search {
 
 func mustRun(t *testing.T, g *graph.Graph, change func(*tune.Search)) *tune.Result {
 	t.Helper()
-	r, err := search(change).Run(t.Context(), g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return mattest.Must(search(change).Run(t.Context(), g))
 }
 
 var found struct {
@@ -141,10 +135,7 @@ func TestConfirmedIsPlan(t *testing.T) {
 			Models: search(nil).Models,
 		}
 		plan.Training.Weighted = f.Weighted
-		r, err := plan.Run(t.Context(), g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := mattest.Must(plan.Run(t.Context(), g))
 		if !slices.Equal(r.Small[0].Val, f.Val) {
 			t.Errorf("%v: confirmed %v, Plan finds %v", f.Changes, f.Val, r.Small[0].Val)
 		}

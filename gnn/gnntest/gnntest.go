@@ -113,10 +113,7 @@ func (p point) variables(tape *autodiff.Tape) (vars []*autodiff.Var) {
 // constant returns the logits for a constant graph.
 func (p point) constant(t *testing.T, m gnn.Model, a *mat.CSR, x mat.Matrix) *mat.Dense {
 	t.Helper()
-	in, err := gnn.NewInput(t.Context(), a, x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := mattest.Must(gnn.NewInput(t.Context(), a, x))
 	tape := autodiff.NewTape()
 	z := m.Forward(tape, in, p.variables(tape)).Value
 	if err := in.Err(); err != nil {
@@ -186,10 +183,7 @@ func kinds(t *testing.T, m gnn.Model) {
 		near(t, "constant A, sparse X", p.constant(t, m, p.adjacency(), p.x.Sparse()), want)
 		near(t, "constant A, X that is read", p.constant(t, m, p.adjacency(), reader{p.x, nil}), want)
 
-		in, err := gnn.NewInput(t.Context(), p.adjacency(), p.x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := mattest.Must(gnn.NewInput(t.Context(), p.adjacency(), p.x))
 		tape := autodiff.NewTape()
 		near(t, "constant A, variable X", m.Forward(tape, in.WithX(tape.Var(p.x)), p.variables(tape)).Value, want)
 		near(t, "variable A, constant X", m.Forward(tape, in.WithA(tape.Var(p.a)), p.variables(tape)).Value, want)
@@ -243,10 +237,7 @@ func inference(t *testing.T, m gnn.Model) {
 	if _, err := p.trained(m).Logits(t.Context(), p.adjacency(), reader{p.x, broken}); !errors.Is(err, broken) {
 		t.Errorf("error %v where X cannot be read, want one that wraps %q", err, broken)
 	}
-	z, err := p.trained(m).Logits(t.Context(), nil, p.x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := mattest.Must(p.trained(m).Logits(t.Context(), nil, p.x))
 	near(t, "no edges", z, p.constant(t, m, nil, p.x))
 	p.sameAs(t, before)
 }
@@ -288,10 +279,7 @@ func problem(t *testing.T) (*graph.Graph, *gnn.Target) {
 	}
 	g.Adj = a.Sparse()
 	g.Adj.Data = nil
-	target, err := gnn.NewTarget(g, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := mattest.Must(gnn.NewTarget(g, false))
 	return g, target
 }
 
@@ -308,10 +296,7 @@ func training(t *testing.T, m gnn.Model) {
 	var first *gnn.Result
 	for _, threads := range []int{1, 2, 7} {
 		runtime.GOMAXPROCS(threads)
-		r, err := gnn.Train(t.Context(), m, target.Sample(), target, config(), rand.NewPCG(51, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := mattest.Must(gnn.Train(t.Context(), m, target.Sample(), target, config(), rand.NewPCG(51, 1)))
 		if first == nil {
 			first = r
 			continue
@@ -323,10 +308,7 @@ func training(t *testing.T, m gnn.Model) {
 	if begin, end := first.Losses[0], first.Losses[len(first.Losses)-1]; !(end < 0.9*begin) {
 		t.Errorf("the loss goes from %v to %v in %d epochs, want it to fall", begin, end, len(first.Losses))
 	}
-	z, err := first.Trained.Logits(t.Context(), g.Adj, g.X)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := mattest.Must(first.Trained.Logits(t.Context(), g.Adj, g.X))
 	test := new(mat.Dense)
 	z.Gather(test, g.Split.Test)
 	got, one := gnn.Accuracy(test, g.Labels(g.Split.Test)), 100/float64(len(g.Split.Test))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/internal/assess"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -48,14 +49,8 @@ func TestAssessFitsTheMean(t *testing.T) {
 				mean.Data[i] += v / 4 // exact except for the additions
 			}
 		}
-		want, err := assess.LeastSquares(t.Context(), mean, y, 5)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := assess.Assess(t.Context(), h, y, 5)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := mattest.Must(assess.LeastSquares(t.Context(), mean, y, 5))
+		got := mattest.Must(assess.Assess(t.Context(), h, y, 5))
 		if got.Rank != want.Rank {
 			t.Errorf("%v: rank %d, want %d", shape, got.Rank, want.Rank)
 		}
@@ -71,14 +66,8 @@ func TestAssessFitsTheMean(t *testing.T) {
 // Fit evaluates the last hop, and Judge the others. Together they equal Assess.
 func TestJudgeCompletesFit(t *testing.T) {
 	h, y := hops(300, 9, 4, 3, rand.New(rand.NewPCG(5, 0)))
-	want, err := assess.Assess(t.Context(), h, y, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := assess.Fit(t.Context(), h, y, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := mattest.Must(assess.Assess(t.Context(), h, y, 4))
+	got := mattest.Must(assess.Fit(t.Context(), h, y, 4))
 	if got.Confidence[0] != nil || got.Confidence[1] != nil || !slices.Equal(got.Confidence[2], want.Confidence[2]) {
 		t.Errorf("confidence of each hop before Judge: %d, %d, %d values, want that of the last alone",
 			len(got.Confidence[0]), len(got.Confidence[1]), len(got.Confidence[2]))
@@ -97,10 +86,7 @@ func TestJudgeCompletesFit(t *testing.T) {
 // The residual of least squares is orthogonal to the columns of T: TᵀTW = TᵀY.
 func TestResidualIsOrthogonal(t *testing.T) {
 	h, y := hops(5000, 30, 7, 1, rand.New(rand.NewPCG(2, 0)))
-	fitted, err := assess.LeastSquares(t.Context(), h[0].Dense(), y, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fitted := mattest.Must(assess.LeastSquares(t.Context(), h[0].Dense(), y, 7))
 	var fit, along mat.Dense
 	mat.Mul(&fit, h[0].Dense(), fitted.W)
 	for i, c := range y {
@@ -121,10 +107,7 @@ func TestAssessIgnoresThreads(t *testing.T) {
 	var first assess.Assessment
 	for i, threads := range []int{1, 2, 7} {
 		runtime.GOMAXPROCS(threads)
-		got, err := assess.Assess(t.Context(), h, y, 6)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := mattest.Must(assess.Assess(t.Context(), h, y, 6))
 		if i == 0 {
 			first = got
 			continue

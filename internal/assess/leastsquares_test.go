@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/graph-condensation/cgc/internal/assess"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -32,11 +33,7 @@ func scaled(h []mat.View, factor func(j int) float32) (all []mat.View) {
 
 func fit(t *testing.T, h []mat.View, y []int32, classes int) assess.Assessment {
 	t.Helper()
-	a, err := assess.Assess(t.Context(), h, y, classes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return mattest.Must(assess.Assess(t.Context(), h, y, classes))
 }
 
 // Multiplying all features by a factor divides the classifier by that factor. At 1e19 squares overflow, at 1e-25 they

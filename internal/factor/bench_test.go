@@ -13,11 +13,7 @@ import (
 // gram returns XᵀX.
 func gram(t testing.TB, x *mat.Dense) *factor.Symmetric {
 	t.Helper()
-	g, err := factor.Gram(t.Context(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return mattest.Must(factor.Gram(t.Context(), x))
 }
 
 // rate reports billions of additions and multiplications per second.

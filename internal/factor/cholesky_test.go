@@ -20,12 +20,9 @@ func TestGramBlocks(t *testing.T) {
 		x := mattest.Normal(shape[0], shape[1], random)
 		want := gram(t, x)
 		mattest.AtThreads(func(threads int) {
-			got, err := factor.GramBlocks(t.Context(), x.Rows, x.Cols, func(dst *mat.Dense, lo int) {
+			got := mattest.Must(factor.GramBlocks(t.Context(), x.Rows, x.Cols, func(dst *mat.Dense, lo int) {
 				copy(dst.Data, x.Data[lo*x.Cols:(lo+dst.Rows)*x.Cols])
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))
 			if !slices.Equal(got.Data, want.Data) {
 				t.Errorf("%d×%d, %d threads: blocks differ from the whole", x.Rows, x.Cols, threads)
 			}
@@ -68,14 +65,8 @@ func TestCholeskySolves(t *testing.T) {
 		}
 		var first []float64
 		mattest.AtThreads(func(threads int) {
-			cholesky, err := s.Cholesky(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := cholesky.Solve(t.Context(), b, cols)
-			if err != nil {
-				t.Fatal(err)
-			}
+			cholesky := mattest.Must(s.Cholesky(t.Context()))
+			got := mattest.Must(cholesky.Solve(t.Context(), b, cols))
 			if first == nil {
 				first = got
 			}
@@ -112,10 +103,7 @@ func TestCholeskyInverse(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 0))
 	for _, n := range []int{0, 1, 2, 63, 65, 130} {
 		s := gram(t, mattest.Normal(n+20, n, random))
-		cholesky, err := s.Cholesky(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		cholesky := mattest.Must(s.Cholesky(t.Context()))
 		inverse := cholesky.Inverse()
 		along := make([]float64, n*n) // s·U⁻¹
 		for i := range n {

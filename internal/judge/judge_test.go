@@ -8,6 +8,7 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -106,14 +107,8 @@ func TestJudgeIsItsFormula(t *testing.T) {
 	g, small := judged(t)
 	for _, linear := range []bool{true, false} {
 		for _, weighted := range []bool{false, true} {
-			j, err := New(t.Context(), g, false, linear, rand.NewPCG(1, 1))
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := j.Of(t.Context(), small, weighted)
-			if err != nil {
-				t.Fatal(err)
-			}
+			j := mattest.Must(New(t.Context(), g, false, linear, rand.NewPCG(1, 1)))
+			got := mattest.Must(j.Of(t.Context(), small, weighted))
 			want := plainly(g, small, weighted, false)
 			if !linear {
 				w := plainly(g, small, weighted, true)

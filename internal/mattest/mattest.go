@@ -25,3 +25,11 @@ func AtThreads(f func(threads int)) {
 		f(threads)
 	}
 }
+
+// Must returns v. If there is an error, it panics, which ends the test.
+func Must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
