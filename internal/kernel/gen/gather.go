@@ -16,12 +16,14 @@ import (
 func prefetchAhead(lines int) int { return min(128, 256/lines) }
 
 // gather writes the sparse row × dense loop for at least one row, and for rows that fill a given number of registers.
-// The sum of a row stays in registers. A cursor runs ahead over the edges, across the ends of rows, and prefetches the data that they need.
+// The sum of a row stays in registers. A cursor runs ahead over the edges, across the ends of rows, and prefetches the
+// data that they need.
 func (s set) gather(vectors int) {
 	s.function(fmt.Sprintf("gather%d", vectors),
 		"func(dst *float32, ldd int, rows *int32, first, count int, position *int32, indptr *int64, indices *int32,"+
 			" weights, left, right *float32, self float32, x *float32, ldx, d int)")
-	position, indices, weights, right, x, ldx := param("position"), param("indices"), param("weights"), param("right"), param("x"), param("ldx")
+	position, indices, weights := param("position"), param("indices"), param("weights")
+	right, x, ldx := param("right"), param("x"), param("ldx")
 	SHLQ(U8(2), ldx)
 	n := param("d")
 	if vectors > 1 {

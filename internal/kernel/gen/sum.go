@@ -23,15 +23,15 @@ var summedRows = []summed{
 	{name: "gatherFactored", element: "uint16", shift: 1, size: 2, factored: true},
 }
 
-// gatherSum writes the simplest sparse row × dense loop, for at least one row of 16·parts values, without a list of rows.
-// At each entry, it prefetches the data of an entry far ahead.
+// gatherSum writes the simplest sparse row × dense loop, for at least one row of 16·parts values and without a list of
+// rows. At each entry, it prefetches the data of an entry far ahead.
 func (s set) gatherSum(kind summed, parts int) {
 	weights := ""
 	if kind.weighted {
 		weights = "weights, "
 	}
-	s.function(fmt.Sprint(kind.name, parts), fmt.Sprintf("func(dst *float32, ldd int, count int, indptr *int64, indices *int32, %sscale *float32,"+
-		" x *%s, ldx int)", weights, kind.element))
+	s.function(fmt.Sprint(kind.name, parts), fmt.Sprintf("func(dst *float32, ldd int, count int, indptr *int64,"+
+		" indices *int32, %sscale *float32, x *%s, ldx int)", weights, kind.element))
 	vectors, row := parts*64/s.bytes(), 16*parts*kind.size
 	var asked []int // offsets in a row, one in each of its cache lines
 	for at := 0; at < row; at += 64 {
