@@ -409,28 +409,17 @@ func TestGridNamesMistakesBeforeItCondenses(t *testing.T) {
 		},
 		`two arms are called "cgc" and have 12`: func(p *experiment.Grid) { p.Arms[3].Name = "cgc" },
 	} {
-		if _, err := grid(change).Run(t.Context(), tiny(t), nil); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one with %q", err, want)
-		}
+		mattest.Fails(t, want)(grid(change).Run(t.Context(), tiny(t), nil))
 	}
-	p := grid(func(*experiment.Grid) {})
-	_, err := p.Run(t.Context(), &blind, nil)
-	if err == nil || !strings.Contains(err.Error(), "no validation nodes (0)") {
-		t.Errorf("error %v, want one that tells of the validation nodes", err)
-	}
-	if _, err := plan(nil).Run(t.Context(), &blind); err == nil {
-		t.Error("Run finds nothing wrong without validation nodes")
-	}
+	mattest.Fails(t, "no validation nodes (0)")(grid(nil).Run(t.Context(), &blind, nil))
+	mattest.Fails(t, "no validation nodes (0)")(plan(nil).Run(t.Context(), &blind))
 }
 
 // TestGridStopsWithItsLog checks that an error of writing to the log stops the grid.
 func TestGridStopsWithItsLog(t *testing.T) {
 	log := mustOpen(t, filepath.Join(t.TempDir(), "records.jsonl"))
 	log.Close()
-	_, err := grid(nil).Run(t.Context(), tiny(t), log)
-	if err == nil || !strings.Contains(err.Error(), "writing to the log") {
-		t.Errorf("error %v, want one of the log", err)
-	}
+	mattest.Fails(t, "writing to the log")(grid(nil).Run(t.Context(), tiny(t), log))
 }
 
 func ExampleGrid() {

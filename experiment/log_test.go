@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
-	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc"
@@ -121,10 +120,7 @@ func TestLogRefusesOtherFiles(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		_, err := experiment.OpenLog(path)
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
-			t.Errorf("%q: error %v, want one with %q and the path", text, err, want)
-		}
+		mattest.Fails(t, want, path)(experiment.OpenLog(path))
 		if got, err := os.ReadFile(path); err != nil || string(got) != text {
 			t.Errorf("%q became %q, %v", text, got, err)
 		}

@@ -2,7 +2,6 @@ package experiment_test
 
 import (
 	"context"
-	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/condense"
@@ -44,9 +43,7 @@ func TestPlanRefusesWhatIsNotPromised(t *testing.T) {
 			change: func(c *condense.Condensed) { c.Inductive = true },
 		},
 	} {
-		if _, err := plannedFor(m).Run(t.Context(), tiny(t)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want one with %q", err, want)
-		}
+		mattest.Fails(t, want)(plannedFor(m).Run(t.Context(), tiny(t)))
 	}
 }
 

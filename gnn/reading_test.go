@@ -149,13 +149,10 @@ func TestInvalidGraphs(t *testing.T) {
 		bad := *g
 		bad.Adj = &mat.CSR{Rows: 90, Cols: 90, Indptr: slices.Clone(g.Adj.Indptr), Indices: slices.Clone(g.Adj.Indices)}
 		change(bad.Adj)
-		_, err := gnn.NewTarget(&bad, false)
-		wantError(t, err, "gnn: ", want)
+		mattest.Fails(t, "gnn: ", want)(gnn.NewTarget(&bad, false))
 		s := &gnn.Sample{Adj: bad.Adj, X: g.X, Y: g.Y, Classes: 2}
-		_, err = gnn.Train(t.Context(), gnn.GCN(), s, good, quick(), rand.NewPCG(1, 1))
-		wantError(t, err, "gnn: ", want)
+		mattest.Fails(t, "gnn: ", want)(gnn.Train(t.Context(), gnn.GCN(), s, good, quick(), rand.NewPCG(1, 1)))
 		trained := train(t, gnn.GCN(), good.Sample(), good, quick()).Trained
-		_, err = trained.Logits(t.Context(), bad.Adj, g.X)
-		wantError(t, err, "gnn: ", want)
+		mattest.Fails(t, "gnn: ", want)(trained.Logits(t.Context(), bad.Adj, g.X))
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/gnn/autodiff"
-	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
@@ -50,33 +49,6 @@ func TestMostlyZeros(t *testing.T) {
 			if diff := math.Abs(float64(v - got.Data[k])); diff > 24*10*0x1p-23 {
 				t.Fatalf("dropout %v: element %d is %v, want %v", p, k, got.Data[k], v)
 			}
-		}
-	}
-}
-
-// BenchmarkMostlyZeros trains a GCN on a full graph with dense bags of words.
-func BenchmarkMostlyZeros(b *testing.B) {
-	const n, d, classes = 2995, 2879, 7
-	random := rand.New(rand.NewPCG(1, 1))
-	g := &graph.Graph{Adj: ring(n), X: words(n, d, 50, random), Y: make([]int32, n), Classes: classes}
-	for i := range int32(500) {
-		g.Y[i] = i % classes
-		g.Split.Train = append(g.Split.Train, i)
-		g.Split.Val, g.Split.Test = append(g.Split.Val, 500+i), append(g.Split.Test, 1500+i)
-	}
-	target, err := gnn.NewTarget(g, false)
-	if err != nil {
-		b.Fatal(err)
-	}
-	c := gnn.Defaults()
-	c.Epochs = 20
-	m, err := gnn.Parse("gcn")
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		if _, err := gnn.Train(b.Context(), m, target.Sample(), target, c, rand.NewPCG(1, 1)); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/graph-condensation/cgc/dataset"
@@ -23,16 +22,6 @@ func quick() gnn.Config {
 	c := gnn.Defaults()
 	c.Hidden, c.Epochs, c.LearningRate = 16, 30, 0.02
 	return c
-}
-
-// wantError checks that err contains all given texts.
-func wantError(t *testing.T, err error, say ...string) {
-	t.Helper()
-	for _, s := range say {
-		if err == nil || !strings.Contains(err.Error(), s) {
-			t.Errorf("error %v, want one that says %q", err, s)
-		}
-	}
 }
 
 // TestSelection checks the choice of the epoch, and that the returned weights belong to it.
@@ -126,8 +115,7 @@ func TestWeights(t *testing.T) {
 		"2 weights for 6 nodes": {1, 1}, "weight 1 is -1": {1, -1, 1, 1, 1, 1}, "all 6 weights are 0": make([]float32, 6),
 	} {
 		weighted.Weights = weights
-		_, err := gnn.Train(t.Context(), gnn.GCN(), weighted, target, c, rand.NewPCG(1, 1))
-		wantError(t, err, want)
+		mattest.Fails(t, want)(gnn.Train(t.Context(), gnn.GCN(), weighted, target, c, rand.NewPCG(1, 1)))
 	}
 }
 
@@ -179,8 +167,7 @@ func TestSoftLabels(t *testing.T) {
 	} {
 		sample.Soft = soft.Clone()
 		change(sample.Soft)
-		_, err := gnn.Train(t.Context(), gnn.GCN(), sample, target, c, rand.NewPCG(1, 1))
-		wantError(t, err, want)
+		mattest.Fails(t, want)(gnn.Train(t.Context(), gnn.GCN(), sample, target, c, rand.NewPCG(1, 1)))
 	}
 }
 
@@ -291,7 +278,7 @@ func TestBadInput(t *testing.T) {
 		s, config := good(), quick()
 		c.change(s, &config)
 		_, err := gnn.Train(t.Context(), gnn.GCN(), s, target, config, rand.NewPCG(1, 1))
-		t.Run(name, func(t *testing.T) { wantError(t, err, c.want...) })
+		t.Run(name, func(t *testing.T) { mattest.WantError(t, err, c.want...) })
 	}
 	h := *g
 	h.Split.Test = nil
@@ -299,10 +286,9 @@ func TestBadInput(t *testing.T) {
 		t.Errorf("test accuracy %v without test nodes, want 0", r.Test)
 	}
 	h.Split.Val = nil
-	_, err := gnn.NewTarget(&h, false)
-	wantError(t, err, "no validation nodes")
-	_, err = gnn.Parse("mlp")
-	wantError(t, err, `gnn: model "mlp"`, "gcn, sage")
+	mattest.Fails(t, "no validation nodes")(gnn.NewTarget(&h, false))
+	_, err := gnn.Parse("mlp")
+	mattest.WantError(t, err, `gnn: model "mlp"`, "gcn, sage")
 	if unknown := (*registry.Unknown)(nil); !errors.As(err, &unknown) || !slices.Equal(unknown.Names, gnn.Names()) {
 		t.Errorf("parsing mlp: %#v, want an Unknown with all names", err)
 	}
@@ -312,11 +298,9 @@ func TestBadInput(t *testing.T) {
 	trained := gnn.Trained{
 		Model: gnn.GCN(), Features: 4, Hidden: 8, Classes: 3, Parameters: gnn.Initial(gnn.GCN(), 4, 8, 3, rand.NewPCG(1, 1)),
 	}
-	_, err = trained.Logits(t.Context(), g.Adj, g.X)
-	wantError(t, err, "must be the 4 features")
+	mattest.Fails(t, "must be the 4 features")(trained.Logits(t.Context(), g.Adj, g.X))
 	trained.Features = 5
-	_, err = trained.Logits(t.Context(), g.Adj, g.X)
-	wantError(t, err, "is 4×8, expected 5×8")
+	mattest.Fails(t, "is 4×8, expected 5×8")(trained.Logits(t.Context(), g.Adj, g.X))
 }
 
 func TestCancel(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -176,15 +175,8 @@ func TestPseudoSolveIgnoresThreads(t *testing.T) {
 	for i := range b {
 		b[i] = random.NormFloat64()
 	}
-	var first factor.Solution
-	mattest.AtThreads(func(threads int) {
-		got := mattest.Must(s.PseudoSolveUpTo(t.Context(), b, 5, 1e-7, 500))
-		if first.X == nil {
-			first = got
-		}
-		if !slices.Equal(got.X, first.X) || got.Condition != first.Condition {
-			t.Errorf("%d threads change the solution", threads)
-		}
+	mattest.IgnoresThreads(t, func() factor.Solution {
+		return mattest.Must(s.PseudoSolveUpTo(t.Context(), b, 5, 1e-7, 500))
 	})
 }
 

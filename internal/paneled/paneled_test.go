@@ -2,7 +2,6 @@ package paneled_test
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -148,31 +147,6 @@ func TestPanelsOfWrongShapes(t *testing.T) {
 		},
 		"of 16 bits with the storage f32": func() (*paneled.Matrix, error) { return paneled.OfHalves(1, 1, 1, mat.F32, nil) },
 	} {
-		if _, err := make(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
-	}
-}
-
-func BenchmarkPanelsReadBlock(b *testing.B) {
-	x := eighths(1<<16, 16)
-	rows := make([]int32, x.Rows)
-	for i := range rows {
-		rows[i] = int32(i)
-	}
-	for _, s := range mat.Storages() {
-		p, err := paneled.Copy(x, 16, s)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Run(fmt.Sprint(s), func(b *testing.B) {
-			var block mat.Dense
-			b.SetBytes(int64(s.Bytes()) << 20)
-			for b.Loop() {
-				if err := p.ReadBlock(&block, rows, 0, 16); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+		mattest.Fails(t, want)(make())
 	}
 }
