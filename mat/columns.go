@@ -16,22 +16,22 @@ func ReadColumns(ctx context.Context, dst *Dense, x Matrix, rows []int32, lo, hi
 		n, _ = x.Dims()
 	}
 	dst.Reshape(n, hi-lo)
-	return readChunks(ctx, x, rows, lo, hi, func(first int, block *Dense) { copy(dst.Data[first*dst.Cols:], block.Data) })
+	return readChunks(ctx, x, rows, 1<<12, lo, hi, dst.set)
 }
 
-// readRows returns the number of rows of some columns that readChunks reads at a time: at most 1 MB.
-func readRows(columns int) int { return max(1, min(1<<12, 1<<18/max(1, columns))) }
+// set copies block to the rows of m from first on.
+func (m *Dense) set(first int, block *Dense) { copy(m.Data[first*m.Cols:], block.Data) }
 
-// readChunks reads columns lo to hi−1 of the given rows of x in chunks, in parallel; nil means all rows. use processes
-// the chunk that begins at row first of them.
+// readChunks reads columns lo to hi−1 of the given rows of x, chunk rows at a time and in parallel; nil means all rows.
+// use processes the rows from first on.
 func readChunks(
-	ctx context.Context, x Matrix, rows []int32, lo, hi int, use func(first int, block *Dense),
+	ctx context.Context, x Matrix, rows []int32, chunk, lo, hi int, use func(first int, block *Dense),
 ) error {
 	n := len(rows)
 	if rows == nil {
 		n, _ = x.Dims()
 	}
-	return parallel.Try(ctx, n, readRows(hi-lo), func(first, end int) error {
+	return parallel.Try(ctx, n, chunk, func(first, end int) error {
 		some := consecutive(first, end)
 		if rows != nil {
 			some = rows[first:end]

@@ -120,7 +120,8 @@ func Rows(dst *Dense, x Matrix, rows []int32) error {
 	if rows == nil {
 		rows = []int32{} // nil would mean all
 	}
-	return ReadColumns(context.Background(), dst, x, rows, 0, cols)
+	dst.Reshape(len(rows), cols)
+	return readChunks(context.Background(), x, rows, rowChunk, 0, cols, dst.set)
 }
 
 // rowCopy holds the arguments of Gather or Rows.
@@ -165,15 +166,15 @@ func FirstNotFinite(ctx context.Context, x Matrix) (row, col int, found bool, er
 	if p, ok := x.(interface{ Unchecked() Matrix }); ok { // reading x would stop at such a value
 		x = p.Unchecked()
 	}
-	err = readChunks(ctx, x, nil, 0, cols, func(lo int, block *Dense) {
-		first[lo/chunk] = 1 + slices.IndexFunc(block.Data, notFinite)
+	err = readChunks(ctx, x, nil, rowChunk, 0, cols, func(lo int, block *Dense) {
+		first[lo/rowChunk] = 1 + slices.IndexFunc(block.Data, notFinite)
 	})
 	if err != nil {
 		return 0, 0, false, err
 	}
-	for k, at := range first {
+	for chunk, at := range first {
 		if at > 0 {
-			return k*chunk + (at-1)/cols, (at - 1) % cols, true, nil
+			return chunk*rowChunk + (at-1)/cols, (at - 1) % cols, true, nil
 		}
 	}
 	return 0, 0, false, nil
@@ -188,9 +189,9 @@ func firstNotFinite(ctx context.Context, data []float32) int {
 	const chunk = 1 << 16
 	first := make([]int, (len(data)+chunk-1)/chunk)
 	ended := parallel.ForContext(ctx, len(data), chunk, func(lo, hi int) {
-		first[lo/chunk] = -1
+		first[lo/rowChunk] = -1
 		if !kernel.Finite(data[lo:hi]) {
-			first[lo/chunk] = lo + slices.IndexFunc(data[lo:hi], notFinite)
+			first[lo/rowChunk] = lo + slices.IndexFunc(data[lo:hi], notFinite)
 		}
 	})
 	if ended != nil {
