@@ -32,8 +32,10 @@ func readChunks(
 		n, _ = x.Dims()
 	}
 	return parallel.Try(ctx, n, chunk, func(first, end int) error {
-		some := consecutive(first, end)
-		if rows != nil {
+		var some []int32
+		if rows == nil {
+			some = consecutive(first, end)
+		} else {
 			some = rows[first:end]
 		}
 		block := blocks.Get().(*Dense)

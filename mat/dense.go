@@ -161,8 +161,7 @@ func FirstNotFinite(ctx context.Context, x Matrix) (row, col int, found bool, er
 		}
 		return 0, 0, false, ctx.Err()
 	}
-	chunk := readRows(cols)
-	first := make([]int, (n+chunk-1)/chunk)               // 1 + the position of the first such value in each chunk
+	first := make([]int, (n+rowChunk-1)/rowChunk)         // 1 + the position of the first such value in each chunk
 	if p, ok := x.(interface{ Unchecked() Matrix }); ok { // reading x would stop at such a value
 		x = p.Unchecked()
 	}
@@ -189,9 +188,9 @@ func firstNotFinite(ctx context.Context, data []float32) int {
 	const chunk = 1 << 16
 	first := make([]int, (len(data)+chunk-1)/chunk)
 	ended := parallel.ForContext(ctx, len(data), chunk, func(lo, hi int) {
-		first[lo/rowChunk] = -1
+		first[lo/chunk] = -1
 		if !kernel.Finite(data[lo:hi]) {
-			first[lo/rowChunk] = lo + slices.IndexFunc(data[lo:hi], notFinite)
+			first[lo/chunk] = lo + slices.IndexFunc(data[lo:hi], notFinite)
 		}
 	})
 	if ended != nil {
