@@ -21,17 +21,7 @@ import (
 // neighbourhood of a few nodes is then a small part of it.
 func circle(n, features int, weighted bool) *graph.Graph {
 	random := rand.New(rand.NewPCG(7, 0))
-	steps := []int{1, 2, 5}
-	adj := &mat.CSR{Rows: n, Cols: n, Indptr: make([]int64, n+1)}
-	for v := range n {
-		var row []int32
-		for _, s := range steps {
-			row = append(row, int32((v+s)%n), int32((v+n-s)%n))
-		}
-		slices.Sort(row)
-		adj.Indices = append(adj.Indices, row...)
-		adj.Indptr[v+1] = int64(len(adj.Indices))
-	}
+	adj := circulant(n, 1, 2, 5)
 	if weighted {
 		for v := range n {
 			for _, j := range adj.Indices[adj.Indptr[v]:adj.Indptr[v+1]] {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -30,13 +31,9 @@ func TestBlocksAreAllRows(t *testing.T) {
 	}
 }
 
-type broken struct{ *mat.Dense }
-
-func (broken) ReadBlock(*mat.Dense, []int32, int, int) error { return errors.ErrUnsupported }
-
 func TestBlocksEndWithTheError(t *testing.T) {
 	calls := 0
-	for block, err := range mat.Blocks(broken{mat.NewDense(20_000, 1)}) {
+	for block, err := range mat.Blocks(mattest.Distant{Of: mat.NewDense(20_000, 1), Err: errors.ErrUnsupported}) {
 		if calls++; block != nil || !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("block %v, error %v", block, err)
 		}

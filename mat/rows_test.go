@@ -10,21 +10,6 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// distant is a matrix that can only be read in blocks.
-type distant struct {
-	of  *mat.Dense
-	err error
-}
-
-func (d distant) Dims() (rows, cols int) { return d.of.Dims() }
-
-func (d distant) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
-	if d.err != nil {
-		return d.err
-	}
-	return d.of.ReadBlock(dst, rows, lo, hi)
-}
-
 func TestRowsOfAnyType(t *testing.T) {
 	m := whole(700, 30, rand.New(rand.NewPCG(12, 0)))
 	rows := make([]int32, 600) // several chunks
@@ -33,7 +18,7 @@ func TestRowsOfAnyType(t *testing.T) {
 	}
 	var gathered mat.Dense
 	m.Gather(&gathered, rows)
-	for _, x := range []mat.Matrix{m, m.Sparse(), distant{of: m}} {
+	for _, x := range []mat.Matrix{m, m.Sparse(), mattest.Distant{Of: m}} {
 		var got mat.Dense
 		if err := mat.Rows(&got, x, rows); err != nil {
 			t.Fatal(err)
@@ -41,22 +26,22 @@ func TestRowsOfAnyType(t *testing.T) {
 		wantEqual(t, "rows", &got, &gathered)
 	}
 	failed := errors.New("no answer")
-	if err := mat.Rows(new(mat.Dense), distant{m, failed}, rows); !errors.Is(err, failed) {
+	if err := mat.Rows(new(mat.Dense), mattest.Distant{Of: m, Err: failed}, rows); !errors.Is(err, failed) {
 		t.Errorf("error %v, want that of the reader", err)
 	}
 }
 
 func TestFirstNotFiniteOfAnyType(t *testing.T) {
 	m := whole(700, 30, rand.New(rand.NewPCG(13, 0)))
-	if _, _, found, err := mat.FirstNotFinite(t.Context(), distant{of: m}); found || err != nil {
+	if _, _, found, err := mat.FirstNotFinite(t.Context(), mattest.Distant{Of: m}); found || err != nil {
 		t.Errorf("found one in finite numbers; error %v", err)
 	}
 	m.Row(600)[29], m.Row(650)[0] = float32(math.NaN()), float32(math.Inf(1))
-	if i, j, found, err := mat.FirstNotFinite(t.Context(), distant{of: m}); i != 600 || j != 29 || !found || err != nil {
+	if i, j, found, err := mat.FirstNotFinite(t.Context(), mattest.Distant{Of: m}); i != 600 || j != 29 || !found || err != nil {
 		t.Errorf("found (%d, %d) %v, error %v, want (600, 29)", i, j, found, err)
 	}
 	failed := errors.New("no answer")
-	if _, _, _, err := mat.FirstNotFinite(t.Context(), distant{m, failed}); !errors.Is(err, failed) {
+	if _, _, _, err := mat.FirstNotFinite(t.Context(), mattest.Distant{Of: m, Err: failed}); !errors.Is(err, failed) {
 		t.Errorf("error %v, want that of the reader", err)
 	}
 }

@@ -1,7 +1,6 @@
 package factor_test
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -46,12 +45,9 @@ func TestGramIgnoresThreads(t *testing.T) {
 	mattest.IgnoresThreads(t, func() *factor.Symmetric { return gram(t, x) })
 }
 
-func TestFactorisations(t *testing.T) {
-	random := rand.New(rand.NewPCG(4, 0))
-	x := mattest.Normal(40, 9, random)
-	s := gram(t, x)
+func TestEigen(t *testing.T) {
+	s := gram(t, mattest.Normal(40, 9, rand.New(rand.NewPCG(4, 0))))
 	before := slices.Clone(s.Data)
-
 	values, vectors, err := s.Eigen(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -71,31 +67,7 @@ func TestFactorisations(t *testing.T) {
 			}
 		}
 	}
-
-	cholesky := mattest.Must(s.Cholesky(t.Context()))
-	b := make([]float64, 9*2)
-	for i := range b {
-		b[i] = random.NormFloat64()
-	}
-	solution := mattest.Must(cholesky.Solve(t.Context(), b, 2))
-	for i := range 9 {
-		for c := range 2 {
-			var sum float64
-			for k := range 9 {
-				sum += s.Row(i)[k] * solution[k*2+c]
-			}
-			if math.Abs(sum-b[i*2+c]) > 1e-10 {
-				t.Errorf("(s·x)[%d][%d] = %v, want %v", i, c, sum, b[i*2+c])
-			}
-		}
-	}
 	if !slices.Equal(s.Data, before) {
-		t.Error("factorisations change the matrix")
-	}
-
-	s.Data[0] = -1
-	var not factor.NotPositive
-	if _, err := s.Cholesky(t.Context()); !errors.As(err, &not) || not.N != 9 {
-		t.Errorf("Cholesky of an indefinite matrix: error %v, want NotPositive of order 9", err)
+		t.Error("Eigen changes the matrix")
 	}
 }

@@ -61,8 +61,7 @@ func TestCallsAllocateNothing(t *testing.T) {
 		check(c.name, func() { c.run(x, y, z, w, n) })
 	}
 	check("Gather", func() {
-		Gather(Rows(z, n), Sparse{Indptr: indptr, Indices: indices, Left: x, Right: y, Self: 1}, 0, n,
-			Rows(w, n), n)
+		Gather(Rows(z, n), Sparse{Indptr: indptr, Indices: indices, Left: x, Right: y, Self: 1}, 0, n, Rows(w, n), n)
 	})
 	check("GatherRows", func() {
 		GatherRows(Rows(z, n), Sparse{Indptr: indptr, Indices: indices, Left: x, Right: y, Self: 1},
@@ -120,12 +119,10 @@ func TestWrongShapesPanic(t *testing.T) {
 			Gather(Rows(four, 5), Sparse{Indptr: []int64{0, 0}}, 0, 1, Rows(five, 5), 5)
 		},
 		"GatherRows: destination": func() {
-			GatherRows(Rows(four, 5), Sparse{Indptr: []int64{0, 0}}, []int32{0}, nil, Rows(five, 5),
-				5)
+			GatherRows(Rows(four, 5), Sparse{Indptr: []int64{0, 0}}, []int32{0}, nil, Rows(five, 5), 5)
 		},
 		"Gather: indices": func() {
-			Gather(Rows(four, 1), Sparse{Indptr: []int64{0, 3}, Indices: []int32{0, 0}}, 0, 1,
-				Rows(four, 1), 1)
+			Gather(Rows(four, 1), Sparse{Indptr: []int64{0, 3}, Indices: []int32{0, 0}}, 0, 1, Rows(four, 1), 1)
 		},
 		"Gather: weights": func() {
 			Gather(Rows(four, 1), Sparse{Indptr: []int64{0, 2}, Indices: []int32{0, 0}, Weights: four[:1]},

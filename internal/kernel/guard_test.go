@@ -39,20 +39,7 @@ var nan = float32(math.NaN())
 
 // guarded returns a copy of x surrounded by NaNs, and a check that these are unchanged.
 func guarded(x []float32) (inside []float32, check func(t *testing.T, what string)) {
-	all := make([]float32, len(x)+2*guard)
-	for i := range all {
-		all[i] = nan
-	}
-	inside = all[guard : guard+len(x) : guard+len(x)]
-	copy(inside, x)
-	return inside, func(t *testing.T, what string) {
-		t.Helper()
-		for i, v := range all {
-			if (i < guard || i >= guard+len(x)) && v == v {
-				t.Fatalf("%s: value %d of %d was overwritten", what, i-guard, len(x))
-			}
-		}
-	}
+	return matrix(x, 1, len(x), len(x))
 }
 
 // matrix returns the rows of x (rows×columns) at distance ld, with NaNs between, before and after, and a check that

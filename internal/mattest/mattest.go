@@ -20,6 +20,23 @@ func Normal(rows, cols int, random *rand.Rand) *mat.Dense {
 	return m
 }
 
+// Distant is a matrix that can only be read in blocks. If Err is not nil, reading fails with it.
+type Distant struct {
+	Of  *mat.Dense
+	Err error
+}
+
+// Dims returns the dimensions of the matrix.
+func (d Distant) Dims() (rows, cols int) { return d.Of.Dims() }
+
+// ReadBlock reads a block of the matrix, or returns Err.
+func (d Distant) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
+	if d.Err != nil {
+		return d.Err
+	}
+	return d.Of.ReadBlock(dst, rows, lo, hi)
+}
+
 // AtThreads calls f at several numbers of threads.
 func AtThreads(f func(threads int)) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
