@@ -423,28 +423,19 @@ func TestGridStopsWithItsLog(t *testing.T) {
 }
 
 func ExampleGrid() {
-	ctx := context.Background()
-	g, err := synth.Make(ctx, synth.Shape{
-		Name: "demo", Nodes: 300, Edges: 900, Features: 16, Classes: 3, Train: 60, Val: 60, Test: 120,
-		Groups: 2, Homophily: 0.8, Signal: 2, Balanced: true,
-	}, rand.NewPCG(5, 5))
-	if err != nil {
-		panic(err)
-	}
 	dir, err := os.MkdirTemp("", "cgc")
 	if err != nil {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-
 	training := gnn.Defaults()
-	training.Epochs, training.Hidden = 30, 16 // smaller than the defaults, to keep the example fast
+	training.Epochs, training.Hidden = 10, 16 // smaller than the defaults, to keep the example fast
 	grid := experiment.Grid{Seeds: 3, Trainings: 1, Models: []gnn.Model{gnn.GCN()}}
 	for _, method := range []cgc.Variant{cgc.CGC, cgc.SimDM} {
 		config := cgc.Defaults()
 		config.Variant = method
 		grid.Arms = append(grid.Arms, experiment.Arm{
-			Name: config.Name(), Method: config, Size: condense.Size{Nodes: 12}, Training: training,
+			Name: config.Name(), Method: config, Size: condense.Size{Nodes: 28}, Training: training,
 		})
 	}
 	log, err := experiment.OpenLog(filepath.Join(dir, "records.jsonl")) // a second run resumes from it
@@ -452,7 +443,7 @@ func ExampleGrid() {
 		panic(err)
 	}
 	defer log.Close()
-	records, err := grid.Run(ctx, g, log)
+	records, err := grid.Run(context.Background(), synth.Demo(), log)
 	if err != nil {
 		panic(err)
 	}
@@ -462,7 +453,7 @@ func ExampleGrid() {
 	}
 	fmt.Println("paired seeds:", experiment.Compare(summaries[1], summaries[0]).Seeds)
 	// Output:
-	// cgc with 12 nodes: 3 seeds, interval found: true
-	// simdm with 12 nodes: 3 seeds, interval found: true
+	// cgc with 28 nodes: 3 seeds, interval found: true
+	// simdm with 28 nodes: 3 seeds, interval found: true
 	// paired seeds: 3
 }

@@ -33,11 +33,12 @@ func TestRowsOfAnyType(t *testing.T) {
 
 func TestFirstNotFiniteOfAnyType(t *testing.T) {
 	m := whole(700, 30, rand.New(rand.NewPCG(13, 0)))
-	if _, _, found, err := mat.FirstNotFinite(t.Context(), mattest.Distant{Of: m}); found || err != nil {
+	x := mattest.Distant{Of: m}
+	if _, _, found, err := mat.FirstNotFinite(t.Context(), x); found || err != nil {
 		t.Errorf("found one in finite numbers; error %v", err)
 	}
 	m.Row(600)[29], m.Row(650)[0] = float32(math.NaN()), float32(math.Inf(1))
-	if i, j, found, err := mat.FirstNotFinite(t.Context(), mattest.Distant{Of: m}); i != 600 || j != 29 || !found || err != nil {
+	if i, j, found, err := mat.FirstNotFinite(t.Context(), x); i != 600 || j != 29 || !found || err != nil {
 		t.Errorf("found (%d, %d) %v, error %v, want (600, 29)", i, j, found, err)
 	}
 	failed := errors.New("no answer")

@@ -18,6 +18,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/mat"
+	"github.com/graph-condensation/cgc/progress"
 )
 
 // Test tests m on small synthetic graphs:
@@ -230,14 +231,16 @@ func inference(t *testing.T, m gnn.Model) {
 	before := p.copy()
 	broken := errors.New("the disk is gone")
 	want := p.constant(t, m, p.adjacency(), p.x)
-	for name, x := range map[string]mat.Matrix{"dense": p.x, "sparse": p.x.Sparse(), "read": mattest.Distant{Of: p.x}} {
+	read := mattest.Distant{Of: p.x}
+	for name, x := range map[string]mat.Matrix{"dense": p.x, "sparse": p.x.Sparse(), "read": read} {
 		z, err := p.trained(m).Logits(t.Context(), p.adjacency(), x)
 		if err != nil {
 			t.Fatalf("%s X: %v", name, err)
 		}
 		near(t, name+" X", z, want)
 	}
-	if _, err := p.trained(m).Logits(t.Context(), p.adjacency(), mattest.Distant{Of: p.x, Err: broken}); !errors.Is(err, broken) {
+	read.Err = broken
+	if _, err := p.trained(m).Logits(t.Context(), p.adjacency(), read); !errors.Is(err, broken) {
 		t.Errorf("error %v where X cannot be read, want one that wraps %q", err, broken)
 	}
 	z := mattest.Must(p.trained(m).Logits(t.Context(), nil, p.x))
@@ -308,13 +311,24 @@ func training(t *testing.T, m gnn.Model) {
 
 func stopping(t *testing.T, m gnn.Model) {
 	g, target := problem(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	r, err := gnn.Train(ctx, m, target.Sample(), target, config(), rand.NewPCG(51, 1))
-	if r != nil || !errors.Is(err, context.Canceled) {
-		t.Errorf("training with a cancelled context: %v, %v, want %v", r, err, context.Canceled)
-	}
-	if _, err := at(m, 60).trained(m).Logits(ctx, g.Adj, g.X); !errors.Is(err, context.Canceled) {
-		t.Errorf("inference with a cancelled context: %v, want %v", err, context.Canceled)
+	for _, last := range []int64{0, 3} { // cancelled before the training, and during it
+		ctx, cancel := context.WithCancel(t.Context())
+		epochs := int64(0)
+		ctx = progress.With(ctx, func(e progress.Event) {
+			if epochs = e.Done; epochs == last {
+				cancel()
+			}
+		})
+		if last == 0 {
+			cancel()
+		}
+		r, err := gnn.Train(ctx, m, target.Sample(), target, config(), rand.NewPCG(51, 1))
+		if r != nil || !errors.Is(err, context.Canceled) || epochs != last {
+			t.Errorf("training cancelled in epoch %d: %v, %v, last epoch %d, want %v", last, r, err, epochs, context.Canceled)
+		}
+		if _, err := at(m, 60).trained(m).Logits(ctx, g.Adj, g.X); !errors.Is(err, context.Canceled) {
+			t.Errorf("inference with a cancelled context: %v, want %v", err, context.Canceled)
+		}
+		cancel()
 	}
 }

@@ -89,32 +89,22 @@ func TestWrongShapesPanic(t *testing.T) {
 	four := make([]float32, 4)
 	five := make([]float32, 5)
 	for name, f := range map[string]func(){
-		"Gemm: C too short": func() {
-			Gemm(Rows(four, 3), Rows(five, 1), Rows(five, 3), 2, 3, 1, false)
-		},
-		"Gemm: A narrow": func() {
-			Gemm(Rows(four, 2), Rows(four, 1), Rows(four, 2), 2, 2, 2, false)
-		},
-		"Gemm: B too short": func() {
-			Gemm(Rows(four, 2), Rows(four, 2), Rows(four[:3], 2).T(), 2, 2, 2, false)
-		},
-		"Gram: rows": func() {
-			GramRows(Rows(four, 2), Rows(four, 2), 2, 2, 1, 3, false)
-		},
-		"Dot":            func() { Dot(four, five) },
-		"Accumulate":     func() { Accumulate(make([]float64, 4), 1, five) },
-		"Axpy":           func() { Axpy(1, four, five) },
-		"Add":            func() { Add(four, four, five) },
-		"Mul":            func() { Mul(four, five, four) },
-		"Scale":          func() { Scale(five, 1, four) },
-		"ReLU":           func() { ReLU(five, four) },
-		"ReLUGrad":       func() { ReLUGrad(four, four, five) },
-		"ExpShifted":     func() { ExpShifted(four, five, 0) },
-		"AdamStep":       func() { AdamStep(four, four, four, five, Adam{Rate: 1, Step: 1}) },
-		"AdamStep: step": func() { AdamStep(four, four, four, four, Adam{Rate: 1, Step: 0}) },
-		"Gather: rows": func() {
-			Gather(Rows(four, 1), Sparse{Indptr: []int64{0, 0}}, 0, 2, Rows(four, 1), 1)
-		},
+		"Gemm: C too short": func() { Gemm(Rows(four, 3), Rows(five, 1), Rows(five, 3), 2, 3, 1, false) },
+		"Gemm: A narrow":    func() { Gemm(Rows(four, 2), Rows(four, 1), Rows(four, 2), 2, 2, 2, false) },
+		"Gemm: B too short": func() { Gemm(Rows(four, 2), Rows(four, 2), Rows(four[:3], 2).T(), 2, 2, 2, false) },
+		"Gram: rows":        func() { GramRows(Rows(four, 2), Rows(four, 2), 2, 2, 1, 3, false) },
+		"Dot":               func() { Dot(four, five) },
+		"Accumulate":        func() { Accumulate(make([]float64, 4), 1, five) },
+		"Axpy":              func() { Axpy(1, four, five) },
+		"Add":               func() { Add(four, four, five) },
+		"Mul":               func() { Mul(four, five, four) },
+		"Scale":             func() { Scale(five, 1, four) },
+		"ReLU":              func() { ReLU(five, four) },
+		"ReLUGrad":          func() { ReLUGrad(four, four, five) },
+		"ExpShifted":        func() { ExpShifted(four, five, 0) },
+		"AdamStep":          func() { AdamStep(four, four, four, five, Adam{Rate: 1, Step: 1}) },
+		"AdamStep: step":    func() { AdamStep(four, four, four, four, Adam{Rate: 1, Step: 0}) },
+		"Gather: rows":      func() { Gather(Rows(four, 1), Sparse{Indptr: []int64{0, 0}}, 0, 2, Rows(four, 1), 1) },
 		"Gather: destination": func() {
 			Gather(Rows(four, 5), Sparse{Indptr: []int64{0, 0}}, 0, 1, Rows(five, 5), 5)
 		},
