@@ -21,16 +21,16 @@ var avx512 = implementation{
 	name:       "avx512",
 	rows:       12,
 	columns:    32,
-	tile:       tiles(tilesAVX512, 16),
+	tile:       tile(32, tileAVX512),
 	depth:      384,
 	height:     96,
 	width:      2048,
 	copyPanel:  copyPanel(copyPanelAVX512),
 	transpose:  transposeAVX2,
-	gather:     gatherPanels(gathersAVX512, 16),
-	gatherSum:  sumPanels(sumsAVX512, nil, gatherSumGeneric),
-	gatherHalf: sumPanels(halfSumsAVX512, weightedSumsAVX512, gatherHalfGeneric),
-	factored:   sumPanels(factoredSumsAVX512, nil, gatherFactoredGeneric),
+	gather:     gather(16, 16, gatherAVX512),
+	gatherSum:  sumPanels(gatherSumAVX512, nil, gatherSumGeneric),
+	gatherHalf: sumPanels(gatherSumHalfAVX512, gatherWeightedHalfAVX512, gatherHalfGeneric),
+	factored:   sumPanels(gatherFactoredAVX512, nil, gatherFactoredGeneric),
 	few:        fewWide,
 	closest:    closestWide(closestAVX512),
 	lowest:     lowestWide,
@@ -61,17 +61,17 @@ var avx2 = implementation{
 	name:        "avx2",
 	rows:        6,
 	columns:     16,
-	tile:        tiles(tilesAVX2, 8),
+	tile:        tile(16, tileAVX2),
 	packStrided: true,
 	depth:       256,
 	height:      120,
 	width:       2048,
 	copyPanel:   copyPanel(copyPanelAVX2),
 	transpose:   transposeAVX2,
-	gather:      gatherPanels(gathersAVX2, 8),
-	gatherSum:   sumPanels(sumsAVX2, nil, gatherSumGeneric),
-	gatherHalf:  sumPanels(halfSumsAVX2, weightedSumsAVX2, gatherHalfGeneric),
-	factored:    sumPanels(factoredSumsAVX2, nil, gatherFactoredGeneric),
+	gather:      gather(14, 8, gatherAVX2),
+	gatherSum:   sumPanels(gatherSumAVX2, nil, gatherSumGeneric),
+	gatherHalf:  sumPanels(gatherSumHalfAVX2, gatherWeightedHalfAVX2, gatherHalfGeneric),
+	factored:    sumPanels(gatherFactoredAVX2, nil, gatherFactoredGeneric),
 	few:         fewWide,
 	closest:     closestWide(closestAVX2),
 	lowest:      lowestWide,
@@ -98,33 +98,15 @@ var avx2 = implementation{
 	magnitudes:    inBlocks(magnitudesAVX2, magnitudesGeneric),
 }
 
-// microKernel computes a tile of a fixed number of rows.
-type microKernel func(c *float32, ldc int, a *float32, rs, cs int, b *float32, n, k, ahead int, accumulate bool)
-
-// The micro-kernels for 1 and 2 registers of columns, and for 1, 2, … rows.
-var (
-	tilesAVX512 = [2][]microKernel{
-		{tile1x1AVX512, tile2x1AVX512, tile3x1AVX512, tile4x1AVX512, tile5x1AVX512, tile6x1AVX512,
-			tile7x1AVX512, tile8x1AVX512, tile9x1AVX512, tile10x1AVX512, tile11x1AVX512, tile12x1AVX512},
-		{tile1x2AVX512, tile2x2AVX512, tile3x2AVX512, tile4x2AVX512, tile5x2AVX512, tile6x2AVX512,
-			tile7x2AVX512, tile8x2AVX512, tile9x2AVX512, tile10x2AVX512, tile11x2AVX512, tile12x2AVX512},
-	}
-	tilesAVX2 = [2][]microKernel{
-		{tile1x1AVX2, tile2x1AVX2, tile3x1AVX2, tile4x1AVX2, tile5x1AVX2, tile6x1AVX2},
-		{tile1x2AVX2, tile2x2AVX2, tile3x2AVX2, tile4x2AVX2, tile5x2AVX2, tile6x2AVX2},
-	}
-)
-
-// tiles returns the micro-kernel that chooses among kernels by the rows and columns of a tile, whose rows have at most
-// two registers of lanes values.
-func tiles(
-	kernels [2][]microKernel, lanes int,
+// tile checks the bounds of a tile, whose rows have at most columns values.
+func tile(
+	columns int, assembly func(c *float32, ldc int, a *float32, rs, cs int, b *float32, m, n, k, ahead int, accumulate bool),
 ) func(c []float32, ldc int, a []float32, rs, cs int, b []float32, m, n, k, ahead int, accumulate bool) {
 	return func(c []float32, ldc int, a []float32, rs, cs int, b []float32, m, n, k, ahead int, accumulate bool) {
 		_ = c[(m-1)*ldc+n-1]
 		_ = a[(m-1)*rs+(k-1)*cs]
-		_ = b[2*lanes*k-1]
-		kernels[(n-1)/lanes][m-1](&c[0], ldc, &a[0], rs, cs, &b[0], n, k, ahead, accumulate)
+		_ = b[columns*k-1]
+		assembly(&c[0], ldc, &a[0], rs, cs, &b[0], m, n, k, ahead, accumulate)
 	}
 }
 
@@ -180,68 +162,35 @@ func transposeAVX2(dst []float32, ldd int, src []float32, lds, rows, columns int
 	}
 }
 
-// rowGatherer gathers rows of a fixed number of registers.
-type rowGatherer func(dst *float32, ldd int, rows *int32, first, count int, position *int32, indptr *int64,
-	indices *int32, weights, left, right *float32, self float32, x *float32, ldx, d int)
-
-// The gathering loops for rows of 1, 2, … registers.
-var (
-	gathersAVX512 = []rowGatherer{gather1AVX512, gather2AVX512, gather3AVX512, gather4AVX512, gather5AVX512,
-		gather6AVX512, gather7AVX512, gather8AVX512, gather9AVX512, gather10AVX512, gather11AVX512, gather12AVX512,
-		gather13AVX512, gather14AVX512, gather15AVX512, gather16AVX512}
-	gathersAVX2 = []rowGatherer{gather1AVX2, gather2AVX2, gather3AVX2, gather4AVX2, gather5AVX2, gather6AVX2,
-		gather7AVX2, gather8AVX2, gather9AVX2, gather10AVX2, gather11AVX2, gather12AVX2, gather13AVX2, gather14AVX2}
-)
-
-// gatherPanels returns the loop that cuts the columns into as few panels as the loops allow, with about equal numbers
-// of registers.
-func gatherPanels(loops []rowGatherer, lanes int) func(g gathering) {
+// gather cuts the columns into as few panels as the loop allows, with about equal numbers of registers: most registers
+// of lanes values.
+func gather(most, lanes int, loop func(dst *float32, ldd int, rows *int32, first, count int, position *int32,
+	indptr *int64, indices *int32, weights, left, right *float32, self float32, x *float32, ldx, d int)) func(g gathering) {
 	return func(g gathering) {
 		vectors := (g.d + lanes - 1) / lanes
-		panels := (vectors + len(loops) - 1) / len(loops)
+		panels := (vectors + most - 1) / most
 		width := (vectors + panels - 1) / panels * lanes
 		for j := 0; j < g.d; j += width {
-			d := min(width, g.d-j)
 			x := first(g.x.Data[min(j, len(g.x.Data)):])
-			loops[(d-1)/lanes](&g.dst.Data[j], g.dst.Stride, first(g.rows), g.lo, g.count, first(g.position),
+			loop(&g.dst.Data[j], g.dst.Stride, first(g.rows), g.lo, g.count, first(g.position),
 				first(g.s.Indptr), first(g.s.Indices), first(g.s.Weights), first(g.s.Left), first(g.s.Right), g.s.Self,
-				x, g.x.Stride, d)
+				x, g.x.Stride, min(width, g.d-j))
 		}
 	}
 }
 
-// rowSummer sums rows of a fixed multiple of 16 columns, of float32 or of float16.
-type rowSummer[T float32 | uint16] func(dst *float32, ldd, count int, indptr *int64, indices *int32, scale *float32,
-	x *T, ldx int)
-
-// weightedSummer is like rowSummer, with weights.
-type weightedSummer[T float32 | uint16] func(dst *float32, ldd, count int, indptr *int64, indices *int32,
-	weights, scale *float32, x *T, ldx int)
-
-// The summing loops for 16, 32, 48 and 64 columns.
-var (
-	sumsAVX512 = []rowSummer[float32]{gatherSum1AVX512, gatherSum2AVX512, gatherSum3AVX512, gatherSum4AVX512}
-	sumsAVX2   = []rowSummer[float32]{gatherSum1AVX2, gatherSum2AVX2, gatherSum3AVX2, gatherSum4AVX2}
-
-	halfSumsAVX512 = []rowSummer[uint16]{gatherSumHalf1AVX512, gatherSumHalf2AVX512, gatherSumHalf3AVX512,
-		gatherSumHalf4AVX512}
-	halfSumsAVX2 = []rowSummer[uint16]{gatherSumHalf1AVX2, gatherSumHalf2AVX2, gatherSumHalf3AVX2, gatherSumHalf4AVX2}
-
-	weightedSumsAVX512 = []weightedSummer[uint16]{gatherWeightedHalf1AVX512, gatherWeightedHalf2AVX512,
-		gatherWeightedHalf3AVX512, gatherWeightedHalf4AVX512}
-	weightedSumsAVX2 = []weightedSummer[uint16]{gatherWeightedHalf1AVX2, gatherWeightedHalf2AVX2,
-		gatherWeightedHalf3AVX2, gatherWeightedHalf4AVX2}
-
-	factoredSumsAVX512 = []rowSummer[uint16]{gatherFactored1AVX512, gatherFactored2AVX512, gatherFactored3AVX512,
-		gatherFactored4AVX512}
-	factoredSumsAVX2 = []rowSummer[uint16]{gatherFactored1AVX2, gatherFactored2AVX2, gatherFactored3AVX2,
-		gatherFactored4AVX2}
+// summer sums rows of 16, 32, 48 or 64 columns, of float32 or of float16; weightedSummer has weights.
+type (
+	summer[T float32 | uint16] func(dst *float32, ldd, d, count int, indptr *int64, indices *int32,
+		scale *float32, x *T, ldx int)
+	weightedSummer[T float32 | uint16] func(dst *float32, ldd, d, count int, indptr *int64, indices *int32,
+		weights, scale *float32, x *T, ldx int)
 )
 
-// sumPanels returns the loop that cuts the columns into panels of at most 64. If all rows are empty, it calls portable:
-// the other loops prefetch entries. weighted is nil if there are never weights.
+// sumPanels cuts the columns into panels of at most 64. If all rows are empty, it calls portable: the other loops
+// prefetch entries. weighted is nil if there are never weights.
 func sumPanels[T float32 | uint16](
-	plain []rowSummer[T], weighted []weightedSummer[T], portable func(s sums[T]),
+	plain summer[T], weighted weightedSummer[T], portable func(s sums[T]),
 ) func(s sums[T]) {
 	return func(s sums[T]) {
 		if s.indptr[0] == s.indptr[len(s.indptr)-1] {
@@ -249,12 +198,12 @@ func sumPanels[T float32 | uint16](
 			return
 		}
 		for j := 0; j < s.d; j += 64 {
-			dst, count, part, x := &s.dst.Data[j], len(s.scale), min(64, s.d-j)/16-1, &s.x[j]
+			dst, d, count, x := &s.dst.Data[j], min(64, s.d-j), len(s.scale), &s.x[j]
 			if s.weights != nil {
-				weighted[part](dst, s.dst.Stride, count, &s.indptr[0], &s.indices[0], &s.weights[0], &s.scale[0], x, s.ldx)
+				weighted(dst, s.dst.Stride, d, count, &s.indptr[0], &s.indices[0], &s.weights[0], &s.scale[0], x, s.ldx)
 				continue
 			}
-			plain[part](dst, s.dst.Stride, count, &s.indptr[0], &s.indices[0], &s.scale[0], x, s.ldx)
+			plain(dst, s.dst.Stride, d, count, &s.indptr[0], &s.indices[0], &s.scale[0], x, s.ldx)
 		}
 	}
 }

@@ -24,6 +24,8 @@ type set struct {
 	rows   int    // the rows of the micro-kernel's tile, which is two registers wide
 	// gathered is the largest number of registers that hold a row of a gathered sum.
 	gathered int
+	// body is the beginning of the labels of the body that is being written; see choose.
+	body string
 }
 
 func main() {
@@ -43,20 +45,12 @@ func main() {
 	if !s.wide {
 		s.tailMasks()
 	}
-	for vectors := 1; vectors <= 2; vectors++ {
-		for rows := 1; rows <= s.rows; rows++ {
-			s.tile(rows, vectors)
-		}
-	}
+	s.tiles()
 	s.copyPanel()
 	s.closest()
-	for vectors := 1; vectors <= s.gathered; vectors++ {
-		s.gather(vectors)
-	}
+	s.gathers()
 	for _, kind := range summedRows {
-		for parts := 1; parts <= 4; parts++ {
-			s.gatherSum(kind, parts)
-		}
+		s.gatherSums(kind)
 	}
 	s.dot()
 	s.elementwise()
@@ -79,6 +73,27 @@ func (s set) function(name, signature string) {
 	TEXT(name+s.suffix, 4, signature)
 	Pragma("noescape")
 }
+
+// choose writes code for 1, 2, …, count bodies of a function, one after the other. The last one with v ≥ least(i) runs.
+func (s set) choose(v GPVirtual, count int, least func(i int) int, body func(s set, i int)) {
+	bodies := make([]set, count+1)
+	for i := count; i > 0; i-- {
+		bodies[i] = s
+		bodies[i].body = fmt.Sprintf("%sbody%d", s.body, i)
+		if i > 1 {
+			CMPQ(v, U32(least(i)))
+			JGE(LabelRef(bodies[i].body))
+		}
+	}
+	for i := 1; i <= count; i++ {
+		Label(bodies[i].body)
+		body(bodies[i], i)
+	}
+}
+
+// label begins a part of a body, and ref refers to it.
+func (s set) label(name string)        { Label(s.body + name) }
+func (s set) ref(name string) LabelRef { return LabelRef(s.body + name) }
 
 func finish() {
 	VZEROUPPER()

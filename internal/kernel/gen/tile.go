@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"math"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -9,11 +8,19 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
+// tiles writes the micro-kernel, with a body for each number of rows and for one or two registers of columns.
+func (s set) tiles() {
+	s.function("tile",
+		"func(c *float32, ldc int, a *float32, rs, cs int, b *float32, m, n, k, ahead int, accumulate bool)")
+	m, n := param("m"), param("n")
+	s.choose(n, 2, func(vectors int) int { return (vectors-1)*s.lanes + 1 }, func(s set, vectors int) {
+		s.choose(m, s.rows, func(rows int) int { return rows }, func(s set, rows int) { s.tile(rows, vectors) })
+	})
+}
+
 // tile writes the micro-kernel for a number of rows and one or two registers of columns. The sums stay in registers. In
 // each step of k, the row of B is loaded once and every element of A is broadcast to a register.
 func (s set) tile(rows, vectors int) {
-	s.function(fmt.Sprintf("tile%dx%d", rows, vectors),
-		"func(c *float32, ldc int, a *float32, rs, cs int, b *float32, n, k, ahead int, accumulate bool)")
 	a, rs, cs, b := param("a"), param("rs"), param("cs"), param("b")
 	k := param("k")
 	SHLQ(U8(2), rs)
@@ -65,7 +72,7 @@ func (s set) tile(rows, vectors int) {
 	}
 	row := []VecVirtual{s.vector(), s.vector()}[:vectors]
 	x := s.vector()
-	Label("step")
+	s.label("step")
 	for v := range vectors {
 		VMOVUPS(s.at(b, v), row[v])
 	}
@@ -82,7 +89,7 @@ func (s set) tile(rows, vectors int) {
 		ADDQ(cs, base)
 	}
 	DECQ(k)
-	JNE(LabelRef("step"))
+	JNE(s.ref("step"))
 
 	n := param("n")
 	accumulate := GP8()
@@ -106,7 +113,7 @@ func (s set) tile(rows, vectors int) {
 		mask := s.tail(n)
 		s.loadMask(&mask)
 		TESTB(accumulate, accumulate)
-		JE(LabelRef(store))
+		JE(s.ref(store))
 		MOVQ(c, ahead)
 		old := s.vector()
 		each(ahead, func(sum VecVirtual, at Mem, last bool) {
@@ -120,7 +127,7 @@ func (s set) tile(rows, vectors int) {
 				VADDPS(old, sum, sum)
 			}
 		})
-		Label(store)
+		s.label(store)
 		each(c, func(sum VecVirtual, at Mem, last bool) {
 			if last {
 				s.storeTail(sum, mask, at)
@@ -136,17 +143,17 @@ func (s set) tile(rows, vectors int) {
 	}
 	// Masked stores of AVX2 are slow on some machines, so complete tiles avoid them.
 	CMPQ(n, U8(vectors*s.lanes))
-	JNE(LabelRef("part"))
+	JNE(s.ref("part"))
 	TESTB(accumulate, accumulate)
-	JE(LabelRef("store"))
+	JE(s.ref("store"))
 	MOVQ(c, ahead)
 	each(ahead, func(sum VecVirtual, at Mem, _ bool) { VADDPS(at, sum, sum) })
-	Label("store")
+	s.label("store")
 	MOVQ(c, ahead)
 	each(ahead, func(sum VecVirtual, at Mem, _ bool) { VMOVUPS(sum, at) })
 	finish()
 
-	Label("part")
+	s.label("part")
 	finishPart("storePart")
 }
 

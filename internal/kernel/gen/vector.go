@@ -141,21 +141,18 @@ func (s set) elementwise() {
 	})
 	finish()
 
-	s.function("add", "func(dst, x, y []float32)")
-	s.each("dst x y", func(l loop) {
-		x, y := l.load("x"), l.load("y")
-		VADDPS(y, x, x)
-		l.store(x, "dst")
-	})
-	finish()
-
-	s.function("mul", "func(dst, x, y []float32)")
-	s.each("dst x y", func(l loop) {
-		x, y := l.load("x"), l.load("y")
-		VMULPS(y, x, x)
-		l.store(x, "dst")
-	})
-	finish()
+	for _, o := range []struct {
+		name string
+		op   func(...Op)
+	}{{"add", func(ops ...Op) { VADDPS(ops...) }}, {"mul", func(ops ...Op) { VMULPS(ops...) }}} {
+		s.function(o.name, "func(dst, x, y []float32)")
+		s.each("dst x y", func(l loop) {
+			x, y := l.load("x"), l.load("y")
+			o.op(y, x, x)
+			l.store(x, "dst")
+		})
+		finish()
+	}
 
 	s.function("scale", "func(dst []float32, alpha float32, x []float32)")
 	alpha = s.broadcast("alpha")
