@@ -15,6 +15,9 @@
 // are summed in another order.
 package kernel
 
+// microKernel computes a tile: see implementation.tile.
+type microKernel func(c []float32, ldc int, a []float32, rs, cs int, b []float32, m, n, k, ahead int, accumulate bool)
+
 // implementation is one set of the loops. Its fields are called after the shapes are checked.
 type implementation struct {
 	name string
@@ -24,7 +27,7 @@ type implementation struct {
 	// has full rows of columns values, whatever n is. At every step p, the tile may prefetch ahead more bytes of the data
 	// after its rows of a.
 	rows, columns int
-	tile          func(c []float32, ldc int, a []float32, rs, cs int, b []float32, m, n, k, ahead int, accumulate bool)
+	tile          microKernel
 	packA         bool // tile wants rs=1, cs=rows
 	packStrided   bool // tile is slow if columns of A are large powers of two apart, which share few cache sets
 	depth         int  // longest k of a block

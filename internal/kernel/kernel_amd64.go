@@ -99,9 +99,8 @@ var avx2 = implementation{
 }
 
 // tile checks the bounds of a tile, whose rows have at most columns values.
-func tile(
-	columns int, assembly func(c *float32, ldc int, a *float32, rs, cs int, b *float32, m, n, k, ahead int, accumulate bool),
-) func(c []float32, ldc int, a []float32, rs, cs int, b []float32, m, n, k, ahead int, accumulate bool) {
+func tile(columns int, assembly func(c *float32, ldc int, a *float32, rs, cs int, b *float32, m, n, k, ahead int,
+	accumulate bool)) microKernel {
 	return func(c []float32, ldc int, a []float32, rs, cs int, b []float32, m, n, k, ahead int, accumulate bool) {
 		_ = c[(m-1)*ldc+n-1]
 		_ = a[(m-1)*rs+(k-1)*cs]
@@ -165,7 +164,8 @@ func transposeAVX2(dst []float32, ldd int, src []float32, lds, rows, columns int
 // gather cuts the columns into as few panels as the loop allows, with about equal numbers of registers: most registers
 // of lanes values.
 func gather(most, lanes int, loop func(dst *float32, ldd int, rows *int32, first, count int, position *int32,
-	indptr *int64, indices *int32, weights, left, right *float32, self float32, x *float32, ldx, d int)) func(g gathering) {
+	indptr *int64, indices *int32, weights, left, right *float32, self float32, x *float32, ldx, d int),
+) func(g gathering) {
 	return func(g gathering) {
 		vectors := (g.d + lanes - 1) / lanes
 		panels := (vectors + most - 1) / most
