@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -18,6 +17,7 @@ import (
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/gnn"
+	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
 	"github.com/graph-condensation/cgc/progress"
 )
@@ -181,7 +181,7 @@ func TestGridIsRunForEachArm(t *testing.T) {
 func TestGridGoesOnWhereItWasStopped(t *testing.T) {
 	want := mustGrid(t, grid(nil), nil)
 	for _, stop := range []int{1, 40, gridTrainings + 9} {
-		path := filepath.Join(t.TempDir(), "records.jsonl")
+		path := logOf(t, "")
 		log := mustOpen(t, path)
 		ctx, cancel := context.WithCancel(t.Context())
 		_, err := grid(nil).Run(counted(ctx, t, func(e progress.Event) {
@@ -231,9 +231,7 @@ func idle(t *testing.T) context.Context {
 // TestGridGrows checks that a larger grid does only the missing trainings. Giving the size as a ratio or setting a
 // memory limit adds none.
 func TestGridGrows(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "records.jsonl")
-	log := mustOpen(t, path)
-	defer log.Close()
+	log := mustOpen(t, logOf(t, ""))
 	mustGrid(t, grid(func(p *experiment.Grid) { p.Arms, p.Models, p.Whole = p.Arms[2:4], p.Models[1:], 1 }), log)
 	before := len(log.Records())
 	if before != 2*2*2+1 {
@@ -256,11 +254,6 @@ func TestGridGrows(t *testing.T) {
 // TestGridGoesOnFromAnOlderLog checks that a grid finds all its trainings in testdata/before.jsonl, written when cgc's
 // own methods were the only ones. One of its sizes is a ratio, and one of its configurations has a memory limit.
 func TestGridGoesOnFromAnOlderLog(t *testing.T) {
-	text := mattest.Must(os.ReadFile("testdata/before.jsonl"))
-	path := filepath.Join(t.TempDir(), "records.jsonl")
-	if err := os.WriteFile(path, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
 	p := grid(func(p *experiment.Grid) {
 		p.Arms, p.Models, p.Seed, p.Seeds, p.Trainings, p.Whole = p.Arms[:2], p.Models[1:], 3, 1, 1, 1
 		p.Arms[1].Size.Nodes = 12
@@ -268,8 +261,7 @@ func TestGridGoesOnFromAnOlderLog(t *testing.T) {
 			c.Standardize, c.Temperature, c.PseudoLabels = true, cgc.Infinite, 0.5
 		})
 	})
-	log := mustOpen(t, path)
-	defer log.Close()
+	log := mustOpen(t, logOf(t, string(mattest.Must(os.ReadFile("testdata/before.jsonl")))))
 	same(t, "older log", mustGridIn(t, idle(t), p, log), log.Records())
 	got := mustGrid(t, p, nil)
 	for i, r := range log.Records() {
@@ -285,12 +277,7 @@ func TestGridTakesOnlyItsOwn(t *testing.T) {
 		p.Arms, p.Models, p.Seeds, p.Trainings, p.Whole = p.Arms[:1], p.Models[1:], 1, 1, 0
 	}
 	g := tiny(t)
-	other := *g
-	other.Y = slices.Clone(g.Y)
-	last := g.Split.Test[len(g.Split.Test)-1]
-	other.Y[last] = (other.Y[last] + 1) % 3
-	log := mustOpen(t, filepath.Join(t.TempDir(), "records.jsonl"))
-	defer log.Close()
+	log := mustOpen(t, logOf(t, ""))
 	want := 0
 	for what, change := range map[string]func(*experiment.Grid){
 		"itself":    func(*experiment.Grid) {},
@@ -310,11 +297,11 @@ func TestGridTakesOnlyItsOwn(t *testing.T) {
 			t.Errorf("%s: %d records, want %d", what, len(log.Records()), want)
 		}
 	}
-	if _, err := grid(small).Run(t.Context(), &other, log); err != nil {
+	if _, err := grid(small).Run(t.Context(), relabelled(g), log); err != nil {
 		t.Fatal(err)
 	}
 	if want++; len(log.Records()) != want {
-		t.Errorf("a graph with another test label: %d records, want %d", len(log.Records()), want)
+		t.Errorf("a graph with other test labels: %d records, want %d", len(log.Records()), want)
 	}
 }
 
@@ -344,23 +331,26 @@ func TestGridDoesTheSameOnce(t *testing.T) {
 	}
 }
 
-// TestGridIgnoresTestLabels checks that shuffled test labels change only the test accuracies.
+// relabelled returns g with other labels of its test nodes.
+func relabelled(g *graph.Graph) *graph.Graph {
+	other := *g
+	other.Y = slices.Clone(g.Y)
+	for _, v := range g.Split.Test {
+		other.Y[v] = (g.Y[v] + 1) % int32(g.Classes)
+	}
+	return &other
+}
+
+// TestGridIgnoresTestLabels checks that other test labels change only the test accuracies.
 func TestGridIgnoresTestLabels(t *testing.T) {
-	g := tiny(t)
-	shuffled := *g
-	shuffled.Y = slices.Clone(g.Y)
-	rand.New(rand.NewPCG(1, 1)).Shuffle(len(g.Split.Test), func(i, j int) {
-		a, b := g.Split.Test[i], g.Split.Test[j]
-		shuffled.Y[a], shuffled.Y[b] = shuffled.Y[b], shuffled.Y[a]
-	})
 	want := mustGrid(t, grid(nil), nil)
-	got := mattest.Must(grid(nil).Run(t.Context(), &shuffled, nil))
+	got := mattest.Must(grid(nil).Run(t.Context(), relabelled(tiny(t)), nil))
 	differ := false
 	for i := range got {
 		differ = differ || got[i].Test != want[i].Test
 		got[i].Test, got[i].Graph = want[i].Test, want[i].Graph
 	}
-	same(t, "shuffled test labels", got, want)
+	same(t, "other test labels", got, want)
 	if !differ {
 		t.Error("test accuracies do not follow the test labels")
 	}
@@ -374,12 +364,7 @@ func TestBlindGrid(t *testing.T) {
 	blind := grid(nil)
 	blind.Blind = true
 	got := mattest.Must(blind.Run(t.Context(), g, nil))
-	other := *g
-	other.Y = slices.Clone(g.Y)
-	for _, v := range g.Split.Test {
-		other.Y[v] = (g.Y[v] + 1) % int32(g.Classes)
-	}
-	again := mattest.Must(blind.Run(t.Context(), &other, nil))
+	again := mattest.Must(blind.Run(t.Context(), relabelled(g), nil))
 	for i, r := range got {
 		is, other := r.Graph.Fingerprint, again[i].Graph.Fingerprint
 		if r.Test != 0 || is == want[i].Graph.Fingerprint || is != other {
@@ -417,7 +402,7 @@ func TestGridNamesMistakesBeforeItCondenses(t *testing.T) {
 
 // TestGridStopsWithItsLog checks that an error of writing to the log stops the grid.
 func TestGridStopsWithItsLog(t *testing.T) {
-	log := mustOpen(t, filepath.Join(t.TempDir(), "records.jsonl"))
+	log := mustOpen(t, logOf(t, ""))
 	log.Close()
 	mattest.Fails(t, "writing to the log")(grid(nil).Run(t.Context(), tiny(t), log))
 }
@@ -442,7 +427,6 @@ func ExampleGrid() {
 	if err != nil {
 		panic(err)
 	}
-	defer log.Close()
 	records, err := grid.Run(context.Background(), synth.Demo(), log)
 	if err != nil {
 		panic(err)
