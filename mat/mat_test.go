@@ -1,7 +1,6 @@
 package mat_test
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
@@ -143,26 +142,7 @@ func TestValidateRows(t *testing.T) {
 	}
 }
 
-func TestFirstNotFinite(t *testing.T) {
-	random := rand.New(rand.NewPCG(5, 0))
-	m := whole(700, 300, random) // several chunks
-	if i, j, found, err := mat.FirstNotFinite(t.Context(), m); err != nil || found {
-		t.Errorf("found (%d, %d) in finite numbers", i, j)
-	}
-	m.Row(600)[7] = float32(math.Inf(-1))
-	m.Row(650)[9] = float32(math.NaN())
-	if i, j, found, err := mat.FirstNotFinite(t.Context(), m); err != nil || !found || i != 600 || j != 7 {
-		t.Errorf("found (%d, %d) %v, want (600, 7)", i, j, found)
-	}
-	s := sparse(5, 9, 1, random)
-	s.Data[s.Indptr[3]+1] = float32(math.NaN())
-	column := int(s.Indices[s.Indptr[3]+1])
-	if i, j, found, err := mat.FirstNotFinite(t.Context(), s); err != nil || !found || i != 3 || j != column {
-		t.Errorf("found (%d, %d) %v in row 3", i, j, found)
-	}
-}
-
-func TestRowsAndRoundTrips(t *testing.T) {
+func TestRoundTrips(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 0))
 	s := sparse(30, 8, 0.3, random)
 	d := s.Dense()
@@ -176,16 +156,6 @@ func TestRowsAndRoundTrips(t *testing.T) {
 			t.Error(err)
 		}
 		wantEqual(t, "columns of sparse", columns.Dense(), part)
-	}
-	rows := []int32{29, 0, 7, 7}
-	var fromSparse, fromDense mat.Dense
-	mat.Rows(&fromSparse, s, rows)
-	mat.Rows(&fromDense, d, rows)
-	wantEqual(t, "rows of sparse", &fromSparse, &fromDense)
-	for r, i := range rows {
-		if !slices.Equal(fromDense.Row(r), d.Row(int(i))) {
-			t.Errorf("row %d is not row %d of the source", r, i)
-		}
 	}
 }
 

@@ -31,18 +31,24 @@ func TestRowsOfAnyType(t *testing.T) {
 	}
 }
 
-func TestFirstNotFiniteOfAnyType(t *testing.T) {
-	m := whole(700, 30, rand.New(rand.NewPCG(13, 0)))
+func TestFirstNotFinite(t *testing.T) {
+	m := whole(700, 300, rand.New(rand.NewPCG(13, 0))) // several chunks
 	x := mattest.Distant{Of: m}
-	if _, _, found, err := mat.FirstNotFinite(t.Context(), x); found || err != nil {
-		t.Errorf("found one in finite numbers; error %v", err)
+	for range 2 {
+		for _, y := range []mat.Matrix{m, m.Sparse(), x} {
+			i, j, found, err := mat.FirstNotFinite(t.Context(), y)
+			if m.Row(600)[29] == m.Row(600)[29] {
+				if found || err != nil {
+					t.Errorf("%T: found (%d, %d) in finite numbers; error %v", y, i, j, err)
+				}
+			} else if i != 600 || j != 29 || !found || err != nil {
+				t.Errorf("%T: found (%d, %d) %v, error %v, want (600, 29)", y, i, j, found, err)
+			}
+		}
+		m.Row(600)[29], m.Row(650)[0] = float32(math.NaN()), float32(math.Inf(1))
 	}
-	m.Row(600)[29], m.Row(650)[0] = float32(math.NaN()), float32(math.Inf(1))
-	if i, j, found, err := mat.FirstNotFinite(t.Context(), x); i != 600 || j != 29 || !found || err != nil {
-		t.Errorf("found (%d, %d) %v, error %v, want (600, 29)", i, j, found, err)
-	}
-	failed := errors.New("no answer")
-	if _, _, _, err := mat.FirstNotFinite(t.Context(), mattest.Distant{Of: m, Err: failed}); !errors.Is(err, failed) {
+	x.Err = errors.New("no answer")
+	if _, _, _, err := mat.FirstNotFinite(t.Context(), x); !errors.Is(err, x.Err) {
 		t.Errorf("error %v, want that of the reader", err)
 	}
 }

@@ -21,18 +21,6 @@ func rate(b *testing.B, operations float64) {
 	b.ReportMetric(operations*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 }
 
-func BenchmarkGram(b *testing.B) {
-	for _, size := range [][2]int{{40_000, 602}, {100_000, 128}} {
-		x := mattest.Normal(size[0], size[1], rand.New(rand.NewPCG(1, 0)))
-		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {
-			for b.Loop() {
-				gram(b, x)
-			}
-			rate(b, float64(size[0])*float64(size[1])*float64(size[1]+1))
-		})
-	}
-}
-
 func BenchmarkCholesky(b *testing.B) {
 	for _, n := range []int{100, 602, 2000} {
 		s := gram(b, mattest.Normal(n+100, n, rand.New(rand.NewPCG(1, 0))))
