@@ -79,8 +79,6 @@ func widenScaledAVX2(dst *float32, alpha float32, factors *float32, src *uint16,
 //go:noescape
 func largestAVX2(x *float32, blocks int) uint32
 
-func hasF16C() bool
-
 //go:noescape
 func transpose8AVX2(dst *float32, ldd int, src *float32, lds int, blocks int)
 

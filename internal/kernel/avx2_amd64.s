@@ -6578,17 +6578,6 @@ block:
 	VZEROUPPER
 	RET
 
-// func hasF16C() bool
-// Requires: CPUID
-TEXT ·hasF16C(SB), NOSPLIT, $0-1
-	MOVL $0x00000001, AX
-	XORL CX, CX
-	CPUID
-	SHRL $0x1d, CX
-	ANDL $0x01, CX
-	MOVB CL, ret+0(FP)
-	RET
-
 // func transpose8AVX2(dst *float32, ldd int, src *float32, lds int, blocks int)
 // Requires: AVX
 TEXT ·transpose8AVX2(SB), NOSPLIT, $0-40

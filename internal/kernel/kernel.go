@@ -123,3 +123,11 @@ var best = available()[0]
 
 // Name returns the name of the set of loops in use: "avx512", "avx2" or "generic".
 func Name() string { return best.name }
+
+// Names returns the names of the sets of loops that this CPU runs, fastest first. Name is the first of them.
+func Names() (names []string) {
+	for _, set := range available() {
+		names = append(names, set.name)
+	}
+	return names
+}

@@ -11,7 +11,7 @@ func available() []*implementation {
 	if x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512VL && x.HasAVX512BW && x.HasBMI2 && x.HasAVX2 && x.HasFMA {
 		sets = append(sets, &avx512)
 	}
-	if x.HasAVX2 && x.HasFMA && hasF16C() {
+	if x.HasAVX2 && x.HasFMA { // these processors have F16C too
 		sets = append(sets, &avx2)
 	}
 	return append(sets, &portable)

@@ -3,7 +3,6 @@ package main
 import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
-	. "github.com/mmcloughlin/avo/reg"
 )
 
 // half writes the conversion loops between float32 and the 16-bit types. They process blocks of 16 elements, at least
@@ -123,17 +122,4 @@ func (s set) largest() {
 	VMOVD(narrow.AsX(), bits)
 	Store(bits, ReturnIndex(0))
 	finish()
-}
-
-// features writes a function that asks the processor whether it has F16C, which golang.org/x/sys/cpu does not report:
-// bit 29 of ECX of leaf 1 of CPUID.
-func (s set) features() {
-	TEXT("hasF16C", 4, "func() bool")
-	MOVL(U32(1), EAX)
-	XORL(ECX, ECX)
-	CPUID()
-	SHRL(U8(29), ECX)
-	ANDL(U8(1), ECX)
-	Store(CL, ReturnIndex(0))
-	RET()
 }

@@ -57,8 +57,7 @@ func main() {
 	s.softmax()
 	s.half()
 	if !s.wide {
-		s.features() // this function and the next serve both sets
-		s.transpose()
+		s.transpose() // this function and the next serve both sets
 		s.lowest()
 		s.accumulate()
 		s.prefetch()
