@@ -151,7 +151,7 @@ func TestStreamErrors(t *testing.T) {
 	g := circle(2000, 13, false)
 	target := mattest.Must(gnn.Stream(g, false, 1<<20))
 	mattest.Fails(t, "is not known")(target.Plan(unknown{gnn.GCN()}, 16))
-	h, _ := halve(g.X.(*mat.Dense))
+	h := watch(g.X)
 	view := *g
 	view.X = h
 	target = mattest.Must(gnn.Stream(&view, false, 1<<24))
