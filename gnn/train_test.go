@@ -23,6 +23,16 @@ func quick() gnn.Config {
 	return c
 }
 
+// wantAccuracies compares the accuracies of a result with those of the logits that its weights give some nodes.
+func wantAccuracies(t *testing.T, g *graph.Graph, r *gnn.Result, logits func(nodes []int32) *mat.Dense) {
+	t.Helper()
+	val, test := gnn.Accuracy(logits(g.Split.Val), g.Labels(g.Split.Val)),
+		gnn.Accuracy(logits(g.Split.Test), g.Labels(g.Split.Test))
+	if val != r.Validation || test != r.Test {
+		t.Errorf("accuracies %v and %v of the weights returned, %v and %v reported", val, test, r.Validation, r.Test)
+	}
+}
+
 // TestSelection checks the choice of the epoch, and that the returned weights belong to it.
 func TestSelection(t *testing.T) {
 	g := blocks(300, 10, 3, 2)
@@ -37,16 +47,11 @@ func TestSelection(t *testing.T) {
 			t.Errorf("chose %v in epoch %d, want %v: %v", r.Validation, r.Epoch, best, r.Accuracies)
 		}
 		z := mattest.Must(r.Trained.Logits(t.Context(), g.Adj, g.X))
-		for what, part := range map[string]struct {
-			nodes []int32
-			want  float64
-		}{"validation": {g.Split.Val, r.Validation}, "test": {g.Split.Test, r.Test}} {
-			var rows mat.Dense
-			z.Gather(&rows, part.nodes)
-			if got := gnn.Accuracy(&rows, g.Labels(part.nodes)); got != part.want {
-				t.Errorf("%s accuracy %v of the weights returned, %v reported", what, got, part.want)
-			}
-		}
+		wantAccuracies(t, g, r, func(nodes []int32) *mat.Dense {
+			rows := new(mat.Dense)
+			z.Gather(rows, nodes)
+			return rows
+		})
 		if r.Test < 48 { // guessing gives a third, with a standard deviation of 4.7
 			t.Errorf("test accuracy %v, want above 48 on blocks", r.Test)
 		}
@@ -233,16 +238,10 @@ func TestInductive(t *testing.T) {
 		t.Errorf("sample of %d edges, want the %d between training nodes", got/2, want/2)
 	}
 	r := train(t, gnn.GCN(), target.Sample(), target, quick())
-	for what, part := range map[string]struct {
-		nodes []int32
-		want  float64
-	}{"validation": {g.Split.Val, r.Validation}, "test": {g.Split.Test, r.Test}} {
-		alone := g.Induced(part.nodes)
-		z := mattest.Must(r.Trained.Logits(t.Context(), alone.Adj, alone.X))
-		if got := gnn.Accuracy(z, alone.Y); got != part.want {
-			t.Errorf("%s accuracy %v on the induced graph, %v reported", what, got, part.want)
-		}
-	}
+	wantAccuracies(t, g, r, func(nodes []int32) *mat.Dense {
+		alone := g.Induced(nodes)
+		return mattest.Must(r.Trained.Logits(t.Context(), alone.Adj, alone.X))
+	})
 }
 
 func TestBadInput(t *testing.T) {
