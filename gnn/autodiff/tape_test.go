@@ -125,6 +125,16 @@ func TestValueTape(t *testing.T) {
 	runtime.KeepAlive(tape)
 }
 
+// TestArcCosineOfOne checks that cosines near 1 count as 1, where the derivative of κ₀ counts as 0.
+func TestArcCosineOfOne(t *testing.T) {
+	tape := autodiff.NewTape()
+	c := tape.Var(&mat.Dense{Rows: 1, Cols: 1, Data: []float32{1 - 1e-7}})
+	y := tape.ArcCosine0(c)
+	if slope := tape.Grad(y, c)[0]; y.Value.Data[0] != 1 || slope.Value.Data[0] != 0 {
+		t.Errorf("κ₀ is %v with the derivative %v, want 1 and 0", y.Value.Data[0], slope.Value.Data[0])
+	}
+}
+
 func TestMask(t *testing.T) {
 	const n = 1 << 18
 	x := make([]float32, n)

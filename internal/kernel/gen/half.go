@@ -3,6 +3,7 @@ package main
 import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
 )
 
 // half writes the conversion loops between float32 and the 16-bit types. They process blocks of 16 elements, at least
@@ -50,35 +51,44 @@ func (s set) half() {
 	s.largest()
 }
 
-// scaled writes a loop over blocks of 16 elements, of the given sizes in bytes, with a factor for each element and one
-// for all.
-func (s set) scaled(name, signature string, to, from int, step func(dst, factors, src Mem, alpha Op)) {
-	s.function(name, signature)
-	dst, alpha, factors, src, blocks := param("dst"), s.broadcast("alpha"), param("factors"), param("src"), param("blocks")
+// stream is a slice that a loop walks, with the size of an element in bytes.
+type stream struct {
+	at   GPVirtual
+	size int
+}
+
+// blocks writes a loop over n blocks of 16 elements: step gets the places of a register of elements.
+func (s set) blocks(n GPVirtual, streams []stream, step func(at []Mem)) {
 	Label("block")
 	for i := 0; i < 16; i += s.lanes {
-		step(Mem{Base: dst, Disp: i * to}, Mem{Base: factors, Disp: 4 * i}, Mem{Base: src, Disp: i * from}, alpha)
+		var at []Mem
+		for _, x := range streams {
+			at = append(at, Mem{Base: x.at, Disp: i * x.size})
+		}
+		step(at)
 	}
-	ADDQ(U8(16*to), dst)
-	ADDQ(U8(64), factors)
-	ADDQ(U8(16*from), src)
-	DECQ(blocks)
+	for _, x := range streams {
+		ADDQ(U8(16*x.size), x.at)
+	}
+	DECQ(n)
 	JNE(LabelRef("block"))
+}
+
+// scaled writes a loop from elements of one size to those of another, with a factor for each element and one for all.
+func (s set) scaled(name, signature string, to, from int, step func(dst, factors, src Mem, alpha Op)) {
+	s.function(name, signature)
+	dst, alpha, factors, src := param("dst"), s.broadcast("alpha"), param("factors"), param("src")
+	s.blocks(param("blocks"), []stream{{dst, to}, {factors, 4}, {src, from}}, func(at []Mem) {
+		step(at[0], at[1], at[2], alpha)
+	})
 	finish()
 }
 
-// convert writes a loop over blocks of 16 elements, of the given sizes in bytes.
+// convert writes a loop from elements of one size to those of another.
 func (s set) convert(name, signature string, to, from int, step func(dst, src Mem)) {
 	s.function(name, signature)
-	dst, src, blocks := param("dst"), param("src"), param("blocks")
-	Label("block")
-	for i := 0; i < 16; i += s.lanes {
-		step(Mem{Base: dst, Disp: i * to}, Mem{Base: src, Disp: i * from})
-	}
-	ADDQ(U8(16*to), dst)
-	ADDQ(U8(16*from), src)
-	DECQ(blocks)
-	JNE(LabelRef("block"))
+	dst, src := param("dst"), param("src")
+	s.blocks(param("blocks"), []stream{{dst, to}, {src, from}}, func(at []Mem) { step(at[0], at[1]) })
 	finish()
 }
 
@@ -93,19 +103,14 @@ func (s set) largest() {
 	VPBROADCASTD(low, mask)
 	top, v := s.vector(), s.vector()
 	s.zero(top)
-	Label("block")
-	for i := 0; i < 16; i += s.lanes {
-		m := Mem{Base: x, Disp: 4 * i}
+	s.blocks(blocks, []stream{{x, 4}}, func(at []Mem) {
 		if s.wide {
-			VPANDD(m, mask, v)
+			VPANDD(at[0], mask, v)
 		} else {
-			VPAND(m, mask, v)
+			VPAND(at[0], mask, v)
 		}
 		VPMAXUD(v, top, top)
-	}
-	ADDQ(U8(64), x)
-	DECQ(blocks)
-	JNE(LabelRef("block"))
+	})
 	narrow, other := YMM(), YMM()
 	if s.wide {
 		VEXTRACTI64X4(U8(1), top, other)

@@ -31,6 +31,24 @@ func (s set) reduce(v VecVirtual, op func(...Op)) VecVirtual {
 	return low
 }
 
+// steps writes loops over n elements, for four registers of lanes elements at a time and then for one. The tail follows:
+// the code for the rest, which ends with the label done.
+func steps(n GPVirtual, lanes int, body func(vectors int)) {
+	step := func(vectors int, label, next string) {
+		Label(label)
+		CMPQ(n, U8(vectors*lanes))
+		JLT(LabelRef(next))
+		body(vectors)
+		SUBQ(U8(vectors*lanes), n)
+		JMP(LabelRef(label))
+	}
+	step(4, "four", "one")
+	step(1, "one", "tail")
+	Label("tail")
+	TESTQ(n, n)
+	JE(LabelRef("done"))
+}
+
 // dot keeps four registers of sums, so that the latency of the fused multiply-add is hidden.
 func (s set) dot() {
 	s.function("dot", "func(x, y []float32) float32")
@@ -42,24 +60,14 @@ func (s set) dot() {
 		sums = append(sums, v)
 	}
 	v := s.vector()
-	step := func(vectors int, label, next string) {
-		Label(label)
-		CMPQ(n, U8(vectors*s.lanes))
-		JLT(LabelRef(next))
+	steps(n, s.lanes, func(vectors int) {
 		for i := range vectors {
 			VMOVUPS(s.at(x, i), v)
 			VFMADD231PS(s.at(y, i), v, sums[i])
 		}
 		ADDQ(U32(vectors*s.bytes()), x)
 		ADDQ(U32(vectors*s.bytes()), y)
-		SUBQ(U8(vectors*s.lanes), n)
-		JMP(LabelRef(label))
-	}
-	step(4, "four", "one")
-	step(1, "one", "tail")
-	Label("tail")
-	TESTQ(n, n)
-	JE(LabelRef("done"))
+	})
 	mask := s.tail(n)
 	s.loadMask(&mask)
 	other := s.vector()
@@ -220,10 +228,7 @@ func (s set) accumulate() {
 	sum, x, n := base("sum"), base("x"), length("sum")
 	w := YMM()
 	VBROADCASTSD(address("w"), w)
-	step := func(vectors int, label, next string) {
-		Label(label)
-		CMPQ(n, U8(4*vectors))
-		JLT(LabelRef(next))
+	steps(n, 4, func(vectors int) {
 		for i := range vectors {
 			wide, total := YMM(), YMM()
 			VCVTPS2PD(Mem{Base: x, Disp: 16 * i}, wide)
@@ -233,14 +238,7 @@ func (s set) accumulate() {
 		}
 		ADDQ(U8(16*vectors), x)
 		ADDQ(U32(32*vectors), sum)
-		SUBQ(U8(4*vectors), n)
-		JMP(LabelRef(label))
-	}
-	step(4, "four", "one")
-	step(1, "one", "tail")
-	Label("tail")
-	TESTQ(n, n)
-	JE(LabelRef("done"))
+	})
 	single, total := XMM(), XMM()
 	VXORPS(single, single, single)
 	VCVTSS2SD(Mem{Base: x}, single, single)
