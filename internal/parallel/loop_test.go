@@ -22,21 +22,6 @@ func fill(f *filling, lo, hi int) {
 	}
 }
 
-func TestLoop(t *testing.T) {
-	for _, workers := range []int{1, 2, 7} {
-		atWorkers(t, workers)
-		for _, n := range []int{0, 1, 10, 11, 1000} {
-			dst := make([]int, n)
-			fillings.For(n, 10, filling{dst, workers}, fill)
-			for i, v := range dst {
-				if v != workers+i {
-					t.Fatalf("%d workers, n=%d: place %d holds %d, want %d", workers, n, i, v, workers+i)
-				}
-			}
-		}
-	}
-}
-
 // TestLoopInLoop starts a loop in its own body: each run keeps what it captured.
 func TestLoopInLoop(t *testing.T) {
 	atWorkers(t, 7)
