@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/graph-condensation/cgc/internal/mattest"
@@ -63,4 +64,38 @@ func (s short) ReadBlock(dst *mat.Dense, rows []int32, lo, hi int) error {
 func TestReadChecksTheShape(t *testing.T) {
 	err := mat.Read(new(mat.Dense), short{mat.NewDense(4, 3)}, []int32{0, 1}, 1, 3)
 	mattest.WantError(t, err, "delivered 1×2", "block of 2×2")
+}
+
+func TestBlocksAreAllRows(t *testing.T) {
+	x := mat.NewDense(10_001, 3) // several blocks
+	for i := range x.Data {
+		x.Data[i] = float32(i % 5)
+	}
+	for _, m := range []mat.Matrix{x, x.Sparse()} {
+		var got []float32
+		for block, err := range mat.Blocks(m) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, block.Data...)
+		}
+		if !slices.Equal(got, x.Data) {
+			t.Errorf("the blocks of a %T are not its rows", m)
+		}
+	}
+	for range mat.Blocks(mat.NewDense(0, 3)) {
+		t.Error("a block of no rows")
+	}
+}
+
+func TestBlocksEndWithTheError(t *testing.T) {
+	calls := 0
+	for block, err := range mat.Blocks(mattest.Distant{Of: mat.NewDense(20_000, 1), Err: errors.ErrUnsupported}) {
+		if calls++; block != nil || !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("block %v, error %v", block, err)
+		}
+	}
+	if calls != 1 {
+		t.Errorf("%d calls, want 1", calls)
+	}
 }

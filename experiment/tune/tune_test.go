@@ -16,7 +16,9 @@ import (
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/partition"
 	"github.com/graph-condensation/cgc/progress"
+	"github.com/graph-condensation/cgc/propagate"
 )
 
 // made returns a small synthetic graph with the given number of training nodes.
@@ -285,5 +287,40 @@ func TestPriorsAreRanked(t *testing.T) {
 	}
 	if n := len(mustRun(t, tiny(t), func(s *tune.Search) { s.Trials = 2 }).Priors); n != 0 {
 		t.Errorf("%d priors where one node in five is labelled, want none", n)
+	}
+}
+
+// TestSpaceFollowsTheRegistries checks that all registered partitions, propagation rules and variants are searched, and
+// that a variant keeps the parameters that it does not read.
+func TestSpaceFollowsTheRegistries(t *testing.T) {
+	result := mustRun(t, tiny(t), func(s *tune.Search) { s.Space, s.Trials = tune.Space(), 50 })
+	seen := map[string]bool{}
+	for _, r := range result.Ranked {
+		c := r.Config
+		for _, name := range []string{
+			"partition " + c.Partition, "propagation " + string(c.Propagation), "method " + c.Name(),
+		} {
+			seen[name] = true
+		}
+		if c.Variant == cgc.SimDM && slices.ContainsFunc(r.Changes, func(c tune.Change) bool {
+			return c.Name == "partition" || c.Name == "soft-labels" || c.Name == "threshold"
+		}) {
+			t.Errorf("simdm with %v", r.Changes)
+		}
+	}
+	var want []string
+	for _, name := range partition.Names() {
+		want = append(want, "partition "+name)
+	}
+	for _, rule := range propagate.Rules() {
+		want = append(want, "propagation "+string(rule))
+	}
+	for _, variant := range cgc.Variants() {
+		want = append(want, "method "+string(variant))
+	}
+	for _, w := range want {
+		if !seen[w] {
+			t.Errorf("no candidate has %s", w)
+		}
 	}
 }

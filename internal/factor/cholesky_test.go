@@ -2,6 +2,7 @@ package factor_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -114,5 +115,30 @@ func TestCholeskyInverse(t *testing.T) {
 	if none := mattest.Must(factor.NewSymmetric(0).Cholesky(t.Context())); !math.IsInf(none.LeastPivot(), 1) ||
 		len(none.Inverse()) > 0 {
 		t.Errorf("least pivot %g and inverse %v of an empty matrix", none.LeastPivot(), none.Inverse())
+	}
+}
+
+// gram returns XᵀX.
+func gram(t testing.TB, x *mat.Dense) *factor.Symmetric {
+	t.Helper()
+	return mattest.Must(factor.Gram(t.Context(), x))
+}
+
+// rate reports billions of additions and multiplications per second.
+func rate(b *testing.B, operations float64) {
+	b.ReportMetric(operations*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+}
+
+func BenchmarkCholesky(b *testing.B) {
+	for _, n := range []int{100, 602, 2000} {
+		s := gram(b, mattest.Normal(n+100, n, rand.New(rand.NewPCG(1, 0))))
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := s.Cholesky(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+			}
+			rate(b, float64(n)*float64(n)*float64(n)/3)
+		})
 	}
 }
