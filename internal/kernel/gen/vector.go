@@ -31,8 +31,8 @@ func (s set) reduce(v VecVirtual, op func(...Op)) VecVirtual {
 	return low
 }
 
-// steps writes loops over n elements, for four registers of lanes elements at a time and then for one. The tail follows:
-// the code for the rest, which ends with the label done.
+// steps writes loops over n elements, for four registers of lanes elements at a time and then for one. The code for the
+// rest follows, and ends with the label done.
 func steps(n GPVirtual, lanes int, body func(vectors int)) {
 	step := func(vectors int, label, next string) {
 		Label(label)
