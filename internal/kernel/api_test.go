@@ -60,13 +60,9 @@ func TestCallsAllocateNothing(t *testing.T) {
 	for _, c := range calls {
 		check(c.name, func() { c.run(x, y, z, w, n) })
 	}
-	check("Gather", func() {
-		Gather(Rows(z, n), Sparse{Indptr: indptr, Indices: indices, Left: x, Right: y, Self: 1}, 0, n, Rows(w, n), n)
-	})
-	check("GatherRows", func() {
-		GatherRows(Rows(z, n), Sparse{Indptr: indptr, Indices: indices, Left: x, Right: y, Self: 1},
-			rows, nil, Rows(w, n), n)
-	})
+	m := Sparse{Indptr: indptr, Indices: indices, Left: x, Right: y, Self: 1}
+	check("Gather", func() { Gather(Rows(z, n), m, 0, n, Rows(w, n), n) })
+	check("GatherRows", func() { GatherRows(Rows(z, n), m, rows, nil, Rows(w, n), n) })
 	halves := make([]uint16, n*n)
 	check("GatherHalf", func() {
 		GatherHalf(Rows(z, n), indptr, indices, nil, x[:n], Halves{Data: halves, Stride: n}, 96)
@@ -88,6 +84,7 @@ func TestCallsAllocateNothing(t *testing.T) {
 func TestWrongShapesPanic(t *testing.T) {
 	four := make([]float32, 4)
 	five := make([]float32, 5)
+	points := func(n int, norms []float32) Points { return Points{Data: four, Stride: 1, N: n, Norms: norms} }
 	for name, f := range map[string]func(){
 		"Gemm: C too short": func() { Gemm(Rows(four, 3), Rows(five, 1), Rows(five, 3), 2, 3, 1, false) },
 		"Gemm: A narrow":    func() { Gemm(Rows(four, 2), Rows(four, 1), Rows(four, 2), 2, 2, 2, false) },
@@ -129,25 +126,13 @@ func TestWrongShapesPanic(t *testing.T) {
 			GatherHalf(Rows(make([]float32, 16), 16), []int64{0, 1}, []int32{0}, four[:0], four[:1],
 				Halves{Data: make([]uint16, 16), Stride: 16}, 16)
 		},
-		"NarrowScaled": func() { NarrowScaled(make([]uint16, 4), 1, four, five) },
-		"WidenScaled":  func() { WidenScaled(four, 1, five, make([]uint16, 4)) },
-		"Magnitudes":   func() { Magnitudes(four, five) },
-		"Nearest: no centres": func() {
-			Nearest([]int32{0}, four, Points{Data: four, Stride: 1, N: 1, Norms: four},
-				Points{Data: nil, Stride: 1, N: 0, Norms: nil}, 1)
-		},
-		"Nearest: norms": func() {
-			Nearest([]int32{0}, four, Points{Data: four, Stride: 1, N: 1, Norms: four},
-				Points{Data: four, Stride: 1, N: 2, Norms: four[:1]}, 1)
-		},
-		"Nearest: row norms": func() {
-			Nearest([]int32{0}, four, Points{Data: four, Stride: 1, N: 1, Norms: nil},
-				Points{Data: four, Stride: 1, N: 1, Norms: four}, 1)
-		},
-		"Nearest: results too few": func() {
-			Nearest(nil, four, Points{Data: four, Stride: 1, N: 1, Norms: four},
-				Points{Data: four, Stride: 1, N: 1, Norms: four}, 1)
-		},
+		"NarrowScaled":             func() { NarrowScaled(make([]uint16, 4), 1, four, five) },
+		"WidenScaled":              func() { WidenScaled(four, 1, five, make([]uint16, 4)) },
+		"Magnitudes":               func() { Magnitudes(four, five) },
+		"Nearest: no centres":      func() { Nearest([]int32{0}, four, points(1, four), points(0, nil), 1) },
+		"Nearest: norms":           func() { Nearest([]int32{0}, four, points(1, four), points(2, four[:1]), 1) },
+		"Nearest: row norms":       func() { Nearest([]int32{0}, four, points(1, nil), points(1, four), 1) },
+		"Nearest: results too few": func() { Nearest(nil, four, points(1, four), points(1, four), 1) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
