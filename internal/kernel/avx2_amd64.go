@@ -4,95 +4,64 @@
 
 package kernel
 
-//go:noescape
 func tileAVX2(c *float32, ldc int, a *float32, rs int, cs int, b *float32, m int, n int, k int, ahead int, accumulate bool)
 
-//go:noescape
 func copyPanelAVX2(dst *float32, src *float32, lds int, rows int)
 
-//go:noescape
 func closestAVX2(value *float32, index *int32, product *float32, norms *float32, m int, first int32)
 
-//go:noescape
 func gatherAVX2(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
 
-//go:noescape
 func gatherSumAVX2(dst *float32, ldd int, d int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
 
-//go:noescape
 func gatherSumHalfAVX2(dst *float32, ldd int, d int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
 
-//go:noescape
 func gatherWeightedHalfAVX2(dst *float32, ldd int, d int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
 
-//go:noescape
 func gatherFactoredAVX2(dst *float32, ldd int, d int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
 
-//go:noescape
 func dotAVX2(x []float32, y []float32) float32
 
-//go:noescape
 func axpyAVX2(alpha float32, x []float32, y []float32)
 
-//go:noescape
 func addAVX2(dst []float32, x []float32, y []float32)
 
-//go:noescape
 func mulAVX2(dst []float32, x []float32, y []float32)
 
-//go:noescape
 func scaleAVX2(dst []float32, alpha float32, x []float32)
 
-//go:noescape
 func reluAVX2(dst []float32, x []float32)
 
-//go:noescape
 func reluGradAVX2(dst []float32, g []float32, x []float32)
 
-//go:noescape
 func adamAVX2(w []float32, g []float32, m []float32, v []float32, decay float32, b1 float32, c1 float32, b2 float32, c2 float32, rate float32, root float32, eps float32)
 
-//go:noescape
 func maximumAVX2(x []float32) float32
 
-//go:noescape
 func expShiftedAVX2(dst []float32, x []float32, shift float32) float32
 
-//go:noescape
 func widenFloat16AVX2(dst *float32, src *uint16, blocks int)
 
-//go:noescape
 func widenBFloat16AVX2(dst *float32, src *uint16, blocks int)
 
-//go:noescape
 func narrowFloat16AVX2(dst *uint16, src *float32, blocks int)
 
-//go:noescape
 func magnitudesAVX2(dst *float32, src *float32, blocks int)
 
-//go:noescape
 func narrowScaledAVX2(dst *uint16, alpha float32, factors *float32, src *float32, blocks int)
 
-//go:noescape
 func widenScaledAVX2(dst *float32, alpha float32, factors *float32, src *uint16, blocks int)
 
-//go:noescape
 func largestAVX2(x *float32, blocks int) uint32
 
-//go:noescape
 func transpose8AVX2(dst *float32, ldd int, src *float32, lds int, blocks int)
 
-//go:noescape
 func lowestAVX2(nearest *int32, least *float32, value *float32, index *int32, m int)
 
-//go:noescape
 func accumulateAVX2(sum []float64, w float64, x []float32)
 
-//go:noescape
 func prefetchAVX2(x []float32)
 
-//go:noescape
 func prefetchAtAVX2(table *int32, indices []int32)
 
-//go:noescape
 func fewAVX2(product *float32, x0 *float32, x1 *float32, c *float32, d int)

@@ -4,77 +4,52 @@
 
 package kernel
 
-//go:noescape
 func tileAVX512(c *float32, ldc int, a *float32, rs int, cs int, b *float32, m int, n int, k int, ahead int, accumulate bool)
 
-//go:noescape
 func copyPanelAVX512(dst *float32, src *float32, lds int, rows int)
 
-//go:noescape
 func closestAVX512(value *float32, index *int32, product *float32, norms *float32, m int, first int32)
 
-//go:noescape
 func gatherAVX512(dst *float32, ldd int, rows *int32, first int, count int, position *int32, indptr *int64, indices *int32, weights *float32, left *float32, right *float32, self float32, x *float32, ldx int, d int)
 
-//go:noescape
 func gatherSumAVX512(dst *float32, ldd int, d int, count int, indptr *int64, indices *int32, scale *float32, x *float32, ldx int)
 
-//go:noescape
 func gatherSumHalfAVX512(dst *float32, ldd int, d int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
 
-//go:noescape
 func gatherWeightedHalfAVX512(dst *float32, ldd int, d int, count int, indptr *int64, indices *int32, weights *float32, scale *float32, x *uint16, ldx int)
 
-//go:noescape
 func gatherFactoredAVX512(dst *float32, ldd int, d int, count int, indptr *int64, indices *int32, scale *float32, x *uint16, ldx int)
 
-//go:noescape
 func dotAVX512(x []float32, y []float32) float32
 
-//go:noescape
 func axpyAVX512(alpha float32, x []float32, y []float32)
 
-//go:noescape
 func addAVX512(dst []float32, x []float32, y []float32)
 
-//go:noescape
 func mulAVX512(dst []float32, x []float32, y []float32)
 
-//go:noescape
 func scaleAVX512(dst []float32, alpha float32, x []float32)
 
-//go:noescape
 func reluAVX512(dst []float32, x []float32)
 
-//go:noescape
 func reluGradAVX512(dst []float32, g []float32, x []float32)
 
-//go:noescape
 func adamAVX512(w []float32, g []float32, m []float32, v []float32, decay float32, b1 float32, c1 float32, b2 float32, c2 float32, rate float32, root float32, eps float32)
 
-//go:noescape
 func maximumAVX512(x []float32) float32
 
-//go:noescape
 func expShiftedAVX512(dst []float32, x []float32, shift float32) float32
 
-//go:noescape
 func widenFloat16AVX512(dst *float32, src *uint16, blocks int)
 
-//go:noescape
 func widenBFloat16AVX512(dst *float32, src *uint16, blocks int)
 
-//go:noescape
 func narrowFloat16AVX512(dst *uint16, src *float32, blocks int)
 
-//go:noescape
 func magnitudesAVX512(dst *float32, src *float32, blocks int)
 
-//go:noescape
 func narrowScaledAVX512(dst *uint16, alpha float32, factors *float32, src *float32, blocks int)
 
-//go:noescape
 func widenScaledAVX512(dst *float32, alpha float32, factors *float32, src *uint16, blocks int)
 
-//go:noescape
 func largestAVX512(x *float32, blocks int) uint32
