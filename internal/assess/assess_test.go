@@ -1,7 +1,6 @@
 package assess_test
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -98,22 +97,4 @@ func TestResidualIsOrthogonal(t *testing.T) {
 func TestAssessIgnoresThreads(t *testing.T) {
 	h, y := hops(9000, 40, 6, 3, rand.New(rand.NewPCG(3, 0)))
 	mattest.IgnoresThreads(t, func() assess.Assessment { return mattest.Must(assess.Assess(t.Context(), h, y, 6)) })
-}
-
-// BenchmarkAssess evaluates the three hops of a third of Reddit's training nodes and of ogbn-arxiv's. The rate counts
-// the products: one triangle of [T Y]ᵀ[T Y], and the logits of each hop.
-func BenchmarkAssess(b *testing.B) {
-	for _, size := range []struct{ n, d, classes int }{{50_000, 602, 41}, {91_000, 128, 40}} {
-		h, y := hops(size.n, size.d, size.classes, 3, rand.New(rand.NewPCG(4, 0)))
-		b.Run(fmt.Sprintf("nodes=%d/features=%d", size.n, size.d), func(b *testing.B) {
-			for b.Loop() {
-				if _, err := assess.Assess(b.Context(), h, y, size.classes); err != nil {
-					b.Fatal(err)
-				}
-			}
-			both := float64(size.d + size.classes)
-			b.ReportMetric(float64(size.n)*(both*both+3*2*float64(size.d*size.classes))*float64(b.N)/b.Elapsed().Seconds()/1e9,
-				"GFLOP/s")
-		})
-	}
 }

@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -79,8 +80,8 @@ func TestElementwise(t *testing.T) {
 				}
 				if loop.alias {
 					for i := range in {
-						copies := append([][]float32(nil), in...)
-						copies[i] = append([]float32(nil), values[i]...)
+						copies := slices.Clone(in)
+						copies[i] = slices.Clone(values[i])
 						loop.run(s, copies[i], copies)
 						if at := firstDifference(copies[i], want, 0); at >= 0 {
 							t.Fatalf("%s upon input %d: element %d is %g, want %g", what, i, at, copies[i][at], want[at])
@@ -128,13 +129,9 @@ func TestAccumulate(t *testing.T) {
 
 func TestReLUOfNaNIsZero(t *testing.T) {
 	each(t, func(t *testing.T, s *implementation) {
-		x := make([]float32, 37)
-		for i := range x {
-			x[i] = nan
-		}
-		y := append([]float32(nil), x...)
+		x := slices.Repeat([]float32{nan}, 37)
+		y, g := slices.Clone(x), slices.Clone(x)
 		s.relu(y, y)
-		g := append([]float32(nil), x...)
 		s.reluGrad(g, g, x)
 		for i := range x {
 			if y[i] != 0 || g[i] != 0 {
@@ -238,15 +235,10 @@ func TestExpShifted(t *testing.T) {
 		for _, c := range [][2]float32{{-87.4, 0}, {-1000, 0}, {-infinity, 0}, {88.8, infinity}, {1000, infinity},
 			{infinity, infinity}, {0, 1}} {
 			for _, n := range []int{1, 40} {
-				x := make([]float32, n)
-				for i := range x {
-					x[i] = c[0]
-				}
+				x := slices.Repeat(c[:1], n)
 				s.expShifted(x, x, 0)
-				for i, v := range x {
-					if v != c[1] {
-						t.Fatalf("element %d of %d: exp(%g) is %g, want %g", i, n, c[0], v, c[1])
-					}
+				if !slices.Equal(x, slices.Repeat(c[1:], n)) {
+					t.Fatalf("exp(%g) is %g, want %g", c[0], x, c[1])
 				}
 			}
 		}
@@ -267,10 +259,7 @@ func TestSoftmax(t *testing.T) {
 				for i := range xv {
 					xv[i] = xv[i]*5 + offset
 				}
-				top := float64(xv[0])
-				for _, v := range xv {
-					top = max(top, float64(v))
-				}
+				top := float64(slices.Max(xv))
 				want, sum := make([]float64, n), 0.0
 				for i, v := range xv {
 					want[i] = math.Exp(float64(v) - top)
