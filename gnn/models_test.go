@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/mattest"
+	"github.com/graph-condensation/cgc/internal/offline"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -299,3 +301,5 @@ func TestThreads(t *testing.T) {
 		})
 	}
 }
+
+func TestMain(m *testing.M) { os.Exit(offline.Main(m)) }
